@@ -1,0 +1,139 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+// The rule of [Exposure.Acceptable] (MECHANISMS 2A.2).
+const (
+	maxShare = 0.1 // released numbers per number held
+	minLoad  = 20  // records per coordinate of a sparse columns sketch
+)
+
+// Shape is what decides how much one party's sketch without noise gives away.
+type Shape struct {
+	Side       sketch.Side     // required
+	Projection projection.Spec // required
+	Records    int             // required on the columns side: m, the records of this party
+	Columns    int             // required on the records side: d, the columns that this party projects
+	Functions  int             // columns side: sketched functions per value column; default 1, 2 where squares are sketched too
+}
+
+// Exposure is what a noise-free sketch of some shape tells someone who knows R,
+// as an aggregator with one party's help does.
+type Exposure struct {
+	Shape Shape
+
+	// Share is the number of values released per value held: k·functions/m on the
+	// columns side, k/d on the records side. At 1 the data are in the sketch.
+	Share float64
+
+	// RSquared is the part of a column's variance (columns side) or of a record's
+	// squared norm (records side) that least squares recovers: about
+	// min(1, Share). Knowledge about the data (few distinct values, sparsity, a
+	// covariance) recovers more.
+	RSquared float64
+
+	// Alone is the expected part of the records (columns side) or columns (records
+	// side) that share a coordinate with no other, so whose value stands in the
+	// sketch as it is: 1 − (1 − (1−s/k)^(m−1))^s, e^(−m/k) for s = 1. Sparse only.
+	Alone float64
+}
+
+// Expose works out the exposure of a sketch without noise.
+func Expose(shape Shape) (Exposure, error) {
+	if shape.Functions == 0 {
+		shape.Functions = 1
+	}
+	n, functions, err := shape.held()
+	if err != nil {
+		return Exposure{}, fmt.Errorf("working out what a sketch gives away: %w", err)
+	}
+	p := shape.Projection
+	share := float64(p.K) * float64(functions) / float64(n)
+	e := Exposure{Shape: shape, Share: share, RSquared: math.Min(1, share)}
+	if p.Family == projection.Sparse {
+		s := float64(p.S)
+		alone := math.Pow(1-s/float64(p.K), float64(n-1))
+		e.Alone = 1 - math.Pow(1-alone, s)
+	}
+	return e, nil
+}
+
+// held is how many labels R has rows for, and how many functions of a value are
+// sketched.
+func (s Shape) held() (n, functions int, err error) {
+	p := s.Projection
+	switch p.Family {
+	case projection.Sparse:
+		if p.S < 1 || p.S > p.K {
+			return 0, 0, fmt.Errorf("projection %v has s outside 1 to k", p)
+		}
+	case projection.Rademacher, projection.Identity:
+	default:
+		return 0, 0, fmt.Errorf("unknown projection family %q", p.Family)
+	}
+	if p.K < 1 {
+		return 0, 0, fmt.Errorf("projection %v has k below 1", p)
+	}
+	switch s.Side {
+	case sketch.Columns:
+		if s.Records < 1 || s.Functions < 1 {
+			return 0, 0, fmt.Errorf("a columns sketch of %d records and %d functions per column", s.Records, s.Functions)
+		}
+		return s.Records, s.Functions, nil
+	case sketch.Records:
+		if s.Columns < 1 {
+			return 0, 0, fmt.Errorf("a records sketch of %d columns", s.Columns)
+		}
+		return s.Columns, 1, nil
+	}
+	return 0, 0, fmt.Errorf("unknown side %q", s.Side)
+}
+
+// Acceptable holds the rule for sketches without noise: refused unless, on the
+// columns side, k·functions ≤ m/10 and, for a sparse projection, m/k ≥ 20; on the
+// records side, k ≤ d/10. A refusal comes with its reason. The steward of the
+// data may overrule it in the party's own site file, no one else.
+func (e Exposure) Acceptable() (ok bool, reason string) {
+	p := e.Shape.Projection
+	if e.Shape.Side == sketch.Records {
+		if 10*p.K > e.Shape.Columns {
+			return false, fmt.Sprintf("k = %d is more than a tenth of %d columns", p.K, e.Shape.Columns)
+		}
+		return true, ""
+	}
+	if 10*p.K*e.Shape.Functions > e.Shape.Records {
+		return false, fmt.Sprintf("k = %d with %d sketched functions of each column is more than a tenth of %d records",
+			p.K, e.Shape.Functions, e.Shape.Records)
+	}
+	if p.Family == projection.Sparse && e.Shape.Records < minLoad*p.K {
+		return false, fmt.Sprintf("a sparse sketch with k = %d has fewer than %d records per coordinate (%d records)",
+			p.K, minLoad, e.Shape.Records)
+	}
+	return true, ""
+}
+
+// String tells a steward what the sketch would give away without noise.
+func (e Exposure) String() string {
+	p := e.Shape.Projection
+	held := fmt.Sprintf("%d records", e.Shape.Records)
+	what := "records"
+	if e.Shape.Side == sketch.Records {
+		held = fmt.Sprintf("%d columns", e.Shape.Columns)
+		what = "columns"
+	}
+	text := fmt.Sprintf("%s sketch, %v, of %s: releases %.3g numbers for each number held; whoever knows R recovers about %.0f %% of the variance",
+		e.Shape.Side, p, held, e.Share, 100*e.RSquared)
+	if p.Family == projection.Sparse {
+		text += fmt.Sprintf(", and reads %.2g %% of the %s as they are", 100*e.Alone, what)
+	}
+	if e.Share > 1 {
+		text += "; the sketch is larger than the data"
+	}
+	return text
+}

@@ -1,0 +1,67 @@
+package dp
+
+import "math/bits"
+
+// ClipL2 scales v down to l2 norm ≤ bound, in place, and reports whether it had to.
+// A vector within the bound is left alone. It is integer arithmetic throughout, the
+// same bits everywhere: with N = ⌈|v|₂⌉ each entry becomes v·bound/N truncated
+// towards zero, so that the squares add up to at most |v|₂²·bound²/N² ≤ bound².
+// A bound ≤ 0 clears the vector. Any int64 entries are accepted: while the squared norm
+// passes 2^126, all entries are halved first.
+func ClipL2(v []int64, bound int64) (clipped bool) {
+	if bound <= 0 {
+		clipped = anyNonZero(v)
+		clear(v)
+		return clipped
+	}
+	limit := multiply(uint64(bound), uint64(bound))
+	square, fits := squaredNorm(v)
+	if fits && !limit.less(square) {
+		return false
+	}
+	for !fits {
+		for i := range v {
+			v[i] /= 2
+		}
+		square, fits = squaredNorm(v)
+	}
+	norm := square.root()
+	if multiply(norm, norm).less(square) {
+		norm++
+	}
+	if norm <= uint64(bound) {
+		return true // the halving was enough
+	}
+	for i, x := range v {
+		p := multiply(magnitude(x), uint64(bound))
+		q, _ := bits.Div64(p.hi, p.lo, norm) // ≤ bound, as |x| ≤ norm
+		v[i] = int64(q)
+		if x < 0 {
+			v[i] = -v[i]
+		}
+	}
+	return true
+}
+
+// squaredNorm returns Σv², or false when it passes 2^126.
+func squaredNorm(v []int64) (sum uint128, fits bool) {
+	for _, x := range v {
+		p := multiply(magnitude(x), magnitude(x))
+		var carry uint64
+		sum.lo, carry = bits.Add64(sum.lo, p.lo, 0)
+		sum.hi, _ = bits.Add64(sum.hi, p.hi, carry)
+		if sum.hi >= 1<<62 { // below it one more square cannot wrap
+			return uint128{}, false
+		}
+	}
+	return sum, true
+}
+
+func anyNonZero(v []int64) bool {
+	for _, x := range v {
+		if x != 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,91 @@
+package dp
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func bigSquaredNorm(v []int64) *big.Int {
+	sum := new(big.Int)
+	for _, x := range v {
+		b := big.NewInt(x)
+		sum.Add(sum, b.Mul(b, b))
+	}
+	return sum
+}
+
+func TestClipL2Properties(t *testing.T) {
+	entry := rapid.OneOf(rapid.Int64(), rapid.Int64Range(-100, 100), rapid.Int64Range(-1<<20, 1<<20),
+		rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, 0}))
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.SliceOfN(entry, 0, 12).Draw(t, "v")
+		bound := rapid.OneOf(rapid.Int64Range(0, 1<<20), rapid.Int64Range(0, math.MaxInt64)).Draw(t, "bound")
+		limit := bigSquaredNorm([]int64{bound})
+		before := slices.Clone(v)
+		clipped := ClipL2(v, bound)
+		if inside := bigSquaredNorm(before).Cmp(limit) <= 0; inside == clipped {
+			t.Fatalf("clipping %v to %d reports %v", before, bound, clipped)
+		}
+		if !clipped && !slices.Equal(v, before) {
+			t.Fatalf("a vector within %d was changed: %v to %v", bound, before, v)
+		}
+		if bigSquaredNorm(v).Cmp(limit) > 0 {
+			t.Fatalf("%v clipped to %d is %v: too long", before, bound, v)
+		}
+		again := slices.Clone(v)
+		if ClipL2(again, bound) {
+			t.Fatalf("%v clipped to %d twice changes again", before, bound)
+		}
+		for i := range v {
+			if v[i] != 0 && (v[i] > 0) != (before[i] > 0) {
+				t.Fatalf("entry %d of %v changed sign", i, before)
+			}
+		}
+	})
+}
+
+// TestClipL2KeepsDirection checks that clipping loses no more than rounding: each entry
+// is within 2 of the exact scaling.
+func TestClipL2KeepsDirection(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.SliceOfN(rapid.Int64Range(-1<<30, 1<<30), 1, 12).Draw(t, "v")
+		bound := rapid.Int64Range(1, 1<<30).Draw(t, "bound")
+		before := slices.Clone(v)
+		if !ClipL2(v, bound) {
+			return
+		}
+		norm, _ := new(big.Float).Sqrt(new(big.Float).SetInt(bigSquaredNorm(before))).Float64()
+		for i := range v {
+			exact := float64(before[i]) / norm * float64(bound)
+			if math.Abs(float64(v[i])-exact) > 2 {
+				t.Fatalf("entry %d of %v clipped to %d is %d, want about %.2f", i, before, bound, v[i], exact)
+			}
+		}
+	})
+}
+
+func TestClipL2Examples(t *testing.T) {
+	for _, c := range []struct {
+		v       []int64
+		bound   int64
+		want    []int64
+		clipped bool
+	}{
+		{nil, 0, nil, false},
+		{[]int64{0, 0}, 0, []int64{0, 0}, false},
+		{[]int64{1}, 0, []int64{0}, true},
+		{[]int64{1}, -5, []int64{0}, true},
+		{[]int64{3, -4}, 5, []int64{3, -4}, false},
+		{[]int64{6, -8}, 5, []int64{3, -4}, true},
+		{[]int64{math.MinInt64, 0}, 7, []int64{-7, 0}, true},
+	} {
+		v := slices.Clone(c.v)
+		if clipped := ClipL2(v, c.bound); clipped != c.clipped || !slices.Equal(v, c.want) {
+			t.Errorf("%v clipped to %d is %v (%v), want %v (%v)", c.v, c.bound, v, clipped, c.want, c.clipped)
+		}
+	}
+}

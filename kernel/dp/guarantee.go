@@ -1,0 +1,145 @@
+package dp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Budget is an amount of (ε, δ).
+type Budget struct {
+	Epsilon Epsilon // required, above 0
+	Delta   Delta   // 0 for pure ε
+}
+
+// String shows the budget as "ε = 1, δ = 1e-06".
+func (b Budget) String() string {
+	if b.Delta == 0 {
+		return fmt.Sprintf("ε = %.4g", float64(b.Epsilon))
+	}
+	return fmt.Sprintf("ε = %.4g, δ = %.4g", float64(b.Epsilon), float64(b.Delta))
+}
+
+// Guarantee is what a release promises under one mechanism. It is immutable; Promise
+// makes it.
+type Guarantee struct {
+	mechanism Mechanism
+	budget    Budget
+	mu        Mu // Gaussian: the promise itself, of which budget is one point
+}
+
+// Promise returns the guarantee that spends a whole budget. Gaussian needs ε from 1e-6
+// to 1000 and δ from 1e-30 to below 1; laplace needs the same ε and δ = 0; none needs an
+// empty budget.
+func Promise(mechanism Mechanism, b Budget) (Guarantee, error) {
+	g := Guarantee{mechanism: mechanism, budget: b}
+	switch mechanism {
+	case None:
+		if b != (Budget{}) {
+			return Guarantee{}, fmt.Errorf("mechanism none with %v: it promises nothing, leave epsilon and delta out", b)
+		}
+	case Laplace:
+		if !(b.Epsilon >= minEpsilon && b.Epsilon <= maxEpsilon) {
+			return Guarantee{}, fmt.Errorf("epsilon %g of a laplace mechanism: want %g to %g", float64(b.Epsilon), float64(minEpsilon), float64(maxEpsilon))
+		}
+		if b.Delta != 0 {
+			return Guarantee{}, fmt.Errorf("delta %g of a laplace mechanism: it needs none, leave delta out", float64(b.Delta))
+		}
+	case Gaussian:
+		mu, err := MuOf(b)
+		if err != nil {
+			return Guarantee{}, err
+		}
+		g.mu = mu
+	default:
+		return Guarantee{}, fmt.Errorf("unknown mechanism %.40q: want gaussian, laplace or none", string(mechanism))
+	}
+	return g, nil
+}
+
+// Share returns the part of the guarantee that one of several releases takes:
+// ε·share for laplace, μ·√share for gaussian, whose ε is then stated at the same δ.
+// Releases with shares that add up to 1 compose to no more than the whole (to the
+// rounding of μ, see MuOf, and to that of adding ε in floating point). The share is
+// above 0 and at most 1.
+func (g Guarantee) Share(share float64) (Guarantee, error) {
+	if !(share > 0 && share <= 1) {
+		return Guarantee{}, fmt.Errorf("share %g of a guarantee: want above 0 and at most 1", share)
+	}
+	if share == 1 {
+		return g, nil
+	}
+	switch g.mechanism {
+	case Laplace:
+		g.budget.Epsilon *= Epsilon(share)
+	case Gaussian:
+		g.mu = onGrid(g.mu * Mu(math.Sqrt(share)))
+		g.budget.Epsilon = EpsilonOf(g.mu, g.budget.Delta)
+	}
+	return g, nil
+}
+
+// Mechanism returns how the release is noised.
+func (g Guarantee) Mechanism() Mechanism { return g.mechanism }
+
+// Epsilon returns ε; 0 for mechanism none, which promises nothing.
+func (g Guarantee) Epsilon() Epsilon { return g.budget.Epsilon }
+
+// Delta returns the δ at which Epsilon holds; 0 unless the mechanism is gaussian.
+func (g Guarantee) Delta() Delta { return g.budget.Delta }
+
+// Mu returns μ; 0 unless the mechanism is gaussian.
+func (g Guarantee) Mu() Mu { return g.mu }
+
+// String shows the guarantee in a few words.
+func (g Guarantee) String() string {
+	if g.mechanism == None {
+		return "no privacy guarantee"
+	}
+	return g.budget.String()
+}
+
+// Statement says the promise in a sentence, for people who decide on it.
+func (g Guarantee) Statement(unit Unit) string {
+	if g.mechanism == None {
+		return "No noise is added: the release carries no privacy guarantee."
+	}
+	change := "one value of one record changes within its bounds"
+	if unit == Record {
+		change = "one record's whole contribution is replaced by zeros"
+	}
+	s := fmt.Sprintf("When %s, no outcome becomes more than %s times as likely", change, factor(g.budget.Epsilon))
+	if g.budget.Delta > 0 {
+		s += fmt.Sprintf(", except for outcomes of probability %.2g together", float64(g.budget.Delta))
+	}
+	return fmt.Sprintf("%s (%v).", s, g)
+}
+
+func factor(e Epsilon) string { return fmt.Sprintf("%.3g", math.Exp(float64(e))) }
+
+// Exposure says how a person is exposed to a study's releases.
+type Exposure struct {
+	Unit       Unit // required: the unit of the guarantee
+	Attributes int  // unit attribute: how many values of one person the study uses, over all parties; at least 1
+	Parties    int  // unit record: how many parties' releases hold one person's records; at least 1
+}
+
+// PerPerson returns what all releases together say about one person, where each party
+// gives guarantee g for all its releases of the study: under unit record the
+// composition of the parties' releases (μ·√parties, ε·parties), under unit attribute
+// the change of all the person's values at once, which is group privacy
+// (μ·attributes, ε·attributes; Dong, Roth and Su 2022, theorem 2.14, for μ).
+func (g Guarantee) PerPerson(e Exposure) (Loss, error) {
+	switch {
+	case e.Unit == Attribute && e.Attributes >= 1:
+		return g.Loss().Times(e.Attributes), nil
+	case e.Unit == Record && e.Parties >= 1:
+		l := g.Loss()
+		l.Mu *= Mu(math.Sqrt(float64(e.Parties)))
+		l.Pure *= Epsilon(e.Parties)
+		return l, nil
+	case e.Unit != Attribute && e.Unit != Record:
+		return Loss{}, fmt.Errorf("unknown unit %.40q: want attribute or record", string(e.Unit))
+	}
+	return Loss{}, errors.New("privacy per person: a study has at least one party and one attribute")
+}

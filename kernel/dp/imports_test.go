@@ -1,0 +1,42 @@
+package dp
+
+import (
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestImports holds that noise can come from nothing but the entropy that is passed in:
+// neither from a shared seed, nor from math/rand, nor from the system behind one's back.
+func TestImports(t *testing.T) {
+	allowed := map[string]bool{
+		"encoding/binary": true, "errors": true, "fmt": true, "io": true, "math": true, "math/big": true,
+		"math/bits": true, "golang.org/x/crypto/chacha20": true,
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed := 0
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed++
+		for _, spec := range file.Imports {
+			if path, err := strconv.Unquote(spec.Path.Value); err != nil || !allowed[path] {
+				t.Errorf("%s imports %s", name, spec.Path.Value)
+			}
+		}
+	}
+	if parsed < 5 {
+		t.Errorf("only %d files were looked at", parsed)
+	}
+}

@@ -1,0 +1,290 @@
+package dp
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// The statistical tests draw from fixed keys, so they are deterministic; over the
+// choice of the key each one would reject a right sampler with probability 1e-6. The power
+// checks show that the same samples reject a distribution whose scale is 10 % off.
+const falseRejection = 1e-6
+
+// cells counts samples in bins of equal width around 0 and compares with a distribution
+// function. It returns Pearson's statistic over its critical value.
+func chiSquare(samples []int64, width int64, cdf func(j int64) float64) float64 {
+	counts := map[int64]float64{}
+	for _, x := range samples {
+		counts[int64(math.Floor(float64(x)/float64(width)))]++
+	}
+	n := float64(len(samples))
+	mass := func(bin int64) float64 { return n * (cdf(bin*width+width-1) - cdf(bin*width-1)) }
+	low := int64(0)
+	for mass(low-1) >= 20 {
+		low--
+	}
+	high := int64(0)
+	for mass(high+1) >= 20 {
+		high++
+	}
+	tails, statistic, cells := [2]float64{}, 0.0, 2.0
+	for bin, count := range counts {
+		if bin < low {
+			tails[0] += count
+		} else if bin > high {
+			tails[1] += count
+		}
+	}
+	term := func(seen, expected float64) {
+		if expected > 0 {
+			statistic += (seen - expected) * (seen - expected) / expected
+		}
+	}
+	for bin := low; bin <= high; bin++ {
+		term(counts[bin], mass(bin))
+		cells++
+	}
+	term(tails[0], n*cdf(low*width-1))
+	term(tails[1], n*(1-cdf(high*width+width-1)))
+	critical := distuv.ChiSquared{K: cells - 1}.Quantile(1 - falseRejection)
+	return statistic / critical
+}
+
+// laplaceCDF is the discrete Laplace distribution function of scale t.
+func laplaceCDF(t float64) func(int64) float64 {
+	q := math.Exp(-1 / t)
+	return func(j int64) float64 {
+		if j < 0 {
+			return math.Pow(q, float64(-j)) / (1 + q)
+		}
+		return 1 - math.Pow(q, float64(j+1))/(1+q)
+	}
+}
+
+// gaussianCDF is the discrete Gaussian distribution function, summed for small
+// variances and by the normal distribution at half-integers for large ones, which differ
+// from it by far less than a sample of any size here can show.
+func gaussianCDF(variance float64) func(int64) float64 {
+	if variance > 1e6 {
+		sd := math.Sqrt(variance)
+		return func(j int64) float64 { return distuv.UnitNormal.CDF((float64(j) + 0.5) / sd) }
+	}
+	reach := int64(40*math.Sqrt(variance)) + 2
+	sums, total := make([]float64, 2*reach+1), 0.0
+	for i := range sums {
+		j := float64(int64(i) - reach)
+		total += math.Exp(-j * j / (2 * variance))
+		sums[i] = total
+	}
+	return func(j int64) float64 { return sums[min(max(j+reach, 0), 2*reach)] / total }
+}
+
+func sample(t *testing.T, draw func(*Generator) int64, n int, key byte) []int64 {
+	g := testGenerator(t, key)
+	samples := make([]int64, n)
+	for i := range samples {
+		samples[i] = draw(g)
+	}
+	return samples
+}
+
+// checkMoments compares mean, variance and fourth cumulant with their exact values,
+// within six standard errors (false rejection below 1e-8 each).
+func checkMoments(t *testing.T, samples []int64, variance, fourth float64) {
+	t.Helper()
+	var m1, m2, m4, m8 float64
+	n := float64(len(samples))
+	for _, x := range samples {
+		f := float64(x) / math.Sqrt(variance)
+		m1 += f / n
+		m2 += f * f / n
+		m4 += f * f * f * f / n
+		m8 += math.Pow(f, 8) / n
+	}
+	kurtosis := fourth/(variance*variance) + 3
+	for _, c := range []struct {
+		name            string
+		got, want, sdev float64
+	}{
+		{"mean", m1, 0, 1},
+		{"variance", m2, 1, math.Sqrt(kurtosis - 1)},
+		{"fourth moment", m4, kurtosis, math.Sqrt(m8 - kurtosis*kurtosis)},
+	} {
+		if d := math.Abs(c.got - c.want); d > 6*c.sdev/math.Sqrt(n) {
+			t.Errorf("%s is %.5f, want %.5f within %.5f (in standard units)", c.name, c.got, c.want, 6*c.sdev/math.Sqrt(n))
+		}
+	}
+}
+
+func TestDiscreteGaussian(t *testing.T) {
+	for i, c := range []struct {
+		variance uint64
+		width    int64
+	}{{1, 1}, {2, 1}, {10, 1}, {256, 1}, {1_000_000, 100}, {1 << 30, 1 << 10}, {1 << 46, 1 << 18}, {maxVariance, 1 << 23}} {
+		d := newDiscreteGaussian(c.variance)
+		samples := sample(t, d.draw, 200_000, byte(10+i))
+		variance := float64(c.variance)
+		if s := chiSquare(samples, c.width, gaussianCDF(variance)); s > 1 {
+			t.Errorf("variance %d: chi-square is %.2f of its critical value", c.variance, s)
+		}
+		for _, wrong := range []float64{1.1, 0.9} {
+			if s := chiSquare(samples, c.width, gaussianCDF(variance*wrong*wrong)); s <= 1 {
+				t.Errorf("variance %d: the test does not notice a standard deviation of %.1f times", c.variance, wrong)
+			}
+		}
+		exact := variance
+		if variance < 3 { // the discrete Gaussian's own variance is below its parameter there
+			exact = discreteVariance(variance)
+		}
+		if variance >= 9 {
+			checkMoments(t, samples, exact, 0)
+		}
+	}
+}
+
+// discreteVariance sums the variance of N_Z(0, s2).
+func discreteVariance(s2 float64) float64 {
+	mass, second := 0.0, 0.0
+	for j := -200.0; j <= 200; j++ {
+		p := math.Exp(-j * j / (2 * s2))
+		mass += p
+		second += j * j * p
+	}
+	return second / mass
+}
+
+func TestDiscreteLaplace(t *testing.T) {
+	for i, c := range []struct {
+		scale discreteLaplace
+		width int64
+	}{
+		{discreteLaplace{1, 0}, 1}, {discreteLaplace{3, 2}, 1}, {discreteLaplace{1, 3}, 1},
+		{discreteLaplace{7, 1}, 1}, {discreteLaplace{100<<20 + 1, 20}, 5}, {discreteLaplace{1 << 30, 0}, 1 << 26},
+		{discreteLaplace{maxScale, 0}, 1 << 46}, {discreteLaplace{maxScale, 34}, 1 << 12},
+	} {
+		samples := sample(t, c.scale.draw, 200_000, byte(30+i))
+		scale := c.scale.scale()
+		if s := chiSquare(samples, c.width, laplaceCDF(scale)); s > 1 {
+			t.Errorf("scale %g: chi-square is %.2f of its critical value", scale, s)
+		}
+		for _, wrong := range []float64{1.1, 0.9} {
+			if scale < 0.5 { // nearly all values are 0: a tenth is a factor e on the rest
+				wrong = 1 + 4*(wrong-1)
+			}
+			if s := chiSquare(samples, c.width, laplaceCDF(scale*wrong)); s <= 1 {
+				t.Errorf("scale %g: the test does not notice a scale of %.1f times", scale, wrong)
+			}
+		}
+		n := Noise{guarantee: Guarantee{mechanism: Laplace}, laplace: c.scale}
+		checkMoments(t, samples, n.Variance(), n.FourthCumulant())
+	}
+}
+
+// TestDiscreteLaplaceRatio is the privacy property itself: neighbouring probabilities
+// differ by e^(1/t), at 0 too, where a zero of either sign would show as e^(1/t)/2.
+func TestDiscreteLaplaceRatio(t *testing.T) {
+	const n, scale = 1_000_000, 2.0
+	counts := map[int64]float64{}
+	for _, x := range sample(t, discreteLaplace{2, 0}.draw, n, 50) {
+		counts[x]++
+	}
+	want := 1 / scale
+	for j := int64(-6); j <= 6; j++ {
+		next := j + 1
+		if j < 0 {
+			next = j - 1
+		} else if j == 0 {
+			if d := math.Abs(math.Log(counts[0]/counts[-1]) - want); d > 6*math.Sqrt(1/counts[0]+1/counts[-1]) {
+				t.Errorf("log ratio at 0 and -1 is off by %.4f", d)
+			}
+		}
+		got := math.Log(counts[j] / counts[next])
+		if tolerance := 6 * math.Sqrt(1/counts[j]+1/counts[next]); math.Abs(got-want) > tolerance {
+			t.Errorf("log ratio at %d and %d is %.4f, want %.4f within %.4f", j, next, got, want, tolerance)
+		}
+	}
+}
+
+func TestExpMinus(t *testing.T) {
+	const n = 200_000
+	g := testGenerator(t, 60)
+	for _, c := range []struct{ num, den uint128 }{
+		{uint128{0, 0}, uint128{0, 1}},
+		{uint128{0, 1}, uint128{0, 1 << 40}},
+		{uint128{0, 3}, uint128{0, 10}},
+		{uint128{0, 1}, uint128{0, 1}},
+		{uint128{0, 27}, uint128{0, 10}},
+		{uint128{1 << 50, 12345}, uint128{1 << 51, 999}},
+		{uint128{3 << 61, 0}, uint128{1 << 61, 1}},
+	} {
+		hits := 0
+		for range n {
+			if g.expMinus(c.num, c.den) {
+				hits++
+			}
+		}
+		gamma := (float64(c.num.hi)*0x1p64 + float64(c.num.lo)) / (float64(c.den.hi)*0x1p64 + float64(c.den.lo))
+		p := math.Exp(-gamma)
+		if got := float64(hits) / n; math.Abs(got-p) > 6*math.Sqrt(p*(1-p)/n)+1e-9 {
+			t.Errorf("exp(-%g) happened %.5f of the time, want %.5f", gamma, got, p)
+		}
+	}
+}
+
+// TestSamplersArePinned holds the first 10,000 values of each sampler under a fixed
+// key: the samplers are integers only, so every architecture gives these.
+func TestSamplersArePinned(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		draw func(*Generator) int64
+		want string
+	}{
+		{"gaussian", newDiscreteGaussian(4569).draw, "97cd6d1a5b6709b5904ff5b25b2dd91f111e086d0d21d19c5beb9b5a41c75563"},
+		{"laplace", discreteLaplace{3<<32 + 1, 30}.draw, "075cd7a1b8ce65570f04ef43a2d76ff7c4b7e487cef3e77fc4e84841168f3ebe"},
+	} {
+		var buffer bytes.Buffer
+		for _, x := range sample(t, c.draw, 10_000, 99) {
+			if err := binary.Write(&buffer, binary.LittleEndian, x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sum := sha256.Sum256(buffer.Bytes())
+		if got := hex.EncodeToString(sum[:]); got != c.want {
+			t.Errorf("%s: digest %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func BenchmarkDiscreteGaussian(b *testing.B) {
+	for _, c := range []struct {
+		name     string
+		variance uint64
+	}{{"sd=16", 256}, {"sd=1000", 1_000_000}, {"sd=2^28", maxVariance}} {
+		b.Run(c.name, func(b *testing.B) {
+			d, g := newDiscreteGaussian(c.variance), testGenerator(b, 1)
+			for b.Loop() {
+				d.draw(g)
+			}
+		})
+	}
+}
+
+func BenchmarkDiscreteLaplace(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		scale discreteLaplace
+	}{{"t=16", discreteLaplace{16, 0}}, {"t=1000.1", discreteLaplace{10001 << 24, 24}}} {
+		b.Run(c.name, func(b *testing.B) {
+			g := testGenerator(b, 1)
+			for b.Loop() {
+				c.scale.draw(g)
+			}
+		})
+	}
+}

@@ -1,0 +1,124 @@
+package dp
+
+import (
+	"fmt"
+	"math"
+)
+
+// RowNorms are the norms of one row of the unscaled integer matrix R, equal for all
+// rows of a family: sparse (S, S), rademacher (K, K), identity (1, 1).
+type RowNorms struct {
+	L1        int64
+	L2Squared int64
+}
+
+// Sensitivity is how far one change of the data (see Unit) can move an unscaled
+// integer sketch, over all its entries together. Both are exact integers, in the
+// units of the sketch's entries.
+type Sensitivity struct {
+	L1        int64
+	L2Squared int64
+}
+
+// String shows both norms.
+func (s Sensitivity) String() string {
+	return fmt.Sprintf("l1 %d, l2 %.6g", s.L1, math.Sqrt(float64(s.L2Squared)))
+}
+
+// AttributeColumns is the sensitivity of a columns-side sketch R·X when one value of
+// one record changes. deltas bound the changes of the record's derived entries that
+// depend on the value: c for a numeric value, and the change of its square where
+// that is sketched too; c twice for a categorical one, whose old one-hot entry falls
+// and whose new one rises. The sketch moves by the outer product of the record's row
+// r and deltas: |r|₁·Σ|δ| in l1, |r|₂²·Σδ² in l2 squared, both attained.
+func AttributeColumns(row RowNorms, deltas []int64) (Sensitivity, error) {
+	sum, squares, err := norms(deltas)
+	if err != nil {
+		return Sensitivity{}, err
+	}
+	return scaled(row, sum, squares)
+}
+
+// AttributeRecords is the sensitivity of a records-side sketch X·R when one value of
+// one record changes, deltas as in AttributeColumns. The record's sketch moves by
+// Σ δⱼrⱼ: at most |r|₁·Σ|δ| in l1 and |r|₂·Σ|δ| in l2, the latter attained when rows
+// collide. Where the rows are orthogonal (identity) the l2 norm squared is |r|₂²·Σδ².
+func AttributeRecords(row RowNorms, deltas []int64, orthogonalRows bool) (Sensitivity, error) {
+	sum, squares, err := norms(deltas)
+	if err != nil {
+		return Sensitivity{}, err
+	}
+	if !orthogonalRows {
+		if squares, err = product(sum, sum); err != nil {
+			return Sensitivity{}, fmt.Errorf("sensitivity of a change by %d: %w", sum, err)
+		}
+	}
+	return scaled(row, sum, squares)
+}
+
+// RecordColumns is the sensitivity of a columns-side sketch R·X when one record's
+// contribution is replaced by zeros, its derived vector of the given number of
+// entries having been clipped to l2 norm ≤ clip before projection (ClipL2): the
+// sketch moves by the outer product of the row r and that vector, |r|₂²·clip² in
+// l2 squared and |r|₁·⌊clip·√entries⌋ in l1. Replacing a record by another one
+// doubles both norms.
+func RecordColumns(row RowNorms, clip int64, entries int) (Sensitivity, error) {
+	s, err := RecordRecords(clip, entries)
+	if err != nil {
+		return Sensitivity{}, err
+	}
+	return scaled(row, s.L1, s.L2Squared)
+}
+
+// RecordRecords is the sensitivity of a records-side sketch X·R when one record's
+// sketch of k entries, clipped to l2 norm ≤ clip after projection (ClipL2), is
+// replaced by zeros: clip in l2 and ⌊clip·√k⌋ in l1, whatever R and the data are.
+// Replacing a record by another one doubles both norms.
+func RecordRecords(clip int64, k int) (Sensitivity, error) {
+	square, err := product(clip, clip)
+	if err != nil || k < 1 {
+		return Sensitivity{}, fmt.Errorf("sensitivity of %d entries clipped to %d: want at least one entry and a clip of 0 to 2^31", k, clip)
+	}
+	// By Cauchy and Schwarz; an integer vector's l1 norm is an integer, hence the floor.
+	l1 := multiply(uint64(square), uint64(k)).root() // both factors are below 2^63
+	return Sensitivity{L1: int64(l1), L2Squared: square}, nil
+}
+
+// Max is the larger of each norm: the sensitivity when the change may be any one of
+// those described, as of a value in any one of several columns. Without arguments it
+// is zero.
+func Max(of ...Sensitivity) Sensitivity {
+	var m Sensitivity
+	for _, s := range of {
+		m.L1 = max(m.L1, s.L1)
+		m.L2Squared = max(m.L2Squared, s.L2Squared)
+	}
+	return m
+}
+
+// norms returns Σ|δ| and Σδ².
+func norms(deltas []int64) (sum, squares int64, err error) {
+	for _, d := range deltas {
+		m := magnitude(d)
+		if m > math.MaxInt32 {
+			return 0, 0, fmt.Errorf("sensitivity: a change by %d is out of range, at most %d", d, math.MaxInt32)
+		}
+		sum += int64(m)
+		squares += int64(m) * int64(m)
+		if sum < 0 || squares < 0 {
+			return 0, 0, fmt.Errorf("sensitivity of %d changes: %w", len(deltas), errOverflow)
+		}
+	}
+	return sum, squares, nil
+}
+
+// scaled multiplies the norms of a change by those of a row.
+func scaled(row RowNorms, l1, l2Squared int64) (Sensitivity, error) {
+	d1, err1 := product(row.L1, l1)
+	d2, err2 := product(row.L2Squared, l2Squared)
+	if err1 != nil || err2 != nil {
+		return Sensitivity{}, fmt.Errorf("sensitivity of a change with norms %d and √%d times a row with norms %d and √%d: %w",
+			l1, l2Squared, row.L1, row.L2Squared, errOverflow)
+	}
+	return Sensitivity{L1: d1, L2Squared: d2}, nil
+}

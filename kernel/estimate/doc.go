@@ -1,0 +1,44 @@
+// Package estimate turns sketches into numbers with intervals: inner products,
+// norms, distances, cosines, correlations and the size of an intersection.
+//
+// Everything on the columns side comes from one object, [Gram]: the inner
+// products of all sketched columns, raw and with the noise taken off its
+// diagonal. Everything on the records side comes from [Records], which says how
+// one coordinate of a sketched record errs. Intervals cover the error of the
+// projection and of the noise together.
+//
+// # The general rule
+//
+// A row of a k × n columns sketch is close to a Gaussian vector with covariance
+// H/k, where H is the raw Gram matrix: that of the data plus k·v on the diagonal,
+// v being the noise variance of a coordinate. An error that is a quadratic form
+// u'Wu summed over the k rows, with W symmetric, has variance
+//
+//	Var = 2 tr(WHWH)/k + k Σ W_ii² κ_i
+//
+// where κ_i is the fourth cumulant of column i's noise. W is the gradient of the
+// estimate by the entries of the Gram matrix, so all covariances that the shared
+// matrix R causes are in it. For families whose rows have norm 1 the rule is
+// conservative, by 2 Σf²/k.
+//
+// Ratios (cosine, correlation, intersection) are inverted as Fieller did: ρ0 is
+// in the interval when numerator − ρ0·denominator is within z standard
+// deviations of zero, a quadratic in ρ0. Without noise and with equal record
+// sets this is Fisher's interval, atanh r ± atanh(z/√(k−z²)); with noise it stays
+// honest where a plain delta method treats the denominator as known.
+//
+// # Units
+//
+// Sketches arrive as real numbers: the released integers times the family's scale
+// (1/√S or 1/√K) and 2^-f. Noise variances are per coordinate in the same units.
+// Estimates are in the units of the columns that were sketched; a [Combination]
+// of columns, with the column of ones for the offset, gives original units.
+//
+// # Clipping
+//
+// Where records were clipped to an l2 bound before projection, the sketch is of
+// the clipped data: the value, square and ones entries of a clipped record shrink
+// together. Estimates and intervals are then about the clipped data. Ratios
+// suffer least, since the shrinking is in the numerator and the denominator; a
+// plain product of two columns of ones counts a clipped record as less than one.
+package estimate

@@ -1,0 +1,95 @@
+package estimate
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Noise describes the noise on one coordinate of a sketch, in the sketch's units.
+type Noise struct {
+	Variance       float64 // v; 0 for none
+	FourthCumulant float64 // κ: 0 for Gaussian noise, 12 b⁴ for Laplace noise of scale b
+}
+
+func (n Noise) check() error {
+	if !(n.Variance >= 0) || math.IsInf(n.Variance, 0) {
+		return fmt.Errorf("noise variance %g is not a number of at least 0", n.Variance)
+	}
+	if !(n.FourthCumulant >= 0) || math.IsInf(n.FourthCumulant, 0) {
+		return fmt.Errorf("fourth cumulant %g of the noise is not a number of at least 0", n.FourthCumulant)
+	}
+	return nil
+}
+
+// Gram holds the inner products of n sketched columns, of all parties together.
+// It is immutable. Methods panic on a column index outside [0, n), as package mat
+// does.
+type Gram struct {
+	k        int
+	noise    []Noise
+	raw      *mat.SymDense // H
+	debiased *mat.SymDense // G = H − k·v on the diagonal
+}
+
+// New computes the Gram matrix of n sketched columns with k coordinates each.
+// All columns come from the same R; the noise of any two columns, of one party or
+// of two, is independent, so only the diagonal has a bias to take off.
+//
+// The columns are read in index order and summed in coordinate order without
+// fused operations, so the result is the same on every machine.
+func New(columns [][]float64, noise []Noise) (*Gram, error) {
+	n := len(columns)
+	if n == 0 {
+		return nil, fmt.Errorf("computing the gram matrix: no columns")
+	}
+	if len(noise) != n {
+		return nil, fmt.Errorf("computing the gram matrix: %d columns but %d noises", n, len(noise))
+	}
+	g := &Gram{
+		k:        len(columns[0]),
+		noise:    append([]Noise(nil), noise...),
+		raw:      mat.NewSymDense(n, nil),
+		debiased: mat.NewSymDense(n, nil),
+	}
+	if g.k == 0 {
+		return nil, fmt.Errorf("computing the gram matrix: columns have no coordinates")
+	}
+	for i, column := range columns {
+		if len(column) != g.k {
+			return nil, fmt.Errorf("computing the gram matrix: column %d has %d coordinates, column 0 has %d", i, len(column), g.k)
+		}
+		if err := noise[i].check(); err != nil {
+			return nil, fmt.Errorf("computing the gram matrix: column %d: %w", i, err)
+		}
+		for j := range i + 1 {
+			h := dot(column, columns[j])
+			if math.IsNaN(h) || math.IsInf(h, 0) {
+				return nil, fmt.Errorf("computing the gram matrix: the product of columns %d and %d is not finite", j, i)
+			}
+			g.raw.SetSym(j, i, h)
+			g.debiased.SetSym(j, i, h)
+		}
+		g.debiased.SetSym(i, i, g.raw.At(i, i)-float64(g.k)*noise[i].Variance)
+	}
+	return g, nil
+}
+
+// Raw is the n × n matrix H of inner products of the noised columns. It must not
+// be changed.
+func (g *Gram) Raw() mat.Symmetric { return g.raw }
+
+// Debiased is the n × n matrix G = H − k·diag(v), unbiased for the inner products
+// of the columns themselves (MECHANISMS 2d(ii)). With noise it need not be
+// positive semidefinite. It must not be changed.
+func (g *Gram) Debiased() mat.Symmetric { return g.debiased }
+
+// dot sums in index order; the conversion keeps the compiler from fusing.
+func dot(x, y []float64) float64 {
+	var sum float64
+	for i, v := range x {
+		sum += float64(v * y[i])
+	}
+	return sum
+}

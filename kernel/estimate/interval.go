@@ -1,0 +1,86 @@
+package estimate
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Level is the coverage that an interval is built for, between 0 and 1. Zero
+// stands for [DefaultLevel].
+type Level float64
+
+// DefaultLevel is the level of intervals for which none was asked.
+const DefaultLevel Level = 0.95
+
+// Bonferroni is the level at which each of tests intervals has to be built for
+// all of them to hold together at level l (MECHANISMS C5).
+func (l Level) Bonferroni(tests int) Level {
+	return 1 - (1-l.orDefault())/Level(max(tests, 1))
+}
+
+func (l Level) orDefault() Level {
+	if l == 0 {
+		return DefaultLevel
+	}
+	return l
+}
+
+// refuse gives the reason for which no interval has this level, or "".
+func (l Level) refuse() string {
+	if v := l.orDefault(); !(v > 0 && v < 1) {
+		return fmt.Sprintf("level %g is not between 0 and 1", float64(l))
+	}
+	return ""
+}
+
+// tail is the probability left out on one side.
+func (l Level) tail() float64 {
+	return float64(1-l.orDefault()) / 2
+}
+
+// z is the two-sided standard normal quantile.
+func (l Level) z() float64 {
+	return -distuv.UnitNormal.Quantile(l.tail())
+}
+
+// Interval is a number with the interval that covers it at the asked level.
+type Interval struct {
+	Estimate float64
+	Low      float64
+	High     float64
+}
+
+// Estimate is an interval, or the reason why there is none.
+type Estimate struct {
+	Interval
+	Undefined string // empty when the interval holds; otherwise why there is none, and Interval is zero
+}
+
+// Defined reports whether there is an interval.
+func (e Estimate) Defined() bool { return e.Undefined == "" }
+
+// String gives the number and its interval, or the reason why there is none.
+func (e Estimate) String() string {
+	if !e.Defined() {
+		return "undefined: " + e.Undefined
+	}
+	return fmt.Sprintf("%.6g [%.6g, %.6g]", e.Interval.Estimate, e.Low, e.High)
+}
+
+func undefined(why string) Estimate { return Estimate{Undefined: why} }
+
+// finish keeps the interval within [lo, hi], the range of the quantity, and turns
+// what overflowed into an undefined estimate. The point estimate is left as it is.
+func finish(estimate, low, high, lo, hi float64) Estimate {
+	low, high = clamp(low, lo, hi), clamp(high, lo, hi)
+	for _, v := range []float64{estimate, low, high} {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return undefined("the numbers are too large for float64")
+		}
+	}
+	return Estimate{Interval: Interval{Estimate: estimate, Low: low, High: high}}
+}
+
+func clamp(v, lo, hi float64) float64 { return math.Min(math.Max(v, lo), hi) }

@@ -1,0 +1,35 @@
+package estimate
+
+import "math"
+
+// ratio is a quantity ρ = n/m of two numbers read from a Gram, each with the form
+// of its error.
+type ratio struct {
+	n, m        float64 // m > 0
+	numerator   form
+	denominator form
+	extra       float64 // variance of ρ̂/ρ that the sketch does not cause
+}
+
+// rounding is the part of the range by which intervals of ratios are widened for
+// float64: where record sets are equal the error of a sketch cancels altogether.
+const rounding = 1e-12
+
+// estimate bounds ρ within [lo, hi] as Fieller did: the set of ρ0 for which
+// (n − ρ0 m)² ≤ z²·Var(error of n − ρ0·error of m). If the denominator is itself
+// within z deviations of zero the set is unbounded, and the interval is [lo, hi].
+func (r ratio) estimate(g *Gram, level Level, lo, hi float64) Estimate {
+	z2 := level.z() * level.z()
+	rho := r.n / r.m
+	nn := g.variance(r.numerator) / r.m / r.m
+	nm := g.covariance(r.numerator, r.denominator) / r.m / r.m
+	mm := g.variance(r.denominator)/r.m/r.m + r.extra
+	// a ρ0² − 2 b ρ0 + c ≤ 0, and the discriminant b² − a c without cancellation.
+	a, b := 1-z2*mm, rho-z2*nm
+	if a <= 0 {
+		return finish(clamp(rho, lo, hi), lo, hi, lo, hi)
+	}
+	delta := nn - 2*rho*nm + rho*rho*mm
+	half := math.Sqrt(math.Max(0, z2*delta-z2*z2*(nn*mm-nm*nm)))/a + rounding*(hi-lo)
+	return finish(clamp(rho, lo, hi), b/a-half, b/a+half, lo, hi)
+}

@@ -1,0 +1,77 @@
+package estimate
+
+import (
+	"fmt"
+	"math"
+)
+
+// Records says how the coordinates of sketched records err: k coordinates, each
+// with the same noise, independent over coordinates and records. Where the
+// sketches of several parties were added, Noise is the sum over the parties.
+type Records struct {
+	K        int   // required: coordinates of a sketched record
+	Noise    Noise // on one coordinate of one record
+	Identity bool  // family identity: no projection, so no projection error
+}
+
+func (r Records) check(points ...[]float64) error {
+	if r.K < 1 {
+		return fmt.Errorf("estimating from records: k = %d is not at least 1", r.K)
+	}
+	if err := r.Noise.check(); err != nil {
+		return fmt.Errorf("estimating from records: %w", err)
+	}
+	for _, p := range points {
+		if len(p) != r.K {
+			return fmt.Errorf("estimating from records: a record has %d coordinates instead of %d", len(p), r.K)
+		}
+	}
+	return nil
+}
+
+// SquaredDistance estimates |x − y|² of two records from their sketches:
+// |s(x) − s(y)|² − 2kv, with the interval of C1 for Gaussian noise and of C2
+// otherwise. The estimate is unbiased, so it may be negative: average it as it
+// is, clamp it only to rank.
+func (r Records) SquaredDistance(x, y []float64, level Level) (Estimate, error) {
+	if err := r.check(x, y); err != nil {
+		return Estimate{}, err
+	}
+	var raw float64
+	for i, v := range x {
+		d := v - y[i]
+		raw += float64(d * d)
+	}
+	noise := Noise{Variance: 2 * r.Noise.Variance, FourthCumulant: 2 * r.Noise.FourthCumulant}
+	return quadratic{raw: raw, k: r.K, noise: noise, projection: !r.Identity}.estimate(level), nil
+}
+
+// SquaredNorm estimates |x|² as |s(x)|² − kv, with the intervals of
+// [Records.SquaredDistance].
+func (r Records) SquaredNorm(x []float64, level Level) (Estimate, error) {
+	if err := r.check(x); err != nil {
+		return Estimate{}, err
+	}
+	return quadratic{raw: dot(x, x), k: r.K, noise: r.Noise, projection: !r.Identity}.estimate(level), nil
+}
+
+// InnerProduct estimates ⟨x, y⟩ of two records as ⟨s(x), s(y)⟩ ± z√Var with
+// Var = (ab + c²)/k from the raw squared norms a, b and the raw product c (C3).
+// For the identity Var = v(a + b) − kv², the noise alone.
+func (r Records) InnerProduct(x, y []float64, level Level) (Estimate, error) {
+	if err := r.check(x, y); err != nil {
+		return Estimate{}, err
+	}
+	if why := level.refuse(); why != "" {
+		return undefined(why), nil
+	}
+	a, b, c := dot(x, x), dot(y, y), dot(x, y)
+	k, v := float64(r.K), r.Noise.Variance
+	variance := (a*b + c*c) / k
+	if r.Identity {
+		// a and b estimate |x|² + kv; below kv² the variance cannot be.
+		variance = math.Max(v*(a+b)-k*v*v, k*v*v)
+	}
+	half := level.z() * math.Sqrt(variance)
+	return finish(c, c-half, c+half, math.Inf(-1), math.Inf(1)), nil
+}

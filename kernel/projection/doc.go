@@ -1,0 +1,13 @@
+// Package projection makes the rows of the random matrix R and multiplies data by
+// them, in integers only.
+//
+// A row belongs to a label (a record id, or a column name) and is a keyed function
+// of it: F(key, label), so parties that share a key need not sort, match or
+// intersect anything. Entries are small integers; the real factor by which an
+// integer row is longer than one is Spec.Scale, applied after release. So sums
+// are exact in int64, equal on every architecture, in every order and at every
+// degree of parallelism, and sensitivities are exact.
+//
+// Matrix serves the columns side (R·X: a row for each record), Fixed the records
+// side (X·R: a row for each column). Each family of distributions has one file.
+package projection

@@ -1,0 +1,32 @@
+package projection
+
+import "fmt"
+
+// identity does not project: for when there are no more columns than the best K.
+//
+// Entries: row j is the j-th unit vector, so K is the number of columns. Scale 1.
+// Integer row norms: ℓ1 = 1, ℓ2² = 1. Variance 0. Its rows have no label and
+// no randomness; it serves the records side only.
+type identity struct{}
+
+func (identity) check(s Spec) error { return noNonZeros(s) }
+
+func (identity) norms(Spec) norms { return norms{l1: 1, l2Squared: 1, largest: 1} }
+
+func (identity) blank(Spec) keyedRow { return nil }
+
+func (identity) fix(s Spec, _ Source, labels [][]byte) ([]row, error) {
+	if s.K != len(labels) {
+		return nil, fmt.Errorf("k must be the number of columns, %d", len(labels))
+	}
+	rows := make([]row, s.K)
+	for j := range rows {
+		rows[j] = unitRow(j)
+	}
+	return rows, nil
+}
+
+// unitRow is the unit vector of its number.
+type unitRow int
+
+func (r unitRow) addScaled(y []int64, c int64) { y[r] += c }

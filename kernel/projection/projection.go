@@ -1,0 +1,78 @@
+package projection
+
+import (
+	"fmt"
+	"math"
+)
+
+// Family names a distribution of R.
+type Family string
+
+const (
+	Sparse     Family = "sparse"     // S entries ±1 in each row, one per block of K/S; scale 1/√S
+	Rademacher Family = "rademacher" // K entries ±1; scale 1/√K
+	Identity   Family = "identity"   // no projection: K is the number of columns; scale 1
+)
+
+// MaxK is the largest dimension of a projected vector.
+const MaxK = 1 << 24
+
+// Spec describes a projection matrix up to its seed.
+type Spec struct {
+	Family Family
+	K      int // dimension of a projected vector
+	S      int // Sparse: non-zeros in a row; 0 for the other families
+}
+
+// String names the projection, as in "sparse k=1024 s=1".
+func (s Spec) String() string {
+	if s.Family == Sparse {
+		return fmt.Sprintf("%s k=%d s=%d", s.Family, s.K, s.S)
+	}
+	return fmt.Sprintf("%s k=%d", s.Family, s.K)
+}
+
+// Validate refuses an unknown family, a K outside 1 to MaxK, and an S that does
+// not fit the family.
+func (s Spec) Validate() error {
+	f, err := s.family()
+	if err != nil {
+		return err
+	}
+	if s.K < 1 || s.K > MaxK {
+		return fmt.Errorf("projection %s: k must be between 1 and %d", s, MaxK)
+	}
+	if err := f.check(s); err != nil {
+		return fmt.Errorf("projection %s: %w", s, err)
+	}
+	return nil
+}
+
+// Scale returns the real factor that the integer rows lack: E[⟨xR, yR⟩] of the
+// integer rows times Scale² is ⟨x, y⟩. It is applied after release.
+// The spec is valid.
+func (s Spec) Scale() float64 { return 1 / math.Sqrt(float64(s.RowL2Squared())) }
+
+// RowL1 returns the exact ℓ1 norm of every integer row: the ℓ1 sensitivity to a
+// change of one entry by one unit. The spec is valid.
+func (s Spec) RowL1() int64 { return s.norms().l1 }
+
+// RowL2Squared returns the exact squared ℓ2 norm of every integer row: the squared
+// ℓ2 sensitivity to a change of one entry by one unit. The spec is valid.
+func (s Spec) RowL2Squared() int64 { return s.norms().l2Squared }
+
+// LargestRecordCount returns how many rows of R, each times an entry of absolute
+// value at most largest, may be added before an int64 sum can reach 2^62. On the
+// columns side that is a number of records, on the records side a number of
+// columns. The spec is valid; a largest below 1 counts as 1.
+func (s Spec) LargestRecordCount(largest int64) int64 {
+	return (1<<62 - 1) / max(largest, 1) / s.norms().largest
+}
+
+func (s Spec) norms() norms {
+	f, err := s.family()
+	if err != nil {
+		return norms{l1: 1, l2Squared: 1, largest: 1}
+	}
+	return f.norms(s)
+}

@@ -1,0 +1,86 @@
+package sketch
+
+import (
+	"fmt"
+	"math"
+)
+
+// Stack puts sketches beside each other: on the columns side the columns of one
+// after the columns of the other (equal k), on the records side the records of one
+// after the records of the other (equal k). It refuses sketches of different
+// sides or different k.
+func Stack(sketches ...Sketch) (Sketch, error) {
+	out, err := stacked(sketches)
+	if err != nil {
+		return Sketch{}, fmt.Errorf("stacking sketches: %w", err)
+	}
+	out.Data = make([]int64, 0, out.Rows*out.Cols)
+	if out.Side == Records {
+		for _, s := range sketches {
+			out.Data = append(out.Data, s.Data...)
+		}
+		return out, nil
+	}
+	for i := range out.Rows {
+		for _, s := range sketches {
+			out.Data = append(out.Data, s.Row(i)...)
+		}
+	}
+	return out, nil
+}
+
+// stacked returns the shape of a stack, without data.
+func stacked(sketches []Sketch) (Sketch, error) {
+	if len(sketches) == 0 {
+		return Sketch{}, errNoSketch
+	}
+	out := Sketch{Side: sketches[0].Side}
+	for i, s := range sketches {
+		if err := s.check(); err != nil {
+			return Sketch{}, fmt.Errorf("sketch %d: %w", i+1, err)
+		}
+		first := sketches[0]
+		switch {
+		case s.Side != first.Side:
+			return Sketch{}, fmt.Errorf("sketch %d is a %s, the first a %s", i+1, s, first)
+		case s.Side == Columns && s.Rows != first.Rows, s.Side == Records && s.Cols != first.Cols:
+			return Sketch{}, fmt.Errorf("sketch %d is a %s, the first a %s: k differs", i+1, s, first)
+		case s.Side == Columns:
+			out.Rows, out.Cols = s.Rows, out.Cols+s.Cols
+		default:
+			out.Rows, out.Cols = out.Rows+s.Rows, s.Cols
+		}
+		if _, err := area(out.Rows, out.Cols); err != nil {
+			return Sketch{}, err
+		}
+	}
+	return out, nil
+}
+
+// Add adds sketches of one side and shape entry by entry. It refuses others, and
+// sums that int64 does not hold.
+func Add(sketches ...Sketch) (Sketch, error) {
+	if len(sketches) == 0 {
+		return Sketch{}, fmt.Errorf("adding sketches: %w", errNoSketch)
+	}
+	first := sketches[0]
+	out := Sketch{Side: first.Side, Rows: first.Rows, Cols: first.Cols}
+	for i, s := range sketches {
+		if err := s.check(); err != nil {
+			return Sketch{}, fmt.Errorf("adding sketches: sketch %d: %w", i+1, err)
+		}
+		if s.Side != first.Side || s.Rows != first.Rows || s.Cols != first.Cols {
+			return Sketch{}, fmt.Errorf("adding sketches: sketch %d is a %s, the first a %s", i+1, s, first)
+		}
+		if out.Data == nil {
+			out.Data = make([]int64, len(s.Data))
+		}
+		for j, v := range s.Data {
+			if v > 0 && out.Data[j] > math.MaxInt64-v || v < 0 && out.Data[j] < math.MinInt64-v {
+				return Sketch{}, fmt.Errorf("adding sketches: entry (%d, %d) overflows at sketch %d", j/s.Cols+1, j%s.Cols+1, i+1)
+			}
+			out.Data[j] += v
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,98 @@
+package sketch
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/projection"
+)
+
+// RecordsOptions describes a records-side sketch to be built.
+type RecordsOptions struct {
+	Largest int64 // Required. bound on an entry's absolute value, usually fixedpoint.Bits.One
+	Workers int   // goroutines of one Add. Default 1
+}
+
+// RecordsBuilder collects a records-side sketch: one projected row for each
+// record, in the order of Add. One goroutine uses a builder at a time.
+type RecordsBuilder struct {
+	fixed   *projection.Fixed
+	options RecordsOptions
+	data    []int64
+}
+
+// NewRecords returns a builder without records. It refuses more columns than an
+// int64 sum is sure to hold exactly.
+func NewRecords(fixed *projection.Fixed, options RecordsOptions) (*RecordsBuilder, error) {
+	if options.Largest < 1 {
+		return nil, fmt.Errorf("records sketch: largest entry %d: must be positive", options.Largest)
+	}
+	if limit := fixed.Spec().LargestRecordCount(options.Largest); int64(fixed.Columns()) > limit {
+		return nil, fmt.Errorf("records sketch: %d columns: the limit is %d", fixed.Columns(), limit)
+	}
+	return &RecordsBuilder{fixed: fixed, options: options}, nil
+}
+
+// Add projects a batch of records, x being m × d row-major, and appends their
+// rows. It adds all or, with an error, none: when x is not whole records or an
+// entry exceeds the largest.
+func (b *RecordsBuilder) Add(x []int64) error {
+	d, k := b.fixed.Columns(), b.fixed.Spec().K
+	if len(x)%d != 0 {
+		return fmt.Errorf("adding records of %d columns: %d entries", d, len(x))
+	}
+	if i := beyond(x, b.options.Largest); i >= 0 {
+		return fmt.Errorf("adding records: entry (%d, %d) of the batch exceeds ±%d", i/d+1, i%d+1, b.options.Largest)
+	}
+	m := len(x) / d
+	if _, err := area(max(b.Records()+m, 1), k); err != nil {
+		return fmt.Errorf("adding records: %w", err)
+	}
+	old := len(b.data)
+	b.data = append(b.data, make([]int64, m*k)...)
+	y := b.data[old:]
+	parallel(m, max(b.options.Workers, 1), func(_, from, to int) {
+		for i := from; i < to; i++ {
+			b.fixed.Project(y[i*k:(i+1)*k], x[i*d:(i+1)*d])
+		}
+	})
+	return nil
+}
+
+// Records returns how many records were added.
+func (b *RecordsBuilder) Records() int { return len(b.data) / b.fixed.Spec().K }
+
+// Row returns the projected row i, to be read or clipped in place; it is valid
+// until the next Add.
+func (b *RecordsBuilder) Row(i int) []int64 {
+	k := b.fixed.Spec().K
+	return b.data[i*k:][:k:k]
+}
+
+// Permute reorders the rows: row i becomes what row order[i] was. It refuses an
+// order that is not a permutation of all rows. Callers release rows in a secret
+// order, so that a position says nothing about a record.
+func (b *RecordsBuilder) Permute(order []int) error {
+	if len(order) != b.Records() {
+		return fmt.Errorf("permuting %d rows: an order of %d", b.Records(), len(order))
+	}
+	taken := make([]bool, len(order))
+	for _, from := range order {
+		if from < 0 || from >= len(order) || taken[from] {
+			return fmt.Errorf("permuting %d rows: not a permutation", len(order))
+		}
+		taken[from] = true
+	}
+	data := make([]int64, 0, len(b.data))
+	for _, from := range order {
+		data = append(data, b.Row(from)...)
+	}
+	b.data = data
+	return nil
+}
+
+// Sketch hands over the rows, m × k, and leaves the builder without records.
+func (b *RecordsBuilder) Sketch() Sketch {
+	s := Sketch{Side: Records, Rows: b.Records(), Cols: b.fixed.Spec().K, Data: b.data}
+	b.data = nil
+	return s
+}

@@ -1,0 +1,57 @@
+package sketch
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// Sketch is an integer sketch of one side.
+type Sketch struct {
+	Side Side
+	Rows int     // columns side: k. Records side: m records
+	Cols int     // columns side: n columns. Records side: k
+	Data []int64 // Rows × Cols, row-major
+}
+
+// String names the sketch's side and shape, never its data.
+func (s Sketch) String() string {
+	return fmt.Sprintf("%s sketch of %d × %d", s.Side, s.Rows, s.Cols)
+}
+
+// GoString is String: a sketch that is not yet noised is never printed.
+func (s Sketch) GoString() string { return s.String() }
+
+// Row returns row i, shared with the sketch.
+func (s Sketch) Row(i int) []int64 { return s.Data[i*s.Cols:][:s.Cols:s.Cols] }
+
+// check refuses a sketch whose side is unknown or whose shape is not that of its data.
+func (s Sketch) check() error {
+	if s.Side != Columns && s.Side != Records {
+		return fmt.Errorf("unknown side %q: want %s or %s", string(s.Side), Columns, Records)
+	}
+	entries, err := area(s.Rows, s.Cols)
+	if err != nil {
+		return err
+	}
+	if len(s.Data) != entries {
+		return fmt.Errorf("%s has %d entries, want %d", s, len(s.Data), entries)
+	}
+	return nil
+}
+
+// area returns rows × cols, refusing shapes that are empty or whose int64 data
+// this machine cannot address.
+func area(rows, cols int) (int, error) {
+	if rows < 1 || cols < 1 {
+		return 0, fmt.Errorf("shape %d × %d is empty", rows, cols)
+	}
+	hi, lo := bits.Mul64(uint64(rows), uint64(cols))
+	if hi != 0 || lo > math.MaxInt/8 {
+		return 0, fmt.Errorf("shape %d × %d is too large", rows, cols)
+	}
+	return int(lo), nil
+}
+
+var errNoSketch = errors.New("no sketch")

@@ -1,0 +1,113 @@
+// Package agree is the group key agreement of a study: commit, share, confirm.
+//
+// Every member draws a contribution, commits to it, sends it sealed to every
+// other member, and confirms under the seed that all contributions together
+// give. The seed is contributory (one honest member's randomness makes it
+// uniform), authenticated (the envelopes that carry the messages are signed),
+// forward secret (ephemeral keys are destroyed), confidential against a quantum
+// adversary who records the board today (HPKE over MLKEM768-X25519) and bound to
+// the study, the attempt and the roster.
+//
+// One file per round: commit.go, share.go, confirm.go. The package does no I/O
+// and reads no clock. Whatever it draws comes from an injected reader, with one
+// exception: the encapsulation inside crypto/hpke draws from crypto/rand itself.
+//
+// Messages are identified by the ids of the envelopes that carried them; a
+// member is its raw Ed25519 public key and its index in the roster's order.
+package agree
+
+import (
+	"bytes"
+	"crypto/hpke"
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/seed/transcript"
+)
+
+// Group is one attempt's membership.
+type Group struct {
+	Study   [32]byte
+	Attempt uint32
+	Roster  [32]byte   // id of the roster envelope
+	Members [][32]byte // raw Ed25519 public keys, strictly ascending, at least two
+}
+
+// MaxMembers bounds a group, so that a share envelope stays under 128 KiB.
+const MaxMembers = 64
+
+// Validate checks the group's form.
+func (g Group) Validate() error {
+	if len(g.Members) < 2 || len(g.Members) > MaxMembers {
+		return fmt.Errorf("group of %d members: want 2 to %d", len(g.Members), MaxMembers)
+	}
+	for i := 1; i < len(g.Members); i++ {
+		if bytes.Compare(g.Members[i-1][:], g.Members[i][:]) >= 0 {
+			return fmt.Errorf("group members %d and %d are not in ascending order", i-1, i)
+		}
+	}
+	return nil
+}
+
+// Index returns a member's place in the roster, or -1.
+func (g Group) Index(member [32]byte) int {
+	for i := range g.Members {
+		if g.Members[i] == member {
+			return i
+		}
+	}
+	return -1
+}
+
+// Fault is an error that one member's message caused.
+type Fault struct {
+	Member int // index in the group
+	Err    error
+}
+
+func (f *Fault) Error() string { return fmt.Sprintf("member %d: %v", f.Member, f.Err) }
+func (f *Fault) Unwrap() error { return f.Err }
+
+// What a member can have done wrong; Fault wraps one of them.
+var (
+	ErrEphemeralKey = errors.New("ephemeral key is not usable")
+	ErrShareForm    = errors.New("share envelope has the wrong number or size of sealed shares")
+	ErrShareSealed  = errors.New("sealed share does not open")
+	ErrCommitment   = errors.New("share does not match its commitment")
+	ErrTranscript   = errors.New("confirmation is of another transcript")
+	ErrConfirmTag   = errors.New("confirmation is under another seed")
+)
+
+// Labels of this package's hashes and sealings; each names one use.
+const (
+	labelCommitment = "cosketch/1/agree/commitment"
+	labelT1         = "cosketch/1/agree/T1"
+	labelT2         = "cosketch/1/agree/T2"
+	labelShare      = "cosketch/1/agree/share"
+	labelPair       = "cosketch/1/agree/pair"
+)
+
+func kem() hpke.KEM   { return hpke.MLKEM768X25519() }
+func kdf() hpke.KDF   { return hpke.HKDFSHA256() }
+func aead() hpke.AEAD { return hpke.ChaCha20Poly1305() }
+
+// T1 binds study, attempt, roster and all commits, by their envelope ids in
+// roster order. It salts the seed.
+func (g Group) T1(commits [][32]byte) [32]byte {
+	fields := [][]byte{g.Study[:], transcript.Uint32(g.Attempt), g.Roster[:]}
+	for i := range commits {
+		fields = append(fields, commits[i][:])
+	}
+	return transcript.Hash(labelT1, fields...)
+}
+
+// T2 binds T1 and all shares, by their envelope ids in roster order. It enters
+// only the confirmation: the last member to share knows every contribution, and
+// could otherwise re-seal until the seed suits it.
+func T2(t1 [32]byte, shares [][32]byte) [32]byte {
+	fields := [][]byte{t1[:]}
+	for i := range shares {
+		fields = append(fields, shares[i][:])
+	}
+	return transcript.Hash(labelT2, fields...)
+}

@@ -1,0 +1,134 @@
+package agree
+
+import (
+	"crypto/hpke"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/seed/transcript"
+)
+
+// Commit is the first message: an ephemeral public key, and a commitment to the
+// member's contribution.
+type Commit struct {
+	EphemeralKey []byte // MLKEM768-X25519 public key
+	Commitment   [32]byte
+}
+
+// Secrets are one member's secrets of one attempt. Whoever holds them can
+// rebuild the seed from the board, so they live in one file (0600) outside the
+// database and are destroyed with the certificate.
+type Secrets struct {
+	study        [32]byte
+	attempt      uint32
+	self         [32]byte
+	contribution [32]byte
+	blinder      [32]byte
+	pairKey      [32]byte // from which this member's half of every pairwise secret is derived
+	ephemeral    hpke.PrivateKey
+}
+
+// Begin draws one member's secrets for an attempt from entropy.
+func Begin(study [32]byte, attempt uint32, self [32]byte, entropy io.Reader) (*Secrets, error) {
+	s := &Secrets{study: study, attempt: attempt, self: self}
+	var ikm [32]byte
+	for _, dst := range [][]byte{s.contribution[:], s.blinder[:], s.pairKey[:], ikm[:]} {
+		if _, err := io.ReadFull(entropy, dst); err != nil {
+			return nil, fmt.Errorf("drawing agreement secrets: %w", err)
+		}
+	}
+	key, err := kem().DeriveKeyPair(ikm[:])
+	if err != nil {
+		return nil, fmt.Errorf("deriving ephemeral key: %w", err)
+	}
+	s.ephemeral = key
+	return s, nil
+}
+
+// Commit returns the member's first message. It is the same at every call.
+func (s *Secrets) Commit() Commit {
+	return Commit{
+		EphemeralKey: s.ephemeral.PublicKey().Bytes(),
+		Commitment:   commitment(s.study, s.attempt, s.self, s.contribution[:], s.blinder[:]),
+	}
+}
+
+func commitment(study [32]byte, attempt uint32, member [32]byte, contribution, blinder []byte) [32]byte {
+	return transcript.Hash(labelCommitment, study[:], transcript.Uint32(attempt), member[:], contribution, blinder)
+}
+
+// Check reports whether others can seal to the commit's ephemeral key. A key
+// whose X25519 half has low order parses, and fails only when sealed to.
+func (c Commit) Check() error {
+	key, err := kem().NewPublicKey(c.EphemeralKey)
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrEphemeralKey, err)
+	}
+	if _, err := hpke.Seal(key, kdf(), aead(), []byte(labelShare), nil); err != nil {
+		return fmt.Errorf("%w: %v", ErrEphemeralKey, err)
+	}
+	return nil
+}
+
+// secretsVersion is the first byte of the encoded secrets.
+const secretsVersion = 1
+
+const secretsFixed = 1 + 32 + 4 + 32 + 32 + 32 + 32
+
+// MarshalBinary encodes the secrets for the one file that holds them.
+func (s *Secrets) MarshalBinary() ([]byte, error) {
+	key, err := s.ephemeral.Bytes()
+	if err != nil {
+		return nil, fmt.Errorf("encoding ephemeral key: %w", err)
+	}
+	b := make([]byte, 0, secretsFixed+len(key))
+	b = append(b, secretsVersion)
+	b = append(b, s.study[:]...)
+	b = append(b, transcript.Uint32(s.attempt)...)
+	b = append(b, s.self[:]...)
+	b = append(b, s.contribution[:]...)
+	b = append(b, s.blinder[:]...)
+	b = append(b, s.pairKey[:]...)
+	return append(b, key...), nil
+}
+
+// ParseSecrets decodes MarshalBinary's form and checks that it belongs to this
+// study, attempt and member.
+func ParseSecrets(b []byte, study [32]byte, attempt uint32, self [32]byte) (*Secrets, error) {
+	if len(b) < secretsFixed || b[0] != secretsVersion {
+		return nil, errors.New("parsing agreement secrets: wrong length or version")
+	}
+	rest := b[1:]
+	take := func(n int) []byte {
+		field := rest[:n]
+		rest = rest[n:]
+		return field
+	}
+	s := &Secrets{}
+	copy(s.study[:], take(32))
+	s.attempt = uint32(rest[0])<<24 | uint32(rest[1])<<16 | uint32(rest[2])<<8 | uint32(rest[3])
+	take(4)
+	copy(s.self[:], take(32))
+	copy(s.contribution[:], take(32))
+	copy(s.blinder[:], take(32))
+	copy(s.pairKey[:], take(32))
+	if s.study != study || s.attempt != attempt || s.self != self {
+		return nil, errors.New("parsing agreement secrets: they belong to another study, attempt or member")
+	}
+	key, err := kem().NewPrivateKey(rest)
+	if err != nil {
+		return nil, fmt.Errorf("parsing agreement secrets: %w", err)
+	}
+	s.ephemeral = key
+	return s, nil
+}
+
+// String hides the secrets.
+func (s *Secrets) String() string { return "agreement secrets (hidden)" }
+
+// GoString hides the secrets.
+func (s *Secrets) GoString() string { return s.String() }
+
+// Format hides the secrets from every verb.
+func (s *Secrets) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }

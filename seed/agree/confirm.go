@@ -1,0 +1,107 @@
+package agree
+
+import (
+	"crypto/hmac"
+	"crypto/hpke"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/cosketch/cosketch/seed"
+)
+
+// Confirm is the third message: both transcripts, and a proof of the seed.
+type Confirm struct {
+	T1, T2 [32]byte
+	Tag    [32]byte // HMAC-SHA-256 under a key derived from the seed, over T2 ‖ sender
+}
+
+// Outcome is what a member holds once every share opened and matched.
+type Outcome struct {
+	Seed   seed.Seed
+	T1, T2 [32]byte
+}
+
+// Open opens every share that was sealed to this member, checks it against its
+// commitment and derives the seed = HKDF-Extract(salt T1, all contributions in
+// roster order). A *Fault names the member whose message was wrong.
+func (s *Secrets) Open(g Group, commits []Posted[Commit], shares []Posted[Share]) (Outcome, error) {
+	self, t1, err := s.round1(g, commits)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("opening shares: %w", err)
+	}
+	if len(shares) != len(g.Members) {
+		return Outcome{}, fmt.Errorf("opening shares: %d shares for %d members", len(shares), len(g.Members))
+	}
+	contributions := make([][]byte, len(g.Members))
+	for i := range g.Members {
+		if i == self {
+			contributions[i] = s.contribution[:]
+			continue
+		}
+		contribution, err := s.openOne(g, t1, i, self, commits[i].Message, shares[i].Message)
+		if err != nil {
+			return Outcome{}, &Fault{Member: i, Err: err}
+		}
+		contributions[i] = contribution
+	}
+	root, err := seed.Extract(t1, contributions)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("opening shares: %w", err)
+	}
+	return Outcome{Seed: root, T1: t1, T2: T2(t1, ids(shares))}, nil
+}
+
+func (s *Secrets) openOne(g Group, t1 [32]byte, from, self int, c Commit, sh Share) ([]byte, error) {
+	if err := sh.Check(len(g.Members)); err != nil {
+		return nil, err
+	}
+	place := self
+	if self > from {
+		place-- // the sender's own place is left out
+	}
+	plain, err := hpke.Open(s.ephemeral, kdf(), aead(), shareInfo(t1, from, self), sh.Sealed[place])
+	if err != nil || len(plain) != shareSize {
+		return nil, ErrShareSealed
+	}
+	contribution, blinder := plain[:32], plain[32:64]
+	if commitment(g.Study, g.Attempt, g.Members[from], contribution, blinder) != c.Commitment {
+		return nil, ErrCommitment
+	}
+	return contribution, nil
+}
+
+// Confirm returns this member's proof that it holds the seed.
+func (o Outcome) Confirm(self [32]byte) (Confirm, error) {
+	tag, err := o.tag(self)
+	if err != nil {
+		return Confirm{}, err
+	}
+	return Confirm{T1: o.T1, T2: o.T2, Tag: tag}, nil
+}
+
+// Check verifies another member's confirmation.
+func (o Outcome) Check(member [32]byte, c Confirm) error {
+	if c.T1 != o.T1 || c.T2 != o.T2 {
+		return ErrTranscript
+	}
+	want, err := o.tag(member)
+	if err != nil {
+		return err
+	}
+	if !hmac.Equal(want[:], c.Tag[:]) {
+		return ErrConfirmTag
+	}
+	return nil
+}
+
+func (o Outcome) tag(member [32]byte) (out [32]byte, err error) {
+	key, err := o.Seed.Derive(seed.Confirm)
+	if err != nil {
+		return out, fmt.Errorf("deriving confirmation key: %w", err)
+	}
+	mac := hmac.New(sha256.New, key[:])
+	mac.Write(o.T2[:])
+	mac.Write(member[:])
+	mac.Sum(out[:0])
+	return out, nil
+}

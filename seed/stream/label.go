@@ -1,0 +1,41 @@
+package stream
+
+import "encoding/binary"
+
+// A label is the byte string that a row of R belongs to. Lengths are big-endian
+// uint32. Labels of columns and of records are used under different row keys;
+// within each kind no two things share a label.
+
+// ColumnLabel returns the label of a column: len‖column.
+func ColumnLabel(column string) []byte {
+	return appendField(nil, column)
+}
+
+// ValueLabel returns the label of one value of a categorical column, which is a
+// column of its own after one-hot expansion: len‖column‖len‖value.
+func ValueLabel(column, value string) []byte {
+	return appendField(appendField(nil, column), value)
+}
+
+// VerticalRecordLabel returns the label of a record in a vertical study: its
+// normalised id itself, as every party that holds the record must give it the same row.
+func VerticalRecordLabel(id []byte) []byte { return id }
+
+// HorizontalRecordLabel returns the label of a record in a horizontal study:
+// len‖party‖id, where party is the raw public key of the party that holds the
+// record. Parties that all count their records from 1 so share no rows.
+func HorizontalRecordLabel(party [32]byte, id []byte) []byte {
+	return AppendHorizontalRecordLabel(nil, party, id)
+}
+
+// AppendHorizontalRecordLabel appends HorizontalRecordLabel to dst.
+func AppendHorizontalRecordLabel(dst []byte, party [32]byte, id []byte) []byte {
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(party)))
+	dst = append(dst, party[:]...)
+	return append(dst, id...)
+}
+
+func appendField(dst []byte, field string) []byte {
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(field)))
+	return append(dst, field...)
+}

@@ -1,0 +1,59 @@
+package stream
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"fmt"
+	"io"
+
+	"golang.org/x/crypto/blake2b"
+)
+
+// Stream yields the pseudorandom bytes of labels under one row key. It serves the
+// kernel as projection.Source. A Stream is immutable and safe for concurrent use.
+type Stream struct {
+	// key is behind two pointers, so that no verb of fmt shows it where a Stream is
+	// in an unexported field, on which fmt calls no methods.
+	key **[32]byte
+}
+
+// New returns the stream of a row key, one that seed.Seed.Derive gave.
+func New(rowKey [32]byte) Stream {
+	key := &rowKey
+	return Stream{key: &key}
+}
+
+// inline is the longest label that Block hashes without allocating.
+const inline = 224
+
+// Block returns BLAKE2b-512(row key ‖ label). The key has a fixed length and comes
+// first, so the prefix is unambiguous, and BLAKE2b has no length extension.
+func (s Stream) Block(label []byte) [64]byte {
+	var buf [32 + inline]byte
+	copy(buf[:], (*s.key)[:])
+	if len(label) <= inline {
+		copy(buf[32:], label)
+		return blake2b.Sum512(buf[:32+len(label)])
+	}
+	return blake2b.Sum512(append(buf[:32:32], label...))
+}
+
+// Expand fills dst with the AES-256-CTR keystream of the key block[:32] and a zero
+// initial counter block. A block keys one stream, so the nonce never repeats.
+func (s Stream) Expand(block *[64]byte, dst []byte) {
+	c, err := aes.NewCipher(block[:32])
+	if err != nil {
+		panic("stream: AES refuses a key of 32 bytes")
+	}
+	var zero [aes.BlockSize]byte
+	clear(dst)
+	cipher.NewCTR(c, zero[:]).XORKeyStream(dst, dst)
+}
+
+const redacted = "stream (secret)"
+
+// String returns a fixed text.
+func (s Stream) String() string { return redacted }
+
+// Format writes a fixed text for every verb.
+func (s Stream) Format(state fmt.State, _ rune) { io.WriteString(state, redacted) }

@@ -1,0 +1,39 @@
+// Package transcript fixes how bytes that are signed, hashed or sealed against
+// are joined: every use has its own label, and every field carries its length,
+// so that no two sequences of fields share an encoding.
+package transcript
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+)
+
+// AppendField appends len‖b to dst, the length as a big-endian uint32.
+func AppendField(dst, b []byte) []byte {
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(b)))
+	return append(dst, b...)
+}
+
+// Join returns the label and the fields, each with its length.
+func Join(label string, fields ...[]byte) []byte {
+	n := 4 + len(label)
+	for _, f := range fields {
+		n += 4 + len(f)
+	}
+	buf := AppendField(make([]byte, 0, n), []byte(label))
+	for _, f := range fields {
+		buf = AppendField(buf, f)
+	}
+	return buf
+}
+
+// Hash returns the SHA-256 of Join.
+func Hash(label string, fields ...[]byte) [32]byte {
+	return sha256.Sum256(Join(label, fields...))
+}
+
+// Uint32 returns n as a big-endian field.
+func Uint32(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
+
+// Uint64 returns n as a big-endian field.
+func Uint64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }

@@ -1,0 +1,147 @@
+package analysis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Contribution is one party's release, decoded and checked.
+type Contribution struct {
+	Party    int // index into the study's parties
+	Header   protocol.Digest
+	Records  int64
+	Bytes    int64
+	Sketches []sketch.Sketch
+}
+
+// Options of a run.
+type Options struct {
+	Study         *study.Study    // required
+	Attempt       uint32          // required
+	T2            protocol.Digest // required
+	Complete      bool            // every member of the roster contributed
+	Contributions []Contribution  // required, at least one, in the order of the study's parties
+}
+
+// Run answers the study's analyses. Labels holds one document per contribution,
+// in their order, or is nil where no analysis labels records.
+func Run(ctx context.Context, o Options) (Result, []Labels, error) {
+	if len(o.Contributions) == 0 {
+		return Result{}, nil, errors.New("running analyses: no releases")
+	}
+	r := &run{Options: o}
+	out, err := r.describe()
+	if err != nil {
+		return Result{}, nil, fmt.Errorf("running analyses: %w", err)
+	}
+	for i, a := range o.Study.Analyses {
+		answer, err := r.answer(ctx, i, a)
+		if err != nil {
+			return Result{}, nil, fmt.Errorf("running analysis %d (%s): %w", i, a.Kind, err)
+		}
+		out.Analyses = append(out.Analyses, answer)
+	}
+	return out, r.labels, nil
+}
+
+// run is one call of Run.
+type run struct {
+	Options
+	labels []Labels
+}
+
+func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis, error) {
+	if err := ctx.Err(); err != nil {
+		return Analysis{}, err
+	}
+	sk, ok := r.Study.SketchFor(a)
+	if !ok {
+		return Analysis{}, errors.New("no sketch of the study answers it")
+	}
+	if a.Kind == study.KMeans {
+		return r.kMeans(ctx, index, sk, a)
+	}
+	c, err := r.columns(sk)
+	if err != nil {
+		return Analysis{}, err
+	}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Level: float64(level)}
+	switch a.Kind {
+	case study.Correlation:
+		c.correlation(a, &out)
+	case study.Intersection:
+		c.intersection(&out)
+	default:
+		c.products(a.Kind, &out)
+	}
+	return out, nil
+}
+
+// describe fills everything but the answers.
+func (r *run) describe() (Result, error) {
+	s := r.Study
+	out := Result{
+		Format: ResultFormat, Study: s.ID.String(), Name: s.Name, Completeness: Partial,
+		Attempt: r.Attempt, T2: r.T2.String(), Partition: s.Partition,
+		Parties: []Party{}, Absent: []string{}, Sketches: []Sketch{}, Analyses: []Analysis{},
+	}
+	if r.Complete {
+		out.Completeness = Full
+	}
+	in := map[int]bool{}
+	for _, c := range r.Contributions {
+		p := s.Parties[c.Party]
+		in[c.Party] = true
+		out.Parties = append(out.Parties, Party{Name: p.Name, ID: p.ID.String(), Records: c.Records, Release: c.Header.String(), Bytes: c.Bytes})
+	}
+	for i, p := range s.Parties {
+		if !in[i] {
+			out.Absent = append(out.Absent, p.Name)
+		}
+	}
+	for i := range s.Sketches {
+		d, err := r.describeSketch(i)
+		if err != nil {
+			return Result{}, err
+		}
+		out.Sketches = append(out.Sketches, d)
+	}
+	return out, nil
+}
+
+func (r *run) describeSketch(index int) (Sketch, error) {
+	s := r.Study
+	plan, err := release.For(s, r.Contributions[0].Party, index)
+	if err != nil {
+		return Sketch{}, err
+	}
+	g := plan.Noise.Guarantee()
+	d := Sketch{
+		Side: string(plan.Sketch().Side), Family: string(plan.Spec().Family), K: plan.Spec().K, S: plan.Spec().S, Bits: int(s.Bits),
+		Unit: string(s.Privacy.Unit), Mechanism: string(g.Mechanism()), Epsilon: float64(g.Epsilon()), Delta: float64(g.Delta()),
+		EpsilonPerParty: float64(s.Privacy.Epsilon), Statement: g.Statement(s.Privacy.Unit),
+	}
+	if g.Mechanism() == dp.None {
+		return d, nil
+	}
+	whole, err := s.Privacy.Guarantee()
+	if err != nil {
+		return Sketch{}, err
+	}
+	person, err := whole.PerPerson(s.Exposure())
+	if err != nil {
+		return Sketch{}, err
+	}
+	if e := float64(person.Epsilon(s.Privacy.Delta)); !math.IsInf(e, 0) {
+		d.EpsilonPerPerson = &e
+	}
+	return d, nil
+}

@@ -1,0 +1,167 @@
+package protocol
+
+import (
+	"crypto/ed25519"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/seed/transcript"
+)
+
+// Kind names what an envelope carries.
+type Kind string
+
+// The kinds of study/1, in the order in which a study posts them.
+const (
+	KindApprove  Kind = "approve"  // a party signs the study's id and meaning
+	KindWithdraw Kind = "withdraw" // a party takes its approval back, until it commits
+	KindRoster   Kind = "roster"   // the aggregator fixes the members of an attempt
+	KindCommit   Kind = "commit"   // seed agreement, first message
+	KindShare    Kind = "share"    // seed agreement, second message
+	KindConfirm  Kind = "confirm"  // seed agreement, third message
+	KindRelease  Kind = "release"  // the header of a party's noised sketches
+	KindResult   Kind = "result"   // the aggregator's signed result
+	KindStop     Kind = "stop"     // the aggregator's dated statement that the study cannot go on
+)
+
+// Known reports whether the kind is one of study/1.
+func (k Kind) Known() bool { return k.FromAggregator() || k.FromParty() }
+
+// FromAggregator reports whether only the aggregator may send this kind.
+func (k Kind) FromAggregator() bool {
+	return k == KindRoster || k == KindResult || k == KindStop
+}
+
+// FromParty reports whether only a party may send this kind.
+func (k Kind) FromParty() bool {
+	switch k {
+	case KindApprove, KindWithdraw, KindCommit, KindShare, KindConfirm, KindRelease:
+		return true
+	}
+	return false
+}
+
+// PreAttempt reports whether the kind precedes every attempt: its attempt is 0.
+func (k Kind) PreAttempt() bool { return k == KindApprove || k == KindWithdraw }
+
+// envelopePrefix starts every signed preimage. libp2p's own signatures begin
+// with "libp2p-tls-handshake:" or a length-prefixed domain, never with these bytes.
+const envelopePrefix = "cosketch/1/envelope\x00"
+
+// Limits on what is accepted from a peer, in bytes.
+const (
+	MaxKind    = 32
+	MaxPayload = 1 << 20
+)
+
+// Envelope is one signed message of one study. The payload bytes are those that
+// were signed; they are parsed only after Verify accepted them.
+type Envelope struct {
+	Study     StudyID
+	Sender    PeerID
+	Kind      Kind
+	Attempt   uint32
+	Payload   []byte
+	Signature []byte
+}
+
+// Preimage returns the bytes under the signature:
+// prefix ‖ len‖study ‖ len‖sender ‖ len‖kind ‖ u32 attempt ‖ len‖payload.
+func (e *Envelope) Preimage() []byte {
+	b := make([]byte, 0, len(envelopePrefix)+5*4+len(e.Study)+len(e.Sender)+len(e.Kind)+len(e.Payload))
+	b = append(b, envelopePrefix...)
+	b = transcript.AppendField(b, e.Study[:])
+	b = transcript.AppendField(b, e.Sender[:])
+	b = transcript.AppendField(b, []byte(e.Kind))
+	b = binary.BigEndian.AppendUint32(b, e.Attempt)
+	return transcript.AppendField(b, e.Payload)
+}
+
+// String names the envelope in logs and errors; it holds no payload.
+func (e *Envelope) String() string {
+	return fmt.Sprintf("%s/%d of %s in study %s", e.Kind, e.Attempt, e.Sender, e.Study.Short())
+}
+
+// Signer signs with a node's identity. Ed25519 signing is deterministic, so a
+// Signer is no source of randomness.
+type Signer struct {
+	key ed25519.PrivateKey
+	id  PeerID
+}
+
+// NewSigner takes a node's private key.
+func NewSigner(key ed25519.PrivateKey) (Signer, error) {
+	if len(key) != ed25519.PrivateKeySize {
+		return Signer{}, fmt.Errorf("ed25519 private key of %d bytes, want %d", len(key), ed25519.PrivateKeySize)
+	}
+	id, err := PeerIDFromKey(key.Public().(ed25519.PublicKey))
+	if err != nil {
+		return Signer{}, fmt.Errorf("identity key: %w", err)
+	}
+	return Signer{key: key, id: id}, nil
+}
+
+// ID returns the signer's identity.
+func (s Signer) ID() PeerID { return s.id }
+
+// String hides the key.
+func (s Signer) String() string { return "signer " + s.id.String() }
+
+// GoString hides the key.
+func (s Signer) GoString() string { return s.String() }
+
+// Seal signs a payload into a verified envelope of this signer.
+func (s Signer) Seal(study StudyID, kind Kind, attempt uint32, payload []byte) Verified {
+	e := Envelope{Study: study, Sender: s.id, Kind: kind, Attempt: attempt, Payload: payload}
+	pre := e.Preimage()
+	e.Signature = ed25519.Sign(s.key, pre)
+	return Verified{envelope: e, id: Hash("envelope id", pre)}
+}
+
+// Verified is an envelope whose signature was checked. Machines take nothing
+// else, and only Verify and Seal make one.
+type Verified struct {
+	envelope Envelope
+	id       Digest
+}
+
+// ErrSignature reports an envelope whose signature does not verify.
+var ErrSignature = errors.New("signature does not verify")
+
+// Verify checks form and signature. The caller has checked nothing yet; roster
+// membership and order are the machines' business.
+func Verify(e Envelope) (Verified, error) {
+	switch {
+	case len(e.Kind) > MaxKind || !e.Kind.Known():
+		return Verified{}, &Fault{Culprit: e.Sender, Kind: e.Kind, Attempt: e.Attempt, Err: fmt.Errorf("unknown kind %.40q", string(e.Kind))}
+	case len(e.Payload) > MaxPayload:
+		return Verified{}, &Fault{Culprit: e.Sender, Kind: e.Kind, Attempt: e.Attempt, Err: fmt.Errorf("payload of %d bytes, at most %d", len(e.Payload), MaxPayload)}
+	case e.Kind.PreAttempt() != (e.Attempt == 0):
+		return Verified{}, &Fault{Culprit: e.Sender, Kind: e.Kind, Attempt: e.Attempt, Err: fmt.Errorf("attempt %d does not fit the kind", e.Attempt)}
+	}
+	pre := e.Preimage()
+	if !ed25519.Verify(e.Sender[:], pre, e.Signature) {
+		return Verified{}, &Fault{Culprit: e.Sender, Kind: e.Kind, Attempt: e.Attempt, Err: ErrSignature}
+	}
+	return Verified{envelope: e, id: Hash("envelope id", pre)}, nil
+}
+
+// Envelope returns the envelope. Its slices are shared: do not write to them.
+func (v Verified) Envelope() Envelope { return v.envelope }
+
+// ID identifies the message: a hash of the preimage, signature excluded, so that
+// re-encoding by a carrier changes nothing.
+func (v Verified) ID() Digest { return v.id }
+
+// Sender, Kind, Attempt and Payload read the envelope's fields.
+func (v Verified) Sender() PeerID  { return v.envelope.Sender }
+func (v Verified) Kind() Kind      { return v.envelope.Kind }
+func (v Verified) Attempt() uint32 { return v.envelope.Attempt }
+func (v Verified) Study() StudyID  { return v.envelope.Study }
+
+// Payload returns the signed payload bytes, shared.
+func (v Verified) Payload() []byte { return v.envelope.Payload }
+
+// String names the envelope without its payload.
+func (v Verified) String() string { return v.envelope.String() }

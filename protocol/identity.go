@@ -1,0 +1,89 @@
+package protocol
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"filippo.io/edwards25519"
+	"github.com/mr-tron/base58"
+)
+
+// PeerID is a node's identity: its raw Ed25519 public key. Its text form is the
+// libp2p peer id of that key. Nodes are ordered by these raw bytes, always.
+type PeerID [ed25519.PublicKeySize]byte
+
+// peerIDPrefix is the identity multihash (code 0, 36 bytes) of libp2p's
+// protobuf-encoded Ed25519 public key, up to the key itself.
+var peerIDPrefix = []byte{0x00, 0x24, 0x08, 0x01, 0x12, 0x20}
+
+// ErrSmallOrder reports a public key in the small subgroup, under which one
+// signature can verify for many messages.
+var ErrSmallOrder = errors.New("small-order ed25519 key")
+
+// ParsePeerID reads the canonical base58 form of an Ed25519 peer id
+// ("12D3KooW…"). Every other spelling of the same key is refused, and so are
+// keys of other types, points not on the curve and keys of small order.
+func ParsePeerID(text string) (PeerID, error) {
+	raw, err := base58.Decode(text)
+	if err != nil {
+		return PeerID{}, fmt.Errorf("parsing peer id %q: not base58", text)
+	}
+	if len(raw) != len(peerIDPrefix)+ed25519.PublicKeySize || !bytes.HasPrefix(raw, peerIDPrefix) {
+		return PeerID{}, fmt.Errorf("parsing peer id %q: not an ed25519 peer id (those begin with 12D3KooW)", text)
+	}
+	id, err := PeerIDFromKey(raw[len(peerIDPrefix):])
+	if err != nil {
+		return PeerID{}, fmt.Errorf("parsing peer id %q: %w", text, err)
+	}
+	if id.String() != text {
+		return PeerID{}, fmt.Errorf("parsing peer id %q: not in canonical form (%s is)", text, id)
+	}
+	return id, nil
+}
+
+// PeerIDFromKey checks a raw Ed25519 public key and returns it as a PeerID.
+func PeerIDFromKey(key []byte) (PeerID, error) {
+	if len(key) != ed25519.PublicKeySize {
+		return PeerID{}, fmt.Errorf("ed25519 key of %d bytes, want %d", len(key), ed25519.PublicKeySize)
+	}
+	point, err := new(edwards25519.Point).SetBytes(key)
+	if err != nil || !bytes.Equal(point.Bytes(), key) {
+		return PeerID{}, errors.New("not a canonical ed25519 point")
+	}
+	if new(edwards25519.Point).MultByCofactor(point).Equal(edwards25519.NewIdentityPoint()) == 1 {
+		return PeerID{}, ErrSmallOrder
+	}
+	return PeerID(key), nil
+}
+
+// String returns the libp2p peer id in base58.
+func (p PeerID) String() string {
+	return base58.Encode(append(bytes.Clone(peerIDPrefix), p[:]...))
+}
+
+// Compare orders peers by raw public key: the order of every roster.
+func (p PeerID) Compare(q PeerID) int { return bytes.Compare(p[:], q[:]) }
+
+// StudyID is the SHA-256 of a study file's bytes.
+type StudyID [32]byte
+
+// ParseStudyID reads the 64 hexadecimal digits of a study id.
+func ParseStudyID(text string) (StudyID, error) {
+	raw, err := hex.DecodeString(text)
+	if err != nil || len(raw) != len(StudyID{}) {
+		return StudyID{}, fmt.Errorf("parsing study id %q: want 64 hexadecimal digits", text)
+	}
+	return StudyID(raw), nil
+}
+
+// String returns the id in lower-case hexadecimal.
+func (id StudyID) String() string { return hex.EncodeToString(id[:]) }
+
+// Short returns the first eight characters, which people compare and type.
+func (id StudyID) Short() string { return id.String()[:8] }
+
+// String returns the digest in lower-case hexadecimal.
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }

@@ -1,0 +1,146 @@
+package ledger
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+)
+
+// Account names one sum over a ledger.
+type Account struct {
+	Dataset string   // required
+	Unit    dp.Unit  // required
+	Delta   dp.Delta // at which ε is stated; 0 states pure ε, infinite after a gaussian release
+}
+
+// Spent is what a dataset's releases add up to.
+type Spent struct {
+	Epsilon   dp.Epsilon // infinite when Unbounded
+	Delta     dp.Delta   // at which Epsilon holds
+	Unbounded bool       // something was released without noise
+	Releases  int        // releases of the dataset, under either unit
+}
+
+// String shows the sum for people.
+func (s Spent) String() string {
+	if s.Unbounded {
+		return fmt.Sprintf("unbounded (a release without noise) after %d releases", s.Releases)
+	}
+	return fmt.Sprintf("%v after %d releases", dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta}, s.Releases)
+}
+
+// Total adds up the entries of an account; the package comment says how.
+func Total(entries []Entry, a Account) Spent {
+	loss, releases := total(entries, a)
+	return Spent{Epsilon: loss.Epsilon(a.Delta), Delta: a.Delta, Unbounded: loss.Unbounded, Releases: releases}
+}
+
+func total(entries []Entry, a Account) (sum dp.Loss, releases int) {
+	for _, e := range entries {
+		if e.Dataset == a.Dataset {
+			sum = sum.Plus(e.loss(a.Unit))
+			releases++
+		}
+	}
+	return sum, releases
+}
+
+// loss returns what the entry costs under a unit.
+func (e Entry) loss(unit dp.Unit) dp.Loss {
+	own := dp.Loss{Unbounded: true}
+	switch e.Mechanism {
+	case dp.Gaussian:
+		own = dp.Loss{Mu: e.Mu}
+	case dp.Laplace:
+		own = dp.Loss{Pure: e.Epsilon}
+	}
+	switch {
+	case e.Unit == dp.Attribute && unit == dp.Record:
+		return own.Times(e.Attributes)
+	case e.Unit == dp.Record && unit == dp.Attribute:
+		return own.Times(2)
+	}
+	return own
+}
+
+// Caps are the steward's limits on one dataset, from the site file.
+type Caps struct {
+	Record    *dp.Budget // nil: counted, without limit
+	Attribute *dp.Budget // nil: counted, without limit
+}
+
+// of returns the cap of a unit, or nil.
+func (c Caps) of(unit dp.Unit) *dp.Budget {
+	if unit == dp.Record {
+		return c.Record
+	}
+	return c.Attribute
+}
+
+// Consent is what the steward agreed to beyond the caps.
+type Consent struct {
+	// AcceptUnbounded allows a release without noise, and capped releases of a dataset
+	// that had one before (the caps then limit the noised releases).
+	AcceptUnbounded bool
+}
+
+// capSlack is the relative excess over a cap that is put down to floating point:
+// shares of one ε need not add up to it exactly.
+const capSlack = 1e-9
+
+// Check reports whether the steward allows the release next after entries: an
+// *Exceeded error when not, nil when so. A release without noise needs consent; any
+// other must leave the loss of each capped unit within its cap, at the cap's δ, and
+// needs consent too where a cap guards a dataset that was released without noise.
+func Check(entries []Entry, next Entry, caps Caps, consent Consent) error {
+	if next.Mechanism == dp.None {
+		if consent.AcceptUnbounded {
+			return nil
+		}
+		return &Exceeded{Dataset: next.Dataset, Unit: next.Unit, Asked: dp.Epsilon(math.Inf(1)), Unbounded: true}
+	}
+	for _, unit := range []dp.Unit{dp.Record, dp.Attribute} {
+		limit := caps.of(unit)
+		if limit == nil {
+			continue
+		}
+		before, _ := total(entries, Account{Dataset: next.Dataset, Unit: unit})
+		refusal := Exceeded{Dataset: next.Dataset, Unit: unit, Cap: limit, Asked: next.loss(unit).Epsilon(limit.Delta)}
+		if before.Unbounded && !consent.AcceptUnbounded {
+			refusal.Unbounded = true
+			return &refusal
+		}
+		before.Unbounded = false
+		refusal.Spent = before.Epsilon(limit.Delta)
+		refusal.After = before.Plus(next.loss(unit)).Epsilon(limit.Delta)
+		if !(refusal.After <= limit.Epsilon*(1+capSlack)) {
+			return &refusal
+		}
+	}
+	return nil
+}
+
+// Exceeded is the error of a release that the steward's caps refuse. All ε are at the
+// cap's δ.
+type Exceeded struct {
+	Dataset   string
+	Unit      dp.Unit    // whose cap refuses
+	Cap       *dp.Budget // nil when the release without noise itself is refused
+	Spent     dp.Epsilon // before
+	Asked     dp.Epsilon // the release by itself
+	After     dp.Epsilon // both together: gaussian releases compose to less than their sum
+	Unbounded bool       // refused for a release without noise, this one or an earlier one
+}
+
+func (e *Exceeded) Error() string {
+	switch {
+	case e.Cap == nil:
+		return fmt.Sprintf("dataset %q: a release without noise needs the steward's explicit consent, and counts as unbounded for good", e.Dataset)
+	case e.Unbounded:
+		return fmt.Sprintf("dataset %q, unit %s: an earlier release had no noise, so the cap of %v is void; a new release needs the steward's explicit consent", e.Dataset, e.Unit, *e.Cap)
+	}
+	return fmt.Sprintf("dataset %q, unit %s: the release asks for ε = %.4g and would bring the total from %.4g to %.4g, above the cap of %v "+
+		"(ask for less, or raise caps.%s in the site file)", e.Dataset, e.Unit,
+		float64(e.Asked), float64(e.Spent), float64(e.After), *e.Cap, e.Unit)
+}

@@ -1,0 +1,83 @@
+package ledger
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+func TestVerifyChain(t *testing.T) {
+	good := samples(t)
+	if err := VerifyChain(good); err != nil {
+		t.Fatal(err)
+	}
+	if err := VerifyChain(nil); err != nil {
+		t.Errorf("an empty ledger: %v", err)
+	}
+	for _, c := range []struct {
+		name  string
+		spoil func([]Entry) []Entry
+		at    uint64
+	}{
+		{"first entry missing", func(e []Entry) []Entry { return e[1:] }, 1},
+		{"middle entry missing", func(e []Entry) []Entry { return slices.Delete(e, 1, 2) }, 2},
+		{"entries swapped", func(e []Entry) []Entry { e[1], e[2] = e[2], e[1]; return e }, 2},
+		{"epsilon lowered", func(e []Entry) []Entry { e[0].Epsilon /= 2; return e }, 2},
+		{"mu lowered", func(e []Entry) []Entry { e[0].Mu /= 2; return e }, 2},
+		{"salt changed", func(e []Entry) []Entry { e[1].Salt[31] ^= 1; return e }, 3},
+		{"dataset renamed", func(e []Entry) []Entry { e[1].Dataset = "other"; return e }, 3},
+		{"link cut", func(e []Entry) []Entry { e[2].Previous = protocol.Digest{}; return e }, 3},
+		{"first entry linked", func(e []Entry) []Entry { e[0].Previous[0] = 1; return e }, 1},
+		{"invalid last entry", func(e []Entry) []Entry { e[2].Attributes = 0; return e }, 3},
+	} {
+		err := VerifyChain(c.spoil(slices.Clone(good)))
+		var broken *BrokenChain
+		if !errors.As(err, &broken) || broken.Sequence != c.at {
+			t.Errorf("%s: %v, want a break at entry %d", c.name, err, c.at)
+		}
+	}
+}
+
+// TestEveryFieldIsInTheHash changes one field at a time.
+func TestEveryFieldIsInTheHash(t *testing.T) {
+	e := samples(t)[0]
+	seen := map[protocol.Digest]string{e.Hash(): "unchanged"}
+	for name, change := range map[string]func(*Entry){
+		"sequence":   func(e *Entry) { e.Sequence++ },
+		"previous":   func(e *Entry) { e.Previous[0]++ },
+		"salt":       func(e *Entry) { e.Salt[0]++ },
+		"dataset":    func(e *Entry) { e.Dataset += "x" },
+		"study":      func(e *Entry) { e.Study[0]++ },
+		"sketch":     func(e *Entry) { e.Sketch++ },
+		"unit":       func(e *Entry) { e.Unit = dp.Attribute },
+		"mechanism":  func(e *Entry) { e.Mechanism = dp.None },
+		"epsilon":    func(e *Entry) { e.Epsilon++ },
+		"delta":      func(e *Entry) { e.Delta *= 2 },
+		"mu":         func(e *Entry) { e.Mu *= 2 },
+		"attributes": func(e *Entry) { e.Attributes++ },
+		"time":       func(e *Entry) { e.At++ },
+	} {
+		changed := e
+		change(&changed)
+		if before, found := seen[changed.Hash()]; found {
+			t.Errorf("changing %s gives the hash of %s", name, before)
+		}
+		seen[changed.Hash()] = name
+	}
+}
+
+func TestAppendDebitsOnce(t *testing.T) {
+	entries := samples(t)
+	if _, err := Append(entries, entries[1]); err == nil {
+		t.Error("one sketch of a study was debited twice")
+	}
+	if e, found := Find(entries, protocol.StudyID{1}, 1); !found || e != entries[1] {
+		t.Errorf("found %v (%v), want %v", e, found, entries[1])
+	}
+	if e, found := Find(entries, protocol.StudyID{2}, 1); found {
+		t.Errorf("found %v, which was never debited", e)
+	}
+}

@@ -1,0 +1,198 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/seed/transcript"
+)
+
+// Limits on an entry's fields.
+const (
+	MaxDataset    = 256     // bytes of a dataset's name
+	MaxSketch     = 1 << 16 // sketches of a study
+	MaxAttributes = 1 << 24 // attributes of a dataset
+)
+
+// Entry records one release: that this party was about to noise one sketch of one
+// study from one dataset.
+type Entry struct {
+	Sequence   uint64           // position in the chain, from 1; set by Append
+	Previous   protocol.Digest  // hash of the entry before, zero for the first; set by Append
+	Salt       [32]byte         // fresh random bytes: the hash, which the aggregator countersigns, tells it nothing
+	Dataset    string           // name in the site file, 1 to 256 bytes
+	Study      protocol.StudyID // required
+	Sketch     int              // index in the study's list of sketches
+	Unit       dp.Unit          // required
+	Mechanism  dp.Mechanism     // required
+	Epsilon    dp.Epsilon       // of this release; 0 for mechanism none
+	Delta      dp.Delta         // at which Epsilon holds; 0 unless gaussian
+	Mu         dp.Mu            // gaussian: the exact loss; 0 otherwise
+	Attributes int              // attributes of the dataset that the study uses; at least 1
+	At         protocol.Instant // when it was debited, not negative
+}
+
+// Promised fills in the fields that say what the release promises.
+func (e Entry) Promised(g dp.Guarantee) Entry {
+	e.Mechanism, e.Epsilon, e.Delta, e.Mu = g.Mechanism(), g.Epsilon(), g.Delta(), g.Mu()
+	return e
+}
+
+// String names the entry without its salt.
+func (e Entry) String() string {
+	return fmt.Sprintf("ledger entry %d: sketch %d of study %s from dataset %q", e.Sequence, e.Sketch, e.Study.Short(), e.Dataset)
+}
+
+const (
+	hashLabel = "ledger entry"
+	version   = "cosketch/1/ledger\x00"
+)
+
+// Hash identifies the entry and, through Previous, all entries before it.
+func (e Entry) Hash() protocol.Digest { return protocol.Hash(hashLabel, e.encode()) }
+
+// Encode returns the entry's one encoding, or an error when a field is out of range.
+func (e Entry) Encode() ([]byte, error) {
+	if err := e.validate(); err != nil {
+		return nil, fmt.Errorf("encoding %v: %w", e, err)
+	}
+	return e.encode(), nil
+}
+
+func (e Entry) encode() []byte {
+	b := append([]byte(nil), version...)
+	b = binary.BigEndian.AppendUint64(b, e.Sequence)
+	b = append(b, e.Previous[:]...)
+	b = append(b, e.Salt[:]...)
+	b = transcript.AppendField(b, []byte(e.Dataset))
+	b = append(b, e.Study[:]...)
+	b = binary.BigEndian.AppendUint32(b, uint32(e.Sketch))
+	b = transcript.AppendField(b, []byte(e.Unit))
+	b = transcript.AppendField(b, []byte(e.Mechanism))
+	for _, f := range []float64{float64(e.Epsilon), float64(e.Delta), float64(e.Mu)} {
+		b = binary.BigEndian.AppendUint64(b, math.Float64bits(f))
+	}
+	b = binary.BigEndian.AppendUint32(b, uint32(e.Attributes))
+	return binary.BigEndian.AppendUint64(b, uint64(e.At))
+}
+
+// DecodeEntry reads what Encode wrote and nothing else: what it accepts encodes to
+// the same bytes again.
+func DecodeEntry(encoded []byte) (Entry, error) {
+	r := reader{rest: encoded}
+	if string(r.take(len(version))) != version {
+		return Entry{}, errors.New("decoding a ledger entry: it does not begin with cosketch/1/ledger")
+	}
+	var e Entry
+	e.Sequence = r.uint64()
+	copy(e.Previous[:], r.take(len(e.Previous)))
+	copy(e.Salt[:], r.take(len(e.Salt)))
+	e.Dataset = string(r.bytes())
+	copy(e.Study[:], r.take(len(e.Study)))
+	e.Sketch = int(r.uint32())
+	e.Unit = dp.Unit(r.bytes())
+	e.Mechanism = dp.Mechanism(r.bytes())
+	e.Epsilon = dp.Epsilon(math.Float64frombits(r.uint64()))
+	e.Delta = dp.Delta(math.Float64frombits(r.uint64()))
+	e.Mu = dp.Mu(math.Float64frombits(r.uint64()))
+	e.Attributes = int(r.uint32())
+	e.At = protocol.Instant(r.uint64())
+	if r.short {
+		return Entry{}, fmt.Errorf("decoding a ledger entry: %d bytes are too few", len(encoded))
+	}
+	if len(r.rest) > 0 {
+		return Entry{}, fmt.Errorf("decoding a ledger entry: %d bytes too many", len(r.rest))
+	}
+	if err := e.validate(); err != nil {
+		return Entry{}, fmt.Errorf("decoding %v: %w", e, err)
+	}
+	return e, nil
+}
+
+// reader cuts fields off the front of rest. Once it is short it returns zeros.
+type reader struct {
+	rest  []byte
+	short bool
+}
+
+func (r *reader) take(n int) []byte {
+	if r.short = r.short || n > len(r.rest); r.short {
+		return nil
+	}
+	field := r.rest[:n]
+	r.rest = r.rest[n:]
+	return field
+}
+
+func (r *reader) uint32() uint32 {
+	if b := r.take(4); b != nil {
+		return binary.BigEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (r *reader) uint64() uint64 {
+	if b := r.take(8); b != nil {
+		return binary.BigEndian.Uint64(b)
+	}
+	return 0
+}
+
+func (r *reader) bytes() []byte {
+	n := r.uint32()
+	if n > MaxDataset { // no field of an entry is longer
+		r.short = true
+		return nil
+	}
+	return r.take(int(n))
+}
+
+func (e Entry) validate() error {
+	switch {
+	case e.Sequence == 0:
+		return errors.New("sequence 0: the first is 1")
+	case e.Dataset == "" || len(e.Dataset) > MaxDataset || !utf8.ValidString(e.Dataset):
+		return fmt.Errorf("dataset %.40q: want a UTF-8 name of 1 to %d bytes", e.Dataset, MaxDataset)
+	case e.Sketch < 0 || e.Sketch >= MaxSketch:
+		return fmt.Errorf("sketch %d: want 0 to %d", e.Sketch, MaxSketch-1)
+	case e.Unit != dp.Attribute && e.Unit != dp.Record:
+		return fmt.Errorf("unit %.40q: want attribute or record", string(e.Unit))
+	case e.Attributes < 1 || e.Attributes > MaxAttributes:
+		return fmt.Errorf("%d attributes: want 1 to %d", e.Attributes, MaxAttributes)
+	case e.At < 0:
+		return fmt.Errorf("time %d: before 1970", int64(e.At))
+	}
+	return e.validatePromise()
+}
+
+// validatePromise checks that ε, δ and μ are there exactly when the mechanism has
+// them, in the one spelling that encodes them.
+func (e Entry) validatePromise() error {
+	var epsilon, delta, mu bool
+	switch e.Mechanism {
+	case dp.None:
+	case dp.Laplace:
+		epsilon = true
+	case dp.Gaussian:
+		epsilon, delta, mu = true, true, true
+	default:
+		return fmt.Errorf("mechanism %.40q: want gaussian, laplace or none", string(e.Mechanism))
+	}
+	if !fits(float64(e.Epsilon), epsilon) || !fits(float64(e.Delta), delta) || !fits(float64(e.Mu), mu) || e.Delta >= 1 {
+		return fmt.Errorf("epsilon %g, delta %g and mu %g do not fit mechanism %s", float64(e.Epsilon), float64(e.Delta), float64(e.Mu), e.Mechanism)
+	}
+	return nil
+}
+
+// fits reports whether f is positive and finite where wanted, and +0 otherwise.
+func fits(f float64, wanted bool) bool {
+	if wanted {
+		return f > 0 && !math.IsInf(f, 1)
+	}
+	return math.Float64bits(f) == 0
+}

@@ -1,0 +1,78 @@
+package protocol
+
+import (
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/seed/agree"
+)
+
+// Approve is a party's consent: it read the study as having this meaning.
+type Approve struct {
+	Meaning Digest // of the parsed study; a roster needs equal meanings
+}
+
+// Roster fixes the members of an attempt: those whose approvals it lists.
+type Roster struct {
+	Approvals []Digest // envelope ids, in the order of the senders' raw public keys
+}
+
+// Confirm is the agreement's third message with the newest board head that its
+// sender holds: parties that were shown different boards find out from it.
+type Confirm struct {
+	agree.Confirm
+	Count uint64 // envelopes on the board as its sender saw it
+	Chain Digest // the hash chain there
+}
+
+// Release is the signed header of everything one party ships in a study.
+type Release struct {
+	T2       Digest // transcript of the agreement whose seed was used
+	Records  int64  // records sketched; public
+	Sketches []ReleasedSketch
+}
+
+// ReleasedSketch describes one noised sketch: its shape, how its integers are
+// written, and the hash of each chunk.
+type ReleasedSketch struct {
+	Side   sketch.Side
+	Rows   int64
+	Cols   int64
+	Width  int      // bytes of one little-endian two's complement entry, the least that holds all
+	Chunks []Digest // SHA-256 of each ChunkSize bytes of the row-major encoding
+}
+
+// ChunkSize is the length of every chunk but a sketch's last, in bytes.
+const ChunkSize = 4 << 20
+
+// Size returns the encoded sketch's length in bytes.
+func (s ReleasedSketch) Size() int64 { return s.Rows * s.Cols * int64(s.Width) }
+
+// Result is the aggregator's signed statement of what it computed and from what.
+type Result struct {
+	Count     uint64   // board length when the result was made
+	Chain     Digest   // hash chain there
+	T2        Digest   // of the agreement
+	Releases  []Digest // ids of the release headers used
+	Document  Document // the result that every party may read
+	PerParty  []PartyDocument
+	Completed bool // every member of the roster is in it
+}
+
+// Document is a file named by its hash.
+type Document struct {
+	Hash Digest // SHA-256
+	Size int64  // bytes
+}
+
+// PartyDocument is a document for one party alone, such as its records' labels.
+type PartyDocument struct {
+	Party PeerID
+	Document
+}
+
+// Stop is the aggregator's dated statement that a study cannot go on. Missing
+// names those from whom it did not receive what it waited for: a claim, no proof.
+type Stop struct {
+	Reason  string
+	At      Instant
+	Missing []PeerID
+}

@@ -1,0 +1,180 @@
+package release
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed"
+	"github.com/cosketch/cosketch/seed/stream"
+)
+
+// Builder makes one exact sketch from batches of encoded records. It is for one
+// goroutine.
+type Builder struct {
+	plan    Plan
+	columns *sketch.ColumnsBuilder
+	records *sketch.RecordsBuilder
+	clipped int64
+	row     []int64 // scratch: one record's features
+	batch   []int64
+	labels  [][]byte
+}
+
+// NewBuilder derives this side's row key from the seed and returns a builder
+// without records. Workers changes speed alone.
+func (p Plan) NewBuilder(root seed.Seed, workers int) (*Builder, error) {
+	b := &Builder{plan: p, row: make([]int64, len(p.Features))}
+	var err error
+	if p.Sketch().Side == sketch.Columns {
+		err = b.openColumns(root, workers)
+	} else {
+		err = b.openRecords(root, workers)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening sketch %d: %w", p.Index, err)
+	}
+	return b, nil
+}
+
+func (b *Builder) openColumns(root seed.Seed, workers int) error {
+	key, err := root.Derive(seed.RecordRows)
+	if err != nil {
+		return err
+	}
+	matrix, err := projection.New(b.plan.Spec(), stream.New(key))
+	if err != nil {
+		return err
+	}
+	b.columns, err = sketch.NewColumns(matrix, sketch.ColumnsOptions{
+		Columns: len(b.plan.Features), Largest: b.plan.Study.Bits.One(), Limit: b.plan.Limit, Workers: workers,
+	})
+	return err
+}
+
+func (b *Builder) openRecords(root seed.Seed, workers int) error {
+	key, err := root.Derive(seed.ColumnRows)
+	if err != nil {
+		return err
+	}
+	var labels [][]byte
+	for _, f := range b.plan.Features {
+		name := b.plan.Study.Columns[f.Column].Name
+		if f.Kind == study.OneHot {
+			labels = append(labels, stream.ValueLabel(name, f.Value))
+		} else {
+			labels = append(labels, stream.ColumnLabel(name))
+		}
+	}
+	fixed, err := projection.Fix(b.plan.Spec(), stream.New(key), labels)
+	if err != nil {
+		return err
+	}
+	b.records, err = sketch.NewRecords(fixed, sketch.RecordsOptions{Largest: b.plan.Study.Bits.One(), Workers: workers})
+	return err
+}
+
+// Add takes a batch of m records: their normalised ids, and their encoded values,
+// m × Plan.Values row-major, in the order of Plan.Features.
+func (b *Builder) Add(ids [][]byte, values []int64) error {
+	if len(values) != len(ids)*b.plan.Values {
+		return fmt.Errorf("batch of %d records has %d values, want %d each", len(ids), len(values), b.plan.Values)
+	}
+	b.batch = b.batch[:0]
+	for i := range ids {
+		b.derive(values[i*b.plan.Values:][:b.plan.Values])
+		if b.columns != nil && b.plan.Clip > 0 && dp.ClipL2(b.row, b.plan.Clip) {
+			b.clipped++
+		}
+		b.batch = append(b.batch, b.row...)
+	}
+	if b.columns != nil {
+		return b.columns.Add(b.recordLabels(ids), b.batch)
+	}
+	from := b.records.Records()
+	if err := b.records.Add(b.batch); err != nil {
+		return err
+	}
+	if b.plan.Clip > 0 {
+		for i := from; i < b.records.Records(); i++ {
+			if dp.ClipL2(b.records.Row(i), b.plan.Clip) {
+				b.clipped++
+			}
+		}
+	}
+	return nil
+}
+
+// derive fills row with the features of one record: values, squares, ones.
+func (b *Builder) derive(values []int64) {
+	bits := b.plan.Study.Bits
+	copy(b.row, values)
+	at := len(values)
+	if b.plan.Sketch().Helpers.Squares {
+		for _, v := range values {
+			b.row[at] = fixedpoint.Square(v, bits)
+			at++
+		}
+	}
+	if w := b.plan.Sketch().Helpers.Ones; w > 0 {
+		b.row[at] = fixedpoint.Weight(w, bits)
+	}
+}
+
+func (b *Builder) recordLabels(ids [][]byte) [][]byte {
+	b.labels = b.labels[:0]
+	party := b.plan.Study.Parties[b.plan.Party].ID
+	for _, id := range ids {
+		if b.plan.Study.Partition == study.Vertical {
+			b.labels = append(b.labels, stream.VerticalRecordLabel(id))
+		} else {
+			b.labels = append(b.labels, stream.HorizontalRecordLabel(party, id))
+		}
+	}
+	return b.labels
+}
+
+// Exact is a sketch before noise. It must not leave the party.
+type Exact struct {
+	Sketch  sketch.Sketch
+	Order   []int // records side: release row i is the record added as number Order[i]
+	Clipped int64 // records whose contribution was clipped; shown to the party, never sent
+}
+
+// Finish ends the sketch. On the records side the rows are put in a uniformly
+// random order drawn from entropy, so that a row's place says nothing.
+func (b *Builder) Finish(entropy io.Reader) (Exact, error) {
+	if b.columns != nil {
+		return Exact{Sketch: b.columns.Sketch(), Clipped: b.clipped}, nil
+	}
+	order, err := shuffle(b.records.Records(), entropy)
+	if err != nil {
+		return Exact{}, err
+	}
+	if err := b.records.Permute(order); err != nil {
+		return Exact{}, err
+	}
+	return Exact{Sketch: b.records.Sketch(), Order: order, Clipped: b.clipped}, nil
+}
+
+// shuffle draws a uniform permutation of n places (Durstenfeld 1964).
+func shuffle(n int, entropy io.Reader) ([]int, error) {
+	g, err := dp.NewGenerator(entropy)
+	if err != nil {
+		return nil, fmt.Errorf("drawing the order of rows: %w", err)
+	}
+	defer g.Destroy()
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	for i := n - 1; i > 0; i-- {
+		j := int(g.Uint64N(uint64(i + 1)))
+		order[i], order[j] = order[j], order[i]
+	}
+	return order, nil
+}

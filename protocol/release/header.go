@@ -1,0 +1,81 @@
+package release
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Encode writes a noised sketch at its least width and describes it for the header.
+func Encode(s sketch.Sketch) (protocol.ReleasedSketch, []byte, error) {
+	width := s.Width()
+	data, err := s.Encode(width)
+	if err != nil {
+		return protocol.ReleasedSketch{}, nil, fmt.Errorf("encoding sketch: %w", err)
+	}
+	header := protocol.ReleasedSketch{Side: s.Side, Rows: int64(s.Rows), Cols: int64(s.Cols), Width: width}
+	for at := 0; at < len(data); at += protocol.ChunkSize {
+		header.Chunks = append(header.Chunks, sha256.Sum256(data[at:min(at+protocol.ChunkSize, len(data))]))
+	}
+	return header, data, nil
+}
+
+// largestEntry bounds what an entry of an honest release can be; analyses rely
+// on sums of a few entries not overflowing.
+const largestEntry = 1 << 62
+
+// Decode reads a sketch whose chunks were checked against its header, and checks
+// what hashes cannot: that the width is the least one, and the range.
+func Decode(h protocol.ReleasedSketch, data []byte) (sketch.Sketch, error) {
+	if int64(int(h.Rows)) != h.Rows || int64(int(h.Cols)) != h.Cols {
+		return sketch.Sketch{}, fmt.Errorf("decoding sketch: %d × %d is more than this machine can address", h.Rows, h.Cols)
+	}
+	s, err := sketch.Decode(h.Side, int(h.Rows), int(h.Cols), h.Width, data)
+	if err != nil {
+		return sketch.Sketch{}, fmt.Errorf("decoding sketch: %w", err)
+	}
+	if s.Width() != h.Width {
+		return sketch.Sketch{}, fmt.Errorf("decoding sketch: written %d bytes wide where %d suffice", h.Width, s.Width())
+	}
+	for _, v := range s.Data {
+		if v >= largestEntry || v <= -largestEntry {
+			return sketch.Sketch{}, errors.New("decoding sketch: an entry is out of range")
+		}
+	}
+	return s, nil
+}
+
+// MaxBytes bounds one encoded sketch, so that one party cannot fill the
+// aggregator's disk.
+const MaxBytes = 64 << 30
+
+// CheckHeader checks a party's header against the study: as many sketches as it
+// lists, each of the side and shape that it fixes.
+func CheckHeader(s *study.Study, party int, r protocol.Release) error {
+	if len(r.Sketches) != len(s.Sketches) {
+		return fmt.Errorf("release of %d sketches, the study has %d", len(r.Sketches), len(s.Sketches))
+	}
+	for i, h := range r.Sketches {
+		p, err := For(s, party, i)
+		if err != nil {
+			return err
+		}
+		if h.Side != p.Sketch().Side {
+			return fmt.Errorf("sketch %d is of the %s side, the study asks for %s", i, h.Side, p.Sketch().Side)
+		}
+		if r.Records > p.Limit {
+			return fmt.Errorf("sketch %d is of %d records, at most %d are exact", i, r.Records, p.Limit)
+		}
+		if rows, cols := p.Shape(r.Records); h.Rows != rows || h.Cols != cols {
+			return fmt.Errorf("sketch %d is %d × %d, the study and %d records make it %d × %d", i, h.Rows, h.Cols, r.Records, rows, cols)
+		}
+		if h.Size() > MaxBytes {
+			return fmt.Errorf("sketch %d has %d bytes, at most %d", i, h.Size(), int64(MaxBytes))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package release
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Plan is one party's part in one sketch of a study.
+type Plan struct {
+	Study    *study.Study
+	Party    int // index into Study.Parties
+	Index    int // into Study.Sketches
+	Features []study.Feature
+	Values   int   // how many of Features come from the data; squares and ones follow
+	Clip     int64 // integer l2 bound on a record's contribution; 0: not clipped
+	Limit    int64 // most records that the exact sums are sure to hold
+
+	Sensitivity dp.Sensitivity
+	Noise       dp.Noise
+}
+
+// For plans a party's part in the study's sketch of that index.
+func For(s *study.Study, party, index int) (Plan, error) {
+	p := Plan{Study: s, Party: party, Index: index, Features: s.Features(party, index)}
+	for _, f := range p.Features {
+		if f.Kind == study.Value || f.Kind == study.OneHot {
+			p.Values++
+		}
+	}
+	sk := s.Sketches[index]
+	if sk.Side == sketch.Columns {
+		p.Limit = sk.Projection.LargestRecordCount(s.Bits.One())
+	} else {
+		p.Limit = math.MaxInt32 // rows do not add up: only the release's size bounds them
+	}
+	if s.Privacy.Mechanism != dp.None && s.Privacy.Unit == dp.Record {
+		p.Clip = clip(s, sk)
+	}
+	whole, err := s.Privacy.Guarantee()
+	if err != nil {
+		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
+	}
+	guarantee, err := whole.Share(sk.Share)
+	if err != nil {
+		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
+	}
+	if p.Sensitivity, err = p.sensitivity(); err != nil {
+		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
+	}
+	if p.Noise, err = dp.Calibrate(guarantee, p.Sensitivity); err != nil {
+		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
+	}
+	return p, nil
+}
+
+// Sketch returns the study's entry for this sketch.
+func (p Plan) Sketch() study.Sketch { return p.Study.Sketches[p.Index] }
+
+// Spec returns the projection.
+func (p Plan) Spec() projection.Spec { return p.Sketch().Projection }
+
+// Unit returns the real size of one integer unit of a sketch entry relative to
+// encoded values in units of one: R's scale over 2^f.
+func (p Plan) Unit() float64 { return p.Spec().Scale() / float64(p.Study.Bits.One()) }
+
+// Shape returns rows and columns of the released sketch of so many records.
+func (p Plan) Shape(records int64) (rows, cols int64) {
+	if p.Sketch().Side == sketch.Columns {
+		return int64(p.Spec().K), int64(len(p.Features))
+	}
+	return records, int64(p.Spec().K)
+}
+
+// clip is the integer l2 bound: on the columns side of a record's derived vector
+// before projection, on the records side of its unscaled integer sketch after.
+// Rounded down, so that the sensitivity that follows from it is not exceeded.
+func clip(s *study.Study, sk study.Sketch) int64 {
+	bound := sk.Clip * float64(s.Bits.One())
+	if sk.Side == sketch.Records {
+		bound /= sk.Projection.Scale()
+	}
+	return int64(math.Floor(bound))
+}
+
+func (p Plan) sensitivity() (dp.Sensitivity, error) {
+	spec := p.Spec()
+	row := dp.RowNorms{L1: spec.RowL1(), L2Squared: spec.RowL2Squared()}
+	columns := p.Sketch().Side == sketch.Columns
+	switch {
+	case p.Study.Privacy.Mechanism == dp.None:
+		return dp.Sensitivity{}, nil
+	case p.Study.Privacy.Unit == dp.Record && columns:
+		return dp.RecordColumns(row, p.Clip, len(p.Features))
+	case p.Study.Privacy.Unit == dp.Record:
+		return dp.RecordRecords(p.Clip, spec.K)
+	}
+	var worst dp.Sensitivity
+	for _, deltas := range p.attributes() {
+		one, err := dp.AttributeRecords(row, deltas, spec.Family == projection.Identity)
+		if columns {
+			one, err = dp.AttributeColumns(row, deltas)
+		}
+		if err != nil {
+			return dp.Sensitivity{}, err
+		}
+		worst = dp.Max(worst, one)
+	}
+	return worst, nil
+}
+
+// attributes lists, for each column in this sketch, by how much a change of one
+// of its values can change the features derived from it. A categorical value
+// moves two one-hot entries by one each; a square moves by at most one.
+func (p Plan) attributes() [][]int64 {
+	one := p.Study.Bits.One()
+	var out [][]int64
+	for _, c := range p.Study.OwnColumns(p.Party) {
+		column := p.Study.Columns[c]
+		entries, squares := 0, 0
+		for _, f := range p.Features {
+			switch {
+			case f.Column != c:
+			case f.Kind == study.Square:
+				squares++
+			default:
+				entries++
+			}
+		}
+		if entries == 0 {
+			continue
+		}
+		moved := min(entries, 2)
+		if column.Kind != study.Categorical {
+			moved = 1
+		}
+		var deltas []int64
+		for range moved {
+			deltas = append(deltas, column.Scale.Range(p.Study.Bits))
+		}
+		for range min(squares, moved) {
+			deltas = append(deltas, one)
+		}
+		out = append(out, deltas)
+	}
+	return out
+}
+
+// Attributes counts the columns of this sketch: how many values of one record
+// an attribute-level guarantee counts separately.
+func (p Plan) Attributes() int { return len(p.attributes()) }

@@ -1,0 +1,72 @@
+package session
+
+import (
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/seed"
+)
+
+// Effects is what a step asks of its driver, in this order: persist, send, run.
+type Effects struct {
+	Persist []Record
+	Send    []protocol.Verified
+	Run     []Job
+}
+
+// Record is something to make durable.
+type Record interface{ record() }
+
+// SaveSecrets keeps an attempt's secrets in one file, replacing what it held.
+type SaveSecrets struct {
+	Attempt uint32
+	Data    []byte
+}
+
+// SaveEnvelope keeps an own envelope, exactly as signed. For the aggregator it
+// also appends it to the board that it hosts.
+type SaveEnvelope struct{ Envelope protocol.Verified }
+
+// AppendBoard puts envelopes on the stored board, with the newest signed head.
+type AppendBoard struct {
+	From      uint64
+	Envelopes []protocol.Verified
+	Head      protocol.Head
+}
+
+// DestroySecrets overwrites and removes every secret of the study.
+type DestroySecrets struct{}
+
+func (SaveSecrets) record()    {}
+func (SaveEnvelope) record()   {}
+func (AppendBoard) record()    {}
+func (DestroySecrets) record() {}
+
+// Job is heavy work or I/O that the driver runs outside Step; its outcome comes
+// back as an event. A job may be offered again after a restart.
+type Job interface{ job() }
+
+// MakeRelease asks a party for its sketches: project, debit the ledger durably,
+// draw noise, store the release. Answered by Released.
+type MakeRelease struct {
+	Attempt uint32
+	Seed    seed.Seed
+	T2      protocol.Digest
+}
+
+// Upload asks a party to send the chunks of its stored release. Answered by Uploaded.
+type Upload struct{ Header protocol.Release }
+
+// FetchResult asks a party to fetch and store the result. Answered by ResultStored.
+type FetchResult struct{ Result protocol.Result }
+
+// Compute asks the aggregator to run the study's analyses on these releases.
+// Answered by Computed.
+type Compute struct {
+	T2       protocol.Digest
+	Releases []Header
+	Complete bool // every member of the roster is in
+}
+
+func (MakeRelease) job() {}
+func (Upload) job()      {}
+func (FetchResult) job() {}
+func (Compute) job()     {}

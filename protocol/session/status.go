@@ -1,0 +1,49 @@
+package session
+
+import "github.com/cosketch/cosketch/protocol"
+
+// State names where a study stands on a node.
+type State string
+
+// A party's states.
+const (
+	Invited   State = "invited"   // the study is here; its steward has not decided
+	Approved  State = "approved"  // waits for the roster
+	Committed State = "committed" // waits for the other commits
+	Shared    State = "shared"    // waits for the other shares
+	Confirmed State = "confirmed" // waits for the other confirmations
+	Seeded    State = "seeded"    // the certificate is here; the sketch is being made
+	Sketched  State = "sketched"  // the release is stored; it is being sent
+	Released  State = "released"  // the release has arrived; waits for the result
+	Done      State = "done"
+	Failed    State = "failed"
+	Withdrawn State = "withdrawn"
+)
+
+// The aggregator's states.
+const (
+	Open       State = "open"       // collects approvals
+	Agreeing   State = "agreeing"   // the parties agree on a seed
+	Collecting State = "collecting" // releases arrive
+	Computing  State = "computing"  // analyses run
+	Closed     State = "closed"     // the result is on the board
+	Stopped    State = "stopped"    // the study could not go on
+)
+
+// Status says where a study stands, what it waits for, from whom, until when.
+type Status struct {
+	State   State
+	WaitFor string            // empty when it waits for nothing
+	From    []protocol.PeerID // who owes it
+	Until   protocol.Instant  // 0 when nothing is awaited
+	Failure error             // Failed or Stopped: why
+}
+
+// Terminal reports whether the study has ended on this node.
+func (s Status) Terminal() bool {
+	switch s.State {
+	case Done, Failed, Withdrawn, Closed, Stopped:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,83 @@
+package study
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+// Weights of the column of ones where a study needs one and does not say. Under
+// unit record the ones share the clipped norm of a record with its values, and 0.3
+// leaves most of it to them.
+const (
+	defaultOnes       = 1
+	defaultOnesRecord = 0.3
+)
+
+// complete fills in the defaults that depend on other parts of the study. Those of
+// single keys were filled in where the key was read.
+func (r *reader) complete(s *Study) {
+	if !r.given("quorum") {
+		s.Quorum = len(s.Parties)
+	}
+	asked := append(kindsOf(s.Analyses), s.Later...)
+	var total float64
+	for i := range s.Sketches {
+		sk, path := &s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
+		if sk.Projection.Family == projection.Sparse && !r.given(path+".s") {
+			sk.Projection.S = 1
+		}
+		if !r.given(path+".helpers.ones") && sk.Side == sketch.Columns && wantOnes(asked) {
+			sk.Helpers.Ones = defaultOnes
+			if s.Privacy.Unit == dp.Record {
+				sk.Helpers.Ones = defaultOnesRecord
+			}
+		}
+		if sk.Projection.Family == projection.Identity && !r.given(path+".k") && len(s.Parties) > 0 {
+			sk.Projection.K = len(s.Features(0, i))
+		}
+		total += sk.Share
+	}
+	largest := 0
+	for i := range s.Sketches {
+		s.Sketches[i].Share /= total
+		largest = max(largest, s.Sketches[i].Projection.K)
+	}
+	if s.Bits == 0 {
+		s.Bits = fixedpoint.AutoBits(largest)
+	}
+	if !r.given("later") {
+		s.Later = s.answerable()
+	}
+}
+
+func kindsOf(as []Analysis) []AnalysisKind {
+	out := make([]AnalysisKind, len(as))
+	for i, a := range as {
+		out[i] = a.Kind
+	}
+	return out
+}
+
+func wantOnes(kinds []AnalysisKind) bool {
+	for _, k := range kinds {
+		if k == Correlation || k == Intersection {
+			return true
+		}
+	}
+	return false
+}
+
+// answerable returns every kind of analysis that some sketch of the study answers.
+func (s *Study) answerable() []AnalysisKind {
+	var out []AnalysisKind
+	for _, word := range analyses.has {
+		if _, ok := s.SketchFor(Analysis{Kind: AnalysisKind(word)}); ok {
+			out = append(out, AnalysisKind(word))
+		}
+	}
+	return out
+}

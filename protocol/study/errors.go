@@ -1,0 +1,52 @@
+package study
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Error is one thing wrong in a study file.
+type Error struct {
+	Line, Column int    // 1-based; the column counts characters
+	Key          string // path of the key, as in parties[1].id; empty where no key is at fault
+	Message      string
+	Hint         string // what to do about it; may be empty
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "line %d, column %d: ", e.Line, e.Column)
+	if e.Key != "" {
+		fmt.Fprintf(&b, "%s: ", e.Key)
+	}
+	b.WriteString(e.Message)
+	if e.Hint != "" {
+		fmt.Fprintf(&b, " (%s)", e.Hint)
+	}
+	return b.String()
+}
+
+// maxErrors bounds how many errors one reading collects; who has that many has
+// made one mistake many times.
+const maxErrors = 20
+
+// Errors is everything that one reading found wrong, in the file's order where the
+// order is known.
+type Errors []*Error
+
+func (es Errors) Error() string {
+	lines := make([]string, len(es))
+	for i, e := range es {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap gives errors.As and errors.Is each single error.
+func (es Errors) Unwrap() []error {
+	out := make([]error, len(es))
+	for i, e := range es {
+		out[i] = e
+	}
+	return out
+}

@@ -1,0 +1,37 @@
+package study_test
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+func ExampleParse() {
+	source, err := os.ReadFile("testdata/registry.yaml")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err := study.Parse(source)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s.Name, s.ID.Short(), s.Partition)
+	for i, p := range s.Parties {
+		fmt.Printf("%s sketches %d features, %s\n", p.Name, len(s.Features(i, 0)), s.Merge(0))
+	}
+	// Output:
+	// registry-2026 f5d4afc8 vertical
+	// south sketches 5 features, stack
+	// north sketches 3 features, stack
+	// west sketches 2 features, stack
+}
+
+func ExampleErrors() {
+	_, err := study.Parse([]byte("cosketch: study/1\nparties: []\nquroum: 2\n"))
+	fmt.Println(err.(study.Errors)[len(err.(study.Errors))-1])
+	// Output:
+	// line 3, column 1: quroum: unknown key (did you mean "quorum"?)
+}

@@ -1,0 +1,213 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+// Everyone stands for no party in particular; see Explain.
+const Everyone = -1
+
+// Explain says in plain words, for the person who decides about a party's data, what
+// approving the study lets out, to whom, under which guarantee and until when. The
+// party is an index into Parties, or Everyone. Lines have at most 100 columns; text
+// of the file appears with every character outside printable ASCII as \u{hex}.
+func (s *Study) Explain(party int) string {
+	p := &page{}
+	p.line(fmt.Sprintf("Study %s", quote(s.Name)))
+	p.line(s.ID.String())
+	p.text(fmt.Sprintf("Compare these first eight characters with the other parties before you approve: %s", s.ID.Short()))
+	s.explainWho(p, party)
+	if party != Everyone {
+		s.explainColumns(p, party)
+	}
+	s.explainReleases(p, party)
+	s.explainReaders(p, party)
+	s.explainGuarantee(p, party)
+	s.explainTimes(p)
+	s.explainQuestions(p)
+	if names := s.suspects(); len(names) > 0 {
+		p.heading("NAMES TO LOOK AT TWICE")
+		p.items(names)
+	}
+	return p.String()
+}
+
+func (s *Study) explainWho(p *page, party int) {
+	p.heading("WHO TAKES PART")
+	if s.Partition == Vertical {
+		p.text(fmt.Sprintf("%d parties that hold different columns about the same records.", len(s.Parties)))
+	} else {
+		p.text(fmt.Sprintf("%d parties that hold the same columns about different records.", len(s.Parties)))
+	}
+	var rows []string
+	for i, q := range s.Parties {
+		row := fmt.Sprintf("%s, %s", quote(q.Name), q.ID)
+		if i == party {
+			row += " (you)"
+		}
+		rows = append(rows, row)
+	}
+	p.items(append(rows, fmt.Sprintf("the aggregator, which holds no data of its own, %s", s.Aggregator.ID)))
+}
+
+// maxListed bounds how many columns are listed one by one.
+const maxListed = 100
+
+func (s *Study) explainColumns(p *page, party int) {
+	p.heading("YOUR COLUMNS")
+	own := s.OwnColumns(party)
+	var rows []string
+	for _, i := range own[:min(len(own), maxListed)] {
+		rows = append(rows, describeColumn(s.Columns[i]))
+	}
+	if more := len(own) - len(rows); more > 0 {
+		rows = append(rows, fmt.Sprintf("and %d more, in the study file", more))
+	}
+	p.items(rows)
+	absent := map[Missing]string{
+		MissingRefuse: "An absent value is an error.",
+		MissingCentre: "An absent value becomes the centre, or the middle of the bounds.",
+		MissingSkip:   "A record with an absent value is left out.",
+	}
+	p.text("Values outside these public bounds are moved to the nearest bound. " + absent[s.Records.Missing] +
+		" Records are known by " + list(s.Records.ID) + "; two records with one id are an error.")
+}
+
+func describeColumn(c Column) string {
+	out := quote(c.Name) + ": " + string(c.Kind)
+	switch c.Kind {
+	case Numeric:
+		out += ", " + describeScale(c)
+	case Categorical:
+		out += ", one of " + list(c.Values)
+	}
+	if c.Label {
+		out += ", the label, in no records-side sketch"
+	}
+	if c.Source != "" {
+		out += ", numbers from " + quote(c.Source)
+	}
+	return out
+}
+
+func describeScale(c Column) string {
+	if centre, spread, ok := c.Scale.CentreSpread(); ok {
+		return fmt.Sprintf("centre %v and spread %v, so %v to %v", centre, spread, round(centre-3*spread), round(centre+3*spread))
+	}
+	lo, hi, _ := c.Scale.Bounds()
+	return fmt.Sprintf("%v to %v", lo, hi)
+}
+
+// round keeps six significant digits, for printing.
+func round(x float64) string { return fmt.Sprintf("%.6g", x) }
+
+func list(words []string) string {
+	shown := make([]string, 0, len(words))
+	for _, w := range words[:min(len(words), maxListed)] {
+		shown = append(shown, quote(w))
+	}
+	if more := len(words) - len(shown); more > 0 {
+		shown = append(shown, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(shown, ", ")
+}
+
+func (s *Study) explainReleases(p *page, party int) {
+	if party == Everyone {
+		p.heading("WHAT LEAVES EACH PARTY")
+	} else {
+		p.heading("WHAT LEAVES YOUR ORGANISATION")
+	}
+	p.text("Each release is drawn once and only ever re-sent byte for byte.")
+	var rows []string
+	for i := range s.Sketches {
+		rows = append(rows, s.describeSketch(i, party))
+	}
+	p.items(append(rows, "the number of your records, and signed messages that hold no data"))
+	p.text("Nothing else leaves, and no record id in any form.")
+}
+
+func (s *Study) describeSketch(i, party int) string {
+	sk := s.Sketches[i]
+	out := fmt.Sprintf("sketch %d of %d, %s: ", i+1, len(s.Sketches), sk.Projection)
+	if sk.Side == sketch.Columns {
+		out += s.describeColumnsSide(i, party)
+	} else {
+		out += fmt.Sprintf("for each record %d integers, between %d and %d bytes, ", sk.Projection.K, sk.Projection.K, 8*sk.Projection.K)
+		if sk.Projection.Family == projection.Identity {
+			out += "which are its values themselves"
+		} else {
+			out += fmt.Sprintf("that mix its %d values", len(s.Features(max(party, 0), i)))
+		}
+		if s.Privacy.Mechanism != dp.None {
+			out += ", with noise"
+		}
+	}
+	if sk.Clip > 0 {
+		out += fmt.Sprintf("; one record's part is cut to length %v, where a value at its bound has length 1", sk.Clip)
+	}
+	return out
+}
+
+func (s *Study) describeColumnsSide(i, party int) string {
+	k := s.Sketches[i].Projection.K
+	var sizes []int
+	for q := range s.Parties {
+		if n := len(s.Features(q, i)); party == Everyone || party == q {
+			sizes = append(sizes, n)
+		}
+	}
+	least, most := slices.Min(sizes), slices.Max(sizes)
+	n := fmt.Sprint(least)
+	if least != most {
+		n = fmt.Sprintf("%d to %d", least, most)
+	}
+	noisy := ", with noise,"
+	if s.Privacy.Mechanism == dp.None {
+		noisy = ""
+	}
+	out := fmt.Sprintf("%d x %s integers, %s to %s, however many records there are: one column of %d sums over all records%s for each ",
+		k, n, size(int64(k)*int64(least)), size(8*int64(k)*int64(most)), k, noisy)
+	parts := []string{"value"}
+	if s.Sketches[i].Helpers.Squares {
+		parts = append(parts, "squared value")
+	}
+	out += strings.Join(parts, " and ")
+	if ones := s.Sketches[i].Helpers.Ones; ones > 0 {
+		out += fmt.Sprintf(", and one for a column of ones of weight %v", ones)
+	}
+	return out
+}
+
+// size shows a number of bytes.
+func size(bytes int64) string {
+	switch {
+	case bytes >= 1e9:
+		return fmt.Sprintf("%.3g GB", float64(bytes)/1e9)
+	case bytes >= 1e6:
+		return fmt.Sprintf("%.3g MB", float64(bytes)/1e6)
+	case bytes >= 1e3:
+		return fmt.Sprintf("%.3g kB", float64(bytes)/1e3)
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}
+
+func (s *Study) explainReaders(p *page, party int) {
+	p.heading("WHO SEES IT")
+	p.text(fmt.Sprintf("The aggregator %s sees every party's sketches. No party sees another party's sketch; all see the results and the record counts.", s.Aggregator.ID))
+	for i := range s.Sketches {
+		if s.Merge(i) == Add {
+			p.text(fmt.Sprintf("The results use the parties' sum of sketch %d, but each party's sketch reaches the aggregator on its own.", i+1))
+		}
+	}
+	if slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Records }) {
+		p.text("Records-side sketches come in a secret shuffled order: their rows carry no record id.")
+	}
+	p.text("The matrix R that mixes the values is secret from outsiders, and yet nothing here counts on that: the aggregator together with any one party knows it.")
+}

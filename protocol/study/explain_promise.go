@@ -1,0 +1,130 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+func (s *Study) explainGuarantee(p *page, party int) {
+	g, err := s.Privacy.Guarantee()
+	switch {
+	case err != nil:
+		p.heading("GUARANTEE")
+		p.text("None: " + err.Error())
+	case s.Privacy.Mechanism == dp.None:
+		p.heading("NO PRIVACY GUARANTEE")
+		s.explainNone(p, party)
+	default:
+		p.heading("GUARANTEE")
+		s.explainPromise(p, g)
+	}
+}
+
+// explainNone says what mechanism none costs and what must hold before it is used.
+func (s *Study) explainNone(p *page, party int) {
+	p.text("The study adds no noise. Whoever knows R (the aggregator together with any one party) can compute values of single records from what leaves, the more of them the larger a sketch is beside the data. Your ledger records the release as unbounded, for good.")
+	p.text("Your program sends nothing unless, for each sketch:")
+	rows := make([]string, len(s.Sketches))
+	for i, sk := range s.Sketches {
+		if sk.Side == sketch.Columns {
+			rows[i] = fmt.Sprintf("sketch %d: you have at least %d records", i+1, s.leastRecords(max(party, 0), i))
+			continue
+		}
+		d := len(s.Features(max(party, 0), i))
+		rows[i] = fmt.Sprintf("sketch %d: k is at most a tenth of the %d values of a record; here k is %d, ", i+1, d, sk.Projection.K)
+		if e, err := s.Reveals(max(party, 0), i, 1); err == nil {
+			if ok, _ := e.Acceptable(); ok {
+				rows[i] += "which it is"
+			} else {
+				rows[i] += "which is too many"
+			}
+		}
+	}
+	p.items(rows)
+	p.text("or your own site file says accept_reconstruction: true for this study. No one else can say it for you.")
+}
+
+// leastRecords searches the fewest records with which a columns-side sketch without
+// noise is acceptable.
+func (s *Study) leastRecords(party, index int) int {
+	return sort.Search(math.MaxInt32, func(records int) bool {
+		e, err := s.Reveals(party, index, records)
+		if err != nil {
+			return false
+		}
+		ok, _ := e.Acceptable()
+		return ok
+	})
+}
+
+func (s *Study) explainPromise(p *page, g dp.Guarantee) {
+	p.text(fmt.Sprintf("All that leaves one party together: %s", g.Statement(s.Privacy.Unit)))
+	if len(s.Sketches) > 1 {
+		var parts []string
+		for i, sk := range s.Sketches {
+			if part, err := g.Share(sk.Share); err == nil {
+				parts = append(parts, fmt.Sprintf("sketch %d has %s", i+1, part))
+			}
+		}
+		p.text("Of this, " + strings.Join(parts, "; ") + ".")
+	}
+	e := s.Exposure()
+	if loss, err := g.PerPerson(e); err == nil {
+		p.text(s.describePerson(e, dp.Budget{Epsilon: loss.Epsilon(g.Delta()), Delta: g.Delta()}))
+	}
+	p.text("This holds against everybody who takes part, together, with R known to them, and whatever is computed from the releases afterwards. Your ledger is debited before anything leaves.")
+}
+
+func (s *Study) describePerson(e dp.Exposure, b dp.Budget) string {
+	switch {
+	case s.Privacy.Unit == dp.Attribute && s.Partition == Vertical:
+		return fmt.Sprintf("Per person: all %d sketched columns of all parties together, %s.", e.Attributes, b)
+	case s.Privacy.Unit == dp.Attribute:
+		return fmt.Sprintf("Per person: all %d sketched columns together, %s, at each party that has records of the person.", e.Attributes, b)
+	case s.Partition == Vertical:
+		return fmt.Sprintf("Per person: the releases of all %d parties together, %s. Exchanging a record for another counts as two changes. The number of records is not protected.", e.Parties, b)
+	}
+	return fmt.Sprintf("Per person: %s at each party that has a record of the person. Exchanging a record for another counts as two changes. The number of records is not protected.", b)
+}
+
+func (s *Study) explainTimes(p *page) {
+	p.heading("WHEN")
+	start := fmt.Sprintf("the study goes on when all %d have approved", len(s.Parties))
+	if s.Quorum < len(s.Parties) {
+		start += fmt.Sprintf(", or at that time with at least %d of them", s.Quorum)
+	}
+	p.items([]string{
+		fmt.Sprintf("until %s each party approves or declines; it can withdraw until it commits to the seed", s.Expires),
+		start,
+		fmt.Sprintf("until %s the approved parties agree on the seed and upload; who is late is left out", s.Deadline),
+	})
+}
+
+func (s *Study) explainQuestions(p *page) {
+	p.heading("WHAT IS COMPUTED")
+	rows := make([]string, len(s.Analyses))
+	for i, a := range s.Analyses {
+		rows[i] = string(a.Kind)
+		switch a.Kind {
+		case Correlation:
+			rows[i] += ", estimator " + string(a.Estimator)
+		case KMeans:
+			rows[i] += fmt.Sprintf(", %d clusters, best of %d starts", a.Clusters, a.Restarts)
+		}
+	}
+	p.items(rows)
+	later := make([]string, len(s.Later))
+	for i, kind := range s.Later {
+		later[i] = string(kind)
+	}
+	if len(later) == 0 {
+		later = []string{"nothing"}
+	}
+	p.text("You agree that it may be asked later, of the same releases: " + strings.Join(later, ", ") +
+		". The aggregator keeps the releases and could compute other things from them; the guarantee above, or its absence, covers those too.")
+}

@@ -1,0 +1,114 @@
+package study_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+func TestExplain(t *testing.T) {
+	for _, test := range []struct{ file, party string }{
+		{"laboratories", "imaging"},
+		{"registry", "north"},
+		{"hospitals", "Charité"},
+	} {
+		s := parse(t, file(t, test.file))
+		party, ok := s.PartyByName(test.party)
+		if !ok {
+			t.Fatalf("no party %q", test.party)
+		}
+		text := s.Explain(party)
+		checkPage(t, text)
+		golden(t, test.file+".explain.txt", text)
+	}
+}
+
+func TestExplainToEveryone(t *testing.T) {
+	s := parse(t, file(t, "registry"))
+	text := s.Explain(study.Everyone)
+	checkPage(t, text)
+	if !strings.Contains(text, "1000 x 2 to 5 integers, 2 kB to 40 kB") {
+		t.Errorf("the sizes of the three parties' sketches are not summed up:\n%s", text)
+	}
+	if strings.Contains(text, "YOUR COLUMNS") || strings.Contains(text, "(you)") {
+		t.Error("speaks to one party")
+	}
+}
+
+// checkPage holds what every explanation promises: lines of at most 100 characters,
+// and nothing beyond ASCII but the two letters that this package writes itself.
+func checkPage(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.SplitSeq(text, "\n") {
+		if n := utf8.RuneCountInString(line); n > 100 {
+			t.Errorf("%d characters: %s", n, line)
+		}
+	}
+	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && (r < ' ' || r > '~') && r != 'ε' && r != 'δ' }); i >= 0 {
+		t.Errorf("unescaped character in %q", text[max(i-20, 0):min(i+20, len(text))])
+	}
+}
+
+func TestExplainFlagsSuspiciousNames(t *testing.T) {
+	base := file(t, "registry")
+	for _, test := range []struct{ what, source, want string }{
+		{"Cyrillic letters in a Latin name", strings.ReplaceAll(base, "north", "n\u043erth"),
+			`party "n\u{43e}rth" mixes Latin and Cyrillic letters.`},
+		{"a Greek look-alike of another column", edit(t, base, "name: income", "name: \u03b1ge"),
+			`column "\u{3b1}ge" looks like column "age".`},
+		{"digit for letter", strings.Replace(strings.ReplaceAll(base, "south", "site l"), "name: west", "name: site 1", 1),
+			`party "site 1" looks like party "site l".`},
+		{"letters that join", edit(t, base, "values: [a, b, c]", "values: [ward m, ward rn]"),
+			`value of ward, "ward rn" looks like value of ward, "ward m".`},
+		{"accent", edit(t, base, "values: [a, b, c]", "values: [cote, côte]"),
+			`value of ward, "c\u{f4}te" looks like value of ward, "cote".`},
+	} {
+		source := strings.ReplaceAll(test.source, "owner: west", "owner: "+ownerOfLast(test.source))
+		text := parse(t, source).Explain(study.Everyone)
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), test.want) {
+			t.Errorf("%s: not flagged with %s in\n%s", test.what, test.want, text)
+		}
+	}
+	if text := parse(t, base).Explain(study.Everyone); strings.Contains(text, "LOOK AT TWICE") {
+		t.Errorf("plain names are flagged:\n%s", text)
+	}
+}
+
+// ownerOfLast names the third party, which some cases rename.
+func ownerOfLast(source string) string {
+	if strings.Contains(source, "name: site 1") {
+		return "site 1"
+	}
+	return "west"
+}
+
+// TestExplainEscapes gives free text that would pass for lines of the explanation.
+func TestExplainEscapes(t *testing.T) {
+	source := edit(t, file(t, "registry"), "source: census 2021", `source: "x\" \\u{41} \u00a0GUARANTEE \u4e2d"`)
+	s := parse(t, source)
+	north, _ := s.PartyByName("north")
+	text := s.Explain(north)
+	checkPage(t, text)
+	if want := `"x\" \\u{41} \u{a0}GUARANTEE \u{4e2d}"`; !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+		t.Errorf("want %s in\n%s", want, text)
+	}
+}
+
+func TestExplainStatesEachSketchsPart(t *testing.T) {
+	source := edit(t, file(t, "hospitals"), "{side: records, family: sparse, k: 32}",
+		"{side: records, family: identity, share: 3}\n  - {side: columns, family: sparse, k: 64, share: 1, helpers: {squares: true}}")
+	text := strings.Join(strings.Fields(parse(t, source).Explain(0)), " ")
+	for _, want := range []string{
+		"sketch 1 has ε = 6; sketch 2 has ε = 2.",
+		"which are its values themselves, with noise",
+		"for each value and squared value",
+		"The results use the parties' sum of sketch 2, but each party's sketch reaches the aggregator on its own.",
+		"all 31 sketched columns together, ε = 248", // the label is in the second sketch
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want %q in\n%s", want, text)
+		}
+	}
+}

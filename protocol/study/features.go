@@ -1,0 +1,141 @@
+package study
+
+import (
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// FeatureKind says how a feature derives from a record.
+type FeatureKind string
+
+const (
+	Value  FeatureKind = "value"   // a numeric or binary column's encoded value
+	OneHot FeatureKind = "one-hot" // 1 where a categorical column has this value, else 0
+	Square FeatureKind = "square"  // the square of one Value or OneHot feature
+	Ones   FeatureKind = "ones"    // the weight Helpers.Ones in every record
+)
+
+// Feature is one entry of the derived vector that a party sketches for each record.
+type Feature struct {
+	Column int    // index into Study.Columns; -1 for Ones
+	Value  string // the categorical value of OneHot, and of its Square; empty otherwise
+	Kind   FeatureKind
+}
+
+// Features returns the derived vector of a record at a party for a sketch, by their
+// indices, in the order of the sketch's columns: the party's values in column order,
+// a categorical column giving one entry per listed value; then, where the sketch
+// asks for squares, one square per value in the same order; then ones, where it
+// asks for them. In a vertical study the values are those of the columns that the
+// party owns; in a horizontal one all parties have the same features.
+//
+// The column with role label is sketched on the columns side like any other. On the
+// records side it is left out: it is what records are to be told apart by, and
+// distances must not know it.
+func (s *Study) Features(party, index int) []Feature {
+	sk := s.Sketches[index]
+	var out []Feature
+	for _, c := range s.OwnColumns(party) {
+		column := s.Columns[c]
+		switch {
+		case sk.Side == sketch.Records && column.Label:
+		case column.Kind == Categorical:
+			for _, v := range column.Values {
+				out = append(out, Feature{Column: c, Value: v, Kind: OneHot})
+			}
+		default:
+			out = append(out, Feature{Column: c, Kind: Value})
+		}
+	}
+	if sk.Helpers.Squares {
+		for _, f := range out[:len(out):len(out)] {
+			out = append(out, Feature{Column: f.Column, Value: f.Value, Kind: Square})
+		}
+	}
+	if sk.Helpers.Ones > 0 {
+		out = append(out, Feature{Column: -1, Kind: Ones})
+	}
+	return out
+}
+
+// OwnColumns returns the indices of the columns that a party holds: those it owns
+// in a vertical study, all of them in a horizontal one.
+func (s *Study) OwnColumns(party int) []int {
+	var out []int
+	for i, c := range s.Columns {
+		if s.Partition == Horizontal || c.Owner == s.Parties[party].Name {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// PartyIndex returns the index of the party with this identity.
+func (s *Study) PartyIndex(id protocol.PeerID) (int, bool) {
+	for i, p := range s.Parties {
+		if p.ID == id {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// PartyByName returns the index of the party with this name.
+func (s *Study) PartyByName(name string) (int, bool) {
+	for i, p := range s.Parties {
+		if p.Name == name {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// Merge says how the parties' sketches of one kind join.
+type Merge string
+
+const (
+	Stack Merge = "stack" // side by side: more columns, or more records
+	Add   Merge = "add"   // entry by entry: the sketch of the union
+)
+
+// Merge returns the merge rule of a sketch, by its index.
+func (s *Study) Merge(index int) Merge {
+	if s.Partition == Horizontal && s.Sketches[index].Side == sketch.Columns {
+		return Add
+	}
+	return Stack
+}
+
+// needs says what a sketch must have to answer an analysis.
+type needs struct {
+	side          sketch.Side
+	ones, squares bool
+}
+
+// needs returns the needs of an analysis. Correlation needs ones for the means,
+// and, by estimator E1, squares for the variances over the intersection.
+func (a Analysis) needs() needs {
+	switch a.Kind {
+	case KMeans:
+		return needs{side: sketch.Records}
+	case Intersection:
+		return needs{side: sketch.Columns, ones: true}
+	case Correlation:
+		return needs{side: sketch.Columns, ones: true, squares: a.Estimator == E1}
+	}
+	return needs{side: sketch.Columns}
+}
+
+// SketchFor returns the index of the first sketch that answers an analysis.
+func (s *Study) SketchFor(a Analysis) (int, bool) {
+	if a.Kind == Intersection && s.Partition == Horizontal {
+		return 0, false
+	}
+	n := a.needs()
+	for i, sk := range s.Sketches {
+		if sk.Side == n.side && (sk.Helpers.Ones > 0 || !n.ones) && (sk.Helpers.Squares || !n.squares) {
+			return i, true
+		}
+	}
+	return 0, false
+}

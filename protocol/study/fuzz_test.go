@@ -1,0 +1,50 @@
+package study_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// FuzzParse holds that no file makes Parse panic, that refusals name a place in the
+// file, and that what parses means the same with a comment after it and can be
+// explained to every party on a page.
+func FuzzParse(f *testing.F) {
+	seeds := 0
+	add := func(source string) { f.Add([]byte(source)); seeds++ }
+	for _, name := range []string{"laboratories", "registry", "hospitals"} {
+		add(file(f, name))
+	}
+	for _, r := range refusals {
+		add(strings.Replace(file(f, r.base), r.old, r.new, 1))
+	}
+	add(strings.ReplaceAll(strings.ReplaceAll(file(f, "registry"), "{", "\n      {"), "}", "}  # x"))
+	if seeds < 100 {
+		f.Fatalf("%d seeds", seeds)
+	}
+	f.Fuzz(func(t *testing.T, source []byte) {
+		s, err := study.Parse(source)
+		if err != nil {
+			if s != nil || err.Error() == "" {
+				t.Fatalf("%v, %v", s, err)
+			}
+			return
+		}
+		again, err := study.Parse(append(append([]byte(nil), source...), "\n# the end\n"...))
+		if err != nil {
+			t.Fatalf("refused with a comment after it: %v", err)
+		}
+		if again.Meaning != s.Meaning || again.ID == s.ID {
+			t.Fatal("a comment changed the meaning, or did not change the id")
+		}
+		for party := range s.Parties {
+			checkPage(t, s.Explain(party))
+			for i := range s.Sketches {
+				if len(s.Features(party, i)) == 0 {
+					t.Fatal("a party without features")
+				}
+			}
+		}
+	})
+}

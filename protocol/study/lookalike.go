@@ -1,0 +1,104 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// show renders text of the file so that nothing in it can pass for something else:
+// printable ASCII as it is, every other character as \u{hex}.
+func show(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\\':
+			b.WriteString(`\\`)
+		case r >= ' ' && r <= '~':
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, `\u{%x}`, r)
+		}
+	}
+	return b.String()
+}
+
+// quote is show between quotation marks.
+func quote(s string) string {
+	return `"` + strings.ReplaceAll(show(s), `"`, `\"`) + `"`
+}
+
+// scripts are those whose letters can be taken for each other's.
+var scripts = []struct {
+	name  string
+	table *unicode.RangeTable
+}{{"Latin", unicode.Latin}, {"Greek", unicode.Greek}, {"Cyrillic", unicode.Cyrillic}}
+
+// mixedScripts names the scripts of a name that mixes several, or returns "".
+func mixedScripts(name string) string {
+	var found []string
+	for _, script := range scripts {
+		if strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(script.table, r) }) {
+			found = append(found, script.name)
+		}
+	}
+	if len(found) < 2 {
+		return ""
+	}
+	return strings.Join(found, " and ")
+}
+
+// Letters that deceive the eye in most fonts, and what they pass for. It is a short
+// list of Cyrillic, Greek and ASCII, not all of Unicode's.
+const (
+	deceiving  = "асеіјорхуѕԁԛԝһкмтнАВЕІЈКМНОРСТУХЅαγινορυκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ01I|"
+	passingFor = "aceijopxysdqwhkmthABElJKMHOPCTYXSayivopukABEZHlKMNOPTYXolll"
+)
+
+// skeleton maps names that look alike to one text: without marks, with deceiving
+// letters replaced, in lower case.
+func skeleton(name string) string {
+	from, to := []rune(deceiving), []rune(passingFor)
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(name) {
+		if i := slices.Index(from, r); i >= 0 {
+			r = to[i]
+		}
+		if !unicode.IsMark(r) {
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return strings.ReplaceAll(b.String(), "rn", "m")
+}
+
+// suspects says which of the study's names deserve a second look: those that mix
+// scripts and those that look like another one.
+func (s *Study) suspects() []string {
+	var out []string
+	seen := map[string]string{}
+	look := func(what, name string) {
+		if mixed := mixedScripts(name); mixed != "" {
+			out = append(out, fmt.Sprintf("%s %s mixes %s letters.", what, quote(name), mixed))
+		}
+		key := what + "\x00" + skeleton(name)
+		if other, ok := seen[key]; ok && other != name {
+			out = append(out, fmt.Sprintf("%s %s looks like %s %s.", what, quote(name), what, quote(other)))
+			return
+		}
+		seen[key] = name
+	}
+	look("study", s.Name)
+	for _, p := range s.Parties {
+		look("party", p.Name)
+	}
+	for _, c := range s.Columns {
+		look("column", c.Name)
+		for _, v := range c.Values {
+			look("value of "+show(c.Name)+",", v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,121 @@
+package study
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/seed/transcript"
+)
+
+// meaning hashes a deterministic encoding of the study with its defaults filled in.
+//
+// The encoding is a sequence of pairs len‖path ‖ len‖value in the fixed order below.
+// Texts are their UTF-8 bytes, whole numbers their decimal digits, real numbers
+// their IEEE 754 bits as a big-endian uint64, lists their length followed by their
+// elements. Parties come in the order of their keys, everything else in the file's.
+// Where this version knows one value only, that value is encoded too: a later
+// version whose default is another one must not agree on the meaning.
+func meaning(s *Study) protocol.Digest {
+	e := &encoder{}
+	e.text("cosketch", version)
+	e.text("name", s.Name)
+	e.text("nonce", string(s.Nonce[:]))
+	e.text("aggregator.id", string(s.Aggregator.ID[:]))
+	e.text("aggregator.hpke", string(s.Aggregator.HPKE))
+	texts(e, "aggregator.addrs", s.Aggregator.Addrs)
+	e.whole("parties", len(s.Parties))
+	for _, p := range s.Parties {
+		e.text("party.name", p.Name)
+		e.text("party.id", string(p.ID[:]))
+	}
+	e.text("partition", string(s.Partition))
+	e.whole("quorum", s.Quorum)
+	e.text("expires", s.Expires.String())
+	e.text("deadline", s.Deadline.String())
+	e.text("late_until", "")
+	e.whole("max_attempts", maxAttempts)
+	texts(e, "records.id", s.Records.ID)
+	texts(e, "records.normalize", s.Records.Normalize)
+	e.text("records.duplicates", string(s.Records.Duplicates))
+	e.text("records.missing", string(s.Records.Missing))
+	e.whole("columns", len(s.Columns))
+	for _, c := range s.Columns {
+		e.column(c)
+	}
+	e.whole("bits", int(s.Bits))
+	e.whole("sketches", len(s.Sketches))
+	for _, sk := range s.Sketches {
+		e.sketch(sk)
+	}
+	e.text("privacy.unit", string(s.Privacy.Unit))
+	e.text("privacy.mechanism", string(s.Privacy.Mechanism))
+	e.real("privacy.epsilon", float64(s.Privacy.Epsilon))
+	e.real("privacy.delta", float64(s.Privacy.Delta))
+	e.text("sum", "plain")
+	e.whole("analyses", len(s.Analyses))
+	for _, a := range s.Analyses {
+		e.text("analysis.kind", string(a.Kind))
+		e.text("analysis.estimator", string(a.Estimator))
+		e.whole("analysis.clusters", a.Clusters)
+		e.whole("analysis.restarts", a.Restarts)
+	}
+	texts(e, "later", s.Later)
+	return protocol.Hash("study meaning", e.buf)
+}
+
+type encoder struct{ buf []byte }
+
+func (e *encoder) text(path, value string) {
+	e.buf = transcript.AppendField(e.buf, []byte(path))
+	e.buf = transcript.AppendField(e.buf, []byte(value))
+}
+
+func (e *encoder) whole(path string, value int) { e.text(path, strconv.Itoa(value)) }
+
+func (e *encoder) real(path string, value float64) {
+	e.text(path, string(binary.BigEndian.AppendUint64(nil, math.Float64bits(value))))
+}
+
+func texts[T ~string](e *encoder, path string, values []T) {
+	e.whole(path, len(values))
+	for _, v := range values {
+		e.text(path, string(v))
+	}
+}
+
+func (e *encoder) column(c Column) {
+	e.text("column.name", c.Name)
+	e.text("column.kind", string(c.Kind))
+	e.scale(c.Scale)
+	e.text("column.source", c.Source)
+	texts(e, "column.values", c.Values)
+	e.text("column.owner", c.Owner)
+	e.text("column.label", strconv.FormatBool(c.Label))
+	e.real("column.kurtosis", c.Kurtosis)
+}
+
+func (e *encoder) scale(s fixedpoint.Scale) {
+	if lo, hi, ok := s.Bounds(); ok {
+		e.real("column.bounds.lo", lo)
+		e.real("column.bounds.hi", hi)
+	}
+	if centre, spread, ok := s.CentreSpread(); ok {
+		e.real("column.centre", centre)
+		e.real("column.spread", spread)
+	}
+}
+
+func (e *encoder) sketch(sk Sketch) {
+	e.text("sketch.side", string(sk.Side))
+	e.text("sketch.family", string(sk.Projection.Family))
+	e.whole("sketch.k", sk.Projection.K)
+	e.whole("sketch.s", sk.Projection.S)
+	e.text("sketch.matrix", "secret")
+	e.real("sketch.share", sk.Share)
+	e.real("sketch.helpers.ones", sk.Helpers.Ones)
+	e.text("sketch.helpers.squares", strconv.FormatBool(sk.Helpers.Squares))
+	e.real("sketch.clip", sk.Clip)
+}

@@ -1,0 +1,245 @@
+package study_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files of testdata")
+
+// golden compares text with a file of testdata, or rewrites the file.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+	for i := range max(len(gotLines), len(wantLines)) {
+		var g, w string
+		if i < len(gotLines) {
+			g = gotLines[i]
+		}
+		if i < len(wantLines) {
+			w = wantLines[i]
+		}
+		if g != w {
+			t.Fatalf("%s, line %d (-update rewrites it):\n got %q\nwant %q", name, i+1, g, w)
+		}
+	}
+}
+
+// TestRefusals gives Parse one bad file after another, each a good one with one
+// edit, and compares every message with testdata/refusals.txt.
+func TestRefusals(t *testing.T) {
+	var b strings.Builder
+	for _, test := range refusals {
+		source := edit(t, file(t, test.base), test.old, test.new)
+		_, err := study.Parse([]byte(source))
+		var all study.Errors
+		if !errors.As(err, &all) {
+			t.Errorf("%s: accepted", test.what)
+			continue
+		}
+		for _, e := range all {
+			if lines := strings.Count(source, "\n") + 1; e.Line < 1 || e.Line > lines || e.Column < 1 {
+				t.Errorf("%s: %d:%d is outside the file", test.what, e.Line, e.Column)
+			}
+		}
+		fmt.Fprintf(&b, "# %s\n%v\n\n", test.what, err)
+	}
+	golden(t, "refusals.txt", b.String())
+}
+
+const (
+	aggregatorID = "12D3KooWCmBiXQRKqTPiQFZ7YKCxvewPEqWaUyGgemowB5mpeUBC"
+	northID      = "12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5"
+	southID      = "12D3KooWJWoaqZhDaoEFshF7Rh1bpY9ohihFhzcW6d69Lr2NASuq"
+	sketchLine   = "{side: columns, family: sparse, k: 1000, s: 1, share: 1, helpers: {ones: 0.3, squares: false}, clip: 0.8}"
+	privacyLine  = "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"
+	recordsLine  = "  - {side: records, family: sparse, k: 32}"
+	askedLine    = "[{kind: correlation}, {kind: intersection}]"
+)
+
+var refusals = []struct{ what, base, old, new string }{
+	// Text.
+	{"tab", "registry", "name: registry-2026", "name:\tregistry-2026"},
+	{"carriage return", "registry", "sum: plain\n", "sum: plain\r\n"},
+	{"byte order mark", "registry", "cosketch: study/1", "\uFEFFcosketch: study/1"},
+	{"next line starts a live line in a comment", "registry", "# Correlations", "# Corr\u0085max_attempts: 9"},
+	{"line separator", "registry", "# Correlations", "# Corr\u2028elations"},
+	{"paragraph separator", "registry", "# Correlations", "# Corr\u2029elations"},
+	{"right-to-left override", "registry", "name: registry-2026", "name: registry-\u202e6202"},
+	{"zero width joiner", "registry", "name: age", "name: a\u200dge"},
+	{"not NFC", "hospitals", "Charité", "Charite\u0301"},
+	{"not UTF-8", "hospitals", "Charité", "Charit\xe9"},
+	{"nul", "registry", "sum: plain", "sum: plain\x00"},
+	{"directive", "registry", "cosketch: study/1", "%YAML 1.2\n---\ncosketch: study/1"},
+	{"an escape that brings in what the bytes do not show", "registry", "source: census 2021", `source: "census \u202e1202"`},
+	{"an escaped line feed", "registry", "values: [a, b, c]", `values: [a, b, "c\n"]`},
+	{"an escape that is not NFC", "registry", "values: [a, b, c]", `values: [a, b, "e\u0301"]`},
+
+	// YAML.
+	{"not YAML", "registry", "id: [patient]", "id: [patient"},
+	{"second document", "registry", "sum: plain\n", "sum: plain\n---\na: 1\n"},
+	{"duplicate key", "registry", "sum: plain\n", "sum: plain\nsum: plain\n"},
+	{"duplicate key inside", "registry", "k: 1000, s: 1", "k: 1000, k: 8"},
+	{"unknown key, near a known one", "registry", "deadline: 2026-12-15", "deadlin: 2026-12-15"},
+	{"unknown key", "registry", "sum: plain", "colour: red"},
+	{"unknown key inside", "registry", "epsilon: 1,", "epsilon: 1, sigma: 2,"},
+	{"anchor", "registry", "name: registry-2026", "name: &n registry-2026"},
+	{"alias", "registry", "name: registry-2026", "name: *n"},
+	{"alias of an anchor", "registry", "sum: plain", "sum: &p plain\nlater: *p"},
+	{"tag", "registry", "name: registry-2026", "name: !!str registry-2026"},
+	{"non-specific tag", "registry", "name: registry-2026", "name: ! registry-2026"},
+	{"merge key", "registry", "sum: plain", "<<: {sum: plain}"},
+	{"key that is a list", "registry", "sum: plain", "? [sum]\n: plain"},
+	{"key that is a number", "registry", "sum: plain", "1: plain"},
+	{"quoted key", "registry", "sum: plain", `"sum": plain`},
+	{"nested too deeply", "registry", "sum: plain", "sum: [[[[[[[[[[plain]]]]]]]]]]"},
+	{"list where keys belong", "registry", privacyLine, "[record, gaussian]"},
+	{"word where a list belongs", "registry", "id: [patient]", "id: patient"},
+	{"first key", "registry", "cosketch: study/1\n", ""},
+	{"another version", "registry", "study/1", "study/2"},
+
+	// Single values.
+	{"silently typed number", "registry", "values: [a, b, c]", "values: [1, 2.50, 0x10]"},
+	{"silently typed boolean", "registry", "values: [a, b, c]", "values: [yes, No, on]"},
+	{"silently typed nothing", "registry", "values: [a, b, c]", "values: [~, null, ]"},
+	{"quoted number", "registry", "epsilon: 1,", `epsilon: "1",`},
+	{"leading zero", "registry", "k: 1000", "k: 0100"},
+	{"plus sign", "registry", "centre: 47", "centre: +47"},
+	{"no digit before the point", "registry", "ones: 0.3", "ones: .3"},
+	{"infinity", "registry", "bounds: [0, 250000]", "bounds: [0, .inf]"},
+	{"out of range", "registry", "bounds: [0, 250000]", "bounds: [0, 1e999]"},
+	{"fraction where a whole number belongs", "registry", "k: 1000", "k: 1e3"},
+	{"whole number out of range", "registry", "k: 1000", "k: 99999999999999999999"},
+	{"boolean yes", "registry", "squares: false", "squares: no"},
+	{"quoted boolean", "registry", "squares: false", `squares: "false"`},
+	{"nonce", "registry", "00112233445566778899aabbccddeeff", "00112233445566778899AABBCCDDEEFF"},
+	{"time", "registry", "2026-12-01T17:00:00Z", "2026-12-01 17:00"},
+	{"no such day", "registry", "2026-12-01T17:00:00Z", "2026-02-30T17:00:00Z"},
+	{"peer id", "registry", northID, "12D3KooW"},
+	{"hpke is not base64", "registry", "hpke: ", "hpke: '*'  # "},
+	{"hpke is not a key", "registry", "hpke: ", "hpke: QUJD  # "},
+	{"address", "registry", "/dns4/agg.example.org/tcp/4001,", "agg.example.org:4001,"},
+	{"address with a peer id", "registry", "/tcp/4001,", "/tcp/4001/p2p/" + aggregatorID + ","},
+	{"no address", "registry", "[/dns4/agg.example.org/tcp/4001, /dns4/agg.example.org/tcp/443/tls/ws]", "[]"},
+	{"name with a slash", "registry", "name: registry-2026", "name: registry/2026"},
+	{"name with two spaces", "registry", "name: registry-2026", "name: registry  2026"},
+	{"long name", "registry", "name: registry-2026", "name: " + strings.Repeat("r", 65)},
+	{"empty value", "registry", "values: [a, b, c]", "values: [a, b, '']"},
+	{"missing keys", "registry", "sum: plain\nmax_attempts: 1\nanalyses: " + askedLine + "\n", ""},
+
+	// Words: unknown, and known but not supported.
+	{"misspelt family", "registry", "family: sparse", "family: sprase"},
+	{"unknown family", "registry", "family: sparse", "family: x"},
+	{"family gaussian", "registry", "family: sparse", "family: gaussian"},
+	{"family hadamard", "registry", "family: sparse", "family: hadamard"},
+	{"side moments", "registry", "side: columns", "side: moments"},
+	{"side cells", "hospitals", recordsLine, "  - {side: cells, family: sparse, k: 32, L: 2, q: 1}"},
+	{"masked sum", "registry", "sum: plain", "sum: masked"},
+	{"public matrix", "registry", "share: 1,", "matrix: public,"},
+	{"randomised response", "registry", "mechanism: gaussian", "mechanism: randomised-response"},
+	{"late parties", "registry", "sum: plain", "late_until: 2026-12-20T17:00:00Z"},
+	{"several attempts", "registry", "max_attempts: 1", "max_attempts: 3"},
+	{"summed duplicates", "registry", "duplicates: refuse", "duplicates: sum"},
+	{"planned analysis", "registry", "kind: correlation", "kind: regression"},
+	{"misspelt analysis", "registry", "kind: correlation", "kind: corelation"},
+	{"unknown analysis", "registry", "kind: correlation", "kind: astrology"},
+
+	// How things fit: parties and times.
+	{"one party", "registry", "  - {name: south, id: " + southID + "}\n  - {name: west, id: 12D3KooWRndVhVZPCiQwHBBBdg769GyrPUW13zxwqQyf9r3ANaba}\n", ""},
+	{"two parties of one name", "registry", "name: south, id", "name: north, id"},
+	{"two parties of one id", "registry", southID, northID},
+	{"aggregator as party", "registry", southID, aggregatorID},
+	{"quorum of one", "registry", "sum: plain", "quorum: 1"},
+	{"quorum above the parties", "registry", "sum: plain", "quorum: 4"},
+	{"deadline before approval closes", "registry", "deadline: 2026-12-15T17:00:00Z", "deadline: 2026-12-01T17:00:00Z"},
+
+	// Records and columns.
+	{"no id column", "registry", "id: [patient]", "id: []"},
+	{"id column twice", "registry", "id: [patient]", "id: [patient, patient]"},
+	{"normalization twice", "registry", "[nfc, trim, casefold]", "[nfc, trim, nfc]"},
+	{"skip under unit attribute", "hospitals", "missing: refuse", "missing: skip"},
+	{"column twice", "registry", "name: income", "name: age"},
+	{"owner unknown", "registry", "bounds: [0, 250000], owner: north", "bounds: [0, 250000], owner: nort"},
+	{"owner missing", "registry", ", bounds: [0, 250000], owner: north", ", bounds: [0, 250000]"},
+	{"owner in a horizontal study", "hospitals", "bounds: [6.981, 28.11]", "bounds: [6.981, 28.11], owner: Charité"},
+	{"party without a column", "registry", "source: health survey 2019, owner: west", "owner: south"},
+	{"no bounds", "registry", ", bounds: [0, 250000]", ""},
+	{"bounds and centre", "registry", "bounds: [0, 250000]", "bounds: [0, 250000], centre: 1"},
+	{"centre without spread", "registry", "centre: 47, spread: 21", "centre: 47"},
+	{"spread not above 0", "registry", "spread: 21", "spread: 0"},
+	{"bounds in the wrong order", "registry", "[0, 250000]", "[250000, 0]"},
+	{"three bounds", "registry", "[0, 250000]", "[0, 1, 250000]"},
+	{"bounds of a binary column", "registry", "kind: binary", "kind: binary, bounds: [0, 1]"},
+	{"values of a numeric column", "registry", "bounds: [0, 250000]", "bounds: [0, 250000], values: [a, b]"},
+	{"one value", "registry", "[a, b, c]", "[a]"},
+	{"value twice", "registry", "[a, b, c]", "[a, b, a]"},
+	{"two labels", "registry", "kind: binary, owner: south}\n  - {name: ward,", "kind: binary, role: label, owner: south}\n  - {name: ward, role: label,"},
+	{"kurtosis", "registry", "spread: 21", "spread: 21, kurtosis: 0.5"},
+	{"bits", "registry", "bits: auto", "bits: 15"},
+
+	// Privacy.
+	{"mechanism missing", "registry", "mechanism: gaussian, ", ""},
+	{"unit missing", "registry", "unit: record, ", ""},
+	{"epsilon missing", "registry", "epsilon: 1, ", ""},
+	{"epsilon of zero", "registry", "epsilon: 1,", "epsilon: 0,"},
+	{"epsilon too large", "registry", "epsilon: 1,", "epsilon: 1e4,"},
+	{"delta missing", "registry", ", delta: 1e-6", ""},
+	{"delta too large", "registry", "delta: 1e-6", "delta: 0.1"},
+	{"delta for laplace", "hospitals", "epsilon: 8", "epsilon: 8, delta: 1e-6"},
+	{"epsilon for none", "laboratories", "mechanism: none", "unit: record, mechanism: none, epsilon: 1"},
+
+	// Sketches.
+	{"no sketch", "registry", "\n  - " + sketchLine, " []"},
+	{"k missing", "registry", "k: 1000, ", ""},
+	{"k of zero", "registry", "k: 1000", "k: 0"},
+	{"s does not divide k", "registry", "s: 1,", "s: 3,"},
+	{"s above 8", "registry", "s: 1,", "s: 10,"},
+	{"s of zero", "registry", "s: 1,", "s: 0,"},
+	{"s for rademacher", "registry", "family: sparse", "family: rademacher"},
+	{"identity on the columns side", "registry", "family: sparse, k: 1000, s: 1", "family: identity"},
+	{"identity with another k", "hospitals", recordsLine, "  - {side: records, family: identity, k: 5}"},
+	{"share of zero", "registry", "share: 1", "share: 0"},
+	{"weight of ones", "registry", "ones: 0.3", "ones: 1.5"},
+	{"ones below the resolution", "registry", "ones: 0.3", "ones: 1e-9"},
+	{"helpers on the records side", "hospitals", "k: 32", "k: 32, helpers: {ones: 1}"},
+	{"clip missing", "registry", ", clip: 0.8", ""},
+	{"clip of zero", "registry", "clip: 0.8", "clip: 0"},
+	{"clip eaten by the ones", "registry", "clip: 0.8", "clip: 0.3"},
+	{"clip under unit attribute", "hospitals", "k: 32", "k: 32, clip: 1"},
+	{"clip without noise", "laboratories", "k: 256", "k: 256, clip: 1"},
+	{"records side of a vertical study, unit record", "registry", "side: columns", "side: records"},
+	{"records side of a vertical study", "laboratories", "side: columns", "side: records"},
+
+	// Analyses.
+	{"no analysis", "registry", askedLine, "[]"},
+	{"analysis twice", "registry", askedLine, "[{kind: cosine}, {kind: cosine}]"},
+	{"k-means without a records side", "registry", "{kind: correlation}", "{kind: k-means, clusters: 2}"},
+	{"k-means without clusters", "hospitals", ", clusters: 2", ""},
+	{"one cluster", "hospitals", "clusters: 2", "clusters: 1"},
+	{"no restart", "hospitals", "clusters: 2", "clusters: 2, restarts: 0"},
+	{"clusters of a correlation", "registry", "{kind: correlation}", "{kind: correlation, clusters: 2}"},
+	{"estimator of an intersection", "registry", "{kind: intersection}", "{kind: intersection, estimator: E1}"},
+	{"E1 without squares", "registry", "{kind: correlation}", "{kind: correlation, estimator: E1}"},
+	{"correlation without ones", "registry", "ones: 0.3", "ones: 0"},
+	{"correlation without a columns side", "hospitals", "{kind: k-means, clusters: 2}", "{kind: correlation}"},
+	{"intersection of a horizontal study", "hospitals", recordsLine + "\n", "  - {side: columns, family: sparse, k: 32}\nlater: [intersection]\n"},
+	{"later without an answer", "laboratories", "later: [inner-product]", "later: [inner-product, k-means, inner-product]"},
+}

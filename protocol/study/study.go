@@ -1,0 +1,161 @@
+package study
+
+import (
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// Study is a parsed and validated study file with every default filled in. It is
+// immutable: Parse makes it, everybody else reads it.
+type Study struct {
+	ID      protocol.StudyID // SHA-256 of Source
+	Meaning protocol.Digest  // SHA-256 of a deterministic encoding of what was parsed
+	Source  []byte           // the file's bytes
+
+	Name       string
+	Nonce      [16]byte // the same terms twice are two studies
+	Aggregator Aggregator
+	Parties    []Party // ordered by raw public key, whatever the file's order
+	Partition  Partition
+	Quorum     int              // at least 2 and more than half of the parties
+	Expires    protocol.Instant // approval closes
+	Deadline   protocol.Instant // upload closes
+	Records    Records
+	Columns    []Column // in the file's order
+	Bits       fixedpoint.Bits
+	Sketches   []Sketch
+	Privacy    Privacy
+	Analyses   []Analysis
+	Later      []AnalysisKind // what may be asked afterwards; default: all that the sketches answer
+}
+
+// Aggregator is the operator's node.
+type Aggregator struct {
+	ID    protocol.PeerID
+	HPKE  []byte   // MLKEM768-X25519 public key, to which files that travel by hand are sealed
+	Addrs []string // multiaddrs at which it listens, without /p2p
+}
+
+// Party is one organisation's node.
+type Party struct {
+	Name string
+	ID   protocol.PeerID
+}
+
+// Partition says how the data are split.
+type Partition string
+
+const (
+	Vertical   Partition = "vertical"   // same people, other columns
+	Horizontal Partition = "horizontal" // same columns, other people
+)
+
+// Records is the record id rule.
+type Records struct {
+	ID         []string // columns of the party's file that identify a record, joined with length prefixes when several
+	Normalize  []Normalization
+	Duplicates Duplicates
+	Missing    Missing
+}
+
+// Normalization is one step applied to an id field, in the listed order.
+type Normalization string
+
+const (
+	NormalizeNFC      Normalization = "nfc"
+	NormalizeTrim     Normalization = "trim"     // Unicode white space at both ends
+	NormalizeCasefold Normalization = "casefold" // Unicode full case folding
+	NormalizeDigits   Normalization = "digits"   // keep ASCII digits only
+)
+
+// Duplicates says what a second record with the same id is.
+type Duplicates string
+
+const (
+	DuplicatesRefuse Duplicates = "refuse"
+)
+
+// Missing says what an absent value becomes.
+type Missing string
+
+const (
+	MissingRefuse Missing = "refuse" // an error with its line
+	MissingCentre Missing = "centre" // the public centre, or the middle of the bounds; counted
+	MissingSkip   Missing = "skip"   // the whole record is left out; counted; refused under unit attribute
+)
+
+// ColumnKind is a column's type.
+type ColumnKind string
+
+const (
+	Numeric     ColumnKind = "numeric"
+	Binary      ColumnKind = "binary"      // 0 or 1
+	Categorical ColumnKind = "categorical" // one-hot by Values
+)
+
+// Column is one public column description.
+type Column struct {
+	Name     string
+	Kind     ColumnKind
+	Scale    fixedpoint.Scale // Numeric: bounds, or centre and spread. Binary and Categorical: bounds 0, 1
+	Source   string           // where bounds or centre and spread came from; free text, may be empty
+	Values   []string         // Categorical: the public value list
+	Owner    string           // vertical: the name of the party that holds it; horizontal: empty
+	Label    bool             // role: label, the column that classifiers predict; in no records-side sketch
+	Kurtosis float64          // fourth standardised moment assumed for sampling terms of intervals, at least 1; default 3
+}
+
+// Sketch is one sketch that every party releases.
+type Sketch struct {
+	Side       sketch.Side
+	Projection projection.Spec // K is the number of features for family identity
+	Share      float64         // this sketch's share of the budget, normalised: shares add up to 1
+	Helpers    Helpers
+	Clip       float64 // l2 bound on a record's contribution, in units of 2^Bits; 0 unless Privacy.Unit is record
+}
+
+// Helpers are derived columns of a columns-side sketch.
+type Helpers struct {
+	Ones    float64 // weight of the column of ones, up to 1; 0 leaves it out. Default: 0 where no analysis needs it, else 1, or 0.3 under unit record
+	Squares bool    // also sketch the square of every value and one-hot entry (estimator E1)
+}
+
+// Privacy is the promise of one party's releases in this study together.
+type Privacy struct {
+	Unit      dp.Unit // empty for mechanism none
+	Mechanism dp.Mechanism
+	Epsilon   dp.Epsilon // 0 for mechanism none
+	Delta     dp.Delta   // 0 unless the mechanism is gaussian
+}
+
+// AnalysisKind names an analysis.
+type AnalysisKind string
+
+const (
+	InnerProduct AnalysisKind = "inner-product" // columns side
+	Distance     AnalysisKind = "distance"      // columns side: squared Euclidean distances between columns
+	Cosine       AnalysisKind = "cosine"        // columns side
+	Correlation  AnalysisKind = "correlation"   // columns side, over the intersection
+	Intersection AnalysisKind = "intersection"  // columns side with ones: records that two parties share
+	KMeans       AnalysisKind = "k-means"       // records side
+)
+
+// Analysis is one question that the study asks. Options of other kinds are zero.
+type Analysis struct {
+	Kind      AnalysisKind
+	Estimator Estimator // Correlation; default E2
+	Clusters  int       // KMeans, at least 2; required
+	Restarts  int       // KMeans; default 10
+}
+
+// Estimator names a way to estimate correlations over the intersection
+// (see kernel/estimate for their assumptions).
+type Estimator string
+
+const (
+	E1 Estimator = "E1" // no assumption; needs ones and squares
+	E2 Estimator = "E2" // overlap at random; needs ones
+)

@@ -1,0 +1,341 @@
+package study
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// Ranges outside of which a number is a slip of the pen.
+const (
+	minEpsilon  = 1e-4
+	maxEpsilon  = 1000
+	minDelta    = 1e-20
+	maxDelta    = 0.01
+	maxClip     = 1e3
+	maxKurtosis = 1e6
+	maxClusters = 1000
+	maxRestarts = 1000
+)
+
+// validate checks how the parts of a completed study fit together.
+func (r *reader) validate(s *Study) {
+	r.validateParties(s)
+	r.validateTimes(s)
+	r.validateRecords(s)
+	r.validateColumns(s)
+	r.validatePrivacy(s)
+	if len(r.errs) > 0 {
+		return // sketches and analyses build on all of these
+	}
+	if len(s.Sketches) == 0 {
+		r.fail("sketches", "lists no sketch")
+	}
+	for i := range s.Sketches {
+		r.validateSketch(s, i)
+	}
+	if len(r.errs) > 0 {
+		return
+	}
+	r.validateAnalyses(s)
+}
+
+func (r *reader) validateParties(s *Study) {
+	if len(s.Parties) < 2 {
+		r.fail("parties", "lists %d, at least 2 are needed", len(s.Parties))
+		return
+	}
+	names, ids := map[string]int{}, map[protocol.PeerID]int{}
+	for i, p := range s.Parties {
+		path := fmt.Sprintf("parties[%d]", i)
+		if first, ok := names[p.Name]; ok {
+			r.fail(path+".name", "%q is the name of parties[%d] too", p.Name, first)
+		}
+		if first, ok := ids[p.ID]; ok {
+			r.fail(path+".id", "is the id of parties[%d] too", first)
+		}
+		if p.ID == s.Aggregator.ID {
+			r.fail(path+".id", "is the aggregator's id").Hint = "an aggregator is never a party: it would hold the seed and every sketch"
+		}
+		names[p.Name], ids[p.ID] = i, i
+	}
+	least := max(2, len(s.Parties)/2+1)
+	if s.Quorum < least || s.Quorum > len(s.Parties) {
+		r.fail("quorum", "%d is not between %d and %d", s.Quorum, least, len(s.Parties)).Hint = "at least 2 and more than half of the parties"
+	}
+}
+
+func (r *reader) validateTimes(s *Study) {
+	if s.Expires >= s.Deadline {
+		r.fail("deadline", "%s is not after expires, %s", s.Deadline, s.Expires).Hint = "approval closes before upload does"
+	}
+}
+
+func (r *reader) validateRecords(s *Study) {
+	if len(s.Records.ID) == 0 {
+		r.fail("records.id", "lists no column").Hint = "name the columns of your file that identify a record, like [patient]"
+	}
+	unique(r, "records.id", s.Records.ID)
+	unique(r, "records.normalize", s.Records.Normalize)
+	if s.Records.Missing == MissingSkip && s.Privacy.Unit == dp.Attribute {
+		r.fail("records.missing", "skip is refused under unit attribute").Hint = "a missing value would then change which records are counted; use centre or refuse"
+	}
+}
+
+// unique refuses a word that a list has twice.
+func unique[T ~string](r *reader, path string, words []T) {
+	seen := map[T]bool{}
+	for i, w := range words {
+		if seen[w] {
+			r.fail(fmt.Sprintf("%s[%d]", path, i), "%s appears twice", excerpt(string(w)))
+		}
+		seen[w] = true
+	}
+}
+
+func (r *reader) validateColumns(s *Study) {
+	if len(s.Columns) == 0 {
+		r.fail("columns", "lists no column")
+		return
+	}
+	names, owners, label := map[string]int{}, map[string]bool{}, -1
+	for i, c := range s.Columns {
+		path := fmt.Sprintf("columns[%d]", i)
+		if first, ok := names[c.Name]; ok {
+			r.fail(path+".name", "%q is the name of columns[%d] too", c.Name, first).Hint = "names are unique over all parties"
+		}
+		names[c.Name], owners[c.Owner] = i, true
+		r.validateOwner(s, c, path)
+		if c.Kind == Categorical && len(c.Values) < 2 {
+			r.fail(path+".values", "lists %d, at least 2 are needed", len(c.Values))
+		}
+		unique(r, path+".values", c.Values)
+		if c.Kurtosis < 1 || c.Kurtosis > maxKurtosis {
+			r.fail(path+".kurtosis", "%v is not between 1 and %v", c.Kurtosis, float64(maxKurtosis)).Hint = "a normal distribution has 3; none has less than 1"
+		}
+		if c.Label && label >= 0 {
+			r.fail(path+".role", "columns[%d] is the label already", label)
+		} else if c.Label {
+			label = i
+		}
+	}
+	for i, p := range s.Parties {
+		if s.Partition == Vertical && !owners[p.Name] {
+			r.fail(fmt.Sprintf("parties[%d]", i), "%q owns no column", p.Name).Hint = "each party of a vertical study brings at least one"
+		}
+	}
+}
+
+func (r *reader) validateOwner(s *Study, c Column, path string) {
+	_, known := s.PartyByName(c.Owner)
+	switch {
+	case s.Partition == Horizontal && c.Owner != "":
+		r.fail(path+".owner", "does not belong here: in a horizontal study every party has every column").Hint = "remove the key"
+	case s.Partition == Vertical && c.Owner == "":
+		r.fail(path+".owner", "is missing").Hint = "in a vertical study each column names the party that holds it"
+	case s.Partition == Vertical && !known:
+		e := r.fail(path+".owner", "%q is no party of this study", c.Owner)
+		names := make([]string, len(s.Parties))
+		for i, p := range s.Parties {
+			names[i] = p.Name
+		}
+		if near := nearest(c.Owner, names); near != "" {
+			e.Hint = fmt.Sprintf("did you mean %q?", near)
+		}
+	}
+}
+
+func (r *reader) validatePrivacy(s *Study) {
+	p := s.Privacy
+	if p.Mechanism == dp.None {
+		for _, key := range []string{"unit", "epsilon", "delta"} {
+			if r.given("privacy." + key) {
+				r.fail("privacy."+key, "does not belong here: mechanism none gives no guarantee").Hint = "remove the key, or choose laplace or gaussian"
+			}
+		}
+		return
+	}
+	if p.Unit == "" {
+		r.fail("privacy.unit", "is missing").Hint = "attribute protects one value of one record, record a whole record"
+	}
+	if p.Epsilon < minEpsilon || p.Epsilon > maxEpsilon {
+		if !r.given("privacy.epsilon") {
+			r.fail("privacy.epsilon", "is missing")
+		} else {
+			r.fail("privacy.epsilon", "%v is not between %v and %v", p.Epsilon, minEpsilon, maxEpsilon).Hint = "1 is strong, 8 is weak; a study without a promise says mechanism: none"
+		}
+	}
+	switch given := r.given("privacy.delta"); {
+	case p.Mechanism == dp.Laplace && given:
+		r.fail("privacy.delta", "does not belong here: laplace noise gives a pure epsilon").Hint = "remove the key"
+	case p.Mechanism == dp.Gaussian && !given:
+		r.fail("privacy.delta", "is missing").Hint = "well below one over the number of records, like 1e-6"
+	case p.Mechanism == dp.Gaussian && (p.Delta < minDelta || p.Delta > maxDelta):
+		r.fail("privacy.delta", "%v is not between %v and %v", p.Delta, minDelta, maxDelta).Hint = "well below one over the number of records, like 1e-6"
+	}
+	if len(r.errs) > 0 {
+		return
+	}
+	if _, err := p.Guarantee(); err != nil {
+		r.fail("privacy", "%v", err)
+	}
+}
+
+func (r *reader) validateSketch(s *Study, i int) {
+	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
+	if sk.Side == sketch.Records && s.Partition == Vertical {
+		if s.Privacy.Unit == dp.Record {
+			r.fail(path+".side", "records of a vertical study are refused under unit record").Hint = "such a sketch shows which records a party holds, and that is what unit record would hide"
+		} else {
+			r.fail(path+".side", "records is not supported by this version in vertical studies; it has: columns")
+		}
+		return
+	}
+	r.validateHelpers(s, sk, path)
+	r.validateClip(s, sk, path)
+	for party := range s.Parties {
+		switch n := len(s.Features(party, i)); {
+		case n == 0:
+			r.fail(path, "party %q would have no column in it", s.Parties[party].Name).Hint = "the label is left out of records-side sketches"
+			return
+		case n > MaxFeatures:
+			r.fail(path, "party %q would have %d features, at most %d are possible", s.Parties[party].Name, n, MaxFeatures)
+			return
+		}
+	}
+	r.validateProjection(s, i, path)
+}
+
+func (r *reader) validateHelpers(s *Study, sk Sketch, path string) {
+	if sk.Side != sketch.Columns {
+		if r.given(path + ".helpers") {
+			r.fail(path+".helpers", "does not belong here: helpers are columns of a columns-side sketch").Hint = "remove the key"
+		}
+		return
+	}
+	switch ones := sk.Helpers.Ones; {
+	case ones < 0 || ones > 1:
+		r.fail(path+".helpers.ones", "%v is not between 0 and 1", ones).Hint = "it is the weight of the column of ones; 0 leaves it out"
+	case ones > 0 && fixedpoint.Weight(ones, s.Bits) == 0:
+		r.fail(path+".helpers.ones", "%v is less than the resolution of %d bits", ones, s.Bits)
+	}
+}
+
+func (r *reader) validateClip(s *Study, sk Sketch, path string) {
+	clip := path + ".clip"
+	switch {
+	case s.Privacy.Unit != dp.Record && r.given(clip):
+		r.fail(clip, "does not belong here: it bounds a record's contribution under unit record").Hint = "remove the key"
+	case s.Privacy.Unit != dp.Record:
+	case !r.given(clip):
+		r.fail(clip, "is missing").Hint = "unit record needs a bound on one record's contribution, like 0.8"
+	case !(sk.Clip*float64(s.Bits.One()) >= 1) || sk.Clip > maxClip:
+		r.fail(clip, "%v is not between one step of %d bits and %v", sk.Clip, s.Bits, float64(maxClip))
+	case sk.Clip <= sk.Helpers.Ones:
+		r.fail(clip, "%v leaves nothing beside the ones of weight %v", sk.Clip, sk.Helpers.Ones).Hint = "a larger clip, or a smaller helpers.ones"
+	}
+}
+
+func (r *reader) validateProjection(s *Study, i int, path string) {
+	p := s.Sketches[i].Projection
+	if p.Family == projection.Identity {
+		switch want := len(s.Features(0, i)); {
+		case s.Sketches[i].Side == sketch.Columns:
+			r.fail(path+".family", "identity does not compress the records of a columns-side sketch").Hint = "it belongs to side records; here take sparse or rademacher"
+			return
+		case p.K != want:
+			r.fail(path+".k", "%d is not the number of features, %d", p.K, want).Hint = "leave k out: identity keeps every feature"
+			return
+		}
+	}
+	if !r.given(path+".k") && p.Family != projection.Identity {
+		r.fail(path+".k", "is missing").Hint = "the length of a sketch, like 256: the error falls with 1/√k"
+		return
+	}
+	if p.K < 1 || p.K > projection.MaxK {
+		r.fail(path+".k", "%d is not between 1 and %d", p.K, projection.MaxK)
+		return
+	}
+	if p.Family == projection.Sparse && p.S > 0 && p.K%p.S != 0 {
+		e := r.fail(path+".s", "%d does not divide k, %d", p.S, p.K)
+		if below, above := p.K/p.S*p.S, (p.K/p.S+1)*p.S; below > 0 {
+			e.Hint = fmt.Sprintf("take k: %d or k: %d", below, above)
+		} else {
+			e.Hint = fmt.Sprintf("take k: %d", above)
+		}
+		return
+	}
+	if err := p.Validate(); err != nil {
+		r.fail(path+".s", "%v", err)
+	}
+}
+
+func (r *reader) validateAnalyses(s *Study) {
+	if len(s.Analyses) == 0 {
+		r.fail("analyses", "lists no analysis").Hint = "like [{kind: correlation}]"
+	}
+	seen := map[Analysis]bool{}
+	for i, a := range s.Analyses {
+		path := fmt.Sprintf("analyses[%d]", i)
+		if seen[a] {
+			r.fail(path, "the same analysis appears twice")
+		}
+		seen[a] = true
+		r.validateOptions(a, path)
+		r.validateAnswer(s, a, path)
+	}
+	unique(r, "later", s.Later)
+	for i, kind := range s.Later {
+		r.validateAnswer(s, Analysis{Kind: kind}, fmt.Sprintf("later[%d]", i))
+	}
+}
+
+func (r *reader) validateOptions(a Analysis, path string) {
+	if a.Kind != Correlation && r.given(path+".estimator") {
+		r.fail(path+".estimator", "does not belong here: it chooses how correlations are estimated").Hint = "remove the key"
+	}
+	if a.Kind != KMeans {
+		for _, key := range []string{"clusters", "restarts"} {
+			if r.given(path + "." + key) {
+				r.fail(path+"."+key, "does not belong here: it is an option of k-means").Hint = "remove the key"
+			}
+		}
+		return
+	}
+	if !r.given(path + ".clusters") {
+		r.fail(path+".clusters", "is missing").Hint = "how many clusters to look for, like 2"
+	} else if a.Clusters < 2 || a.Clusters > maxClusters {
+		r.fail(path+".clusters", "%d is not between 2 and %d", a.Clusters, maxClusters)
+	}
+	if a.Restarts < 1 || a.Restarts > maxRestarts {
+		r.fail(path+".restarts", "%d is not between 1 and %d", a.Restarts, maxRestarts)
+	}
+}
+
+// validateAnswer refuses a question that no sketch of the study answers.
+func (r *reader) validateAnswer(s *Study, a Analysis, path string) {
+	if _, ok := s.SketchFor(a); ok {
+		return
+	}
+	if a.Kind == Intersection && s.Partition == Horizontal {
+		r.fail(path, "intersection has no answer in a horizontal study").Hint = "its parties hold different records"
+		return
+	}
+	n := a.needs()
+	want := "side " + string(n.side)
+	if n.ones {
+		want += " with helpers.ones above 0"
+	}
+	if n.squares {
+		want += " and helpers.squares: true"
+	}
+	name := string(a.Kind)
+	if a.Estimator != "" {
+		name += " by " + string(a.Estimator)
+	}
+	r.fail(path, "no sketch of the study answers %s", name).Hint = "it needs a sketch of " + want
+}

@@ -1,0 +1,261 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/wire/wirepb"
+	"github.com/cosketch/cosketch/seed/agree"
+)
+
+// Payloads of envelopes, one pair of functions a kind.
+
+// EncodeApprove encodes an approval.
+func EncodeApprove(a protocol.Approve) []byte { return marshal(&wirepb.Approve{Meaning: a.Meaning[:]}) }
+
+// DecodeApprove decodes an approval.
+func DecodeApprove(b []byte) (a protocol.Approve, err error) {
+	var m wirepb.Approve
+	err = decode("approve", b, &m, func() error {
+		a.Meaning, err = bytes32[protocol.Digest]("meaning", m.GetMeaning())
+		return err
+	})
+	return a, err
+}
+
+// EncodeRoster encodes a roster.
+func EncodeRoster(r protocol.Roster) []byte {
+	return marshal(&wirepb.Roster{Approvals: slices32(r.Approvals)})
+}
+
+// DecodeRoster decodes a roster.
+func DecodeRoster(b []byte) (r protocol.Roster, err error) {
+	var m wirepb.Roster
+	err = decode("roster", b, &m, func() error {
+		if len(m.GetApprovals()) > agree.MaxMembers {
+			return fmt.Errorf("%d approvals, at most %d", len(m.GetApprovals()), agree.MaxMembers)
+		}
+		r.Approvals, err = list32[protocol.Digest]("approval", m.GetApprovals())
+		return err
+	})
+	return r, err
+}
+
+// EncodeCommit encodes a commit.
+func EncodeCommit(c agree.Commit) []byte {
+	return marshal(&wirepb.Commit{EphemeralKey: c.EphemeralKey, Commitment: c.Commitment[:]})
+}
+
+// DecodeCommit decodes a commit. Whether its key can be sealed to is agree's question.
+func DecodeCommit(b []byte) (c agree.Commit, err error) {
+	var m wirepb.Commit
+	err = decode("commit", b, &m, func() error {
+		c.EphemeralKey = m.GetEphemeralKey()
+		c.Commitment, err = bytes32[[32]byte]("commitment", m.GetCommitment())
+		return err
+	})
+	return c, err
+}
+
+// EncodeShare encodes a share.
+func EncodeShare(s agree.Share) []byte { return marshal(&wirepb.Share{Sealed: s.Sealed}) }
+
+// DecodeShare decodes a share.
+func DecodeShare(b []byte) (s agree.Share, err error) {
+	var m wirepb.Share
+	err = decode("share", b, &m, func() error {
+		if len(m.GetSealed()) >= agree.MaxMembers {
+			return fmt.Errorf("%d sealed shares, fewer than %d are possible", len(m.GetSealed()), agree.MaxMembers)
+		}
+		s.Sealed = m.GetSealed()
+		return nil
+	})
+	return s, err
+}
+
+// EncodeConfirm encodes a confirmation.
+func EncodeConfirm(c protocol.Confirm) []byte {
+	return marshal(&wirepb.Confirm{T1: c.T1[:], T2: c.T2[:], Tag: c.Tag[:], Count: c.Count, Chain: c.Chain[:]})
+}
+
+// DecodeConfirm decodes a confirmation.
+func DecodeConfirm(b []byte) (c protocol.Confirm, err error) {
+	var m wirepb.Confirm
+	err = decode("confirm", b, &m, func() error {
+		if c.T1, err = bytes32[[32]byte]("t1", m.GetT1()); err != nil {
+			return err
+		}
+		if c.T2, err = bytes32[[32]byte]("t2", m.GetT2()); err != nil {
+			return err
+		}
+		if c.Tag, err = bytes32[[32]byte]("tag", m.GetTag()); err != nil {
+			return err
+		}
+		c.Count = m.GetCount()
+		c.Chain, err = bytes32[protocol.Digest]("chain", m.GetChain())
+		return err
+	})
+	return c, err
+}
+
+// EncodeRelease encodes a release header.
+func EncodeRelease(r protocol.Release) []byte {
+	m := &wirepb.Release{T2: r.T2[:], Records: r.Records}
+	for _, s := range r.Sketches {
+		m.Sketches = append(m.Sketches, &wirepb.ReleasedSketch{
+			Side: string(s.Side), Rows: s.Rows, Cols: s.Cols, Width: uint32(s.Width), Chunks: slices32(s.Chunks),
+		})
+	}
+	return marshal(m)
+}
+
+// DecodeRelease decodes a release header and checks that each sketch's shape,
+// width and number of chunks agree. Whether the shape is the study's is the
+// machines' question.
+func DecodeRelease(b []byte) (r protocol.Release, err error) {
+	var m wirepb.Release
+	err = decode("release", b, &m, func() error {
+		if r.T2, err = bytes32[protocol.Digest]("t2", m.GetT2()); err != nil {
+			return err
+		}
+		if r.Records = m.GetRecords(); r.Records < 1 {
+			return fmt.Errorf("%d records", r.Records)
+		}
+		for i, s := range m.GetSketches() {
+			one, err := releasedSketch(s)
+			if err != nil {
+				return fmt.Errorf("sketch %d: %w", i, err)
+			}
+			r.Sketches = append(r.Sketches, one)
+		}
+		return nil
+	})
+	return r, err
+}
+
+func releasedSketch(m *wirepb.ReleasedSketch) (s protocol.ReleasedSketch, err error) {
+	s = protocol.ReleasedSketch{Side: sketch.Side(m.GetSide()), Rows: m.GetRows(), Cols: m.GetCols()}
+	if s.Side != sketch.Columns && s.Side != sketch.Records {
+		return s, fmt.Errorf("unknown side %.20q", m.GetSide())
+	}
+	if m.GetWidth() < 1 || m.GetWidth() > 8 {
+		return s, fmt.Errorf("entries of %d bytes, want 1 to 8", m.GetWidth())
+	}
+	s.Width = int(m.GetWidth())
+	if s.Rows < 1 || s.Cols < 1 || s.Rows > math.MaxInt64/8/s.Cols {
+		return s, fmt.Errorf("impossible shape %d × %d", s.Rows, s.Cols)
+	}
+	if want := (s.Size() + protocol.ChunkSize - 1) / protocol.ChunkSize; int64(len(m.GetChunks())) != want {
+		return s, fmt.Errorf("%d chunks for %d bytes, want %d", len(m.GetChunks()), s.Size(), want)
+	}
+	s.Chunks, err = list32[protocol.Digest]("chunk hash", m.GetChunks())
+	return s, err
+}
+
+// EncodeResult encodes a result statement.
+func EncodeResult(r protocol.Result) []byte {
+	m := &wirepb.Result{
+		Count: r.Count, Chain: r.Chain[:], T2: r.T2[:], Releases: slices32(r.Releases),
+		Document: documentPB(r.Document), Completed: r.Completed,
+	}
+	for _, p := range r.PerParty {
+		m.PerParty = append(m.PerParty, &wirepb.PartyDocument{Party: p.Party[:], Document: documentPB(p.Document)})
+	}
+	return marshal(m)
+}
+
+func documentPB(d protocol.Document) *wirepb.Document {
+	return &wirepb.Document{Hash: d.Hash[:], Size: d.Size}
+}
+
+func documentFrom(m *wirepb.Document) (d protocol.Document, err error) {
+	if m == nil {
+		return d, errors.New("document is missing")
+	}
+	if d.Hash, err = bytes32[protocol.Digest]("document hash", m.GetHash()); err != nil {
+		return d, err
+	}
+	if d.Size = m.GetSize(); d.Size < 0 {
+		return d, fmt.Errorf("document of %d bytes", d.Size)
+	}
+	return d, nil
+}
+
+// DecodeResult decodes a result statement.
+func DecodeResult(b []byte) (r protocol.Result, err error) {
+	var m wirepb.Result
+	err = decode("result", b, &m, func() error {
+		r.Count, r.Completed = m.GetCount(), m.GetCompleted()
+		if r.Chain, err = bytes32[protocol.Digest]("chain", m.GetChain()); err != nil {
+			return err
+		}
+		if r.T2, err = bytes32[protocol.Digest]("t2", m.GetT2()); err != nil {
+			return err
+		}
+		if r.Releases, err = list32[protocol.Digest]("release", m.GetReleases()); err != nil {
+			return err
+		}
+		if r.Document, err = documentFrom(m.GetDocument()); err != nil {
+			return err
+		}
+		for _, p := range m.GetPerParty() {
+			party, err := protocol.PeerIDFromKey(p.GetParty())
+			if err != nil {
+				return err
+			}
+			d, err := documentFrom(p.GetDocument())
+			if err != nil {
+				return err
+			}
+			r.PerParty = append(r.PerParty, protocol.PartyDocument{Party: party, Document: d})
+		}
+		return nil
+	})
+	return r, err
+}
+
+// maxReason bounds a stop's reason, in bytes.
+const maxReason = 1000
+
+// EncodeStop encodes a stop; an over-long reason is cut.
+func EncodeStop(s protocol.Stop) []byte {
+	if len(s.Reason) > maxReason {
+		s.Reason = s.Reason[:maxReason]
+	}
+	return marshal(&wirepb.Stop{Reason: s.Reason, At: int64(s.At), Missing: slices32(s.Missing)})
+}
+
+// DecodeStop decodes a stop.
+func DecodeStop(b []byte) (s protocol.Stop, err error) {
+	var m wirepb.Stop
+	err = decode("stop", b, &m, func() error {
+		if len(m.GetReason()) > maxReason {
+			return fmt.Errorf("reason of %d bytes, at most %d", len(m.GetReason()), maxReason)
+		}
+		s.Reason, s.At = m.GetReason(), protocol.Instant(m.GetAt())
+		s.Missing, err = list32[protocol.PeerID]("missing peer", m.GetMissing())
+		return err
+	})
+	return s, err
+}
+
+// DecodeWithdraw checks a withdrawal, which carries nothing.
+func DecodeWithdraw(b []byte) error {
+	return decode("withdraw", b, &wirepb.Withdraw{}, func() error { return nil })
+}
+
+func decode(what string, b []byte, m proto.Message, check func() error) error {
+	err := unmarshal(b, m)
+	if err == nil {
+		err = check()
+	}
+	if err != nil {
+		return fmt.Errorf("decoding %s: %w", what, err)
+	}
+	return nil
+}

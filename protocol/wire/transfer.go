@@ -1,0 +1,125 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/wire/wirepb"
+)
+
+// Chunk carries one chunk of the sender's release.
+type Chunk struct {
+	Study  protocol.StudyID
+	Sketch int // index in the study's sketches
+	Index  int // of the chunk in the sketch
+	Data   []byte
+}
+
+// maxIndex bounds sketch and chunk numbers, so that they fit int everywhere.
+const maxIndex = 1 << 30
+
+// EncodeChunk encodes the request.
+func EncodeChunk(c Chunk) []byte {
+	return marshal(&wirepb.ChunkRequest{Study: c.Study[:], Sketch: uint32(c.Sketch), Index: uint32(c.Index), Data: c.Data})
+}
+
+// DecodeChunk reads EncodeChunk's form.
+func DecodeChunk(b []byte) (c Chunk, err error) {
+	var m wirepb.ChunkRequest
+	err = decode("chunk", b, &m, func() error {
+		if m.GetSketch() > maxIndex || m.GetIndex() > maxIndex || len(m.GetData()) > protocol.ChunkSize {
+			return fmt.Errorf("chunk %d/%d of %d bytes is out of range", m.GetSketch(), m.GetIndex(), len(m.GetData()))
+		}
+		c.Sketch, c.Index, c.Data = int(m.GetSketch()), int(m.GetIndex()), m.GetData()
+		c.Study, err = bytes32[protocol.StudyID]("study", m.GetStudy())
+		return err
+	})
+	return c, err
+}
+
+// Progress says which chunks of a release have arrived.
+type Progress struct {
+	Missing  []int // per sketch, the first missing chunk
+	Complete bool
+}
+
+// EncodeProgressRequest asks for the progress of the asker's own release.
+func EncodeProgressRequest(study protocol.StudyID) []byte {
+	return marshal(&wirepb.ProgressRequest{Study: study[:]})
+}
+
+// DecodeProgressRequest reads EncodeProgressRequest's form.
+func DecodeProgressRequest(b []byte) (study protocol.StudyID, err error) {
+	var m wirepb.ProgressRequest
+	err = decode("progress request", b, &m, func() error {
+		study, err = bytes32[protocol.StudyID]("study", m.GetStudy())
+		return err
+	})
+	return study, err
+}
+
+// EncodeProgress encodes the reply.
+func EncodeProgress(p Progress) []byte {
+	m := &wirepb.ProgressReply{Complete: p.Complete}
+	for _, i := range p.Missing {
+		m.Missing = append(m.Missing, uint32(i))
+	}
+	return marshal(m)
+}
+
+// DecodeProgress reads EncodeProgress's form.
+func DecodeProgress(b []byte) (p Progress, err error) {
+	var m wirepb.ProgressReply
+	err = decode("progress", b, &m, func() error {
+		p.Complete = m.GetComplete()
+		for _, i := range m.GetMissing() {
+			if i > maxIndex {
+				return fmt.Errorf("chunk %d is out of range", i)
+			}
+			p.Missing = append(p.Missing, int(i))
+		}
+		return nil
+	})
+	return p, err
+}
+
+// DocumentRequest asks for a piece of a result document.
+type DocumentRequest struct {
+	Study  protocol.StudyID
+	Hash   protocol.Digest
+	Offset int64
+}
+
+// EncodeDocumentRequest encodes the request.
+func EncodeDocumentRequest(r DocumentRequest) []byte {
+	return marshal(&wirepb.DocumentRequest{Study: r.Study[:], Hash: r.Hash[:], Offset: r.Offset})
+}
+
+// DecodeDocumentRequest reads EncodeDocumentRequest's form.
+func DecodeDocumentRequest(b []byte) (r DocumentRequest, err error) {
+	var m wirepb.DocumentRequest
+	err = decode("document request", b, &m, func() error {
+		if r.Offset = m.GetOffset(); r.Offset < 0 {
+			return fmt.Errorf("offset %d", r.Offset)
+		}
+		if r.Study, err = bytes32[protocol.StudyID]("study", m.GetStudy()); err != nil {
+			return err
+		}
+		r.Hash, err = bytes32[protocol.Digest]("hash", m.GetHash())
+		return err
+	})
+	return r, err
+}
+
+// EncodeDocumentReply encodes a piece of a document.
+func EncodeDocumentReply(data []byte) []byte { return marshal(&wirepb.DocumentReply{Data: data}) }
+
+// DecodeDocumentReply reads EncodeDocumentReply's form.
+func DecodeDocumentReply(b []byte) (data []byte, err error) {
+	var m wirepb.DocumentReply
+	err = decode("document", b, &m, func() error {
+		data = m.GetData()
+		return nil
+	})
+	return data, err
+}

@@ -1,0 +1,133 @@
+// Package wire turns protocol messages into bytes and back, by protobuf, and is
+// the only importer of it. Decoding is strict: unknown fields, wrong lengths and
+// anything over a limit are errors, because what is not understood must not be
+// signed, stored or answered.
+//
+// Signatures and ids never cover these encodings (package protocol fixes what
+// they cover), except that a payload is signed as the bytes that were sent.
+package wire
+
+import (
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/wire/wirepb"
+)
+
+// MaxMessage bounds every decoded message, in bytes.
+const MaxMessage = 8 << 20
+
+func marshal(m proto.Message) []byte {
+	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	if err != nil {
+		// Only invalid UTF-8 in a string field can fail, and all of ours are
+		// constants or validated text.
+		panic("wire: " + err.Error())
+	}
+	return b
+}
+
+var errUnknownField = errors.New("unknown field: sent by a newer version?")
+
+func unmarshal(b []byte, m proto.Message) error {
+	if len(b) > MaxMessage {
+		return fmt.Errorf("%d bytes, at most %d", len(b), MaxMessage)
+	}
+	if err := proto.Unmarshal(b, m); err != nil {
+		return errors.New("not a valid message")
+	}
+	return noUnknown(m.ProtoReflect())
+}
+
+func noUnknown(m protoreflect.Message) (err error) {
+	if len(m.GetUnknown()) > 0 {
+		return errUnknownField
+	}
+	m.Range(func(field protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case field.Message() == nil:
+		case field.IsList():
+			for i := 0; i < v.List().Len() && err == nil; i++ {
+				err = noUnknown(v.List().Get(i).Message())
+			}
+		default:
+			err = noUnknown(v.Message())
+		}
+		return err == nil
+	})
+	return err
+}
+
+// bytes32 reads a fixed 32-byte field.
+func bytes32[T ~[32]byte](name string, b []byte) (T, error) {
+	if len(b) != 32 {
+		return T{}, fmt.Errorf("%s of %d bytes, want 32", name, len(b))
+	}
+	return T(b), nil
+}
+
+func list32[T ~[32]byte](name string, in [][]byte) ([]T, error) {
+	out := make([]T, len(in))
+	for i, b := range in {
+		v, err := bytes32[T](name, b)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+func slices32[T ~[32]byte](in []T) [][]byte {
+	out := make([][]byte, len(in))
+	for i := range in {
+		v := [32]byte(in[i])
+		out[i] = v[:]
+	}
+	return out
+}
+
+// EncodeEnvelope returns the form in which an envelope is stored and carried.
+func EncodeEnvelope(e protocol.Envelope) []byte { return marshal(envelopePB(e)) }
+
+func envelopePB(e protocol.Envelope) *wirepb.Envelope {
+	return &wirepb.Envelope{
+		Study: e.Study[:], Sender: e.Sender[:], Kind: string(e.Kind),
+		Attempt: e.Attempt, Payload: e.Payload, Signature: e.Signature,
+	}
+}
+
+// DecodeEnvelope reads EncodeEnvelope's form. The signature is not checked:
+// protocol.Verify does that.
+func DecodeEnvelope(b []byte) (protocol.Envelope, error) {
+	var m wirepb.Envelope
+	if err := unmarshal(b, &m); err != nil {
+		return protocol.Envelope{}, fmt.Errorf("decoding envelope: %w", err)
+	}
+	e, err := envelopeFrom(&m)
+	if err != nil {
+		return protocol.Envelope{}, fmt.Errorf("decoding envelope: %w", err)
+	}
+	return e, nil
+}
+
+func envelopeFrom(m *wirepb.Envelope) (e protocol.Envelope, err error) {
+	if e.Study, err = bytes32[protocol.StudyID]("study", m.GetStudy()); err != nil {
+		return e, err
+	}
+	if len(m.GetSender()) != 32 {
+		return e, fmt.Errorf("sender of %d bytes, want 32", len(m.GetSender()))
+	}
+	if e.Sender, err = protocol.PeerIDFromKey(m.GetSender()); err != nil {
+		return e, fmt.Errorf("sender: %w", err)
+	}
+	if len(m.GetKind()) > protocol.MaxKind || len(m.GetPayload()) > protocol.MaxPayload || len(m.GetSignature()) != 64 {
+		return e, errors.New("kind, payload or signature of a wrong size")
+	}
+	e.Kind, e.Attempt, e.Payload, e.Signature = protocol.Kind(m.GetKind()), m.GetAttempt(), m.GetPayload(), m.GetSignature()
+	return e, nil
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+type initCommand struct{}
+
+type identity struct {
+	ID     string `json:"id"`
+	HPKE   string `json:"hpke"`
+	State  string `json:"state"`
+	Config string `json:"config"`
+}
+
+// Run makes the state directory and, where there is none, a commented configuration file.
+func (initCommand) Run(c *console.Console, g *console.Globals) error {
+	if err := store.Create(g.State, store.Aggregator, rand.Reader); err != nil {
+		return console.WithCode(console.Usage, fmt.Errorf("initialising: %w", err))
+	}
+	if err := console.WriteTemplate(g.Config, config.AggregatorTemplate()); err != nil {
+		return err
+	}
+	return identityCommand{}.Run(c, g)
+}
+
+type identityCommand struct{}
+
+// Run prints what a study file says of its aggregator.
+func (identityCommand) Run(c *console.Console, g *console.Globals) error {
+	st, err := open(g)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	id, err := protocol.PeerIDFromKey(st.Identity().Public().(ed25519.PublicKey))
+	if err != nil {
+		return err
+	}
+	out := identity{
+		ID: id.String(), HPKE: base64.StdEncoding.EncodeToString(st.HPKE().PublicKey().Bytes()),
+		State: g.State, Config: g.Config,
+	}
+	return c.Print(out, func(w io.Writer) {
+		fmt.Fprintf(w, "aggregator:\n  id: %s\n  hpke: %s\n  addrs: [/dns4/YOUR-HOST/tcp/7424]\n", out.ID, out.HPKE)
+		c.Say("These lines go into the study file, with the address at which parties reach this node.")
+	})
+}

@@ -1,0 +1,40 @@
+// Command aggregator is the operator's node: it hosts the boards of studies,
+// takes the parties' noised sketches in and computes the results.
+package main
+
+import (
+	"os"
+
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+)
+
+// commands is the command line. Each command is a file of this package.
+type commands struct {
+	console.Globals
+
+	Init     initCommand           `cmd:"" help:"Make this node's identity and configuration file."`
+	Identity identityCommand       `cmd:"" help:"Print this node's peer id and HPKE key, for study files."`
+	Study    studyCommands         `cmd:"" help:"Create, list and explain studies."`
+	Serve    serveCommand          `cmd:"" help:"Host all studies until stopped."`
+	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`
+	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it to a file."`
+}
+
+func main() {
+	c := commands{Status: console.StatusCommand{Role: store.Aggregator}}
+	os.Exit(int(console.Program{
+		Name:     "aggregator",
+		About:    "The operator's node in Cosketch studies.\n\nA first study: aggregator init; aggregator study create FILE; aggregator serve; aggregator result STUDY.",
+		Commands: &c, Globals: &c.Globals, Paths: config.DefaultAggregatorPaths,
+	}.Main(os.Args[1:])))
+}
+
+func open(g *console.Globals) (*store.Store, error) {
+	return store.Open(g.State, store.Aggregator, store.Options{})
+}
+
+func openReadOnly(g *console.Globals) (*store.Store, error) {
+	return store.Open(g.State, store.Aggregator, store.Options{ReadOnly: true})
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"crypto/ed25519"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+type studyCommands struct {
+	Create  studyCreate  `cmd:"" help:"Check a study file and host it; a running serve takes it up."`
+	Explain studyExplain `cmd:"" help:"Say in plain words what would leave, to whom, under which guarantee."`
+}
+
+type studyCreate struct {
+	File string `arg:"" help:"The study file."`
+}
+
+// Run checks and stores a study.
+func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
+	s, err := console.ReadStudy(cmd.File)
+	if err != nil {
+		return err
+	}
+	st, err := open(g)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	id, err := protocol.PeerIDFromKey(st.Identity().Public().(ed25519.PublicKey))
+	if err != nil {
+		return err
+	}
+	if s.Aggregator.ID != id {
+		return console.WithCode(console.Usage, fmt.Errorf("study %s names the aggregator %s; this node is %s", s.Name, s.Aggregator.ID, id))
+	}
+	if err := console.AddStudy(st, s, console.Now()); err != nil {
+		return err
+	}
+	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
+		fmt.Fprintln(w, s.ID)
+		c.Say("Next: give the same file, byte for byte, to every party; approval closes at %s.", s.Expires)
+	})
+}
+
+type studyExplain struct {
+	Study string `arg:"" help:"The beginning of a study's id, or a study file."`
+}
+
+// Run explains a study.
+func (cmd studyExplain) Run(c *console.Console, g *console.Globals) error {
+	s, err := console.StudyOrFile(func() (*store.Store, error) { return openReadOnly(g) }, cmd.Study)
+	if err != nil {
+		return err
+	}
+	text := s.Explain(study.Everyone)
+	return c.Print(map[string]any{"study": s.ID.String(), "name": s.Name, "text": text}, func(w io.Writer) { io.WriteString(w, text) })
+}

@@ -1,0 +1,44 @@
+// Command party is an organisation's node: it keeps the organisation's data at
+// home, agrees with the other parties of a study on a secret seed, and ships one
+// noised sketch.
+package main
+
+import (
+	"os"
+
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+)
+
+// commands is the command line. Each command is a file of this package.
+type commands struct {
+	console.Globals
+
+	Init     initCommand           `cmd:"" help:"Make this node's identity, ledger and site file."`
+	Identity identityCommand       `cmd:"" help:"Print this node's peer id, for study files."`
+	Study    studyCommands         `cmd:"" help:"Add, list, explain and approve studies."`
+	Run      runCommand            `cmd:"" help:"Serve one approved study to its result, then exit."`
+	Serve    serveCommand          `cmd:"" help:"Serve all approved studies until stopped."`
+	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`
+	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it with this party's labels to files."`
+	Budget   budgetCommands        `cmd:"" help:"Show what was spent of the privacy budgets."`
+	Withdraw withdrawCommand       `cmd:"" help:"Take back the approval of a study, before this party has committed."`
+}
+
+func main() {
+	c := commands{Status: console.StatusCommand{Role: store.Party}}
+	os.Exit(int(console.Program{
+		Name:     "party",
+		About:    "An organisation's node in Cosketch studies.\n\nA first study: party init; party study add FILE; party study approve STUDY; party run STUDY; party result STUDY.",
+		Commands: &c, Globals: &c.Globals, Paths: config.DefaultPartyPaths,
+	}.Main(os.Args[1:])))
+}
+
+func open(g *console.Globals) (*store.Store, error) {
+	return store.Open(g.State, store.Party, store.Options{})
+}
+
+func openReadOnly(g *console.Globals) (*store.Store, error) {
+	return store.Open(g.State, store.Party, store.Options{ReadOnly: true})
+}

@@ -1,0 +1,190 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// AggregatorOptions makes an aggregator's node.
+type AggregatorOptions struct {
+	Store   *store.Store            // required, opened for writing
+	Listen  []string                // required: multiaddrs
+	Now     func() protocol.Instant // required: the clock
+	Version string                  // default: dev
+	Logger  *slog.Logger            // default: nothing is logged
+	Tick    time.Duration           // how often dates and new studies are looked at; default 1 s
+}
+
+// Aggregator is the operator's node: it hosts the boards of its studies, takes
+// the parties' releases in and computes the results.
+type Aggregator struct {
+	AggregatorOptions
+	signer protocol.Signer
+	host   *p2p.Host
+
+	mu      sync.Mutex
+	hosted  map[protocol.StudyID]*hosted // guarded by mu
+	peers   map[protocol.PeerID]int      // how many hosted studies list a peer; guarded by mu
+	skipped map[protocol.StudyID]bool    // studies that cannot be hosted, said once; guarded by mu
+}
+
+// NewAggregator starts an aggregator: it listens and answers at once. Serve keeps
+// it going, Close ends it.
+func NewAggregator(o AggregatorOptions) (*Aggregator, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Tick == 0 {
+		o.Tick = time.Second
+	}
+	signer, err := protocol.NewSigner(o.Store.Identity())
+	if err != nil {
+		return nil, fmt.Errorf("starting aggregator: %w", err)
+	}
+	a := &Aggregator{AggregatorOptions: o, signer: signer,
+		hosted: map[protocol.StudyID]*hosted{}, peers: map[protocol.PeerID]int{}, skipped: map[protocol.StudyID]bool{}}
+	a.host, err = p2p.New(p2p.Config{Key: o.Store.Identity(), Listen: o.Listen, Allow: a.allow, Version: o.Version, Logger: o.Logger})
+	if err != nil {
+		return nil, fmt.Errorf("starting aggregator: %w", err)
+	}
+	for name, handle := range map[string]p2p.Handler{
+		callPost: a.post, callRead: a.read, callChunk: a.chunk, callProgress: a.progress, callDocument: a.document,
+	} {
+		a.host.Serve(name, handle)
+	}
+	return a, nil
+}
+
+// ID returns the aggregator's identity.
+func (a *Aggregator) ID() protocol.PeerID { return a.signer.ID() }
+
+// Addrs returns the multiaddrs at which it listens.
+func (a *Aggregator) Addrs() []string { return a.host.Addrs() }
+
+// allow admits the parties of the hosted studies, and nobody else.
+func (a *Aggregator) allow(id protocol.PeerID) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.peers[id] > 0
+}
+
+// Serve hosts the stored studies, also those that are added while it runs, until
+// ctx ends. It returns when everything that it started has ended.
+func (a *Aggregator) Serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer a.host.Close() // handlers first, then the studies that they ask
+	ticker := time.NewTicker(a.Tick)
+	defer ticker.Stop()
+	for {
+		if err := a.load(ctx, &running); err != nil {
+			return fmt.Errorf("serving: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// load starts hosting studies that are in the store and not hosted yet.
+func (a *Aggregator) load(ctx context.Context, running *sync.WaitGroup) error {
+	entries, err := a.Store.Studies()
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		a.mu.Lock()
+		known := a.hosted[entry.ID] != nil || a.skipped[entry.ID]
+		a.mu.Unlock()
+		if known {
+			continue
+		}
+		h, err := a.open(entry.ID)
+		if err != nil {
+			a.Logger.Error("study cannot be hosted", "study", entry.ID.Short(), "error", err)
+			a.mu.Lock()
+			a.skipped[entry.ID] = true
+			a.mu.Unlock()
+			continue
+		}
+		a.admit(h)
+		running.Go(func() {
+			h.run(ctx)
+			a.dismiss(h)
+		})
+		a.Logger.Info("hosting study", "study", entry.ID.Short(), "name", h.study.Name, "parties", len(h.study.Parties))
+	}
+	return nil
+}
+
+func (a *Aggregator) admit(h *hosted) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.hosted[h.study.ID] = h
+	for _, p := range h.study.Parties {
+		a.peers[p.ID]++
+	}
+}
+
+// dismiss forgets a study whose goroutine has ended; it is loaded anew from the
+// store if the node goes on.
+func (a *Aggregator) dismiss(h *hosted) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.hosted, h.study.ID)
+	for _, p := range h.study.Parties {
+		a.peers[p.ID]--
+	}
+}
+
+// open restores a study from the store.
+func (a *Aggregator) open(id protocol.StudyID) (*hosted, error) {
+	source, err := a.Store.Study(id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := study.Parse(source)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := a.Store.LockStudy(id)
+	if err != nil {
+		return nil, err
+	}
+	h, err := newHosted(a, s)
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	h.unlock = unlock
+	return h, nil
+}
+
+// find returns a hosted study, if the caller is one of its parties. A stranger
+// to the study cannot tell it from one that does not exist.
+func (a *Aggregator) find(id protocol.StudyID, caller protocol.PeerID) (*hosted, error) {
+	a.mu.Lock()
+	h := a.hosted[id]
+	a.mu.Unlock()
+	if h != nil {
+		if _, ok := h.study.PartyIndex(caller); ok {
+			return h, nil
+		}
+	}
+	return nil, p2p.Refuse(p2p.CodeUnknownStudy, "study %s is not hosted here for you: is its file the same, and was it created at the aggregator?", id.Short())
+}
+
+var errGone = errors.New("the study is not being served any more")

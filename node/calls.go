@@ -1,0 +1,90 @@
+package node
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// The calls of a party to its aggregator.
+const (
+	callPost     = "post"     // envelopes for the board
+	callRead     = "read"     // the board from an index on, waiting for news if asked
+	callChunk    = "chunk"    // one chunk of the caller's release
+	callProgress = "progress" // which chunks of the caller's release have arrived
+	callDocument = "document" // a piece of a result document
+)
+
+// client is a party's way to the aggregator of one study.
+type client struct {
+	host  *p2p.Host
+	study *study.Study
+}
+
+func (c client) call(ctx context.Context, name string, request []byte) ([]byte, error) {
+	return c.host.Call(ctx, c.study.Aggregator.ID, c.study.Aggregator.Addrs, name, request)
+}
+
+func (c client) post(ctx context.Context, envelopes []protocol.Verified) error {
+	var plain []protocol.Envelope
+	for _, e := range envelopes {
+		plain = append(plain, e.Envelope())
+	}
+	_, err := c.call(ctx, callPost, wire.EncodePost(plain))
+	return err
+}
+
+// read returns the board from an index on. It waits up to wait seconds for news.
+func (c client) read(ctx context.Context, from uint64, wait uint32) (wire.BoardReply, error) {
+	raw, err := c.call(ctx, callRead, wire.EncodeRead(wire.Read{Study: c.study.ID, From: from, Wait: wait}))
+	if err != nil {
+		return wire.BoardReply{}, err
+	}
+	return wire.DecodeBoardReply(raw, c.study.ID)
+}
+
+func (c client) progress(ctx context.Context) (wire.Progress, error) {
+	raw, err := c.call(ctx, callProgress, wire.EncodeProgressRequest(c.study.ID))
+	if err != nil {
+		return wire.Progress{}, err
+	}
+	return wire.DecodeProgress(raw)
+}
+
+func (c client) chunk(ctx context.Context, sketch, index int, data []byte) error {
+	_, err := c.call(ctx, callChunk, wire.EncodeChunk(wire.Chunk{Study: c.study.ID, Sketch: sketch, Index: index, Data: data}))
+	return err
+}
+
+// maxDocument bounds a result document that a party accepts, in bytes.
+const maxDocument = 1 << 30
+
+// document fetches a whole document and checks it against its hash.
+func (c client) document(ctx context.Context, d protocol.Document) ([]byte, error) {
+	if d.Size > maxDocument {
+		return nil, fmt.Errorf("result document of %d bytes, at most %d", d.Size, int64(maxDocument))
+	}
+	var data []byte
+	for int64(len(data)) < d.Size {
+		raw, err := c.call(ctx, callDocument, wire.EncodeDocumentRequest(wire.DocumentRequest{Study: c.study.ID, Hash: d.Hash, Offset: int64(len(data))}))
+		if err != nil {
+			return nil, err
+		}
+		piece, err := wire.DecodeDocumentReply(raw)
+		if err != nil {
+			return nil, err
+		}
+		if len(piece) == 0 || int64(len(data)+len(piece)) > d.Size {
+			return nil, fmt.Errorf("result document %s does not have the size that was signed", d.Hash)
+		}
+		data = append(data, piece...)
+	}
+	if documentOf(data).Hash != d.Hash {
+		return nil, fmt.Errorf("result document %s does not have the hash that was signed", d.Hash)
+	}
+	return data, nil
+}

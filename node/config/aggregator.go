@@ -1,0 +1,71 @@
+package config
+
+import (
+	"github.com/multiformats/go-multiaddr"
+	"go.yaml.in/yaml/v4"
+)
+
+// Aggregator is an aggregator's configuration file.
+type Aggregator struct {
+	Path   string   // of the file, whether it exists or not
+	Listen []string // multiaddrs, without /p2p; default: DefaultListen
+	Log    Log
+}
+
+// DefaultListen returns the addresses at which an aggregator listens unless it is
+// told otherwise: TCP port 7424 of every IPv4 and IPv6 address.
+func DefaultListen() []string {
+	return []string{"/ip4/0.0.0.0/tcp/7424", "/ip6/::/tcp/7424"}
+}
+
+// LoadAggregator reads a configuration file. An empty path means the default one,
+// and so does its name: that file may be absent, which means all defaults. Any
+// other must exist.
+func LoadAggregator(path string) (Aggregator, error) {
+	paths, err := DefaultAggregatorPaths()
+	if err != nil {
+		return Aggregator{}, err
+	}
+	source, root, err := load("configuration file", path, paths.Config)
+	a := Aggregator{Path: source.path}
+	if err == nil {
+		err = a.parse(source, root)
+	}
+	if err != nil {
+		return Aggregator{}, err
+	}
+	if a.Listen == nil {
+		a.Listen = DefaultListen()
+	}
+	return a, nil
+}
+
+func (a *Aggregator) parse(s source, root *yaml.Node) error {
+	return s.fields(root, fields{
+		"listen": func(n *yaml.Node) error {
+			if err := s.texts(&a.Listen)(n); err != nil {
+				return err
+			}
+			for i, text := range a.Listen {
+				if err := checkListen(text); err != "" {
+					return s.errorf(n.Content[i], "listen address %q: %s", text, err)
+				}
+			}
+			return nil
+		},
+		"log": a.Log.parse(s),
+	})
+}
+
+// checkListen says what is wrong with a listen address, or "".
+func checkListen(text string) string {
+	const form = "want a multiaddr like /ip4/0.0.0.0/tcp/7424"
+	address, err := multiaddr.NewMultiaddr(text)
+	if err != nil {
+		return form
+	}
+	if _, err := address.ValueForProtocol(multiaddr.P_P2P); err == nil {
+		return "the node's own id is not part of it (leave out /p2p/…)"
+	}
+	return ""
+}

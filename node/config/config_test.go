@@ -1,0 +1,309 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+const testID = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+// home points every default at an empty directory and returns it.
+func home(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	for _, name := range []string{"XDG_STATE_HOME", "XDG_CONFIG_HOME", "STATE_DIRECTORY", "CONFIGURATION_DIRECTORY"} {
+		t.Setenv(name, "")
+	}
+	return dir
+}
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "site.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestPartyEverything(t *testing.T) {
+	path := write(t, `
+# studies may come before datasets
+studies:
+  `+testID+`:
+    dataset: patients
+    columns: {income: INCOME_EUR, age: "AGE, years"}
+    accept_reconstruction: true
+datasets:
+  patients:
+    source: data/patients.csv
+    id: [patient, ward]
+    caps:
+      record: {epsilon: 2, delta: 1e-6}
+      attribute: {epsilon: 0.5}
+  other: {source: /srv/other.csv}
+log: {level: warn, format: json}
+`)
+	got, err := LoadParty(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _ := protocol.ParseStudyID(testID)
+	want := Party{
+		Path: path,
+		Datasets: map[string]Dataset{
+			"patients": {
+				Name:   "patients",
+				Source: filepath.Join(filepath.Dir(path), "data/patients.csv"),
+				ID:     []string{"patient", "ward"},
+				Caps:   Caps{Record: Budget{2, 1e-6}, Attribute: Budget{Epsilon: 0.5}},
+			},
+			"other": {Name: "other", Source: "/srv/other.csv"},
+		},
+		Studies: map[protocol.StudyID]StudySite{id: {
+			Dataset:              "patients",
+			Columns:              map[string]string{"income": "INCOME_EUR", "age": "AGE, years"},
+			AcceptReconstruction: true,
+			where:                path + ":4",
+		}},
+		Log: Log{Level: slog.LevelWarn, Format: LogJSON},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+
+	site, err := got.Study(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	headers, err := site.Headers([]string{"age", "height", "income"})
+	if err != nil || !reflect.DeepEqual(headers, []string{"AGE, years", "height", "INCOME_EUR"}) {
+		t.Errorf("Headers = %q, %v", headers, err)
+	}
+	_, err = site.Headers([]string{"age", "incom"})
+	wantText := `matching columns: ` + path + `:4 maps "income", which is not a column that the study asks of this party (did you mean "incom"?)`
+	if err == nil || err.Error() != wantText {
+		t.Errorf("got  %v\nwant %s", err, wantText)
+	}
+}
+
+func TestPartyErrors(t *testing.T) {
+	home(t)
+	study := "\nstudies:\n  " + testID + ":\n    "
+	for name, c := range map[string]struct{ text, want string }{
+		"unknown key":       {"datasets:\n  a:\n    sorce: x.csv", `:3: unknown key "sorce" (did you mean "source"?); known are caps, id, source`},
+		"unknown top key":   {"xyzzy: 1", `:1: unknown key "xyzzy"; known are datasets, log, studies`},
+		"secret":            {"\npassword: hunter2", `:2: unknown key "password"; known are datasets, log, studies`},
+		"repeated key":      {"datasets:\n  a: {source: x}\n  a: {source: y}", `:3: key "a" is already on line 2`},
+		"no source":         {"datasets:\n  a: {}", `:2: dataset "a" has no source (add: source: PATH.csv)`},
+		"database":          {"datasets:\n  a: {source: 'postgres://h/db'}", `:2: source "postgres://h/db" of dataset "a": only the path of a CSV file can be read`},
+		"id not a list":     {"datasets:\n  a: {source: x, id: patient}", `:2: want a list with at least one entry, like [a, b]`},
+		"id empty":          {"datasets:\n  a: {source: x, id: []}", `:2: want a list with at least one entry, like [a, b]`},
+		"cap without ε":     {"datasets:\n  a: {source: x, caps: {record: {delta: 0.1}}}", `:2: a cap needs an epsilon above 0 (to allow nothing, leave all caps out)`},
+		"negative ε":        {"datasets:\n  a: {source: x, caps: {record: {epsilon: -1}}}", `:2: a cap needs an epsilon above 0 (to allow nothing, leave all caps out)`},
+		"infinite ε":        {"datasets:\n  a: {source: x, caps: {record: {epsilon: .inf}}}", `:2: want a number like 0.5 or 1e-6, not ".inf"`},
+		"huge ε":            {"datasets:\n  a: {source: x, caps: {record: {epsilon: 1e999}}}", `:2: number "1e999" is out of range`},
+		"quoted ε":          {"datasets:\n  a: {source: x, caps: {record: {epsilon: '1'}}}", `:2: want a number like 0.5 or 1e-6, not "1"`},
+		"octal ε":           {"datasets:\n  a: {source: x, caps: {record: {epsilon: 010}}}", `:2: want a number like 0.5 or 1e-6, not "010"`},
+		"δ of 1":            {"datasets:\n  a: {source: x, caps: {record: {epsilon: 1, delta: 1}}}", `:2: delta 1: must be at least 0 and below 1`},
+		"short study id":    {"studies: {abc: {dataset: a}}", `:1: parsing study id "abc": want 64 hexadecimal digits`},
+		"no dataset":        {study + "columns: {}", `:3: study 01234567 has no dataset (add: dataset: NAME)`},
+		"unknown dataset":   {"datasets: {patients: {source: x}}" + study + "dataset: patient", `:3: study 01234567 names dataset "patient", which is not under datasets (did you mean "patients"?)`},
+		"study twice":       {"datasets: {a: {source: x}}" + study + "dataset: a\n  " + strings.ToUpper(testID) + ":\n    dataset: a", `:5: study 01234567 is listed twice`},
+		"boolean word":      {study + "accept_reconstruction: yes", `:4: want one of false, true, not "yes"`},
+		"column to nothing": {study + "columns: {age: }", `:4: want a text`},
+		"anchor":            {"datasets:\n  a: &x {source: x}\n  b: *x", `:2: anchors and aliases are not allowed: write the value out`},
+		"merge key":         {"datasets:\n  <<: {a: {source: x}}", `:2: merge keys are not allowed: write the fields out`},
+		"tag":               {"log: !!map {}", `:1: tag "!!map" is not allowed`},
+		"second document":   {"log:\n---\nlog:\n", `:2: a second document begins: write all into one`},
+		"not a mapping":     {"- a", `:1: want a mapping (key: value)`},
+		"syntax":            {"a: [1, 2\nb: 3\n", `:2: did not find expected ',' or ']'`},
+		"tab":               {"log:\n\tlevel: info\n", `:2: found character that cannot start any token`},
+		"level":             {"log: {level: loud}", `:1: want one of debug, info, warn, error, not "loud"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, c.text)
+			_, err := LoadParty(path)
+			if want := "reading site file " + path + c.want; err == nil || err.Error() != want {
+				t.Errorf("got  %v\nwant %s", err, want)
+			}
+		})
+	}
+}
+
+func TestStudyNotListed(t *testing.T) {
+	id, _ := protocol.ParseStudyID(testID)
+	for _, text := range []string{"", "datasets: {patients: {source: x.csv}}\n"} {
+		p, err := LoadParty(write(t, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Study(id)
+		if err == nil {
+			t.Fatal("an unlisted study was found")
+		}
+		// The lines of the hint, pasted, make the study known.
+		_, lines, found := strings.Cut(err.Error(), "(add:\n")
+		if !found || !strings.HasSuffix(lines, "\n)") {
+			t.Fatalf("no lines to add in %q", err)
+		}
+		p, err = LoadParty(write(t, text+strings.TrimSuffix(lines, ")")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Study(id); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAbsentFile(t *testing.T) {
+	home(t)
+	paths, err := DefaultPartyPaths()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"", paths.Config} {
+		if p, err := LoadParty(path); err != nil || p.Path != paths.Config || len(p.Datasets) != 0 {
+			t.Errorf("LoadParty(%q) = %+v, %v", path, p, err)
+		}
+		if a, err := LoadAggregator(""); err != nil || !reflect.DeepEqual(a.Listen, DefaultListen()) {
+			t.Errorf("LoadAggregator = %+v, %v", a, err)
+		}
+	}
+	missing := filepath.Join(t.TempDir(), "site.yaml")
+	if _, err := LoadParty(missing); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that was asked for by name: %v", err)
+	}
+	if _, err := LoadAggregator(missing); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that was asked for by name: %v", err)
+	}
+}
+
+func TestAggregator(t *testing.T) {
+	home(t)
+	a, err := LoadAggregator(write(t, "listen: [/ip4/127.0.0.1/tcp/0, /dns4/example.org/tcp/443/tls/ws]\nlog: {level: debug}\n"))
+	if err != nil || len(a.Listen) != 2 || a.Log.Level != slog.LevelDebug || a.Log.Format != LogAuto {
+		t.Errorf("%+v, %v", a, err)
+	}
+	for text, want := range map[string]string{
+		"listen: [0.0.0.0:7424]": `:1: listen address "0.0.0.0:7424": want a multiaddr like /ip4/0.0.0.0/tcp/7424`,
+		"listen: [/ip4/0.0.0.0/tcp/1/p2p/12D3KooWPZ7yEZaBZ5cEhQYjbEqNsmjRjiJzpzjtnEnuh9sQJpNg]": `leave out /p2p/`,
+		"datasets: {}": `:1: unknown key "datasets"; known are listen, log`,
+	} {
+		if _, err := LoadAggregator(write(t, text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, listen := range DefaultListen() {
+		if wrong := checkListen(listen); wrong != "" {
+			t.Errorf("default %s: %s", listen, wrong)
+		}
+	}
+}
+
+// uncomment turns the examples of a template into settings.
+func uncomment(template string) string {
+	return regexp.MustCompile(`(?m)^#(\s*[\w-]+:)`).ReplaceAllStringFunc(template, func(line string) string {
+		if strings.HasPrefix(line, "# ") && !strings.HasPrefix(line, "#  ") {
+			return line // prose
+		}
+		return line[1:]
+	})
+}
+
+func TestTemplates(t *testing.T) {
+	home(t)
+	p, err := LoadParty(write(t, PartyTemplate()))
+	if err != nil || len(p.Datasets)+len(p.Studies) != 0 {
+		t.Errorf("party template: %+v, %v", p, err)
+	}
+	a, err := LoadAggregator(write(t, AggregatorTemplate()))
+	if err != nil || !reflect.DeepEqual(a.Listen, DefaultListen()) {
+		t.Errorf("aggregator template: %+v, %v", a, err)
+	}
+
+	// The examples must be true as well.
+	p, err = LoadParty(write(t, uncomment(PartyTemplate())))
+	if err != nil || len(p.Datasets) != 1 || len(p.Studies) != 1 || p.Log.Format != LogText {
+		t.Errorf("party template, uncommented: %+v, %v", p, err)
+	}
+	if caps := p.Datasets["patients"].Caps; caps != (Caps{Budget{2, 1e-6}, Budget{1, 0}}) {
+		t.Errorf("caps of the template's example: %+v", caps)
+	}
+	a, err = LoadAggregator(write(t, uncomment(AggregatorTemplate())))
+	if err != nil || !reflect.DeepEqual(a.Listen, DefaultListen()) || a.Log.Format != LogText {
+		t.Errorf("aggregator template, uncommented: %+v, %v", a, err)
+	}
+}
+
+func TestDefaultPaths(t *testing.T) {
+	dir := home(t)
+	check := func(state, config string) {
+		t.Helper()
+		got, err := DefaultPartyPaths()
+		if want := (Paths{state, config}); err != nil || got != want {
+			t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
+		}
+	}
+	check(dir+"/.local/state/cosketch/party", dir+"/.config/cosketch/party.yaml")
+	t.Setenv("XDG_STATE_HOME", "/xdg/state")
+	t.Setenv("XDG_CONFIG_HOME", "relative/is/ignored")
+	check("/xdg/state/cosketch/party", dir+"/.config/cosketch/party.yaml")
+	t.Setenv("STATE_DIRECTORY", "/var/lib/cosketch-party:/var/lib/other")
+	t.Setenv("CONFIGURATION_DIRECTORY", "/etc/cosketch")
+	check("/var/lib/cosketch-party", "/etc/cosketch/party.yaml")
+	got, err := DefaultAggregatorPaths()
+	if err != nil || got.Config != "/etc/cosketch/aggregator.yaml" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestOversizedFile(t *testing.T) {
+	_, err := LoadParty(write(t, "#"+strings.Repeat("x", maxBytes)))
+	if err == nil || !strings.Contains(err.Error(), "is it a data file?") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzParty(f *testing.F) {
+	f.Add(PartyTemplate())
+	f.Add(uncomment(PartyTemplate()))
+	f.Add("a: &x [*x]\n---\n")
+	f.Add("datasets: [")
+	f.Add("{? [a]: b}")
+	f.Fuzz(func(t *testing.T, text string) {
+		p := Party{Datasets: make(map[string]Dataset), Studies: make(map[protocol.StudyID]StudySite)}
+		file := source{what: "site file", path: "/etc/site.yaml"}
+		root, err := file.document([]byte(text))
+		if err == nil {
+			err = p.parse(file, root)
+		}
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "reading site file /etc/site.yaml") {
+				t.Errorf("an error without its file: %v", err)
+			}
+			return
+		}
+		for id, site := range p.Studies {
+			if _, known := p.Datasets[site.Dataset]; !known {
+				t.Errorf("study %s has no dataset", id)
+			}
+		}
+		for name, d := range p.Datasets {
+			if d.Name != name || !filepath.IsAbs(d.Source) {
+				t.Errorf("dataset %+v under %q", d, name)
+			}
+		}
+	})
+}

@@ -1,0 +1,14 @@
+// Package config reads a node's own configuration: the site file of a party, the
+// configuration file of an aggregator, and where both live by default.
+//
+// Neither file is ever shared, and neither holds a secret: keys and seeds are files
+// of their own in the state directory. The site file says where a party's data are,
+// how much privacy budget each dataset may spend, and which dataset answers which
+// study; everything that nodes must agree on is in the study file instead.
+//
+// Files are strict YAML: unknown and repeated keys, anchors, aliases, tags, merge
+// keys and a second document are errors, with their line.
+//
+// The order of precedence (flag, environment, file, default) is the commands';
+// PartyTemplate and AggregatorTemplate are the manual of the files' fields.
+package config

@@ -1,0 +1,220 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node/spelling"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// Party is a party's site file.
+type Party struct {
+	Path     string // of the file, whether it exists or not
+	Datasets map[string]Dataset
+	Studies  map[protocol.StudyID]StudySite
+	Log      Log
+}
+
+// Dataset is one body of data. Its budget is kept under its name, so a renamed
+// dataset is a new one to the ledger.
+type Dataset struct {
+	Name   string
+	Source string   // absolute path of a CSV file
+	ID     []string // the file's columns that identify a record; empty: those of the study
+	Caps   Caps
+}
+
+// Caps bound what all studies together may spend on a dataset, per unit. A unit
+// without a cap is counted and not limited; a dataset without any cap may release
+// nothing with noise.
+type Caps struct {
+	Record    Budget
+	Attribute Budget
+}
+
+// Budget is an amount of (ε, δ). The zero value stands for no cap.
+type Budget struct {
+	Epsilon dp.Epsilon
+	Delta   dp.Delta
+}
+
+// StudySite is what a party alone decides about one study.
+type StudySite struct {
+	Dataset string // a key of Party.Datasets
+	// Columns maps the study's names of columns to the file's, where they differ.
+	Columns map[string]string
+	// AcceptReconstruction is the steward's yes to a release whose plan says that
+	// records could be reconstructed from it.
+	AcceptReconstruction bool
+
+	where string // file and line, for errors
+}
+
+// LoadParty reads a site file. An empty path means the default one, and so does its
+// name: that file may be absent, which is an empty site file. Any other must exist.
+func LoadParty(path string) (Party, error) {
+	paths, err := DefaultPartyPaths()
+	if err != nil {
+		return Party{}, err
+	}
+	source, root, err := load("site file", path, paths.Config)
+	p := Party{
+		Path:     source.path,
+		Datasets: make(map[string]Dataset),
+		Studies:  make(map[protocol.StudyID]StudySite),
+	}
+	if err == nil {
+		err = p.parse(source, root)
+	}
+	if err != nil {
+		return Party{}, err
+	}
+	return p, nil
+}
+
+// Study returns the site file's entry for a study, or an error that shows the lines
+// to add.
+func (p Party) Study(id protocol.StudyID) (StudySite, error) {
+	if site, known := p.Studies[id]; known {
+		return site, nil
+	}
+	name := "NAME"
+	if len(p.Datasets) == 1 {
+		for only := range p.Datasets {
+			name = only
+		}
+	}
+	lines := fmt.Sprintf("studies:\n  %s:\n    dataset: %s", id, name)
+	if len(p.Datasets) == 0 {
+		lines = fmt.Sprintf("datasets:\n  %s:\n    source: PATH.csv\n", name) + lines
+	}
+	return StudySite{}, fmt.Errorf("looking up study %s: site file %s does not name it (add:\n%s\n)", id.Short(), p.Path, lines)
+}
+
+// Headers returns the file's names of the study's columns, in their order. It
+// refuses a site file that maps a column which is not among them.
+func (s StudySite) Headers(columns []string) ([]string, error) {
+	for name := range s.Columns {
+		if !slices.Contains(columns, name) {
+			return nil, fmt.Errorf("matching columns: %s maps %q, which is not a column that the study asks of this party%s",
+				s.where, name, suggestion(name, columns))
+		}
+	}
+	headers := slices.Clone(columns)
+	for i, name := range columns {
+		if header, mapped := s.Columns[name]; mapped {
+			headers[i] = header
+		}
+	}
+	return headers, nil
+}
+
+func suggestion(word string, candidates []string) string {
+	if close := spelling.Closest(word, candidates); close != "" {
+		return fmt.Sprintf(" (did you mean %q?)", close)
+	}
+	return ""
+}
+
+func (p *Party) parse(s source, root *yaml.Node) error {
+	// Studies refer to datasets and so come second, whatever the file's order.
+	var studies *yaml.Node
+	err := s.fields(root, fields{
+		"datasets": func(n *yaml.Node) error {
+			return s.entries(n, func(key, value *yaml.Node) error { return p.parseDataset(s, key, value) })
+		},
+		"studies": func(n *yaml.Node) error {
+			studies = n
+			return nil
+		},
+		"log": p.Log.parse(s),
+	})
+	if err != nil {
+		return err
+	}
+	return s.entries(studies, func(key, value *yaml.Node) error { return p.parseStudy(s, key, value) })
+}
+
+func (p *Party) parseDataset(s source, key, value *yaml.Node) error {
+	d := Dataset{Name: key.Value}
+	err := s.fields(value, fields{
+		"source": s.text(&d.Source),
+		"id":     s.texts(&d.ID),
+		"caps": func(n *yaml.Node) error {
+			return s.fields(n, fields{"record": d.Caps.Record.parse(s), "attribute": d.Caps.Attribute.parse(s)})
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if d.Source == "" {
+		return s.errorf(key, "dataset %q has no source (add: source: PATH.csv)", d.Name)
+	}
+	if strings.Contains(d.Source, "://") {
+		return s.errorf(key, "source %q of dataset %q: only the path of a CSV file can be read", d.Source, d.Name)
+	}
+	if !filepath.IsAbs(d.Source) {
+		d.Source = filepath.Join(filepath.Dir(s.path), d.Source)
+	}
+	p.Datasets[d.Name] = d
+	return nil
+}
+
+func (b *Budget) parse(s source) parser {
+	return func(n *yaml.Node) error {
+		var epsilon, delta float64
+		if err := s.fields(n, fields{"epsilon": s.number(&epsilon), "delta": s.number(&delta)}); err != nil {
+			return err
+		}
+		if !(epsilon > 0) || math.IsInf(epsilon, 0) {
+			return s.errorf(n, "a cap needs an epsilon above 0 (to allow nothing, leave all caps out)")
+		}
+		if !(delta >= 0 && delta < 1) {
+			return s.errorf(n, "delta %v: must be at least 0 and below 1", delta)
+		}
+		*b = Budget{Epsilon: dp.Epsilon(epsilon), Delta: dp.Delta(delta)}
+		return nil
+	}
+}
+
+func (p *Party) parseStudy(s source, key, value *yaml.Node) error {
+	id, err := protocol.ParseStudyID(key.Value)
+	if err != nil {
+		return s.errorf(key, "%v", err)
+	}
+	if _, twice := p.Studies[id]; twice {
+		return s.errorf(key, "study %s is listed twice", id.Short())
+	}
+	site := StudySite{Columns: make(map[string]string), where: fmt.Sprintf("%s:%d", s.path, key.Line)}
+	err = s.fields(value, fields{
+		"dataset":               s.text(&site.Dataset),
+		"accept_reconstruction": s.boolean(&site.AcceptReconstruction),
+		"columns": func(n *yaml.Node) error {
+			return s.entries(n, func(key, value *yaml.Node) error {
+				var header string
+				err := s.text(&header)(value)
+				site.Columns[key.Value] = header
+				return err
+			})
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if site.Dataset == "" {
+		return s.errorf(key, "study %s has no dataset (add: dataset: NAME)", id.Short())
+	}
+	if _, known := p.Datasets[site.Dataset]; !known {
+		return s.errorf(key, "study %s names dataset %q, which is not under datasets%s",
+			id.Short(), site.Dataset, suggestion(site.Dataset, sortedKeys(p.Datasets)))
+	}
+	p.Studies[id] = site
+	return nil
+}

@@ -1,0 +1,105 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/ledger"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed/agree"
+)
+
+// Code is a process exit code. README.md documents them.
+type Code int
+
+// The exit codes of party and aggregator.
+const (
+	OK           Code = 0
+	Failed       Code = 1 // the study failed
+	Connection   Code = 2 // refused by the other side, or absent where waiting was not asked for
+	Absent       Code = 3 // something was not there before the deadline or --wait
+	Usage        Code = 4 // arguments, configuration, study file or data
+	Internal     Code = 5
+	Refused      Code = 6 // refused by policy, or not approved
+	Budget       Code = 7 // the privacy budget refuses
+	Disagreement Code = 8 // parties disagree on version, study or seed
+)
+
+// coded is an error whose exit code its maker knows.
+type coded struct {
+	code Code
+	err  error
+}
+
+func (c *coded) Error() string { return c.err.Error() }
+func (c *coded) Unwrap() error { return c.err }
+
+// WithCode gives an error an exit code.
+func WithCode(code Code, err error) error { return &coded{code, err} }
+
+// CodeOf returns the exit code that an error means.
+func CodeOf(err error) Code {
+	var c *coded
+	switch {
+	case err == nil:
+		return OK
+	case errors.As(err, &c):
+		return c.code
+	case isAny[*ledger.Exceeded](err), isAny[*node.NoBudgetError](err):
+		return Budget
+	case errors.Is(err, node.ErrNotApproved), errors.Is(err, node.ErrWithdrawn), isAny[*node.ReconstructionError](err):
+		return Refused
+	case disagreement(err):
+		return Disagreement
+	case isAny[*node.WaitError](err):
+		return waitCode(err)
+	case isAny[*session.DeadlineError](err):
+		return Absent
+	case isAny[*session.StoppedError](err), isAny[*protocol.Fault](err), isAny[*p2p.Refusal](err),
+		errors.Is(err, session.ErrRolledBack), errors.Is(err, session.ErrBoardRewritten):
+		return Failed
+	case errors.Is(err, p2p.ErrUnreachable), errors.Is(err, p2p.ErrRefusedPeer), errors.Is(err, p2p.ErrInterrupted):
+		return Connection
+	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err), isAny[*fs.PathError](err),
+		errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrNoStore), errors.Is(err, store.ErrAmbiguous),
+		errors.Is(err, store.ErrLocked), errors.Is(err, store.ErrConflict):
+		return Usage
+	case errors.Is(err, context.Canceled):
+		return Absent
+	}
+	return Internal
+}
+
+func isAny[E error](err error) bool {
+	var e E
+	return errors.As(err, &e)
+}
+
+func disagreement(err error) bool {
+	var r *p2p.Refusal
+	if errors.As(err, &r) && (r.Code == p2p.CodeVersion || r.Code == p2p.CodeConflict) {
+		return true
+	}
+	for _, e := range []error{session.ErrMeaning, session.ErrBoards, session.ErrOtherSeed, agree.ErrTranscript, agree.ErrConfirmTag} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// waitCode: a peer that refuses is a refused connection however long one waited;
+// everything else was not there in time.
+func waitCode(err error) Code {
+	if errors.Is(err, p2p.ErrRefusedPeer) {
+		return Connection
+	}
+	return Absent
+}

@@ -1,0 +1,212 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// source is the dataset that answers a study at this party.
+type source struct {
+	site   config.StudySite
+	data   config.Dataset
+	schema dataset.Schema
+	plans  []release.Plan // one a sketch
+	picks  [][]int        // per sketch, which of the schema's entries are its values
+}
+
+// source looks up the party's data for the study and what the study wants of them.
+func (r *service) source() (*source, error) {
+	file, err := r.Site()
+	if err != nil {
+		return nil, &SiteError{err}
+	}
+	site, err := file.Study(r.study.ID)
+	if err != nil {
+		return nil, &SiteError{err}
+	}
+	src := &source{site: site, data: file.Datasets[site.Dataset]}
+	party, _ := r.study.PartyIndex(r.signer.ID())
+	limit := int64(math.MaxInt64)
+	for i := range r.study.Sketches {
+		plan, err := release.For(r.study, party, i)
+		if err != nil {
+			return nil, err
+		}
+		src.plans = append(src.plans, plan)
+		limit = min(limit, plan.Limit)
+	}
+	if src.schema, err = r.schema(party, site, src.data, limit); err != nil {
+		return nil, err
+	}
+	for _, plan := range src.plans {
+		src.picks = append(src.picks, picks(r.study, party, plan))
+	}
+	return src, nil
+}
+
+// schema is what the study wants of the party's file.
+func (r *service) schema(party int, site config.StudySite, data config.Dataset, limit int64) (dataset.Schema, error) {
+	own := r.study.OwnColumns(party)
+	wanted := make([]string, len(own))
+	for i, c := range own {
+		wanted[i] = r.study.Columns[c].Name
+	}
+	headers, err := site.Headers(wanted)
+	if err != nil {
+		return dataset.Schema{}, &SiteError{err}
+	}
+	out := dataset.Schema{
+		ID: data.ID, Normalize: r.study.Records.Normalize, Duplicates: r.study.Records.Duplicates,
+		Missing: r.study.Records.Missing, Bits: r.study.Bits, MaxRecords: limit,
+	}
+	if len(out.ID) == 0 {
+		out.ID = r.study.Records.ID
+	}
+	if len(out.ID) != len(r.study.Records.ID) {
+		return dataset.Schema{}, &SiteError{fmt.Errorf("dataset %q identifies records by %d columns, the study by %d", data.Name, len(out.ID), len(r.study.Records.ID))}
+	}
+	for i, c := range own {
+		column := r.study.Columns[c]
+		out.Fields = append(out.Fields, dataset.Field{Name: column.Name, Header: headers[i], Kind: column.Kind, Scale: column.Scale, Values: column.Values})
+	}
+	return out, nil
+}
+
+// picks maps a sketch's value features to the entries of a row of the dataset,
+// which holds all own columns in order.
+func picks(s *study.Study, party int, plan release.Plan) []int {
+	at := map[study.Feature]int{}
+	for _, c := range s.OwnColumns(party) {
+		if s.Columns[c].Kind != study.Categorical {
+			at[study.Feature{Column: c, Kind: study.Value}] = len(at)
+			continue
+		}
+		for _, v := range s.Columns[c].Values {
+			at[study.Feature{Column: c, Value: v, Kind: study.OneHot}] = len(at)
+		}
+	}
+	out := make([]int, plan.Values)
+	for i := range out {
+		out[i] = at[plan.Features[i]]
+	}
+	return out
+}
+
+// pass reads the data once, handing each batch to take.
+func (r *service) pass(ctx context.Context, src *source, take func(dataset.Batch) error) (dataset.Summary, error) {
+	reader, err := dataset.Open(src.data.Source, src.schema, dataset.Options{})
+	if err != nil {
+		return dataset.Summary{}, err
+	}
+	defer reader.Close()
+	for {
+		batch, err := reader.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return reader.Summary(), nil
+		}
+		if err != nil {
+			return dataset.Summary{}, err
+		}
+		if err := take(batch); err != nil {
+			return dataset.Summary{}, err
+		}
+		s := reader.Summary()
+		r.Observe(Progress{Study: r.study.ID, Milestone: Reading, Done: s.Bytes, Total: s.Size})
+	}
+}
+
+// check reads the data once before the party's first message leaves, so that a
+// bad line is found while nobody waits for this party yet.
+func (r *service) check(ctx context.Context) error {
+	src, err := r.source()
+	if err != nil {
+		return err
+	}
+	summary, err := r.pass(ctx, src, func(dataset.Batch) error { return nil })
+	if err != nil {
+		return err
+	}
+	if err := r.permitted(src, summary.Records); err != nil {
+		return err
+	}
+	r.Observe(Progress{Study: r.study.ID, Milestone: Checked, Note: summaryText(summary)})
+	return nil
+}
+
+// summaryText says what was read, in counts.
+func summaryText(s dataset.Summary) string {
+	text := fmt.Sprintf("%d records", s.Records)
+	if s.Skipped > 0 {
+		text += fmt.Sprintf(", %d left out for a missing value", s.Skipped)
+	}
+	for _, f := range s.Fields {
+		if f.Clamped > 0 {
+			text += fmt.Sprintf("; %q: %d values outside the public bounds were clipped to them", f.Name, f.Clamped)
+		}
+		if f.Missing > 0 {
+			text += fmt.Sprintf("; %q: %d missing", f.Name, f.Missing)
+		}
+	}
+	return text
+}
+
+// exact makes all exact sketches of the study in one pass over the data.
+type exact struct {
+	sketches []release.Exact
+	ids      [][]byte // in the order of the file; only where a sketch is of the records side
+	records  int64
+	note     string
+}
+
+func (r *service) project(ctx context.Context, src *source, builders []*release.Builder) (*exact, error) {
+	out := &exact{}
+	keep := false
+	for _, plan := range src.plans {
+		keep = keep || plan.Sketch().Side == sketch.Records
+	}
+	entries := src.schema.Entries()
+	var values []int64
+	summary, err := r.pass(ctx, src, func(b dataset.Batch) error {
+		if keep {
+			for _, id := range b.IDs {
+				out.ids = append(out.ids, append([]byte(nil), id...))
+			}
+		}
+		for i, builder := range builders {
+			values = values[:0]
+			for row := range b.IDs {
+				for _, at := range src.picks[i] {
+					values = append(values, b.Values[row*entries+at])
+				}
+			}
+			if err := builder.Add(b.IDs, values); err != nil {
+				return fmt.Errorf("sketch %d: %w", i, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.records, out.note = summary.Records, summaryText(summary)
+	for i, builder := range builders {
+		one, err := builder.Finish(r.Entropy)
+		if err != nil {
+			return nil, fmt.Errorf("sketch %d: %w", i, err)
+		}
+		if one.Clipped > 0 {
+			out.note += fmt.Sprintf("; sketch %d: %d records clipped", i, one.Clipped)
+		}
+		out.sketches = append(out.sketches, one)
+	}
+	return out, nil
+}

@@ -1,0 +1,37 @@
+package dataset
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Error says what is wrong with a data file, where, and what to do about it. None
+// of its parts holds a value or a record id of the file.
+type Error struct {
+	File    string // as it was given to Open
+	Line    int64  // counted from 1, the header's line included; 0 when the file as a whole is meant
+	Column  string // the column's name in the file; empty when the whole line is meant
+	Message string // what was found or expected
+	Hint    string // what to do; may be empty
+	Err     error  // the cause, where the operating system gave one
+}
+
+// Error returns all parts on one line.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "reading %s", e.File)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d", e.Line)
+	}
+	if e.Column != "" {
+		fmt.Fprintf(&b, ": column %q", e.Column)
+	}
+	fmt.Fprintf(&b, ": %s", e.Message)
+	if e.Hint != "" {
+		fmt.Fprintf(&b, " (%s)", e.Hint)
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause, so that errors.Is(err, fs.ErrNotExist) works.
+func (e *Error) Unwrap() error { return e.Err }

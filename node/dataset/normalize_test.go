@@ -1,0 +1,34 @@
+package dataset
+
+import (
+	"testing"
+
+	"golang.org/x/text/cases"
+	"pgregory.net/rapid"
+
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+func caseFoldOnce(steps ...study.Normalization) string {
+	s, _ := normalize("\u01f0", steps, cases.Fold())
+	return s
+}
+
+func TestCaseFold(t *testing.T) {
+	fold := cases.Fold()
+	for in, want := range map[string]string{
+		"STRASSE": "strasse", "Straße": "strasse", "ẞ": "ss",
+		"ΣΊΣΥΦΟΣ": "σίσυφοσ", "ς": "σ", "İ": "i\u0307", "ﬁ": "fi",
+	} {
+		if got := caseFold(in, fold); got != want {
+			t.Errorf("caseFold(%q) = %q, want %q", in, got, want)
+		}
+	}
+	// The short cut for ASCII agrees with the long way.
+	rapid.Check(t, func(rt *rapid.T) {
+		s := rapid.StringMatching(`[\x00-\x7f]*`).Draw(rt, "s")
+		if got, want := caseFold(s, fold), fold.String(s); got != want {
+			rt.Fatalf("caseFold(%q) = %q, want %q", s, got, want)
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// Errors on which callers decide.
+var (
+	// ErrNotApproved reports a study that the steward has not approved.
+	ErrNotApproved = errors.New("the study is not approved here")
+
+	// ErrWithdrawn reports a study that this party withdrew from.
+	ErrWithdrawn = errors.New("this party has withdrawn from the study")
+)
+
+// ReconstructionError refuses a release without noise from which records could
+// be reconstructed (the rule of package kernel/audit).
+type ReconstructionError struct {
+	Study    protocol.StudyID
+	Reason   string // why the rule refuses
+	Exposure string // what the sketch would give away
+}
+
+func (e *ReconstructionError) Error() string {
+	return fmt.Sprintf("refused to release without noise: %s. %s Only the steward can overrule this, by accept_reconstruction: true under this study (%s) in the site file",
+		e.Reason, e.Exposure, e.Study.Short())
+}
+
+// NoBudgetError refuses a release from a dataset for which the site file allows nothing.
+type NoBudgetError struct{ Dataset string }
+
+func (e *NoBudgetError) Error() string {
+	return fmt.Sprintf("dataset %q has no budget: give it caps in the site file, such as caps: {record: {epsilon: 1, delta: 1e-6}}", e.Dataset)
+}
+
+// WaitError reports that something did not happen within the time that the
+// caller gave. Err is the last reason, when there is one.
+type WaitError struct {
+	For string
+	Err error
+}
+
+func (e *WaitError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("waited in vain for %s: %v", e.For, e.Err)
+	}
+	return "waited in vain for " + e.For
+}
+
+func (e *WaitError) Unwrap() error { return e.Err }
+
+// SiteError reports that the site file does not answer the study.
+type SiteError struct{ Err error }
+
+func (e *SiteError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong with it.
+func (e *SiteError) Unwrap() error { return e.Err }

@@ -1,0 +1,243 @@
+package node
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"time"
+
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed/agree"
+)
+
+// The aggregator's answers. Each finds the study, checks that the caller is one
+// of its parties, and answers about the caller's own things or the board alone:
+// no answer can hold another party's sketch.
+
+// post admits the caller's envelopes to the board, in order. A party can carry
+// nobody's messages but its own.
+func (a *Aggregator) post(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+	envelopes, err := wire.DecodePost(request)
+	if err != nil {
+		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
+	}
+	for _, e := range envelopes {
+		if e.Sender != from {
+			return nil, p2p.Refuse(p2p.CodeRefused, "%s is not the caller's own", e.Kind)
+		}
+		v, err := protocol.Verify(e)
+		if err != nil {
+			a.Logger.Warn("refused a message", "from", from.String(), "error", err)
+			return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
+		}
+		h, err := a.find(e.Study, from)
+		if err != nil {
+			return nil, err
+		}
+		if err := h.post(ctx, v); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+func (h *hosted) post(ctx context.Context, v protocol.Verified) error {
+	var refused error
+	err := h.do(ctx, func() error {
+		if err := h.step(h.life, session.Tick{Now: h.Now()}); err != nil {
+			return err
+		}
+		var effects session.Effects
+		if effects, refused = h.machine.Step(session.Post{Envelope: v}); refused != nil {
+			return nil
+		}
+		return h.carryOut(h.life, effects)
+	})
+	switch {
+	case err != nil:
+		return err
+	case refused == nil || errors.Is(refused, session.ErrPosted):
+		return nil
+	}
+	h.Logger.Warn("refused a message", "study", h.study.ID.Short(), "error", refused)
+	return p2p.Refuse(refusalCode(refused), "%v", refused)
+}
+
+// refusalCode says which kind of refusal an error of the machine is.
+func refusalCode(err error) p2p.Code {
+	switch {
+	case errors.Is(err, session.ErrMeaning):
+		return p2p.CodeVersion
+	case errors.Is(err, session.ErrConflict), errors.Is(err, session.ErrBoards), errors.Is(err, session.ErrOtherSeed), errors.Is(err, agree.ErrTranscript):
+		return p2p.CodeConflict
+	case errors.Is(err, session.ErrPremature):
+		return p2p.CodeRefused
+	}
+	return p2p.CodeInvalid
+}
+
+// longestWait bounds how long a read waits for news.
+const longestWait = 30 * time.Second
+
+func (a *Aggregator) read(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+	q, err := wire.DecodeRead(request)
+	if err != nil {
+		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
+	}
+	h, err := a.find(q.Study, from)
+	if err != nil {
+		return nil, err
+	}
+	wait, cancel := context.WithTimeout(ctx, min(time.Duration(q.Wait)*time.Second, longestWait))
+	defer cancel()
+	for {
+		var reply wire.BoardReply
+		var news chan struct{}
+		if err := h.do(ctx, func() (err error) {
+			news = h.news
+			reply, err = h.board(q.From)
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		if len(reply.Envelopes) > 0 || wait.Err() != nil {
+			return wire.EncodeBoardReply(reply), nil
+		}
+		select {
+		case <-news:
+		case <-wait.Done():
+		case <-h.ended:
+			return nil, errGone
+		}
+	}
+}
+
+func (a *Aggregator) chunk(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+	c, err := wire.DecodeChunk(request)
+	if err != nil {
+		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
+	}
+	h, err := a.find(c.Study, from)
+	if err != nil {
+		return nil, err
+	}
+	var header session.Header
+	var posted, whole bool
+	if err := h.do(ctx, func() error {
+		header, posted = h.machine.Release(from)
+		whole = h.machine.Collected(from)
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	switch {
+	case !posted:
+		return nil, p2p.Refuse(p2p.CodeRefused, "a chunk came before the release's header")
+	case whole:
+		return nil, nil
+	case c.Sketch >= len(header.Release.Sketches) || c.Index >= len(header.Release.Sketches[c.Sketch].Chunks):
+		return nil, p2p.Refuse(p2p.CodeInvalid, "the release has no chunk %d of sketch %d", c.Index, c.Sketch)
+	}
+	sk := header.Release.Sketches[c.Sketch]
+	want := min(protocol.ChunkSize, sk.Size()-int64(c.Index)*protocol.ChunkSize)
+	if int64(len(c.Data)) != want || sha256.Sum256(c.Data) != sk.Chunks[c.Index] {
+		a.Logger.Warn("refused a chunk", "study", h.study.ID.Short(), "from", from.String(), "sketch", c.Sketch, "chunk", c.Index)
+		return nil, p2p.Refuse(p2p.CodeInvalid, "chunk %d of sketch %d does not match the release's header", c.Index, c.Sketch)
+	}
+	if err := a.Store.PutChunk(c.Study, from, c.Sketch, c.Index, c.Data); err != nil {
+		return nil, err
+	}
+	_, err = h.arrived(ctx, from)
+	return nil, err
+}
+
+// arrived collects on the machine's goroutine and says what is still missing.
+func (h *hosted) arrived(ctx context.Context, party protocol.PeerID) (progress wire.Progress, err error) {
+	var unacceptable error
+	err = h.do(ctx, func() (err error) {
+		progress, err = h.collect(h.life, party)
+		if errors.Is(err, errUnacceptable) {
+			unacceptable, err = err, nil
+		}
+		return err
+	})
+	if unacceptable != nil {
+		h.Logger.Warn("refused a release", "study", h.study.ID.Short(), "from", party.String(), "error", unacceptable)
+		return progress, p2p.Refuse(p2p.CodeInvalid, "%v", unacceptable)
+	}
+	return progress, err
+}
+
+func (a *Aggregator) progress(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+	id, err := wire.DecodeProgressRequest(request)
+	if err != nil {
+		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
+	}
+	h, err := a.find(id, from)
+	if err != nil {
+		return nil, err
+	}
+	progress, err := h.arrived(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	if !progress.Complete && progress.Missing == nil {
+		return nil, p2p.Refuse(p2p.CodeNotFound, "no release header of the caller is on the board")
+	}
+	return wire.EncodeProgress(progress), nil
+}
+
+// pieceSize is how much of a document one answer carries.
+const pieceSize = 4 << 20
+
+func (a *Aggregator) document(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+	q, err := wire.DecodeDocumentRequest(request)
+	if err != nil {
+		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
+	}
+	h, err := a.find(q.Study, from)
+	if err != nil {
+		return nil, err
+	}
+	var name string
+	if err := h.do(ctx, func() error {
+		name = h.documentName(q.Hash, from)
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	if name == "" {
+		return nil, p2p.Refuse(p2p.CodeRefused, "no result document of the caller has this hash")
+	}
+	data, err := a.Store.Result(q.Study, name)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, p2p.Refuse(p2p.CodeNotFound, "the result document is not here")
+	}
+	if err != nil {
+		return nil, err
+	}
+	start := min(q.Offset, int64(len(data)))
+	return wire.EncodeDocumentReply(data[start:min(start+pieceSize, int64(len(data)))]), nil
+}
+
+// documentName finds the file of a document that the caller may see: everybody's
+// result, and the caller's own labels.
+func (h *hosted) documentName(hash protocol.Digest, caller protocol.PeerID) string {
+	r, ok := h.machine.Result()
+	if !ok {
+		return ""
+	}
+	if r.Document.Hash == hash {
+		return resultFile
+	}
+	for _, p := range r.PerParty {
+		if p.Party == caller && p.Hash == hash {
+			return partyLabels(caller)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,314 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// hosted is one study at the aggregator. Its machine belongs to the goroutine
+// that run is; everybody else hands in work through do.
+type hosted struct {
+	*Aggregator
+	study   *study.Study
+	machine *session.Aggregator
+	unlock  func()
+	stored  uint64 // envelopes of the board that are in the store
+	shown   session.Status
+
+	life    context.Context   // of run: what the machine starts must outlive a call
+	work    chan func() error // an error ends the service: the machine is ahead of the store
+	ended   chan struct{}     // closed when run has returned
+	news    chan struct{}     // closed and replaced when the board grows; owned by run
+	jobs    chan session.AggregatorEvent
+	running bool // a job runs
+}
+
+func newHosted(a *Aggregator, s *study.Study) (*hosted, error) {
+	machine, err := session.NewAggregator(session.AggregatorConfig{Study: s, Signer: a.signer})
+	if err != nil {
+		return nil, err
+	}
+	h := &hosted{Aggregator: a, study: s, machine: machine,
+		work: make(chan func() error), ended: make(chan struct{}), news: make(chan struct{}), jobs: make(chan session.AggregatorEvent, 1)}
+	raws, err := a.Store.Board(s.ID, 0, 1<<20)
+	if err != nil {
+		return nil, err
+	}
+	var board []protocol.Verified
+	for i, raw := range raws {
+		e, err := decodeVerified(raw)
+		if err != nil {
+			return nil, fmt.Errorf("stored board, envelope %d: %w", i, err)
+		}
+		board = append(board, e)
+	}
+	h.stored = uint64(len(board))
+	return h, machine.Restore(board)
+}
+
+// run owns the machine until ctx ends or something cannot be persisted.
+func (h *hosted) run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	h.life = ctx
+	defer func() {
+		cancel()
+		close(h.ended)
+		if h.running {
+			<-h.jobs // the job has seen ctx end
+		}
+		h.unlock()
+	}()
+	ticker := time.NewTicker(h.Tick)
+	defer ticker.Stop()
+	err := h.resume(ctx)
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			err = h.step(ctx, session.Tick{Now: h.Now()})
+		case f := <-h.work:
+			err = f()
+		case event := <-h.jobs:
+			h.running = false
+			if ctx.Err() == nil {
+				err = h.step(ctx, event)
+			}
+		}
+	}
+	h.Logger.Error("study stopped being served; it is taken up again from the store", "study", h.study.ID.Short(), "error", err)
+}
+
+// resume tells the time and finds the releases that had arrived before.
+func (h *hosted) resume(ctx context.Context) error {
+	if err := h.step(ctx, session.Tick{Now: h.Now()}); err != nil {
+		return err
+	}
+	for _, p := range h.study.Parties {
+		if _, posted := h.machine.Release(p.ID); !posted {
+			continue
+		}
+		_, err := h.collect(ctx, p.ID)
+		if errors.Is(err, errUnacceptable) {
+			h.Logger.Warn("refused a release", "study", h.study.ID.Short(), "from", p.ID.String(), "error", err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return h.show()
+}
+
+// do runs f on the goroutine that owns the machine, waits for it and returns its
+// error, which is one of the store's and ends the service.
+func (h *hosted) do(ctx context.Context, f func() error) error {
+	done := make(chan error, 1)
+	select {
+	case h.work <- func() error {
+		err := f()
+		done <- err
+		return err
+	}:
+		return <-done
+	case <-h.ended:
+		return errGone
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// step takes an event and does what the machine asks for. An error is one of the
+// store's: the machine is ahead of what is durable and must not go on. A refused
+// event never gets that far: post returns it to its sender.
+func (h *hosted) step(ctx context.Context, event session.AggregatorEvent) error {
+	effects, err := h.machine.Step(event)
+	if err != nil {
+		return err
+	}
+	return h.carryOut(ctx, effects)
+}
+
+func (h *hosted) carryOut(ctx context.Context, effects session.Effects) error {
+	var raws [][]byte
+	for _, record := range effects.Persist {
+		save, ok := record.(session.SaveEnvelope)
+		if !ok {
+			return fmt.Errorf("cannot persist %T", record)
+		}
+		raws = append(raws, wire.EncodeEnvelope(save.Envelope.Envelope()))
+		h.Logger.Info("on the board", "study", h.study.ID.Short(), "kind", save.Envelope.Kind(), "from", names(h.study, []protocol.PeerID{save.Envelope.Sender()})[0])
+	}
+	if len(raws) > 0 {
+		if err := h.Store.AppendBoard(h.study.ID, h.stored, raws, nil); err != nil {
+			return err
+		}
+		h.stored += uint64(len(raws))
+		close(h.news)
+		h.news = make(chan struct{})
+	}
+	for _, job := range effects.Run {
+		compute, ok := job.(session.Compute)
+		if !ok {
+			return fmt.Errorf("cannot run %T", job)
+		}
+		h.running = true
+		go func() { h.jobs <- h.compute(ctx, compute) }()
+	}
+	return h.show()
+}
+
+func (h *hosted) show() error {
+	status := h.machine.Status()
+	if sameStatus(status, h.shown) {
+		return nil
+	}
+	h.shown = status
+	if status.Terminal() {
+		h.Logger.Info("study ended", "study", h.study.ID.Short(), "state", status.State, "reason", status.Failure)
+	}
+	return h.Store.PutStatus(h.study.ID, snapshot(h.study, status).encode())
+}
+
+// errUnacceptable reports a release that is whole, matches its hashes, and still is not
+// what its header and the study say.
+var errUnacceptable = errors.New("release is not acceptable")
+
+// collect looks whether a party's release is wholly here, and if so checks it
+// and tells the machine.
+func (h *hosted) collect(ctx context.Context, party protocol.PeerID) (wire.Progress, error) {
+	header, ok := h.machine.Release(party)
+	if !ok {
+		return wire.Progress{}, nil
+	}
+	if h.machine.Collected(party) {
+		return wire.Progress{Complete: true}, nil
+	}
+	progress := wire.Progress{Complete: true}
+	for i, s := range header.Release.Sketches {
+		missing, err := h.Store.FirstMissing(h.study.ID, party, i, len(s.Chunks))
+		if err != nil {
+			return wire.Progress{}, err
+		}
+		progress.Missing = append(progress.Missing, missing)
+		progress.Complete = progress.Complete && missing == len(s.Chunks)
+	}
+	if !progress.Complete {
+		return progress, nil
+	}
+	if _, err := h.contribution(header); err != nil {
+		return progress, fmt.Errorf("%w: %w", errUnacceptable, err)
+	}
+	return progress, h.step(ctx, session.Collected{Party: party})
+}
+
+// contribution reads a collected release from the store.
+func (h *hosted) contribution(header session.Header) (analysis.Contribution, error) {
+	index, _ := h.study.PartyIndex(header.Party.ID)
+	out := analysis.Contribution{Party: index, Header: header.ID, Records: header.Release.Records}
+	for i, s := range header.Release.Sketches {
+		data, err := h.Store.ReadSketch(h.study.ID, header.Party.ID, i, len(s.Chunks))
+		if err != nil {
+			return out, err
+		}
+		decoded, err := release.Decode(s, data)
+		if err != nil {
+			return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
+		}
+		out.Sketches = append(out.Sketches, decoded)
+		out.Bytes += s.Size()
+	}
+	return out, nil
+}
+
+// compute runs the analyses and stores the documents. A panic in numerics must
+// cost this study alone.
+func (h *hosted) compute(ctx context.Context, job session.Compute) (event session.AggregatorEvent) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.Logger.Error("analyses panicked", "study", h.study.ID.Short(), "panic", p, "stack", string(debug.Stack()))
+			event = session.JobFailed{Err: errors.New("internal error")}
+		}
+	}()
+	done, err := h.analyse(ctx, job)
+	if err != nil {
+		h.Logger.Error("analyses failed", "study", h.study.ID.Short(), "error", err)
+		return session.JobFailed{Err: err}
+	}
+	return done
+}
+
+func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Computed, error) {
+	o := analysis.Options{Study: h.study, Attempt: 1, T2: job.T2, Complete: job.Complete}
+	for _, header := range job.Releases {
+		c, err := h.contribution(header)
+		if err != nil {
+			return session.Computed{}, err
+		}
+		o.Contributions = append(o.Contributions, c)
+	}
+	result, labels, err := analysis.Run(ctx, o)
+	if err != nil {
+		return session.Computed{}, err
+	}
+	done := session.Computed{Releases: job.Releases, Complete: job.Complete}
+	if done.Document, err = h.put(resultFile, result); err != nil {
+		return session.Computed{}, err
+	}
+	for i, l := range labels {
+		party := h.study.Parties[o.Contributions[i].Party].ID
+		d, err := h.put(partyLabels(party), l)
+		if err != nil {
+			return session.Computed{}, err
+		}
+		done.PerParty = append(done.PerParty, protocol.PartyDocument{Party: party, Document: d})
+	}
+	return done, nil
+}
+
+func (h *hosted) put(name string, document any) (protocol.Document, error) {
+	data, err := json.MarshalIndent(document, "", " ")
+	if err != nil {
+		return protocol.Document{}, fmt.Errorf("encoding %s: %w", name, err)
+	}
+	data = append(data, '\n')
+	return documentOf(data), h.Store.PutResult(h.study.ID, name, data)
+}
+
+func partyLabels(party protocol.PeerID) string { return "labels-" + party.String() + ".json" }
+
+// board reads the stored board, which only run appends to, from an index on: as
+// much as one reply carries, with the head of just that much.
+func (h *hosted) board(from uint64) (wire.BoardReply, error) {
+	const most = 4 << 20 // bytes of envelopes in one reply
+	reply := wire.BoardReply{From: from}
+	raws, err := h.Store.Board(h.study.ID, from, wire.MaxEnvelopes)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return reply, err
+	}
+	size := 0
+	for _, raw := range raws {
+		if size += len(raw); size > most && len(reply.Envelopes) > 0 {
+			break
+		}
+		e, err := wire.DecodeEnvelope(raw)
+		if err != nil {
+			return reply, err
+		}
+		reply.Envelopes = append(reply.Envelopes, e)
+	}
+	reply.Head = h.machine.HeadAt(from + uint64(len(reply.Envelopes)))
+	return reply, nil
+}

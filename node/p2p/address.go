@@ -1,0 +1,92 @@
+package p2p
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// toLibp2p returns libp2p's form of an identity.
+func toLibp2p(p protocol.PeerID) (peer.ID, error) {
+	key, err := crypto.UnmarshalEd25519PublicKey(p[:])
+	if err != nil {
+		return "", err
+	}
+	return peer.IDFromPublicKey(key)
+}
+
+// fromLibp2p returns our form of an identity; only sound Ed25519 keys have one.
+func fromLibp2p(id peer.ID) (protocol.PeerID, error) {
+	key, err := id.ExtractPublicKey()
+	if err != nil {
+		return protocol.PeerID{}, err
+	}
+	if key.Type() != crypto.Ed25519 {
+		return protocol.PeerID{}, fmt.Errorf("key of type %s", key.Type())
+	}
+	raw, err := key.Raw()
+	if err != nil {
+		return protocol.PeerID{}, err
+	}
+	return protocol.PeerIDFromKey(raw)
+}
+
+// parseAddrs reads the addresses at which a peer is said to listen. A trailing
+// /p2p/ID is accepted when it names that peer.
+func parseAddrs(id peer.ID, addrs []string) ([]ma.Multiaddr, error) {
+	parsed := make([]ma.Multiaddr, 0, len(addrs))
+	for _, text := range addrs {
+		addr, err := ma.NewMultiaddr(text)
+		if err != nil {
+			return nil, fmt.Errorf("parsing address %q: %w (write it like /dns4/host.example.org/tcp/4001)", text, err)
+		}
+		transport, named := peer.SplitAddr(addr)
+		if named != "" && named != id {
+			return nil, fmt.Errorf("address %q names another peer than %s", text, id)
+		}
+		if transport == nil {
+			return nil, fmt.Errorf("address %q names no host", text)
+		}
+		parsed = append(parsed, transport)
+	}
+	return parsed, nil
+}
+
+// Delays of a dial's attempts: TCP first, QUIC when TCP has not come through.
+const (
+	betweenTCP = 250 * time.Millisecond
+	beforeQUIC = time.Second
+)
+
+// rankDial orders the attempts of one dial.
+func rankDial(addrs []ma.Multiaddr) []network.AddrDelay {
+	ranked := make([]network.AddrDelay, 0, len(addrs))
+	var delay time.Duration
+	for _, addr := range addrs {
+		if !isUDP(addr) {
+			ranked = append(ranked, network.AddrDelay{Addr: addr, Delay: delay})
+			delay += betweenTCP
+		}
+	}
+	if len(ranked) > 0 {
+		delay += beforeQUIC - betweenTCP
+	}
+	for _, addr := range addrs {
+		if isUDP(addr) {
+			ranked = append(ranked, network.AddrDelay{Addr: addr, Delay: delay})
+			delay += betweenTCP
+		}
+	}
+	return ranked
+}
+
+func isUDP(addr ma.Multiaddr) bool {
+	_, err := addr.ValueForProtocol(ma.P_UDP)
+	return err == nil
+}

@@ -1,0 +1,193 @@
+package p2p
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/peerstore"
+	libp2p "github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+	"github.com/multiformats/go-multistream"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// errClosed is what calls meet after Close.
+var errClosed = fmt.Errorf("this node's network is %w", net.ErrClosed)
+
+// Call asks a peer, over the connection there is or one to the first address
+// that works: TCP addresses before QUIC ones. It returns the response, a *Refusal
+// of the peer, ErrUnreachable, ErrRefusedPeer, ErrInterrupted or the context's
+// error, wrapped. Call does not retry.
+func (h *Host) Call(ctx context.Context, to protocol.PeerID, addrs []string, name string, request []byte) ([]byte, error) {
+	response, err := h.call(ctx, to, addrs, name, request)
+	if err != nil {
+		return nil, fmt.Errorf("calling %s of %s: %w", name, to, err)
+	}
+	return response, nil
+}
+
+func (h *Host) call(ctx context.Context, to protocol.PeerID, addrs []string, name string, request []byte) ([]byte, error) {
+	if limit := h.limits.frame(name); len(request) > limit {
+		return nil, fmt.Errorf("request of %d bytes, at most %d", len(request), limit)
+	}
+	if !h.gate.allow(to) {
+		return nil, errors.New("no study of this node lists that peer")
+	}
+	ctx, cancel := h.callContext(ctx)
+	defer cancel()
+	id, err := toLibp2p(to)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.connect(ctx, id, addrs); err != nil {
+		return nil, err
+	}
+	response, err := h.exchange(ctx, id, name, request)
+	if err != nil {
+		return nil, h.explain(ctx, id, err)
+	}
+	return response, nil
+}
+
+// callContext adds a deadline where there is none and the end of the host.
+func (h *Host) callContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	cancelDeadline := context.CancelFunc(func() {})
+	if _, ok := ctx.Deadline(); !ok {
+		ctx, cancelDeadline = context.WithTimeout(ctx, h.limits.Call)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(h.ctx, cancel)
+	return ctx, func() { stop(); cancel(); cancelDeadline() }
+}
+
+// connect makes sure that there is a connection.
+func (h *Host) connect(ctx context.Context, id peer.ID, addrs []string) error {
+	if h.host.Network().Connectedness(id) == network.Connected {
+		return nil
+	}
+	parsed, err := parseAddrs(id, addrs)
+	if err != nil {
+		return err
+	}
+	if len(parsed) == 0 {
+		return fmt.Errorf("%w: no address is known", ErrUnreachable)
+	}
+	if s, ok := h.host.Network().(*swarm.Swarm); ok {
+		s.Backoff().Clear(id) // when to try again is the caller's business
+	}
+	h.host.Peerstore().AddAddrs(id, parsed, peerstore.TempAddrTTL)
+	dial, cancel := context.WithTimeout(ctx, h.limits.Dial)
+	defer cancel()
+	if _, err := h.host.Network().DialPeer(dial, id); err != nil {
+		switch {
+		case h.ctx.Err() != nil:
+			return errClosed
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+		return fmt.Errorf("%w: %s (is it serving, and is the address right and open?)", ErrUnreachable, dialFailure(err))
+	}
+	return nil
+}
+
+// dialFailure puts every address that was tried and what became of it on one line.
+func dialFailure(err error) string {
+	var dial *swarm.DialError
+	if !errors.As(err, &dial) || len(dial.DialErrors) == 0 {
+		return err.Error()
+	}
+	tried := make([]string, len(dial.DialErrors))
+	for i, e := range dial.DialErrors {
+		tried[i] = fmt.Sprintf("%s: %v", e.Address, e.Cause)
+	}
+	return strings.Join(tried, "; ")
+}
+
+// exchange sends the request on a stream of its own and reads the answer. It
+// does both at once, because a refusal may come before the request is through.
+func (h *Host) exchange(ctx context.Context, id peer.ID, name string, request []byte) ([]byte, error) {
+	s, err := h.host.NewStream(network.WithNoDial(ctx, "connected already"), id, libp2p.ID(protocolPrefix+name))
+	if err != nil {
+		return nil, err
+	}
+	defer context.AfterFunc(ctx, func() { s.Reset() })()
+	until, _ := ctx.Deadline()
+	frames := framer{pipe: s, idle: h.limits.Idle, until: until}
+	sent := make(chan error, 1)
+	go func() { sent <- frames.write(nil, request) }()
+
+	response, err := readAnswer(&frames, h.limits.frame(name))
+	select {
+	case failed := <-sent:
+		if err == nil && failed == nil {
+			s.Close()
+			return response, nil
+		}
+		s.Reset()
+	default: // answered before all was sent, or failed
+		s.Reset()
+		<-sent
+	}
+	return response, err
+}
+
+// readAnswer returns a response, or a *Refusal as the error.
+func readAnswer(frames *framer, limit int) ([]byte, error) {
+	head, err := frames.readHead(5)
+	if err != nil {
+		return nil, err
+	}
+	code := Code(head[0])
+	if code != 0 {
+		limit = maxMessage
+	}
+	body, err := frames.readBody(head[1:], limit, func(int) error { return nil })
+	if err != nil {
+		return nil, fmt.Errorf("answer: %w", err)
+	}
+	if code != 0 {
+		return nil, &Refusal{Code: code, Message: printable(string(body))}
+	}
+	return body, nil
+}
+
+// timedOut recognises a stream's deadline; each transport has an error of its own.
+func timedOut(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// explain says what an error of an exchange means to the caller.
+func (h *Host) explain(ctx context.Context, id peer.ID, err error) error {
+	var refusal *Refusal
+	switch {
+	case errors.As(err, &refusal) || errors.Is(err, errTooLarge):
+		return err
+	case h.ctx.Err() != nil:
+		return errClosed
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, multistream.ErrNotSupported[libp2p.ID]{}):
+		return Refuse(CodeVersion, "the peer does not know this call; compare versions")
+	case timedOut(err):
+		if until, _ := ctx.Deadline(); !time.Now().Before(until) {
+			return context.DeadlineExceeded
+		}
+		return fmt.Errorf("%w: no progress for %v", ErrInterrupted, h.limits.Idle)
+	case errors.Is(err, network.ErrResourceLimitExceeded):
+		return fmt.Errorf("own limits: %w", err)
+	}
+	// Whoever admits this node has told libp2p's identify exchange what it speaks,
+	// and libp2p remembers that for a minute beyond the connection.
+	if known, _ := h.host.Peerstore().GetProtocols(id); len(known) == 0 {
+		return fmt.Errorf("%w (it closed the connection before answering: does a study there list this node's id %s?)", ErrRefusedPeer, h.id)
+	}
+	return fmt.Errorf("%w: %w", ErrInterrupted, err)
+}

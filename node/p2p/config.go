@@ -1,0 +1,118 @@
+package p2p
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// Config describes a Host.
+type Config struct {
+	// Key is the node's identity. Required.
+	Key ed25519.PrivateKey
+
+	// Listen holds the multiaddrs to listen at, such as /ip4/0.0.0.0/tcp/4001 and
+	// /ip4/0.0.0.0/udp/4001/quic-v1. Empty: the host never listens and only dials.
+	Listen []string
+
+	// Allow says who may be spoken to. It is asked before every dial, after every
+	// security handshake and at every call, from several goroutines, and must not
+	// block. Required.
+	Allow func(protocol.PeerID) bool
+
+	// Version goes into the user agent, "cosketch/VERSION". Default: "dev".
+	Version string
+
+	// Logger takes this package's lines and, from level warning up, libp2p's. The
+	// first Host of a process decides where libp2p logs to. Default: nothing is logged.
+	Logger *slog.Logger
+
+	// Limits bounds what peers may occupy.
+	Limits Limits
+}
+
+// Limits bounds what peers may occupy. They do not depend on the machine. Zero
+// fields take their defaults.
+type Limits struct {
+	// Frame is the largest request or response in bytes. Default: 8 MiB, room for
+	// a chunk of 4 MiB and its wrapping.
+	Frame int
+
+	// FrameOf overrides Frame for single call names. Both sides of a call should
+	// agree on it.
+	FrameOf map[string]int
+
+	// CallsPerPeer is how many calls of one peer are served at once; the next is
+	// refused as busy. Default: 32.
+	CallsPerPeer int
+
+	// ConnsPerIP is how many connections one IPv4 address or IPv6 /56 may hold, and
+	// how many it may open in a burst. An aggregator must admit all parties behind
+	// one address. Default: 256.
+	ConnsPerIP int
+
+	// Conns is how many connections there may be in all. Default: 1024.
+	Conns int
+
+	// Memory is how many bytes all connections and frames may occupy.
+	// Default: 512 MiB.
+	Memory int64
+
+	// Dial bounds making a connection. Default: 20 s.
+	Dial time.Duration
+
+	// Idle bounds how long a frame that has begun may make no progress.
+	// Default: 30 s.
+	Idle time.Duration
+
+	// Call bounds a whole call, on the caller's side where its context has no
+	// deadline and always on the answering side. It must exceed the longest wait
+	// for news. Default: 5 min.
+	Call time.Duration
+}
+
+func (l Limits) withDefaults() Limits {
+	positive := func(v *int, value int) {
+		if *v <= 0 {
+			*v = value
+		}
+	}
+	lasting := func(v *time.Duration, value time.Duration) {
+		if *v <= 0 {
+			*v = value
+		}
+	}
+	positive(&l.Frame, 8<<20)
+	positive(&l.CallsPerPeer, 32)
+	positive(&l.ConnsPerIP, 256)
+	positive(&l.Conns, 1024)
+	if l.Memory <= 0 {
+		l.Memory = 512 << 20
+	}
+	lasting(&l.Dial, 20*time.Second)
+	lasting(&l.Idle, 30*time.Second)
+	lasting(&l.Call, 5*time.Minute)
+	return l
+}
+
+// frame returns the largest frame of calls with this name.
+func (l Limits) frame(name string) int {
+	if n, ok := l.FrameOf[name]; ok && n > 0 {
+		return n
+	}
+	return l.Frame
+}
+
+func (c *Config) check() error {
+	if len(c.Key) != ed25519.PrivateKeySize {
+		return fmt.Errorf("identity key of %d bytes, want %d", len(c.Key), ed25519.PrivateKeySize)
+	}
+	if c.Allow == nil {
+		return errors.New("no rule says who may be spoken to")
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package p2p
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// slice is how many bytes are read or written before the idle deadline is renewed.
+const slice = 64 << 10
+
+// pipe is what frames travel on: a stream with deadlines.
+type pipe interface {
+	io.ReadWriter
+	SetReadDeadline(time.Time) error
+	SetWriteDeadline(time.Time) error
+}
+
+// errTooLarge reports a frame beyond its limit. The frame's bytes were not read.
+var errTooLarge = errors.New("frame exceeds its limit")
+
+// framer reads and writes frames on one stream. A frame that has begun must make
+// progress within idle; nothing may last beyond until.
+type framer struct {
+	pipe
+	idle  time.Duration
+	until time.Time
+}
+
+// soon returns the earlier of the idle deadline and the end of the call.
+func (f *framer) soon() time.Time {
+	if t := time.Now().Add(f.idle); t.Before(f.until) {
+		return t
+	}
+	return f.until
+}
+
+// write sends head ‖ u32 length ‖ body.
+func (f *framer) write(head, body []byte) error {
+	buf := make([]byte, 0, len(head)+4+min(len(body), slice))
+	buf = append(buf, head...)
+	buf = binary.BigEndian.AppendUint32(buf, uint32(len(body)))
+	first := min(len(body), slice)
+	buf = append(buf, body[:first]...)
+	for body = body[first:]; ; {
+		if err := f.SetWriteDeadline(f.soon()); err != nil {
+			return err
+		}
+		if _, err := f.Write(buf); err != nil {
+			return err
+		}
+		if len(body) == 0 {
+			return nil
+		}
+		n := min(len(body), slice)
+		buf, body = body[:n], body[n:]
+	}
+}
+
+// readHead waits until the call's end for the first n bytes of a frame.
+func (f *framer) readHead(n int) ([]byte, error) {
+	if err := f.SetReadDeadline(f.until); err != nil {
+		return nil, err
+	}
+	head := make([]byte, n)
+	if _, err := io.ReadFull(f, head[:1]); err != nil {
+		return nil, err
+	}
+	if err := f.SetReadDeadline(f.soon()); err != nil {
+		return nil, err
+	}
+	_, err := io.ReadFull(f, head[1:])
+	return head, err
+}
+
+// readBody reads the frame's bytes, whose length the frame announced. It asks
+// reserve for the memory first.
+func (f *framer) readBody(length []byte, limit int, reserve func(int) error) ([]byte, error) {
+	n := binary.BigEndian.Uint32(length)
+	if uint64(n) > uint64(limit) {
+		return nil, fmt.Errorf("%d bytes, at most %d: %w", n, limit, errTooLarge)
+	}
+	if err := reserve(int(n)); err != nil {
+		return nil, err
+	}
+	body := make([]byte, n)
+	for rest := body; len(rest) > 0; {
+		if err := f.SetReadDeadline(f.soon()); err != nil {
+			return nil, err
+		}
+		m := min(len(rest), slice)
+		if _, err := io.ReadFull(f, rest[:m]); err != nil {
+			return nil, err
+		}
+		rest = rest[m:]
+	}
+	return body, nil
+}

@@ -1,0 +1,157 @@
+package p2p
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/gologshim"
+	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
+	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
+	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// Host is a node on the network. Its methods may be called concurrently.
+type Host struct {
+	id     protocol.PeerID
+	limits Limits
+	log    *slog.Logger
+	gate   *gater
+	host   host.Host
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+
+	mu      sync.Mutex
+	closing bool
+	serving map[protocol.PeerID]int // calls being served, per caller
+	calls   sync.WaitGroup          // the same calls
+}
+
+// New starts a node: it listens at Config.Listen at once and serves nothing
+// until Serve. An address that cannot be listened at is an error.
+func New(cfg Config) (*Host, error) {
+	if err := cfg.check(); err != nil {
+		return nil, fmt.Errorf("starting the network node: %w", err)
+	}
+	key, err := crypto.UnmarshalEd25519PrivateKey(cfg.Key)
+	if err != nil {
+		return nil, fmt.Errorf("starting the network node: identity key: %w", err)
+	}
+	log := cfg.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	gologshim.SetDefaultHandler(warnings{log.Handler()})
+
+	h := &Host{
+		limits:  cfg.Limits.withDefaults(),
+		log:     log,
+		gate:    newGater(cfg.Allow, log),
+		serving: make(map[protocol.PeerID]int),
+	}
+	if h.id, err = protocol.PeerIDFromKey(cfg.Key[len(cfg.Key)-len(h.id):]); err != nil {
+		return nil, fmt.Errorf("starting the network node: identity key: %w", err)
+	}
+	if h.host, err = newLibp2p(cfg, key, h.limits, h.gate); err != nil {
+		return nil, fmt.Errorf("starting the network node: %w", err)
+	}
+	if err := h.listensEverywhere(cfg.Listen); err != nil {
+		h.host.Close()
+		return nil, fmt.Errorf("starting the network node: %w", err)
+	}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	return h, nil
+}
+
+func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (host.Host, error) {
+	resources, err := resourceManager(limits)
+	if err != nil {
+		return nil, err
+	}
+	version := cfg.Version
+	if version == "" {
+		version = "dev"
+	}
+	listen := libp2p.ListenAddrStrings(cfg.Listen...)
+	if len(cfg.Listen) == 0 {
+		listen = libp2p.NoListenAddrs
+	}
+	h, err := libp2p.New(
+		libp2p.Identity(key),
+		listen,
+		libp2p.Transport(tcp.NewTCPTransport, tcp.DisableReuseport()),
+		libp2p.Transport(libp2pquic.NewTransport),
+		libp2p.Security(libp2ptls.ID, newHybridTLS),
+		libp2p.Muxer(yamux.ID, yamux.DefaultTransport),
+		libp2p.ConnectionGater(gate),
+		libp2p.ResourceManager(resources),
+		libp2p.ConnectionManager(connmgr.NullConnMgr{}),
+		libp2p.SwarmOpts(swarm.WithDialRanker(rankDial)),
+		libp2p.UserAgent("cosketch/"+version),
+		libp2p.ProtocolVersion("cosketch/1"),
+		libp2p.Ping(false),
+		libp2p.DisableRelay(),
+		libp2p.DisableMetrics(),
+		libp2p.DisableIdentifyAddressDiscovery(),
+		libp2p.ForceReachabilityPrivate(), // asks nobody whether it can be reached
+		// A node dials few addresses, which its study names: failures to reach them
+		// are no reason to give up on a whole transport.
+		libp2p.UDPBlackHoleSuccessCounter(nil),
+		libp2p.IPv6BlackHoleSuccessCounter(nil),
+	)
+	if err != nil {
+		resources.Close() // libp2p may have failed before it took it over
+		return nil, err
+	}
+	return h, nil
+}
+
+// listensEverywhere reports an address that could not be listened at; libp2p is
+// content when one of several works.
+func (h *Host) listensEverywhere(want []string) error {
+	if got := h.host.Network().ListenAddresses(); len(got) < len(want) {
+		return fmt.Errorf("listening at %q: only %d of %d addresses are free: %q", want, len(got), len(want), got)
+	}
+	return nil
+}
+
+// PeerID returns the node's identity.
+func (h *Host) PeerID() protocol.PeerID { return h.id }
+
+// Addrs returns the multiaddrs at which the node listens, with real ports and,
+// where it listens at all interfaces, one address per interface.
+func (h *Host) Addrs() []string {
+	addrs, err := h.host.Network().InterfaceListenAddresses()
+	if err != nil {
+		addrs = h.host.Network().ListenAddresses()
+	}
+	texts := make([]string, len(addrs))
+	for i, addr := range addrs {
+		texts[i] = addr.String()
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+// Close ends the contexts of all handlers, closes every connection and waits
+// until the handlers have returned.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	h.closing = true
+	h.mu.Unlock()
+	h.cancel()
+	err := h.host.Close()
+	h.calls.Wait()
+	return err
+}

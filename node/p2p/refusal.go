@@ -1,0 +1,106 @@
+package p2p
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Code says why a call was refused. Its value is what travels.
+type Code uint8
+
+// The codes of protocol version 1.
+const (
+	CodeInternal     Code = 1 // the other side failed; it logged why
+	CodeRefused      Code = 2 // not permitted to this caller, or not now
+	CodeUnknownStudy Code = 3 // the other side has no such study
+	CodeNotFound     Code = 4 // the study is known, the thing asked for is not there (yet)
+	CodeConflict     Code = 5 // contradicts what was stored before
+	CodeInvalid      Code = 6 // the request does not parse or is out of range
+	CodeVersion      Code = 7 // the other side does not speak this call
+	CodeTooLarge     Code = 8 // the request exceeds the limit of its name
+	CodeBusy         Code = 9 // too many calls at once; try again
+)
+
+// String names the code.
+func (c Code) String() string {
+	switch c {
+	case CodeInternal:
+		return "internal error"
+	case CodeRefused:
+		return "refused"
+	case CodeUnknownStudy:
+		return "unknown study"
+	case CodeNotFound:
+		return "not found"
+	case CodeConflict:
+		return "conflict"
+	case CodeInvalid:
+		return "invalid request"
+	case CodeVersion:
+		return "version"
+	case CodeTooLarge:
+		return "too large"
+	case CodeBusy:
+		return "busy"
+	}
+	return fmt.Sprintf("code %d", uint8(c))
+}
+
+// Refusal is the answer of a handler that does not do what was asked. Handlers
+// return it to say why to the caller: its message leaves the machine. Every other
+// error of a handler is logged and travels as CodeInternal without its text.
+type Refusal struct {
+	Code    Code
+	Message string // at most 512 bytes travel; may be empty
+}
+
+// Refuse returns a Refusal with a formatted message.
+func Refuse(code Code, format string, args ...any) *Refusal {
+	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+func (r *Refusal) Error() string {
+	if r.Message == "" {
+		return r.Code.String()
+	}
+	return r.Code.String() + ": " + r.Message
+}
+
+// Errors of Call beside *Refusal and the context's own.
+var (
+	// ErrUnreachable reports that no address of the peer could be connected to.
+	ErrUnreachable = errors.New("peer unreachable")
+
+	// ErrRefusedPeer reports that the peer was reached and closed the connection
+	// before a first answer: it does not admit this node.
+	ErrRefusedPeer = errors.New("peer does not admit this node")
+
+	// ErrInterrupted reports that the connection to a peer that had answered
+	// before was lost during the call. The peer may have done what was asked.
+	ErrInterrupted = errors.New("connection lost during the call")
+)
+
+// maxMessage bounds a refusal's message in bytes.
+const maxMessage = 512
+
+// printable makes a message fit to be shown and logged: one line of printable
+// text of at most maxMessage bytes.
+func printable(message string) string {
+	message = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return '·'
+		}
+		return r
+	}, message)
+	if len(message) <= maxMessage {
+		return message
+	}
+	message = message[:maxMessage]
+	for !utf8.ValidString(message) {
+		message = message[:len(message)-1]
+	}
+	return message
+}

@@ -1,0 +1,65 @@
+package p2p
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+	"github.com/libp2p/go-libp2p/x/rate"
+)
+
+// ownStreams is how many streams of a peer libp2p's identify may use beside calls.
+const ownStreams = 16
+
+// resourceManager turns limits into libp2p's. Nothing is derived from the
+// machine, whose memory a container may not have. Only peers that the gater
+// admitted get past the transient scope.
+func resourceManager(l Limits) (network.ResourceManager, error) {
+	count := func(n int) rcmgr.LimitVal { return rcmgr.LimitVal(n) }
+	streams := 2 * (l.CallsPerPeer + ownStreams) // in and out
+	limits := rcmgr.PartialLimitConfig{
+		System: rcmgr.ResourceLimits{
+			Conns:  count(l.Conns),
+			FD:     count(l.Conns),
+			Memory: rcmgr.LimitVal64(l.Memory),
+		},
+		Transient: rcmgr.ResourceLimits{
+			Conns:  count(l.ConnsPerIP),
+			FD:     count(l.ConnsPerIP),
+			Memory: rcmgr.LimitVal64(l.Memory / 4),
+		},
+		PeerDefault: rcmgr.ResourceLimits{
+			Conns:          count(8),
+			Streams:        count(2 * streams),
+			StreamsInbound: count(streams),
+			Memory:         rcmgr.LimitVal64(l.Memory / 2),
+		},
+	}
+	return rcmgr.NewResourceManager(
+		rcmgr.NewFixedLimiter(limits.Build(rcmgr.InfiniteLimits)),
+		rcmgr.WithMetricsDisabled(),
+		rcmgr.WithLimitPerSubnet(
+			[]rcmgr.ConnLimitPerSubnet{{PrefixLength: 32, ConnCount: l.ConnsPerIP}},
+			[]rcmgr.ConnLimitPerSubnet{{PrefixLength: 56, ConnCount: l.ConnsPerIP}},
+		),
+		rcmgr.WithConnRateLimiters(connRate(l)),
+	)
+}
+
+// connRate admits a burst of ConnsPerIP new connections per address and refills
+// it within a minute. Loopback is exempt.
+func connRate(l Limits) *rate.Limiter {
+	perAddress := rate.Limit{RPS: float64(l.ConnsPerIP) / 60, Burst: l.ConnsPerIP}
+	return &rate.Limiter{
+		NetworkPrefixLimits: []rate.PrefixLimit{
+			{Prefix: netip.MustParsePrefix("127.0.0.0/8")},
+			{Prefix: netip.MustParsePrefix("::1/128")},
+		},
+		SubnetRateLimiter: rate.SubnetLimiter{
+			IPv4SubnetLimits: []rate.SubnetLimit{{PrefixLength: 32, Limit: perAddress}},
+			IPv6SubnetLimits: []rate.SubnetLimit{{PrefixLength: 56, Limit: perAddress}},
+			GracePeriod:      time.Minute,
+		},
+	}
+}

@@ -1,0 +1,206 @@
+package p2p
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	libp2p "github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// Handler answers one call. Its context ends when the caller goes away or
+// cancels, when the host closes, and after Limits.Call. The caller's identity is
+// authenticated. A returned *Refusal travels to the caller; any other error is
+// logged and the caller learns only that there was one.
+type Handler func(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error)
+
+const protocolPrefix = "/cosketch/1/"
+
+// drainTime is how long an oversize request may go on arriving after its refusal.
+const drainTime = 5 * time.Second
+
+// Serve answers calls to name with a handler, from now on. A later Serve of the
+// same name replaces it.
+func (h *Host) Serve(name string, handler Handler) {
+	h.host.SetStreamHandler(libp2p.ID(protocolPrefix+name), func(s network.Stream) {
+		from, ok := h.gate.admit(s.Conn().RemotePeer())
+		if !ok { // admitted when it connected, but no longer
+			s.Conn().Close()
+			return
+		}
+		c := inbound{Host: h, stream: s, name: name, from: from}
+		c.frames = framer{pipe: s, idle: h.limits.Idle, until: time.Now().Add(h.limits.Call)}
+		switch h.enter(from) {
+		case entered:
+			defer h.leave(from)
+			c.serve(handler)
+		case full:
+			c.refuse(Refuse(CodeBusy, "more than %d calls at once", h.limits.CallsPerPeer))
+		case closed:
+			s.Reset()
+		}
+	})
+}
+
+type entry int
+
+const (
+	entered entry = iota
+	full
+	closed
+)
+
+// enter counts a call in, unless its caller has too many or the host closes.
+func (h *Host) enter(from protocol.PeerID) entry {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closing {
+		return closed
+	}
+	if h.serving[from] >= h.limits.CallsPerPeer {
+		return full
+	}
+	h.serving[from]++
+	h.calls.Add(1)
+	return entered
+}
+
+func (h *Host) leave(from protocol.PeerID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.serving[from]--; h.serving[from] == 0 {
+		delete(h.serving, from)
+	}
+	h.calls.Done()
+}
+
+// inbound is one call being answered.
+type inbound struct {
+	*Host
+	stream network.Stream
+	frames framer
+	name   string
+	from   protocol.PeerID
+}
+
+func (c *inbound) serve(handler Handler) {
+	request, err := c.readRequest()
+	var refusal *Refusal
+	switch {
+	case errors.As(err, &refusal):
+		c.refuse(refusal)
+		return
+	case err != nil:
+		c.log.Debug("request did not arrive", "call", c.name, "peer", c.from.String(), "err", err)
+		c.stream.Reset()
+		return
+	}
+
+	ctx, cancel := context.WithDeadline(c.ctx, c.frames.until)
+	defer cancel()
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		c.watch(cancel)
+	}()
+	response, err := c.run(ctx, handler, request)
+	gone := ctx.Err() != nil && time.Now().Before(c.frames.until) // the caller is, or this host is closing
+	c.stream.SetReadDeadline(time.Unix(1, 0)) // ends watch
+	<-watched
+	if gone {
+		c.stream.Reset()
+		return
+	}
+	c.answer(response, err)
+}
+
+func (c *inbound) readRequest() ([]byte, error) {
+	length, err := c.frames.readHead(4)
+	if err != nil {
+		return nil, err
+	}
+	request, err := c.frames.readBody(length, c.limits.frame(c.name), c.reserve)
+	if errors.Is(err, errTooLarge) {
+		return nil, Refuse(CodeTooLarge, "request: %v", err)
+	}
+	return request, err
+}
+
+// reserve asks libp2p's resource manager for a frame's memory, which it gets back
+// with the stream.
+func (c *inbound) reserve(n int) error {
+	if err := c.stream.Scope().ReserveMemory(n, network.ReservationPriorityHigh); err != nil {
+		return Refuse(CodeBusy, "no memory for %d bytes now", n)
+	}
+	return nil
+}
+
+// watch waits for the caller to cancel or vanish, which ends the handler's
+// context. A caller sends nothing after its request; who does is cut off.
+func (c *inbound) watch(cancel context.CancelFunc) {
+	n, err := c.stream.Read(make([]byte, 1))
+	if n > 0 {
+		c.log.Warn("peer sent bytes after its request", "call", c.name, "peer", c.from.String())
+		c.stream.Reset()
+		cancel()
+		return
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		cancel()
+	}
+}
+
+// run calls the handler and turns a panic into an error: one bad call must not
+// take the node down.
+func (c *inbound) run(ctx context.Context, handler Handler, request []byte) (response []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			response, err = nil, fmt.Errorf("handler panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return handler(ctx, c.from, request)
+}
+
+func (c *inbound) answer(response []byte, err error) {
+	if limit := c.limits.frame(c.name); err == nil && len(response) > limit {
+		err = fmt.Errorf("response of %d bytes, at most %d", len(response), limit)
+	}
+	var refusal *Refusal
+	switch {
+	case err == nil:
+		c.send(0, response)
+		c.stream.Close()
+		return
+	case errors.As(err, &refusal) && refusal.Code != 0:
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		refusal = Refuse(CodeBusy, "the call was not done in time")
+	default:
+		c.log.Error("call failed", "call", c.name, "peer", c.from.String(), "err", err)
+		refusal = &Refusal{Code: CodeInternal}
+	}
+	c.send(refusal.Code, []byte(printable(refusal.Message)))
+	c.stream.Close()
+}
+
+// refuse answers a call whose request was not read. The rest of the request is
+// let in for a while: a reset would overtake the answer.
+func (c *inbound) refuse(refusal *Refusal) {
+	c.send(refusal.Code, []byte(printable(refusal.Message)))
+	c.stream.CloseWrite()
+	c.stream.SetReadDeadline(time.Now().Add(drainTime))
+	io.Copy(io.Discard, c.stream)
+	c.stream.Reset()
+}
+
+func (c *inbound) send(code Code, body []byte) {
+	if err := c.frames.write([]byte{byte(code)}, body); err != nil {
+		c.log.Debug("answer was not taken", "call", c.name, "peer", c.from.String(), "err", err)
+		c.stream.Reset()
+	}
+}

@@ -1,0 +1,401 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// PartyOptions makes a party's node.
+type PartyOptions struct {
+	Store   *store.Store                 // required, opened for writing
+	Site    func() (config.Party, error) // required: reads the site file, anew for each study
+	Entropy io.Reader                    // required: crypto/rand outside tests
+	Now     func() protocol.Instant      // required: the clock
+	Version string                       // default: dev
+	Logger  *slog.Logger                 // default: nothing is logged
+	Observe Observer                     // default: nobody
+	Workers int                          // goroutines that project; default 1
+}
+
+// Party is one organisation's node. It never listens: it dials the aggregators
+// of the studies that it serves, and speaks to nobody else.
+type Party struct {
+	PartyOptions
+	signer protocol.Signer
+	host   *p2p.Host
+
+	mu          sync.Mutex
+	aggregators map[protocol.PeerID]bool // of the studies being served; guarded by mu
+}
+
+// NewParty starts a party's node. Close ends it.
+func NewParty(o PartyOptions) (*Party, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Observe == nil {
+		o.Observe = func(Progress) {}
+	}
+	signer, err := protocol.NewSigner(o.Store.Identity())
+	if err != nil {
+		return nil, fmt.Errorf("starting party: %w", err)
+	}
+	p := &Party{PartyOptions: o, signer: signer, aggregators: map[protocol.PeerID]bool{}}
+	p.host, err = p2p.New(p2p.Config{Key: o.Store.Identity(), Allow: p.allow, Version: o.Version, Logger: o.Logger})
+	if err != nil {
+		return nil, fmt.Errorf("starting party: %w", err)
+	}
+	return p, nil
+}
+
+// Close ends the node's connections. Nothing that Run persisted is lost.
+func (p *Party) Close() error { return p.host.Close() }
+
+func (p *Party) allow(id protocol.PeerID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.aggregators[id]
+}
+
+// ID returns the party's identity.
+func (p *Party) ID() protocol.PeerID { return p.signer.ID() }
+
+// Run serves one approved study from wherever it stands to its end, and returns
+// nil when the result is stored. It reconnects for as long as ctx lasts, and
+// returns a *WaitError when that ends first. Another process that serves the
+// study is store.ErrLocked.
+func (p *Party) Run(ctx context.Context, id protocol.StudyID) error {
+	unlock, err := p.Store.LockStudy(id)
+	if err != nil {
+		return fmt.Errorf("serving study %s: %w", id.Short(), err)
+	}
+	defer unlock()
+	r, err := p.open(id)
+	if err != nil {
+		return fmt.Errorf("serving study %s: %w", id.Short(), err)
+	}
+	p.mu.Lock()
+	p.aggregators[r.study.Aggregator.ID] = true
+	p.mu.Unlock()
+	if err := r.serve(ctx); err != nil {
+		return fmt.Errorf("serving study %s: %w", id.Short(), err)
+	}
+	return nil
+}
+
+// service is one study being served. One goroutine, Run's, owns it.
+type service struct {
+	*Party
+	study   *study.Study
+	machine *session.Party
+	client  client
+	pending session.Effects // not sent or run yet
+	shown   session.Status
+}
+
+// open restores the study's machine from the store.
+func (p *Party) open(id protocol.StudyID) (*service, error) {
+	source, err := p.Store.Study(id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := study.Parse(source)
+	if err != nil {
+		return nil, fmt.Errorf("reading the stored study: %w", err)
+	}
+	r := &service{Party: p, study: s, client: client{p.host, s}}
+	restored, err := r.restored()
+	if err != nil {
+		return nil, err
+	}
+	r.machine, err = session.NewParty(session.PartyConfig{Study: s, Signer: p.signer, Entropy: p.Entropy, Restored: restored})
+	if err != nil {
+		return nil, err
+	}
+	return r, r.replay()
+}
+
+// restored gathers what was persisted about the study.
+func (r *service) restored() (session.PartyRestored, error) {
+	var out session.PartyRestored
+	own, err := r.Store.Own(r.study.ID)
+	if err != nil {
+		return out, err
+	}
+	for _, o := range own {
+		e, err := decodeVerified(o.Raw)
+		if err != nil {
+			return out, fmt.Errorf("own %s in the store: %w", o.Kind, err)
+		}
+		out.Own = append(out.Own, e)
+		out.Released = out.Released || o.Kind == protocol.KindRelease
+	}
+	out.Secrets, err = r.Store.Secret(r.study.ID, 1)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return out, err
+	}
+	_, err = r.Store.Result(r.study.ID, resultFile)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return out, err
+	}
+	out.Finished = err == nil
+	return out, nil
+}
+
+func decodeVerified(raw []byte) (protocol.Verified, error) {
+	e, err := wire.DecodeEnvelope(raw)
+	if err != nil {
+		return protocol.Verified{}, err
+	}
+	return protocol.Verify(e)
+}
+
+// replay steps the machine through the stored board.
+func (r *service) replay() error {
+	raws, err := r.Store.Board(r.study.ID, 0, 1<<20)
+	if err != nil || len(raws) == 0 {
+		return err
+	}
+	event := session.Board{}
+	for _, raw := range raws {
+		e, err := decodeVerified(raw)
+		if err != nil {
+			return fmt.Errorf("stored board: %w", err)
+		}
+		event.Envelopes = append(event.Envelopes, e)
+	}
+	raw, err := r.Store.Head(r.study.ID)
+	if err != nil {
+		return fmt.Errorf("stored board's head: %w", err)
+	}
+	if event.Head, err = wire.DecodeHead(raw, r.study.ID); err != nil {
+		return fmt.Errorf("stored board's head: %w", err)
+	}
+	return r.step(event)
+}
+
+// step tells the time, then the event, and persists what the machine asks for.
+// What is to be sent and run waits in pending.
+func (r *service) step(event session.Event) error {
+	for _, ev := range []session.Event{session.Tick{Now: r.Now()}, event} {
+		effects, err := r.machine.Step(ev)
+		if err != nil {
+			return err
+		}
+		for _, record := range effects.Persist {
+			if err := r.persist(record); err != nil {
+				return err
+			}
+		}
+		r.pending.Send = effects.Send // always all that is not on the board yet
+		r.pending.Run = append(r.pending.Run, effects.Run...)
+	}
+	return r.show()
+}
+
+// show stores and reports the status when it changed.
+func (r *service) show() error {
+	status := r.machine.Status()
+	if sameStatus(status, r.shown) {
+		return nil
+	}
+	r.shown = status
+	if err := r.Store.PutStatus(r.study.ID, snapshot(r.study, status).encode()); err != nil {
+		return fmt.Errorf("storing status: %w", err)
+	}
+	r.Observe(Progress{Study: r.study.ID, Milestone: Waiting, Status: status})
+	return nil
+}
+
+func (r *service) persist(record session.Record) error {
+	id := r.study.ID
+	switch record := record.(type) {
+	case session.SaveSecrets:
+		return r.Store.PutSecret(id, record.Attempt, record.Data)
+	case session.SaveEnvelope:
+		e := record.Envelope
+		if err := r.Store.PutOwn(id, e.Kind(), e.Attempt(), wire.EncodeEnvelope(e.Envelope())); err != nil {
+			return err
+		}
+		r.Observe(Progress{Study: id, Milestone: Persisted, Kind: e.Kind()})
+		return nil
+	case session.DestroySecrets:
+		return r.Store.DestroySecrets(id)
+	case session.AppendBoard:
+		return r.appendBoard(record)
+	}
+	return fmt.Errorf("cannot persist %T", record)
+}
+
+// appendBoard stores a stretch of the board, unless it was replayed from there.
+func (r *service) appendBoard(record session.AppendBoard) error {
+	count, err := r.Store.BoardCount(r.study.ID)
+	if err != nil || record.From < count {
+		return err
+	}
+	var raws [][]byte
+	for _, e := range record.Envelopes {
+		raws = append(raws, wire.EncodeEnvelope(e.Envelope()))
+	}
+	return r.Store.AppendBoard(r.study.ID, record.From, raws, wire.EncodeHead(record.Head))
+}
+
+// serve consents, then sends, runs and reads until the study has ended here.
+func (r *service) serve(ctx context.Context) error {
+	if err := r.decide(ctx); err != nil {
+		return err
+	}
+	retry := backoff{least: 200 * time.Millisecond, most: 10 * time.Second}
+	for {
+		status := r.machine.Status()
+		switch status.State {
+		case session.Done:
+			r.Observe(Progress{Study: r.study.ID, Milestone: Finished})
+			return nil
+		case session.Failed:
+			return status.Failure
+		case session.Withdrawn:
+			if len(r.pending.Send) == 0 {
+				return ErrWithdrawn
+			}
+		}
+		err := r.turn(ctx)
+		switch {
+		case err == nil:
+			retry.reset()
+		case ctx.Err() != nil:
+			return &WaitError{For: waitText(r.study, r.machine.Status()), Err: retry.last}
+		case !transient(err):
+			return err
+		default:
+			r.Observe(Progress{Study: r.study.ID, Milestone: Retrying, Err: err})
+			r.Logger.Warn("aggregator not reached", "study", r.study.ID.Short(), "error", err)
+			if !retry.wait(ctx, err) {
+				return &WaitError{For: "the aggregator", Err: err}
+			}
+		}
+	}
+}
+
+// decide brings the steward's stored decision to the machine. Before the first
+// message leaves, the data are read once: a bad line must not strand the others.
+func (r *service) decide(ctx context.Context) error {
+	decision, _, err := r.Store.Decision(r.study.ID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	switch decision {
+	case store.Withdraw:
+		return r.step(session.Retract{})
+	case store.Approve:
+	default:
+		return ErrNotApproved
+	}
+	if r.machine.Status().State == session.Invited {
+		if err := r.check(ctx); err != nil {
+			return err
+		}
+	}
+	return r.step(session.Consent{})
+}
+
+// readWait is how long one read of the board waits for news, in seconds.
+const readWait = 20
+
+// turn posts what is due, then runs one job, or else reads the board.
+func (r *service) turn(ctx context.Context) error {
+	if len(r.pending.Send) > 0 {
+		if err := r.client.post(ctx, r.pending.Send); err != nil {
+			return err
+		}
+		return r.read(ctx, 0)
+	}
+	if len(r.pending.Run) > 0 {
+		event, err := r.run(ctx, r.pending.Run[0])
+		if err != nil {
+			return err
+		}
+		r.pending.Run = r.pending.Run[1:]
+		return r.step(event)
+	}
+	return r.read(ctx, readWait)
+}
+
+func (r *service) read(ctx context.Context, wait uint32) error {
+	reply, err := r.client.read(ctx, r.machine.Count(), wait)
+	if err != nil {
+		return err
+	}
+	event := session.Board{From: reply.From, Head: reply.Head}
+	for _, plain := range reply.Envelopes {
+		e, err := protocol.Verify(plain)
+		if err != nil {
+			return err
+		}
+		event.Envelopes = append(event.Envelopes, e)
+	}
+	return r.step(event)
+}
+
+func (r *service) run(ctx context.Context, job session.Job) (session.Event, error) {
+	switch job := job.(type) {
+	case session.MakeRelease:
+		return r.makeRelease(ctx, job)
+	case session.Upload:
+		return r.upload(ctx, job)
+	case session.FetchResult:
+		return r.fetchResult(ctx, job)
+	}
+	return nil, fmt.Errorf("cannot run %T", job)
+}
+
+// transient reports whether an error of a call may be gone at the next try.
+func transient(err error) bool {
+	var refusal *p2p.Refusal
+	if errors.As(err, &refusal) {
+		switch refusal.Code {
+		case p2p.CodeBusy, p2p.CodeInternal, p2p.CodeUnknownStudy, p2p.CodeNotFound:
+			return true
+		}
+		return false
+	}
+	return errors.Is(err, p2p.ErrUnreachable) || errors.Is(err, p2p.ErrRefusedPeer) || errors.Is(err, p2p.ErrInterrupted) ||
+		errors.Is(err, context.DeadlineExceeded)
+}
+
+// backoff waits longer after each failure in a row, with jitter so that parties
+// that lost one aggregator do not come back all at once.
+type backoff struct {
+	least, most, next time.Duration
+	last              error
+}
+
+func (b *backoff) reset() { b.next, b.last = 0, nil }
+
+// wait returns false when ctx ended first.
+func (b *backoff) wait(ctx context.Context, err error) bool {
+	b.last = err
+	b.next = min(max(2*b.next, b.least), b.most)
+	timer := time.NewTimer(b.next/2 + rand.N(b.next/2+1))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

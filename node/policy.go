@@ -1,0 +1,94 @@
+package node
+
+import (
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/protocol/ledger"
+)
+
+// permitted checks the rules that do not depend on the seed, before anything
+// leaves and again before the debit: the rule for sketches without noise, and
+// the dataset's caps.
+func (r *service) permitted(src *source, records int64) error {
+	if err := r.acceptable(src, records); err != nil {
+		return err
+	}
+	entries, err := r.Store.Ledger()
+	if err != nil {
+		return err
+	}
+	_, err = r.debits(src, entries)
+	return err
+}
+
+// acceptable holds the rule of package audit for releases without noise, which
+// only the steward's site file overrules.
+func (r *service) acceptable(src *source, records int64) error {
+	if r.study.Privacy.Mechanism != dp.None || src.site.AcceptReconstruction {
+		return nil
+	}
+	for _, plan := range src.plans {
+		e, err := r.study.Reveals(plan.Party, plan.Index, int(records))
+		if err != nil {
+			return err
+		}
+		if ok, reason := e.Acceptable(); !ok {
+			return &ReconstructionError{Study: r.study.ID, Reason: reason, Exposure: e.String()}
+		}
+	}
+	return nil
+}
+
+// debits lists the ledger entries that the study's release still needs, each
+// checked against the caps after those before it. A debit that an interrupted
+// run made is found and not made again.
+func (r *service) debits(src *source, entries []ledger.Entry) ([]ledger.Entry, error) {
+	caps, err := capsOf(src.data, r.study.Privacy.Mechanism)
+	if err != nil {
+		return nil, err
+	}
+	// A release without noise needs the steward's yes. By now it was given: the
+	// approval of a study that says none, under a rule that only accept_reconstruction
+	// overrules (acceptable).
+	consent := ledger.Consent{AcceptUnbounded: src.site.AcceptReconstruction || r.study.Privacy.Mechanism == dp.None}
+	var out []ledger.Entry
+	for i, plan := range src.plans {
+		if _, done := ledger.Find(entries, r.study.ID, i); done {
+			continue
+		}
+		next := ledger.Entry{
+			Dataset: src.data.Name, Study: r.study.ID, Sketch: i, Unit: r.study.Privacy.Unit,
+			Attributes: max(plan.Attributes(), 1), At: r.Now(),
+		}.Promised(plan.Noise.Guarantee())
+		if next.Unit == "" {
+			next.Unit = dp.Record // mechanism none has no unit of its own; it bounds neither
+		}
+		if err := ledger.Check(entries, next, caps, consent); err != nil {
+			return nil, err
+		}
+		chained, err := ledger.Append(entries, next)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries[:len(entries):len(entries)], chained)
+		out = append(out, next)
+	}
+	return out, nil
+}
+
+// capsOf turns the site file's caps into the ledger's: a unit without a cap is
+// counted and not limited, but a dataset without any cap allows nothing.
+func capsOf(d config.Dataset, m dp.Mechanism) (ledger.Caps, error) {
+	var caps ledger.Caps
+	budget := func(b config.Budget) *dp.Budget {
+		if b.Epsilon == 0 {
+			return nil
+		}
+		return &dp.Budget{Epsilon: b.Epsilon, Delta: b.Delta}
+	}
+	caps.Record, caps.Attribute = budget(d.Caps.Record), budget(d.Caps.Attribute)
+	if caps.Record == nil && caps.Attribute == nil && m != dp.None {
+		return caps, &NoBudgetError{d.Name}
+	}
+	return caps, nil
+}

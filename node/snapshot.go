@@ -1,0 +1,94 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Snapshot is a study's status as a node last stored it, for status commands
+// that run beside the node.
+type Snapshot struct {
+	Study   string   `json:"study"`
+	Name    string   `json:"name"`
+	State   string   `json:"state"`
+	WaitFor string   `json:"wait_for,omitempty"`
+	From    []string `json:"from,omitempty"`  // names
+	Until   string   `json:"until,omitempty"` // RFC 3339, UTC
+	Failure string   `json:"failure,omitempty"`
+}
+
+func snapshot(s *study.Study, st session.Status) Snapshot {
+	out := Snapshot{Study: s.ID.String(), Name: s.Name, State: string(st.State), WaitFor: st.WaitFor, From: names(s, st.From)}
+	if st.Until != 0 {
+		out.Until = st.Until.String()
+	}
+	if st.Failure != nil {
+		out.Failure = st.Failure.Error()
+	}
+	return out
+}
+
+func (s Snapshot) encode() []byte {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic("node: a snapshot holds text alone: " + err.Error())
+	}
+	return b
+}
+
+// DecodeSnapshot reads a stored snapshot.
+func DecodeSnapshot(b []byte) (Snapshot, error) {
+	var s Snapshot
+	if err := json.Unmarshal(b, &s); err != nil {
+		return s, fmt.Errorf("reading status: %w", err)
+	}
+	return s, nil
+}
+
+// names gives the study's names of peers.
+func names(s *study.Study, ids []protocol.PeerID) []string {
+	var out []string
+	for _, id := range ids {
+		if i, ok := s.PartyIndex(id); ok {
+			out = append(out, s.Parties[i].Name)
+		} else if id == s.Aggregator.ID {
+			out = append(out, "the aggregator")
+		} else {
+			out = append(out, id.String())
+		}
+	}
+	return out
+}
+
+// WaitText says in words what a status waits for, and from whom.
+func (s Snapshot) WaitText() string {
+	switch {
+	case s.WaitFor == "":
+		return ""
+	case len(s.From) == 0:
+		return s.WaitFor
+	}
+	return s.WaitFor + " from " + strings.Join(s.From, ", ")
+}
+
+func waitText(s *study.Study, st session.Status) string { return snapshot(s, st).WaitText() }
+
+func sameStatus(a, b session.Status) bool {
+	return a.State == b.State && a.WaitFor == b.WaitFor && a.Until == b.Until && slices.Equal(a.From, b.From) &&
+		(a.Failure == nil) == (b.Failure == nil)
+}
+
+// Equal reports whether two snapshots say the same.
+func (s Snapshot) Equal(t Snapshot) bool {
+	return s.Study == t.Study && s.State == t.State && s.WaitFor == t.WaitFor && s.Until == t.Until &&
+		s.Failure == t.Failure && slices.Equal(s.From, t.From)
+}
+
+// Active reports whether the study has not ended on this node.
+func (s Snapshot) Active() bool { return !session.Status{State: session.State(s.State)}.Terminal() }

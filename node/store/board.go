@@ -1,0 +1,112 @@
+package store
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// Own is an envelope that this node signed, as it was signed.
+type Own struct {
+	Kind    protocol.Kind
+	Attempt uint32
+	Raw     []byte // encoded envelope
+}
+
+// PutOwn stores an own envelope before it is sent. There is one per study, kind
+// and attempt, for good: the same bytes again change nothing, others are
+// ErrConflict. Durable when it returns nil.
+func (s *Store) PutOwn(study protocol.StudyID, kind protocol.Kind, attempt uint32, raw []byte) error {
+	err := transact(s.db, func(tx *sql.Tx) error {
+		var before []byte
+		err := tx.QueryRow("SELECT raw FROM own WHERE study = ? AND kind = ? AND attempt = ?", study[:], string(kind), attempt).Scan(&before)
+		switch {
+		case err == nil && bytes.Equal(before, raw):
+			return nil
+		case err == nil:
+			return fmt.Errorf("%w: another one was signed before", ErrConflict)
+		case !errors.Is(err, sql.ErrNoRows):
+			return err
+		}
+		_, err = tx.Exec("INSERT INTO own (study, kind, attempt, raw) VALUES (?, ?, ?, ?)", study[:], string(kind), attempt, raw)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("storing own %s/%d of study %s: %w", kind, attempt, study.Short(), explain(err))
+	}
+	return nil
+}
+
+// Own returns this node's envelopes of a study in the order in which they were stored.
+func (s *Store) Own(study protocol.StudyID) ([]Own, error) {
+	own, err := collect(s.db, func(rows *sql.Rows) (o Own, err error) {
+		return o, rows.Scan(&o.Kind, &o.Attempt, &o.Raw)
+	}, "SELECT kind, attempt, raw FROM own WHERE study = ? ORDER BY seq", study[:])
+	if err != nil {
+		return nil, fmt.Errorf("reading own envelopes of study %s: %w", study.Short(), explain(err))
+	}
+	return own, nil
+}
+
+// AppendBoard appends encoded envelopes to a study's board, whose length must be
+// from: otherwise nothing happens and the error is ErrConflict. A head that is not
+// nil replaces the stored one, also when there are no envelopes to append. All of
+// it is durable when it returns nil, or none.
+func (s *Store) AppendBoard(study protocol.StudyID, from uint64, raws [][]byte, head []byte) error {
+	err := transact(s.db, func(tx *sql.Tx) error {
+		var count uint64
+		if err := tx.QueryRow("SELECT COUNT(*) FROM board WHERE study = ?", study[:]).Scan(&count); err != nil {
+			return err
+		}
+		if count != from {
+			return fmt.Errorf("%w: it holds %d envelopes, not %d", ErrConflict, count, from)
+		}
+		for i, raw := range raws {
+			if _, err := tx.Exec("INSERT INTO board (study, seq, raw) VALUES (?, ?, ?)", study[:], from+uint64(i), raw); err != nil {
+				return err
+			}
+		}
+		if head == nil {
+			return nil
+		}
+		_, err := tx.Exec("INSERT INTO heads (study, raw) VALUES (?, ?) ON CONFLICT (study) DO UPDATE SET raw = excluded.raw", study[:], head)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("appending to the board of study %s: %w", study.Short(), explain(err))
+	}
+	return nil
+}
+
+// Board returns at most limit encoded envelopes of a board in order, beginning
+// with number from (the first is 0).
+func (s *Store) Board(study protocol.StudyID, from uint64, limit int) ([][]byte, error) {
+	raws, err := collect(s.db, func(rows *sql.Rows) (raw []byte, err error) {
+		return raw, rows.Scan(&raw)
+	}, "SELECT raw FROM board WHERE study = ? AND seq >= ? ORDER BY seq LIMIT ?", study[:], from, limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading the board of study %s: %w", study.Short(), explain(err))
+	}
+	return raws, nil
+}
+
+// BoardCount returns the number of envelopes on a board, 0 for an unknown study.
+func (s *Store) BoardCount(study protocol.StudyID) (uint64, error) {
+	var count uint64
+	if err := s.db.QueryRow("SELECT COUNT(*) FROM board WHERE study = ?", study[:]).Scan(&count); err != nil {
+		return 0, fmt.Errorf("reading the board of study %s: %w", study.Short(), explain(err))
+	}
+	return count, nil
+}
+
+// Head returns the newest encoded head of a board, or ErrNotFound.
+func (s *Store) Head(study protocol.StudyID) ([]byte, error) {
+	var raw []byte
+	if err := s.db.QueryRow("SELECT raw FROM heads WHERE study = ?", study[:]).Scan(&raw); err != nil {
+		return nil, fmt.Errorf("board head of study %s: %w", study.Short(), explain(err))
+	}
+	return raw, nil
+}

@@ -1,0 +1,191 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// schemaVersion is the database layout that this program writes.
+const schemaVersion = 1
+
+// schema is layout 1. What must not change is guarded by triggers, so that a slip
+// in this program, or a hand with a SQL shell, meets an error.
+const schema = `
+CREATE TABLE meta (
+	role   TEXT NOT NULL,
+	ledger TEXT NOT NULL  -- equals ledger.id
+) STRICT;
+CREATE TABLE studies (
+	id     BLOB PRIMARY KEY,
+	source BLOB NOT NULL,
+	added  INTEGER NOT NULL,
+	status BLOB
+) STRICT;
+CREATE TABLE decisions (
+	seq      INTEGER PRIMARY KEY,
+	study    BLOB NOT NULL REFERENCES studies(id),
+	decision TEXT NOT NULL,
+	at       INTEGER NOT NULL
+) STRICT;
+CREATE TABLE own (
+	seq     INTEGER PRIMARY KEY,
+	study   BLOB NOT NULL REFERENCES studies(id),
+	kind    TEXT NOT NULL,
+	attempt INTEGER NOT NULL,
+	raw     BLOB NOT NULL,
+	UNIQUE (study, kind, attempt)
+) STRICT;
+CREATE TABLE board (
+	study BLOB NOT NULL REFERENCES studies(id),
+	seq   INTEGER NOT NULL, -- 0, 1, 2 …
+	raw   BLOB NOT NULL,
+	PRIMARY KEY (study, seq)
+) STRICT;
+CREATE TABLE heads (
+	study BLOB PRIMARY KEY REFERENCES studies(id),
+	raw   BLOB NOT NULL
+) STRICT;
+CREATE TABLE ledger (
+	seq INTEGER PRIMARY KEY, -- 1, 2, 3 …
+	raw BLOB NOT NULL
+) STRICT;
+CREATE TRIGGER meta_keep   BEFORE UPDATE ON meta   BEGIN SELECT RAISE(ABORT, 'meta is written once'); END;
+CREATE TRIGGER meta_stay   BEFORE DELETE ON meta   BEGIN SELECT RAISE(ABORT, 'meta is written once'); END;
+CREATE TRIGGER ledger_keep BEFORE UPDATE ON ledger BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+CREATE TRIGGER ledger_stay BEFORE DELETE ON ledger BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+CREATE TRIGGER ledger_next BEFORE INSERT ON ledger
+	WHEN NEW.seq IS NOT (SELECT COALESCE(MAX(seq), 0) + 1 FROM ledger)
+	BEGIN SELECT RAISE(ABORT, 'the ledger has no gaps'); END;
+CREATE TRIGGER own_keep    BEFORE UPDATE ON own    BEGIN SELECT RAISE(ABORT, 'own envelopes are append-only'); END;
+CREATE TRIGGER own_stay    BEFORE DELETE ON own    BEGIN SELECT RAISE(ABORT, 'own envelopes are append-only'); END;
+CREATE TRIGGER board_keep  BEFORE UPDATE ON board  BEGIN SELECT RAISE(ABORT, 'boards are append-only'); END;
+CREATE TRIGGER board_stay  BEFORE DELETE ON board  BEGIN SELECT RAISE(ABORT, 'boards are append-only'); END;
+`
+
+// openDatabase opens an existing database. Every transaction of a writable one
+// takes the write lock at its beginning, so that what it read still holds when
+// it writes.
+func openDatabase(path string, readOnly bool) (*sql.DB, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	query := url.Values{}
+	pragmas := []string{"busy_timeout(10000)", "foreign_keys(1)", "synchronous(FULL)"}
+	if readOnly {
+		query.Set("mode", "ro")
+		pragmas = append(pragmas, "query_only(1)")
+	} else {
+		query.Set("mode", "rw")
+		query.Set("_txlock", "immediate")
+		pragmas = append(pragmas, "journal_mode(WAL)")
+	}
+	query["_pragma"] = pragmas
+	location := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: query.Encode()}
+	db, err := sql.Open("sqlite", location.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(8)
+	return db, nil
+}
+
+// createDatabase makes a database with an empty ledger and leaves it in one file.
+func createDatabase(path string, role Role, id ledgerID) error {
+	if err := writeFile(path, nil); err != nil { // SQLite gives its other files the mode of this one
+		return err
+	}
+	db, err := openDatabase(path, false)
+	if err != nil {
+		return err
+	}
+	err = transact(db, func(tx *sql.Tx) error {
+		if _, err := tx.Exec(schema); err != nil {
+			return err
+		}
+		if _, err := tx.Exec("INSERT INTO meta (role, ledger) VALUES (?, ?)", string(role), id.String()); err != nil {
+			return err
+		}
+		_, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
+		return err
+	})
+	if err == nil {
+		_, err = db.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	for _, suffix := range []string{"-wal", "-shm"} { // empty after the checkpoint
+		if err := os.Remove(path + suffix); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkDatabase refuses a database that this program cannot read, that belongs to
+// the other role, or whose ledger is not the one made with the identity.
+func checkDatabase(db *sql.DB, role Role, id ledgerID) error {
+	var version int
+	if err := db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+		return fmt.Errorf("reading %s: %w", databaseFile, err)
+	}
+	switch {
+	case version == 0:
+		return fmt.Errorf("%w: %s is empty (restore the directory from a backup)", ErrLedgerMissing, databaseFile)
+	case version != schemaVersion:
+		return fmt.Errorf("%s has layout %d, this program knows %d (update it)", databaseFile, version, schemaVersion)
+	}
+	var storedRole, storedID string
+	if err := db.QueryRow("SELECT role, ledger FROM meta").Scan(&storedRole, &storedID); err != nil {
+		if errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("%w: %s names none", ErrLedgerMissing, databaseFile)
+		}
+		return fmt.Errorf("reading %s: %w", databaseFile, err)
+	}
+	if storedRole != string(role) {
+		return fmt.Errorf("it belongs to a node of role %s", storedRole)
+	}
+	if storedID != id.String() {
+		return fmt.Errorf("%w: %s was not made with it (restore the directory from a backup)", ErrLedgerMissing, databaseFile)
+	}
+	return nil
+}
+
+// transact runs f in one transaction, which is durable when transact returns nil.
+func transact(db *sql.DB, f func(*sql.Tx) error) error {
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	if err := f(tx); err != nil {
+		tx.Rollback()
+		return err
+	}
+	return tx.Commit()
+}
+
+// explain turns SQLite's errors on which callers decide into ours.
+func explain(err error) error {
+	var e *sqlite.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, sql.ErrNoRows):
+		return ErrNotFound
+	case !errors.As(err, &e):
+		return err
+	case e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+		return fmt.Errorf("its study is %w", ErrNotFound)
+	case e.Code()&0xff == sqlite3.SQLITE_READONLY:
+		return ErrReadOnly
+	}
+	return err
+}

@@ -1,0 +1,97 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/protocol/ledger"
+)
+
+// Debit checks and appends to the ledger in one transaction that no other writer
+// of any process can come between. Decide sees the whole ledger, all datasets, and
+// returns the entries to append, in order and not yet chained; none means there is
+// nothing to debit. Its error leaves the ledger as it was. Debit returns the
+// entries as they were appended; they are durable when its error is nil. When the
+// error comes from the commit itself they may be durable nevertheless: call Debit
+// again and let decide find them.
+func (s *Store) Debit(ctx context.Context, decide func(entries []ledger.Entry) ([]ledger.Entry, error)) ([]ledger.Entry, error) {
+	if s.readOnly {
+		return nil, fmt.Errorf("debiting the ledger: %w", ErrReadOnly)
+	}
+	tx, err := s.db.BeginTx(ctx, nil) // BEGIN IMMEDIATE: see openDatabase
+	if err != nil {
+		return nil, fmt.Errorf("debiting the ledger: %w", err)
+	}
+	defer tx.Rollback()
+	entries, err := readLedger(ctx, tx)
+	if err != nil {
+		return nil, fmt.Errorf("debiting the ledger: %w", err)
+	}
+	asked, err := decide(entries)
+	if err != nil {
+		return nil, err
+	}
+	first := len(entries)
+	for _, next := range asked {
+		if next, err = ledger.Append(entries, next); err != nil {
+			return nil, fmt.Errorf("debiting the ledger: %w", err)
+		}
+		raw, err := next.Encode()
+		if err != nil {
+			return nil, fmt.Errorf("debiting the ledger: %w", err)
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO ledger (seq, raw) VALUES (?, ?)", next.Sequence, raw); err != nil {
+			return nil, fmt.Errorf("debiting the ledger: %w", explain(err))
+		}
+		entries = append(entries, next)
+	}
+	if err := tx.Commit(); err != nil {
+		return nil, fmt.Errorf("debiting the ledger: %w", err)
+	}
+	return entries[first:], nil
+}
+
+// Ledger returns every entry of every dataset in order. It verifies the chain: a
+// ledger that is not what was written is a *ledger.BrokenChain.
+func (s *Store) Ledger() ([]ledger.Entry, error) {
+	entries, err := readLedger(context.Background(), s.db)
+	if err != nil {
+		return nil, fmt.Errorf("reading the ledger: %w", err)
+	}
+	return entries, nil
+}
+
+// queryer is a database or a transaction.
+type queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func readLedger(ctx context.Context, q queryer) ([]ledger.Entry, error) {
+	rows, err := q.QueryContext(ctx, "SELECT seq, raw FROM ledger ORDER BY seq")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var entries []ledger.Entry
+	for rows.Next() {
+		var seq uint64
+		var raw []byte
+		if err := rows.Scan(&seq, &raw); err != nil {
+			return nil, err
+		}
+		e, err := ledger.DecodeEntry(raw)
+		if err == nil && e.Sequence != seq {
+			err = errors.New("its number is not its place")
+		}
+		if err != nil {
+			return nil, &ledger.BrokenChain{Sequence: seq, Err: err}
+		}
+		entries = append(entries, e)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return entries, ledger.VerifyChain(entries)
+}

@@ -1,0 +1,150 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// headerFile is a release's header among its files.
+const headerFile = "header"
+
+// Release is what a party ships in a study, to be stored before a byte leaves.
+type Release struct {
+	Header []byte               // opaque, required
+	Files  map[string]io.Reader // by name, such as "sketch-0.bin"; each is read once to its end
+}
+
+// SaveRelease stores a study's release: its header and every file are there and
+// durable when it returns nil, and none of it otherwise. There is one release per
+// study: storing it again with an equal header changes nothing, another header is
+// ErrConflict and the stored release stays. Callers hold the study's lock.
+func (s *Store) SaveRelease(study protocol.StudyID, release Release) error {
+	if err := s.saveRelease(study, release); err != nil {
+		return fmt.Errorf("storing the release of study %s: %w", study.Short(), err)
+	}
+	return nil
+}
+
+func (s *Store) saveRelease(study protocol.StudyID, release Release) error {
+	if err := s.writable(); err != nil {
+		return err
+	}
+	switch before, err := s.ReleaseHeader(study); {
+	case err == nil && bytes.Equal(before, release.Header):
+		return nil
+	case err == nil:
+		return fmt.Errorf("%w: a release was drawn before and is the only one", ErrConflict)
+	case !errors.Is(err, ErrNotFound):
+		return err
+	}
+	staging := s.path(releasesDir, study.String()+".tmp")
+	if err := os.RemoveAll(staging); err != nil { // of a process that was killed here
+		return err
+	}
+	if err := mkdir(staging); err != nil {
+		return err
+	}
+	if err := fillRelease(staging, release); err != nil {
+		return errors.Join(err, os.RemoveAll(staging))
+	}
+	if err := os.Rename(staging, s.path(releasesDir, study.String())); err != nil {
+		return errors.Join(err, os.RemoveAll(staging))
+	}
+	return syncDir(s.path(releasesDir))
+}
+
+func fillRelease(dir string, release Release) error {
+	for _, name := range slices.Sorted(maps.Keys(release.Files)) {
+		if err := checkName(name); err != nil {
+			return err
+		}
+		if err := newFile(filepath.Join(dir, name), release.Files[name]); err != nil {
+			return err
+		}
+	}
+	if err := newFile(filepath.Join(dir, headerFile), bytes.NewReader(release.Header)); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+func newFile(path string, from io.Reader) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return writeSynced(f, from)
+}
+
+// ReleaseHeader returns the header of a study's stored release, or ErrNotFound
+// when none was stored.
+func (s *Store) ReleaseHeader(study protocol.StudyID) ([]byte, error) {
+	header, err := os.ReadFile(s.path(releasesDir, study.String(), headerFile))
+	if err != nil {
+		return nil, fmt.Errorf("release of study %s: %w", study.Short(), missing(err))
+	}
+	return header, nil
+}
+
+// File is an open file for reading, at any place and from several goroutines by ReadAt.
+type File struct {
+	*io.SectionReader
+	closer io.Closer
+}
+
+// Close closes the file.
+func (f *File) Close() error { return f.closer.Close() }
+
+// OpenReleaseFile opens a file of a study's release, or returns ErrNotFound.
+func (s *Store) OpenReleaseFile(study protocol.StudyID, name string) (*File, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	f, err := openFile(s.path(releasesDir, study.String(), name))
+	if err != nil {
+		return nil, fmt.Errorf("file %q of the release of study %s: %w", name, study.Short(), err)
+	}
+	return f, nil
+}
+
+func openFile(path string) (*File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, missing(err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &File{SectionReader: io.NewSectionReader(f, 0, info.Size()), closer: f}, nil
+}
+
+// missing turns a file's absence into ErrNotFound.
+func missing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrNotFound
+	}
+	return err
+}
+
+// checkName admits the file names that every system takes and that stay in their
+// directory: lower-case letters, digits, dot, dash and underscore, no leading dot.
+func checkName(name string) error {
+	const allowed = "abcdefghijklmnopqrstuvwxyz0123456789.-_"
+	if name == "" || len(name) > 100 || name[0] == '.' || name == headerFile || strings.HasSuffix(name, ".tmp") ||
+		strings.Trim(name, allowed) != "" {
+		return fmt.Errorf("file name %.120q: want 1 to 100 of %q, not beginning with a dot nor ending in .tmp, and not %q", name, allowed, headerFile)
+	}
+	return nil
+}

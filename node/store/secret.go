@@ -1,0 +1,110 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// PutSecret stores the secrets of one attempt in a file of their own, replacing
+// and erasing what was there. Durable when it returns nil.
+func (s *Store) PutSecret(study protocol.StudyID, attempt uint32, data []byte) error {
+	if err := s.putSecret(s.secretPath(study, attempt), data); err != nil {
+		return fmt.Errorf("storing the secrets of attempt %d of study %s: %w", attempt, study.Short(), err)
+	}
+	return nil
+}
+
+func (s *Store) putSecret(path string, data []byte) error {
+	if err := s.writable(); err != nil {
+		return err
+	}
+	before, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	if err := writeFile(path, data); err != nil {
+		if before != nil {
+			before.Close()
+		}
+		return err
+	}
+	if before == nil {
+		return nil
+	}
+	return errors.Join(erase(before), before.Close()) // it has no name any more
+}
+
+// Secret returns the secrets of an attempt, or ErrNotFound when none were stored
+// or they were destroyed.
+func (s *Store) Secret(study protocol.StudyID, attempt uint32) ([]byte, error) {
+	data, err := readSecretFile(s.secretPath(study, attempt))
+	if err != nil {
+		return nil, fmt.Errorf("secrets of attempt %d of study %s: %w", attempt, study.Short(), missing(err))
+	}
+	return data, nil
+}
+
+// DestroySecrets overwrites and removes the secrets of every attempt of a study;
+// having none is no error. When it returns nil they are gone for good from the
+// file system's point of view. Below it they may live on: flash memory,
+// copy-on-write file systems, snapshots and swap keep old blocks that no program
+// can reach, so disks that hold this directory should be encrypted.
+func (s *Store) DestroySecrets(study protocol.StudyID) error {
+	if err := s.destroySecrets(study); err != nil {
+		return fmt.Errorf("destroying the secrets of study %s: %w", study.Short(), err)
+	}
+	return nil
+}
+
+func (s *Store) destroySecrets(study protocol.StudyID) error {
+	if err := s.writable(); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(s.path(secretsDir))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		// The temporary file of a writer that was killed begins so too.
+		if !strings.HasPrefix(file.Name(), study.String()+"-") {
+			continue
+		}
+		path := s.path(secretsDir, file.Name())
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(erase(f), f.Close()); err != nil {
+			return err
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	return syncDir(s.path(secretsDir))
+}
+
+// erase overwrites a file with zeros, in place and synced.
+func erase(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if _, err := f.Write(make([]byte, info.Size())); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+func (s *Store) secretPath(study protocol.StudyID, attempt uint32) string {
+	return s.path(secretsDir, study.String()+"-"+strconv.FormatUint(uint64(attempt), 10))
+}

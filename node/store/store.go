@@ -1,0 +1,240 @@
+package store
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/hpke"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Role is what a node is. A directory belongs to one role.
+type Role string
+
+// The two roles.
+const (
+	Party      Role = "party"
+	Aggregator Role = "aggregator"
+)
+
+// Errors on which callers decide.
+var (
+	ErrNotFound  = errors.New("not in this store")
+	ErrConflict  = errors.New("contradicts what is stored")
+	ErrLocked    = errors.New("another process serves this study")
+	ErrAmbiguous = errors.New("ambiguous")
+	ErrReadOnly  = errors.New("store is open for reading only")
+
+	// ErrNoStore reports a directory that was never initialised.
+	ErrNoStore = errors.New("no state directory")
+
+	// ErrLedgerMissing reports that the directory has an identity but not the ledger
+	// that was made with it. It is a refusal to start: a fresh ledger would forget
+	// what was spent.
+	ErrLedgerMissing = errors.New("the privacy ledger of this identity is missing")
+)
+
+// Names in a state directory.
+const (
+	identityFile = "identity.key"
+	hpkeFile     = "hpke.key"
+	ledgerFile   = "ledger.id"
+	databaseFile = "state.db"
+	secretsDir   = "secrets"
+	releasesDir  = "releases"
+	uploadsDir   = "uploads"
+	resultsDir   = "results"
+	locksDir     = "locks"
+)
+
+// Options of Open.
+type Options struct {
+	// ReadOnly opens the store beside a running daemon: no write succeeds, and the
+	// private keys are not read. Default: false.
+	ReadOnly bool
+}
+
+// Store is an open state directory. Its methods may be called concurrently.
+type Store struct {
+	dir      string
+	role     Role
+	readOnly bool
+	db       *sql.DB
+	identity ed25519.PrivateKey
+	hpke     hpke.PrivateKey
+	ledgerID ledgerID
+}
+
+// Open opens a state directory that Create made for this role. It refuses a
+// directory without identity, key files that others can read, a missing or
+// foreign ledger, and a database of a newer program.
+func Open(dir string, role Role, opts Options) (*Store, error) {
+	s := &Store{dir: dir, role: role, readOnly: opts.ReadOnly}
+	if err := s.open(); err != nil {
+		if s.db != nil {
+			s.db.Close()
+		}
+		return nil, fmt.Errorf("opening the %s's state directory %q: %w", role, dir, err)
+	}
+	return s, nil
+}
+
+func (s *Store) open() error {
+	if err := s.checkDir(); err != nil {
+		return err
+	}
+	if !s.readOnly {
+		if err := s.readKeys(); err != nil {
+			return err
+		}
+	}
+	text, err := readSecretFile(s.path(ledgerFile))
+	if err != nil {
+		return fmt.Errorf("%w: %w (restore the directory from a backup)", ErrLedgerMissing, err)
+	}
+	if s.ledgerID, err = parseLedgerID(text); err != nil {
+		return fmt.Errorf("%w: %w", ErrLedgerMissing, err)
+	}
+	if err := requireFile(s.path(databaseFile)); err != nil {
+		return fmt.Errorf("%w: %w (restore the directory from a backup)", ErrLedgerMissing, err)
+	}
+	if s.db, err = openDatabase(s.path(databaseFile), s.readOnly); err != nil {
+		return err
+	}
+	return checkDatabase(s.db, s.role, s.ledgerID)
+}
+
+// checkDir tells a missing directory from a damaged one and from one of the
+// other role.
+func (s *Store) checkDir() error {
+	hint := fmt.Sprintf("run `%s init` first, or name the directory with --state", s.role)
+	info, err := os.Stat(s.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w (%s)", ErrNoStore, hint)
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return errors.New("not a directory")
+	}
+	if err := private(s.dir, info); err != nil {
+		return err
+	}
+	if err := requireFile(s.path(identityFile)); err != nil {
+		if requireFile(s.path(databaseFile)) == nil {
+			return fmt.Errorf("%w: the state is there but its identity is not (restore it from a backup)", err)
+		}
+		return fmt.Errorf("%w: %w (%s)", ErrNoStore, err, hint)
+	}
+	return nil
+}
+
+func (s *Store) readKeys() error {
+	text, err := readSecretFile(s.path(identityFile))
+	if err != nil {
+		return err
+	}
+	if s.identity, err = parseIdentity(text); err != nil {
+		return fmt.Errorf("reading %s: %w", identityFile, err)
+	}
+	if s.role != Aggregator {
+		return nil
+	}
+	if text, err = readSecretFile(s.path(hpkeFile)); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w (a party's directory has none: is this the aggregator's?)", err)
+		}
+		return err
+	}
+	if s.hpke, err = parseHPKE(text); err != nil {
+		return fmt.Errorf("reading %s: %w", hpkeFile, err)
+	}
+	return nil
+}
+
+// Close closes the database. Locks that are still held stay held.
+func (s *Store) Close() error { return s.db.Close() }
+
+// Dir returns the state directory.
+func (s *Store) Dir() string { return s.dir }
+
+// Identity returns the node's private key; nil when the store is read-only.
+func (s *Store) Identity() ed25519.PrivateKey { return s.identity }
+
+// HPKE returns the aggregator's private key, to which files are sealed; nil for
+// a party and when the store is read-only.
+func (s *Store) HPKE() hpke.PrivateKey { return s.hpke }
+
+func (s *Store) path(elements ...string) string {
+	return filepath.Join(append([]string{s.dir}, elements...)...)
+}
+
+// writable guards the methods that write files; the database guards itself.
+func (s *Store) writable() error {
+	if s.readOnly {
+		return ErrReadOnly
+	}
+	return nil
+}
+
+func requireFile(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a file", path)
+	}
+	return nil
+}
+
+// private refuses what users other than the owner may read or write.
+func private(path string, info fs.FileInfo) error {
+	if runtime.GOOS == "windows" { // its mode bits say nothing
+		return nil
+	}
+	if open := info.Mode().Perm() & 0o077; open != 0 {
+		return fmt.Errorf("%s has mode %04o and is open to other users (run `chmod go= %s`)", path, info.Mode().Perm(), path)
+	}
+	return nil
+}
+
+// readSecretFile reads a file that only its owner may be able to read.
+func readSecretFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := private(path, info); err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	if _, err := text.ReadFrom(f); err != nil {
+		return nil, err
+	}
+	return text.Bytes(), nil
+}
+
+// ledgerID ties an identity to the one ledger that was made with it.
+type ledgerID [32]byte
+
+func (id ledgerID) String() string { return hex.EncodeToString(id[:]) }
+
+func parseLedgerID(text []byte) (ledgerID, error) {
+	raw, err := hex.DecodeString(string(bytes.TrimSpace(text)))
+	if err != nil || len(raw) != len(ledgerID{}) {
+		return ledgerID{}, fmt.Errorf("%s is damaged: want 64 hexadecimal digits", ledgerFile)
+	}
+	return ledgerID(raw), nil
+}

@@ -1,0 +1,195 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// StudyEntry is a study in the store's list.
+type StudyEntry struct {
+	ID    protocol.StudyID
+	Added protocol.Instant
+}
+
+// PutStudy stores a study file's bytes under its id, which the caller has
+// computed from them. Storing it again changes nothing. Durable when it returns nil.
+func (s *Store) PutStudy(id protocol.StudyID, source []byte, added protocol.Instant) error {
+	_, err := s.db.Exec("INSERT INTO studies (id, source, added) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id[:], source, int64(added))
+	if err != nil {
+		return fmt.Errorf("storing study %s: %w", id.Short(), explain(err))
+	}
+	return nil
+}
+
+// Study returns a study file's bytes, or ErrNotFound.
+func (s *Store) Study(id protocol.StudyID) ([]byte, error) {
+	var source []byte
+	if err := s.db.QueryRow("SELECT source FROM studies WHERE id = ?", id[:]).Scan(&source); err != nil {
+		return nil, fmt.Errorf("study %s: %w", id.Short(), explain(err))
+	}
+	return source, nil
+}
+
+// Studies lists all studies, the oldest first.
+func (s *Store) Studies() ([]StudyEntry, error) {
+	studies, err := collect(s.db, func(rows *sql.Rows) (StudyEntry, error) {
+		var id []byte
+		var e StudyEntry
+		err := rows.Scan(&id, &e.Added)
+		copy(e.ID[:], id)
+		return e, err
+	}, "SELECT id, added FROM studies ORDER BY added, rowid")
+	if err != nil {
+		return nil, fmt.Errorf("listing studies: %w", explain(err))
+	}
+	return studies, nil
+}
+
+// minPrefix is how much of an id people must type at least.
+const minPrefix = 4
+
+// FindStudy returns the one study whose id begins with these hexadecimal digits,
+// at least four. It returns ErrNotFound for none and ErrAmbiguous for several.
+func (s *Store) FindStudy(prefix string) (protocol.StudyID, error) {
+	prefix = strings.ToLower(prefix)
+	even := prefix
+	if len(even)%2 == 1 {
+		even += "0"
+	}
+	if _, err := hex.DecodeString(even); err != nil || len(prefix) < minPrefix || len(prefix) > 64 {
+		return protocol.StudyID{}, fmt.Errorf("study %.80q: want the first %d to 64 hexadecimal digits of its id", prefix, minPrefix)
+	}
+	studies, err := s.Studies()
+	if err != nil {
+		return protocol.StudyID{}, err
+	}
+	var found []protocol.StudyID
+	for _, e := range studies {
+		if strings.HasPrefix(e.ID.String(), prefix) {
+			found = append(found, e.ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return protocol.StudyID{}, fmt.Errorf("study %s: %w", prefix, ErrNotFound)
+	case 1:
+		return found[0], nil
+	}
+	return protocol.StudyID{}, fmt.Errorf("study %s: %w: %d studies begin so, such as %s and %s", prefix, ErrAmbiguous, len(found), found[0], found[1])
+}
+
+// Decision is what a party said about a study.
+type Decision string
+
+// The decisions. A withdrawal is final.
+const (
+	Approve  Decision = "approve"
+	Decline  Decision = "decline"
+	Withdraw Decision = "withdraw"
+)
+
+// PutDecision records a decision; the newest one counts. After a withdrawal only
+// a withdrawal is accepted, everything else is ErrConflict. Durable when it
+// returns nil.
+func (s *Store) PutDecision(study protocol.StudyID, decision Decision, at protocol.Instant) error {
+	err := transact(s.db, func(tx *sql.Tx) error {
+		var withdrawn bool
+		if err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM decisions WHERE study = ? AND decision = ?)",
+			study[:], string(Withdraw)).Scan(&withdrawn); err != nil {
+			return err
+		}
+		if withdrawn {
+			if decision == Withdraw {
+				return nil
+			}
+			return fmt.Errorf("%w: it was withdrawn, which is final", ErrConflict)
+		}
+		_, err := tx.Exec("INSERT INTO decisions (study, decision, at) VALUES (?, ?, ?)", study[:], string(decision), int64(at))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("recording decision %s on study %s: %w", decision, study.Short(), explain(err))
+	}
+	return nil
+}
+
+// Decision returns the decision that counts and when it was made, or ErrNotFound
+// when there is none.
+func (s *Store) Decision(study protocol.StudyID) (Decision, protocol.Instant, error) {
+	var decision Decision
+	var at protocol.Instant
+	err := s.db.QueryRow("SELECT decision, at FROM decisions WHERE study = ? ORDER BY seq DESC LIMIT 1", study[:]).Scan(&decision, &at)
+	if err != nil {
+		return "", 0, fmt.Errorf("decision on study %s: %w", study.Short(), explain(err))
+	}
+	return decision, at, nil
+}
+
+// PutStatus replaces the snapshot, in JSON, that status commands show of a study.
+// Durable when it returns nil.
+func (s *Store) PutStatus(study protocol.StudyID, json []byte) error {
+	result, err := s.db.Exec("UPDATE studies SET status = ? WHERE id = ?", json, study[:])
+	if err == nil {
+		if n, _ := result.RowsAffected(); n == 0 {
+			err = ErrNotFound
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("storing the status of study %s: %w", study.Short(), explain(err))
+	}
+	return nil
+}
+
+// Status returns the newest snapshot of a study, or ErrNotFound.
+func (s *Store) Status(study protocol.StudyID) ([]byte, error) {
+	var json []byte
+	err := s.db.QueryRow("SELECT status FROM studies WHERE id = ? AND status IS NOT NULL", study[:]).Scan(&json)
+	if err != nil {
+		return nil, fmt.Errorf("status of study %s: %w", study.Short(), explain(err))
+	}
+	return json, nil
+}
+
+// LockStudy makes this process the one that serves a study. It does not wait: it
+// returns ErrLocked while another one, or another caller in this one, holds the
+// lock. The lock ends with unlock or with the process.
+func (s *Store) LockStudy(study protocol.StudyID) (unlock func(), err error) {
+	if err := s.writable(); err != nil {
+		return nil, fmt.Errorf("locking study %s: %w", study.Short(), err)
+	}
+	lock := flock.New(s.path(locksDir, study.String()+".lock"), flock.SetPermissions(0o600))
+	ok, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("locking study %s: %w", study.Short(), err)
+	}
+	if !ok {
+		lock.Close()
+		return nil, fmt.Errorf("locking study %s: %w", study.Short(), ErrLocked)
+	}
+	// The file stays: removing it would let two processes lock two files of one name.
+	return func() { lock.Close() }, nil
+}
+
+// collect runs a query and scans every row.
+func collect[T any](db *sql.DB, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := db.Query(query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		one, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}

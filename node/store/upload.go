@@ -1,0 +1,100 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// PutChunk stores one chunk of a party's sketch at the aggregator, which has
+// checked it against the party's signed header. The same chunk again changes
+// nothing, another one in its place is ErrConflict. Durable when it returns nil.
+func (s *Store) PutChunk(study protocol.StudyID, party protocol.PeerID, sketch, index int, data []byte) error {
+	if err := s.putChunk(s.chunkPath(study, party, sketch, index), data); err != nil {
+		return fmt.Errorf("storing chunk %d of sketch %d of %s in study %s: %w", index, sketch, party, study.Short(), err)
+	}
+	return nil
+}
+
+func (s *Store) putChunk(path string, data []byte) error {
+	if err := s.writable(); err != nil {
+		return err
+	}
+	switch before, err := os.ReadFile(path); {
+	case err == nil && bytes.Equal(before, data):
+		return nil
+	case err == nil:
+		return ErrConflict
+	case !os.IsNotExist(err):
+		return err
+	}
+	if err := mkdir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return writeFile(path, data)
+}
+
+// FirstMissing returns the number of the first of a sketch's chunks that is not
+// stored: where an upload resumes. It is chunks when all are there.
+func (s *Store) FirstMissing(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) (int, error) {
+	for i := range chunks {
+		switch _, err := os.Stat(s.chunkPath(study, party, sketch, i)); {
+		case os.IsNotExist(err):
+			return i, nil
+		case err != nil:
+			return 0, fmt.Errorf("looking for chunks of %s in study %s: %w", party, study.Short(), err)
+		}
+	}
+	return chunks, nil
+}
+
+// ReadSketch returns a party's sketch, put together from its chunks, or
+// ErrNotFound when one is missing.
+func (s *Store) ReadSketch(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) ([]byte, error) {
+	var whole []byte
+	for i := range chunks {
+		data, err := os.ReadFile(s.chunkPath(study, party, sketch, i))
+		if err != nil {
+			return nil, fmt.Errorf("chunk %d of sketch %d of %s in study %s: %w", i, sketch, party, study.Short(), missing(err))
+		}
+		whole = append(whole, data...)
+	}
+	return whole, nil
+}
+
+func (s *Store) chunkPath(study protocol.StudyID, party protocol.PeerID, sketch, index int) string {
+	return s.path(uploadsDir, study.String(), party.String(), "sketch-"+strconv.Itoa(sketch), strconv.Itoa(index))
+}
+
+// PutResult stores a result file of a study, replacing one of the same name.
+// Durable when it returns nil.
+func (s *Store) PutResult(study protocol.StudyID, name string, data []byte) error {
+	err := errors.Join(s.writable(), checkName(name))
+	if err == nil {
+		err = mkdir(s.path(resultsDir, study.String()))
+	}
+	if err == nil {
+		err = writeFile(s.path(resultsDir, study.String(), name), data)
+	}
+	if err != nil {
+		return fmt.Errorf("storing result %q of study %s: %w", name, study.Short(), err)
+	}
+	return nil
+}
+
+// Result returns a result file of a study, or ErrNotFound.
+func (s *Store) Result(study protocol.StudyID, name string) ([]byte, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(s.path(resultsDir, study.String(), name))
+	if err != nil {
+		return nil, fmt.Errorf("result %q of study %s: %w", name, study.Short(), missing(err))
+	}
+	return data, nil
+}

@@ -243,12 +243,19 @@ func (h *hosted) compute(ctx context.Context, job session.Compute) (event sessio
 		}
 	}()
 	done, err := h.analyse(ctx, job)
-	if err != nil {
-		h.Logger.Error("analyses failed", "study", h.study.ID.Short(), "error", err)
+	if err == nil {
+		return done
+	}
+	h.Logger.Error("analyses failed", "study", h.study.ID.Short(), "error", err)
+	var impossible *analysisError
+	if errors.As(err, &impossible) {
 		return session.JobFailed{Err: err}
 	}
-	return done
+	return session.JobFailed{Err: errors.New("internal error")} // what the store says is not for the board
 }
+
+// analysisError is a failure of the analyses themselves, which parties may read.
+type analysisError struct{ error }
 
 func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Computed, error) {
 	o := analysis.Options{Study: h.study, Attempt: 1, T2: job.T2, Complete: job.Complete}
@@ -261,7 +268,7 @@ func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Comp
 	}
 	result, labels, err := analysis.Run(ctx, o)
 	if err != nil {
-		return session.Computed{}, err
+		return session.Computed{}, &analysisError{err}
 	}
 	done := session.Computed{Releases: job.Releases, Complete: job.Complete}
 	if done.Document, err = h.put(resultFile, result); err != nil {
@@ -287,7 +294,7 @@ func (h *hosted) put(name string, document any) (protocol.Document, error) {
 	return documentOf(data), h.Store.PutResult(h.study.ID, name, data)
 }
 
-func partyLabels(party protocol.PeerID) string { return "labels-" + party.String() + ".json" }
+func partyLabels(party protocol.PeerID) string { return fmt.Sprintf("labels-%x.json", party[:]) }
 
 // board reads the stored board, which only run appends to, from an index on: as
 // much as one reply carries, with the head of just that much.

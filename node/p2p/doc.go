@@ -18,9 +18,10 @@
 //	answer  = u8 code ‖ u32 length ‖ bytes      (big-endian lengths)
 //
 // Code 0 is a response; every other code is a Refusal and its bytes are a short
-// message. The caller keeps its write side open until it has the answer: a reset
-// or a lost connection is therefore seen at once by the other side and ends the
-// handler's context, also in a call that waits for news for half a minute.
+// message. The caller keeps its write side open until it has the answer, and sends
+// nothing more: when that side closes or the connection is lost, the other side sees
+// it at once and ends the handler's context, also in a call that waits for news for
+// half a minute.
 // A listener that does not admit a dialer closes the connection after the
 // security handshake, without a word; the dialer reports ErrRefusedPeer.
 package p2p

@@ -86,6 +86,12 @@ func echo(_ context.Context, _ protocol.PeerID, request []byte) ([]byte, error) 
 	return request, nil
 }
 
+// waitForEnd is a handler that waits until nobody wants its answer any more.
+func waitForEnd(ctx context.Context, _ protocol.PeerID, _ []byte) ([]byte, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
 func TestCall(t *testing.T) {
 	server := start(t, 1, listening(tcpLoopback))
 	client := start(t, 2, nil)
@@ -382,26 +388,43 @@ func TestDeadlines(t *testing.T) {
 		c.Listen = []string{tcpLoopback}
 		c.Limits.Call = 50 * time.Millisecond
 	})
-	server.Serve("wait", func(ctx context.Context, _ protocol.PeerID, _ []byte) ([]byte, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	})
+	server.Serve("wait", waitForEnd)
 	client := start(t, 2, nil)
-	if _, err := client.Call(patience(t), server.PeerID(), server.Addrs(), "wait", nil); err == nil {
-		t.Error("the handler's time did not end")
-	}
+	_, err := client.Call(patience(t), server.PeerID(), server.Addrs(), "wait", nil)
+	wantRefusal(t, err, CodeBusy)
 	hasty := start(t, 3, func(c *Config) { c.Limits.Call = 20 * time.Millisecond })
 	server2 := start(t, 4, listening(tcpLoopback))
-	server2.Serve("wait", func(ctx context.Context, _ protocol.PeerID, _ []byte) ([]byte, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	})
+	server2.Serve("wait", waitForEnd)
 	server2.Serve("echo", echo)
 	if _, err := client.Call(patience(t), server2.PeerID(), server2.Addrs(), "echo", nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := hasty.Call(context.Background(), server2.PeerID(), server2.Addrs(), "wait", nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("call without deadline: %v", err)
+	}
+}
+
+// A handler may wait for news far longer than a frame may stand still.
+func TestLongWait(t *testing.T) {
+	const idle = 150 * time.Millisecond
+	for _, listen := range []string{tcpLoopback, quicLoopback} {
+		server := start(t, 1, func(c *Config) {
+			c.Listen = []string{listen}
+			c.Limits.Idle = idle
+		})
+		server.Serve("wait", func(ctx context.Context, _ protocol.PeerID, request []byte) ([]byte, error) {
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(3 * idle):
+				return request, nil
+			}
+		})
+		client := start(t, 2, func(c *Config) { c.Limits.Idle = idle })
+		if _, err := client.Call(patience(t), server.PeerID(), server.Addrs(), "wait", []byte("news?")); err != nil {
+			t.Errorf("%s: %v", listen, err)
+		}
+		server.Close()
 	}
 }
 

@@ -35,7 +35,8 @@ func (h *Host) Serve(name string, handler Handler) {
 			return
 		}
 		c := inbound{Host: h, stream: s, name: name, from: from}
-		c.frames = framer{pipe: s, idle: h.limits.Idle, until: time.Now().Add(h.limits.Call)}
+		c.until = time.Now().Add(h.limits.Call)
+		c.frames = framer{pipe: s, idle: h.limits.Idle, until: c.until.Add(h.limits.Idle)} // leaves time to answer
 		switch h.enter(from) {
 		case entered:
 			defer h.leave(from)
@@ -87,6 +88,7 @@ type inbound struct {
 	frames framer
 	name   string
 	from   protocol.PeerID
+	until  time.Time // the handler's deadline
 }
 
 func (c *inbound) serve(handler Handler) {
@@ -102,16 +104,17 @@ func (c *inbound) serve(handler Handler) {
 		return
 	}
 
-	ctx, cancel := context.WithDeadline(c.ctx, c.frames.until)
+	ctx, cancel := context.WithDeadline(c.ctx, c.until)
 	defer cancel()
+	c.stream.SetReadDeadline(time.Time{}) // the request's must not end a long wait
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
 		c.watch(cancel)
 	}()
 	response, err := c.run(ctx, handler, request)
-	gone := ctx.Err() != nil && time.Now().Before(c.frames.until) // the caller is, or this host is closing
-	c.stream.SetReadDeadline(time.Unix(1, 0)) // ends watch
+	gone := errors.Is(ctx.Err(), context.Canceled) // the caller is, or this host is closing
+	c.stream.SetReadDeadline(time.Unix(1, 0))      // ends watch
 	<-watched
 	if gone {
 		c.stream.Reset()
@@ -141,18 +144,12 @@ func (c *inbound) reserve(n int) error {
 	return nil
 }
 
-// watch waits for the caller to cancel or vanish, which ends the handler's
-// context. A caller sends nothing after its request; who does is cut off.
+// watch waits for the caller to cancel, vanish or close its side, which ends the
+// handler's context. A caller sends nothing after its request; who does is cut off.
 func (c *inbound) watch(cancel context.CancelFunc) {
-	n, err := c.stream.Read(make([]byte, 1))
-	if n > 0 {
+	defer cancel()
+	if n, _ := c.stream.Read(make([]byte, 1)); n > 0 {
 		c.log.Warn("peer sent bytes after its request", "call", c.name, "peer", c.from.String())
-		c.stream.Reset()
-		cancel()
-		return
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		cancel()
 	}
 }
 

@@ -1,0 +1,261 @@
+//go:build unix
+
+package node_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// The crash tests run a node as a process of its own: this test binary again. A
+// party kills itself with SIGKILL at a milestone, an aggregator is killed from
+// outside.
+const (
+	partyEnv      = "COSKETCH_TEST_PARTY"
+	aggregatorEnv = "COSKETCH_TEST_AGGREGATOR"
+)
+
+func TestMain(m *testing.M) {
+	for env, node := range map[string]func([]string) error{partyEnv: crashingParty, aggregatorEnv: separateAggregator} {
+		if args := os.Getenv(env); args != "" {
+			if err := node(strings.Split(args, "\n")); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// separateAggregator serves until it is killed: args are state directory and
+// listen address.
+func separateAggregator(args []string) error {
+	st, err := store.Open(args[0], store.Aggregator, store.Options{})
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	a, err := node.NewAggregator(node.AggregatorOptions{Store: st, Listen: []string{args[1]}, Now: now, Tick: 50 * time.Millisecond})
+	if err != nil {
+		return err
+	}
+	return a.Serve(context.Background())
+}
+
+// crashingParty serves a study and dies where it was told to: args are state
+// directory, site file, study id and a point ("" for none).
+func crashingParty(args []string) error {
+	id, err := protocol.ParseStudyID(args[2])
+	if err != nil {
+		return err
+	}
+	st, err := store.Open(args[0], store.Party, store.Options{})
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	p, err := node.NewParty(partyOptions(st, args[1], func(p node.Progress) {
+		if point(p) == args[3] {
+			syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {} // the signal is on its way
+		}
+	}, slog.New(slog.DiscardHandler)))
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return p.Run(context.Background(), id)
+}
+
+// point names a moment of a party's life, as in "persisted share".
+func point(p node.Progress) string {
+	return strings.TrimSpace(string(p.Milestone) + " " + string(p.Kind))
+}
+
+// process runs party a in a process of its own.
+func (b *bench) process(ctx context.Context, dieAt string) error {
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), partyEnv+"="+strings.Join([]string{b.path("a"), b.path("a.yaml"), b.study.ID.String(), dieAt}, "\n"))
+	cmd.Stderr = os.Stderr
+	return cmd.Run()
+}
+
+func killed(err error) bool {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+// bigSketch is wide enough that a release takes two chunks.
+var bigSketch = terms{
+	sketches: "[{side: columns, family: sparse, k: 1048576, s: 1, helpers: {ones: 1}}]",
+	privacy:  "{unit: attribute, mechanism: laplace, epsilon: 1}",
+	analyses: "[{kind: correlation}]",
+}
+
+// A party killed at any point finishes the study after a restart, with one debit,
+// and what the aggregator received is what the party stored.
+func TestPartySurvivesSIGKILL(t *testing.T) {
+	for _, at := range []string{
+		"checked", "persisted approve", "persisted commit", "persisted share", "persisted confirm",
+		"projected", "debited", "stored", "persisted release", "uploading", "uploaded", "finished",
+	} {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			w := bigSketch
+			if at != "uploading" {
+				w.sketches = "[{side: columns, family: sparse, k: 64, s: 1, helpers: {ones: 1}}]"
+			}
+			b := newBench(t, w, uniform(50))
+			stop := b.serve()
+			defer stop()
+			ctx := b.context()
+			others := make(chan struct{})
+			go func() { defer close(others); b.runAll(ctx, "b", "c") }()
+			if err := b.process(ctx, at); !killed(err) {
+				t.Fatalf("the party was to die at %q, and ended with: %v", at, err)
+			}
+			before := b.stored()
+			check(t, b.process(ctx, ""))
+			<-others
+			stop()
+			b.verify(before)
+		})
+	}
+}
+
+// A party killed again and again, at one point after the other, still debits once.
+func TestPartySurvivesEveryKillInOneStudy(t *testing.T) {
+	b := newBench(t, bigSketch, uniform(50))
+	stop := b.serve()
+	defer stop()
+	ctx := b.context()
+	others := make(chan struct{})
+	go func() { defer close(others); b.runAll(ctx, "b", "c") }()
+	for _, at := range []string{"persisted commit", "persisted share", "persisted confirm", "projected", "debited", "stored", "uploading"} {
+		if err := b.process(ctx, at); !killed(err) {
+			t.Fatalf("the party was to die at %q, and ended with: %v", at, err)
+		}
+	}
+	before := b.stored()
+	if before == nil {
+		t.Fatal("the release was stored before the last kill, and is gone")
+	}
+	check(t, b.process(ctx, ""))
+	<-others
+	stop()
+	b.verify(before)
+}
+
+// stored returns party a's release, header first, or nil when there is none.
+func (b *bench) stored() [][]byte {
+	b.t.Helper()
+	st := b.open("a")
+	defer st.Close()
+	header, err := st.ReleaseHeader(b.study.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	check(b.t, err)
+	f, err := st.OpenReleaseFile(b.study.ID, "sketch-0.bin")
+	check(b.t, err)
+	defer f.Close()
+	data := make([]byte, f.Size())
+	_, err = f.ReadAt(data, 0)
+	check(b.t, err)
+	return [][]byte{header, data}
+}
+
+// verify checks one debit, no secret left, and equal bytes: as stored before a
+// crash, as stored now, and as received.
+func (b *bench) verify(before [][]byte) {
+	b.t.Helper()
+	now := b.stored()
+	if now == nil {
+		b.t.Fatal("no release is stored")
+	}
+	if before != nil && (string(before[0]) != string(now[0]) || string(before[1]) != string(now[1])) {
+		b.t.Error("the release changed after it was stored")
+	}
+	st := b.open("a")
+	defer st.Close()
+	entries, err := st.Ledger()
+	check(b.t, err)
+	if len(entries) != 1 {
+		b.t.Errorf("the ledger holds %d debits, want 1", len(entries))
+	}
+	if _, err := st.Secret(b.study.ID, 1); !errors.Is(err, store.ErrNotFound) {
+		b.t.Errorf("the study's secrets are still there: %v", err)
+	}
+	agg := b.open("agg")
+	defer agg.Close()
+	received, err := agg.ReadSketch(b.study.ID, peerID(b.t, st), 0, (len(now[1])+protocol.ChunkSize-1)/protocol.ChunkSize)
+	check(b.t, err)
+	if string(received) != string(now[1]) {
+		b.t.Error("the aggregator received other bytes than were stored")
+	}
+}
+
+// An aggregator that is killed and started again in the middle of everything
+// loses nothing: the parties come back to it and the study ends as it would have.
+func TestAggregatorSurvivesSIGKILL(t *testing.T) {
+	b := newBench(t, bigSketch, uniform(50))
+	ctx := b.context()
+	start := func() *exec.Cmd {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), aggregatorEnv+"="+b.path("agg")+"\n"+b.addr)
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Errorf("starting the aggregator: %v", err)
+		}
+		return cmd
+	}
+	var mu sync.Mutex
+	aggregator := start()
+	kill := func() {
+		if err := aggregator.Process.Kill(); err != nil {
+			t.Errorf("killing the aggregator: %v", err)
+		}
+		aggregator.Wait()
+	}
+	due := map[string]bool{"persisted commit": true, "persisted share": true, "persisted confirm": true, "stored": true, "uploading": true, "uploaded": true}
+	var a sync.WaitGroup
+	a.Go(func() {
+		err := b.run(ctx, "a", func(p node.Progress) {
+			mu.Lock()
+			defer mu.Unlock()
+			if at := point(p); due[at] {
+				delete(due, at)
+				kill()
+				aggregator = start()
+			}
+		})
+		if err != nil {
+			t.Errorf("party a: %v", err)
+		}
+	})
+	b.runAll(ctx, "b", "c")
+	a.Wait()
+	kill()
+	if len(due) > 0 {
+		t.Errorf("the aggregator was to be killed also at %v", due)
+	}
+	b.verify(nil)
+}

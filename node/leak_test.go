@@ -1,0 +1,153 @@
+package node_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// After a study no file of the aggregator and no log line holds a raw value, a
+// record id, the seed or an ephemeral secret. The secrets are taken from the
+// party's own file while the study runs; that file must be gone in the end.
+func TestNothingLeaksToTheAggregator(t *testing.T) {
+	const marker = "71.53846" // a value that no honest computation writes
+	b := newBench(t, terms{
+		partition: "horizontal",
+		columns:   "[{name: u, kind: numeric, bounds: [0, 100]}, {name: v, kind: numeric, bounds: [0, 100]}]",
+		sketches:  "[{side: records, family: sparse, k: 8, s: 1}]",
+		privacy:   "{unit: attribute, mechanism: laplace, epsilon: 1}",
+		analyses:  "[{kind: k-means, clusters: 2}]",
+	}, func(party int) string {
+		var s strings.Builder
+		s.WriteString("id,u,v\n")
+		for i := range 40 {
+			fmt.Fprintf(&s, "ZQXJ-%d-%d,%s,%d\n", party, i, marker, i)
+		}
+		return s.String()
+	})
+	secrets := map[string][]byte{"raw value": []byte(marker), "record id": []byte("ZQXJ")}
+	var mu sync.Mutex
+	observe := func(p node.Progress) {
+		at := ""
+		switch {
+		case p.Milestone == node.Persisted && p.Kind == protocol.KindCommit:
+			at = "agreement secrets"
+		case p.Milestone == node.Projected:
+			at = "seed"
+		default:
+			return
+		}
+		files, err := filepath.Glob(filepath.Join(b.path("a"), "secrets", "*"))
+		if err != nil || len(files) != 1 {
+			t.Errorf("secrets at %q: %v %v", at, files, err)
+			return
+		}
+		data, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Errorf("secrets at %q: %v", at, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		secrets[at] = data
+	}
+	stop := b.serve()
+	ctx := b.context()
+	var a sync.WaitGroup
+	a.Go(func() {
+		if err := b.run(ctx, "a", observe); err != nil {
+			t.Errorf("party a: %v", err)
+		}
+	})
+	b.runAll(ctx, "b", "c")
+	a.Wait()
+	stop()
+
+	needles := needlesOf(t, secrets, b.study.ID, 4)
+	if found := search(t, b.path("agg"), needles); len(found) > 0 {
+		t.Errorf("the aggregator's files hold %v", found)
+	}
+	if found := find(b.logs.Bytes(), needles); len(found) > 0 {
+		t.Errorf("the logs hold %v", found)
+	}
+	// The search is worth something only if it finds what is there.
+	if found := search(t, b.dir, needles); len(found) < 2 {
+		t.Errorf("in all directories, the party's own data included, the search found only %v", found)
+	}
+	left, err := filepath.Glob(filepath.Join(b.path("a"), "secrets", "*"))
+	check(t, err)
+	if len(left) > 0 {
+		t.Errorf("secrets outlived the study: %v", left)
+	}
+}
+
+// needlesOf cuts the secret files into the 32-byte fields that they are made of,
+// and looks for each as bytes, hexadecimal and base64. The public parts of a
+// secrets file (study, attempt, own key; transcripts) are skipped.
+func needlesOf(t *testing.T, secrets map[string][]byte, id protocol.StudyID, want int) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	add := func(name string, secret []byte) {
+		out[name] = secret
+		out[name+" in hexadecimal"] = []byte(hex.EncodeToString(secret))
+		out[name+" in base64"] = []byte(strings.TrimRight(base64.StdEncoding.EncodeToString(secret), "="))
+	}
+	for name, data := range secrets {
+		switch name {
+		case "agreement secrets":
+			rest := data[1+1+32+4+32:] // tag, version, study, attempt, own key
+			for i, field := range []string{"contribution", "blinder", "pair key", "ephemeral key"} {
+				add(field, rest[32*i:][:32])
+			}
+		case "seed":
+			add("seed", data[1:][:32])
+		default:
+			out[name] = data
+		}
+	}
+	if len(out) < want {
+		t.Fatalf("only %d secrets to look for", len(out))
+	}
+	return out
+}
+
+func find(haystack []byte, needles map[string][]byte) []string {
+	var found []string
+	for name, needle := range needles {
+		if bytes.Contains(haystack, needle) {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+func search(t *testing.T, dir string, needles map[string][]byte) []string {
+	t.Helper()
+	var found []string
+	files := 0
+	check(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		files++
+		found = append(found, find(data, needles)...)
+		return nil
+	}))
+	if files < 5 {
+		t.Fatalf("only %d files searched under %s", files, dir)
+	}
+	return found
+}

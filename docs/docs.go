@@ -1,0 +1,3 @@
+// Package docs holds the documents, and tests that keep them and the layout that
+// they describe true.
+package docs

@@ -1,0 +1,239 @@
+package docs_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The tests of this file hold what architecture.md says about the layout: they
+// parse every Go file of the module. They read the files themselves, so that no
+// cached answer of a tool stands between them and the code.
+
+const module = "github.com/cosketch/cosketch"
+
+// layers are the top-level folders, from the lowest; a package may import from
+// its own folder and from those below. seed and kernel are siblings.
+var layers = map[string]int{"kernel": 0, "seed": 0, "protocol": 1, "node": 2, "cmd": 3, "testnet": 4, "docs": 5}
+
+type file struct {
+	path string // slash-separated, from the module's root
+	pkg  string // folder
+	test bool
+	ast  *ast.File
+}
+
+func (f file) top() string { return strings.SplitN(f.pkg, "/", 2)[0] }
+
+// imports returns what the file imports.
+func (f file) imports(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for _, spec := range f.ast.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatalf("%s: %v", f.path, err)
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+func parseAll(t *testing.T) []file {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []file
+	set := token.NewFileSet()
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && name != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		parsed, err := parser.ParseFile(set, name, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		out = append(out, file{rel, path.Dir(rel), strings.HasSuffix(rel, "_test.go"), parsed})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) < 100 {
+		t.Fatalf("only %d Go files found under %s", len(out), root)
+	}
+	return out
+}
+
+func TestImportArrowsRunDown(t *testing.T) {
+	for _, f := range parseAll(t) {
+		own, known := layers[f.top()]
+		if !known {
+			t.Errorf("%s: no such folder in the layout", f.path)
+			continue
+		}
+		for _, name := range f.imports(t) {
+			inner, ours := strings.CutPrefix(name, module+"/")
+			if !ours {
+				continue
+			}
+			top := strings.SplitN(inner, "/", 2)[0]
+			if layers[top] > own || layers[top] == own && top != f.top() {
+				t.Errorf("%s imports %s: arrows only run down", f.path, inner)
+			}
+		}
+	}
+}
+
+// pure are the folders without I/O, clock or randomness of their own.
+var pure = []string{"kernel", "seed", "protocol"}
+
+func TestPureCodeStaysPure(t *testing.T) {
+	forbidden := []string{"net", "os", "time", "log", "math/rand", "crypto/rand", "syscall", "database/sql"}
+	for _, f := range parseAll(t) {
+		if f.test || !slices.Contains(pure, f.top()) || f.pkg == "protocol/wire/wirepb" {
+			continue
+		}
+		for _, name := range f.imports(t) {
+			for _, bad := range forbidden {
+				seeded := name == "math/rand/v2" // takes an explicit source: see below
+				if name == bad || strings.HasPrefix(name, bad+"/") && !seeded {
+					t.Errorf("%s imports %s", f.path, name)
+				}
+			}
+		}
+		for _, call := range []string{"N", "IntN", "Int", "Float64", "NormFloat64", "ExpFloat64", "Perm", "Shuffle", "Uint64", "Uint32"} {
+			if calls(f.ast, "rand", call) {
+				t.Errorf("%s calls rand.%s, which draws from the runtime's own source", f.path, call)
+			}
+		}
+	}
+}
+
+// calls reports whether a file calls pkg.name.
+func calls(f *ast.File, pkg, name string) bool {
+	found := false
+	ast.Inspect(f, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		sel, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || sel.Sel.Name != name {
+			return true
+		}
+		if id, ok := sel.X.(*ast.Ident); ok && id.Name == pkg {
+			found = true
+		}
+		return true
+	})
+	return found
+}
+
+func TestOneImporterEach(t *testing.T) {
+	owners := map[string][]string{
+		"google.golang.org/protobuf":  {"protocol/wire", "protocol/wire/wirepb"},
+		"github.com/libp2p":           {"node/p2p"},
+		"modernc.org/sqlite":          {"node/store"},
+		"github.com/alecthomas/kong":  {"node/console", "testnet"},
+		"github.com/vbauerster/mpb":   {"cmd/party"},
+		"go.yaml.in/yaml":             {"protocol/study", "node/config"},
+		"golang.org/x/crypto/blake2b": {"seed/stream"},
+	}
+	used := map[string]bool{}
+	for _, f := range parseAll(t) {
+		for _, name := range f.imports(t) {
+			for dependency, packages := range owners {
+				if !strings.HasPrefix(name, dependency) {
+					continue
+				}
+				used[dependency] = true
+				if !slices.Contains(packages, f.pkg) && !f.test {
+					t.Errorf("%s imports %s, which is for %v alone", f.path, name, packages)
+				}
+			}
+		}
+	}
+	for dependency := range owners {
+		if !used[dependency] {
+			t.Errorf("nothing imports %s: this list is out of date", dependency)
+		}
+	}
+}
+
+func TestEveryPackageSaysWhatItIs(t *testing.T) {
+	documented := map[string]bool{}
+	for _, f := range parseAll(t) {
+		if f.test {
+			continue
+		}
+		text := f.ast.Doc.Text()
+		said := strings.HasPrefix(text, "Package "+f.ast.Name.Name+" ") || strings.HasPrefix(text, "Command ") || f.pkg == "protocol/wire/wirepb"
+		documented[f.pkg] = documented[f.pkg] || said
+	}
+	for pkg, said := range documented {
+		if !said {
+			t.Errorf("%s has no package comment", pkg)
+		}
+	}
+}
+
+func TestHouseRules(t *testing.T) {
+	vague := []string{"util", "utils", "common", "helpers", "types", "misc"}
+	for _, f := range parseAll(t) {
+		if name := path.Base(f.pkg); slices.Contains(vague, name) {
+			t.Errorf("%s: %q names no concept", f.path, name)
+		}
+		if f.test && calls(f.ast, "time", "Sleep") {
+			t.Errorf("%s sleeps", f.path)
+		}
+		for _, d := range f.ast.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if ok && fn.Recv == nil && fn.Name.Name == "init" && f.pkg != "protocol/wire/wirepb" {
+				t.Errorf("%s has an init function", f.path)
+			}
+		}
+	}
+}
+
+// The documents name no file that is not there.
+func TestDocumentsPointAtFiles(t *testing.T) {
+	for _, doc := range []string{"../README.md", "architecture.md", "study.md"} {
+		text, err := os.ReadFile(doc)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, part := range strings.Split(string(text), "](")[1:] {
+			target, _, _ := strings.Cut(part, ")")
+			target, _, _ = strings.Cut(target, "#")
+			if target == "" || strings.Contains(target, "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), target)); err != nil {
+				t.Errorf("%s points at %s: %v", doc, target, err)
+			}
+		}
+	}
+}

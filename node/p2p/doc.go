@@ -22,6 +22,7 @@
 // nothing more: when that side closes or the connection is lost, the other side sees
 // it at once and ends the handler's context, also in a call that waits for news for
 // half a minute.
+//
 // A listener that does not admit a dialer closes the connection after the
 // security handshake, without a word; the dialer reports ErrRefusedPeer.
 package p2p

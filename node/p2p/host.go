@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"context"
+	"crypto/ed25519"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -60,7 +61,7 @@ func New(cfg Config) (*Host, error) {
 		gate:    newGater(cfg.Allow, log),
 		serving: make(map[protocol.PeerID]int),
 	}
-	if h.id, err = protocol.PeerIDFromKey(cfg.Key[len(cfg.Key)-len(h.id):]); err != nil {
+	if h.id, err = protocol.PeerIDFromKey(cfg.Key.Public().(ed25519.PublicKey)); err != nil {
 		return nil, fmt.Errorf("starting the network node: identity key: %w", err)
 	}
 	if h.host, err = newLibp2p(cfg, key, h.limits, h.gate); err != nil {

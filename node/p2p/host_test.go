@@ -545,6 +545,23 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
+func BenchmarkCall(b *testing.B) {
+	for _, listen := range []string{tcpLoopback, quicLoopback} {
+		for _, size := range []int{100, 4 << 20} {
+			b.Run(fmt.Sprintf("%s/%d", strings.Split(listen, "/")[3], size), func(b *testing.B) {
+				server, client := start(b, 1, listening(listen)), start(b, 2, nil)
+				server.Serve("take", func(context.Context, protocol.PeerID, []byte) ([]byte, error) { return nil, nil })
+				b.SetBytes(int64(size))
+				for range b.N {
+					if _, err := client.Call(context.Background(), server.PeerID(), server.Addrs(), "take", make([]byte, size)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
 // lockedBuffer is a log that several goroutines write.
 type lockedBuffer struct {
 	mu sync.Mutex

@@ -55,8 +55,8 @@ const (
 
 // Options of Open.
 type Options struct {
-	// ReadOnly opens the store beside a running daemon: no write succeeds, and the
-	// private keys are not read. Default: false.
+	// ReadOnly opens the store for looking, also beside a running daemon: no write
+	// succeeds. Default: false.
 	ReadOnly bool
 }
 
@@ -89,10 +89,8 @@ func (s *Store) open() error {
 	if err := s.checkDir(); err != nil {
 		return err
 	}
-	if !s.readOnly {
-		if err := s.readKeys(); err != nil {
-			return err
-		}
+	if err := s.readKeys(); err != nil {
+		return err
 	}
 	text, err := readSecretFile(s.path(ledgerFile))
 	if err != nil {
@@ -161,14 +159,11 @@ func (s *Store) readKeys() error {
 // Close closes the database. Locks that are still held stay held.
 func (s *Store) Close() error { return s.db.Close() }
 
-// Dir returns the state directory.
-func (s *Store) Dir() string { return s.dir }
-
-// Identity returns the node's private key; nil when the store is read-only.
+// Identity returns the node's private key.
 func (s *Store) Identity() ed25519.PrivateKey { return s.identity }
 
 // HPKE returns the aggregator's private key, to which files are sealed; nil for
-// a party and when the store is read-only.
+// a party.
 func (s *Store) HPKE() hpke.PrivateKey { return s.hpke }
 
 func (s *Store) path(elements ...string) string {

@@ -1,0 +1,197 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/ledger"
+)
+
+// crashDir names the state directory in the environment of a process that this
+// test starts in order to kill it.
+const crashDir = "COSKETCH_STORE_CRASH_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashDir); dir != "" {
+		if err := writeUntilKilled(dir); err != nil {
+			fmt.Println("failed", err)
+		}
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// releaseText is what the release of a study holds: two files of some blocks.
+func releaseText(study protocol.StudyID) []byte { return bytes.Repeat(study[:], 4000) }
+
+// writeUntilKilled does for one study after the other what a party does, in the
+// party's order, and acknowledges on standard output what is durable.
+func writeUntilKilled(dir string) error {
+	s, err := Open(dir, Party, Options{})
+	if err != nil {
+		return err
+	}
+	all, err := s.Ledger()
+	if err != nil {
+		return err
+	}
+	for i := len(all); ; i++ {
+		study := studyID(fmt.Sprint(i))
+		unlock, err := s.LockStudy(study)
+		if err != nil {
+			return err
+		}
+		for _, step := range []struct {
+			name string
+			do   func() error
+		}{
+			{"study", func() error { return s.PutStudy(study, study[:], 1) }},
+			{"own", func() error { return s.PutOwn(study, protocol.KindApprove, 0, study[:]) }},
+			{"secret", func() error { return s.PutSecret(study, 1, study[:]) }},
+			{"debit", func() error {
+				_, err := s.Debit(context.Background(), func([]ledger.Entry) ([]ledger.Entry, error) {
+					return []ledger.Entry{entry(study, 0)}, nil
+				})
+				return err
+			}},
+			{"release", func() error {
+				return s.SaveRelease(study, Release{Header: study[:], Files: map[string]io.Reader{
+					"a": bytes.NewReader(releaseText(study)), "b": bytes.NewReader(releaseText(study))}})
+			}},
+			{"destroyed", func() error { return s.DestroySecrets(study) }},
+		} {
+			if err := step.do(); err != nil {
+				return fmt.Errorf("%s of %d: %w", step.name, i, err)
+			}
+			fmt.Println(step.name, i)
+		}
+		unlock()
+	}
+}
+
+// A writer is killed at a random moment, twenty times over one directory. What it
+// acknowledged is there, what it had begun is there whole or not at all, and the
+// next writer goes on.
+func TestKilledWriterLosesNothing(t *testing.T) {
+	dir := newDir(t, Party)
+	random := rand.New(rand.NewPCG(1, 2))
+	acknowledged := make(map[string]bool)
+	for range 20 {
+		killAfter(t, dir, 1+random.IntN(25), func(line string) { acknowledged[line] = true })
+		checkAfterKill(t, dir, acknowledged)
+	}
+	if len(acknowledged) < 100 {
+		t.Errorf("only %d steps were acknowledged", len(acknowledged))
+	}
+}
+
+// killAfter starts a writer and kills it when it has acknowledged n steps.
+func killAfter(t *testing.T, dir string, n int, seen func(line string)) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), crashDir+"="+dir)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	lines := bufio.NewScanner(out)
+	for i := 0; lines.Scan(); i++ {
+		if strings.HasPrefix(lines.Text(), "failed") {
+			t.Error(lines.Text())
+		}
+		seen(lines.Text())
+		if i == n/2 {
+			readBeside(t, dir)
+		}
+		if i >= n { // what is in the pipe still counts: read on to its end
+			cmd.Process.Kill()
+		}
+	}
+	cmd.Wait()
+}
+
+// readBeside reads the directory from this process while the other one writes.
+func readBeside(t *testing.T, dir string) {
+	t.Helper()
+	s, err := Open(dir, Party, Options{ReadOnly: true})
+	must(t, err)
+	defer s.Close()
+	before, err := s.Ledger()
+	must(t, err)
+	after, err := s.Ledger()
+	must(t, err)
+	if len(after) < len(before) {
+		t.Errorf("the ledger shrank from %d to %d entries", len(before), len(after))
+	}
+	studies, err := s.Studies()
+	must(t, err)
+	if len(studies) < len(after) {
+		t.Errorf("%d studies, %d debits", len(studies), len(after))
+	}
+}
+
+func checkAfterKill(t *testing.T, dir string, acknowledged map[string]bool) {
+	t.Helper()
+	s, err := Open(dir, Party, Options{})
+	must(t, err)
+	defer s.Close()
+	entries, err := s.Ledger()
+	must(t, err)
+	for i := range len(entries) + 1 {
+		study := studyID(fmt.Sprint(i))
+		said := func(step string) bool { return acknowledged[fmt.Sprint(step, " ", i)] }
+		own, err := s.Own(study)
+		must(t, err)
+		if said("own") && (len(own) != 1 || !bytes.Equal(own[0].Raw, study[:])) {
+			t.Errorf("acknowledged own envelope %d: %v", i, own)
+		}
+		if _, debited := ledger.Find(entries, study, 0); said("debit") && !debited {
+			t.Errorf("acknowledged debit %d is lost", i)
+		}
+		if secret, err := s.Secret(study, 1); said("secret") && !said("debit") && (err != nil || !bytes.Equal(secret, study[:])) {
+			t.Errorf("acknowledged secret %d: %v", i, err)
+		} else if said("destroyed") && err == nil {
+			t.Errorf("destroyed secret %d is back", i)
+		}
+		if !checkRelease(t, s, study) && said("release") {
+			t.Errorf("acknowledged release %d is lost", i)
+		}
+		unlock, err := s.LockStudy(study) // its holder is dead
+		must(t, err)
+		unlock()
+	}
+}
+
+// checkRelease reports whether a study has a release, which must be whole.
+func checkRelease(t *testing.T, s *Store, study protocol.StudyID) bool {
+	t.Helper()
+	header, err := s.ReleaseHeader(study)
+	if err != nil {
+		wantIs(t, err, ErrNotFound)
+		return false
+	}
+	if !bytes.Equal(header, study[:]) {
+		t.Errorf("release %s: header %x", study.Short(), header)
+	}
+	for _, name := range []string{"a", "b"} {
+		f, err := s.OpenReleaseFile(study, name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		text, err := io.ReadAll(f)
+		if err != nil || !bytes.Equal(text, releaseText(study)) {
+			t.Errorf("release %s: file %s holds %d bytes, %v", study.Short(), name, len(text), err)
+		}
+		f.Close()
+	}
+	return true
+}

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+func testRelease(header, text string) Release {
+	return Release{Header: []byte(header), Files: map[string]io.Reader{
+		"sketch-0.bin": strings.NewReader(text), "rows-0.csv": strings.NewReader("row\n" + text),
+	}}
+}
+
+func TestRelease(t *testing.T) {
+	s := newStore(t, Party)
+	study := studyID("study")
+	_, err := s.ReleaseHeader(study)
+	wantIs(t, err, ErrNotFound)
+	_, err = s.OpenReleaseFile(study, "sketch-0.bin")
+	wantIs(t, err, ErrNotFound)
+
+	must(t, s.SaveRelease(study, testRelease("header", "numbers")))
+	must(t, s.SaveRelease(study, testRelease("header", "numbers")))
+	wantIs(t, s.SaveRelease(study, testRelease("other header", "other numbers")), ErrConflict)
+	s = reopen(t, s)
+	if header, err := s.ReleaseHeader(study); string(header) != "header" || err != nil {
+		t.Errorf("header %q, %v", header, err)
+	}
+	f, err := s.OpenReleaseFile(study, "sketch-0.bin")
+	must(t, err)
+	defer f.Close()
+	part := make([]byte, 4)
+	if _, err := f.ReadAt(part, 3); string(part) != "bers" || err != nil || f.Size() != 7 {
+		t.Errorf("%q of %d bytes, %v", part, f.Size(), err)
+	}
+	_, err = s.OpenReleaseFile(study, "sketch-1.bin")
+	wantIs(t, err, ErrNotFound)
+}
+
+// A release that fails half-way, or whose process was killed there, is no release.
+func TestReleaseIsAllOrNothing(t *testing.T) {
+	s := newStore(t, Party)
+	study := studyID("study")
+	broken := testRelease("header", "numbers")
+	broken.Files["sketch-1.bin"] = io.MultiReader(strings.NewReader("some"), iotest.ErrReader(errors.New("disk full")))
+	if err := s.SaveRelease(study, broken); err == nil || !strings.Contains(err.Error(), "disk full") {
+		t.Fatalf("got %v", err)
+	}
+	_, err := s.ReleaseHeader(study)
+	wantIs(t, err, ErrNotFound)
+	if left, err := os.ReadDir(s.path(releasesDir)); len(left) != 0 || err != nil {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+
+	staging := s.path(releasesDir, study.String()+".tmp") // as a killed process leaves it
+	must(t, os.Mkdir(staging, 0o700))
+	must(t, os.WriteFile(filepath.Join(staging, "sketch-9.bin"), []byte("stale"), 0o600))
+	must(t, s.SaveRelease(study, testRelease("header", "numbers")))
+	_, err = s.OpenReleaseFile(study, "sketch-9.bin")
+	wantIs(t, err, ErrNotFound)
+}
+
+func TestFileNames(t *testing.T) {
+	s := newStore(t, Party)
+	study := studyID("study")
+	for _, name := range []string{"", ".", "..", ".hidden", "a/b", `a\b`, "../x", "header", "UPPER", "ü", "x.tmp", strings.Repeat("x", 101)} {
+		if err := s.SaveRelease(study, Release{Header: []byte("h"), Files: map[string]io.Reader{name: strings.NewReader("")}}); err == nil {
+			t.Errorf("release file %q was accepted", name)
+		}
+		if err := s.PutResult(study, name, nil); err == nil {
+			t.Errorf("result %q was accepted", name)
+		}
+		if _, err := s.Result(study, name); err == nil || errors.Is(err, ErrNotFound) {
+			t.Errorf("result %q: %v", name, err)
+		}
+		if _, err := s.OpenReleaseFile(study, name); err == nil || errors.Is(err, ErrNotFound) {
+			t.Errorf("opening %q: %v", name, err)
+		}
+	}
+}
+
+func TestUpload(t *testing.T) {
+	s := newStore(t, Aggregator)
+	study, party, other := studyID("study"), protocol.PeerID{1}, protocol.PeerID{2}
+	missing := func(p protocol.PeerID, want int) {
+		t.Helper()
+		if got, err := s.FirstMissing(study, p, 0, 3); got != want || err != nil {
+			t.Errorf("first missing chunk %d, %v; want %d", got, err, want)
+		}
+	}
+	missing(party, 0)
+	must(t, s.PutChunk(study, party, 0, 0, []byte("aa")))
+	must(t, s.PutChunk(study, party, 0, 2, []byte("c")))
+	must(t, s.PutChunk(study, party, 0, 0, []byte("aa")))
+	must(t, s.PutChunk(study, party, 1, 0, []byte("other sketch")))
+	wantIs(t, s.PutChunk(study, party, 0, 0, []byte("xx")), ErrConflict)
+	s = reopen(t, s)
+	missing(party, 1)
+	missing(other, 0)
+	_, err := s.ReadSketch(study, party, 0, 3)
+	wantIs(t, err, ErrNotFound)
+	must(t, s.PutChunk(study, party, 0, 1, []byte("bb")))
+	missing(party, 3)
+	if got, err := s.ReadSketch(study, party, 0, 3); string(got) != "aabbc" || err != nil {
+		t.Errorf("sketch %q, %v", got, err)
+	}
+}
+
+func TestResult(t *testing.T) {
+	s := newStore(t, Aggregator)
+	study := studyID("study")
+	_, err := s.Result(study, "result.json")
+	wantIs(t, err, ErrNotFound)
+	must(t, s.PutResult(study, "result.json", []byte("partial")))
+	must(t, s.PutResult(study, "result.json", []byte("full")))
+	s = reopen(t, s)
+	if got, err := s.Result(study, "result.json"); string(got) != "full" || err != nil {
+		t.Errorf("result %q, %v", got, err)
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	s := newStore(t, Party)
+	study, other := studyID("study"), studyID("other")
+	_, err := s.Secret(study, 1)
+	wantIs(t, err, ErrNotFound)
+	must(t, s.DestroySecrets(study)) // none are there
+	must(t, s.PutSecret(study, 1, []byte("first")))
+	must(t, s.PutSecret(study, 1, []byte("second")))
+	must(t, s.PutSecret(study, 2, []byte("third")))
+	must(t, s.PutSecret(other, 1, []byte("kept")))
+	s = reopen(t, s)
+	if got, err := s.Secret(study, 1); string(got) != "second" || err != nil {
+		t.Errorf("secret %q, %v", got, err)
+	}
+
+	// The very blocks are overwritten: a second name of the file shows it.
+	link := filepath.Join(t.TempDir(), "link")
+	must(t, os.Link(s.secretPath(study, 2), link))
+	stray := s.secretPath(study, 1) + ".123.tmp" // of a killed writer
+	must(t, os.WriteFile(stray, []byte("stray"), 0o600))
+	must(t, s.DestroySecrets(study))
+	if left, err := os.ReadFile(link); !bytes.Equal(left, make([]byte, len("third"))) || err != nil {
+		t.Errorf("after destruction the file held %q, %v", left, err)
+	}
+	for attempt := range uint32(3) {
+		_, err := s.Secret(study, attempt)
+		wantIs(t, err, ErrNotFound)
+	}
+	if _, err := os.Stat(stray); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a killed writer's file: %v", err)
+	}
+	if got, err := s.Secret(other, 1); string(got) != "kept" || err != nil {
+		t.Errorf("another study's secret: %q, %v", got, err)
+	}
+
+	replaced := filepath.Join(t.TempDir(), "replaced")
+	must(t, os.Link(s.secretPath(other, 1), replaced))
+	must(t, s.PutSecret(other, 1, []byte("new")))
+	if left, err := os.ReadFile(replaced); !bytes.Equal(left, make([]byte, len("kept"))) || err != nil {
+		t.Errorf("after replacement the old file held %q, %v", left, err)
+	}
+
+	must(t, os.Chmod(s.secretPath(other, 1), 0o644))
+	if _, err := s.Secret(other, 1); err == nil || !strings.Contains(err.Error(), "chmod") {
+		t.Errorf("a secret that others can read: %v", err)
+	}
+}

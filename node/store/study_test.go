@@ -1,0 +1,194 @@
+package store
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+func TestStudies(t *testing.T) {
+	s := newStore(t, Party)
+	late, early := studyID("late"), studyID("early")
+	must(t, s.PutStudy(late, []byte("late"), 200))
+	must(t, s.PutStudy(early, []byte("early"), 100))
+	must(t, s.PutStudy(early, []byte("early"), 300)) // changes nothing
+	s = reopen(t, s)
+	got, err := s.Studies()
+	must(t, err)
+	if want := []StudyEntry{{early, 100}, {late, 200}}; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("studies %v, want %v", got, want)
+	}
+	source, err := s.Study(late)
+	if err != nil || string(source) != "late" {
+		t.Errorf("source %q, %v", source, err)
+	}
+	_, err = s.Study(studyID("other"))
+	wantIs(t, err, ErrNotFound)
+}
+
+func TestFindStudy(t *testing.T) {
+	s := newStore(t, Party)
+	id := func(digits string) (id protocol.StudyID) {
+		hex.Decode(id[:], []byte(digits))
+		return id
+	}
+	for _, digits := range []string{"abcd0001", "abcd0011", "1234"} {
+		must(t, s.PutStudy(id(digits), []byte(digits), 1))
+	}
+	for prefix, want := range map[string]string{"1234": "1234", "12340": "1234", "ABCD000": "abcd0001", "abcd001": "abcd0011"} {
+		if got, err := s.FindStudy(prefix); err != nil || got != id(want) {
+			t.Errorf("%s: %v, %v", prefix, got.Short(), err)
+		}
+	}
+	_, err := s.FindStudy("abcd")
+	wantIs(t, err, ErrAmbiguous)
+	_, err = s.FindStudy("ffff")
+	wantIs(t, err, ErrNotFound)
+	for _, bad := range []string{"", "123", "12g4", strings.Repeat("1", 65), "%%%%", "study.yaml"} {
+		if _, err := s.FindStudy(bad); err == nil || !strings.Contains(err.Error(), "hexadecimal") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func TestDecisions(t *testing.T) {
+	s := newStore(t, Party)
+	study := addStudy(t, s, "study")
+	_, _, err := s.Decision(study)
+	wantIs(t, err, ErrNotFound)
+	wantIs(t, s.PutDecision(studyID("unknown"), Approve, 1), ErrNotFound)
+	must(t, s.PutDecision(study, Decline, 1))
+	must(t, s.PutDecision(study, Approve, 2))
+	must(t, s.PutDecision(study, Withdraw, 3))
+	wantIs(t, s.PutDecision(study, Approve, 4), ErrConflict)
+	must(t, s.PutDecision(study, Withdraw, 5)) // changes nothing
+	s = reopen(t, s)
+	if got, at, err := s.Decision(study); got != Withdraw || at != 3 || err != nil {
+		t.Errorf("decision %s at %v, %v", got, at, err)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	s := newStore(t, Party)
+	wantIs(t, s.PutStatus(studyID("unknown"), []byte("{}")), ErrNotFound)
+	study := addStudy(t, s, "study")
+	_, err := s.Status(study)
+	wantIs(t, err, ErrNotFound)
+	must(t, s.PutStatus(study, []byte("1")))
+	must(t, s.PutStatus(study, []byte("2")))
+	s = reopen(t, s)
+	if got, err := s.Status(study); string(got) != "2" || err != nil {
+		t.Errorf("status %q, %v", got, err)
+	}
+}
+
+func TestOwn(t *testing.T) {
+	s := newStore(t, Party)
+	study := addStudy(t, s, "study")
+	must(t, s.PutOwn(study, protocol.KindApprove, 0, []byte("a")))
+	must(t, s.PutOwn(study, protocol.KindCommit, 1, []byte("c1")))
+	must(t, s.PutOwn(study, protocol.KindCommit, 2, []byte("c2")))
+	must(t, s.PutOwn(study, protocol.KindCommit, 1, []byte("c1")))
+	s = reopen(t, s)
+	wantIs(t, s.PutOwn(study, protocol.KindCommit, 1, []byte("other")), ErrConflict)
+	wantIs(t, s.PutOwn(studyID("unknown"), protocol.KindCommit, 1, []byte("x")), ErrNotFound)
+	got, err := s.Own(study)
+	must(t, err)
+	want := []Own{{protocol.KindApprove, 0, []byte("a")}, {protocol.KindCommit, 1, []byte("c1")}, {protocol.KindCommit, 2, []byte("c2")}}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("own %v, want %v", got, want)
+	}
+}
+
+func TestBoard(t *testing.T) {
+	s := newStore(t, Aggregator)
+	study, other := addStudy(t, s, "study"), addStudy(t, s, "other")
+	_, err := s.Head(study)
+	wantIs(t, err, ErrNotFound)
+	must(t, s.AppendBoard(study, 0, [][]byte{{0}, {1}}, []byte("head 2")))
+	must(t, s.AppendBoard(other, 0, [][]byte{{9}}, nil))
+	must(t, s.AppendBoard(study, 2, [][]byte{{2}}, nil)) // keeps the head
+	wantIs(t, s.AppendBoard(study, 2, [][]byte{{3}}, []byte("head 3")), ErrConflict)
+	wantIs(t, s.AppendBoard(study, 4, [][]byte{{3}}, []byte("head 3")), ErrConflict)
+	wantIs(t, s.AppendBoard(studyID("unknown"), 0, [][]byte{{0}}, nil), ErrNotFound)
+	s = reopen(t, s)
+	if n, err := s.BoardCount(study); n != 3 || err != nil {
+		t.Errorf("count %d, %v", n, err)
+	}
+	if head, err := s.Head(study); string(head) != "head 2" || err != nil {
+		t.Errorf("head %q, %v", head, err)
+	}
+	must(t, s.AppendBoard(study, 3, nil, []byte("head 3")))
+	if head, err := s.Head(study); string(head) != "head 3" || err != nil {
+		t.Errorf("head %q, %v", head, err)
+	}
+	for _, c := range []struct {
+		from  uint64
+		limit int
+		want  string
+	}{{0, 10, "[[0] [1] [2]]"}, {1, 1, "[[1]]"}, {3, 10, "[]"}, {0, 0, "[]"}} {
+		raws, err := s.Board(study, c.from, c.limit)
+		if fmt.Sprint(raws) != c.want || err != nil {
+			t.Errorf("board from %d limit %d: %v, %v; want %s", c.from, c.limit, raws, err, c.want)
+		}
+	}
+}
+
+// Writers that append at the same place: one wins, nobody's envelope is lost or mixed.
+func TestBoardConcurrently(t *testing.T) {
+	dir := newDir(t, Aggregator)
+	first := open(t, dir, Aggregator, Options{})
+	study := addStudy(t, first, "study")
+	const writers, each = 4, 10
+	var wg sync.WaitGroup
+	for w := range writers {
+		s := open(t, dir, Aggregator, Options{})
+		wg.Go(func() {
+			for i := 0; i < each; {
+				count, err := s.BoardCount(study)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if s.AppendBoard(study, count, [][]byte{{byte(w), byte(i), 0}, {byte(w), byte(i), 1}}, nil) == nil {
+					i++
+				}
+			}
+		})
+	}
+	wg.Wait()
+	raws, err := first.Board(study, 0, 1000)
+	must(t, err)
+	if len(raws) != 2*writers*each {
+		t.Fatalf("%d envelopes", len(raws))
+	}
+	for i := 0; i < len(raws); i += 2 {
+		if !bytes.Equal(raws[i][:2], raws[i+1][:2]) || raws[i][2] != 0 || raws[i+1][2] != 1 {
+			t.Errorf("envelopes %d and %d are of two appends: %v %v", i, i+1, raws[i], raws[i+1])
+		}
+	}
+}
+
+func TestLockStudy(t *testing.T) {
+	dir := newDir(t, Party)
+	s, other := open(t, dir, Party, Options{}), open(t, dir, Party, Options{})
+	one, two := studyID("one"), studyID("two")
+	unlock, err := s.LockStudy(one)
+	must(t, err)
+	_, err = s.LockStudy(one)
+	wantIs(t, err, ErrLocked)
+	_, err = other.LockStudy(one)
+	wantIs(t, err, ErrLocked)
+	unlockTwo, err := other.LockStudy(two)
+	must(t, err)
+	unlockTwo()
+	unlock()
+	unlock, err = other.LockStudy(one)
+	must(t, err)
+	unlock()
+}

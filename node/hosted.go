@@ -91,11 +91,9 @@ func (h *hosted) run(ctx context.Context) {
 	h.Logger.Error("study stopped being served; it is taken up again from the store", "study", h.study.ID.Short(), "error", err)
 }
 
-// resume tells the time and finds the releases that had arrived before.
+// resume finds the releases that had arrived before, and only then tells the
+// time: at the deadline, what the machine has not been told of is missing.
 func (h *hosted) resume(ctx context.Context) error {
-	if err := h.step(ctx, session.Tick{Now: h.Now()}); err != nil {
-		return err
-	}
 	for _, p := range h.study.Parties {
 		if _, posted := h.machine.Release(p.ID); !posted {
 			continue
@@ -109,7 +107,7 @@ func (h *hosted) resume(ctx context.Context) error {
 			return err
 		}
 	}
-	return h.show()
+	return h.step(ctx, session.Tick{Now: h.Now()})
 }
 
 // do runs f on the goroutine that owns the machine, waits for it and returns its

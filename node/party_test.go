@@ -94,6 +94,50 @@ func TestLostPartyCostsOnlyItself(t *testing.T) {
 	}
 }
 
+// An aggregator that was down at the deadline computes from the releases that had
+// arrived before it went.
+func TestAggregatorRestartedAfterTheDeadline(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	stop := b.serve()
+	var uploaded, parties sync.WaitGroup
+	uploaded.Add(2)
+	lost, die := context.WithCancel(b.context())
+	defer die()
+	for _, name := range b.parties {
+		parties.Go(func() {
+			ctx := b.context()
+			if name == "c" {
+				ctx = lost
+			}
+			err := b.run(ctx, name, func(p node.Progress) {
+				switch {
+				case name == "c" && p.Milestone == node.Projected:
+					die()
+				case name != "c" && p.Milestone == node.Uploaded:
+					uploaded.Done()
+				}
+			})
+			if err != nil && name != "c" {
+				t.Errorf("party %s: %v", name, err)
+			}
+		})
+	}
+	uploaded.Wait()
+	<-lost.Done()
+	stop()
+	b.skew.Store(8000) // past the deadline
+	stop = b.serve()
+	defer stop()
+	parties.Wait()
+	st := b.open("b")
+	defer st.Close()
+	r, _, err := node.StoredResult(st, b.study.ID)
+	check(t, err)
+	if r.Completeness != analysis.Partial || len(r.Parties) != 2 {
+		t.Errorf("%s result of %d parties", r.Completeness, len(r.Parties))
+	}
+}
+
 // What stops a party before its first message, or before its debit.
 func TestRefusals(t *testing.T) {
 	none := terms{

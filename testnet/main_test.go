@@ -1,0 +1,40 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/testnet/scenario"
+)
+
+func TestWrongArguments(t *testing.T) {
+	for _, args := range [][]string{{"--study", "nosuch"}, {"--format", "yaml"}, {"--nosuch"}} {
+		var out, talk strings.Builder
+		if code := run(args, &out, &talk); code != exitUsage {
+			t.Errorf("%v: exit code %d, want %d", args, code, exitUsage)
+		}
+		if out.Len() > 0 || !strings.HasPrefix(talk.String(), "testnet: ") {
+			t.Errorf("%v: stdout %q, stderr %q", args, out.String(), talk.String())
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	chosen, err := choose(options{Seed: 1, Study: []string{"hospitals-sparse", "laboratories"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(chosen) != 2 || chosen[0].Name != "laboratories" {
+		t.Errorf("chose %d studies, want laboratories before hospitals-sparse", len(chosen))
+	}
+	if _, err := choose(options{Study: []string{"x"}}); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), scenario.Names()[0]) {
+		t.Errorf("error %v, want the names that there are", err)
+	}
+}
+
+func TestReadLabels(t *testing.T) {
+	if labels, err := readLabels(t.TempDir() + "/labels.csv"); labels != nil || err != nil {
+		t.Errorf("no file: %v, %v, want neither labels nor an error", labels, err)
+	}
+}

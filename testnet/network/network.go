@@ -1,0 +1,152 @@
+// Package network builds the two programs and runs one aggregator and three
+// parties as processes of this machine, each with a directory of its own.
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/cosketch/cosketch/testnet/scenario"
+)
+
+// Network is a running aggregator and three parties that run when told to.
+type Network struct {
+	Aggregator *Node
+	Parties    [scenario.Parties]*Node
+	Address    string // where the aggregator listens, a multiaddr
+
+	dir    string
+	cancel context.CancelFunc
+	ended  chan struct{} // closed when the aggregator's process has ended
+	served *talk
+	err    error // why it ended; read after ended is closed
+}
+
+// Build compiles both programs into dir. It works from anywhere within the
+// module.
+func Build(ctx context.Context, dir string) error {
+	module, err := run(command(ctx, "go", "env", "GOMOD"), "go", new(talk))
+	if err != nil {
+		return err
+	}
+	file := strings.TrimSpace(string(module))
+	if file == "" || file == os.DevNull {
+		return errors.New("building the programs: there is no go.mod here or above; run the testnet from within its module")
+	}
+	cmd := command(ctx, "go", "build", "-o", dir+string(filepath.Separator), "./cmd/party", "./cmd/aggregator")
+	cmd.Dir = filepath.Dir(file)
+	_, err = run(cmd, "go build", new(talk))
+	return err
+}
+
+// Start makes every node's identity under dir, from the programs that Build put
+// there, and starts the aggregator on a free port of the loopback interface. It
+// returns when the aggregator accepts connections.
+func Start(ctx context.Context, dir string) (*Network, error) {
+	n := &Network{dir: dir, ended: make(chan struct{}), served: new(talk)}
+	var err error
+	if n.Aggregator, err = newNode(ctx, n.program("aggregator"), filepath.Join(dir, "aggregator.d"), "aggregator"); err != nil {
+		return nil, err
+	}
+	for p, name := range scenario.PartyNames {
+		if n.Parties[p], err = newNode(ctx, n.program("party"), filepath.Join(dir, name), name); err != nil {
+			return nil, err
+		}
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	n.Address = fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port)
+	serving, cancel := context.WithCancel(ctx)
+	n.cancel = cancel
+	cmd := command(serving, n.Aggregator.program, n.Aggregator.arguments([]string{"serve", "--listen", n.Address})...)
+	go n.serve(cmd)
+	if err := n.awaitPort(ctx, port); err != nil {
+		n.Stop()
+		return nil, err
+	}
+	return n, nil
+}
+
+func (n *Network) program(name string) string {
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	return filepath.Join(n.dir, name)
+}
+
+// serve owns the aggregator's process until it ends.
+func (n *Network) serve(cmd *exec.Cmd) {
+	_, n.err = run(cmd, n.Aggregator.Name, n.served)
+	close(n.ended)
+}
+
+// Check reports an aggregator that has stopped.
+func (n *Network) Check() error {
+	select {
+	case <-n.ended:
+		return fmt.Errorf("the aggregator stopped: %w", n.err)
+	default:
+		return nil
+	}
+}
+
+// Talk is what the aggregator said last, line by line after its name.
+func (n *Network) Talk() string { return n.served.indented(n.Aggregator.Name) }
+
+// Stop ends the aggregator and waits until it is gone.
+func (n *Network) Stop() {
+	n.cancel()
+	<-n.ended
+}
+
+// startTimeout is how long the aggregator may take to listen.
+const startTimeout = 20 * time.Second
+
+// awaitPort waits until the port accepts connections.
+func (n *Network) awaitPort(ctx context.Context, port int) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	retry := time.NewTicker(50 * time.Millisecond)
+	defer retry.Stop()
+	for {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-retry.C:
+		case <-n.ended:
+			return n.Check()
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the aggregator at %s: %w%s", n.Address, ctx.Err(), n.Talk())
+		}
+	}
+}
+
+// freePort asks the system for a port that nobody uses now.
+func freePort() (int, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("looking for a free port: %w", err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port, nil
+}
+
+// WriteSiteFile replaces a party's configuration.
+func WriteSiteFile(n *Node, content []byte) error {
+	if err := os.WriteFile(n.SiteFile(), content, 0o600); err != nil {
+		return fmt.Errorf("writing the site file of %s: %w", n.Name, err)
+	}
+	return nil
+}

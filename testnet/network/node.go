@@ -1,0 +1,82 @@
+package network
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// Node is one organisation's, or the operator's, state directory and program.
+type Node struct {
+	Name string // such as "north"
+	ID   string // its peer id
+	HPKE string // aggregator only: its key for sealed files, in base64
+
+	program string
+	dir     string
+
+	mu   sync.Mutex
+	said *talk // of the latest command
+}
+
+// Dir is the node's own directory.
+func (n *Node) Dir() string { return n.dir }
+
+// newNode makes a node's identity.
+func newNode(ctx context.Context, program, dir, name string) (*Node, error) {
+	n := &Node{Name: name, program: program, dir: dir}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the directory of %s: %w", name, err)
+	}
+	var identity struct {
+		ID   string `json:"id"`
+		HPKE string `json:"hpke"`
+	}
+	if err := n.RunJSON(ctx, &identity, "init"); err != nil {
+		return nil, err
+	}
+	n.ID, n.HPKE = identity.ID, identity.HPKE
+	return n, nil
+}
+
+// SiteFile is the path of the node's configuration.
+func (n *Node) SiteFile() string { return filepath.Join(n.dir, "site.yaml") }
+
+// arguments puts the flags that every command needs before its own.
+func (n *Node) arguments(args []string) []string {
+	return append([]string{"--state", filepath.Join(n.dir, "state"), "--config", n.SiteFile()}, args...)
+}
+
+// Run runs one command of the node's program and returns its stdout.
+func (n *Node) Run(ctx context.Context, args ...string) ([]byte, error) {
+	said := new(talk)
+	n.mu.Lock()
+	n.said = said
+	n.mu.Unlock()
+	return run(command(ctx, n.program, n.arguments(args)...), n.Name, said)
+}
+
+// RunJSON runs a command and decodes what it prints.
+func (n *Node) RunJSON(ctx context.Context, into any, args ...string) error {
+	out, err := n.Run(ctx, append([]string{"--format", "json"}, args...)...)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(out, into); err != nil {
+		return fmt.Errorf("reading what %s %v printed: %w", n.Name, args, err)
+	}
+	return nil
+}
+
+// Says is the latest line of the node's running command.
+func (n *Node) Says() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.said == nil {
+		return ""
+	}
+	return n.said.last()
+}

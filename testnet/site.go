@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cosketch/cosketch/testnet/scenario"
+)
+
+// site is what a party's site file says: its data, and which of them each study
+// may use.
+type site struct {
+	datasets []scenario.Scenario // one for each dataset name
+	studies  []siteStudy
+}
+
+type siteStudy struct {
+	id    string
+	scene scenario.Scenario
+}
+
+// add names a scenario's data and lets a study use them.
+func (s *site) add(scene scenario.Scenario, id string) {
+	known := false
+	for _, d := range s.datasets {
+		known = known || d.Dataset == scene.Dataset
+	}
+	if !known {
+		s.datasets = append(s.datasets, scene)
+	}
+	s.studies = append(s.studies, siteStudy{id, scene})
+}
+
+// yaml is the site file.
+func (s *site) yaml() []byte {
+	var out strings.Builder
+	out.WriteString("datasets:\n")
+	for _, d := range s.datasets {
+		fmt.Fprintf(&out, "  %s:\n    source: %s.csv\n    id: [%s]\n", d.Dataset, d.Dataset, scenario.IDColumn)
+		if d.Cap > 0 {
+			fmt.Fprintf(&out, "    caps: {%s: {epsilon: %g", d.Unit, d.Cap)
+			if d.Delta > 0 {
+				fmt.Fprintf(&out, ", delta: %s", scenario.Decimal(d.Delta))
+			}
+			out.WriteString("}}\n")
+		}
+	}
+	out.WriteString("studies:\n")
+	for _, study := range s.studies {
+		fmt.Fprintf(&out, "  \"%s\": {dataset: %s, accept_reconstruction: %t}\n", study.id, study.scene.Dataset, study.scene.AcceptReconstruction)
+	}
+	return []byte(out.String())
+}

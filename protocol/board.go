@@ -35,7 +35,7 @@ func ExtendChain(chain, id Digest) Digest {
 // SignHead signs a board's state.
 func (s Signer) SignHead(study StudyID, count uint64, chain Digest) Head {
 	h := Head{Study: study, Count: count, Chain: chain}
-	h.Signature = ed25519.Sign(s.key, h.preimage())
+	h.Signature = s.sign(h.preimage())
 	return h
 }
 

@@ -25,6 +25,14 @@ const (
 	KindStop     Kind = "stop"     // the aggregator's dated statement that the study cannot go on
 )
 
+// String returns the kind, quoted and cut where it is none of ours: a peer chose it.
+func (k Kind) String() string {
+	if k.Known() {
+		return string(k)
+	}
+	return fmt.Sprintf("%.40q", string(k))
+}
+
 // Known reports whether the kind is one of study/1.
 func (k Kind) Known() bool { return k.FromAggregator() || k.FromParty() }
 
@@ -41,6 +49,9 @@ func (k Kind) FromParty() bool {
 	}
 	return false
 }
+
+// Agreement reports whether the kind is a message of the seed agreement.
+func (k Kind) Agreement() bool { return k == KindCommit || k == KindShare || k == KindConfirm }
 
 // PreAttempt reports whether the kind precedes every attempt: its attempt is 0.
 func (k Kind) PreAttempt() bool { return k == KindApprove || k == KindWithdraw }
@@ -86,36 +97,40 @@ func (e *Envelope) String() string {
 // Signer signs with a node's identity. Ed25519 signing is deterministic, so a
 // Signer is no source of randomness.
 type Signer struct {
-	key ed25519.PrivateKey
-	id  PeerID
+	id PeerID
+	// sign closes over the private key: fmt never prints what a function holds,
+	// whatever the verb and wherever the Signer is.
+	sign func(message []byte) []byte
 }
 
-// NewSigner takes a node's private key.
+// NewSigner takes a node's private key. A key whose public half is not that of
+// its seed is refused: signatures under two public halves give the seed away.
 func NewSigner(key ed25519.PrivateKey) (Signer, error) {
 	if len(key) != ed25519.PrivateKeySize {
 		return Signer{}, fmt.Errorf("ed25519 private key of %d bytes, want %d", len(key), ed25519.PrivateKeySize)
 	}
-	id, err := PeerIDFromKey(key.Public().(ed25519.PublicKey))
+	own := ed25519.NewKeyFromSeed(key.Seed())
+	if !own.Equal(key) {
+		return Signer{}, errors.New("ed25519 private key with the public half of another")
+	}
+	id, err := PeerIDFromKey(own.Public().(ed25519.PublicKey))
 	if err != nil {
 		return Signer{}, fmt.Errorf("identity key: %w", err)
 	}
-	return Signer{key: key, id: id}, nil
+	return Signer{id: id, sign: func(message []byte) []byte { return ed25519.Sign(own, message) }}, nil
 }
 
 // ID returns the signer's identity.
 func (s Signer) ID() PeerID { return s.id }
 
-// String hides the key.
+// String names the signer by its identity.
 func (s Signer) String() string { return "signer " + s.id.String() }
-
-// GoString hides the key.
-func (s Signer) GoString() string { return s.String() }
 
 // Seal signs a payload into a verified envelope of this signer.
 func (s Signer) Seal(study StudyID, kind Kind, attempt uint32, payload []byte) Verified {
 	e := Envelope{Study: study, Sender: s.id, Kind: kind, Attempt: attempt, Payload: payload}
 	pre := e.Preimage()
-	e.Signature = ed25519.Sign(s.key, pre)
+	e.Signature = s.sign(pre)
 	return Verified{envelope: e, id: Hash("envelope id", pre)}
 }
 
@@ -130,21 +145,36 @@ type Verified struct {
 var ErrSignature = errors.New("signature does not verify")
 
 // Verify checks form and signature. The caller has checked nothing yet; roster
-// membership and order are the machines' business.
+// membership and order are the machines' business. A refusal is a *Fault whose
+// culprit is the sender that the envelope claims: as long as no signature
+// verified, it may as well be whoever carried it.
 func Verify(e Envelope) (Verified, error) {
+	pre, err := e.verify()
+	if err != nil {
+		return Verified{}, &Fault{Culprit: e.Sender, Kind: e.Kind, Attempt: e.Attempt, Err: err}
+	}
+	return Verified{envelope: e, id: Hash("envelope id", pre)}, nil
+}
+
+// verify returns the preimage under a good signature.
+func (e *Envelope) verify() ([]byte, error) {
 	switch {
-	case len(e.Kind) > MaxKind || !e.Kind.Known():
-		return Verified{}, &Fault{Culprit: e.Sender, Kind: e.Kind, Attempt: e.Attempt, Err: fmt.Errorf("unknown kind %.40q", string(e.Kind))}
+	case !e.Kind.Known():
+		return nil, fmt.Errorf("unknown kind %s", e.Kind)
 	case len(e.Payload) > MaxPayload:
-		return Verified{}, &Fault{Culprit: e.Sender, Kind: e.Kind, Attempt: e.Attempt, Err: fmt.Errorf("payload of %d bytes, at most %d", len(e.Payload), MaxPayload)}
+		return nil, fmt.Errorf("payload of %d bytes, at most %d", len(e.Payload), MaxPayload)
 	case e.Kind.PreAttempt() != (e.Attempt == 0):
-		return Verified{}, &Fault{Culprit: e.Sender, Kind: e.Kind, Attempt: e.Attempt, Err: fmt.Errorf("attempt %d does not fit the kind", e.Attempt)}
+		return nil, fmt.Errorf("attempt %d does not fit the kind", e.Attempt)
+	}
+	// Under a small-order key anybody can sign.
+	if _, err := PeerIDFromKey(e.Sender[:]); err != nil {
+		return nil, fmt.Errorf("sender: %w", err)
 	}
 	pre := e.Preimage()
 	if !ed25519.Verify(e.Sender[:], pre, e.Signature) {
-		return Verified{}, &Fault{Culprit: e.Sender, Kind: e.Kind, Attempt: e.Attempt, Err: ErrSignature}
+		return nil, ErrSignature
 	}
-	return Verified{envelope: e, id: Hash("envelope id", pre)}, nil
+	return pre, nil
 }
 
 // Envelope returns the envelope. Its slices are shared: do not write to them.

@@ -19,6 +19,9 @@ type PeerID [ed25519.PublicKeySize]byte
 // protobuf-encoded Ed25519 public key, up to the key itself.
 var peerIDPrefix = []byte{0x00, 0x24, 0x08, 0x01, 0x12, 0x20}
 
+// peerIDLength is the length of every Ed25519 peer id in base58.
+const peerIDLength = 52
+
 // ErrSmallOrder reports a public key in the small subgroup, under which one
 // signature can verify for many messages.
 var ErrSmallOrder = errors.New("small-order ed25519 key")
@@ -27,19 +30,26 @@ var ErrSmallOrder = errors.New("small-order ed25519 key")
 // ("12D3KooW…"). Every other spelling of the same key is refused, and so are
 // keys of other types, points not on the curve and keys of small order.
 func ParsePeerID(text string) (PeerID, error) {
+	bad := func(why string) (PeerID, error) {
+		return PeerID{}, fmt.Errorf("parsing peer id %.60q: %s", text, why)
+	}
+	const otherKind = "not an ed25519 peer id (those begin with 12D3KooW)"
+	if len(text) != peerIDLength {
+		return bad(otherKind)
+	}
 	raw, err := base58.Decode(text)
 	if err != nil {
-		return PeerID{}, fmt.Errorf("parsing peer id %q: not base58", text)
+		return bad("not base58")
 	}
 	if len(raw) != len(peerIDPrefix)+ed25519.PublicKeySize || !bytes.HasPrefix(raw, peerIDPrefix) {
-		return PeerID{}, fmt.Errorf("parsing peer id %q: not an ed25519 peer id (those begin with 12D3KooW)", text)
+		return bad(otherKind)
 	}
 	id, err := PeerIDFromKey(raw[len(peerIDPrefix):])
 	if err != nil {
 		return PeerID{}, fmt.Errorf("parsing peer id %q: %w", text, err)
 	}
 	if id.String() != text {
-		return PeerID{}, fmt.Errorf("parsing peer id %q: not in canonical form (%s is)", text, id)
+		return bad("not in canonical form (" + id.String() + " is)")
 	}
 	return id, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -150,7 +151,7 @@ func releasedSketch(m *wirepb.ReleasedSketch) (s protocol.ReleasedSketch, err er
 	if s.Rows < 1 || s.Cols < 1 || s.Rows > math.MaxInt64/8/s.Cols {
 		return s, fmt.Errorf("impossible shape %d × %d", s.Rows, s.Cols)
 	}
-	if want := (s.Size() + protocol.ChunkSize - 1) / protocol.ChunkSize; int64(len(m.GetChunks())) != want {
+	if want := (s.Size()-1)/protocol.ChunkSize + 1; int64(len(m.GetChunks())) != want {
 		return s, fmt.Errorf("%d chunks for %d bytes, want %d", len(m.GetChunks()), s.Size(), want)
 	}
 	s.Chunks, err = list32[protocol.Digest]("chunk hash", m.GetChunks())
@@ -197,6 +198,9 @@ func DecodeResult(b []byte) (r protocol.Result, err error) {
 		if r.T2, err = bytes32[protocol.Digest]("t2", m.GetT2()); err != nil {
 			return err
 		}
+		if len(m.GetReleases()) > agree.MaxMembers || len(m.GetPerParty()) > agree.MaxMembers {
+			return fmt.Errorf("%d releases and %d documents for parties, at most %d each", len(m.GetReleases()), len(m.GetPerParty()), agree.MaxMembers)
+		}
 		if r.Releases, err = list32[protocol.Digest]("release", m.GetReleases()); err != nil {
 			return err
 		}
@@ -206,7 +210,7 @@ func DecodeResult(b []byte) (r protocol.Result, err error) {
 		for _, p := range m.GetPerParty() {
 			party, err := protocol.PeerIDFromKey(p.GetParty())
 			if err != nil {
-				return err
+				return fmt.Errorf("party of a document: %w", err)
 			}
 			d, err := documentFrom(p.GetDocument())
 			if err != nil {
@@ -222,12 +226,14 @@ func DecodeResult(b []byte) (r protocol.Result, err error) {
 // maxReason bounds a stop's reason, in bytes.
 const maxReason = 1000
 
-// EncodeStop encodes a stop; an over-long reason is cut.
+// EncodeStop encodes a stop. An over-long reason is cut, and bytes in it that are
+// not UTF-8 are replaced: reasons quote errors, and errors quote anything.
 func EncodeStop(s protocol.Stop) []byte {
-	if len(s.Reason) > maxReason {
-		s.Reason = s.Reason[:maxReason]
+	reason := strings.ToValidUTF8(s.Reason, "?")
+	if len(reason) > maxReason {
+		reason = strings.ToValidUTF8(reason[:maxReason], "") // drops the half of a cut character
 	}
-	return marshal(&wirepb.Stop{Reason: s.Reason, At: int64(s.At), Missing: slices32(s.Missing)})
+	return marshal(&wirepb.Stop{Reason: reason, At: int64(s.At), Missing: slices32(s.Missing)})
 }
 
 // DecodeStop decodes a stop.
@@ -237,9 +243,18 @@ func DecodeStop(b []byte) (s protocol.Stop, err error) {
 		if len(m.GetReason()) > maxReason {
 			return fmt.Errorf("reason of %d bytes, at most %d", len(m.GetReason()), maxReason)
 		}
+		if len(m.GetMissing()) > agree.MaxMembers {
+			return fmt.Errorf("%d missing peers, at most %d", len(m.GetMissing()), agree.MaxMembers)
+		}
 		s.Reason, s.At = m.GetReason(), protocol.Instant(m.GetAt())
-		s.Missing, err = list32[protocol.PeerID]("missing peer", m.GetMissing())
-		return err
+		for _, key := range m.GetMissing() {
+			peer, err := protocol.PeerIDFromKey(key)
+			if err != nil {
+				return fmt.Errorf("missing peer: %w", err)
+			}
+			s.Missing = append(s.Missing, peer)
+		}
+		return nil
 	})
 	return s, err
 }

@@ -2,6 +2,7 @@ package agree
 
 import (
 	"crypto/hpke"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -20,20 +21,31 @@ type Commit struct {
 // rebuild the seed from the board, so they live in one file (0600) outside the
 // database and are destroyed with the certificate.
 type Secrets struct {
-	study        [32]byte
-	attempt      uint32
-	self         [32]byte
+	study   [32]byte
+	attempt uint32
+	self    [32]byte
+	// hidden is behind two pointers: where Secrets are in an unexported field, fmt
+	// cannot call their methods, and for some verbs prints what one pointer points to.
+	hidden **hidden
+}
+
+type hidden struct {
 	contribution [32]byte
 	blinder      [32]byte
 	pairKey      [32]byte // from which this member's half of every pairwise secret is derived
 	ephemeral    hpke.PrivateKey
 }
 
+func hide(h hidden) **hidden {
+	p := &h
+	return &p
+}
+
 // Begin draws one member's secrets for an attempt from entropy.
 func Begin(study [32]byte, attempt uint32, self [32]byte, entropy io.Reader) (*Secrets, error) {
-	s := &Secrets{study: study, attempt: attempt, self: self}
+	var h hidden
 	var ikm [32]byte
-	for _, dst := range [][]byte{s.contribution[:], s.blinder[:], s.pairKey[:], ikm[:]} {
+	for _, dst := range [][]byte{h.contribution[:], h.blinder[:], h.pairKey[:], ikm[:]} {
 		if _, err := io.ReadFull(entropy, dst); err != nil {
 			return nil, fmt.Errorf("drawing agreement secrets: %w", err)
 		}
@@ -42,15 +54,16 @@ func Begin(study [32]byte, attempt uint32, self [32]byte, entropy io.Reader) (*S
 	if err != nil {
 		return nil, fmt.Errorf("deriving ephemeral key: %w", err)
 	}
-	s.ephemeral = key
-	return s, nil
+	h.ephemeral = key
+	return &Secrets{study: study, attempt: attempt, self: self, hidden: hide(h)}, nil
 }
 
 // Commit returns the member's first message. It is the same at every call.
 func (s *Secrets) Commit() Commit {
+	h := *s.hidden
 	return Commit{
-		EphemeralKey: s.ephemeral.PublicKey().Bytes(),
-		Commitment:   commitment(s.study, s.attempt, s.self, s.contribution[:], s.blinder[:]),
+		EphemeralKey: h.ephemeral.PublicKey().Bytes(),
+		Commitment:   commitment(s.study, s.attempt, s.self, h.contribution[:], h.blinder[:]),
 	}
 }
 
@@ -78,7 +91,8 @@ const secretsFixed = 1 + 32 + 4 + 32 + 32 + 32 + 32
 
 // MarshalBinary encodes the secrets for the one file that holds them.
 func (s *Secrets) MarshalBinary() ([]byte, error) {
-	key, err := s.ephemeral.Bytes()
+	h := *s.hidden
+	key, err := h.ephemeral.Bytes()
 	if err != nil {
 		return nil, fmt.Errorf("encoding ephemeral key: %w", err)
 	}
@@ -87,9 +101,9 @@ func (s *Secrets) MarshalBinary() ([]byte, error) {
 	b = append(b, s.study[:]...)
 	b = append(b, transcript.Uint32(s.attempt)...)
 	b = append(b, s.self[:]...)
-	b = append(b, s.contribution[:]...)
-	b = append(b, s.blinder[:]...)
-	b = append(b, s.pairKey[:]...)
+	b = append(b, h.contribution[:]...)
+	b = append(b, h.blinder[:]...)
+	b = append(b, h.pairKey[:]...)
 	return append(b, key...), nil
 }
 
@@ -105,30 +119,23 @@ func ParseSecrets(b []byte, study [32]byte, attempt uint32, self [32]byte) (*Sec
 		rest = rest[n:]
 		return field
 	}
-	s := &Secrets{}
-	copy(s.study[:], take(32))
-	s.attempt = uint32(rest[0])<<24 | uint32(rest[1])<<16 | uint32(rest[2])<<8 | uint32(rest[3])
-	take(4)
-	copy(s.self[:], take(32))
-	copy(s.contribution[:], take(32))
-	copy(s.blinder[:], take(32))
-	copy(s.pairKey[:], take(32))
+	s := &Secrets{study: [32]byte(take(32)), attempt: binary.BigEndian.Uint32(take(4)), self: [32]byte(take(32))}
 	if s.study != study || s.attempt != attempt || s.self != self {
 		return nil, errors.New("parsing agreement secrets: they belong to another study, attempt or member")
 	}
-	key, err := kem().NewPrivateKey(rest)
-	if err != nil {
+	h := hidden{contribution: [32]byte(take(32)), blinder: [32]byte(take(32)), pairKey: [32]byte(take(32))}
+	var err error
+	if h.ephemeral, err = kem().NewPrivateKey(rest); err != nil {
 		return nil, fmt.Errorf("parsing agreement secrets: %w", err)
 	}
-	s.ephemeral = key
+	s.hidden = hide(h)
 	return s, nil
 }
 
-// String hides the secrets.
-func (s *Secrets) String() string { return "agreement secrets (hidden)" }
+const redacted = "agreement secrets (hidden)"
 
-// GoString hides the secrets.
-func (s *Secrets) GoString() string { return s.String() }
+// String returns a fixed text.
+func (s *Secrets) String() string { return redacted }
 
-// Format hides the secrets from every verb.
-func (s *Secrets) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
+// Format writes a fixed text for every verb.
+func (s *Secrets) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }

@@ -35,7 +35,7 @@ func (s *Secrets) Open(g Group, commits []Posted[Commit], shares []Posted[Share]
 	contributions := make([][]byte, len(g.Members))
 	for i := range g.Members {
 		if i == self {
-			contributions[i] = s.contribution[:]
+			contributions[i] = (*s.hidden).contribution[:]
 			continue
 		}
 		contribution, err := s.openOne(g, t1, i, self, commits[i].Message, shares[i].Message)
@@ -59,7 +59,7 @@ func (s *Secrets) openOne(g Group, t1 [32]byte, from, self int, c Commit, sh Sha
 	if self > from {
 		place-- // the sender's own place is left out
 	}
-	plain, err := hpke.Open(s.ephemeral, kdf(), aead(), shareInfo(t1, from, self), sh.Sealed[place])
+	plain, err := hpke.Open((*s.hidden).ephemeral, kdf(), aead(), shareInfo(t1, from, self), sh.Sealed[place])
 	if err != nil || len(plain) != shareSize {
 		return nil, ErrShareSealed
 	}

@@ -1,6 +1,7 @@
 package agree
 
 import (
+	"bytes"
 	"crypto/hkdf"
 	"crypto/hpke"
 	"crypto/sha256"
@@ -51,7 +52,7 @@ func (s *Secrets) round1(g Group, commits []Posted[Commit]) (self int, t1 [32]by
 	if len(commits) != len(g.Members) {
 		return 0, t1, fmt.Errorf("%d commits for %d members", len(commits), len(g.Members))
 	}
-	if commits[self].Message.Commitment != s.Commit().Commitment {
+	if own := s.Commit(); commits[self].Message.Commitment != own.Commitment || !bytes.Equal(commits[self].Message.EphemeralKey, own.EphemeralKey) {
 		return 0, t1, errors.New("own commit on the board is not the one these secrets made")
 	}
 	return self, g.T1(ids(commits)), nil
@@ -75,8 +76,8 @@ func (s *Secrets) Share(g Group, commits []Posted[Commit]) (Share, error) {
 			return Share{}, fmt.Errorf("sharing: %w", err)
 		}
 		plain := make([]byte, 0, shareSize)
-		plain = append(plain, s.contribution[:]...)
-		plain = append(plain, s.blinder[:]...)
+		plain = append(plain, (*s.hidden).contribution[:]...)
+		plain = append(plain, (*s.hidden).blinder[:]...)
 		plain = append(plain, pair...)
 		key, err := kem().NewPublicKey(commits[j].Message.EphemeralKey)
 		if err != nil {
@@ -95,7 +96,7 @@ func (s *Secrets) Share(g Group, commits []Posted[Commit]) (Share, error) {
 // is derived, not drawn, so that the one secrets file holds it already.
 func (s *Secrets) pairHalf(t1 [32]byte, j int) ([]byte, error) {
 	info := transcript.Join(labelPair, t1[:], transcript.Uint32(uint32(j)))
-	return hkdf.Expand(sha256.New, s.pairKey[:], string(info), 32)
+	return hkdf.Expand(sha256.New, (*s.hidden).pairKey[:], string(info), 32)
 }
 
 func shareInfo(t1 [32]byte, from, to int) []byte {

@@ -1,0 +1,346 @@
+package wire_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"math"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/protocol/wire/wirepb"
+)
+
+func signer(t testing.TB) protocol.Signer {
+	t.Helper()
+	s, err := protocol.NewSigner(ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A refusal is an encoding that its decoder must not take.
+type refusal struct {
+	name    string
+	decoder string
+	bytes   []byte
+	want    string
+}
+
+// fields returns n valid 32-byte fields.
+func fields(n int) [][]byte {
+	out := make([][]byte, n)
+	for i := range out {
+		out[i] = make([]byte, 32)
+	}
+	return out
+}
+
+func n(length int) []byte { return make([]byte, length) }
+
+// onePoint is the identity: a small-order key. offCurve is no point at all.
+var (
+	onePoint = append([]byte{1}, make([]byte, 31)...)
+	offCurve = append([]byte{2}, make([]byte, 31)...)
+)
+
+func refusals() []refusal {
+	var all []refusal
+	add := func(name, decoder string, m proto.Message, want string) {
+		b, err := proto.Marshal(m)
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, refusal{name, decoder, b, want})
+	}
+	key := peer(1)
+
+	// Envelopes, alone and in messages.
+	envelope := func(change func(*wirepb.Envelope)) *wirepb.Envelope {
+		e := &wirepb.Envelope{Study: n(32), Sender: key[:], Kind: "commit", Attempt: 1, Payload: n(3), Signature: n(64)}
+		change(e)
+		return e
+	}
+	head := func(change func(*wirepb.Head)) *wirepb.Head {
+		h := &wirepb.Head{Count: 1, Chain: n(32), Signature: n(64)}
+		change(h)
+		return h
+	}
+	goodHead := head(func(*wirepb.Head) {})
+	for name, c := range map[string]struct {
+		change func(*wirepb.Envelope)
+		want   string
+	}{
+		"no study":         {func(e *wirepb.Envelope) { e.Study = nil }, "study of 0 bytes"},
+		"short study":      {func(e *wirepb.Envelope) { e.Study = n(31) }, "study of 31 bytes"},
+		"long study":       {func(e *wirepb.Envelope) { e.Study = n(33) }, "study of 33 bytes"},
+		"no sender":        {func(e *wirepb.Envelope) { e.Sender = nil }, "sender: ed25519 key of 0 bytes"},
+		"long sender":      {func(e *wirepb.Envelope) { e.Sender = append(key[:], 0) }, "sender: ed25519 key of 33 bytes"},
+		"small sender":     {func(e *wirepb.Envelope) { e.Sender = onePoint }, "small-order"},
+		"sender off curve": {func(e *wirepb.Envelope) { e.Sender = offCurve }, "not a canonical ed25519 point"},
+		"long kind":        {func(e *wirepb.Envelope) { e.Kind = strings.Repeat("k", 33) }, "wrong size"},
+		"no signature":     {func(e *wirepb.Envelope) { e.Signature = nil }, "wrong size"},
+		"short signature":  {func(e *wirepb.Envelope) { e.Signature = n(63) }, "wrong size"},
+		"long signature":   {func(e *wirepb.Envelope) { e.Signature = n(65) }, "wrong size"},
+		"long payload":     {func(e *wirepb.Envelope) { e.Payload = n(protocol.MaxPayload + 1) }, "wrong size"},
+	} {
+		e := envelope(c.change)
+		add(name, "DecodeEnvelope", e, c.want)
+		add(name, "DecodePost", &wirepb.PostRequest{Envelopes: []*wirepb.Envelope{envelope(func(*wirepb.Envelope) {}), e}}, "envelope 1: ")
+		add(name, "DecodeBoardReply", &wirepb.BoardReply{Envelopes: []*wirepb.Envelope{e}, Head: goodHead}, "envelope 0: ")
+	}
+	var many []*wirepb.Envelope
+	for range wire.MaxEnvelopes + 1 {
+		many = append(many, envelope(func(*wirepb.Envelope) {}))
+	}
+	add("too many envelopes", "DecodePost", &wirepb.PostRequest{Envelopes: many}, "257 envelopes")
+	add("too many envelopes", "DecodeBoardReply", &wirepb.BoardReply{Envelopes: many, Head: goodHead}, "257 envelopes")
+	add("no head", "DecodeBoardReply", &wirepb.BoardReply{}, "head signature of 0 bytes")
+	for name, c := range map[string]struct {
+		change func(*wirepb.Head)
+		want   string
+	}{
+		"no signature":    {func(h *wirepb.Head) { h.Signature = nil }, "head signature of 0 bytes"},
+		"short signature": {func(h *wirepb.Head) { h.Signature = n(63) }, "head signature of 63 bytes"},
+		"long signature":  {func(h *wirepb.Head) { h.Signature = n(65) }, "head signature of 65 bytes"},
+		"no chain":        {func(h *wirepb.Head) { h.Chain = nil }, "chain of 0 bytes"},
+		"long chain":      {func(h *wirepb.Head) { h.Chain = n(33) }, "chain of 33 bytes"},
+	} {
+		add(name, "DecodeHead", head(c.change), c.want)
+		add(name, "DecodeBoardReply", &wirepb.BoardReply{Head: head(c.change)}, c.want)
+	}
+
+	// Payloads.
+	add("no meaning", "DecodeApprove", &wirepb.Approve{}, "meaning of 0 bytes")
+	add("long meaning", "DecodeApprove", &wirepb.Approve{Meaning: n(64)}, "meaning of 64 bytes")
+	add("too many approvals", "DecodeRoster", &wirepb.Roster{Approvals: fields(65)}, "65 approvals")
+	add("short approval", "DecodeRoster", &wirepb.Roster{Approvals: append(fields(2), n(31))}, "approval of 31 bytes")
+	add("empty approval", "DecodeRoster", &wirepb.Roster{Approvals: append(fields(2), nil)}, "approval of 0 bytes")
+	add("short commitment", "DecodeCommit", &wirepb.Commit{EphemeralKey: n(1216), Commitment: n(31)}, "commitment of 31 bytes")
+	add("too many shares", "DecodeShare", &wirepb.Share{Sealed: fields(64)}, "64 sealed shares")
+	add("short T1", "DecodeConfirm", &wirepb.Confirm{T1: n(31), T2: n(32), Tag: n(32), Chain: n(32)}, "t1 of 31 bytes")
+	add("no T2", "DecodeConfirm", &wirepb.Confirm{T1: n(32), Tag: n(32), Chain: n(32)}, "t2 of 0 bytes")
+	add("long tag", "DecodeConfirm", &wirepb.Confirm{T1: n(32), T2: n(32), Tag: n(33), Chain: n(32)}, "tag of 33 bytes")
+	add("no chain", "DecodeConfirm", &wirepb.Confirm{T1: n(32), T2: n(32), Tag: n(32)}, "chain of 0 bytes")
+
+	result := func(change func(*wirepb.Result)) *wirepb.Result {
+		m := &wirepb.Result{Chain: n(32), T2: n(32), Document: &wirepb.Document{Hash: n(32), Size: 1}}
+		change(m)
+		return m
+	}
+	for name, c := range map[string]struct {
+		change func(*wirepb.Result)
+		want   string
+	}{
+		"no chain":               {func(m *wirepb.Result) { m.Chain = nil }, "chain of 0 bytes"},
+		"no T2":                  {func(m *wirepb.Result) { m.T2 = nil }, "t2 of 0 bytes"},
+		"short release":          {func(m *wirepb.Result) { m.Releases = [][]byte{n(31)} }, "release of 31 bytes"},
+		"too many releases":      {func(m *wirepb.Result) { m.Releases = fields(65) }, "65 releases"},
+		"too many documents":     {func(m *wirepb.Result) { m.PerParty = make([]*wirepb.PartyDocument, 65) }, "65 documents"},
+		"no document":            {func(m *wirepb.Result) { m.Document = nil }, "document is missing"},
+		"document without hash":  {func(m *wirepb.Result) { m.Document.Hash = nil }, "document hash of 0 bytes"},
+		"negative document":      {func(m *wirepb.Result) { m.Document.Size = -1 }, "document of -1 bytes"},
+		"party without document": {func(m *wirepb.Result) { m.PerParty = []*wirepb.PartyDocument{{Party: key[:]}} }, "document is missing"},
+		"document for nobody": {func(m *wirepb.Result) {
+			m.PerParty = []*wirepb.PartyDocument{{Document: m.Document}}
+		}, "party of a document: ed25519 key of 0 bytes"},
+		"document for a small key": {func(m *wirepb.Result) {
+			m.PerParty = []*wirepb.PartyDocument{{Party: onePoint, Document: m.Document}}
+		}, "small-order"},
+	} {
+		add(name, "DecodeResult", result(c.change), c.want)
+	}
+	add("long reason", "DecodeStop", &wirepb.Stop{Reason: strings.Repeat("x", 1001)}, "reason of 1001 bytes")
+	add("missing nobody", "DecodeStop", &wirepb.Stop{Missing: [][]byte{nil}}, "missing peer: ed25519 key of 0 bytes")
+	add("missing a small key", "DecodeStop", &wirepb.Stop{Missing: [][]byte{onePoint}}, "small-order")
+	add("missing too many", "DecodeStop", &wirepb.Stop{Missing: fields(65)}, "65 missing peers")
+	all = append(all, refusal{"reason that is not UTF-8", "DecodeStop", []byte{0x0a, 0x01, 0xff}, "not a valid message"})
+
+	// Requests and replies.
+	add("no study", "DecodeRead", &wirepb.ReadRequest{}, "study of 0 bytes")
+	add("no study", "DecodeProgressRequest", &wirepb.ProgressRequest{}, "study of 0 bytes")
+	add("no study", "DecodeChunk", &wirepb.ChunkRequest{Data: n(1)}, "study of 0 bytes")
+	add("sketch out of range", "DecodeChunk", &wirepb.ChunkRequest{Study: n(32), Sketch: 1<<30 + 1}, "out of range")
+	add("chunk out of range", "DecodeChunk", &wirepb.ChunkRequest{Study: n(32), Index: math.MaxUint32}, "out of range")
+	add("long chunk", "DecodeChunk", &wirepb.ChunkRequest{Study: n(32), Data: n(protocol.ChunkSize + 1)}, "out of range")
+	add("progress out of range", "DecodeProgress", &wirepb.ProgressReply{Missing: []uint32{0, math.MaxUint32}}, "chunk 4294967295 is out of range")
+	add("negative offset", "DecodeDocumentRequest", &wirepb.DocumentRequest{Study: n(32), Hash: n(32), Offset: -1}, "offset -1")
+	add("no study", "DecodeDocumentRequest", &wirepb.DocumentRequest{Hash: n(32)}, "study of 0 bytes")
+	add("no hash", "DecodeDocumentRequest", &wirepb.DocumentRequest{Study: n(32)}, "hash of 0 bytes")
+	return append(all, releaseRefusals()...)
+}
+
+// releaseRefusals are headers whose shapes do not fit themselves.
+func releaseRefusals() (all []refusal) {
+	add := func(name string, m *wirepb.Release, want string) {
+		b, err := proto.Marshal(m)
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, refusal{name, "DecodeRelease", b, want})
+	}
+	add("no T2", &wirepb.Release{Records: 1}, "t2 of 0 bytes")
+	add("no records", &wirepb.Release{T2: n(32)}, "0 records")
+	add("negative records", &wirepb.Release{T2: n(32), Records: -5}, "-5 records")
+	const huge = math.MaxInt64
+	for name, c := range map[string]struct {
+		side       string
+		rows, cols int64
+		width      uint32
+		chunks     [][]byte
+		want       string
+	}{
+		"no side":           {"", 1, 1, 1, fields(1), `unknown side ""`},
+		"side in capitals":  {"Columns", 1, 1, 1, fields(1), `unknown side "Columns"`},
+		"endless side":      {strings.Repeat("s", 5000), 1, 1, 1, fields(1), "unknown side"},
+		"no width":          {"columns", 1, 1, 0, fields(1), "entries of 0 bytes"},
+		"nine bytes":        {"columns", 1, 1, 9, fields(1), "entries of 9 bytes"},
+		"huge width":        {"columns", 1, 1, math.MaxUint32, fields(1), "entries of 4294967295 bytes"},
+		"no rows":           {"columns", 0, 1, 1, nil, "impossible shape 0 × 1"},
+		"no columns":        {"columns", 1, 0, 1, nil, "impossible shape 1 × 0"},
+		"negative rows":     {"columns", -1, 1, 1, nil, "impossible shape"},
+		"both negative":     {"columns", -1, -1, 1, fields(1), "impossible shape"},
+		"least rows":        {"columns", math.MinInt64, -1, 1, fields(1), "impossible shape"},
+		"product overflows": {"columns", 1 << 32, 1 << 32, 1, nil, "impossible shape"},
+		"wraps to one":      {"columns", huge, huge, 1, fields(1), "impossible shape"},
+		"bytes overflow":    {"columns", huge / 8, 2, 8, nil, "impossible shape"},
+		"largest shape":     {"columns", huge / 8, 1, 8, nil, "0 chunks for 9223372036854775800 bytes, want 2199023255552"},
+		"chunk missing":     {"records", protocol.ChunkSize, 1, 2, fields(1), "1 chunks for 8388608 bytes, want 2"},
+		"chunk too many":    {"records", protocol.ChunkSize, 1, 1, fields(2), "2 chunks for 4194304 bytes, want 1"},
+		"a byte more":       {"records", protocol.ChunkSize + 1, 1, 1, fields(1), "1 chunks for 4194305 bytes, want 2"},
+		"no chunks":         {"records", 1, 1, 1, nil, "0 chunks for 1 bytes, want 1"},
+		"short chunk hash":  {"records", 1, 1, 1, [][]byte{n(31)}, "chunk hash of 31 bytes"},
+	} {
+		good := &wirepb.ReleasedSketch{Side: "columns", Rows: 1, Cols: 1, Width: 1, Chunks: fields(1)}
+		bad := &wirepb.ReleasedSketch{Side: c.side, Rows: c.rows, Cols: c.cols, Width: c.width, Chunks: c.chunks}
+		add(name, &wirepb.Release{T2: n(32), Records: 1, Sketches: []*wirepb.ReleasedSketch{good, bad}}, "sketch 1: "+c.want)
+	}
+	return all
+}
+
+func TestDecodersRefuse(t *testing.T) {
+	for _, r := range refusals() {
+		_, err := formNamed(r.decoder).recode(r.bytes)
+		if err == nil {
+			t.Errorf("%s: %s: accepted", r.decoder, r.name)
+			continue
+		}
+		if !strings.HasPrefix(err.Error(), "decoding ") || !strings.Contains(err.Error(), r.want) || len(err.Error()) > 200 {
+			t.Errorf("%s: %s: %.300v, want %q", r.decoder, r.name, err, r.want)
+		}
+	}
+}
+
+func TestLargestAccepted(t *testing.T) {
+	envelopes := make([]protocol.Envelope, wire.MaxEnvelopes)
+	for i := range envelopes {
+		envelopes[i] = signer(t).Seal(aStudy, protocol.KindCommit, 1, n(10)).Envelope()
+	}
+	for decoder, b := range map[string][]byte{
+		"DecodePost":          wire.EncodePost(envelopes),
+		"DecodeEnvelope":      wire.EncodeEnvelope(signer(t).Seal(aStudy, protocol.KindCommit, 1, n(protocol.MaxPayload)).Envelope()),
+		"DecodeChunk":         wire.EncodeChunk(wire.Chunk{Sketch: 1 << 30, Index: 1 << 30, Data: n(protocol.ChunkSize)}),
+		"DecodeRoster":        wire.EncodeRoster(protocol.Roster{Approvals: make([]protocol.Digest, 64)}),
+		"DecodeStop":          wire.EncodeStop(protocol.Stop{Reason: strings.Repeat("é", 500)}),
+		"DecodeDocumentReply": wire.EncodeDocumentReply(n(wire.MaxMessage - 5)),
+	} {
+		if again, err := formNamed(decoder).recode(b); err != nil || !bytes.Equal(again, b) {
+			t.Errorf("%s: %d bytes came back as %d, %v", decoder, len(b), len(again), err)
+		}
+	}
+}
+
+func TestOversizeIsRefused(t *testing.T) {
+	b := protowire.AppendTag(nil, 1, protowire.BytesType)
+	b = protowire.AppendBytes(b, n(wire.MaxMessage))
+	for _, f := range forms() {
+		if _, err := f.recode(b); err == nil || !strings.Contains(err.Error(), "at most 8388608") {
+			t.Errorf("%s: %v", f.decoder, err)
+		}
+	}
+}
+
+// nest adds a field that nobody knows to every message inside an encoding, one at a
+// time, and to the encoding itself.
+func nest(b []byte, message func(path string) bool, path string, yield func(path string, b []byte)) {
+	for _, unknown := range [][]byte{
+		protowire.AppendVarint(protowire.AppendTag(nil, 1000, protowire.VarintType), 1),
+		protowire.AppendBytes(protowire.AppendTag(nil, 19, protowire.BytesType), []byte("new")),
+	} {
+		yield(path, append(bytes.Clone(b), unknown...))
+	}
+	for done := 0; done < len(b); {
+		number, kind, n := protowire.ConsumeField(b[done:])
+		inner := path + "." + string('0'+rune(number))
+		if kind == protowire.BytesType && message(inner) {
+			_, _, tag := protowire.ConsumeTag(b[done:])
+			value, _ := protowire.ConsumeBytes(b[done+tag:])
+			before, after := b[:done+tag], b[done+n:]
+			nest(value, message, inner, func(path string, changed []byte) {
+				out := protowire.AppendBytes(bytes.Clone(before), changed)
+				yield(path, append(out, after...))
+			})
+		}
+		done += n
+	}
+}
+
+// What a newer version added is refused wherever it is: what is not understood is
+// not signed, stored or answered.
+func TestUnknownFieldsAreRefused(t *testing.T) {
+	messages := map[string][]string{ // fields that hold messages, by number
+		"DecodeRelease": {".3"}, "DecodeResult": {".5", ".6", ".6.2"}, "DecodePost": {".1"}, "DecodeBoardReply": {".2", ".3"},
+	}
+	for _, f := range forms() {
+		met := map[string]bool{}
+		nest(f.sample, func(path string) bool {
+			for _, m := range messages[f.decoder] {
+				if m == path {
+					return true
+				}
+			}
+			return false
+		}, "", func(path string, b []byte) {
+			met[path] = true
+			if _, err := f.recode(b); err == nil || !strings.Contains(err.Error(), "unknown field") {
+				t.Errorf("%s: unknown field in message %q: %v", f.decoder, path, err)
+			}
+		})
+		if want := 1 + len(messages[f.decoder]); len(met) != want {
+			t.Errorf("%s: tried %d messages, it has %d", f.decoder, len(met), want)
+		}
+	}
+}
+
+// A field that holds another type than its own is one that nobody knows.
+func TestWrongTypesAreRefused(t *testing.T) {
+	wrong := protowire.AppendFixed32(protowire.AppendTag(nil, 1, protowire.Fixed32Type), 7)
+	for _, f := range forms() {
+		if _, err := f.recode(append(bytes.Clone(f.sample), wrong...)); err == nil || !strings.Contains(err.Error(), "unknown field") {
+			t.Errorf("%s: %v", f.decoder, err)
+		}
+	}
+}
+
+// Cut anywhere inside a field, a message is no message.
+func TestTruncatedMessagesAreRefused(t *testing.T) {
+	for _, f := range forms() {
+		whole := map[int]bool{}
+		at := 0
+		whole[0] = true
+		for _, field := range split(t, f.sample) {
+			at += len(field)
+			whole[at] = true
+		}
+		for cut := range len(f.sample) {
+			if _, err := f.recode(f.sample[:cut]); err == nil && !whole[cut] {
+				t.Errorf("%s: accepted the first %d of %d bytes", f.decoder, cut, len(f.sample))
+			}
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package wire_test
+
+import (
+	"bytes"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"pgregory.net/rapid"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed/agree"
+)
+
+// Every decoding function of the package is among the forms, and so in every test
+// and fuzz target over them.
+func TestFormsAreAll(t *testing.T) {
+	files, err := fs.Glob(os.DirFS("."), "*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Decode") {
+				want = append(want, f.Name.Name)
+			}
+		}
+	}
+	for _, f := range forms() {
+		got = append(got, f.decoder)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if len(want) < 10 || !slices.Equal(got, want) {
+		t.Errorf("tested are %q, the package has %q", got, want)
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, f := range forms() {
+		t.Run(f.decoder, func(t *testing.T) { rapid.Check(t, f.roundTrip) })
+	}
+}
+
+// split takes an encoding apart into its fields, each with its tag.
+func split(t testing.TB, b []byte) (fields [][]byte) {
+	t.Helper()
+	for len(b) > 0 {
+		_, _, n := protowire.ConsumeField(b)
+		if n < 0 {
+			t.Fatal(protowire.ParseError(n))
+		}
+		fields = append(fields, b[:n])
+		b = b[n:]
+	}
+	return fields
+}
+
+// loosen writes an encoding's fields last to first, with tags that are longer than
+// they need be: the same message from another encoder.
+func loosen(t testing.TB, b []byte) (out []byte) {
+	t.Helper()
+	fields := split(t, b)
+	number := func(f []byte) protowire.Number { n, _, _ := protowire.ConsumeTag(f); return n }
+	// A list keeps its order.
+	slices.SortStableFunc(fields, func(f, g []byte) int { return int(number(g)) - int(number(f)) })
+	for _, f := range fields {
+		_, _, n := protowire.ConsumeTag(f)
+		if n != 1 {
+			t.Fatalf("a tag of %d bytes", n)
+		}
+		out = append(out, f[0]|0x80, 0x80, 0x00)
+		out = append(out, f[1:]...)
+	}
+	return out
+}
+
+// A carrier may write a message anew in any of the ways that protobuf allows.
+func TestAnyEncodingOfAMessageIsRead(t *testing.T) {
+	for _, f := range forms() {
+		loose := loosen(t, f.sample)
+		if f.decoder != "DecodeWithdraw" && bytes.Equal(loose, f.sample) {
+			t.Fatalf("%s: the encoding is the same", f.decoder)
+		}
+		if again, err := f.recode(loose); err != nil || !bytes.Equal(again, f.sample) {
+			t.Errorf("%s: read as %x (%v), want %x", f.decoder, again, err, f.sample)
+		}
+	}
+}
+
+// Such a carrier changes neither an envelope's id nor its signature.
+func TestCarriersDoNotChangeIDs(t *testing.T) {
+	v := signer(t).Seal(aStudy, protocol.KindConfirm, 1, []byte("payload"))
+	for name, b := range map[string][]byte{
+		"as encoded":   wire.EncodeEnvelope(v.Envelope()),
+		"encoded anew": loosen(t, wire.EncodeEnvelope(v.Envelope())),
+	} {
+		e, err := wire.DecodeEnvelope(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		carried, err := protocol.Verify(e)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if carried.ID() != v.ID() {
+			t.Errorf("%s: id %s, want %s", name, carried.ID(), v.ID())
+		}
+	}
+}
+
+// Absent and empty are one on the wire; where nothing is allowed, it is read.
+func TestEmptyFields(t *testing.T) {
+	e := signer(t).Seal(aStudy, protocol.KindWithdraw, 0, nil).Envelope()
+	head := protocol.Head{Chain: protocol.Digest{1}, Signature: make([]byte, 64)}
+	for decoder, b := range map[string][]byte{
+		"DecodeEnvelope":      wire.EncodeEnvelope(e),
+		"DecodeWithdraw":      nil,
+		"DecodeRoster":        wire.EncodeRoster(protocol.Roster{}),
+		"DecodeCommit":        wire.EncodeCommit(agree.Commit{}),
+		"DecodeShare":         wire.EncodeShare(agree.Share{}),
+		"DecodeRelease":       wire.EncodeRelease(protocol.Release{Records: 1}),
+		"DecodeResult":        wire.EncodeResult(protocol.Result{}),
+		"DecodeStop":          wire.EncodeStop(protocol.Stop{}),
+		"DecodePost":          wire.EncodePost(nil),
+		"DecodeBoardReply":    wire.EncodeBoardReply(wire.BoardReply{Head: head}),
+		"DecodeHead":          wire.EncodeHead(head),
+		"DecodeChunk":         wire.EncodeChunk(wire.Chunk{}),
+		"DecodeProgress":      wire.EncodeProgress(wire.Progress{}),
+		"DecodeDocumentReply": wire.EncodeDocumentReply(nil),
+	} {
+		if again, err := formNamed(decoder).recode(b); err != nil || !bytes.Equal(again, b) {
+			t.Errorf("%s: %x came back as %x, %v", decoder, b, again, err)
+		}
+	}
+}
+
+// A reason quotes errors, which quote anything, at any length: it must not stop the
+// node that gives it.
+func TestStopReasons(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		given := string(rapid.SliceOfN(rapid.Byte(), 0, 5).Draw(t, "junk")) + rapid.String().Draw(t, "text")
+		given = strings.Repeat(given, rapid.IntRange(0, 300).Draw(t, "times"))
+		s, err := wire.DecodeStop(wire.EncodeStop(protocol.Stop{Reason: given}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Reason) > 1000 || !utf8.ValidString(s.Reason) {
+			t.Fatalf("a reason of %d bytes: %q", len(s.Reason), s.Reason)
+		}
+		if utf8.ValidString(given) {
+			if !strings.HasPrefix(given, s.Reason) || len(given) <= 1000 && s.Reason != given || len(given) > 1000 && len(s.Reason) < 997 {
+				t.Fatalf("%q became %q", given, s.Reason)
+			}
+		}
+	})
+}
+
+// The largest study's messages keep to the specified size.
+func TestSizesAtMostMembers(t *testing.T) {
+	const limit = 128 << 10
+	n := agree.MaxMembers
+	sealed := make([][]byte, n-1)
+	for i := range sealed {
+		sealed[i] = bytes.Repeat([]byte{0xff}, agree.SealedSize)
+	}
+	for name, payload := range map[string][]byte{
+		"roster":  wire.EncodeRoster(protocol.Roster{Approvals: make([]protocol.Digest, n)}),
+		"commit":  wire.EncodeCommit(agree.Commit{EphemeralKey: make([]byte, 1216)}),
+		"share":   wire.EncodeShare(agree.Share{Sealed: sealed}),
+		"confirm": wire.EncodeConfirm(protocol.Confirm{Count: 1 << 63}),
+		"result":  wire.EncodeResult(protocol.Result{Releases: make([]protocol.Digest, n), PerParty: make([]protocol.PartyDocument, n)}),
+		"stop":    wire.EncodeStop(protocol.Stop{Reason: strings.Repeat("x", 2000), Missing: make([]protocol.PeerID, n)}),
+	} {
+		e := wire.EncodeEnvelope(signer(t).Seal(aStudy, protocol.KindShare, 1, payload).Envelope())
+		if len(e) >= limit {
+			t.Errorf("%s of %d members: an envelope of %d bytes, want less than %d", name, n, len(e), limit)
+		}
+	}
+	if share := wire.EncodeShare(agree.Share{Sealed: sealed}); len(share) < 63*1232 || len(share) > 63*(1232+3) {
+		t.Errorf("a share for 63 has %d bytes", len(share))
+	}
+}
+
+// FuzzDecode gives every input to every decoder: none panics, and what one accepts
+// it accepts again as encoded, to the same bytes.
+func FuzzDecode(f *testing.F) {
+	all := forms()
+	for _, one := range all {
+		f.Add(one.sample)
+		f.Add(loosen(f, one.sample))
+		f.Add(one.sample[:len(one.sample)/2])
+	}
+	for _, r := range refusals() {
+		if len(r.bytes) < 4<<10 {
+			f.Add(r.bytes)
+		}
+	}
+	if len(all) == 0 || len(all[0].sample) == 0 {
+		f.Fatal("no seeds")
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		before := bytes.Clone(b)
+		for _, one := range all {
+			once, err := one.recode(b)
+			if err != nil {
+				if !strings.HasPrefix(err.Error(), "decoding ") || !utf8.ValidString(err.Error()) {
+					t.Fatalf("%s: %q", one.decoder, err)
+				}
+				continue
+			}
+			twice, err := one.recode(once)
+			if err != nil || !bytes.Equal(twice, once) {
+				t.Fatalf("%s: %x, encoded as %x, came back as %x, %v", one.decoder, b, once, twice, err)
+			}
+		}
+		if !bytes.Equal(b, before) {
+			t.Fatal("a decoder wrote to its input")
+		}
+	})
+}
+
+// FuzzVerify takes what a peer sends as far as it gets before anybody trusts it: an
+// envelope that verifies is, encoded and read anew, the same message; any other is a
+// fault of the sender that it names.
+func FuzzVerify(f *testing.F) {
+	s := signer(f)
+	seeds := 0
+	for _, kind := range kinds {
+		attempt := uint32(1)
+		if kind.PreAttempt() {
+			attempt = 0
+		}
+		b := wire.EncodeEnvelope(s.Seal(aStudy, kind, attempt, []byte("payload")).Envelope())
+		f.Add(b)
+		f.Add(loosen(f, b))
+		seeds++
+	}
+	if seeds == 0 {
+		f.Fatal("no seeds")
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e, err := wire.DecodeEnvelope(b)
+		if err != nil {
+			return
+		}
+		v, err := protocol.Verify(e)
+		if err != nil {
+			var fault *protocol.Fault
+			if !errors.As(err, &fault) || fault.Culprit != e.Sender {
+				t.Fatalf("%v", err)
+			}
+			return
+		}
+		again, err := wire.DecodeEnvelope(wire.EncodeEnvelope(v.Envelope()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w, err := protocol.Verify(again); err != nil || w.ID() != v.ID() {
+			t.Fatalf("%s became %s, %v", v.ID(), w.ID(), err)
+		}
+	})
+}

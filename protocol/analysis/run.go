@@ -31,11 +31,29 @@ type Options struct {
 	Contributions []Contribution  // required, at least one, in the order of the study's parties
 }
 
+// check refuses contributions that would be counted twice or under another name.
+func (o Options) check() error {
+	if len(o.Contributions) == 0 {
+		return errors.New("no releases")
+	}
+	last := -1
+	for _, c := range o.Contributions {
+		switch {
+		case c.Party <= last || c.Party >= len(o.Study.Parties):
+			return fmt.Errorf("release of party %d after that of party %d, of %d: want each once, in the study's order", c.Party, last, len(o.Study.Parties))
+		case len(c.Sketches) != len(o.Study.Sketches):
+			return fmt.Errorf("%d sketches of party %q, the study has %d", len(c.Sketches), o.Study.Parties[c.Party].Name, len(o.Study.Sketches))
+		}
+		last = c.Party
+	}
+	return nil
+}
+
 // Run answers the study's analyses. Labels holds one document per contribution,
 // in their order, or is nil where no analysis labels records.
 func Run(ctx context.Context, o Options) (Result, []Labels, error) {
-	if len(o.Contributions) == 0 {
-		return Result{}, nil, errors.New("running analyses: no releases")
+	if err := o.check(); err != nil {
+		return Result{}, nil, fmt.Errorf("running analyses: %w", err)
 	}
 	r := &run{Options: o}
 	out, err := r.describe()

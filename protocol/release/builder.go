@@ -79,29 +79,49 @@ func (b *Builder) openRecords(root seed.Seed, workers int) error {
 }
 
 // Add takes a batch of m records: their normalised ids, and their encoded values,
-// m × Plan.Values row-major, in the order of Plan.Features.
+// m × Plan.Values row-major, in the order of Plan.Features. It adds all or, with an
+// error, none.
 func (b *Builder) Add(ids [][]byte, values []int64) error {
 	if len(values) != len(ids)*b.plan.Values {
 		return fmt.Errorf("batch of %d records has %d values, want %d each", len(ids), len(values), b.plan.Values)
 	}
+	if b.columns != nil {
+		return b.addColumns(ids, values)
+	}
+	return b.addRecords(values)
+}
+
+// addColumns clips derived vectors before they are projected.
+func (b *Builder) addColumns(ids [][]byte, values []int64) error {
+	var clipped int64
 	b.batch = b.batch[:0]
 	for i := range ids {
 		b.derive(values[i*b.plan.Values:][:b.plan.Values])
-		if b.columns != nil && b.plan.Clip > 0 && dp.ClipL2(b.row, b.plan.Clip) {
-			b.clipped++
+		if b.plan.Clip > 0 && dp.ClipL2(b.row, b.plan.Clip) {
+			clipped++
 		}
 		b.batch = append(b.batch, b.row...)
 	}
-	if b.columns != nil {
-		return b.columns.Add(b.recordLabels(ids), b.batch)
+	if err := b.columns.Add(b.recordLabels(ids), b.batch); err != nil {
+		return err
 	}
-	from := b.records.Records()
-	if err := b.records.Add(b.batch); err != nil {
+	b.clipped += clipped
+	return nil
+}
+
+// addRecords clips rows after they were projected. On this side a record's derived
+// vector is its values.
+func (b *Builder) addRecords(values []int64) error {
+	from, more := b.records.Records(), len(values)/b.plan.Values
+	if int64(more) > b.plan.Limit-int64(from) {
+		return fmt.Errorf("adding %d records to %d: the limit is %d", more, from, b.plan.Limit)
+	}
+	if err := b.records.Add(values); err != nil {
 		return err
 	}
 	if b.plan.Clip > 0 {
-		for i := from; i < b.records.Records(); i++ {
-			if dp.ClipL2(b.records.Row(i), b.plan.Clip) {
+		for i := range more {
+			if dp.ClipL2(b.records.Row(from+i), b.plan.Clip) {
 				b.clipped++
 			}
 		}

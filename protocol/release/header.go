@@ -24,9 +24,10 @@ func Encode(s sketch.Sketch) (protocol.ReleasedSketch, []byte, error) {
 	return header, data, nil
 }
 
-// largestEntry bounds what an entry of an honest release can be; analyses rely
-// on sums of a few entries not overflowing.
-const largestEntry = 1 << 62
+// largestEntry bounds what an entry of an honest release can be: Plan.Limit, which
+// is trillions of records, stops short of it. Whatever parties send, the sum over all
+// of them then fits an int64, and the one that sent too much is named.
+const largestEntry = 1 << 62 / study.MaxParties
 
 // Decode reads a sketch whose chunks were checked against its header, and checks
 // what hashes cannot: that the width is the least one, and the range.
@@ -56,6 +57,9 @@ const MaxBytes = 64 << 30
 // CheckHeader checks a party's header against the study: as many sketches as it
 // lists, each of the side and shape that it fixes.
 func CheckHeader(s *study.Study, party int, r protocol.Release) error {
+	if r.Records < 1 {
+		return fmt.Errorf("release of %d records", r.Records)
+	}
 	if len(r.Sketches) != len(s.Sketches) {
 		return fmt.Errorf("release of %d sketches, the study has %d", len(r.Sketches), len(s.Sketches))
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -18,7 +19,7 @@ type Plan struct {
 	Features []study.Feature
 	Values   int   // how many of Features come from the data; squares and ones follow
 	Clip     int64 // integer l2 bound on a record's contribution; 0: not clipped
-	Limit    int64 // most records that the exact sums are sure to hold
+	Limit    int64 // most records that exact sums over all parties are sure to hold
 
 	Sensitivity dp.Sensitivity
 	Noise       dp.Noise
@@ -34,7 +35,7 @@ func For(s *study.Study, party, index int) (Plan, error) {
 	}
 	sk := s.Sketches[index]
 	if sk.Side == sketch.Columns {
-		p.Limit = sk.Projection.LargestRecordCount(s.Bits.One())
+		p.Limit = sk.Projection.LargestRecordCount(s.Bits.One()) / study.MaxParties
 	} else {
 		p.Limit = math.MaxInt32 // rows do not add up: only the release's size bounds them
 	}
@@ -100,54 +101,56 @@ func (p Plan) sensitivity() (dp.Sensitivity, error) {
 		return dp.RecordRecords(p.Clip, spec.K)
 	}
 	var worst dp.Sensitivity
-	for _, deltas := range p.attributes() {
-		one, err := dp.AttributeRecords(row, deltas, spec.Family == projection.Identity)
-		if columns {
-			one, err = dp.AttributeColumns(row, deltas)
+	for _, c := range p.attributes() {
+		for _, deltas := range p.changes(c) {
+			one, err := dp.AttributeRecords(row, deltas, spec.Family == projection.Identity)
+			if columns {
+				one, err = dp.AttributeColumns(row, deltas)
+			}
+			if err != nil {
+				return dp.Sensitivity{}, err
+			}
+			worst = dp.Max(worst, one)
 		}
-		if err != nil {
-			return dp.Sensitivity{}, err
-		}
-		worst = dp.Max(worst, one)
 	}
 	return worst, nil
 }
 
-// attributes lists, for each column in this sketch, by how much a change of one
-// of its values can change the features derived from it. A categorical value
-// moves two one-hot entries by one each; a square moves by at most one.
-func (p Plan) attributes() [][]int64 {
-	one := p.Study.Bits.One()
-	var out [][]int64
-	for _, c := range p.Study.OwnColumns(p.Party) {
-		column := p.Study.Columns[c]
-		entries, squares := 0, 0
-		for _, f := range p.Features {
-			switch {
-			case f.Column != c:
-			case f.Kind == study.Square:
-				squares++
-			default:
-				entries++
-			}
+// attributes lists the columns that are in this sketch, by their indices. The
+// entries of a categorical column are next to each other.
+func (p Plan) attributes() []int {
+	var out []int
+	for _, f := range p.Features[:p.Values] {
+		if len(out) == 0 || out[len(out)-1] != f.Column {
+			out = append(out, f.Column)
 		}
-		if entries == 0 {
-			continue
-		}
-		moved := min(entries, 2)
-		if column.Kind != study.Categorical {
-			moved = 1
-		}
-		var deltas []int64
-		for range moved {
-			deltas = append(deltas, column.Scale.Range(p.Study.Bits))
-		}
-		for range min(squares, moved) {
-			deltas = append(deltas, one)
-		}
-		out = append(out, deltas)
 	}
 	return out
+}
+
+// changes lists the changes of a column's value that move the features derived from
+// it furthest: one that is the worst in l1, and one in l2 where that is another. A
+// categorical value moves two one-hot entries and their squares by 1 each. A value
+// within bounds moves from 0 to 1, and so does its square. Around a centre, from -1
+// to 1 is the longest move and the worst in l2, but it leaves the square where it
+// was: with squares the worst in l1 is from -1/2 to 1.
+func (p Plan) changes(c int) [][]int64 {
+	bits := p.Study.Bits
+	one := bits.One()
+	column := p.Study.Columns[c]
+	longest := column.Scale.Range(bits)
+	squares := p.Sketch().Helpers.Squares
+	switch {
+	case column.Kind == study.Categorical && squares:
+		return [][]int64{{one, one, one, one}}
+	case column.Kind == study.Categorical:
+		return [][]int64{{one, one}}
+	case !squares:
+		return [][]int64{{longest}}
+	case longest == one:
+		return [][]int64{{one, one}}
+	}
+	return [][]int64{{longest}, {one + one/2, one - fixedpoint.Square(-one/2, bits)}}
 }
 
 // Attributes counts the columns of this sketch: how many values of one record

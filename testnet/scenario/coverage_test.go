@@ -223,8 +223,8 @@ func (c *coverage) rmse() float64 { return math.Sqrt(c.squares / float64(c.pairs
 
 // TestCoverageOfLaboratories averages 300 correlations over 20 seeds, each with other
 // patients missing. Pairs of one seed share one R and miss together: the share of
-// covered pairs has standard deviation .052 between seeds about a mean of .946 (300
-// other seeds), so the mean over 20 has .012. Over the choice of seeds it leaves
+// covered pairs has standard deviation .052 between seeds about a mean of .946 (over
+// 300 seeds), so the mean over 20 has .012. Over the choice of seeds it leaves
 // [0.90, 0.99] with probability about 1e-4; the seeds are fixed, so the test is
 // deterministic.
 func TestCoverageOfLaboratories(t *testing.T) {
@@ -243,7 +243,7 @@ func TestCoverageOfLaboratories(t *testing.T) {
 // TestCoverageOfRegistry averages 12 correlations under ε = 1 for whole records over
 // 20 seeds of one population: projection and noise are what errs here, as 190,000
 // records a party leave nothing to the choice of people. With so few pairs the share
-// has standard deviation .068 between seeds about .945 (200 other seeds), the mean
+// has standard deviation .068 between seeds about .945 (over 200 seeds), the mean
 // over 20 has .015, and over the choice of seeds it leaves [0.90, 0.99] with
 // probability about 3e-3; the seeds are fixed, so the test is deterministic.
 func TestCoverageOfRegistry(t *testing.T) {

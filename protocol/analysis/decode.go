@@ -1,0 +1,51 @@
+package analysis
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// Decode reads a result document that came from elsewhere and checks that it is
+// one of this study and hangs together, so that whoever shows it need not.
+func Decode(data []byte, id protocol.StudyID) (Result, error) {
+	var r Result
+	if err := json.Unmarshal(data, &r); err != nil {
+		return Result{}, fmt.Errorf("decoding result: %w", err)
+	}
+	if r.Format != ResultFormat {
+		return Result{}, fmt.Errorf("decoding result: of format %.40q, this version reads %q", r.Format, ResultFormat)
+	}
+	if r.Study != id.String() {
+		return Result{}, fmt.Errorf("decoding result: of study %.64q, not %s", r.Study, id)
+	}
+	for i, a := range r.Analyses {
+		if err := a.check(len(r.Sketches)); err != nil {
+			return Result{}, fmt.Errorf("decoding result: analysis %d: %w", i+1, err)
+		}
+	}
+	return r, nil
+}
+
+// check reports what does not hang together in an analysis of so many sketches.
+func (a Analysis) check(sketches int) error {
+	if a.Sketch < 0 || a.Sketch >= sketches {
+		return fmt.Errorf("of sketch %d of %d", a.Sketch+1, sketches)
+	}
+	if len(a.Sizes) != a.Clusters {
+		return fmt.Errorf("%d sizes of %d clusters", len(a.Sizes), a.Clusters)
+	}
+	for _, p := range a.Pairs {
+		if p.I < 0 || p.J < p.I || p.J >= len(a.Features) {
+			return fmt.Errorf("pair (%d, %d) of %d features", p.I, p.J, len(a.Features))
+		}
+		numbers := p.Estimate != nil && p.Low != nil && p.High != nil
+		none := p.Estimate == nil && p.Low == nil && p.High == nil
+		if !numbers && !none || none && p.Undefined == "" {
+			return errors.New("a pair has neither an interval nor a reason")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,367 @@
+package release_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// inBatches sketches records in batches of random size, in the given order of
+// records. The order that it returns is in numbers of d's records.
+func inBatches(t *rapid.T, rng *rand.Rand, p release.Plan, d data, order []int, workers int) release.Exact {
+	b, err := p.NewBuilder(rootSeed(1), workers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rest := order; len(rest) > 0; {
+		batch := rest[:rng.IntN(len(rest)+1)]
+		rest = rest[len(batch):]
+		var part data
+		for _, i := range batch {
+			part.ids = append(part.ids, d.ids[i])
+			part.values = append(part.values, d.values[i*p.Values:][:p.Values]...)
+		}
+		if err := b.Add(part.ids, part.values); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := b.Finish(entropy(rng.IntN(1000)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, from := range out.Order {
+		out.Order[i] = order[from]
+	}
+	return out
+}
+
+// TestExactSketchIsAFunctionOfTheData: the un-noised bytes depend on the records
+// alone, not on their order, the batches or the number of workers; on the records
+// side the rows do, up to the order that Finish reports.
+func TestExactSketchIsAFunctionOfTheData(t *testing.T) {
+	eachPlan(t, func(t *testing.T, p release.Plan, _ dp.Unit) {
+		rng := rand.New(rand.NewPCG(5, 5))
+		d := randomData(rng, p, 37)
+		want := encoded(t, exact(t, p, rootSeed(1), d))
+		clipped := -1
+		rapid.Check(t, func(rt *rapid.T) {
+			rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "order"), 6))
+			workers := rapid.IntRange(0, 4).Draw(rt, "workers")
+			got := inBatches(rt, rng, p, d, rng.Perm(len(d.ids)), workers)
+			if !bytes.Equal(encoded(t, inOrder(got)), want) {
+				rt.Fatal("other bytes")
+			}
+			if clipped < 0 {
+				clipped = int(got.Clipped)
+			}
+			if int(got.Clipped) != clipped {
+				rt.Fatalf("%d records clipped, then %d", clipped, got.Clipped)
+			}
+		})
+	})
+}
+
+// TestExactSketchesArePinned holds one digest over the sketches of every shape, for
+// vertical and horizontal studies: parties on any machine, and with any later
+// version that reads these studies, make the same integers. Rows of records and of
+// columns come from keys and labels that package seed pins on its own.
+func TestExactSketchesArePinned(t *testing.T) {
+	digest := sha256.New()
+	eachPlan(t, func(t *testing.T, p release.Plan, _ dp.Unit) {
+		d := randomData(rand.New(rand.NewPCG(5, 12)), p, 7)
+		digest.Write(encoded(t, exact(t, p, rootSeed(3), d)))
+	})
+	const want = "04ed0587afbc048705a48c7c87196cd668bf0788c7567d3e4316f21588cbb7ee"
+	if got := hex.EncodeToString(digest.Sum(nil)); got != want {
+		t.Errorf("digest %s, want %s", got, want)
+	}
+}
+
+// TestExactSketchDependsOnSeedAndParty is the other half: another seed, and in a
+// horizontal study another party, gives another sketch of the same records, while
+// parties of a vertical study share their rows.
+func TestExactSketchDependsOnSeedAndParty(t *testing.T) {
+	for _, partition := range []study.Partition{study.Vertical, study.Horizontal} {
+		s := parse(t, terms{partition: partition, columns: []string{binary}, privacy: noPromise, sketches: []string{"{side: columns, family: sparse, k: 64, helpers: {ones: 0}}"}})
+		d := randomData(rand.New(rand.NewPCG(1, 7)), plan(t, s, 0), 30)
+		var sketches [][]byte
+		for party := range s.Parties {
+			p, err := release.For(s, party, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sketches = append(sketches, encoded(t, exact(t, p, rootSeed(1), d)))
+		}
+		if same := bytes.Equal(sketches[0], sketches[1]) && bytes.Equal(sketches[1], sketches[2]); same != (partition == study.Vertical) {
+			t.Errorf("%s: equal sketches of equal records: %v", partition, same)
+		}
+		if other := encoded(t, exact(t, plan(t, s, 0), rootSeed(2), d)); slices.ContainsFunc(sketches, func(b []byte) bool { return bytes.Equal(b, other) }) {
+			t.Errorf("%s: two seeds, one sketch", partition)
+		}
+	}
+}
+
+// TestFeaturesOfARecord reads the derived vector off a sketch of one record with
+// k = 1, where R is one sign: values, their squares in units of 2^-bits, and ones.
+func TestFeaturesOfARecord(t *testing.T) {
+	for _, test := range []struct {
+		name, helpers string
+		values, want  []int64
+	}{
+		{"values", "{ones: 0}", []int64{256, -100, 0, 256, 0}, []int64{256, -100, 0, 256, 0}},
+		{"ones", "{ones: 0.3}", []int64{0, 0, 0, 0, 0}, []int64{0, 0, 0, 0, 0, 77}}, // 76.8
+		{"whole ones", "{ones: 1}", []int64{1, 2, 0, 0, 0}, []int64{1, 2, 0, 0, 0, 256}},
+		{
+			"squares and ones", "{ones: 1, squares: true}",
+			[]int64{100, -256, 0, 256, 0},
+			[]int64{100, -256, 0, 256, 0, 39, 256, 0, 256, 0, 256}, // 100²/256 = 39.06
+		},
+		{
+			"squares round to nearest", "{ones: 0, squares: true}",
+			[]int64{128, -90, 0, 0, 0},
+			[]int64{128, -90, 0, 0, 0, 64, 32, 0, 0, 0}, // 90²/256 = 31.6
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := parse(t, terms{
+				partition: study.Vertical, columns: []string{bounded, centred, categorical}, privacy: noPromise,
+				sketches: []string{"{side: columns, family: rademacher, k: 1, helpers: " + test.helpers + "}"},
+			})
+			got := exact(t, plan(t, s, 0), rootSeed(1), data{ids: [][]byte{[]byte("x")}, values: test.values}).Data
+			negative := make([]int64, len(got))
+			for i, v := range got {
+				negative[i] = -v
+			}
+			if !slices.Equal(got, test.want) && !slices.Equal(negative, test.want) {
+				t.Errorf("derived ±%v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// TestIdentityShipsTheRecords: without projection a row is the record.
+func TestIdentityShipsTheRecords(t *testing.T) {
+	s := parse(t, terms{partition: study.Horizontal, columns: []string{centred, bounded}, privacy: laplace, sketches: []string{"{side: records, family: identity}"}})
+	p := plan(t, s, 0)
+	d := randomData(rand.New(rand.NewPCG(1, 8)), p, 9)
+	if got := exact(t, p, rootSeed(1), d); !slices.Equal(got.Data, d.values) || got.Rows != 9 || got.Cols != 2 {
+		t.Errorf("%s has %v, want %v", got, got.Data, d.values)
+	}
+}
+
+// TestAddRefuses holds what Add promises about errors: they name the shape and never
+// a value, and a refused batch leaves no trace.
+func TestAddRefuses(t *testing.T) {
+	for _, side := range []string{
+		"{side: columns, family: sparse, k: 4, helpers: {ones: 0.3}, clip: 0.8}",
+		"{side: records, family: sparse, k: 4, clip: 0.8}",
+	} {
+		s := parse(t, terms{partition: study.Horizontal, columns: []string{centred, bounded}, privacy: promises[3].privacy, sketches: []string{side}})
+		p := plan(t, s, 0)
+		if p.Limit < 1<<30 {
+			t.Errorf("%s: the limit is %d records", side, p.Limit)
+		}
+		p.Limit = 3
+		x := [][]byte{[]byte("x")}
+		three := data{ids: [][]byte{x[0], []byte("y"), []byte("z")}, values: []int64{256, 256, 1, 2, -256, 256}}
+		b, err := p.NewBuilder(rootSeed(1), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, refused := range []struct {
+			what string
+			data data
+			want string
+		}{
+			{"too few values", data{x, []int64{1}}, "batch of 1 records has 1 values, want 2 each"},
+			{"too many values", data{x, []int64{1, 2, 3}}, "batch of 1 records has 3 values, want 2 each"},
+			{"values without a record", data{nil, []int64{1, 2}}, "batch of 0 records has 2 values, want 2 each"},
+			{"more than the limit", data{append(three.ids, x...), append(three.values, 256, 256)}, "the limit is 3"},
+		} {
+			if err := b.Add(refused.data.ids, refused.data.values); err == nil || !strings.Contains(err.Error(), refused.want) {
+				t.Errorf("%s: %s: %v, want %q", side, refused.what, err, refused.want)
+			}
+		}
+		if err := b.Add(three.ids, three.values); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Add(x, []int64{256, 256}); err == nil || !strings.Contains(err.Error(), "the limit is 3") {
+			t.Errorf("%s: a record beyond the limit: %v", side, err)
+		}
+		got, err := b.Finish(entropy(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh, err := p.NewBuilder(rootSeed(1), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := fresh.Add(three.ids, three.values); err != nil {
+			t.Fatal(err)
+		}
+		if want, err := fresh.Finish(entropy(0)); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: refused batches left a trace: %d records clipped, then %d (%v)", side, got.Clipped, want.Clipped, err)
+		}
+	}
+}
+
+// TestLimitKeepsEntriesInRange: at the limit, records that all add their largest
+// entry to one place reach just below what Decode takes.
+func TestLimitKeepsEntriesInRange(t *testing.T) {
+	for bits := 1; bits <= 14; bits++ {
+		for _, family := range []string{"sparse, k: 4, s: 2", "rademacher, k: 4"} {
+			s := parse(t, terms{
+				partition: study.Horizontal, columns: []string{bounded}, bits: bits, privacy: laplace,
+				sketches: []string{"{side: columns, family: " + family + "}"},
+			})
+			if p := plan(t, s, 0); p.Limit*s.Bits.One() > largest+1 || p.Limit*s.Bits.One() < largest/2 {
+				t.Errorf("%v with %d bits: a limit of %d records", p.Spec(), bits, p.Limit)
+			}
+		}
+	}
+}
+
+// TestEncodedRangeIsChecked: what no encoder makes is refused, not summed.
+func TestEncodedRangeIsChecked(t *testing.T) {
+	for _, side := range []string{"{side: columns, family: sparse, k: 4}", "{side: records, family: sparse, k: 4}"} {
+		s := parse(t, terms{partition: study.Horizontal, columns: []string{centred}, privacy: laplace, sketches: []string{side}})
+		for _, v := range []int64{257, -257, math.MaxInt64, math.MinInt64} {
+			b, err := plan(t, s, 0).NewBuilder(rootSeed(1), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Add([][]byte{[]byte("x")}, []int64{v}); err == nil || !strings.Contains(err.Error(), "exceeds ±256") {
+				t.Errorf("%s: %d: %v", side, v, err)
+			}
+		}
+	}
+}
+
+// orders counts the orders that Finish draws for n records, by its own words.
+func orders(t *testing.T, n, draws int) map[[4]int]float64 {
+	t.Helper()
+	s := parse(t, terms{partition: study.Horizontal, columns: []string{bounded}, privacy: laplace, sketches: []string{"{side: records, family: identity}"}})
+	p := plan(t, s, 0)
+	d := data{values: []int64{10, 20, 30, 40}[:n]}
+	for i := range n {
+		d.ids = append(d.ids, []byte{byte(i)})
+	}
+	stream := entropy(99)
+	counts := map[[4]int]float64{}
+	for range draws {
+		b, err := p.NewBuilder(rootSeed(1), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Add(d.ids, d.values); err != nil {
+			t.Fatal(err)
+		}
+		out, err := b.Finish(stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var order [4]int
+		for i, from := range out.Order {
+			order[i] = from
+			if out.Sketch.Row(i)[0] != d.values[from] {
+				t.Fatalf("row %d is not record %d, as order %v says", i, from, out.Order)
+			}
+		}
+		counts[order]++
+	}
+	return counts
+}
+
+// uniform returns Pearson's statistic for equally likely orders over its critical
+// value at the false-rejection rate 1e-6.
+func uniform(counts map[[4]int]float64, orders int) float64 {
+	var n, statistic float64
+	for _, c := range counts {
+		n += c
+	}
+	expected := n / float64(orders)
+	for _, c := range counts {
+		statistic += (c - expected) * (c - expected) / expected
+	}
+	statistic += expected * float64(orders-len(counts))
+	return statistic / distuv.ChiSquared{K: float64(orders - 1)}.Quantile(1-1e-6)
+}
+
+// TestOrderIsAUniformPermutation: a row's place says nothing about its record. The
+// stream of entropy is fixed, so the test is deterministic; over its choice it
+// rejects a uniform order with probability 1e-6. Power: the same number of draws
+// rejects the well-known wrong shuffle, which swaps every place with any other.
+func TestOrderIsAUniformPermutation(t *testing.T) {
+	const draws = 12_000
+	for n, all := range map[int]int{2: 2, 3: 6, 4: 24} {
+		if s := uniform(orders(t, n, draws), all); s > 1 {
+			t.Errorf("orders of %d rows: chi-square is %.2f of its critical value", n, s)
+		}
+	}
+	rng, wrong := rand.New(rand.NewPCG(1, 9)), map[[4]int]float64{}
+	for range draws {
+		order := [4]int{0, 1, 2, 3}
+		for i := range order {
+			j := rng.IntN(len(order))
+			order[i], order[j] = order[j], order[i]
+		}
+		wrong[order]++
+	}
+	if s := uniform(wrong, 24); s <= 1 {
+		t.Errorf("the test does not notice a wrong shuffle: %.2f of its critical value", s)
+	}
+}
+
+// TestOrderNeedsEntropy: a failing source is an error on the records side; the
+// columns side has no order to draw and reads nothing.
+func TestOrderNeedsEntropy(t *testing.T) {
+	failing := iotest.ErrReader(errors.New("no entropy today"))
+	for _, test := range []struct {
+		sketch string
+		side   sketch.Side
+	}{
+		{"{side: columns, family: sparse, k: 4}", sketch.Columns},
+		{"{side: records, family: sparse, k: 4}", sketch.Records},
+	} {
+		s := parse(t, terms{partition: study.Horizontal, columns: []string{bounded}, privacy: laplace, sketches: []string{test.sketch}})
+		b, err := plan(t, s, 0).NewBuilder(rootSeed(1), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Add([][]byte{[]byte("x"), []byte("y")}, []int64{1, 2}); err != nil {
+			t.Fatal(err)
+		}
+		out, err := b.Finish(failing)
+		if (err != nil) != (test.side == sketch.Records) || (out.Sketch.Data == nil) != (err != nil) {
+			t.Errorf("%s: %v, %v", test.side, out.Sketch, err)
+		}
+	}
+}
+
+// TestBuilderNeedsASeed: an absent or destroyed seed gives no rows.
+func TestBuilderNeedsASeed(t *testing.T) {
+	for _, sk := range []string{"{side: columns, family: sparse, k: 4}", "{side: records, family: sparse, k: 4}"} {
+		s := parse(t, terms{partition: study.Horizontal, columns: []string{bounded}, privacy: laplace, sketches: []string{sk}})
+		gone := rootSeed(1)
+		gone.Destroy()
+		if _, err := plan(t, s, 0).NewBuilder(gone, 1); err == nil || !strings.Contains(err.Error(), "opening sketch 0") {
+			t.Errorf("%s: %v", sk, err)
+		}
+	}
+}

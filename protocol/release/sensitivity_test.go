@@ -1,0 +1,337 @@
+package release_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// promises are the privacy of a study, by unit and mechanism.
+var promises = []struct {
+	name, privacy string
+	unit          dp.Unit
+}{
+	{"attribute-laplace", laplace, dp.Attribute},
+	{"attribute-gaussian", "{unit: attribute, mechanism: gaussian, epsilon: 1, delta: 1e-6}", dp.Attribute},
+	{"record-laplace", "{unit: record, mechanism: laplace, epsilon: 1}", dp.Record},
+	{"record-gaussian", "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}", dp.Record},
+}
+
+// shapes are sketches: sides, families and helpers. K is small so that rows collide.
+var shapes = []struct{ name, sketch string }{
+	{"columns-sparse", "{side: columns, family: sparse, k: 8, helpers: {ones: 0}"},
+	{"columns-sparse-ones", "{side: columns, family: sparse, k: 8, helpers: {ones: 0.3}"},
+	{"columns-sparse2-squares", "{side: columns, family: sparse, k: 8, s: 2, helpers: {ones: 0, squares: true}"},
+	{"columns-rademacher", "{side: columns, family: rademacher, k: 6, helpers: {ones: 0}"},
+	{"columns-rademacher-ones-squares", "{side: columns, family: rademacher, k: 6, helpers: {ones: 0.3, squares: true}"},
+	{"records-sparse", "{side: records, family: sparse, k: 8"},
+	{"records-sparse2", "{side: records, family: sparse, k: 8, s: 2"},
+	{"records-rademacher", "{side: records, family: rademacher, k: 6"},
+	{"records-identity", "{side: records, family: identity"},
+}
+
+var columnSets = []struct {
+	name    string
+	columns []string
+}{
+	{"bounded", []string{bounded}},
+	{"centred", []string{centred}},
+	{"binary", []string{binary}},
+	{"categorical", []string{categorical}},
+	{"mixed", []string{categorical, centred, binary, bounded}},
+}
+
+// eachPlan calls f for every combination that a study may have.
+func eachPlan(t *testing.T, f func(t *testing.T, p release.Plan, unit dp.Unit)) {
+	plans := 0
+	for _, partition := range []study.Partition{study.Vertical, study.Horizontal} {
+		for _, shape := range shapes {
+			if partition == study.Vertical && strings.Contains(shape.name, "records") {
+				continue // not in this version
+			}
+			for _, promise := range promises {
+				for _, set := range columnSets {
+					entry := shape.sketch + "}"
+					if promise.unit == dp.Record {
+						entry = shape.sketch + ", clip: 0.8}"
+					}
+					s := parse(t, terms{partition: partition, columns: set.columns, sketches: []string{entry}, privacy: promise.privacy})
+					name := fmt.Sprintf("%s/%s/%s/%s", partition, shape.name, promise.name, set.name)
+					t.Run(name, func(t *testing.T) { f(t, plan(t, s, 0), promise.unit) })
+					plans++
+				}
+			}
+		}
+	}
+	if plans != (5+9)*4*5 {
+		t.Errorf("%d plans", plans)
+	}
+}
+
+// norms returns the l1 and squared l2 norm of a − b.
+func norms(a, b sketch.Sketch) (l1, l2Squared int64) {
+	for i, v := range a.Data {
+		d := v - b.Data[i]
+		l1 += max(d, -d)
+		l2Squared += d * d
+	}
+	return l1, l2Squared
+}
+
+// zero is a sketch of the same shape to which nothing was added.
+func zero(s sketch.Sketch) sketch.Sketch {
+	s.Data = make([]int64, len(s.Data))
+	return s
+}
+
+// neighbour changes one record: under unit attribute one of its values, wherever
+// the record is; under unit record its whole contribution goes.
+func neighbour(rng *rand.Rand, p release.Plan, unit dp.Unit, d data) (record int, other data) {
+	record = rng.IntN(len(d.ids))
+	other = data{ids: d.ids, values: append([]int64(nil), d.values...)}
+	row := other.values[record*p.Values:][:p.Values]
+	if unit == dp.Record {
+		return record, other
+	}
+	own := p.Study.OwnColumns(p.Party)
+	pick, at := rng.IntN(len(own)), 0
+	for i, c := range own {
+		code := randomCode(rng, p.Study.Columns[c], p.Study.Bits)
+		if i == pick {
+			copy(row[at:], code)
+		}
+		at += len(code)
+	}
+	return record, other
+}
+
+// without is d with one record's contribution replaced by zeros in the sketch. On
+// the columns side that is the sketch of the others; on the records side a row of
+// zeros.
+func without(t *testing.T, p release.Plan, root int, d data, record int) sketch.Sketch {
+	if p.Sketch().Side == sketch.Records {
+		out := exact(t, p, rootSeed(root), d)
+		clear(out.Row(record))
+		return out
+	}
+	rest := data{ids: append(append([][]byte(nil), d.ids[:record]...), d.ids[record+1:]...)}
+	rest.values = append(append(rest.values, d.values[:record*p.Values]...), d.values[(record+1)*p.Values:]...)
+	return exact(t, p, rootSeed(root), rest)
+}
+
+// TestSensitivityBoundsRandomNeighbours compares the sketches of neighbouring data
+// with what the plan declares, in exact integers and under the seeds that studies
+// use. R counts as public: the bound holds for each seed.
+func TestSensitivityBoundsRandomNeighbours(t *testing.T) {
+	eachPlan(t, func(t *testing.T, p release.Plan, unit dp.Unit) {
+		rapid.Check(t, func(rt *rapid.T) {
+			rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "data"), 1))
+			root := rapid.IntRange(0, 1<<20).Draw(rt, "seed")
+			d := randomData(rng, p, 1+rng.IntN(3))
+			record, other := neighbour(rng, p, unit, d)
+			before, after := exact(t, p, rootSeed(root), d), exact(t, p, rootSeed(root), other)
+			if unit == dp.Record {
+				after = without(t, p, root, d, record)
+			}
+			if l1, l2 := norms(before, after); l1 > p.Sensitivity.L1 || l2 > p.Sensitivity.L2Squared {
+				rt.Fatalf("the sketch moved by l1 %d, l2² %d; the plan says %d, %d", l1, l2, p.Sensitivity.L1, p.Sensitivity.L2Squared)
+			}
+		})
+	})
+}
+
+// worst returns the largest norms that the worst changes of single values reach
+// under many seeds; it stops when both bounds are met.
+func worst(t *testing.T, p release.Plan) (l1, l2 int64) {
+	for root := range 1500 {
+		at := 0
+		for _, c := range p.Study.OwnColumns(p.Party) {
+			options := codes(p.Study.Columns[c], p.Study.Bits)
+			for _, from := range options {
+				for _, to := range options {
+					d := data{ids: [][]byte{[]byte("x")}, values: make([]int64, p.Values)}
+					copy(d.values[at:], from)
+					before := exact(t, p, rootSeed(root), d)
+					copy(d.values[at:], to)
+					d1, d2 := norms(before, exact(t, p, rootSeed(root), d))
+					l1, l2 = max(l1, d1), max(l2, d2)
+				}
+			}
+			at += len(options[0])
+		}
+		if l1 >= p.Sensitivity.L1 && l2 >= p.Sensitivity.L2Squared {
+			break
+		}
+	}
+	return l1, l2
+}
+
+// TestSensitivityIsAttained holds that no plan spends more noise than it must. A
+// change of one value reaches both norms exactly. A record that is clipped reaches
+// the l2 norm up to the truncation of its entries; whether its l1 norm can be
+// reached depends on the columns, and the plan does not look at that.
+func TestSensitivityIsAttained(t *testing.T) {
+	eachPlan(t, func(t *testing.T, p release.Plan, unit dp.Unit) {
+		if unit == dp.Attribute {
+			if l1, l2 := worst(t, p); l1 != p.Sensitivity.L1 || l2 != p.Sensitivity.L2Squared {
+				t.Errorf("the worst change moves the sketch by l1 %d, l2² %d; the plan says %d, %d", l1, l2, p.Sensitivity.L1, p.Sensitivity.L2Squared)
+			}
+			return
+		}
+		entries, row := len(p.Features), p.Spec().RowL2Squared()
+		if p.Sketch().Side == sketch.Records {
+			entries, row = p.Spec().K, 1
+		}
+		d := data{ids: [][]byte{[]byte("x")}}
+		for _, f := range p.Features[:p.Values] {
+			v := p.Study.Bits.One()
+			if f.Kind == study.OneHot && f.Value != "a" {
+				v = 0
+			}
+			d.values = append(d.values, v)
+		}
+		var most int64
+		for root := range 20 { // columns of a record may cancel under one seed
+			s := exact(t, p, rootSeed(root), d)
+			_, l2 := norms(s, zero(s))
+			most = max(most, l2)
+		}
+		short := max(float64(p.Clip)-1-math.Sqrt(float64(entries)), 0)
+		if float64(most) < float64(row)*short*short {
+			t.Errorf("a record reaches l2² %d of %d", most, p.Sensitivity.L2Squared)
+		}
+	})
+}
+
+// TestSquaresMoveAsPlanned tries every change of a value around a centre, of which
+// two are the worst (Plan.changes): rounding the squares adds nothing to them.
+func TestSquaresMoveAsPlanned(t *testing.T) {
+	for bits := 1; bits <= 8; bits++ {
+		s := parse(t, terms{
+			partition: study.Vertical, columns: []string{centred}, bits: bits, privacy: laplace,
+			sketches: []string{"{side: columns, family: sparse, k: 4, helpers: {ones: 0, squares: true}}"},
+		})
+		var want dp.Sensitivity
+		f := fixedpoint.Bits(bits)
+		for v := -f.One(); v <= f.One(); v++ {
+			for w := -f.One(); w <= f.One(); w++ {
+				d, sq := max(v-w, w-v), fixedpoint.Square(v, f)-fixedpoint.Square(w, f)
+				want = dp.Max(want, dp.Sensitivity{L1: d + max(sq, -sq), L2Squared: d*d + sq*sq})
+			}
+		}
+		if got := plan(t, s, 0).Sensitivity; got != want {
+			t.Errorf("%d bits: %+v, want %+v", bits, got, want)
+		}
+	}
+}
+
+// TestClippingHoldsAfterwards looks at what clipping leaves of single records: no
+// contribution is longer than the bound, the count is that of records beyond it, and
+// a record within it is left alone.
+func TestClippingHoldsAfterwards(t *testing.T) {
+	eachPlan(t, func(t *testing.T, p release.Plan, unit dp.Unit) {
+		if unit != dp.Record {
+			if p.Clip != 0 {
+				t.Errorf("clipped to %d", p.Clip)
+			}
+			return
+		}
+		free := p
+		free.Clip = 0
+		row := p.Spec().RowL2Squared()
+		if p.Sketch().Side == sketch.Records {
+			row = 1
+		}
+		rapid.Check(t, func(rt *rapid.T) {
+			rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "data"), 2))
+			root := rootSeed(rapid.IntRange(0, 1<<20).Draw(rt, "seed"))
+			d := randomData(rng, p, 1)
+			b, err := p.NewBuilder(root, 1)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if err := b.Add(d.ids, d.values); err != nil {
+				rt.Fatal(err)
+			}
+			got, err := b.Finish(entropy(1))
+			if err != nil {
+				rt.Fatal(err)
+			}
+			unclipped := exact(t, free, root, d)
+			_, after := norms(got.Sketch, zero(got.Sketch))
+			_, before := norms(unclipped, zero(unclipped))
+			changed, _ := norms(got.Sketch, unclipped)
+			beyond := before > row*p.Clip*p.Clip
+			switch {
+			case after > row*p.Clip*p.Clip:
+				rt.Fatalf("a clipped record contributes l2² %d, at most %d", after, row*p.Clip*p.Clip)
+			case beyond != (got.Clipped == 1), beyond != (changed > 0):
+				rt.Fatalf("l2² %d against a bound of %d: counted %d, changed by %d", before, row*p.Clip*p.Clip, got.Clipped, changed)
+			}
+		})
+	})
+}
+
+// TestClipIsRoundedDown: the bound in integers is never above the bound in the study.
+func TestClipIsRoundedDown(t *testing.T) {
+	for _, test := range []struct {
+		sketch string
+		want   int64
+	}{
+		{"{side: columns, family: sparse, k: 8, clip: 0.8}", 204},                // 204.8
+		{"{side: columns, family: rademacher, k: 6, clip: 0.8}", 204},            // before projection
+		{"{side: records, family: sparse, k: 8, s: 2, clip: 0.8}", 289},          // 204.8·√2 = 289.6
+		{"{side: records, family: rademacher, k: 16, clip: 0.8}", 819},           // 204.8·4 = 819.2
+		{"{side: records, family: identity, clip: 1}", 256},                      // exact
+		{"{side: records, family: identity, clip: 0.00390625}", 1},               // one step
+		{"{side: columns, family: sparse, k: 8, clip: 1000}", 256_000},           // beyond every record
+		{"{side: columns, family: sparse, k: 8, clip: 0.9999999999999999}", 255}, // just below a step
+	} {
+		s := parse(t, terms{partition: study.Horizontal, columns: []string{bounded}, sketches: []string{test.sketch}, privacy: promises[3].privacy})
+		if got := plan(t, s, 0).Clip; got != test.want {
+			t.Errorf("%s: clipped to %d, want %d", test.sketch, got, test.want)
+		}
+	}
+}
+
+// TestMechanismNoneHasNoSensitivity: nothing is promised, so nothing is bounded.
+func TestMechanismNoneHasNoSensitivity(t *testing.T) {
+	s := parse(t, terms{partition: study.Horizontal, columns: []string{bounded}, privacy: noPromise, sketches: []string{"{side: records, family: sparse, k: 8}"}})
+	p := plan(t, s, 0)
+	if p.Sensitivity != (dp.Sensitivity{}) || p.Clip != 0 || p.Noise.Variance() != 0 {
+		t.Errorf("sensitivity %v, clip %d, noise variance %v", p.Sensitivity, p.Clip, p.Noise.Variance())
+	}
+}
+
+// TestAttributesCountsColumns: a categorical column is one attribute, and the label
+// is none of a records-side sketch.
+func TestAttributesCountsColumns(t *testing.T) {
+	label := strings.TrimSuffix(categorical, "}") + ", role: label}"
+	s := parse(t, terms{
+		partition: study.Horizontal, columns: []string{bounded, label, binary}, privacy: laplace,
+		sketches: []string{
+			"{side: records, family: identity}",
+			"{side: columns, family: sparse, k: 8, helpers: {ones: 1, squares: true}}",
+		},
+	})
+	for i, want := range []struct{ attributes, values, features int }{{2, 2, 2}, {3, 5, 11}} {
+		p := plan(t, s, i)
+		if p.Attributes() != want.attributes || p.Values != want.values || len(p.Features) != want.features {
+			t.Errorf("sketch %d: %d attributes, %d values, %d features, want %+v", i, p.Attributes(), p.Values, len(p.Features), want)
+		}
+	}
+	if p := plan(t, s, 0); p.Spec().Family != projection.Identity || p.Spec().K != 2 {
+		t.Errorf("identity over the values alone: %v", p.Spec())
+	}
+}

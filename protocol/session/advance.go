@@ -17,20 +17,24 @@ func (p *Party) advance(out *Effects) {
 		return
 	}
 	if p.view.stop != nil {
-		p.fail(&StoppedError{*p.view.stop})
+		p.close(&StoppedError{*p.view.stop}, out)
 		return
 	}
 	if _, consented := p.mine(protocol.KindApprove); !consented {
 		return
 	}
-	if p.view.members == nil {
-		if p.now >= p.study.Deadline {
-			p.fail(&DeadlineError{"the roster", p.study.Deadline})
-		}
-		return
-	}
-	if !p.view.member(p.signer.ID()) {
+	_, arrived := p.view.posted(p.signer.ID(), protocol.KindRelease)
+	switch {
+	case p.view.members != nil && !p.view.member(p.signer.ID()):
 		p.fail(errors.New("the aggregator fixed a roster without this party: its approval came late"))
+		return
+	case p.view.result != nil && !arrived:
+		p.close(ErrLeftOut, out)
+		return
+	case !p.released && p.now >= p.study.Deadline:
+		p.close(p.overdue(), out)
+		return
+	case p.view.members == nil:
 		return
 	}
 	for _, round := range []func(*Effects) (bool, error){p.toCommitted, p.toShared, p.toConfirmed, p.toSeeded, p.toReleased} {
@@ -48,9 +52,6 @@ func (p *Party) advance(out *Effects) {
 func (p *Party) toCommitted(out *Effects) (bool, error) {
 	if _, done := p.mine(protocol.KindCommit); done {
 		return p.view.complete(protocol.KindCommit), p.haveSecrets()
-	}
-	if p.late() {
-		return false, nil
 	}
 	secrets, err := agree.Begin(p.study.ID, theAttempt, p.signer.ID(), p.entropy)
 	if err != nil {
@@ -111,7 +112,7 @@ func (p *Party) toConfirmed(out *Effects) (bool, error) {
 // toSeeded: confirmed → seeded, when every confirmation verifies: a certificate.
 // The agreement's secrets give way to the seed alone.
 func (p *Party) toSeeded(out *Effects) (bool, error) {
-	if p.certain || p.released {
+	if p.certain {
 		return true, nil
 	}
 	for _, m := range p.view.members {
@@ -133,7 +134,7 @@ func (p *Party) toSeeded(out *Effects) (bool, error) {
 func (p *Party) toReleased(out *Effects) (bool, error) {
 	switch {
 	case !p.released:
-		if !p.late() && p.offer("release") {
+		if p.offer("release") {
 			out.Run = append(out.Run, MakeRelease{Attempt: theAttempt, Seed: p.seeded.Seed, T2: p.seeded.T2})
 		}
 		return false, nil
@@ -165,14 +166,31 @@ func (p *Party) offer(job string) bool {
 	return true
 }
 
-// late reports whether the upload deadline has passed: nothing new may begin,
-// and above all nothing may be debited, that can no longer be used.
-func (p *Party) late() bool {
-	if p.now < p.study.Deadline {
-		return false
+// overdue says what the upload deadline has ended for a party without a release:
+// nothing new may begin, and above all nothing may be debited, that can no longer
+// be used.
+func (p *Party) overdue() error {
+	what := "the seed agreement"
+	if _, committed := p.mine(protocol.KindCommit); !committed {
+		what = "the roster"
 	}
-	p.fail(&DeadlineError{"the seed agreement", p.study.Deadline})
-	return true
+	if p.certain {
+		what = "this party's release"
+	}
+	return &DeadlineError{what, p.study.Deadline}
+}
+
+// ErrLeftOut reports a result that was made without this party's release.
+var ErrLeftOut = errors.New("the aggregator closed the study before this party's release arrived")
+
+// close ends a study that nothing of this party can enter any more, and with it
+// every secret.
+func (p *Party) close(err error, out *Effects) {
+	p.fail(err)
+	if p.secrets != nil || p.seeded != nil {
+		p.secrets, p.seeded = nil, nil
+		out.Persist = append(out.Persist, DestroySecrets{})
+	}
 }
 
 // storedRelease: the release is durable, so the seed has done its work.
@@ -182,6 +200,9 @@ func (p *Party) storedRelease(header protocol.Verified, out *Effects) {
 	}
 	p.released = true
 	p.own = append(p.own, header)
+	if p.seeded != nil {
+		p.seeded.Seed.Destroy()
+	}
 	p.secrets, p.seeded = nil, nil
 	out.Persist = append(out.Persist, SaveEnvelope{header}, DestroySecrets{})
 }
@@ -268,6 +289,17 @@ func (p *Party) Status() Status {
 		return Status{State: Approved, WaitFor: "approvals", From: from, Until: until}
 	}
 	return Status{State: Invited, WaitFor: "this party's approval", From: []protocol.PeerID{me}, Until: p.study.Expires}
+}
+
+// Announced reports whether others have heard of this party: its approval, or its
+// withdrawal, is on the board.
+func (p *Party) Announced() bool {
+	for _, kind := range []protocol.Kind{protocol.KindApprove, protocol.KindWithdraw} {
+		if _, there := p.view.posted(p.signer.ID(), kind); there {
+			return true
+		}
+	}
+	return false
 }
 
 // Count is how much of the board the machine has seen.

@@ -36,7 +36,9 @@ func NewAggregator(c AggregatorConfig) (*Aggregator, error) {
 	return &Aggregator{study: c.Study, signer: c.Signer, view: newView(c.Study), collected: map[protocol.PeerID]bool{}}, nil
 }
 
-// Restore takes the stored board in, before the first Step.
+// Restore takes the stored board in, before the first Step. The releases that are
+// wholly stored follow as Collected events, and only then the time: what the
+// machine has not been told of at the deadline is missing.
 func (a *Aggregator) Restore(board []protocol.Verified) error {
 	for i, e := range board {
 		if err := a.view.admit(e); err != nil {
@@ -92,6 +94,9 @@ func (a *Aggregator) Step(ev AggregatorEvent) (Effects, error) {
 			return Effects{}, err
 		}
 	case JobFailed:
+		if !a.computing {
+			return Effects{}, fmt.Errorf("a job failed although no analyses run in study %s", a.study.ID.Short())
+		}
 		a.stop(fmt.Sprintf("the analyses failed: %v", ev.Err), nil, &out)
 	default:
 		return Effects{}, fmt.Errorf("unknown event %T", ev)
@@ -116,12 +121,12 @@ func (a *Aggregator) post(e protocol.Verified, out *Effects) error {
 }
 
 // closedTo holds the study's dates. A message that is on the board already is
-// not refused for its date.
+// not refused for its date, and a withdrawal is in time until the party commits.
 func (a *Aggregator) closedTo(e protocol.Verified) error {
 	if _, posted := a.view.posted(e.Sender(), e.Kind()); posted {
 		return nil
 	}
-	if e.Kind().PreAttempt() && a.now >= a.study.Expires {
+	if e.Kind() == protocol.KindApprove && a.now >= a.study.Expires {
 		return fmt.Errorf("%w: approval closed at %s", ErrPremature, a.study.Expires)
 	}
 	if a.now >= a.study.Deadline {
@@ -159,17 +164,19 @@ func (a *Aggregator) advance(out *Effects) {
 	}
 }
 
-// toRoster: open → agreeing, when all have approved, or at expiry with a quorum.
+// toRoster: open → agreeing, when every party has decided, or at expiry, with a
+// quorum of approvals.
 func (a *Aggregator) toRoster(out *Effects) {
 	parties, ids := a.view.approvals()
 	expired := a.now >= a.study.Expires
+	undecided := a.view.undecided()
 	switch {
-	case len(parties) == len(a.study.Parties), expired && len(parties) >= a.study.Quorum:
+	case (expired || len(undecided) == 0) && len(parties) >= a.study.Quorum:
 		if err := a.own(protocol.KindRoster, wire.EncodeRoster(protocol.Roster{Approvals: ids}), out); err != nil {
 			a.failure = err
 		}
 	case expired:
-		a.stop(fmt.Sprintf("%d of %d parties approved before approval closed; the quorum is %d", len(parties), len(a.study.Parties), a.study.Quorum), a.view.undecided(), out)
+		a.stop(fmt.Sprintf("%d of %d parties approved before approval closed; the quorum is %d", len(parties), len(a.study.Parties), a.study.Quorum), undecided, out)
 	case len(a.study.Parties)-len(a.view.withdrawn) < a.study.Quorum:
 		a.stop("too many parties withdrew for a quorum", nil, out)
 	}

@@ -25,7 +25,6 @@ type PartyRestored struct {
 	Own      []protocol.Verified // every own envelope that was persisted
 	Secrets  []byte              // of the attempt, as last saved; nil when there are none
 	Released bool                // the release is stored (its header is among Own)
-	Uploaded bool                // the aggregator acknowledged all of it
 	Finished bool                // the result was fetched and stored
 }
 
@@ -58,7 +57,8 @@ func NewParty(c PartyConfig) (*Party, error) {
 	}
 	p := &Party{
 		study: c.Study, signer: c.Signer, entropy: c.Entropy, view: newView(c.Study),
-		own: c.Restored.Own, released: c.Restored.Released, uploaded: c.Restored.Uploaded, finished: c.Restored.Finished,
+		own: c.Restored.Own, released: c.Restored.Released, finished: c.Restored.Finished,
+		certain: c.Restored.Released, // it was made under a certificate
 		checked: map[protocol.PeerID]bool{}, offered: map[string]bool{},
 	}
 	if c.Restored.Secrets != nil && c.Restored.Released {
@@ -74,7 +74,10 @@ func NewParty(c PartyConfig) (*Party, error) {
 // Event is what happens to a party.
 type Event interface{ partyEvent() }
 
-// Tick tells the time. Drivers send one before every other event.
+// Tick tells the time. Drivers send one before every other event. A party acts on
+// it with that event, so that the news which the event brings count first: after
+// a restart, or at a deadline, the board says more than the clock. An aggregator,
+// which keeps the board, acts on it at once.
 type Tick struct{ Now protocol.Instant }
 
 // Consent is the steward's approval of this study's id.
@@ -126,6 +129,7 @@ func (p *Party) Step(ev Event) (Effects, error) {
 	switch ev := ev.(type) {
 	case Tick:
 		p.now = max(p.now, ev.Now)
+		return out, nil
 	case Consent:
 		if err := p.consent(&out); err != nil {
 			return out, err
@@ -135,6 +139,9 @@ func (p *Party) Step(ev Event) (Effects, error) {
 			return out, err
 		}
 	case Board:
+		if p.failure != nil {
+			break // its view may hold part of a board that was refused
+		}
 		if err := p.extend(ev, &out); err != nil {
 			p.fail(err)
 		}
@@ -172,7 +179,7 @@ func (p *Party) consent(out *Effects) error {
 		return nil
 	}
 	if p.now >= p.study.Expires {
-		return fmt.Errorf("approval of study %s closed at %s", p.study.ID.Short(), p.study.Expires)
+		return &DeadlineError{"this party's approval", p.study.Expires}
 	}
 	p.sign(protocol.KindApprove, wire.EncodeApprove(protocol.Approve{Meaning: p.study.Meaning}), out)
 	return nil
@@ -222,8 +229,13 @@ func (p *Party) unposted() []protocol.Verified {
 
 // extend takes the next stretch of the board in, after checking that it extends
 // what was seen, that the aggregator signed for it, that every message is
-// admissible, and that whatever is ours is known to us.
+// admissible, and that whatever is ours is known to us. Each sender answers for
+// what it signed, but the aggregator for having put it there: it holds the same
+// rules, and so the blame.
 func (p *Party) extend(ev Board, out *Effects) error {
+	if ev.Head.Study != p.study.ID {
+		return p.blameAggregator(fmt.Errorf("%w: its head is of study %s", ErrBoardRewritten, ev.Head.Study.Short()))
+	}
 	if err := protocol.VerifyHead(ev.Head, p.study.Aggregator.ID); err != nil {
 		return p.blameAggregator(err)
 	}
@@ -232,16 +244,23 @@ func (p *Party) extend(ev Board, out *Effects) error {
 			ErrBoardRewritten, len(ev.Envelopes), ev.From, p.view.count(), ev.Head.Count))
 	}
 	for _, e := range ev.Envelopes {
-		if e.Sender() == p.signer.ID() {
+		if e.Sender() == p.signer.ID() && e.Study() == p.study.ID {
 			if mine, ok := p.mine(e.Kind()); !ok || mine.ID() != e.ID() {
 				return ErrRolledBack
 			}
 		}
-		if err := p.view.admit(e); err != nil {
+		err := p.view.admit(e)
+		if err != nil && p.certain && p.view.complete(protocol.KindConfirm) && e.Kind().Agreement() {
+			// Whoever holds the certificate is seeded for good: what others do to the
+			// agreement after it is not this party's concern any more.
+			p.view.pass(e)
+			continue
+		}
+		if err != nil {
 			if errors.Is(err, ErrPosted) {
 				return p.blameAggregator(fmt.Errorf("%w: %s stands on it twice", ErrBoardRewritten, e))
 			}
-			return err
+			return p.blameAggregator(err)
 		}
 	}
 	if p.view.chain() != ev.Head.Chain {

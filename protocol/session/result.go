@@ -37,6 +37,9 @@ func (v *view) takeResult(e protocol.Verified) error {
 	if len(r.Releases) < v.study.Quorum {
 		return fmt.Errorf("result uses %d releases, the quorum is %d", len(r.Releases), v.study.Quorum)
 	}
+	if r.Completed != (len(r.Releases) == len(v.members)) {
+		return fmt.Errorf("result of %d releases by %d members says completed: %v", len(r.Releases), len(v.members), r.Completed)
+	}
 	v.result = &r
 	return nil
 }

@@ -35,7 +35,7 @@ type Status struct {
 	State   State
 	WaitFor string            // empty when it waits for nothing
 	From    []protocol.PeerID // who owes it
-	Until   protocol.Instant  // 0 when nothing is awaited
+	Until   protocol.Instant  // 0 when nothing is awaited, and for analyses, which no date ends
 	Failure error             // Failed or Stopped: why
 }
 

@@ -97,6 +97,11 @@ func (v *view) admit(e protocol.Verified) error {
 	return nil
 }
 
+// pass counts an envelope that is on the board without taking it in.
+func (v *view) pass(e protocol.Verified) {
+	v.chains = append(v.chains, protocol.ExtendChain(v.chain(), e.ID()))
+}
+
 func fault(e protocol.Verified, err error) error {
 	return &protocol.Fault{Culprit: e.Sender(), Kind: e.Kind(), Attempt: e.Attempt(), Err: err}
 }

@@ -189,7 +189,7 @@ func (r *service) project(ctx context.Context, src *source, builders []*release.
 				}
 			}
 			if err := builder.Add(b.IDs, values); err != nil {
-				return fmt.Errorf("sketch %d: %w", i, err)
+				return fmt.Errorf("sketch %d: %w", i+1, err)
 			}
 		}
 		return nil
@@ -201,10 +201,10 @@ func (r *service) project(ctx context.Context, src *source, builders []*release.
 	for i, builder := range builders {
 		one, err := builder.Finish(r.Entropy)
 		if err != nil {
-			return nil, fmt.Errorf("sketch %d: %w", i, err)
+			return nil, fmt.Errorf("sketch %d: %w", i+1, err)
 		}
 		if one.Clipped > 0 {
-			out.note += fmt.Sprintf("; sketch %d: %d records clipped", i, one.Clipped)
+			out.note += fmt.Sprintf("; sketch %d: %d records clipped", i+1, one.Clipped)
 		}
 		out.sketches = append(out.sketches, one)
 	}

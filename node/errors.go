@@ -59,3 +59,11 @@ func (e *SiteError) Error() string { return e.Err.Error() }
 
 // Unwrap returns what is wrong with it.
 func (e *SiteError) Unwrap() error { return e.Err }
+
+// FailedError reports a study that has failed for good on this node.
+type FailedError struct{ Err error }
+
+func (e *FailedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns why.
+func (e *FailedError) Unwrap() error { return e.Err }

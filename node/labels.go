@@ -23,8 +23,8 @@ func StoredResult(st *store.Store, id protocol.StudyID) (analysis.Result, []byte
 	if err != nil {
 		return analysis.Result{}, nil, err
 	}
-	var r analysis.Result
-	if err := json.Unmarshal(raw, &r); err != nil {
+	r, err := analysis.Decode(raw, id)
+	if err != nil {
 		return r, nil, fmt.Errorf("reading stored result: %w", err)
 	}
 	return r, raw, nil

@@ -267,7 +267,7 @@ func (r *service) serve(ctx context.Context) error {
 			r.Observe(Progress{Study: r.study.ID, Milestone: Finished})
 			return nil
 		case session.Failed:
-			return status.Failure
+			return &FailedError{status.Failure}
 		case session.Withdrawn:
 			if len(r.pending.Send) == 0 {
 				return ErrWithdrawn
@@ -277,7 +277,7 @@ func (r *service) serve(ctx context.Context) error {
 		switch {
 		case err == nil:
 			retry.reset()
-		case ctx.Err() != nil:
+		case timeIsUp(ctx):
 			return &WaitError{For: waitText(r.study, r.machine.Status()), Err: retry.last}
 		case !transient(err):
 			return err
@@ -291,8 +291,16 @@ func (r *service) serve(ctx context.Context) error {
 	}
 }
 
+// timeIsUp reports that ctx has ended or is due to: a call can notice the deadline
+// a moment before the context says so.
+func timeIsUp(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
+}
+
 // decide brings the steward's stored decision to the machine. Before the first
-// message leaves, the data are read once: a bad line must not strand the others.
+// message has arrived, the data are read once: a bad line must not strand the
+// others.
 func (r *service) decide(ctx context.Context) error {
 	decision, _, err := r.Store.Decision(r.study.ID)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -305,7 +313,7 @@ func (r *service) decide(ctx context.Context) error {
 	default:
 		return ErrNotApproved
 	}
-	if r.machine.Status().State == session.Invited {
+	if !r.machine.Announced() {
 		if err := r.check(ctx); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/session"
@@ -97,7 +98,7 @@ func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelea
 	for i, plan := range src.plans {
 		one := exact.sketches[i]
 		if err := plan.Noise.Add(one.Sketch.Data, r.Entropy); err != nil {
-			return protocol.Verified{}, fmt.Errorf("noising sketch %d: %w", i, err)
+			return protocol.Verified{}, fmt.Errorf("noising sketch %d: %w", i+1, err)
 		}
 		described, data, err := release.Encode(one.Sketch)
 		if err != nil {
@@ -213,6 +214,9 @@ func (r *service) fetchResult(ctx context.Context, job session.FetchResult) (ses
 	data, err := r.client.document(ctx, job.Result.Document)
 	if err != nil {
 		return nil, err
+	}
+	if _, err := analysis.Decode(data, r.study.ID); err != nil {
+		return nil, fmt.Errorf("the aggregator's result: %w", err)
 	}
 	if err := r.Store.PutResult(r.study.ID, resultFile, data); err != nil {
 		return nil, err

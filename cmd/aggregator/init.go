@@ -25,7 +25,7 @@ type identity struct {
 // Run makes the state directory and, where there is none, a commented configuration file.
 func (initCommand) Run(c *console.Console, g *console.Globals) error {
 	if err := store.Create(g.State, store.Aggregator, rand.Reader); err != nil {
-		return console.WithCode(console.Usage, fmt.Errorf("initialising: %w", err))
+		return console.WithCode(console.Usage, err)
 	}
 	if err := console.WriteTemplate(g.Config, config.AggregatorTemplate()); err != nil {
 		return err
@@ -37,7 +37,7 @@ type identityCommand struct{}
 
 // Run prints what a study file says of its aggregator.
 func (identityCommand) Run(c *console.Console, g *console.Globals) error {
-	st, err := open(g)
+	st, err := g.Open(store.Aggregator)
 	if err != nil {
 		return err
 	}

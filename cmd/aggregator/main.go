@@ -16,7 +16,7 @@ type commands struct {
 
 	Init     initCommand           `cmd:"" help:"Make this node's identity and configuration file."`
 	Identity identityCommand       `cmd:"" help:"Print this node's peer id and HPKE key, for study files."`
-	Study    studyCommands         `cmd:"" help:"Create, list and explain studies."`
+	Study    studyCommands         `cmd:"" help:"Create or explain a study."`
 	Serve    serveCommand          `cmd:"" help:"Host all studies until stopped."`
 	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`
 	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it to a file."`
@@ -26,15 +26,7 @@ func main() {
 	c := commands{Status: console.StatusCommand{Role: store.Aggregator}}
 	os.Exit(int(console.Program{
 		Name:     "aggregator",
-		About:    "The operator's node in Cosketch studies.\n\nA first study: aggregator init; aggregator study create FILE; aggregator serve; aggregator result STUDY.",
+		About:    "The operator's node in Cosketch studies.\n\nA first study: aggregator init, aggregator study create FILE, aggregator serve, aggregator result STUDY. STUDY is the beginning of the study's id.",
 		Commands: &c, Globals: &c.Globals, Paths: config.DefaultAggregatorPaths,
 	}.Main(os.Args[1:])))
-}
-
-func open(g *console.Globals) (*store.Store, error) {
-	return store.Open(g.State, store.Aggregator, store.Options{})
-}
-
-func openReadOnly(g *console.Globals) (*store.Store, error) {
-	return store.Open(g.State, store.Aggregator, store.Options{ReadOnly: true})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
 )
 
 type resultCommand struct {
@@ -11,7 +12,7 @@ type resultCommand struct {
 
 // Run prints the stored result or writes it to a file.
 func (cmd resultCommand) Run(c *console.Console, g *console.Globals) error {
-	st, err := openReadOnly(g)
+	st, err := g.OpenReadOnly(store.Aggregator)
 	if err != nil {
 		return err
 	}
@@ -20,5 +21,5 @@ func (cmd resultCommand) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	return console.Result{Study: s, Store: st, Output: cmd.Output, Hint: "the study is not computed yet: see aggregator status"}.Print(c)
+	return console.Result{Study: s, Store: st, Output: cmd.Output, Hint: "aggregator status " + s.ID.Short() + " says what it waits for"}.Print(c)
 }

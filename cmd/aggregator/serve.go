@@ -7,6 +7,7 @@ import (
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
 )
 
 type serveCommand struct {
@@ -15,7 +16,7 @@ type serveCommand struct {
 
 // Run hosts every stored study until SIGINT or SIGTERM.
 func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
-	st, err := open(g)
+	st, err := g.Open(store.Aggregator)
 	if err != nil {
 		return err
 	}

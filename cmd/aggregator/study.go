@@ -26,7 +26,7 @@ func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	st, err := open(g)
+	st, err := g.Open(store.Aggregator)
 	if err != nil {
 		return err
 	}
@@ -36,14 +36,15 @@ func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	if s.Aggregator.ID != id {
-		return console.WithCode(console.Usage, fmt.Errorf("study %s names the aggregator %s; this node is %s", s.Name, s.Aggregator.ID, id))
+		return console.WithCode(console.Usage, fmt.Errorf("study %s names the aggregator %s; this node is %s (aggregator identity prints the lines for the study file)", s.Name, s.Aggregator.ID, id))
 	}
 	if err := console.AddStudy(st, s, console.Now()); err != nil {
 		return err
 	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
 		fmt.Fprintln(w, s.ID)
-		c.Say("Next: give the same file, byte for byte, to every party; approval closes at %s.", s.Expires)
+		c.Say("Next: aggregator serve, and give the same file, byte for byte, to every party.")
+		c.Say("Parties can approve %s.", console.Until(s.Expires, console.Now()))
 	})
 }
 
@@ -53,7 +54,7 @@ type studyExplain struct {
 
 // Run explains a study.
 func (cmd studyExplain) Run(c *console.Console, g *console.Globals) error {
-	s, err := console.StudyOrFile(func() (*store.Store, error) { return openReadOnly(g) }, cmd.Study)
+	s, err := console.StudyOrFile(g, store.Aggregator, cmd.Study)
 	if err != nil {
 		return err
 	}

@@ -3,10 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
@@ -37,14 +41,15 @@ type budgetTotal struct {
 	Dataset   string   `json:"dataset"`
 	Unit      string   `json:"unit"`
 	Epsilon   *float64 `json:"epsilon"` // null when unbounded
-	Delta     float64  `json:"delta"`
+	Delta     float64  `json:"delta"`   // at which epsilon holds: the cap's where there is one
 	Unbounded bool     `json:"unbounded"`
 	Releases  int      `json:"releases"`
+	Cap       *float64 `json:"cap"` // on epsilon, from the site file; null: counted, not limited
 }
 
-// Run prints the ledger, whose chain it verifies.
+// Run prints the ledger, whose chain it verifies, beside the site file's caps.
 func (budgetShow) Run(c *console.Console, g *console.Globals) error {
-	st, err := openReadOnly(g)
+	st, err := g.OpenReadOnly(store.Party)
 	if err != nil {
 		return err
 	}
@@ -53,53 +58,83 @@ func (budgetShow) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	b := summarise(entries)
-	return c.Print(b, func(w io.Writer) { writeBudget(w, b) })
+	site, err := config.LoadParty(g.Config)
+	if err != nil {
+		return console.WithCode(console.Usage, err)
+	}
+	b := summarise(entries, site.Datasets)
+	return c.Print(b, func(w io.Writer) { b.write(w) })
 }
 
-func summarise(entries []ledger.Entry) budget {
+func summarise(entries []ledger.Entry, datasets map[string]config.Dataset) budget {
 	out := budget{Entries: []budgetEntry{}, Totals: []budgetTotal{}}
-	delta := map[string]dp.Delta{} // the largest δ of each dataset's releases: ε is stated at it
-	var datasets []string
+	delta := map[string]dp.Delta{} // the largest δ of each dataset's releases: ε is stated at it where there is no cap
+	for name := range datasets {
+		delta[name] = 0
+	}
 	for _, e := range entries {
 		out.Entries = append(out.Entries, budgetEntry{
 			Sequence: e.Sequence, Dataset: e.Dataset, Study: e.Study.String(), Sketch: e.Sketch, Unit: string(e.Unit),
 			Mechanism: string(e.Mechanism), Epsilon: float64(e.Epsilon), Delta: float64(e.Delta), At: e.At.String(),
 		})
-		if _, seen := delta[e.Dataset]; !seen {
-			datasets = append(datasets, e.Dataset)
-		}
 		delta[e.Dataset] = max(delta[e.Dataset], e.Delta)
 	}
-	for _, d := range datasets {
-		for _, unit := range []dp.Unit{dp.Record, dp.Attribute} {
-			spent := ledger.Total(entries, ledger.Account{Dataset: d, Unit: unit, Delta: delta[d]})
-			total := budgetTotal{Dataset: d, Unit: string(unit), Delta: float64(spent.Delta), Unbounded: spent.Unbounded, Releases: spent.Releases}
-			if e := float64(spent.Epsilon); !math.IsInf(e, 0) {
-				total.Epsilon = &e
-			}
-			out.Totals = append(out.Totals, total)
-		}
+	for _, name := range slices.Sorted(maps.Keys(delta)) {
+		caps := datasets[name].Caps
+		out.Totals = append(out.Totals,
+			total(entries, ledger.Account{Dataset: name, Unit: dp.Record, Delta: delta[name]}, caps.Record),
+			total(entries, ledger.Account{Dataset: name, Unit: dp.Attribute, Delta: delta[name]}, caps.Attribute))
 	}
 	return out
 }
 
-func writeBudget(w io.Writer, b budget) {
+// total adds up one account, at the δ of its cap where there is one.
+func total(entries []ledger.Entry, account ledger.Account, limit config.Budget) budgetTotal {
+	var most *float64
+	if limit.Epsilon > 0 {
+		epsilon := float64(limit.Epsilon)
+		most, account.Delta = &epsilon, limit.Delta
+	}
+	spent := ledger.Total(entries, account)
+	out := budgetTotal{
+		Dataset: account.Dataset, Unit: string(account.Unit), Delta: float64(spent.Delta),
+		Unbounded: spent.Unbounded, Releases: spent.Releases, Cap: most,
+	}
+	if e := float64(spent.Epsilon); !math.IsInf(e, 0) {
+		out.Epsilon = &e
+	}
+	return out
+}
+
+// write prints the budget for people: what was released, then what it adds up to.
+func (b budget) write(w io.Writer) {
 	if len(b.Entries) == 0 {
-		fmt.Fprintln(w, "nothing was released yet")
-	}
-	for _, e := range b.Entries {
-		promise := "no guarantee"
-		if e.Mechanism != string(dp.None) {
-			promise = fmt.Sprintf("ε = %.4g, δ = %.4g per %s", e.Epsilon, e.Delta, e.Unit)
+		fmt.Fprintln(w, "Nothing was released yet.")
+	} else {
+		t := console.NewTable(">release", "time", "dataset", "study", ">sketch", "noise", "unit", ">ε", ">δ")
+		for _, e := range b.Entries {
+			epsilon, delta := "none", "none"
+			if e.Mechanism != string(dp.None) {
+				epsilon, delta = console.Brief(e.Epsilon), console.Brief(e.Delta)
+			}
+			t.Add(fmt.Sprint(e.Sequence), e.At, e.Dataset, e.Study[:8], fmt.Sprint(e.Sketch+1), e.Mechanism, e.Unit, epsilon, delta)
 		}
-		fmt.Fprintf(w, "%4d  %s  dataset %s, study %s, sketch %d: %s, %s\n", e.Sequence, e.At, e.Dataset, e.Study[:8], e.Sketch, e.Mechanism, promise)
+		t.Write(w)
 	}
-	for _, t := range b.Totals {
-		if t.Epsilon == nil {
-			fmt.Fprintf(w, "dataset %s, per %s: unbounded, for something was released without noise\n", t.Dataset, t.Unit)
-			continue
+	if len(b.Totals) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	t := console.NewTable("dataset", "unit", ">releases", ">ε spent", ">of cap", ">at δ")
+	for _, s := range b.Totals {
+		spent, limit := "unbounded", "no cap"
+		if s.Epsilon != nil {
+			spent = console.Brief(*s.Epsilon)
 		}
-		fmt.Fprintf(w, "dataset %s, per %s: ε = %.4g at δ = %.4g from %d releases\n", t.Dataset, t.Unit, *t.Epsilon, t.Delta, t.Releases)
+		if s.Cap != nil {
+			limit = console.Brief(*s.Cap)
+		}
+		t.Add(s.Dataset, s.Unit, fmt.Sprint(s.Releases), spent, limit, console.Brief(s.Delta))
 	}
+	t.Write(w)
 }

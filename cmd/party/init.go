@@ -23,7 +23,7 @@ type identity struct {
 // Run makes the state directory and, where there is none, a commented site file.
 func (initCommand) Run(c *console.Console, g *console.Globals) error {
 	if err := store.Create(g.State, store.Party, rand.Reader); err != nil {
-		return console.WithCode(console.Usage, fmt.Errorf("initialising: %w", err))
+		return console.WithCode(console.Usage, err)
 	}
 	if err := console.WriteTemplate(g.Config, config.PartyTemplate()); err != nil {
 		return err
@@ -34,8 +34,8 @@ func (initCommand) Run(c *console.Console, g *console.Globals) error {
 	}
 	return c.Print(id, func(w io.Writer) {
 		fmt.Fprintf(w, "%s\n", id.ID)
-		c.Say("This node's identity is in %s; its site file is %s.", id.State, id.Config)
-		c.Say("Next: give the peer id above to whoever writes the study file, and name your data in the site file.")
+		c.Say("This node's peer id is above; its state is in %s, its site file is %s.", id.State, id.Config)
+		c.Say("Next: give the peer id to whoever writes the study file, and name your data in the site file.")
 	})
 }
 
@@ -51,7 +51,7 @@ func (identityCommand) Run(c *console.Console, g *console.Globals) error {
 }
 
 func describe(g *console.Globals) (identity, error) {
-	st, err := open(g)
+	st, err := g.Open(store.Party)
 	if err != nil {
 		return identity{}, err
 	}

@@ -17,7 +17,7 @@ type commands struct {
 
 	Init     initCommand           `cmd:"" help:"Make this node's identity, ledger and site file."`
 	Identity identityCommand       `cmd:"" help:"Print this node's peer id, for study files."`
-	Study    studyCommands         `cmd:"" help:"Add, list, explain and approve studies."`
+	Study    studyCommands         `cmd:"" help:"Add, explain, approve or decline a study."`
 	Run      runCommand            `cmd:"" help:"Serve one approved study to its result, then exit."`
 	Serve    serveCommand          `cmd:"" help:"Serve all approved studies until stopped."`
 	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`
@@ -30,15 +30,7 @@ func main() {
 	c := commands{Status: console.StatusCommand{Role: store.Party}}
 	os.Exit(int(console.Program{
 		Name:     "party",
-		About:    "An organisation's node in Cosketch studies.\n\nA first study: party init; party study add FILE; party study approve STUDY; party run STUDY; party result STUDY.",
+		About:    "An organisation's node in Cosketch studies.\n\nA first study: party init, party study add FILE, party study explain STUDY, party study approve STUDY, party run STUDY, party result STUDY. STUDY is the beginning of the study's id.",
 		Commands: &c, Globals: &c.Globals, Paths: config.DefaultPartyPaths,
 	}.Main(os.Args[1:])))
-}
-
-func open(g *console.Globals) (*store.Store, error) {
-	return store.Open(g.State, store.Party, store.Options{})
-}
-
-func openReadOnly(g *console.Globals) (*store.Store, error) {
-	return store.Open(g.State, store.Party, store.Options{ReadOnly: true})
 }

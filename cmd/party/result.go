@@ -15,7 +15,7 @@ type resultCommand struct {
 
 // Run prints the stored result or writes it to files.
 func (cmd resultCommand) Run(c *console.Console, g *console.Globals) error {
-	st, err := openReadOnly(g)
+	st, err := g.OpenReadOnly(store.Party)
 	if err != nil {
 		return err
 	}

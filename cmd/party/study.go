@@ -44,7 +44,7 @@ func (cmd studyAdd) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	st, err := open(g)
+	st, err := g.Open(store.Party)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (cmd studyAdd) Run(c *console.Console, g *console.Globals) error {
 	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
 		fmt.Fprintln(w, s.ID)
-		c.Say("Next: party study explain %s, then party study approve %s. Approval closes at %s.", s.ID.Short(), s.ID.Short(), s.Expires)
+		c.Say("Next: party study explain %s, then party study approve %s, %s.", s.ID.Short(), s.ID.Short(), console.Until(s.Expires, console.Now()))
 	})
 }
 
@@ -67,30 +67,39 @@ type studyExplain struct {
 
 // Run explains a study from this party's point of view, where there is one.
 func (cmd studyExplain) Run(c *console.Console, g *console.Globals) error {
-	s, err := console.StudyOrFile(func() (*store.Store, error) { return openReadOnly(g) }, cmd.Study)
+	s, err := console.StudyOrFile(g, store.Party, cmd.Study)
 	if err != nil {
 		return err
 	}
-	party := -1
-	if st, err := open(g); err == nil {
-		if i, err := self(st, s); err == nil {
-			party = i
-		}
-		st.Close()
-	}
+	party := viewer(c, g, s)
 	text := s.Explain(party)
 	return c.Print(map[string]any{"study": s.ID.String(), "name": s.Name, "text": text}, func(w io.Writer) { io.WriteString(w, text) })
 }
 
+// viewer is from whose point of view a study is explained: this party's, or
+// everyone's where there is no such party in it.
+func viewer(c *console.Console, g *console.Globals, s *study.Study) int {
+	st, err := g.OpenReadOnly(store.Party)
+	if err == nil {
+		defer st.Close()
+		var party int
+		if party, err = self(st, s); err == nil {
+			return party
+		}
+	}
+	c.Say("Explained for everyone: %v.\n", err)
+	return study.Everyone
+}
+
 type studyApprove struct {
 	Study string `arg:"" help:"The beginning of the study's id."`
-	ID    string `placeholder:"HEX" help:"At least the first eight characters of the study's id: the answer where nobody can be asked."`
+	ID    string `env:"-" placeholder:"HEX" help:"At least the first eight characters of the study's id: the answer where nobody can be asked."`
 }
 
 // Run records the steward's approval. The first eight characters of the id are
 // asked for, so that nobody approves one study thinking of another.
 func (cmd studyApprove) Run(c *console.Console, g *console.Globals) error {
-	st, err := open(g)
+	st, err := g.Open(store.Party)
 	if err != nil {
 		return err
 	}
@@ -119,7 +128,7 @@ func (cmd studyApprove) Run(c *console.Console, g *console.Globals) error {
 	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
 		fmt.Fprintf(w, "approved: %s (%s)\n", s.Name, s.ID.Short())
-		c.Say("Next: party run %s (or a running party serve takes it up).", s.ID.Short())
+		c.Say("Next: party run %s, or let a running party serve take it up.", s.ID.Short())
 	})
 }
 
@@ -135,40 +144,4 @@ func ask(c *console.Console, s *study.Study, party int) (string, error) {
 		return "", console.WithCode(console.Refused, errors.New("not approved: no answer"))
 	}
 	return strings.TrimSpace(line), nil
-}
-
-type studyDecline struct {
-	Study string `arg:"" help:"The beginning of the study's id."`
-}
-
-// Run records that the study will not be served.
-func (cmd studyDecline) Run(c *console.Console, g *console.Globals) error {
-	return record(c, g, cmd.Study, store.Decline, "declined")
-}
-
-type withdrawCommand struct {
-	Study string `arg:"" help:"The beginning of the study's id."`
-}
-
-// Run records the withdrawal; it reaches the board when the study is next served.
-func (cmd withdrawCommand) Run(c *console.Console, g *console.Globals) error {
-	return record(c, g, cmd.Study, store.Withdraw, "withdrawn; party run tells the others")
-}
-
-func record(c *console.Console, g *console.Globals, prefix string, d store.Decision, said string) error {
-	st, err := open(g)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
-	s, err := console.FindStudy(st, prefix)
-	if err != nil {
-		return err
-	}
-	if err := st.PutDecision(s.ID, d, console.Now()); err != nil {
-		return fmt.Errorf("recording the decision: %w", err)
-	}
-	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
-		fmt.Fprintf(w, "%s: %s (%s)\n", said, s.Name, s.ID.Short())
-	})
 }

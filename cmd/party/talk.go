@@ -9,21 +9,27 @@ import (
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // talk tells a person how a study goes: a line where something happened, and on
 // a terminal a bar for what takes longer than two seconds.
 type talk struct {
 	c       *console.Console
-	name    string
+	study   *study.Study
+	self    int // this party's index in the study
 	bars    *mpb.Progress
 	bar     *mpb.Bar
 	doing   node.Milestone
 	since   time.Time
-	retried string
+	waiting session.Status // what was last said to be waited for
+	retried string         // the failure that was last said
 }
 
-func newTalk(c *console.Console, name string) *talk { return &talk{c: c, name: name} }
+func newTalk(c *console.Console, s *study.Study, self int) *talk {
+	return &talk{c: c, study: s, self: self}
+}
 
 const barAfter = 2 * time.Second
 
@@ -37,13 +43,7 @@ func (t *talk) observe(p node.Progress) {
 	case node.Checked:
 		t.say("the data fit the study: " + p.Note)
 	case node.Waiting:
-		if p.Status.WaitFor != "" {
-			line := string(p.Status.State) + ": waits for " + p.Status.WaitFor
-			if p.Status.Until != 0 {
-				line += ", until " + p.Status.Until.String()
-			}
-			t.say(line)
-		}
+		t.waits(p.Status)
 	case node.Projected:
 		t.say("sketched: " + p.Note)
 	case node.Debited:
@@ -60,7 +60,33 @@ func (t *talk) observe(p node.Progress) {
 	}
 }
 
-func (t *talk) say(line string) { t.c.Say("%s: %s", t.name, strings.TrimSpace(line)) }
+// waits says what the study waits for from others, once: that one of several has
+// come is no news.
+func (t *talk) waits(s session.Status) {
+	if s.WaitFor == "" || s.State == t.waiting.State && s.WaitFor == t.waiting.WaitFor {
+		return
+	}
+	t.waiting = s
+	var from []string
+	for _, id := range s.From {
+		if i, ok := t.study.PartyIndex(id); ok && i != t.self {
+			from = append(from, t.study.Parties[i].Name)
+		}
+	}
+	line := string(s.State) + ", waits for " + s.WaitFor
+	switch {
+	case len(from) > 0:
+		line += " from " + strings.Join(from, ", ")
+	case len(s.From) > 0:
+		return // from this party alone, which tells what it does
+	}
+	if s.Until != 0 {
+		line += ", " + console.Until(s.Until, console.Now())
+	}
+	t.say(line)
+}
+
+func (t *talk) say(line string) { t.c.Say("%s: %s", t.study.Name, strings.TrimSpace(line)) }
 
 // progress draws a bar once an activity has lasted long enough to deserve one.
 func (t *talk) progress(p node.Progress) {

@@ -153,11 +153,11 @@ func TestStudyNotListed(t *testing.T) {
 			t.Fatal("an unlisted study was found")
 		}
 		// The lines of the hint, pasted, make the study known.
-		_, lines, found := strings.Cut(err.Error(), "(add:\n")
-		if !found || !strings.HasSuffix(lines, "\n)") {
+		_, lines, found := strings.Cut(err.Error(), "add these lines:\n")
+		if !found {
 			t.Fatalf("no lines to add in %q", err)
 		}
-		p, err = LoadParty(write(t, text+strings.TrimSuffix(lines, ")")))
+		p, err = LoadParty(write(t, text+lines))
 		if err != nil {
 			t.Fatal(err)
 		}

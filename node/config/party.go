@@ -95,7 +95,7 @@ func (p Party) Study(id protocol.StudyID) (StudySite, error) {
 	if len(p.Datasets) == 0 {
 		lines = fmt.Sprintf("datasets:\n  %s:\n    source: PATH.csv\n", name) + lines
 	}
-	return StudySite{}, fmt.Errorf("looking up study %s: site file %s does not name it (add:\n%s\n)", id.Short(), p.Path, lines)
+	return StudySite{}, fmt.Errorf("looking up study %s: site file %s does not name it; add these lines:\n%s", id.Short(), p.Path, lines)
 }
 
 // Headers returns the file's names of the study's columns, in their order. It

@@ -3,7 +3,7 @@ package console
 import (
 	"context"
 	"errors"
-	"io/fs"
+	"slices"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/dataset"
@@ -16,7 +16,7 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// Code is a process exit code. README.md documents them.
+// Code is a process exit code.
 type Code int
 
 // The exit codes of party and aggregator.
@@ -54,7 +54,7 @@ func CodeOf(err error) Code {
 		return c.code
 	case isAny[*ledger.Exceeded](err), isAny[*node.NoBudgetError](err):
 		return Budget
-	case errors.Is(err, node.ErrNotApproved), errors.Is(err, node.ErrWithdrawn), isAny[*node.ReconstructionError](err):
+	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn), isAny[*node.ReconstructionError](err):
 		return Refused
 	case disagreement(err):
 		return Disagreement
@@ -62,17 +62,18 @@ func CodeOf(err error) Code {
 		return waitCode(err)
 	case isAny[*session.DeadlineError](err):
 		return Absent
-	case isAny[*session.StoppedError](err), isAny[*protocol.Fault](err), isAny[*p2p.Refusal](err),
-		errors.Is(err, session.ErrRolledBack), errors.Is(err, session.ErrBoardRewritten):
-		return Failed
-	case errors.Is(err, p2p.ErrUnreachable), errors.Is(err, p2p.ErrRefusedPeer), errors.Is(err, p2p.ErrInterrupted):
+	case turnedAway(err), isOneOf(err, p2p.ErrUnreachable, p2p.ErrRefusedPeer, p2p.ErrInterrupted):
 		return Connection
-	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err), isAny[*fs.PathError](err),
-		errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrNoStore), errors.Is(err, store.ErrAmbiguous),
-		errors.Is(err, store.ErrLocked), errors.Is(err, store.ErrConflict):
+	case isAny[*session.StoppedError](err), isAny[*protocol.Fault](err), isAny[*p2p.Refusal](err),
+		isOneOf(err, session.ErrRolledBack, session.ErrBoardRewritten):
+		return Failed
+	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err),
+		isOneOf(err, store.ErrNotFound, store.ErrNoStore, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrConflict):
 		return Usage
-	case errors.Is(err, context.Canceled):
+	case isOneOf(err, context.Canceled, context.DeadlineExceeded):
 		return Absent
+	case isAny[*node.FailedError](err):
+		return Failed
 	}
 	return Internal
 }
@@ -82,21 +83,38 @@ func isAny[E error](err error) bool {
 	return errors.As(err, &e)
 }
 
-func disagreement(err error) bool {
+func isOneOf(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
+}
+
+// refused returns the code of a peer's refusal, 0 when err is none.
+func refused(err error) p2p.Code {
 	var r *p2p.Refusal
-	if errors.As(err, &r) && (r.Code == p2p.CodeVersion || r.Code == p2p.CodeConflict) {
+	if errors.As(err, &r) {
+		return r.Code
+	}
+	return 0
+}
+
+func disagreement(err error) bool {
+	switch refused(err) {
+	case p2p.CodeVersion, p2p.CodeConflict:
 		return true
 	}
-	for _, e := range []error{session.ErrMeaning, session.ErrBoards, session.ErrOtherSeed, agree.ErrTranscript, agree.ErrConfirmTag} {
-		if errors.Is(err, e) {
-			return true
-		}
+	return isOneOf(err, session.ErrMeaning, session.ErrBoards, session.ErrOtherSeed, agree.ErrTranscript, agree.ErrConfirmTag)
+}
+
+// turnedAway reports a peer that answered and does not serve this node, or not now.
+func turnedAway(err error) bool {
+	switch refused(err) {
+	case p2p.CodeRefused, p2p.CodeUnknownStudy, p2p.CodeNotFound, p2p.CodeBusy:
+		return true
 	}
 	return false
 }
 
-// waitCode: a peer that refuses is a refused connection however long one waited;
-// everything else was not there in time.
+// waitCode: a peer that does not admit this node is a refused connection however
+// long one waited; everything else was not there in time.
 func waitCode(err error) Code {
 	if errors.Is(err, p2p.ErrRefusedPeer) {
 		return Connection

@@ -1,21 +1,16 @@
 package console
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
-	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -37,114 +32,40 @@ func (r Result) Print(c *Console) error {
 	if err != nil {
 		return err
 	}
-	if r.Output == "" {
-		return c.Print(json.RawMessage(raw), func(w io.Writer) { WriteResult(w, result) })
+	if r.Output != "" {
+		return r.write(c, raw)
 	}
-	if err := os.MkdirAll(r.Output, 0o700); err != nil {
-		return fmt.Errorf("writing result: %w", err)
-	}
-	var written []string
-	for name, data := range map[string][]byte{"result.json": raw, "labels.csv": r.Labels} {
-		if data == nil {
-			continue
+	return c.Print(json.RawMessage(raw), func(w io.Writer) {
+		writeResult(w, result)
+		next := "--format json prints every number"
+		if r.Labels != nil {
+			next += "; --output DIR writes the cluster of each of your records"
 		}
-		path := filepath.Join(r.Output, name)
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			return fmt.Errorf("writing result: %w", err)
-		}
-		written = append(written, path)
-	}
-	slices.Sort(written)
-	return c.Print(map[string]any{"study": r.Study.ID.String(), "files": written}, func(w io.Writer) {
-		fmt.Fprintln(w, strings.Join(written, "\n"))
+		c.Say("\nNext: %s.", next)
 	})
 }
 
-// mostPairs bounds how many pairs of one analysis are printed as text.
-const mostPairs = 20
-
-// WriteResult prints a result for people: who is in it, what was promised, then
-// the numbers with their intervals.
-func WriteResult(w io.Writer, r analysis.Result) {
-	fmt.Fprintf(w, "%s (study %s): %s result from %d parties\n", r.Name, r.Study[:8], r.Completeness, len(r.Parties))
-	for _, p := range r.Parties {
-		fmt.Fprintf(w, "  %s: %d records, %d bytes shipped\n", p.Name, p.Records, p.Bytes)
+// write puts result.json, and labels.csv where records were labelled, into a
+// directory that only its owner can read.
+func (r Result) write(c *Console, raw []byte) error {
+	if err := os.MkdirAll(r.Output, 0o700); err != nil {
+		return WithCode(Usage, fmt.Errorf("writing result: %w", err))
 	}
-	if len(r.Absent) > 0 {
-		fmt.Fprintf(w, "  not in it: %s\n", strings.Join(r.Absent, ", "))
-	}
-	for i, s := range r.Sketches {
-		fmt.Fprintf(w, "sketch %d: %s side, %s, k = %d. %s\n", i, s.Side, s.Family, s.K, s.Statement)
-		if s.EpsilonPerPerson != nil {
-			fmt.Fprintf(w, "  about one person, over all releases of the study: ε = %.4g\n", *s.EpsilonPerPerson)
+	written := []string{}
+	for _, file := range []struct {
+		name string
+		data []byte
+	}{{"labels.csv", r.Labels}, {"result.json", raw}} {
+		if file.data == nil {
+			continue
 		}
-	}
-	for _, a := range r.Analyses {
-		writeAnalysis(w, a)
-	}
-}
-
-func writeAnalysis(w io.Writer, a analysis.Analysis) {
-	fmt.Fprintf(w, "\n%s", a.Kind)
-	if a.Estimator != "" {
-		fmt.Fprintf(w, ", estimator %s (assumes: %s)", a.Estimator, a.Assumption)
-	}
-	if a.Units != "" {
-		fmt.Fprintf(w, ", units: %s", a.Units)
-	}
-	fmt.Fprintln(w)
-	if a.Clusters > 0 {
-		for c, n := range a.Sizes {
-			fmt.Fprintf(w, "  cluster %d: %d records\n", c, n)
+		path := filepath.Join(r.Output, file.name)
+		if err := os.WriteFile(path, file.data, 0o600); err != nil {
+			return WithCode(Usage, fmt.Errorf("writing result: %w", err))
 		}
-		return
+		written = append(written, path)
 	}
-	table := tabwriter.NewWriter(w, 2, 0, 2, ' ', 0)
-	pairs := strongest(a.Pairs)
-	for _, p := range pairs {
-		fmt.Fprintf(table, "  %s\t%s\t%s\n", featureText(a.Features[p.I]), featureText(a.Features[p.J]), pairText(p, a.Level))
-	}
-	table.Flush()
-	if len(pairs) < len(a.Pairs) {
-		fmt.Fprintf(w, "  … and %d more pairs, weaker or undefined; --format json prints all\n", len(a.Pairs)-len(pairs))
-	}
-}
-
-// strongest returns the pairs of greatest absolute estimate, the first first.
-func strongest(all []analysis.Pair) []analysis.Pair {
-	size := func(p analysis.Pair) float64 {
-		if p.Estimate == nil {
-			return -1
-		}
-		return math.Abs(*p.Estimate)
-	}
-	sorted := slices.Clone(all)
-	slices.SortStableFunc(sorted, func(a, b analysis.Pair) int { return cmp.Compare(size(b), size(a)) })
-	return sorted[:min(len(sorted), mostPairs)]
-}
-
-func featureText(f analysis.Feature) string {
-	name := f.Column
-	if f.Value != "" {
-		name += "=" + f.Value
-	}
-	switch {
-	case f.Party == "":
-		return name
-	case name == "":
-		return f.Party
-	}
-	return f.Party + ": " + name
-}
-
-// pairText rounds a number to its uncertainty: two digits of the interval's width.
-func pairText(p analysis.Pair, level float64) string {
-	if p.Estimate == nil {
-		return "undefined: " + p.Undefined
-	}
-	digits := 2
-	if width := *p.High - *p.Low; width > 0 && !math.IsInf(width, 0) {
-		digits = max(0, 1-int(math.Floor(math.Log10(width))))
-	}
-	return fmt.Sprintf("%.*f\t[%.*f, %.*f]\t%g %%", digits, *p.Estimate, digits, *p.Low, digits, *p.High, 100*level)
+	return c.Print(map[string]any{"study": r.Study.ID.String(), "files": written}, func(w io.Writer) {
+		fmt.Fprintln(w, strings.Join(written, "\n"))
+	})
 }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -9,26 +10,27 @@ import (
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
 )
 
 // StatusCommand prints where studies stand. It reads beside a running node.
 type StatusCommand struct {
 	Study string `arg:"" optional:"" help:"The beginning of a study's id. Default: all."`
-	Watch bool   `help:"Print again whenever something changes, until every study has ended."`
+	Watch bool   `env:"-" help:"Print again whenever something changes, until every study has ended."`
 
 	Role store.Role `kong:"-"` // whose state directory it is; set by the program
 }
 
 // Run prints once, or until everything has ended.
 func (cmd StatusCommand) Run(ctx context.Context, c *Console, g *Globals) error {
-	st, err := store.Open(g.State, cmd.Role, store.Options{ReadOnly: true})
+	st, err := g.OpenReadOnly(cmd.Role)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
 	var before []node.Snapshot
 	for first := true; ; first = false {
-		now, err := Snapshots(st, cmd.Study)
+		now, err := snapshots(st, cmd.Study)
 		if err != nil {
 			return err
 		}
@@ -38,7 +40,8 @@ func (cmd StatusCommand) Run(ctx context.Context, c *Console, g *Globals) error 
 				if !first {
 					fmt.Fprintln(w)
 				}
-				WriteSnapshots(w, now)
+				writeSnapshots(w, now, Now())
+				cmd.next(c, now)
 			})
 			if err != nil {
 				return err
@@ -53,4 +56,143 @@ func (cmd StatusCommand) Run(ctx context.Context, c *Console, g *Globals) error 
 		case <-time.After(time.Second):
 		}
 	}
+}
+
+// next says what the reader can do about the first study that something can be
+// done about.
+func (cmd StatusCommand) next(c *Console, all []node.Snapshot) {
+	if len(all) == 0 {
+		if cmd.Role == store.Party {
+			c.Say("Next: party study add FILE")
+		} else {
+			c.Say("Next: aggregator study create FILE")
+		}
+		return
+	}
+	for _, s := range all {
+		short := s.Study[:8]
+		switch {
+		case s.State == added && cmd.Role == store.Party:
+			c.Say("Next: party study explain %s, then party study approve %s", short, short)
+		case s.State == approved:
+			c.Say("Next: party run %s, or party serve", short)
+		case s.State == added:
+			c.Say("Next: aggregator serve")
+		default:
+			continue
+		}
+		return
+	}
+}
+
+// States of a study that was never served, beside those of package session.
+const (
+	added     = "added"
+	approved  = "approved here"
+	declined  = "declined"
+	withdrawn = "withdrawn here"
+)
+
+// snapshots returns the status of one study, or of all where prefix is empty.
+func snapshots(st *store.Store, prefix string) ([]node.Snapshot, error) {
+	var ids []protocol.StudyID
+	if prefix != "" {
+		id, err := findID(st, prefix)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	} else {
+		entries, err := st.Studies()
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			ids = append(ids, e.ID)
+		}
+	}
+	out := []node.Snapshot{}
+	for _, id := range ids {
+		one, err := snapshotOf(st, id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// snapshotOf reads a study's status as its node last stored it, or says what a
+// study that was never served waits for.
+func snapshotOf(st *store.Store, id protocol.StudyID) (node.Snapshot, error) {
+	raw, err := st.Status(id)
+	if err == nil {
+		return node.DecodeSnapshot(raw)
+	}
+	if !errors.Is(err, store.ErrNotFound) {
+		return node.Snapshot{}, err
+	}
+	s, err := storedStudy(st, id)
+	if err != nil {
+		return node.Snapshot{}, err
+	}
+	decision, _, err := st.Decision(id)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return node.Snapshot{}, err
+	}
+	out := node.Snapshot{Study: id.String(), Name: s.Name, State: added, WaitFor: "being served", Until: s.Expires.String()}
+	switch decision {
+	case store.Approve:
+		out.State = approved
+	case store.Decline:
+		out.State, out.WaitFor, out.Until = declined, "", ""
+	case store.Withdraw:
+		out.State = withdrawn
+	}
+	return out, nil
+}
+
+// writeSnapshots prints statuses for people, with the time that is left at now.
+func writeSnapshots(w io.Writer, all []node.Snapshot, now protocol.Instant) {
+	if len(all) == 0 {
+		fmt.Fprintln(w, "no studies")
+		return
+	}
+	t := NewTable("study", "state", "name")
+	for _, s := range all {
+		t.Add(s.Study[:8], s.State, s.Name)
+	}
+	t.Write(w)
+	for _, s := range all {
+		if text := s.WaitText(); text != "" {
+			fmt.Fprintln(w)
+			if until, err := protocol.ParseInstant(s.Until); err == nil {
+				text += ", " + Until(until, now)
+			}
+			paragraph(w, "  ", s.Study[:8]+" waits for "+text)
+		}
+		if s.Failure != "" {
+			fmt.Fprintln(w)
+			paragraph(w, "  ", s.Study[:8]+" "+s.State+": "+s.Failure)
+		}
+	}
+}
+
+// Until says when a wait ends and how long that is from now.
+func Until(t, now protocol.Instant) string {
+	left := time.Duration(t-now) * time.Second
+	var in string
+	switch {
+	case left <= 0:
+		return fmt.Sprintf("until %s (over)", t)
+	case left < 2*time.Minute:
+		in = fmt.Sprintf("%d s", left/time.Second)
+	case left < 2*time.Hour:
+		in = fmt.Sprintf("%d min", left/time.Minute)
+	case left < 48*time.Hour:
+		in = fmt.Sprintf("%d h", left/time.Hour)
+	default:
+		in = fmt.Sprintf("%d days", left/(24*time.Hour))
+	}
+	return fmt.Sprintf("until %s (in %s)", t, in)
 }

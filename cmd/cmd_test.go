@@ -1,0 +1,81 @@
+// Package cmd_test runs the two programs as their users do: real processes, told
+// apart by scripts in testdata.
+package cmd_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// programs is the directory of the two binaries.
+var programs string
+
+func TestMain(m *testing.M) {
+	os.Exit(built(m))
+}
+
+// built runs the tests with both programs in a directory of their own.
+func built(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "cosketch")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	if err := touchSources(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	build := exec.Command("go", "build", "-o", dir, "./party", "./aggregator")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building the programs: %v\n%s", err, out)
+		return 1
+	}
+	programs = dir
+	return m.Run()
+}
+
+// touchSources looks at every source file that the programs are built from: go
+// test then knows that a stored result is out of date when one of them changes.
+func touchSources() error {
+	for _, dir := range []string{".", "../node", "../protocol", "../kernel", "../seed"} {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				_, err = os.Stat(path)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("looking at the sources: %w", err)
+		}
+	}
+	return nil
+}
+
+func TestScripts(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts in testdata (%v)", err)
+	}
+	testscript.Run(t, testscript.Params{
+		Files:               scripts,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               homes,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"approved": putApproved,
+			"exits":    exits,
+			"init":     initNodes,
+			"json":     isJSON,
+			"rows":     rows,
+			"site":     writeSite,
+			"study":    writeStudy,
+		},
+	})
+}

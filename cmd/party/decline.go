@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+type studyDecline struct {
+	Study string `arg:"" help:"The beginning of the study's id."`
+}
+
+// Run records that the study will not be served.
+func (cmd studyDecline) Run(c *console.Console, g *console.Globals) error {
+	return record(c, g, cmd.Study, store.Decline, func(s *study.Study) {
+		c.Say("It is not served. Tell the others, who wait for this party; party study approve %s undoes it.", s.ID.Short())
+	})
+}
+
+type withdrawCommand struct {
+	Study string `arg:"" help:"The beginning of the study's id."`
+}
+
+// Run records the withdrawal; it reaches the board when the study is next served.
+func (cmd withdrawCommand) Run(c *console.Console, g *console.Globals) error {
+	return record(c, g, cmd.Study, store.Withdraw, func(s *study.Study) {
+		c.Say("Next: party run %s tells the others. A withdrawal is final.", s.ID.Short())
+	})
+}
+
+// record stores a decision other than the approval, while nothing serves the study.
+func record(c *console.Console, g *console.Globals, prefix string, d store.Decision, next func(*study.Study)) error {
+	st, err := g.Open(store.Party)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	s, err := console.FindStudy(st, prefix)
+	if err != nil {
+		return err
+	}
+	unlock, err := st.LockStudy(s.ID)
+	if err != nil {
+		return fmt.Errorf("%w (stop it first)", err)
+	}
+	defer unlock()
+	if d == store.Withdraw {
+		if err := uncommitted(st, s); err != nil {
+			return err
+		}
+	}
+	if err := st.PutDecision(s.ID, d, console.Now()); err != nil {
+		return fmt.Errorf("recording the decision: %w", err)
+	}
+	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
+		said := "declined"
+		if d == store.Withdraw {
+			said = "withdrawn"
+		}
+		fmt.Fprintf(w, "%s: %s (%s)\n", said, s.Name, s.ID.Short())
+		next(s)
+	})
+}
+
+// uncommitted refuses a withdrawal that would come too late: others count on a
+// party that has signed its part of the seed agreement.
+func uncommitted(st *store.Store, s *study.Study) error {
+	own, err := st.Own(s.ID)
+	if err != nil {
+		return err
+	}
+	for _, o := range own {
+		if o.Kind == protocol.KindCommit {
+			return console.WithCode(console.Refused, fmt.Errorf("too late to withdraw from study %s (%s): this party has committed to the seed agreement", s.Name, s.ID.Short()))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+)
+
+type serveCommand struct{}
+
+// Run serves all approved studies, also those approved while it runs.
+func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	st, err := g.Open(store.Party)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	site, err := config.LoadParty(g.Config)
+	if err != nil {
+		return console.WithCode(console.Usage, err)
+	}
+	logger := c.Logger(site.Log)
+	party, err := newParty(st, g, logger, logProgress(logger))
+	if err != nil {
+		return err
+	}
+	defer party.Close()
+	c.Say("party %s serves; stop with Ctrl-C", party.ID())
+	var running sync.WaitGroup
+	defer running.Wait()
+	taken := map[protocol.StudyID]bool{}
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		due, err := approved(st)
+		if err != nil {
+			return err
+		}
+		for _, id := range due {
+			if !taken[id] {
+				taken[id] = true
+				running.Go(func() { keepRunning(ctx, party, id, logger) })
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// retryAfter is how long serve waits before it takes a study up again that could
+// not be served: until the steward has mended the data or the site file, say.
+const retryAfter = 30 * time.Second
+
+// keepRunning serves a study to its end. What a steward can mend is said once and
+// tried again.
+func keepRunning(ctx context.Context, party *node.Party, id protocol.StudyID, logger *slog.Logger) {
+	said := ""
+	for {
+		err := party.Run(ctx, id)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		if final(err) {
+			logger.Error("study ended", "study", id.Short(), "error", err)
+			return
+		}
+		if text := err.Error(); text != said {
+			said = text
+			logger.Error("study cannot be served; trying again from time to time", "study", id.Short(), "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(retryAfter):
+		}
+	}
+}
+
+// final reports an error that no later attempt can mend.
+func final(err error) bool {
+	var failed *node.FailedError
+	var late *session.DeadlineError
+	return errors.As(err, &failed) || errors.As(err, &late) || errors.Is(err, node.ErrWithdrawn)
+}
+
+// approved lists the studies that the steward approved.
+func approved(st *store.Store) ([]protocol.StudyID, error) {
+	entries, err := st.Studies()
+	if err != nil {
+		return nil, err
+	}
+	var out []protocol.StudyID
+	for _, e := range entries {
+		d, _, err := st.Decision(e.ID)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+		if d == store.Approve {
+			out = append(out, e.ID)
+		}
+	}
+	return out, nil
+}
+
+// logProgress logs what a daemon's operator wants to find later.
+func logProgress(logger *slog.Logger) node.Observer {
+	return func(p node.Progress) {
+		study := p.Study.Short()
+		switch p.Milestone {
+		case node.Waiting:
+			logger.Info("study", "study", study, "state", p.Status.State, "waits_for", p.Status.WaitFor)
+		case node.Checked, node.Projected:
+			logger.Info("data "+string(p.Milestone), "study", study, "note", p.Note)
+		case node.Persisted:
+			logger.Debug("message stored", "study", study, "kind", p.Kind)
+		case node.Debited, node.Stored, node.Uploaded, node.Finished:
+			logger.Info("release "+string(p.Milestone), "study", study)
+		}
+	}
+}

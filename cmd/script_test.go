@@ -1,0 +1,229 @@
+package cmd_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// The commands of the scripts, beside those of testscript. A script's nodes are the
+// aggregator agg and the parties a, b and c. Each has a state directory of its name
+// and a configuration NAME.yaml.
+
+// homes gives every script an own home, the programs and an address to listen at.
+func homes(env *testscript.Env) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	env.Setenv("ADDR", fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", listener.Addr().(*net.TCPAddr).Port))
+	env.Setenv("PATH", programs+string(os.PathListSeparator)+env.Getenv("PATH"))
+	env.Setenv("HOME", env.WorkDir)
+	return nil
+}
+
+// exits CODE NODE ARGS... runs a command of a node, or of party or aggregator without
+// naming a state directory, and expects its exit code. What it wrote is for stdout and
+// stderr to match.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE NODE ARGS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	program, flags := at(args[1])
+	code, stdout, stderr := run(ts, program, append(flags, args[2:]...)...)
+	ts.Stdout().Write(stdout)
+	ts.Stderr().Write(stderr)
+	if code != want {
+		ts.Fatalf("%s exits %d, want %d", strings.Join(args[1:], " "), code, want)
+	}
+}
+
+// run runs a program to its end, in the script's environment.
+func run(ts *testscript.TestScript, program string, args ...string) (code int, stdout, stderr []byte) {
+	cmd := exec.Command(filepath.Join(programs, program), args...)
+	cmd.Dir = ts.MkAbs(".")
+	for _, name := range []string{"HOME", "PARTY_FORMAT"} {
+		if value := ts.Getenv(name); value != "" {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	var out, talk bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &talk
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		ts.Check(err)
+	}
+	return cmd.ProcessState.ExitCode(), out.Bytes(), talk.Bytes()
+}
+
+// at returns the flags that select a node, and which program it runs.
+func at(name string) (program string, flags []string) {
+	switch name {
+	case "party", "aggregator":
+		return name, nil
+	case "agg":
+		program = "aggregator"
+	default:
+		program = "party"
+	}
+	return program, []string{"--state", name, "--config", name + ".yaml"}
+}
+
+// init NODE... initialises nodes.
+func initNodes(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: init NODE...")
+	}
+	for _, name := range args {
+		program, flags := at(name)
+		if code, _, stderr := run(ts, program, append(flags, "init")...); code != 0 {
+			ts.Fatalf("initialising %s: %s", name, stderr)
+		}
+	}
+}
+
+// identityOf asks a node what study files say of it.
+func identityOf(ts *testscript.TestScript, name string) (id struct{ ID, HPKE string }) {
+	program, flags := at(name)
+	_, stdout, stderr := run(ts, program, append(flags, "--format", "json", "identity")...)
+	if err := json.Unmarshal(stdout, &id); err != nil {
+		ts.Fatalf("identity of %s: %v\n%s", name, err, stderr)
+	}
+	return id
+}
+
+// study FILE [KEY=YAML]... writes a study file of the aggregator and the three parties
+// and sets $ID to the study's id, $STUDY to its beginning. The terms are those of a
+// small vertical study; KEY=YAML replaces one, KEY= leaves it out.
+func writeStudy(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: study FILE [KEY=YAML]...")
+	}
+	aggregator := identityOf(ts, "agg")
+	instant := func(ahead time.Duration) string { return time.Now().Add(ahead).UTC().Format(time.RFC3339) }
+	terms := [][2]string{
+		{"cosketch", "study/1"},
+		{"name", "trial"},
+		{"nonce", "000102030405060708090a0b0c0d0e0f"},
+		{"aggregator", fmt.Sprintf("{id: %s, hpke: %s, addrs: [%s]}", aggregator.ID, aggregator.HPKE, ts.Getenv("ADDR"))},
+		{"parties", fmt.Sprintf("[{name: a, id: %s}, {name: b, id: %s}, {name: c, id: %s}]",
+			identityOf(ts, "a").ID, identityOf(ts, "b").ID, identityOf(ts, "c").ID)},
+		{"partition", "vertical"},
+		{"expires", instant(time.Hour)},
+		{"deadline", instant(2 * time.Hour)},
+		{"records", "{id: [id]}"},
+		{"columns", "[{name: x, kind: numeric, bounds: [0, 10], owner: a}, {name: y, kind: numeric, bounds: [0, 10], owner: b}, {name: z, kind: numeric, bounds: [0, 10], owner: c}]"},
+		{"sketches", "[{side: columns, family: sparse, k: 256, s: 1, helpers: {ones: 0.3}, clip: 0.8}]"},
+		{"privacy", "{unit: record, mechanism: gaussian, epsilon: 8, delta: 1e-6}"},
+		{"analyses", "[{kind: correlation}, {kind: intersection}, {kind: inner-product}]"},
+	}
+	for _, arg := range args[1:] {
+		key, yaml, _ := strings.Cut(arg, "=")
+		at := slices.IndexFunc(terms, func(t [2]string) bool { return t[0] == key })
+		if at < 0 {
+			terms = append(terms, [2]string{key, yaml})
+		} else {
+			terms[at][1] = yaml
+		}
+	}
+	var file bytes.Buffer
+	for _, t := range terms {
+		if t[1] != "" {
+			fmt.Fprintf(&file, "%s: %s\n", t[0], t[1])
+		}
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), file.Bytes(), 0o600))
+	id := fmt.Sprintf("%x", sha256.Sum256(file.Bytes()))
+	ts.Setenv("ID", id)
+	ts.Setenv("STUDY", id[:8])
+}
+
+// approved PARTY FILE puts a study file and its approval into a party's store, as
+// study add and study approve had done in time.
+func putApproved(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: approved PARTY FILE")
+	}
+	source, err := os.ReadFile(ts.MkAbs(args[1]))
+	ts.Check(err)
+	st, err := store.Open(ts.MkAbs(args[0]), store.Party, store.Options{})
+	ts.Check(err)
+	defer st.Close()
+	id := protocol.StudyID(sha256.Sum256(source))
+	ts.Check(st.PutStudy(id, source, 0))
+	ts.Check(st.PutDecision(id, store.Approve, 0))
+}
+
+// site PARTY CSV [KEY=YAML]... writes a party's site file: the study $ID is answered
+// by a dataset of this source. The keys are caps (of the dataset; default: those that
+// the study of the study command just fits) and any of the study's.
+func writeSite(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: site PARTY CSV [KEY=YAML]...")
+	}
+	caps, study := "{record: {epsilon: 8, delta: 1e-6}}", "dataset: data"
+	for _, arg := range args[2:] {
+		key, yaml, _ := strings.Cut(arg, "=")
+		if key == "caps" {
+			caps = yaml
+		} else {
+			study += ", " + key + ": " + yaml
+		}
+	}
+	text := fmt.Sprintf("datasets:\n  data: {source: %s, caps: %s}\nstudies:\n  %s: {%s}\n", args[1], caps, ts.Getenv("ID"), study)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".yaml"), []byte(text), 0o600))
+}
+
+// rows FILE COLUMNS FIRST COUNT writes a data file: records FIRST to FIRST+COUNT-1, with
+// values in two clusters that depend on the record and a little on the column's name.
+// COLUMNS are separated by commas.
+func rows(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: rows FILE COLUMNS FIRST COUNT")
+	}
+	first, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	count, err := strconv.Atoi(args[3])
+	ts.Check(err)
+	columns := strings.Split(args[1], ",")
+	var file bytes.Buffer
+	fmt.Fprintf(&file, "id,%s\n", args[1])
+	for i := first; i < first+count; i++ {
+		fmt.Fprintf(&file, "r%d", i)
+		for _, c := range columns {
+			group := 6 * (i % 2)
+			fmt.Fprintf(&file, ",%.2f", float64(group)+float64((i*37+int(c[0])*i%5)%40)/10)
+		}
+		file.WriteByte('\n')
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), file.Bytes(), 0o600))
+}
+
+// json FILE expects exactly one JSON document in a file, or in stdout or stderr.
+func isJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: json FILE")
+	}
+	text := ts.ReadFile(args[0])
+	if !json.Valid([]byte(text)) {
+		ts.Fatalf("%s is not one JSON document:\n%s", args[0], text)
+	}
+}

@@ -1,0 +1,181 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/protocol/analysis"
+)
+
+// writeResult prints a result for people, in lines of at most 100 columns: who is in
+// it, what was promised, then the numbers with their intervals. The document comes
+// from an aggregator, so nothing in it is taken to be sound: indices may point
+// nowhere, and text is made printable.
+func writeResult(w io.Writer, r analysis.Result) {
+	paragraph(w, "", headline(r))
+	fmt.Fprintln(w)
+	parties := NewTable("party", ">records", ">shipped")
+	for _, p := range r.Parties {
+		parties.Add(p.Name, strconv.FormatInt(p.Records, 10), bytesText(p.Bytes))
+	}
+	parties.Write(w)
+	writePromises(w, r)
+	for _, a := range r.Analyses {
+		writeAnalysis(w, a)
+	}
+}
+
+// headline answers what most readers want to know first.
+func headline(r analysis.Result) string {
+	text := fmt.Sprintf("%s (study %.8s): %d of %d parties are in this result", r.Name, r.Study, len(r.Parties), len(r.Parties)+len(r.Absent))
+	if len(r.Absent) > 0 {
+		text += "; without " + strings.Join(r.Absent, ", ")
+	}
+	for _, s := range r.Sketches {
+		if s.Mechanism == string(dp.None) {
+			return text + ". NOTHING WAS PROMISED: the sketches carry no noise."
+		}
+	}
+	return text + "."
+}
+
+// writePromises says for each sketch how it was made, and what was promised.
+func writePromises(w io.Writer, r analysis.Result) {
+	fmt.Fprintln(w)
+	t := NewTable(">sketch", "side", "family", ">k", "noise", "unit", ">ε", ">δ", ">ε per person")
+	for i, s := range r.Sketches {
+		epsilon, delta, person := "none", "none", "none"
+		if s.Mechanism != string(dp.None) {
+			epsilon, delta = Brief(s.Epsilon), Brief(s.Delta)
+		}
+		if s.EpsilonPerPerson != nil {
+			person = Brief(*s.EpsilonPerPerson)
+		}
+		t.Add(strconv.Itoa(i+1), s.Side, s.Family, strconv.Itoa(s.K), s.Mechanism, s.Unit, epsilon, delta, person)
+	}
+	t.Write(w)
+	said := map[string]bool{}
+	for _, s := range r.Sketches {
+		if !said[s.Statement] {
+			said[s.Statement] = true
+			paragraph(w, "  ", s.Statement)
+		}
+	}
+}
+
+// Brief prints a number with at most four significant digits.
+func Brief(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+
+func writeAnalysis(w io.Writer, a analysis.Analysis) {
+	title := strings.ToUpper(string(a.Kind))
+	if a.Units != "" {
+		title += ", in " + a.Units + " units"
+	}
+	if a.Level != 0 {
+		title += fmt.Sprintf(", with %g %% intervals", 100*a.Level)
+	}
+	if a.Estimator != "" {
+		title += fmt.Sprintf(". Estimator %s assumes that %s", a.Estimator, a.Assumption)
+	}
+	fmt.Fprintln(w)
+	paragraph(w, "", title+".")
+	if a.Clusters > 0 {
+		writeClusters(w, a)
+		return
+	}
+	writePairs(w, a)
+}
+
+// mostRows bounds how many rows of one analysis are printed.
+const mostRows = 20
+
+func writeClusters(w io.Writer, a analysis.Analysis) {
+	total := 0
+	for _, n := range a.Sizes {
+		total += n
+	}
+	t := NewTable(">cluster", ">records", ">share")
+	for c, n := range a.Sizes[:min(len(a.Sizes), mostRows)] {
+		t.Add(strconv.Itoa(c), strconv.Itoa(n), fmt.Sprintf("%.1f %%", 100*float64(n)/float64(max(total, 1))))
+	}
+	t.Write(w)
+	omitted(w, len(a.Sizes), "clusters")
+}
+
+func writePairs(w io.Writer, a analysis.Analysis) {
+	t := NewTable("of", "and", ">estimate", ">interval")
+	var undefined []string
+	for _, p := range strongest(a.Pairs) {
+		number, between := "undefined", ""
+		switch {
+		case p.Estimate == nil && !slices.Contains(undefined, p.Undefined):
+			undefined = append(undefined, p.Undefined)
+		case p.Estimate != nil && p.Low != nil && p.High != nil:
+			number, between = interval(*p.Estimate, *p.Low, *p.High)
+		}
+		t.Add(featureText(a.Features, p.I), featureText(a.Features, p.J), number, between)
+	}
+	t.Write(w)
+	for _, why := range undefined {
+		paragraph(w, "  ", "undefined: "+why)
+	}
+	omitted(w, len(a.Pairs), "pairs, the strongest first")
+}
+
+func omitted(w io.Writer, count int, what string) {
+	if count > mostRows {
+		fmt.Fprintf(w, "  … %d of %d %s; --format json prints all\n", mostRows, count, what)
+	}
+}
+
+// strongest returns the pairs of greatest absolute estimate, the first first.
+func strongest(all []analysis.Pair) []analysis.Pair {
+	size := func(p analysis.Pair) float64 {
+		if p.Estimate == nil {
+			return -1
+		}
+		return math.Abs(*p.Estimate)
+	}
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(a, b analysis.Pair) int { return cmp.Compare(size(b), size(a)) })
+	return sorted[:min(len(sorted), mostRows)]
+}
+
+// featureText names a row or column of a matrix of pairs; "?" where the document
+// names none.
+func featureText(features []analysis.Feature, at int) string {
+	if at < 0 || at >= len(features) {
+		return "?"
+	}
+	f := features[at]
+	name := f.Column
+	if f.Value != "" {
+		name += "=" + f.Value
+	}
+	switch {
+	case f.Party == "":
+		return name
+	case name == "":
+		return f.Party
+	}
+	return f.Party + ": " + name
+}
+
+// bytesText shows a number of bytes.
+func bytesText(n int64) string {
+	switch {
+	case n >= 1e9:
+		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	case n >= 1e3:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%d B", n)
+}

@@ -1,0 +1,127 @@
+package console
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// width is the greatest number of columns that text for people takes.
+const width = 100
+
+// Table is rows of cells under a header, in aligned columns.
+type Table struct {
+	head  []string
+	right []bool // columns aligned to the right: numbers
+	rows  [][]string
+}
+
+// NewTable makes a table from its header; a ">" before a name aligns that column to
+// the right.
+func NewTable(columns ...string) *Table {
+	t := &Table{}
+	for _, c := range columns {
+		name, right := strings.CutPrefix(c, ">")
+		t.head, t.right = append(t.head, name), append(t.right, right)
+	}
+	return t
+}
+
+// Add appends a row, made printable.
+func (t *Table) Add(cells ...string) {
+	for i := range cells {
+		cells[i] = printable(cells[i])
+	}
+	t.rows = append(t.rows, cells)
+}
+
+// Write prints the table, indented by two columns. Where it would be wider than
+// width, the widest text gives way; numbers stay whole.
+func (t *Table) Write(w io.Writer) {
+	all := append([][]string{t.head}, t.rows...)
+	widths := t.fit(all)
+	for _, row := range all {
+		var line strings.Builder
+		for i, cell := range row {
+			cell = shorten(cell, widths[i])
+			gap := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if t.right[i] {
+				cell = gap + cell
+			} else {
+				cell += gap
+			}
+			line.WriteString("  " + cell)
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
+}
+
+// fit returns the width of every column.
+func (t *Table) fit(all [][]string) []int {
+	const least = 5
+	widths := make([]int, len(t.head))
+	for _, row := range all {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	total := 0
+	for _, n := range widths {
+		total += 2 + n
+	}
+	for ; total > width; total-- {
+		widest := -1
+		for i, n := range widths {
+			if !t.right[i] && n > least && (widest < 0 || n > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
+	}
+	return widths
+}
+
+// shorten cuts the middle out of what is longer than most.
+func shorten(s string, most int) string {
+	runes := []rune(s)
+	if len(runes) <= most {
+		return s
+	}
+	tail := most / 3
+	return string(runes[:most-1-tail]) + "…" + string(runes[len(runes)-tail:])
+}
+
+// printable makes text that others wrote fit for a terminal: one line, without
+// characters that a terminal acts on.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return '·'
+		}
+		return r
+	}, s)
+}
+
+// paragraph prints text in lines of at most width columns, each indented.
+func paragraph(w io.Writer, indent, text string) {
+	line := ""
+	for _, word := range strings.Fields(printable(text)) {
+		word = shorten(word, width-len(indent))
+		if line != "" && len(indent)+utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			fmt.Fprintln(w, indent+line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	if line != "" {
+		fmt.Fprintln(w, indent+line)
+	}
+}

@@ -1,0 +1,153 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// Globals are the flags of every command.
+type Globals struct {
+	State    string           `placeholder:"DIR" help:"State directory: identity, ledger, releases. Default: ${state}."`
+	Config   string           `placeholder:"FILE" help:"This node's own configuration file, never shared. Default: ${config}."`
+	Format   Format           `enum:"text,json,jsonl" default:"text" help:"How to print data: text, json or jsonl."`
+	LogLevel string           `enum:"debug,info,warn,error," default:"" placeholder:"LEVEL" help:"What to log: debug, info, warn or error. Default: the configuration file's."`
+	Version  kong.VersionFlag `env:"-" help:"Print the version and exit."`
+}
+
+// Open opens the state directory for a command that writes. What is wrong with a
+// directory is for its owner to put right, and so a Usage error.
+func (g *Globals) Open(role store.Role) (*store.Store, error) {
+	return g.open(role, store.Options{})
+}
+
+// OpenReadOnly opens the state directory for a command that looks, also beside a
+// running node.
+func (g *Globals) OpenReadOnly(role store.Role) (*store.Store, error) {
+	return g.open(role, store.Options{ReadOnly: true})
+}
+
+func (g *Globals) open(role store.Role, o store.Options) (*store.Store, error) {
+	st, err := store.Open(g.State, role, o)
+	if err != nil {
+		return nil, WithCode(Usage, err)
+	}
+	return st, nil
+}
+
+// Program is one of the two commands.
+type Program struct {
+	Name, About string
+	Commands    any      // pointer to the kong structure, with Globals embedded
+	Globals     *Globals // within Commands
+	Paths       func() (config.Paths, error)
+}
+
+// Main parses arguments, runs the command that they name and returns the exit
+// code. Commands receive *Console and the context that SIGINT and SIGTERM end.
+func (p Program) Main(args []string) Code {
+	c := &Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Format: Text}
+	paths, pathsErr := p.Paths()
+	exit := Code(-1)
+	parser, err := kong.New(p.Commands, kong.Name(p.Name), kong.Description(p.About),
+		kong.DefaultEnvars(strings.ToUpper(p.Name)), kong.Writers(c.Out, c.Err),
+		kong.Vars{"version": p.Name + " " + Version(), "state": paths.State, "config": paths.Config},
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: width}),
+		kong.Exit(func(code int) { exit = Code(code) }))
+	if err != nil {
+		panic("console: " + err.Error()) // the command structure itself is wrong
+	}
+	parsed, err := parser.Parse(args)
+	if exit >= 0 {
+		return exit // --help or --version has printed
+	}
+	if err != nil {
+		c.Format = p.askedFormat(args)
+		return c.report(p.Name, WithCode(Usage, p.misused(err)))
+	}
+	c.Format, c.level = p.Globals.Format, p.Globals.LogLevel
+	if err := p.Globals.fill(paths, pathsErr); err != nil {
+		return c.report(p.Name, err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	return c.report(p.Name, parsed.Run(c, p.Globals))
+}
+
+// misused says which command's help explains what went wrong.
+func (p Program) misused(err error) error {
+	command := p.Name
+	var parse *kong.ParseError
+	if errors.As(err, &parse) {
+		for _, step := range parse.Context.Path {
+			if step.Command != nil {
+				command += " " + step.Command.Name
+			}
+		}
+	}
+	return fmt.Errorf("%w (see %s --help)", err, command)
+}
+
+// askedFormat is the format that arguments ask for which could not be parsed.
+func (p Program) askedFormat(args []string) Format {
+	asked := Format(os.Getenv(strings.ToUpper(p.Name) + "_FORMAT"))
+	for i, arg := range args {
+		if value, ok := strings.CutPrefix(arg, "--format="); ok {
+			asked = Format(value)
+		} else if arg == "--format" && i+1 < len(args) {
+			asked = Format(args[i+1])
+		}
+	}
+	if asked == JSON || asked == Lines {
+		return asked
+	}
+	return Text
+}
+
+// fill adds where the node keeps its things to what the caller left out.
+func (g *Globals) fill(paths config.Paths, err error) error {
+	if err != nil && (g.State == "" || g.Config == "") {
+		return WithCode(Usage, err)
+	}
+	if g.State == "" {
+		g.State = paths.State
+	}
+	if g.Config == "" {
+		g.Config = paths.Config
+	}
+	return nil
+}
+
+// Now is the clock that the nodes are given.
+func Now() protocol.Instant { return protocol.Instant(time.Now().Unix()) }
+
+// Version names the build.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	version := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 && (version == "" || version == "(devel)") {
+			version = s.Value[:12]
+		}
+	}
+	if version == "" {
+		version = "(devel)"
+	}
+	return version + " " + info.GoVersion
+}

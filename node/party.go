@@ -327,10 +327,15 @@ const readWait = 20
 // turn posts what is due, then runs one job, or else reads the board.
 func (r *service) turn(ctx context.Context) error {
 	if len(r.pending.Send) > 0 {
-		if err := r.client.post(ctx, r.pending.Send); err != nil {
+		posted := r.client.post(ctx, r.pending.Send)
+		if posted != nil && transient(posted) {
+			return posted
+		}
+		// The board may say why a message was refused: that the study is closed, say.
+		if err := r.read(ctx, 0); err != nil || r.machine.Status().Terminal() {
 			return err
 		}
-		return r.read(ctx, 0)
+		return posted
 	}
 	if len(r.pending.Run) > 0 {
 		event, err := r.run(ctx, r.pending.Run[0])
@@ -351,8 +356,8 @@ func (r *service) read(ctx context.Context, wait uint32) error {
 	event := session.Board{From: reply.From, Head: reply.Head}
 	for _, plain := range reply.Envelopes {
 		e, err := protocol.Verify(plain)
-		if err != nil {
-			return err
+		if err != nil { // nobody but the aggregator can have put it there
+			return &FailedError{&protocol.Fault{Culprit: r.study.Aggregator.ID, Kind: "board", Err: err}}
 		}
 		event.Envelopes = append(event.Envelopes, e)
 	}

@@ -1,0 +1,175 @@
+package protocoltest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// Aggregator is the simulated aggregator: a machine over a virtual store of its
+// board and the releases that are wholly there.
+type Aggregator struct {
+	Signer protocol.Signer
+	Stored []protocol.Verified // the board
+	Whole  []protocol.PeerID   // whose release is wholly here, in the order of arrival
+
+	sim     *Simulation
+	machine *session.Aggregator // nil while the node is down
+	jobs    []session.Compute
+	shown   session.Status
+}
+
+// Status is what the running node says.
+func (a *Aggregator) Status() session.Status {
+	if a.machine == nil {
+		return session.Status{}
+	}
+	return a.machine.Status()
+}
+
+// Board returns what is stored, for a keeper who will do other things with it.
+func (a *Aggregator) Board() Board {
+	return Board{Study: a.sim.Study.ID, Keeper: a.Signer, Envelopes: slices.Clone(a.Stored)}
+}
+
+// start makes the machine from the store: the board, then the releases that are
+// there, then the time.
+func (a *Aggregator) start() error {
+	machine, err := session.NewAggregator(session.AggregatorConfig{Study: a.sim.Study, Signer: a.Signer})
+	if err != nil {
+		return err
+	}
+	a.machine, a.jobs = machine, nil
+	if err := machine.Restore(a.Stored); err != nil {
+		return err
+	}
+	for _, id := range a.Whole {
+		if err := a.step(session.Collected{Party: id}); err != nil {
+			return err
+		}
+	}
+	return a.step(session.Tick{Now: a.sim.Now})
+}
+
+// Post brings an envelope, and returns why it was refused.
+func (a *Aggregator) Post(e protocol.Verified) error {
+	if err := a.step(session.Tick{Now: a.sim.Now}); err != nil {
+		return err
+	}
+	return a.step(session.Post{Envelope: e})
+}
+
+func (a *Aggregator) step(ev session.AggregatorEvent) error {
+	if a.machine == nil {
+		return errCrashed
+	}
+	effects, err := a.machine.Step(ev)
+	if err != nil {
+		return err
+	}
+	return a.carryOut(effects)
+}
+
+func (a *Aggregator) carryOut(effects session.Effects) error {
+	for _, record := range effects.Persist {
+		save, ok := record.(session.SaveEnvelope)
+		if !ok {
+			a.sim.breach("the aggregator persists a %T", record)
+			continue
+		}
+		a.Stored = append(a.Stored, save.Envelope)
+		a.sim.note("aggregator persists %s", a.sim.names([]protocol.Verified{save.Envelope}))
+		if a.sim.crashes(a.crash) {
+			return errCrashed
+		}
+	}
+	for _, job := range effects.Run {
+		compute, ok := job.(session.Compute)
+		if !ok {
+			a.sim.breach("the aggregator is to run a %T", job)
+			continue
+		}
+		a.jobs = append(a.jobs, compute)
+	}
+	if s := a.Status(); changed(s, a.shown) {
+		a.shown = s
+		a.sim.show("aggregator", s)
+	}
+	return nil
+}
+
+func (a *Aggregator) crash() {
+	a.sim.note("aggregator crashes")
+	a.machine, a.jobs = nil, nil
+}
+
+func (a *Aggregator) count() uint64 { return uint64(len(a.Stored)) }
+
+// reply answers a read, through the wire as a party gets it.
+func (a *Aggregator) reply(from uint64, most int) (session.Board, error) {
+	to := min(from+uint64(most), a.count())
+	raw := wire.BoardReply{From: from, Head: a.machine.HeadAt(to)}
+	for _, e := range a.Stored[from:to] {
+		raw.Envelopes = append(raw.Envelopes, e.Envelope())
+	}
+	reply, err := wire.DecodeBoardReply(wire.EncodeBoardReply(raw), a.sim.Study.ID)
+	if err != nil {
+		return session.Board{}, err
+	}
+	out := session.Board{From: reply.From, Head: reply.Head}
+	for _, plain := range reply.Envelopes {
+		e, err := protocol.Verify(plain)
+		if err != nil {
+			return session.Board{}, err
+		}
+		out.Envelopes = append(out.Envelopes, e)
+	}
+	return out, nil
+}
+
+// collect stores all of a party's release.
+func (a *Aggregator) collect(id protocol.PeerID) error {
+	if a.machine == nil {
+		return errCrashed
+	}
+	if !slices.Contains(a.Whole, id) {
+		a.Whole = append(a.Whole, id)
+	}
+	if a.machine.Collected(id) {
+		return nil
+	}
+	if a.sim.crashes(a.crash) {
+		return errCrashed
+	}
+	return a.step(session.Collected{Party: id})
+}
+
+// work runs the analyses: their document hashes to the releases they read.
+func (a *Aggregator) work() error {
+	job := a.jobs[0]
+	a.jobs = a.jobs[1:]
+	if err := a.sim.Outcome("aggregator", job); err != nil {
+		a.sim.note("aggregator cannot do its job: %v", err)
+		return a.step(session.JobFailed{Err: err})
+	}
+	var ids []byte
+	done := session.Computed{Releases: job.Releases, Complete: job.Complete}
+	for _, h := range job.Releases {
+		ids = append(ids, h.ID[:]...)
+		done.PerParty = append(done.PerParty, protocol.PartyDocument{
+			Party: h.Party.ID, Document: protocol.Document{Hash: protocol.Hash("labels", h.ID[:]), Size: 1},
+		})
+	}
+	done.Document = protocol.Document{Hash: protocol.Hash("result", ids), Size: 1}
+	a.sim.note("aggregator computes from %d releases", len(job.Releases))
+	if a.sim.crashes(a.crash) {
+		return errCrashed
+	}
+	if err := a.step(done); err != nil {
+		return fmt.Errorf("aggregator takes its result: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,16 @@
+// Package protocoltest simulates a whole study in one goroutine, for tests alone:
+// the machines of package session, each driven as package node drives it, with
+// virtual stores that survive crashes, a virtual clock, scripted jobs and a
+// network that loses, delays and repeats.
+//
+// A seed fixes the order in which things happen and every draw of the nodes. Only
+// what HPKE encapsulates differs from run to run, and with it ciphertexts, ids
+// and the seed that is agreed on; the trace shows none of these and is the same.
+//
+// The simulation watches the machines' contract while it runs: nothing is sent
+// that is not durable, a message once sent is ever sent in the same bytes, no
+// release is made without a certificate, none twice, and no secret outlives it.
+// The first breach ends Run with an error.
+//
+// Aggregators that lie write their own board with Board.
+package protocoltest

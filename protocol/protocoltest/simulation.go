@@ -1,0 +1,308 @@
+package protocoltest
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// Options make a simulation. The zero value is three parties on a good day.
+type Options struct {
+	Study *study.Study // default: NewStudy(Terms{})
+	Seed  uint64       // of the schedule, the network and all entropy
+	Loss  float64      // probability that a message, or the answer to it, does not arrive in its turn
+
+	// Crash is asked at each point where a node could die, by the point's number
+	// from 1 on: before and after each durable record, after each job's durable
+	// effect and after each message sent. Default: never.
+	Crash func(point int) bool
+
+	// Outcome lets a node's job fail for good. Default: all succeed.
+	Outcome func(node string, job session.Job) error
+}
+
+// Simulation is one study on all of its nodes.
+type Simulation struct {
+	Options
+	Now        protocol.Instant // the clock on every wall; Advance moves it
+	Aggregator *Aggregator
+	Parties    []*Party // in the study's order
+	Seen       []Sighting
+	Points     int // at which a node could have died so far
+
+	choose  *rand.Rand
+	delayed [][]byte // messages that will arrive later
+	trace   strings.Builder
+	broken  error
+}
+
+// Sighting is a status that a node showed.
+type Sighting struct {
+	Node   string
+	At     protocol.Instant
+	Status session.Status
+}
+
+// New makes a study on all of its nodes and starts them; nobody has decided yet.
+func New(o Options) (*Simulation, error) {
+	if o.Study == nil {
+		s, err := NewStudy(Terms{})
+		if err != nil {
+			return nil, err
+		}
+		o.Study = s
+	}
+	if o.Crash == nil {
+		o.Crash = func(int) bool { return false }
+	}
+	if o.Outcome == nil {
+		o.Outcome = func(string, session.Job) error { return nil }
+	}
+	s := &Simulation{Options: o, Now: Start, choose: rand.New(rand.NewPCG(o.Seed, 0))}
+	s.Aggregator = &Aggregator{Signer: Identity("aggregator"), sim: s}
+	if err := s.survive(s.Aggregator.start()); err != nil {
+		return nil, err
+	}
+	for i, signer := range parties(len(o.Study.Parties)) {
+		entropy := sha256.Sum256(fmt.Appendf(nil, "entropy of party %d, seed %d", i, o.Seed))
+		p := &Party{
+			Name: o.Study.Parties[i].Name, Signer: signer, sim: s,
+			entropy: rand.NewChaCha8(entropy), sent: map[protocol.Kind][]byte{},
+		}
+		if err := s.survive(p.start()); err != nil {
+			return nil, err
+		}
+		s.Parties = append(s.Parties, p)
+	}
+	return s, nil
+}
+
+// ApproveAll brings every steward's consent.
+func (s *Simulation) ApproveAll() error {
+	for _, p := range s.Parties {
+		if err := p.Approve(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// survive drops the news that a node died: it will be started again.
+func (s *Simulation) survive(err error) error {
+	if errors.Is(err, errCrashed) {
+		return nil
+	}
+	return err
+}
+
+// patience bounds the actions of one Run; the longest runs of the tests take some
+// hundreds.
+const patience = 20_000
+
+// Run takes actions in a random order until nothing is left to do at this time:
+// every node is up, every message has arrived, every job is done, and every party
+// has read all of the board. It returns the first breach of the machines' contract.
+func (s *Simulation) Run() error { return s.RunUntil(func() bool { return false }) }
+
+// RunUntil is Run that ends as soon as enough says so.
+func (s *Simulation) RunUntil(enough func() bool) error {
+	for range patience {
+		if s.broken != nil || enough() {
+			return s.broken
+		}
+		actions := s.actions()
+		if len(actions) == 0 {
+			return nil
+		}
+		if err := s.survive(actions[s.choose.IntN(len(actions))]()); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("nodes are still busy after %d actions", patience)
+}
+
+// actions lists what can happen next, in a fixed order.
+func (s *Simulation) actions() (out []func() error) {
+	a := s.Aggregator
+	if a.machine == nil {
+		out = append(out, a.start)
+	} else {
+		if len(a.jobs) > 0 {
+			out = append(out, a.work)
+		}
+		if len(s.delayed) > 0 {
+			out = append(out, s.arrive)
+		}
+	}
+	for _, p := range s.Parties {
+		if p.Away {
+			continue
+		}
+		if p.machine == nil {
+			out = append(out, p.start)
+			continue
+		}
+		if p.over() || a.machine == nil {
+			continue
+		}
+		if len(p.outbox) > 0 {
+			out = append(out, p.post)
+		}
+		if len(p.jobs) > 0 {
+			out = append(out, p.work)
+		}
+		if !p.upToDate() {
+			out = append(out, p.readSome)
+		}
+	}
+	return out
+}
+
+// Advance moves the clock. The aggregator hears of it at once, each party with
+// its next reading of the board.
+func (s *Simulation) Advance(to protocol.Instant) error {
+	s.Now = to
+	s.note("it is %s", to)
+	if s.Aggregator.machine != nil {
+		if err := s.survive(s.Aggregator.step(session.Tick{Now: to})); err != nil {
+			return err
+		}
+	}
+	return s.broken
+}
+
+// Restart ends and starts every node: each goes on from what it has stored.
+func (s *Simulation) Restart() error {
+	s.Aggregator.crash()
+	if err := s.survive(s.Aggregator.start()); err != nil {
+		return err
+	}
+	for _, p := range s.Parties {
+		p.crash()
+		if err := s.survive(p.start()); err != nil {
+			return err
+		}
+	}
+	return s.broken
+}
+
+// errLost reports that a message, or the answer to it, did not arrive.
+var errLost = errors.New("lost")
+
+// send carries an envelope to the aggregator, if the network lets it.
+func (s *Simulation) send(from string, raw []byte) error {
+	fate := s.choose.Float64() / max(s.Loss, 1e-9)
+	switch {
+	case fate < 0.3:
+		s.note("%s's message is lost", from)
+		return errLost
+	case fate < 0.6:
+		s.note("%s's message is delayed", from)
+		s.delayed = append(s.delayed, raw)
+		return errLost
+	}
+	err := s.deliver(raw)
+	if fate < 1 {
+		s.note("the answer to %s is lost", from)
+		return errLost
+	}
+	return err
+}
+
+func (s *Simulation) deliver(raw []byte) error {
+	plain, err := wire.DecodeEnvelope(raw)
+	if err != nil {
+		return err
+	}
+	e, err := protocol.Verify(plain)
+	if err != nil {
+		return err
+	}
+	err = s.Aggregator.Post(e)
+	switch {
+	case err == nil:
+	case errors.Is(err, session.ErrPosted):
+		s.note("aggregator has %s already", s.names([]protocol.Verified{e}))
+	case !errors.Is(err, errCrashed):
+		s.note("aggregator refuses %s: %v", s.names([]protocol.Verified{e}), errors.Unwrap(err))
+	}
+	return err
+}
+
+// arrive delivers some delayed message; nobody waits for the answer any more.
+func (s *Simulation) arrive() error {
+	i := s.choose.IntN(len(s.delayed))
+	raw := s.delayed[i]
+	s.delayed = slices.Delete(s.delayed, i, i+1)
+	s.deliver(raw)
+	return nil
+}
+
+// crashes asks whether a node dies here, and lets it.
+func (s *Simulation) crashes(die func()) bool {
+	s.Points++
+	if !s.Crash(s.Points) {
+		return false
+	}
+	die()
+	return true
+}
+
+// breach records the first broken promise.
+func (s *Simulation) breach(format string, args ...any) {
+	s.note(format, args...)
+	if s.broken == nil {
+		s.broken = fmt.Errorf(format, args...)
+	}
+}
+
+// Trace is what has happened so far, one line each.
+func (s *Simulation) Trace() string { return s.trace.String() }
+
+func (s *Simulation) note(format string, args ...any) {
+	fmt.Fprintf(&s.trace, format+"\n", args...)
+}
+
+// show records a status, in the study's names.
+func (s *Simulation) show(node string, status session.Status) {
+	s.Seen = append(s.Seen, Sighting{node, s.Now, status})
+	line := fmt.Sprintf("%s is %s", node, status.State)
+	if status.WaitFor != "" {
+		var from []string
+		for _, id := range status.From {
+			from = append(from, s.name(id))
+		}
+		line += fmt.Sprintf(", waits for %s from %s", status.WaitFor, strings.Join(from, ", "))
+	}
+	if status.Until != 0 {
+		line += fmt.Sprintf(" until %s", status.Until)
+	}
+	if status.Failure != nil {
+		line += fmt.Sprintf(": %v", status.Failure)
+	}
+	s.note("%s", line)
+}
+
+func (s *Simulation) name(id protocol.PeerID) string {
+	if i, ok := s.Study.PartyIndex(id); ok {
+		return s.Study.Parties[i].Name
+	}
+	return "aggregator"
+}
+
+// names lists envelopes by kind and sender.
+func (s *Simulation) names(envelopes []protocol.Verified) string {
+	var out []string
+	for _, e := range envelopes {
+		out = append(out, fmt.Sprintf("%s of %s", e.Kind(), s.name(e.Sender())))
+	}
+	return strings.Join(out, ", ")
+}

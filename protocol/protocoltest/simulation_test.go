@@ -1,0 +1,114 @@
+package protocoltest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+)
+
+func simulate(t *testing.T, o Options) *Simulation {
+	t.Helper()
+	s, err := New(o)
+	if err == nil {
+		err = s.ApproveAll()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A seed is a schedule, although the ciphertexts in it differ from run to run.
+func TestSeedFixesTheTrace(t *testing.T) {
+	run := func(seed uint64) string {
+		s := simulate(t, Options{Seed: seed, Loss: 0.3, Crash: func(n int) bool { return n%17 == 0 }})
+		if err := s.Run(); err != nil {
+			t.Fatal(err)
+		}
+		return s.Trace()
+	}
+	one := run(1)
+	if again := run(1); again != one {
+		t.Errorf("one seed, two traces:\n%s\n%s", one, again)
+	}
+	if run(2) == one {
+		t.Error("two seeds, one trace")
+	}
+	for _, want := range []string{"crashes", "is lost", "is delayed", "has ", "is done"} {
+		if !strings.Contains(one, want) {
+			t.Errorf("the trace never says %q", want)
+		}
+	}
+}
+
+// The simulation tells when a machine breaks its contract: here, what machines
+// must never do is done to it by hand.
+func TestBreachesAreSeen(t *testing.T) {
+	for name, tc := range map[string]struct {
+		breach func(*Simulation, *Party)
+		says   string
+	}{
+		"sends what is not durable": {func(s *Simulation, p *Party) {
+			p.outbox = []protocol.Verified{p.Signer.Seal(s.Study.ID, protocol.KindApprove, 0, nil)}
+			p.post()
+		}, "not durable"},
+		"sends twice, differently": {func(s *Simulation, p *Party) {
+			p.post()
+			p.Store.Own = []protocol.Verified{p.Signer.Seal(s.Study.ID, protocol.KindApprove, 0, nil)}
+			p.outbox = p.Store.Own
+			p.post()
+		}, "two different approve"},
+		"signs twice, differently": {func(s *Simulation, p *Party) {
+			p.carryOut(session.Effects{Persist: []session.Record{session.SaveEnvelope{Envelope: p.Signer.Seal(s.Study.ID, protocol.KindApprove, 0, nil)}}})
+		}, "second, different approve"},
+		"saves secrets after their end": {func(_ *Simulation, p *Party) {
+			p.carryOut(session.Effects{Persist: []session.Record{session.DestroySecrets{}, session.SaveSecrets{Data: []byte{1}}}})
+		}, "after their destruction"},
+		"leaves a gap in its board": {func(_ *Simulation, p *Party) {
+			p.carryOut(session.Effects{Persist: []session.Record{session.AppendBoard{From: 1}}})
+		}, "where it has 0"},
+		"releases without a certificate": {func(_ *Simulation, p *Party) {
+			p.carryOut(session.Effects{Run: []session.Job{session.MakeRelease{}}})
+		}, "0 confirmations"},
+		"keeps secrets after the release": {func(_ *Simulation, p *Party) {
+			p.Store.Secrets = []byte{1}
+			p.carryOut(session.Effects{Run: []session.Job{session.Upload{}}})
+		}, "holds secrets"},
+		"an aggregator saves a party's record": {func(s *Simulation, _ *Party) {
+			s.Aggregator.carryOut(session.Effects{Persist: []session.Record{session.DestroySecrets{}}})
+		}, "persists a session.DestroySecrets"},
+		"an aggregator runs a party's job": {func(s *Simulation, _ *Party) {
+			s.Aggregator.carryOut(session.Effects{Run: []session.Job{session.Upload{}}})
+		}, "run a session.Upload"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := simulate(t, Options{})
+			tc.breach(s, s.Parties[0])
+			if err := s.Run(); err == nil || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("run ends with %v, which should say %q", err, tc.says)
+			}
+		})
+	}
+}
+
+// Boards of one beginning do not write into each other.
+func TestBoardsAreIndependent(t *testing.T) {
+	s := simulate(t, Options{})
+	if err := s.Run(); err != nil {
+		t.Fatal(err)
+	}
+	whole := s.Aggregator.Board()
+	head := whole.Head(len(whole.Envelopes))
+	if head.Chain != s.Aggregator.machine.Head().Chain {
+		t.Fatal("the board's head is not the machine's")
+	}
+	whole.With(2, whole.Envelopes[0], whole.Envelopes[0])
+	if whole.Head(len(whole.Envelopes)).Chain != head.Chain {
+		t.Error("a board was changed by its copy")
+	}
+	if err := protocol.VerifyHead(head, s.Aggregator.Signer.ID()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,86 @@
+package protocoltest
+
+import (
+	"crypto/ed25519"
+	"crypto/hpke"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// The dates of every simulated study.
+const (
+	Start    protocol.Instant = 1_767_225_600 // 2026-01-01T00:00:00Z
+	Expires                   = Start + 7*day
+	Deadline                  = Start + 14*day
+
+	day = 86_400
+)
+
+// Terms say what differs between simulated studies.
+type Terms struct {
+	Parties int  // default 3, at most 26; their names are a, b, c … in the order of their keys
+	Quorum  int  // default: all of them
+	Nonce   byte // studies with other nonces have other ids
+}
+
+// NewStudy writes a study file and parses it: a horizontal study of two sketches,
+// one a side.
+func NewStudy(t Terms) (*study.Study, error) {
+	if t.Parties == 0 {
+		t.Parties = 3
+	}
+	if t.Quorum == 0 {
+		t.Quorum = t.Parties
+	}
+	ikm := sha256.Sum256([]byte("aggregator's HPKE key"))
+	key, err := hpke.MLKEM768X25519().DeriveKeyPair(ikm[:])
+	if err != nil {
+		return nil, fmt.Errorf("deriving the aggregator's HPKE key: %w", err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "cosketch: study/1\nname: simulated\nnonce: %032x\n", t.Nonce)
+	fmt.Fprintf(&b, "aggregator:\n  id: %s\n  hpke: %s\n  addrs: [/ip4/127.0.0.1/tcp/1]\nparties:\n",
+		Identity("aggregator").ID(), base64.StdEncoding.EncodeToString(key.PublicKey().Bytes()))
+	for i, p := range parties(t.Parties) {
+		fmt.Fprintf(&b, "  - {name: %c, id: %s}\n", 'a'+i, p.ID())
+	}
+	fmt.Fprintf(&b, "partition: horizontal\nquorum: %d\nexpires: %s\ndeadline: %s\n", t.Quorum, Expires, Deadline)
+	b.WriteString(`records: {id: [id]}
+columns: [{name: x, kind: numeric, bounds: [0, 1]}, {name: y, kind: binary}]
+sketches: [{side: columns, family: sparse, k: 16}, {side: records, family: identity}]
+privacy: {unit: attribute, mechanism: laplace, epsilon: 1}
+analyses: [{kind: correlation}, {kind: k-means, clusters: 2}]
+`)
+	s, err := study.Parse([]byte(b.String()))
+	if err != nil {
+		return nil, fmt.Errorf("parsing the simulated study: %w", err)
+	}
+	return s, nil
+}
+
+// Identity returns the signer of a name, the same at each call. The aggregator's
+// name is "aggregator"; who is not of the study may have any other.
+func Identity(name string) protocol.Signer {
+	seed := sha256.Sum256([]byte("identity of " + name))
+	s, err := protocol.NewSigner(ed25519.NewKeyFromSeed(seed[:]))
+	if err != nil {
+		panic("protocoltest: " + err.Error()) // no such name has been met
+	}
+	return s
+}
+
+// parties returns the identities of n parties in the order of their keys.
+func parties(n int) []protocol.Signer {
+	var out []protocol.Signer
+	for i := range n {
+		out = append(out, Identity(fmt.Sprintf("party %d", i)))
+	}
+	slices.SortFunc(out, func(a, b protocol.Signer) int { return a.ID().Compare(b.ID()) })
+	return out
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	libp2p "github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/multiformats/go-multistream"
+	"github.com/quic-go/quic-go"
 
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -91,6 +93,8 @@ func (h *Host) connect(ctx context.Context, id peer.ID, addrs []string) error {
 			return errClosed
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case gated(err):
+			return h.turnedAway()
 		}
 		return fmt.Errorf("%w: %s (is it serving, and is the address right and open?)", ErrUnreachable, dialFailure(err))
 	}
@@ -187,7 +191,27 @@ func (h *Host) explain(ctx context.Context, id peer.ID, err error) error {
 	// Whoever admits this node has told libp2p's identify exchange what it speaks,
 	// and libp2p remembers that for a minute beyond the connection.
 	if known, _ := h.host.Peerstore().GetProtocols(id); len(known) == 0 {
-		return fmt.Errorf("%w (it closed the connection before answering: does a study there list this node's id %s?)", ErrRefusedPeer, h.id)
+		return h.turnedAway()
 	}
 	return fmt.Errorf("%w: %w", ErrInterrupted, err)
+}
+
+// turnedAway is the error of a call to a peer that does not admit this node.
+func (h *Host) turnedAway() error {
+	return fmt.Errorf("%w (it closed the connection before answering: does a study there list this node's id %s?)", ErrRefusedPeer, h.id)
+}
+
+// gated recognises that a peer refused this node while it was being dialled: over
+// QUIC the refusal can overtake the end of the handshake.
+func gated(err error) bool {
+	var dial *swarm.DialError
+	if !errors.As(err, &dial) {
+		return false
+	}
+	return slices.ContainsFunc(dial.DialErrors, func(e swarm.TransportError) bool {
+		var closed *network.ConnError
+		var raw *quic.ApplicationError
+		return errors.As(e.Cause, &closed) && closed.Remote && closed.ErrorCode == network.ConnGated ||
+			errors.As(e.Cause, &raw) && raw.Remote && raw.ErrorCode == quic.ApplicationErrorCode(network.ConnGated)
+	})
 }

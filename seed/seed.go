@@ -33,6 +33,8 @@ const (
 	RecordRows Label = "record rows" // row key of the columns side, whose rows belong to records
 	ColumnRows Label = "column rows" // row key of the records side, whose rows belong to columns
 	Confirm    Label = "confirm"     // key of the seed agreement's confirmation
+
+	HadamardPermutation Label = "hadamard permutation" // row key of the records side's choice of Hadamard columns
 )
 
 // labelPrefix begins the info string of every derivation.

@@ -80,6 +80,8 @@ func TestDerive(t *testing.T) {
 		RecordRows: "1a2c14a63eae0c45526681bd72709cc3ad28eca58dcb20a842890a86075c22e3",
 		ColumnRows: "1ff640e7f03ab59814945d84c1a92ff436c0ef827b4185faf5c75075654dbb80",
 		Confirm:    "5ef347431083f8ab9fd6181a5847140438b154430f0cd9cf19dfabf0c07da325",
+
+		HadamardPermutation: "e3263f0476fc1936cec96c62a5a45445bb9e4b6785bd749a08470fc8ba9b1f59",
 	} {
 		key, err := s.Derive(label)
 		if err != nil {

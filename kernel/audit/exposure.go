@@ -73,7 +73,7 @@ func (s Shape) held() (n, functions int, err error) {
 		if p.S < 1 || p.S > p.K {
 			return 0, 0, fmt.Errorf("projection %v has s outside 1 to k", p)
 		}
-	case projection.Rademacher, projection.Identity:
+	case projection.Rademacher, projection.Achlioptas, projection.Gaussian, projection.Hadamard, projection.Identity:
 	default:
 		return 0, 0, fmt.Errorf("unknown projection family %q", p.Family)
 	}

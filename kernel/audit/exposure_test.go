@@ -50,6 +50,10 @@ func TestRule(t *testing.T) {
 		{records(sparse(10, 2), 100), ""},
 		{records(signs(11), 100), "a tenth of 100 columns"},
 		{records(projection.Spec{Family: projection.Identity, K: 30}, 30), "a tenth"},
+		{columns(projection.Spec{Family: projection.Achlioptas, K: 100}, 1000, 0), ""},
+		{columns(projection.Spec{Family: projection.Gaussian, K: 101}, 1000, 0), "a tenth of 1000 records"},
+		{records(projection.Spec{Family: projection.Hadamard, K: 10}, 100), ""},
+		{records(projection.Spec{Family: projection.Hadamard, K: 32}, 30), "a tenth"},
 	} {
 		ok, reason := mustExpose(t, test.shape).Acceptable()
 		if ok != (test.reason == "") || ok != (reason == "") || !strings.Contains(reason, test.reason) {

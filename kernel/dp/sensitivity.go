@@ -6,7 +6,8 @@ import (
 )
 
 // RowNorms are the norms of one row of the unscaled integer matrix R, equal for all
-// rows of a family: sparse (S, S), rademacher (K, K), identity (1, 1).
+// rows of most families: sparse (S, S), rademacher and hadamard (K, K), identity (1, 1).
+// Where rows differ they are those of the longest possible row: achlioptas (K, K).
 type RowNorms struct {
 	L1        int64
 	L2Squared int64
@@ -42,7 +43,8 @@ func AttributeColumns(row RowNorms, deltas []int64) (Sensitivity, error) {
 // AttributeRecords is the sensitivity of a records-side sketch X·R when one value of
 // one record changes, deltas as in AttributeColumns. The record's sketch moves by
 // Σ δⱼrⱼ: at most |r|₁·Σ|δ| in l1 and |r|₂·Σ|δ| in l2, the latter attained when rows
-// collide. Where the rows are orthogonal (identity) the l2 norm squared is |r|₂²·Σδ².
+// collide. Where the rows are orthogonal (identity, and hadamard that keeps all of its
+// columns) the l2 norm squared is |r|₂²·Σδ².
 func AttributeRecords(row RowNorms, deltas []int64, orthogonalRows bool) (Sensitivity, error) {
 	sum, squares, err := norms(deltas)
 	if err != nil {

@@ -8,6 +8,10 @@
 // are exact in int64, equal on every architecture, in every order and at every
 // degree of parallelism, and sensitivities are exact.
 //
+// Batches of records go through package kernels, which has assembly where the
+// machine has AVX2; records one by one, and data beyond 16 bits, go through each
+// family's own row. Both give the same sums.
+//
 // Matrix serves the columns side (R·X: a row for each record), Fixed the records
 // side (X·R: a row for each column). Each family of distributions has one file.
 package projection

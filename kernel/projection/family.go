@@ -7,7 +7,7 @@ import "fmt"
 type family interface {
 	// check refuses a spec that does not fit the family; K is in range already.
 	check(Spec) error
-	// norms returns the exact norms that every integer row has.
+	// norms returns the norms of integer rows.
 	norms(Spec) norms
 	// blank returns a row to be drawn, or nil for a family whose rows are not a
 	// function of a label alone.
@@ -16,8 +16,15 @@ type family interface {
 	fix(Spec, Source, [][]byte) ([]row, error)
 }
 
-// norms of an integer row r of R: Σ|r_i|, Σ r_i², and a bound on every |r_i|.
+// norms of an integer row r of R: Σ|r_i|, Σ r_i², and a bound on every |r_i|. All
+// rows of a family have the same two norms, or, where it is uneven, at most these.
 type norms struct{ l1, l2Squared, largest int64 }
+
+// uneven is a family whose rows differ in length.
+type uneven interface {
+	// scale returns 1/√E[Σ r_i²]; for the other families norms tell it.
+	scale(Spec) float64
+}
 
 // row is one row r of R in its family's compact form. What it does is the inner
 // loop of every sketch.
@@ -40,10 +47,17 @@ func (s Spec) family() (family, error) {
 		return sparse{}, nil
 	case Rademacher:
 		return rademacher{}, nil
+	case Achlioptas:
+		return achlioptas{}, nil
+	case Gaussian:
+		return gaussian{}, nil
+	case Hadamard:
+		return hadamard{}, nil
 	case Identity:
 		return identity{}, nil
 	}
-	return nil, fmt.Errorf("unknown projection family %q: want %s, %s or %s", string(s.Family), Sparse, Rademacher, Identity)
+	return nil, fmt.Errorf("unknown projection family %q: want %s, %s, %s, %s, %s or %s",
+		string(s.Family), Sparse, Rademacher, Achlioptas, Gaussian, Hadamard, Identity)
 }
 
 // drawn returns the rows of a list of labels of a keyed family.

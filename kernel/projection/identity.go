@@ -13,6 +13,8 @@ func (identity) check(s Spec) error { return noNonZeros(s) }
 
 func (identity) norms(Spec) norms { return norms{l1: 1, l2Squared: 1, largest: 1} }
 
+func (identity) variance(s Spec, _ int) Variance { return Variance{k: float64(s.K)} }
+
 func (identity) blank(Spec) keyedRow { return nil }
 
 func (identity) fix(s Spec, _ Source, labels [][]byte) ([]row, error) {

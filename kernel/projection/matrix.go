@@ -3,6 +3,9 @@ package projection
 import (
 	"errors"
 	"fmt"
+	"sync"
+
+	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
 // Source yields the randomness that a label's row is made of. Equal labels give
@@ -15,15 +18,42 @@ type Source interface {
 	Expand(block *[64]byte, dst []byte)
 }
 
+// batchSource is a Source that makes the blocks of many labels faster than one
+// after the other.
+type batchSource interface {
+	// Blocks sets blocks[i] to Block(labels[i]); both have the same length.
+	Blocks(blocks [][64]byte, labels [][]byte)
+}
+
+// blocksOf sets blocks to the blocks of labels.
+func blocksOf(source Source, blocks [][64]byte, labels [][]byte) {
+	if batch, ok := source.(batchSource); ok {
+		batch.Blocks(blocks, labels)
+		return
+	}
+	for i, label := range labels {
+		blocks[i] = source.Block(label)
+	}
+}
+
 var errNoSource = errors.New("no source of rows")
 
 // Matrix is R for the columns side: one row for each record, a function of the
 // record's label alone. It holds a row's worth of scratch, so one goroutine uses
 // it at a time; Clone serves the others.
 type Matrix struct {
-	spec   Spec
-	source Source
-	row    keyedRow
+	spec    Spec
+	source  Source
+	row     keyedRow
+	scratch scratch
+}
+
+// outerSum is a keyedRow that knows a faster way to add many records than one
+// after the other.
+type outerSum interface {
+	// addOuters adds r(label) xᵀ to u for each label and its len(x)/len(labels)
+	// entries of x. There is at least one label and one entry.
+	addOuters(u []int64, source Source, labels [][]byte, x []int64, s *scratch)
 }
 
 // New returns the matrix of a spec whose rows come from source. It refuses an
@@ -43,7 +73,7 @@ func New(spec Spec, source Source) (*Matrix, error) {
 	if r == nil {
 		return nil, fmt.Errorf("projection %s: serves the records side only, as it has one row for each column (use %s or %s)", spec, Sparse, Rademacher)
 	}
-	return &Matrix{spec: spec, source: source, row: r}, nil
+	return &Matrix{spec: spec, source: source, row: r, scratch: scratch{level: kernels.Best()}}, nil
 }
 
 // Spec returns the matrix's description.
@@ -65,15 +95,55 @@ func (m *Matrix) AddOuter(u []int64, label []byte, x []int64) {
 	if len(u) != m.spec.K*len(x) {
 		panic(fmt.Sprintf("projection: adding an outer product of %d × %d to %d sums", m.spec.K, len(x), len(u)))
 	}
+	if len(x) == 0 {
+		return
+	}
 	m.row.draw(m.source, label)
 	m.row.addOuter(u, x)
+}
+
+// AddOuters adds a batch of m records: U += Σ r(label) xᵀ, where x is m × n
+// row-major and u is U, K × n. It gives the sums that AddOuter gives record by
+// record, faster. It panics if the shapes differ.
+func (m *Matrix) AddOuters(u []int64, labels [][]byte, x []int64) {
+	if len(labels) == 0 && len(x) == 0 {
+		return
+	}
+	if len(labels) == 0 || len(x)%len(labels) != 0 || len(u) != m.spec.K*(len(x)/len(labels)) {
+		panic(fmt.Sprintf("projection: adding %d records of %d entries in all to %d sums of k = %d", len(labels), len(x), len(u), m.spec.K))
+	}
+	n := len(x) / len(labels)
+	if n == 0 {
+		return
+	}
+	if sum, ok := m.row.(outerSum); ok {
+		sum.addOuters(u, m.source, labels, x, &m.scratch)
+		return
+	}
+	for i, label := range labels {
+		m.row.draw(m.source, label)
+		m.row.addOuter(u, x[i*n:(i+1)*n])
+	}
 }
 
 // Fixed is R for the records side: the d rows of a list of columns. It is
 // immutable and safe for concurrent use.
 type Fixed struct {
-	spec Spec
-	rows []row
+	spec      Spec
+	rows      []row
+	product   product   // nil for row by row
+	scratches sync.Pool // of *scratch: Project's, so that batches do not allocate
+}
+
+// product is a fixed matrix in a form that multiplies faster than row by row.
+type product interface {
+	// multiply overwrites y, m × K, with the projections of x, m × d; m is positive.
+	multiply(y, x []int64, s *scratch)
+}
+
+// producer is a family that has a product.
+type producer interface {
+	product(Spec, []row) product
 }
 
 // Fix returns the rows of the labels of d columns, in their order. It refuses an
@@ -101,7 +171,12 @@ func Fix(spec Spec, source Source, labels [][]byte) (*Fixed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("projection %s: %w", spec, err)
 	}
-	return &Fixed{spec: spec, rows: rows}, nil
+	fixed := &Fixed{spec: spec, rows: rows}
+	if p, ok := f.(producer); ok {
+		fixed.product = p.product(spec, rows)
+	}
+	fixed.scratches.New = func() any { return &scratch{level: kernels.Best()} }
+	return fixed, nil
 }
 
 // Spec returns the matrix's description.
@@ -110,16 +185,51 @@ func (f *Fixed) Spec() Spec { return f.spec }
 // Columns returns d, the number of columns that are projected.
 func (f *Fixed) Columns() int { return len(f.rows) }
 
-// Project overwrites y, of length K, with the projection Σ_j x_j r(label_j) of a
-// record x of length d. It panics if the shapes differ.
+// Project overwrites y, m × K row-major, with the projections Σ_j x_j r(label_j)
+// of m records of length d, x being m × d. It panics if the shapes differ.
 func (f *Fixed) Project(y, x []int64) {
-	if len(y) != f.spec.K || len(x) != len(f.rows) {
-		panic(fmt.Sprintf("projection: projecting %d entries to %d by a matrix of %d × %d", len(x), len(y), len(f.rows), f.spec.K))
+	k, d := f.spec.K, len(f.rows)
+	m := len(x) / d
+	if len(x) != m*d || len(y) != m*k {
+		panic(fmt.Sprintf("projection: projecting %d entries to %d by a matrix of %d × %d", len(x), len(y), d, k))
+	}
+	if f.product != nil && m > 0 {
+		s := f.scratches.Get().(*scratch)
+		f.product.multiply(y, x, s)
+		f.scratches.Put(s)
+		return
 	}
 	clear(y)
+	for i := range m {
+		projectRows(y[i*k:(i+1)*k], f.rows, x[i*d:(i+1)*d])
+	}
+}
+
+// projectRows adds the projection of one record to y, row by row.
+func projectRows(y []int64, rows []row, x []int64) {
 	for j, c := range x {
 		if c != 0 {
-			f.rows[j].addScaled(y, c)
+			rows[j].addScaled(y, c)
 		}
 	}
+}
+
+// scratch is memory that one goroutine uses for one batch after the other, and the
+// kernels that this machine has. What it holds means nothing between calls.
+type scratch struct {
+	level   kernels.Level
+	narrow  []int16
+	blocks  [][64]byte
+	bytes   []byte
+	signs   []uint64
+	places  []uint32
+	numbers []int64
+}
+
+// room returns n elements of a scratch slice, which grows as needed.
+func room[T any](slice *[]T, n int) []T {
+	if cap(*slice) < n {
+		*slice = make([]T, n)
+	}
+	return (*slice)[:n]
 }

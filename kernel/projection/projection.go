@@ -11,6 +11,9 @@ type Family string
 const (
 	Sparse     Family = "sparse"     // S entries ±1 in each row, one per block of K/S; scale 1/√S
 	Rademacher Family = "rademacher" // K entries ±1; scale 1/√K
+	Achlioptas Family = "achlioptas" // K entries +1, 0 and −1 with probability 1/6, 2/3 and 1/6; scale √(3/K)
+	Gaussian   Family = "gaussian"   // K entries round(4096·N(0,1)); scale 1/(4096·√K)
+	Hadamard   Family = "hadamard"   // K columns of a Hadamard matrix with random signs of rows; scale 1/√K
 	Identity   Family = "identity"   // no projection: K is the number of columns; scale 1
 )
 
@@ -51,15 +54,35 @@ func (s Spec) Validate() error {
 // Scale returns the real factor that the integer rows lack: E[⟨xR, yR⟩] of the
 // integer rows times Scale² is ⟨x, y⟩. It is applied after release.
 // The spec is valid.
-func (s Spec) Scale() float64 { return 1 / math.Sqrt(float64(s.RowL2Squared())) }
+func (s Spec) Scale() float64 {
+	if f, err := s.family(); err == nil {
+		if u, ok := f.(uneven); ok {
+			return u.scale(s)
+		}
+	}
+	return 1 / math.Sqrt(float64(s.RowL2Squared()))
+}
 
-// RowL1 returns the exact ℓ1 norm of every integer row: the ℓ1 sensitivity to a
-// change of one entry by one unit. The spec is valid.
+// RowL1 returns the exact ℓ1 norm of every integer row, or of the longest possible one
+// where rows differ: the ℓ1 sensitivity to a change of one entry by one unit.
+// The spec is valid.
+//
+// Rows differ for Achlioptas and Gaussian. The sensitivity is then not that of the rows
+// that were drawn, although parties know these: it must be the same for an aggregator
+// that plans without the seed, and for every R, as R counts as public.
 func (s Spec) RowL1() int64 { return s.norms().l1 }
 
-// RowL2Squared returns the exact squared ℓ2 norm of every integer row: the squared
-// ℓ2 sensitivity to a change of one entry by one unit. The spec is valid.
+// RowL2Squared returns the exact squared ℓ2 norm of every integer row, or of the
+// longest possible one where rows differ: the squared ℓ2 sensitivity to a change of
+// one entry by one unit. The spec is valid.
 func (s Spec) RowL2Squared() int64 { return s.norms().l2Squared }
+
+// OrthogonalRows reports whether the rows of d columns on the records side are
+// exactly orthogonal: Identity, and Hadamard that keeps all of its columns. The
+// projection then is a rotation, and loses nothing. The spec is valid.
+func (s Spec) OrthogonalRows(d int) bool {
+	return s.Family == Identity || s.Family == Hadamard && s.K == HadamardSize(d)
+}
 
 // LargestRecordCount returns how many rows of R, each times an entry of absolute
 // value at most largest, may be added before an int64 sum can reach 2^62. On the

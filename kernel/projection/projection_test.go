@@ -20,12 +20,17 @@ func TestValidate(t *testing.T) {
 		{Spec{Sparse, 1024, 1}, ""},
 		{Spec{Sparse, 24, 8}, ""},
 		{Spec{Rademacher, 1, 0}, ""},
+		{Spec{Achlioptas, 1, 0}, ""},
+		{Spec{Gaussian, MaxK, 0}, ""},
+		{Spec{Hadamard, 3, 0}, ""},
 		{Spec{Identity, MaxK, 0}, ""},
 		{Spec{Sparse, 1024, 0}, "between 1 and 8"},
 		{Spec{Sparse, 1024, 9}, "between 1 and 8"},
 		{Spec{Sparse, 1024, -1}, "between 1 and 8"},
 		{Spec{Sparse, 1024, 3}, "divide"},
 		{Spec{Rademacher, 64, 1}, "sparse only"},
+		{Spec{Achlioptas, 64, 1}, "sparse only"},
+		{Spec{Gaussian, 64, 1}, "sparse only"},
 		{Spec{Identity, 64, 1}, "sparse only"},
 		{Spec{Rademacher, 0, 0}, "k must be"},
 		{Spec{Rademacher, -1, 0}, "k must be"},
@@ -65,7 +70,8 @@ func drawSpec(t *rapid.T) Spec {
 		s := rapid.IntRange(1, 8).Draw(t, "s")
 		return Spec{Sparse, s * rapid.IntRange(1, 12).Draw(t, "k/s"), s}
 	}
-	return Spec{Rademacher, rapid.IntRange(1, 70).Draw(t, "k"), 0}
+	family := rapid.SampledFrom([]Family{Rademacher, Achlioptas, Gaussian}).Draw(t, "family")
+	return Spec{family, rapid.IntRange(1, 70).Draw(t, "k"), 0}
 }
 
 // Both products equal multiplication by the dense matrix, written out.
@@ -112,7 +118,8 @@ func TestEqualsDense(t *testing.T) {
 	})
 }
 
-// Every row has exactly the norms that sensitivities are computed from.
+// Every row has exactly the norms that sensitivities are computed from, or, where rows
+// differ, no larger ones.
 func TestRowNorms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := drawSpec(t)
@@ -128,6 +135,12 @@ func TestRowNorms(t *testing.T) {
 			l1 += max(v, -v)
 			l2 += v * v
 		}
+		if spec.Family == Achlioptas || spec.Family == Gaussian {
+			if l1 > spec.RowL1() || l2 > spec.RowL2Squared() {
+				t.Fatalf("%v: l1 %d, l2² %d; declared at most %d, %d", spec, l1, l2, spec.RowL1(), spec.RowL2Squared())
+			}
+			return
+		}
 		if l1 != spec.RowL1() || l2 != spec.RowL2Squared() {
 			t.Fatalf("%v: l1 %d, l2² %d; declared %d, %d", spec, l1, l2, spec.RowL1(), spec.RowL2Squared())
 		}
@@ -135,6 +148,73 @@ func TestRowNorms(t *testing.T) {
 			t.Fatalf("%v: scaled row is not of norm 1", spec)
 		}
 	})
+}
+
+// constant is a source of the same keystream for every label.
+type constant byte
+
+func (constant) Block([]byte) (b [64]byte) { return b }
+
+func (c constant) Expand(_ *[64]byte, dst []byte) {
+	for i := range dst {
+		dst[i] = byte(c)
+	}
+}
+
+// The longest rows that are declared where rows differ exist: some keystream gives
+// them.
+func TestLongestRowsAreAttained(t *testing.T) {
+	for spec, stream := range map[Spec]constant{{Achlioptas, 70, 0}: 41, {Gaussian, 70, 0}: 255} {
+		fixed, err := Fix(spec, stream, [][]byte{nil})
+		if err != nil {
+			t.Fatal(err)
+		}
+		y := make([]int64, spec.K)
+		fixed.Project(y, []int64{1})
+		var l1, l2 int64
+		for _, v := range y {
+			l1 += max(v, -v)
+			l2 += v * v
+		}
+		if l1 != spec.RowL1() || l2 != spec.RowL2Squared() {
+			t.Errorf("%v: l1 %d, l2² %d; declared %d, %d", spec, l1, l2, spec.RowL1(), spec.RowL2Squared())
+		}
+	}
+}
+
+// skipping is a keystream that begins with many bytes to skip.
+type skipping struct{ keyed }
+
+func (s skipping) Expand(block *[64]byte, dst []byte) {
+	s.keyed.Expand(block, dst)
+	for i := range dst[:min(len(dst), 500)] {
+		dst[i] = 252 + dst[i]%4
+	}
+}
+
+// A row that needs more keystream than most is the one that a long keystream gives.
+func TestAchlioptasReadsOn(t *testing.T) {
+	spec, labels := Spec{Achlioptas, 50, 0}, [][]byte{[]byte("a"), []byte("b")}
+	fixed, err := Fix(spec, skipping{}, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, want := make([]int64, spec.K), make([]int64, spec.K)
+	fixed.Project(y, []int64{3, -5})
+	for j, c := range []int64{3, -5} {
+		block, stream := skipping{}.Block(labels[j]), make([]byte, 1000)
+		skipping{}.Expand(&block, stream)
+		i := 0
+		for _, b := range stream {
+			if b < 252 && i < spec.K {
+				want[i] += c * map[byte]int64{0: 1, 1: -1}[b/42]
+				i++
+			}
+		}
+	}
+	if !slices.Equal(y, want) {
+		t.Errorf("%v, want %v", y, want)
+	}
 }
 
 func TestIdentity(t *testing.T) {
@@ -154,16 +234,28 @@ func TestIdentity(t *testing.T) {
 }
 
 func TestLargestRecordCount(t *testing.T) {
-	for _, spec := range []Spec{{Sparse, 8, 2}, {Rademacher, 8, 0}, {Identity, 8, 0}} {
+	for _, spec := range []Spec{{Sparse, 8, 2}, {Rademacher, 8, 0}, {Achlioptas, 8, 0}, {Gaussian, 8, 0}, {Hadamard, 8, 0}, {Identity, 8, 0}} {
+		entry := spec.norms().largest
 		for _, largest := range []int64{1, 2, 3, 1 << 14, 1<<62 - 1, math.MaxInt64} {
 			count := spec.LargestRecordCount(largest)
-			if count > 0 && count > (1<<62-1)/largest || largest < 1<<61 && count < 1<<60/largest {
+			if count > 0 && count > (1<<62-1)/largest/entry || largest < 1<<61/entry && count < 1<<60/largest/entry {
 				t.Errorf("%v: %d records of entries up to %d", spec, count, largest)
 			}
 		}
 	}
-	if got := (Spec{Sparse, 8, 1}).LargestRecordCount(1 << 14); got != 1<<48-1 {
-		t.Errorf("%d records at 14 bits", got)
+	for _, c := range []struct {
+		spec Spec
+		want int64
+	}{
+		{Spec{Sparse, 8, 1}, 1<<48 - 1},
+		{Spec{Rademacher, 8, 0}, 1<<48 - 1},
+		{Spec{Achlioptas, 8, 0}, 1<<48 - 1},
+		{Spec{Hadamard, 8, 0}, 1<<48 - 1},
+		{Spec{Gaussian, 8, 0}, 8_590_196_744},
+	} {
+		if got := c.spec.LargestRecordCount(1 << 14); got != c.want {
+			t.Errorf("%v: %d records at 14 bits, want %d", c.spec, got, c.want)
+		}
 	}
 }
 
@@ -186,8 +278,8 @@ func TestShapesPanic(t *testing.T) {
 	}
 }
 
-// One digest over 10,000 rows of each family, an entry a byte, pins R on every
-// architecture.
+// One digest over 10,000 rows of each family, an entry a byte (two, the low one first,
+// for gaussian), pins R on every architecture.
 func TestGolden(t *testing.T) {
 	key := keyed{}
 	for i := range key {
@@ -199,17 +291,23 @@ func TestGolden(t *testing.T) {
 		{Sparse, 96, 4}:      "4669c03b93c7402fb8f0b18c6800a1a9c05cab7351cd18d23fb739e33d6ef12e",
 		{Sparse, 96, 8}:      "73509a226229af969cc477119858418149d982a7541471a84ab3b70462644b82",
 		{Rademacher, 100, 0}: "da3b72808ae619c4f06fbb29645d91f2e5563a38c07808cb7e4f1097b3b29a3a",
+		{Achlioptas, 100, 0}: "650f6896557c63bab7376f2914ee23c64f75cee01b6f6c948b913c753154b492",
+		{Gaussian, 100, 0}:   "c298a2e738a0bdbb78b2b85a610ecd577182872f8211fb12078af8f0560ed1d9",
 	} {
 		matrix, err := New(spec, key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, u, out := sha256.New(), make([]int64, spec.K), make([]byte, spec.K)
+		h, u, out := sha256.New(), make([]int64, spec.K), make([]byte, 0, 2*spec.K)
 		for i := range 10000 {
 			clear(u)
 			matrix.AddOuter(u, []byte(strconv.Itoa(i)), []int64{1})
-			for j, v := range u {
-				out[j] = byte(v)
+			out = out[:0]
+			for _, v := range u {
+				out = append(out, byte(v))
+				if spec.Family == Gaussian {
+					out = append(out, byte(v>>8))
+				}
 			}
 			h.Write(out)
 		}
@@ -220,7 +318,7 @@ func TestGolden(t *testing.T) {
 }
 
 func BenchmarkAddOuter(b *testing.B) {
-	for _, spec := range []Spec{{Sparse, 1024, 1}, {Sparse, 1024, 4}, {Rademacher, 1024, 0}} {
+	for _, spec := range []Spec{{Sparse, 1024, 1}, {Sparse, 1024, 4}, {Rademacher, 1024, 0}, {Achlioptas, 1024, 0}, {Gaussian, 1024, 0}} {
 		for _, n := range []int{10, 50} {
 			b.Run(spec.String()+" n="+strconv.Itoa(n), func(b *testing.B) {
 				matrix, err := New(spec, keyed{})
@@ -237,6 +335,19 @@ func BenchmarkAddOuter(b *testing.B) {
 	}
 }
 
+func BenchmarkDraw(b *testing.B) {
+	for _, spec := range []Spec{{Sparse, 1024, 8}, {Rademacher, 1024, 0}, {Achlioptas, 1024, 0}, {Gaussian, 1024, 0}} {
+		b.Run(spec.String(), func(b *testing.B) {
+			f, _ := spec.family()
+			r, label := f.blank(spec), make([]byte, 16)
+			for b.Loop() {
+				label[0]++
+				r.draw(keyed{}, label)
+			}
+		})
+	}
+}
+
 func BenchmarkProject(b *testing.B) {
 	const d = 1024
 	labels := make([][]byte, d)
@@ -244,7 +355,7 @@ func BenchmarkProject(b *testing.B) {
 	for j := range labels {
 		labels[j], x[j] = []byte(strconv.Itoa(j)), int64(j+1)
 	}
-	for _, spec := range []Spec{{Sparse, 256, 1}, {Sparse, 256, 4}, {Rademacher, 256, 0}, {Identity, d, 0}} {
+	for _, spec := range []Spec{{Sparse, 256, 1}, {Sparse, 256, 4}, {Rademacher, 256, 0}, {Achlioptas, 256, 0}, {Gaussian, 256, 0}, {Identity, d, 0}} {
 		b.Run(spec.String()+" d=1024", func(b *testing.B) {
 			fixed, err := Fix(spec, keyed{}, labels)
 			if err != nil {

@@ -1,6 +1,10 @@
 package projection
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/cosketch/cosketch/kernel/projection/kernels"
+)
 
 // rademacher has independent signs (Achlioptas 2003).
 //
@@ -10,6 +14,8 @@ import "errors"
 //
 // Entry i is −1 if bit i of the block's keystream is 1 and +1 otherwise; bit i is
 // bit i mod 8, counted from the least significant, of byte i/8.
+//
+// Both sides are one product of 16-bit data and packed signs, see signproduct.go.
 type rademacher struct{}
 
 func (rademacher) check(s Spec) error { return noNonZeros(s) }
@@ -26,12 +32,28 @@ func (f rademacher) fix(s Spec, source Source, labels [][]byte) ([]row, error) {
 	return drawn(f, s, source, labels)
 }
 
+// product packs the rows' signs.
+func (rademacher) product(s Spec, rows []row) product {
+	pairs := (len(rows) + 1) / 2
+	p := &signProduct{rows: rows, signs: kernels.Signs{K: s.K, Pairs: pairs, Words: make([]uint64, kernels.Words(s.K, pairs))}}
+	stride := (s.K + 7) / 8
+	var two []byte
+	for j, r := range rows {
+		two = append(two, r.(*rademacherRow).signs...)
+		if j%2 == 1 || j == len(rows)-1 {
+			p.signs.Set(j/2, two, stride)
+			two = two[:0]
+		}
+	}
+	return p
+}
+
 // rademacherRow holds a row as a bit for each sign, and scratch of addOuter.
 type rademacherRow struct {
-	k       int
-	block   [64]byte
-	signs   []byte
-	negated []int64
+	k      int
+	block  [64]byte
+	signs  []byte
+	places []uint32
 }
 
 func (r *rademacherRow) draw(source Source, label []byte) {
@@ -40,16 +62,11 @@ func (r *rademacherRow) draw(source Source, label []byte) {
 }
 
 func (r *rademacherRow) addOuter(u, x []int64) {
-	n := len(x)
-	r.negated = append(r.negated[:0], x...)
-	for i, v := range r.negated {
-		r.negated[i] = -v
+	places := room(&r.places, r.k)
+	for i := range places {
+		places[i] = kernels.Place(uint32(i), uint32(r.signs[i>>3]>>(i&7)&1))
 	}
-	signed := [2][]int64{x, r.negated}
-	for i := range r.k {
-		bit := r.signs[i>>3] >> (i & 7) & 1
-		addTo(u[i*n:(i+1)*n], signed[bit])
-	}
+	kernels.Best().AddRows(u, x, len(x), places)
 }
 
 func (r *rademacherRow) addScaled(y []int64, c int64) {

@@ -5,6 +5,7 @@ import (
 	"crypto/cipher"
 	"encoding/binary"
 	"math/big"
+	"sort"
 
 	"golang.org/x/crypto/blake2b"
 )
@@ -48,6 +49,33 @@ func dense(s Spec, source Source, label []byte) []int64 {
 		source.Expand(&block, stream)
 		for i := range row {
 			row[i] = []int64{1, -1}[stream[i/8]/(1<<(i%8))%2]
+		}
+	case Achlioptas:
+		stream := make([]byte, 100+2*s.K)
+		source.Expand(&block, stream)
+		i := 0
+		for _, b := range stream {
+			switch {
+			case i == s.K:
+				return row
+			case b < 42:
+				row[i] = 1
+			case b < 84:
+				row[i] = -1
+			case b >= 252:
+				continue
+			}
+			i++
+		}
+	case Gaussian:
+		stream := make([]byte, 8*s.K)
+		source.Expand(&block, stream)
+		for i := range row {
+			w := binary.LittleEndian.Uint64(stream[8*i:])
+			row[i] = int64(sort.Search(gaussianLargest, func(j int) bool { return threshold(j+1) > w/2 }))
+			if w%2 == 1 {
+				row[i] = -row[i]
+			}
 		}
 	}
 	return row

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+
+	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
 // maxNonZeros is the number of 64-bit words in a label's block.
@@ -44,51 +46,79 @@ func (f sparse) fix(s Spec, source Source, labels [][]byte) ([]row, error) {
 	return drawn(f, s, source, labels)
 }
 
-// sparseRow holds the s non-zero entries of a row.
-type sparseRow struct {
-	s, width int
-	place    [maxNonZeros]int
-	sign     [maxNonZeros]int64
-}
-
-func (r *sparseRow) draw(source Source, label []byte) {
-	block := source.Block(label)
-	for b := range r.s {
-		w := binary.LittleEndian.Uint64(block[8*b:])
-		offset, _ := bits.Mul64(w&^1, uint64(r.width))
-		r.place[b] = b*r.width + int(offset)
-		r.sign[b] = 1 - 2*int64(w&1)
+// product lists the places of all rows, in their order.
+func (sparse) product(s Spec, rows []row) product {
+	p := &sparseProduct{k: s.K, s: s.S}
+	for _, r := range rows {
+		p.places = append(p.places, r.(*sparseRow).places[:s.S]...)
 	}
+	return p
 }
 
-func (r *sparseRow) addOuter(u, x []int64) {
-	for b := range r.s {
-		at := r.place[b] * len(x)
-		target := u[at : at+len(x)]
-		if r.sign[b] > 0 {
-			addTo(target, x)
-		} else {
-			subtractFrom(target, x)
+// sparseProduct is a fixed sparse matrix: s places for each of its rows.
+type sparseProduct struct {
+	k, s   int
+	places []uint32
+}
+
+func (p *sparseProduct) multiply(y, x []int64, _ *scratch) {
+	clear(y)
+	d := len(p.places) / p.s
+	for i := range len(x) / d {
+		out := y[i*p.k:][:p.k]
+		for j, c := range x[i*d:][:d] {
+			for _, place := range p.places[j*p.s:][:p.s] {
+				minus := -int64(place & 1)
+				out[place>>1] += (c ^ minus) - minus
+			}
 		}
 	}
 }
 
+// sparseRow holds the s non-zero entries of a row, as kernels.Place encodes them.
+type sparseRow struct {
+	s, width int
+	places   [maxNonZeros]uint32
+}
+
+func (r *sparseRow) draw(source Source, label []byte) {
+	block := source.Block(label)
+	r.place(r.places[:r.s], &block)
+}
+
+// place writes the s places of the row of a block.
+func (r *sparseRow) place(places []uint32, block *[64]byte) {
+	for b := range places {
+		w := binary.LittleEndian.Uint64(block[8*b:])
+		offset, _ := bits.Mul64(w&^1, uint64(r.width))
+		places[b] = kernels.Place(uint32(b*r.width+int(offset)), uint32(w&1))
+	}
+}
+
+func (r *sparseRow) addOuter(u, x []int64) {
+	kernels.Best().AddRows(u, x, len(x), r.places[:r.s])
+}
+
+// addOuters first draws the places of a few hundred records and then adds them,
+// so that the sums' cache misses overlap.
+func (r *sparseRow) addOuters(u []int64, source Source, labels [][]byte, x []int64, s *scratch) {
+	const few = 256
+	n := len(x) / len(labels)
+	for from := 0; from < len(labels); from += few {
+		to := min(from+few, len(labels))
+		blocks := room(&s.blocks, to-from)
+		blocksOf(source, blocks, labels[from:to])
+		places := room(&s.places, len(blocks)*r.s)
+		for i := range blocks {
+			r.place(places[i*r.s:][:r.s], &blocks[i])
+		}
+		s.level.AddRows(u, x[from*n:to*n], n, places)
+	}
+}
+
 func (r *sparseRow) addScaled(y []int64, c int64) {
-	for b := range r.s {
-		y[r.place[b]] += r.sign[b] * c
-	}
-}
-
-func addTo(u, x []int64) {
-	u = u[:len(x)]
-	for i, v := range x {
-		u[i] += v
-	}
-}
-
-func subtractFrom(u, x []int64) {
-	u = u[:len(x)]
-	for i, v := range x {
-		u[i] -= v
+	for _, place := range r.places[:r.s] {
+		minus := -int64(place & 1)
+		y[place>>1] += (c ^ minus) - minus
 	}
 }

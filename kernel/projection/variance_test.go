@@ -44,16 +44,6 @@ func momentsOf(x, y []int64) (m moments) {
 	return m
 }
 
-// innerVariance and distanceVariance are the exact variances for rows of norm 1;
-// excess is 2 for signs, 0 for Gaussian entries.
-func (m moments) innerVariance(k int, excess float64) float64 {
-	return (m.xx*m.yy + m.xy*m.xy - excess*m.x2y2) / float64(k)
-}
-
-func (m moments) distanceVariance(k int, excess float64) float64 {
-	return (2*m.r2*m.r2 - excess*m.q4) / float64(k)
-}
-
 // inner and distance of the two projected vectors, scaled.
 func estimates(spec Spec, u, v []int64) (inner, distance float64) {
 	for i := range u {
@@ -80,7 +70,7 @@ func columnsSide(t *testing.T, spec Spec, source Source, labels [][]byte, x, y [
 }
 
 func recordsSide(t *testing.T, spec Spec, source Source, labels [][]byte, x, y []int64) (u, v []int64) {
-	fixed, err := Fix(spec, source, labels)
+	fixed, err := fixAny(spec, source, labels)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,9 +80,15 @@ func recordsSide(t *testing.T, spec Spec, source Source, labels [][]byte, x, y [
 	return u, v
 }
 
+// law is the variance of a family, written down a second time.
+func law(m moments, k, factor, excess float64) (inner, distance float64) {
+	return factor * (m.xx*m.yy + m.xy*m.xy - excess*m.x2y2) / k, factor * (2*m.r2*m.r2 - excess*m.q4) / k
+}
+
 // Inner products and squared distances are unbiased and have the variance that
-// their family states, on both sides. The same tolerances reject the formula
-// without the fourth-moment term, a scale off by √2, and a variance off by a sixth.
+// their family states, on each side that it serves. The same tolerances reject the
+// formula of another family (with or without the fourth-moment term; with replacement
+// for hadamard), a scale off by √2, and a variance off by a sixth.
 func TestUnbiasedWithStatedVariance(t *testing.T) {
 	const k, d = 16, 24
 	x, y := pair(d)
@@ -101,24 +97,50 @@ func TestUnbiasedWithStatedVariance(t *testing.T) {
 	for i := range labels {
 		labels[i] = []byte("record " + strconv.Itoa(i))
 	}
-	for _, spec := range []Spec{{Sparse, k, 1}, {Sparse, k, 2}, {Sparse, k, 4}, {Rademacher, k, 0}} {
+	signs, normal, sampled := [2]float64{1, 2}, [2]float64{1, 0}, [2]float64{16.0 / 31, 2}
+	for _, c := range []struct {
+		spec        Spec
+		law, wrong  [2]float64 // factor and excess
+		recordsOnly bool
+	}{
+		{Spec{Sparse, k, 1}, signs, normal, false},
+		{Spec{Sparse, k, 2}, signs, normal, false},
+		{Spec{Sparse, k, 4}, signs, normal, false},
+		{Spec{Rademacher, k, 0}, signs, normal, false},
+		{Spec{Achlioptas, k, 0}, normal, signs, false},
+		{Spec{Gaussian, k, 0}, normal, signs, false},
+		{Spec{Hadamard, k, 0}, sampled, signs, true},
+	} {
 		for side, project := range map[string]func(*testing.T, Spec, Source, [][]byte, []int64, []int64) (u, v []int64){
 			"columns": columnsSide, "records": recordsSide,
 		} {
+			if c.recordsOnly && side == "columns" {
+				continue
+			}
 			inner, distance := make([]float64, trials), make([]float64, trials)
 			for n := range trials {
-				u, v := project(t, spec, trial(n), labels, x, y)
-				inner[n], distance[n] = estimates(spec, u, v)
+				u, v := project(t, c.spec, trial(n), labels, x, y)
+				inner[n], distance[n] = estimates(c.spec, u, v)
 			}
-			name := spec.String() + ", " + side
-			compare(t, name+", inner product", inner, m.xy, m.innerVariance(k, 2), m.innerVariance(k, 0))
-			compare(t, name+", distance", distance, m.r2, m.distanceVariance(k, 2), m.distanceVariance(k, 0))
+			name := c.spec.String() + ", " + side
+			wantInner, wantDistance := law(m, k, c.law[0], c.law[1])
+			otherInner, otherDistance := law(m, k, c.wrong[0], c.wrong[1])
+			stated := c.spec.Variance(d)
+			compare(t, name+", inner product", inner, m.xy, stated.Product(m.xx, m.yy, m.xy, m.x2y2), otherInner)
+			compare(t, name+", distance", distance, m.r2, stated.Distance(m.r2, m.q4), otherDistance)
+			if math.Abs(stated.Product(m.xx, m.yy, m.xy, m.x2y2)/wantInner-1)+math.Abs(stated.Distance(m.r2, m.q4)/wantDistance-1) > 1e-12 {
+				t.Errorf("%s: states another law", name)
+			}
 		}
+	}
+	none := Spec{Identity, d, 0}.Variance(d)
+	if none.Product(m.xx, m.yy, m.xy, m.x2y2) != 0 || none.Distance(m.r2, m.q4) != 0 {
+		t.Error("identity errs")
 	}
 }
 
 // compare checks a sample's mean and variance, and that wrong ones would not pass.
-func compare(t *testing.T, name string, sample []float64, mean, variance, gaussian float64) {
+func compare(t *testing.T, name string, sample []float64, mean, variance, other float64) {
 	t.Helper()
 	n := float64(len(sample))
 	gotMean, gotVariance := stat.MeanVariance(sample, nil)
@@ -137,7 +159,7 @@ func compare(t *testing.T, name string, sample []float64, mean, variance, gaussi
 	if meanFits(mean * 2) {
 		t.Errorf("%s: no power against a wrong scale", name)
 	}
-	if varianceFits(gaussian) || varianceFits(variance*7/6) || varianceFits(variance*5/6) {
-		t.Errorf("%s: no power: variance %.4g ± %.1f %%, Gaussian rows would have %.4g", name, gotVariance, 100*relativeError, gaussian)
+	if varianceFits(other) || varianceFits(variance*7/6) || varianceFits(variance*5/6) {
+		t.Errorf("%s: no power: variance %.4g ± %.1f %%, another family has %.4g", name, gotVariance, 100*relativeError, other)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/cipher"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -266,6 +267,60 @@ func TestBuildersRefuse(t *testing.T) {
 	}
 }
 
+// A refused batch leaves no trace, however much of it several workers had added.
+func TestRefusedBatchLeavesNoTrace(t *testing.T) {
+	for _, spec := range []projection.Spec{sparse, rademacher} {
+		for _, at := range []int{0, 1500, 2999} {
+			labels, x := data(0, 3000, 2)
+			b := newColumns(t, spec, ColumnsOptions{Columns: 2, Largest: largest, Workers: 3})
+			must(t, b.Add(labels[:1000], x[:2000]))
+			before := b.Sketch()
+			x[2*at+1] = largest + 1
+			if err := b.Add(labels, x); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("entry (%d, 2)", at+1)) {
+				t.Errorf("%v: error %v, want entry (%d, 2)", spec, err, at+1)
+			}
+			if !slices.Equal(before.Data, b.Sketch().Data) || b.Records() != 1000 {
+				t.Errorf("%v: a batch refused at record %d left a trace", spec, at)
+			}
+			x[2*at+1] = 0
+			must(t, b.Add(labels, x))
+
+			r := newRecords(t, spec, labels[:2], RecordsOptions{Largest: largest, Workers: 3})
+			must(t, r.Add(x[:2000]))
+			x[2*at+1] = -largest - 1
+			if err := r.Add(x); err == nil || r.Records() != 1000 {
+				t.Errorf("%v: %d records, error %v", spec, r.Records(), err)
+			}
+			x[2*at+1] = 0
+			must(t, r.Add(x))
+		}
+	}
+}
+
+// Large batches, of which each worker takes several shares, give what one worker
+// gives.
+func TestLargeBatchInvariance(t *testing.T) {
+	for _, spec := range []projection.Spec{sparse, rademacher} {
+		labels, x := data(0, 5000, 3)
+		var want []Sketch
+		for _, workers := range []int{1, 2, 7} {
+			c := newColumns(t, spec, ColumnsOptions{Columns: 3, Largest: largest, Workers: workers})
+			must(t, c.Add(labels, x))
+			r := newRecords(t, spec, labels[:3], RecordsOptions{Largest: largest, Workers: workers})
+			must(t, r.Add(x))
+			got := []Sketch{c.Sketch(), r.Sketch()}
+			if want == nil {
+				want = got
+			}
+			for i := range got {
+				if !slices.Equal(got[i].Data, want[i].Data) {
+					t.Errorf("%v: %d workers make another %s sketch", spec, workers, got[i].Side)
+				}
+			}
+		}
+	}
+}
+
 // No error shows a data value.
 func TestErrorsHoldNoValues(t *testing.T) {
 	b := newColumns(t, sparse, ColumnsOptions{Columns: 1, Largest: 10})
@@ -309,19 +364,5 @@ func TestGolden(t *testing.T) {
 		if got := hex.EncodeToString(sum[:]); got != c.want {
 			t.Errorf("%s: %v, digest %s, want %s", c.cell, merged, got, c.want)
 		}
-	}
-}
-
-func BenchmarkColumnsAdd(b *testing.B) {
-	spec := projection.Spec{Family: projection.Sparse, K: 1024, S: 1}
-	labels, x := data(0, 4096, 10)
-	for _, workers := range []int{1, 2} {
-		b.Run("workers="+strconv.Itoa(workers), func(b *testing.B) {
-			builder := newColumns(b, spec, ColumnsOptions{Columns: 10, Largest: largest, Workers: workers})
-			for b.Loop() {
-				must(b, builder.Add(labels, x))
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(builder.Records()), "ns/record")
-		})
 	}
 }

@@ -2,6 +2,7 @@ package sketch
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/cosketch/cosketch/kernel/projection"
 )
@@ -28,6 +29,7 @@ type ColumnsBuilder struct {
 type accumulator struct {
 	matrix *projection.Matrix
 	sums   []int64
+	added  [][2]int // ranges of the current batch
 }
 
 // NewColumns returns a builder without records.
@@ -67,23 +69,46 @@ func (b *ColumnsBuilder) Add(labels [][]byte, x []int64) error {
 	if int64(m) > b.options.Limit-b.records {
 		return fmt.Errorf("adding %d records to %d: the limit is %d", m, b.records, b.options.Limit)
 	}
-	if i := beyond(x, b.options.Largest); i >= 0 {
+	var refused atomic.Bool
+	parallel(m, n, len(b.workers), func(worker, from, to int) {
+		if refused.Load() || !within(x[from*n:to*n], b.options.Largest) {
+			refused.Store(true)
+			return
+		}
+		b.workers[worker].add(b.spec.K*n, from, to, labels[from:to], x[from*n:to*n])
+	})
+	for _, a := range b.workers {
+		if refused.Load() {
+			a.takeBack(labels, x, n)
+		}
+		a.added = a.added[:0]
+	}
+	if refused.Load() {
+		i := beyond(x, b.options.Largest)
 		return fmt.Errorf("adding records: entry (%d, %d) of the batch exceeds ±%d", i/n+1, i%n+1, b.options.Largest)
 	}
 	b.records += int64(m)
-	parallel(m, len(b.workers), func(worker, from, to int) {
-		b.workers[worker].add(b.spec.K*n, labels[from:to], x[from*n:to*n])
-	})
 	return nil
 }
 
-func (a *accumulator) add(size int, labels [][]byte, x []int64) {
+// add adds records from to to of a batch, and notes that it did.
+func (a *accumulator) add(size, from, to int, labels [][]byte, x []int64) {
 	if a.sums == nil {
 		a.sums = make([]int64, size)
 	}
-	n := len(x) / len(labels)
-	for i, label := range labels {
-		a.matrix.AddOuter(a.sums, label, x[i*n:(i+1)*n])
+	a.matrix.AddOuters(a.sums, labels, x)
+	a.added = append(a.added, [2]int{from, to})
+}
+
+// takeBack subtracts what was added of a batch, which is exact: data are checked
+// while they are in the cache anyway, and a batch is refused once in a lifetime.
+func (a *accumulator) takeBack(labels [][]byte, x []int64, n int) {
+	for _, r := range a.added {
+		negated := make([]int64, 0, (r[1]-r[0])*n)
+		for _, v := range x[r[0]*n : r[1]*n] {
+			negated = append(negated, -v)
+		}
+		a.matrix.AddOuters(a.sums, labels[r[0]:r[1]], negated)
 	}
 }
 
@@ -97,14 +122,4 @@ func (b *ColumnsBuilder) Sketch() Sketch {
 		}
 	}
 	return s
-}
-
-// beyond returns the index of the first entry outside ±largest, or -1.
-func beyond(x []int64, largest int64) int {
-	for i, v := range x {
-		if v > largest || v < -largest {
-			return i
-		}
-	}
-	return -1
 }

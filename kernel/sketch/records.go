@@ -2,6 +2,8 @@ package sketch
 
 import (
 	"fmt"
+	"slices"
+	"sync/atomic"
 
 	"github.com/cosketch/cosketch/kernel/projection"
 )
@@ -40,21 +42,26 @@ func (b *RecordsBuilder) Add(x []int64) error {
 	if len(x)%d != 0 {
 		return fmt.Errorf("adding records of %d columns: %d entries", d, len(x))
 	}
-	if i := beyond(x, b.options.Largest); i >= 0 {
-		return fmt.Errorf("adding records: entry (%d, %d) of the batch exceeds ±%d", i/d+1, i%d+1, b.options.Largest)
-	}
 	m := len(x) / d
 	if _, err := area(max(b.Records()+m, 1), k); err != nil {
 		return fmt.Errorf("adding records: %w", err)
 	}
 	old := len(b.data)
-	b.data = append(b.data, make([]int64, m*k)...)
+	b.data = slices.Grow(b.data, m*k)[:old+m*k]
 	y := b.data[old:]
-	parallel(m, max(b.options.Workers, 1), func(_, from, to int) {
-		for i := from; i < to; i++ {
-			b.fixed.Project(y[i*k:(i+1)*k], x[i*d:(i+1)*d])
+	var refused atomic.Bool
+	parallel(m, d, b.options.Workers, func(_, from, to int) {
+		if refused.Load() || !within(x[from*d:to*d], b.options.Largest) {
+			refused.Store(true)
+			return
 		}
+		b.fixed.Project(y[from*k:to*k], x[from*d:to*d])
 	})
+	if refused.Load() {
+		b.data = b.data[:old]
+		i := beyond(x, b.options.Largest)
+		return fmt.Errorf("adding records: entry (%d, %d) of the batch exceeds ±%d", i/d+1, i%d+1, b.options.Largest)
+	}
 	return nil
 }
 

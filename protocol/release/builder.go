@@ -57,10 +57,6 @@ func (b *Builder) openColumns(root seed.Seed, workers int) error {
 }
 
 func (b *Builder) openRecords(root seed.Seed, workers int) error {
-	key, err := root.Derive(seed.ColumnRows)
-	if err != nil {
-		return err
-	}
 	var labels [][]byte
 	for _, f := range b.plan.Features {
 		name := b.plan.Study.Columns[f.Column].Name
@@ -70,12 +66,29 @@ func (b *Builder) openRecords(root seed.Seed, workers int) error {
 			labels = append(labels, stream.ColumnLabel(name))
 		}
 	}
-	fixed, err := projection.Fix(b.plan.Spec(), stream.New(key), labels)
+	fixed, err := fix(b.plan.Spec(), root, labels)
 	if err != nil {
 		return err
 	}
 	b.records, err = sketch.NewRecords(fixed, sketch.RecordsOptions{Largest: b.plan.Study.Bits.One(), Workers: workers})
 	return err
+}
+
+// fix returns the rows of R for columns. Hadamard has a second key, as which of its
+// columns are kept is no matter of a label.
+func fix(spec projection.Spec, root seed.Seed, labels [][]byte) (*projection.Fixed, error) {
+	key, err := root.Derive(seed.ColumnRows)
+	if err != nil {
+		return nil, err
+	}
+	if spec.Family != projection.Hadamard {
+		return projection.Fix(spec, stream.New(key), labels)
+	}
+	permutation, err := root.Derive(seed.HadamardPermutation)
+	if err != nil {
+		return nil, err
+	}
+	return projection.FixHadamard(spec, stream.New(key), stream.New(permutation), labels)
 }
 
 // Add takes a batch of m records: their normalised ids, and their encoded values,

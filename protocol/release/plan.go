@@ -103,7 +103,7 @@ func (p Plan) sensitivity() (dp.Sensitivity, error) {
 	var worst dp.Sensitivity
 	for _, c := range p.attributes() {
 		for _, deltas := range p.changes(c) {
-			one, err := dp.AttributeRecords(row, deltas, spec.Family == projection.Identity)
+			one, err := dp.AttributeRecords(row, deltas, spec.OrthogonalRows(len(p.Features)))
 			if columns {
 				one, err = dp.AttributeColumns(row, deltas)
 			}

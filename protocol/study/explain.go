@@ -140,10 +140,13 @@ func (s *Study) describeSketch(i, party int) string {
 		out += s.describeColumnsSide(i, party)
 	} else {
 		out += fmt.Sprintf("for each record %d integers, between %d and %d bytes, ", sk.Projection.K, sk.Projection.K, 8*sk.Projection.K)
-		if sk.Projection.Family == projection.Identity {
+		switch d := len(s.Features(max(party, 0), i)); {
+		case sk.Projection.Family == projection.Identity:
 			out += "which are its values themselves"
-		} else {
-			out += fmt.Sprintf("that mix its %d values", len(s.Features(max(party, 0), i)))
+		case sk.Projection.OrthogonalRows(d):
+			out += fmt.Sprintf("which are its %d values rotated: whoever knows R rotates them back", d)
+		default:
+			out += fmt.Sprintf("that mix its %d values", d)
 		}
 		if s.Privacy.Mechanism != dp.None {
 			out += ", with noise"

@@ -112,3 +112,24 @@ func TestExplainStatesEachSketchsPart(t *testing.T) {
 		}
 	}
 }
+
+// TestExplainTellsRotationFromMixture: hadamard that keeps all of its columns hides
+// nothing from whoever knows R.
+func TestExplainTellsRotationFromMixture(t *testing.T) {
+	for sketch, want := range map[string]string{
+		"family: hadamard, k: 32}":   "hadamard k=32: for each record 32 integers, between 32 and 256 bytes, which are its 30 values rotated: whoever knows R rotates them back, with noise",
+		"family: hadamard, k: 31}":   "that mix its 30 values, with noise",
+		"family: achlioptas, k: 32}": "achlioptas k=32: for each record 32 integers, between 32 and 256 bytes, that mix its 30 values, with noise",
+	} {
+		source := edit(t, file(t, "hospitals"), "family: sparse, k: 32}", sketch)
+		text := strings.Join(strings.Fields(parse(t, source).Explain(0)), " ")
+		if !strings.Contains(text, want) {
+			t.Errorf("%s: want %q in\n%s", sketch, want, text)
+		}
+	}
+	source := edit(t, edit(t, file(t, "hospitals"), "family: sparse, k: 32}", "family: hadamard, k: 32}"), "{unit: attribute, mechanism: laplace, epsilon: 8}", "{mechanism: none}")
+	text := strings.Join(strings.Fields(parse(t, source).Explain(0)), " ")
+	if want := "k is at most a tenth of the 30 values of a record; here k is 32, which is too many"; !strings.Contains(text, want) {
+		t.Errorf("want %q in\n%s", want, text)
+	}
+}

@@ -20,6 +20,7 @@ const (
 	maxKurtosis = 1e6
 	maxClusters = 1000
 	maxRestarts = 1000
+	maxMatrix   = 1 << 27 // entries of a records-side R that takes up to 2 bytes for each
 )
 
 // validate checks how the parts of a completed study fit together.
@@ -242,15 +243,9 @@ func (r *reader) validateClip(s *Study, sk Sketch, path string) {
 
 func (r *reader) validateProjection(s *Study, i int, path string) {
 	p := s.Sketches[i].Projection
-	if p.Family == projection.Identity {
-		switch want := len(s.Features(0, i)); {
-		case s.Sketches[i].Side == sketch.Columns:
-			r.fail(path+".family", "identity does not compress the records of a columns-side sketch").Hint = "it belongs to side records; here take sparse or rademacher"
-			return
-		case p.K != want:
-			r.fail(path+".k", "%d is not the number of features, %d", p.K, want).Hint = "leave k out: identity keeps every feature"
-			return
-		}
+	before := r.failures
+	if r.validateFamily(s, i, path); r.failures > before {
+		return
 	}
 	if !r.given(path+".k") && p.Family != projection.Identity {
 		r.fail(path+".k", "is missing").Hint = "the length of a sketch, like 256: the error falls with 1/√k"
@@ -258,6 +253,9 @@ func (r *reader) validateProjection(s *Study, i int, path string) {
 	}
 	if p.K < 1 || p.K > projection.MaxK {
 		r.fail(path+".k", "%d is not between 1 and %d", p.K, projection.MaxK)
+		return
+	}
+	if r.validateSize(s, i, path); r.failures > before {
 		return
 	}
 	if p.Family == projection.Sparse && p.S > 0 && p.K%p.S != 0 {
@@ -271,6 +269,45 @@ func (r *reader) validateProjection(s *Study, i int, path string) {
 	}
 	if err := p.Validate(); err != nil {
 		r.fail(path+".s", "%v", err)
+	}
+}
+
+// validateFamily holds where a family may stand.
+//
+// Gaussian rows differ in length, and noise must cover the longest that R could have: a
+// bound from the rows that are drawn would be unknown to the aggregator, which has no
+// seed, and one that holds with high probability is no bound. It is eight times the
+// usual length. So the family is for studies without noise; achlioptas, whose bound
+// is √3, is not refused.
+func (r *reader) validateFamily(s *Study, i int, path string) {
+	sk := s.Sketches[i]
+	const otherwise = "it belongs to side records; here take sparse or rademacher"
+	switch features := len(s.Features(0, i)); {
+	case sk.Projection.Family == projection.Identity && sk.Side == sketch.Columns:
+		r.fail(path+".family", "identity does not compress the records of a columns-side sketch").Hint = otherwise
+	case sk.Projection.Family == projection.Identity && sk.Projection.K != features:
+		r.fail(path+".k", "%d is not the number of features, %d", sk.Projection.K, features).Hint = "leave k out: identity keeps every feature"
+	case sk.Projection.Family == projection.Hadamard && sk.Side == sketch.Columns:
+		r.fail(path+".family", "hadamard mixes the columns of a record, and does not compress the records of a columns-side sketch").Hint = otherwise
+	case sk.Projection.Family == projection.Gaussian && s.Privacy.Mechanism != dp.None:
+		r.fail(path+".family", "gaussian is refused with noise: its rows differ in length, and noise would have to cover one eight times as long as usual").Hint = "take sparse or rademacher, whose rows are all equally long and err less; gaussian goes with mechanism: none"
+	}
+}
+
+// validateSize holds what the number of features says about k, which is in range.
+func (r *reader) validateSize(s *Study, i int, path string) {
+	sk, features := s.Sketches[i], len(s.Features(0, i))
+	switch size := projection.HadamardSize(features); sk.Projection.Family {
+	case projection.Hadamard:
+		if sk.Projection.K > size {
+			r.fail(path+".k", "%d is more than %d, the least power of two that holds the %d features", sk.Projection.K, size, features).Hint =
+				fmt.Sprintf("k: %d keeps everything, a smaller one compresses", size)
+		}
+	case projection.Achlioptas, projection.Gaussian:
+		if sk.Side == sketch.Records && sk.Projection.K > maxMatrix/features {
+			r.fail(path+".k", "%d for each of %d features makes a matrix of more than %d entries, all of which a party holds", sk.Projection.K, features, maxMatrix).Hint =
+				"hadamard takes hardly any memory"
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ var (
 	columnKinds  = vocabulary{what: "column kind", has: []string{"numeric", "binary", "categorical"}}
 	roles        = vocabulary{what: "role", has: []string{"feature", "label"}}
 	sides        = vocabulary{what: "side", has: []string{"columns", "records"}, planned: []string{"moments", "cells"}}
-	families     = vocabulary{what: "family", has: []string{"sparse", "rademacher", "identity"}, planned: []string{"gaussian", "hadamard", "achlioptas"}}
+	families     = vocabulary{what: "family", has: []string{"sparse", "rademacher", "achlioptas", "gaussian", "hadamard", "identity"}}
 	matrices     = vocabulary{what: "matrix", has: []string{"secret"}, planned: []string{"public"}}
 	units        = vocabulary{what: "unit", has: []string{"attribute", "record"}}
 	mechanisms   = vocabulary{what: "mechanism", has: []string{"laplace", "gaussian", "none"}, planned: []string{"randomised-response"}}

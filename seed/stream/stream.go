@@ -38,9 +38,34 @@ func (s Stream) Block(label []byte) [64]byte {
 	return blake2b.Sum512(append(buf[:32:32], label...))
 }
 
+// Blocks sets blocks[i] to Block(labels[i]), faster than one after the other where
+// the machine can. It panics if the lengths differ.
+func (s Stream) Blocks(blocks [][64]byte, labels [][]byte) {
+	if len(blocks) != len(labels) {
+		panic(fmt.Sprintf("stream: %d blocks for %d labels", len(blocks), len(labels)))
+	}
+	for len(labels) > 0 {
+		done := s.blocks(blocks, labels)
+		blocks, labels = blocks[done:], labels[done:]
+		// What is left begins with a label that is too long for lanes, or is too
+		// little for them.
+		slow := min(len(labels), slowStep)
+		for i, label := range labels[:slow] {
+			blocks[i] = s.Block(label)
+		}
+		blocks, labels = blocks[slow:], labels[slow:]
+	}
+}
+
+// slowStep is how many labels Blocks takes one by one before it tries lanes again.
+const slowStep = 8
+
 // Expand fills dst with the AES-256-CTR keystream of the key block[:32] and a zero
 // initial counter block. A block keys one stream, so the nonce never repeats.
 func (s Stream) Expand(block *[64]byte, dst []byte) {
+	if keystream(block, dst) {
+		return
+	}
 	c, err := aes.NewCipher(block[:32])
 	if err != nil {
 		panic("stream: AES refuses a key of 32 bytes")

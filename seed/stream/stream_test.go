@@ -3,6 +3,7 @@ package stream
 import (
 	"bytes"
 	"crypto/aes"
+	"crypto/cipher"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -132,6 +133,71 @@ func TestNothingPrintsTheKey(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Blocks equals Block and Expand equals the standard library's counter mode, for
+// any mixture of lengths.
+func checkAgainstPlain(t *testing.T, key [32]byte, lengths []byte, size int) {
+	s, labels := New(key), make([][]byte, len(lengths))
+	for i, n := range lengths {
+		labels[i] = bytes.Repeat([]byte{n, byte(i)}, 128)[:n]
+	}
+	blocks := make([][64]byte, len(labels))
+	s.Blocks(blocks, labels)
+	for i, label := range labels {
+		if want := blake2b.Sum512(append(key[:], label...)); blocks[i] != want {
+			t.Fatalf("block %d of %d, of a label of %d bytes, differs", i, len(labels), len(label))
+		}
+		c, err := aes.NewCipher(blocks[i][:32])
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, got := make([]byte, size), bytes.Repeat([]byte{0xff}, size+16)
+		cipher.NewCTR(c, make([]byte, 16)).XORKeyStream(want, want)
+		s.Expand(&blocks[i], got[:size])
+		if !bytes.Equal(got[:size], want) || !bytes.Equal(got[size:], bytes.Repeat([]byte{0xff}, 16)) {
+			t.Fatalf("keystream of %d bytes differs", size)
+		}
+	}
+}
+
+func TestFastEqualsPlain(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		key := [32]byte(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(r, "key"))
+		checkAgainstPlain(t, key, rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(r, "lengths"), rapid.IntRange(0, 600).Draw(r, "size"))
+	})
+}
+
+func FuzzFastEqualsPlain(f *testing.F) {
+	f.Add([]byte("key"), []byte{0, 1, 7, 8, 9, 95, 96, 97, 16, 16, 16, 16, 16, 16, 16, 16}, uint16(127))
+	f.Add([]byte{}, bytes.Repeat([]byte{96}, 17), uint16(4096))
+	f.Fuzz(func(t *testing.T, key, lengths []byte, size uint16) {
+		var k [32]byte
+		copy(k[:], key)
+		checkAgainstPlain(t, k, lengths[:min(len(lengths), 64)], int(size%5000))
+	})
+}
+
+func TestExpandDoesNotAllocate(t *testing.T) {
+	if !keystream(new([64]byte), nil) {
+		t.Skip("this build expands with the standard library")
+	}
+	s, block, dst := New(testKey()), new([64]byte), make([]byte, 300)
+	if n := testing.AllocsPerRun(10, func() { s.Expand(block, dst) }); n > 0 {
+		t.Errorf("%.0f allocations", n)
+	}
+}
+
+func BenchmarkBlocks(b *testing.B) {
+	s, labels := New(testKey()), make([][]byte, 256)
+	for i := range labels {
+		labels[i] = []byte(fmt.Sprintf("record %9d", i))
+	}
+	blocks := make([][64]byte, len(labels))
+	for b.Loop() {
+		s.Blocks(blocks, labels)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(labels)), "ns/label")
 }
 
 func BenchmarkBlock(b *testing.B) {

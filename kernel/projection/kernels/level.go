@@ -1,0 +1,32 @@
+package kernels
+
+// Level is one implementation of the kernels.
+type Level int
+
+// The levels, each faster than the one before. AVX512 needs the parts F, BW and
+// VNNI of AVX-512.
+const (
+	Go Level = iota
+	AVX2
+	AVX512
+)
+
+// String names the level.
+func (l Level) String() string {
+	switch l {
+	case AVX512:
+		return "avx512"
+	case AVX2:
+		return "avx2"
+	}
+	return "go"
+}
+
+// Levels returns the levels that this build has on this machine, Go first.
+func Levels() []Level {
+	levels := []Level{Go}
+	for l := AVX2; l <= Best(); l++ {
+		levels = append(levels, l)
+	}
+	return levels
+}

@@ -1,0 +1,19 @@
+//go:build !amd64 || purego
+
+package kernels
+
+// Best returns the fastest level that this build has.
+func Best() Level { return Go }
+
+// The functions below stand where the assembly is on amd64. Only levels above Go
+// call them, and this build has none.
+
+const noAssembly = "kernels: a level that this build does not have"
+
+func (Level) signTile(*int64, int, *int16, int, *uint64, int) { panic(noAssembly) }
+
+func (Level) narrow(*int16, *int64, int) bool { panic(noAssembly) }
+
+func (Level) within(*int64, int, int64) bool { panic(noAssembly) }
+
+func (Level) addRows(*int64, *int64, int, int, *uint32, int) { panic(noAssembly) }

@@ -1,0 +1,86 @@
+package kernels
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Narrow writes x to dst, of the same length, as int16, and reports whether it
+// could: if an entry does not fit, dst means nothing.
+func (l Level) Narrow(dst []int16, x []int64) bool {
+	if len(dst) != len(x) {
+		panic(fmt.Sprintf("kernels: narrowing %d entries to %d", len(x), len(dst)))
+	}
+	from, fits := 0, true
+	if l != Go && len(x) >= narrowStep {
+		from = len(x) / narrowStep * narrowStep
+		fits = l.narrow(&dst[0], &x[0], from)
+	}
+	for i, v := range x[from:] {
+		dst[from+i] = int16(v)
+		fits = fits && int64(int16(v)) == v
+	}
+	return fits
+}
+
+// narrowStep is the number of entries that the assembly of narrow and within takes
+// at a time.
+const narrowStep = 16
+
+// Within reports whether every entry of x is between −bound and bound, which is
+// not negative.
+func (l Level) Within(x []int64, bound int64) bool {
+	if bound < 0 {
+		panic("kernels: a negative bound")
+	}
+	from := 0
+	if l != Go && len(x) >= narrowStep {
+		from = len(x) / narrowStep * narrowStep
+		if !l.within(&x[0], from, bound) {
+			return false
+		}
+	}
+	for _, v := range x[from:] {
+		if v > bound || v < -bound {
+			return false
+		}
+	}
+	return true
+}
+
+// AddRows adds rows of x, m × n, to rows of u, whose width is n: places holds the
+// same number of entries for each row of x, which name a row of u and a sign, as
+// Place encodes them. It panics on a place beyond u.
+func (l Level) AddRows(u, x []int64, n int, places []uint32) {
+	if n < 1 || len(x)%n != 0 || len(u)%n != 0 || len(x) > 0 && len(places)%(len(x)/n) != 0 {
+		panic(fmt.Sprintf("kernels: adding %d rows of x, %d entries, to %d entries, with width %d", len(places), len(x), len(u), n))
+	}
+	if len(x) == 0 || len(places) == 0 {
+		return
+	}
+	records := len(x) / n
+	each := len(places) / records
+	if last := slices.Max(places); int(last>>1) >= len(u)/n {
+		panic(fmt.Sprintf("kernels: adding to row %d of %d", last>>1, len(u)/n))
+	}
+	if l != Go {
+		l.addRows(&u[0], &x[0], n, records, &places[0], each)
+		return
+	}
+	for i := range records {
+		for _, p := range places[i*each:][:each] {
+			addSigned(u[int(p>>1)*n:][:n], x[i*n:][:n], p&1)
+		}
+	}
+}
+
+// Place encodes a row of u and a sign for AddRows: negative is 0 for +1, 1 for −1.
+func Place(row uint32, negative uint32) uint32 { return row<<1 | negative }
+
+func addSigned(u, x []int64, negative uint32) {
+	u = u[:len(x)]
+	mask := -int64(negative) // without a branch, which would be taken at random
+	for i, v := range x {
+		u[i] += (v ^ mask) - mask
+	}
+}

@@ -1,0 +1,156 @@
+//go:build amd64 && !purego
+
+#include "textflag.h"
+
+// Order of dwords that undoes the interleaving of 128-bit lanes in narrow.
+DATA lanes<>+0(SB)/8, $0x0000000400000000
+DATA lanes<>+8(SB)/8, $0x0000000500000001
+DATA lanes<>+16(SB)/8, $0x0000000600000002
+DATA lanes<>+24(SB)/8, $0x0000000700000003
+GLOBL lanes<>(SB), RODATA|NOPTR, $32
+
+// func narrowAVX2(dst *int16, src *int64, n int) bool
+//
+// n is a positive multiple of 16. Low dwords are taken from pairs of registers,
+// packed to words, and put in order. An entry fits if 2^15 more than it is below
+// 2^16: Y6 gathers the bits of these.
+TEXT ·narrowAVX2(SB), NOSPLIT, $0-25
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	VMOVDQU lanes<>(SB), Y7
+	VPXOR Y6, Y6, Y6
+	MOVL $0x8000, AX
+	VMOVQ AX, X8
+	VPBROADCASTQ X8, Y8
+
+narrow16:
+	VMOVDQU (SI), Y0
+	VMOVDQU 32(SI), Y1
+	VMOVDQU 64(SI), Y2
+	VMOVDQU 96(SI), Y3
+	VPADDQ Y8, Y0, Y9
+	VPADDQ Y8, Y1, Y10
+	VPADDQ Y8, Y2, Y11
+	VPADDQ Y8, Y3, Y12
+	VPOR Y10, Y9, Y9
+	VPOR Y12, Y11, Y11
+	VPOR Y9, Y6, Y6
+	VPOR Y11, Y6, Y6
+	VSHUFPS $0x88, Y1, Y0, Y0
+	VSHUFPS $0x88, Y3, Y2, Y2
+	VPACKSSDW Y2, Y0, Y0
+	VPERMD Y0, Y7, Y0
+	VMOVDQU Y0, (DI)
+	ADDQ $128, SI
+	ADDQ $32, DI
+	SUBQ $16, CX
+	JNZ  narrow16
+	VPSRLQ $16, Y6, Y6
+	VPTEST Y6, Y6
+	SETEQ ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func withinAVX2(x *int64, n int, bound int64) bool
+//
+// n is a positive multiple of 16. Y0–Y3 gather whatever is above bound, or below
+// −bound.
+TEXT ·withinAVX2(SB), NOSPLIT, $0-25
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	VPBROADCASTQ bound+16(FP), Y14
+	VPXOR Y15, Y15, Y15
+	VPSUBQ Y14, Y15, Y15
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+
+#define OUTSIDE(OFF, X, T, A) \
+	VMOVDQU OFF(SI), X; \
+	VPCMPGTQ Y14, X, T; \
+	VPCMPGTQ X, Y15, X; \
+	VPOR T, A, A; \
+	VPOR X, A, A
+
+within16:
+	OUTSIDE(0, Y4, Y5, Y0)
+	OUTSIDE(32, Y6, Y7, Y1)
+	OUTSIDE(64, Y8, Y9, Y2)
+	OUTSIDE(96, Y10, Y11, Y3)
+	ADDQ $128, SI
+	SUBQ $16, CX
+	JNZ  within16
+	VPOR Y1, Y0, Y0
+	VPOR Y3, Y2, Y2
+	VPOR Y2, Y0, Y0
+	VPTEST Y0, Y0
+	SETEQ ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func addRowsAVX2(u, x *int64, n, records int, places *uint32, each int)
+//
+// AVX-512 would be slower: rows of u begin anywhere in a cache line, so that each
+// store of 64 bytes would touch two.
+//
+// R8 holds the bytes of a row, R9 the entries of whole registers, R10 all entries,
+// DI the row of u that a place names. The sign is a mask m of zeros or ones, and
+// (v xor m) − m is v or −v.
+TEXT ·addRowsAVX2(SB), NOSPLIT, $0-48
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), R8
+	MOVQ R8, R10                 // all entries
+	MOVQ R8, R9
+	ANDQ $~3, R9
+	SHLQ $3, R8
+	MOVQ places+32(FP), BX
+	MOVQ records+24(FP), R11
+
+record2:
+	MOVQ each+40(FP), R12
+
+place2:
+	MOVL (BX), AX
+	ADDQ $4, BX
+	MOVL AX, DX
+	SHRL $1, AX
+	ANDL $1, DX
+	NEGQ DX
+	VMOVQ DX, X2
+	VPBROADCASTQ X2, Y2
+	IMULQ R8, AX
+	MOVQ u+0(FP), DI
+	ADDQ AX, DI
+	XORL R13, R13
+	CMPQ R9, $0
+	JEQ  tail2
+
+entry2:
+	VPXOR (SI)(R13*8), Y2, Y0
+	VPSUBQ Y2, Y0, Y0
+	VPADDQ (DI)(R13*8), Y0, Y0
+	VMOVDQU Y0, (DI)(R13*8)
+	ADDQ $4, R13
+	CMPQ R13, R9
+	JLT  entry2
+
+tail2:
+	CMPQ R13, R10
+	JGE  next2
+	MOVQ (SI)(R13*8), AX
+	XORQ DX, AX
+	SUBQ DX, AX
+	ADDQ AX, (DI)(R13*8)
+	INCQ R13
+	JMP  tail2
+
+next2:
+	DECQ R12
+	JNZ  place2
+	ADDQ R8, SI
+	DECQ R11
+	JNZ  record2
+	VZEROUPPER
+	RET

@@ -1,0 +1,153 @@
+package kernels
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// SignProduct works in tiles of tileRows × PanelWidth sums, which stay in
+// registers while a tile runs along its rows.
+const (
+	tileRows   = 4
+	PanelWidth = 64
+)
+
+// blockPairs is how many pairs of entries are summed in 32 bits before they go to
+// 64: a pair is at most 2 × 32768 in absolute value, so a block is at most 2^30.
+const blockPairs = 1 << 14
+
+// Signs is a matrix of signs with K columns, packed for SignProduct: its rows in
+// pairs, its columns in panels of PanelWidth. Panel c is a run of two words for
+// each pair of rows, and bit 2i+b of word h is 1 if the entry in row b of the
+// pair and column 64c + 32h + i is −1. What lies beyond the last row or column
+// does not matter.
+type Signs struct {
+	K     int // columns
+	Pairs int // pairs of rows
+	Words []uint64
+}
+
+// Words returns the number of words of a packed matrix of k columns.
+func Words(k, pairs int) int { return panels(k) * pairs * 2 }
+
+// PaddedRows returns the rows that SignProduct expects memory for: m, rounded up to
+// whole tiles.
+func PaddedRows(m int) int { return (m + tileRows - 1) / tileRows * tileRows }
+
+func panels(k int) int { return (k + PanelWidth - 1) / PanelWidth }
+
+// Set packs rows from pair number pair on: each stride bytes of rows hold a row, a
+// bit for each column, the lowest of the first byte first, 1 meaning −1. Of
+// an odd number of rows the last is its own pair.
+func (s Signs) Set(pair int, rows []byte, stride int) {
+	if len(rows)%stride != 0 || stride < (s.K+7)/8 {
+		panic(fmt.Sprintf("kernels: packing rows of %d bytes from %d, for %d columns", stride, len(rows), s.K))
+	}
+	pairs := (len(rows)/stride + 1) / 2
+	for c := range panels(s.K) {
+		at := c * PanelWidth / 8
+		words := s.Words[(c*s.Pairs+pair)*2:][:2*pairs]
+		for p := range pairs {
+			even := rows[2*p*stride:][:stride]
+			odd := rows[min((2*p+1)*stride, len(rows)-stride):][:stride]
+			e, o := word(even, at), word(odd, at)
+			words[2*p] = spread(uint32(e)) | spread(uint32(o))<<1
+			words[2*p+1] = spread(uint32(e>>32)) | spread(uint32(o>>32))<<1
+		}
+	}
+}
+
+// Panel returns panel c as a matrix of its own.
+func (s Signs) Panel(c int) Signs {
+	return Signs{K: min(PanelWidth, s.K-c*PanelWidth), Pairs: s.Pairs, Words: s.Words[c*s.Pairs*2:][:s.Pairs*2]}
+}
+
+// word reads eight bytes from at on, little-endian; what is beyond the end is 0.
+func word(b []byte, at int) uint64 {
+	if at+8 <= len(b) {
+		return binary.LittleEndian.Uint64(b[at:])
+	}
+	var last [8]byte
+	copy(last[:], b[at:])
+	return binary.LittleEndian.Uint64(last[:])
+}
+
+// spread puts bit i of v at bit 2i.
+func spread(v uint32) uint64 {
+	x := uint64(v)
+	x = (x | x<<16) & 0x0000ffff0000ffff
+	x = (x | x<<8) & 0x00ff00ff00ff00ff
+	x = (x | x<<4) & 0x0f0f0f0f0f0f0f0f
+	x = (x | x<<2) & 0x3333333333333333
+	return (x | x<<1) & 0x5555555555555555
+}
+
+// SignProduct adds X·S to y, m × K row-major, where x is X with int16 entries,
+// PaddedRows(m) × 2·Pairs row-major. Rows beyond m do not matter; where the number
+// of rows of S is odd, the last column of X must be zero.
+func (l Level) SignProduct(y []int64, x []int16, m int, s Signs) {
+	if m < 0 || len(y) != m*s.K || len(x) != PaddedRows(m)*2*s.Pairs || len(s.Words) != Words(s.K, s.Pairs) {
+		panic(fmt.Sprintf("kernels: sign product of %d × %d and %d × %d with slices of %d, %d and %d", m, 2*s.Pairs, 2*s.Pairs, s.K, len(y), len(x), len(s.Words)))
+	}
+	if m == 0 || s.K == 0 || s.Pairs == 0 {
+		return
+	}
+	for c := range panels(s.K) {
+		panel, width := s.Panel(c).Words, s.Panel(c).K
+		for i := 0; i < m; i += tileRows {
+			rows := x[i*2*s.Pairs:][:tileRows*2*s.Pairs]
+			target := y[i*s.K+c*PanelWidth:]
+			if width == PanelWidth && m-i >= tileRows {
+				l.tile(target[:(tileRows-1)*s.K+PanelWidth], s.K, rows, panel)
+			} else {
+				l.edge(target, s.K, min(tileRows, m-i), width, rows, panel)
+			}
+		}
+	}
+}
+
+// edge adds a tile of which only the first m × width sums are wanted.
+func (l Level) edge(y []int64, stride, m, width int, rows []int16, panel []uint64) {
+	var whole [tileRows * PanelWidth]int64
+	l.tile(whole[:], PanelWidth, rows, panel)
+	for r := range m {
+		for i, v := range whole[r*PanelWidth:][:width] {
+			y[r*stride+i] += v
+		}
+	}
+}
+
+// tile adds tileRows rows of x times a panel to y, whose rows are stride apart.
+func (l Level) tile(y []int64, stride int, x []int16, panel []uint64) {
+	if l == Go {
+		signTileGo(y, stride, x, panel)
+		return
+	}
+	pairs := len(panel) / 2
+	for from := 0; from < pairs; from += blockPairs {
+		l.signTile(&y[0], stride, &x[2*from], 2*pairs, &panel[2*from], min(blockPairs, pairs-from))
+	}
+}
+
+// signTileGo is the tile in Go: for each pair of entries, its four signed sums are
+// looked up by two bits.
+func signTileGo(y []int64, stride int, x []int16, panel []uint64) {
+	pairs := len(panel) / 2
+	for r := range tileRows {
+		var sums [PanelWidth]int64
+		row := x[r*2*pairs:][:2*pairs]
+		for p := 0; p+1 < len(row) && p+1 < len(panel); p += 2 {
+			a, b := int64(row[p]), int64(row[p+1])
+			signed := [4]int64{a + b, b - a, a - b, -a - b}
+			low, high := panel[p], panel[p+1]
+			for i := range PanelWidth / 2 {
+				sums[i] += signed[low>>(2*i)&3]
+				sums[i+PanelWidth/2] += signed[high>>(2*i)&3]
+			}
+		}
+		out := y[r*stride:][:PanelWidth]
+		for i, v := range sums {
+			out[i] += v
+		}
+	}
+}

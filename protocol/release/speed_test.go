@@ -1,0 +1,111 @@
+package release
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/seed/stream"
+)
+
+// Records of a batch in memory, with ids of 16 bytes, as the columns side meets them.
+const (
+	speedRecords = 1 << 17
+	speedColumns = 50
+)
+
+func speedData() (labels [][]byte, x []int64) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	labels, x = make([][]byte, speedRecords), make([]int64, speedRecords*speedColumns)
+	for i := range labels {
+		labels[i] = fmt.Appendf(nil, "%016d", rng.Int64N(1e15))
+	}
+	for i := range x {
+		x[i] = rng.Int64N(1<<15+1) - 1<<14
+	}
+	return labels, x
+}
+
+// BenchmarkColumns makes a columns-side sketch of 50 columns, hashing included:
+// sparse to k = 16,384, rademacher to k = 1,024. "memory" is one pass over the same
+// data, the least that anything could take. To wake a second worker costs about as
+// much as a thousand sparse records, so it pays in large batches.
+func BenchmarkColumns(b *testing.B) {
+	labels, x := speedData()
+	perRecord := func(b *testing.B) {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*speedRecords), "ns/record")
+	}
+	b.Run("memory", func(b *testing.B) {
+		for b.Loop() {
+			var sum int64
+			for i := 0; i < len(x); i += 4 {
+				sum += x[i] ^ x[i+1] ^ x[i+2] ^ x[i+3]
+			}
+			if sum == 1 {
+				b.Fatal("cannot be: only keeps the sum alive")
+			}
+		}
+		perRecord(b)
+	})
+	for _, spec := range []projection.Spec{{Family: projection.Sparse, K: 16384, S: 1}, {Family: projection.Rademacher, K: 1024}} {
+		for _, c := range []struct{ workers, batch int }{{1, 1 << 12}, {2, 1 << 12}, {2, 1 << 16}} {
+			b.Run(fmt.Sprintf("%s/workers=%d,batch=%d", spec.Family, c.workers, c.batch), func(b *testing.B) {
+				matrix, err := projection.New(spec, stream.New([32]byte{1}))
+				if err != nil {
+					b.Fatal(err)
+				}
+				builder, err := sketch.NewColumns(matrix, sketch.ColumnsOptions{Columns: speedColumns, Largest: 1 << 14, Workers: c.workers})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					for from := 0; from < speedRecords; from += c.batch {
+						if err := builder.Add(labels[from:from+c.batch], x[from*speedColumns:(from+c.batch)*speedColumns]); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+				perRecord(b)
+			})
+		}
+	}
+}
+
+// BenchmarkRecords makes a records-side sketch of 1,024 columns, checking, narrowing
+// and widening included.
+func BenchmarkRecords(b *testing.B) {
+	const m, d = 4096, 1024
+	rng := rand.New(rand.NewPCG(3, 4))
+	labels, x := make([][]byte, d), make([]int64, m*d)
+	for j := range labels {
+		labels[j] = stream.ColumnLabel(fmt.Sprint(j))
+	}
+	for i := range x {
+		x[i] = rng.Int64N(1<<15+1) - 1<<14
+	}
+	for _, k := range []int{256, 64} {
+		fixed, err := projection.Fix(projection.Spec{Family: projection.Rademacher, K: k}, stream.New([32]byte{1}), labels)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, workers := range []int{1, 2} {
+			b.Run(fmt.Sprintf("k=%d/workers=%d", k, workers), func(b *testing.B) {
+				for b.Loop() {
+					builder, err := sketch.NewRecords(fixed, sketch.RecordsOptions{Largest: 1 << 14, Workers: workers})
+					if err != nil {
+						b.Fatal(err)
+					}
+					if err := builder.Add(x); err != nil {
+						b.Fatal(err)
+					}
+				}
+				record := float64(b.Elapsed().Nanoseconds()) / float64(b.N*m)
+				b.ReportMetric(record, "ns/record")
+				b.ReportMetric(float64(d*k)/record, "GMAC/s")
+			})
+		}
+	}
+}

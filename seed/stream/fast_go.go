@@ -1,0 +1,9 @@
+//go:build !amd64 || purego
+
+package stream
+
+// This build has no assembly: Block and the standard library do everything.
+
+func (Stream) blocks([][64]byte, [][]byte) int { return 0 }
+
+func keystream(*[64]byte, []byte) bool { return false }

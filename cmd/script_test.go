@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -27,15 +28,28 @@ import (
 
 // homes gives every script an own home, the programs and an address to listen at.
 func homes(env *testscript.Env) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freePort()
 	if err != nil {
 		return err
 	}
-	defer listener.Close()
-	env.Setenv("ADDR", fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", listener.Addr().(*net.TCPAddr).Port))
+	env.Setenv("ADDR", fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port))
 	env.Setenv("PATH", programs+string(os.PathListSeparator)+env.Getenv("PATH"))
 	env.Setenv("HOME", env.WorkDir)
 	return nil
+}
+
+// freePort finds a loopback port that nobody listens at, below the range from
+// which the kernel takes the ports of outgoing connections: those of the scripts
+// beside this one cannot take it first.
+func freePort() (int, error) {
+	for range 100 {
+		port := 12000 + rand.IntN(18000)
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			return port, listener.Close()
+		}
+	}
+	return 0, errors.New("no free port")
 }
 
 // exits CODE NODE ARGS... runs a command of a node, or of party or aggregator without

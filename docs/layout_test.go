@@ -158,7 +158,9 @@ func TestOneImporterEach(t *testing.T) {
 	owners := map[string][]string{
 		"google.golang.org/protobuf":  {"protocol/wire", "protocol/wire/wirepb"},
 		"github.com/libp2p":           {"node/p2p"},
-		"modernc.org/sqlite":          {"node/store"},
+		"modernc.org/sqlite":          {"node/store", "node/dataset"},
+		"github.com/jackc/pgx":        {"node/dataset"},
+		"github.com/parquet-go":       {"node/dataset"},
 		"github.com/alecthomas/kong":  {"node/console", "testnet"},
 		"github.com/vbauerster/mpb":   {"cmd/party"},
 		"go.yaml.in/yaml":             {"protocol/study", "node/config"},

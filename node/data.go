@@ -103,7 +103,7 @@ func picks(s *study.Study, party int, plan release.Plan) []int {
 
 // pass reads the data once, handing each batch to take.
 func (r *service) pass(ctx context.Context, src *source, take func(dataset.Batch) error) (dataset.Summary, error) {
-	reader, err := dataset.Open(src.data.Source, src.schema, dataset.Options{})
+	reader, err := dataset.Open(ctx, src.data.Source, src.schema, dataset.Options{SpillDir: r.Store.Dir()})
 	if err != nil {
 		return dataset.Summary{}, err
 	}

@@ -44,7 +44,7 @@ func TestSiteFile(t *testing.T) {
 	if parsed.Studies[id("1")].AcceptReconstruction || !parsed.Studies[id("2")].AcceptReconstruction {
 		t.Error("the stewards' answers are mixed up")
 	}
-	if got, want := parsed.Datasets["open"].Source, filepath.Join(filepath.Dir(path), "open.csv"); got != want {
+	if got, want := parsed.Datasets["open"].Source.String(), filepath.Join(filepath.Dir(path), "open.csv"); got != want {
 		t.Errorf("source %s, want %s", got, want)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -64,11 +65,11 @@ log: {level: warn, format: json}
 		Datasets: map[string]Dataset{
 			"patients": {
 				Name:   "patients",
-				Source: filepath.Join(filepath.Dir(path), "data/patients.csv"),
+				Source: dataset.Files(filepath.Join(filepath.Dir(path), "data/patients.csv")),
 				ID:     []string{"patient", "ward"},
 				Caps:   Caps{Record: Budget{2, 1e-6}, Attribute: Budget{Epsilon: 0.5}},
 			},
-			"other": {Name: "other", Source: "/srv/other.csv"},
+			"other": {Name: "other", Source: dataset.Files("/srv/other.csv")},
 		},
 		Studies: map[protocol.StudyID]StudySite{id: {
 			Dataset:              "patients",
@@ -101,12 +102,26 @@ func TestPartyErrors(t *testing.T) {
 	home(t)
 	study := "\nstudies:\n  " + testID + ":\n    "
 	for name, c := range map[string]struct{ text, want string }{
-		"unknown key":       {"datasets:\n  a:\n    sorce: x.csv", `:3: unknown key "sorce" (did you mean "source"?); known are caps, id, source`},
+		"unknown key":       {"datasets:\n  a:\n    sorce: x.csv", `:3: unknown key "sorce" (did you mean "source"?); known are caps, csv, id, source, sql`},
 		"unknown top key":   {"xyzzy: 1", `:1: unknown key "xyzzy"; known are datasets, log, studies`},
 		"secret":            {"\npassword: hunter2", `:2: unknown key "password"; known are datasets, log, studies`},
 		"repeated key":      {"datasets:\n  a: {source: x}\n  a: {source: y}", `:3: key "a" is already on line 2`},
 		"no source":         {"datasets:\n  a: {}", `:2: dataset "a" has no source (add: source: PATH.csv)`},
-		"database":          {"datasets:\n  a: {source: 'postgres://h/db'}", `:2: source "postgres://h/db" of dataset "a": only the path of a CSV file can be read`},
+		"database":          {"datasets:\n  a: {source: 'postgres://h/db'}", `:2: source "postgres://h/db" of dataset "a": only paths of files can be read (a database is named under sql)`},
+		"password":          {"datasets:\n  a: {source: 'postgres://me:hunter2@h/db'}", `:2: source "postgres://…@h/db" of dataset "a": only paths of files can be read (a database is named under sql)`},
+		"empty list":        {"datasets:\n  a: {source: []}", `:2: want a list with at least one entry, like [a, b]`},
+		"two sources":       {"datasets:\n  a: {source: x, sql: {driver: sqlite, database: y, query: SELECT 1}}", `:2: dataset "a" has both source and sql: it can have one`},
+		"csv of a database": {"datasets:\n  a: {csv: {decimal: comma}, sql: {driver: sqlite, database: y, query: SELECT 1}}", `:2: dataset "a" has csv, which is about files, beside sql`},
+		"delimiter":         {"datasets:\n  a: {source: x, csv: {delimiter: ';'}}", `:2: want one of comma, semicolon, tab, bar, not ";"`},
+		"encoding":          {"datasets:\n  a: {source: x, csv: {encoding: latin1}}", `:2: want one of utf-8, windows-1252, not "latin1"`},
+		"csv key":           {"datasets:\n  a: {source: x, csv: {separator: comma}}", `:2: unknown key "separator"; known are date, decimal, delimiter, encoding`},
+		"driver":            {"datasets:\n  a: {sql: {driver: mysql}}", `:2: want one of sqlite, postgres, not "mysql"`},
+		"no driver":         {"datasets:\n  a: {sql: {query: SELECT 1}}", `:2: sql needs a driver (add: driver: sqlite, or postgres)`},
+		"no query":          {"datasets:\n  a: {sql: {driver: sqlite, database: y}}", `:2: sql needs a query (add: query: SELECT …)`},
+		"sqlite dsn":        {"datasets:\n  a: {sql: {driver: sqlite, dsn_env: Y, query: SELECT 1}}", `:2: driver sqlite wants database: PATH, and neither dsn_env nor dsn_file`},
+		"postgres, no dsn":  {"datasets:\n  a: {sql: {driver: postgres, query: SELECT 1}}", `:2: driver postgres wants dsn_env: NAME or dsn_file: PATH, one of the two: the data source name itself is a secret and not for this file`},
+		"postgres, two":     {"datasets:\n  a: {sql: {driver: postgres, dsn_env: A, dsn_file: b, query: SELECT 1}}", `:2: driver postgres wants dsn_env: NAME or dsn_file: PATH, one of the two: the data source name itself is a secret and not for this file`},
+		"dsn in the file":   {"datasets:\n  a: {sql: {driver: postgres, dsn: 'password=hunter2', query: SELECT 1}}", `:2: unknown key "dsn"; known are database, driver, dsn_env, dsn_file, query`},
 		"id not a list":     {"datasets:\n  a: {source: x, id: patient}", `:2: want a list with at least one entry, like [a, b]`},
 		"id empty":          {"datasets:\n  a: {source: x, id: []}", `:2: want a list with at least one entry, like [a, b]`},
 		"cap without ε":     {"datasets:\n  a: {source: x, caps: {record: {delta: 0.1}}}", `:2: a cap needs an epsilon above 0 (to allow nothing, leave all caps out)`},
@@ -138,6 +153,37 @@ func TestPartyErrors(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}
 		})
+	}
+}
+
+func TestSources(t *testing.T) {
+	path := write(t, `
+datasets:
+  visits:
+    source: [2024/*.csv.gz, /srv/late.parquet]
+    csv: {delimiter: semicolon, decimal: comma, encoding: windows-1252, date: DD.MM.YYYY}
+  register:
+    sql: {driver: postgres, dsn_env: REGISTER_DSN, query: "SELECT * FROM register"}
+  file: {sql: {driver: postgres, dsn_file: dsn, query: SELECT 1}}
+  lite: {sql: {driver: sqlite, database: a.db, query: SELECT 1}}
+`)
+	got, err := LoadParty(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(path)
+	for name, want := range map[string]dataset.Source{
+		"visits": {
+			Files: []string{filepath.Join(dir, "2024/*.csv.gz"), "/srv/late.parquet"},
+			CSV:   dataset.Dialect{Delimiter: dataset.Semicolon, Decimal: dataset.DecimalComma, Encoding: dataset.Windows1252, Date: dataset.DateDots},
+		},
+		"register": {SQL: &dataset.SQL{Driver: dataset.PostgreSQL, DSN: dataset.Secret{Env: "REGISTER_DSN"}, Query: "SELECT * FROM register"}},
+		"file":     {SQL: &dataset.SQL{Driver: dataset.PostgreSQL, DSN: dataset.Secret{File: filepath.Join(dir, "dsn")}, Query: "SELECT 1"}},
+		"lite":     {SQL: &dataset.SQL{Driver: dataset.SQLite, Database: filepath.Join(dir, "a.db"), Query: "SELECT 1"}},
+	} {
+		if !reflect.DeepEqual(got.Datasets[name].Source, want) {
+			t.Errorf("%s: got %+v, want %+v", name, got.Datasets[name].Source, want)
+		}
 	}
 }
 
@@ -235,7 +281,7 @@ func TestTemplates(t *testing.T) {
 
 	// The examples must be true as well.
 	p, err = LoadParty(write(t, uncomment(PartyTemplate())))
-	if err != nil || len(p.Datasets) != 1 || len(p.Studies) != 1 || p.Log.Format != LogText {
+	if err != nil || len(p.Datasets) != 2 || len(p.Studies) != 1 || p.Log.Format != LogText {
 		t.Errorf("party template, uncommented: %+v, %v", p, err)
 	}
 	if caps := p.Datasets["patients"].Caps; caps != (Caps{Budget{2, 1e-6}, Budget{1, 0}}) {
@@ -301,8 +347,13 @@ func FuzzParty(f *testing.F) {
 			}
 		}
 		for name, d := range p.Datasets {
-			if d.Name != name || !filepath.IsAbs(d.Source) {
+			if d.Name != name || (len(d.Source.Files) == 0) == (d.Source.SQL == nil) {
 				t.Errorf("dataset %+v under %q", d, name)
+			}
+			for _, file := range d.Source.Files {
+				if !filepath.IsAbs(file) {
+					t.Errorf("relative path in %+v", d)
+				}
 			}
 		}
 	})

@@ -3,13 +3,12 @@ package config
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/spelling"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -26,8 +25,8 @@ type Party struct {
 // dataset is a new one to the ledger.
 type Dataset struct {
 	Name   string
-	Source string   // absolute path of a CSV file
-	ID     []string // the file's columns that identify a record; empty: those of the study
+	Source dataset.Source // with absolute paths
+	ID     []string       // the file's columns that identify a record; empty: those of the study
 	Caps   Caps
 }
 
@@ -145,7 +144,9 @@ func (p *Party) parse(s source, root *yaml.Node) error {
 func (p *Party) parseDataset(s source, key, value *yaml.Node) error {
 	d := Dataset{Name: key.Value}
 	err := s.fields(value, fields{
-		"source": s.text(&d.Source),
+		"source": s.oneOrMore(&d.Source.Files),
+		"csv":    parseDialect(s, &d.Source.CSV),
+		"sql":    parseSQL(s, &d.Source),
 		"id":     s.texts(&d.ID),
 		"caps": func(n *yaml.Node) error {
 			return s.fields(n, fields{"record": d.Caps.Record.parse(s), "attribute": d.Caps.Attribute.parse(s)})
@@ -154,14 +155,8 @@ func (p *Party) parseDataset(s source, key, value *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	if d.Source == "" {
-		return s.errorf(key, "dataset %q has no source (add: source: PATH.csv)", d.Name)
-	}
-	if strings.Contains(d.Source, "://") {
-		return s.errorf(key, "source %q of dataset %q: only the path of a CSV file can be read", d.Source, d.Name)
-	}
-	if !filepath.IsAbs(d.Source) {
-		d.Source = filepath.Join(filepath.Dir(s.path), d.Source)
+	if err := d.checkSource(s, key); err != nil {
+		return err
 	}
 	p.Datasets[d.Name] = d
 	return nil

@@ -185,6 +185,17 @@ func (s source) texts(to *[]string) parser {
 	}
 }
 
+// oneOrMore reads a text, or a list of them.
+func (s source) oneOrMore(to *[]string) parser {
+	return func(n *yaml.Node) error {
+		if n.Kind == yaml.SequenceNode {
+			return s.texts(to)(n)
+		}
+		*to = make([]string, 1)
+		return s.text(&(*to)[0])(n)
+	}
+}
+
 // decimal is the one spelling of numbers, as in study files.
 var decimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE]-?[0-9]+)?$`)
 
@@ -215,6 +226,19 @@ func (s source) choice(n *yaml.Node, words ...string) (string, error) {
 		return "", s.errorf(n, "want one of %s, not %q", strings.Join(words, ", "), n.Value)
 	}
 	return n.Value, nil
+}
+
+// oneOf reads one of some words into a place of its own type.
+func oneOf[T ~string](s source, to *T, words []T) parser {
+	return func(n *yaml.Node) error {
+		texts := make([]string, len(words))
+		for i, w := range words {
+			texts[i] = string(w)
+		}
+		word, err := s.choice(n, texts...)
+		*to = T(word)
+		return err
+	}
 }
 
 func sortedKeys[V any](m map[string]V) []string {

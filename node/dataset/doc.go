@@ -1,31 +1,47 @@
-// Package dataset reads a party's data: a CSV file in, validated batches of
-// record ids and fixed-point integers out, streaming in bounded memory.
+// Package dataset reads a party's data: files or a database query in, validated
+// batches of record ids and fixed-point integers out, streaming in bounded memory.
 //
 // Open checks the header against a Schema; Next returns one batch after another
 // and checks every value on the way; Summary says afterwards what was read,
-// clipped, missing and left out. A file that passes once to io.EOF satisfies the
-// schema completely.
+// clipped, missing and left out. Data that pass once to io.EOF satisfy the schema
+// completely: ids are compared with each other at the end.
 //
 // # What is accepted
 //
-// Files are UTF-8 (a byte order mark is tolerated) with comma-separated fields
-// as in RFC 4180, LF or CRLF line ends, and a first row that names the columns.
-// Every row has as many fields as the first; blank lines are passed over. White
-// space around a value does not count, and a value that is empty without it is
-// missing. Numbers are decimal ("-1.5", "2e3"); binary values are 0 and 1;
-// categorical values come from the schema's list. A number outside its column's
-// bounds is clipped and counted, never an error. Columns that the schema does not
-// name are not looked at.
+// A Source is one or several files, or a query. Columns are found by their names,
+// in any order, and columns that the schema does not name are not looked at. White
+// space around a value does not count, and a value that is empty without it, or
+// null, is missing. A number outside its column's bounds is clipped and counted,
+// never an error. Dates are days since 1970-01-01.
+//
+// CSV files are text as in RFC 4180 with LF or CRLF line ends and a first row that
+// names the columns, as it is or compressed with gzip or zstd. Every row has as
+// many fields as the first; blank lines are passed over. Numbers are decimal
+// ("-1.5", "2e3"); binary values are 0 and 1; categorical values come from the
+// schema's list. A Dialect says how they are written; delimiter and decimal mark
+// are detected where it does not, so that a wrong guess ends in an error and never
+// in other data. Encodings other than UTF-8 are not guessed.
+//
+// Parquet files have numbers (integers, floating point, decimals in integers,
+// booleans, dates) and strings in columns of their own, not in lists or groups.
+// SQL queries are asked of SQLite and PostgreSQL in transactions that cannot write.
 //
 // # What is never said
 //
-// An error names the file, the line, the column and what was expected. It never
-// quotes a value or a record id, so that errors can be logged and sent to the
-// person who can help. Even the list of columns is withheld when nothing shows
-// that the first row is a header and not data.
+// An error names the file, the line or row, the column and what was expected. It
+// never quotes a value or a record id, so that errors can be logged and sent to
+// the person who can help; a database's message is withheld where it may quote
+// one. Even the list of columns is withheld when nothing shows that the first row
+// of a CSV file is a header and not data.
 //
-// # Memory
+// # Goroutines and memory
 //
-// One batch, one record (Options.MaxRecordBytes at most), and for the detection
-// of duplicate ids about 30 to 60 bytes per record.
+// One goroutine reads ahead, Options.Workers parse, and the caller takes batches in
+// the order of the source; Close waits for all of them. How many there are, and
+// how the data are cut into batches, changes nothing: not the records, not the
+// counts, not which error is reported. In memory are a few chunks (256 KiB of text
+// and about 4 MiB of integers for each worker and two more), one record of
+// Options.MaxRecordBytes at most, a page of each Parquet column that is read, and
+// 24 MiB for comparing ids, however many records there are; what does not fit of
+// the latter is spilled to Options.SpillDir as keyed hashes, 24 bytes a record.
 package dataset

@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// Error says what is wrong with a data file, where, and what to do about it. None
-// of its parts holds a value or a record id of the file.
+// Error says what is wrong with the data, where, and what to do about it. None of
+// its parts holds a value or a record id.
 type Error struct {
-	File    string // as it was given to Open
-	Line    int64  // counted from 1, the header's line included; 0 when the file as a whole is meant
+	File    string // as it was given to Open, or the database without secrets
+	Line    int64  // of a CSV file's text, from 1, the header's included; 0 when the file as a whole is meant
+	Row     int64  // of a Parquet file or a query, from 1; 0 when the whole is meant
 	Column  string // the column's name in the file; empty when the whole line is meant
 	Message string // what was found or expected
 	Hint    string // what to do; may be empty
@@ -22,6 +23,9 @@ func (e *Error) Error() string {
 	fmt.Fprintf(&b, "reading %s", e.File)
 	if e.Line > 0 {
 		fmt.Fprintf(&b, ":%d", e.Line)
+	}
+	if e.Row > 0 {
+		fmt.Fprintf(&b, ": row %d", e.Row)
 	}
 	if e.Column != "" {
 		fmt.Fprintf(&b, ": column %q", e.Column)

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -18,6 +19,7 @@ const secret = "s3cr3t"
 func TestBadFiles(t *testing.T) {
 	row := func(cells string) string { return clinicHeader + "1,,1,170,1,a\n" + cells + "\n" }
 	const numberHint = " (write 1234.5 or 1.2345e3, with a decimal point; leave the field empty where a value is missing)"
+	const encodingHint = " (save the file as UTF-8, or say csv: {encoding: windows-1252} in the site file if that is what it is)"
 	const quoteHint = " (quote a value that holds a comma or a line break)"
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":                 {"", ": the file is empty"},
@@ -28,13 +30,13 @@ func TestBadFiles(t *testing.T) {
 		"absent column":         {"patient,Age ,height (cm),smoker,ward\n", `:1: no column "age", "Height (cm)" (did you mean "Age"? the file has "patient", "Age", "height (cm)", "smoker", "ward")`},
 		"no header":             {secret + "," + secret + ",1,170,1,a\n", `:1: no column "patient", "age", "Height (cm)", "smoker", "ward" (the first row must name the columns; none of its 6 fields is a name that is looked for)`},
 		"repeated column":       {"patient,age,age,Height (cm),smoker,ward\n", `:1: column "age": the header has this name twice (rename one of the two columns)`},
-		"latin-1 header":        {"patient,Gr\xf6\xdfe\n", `:1: header is not valid UTF-8 (save the file as UTF-8)`},
-		"semicolons":            {"patient;age;smoker\n1;2;3\n", `:1: fields separated by semicolons (save the file with commas between the fields)`},
-		"tabs":                  {"patient\tage\tsmoker\n", `:1: fields separated by tabs (save the file with commas between the fields)`},
+		"latin-1 header":        {"patient,Gr\xf6\xdfe\n", `:1: header is not valid UTF-8` + encodingHint},
+		"semicolons":            {"patient;age;smoker\n1;2;3\n", `:1: no column "Height (cm)", "ward" (the file has "patient", "age", "smoker")`},
+		"tabs":                  {"patient\tage\tsmoker\n", `:1: no column "Height (cm)", "ward" (the file has "patient", "age", "smoker")`},
 		"utf-16":                {"\xff\xfep\x00", `: text in UTF-16 (save the file as UTF-8)`},
 		"workbook":              {"PK\x03\x04....", `: a workbook or archive, not text (save the sheet as CSV in UTF-8)`},
-		"gzip":                  {"\x1f\x8b\x08\x00", `: compressed with gzip (decompress it first)`},
-		"parquet":               {"PAR1....", `: a Parquet file, not text (export it as CSV)`},
+		"gzip":                  {"\x1f\x8b\x08\x00", `: the gzip data end too early (the file is not complete: copy it again)`},
+		"parquet":               {"PAR1....", `: a Parquet file, not text (let its name end in .parquet)`},
 		"word":                  {row("2,," + secret + ",170,1,a"), `:3: column "age": not a decimal number` + numberHint},
 		"column by header":      {row("2,,1," + secret + ",1,a"), `:3: column "Height (cm)": not a decimal number` + numberHint},
 		"NA":                    {row("2,,NA,170,1,a"), `:3: column "age": not a decimal number` + numberHint},
@@ -50,10 +52,10 @@ func TestBadFiles(t *testing.T) {
 		"binary 1.0":            {row("2,,1,170,1.0,a"), `:3: column "smoker": neither 0 nor 1 (a binary column holds 0 and 1; leave the field empty where a value is missing)`},
 		"category":              {row("2,,1,170,1," + secret), `:3: column "ward": not one of the column's values (the study lists the values; leave the field empty where one is missing)`},
 		"category case":         {row("2,,1,170,1,A"), `:3: column "ward": not one of the column's values (the study lists the values; leave the field empty where one is missing)`},
-		"category bytes":        {row("2,,1,170,1,\xff"), `:3: column "ward": not valid UTF-8 (save the file as UTF-8)`},
+		"category bytes":        {row("2,,1,170,1,\xff"), `:3: column "ward": not valid UTF-8` + encodingHint},
 		"missing":               {row("2,, ,170,1,a"), `:3: column "age": value is missing (the study says missing: refuse)`},
 		"empty id":              {row(" ,,1,170,1,a"), `:3: column "patient": record id is empty (every row needs an id that is not empty after normalisation)`},
-		"id bytes":              {row("\xff,,1,170,1,a"), `:3: column "patient": not valid UTF-8 (save the file as UTF-8)`},
+		"id bytes":              {row("\xff,,1,170,1,a"), `:3: column "patient": not valid UTF-8` + encodingHint},
 		"short row":             {row(secret + ",1"), `:3: 2 fields where the header has 6` + quoteHint},
 		"long row":              {row(secret + ",,1,170,1,a,b"), `:3: 7 fields where the header has 6` + quoteHint},
 		"bare quote":            {row(`2,5" ` + secret + `,1,170,1,a`), `:3: a quote within an unquoted value (quote the whole value and double the quotes in it)`},
@@ -63,7 +65,7 @@ func TestBadFiles(t *testing.T) {
 		"text after quote":      {row(`2,"a" ` + secret + `,1,170,1,a`), `:3: a quoted value is not closed, or a quote in it not doubled`},
 		"after line breaks":     {row("2,\"one\n\ntwo\",1,170,1,a\n\n3,\"x\n\",oops,170,1,a"), `:8: column "age": not a decimal number` + numberHint},
 		"duplicate":             {row("P1 ,,1,170,1,a\n\n\"p1\",,1,170,1,a"), `:5: record id repeated: lines 3 and 5 (a record may appear once: remove or merge the repeated rows)`},
-		"duplicates":            {row(strings.Repeat("1,,1,170,1,a\n", 9)), `:3: record id repeated: lines 2 and 3, 2 and 4, 2 and 5, 2 and 6, 2 and 7, perhaps more (a record may appear once: remove or merge the repeated rows)`},
+		"duplicates":            {row(strings.Repeat("1,,1,170,1,a\n", 9)), `:3: record id repeated: lines 2 and 3, 2 and 4, 2 and 5, 2 and 6, 2 and 7, and 4 more (a record may appear once: remove or merge the repeated rows)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := write(t, c.text)
@@ -111,15 +113,15 @@ func TestNothingLeft(t *testing.T) {
 func TestNotAFile(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "none.csv")
-	_, err := Open(missing, clinic(t), Options{})
+	_, err := Open(t.Context(), Files(missing), clinic(t), Options{})
 	if !errors.Is(err, fs.ErrNotExist) || err.Error() != "reading "+missing+": no such file" {
 		t.Errorf("missing: %v", err)
 	}
-	_, err = Open(dir, clinic(t), Options{})
-	if err == nil || err.Error() != "reading "+dir+": a directory (name the CSV file in it)" {
+	_, err = Open(t.Context(), Files(dir), clinic(t), Options{})
+	if err == nil || err.Error() != "reading "+dir+": a directory (name the file in it, or a pattern that ends like /*.csv)" {
 		t.Errorf("directory: %v", err)
 	}
-	_, err = Open(os.DevNull, clinic(t), Options{})
+	_, err = Open(t.Context(), Files(os.DevNull), clinic(t), Options{})
 	if err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("device: %v", err)
 	}
@@ -130,7 +132,7 @@ func TestNotAFile(t *testing.T) {
 	if err := os.Chmod(locked, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = Open(locked, clinic(t), Options{}); !errors.Is(err, fs.ErrPermission) {
+	if _, err = Open(t.Context(), Files(locked), clinic(t), Options{}); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("unreadable: %v", err)
 	}
 }
@@ -153,7 +155,7 @@ func TestBadSchema(t *testing.T) {
 	} {
 		schema := clinic(t)
 		change(&schema)
-		if _, err := Open(path, schema, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Open(context.Background(), Files(path), schema, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
@@ -164,6 +166,7 @@ func FuzzReader(f *testing.F) {
 		clinicHeader + "1,x,1,170,1,a\n2,\"\n\"\"\",2e1,1.5,0,b\n",
 		clinicHeader + "1,,,,,\n",
 		"\ufeff" + clinicHeader + "1,,1,1,1,a\r\n1,,1,1,1,a\r\n",
+		strings.ReplaceAll(clinicHeader, ",", ";") + "1;;\"1,5\";170,25;1;a\r\n2;;2,5;171;0;b\r\n",
 		clinicHeader + "\"", "\xff\xfe", ";", "",
 	} {
 		f.Add([]byte(text))

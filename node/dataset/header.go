@@ -2,91 +2,61 @@ package dataset
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cosketch/cosketch/node/spelling"
 )
 
-// readHeader reads the first row and finds the schema's columns in it.
-func (r *Reader) readHeader() error {
-	r.source.newRecord()
-	row, err := r.csv.Read()
-	if err == io.EOF {
-		return r.fail(0, "", "no header: the file holds blank lines only", "")
-	}
-	if err != nil {
-		return r.syntax(err, len(row))
-	}
-	r.line, _ = r.csv.FieldPos(0)
-	names := make([]string, len(row))
-	for i, cell := range row {
-		if !utf8.ValidString(cell) {
-			return r.fail(r.line, "", "header is not valid UTF-8", hintUTF8)
-		}
-		names[i] = cleanName(cell)
-	}
-	if len(names) == 1 {
-		for _, separator := range []struct{ mark, word string }{{";", "semicolons"}, {"\t", "tabs"}, {"|", "bars"}} {
-			if strings.Contains(names[0], separator.mark) {
-				return r.fail(r.line, "", "fields separated by "+separator.word, "save the file with commas between the fields")
-			}
-		}
-	}
-	wanted := slices.Clone(r.schema.ID)
-	for _, f := range r.schema.Fields {
-		wanted = append(wanted, f.Header)
-	}
-	positions, err := r.locate(names, wanted)
-	if err != nil {
-		return err
-	}
-	r.ids = positions[:len(r.schema.ID)]
-	for i, f := range r.schema.Fields {
-		r.columns = append(r.columns, newColumn(f, positions[len(r.schema.ID)+i]))
-	}
-	return nil
+// header is the names of a file's or a query's columns, and where they stand.
+type header struct {
+	file  string
+	line  int64 // 0 where the names are not in a line
+	names []string
+}
+
+func (h header) fail(column, message, hint string) error {
+	return &Error{File: h.file, Line: h.line, Column: column, Message: message, Hint: hint}
 }
 
 // locate returns the position of every wanted name.
-func (r *Reader) locate(names, wanted []string) ([]int, error) {
+func (h header) locate(wanted []string) ([]int, error) {
 	positions := make([]int, len(wanted))
 	var absent []string
 	for i, name := range wanted {
-		positions[i] = slices.Index(names, name)
+		positions[i] = slices.Index(h.names, name)
 		if positions[i] < 0 {
 			absent = append(absent, name)
 			continue
 		}
-		if slices.Contains(names[positions[i]+1:], name) {
-			return nil, r.fail(r.line, name, "the header has this name twice", "rename one of the two columns")
+		if slices.Contains(h.names[positions[i]+1:], name) {
+			return nil, h.fail(name, "the header has this name twice", "rename one of the two columns")
 		}
 	}
 	if len(absent) == 0 {
 		return positions, nil
 	}
-	return nil, r.fail(r.line, "", "no column "+quoted(absent, ", "), absenceHint(names, wanted, absent))
+	return nil, h.fail("", "no column "+quoted(absent, ", "), h.absenceHint(wanted, absent))
 }
 
 // absenceHint lists the file's columns, if at least one is known to be a name:
-// a file without a header would show its first record otherwise.
-func absenceHint(names, wanted, absent []string) string {
+// a CSV file without a header would show its first record otherwise. Names that do
+// not stand in a line are names for certain.
+func (h header) absenceHint(wanted, absent []string) string {
 	isName := func(cell string) bool {
 		return slices.ContainsFunc(wanted, func(w string) bool { return strings.EqualFold(w, cell) })
 	}
-	if !slices.ContainsFunc(names, isName) {
-		return fmt.Sprintf("the first row must name the columns; none of its %d fields is a name that is looked for", len(names))
+	if h.line > 0 && !slices.ContainsFunc(h.names, isName) {
+		return fmt.Sprintf("the first row must name the columns; none of its %d fields is a name that is looked for", len(h.names))
 	}
 	var hint strings.Builder
-	if close := spelling.Closest(absent[0], names); close != "" {
+	if close := spelling.Closest(absent[0], h.names); close != "" {
 		fmt.Fprintf(&hint, "did you mean %q? ", close)
 	}
 	const most = 20
-	hint.WriteString("the file has " + quoted(names[:min(len(names), most)], ", "))
-	if len(names) > most {
-		fmt.Fprintf(&hint, " and %d more", len(names)-most)
+	hint.WriteString("the file has " + quoted(h.names[:min(len(h.names), most)], ", "))
+	if len(h.names) > most {
+		fmt.Fprintf(&hint, " and %d more", len(h.names)-most)
 	}
 	return hint.String()
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 
@@ -34,6 +35,40 @@ func normalize(id string, steps []study.Normalization, fold cases.Caser) (string
 		}
 	}
 	return id, true
+}
+
+// appendNormalized appends the normalised id to dst. Ids in ASCII, the most frequent
+// ones, take a way without allocations.
+func appendNormalized(dst, id []byte, steps []study.Normalization, fold cases.Caser) ([]byte, bool) {
+	if !isASCII(id) {
+		normal, ok := normalize(string(id), steps, fold)
+		return append(dst, normal...), ok
+	}
+	start := len(dst)
+	dst = append(dst, id...)
+	for _, step := range steps {
+		part := dst[start:]
+		switch step {
+		case study.NormalizeNFC: // ASCII is
+		case study.NormalizeTrim:
+			dst = append(dst[:start], bytes.TrimSpace(part)...)
+		case study.NormalizeCasefold:
+			for i, b := range part {
+				if 'A' <= b && b <= 'Z' {
+					part[i] = b + 'a' - 'A'
+				}
+			}
+		case study.NormalizeDigits:
+			kept := dst[:start]
+			for _, b := range part {
+				if '0' <= b && b <= '9' {
+					kept = append(kept, b)
+				}
+			}
+			dst = kept
+		}
+	}
+	return dst, true
 }
 
 // caseFold is Unicode full case folding. On ASCII it is ToLower, which does not

@@ -32,3 +32,21 @@ func TestCaseFold(t *testing.T) {
 		}
 	})
 }
+
+// The way for ASCII agrees with the general one, for every order of the steps.
+func TestAppendNormalized(t *testing.T) {
+	fold := cases.Fold()
+	steps := []study.Normalization{study.NormalizeNFC, study.NormalizeTrim, study.NormalizeCasefold, study.NormalizeDigits}
+	rapid.Check(t, func(rt *rapid.T) {
+		id := rapid.OneOf(rapid.StringMatching(`[\x00-\x7f]*`), rapid.StringMatching(`[ \tA-C0-9éß]*`)).Draw(rt, "id")
+		chosen := rapid.SliceOfNDistinct(rapid.SampledFrom(steps), 0, 4, rapid.ID).Draw(rt, "steps")
+		want, _ := normalize(id, chosen, fold)
+		got, ok := appendNormalized([]byte("before"), []byte(id), chosen, fold)
+		if !ok || string(got) != "before"+want {
+			rt.Fatalf("%q, %v: got %q, want %q", id, chosen, got, want)
+		}
+	})
+	if _, ok := appendNormalized(nil, []byte("\xff"), steps, fold); ok {
+		t.Error("invalid UTF-8 taken")
+	}
+}

@@ -2,28 +2,34 @@ package dataset
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 
-	"golang.org/x/text/cases"
-
 	"github.com/cosketch/cosketch/protocol"
-	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/seed/transcript"
 )
 
 // Options tunes a Reader. The zero value is ready to use.
 type Options struct {
 	// BatchRecords is the largest number of records in a batch. Default: 4096.
 	BatchRecords int
-	// MaxRecordBytes bounds one record, and so the damage of a quote that is never
-	// closed. Default: 16 MiB.
+	// MaxRecordBytes bounds one record of a CSV file, and so the damage of a quote
+	// that is never closed. Default: 16 MiB.
 	MaxRecordBytes int64
+	// Workers is how many goroutines parse values, beside one that reads. It does
+	// not change what is read. Default: one per processor.
+	Workers int
+	// SpillDir is where keyed hashes of ids wait to be compared when there are too
+	// many to hold; nobody else may be able to read it. Default: os.TempDir.
+	SpillDir string
+	// HeldIDs is how many of them are held in memory, in 24 bytes each, twice.
+	// Default: 2¹⁹, 24 MiB.
+	HeldIDs int
 }
 
 func (o Options) withDefaults() Options {
@@ -33,11 +39,17 @@ func (o Options) withDefaults() Options {
 	if o.MaxRecordBytes <= 0 {
 		o.MaxRecordBytes = 16 << 20
 	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.HeldIDs <= 0 {
+		o.HeldIDs = 1 << 19
+	}
 	return o
 }
 
 // Batch is a run of m consecutive records that were kept. It belongs to its Reader
-// and is overwritten by the next call of Next: copy what must last.
+// and is overwritten after the next call of Next: copy what must last.
 type Batch struct {
 	First  int64    // position of the first of them among all records kept, from 0
 	IDs    [][]byte // m normalised record ids
@@ -49,11 +61,12 @@ type Summary struct {
 	Records  int64          // kept, that is delivered in batches
 	Skipped  int64          // left out under study.MissingSkip
 	Fields   []FieldSummary // in the schema's order
-	Bytes    int64          // read of Size
-	Size     int64          // of the file when it was opened, in bytes
-	Complete bool           // the whole file was read and holds what the schema asks for
-	// Digest is the SHA-256 of the file's bytes; zero until Complete. Equal digests
-	// mean that the data have not changed since.
+	Bytes    int64          // read of Size; for a query, both are 0
+	Size     int64          // of the files when they were opened, in bytes
+	Complete bool           // everything was read and is as the schema asks
+	Origins  []Origin       // the files or the query; nil until Complete
+	// Digest is the SHA-256 of the file's bytes, or of the files' digests one after
+	// the other where there are several; zero unless all are CSV, and until Complete.
 	Digest protocol.Digest
 }
 
@@ -64,258 +77,251 @@ type FieldSummary struct {
 	Missing int64  // empty values
 }
 
-// Reader delivers one file's records. It is for one goroutine.
+// Reader delivers one source's records. It is for one goroutine.
 type Reader struct {
-	schema  Schema
-	options Options
-	source  *source
-	csv     *csv.Reader
-	ids     []int    // positions of the id columns in the file
-	columns []column // one per field
-	width   int      // entries of a row
-	fold    cases.Caser
+	name     string // of the source
+	plan     *plan
+	options  Options
+	ctx      context.Context // Open's, for the pipeline
+	sequence *sequence
+	pipeline *pipeline // from the first Next on
+	places   []place   // of the inputs, for positions
 
-	rows    int64            // records read, those left out included
-	line    int              // where the row that was read last begins
-	seen    map[idHash]int64 // line of each id
+	task    *task // being delivered, or nil
+	taken   int   // of its records
+	rows    int64 // records read, those left out included
+	seen    *ids
 	summary Summary
 	err     error // what every further call of Next returns
-
-	// Buffers that batches share.
-	values []int64
-	arena  []byte // ids of a batch, one after the other
-	ends   []int  // where each ends in the arena
-	slices [][]byte
+	slices  [][]byte
 }
 
-// idHash is a SHA-256 cut to 16 bytes. Two of m different ids share one with
-// probability below m²/2¹²⁹ (10⁹ ids: 1.5e-21), and then the file is refused.
-type idHash [16]byte
+// place is where records are.
+type place struct {
+	name string
+	text bool // records are on lines, not in rows
+}
 
-// Open opens a file and checks its header. The caller closes the Reader. Errors
-// about the file are of type *Error; others are about the schema.
-func Open(path string, schema Schema, options Options) (*Reader, error) {
+// Open opens a source and checks the header of its first file, or the columns of
+// its query. The caller closes the Reader, which stops reading when ctx ends, too.
+// Errors about the data are of type *Error; others are about source and schema.
+func Open(ctx context.Context, source Source, schema Schema, options Options) (*Reader, error) {
 	schema, err := schema.prepared()
 	if err != nil {
 		return nil, err
 	}
 	options = options.withDefaults()
-	src, err := openSource(path, options.MaxRecordBytes)
-	if err != nil {
-		return nil, err
-	}
 	r := &Reader{
-		schema:  schema,
-		options: options,
-		source:  src,
-		csv:     csv.NewReader(src.buffered),
-		width:   schema.Entries(),
-		fold:    cases.Fold(),
-		seen:    make(map[idHash]int64),
-		summary: Summary{Fields: make([]FieldSummary, len(schema.Fields)), Size: src.size},
+		name: source.String(), plan: newPlan(schema), options: options, ctx: ctx,
+		sequence: &sequence{}, seen: newIDs(options.SpillDir, options.HeldIDs),
+		summary: Summary{Fields: make([]FieldSummary, len(schema.Fields))},
 	}
-	r.csv.ReuseRecord = true
+	rand.Read(r.plan.idKey[:]) // never fails
 	for i, f := range schema.Fields {
 		r.summary.Fields[i].Name = f.Name
 	}
-	if err := r.readHeader(); err != nil {
-		src.Close()
+	if err := r.open(source); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// Close closes the file.
-func (r *Reader) Close() error { return r.source.Close() }
+// open opens the first input; the others follow when it is their turn.
+func (r *Reader) open(source Source) error {
+	if source.SQL != nil {
+		query, err := openSQL(r.ctx, source.SQL, r.plan)
+		if err != nil {
+			return err
+		}
+		r.sequence.current, r.places = query, []place{{source.SQL.String(), false}}
+		return nil
+	}
+	files, err := source.files()
+	if err != nil {
+		return err
+	}
+	for i, p := range files {
+		r.places = append(r.places, place{p.name, !p.parquet()})
+		r.summary.Size += p.info.Size()
+		r.sequence.open = append(r.sequence.open, func() (input, error) {
+			if p.parquet() {
+				return openParquet(p, i, r.plan)
+			}
+			return openCSV(p, i, r.plan, source.CSV, r.options)
+		})
+	}
+	r.sequence.current, err = r.sequence.open[0]()
+	r.sequence.open = r.sequence.open[1:]
+	return err
+}
+
+// Close ends the reading, waits for its goroutines, and removes what was spilled.
+func (r *Reader) Close() error {
+	if r.pipeline != nil {
+		r.pipeline.close()
+	}
+	return errors.Join(r.sequence.Close(), r.seen.Close())
+}
 
 // Summary returns the counts so far.
 func (r *Reader) Summary() Summary {
 	s := r.summary
 	s.Fields = slices.Clone(s.Fields)
-	s.Bytes = r.source.read
 	return s
 }
 
 // Next returns the next batch, never an empty one, and io.EOF after the last. An
-// error is final, the end of ctx included; errors about the file are of type *Error.
+// error is final, the end of ctx included; errors about the data are of type *Error.
 func (r *Reader) Next(ctx context.Context) (Batch, error) {
-	if r.err != nil {
-		return Batch{}, r.err
+	for r.err == nil {
+		if r.task != nil && r.taken < len(r.task.block.ends) {
+			return r.batch(), nil
+		}
+		r.err = r.advance(ctx)
 	}
-	r.values, r.arena, r.ends = r.values[:0], r.arena[:0], r.ends[:0]
-	first := r.summary.Records
-	for len(r.ends) < r.options.BatchRecords && r.err == nil {
-		r.err = r.readInto(ctx)
-	}
-	if r.err != nil && r.err != io.EOF || len(r.ends) == 0 {
-		return Batch{}, r.err
-	}
-	r.slices = r.slices[:0]
-	start := 0
-	for _, end := range r.ends {
-		r.slices = append(r.slices, r.arena[start:end:end])
-		start = end
-	}
-	return Batch{First: first, IDs: r.slices, Values: r.values}, nil
+	return Batch{}, r.err
 }
 
-// readInto appends one record to the buffers, or counts it as left out.
-func (r *Reader) readInto(ctx context.Context) error {
-	record, err := r.readRecord(ctx)
-	if err == io.EOF {
+// advance takes the next block, or finishes.
+func (r *Reader) advance(ctx context.Context) error {
+	if err := context.Cause(ctx); err != nil {
+		return r.ended(err)
+	}
+	if r.pipeline == nil {
+		r.pipeline = startPipeline(r.ctx, r.plan, r.options.Workers, r.sequence)
+	}
+	if r.task != nil {
+		r.pipeline.free <- r.task
+		r.task = nil
+	}
+	t, err := r.pipeline.take(ctx)
+	if err != nil {
+		return r.ended(err)
+	}
+	if t == nil {
+		if err := context.Cause(r.ctx); err != nil { // the producer ended early
+			return r.ended(err)
+		}
 		return r.finish()
 	}
-	if err != nil {
-		return err
-	}
-	if r.rows > r.schema.MaxRecords {
-		return r.fail(r.line, "", fmt.Sprintf("more than %d records, the limit", r.schema.MaxRecords), "")
-	}
-	idStart, valueStart := len(r.arena), len(r.values)
-	if r.arena, err = r.appendID(r.arena, record); err != nil {
-		return err
-	}
-	if earlier, repeated := r.remember(r.arena[idStart:]); repeated {
-		return r.duplicates(ctx, earlier)
-	}
-	complete, err := r.appendValues(record)
-	if err != nil {
-		return err
-	}
-	if !complete && r.schema.Missing == study.MissingSkip {
-		r.arena, r.values = r.arena[:idStart], r.values[:valueStart]
-		r.summary.Skipped++
-		return nil
-	}
-	r.ends = append(r.ends, len(r.arena))
-	r.summary.Records++
-	return nil
+	r.task, r.taken = t, 0
+	return r.account(t)
 }
 
-// readRecord returns the next row's cells, valid until the next call.
-func (r *Reader) readRecord(ctx context.Context) ([]string, error) {
-	// Looking at the context costs a lock: once per thousand records will do.
-	if r.rows%1024 == 0 && ctx.Err() != nil {
-		return nil, fmt.Errorf("reading %s: %w", r.source.path, context.Cause(ctx))
+func (r *Reader) ended(err error) error { return fmt.Errorf("reading %s: %w", r.name, err) }
+
+// account adds a block to the counts and enforces what concerns the whole source.
+func (r *Reader) account(t *task) error {
+	b, limit := t.block, r.plan.schema.MaxRecords
+	r.summary.Bytes = t.read
+	if excess := r.rows + int64(len(b.seen)) - limit; excess > 0 {
+		first := b.seen[int64(len(b.seen))-excess].at
+		return r.fail(first, fmt.Sprintf("more than %d records, the limit", limit), "")
 	}
-	r.source.newRecord()
-	record, err := r.csv.Read()
-	if err == io.EOF {
-		return nil, err
+	if b.err != nil {
+		return b.err
 	}
-	if err != nil {
-		return nil, r.syntax(err, len(record))
+	r.rows += int64(len(b.seen))
+	r.summary.Skipped += b.skipped
+	for i, f := range b.fields {
+		r.summary.Fields[i].Clamped += f.Clamped
+		r.summary.Fields[i].Missing += f.Missing
 	}
-	r.rows++
-	r.line, _ = r.csv.FieldPos(0)
-	return record, nil
+	return r.seen.add(b.seen)
 }
 
-// finish is called once at the end of the file. It returns io.EOF if all is well.
+// batch returns the next records of the block in hand.
+func (r *Reader) batch() Batch {
+	b, n := r.task.block, r.plan.width
+	from := r.taken
+	to := min(from+r.options.BatchRecords, len(b.ends))
+	r.slices = r.slices[:0]
+	start := 0
+	if from > 0 {
+		start = b.ends[from-1]
+	}
+	for _, end := range b.ends[from:to] {
+		r.slices = append(r.slices, b.arena[start:end:end])
+		start = end
+	}
+	out := Batch{First: r.summary.Records, IDs: r.slices, Values: b.values[from*n : to*n]}
+	r.taken = to
+	r.summary.Records += int64(to - from)
+	return out
+}
+
+// finish is called once at the end of the data. It returns io.EOF if all is well.
 func (r *Reader) finish() error {
 	if r.summary.Records == 0 {
-		if r.summary.Skipped > 0 {
-			return r.fail(0, "", "no record is left: a value is missing in each", "")
+		message := "no records"
+		switch {
+		case r.summary.Skipped > 0:
+			message = "no record is left: a value is missing in each"
+		case r.places[0].text:
+			message = "no records, only a header"
 		}
-		return r.fail(0, "", "no records, only a header", "")
+		return &Error{File: r.name, Message: message}
 	}
-	if err := r.source.unchanged(); err != nil {
+	repeats, err := r.seen.repeats()
+	if err != nil {
 		return err
 	}
+	if repeats.count > 0 {
+		return r.repeated(repeats)
+	}
 	r.summary.Complete = true
-	r.summary.Digest = r.source.digest()
+	r.summary.Bytes = r.summary.Size
+	r.summary.Origins = r.sequence.origins
+	r.summary.Digest = digest(r.sequence.origins)
 	return io.EOF
 }
 
-// appendID appends the record's normalised id to dst.
-func (r *Reader) appendID(dst []byte, record []string) ([]byte, error) {
-	for i, position := range r.ids {
-		part, ok := normalize(record[position], r.schema.Normalize, r.fold)
-		if !ok {
-			return dst, r.failCell(position, r.schema.ID[i], "not valid UTF-8", hintUTF8)
-		}
-		if part == "" {
-			return dst, r.failCell(position, r.schema.ID[i], "record id is empty",
-				"every row needs an id that is not empty after normalisation")
-		}
-		if len(r.ids) == 1 {
-			return append(dst, part...), nil
-		}
-		dst = transcript.AppendField(dst, []byte(part))
+func digest(origins []Origin) protocol.Digest {
+	if len(origins) == 1 {
+		return origins[0].Digest
 	}
-	return dst, nil
+	h := sha256.New()
+	for _, o := range origins {
+		if o.Digest == (protocol.Digest{}) {
+			return protocol.Digest{}
+		}
+		h.Write(o.Digest[:])
+	}
+	return protocol.Digest(h.Sum(nil))
 }
 
-// remember notes the line of an id that was read last. It returns its earlier line
-// if there is one.
-func (r *Reader) remember(id []byte) (earlier int64, repeated bool) {
-	sum := sha256.Sum256(id)
-	hash := idHash(sum[:len(idHash{})])
-	if earlier, repeated = r.seen[hash]; !repeated {
-		r.seen[hash] = int64(r.line)
-	}
-	return earlier, repeated
-}
-
-// duplicates reads on after a first repeated id, so that one look at the error
-// shows a few of them.
-func (r *Reader) duplicates(ctx context.Context, earlier int64) error {
-	const most = 5
-	line := r.line
-	pairs := []string{fmt.Sprintf("%d and %d", earlier, line)}
-	for len(pairs) < most {
-		record, err := r.readRecord(ctx)
-		if err != nil {
-			break // the end, or an error that waits until these are repaired
+// repeated reports repeated ids, a few of them.
+func (r *Reader) repeated(found repeats) error {
+	pairs := make([]string, len(found.first))
+	for i, p := range found.first {
+		if len(r.places) == 1 {
+			pairs[i] = fmt.Sprintf("%d and %d", p.earlier.line(), p.later.line())
+			continue
 		}
-		id, err := r.appendID(nil, record)
-		if err != nil {
-			break
-		}
-		if earlier, repeated := r.remember(id); repeated {
-			pairs = append(pairs, fmt.Sprintf("%d and %d", earlier, r.line))
-		}
+		pairs[i] = fmt.Sprintf("%s:%d and %s:%d", r.places[p.earlier.file()].name, p.earlier.line(), r.places[p.later.file()].name, p.later.line())
 	}
 	list := strings.Join(pairs, ", ")
-	if len(pairs) == most {
-		list += ", perhaps more"
-	}
-	return r.fail(line, "", "record id repeated: lines "+list, "a record may appear once: remove or merge the repeated rows")
-}
-
-func (r *Reader) fail(line int, column, message, hint string) error {
-	return &Error{File: r.source.path, Line: int64(line), Column: column, Message: message, Hint: hint}
-}
-
-// failCell reports a cell of the record that was read last.
-func (r *Reader) failCell(position int, column, message, hint string) error {
-	line, _ := r.csv.FieldPos(position)
-	return r.fail(line, column, message, hint)
-}
-
-// syntax turns an error of the CSV syntax into one that says what to do.
-func (r *Reader) syntax(err error, fields int) error {
-	var e *csv.ParseError
 	switch {
-	case errors.Is(err, errTooLong):
-		// Where the record begins is not known: blank lines may come before it.
-		which := "the row after this one"
-		if r.line == 0 {
-			which = "the first row"
-		}
-		return r.fail(r.line, "", fmt.Sprintf("%s has more than %d bytes", which, r.options.MaxRecordBytes),
-			"is a quoted value never closed?")
-	case !errors.As(err, &e):
-		return r.source.failure("cannot be read", err)
-	case errors.Is(e.Err, csv.ErrFieldCount):
-		return r.fail(e.StartLine, "", fmt.Sprintf("%d fields where the header has %d", fields, r.csv.FieldsPerRecord),
-			"quote a value that holds a comma or a line break")
-	case errors.Is(e.Err, csv.ErrBareQuote):
-		return r.fail(e.Line, "", "a quote within an unquoted value", "quote the whole value and double the quotes in it")
-	case errors.Is(e.Err, csv.ErrQuote) && e.Line != e.StartLine:
-		return r.fail(e.StartLine, "", fmt.Sprintf("a quoted value is not closed, noticed on line %d", e.Line),
-			"close it, and double the quotes in it")
+	case len(r.places) > 1:
+	case r.places[0].text:
+		list = "lines " + list
 	default:
-		return r.fail(e.StartLine, "", "a quoted value is not closed, or a quote in it not doubled", "")
+		list = "rows " + list
 	}
+	if more := found.count - int64(len(pairs)); more > 0 {
+		list += fmt.Sprintf(", and %d more", more)
+	}
+	return r.fail(found.first[0].later, "record id repeated: "+list, "a record may appear once: remove or merge the repeated rows")
+}
+
+// fail reports a record.
+func (r *Reader) fail(at position, message, hint string) error {
+	from := r.places[at.file()]
+	e := &Error{File: from.name, Message: message, Hint: hint}
+	if from.text {
+		e.Line = at.line()
+	} else {
+		e.Row = at.line()
+	}
+	return e
 }

@@ -72,7 +72,11 @@ type table struct {
 }
 
 func readAll(path string, s Schema, o Options) (table, Summary, error) {
-	r, err := Open(path, s, o)
+	return readSource(Files(path), s, o)
+}
+
+func readSource(source Source, s Schema, o Options) (table, Summary, error) {
+	r, err := Open(context.Background(), source, s, o)
 	if err != nil {
 		return table{}, Summary{}, err
 	}
@@ -134,6 +138,7 @@ func TestRead(t *testing.T) {
 		Bytes: int64(len(text)), Size: int64(len(text)), Complete: true,
 		Digest: sha256.Sum256([]byte(text)),
 	}
+	wantSummary.Origins = []Origin{{Name: path, Format: "CSV, comma, decimal point, utf-8, byte order mark", Digest: wantSummary.Digest}}
 	if !reflect.DeepEqual(summary, wantSummary) {
 		t.Errorf("got  %+v\nwant %+v", summary, wantSummary)
 	}
@@ -268,7 +273,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	r, err := Open(write(t, clinicHeader+"1,,1,170,1,a\n"), clinic(t), Options{})
+	r, err := Open(t.Context(), Files(write(t, clinicHeader+"1,,1,170,1,a\n")), clinic(t), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +292,7 @@ func TestCancel(t *testing.T) {
 
 func TestFileChanges(t *testing.T) {
 	path := write(t, clinicHeader+"1,,1,170,1,a\n")
-	r, err := Open(path, clinic(t), Options{})
+	r, err := Open(t.Context(), Files(path), clinic(t), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +303,10 @@ func TestFileChanges(t *testing.T) {
 	}
 	f.WriteString("2,,1,170,1,a\n")
 	f.Close()
-	if _, err := r.Next(context.Background()); err == nil || !strings.Contains(err.Error(), "changed while it was read") {
+	for err == nil {
+		_, err = r.Next(t.Context())
+	}
+	if !strings.Contains(err.Error(), "changed while it was read") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -320,7 +328,7 @@ func TestBoundedMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	_, summary, err := readAll(path, schema, Options{MaxRecordBytes: 1 << 20})
 	runtime.ReadMemStats(&after)
-	if err == nil || !strings.Contains(err.Error(), "data.csv:2: the row after this one has more than 1048576 bytes (is a quoted value never closed?)") {
+	if err == nil || !strings.Contains(err.Error(), "data.csv:3: the row has more than 1048576 bytes (is a quoted value never closed?)") {
 		t.Errorf("got %v", err)
 	}
 	if summary.Bytes > 2<<20 {
@@ -333,8 +341,8 @@ func TestBoundedMemory(t *testing.T) {
 
 func TestLongHeader(t *testing.T) {
 	path := write(t, "\"patient\n"+strings.Repeat("1\n", 1<<18))
-	_, err := Open(path, clinic(t), Options{MaxRecordBytes: 1 << 10})
-	if err == nil || !strings.HasSuffix(err.Error(), "data.csv: the first row has more than 1024 bytes (is a quoted value never closed?)") {
+	_, err := Open(t.Context(), Files(path), clinic(t), Options{MaxRecordBytes: 1 << 10})
+	if err == nil || !strings.HasSuffix(err.Error(), "data.csv:1: the row has more than 1024 bytes (is a quoted value never closed?)") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -359,7 +367,7 @@ func BenchmarkRead(b *testing.B) {
 	b.SetBytes(int64(text.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		r, err := Open(path, schema, Options{})
+		r, err := Open(context.Background(), Files(path), schema, Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,9 +1,8 @@
 package dataset
 
 import (
+	"bytes"
 	"math"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -12,15 +11,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// column is a field and its place in the file.
+// column is a field, made ready for encoding.
 type column struct {
-	field    Field
-	position int
-	entry    map[string]int // of each categorical value
+	field Field
+	entry map[string]int // of each categorical value
 }
 
-func newColumn(f Field, position int) column {
-	c := column{field: f, position: position}
+func newColumn(f Field) column {
+	c := column{field: f}
 	if f.Kind == study.Categorical {
 		c.entry = make(map[string]int, len(f.Values))
 		for i, v := range f.Values {
@@ -30,7 +28,7 @@ func newColumn(f Field, position int) column {
 	return c
 }
 
-// problem is what is wrong with a cell and what was expected.
+// problem is what is wrong with a value and what was expected.
 type problem struct{ message, hint string }
 
 var (
@@ -40,36 +38,8 @@ var (
 	notBinary  = &problem{"neither 0 nor 1", "a binary column holds 0 and 1; leave the field empty where a value is missing"}
 	notInList  = &problem{"not one of the column's values", "the study lists the values; leave the field empty where one is missing"}
 	notPresent = &problem{"value is missing", "the study says missing: refuse"}
+	noID       = &problem{"record id is empty", "every row needs an id that is not empty after normalisation"}
 )
-
-// appendValues appends the record's row of integers to r.values and reports
-// whether every value was there.
-func (r *Reader) appendValues(record []string) (complete bool, err error) {
-	complete = true
-	for i := range r.columns {
-		c, count := &r.columns[i], &r.summary.Fields[i]
-		cell := strings.TrimSpace(record[c.position])
-		if cell == "" {
-			if r.schema.Missing == study.MissingRefuse {
-				return false, r.failCell(c.position, c.field.Header, notPresent.message, notPresent.hint)
-			}
-			count.Missing++
-			complete = false
-			r.values = c.appendMissing(r.values, r.schema.Bits)
-			continue
-		}
-		var clamped bool
-		var wrong *problem
-		r.values, clamped, wrong = c.appendValue(r.values, cell, r.schema.Bits)
-		if wrong != nil {
-			return false, r.failCell(c.position, c.field.Header, wrong.message, wrong.hint)
-		}
-		if clamped {
-			count.Clamped++
-		}
-	}
-	return complete, nil
-}
 
 // appendMissing appends what stands for an absent value: the public centre, or for
 // a categorical column zeros, as if none of its values applied. (Half in each of
@@ -82,58 +52,63 @@ func (c *column) appendMissing(dst []int64, bits fixedpoint.Bits) []int64 {
 	return append(dst, c.field.Scale.Missing(bits))
 }
 
-// appendValue appends the entries of a cell that is not empty.
-func (c *column) appendValue(dst []int64, cell string, bits fixedpoint.Bits) (_ []int64, clamped bool, _ *problem) {
+// appendText appends the entries of a CSV value that is not empty.
+func (c *column) appendText(dst []int64, cell []byte, d *Dialect, bits fixedpoint.Bits) (_ []int64, clamped bool, _ *problem) {
 	switch c.field.Kind {
 	case study.Binary:
-		if cell != "0" && cell != "1" {
+		if len(cell) != 1 || cell[0] != '0' && cell[0] != '1' {
 			return dst, false, notBinary
 		}
-		v, _ := c.field.Scale.Encode(float64(cell[0]-'0'), bits)
-		return append(dst, v), false, nil
+		return c.appendNumber(dst, float64(cell[0]-'0'), bits)
 	case study.Categorical:
-		entry, known := c.entry[cell]
-		if !known {
-			if !utf8.ValidString(cell) {
-				return dst, false, notUTF8
-			}
-			if entry, known = c.entry[norm.NFC.String(cell)]; !known {
-				return dst, false, notInList
-			}
-		}
-		start := len(dst)
-		dst = append(dst, make([]int64, len(c.field.Values))...)
-		dst[start+entry] = bits.One()
-		return dst, false, nil
+		dst, wrong := c.appendCategory(dst, cell, bits)
+		return dst, false, wrong
 	default:
-		x, wrong := parseDecimal(cell)
+		mark := byte('.')
+		if d.Decimal == DecimalComma {
+			mark = ','
+		}
+		x, wrong := parseNumber(cell, mark, d.Date)
 		if wrong != nil {
 			return dst, false, wrong
 		}
-		v, clamped := c.field.Scale.Encode(x, bits)
-		return append(dst, v), clamped, nil
+		return c.appendNumber(dst, x, bits)
 	}
 }
 
-// parseDecimal reads a finite decimal number. strconv would also take hexadecimal
-// numbers, underscores and words for infinity.
-func parseDecimal(cell string) (float64, *problem) {
-	for i := range len(cell) {
-		switch ch := cell[i]; {
-		case ch >= '0' && ch <= '9', ch == '.', ch == '-', ch == '+', ch == 'e', ch == 'E':
-		default:
-			if _, err := strconv.ParseFloat(cell, 64); err == nil && !strings.ContainsAny(cell, "0123456789") {
-				return 0, notFinite
-			}
-			return 0, notNumber
+// appendNumber appends the entry of a numeric or binary value.
+func (c *column) appendNumber(dst []int64, x float64, bits fixedpoint.Bits) (_ []int64, clamped bool, _ *problem) {
+	switch {
+	case math.IsNaN(x) || math.IsInf(x, 0):
+		return dst, false, notFinite
+	case c.field.Kind == study.Binary && x != 0 && x != 1:
+		return dst, false, notBinary
+	}
+	v, clamped := c.field.Scale.Encode(x, bits)
+	return append(dst, v), clamped, nil
+}
+
+// appendCategory appends the entries of a categorical value.
+func (c *column) appendCategory(dst []int64, value []byte, bits fixedpoint.Bits) ([]int64, *problem) {
+	entry, known := c.entry[string(value)]
+	if !known {
+		if !utf8.Valid(value) {
+			return dst, notUTF8
+		}
+		if entry, known = c.entry[string(norm.NFC.Bytes(value))]; !known {
+			return dst, notInList
 		}
 	}
-	x, err := strconv.ParseFloat(cell, 64)
-	switch {
-	case math.IsInf(x, 0):
-		return 0, notFinite // out of float64's range
-	case err != nil:
-		return 0, notNumber
+	start := len(dst)
+	dst = append(dst, make([]int64, len(c.field.Values))...)
+	dst[start+entry] = bits.One()
+	return dst, nil
+}
+
+// trimSpace is bytes.TrimSpace, quick where nothing is to be trimmed.
+func trimSpace(text []byte) []byte {
+	if n := len(text); n == 0 || text[0] > ' ' && text[0] < utf8.RuneSelf && text[n-1] > ' ' && text[n-1] < utf8.RuneSelf {
+		return text
 	}
-	return x, nil
+	return bytes.TrimSpace(text)
 }

@@ -156,6 +156,9 @@ func (s *Store) readKeys() error {
 	return nil
 }
 
+// Dir returns the state directory, for files that do not outlive their use.
+func (s *Store) Dir() string { return s.dir }
+
 // Close closes the database. Locks that are still held stay held.
 func (s *Store) Close() error { return s.db.Close() }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -133,14 +134,19 @@ func (n *Network) awaitPort(ctx context.Context, port int) error {
 	}
 }
 
-// freePort asks the system for a port that nobody uses now.
+// freePort finds a loopback port that nobody listens at, below the range from
+// which systems take the ports of outgoing connections: none of those can take
+// it before the aggregator does.
 func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("looking for a free port: %w", err)
+	const tries = 100
+	for range tries {
+		port := 12000 + rand.IntN(18000)
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			return port, listener.Close()
+		}
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
+	return 0, fmt.Errorf("looking for a free port: none of %d tried on 127.0.0.1 is", tries)
 }
 
 // WriteSiteFile replaces a party's configuration.

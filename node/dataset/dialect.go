@@ -1,0 +1,127 @@
+package dataset
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+)
+
+// Dialect says how a CSV file is written. An empty field stands for what is not
+// known beforehand and is detected, if it can be without risk.
+type Dialect struct {
+	// Delimiter stands between values. Default: detected from the first rows.
+	Delimiter Delimiter
+	// Decimal is the mark in numbers. Default: detected from the first rows, where
+	// the delimiter is not a comma and nothing speaks against it; else the point.
+	Decimal Decimal
+	// Encoding is that of the text. Default: UTF-8. Another is never assumed: no
+	// check could confirm the guess, and a wrong one makes other record ids.
+	Encoding Encoding
+	// Date is how a numeric column's dates are written, which become days since
+	// 1970-01-01. Default: DateISO, which is understood beside every other form.
+	Date DateForm
+}
+
+// Delimiter names the character between values.
+type Delimiter string
+
+const (
+	Comma     Delimiter = "comma"
+	Semicolon Delimiter = "semicolon"
+	Tab       Delimiter = "tab"
+	Bar       Delimiter = "bar"
+)
+
+// Delimiters lists every delimiter; detection prefers the earlier.
+func Delimiters() []Delimiter { return []Delimiter{Comma, Semicolon, Tab, Bar} }
+
+// mark returns the character itself.
+func (d Delimiter) mark() byte {
+	switch d {
+	case Semicolon:
+		return ';'
+	case Tab:
+		return '\t'
+	case Bar:
+		return '|'
+	}
+	return ','
+}
+
+// Decimal names the decimal mark.
+type Decimal string
+
+const (
+	DecimalPoint Decimal = "point"
+	DecimalComma Decimal = "comma"
+)
+
+// Decimals lists every decimal mark.
+func Decimals() []Decimal { return []Decimal{DecimalPoint, DecimalComma} }
+
+// Encoding names a character encoding. In each, ASCII characters are one byte and
+// no other character has such bytes, so that rows and values are found before
+// anything is decoded.
+type Encoding string
+
+const (
+	UTF8        Encoding = "utf-8"
+	Windows1252 Encoding = "windows-1252"
+)
+
+// Encodings lists every encoding.
+func Encodings() []Encoding { return []Encoding{UTF8, Windows1252} }
+
+// decode returns the text in UTF-8: the same slice if nothing has to change, and
+// otherwise a copy. Text that is not valid stays invalid.
+func (e Encoding) decode(text []byte) []byte {
+	if e != Windows1252 || isASCII(text) {
+		return text
+	}
+	out := make([]byte, 0, len(text)+8)
+	for _, b := range text {
+		out = utf8.AppendRune(out, charmap.Windows1252.DecodeByte(b))
+	}
+	return out
+}
+
+func isASCII(text []byte) bool {
+	for _, b := range text {
+		if b >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// DateForm names a way to write dates.
+type DateForm string
+
+const (
+	DateISO     DateForm = "YYYY-MM-DD"
+	DateDots    DateForm = "DD.MM.YYYY"
+	DateSlashes DateForm = "DD/MM/YYYY"
+	DateUS      DateForm = "MM/DD/YYYY"
+)
+
+// DateForms lists every form of dates.
+func DateForms() []DateForm { return []DateForm{DateISO, DateDots, DateSlashes, DateUS} }
+
+// String describes the dialect: "semicolon, decimal comma, utf-8".
+func (d Dialect) String() string {
+	parts := []string{string(d.Delimiter), "decimal " + string(d.Decimal), string(d.Encoding)}
+	if d.Delimiter == "" {
+		parts[0] = "any delimiter"
+	}
+	if d.Decimal == "" {
+		parts[1] = "any decimal mark"
+	}
+	if d.Encoding == "" {
+		parts[2] = string(UTF8)
+	}
+	if d.Date != "" && d.Date != DateISO {
+		parts = append(parts, "dates "+string(d.Date))
+	}
+	return strings.Join(parts, ", ")
+}

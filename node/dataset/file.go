@@ -1,0 +1,89 @@
+package dataset
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// file is a file being read from its beginning to its end: it hashes and counts
+// what is read.
+type file struct {
+	path
+	f    *os.File
+	hash hash.Hash
+	read int64
+}
+
+// statFile looks at a file before it is opened: opening a pipe would wait for its
+// writer.
+func statFile(name string) (fs.FileInfo, error) {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fileError(name, "no such file", err)
+	case err != nil:
+		return nil, fileError(name, "cannot be opened", err)
+	case info.IsDir():
+		return nil, &Error{File: name, Message: "a directory", Hint: "name the file in it, or a pattern that ends like /*.csv"}
+	case !info.Mode().IsRegular():
+		return nil, &Error{File: name, Message: "not a regular file", Hint: "data are read more than once: store them in a file"}
+	case info.Size() == 0:
+		return nil, &Error{File: name, Message: "the file is empty"}
+	}
+	return info, nil
+}
+
+func openFile(p path) (*file, error) {
+	f, err := os.Open(p.name)
+	if err != nil {
+		return nil, fileError(p.name, "cannot be opened", err)
+	}
+	return &file{path: p, f: f, hash: sha256.New()}, nil
+}
+
+// Read reads on.
+func (f *file) Read(p []byte) (int, error) {
+	n, err := f.f.Read(p)
+	f.hash.Write(p[:n])
+	f.read += int64(n)
+	if err != nil && err != io.EOF {
+		err = fileError(f.name, "cannot be read", err)
+	}
+	return n, err
+}
+
+// Close closes the file.
+func (f *file) Close() error { return f.f.Close() }
+
+// unchanged reports a file that somebody wrote to since the reading began.
+func (f *file) unchanged() error {
+	info, err := f.f.Stat()
+	if err != nil {
+		return fileError(f.name, "cannot be read", err)
+	}
+	if info.Size() != f.info.Size() || f.read != info.Size() || !info.ModTime().Equal(f.info.ModTime()) {
+		return &Error{File: f.name, Message: "the file changed while it was read", Hint: "try again when its writer has finished"}
+	}
+	return nil
+}
+
+func (f *file) digest() protocol.Digest { return protocol.Digest(f.hash.Sum(nil)) }
+
+// fileError reports what the operating system said, without the path twice.
+func fileError(name, message string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		message = fmt.Sprintf("%s: %v", message, err)
+	}
+	return &Error{File: name, Message: message, Err: err}
+}

@@ -1,0 +1,194 @@
+//go:build unix
+
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// postgresPassword must not appear in any error.
+const postgresPassword = "s3cr3t-pw"
+
+// startPostgres starts a server of its own on a loopback port, with its data in a
+// new directory, and returns a data source name. Where no server is installed, the
+// test is skipped.
+func startPostgres(t *testing.T) string {
+	t.Helper()
+	initdb, err := exec.LookPath("initdb")
+	if err != nil {
+		found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+		if len(found) == 0 {
+			t.Skip("no PostgreSQL server is installed (Debian: apt-get install postgresql)")
+		}
+		initdb = slices.Max(found)
+	}
+	dir, err := os.MkdirTemp("", "cosketch-postgres-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	run := asUnprivileged(t, dir)
+
+	password := filepath.Join(dir, "password")
+	if err := os.WriteFile(password, []byte(postgresPassword), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(dir, "data")
+	run(initdb, "--pgdata="+data, "--username=steward", "--auth=scram-sha-256", "--pwfile="+password, "--encoding=UTF8", "--locale=C", "--no-sync")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	listener.Close()
+	// pg_ctl returns when the server accepts connections.
+	ctl := filepath.Join(filepath.Dir(initdb), "pg_ctl")
+	options := fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off", port)
+	run(ctl, "start", "--wait", "--timeout=60", "--pgdata="+data, "--log="+filepath.Join(dir, "log"), "--options="+options)
+	t.Cleanup(func() { run(ctl, "stop", "--pgdata="+data, "--mode=immediate") })
+	return fmt.Sprintf("postgres://steward:%s@127.0.0.1:%d/postgres?sslmode=disable", postgresPassword, port)
+}
+
+// asUnprivileged gives a directory to an unprivileged user, where the test runs as
+// root, which the server refuses to do, and returns what runs programs as that user.
+func asUnprivileged(t *testing.T, dir string) func(program string, args ...string) {
+	var attributes *syscall.SysProcAttr
+	if os.Geteuid() == 0 {
+		owner, err := user.Lookup("postgres")
+		if err != nil {
+			owner, err = user.Lookup("nobody")
+		}
+		if err != nil {
+			t.Skip("PostgreSQL does not run as root, and there is no user postgres or nobody")
+		}
+		uid, _ := strconv.Atoi(owner.Uid)
+		gid, _ := strconv.Atoi(owner.Gid)
+		if err := os.Chown(dir, uid, gid); err != nil {
+			t.Fatal(err)
+		}
+		attributes = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+	}
+	return func(program string, args ...string) {
+		t.Helper()
+		// The server inherits the output: a file, so that Run does not wait for it.
+		output, err := os.CreateTemp("", "cosketch-postgres-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.Remove(output.Name())
+		defer output.Close()
+		cmd := exec.Command(program, args...)
+		cmd.Dir, cmd.SysProcAttr, cmd.Stdout, cmd.Stderr = dir, attributes, output, output
+		if err := cmd.Run(); err != nil {
+			said, _ := os.ReadFile(output.Name())
+			t.Errorf("%s: %v\n%s", filepath.Base(program), err, bytes.TrimSpace(said))
+		}
+	}
+}
+
+func TestPostgres(t *testing.T) {
+	dsn := startPostgres(t)
+	if t.Failed() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(ctx, `
+		CREATE TABLE visits (x NUMERIC(8,2), ward VARCHAR(3), flag BOOLEAN, id UUID, unused BYTEA, small SMALLINT, real4 REAL, day DATE, word TEXT, at TIMESTAMPTZ);
+		INSERT INTO visits VALUES
+			(1.25, 'a', TRUE, '00000000-0000-0000-0000-00000000000A', 'x', 1, 0.5, '1970-01-03', '`+secret+`', now()),
+			(NULL, NULL, NULL, '00000000-0000-0000-0000-00000000000B', NULL, 2, 1.5, '1970-01-04', '1', NULL),
+			(256, '7', FALSE, '00000000-0000-0000-0000-00000000000C', NULL, 3, 2.5, '1970-01-05', '2', NULL)`); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("COSKETCH_TEST_DSN", dsn)
+	ask := func(query string) (table, Summary, error) {
+		return readSource(Source{SQL: &SQL{Driver: PostgreSQL, DSN: Secret{Env: "COSKETCH_TEST_DSN"}, Query: query}}, sqlSchema(t), Options{})
+	}
+	ids := []string{"00000000-0000-0000-0000-00000000000a", "00000000-0000-0000-0000-00000000000b", "00000000-0000-0000-0000-00000000000c"}
+	for query, values := range map[string][]int64{
+		"SELECT * FROM visits ORDER BY id":                            {1, 256, 256, 0, 128, 128, 0, 0, 256, 0, 0, 256},
+		"SELECT id, ward, flag, x FROM visits ORDER BY id":            {1, 256, 256, 0, 128, 128, 0, 0, 256, 0, 0, 256},
+		"SELECT id, small AS x, 1 AS flag, 'a' AS ward FROM visits":   {1, 256, 256, 0, 2, 256, 256, 0, 3, 256, 256, 0},
+		"SELECT id, real4*2 AS x, 0 AS flag, 7 AS ward FROM visits":   {1, 0, 0, 256, 3, 0, 0, 256, 5, 0, 0, 256},
+		"SELECT id, day AS x, flag, 'a'::char(3) AS ward FROM visits": {2, 256, 256, 0, 3, 128, 256, 0, 4, 0, 256, 0},
+	} {
+		got, summary, err := ask(query)
+		if err != nil || !reflect.DeepEqual(got, table{ids, values}) || !summary.Complete {
+			t.Errorf("%s: %v\ngot  %v\nwant %v", query, err, got, values)
+		}
+	}
+	for query, want := range map[string]string{
+		"SELECT id, x, flag FROM visits":                                                      `: no column "ward" (the file has "id", "x", "flag")`,
+		"SELECT id, word AS x, flag, ward FROM visits":                                        `: row 1: column "x": not a decimal number (`,
+		"SELECT id, at AS x, flag, ward FROM visits":                                          `: row 1: column "x": holds times of day, not numbers (the study says numeric)`,
+		"SELECT id, word::int AS x, flag, ward FROM visits":                                   `: the query fails with SQLSTATE 22P02 (the server's log has the message, which may quote a value)`,
+		"SELECT id, x, flag, ward FROM nowhere":                                               `: the query fails: relation "nowhere" does not exist (SQLSTATE 42P01)`,
+		"DELETE FROM visits RETURNING id, x, flag, ward":                                      `: the query fails`,
+		"SELECT id, x, flag, ward FROM visits UNION ALL SELECT id, x, flag, ward FROM visits": `: record id repeated: rows `,
+	} {
+		_, _, err := ask(query)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s:\ngot  %v\nwant %s", query, err, want)
+		}
+	}
+	var left int
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM visits").Scan(&left); err != nil || left != 3 {
+		t.Errorf("%d rows are left, %v", left, err)
+	}
+
+	// A result larger than what is read at once, and one that is given up.
+	long := "SELECT n AS id, n % 256 AS x, 1 AS flag, 'a' AS ward FROM (SELECT generate_series(1, 100) AS n) AS series"
+	if got, _, err := ask(long); err != nil || len(got.IDs) != 100 {
+		t.Errorf("%d records, %v", len(got.IDs), err)
+	}
+	endless, stop := context.WithCancel(ctx)
+	schema := sqlSchema(t)
+	schema.MaxRecords = 1 << 40
+	r, err := Open(endless, Source{SQL: &SQL{Driver: PostgreSQL, DSN: Secret{Env: "COSKETCH_TEST_DSN"},
+		Query: strings.Replace(long, "100)", "1000000000000)", 1)}}, schema, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Next(ctx); err != nil {
+		t.Error(err)
+	}
+	stop()
+	for err == nil {
+		_, err = r.Next(ctx)
+	}
+	if !strings.Contains(err.Error(), "context canceled") {
+		t.Errorf("got %v", err)
+	}
+	r.Close()
+
+	// Neither a wrong password nor an absent server shows a secret.
+	for _, wrong := range []string{strings.Replace(dsn, "pw@", "PW@", 1), strings.Replace(dsn, "127.0.0.1", "127.0.0.2", 1)} {
+		t.Setenv("COSKETCH_TEST_DSN", wrong)
+		if _, _, err := ask(long); err == nil || strings.Contains(strings.ToLower(err.Error()), postgresPassword) || !strings.Contains(err.Error(), ": cannot be opened") {
+			t.Errorf("got %v", err)
+		} else {
+			t.Log(err)
+		}
+	}
+}

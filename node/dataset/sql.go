@@ -1,0 +1,331 @@
+package dataset
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// SQL is a query of a database, whose result is the records. It is asked once for
+// each pass over the data, in a transaction that cannot write.
+type SQL struct {
+	Driver   Driver // required
+	Database string // path of the SQLite database; for SQLite alone
+	DSN      Secret // the data source name; for PostgreSQL alone
+	Query    string // required: one SELECT, whose columns are found by their names
+}
+
+// Driver names a kind of database.
+type Driver string
+
+const (
+	SQLite     Driver = "sqlite"
+	PostgreSQL Driver = "postgres"
+)
+
+// Drivers lists every kind of database.
+func Drivers() []Driver { return []Driver{SQLite, PostgreSQL} }
+
+// String names the database without secrets.
+func (s *SQL) String() string {
+	if s.Driver == SQLite {
+		return s.Database
+	}
+	return fmt.Sprintf("PostgreSQL (%s)", s.DSN)
+}
+
+// query is the result of a query being read.
+type query struct {
+	from    string
+	plan    *plan
+	db      *sql.DB
+	tx      *sql.Tx
+	rows    *sql.Rows
+	sinks   []*sink
+	targets []any // one per column of the result
+	read    int64
+}
+
+func openSQL(ctx context.Context, s *SQL, p *plan) (*query, error) {
+	if strings.TrimSpace(s.Query) == "" {
+		return nil, fmt.Errorf("opening data: no SQL query is given")
+	}
+	db, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	q := &query{from: s.String(), plan: p, db: db}
+	if err := q.begin(ctx, s); err != nil {
+		q.Close()
+		return nil, err
+	}
+	return q, nil
+}
+
+// connect makes a database handle; it does not dial yet.
+func (s *SQL) connect() (*sql.DB, error) {
+	switch s.Driver {
+	case SQLite:
+		if _, err := statFile(s.Database); err != nil {
+			return nil, err
+		}
+		absolute, err := filepath.Abs(s.Database)
+		if err != nil {
+			return nil, fileError(s.Database, "cannot be opened", err)
+		}
+		options := url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(10000)", "query_only(1)"}}
+		location := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: options.Encode()}
+		return sql.Open("sqlite", location.String())
+	case PostgreSQL:
+		dsn, err := s.DSN.value()
+		if err != nil {
+			return nil, err
+		}
+		config, err := pgx.ParseConfig(dsn)
+		if err != nil { // its text may hold parts of the secret
+			return nil, &Error{File: s.String(), Message: "not a data source name", Hint: "write postgres://user:password@host/database or host=… user=… password=… dbname=…"}
+		}
+		return stdlib.OpenDB(*config), nil
+	}
+	return nil, fmt.Errorf("opening data: unknown SQL driver %q", s.Driver)
+}
+
+// begin asks the query and finds the schema's columns in its result.
+func (q *query) begin(ctx context.Context, s *SQL) (err error) {
+	// SQLite cannot write anyway: the database is opened so.
+	if q.tx, err = q.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: s.Driver == PostgreSQL}); err != nil {
+		return q.explain("cannot be opened", err)
+	}
+	if q.rows, err = q.tx.QueryContext(ctx, s.Query); err != nil {
+		return q.explain("the query fails", err)
+	}
+	names, err := q.rows.Columns()
+	if err != nil {
+		return q.explain("the query fails", err)
+	}
+	h := header{file: q.from}
+	for _, name := range names {
+		h.names = append(h.names, cleanName(name))
+		q.targets = append(q.targets, unwanted{})
+	}
+	positions, err := h.locate(q.plan.headers)
+	if err != nil {
+		return err
+	}
+	for i, position := range positions {
+		one := &sink{number: q.plan.isNumber(i)}
+		q.sinks = append(q.sinks, one)
+		if earlier, twice := q.targets[position].(sql.Scanner); twice && q.targets[position] != (unwanted{}) {
+			q.targets[position] = both{earlier, one}
+			continue
+		}
+		q.targets[position] = one
+	}
+	return nil
+}
+
+func (q *query) next(ctx context.Context, reuse rows) (rows, error) {
+	if q.rows == nil {
+		return nil, io.EOF
+	}
+	t := newTypedRows(q.plan, reuse)
+	t.from, t.number, t.first = q.from, 0, q.read+1
+	for i, s := range q.sinks {
+		s.to = &t.columns[i]
+	}
+	for t.records < q.plan.batchRows() {
+		if !q.rows.Next() {
+			if err := q.end(ctx); err != nil {
+				return nil, err
+			}
+			break
+		}
+		if err := q.rows.Scan(q.targets...); err != nil {
+			t.fault = q.scanFault(err)
+			return t, nil
+		}
+		t.records++
+		q.read++
+	}
+	if t.records == 0 {
+		return nil, io.EOF
+	}
+	return t, nil
+}
+
+// end is called after the last row.
+func (q *query) end(ctx context.Context) error {
+	err := q.rows.Err()
+	q.rows = nil
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return fmt.Errorf("reading %s: %w", q.from, cause)
+	}
+	return q.explain(fmt.Sprintf("the query fails after %d rows", q.read), err)
+}
+
+// scanFault reports the row after those that were read, whose values a sink refused.
+func (q *query) scanFault(err error) error {
+	row := q.read + 1
+	for i, s := range q.sinks {
+		switch {
+		case s.holds != "":
+			return q.plan.wrongType(q.from, row, i, s.holds)
+		case s.wrong != nil:
+			return &Error{File: q.from, Row: row, Column: q.plan.headers[i], Message: s.wrong.message, Hint: typedHints[s.wrong]}
+		}
+	}
+	return q.explain("the query fails", err)
+}
+
+func (q *query) finish() (*Origin, error) {
+	return &Origin{Name: q.from, Format: "SQL query"}, nil
+}
+
+// progress is not known.
+func (q *query) progress() int64 { return 0 }
+
+// Close ends the query and the connection.
+func (q *query) Close() error {
+	if q.rows != nil {
+		q.rows.Close()
+	}
+	if q.tx != nil {
+		q.tx.Rollback() // nothing was written
+	}
+	return q.db.Close()
+}
+
+// plainStates are the classes of SQLSTATE whose messages are about the query, the
+// connection or the server; those of others, like 22 (data exceptions), may quote
+// values.
+var plainStates = []string{"08", "0A", "25", "28", "3D", "3F", "42", "53", "55", "57", "58"}
+
+// explain reports what a database said, if that holds no value.
+func (q *query) explain(message string, err error) error {
+	var state *pgconn.PgError
+	var dial *pgconn.ConnectError
+	switch {
+	case errors.As(err, &state) && !slices.Contains(plainStates, state.Code[:min(2, len(state.Code))]):
+		return &Error{File: q.from, Message: fmt.Sprintf("%s with SQLSTATE %s", message, state.Code), Hint: "the server's log has the message, which may quote a value"}
+	case state != nil:
+		return &Error{File: q.from, Message: fmt.Sprintf("%s: %s (SQLSTATE %s)", message, state.Message, state.Code), Err: err}
+	case errors.As(err, &dial):
+		// It names user, database and addresses, and never the password.
+		said := strings.Join(strings.Fields(dial.Error()), " ")
+		return &Error{File: q.from, Message: message + ": " + said, Hint: "is the server running, and are host, port and TLS right?", Err: err}
+	}
+	return &Error{File: q.from, Message: fmt.Sprintf("%s: %v", message, err), Err: err}
+}
+
+// unwanted takes a value of a column that is not looked at.
+type unwanted struct{}
+
+func (unwanted) Scan(any) error { return nil }
+
+// both takes a value twice.
+type both struct{ first, second sql.Scanner }
+
+func (b both) Scan(value any) error { return errors.Join(b.first.Scan(value), b.second.Scan(value)) }
+
+// sink takes a column's values into a vector. After an error, it says why.
+type sink struct {
+	to     *vector
+	number bool
+	holds  string   // a type that is not wanted
+	wrong  *problem // with the value
+}
+
+// errRefused ends the reading; the sink knows the reason.
+var errRefused = errors.New("value refused")
+
+// Scan implements sql.Scanner.
+func (s *sink) Scan(value any) error {
+	switch v := value.(type) {
+	case nil:
+		s.to.addNull(s.number)
+		return nil
+	case string:
+		return s.text([]byte(v))
+	case []byte:
+		return s.text(v)
+	case int64:
+		if s.number {
+			s.to.addNumber(float64(v))
+		} else {
+			s.to.addInteger(v)
+		}
+		return nil
+	}
+	if !s.number {
+		s.holds = "something else"
+		switch value.(type) {
+		case float64:
+			s.holds = "floating-point numbers"
+		case bool:
+			s.holds = "booleans"
+		case time.Time:
+			s.holds = "times"
+		}
+		return errRefused
+	}
+	switch v := value.(type) {
+	case float64:
+		s.to.addNumber(v)
+	case bool:
+		x := 0.0
+		if v {
+			x = 1
+		}
+		s.to.addNumber(x)
+	case time.Time:
+		if h, m, sec := v.Clock(); h != 0 || m != 0 || sec != 0 || v.Nanosecond() != 0 {
+			s.holds = "times of day"
+			return errRefused
+		}
+		s.to.addNumber(dayNumber(v))
+	default:
+		s.holds = "something else"
+		return errRefused
+	}
+	return nil
+}
+
+// text takes a text, which databases return for exact decimals, too.
+func (s *sink) text(value []byte) error {
+	if !s.number {
+		if !utf8.Valid(value) {
+			s.wrong = notUTF8
+			return errRefused
+		}
+		s.to.addText(value)
+		return nil
+	}
+	value = trimSpace(value)
+	if len(value) == 0 {
+		s.to.addNull(true)
+		return nil
+	}
+	x, wrong := parseNumber(value, '.', DateISO)
+	if wrong != nil {
+		s.wrong = wrong
+		return errRefused
+	}
+	s.to.addNumber(x)
+	return nil
+}

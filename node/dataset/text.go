@@ -1,0 +1,152 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Compression names how a whole file is compressed; empty: not at all.
+type Compression string
+
+const (
+	Gzip Compression = "gzip"
+	Zstd Compression = "zstd"
+)
+
+// text is the decompressed text of a CSV file, past a byte order mark.
+type text struct {
+	file        *file
+	reader      *bufio.Reader
+	zstd        *zstd.Decoder // or nil
+	compression Compression
+	marked      bool
+}
+
+const (
+	hintUTF8  = "save the file as UTF-8"
+	hintSheet = "save the sheet as CSV in UTF-8"
+	// hintEncoding follows where Windows-1252 is the likely reason.
+	hintEncoding = "save the file as UTF-8, or say csv: {encoding: windows-1252} in the site file if that is what it is"
+
+	sampleBytes = 64 << 10
+	// zstdWindow bounds the decoder's memory; zstd itself asks for consent above 128 MiB.
+	zstdWindow = 64 << 20
+)
+
+// signatures are beginnings of files that are not text, or not text to be read.
+var signatures = []struct{ prefix, message, hint string }{
+	{"\xff\xfe", "text in UTF-16", hintUTF8},
+	{"\xfe\xff", "text in UTF-16", hintUTF8},
+	{"PK\x03\x04", "a workbook or archive, not text", hintSheet},
+	{"\xd0\xcf\x11\xe0", "a workbook, not text", hintSheet},
+	{"\xfd7zXZ", "compressed with xz", "decompress it, or use gzip or zstd"},
+	{"\x1f\x8b", "compressed with gzip twice", "decompress it once"},
+	{"PAR1", "a Parquet file, not text", "let its name end in .parquet"},
+}
+
+// openText opens a CSV file, compressed or not, as its first bytes tell.
+func openText(p path) (*text, error) {
+	f, err := openFile(p)
+	if err != nil {
+		return nil, err
+	}
+	t := &text{file: f, reader: bufio.NewReaderSize(f, sampleBytes)}
+	if err := t.begin(); err != nil {
+		t.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *text) begin() error {
+	start, err := t.peek(5)
+	if err != nil {
+		return err
+	}
+	switch {
+	case bytes.HasPrefix(start, []byte("\x1f\x8b")):
+		t.compression = Gzip
+		z, err := gzip.NewReader(t.reader)
+		if err != nil {
+			return t.explain(err)
+		}
+		t.reader = bufio.NewReaderSize(z, sampleBytes)
+	case bytes.HasPrefix(start, []byte("\x28\xb5\x2f\xfd")):
+		t.compression = Zstd
+		// With one goroutine decoding happens in the caller's.
+		t.zstd, err = zstd.NewReader(t.reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
+		if err != nil {
+			return t.explain(err)
+		}
+		t.reader = bufio.NewReaderSize(t.zstd, sampleBytes)
+	}
+	if t.compression != "" {
+		if start, err = t.peek(5); err != nil {
+			return err
+		}
+		if len(start) == 0 {
+			return &Error{File: t.file.name, Message: "the file is empty"}
+		}
+	}
+	for _, known := range signatures {
+		if bytes.HasPrefix(start, []byte(known.prefix)) {
+			return &Error{File: t.file.name, Message: known.message, Hint: known.hint}
+		}
+	}
+	if bytes.HasPrefix(start, []byte("\xef\xbb\xbf")) {
+		t.marked = true
+		_, err = t.reader.Discard(3) // peeked at: cannot fail
+		return err
+	}
+	return nil
+}
+
+// peek returns the next n bytes, or what is left if that is less.
+func (t *text) peek(n int) ([]byte, error) {
+	start, err := t.reader.Peek(n)
+	if err != nil && err != io.EOF {
+		return nil, t.explain(err)
+	}
+	return start, nil
+}
+
+// sample returns the beginning of the text, for the detection only: what is wrong
+// further on is found when it is read.
+func (t *text) sample() ([]byte, error) { return t.peek(sampleBytes) }
+
+// Read reads the text.
+func (t *text) Read(p []byte) (int, error) {
+	n, err := t.reader.Read(p)
+	if err != nil && err != io.EOF {
+		err = t.explain(err)
+	}
+	return n, err
+}
+
+// explain says what a decompressor means.
+func (t *text) explain(err error) error {
+	var known *Error
+	switch {
+	case errors.As(err, &known): // the file's own
+		return err
+	case errors.Is(err, io.ErrUnexpectedEOF), t.compression == Gzip && errors.Is(err, io.EOF):
+		return &Error{File: t.file.name, Message: "the " + string(t.compression) + " data end too early", Hint: "the file is not complete: copy it again", Err: io.ErrUnexpectedEOF}
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return &Error{File: t.file.name, Message: "the zstd data need a window of more than 64 MiB", Hint: "compress without --ultra or --long", Err: err}
+	default:
+		return &Error{File: t.file.name, Message: "the " + string(t.compression) + " data are damaged", Hint: "copy the file again", Err: err}
+	}
+}
+
+// Close closes the file.
+func (t *text) Close() error {
+	if t.zstd != nil {
+		t.zstd.Close()
+	}
+	return t.file.Close()
+}

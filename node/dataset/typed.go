@@ -1,0 +1,161 @@
+package dataset
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// typedRows is a run of records whose values have types, as Parquet files and
+// databases hold them, column by column: the id columns', then the fields'.
+type typedRows struct {
+	plan    *plan
+	from    string // the file or the database, for errors
+	number  int    // of the file in the source
+	first   int64  // row of the first record, from 1
+	records int
+	columns []vector
+	fault   error // ends the data after these records, or nil
+}
+
+// vector is one column's values.
+type vector struct {
+	present []bool    // per record
+	numbers []float64 // per record, of a numeric or binary column
+	text    []byte    // of other columns: one value after the other
+	ends    []int     // per record: where its value ends in text
+}
+
+func newTypedRows(p *plan, reuse rows) *typedRows {
+	t, _ := reuse.(*typedRows)
+	if t == nil {
+		t = &typedRows{columns: make([]vector, len(p.headers))}
+	}
+	for i := range t.columns {
+		t.columns[i].reset()
+	}
+	t.plan, t.records, t.fault = p, 0, nil
+	return t
+}
+
+func (v *vector) reset() {
+	v.present, v.numbers, v.text, v.ends = v.present[:0], v.numbers[:0], v.text[:0], v.ends[:0]
+}
+
+func (v *vector) addNumber(x float64) {
+	v.present = append(v.present, true)
+	v.numbers = append(v.numbers, x)
+}
+
+func (v *vector) addText(text []byte) {
+	v.present = append(v.present, true)
+	v.text = append(v.text, text...)
+	v.ends = append(v.ends, len(v.text))
+}
+
+func (v *vector) addInteger(x int64) {
+	v.present = append(v.present, true)
+	v.text = strconv.AppendInt(v.text, x, 10)
+	v.ends = append(v.ends, len(v.text))
+}
+
+// addNull adds an absent value; of a number or of a text.
+func (v *vector) addNull(isNumber bool) {
+	v.present = append(v.present, false)
+	if isNumber {
+		v.numbers = append(v.numbers, 0)
+	} else {
+		v.ends = append(v.ends, len(v.text))
+	}
+}
+
+// at returns the i-th text.
+func (v *vector) at(i int) []byte {
+	if i == 0 {
+		return v.text[:v.ends[0]]
+	}
+	return v.text[v.ends[i-1]:v.ends[i]]
+}
+
+// isNumber reports whether the i-th of all columns holds numbers, not texts.
+func (p *plan) isNumber(i int) bool {
+	i -= len(p.schema.ID)
+	return i >= 0 && p.columns[i].field.Kind != study.Categorical
+}
+
+// batchRows returns how many typed records are read at once.
+func (p *plan) batchRows() int {
+	return max(64, min(8192, blockValues/max(1, max(p.width, len(p.headers)))))
+}
+
+func (t *typedRows) parse(b *block) {
+	for i := range t.records {
+		if t.parseRecord(b, i); b.err != nil {
+			return
+		}
+	}
+	b.err = t.fault
+}
+
+func (t *typedRows) parseRecord(b *block, i int) {
+	row := t.first + int64(i)
+	ids := len(t.plan.schema.ID)
+	for j := range ids {
+		v := &t.columns[j]
+		if wrong := b.addIDPart(j, v.at(i)); wrong != nil {
+			b.err = t.fail(row, j, wrong)
+			return
+		}
+	}
+	b.endID(at(t.number, row))
+	for j := range t.plan.columns {
+		v := &t.columns[ids+j]
+		var wrong *problem
+		switch {
+		case !v.present[i]:
+			wrong = b.addMissing(j)
+		case t.plan.isNumber(ids + j):
+			wrong = b.addNumber(j, v.numbers[i])
+		default:
+			wrong = b.addCategory(j, v.at(i))
+		}
+		if wrong != nil {
+			b.err = t.fail(row, ids+j, wrong)
+			return
+		}
+	}
+	b.endRow()
+}
+
+// typedHints say where in typed data to look, instead of the hints for text.
+var typedHints = map[*problem]string{
+	notUTF8:   "store it as UTF-8",
+	notFinite: "store null where a value is missing",
+	notBinary: "a binary column holds 0 and 1, or false and true; store null where a value is missing",
+	notInList: "the study lists the values; store null where one is missing",
+	notNumber: "select a number, or cast it to one; null where a value is missing",
+}
+
+func (t *typedRows) fail(row int64, column int, wrong *problem) error {
+	hint, ok := typedHints[wrong]
+	if !ok {
+		hint = wrong.hint
+	}
+	return &Error{File: t.from, Row: row, Column: t.plan.headers[column], Message: wrong.message, Hint: hint}
+}
+
+// wrongType reports a column that holds something else than it is wanted for.
+func (p *plan) wrongType(from string, row int64, column int, holds string) error {
+	wants, hint := "text or integers", ""
+	switch {
+	case column < len(p.schema.ID):
+		hint = "it identifies a record"
+	case p.isNumber(column):
+		wants = "numbers"
+		fallthrough
+	default:
+		hint = fmt.Sprintf("the study says %s", p.columns[column-len(p.schema.ID)].field.Kind)
+	}
+	return &Error{File: from, Row: row, Column: p.headers[column], Message: fmt.Sprintf("holds %s, not %s", holds, wants), Hint: hint}
+}

@@ -115,7 +115,13 @@ func (g Guarantee) Statement(unit Unit) string {
 	return fmt.Sprintf("%s (%v).", s, g)
 }
 
-func factor(e Epsilon) string { return fmt.Sprintf("%.3g", math.Exp(float64(e))) }
+func factor(e Epsilon) string {
+	f := math.Exp(float64(e))
+	if f >= 1000 && f < 1e6 { // where %g would turn to exponents
+		return fmt.Sprintf("%.0f", 10*math.Round(f/10))
+	}
+	return fmt.Sprintf("%.3g", f)
+}
 
 // Exposure says how a person is exposed to a study's releases.
 type Exposure struct {

@@ -10,6 +10,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -24,7 +26,7 @@ type source struct {
 }
 
 // source looks up the party's data for the study and what the study wants of them.
-func (r *service) source() (*source, error) {
+func (r *home) source() (*source, error) {
 	file, err := r.Site()
 	if err != nil {
 		return nil, &SiteError{err}
@@ -54,7 +56,7 @@ func (r *service) source() (*source, error) {
 }
 
 // schema is what the study wants of the party's file.
-func (r *service) schema(party int, site config.StudySite, data config.Dataset, limit int64) (dataset.Schema, error) {
+func (r *home) schema(party int, site config.StudySite, data config.Dataset, limit int64) (dataset.Schema, error) {
 	own := r.study.OwnColumns(party)
 	wanted := make([]string, len(own))
 	for i, c := range own {
@@ -102,7 +104,7 @@ func picks(s *study.Study, party int, plan release.Plan) []int {
 }
 
 // pass reads the data once, handing each batch to take.
-func (r *service) pass(ctx context.Context, src *source, take func(dataset.Batch) error) (dataset.Summary, error) {
+func (r *home) pass(ctx context.Context, src *source, take func(dataset.Batch) error) (dataset.Summary, error) {
 	reader, err := dataset.Open(ctx, src.data.Source, src.schema, dataset.Options{SpillDir: r.Store.Dir()})
 	if err != nil {
 		return dataset.Summary{}, err
@@ -126,20 +128,55 @@ func (r *service) pass(ctx context.Context, src *source, take func(dataset.Batch
 
 // check reads the data once before the party's first message leaves, so that a
 // bad line is found while nobody waits for this party yet.
-func (r *service) check(ctx context.Context) error {
-	src, err := r.source()
+func (r *home) check(ctx context.Context) error {
+	summary, refusal, err := r.examine(ctx)
 	if err != nil {
 		return err
 	}
-	summary, err := r.pass(ctx, src, func(dataset.Batch) error { return nil })
-	if err != nil {
-		return err
-	}
-	if err := r.permitted(src, summary.Records); err != nil {
-		return err
+	if refusal != nil {
+		return refusal
 	}
 	r.Observe(Progress{Study: r.study.ID, Milestone: Checked, Note: summaryText(summary)})
 	return nil
+}
+
+// examine reads the data once. refusal is why policy or budget would not let a
+// release of data that can be read leave.
+func (r *home) examine(ctx context.Context) (summary dataset.Summary, refusal, err error) {
+	src, err := r.source()
+	if err != nil {
+		return dataset.Summary{}, nil, err
+	}
+	summary, err = r.pass(ctx, src, func(dataset.Batch) error { return nil })
+	if err != nil {
+		return dataset.Summary{}, nil, err
+	}
+	return summary, r.permitted(src, summary.Records), nil
+}
+
+// DataOptions says what CheckData looks at.
+type DataOptions struct {
+	Store *store.Store                 // required; open for reading is enough
+	Site  func() (config.Party, error) // required: reads the site file
+	Now   func() protocol.Instant      // required: the clock
+	Study *study.Study                 // required; it lists this party
+}
+
+// CheckData reads a party's data against a study as Run does before its first
+// message, without any network and whether or not the study is approved. refusal
+// is why policy or budget would not allow the release, nil where they would; err
+// is about the data or the site file.
+func CheckData(ctx context.Context, o DataOptions) (summary dataset.Summary, refusal, err error) {
+	signer, err := protocol.NewSigner(o.Store.Identity())
+	if err != nil {
+		return dataset.Summary{}, nil, fmt.Errorf("checking data: %w", err)
+	}
+	options := PartyOptions{Store: o.Store, Site: o.Site, Now: o.Now, Observe: func(Progress) {}}
+	summary, refusal, err = (&home{options, signer, o.Study}).examine(ctx)
+	if err != nil {
+		return summary, nil, fmt.Errorf("checking data for study %s: %w", o.Study.ID.Short(), err)
+	}
+	return summary, refusal, nil
 }
 
 // summaryText says what was read, in counts.

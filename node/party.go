@@ -97,10 +97,16 @@ func (p *Party) Run(ctx context.Context, id protocol.StudyID) error {
 	return nil
 }
 
+// home is what a party has of one study without speaking to anybody.
+type home struct {
+	PartyOptions
+	signer protocol.Signer
+	study  *study.Study
+}
+
 // service is one study being served. One goroutine, Run's, owns it.
 type service struct {
-	*Party
-	study   *study.Study
+	home
 	machine *session.Party
 	client  client
 	pending session.Effects // not sent or run yet
@@ -117,7 +123,7 @@ func (p *Party) open(id protocol.StudyID) (*service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the stored study: %w", err)
 	}
-	r := &service{Party: p, study: s, client: client{p.host, s}}
+	r := &service{home: home{p.PartyOptions, p.signer, s}, client: client{p.host, s}}
 	restored, err := r.restored()
 	if err != nil {
 		return nil, err

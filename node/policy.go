@@ -9,7 +9,7 @@ import (
 // permitted checks the rules that do not depend on the seed, before anything
 // leaves and again before the debit: the rule for sketches without noise, and
 // the dataset's caps.
-func (r *service) permitted(src *source, records int64) error {
+func (r *home) permitted(src *source, records int64) error {
 	if err := r.acceptable(src, records); err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (r *service) permitted(src *source, records int64) error {
 
 // acceptable holds the rule of package audit for releases without noise, which
 // only the steward's site file overrules.
-func (r *service) acceptable(src *source, records int64) error {
+func (r *home) acceptable(src *source, records int64) error {
 	if r.study.Privacy.Mechanism != dp.None || src.site.AcceptReconstruction {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (r *service) acceptable(src *source, records int64) error {
 // debits lists the ledger entries that the study's release still needs, each
 // checked against the caps after those before it. A debit that an interrupted
 // run made is found and not made again.
-func (r *service) debits(src *source, entries []ledger.Entry) ([]ledger.Entry, error) {
+func (r *home) debits(src *source, entries []ledger.Entry) ([]ledger.Entry, error) {
 	caps, err := capsOf(src.data, r.study.Privacy.Mechanism)
 	if err != nil {
 		return nil, err

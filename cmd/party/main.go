@@ -18,10 +18,12 @@ type commands struct {
 	Init     initCommand           `cmd:"" help:"Make this node's identity, ledger and site file."`
 	Identity identityCommand       `cmd:"" help:"Print this node's peer id, for study files."`
 	Study    studyCommands         `cmd:"" help:"Add, explain, approve or decline a study."`
+	Data     dataCommands          `cmd:"" help:"Check the data that answer a study. Nothing leaves."`
 	Run      runCommand            `cmd:"" help:"Serve one approved study to its result, then exit."`
 	Serve    serveCommand          `cmd:"" help:"Serve all approved studies until stopped."`
 	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`
 	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it with this party's labels to files."`
+	Inspect  inspectCommand        `cmd:"" help:"Show what this party released in a study, and verify its hashes."`
 	Budget   budgetCommands        `cmd:"" help:"Show what was spent of the privacy budgets."`
 	Withdraw withdrawCommand       `cmd:"" help:"Take back the approval of a study, before this party has committed."`
 }

@@ -18,7 +18,7 @@ import (
 // from an aggregator, so nothing in it is taken to be sound: indices may point
 // nowhere, and text is made printable.
 func writeResult(w io.Writer, r analysis.Result) {
-	paragraph(w, "", headline(r))
+	Paragraph(w, "", headline(r))
 	fmt.Fprintln(w)
 	parties := NewTable("party", ">records", ">shipped")
 	for _, p := range r.Parties {
@@ -64,7 +64,7 @@ func writePromises(w io.Writer, r analysis.Result) {
 	for _, s := range r.Sketches {
 		if !said[s.Statement] {
 			said[s.Statement] = true
-			paragraph(w, "  ", s.Statement)
+			Paragraph(w, "  ", s.Statement)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func writeAnalysis(w io.Writer, a analysis.Analysis) {
 		title += fmt.Sprintf(". Estimator %s assumes that %s", a.Estimator, a.Assumption)
 	}
 	fmt.Fprintln(w)
-	paragraph(w, "", title+".")
+	Paragraph(w, "", title+".")
 	if a.Clusters > 0 {
 		writeClusters(w, a)
 		return
@@ -123,7 +123,7 @@ func writePairs(w io.Writer, a analysis.Analysis) {
 	}
 	t.Write(w)
 	for _, why := range undefined {
-		paragraph(w, "  ", "undefined: "+why)
+		Paragraph(w, "  ", "undefined: "+why)
 	}
 	omitted(w, len(a.Pairs), "pairs, the strongest first")
 }

@@ -116,7 +116,7 @@ func TestTableFitsItsText(t *testing.T) {
 
 func TestParagraphBreaksBetweenWords(t *testing.T) {
 	var out strings.Builder
-	paragraph(&out, "  ", strings.Repeat("twelve chars ", 20)+strings.Repeat("x", 200))
+	Paragraph(&out, "  ", strings.Repeat("twelve chars ", 20)+strings.Repeat("x", 200))
 	for line := range strings.Lines(out.String()) {
 		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width || !strings.HasPrefix(line, "  ") {
 			t.Errorf("line of %d columns: %q", n, line)

@@ -107,8 +107,8 @@ func printable(s string) string {
 	}, s)
 }
 
-// paragraph prints text in lines of at most width columns, each indented.
-func paragraph(w io.Writer, indent, text string) {
+// Paragraph prints text in lines of at most width columns, each indented.
+func Paragraph(w io.Writer, indent, text string) {
 	line := ""
 	for _, word := range strings.Fields(printable(text)) {
 		word = shorten(word, width-len(indent))

@@ -169,11 +169,11 @@ func writeSnapshots(w io.Writer, all []node.Snapshot, now protocol.Instant) {
 			if until, err := protocol.ParseInstant(s.Until); err == nil {
 				text += ", " + Until(until, now)
 			}
-			paragraph(w, "  ", s.Study[:8]+" waits for "+text)
+			Paragraph(w, "  ", s.Study[:8]+" waits for "+text)
 		}
 		if s.Failure != "" {
 			fmt.Fprintln(w)
-			paragraph(w, "  ", s.Study[:8]+" "+s.State+": "+s.Failure)
+			Paragraph(w, "  ", s.Study[:8]+" "+s.State+": "+s.Failure)
 		}
 	}
 }

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+)
+
+type inspectCommand struct {
+	Study string `arg:"" help:"The beginning of the study's id."`
+}
+
+// Run prints what the stored release says, and fails where it is damaged.
+func (cmd inspectCommand) Run(c *console.Console, g *console.Globals) error {
+	st, err := g.OpenReadOnly(store.Party)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	s, err := console.FindStudy(st, cmd.Study)
+	if err != nil {
+		return err
+	}
+	r, err := node.Inspect(st, s)
+	if errors.Is(err, store.ErrNotFound) {
+		return console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no release here yet: party run %s makes it", s.Name, s.ID.Short(), s.ID.Short()))
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.Print(r, func(w io.Writer) { writeInspection(w, r) }); err != nil {
+		return err
+	}
+	if !r.Intact {
+		return errors.New("the stored release is damaged: it is not what was signed (restore the state directory from a backup)")
+	}
+	return nil
+}
+
+func writeInspection(w io.Writer, r node.Inspection) {
+	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): the release of %d records.", r.Name, r.Study, r.Records))
+	fmt.Fprintf(w, "  signed header  %s\n  transcript T2  %s\n", r.Envelope, r.T2)
+	for i, s := range r.Sketches {
+		fmt.Fprintln(w)
+		writeSketch(w, i, s)
+	}
+	fmt.Fprintln(w)
+	console.Paragraph(w, "", "Not in it: record ids and the seed. "+order(r)+values(r))
+}
+
+// order says what nobody else learns about the rows of a records-side sketch.
+func order(r node.Inspection) string {
+	for _, s := range r.Sketches {
+		if s.Side == string(sketch.Records) {
+			return "Which row is which record is in a file that stays here. "
+		}
+	}
+	return ""
+}
+
+// values says whether single values are in the release, which noise decides.
+func values(r node.Inspection) string {
+	for _, s := range r.Sketches {
+		if s.Mechanism == string(dp.None) {
+			return "WITHOUT NOISE, values may be read from it: see above."
+		}
+	}
+	return "No raw value is in it: noise was added to every entry."
+}
+
+func writeSketch(w io.Writer, i int, s node.InspectedSketch) {
+	shape := fmt.Sprintf("k = %d", s.K)
+	if s.S > 0 {
+		shape += fmt.Sprintf(", s = %d", s.S)
+	}
+	console.Paragraph(w, "", fmt.Sprintf("Sketch %d: %s side, %s, %s: %d × %d entries of %d bytes, %d bytes; values of %d bits, scale %s.",
+		i+1, s.Side, s.Family, shape, s.Rows, s.Cols, s.Width, s.Bytes, s.Bits, console.Brief(s.Scale)))
+	console.Paragraph(w, "  ", fmt.Sprintf("Mechanism %s: %s (variance %s).", s.Mechanism, s.Noise, console.Brief(s.Variance)))
+	console.Paragraph(w, "  ", s.Statement)
+	if s.Exposure != "" {
+		console.Paragraph(w, "  ", "What it gives away: "+s.Exposure+".")
+	}
+	t := console.NewTable(">chunk", "SHA-256", "stored file")
+	for n, chunk := range s.Chunks {
+		state := "OK"
+		if !chunk.Intact {
+			state = "DAMAGED"
+		}
+		t.Add(fmt.Sprint(n+1), chunk.SHA256, state)
+	}
+	t.Write(w)
+	if !s.Intact {
+		fmt.Fprintln(w, "  The stored file is DAMAGED: its entries are not shown.")
+		return
+	}
+	bars := console.NewTable(">from", ">to", ">entries", "")
+	var most int64 = 1
+	for _, b := range s.Histogram {
+		most = max(most, b.Count)
+	}
+	for _, b := range s.Histogram {
+		bars.Add(fmt.Sprint(b.Low), fmt.Sprint(b.High), fmt.Sprint(b.Count), strings.Repeat("█", int(float64(b.Count)/float64(most)*30)))
+	}
+	bars.Write(w)
+}

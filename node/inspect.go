@@ -1,0 +1,192 @@
+package node
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// Inspection describes a party's stored release.
+type Inspection struct {
+	Study    string            `json:"study"`
+	Name     string            `json:"name"`
+	Envelope string            `json:"envelope"` // id of the signed header
+	T2       string            `json:"t2"`
+	Records  int64             `json:"records"`
+	Sketches []InspectedSketch `json:"sketches"`
+	Intact   bool              `json:"intact"` // every sketch is as it was signed
+}
+
+// InspectedSketch describes one sketch of a release.
+type InspectedSketch struct {
+	Side      string           `json:"side"`
+	Family    string           `json:"family"`
+	K         int              `json:"k"`
+	S         int              `json:"s,omitempty"`
+	Rows      int64            `json:"rows"`
+	Cols      int64            `json:"cols"`
+	Width     int              `json:"width"` // bytes of an entry
+	Bytes     int64            `json:"bytes"`
+	Bits      int              `json:"bits"`
+	Scale     float64          `json:"scale"` // R's real factor
+	Mechanism string           `json:"mechanism"`
+	Noise     string           `json:"noise"`    // in words
+	Variance  float64          `json:"variance"` // of one entry's noise, in squared units of entries
+	Statement string           `json:"statement"`
+	Exposure  string           `json:"exposure,omitempty"` // what it gives away; mechanism none alone
+	Chunks    []InspectedChunk `json:"chunks"`
+	Intact    bool             `json:"intact"`
+	Histogram []Bin            `json:"histogram,omitempty"` // of the entries; none where damaged
+}
+
+// InspectedChunk is one chunk, compared with its signed hash.
+type InspectedChunk struct {
+	SHA256 string `json:"sha256"`
+	Intact bool   `json:"intact"`
+}
+
+// Bin counts the entries from Low to High, both included.
+type Bin struct {
+	Low   int64 `json:"low"`
+	High  int64 `json:"high"`
+	Count int64 `json:"count"`
+}
+
+// Inspect reads a party's own stored release of a study and compares it with its
+// signed header. It is store.ErrNotFound before a release exists; a damaged
+// sketch is reported in the Inspection, a damaged header is an error.
+func Inspect(st *store.Store, s *study.Study) (Inspection, error) {
+	raw, err := st.ReleaseHeader(s.ID)
+	if err != nil {
+		return Inspection{}, err
+	}
+	e, err := decodeVerified(raw)
+	if err != nil {
+		return Inspection{}, fmt.Errorf("stored release: %w", err)
+	}
+	self, err := protocol.PeerIDFromKey(st.Identity().Public().(ed25519.PublicKey))
+	if err != nil {
+		return Inspection{}, err
+	}
+	party, ok := s.PartyIndex(self)
+	if !ok || e.Sender() != self || e.Study() != s.ID || e.Kind() != protocol.KindRelease {
+		return Inspection{}, errors.New("stored release: the header is not this party's for this study")
+	}
+	header, err := wire.DecodeRelease(e.Payload())
+	if err == nil {
+		err = release.CheckHeader(s, party, header)
+	}
+	if err != nil {
+		return Inspection{}, fmt.Errorf("stored release: %w", err)
+	}
+	out := Inspection{Study: s.ID.String(), Name: s.Name, Envelope: e.ID().String(), T2: header.T2.String(), Records: header.Records, Intact: true}
+	for i, h := range header.Sketches {
+		plan, err := release.For(s, party, i)
+		if err != nil {
+			return out, err
+		}
+		one, err := inspectSketch(st, plan, h, header.Records)
+		if err != nil {
+			return out, fmt.Errorf("stored sketch %d: %w", i+1, err)
+		}
+		out.Intact = out.Intact && one.Intact
+		out.Sketches = append(out.Sketches, one)
+	}
+	return out, nil
+}
+
+func inspectSketch(st *store.Store, p release.Plan, h protocol.ReleasedSketch, records int64) (InspectedSketch, error) {
+	g := p.Noise.Guarantee()
+	out := InspectedSketch{
+		Side: string(h.Side), Family: string(p.Spec().Family), K: p.Spec().K, S: p.Spec().S, Rows: h.Rows, Cols: h.Cols,
+		Width: h.Width, Bytes: h.Size(), Bits: int(p.Study.Bits), Scale: p.Spec().Scale(), Mechanism: string(g.Mechanism()),
+		Noise: p.Noise.String(), Variance: p.Noise.Variance(), Statement: g.Statement(p.Study.Privacy.Unit),
+	}
+	if g.Mechanism() == dp.None {
+		e, err := p.Study.Reveals(p.Party, p.Index, int(records))
+		if err != nil {
+			return out, err
+		}
+		out.Exposure = e.String()
+	}
+	file, err := st.OpenReleaseFile(p.Study.ID, sketchFile(p.Index))
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return out, err
+	}
+	if err == nil {
+		defer file.Close()
+	}
+	out.Intact = file != nil && file.Size() == h.Size()
+	buf := make([]byte, min(protocol.ChunkSize, h.Size()))
+	for i, want := range h.Chunks {
+		at := int64(i) * protocol.ChunkSize
+		piece := buf[:min(protocol.ChunkSize, h.Size()-at)]
+		intact := false
+		if file != nil {
+			if _, err := file.ReadAt(piece, at); err == nil {
+				intact = protocol.Digest(sha256.Sum256(piece)) == want
+			} else if !errors.Is(err, io.EOF) {
+				return out, err
+			}
+		}
+		out.Chunks = append(out.Chunks, InspectedChunk{want.String(), intact})
+		out.Intact = out.Intact && intact
+	}
+	if out.Intact {
+		out.Histogram, err = histogram(file, h)
+		return out, err
+	}
+	return out, nil
+}
+
+// bins is how many bars a histogram has.
+const bins = 12
+
+// histogram counts a sketch's entries in bins of equal width, in two passes.
+func histogram(file io.ReaderAt, h protocol.ReleasedSketch) ([]Bin, error) {
+	low, high := int64(math.MaxInt64), int64(math.MinInt64)
+	err := eachEntry(file, h, func(v int64) { low, high = min(low, v), max(high, v) })
+	if err != nil {
+		return nil, err
+	}
+	step := uint64(high-low)/bins + 1 // in uint64, where no difference of two entries overflows
+	out := make([]Bin, uint64(high-low)/step+1)
+	for i := range out {
+		out[i].Low = low + int64(uint64(i)*step)
+		out[i].High = out[i].Low + int64(step-1)
+	}
+	out[len(out)-1].High = high
+	return out, eachEntry(file, h, func(v int64) { out[uint64(v-low)/step].Count++ })
+}
+
+// eachEntry decodes a sketch's entries some rows at a time.
+func eachEntry(file io.ReaderAt, h protocol.ReleasedSketch, take func(int64)) error {
+	row := h.Cols * int64(h.Width)
+	block := max(1, protocol.ChunkSize/row)
+	for first := int64(0); first < h.Rows; first += block {
+		rows := min(block, h.Rows-first)
+		data := make([]byte, rows*row)
+		if _, err := file.ReadAt(data, first*row); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		s, err := sketch.Decode(h.Side, int(rows), int(h.Cols), h.Width, data)
+		if err != nil {
+			return err
+		}
+		for _, v := range s.Data {
+			take(v)
+		}
+	}
+	return nil
+}

@@ -6,6 +6,10 @@
 //
 // It writes report.html, removes everything else it made, and exits with 1 when
 // the estimates are further from the truth than their intervals allow.
+//
+//	go run ./testnet bench
+//
+// measures the projections beside those of scikit-learn instead.
 package main
 
 import (
@@ -48,23 +52,53 @@ type options struct {
 	Keep    bool          `help:"Keep the temporary directory with all nodes' state, and say where it is."`
 }
 
+// commands are what the program does; without a name, it runs studies.
+type commands struct {
+	Run   options      `cmd:"" default:"withargs" help:"Run studies between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
+	Bench benchOptions `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
+}
+
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 func run(args []string, stdout, stderr io.Writer) int {
-	var opts options
-	parser, err := kong.New(&opts, kong.Name("testnet"), kong.Writers(stderr, stderr),
+	var chosen commands
+	parser, err := kong.New(&chosen, kong.Name("testnet"), kong.Writers(stderr, stderr),
 		kong.Description("Run studies between three parties and an aggregator on this machine, and set the results beside the truth."),
+		kong.Help(help),
 		kong.Vars{"studies": strings.Join(scenario.Names(), ", ")})
 	if err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
 		return exitInternal
 	}
-	if _, err := parser.Parse(args); err != nil {
+	parsed, err := parser.Parse(args)
+	if err != nil {
 		fmt.Fprintf(stderr, "testnet: %v (see --help)\n", err)
 		return exitUsage
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if parsed.Command() == "bench" {
+		return runBench(ctx, chosen.Bench, stdout, stderr)
+	}
+	return runStudies(ctx, chosen.Run, stdout, stderr)
+}
+
+// help prints the usage of what was chosen, and of both program and studies when
+// nothing was: those flags need no command.
+func help(options kong.HelpOptions, chosen *kong.Context) error {
+	if err := kong.DefaultHelpPrinter(options, chosen); err != nil || chosen.Selected() != nil {
+		return err
+	}
+	studies, err := kong.Trace(chosen.Kong, []string{"run"})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(chosen.Stdout)
+	return kong.DefaultHelpPrinter(options, studies)
+}
+
+// runStudies runs the studies, tells the results and returns the exit code.
+func runStudies(ctx context.Context, opts options, stdout, stderr io.Writer) int {
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
 	result, err := perform(ctx, opts, stderr)

@@ -151,7 +151,11 @@ func (r *home) examine(ctx context.Context) (summary dataset.Summary, refusal, e
 	if err != nil {
 		return dataset.Summary{}, nil, err
 	}
-	return summary, r.permitted(src, summary.Records), nil
+	entries, err := r.Store.Ledger()
+	if err != nil { // a ledger that cannot be read is no refusal
+		return summary, nil, err
+	}
+	return summary, r.permitted(src, summary.Records, entries), nil
 }
 
 // DataOptions says what CheckData looks at.

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"crypto/ed25519"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -75,7 +74,7 @@ func Inspect(st *store.Store, s *study.Study) (Inspection, error) {
 	if err != nil {
 		return Inspection{}, fmt.Errorf("stored release: %w", err)
 	}
-	self, err := protocol.PeerIDFromKey(st.Identity().Public().(ed25519.PublicKey))
+	self, err := st.ID()
 	if err != nil {
 		return Inspection{}, err
 	}

@@ -7,17 +7,13 @@ import (
 )
 
 // permitted checks the rules that do not depend on the seed, before anything
-// leaves and again before the debit: the rule for sketches without noise, and
-// the dataset's caps.
-func (r *home) permitted(src *source, records int64) error {
+// leaves: the rule for sketches without noise, and the dataset's caps after what
+// the ledger holds. The release job holds both again before it debits.
+func (r *home) permitted(src *source, records int64, entries []ledger.Entry) error {
 	if err := r.acceptable(src, records); err != nil {
 		return err
 	}
-	entries, err := r.Store.Ledger()
-	if err != nil {
-		return err
-	}
-	_, err = r.debits(src, entries)
+	_, err := r.debits(src, entries)
 	return err
 }
 

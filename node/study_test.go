@@ -3,7 +3,6 @@ package node_test
 import (
 	"bytes"
 	"context"
-	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
@@ -135,7 +134,7 @@ func fill(s *string, value string) {
 
 func peerID(t *testing.T, st *store.Store) protocol.PeerID {
 	t.Helper()
-	id, err := protocol.PeerIDFromKey(st.Identity().Public().(ed25519.PublicKey))
+	id, err := st.ID()
 	check(t, err)
 	return id
 }

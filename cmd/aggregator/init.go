@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
-	"github.com/cosketch/cosketch/protocol"
 )
 
 type initCommand struct{}
@@ -42,7 +40,7 @@ func (identityCommand) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	defer st.Close()
-	id, err := protocol.PeerIDFromKey(st.Identity().Public().(ed25519.PublicKey))
+	id, err := st.ID()
 	if err != nil {
 		return err
 	}

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"crypto/ed25519"
 	"fmt"
 	"io"
 
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
-	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -31,7 +29,7 @@ func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	defer st.Close()
-	id, err := protocol.PeerIDFromKey(st.Identity().Public().(ed25519.PublicKey))
+	id, err := st.ID()
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/ed25519"
 	"crypto/rand"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
-	"github.com/cosketch/cosketch/protocol"
 )
 
 type initCommand struct{}
@@ -56,7 +54,7 @@ func describe(g *console.Globals) (identity, error) {
 		return identity{}, err
 	}
 	defer st.Close()
-	id, err := protocol.PeerIDFromKey(st.Identity().Public().(ed25519.PublicKey))
+	id, err := st.ID()
 	if err != nil {
 		return identity{}, err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
-	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -23,7 +21,7 @@ type studyCommands struct {
 
 // self returns this party's index in a study.
 func self(st *store.Store, s *study.Study) (int, error) {
-	id, err := protocol.PeerIDFromKey(st.Identity().Public().(ed25519.PublicKey))
+	id, err := st.ID()
 	if err != nil {
 		return 0, err
 	}

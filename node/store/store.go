@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/cosketch/cosketch/protocol"
 )
 
 // Role is what a node is. A directory belongs to one role.
@@ -164,6 +166,11 @@ func (s *Store) Close() error { return s.db.Close() }
 
 // Identity returns the node's private key.
 func (s *Store) Identity() ed25519.PrivateKey { return s.identity }
+
+// ID returns the node's identity as others know it.
+func (s *Store) ID() (protocol.PeerID, error) {
+	return protocol.PeerIDFromKey(s.identity.Public().(ed25519.PublicKey))
+}
 
 // HPKE returns the aggregator's private key, to which files are sealed; nil for
 // a party.

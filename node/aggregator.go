@@ -18,6 +18,7 @@ import (
 type AggregatorOptions struct {
 	Store   *store.Store            // required, opened for writing
 	Listen  []string                // required: multiaddrs
+	Limits  p2p.Limits              // what peers may occupy
 	Now     func() protocol.Instant // required: the clock
 	Version string                  // default: dev
 	Logger  *slog.Logger            // default: nothing is logged
@@ -52,7 +53,7 @@ func NewAggregator(o AggregatorOptions) (*Aggregator, error) {
 	}
 	a := &Aggregator{AggregatorOptions: o, signer: signer,
 		hosted: map[protocol.StudyID]*hosted{}, peers: map[protocol.PeerID]int{}, skipped: map[protocol.StudyID]bool{}}
-	a.host, err = p2p.New(p2p.Config{Key: o.Store.Identity(), Listen: o.Listen, Allow: a.allow, Version: o.Version, Logger: o.Logger})
+	a.host, err = p2p.New(p2p.Config{Key: o.Store.Identity(), Listen: o.Listen, Allow: a.allow, Limits: o.Limits, Version: o.Version, Logger: o.Logger})
 	if err != nil {
 		return nil, fmt.Errorf("starting aggregator: %w", err)
 	}

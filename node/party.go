@@ -29,6 +29,7 @@ type PartyOptions struct {
 	Logger  *slog.Logger                 // default: nothing is logged
 	Observe Observer                     // default: nobody
 	Workers int                          // goroutines that project; default 1
+	Network config.Network               // how aggregators are reached
 }
 
 // Party is one organisation's node. It never listens: it dials the aggregators
@@ -55,7 +56,7 @@ func NewParty(o PartyOptions) (*Party, error) {
 		return nil, fmt.Errorf("starting party: %w", err)
 	}
 	p := &Party{PartyOptions: o, signer: signer, aggregators: map[protocol.PeerID]bool{}}
-	p.host, err = p2p.New(p2p.Config{Key: o.Store.Identity(), Allow: p.allow, Version: o.Version, Logger: o.Logger})
+	p.host, err = p2p.New(p2p.Config{Key: o.Store.Identity(), Allow: p.allow, Roots: o.Network.Roots, Version: o.Version, Logger: o.Logger})
 	if err != nil {
 		return nil, fmt.Errorf("starting party: %w", err)
 	}

@@ -29,7 +29,8 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 		conf.Listen = cmd.Listen
 	}
 	a, err := node.NewAggregator(node.AggregatorOptions{
-		Store: st, Listen: conf.Listen, Now: console.Now, Version: console.Version(), Logger: c.Logger(conf.Log),
+		Store: st, Listen: conf.Listen, Limits: conf.Limits,
+		Now: console.Now, Version: console.Version(), Logger: c.Logger(conf.Log),
 	})
 	if err != nil {
 		return console.WithCode(console.Usage, err)

@@ -60,7 +60,7 @@ func (cmd runCommand) Run(ctx context.Context, c *console.Console, g *console.Gl
 	if g.LogLevel != "" {
 		logger = c.Logger(site.Log)
 	}
-	party, err := newParty(st, g, logger, observe)
+	party, err := newParty(st, site, g, logger, observe)
 	if err != nil {
 		return err
 	}
@@ -119,10 +119,10 @@ func failedBecause(ctx context.Context, err error) error {
 	return err
 }
 
-func newParty(st *store.Store, g *console.Globals, logger *slog.Logger, observe node.Observer) (*node.Party, error) {
+func newParty(st *store.Store, site config.Party, g *console.Globals, logger *slog.Logger, observe node.Observer) (*node.Party, error) {
 	return node.NewParty(node.PartyOptions{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) },
 		Entropy: rand.Reader, Now: console.Now, Version: console.Version(), Logger: logger, Observe: observe,
-		Workers: runtime.GOMAXPROCS(0),
+		Workers: runtime.GOMAXPROCS(0), Network: site.Network,
 	})
 }

@@ -29,7 +29,7 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 		return console.WithCode(console.Usage, err)
 	}
 	logger := c.Logger(site.Log)
-	party, err := newParty(st, g, logger, logProgress(logger))
+	party, err := newParty(st, site, g, logger, logProgress(logger))
 	if err != nil {
 		return err
 	}

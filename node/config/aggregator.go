@@ -3,12 +3,15 @@ package config
 import (
 	"github.com/multiformats/go-multiaddr"
 	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/node/p2p"
 )
 
 // Aggregator is an aggregator's configuration file.
 type Aggregator struct {
 	Path   string   // of the file, whether it exists or not
 	Listen []string // multiaddrs, without /p2p; default: DefaultListen
+	Limits p2p.Limits
 	Log    Log
 }
 
@@ -53,7 +56,8 @@ func (a *Aggregator) parse(s source, root *yaml.Node) error {
 			}
 			return nil
 		},
-		"log": a.Log.parse(s),
+		"limits": parseLimits(s, &a.Limits),
+		"log":    a.Log.parse(s),
 	})
 }
 
@@ -66,6 +70,9 @@ func checkListen(text string) string {
 	}
 	if _, err := address.ValueForProtocol(multiaddr.P_P2P); err == nil {
 		return "the node's own id is not part of it (leave out /p2p/…)"
+	}
+	if _, err := address.ValueForProtocol(multiaddr.P_TLS); err == nil {
+		return "HTTPS ends at a proxy in front of this node: listen without /tls, as in /ip4/127.0.0.1/tcp/8080/ws"
 	}
 	return ""
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -103,8 +104,8 @@ func TestPartyErrors(t *testing.T) {
 	study := "\nstudies:\n  " + testID + ":\n    "
 	for name, c := range map[string]struct{ text, want string }{
 		"unknown key":       {"datasets:\n  a:\n    sorce: x.csv", `:3: unknown key "sorce" (did you mean "source"?); known are caps, csv, id, source, sql`},
-		"unknown top key":   {"xyzzy: 1", `:1: unknown key "xyzzy"; known are datasets, log, studies`},
-		"secret":            {"\npassword: hunter2", `:2: unknown key "password"; known are datasets, log, studies`},
+		"unknown top key":   {"xyzzy: 1", `:1: unknown key "xyzzy"; known are datasets, log, network, studies`},
+		"secret":            {"\npassword: hunter2", `:2: unknown key "password"; known are datasets, log, network, studies`},
 		"repeated key":      {"datasets:\n  a: {source: x}\n  a: {source: y}", `:3: key "a" is already on line 2`},
 		"no source":         {"datasets:\n  a: {}", `:2: dataset "a" has no source (add: source: PATH.csv)`},
 		"database":          {"datasets:\n  a: {source: 'postgres://h/db'}", `:2: source "postgres://h/db" of dataset "a": only paths of files can be read (a database is named under sql)`},
@@ -238,14 +239,14 @@ func TestAbsentFile(t *testing.T) {
 
 func TestAggregator(t *testing.T) {
 	home(t)
-	a, err := LoadAggregator(write(t, "listen: [/ip4/127.0.0.1/tcp/0, /dns4/example.org/tcp/443/tls/ws]\nlog: {level: debug}\n"))
+	a, err := LoadAggregator(write(t, "listen: [/ip4/127.0.0.1/tcp/0, /ip4/127.0.0.1/tcp/8080/ws]\nlog: {level: debug}\n"))
 	if err != nil || len(a.Listen) != 2 || a.Log.Level != slog.LevelDebug || a.Log.Format != LogAuto {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for text, want := range map[string]string{
 		"listen: [0.0.0.0:7424]": `:1: listen address "0.0.0.0:7424": want a multiaddr like /ip4/0.0.0.0/tcp/7424`,
 		"listen: [/ip4/0.0.0.0/tcp/1/p2p/12D3KooWPZ7yEZaBZ5cEhQYjbEqNsmjRjiJzpzjtnEnuh9sQJpNg]": `leave out /p2p/`,
-		"datasets: {}": `:1: unknown key "datasets"; known are listen, log`,
+		"datasets: {}": `:1: unknown key "datasets"; known are limits, listen, log`,
 	} {
 		if _, err := LoadAggregator(write(t, text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
@@ -280,15 +281,20 @@ func TestTemplates(t *testing.T) {
 	}
 
 	// The examples must be true as well.
-	p, err = LoadParty(write(t, uncomment(PartyTemplate())))
-	if err != nil || len(p.Datasets) != 2 || len(p.Studies) != 1 || p.Log.Format != LogText {
+	path := write(t, uncomment(PartyTemplate()))
+	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "proxy-ca.pem"), certificate(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err = LoadParty(path)
+	if err != nil || p.Network.Roots == nil || len(p.Datasets) != 2 || len(p.Studies) != 1 || p.Log.Format != LogText {
 		t.Errorf("party template, uncommented: %+v, %v", p, err)
 	}
 	if caps := p.Datasets["patients"].Caps; caps != (Caps{Budget{2, 1e-6}, Budget{1, 0}}) {
 		t.Errorf("caps of the template's example: %+v", caps)
 	}
 	a, err = LoadAggregator(write(t, uncomment(AggregatorTemplate())))
-	if err != nil || !reflect.DeepEqual(a.Listen, DefaultListen()) || a.Log.Format != LogText {
+	limits := p2p.Limits{Conns: 1024, ConnsPerIP: 256, CallsPerPeer: 32, Memory: 512 << 20}
+	if err != nil || !reflect.DeepEqual(a.Listen, DefaultListen()) || a.Log.Format != LogText || !reflect.DeepEqual(a.Limits, limits) {
 		t.Errorf("aggregator template, uncommented: %+v, %v", a, err)
 	}
 }

@@ -18,6 +18,7 @@ type Party struct {
 	Path     string // of the file, whether it exists or not
 	Datasets map[string]Dataset
 	Studies  map[protocol.StudyID]StudySite
+	Network  Network
 	Log      Log
 }
 
@@ -133,7 +134,8 @@ func (p *Party) parse(s source, root *yaml.Node) error {
 			studies = n
 			return nil
 		},
-		"log": p.Log.parse(s),
+		"network": p.Network.parse(s),
+		"log":     p.Log.parse(s),
 	})
 	if err != nil {
 		return err

@@ -58,35 +58,50 @@ func parseAddrs(id peer.ID, addrs []string) ([]ma.Multiaddr, error) {
 	return parsed, nil
 }
 
-// Delays of a dial's attempts: TCP first, QUIC when TCP has not come through.
+// Delays of a dial's attempts: plain TCP first, another transport when the one
+// before has not come through.
 const (
-	betweenTCP = 250 * time.Millisecond
-	beforeQUIC = time.Second
+	betweenAddrs = 250 * time.Millisecond
+	betweenKinds = time.Second
 )
 
-// rankDial orders the attempts of one dial.
+// rankDial orders the attempts of one dial: plain TCP, WebSocket, QUIC.
 func rankDial(addrs []ma.Multiaddr) []network.AddrDelay {
 	ranked := make([]network.AddrDelay, 0, len(addrs))
-	var delay time.Duration
-	for _, addr := range addrs {
-		if !isUDP(addr) {
+	for _, kind := range []transport{plainTCP, webSocket, overUDP} {
+		pause := betweenKinds
+		for _, addr := range addrs {
+			if transportOf(addr) != kind {
+				continue
+			}
+			var delay time.Duration
+			if n := len(ranked); n > 0 {
+				delay = ranked[n-1].Delay + pause
+			}
 			ranked = append(ranked, network.AddrDelay{Addr: addr, Delay: delay})
-			delay += betweenTCP
-		}
-	}
-	if len(ranked) > 0 {
-		delay += beforeQUIC - betweenTCP
-	}
-	for _, addr := range addrs {
-		if isUDP(addr) {
-			ranked = append(ranked, network.AddrDelay{Addr: addr, Delay: delay})
-			delay += betweenTCP
+			pause = betweenAddrs
 		}
 	}
 	return ranked
 }
 
-func isUDP(addr ma.Multiaddr) bool {
-	_, err := addr.ValueForProtocol(ma.P_UDP)
-	return err == nil
+// transport is how an address is reached.
+type transport int
+
+const (
+	plainTCP transport = iota
+	webSocket
+	overUDP
+)
+
+func transportOf(addr ma.Multiaddr) transport {
+	for _, part := range addr {
+		switch part.Protocol().Code {
+		case ma.P_UDP:
+			return overUDP
+		case ma.P_WS, ma.P_WSS:
+			return webSocket
+		}
+	}
+	return plainTCP
 }

@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"crypto/ed25519"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,9 +16,15 @@ type Config struct {
 	// Key is the node's identity. Required.
 	Key ed25519.PrivateKey
 
-	// Listen holds the multiaddrs to listen at, such as /ip4/0.0.0.0/tcp/4001 and
-	// /ip4/0.0.0.0/udp/4001/quic-v1. Empty: the host never listens and only dials.
+	// Listen holds the multiaddrs to listen at, such as /ip4/0.0.0.0/tcp/4001,
+	// /ip4/0.0.0.0/udp/4001/quic-v1 and, for a proxy that terminates TLS in front of
+	// it, /ip4/127.0.0.1/tcp/8080/ws. Empty: the host never listens and only dials.
 	Listen []string
+
+	// Roots are who may certify the outer TLS of a WebSocket address that is dialled
+	// (/dns4/NAME/tcp/443/tls/ws). Default: the system's. They have no say in who a
+	// peer is: inside, both sides prove their identities to each other as everywhere.
+	Roots *x509.CertPool
 
 	// Allow says who may be spoken to. It is asked before every dial, after every
 	// security handshake and at every call, from several goroutines, and must not

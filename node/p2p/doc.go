@@ -5,10 +5,12 @@
 //
 // A Host speaks only to the peers that Config.Allow admits, in both directions,
 // and only under a hybrid post-quantum key exchange (X25519MLKEM768): a
-// connection with any other group is closed. Transports are TCP with TLS 1.3
-// and, where TCP does not come through, QUIC. A party gives no listen address
-// and only dials out. Relays, hole punching, address discovery, mDNS, DHT and
-// libp2p's own metrics are off.
+// connection with any other group is closed. Transports are TCP with TLS 1.3,
+// WebSocket for networks that let nothing but HTTPS out, and, where neither comes
+// through, QUIC. Over WebSocket the same TLS 1.3 runs inside: the HTTPS around it may
+// end at a proxy, on either side, which sees nothing of what it carries. A party
+// gives no listen address and only dials out. Relays, hole punching, address
+// discovery, mDNS, DHT and libp2p's own metrics are off.
 //
 // # On the stream
 //

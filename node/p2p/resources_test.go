@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"testing"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	ma "github.com/multiformats/go-multiaddr"
@@ -31,11 +32,25 @@ func TestManyPartiesBehindOneAddress(t *testing.T) {
 
 func TestDialOrder(t *testing.T) {
 	quic, tcp := ma.StringCast("/ip4/192.0.2.1/udp/1/quic-v1"), ma.StringCast("/ip4/192.0.2.1/tcp/1")
-	ranked := rankDial([]ma.Multiaddr{quic, tcp})
-	if len(ranked) != 2 || !ranked[0].Addr.Equal(tcp) || ranked[0].Delay != 0 || ranked[1].Delay != beforeQUIC {
-		t.Errorf("both: %v", ranked)
-	}
-	if ranked = rankDial([]ma.Multiaddr{quic}); len(ranked) != 1 || ranked[0].Delay != 0 {
-		t.Errorf("QUIC alone: %v", ranked)
+	web, other := ma.StringCast("/dns4/host.example/tcp/443/tls/ws"), ma.StringCast("/ip4/192.0.2.2/tcp/1")
+	for _, c := range []struct {
+		addrs  []ma.Multiaddr
+		order  []int
+		delays []time.Duration
+	}{
+		{[]ma.Multiaddr{quic, tcp}, []int{1, 0}, []time.Duration{0, betweenKinds}},
+		{[]ma.Multiaddr{quic}, []int{0}, []time.Duration{0}},
+		{[]ma.Multiaddr{quic, web}, []int{1, 0}, []time.Duration{0, betweenKinds}},
+		{[]ma.Multiaddr{quic, web, tcp, other}, []int{2, 3, 1, 0}, []time.Duration{0, betweenAddrs, betweenAddrs + betweenKinds, betweenAddrs + 2*betweenKinds}},
+	} {
+		ranked := rankDial(c.addrs)
+		if len(ranked) != len(c.order) {
+			t.Fatalf("%v: ranked %v", c.addrs, ranked)
+		}
+		for i, r := range ranked {
+			if want := c.addrs[c.order[i]]; !r.Addr.Equal(want) || r.Delay != c.delays[i] {
+				t.Errorf("%v: attempt %d is %v after %v, want %v after %v", c.addrs, i, r.Addr, r.Delay, want, c.delays[i])
+			}
+		}
 	}
 }

@@ -1,0 +1,70 @@
+package config
+
+import (
+	"crypto/x509"
+	"math"
+	"os"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/node/p2p"
+)
+
+// Network says how a party reaches aggregators.
+type Network struct {
+	// Roots certify the outer TLS of WebSocket addresses; nil: the system's. A network
+	// whose proxy opens HTTPS has an authority of its own.
+	Roots *x509.CertPool
+}
+
+func (n *Network) parse(s source) parser {
+	return func(node *yaml.Node) error {
+		return s.fields(node, fields{"roots": func(node *yaml.Node) error {
+			var path string
+			if err := s.text(&path)(node); err != nil {
+				return err
+			}
+			pem, err := os.ReadFile(s.absolute(path))
+			if err != nil {
+				return s.errorf(node, "roots: %v", err)
+			}
+			n.Roots = x509.NewCertPool()
+			if !n.Roots.AppendCertsFromPEM(pem) {
+				return s.errorf(node, "roots: %q holds no certificate in PEM form", path)
+			}
+			return nil
+		}})
+	}
+}
+
+// parseLimits reads what peers may occupy at an aggregator.
+func parseLimits(s source, to *p2p.Limits) parser {
+	return func(n *yaml.Node) error {
+		return s.fields(n, fields{
+			"connections":             s.count(&to.Conns),
+			"connections_per_address": s.count(&to.ConnsPerIP),
+			"calls_per_party":         s.count(&to.CallsPerPeer),
+			"memory_mib": func(n *yaml.Node) error {
+				var mebibytes int
+				err := s.count(&mebibytes)(n)
+				to.Memory = int64(mebibytes) << 20
+				return err
+			},
+		})
+	}
+}
+
+// count reads a whole number above 0.
+func (s source) count(to *int) parser {
+	return func(n *yaml.Node) error {
+		var value float64
+		if err := s.number(&value)(n); err != nil {
+			return err
+		}
+		if value < 1 || value > math.MaxInt32 || value != math.Trunc(value) {
+			return s.errorf(n, "want a whole number of at least 1, not %q", n.Value)
+		}
+		*to = int(value)
+		return nil
+	}
+}

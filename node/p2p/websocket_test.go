@@ -4,6 +4,8 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -15,6 +17,15 @@ import (
 )
 
 const webSocketLoopback = "/ip4/127.0.0.1/tcp/0/ws"
+
+func mustAddr(t *testing.T, text string) ma.Multiaddr {
+	t.Helper()
+	addr, err := ma.NewMultiaddr(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addr
+}
 
 func TestWebSocket(t *testing.T) {
 	server := start(t, 1, listening(webSocketLoopback))
@@ -33,11 +44,7 @@ func TestWebSocket(t *testing.T) {
 func TestWebSocketBehindProxy(t *testing.T) {
 	server := start(t, 1, listening(webSocketLoopback))
 	server.Serve("echo", echo)
-	address, err := ma.NewMultiaddr(server.Addrs()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	port, err := address.ValueForProtocol(ma.P_TCP)
+	port, err := mustAddr(t, server.Addrs()[0]).ValueForProtocol(ma.P_TCP)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +52,9 @@ func TestWebSocketBehindProxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := httptest.NewTLSServer(httputil.NewSingleHostReverseProxy(behind))
+	proxy := httptest.NewUnstartedServer(httputil.NewSingleHostReverseProxy(behind))
+	proxy.Config.ErrorLog = log.New(io.Discard, "", 0) // a client below refuses its certificate
+	proxy.StartTLS()
 	t.Cleanup(proxy.Close)
 	outside := []string{fmt.Sprintf("/ip4/127.0.0.1/tcp/%d/tls/sni/example.com/ws", proxy.Listener.Addr().(*net.TCPAddr).Port)}
 

@@ -17,6 +17,7 @@ const (
 	callChunk    = "chunk"    // one chunk of the caller's release
 	callProgress = "progress" // which chunks of the caller's release have arrived
 	callDocument = "document" // a piece of a result document
+	callHello    = "hello"    // what the aggregator says of itself
 )
 
 // client is a party's way to the aggregator of one study.

@@ -224,6 +224,18 @@ func (a *Aggregator) document(ctx context.Context, from protocol.PeerID, request
 	return wire.EncodeDocumentReply(data[start:min(start+pieceSize, int64(len(data)))]), nil
 }
 
+// hello tells a party of the study what it can compare with its own.
+func (a *Aggregator) hello(_ context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+	id, err := wire.DecodeHelloRequest(request)
+	if err != nil {
+		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
+	}
+	if _, err := a.find(id, from); err != nil {
+		return nil, err
+	}
+	return wire.EncodeHello(wire.Hello{Now: a.Now(), Version: a.Version}), nil
+}
+
 // documentName finds the file of a document that the caller may see: everybody's
 // result, and the caller's own labels.
 func (h *hosted) documentName(hash protocol.Digest, caller protocol.PeerID) string {

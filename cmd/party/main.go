@@ -21,6 +21,7 @@ type commands struct {
 	Data     dataCommands          `cmd:"" help:"Check the data that answer a study. Nothing leaves."`
 	Run      runCommand            `cmd:"" help:"Serve one approved study to its result, then exit."`
 	Serve    serveCommand          `cmd:"" help:"Serve all approved studies until stopped."`
+	Doctor   doctorCommand         `cmd:"" help:"Check state, site file and the way to the aggregators, and say what to do."`
 	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`
 	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it with this party's labels to files."`
 	Inspect  inspectCommand        `cmd:"" help:"Show what this party released in a study, and verify its hashes."`

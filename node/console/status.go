@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // StatusCommand prints where studies stand. It reads beside a running node.
@@ -118,6 +119,26 @@ func snapshots(st *store.Store, prefix string) ([]node.Snapshot, error) {
 			return nil, err
 		}
 		out = append(out, one)
+	}
+	return out, nil
+}
+
+// ActiveStudies returns the stored studies that have not ended on this node.
+func ActiveStudies(st *store.Store) ([]*study.Study, error) {
+	all, err := snapshots(st, "")
+	if err != nil {
+		return nil, err
+	}
+	var out []*study.Study
+	for _, one := range all {
+		if !one.Active() {
+			continue
+		}
+		s, err := FindStudy(st, one.Study)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
 	}
 	return out, nil
 }

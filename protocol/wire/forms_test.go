@@ -140,6 +140,12 @@ func forms() []form {
 				Complete: rapid.Bool().Draw(t, "complete"),
 			}
 		}),
+		formOf("DecodeHelloRequest", aStudy, wire.EncodeHelloRequest, wire.DecodeHelloRequest, func(t *rapid.T) protocol.StudyID {
+			return draw32[protocol.StudyID](t, "study")
+		}),
+		formOf("DecodeHello", wire.Hello{Now: 1, Version: "v1.0.0 go1.26"}, wire.EncodeHello, wire.DecodeHello, func(t *rapid.T) wire.Hello {
+			return wire.Hello{Now: protocol.Instant(rapid.Int64().Draw(t, "now")), Version: rapid.StringN(0, 30, 120).Draw(t, "version")}
+		}),
 		formOf("DecodeDocumentRequest", wire.DocumentRequest{Study: aStudy, Hash: d1, Offset: 1 << 40}, wire.EncodeDocumentRequest, wire.DecodeDocumentRequest, func(t *rapid.T) wire.DocumentRequest {
 			return wire.DocumentRequest{
 				Study: draw32[protocol.StudyID](t, "study"), Hash: draw32[protocol.Digest](t, "hash"),

@@ -164,6 +164,8 @@ func refusals() []refusal {
 	// Requests and replies.
 	add("no study", "DecodeRead", &wirepb.ReadRequest{}, "study of 0 bytes")
 	add("no study", "DecodeProgressRequest", &wirepb.ProgressRequest{}, "study of 0 bytes")
+	add("no study", "DecodeHelloRequest", &wirepb.HelloRequest{}, "study of 0 bytes")
+	add("long version", "DecodeHello", &wirepb.HelloReply{Version: strings.Repeat("x", 129)}, "version of 129 bytes, at most 128")
 	add("no study", "DecodeChunk", &wirepb.ChunkRequest{Data: n(1)}, "study of 0 bytes")
 	add("sketch out of range", "DecodeChunk", &wirepb.ChunkRequest{Study: n(32), Sketch: 1<<30 + 1}, "out of range")
 	add("chunk out of range", "DecodeChunk", &wirepb.ChunkRequest{Study: n(32), Index: math.MaxUint32}, "out of range")

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/wire/wirepb"
@@ -122,4 +123,46 @@ func DecodeDocumentReply(b []byte) (data []byte, err error) {
 		return nil
 	})
 	return data, err
+}
+
+// Hello is what a node says of itself.
+type Hello struct {
+	Now     protocol.Instant // its clock
+	Version string           // of its program, at most maxVersion bytes
+}
+
+const maxVersion = 128
+
+// EncodeHelloRequest asks for the Hello of a study's aggregator.
+func EncodeHelloRequest(study protocol.StudyID) []byte {
+	return marshal(&wirepb.HelloRequest{Study: study[:]})
+}
+
+// DecodeHelloRequest reads EncodeHelloRequest's form.
+func DecodeHelloRequest(b []byte) (study protocol.StudyID, err error) {
+	var m wirepb.HelloRequest
+	err = decode("hello request", b, &m, func() error {
+		study, err = bytes32[protocol.StudyID]("study", m.GetStudy())
+		return err
+	})
+	return study, err
+}
+
+// EncodeHello encodes the reply; a longer version is cut off.
+func EncodeHello(h Hello) []byte {
+	version := strings.ToValidUTF8(h.Version[:min(len(h.Version), maxVersion)], "")
+	return marshal(&wirepb.HelloReply{Now: int64(h.Now), Version: version})
+}
+
+// DecodeHello reads EncodeHello's form.
+func DecodeHello(b []byte) (h Hello, err error) {
+	var m wirepb.HelloReply
+	err = decode("hello", b, &m, func() error {
+		if len(m.GetVersion()) > maxVersion {
+			return fmt.Errorf("version of %d bytes, at most %d", len(m.GetVersion()), maxVersion)
+		}
+		h = Hello{Now: protocol.Instant(m.GetNow()), Version: m.GetVersion()}
+		return nil
+	})
+	return h, err
 }

@@ -144,6 +144,7 @@ func TestEmptyFields(t *testing.T) {
 		"DecodeHead":          wire.EncodeHead(head),
 		"DecodeChunk":         wire.EncodeChunk(wire.Chunk{}),
 		"DecodeProgress":      wire.EncodeProgress(wire.Progress{}),
+		"DecodeHello":         wire.EncodeHello(wire.Hello{}),
 		"DecodeDocumentReply": wire.EncodeDocumentReply(nil),
 	} {
 		if again, err := formNamed(decoder).recode(b); err != nil || !bytes.Equal(again, b) {

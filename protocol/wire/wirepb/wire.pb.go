@@ -1292,6 +1292,104 @@ func (x *DocumentReply) GetData() []byte {
 	return nil
 }
 
+// HelloRequest asks whether a study is hosted for the asker, and what it meets there.
+type HelloRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HelloRequest) Reset() {
+	*x = HelloRequest{}
+	mi := &file_wire_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HelloRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HelloRequest) ProtoMessage() {}
+
+func (x *HelloRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HelloRequest.ProtoReflect.Descriptor instead.
+func (*HelloRequest) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *HelloRequest) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+type HelloReply struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The answering node's clock, in seconds since 1970-01-01 UTC.
+	Now           int64  `protobuf:"varint,1,opt,name=now,proto3" json:"now,omitempty"`
+	Version       string `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HelloReply) Reset() {
+	*x = HelloReply{}
+	mi := &file_wire_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HelloReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HelloReply) ProtoMessage() {}
+
+func (x *HelloReply) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HelloReply.ProtoReflect.Descriptor instead.
+func (*HelloReply) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *HelloReply) GetNow() int64 {
+	if x != nil {
+		return x.Now
+	}
+	return 0
+}
+
+func (x *HelloReply) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
 var File_wire_proto protoreflect.FileDescriptor
 
 const file_wire_proto_rawDesc = "" +
@@ -1382,7 +1480,13 @@ const file_wire_proto_rawDesc = "" +
 	"\x04hash\x18\x02 \x01(\fR\x04hash\x12\x16\n" +
 	"\x06offset\x18\x03 \x01(\x03R\x06offset\"#\n" +
 	"\rDocumentReply\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04dataB3Z1github.com/cosketch/cosketch/protocol/wire/wirepbb\x06proto3"
+	"\x04data\x18\x01 \x01(\fR\x04data\"$\n" +
+	"\fHelloRequest\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\"8\n" +
+	"\n" +
+	"HelloReply\x12\x10\n" +
+	"\x03now\x18\x01 \x01(\x03R\x03now\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\tR\aversionB3Z1github.com/cosketch/cosketch/protocol/wire/wirepbb\x06proto3"
 
 var (
 	file_wire_proto_rawDescOnce sync.Once
@@ -1396,7 +1500,7 @@ func file_wire_proto_rawDescGZIP() []byte {
 	return file_wire_proto_rawDescData
 }
 
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_wire_proto_goTypes = []any{
 	(*Envelope)(nil),        // 0: cosketch.wire.v1.Envelope
 	(*Approve)(nil),         // 1: cosketch.wire.v1.Approve
@@ -1420,6 +1524,8 @@ var file_wire_proto_goTypes = []any{
 	(*ProgressReply)(nil),   // 19: cosketch.wire.v1.ProgressReply
 	(*DocumentRequest)(nil), // 20: cosketch.wire.v1.DocumentRequest
 	(*DocumentReply)(nil),   // 21: cosketch.wire.v1.DocumentReply
+	(*HelloRequest)(nil),    // 22: cosketch.wire.v1.HelloRequest
+	(*HelloReply)(nil),      // 23: cosketch.wire.v1.HelloReply
 }
 var file_wire_proto_depIdxs = []int32{
 	8,  // 0: cosketch.wire.v1.Release.sketches:type_name -> cosketch.wire.v1.ReleasedSketch
@@ -1447,7 +1553,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

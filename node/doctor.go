@@ -1,0 +1,232 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// Verdict says how a check ended.
+type Verdict string
+
+const (
+	Pass Verdict = "PASS"
+	Warn Verdict = "WARN" // works, and somebody should know
+	Fail Verdict = "FAIL" // a study would fail on it
+)
+
+// Finding is the outcome of one check.
+type Finding struct {
+	Check   string // what was looked at: state, ledger, disk, site file, name, connection, …
+	Subject string // where: a path, an address
+	Verdict Verdict
+	Said    string
+	Fix     string // what to do; empty where nothing is to be done
+}
+
+// DoctorOptions says what Diagnose looks at.
+type DoctorOptions struct {
+	Store   *store.Store                 // required; open for reading is enough
+	Site    func() (config.Party, error) // required: reads the site file
+	Now     func() protocol.Instant      // required: the clock
+	Version string                       // of this program
+	Studies []*study.Study               // those to look into; each lists this party
+}
+
+// Diagnose looks at what a party needs to serve studies: its state directory, its site
+// file, and for each study the way to the aggregator, address by address. It changes
+// nothing and waits for nobody longer than half a minute an address.
+func Diagnose(ctx context.Context, o DoctorOptions) []Finding {
+	findings := []Finding{{Check: "state", Subject: o.Store.Dir(), Verdict: Pass, Said: "private, identity and ledger are there"}}
+	findings = append(findings, o.ledger(), o.disk())
+	site, err := o.Site()
+	if err != nil {
+		return append(findings, Finding{Check: "site file", Verdict: Fail, Said: err.Error(), Fix: "correct the line that it names"})
+	}
+	findings = append(findings, Finding{Check: "site file", Subject: site.Path, Verdict: Pass, Said: fmt.Sprintf("%d datasets, %d studies", len(site.Datasets), len(site.Studies))})
+	for _, s := range o.Studies {
+		findings = append(findings, o.answers(s))
+		findings = append(findings, o.connections(ctx, s, site.Network)...)
+	}
+	return findings
+}
+
+func (o DoctorOptions) ledger() Finding {
+	f := Finding{Check: "ledger", Verdict: Pass}
+	entries, err := o.Store.Ledger()
+	if err != nil {
+		f.Verdict, f.Said, f.Fix = Fail, err.Error(), "restore the state directory from the newest backup; a ledger is never started afresh"
+		return f
+	}
+	f.Said = fmt.Sprintf("%d releases, the chain holds", len(entries))
+	return f
+}
+
+// spare is what a state directory needs beside releases: database, logs, spilled ids.
+const spare = 256 << 20
+
+func (o DoctorOptions) disk() Finding {
+	f := Finding{Check: "disk", Verdict: Pass}
+	free, err := o.Store.Free()
+	if err != nil {
+		f.Verdict, f.Said = Warn, err.Error()
+		return f
+	}
+	need := int64(spare)
+	for _, s := range o.Studies {
+		for i, sk := range s.Sketches {
+			if party, _ := o.self(s); sk.Side == sketch.Columns {
+				need += 8 * int64(sk.Projection.K) * int64(len(s.Features(party, i)))
+			}
+		}
+	}
+	f.Said = fmt.Sprintf("%d MiB free, %d MiB are enough", free>>20, need>>20)
+	if free < need {
+		f.Verdict, f.Fix = Fail, "make room, or name another directory with --state"
+	}
+	return f
+}
+
+func (o DoctorOptions) self(s *study.Study) (int, error) {
+	signer, err := protocol.NewSigner(o.Store.Identity())
+	if err != nil {
+		return 0, err
+	}
+	index, _ := s.PartyIndex(signer.ID())
+	return index, nil
+}
+
+// answers checks that the site file says which data answer the study.
+func (o DoctorOptions) answers(s *study.Study) Finding {
+	f := Finding{Check: "dataset", Subject: s.ID.Short(), Verdict: Pass}
+	signer, err := protocol.NewSigner(o.Store.Identity())
+	if err == nil {
+		h := home{PartyOptions{Store: o.Store, Site: o.Site, Now: o.Now}, signer, s}
+		var src *source
+		if src, err = h.source(); err == nil {
+			f.Said = fmt.Sprintf("%q answers %s; party data check %s reads it", src.data.Name, s.Name, s.ID.Short())
+			return f
+		}
+	}
+	f.Verdict, f.Said, f.Fix = Fail, err.Error(), "correct the site file"
+	return f
+}
+
+// connections tries every address of a study's aggregator. One way is enough to serve
+// the study, so others that fail are warnings.
+func (o DoctorOptions) connections(ctx context.Context, s *study.Study, network config.Network) []Finding {
+	to := s.Aggregator.ID
+	host, err := p2p.New(p2p.Config{
+		Key: o.Store.Identity(), Allow: func(id protocol.PeerID) bool { return id == to },
+		Roots: network.Roots, Version: o.Version,
+	})
+	if err != nil {
+		return []Finding{{Check: "connection", Verdict: Fail, Said: err.Error()}}
+	}
+	defer host.Close()
+	var findings []Finding
+	through := false
+	for _, addr := range s.Aggregator.Addrs {
+		at, ok := o.address(ctx, host, s, addr)
+		findings, through = append(findings, at...), through || ok
+	}
+	for i := range findings {
+		if through && findings[i].Verdict == Fail && findings[i].Check != "clock" {
+			findings[i].Verdict = Warn
+		}
+	}
+	return findings
+}
+
+func (o DoctorOptions) address(ctx context.Context, host *p2p.Host, s *study.Study, addr string) (findings []Finding, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	reached, raw, err := host.Probe(ctx, s.Aggregator.ID, addr, callHello, wire.EncodeHelloRequest(s.ID))
+	add := func(check string, v Verdict, fix, format string, args ...any) {
+		findings = append(findings, Finding{Check: check, Subject: addr, Verdict: v, Said: fmt.Sprintf(format, args...), Fix: fix})
+	}
+	if reached.Name != "" {
+		if len(reached.Resolved) == 0 {
+			add("name", Fail, "ask the operator for the right name, or this network for its name service", "%v", err)
+			return findings, false
+		}
+		add("name", Pass, "", "%s is %s", reached.Name, strings.Join(reached.Resolved, ", "))
+	}
+	if reached.Transport == "" {
+		add("connection", Fail, connectionFix(err), "%v", err)
+		return findings, false
+	}
+	add("connection", Pass, "", "%s in %v, key exchange %s", reached.Transport, reached.Connected.Round(time.Millisecond), reached.KeyExchange)
+	hello, err := greeted(raw, err)
+	if err != nil {
+		add("admission", Fail, connectionFix(err), "%v", err)
+		return findings, false
+	}
+	add("admission", Pass, "", "the aggregator hosts the study for this party; it answers in %v", reached.Answered.Round(time.Millisecond))
+	if hello.Version == o.Version {
+		add("version", Pass, "", "both are %s", o.Version)
+	} else {
+		add("version", Warn, "none while the study goes well; a study stops with exit code 8 where versions read it differently", "here %s, there %s", o.Version, hello.Version)
+	}
+	findings = append(findings, clock(addr, o.Now(), hello.Now))
+	return findings, true
+}
+
+func greeted(raw []byte, err error) (wire.Hello, error) {
+	if err != nil {
+		return wire.Hello{}, err
+	}
+	return wire.DecodeHello(raw)
+}
+
+// Clocks may differ by a little; deadlines are minutes and days.
+const (
+	noticeable = 5   // seconds
+	harmful    = 120 // seconds
+)
+
+func clock(addr string, here, there protocol.Instant) Finding {
+	f := Finding{Check: "clock", Subject: addr, Verdict: Pass, Said: "the two clocks agree"}
+	ahead := int64(here - there)
+	word := "ahead of"
+	if ahead < 0 {
+		ahead, word = -ahead, "behind"
+	}
+	if ahead <= noticeable {
+		return f
+	}
+	f.Verdict, f.Said = Warn, fmt.Sprintf("this clock is %v %s the aggregator's", time.Duration(ahead)*time.Second, word)
+	f.Fix = "let a time service set it (timedatectl set-ntp true); deadlines are the aggregator's"
+	if ahead > harmful {
+		f.Verdict = Fail
+	}
+	return f
+}
+
+// connectionFix says what to do about an error of a call.
+func connectionFix(err error) string {
+	var refusal *p2p.Refusal
+	switch {
+	case errors.Is(err, p2p.ErrRefusedPeer):
+		return "compare party identity with the study file that the aggregator was given"
+	case errors.As(err, &refusal) && refusal.Code == p2p.CodeVersion:
+		return "the aggregator runs an older program: update the older of the two"
+	case errors.As(err, &refusal) && refusal.Code == p2p.CodeUnknownStudy:
+		return "ask the operator to run aggregator study create with this very file"
+	case strings.Contains(err.Error(), "certificate"):
+		return "the outer TLS is not certified for this machine: name the authority under network: roots"
+	case errors.Is(err, p2p.ErrUnreachable):
+		return "is the aggregator serving there, and does the firewall let this port out? HTTPS_PROXY helps addresses that end in /tls/ws"
+	}
+	return "try again; then ask the operator for the aggregator's log"
+}

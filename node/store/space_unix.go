@@ -1,0 +1,18 @@
+//go:build unix
+
+package store
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// Free returns how many bytes the node may still write beside its state.
+func (s *Store) Free() (int64, error) {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(s.dir, &fs); err != nil {
+		return 0, fmt.Errorf("asking for the free space of %q: %w", s.dir, err)
+	}
+	return int64(fs.Bavail) * int64(fs.Bsize), nil
+}

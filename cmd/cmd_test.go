@@ -73,6 +73,7 @@ func TestScripts(t *testing.T) {
 			"exits":    exits,
 			"init":     initNodes,
 			"json":     isJSON,
+			"round":    round,
 			"rows":     rows,
 			"site":     writeSite,
 			"study":    writeStudy,

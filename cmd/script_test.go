@@ -101,6 +101,32 @@ func at(name string) (program string, flags []string) {
 	return program, []string{"--state", name, "--config", name + ".yaml"}
 }
 
+// round carries a bundle of each party to the aggregator, and the answers home. What
+// the commands wrote is for stdout and stderr to match.
+func round(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: round")
+	}
+	short := ts.Getenv("STUDY")
+	steps := [][]string{}
+	for _, p := range []string{"a", "b", "c"} {
+		steps = append(steps, []string{p, "export", short}, []string{"agg", "import", short + "-from-" + p + ".bundle"})
+	}
+	steps = append(steps, []string{"agg", "export", short, "-o", "home"})
+	for _, p := range []string{"a", "b", "c"} {
+		steps = append(steps, []string{p, "import", "home/" + short + "-for-" + p + ".bundle"})
+	}
+	for _, step := range steps {
+		program, flags := at(step[0])
+		code, stdout, stderr := run(ts, program, append(flags, step[1:]...)...)
+		ts.Stdout().Write(stdout)
+		ts.Stderr().Write(stderr)
+		if code != 0 {
+			ts.Fatalf("%s exits %d", strings.Join(step, " "), code)
+		}
+	}
+}
+
 // init NODE... initialises nodes.
 func initNodes(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {

@@ -41,18 +41,11 @@ type Aggregator struct {
 // NewAggregator starts an aggregator: it listens and answers at once. Serve keeps
 // it going, Close ends it.
 func NewAggregator(o AggregatorOptions) (*Aggregator, error) {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Tick == 0 {
-		o.Tick = time.Second
-	}
-	signer, err := protocol.NewSigner(o.Store.Identity())
+	a, err := offline(o)
 	if err != nil {
-		return nil, fmt.Errorf("starting aggregator: %w", err)
+		return nil, err
 	}
-	a := &Aggregator{AggregatorOptions: o, signer: signer,
-		hosted: map[protocol.StudyID]*hosted{}, peers: map[protocol.PeerID]int{}, skipped: map[protocol.StudyID]bool{}}
+	o = a.AggregatorOptions
 	a.host, err = p2p.New(p2p.Config{Key: o.Store.Identity(), Listen: o.Listen, Allow: a.allow, Limits: o.Limits, Version: o.Version, Logger: o.Logger})
 	if err != nil {
 		return nil, fmt.Errorf("starting aggregator: %w", err)
@@ -93,6 +86,7 @@ func (a *Aggregator) Serve(ctx context.Context) error {
 		if err := a.load(ctx, &running); err != nil {
 			return fmt.Errorf("serving: %w", err)
 		}
+		a.emptyInbox(ctx)
 		select {
 		case <-ctx.Done():
 			return nil

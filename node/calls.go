@@ -22,12 +22,23 @@ const (
 
 // client is a party's way to the aggregator of one study.
 type client struct {
+	carrier
+	study *study.Study
+}
+
+// carrier takes a request to the aggregator and brings its answer.
+type carrier interface {
+	call(ctx context.Context, name string, request []byte) ([]byte, error)
+}
+
+// network carries requests over connections.
+type network struct {
 	host  *p2p.Host
 	study *study.Study
 }
 
-func (c client) call(ctx context.Context, name string, request []byte) ([]byte, error) {
-	return c.host.Call(ctx, c.study.Aggregator.ID, c.study.Aggregator.Addrs, name, request)
+func (n network) call(ctx context.Context, name string, request []byte) ([]byte, error) {
+	return n.host.Call(ctx, n.study.Aggregator.ID, n.study.Aggregator.Addrs, name, request)
 }
 
 func (c client) post(ctx context.Context, envelopes []protocol.Verified) error {

@@ -299,7 +299,9 @@ func partyLabels(party protocol.PeerID) string { return fmt.Sprintf("labels-%x.j
 func (h *hosted) board(from uint64) (wire.BoardReply, error) {
 	const most = 4 << 20 // bytes of envelopes in one reply
 	reply := wire.BoardReply{From: from}
-	raws, err := h.Store.Board(h.study.ID, from, wire.MaxEnvelopes)
+	// No more than the machine has: another process may have appended since.
+	there := h.stored - min(from, h.stored)
+	raws, err := h.Store.Board(h.study.ID, from, int(min(wire.MaxEnvelopes, there)))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return reply, err
 	}

@@ -124,7 +124,7 @@ func (p *Party) open(id protocol.StudyID) (*service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the stored study: %w", err)
 	}
-	r := &service{home: home{p.PartyOptions, p.signer, s}, client: client{p.host, s}}
+	r := &service{home: home{p.PartyOptions, p.signer, s}, client: client{network{p.host, s}, s}}
 	restored, err := r.restored()
 	if err != nil {
 		return nil, err

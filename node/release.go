@@ -176,9 +176,21 @@ func (r *service) upload(ctx context.Context, job session.Upload) (session.Event
 
 // uploadSketch sends one sketch from its first missing chunk on.
 func (r *service) uploadSketch(ctx context.Context, i int, s protocol.ReleasedSketch, from int, report func(int64)) (int64, error) {
+	err := r.eachChunk(i, s, from, func(index int, piece []byte) error {
+		err := r.client.chunk(ctx, i, index, piece)
+		if err == nil {
+			report(int64(index)*protocol.ChunkSize + int64(len(piece)))
+		}
+		return err
+	})
+	return s.Size(), err
+}
+
+// eachChunk reads the chunks of a sketch of the stored release, from one on.
+func (r *home) eachChunk(i int, s protocol.ReleasedSketch, from int, send func(index int, piece []byte) error) error {
 	file, err := r.Store.OpenReleaseFile(r.study.ID, sketchFile(i))
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer file.Close()
 	buf := make([]byte, protocol.ChunkSize)
@@ -186,14 +198,13 @@ func (r *service) uploadSketch(ctx context.Context, i int, s protocol.ReleasedSk
 		at := int64(index) * protocol.ChunkSize
 		piece := buf[:min(protocol.ChunkSize, s.Size()-at)]
 		if _, err := file.ReadAt(piece, at); err != nil {
-			return 0, fmt.Errorf("reading the stored release: %w", err)
+			return fmt.Errorf("reading the stored release: %w", err)
 		}
-		if err := r.client.chunk(ctx, i, index, piece); err != nil {
-			return 0, err
+		if err := send(index, piece); err != nil {
+			return err
 		}
-		report(at + int64(len(piece)))
 	}
-	return s.Size(), nil
+	return nil
 }
 
 // fetchResult fetches what this party may see, checks it against the hashes that

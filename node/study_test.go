@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"log/slog"
 	mathrand "math/rand/v2"
 	"net"
@@ -38,7 +39,8 @@ type bench struct {
 	study   *study.Study
 	parties []string // names
 	logs    *safeBuffer
-	skew    atomic.Int64 // seconds
+	skew    *atomic.Int64                // seconds
+	entropy func(party string) io.Reader // default: crypto/rand
 }
 
 // terms is what a test's study says beyond who takes part.
@@ -58,7 +60,7 @@ type terms struct {
 // data, which gives header and rows.
 func newBench(t *testing.T, w terms, data func(party int) string) *bench {
 	t.Helper()
-	b := &bench{t: t, dir: t.TempDir(), parties: []string{"a", "b", "c"}, logs: &safeBuffer{}}
+	b := &bench{t: t, dir: t.TempDir(), parties: []string{"a", "b", "c"}, logs: &safeBuffer{}, skew: &atomic.Int64{}}
 	b.addr = freeAddr(t)
 	check(t, store.Create(b.path("agg"), store.Aggregator, rand.Reader))
 	for i, p := range b.parties {
@@ -175,6 +177,9 @@ func (b *bench) run(ctx context.Context, name string, observe node.Observer) err
 	defer st.Close()
 	options := partyOptions(st, b.path(name+".yaml"), observe, b.logger())
 	options.Now = b.now
+	if b.entropy != nil {
+		options.Entropy = b.entropy(name)
+	}
 	p, err := node.NewParty(options)
 	if err != nil {
 		return err

@@ -22,6 +22,8 @@ type commands struct {
 	Run      runCommand            `cmd:"" help:"Serve one approved study to its result, then exit."`
 	Serve    serveCommand          `cmd:"" help:"Serve all approved studies until stopped."`
 	Doctor   doctorCommand         `cmd:"" help:"Check state, site file and the way to the aggregators, and say what to do."`
+	Export   exportCommand         `cmd:"" help:"Carry a study by hand: write what this party has to say to a file."`
+	Import   importCommand         `cmd:"" help:"Carry a study by hand: read the aggregator's answer from a file."`
 	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`
 	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it with this party's labels to files."`
 	Inspect  inspectCommand        `cmd:"" help:"Show what this party released in a study, and verify its hashes."`

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/bundle"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
@@ -68,7 +69,7 @@ func CodeOf(err error) Code {
 		isOneOf(err, session.ErrRolledBack, session.ErrBoardRewritten):
 		return Failed
 	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err),
-		isOneOf(err, store.ErrNotFound, store.ErrNoStore, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrConflict):
+		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, store.ErrNotFound, store.ErrNoStore, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrConflict):
 		return Usage
 	case isOneOf(err, context.Canceled, context.DeadlineExceeded):
 		return Absent

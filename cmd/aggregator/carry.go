@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/bundle"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// importCommand and exportCommand serve parties that carry a study by hand.
+type importCommand struct {
+	Files []string `arg:"" help:"Bundles that party export wrote."`
+}
+
+func (importCommand) Help() string {
+	return "Takes in what parties have to say, as if it had come over the network, also while aggregator serve runs. Taking a bundle in again changes nothing.\n\nExample: aggregator import /media/stick/*.bundle"
+}
+
+type exportCommand struct {
+	Study  string   `arg:"" help:"The beginning of the study's id."`
+	Party  []string `placeholder:"NAME" help:"For whom; may be given again. Default: every party that has sent a bundle."`
+	Output string   `short:"o" default:"." placeholder:"DIR" help:"Where to write STUDY-for-PARTY.bundle files. Default: the current directory."`
+}
+
+func (exportCommand) Help() string {
+	return "Writes the board, and the results that a party may see, into one file for each party, sealed to that party.\n\nExample: aggregator export 5f0c1b0e -o /media/stick"
+}
+
+type imported struct {
+	File     string `json:"file"`
+	Study    string `json:"study"`
+	Party    string `json:"party"`
+	Messages int    `json:"messages,omitempty"`
+	Chunks   int    `json:"chunks,omitempty"`
+}
+
+// Run takes the bundles in, one after the other.
+func (cmd importCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	st, err := g.Open(store.Aggregator)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	out := []imported{}
+	for _, path := range cmd.Files {
+		one, err := takeIn(ctx, st, path)
+		if err != nil {
+			return fmt.Errorf("importing %s: %w", path, err)
+		}
+		out = append(out, one)
+	}
+	return c.Print(out, func(w io.Writer) {
+		for _, one := range out {
+			fmt.Fprintf(w, "took in %s from %s\n", one.File, one.Party)
+		}
+		if len(out) > 0 {
+			c.Say("Next: aggregator export %s, for the parties to take home; aggregator status says what is waited for", out[0].Study[:8])
+		}
+	})
+}
+
+// handOverTime is how long a serving aggregator may take to look into its inbox and
+// take a bundle in.
+const handOverTime = 5 * time.Minute
+
+func takeIn(ctx context.Context, st *store.Store, path string) (imported, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return imported{}, console.WithCode(console.Usage, err)
+	}
+	defer f.Close()
+	label, err := bundle.ReadLabel(f)
+	if err != nil {
+		return imported{}, err
+	}
+	s, err := console.FindStudy(st, label.Study.String())
+	if err != nil {
+		return imported{}, err
+	}
+	index, listed := s.PartyIndex(label.From)
+	if !listed {
+		return imported{}, console.WithCode(console.Usage, fmt.Errorf("study %s does not list its sender %s", s.ID.Short(), label.From))
+	}
+	out := imported{File: path, Study: s.ID.String(), Party: s.Parties[index].Name}
+	desk, err := node.OpenDesk(ctx, options(st), s.ID)
+	if errors.Is(err, store.ErrLocked) {
+		ctx, cancel := context.WithTimeout(ctx, handOverTime)
+		defer cancel()
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return out, err
+		}
+		return out, node.HandOver(ctx, st, f)
+	}
+	if err != nil {
+		return out, err
+	}
+	defer desk.Close()
+	got, err := desk.Import(ctx, label, f)
+	out.Messages, out.Chunks = got.Messages, got.Chunks
+	return out, err
+}
+
+func options(st *store.Store) node.AggregatorOptions {
+	return node.AggregatorOptions{Store: st, Now: console.Now, Version: console.Version()}
+}
+
+type exported struct {
+	Party string `json:"party"`
+	File  string `json:"file"`
+}
+
+// Run writes a bundle for each party.
+func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	st, err := g.Open(store.Aggregator)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	s, err := console.FindStudy(st, cmd.Study)
+	if err != nil {
+		return err
+	}
+	parties, err := cmd.parties(s)
+	if err != nil {
+		return err
+	}
+	if err := settle(ctx, st, s); err != nil {
+		return err
+	}
+	out := []exported{}
+	for _, p := range parties {
+		path := filepath.Join(cmd.Output, fmt.Sprintf("%s-for-%s.bundle", s.ID.Short(), p.Name))
+		err := console.WriteFileWhole(path, func(w io.Writer) error { return node.ExportBoard(options(st), s, p.ID, w) })
+		if errors.Is(err, node.ErrNoMailbox) && len(cmd.Party) == 0 {
+			c.Say("%s has sent no bundle yet: nothing for it", p.Name)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		out = append(out, exported{p.Name, path})
+	}
+	if len(out) == 0 {
+		return console.WithCode(console.Absent, fmt.Errorf("exporting study %s: %w (party export writes one)", s.ID.Short(), node.ErrNoMailbox))
+	}
+	return c.Print(out, func(w io.Writer) {
+		for _, one := range out {
+			fmt.Fprintf(w, "wrote %s, sealed to %s\n", one.File, one.Party)
+		}
+		c.Say("Next: take them home (party import FILE)")
+	})
+}
+
+// parties are those to write for.
+func (cmd exportCommand) parties(s *study.Study) ([]study.Party, error) {
+	if len(cmd.Party) == 0 {
+		return s.Parties, nil
+	}
+	var out []study.Party
+	for _, name := range cmd.Party {
+		i, known := s.PartyByName(name)
+		if !known {
+			return nil, console.WithCode(console.Usage, fmt.Errorf("exporting study %s: it has no party %q", s.ID.Short(), name))
+		}
+		out = append(out, s.Parties[i])
+	}
+	return out, nil
+}
+
+// settle lets a study that nobody serves do what its dates ask for.
+func settle(ctx context.Context, st *store.Store, s *study.Study) error {
+	desk, err := node.OpenDesk(ctx, options(st), s.ID)
+	if errors.Is(err, store.ErrLocked) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer desk.Close()
+	return desk.Settle(ctx)
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/bundle"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// exportCommand and importCommand carry a study by hand instead of run.
+type exportCommand struct {
+	Study  string `arg:"" help:"The beginning of the study's id."`
+	Output string `short:"o" placeholder:"FILE" help:"Default: STUDY-from-PARTY.bundle in the current directory."`
+}
+
+func (exportCommand) Help() string {
+	return "Does what run would, as far as this party can by itself, and writes everything that it has to say to the aggregator into one file, sealed to the aggregator. Take the file there (aggregator import), bring the aggregator's answer back (party import), and repeat until the result is here. Nothing is drawn or signed twice, so a lost file is simply written again.\n\nExample: party export 5f0c1b0e -o /media/stick/5f0c1b0e-from-north.bundle"
+}
+
+type importCommand struct {
+	File string `arg:"" help:"A bundle that aggregator export wrote for this party."`
+}
+
+func (importCommand) Help() string {
+	return "Reads the board, and the result where there is one, from the aggregator's bundle, and goes on with the study from there.\n\nExample: party import /media/stick/5f0c1b0e-for-north.bundle"
+}
+
+// carried is what both print.
+type carried struct {
+	Study string `json:"study"`
+	File  string `json:"file"`
+	Bytes int64  `json:"bytes,omitempty"`
+	State string `json:"state"`
+}
+
+// Run goes on with the study and writes the bundle.
+func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	st, err := g.Open(store.Party)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	s, err := console.FindStudy(st, cmd.Study)
+	if err != nil {
+		return err
+	}
+	index, err := self(st, s)
+	if err != nil {
+		return err
+	}
+	if err := inTime(st, s); err != nil {
+		return err
+	}
+	if cmd.Output == "" {
+		cmd.Output = fmt.Sprintf("%s-from-%s.bundle", s.ID.Short(), s.Parties[index].Name)
+	}
+	party, end, err := byHand(st, g, newTalk(c, s, index))
+	if err != nil {
+		return err
+	}
+	defer end()
+	out := carried{Study: s.ID.String(), File: cmd.Output}
+	err = console.WriteFileWhole(cmd.Output, func(w io.Writer) error {
+		counted := &counter{w: w}
+		done, err := party.Export(ctx, s.ID, counted)
+		out.State, out.Bytes = string(done.Status.State), counted.n
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.Print(out, func(w io.Writer) {
+		fmt.Fprintf(w, "wrote %s (%d bytes), sealed to the aggregator\n", out.File, out.Bytes)
+		c.Say("Next: take it to the aggregator (aggregator import FILE), bring the answer back (party import FILE)")
+	})
+}
+
+// Run reads the bundle and goes on with the study.
+func (cmd importCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	st, err := g.Open(store.Party)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	f, err := os.Open(cmd.File)
+	if err != nil {
+		return console.WithCode(console.Usage, err)
+	}
+	defer f.Close()
+	label, err := bundle.ReadLabel(f)
+	if err != nil {
+		return err
+	}
+	s, err := console.FindStudy(st, label.Study.String())
+	if err != nil {
+		return err
+	}
+	index, err := self(st, s)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	party, end, err := byHand(st, g, newTalk(c, s, index))
+	if err != nil {
+		return err
+	}
+	defer end()
+	done, err := party.Import(ctx, f)
+	if err != nil {
+		return err
+	}
+	out := carried{Study: s.ID.String(), File: cmd.File, State: string(done.Status.State)}
+	return c.Print(out, func(w io.Writer) { cmd.next(w, c, s, done.Status) })
+}
+
+func (cmd importCommand) next(w io.Writer, c *console.Console, s *study.Study, status session.Status) {
+	if status.State == session.Done {
+		fmt.Fprintf(w, "done: %s (%s)\n", s.Name, s.ID.Short())
+		c.Say("Next: party result %s", s.ID.Short())
+		return
+	}
+	fmt.Fprintf(w, "read %s; %s is %s\n", cmd.File, s.Name, status.State)
+	c.Say("Next: party export %s, unless it waits for others alone (party status %s)", s.ID.Short(), s.ID.Short())
+}
+
+// byHand makes a party that talks as run does.
+func byHand(st *store.Store, g *console.Globals, t *talk) (*node.Party, func(), error) {
+	site, err := config.LoadParty(g.Config)
+	if err != nil {
+		return nil, nil, console.WithCode(console.Usage, err)
+	}
+	party, err := newParty(st, site, g, slog.New(slog.DiscardHandler), t.observe)
+	if err != nil {
+		return nil, nil, err
+	}
+	return party, func() { t.end(); party.Close() }, nil
+}
+
+// counter counts what goes through it.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,147 @@
+package bundle
+
+import (
+	"bytes"
+	"crypto/hpke"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+var label = Label{Study: protocol.StudyID{1}, From: protocol.PeerID{2}, To: protocol.PeerID{3}}
+
+func recipient(t testing.TB) hpke.PrivateKey {
+	t.Helper()
+	key, err := hpke.MLKEM768X25519().DeriveKeyPair(bytes.Repeat([]byte{7}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+type part struct {
+	name string
+	body []byte
+}
+
+func write(t testing.TB, parts ...part) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := Create(&out, label, recipient(t).PublicKey().Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range parts {
+		if err := w.Add(p.name, p.body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// read returns the parts before an error or the end.
+func read(data []byte, key hpke.PrivateKey) (parts []part, l Label, err error) {
+	in := bytes.NewReader(data)
+	if l, err = ReadLabel(in); err != nil {
+		return nil, l, err
+	}
+	r, err := Open(in, l, key)
+	if err != nil {
+		return nil, l, err
+	}
+	for {
+		name, body, err := r.Next()
+		if err == io.EOF {
+			return parts, l, nil
+		}
+		if err != nil {
+			return parts, l, err
+		}
+		parts = append(parts, part{name, body})
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	want := []part{{"post", []byte("one")}, {"chunk", bytes.Repeat([]byte{5}, maxBody)}, {"empty", nil}}
+	got, l, err := read(write(t, want...), recipient(t))
+	if err != nil || l != label || len(got) != len(want) {
+		t.Fatalf("%d parts of %+v, %v", len(got), l, err)
+	}
+	for i, p := range got {
+		if p.name != want[i].name || !bytes.Equal(p.body, want[i].body) {
+			t.Errorf("part %d is %q with %d bytes", i, p.name, len(p.body))
+		}
+	}
+	if _, _, err := read(write(t), recipient(t)); err != nil {
+		t.Errorf("a bundle without parts: %v", err)
+	}
+}
+
+// Nothing can be cut off, added, turned or put elsewhere unnoticed.
+func TestDamage(t *testing.T) {
+	whole := write(t, part{"a", []byte("first")}, part{"b", []byte("second")})
+	for n := range whole {
+		if _, _, err := read(whole[:n], recipient(t)); !errors.Is(err, ErrTruncated) && !errors.Is(err, ErrNoBundle) {
+			t.Fatalf("cut to %d of %d bytes: %v", n, len(whole), err)
+		}
+		turned := bytes.Clone(whole)
+		turned[n] ^= 0x40
+		if _, _, err := read(turned, recipient(t)); err == nil {
+			t.Fatalf("byte %d turned: no error", n)
+		}
+	}
+	if _, _, err := read(append(bytes.Clone(whole), 0), recipient(t)); !errors.Is(err, ErrDamaged) {
+		t.Errorf("one more byte: %v", err)
+	}
+	head := len(magic) + 3*32 + encSize
+	length := func(body int) int { return 4 + 2 + 1 + body + 16 }
+	first, second := whole[head:head+length(5)], whole[head+length(5):head+length(5)+length(6)]
+	swapped := bytes.Join([][]byte{whole[:head], second, first, whole[head+len(first)+len(second):]}, nil)
+	if len(swapped) != len(whole) {
+		t.Fatal("the test does not know the format")
+	}
+	if _, _, err := read(swapped, recipient(t)); !errors.Is(err, ErrDamaged) {
+		t.Errorf("parts in another order: %v", err)
+	}
+	other, err := hpke.MLKEM768X25519().GenerateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := read(whole, other); !errors.Is(err, ErrDamaged) {
+		t.Errorf("another recipient: %v", err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	if _, err := Create(io.Discard, label, []byte("short")); err == nil {
+		t.Error("a key that is none was sealed to")
+	}
+	w, err := Create(io.Discard, label, recipient(t).PublicKey().Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []part{{"", nil}, {fmt.Sprintf("%033d", 1), nil}, {"a", make([]byte, maxBody+1)}} {
+		if err := w.Add(p.name, p.body); err == nil {
+			t.Errorf("part %q of %d bytes was written", p.name, len(p.body))
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	key := recipient(f)
+	f.Add([]byte(magic))
+	f.Add(write(f))
+	f.Add(write(f, part{"post", []byte("one")}, part{"chunk", make([]byte, 100)}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		parts, _, err := read(data, key)
+		if err != nil && len(parts) > 0 && !errors.Is(err, ErrTruncated) && !errors.Is(err, ErrDamaged) {
+			t.Errorf("after %d parts: %v", len(parts), err)
+		}
+	})
+}

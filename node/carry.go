@@ -1,0 +1,282 @@
+package node
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/hkdf"
+	"crypto/hpke"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/node/bundle"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// A study can run without a network between the nodes: bundles carry by hand what
+// calls would. To the aggregator goes what a party would post, and the chunks of its
+// release; back come the board, and the documents that this party may see. Both sides
+// run the code that answers calls, so a study may mix parties of either kind.
+
+// The parts of bundles beside requests, which have their calls' names.
+const (
+	partMailbox  = "mailbox"  // to the aggregator: where to seal the answer to
+	partBoard    = "board"    // from it: a stretch of the board, from its beginning on
+	partDocument = "document" // from it: hash ‖ a piece of a result document
+)
+
+// errNoNews ends what a party does when the bundle has nothing more for it.
+var errNoNews = errors.New("nothing more in the bundle")
+
+// Carried is what came of handling a study by hand.
+type Carried struct {
+	Status session.Status
+	Bundle bundle.Label // of the bundle that was written or read
+}
+
+// Export does all that the party can do by itself for an approved study, as Run would,
+// and writes a bundle for the aggregator with everything that this party has to say. It
+// may be written again at any time: nothing is drawn or signed twice.
+func (p *Party) Export(ctx context.Context, id protocol.StudyID, w io.Writer) (Carried, error) {
+	c, err := p.byHand(ctx, id, nil, func(r *service) (bundle.Label, error) { return r.export(w) })
+	if err != nil {
+		return c, fmt.Errorf("exporting study %s: %w", id.Short(), err)
+	}
+	return c, nil
+}
+
+// Import reads a bundle of the aggregator and goes on with the study from there.
+func (p *Party) Import(ctx context.Context, in io.Reader) (Carried, error) {
+	label, err := bundle.ReadLabel(in)
+	if err != nil {
+		return Carried{}, fmt.Errorf("importing: %w", err)
+	}
+	if label.To != p.ID() {
+		return Carried{}, fmt.Errorf("importing: %w: it is for %s, this is %s", bundle.ErrElsewhere, label.To, p.ID())
+	}
+	news := func(s *study.Study) (*mail, error) {
+		if label.From != s.Aggregator.ID {
+			return nil, fmt.Errorf("%w: it is from %s, the study's aggregator is %s", bundle.ErrElsewhere, label.From, s.Aggregator.ID)
+		}
+		key, err := mailboxKey(p.Store.Identity(), s.ID)
+		if err != nil {
+			return nil, err
+		}
+		reader, err := bundle.Open(in, label, key)
+		if err != nil {
+			return nil, err
+		}
+		return readMail(reader, s.ID)
+	}
+	c, err := p.byHand(ctx, label.Study, news, func(*service) (bundle.Label, error) { return label, nil })
+	if err != nil {
+		return c, fmt.Errorf("importing study %s: %w", label.Study.Short(), err)
+	}
+	return c, nil
+}
+
+// byHand serves a study as far as the news reach, and then calls last.
+func (p *Party) byHand(ctx context.Context, id protocol.StudyID, news func(*study.Study) (*mail, error), last func(*service) (bundle.Label, error)) (c Carried, err error) {
+	unlock, err := p.Store.LockStudy(id)
+	if err != nil {
+		return c, err
+	}
+	defer unlock()
+	r, err := p.open(id)
+	if err != nil {
+		return c, err
+	}
+	from := &mail{documents: map[protocol.Digest][]byte{}}
+	if news != nil {
+		if from, err = news(r.study); err != nil {
+			return c, err
+		}
+	}
+	r.client = client{carrier: from, study: r.study}
+	if err := r.handle(ctx); err != nil {
+		return c, err
+	}
+	c.Status = r.machine.Status()
+	c.Bundle, err = last(r)
+	return c, err
+}
+
+// handle does what the news allow: reads the board and runs jobs, in turn. What is to
+// be sent waits for the next bundle.
+func (r *service) handle(ctx context.Context) error {
+	if err := r.decide(ctx); err != nil {
+		return err
+	}
+	for {
+		for len(r.pending.Run) > 0 && !r.machine.Status().Terminal() {
+			event, err := r.run(ctx, r.pending.Run[0])
+			if err != nil {
+				return err
+			}
+			r.pending.Run = r.pending.Run[1:]
+			if err := r.step(event); err != nil {
+				return err
+			}
+		}
+		err := r.read(ctx, 0)
+		if errors.Is(err, errNoNews) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if status := r.machine.Status(); status.State == session.Failed {
+		return &FailedError{status.Failure}
+	}
+	return nil
+}
+
+// export writes all own envelopes and, where there is one, the whole release.
+func (r *service) export(w io.Writer) (bundle.Label, error) {
+	label := bundle.Label{Study: r.study.ID, From: r.signer.ID(), To: r.study.Aggregator.ID}
+	out, err := bundle.Create(w, label, r.study.Aggregator.HPKE)
+	if err != nil {
+		return label, err
+	}
+	key, err := mailboxKey(r.Store.Identity(), r.study.ID)
+	if err != nil {
+		return label, err
+	}
+	mailbox := r.signer.SignMailbox(r.study.ID, key.PublicKey().Bytes())
+	if err := out.Add(partMailbox, mailbox.Encode()); err != nil {
+		return label, err
+	}
+	own, err := r.Store.Own(r.study.ID)
+	if err != nil {
+		return label, err
+	}
+	for _, o := range own {
+		e, err := wire.DecodeEnvelope(o.Raw)
+		if err != nil {
+			return label, fmt.Errorf("own %s in the store: %w", o.Kind, err)
+		}
+		if err := out.Add(callPost, wire.EncodePost([]protocol.Envelope{e})); err != nil {
+			return label, err
+		}
+	}
+	if err := r.exportRelease(out); err != nil {
+		return label, err
+	}
+	return label, out.Close()
+}
+
+// mailboxKey is the key of a party's mailbox in a study. It follows from the identity
+// key, so there is nothing more to store: who has the state directory has both.
+func mailboxKey(identity ed25519.PrivateKey, id protocol.StudyID) (hpke.PrivateKey, error) {
+	material, err := hkdf.Key(sha256.New, identity.Seed(), id[:], "cosketch/1/mailbox", 32)
+	if err != nil {
+		return nil, fmt.Errorf("deriving the mailbox key: %w", err)
+	}
+	return hpke.MLKEM768X25519().DeriveKeyPair(material)
+}
+
+func (r *service) exportRelease(out *bundle.Writer) error {
+	raw, err := r.Store.ReleaseHeader(r.study.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	e, err := decodeVerified(raw)
+	if err != nil {
+		return fmt.Errorf("stored release: %w", err)
+	}
+	header, err := wire.DecodeRelease(e.Payload())
+	if err != nil {
+		return fmt.Errorf("stored release: %w", err)
+	}
+	for i, s := range header.Sketches {
+		send := func(index int, piece []byte) error {
+			return out.Add(callChunk, wire.EncodeChunk(wire.Chunk{Study: r.study.ID, Sketch: i, Index: index, Data: piece}))
+		}
+		if err := r.eachChunk(i, s, 0, send); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mail answers a party's calls from a bundle.
+type mail struct {
+	board     []wire.BoardReply
+	documents map[protocol.Digest][]byte
+}
+
+// readMail reads a whole bundle of the aggregator.
+func readMail(in *bundle.Reader, id protocol.StudyID) (*mail, error) {
+	m := &mail{documents: map[protocol.Digest][]byte{}}
+	for {
+		name, body, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return m, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch name {
+		case partBoard:
+			reply, err := wire.DecodeBoardReply(body, id)
+			if err != nil {
+				return nil, err
+			}
+			m.board = append(m.board, reply)
+		case partDocument:
+			var hash protocol.Digest
+			if copy(hash[:], body) < len(hash) || len(m.documents[hash])+len(body) > maxDocument {
+				return nil, bundle.ErrDamaged
+			}
+			m.documents[hash] = append(m.documents[hash], body[len(hash):]...)
+		default:
+			return nil, fmt.Errorf("%w: unknown part %q", bundle.ErrDamaged, name)
+		}
+	}
+}
+
+// call answers as the aggregator would, as far as the bundle reaches.
+func (m *mail) call(_ context.Context, name string, request []byte) ([]byte, error) {
+	switch name {
+	case callRead:
+		q, err := wire.DecodeRead(request)
+		if err != nil {
+			return nil, err
+		}
+		return m.read(q.From)
+	case callProgress: // the release goes into the next bundle, whatever has arrived
+		return wire.EncodeProgress(wire.Progress{Complete: true}), nil
+	case callDocument:
+		q, err := wire.DecodeDocumentRequest(request)
+		if err != nil {
+			return nil, err
+		}
+		data, there := m.documents[q.Hash]
+		if !there || q.Offset > int64(len(data)) {
+			return nil, fmt.Errorf("the bundle lacks document %s: ask the operator for a new one", q.Hash)
+		}
+		return wire.EncodeDocumentReply(data[q.Offset:min(q.Offset+pieceSize, int64(len(data)))]), nil
+	}
+	return nil, fmt.Errorf("call %s is not answered by bundles", name)
+}
+
+// read answers with what the bundle's board has beyond an index.
+func (m *mail) read(from uint64) ([]byte, error) {
+	for _, reply := range m.board {
+		if end := reply.From + uint64(len(reply.Envelopes)); reply.From <= from && from < end {
+			reply.Envelopes = reply.Envelopes[from-reply.From:]
+			reply.From = from
+			return wire.EncodeBoardReply(reply), nil
+		}
+	}
+	return nil, errNoNews
+}

@@ -1,0 +1,258 @@
+package node_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/bundle"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/session"
+)
+
+// fixed is an entropy source of a party: the same bytes in the same order, whatever
+// carries its messages.
+func fixed(party string) io.Reader {
+	return rand.NewChaCha8(sha256.Sum256([]byte("entropy of " + party)))
+}
+
+// byHand opens a party for one command, as its owner would between two walks with the
+// stick, and goes on with its entropy where the last one stopped.
+func (b *bench) byHand(name string, entropy io.Reader, do func(*node.Party) error) error {
+	b.t.Helper()
+	st := b.open(name)
+	defer st.Close()
+	options := partyOptions(st, b.path(name+".yaml"), nil, b.logger())
+	options.Now, options.Entropy = b.now, entropy
+	p, err := node.NewParty(options)
+	check(b.t, err)
+	defer p.Close()
+	return do(p)
+}
+
+func (b *bench) deskOptions(st *store.Store) node.AggregatorOptions {
+	return node.AggregatorOptions{Store: st, Now: b.now, Logger: b.logger()}
+}
+
+// take hands the aggregator a bundle.
+func (b *bench) take(data []byte) (node.Arrived, error) {
+	st := b.open("agg")
+	defer st.Close()
+	in := bytes.NewReader(data)
+	label, err := bundle.ReadLabel(in)
+	if err != nil {
+		return node.Arrived{}, err
+	}
+	desk, err := node.OpenDesk(b.context(), b.deskOptions(st), label.Study)
+	if err != nil {
+		return node.Arrived{}, err
+	}
+	defer desk.Close()
+	return desk.Import(b.context(), label, in)
+}
+
+// answer is the aggregator's bundle for a party.
+func (b *bench) answer(name string) []byte {
+	b.t.Helper()
+	st := b.open("agg")
+	defer st.Close()
+	i, _ := b.study.PartyByName(name)
+	var out bytes.Buffer
+	check(b.t, node.ExportBoard(b.deskOptions(st), b.study, b.study.Parties[i].ID, &out))
+	return out.Bytes()
+}
+
+// carryAll carries bundles to and fro until every party has its result, and returns
+// all of them.
+func (b *bench) carryAll() (bundles [][]byte) {
+	b.t.Helper()
+	entropy := map[string]io.Reader{}
+	for _, name := range b.parties {
+		entropy[name] = fixed(name)
+	}
+	for range 8 {
+		for _, name := range b.parties {
+			var out bytes.Buffer
+			check(b.t, b.byHand(name, entropy[name], func(p *node.Party) error {
+				_, err := p.Export(b.context(), b.study.ID, &out)
+				return err
+			}))
+			_, err := b.take(out.Bytes())
+			check(b.t, err)
+			bundles = append(bundles, out.Bytes())
+		}
+		done := 0
+		for _, name := range b.parties {
+			in := b.answer(name)
+			bundles = append(bundles, in)
+			check(b.t, b.byHand(name, entropy[name], func(p *node.Party) error {
+				c, err := p.Import(b.context(), bytes.NewReader(in))
+				if c.Status.State == session.Done {
+					done++
+				}
+				return err
+			}))
+		}
+		if done == len(b.parties) {
+			return bundles
+		}
+	}
+	b.t.Fatal("the study did not end in eight rounds of bundles")
+	return nil
+}
+
+// released reads what a party released, and its result without what names the shares'
+// randomness: the agreement's transcript, and the headers that carry it.
+func (b *bench) released(name string) (sketch []byte, result string) {
+	b.t.Helper()
+	st := b.open(name)
+	defer st.Close()
+	f, err := st.OpenReleaseFile(b.study.ID, "sketch-0.bin")
+	check(b.t, err)
+	defer f.Close()
+	sketch, err = io.ReadAll(f)
+	check(b.t, err)
+	_, raw, err := node.StoredResult(st, b.study.ID)
+	check(b.t, err)
+	return sketch, regexp.MustCompile(`"(t2|release)": "[0-9a-f]{64}"`).ReplaceAllString(string(raw), `"$1": ""`)
+}
+
+// A study carried by hand releases the same bytes and has the same result as over the
+// network; no bundle shows a name, a value or a key.
+func TestStudyByHand(t *testing.T) {
+	net := newBench(t, smallSketch, uniform(50))
+	hand := *net
+	hand.dir = t.TempDir()
+	check(t, os.CopyFS(hand.dir, os.DirFS(net.dir)))
+	check(t, filepath.WalkDir(hand.dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			return os.Chmod(path, 0o700)
+		} else if err == nil {
+			return os.Chmod(path, 0o600)
+		}
+		return err
+	}))
+
+	stop := net.serve()
+	net.entropy = fixed
+	net.runAll(net.context(), net.parties...)
+	stop()
+	bundles := hand.carryAll()
+
+	for _, name := range net.parties {
+		wantSketch, wantResult := net.released(name)
+		gotSketch, gotResult := hand.released(name)
+		if !bytes.Equal(gotSketch, wantSketch) {
+			t.Errorf("party %s released other bytes by hand", name)
+		}
+		if gotResult != wantResult || !strings.Contains(wantResult, `"full"`) {
+			t.Errorf("party %s has another result by hand:\n%s\n%s", name, gotResult, wantResult)
+		}
+		sealed := false
+		for _, data := range bundles {
+			sealed = sealed || len(data) > len(wantSketch)
+			if bytes.Contains(data, wantSketch[:64]) || bytes.Contains(data, []byte("correlation")) {
+				t.Error("a bundle holds a plain sketch or result")
+			}
+		}
+		if !sealed {
+			t.Error("no bundle is as large as a sketch")
+		}
+	}
+}
+
+func TestBundleRefusals(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	export := func(name string) []byte {
+		var out bytes.Buffer
+		check(t, b.byHand(name, fixed(name), func(p *node.Party) error {
+			_, err := p.Export(b.context(), b.study.ID, &out)
+			return err
+		}))
+		return out.Bytes()
+	}
+	whole := export("a")
+	refused := func(what string, data []byte, want string) {
+		t.Helper()
+		if _, err := b.take(data); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", what, err, want)
+		}
+	}
+	refused("a text", []byte("cosketch?"), "not a bundle")
+	refused("cut in the key", whole[:500], "cut off")
+	refused("cut before the end", whole[:len(whole)-10], "cut off")
+	turned := bytes.Clone(whole)
+	turned[len(turned)-100] ^= 1
+	refused("a bit turned", turned, "damaged")
+	refused("one more byte", append(bytes.Clone(whole), 0), "bytes after its end")
+	relabelled := bytes.Clone(whole)
+	other, _ := b.study.PartyByName("b")
+	copy(relabelled[len("cosketch bundle/1\n")+32:], b.study.Parties[other].ID[:])
+	refused("in another party's name", relabelled, "damaged")
+
+	st := b.open("agg")
+	defer st.Close()
+	err := node.ExportBoard(b.deskOptions(st), b.study, b.study.Parties[other].ID, io.Discard)
+	if !errors.Is(err, node.ErrNoMailbox) {
+		t.Errorf("a party that sent nothing: %v", err)
+	}
+}
+
+// A party on the network and parties with sticks take part in one study, and the
+// serving aggregator takes their bundles from its inbox.
+func TestBundlesBesideTheNetwork(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	stop := b.serve()
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- b.run(b.context(), "a", nil) }()
+	entropy := map[string]io.Reader{"b": fixed("b"), "c": fixed("c")}
+	st, err := store.Open(b.path("agg"), store.Aggregator, store.Options{ReadOnly: true})
+	check(t, err)
+	defer st.Close()
+	for round := 0; ; round++ {
+		if round == 100 {
+			t.Fatal("the study did not end")
+		}
+		done := 0
+		for name, e := range entropy {
+			check(t, b.byHand(name, e, func(p *node.Party) error {
+				var out bytes.Buffer
+				if _, err := p.Export(b.context(), b.study.ID, &out); err != nil {
+					return err
+				}
+				if err := node.HandOver(b.context(), st, &out); err != nil {
+					return err
+				}
+				c, err := p.Import(b.context(), bytes.NewReader(b.answerBeside(st, name)))
+				if c.Status.State == session.Done {
+					done++
+				}
+				return err
+			}))
+		}
+		if done == len(entropy) {
+			break
+		}
+	}
+	check(t, <-ended)
+	if err := node.HandOver(b.context(), st, strings.NewReader("no bundle")); err == nil || !strings.Contains(err.Error(), "not a bundle") {
+		t.Errorf("a text in the inbox: %v", err)
+	}
+}
+
+// answerBeside exports beside the serving aggregator.
+func (b *bench) answerBeside(st *store.Store, name string) []byte {
+	i, _ := b.study.PartyByName(name)
+	var out bytes.Buffer
+	check(b.t, node.ExportBoard(b.deskOptions(st), b.study, b.study.Parties[i].ID, &out))
+	return out.Bytes()
+}

@@ -1,0 +1,237 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/cosketch/cosketch/node/bundle"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// Desk is an aggregator that hosts one study without a network, for bundles. It holds
+// the study's lock, so no serving aggregator has the study meanwhile.
+type Desk struct {
+	aggregator *Aggregator
+	hosted     *hosted
+	cancel     context.CancelFunc
+	done       chan struct{}
+}
+
+// OpenDesk takes a study up from the store; store.ErrLocked when it is being served.
+// Options.Listen is not used. Close must follow.
+func OpenDesk(ctx context.Context, o AggregatorOptions, id protocol.StudyID) (*Desk, error) {
+	a, err := offline(o)
+	if err != nil {
+		return nil, err
+	}
+	h, err := a.open(id)
+	if err != nil {
+		return nil, fmt.Errorf("opening study %s: %w", id.Short(), err)
+	}
+	a.admit(h)
+	ctx, cancel := context.WithCancel(ctx)
+	d := &Desk{aggregator: a, hosted: h, cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(d.done)
+		h.run(ctx)
+	}()
+	return d, nil
+}
+
+// Close ends the study's goroutine and gives its lock back. What was taken in is stored.
+func (d *Desk) Close() {
+	d.cancel()
+	<-d.done
+}
+
+// offline is an aggregator without a network.
+func offline(o AggregatorOptions) (*Aggregator, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Tick == 0 {
+		o.Tick = time.Second
+	}
+	signer, err := protocol.NewSigner(o.Store.Identity())
+	if err != nil {
+		return nil, fmt.Errorf("starting aggregator: %w", err)
+	}
+	return &Aggregator{AggregatorOptions: o, signer: signer,
+		hosted: map[protocol.StudyID]*hosted{}, peers: map[protocol.PeerID]int{}, skipped: map[protocol.StudyID]bool{}}, nil
+}
+
+// Settle waits until the study has done what it can do now: dates looked at, results
+// computed.
+func (d *Desk) Settle(ctx context.Context) error {
+	for {
+		var busy bool
+		if err := d.hosted.do(ctx, func() error {
+			busy = d.hosted.running
+			return nil
+		}); err != nil {
+			return err
+		}
+		if !busy {
+			return nil
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Arrived says what a bundle held.
+type Arrived struct {
+	Bundle   bundle.Label
+	Messages int // envelopes, also those that were on the board before
+	Chunks   int
+}
+
+// Import takes the bundle of a party of the desk's study in, after ReadLabel. What
+// comes before an error has been taken in; taking it in again changes nothing.
+func (d *Desk) Import(ctx context.Context, label bundle.Label, in io.Reader) (Arrived, error) {
+	got, err := d.aggregator.take(ctx, label, in)
+	if err == nil {
+		err = d.Settle(ctx)
+	}
+	return got, err
+}
+
+// take answers the requests in a bundle as if they had come over the network.
+func (a *Aggregator) take(ctx context.Context, label bundle.Label, in io.Reader) (got Arrived, err error) {
+	got.Bundle = label
+	if label.To != a.ID() {
+		return got, fmt.Errorf("%w: it is for %s, this is %s", bundle.ErrElsewhere, label.To, a.ID())
+	}
+	if _, err := a.find(label.Study, label.From); err != nil {
+		return got, err
+	}
+	reader, err := bundle.Open(in, label, a.Store.HPKE())
+	if err != nil {
+		return got, err
+	}
+	for {
+		name, body, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return got, nil
+		}
+		if err != nil {
+			return got, err
+		}
+		switch name {
+		case partMailbox:
+			err = a.mailbox(label, body)
+		case callPost:
+			_, err = a.post(ctx, label.From, body)
+			got.Messages++
+		case callChunk:
+			_, err = a.chunk(ctx, label.From, body)
+			got.Chunks++
+		default:
+			err = fmt.Errorf("%w: unknown part %q", bundle.ErrDamaged, name)
+		}
+		if err != nil {
+			return got, err
+		}
+	}
+}
+
+// mailbox stores where a party's answers are sealed to.
+func (a *Aggregator) mailbox(label bundle.Label, body []byte) error {
+	m, err := protocol.DecodeMailbox(label.Study, label.From, body)
+	if err != nil {
+		return err
+	}
+	return a.Store.PutResult(label.Study, mailboxFile(label.From), m.Encode())
+}
+
+func mailboxFile(party protocol.PeerID) string { return fmt.Sprintf("mailbox-%x", party[:]) }
+
+// ErrNoMailbox reports a party that has sent no bundle yet, so that there is no key to
+// seal an answer to.
+var ErrNoMailbox = errors.New("the party has sent no bundle yet")
+
+// ExportBoard writes a bundle for a party: the board, and the results that it may see.
+// It reads the store alone, also beside a serving aggregator.
+func ExportBoard(o AggregatorOptions, s *study.Study, party protocol.PeerID, w io.Writer) error {
+	if err := exportBoard(o, s, party, w); err != nil {
+		return fmt.Errorf("exporting study %s: %w", s.ID.Short(), err)
+	}
+	return nil
+}
+
+func exportBoard(o AggregatorOptions, s *study.Study, party protocol.PeerID, w io.Writer) error {
+	a, err := offline(o)
+	if err != nil {
+		return err
+	}
+	raw, err := o.Store.Result(s.ID, mailboxFile(party))
+	if errors.Is(err, store.ErrNotFound) {
+		return ErrNoMailbox
+	}
+	if err != nil {
+		return err
+	}
+	mailbox, err := protocol.DecodeMailbox(s.ID, party, raw)
+	if err != nil {
+		return err
+	}
+	h, err := newHosted(a, s)
+	if err != nil {
+		return err
+	}
+	out, err := bundle.Create(w, bundle.Label{Study: s.ID, From: a.ID(), To: party}, mailbox.Key)
+	if err != nil {
+		return err
+	}
+	for from := uint64(0); from < h.stored; {
+		reply, err := h.board(from)
+		if err != nil {
+			return err
+		}
+		if err := out.Add(partBoard, wire.EncodeBoardReply(reply)); err != nil {
+			return err
+		}
+		from += uint64(len(reply.Envelopes))
+	}
+	if err := h.exportDocuments(out, party); err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+// exportDocuments adds the results that a party may see, as documentName has it.
+func (h *hosted) exportDocuments(out *bundle.Writer, party protocol.PeerID) error {
+	result, ok := h.machine.Result()
+	if !ok {
+		return nil
+	}
+	documents := []protocol.Digest{result.Document.Hash}
+	for _, own := range result.PerParty {
+		if own.Party == party {
+			documents = append(documents, own.Hash)
+		}
+	}
+	for _, hash := range documents {
+		data, err := h.Store.Result(h.study.ID, h.documentName(hash, party))
+		if err != nil {
+			return err
+		}
+		for at := 0; at == 0 || at < len(data); at += pieceSize {
+			piece := data[at:min(at+pieceSize, len(data))]
+			if err := out.Add(partDocument, append(hash[:len(hash):len(hash)], piece...)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

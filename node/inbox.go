@@ -1,0 +1,127 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/cosketch/cosketch/node/bundle"
+	"github.com/cosketch/cosketch/node/store"
+)
+
+// A serving aggregator owns its studies, so that another process cannot take a bundle
+// in beside it. Such a process puts the bundle into the inbox, a folder of the state
+// directory, and waits until the aggregator has taken it out.
+
+const (
+	inboxDir      = "inbox"
+	inboxSuffix   = ".bundle"
+	refusedSuffix = ".refused" // why, in place of the bundle
+)
+
+// emptyInbox takes every bundle in that was put there.
+func (a *Aggregator) emptyInbox(ctx context.Context) {
+	dir := filepath.Join(a.Store.Dir(), inboxDir)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			a.Logger.Error("inbox cannot be read", "error", err)
+		}
+		return
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), inboxSuffix) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		if err := a.takeFile(ctx, path); err != nil {
+			a.Logger.Warn("refused a bundle", "error", err)
+			why := strings.TrimSuffix(path, inboxSuffix) + refusedSuffix
+			if err := os.WriteFile(why, []byte(err.Error()), 0o600); err != nil {
+				a.Logger.Error("inbox cannot be written", "error", err)
+			}
+		}
+		if err := os.Remove(path); err != nil {
+			a.Logger.Error("inbox cannot be emptied", "error", err)
+		}
+	}
+}
+
+func (a *Aggregator) takeFile(ctx context.Context, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	label, err := bundle.ReadLabel(f)
+	if err != nil {
+		return err
+	}
+	got, err := a.take(ctx, label, f)
+	if err == nil {
+		a.Logger.Info("took a bundle in", "study", label.Study.Short(), "from", label.From.String(), "messages", got.Messages, "chunks", got.Chunks)
+	}
+	return err
+}
+
+// HandOver gives a bundle to the aggregator that serves a store in another process,
+// and waits until it has taken it in or refused it.
+func HandOver(ctx context.Context, st *store.Store, in io.Reader) error {
+	if err := handOver(ctx, st, in); err != nil {
+		return fmt.Errorf("handing the bundle to the serving aggregator: %w", err)
+	}
+	return nil
+}
+
+func handOver(ctx context.Context, st *store.Store, in io.Reader) error {
+	dir := filepath.Join(st.Dir(), inboxDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, "*.part")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, in)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	stem := strings.TrimSuffix(f.Name(), ".part")
+	if err := os.Rename(f.Name(), stem+inboxSuffix); err != nil {
+		return err
+	}
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		_, err := os.Stat(stem + inboxSuffix)
+		if errors.Is(err, fs.ErrNotExist) {
+			return refusedBecause(stem + refusedSuffix)
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: it is in %s, for the aggregator to take in", ctx.Err(), dir)
+		}
+	}
+}
+
+// refusedBecause reads why a bundle was refused; there is no such file when it was not.
+func refusedBecause(path string) error {
+	why, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(errors.New(string(why)), os.Remove(path))
+}

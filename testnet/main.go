@@ -7,6 +7,10 @@
 // It writes report.html, removes everything else it made, and exits with 1 when
 // the estimates are further from the truth than their intervals allow.
 //
+//	go run ./testnet chaos
+//
+// disturbs studies at random and checks that they end right all the same.
+//
 //	go run ./testnet bench
 //
 // measures the projections beside those of scikit-learn instead.
@@ -55,6 +59,7 @@ type options struct {
 // commands are what the program does; without a name, it runs studies.
 type commands struct {
 	Run   options      `cmd:"" default:"withargs" help:"Run studies between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
+	Chaos chaosOptions `cmd:"" help:"Kill, pause and restart nodes and cut the network between them while they run studies, and check that nothing is lost, spent twice or left hanging."`
 	Bench benchOptions `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
 }
 
@@ -77,8 +82,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if parsed.Command() == "bench" {
+	switch parsed.Command() {
+	case "bench":
 		return runBench(ctx, chosen.Bench, stdout, stderr)
+	case "chaos":
+		return runChaos(ctx, chosen.Chaos, stdout, stderr)
 	}
 	return runStudies(ctx, chosen.Run, stdout, stderr)
 }

@@ -45,9 +45,12 @@ func newNode(ctx context.Context, program, dir, name string) (*Node, error) {
 // SiteFile is the path of the node's configuration.
 func (n *Node) SiteFile() string { return filepath.Join(n.dir, "site.yaml") }
 
+// StateDir is the node's state directory.
+func (n *Node) StateDir() string { return filepath.Join(n.dir, "state") }
+
 // arguments puts the flags that every command needs before its own.
 func (n *Node) arguments(args []string) []string {
-	return append([]string{"--state", filepath.Join(n.dir, "state"), "--config", n.SiteFile()}, args...)
+	return append([]string{"--state", n.StateDir(), "--config", n.SiteFile()}, args...)
 }
 
 // Run runs one command of the node's program and returns its stdout.

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/cosketch/cosketch/testnet/chaos"
+	"github.com/cosketch/cosketch/testnet/network"
+)
+
+type chaosOptions struct {
+	Rounds  int           `default:"15" help:"Studies to disturb."`
+	Seed    uint64        `default:"1" help:"Seed of the disturbances. Which step of a node they strike is up to the machine."`
+	Format  string        `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
+	Timeout time.Duration `default:"20m" help:"Give up after this time."`
+}
+
+// runChaos disturbs studies, tells how it went and returns the exit code.
+func runChaos(ctx context.Context, opts chaosOptions, stdout, stderr io.Writer) int {
+	if opts.Rounds < 1 {
+		fmt.Fprintf(stderr, "testnet: --rounds %d: must be at least 1\n", opts.Rounds)
+		return exitUsage
+	}
+	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
+	defer cancel()
+	rounds, err := disturb(ctx, opts, stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, "testnet:", explain(ctx, err, nil))
+	}
+	if err := tellChaos(opts, rounds, stdout); err != nil {
+		fmt.Fprintln(stderr, "testnet:", err)
+		return exitInternal
+	}
+	if err != nil {
+		return exitFailed
+	}
+	return exitOK
+}
+
+// disturb runs the rounds in a temporary directory and removes it.
+func disturb(ctx context.Context, opts chaosOptions, log io.Writer) ([]chaos.Round, error) {
+	dir, err := os.MkdirTemp("", "cosketch-chaos-")
+	if err != nil {
+		return nil, fmt.Errorf("making a directory for the nodes: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	fmt.Fprintln(log, "building party and aggregator")
+	if err := network.Build(ctx, dir); err != nil {
+		return nil, err
+	}
+	return chaos.Run(ctx, chaos.Options{Dir: dir, Seed: opts.Seed, Rounds: opts.Rounds, Log: log})
+}
+
+// tellChaos says what went through.
+func tellChaos(opts chaosOptions, rounds []chaos.Round, w io.Writer) error {
+	if opts.Format == "json" {
+		out := json.NewEncoder(w)
+		out.SetIndent("", "  ")
+		if err := out.Encode(rounds); err != nil {
+			return fmt.Errorf("printing: %w", err)
+		}
+		return nil
+	}
+	total, longest := chaos.Sum(rounds), 0.0
+	for _, r := range rounds {
+		longest = max(longest, r.Seconds)
+	}
+	_, err := fmt.Fprintf(w, "%d of %d rounds went through: %d kills, %d pauses, %d cuts; the longest took %.1f s.\n", len(rounds), opts.Rounds, total.Kills, total.Pauses, total.Cuts, longest)
+	if err == nil && len(rounds) == opts.Rounds {
+		_, err = fmt.Fprintln(w, "Every ledger has one entry a study, and every party holds the result that the stored releases give.")
+	}
+	if err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+// Package chaos disturbs studies between real processes: it kills (SIGKILL), pauses
+// (SIGSTOP) and restarts nodes and cuts the network between them at random times, and
+// then checks that nothing was lost, spent twice or left hanging.
+//
+// Noise and seed are drawn anew in every run, so the outcome of a disturbed study is
+// not set beside that of another run. It is checked against what it must be: each
+// party's ledger has one entry for each of the study's sketches, every party holds the
+// same signed result, and that result is, byte for byte, what the analyses make of
+// the releases that the parties stored before their first byte left.
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/cosketch/cosketch/testnet/network"
+)
+
+// Options of Run.
+type Options struct {
+	Dir    string // required: an empty directory, with the programs that network.Build put there
+	Seed   uint64 // of the disturbances
+	Rounds int    // required: studies to disturb, at least 1
+	Log    io.Writer
+}
+
+// Count says how often nodes and network were disturbed.
+type Count struct {
+	Kills  int `json:"kills"`
+	Pauses int `json:"pauses"`
+	Cuts   int `json:"cuts"`
+}
+
+func (c *Count) add(d Count) {
+	c.Kills += d.Kills
+	c.Pauses += d.Pauses
+	c.Cuts += d.Cuts
+}
+
+// Round is one study that went through.
+type Round struct {
+	Study string `json:"study"`
+	Count
+	Seconds  float64 `json:"seconds"`
+	Restarts int     `json:"restarts"` // of processes that were killed
+}
+
+// Run disturbs study after study. It returns the rounds that were right, and an error
+// that names the first thing that was not.
+func Run(ctx context.Context, o Options) ([]Round, error) {
+	port, err := network.FreePort()
+	if err != nil {
+		return nil, err
+	}
+	between, err := newRelay(ctx, fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return nil, err
+	}
+	defer between.Close()
+	site, err := newSite(ctx, o.Dir, between.port(), port)
+	if err != nil {
+		return nil, err
+	}
+	var rounds []Round
+	for n := range o.Rounds {
+		began := time.Now()
+		id, err := site.propose(ctx, n)
+		if err != nil {
+			return rounds, fmt.Errorf("round %d: %w", n+1, err)
+		}
+		round := Round{Study: id}
+		d := disturber{site: site, relay: between, rng: rand.New(rand.NewPCG(o.Seed, uint64(n))), round: &round}
+		if err := d.run(ctx, id); err != nil {
+			return rounds, fmt.Errorf("round %d, study %s: %w", n+1, id[:8], err)
+		}
+		if err := site.check(ctx, id); err != nil {
+			return rounds, fmt.Errorf("round %d, study %s: %w", n+1, id[:8], err)
+		}
+		round.Seconds = time.Since(began).Seconds()
+		rounds = append(rounds, round)
+		fmt.Fprintf(o.Log, "round %d of %d: %d kills, %d pauses, %d cuts, %.1f s: right\n", n+1, o.Rounds, round.Kills, round.Pauses, round.Cuts, round.Seconds)
+	}
+	return rounds, nil
+}
+
+// Sum adds the rounds up.
+func Sum(rounds []Round) (total Count) {
+	for _, r := range rounds {
+		total.add(r.Count)
+	}
+	return total
+}

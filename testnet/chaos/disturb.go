@@ -1,0 +1,186 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/cosketch/cosketch/testnet/network"
+)
+
+// How a round goes.
+const (
+	meanPause     = 150 * time.Millisecond // between two disturbances
+	longestOutage = 400 * time.Millisecond
+	most          = 14 // disturbances of one round
+	roundDeadline = 90 * time.Second
+	look          = 5 * time.Millisecond // how often processes are looked at
+)
+
+// member is one node's process of a round, and what is being done to it.
+type member struct {
+	node    *network.Node
+	args    []string
+	ends    bool // exits with 0 when the study is done; an aggregator never does
+	process *network.Started
+	done    bool
+	again   time.Time // when a killed process is started again
+	goesOn  time.Time // when a paused one goes on
+}
+
+// disturber runs one round. One goroutine owns it.
+type disturber struct {
+	site  *site
+	relay *relay
+	rng   *rand.Rand
+	round *Round
+
+	members []*member
+	mended  time.Time // when the cut network is whole again; zero while it is
+}
+
+// run starts all nodes and disturbs them until every party has its result.
+func (d *disturber) run(ctx context.Context, id string) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, roundDeadline)
+	defer cancel()
+	d.members = []*member{{node: d.site.aggregator, args: d.site.serveArgs()}}
+	for _, p := range d.site.parties {
+		d.members = append(d.members, &member{node: p, args: []string{"run", id, "--wait", roundDeadline.String()}, ends: true})
+	}
+	defer func() {
+		d.relay.Mend()
+		for _, m := range d.members {
+			if m.process != nil {
+				err = errors.Join(err, m.process.Kill())
+			}
+		}
+	}()
+	for _, m := range d.members {
+		if err := d.start(m); err != nil {
+			return err
+		}
+	}
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
+	next := time.Now().Add(d.pause())
+	for {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("hangs: %w%s", ctx.Err(), d.waiting())
+		case now := <-ticker.C:
+			finished, err := d.mend(now)
+			if err != nil || finished {
+				return err
+			}
+			if now.After(next) && d.round.Kills+d.round.Pauses+d.round.Cuts < most {
+				if err := d.disturb(now); err != nil {
+					return err
+				}
+				next = now.Add(d.pause())
+			}
+		}
+	}
+}
+
+func (d *disturber) start(m *member) (err error) {
+	m.again = time.Time{}
+	m.process, err = m.node.Start(m.args...)
+	return err
+}
+
+func (d *disturber) pause() time.Duration {
+	return time.Duration(d.rng.ExpFloat64() * float64(meanPause))
+}
+
+func (d *disturber) outage() time.Duration {
+	return time.Duration(d.rng.Int64N(int64(longestOutage)))
+}
+
+// mend ends outages that are over and reports whether every party is done.
+func (d *disturber) mend(now time.Time) (finished bool, err error) {
+	if !d.mended.IsZero() && now.After(d.mended) {
+		d.relay.Mend()
+		d.mended = time.Time{}
+	}
+	finished = true
+	for _, m := range d.members {
+		if !m.goesOn.IsZero() && now.After(m.goesOn) {
+			m.goesOn = time.Time{}
+			if err := m.process.Resume(); err != nil {
+				return false, err
+			}
+		}
+		if !m.again.IsZero() && now.After(m.again) {
+			d.round.Restarts++
+			if err := d.start(m); err != nil {
+				return false, err
+			}
+		}
+		if err := m.look(); err != nil {
+			return false, err
+		}
+		finished = finished && (m.done || !m.ends)
+	}
+	return finished, nil
+}
+
+// look notices a process that has ended by itself.
+func (m *member) look() error {
+	if m.process == nil || m.done {
+		return nil
+	}
+	select {
+	case <-m.process.Ended():
+		if err := m.process.Err(); err != nil {
+			return fmt.Errorf("ended by itself: %w", err)
+		}
+		if !m.ends {
+			return fmt.Errorf("%s ended by itself", m.node.Name)
+		}
+		m.done = true
+	default:
+	}
+	return nil
+}
+
+// disturb does one thing to one node, or to the network.
+func (d *disturber) disturb(now time.Time) error {
+	m := d.members[d.rng.IntN(len(d.members))]
+	switch what := d.rng.IntN(3); {
+	case what == 0:
+		if d.mended.IsZero() {
+			d.relay.Cut()
+			d.mended = now.Add(d.outage())
+			d.round.Cuts++
+		}
+	case m.done || !m.again.IsZero() || !m.goesOn.IsZero():
+		return nil // there is nothing to disturb, or it is disturbed already
+	case what == 1 && network.CanPause:
+		m.goesOn = now.Add(d.outage())
+		d.round.Pauses++
+		return m.process.Pause()
+	default:
+		if err := m.process.Kill(); err != nil {
+			return err
+		}
+		if m.ends && m.process.Err() == nil { // it was done just then
+			m.done = true
+			return nil
+		}
+		m.process, m.again = nil, now.Add(d.outage())
+		d.round.Kills++
+	}
+	return nil
+}
+
+// waiting says what the parties that are not done say.
+func (d *disturber) waiting() (said string) {
+	for _, m := range d.members {
+		if m.ends && !m.done && m.process != nil {
+			said += "\n  " + m.node.Name + " | " + m.process.Says()
+		}
+	}
+	return said
+}

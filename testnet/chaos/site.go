@@ -1,0 +1,251 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	mathrand "math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/testnet/cancer"
+	"github.com/cosketch/cosketch/testnet/network"
+	"github.com/cosketch/cosketch/testnet/scenario"
+)
+
+// site is the nodes, and what they have.
+type site struct {
+	aggregator *network.Node
+	parties    [scenario.Parties]*network.Node
+	dir        string
+	relay      int // port of the relay: what the study file names
+	port       int // port at which the aggregator listens
+	scene      scenario.Scenario
+	ids        []string // studies so far
+}
+
+// newSite makes the nodes and their data: the laboratories' with noise, in a sketch of
+// several chunks, so that there is an upload to be cut.
+func newSite(ctx context.Context, dir string, relay, port int) (*site, error) {
+	s := &site{dir: dir, relay: relay, port: port}
+	var err error
+	if s.aggregator, s.parties, err = network.Identities(ctx, dir); err != nil {
+		return nil, err
+	}
+	table, err := cancer.Load()
+	if err != nil {
+		return nil, err
+	}
+	s.scene = scenario.Laboratories(table, mathrand.New(mathrand.NewPCG(1, 1)))
+	s.scene.Name = "chaos"
+	s.scene.Projection = projection.Spec{Family: projection.Sparse, K: 1 << 18, S: 1}
+	s.scene.Unit, s.scene.Mechanism, s.scene.Epsilon = dp.Attribute, dp.Laplace, 1
+	for p, party := range s.parties {
+		var file bytes.Buffer
+		if err := s.scene.Tables[p].WriteCSV(&file); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(party.Dir(), "data.csv"), file.Bytes(), 0o600); err != nil {
+			return nil, fmt.Errorf("writing the data of %s: %w", party.Name, err)
+		}
+	}
+	return s, nil
+}
+
+func (s *site) serveArgs() []string {
+	return []string{"serve", "--listen", fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", s.port)}
+}
+
+// propose makes a study, and every steward approves it.
+func (s *site) propose(ctx context.Context, round int) (id string, err error) {
+	terms := scenario.Terms{
+		HPKE: s.aggregator.HPKE, Aggregate: s.aggregator.ID,
+		Address: fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", s.relay), Now: time.Now(), Lifetime: 10 * time.Minute,
+	}
+	if _, err := io.ReadFull(rand.Reader, terms.Nonce[:]); err != nil {
+		return "", fmt.Errorf("drawing a nonce: %w", err)
+	}
+	for p, party := range s.parties {
+		terms.Parties[p] = party.ID
+	}
+	file, err := s.scene.StudyFile(terms)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(s.dir, fmt.Sprintf("study-%d.yaml", round+1))
+	if err := os.WriteFile(path, file, 0o644); err != nil {
+		return "", fmt.Errorf("writing the study file: %w", err)
+	}
+	var added struct {
+		Study string `json:"study"`
+	}
+	if err := s.aggregator.RunJSON(ctx, &added, "study", "create", path); err != nil {
+		return "", err
+	}
+	id = added.Study
+	s.ids = append(s.ids, id)
+	for _, party := range s.parties {
+		if err := network.WriteSiteFile(party, s.siteFile()); err != nil {
+			return "", err
+		}
+		if _, err := party.Run(ctx, "study", "add", path); err != nil {
+			return "", err
+		}
+		if _, err := party.Run(ctx, "study", "approve", id, "--id", id[:8]); err != nil {
+			return "", err
+		}
+	}
+	return id, nil
+}
+
+// siteFile names the data and all studies, which together may spend what they need.
+func (s *site) siteFile() []byte {
+	var out strings.Builder
+	fmt.Fprintf(&out, "datasets:\n  data: {source: data.csv, id: [%s], caps: {attribute: {epsilon: %d}}}\nstudies:\n", scenario.IDColumn, len(s.ids))
+	for _, id := range s.ids {
+		fmt.Fprintf(&out, "  \"%s\": {dataset: data}\n", id)
+	}
+	return []byte(out.String())
+}
+
+// check says what is wrong after a round.
+func (s *site) check(ctx context.Context, id string) error {
+	for _, party := range s.parties {
+		var budget struct {
+			Entries []struct {
+				Study string `json:"study"`
+			} `json:"entries"`
+		}
+		if err := party.RunJSON(ctx, &budget, "budget", "show"); err != nil {
+			return err
+		}
+		entries := 0
+		for _, e := range budget.Entries {
+			if e.Study == id {
+				entries++
+			}
+		}
+		if entries != 1 || len(budget.Entries) != len(s.ids) {
+			return fmt.Errorf("the ledger of %s has %d entries of this study and %d of %d studies", party.Name, entries, len(budget.Entries), len(s.ids))
+		}
+	}
+	return s.checkResult(ctx, id)
+}
+
+// checkResult compares every party's result with what the analyses make of the stored
+// releases.
+func (s *site) checkResult(ctx context.Context, id string) error {
+	study, err := s.readStudy(id)
+	if err != nil {
+		return err
+	}
+	options := analysis.Options{Study: study, Attempt: 1, Complete: true}
+	var results [scenario.Parties][]byte
+	for _, party := range study.Parties { // in the order that the result has
+		p, node := s.nodeNamed(party.Name)
+		c, t2, raw, err := stored(node, study)
+		if err != nil {
+			return fmt.Errorf("%s: %w", node.Name, err)
+		}
+		options.T2, results[p] = t2, raw
+		options.Contributions = append(options.Contributions, c)
+	}
+	result, _, err := analysis.Run(ctx, options)
+	if err != nil {
+		return err
+	}
+	want, err := json.MarshalIndent(result, "", " ")
+	if err != nil {
+		return err
+	}
+	for p, got := range results {
+		if !bytes.Equal(bytes.TrimSpace(got), want) {
+			return fmt.Errorf("the result of %s is not what the stored releases give", s.parties[p].Name)
+		}
+	}
+	return nil
+}
+
+func (s *site) readStudy(id string) (*study.Study, error) {
+	source, err := os.ReadFile(filepath.Join(s.dir, fmt.Sprintf("study-%d.yaml", len(s.ids))))
+	if err != nil {
+		return nil, fmt.Errorf("reading the study file: %w", err)
+	}
+	read, err := study.Parse(source)
+	if err == nil && read.ID.String() != id {
+		err = fmt.Errorf("its id is %s, not %s", read.ID.Short(), id[:8])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the study file: %w", err)
+	}
+	return read, nil
+}
+
+func (s *site) nodeNamed(name string) (int, *network.Node) {
+	for p, n := range s.parties {
+		if n.Name == name {
+			return p, n
+		}
+	}
+	panic("chaos: no node " + name) // the study file was made from their names
+}
+
+// stored reads a party's release and result from its state directory.
+func stored(n *network.Node, s *study.Study) (c analysis.Contribution, t2 protocol.Digest, result []byte, err error) {
+	st, err := store.Open(n.StateDir(), store.Party, store.Options{ReadOnly: true})
+	if err != nil {
+		return c, t2, nil, err
+	}
+	defer st.Close()
+	raw, err := st.ReleaseHeader(s.ID)
+	if err != nil {
+		return c, t2, nil, err
+	}
+	envelope, err := wire.DecodeEnvelope(raw)
+	if err != nil {
+		return c, t2, nil, err
+	}
+	verified, err := protocol.Verify(envelope)
+	if err != nil {
+		return c, t2, nil, err
+	}
+	header, err := wire.DecodeRelease(verified.Payload())
+	if err != nil {
+		return c, t2, nil, err
+	}
+	index, _ := s.PartyIndex(verified.Sender())
+	c = analysis.Contribution{Party: index, Header: verified.ID(), Records: header.Records}
+	for i, described := range header.Sketches {
+		file, err := st.OpenReleaseFile(s.ID, fmt.Sprintf("sketch-%d.bin", i))
+		if err != nil {
+			return c, t2, nil, err
+		}
+		data, err := io.ReadAll(file)
+		file.Close()
+		if err != nil {
+			return c, t2, nil, err
+		}
+		decoded, err := release.Decode(described, data)
+		if err != nil {
+			return c, t2, nil, err
+		}
+		c.Sketches = append(c.Sketches, decoded)
+		c.Bytes += described.Size()
+	}
+	_, result, err = node.StoredResult(st, s.ID)
+	return c, header.T2, result, err
+}

@@ -1,0 +1,79 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/cosketch/cosketch/testnet/scenario"
+)
+
+// Identities makes every node's identity under dir, from the programs that Build put
+// there, and starts nothing.
+func Identities(ctx context.Context, dir string) (aggregator *Node, parties [scenario.Parties]*Node, err error) {
+	n := &Network{dir: dir}
+	if aggregator, err = newNode(ctx, n.program("aggregator"), filepath.Join(dir, "aggregator.d"), "aggregator"); err != nil {
+		return nil, parties, err
+	}
+	for p, name := range scenario.PartyNames {
+		if parties[p], err = newNode(ctx, n.program("party"), filepath.Join(dir, name), name); err != nil {
+			return nil, parties, err
+		}
+	}
+	return aggregator, parties, nil
+}
+
+// FreePort finds a loopback port that nobody listens at.
+func FreePort() (int, error) { return freePort() }
+
+// Started is a running process of a node. Whoever started it calls Kill, or waits for
+// Ended, before leaving.
+type Started struct {
+	node *Node
+	cmd  *exec.Cmd
+	said *talk
+	done chan struct{}
+	err  error // read after done is closed
+}
+
+// Start runs a command of the node's program beside the caller.
+func (n *Node) Start(args ...string) (*Started, error) {
+	s := &Started{node: n, said: new(talk), done: make(chan struct{})}
+	s.cmd = exec.Command(n.program, n.arguments(args)...)
+	s.cmd.Stderr = s.said
+	if err := s.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", n.Name, err)
+	}
+	go func() {
+		s.err = s.cmd.Wait()
+		close(s.done)
+	}()
+	return s, nil
+}
+
+// Ended is closed when the process is gone.
+func (s *Started) Ended() <-chan struct{} { return s.done }
+
+// Err says how the process ended, with what it said last; nil when it exited with 0.
+// It must not be called before Ended.
+func (s *Started) Err() error {
+	if s.err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w%s", s.node.Name, s.err, s.said.indented(s.node.Name))
+}
+
+// Says is the latest line of the process' talk.
+func (s *Started) Says() string { return s.said.last() }
+
+// Kill ends the process at once (SIGKILL) and waits until it is gone.
+func (s *Started) Kill() error {
+	if err := s.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("killing %s: %w", s.node.Name, err)
+	}
+	<-s.done
+	return nil
+}

@@ -84,6 +84,9 @@ func (h *Host) connect(ctx context.Context, id peer.ID, addrs []string) error {
 	if s, ok := h.host.Network().(*swarm.Swarm); ok {
 		s.Backoff().Clear(id) // when to try again is the caller's business
 	}
+	// A peer tells libp2p at which addresses it listens itself. Those are not for this
+	// node to dial: they may be another machine's here, and go round a proxy.
+	h.host.Peerstore().ClearAddrs(id)
 	h.host.Peerstore().AddAddrs(id, parsed, peerstore.TempAddrTTL)
 	dial, cancel := context.WithTimeout(ctx, h.limits.Dial)
 	defer cancel()

@@ -39,7 +39,6 @@ func (h *Host) Probe(ctx context.Context, to protocol.PeerID, addr, name string,
 		}
 	}
 	h.host.Network().ClosePeer(id)
-	h.host.Peerstore().ClearAddrs(id) // the peer's own list may hold another way to it
 	begun := time.Now()
 	ctx, cancel := h.callContext(ctx)
 	defer cancel()

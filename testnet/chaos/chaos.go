@@ -60,7 +60,7 @@ func Run(ctx context.Context, o Options) ([]Round, error) {
 		return nil, err
 	}
 	defer between.Close()
-	site, err := newSite(ctx, o.Dir, between.port(), port)
+	site, err := newSite(ctx, o.Dir, between.port(), port, 1<<18)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func TestRound(t *testing.T) {
 	between, err := newRelay(ctx, net.JoinHostPort("127.0.0.1", itoa(port)))
 	must(t, err)
 	defer between.Close()
-	s, err := newSite(ctx, dir, between.port(), port)
+	s, err := newSite(ctx, dir, between.port(), port, 1<<18)
 	must(t, err)
 	id, err := s.propose(ctx, 0)
 	must(t, err)

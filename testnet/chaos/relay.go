@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 )
 
 // relay stands between the parties and the aggregator, and can be cut: all that is
@@ -14,6 +15,7 @@ import (
 type relay struct {
 	listener net.Listener
 	to       string
+	up       atomic.Int64 // bytes that went to the aggregator
 
 	mu      sync.Mutex
 	cut     bool
@@ -61,9 +63,21 @@ func (r *relay) carry(in net.Conn) {
 	}
 	defer r.leave(out)
 	var both sync.WaitGroup
-	both.Go(func() { pass(out, in) })
+	both.Go(func() { pass(counted{out, &r.up}, in) })
 	pass(in, out)
 	both.Wait()
+}
+
+// counted counts what is written to a connection.
+type counted struct {
+	net.Conn
+	n *atomic.Int64
+}
+
+func (c counted) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	c.n.Add(int64(n))
+	return n, err
 }
 
 // pass copies until one side ends, and then ends both.

@@ -39,8 +39,9 @@ type site struct {
 }
 
 // newSite makes the nodes and their data: the laboratories' with noise, in a sketch of
-// several chunks, so that there is an upload to be cut.
-func newSite(ctx context.Context, dir string, relay, port int) (*site, error) {
+// several chunks, so that there is an upload to be cut. The sketch of dimension k has 33
+// bytes for each of it.
+func newSite(ctx context.Context, dir string, relay, port, k int) (*site, error) {
 	s := &site{dir: dir, relay: relay, port: port}
 	var err error
 	if s.aggregator, s.parties, err = network.Identities(ctx, dir); err != nil {
@@ -52,7 +53,7 @@ func newSite(ctx context.Context, dir string, relay, port int) (*site, error) {
 	}
 	s.scene = scenario.Laboratories(table, mathrand.New(mathrand.NewPCG(1, 1)))
 	s.scene.Name = "chaos"
-	s.scene.Projection = projection.Spec{Family: projection.Sparse, K: 1 << 18, S: 1}
+	s.scene.Projection = projection.Spec{Family: projection.Sparse, K: k, S: 1}
 	s.scene.Unit, s.scene.Mechanism, s.scene.Epsilon = dp.Attribute, dp.Laplace, 1
 	for p, party := range s.parties {
 		var file bytes.Buffer

@@ -1,0 +1,95 @@
+package chaos
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/testnet/network"
+	"github.com/cosketch/cosketch/testnet/scenario"
+)
+
+// Sketches whose way is cut again and again arrive whole, and no cut costs a party
+// more than the chunk that was under way.
+func TestUploadSurvivesCuts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs both programs")
+	}
+	k := 1 << 19
+	if os.Getenv("COSKETCH_FULL") == "1" {
+		k = 1 << 21
+	}
+	const cuts = 10
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	dir := t.TempDir()
+	must(t, network.Build(ctx, dir))
+	port, err := network.FreePort()
+	must(t, err)
+	between, err := newRelay(ctx, net.JoinHostPort("127.0.0.1", itoa(port)))
+	must(t, err)
+	defer between.Close()
+	s, err := newSite(ctx, dir, between.port(), port, k)
+	must(t, err)
+	id, err := s.propose(ctx, 0)
+	must(t, err)
+
+	study, err := s.readStudy(id)
+	must(t, err)
+	aggregator, err := s.aggregator.Start(s.serveArgs()...)
+	must(t, err)
+	defer aggregator.Kill()
+	var parties [scenario.Parties]*network.Started
+	for p, node := range s.parties {
+		parties[p], err = node.Start("run", id, "--wait", "2m")
+		must(t, err)
+		defer parties[p].Kill()
+	}
+
+	// The size of an upload is known beforehand: width 3, from the noise.
+	size := int64(scenario.Parties * 3 * 11 * k)
+	rng := rand.New(rand.NewPCG(1, 1))
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	made := 0
+	for p := range parties {
+		for done := false; !done; {
+			select {
+			case <-parties[p].Ended():
+				must(t, parties[p].Err())
+				done = true
+			case <-ctx.Done():
+				t.Fatalf("hangs: %s", parties[p].Says())
+			case <-tick.C:
+				if made < cuts && between.up.Load() > size*int64(made+1)/(cuts+1) {
+					between.Cut()
+					made++
+					time.AfterFunc(time.Duration(rng.IntN(50))*time.Millisecond, between.Mend)
+				}
+			}
+		}
+	}
+	must(t, s.check(ctx, id))
+	total := int64(0)
+	for _, party := range study.Parties {
+		_, node := s.nodeNamed(party.Name)
+		c, _, _, err := stored(node, study)
+		must(t, err)
+		total += c.Bytes
+	}
+	if made < cuts {
+		t.Errorf("only %d cuts during the upload", made)
+	}
+	if total != size {
+		t.Errorf("the sketches have %d bytes together, the test thought %d", total, size)
+	}
+	const rest = 4 << 20 // agreement, reads of the board, framing, several handshakes a cut
+	if most := total + int64(made*scenario.Parties*protocol.ChunkSize) + rest; between.up.Load() > most {
+		t.Errorf("%d bytes went up for sketches of %d and %d cuts, at most %d were due", between.up.Load(), total, made, most)
+	}
+	t.Logf("%d bytes went up for sketches of %d bytes, cut %d times", between.up.Load(), total, made)
+}

@@ -11,6 +11,10 @@
 //
 // disturbs studies at random and checks that they end right all the same.
 //
+//	go run ./testnet scale
+//
+// measures what ever more parties cost.
+//
 //	go run ./testnet bench
 //
 // measures the projections beside those of scikit-learn instead.
@@ -60,6 +64,7 @@ type options struct {
 type commands struct {
 	Run   options      `cmd:"" default:"withargs" help:"Run studies between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
 	Chaos chaosOptions `cmd:"" help:"Kill, pause and restart nodes and cut the network between them while they run studies, and check that nothing is lost, spent twice or left hanging."`
+	Scale scaleOptions `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 64 parties on this machine."`
 	Bench benchOptions `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
 }
 
@@ -87,6 +92,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runBench(ctx, chosen.Bench, stdout, stderr)
 	case "chaos":
 		return runChaos(ctx, chosen.Chaos, stdout, stderr)
+	case "scale":
+		return runScale(ctx, chosen.Scale, stdout, stderr)
 	}
 	return runStudies(ctx, chosen.Run, stdout, stderr)
 }

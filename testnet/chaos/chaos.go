@@ -55,12 +55,12 @@ func Run(ctx context.Context, o Options) ([]Round, error) {
 	if err != nil {
 		return nil, err
 	}
-	between, err := newRelay(ctx, fmt.Sprintf("127.0.0.1:%d", port))
+	between, err := network.NewRelay(ctx, fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
 		return nil, err
 	}
 	defer between.Close()
-	site, err := newSite(ctx, o.Dir, between.port(), port, 1<<18)
+	site, err := newSite(ctx, o.Dir, between.Port(), port, 1<<18)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"context"
-	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cosketch/cosketch/testnet/network"
 )
@@ -26,10 +24,10 @@ func TestRound(t *testing.T) {
 	must(t, network.Build(ctx, dir))
 	port, err := network.FreePort()
 	must(t, err)
-	between, err := newRelay(ctx, net.JoinHostPort("127.0.0.1", itoa(port)))
+	between, err := network.NewRelay(ctx, net.JoinHostPort("127.0.0.1", itoa(port)))
 	must(t, err)
 	defer between.Close()
-	s, err := newSite(ctx, dir, between.port(), port, 1<<18)
+	s, err := newSite(ctx, dir, between.Port(), port, 1<<18)
 	must(t, err)
 	id, err := s.propose(ctx, 0)
 	must(t, err)
@@ -66,50 +64,4 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-func TestRelay(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	defer listener.Close()
-	go func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() { io.Copy(c, c); c.Close() }()
-		}
-	}()
-	r, err := newRelay(t.Context(), listener.Addr().String())
-	must(t, err)
-	echoes := func() error {
-		c, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", itoa(r.port())))
-		must(t, err)
-		defer c.Close()
-		c.SetDeadline(time.Now().Add(10 * time.Second))
-		if _, err := c.Write([]byte("x")); err != nil {
-			return err
-		}
-		_, err = io.ReadFull(c, make([]byte, 1))
-		return err
-	}
-	must(t, echoes())
-	held, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", itoa(r.port())))
-	must(t, err)
-	defer held.Close()
-	_, err = held.Write([]byte("x"))
-	must(t, err)
-	_, err = io.ReadFull(held, make([]byte, 1))
-	must(t, err)
-	r.Cut()
-	if n, err := held.Read(make([]byte, 1)); n > 0 || err == nil {
-		t.Error("an open connection survived the cut")
-	}
-	if err := echoes(); err == nil {
-		t.Error("a new connection came through the cut")
-	}
-	r.Mend()
-	must(t, echoes())
-	must(t, r.Close())
 }

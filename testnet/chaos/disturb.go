@@ -33,7 +33,7 @@ type member struct {
 // disturber runs one round. One goroutine owns it.
 type disturber struct {
 	site  *site
-	relay *relay
+	relay *network.Relay
 	rng   *rand.Rand
 	round *Round
 

@@ -30,10 +30,10 @@ func TestUploadSurvivesCuts(t *testing.T) {
 	must(t, network.Build(ctx, dir))
 	port, err := network.FreePort()
 	must(t, err)
-	between, err := newRelay(ctx, net.JoinHostPort("127.0.0.1", itoa(port)))
+	between, err := network.NewRelay(ctx, net.JoinHostPort("127.0.0.1", itoa(port)))
 	must(t, err)
 	defer between.Close()
-	s, err := newSite(ctx, dir, between.port(), port, k)
+	s, err := newSite(ctx, dir, between.Port(), port, k)
 	must(t, err)
 	id, err := s.propose(ctx, 0)
 	must(t, err)
@@ -65,7 +65,7 @@ func TestUploadSurvivesCuts(t *testing.T) {
 			case <-ctx.Done():
 				t.Fatalf("hangs: %s", parties[p].Says())
 			case <-tick.C:
-				if made < cuts && between.up.Load() > size*int64(made+1)/(cuts+1) {
+				if made < cuts && between.Up() > size*int64(made+1)/(cuts+1) {
 					between.Cut()
 					made++
 					time.AfterFunc(time.Duration(rng.IntN(50))*time.Millisecond, between.Mend)
@@ -88,8 +88,8 @@ func TestUploadSurvivesCuts(t *testing.T) {
 		t.Errorf("the sketches have %d bytes together, the test thought %d", total, size)
 	}
 	const rest = 4 << 20 // agreement, reads of the board, framing, several handshakes a cut
-	if most := total + int64(made*scenario.Parties*protocol.ChunkSize) + rest; between.up.Load() > most {
-		t.Errorf("%d bytes went up for sketches of %d and %d cuts, at most %d were due", between.up.Load(), total, made, most)
+	if most := total + int64(made*scenario.Parties*protocol.ChunkSize) + rest; between.Up() > most {
+		t.Errorf("%d bytes went up for sketches of %d and %d cuts, at most %d were due", between.Up(), total, made, most)
 	}
-	t.Logf("%d bytes went up for sketches of %d bytes, cut %d times", between.up.Load(), total, made)
+	t.Logf("%d bytes went up for sketches of %d bytes, cut %d times", between.Up(), total, made)
 }

@@ -26,6 +26,12 @@ func Identities(ctx context.Context, dir string) (aggregator *Node, parties [sce
 	return aggregator, parties, nil
 }
 
+// Aggregator makes an aggregator's identity under home, from the programs in dir.
+func Aggregator(ctx context.Context, dir, home string) (*Node, error) {
+	n := &Network{dir: dir}
+	return newNode(ctx, n.program("aggregator"), filepath.Join(home, "aggregator.d"), "aggregator")
+}
+
 // FreePort finds a loopback port that nobody listens at.
 func FreePort() (int, error) { return freePort() }
 

@@ -1,4 +1,4 @@
-package chaos
+package network
 
 import (
 	"context"
@@ -10,12 +10,12 @@ import (
 	"sync/atomic"
 )
 
-// relay stands between the parties and the aggregator, and can be cut: all that is
+// Relay stands between the parties and the aggregator, and can be cut: all that is
 // open breaks off, and nothing new comes through until it is mended.
-type relay struct {
+type Relay struct {
 	listener net.Listener
 	to       string
-	up       atomic.Int64 // bytes that went to the aggregator
+	up, down atomic.Int64
 
 	mu      sync.Mutex
 	cut     bool
@@ -23,21 +23,27 @@ type relay struct {
 	running sync.WaitGroup
 }
 
-// newRelay carries connections to an address.
-func newRelay(ctx context.Context, to string) (*relay, error) {
+// NewRelay carries connections to an address, HOST:PORT.
+func NewRelay(ctx context.Context, to string) (*Relay, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("opening the relay: %w", err)
 	}
-	r := &relay{listener: listener, to: to, open: map[net.Conn]bool{}}
+	r := &Relay{listener: listener, to: to, open: map[net.Conn]bool{}}
 	r.running.Go(r.accept)
 	return r, nil
 }
 
-// port is where the relay listens on loopback.
-func (r *relay) port() int { return r.listener.Addr().(*net.TCPAddr).Port }
+// Port is where the relay listens on loopback.
+func (r *Relay) Port() int { return r.listener.Addr().(*net.TCPAddr).Port }
 
-func (r *relay) accept() {
+// Up returns how many bytes have gone to the address.
+func (r *Relay) Up() int64 { return r.up.Load() }
+
+// Down returns how many bytes have come from there.
+func (r *Relay) Down() int64 { return r.down.Load() }
+
+func (r *Relay) accept() {
 	for {
 		in, err := r.listener.Accept()
 		if err != nil {
@@ -47,7 +53,7 @@ func (r *relay) accept() {
 	}
 }
 
-func (r *relay) carry(in net.Conn) {
+func (r *Relay) carry(in net.Conn) {
 	defer in.Close()
 	if !r.enter(in) {
 		return
@@ -64,7 +70,7 @@ func (r *relay) carry(in net.Conn) {
 	defer r.leave(out)
 	var both sync.WaitGroup
 	both.Go(func() { pass(counted{out, &r.up}, in) })
-	pass(in, out)
+	pass(counted{in, &r.down}, out)
 	both.Wait()
 }
 
@@ -87,7 +93,7 @@ func pass(to, from net.Conn) {
 	from.Close()
 }
 
-func (r *relay) enter(c net.Conn) bool {
+func (r *Relay) enter(c net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.cut {
@@ -97,14 +103,14 @@ func (r *relay) enter(c net.Conn) bool {
 	return true
 }
 
-func (r *relay) leave(c net.Conn) {
+func (r *Relay) leave(c net.Conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.open, c)
 }
 
 // Cut breaks every connection, and keeps new ones out until Mend.
-func (r *relay) Cut() {
+func (r *Relay) Cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cut = true
@@ -114,14 +120,14 @@ func (r *relay) Cut() {
 }
 
 // Mend lets connections through again.
-func (r *relay) Mend() {
+func (r *Relay) Mend() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cut = false
 }
 
 // Close cuts the relay for good.
-func (r *relay) Close() error {
+func (r *Relay) Close() error {
 	err := r.listener.Close()
 	r.Cut()
 	r.running.Wait()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"syscall"
 )
 
@@ -23,4 +24,18 @@ func (s *Started) signal(sig os.Signal) error {
 		return fmt.Errorf("signalling %s: %w", s.node.Name, err)
 	}
 	return nil
+}
+
+// PeakMemory returns the most memory that the process had resident, in bytes. The
+// process has ended.
+func (s *Started) PeakMemory() int64 {
+	usage, ok := s.cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0
+	}
+	unit := int64(1 << 10)
+	if runtime.GOOS == "darwin" {
+		unit = 1
+	}
+	return int64(usage.Maxrss) * unit
 }

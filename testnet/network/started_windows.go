@@ -8,3 +8,6 @@ func (s *Started) Pause() error { return nil }
 
 // Resume does nothing here.
 func (s *Started) Resume() error { return nil }
+
+// PeakMemory is not known here.
+func (s *Started) PeakMemory() int64 { return 0 }

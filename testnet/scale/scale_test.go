@@ -1,0 +1,31 @@
+package scale
+
+import (
+	"io"
+	"testing"
+
+	"github.com/cosketch/cosketch/testnet/network"
+)
+
+func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs the programs")
+	}
+	dir := t.TempDir()
+	if err := network.Build(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	measured, err := Run(t.Context(), dir, []int{2, 5}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, large := measured[0], measured[1]
+	if small.Parties != 2 || large.Parties != 5 || small.Agreement <= 0 || small.Whole < small.Agreement {
+		t.Errorf("measured %+v", measured)
+	}
+	// A share envelope holds a ciphertext of more than a kilobyte for each other member,
+	// and every party reads all of them.
+	if large.Sent < small.Sent+3000 || large.Received < small.Received+5*3000 {
+		t.Errorf("sent %d and %d bytes, received %d and %d", small.Sent, large.Sent, small.Received, large.Received)
+	}
+}

@@ -97,7 +97,7 @@ func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelea
 	files := map[string]io.Reader{}
 	for i, plan := range src.plans {
 		one := exact.sketches[i]
-		if err := plan.Noise.Add(one.Sketch.Data, r.Entropy); err != nil {
+		if err := plan.Noise.AddParallel(one.Sketch.Data, r.Entropy, max(r.Workers, 1)); err != nil {
 			return protocol.Verified{}, fmt.Errorf("noising sketch %d: %w", i+1, err)
 		}
 		described, data, err := release.Encode(one.Sketch)

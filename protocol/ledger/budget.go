@@ -53,7 +53,7 @@ func (e Entry) loss(unit dp.Unit) dp.Loss {
 	case dp.Gaussian:
 		own = dp.Loss{Mu: e.Mu}
 	case dp.Laplace:
-		own = dp.Loss{Pure: e.Epsilon}
+		own = dp.PureLoss(e.Epsilon)
 	}
 	switch {
 	case e.Unit == dp.Attribute && unit == dp.Record:

@@ -57,7 +57,7 @@ func NewAggregator(o AggregatorOptions) (*Aggregator, error) {
 		return nil, fmt.Errorf("starting aggregator: %w", err)
 	}
 	for name, handle := range map[string]p2p.Handler{
-		callPost: a.post, callRead: a.read, callChunk: a.chunk, callProgress: a.progress, callDocument: a.document,
+		callPost: a.post, callRead: a.read, callChunk: a.chunk, callProgress: a.progress, callDocument: a.document, callLedger: a.ledger,
 	} {
 		a.host.Serve(name, handle)
 	}

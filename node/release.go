@@ -21,7 +21,8 @@ import (
 
 // makeRelease is the one way from data to a release:
 //
-//	project → debit durably → draw noise → store durably → (only then) send
+//	project → debit durably → have the ledger's head countersigned → draw noise →
+//	store durably → (only then) send
 //
 // A crash before the debit leaves nothing. A crash after it leaves a debit that
 // the next run finds and does not repeat; the noise is drawn then, for the first
@@ -61,6 +62,9 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	r.Observe(Progress{Study: r.study.ID, Milestone: Projected, Note: exact.note})
 	if err := r.debit(ctx, src); err != nil {
 		return nil, err
+	}
+	if err := r.vouchPatiently(ctx); err != nil {
+		return nil, fmt.Errorf("having the ledger countersigned: %w", err)
 	}
 	header, err := r.noiseAndStore(src, exact, job)
 	if err != nil {

@@ -42,6 +42,11 @@ var (
 	ErrLedgerMissing = errors.New("the privacy ledger of this identity is missing")
 )
 
+// ledgerLost is the way out for who lost a ledger. There is no other: what was spent
+// is known to nobody else.
+const ledgerLost = "restore the directory from its newest backup; if there is none, make a new identity with `init --state NEWDIR` " +
+	"and lower the caps in its site file by what was spent"
+
 // Names in a state directory.
 const (
 	identityFile = "identity.key"
@@ -96,13 +101,13 @@ func (s *Store) open() error {
 	}
 	text, err := readSecretFile(s.path(ledgerFile))
 	if err != nil {
-		return fmt.Errorf("%w: %w (restore the directory from a backup)", ErrLedgerMissing, err)
+		return fmt.Errorf("%w: %w ("+ledgerLost+")", ErrLedgerMissing, err)
 	}
 	if s.ledgerID, err = parseLedgerID(text); err != nil {
-		return fmt.Errorf("%w: %w", ErrLedgerMissing, err)
+		return fmt.Errorf("%w: %w ("+ledgerLost+")", ErrLedgerMissing, err)
 	}
 	if err := requireFile(s.path(databaseFile)); err != nil {
-		return fmt.Errorf("%w: %w (restore the directory from a backup)", ErrLedgerMissing, err)
+		return fmt.Errorf("%w: %w ("+ledgerLost+")", ErrLedgerMissing, err)
 	}
 	if s.db, err = openDatabase(s.path(databaseFile), s.readOnly); err != nil {
 		return err

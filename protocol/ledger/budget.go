@@ -139,13 +139,22 @@ type Exceeded struct {
 	Fits      *Fit       // what would fit instead; nil: it was not computed, or nothing is capped
 }
 
-// Left is what the cap has left, at its own δ. Gaussian releases compose to less than
-// their sum, so one of more than that may fit: see Fits.
+// Left is what the cap has left, at its own δ; see Left.
 func (e *Exceeded) Left() dp.Epsilon {
 	if e.Cap == nil {
 		return 0
 	}
-	return max(0, e.Cap.Epsilon-e.Spent)
+	return Left(*e.Cap, e.Spent)
+}
+
+// Left returns how much of a cap's ε is not spent, at the cap's δ. Gaussian releases
+// compose to less than their sum, so one of more than that may still fit: see Largest.
+// What rounding leaves of a spent cap is nothing, though it would let a tiny one pass.
+func Left(limit dp.Budget, spent dp.Epsilon) dp.Epsilon {
+	if left := limit.Epsilon - spent; left > 1e-8*limit.Epsilon {
+		return left
+	}
+	return 0
 }
 
 func (e *Exceeded) Error() string {

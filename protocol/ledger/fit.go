@@ -63,6 +63,9 @@ func within(entries, asked []Entry, scale float64, caps Caps) bool {
 		before, _ := total(entries, Account{Dataset: asked[0].Dataset, Unit: unit})
 		next, _ := total(asked, Account{Dataset: asked[0].Dataset, Unit: unit})
 		before.Unbounded = false // the caps then limit the noised releases: see Consent
+		if Left(*limit, before.Epsilon(limit.Delta)) == 0 {
+			return false
+		}
 		next.Mu *= dp.Mu(scale)
 		next.Pure *= dp.Epsilon(scale)
 		next.PureRho *= dp.Rho(scale * scale)

@@ -45,10 +45,10 @@ type LedgerRolledBackError struct {
 }
 
 func (e *LedgerRolledBackError) Error() string {
-	return fmt.Sprintf("the privacy ledger here is not the newest: this party signed for %d releases to aggregator %s, and its ledger holds %d, or others "+
+	return fmt.Sprintf("the privacy ledger here is not the newest: releases to aggregator %s that this party signed for: %d, that this ledger holds of them: %d at most "+
 		"(was the state directory restored from a backup?). Nothing was sent. Restore the newest backup; if there is none, what was spent since "+
 		"is lost: make a new identity with `party init --state NEWDIR`, and lower the caps in its site file by what those releases spent",
-		e.Signed, e.Aggregator, e.Held)
+		e.Aggregator, e.Signed, e.Held)
 }
 
 // WaitError reports that something did not happen within the time that the

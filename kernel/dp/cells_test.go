@@ -153,6 +153,31 @@ func TestAcceptDecides(t *testing.T) {
 	}
 }
 
+// TestWordIsCut gives draw one word at a time: prefix, acceptance, sign and step are bits of
+// their own. 16 bits that are not sure ask for more words, the others for none.
+func TestWordIsCut(t *testing.T) {
+	c := discreteGaussian{maxVariance}.cells() // steps of all 22 bits
+	const h = 100
+	prefix := uint64(c.table.prefix[h]) - 1 // below the cell's bound
+	word := func(accept uint32, sign, step uint64) uint64 {
+		return prefix<<39 | uint64(accept)<<23 | sign<<22 | step
+	}
+	for _, step := range []uint64{0, 1, 0x2aaaaa, 1<<22 - 1} {
+		for sign, want := range []int64{h<<22 + int64(step), -(h<<22 + int64(step))} {
+			g := scripted(word(c.sure[h], uint64(sign), step))
+			if got := c.draw(g); got != want || g.used != len(g.block) {
+				t.Errorf("sign %d, step %x: %d, want %d", sign, step, got, want)
+			}
+		}
+	}
+	open := word(c.sure[h]-1, 0, 1<<22-1)
+	g := scripted(open, 1<<62, 1<<62, 1<<62, 1<<62)
+	before := g.used
+	if c.draw(g); g.used == before+8 {
+		t.Error("bits below the sure ones were taken for sure")
+	}
+}
+
 // TestFind compares find with a search over whole 128-bit numbers, at the bounds and one
 // beside them, which random numbers never reach, and anywhere.
 func TestFind(t *testing.T) {

@@ -64,7 +64,7 @@
 //
 // # Samplers: exact up to the last bit of a table
 //
-// The magnitudes of a distribution are cut into at most 385 cells of 2^w integers and a
+// The magnitudes of a distribution are cut into at most 384 cells of 2^w integers and a
 // tail (type cells). A draw takes a cell, or the tail, from a table of 128-bit cumulative
 // probabilities; within a cell a uniform integer, accepted with probability exp(-γ), where
 // γ, the loss of log-probability since the cell's first integer, is a rational; beyond the

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -15,7 +16,7 @@ func TestLargestFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mechanism := rapid.SampledFrom([]dp.Mechanism{dp.Gaussian, dp.Laplace}).Draw(t, "mechanism")
 		unit := rapid.SampledFrom([]dp.Unit{dp.Record, dp.Attribute}).Draw(t, "unit")
-		shares := rapid.SampledFrom([][]float64{{1}, {0.7, 0.3}, {0.5, 0.25, 0.25}}).Draw(t, "shares")
+		shares := rapid.SampledFrom([][]float64{{1}, {0.7, 0.3}, {0.5, 0.25, 0.25}, slices.Repeat([]float64{1. / 60}, 60)}).Draw(t, "shares")
 		budget := dp.Budget{Epsilon: dp.Epsilon(rapid.Float64Range(0.1, 10).Draw(t, "epsilon"))}
 		if mechanism == dp.Gaussian {
 			budget.Delta = 1e-6

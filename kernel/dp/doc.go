@@ -81,8 +81,8 @@
 // distribution (type cells). The table's own probabilities differ from p_i by less than
 // 2^-127 (newTable). Cells end at 4 standard deviations of a discrete Gaussian and at 6
 // scales of a discrete Laplace distribution, so that no p_i is below 2^-22 (a test
-// computes them all), and the relative error is below 2^-105. So are those of p_i·q·a and
-// of Z, a sum of such products, and of the quotient the logarithm is off by less than
+// computes them all), and each is off by less than 2^-105 of itself. Then p_i·q·a is, too,
+// and Z, a sum of such products; the logarithm of their quotient is off by less than
 // 2^-103. ∎
 //
 // A distance would not have done: it makes a δ of a pure ε, and enters (ε, δ) multiplied by
@@ -95,8 +95,8 @@
 // with wrap-around, and that is a function of the exact sum: the far tail needs
 // no exception, and ε stays pure without a δ.
 //
-// Gaussian: the release is (ε+2λ, e^λ·δ)-private. For μ-Gaussian privacy ∂δ/∂μ = φ(a) with
-// a = ε/μ-μ/2, while -∂δ/∂ε = e^ε·Φ(-a-μ) ≤ 1.26·φ(a) and δ ≤ Φ(-a). MuOf's margin of 2^-30
+// Gaussian: the release is (ε+2λ, e^λ·δ)-private. Under μ-Gaussian privacy δ rises with μ by
+// φ(a), a = ε/μ-μ/2, and falls with ε by e^ε·Φ(-a-μ) ≤ 1.26·φ(a), and δ ≤ Φ(-a). MuOf's margin of 2^-30
 // on μ, which is at least 10⁻⁷, lowers δ by 9·10⁻¹⁷·φ(a) or more; what is lost is
 // 2λ·1.26·φ(a) + λ·Φ(-a), less than that for all δ up to 0.999 (Φ(-a) ≤ 1.26·φ(a) where a ≥ 0,
 // and where a < 0, φ(a) is above 10⁻³). What the sampler leaves out, values of

@@ -18,6 +18,7 @@ const (
 	callProgress = "progress" // which chunks of the caller's release have arrived
 	callDocument = "document" // a piece of a result document
 	callHello    = "hello"    // what the aggregator says of itself
+	callLedger   = "ledger"   // the head of the caller's privacy ledger, to be countersigned
 )
 
 // client is a party's way to the aggregator of one study.
@@ -70,6 +71,26 @@ func (c client) progress(ctx context.Context) (wire.Progress, error) {
 func (c client) chunk(ctx context.Context, sketch, index int, data []byte) error {
 	_, err := c.call(ctx, callChunk, wire.EncodeChunk(wire.Chunk{Study: c.study.ID, Sketch: sketch, Index: index, Data: data}))
 	return err
+}
+
+// ledger sends the head of this party's ledger and returns the highest one that the
+// aggregator keeps, with both signatures verified.
+func (c client) ledger(ctx context.Context, own protocol.LedgerHead) (protocol.LedgerHead, error) {
+	raw, err := c.call(ctx, callLedger, wire.EncodeLedgerHead(own))
+	if err != nil {
+		return protocol.LedgerHead{}, err
+	}
+	kept, err := wire.DecodeLedgerHead(raw)
+	if err == nil {
+		err = protocol.VerifyCountersigned(kept)
+	}
+	if err == nil && (kept.Party != own.Party || kept.Aggregator != own.Aggregator || kept.Count < own.Count) {
+		err = fmt.Errorf("it answers %v with %v", &own, &kept)
+	}
+	if err != nil {
+		return kept, &FailedError{&protocol.Fault{Culprit: own.Aggregator, Kind: "ledger head", Err: err}}
+	}
+	return kept, nil
 }
 
 // maxDocument bounds a result document that a party accepts, in bytes.

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/node/bundle"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
@@ -71,7 +72,7 @@ func (p *Party) Import(ctx context.Context, in io.Reader) (Carried, error) {
 		if err != nil {
 			return nil, err
 		}
-		return readMail(reader, s.ID)
+		return readMail(reader, label)
 	}
 	c, err := p.byHand(ctx, label.Study, news, func(*service) (bundle.Label, error) { return label, nil })
 	if err != nil {
@@ -112,6 +113,9 @@ func (r *service) handle(ctx context.Context) error {
 	if err := r.decide(ctx); err != nil {
 		return err
 	}
+	if err := r.vouch(ctx); err != nil {
+		return err
+	}
 	for {
 		for len(r.pending.Run) > 0 && !r.machine.Status().Terminal() {
 			event, err := r.run(ctx, r.pending.Run[0])
@@ -150,6 +154,14 @@ func (r *service) export(w io.Writer) (bundle.Label, error) {
 	}
 	mailbox := r.signer.SignMailbox(r.study.ID, key.PublicKey().Bytes())
 	if err := out.Add(partMailbox, mailbox.Encode()); err != nil {
+		return label, err
+	}
+	entries, err := r.Store.Ledger()
+	if err != nil {
+		return label, err
+	}
+	head := ledger.HeadFor(entries, label.To)
+	if err := out.Add(callLedger, wire.EncodeLedgerHead(r.signer.SignLedgerHead(label.To, head.Count, head.Hash))); err != nil {
 		return label, err
 	}
 	own, err := r.Store.Own(r.study.ID)
@@ -211,11 +223,12 @@ func (r *service) exportRelease(out *bundle.Writer) error {
 // mail answers a party's calls from a bundle.
 type mail struct {
 	board     []wire.BoardReply
+	head      *protocol.LedgerHead // the highest of this party's that the aggregator keeps
 	documents map[protocol.Digest][]byte
 }
 
 // readMail reads a whole bundle of the aggregator.
-func readMail(in *bundle.Reader, id protocol.StudyID) (*mail, error) {
+func readMail(in *bundle.Reader, label bundle.Label) (*mail, error) {
 	m := &mail{documents: map[protocol.Digest][]byte{}}
 	for {
 		name, body, err := in.Next()
@@ -227,11 +240,23 @@ func readMail(in *bundle.Reader, id protocol.StudyID) (*mail, error) {
 		}
 		switch name {
 		case partBoard:
-			reply, err := wire.DecodeBoardReply(body, id)
+			reply, err := wire.DecodeBoardReply(body, label.Study)
 			if err != nil {
 				return nil, err
 			}
 			m.board = append(m.board, reply)
+		case callLedger:
+			head, err := wire.DecodeLedgerHead(body)
+			if err == nil {
+				err = protocol.VerifyCountersigned(head)
+			}
+			if err == nil && (head.Party != label.To || head.Aggregator != label.From) {
+				err = fmt.Errorf("%v is not this party's", &head)
+			}
+			if err != nil {
+				return nil, &FailedError{&protocol.Fault{Culprit: label.From, Kind: "ledger head", Err: err}}
+			}
+			m.head = &head
 		case partDocument:
 			var hash protocol.Digest
 			if copy(hash[:], body) < len(hash) || len(m.documents[hash])+len(body) > maxDocument {

@@ -131,15 +131,7 @@ func TestStudyByHand(t *testing.T) {
 	net := newBench(t, smallSketch, uniform(50))
 	hand := *net
 	hand.dir = t.TempDir()
-	check(t, os.CopyFS(hand.dir, os.DirFS(net.dir)))
-	check(t, filepath.WalkDir(hand.dir, func(path string, d os.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			return os.Chmod(path, 0o700)
-		} else if err == nil {
-			return os.Chmod(path, 0o600)
-		}
-		return err
-	}))
+	copyState(t, hand.dir, net.dir)
 
 	stop := net.serve()
 	net.entropy = fixed
@@ -166,6 +158,38 @@ func TestStudyByHand(t *testing.T) {
 		if !sealed {
 			t.Error("no bundle is as large as a sketch")
 		}
+	}
+}
+
+// copyState copies state directories, with the modes that they must have.
+func copyState(t *testing.T, to, from string) {
+	t.Helper()
+	check(t, os.CopyFS(to, os.DirFS(from)))
+	check(t, filepath.WalkDir(to, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			return os.Chmod(path, 0o700)
+		} else if err == nil {
+			return os.Chmod(path, 0o600)
+		}
+		return err
+	}))
+}
+
+// The bundles carry ledger heads, too: a party that restored an old ledger hears of it.
+func TestRestoredLedgerByHand(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	backup := filepath.Join(t.TempDir(), "a")
+	copyState(t, backup, b.path("a"))
+	b.carryAll()
+	check(t, os.RemoveAll(b.path("a")))
+	check(t, os.Rename(backup, b.path("a")))
+	err := b.byHand("a", fixed("a"), func(p *node.Party) error {
+		_, err := p.Import(b.context(), bytes.NewReader(b.answer("a")))
+		return err
+	})
+	var rolledBack *node.LedgerRolledBackError
+	if !errors.As(err, &rolledBack) || rolledBack.Signed != 1 || rolledBack.Held != 0 {
+		t.Errorf("a restored ledger: %v", err)
 	}
 }
 

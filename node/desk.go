@@ -130,6 +130,8 @@ func (a *Aggregator) take(ctx context.Context, label bundle.Label, in io.Reader)
 		switch name {
 		case partMailbox:
 			err = a.mailbox(label, body)
+		case callLedger:
+			_, err = a.ledger(ctx, label.From, body)
 		case callPost:
 			_, err = a.post(ctx, label.From, body)
 			got.Messages++
@@ -193,6 +195,9 @@ func exportBoard(o AggregatorOptions, s *study.Study, party protocol.PeerID, w i
 	if err != nil {
 		return err
 	}
+	if err := a.exportHead(out, party); err != nil {
+		return err
+	}
 	for from := uint64(0); from < h.stored; {
 		reply, err := h.board(from)
 		if err != nil {
@@ -207,6 +212,22 @@ func exportBoard(o AggregatorOptions, s *study.Study, party protocol.PeerID, w i
 		return err
 	}
 	return out.Close()
+}
+
+// exportHead adds the highest ledger head that the party has signed, countersigned.
+func (a *Aggregator) exportHead(out *bundle.Writer, party protocol.PeerID) error {
+	raw, err := a.Store.LedgerHead(party)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	kept, err := wire.DecodeLedgerHead(raw)
+	if err != nil {
+		return err
+	}
+	return out.Add(callLedger, wire.EncodeLedgerHead(a.signer.Countersign(kept)))
 }
 
 // exportDocuments adds the results that a party may see, as documentName has it.

@@ -36,6 +36,21 @@ func (e *NoBudgetError) Error() string {
 	return fmt.Sprintf("dataset %q has no budget: give it caps in the site file, such as caps: {record: {epsilon: 1, delta: 1e-6}}", e.Dataset)
 }
 
+// LedgerRolledBackError refuses to go on with a privacy ledger that lacks what this
+// party has already signed for: a state directory was restored from a backup.
+type LedgerRolledBackError struct {
+	Aggregator protocol.PeerID
+	Signed     uint64 // releases to the aggregator in the head that this party signed
+	Held       uint64 // releases to it that the ledger holds
+}
+
+func (e *LedgerRolledBackError) Error() string {
+	return fmt.Sprintf("the privacy ledger here is not the newest: releases to aggregator %s that this party signed for: %d, that this ledger holds of them: %d at most "+
+		"(was the state directory restored from a backup?). Nothing was sent. Restore the newest backup; if there is none, what was spent since "+
+		"is lost: make a new identity with `party init --state NEWDIR`, and lower the caps in its site file by what those releases spent",
+		e.Aggregator, e.Signed, e.Held)
+}
+
 // WaitError reports that something did not happen within the time that the
 // caller gave. Err is the last reason, when there is one.
 type WaitError struct {

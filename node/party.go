@@ -112,6 +112,7 @@ type service struct {
 	client  client
 	pending session.Effects // not sent or run yet
 	shown   session.Status
+	vouched bool // the aggregator has seen the ledger's head since this run began
 }
 
 // open restores the study's machine from the store.
@@ -331,8 +332,15 @@ func (r *service) decide(ctx context.Context) error {
 // readWait is how long one read of the board waits for news, in seconds.
 const readWait = 20
 
-// turn posts what is due, then runs one job, or else reads the board.
+// turn posts what is due, then runs one job, or else reads the board. Before the first
+// of these it compares ledgers with the aggregator; to withdraw is always possible.
 func (r *service) turn(ctx context.Context) error {
+	if !r.vouched && r.machine.Status().State != session.Withdrawn {
+		if err := r.vouch(ctx); err != nil {
+			return err
+		}
+		r.vouched = true
+	}
 	if len(r.pending.Send) > 0 {
 		posted := r.client.post(ctx, r.pending.Send)
 		if posted != nil && transient(posted) {

@@ -250,7 +250,7 @@ func TestStrangersAreNotAnswered(t *testing.T) {
 	h, err := p2p.New(p2p.Config{Key: st.Identity(), Allow: func(protocol.PeerID) bool { return true }})
 	check(t, err)
 	defer h.Close()
-	for _, call := range []string{"read", "post", "chunk", "progress", "document"} {
+	for _, call := range []string{"read", "post", "chunk", "progress", "document", "ledger"} {
 		if answer, err := h.Call(b.context(), b.study.Aggregator.ID, b.study.Aggregator.Addrs, call, b.study.ID[:]); !errors.Is(err, p2p.ErrRefusedPeer) {
 			t.Errorf("%s: answered %d bytes, error %v", call, len(answer), err)
 		}

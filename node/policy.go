@@ -1,6 +1,8 @@
 package node
 
 import (
+	"errors"
+
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/protocol/ledger"
@@ -47,29 +49,52 @@ func (r *home) debits(src *source, entries []ledger.Entry) ([]ledger.Entry, erro
 	// approval of a study that says none, under a rule that only accept_reconstruction
 	// overrules (acceptable).
 	consent := ledger.Consent{AcceptUnbounded: src.site.AcceptReconstruction || r.study.Privacy.Mechanism == dp.None}
-	var out []ledger.Entry
+	asked := r.asked(src, entries)
+	after := entries
+	for _, next := range asked {
+		if err := ledger.Check(after, next, caps, consent); err != nil {
+			return nil, r.withFit(err, entries, asked, caps)
+		}
+		chained, err := ledger.Append(after, next)
+		if err != nil {
+			return nil, err
+		}
+		after = append(after[:len(after):len(after)], chained)
+	}
+	return asked, nil
+}
+
+// asked lists the entries of the study that the ledger does not hold yet.
+func (r *home) asked(src *source, entries []ledger.Entry) (out []ledger.Entry) {
 	for i, plan := range src.plans {
 		if _, done := ledger.Find(entries, r.study.ID, i); done {
 			continue
 		}
 		next := ledger.Entry{
-			Dataset: src.data.Name, Study: r.study.ID, Sketch: i, Unit: r.study.Privacy.Unit,
+			Dataset: src.data.Name, Study: r.study.ID, Aggregator: r.study.Aggregator.ID, Sketch: i, Unit: r.study.Privacy.Unit,
 			Attributes: max(plan.Attributes(), 1), At: r.Now(),
 		}.Promised(plan.Noise.Guarantee())
 		if next.Unit == "" {
 			next.Unit = dp.Record // mechanism none has no unit of its own; it bounds neither
 		}
-		if err := ledger.Check(entries, next, caps, consent); err != nil {
-			return nil, err
-		}
-		chained, err := ledger.Append(entries, next)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries[:len(entries):len(entries)], chained)
 		out = append(out, next)
 	}
-	return out, nil
+	return out
+}
+
+// withFit adds to a refusal for a cap what would fit instead.
+func (r *home) withFit(err error, entries, asked []ledger.Entry, caps ledger.Caps) error {
+	var exceeded *ledger.Exceeded
+	if !errors.As(err, &exceeded) || exceeded.Unbounded {
+		return err
+	}
+	whole, invalid := r.study.Privacy.Guarantee()
+	if invalid != nil {
+		return invalid
+	}
+	fit := ledger.Largest(entries, asked, whole, caps)
+	exceeded.Fits = &fit
+	return err
 }
 
 // capsOf turns the site file's caps into the ledger's: a unit without a cap is

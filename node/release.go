@@ -21,7 +21,8 @@ import (
 
 // makeRelease is the one way from data to a release:
 //
-//	project → debit durably → draw noise → store durably → (only then) send
+//	project → debit durably → have the ledger's head countersigned → draw noise →
+//	store durably → (only then) send
 //
 // A crash before the debit leaves nothing. A crash after it leaves a debit that
 // the next run finds and does not repeat; the noise is drawn then, for the first
@@ -62,6 +63,9 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	if err := r.debit(ctx, src); err != nil {
 		return nil, err
 	}
+	if err := r.vouchPatiently(ctx); err != nil {
+		return nil, fmt.Errorf("having the ledger countersigned: %w", err)
+	}
 	header, err := r.noiseAndStore(src, exact, job)
 	if err != nil {
 		return nil, err
@@ -97,7 +101,7 @@ func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelea
 	files := map[string]io.Reader{}
 	for i, plan := range src.plans {
 		one := exact.sketches[i]
-		if err := plan.Noise.Add(one.Sketch.Data, r.Entropy); err != nil {
+		if err := plan.Noise.AddParallel(one.Sketch.Data, r.Entropy, max(r.Workers, 1)); err != nil {
 			return protocol.Verified{}, fmt.Errorf("noising sketch %d: %w", i+1, err)
 		}
 		described, data, err := release.Encode(one.Sketch)

@@ -6,19 +6,23 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
 type budgetCommands struct {
-	Show budgetShow `cmd:"" help:"Show every release and what each dataset's releases add up to."`
+	Show budgetShow `cmd:"" help:"Show every release, what each study and dataset spent, and what the caps leave. The caps themselves are in the site file."`
 }
 
-type budgetShow struct{}
+type budgetShow struct {
+	Dataset string `arg:"" optional:"" help:"Name of one dataset; default: all."`
+}
 
 type budget struct {
 	Entries []budgetEntry `json:"entries"`
@@ -26,29 +30,40 @@ type budget struct {
 }
 
 type budgetEntry struct {
-	Sequence  uint64  `json:"sequence"`
-	Dataset   string  `json:"dataset"`
-	Study     string  `json:"study"`
-	Sketch    int     `json:"sketch"`
-	Unit      string  `json:"unit"`
-	Mechanism string  `json:"mechanism"`
-	Epsilon   float64 `json:"epsilon"`
-	Delta     float64 `json:"delta"`
-	At        string  `json:"at"`
+	Sequence   uint64  `json:"sequence"`
+	Dataset    string  `json:"dataset"`
+	Study      string  `json:"study"`
+	Aggregator string  `json:"aggregator"`
+	Sketch     int     `json:"sketch"`
+	Unit       string  `json:"unit"`
+	Mechanism  string  `json:"mechanism"`
+	Epsilon    float64 `json:"epsilon"`
+	Delta      float64 `json:"delta"`
+	At         string  `json:"at"`
 }
 
 type budgetTotal struct {
-	Dataset   string   `json:"dataset"`
-	Unit      string   `json:"unit"`
-	Epsilon   *float64 `json:"epsilon"` // null when unbounded
-	Delta     float64  `json:"delta"`   // at which epsilon holds: the cap's where there is one
+	Dataset    string        `json:"dataset"`
+	Unit       string        `json:"unit"`
+	Epsilon    *float64      `json:"epsilon"` // null when it is unbounded at delta
+	Delta      float64       `json:"delta"`   // at which every epsilon here holds: the cap's where there is one
+	Unbounded  bool          `json:"unbounded"`
+	Releases   int           `json:"releases"`
+	Cap        *float64      `json:"cap"`          // on epsilon, from the site file; null: counted, not limited
+	Left       *float64      `json:"left"`         // of the cap; null without one
+	DeltaAtCap *float64      `json:"delta_at_cap"` // the delta at which all releases together keep the cap's epsilon; null without a cap
+	Studies    []budgetStudy `json:"studies"`      // in the order of their first releases
+}
+
+type budgetStudy struct {
+	Study     string   `json:"study"`
+	Epsilon   *float64 `json:"epsilon"` // of its releases alone: those of several studies can add up to less
 	Unbounded bool     `json:"unbounded"`
 	Releases  int      `json:"releases"`
-	Cap       *float64 `json:"cap"` // on epsilon, from the site file; null: counted, not limited
 }
 
 // Run prints the ledger, whose chain it verifies, beside the site file's caps.
-func (budgetShow) Run(c *console.Console, g *console.Globals) error {
+func (cmd budgetShow) Run(c *console.Console, g *console.Globals) error {
 	st, err := g.OpenReadOnly(store.Party)
 	if err != nil {
 		return err
@@ -62,48 +77,99 @@ func (budgetShow) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return console.WithCode(console.Usage, err)
 	}
-	b := summarise(entries, site.Datasets)
+	names := datasets(entries, site.Datasets)
+	if cmd.Dataset != "" {
+		if !slices.Contains(names, cmd.Dataset) {
+			return console.WithCode(console.Usage, fmt.Errorf("dataset %.40q is neither in the site file nor in the ledger (there are: %s)", cmd.Dataset, strings.Join(names, ", ")))
+		}
+		names = []string{cmd.Dataset}
+	}
+	b := summarise(entries, site.Datasets, names)
 	return c.Print(b, func(w io.Writer) { b.write(w) })
 }
 
-func summarise(entries []ledger.Entry, datasets map[string]config.Dataset) budget {
-	out := budget{Entries: []budgetEntry{}, Totals: []budgetTotal{}}
-	delta := map[string]dp.Delta{} // the largest δ of each dataset's releases: ε is stated at it where there is no cap
-	for name := range datasets {
-		delta[name] = 0
+// datasets names those of the site file and of the ledger, sorted.
+func datasets(entries []ledger.Entry, site map[string]config.Dataset) []string {
+	names := map[string]bool{}
+	for name := range site {
+		names[name] = true
 	}
 	for _, e := range entries {
+		names[e.Dataset] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+func summarise(entries []ledger.Entry, site map[string]config.Dataset, names []string) budget {
+	out := budget{Entries: []budgetEntry{}, Totals: []budgetTotal{}}
+	for _, e := range entries {
+		if !slices.Contains(names, e.Dataset) {
+			continue
+		}
 		out.Entries = append(out.Entries, budgetEntry{
-			Sequence: e.Sequence, Dataset: e.Dataset, Study: e.Study.String(), Sketch: e.Sketch, Unit: string(e.Unit),
+			Sequence: e.Sequence, Dataset: e.Dataset, Study: e.Study.String(), Aggregator: e.Aggregator.String(), Sketch: e.Sketch, Unit: string(e.Unit),
 			Mechanism: string(e.Mechanism), Epsilon: float64(e.Epsilon), Delta: float64(e.Delta), At: e.At.String(),
 		})
-		delta[e.Dataset] = max(delta[e.Dataset], e.Delta)
 	}
-	for _, name := range slices.Sorted(maps.Keys(delta)) {
-		caps := datasets[name].Caps
+	for _, name := range names {
+		var own []ledger.Entry
+		delta := dp.Delta(0) // the largest δ of the releases: ε is stated at it where there is no cap
+		for _, e := range entries {
+			if e.Dataset == name {
+				own, delta = append(own, e), max(delta, e.Delta)
+			}
+		}
+		caps := site[name].Caps
 		out.Totals = append(out.Totals,
-			total(entries, ledger.Account{Dataset: name, Unit: dp.Record, Delta: delta[name]}, caps.Record),
-			total(entries, ledger.Account{Dataset: name, Unit: dp.Attribute, Delta: delta[name]}, caps.Attribute))
+			total(own, ledger.Account{Dataset: name, Unit: dp.Record, Delta: delta}, caps.Record),
+			total(own, ledger.Account{Dataset: name, Unit: dp.Attribute, Delta: delta}, caps.Attribute))
 	}
 	return out
 }
 
 // total adds up one account, at the δ of its cap where there is one.
 func total(entries []ledger.Entry, account ledger.Account, limit config.Budget) budgetTotal {
-	var most *float64
-	if limit.Epsilon > 0 {
-		epsilon := float64(limit.Epsilon)
-		most, account.Delta = &epsilon, limit.Delta
+	capped := limit.Epsilon > 0
+	if capped {
+		account.Delta = limit.Delta
 	}
 	spent := ledger.Total(entries, account)
 	out := budgetTotal{
-		Dataset: account.Dataset, Unit: string(account.Unit), Delta: float64(spent.Delta),
-		Unbounded: spent.Unbounded, Releases: spent.Releases, Cap: most,
+		Dataset: account.Dataset, Unit: string(account.Unit), Epsilon: finite(spent.Epsilon), Delta: float64(spent.Delta),
+		Unbounded: spent.Unbounded, Releases: spent.Releases, Studies: byStudy(entries, account),
 	}
-	if e := float64(spent.Epsilon); !math.IsInf(e, 0) {
-		out.Epsilon = &e
+	if capped {
+		most, left, delta := float64(limit.Epsilon), float64(ledger.Left(dp.Budget(limit), spent.Epsilon)), float64(spent.DeltaAt(limit.Epsilon))
+		out.Cap, out.Left, out.DeltaAtCap = &most, &left, &delta
 	}
 	return out
+}
+
+// byStudy adds up each study's releases by themselves.
+func byStudy(entries []ledger.Entry, account ledger.Account) []budgetStudy {
+	out := []budgetStudy{}
+	of := map[protocol.StudyID][]ledger.Entry{}
+	var order []protocol.StudyID
+	for _, e := range entries {
+		if of[e.Study] == nil {
+			order = append(order, e.Study)
+		}
+		of[e.Study] = append(of[e.Study], e)
+	}
+	for _, id := range order {
+		spent := ledger.Total(of[id], account)
+		out = append(out, budgetStudy{Study: id.String(), Epsilon: finite(spent.Epsilon), Unbounded: spent.Unbounded, Releases: spent.Releases})
+	}
+	return out
+}
+
+// finite returns nil for an infinite ε.
+func finite(e dp.Epsilon) *float64 {
+	if math.IsInf(float64(e), 0) {
+		return nil
+	}
+	f := float64(e)
+	return &f
 }
 
 // write prints the budget for people: what was released, then what it adds up to.
@@ -125,16 +191,24 @@ func (b budget) write(w io.Writer) {
 		return
 	}
 	fmt.Fprintln(w)
-	t := console.NewTable("dataset", "unit", ">releases", ">ε spent", ">of cap", ">at δ")
+	t := console.NewTable("dataset", "unit", "study", ">releases", ">ε spent", ">of cap", ">ε left", ">at δ")
 	for _, s := range b.Totals {
-		spent, limit := "unbounded", "no cap"
-		if s.Epsilon != nil {
-			spent = console.Brief(*s.Epsilon)
+		for _, study := range s.Studies {
+			t.Add(s.Dataset, s.Unit, study.Study[:8], fmt.Sprint(study.Releases), spentText(study.Epsilon), "", "", console.Brief(s.Delta))
 		}
+		limit, left := "no cap", ""
 		if s.Cap != nil {
-			limit = console.Brief(*s.Cap)
+			limit, left = console.Brief(*s.Cap), console.Brief(*s.Left)
 		}
-		t.Add(s.Dataset, s.Unit, fmt.Sprint(s.Releases), spent, limit, console.Brief(s.Delta))
+		t.Add(s.Dataset, s.Unit, "all", fmt.Sprint(s.Releases), spentText(s.Epsilon), limit, left, console.Brief(s.Delta))
 	}
 	t.Write(w)
+}
+
+// spentText shows an ε, nil being infinite.
+func spentText(epsilon *float64) string {
+	if epsilon == nil {
+		return "unbounded"
+	}
+	return console.Brief(*epsilon)
 }

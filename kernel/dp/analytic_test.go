@@ -166,31 +166,3 @@ func TestMuOfRefuses(t *testing.T) {
 		}
 	}
 }
-
-// TestComposition reproduces the noise of T equal releases within (1, 1e-6):
-// Gaussian composition is exact.
-func TestComposition(t *testing.T) {
-	whole, err := Promise(Gaussian, Budget{1, 1e-6})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		releases int
-		sigma    float64
-	}{{1, 4.2247}, {4, 8.4494}, {16, 16.8987}, {64, 33.7974}, {256, 67.5949}} {
-		part, err := whole.Share(1 / float64(c.releases))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := 1 / float64(part.Mu()); math.Abs(got-c.sigma) > 1e-3 {
-			t.Errorf("%d releases: sigma %.4f each, want %.4f", c.releases, got, c.sigma)
-		}
-		var all Loss
-		for range c.releases {
-			all = all.Plus(part.Loss())
-		}
-		if e := all.Epsilon(1e-6); e > 1 || e < 1-1e-6 {
-			t.Errorf("%d releases compose to epsilon %.12f, want 1", c.releases, float64(e))
-		}
-	}
-}

@@ -12,7 +12,7 @@
 // A Budget (ε, δ) and a Mechanism make a Guarantee (Promise), of which a sketch
 // takes a part (Guarantee.Share). The sketch's Sensitivity follows from the norms
 // of R's rows and from what one change of the data may do to the derived vector.
-// Calibrate turns both into a Noise, and Noise.Add draws it. Loss composes the
+// Calibrate turns both into a Noise, and Noise.AddParallel draws it. Loss composes the
 // guarantees of several releases.
 //
 // # Where entropy comes from
@@ -20,15 +20,19 @@
 // Noise takes its entropy as an io.Reader, which is the operating system's in every
 // shipped program: one fresh 256-bit key for each call, expanded by ChaCha20 and
 // erased. This package cannot import package seed, so a seed that other parties know
-// can never become a source of noise; a test of the import graph holds that. The
-// samplers are not constant-time: draw a release's noise away from any moment that
-// a peer can observe.
+// can never become a source of noise; a test of the import graph holds that. Each block
+// of 2^14 entries has a generator of its own, keyed from the release's key by the
+// block's number, so the number of workers does not change the noise.
+//
+// The samplers are not constant-time: how long a draw takes, and which cache lines a
+// table look-up touches, depends on the noise that is drawn (never on the data). Draw a
+// release's noise as a whole, away from any moment that a peer can observe.
 //
 // # Laplace
 //
 // Discrete Laplace noise with P(j) ∝ exp(-|j|/t) on every entry of an integer vector
 // of l1 sensitivity D1 gives e^(D1/t): pure ε with t ≥ D1/ε. The scale t is a
-// rational that is computed exactly and rounded up.
+// rational that is computed exactly, with a margin of 2^-32 relative, and rounded up.
 //
 // # Gaussian: why the analytic calibration holds for integers
 //
@@ -56,13 +60,51 @@
 //
 // Over m entries the factor is e^(±λ), λ ≤ 3·10⁻⁷⁷·m, so the release is
 // (ε+2λ, e^λ·δ)-private where the continuous mechanism is (ε, δ)-private; likewise for
-// compositions. For the largest m that fits a machine λ < 10⁻⁶³, and MuOf keeps a margin
-// of 10⁻⁹ relative on μ, which covers it together with floating-point error.
+// compositions.
 //
-// The samplers follow Canonne, Kamath and Steinke 2020. They deviate in the far tail,
-// which they leave out so that every intermediate value fits 128 bits and a sum never
-// overflows: discrete Gaussian values of 120 standard deviations and more, discrete
-// Laplace values of 4096 scales and more. A release moves by less than 60 standard
-// deviations or 1000 scales (ε ≤ 1000), so what can be seen under one data set only has
-// probability below 10⁻⁷⁰⁰ per entry.
+// # Samplers: exact up to the last bit of a table
+//
+// The magnitudes of a distribution are cut into at most 384 cells of 2^w integers and a
+// tail (type cells). A draw takes a cell, or the tail, from a table of 128-bit cumulative
+// probabilities; within a cell a uniform integer, accepted with probability exp(-γ), where
+// γ, the loss of log-probability since the cell's first integer, is a rational; beyond the
+// cells a geometric proposal, accepted likewise. A rejected draw begins anew. The
+// rejections are exact (Canonne, Kamath and Steinke 2020, algorithms 1 and 2), so all
+// that is not exact is the table, and it errs by a factor, not by a distance:
+//
+// Lemma. A drawn integer has each of its values with a probability that is within a
+// factor e^(±2^-103) of the distribution's.
+//
+// Proof. Were the table's probabilities p_i exact, a draw would have value x with
+// probability p_i·q(x)·a(x)/Z, i the cell of x, q the proposal, a the acceptance and Z the
+// probability of acceptance, and the p_i are proportioned so that this is the
+// distribution (type cells). The table's own probabilities differ from p_i by less than
+// 2^-127 (newTable). Cells end at 4 standard deviations of a discrete Gaussian and at 6
+// scales of a discrete Laplace distribution, so that no p_i is below 2^-22 (a test
+// computes them all), and each is off by less than 2^-105 of itself. Then p_i·q·a is, too,
+// and Z, a sum of such products; the logarithm of their quotient is off by less than
+// 2^-103. ∎
+//
+// A distance would not have done: it makes a δ of a pure ε, and enters (ε, δ) multiplied by
+// e^ε. The factors enter every promise like those of the lemma before: over m entries
+// they are e^(±λ), λ = 2^-103·m, and a release takes at most 2^34 entries, so
+// λ ≤ 2^-69, about 1.7·10⁻²¹, to which the 10⁻⁶⁶ of the smoothing lemma adds nothing.
+//
+// Laplace: the release is pure (D1/t + 2λ), and t keeps D1/t at most ε·(1 - 2^-33). That
+// is more than 2λ for every ε above 10⁻¹⁰. The values are drawn modulo 2^64 and added
+// with wrap-around, and that is a function of the exact sum: the far tail needs
+// no exception, and ε stays pure without a δ.
+//
+// Gaussian: the release is (ε+2λ, e^λ·δ)-private. Under μ-Gaussian privacy δ rises with μ by
+// φ(a), a = ε/μ-μ/2, and falls with ε by e^ε·Φ(-a-μ) ≤ 1.26·φ(a), and δ ≤ Φ(-a). MuOf's margin of 2^-30
+// on μ, which is at least 10⁻⁷, lowers δ by 9·10⁻¹⁷·φ(a) or more; what is lost is
+// 2λ·1.26·φ(a) + λ·Φ(-a), less than that for all δ up to 0.999 (Φ(-a) ≤ 1.26·φ(a) where a ≥ 0,
+// and where a < 0, φ(a) is above 10⁻³). What the sampler leaves out, values of
+// more than 900 standard deviations, cannot be made a factor: a release moves by less
+// than 60 standard deviations, so what can be seen under one data set only has
+// probability below e^(-350000) per entry.
+//
+// Drawing s = 2^20 as a sum of table draws (a·x₁+x₂ is a discrete Gaussian up to a factor
+// 1 ± 2κ where the variance of x₁ given the sum is at least η²) would take five of
+// them at tables of σ ≤ 64; a cell takes one, at every s, and adds no error.
 package dp

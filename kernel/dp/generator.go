@@ -13,14 +13,19 @@ import (
 // the key replaced by the first bytes of every block it produces, so that a later key
 // says nothing about earlier numbers. It is for one goroutine.
 type Generator struct {
-	block [8192]byte // the next key, then random bytes
-	used  int        // bytes of block that are spent and erased
+	// block is the next key, then random bytes. It is behind a pointer of its own
+	// because fmt does not follow two: no verb prints it where a *Generator is a field.
+	block *[8192]byte
+	used  int // bytes of block that are spent and erased
 }
+
+// Format prints the type's name under every verb: what it holds is secret.
+func (g Generator) Format(s fmt.State, _ rune) { io.WriteString(s, "dp.Generator") }
 
 // NewGenerator reads a key of 32 bytes from entropy, and nothing more. Equal keys give
 // equal numbers on every machine.
 func NewGenerator(entropy io.Reader) (*Generator, error) {
-	g := new(Generator)
+	g := newGenerator()
 	if _, err := io.ReadFull(entropy, g.block[:chacha20.KeySize]); err != nil {
 		return nil, fmt.Errorf("reading entropy: %w", err)
 	}
@@ -28,16 +33,37 @@ func NewGenerator(entropy io.Reader) (*Generator, error) {
 	return g, nil
 }
 
-// refill produces the next block under the key at its start.
-func (g *Generator) refill() {
+// newGenerator returns a generator without a key.
+func newGenerator() *Generator { return &Generator{block: new([8192]byte)} }
+
+// rekey starts the stream of one block of a release's entries: its key is the
+// beginning of ChaCha20's stream under the release's key with the block's number as
+// the nonce.
+func (g *Generator) rekey(key *[chacha20.KeySize]byte, block uint64) {
 	var nonce [chacha20.NonceSize]byte
-	stream, err := chacha20.NewUnauthenticatedCipher(g.block[:chacha20.KeySize], nonce[:])
+	binary.LittleEndian.PutUint64(nonce[:], block)
+	clear(g.block[:])
+	xorStream(key[:], nonce, g.block[:chacha20.KeySize])
+	g.refill()
+}
+
+// xorStream adds ChaCha20's stream to dst and leaves no copy of the key.
+func xorStream(key []byte, nonce [chacha20.NonceSize]byte, dst []byte) {
+	stream, err := chacha20.NewUnauthenticatedCipher(key, nonce[:])
 	if err != nil {
 		panic("dp: chacha20 refused a 32-byte key") // only lengths can be refused
 	}
+	stream.XORKeyStream(dst, dst)
+	*stream = chacha20.Cipher{}
+}
+
+// refill produces the next block under the key at its start.
+func (g *Generator) refill() {
+	var key [chacha20.KeySize]byte
+	copy(key[:], g.block[:])
 	clear(g.block[:])
-	stream.XORKeyStream(g.block[:], g.block[:])
-	*stream = chacha20.Cipher{} // it holds the key
+	xorStream(key[:], [chacha20.NonceSize]byte{}, g.block[:])
+	clear(key[:])
 	g.used = chacha20.KeySize
 }
 
@@ -66,4 +92,7 @@ func (g *Generator) Uint64N(n uint64) uint64 {
 
 // Destroy erases the key and all numbers not yet drawn. The generator must not be
 // used afterwards.
-func (g *Generator) Destroy() { *g = Generator{} }
+func (g *Generator) Destroy() {
+	clear(g.block[:])
+	g.used = 0
+}

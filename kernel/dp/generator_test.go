@@ -3,7 +3,9 @@ package dp
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/big"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -27,7 +29,7 @@ func testGenerator(t testing.TB, n byte) *Generator {
 
 // scripted returns a generator whose next words are given.
 func scripted(words ...uint64) *Generator {
-	g := new(Generator)
+	g := newGenerator()
 	g.used = len(g.block) - 8*len(words)
 	for i, w := range words {
 		for j := range 8 {
@@ -73,6 +75,26 @@ func TestGeneratorErases(t *testing.T) {
 	g.Destroy()
 	if !bytes.Equal(g.block[:], make([]byte, len(g.block))) {
 		t.Error("the key or numbers survive Destroy")
+	}
+}
+
+// TestGeneratorsDoNotPrint: no verb shows what a generator holds, also where it is a
+// field of something else, whose methods fmt cannot call.
+func TestGeneratorsDoNotPrint(t *testing.T) {
+	g := testGenerator(t, 1)
+	within := struct{ generator *Generator }{g}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%q"} {
+		for _, holder := range []any{g, *g, within, &within, []any{g}} {
+			printed := fmt.Sprintf(verb, holder)
+			for _, format := range []string{"%d %d", "%d, %d", "%02x%02x", "%#x, %#x"} {
+				if leak := fmt.Sprintf(format, g.block[40], g.block[41]); strings.Contains(printed, leak) {
+					t.Errorf("%s prints %.100s", verb, printed)
+				}
+			}
+		}
+		if got := fmt.Sprintf(verb, g); got != "dp.Generator" {
+			t.Errorf("%s prints %.100s", verb, got)
+		}
 	}
 }
 

@@ -140,10 +140,7 @@ func (g Guarantee) PerPerson(e Exposure) (Loss, error) {
 	case e.Unit == Attribute && e.Attributes >= 1:
 		return g.Loss().Times(e.Attributes), nil
 	case e.Unit == Record && e.Parties >= 1:
-		l := g.Loss()
-		l.Mu *= Mu(math.Sqrt(float64(e.Parties)))
-		l.Pure *= Epsilon(e.Parties)
-		return l, nil
+		return g.Loss().Repeated(e.Parties), nil
 	case e.Unit != Attribute && e.Unit != Record:
 		return Loss{}, fmt.Errorf("unknown unit %.40q: want attribute or record", string(e.Unit))
 	}

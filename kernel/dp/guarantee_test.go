@@ -85,25 +85,6 @@ func TestPerPerson(t *testing.T) {
 	}
 }
 
-func TestLoss(t *testing.T) {
-	a, b := Loss{Mu: 3, Pure: 1}, Loss{Mu: 4, Pure: 2}
-	if got := a.Plus(b); got != (Loss{Mu: 5, Pure: 3}) {
-		t.Errorf("composition is %+v", got)
-	}
-	if got := a.Plus(Loss{Unbounded: true}); !got.Unbounded || !math.IsInf(float64(got.Epsilon(1e-6)), 1) {
-		t.Errorf("composition with an open release is %+v", got)
-	}
-	if got := a.Epsilon(0); !math.IsInf(float64(got), 1) {
-		t.Errorf("a Gaussian loss at delta 0 is %g", float64(got))
-	}
-	if got := (Loss{Pure: 2}).Epsilon(0); got != 2 {
-		t.Errorf("a pure loss at delta 0 is %g", float64(got))
-	}
-	if got := (Guarantee{}).Loss(); !got.Unbounded {
-		t.Errorf("an unknown guarantee loses %+v", got)
-	}
-}
-
 func TestStatement(t *testing.T) {
 	for _, c := range []struct {
 		guarantee Guarantee

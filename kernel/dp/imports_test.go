@@ -14,7 +14,7 @@ import (
 func TestImports(t *testing.T) {
 	allowed := map[string]bool{
 		"encoding/binary": true, "errors": true, "fmt": true, "io": true, "math": true, "math/big": true,
-		"math/bits": true, "golang.org/x/crypto/chacha20": true,
+		"math/bits": true, "sync": true, "sync/atomic": true, "golang.org/x/crypto/chacha20": true,
 	}
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -47,6 +47,19 @@ func (a uint128) minus(b uint128) uint128 {
 	return uint128{hi, lo}
 }
 
+// plus returns a + b where the sum fits.
+func (a uint128) plus(b uint128) uint128 {
+	lo, carry := bits.Add64(a.lo, b.lo, 0)
+	hi, _ := bits.Add64(a.hi, b.hi, carry)
+	return uint128{hi, lo}
+}
+
+// over returns ⌊a/b⌋ for b of one word and a quotient of one word.
+func (a uint128) over(b uint128) uint64 {
+	q, _ := bits.Div64(a.hi, a.lo, b.lo)
+	return q
+}
+
 // shifted returns a·2^n for 0 ≤ n < 128 where the product fits.
 func (a uint128) shifted(n uint) uint128 {
 	if n >= 64 {

@@ -3,7 +3,6 @@ package dp
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/big"
 )
@@ -18,6 +17,7 @@ const (
 	maxVariance = 1 << 56 // of a discrete Gaussian
 	maxScale    = 1 << 50 // of a discrete Laplace distribution
 	maxEntry    = 1 << 62 // of a sketch before noise
+	maxEntries  = 1 << 34 // of a sketch: see the package comment
 )
 
 // Noise is a calibrated distribution of integer noise, the same for every entry of a
@@ -31,8 +31,9 @@ type Noise struct {
 
 // Calibrate returns the least noise that keeps the guarantee for a sketch of the given
 // sensitivity. Gaussian: variance ⌈D2²/μ²⌉ + 9 (see the package comment); laplace: scale
-// D1/ε, rounded up to a binary fraction within 2^-32 of itself (or of 1, if that is more);
-// none: no noise. Both are computed in exact arithmetic from the guarantee's μ or ε.
+// D1/ε·(1+2^-32), rounded up to a binary fraction within 2^-32 of itself (or of 1, if that
+// is more); none: no noise. Both are computed in exact arithmetic from the guarantee's μ
+// or ε.
 func Calibrate(g Guarantee, s Sensitivity) (Noise, error) {
 	n := Noise{guarantee: g, sensitivity: s}
 	switch {
@@ -66,13 +67,14 @@ func calibrateGaussian(mu Mu, s Sensitivity) (discreteGaussian, error) {
 	if !variance.IsInt64() || variance.Int64() > maxVariance {
 		return discreteGaussian{}, errNoiseTooLarge
 	}
-	return newDiscreteGaussian(uint64(variance.Int64())), nil
+	return discreteGaussian{uint64(variance.Int64())}, nil
 }
 
 func calibrateLaplace(epsilon Epsilon, s Sensitivity) (discreteLaplace, error) {
 	e := new(big.Rat).SetFloat64(float64(epsilon))
 	scale := new(big.Rat).SetInt64(s.L1)
 	scale.Quo(scale, e)
+	scale.Mul(scale, big.NewRat(1<<32+1, 1<<32)) // the package comment says what for
 	const digits = 34
 	shift := max(0, digits-ceiling(scale).BitLen())
 	scale.Mul(scale, new(big.Rat).SetInt64(1<<shift))
@@ -80,7 +82,7 @@ func calibrateLaplace(epsilon Epsilon, s Sensitivity) (discreteLaplace, error) {
 	if !numerator.IsInt64() || numerator.Int64() > maxScale {
 		return discreteLaplace{}, errNoiseTooLarge
 	}
-	return discreteLaplace{numerator: uint64(numerator.Int64()), shift: uint(shift)}, nil
+	return discreteLaplace{geometric{numerator: uint64(numerator.Int64()), shift: uint(shift)}}, nil
 }
 
 // ceiling returns ⌈r⌉ for r ≥ 0.
@@ -129,39 +131,7 @@ func (n Noise) String() string {
 	case Gaussian:
 		return fmt.Sprintf("discrete gaussian noise of variance %d", n.gaussian.variance)
 	case Laplace:
-		return fmt.Sprintf("discrete laplace noise of scale %.10g", n.laplace.scale())
+		return fmt.Sprintf("discrete laplace noise of scale %.9g", n.laplace.scale())
 	}
 	return "no noise"
-}
-
-// Add adds independent noise to every entry of dst. It reads 32 bytes of entropy, once
-// and before anything else, from which all noise of this call follows; entropy must be
-// secret and fresh on each call. On an error (the entropy fails, or an entry is beyond
-// ±2^62) dst is unchanged. Mechanism none reads nothing and changes nothing.
-func (n Noise) Add(dst []int64, entropy io.Reader) error {
-	var draw func(*Generator) int64
-	switch n.guarantee.mechanism {
-	case Gaussian:
-		draw = n.gaussian.draw
-	case Laplace:
-		draw = n.laplace.draw
-	case None:
-		return nil
-	default:
-		return errors.New("adding noise: it was not calibrated")
-	}
-	for i, x := range dst {
-		if magnitude(x) > maxEntry {
-			return fmt.Errorf("adding noise: entry %d of %d is beyond ±2^62", i, len(dst))
-		}
-	}
-	g, err := NewGenerator(entropy)
-	if err != nil {
-		return fmt.Errorf("adding noise: %w", err)
-	}
-	defer g.Destroy()
-	for i := range dst {
-		dst[i] += draw(g)
-	}
-	return nil
 }

@@ -2,6 +2,9 @@ package dp
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"math"
 	"math/big"
@@ -10,6 +13,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"golang.org/x/crypto/chacha20"
 	"pgregory.net/rapid"
 )
 
@@ -96,9 +100,10 @@ func TestCalibrateKeepsItsPromise(t *testing.T) {
 		scale := new(big.Rat).SetFrac(new(big.Int).SetUint64(n.laplace.numerator), new(big.Int).Lsh(big.NewInt(1), n.laplace.shift))
 		exact := rational(float64(n.guarantee.budget.Epsilon))
 		exact.Quo(new(big.Rat).SetInt64(s.L1), exact)
+		exact.Mul(exact, big.NewRat(1<<32+1, 1<<32)) // the margin
 		surplus, _ := new(big.Rat).Sub(scale, exact).Float64()
 		if size, _ := exact.Float64(); surplus < 0 || surplus > 0x1p-32*max(1, size) {
-			t.Fatalf("%v for %v and share %g: scale exceeds the need %g by %g", epsilon, s, share, size, surplus)
+			t.Fatalf("%v for %v and share %g: scale exceeds the need %g with its margin by %g", epsilon, s, share, size, surplus)
 		}
 	})
 }
@@ -210,6 +215,80 @@ func TestAdd(t *testing.T) {
 		other := make([]int64, len(data))
 		if err := n.Add(other, testKey(4)); err != nil || slices.Equal(other, zeros) {
 			t.Errorf("%v: another key gives the same noise (%v)", n, err)
+		}
+	}
+}
+
+// TestWorkersDoNotChangeNoise: the noise of an entry follows from the key and its place.
+func TestWorkersDoNotChangeNoise(t *testing.T) {
+	for _, g := range []Guarantee{promise(t, Gaussian, Budget{1, 1e-6}), promise(t, Laplace, Budget{1, 0}), promise(t, Laplace, Budget{900, 0})} {
+		n := calibrate(t, g, Sensitivity{4, 16})
+		for _, entries := range []int{0, 1, blockEntries - 1, blockEntries, blockEntries + 1, 3*blockEntries + 5} {
+			want := make([]int64, entries)
+			if err := n.Add(want, testKey(9)); err != nil {
+				t.Fatal(err)
+			}
+			for _, workers := range []int{-1, 2, 3, 16} {
+				got := make([]int64, entries)
+				if err := n.AddParallel(got, testKey(9), workers); err != nil || !slices.Equal(got, want) {
+					t.Errorf("%v, %d entries: %d workers give other noise (%v)", n, entries, workers, err)
+				}
+			}
+			if whole := slices.Max(append(want, 0)); entries >= blockEntries && whole == 0 && g.Epsilon() < 100 {
+				t.Errorf("%v: no noise at all", n)
+			}
+		}
+	}
+}
+
+// TestBlocksHaveTheirOwnStreams recomputes a release block by block: each has the key
+// that ChaCha20 gives under the release's key for its number.
+func TestBlocksHaveTheirOwnStreams(t *testing.T) {
+	n := calibrate(t, promise(t, Gaussian, Budget{1, 1e-6}), Sensitivity{4, 16})
+	got := make([]int64, 2*blockEntries+100)
+	if err := n.AddParallel(got, testKey(5), 2); err != nil {
+		t.Fatal(err)
+	}
+	for block := 0; block*blockEntries < len(got); block++ {
+		nonce := make([]byte, chacha20.NonceSize)
+		nonce[0] = byte(block)
+		stream, err := chacha20.NewUnauthenticatedCipher(bytes.Repeat([]byte{5}, 32), nonce)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := make([]byte, 32)
+		stream.XORKeyStream(key, key)
+		g, err := NewGenerator(bytes.NewReader(key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make([]int64, min(blockEntries, len(got)-block*blockEntries))
+		n.gaussian.cells().add(g, want)
+		if !slices.Equal(got[block*blockEntries:][:len(want)], want) {
+			t.Errorf("block %d is another stream", block)
+		}
+	}
+}
+
+// TestAddIsPinned holds the noise of one release under a fixed key, over two blocks.
+func TestAddIsPinned(t *testing.T) {
+	for name, c := range map[string]struct {
+		guarantee Guarantee
+		want      string
+	}{
+		"gaussian": {promise(t, Gaussian, Budget{1, 1e-6}), "cab232d44298ee8daa2bb359a8fad67a3fe5862bfd2e0b71963bccee24971a8f"},
+		"laplace":  {promise(t, Laplace, Budget{1, 0}), "34738df296bfcacb1395b01bffca2aec4ac11213d192449e7cc152c726996336"},
+	} {
+		noise := make([]int64, blockEntries+100)
+		if err := calibrate(t, c.guarantee, Sensitivity{1 << 20, 1 << 40}).Add(noise, testKey(1)); err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.New()
+		if err := binary.Write(sum, binary.LittleEndian, noise); err != nil {
+			t.Fatal(err)
+		}
+		if got := hex.EncodeToString(sum.Sum(nil)); got != c.want {
+			t.Errorf("%s: digest %s, want %s", name, got, c.want)
 		}
 	}
 }

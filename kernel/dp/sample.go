@@ -2,8 +2,10 @@ package dp
 
 import "math/bits"
 
-// The samplers of Canonne, Kamath and Steinke 2020, in integers: bernoulli(exp(-γ)) is
-// their algorithm 1, discreteLaplace algorithm 2, discreteGaussian algorithm 3.
+// The exact samplers of Canonne, Kamath and Steinke 2020, in integers, on which the
+// table samplers stand: bernoulli(exp(-γ)) is their algorithm 1, geometric and
+// discreteLaplace are algorithm 2. Their algorithm 3, the discrete Gaussian, is the
+// tests' reference.
 
 // fraction is num/den with den's highest bit set.
 type fraction struct{ num, den uint128 }
@@ -49,80 +51,75 @@ func (g *Generator) expMinus(num, den uint128) bool {
 		num = num.minus(den)
 	}
 	p := fractionOf(num, den)
-	k := uint64(1) // the trial of probability γ/k is one of γ and one of 1/k
-	for g.bernoulli(p) && (k == 1 || g.Uint64N(k) == 0) {
+	return !g.bernoulli(p) || g.expMinusAfter(p)
+}
+
+// expMinusAfter goes on with a draw of probability exp(-γ), γ ≤ 1, whose first trial,
+// of probability γ, has succeeded. A trial of probability γ/k is one of γ and one of 1/k.
+func (g *Generator) expMinusAfter(gamma fraction) bool {
+	k := uint64(2)
+	for g.bernoulli(gamma) && g.Uint64N(k) == 0 {
 		k++
 	}
 	return k%2 == 1
 }
 
-// discreteLaplace is the distribution on the integers with P(j) ∝ exp(-|j|/t),
-// t = numerator/2^shift, numerator from 1 to maxScale.
-type discreteLaplace struct {
+// geometric is the distribution on 0, 1, 2, … with P(j) ∝ exp(-j/t),
+// t = numerator/2^shift, numerator from 1 to maxScale and shift below 64.
+type geometric struct {
 	numerator uint64
 	shift     uint
 }
 
-func (l discreteLaplace) scale() float64 {
-	return float64(l.numerator) / float64(uint64(1)<<l.shift)
+// scale returns t.
+func (d geometric) scale() float64 {
+	return float64(d.numerator) / float64(uint64(1)<<d.shift)
 }
 
-// draw returns a value below 4096·t + 1 in magnitude.
-func (l discreteLaplace) draw(g *Generator) int64 {
-	den := uint128{lo: l.numerator}
+// draw returns a value modulo 2^64.
+func (d geometric) draw(g *Generator) uint64 {
 	for {
-		u := g.Uint64N(l.numerator)
-		if !g.expMinus(uint128{lo: u}, den) {
+		u := g.Uint64N(d.numerator)
+		if !g.expMinus(uint128{lo: u}, uint128{lo: d.numerator}) {
 			continue
 		}
 		scales := uint64(0)
-		for scales < 4096 && g.expMinusOne() {
+		for g.expMinusOne() {
 			scales++
 		}
-		if scales == 4096 {
-			continue
-		}
-		x := int64((u + l.numerator*scales) >> l.shift)
-		switch negative := g.Uint64()&1 == 1; {
-		case !negative:
-			return x
-		case x != 0: // a zero of either sign would count twice
-			return -x
-		}
+		return d.value(u, scales)
 	}
 }
 
-// discreteGaussian is the distribution on the integers with P(j) ∝ exp(-j²/(2·variance)).
-type discreteGaussian struct {
-	variance uint64 // from 1 to maxVariance
-	proposal discreteLaplace
-	twice    uint128 // 2·variance·t², t the proposal's scale
+// value returns ⌊(numerator·scales + u)/2^shift⌋ modulo 2^64.
+func (d geometric) value(u, scales uint64) uint64 {
+	hi, lo := bits.Mul64(d.numerator, scales)
+	lo, carry := bits.Add64(lo, u, 0)
+	hi += carry
+	return lo>>d.shift | hi<<(64-d.shift) // a shift by 64 gives 0
 }
 
-func newDiscreteGaussian(variance uint64) discreteGaussian {
-	t := uint128{lo: variance}.root() + 1
-	den := multiply(2*variance, t)
-	hi, lo := bits.Mul64(den.lo, t)
-	return discreteGaussian{
-		variance: variance,
-		proposal: discreteLaplace{numerator: t},
-		twice:    uint128{hi + den.hi*t, lo},
-	}
-}
+// discreteLaplace is the distribution on the integers with P(j) ∝ exp(-|j|/t), t the
+// scale of its geometric distribution.
+type discreteLaplace struct{ geometric }
 
-// draw accepts a proposal y with probability exp(-(|y|-v/t)²/(2v)). It returns a value
-// below 120·t in magnitude.
-func (d discreteGaussian) draw(g *Generator) int64 {
-	t := d.proposal.numerator
+// draw returns a value modulo 2^64. A value of at least 0 is geometric; one below 0 is
+// -1 less a geometric value, and exp(-1/t) times as likely.
+func (d discreteLaplace) draw(g *Generator) int64 {
 	for {
-		y := d.proposal.draw(g)
-		size := magnitude(y)
-		if size >= 120*t {
-			continue
+		x := d.geometric.draw(g)
+		switch {
+		case g.Uint64()&1 == 0:
+			return int64(x)
+		case g.expMinus(uint128{lo: 1 << d.shift}, uint128{lo: d.numerator}):
+			return int64(^x)
 		}
-		a := magnitude(int64(size*t) - int64(d.variance)) // 120·t² < 2^63
-		if g.expMinus(multiply(a, a), d.twice) {
-			return y
-		}
+	}
+}
+
+// add adds a value to every entry.
+func (d discreteLaplace) add(g *Generator, dst []int64) {
+	for i := range dst {
+		dst[i] += d.draw(g)
 	}
 }

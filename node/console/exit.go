@@ -53,7 +53,7 @@ func CodeOf(err error) Code {
 		return OK
 	case errors.As(err, &c):
 		return c.code
-	case isAny[*ledger.Exceeded](err), isAny[*node.NoBudgetError](err):
+	case isAny[*ledger.Exceeded](err), isAny[*node.NoBudgetError](err), isAny[*node.LedgerRolledBackError](err):
 		return Budget
 	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn), isAny[*node.ReconstructionError](err):
 		return Refused

@@ -139,7 +139,7 @@ func checkDatabase(db *sql.DB, role Role, id ledgerID) error {
 	}
 	switch {
 	case version == 0:
-		return fmt.Errorf("%w: %s is empty (restore the directory from a backup)", ErrLedgerMissing, databaseFile)
+		return fmt.Errorf("%w: %s is empty (%s)", ErrLedgerMissing, databaseFile, ledgerLost(role))
 	case version != schemaVersion:
 		return fmt.Errorf("%s has layout %d, this program knows %d (update it)", databaseFile, version, schemaVersion)
 	}
@@ -154,7 +154,7 @@ func checkDatabase(db *sql.DB, role Role, id ledgerID) error {
 		return fmt.Errorf("it belongs to a node of role %s", storedRole)
 	}
 	if storedID != id.String() {
-		return fmt.Errorf("%w: %s was not made with it (restore the directory from a backup)", ErrLedgerMissing, databaseFile)
+		return fmt.Errorf("%w: %s was not made with it (%s)", ErrLedgerMissing, databaseFile, ledgerLost(role))
 	}
 	return nil
 }

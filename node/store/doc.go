@@ -22,7 +22,7 @@
 // aggregator receives anyway, state.db holds what was signed and what was spent.
 // Deleting state.db or putting a fresh one in its place is noticed by ledger.id
 // and refused; putting back an older copy is not noticed here, which is why
-// aggregators countersign ledgers.
+// aggregators countersign ledgers and keep their heads (KeepLedgerHead).
 //
 // Several processes may have one directory open: each write is a transaction or
 // an atomic rename. Writers of one study exclude each other by LockStudy.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
@@ -62,6 +63,53 @@ func (s *Store) Ledger() ([]ledger.Entry, error) {
 	}
 	return entries, nil
 }
+
+// KeepLedgerHead keeps, at an aggregator, the signed ledger head of a party where its
+// count is higher than that of the one kept before, and returns the encoded head that is
+// kept now: a lower or another one is answered with what the party had signed. It is
+// durable when the error is nil.
+func (s *Store) KeepLedgerHead(party protocol.PeerID, count uint64, raw []byte) (kept []byte, err error) {
+	err = transact(s.db, func(tx *sql.Tx) error {
+		// Layout 1 is extended by this table alone, where it is first needed.
+		if _, err := tx.Exec(ledgerHeads); err != nil {
+			return err
+		}
+		_, err := tx.Exec(`INSERT INTO ledger_heads (party, count, raw) VALUES (?, ?, ?)
+			ON CONFLICT (party) DO UPDATE SET count = excluded.count, raw = excluded.raw WHERE excluded.count > count`, party[:], count, raw)
+		if err != nil {
+			return err
+		}
+		return tx.QueryRow("SELECT raw FROM ledger_heads WHERE party = ?", party[:]).Scan(&kept)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("keeping the ledger head of %s: %w", party, explain(err))
+	}
+	return kept, nil
+}
+
+// LedgerHead returns the encoded head that KeepLedgerHead keeps of a party, or
+// ErrNotFound.
+func (s *Store) LedgerHead(party protocol.PeerID) ([]byte, error) {
+	var tables int
+	err := s.db.QueryRow("SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'ledger_heads'").Scan(&tables)
+	var kept []byte
+	switch {
+	case err == nil && tables == 0:
+		err = ErrNotFound
+	case err == nil:
+		err = s.db.QueryRow("SELECT raw FROM ledger_heads WHERE party = ?", party[:]).Scan(&kept)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ledger head of %s: %w", party, explain(err))
+	}
+	return kept, nil
+}
+
+const ledgerHeads = `CREATE TABLE IF NOT EXISTS ledger_heads (
+	party BLOB PRIMARY KEY,
+	count INTEGER NOT NULL,
+	raw   BLOB NOT NULL
+) STRICT`
 
 // queryer is a database or a transaction.
 type queryer interface {

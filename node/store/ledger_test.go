@@ -15,7 +15,7 @@ import (
 
 func entry(study protocol.StudyID, sketch int) ledger.Entry {
 	return ledger.Entry{
-		Salt: [32]byte{1, 2, 3}, Dataset: "patients", Study: study, Sketch: sketch,
+		Salt: [32]byte{1, 2, 3}, Dataset: "patients", Study: study, Aggregator: protocol.PeerID{9}, Sketch: sketch,
 		Unit: dp.Record, Mechanism: dp.Laplace, Epsilon: 0.5, Attributes: 3, At: 1000,
 	}
 }
@@ -200,6 +200,38 @@ func BenchmarkPutOwn(b *testing.B) {
 	for i := range b.N {
 		if err := s.PutOwn(study, protocol.KindCommit, uint32(i), make([]byte, 1500)); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// An aggregator keeps the highest head of each party, for good.
+func TestKeepLedgerHead(t *testing.T) {
+	s := newStore(t, Aggregator)
+	one, two := protocol.PeerID{1}, protocol.PeerID{2}
+	for _, c := range []struct {
+		party protocol.PeerID
+		count uint64
+		raw   string
+		kept  string
+	}{
+		{one, 0, "empty", "empty"}, {one, 2, "second", "second"}, {one, 1, "lower", "second"}, {one, 2, "another second", "second"},
+		{two, 1, "of two", "of two"}, {one, 3, "third", "third"}, {one, 0, "empty", "third"},
+	} {
+		kept, err := s.KeepLedgerHead(c.party, c.count, []byte(c.raw))
+		if err != nil || string(kept) != c.kept {
+			t.Errorf("%s: kept %q (%v), want %q", c.raw, kept, err, c.kept)
+		}
+	}
+	s = reopen(t, s)
+	if kept, err := s.KeepLedgerHead(one, 0, nil); err == nil && string(kept) != "third" {
+		t.Errorf("after a restart %q is kept (%v)", kept, err)
+	}
+	if kept, err := s.LedgerHead(two); err != nil || string(kept) != "of two" {
+		t.Errorf("of the other party %q is kept (%v)", kept, err)
+	}
+	for _, s := range []*Store{s, newStore(t, Aggregator)} {
+		if _, err := s.LedgerHead(protocol.PeerID{3}); !errors.Is(err, ErrNotFound) {
+			t.Errorf("of a third party: %v", err)
 		}
 	}
 }

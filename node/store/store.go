@@ -42,6 +42,16 @@ var (
 	ErrLedgerMissing = errors.New("the privacy ledger of this identity is missing")
 )
 
+// ledgerLost is the way out for who lost a ledger. There is no other: what was spent
+// is known to nobody else.
+func ledgerLost(role Role) string {
+	hint := fmt.Sprintf("restore the directory from its newest backup; if there is none, make a new identity with `%s init --state NEWDIR`", role)
+	if role == Party {
+		hint += " and lower the caps in its site file by what was spent"
+	}
+	return hint
+}
+
 // Names in a state directory.
 const (
 	identityFile = "identity.key"
@@ -96,13 +106,13 @@ func (s *Store) open() error {
 	}
 	text, err := readSecretFile(s.path(ledgerFile))
 	if err != nil {
-		return fmt.Errorf("%w: %w (restore the directory from a backup)", ErrLedgerMissing, err)
+		return fmt.Errorf("%w: %w (%s)", ErrLedgerMissing, err, ledgerLost(s.role))
 	}
 	if s.ledgerID, err = parseLedgerID(text); err != nil {
-		return fmt.Errorf("%w: %w", ErrLedgerMissing, err)
+		return fmt.Errorf("%w: %w (%s)", ErrLedgerMissing, err, ledgerLost(s.role))
 	}
 	if err := requireFile(s.path(databaseFile)); err != nil {
-		return fmt.Errorf("%w: %w (restore the directory from a backup)", ErrLedgerMissing, err)
+		return fmt.Errorf("%w: %w (%s)", ErrLedgerMissing, err, ledgerLost(s.role))
 	}
 	if s.db, err = openDatabase(s.path(databaseFile), s.readOnly); err != nil {
 		return err

@@ -20,7 +20,12 @@ type Spent struct {
 	Delta     dp.Delta   // at which Epsilon holds
 	Unbounded bool       // something was released without noise
 	Releases  int        // releases of the dataset, under either unit
+
+	loss dp.Loss
 }
+
+// DeltaAt states the same sum as the δ at an ε.
+func (s Spent) DeltaAt(epsilon dp.Epsilon) dp.Delta { return s.loss.Delta(epsilon) }
 
 // String shows the sum for people.
 func (s Spent) String() string {
@@ -33,7 +38,7 @@ func (s Spent) String() string {
 // Total adds up the entries of an account; the package comment says how.
 func Total(entries []Entry, a Account) Spent {
 	loss, releases := total(entries, a)
-	return Spent{Epsilon: loss.Epsilon(a.Delta), Delta: a.Delta, Unbounded: loss.Unbounded, Releases: releases}
+	return Spent{Epsilon: loss.Epsilon(a.Delta), Delta: a.Delta, Unbounded: loss.Unbounded, Releases: releases, loss: loss}
 }
 
 func total(entries []Entry, a Account) (sum dp.Loss, releases int) {
@@ -53,7 +58,7 @@ func (e Entry) loss(unit dp.Unit) dp.Loss {
 	case dp.Gaussian:
 		own = dp.Loss{Mu: e.Mu}
 	case dp.Laplace:
-		own = dp.Loss{Pure: e.Epsilon}
+		own = dp.PureLoss(e.Epsilon)
 	}
 	switch {
 	case e.Unit == dp.Attribute && unit == dp.Record:
@@ -131,6 +136,25 @@ type Exceeded struct {
 	Asked     dp.Epsilon // the release by itself
 	After     dp.Epsilon // both together: gaussian releases compose to less than their sum
 	Unbounded bool       // refused for a release without noise, this one or an earlier one
+	Fits      *Fit       // what would fit instead; nil: it was not computed, or nothing is capped
+}
+
+// Left is what the cap has left, at its own δ; see Left.
+func (e *Exceeded) Left() dp.Epsilon {
+	if e.Cap == nil {
+		return 0
+	}
+	return Left(*e.Cap, e.Spent)
+}
+
+// Left returns how much of a cap's ε is not spent, at the cap's δ. Gaussian releases
+// compose to less than their sum, so one of more than that may still fit: see Largest.
+// What rounding leaves of a spent cap is nothing, though it would let a tiny one pass.
+func Left(limit dp.Budget, spent dp.Epsilon) dp.Epsilon {
+	if left := limit.Epsilon - spent; left > 1e-8*limit.Epsilon {
+		return left
+	}
+	return 0
 }
 
 func (e *Exceeded) Error() string {
@@ -140,7 +164,10 @@ func (e *Exceeded) Error() string {
 	case e.Unbounded:
 		return fmt.Sprintf("dataset %q, unit %s: an earlier release had no noise, so the cap of %v is void; a new release needs the steward's explicit consent", e.Dataset, e.Unit, *e.Cap)
 	}
-	return fmt.Sprintf("dataset %q, unit %s: the release asks for ε = %.4g and would bring the total from %.4g to %.4g, above the cap of %v "+
-		"(ask for less, or raise caps.%s in the site file)", e.Dataset, e.Unit,
-		float64(e.Asked), float64(e.Spent), float64(e.After), *e.Cap, e.Unit)
+	text := fmt.Sprintf("dataset %q, unit %s: the release asks for ε = %.4g and would bring the total from %.4g to %.4g, above the cap of %v, of which ε = %.4g is left",
+		e.Dataset, e.Unit, float64(e.Asked), float64(e.Spent), float64(e.After), *e.Cap, float64(e.Left()))
+	if e.Fits != nil {
+		text += "; " + e.Fits.String()
+	}
+	return fmt.Sprintf("%s (ask for less, or raise caps.%s in the site file)", text, e.Unit)
 }

@@ -161,10 +161,18 @@ func TestSharesFillTheCap(t *testing.T) {
 
 func TestExceededSaysWhatToDo(t *testing.T) {
 	spent := []Entry{entry(1, 0, dp.Record, promise(t, dp.Laplace, dp.Budget{Epsilon: 1}))}
-	next := entry(2, 0, dp.Record, promise(t, dp.Laplace, dp.Budget{Epsilon: 0.5}))
-	err := Check(spent, next, Caps{Record: &dp.Budget{Epsilon: 1.2}}, Consent{})
-	const want = `dataset "registry", unit record: the release asks for ε = 0.5 and would bring the total from 1 to 1.5, above the cap of ε = 1.2 (ask for less, or raise caps.record in the site file)`
-	if err == nil || err.Error() != want {
+	whole := promise(t, dp.Laplace, dp.Budget{Epsilon: 0.5})
+	next := entry(2, 0, dp.Record, whole)
+	caps := Caps{Record: &dp.Budget{Epsilon: 1.2}}
+	err := Check(spent, next, caps, Consent{})
+	var exceeded *Exceeded
+	if !errors.As(err, &exceeded) {
+		t.Fatalf("got %v", err)
+	}
+	fit := Largest(spent, []Entry{next}, whole, caps)
+	exceeded.Fits = &fit
+	const want = `dataset "registry", unit record: the release asks for ε = 0.5 and would bring the total from 1 to 1.5, above the cap of ε = 1.2, of which ε = 0.2 is left; a laplace study of up to ε = 0.2 would fit (ask for less, or raise caps.record in the site file)`
+	if err.Error() != want {
 		t.Errorf("the error is\n%v\nwant\n%s", err, want)
 	}
 }

@@ -33,6 +33,44 @@ func Find(entries []Entry, study protocol.StudyID, sketch int) (Entry, bool) {
 	return Entry{}, false
 }
 
+// Head is how far a ledger has come with one aggregator: how many releases it was
+// debited for, and the hash of the last of those entries. The hash binds every entry
+// before it, of all aggregators; the entries' salts hide them.
+type Head struct {
+	Count uint64
+	Hash  protocol.Digest // zero when Count is 0
+}
+
+// HeadFor returns the ledger's head for an aggregator. It changes only with debits for
+// that aggregator, so it tells one nothing about the others.
+func HeadFor(entries []Entry, aggregator protocol.PeerID) Head {
+	var h Head
+	for _, e := range entries {
+		if e.Aggregator == aggregator {
+			h = Head{Count: h.Count + 1, Hash: e.Hash()}
+		}
+	}
+	return h
+}
+
+// Covers reports whether a head was once the ledger's own for the aggregator: whether
+// entries hold all that it stands for.
+func Covers(entries []Entry, aggregator protocol.PeerID, h Head) bool {
+	if h == (Head{}) {
+		return true
+	}
+	var count uint64
+	for _, e := range entries {
+		if e.Aggregator != aggregator {
+			continue
+		}
+		if count++; count == h.Count {
+			return e.Hash() == h.Hash
+		}
+	}
+	return false
+}
+
 // VerifyChain checks that entries are one unbroken chain from the first on: valid
 // fields, sequences 1, 2, 3, …, each linked to the entry before by hash. The error is
 // a *BrokenChain. A chain that was cut off at its end is valid by itself: only the

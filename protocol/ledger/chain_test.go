@@ -81,3 +81,44 @@ func TestAppendDebitsOnce(t *testing.T) {
 		t.Errorf("found %v, which was never debited", e)
 	}
 }
+
+// TestHeads: a head covers what was debited for one aggregator, whatever was debited for
+// others, and no ledger that was cut off or went another way.
+func TestHeads(t *testing.T) {
+	mine, other := protocol.PeerID{7}, protocol.PeerID{8}
+	add := func(entries []Entry, study byte, to protocol.PeerID) []Entry {
+		next := entry(study, 0, dp.Record, promise(t, dp.Laplace, dp.Budget{Epsilon: 0.5}))
+		next.Aggregator = to
+		next, err := Append(entries, next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(entries[:len(entries):len(entries)], next)
+	}
+	empty := HeadFor(nil, mine)
+	one := add(nil, 1, mine)
+	two := add(add(one, 2, other), 3, mine)
+	if empty != (Head{}) || HeadFor(one, other) != (Head{}) || HeadFor(one, mine).Count != 1 || HeadFor(two, mine).Count != 2 {
+		t.Errorf("heads %v, %v, %v", empty, HeadFor(one, mine), HeadFor(two, mine))
+	}
+	if HeadFor(add(one, 2, other), mine) != HeadFor(one, mine) {
+		t.Error("a debit for another aggregator changes the head")
+	}
+	if HeadFor(two, mine) == HeadFor(add(one, 3, mine), mine) {
+		t.Error("the head does not bind the entries between")
+	}
+	for _, c := range []struct {
+		name    string
+		entries []Entry
+		head    Head
+		want    bool
+	}{
+		{"empty", nil, empty, true}, {"before", two, HeadFor(one, mine), true}, {"its own", two, HeadFor(two, mine), true},
+		{"cut off", one, HeadFor(two, mine), false}, {"gone", nil, HeadFor(one, mine), false},
+		{"another way", add(add(one, 4, other), 3, mine), HeadFor(two, mine), false},
+	} {
+		if got := Covers(c.entries, mine, c.head); got != c.want {
+			t.Errorf("%s: covers is %v", c.name, got)
+		}
+	}
+}

@@ -11,6 +11,15 @@
 // because a whole record is all its attributes. Under unit attribute an attribute-level
 // release counts as it is and a record-level release counts twice, because changing one
 // value replaces a record by another: it goes and a new one comes. Gaussian releases
-// compose exactly, by μ; pure ones add ε; a release without noise makes the loss of both
-// units unbounded for good.
+// compose exactly, by μ; pure ones add ε, or ρ where that is less; a release without noise
+// makes the loss of both units unbounded for good.
+//
+// # A ledger that was rolled back
+//
+// A chain that was cut off at its end is valid by itself. So a party signs the head of
+// its ledger to each aggregator that it releases to, before noise is drawn, and the
+// aggregator countersigns and keeps it (HeadFor, Covers). A party whose state was
+// restored from an old backup is shown its own signed head, finds that its ledger
+// does not cover it, and stops. An aggregator learns how many releases were debited for
+// itself, and nothing about others.
 package ledger

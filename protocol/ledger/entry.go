@@ -27,6 +27,7 @@ type Entry struct {
 	Salt       [32]byte         // fresh random bytes: the hash, which the aggregator countersigns, tells it nothing
 	Dataset    string           // name in the site file, 1 to 256 bytes
 	Study      protocol.StudyID // required
+	Aggregator protocol.PeerID  // required: who receives the release and countersigns the ledger's head
 	Sketch     int              // index in the study's list of sketches
 	Unit       dp.Unit          // required
 	Mechanism  dp.Mechanism     // required
@@ -71,6 +72,7 @@ func (e Entry) encode() []byte {
 	b = append(b, e.Salt[:]...)
 	b = transcript.AppendField(b, []byte(e.Dataset))
 	b = append(b, e.Study[:]...)
+	b = append(b, e.Aggregator[:]...)
 	b = binary.BigEndian.AppendUint32(b, uint32(e.Sketch))
 	b = transcript.AppendField(b, []byte(e.Unit))
 	b = transcript.AppendField(b, []byte(e.Mechanism))
@@ -94,6 +96,7 @@ func DecodeEntry(encoded []byte) (Entry, error) {
 	copy(e.Salt[:], r.take(len(e.Salt)))
 	e.Dataset = string(r.bytes())
 	copy(e.Study[:], r.take(len(e.Study)))
+	copy(e.Aggregator[:], r.take(len(e.Aggregator)))
 	e.Sketch = int(r.uint32())
 	e.Unit = dp.Unit(r.bytes())
 	e.Mechanism = dp.Mechanism(r.bytes())
@@ -158,6 +161,8 @@ func (e Entry) validate() error {
 		return errors.New("sequence 0: the first is 1")
 	case e.Dataset == "" || len(e.Dataset) > MaxDataset || !utf8.ValidString(e.Dataset):
 		return fmt.Errorf("dataset %.40q: want a UTF-8 name of 1 to %d bytes", e.Dataset, MaxDataset)
+	case e.Aggregator == protocol.PeerID{}:
+		return errors.New("no aggregator")
 	case e.Sketch < 0 || e.Sketch >= MaxSketch:
 		return fmt.Errorf("sketch %d: want 0 to %d", e.Sketch, MaxSketch-1)
 	case e.Unit != dp.Attribute && e.Unit != dp.Record:

@@ -26,6 +26,7 @@ func entry(study byte, sketch int, unit dp.Unit, g dp.Guarantee) Entry {
 		Salt:       [32]byte{study, 1, 2, 3},
 		Dataset:    "registry",
 		Study:      protocol.StudyID{study},
+		Aggregator: protocol.PeerID{7},
 		Sketch:     sketch,
 		Unit:       unit,
 		Attributes: 3,
@@ -68,6 +69,7 @@ func TestEncodeRoundTrip(t *testing.T) {
 			Salt:       [32]byte(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "salt")),
 			Dataset:    rapid.StringMatching(`[a-zé]{1,20}`).Draw(t, "dataset"),
 			Study:      protocol.StudyID(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "study")),
+			Aggregator: protocol.PeerID(rapid.SliceOfN(rapid.ByteMin(1), 32, 32).Draw(t, "aggregator")),
 			Sketch:     rapid.IntRange(0, MaxSketch-1).Draw(t, "sketch"),
 			Unit:       rapid.SampledFrom([]dp.Unit{dp.Attribute, dp.Record}).Draw(t, "unit"),
 			Attributes: rapid.IntRange(1, MaxAttributes).Draw(t, "attributes"),
@@ -98,6 +100,7 @@ var spoilt = map[string]func(*Entry){
 	"no dataset":          func(e *Entry) { e.Dataset = "" },
 	"long dataset":        func(e *Entry) { e.Dataset = string(make([]byte, MaxDataset+1)) },
 	"dataset not UTF-8":   func(e *Entry) { e.Dataset = "\xff" },
+	"no aggregator":       func(e *Entry) { e.Aggregator = protocol.PeerID{} },
 	"sketch":              func(e *Entry) { e.Sketch = -1 },
 	"sketch too high":     func(e *Entry) { e.Sketch = MaxSketch },
 	"unit":                func(e *Entry) { e.Unit = "row" },
@@ -142,7 +145,7 @@ func TestEncodingIsPinned(t *testing.T) {
 	first := entry(1, 0, dp.Record, dp.Guarantee{})
 	first.Mechanism, first.Epsilon, first.Delta, first.Mu = dp.Gaussian, 1, 1e-6, 0.236
 	entries := chain(t, first, entry(1, 1, dp.Attribute, promise(t, dp.Laplace, dp.Budget{Epsilon: 0.5})))
-	const want = "dfc24c196d0214ef615d54be3c36a8f094294928e63c6df2fcce60a9c806859c"
+	const want = "d0a50a6d8d3ba46eac4ad93bda6156ef5bbf7d62a369313153c9946126fe4719"
 	if got := entries[1].Hash().String(); got != want {
 		t.Errorf("the chain's head is %s, want %s", got, want)
 	}

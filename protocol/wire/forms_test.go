@@ -109,6 +109,14 @@ func forms() []form {
 				Missing: drawList(t, "missing", 8, drawPeer),
 			}
 		}),
+		formOf("DecodeLedgerHead", protocol.LedgerHead{Party: peer(1), Aggregator: peer(2), Count: 3, Hash: d1, Signature: make([]byte, 64), Countersignature: make([]byte, 64)},
+			wire.EncodeLedgerHead, wire.DecodeLedgerHead, func(t *rapid.T) protocol.LedgerHead {
+				signature := func(name string) []byte { return rapid.SliceOfN(rapid.Byte(), 64, 64).Draw(t, name) }
+				return protocol.LedgerHead{
+					Party: drawPeer(t, "party"), Aggregator: drawPeer(t, "aggregator"), Count: rapid.Uint64Max(1<<62).Draw(t, "count"),
+					Hash: draw32[protocol.Digest](t, "hash"), Signature: signature("signature"), Countersignature: signature("countersignature"),
+				}
+			}),
 		formOf("DecodePost", []protocol.Envelope{anEnvelope(), anEnvelope()}, wire.EncodePost, wire.DecodePost, func(t *rapid.T) []protocol.Envelope {
 			return drawList(t, "envelopes", 3, func(t *rapid.T, _ string) protocol.Envelope { return drawEnvelope(t) })
 		}),

@@ -72,6 +72,23 @@ func refusals() []refusal {
 		return h
 	}
 	goodHead := head(func(*wirepb.Head) {})
+	other := peer(2)
+	for name, c := range map[string]struct {
+		change func(*wirepb.LedgerHead)
+		want   string
+	}{
+		"no party":               {func(h *wirepb.LedgerHead) { h.Party = nil }, "party: ed25519 key of 0 bytes"},
+		"small aggregator":       {func(h *wirepb.LedgerHead) { h.Aggregator = onePoint }, "small-order"},
+		"short hash":             {func(h *wirepb.LedgerHead) { h.Hash = n(31) }, "hash of 31 bytes"},
+		"huge count":             {func(h *wirepb.LedgerHead) { h.Count = 1 << 63 }, "out of range"},
+		"no signature":           {func(h *wirepb.LedgerHead) { h.Signature = nil }, "out of range"},
+		"long signature":         {func(h *wirepb.LedgerHead) { h.Signature = n(65) }, "out of range"},
+		"short countersignature": {func(h *wirepb.LedgerHead) { h.Countersignature = n(63) }, "out of range"},
+	} {
+		h := &wirepb.LedgerHead{Party: key[:], Aggregator: other[:], Count: 1, Hash: n(32), Signature: n(64), Countersignature: n(64)}
+		c.change(h)
+		add("ledger head, "+name, "DecodeLedgerHead", h, c.want)
+	}
 	for name, c := range map[string]struct {
 		change func(*wirepb.Envelope)
 		want   string

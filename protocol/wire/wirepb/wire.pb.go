@@ -1390,6 +1390,93 @@ func (x *HelloReply) GetVersion() string {
 	return ""
 }
 
+// LedgerHead is a party's signed statement of how far its privacy ledger has come
+// with the aggregator. The reply is the highest one that the aggregator keeps,
+// countersigned.
+type LedgerHead struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	Party            []byte                 `protobuf:"bytes,1,opt,name=party,proto3" json:"party,omitempty"`
+	Aggregator       []byte                 `protobuf:"bytes,2,opt,name=aggregator,proto3" json:"aggregator,omitempty"`
+	Count            uint64                 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
+	Hash             []byte                 `protobuf:"bytes,4,opt,name=hash,proto3" json:"hash,omitempty"`
+	Signature        []byte                 `protobuf:"bytes,5,opt,name=signature,proto3" json:"signature,omitempty"`
+	Countersignature []byte                 `protobuf:"bytes,6,opt,name=countersignature,proto3" json:"countersignature,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *LedgerHead) Reset() {
+	*x = LedgerHead{}
+	mi := &file_wire_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LedgerHead) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LedgerHead) ProtoMessage() {}
+
+func (x *LedgerHead) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LedgerHead.ProtoReflect.Descriptor instead.
+func (*LedgerHead) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *LedgerHead) GetParty() []byte {
+	if x != nil {
+		return x.Party
+	}
+	return nil
+}
+
+func (x *LedgerHead) GetAggregator() []byte {
+	if x != nil {
+		return x.Aggregator
+	}
+	return nil
+}
+
+func (x *LedgerHead) GetCount() uint64 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *LedgerHead) GetHash() []byte {
+	if x != nil {
+		return x.Hash
+	}
+	return nil
+}
+
+func (x *LedgerHead) GetSignature() []byte {
+	if x != nil {
+		return x.Signature
+	}
+	return nil
+}
+
+func (x *LedgerHead) GetCountersignature() []byte {
+	if x != nil {
+		return x.Countersignature
+	}
+	return nil
+}
+
 var File_wire_proto protoreflect.FileDescriptor
 
 const file_wire_proto_rawDesc = "" +
@@ -1486,7 +1573,17 @@ const file_wire_proto_rawDesc = "" +
 	"\n" +
 	"HelloReply\x12\x10\n" +
 	"\x03now\x18\x01 \x01(\x03R\x03now\x12\x18\n" +
-	"\aversion\x18\x02 \x01(\tR\aversionB3Z1github.com/cosketch/cosketch/protocol/wire/wirepbb\x06proto3"
+	"\aversion\x18\x02 \x01(\tR\aversion\"\xb6\x01\n" +
+	"\n" +
+	"LedgerHead\x12\x14\n" +
+	"\x05party\x18\x01 \x01(\fR\x05party\x12\x1e\n" +
+	"\n" +
+	"aggregator\x18\x02 \x01(\fR\n" +
+	"aggregator\x12\x14\n" +
+	"\x05count\x18\x03 \x01(\x04R\x05count\x12\x12\n" +
+	"\x04hash\x18\x04 \x01(\fR\x04hash\x12\x1c\n" +
+	"\tsignature\x18\x05 \x01(\fR\tsignature\x12*\n" +
+	"\x10countersignature\x18\x06 \x01(\fR\x10countersignatureB3Z1github.com/cosketch/cosketch/protocol/wire/wirepbb\x06proto3"
 
 var (
 	file_wire_proto_rawDescOnce sync.Once
@@ -1500,7 +1597,7 @@ func file_wire_proto_rawDescGZIP() []byte {
 	return file_wire_proto_rawDescData
 }
 
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_wire_proto_goTypes = []any{
 	(*Envelope)(nil),        // 0: cosketch.wire.v1.Envelope
 	(*Approve)(nil),         // 1: cosketch.wire.v1.Approve
@@ -1526,6 +1623,7 @@ var file_wire_proto_goTypes = []any{
 	(*DocumentReply)(nil),   // 21: cosketch.wire.v1.DocumentReply
 	(*HelloRequest)(nil),    // 22: cosketch.wire.v1.HelloRequest
 	(*HelloReply)(nil),      // 23: cosketch.wire.v1.HelloReply
+	(*LedgerHead)(nil),      // 24: cosketch.wire.v1.LedgerHead
 }
 var file_wire_proto_depIdxs = []int32{
 	8,  // 0: cosketch.wire.v1.Release.sketches:type_name -> cosketch.wire.v1.ReleasedSketch
@@ -1553,7 +1651,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   24,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

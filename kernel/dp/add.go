@@ -1,0 +1,86 @@
+package dp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/crypto/chacha20"
+)
+
+// sampler adds a value of its distribution to every entry.
+type sampler interface {
+	add(g *Generator, dst []int64)
+}
+
+// blockEntries is how many entries of a release draw from one generator. It is part of
+// the mapping from entropy to noise.
+const blockEntries = 1 << 14
+
+// Add is AddParallel with one worker.
+func (n Noise) Add(dst []int64, entropy io.Reader) error {
+	return n.AddParallel(dst, entropy, 1)
+}
+
+// AddParallel adds independent noise to every entry of dst, at most 2^34 of them, on
+// the given number of goroutines; fewer than 1 count as 1. The noise does not depend on
+// that number. It reads 32 bytes of entropy, once and before anything else, from which
+// all noise of this call follows; entropy must be secret and fresh on each call. On an
+// error (the entropy fails, or an entry is beyond ±2^62) dst is unchanged. Mechanism none
+// reads nothing and changes nothing.
+func (n Noise) AddParallel(dst []int64, entropy io.Reader, workers int) error {
+	if n.guarantee.mechanism == None {
+		return nil
+	}
+	if n.guarantee.mechanism == "" {
+		return errors.New("adding noise: it was not calibrated")
+	}
+	if uint64(len(dst)) > maxEntries {
+		return fmt.Errorf("adding noise to %d entries: at most %d", len(dst), uint64(maxEntries))
+	}
+	for i, x := range dst {
+		if magnitude(x) > maxEntry {
+			return fmt.Errorf("adding noise: entry %d of %d is beyond ±2^62", i, len(dst))
+		}
+	}
+	key := new([chacha20.KeySize]byte)
+	defer clear(key[:])
+	if _, err := io.ReadFull(entropy, key[:]); err != nil {
+		return fmt.Errorf("adding noise: reading entropy: %w", err)
+	}
+	n.addBlocks(dst, key, workers)
+	return nil
+}
+
+// addBlocks lets workers take one block after the other, each with a generator of its
+// own, so that who takes which changes nothing.
+func (n Noise) addBlocks(dst []int64, key *[chacha20.KeySize]byte, workers int) {
+	s := n.sampler()
+	blocks := (len(dst) + blockEntries - 1) / blockEntries
+	var next atomic.Int64
+	work := func() {
+		g := newGenerator()
+		defer g.Destroy()
+		for block := int(next.Add(1) - 1); block < blocks; block = int(next.Add(1) - 1) {
+			g.rekey(key, uint64(block))
+			first := block * blockEntries
+			s.add(g, dst[first:min(first+blockEntries, len(dst))])
+		}
+	}
+	var helpers sync.WaitGroup
+	for range min(workers, blocks) - 1 {
+		helpers.Go(work)
+	}
+	work()
+	helpers.Wait()
+}
+
+// sampler returns how the noise is drawn.
+func (n Noise) sampler() sampler {
+	if n.guarantee.mechanism == Gaussian {
+		return n.gaussian.cells()
+	}
+	return n.laplace.sampler()
+}

@@ -1,0 +1,217 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// copyDir copies a state directory, as a backup does.
+func copyDir(t *testing.T, from, to string) {
+	t.Helper()
+	check(t, os.RemoveAll(to))
+	check(t, os.CopyFS(to, os.DirFS(from)))
+	check(t, filepath.WalkDir(to, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.Chmod(path, 0o700)
+		}
+		return os.Chmod(path, 0o600)
+	}))
+}
+
+// again makes a second study of the same nodes and terms, which the bench serves from
+// now on.
+func (b *bench) again(w terms) {
+	b.t.Helper()
+	source := strings.Replace(b.source(w), "nonce: 00", "nonce: 01", 1)
+	s, err := study.Parse([]byte(source))
+	check(b.t, err)
+	b.study = s
+	for _, p := range b.parties {
+		site := fmt.Sprintf("datasets:\n  d: {source: %s.csv, caps: {attribute: {epsilon: 9}}}\nstudies:\n  %s: {dataset: d}\n", p, s.ID)
+		check(b.t, os.WriteFile(b.path(p+".yaml"), []byte(site), 0o600))
+		st := b.open(p)
+		check(b.t, st.PutStudy(s.ID, s.Source, now()))
+		check(b.t, st.PutDecision(s.ID, store.Approve, now()))
+		check(b.t, st.Close())
+	}
+	st := b.open("agg")
+	check(b.t, st.PutStudy(s.ID, s.Source, now()))
+	check(b.t, st.Close())
+}
+
+// rolledBack runs party a, whose ledger was restored from a backup, and checks that it
+// stops before it sends or spends anything.
+func (b *bench) rolledBack(signed, held uint64) {
+	b.t.Helper()
+	before := b.posted()
+	err := b.run(b.context(), "a", nil)
+	var refusal *node.LedgerRolledBackError
+	if !errors.As(err, &refusal) {
+		b.t.Fatalf("the party with a restored ledger ended with %v", err)
+	}
+	if refusal.Signed != signed || refusal.Held != held || refusal.Aggregator != b.study.Aggregator.ID {
+		b.t.Errorf("refused with %+v, want %d signed and %d held", refusal, signed, held)
+	}
+	if code := console.CodeOf(err); code != console.Budget || !strings.Contains(err.Error(), "party init") {
+		b.t.Errorf("exit code %d: %v", code, err)
+	}
+	st := b.open("a")
+	defer st.Close()
+	entries, err := st.Ledger()
+	check(b.t, err)
+	if uint64(len(entries)) != held {
+		b.t.Errorf("%d debits, want the %d restored ones", len(entries), held)
+	}
+	if after := b.posted(); after != before {
+		b.t.Errorf("%d messages were posted", after-before)
+	}
+}
+
+// posted counts the messages on the study's board.
+func (b *bench) posted() uint64 {
+	b.t.Helper()
+	agg := b.open("agg")
+	defer agg.Close()
+	count, err := agg.BoardCount(b.study.ID)
+	check(b.t, err)
+	return count
+}
+
+// A party whose state directory is a backup from before a release is stopped by its own
+// signature: in the same study, and in a later one.
+func TestRestoredLedgerIsRefused(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	copyDir(t, b.path("a"), b.path("backup-0"))
+	stop := b.serve()
+	b.runAll(b.context(), b.parties...)
+	copyDir(t, b.path("a"), b.path("backup-1"))
+	stop()
+
+	copyDir(t, b.path("backup-0"), b.path("a"))
+	stop = b.serve()
+	b.rolledBack(1, 0)
+	stop()
+
+	// With the newest backup the party goes on, and further.
+	copyDir(t, b.path("backup-1"), b.path("a"))
+	b.again(smallSketch)
+	stop = b.serve()
+	b.runAll(b.context(), b.parties...)
+	stop()
+
+	// That backup is old by now.
+	copyDir(t, b.path("backup-1"), b.path("a"))
+	b.again(terms{sketches: smallSketch.sketches, privacy: "{unit: attribute, mechanism: laplace, epsilon: 0.5}", analyses: smallSketch.analyses})
+	stop = b.serve()
+	defer stop()
+	b.rolledBack(2, 1)
+}
+
+// A debit whose head the aggregator has not seen is shown to it before any noise is
+// drawn; an aggregator that keeps no head makes none.
+func TestHeadIsCountersignedBeforeNoise(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	stop := b.serve()
+	others := make(chan struct{})
+	go func() { defer close(others); b.runAll(b.context(), "b", "c") }()
+	ctx, die := context.WithCancel(b.context())
+	err := b.run(ctx, "a", func(p node.Progress) {
+		if p.Milestone == node.Debited {
+			die()
+		}
+	})
+	if err == nil {
+		t.Fatal("the party went on without the aggregator")
+	}
+	st := b.open("a")
+	if _, err := st.ReleaseHeader(b.study.ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a release is stored before its debit was countersigned (%v)", err)
+	}
+	check(t, st.Close())
+	b.runAll(b.context(), "a") // finds the debit, has it countersigned, and goes on
+	<-others
+	stop()
+	b.verify(nil)
+}
+
+// An aggregator that answers with anything but what it was shown, or what this party had
+// signed, is at fault.
+func TestFalseLedgerHeads(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	agg := b.open("agg")
+	defer agg.Close()
+	aggregator, err := protocol.NewSigner(agg.Identity())
+	check(t, err)
+	for name, answer := range map[string]func(protocol.LedgerHead) []byte{
+		"nothing":        func(protocol.LedgerHead) []byte { return nil },
+		"no countersign": wire.EncodeLedgerHead,
+		"forged": func(h protocol.LedgerHead) []byte {
+			h.Count++
+			return wire.EncodeLedgerHead(aggregator.Countersign(h))
+		},
+		"another's": func(h protocol.LedgerHead) []byte {
+			return wire.EncodeLedgerHead(aggregator.Countersign(aggregator.SignLedgerHead(h.Aggregator, 5, protocol.Digest{1})))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			host, err := p2p.New(p2p.Config{Key: agg.Identity(), Listen: []string{b.addr}, Allow: func(protocol.PeerID) bool { return true }})
+			check(t, err)
+			defer host.Close()
+			host.Serve("ledger", func(_ context.Context, _ protocol.PeerID, request []byte) ([]byte, error) {
+				h, err := wire.DecodeLedgerHead(request)
+				return answer(h), err
+			})
+			var failed *node.FailedError
+			var fault *protocol.Fault
+			if err := b.run(b.context(), "a", nil); !errors.As(err, &failed) || !errors.As(err, &fault) || fault.Culprit != aggregator.ID() {
+				t.Errorf("ended with %v", err)
+			}
+		})
+	}
+}
+
+// The aggregator keeps only heads that their party signed for it.
+func TestForeignLedgerHeads(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	stop := b.serve()
+	defer stop()
+	st, other := b.open("a"), b.open("b")
+	defer st.Close()
+	defer other.Close()
+	signer, err := protocol.NewSigner(st.Identity())
+	check(t, err)
+	foreign, err := protocol.NewSigner(other.Identity())
+	check(t, err)
+	h, err := p2p.New(p2p.Config{Key: st.Identity(), Allow: func(protocol.PeerID) bool { return true }})
+	check(t, err)
+	defer h.Close()
+	forged := signer.SignLedgerHead(b.study.Aggregator.ID, 1, protocol.Digest{1})
+	forged.Count = 2
+	for name, head := range map[string]protocol.LedgerHead{
+		"another party's":         foreign.SignLedgerHead(b.study.Aggregator.ID, 1, protocol.Digest{1}),
+		"for another aggregator":  signer.SignLedgerHead(foreign.ID(), 1, protocol.Digest{1}),
+		"with a forged signature": forged,
+	} {
+		_, err := h.Call(b.context(), b.study.Aggregator.ID, b.study.Aggregator.Addrs, "ledger", wire.EncodeLedgerHead(head))
+		if refusal := (*p2p.Refusal)(nil); !errors.As(err, &refusal) || refusal.Code == p2p.CodeInternal {
+			t.Errorf("a head %s: %v", name, err)
+		}
+	}
+}

@@ -65,8 +65,8 @@ func (g *Gram) CorrelationE1(x, y Variable, level Level) Estimate {
 	}
 	meanX := g.product(x.value(), y.one()) / n
 	meanY := g.product(x.one(), y.value()) / n
-	varX := g.product(x.square(), y.one())/n - meanX*meanX
-	varY := g.product(x.one(), y.square())/n - meanY*meanY
+	varX := g.product(x.square(), y.one())/n - float64(meanX*meanX)
+	varY := g.product(x.one(), y.square())/n - float64(meanY*meanY)
 	if !(varX > 0) || !(varY > 0) {
 		return undefined(noVariance)
 	}

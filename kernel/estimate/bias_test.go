@@ -29,7 +29,7 @@ func TestRatiosAreNearlyUnbiased(t *testing.T) {
 		noise := Noise{Variance: test.noise}
 		tallies := map[string]*tally{"E1": {}, "E2": {}, "intersection": {}}
 		biased := &tally{}
-		for range draws(2000, 20_000) {
+		for range draws(1500, 20_000) {
 			sketch := gaussianSketch(rng, test.k, columns)
 			g := mustGram(t, sketch, addGaussian(rng, sketch, noise))
 			tallies["E1"].add(g.CorrelationE1(vs[0][0], vs[1][0], 0), rho)

@@ -42,7 +42,11 @@ func (g *Gram) Covariance(x, y Variable, level Level) Estimate {
 		together: g.covariance(form{{1, restX, restY}}, count), count: g.variance(count),
 	}
 	c.raw += means
-	return c.estimate(level)
+	e := c.estimate(level)
+	if e.Defined() && x.Value == y.Value { // a variance
+		return finish(e.Interval.Estimate, e.Low, e.High, 0, math.Inf(1))
+	}
+	return e
 }
 
 // centred is the product of two centred columns over the number of their records.

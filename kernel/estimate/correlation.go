@@ -42,6 +42,7 @@ func (v Variable) refuse(squares bool) string {
 
 const (
 	noOverlap  = "no shared records stand out of the error"
+	noOnes     = "a party's column of ones does not stand out of the error"
 	noVariance = "the variance of a column does not stand out of the error"
 )
 

@@ -31,8 +31,12 @@ func (g *Gram) Covariance(x, y Variable, level Level) Estimate {
 	oneX, oneY := x.one(), y.one()
 	shared := g.product(oneX, oneY)
 	n, count := g.overlap(x.Ones, y.Ones)
+	lost := noOverlap
+	if x.Ones.Column == y.Ones.Column {
+		lost = noOnes
+	}
 	if !(shared > 0) || !(n > 0) {
-		return undefined(noOverlap)
+		return undefined(lost)
 	}
 	restX := x.value().minus(g.product(x.value(), oneY)/shared, oneX)
 	restY := y.value().minus(g.product(oneX, y.value())/shared, oneY)
@@ -42,7 +46,7 @@ func (g *Gram) Covariance(x, y Variable, level Level) Estimate {
 		together: g.covariance(form{{1, restX, restY}}, count), count: g.variance(count),
 	}
 	c.raw += means
-	e := c.estimate(level)
+	e := c.estimate(level, lost)
 	if e.Defined() && x.Value == y.Value { // a variance
 		return finish(e.Interval.Estimate, e.Low, e.High, 0, math.Inf(1))
 	}
@@ -57,8 +61,8 @@ type centred struct {
 }
 
 // estimate bounds the covariance γ: all those for which |⟨x̃, ỹ⟩ − γ n| is within z
-// deviations of zero.
-func (c centred) estimate(level Level) Estimate {
+// deviations of zero. Where n itself is, there is no bound, and lost says why.
+func (c centred) estimate(level Level, lost string) Estimate {
 	k, z2, n2 := float64(c.k-1), float64(level.z()*level.z()), float64(c.n*c.n)
 	if !(k > z2) {
 		return tooSmall(c.k, z2+1, level)
@@ -66,7 +70,7 @@ func (c centred) estimate(level Level) Estimate {
 	together, count := c.together/n2, c.count/n2
 	a := 1 - float64(z2*(1/k+count))
 	if !(a > 0) {
-		return undefined(noOverlap)
+		return undefined(lost)
 	}
 	product, bias := (c.raw-c.bias)/c.n, c.bias/c.n
 	b := product + float64(z2*(bias/k-together))

@@ -148,7 +148,7 @@ func (c *columns) original(v variable) (estimate.Combination, bool) {
 
 // Assumptions of the two estimators of a correlation over the intersection.
 const (
-	assumesE1 = "none about which records the parties share"
+	assumesE1 = "nothing about which records the parties share"
 	assumesE2 = "the records that two parties share are a random part of each party's records"
 )
 

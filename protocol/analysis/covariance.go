@@ -12,8 +12,8 @@ import (
 
 // What a covariance is about, and what may be said of a repaired matrix.
 const (
-	assumesCovariance = "none about which records the parties share: an entry is over the records that its two columns have in common, divided by their number"
-	assumesUnion      = "none: an entry is over all records of the union, divided by their number"
+	assumesCovariance = "nothing about which records the parties share: an entry is over the records that its two columns have in common, divided by their number"
+	assumesUnion      = "nothing: an entry is over all records of the union, divided by their number"
 
 	notUnbiased   = "Not unbiased: for methods that cannot do without it, not for reading off entries."
 	otherMatrices = " Its entries are over different records, and make one matrix only where parties share records at random."

@@ -11,7 +11,7 @@ import (
 // Units of mean squared distances, and what they are about.
 const (
 	unitsSquared    = "squared encoded: (value - origin) over the range of bounds or over 3 spreads"
-	assumesDistance = "none: a mean is over all pairs of two different records"
+	assumesDistance = "nothing: a mean is over all pairs of two different records"
 )
 
 // groupDistance answers how far apart records are within and between parties: the

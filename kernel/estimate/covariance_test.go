@@ -54,7 +54,7 @@ func covariances(t *testing.T, parties []party, k, trials int, noise Noise, coun
 func TestCovariance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(30, 1))
 	equal, partial := population(rng, 600, 0, false), population(rng, 600, 0.2, true)
-	trials := draws(2500, 25_000)
+	trials := draws(2000, 20_000)
 	for _, test := range []struct {
 		name    string
 		parties []party

@@ -69,7 +69,7 @@ func (c *covered) check(t *testing.T, what string) {
 // TestCovariances: variances and covariances in original units, over the records in
 // common, under noise on values and on clipped records.
 func TestCovariances(t *testing.T) {
-	const runs = 150
+	const runs = 120
 	random := people(rand.New(rand.NewPCG(7, 1)), 600, 0.2)
 	tall := people(rand.New(rand.NewPCG(7, 2)), 900, 0)
 	selected := map[string]bool{}

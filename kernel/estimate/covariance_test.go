@@ -47,8 +47,9 @@ func covariances(t *testing.T, parties []party, k, trials int, noise Noise, coun
 	return tallies, wrong
 }
 
-// Covariances are unbiased within five standard errors (false rejection 6e-7 each)
-// and covered, with equal and with other record sets, with and without noise, with
+// Variances and covariances within a party are unbiased within five standard errors
+// (false rejection 6e-7 each); across parties, where N is a ratio, up to a twentieth
+// of the error besides. All are covered, with equal and with other record sets, with and without noise, with
 // N from record counts and from the columns of ones. Without the correction for the
 // means that err together a variance would be off by 1/k, which is found.
 func TestCovariance(t *testing.T) {
@@ -80,7 +81,11 @@ func TestCovariance(t *testing.T) {
 			if !c.holds(false) || c.undefined > 0 {
 				t.Errorf("%s, %s: coverage %.3f ± %.3f", test.name, name, c.coverage(), coverageTolerance(c.n))
 			}
-			if math.Abs(bias) > 5*se {
+			allowed := 5 * se
+			if name == "across" {
+				allowed += c.rmse() / 20
+			}
+			if math.Abs(bias) > allowed {
 				t.Errorf("%s, %s: off by %.4g ± %.2g", test.name, name, bias, se)
 			}
 		}

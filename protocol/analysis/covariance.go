@@ -36,6 +36,9 @@ func (c *columns) covariance(ctx context.Context, a study.Analysis, out *Analysi
 	}
 	var encoded []Pair
 	for i := range located {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		for j := i; j < len(located); j++ {
 			e := c.gram.Covariance(located[i], located[j], c.level)
 			encoded = append(encoded, pair(i, j, e))

@@ -42,6 +42,7 @@ func (v Variable) refuse(squares bool) string {
 
 const (
 	noOverlap  = "no shared records stand out of the error"
+	noOnes     = "a party's column of ones does not stand out of the error"
 	noVariance = "the variance of a column does not stand out of the error"
 )
 
@@ -65,8 +66,8 @@ func (g *Gram) CorrelationE1(x, y Variable, level Level) Estimate {
 	}
 	meanX := g.product(x.value(), y.one()) / n
 	meanY := g.product(x.one(), y.value()) / n
-	varX := g.product(x.square(), y.one())/n - meanX*meanX
-	varY := g.product(x.one(), y.square())/n - meanY*meanY
+	varX := g.product(x.square(), y.one())/n - float64(meanX*meanX)
+	varY := g.product(x.one(), y.square())/n - float64(meanY*meanY)
 	if !(varX > 0) || !(varY > 0) {
 		return undefined(noVariance)
 	}

@@ -1,11 +1,14 @@
 // Package estimate turns sketches into numbers with intervals: inner products,
-// norms, distances, cosines, correlations and the size of an intersection.
+// norms, distances, cosines, covariances, correlations, the size of an intersection,
+// and mean distances of groups of records.
 //
 // Everything on the columns side comes from one object, [Gram]: the inner
 // products of all sketched columns, raw and with the noise taken off its
 // diagonal. Everything on the records side comes from [Records], which says how
-// one coordinate of a sketched record errs. Intervals cover the error of the
-// projection and of the noise together.
+// one coordinate of a sketched record errs, and from the [Group] of many of them.
+// Intervals cover the error of the projection and of the noise together, each at
+// its [Level]; those that are to hold together take a share of it each
+// ([Level.Bonferroni]).
 //
 // # The general rule
 //
@@ -21,10 +24,13 @@
 // matrix R causes are in it. For families whose rows have norm 1 the rule is
 // conservative, by 2 Σf²/k.
 //
-// Ratios (cosine, correlation, intersection) are inverted as Fieller did: ρ0 is
-// in the interval when numerator − ρ0·denominator is within z standard
-// deviations of zero, a quadratic in ρ0. Without noise and with equal record
-// sets this is Fisher's interval, atanh r ± atanh(z/√(k−z²)); with noise it stays
+// Norms and distances are bounded by quantiles of χ² or by their score, products
+// and covariances by their score: all values within z deviations of the estimate,
+// the deviation being that of the value. Ratios (cosine, correlation,
+// intersection) are inverted as Fieller did: ρ0 is in the interval when numerator −
+// ρ0·denominator is within z standard deviations of zero, a quadratic in ρ0.
+// Without noise and with equal record sets this is Fisher's interval,
+// atanh r ± atanh(z/√(k−z²)); with noise it stays
 // honest where a plain delta method treats the denominator as known.
 //
 // # Units

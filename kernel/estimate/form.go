@@ -30,6 +30,22 @@ func (c Combination) scaled(t float64) Combination {
 	return Combination{}.minus(-t, c)
 }
 
+// merged is c with each column once, in the order of their first occurrence.
+func (c Combination) merged() Combination {
+	at := make(map[int]int)
+	var out Combination
+	for _, t := range c {
+		i, ok := at[t.Column]
+		if !ok {
+			i = len(out)
+			at[t.Column] = i
+			out = append(out, Term{Column: t.Column})
+		}
+		out[i].Weight += t.Weight
+	}
+	return out
+}
+
 // product is the debiased inner product of two combinations.
 func (g *Gram) product(x, y Combination) float64 {
 	return bilinear(g.debiased, x, y)
@@ -79,43 +95,52 @@ func (g *Gram) covariance(f, h form) float64 {
 			}
 		}
 	}
-	n := len(columns)
-	if n == 0 {
-		return 0
-	}
-	raw := mat.NewSymDense(n, nil)
+	raw := make([][]float64, len(columns))
 	for i, a := range columns {
-		for j := i; j < n; j++ {
-			raw.SetSym(i, j, g.raw.At(a, columns[j]))
+		for _, b := range columns {
+			raw[i] = append(raw[i], g.raw.At(a, b))
 		}
 	}
 	w, v := f.matrix(index), h.matrix(index)
-	var wh, vh mat.Dense
-	wh.Mul(w, raw)
-	vh.Mul(v, raw)
+	wh, vh := multiply(w, raw), multiply(v, raw)
 	k := float64(g.k)
 	var trace, cumulants float64
 	for i, column := range columns {
-		for j := range n {
-			trace += wh.At(i, j) * vh.At(j, i)
+		for j := range columns {
+			trace += float64(wh[i][j] * vh[j][i])
 		}
-		cumulants += w.At(i, i) * v.At(i, i) * g.noise[column].FourthCumulant
+		cumulants += float64(float64(w[i][i]*v[i][i]) * g.noise[column].FourthCumulant)
 	}
-	return 2*trace/k + k*cumulants
+	return float64(2*trace/k) + float64(k*cumulants)
+}
+
+// multiply is the product of two small square matrices, summed in index order.
+func multiply(a, b [][]float64) [][]float64 {
+	out := make([][]float64, len(a))
+	for i := range a {
+		out[i] = make([]float64, len(a))
+		for l, x := range a[i] {
+			for j, y := range b[l] {
+				out[i][j] += float64(x * y)
+			}
+		}
+	}
+	return out
 }
 
 // matrix is the symmetric matrix of the form over the indexed columns.
-func (f form) matrix(index map[int]int) *mat.SymDense {
-	w := mat.NewSymDense(len(index), nil)
+func (f form) matrix(index map[int]int) [][]float64 {
+	w := make([][]float64, len(index))
+	for i := range w {
+		w[i] = make([]float64, len(index))
+	}
 	for _, p := range f {
 		for _, a := range p.x {
 			for _, b := range p.y {
 				i, j := index[a.Column], index[b.Column]
-				half := p.weight * a.Weight * b.Weight / 2
-				if i == j {
-					half *= 2
-				}
-				w.SetSym(i, j, w.At(i, j)+half)
+				half := float64(float64(float64(p.weight*a.Weight)*b.Weight) / 2)
+				w[i][j] += half
+				w[j][i] += half
 			}
 		}
 	}

@@ -71,7 +71,7 @@ func New(columns [][]float64, noise []Noise) (*Gram, error) {
 			g.raw.SetSym(j, i, h)
 			g.debiased.SetSym(j, i, h)
 		}
-		g.debiased.SetSym(i, i, g.raw.At(i, i)-float64(g.k)*noise[i].Variance)
+		g.debiased.SetSym(i, i, g.raw.At(i, i)-float64(float64(g.k)*noise[i].Variance))
 	}
 	return g, nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestLevel(t *testing.T) {
-	if z := Level(0).z(); math.Abs(z-1.959963984540054) > 1e-12 {
+	if z := Level(0).z(); math.Abs(z-1.959963984540054) > 3e-10 {
 		t.Errorf("z of the default level is %v", z)
 	}
 	if l := Level(0.95).Bonferroni(10); math.Abs(float64(l)-0.995) > 1e-15 {

@@ -3,16 +3,57 @@ package estimate
 import "math"
 
 // InnerProduct estimates ⟨x, y⟩. Columns of two parties multiply over the records
-// that both hold: a record of only one of them adds error of mean zero. The
-// interval is the estimate ± z√Var, Var = (ab + c²)/k with the raw squared norms
-// a, b and the raw product c (C3), which contains the noise.
+// that both hold: a record of only one of them adds error of mean zero.
+//
+// The interval is the score interval of C3: all γ within z deviations of the
+// estimate when the deviation is that of a product γ, Var(γ) = (ab + γ²)/k, with
+// the raw squared norms a and b, which contain the noise. MECHANISMS has the plain
+// ± z√((ab + c²)/k) with the observed product c, which covers .92 instead of .95
+// for nearly parallel columns at k = 32, and falls further behind at higher levels;
+// this one covers .947 to .962 from k = 16 on. It needs k > z².
 func (g *Gram) InnerProduct(x, y Combination, level Level) Estimate {
+	return g.inner(x, y).estimate(level)
+}
+
+// inner is the product of two combinations. Noise of the columns that both contain
+// biases it.
+func (g *Gram) inner(x, y Combination) inner {
+	p := inner{
+		raw: bilinear(g.raw, x, y), k: g.k,
+		norms: float64(bilinear(g.raw, x, x) * bilinear(g.raw, y, y)),
+	}
+	k := float64(g.k)
+	for _, a := range x.merged() {
+		for _, b := range y.merged() {
+			if a.Column == b.Column {
+				w := float64(a.Weight * b.Weight)
+				p.bias += float64(float64(k*w) * g.noise[a.Column].Variance)
+				p.cumulants += float64(float64(k*float64(w*w)) * g.noise[a.Column].FourthCumulant)
+			}
+		}
+	}
+	return p
+}
+
+// inner is the product c of two sketched vectors, noise included.
+type inner struct {
+	raw, bias float64 // c, and its expectation above that of the product
+	k         int
+	norms     float64 // the product of the two raw squared norms
+	cumulants float64 // what the fourth cumulants of shared noise add to the variance
+}
+
+func (p inner) estimate(level Level) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)
 	}
-	product := g.product(x, y)
-	half := level.z() * math.Sqrt(g.variance(form{{1, x, y}}))
-	return finish(product, product-half, product+half, math.Inf(-1), math.Inf(1))
+	k, z2 := float64(p.k), float64(level.z()*level.z())
+	a := 1 - z2/k
+	if a <= 0 {
+		return tooSmall(p.k, z2, level)
+	}
+	low, high := between(a, p.raw, float64(p.raw*p.raw)-float64(z2*(p.norms/k+p.cumulants)))
+	return finish(p.raw-p.bias, low-p.bias, high-p.bias, math.Inf(-1), math.Inf(1))
 }
 
 // SquaredNorm estimates |x|². The estimate is unbiased and may be negative under
@@ -34,19 +75,11 @@ func (g *Gram) SquaredDistance(x, y Combination, level Level) Estimate {
 
 // noiseOf is the noise on a coordinate of a combination.
 func (g *Gram) noiseOf(x Combination) Noise {
-	weights := make(map[int]float64)
-	var order []int // sums in a fixed order
-	for _, t := range x {
-		if _, ok := weights[t.Column]; !ok {
-			order = append(order, t.Column)
-		}
-		weights[t.Column] += t.Weight
-	}
 	var sum Noise
-	for _, column := range order {
-		w2 := weights[column] * weights[column]
-		sum.Variance += w2 * g.noise[column].Variance
-		sum.FourthCumulant += w2 * w2 * g.noise[column].FourthCumulant
+	for _, t := range x.merged() {
+		w2 := float64(t.Weight * t.Weight)
+		sum.Variance += float64(w2 * g.noise[t.Column].Variance)
+		sum.FourthCumulant += float64(float64(w2*w2) * g.noise[t.Column].FourthCumulant)
 	}
 	return sum
 }

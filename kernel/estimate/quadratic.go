@@ -3,8 +3,6 @@ package estimate
 import (
 	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // quadratic is the squared norm S of one sketched vector, noise included.
@@ -26,25 +24,36 @@ func (q quadratic) estimate(level Level) Estimate {
 		return undefined(why)
 	}
 	k, v := float64(q.k), q.noise.Variance
-	t := q.raw - k*v
+	t := q.raw - float64(k*v)
 	if q.projection && q.noise.FourthCumulant == 0 {
-		chi := distuv.ChiSquared{K: k}
-		low := k * (q.raw/chi.Quantile(1-level.tail()) - v)
-		high := k * (q.raw/chi.Quantile(level.tail()) - v)
+		least, most := level.chiSquared(k)
+		low := float64(k * (q.raw/most - v))
+		high := float64(k * (q.raw/least - v))
 		return finish(t, low, high, 0, math.Inf(1))
 	}
-	z2 := level.z() * level.z()
+	z2 := float64(level.z() * level.z())
 	a := 1.0
 	if q.projection {
 		a -= 2 * z2 / k
 		if a <= 0 {
-			return undefined(fmt.Sprintf("k = %d is too small for an interval at level %g: it takes more than %.1f",
-				q.k, float64(level.orDefault()), 2*z2))
+			return tooSmall(q.k, 2*z2, level)
 		}
 	}
 	// (t0 − t)² ≤ z²·Var(t0) as a·t0² − 2b·t0 + c ≤ 0.
-	b := t + 2*v*z2
-	c := t*t - z2*(2*k*v*v+k*q.noise.FourthCumulant)
-	root := math.Sqrt(math.Max(0, b*b-a*c))
-	return finish(t, (b-root)/a, (b+root)/a, 0, math.Inf(1))
+	b := t + float64(2*float64(v*z2))
+	constant := float64(2*float64(float64(k*v)*v)) + float64(k*q.noise.FourthCumulant)
+	low, high := between(a, b, float64(t*t)-float64(z2*constant))
+	return finish(t, low, high, 0, math.Inf(1))
+}
+
+// between gives the roots of a x² − 2b x + c for a > 0: where it is not positive.
+func between(a, b, c float64) (low, high float64) {
+	root := math.Sqrt(math.Max(0, float64(b*b)-float64(a*c)))
+	return (b - root) / a, (b + root) / a
+}
+
+// tooSmall says that k is.
+func tooSmall(k int, least float64, level Level) Estimate {
+	return undefined(fmt.Sprintf("k = %d is too small for an interval at level %.6g: it takes more than %.1f",
+		k, float64(level.orDefault()), least))
 }

@@ -19,17 +19,18 @@ const rounding = 1e-12
 // (n − ρ0 m)² ≤ z²·Var(error of n − ρ0·error of m). If the denominator is itself
 // within z deviations of zero the set is unbounded, and the interval is [lo, hi].
 func (r ratio) estimate(g *Gram, level Level, lo, hi float64) Estimate {
-	z2 := level.z() * level.z()
+	z2 := float64(level.z() * level.z())
 	rho := r.n / r.m
 	nn := g.variance(r.numerator) / r.m / r.m
 	nm := g.covariance(r.numerator, r.denominator) / r.m / r.m
 	mm := g.variance(r.denominator)/r.m/r.m + r.extra
 	// a ρ0² − 2 b ρ0 + c ≤ 0, and the discriminant b² − a c without cancellation.
-	a, b := 1-z2*mm, rho-z2*nm
+	a, b := 1-float64(z2*mm), rho-float64(z2*nm)
 	if a <= 0 {
 		return finish(clamp(rho, lo, hi), lo, hi, lo, hi)
 	}
-	delta := nn - 2*rho*nm + rho*rho*mm
-	half := math.Sqrt(math.Max(0, z2*delta-z2*z2*(nn*mm-nm*nm)))/a + rounding*(hi-lo)
+	delta := nn - float64(2*float64(rho*nm)) + float64(float64(rho*rho)*mm)
+	discriminant := float64(z2*delta) - float64(float64(z2*z2)*(float64(nn*mm)-float64(nm*nm)))
+	half := math.Sqrt(math.Max(0, discriminant))/a + float64(rounding*(hi-lo))
 	return finish(clamp(rho, lo, hi), b/a-half, b/a+half, lo, hi)
 }

@@ -55,9 +55,9 @@ func (r Records) SquaredNorm(x []float64, level Level) (Estimate, error) {
 	return quadratic{raw: dot(x, x), k: r.K, noise: r.Noise, projection: !r.Identity}.estimate(level), nil
 }
 
-// InnerProduct estimates ⟨x, y⟩ of two records as ⟨s(x), s(y)⟩ ± z√Var with
-// Var = (ab + c²)/k from the raw squared norms a, b and the raw product c (C3).
-// For the identity Var = v(a + b) − kv², the noise alone.
+// InnerProduct estimates ⟨x, y⟩ of two records as ⟨s(x), s(y)⟩, with the score
+// interval of [Gram.InnerProduct] (C3). For the identity it is ± z√Var with
+// Var = v(|x|² + |y|²) + kv², the noise alone.
 func (r Records) InnerProduct(x, y []float64, level Level) (Estimate, error) {
 	if err := r.check(x, y); err != nil {
 		return Estimate{}, err
@@ -66,12 +66,12 @@ func (r Records) InnerProduct(x, y []float64, level Level) (Estimate, error) {
 		return undefined(why), nil
 	}
 	a, b, c := dot(x, x), dot(y, y), dot(x, y)
-	k, v := float64(r.K), r.Noise.Variance
-	variance := (a*b + c*c) / k
-	if r.Identity {
-		// a and b estimate |x|² + kv; below kv² the variance cannot be.
-		variance = math.Max(v*(a+b)-k*v*v, k*v*v)
+	if !r.Identity {
+		return inner{raw: c, k: r.K, norms: float64(a * b)}.estimate(level), nil
 	}
-	half := level.z() * math.Sqrt(variance)
+	k, v := float64(r.K), r.Noise.Variance
+	// a and b estimate |x|² + kv; below kv² the variance cannot be.
+	floor := float64(float64(k*v) * v)
+	half := float64(level.z() * math.Sqrt(math.Max(float64(v*(a+b))-floor, floor)))
 	return finish(c, c-half, c+half, math.Inf(-1), math.Inf(1)), nil
 }

@@ -8,65 +8,6 @@ import (
 	"testing"
 )
 
-// Coverage of squared distance, squared norm and inner product over 2,000 draws
-// for each combination of projection and noise. The standard error of a coverage
-// of .95 is .005, so the limits of .93 and .97 are four of them away; intervals
-// that leave the projection or the noise out fall far below.
-func TestRecordsCoverage(t *testing.T) {
-	const d, trials, b = 60, 2000, 0.35
-	laplaceNoise := Noise{Variance: 2 * b * b, FourthCumulant: 12 * math.Pow(b, 4)}
-	for _, test := range []struct {
-		name     string
-		k        int
-		project  func(*rand.Rand, int, [][]float64) [][]float64
-		noise    Noise
-		high     float64 // upper limit of the coverage
-		identity bool
-	}{
-		{"gaussian projection and noise", 32, gaussianMatrix, Noise{Variance: 0.25}, 0.97, false},
-		{"signs and gaussian noise", 32, rademacher, Noise{Variance: 0.25}, 0.985, false},
-		{"count sketch and laplace noise", 48, countSketch, laplaceNoise, 0.985, false},
-		{"signs without noise", 64, rademacher, Noise{}, 0.985, false},
-		{"identity and laplace noise", d, identity, laplaceNoise, 0.97, true},
-		{"identity and gaussian noise", d, identity, Noise{Variance: 0.25}, 0.97, true},
-	} {
-		rng := rand.New(rand.NewPCG(11, uint64(test.k)))
-		points := make([][]float64, 2)
-		for range d {
-			x := rng.NormFloat64()
-			points[0] = append(points[0], x)
-			points[1] = append(points[1], 0.6*x+0.8*rng.NormFloat64())
-		}
-		z := make([]float64, d)
-		for i := range z {
-			z[i] = points[0][i] - points[1][i]
-		}
-		var distance, norm, product tally
-		r := Records{K: test.k, Noise: test.noise, Identity: test.identity}
-		for range trials {
-			s := test.project(rng, test.k, points)
-			for j := range s {
-				for i := range s[j] {
-					if test.noise.FourthCumulant > 0 {
-						s[j][i] += b * laplace(rng)
-					} else {
-						s[j][i] += math.Sqrt(test.noise.Variance) * rng.NormFloat64()
-					}
-				}
-			}
-			distance.add(must(t)(r.SquaredDistance(s[0], s[1], 0)), dot(z, z))
-			norm.add(must(t)(r.SquaredNorm(s[0], 0)), dot(points[0], points[0]))
-			product.add(must(t)(r.InnerProduct(s[0], s[1], 0)), dot(points[0], points[1]))
-		}
-		for what, c := range map[string]*tally{"distance": &distance, "norm": &norm, "product": &product} {
-			t.Logf("%s, %s: coverage %.3f, mean width %.1f", test.name, what, c.coverage(), c.width/trials)
-			if got := c.coverage(); got < 0.93 || got > test.high || c.undefined > 0 {
-				t.Errorf("%s, %s: coverage %.3f", test.name, what, got)
-			}
-		}
-	}
-}
-
 func identity(_ *rand.Rand, _ int, points [][]float64) [][]float64 {
 	out := make([][]float64, len(points))
 	for i, p := range points {

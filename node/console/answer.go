@@ -11,6 +11,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // writeResult prints a result for people, in lines of at most 100 columns: who is in
@@ -73,24 +74,70 @@ func writePromises(w io.Writer, r analysis.Result) {
 func Brief(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
 
 func writeAnalysis(w io.Writer, a analysis.Analysis) {
-	title := strings.ToUpper(string(a.Kind))
-	if a.Units != "" {
-		title += ", in " + a.Units + " units"
-	}
-	if a.Level != 0 {
-		title += fmt.Sprintf(", with %g %% intervals", 100*a.Level)
-	}
-	if a.Estimator != "" {
-		title += fmt.Sprintf(". Estimator %s assumes that %s", a.Estimator, a.Assumption)
-	}
 	fmt.Fprintln(w)
-	Paragraph(w, "", title+".")
+	Paragraph(w, "", title(a))
 	if a.Clusters > 0 {
 		writeClusters(w, a)
 		return
 	}
-	writePairs(w, a)
+	writePairs(w, a, a.Pairs)
+	if len(a.Shifts) > 0 {
+		Paragraph(w, "", "Squared distances between the mean records of two parties:")
+		writePairs(w, a, a.Shifts)
+	}
+	if a.Repaired != nil {
+		writeRepaired(w, *a.Repaired)
+	}
 }
+
+// title says what was computed, in which units, and what intervals and estimates
+// hold for.
+func title(a analysis.Analysis) string {
+	text := strings.ToUpper(string(a.Kind))
+	units, meaning, explained := strings.Cut(a.Units, ":")
+	if units != "" {
+		text += ", in " + units + " units"
+	}
+	if explained {
+		text += " (" + strings.TrimSpace(meaning) + ")"
+	}
+	switch {
+	case a.Level != 0 && a.Intervals == study.IntervalsAll:
+		text += fmt.Sprintf(", with %s %% intervals that hold all together (each by itself at %.6g %%)", Brief(100*a.Level), 100*a.EachLevel)
+	case a.Level != 0:
+		text += fmt.Sprintf(", with %s %% intervals", Brief(100*a.Level))
+	}
+	if a.Assumption == "" {
+		return text + "."
+	}
+	who, assumes := "It", "assumes that "
+	if a.Estimator != "" {
+		who = "Estimator " + string(a.Estimator)
+	}
+	if strings.HasPrefix(a.Assumption, "nothing") {
+		assumes = "assumes "
+	}
+	return text + ". " + who + " " + assumes + a.Assumption + "."
+}
+
+// writeRepaired says that there is a repaired matrix and how far it is from the
+// estimates, which it must not be taken for. Its entries are in the document.
+func writeRepaired(w io.Writer, r analysis.Repaired) {
+	if r.Undefined != "" {
+		Paragraph(w, "  ", fmt.Sprintf("%s is undefined: %s", r.Name, r.Undefined))
+		return
+	}
+	text := fmt.Sprintf("%s (in the document) is the nearest matrix without negative eigenvalues. ", r.Name)
+	if r.Negative == 0 {
+		text += "The estimates have none, so it is equal to them. "
+	} else {
+		text += fmt.Sprintf("The estimates have %d, the least %s; it is %s away from them, %.2g %% of their size (Frobenius norm, encoded units). ",
+			r.Negative, threeDigits(r.Least), threeDigits(r.Moved), 100*r.Moved/r.Norm)
+	}
+	Paragraph(w, "  ", text+r.Statement)
+}
+
+func threeDigits(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 
 // mostRows bounds how many rows of one analysis are printed.
 const mostRows = 20
@@ -108,10 +155,14 @@ func writeClusters(w io.Writer, a analysis.Analysis) {
 	omitted(w, len(a.Sizes), "clusters")
 }
 
-func writePairs(w io.Writer, a analysis.Analysis) {
+func writePairs(w io.Writer, a analysis.Analysis, pairs []analysis.Pair) {
 	t := NewTable("of", "and", ">estimate", ">interval")
 	var undefined []string
-	for _, p := range strongest(a.Pairs) {
+	first, order := strongest, "the strongest"
+	if a.Units != "" { // sizes in different units say little beside each other
+		first, order = clearest, "the clearest"
+	}
+	for _, p := range first(pairs) {
 		number, between := "undefined", ""
 		switch {
 		case p.Estimate == nil && !slices.Contains(undefined, p.Undefined):
@@ -119,13 +170,17 @@ func writePairs(w io.Writer, a analysis.Analysis) {
 		case p.Estimate != nil && p.Low != nil && p.High != nil:
 			number, between = interval(*p.Estimate, *p.Low, *p.High)
 		}
-		t.Add(featureText(a.Features, p.I), featureText(a.Features, p.J), number, between)
+		other := "itself"
+		if p.I != p.J {
+			other = featureText(a.Features, p.J)
+		}
+		t.Add(featureText(a.Features, p.I), other, number, between)
 	}
 	t.Write(w)
 	for _, why := range undefined {
 		Paragraph(w, "  ", "undefined: "+why)
 	}
-	omitted(w, len(a.Pairs), "pairs, the strongest first")
+	omitted(w, len(pairs), "pairs, "+order+" first")
 }
 
 func omitted(w io.Writer, count int, what string) {
@@ -136,11 +191,20 @@ func omitted(w io.Writer, count int, what string) {
 
 // strongest returns the pairs of greatest absolute estimate, the first first.
 func strongest(all []analysis.Pair) []analysis.Pair {
+	return greatest(all, func(estimate, _ float64) float64 { return estimate })
+}
+
+// clearest returns the pairs whose estimate is largest beside its interval.
+func clearest(all []analysis.Pair) []analysis.Pair {
+	return greatest(all, func(estimate, width float64) float64 { return estimate / width })
+}
+
+func greatest(all []analysis.Pair, of func(estimate, width float64) float64) []analysis.Pair {
 	size := func(p analysis.Pair) float64 {
-		if p.Estimate == nil {
+		if p.Estimate == nil || p.Low == nil || p.High == nil {
 			return -1
 		}
-		return math.Abs(*p.Estimate)
+		return math.Abs(of(*p.Estimate, *p.High-*p.Low))
 	}
 	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b analysis.Pair) int { return cmp.Compare(size(b), size(a)) })

@@ -9,15 +9,13 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// level is the coverage of every interval.
-const level = estimate.DefaultLevel
-
 // columns is a merged columns-side sketch: all parties' columns beside each
 // other (stack), or one set of columns of the union (add).
 type columns struct {
 	study  *study.Study
 	gram   *estimate.Gram
 	groups []group
+	level  estimate.Level // of each interval
 }
 
 // group is the columns that came from one party, or from the union.
@@ -89,6 +87,18 @@ func realColumns(s sketch.Sketch, unit float64) [][]float64 {
 	return out
 }
 
+// count is how many intervals an analysis has.
+func (c *columns) count(kind study.AnalysisKind) int {
+	n := len(c.variables())
+	switch kind {
+	case study.Intersection:
+		n = len(c.groups)
+	case study.InnerProduct, study.Covariance:
+		return n * (n + 1) / 2
+	}
+	return n * (n - 1) / 2
+}
+
 // variable is one value feature, with its group.
 type variable struct {
 	group   group
@@ -124,8 +134,7 @@ func (c *columns) ones(g group) (estimate.Ones, bool) {
 // original is a variable in the column's original units, where the column of
 // ones can supply the offset; otherwise the encoded variable, and false.
 func (c *columns) original(v variable) (estimate.Combination, bool) {
-	column := c.study.Columns[v.group.plan.Features[v.feature].Column]
-	unit := column.Scale.Step(c.study.Bits) * float64(c.study.Bits.One())
+	column, unit := c.column(v), c.unit(v)
 	at := v.group.first + v.feature
 	ones, ok := c.ones(v.group)
 	switch {
@@ -139,7 +148,7 @@ func (c *columns) original(v variable) (estimate.Combination, bool) {
 
 // Assumptions of the two estimators of a correlation over the intersection.
 const (
-	assumesE1 = "none about which records the parties share"
+	assumesE1 = "nothing about which records the parties share"
 	assumesE2 = "the records that two parties share are a random part of each party's records"
 )
 
@@ -148,6 +157,22 @@ func (c *columns) correlation(a study.Analysis, out *Analysis) {
 	if a.Estimator == study.E1 {
 		out.Assumption = assumesE1
 	}
+	located := c.locate(a, out)
+	for i := range located {
+		for j := i + 1; j < len(located); j++ {
+			e := estimate.Estimate{}
+			if a.Estimator == study.E1 {
+				e = c.gram.CorrelationE1(located[i], located[j], c.level)
+			} else {
+				e = c.gram.CorrelationE2(located[i], located[j], c.level)
+			}
+			out.Pairs = append(out.Pairs, pair(i, j, e))
+		}
+	}
+}
+
+// locate names the value features and gives their places in the Gram.
+func (c *columns) locate(a study.Analysis, out *Analysis) []estimate.Variable {
 	vars := c.variables()
 	located := make([]estimate.Variable, len(vars))
 	for i, v := range vars {
@@ -155,23 +180,22 @@ func (c *columns) correlation(a study.Analysis, out *Analysis) {
 		ones, _ := c.ones(v.group)
 		located[i] = estimate.Variable{
 			Value: v.group.first + v.feature, Ones: ones,
-			Kurtosis: c.study.Columns[v.group.plan.Features[v.feature].Column].Kurtosis,
+			Kurtosis: c.column(v).Kurtosis,
 		}
 		if a.Estimator == study.E1 {
 			located[i].Squares, located[i].SquaresWeight = v.group.first+v.group.plan.Values+v.feature, 1
 		}
 	}
-	for i := range located {
-		for j := i + 1; j < len(located); j++ {
-			e := estimate.Estimate{}
-			if a.Estimator == study.E1 {
-				e = c.gram.CorrelationE1(located[i], located[j], level)
-			} else {
-				e = c.gram.CorrelationE2(located[i], located[j], level)
-			}
-			out.Pairs = append(out.Pairs, pair(i, j, e))
-		}
-	}
+	return located
+}
+
+func (c *columns) column(v variable) study.Column {
+	return c.study.Columns[v.group.plan.Features[v.feature].Column]
+}
+
+// unit is how much of the column's original unit one encoded unit is.
+func (c *columns) unit(v variable) float64 {
+	return c.column(v).Scale.Step(c.study.Bits) * float64(c.study.Bits.One())
 }
 
 func (c *columns) intersection(out *Analysis) {
@@ -180,7 +204,7 @@ func (c *columns) intersection(out *Analysis) {
 		for j := i + 1; j < len(c.groups); j++ {
 			a, _ := c.ones(g)
 			b, _ := c.ones(c.groups[j])
-			out.Pairs = append(out.Pairs, pair(i, j, c.gram.Intersection(a, b, level)))
+			out.Pairs = append(out.Pairs, pair(i, j, c.gram.Intersection(a, b, c.level)))
 		}
 	}
 }
@@ -217,14 +241,14 @@ func (c *columns) products(kind study.AnalysisKind, out *Analysis) {
 		for j := i; j < len(combos); j++ {
 			switch {
 			case i == j && kind == study.InnerProduct:
-				out.Pairs = append(out.Pairs, pair(i, i, c.gram.SquaredNorm(combos[i], level)))
+				out.Pairs = append(out.Pairs, pair(i, i, c.gram.SquaredNorm(combos[i], c.level)))
 			case i == j:
 			case kind == study.InnerProduct:
-				out.Pairs = append(out.Pairs, pair(i, j, c.gram.InnerProduct(combos[i], combos[j], level)))
+				out.Pairs = append(out.Pairs, pair(i, j, c.gram.InnerProduct(combos[i], combos[j], c.level)))
 			case kind == study.Distance:
-				out.Pairs = append(out.Pairs, pair(i, j, c.gram.SquaredDistance(combos[i], combos[j], level)))
+				out.Pairs = append(out.Pairs, pair(i, j, c.gram.SquaredDistance(combos[i], combos[j], c.level)))
 			case kind == study.Cosine:
-				out.Pairs = append(out.Pairs, pair(i, j, c.gram.Cosine(combos[i], combos[j], level)))
+				out.Pairs = append(out.Pairs, pair(i, j, c.gram.Cosine(combos[i], combos[j], c.level)))
 			}
 		}
 	}

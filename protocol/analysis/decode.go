@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -37,7 +38,17 @@ func (a Analysis) check(sketches int) error {
 	if len(a.Sizes) != a.Clusters {
 		return fmt.Errorf("%d sizes of %d clusters", len(a.Sizes), a.Clusters)
 	}
-	for _, p := range a.Pairs {
+	if r := a.Repaired; r != nil && r.Undefined == "" {
+		if len(r.Matrix) != len(a.Features) {
+			return fmt.Errorf("a repaired matrix of %d rows for %d features", len(r.Matrix), len(a.Features))
+		}
+		for _, row := range r.Matrix {
+			if len(row) != len(a.Features) {
+				return fmt.Errorf("a row of %d entries in a repaired matrix for %d features", len(row), len(a.Features))
+			}
+		}
+	}
+	for _, p := range slices.Concat(a.Pairs, a.Shifts) {
 		if p.I < 0 || p.J < p.I || p.J >= len(a.Features) {
 			return fmt.Errorf("pair (%d, %d) of %d features", p.I, p.J, len(a.Features))
 		}

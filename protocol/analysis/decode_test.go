@@ -18,6 +18,8 @@ func sound() Result {
 				{I: 0, J: 1, Estimate: &number, Low: &number, High: &number}, {I: 1, J: 1, Undefined: "constant"},
 			}},
 			{Kind: study.KMeans, Clusters: 2, Sizes: []int{1, 2}},
+			{Kind: study.Covariance, Features: make([]Feature, 1), Repaired: &Repaired{Matrix: [][]float64{{1}}}},
+			{Kind: study.GroupDistance, Features: make([]Feature, 2), Shifts: []Pair{{I: 0, J: 1, Estimate: &number, Low: &number, High: &number}}},
 		},
 	}
 }
@@ -46,6 +48,9 @@ func TestDecodeRefusesWhatDoesNotHangTogether(t *testing.T) {
 		"order":             {func(r *Result) { r.Analyses[0].Pairs[0].I, r.Analyses[0].Pairs[0].J = 1, 0 }, "pair (1, 0)"},
 		"half an interval":  {func(r *Result) { r.Analyses[0].Pairs[0].High = nil }, "neither"},
 		"nothing":           {func(r *Result) { r.Analyses[0].Pairs[1].Undefined = "" }, "neither"},
+		"rows of a matrix":  {func(r *Result) { r.Analyses[2].Repaired.Matrix = nil }, "0 rows for 1"},
+		"a ragged matrix":   {func(r *Result) { r.Analyses[2].Repaired.Matrix = [][]float64{{}} }, "row of 0 entries"},
+		"index of a shift":  {func(r *Result) { r.Analyses[3].Shifts[0].J = 2 }, "pair (0, 2)"},
 		"sizes of clusters": {func(r *Result) { r.Analyses[1].Sizes = nil }, "0 sizes of 2"},
 	} {
 		r := sound()

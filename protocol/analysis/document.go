@@ -61,9 +61,13 @@ type Analysis struct {
 	Estimator  study.Estimator    `json:"estimator,omitempty"`
 	Assumption string             `json:"assumption,omitempty"`
 	Units      string             `json:"units,omitempty"`
-	Level      float64            `json:"level,omitempty"`
+	Level      float64            `json:"level,omitempty"`      // at which the intervals hold, as Intervals says
+	Intervals  study.Intervals    `json:"intervals,omitempty"`  // each: by itself; all: all of the analysis together
+	EachLevel  float64            `json:"each_level,omitempty"` // where Intervals is all: the level for which each was built
 	Features   []Feature          `json:"features,omitempty"`
 	Pairs      []Pair             `json:"pairs,omitempty"`
+	Shifts     []Pair             `json:"shifts,omitempty"` // group-distance: squared distance between the mean records of two parties
+	Repaired   *Repaired          `json:"repaired,omitempty"`
 
 	Clusters  int         `json:"clusters,omitempty"`
 	Restarts  int         `json:"restarts,omitempty"`
@@ -95,6 +99,19 @@ func pair(i, j int, e estimate.Estimate) Pair {
 		return Pair{I: i, J: j, Undefined: e.Undefined}
 	}
 	return Pair{I: i, J: j, Estimate: &e.Estimate, Low: &e.Low, High: &e.High}
+}
+
+// Repaired is a matrix of estimates made positive semidefinite. It stands beside the
+// estimates and never replaces them.
+type Repaired struct {
+	Name      string      `json:"name"`                // covariance_psd or correlation_psd
+	Statement string      `json:"statement,omitempty"` // what it is and is not
+	Matrix    [][]float64 `json:"matrix"`              // by Features, in the estimates' units; null when undefined
+	Moved     float64     `json:"moved"`               // Frobenius norm of its difference from the estimates, in encoded units
+	Norm      float64     `json:"norm"`                // Frobenius norm of the estimates, in encoded units
+	Negative  int         `json:"negative"`            // eigenvalues below zero that the estimates have
+	Least     float64     `json:"least"`               // the least eigenvalue of the estimates, in encoded units
+	Undefined string      `json:"undefined,omitempty"`
 }
 
 // LabelsFormat is the format of the document for one party alone.

@@ -76,7 +76,7 @@ func tokens(t *testing.T, document []byte) (out []any) {
 func TestGoldenVertical(t *testing.T) {
 	s := parse(t, fmt.Sprintf(vertical, "{side: columns, family: sparse, k: 32, helpers: {ones: 0.3, squares: true}, clip: 1.2}",
 		"{unit: record, mechanism: gaussian, epsilon: 8, delta: 1e-6}",
-		"{kind: inner-product}, {kind: distance}, {kind: cosine}, {kind: correlation}, {kind: correlation, estimator: E1}, {kind: intersection}"))
+		everything))
 	data := people(rand.New(rand.NewPCG(4, 1)), 400, 0.05)
 	delete(data, "west")
 	result, labels := ship(t, s, 7, data).run(t)
@@ -91,7 +91,7 @@ func TestGoldenVertical(t *testing.T) {
 func TestGoldenHorizontal(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal,
 		"  - {side: records, family: identity, share: 3}\n  - {side: columns, family: rademacher, k: 16}\n",
-		"{unit: attribute, mechanism: laplace, epsilon: 100}", "{kind: k-means, clusters: 3, restarts: 4}, {kind: correlation}, {kind: inner-product}"))
+		"{unit: attribute, mechanism: laplace, epsilon: 100}", "{kind: k-means, clusters: 3, restarts: 4}, {kind: correlation}, {kind: inner-product}, {kind: covariance}, {kind: group-distance, intervals: all}"))
 	data, _ := corners(rand.New(rand.NewPCG(4, 2)), map[string][]int{"north": {4, 3, 0}, "south": {0, 5, 4}, "west": {2, 0, 6}})
 	result, labels := ship(t, s, 7, data).run(t)
 	golden(t, "horizontal.json", result)
@@ -181,15 +181,16 @@ func checkDocument(t interface{ Fatalf(string, ...any) }, result analysis.Result
 	}
 	var document struct {
 		Analyses []struct {
-			Kind  string
-			Pairs []map[string]any
+			Kind   string
+			Pairs  []map[string]any
+			Shifts []map[string]any
 		}
 	}
 	if err := json.Unmarshal(text, &document); err != nil {
 		t.Fatalf("%v", err)
 	}
 	for _, a := range document.Analyses {
-		for _, p := range a.Pairs {
+		for _, p := range append(a.Pairs, a.Shifts...) {
 			if reason, ok := p["undefined"]; ok {
 				undefined++
 				for _, key := range []string{"estimate", "low", "high"} {
@@ -210,7 +211,7 @@ func checkDocument(t interface{ Fatalf(string, ...any) }, result analysis.Result
 }
 
 // everything is a study of all questions of the columns side.
-const everything = "{kind: inner-product}, {kind: distance}, {kind: cosine}, {kind: correlation}, {kind: correlation, estimator: E1}, {kind: intersection}"
+const everything = "{kind: inner-product}, {kind: distance}, {kind: cosine}, {kind: covariance}, {kind: covariance, intervals: all}, {kind: correlation}, {kind: correlation, estimator: E1}, {kind: intersection}"
 
 // TestUndefinedPairsAreNull: a column without variance has no correlation, one at its
 // centre no cosine either, and noise swallows small data.
@@ -240,7 +241,7 @@ func TestUndefinedPairsAreNull(t *testing.T) {
 	s := parse(t, fmt.Sprintf(vertical, sketch, noPromise, everything))
 	result, _ := ship(t, s, 1, constant).run(t)
 	for i, kind := range []study.AnalysisKind{study.Correlation, study.Correlation} {
-		a := answer{t, result.Analyses[3+i]}
+		a := answer{t, result.Analyses[5+i]}
 		if p := a.find("north/weight", "west/pulse"); a.Kind != kind || p.Estimate != nil || p.Undefined == "" {
 			t.Errorf("%s by %s of constants: %+v", a.Kind, a.Estimator, p)
 		}
@@ -266,7 +267,7 @@ func TestAnyReleaseGivesADocument(t *testing.T) {
 			records := fmt.Sprintf("  - %s\n  - {side: records, family: sparse, k: %d}\n", columns, k)
 			studies = append(studies,
 				parse(t, fmt.Sprintf(vertical, columns, privacy, everything)),
-				parse(t, fmt.Sprintf(horizontal, records, privacy, strings.TrimSuffix(everything, ", {kind: intersection}")+", {kind: k-means, clusters: 2}")))
+				parse(t, fmt.Sprintf(horizontal, records, privacy, strings.TrimSuffix(everything, ", {kind: intersection}")+", {kind: k-means, clusters: 2}, {kind: group-distance}")))
 		}
 	}
 	rapid.Check(t, func(rt *rapid.T) {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -84,23 +85,42 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 	if !ok {
 		return Analysis{}, errors.New("no sketch of the study answers it")
 	}
-	if a.Kind == study.KMeans {
+	switch a.Kind {
+	case study.KMeans:
 		return r.kMeans(ctx, index, sk, a)
+	case study.GroupDistance:
+		return r.groupDistance(ctx, sk, a)
 	}
 	c, err := r.columns(sk)
 	if err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Level: float64(level)}
+	out := Analysis{Kind: a.Kind, Sketch: sk}
+	c.level = out.promise(a, c.count(a.Kind))
 	switch a.Kind {
+	case study.Covariance:
+		err = c.covariance(ctx, a, &out)
 	case study.Correlation:
 		c.correlation(a, &out)
+		err = c.repairCorrelation(ctx, &out)
 	case study.Intersection:
 		c.intersection(&out)
 	default:
 		c.products(a.Kind, &out)
 	}
-	return out, nil
+	return out, err
+}
+
+// promise records at which level so many intervals hold, and returns the level for
+// which each has to be built.
+func (a *Analysis) promise(asked study.Analysis, count int) estimate.Level {
+	a.Level, a.Intervals = float64(estimate.DefaultLevel), asked.Intervals
+	if asked.Intervals != study.IntervalsAll {
+		return estimate.DefaultLevel
+	}
+	each := estimate.DefaultLevel.Bonferroni(count)
+	a.EachLevel = float64(each)
+	return each
 }
 
 // describe fills everything but the answers.

@@ -126,6 +126,7 @@ func TestRunStops(t *testing.T) {
 	for _, terms := range []string{
 		fmt.Sprintf(horizontal, "  - {side: columns, family: sparse, k: 16}", noPromise, "{kind: correlation}"),
 		fmt.Sprintf(horizontal, "  - {side: records, family: identity}", noPromise, "{kind: k-means, clusters: 2}"),
+		fmt.Sprintf(horizontal, "  - {side: records, family: identity}", noPromise, "{kind: group-distance}"),
 	} {
 		o := ship(t, parse(t, terms), 1, wards(rand.New(rand.NewPCG(6, 7)), 5, 5, 5)).options
 		if _, _, err := analysis.Run(cancelled, o); !errors.Is(err, context.Canceled) {

@@ -64,7 +64,7 @@ func kindsOf(as []Analysis) []AnalysisKind {
 
 func wantOnes(kinds []AnalysisKind) bool {
 	for _, k := range kinds {
-		if k == Correlation || k == Intersection {
+		if k == Covariance || k == Correlation || k == Intersection {
 			return true
 		}
 	}

@@ -115,6 +115,11 @@ func (s *Study) explainQuestions(p *page) {
 			rows[i] += ", estimator " + string(a.Estimator)
 		case KMeans:
 			rows[i] += fmt.Sprintf(", %d clusters, best of %d starts", a.Clusters, a.Restarts)
+		case GroupDistance:
+			rows[i] += ", mean squared distances of records within and between parties"
+		}
+		if a.Intervals == IntervalsAll {
+			rows[i] += ", with intervals that hold all together"
 		}
 	}
 	p.items(rows)

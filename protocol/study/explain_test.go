@@ -37,6 +37,17 @@ func TestExplainToEveryone(t *testing.T) {
 	}
 }
 
+func TestExplainSaysHowIntervalsHold(t *testing.T) {
+	s := parse(t, edit(t, file(t, "registry"), "{kind: correlation}", "{kind: covariance, intervals: all}"))
+	if text := s.Explain(study.Everyone); !strings.Contains(text, "covariance, with intervals that hold all together\n  - intersection\n") {
+		t.Errorf("does not say how intervals hold:\n%s", text)
+	}
+	s = parse(t, edit(t, file(t, "hospitals"), "{kind: k-means, clusters: 2}", "{kind: group-distance}"))
+	if text := s.Explain(study.Everyone); !strings.Contains(text, "group-distance, mean squared distances of records within and between parties\n") {
+		t.Errorf("does not say what group-distance is:\n%s", text)
+	}
+}
+
 // checkPage holds what every explanation promises: lines of at most 100 characters,
 // and nothing beyond ASCII but the two letters that this package writes itself.
 func checkPage(t *testing.T, text string) {

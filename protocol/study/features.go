@@ -112,13 +112,13 @@ type needs struct {
 	ones, squares bool
 }
 
-// needs returns the needs of an analysis. Correlation needs ones for the means,
-// and, by estimator E1, squares for the variances over the intersection.
+// needs returns the needs of an analysis. Covariance and correlation need ones for
+// the means, and correlation, by estimator E1, squares for the variances over the intersection.
 func (a Analysis) needs() needs {
 	switch a.Kind {
-	case KMeans:
+	case KMeans, GroupDistance:
 		return needs{side: sketch.Records}
-	case Intersection:
+	case Intersection, Covariance:
 		return needs{side: sketch.Columns, ones: true}
 	case Correlation:
 		return needs{side: sketch.Columns, ones: true, squares: a.Estimator == E1}

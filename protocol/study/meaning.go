@@ -58,6 +58,7 @@ func meaning(s *Study) protocol.Digest {
 	e.whole("analyses", len(s.Analyses))
 	for _, a := range s.Analyses {
 		e.text("analysis.kind", string(a.Kind))
+		e.text("analysis.intervals", string(a.Intervals))
 		e.text("analysis.estimator", string(a.Estimator))
 		e.whole("analysis.clusters", a.Clusters)
 		e.whole("analysis.restarts", a.Restarts)

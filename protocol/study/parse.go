@@ -297,13 +297,17 @@ func (r *reader) privacy(n *yaml.Node) Privacy {
 }
 
 func (r *reader) analysis(it item) Analysis {
-	o := r.object(it.node, it.path, "kind", "estimator", "clusters", "restarts")
+	o := r.object(it.node, it.path, "kind", "intervals", "estimator", "clusters", "restarts")
 	o.require("kind")
 	a := Analysis{
 		Kind:      choice(o, "kind", analyses, AnalysisKind("")),
+		Intervals: choice(o, "intervals", intervals, Intervals("")),
 		Estimator: choice(o, "estimator", estimators, Estimator("")),
 		Clusters:  o.integer("clusters"),
 		Restarts:  o.integer("restarts"),
+	}
+	if a.Kind != KMeans {
+		a.Intervals = cmp.Or(a.Intervals, IntervalsEach)
 	}
 	if a.Kind == Correlation {
 		a.Estimator = cmp.Or(a.Estimator, E2)

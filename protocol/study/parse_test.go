@@ -59,7 +59,7 @@ func TestParseReadsEveryField(t *testing.T) {
 	if want := (study.Privacy{Unit: dp.Record, Mechanism: dp.Gaussian, Epsilon: 1, Delta: 1e-6}); s.Privacy != want {
 		t.Errorf("privacy %+v", s.Privacy)
 	}
-	if want := []study.Analysis{{Kind: study.Correlation, Estimator: study.E2}, {Kind: study.Intersection}}; !slices.Equal(s.Analyses, want) {
+	if want := []study.Analysis{{Kind: study.Correlation, Intervals: study.IntervalsEach, Estimator: study.E2}, {Kind: study.Intersection, Intervals: study.IntervalsEach}}; !slices.Equal(s.Analyses, want) {
 		t.Errorf("analyses %+v", s.Analyses)
 	}
 }
@@ -89,7 +89,11 @@ func TestParseFillsInDefaults(t *testing.T) {
 		{"restarts", hospitals, func(s *study.Study) any { return s.Analyses[0].Restarts }, is(10)},
 		{"identity's k", two, func(s *study.Study) any { return s.Sketches[0].Projection.K }, is(30)},
 		{"shares", two, func(s *study.Study) any { return []float64{s.Sketches[0].Share, s.Sketches[1].Share} }, is([]float64{0.75, 0.25})},
-		{"later", registry, func(s *study.Study) any { return s.Later }, is([]study.AnalysisKind{"inner-product", "distance", "cosine", "correlation", "intersection"})},
+		{"later", registry, func(s *study.Study) any { return s.Later }, is([]study.AnalysisKind{"inner-product", "distance", "cosine", "covariance", "correlation", "intersection"})},
+		{"later of records", hospitals, func(s *study.Study) any { return s.Later }, is([]study.AnalysisKind{"k-means", "group-distance"})},
+		{"intervals", edit(t, registry, "{kind: correlation}", "{kind: correlation, intervals: all}"), func(s *study.Study) any { return []study.Intervals{s.Analyses[0].Intervals, s.Analyses[1].Intervals} }, is([]study.Intervals{"all", "each"})},
+		{"intervals of k-means", hospitals, func(s *study.Study) any { return string(s.Analyses[0].Intervals) }, is("")},
+		{"ones for a covariance", edit(t, laboratories, "{kind: correlation}", "{kind: covariance}"), func(s *study.Study) any { return s.Sketches[0].Helpers.Ones }, is(1.0)},
 		{"later nothing", edit(t, laboratories, "later: [inner-product]", "later: []"), func(s *study.Study) any { return len(s.Later) }, is(0)},
 		{"scale of a binary column", registry, func(s *study.Study) any { return s.Columns[2].Scale.String() }, is("bounds [0, 1]")},
 	}

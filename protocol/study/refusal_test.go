@@ -159,6 +159,7 @@ var refusals = []struct{ what, base, old, new string }{
 	{"summed duplicates", "registry", "duplicates: refuse", "duplicates: sum"},
 	{"planned analysis", "registry", "kind: correlation", "kind: regression"},
 	{"misspelt analysis", "registry", "kind: correlation", "kind: corelation"},
+	{"unknown intervals", "registry", "kind: correlation", "kind: correlation, intervals: both"},
 	{"unknown analysis", "registry", "kind: correlation", "kind: astrology"},
 
 	// How things fit: parties and times.
@@ -243,6 +244,9 @@ var refusals = []struct{ what, base, old, new string }{
 	{"k-means without clusters", "hospitals", ", clusters: 2", ""},
 	{"one cluster", "hospitals", "clusters: 2", "clusters: 1"},
 	{"no restart", "hospitals", "clusters: 2", "clusters: 2, restarts: 0"},
+	{"intervals of clusters", "hospitals", "clusters: 2", "clusters: 2, intervals: all"},
+	{"covariance without a columns side", "hospitals", "{kind: k-means, clusters: 2}", "{kind: covariance}"},
+	{"group distance without a records side", "registry", "{kind: correlation}", "{kind: group-distance}"},
 	{"clusters of a correlation", "registry", "{kind: correlation}", "{kind: correlation, clusters: 2}"},
 	{"estimator of an intersection", "registry", "{kind: intersection}", "{kind: intersection, estimator: E1}"},
 	{"E1 without squares", "registry", "{kind: correlation}", "{kind: correlation, estimator: E1}"},

@@ -135,21 +135,32 @@ type Privacy struct {
 type AnalysisKind string
 
 const (
-	InnerProduct AnalysisKind = "inner-product" // columns side
-	Distance     AnalysisKind = "distance"      // columns side: squared Euclidean distances between columns
-	Cosine       AnalysisKind = "cosine"        // columns side
-	Correlation  AnalysisKind = "correlation"   // columns side, over the intersection
-	Intersection AnalysisKind = "intersection"  // columns side with ones: records that two parties share
-	KMeans       AnalysisKind = "k-means"       // records side
+	InnerProduct  AnalysisKind = "inner-product"  // columns side; of a column with itself, its squared norm
+	Distance      AnalysisKind = "distance"       // columns side: squared Euclidean distances between columns
+	Cosine        AnalysisKind = "cosine"         // columns side
+	Covariance    AnalysisKind = "covariance"     // columns side with ones, over the intersection; of a column with itself, its variance
+	Correlation   AnalysisKind = "correlation"    // columns side, over the intersection
+	Intersection  AnalysisKind = "intersection"   // columns side with ones: records that two parties share
+	KMeans        AnalysisKind = "k-means"        // records side
+	GroupDistance AnalysisKind = "group-distance" // records side: mean squared distances of records within and between parties
 )
 
 // Analysis is one question that the study asks. Options of other kinds are zero.
 type Analysis struct {
 	Kind      AnalysisKind
+	Intervals Intervals // all kinds but KMeans; default IntervalsEach
 	Estimator Estimator // Correlation; default E2
 	Clusters  int       // KMeans, at least 2; required
 	Restarts  int       // KMeans; default 10
 }
+
+// Intervals says what the level of an analysis's intervals is about.
+type Intervals string
+
+const (
+	IntervalsEach Intervals = "each" // each interval holds at the level, by itself
+	IntervalsAll  Intervals = "all"  // all intervals of the analysis hold together at the level
+)
 
 // Estimator names a way to estimate correlations over the intersection
 // (see kernel/estimate for their assumptions).

@@ -335,6 +335,9 @@ func (r *reader) validateOptions(a Analysis, path string) {
 	if a.Kind != Correlation && r.given(path+".estimator") {
 		r.fail(path+".estimator", "does not belong here: it chooses how correlations are estimated").Hint = "remove the key"
 	}
+	if a.Kind == KMeans && r.given(path+".intervals") {
+		r.fail(path+".intervals", "does not belong here: clusters have no intervals").Hint = "remove the key"
+	}
 	if a.Kind != KMeans {
 		for _, key := range []string{"clusters", "restarts"} {
 			if r.given(path + "." + key) {

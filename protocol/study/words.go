@@ -27,9 +27,10 @@ var (
 	duplicates   = vocabulary{what: "rule for duplicates", has: []string{"refuse"}, planned: []string{"sum"}}
 	missings     = vocabulary{what: "rule for missing values", has: []string{"refuse", "centre", "skip"}}
 	estimators   = vocabulary{what: "estimator", has: []string{"E1", "E2"}}
+	intervals    = vocabulary{what: "intervals", has: []string{"each", "all"}}
 	analyses     = vocabulary{
 		what:    "analysis",
-		has:     []string{"inner-product", "distance", "cosine", "correlation", "intersection", "k-means"},
+		has:     []string{"inner-product", "distance", "cosine", "covariance", "correlation", "intersection", "k-means", "group-distance"},
 		planned: []string{"regression", "pca", "neighbors", "outliers", "perceptron", "svm", "clustering"},
 	}
 )

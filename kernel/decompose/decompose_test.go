@@ -1,0 +1,187 @@
+package decompose
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// random is a symmetric n × n matrix with entries of standard deviation scale.
+func random(rng *rand.Rand, n int, scale float64) *mat.SymDense {
+	a := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			a.SetSym(i, j, scale*rng.NormFloat64())
+		}
+	}
+	return a
+}
+
+// eigenvalues come from gonum, ascending.
+func eigenvalues(t *testing.T, a mat.Symmetric) []float64 {
+	t.Helper()
+	var e mat.EigenSym
+	if !e.Factorize(a, false) {
+		t.Fatal("gonum found no eigenvalues")
+	}
+	return e.Values(nil)
+}
+
+// The decomposition gives the matrix back, with orthonormal vectors, whatever the
+// size of its entries.
+func TestSymmetricGivesTheMatrixBack(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, test := range []struct {
+		n     int
+		scale float64
+	}{{1, 1}, {2, 1e-200}, {5, 1e200}, {40, 1}, {17, 1e-3}} {
+		a := random(rng, test.n, test.scale)
+		e, err := symmetric(context.Background(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range test.n {
+			for j := range test.n {
+				var sum, inner float64
+				for l := range test.n {
+					sum += e.values[l] * e.vectors[l][i] * e.vectors[l][j]
+					inner += e.vectors[i][l] * e.vectors[j][l]
+				}
+				want := 0.0
+				if i == j {
+					want = 1
+				}
+				if math.Abs(sum-a.At(i, j)) > 1e-12*float64(test.n)*test.scale || math.Abs(inner-want) > 1e-12 {
+					t.Fatalf("n = %d: entry %d,%d is %g, want %g; vectors multiply to %g", test.n, i, j, sum, a.At(i, j), inner)
+				}
+			}
+		}
+	}
+}
+
+// Semidefinite: the squared move is the sum of the squared negative eigenvalues,
+// which is the least that any positive semidefinite matrix can be away.
+func TestSemidefiniteIsTheNearest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{2, 7, 30} {
+		a := random(rng, n, 3)
+		r, err := Semidefinite(context.Background(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var negative int
+		var square float64
+		before := eigenvalues(t, a)
+		for _, v := range before {
+			if v < 0 {
+				negative++
+				square += v * v
+			}
+		}
+		if r.Negative != negative || math.Abs(r.Moved-math.Sqrt(square)) > 1e-9 || math.Abs(r.Least-before[0]) > 1e-9 {
+			t.Errorf("n = %d: %d negative, moved %g, least %g; want %d, %g, %g", n, r.Negative, r.Moved, r.Least, negative, math.Sqrt(square), before[0])
+		}
+		if least := eigenvalues(t, r.Matrix)[0]; least < -1e-10 {
+			t.Errorf("n = %d: repaired, with eigenvalue %g", n, least)
+		}
+		if math.Abs(r.Norm-mat.Norm(a, 2)) > 1e-9 {
+			t.Errorf("n = %d: norm %g, want %g", n, r.Norm, mat.Norm(a, 2))
+		}
+	}
+}
+
+// A matrix that needs no repair is left as it is, to the bit.
+func TestNothingToRepair(t *testing.T) {
+	a := mat.NewSymDense(3, []float64{1, 0.3, -0.2, 0.3, 1, 0.1, -0.2, 0.1, 1})
+	for _, repair := range []func(context.Context, mat.Symmetric) (Repair, error){Semidefinite, Correlation} {
+		r, err := repair(context.Background(), a)
+		if err != nil || r.Negative != 0 || r.Moved != 0 || !mat.Equal(a, r.Matrix) {
+			t.Errorf("moved by %g, %v", r.Moved, err)
+		}
+	}
+	if r, err := Semidefinite(context.Background(), mat.NewSymDense(2, nil)); err != nil || r.Moved != 0 {
+		t.Errorf("zero moved by %g, %v", r.Moved, err)
+	}
+}
+
+// Higham's (2002) example: the nearest correlation matrix to that of a path of
+// three ones.
+func TestCorrelationOfHigham(t *testing.T) {
+	r, err := Correlation(context.Background(), mat.NewSymDense(3, []float64{1, 1, 0, 1, 1, 1, 0, 1, 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct {
+		i, j int
+		v    float64
+	}{{0, 1, 0.7607}, {1, 2, 0.7607}, {0, 2, 0.1573}, {0, 0, 1}} {
+		if got := r.Matrix.At(want.i, want.j); math.Abs(got-want.v) > 5e-5 {
+			t.Errorf("entry %d,%d is %.4f, want %.4f", want.i, want.j, got, want.v)
+		}
+	}
+	if math.Abs(r.Moved-0.5278) > 5e-5 {
+		t.Errorf("moved %.4f, want 0.5278", r.Moved)
+	}
+}
+
+// Whatever the entries, the result is a correlation matrix, and is no further away
+// than the plain clipping with its diagonal scaled.
+func TestCorrelationIsOne(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	for _, n := range []int{2, 10, 25} {
+		a := random(rng, n, 0.6)
+		for i := range n {
+			for j := i; j < n; j++ {
+				a.SetSym(i, j, math.Max(-1, math.Min(1, a.At(i, j))))
+			}
+		}
+		r, err := Correlation(context.Background(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if least := eigenvalues(t, r.Matrix)[0]; least < -1e-9 {
+			t.Errorf("n = %d: eigenvalue %g", n, least)
+		}
+		for i := range n {
+			if r.Matrix.At(i, i) != 1 {
+				t.Errorf("n = %d: diagonal %g", n, r.Matrix.At(i, i))
+			}
+		}
+		ones(a)
+		plain, err := Semidefinite(context.Background(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if simple := distance(a, scaled(plain.Matrix)); r.Moved > simple {
+			t.Errorf("n = %d: moved %g, clipping and scaling moves %g", n, r.Moved, simple)
+		}
+	}
+}
+
+func TestRefusesAndStops(t *testing.T) {
+	if _, err := Semidefinite(context.Background(), mat.NewSymDense(MaxDim+1, nil)); err == nil {
+		t.Error("a matrix that is too large")
+	}
+	nan := mat.NewSymDense(2, []float64{1, math.NaN(), math.NaN(), 1})
+	if _, err := Correlation(context.Background(), nan); err == nil {
+		t.Error("an entry that is no number")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Correlation(ctx, random(rand.New(rand.NewPCG(1, 4)), 9, 1)); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func BenchmarkCorrelation(b *testing.B) {
+	a := random(rand.New(rand.NewPCG(1, 5)), MaxDim, 0.2)
+	for b.Loop() {
+		if _, err := Correlation(context.Background(), a); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package estimate
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Quantiles are the only numbers of an interval that come from functions whose
+// last digits depend on the machine: exponentials and logarithms have an assembly
+// of their own on some, and compilers fuse multiplications and additions on
+// others. Rounded to 33 significant bits, a relative error of at most 1.2e-10,
+// they agree everywhere, unless one lies within a last digit of the middle between
+// two such numbers: about one quantile in 100,000. Everything else here is
+// additions, multiplications, divisions and square roots in a fixed order, each
+// product rounded before it is added.
+
+// stable rounds to 33 significant bits.
+func stable(x float64) float64 {
+	const dropped = 20
+	bits := math.Float64bits(x)
+	return math.Float64frombits((bits + 1<<(dropped-1)) &^ (1<<dropped - 1))
+}
+
+// z is the two-sided standard normal quantile.
+func (l Level) z() float64 {
+	return stable(-distuv.UnitNormal.Quantile(l.tail()))
+}
+
+// chiSquared gives the ends between which χ² with so many degrees of freedom falls
+// at the level, with equal tails.
+func (l Level) chiSquared(freedom float64) (low, high float64) {
+	return stable(2 * mathext.GammaIncRegInv(freedom/2, l.tail())), stable(2 * mathext.GammaIncRegCompInv(freedom/2, l.tail()))
+}

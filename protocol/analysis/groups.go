@@ -1,0 +1,71 @@
+package analysis
+
+import (
+	"context"
+
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Units of mean squared distances, and what they are about.
+const (
+	unitsSquared    = "squared encoded: (value - origin) over the range of bounds or over 3 spreads"
+	assumesDistance = "nothing: a mean is over all pairs of two different records"
+)
+
+// groupDistance answers how far apart records are within and between parties: the
+// mean squared distances of all pairs, and, as shifts, the squared distances between
+// the parties' mean records. Single distances drown in the noise that protects them;
+// means over all pairs need not. All releases share R, which the intervals know.
+func (r *run) groupDistance(ctx context.Context, sk int, a study.Analysis) (Analysis, error) {
+	out := Analysis{Kind: a.Kind, Sketch: sk, Assumption: assumesDistance, Units: unitsSquared}
+	n := len(r.Contributions)
+	level := out.promise(a, n*n)
+	groups := make([]*estimate.Group, n)
+	for i, c := range r.Contributions {
+		out.Features = append(out.Features, Feature{Party: r.Study.Parties[c.Party].Name})
+		var err error
+		if groups[i], err = r.group(ctx, c, sk); err != nil {
+			return Analysis{}, err
+		}
+	}
+	for i, g := range groups {
+		out.Pairs = append(out.Pairs, pair(i, i, g.WithinDistance(level)))
+		for j := i + 1; j < n; j++ {
+			out.Pairs = append(out.Pairs, pair(i, j, g.BetweenDistance(groups[j], level)))
+			out.Shifts = append(out.Shifts, pair(i, j, g.MeanShift(groups[j], level)))
+		}
+	}
+	return out, nil
+}
+
+// group sums up the records of one party. Their order in the release is random, as
+// estimate.Group wants it.
+func (r *run) group(ctx context.Context, c Contribution, sk int) (*estimate.Group, error) {
+	plan, err := release.For(r.Study, c.Party, sk)
+	if err != nil {
+		return nil, err
+	}
+	g, err := estimate.Records{
+		K: plan.Spec().K, Noise: noiseOf(plan, 1), Identity: plan.Spec().OrthogonalRows(len(plan.Features)),
+	}.NewGroup()
+	if err != nil {
+		return nil, err
+	}
+	s := c.Sketches[sk]
+	record := make([]float64, s.Cols)
+	const stretch = 1024 // records between two looks at ctx
+	for i := range s.Rows {
+		if i%stretch == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		for j, v := range s.Row(i) {
+			record[j] = float64(v) * plan.Unit()
+		}
+		if err := g.Add(record); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}

@@ -6,14 +6,14 @@ import "math"
 // part, or everything. The zero Loss is that of no release.
 type Loss struct {
 	Mu        Mu      // of all Gaussian releases
-	Pure      Epsilon // of all Laplace releases
+	Pure      Epsilon // of all releases with a pure ε
 	Unbounded bool    // something was released without noise
 }
 
 // Loss returns what one release under the guarantee gives away.
 func (g Guarantee) Loss() Loss {
 	switch g.mechanism {
-	case Laplace:
+	case Laplace, RandomisedResponse:
 		return Loss{Pure: g.budget.Epsilon}
 	case Gaussian:
 		return Loss{Mu: g.mu}

@@ -32,11 +32,12 @@ type Noise struct {
 // Calibrate returns the least noise that keeps the guarantee for a sketch of the given
 // sensitivity. Gaussian: variance ⌈D2²/μ²⌉ + 9 (see the package comment); laplace: scale
 // D1/ε, rounded up to a binary fraction within 2^-32 of itself (or of 1, if that is more);
-// none: no noise. Both are computed in exact arithmetic from the guarantee's μ or ε.
+// none: no noise; randomised-response: none either, as its noise is in the values before
+// projection (Flips). The first two are computed in exact arithmetic from the guarantee's μ or ε.
 func Calibrate(g Guarantee, s Sensitivity) (Noise, error) {
 	n := Noise{guarantee: g, sensitivity: s}
 	switch {
-	case g.mechanism == None:
+	case g.mechanism == None || g.mechanism == RandomisedResponse:
 		return n, nil
 	case s.L1 < 1 || s.L2Squared < 1:
 		return Noise{}, fmt.Errorf("calibrating noise to sensitivity %v: no change of the data can move the sketch", s)
@@ -137,7 +138,8 @@ func (n Noise) String() string {
 // Add adds independent noise to every entry of dst. It reads 32 bytes of entropy, once
 // and before anything else, from which all noise of this call follows; entropy must be
 // secret and fresh on each call. On an error (the entropy fails, or an entry is beyond
-// ±2^62) dst is unchanged. Mechanism none reads nothing and changes nothing.
+// ±2^62) dst is unchanged. Mechanisms none and
+// randomised-response read nothing and change nothing.
 func (n Noise) Add(dst []int64, entropy io.Reader) error {
 	var draw func(*Generator) int64
 	switch n.guarantee.mechanism {
@@ -145,7 +147,7 @@ func (n Noise) Add(dst []int64, entropy io.Reader) error {
 		draw = n.gaussian.draw
 	case Laplace:
 		draw = n.laplace.draw
-	case None:
+	case None, RandomisedResponse:
 		return nil
 	default:
 		return errors.New("adding noise: it was not calibrated")

@@ -1,6 +1,10 @@
 package estimate
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
 
 // Term is one column of a Gram with the weight at which it enters a combination.
 type Term struct {
@@ -90,18 +94,47 @@ func (g *Gram) covariance(f, h form) float64 {
 		}
 	}
 	w, v := f.matrix(index), h.matrix(index)
-	var wh, vh mat.Dense
-	wh.Mul(w, raw)
-	vh.Mul(v, raw)
 	k := float64(g.k)
-	var trace, cumulants float64
+	var cumulants float64
 	for i, column := range columns {
-		for j := range n {
-			trace += wh.At(i, j) * vh.At(j, i)
-		}
 		cumulants += w.At(i, i) * v.At(i, i) * g.noise[column].FourthCumulant
 	}
-	return 2*trace/k + k*cumulants
+	return 2*trace(w, v, raw)/k + k*cumulants + g.before(columns, w, v, raw)
+}
+
+// before is what noise adds that was in the values before the projection: see the
+// package comment.
+func (g *Gram) before(columns []int, w, v, raw *mat.SymDense) float64 {
+	sources := math.Inf(1)
+	for _, column := range columns {
+		if n := g.noise[column].Sources; n > 0 {
+			sources = min(sources, n)
+		}
+	}
+	if math.IsInf(sources, 1) {
+		return 0
+	}
+	bare := mat.NewSymDense(len(columns), nil)
+	bare.CopySym(raw)
+	for i, column := range columns {
+		bare.SetSym(i, i, g.debiased.At(column, column))
+	}
+	return 2 * (trace(w, v, raw) - trace(w, v, bare)) / sources
+}
+
+// trace is tr(WHVH).
+func trace(w, v, h *mat.SymDense) float64 {
+	var wh, vh mat.Dense
+	wh.Mul(w, h)
+	vh.Mul(v, h)
+	n, _ := h.Dims()
+	var sum float64
+	for i := range n {
+		for j := range n {
+			sum += wh.At(i, j) * vh.At(j, i)
+		}
+	}
+	return sum
 }
 
 // matrix is the symmetric matrix of the form over the indexed columns.

@@ -47,6 +47,9 @@ func (g *Gram) noiseOf(x Combination) Noise {
 		w2 := weights[column] * weights[column]
 		sum.Variance += w2 * g.noise[column].Variance
 		sum.FourthCumulant += w2 * w2 * g.noise[column].FourthCumulant
+		if n := g.noise[column].Sources; n > 0 && (sum.Sources == 0 || n < sum.Sources) {
+			sum.Sources = n
+		}
 	}
 	return sum
 }

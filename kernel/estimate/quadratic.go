@@ -21,13 +21,15 @@ type quadratic struct {
 // variance for families with unit rows (C1). Other noise, and the identity, take
 // the score interval of t from Var = 2t²/k + 4vt + 2kv² + kκ, without its first
 // term for the identity (C2). The score interval needs k > 2z².
+// Noise of n values before the projection adds the share k/n of its terms (see the
+// package comment).
 func (q quadratic) estimate(level Level) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)
 	}
 	k, v := float64(q.k), q.noise.Variance
 	t := q.raw - k*v
-	if q.projection && q.noise.FourthCumulant == 0 {
+	if q.projection && q.noise.FourthCumulant == 0 && q.noise.Sources == 0 {
 		chi := distuv.ChiSquared{K: k}
 		low := k * (q.raw/chi.Quantile(1-level.tail()) - v)
 		high := k * (q.raw/chi.Quantile(level.tail()) - v)
@@ -43,8 +45,12 @@ func (q quadratic) estimate(level Level) Estimate {
 		}
 	}
 	// (t0 − t)² ≤ z²·Var(t0) as a·t0² − 2b·t0 + c ≤ 0.
-	b := t + 2*v*z2
-	c := t*t - z2*(2*k*v*v+k*q.noise.FourthCumulant)
+	within := 1.0 // noise before the projection counts once more, by k/n
+	if q.projection && q.noise.Sources > 0 {
+		within += k / q.noise.Sources
+	}
+	b := t + 2*within*v*z2
+	c := t*t - z2*(2*within*k*v*v+k*q.noise.FourthCumulant)
 	root := math.Sqrt(math.Max(0, b*b-a*c))
 	return finish(t, (b-root)/a, (b+root)/a, 0, math.Inf(1))
 }

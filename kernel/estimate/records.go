@@ -42,7 +42,7 @@ func (r Records) SquaredDistance(x, y []float64, level Level) (Estimate, error) 
 		d := v - y[i]
 		raw += float64(d * d)
 	}
-	noise := Noise{Variance: 2 * r.Noise.Variance, FourthCumulant: 2 * r.Noise.FourthCumulant}
+	noise := Noise{Variance: 2 * r.Noise.Variance, FourthCumulant: 2 * r.Noise.FourthCumulant, Sources: r.Noise.Sources}
 	return quadratic{raw: raw, k: r.K, noise: noise, projection: !r.Identity}.estimate(level), nil
 }
 
@@ -68,6 +68,10 @@ func (r Records) InnerProduct(x, y []float64, level Level) (Estimate, error) {
 	a, b, c := dot(x, x), dot(y, y), dot(x, y)
 	k, v := float64(r.K), r.Noise.Variance
 	variance := (a*b + c*c) / k
+	if n := r.Noise.Sources; n > 0 && !r.Identity {
+		// The same, spread over k coordinates by the projection.
+		variance += math.Max(k*v*(a+b)-k*k*v*v, k*k*v*v) / n
+	}
 	if r.Identity {
 		// a and b estimate |x|² + kv; below kv² the variance cannot be.
 		variance = math.Max(v*(a+b)-k*v*v, k*v*v)

@@ -41,7 +41,7 @@ type InspectedSketch struct {
 	Scale     float64          `json:"scale"` // R's real factor
 	Mechanism string           `json:"mechanism"`
 	Noise     string           `json:"noise"`    // in words
-	Variance  float64          `json:"variance"` // of one entry's noise, in squared units of entries
+	Variance  float64          `json:"variance"` // of one entry's noise, in squared units of entries; of one value's under randomised-response
 	Statement string           `json:"statement"`
 	Exposure  string           `json:"exposure,omitempty"` // what it gives away; mechanism none alone
 	Chunks    []InspectedChunk `json:"chunks"`
@@ -111,6 +111,9 @@ func inspectSketch(st *store.Store, p release.Plan, h protocol.ReleasedSketch, r
 		Side: string(h.Side), Family: string(p.Spec().Family), K: p.Spec().K, S: p.Spec().S, Rows: h.Rows, Cols: h.Cols,
 		Width: h.Width, Bytes: h.Size(), Bits: int(p.Study.Bits), Scale: p.Spec().Scale(), Mechanism: string(g.Mechanism()),
 		Noise: p.Noise.String(), Variance: p.Noise.Variance(), Statement: g.Statement(p.Study.Privacy.Unit),
+	}
+	if !p.Flips.Zero() {
+		out.Noise, out.Variance = p.Flips.String(), p.Flips.Variance()
 	}
 	if g.Mechanism() == dp.None {
 		e, err := p.Study.Reveals(p.Party, p.Index, int(records))

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
@@ -22,6 +23,11 @@ import (
 // makeRelease is the one way from data to a release:
 //
 //	project → debit durably → draw noise → store durably → (only then) send
+//
+// Randomised response draws its noise into the values as they are read, so there the
+// debit comes first:
+//
+//	debit durably → draw noise and project → store durably → (only then) send
 //
 // A crash before the debit leaves nothing. A crash after it leaves a debit that
 // the next run finds and does not repeat; the noise is drawn then, for the first
@@ -51,6 +57,12 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 		}
 		builders = append(builders, b)
 	}
+	early := r.study.Privacy.Mechanism == dp.RandomisedResponse
+	if early {
+		if err := r.randomise(ctx, src, builders); err != nil {
+			return nil, err
+		}
+	}
 	exact, err := r.project(ctx, src, builders)
 	if err != nil {
 		return nil, err
@@ -59,14 +71,30 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 		return nil, err
 	}
 	r.Observe(Progress{Study: r.study.ID, Milestone: Projected, Note: exact.note})
-	if err := r.debit(ctx, src); err != nil {
-		return nil, err
+	if !early {
+		if err := r.debit(ctx, src); err != nil {
+			return nil, err
+		}
 	}
 	header, err := r.noiseAndStore(src, exact, job)
 	if err != nil {
 		return nil, err
 	}
 	return session.ReleaseStored{Header: header}, nil
+}
+
+// randomise debits the ledger and lets the builders draw their noise. That the data can
+// be read was found out before the party's first message.
+func (r *service) randomise(ctx context.Context, src *source, builders []*release.Builder) error {
+	if err := r.debit(ctx, src); err != nil {
+		return err
+	}
+	for _, b := range builders {
+		if err := b.Randomise(r.Entropy); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // debit spends the budget, once per sketch, durably.

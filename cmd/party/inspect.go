@@ -68,8 +68,11 @@ func order(r node.Inspection) string {
 // values says whether single values are in the release, which noise decides.
 func values(r node.Inspection) string {
 	for _, s := range r.Sketches {
-		if s.Mechanism == string(dp.None) {
+		switch s.Mechanism {
+		case string(dp.None):
 			return "WITHOUT NOISE, values may be read from it: see above."
+		case string(dp.RandomisedResponse):
+			return "No raw value is in it: every bit was randomised before anything was computed with it."
 		}
 	}
 	return "No raw value is in it: noise was added to every entry."

@@ -52,7 +52,7 @@ func (e Entry) loss(unit dp.Unit) dp.Loss {
 	switch e.Mechanism {
 	case dp.Gaussian:
 		own = dp.Loss{Mu: e.Mu}
-	case dp.Laplace:
+	case dp.Laplace, dp.RandomisedResponse:
 		own = dp.Loss{Pure: e.Epsilon}
 	}
 	switch {

@@ -45,6 +45,7 @@ type InspectedSketch struct {
 	Statement string           `json:"statement"`
 	Exposure  string           `json:"exposure,omitempty"` // what it gives away; mechanism none alone
 	Chunks    []InspectedChunk `json:"chunks"`
+	Clipped   *int64           `json:"clipped,omitempty"` // records cut to the clip; kept here alone, unit record only
 	Intact    bool             `json:"intact"`
 	Histogram []Bin            `json:"histogram,omitempty"` // of the entries; none where damaged
 }
@@ -90,6 +91,10 @@ func Inspect(st *store.Store, s *study.Study) (Inspection, error) {
 		return Inspection{}, fmt.Errorf("stored release: %w", err)
 	}
 	out := Inspection{Study: s.ID.String(), Name: s.Name, Envelope: e.ID().String(), T2: header.T2.String(), Records: header.Records, Intact: true}
+	clipped, err := readClipped(st, s.ID)
+	if err != nil {
+		return out, err
+	}
 	for i, h := range header.Sketches {
 		plan, err := release.For(s, party, i)
 		if err != nil {
@@ -98,6 +103,9 @@ func Inspect(st *store.Store, s *study.Study) (Inspection, error) {
 		one, err := inspectSketch(st, plan, h, header.Records)
 		if err != nil {
 			return out, fmt.Errorf("stored sketch %d: %w", i+1, err)
+		}
+		if i < len(clipped) {
+			one.Clipped = &clipped[i]
 		}
 		out.Intact = out.Intact && one.Intact
 		out.Sketches = append(out.Sketches, one)

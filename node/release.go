@@ -123,8 +123,10 @@ func (r *service) debit(ctx context.Context, src *source) error {
 func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelease) (protocol.Verified, error) {
 	header := protocol.Release{T2: job.T2, Records: exact.records}
 	files := map[string]io.Reader{}
+	var clipped []int64
 	for i, plan := range src.plans {
 		one := exact.sketches[i]
+		clipped = append(clipped, one.Clipped)
 		if err := plan.Noise.Add(one.Sketch.Data, r.Entropy); err != nil {
 			return protocol.Verified{}, fmt.Errorf("noising sketch %d: %w", i+1, err)
 		}
@@ -142,8 +144,15 @@ func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelea
 			files[rowsFile(i)] = bytes.NewReader(rows)
 		}
 	}
+	counts, err := clippedJSON(r.study, clipped)
+	if err != nil {
+		return protocol.Verified{}, err
+	}
+	if counts != nil {
+		files[clippedFile] = bytes.NewReader(counts)
+	}
 	signed := r.signer.Seal(r.study.ID, protocol.KindRelease, job.Attempt, wire.EncodeRelease(header))
-	err := r.Store.SaveRelease(r.study.ID, store.Release{Header: wire.EncodeEnvelope(signed.Envelope()), Files: files})
+	err = r.Store.SaveRelease(r.study.ID, store.Release{Header: wire.EncodeEnvelope(signed.Envelope()), Files: files})
 	if err != nil {
 		return protocol.Verified{}, fmt.Errorf("storing the release: %w", err)
 	}

@@ -49,7 +49,7 @@ func writeInspection(w io.Writer, r node.Inspection) {
 	fmt.Fprintf(w, "  signed header  %s\n  transcript T2  %s\n", r.Envelope, r.T2)
 	for i, s := range r.Sketches {
 		fmt.Fprintln(w)
-		writeSketch(w, i, s)
+		writeSketch(w, i, s, r.Records)
 	}
 	fmt.Fprintln(w)
 	console.Paragraph(w, "", "Not in it: record ids and the seed. "+order(r)+values(r))
@@ -78,7 +78,7 @@ func values(r node.Inspection) string {
 	return "No raw value is in it: noise was added to every entry."
 }
 
-func writeSketch(w io.Writer, i int, s node.InspectedSketch) {
+func writeSketch(w io.Writer, i int, s node.InspectedSketch, records int64) {
 	shape := fmt.Sprintf("k = %d", s.K)
 	if s.S > 0 {
 		shape += fmt.Sprintf(", s = %d", s.S)
@@ -87,6 +87,9 @@ func writeSketch(w io.Writer, i int, s node.InspectedSketch) {
 		i+1, s.Side, s.Family, shape, s.Rows, s.Cols, s.Width, s.Bytes, s.Bits, console.Brief(s.Scale)))
 	console.Paragraph(w, "  ", fmt.Sprintf("Mechanism %s: %s (variance %s).", s.Mechanism, s.Noise, console.Brief(s.Variance)))
 	console.Paragraph(w, "  ", s.Statement)
+	if s.Clipped != nil {
+		console.Paragraph(w, "  ", fmt.Sprintf("%d of %d records were longer than the clip and cut to it; this number stays here.", *s.Clipped, records))
+	}
 	if s.Exposure != "" {
 		console.Paragraph(w, "  ", "What it gives away: "+s.Exposure+".")
 	}

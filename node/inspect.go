@@ -23,6 +23,8 @@ type Inspection struct {
 	Envelope string            `json:"envelope"` // id of the signed header
 	T2       string            `json:"t2"`
 	Records  int64             `json:"records"`
+	Person   *float64          `json:"epsilon_per_person"` // of all the study's releases about one person; null without a guarantee
+	Delta    float64           `json:"delta"`              // at which that holds
 	Sketches []InspectedSketch `json:"sketches"`
 	Intact   bool              `json:"intact"` // every sketch is as it was signed
 }
@@ -91,6 +93,13 @@ func Inspect(st *store.Store, s *study.Study) (Inspection, error) {
 		return Inspection{}, fmt.Errorf("stored release: %w", err)
 	}
 	out := Inspection{Study: s.ID.String(), Name: s.Name, Envelope: e.ID().String(), T2: header.T2.String(), Records: header.Records, Intact: true}
+	person, err := s.PerPerson()
+	if err != nil {
+		return out, err
+	}
+	if e := float64(person.Epsilon); !math.IsInf(e, 0) {
+		out.Person, out.Delta = &e, float64(person.Delta)
+	}
 	clipped, err := readClipped(st, s.ID)
 	if err != nil {
 		return out, err

@@ -26,15 +26,16 @@ type budget struct {
 }
 
 type budgetEntry struct {
-	Sequence  uint64  `json:"sequence"`
-	Dataset   string  `json:"dataset"`
-	Study     string  `json:"study"`
-	Sketch    int     `json:"sketch"`
-	Unit      string  `json:"unit"`
-	Mechanism string  `json:"mechanism"`
-	Epsilon   float64 `json:"epsilon"`
-	Delta     float64 `json:"delta"`
-	At        string  `json:"at"`
+	Sequence  uint64   `json:"sequence"`
+	Dataset   string   `json:"dataset"`
+	Study     string   `json:"study"`
+	Sketch    int      `json:"sketch"`
+	Unit      string   `json:"unit"`
+	Mechanism string   `json:"mechanism"`
+	Epsilon   float64  `json:"epsilon"`
+	Delta     float64  `json:"delta"`
+	Person    *float64 `json:"epsilon_per_person"` // of this release, for all values of a person here; null when unbounded
+	At        string   `json:"at"`
 }
 
 type budgetTotal struct {
@@ -73,9 +74,10 @@ func summarise(entries []ledger.Entry, datasets map[string]config.Dataset) budge
 		delta[name] = 0
 	}
 	for _, e := range entries {
+		person := ledger.Total([]ledger.Entry{e}, ledger.Account{Dataset: e.Dataset, Unit: dp.Record, Delta: e.Delta})
 		out.Entries = append(out.Entries, budgetEntry{
 			Sequence: e.Sequence, Dataset: e.Dataset, Study: e.Study.String(), Sketch: e.Sketch, Unit: string(e.Unit),
-			Mechanism: string(e.Mechanism), Epsilon: float64(e.Epsilon), Delta: float64(e.Delta), At: e.At.String(),
+			Mechanism: string(e.Mechanism), Epsilon: float64(e.Epsilon), Delta: float64(e.Delta), Person: finite(person.Epsilon), At: e.At.String(),
 		})
 		delta[e.Dataset] = max(delta[e.Dataset], e.Delta)
 	}
@@ -100,10 +102,17 @@ func total(entries []ledger.Entry, account ledger.Account, limit config.Budget) 
 		Dataset: account.Dataset, Unit: string(account.Unit), Delta: float64(spent.Delta),
 		Unbounded: spent.Unbounded, Releases: spent.Releases, Cap: most,
 	}
-	if e := float64(spent.Epsilon); !math.IsInf(e, 0) {
-		out.Epsilon = &e
-	}
+	out.Epsilon = finite(spent.Epsilon)
 	return out
+}
+
+// finite is nil for what is unbounded.
+func finite(e dp.Epsilon) *float64 {
+	x := float64(e)
+	if math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
 }
 
 // write prints the budget for people: what was released, then what it adds up to.
@@ -111,13 +120,16 @@ func (b budget) write(w io.Writer) {
 	if len(b.Entries) == 0 {
 		fmt.Fprintln(w, "Nothing was released yet.")
 	} else {
-		t := console.NewTable(">release", "time", "dataset", "study", ">sketch", "noise", "unit", ">ε", ">δ")
+		t := console.NewTable(">release", "time", "dataset", "study", ">sketch", "noise", "unit", ">ε", ">δ", ">ε/person")
 		for _, e := range b.Entries {
-			epsilon, delta := "none", "none"
+			epsilon, delta, person := "none", "none", "none"
 			if e.Mechanism != string(dp.None) {
 				epsilon, delta = console.Brief(e.Epsilon), console.Brief(e.Delta)
 			}
-			t.Add(fmt.Sprint(e.Sequence), e.At, e.Dataset, e.Study[:8], fmt.Sprint(e.Sketch+1), e.Mechanism, e.Unit, epsilon, delta)
+			if e.Person != nil {
+				person = console.Brief(*e.Person)
+			}
+			t.Add(fmt.Sprint(e.Sequence), e.At, e.Dataset, e.Study[:8], fmt.Sprint(e.Sketch+1), e.Mechanism, e.Unit, epsilon, delta, person)
 		}
 		t.Write(w)
 	}

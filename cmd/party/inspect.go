@@ -47,6 +47,9 @@ func (cmd inspectCommand) Run(c *console.Console, g *console.Globals) error {
 func writeInspection(w io.Writer, r node.Inspection) {
 	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): the release of %d records.", r.Name, r.Study, r.Records))
 	fmt.Fprintf(w, "  signed header  %s\n  transcript T2  %s\n", r.Envelope, r.T2)
+	if r.Person != nil {
+		fmt.Fprintf(w, "  per person     %v, over all of the study's releases about one\n", dp.Budget{Epsilon: dp.Epsilon(*r.Person), Delta: dp.Delta(r.Delta)})
+	}
 	for i, s := range r.Sketches {
 		fmt.Fprintln(w)
 		writeSketch(w, i, s, r.Records)

@@ -48,6 +48,20 @@ func (s *Study) Exposure() dp.Exposure {
 	return e
 }
 
+// PerPerson returns what all releases of the study say about one person together (see
+// Exposure), at the study's δ. Its ε is infinite where mechanism none promises nothing.
+func (s *Study) PerPerson() (dp.Budget, error) {
+	g, err := s.Privacy.Guarantee()
+	if err != nil {
+		return dp.Budget{}, err
+	}
+	if g.Mechanism() == dp.None {
+		return dp.Budget{Epsilon: g.Loss().Epsilon(0)}, nil
+	}
+	loss, err := g.PerPerson(s.Exposure())
+	return dp.Budget{Epsilon: loss.Epsilon(g.Delta()), Delta: g.Delta()}, err
+}
+
 // sketched counts the columns that at least one sketch contains.
 func (s *Study) sketched() int {
 	n := 0

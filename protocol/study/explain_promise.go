@@ -76,9 +76,8 @@ func (s *Study) explainPromise(p *page, g dp.Guarantee) {
 	if s.Privacy.Mechanism == dp.RandomisedResponse {
 		p.text("No noise is added to sums: " + s.describeFlips() + ", before anything is computed with it and once for each release.")
 	}
-	e := s.Exposure()
-	if loss, err := g.PerPerson(e); err == nil {
-		p.text(s.describePerson(e, dp.Budget{Epsilon: loss.Epsilon(g.Delta()), Delta: g.Delta()}))
+	if person, err := s.PerPerson(); err == nil {
+		p.text(s.describePerson(s.Exposure(), person))
 	}
 	if s.Privacy.Unit == dp.Attribute {
 		p.text("Values are protected one by one. Not protected: which records a party holds, and whose record this is, to somebody who knows enough other values of it.")

@@ -17,7 +17,7 @@ import (
 
 type auditCommand struct {
 	Study  string `arg:"" help:"The beginning of a study's id, or a study file."`
-	Trials int    `env:"-" placeholder:"N" help:"Trials under each of two data sets; more find more. Default: 1000 to 100000, by the size of a sketch."`
+	Trials int    `env:"-" placeholder:"N" help:"Trials under each of two data sets; more find more. Default: 200 to 100000, by the size of a sketch."`
 }
 
 // audited is what the command prints.
@@ -141,6 +141,9 @@ func (a audited) write(w io.Writer) {
 				s.Declared[0], s.Declared[1], s.Realised[0], s.Realised[1]))
 		default:
 			console.Paragraph(w, "  ", fmt.Sprintf("The flips as they are drawn give ε = %s.", console.Brief(s.Drawn)))
+		}
+		if s.Found == 0 {
+			console.Paragraph(w, "  ", "Note: so few trials find nothing, so this sketch would pass with too little noise too: ask for more by --trials.")
 		}
 		for _, r := range s.Remarks {
 			console.Paragraph(w, "  ", "Note: "+r+".")

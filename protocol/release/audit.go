@@ -15,7 +15,7 @@ import (
 
 // AuditOptions make an audit of one sketch.
 type AuditOptions struct {
-	Trials  int       // under each of two data sets; default: as many as about 2^26 numbers of noise allow, 1,000 to 100,000
+	Trials  int       // under each of two data sets; default: as many as about 2^26 numbers of noise allow, 200 to 100,000
 	Entropy io.Reader // required: R, noise and the choice of neighbours come from it
 }
 
@@ -66,7 +66,7 @@ func (p Plan) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 	}
 	if o.Trials == 0 {
 		rows, cols := p.Shape(int64(len(c.ids)))
-		o.Trials = int(min(max((1<<26)*int64(len(c.all))/(2*rows*cols), 1000), 100_000))
+		o.Trials = int(min(max((1<<26)*int64(len(c.all))/(2*rows*cols), 200), 100_000))
 	}
 	trials, err := c.trials(ctx, o.Trials, o.Entropy)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/audit"
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -32,12 +33,11 @@ type canaries struct {
 	all  []canary
 }
 
-// Most canaries of one release.
+// Most canaries of one release, and of numbers looked at to find records for them.
 const (
-	mostRows    = 512     // records side
-	mostRecords = 256     // columns side
-	attempts    = 1024    // records tried
-	laidOut     = 1 << 27 // entries of the sketches of these, at most, but for eight
+	mostRows    = 512  // records side
+	mostRecords = 2048 // columns side
+	lookedAt    = 1 << 30
 )
 
 // newCanaries lays out canaries for the worst change of the plan.
@@ -75,43 +75,55 @@ func (c *canaries) layRows(change pair) error {
 	return nil
 }
 
-// layRecords looks for records whose rows of R do not meet.
+// layRecords looks for records whose rows of R do not meet, and sketches all of them in
+// either state.
 func (c *canaries) layRecords(change pair) error {
-	features := len(c.plan.Features)
-	taken := make([]bool, c.plan.Spec().K)
-	most := min(attempts, max(8, laidOut/(features*len(taken))))
-	for n := 0; n < most && len(c.ids) < mostRecords; n++ {
-		base, delta, err := c.plan.moved(c.root, canaryID(n), change)
+	k := c.plan.Spec().K
+	taken := make([]bool, k)
+	var rows [][]int // by record
+	for n := 0; n < 4*mostRecords && n < max(4, lookedAt/k) && len(c.ids) < mostRecords; n++ {
+		own, err := c.plan.footprint(c.root, canaryID(n))
 		if err != nil {
 			return err
 		}
-		rows, free := map[int]bool{}, true
-		for i := range delta {
-			if delta[i] != 0 || base[i] != 0 {
-				rows[i/features] = true
-				free = free && !taken[i/features]
-			}
-		}
-		if !free {
-			if len(rows) == len(taken) {
-				break // rows without zeros: one record is all that there is room for
+		if len(own) == 0 || slices.ContainsFunc(own, func(i int) bool { return taken[i] }) {
+			if len(own) > k/4 {
+				break // rows with few zeros: one record is all that there is room for
 			}
 			continue
 		}
-		for row := range rows {
-			taken[row] = true
+		for _, i := range own {
+			taken[i] = true
 		}
-		c.lay(canaryID(n), change, base, delta)
+		c.ids, rows = append(c.ids, canaryID(n)), append(rows, own)
+	}
+	states := map[bool][]int64{}
+	for _, with := range []bool{false, true} {
+		state := change.without
+		if with {
+			state = change.with
+		}
+		b, err := c.plan.bare().NewBuilder(c.root, 1)
+		if err != nil {
+			return err
+		}
+		if state != nil {
+			if err := b.Add(c.ids, slices.Repeat(state, len(c.ids))); err != nil {
+				return err
+			}
+		}
+		states[with] = b.columns.Sketch().Data
+	}
+	for record, own := range rows {
+		c.lay(record, change, own, states)
 	}
 	return nil
 }
 
-// lay adds a record: one canary under unit record, under unit attribute one for each
+// lay adds a record's canaries: one under unit record, under unit attribute one for each
 // column that moves as far as the worst.
-func (c *canaries) lay(id []byte, change pair, base, delta []int64) {
+func (c *canaries) lay(record int, change pair, rows []int, states map[bool][]int64) {
 	p := c.plan
-	record := len(c.ids)
-	c.ids = append(c.ids, id)
 	columns := []int{-1}
 	if p.Study.Privacy.Unit == dp.Attribute {
 		columns = p.attributes()
@@ -120,9 +132,13 @@ func (c *canaries) lay(id []byte, change pair, base, delta []int64) {
 	var laid []canary
 	for _, column := range columns {
 		one := canary{record: record, change: change, column: column}
-		for i, d := range delta {
-			if d != 0 && (column < 0 || p.Features[i%len(p.Features)].Column == column) {
-				one.places, one.base, one.delta = append(one.places, i), append(one.base, base[i]), append(one.delta, d)
+		for _, row := range rows {
+			for j, f := range p.Features {
+				at := row*len(p.Features) + j
+				base := states[false][at]
+				if d := states[true][at] - base; d != 0 && (column < 0 || f.Column == column) {
+					one.places, one.base, one.delta = append(one.places, at), append(one.base, base), append(one.delta, d)
+				}
 			}
 		}
 		most = max(most, p.size(normsOf(one.delta)))

@@ -1,7 +1,9 @@
 package release
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
@@ -40,6 +42,26 @@ func (p Plan) alone(root seed.Seed, id []byte, values []int64) ([]int64, error) 
 		return b.columns.Sketch().Data, nil
 	}
 	return b.records.Sketch().Data, nil
+}
+
+// footprint lists the non-zeros of a record's row of R on the columns side. They are those of
+// a sketch of one value of one record, made like any other.
+func (p Plan) footprint(root seed.Seed, id []byte) ([]int, error) {
+	narrow := *p.Study
+	narrow.Sketches = slices.Clone(narrow.Sketches)
+	narrow.Sketches[p.Index].Helpers = study.Helpers{}
+	p.Study, p.Features, p.Values, p.Clip = &narrow, p.Features[:1], 1, 0
+	column, err := p.alone(root, id, []int64{narrow.Bits.One()})
+	if err != nil {
+		return nil, err
+	}
+	var out []int
+	for i, v := range column {
+		if v != 0 {
+			out = append(out, i)
+		}
+	}
+	return out, nil
 }
 
 // moved returns the exact sketches of a record in both data sets, and their difference.
@@ -103,10 +125,9 @@ func (p Plan) extremes(column int) []pair {
 	return out
 }
 
-// furthest is the change of one column's value that moves the features furthest.
-func (p Plan) furthest(column int) pair {
-	var worst pair
-	var most int64
+// furthest is the change of one column's value that moves the features furthest, and how
+// far, by the norm that counts.
+func (p Plan) furthest(column int) (worst pair, most int64) {
 	for _, e := range p.extremes(column) {
 		var deltas []int64
 		for i := range e.with {
@@ -119,7 +140,19 @@ func (p Plan) furthest(column int) pair {
 			worst, most = e, s
 		}
 	}
-	return worst
+	return worst, most
+}
+
+// widest lists the sketch's columns from the one whose values can change most, as many as
+// are worth a try: through R's rows of equal length the first is among the worst.
+func (p Plan) widest() []int {
+	out := p.attributes()
+	slices.SortStableFunc(out, func(a, b int) int {
+		_, x := p.furthest(a)
+		_, y := p.furthest(b)
+		return cmp.Compare(y, x)
+	})
+	return out[:min(len(out), 256)]
 }
 
 // attributePair is a pair of records that differ in every column as far as they can: for
@@ -128,7 +161,7 @@ func (p Plan) attributePair() pair {
 	out := pair{make([]int64, p.Values), make([]int64, p.Values)}
 	for _, c := range p.attributes() {
 		at, _ := p.first(c)
-		e := p.furthest(c)
+		e, _ := p.furthest(c)
 		copy(out.without[at:], e.without)
 		copy(out.with[at:], e.with)
 	}
@@ -161,8 +194,11 @@ func (p Plan) extremeRecord(g *dp.Generator) []int64 {
 	return out
 }
 
-// candidates is how many extreme records are tried.
-const candidates = 16
+// Limits on the search for the worst change.
+const (
+	candidates = 16      // extreme records tried
+	searched   = 1 << 28 // entries of the sketches of these, at most, but for two
+)
 
 // Realise searches for the change of the study's unit that moves the exact sketch under
 // this R furthest: every attribute from one end to the other, or extreme records of all
@@ -176,45 +212,114 @@ func (p Plan) Realise(root seed.Seed, g *dp.Generator) (dp.Sensitivity, error) {
 	return realised, nil
 }
 
-// worst also returns the record that moved the sketch furthest.
+// worst also returns the change that moved the sketch furthest.
 func (p Plan) worst(root seed.Seed, g *dp.Generator) (furthest pair, realised dp.Sensitivity, err error) {
 	var most int64 = -1
-	try := func(change pair) error {
-		_, delta, err := p.moved(root, canaryID(int(g.Uint64N(1<<32))), change)
-		if err != nil {
-			return err
-		}
+	note := func(change pair, delta []int64) {
 		moved := normsOf(delta)
 		realised = dp.Max(realised, moved)
 		if s := p.size(moved); s > most {
 			furthest, most = change, s
 		}
-		return nil
 	}
-	if p.Study.Privacy.Unit == dp.Attribute {
+	columns := p.Sketch().Side == sketch.Columns
+	switch attribute := p.Study.Privacy.Unit == dp.Attribute; {
+	case attribute && columns:
 		all := p.attributePair()
-		for _, c := range p.attributes() {
-			if err := try(p.only(all, c)); err != nil {
-				return pair{}, dp.Sensitivity{}, err
-			}
+		_, delta, err := p.moved(root, canaryID(0), all)
+		if err != nil {
+			return pair{}, dp.Sensitivity{}, err
+		}
+		parts := p.byColumn(delta)
+		for _, c := range p.widest() {
+			note(p.only(all, c), parts[c])
 		}
 		return furthest, realised, nil
-	}
-	var before []int64
-	for range candidates {
-		record := p.extremeRecord(g)
-		changes := []pair{{nil, record}}
-		if p.Study.Privacy.Replaced {
-			changes = append(changes, pair{p.opposite(record), record}, pair{before, record})
+	case attribute:
+		all := p.attributePair()
+		var changes []pair
+		for _, c := range p.widest() {
+			changes = append(changes, p.only(all, c))
 		}
-		for _, change := range changes {
-			if err := try(change); err != nil {
-				return pair{}, dp.Sensitivity{}, err
+		return furthest, realised, p.eachRow(root, changes, note)
+	case !columns:
+		return furthest, realised, p.eachRow(root, p.recordChanges(g, candidates), note)
+	}
+	tries := max(2, min(candidates, searched/(p.Spec().K*len(p.Features))))
+	for i, change := range p.recordChanges(g, tries) {
+		_, delta, err := p.moved(root, canaryID(i), change)
+		if err != nil {
+			return pair{}, dp.Sensitivity{}, err
+		}
+		note(change, delta)
+	}
+	return furthest, realised, nil
+}
+
+// byColumn splits a columns-side difference by the study's column that each entry
+// derives from; ones, which do not change, are left out.
+func (p Plan) byColumn(delta []int64) map[int][]int64 {
+	out := map[int][]int64{}
+	for i, d := range delta {
+		if c := p.Features[i%len(p.Features)].Column; c >= 0 {
+			out[c] = append(out[c], d)
+		}
+	}
+	return out
+}
+
+// rowsAtOnce bounds how many records are sketched together in a search.
+const rowsAtOnce = 64
+
+// eachRow sketches records of the records side in both states and hands on the difference
+// of their rows.
+func (p Plan) eachRow(root seed.Seed, changes []pair, take func(pair, []int64)) error {
+	b, err := p.bare().NewBuilder(root, 1)
+	if err != nil {
+		return err
+	}
+	for from := 0; from < len(changes); from += rowsAtOnce {
+		some := changes[from:min(from+rowsAtOnce, len(changes))]
+		var ids [][]byte
+		var values []int64
+		for i, c := range some {
+			ids = append(ids, canaryID(2*i), canaryID(2*i+1))
+			for _, state := range [][]int64{c.without, c.with} {
+				if state == nil {
+					state = make([]int64, p.Values)
+				}
+				values = append(values, state...)
 			}
+		}
+		at := b.records.Records()
+		if err := b.Add(ids, values); err != nil {
+			return err
+		}
+		for i, c := range some {
+			delta := append([]int64(nil), b.records.Row(at+2*i+1)...)
+			for j, v := range b.records.Row(at + 2*i) {
+				delta[j] -= v
+			}
+			take(c, delta)
+		}
+	}
+	return nil
+}
+
+// recordChanges draws extreme records, that take the place of zeros or, where the study
+// says so, of other extreme records.
+func (p Plan) recordChanges(g *dp.Generator, n int) []pair {
+	var out []pair
+	var before []int64
+	for range n {
+		record := p.extremeRecord(g)
+		out = append(out, pair{nil, record})
+		if p.Study.Privacy.Replaced {
+			out = append(out, pair{p.opposite(record), record}, pair{before, record})
 		}
 		before = record
 	}
-	return furthest, realised, nil
+	return out
 }
 
 // opposite is a record with every number at the other end of its range, and every

@@ -106,6 +106,14 @@ func total(entries []ledger.Entry, account ledger.Account, limit config.Budget) 
 	return out
 }
 
+// minute leaves the seconds out of a time as the ledger writes it.
+func minute(at string) string {
+	if cut := len("2006-01-02T15:04"); len(at) == len("2006-01-02T15:04:05Z") {
+		return at[:cut] + "Z"
+	}
+	return at
+}
+
 // finite is nil for what is unbounded.
 func finite(e dp.Epsilon) *float64 {
 	x := float64(e)
@@ -120,7 +128,7 @@ func (b budget) write(w io.Writer) {
 	if len(b.Entries) == 0 {
 		fmt.Fprintln(w, "Nothing was released yet.")
 	} else {
-		t := console.NewTable(">release", "time", "dataset", "study", ">sketch", "noise", "unit", ">ε", ">δ", ">ε/person")
+		t := console.NewTable(">no", "time", "dataset", "study", ">sketch", "noise", "unit", ">ε", ">δ", ">ε/person")
 		for _, e := range b.Entries {
 			epsilon, delta, person := "none", "none", "none"
 			if e.Mechanism != string(dp.None) {
@@ -129,7 +137,7 @@ func (b budget) write(w io.Writer) {
 			if e.Person != nil {
 				person = console.Brief(*e.Person)
 			}
-			t.Add(fmt.Sprint(e.Sequence), e.At, e.Dataset, e.Study[:8], fmt.Sprint(e.Sketch+1), e.Mechanism, e.Unit, epsilon, delta, person)
+			t.Add(fmt.Sprint(e.Sequence), minute(e.At), e.Dataset, e.Study[:8], fmt.Sprint(e.Sketch+1), e.Mechanism, e.Unit, epsilon, delta, person)
 		}
 		t.Write(w)
 	}

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -187,29 +189,71 @@ func (b *bench) stored() [][]byte {
 // crash, as stored now, and as received.
 func (b *bench) verify(before [][]byte) {
 	b.t.Helper()
+	for _, fault := range b.faults(before) {
+		b.t.Error(fault)
+	}
+}
+
+// faults lists what verify finds wrong.
+func (b *bench) faults(before [][]byte) (out []string) {
+	b.t.Helper()
 	now := b.stored()
 	if now == nil {
 		b.t.Fatal("no release is stored")
 	}
 	if before != nil && (string(before[0]) != string(now[0]) || string(before[1]) != string(now[1])) {
-		b.t.Error("the release changed after it was stored")
+		out = append(out, redrawn)
 	}
 	st := b.open("a")
 	defer st.Close()
 	entries, err := st.Ledger()
 	check(b.t, err)
 	if len(entries) != 1 {
-		b.t.Errorf("the ledger holds %d debits, want 1", len(entries))
+		out = append(out, fmt.Sprintf("the ledger holds %d debits, want 1", len(entries)))
 	}
 	if _, err := st.Secret(b.study.ID, 1); !errors.Is(err, store.ErrNotFound) {
-		b.t.Errorf("the study's secrets are still there: %v", err)
+		out = append(out, fmt.Sprintf("the study's secrets are still there: %v", err))
 	}
 	agg := b.open("agg")
 	defer agg.Close()
 	received, err := agg.ReadSketch(b.study.ID, peerID(b.t, st), 0, (len(now[1])+protocol.ChunkSize-1)/protocol.ChunkSize)
 	check(b.t, err)
 	if string(received) != string(now[1]) {
-		b.t.Error("the aggregator received other bytes than were stored")
+		out = append(out, "the aggregator received other bytes than were stored")
+	}
+	return out
+}
+
+const redrawn = "the release changed after it was stored"
+
+// The check above catches a party whose retry draws noise again: one that finds its
+// release gone makes another, under the debit that it finds.
+func TestRedrawingOnRetryIsCaught(t *testing.T) {
+	for _, w := range []struct {
+		name string
+		terms
+		data func(int) string
+	}{{"laplace", smallSketch, uniform(50)}, {"randomised response", bits, coins(60)}} {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, w.terms, w.data)
+			stop := b.serve()
+			defer stop()
+			ctx := b.context()
+			others := make(chan struct{})
+			go func() { defer close(others); b.runAll(ctx, "b", "c") }()
+			if err := b.process(ctx, "stored"); !killed(err) {
+				t.Fatal(err)
+			}
+			before := b.stored()
+			check(t, os.RemoveAll(filepath.Join(b.path("a"), "releases", b.study.ID.String())))
+			check(t, b.process(ctx, ""))
+			<-others
+			stop()
+			if faults := b.faults(before); !slices.Equal(faults, []string{redrawn}) {
+				t.Errorf("found %q, want %q", faults, redrawn)
+			}
+		})
 	}
 }
 

@@ -23,6 +23,8 @@ type Inspection struct {
 	Envelope string            `json:"envelope"` // id of the signed header
 	T2       string            `json:"t2"`
 	Records  int64             `json:"records"`
+	Person   *float64          `json:"epsilon_per_person"` // of all the study's releases about one person; null without a guarantee
+	Delta    float64           `json:"delta"`              // at which that holds
 	Sketches []InspectedSketch `json:"sketches"`
 	Intact   bool              `json:"intact"` // every sketch is as it was signed
 }
@@ -41,10 +43,11 @@ type InspectedSketch struct {
 	Scale     float64          `json:"scale"` // R's real factor
 	Mechanism string           `json:"mechanism"`
 	Noise     string           `json:"noise"`    // in words
-	Variance  float64          `json:"variance"` // of one entry's noise, in squared units of entries
+	Variance  float64          `json:"variance"` // of one entry's noise, in squared units of entries; of one value's under randomised-response
 	Statement string           `json:"statement"`
 	Exposure  string           `json:"exposure,omitempty"` // what it gives away; mechanism none alone
 	Chunks    []InspectedChunk `json:"chunks"`
+	Clipped   *int64           `json:"clipped,omitempty"` // records cut to the clip; kept here alone, unit record only
 	Intact    bool             `json:"intact"`
 	Histogram []Bin            `json:"histogram,omitempty"` // of the entries; none where damaged
 }
@@ -90,6 +93,17 @@ func Inspect(st *store.Store, s *study.Study) (Inspection, error) {
 		return Inspection{}, fmt.Errorf("stored release: %w", err)
 	}
 	out := Inspection{Study: s.ID.String(), Name: s.Name, Envelope: e.ID().String(), T2: header.T2.String(), Records: header.Records, Intact: true}
+	person, err := s.PerPerson()
+	if err != nil {
+		return out, err
+	}
+	if e := float64(person.Epsilon); !math.IsInf(e, 0) {
+		out.Person, out.Delta = &e, float64(person.Delta)
+	}
+	clipped, err := readClipped(st, s.ID)
+	if err != nil {
+		return out, err
+	}
 	for i, h := range header.Sketches {
 		plan, err := release.For(s, party, i)
 		if err != nil {
@@ -98,6 +112,9 @@ func Inspect(st *store.Store, s *study.Study) (Inspection, error) {
 		one, err := inspectSketch(st, plan, h, header.Records)
 		if err != nil {
 			return out, fmt.Errorf("stored sketch %d: %w", i+1, err)
+		}
+		if i < len(clipped) {
+			one.Clipped = &clipped[i]
 		}
 		out.Intact = out.Intact && one.Intact
 		out.Sketches = append(out.Sketches, one)
@@ -111,6 +128,9 @@ func inspectSketch(st *store.Store, p release.Plan, h protocol.ReleasedSketch, r
 		Side: string(h.Side), Family: string(p.Spec().Family), K: p.Spec().K, S: p.Spec().S, Rows: h.Rows, Cols: h.Cols,
 		Width: h.Width, Bytes: h.Size(), Bits: int(p.Study.Bits), Scale: p.Spec().Scale(), Mechanism: string(g.Mechanism()),
 		Noise: p.Noise.String(), Variance: p.Noise.Variance(), Statement: g.Statement(p.Study.Privacy.Unit),
+	}
+	if !p.Flips.Zero() {
+		out.Noise, out.Variance = p.Flips.String(), p.Flips.Variance()
 	}
 	if g.Mechanism() == dp.None {
 		e, err := p.Study.Reveals(p.Party, p.Index, int(records))

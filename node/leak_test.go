@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -150,4 +151,69 @@ func search(t *testing.T, dir string, needles map[string][]byte) []string {
 		t.Fatalf("only %d files searched under %s", files, dir)
 	}
 	return found
+}
+
+// How many records were clipped depends on the data and has no noise. The party learns
+// it: when it sketches and, afterwards, from its release. What travels has no place for
+// it: the header of a release, by its fields, and the sketches, whose bytes have no other.
+func TestClippedCountStaysAtTheParty(t *testing.T) {
+	b := newBench(t, terms{
+		sketches: "[{side: columns, family: sparse, k: 64, helpers: {ones: 0.3}, clip: 0.8}]",
+		privacy:  "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}",
+		analyses: "[{kind: correlation}]",
+		caps:     "{record: {epsilon: 1, delta: 1e-6}}",
+	}, func(party int) string {
+		var s strings.Builder
+		fmt.Fprintf(&s, "id,%c\n", "xyz"[party])
+		for i := range 50 {
+			fmt.Fprintf(&s, "ID%d,%d\n", i, min(i/37, 1)) // 13 records of length 1.04
+		}
+		return s.String()
+	})
+	stop := b.serve()
+	defer stop()
+	ctx := b.context()
+	var note string
+	var a sync.WaitGroup
+	a.Go(func() {
+		err := b.run(ctx, "a", func(p node.Progress) {
+			if p.Milestone == node.Projected {
+				note = p.Note
+			}
+		})
+		if err != nil {
+			t.Errorf("party a: %v", err)
+		}
+	})
+	b.runAll(ctx, "b", "c")
+	a.Wait()
+	if !strings.Contains(note, "sketch 1: 13 records clipped") {
+		t.Errorf("the party was told: %s", note)
+	}
+	st := b.open("a")
+	defer st.Close()
+	r, err := node.Inspect(st, b.study)
+	check(t, err)
+	if got := r.Sketches[0].Clipped; got == nil || *got != 13 {
+		t.Errorf("inspect says %v clipped", got)
+	}
+	for _, c := range []struct {
+		of   any
+		want string
+	}{
+		{protocol.Release{}, "T2 Records Sketches"},
+		{protocol.ReleasedSketch{}, "Side Rows Cols Width Chunks"},
+	} {
+		kind := reflect.TypeOf(c.of)
+		var fields []string
+		for i := range kind.NumField() {
+			fields = append(fields, kind.Field(i).Name)
+		}
+		if got := strings.Join(fields, " "); got != c.want {
+			t.Errorf("%s has the fields %s: what is new in it must not depend on the data without noise", kind, got)
+		}
+	}
+	if found := search(t, b.path("agg"), map[string][]byte{"word": []byte("clipped")}); len(found) > 0 {
+		t.Errorf("the aggregator's files speak of it: %v", found)
+	}
 }

@@ -15,8 +15,8 @@ const (
 	Persisted Milestone = "persisted" // an own envelope of Progress.Kind is stored, not yet sent
 	Waiting   Milestone = "waiting"   // Progress.Status says for what
 	Reading   Milestone = "reading"   // records are read and projected: Progress.Done of Progress.Total bytes
-	Projected Milestone = "projected" // the exact sketch is in memory; nothing is debited
-	Debited   Milestone = "debited"   // the ledger holds the debit; no noise is drawn
+	Projected Milestone = "projected" // the sketch is in memory; nothing is debited, but under randomised response
+	Debited   Milestone = "debited"   // the ledger holds the debit; no noise is drawn yet
 	Stored    Milestone = "stored"    // the noised release is stored; no byte has left
 	Uploading Milestone = "uploading" // Progress.Done of Progress.Total bytes have arrived
 	Uploaded  Milestone = "uploaded"  // all of the release has arrived

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
@@ -23,6 +24,11 @@ import (
 //
 //	project → debit durably → have the ledger's head countersigned → draw noise →
 //	store durably → (only then) send
+//
+// Randomised response draws its noise into the values as they are read, so there the
+// debit comes first:
+//
+//	debit durably → draw noise and project → store durably → (only then) send
 //
 // A crash before the debit leaves nothing. A crash after it leaves a debit that
 // the next run finds and does not repeat; the noise is drawn then, for the first
@@ -52,6 +58,12 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 		}
 		builders = append(builders, b)
 	}
+	early := r.study.Privacy.Mechanism == dp.RandomisedResponse
+	if early {
+		if err := r.randomise(ctx, src, builders); err != nil {
+			return nil, err
+		}
+	}
 	exact, err := r.project(ctx, src, builders)
 	if err != nil {
 		return nil, err
@@ -60,11 +72,10 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 		return nil, err
 	}
 	r.Observe(Progress{Study: r.study.ID, Milestone: Projected, Note: exact.note})
-	if err := r.debit(ctx, src); err != nil {
-		return nil, err
-	}
-	if err := r.vouchPatiently(ctx); err != nil {
-		return nil, fmt.Errorf("having the ledger countersigned: %w", err)
+	if !early {
+		if err := r.debit(ctx, src); err != nil {
+			return nil, err
+		}
 	}
 	header, err := r.noiseAndStore(src, exact, job)
 	if err != nil {
@@ -73,7 +84,22 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	return session.ReleaseStored{Header: header}, nil
 }
 
-// debit spends the budget, once per sketch, durably.
+// randomise debits the ledger and lets the builders draw their noise. That the data can
+// be read was found out before the party's first message.
+func (r *service) randomise(ctx context.Context, src *source, builders []*release.Builder) error {
+	if err := r.debit(ctx, src); err != nil {
+		return err
+	}
+	for _, b := range builders {
+		if err := b.Randomise(r.Entropy); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// debit spends the budget, once per sketch, durably, and has the ledger's head
+// countersigned.
 func (r *service) debit(ctx context.Context, src *source) error {
 	_, err := r.Store.Debit(ctx, func(entries []ledger.Entry) ([]ledger.Entry, error) {
 		next, err := r.debits(src, entries)
@@ -91,6 +117,9 @@ func (r *service) debit(ctx context.Context, src *source) error {
 		return fmt.Errorf("debiting the ledger: %w", err)
 	}
 	r.Observe(Progress{Study: r.study.ID, Milestone: Debited})
+	if err := r.vouchPatiently(ctx); err != nil {
+		return fmt.Errorf("having the ledger countersigned: %w", err)
+	}
 	return nil
 }
 
@@ -99,8 +128,10 @@ func (r *service) debit(ctx context.Context, src *source) error {
 func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelease) (protocol.Verified, error) {
 	header := protocol.Release{T2: job.T2, Records: exact.records}
 	files := map[string]io.Reader{}
+	var clipped []int64
 	for i, plan := range src.plans {
 		one := exact.sketches[i]
+		clipped = append(clipped, one.Clipped)
 		if err := plan.Noise.AddParallel(one.Sketch.Data, r.Entropy, max(r.Workers, 1)); err != nil {
 			return protocol.Verified{}, fmt.Errorf("noising sketch %d: %w", i+1, err)
 		}
@@ -118,8 +149,15 @@ func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelea
 			files[rowsFile(i)] = bytes.NewReader(rows)
 		}
 	}
+	counts, err := clippedJSON(r.study, clipped)
+	if err != nil {
+		return protocol.Verified{}, err
+	}
+	if counts != nil {
+		files[clippedFile] = bytes.NewReader(counts)
+	}
 	signed := r.signer.Seal(r.study.ID, protocol.KindRelease, job.Attempt, wire.EncodeRelease(header))
-	err := r.Store.SaveRelease(r.study.ID, store.Release{Header: wire.EncodeEnvelope(signed.Envelope()), Files: files})
+	err = r.Store.SaveRelease(r.study.ID, store.Release{Header: wire.EncodeEnvelope(signed.Envelope()), Files: files})
 	if err != nil {
 		return protocol.Verified{}, fmt.Errorf("storing the release: %w", err)
 	}

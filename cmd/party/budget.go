@@ -30,16 +30,17 @@ type budget struct {
 }
 
 type budgetEntry struct {
-	Sequence   uint64  `json:"sequence"`
-	Dataset    string  `json:"dataset"`
-	Study      string  `json:"study"`
-	Aggregator string  `json:"aggregator"`
-	Sketch     int     `json:"sketch"`
-	Unit       string  `json:"unit"`
-	Mechanism  string  `json:"mechanism"`
-	Epsilon    float64 `json:"epsilon"`
-	Delta      float64 `json:"delta"`
-	At         string  `json:"at"`
+	Sequence   uint64   `json:"sequence"`
+	Dataset    string   `json:"dataset"`
+	Study      string   `json:"study"`
+	Aggregator string   `json:"aggregator"`
+	Sketch     int      `json:"sketch"`
+	Unit       string   `json:"unit"`
+	Mechanism  string   `json:"mechanism"`
+	Epsilon    float64  `json:"epsilon"`
+	Delta      float64  `json:"delta"`
+	Person     *float64 `json:"epsilon_per_person"` // of this release, for all values of a person here; null when unbounded
+	At         string   `json:"at"`
 }
 
 type budgetTotal struct {
@@ -106,9 +107,10 @@ func summarise(entries []ledger.Entry, site map[string]config.Dataset, names []s
 		if !slices.Contains(names, e.Dataset) {
 			continue
 		}
+		person := ledger.Total([]ledger.Entry{e}, ledger.Account{Dataset: e.Dataset, Unit: dp.Record, Delta: e.Delta})
 		out.Entries = append(out.Entries, budgetEntry{
 			Sequence: e.Sequence, Dataset: e.Dataset, Study: e.Study.String(), Aggregator: e.Aggregator.String(), Sketch: e.Sketch, Unit: string(e.Unit),
-			Mechanism: string(e.Mechanism), Epsilon: float64(e.Epsilon), Delta: float64(e.Delta), At: e.At.String(),
+			Mechanism: string(e.Mechanism), Epsilon: float64(e.Epsilon), Delta: float64(e.Delta), Person: finite(person.Epsilon), At: e.At.String(),
 		})
 	}
 	for _, name := range names {
@@ -172,18 +174,29 @@ func finite(e dp.Epsilon) *float64 {
 	return &f
 }
 
+// minute leaves the seconds out of a time as the ledger writes it.
+func minute(at string) string {
+	if cut := len("2006-01-02T15:04"); len(at) == len("2006-01-02T15:04:05Z") {
+		return at[:cut] + "Z"
+	}
+	return at
+}
+
 // write prints the budget for people: what was released, then what it adds up to.
 func (b budget) write(w io.Writer) {
 	if len(b.Entries) == 0 {
 		fmt.Fprintln(w, "Nothing was released yet.")
 	} else {
-		t := console.NewTable(">release", "time", "dataset", "study", ">sketch", "noise", "unit", ">ε", ">δ")
+		t := console.NewTable(">no", "time", "dataset", "study", ">sketch", "noise", "unit", ">ε", ">δ", ">ε/person")
 		for _, e := range b.Entries {
-			epsilon, delta := "none", "none"
+			epsilon, delta, person := "none", "none", "none"
 			if e.Mechanism != string(dp.None) {
 				epsilon, delta = console.Brief(e.Epsilon), console.Brief(e.Delta)
 			}
-			t.Add(fmt.Sprint(e.Sequence), e.At, e.Dataset, e.Study[:8], fmt.Sprint(e.Sketch+1), e.Mechanism, e.Unit, epsilon, delta)
+			if e.Person != nil {
+				person = console.Brief(*e.Person)
+			}
+			t.Add(fmt.Sprint(e.Sequence), minute(e.At), e.Dataset, e.Study[:8], fmt.Sprint(e.Sketch+1), e.Mechanism, e.Unit, epsilon, delta, person)
 		}
 		t.Write(w)
 	}

@@ -47,9 +47,12 @@ func (cmd inspectCommand) Run(c *console.Console, g *console.Globals) error {
 func writeInspection(w io.Writer, r node.Inspection) {
 	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): the release of %d records.", r.Name, r.Study, r.Records))
 	fmt.Fprintf(w, "  signed header  %s\n  transcript T2  %s\n", r.Envelope, r.T2)
+	if r.Person != nil {
+		fmt.Fprintf(w, "  per person     %v, over all of the study's releases about one\n", dp.Budget{Epsilon: dp.Epsilon(*r.Person), Delta: dp.Delta(r.Delta)})
+	}
 	for i, s := range r.Sketches {
 		fmt.Fprintln(w)
-		writeSketch(w, i, s)
+		writeSketch(w, i, s, r.Records)
 	}
 	fmt.Fprintln(w)
 	console.Paragraph(w, "", "Not in it: record ids and the seed. "+order(r)+values(r))
@@ -68,14 +71,17 @@ func order(r node.Inspection) string {
 // values says whether single values are in the release, which noise decides.
 func values(r node.Inspection) string {
 	for _, s := range r.Sketches {
-		if s.Mechanism == string(dp.None) {
+		switch s.Mechanism {
+		case string(dp.None):
 			return "WITHOUT NOISE, values may be read from it: see above."
+		case string(dp.RandomisedResponse):
+			return "No raw value is in it: every bit was randomised before anything was computed with it."
 		}
 	}
 	return "No raw value is in it: noise was added to every entry."
 }
 
-func writeSketch(w io.Writer, i int, s node.InspectedSketch) {
+func writeSketch(w io.Writer, i int, s node.InspectedSketch, records int64) {
 	shape := fmt.Sprintf("k = %d", s.K)
 	if s.S > 0 {
 		shape += fmt.Sprintf(", s = %d", s.S)
@@ -84,6 +90,9 @@ func writeSketch(w io.Writer, i int, s node.InspectedSketch) {
 		i+1, s.Side, s.Family, shape, s.Rows, s.Cols, s.Width, s.Bytes, s.Bits, console.Brief(s.Scale)))
 	console.Paragraph(w, "  ", fmt.Sprintf("Mechanism %s: %s (variance %s).", s.Mechanism, s.Noise, console.Brief(s.Variance)))
 	console.Paragraph(w, "  ", s.Statement)
+	if s.Clipped != nil {
+		console.Paragraph(w, "  ", fmt.Sprintf("%d of %d records were longer than the clip and cut to it; this number stays here.", *s.Clipped, records))
+	}
 	if s.Exposure != "" {
 		console.Paragraph(w, "  ", "What it gives away: "+s.Exposure+".")
 	}

@@ -27,6 +27,7 @@ type commands struct {
 	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`
 	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it with this party's labels to files."`
 	Inspect  inspectCommand        `cmd:"" help:"Show what this party released in a study, and verify its hashes."`
+	Audit    auditCommand          `cmd:"" help:"Try a study's mechanism on made-up data against what it claims. Nothing leaves."`
 	Budget   budgetCommands        `cmd:"" help:"Show what was spent of the privacy budgets."`
 	Withdraw withdrawCommand       `cmd:"" help:"Take back the approval of a study, before this party has committed."`
 }

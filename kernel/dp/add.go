@@ -28,13 +28,14 @@ func (n Noise) Add(dst []int64, entropy io.Reader) error {
 // the given number of goroutines; fewer than 1 count as 1. The noise does not depend on
 // that number. It reads 32 bytes of entropy, once and before anything else, from which
 // all noise of this call follows; entropy must be secret and fresh on each call. On an
-// error (the entropy fails, or an entry is beyond ±2^62) dst is unchanged. Mechanism none
-// reads nothing and changes nothing.
+// error (the entropy fails, or an entry is beyond ±2^62) dst is unchanged. Mechanisms
+// none and randomised-response read nothing and change nothing.
 func (n Noise) AddParallel(dst []int64, entropy io.Reader, workers int) error {
-	if n.guarantee.mechanism == None {
+	switch n.guarantee.mechanism {
+	case Gaussian, Laplace:
+	case None, RandomisedResponse:
 		return nil
-	}
-	if n.guarantee.mechanism == "" {
+	default:
 		return errors.New("adding noise: it was not calibrated")
 	}
 	if uint64(len(dst)) > maxEntries {

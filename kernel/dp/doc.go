@@ -12,7 +12,8 @@
 // A Budget (ε, δ) and a Mechanism make a Guarantee (Promise), of which a sketch
 // takes a part (Guarantee.Share). The sketch's Sensitivity follows from the norms
 // of R's rows and from what one change of the data may do to the derived vector.
-// Calibrate turns both into a Noise, and Noise.AddParallel draws it. Loss composes the
+// Calibrate turns both into a Noise, and Noise.AddParallel draws it; for randomised response
+// RandomiseBits and Flips.Randomise do, before projection. Loss composes the
 // guarantees of several releases.
 //
 // # Where entropy comes from
@@ -33,6 +34,14 @@
 // Discrete Laplace noise with P(j) ∝ exp(-|j|/t) on every entry of an integer vector
 // of l1 sensitivity D1 gives e^(D1/t): pure ε with t ≥ D1/ε. The scale t is a
 // rational that is computed exactly, with a margin of 2^-32 relative, and rounded up.
+//
+// # Randomised response
+//
+// Bits may be flipped one by one before they are projected (Flips). A bit that is flipped
+// with probability p = P/2^f, P an integer and p ≥ 1/(1+e^ε), comes out as 1 with probability
+// p or 1-p, whatever else is known, so that a change of it changes no outcome's probability
+// by more than (1-p)/p ≤ e^ε; the sketch is a function of what came out. The flip is exact:
+// f random bits are below P.
 //
 // # Gaussian: why the analytic calibration holds for integers
 //

@@ -26,11 +26,12 @@ type Guarantee struct {
 	mechanism Mechanism
 	budget    Budget
 	mu        Mu // Gaussian: the promise itself, of which budget is one point
+	replaced  bool
 }
 
 // Promise returns the guarantee that spends a whole budget. Gaussian needs ε from 1e-6
-// to 1000 and δ from 1e-30 to below 1; laplace needs the same ε and δ = 0; none needs an
-// empty budget.
+// to 1000 and δ from 1e-30 to below 1; laplace and randomised-response need the same ε and
+// δ = 0; none needs an empty budget.
 func Promise(mechanism Mechanism, b Budget) (Guarantee, error) {
 	g := Guarantee{mechanism: mechanism, budget: b}
 	switch mechanism {
@@ -38,12 +39,12 @@ func Promise(mechanism Mechanism, b Budget) (Guarantee, error) {
 		if b != (Budget{}) {
 			return Guarantee{}, fmt.Errorf("mechanism none with %v: it promises nothing, leave epsilon and delta out", b)
 		}
-	case Laplace:
+	case Laplace, RandomisedResponse:
 		if !(b.Epsilon >= minEpsilon && b.Epsilon <= maxEpsilon) {
-			return Guarantee{}, fmt.Errorf("epsilon %g of a laplace mechanism: want %g to %g", float64(b.Epsilon), float64(minEpsilon), float64(maxEpsilon))
+			return Guarantee{}, fmt.Errorf("epsilon %g of a %s mechanism: want %g to %g", float64(b.Epsilon), mechanism, float64(minEpsilon), float64(maxEpsilon))
 		}
 		if b.Delta != 0 {
-			return Guarantee{}, fmt.Errorf("delta %g of a laplace mechanism: it needs none, leave delta out", float64(b.Delta))
+			return Guarantee{}, fmt.Errorf("delta %g of a %s mechanism: it needs none, leave delta out", float64(b.Delta), mechanism)
 		}
 	case Gaussian:
 		mu, err := MuOf(b)
@@ -52,13 +53,13 @@ func Promise(mechanism Mechanism, b Budget) (Guarantee, error) {
 		}
 		g.mu = mu
 	default:
-		return Guarantee{}, fmt.Errorf("unknown mechanism %.40q: want gaussian, laplace or none", string(mechanism))
+		return Guarantee{}, fmt.Errorf("unknown mechanism %.40q: want gaussian, laplace, randomised-response or none", string(mechanism))
 	}
 	return g, nil
 }
 
 // Share returns the part of the guarantee that one of several releases takes:
-// ε·share for laplace, μ·√share for gaussian, whose ε is then stated at the same δ.
+// ε·share for the pure mechanisms, μ·√share for gaussian, whose ε is then stated at the same δ.
 // Releases with shares that add up to 1 compose to no more than the whole (to the
 // rounding of μ, see MuOf, and to that of adding ε in floating point). The share is
 // above 0 and at most 1.
@@ -70,13 +71,21 @@ func (g Guarantee) Share(share float64) (Guarantee, error) {
 		return g, nil
 	}
 	switch g.mechanism {
-	case Laplace:
+	case Laplace, RandomisedResponse:
 		g.budget.Epsilon *= Epsilon(share)
 	case Gaussian:
 		g.mu = onGrid(g.mu * Mu(math.Sqrt(share)))
 		g.budget.Epsilon = EpsilonOf(g.mu, g.budget.Delta)
 	}
 	return g, nil
+}
+
+// Replacing returns the same promise for the wider change of unit record in which one
+// record's contribution is replaced by another's, and not by zeros alone. It is the
+// caller's Sensitivity that doubles (Sensitivity.Replacing); this says so in words.
+func (g Guarantee) Replacing() Guarantee {
+	g.replaced = true
+	return g
 }
 
 // Mechanism returns how the release is noised.
@@ -105,7 +114,10 @@ func (g Guarantee) Statement(unit Unit) string {
 		return "No noise is added: the release carries no privacy guarantee."
 	}
 	change := "one value of one record changes within its bounds"
-	if unit == Record {
+	switch {
+	case unit == Record && g.replaced:
+		change = "one record's whole contribution is replaced by another's"
+	case unit == Record:
 		change = "one record's whole contribution is replaced by zeros"
 	}
 	s := fmt.Sprintf("When %s, no outcome becomes more than %s times as likely", change, factor(g.budget.Epsilon))

@@ -19,7 +19,7 @@ func PureLoss(epsilon Epsilon) Loss {
 // Loss returns what one release under the guarantee gives away.
 func (g Guarantee) Loss() Loss {
 	switch g.mechanism {
-	case Laplace:
+	case Laplace, RandomisedResponse:
 		return PureLoss(g.budget.Epsilon)
 	case Gaussian:
 		return Loss{Mu: g.mu}

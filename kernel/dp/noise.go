@@ -32,12 +32,13 @@ type Noise struct {
 // Calibrate returns the least noise that keeps the guarantee for a sketch of the given
 // sensitivity. Gaussian: variance ⌈D2²/μ²⌉ + 9 (see the package comment); laplace: scale
 // D1/ε·(1+2^-32), rounded up to a binary fraction within 2^-32 of itself (or of 1, if that
-// is more); none: no noise. Both are computed in exact arithmetic from the guarantee's μ
-// or ε.
+// is more); none: no noise; randomised-response: none either, as its noise is in the values
+// before projection (Flips). The first two are computed in exact arithmetic from the
+// guarantee's μ or ε.
 func Calibrate(g Guarantee, s Sensitivity) (Noise, error) {
 	n := Noise{guarantee: g, sensitivity: s}
 	switch {
-	case g.mechanism == None:
+	case g.mechanism == None || g.mechanism == RandomisedResponse:
 		return n, nil
 	case s.L1 < 1 || s.L2Squared < 1:
 		return Noise{}, fmt.Errorf("calibrating noise to sensitivity %v: no change of the data can move the sketch", s)

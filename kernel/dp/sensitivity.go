@@ -63,7 +63,7 @@ func AttributeRecords(row RowNorms, deltas []int64, orthogonalRows bool) (Sensit
 // entries having been clipped to l2 norm ≤ clip before projection (ClipL2): the
 // sketch moves by the outer product of the row r and that vector, |r|₂²·clip² in
 // l2 squared and |r|₁·⌊clip·√entries⌋ in l1. Replacing a record by another one
-// doubles both norms.
+// doubles both norms (Replacing).
 func RecordColumns(row RowNorms, clip int64, entries int) (Sensitivity, error) {
 	s, err := RecordRecords(clip, entries)
 	if err != nil {
@@ -75,7 +75,7 @@ func RecordColumns(row RowNorms, clip int64, entries int) (Sensitivity, error) {
 // RecordRecords is the sensitivity of a records-side sketch X·R when one record's
 // sketch of k entries, clipped to l2 norm ≤ clip after projection (ClipL2), is
 // replaced by zeros: clip in l2 and ⌊clip·√k⌋ in l1, whatever R and the data are.
-// Replacing a record by another one doubles both norms.
+// Replacing a record by another one doubles both norms (Replacing).
 func RecordRecords(clip int64, k int) (Sensitivity, error) {
 	square, err := product(clip, clip)
 	if err != nil || k < 1 {
@@ -84,6 +84,18 @@ func RecordRecords(clip int64, k int) (Sensitivity, error) {
 	// By Cauchy and Schwarz; an integer vector's l1 norm is an integer, hence the floor.
 	l1 := multiply(uint64(square), uint64(k)).root() // both factors are below 2^63
 	return Sensitivity{L1: int64(l1), L2Squared: square}, nil
+}
+
+// Replacing is the sensitivity when a record's contribution is replaced by another's, from
+// that of a replacement by zeros: by way of zeros, so twice as far. It is attained by
+// opposite contributions.
+func (s Sensitivity) Replacing() (Sensitivity, error) {
+	l1, err1 := product(2, s.L1)
+	l2, err2 := product(4, s.L2Squared)
+	if err1 != nil || err2 != nil {
+		return Sensitivity{}, fmt.Errorf("sensitivity %v, doubled: %w", s, errOverflow)
+	}
+	return Sensitivity{L1: l1, L2Squared: l2}, nil
 }
 
 // Max is the larger of each norm: the sensitivity when the change may be any one of

@@ -21,4 +21,6 @@ const (
 	None     Mechanism = "none"     // no noise and no guarantee (Liu, Kargupta, Ryan 2006)
 	Gaussian Mechanism = "gaussian" // (ε, δ), discrete Gaussian noise
 	Laplace  Mechanism = "laplace"  // pure ε, discrete Laplace noise
+
+	RandomisedResponse Mechanism = "randomised-response" // pure ε, bits flipped before projection (Flips)
 )

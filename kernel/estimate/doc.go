@@ -33,6 +33,21 @@
 // atanh r ± atanh(z/√(k−z²)); with noise it stays
 // honest where a plain delta method treats the denominator as known.
 //
+// # Noise before the projection
+//
+// Randomised response noises the values, and the projection mixes that noise with them.
+// Where n values of variance v0 each were noised, a coordinate has the noise variance
+// v = n·v0/k, which comes off a diagonal as k·v like any other. The first term above then
+// is the error of the projection of the noised values. The products of the noised values
+// themselves also differ from those of the true ones, by
+//
+//	4 v0 tr(WGW) + 2 n v0² tr(WW) + n Σ W_ii² κ0  =  2 (tr(WHWH) − tr(WGWG))/n + k Σ W_ii² κ_i
+//
+// where G is the debiased Gram matrix and κ_i = n·κ0/k. [Noise.Sources] is n. For columns
+// of parties with different records the least n counts, which errs to the wide side.
+// Left out is that a bit's noise is skewed away from the bit: it makes squared distances
+// and norms err less than this says.
+//
 // # Units
 //
 // Sketches arrive as real numbers: the released integers times the family's scale

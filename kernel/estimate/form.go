@@ -1,6 +1,11 @@
 package estimate
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
 
 // Term is one column of a Gram with the weight at which it enters a combination.
 type Term struct {
@@ -85,9 +90,22 @@ func (g *Gram) variance(f form) float64 { return g.covariance(f, f) }
 // covariance is Cov(f, h) = 2 tr(W H V H)/k + k Σ W_ii V_ii κ_i for forms with
 // matrices W and V.
 func (g *Gram) covariance(f, h form) float64 {
-	index := make(map[int]int) // column of the Gram to row of the small matrices
-	var columns []int
-	for _, p := range append(append(form(nil), f...), h...) {
+	index, columns := append(append(form(nil), f...), h...).columns()
+	raw := g.rawOf(columns)
+	w, v := f.matrix(index), h.matrix(index)
+	k := float64(g.k)
+	var cumulants float64
+	for i, column := range columns {
+		cumulants += float64(float64(w[i][i]*v[i][i]) * g.noise[column].FourthCumulant)
+	}
+	return float64(2*trace(w, v, raw)/k) + float64(k*cumulants) + g.before(columns, w, v, raw)
+}
+
+// columns lists the columns of the Gram that a form is in, and the row of each in the
+// small matrices.
+func (f form) columns() (index map[int]int, columns []int) {
+	index = make(map[int]int)
+	for _, p := range f {
 		for _, t := range append(append(Combination(nil), p.x...), p.y...) {
 			if _, ok := index[t.Column]; !ok {
 				index[t.Column] = len(columns)
@@ -95,23 +113,49 @@ func (g *Gram) covariance(f, h form) float64 {
 			}
 		}
 	}
+	return index, columns
+}
+
+// rawOf is the raw Gram matrix of some of the columns.
+func (g *Gram) rawOf(columns []int) [][]float64 {
 	raw := make([][]float64, len(columns))
 	for i, a := range columns {
 		for _, b := range columns {
 			raw[i] = append(raw[i], g.raw.At(a, b))
 		}
 	}
-	w, v := f.matrix(index), h.matrix(index)
-	wh, vh := multiply(w, raw), multiply(v, raw)
-	k := float64(g.k)
-	var trace, cumulants float64
-	for i, column := range columns {
-		for j := range columns {
-			trace += float64(wh[i][j] * vh[j][i])
+	return raw
+}
+
+// before is what noise adds that was in the values before the projection: see the
+// package comment.
+func (g *Gram) before(columns []int, w, v, raw [][]float64) float64 {
+	sources := math.Inf(1)
+	for _, column := range columns {
+		if n := g.noise[column].Sources; n > 0 {
+			sources = min(sources, n)
 		}
-		cumulants += float64(float64(w[i][i]*v[i][i]) * g.noise[column].FourthCumulant)
 	}
-	return float64(2*trace/k) + float64(k*cumulants)
+	if math.IsInf(sources, 1) {
+		return 0
+	}
+	bare := make([][]float64, len(columns))
+	for i, column := range columns {
+		bare[i] = slices.Clone(raw[i])
+		bare[i][i] = g.debiased.At(column, column)
+	}
+	return 2 * (trace(w, v, raw) - trace(w, v, bare)) / sources
+}
+
+// trace is tr(WHVH), summed in index order.
+func trace(w, v, h [][]float64) (sum float64) {
+	wh, vh := multiply(w, h), multiply(v, h)
+	for i := range h {
+		for j := range h {
+			sum += float64(wh[i][j] * vh[j][i])
+		}
+	}
+	return sum
 }
 
 // multiply is the product of two small square matrices, summed in index order.

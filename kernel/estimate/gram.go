@@ -10,15 +10,23 @@ import (
 // Noise describes the noise on one coordinate of a sketch, in the sketch's units.
 type Noise struct {
 	Variance       float64 // v; 0 for none
-	FourthCumulant float64 // κ: 0 for Gaussian noise, 12 b⁴ for Laplace noise of scale b
+	FourthCumulant float64 // κ: 0 for Gaussian noise, 12 b⁴ for Laplace noise of scale b, at least -2v²
+
+	// Sources is how many values were noised before the projection, which then spread
+	// their noise over the coordinates; 0 where noise was added after it. See the
+	// package comment.
+	Sources float64
 }
 
 func (n Noise) check() error {
 	if !(n.Variance >= 0) || math.IsInf(n.Variance, 0) {
 		return fmt.Errorf("noise variance %g is not a number of at least 0", n.Variance)
 	}
-	if !(n.FourthCumulant >= 0) || math.IsInf(n.FourthCumulant, 0) {
-		return fmt.Errorf("fourth cumulant %g of the noise is not a number of at least 0", n.FourthCumulant)
+	if !(n.FourthCumulant >= -2*n.Variance*n.Variance*(1+1e-9)) || math.IsInf(n.FourthCumulant, 0) {
+		return fmt.Errorf("fourth cumulant %g of noise of variance %g: no distribution has less than -2 times the variance squared", n.FourthCumulant, n.Variance)
+	}
+	if !(n.Sources >= 0) || math.IsInf(n.Sources, 0) {
+		return fmt.Errorf("noise of %g values is not a number of at least 0", n.Sources)
 	}
 	return nil
 }

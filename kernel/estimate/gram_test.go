@@ -152,7 +152,10 @@ func TestEstimatesAreNeverNaN(t *testing.T) {
 		noise := make([]Noise, 6)
 		for j := range columns {
 			columns[j] = rapid.SliceOfN(value, k, k).Draw(t, "column")
-			noise[j] = Noise{rapid.Float64Range(0, 3).Draw(t, "variance"), rapid.SampledFrom([]float64{0, 1}).Draw(t, "kappa")}
+			noise[j] = Noise{
+				Variance: rapid.Float64Range(0, 3).Draw(t, "variance"), FourthCumulant: rapid.SampledFrom([]float64{0, 1}).Draw(t, "kappa"),
+				Sources: rapid.SampledFrom([]float64{0, 0, 3}).Draw(t, "sources"),
+			}
 		}
 		g, err := New(columns, noise)
 		if err != nil {

@@ -32,6 +32,10 @@ func (g *Gram) inner(x, y Combination) inner {
 			}
 		}
 	}
+	one := form{{1, x, y}}
+	index, columns := one.columns()
+	w := one.matrix(index)
+	p.cumulants += g.before(columns, w, w, g.rawOf(columns))
 	return p
 }
 
@@ -40,7 +44,7 @@ type inner struct {
 	raw, bias float64 // c, and its expectation above that of the product
 	k         int
 	norms     float64 // the product of the two raw squared norms
-	cumulants float64 // what the fourth cumulants of shared noise add to the variance
+	cumulants float64 // what else adds to the variance: the fourth cumulants of shared noise, noise before the projection
 }
 
 func (p inner) estimate(level Level) Estimate {
@@ -78,8 +82,12 @@ func (g *Gram) noiseOf(x Combination) Noise {
 	var sum Noise
 	for _, t := range x.merged() {
 		w2 := float64(t.Weight * t.Weight)
-		sum.Variance += float64(w2 * g.noise[t.Column].Variance)
-		sum.FourthCumulant += float64(float64(w2*w2) * g.noise[t.Column].FourthCumulant)
+		n := g.noise[t.Column]
+		sum.Variance += float64(w2 * n.Variance)
+		sum.FourthCumulant += float64(float64(w2*w2) * n.FourthCumulant)
+		if n.Sources > 0 && (sum.Sources == 0 || n.Sources < sum.Sources) {
+			sum.Sources = n.Sources
+		}
 	}
 	return sum
 }

@@ -19,13 +19,15 @@ type quadratic struct {
 // variance for families with unit rows (C1). Other noise, and the identity, take
 // the score interval of t from Var = 2t²/k + 4vt + 2kv² + kκ, without its first
 // term for the identity (C2). The score interval needs k > 2z².
+// Noise of n values before the projection adds the share k/n of its terms (see the
+// package comment).
 func (q quadratic) estimate(level Level) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)
 	}
 	k, v := float64(q.k), q.noise.Variance
 	t := q.raw - float64(k*v)
-	if q.projection && q.noise.FourthCumulant == 0 {
+	if q.projection && q.noise.FourthCumulant == 0 && q.noise.Sources == 0 {
 		least, most := level.chiSquared(k)
 		low := float64(k * (q.raw/most - v))
 		high := float64(k * (q.raw/least - v))
@@ -40,8 +42,12 @@ func (q quadratic) estimate(level Level) Estimate {
 		}
 	}
 	// (t0 − t)² ≤ z²·Var(t0) as a·t0² − 2b·t0 + c ≤ 0.
-	b := t + float64(2*float64(v*z2))
-	constant := float64(2*float64(float64(k*v)*v)) + float64(k*q.noise.FourthCumulant)
+	within := 1.0 // noise before the projection counts once more, by k/n
+	if q.projection && q.noise.Sources > 0 {
+		within += k / q.noise.Sources
+	}
+	b := t + float64(2*float64(float64(within*v)*z2))
+	constant := float64(2*float64(float64(float64(within*k)*v)*v)) + float64(k*q.noise.FourthCumulant)
 	low, high := between(a, b, float64(t*t)-float64(z2*constant))
 	return finish(t, low, high, 0, math.Inf(1))
 }

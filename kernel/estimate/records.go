@@ -29,6 +29,15 @@ func (r Records) check(points ...[]float64) error {
 	return nil
 }
 
+// before is the factor by which noise errs more that was in the values before the
+// projection, which has its coordinates err together.
+func (r Records) before() float64 {
+	if r.Identity || r.Noise.Sources == 0 {
+		return 1
+	}
+	return 1 + float64(r.K)/r.Noise.Sources
+}
+
 // SquaredDistance estimates |x − y|² of two records from their sketches:
 // |s(x) − s(y)|² − 2kv, with the interval of C1 for Gaussian noise and of C2
 // otherwise. The estimate is unbiased, so it may be negative: average it as it
@@ -42,7 +51,7 @@ func (r Records) SquaredDistance(x, y []float64, level Level) (Estimate, error) 
 		d := v - y[i]
 		raw += float64(d * d)
 	}
-	noise := Noise{Variance: 2 * r.Noise.Variance, FourthCumulant: 2 * r.Noise.FourthCumulant}
+	noise := Noise{Variance: 2 * r.Noise.Variance, FourthCumulant: 2 * r.Noise.FourthCumulant, Sources: r.Noise.Sources}
 	return quadratic{raw: raw, k: r.K, noise: noise, projection: !r.Identity}.estimate(level), nil
 }
 
@@ -66,12 +75,17 @@ func (r Records) InnerProduct(x, y []float64, level Level) (Estimate, error) {
 		return undefined(why), nil
 	}
 	a, b, c := dot(x, x), dot(y, y), dot(x, y)
-	if !r.Identity {
-		return inner{raw: c, k: r.K, norms: float64(a * b)}.estimate(level), nil
-	}
 	k, v := float64(r.K), r.Noise.Variance
 	// a and b estimate |x|² + kv; below kv² the variance cannot be.
 	floor := float64(float64(k*v) * v)
-	half := float64(level.z() * math.Sqrt(math.Max(float64(v*(a+b))-floor, floor)))
+	noise := math.Max(float64(v*(a+b))-floor, floor)
+	if !r.Identity {
+		p := inner{raw: c, k: r.K, norms: float64(a * b)}
+		if n := r.Noise.Sources; n > 0 { // the same, spread over k coordinates by the projection
+			p.cumulants = float64(k*noise) / n
+		}
+		return p.estimate(level), nil
+	}
+	half := float64(level.z() * math.Sqrt(noise))
 	return finish(c, c-half, c+half, math.Inf(-1), math.Inf(1)), nil
 }

@@ -150,7 +150,7 @@ func checkTriples(t *testing.T, spec projection.Spec, columns bool, trials int, 
 	truth := truths(x, y)
 	for name, noise := range noises {
 		stated := laws(spec, len(labels), noise, x, y)
-		half := laws(spec, len(labels), Noise{noise.Variance / 2, noise.FourthCumulant / 4}, x, y)
+		half := laws(spec, len(labels), Noise{Variance: noise.Variance / 2, FourthCumulant: noise.FourthCumulant / 4}, x, y)
 		left := [3]float64{2 * noise.Variance * float64(spec.K), noise.Variance * float64(spec.K), 0}
 		for i, what := range []string{"distance", "norm", "product"} {
 			id := spec.String() + map[bool]string{true: ", columns", false: ", records"}[columns] + ", " + name + ", " + what

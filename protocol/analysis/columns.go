@@ -1,8 +1,6 @@
 package analysis
 
 import (
-	"math"
-
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -47,15 +45,15 @@ func (r *run) columns(index int) (*columns, error) {
 			g.party = ""
 		}
 		c.groups = append(c.groups, g)
-		for range plan.Features {
-			noise = append(noise, noiseOf(plan, 1))
+		for i := range plan.Features {
+			noise = append(noise, plan.NoiseOf(i, 1, contribution.Records))
 		}
 	}
 	merge := sketch.Stack
 	if add {
 		merge = sketch.Add
 		for i := range noise {
-			noise[i] = noiseOf(c.groups[0].plan, len(parts))
+			noise[i] = c.groups[0].plan.NoiseOf(i, len(parts), c.groups[0].records)
 		}
 	}
 	merged, err := merge(parts...)
@@ -64,14 +62,6 @@ func (r *run) columns(index int) (*columns, error) {
 	}
 	c.gram, err = estimate.New(realColumns(merged, c.groups[0].plan.Unit()), noise)
 	return c, err
-}
-
-// noiseOf is the noise of one entry, summed over so many parties, in encoded
-// units: the integer noise times R's scale and 2^-f.
-func noiseOf(p release.Plan, parties int) estimate.Noise {
-	u2 := p.Unit() * p.Unit()
-	n := float64(parties)
-	return estimate.Noise{Variance: n * p.Noise.Variance() * u2, FourthCumulant: n * p.Noise.FourthCumulant() * u2 * u2}
 }
 
 // realColumns turns a k × n integer sketch into its n columns in encoded units.
@@ -123,12 +113,10 @@ func (c *columns) name(v variable) Feature {
 
 // ones locates a group's column of ones; ok is false where it has none.
 func (c *columns) ones(g group) (estimate.Ones, bool) {
-	w := g.plan.Sketch().Helpers.Ones
-	if w == 0 {
+	if g.plan.Sketch().Helpers.Ones == 0 {
 		return estimate.Ones{}, false
 	}
-	stored := math.Round(w*float64(c.study.Bits.One())) / float64(c.study.Bits.One())
-	return estimate.Ones{Column: g.first + len(g.plan.Features) - 1, Weight: stored, Records: int(g.records)}, true
+	return estimate.Ones{Column: g.first + len(g.plan.Features) - 1, Weight: g.plan.OnesWeight(), Records: int(g.records)}, true
 }
 
 // original is a variable in the column's original units, where the column of

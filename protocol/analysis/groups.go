@@ -48,7 +48,7 @@ func (r *run) group(ctx context.Context, c Contribution, sk int) (*estimate.Grou
 		return nil, err
 	}
 	g, err := estimate.Records{
-		K: plan.Spec().K, Noise: noiseOf(plan, 1), Identity: plan.Spec().OrthogonalRows(len(plan.Features)),
+		K: plan.Spec().K, Noise: plan.NoiseOf(0, 1, c.Records), Identity: plan.Spec().OrthogonalRows(len(plan.Features)),
 	}.NewGroup()
 	if err != nil {
 		return nil, err

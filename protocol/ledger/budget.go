@@ -57,7 +57,7 @@ func (e Entry) loss(unit dp.Unit) dp.Loss {
 	switch e.Mechanism {
 	case dp.Gaussian:
 		own = dp.Loss{Mu: e.Mu}
-	case dp.Laplace:
+	case dp.Laplace, dp.RandomisedResponse:
 		own = dp.PureLoss(e.Epsilon)
 	}
 	switch {

@@ -181,12 +181,12 @@ func (e Entry) validatePromise() error {
 	var epsilon, delta, mu bool
 	switch e.Mechanism {
 	case dp.None:
-	case dp.Laplace:
+	case dp.Laplace, dp.RandomisedResponse:
 		epsilon = true
 	case dp.Gaussian:
 		epsilon, delta, mu = true, true, true
 	default:
-		return fmt.Errorf("mechanism %.40q: want gaussian, laplace or none", string(e.Mechanism))
+		return fmt.Errorf("mechanism %.40q: want gaussian, laplace, randomised-response or none", string(e.Mechanism))
 	}
 	if !fits(float64(e.Epsilon), epsilon) || !fits(float64(e.Delta), delta) || !fits(float64(e.Mu), mu) || e.Delta >= 1 {
 		return fmt.Errorf("epsilon %g, delta %g and mu %g do not fit mechanism %s", float64(e.Epsilon), float64(e.Delta), float64(e.Mu), e.Mechanism)

@@ -23,6 +23,8 @@ type Builder struct {
 	row     []int64 // scratch: one record's features
 	batch   []int64
 	labels  [][]byte
+	random  *dp.Generator // draws flips; nil until Randomise
+	bits    []int64       // scratch: a batch of randomised values
 }
 
 // NewBuilder derives this side's row key from the seed and returns a builder
@@ -98,6 +100,13 @@ func (b *Builder) Add(ids [][]byte, values []int64) error {
 	if len(values) != len(ids)*b.plan.Values {
 		return fmt.Errorf("batch of %d records has %d values, want %d each", len(ids), len(values), b.plan.Values)
 	}
+	if !b.plan.Flips.Zero() {
+		return b.addRandomised(ids, values)
+	}
+	return b.add(ids, values)
+}
+
+func (b *Builder) add(ids [][]byte, values []int64) error {
 	if b.columns != nil {
 		return b.addColumns(ids, values)
 	}
@@ -144,17 +153,16 @@ func (b *Builder) addRecords(values []int64) error {
 
 // derive fills row with the features of one record: values, squares, ones.
 func (b *Builder) derive(values []int64) {
-	bits := b.plan.Study.Bits
 	copy(b.row, values)
 	at := len(values)
 	if b.plan.Sketch().Helpers.Squares {
 		for _, v := range values {
-			b.row[at] = fixedpoint.Square(v, bits)
+			b.row[at] = fixedpoint.Square(v, b.plan.Study.Bits)
 			at++
 		}
 	}
-	if w := b.plan.Sketch().Helpers.Ones; w > 0 {
-		b.row[at] = fixedpoint.Weight(w, bits)
+	if b.plan.Sketch().Helpers.Ones > 0 {
+		b.row[at] = b.plan.ones()
 	}
 }
 
@@ -171,7 +179,8 @@ func (b *Builder) recordLabels(ids [][]byte) [][]byte {
 	return b.labels
 }
 
-// Exact is a sketch before noise. It must not leave the party.
+// Exact is a sketch before noise. It must not leave the party: under randomised response
+// it carries all the noise that there will be, and is still not stored.
 type Exact struct {
 	Sketch  sketch.Sketch
 	Order   []int // records side: release row i is the record added as number Order[i]
@@ -181,6 +190,10 @@ type Exact struct {
 // Finish ends the sketch. On the records side the rows are put in a uniformly
 // random order drawn from entropy, so that a row's place says nothing.
 func (b *Builder) Finish(entropy io.Reader) (Exact, error) {
+	if b.random != nil {
+		b.random.Destroy()
+		b.random = nil
+	}
 	if b.columns != nil {
 		return Exact{Sketch: b.columns.Sketch(), Clipped: b.clipped}, nil
 	}

@@ -21,8 +21,9 @@ type Plan struct {
 	Clip     int64 // integer l2 bound on a record's contribution; 0: not clipped
 	Limit    int64 // most records that exact sums over all parties are sure to hold
 
-	Sensitivity dp.Sensitivity
-	Noise       dp.Noise
+	Sensitivity dp.Sensitivity // zero where no noise is added: mechanisms none and randomised-response
+	Noise       dp.Noise       // added to every entry after projection
+	Flips       dp.Flips       // of every bit before projection; zero but for randomised-response
 }
 
 // For plans a party's part in the study's sketch of that index.
@@ -50,6 +51,9 @@ func For(s *study.Study, party, index int) (Plan, error) {
 	if err != nil {
 		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
 	}
+	if p.Flips, err = s.Flips(index); err != nil {
+		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
+	}
 	if p.Sensitivity, err = p.sensitivity(); err != nil {
 		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
 	}
@@ -66,8 +70,27 @@ func (p Plan) Sketch() study.Sketch { return p.Study.Sketches[p.Index] }
 func (p Plan) Spec() projection.Spec { return p.Sketch().Projection }
 
 // Unit returns the real size of one integer unit of a sketch entry relative to
-// encoded values in units of one: R's scale over 2^f.
-func (p Plan) Unit() float64 { return p.Spec().Scale() / float64(p.Study.Bits.One()) }
+// encoded values in units of one: R's scale over 2^f or, under randomised response,
+// over the span of the flips, which debiases.
+func (p Plan) Unit() float64 { return p.Spec().Scale() / float64(p.span()) }
+
+// span is the integer distance of encoded values that are 1 apart.
+func (p Plan) span() int64 {
+	if !p.Flips.Zero() {
+		return p.Flips.Span()
+	}
+	return p.Study.Bits.One()
+}
+
+// ones is the entry of the column of ones. Under randomised response it is in units of
+// the span like the means of the others, and no less exact: ones say nothing of values.
+func (p Plan) ones() int64 {
+	return int64(math.Round(p.Sketch().Helpers.Ones * float64(p.span())))
+}
+
+// OnesWeight returns the weight of the column of ones as it is in the sketch, after
+// rounding, in encoded units.
+func (p Plan) OnesWeight() float64 { return float64(p.ones()) / float64(p.span()) }
 
 // Shape returns rows and columns of the released sketch of so many records.
 func (p Plan) Shape(records int64) (rows, cols int64) {
@@ -88,12 +111,21 @@ func clip(s *study.Study, sk study.Sketch) int64 {
 	return int64(math.Floor(bound))
 }
 
+// sensitivity is of the worst change of the study's unit.
 func (p Plan) sensitivity() (dp.Sensitivity, error) {
+	worst, err := p.change()
+	if err == nil && p.Study.Privacy.Replaced {
+		return worst.Replacing()
+	}
+	return worst, err
+}
+
+func (p Plan) change() (dp.Sensitivity, error) {
 	spec := p.Spec()
 	row := dp.RowNorms{L1: spec.RowL1(), L2Squared: spec.RowL2Squared()}
 	columns := p.Sketch().Side == sketch.Columns
 	switch {
-	case p.Study.Privacy.Mechanism == dp.None:
+	case p.Study.Privacy.Mechanism == dp.None || p.Study.Privacy.Mechanism == dp.RandomisedResponse:
 		return dp.Sensitivity{}, nil
 	case p.Study.Privacy.Unit == dp.Record && columns:
 		return dp.RecordColumns(row, p.Clip, len(p.Features))

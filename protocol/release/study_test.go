@@ -1,6 +1,7 @@
 package release_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -21,7 +22,8 @@ type terms struct {
 	columns   []string // entries of columns, without owner
 	sketches  []string // entries of sketches
 	privacy   string
-	bits      int // default 8
+	bits      int    // default 8
+	missing   string // default centre
 }
 
 // The kinds of columns, as entries of a study file.
@@ -47,7 +49,7 @@ func parse(t testing.TB, terms terms) *study.Study {
 	}
 	head, _, _ := strings.Cut(string(example), "partition:")
 	var b strings.Builder
-	fmt.Fprintf(&b, "%spartition: %s\nexpires: 2026-12-01T17:00:00Z\ndeadline: 2026-12-15T17:00:00Z\nrecords: {id: [patient], missing: centre}\ncolumns:\n", head, terms.partition)
+	fmt.Fprintf(&b, "%spartition: %s\nexpires: 2026-12-01T17:00:00Z\ndeadline: 2026-12-15T17:00:00Z\nrecords: {id: [patient], missing: %s}\ncolumns:\n", head, terms.partition, cmp.Or(terms.missing, "centre"))
 	for _, c := range terms.columns {
 		if terms.partition == study.Vertical {
 			c = strings.TrimSuffix(c, "}") + ", owner: north}"

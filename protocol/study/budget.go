@@ -1,6 +1,8 @@
 package study
 
 import (
+	"slices"
+
 	"github.com/cosketch/cosketch/kernel/audit"
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -9,7 +11,29 @@ import (
 // Guarantee returns what all of one party's releases in the study promise together;
 // a sketch takes its Share of it. Parse has checked that it exists.
 func (p Privacy) Guarantee() (dp.Guarantee, error) {
-	return dp.Promise(p.Mechanism, dp.Budget{Epsilon: p.Epsilon, Delta: p.Delta})
+	g, err := dp.Promise(p.Mechanism, dp.Budget{Epsilon: p.Epsilon, Delta: p.Delta})
+	if p.Replaced {
+		g = g.Replacing()
+	}
+	return g, err
+}
+
+// Flips returns how a sketch randomises its bits before it projects them; the zero Flips
+// under every mechanism but randomised response. Each sketch draws its own, with its
+// share of ε.
+func (s *Study) Flips(index int) (dp.Flips, error) {
+	if s.Privacy.Mechanism != dp.RandomisedResponse {
+		return dp.Flips{}, nil
+	}
+	whole, err := s.Privacy.Guarantee()
+	if err != nil {
+		return dp.Flips{}, err
+	}
+	part, err := whole.Share(s.Sketches[index].Share)
+	if err != nil {
+		return dp.Flips{}, err
+	}
+	return dp.RandomiseBits(part, s.Bits.One())
 }
 
 // Exposure says how one person is exposed to the study. In a vertical study that is
@@ -24,18 +48,35 @@ func (s *Study) Exposure() dp.Exposure {
 	return e
 }
 
+// PerPerson returns what all releases of the study say about one person together (see
+// Exposure), at the study's δ. Its ε is infinite where mechanism none promises nothing.
+func (s *Study) PerPerson() (dp.Budget, error) {
+	g, err := s.Privacy.Guarantee()
+	if err != nil {
+		return dp.Budget{}, err
+	}
+	if g.Mechanism() == dp.None {
+		return dp.Budget{Epsilon: g.Loss().Epsilon(0)}, nil
+	}
+	loss, err := g.PerPerson(s.Exposure())
+	return dp.Budget{Epsilon: loss.Epsilon(g.Delta()), Delta: g.Delta()}, err
+}
+
 // sketched counts the columns that at least one sketch contains.
 func (s *Study) sketched() int {
 	n := 0
 	for _, c := range s.Columns {
-		for _, sk := range s.Sketches {
-			if sk.Side == sketch.Columns || !c.Label {
-				n++
-				break
-			}
+		if s.inSketch(c) {
+			n++
 		}
 	}
 	return n
+}
+
+// inSketch reports whether some sketch contains the column: the label is in none of the
+// records side.
+func (s *Study) inSketch(c Column) bool {
+	return slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Columns || !c.Label })
 }
 
 // Reveals works out what a sketch of a party with so many records gives away where

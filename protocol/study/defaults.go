@@ -48,6 +48,9 @@ func (r *reader) complete(s *Study) {
 	}
 	if s.Bits == 0 {
 		s.Bits = fixedpoint.AutoBits(largest)
+		if s.Privacy.Mechanism == dp.RandomisedResponse {
+			s.Bits = fixedpoint.MaxBits // no noise grows with it, and flip probabilities are multiples of 2^-bits
+		}
 	}
 	if !r.given("later") {
 		s.Later = s.answerable()

@@ -148,7 +148,11 @@ func (s *Study) describeSketch(i, party int) string {
 		default:
 			out += fmt.Sprintf("that mix its %d values", d)
 		}
-		if s.Privacy.Mechanism != dp.None {
+		switch s.Privacy.Mechanism {
+		case dp.None:
+		case dp.RandomisedResponse:
+			out += ", each bit of it randomised"
+		default:
 			out += ", with noise"
 		}
 	}
@@ -172,8 +176,11 @@ func (s *Study) describeColumnsSide(i, party int) string {
 		n = fmt.Sprintf("%d to %d", least, most)
 	}
 	noisy := ", with noise,"
-	if s.Privacy.Mechanism == dp.None {
+	switch s.Privacy.Mechanism {
+	case dp.None:
 		noisy = ""
+	case dp.RandomisedResponse:
+		noisy = ", each bit randomised,"
 	}
 	out := fmt.Sprintf("%d x %s integers, %s to %s, however many records there are: one column of %d sums over all records%s for each ",
 		k, n, size(int64(k)*int64(least)), size(8*int64(k)*int64(most)), k, noisy)

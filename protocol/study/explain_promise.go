@@ -73,11 +73,27 @@ func (s *Study) explainPromise(p *page, g dp.Guarantee) {
 		}
 		p.text("Of this, " + strings.Join(parts, "; ") + ".")
 	}
-	e := s.Exposure()
-	if loss, err := g.PerPerson(e); err == nil {
-		p.text(s.describePerson(e, dp.Budget{Epsilon: loss.Epsilon(g.Delta()), Delta: g.Delta()}))
+	if s.Privacy.Mechanism == dp.RandomisedResponse {
+		p.text("No noise is added to sums: " + s.describeFlips() + ", before anything is computed with it and once for each release.")
+	}
+	if person, err := s.PerPerson(); err == nil {
+		p.text(s.describePerson(s.Exposure(), person))
+	}
+	if s.Privacy.Unit == dp.Attribute {
+		p.text("Values are protected one by one. Not protected: which records a party holds, and whose record this is, to somebody who knows enough other values of it.")
 	}
 	p.text("This holds against everybody who takes part, together, with R known to them, and whatever is computed from the releases afterwards. Your ledger is debited before anything leaves.")
+}
+
+// describeFlips says with which probability bits are flipped in each sketch.
+func (s *Study) describeFlips() string {
+	parts := make([]string, len(s.Sketches))
+	for i := range s.Sketches {
+		if f, err := s.Flips(i); err == nil {
+			parts[i] = fmt.Sprintf("in sketch %d %v", i+1, f)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (s *Study) describePerson(e dp.Exposure, b dp.Budget) string {
@@ -86,10 +102,15 @@ func (s *Study) describePerson(e dp.Exposure, b dp.Budget) string {
 		return fmt.Sprintf("Per person: all %d sketched columns of all parties together, %s.", e.Attributes, b)
 	case s.Privacy.Unit == dp.Attribute:
 		return fmt.Sprintf("Per person: all %d sketched columns together, %s, at each party that has records of the person.", e.Attributes, b)
-	case s.Partition == Vertical:
-		return fmt.Sprintf("Per person: the releases of all %d parties together, %s. Exchanging a record for another counts as two changes. The number of records is not protected.", e.Parties, b)
 	}
-	return fmt.Sprintf("Per person: %s at each party that has a record of the person. Exchanging a record for another counts as two changes. The number of records is not protected.", b)
+	exchange := "Exchanging a record for another counts as two changes."
+	if s.Privacy.Replaced {
+		exchange = "Exchanging a record for another is one such change."
+	}
+	if s.Partition == Vertical {
+		return fmt.Sprintf("Per person: the releases of all %d parties together, %s. %s The number of records is not protected.", e.Parties, b, exchange)
+	}
+	return fmt.Sprintf("Per person: %s at each party that has a record of the person. %s The number of records is not protected.", b, exchange)
 }
 
 func (s *Study) explainTimes(p *page) {

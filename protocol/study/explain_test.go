@@ -13,6 +13,7 @@ func TestExplain(t *testing.T) {
 		{"laboratories", "imaging"},
 		{"registry", "north"},
 		{"hospitals", "Charité"},
+		{"survey", "Charité"},
 	} {
 		s := parse(t, file(t, test.file))
 		party, ok := s.PartyByName(test.party)
@@ -22,6 +23,25 @@ func TestExplain(t *testing.T) {
 		text := s.Explain(party)
 		checkPage(t, text)
 		golden(t, test.file+".explain.txt", text)
+	}
+}
+
+// TestExplainNeighbours: what a changed record becomes is said, and is part of what
+// parties agree on.
+func TestExplainNeighbours(t *testing.T) {
+	source := file(t, "registry")
+	zeroed := parse(t, source)
+	spelled := parse(t, edit(t, source, "unit: record", "unit: record, neighbours: zeroed"))
+	replaced := parse(t, edit(t, source, "unit: record", "unit: record, neighbours: replaced"))
+	if zeroed.Meaning != spelled.Meaning || zeroed.Meaning == replaced.Meaning {
+		t.Error("the meaning does not tell zeroed from replaced neighbours")
+	}
+	unwrap := func(s *study.Study) string { return strings.Join(strings.Fields(s.Explain(0)), " ") }
+	if got := unwrap(zeroed); !strings.Contains(got, "replaced by zeros") || !strings.Contains(got, "counts as two changes") {
+		t.Error(got)
+	}
+	if got := unwrap(replaced); !strings.Contains(got, "replaced by another's") || !strings.Contains(got, "is one such change") || strings.Contains(got, "zeros") {
+		t.Error(got)
 	}
 }
 

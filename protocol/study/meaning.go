@@ -54,6 +54,9 @@ func meaning(s *Study) protocol.Digest {
 	e.text("privacy.mechanism", string(s.Privacy.Mechanism))
 	e.real("privacy.epsilon", float64(s.Privacy.Epsilon))
 	e.real("privacy.delta", float64(s.Privacy.Delta))
+	if s.Privacy.Replaced { // a path of its own: no other study's encoding has it
+		e.text("privacy.neighbours", "replaced")
+	}
 	e.text("sum", "plain")
 	e.whole("analyses", len(s.Analyses))
 	for _, a := range s.Analyses {

@@ -284,7 +284,7 @@ func (r *reader) listed(it item, v vocabulary) string {
 }
 
 func (r *reader) privacy(n *yaml.Node) Privacy {
-	o := r.object(n, "privacy", "unit", "mechanism", "epsilon", "delta")
+	o := r.object(n, "privacy", "unit", "neighbours", "mechanism", "epsilon", "delta")
 	if !o.has("mechanism") {
 		o.fail("mechanism", "is missing").Hint = "one of: " + strings.Join(mechanisms.has, ", ") + "; a study without noise says none"
 	}
@@ -293,6 +293,7 @@ func (r *reader) privacy(n *yaml.Node) Privacy {
 		Mechanism: choice(o, "mechanism", mechanisms, dp.Mechanism("")),
 		Epsilon:   dp.Epsilon(o.number("epsilon")),
 		Delta:     dp.Delta(o.number("delta")),
+		Replaced:  choice(o, "neighbours", neighbours, "zeroed") == "replaced",
 	}
 }
 

@@ -204,6 +204,15 @@ var refusals = []struct{ what, base, old, new string }{
 	{"delta missing", "registry", ", delta: 1e-6", ""},
 	{"delta too large", "registry", "delta: 1e-6", "delta: 0.1"},
 	{"delta for laplace", "hospitals", "epsilon: 8", "epsilon: 8, delta: 1e-6"},
+	{"neighbours under unit attribute", "hospitals", "unit: attribute", "unit: attribute, neighbours: replaced"},
+	{"neighbours under mechanism none", "laboratories", "mechanism: none", "mechanism: none, neighbours: zeroed"},
+	{"unknown neighbours", "registry", "unit: record", "unit: record, neighbours: replace"},
+	{"numbers and categories under randomised response", "registry", privacyLine, "{unit: attribute, mechanism: randomised-response, epsilon: 1}"},
+	{"randomised response of records", "survey", "unit: attribute", "unit: record"},
+	{"delta for randomised response", "survey", "epsilon: 1", "epsilon: 1, delta: 1e-6"},
+	{"absent bits under randomised response", "survey", "missing: refuse", "missing: centre"},
+	{"squares of randomised bits", "survey", "helpers: {ones: 1}", "helpers: {ones: 1, squares: true}"},
+	{"bits flipped with probability 1/2", "survey", "bits: 12", "bits: 1"},
 	{"epsilon for none", "laboratories", "mechanism: none", "unit: record, mechanism: none, epsilon: 1"},
 
 	// Sketches.

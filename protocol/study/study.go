@@ -129,6 +129,7 @@ type Privacy struct {
 	Mechanism dp.Mechanism
 	Epsilon   dp.Epsilon // 0 for mechanism none
 	Delta     dp.Delta   // 0 unless the mechanism is gaussian
+	Replaced  bool       // unit record: a record may be replaced by another, not by zeros alone (neighbours: replaced)
 }
 
 // AnalysisKind names an analysis.

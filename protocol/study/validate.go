@@ -153,7 +153,7 @@ func (r *reader) validateOwner(s *Study, c Column, path string) {
 func (r *reader) validatePrivacy(s *Study) {
 	p := s.Privacy
 	if p.Mechanism == dp.None {
-		for _, key := range []string{"unit", "epsilon", "delta"} {
+		for _, key := range []string{"unit", "neighbours", "epsilon", "delta"} {
 			if r.given("privacy." + key) {
 				r.fail("privacy."+key, "does not belong here: mechanism none gives no guarantee").Hint = "remove the key, or choose laplace or gaussian"
 			}
@@ -170,19 +170,46 @@ func (r *reader) validatePrivacy(s *Study) {
 			r.fail("privacy.epsilon", "%v is not between %v and %v", p.Epsilon, minEpsilon, maxEpsilon).Hint = "1 is strong, 8 is weak; a study without a promise says mechanism: none"
 		}
 	}
+	if p.Unit == dp.Attribute && r.given("privacy.neighbours") {
+		r.fail("privacy.neighbours", "does not belong here: it says what a changed record becomes under unit record").Hint = "remove the key"
+	}
 	switch given := r.given("privacy.delta"); {
-	case p.Mechanism == dp.Laplace && given:
-		r.fail("privacy.delta", "does not belong here: laplace noise gives a pure epsilon").Hint = "remove the key"
+	case p.Mechanism != dp.Gaussian && given:
+		r.fail("privacy.delta", "does not belong here: %s gives a pure epsilon", p.Mechanism).Hint = "remove the key"
 	case p.Mechanism == dp.Gaussian && !given:
 		r.fail("privacy.delta", "is missing").Hint = "well below one over the number of records, like 1e-6"
 	case p.Mechanism == dp.Gaussian && (p.Delta < minDelta || p.Delta > maxDelta):
 		r.fail("privacy.delta", "%v is not between %v and %v", p.Delta, minDelta, maxDelta).Hint = "well below one over the number of records, like 1e-6"
 	}
+	r.validateRandomised(s)
 	if len(r.errs) > 0 {
 		return
 	}
 	if _, err := p.Guarantee(); err != nil {
 		r.fail("privacy", "%v", err)
+	}
+}
+
+// validateRandomised holds what randomised response, which flips bits, asks of the data.
+func (r *reader) validateRandomised(s *Study) {
+	if s.Privacy.Mechanism != dp.RandomisedResponse {
+		return
+	}
+	if s.Privacy.Unit == dp.Record {
+		r.fail("privacy.unit", "record is not what randomised-response gives: it flips single bits").Hint = "take unit: attribute"
+	}
+	if s.Records.Missing != MissingRefuse {
+		r.fail("records.missing", "%s is refused under randomised-response: what stands for an absent value is no bit", s.Records.Missing).Hint = "take missing: refuse"
+	}
+	for i, c := range s.Columns {
+		if c.Kind != Binary && s.inSketch(c) {
+			r.fail(fmt.Sprintf("columns[%d].kind", i), "%s is refused under randomised-response, which flips bits", c.Kind).Hint = "binary columns alone can be sketched; laplace takes every kind"
+		}
+	}
+	for i, sk := range s.Sketches {
+		if sk.Helpers.Squares {
+			r.fail(fmt.Sprintf("sketches[%d].helpers.squares", i), "does not belong here: a bit is its own square").Hint = "remove the key"
+		}
 	}
 }
 
@@ -207,6 +234,10 @@ func (r *reader) validateSketch(s *Study, i int) {
 			r.fail(path, "party %q would have %d features, at most %d are possible", s.Parties[party].Name, n, MaxFeatures)
 			return
 		}
+	}
+	if _, err := s.Flips(i); err != nil {
+		r.fail(path, "%v", err)
+		return
 	}
 	r.validateProjection(s, i, path)
 }
@@ -289,8 +320,8 @@ func (r *reader) validateFamily(s *Study, i int, path string) {
 		r.fail(path+".k", "%d is not the number of features, %d", sk.Projection.K, features).Hint = "leave k out: identity keeps every feature"
 	case sk.Projection.Family == projection.Hadamard && sk.Side == sketch.Columns:
 		r.fail(path+".family", "hadamard mixes the columns of a record, and does not compress the records of a columns-side sketch").Hint = otherwise
-	case sk.Projection.Family == projection.Gaussian && s.Privacy.Mechanism != dp.None:
-		r.fail(path+".family", "gaussian is refused with noise: its rows differ in length, and noise would have to cover one eight times as long as usual").Hint = "take sparse or rademacher, whose rows are all equally long and err less; gaussian goes with mechanism: none"
+	case sk.Projection.Family == projection.Gaussian && s.Privacy.Mechanism != dp.None && s.Privacy.Mechanism != dp.RandomisedResponse:
+		r.fail(path+".family", "gaussian is refused with noise: its rows differ in length, and noise would have to cover one eight times as long as usual").Hint = "take sparse or rademacher, whose rows are all equally long and err less; gaussian goes with mechanism: none or randomised-response"
 	}
 }
 

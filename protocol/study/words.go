@@ -21,7 +21,8 @@ var (
 	families     = vocabulary{what: "family", has: []string{"sparse", "rademacher", "achlioptas", "gaussian", "hadamard", "identity"}}
 	matrices     = vocabulary{what: "matrix", has: []string{"secret"}, planned: []string{"public"}}
 	units        = vocabulary{what: "unit", has: []string{"attribute", "record"}}
-	mechanisms   = vocabulary{what: "mechanism", has: []string{"laplace", "gaussian", "none"}, planned: []string{"randomised-response"}}
+	mechanisms   = vocabulary{what: "mechanism", has: []string{"laplace", "gaussian", "randomised-response", "none"}}
+	neighbours   = vocabulary{what: "kind of neighbours", has: []string{"zeroed", "replaced"}}
 	sums         = vocabulary{what: "sum", has: []string{"plain"}, planned: []string{"masked"}}
 	normalizings = vocabulary{what: "normalization", has: []string{"nfc", "trim", "casefold", "digits"}, planned: []string{"pad"}}
 	duplicates   = vocabulary{what: "rule for duplicates", has: []string{"refuse"}, planned: []string{"sum"}}

@@ -1,0 +1,64 @@
+package docs_test
+
+import (
+	"go/ast"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// named matches a test as the documents name it: its package's folder and its name.
+var named = regexp.MustCompile("`([a-z0-9/]+)` `(Test[A-Za-z0-9]+)`")
+
+// TestNamedTestsExist holds that every test that errata.md and privacy.md point at is there,
+// that every item of errata.md points at one, and that every test of an erratum is named.
+func TestNamedTestsExist(t *testing.T) {
+	have := map[[2]string]bool{}
+	for _, f := range parseAll(t) {
+		if !f.test {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") {
+				have[[2]string{f.pkg, fn.Name.Name}] = true
+			}
+		}
+	}
+	mentioned := map[[2]string]bool{}
+	for _, name := range []string{"errata.md", "privacy.md"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := named.FindAllStringSubmatch(string(text), -1)
+		if len(found) < 10 {
+			t.Errorf("%s names %d tests", name, len(found))
+		}
+		for _, m := range found {
+			mentioned[[2]string{m[1], m[2]}] = true
+			if !have[[2]string{m[1], m[2]}] {
+				t.Errorf("%s names %s in %s, which is not there", name, m[2], m[1])
+			}
+		}
+		if name != "errata.md" {
+			continue
+		}
+		items := strings.Split(string(text), "\n- ")[1:]
+		if len(items) < 15 {
+			t.Errorf("errata.md has %d items", len(items))
+		}
+		for _, item := range items {
+			item, _, _ = strings.Cut(item, "\n\n")
+			if !named.MatchString(item) {
+				first, _, _ := strings.Cut(item, "\n")
+				t.Errorf("errata.md: an item names no test: %s", first)
+			}
+		}
+	}
+	for test := range have {
+		if strings.HasPrefix(test[1], "TestErrata") && !mentioned[test] {
+			t.Errorf("errata.md does not name %s in %s", test[1], test[0])
+		}
+	}
+}

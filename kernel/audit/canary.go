@@ -1,0 +1,170 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+)
+
+// Doubt is the probability, over a mechanism's noise, that Judge fails one that keeps its
+// promise.
+const Doubt = 1e-6
+
+// Trials are scores of what a mechanism put out, independent of each other, under two
+// neighbouring data sets. A score is any function of an output; the nearer to the
+// likelihood ratio of the two data sets, the more the trials find.
+type Trials struct {
+	Without []float64
+	With    []float64 // of the data set with the canary: higher where the score is any good
+}
+
+// GaussianScore is the likelihood ratio of Gaussian noise, up to a growing function: noise
+// is what was put out less what was so without the canary, delta what the canary adds.
+func GaussianScore(noise, delta []int64) float64 {
+	var sum float64
+	for i, d := range delta {
+		sum += float64(noise[i]) * float64(d)
+	}
+	return sum
+}
+
+// LaplaceScore is the same for Laplace noise.
+func LaplaceScore(noise, delta []int64) float64 {
+	var sum int64
+	for i, d := range delta {
+		sum += magnitude(noise[i]) - magnitude(noise[i]-d)
+	}
+	return float64(sum)
+}
+
+func magnitude(v int64) int64 { return max(v, -v) }
+
+// Finding is a promise beside the least that trials leave of it.
+type Finding struct {
+	Claimed dp.Epsilon // of the release
+	Delta   dp.Delta   // at which both ε hold
+	Found   dp.Epsilon // the mechanism's true ε is at least this, but for Doubt
+	Reach   dp.Epsilon // the most that so many trials could have found
+	Trials  int        // under each data set; half of them choose the threshold
+	Passed  bool
+}
+
+// Judge bounds the ε of a mechanism from below by trials, and fails it where the bound is
+// above its claim, with probability Doubt at most if the claim is true.
+//
+// A threshold on the score tells the two data sets apart with error rates fp and fn. It
+// is chosen on the first half of the trials; on the second half both rates get an upper
+// bound of Clopper and Pearson 1934, at Doubt/2 each. Gaussian noise with parameter μ
+// allows no test to be better than Φ⁻¹(1-fp) - Φ⁻¹(fn) ≤ μ (Dong, Roth and Su 2022), which
+// is compared with the claim's μ; there the threshold is the middle between the means.
+// Pure ε allows no test (1-fn)/fp or (1-fp)/fn above e^ε; there the threshold is the one
+// that finds most.
+func Judge(claim dp.Guarantee, t Trials) (Finding, error) {
+	n := min(len(t.With), len(t.Without))
+	if n < 2 {
+		return Finding{}, fmt.Errorf("judging by %d trials: want at least 2 under each data set", n)
+	}
+	f := Finding{Claimed: claim.Epsilon(), Delta: claim.Delta(), Trials: n}
+	choose := Trials{Without: t.Without[:n/2], With: t.With[:n/2]}
+	decide := Trials{Without: t.Without[n/2 : n], With: t.With[n/2 : n]}
+	best := rates{n: len(decide.With)} // without one error
+	switch claim.Mechanism() {
+	case dp.Gaussian:
+		found, reach := decide.at(choose.middle()).mu(), best.mu()
+		f.Found, f.Reach = dp.EpsilonOf(found, f.Delta), dp.EpsilonOf(reach, f.Delta)
+		f.Passed = found <= claim.Mu()
+	case dp.Laplace, dp.RandomisedResponse:
+		f.Found, f.Reach = max(0, decide.at(choose.sharpest()).epsilon()), best.epsilon()
+		f.Passed = f.Found <= f.Claimed
+	default:
+		return Finding{}, errors.New("judging mechanism none: it claims nothing")
+	}
+	return f, nil
+}
+
+// rates are the errors of one threshold on n trials of each kind.
+type rates struct{ positives, negatives, n int }
+
+// at counts the errors of the rule "with the canary where the score reaches a threshold".
+func (t Trials) at(threshold float64) rates {
+	r := rates{n: len(t.With)}
+	for i := range t.With {
+		if t.Without[i] >= threshold {
+			r.positives++
+		}
+		if t.With[i] < threshold {
+			r.negatives++
+		}
+	}
+	return r
+}
+
+// bounds are the upper bounds of both rates.
+func (r rates) bounds() (fp, fn float64) {
+	return upper(r.positives, r.n), upper(r.negatives, r.n)
+}
+
+// upper is the bound of Clopper and Pearson on a probability of which x of n were seen: the
+// p at which x or fewer have probability Doubt/2. That probability is the regularised
+// incomplete beta function I of 1-p with n-x and x+1.
+func upper(x, n int) float64 {
+	if x >= n {
+		return 1
+	}
+	lo, hi := float64(x)/float64(n), 1.0
+	for hi-lo > 1e-12*hi {
+		mid := (lo + hi) / 2
+		if mathext.RegIncBeta(float64(n-x), float64(x+1), 1-mid) > Doubt/2 {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi
+}
+
+func (r rates) mu() dp.Mu {
+	fp, fn := r.bounds()
+	if fp >= 1 || fn >= 1 {
+		return 0
+	}
+	normal := distuv.UnitNormal
+	return dp.Mu(max(0, -normal.Quantile(fp)-normal.Quantile(fn)))
+}
+
+func (r rates) epsilon() dp.Epsilon {
+	fp, fn := r.bounds()
+	return dp.Epsilon(math.Log(max((1-fn)/fp, (1-fp)/fn)))
+}
+
+// middle is halfway between the mean scores.
+func (t Trials) middle() float64 {
+	var sum float64
+	for i := range t.With {
+		sum += t.With[i] + t.Without[i]
+	}
+	return sum / float64(2*len(t.With))
+}
+
+// sharpest is the threshold that finds the largest ε, by the rates alone, without bounds
+// of their own but with a few errors added, so that it does not chase the emptiest tail.
+func (t Trials) sharpest() float64 {
+	without, with := slices.Sorted(slices.Values(t.Without)), slices.Sorted(slices.Values(t.With))
+	n, slack := float64(len(with)), 20.0
+	best, at := math.Inf(-1), with[0]
+	for _, threshold := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(with), without...)))) {
+		below, _ := slices.BinarySearch(with, threshold)
+		kept, _ := slices.BinarySearch(without, threshold)
+		fn, fp := float64(below), n-float64(kept)
+		if found := max((n-fn)/(fp+slack), (n-fp)/(fn+slack)); found > best {
+			best, at = found, threshold
+		}
+	}
+	return at
+}

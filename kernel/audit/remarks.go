@@ -1,0 +1,49 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+// Design is what is worth a remark about a sketch whose noise is as it should be.
+type Design struct {
+	Unit           dp.Unit         // required
+	Side           sketch.Side     // required
+	Projection     projection.Spec // required
+	Columns        int             // required: values of a record in the sketch, d
+	Distance       float64         // records side: the squared distance of two records that are not alike, in encoded units
+	Variance       float64         // of the noise on a coordinate, in encoded units
+	FourthCumulant float64         // of that noise
+}
+
+// Remarks lists what a steward or a study's author may want to change.
+func (d Design) Remarks() []string {
+	var out []string
+	if d.Unit == dp.Attribute {
+		out = append(out, "attribute-level only: values are protected one at a time, and whose record it is may be found out from values that are known elsewhere")
+	}
+	if d.Side != sketch.Records || d.Projection.Family == projection.Identity {
+		return out
+	}
+	if d.Projection.K >= d.Columns {
+		return append(out, fmt.Sprintf("k = %d is not below the number of values of a record, %d: family identity errs less and gives away no more", d.Projection.K, d.Columns))
+	}
+	if best := d.bestK(); float64(d.Columns) <= best {
+		out = append(out, fmt.Sprintf("with so little noise the best k is about %.0f, and a record has only %d values: family identity errs less", math.Min(best, 1e9), d.Columns))
+	}
+	return out
+}
+
+// bestK is the k at which the variance of a squared distance is least, where the noise on
+// a coordinate does not depend on k: 2r⁴/k falls, k(8v²+2κ) rises (MECHANISMS 2b).
+func (d Design) bestK() float64 {
+	rising := 8*d.Variance*d.Variance + 2*d.FourthCumulant
+	if !(rising > 0) {
+		return math.Inf(1)
+	}
+	return d.Distance * math.Sqrt(2/rising)
+}

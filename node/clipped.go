@@ -1,0 +1,47 @@
+package node
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// clippedFile keeps, beside a release under unit record, how many records each sketch
+// had to clip. The number depends on the data and has no noise: it stays at the party,
+// in no header and no message.
+const clippedFile = "clipped.json"
+
+type clippedCounts struct {
+	Clipped []int64 `json:"clipped"` // by sketch
+}
+
+// clippedJSON writes the counts; nil where the study's unit clips nothing.
+func clippedJSON(s *study.Study, sketches []int64) ([]byte, error) {
+	if s.Privacy.Unit != dp.Record {
+		return nil, nil
+	}
+	return json.Marshal(clippedCounts{sketches})
+}
+
+// readClipped returns the counts by sketch, nil where none were kept.
+func readClipped(st *store.Store, id protocol.StudyID) ([]int64, error) {
+	file, err := st.OpenReleaseFile(id, clippedFile)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var counts clippedCounts
+	if err := json.NewDecoder(io.LimitReader(file, 1<<16)).Decode(&counts); err != nil {
+		return nil, fmt.Errorf("reading how many records were clipped: %w", err)
+	}
+	return counts.Clipped, nil
+}

@@ -1,0 +1,107 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/kernel/audit"
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed"
+)
+
+// AuditOptions make an audit of one sketch.
+type AuditOptions struct {
+	Trials  int       // under each of two data sets; default: as many as about 2^26 numbers of noise allow, 200 to 100,000
+	Entropy io.Reader // required: R, noise and the choice of neighbours come from it
+}
+
+// Audit is what a plan was found to do, as it would run: on made-up data, through
+// projection, clipping, noise and encoding.
+type Audit struct {
+	Declared dp.Sensitivity // what noise was calibrated for; zero under randomised response
+	Realised dp.Sensitivity // the most that a change of the unit was found to move the exact sketch
+	Drawn    dp.Epsilon     // randomised response: the ε of the flips as drawn
+	Finding  audit.Finding
+	Remarks  []string
+}
+
+// Passed reports whether nothing speaks against the claim.
+func (a Audit) Passed() bool {
+	covered := a.Declared == dp.Sensitivity{} || a.Realised.L1 <= a.Declared.L1 && a.Realised.L2Squared <= a.Declared.L2Squared
+	return covered && a.Drawn <= a.Finding.Claimed && a.Finding.Passed
+}
+
+// Audit makes releases of neighbouring data sets that differ most, and judges the claim
+// by what can be told apart. It takes an R of its own, since a study's seed does not
+// outlive the study, and no data. A plan without noise claims nothing and is an error.
+func (p Plan) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
+	claim := p.Noise.Guarantee()
+	if claim.Mechanism() == dp.None {
+		return Audit{}, fmt.Errorf("auditing sketch %d: mechanism none promises nothing that could be audited", p.Index+1)
+	}
+	var key [seed.Size]byte
+	if _, err := io.ReadFull(o.Entropy, key[:]); err != nil {
+		return Audit{}, fmt.Errorf("drawing a matrix to audit: %w", err)
+	}
+	root := seed.FromBytes(key)
+	g, err := dp.NewGenerator(o.Entropy)
+	if err != nil {
+		return Audit{}, err
+	}
+	defer g.Destroy()
+	out := Audit{Declared: p.Sensitivity, Remarks: p.remarks()}
+	if !p.Flips.Zero() {
+		out.Drawn = p.Flips.Epsilon()
+	}
+	if out.Realised, err = p.Realise(root, g); err != nil {
+		return Audit{}, err
+	}
+	c, err := newCanaries(p, root, g)
+	if err != nil {
+		return Audit{}, fmt.Errorf("auditing sketch %d: %w", p.Index+1, err)
+	}
+	if o.Trials == 0 {
+		rows, cols := p.Shape(int64(len(c.ids)))
+		o.Trials = int(min(max((1<<26)*int64(len(c.all))/(2*rows*cols), 200), 100_000))
+	}
+	trials, err := c.trials(ctx, o.Trials, o.Entropy)
+	if err != nil {
+		return Audit{}, fmt.Errorf("auditing sketch %d: %w", p.Index+1, err)
+	}
+	if out.Finding, err = audit.Judge(claim, trials); err != nil {
+		return Audit{}, fmt.Errorf("auditing sketch %d: %w", p.Index+1, err)
+	}
+	return out, nil
+}
+
+// remarks are those of the plan's design.
+func (p Plan) remarks() []string {
+	d := audit.Design{Unit: p.Study.Privacy.Unit, Side: p.Sketch().Side, Projection: p.Spec(), Columns: len(p.Features)}
+	if p.Sketch().Side == sketch.Records {
+		noise := p.NoiseOf(0, 1, 1)
+		d.Variance, d.FourthCumulant = noise.Variance, noise.FourthCumulant
+		for _, c := range p.attributes() {
+			d.Distance += apart(p.Study.Columns[c], p.Study.Bits)
+		}
+	}
+	return d.Remarks()
+}
+
+// apart is the mean squared distance of two values of a column, in encoded units, if they
+// are uniform within bounds, coins, categories of equal weight, or have the declared spread
+// (a third of one).
+func apart(c study.Column, bits fixedpoint.Bits) float64 {
+	switch {
+	case c.Kind == study.Binary:
+		return 0.5
+	case c.Kind == study.Categorical:
+		return 2 * (1 - 1/float64(len(c.Values)))
+	case c.Scale.Range(bits) > bits.One():
+		return 2. / 9
+	}
+	return 1. / 6
+}

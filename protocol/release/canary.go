@@ -1,0 +1,259 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/cosketch/cosketch/kernel/audit"
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/seed"
+)
+
+// A canary is a change of the study's unit whose traces in a release overlap with no
+// other canary's, so that each is a trial of its own: on the records side a row; on the
+// columns side a record whose row of R has its non-zeros to itself, and under unit attribute
+// each column of it.
+type canary struct {
+	record  int // index into canaries.ids
+	change  pair
+	column  int     // unit attribute: which value changes; -1: the whole record does
+	places  []int   // entries of the sketch that the change moves (columns side: of all; records side: of the row)
+	base    []int64 // their values without the change
+	delta   []int64 // what the change adds
+	inEntry bool    // places count within the record's row
+}
+
+type canaries struct {
+	plan Plan
+	root seed.Seed
+	ids  [][]byte
+	all  []canary
+}
+
+// Most canaries of one release, and of numbers looked at to find records for them.
+const (
+	mostRows    = 512  // records side
+	mostRecords = 2048 // columns side
+	lookedAt    = 1 << 30
+)
+
+// newCanaries lays out canaries for the worst change of the plan.
+func newCanaries(p Plan, root seed.Seed, g *dp.Generator) (*canaries, error) {
+	change, _, err := p.worst(root, g)
+	if err != nil {
+		return nil, err
+	}
+	c := &canaries{plan: p, root: root}
+	if p.Sketch().Side == sketch.Records {
+		return c, c.layRows(change)
+	}
+	if p.Study.Privacy.Unit == dp.Attribute {
+		change = p.attributePair()
+	}
+	return c, c.layRecords(change)
+}
+
+// layRows gives each canary a row. R's rows belong to columns, so all are alike.
+func (c *canaries) layRows(change pair) error {
+	base, delta, err := c.plan.moved(c.root, canaryID(0), change)
+	if err != nil {
+		return err
+	}
+	one := canary{change: change, column: -1, inEntry: true}
+	for i, d := range delta {
+		if d != 0 {
+			one.places, one.base, one.delta = append(one.places, i), append(one.base, base[i]), append(one.delta, d)
+		}
+	}
+	for i := range mostRows {
+		one.record = i
+		c.ids, c.all = append(c.ids, canaryID(i)), append(c.all, one)
+	}
+	return nil
+}
+
+// layRecords looks for records whose rows of R do not meet, and sketches all of them in
+// either state.
+func (c *canaries) layRecords(change pair) error {
+	k := c.plan.Spec().K
+	taken := make([]bool, k)
+	var rows [][]int // by record
+	for n := 0; n < 4*mostRecords && n < max(4, lookedAt/k) && len(c.ids) < mostRecords; n++ {
+		own, err := c.plan.footprint(c.root, canaryID(n))
+		if err != nil {
+			return err
+		}
+		if len(own) == 0 || slices.ContainsFunc(own, func(i int) bool { return taken[i] }) {
+			if len(own) > k/4 {
+				break // rows with few zeros: one record is all that there is room for
+			}
+			continue
+		}
+		for _, i := range own {
+			taken[i] = true
+		}
+		c.ids, rows = append(c.ids, canaryID(n)), append(rows, own)
+	}
+	states := map[bool][]int64{}
+	for _, with := range []bool{false, true} {
+		state := change.without
+		if with {
+			state = change.with
+		}
+		b, err := c.plan.bare().NewBuilder(c.root, 1)
+		if err != nil {
+			return err
+		}
+		if state != nil {
+			if err := b.Add(c.ids, slices.Repeat(state, len(c.ids))); err != nil {
+				return err
+			}
+		}
+		states[with] = b.columns.Sketch().Data
+	}
+	for record, own := range rows {
+		c.lay(record, change, own, states)
+	}
+	return nil
+}
+
+// lay adds a record's canaries: one under unit record, under unit attribute one for each
+// column that moves as far as the worst.
+func (c *canaries) lay(record int, change pair, rows []int, states map[bool][]int64) {
+	p := c.plan
+	columns := []int{-1}
+	if p.Study.Privacy.Unit == dp.Attribute {
+		columns = p.attributes()
+	}
+	var most int64
+	var laid []canary
+	for _, column := range columns {
+		one := canary{record: record, change: change, column: column}
+		for _, row := range rows {
+			for j, f := range p.Features {
+				at := row*len(p.Features) + j
+				base := states[false][at]
+				if d := states[true][at] - base; d != 0 && (column < 0 || f.Column == column) {
+					one.places, one.base, one.delta = append(one.places, at), append(one.base, base), append(one.delta, d)
+				}
+			}
+		}
+		most = max(most, p.size(normsOf(one.delta)))
+		laid = append(laid, one)
+	}
+	for _, one := range laid {
+		if p.size(normsOf(one.delta)) == most {
+			c.all = append(c.all, one)
+		}
+	}
+}
+
+// release makes one release as a party makes it, with every canary in one of its two
+// states, and returns what the aggregator decodes, records in their order.
+func (c *canaries) release(with func(canary int) bool, entropy io.Reader) (sketch.Sketch, error) {
+	b, err := c.plan.NewBuilder(c.root, 1)
+	if err != nil {
+		return sketch.Sketch{}, err
+	}
+	if err := b.Randomise(entropy); err != nil {
+		return sketch.Sketch{}, err
+	}
+	ids, values := c.records(with)
+	if err := b.Add(ids, values); err != nil {
+		return sketch.Sketch{}, err
+	}
+	out, err := b.Finish(entropy)
+	if err != nil {
+		return sketch.Sketch{}, err
+	}
+	if err := c.plan.Noise.Add(out.Sketch.Data, entropy); err != nil {
+		return sketch.Sketch{}, err
+	}
+	header, data, err := Encode(out.Sketch)
+	if err != nil {
+		return sketch.Sketch{}, err
+	}
+	got, err := Decode(header, data)
+	if err != nil || out.Order == nil {
+		return got, err
+	}
+	inOrder := got
+	inOrder.Data = make([]int64, len(got.Data))
+	for row, record := range out.Order {
+		copy(inOrder.Row(record), got.Row(row))
+	}
+	return inOrder, nil
+}
+
+// records are the data of a release.
+func (c *canaries) records(with func(canary int) bool) (ids [][]byte, values []int64) {
+	states := make([][]int64, len(c.ids))
+	for i, one := range c.all {
+		state := &states[one.record]
+		switch {
+		case one.column < 0 && with(i):
+			*state = one.change.with
+		case one.column < 0:
+			*state = one.change.without
+		default:
+			if *state == nil {
+				*state = append([]int64(nil), one.change.without...)
+			}
+			if at, n := c.plan.first(one.column); with(i) {
+				copy((*state)[at:at+n], one.change.with[at:])
+			}
+		}
+	}
+	for i, state := range states {
+		if state == nil && c.plan.Sketch().Side == sketch.Records {
+			state = make([]int64, c.plan.Values) // a row of zeros
+		}
+		if state != nil {
+			ids, values = append(ids, c.ids[i]), append(values, state...)
+		}
+	}
+	return ids, values
+}
+
+// score compares what stands at a canary's places with what was there without it.
+func (c *canaries) score(one canary, got sketch.Sketch) float64 {
+	row := got.Data
+	if one.inEntry {
+		row = got.Row(one.record)
+	}
+	noise := make([]int64, len(one.places))
+	for i, at := range one.places {
+		noise[i] = row[at] - one.base[i]
+	}
+	if c.plan.Noise.Guarantee().Mechanism() == dp.Laplace {
+		return audit.LaplaceScore(noise, one.delta)
+	}
+	return audit.GaussianScore(noise, one.delta)
+}
+
+// trials runs releases until there are so many scores under each of the two states. A
+// canary is in the one state in every other release, and its neighbour in the other.
+func (c *canaries) trials(ctx context.Context, n int, entropy io.Reader) (audit.Trials, error) {
+	var out audit.Trials
+	for r := 0; len(out.With) < n || len(out.Without) < n; r++ {
+		if err := ctx.Err(); err != nil {
+			return audit.Trials{}, err
+		}
+		with := func(i int) bool { return (i+r)%2 == 0 }
+		got, err := c.release(with, entropy)
+		if err != nil {
+			return audit.Trials{}, fmt.Errorf("release %d of an audit: %w", r+1, err)
+		}
+		for i, one := range c.all {
+			if s := c.score(one, got); with(i) {
+				out.With = append(out.With, s)
+			} else {
+				out.Without = append(out.Without, s)
+			}
+		}
+	}
+	return out, nil
+}

@@ -23,6 +23,7 @@ type Builder struct {
 	row     []int64 // scratch: one record's features
 	batch   []int64
 	labels  [][]byte
+	text    []byte // that labels are made of
 }
 
 // NewBuilder derives this side's row key from the seed and returns a builder
@@ -161,13 +162,17 @@ func (b *Builder) derive(values []int64) {
 func (b *Builder) recordLabels(ids [][]byte) [][]byte {
 	b.labels = b.labels[:0]
 	party := b.plan.Study.Parties[b.plan.Party].ID
+	text := b.text[:0]
 	for _, id := range ids {
 		if b.plan.Study.Partition == study.Vertical {
 			b.labels = append(b.labels, stream.VerticalRecordLabel(id))
-		} else {
-			b.labels = append(b.labels, stream.HorizontalRecordLabel(party, id))
+			continue
 		}
+		from := len(text)
+		text = stream.AppendHorizontalRecordLabel(text, party, id)
+		b.labels = append(b.labels, text[from:]) // which stays if text moves on
 	}
+	b.text = text
 	return b.labels
 }
 

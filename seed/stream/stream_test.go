@@ -97,7 +97,7 @@ func TestLabels(t *testing.T) {
 		"column":     {ColumnLabel("age"), "\x00\x00\x00\x03age"},
 		"value":      {ValueLabel("ward", "é"), "\x00\x00\x00\x04ward\x00\x00\x00\x02é"},
 		"vertical":   {VerticalRecordLabel([]byte("id")), "id"},
-		"horizontal": {HorizontalRecordLabel(party, []byte("1")), "\x00\x00\x00\x20" + string(party[:]) + "1"},
+		"horizontal": {AppendHorizontalRecordLabel(nil, party, []byte("1")), "\x00\x00\x00\x20" + string(party[:]) + "1"},
 		"appended":   {AppendHorizontalRecordLabel([]byte("x"), party, nil), "x\x00\x00\x00\x20" + string(party[:])},
 	} {
 		if string(c.got) != c.want {

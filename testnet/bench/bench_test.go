@@ -91,7 +91,7 @@ func TestTextWidth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := reference{Software: []string{"Python 3"}}
+	r := reference{Software: []string{"Python 3.11.2", "scikit-learn 1.2.1", "numpy 1.24.2", "scipy 1.10.1", "openblas 0.3.21"}}
 	if err := json.Unmarshal([]byte(`[
 		{"side": "records", "method": "sklearn GaussianRandomProjection", "threads": 2, "seconds": 1234},
 		{"side": "records", "method": "sklearn SparseRandomProjection", "threads": 1, "seconds": 1234},
@@ -103,7 +103,7 @@ func TestTextWidth(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(text.String()) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 100 && strings.Contains(line, "cosketch") {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width {
 			t.Errorf("%d wide: %s", n, line)
 		}
 	}

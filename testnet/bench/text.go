@@ -7,16 +7,20 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/cosketch/cosketch/kernel/projection"
 )
 
-// Text writes the comparison as a table, at most 100 columns wide.
+// width is the widest line of the text.
+const width = 100
+
+// Text writes the comparison as tables, with what has to be known to read them.
 func Text(w io.Writer, c Comparison) error {
 	var out strings.Builder
 	if c.busy() {
-		fmt.Fprintf(&out, "This machine was busy before the run (load average %.1f on %d processors): times are too long, those\n"+
-			"on all processors most of all.\n\n", c.Load, c.Threads)
+		paragraph(&out, "This machine was busy before the run (load average %.1f on %d processors): times are too long, those on all processors most of all.", c.Load, c.Threads)
+		out.WriteString("\n")
 	}
 	for rest := c.Times; len(rest) > 0; {
 		n := 1
@@ -26,20 +30,40 @@ func Text(w io.Writer, c Comparison) error {
 		writeTask(&out, rest[:n])
 		rest = rest[n:]
 	}
-	fmt.Fprintf(&out, "Seconds are the best of %d on %s.\n", c.Repeat, strings.Join(c.Software, ", "))
-	out.WriteString("Under a letter: how many times as fast as that, on as many threads where that was measured.\n")
+	paragraph(&out, "Seconds are the best of %d on %s.", c.Repeat, strings.Join(c.Software, ", "))
+	paragraph(&out, "Under a letter: how many times as fast as that, on as many threads where that was measured.")
 	for _, f := range projection.Families() {
 		if usesFamily(c.Times, f.Family) {
-			fmt.Fprintf(&out, "%s: entries %s; scale %s (%s).\n", f.Family, f.Entries, f.Scale, f.Source)
+			paragraph(&out, "%s: entries %s; scale %s (%s).", f.Family, f.Entries, f.Scale, f.Source)
 		}
 	}
 	if c.Absent != "" {
-		fmt.Fprintf(&out, "scikit-learn is absent (%s): only ours was measured. Debian has it as python3-sklearn.\n", c.Absent)
+		paragraph(&out, "scikit-learn is absent (%s): only ours was measured. Debian has it as python3-sklearn.", c.Absent)
 	}
 	if _, err := io.WriteString(w, out.String()); err != nil {
 		return fmt.Errorf("writing the comparison: %w", err)
 	}
 	return nil
+}
+
+// paragraph writes words in lines of the width.
+func paragraph(out *strings.Builder, format string, args ...any) {
+	column := 0
+	for i, word := range strings.Fields(fmt.Sprintf(format, args...)) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case column+1+n > width:
+			out.WriteString("\n")
+			column = 0
+		default:
+			out.WriteString(" ")
+			column++
+		}
+		out.WriteString(word)
+		column += n
+	}
+	out.WriteString("\n")
 }
 
 // writeTask writes the lines of one task. The methods of others have a letter, which

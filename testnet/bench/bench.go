@@ -32,7 +32,7 @@ type Comparison struct {
 func Run(ctx context.Context, w Workload, log io.Writer) (Comparison, error) {
 	load := loadAverage()
 	fmt.Fprintln(log, "measuring scikit-learn, numpy and scipy")
-	others, err := installed(ctx, w)
+	others, err := installed(ctx, interpreters, w)
 	if err != nil {
 		return Comparison{}, err
 	}

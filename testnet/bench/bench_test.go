@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -124,6 +125,21 @@ func TestAbsent(t *testing.T) {
 	r, err := theirs(context.Background(), filepath.Join(t.TempDir(), "python3"), workload(t))
 	if err != nil || r.Absent == "" {
 		t.Errorf("no interpreter: %+v, %v, want that it is absent", r, err)
+	}
+	broken, has := filepath.Join(t.TempDir(), "broken"), filepath.Join(t.TempDir(), "python3")
+	for path, script := range map[string]string{
+		broken: "#!/bin/sh\nexit 3\n",
+		has:    "#!/bin/sh\necho '{\"times\": [{\"side\": \"records\", \"method\": \"a\", \"threads\": 1, \"seconds\": 1}]}'\n",
+	} {
+		if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err := installed(t.Context(), []string{"/nowhere/python3", broken, has, broken}, workload(t)); err != nil || len(r.Times) != 1 {
+		t.Errorf("the third of four interpreters: %+v, %v", r, err)
+	}
+	if _, err := installed(t.Context(), []string{broken}, workload(t)); err == nil {
+		t.Error("a broken interpreter is no error")
 	}
 	if r, err := parse([]byte(`{"absent": "No module named 'sklearn'"}`), workload(t)); err != nil || r.Absent == "" {
 		t.Errorf("no package: %+v, %v, want that it is absent", r, err)

@@ -35,9 +35,9 @@ type reference struct {
 
 // installed runs the script with the first interpreter that has what it takes. Without
 // one it tells what the last lacks.
-func installed(ctx context.Context, w Workload) (r reference, err error) {
+func installed(ctx context.Context, interpreters []string, w Workload) (r reference, err error) {
 	for _, interpreter := range interpreters {
-		if r, err = theirs(ctx, interpreter, w); err != nil || r.Absent == "" {
+		if r, err = theirs(ctx, interpreter, w); err == nil && r.Absent == "" || ctx.Err() != nil {
 			break
 		}
 	}

@@ -9,12 +9,13 @@ import (
 
 // Time is one line of a comparison.
 type Time struct {
-	Task    string             `json:"task"`
-	Method  string             `json:"method"`
-	Threads int                `json:"threads"`
-	Seconds float64            `json:"seconds"`               // best of Repeat
-	Ours    bool               `json:"ours"`                  // else something to compare with
-	Faster  map[string]float64 `json:"faster_than,omitempty"` // of ours, by the other's method: its seconds over these
+	Task      string             `json:"task"`
+	Method    string             `json:"method"`
+	Threads   int                `json:"threads"`
+	Seconds   float64            `json:"seconds"`               // best of Repeat
+	Ours      bool               `json:"ours"`                  // else something to compare with
+	Additions int64              `json:"additions,omitempty"`   // of ours: what projecting one record takes
+	Faster    map[string]float64 `json:"faster_than,omitempty"` // of ours, by the other's method: its seconds over these
 }
 
 // Comparison is what one run measured.

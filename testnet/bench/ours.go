@@ -61,8 +61,9 @@ func oursRecords(r Records) (out []line, err error) {
 		if err != nil {
 			return nil, err
 		}
+		additions := fixed.Spec().Cost(r.D).Additions
 		for _, n := range workers() {
-			out = append(out, line{Time{Task: r.task(), Method: method(family), Threads: n, Ours: true}, func() error {
+			out = append(out, line{Time{Task: r.task(), Method: method(family), Threads: n, Ours: true, Additions: additions}, func() error {
 				b, err := sketch.NewRecords(fixed, sketch.RecordsOptions{Largest: largest, Workers: n})
 				if err != nil {
 					return err
@@ -88,8 +89,10 @@ func oursColumns(c Columns) (out []line, err error) {
 	if err != nil {
 		return nil, err
 	}
+	own := Time{Task: c.task(), Ours: true, Additions: matrix.Spec().Cost(c.N).Additions}
 	for _, n := range workers() {
-		out = append(out, line{Time{Task: c.task(), Method: method(projection.Sparse) + " s=1, from ids", Threads: n, Ours: true}, func() error {
+		own.Method, own.Threads = method(projection.Sparse)+" s=1, from ids", n
+		out = append(out, line{own, func() error {
 			b, err := sketch.NewColumns(matrix, sketch.ColumnsOptions{Columns: c.N, Largest: largest, Workers: n})
 			if err != nil {
 				return err
@@ -102,7 +105,8 @@ func oursColumns(c Columns) (out []line, err error) {
 		}})
 	}
 	for _, n := range workers() {
-		out = append(out, line{Time{Task: c.task(), Method: method(projection.Sparse) + " s=1, R given", Threads: n, Ours: true}, func() error {
+		own.Method, own.Threads = method(projection.Sparse)+" s=1, R given", n
+		out = append(out, line{own, func() error {
 			given(c, places, x, n)
 			return nil
 		}})

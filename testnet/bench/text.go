@@ -31,7 +31,7 @@ func Text(w io.Writer, c Comparison) error {
 		rest = rest[n:]
 	}
 	paragraph(&out, "Seconds are the best of %d on %s.", c.Repeat, strings.Join(c.Software, ", "))
-	paragraph(&out, "Under a letter: how many times as fast as that, on as many threads where that was measured.")
+	paragraph(&out, "Additions are those of one record. Under a letter: how many times as fast as that, on as many threads where that was measured.")
 	for _, f := range projection.Families() {
 		if usesFamily(c.Times, f.Family) {
 			paragraph(&out, "%s: entries %s; scale %s (%s).", f.Family, f.Entries, f.Scale, f.Source)
@@ -77,7 +77,7 @@ func writeTask(out *strings.Builder, times []Time) {
 	}
 	letter := func(method string) string { return string(rune('a' + slices.Index(others, method))) }
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "%s\tthreads\tseconds", times[0].Task)
+	fmt.Fprintf(table, "%s\tadditions\tthreads\tseconds", times[0].Task)
 	for _, method := range others {
 		fmt.Fprintf(table, "\t%6s", letter(method))
 	}
@@ -86,7 +86,11 @@ func writeTask(out *strings.Builder, times []Time) {
 		if !t.Ours {
 			name = letter(t.Method) + " " + name
 		}
-		fmt.Fprintf(table, "\n  %s\t%7d\t%7.3f", name, t.Threads, t.Seconds)
+		additions := ""
+		if t.Additions > 0 {
+			additions = fmt.Sprint(t.Additions)
+		}
+		fmt.Fprintf(table, "\n  %s\t%9s\t%7d\t%7.3f", name, additions, t.Threads, t.Seconds)
 		for _, method := range others {
 			if ratio, ok := t.Faster[method]; ok {
 				fmt.Fprintf(table, "\t%6.2f", ratio)

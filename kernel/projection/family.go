@@ -86,13 +86,14 @@ func (s Spec) Cost(d int) Cost {
 }
 
 func (s Spec) family() (family, error) {
-	var names []string
 	for _, f := range families() {
-		name := f.about().Family
-		if name == s.Family {
+		if f.about().Family == s.Family {
 			return f, nil
 		}
-		names = append(names, string(name))
+	}
+	var names []string
+	for _, about := range Families() {
+		names = append(names, string(about.Family))
 	}
 	last := len(names) - 1
 	return nil, fmt.Errorf("unknown projection family %q: want %s or %s", string(s.Family), strings.Join(names[:last], ", "), names[last])

@@ -36,6 +36,9 @@ func TestFamilies(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "want sparse, rademacher, achlioptas, gaussian, hadamard or identity") {
 		t.Errorf("unknown family: %v", err)
 	}
+	if n := testing.AllocsPerRun(10, func() { Spec{Identity, 8, 0}.Scale() }); n > 0 {
+		t.Errorf("%.0f allocations to find the last family", n)
+	}
 	if (Spec{Family: "none"}).ServesColumns() {
 		t.Error("an unknown family serves the columns side")
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 type benchOptions struct {
-	Rows    int           `default:"100000" help:"Records on the records side, at most 100000; the columns side has ten times as many. Fewer make a quick try."`
+	Rows    int           `default:"100000" help:"Records of 1,024 columns, at most 100000; the other shapes grow with it. Fewer make a quick try."`
 	Repeat  int           `default:"5" help:"Times that each method runs; the best counts."`
 	Format  string        `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
 	Timeout time.Duration `default:"10m" help:"Give up after this time."`

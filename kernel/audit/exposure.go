@@ -67,18 +67,8 @@ func Expose(shape Shape) (Exposure, error) {
 // held is how many labels R has rows for, and how many functions of a value are
 // sketched.
 func (s Shape) held() (n, functions int, err error) {
-	p := s.Projection
-	switch p.Family {
-	case projection.Sparse:
-		if p.S < 1 || p.S > p.K {
-			return 0, 0, fmt.Errorf("projection %v has s outside 1 to k", p)
-		}
-	case projection.Rademacher, projection.Achlioptas, projection.Gaussian, projection.Hadamard, projection.Identity:
-	default:
-		return 0, 0, fmt.Errorf("unknown projection family %q", p.Family)
-	}
-	if p.K < 1 {
-		return 0, 0, fmt.Errorf("projection %v has k below 1", p)
+	if err := s.Projection.Validate(); err != nil {
+		return 0, 0, err
 	}
 	switch s.Side {
 	case sketch.Columns:

@@ -73,8 +73,8 @@ func TestExposeRefuses(t *testing.T) {
 		{Shape{Side: sketch.Records, Projection: signs(1)}, "0 columns"},
 		{Shape{Projection: signs(1), Records: 1}, "unknown side"},
 		{Shape{Side: sketch.Columns, Records: 5}, "unknown projection family"},
-		{Shape{Side: sketch.Columns, Projection: signs(0), Records: 5}, "k below 1"},
-		{Shape{Side: sketch.Columns, Projection: sparse(4, 5), Records: 5}, "s outside 1 to k"},
+		{Shape{Side: sketch.Columns, Projection: signs(0), Records: 5}, "k must be between 1"},
+		{Shape{Side: sketch.Columns, Projection: sparse(4, 5), Records: 5}, "s must"},
 	} {
 		if _, err := Expose(test.shape); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("error %v, want one with %q", err, test.want)

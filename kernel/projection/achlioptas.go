@@ -13,11 +13,32 @@ import (
 // is the sensitivity. So noise is √3 times that of rademacher, which also errs
 // less: scaled entries have the fourth moment of Gaussian ones, hence
 // Var|zR|² = 2|z|⁴/K and Var⟨xR, yR⟩ = (|x|²|y|² + ⟨x,y⟩²)/K. What it saves is time: a
-// record costs about K/3 additions for each column of a columns-side sketch.
+// record costs about K/3 additions for each column of a columns-side sketch. Sums of
+// entries below 2^b are exact for 2^(62−b) records.
 //
 // The bytes of the block's keystream give the entries in order: +1 below 42, −1 below
 // 84, 0 below 252; the other four bytes are skipped.
 type achlioptas struct{}
+
+// Achlioptas is the family's name.
+const Achlioptas Family = "achlioptas"
+
+func (achlioptas) about() About {
+	return About{
+		Family:  Achlioptas,
+		Entries: "+1, 0 and −1 with probability 1/6, 2/3 and 1/6",
+		Scale:   "√(3/k)",
+		Source:  "Achlioptas 2003",
+		Columns: true,
+	}
+}
+
+// cost counts a third of the entries as places of four bytes, and the two matrices of
+// signs that they become.
+func (achlioptas) cost(s Spec, d int) Cost {
+	entries := int64(d) * int64(s.K)
+	return Cost{Additions: entries / 3, Bytes: entries/3*4 + 4*(entries/8)}
+}
 
 func (achlioptas) check(s Spec) error { return noNonZeros(s) }
 

@@ -1,16 +1,27 @@
 package projection
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
-// family is what a distribution of R has to tell and to make. Adding one means
-// adding a file with its implementation and a line in Spec.family.
+// families are all that there are, in the order in which users are told of them. To add
+// one is to add a file with its implementation, and to name it here.
+func families() []family {
+	return []family{sparse{}, rademacher{}, achlioptas{}, gaussian{}, hadamard{}, identity{}}
+}
+
+// family is what a distribution of R has to tell and to make.
 type family interface {
+	// about names the family and what it is made of.
+	about() About
+	// cost returns what projecting records of d columns costs.
+	cost(s Spec, d int) Cost
 	// check refuses a spec that does not fit the family; K is in range already.
 	check(Spec) error
 	// norms returns the norms of integer rows.
 	norms(Spec) norms
-	// blank returns a row to be drawn, or nil for a family whose rows are not a
-	// function of a label alone.
+	// blank returns a row to be drawn, nil if the family serves the records side only.
 	blank(Spec) keyedRow
 	// fix returns the rows of a list of labels.
 	fix(Spec, Source, [][]byte) ([]row, error)
@@ -41,23 +52,51 @@ type keyedRow interface {
 	addOuter(u, x []int64)
 }
 
-func (s Spec) family() (family, error) {
-	switch s.Family {
-	case Sparse:
-		return sparse{}, nil
-	case Rademacher:
-		return rademacher{}, nil
-	case Achlioptas:
-		return achlioptas{}, nil
-	case Gaussian:
-		return gaussian{}, nil
-	case Hadamard:
-		return hadamard{}, nil
-	case Identity:
-		return identity{}, nil
+// About says what a family is.
+type About struct {
+	Family  Family `json:"family"`
+	Entries string `json:"entries"` // of integer rows, and how likely they are
+	Scale   string `json:"scale"`   // the formula of Spec.Scale
+	Source  string `json:"source"`  // who described it
+	Columns bool   `json:"columns"` // has rows for records, so serves the columns side too
+}
+
+// Families returns what there is, in the order in which to tell users of it.
+func Families() []About {
+	var out []About
+	for _, f := range families() {
+		out = append(out, f.about())
 	}
-	return nil, fmt.Errorf("unknown projection family %q: want %s, %s, %s, %s, %s or %s",
-		string(s.Family), Sparse, Rademacher, Achlioptas, Gaussian, Hadamard, Identity)
+	return out
+}
+
+// Cost is what a projection takes, up to small terms.
+type Cost struct {
+	Additions int64 // for a record of d columns, on either side
+	Bytes     int64 // memory of a party that holds R for d columns, on the records side
+}
+
+// Cost returns what projecting records of d columns costs. The spec is valid.
+func (s Spec) Cost(d int) Cost {
+	f, err := s.family()
+	if err != nil {
+		return Cost{}
+	}
+	return f.cost(s, d)
+}
+
+func (s Spec) family() (family, error) {
+	for _, f := range families() {
+		if f.about().Family == s.Family {
+			return f, nil
+		}
+	}
+	var names []string
+	for _, about := range Families() {
+		names = append(names, string(about.Family))
+	}
+	last := len(names) - 1
+	return nil, fmt.Errorf("unknown projection family %q: want %s or %s", string(s.Family), strings.Join(names[:last], ", "), names[last])
 }
 
 // drawn returns the rows of a list of labels of a keyed family.

@@ -13,14 +13,33 @@ import (
 // any error of a sketch. Variances: Var|zR|² = 2|z|⁴/K and
 // Var⟨xR, yR⟩ = (|x|²|y|² + ⟨x,y⟩²)/K. Integer row norms: ℓ1 ≤ 32767·K and
 // ℓ2² ≤ 32767²·K, where rows are about 4096·√K long: a bound eight times too large, so
-// noise calls for another family. The largest record count is 2^15 times smaller
-// than that of signs.
+// noise calls for another family. A record costs K multiplications for each of its
+// columns. Sums of entries below 2^b are exact for 2^(47−b) records.
 //
 // Entry i takes the i-th little-endian 64-bit word of the block's keystream: it is
 // negative if the low bit is 1; the other 63 bits u give the magnitude, the number of
 // j from 1 to 32767 with 2^63·P(|N(0,1)| < (j − 1/2)/4096) ≤ u, the left side rounded.
 // Each probability is off by at most 2^-63.
 type gaussian struct{}
+
+// Gaussian is the family's name.
+const Gaussian Family = "gaussian"
+
+func (gaussian) about() About {
+	return About{
+		Family:  Gaussian,
+		Entries: "round(4096·N(0,1)), of 16 bits",
+		Scale:   "1/(4096·√k)",
+		Source:  "Johnson and Lindenstrauss 1984; Liu, Kargupta and Ryan 2006",
+		Columns: true,
+	}
+}
+
+// cost counts a multiplication and an addition as one.
+func (gaussian) cost(s Spec, d int) Cost {
+	entries := int64(d) * int64(s.K)
+	return Cost{Additions: entries, Bytes: 2 * entries}
+}
 
 const (
 	gaussianUnit    = 1 << 12   // of one standard deviation

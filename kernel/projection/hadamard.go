@@ -14,8 +14,10 @@ import (
 // columns of the Hadamard matrix of order d', without repetition, its first d rows each
 // with a random sign. Entries: ±1. Scale 1/√K. Integer row norms: ℓ1 = K, ℓ2² = K.
 // Variances are those of rademacher times (d' − K)/(d' − 1): none at K = d', where the
-// scaled rows are orthonormal, an exact rotation. A record costs about d'·log₂ d'
-// additions, whatever K is, two in one machine word (see transform.go).
+// scaled rows are orthonormal, an exact rotation. A record costs d'·log₂ d' additions
+// whatever K is, of which kernels.HadamardProduct makes 8 or 16 at once: the last of
+// them for kept columns alone would not pay, as picking these costs more. Projected rows
+// are exact for 2^(62−b) columns of entries below 2^b.
 //
 // The sign of column j, by its position in the list, is − if the low bit of its
 // label's block is 1 and + otherwise. The K columns are the first K of a permutation
@@ -25,6 +27,24 @@ import (
 // where t is the high 64 bits of w_i × (d' − i). A place's probability is off by at
 // most 2^-40 of itself.
 type hadamard struct{}
+
+// Hadamard is the family's name.
+const Hadamard Family = "hadamard"
+
+func (hadamard) about() About {
+	return About{
+		Family:  Hadamard,
+		Entries: "±1: k columns of a Hadamard matrix, a random sign for each row",
+		Scale:   "1/√k",
+		Source:  "Ailon and Chazelle 2009; Tropp 2011",
+	}
+}
+
+// cost counts the signs, and the transform's scratch.
+func (hadamard) cost(s Spec, d int) Cost {
+	size := HadamardSize(d)
+	return Cost{Additions: int64(size) * int64(bits.Len(uint(size))-1), Bytes: 16*int64(size) + 8*int64(s.K)}
+}
 
 func (hadamard) check(s Spec) error { return noNonZeros(s) }
 
@@ -72,11 +92,13 @@ func (hadamard) fix(s Spec, source Source, labels [][]byte) ([]row, error) {
 	if s.K > size {
 		return nil, fmt.Errorf("k must be at most %d, the least power of two that holds %d columns", size, len(labels))
 	}
-	t := &transform{size: size, keep: permuted(sources.permutation, size, s.K), minus: make([]int64, len(labels))}
-	rows := make([]row, len(labels))
+	minus := make([]int64, len(labels))
 	for j, label := range labels {
 		block := source.Block(label)
-		t.minus[j] = -int64(block[0] & 1)
+		minus[j] = -int64(block[0] & 1)
+	}
+	t, rows := newTransform(size, permuted(sources.permutation, size, s.K), minus), make([]row, len(labels))
+	for j := range rows {
 		rows[j] = hadamardRow{t, j}
 	}
 	return rows, nil

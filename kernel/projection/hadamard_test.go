@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
 // permuting is the source of permutations in tests: another key than that of signs.
@@ -69,14 +71,14 @@ func denseHadamard(k int, signs, permutation Source, labels [][]byte) [][]int64 
 	return rows
 }
 
-// The fast transform, the rows one by one and the written-out matrix agree, also for
-// entries that two in a word cannot hold.
+// The fast transform of every level, the rows one by one and the written-out matrix
+// agree, also for entries beyond 16 bits.
 func TestHadamardEqualsDense(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := rapid.IntRange(1, 70).Draw(t, "d")
-		k := rapid.IntRange(1, HadamardSize(d)).Draw(t, "k")
+		d := rapid.IntRange(1, 300).Draw(t, "d")
+		k := rapid.IntRange(1, min(HadamardSize(d), 70)).Draw(t, "k")
 		m := rapid.IntRange(1, 3).Draw(t, "m")
-		largest := rapid.SampledFrom([]int64{0, 1, 1 << 14, 1<<31/64 - 1, 1 << 31 / 64, 1 << 31, 1 << 50}).Draw(t, "largest")
+		largest := rapid.SampledFrom([]int64{0, 1, 1 << 14, 1<<15 - 1, 1 << 15, 1 << 31, 1 << 50}).Draw(t, "largest")
 		x := rapid.SliceOfN(rapid.OneOf(rapid.Int64Range(-largest, largest), rapid.Just(largest), rapid.Just(-largest)), m*d, m*d).Draw(t, "x")
 		n := rapid.IntRange(0, 1<<30).Draw(t, "key")
 		spec, labels := Spec{Hadamard, k, 0}, numbered(d)
@@ -85,8 +87,7 @@ func TestHadamardEqualsDense(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := denseHadamard(k, trial(n), permuting(n), labels)
-		got, want, slow := make([]int64, m*k), make([]int64, m*k), make([]int64, m*k)
-		got[0] = 99 // overwritten
+		want, slow := make([]int64, m*k), make([]int64, m*k)
 		for i := range m {
 			for j, c := range x[i*d : (i+1)*d] {
 				for p, e := range rows[j] {
@@ -95,9 +96,12 @@ func TestHadamardEqualsDense(t *testing.T) {
 				fixed.rows[j].addScaled(slow[i*k:(i+1)*k], c)
 			}
 		}
-		fixed.Project(got, x)
-		if !slices.Equal(got, want) {
-			t.Fatalf("%v of %d columns: %v, want %v", spec, d, got, want)
+		for _, level := range kernels.Levels() {
+			got := slices.Repeat([]int64{99}, m*k) // overwritten
+			fixed.product.multiply(got, x, &scratch{level: level})
+			if !slices.Equal(got, want) {
+				t.Fatalf("%v, %v of %d columns: %v, want %v", level, spec, d, got, want)
+			}
 		}
 		if !slices.Equal(slow, want) {
 			t.Fatalf("%v of %d columns, row by row: %v, want %v", spec, d, slow, want)
@@ -105,47 +109,31 @@ func TestHadamardEqualsDense(t *testing.T) {
 	})
 }
 
-// The bound below which two halves share a word is the right one: at it, one above
-// and one below, extreme records give the exact sums.
-func TestHadamardAtTheEdgeOfWords(t *testing.T) {
-	for _, d := range []int{2, 4, 64, 1024} {
-		fixed, err := FixHadamard(Spec{Hadamard, d, 0}, trial(1), permuting(1), numbered(d))
+// The largest records that the kernels take, at the largest order, and those one larger
+// in either way, give the exact sums.
+func TestHadamardAtTheEdgeOfKernels(t *testing.T) {
+	for _, d := range []int{1, 2, 64, 1024, kernels.MostHadamard, 2 * kernels.MostHadamard} {
+		fixed, err := FixHadamard(Spec{Hadamard, min(d, 4), 0}, trial(1), permuting(1), numbered(d))
 		if err != nil {
 			t.Fatal(err)
 		}
-		edge := int64(1<<31) / int64(d/2)
-		for _, largest := range []int64{edge - 2, edge - 1, edge, edge + 1, 1<<31 - 1, 1 << 31} {
-			x, y := make([]int64, d), make([]int64, d)
-			for column := range 4 { // the records that this column of R is largest on
+		k := fixed.spec.K
+		x, y := make([]int64, d), make([]int64, k)
+		for _, largest := range []int64{math.MaxInt16, 1 << 15, 1<<15 + 1, 1 << 31} {
+			for column := range k { // the records that this column of R is largest on
+				r := make([]int64, k)
 				for j := range x {
-					r := make([]int64, d)
+					clear(r)
 					fixed.rows[j].addScaled(r, 1)
-					x[j] = largest * r[column%d]
+					x[j] = -largest * r[column]
 				}
-				fixed.Project(y, x)
-				if y[column%d] != int64(d)*largest {
-					t.Fatalf("d = %d, entries of %d: %d, want %d", d, largest, y[column%d], int64(d)*largest)
+				for _, level := range kernels.Levels() {
+					fixed.product.multiply(y, x, &scratch{level: level})
+					if y[column] != int64(d)*-largest {
+						t.Fatalf("%v: d = %d, entries of %d: %d, want %d", level, d, largest, y[column], int64(d)*-largest)
+					}
 				}
 			}
-		}
-	}
-}
-
-// The transform equals a naive product with Sylvester's matrix at every order.
-func TestWalshHadamardEqualsNaive(t *testing.T) {
-	for n := 1; n <= 1024; n *= 2 {
-		v, want := make([]int64, n), make([]int64, n)
-		for i := range v {
-			v[i] = int64(i*i*7919%20011) - 10000
-		}
-		for j := range want {
-			for i, c := range v {
-				want[j] += c * int64(1-2*(bits.OnesCount(uint(i&j))%2))
-			}
-		}
-		walshHadamard(v)
-		if !slices.Equal(v, want) {
-			t.Fatalf("order %d", n)
 		}
 	}
 }

@@ -5,9 +5,23 @@ import "fmt"
 // identity does not project: for when there are no more columns than the best K.
 //
 // Entries: row j is the j-th unit vector, so K is the number of columns. Scale 1.
-// Integer row norms: ℓ1 = 1, ℓ2² = 1. Variance 0. Its rows have no label and
+// Integer row norms: ℓ1 = 1, ℓ2² = 1. Variance 0. A record is copied. Its rows have no label and
 // no randomness; it serves the records side only.
 type identity struct{}
+
+// Identity is the family's name.
+const Identity Family = "identity"
+
+func (identity) about() About {
+	return About{
+		Family:  Identity,
+		Entries: "1 at the column, otherwise 0: no projection",
+		Scale:   "1",
+		Source:  "none",
+	}
+}
+
+func (identity) cost(_ Spec, d int) Cost { return Cost{Additions: int64(d), Bytes: 24 * int64(d)} }
 
 func (identity) check(s Spec) error { return noNonZeros(s) }
 

@@ -69,11 +69,10 @@ func New(spec Spec, source Source) (*Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := f.blank(spec)
-	if r == nil {
+	if !f.about().Columns {
 		return nil, fmt.Errorf("projection %s: serves the records side only, as it has one row for each column (use %s or %s)", spec, Sparse, Rademacher)
 	}
-	return &Matrix{spec: spec, source: source, row: r, scratch: scratch{level: kernels.Best()}}, nil
+	return &Matrix{spec: spec, source: source, row: f.blank(spec), scratch: scratch{level: kernels.Best()}}, nil
 }
 
 // Spec returns the matrix's description.

@@ -5,17 +5,8 @@ import (
 	"math"
 )
 
-// Family names a distribution of R.
+// Family names a distribution of R. Each has a file with its definition.
 type Family string
-
-const (
-	Sparse     Family = "sparse"     // S entries ±1 in each row, one per block of K/S; scale 1/√S
-	Rademacher Family = "rademacher" // K entries ±1; scale 1/√K
-	Achlioptas Family = "achlioptas" // K entries +1, 0 and −1 with probability 1/6, 2/3 and 1/6; scale √(3/K)
-	Gaussian   Family = "gaussian"   // K entries round(4096·N(0,1)); scale 1/(4096·√K)
-	Hadamard   Family = "hadamard"   // K columns of a Hadamard matrix with random signs of rows; scale 1/√K
-	Identity   Family = "identity"   // no projection: K is the number of columns; scale 1
-)
 
 // MaxK is the largest dimension of a projected vector.
 const MaxK = 1 << 24
@@ -77,6 +68,14 @@ func (s Spec) RowL1() int64 { return s.norms().l1 }
 // one entry by one unit. The spec is valid.
 func (s Spec) RowL2Squared() int64 { return s.norms().l2Squared }
 
+// LongestRow returns how many times as long as usual a row of R can be: the length that
+// noise has to cover over the root of the mean squared one. It is 1 where all rows are
+// equally long, whatever K and S are.
+func (s Spec) LongestRow() float64 {
+	one := Spec{Family: s.Family, K: 1, S: 1}
+	return math.Sqrt(float64(one.RowL2Squared())) * one.Scale()
+}
+
 // OrthogonalRows reports whether the rows of d columns on the records side are
 // exactly orthogonal: Identity, and Hadamard that keeps all of its columns. The
 // projection then is a rotation, and loses nothing. The spec is valid.
@@ -87,9 +86,16 @@ func (s Spec) OrthogonalRows(d int) bool {
 // LargestRecordCount returns how many rows of R, each times an entry of absolute
 // value at most largest, may be added before an int64 sum can reach 2^62. On the
 // columns side that is a number of records, on the records side a number of
-// columns. The spec is valid; a largest below 1 counts as 1.
+// columns. With entries of up to 14 bits that is 2^48 for signs and zeros, and 2^33 for
+// Gaussian. Package sketch refuses more. The spec is valid; a largest below 1 counts as 1.
 func (s Spec) LargestRecordCount(largest int64) int64 {
 	return (1<<62 - 1) / max(largest, 1) / s.norms().largest
+}
+
+// ServesColumns reports whether the family has rows for records, as New needs.
+func (s Spec) ServesColumns() bool {
+	f, err := s.family()
+	return err == nil && f.about().Columns
 }
 
 func (s Spec) norms() norms {

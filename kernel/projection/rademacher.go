@@ -10,13 +10,33 @@ import (
 //
 // Entries: ±1, each with probability 1/2. Scale 1/√K. Integer row norms: ℓ1 = K,
 // ℓ2² = K. Variances: Var|zR|² = 2(|z|⁴ − Σz⁴)/K and
-// Var⟨xR, yR⟩ = (|x|²|y|² + ⟨x,y⟩² − 2Σx²y²)/K.
+// Var⟨xR, yR⟩ = (|x|²|y|² + ⟨x,y⟩² − 2Σx²y²)/K. A record costs K additions for each of
+// its columns, on either side. Sums of entries below 2^b are exact for 2^(62−b) records.
 //
 // Entry i is −1 if bit i of the block's keystream is 1 and +1 otherwise; bit i is
 // bit i mod 8, counted from the least significant, of byte i/8.
 //
 // Both sides are one product of 16-bit data and packed signs, see signproduct.go.
 type rademacher struct{}
+
+// Rademacher is the family's name.
+const Rademacher Family = "rademacher"
+
+func (rademacher) about() About {
+	return About{
+		Family:  Rademacher,
+		Entries: "±1, each as likely",
+		Scale:   "1/√k",
+		Source:  "Achlioptas 2003",
+		Columns: true,
+	}
+}
+
+// cost counts the bits of rows twice, as they are held packed too.
+func (rademacher) cost(s Spec, d int) Cost {
+	entries := int64(d) * int64(s.K)
+	return Cost{Additions: entries, Bytes: 2 * (entries / 8)}
+}
 
 func (rademacher) check(s Spec) error { return noNonZeros(s) }
 

@@ -18,13 +18,32 @@ const maxNonZeros = 8
 // Entries: the K coordinates are s blocks of K/s; a row has one ±1 in each block.
 // Scale 1/√s. Integer row norms: ℓ1 = s, ℓ2² = s. Variances, for every s, are
 // those of rademacher: Var|zR|² = 2(|z|⁴ − Σz⁴)/K and
-// Var⟨xR, yR⟩ = (|x|²|y|² + ⟨x,y⟩² − 2Σx²y²)/K.
+// Var⟨xR, yR⟩ = (|x|²|y|² + ⟨x,y⟩² − 2Σx²y²)/K. A record costs s additions for each of
+// its columns, on either side. Sums of entries below 2^b are exact for 2^(62−b) records.
 //
 // Block b takes the b-th little-endian 64-bit word w of the label's block: the
 // entry is −1 if the low bit of w is 1 and +1 otherwise; its place in the block is
 // the high 64 bits of (w with the low bit cleared) × (K/s). A place's probability
 // is off by at most 2^-63 from s/K.
 type sparse struct{}
+
+// Sparse is the family's name.
+const Sparse Family = "sparse"
+
+func (sparse) about() About {
+	return About{
+		Family:  Sparse,
+		Entries: "s of ±1, one in each block of k/s, otherwise 0",
+		Scale:   "1/√s",
+		Source:  "Charikar, Chen and Farach-Colton 2002; Kane and Nelson 2014",
+		Columns: true,
+	}
+}
+
+func (sparse) cost(s Spec, d int) Cost {
+	entries := int64(d) * int64(min(s.S, maxNonZeros))
+	return Cost{Additions: entries, Bytes: 4*entries + 4*maxNonZeros*int64(d)}
+}
 
 func (sparse) check(s Spec) error {
 	switch {

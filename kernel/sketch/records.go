@@ -19,7 +19,8 @@ type RecordsOptions struct {
 type RecordsBuilder struct {
 	fixed   *projection.Fixed
 	options RecordsOptions
-	data    []int64
+	batches [][]int64 // the rows of each Add: one slice for all would be copied as it grows
+	records int
 }
 
 // NewRecords returns a builder without records. It refuses more columns than an
@@ -46,9 +47,7 @@ func (b *RecordsBuilder) Add(x []int64) error {
 	if _, err := area(max(b.Records()+m, 1), k); err != nil {
 		return fmt.Errorf("adding records: %w", err)
 	}
-	old := len(b.data)
-	b.data = slices.Grow(b.data, m*k)[:old+m*k]
-	y := b.data[old:]
+	y := make([]int64, m*k)
 	var refused atomic.Bool
 	parallel(m, d, b.options.Workers, func(_, from, to int) {
 		if refused.Load() || !within(x[from*d:to*d], b.options.Largest) {
@@ -58,21 +57,27 @@ func (b *RecordsBuilder) Add(x []int64) error {
 		b.fixed.Project(y[from*k:to*k], x[from*d:to*d])
 	})
 	if refused.Load() {
-		b.data = b.data[:old]
 		i := beyond(x, b.options.Largest)
 		return fmt.Errorf("adding records: entry (%d, %d) of the batch exceeds ±%d", i/d+1, i%d+1, b.options.Largest)
 	}
+	b.batches = append(b.batches, y)
+	b.records += m
 	return nil
 }
 
 // Records returns how many records were added.
-func (b *RecordsBuilder) Records() int { return len(b.data) / b.fixed.Spec().K }
+func (b *RecordsBuilder) Records() int { return b.records }
 
 // Row returns the projected row i, to be read or clipped in place; it is valid
-// until the next Add.
+// until the rows are permuted or handed over. It panics on a row that is not there.
 func (b *RecordsBuilder) Row(i int) []int64 {
-	k := b.fixed.Spec().K
-	return b.data[i*k:][:k:k]
+	k, from := b.fixed.Spec().K, b.records
+	for j := len(b.batches) - 1; j >= 0; j-- { // the last is most often asked for
+		if from -= len(b.batches[j]) / k; i >= from {
+			return b.batches[j][(i-from)*k:][:k:k]
+		}
+	}
+	panic(fmt.Sprintf("sketch: row %d of %d", i, b.records))
 }
 
 // Permute reorders the rows: row i becomes what row order[i] was. It refuses an
@@ -89,17 +94,29 @@ func (b *RecordsBuilder) Permute(order []int) error {
 		}
 		taken[from] = true
 	}
-	data := make([]int64, 0, len(b.data))
-	for _, from := range order {
-		data = append(data, b.Row(from)...)
+	k := b.fixed.Spec().K
+	rows := make([][]int64, 0, b.records)
+	for _, batch := range b.batches {
+		for row := range slices.Chunk(batch, k) {
+			rows = append(rows, row)
+		}
 	}
-	b.data = data
+	data := make([]int64, 0, b.records*k)
+	for _, from := range order {
+		data = append(data, rows[from]...)
+	}
+	b.batches = [][]int64{data}
 	return nil
 }
 
 // Sketch hands over the rows, m × k, and leaves the builder without records.
 func (b *RecordsBuilder) Sketch() Sketch {
-	s := Sketch{Side: Records, Rows: b.Records(), Cols: b.fixed.Spec().K, Data: b.data}
-	b.data = nil
+	s := Sketch{Side: Records, Rows: b.records, Cols: b.fixed.Spec().K}
+	if len(b.batches) == 1 {
+		s.Data = b.batches[0]
+	} else {
+		s.Data = slices.Concat(b.batches...)
+	}
+	b.batches, b.records = nil, 0
 	return s
 }

@@ -188,7 +188,7 @@ func sketched(t testing.TB, s *study.Study, n, party, index int, f file, value f
 	for row, id := range f.ids {
 		label := stream.VerticalRecordLabel([]byte(id))
 		if s.Partition == study.Horizontal {
-			label = stream.HorizontalRecordLabel(s.Parties[party].ID, []byte(id))
+			label = stream.AppendHorizontalRecordLabel(nil, s.Parties[party].ID, []byte(id))
 		}
 		r := make([]int64, spec.K)
 		matrix.AddOuter(r, label, []int64{1})

@@ -25,6 +25,7 @@ type Builder struct {
 	labels  [][]byte
 	random  *dp.Generator // draws flips; nil until Randomise
 	bits    []int64       // scratch: a batch of randomised values
+	text    []byte        // that labels are made of
 }
 
 // NewBuilder derives this side's row key from the seed and returns a builder
@@ -169,13 +170,17 @@ func (b *Builder) derive(values []int64) {
 func (b *Builder) recordLabels(ids [][]byte) [][]byte {
 	b.labels = b.labels[:0]
 	party := b.plan.Study.Parties[b.plan.Party].ID
+	text := b.text[:0]
 	for _, id := range ids {
 		if b.plan.Study.Partition == study.Vertical {
 			b.labels = append(b.labels, stream.VerticalRecordLabel(id))
-		} else {
-			b.labels = append(b.labels, stream.HorizontalRecordLabel(party, id))
+			continue
 		}
+		from := len(text)
+		text = stream.AppendHorizontalRecordLabel(text, party, id)
+		b.labels = append(b.labels, text[from:]) // which stays if text moves on
 	}
+	b.text = text
 	return b.labels
 }
 

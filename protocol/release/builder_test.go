@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -225,7 +226,7 @@ func TestAddRefuses(t *testing.T) {
 // entry to one place reach just below what Decode takes.
 func TestLimitKeepsEntriesInRange(t *testing.T) {
 	for bits := 1; bits <= 14; bits++ {
-		for _, family := range []string{"sparse, k: 4, s: 2", "rademacher, k: 4"} {
+		for _, family := range []string{"sparse, k: 4, s: 2", "rademacher, k: 4", "achlioptas, k: 4"} {
 			s := parse(t, terms{
 				partition: study.Horizontal, columns: []string{bounded}, bits: bits, privacy: laplace,
 				sketches: []string{"{side: columns, family: " + family + "}"},
@@ -249,6 +250,24 @@ func TestEncodedRangeIsChecked(t *testing.T) {
 			if err := b.Add([][]byte{[]byte("x")}, []int64{v}); err == nil || !strings.Contains(err.Error(), "exceeds ±256") {
 				t.Errorf("%s: %d: %v", side, v, err)
 			}
+		}
+	}
+}
+
+// TestAddAllocatesByTheBatch: no memory for each record, whatever labels are made of.
+func TestAddAllocatesByTheBatch(t *testing.T) {
+	for _, partition := range []study.Partition{study.Vertical, study.Horizontal} {
+		s := parse(t, terms{partition: partition, columns: []string{centred}, privacy: laplace, sketches: []string{"{side: columns, family: sparse, k: 4}"}})
+		b, err := plan(t, s, 0).NewBuilder(rootSeed(1), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := data{values: make([]int64, 500)}
+		for i := range d.values {
+			d.ids = append(d.ids, fmt.Appendf(nil, "record %d", i))
+		}
+		if n := testing.AllocsPerRun(10, func() { b.Add(d.ids, d.values) }); n > 20 {
+			t.Errorf("%s: %.0f allocations for %d records", partition, n, len(d.ids))
 		}
 	}
 }

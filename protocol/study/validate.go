@@ -20,7 +20,8 @@ const (
 	maxKurtosis = 1e6
 	maxClusters = 1000
 	maxRestarts = 1000
-	maxMatrix   = 1 << 27 // entries of a records-side R that takes up to 2 bytes for each
+	maxMatrix   = 1 << 28 // bytes of a records-side R
+	longestRow  = 2       // of R with noise, in usual lengths
 )
 
 // validate checks how the parts of a completed study fit together.
@@ -308,37 +309,32 @@ func (r *reader) validateProjection(s *Study, i int, path string) {
 // Gaussian rows differ in length, and noise must cover the longest that R could have: a
 // bound from the rows that are drawn would be unknown to the aggregator, which has no
 // seed, and one that holds with high probability is no bound. It is eight times the
-// usual length. So the family is for studies without noise; achlioptas, whose bound
-// is √3, is not refused.
+// usual length. So such a family is for studies without noise; achlioptas, whose bound
+// is √3 times, is not refused.
 func (r *reader) validateFamily(s *Study, i int, path string) {
 	sk := s.Sketches[i]
 	const otherwise = "it belongs to side records; here take sparse or rademacher"
 	switch features := len(s.Features(0, i)); {
-	case sk.Projection.Family == projection.Identity && sk.Side == sketch.Columns:
-		r.fail(path+".family", "identity does not compress the records of a columns-side sketch").Hint = otherwise
+	case sk.Side == sketch.Columns && !sk.Projection.ServesColumns():
+		r.fail(path+".family", "%s has rows of R for columns alone, and does not compress the records of a columns-side sketch", sk.Projection.Family).Hint = otherwise
 	case sk.Projection.Family == projection.Identity && sk.Projection.K != features:
 		r.fail(path+".k", "%d is not the number of features, %d", sk.Projection.K, features).Hint = "leave k out: identity keeps every feature"
-	case sk.Projection.Family == projection.Hadamard && sk.Side == sketch.Columns:
-		r.fail(path+".family", "hadamard mixes the columns of a record, and does not compress the records of a columns-side sketch").Hint = otherwise
-	case sk.Projection.Family == projection.Gaussian && s.Privacy.Mechanism != dp.None && s.Privacy.Mechanism != dp.RandomisedResponse:
-		r.fail(path+".family", "gaussian is refused with noise: its rows differ in length, and noise would have to cover one eight times as long as usual").Hint = "take sparse or rademacher, whose rows are all equally long and err less; gaussian goes with mechanism: none or randomised-response"
+	case s.Privacy.Mechanism != dp.None && s.Privacy.Mechanism != dp.RandomisedResponse && sk.Projection.LongestRow() > longestRow:
+		r.fail(path+".family", "%s is refused with noise: its rows differ in length, and noise would have to cover one %.0f times as long as usual", sk.Projection.Family, sk.Projection.LongestRow()).Hint = fmt.Sprintf("take sparse or rademacher, whose rows are all equally long and err less; %s goes with mechanism: none or randomised-response", sk.Projection.Family)
 	}
 }
 
 // validateSize holds what the number of features says about k, which is in range.
 func (r *reader) validateSize(s *Study, i int, path string) {
 	sk, features := s.Sketches[i], len(s.Features(0, i))
-	switch size := projection.HadamardSize(features); sk.Projection.Family {
-	case projection.Hadamard:
-		if sk.Projection.K > size {
-			r.fail(path+".k", "%d is more than %d, the least power of two that holds the %d features", sk.Projection.K, size, features).Hint =
-				fmt.Sprintf("k: %d keeps everything, a smaller one compresses", size)
-		}
-	case projection.Achlioptas, projection.Gaussian:
-		if sk.Side == sketch.Records && sk.Projection.K > maxMatrix/features {
-			r.fail(path+".k", "%d for each of %d features makes a matrix of more than %d entries, all of which a party holds", sk.Projection.K, features, maxMatrix).Hint =
-				"hadamard takes hardly any memory"
-		}
+	size := projection.HadamardSize(features)
+	switch bytes := sk.Projection.Cost(features).Bytes; {
+	case sk.Projection.Family == projection.Hadamard && sk.Projection.K > size:
+		r.fail(path+".k", "%d is more than %d, the least power of two that holds the %d features", sk.Projection.K, size, features).Hint =
+			fmt.Sprintf("k: %d keeps everything, a smaller one compresses", size)
+	case sk.Side == sketch.Records && bytes > maxMatrix:
+		r.fail(path+".k", "%d for each of %d features makes a matrix of %d MB, which a party holds in memory; the limit is %d MB", sk.Projection.K, features, bytes>>20, maxMatrix>>20).Hint =
+			"hadamard takes hardly any memory"
 	}
 }
 

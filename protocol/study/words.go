@@ -3,6 +3,8 @@ package study
 import (
 	"fmt"
 	"strings"
+
+	"github.com/cosketch/cosketch/kernel/projection"
 )
 
 // vocabulary is a closed list of words for one key: those that this version acts
@@ -18,7 +20,7 @@ var (
 	columnKinds  = vocabulary{what: "column kind", has: []string{"numeric", "binary", "categorical"}}
 	roles        = vocabulary{what: "role", has: []string{"feature", "label"}}
 	sides        = vocabulary{what: "side", has: []string{"columns", "records"}, planned: []string{"moments", "cells"}}
-	families     = vocabulary{what: "family", has: []string{"sparse", "rademacher", "achlioptas", "gaussian", "hadamard", "identity"}}
+	families     = vocabulary{what: "family", has: familyNames()}
 	matrices     = vocabulary{what: "matrix", has: []string{"secret"}, planned: []string{"public"}}
 	units        = vocabulary{what: "unit", has: []string{"attribute", "record"}}
 	mechanisms   = vocabulary{what: "mechanism", has: []string{"laplace", "gaussian", "randomised-response", "none"}}
@@ -35,6 +37,14 @@ var (
 		planned: []string{"regression", "pca", "neighbors", "outliers", "perceptron", "svm", "clustering"},
 	}
 )
+
+func familyNames() []string {
+	var names []string
+	for _, f := range projection.Families() {
+		names = append(names, string(f.Family))
+	}
+	return names
+}
 
 // check returns nil for a word that this version has, and otherwise an error
 // without a position that tells an unsupported word from an unknown one.

@@ -21,14 +21,9 @@ func ValueLabel(column, value string) []byte {
 // normalised id itself, as every party that holds the record must give it the same row.
 func VerticalRecordLabel(id []byte) []byte { return id }
 
-// HorizontalRecordLabel returns the label of a record in a horizontal study:
-// len‖party‖id, where party is the raw public key of the party that holds the
+// AppendHorizontalRecordLabel appends to dst the label of a record in a horizontal
+// study: len‖party‖id, where party is the raw public key of the party that holds the
 // record. Parties that all count their records from 1 so share no rows.
-func HorizontalRecordLabel(party [32]byte, id []byte) []byte {
-	return AppendHorizontalRecordLabel(nil, party, id)
-}
-
-// AppendHorizontalRecordLabel appends HorizontalRecordLabel to dst.
 func AppendHorizontalRecordLabel(dst []byte, party [32]byte, id []byte) []byte {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(party)))
 	dst = append(dst, party[:]...)

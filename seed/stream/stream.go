@@ -40,15 +40,25 @@ func (s Stream) Block(label []byte) [64]byte {
 
 // Blocks sets blocks[i] to Block(labels[i]), faster than one after the other where
 // the machine can. It panics if the lengths differ.
-func (s Stream) Blocks(blocks [][64]byte, labels [][]byte) {
+func (s Stream) Blocks(blocks [][64]byte, labels [][]byte) { s.blocksAt(bestLevel(), blocks, labels) }
+
+// level is one way to hash many labels. All of them give the same.
+type level int
+
+const (
+	plain  level = iota // one by one
+	avx2                // four at once, in assembly
+	avx512              // sixteen at once, in assembly
+)
+
+func (s Stream) blocksAt(l level, blocks [][64]byte, labels [][]byte) {
 	if len(blocks) != len(labels) {
 		panic(fmt.Sprintf("stream: %d blocks for %d labels", len(blocks), len(labels)))
 	}
 	for len(labels) > 0 {
-		done := s.blocks(blocks, labels)
+		done := s.hash(l, blocks, labels)
 		blocks, labels = blocks[done:], labels[done:]
-		// What is left begins with a label that is too long for lanes, or is too
-		// little for them.
+		// What is left begins near a label that is too long for lanes, or is a single one.
 		slow := min(len(labels), slowStep)
 		for i, label := range labels[:slow] {
 			blocks[i] = s.Block(label)
@@ -58,7 +68,7 @@ func (s Stream) Blocks(blocks [][64]byte, labels [][]byte) {
 }
 
 // slowStep is how many labels Blocks takes one by one before it tries lanes again.
-const slowStep = 8
+const slowStep = 16
 
 // Expand fills dst with the AES-256-CTR keystream of the key block[:32] and a zero
 // initial counter block. A block keys one stream, so the nonce never repeats.

@@ -97,7 +97,7 @@ func TestLabels(t *testing.T) {
 		"column":     {ColumnLabel("age"), "\x00\x00\x00\x03age"},
 		"value":      {ValueLabel("ward", "é"), "\x00\x00\x00\x04ward\x00\x00\x00\x02é"},
 		"vertical":   {VerticalRecordLabel([]byte("id")), "id"},
-		"horizontal": {HorizontalRecordLabel(party, []byte("1")), "\x00\x00\x00\x20" + string(party[:]) + "1"},
+		"horizontal": {AppendHorizontalRecordLabel(nil, party, []byte("1")), "\x00\x00\x00\x20" + string(party[:]) + "1"},
 		"appended":   {AppendHorizontalRecordLabel([]byte("x"), party, nil), "x\x00\x00\x00\x20" + string(party[:])},
 	} {
 		if string(c.got) != c.want {
@@ -143,11 +143,16 @@ func checkAgainstPlain(t *testing.T, key [32]byte, lengths []byte, size int) {
 		labels[i] = bytes.Repeat([]byte{n, byte(i)}, 128)[:n]
 	}
 	blocks := make([][64]byte, len(labels))
-	s.Blocks(blocks, labels)
-	for i, label := range labels {
-		if want := blake2b.Sum512(append(key[:], label...)); blocks[i] != want {
-			t.Fatalf("block %d of %d, of a label of %d bytes, differs", i, len(labels), len(label))
+	for l := plain; l <= bestLevel(); l++ {
+		clear(blocks)
+		s.blocksAt(l, blocks, labels)
+		for i, label := range labels {
+			if want := blake2b.Sum512(append(key[:], label...)); blocks[i] != want {
+				t.Fatalf("level %d: block %d of %d, of a label of %d bytes, differs", l, i, len(labels), len(label))
+			}
 		}
+	}
+	for i := range labels {
 		c, err := aes.NewCipher(blocks[i][:32])
 		if err != nil {
 			t.Fatal(err)
@@ -194,10 +199,14 @@ func BenchmarkBlocks(b *testing.B) {
 		labels[i] = []byte(fmt.Sprintf("record %9d", i))
 	}
 	blocks := make([][64]byte, len(labels))
-	for b.Loop() {
-		s.Blocks(blocks, labels)
+	for l := plain; l <= bestLevel(); l++ {
+		b.Run([]string{"plain", "avx2", "avx512"}[l], func(b *testing.B) {
+			for b.Loop() {
+				s.blocksAt(l, blocks, labels)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(labels)), "ns/label")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(labels)), "ns/label")
 }
 
 func BenchmarkBlock(b *testing.B) {

@@ -19,26 +19,29 @@ import (
 
 var largest = fixedpoint.MaxBits.One()
 
-// ours measures this project's projections.
+// ours measures this project's projections, a task after the other.
 func ours(ctx context.Context, w Workload) ([]Time, error) {
-	records, err := oursRecords(w)
-	if err != nil {
-		return nil, err
+	prepare := []func() ([]line, error){func() ([]line, error) { return oursColumns(w.Columns) }}
+	for _, r := range w.Records {
+		prepare = append(prepare, func() ([]line, error) { return oursRecords(r) })
 	}
-	first, err := best(ctx, w.Repeat, records)
-	if err != nil {
-		return nil, err
+	var out []Time
+	for _, lines := range prepare {
+		lines, err := lines()
+		if err != nil {
+			return nil, err
+		}
+		times, err := best(ctx, w.Repeat, lines)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, times...)
 	}
-	columns, err := oursColumns(w)
-	if err != nil {
-		return nil, err
-	}
-	second, err := best(ctx, w.Repeat, columns)
-	return append(first, second...), err
+	return out, nil
 }
 
-// method is what is timed, and the line that it fills.
-type method struct {
+// line is what is timed, and the line that it fills.
+type line struct {
 	Time
 	run func() error
 }
@@ -47,28 +50,26 @@ type method struct {
 // as some of the others use one.
 func workers() []int { return slices.Compact([]int{runtime.GOMAXPROCS(0), 1}) }
 
-func oursRecords(w Workload) (out []method, err error) {
-	x := entries(w.Records.M * w.Records.D)
-	labels := make([][]byte, w.Records.D)
+func oursRecords(r Records) (out []line, err error) {
+	x := entries(r.M * r.D)
+	labels := make([][]byte, r.D)
 	for j := range labels {
 		labels[j] = stream.ColumnLabel(fmt.Sprint(j))
 	}
-	for _, k := range w.Records.K {
-		for _, family := range []projection.Family{projection.Hadamard, projection.Rademacher} {
-			fixed, err := fix(projection.Spec{Family: family, K: k}, labels)
-			if err != nil {
-				return nil, err
-			}
-			for _, n := range workers() {
-				line := Time{Task: w.Records.task(k), Method: "cosketch " + string(family), Threads: n}
-				out = append(out, method{line, func() error {
-					b, err := sketch.NewRecords(fixed, sketch.RecordsOptions{Largest: largest, Workers: n})
-					if err != nil {
-						return err
-					}
-					return b.Add(x)
-				}})
-			}
+	for _, family := range []projection.Family{projection.Hadamard, projection.Rademacher} {
+		fixed, err := fix(projection.Spec{Family: family, K: r.K}, labels)
+		if err != nil {
+			return nil, err
+		}
+		additions := fixed.Spec().Cost(r.D).Additions
+		for _, n := range workers() {
+			out = append(out, line{Time{Task: r.task(), Method: method(family), Threads: n, Ours: true, Additions: additions}, func() error {
+				b, err := sketch.NewRecords(fixed, sketch.RecordsOptions{Largest: largest, Workers: n})
+				if err != nil {
+					return err
+				}
+				return b.Add(x)
+			}})
 		}
 	}
 	return out, nil
@@ -82,16 +83,16 @@ func fix(spec projection.Spec, labels [][]byte) (*projection.Fixed, error) {
 	return projection.Fix(spec, rows, labels)
 }
 
-func oursColumns(w Workload) (out []method, err error) {
-	c := w.Columns
-	x, labels := entries(c.M*c.N), ids(c.M)
+func oursColumns(c Columns) (out []line, err error) {
+	x, labels, places := entries(c.M*c.N), ids(c.M), places(c.M, c.K)
 	matrix, err := projection.New(projection.Spec{Family: projection.Sparse, K: c.K, S: 1}, stream.New([32]byte{1}))
 	if err != nil {
 		return nil, err
 	}
+	own := Time{Task: c.task(), Ours: true, Additions: matrix.Spec().Cost(c.N).Additions}
 	for _, n := range workers() {
-		line := Time{Task: c.task(), Method: "cosketch sparse s=1, from ids", Threads: n}
-		out = append(out, method{line, func() error {
+		own.Method, own.Threads = method(projection.Sparse)+" s=1, from ids", n
+		out = append(out, line{own, func() error {
 			b, err := sketch.NewColumns(matrix, sketch.ColumnsOptions{Columns: c.N, Largest: largest, Workers: n})
 			if err != nil {
 				return err
@@ -104,10 +105,37 @@ func oursColumns(w Workload) (out []method, err error) {
 		}})
 	}
 	for _, n := range workers() {
-		line := Time{Task: c.task(), Method: "one pass over the data", Threads: n}
-		out = append(out, method{line, func() error { return pass(x, n) }})
+		own.Method, own.Threads = method(projection.Sparse)+" s=1, R given", n
+		out = append(out, line{own, func() error {
+			given(c, places, x, n)
+			return nil
+		}})
+	}
+	for _, n := range workers() {
+		out = append(out, line{Time{Task: c.task(), Method: "one pass over the data", Threads: n}, func() error { return pass(x, n) }})
 	}
 	return out, nil
+}
+
+// given returns the sketch of records whose rows of R are known: that of ids without the
+// hashing, and without the check of entries, which the others leave out too.
+func given(c Columns, places []uint32, x []int64, workers int) []int64 {
+	var wait sync.WaitGroup
+	sums := make([][]int64, workers)
+	for i := range sums {
+		from, to := c.M*i/workers, c.M*(i+1)/workers
+		wait.Go(func() {
+			sums[i] = make([]int64, c.K*c.N)
+			kernels.Best().AddRows(sums[i], x[from*c.N:to*c.N], c.N, places[from:to])
+		})
+	}
+	wait.Wait()
+	for _, more := range sums[1:] {
+		for j, v := range more {
+			sums[0][j] += v
+		}
+	}
+	return sums[0]
 }
 
 // pass reads all entries once and does next to nothing with them: what no
@@ -126,13 +154,13 @@ func pass(x []int64, workers int) error {
 	return nil
 }
 
-// best returns the fastest of several runs of each method. They take turns, so
-// that what else the machine does for a while slows no method in all of its runs;
+// best returns the fastest of several runs of each line. They take turns, so
+// that what else the machine does for a while slows none in all of its runs;
 // what a run leaves behind is collected before the next is timed.
-func best(ctx context.Context, repeat int, methods []method) ([]Time, error) {
-	out := make([]Time, len(methods))
+func best(ctx context.Context, repeat int, lines []line) ([]Time, error) {
+	out := make([]Time, len(lines))
 	for round := range repeat {
-		for i, m := range methods {
+		for i, m := range lines {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
@@ -169,6 +197,15 @@ func ids(m int) [][]byte {
 		all = binary.LittleEndian.AppendUint64(all, rng.Uint64())
 		all = binary.LittleEndian.AppendUint64(all, rng.Uint64())
 		out[i] = all[16*i:]
+	}
+	return out
+}
+
+// places draws the rows of m records: a place below k and a sign for each.
+func places(m, k int) []uint32 {
+	rng, out := rand.New(rand.NewPCG(5, 6)), make([]uint32, m)
+	for i := range out {
+		out[i] = kernels.Place(uint32(rng.IntN(k)), rng.Uint32()&1)
 	}
 	return out
 }

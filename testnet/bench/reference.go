@@ -16,8 +16,9 @@ import (
 //go:embed reference.py
 var script string
 
-// python is the system's own interpreter, which has the distribution's packages.
-const python = "/usr/bin/python3"
+// interpreters are where scikit-learn may be: with the user's own Python, or with the
+// system's, which has the distribution's packages.
+var interpreters = []string{"python3", "/usr/bin/python3"}
 
 // reference is what the script prints.
 type reference struct {
@@ -25,11 +26,22 @@ type reference struct {
 	Software []string `json:"software"`
 	Times    []struct {
 		Side    string  `json:"side"`
-		K       int     `json:"k"`
+		Task    int     `json:"task"` // records side: its number
 		Method  string  `json:"method"`
 		Threads int     `json:"threads"`
 		Seconds float64 `json:"seconds"`
 	} `json:"times"`
+}
+
+// installed runs the script with the first interpreter that has what it takes. Without
+// one it tells what the last lacks.
+func installed(ctx context.Context, interpreters []string, w Workload) (r reference, err error) {
+	for _, interpreter := range interpreters {
+		if r, err = theirs(ctx, interpreter, w); err == nil && r.Absent == "" || ctx.Err() != nil {
+			break
+		}
+	}
+	return r, err
 }
 
 // theirs runs the script until ctx ends. That interpreter or packages are absent
@@ -44,7 +56,7 @@ func theirs(ctx context.Context, interpreter string, w Workload) (reference, err
 	child.Stdin, child.Stdout, child.Stderr = strings.NewReader(script), &stdout, &stderr
 	child.WaitDelay = time.Second
 	if err := child.Run(); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
 			return reference{Absent: "there is no " + interpreter}, nil
 		}
 		if ctx.Err() != nil {
@@ -52,11 +64,11 @@ func theirs(ctx context.Context, interpreter string, w Workload) (reference, err
 		}
 		return reference{}, fmt.Errorf("running %s: %w: %s", interpreter, err, strings.TrimSpace(stderr.String()))
 	}
-	return parse(stdout.Bytes())
+	return parse(stdout.Bytes(), w)
 }
 
 // parse reads what the script printed.
-func parse(printed []byte) (reference, error) {
+func parse(printed []byte, w Workload) (reference, error) {
 	var r reference
 	if err := json.Unmarshal(printed, &r); err != nil {
 		return reference{}, fmt.Errorf("reading what the script printed: %w", err)
@@ -65,8 +77,8 @@ func parse(printed []byte) (reference, error) {
 		return reference{}, errors.New("reading what the script printed: no times")
 	}
 	for _, t := range r.Times {
-		if t.Seconds <= 0 || t.Side != "records" && t.Side != "columns" {
-			return reference{}, fmt.Errorf("reading what the script printed: %s, k = %d, %s: %g seconds", t.Side, t.K, t.Method, t.Seconds)
+		if t.Seconds <= 0 || t.Side != "records" && t.Side != "columns" || t.Task < 0 || t.Task >= len(w.Records) {
+			return reference{}, fmt.Errorf("reading what the script printed: %s %d, %s: %g seconds", t.Side, t.Task, t.Method, t.Seconds)
 		}
 	}
 	return r, nil
@@ -78,7 +90,7 @@ func (r reference) times(w Workload) []Time {
 	for _, t := range r.Times {
 		task := w.Columns.task()
 		if t.Side == "records" {
-			task = w.Records.task(t.K)
+			task = w.Records[t.Task].task()
 		}
 		out = append(out, Time{Task: task, Method: t.Method, Threads: t.Threads, Seconds: t.Seconds})
 	}

@@ -5,16 +5,16 @@ import "fmt"
 // Workload is the shape of what is projected, on both sides of a comparison. Its
 // JSON is the argument of the script.
 type Workload struct {
-	Repeat  int     `json:"repeat"` // times that each method runs; the best counts
-	Records Records `json:"records"`
-	Columns Columns `json:"columns"`
+	Repeat  int       `json:"repeat"` // times that each method runs; the best counts
+	Records []Records `json:"records"`
+	Columns Columns   `json:"columns"`
 }
 
-// Records is a records-side task, m × d to m × k, for each k.
+// Records is a records-side task, m × d to m × k.
 type Records struct {
-	M int   `json:"m"`
-	D int   `json:"d"`
-	K []int `json:"k"`
+	M int `json:"m"`
+	D int `json:"d"`
+	K int `json:"k"`
 }
 
 // Columns is a columns-side task, m × n to k × n, with one non-zero in each row of R.
@@ -24,13 +24,14 @@ type Columns struct {
 	K int `json:"k"`
 }
 
-// MaxRows is the largest number of records on the records side, and what
-// comparisons are quoted for: data and results then need less than 3 GB.
+// MaxRows is the largest number of records of 1,024 columns, and what comparisons are
+// quoted for: data and results then need less than 3 GB.
 const MaxRows = 100_000
 
-// NewWorkload returns the usual shapes with rows records on the records side and
-// ten times as many on the columns side. It refuses rows outside 1 to MaxRows and
-// a repeat that is not positive.
+// NewWorkload returns the usual shapes with rows records of 1,024 columns. Of 100
+// columns, and on the columns side, there are more records, and of 10,000 columns fewer,
+// so that a run takes about as long. It refuses rows outside 1 to MaxRows and a repeat
+// that is not positive.
 func NewWorkload(rows, repeat int) (Workload, error) {
 	if rows < 1 || rows > MaxRows {
 		return Workload{}, fmt.Errorf("%d rows: must be between 1 and %d", rows, MaxRows)
@@ -39,14 +40,20 @@ func NewWorkload(rows, repeat int) (Workload, error) {
 		return Workload{}, fmt.Errorf("repeating %d times: must be positive", repeat)
 	}
 	return Workload{
-		Repeat:  repeat,
-		Records: Records{M: rows, D: 1024, K: []int{256, 64}},
+		Repeat: repeat,
+		Records: []Records{
+			{M: rows, D: 1024, K: 256},
+			{M: rows, D: 1024, K: 64},
+			{M: 5 * rows, D: 100, K: 64},
+			{M: (rows + 1) / 2, D: 1000, K: 256},
+			{M: (rows + 19) / 20, D: 10000, K: 256},
+		},
 		Columns: Columns{M: 10 * rows, N: 50, K: 16384},
 	}, nil
 }
 
-func (r Records) task(k int) string {
-	return fmt.Sprintf("records %d × %d, k = %d", r.M, r.D, k)
+func (r Records) task() string {
+	return fmt.Sprintf("records %d × %d, k = %d", r.M, r.D, r.K)
 }
 
 func (c Columns) task() string {
@@ -56,8 +63,8 @@ func (c Columns) task() string {
 // tasks names all tasks in the order of the report.
 func (w Workload) tasks() []string {
 	var out []string
-	for _, k := range w.Records.K {
-		out = append(out, w.Records.task(k))
+	for _, r := range w.Records {
+		out = append(out, r.task())
 	}
 	return append(out, w.Columns.task())
 }

@@ -30,11 +30,47 @@ func withinAVX2(x *int64, n int, bound int64) bool
 //go:noescape
 func addRowsAVX2(u, x *int64, n, records int, places *uint32, each int)
 
+//go:noescape
+func blocksAVX2(v *int64, x, signs *int16, blocks int)
+
+//go:noescape
+func blocksAVX512(v *int64, x, signs *int16, blocks int)
+
+//go:noescape
+func eightsAVX2(v *int64, h int)
+
+//go:noescape
+func eightsAVX512(v *int64, h int)
+
+//go:noescape
+func twosAVX2(v *int64, h int)
+
+//go:noescape
+func gather(y, v *int64, places *int32, n int)
+
 func (l Level) signTile(y *int64, yStride int, x *int16, xStride int, signs *uint64, pairs int) {
 	if l == AVX512 {
 		signTileAVX512(y, yStride, x, xStride, signs, pairs)
 	} else {
 		signTileAVX2(y, yStride, x, xStride, signs, pairs)
+	}
+}
+
+// hadamardBlocks transforms n entries in blocks, and returns the words of a block.
+func (l Level) hadamardBlocks(v *int64, x, signs *int16, n int) int {
+	if l == AVX512 {
+		blocksAVX512(v, x, signs, n/128)
+		return 64
+	}
+	blocksAVX2(v, x, signs, n/64)
+	return 32
+}
+
+func (l Level) hadamardEights(v *int64, h int) {
+	if l == AVX512 {
+		eightsAVX512(v, h)
+	} else {
+		eightsAVX2(v, h)
 	}
 }
 
@@ -47,3 +83,7 @@ func (l Level) within(x *int64, n int, bound int64) bool { return withinAVX2(x, 
 func (l Level) addRows(u, x *int64, n, records int, places *uint32, each int) {
 	addRowsAVX2(u, x, n, records, places, each)
 }
+
+func (l Level) hadamardTwos(v *int64, h int) { twosAVX2(v, h) }
+
+func (l Level) hadamardGather(y, v *int64, places *int32, n int) { gather(y, v, places, n) }

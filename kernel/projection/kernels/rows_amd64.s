@@ -2,6 +2,9 @@
 
 #include "textflag.h"
 
+// How many places ahead rows are fetched.
+#define AHEAD 12
+
 // Order of dwords that undoes the interleaving of 128-bit lanes in narrow.
 DATA lanes<>+0(SB)/8, $0x0000000400000000
 DATA lanes<>+8(SB)/8, $0x0000000500000001
@@ -95,25 +98,27 @@ within16:
 // AVX-512 would be slower: rows of u begin anywhere in a cache line, so that each
 // store of 64 bytes would touch two.
 //
-// R8 holds the bytes of a row, R9 the entries of whole registers, R10 all entries,
-// DI the row of u that a place names. The sign is a mask m of zeros or ones, and
+// R8 holds the bytes of a row, R9 the entries of whole cache lines, R10 all entries,
+// R11 the places that are left, R12 those of the record. DI is the row of u that a
+// place names, and AX one that a later place does, as u is rarely in a near cache: it
+// is fetched while the first is added to. The sign is a mask m of zeros or ones, and
 // (v xor m) − m is v or −v.
 TEXT ·addRowsAVX2(SB), NOSPLIT, $0-48
 	MOVQ x+8(FP), SI
-	MOVQ n+16(FP), R8
-	MOVQ R8, R10                 // all entries
-	MOVQ R8, R9
-	ANDQ $~3, R9
+	MOVQ n+16(FP), R10
+	MOVQ R10, R9
+	ANDQ $~7, R9
+	MOVQ R10, R8
 	SHLQ $3, R8
-	MOVQ places+32(FP), BX
 	MOVQ records+24(FP), R11
+	IMULQ each+40(FP), R11
+	MOVQ places+32(FP), BX
 
 record2:
 	MOVQ each+40(FP), R12
 
 place2:
 	MOVL (BX), AX
-	ADDQ $4, BX
 	MOVL AX, DX
 	SHRL $1, AX
 	ANDL $1, DX
@@ -123,18 +128,40 @@ place2:
 	IMULQ R8, AX
 	MOVQ u+0(FP), DI
 	ADDQ AX, DI
+	MOVQ DI, AX
+	CMPQ R11, $AHEAD
+	JLE  near2
+	MOVL (4*AHEAD)(BX), AX
+	SHRL $1, AX
+	IMULQ R8, AX
+	ADDQ u+0(FP), AX
+
+near2:
+	ADDQ $4, BX
 	XORL R13, R13
 	CMPQ R9, $0
-	JEQ  tail2
+	JEQ  rest2
 
-entry2:
-	VPXOR (SI)(R13*8), Y2, Y0
-	VPSUBQ Y2, Y0, Y0
-	VPADDQ (DI)(R13*8), Y0, Y0
-	VMOVDQU Y0, (DI)(R13*8)
-	ADDQ $4, R13
+#define ADD4(OFF, Y) \
+	VPXOR OFF(SI)(R13*8), Y2, Y; \
+	VPSUBQ Y2, Y, Y; \
+	VPADDQ OFF(DI)(R13*8), Y, Y; \
+	VMOVDQU Y, OFF(DI)(R13*8)
+
+line2:
+	PREFETCHT0 (AX)(R13*8)
+	ADD4(0, Y0)
+	ADD4(32, Y1)
+	ADDQ $8, R13
 	CMPQ R13, R9
-	JLT  entry2
+	JLT  line2
+
+rest2:
+	PREFETCHT0 -8(AX)(R10*8)
+	TESTQ $4, R10
+	JEQ  tail2
+	ADD4(0, Y0)
+	ADDQ $4, R13
 
 tail2:
 	CMPQ R13, R10
@@ -147,10 +174,11 @@ tail2:
 	JMP  tail2
 
 next2:
+	DECQ R11
 	DECQ R12
 	JNZ  place2
 	ADDQ R8, SI
-	DECQ R11
-	JNZ  record2
+	CMPQ R11, $0
+	JNE  record2
 	VZEROUPPER
 	RET

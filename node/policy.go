@@ -47,6 +47,21 @@ func (r *home) debits(src *source, entries []ledger.Entry) ([]ledger.Entry, erro
 	// approval of a study that says none, under a rule that only accept_reconstruction
 	// overrules (acceptable).
 	consent := ledger.Consent{AcceptUnbounded: src.site.AcceptReconstruction || r.study.Privacy.Mechanism == dp.None}
+	due := r.due(src, entries)
+	for _, next := range due {
+		if err := ledger.Check(entries, next, caps, consent); err != nil {
+			return nil, err
+		}
+		if entries, err = chain(entries, next); err != nil {
+			return nil, err
+		}
+	}
+	return due, nil
+}
+
+// due lists the ledger entries that the study's release still needs, whether or not
+// the caps allow them.
+func (r *home) due(src *source, entries []ledger.Entry) []ledger.Entry {
 	var out []ledger.Entry
 	for i, plan := range src.plans {
 		if _, done := ledger.Find(entries, r.study.ID, i); done {
@@ -59,17 +74,18 @@ func (r *home) debits(src *source, entries []ledger.Entry) ([]ledger.Entry, erro
 		if next.Unit == "" {
 			next.Unit = dp.Record // mechanism none has no unit of its own; it bounds neither
 		}
-		if err := ledger.Check(entries, next, caps, consent); err != nil {
-			return nil, err
-		}
-		chained, err := ledger.Append(entries, next)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries[:len(entries):len(entries)], chained)
 		out = append(out, next)
 	}
-	return out, nil
+	return out
+}
+
+// chain returns entries with the next one, and leaves entries alone.
+func chain(entries []ledger.Entry, next ledger.Entry) ([]ledger.Entry, error) {
+	chained, err := ledger.Append(entries, next)
+	if err != nil {
+		return nil, err
+	}
+	return append(entries[:len(entries):len(entries)], chained), nil
 }
 
 // capsOf turns the site file's caps into the ledger's: a unit without a cap is

@@ -43,22 +43,18 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	if err != nil {
 		return nil, err
 	}
-	var builders []*release.Builder
-	for _, plan := range src.plans {
-		b, err := plan.NewBuilder(job.Seed, max(r.Workers, 1))
-		if err != nil {
-			return nil, err
-		}
-		builders = append(builders, b)
+	builders, err := r.builders(src, job.Seed)
+	if err != nil {
+		return nil, err
 	}
 	exact, err := r.project(ctx, src, builders)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.acceptable(src, exact.records); err != nil {
+	if err := r.acceptable(src, exact.summary.Records); err != nil {
 		return nil, err
 	}
-	r.Observe(Progress{Study: r.study.ID, Milestone: Projected, Note: exact.note})
+	r.Observe(Progress{Study: r.study.ID, Milestone: Projected, Note: exact.note()})
 	if err := r.debit(ctx, src); err != nil {
 		return nil, err
 	}
@@ -93,34 +89,53 @@ func (r *service) debit(ctx context.Context, src *source) error {
 // noiseAndStore draws the noise into the exact sketches, which no longer exist
 // afterwards, and stores the release with its signed header.
 func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelease) (protocol.Verified, error) {
-	header := protocol.Release{T2: job.T2, Records: exact.records}
-	files := map[string]io.Reader{}
-	for i, plan := range src.plans {
-		one := exact.sketches[i]
-		if err := plan.Noise.Add(one.Sketch.Data, r.Entropy); err != nil {
-			return protocol.Verified{}, fmt.Errorf("noising sketch %d: %w", i+1, err)
-		}
-		described, data, err := release.Encode(one.Sketch)
-		if err != nil {
-			return protocol.Verified{}, err
-		}
-		header.Sketches = append(header.Sketches, described)
-		files[sketchFile(i)] = bytes.NewReader(data)
-		if one.Sketch.Side == sketch.Records {
-			rows, err := rowsCSV(exact.ids, one.Order)
-			if err != nil {
-				return protocol.Verified{}, err
-			}
-			files[rowsFile(i)] = bytes.NewReader(rows)
-		}
+	if err := r.noise(src, exact); err != nil {
+		return protocol.Verified{}, err
 	}
+	described, files, err := exact.encode()
+	if err != nil {
+		return protocol.Verified{}, err
+	}
+	header := protocol.Release{T2: job.T2, Records: exact.summary.Records, Sketches: described}
 	signed := r.signer.Seal(r.study.ID, protocol.KindRelease, job.Attempt, wire.EncodeRelease(header))
-	err := r.Store.SaveRelease(r.study.ID, store.Release{Header: wire.EncodeEnvelope(signed.Envelope()), Files: files})
+	err = r.Store.SaveRelease(r.study.ID, store.Release{Header: wire.EncodeEnvelope(signed.Envelope()), Files: files})
 	if err != nil {
 		return protocol.Verified{}, fmt.Errorf("storing the release: %w", err)
 	}
 	r.Observe(Progress{Study: r.study.ID, Milestone: Stored})
 	return signed, nil
+}
+
+// noise draws the noise into the exact sketches, which no longer exist afterwards.
+func (r *home) noise(src *source, exact *exact) error {
+	for i, plan := range src.plans {
+		if err := plan.Noise.Add(exact.sketches[i].Sketch.Data, r.Entropy); err != nil {
+			return fmt.Errorf("noising sketch %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// encode writes noised sketches and, where rows are records, their secret order.
+func (e *exact) encode() ([]protocol.ReleasedSketch, map[string]io.Reader, error) {
+	var all []protocol.ReleasedSketch
+	files := map[string]io.Reader{}
+	for i, one := range e.sketches {
+		described, data, err := release.Encode(one.Sketch)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, described)
+		files[sketchFile(i)] = bytes.NewReader(data)
+		if one.Sketch.Side == sketch.Records {
+			rows, err := rowsCSV(e.ids, one.Order)
+			if err != nil {
+				return nil, nil, err
+			}
+			files[rowsFile(i)] = bytes.NewReader(rows)
+		}
+	}
+	return all, files, nil
 }
 
 func sketchFile(i int) string { return fmt.Sprintf("sketch-%d.bin", i) }

@@ -2,18 +2,30 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/cosketch/cosketch/testnet/bench"
+	"github.com/cosketch/cosketch/testnet/network"
 )
 
 type benchOptions struct {
-	Rows    int           `default:"100000" help:"Records on the records side, at most 100000; the columns side has ten times as many. Fewer make a quick try."`
+	Rows    int           `default:"100000" help:"Records on the records side, at most 100000; the columns side and files have ten times as many. Fewer make a quick try."`
 	Repeat  int           `default:"5" help:"Times that each method runs; the best counts."`
+	Files   bool          `help:"Measure party processes that read and project generated files instead."`
+	Large   bool          `help:"With --files: also up to a hundred times --rows, for memory and for the slope. Takes 4 GB of temporary space."`
 	Format  string        `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
 	Timeout time.Duration `default:"10m" help:"Give up after this time."`
+}
+
+// Validate refuses flags that mean nothing together.
+func (opts benchOptions) Validate() error {
+	if opts.Large && !opts.Files {
+		return errors.New("--large: needs --files")
+	}
+	return nil
 }
 
 // runBench measures, tells the times and returns the exit code.
@@ -25,18 +37,41 @@ func runBench(ctx context.Context, opts benchOptions, stdout, stderr io.Writer) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
-	times, err := bench.Run(ctx, workload, stderr)
+	var tell func() error
+	if opts.Files {
+		tell, err = benchFiles(ctx, opts, workload, stdout, stderr)
+	} else {
+		tell, err = benchMemory(ctx, opts, workload, stdout, stderr)
+	}
 	if err != nil {
 		fmt.Fprintln(stderr, "testnet:", explain(ctx, err, nil))
 		return exitFailed
 	}
-	write := bench.Text
-	if opts.Format == "json" {
-		write = bench.JSON
-	}
-	if err := write(stdout, times); err != nil {
+	if err := tell(); err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
 		return exitInternal
 	}
 	return exitOK
+}
+
+// benchMemory measures projections of data in memory.
+func benchMemory(ctx context.Context, opts benchOptions, w bench.Workload, stdout, log io.Writer) (tell func() error, err error) {
+	times, err := bench.Run(ctx, w, log)
+	return func() error {
+		if opts.Format == "json" {
+			return bench.JSON(stdout, times)
+		}
+		return bench.Text(stdout, times)
+	}, err
+}
+
+// benchFiles measures programs on files.
+func benchFiles(ctx context.Context, opts benchOptions, w bench.Workload, stdout, log io.Writer) (tell func() error, err error) {
+	times, err := bench.RunFiles(ctx, bench.FilesOptions{Records: w.Columns.M, Large: opts.Large, Repeat: opts.Repeat}, network.Build, log)
+	return func() error {
+		if opts.Format == "json" {
+			return bench.FilesJSON(stdout, times)
+		}
+		return bench.FilesText(stdout, times)
+	}, err
 }

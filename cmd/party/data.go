@@ -53,15 +53,20 @@ func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Glo
 	if err != nil {
 		return err
 	}
-	if _, err := self(st, s); err != nil {
+	index, err := self(st, s)
+	if err != nil {
 		return err
 	}
+	talk := newTalk(c, s, index)
+	defer talk.end()
 	summary, refusal, err := node.CheckData(ctx, node.DataOptions{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
+		Observe: talk.observe,
 	})
 	if err != nil {
 		return err
 	}
+	talk.end()
 	out := checkedData{Study: s.ID.String(), Records: summary.Records, Skipped: summary.Skipped, Columns: []checkedColumn{}, Origins: []origin{}, Allowed: refusal == nil}
 	if refusal != nil {
 		out.Refusal = refusal.Error()

@@ -145,7 +145,7 @@ func (r *Reader) open(source Source) error {
 		r.summary.Size += p.info.Size()
 		r.sequence.open = append(r.sequence.open, func() (input, error) {
 			if p.parquet() {
-				return openParquet(p, i, r.plan)
+				return openParquet(p, i, r.plan, r.options.Workers)
 			}
 			return openCSV(p, i, r.plan, source.CSV, r.options)
 		})

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"time"
 
 	"github.com/cosketch/cosketch/testnet/bench"
@@ -67,11 +69,42 @@ func benchMemory(ctx context.Context, opts benchOptions, w bench.Workload, stdou
 
 // benchFiles measures programs on files.
 func benchFiles(ctx context.Context, opts benchOptions, w bench.Workload, stdout, log io.Writer) (tell func() error, err error) {
-	times, err := bench.RunFiles(ctx, bench.FilesOptions{Records: w.Columns.M, Large: opts.Large, Repeat: opts.Repeat}, network.Build, log)
+	times, err := bench.RunFiles(ctx, bench.FilesOptions{
+		Records: w.Columns.M, Large: opts.Large, Repeat: opts.Repeat, Build: network.Build, Write: writeElsewhere,
+	}, log)
 	return func() error {
 		if opts.Format == "json" {
 			return bench.FilesJSON(stdout, times)
 		}
 		return bench.FilesText(stdout, times)
 	}, err
+}
+
+// tableOptions asks for one generated file: what writeElsewhere runs.
+type tableOptions struct {
+	File    string `arg:""`
+	Records int    `required:""`
+	Columns int    `required:""`
+}
+
+// writeElsewhere writes a generated file in a process of its own.
+func writeElsewhere(ctx context.Context, file string, records, columns int) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("writing a data file: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, self, "table", file, fmt.Sprintf("--records=%d", records), fmt.Sprintf("--columns=%d", columns))
+	if talk, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("writing a data file: %w: %s", err, talk)
+	}
+	return nil
+}
+
+// runTable writes the file and returns the exit code.
+func runTable(opts tableOptions, stderr io.Writer) int {
+	if err := bench.WriteTable(opts.File, opts.Records, opts.Columns); err != nil {
+		fmt.Fprintln(stderr, "testnet:", err)
+		return exitFailed
+	}
+	return exitOK
 }

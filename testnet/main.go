@@ -9,7 +9,8 @@
 //
 //	go run ./testnet bench
 //
-// measures the projections beside those of scikit-learn instead.
+// measures the projections beside those of scikit-learn instead, and with --files
+// the party program that reads and projects generated files.
 package main
 
 import (
@@ -56,6 +57,7 @@ type options struct {
 type commands struct {
 	Run   options      `cmd:"" default:"withargs" help:"Run studies between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
 	Bench benchOptions `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
+	Table tableOptions `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -77,8 +79,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if parsed.Command() == "bench" {
+	switch parsed.Command() {
+	case "bench":
 		return runBench(ctx, chosen.Bench, stdout, stderr)
+	case "table <file>":
+		return runTable(chosen.Table, stderr)
 	}
 	return runStudies(ctx, chosen.Run, stdout, stderr)
 }

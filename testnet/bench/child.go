@@ -39,7 +39,7 @@ func newHome(ctx context.Context, dir, name, data string, t table) (*home, error
 	}
 	var columns strings.Builder
 	for j := range t.columns {
-		fmt.Fprintf(&columns, "  - {name: %s, kind: numeric, bounds: [0, 1]}\n", t.name(j))
+		fmt.Fprintf(&columns, "  - {name: %s, kind: numeric, bounds: [0, 1]}\n", columnName(j))
 	}
 	now := time.Now().UTC()
 	text := fmt.Sprintf(`cosketch: study/1

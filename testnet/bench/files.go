@@ -15,6 +15,12 @@ type FilesOptions struct {
 	Records int  // required: of the CSV and the Parquet file of 50 columns
 	Large   bool // also 2.5, 5 and 10 times Records × 20, for memory and slope
 	Repeat  int  // required: times that each command runs; the best counts
+
+	// Build puts the programs party and aggregator into a directory. Required.
+	Build func(ctx context.Context, dir string) error
+	// Write does what WriteTable does, in a process of its own: the peak memory that
+	// a system reports of a process begins with that of its parent. Required.
+	Write func(ctx context.Context, file string, records, columns int) error
 }
 
 // MaxAdded is how much longer than reading alone reading and projecting may take.
@@ -84,9 +90,8 @@ type Point struct {
 }
 
 // RunFiles measures the party program on files that it generates in a temporary
-// directory. build puts the program there. It says on log what it does, and ends
-// with ctx.
-func RunFiles(ctx context.Context, o FilesOptions, build func(ctx context.Context, dir string) error, log io.Writer) (_ Files, err error) {
+// directory. It says on log what it does, and ends with ctx.
+func RunFiles(ctx context.Context, o FilesOptions, log io.Writer) (_ Files, err error) {
 	if o.Records < 1 || o.Repeat < 1 {
 		return Files{}, fmt.Errorf("%d records, repeated %d times: both must be positive", o.Records, o.Repeat)
 	}
@@ -96,7 +101,7 @@ func RunFiles(ctx context.Context, o FilesOptions, build func(ctx context.Contex
 	}
 	defer os.RemoveAll(dir)
 	fmt.Fprintln(log, "building party and aggregator")
-	if err := build(ctx, dir); err != nil {
+	if err := o.Build(ctx, dir); err != nil {
 		return Files{}, err
 	}
 	out := Files{Software: runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH, Repeat: o.Repeat}
@@ -116,7 +121,7 @@ func measureReading(ctx context.Context, dir string, o FilesOptions, log io.Writ
 		fmt.Fprintf(log, "writing a %s file of %d × %d\n", format, o.Records, columns)
 		t := table{records: o.Records, columns: columns}
 		file := filepath.Join(dir, "data."+format)
-		size, err := t.write(file)
+		size, err := o.write(ctx, file, t)
 		if err != nil {
 			return nil, err
 		}
@@ -150,6 +155,18 @@ func measureReading(ctx context.Context, dir string, o FilesOptions, log io.Writ
 	return out, nil
 }
 
+// write writes a table and returns the file's size.
+func (o FilesOptions) write(ctx context.Context, file string, t table) (int64, error) {
+	if err := o.Write(ctx, file, t.records, t.columns); err != nil {
+		return 0, err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return 0, fmt.Errorf("writing a data file: %w", err)
+	}
+	return info.Size(), nil
+}
+
 // keep takes over a process that was faster than all before.
 func (p *Process) keep(next Process, round int) {
 	if round == 0 || next.Seconds < p.Seconds {
@@ -172,7 +189,7 @@ func measureGrowth(ctx context.Context, dir string, o FilesOptions, log io.Write
 		fmt.Fprintf(log, "writing a csv file of %d × %d\n", t.records, t.columns)
 		name := fmt.Sprintf("growth-%d", quarters)
 		file := filepath.Join(dir, name+".csv")
-		if _, err := t.write(file); err != nil {
+		if _, err := o.write(ctx, file, t); err != nil {
 			return nil, err
 		}
 		h, err := newHome(ctx, dir, name, file, t)

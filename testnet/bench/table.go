@@ -58,35 +58,35 @@ func (t table) stretches(do func(values []uint32, n, from, to int) error) error 
 	return errors.Join(failures...)
 }
 
-// id appends the id of a record, 16 bytes.
+// appendID appends the id of a record, 16 bytes.
 func appendID(dst []byte, record int) []byte { return fmt.Appendf(dst, "P%015d", record) }
 
-func (t table) name(column int) string { return fmt.Sprintf("c%d", column) }
+func columnName(column int) string { return fmt.Sprintf("c%d", column) }
 
-// write writes the table in the format that the file's name asks for, and returns
-// the file's size.
-func (t table) write(file string) (size int64, err error) {
+// WriteTable writes a generated table of records × columns in the format that the
+// file's name asks for: Parquet for .parquet, else CSV.
+func WriteTable(file string, records, columns int) error {
+	t := table{records, columns}
 	f, err := os.Create(file)
 	if err != nil {
-		return 0, fmt.Errorf("writing a data file: %w", err)
+		return fmt.Errorf("writing a data file: %w", err)
 	}
 	if filepath.Ext(file) == ".parquet" {
 		err = t.writeParquet(f)
 	} else {
 		err = t.writeCSV(f)
 	}
-	info, statErr := f.Stat()
-	if err := errors.Join(err, statErr, f.Close()); err != nil {
-		return 0, fmt.Errorf("writing a data file: %w", err)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("writing a data file: %w", err)
 	}
-	return info.Size(), nil
+	return nil
 }
 
 // writeCSV writes rows of one width, so that each stretch has its place.
 func (t table) writeCSV(f *os.File) error {
 	header := []byte("id")
 	for j := range t.columns {
-		header = append(header, ","+t.name(j)...)
+		header = append(header, ","+columnName(j)...)
 	}
 	header = append(header, '\n')
 	if _, err := f.WriteAt(header, 0); err != nil {
@@ -116,7 +116,7 @@ const groupRecords = 1 << 20
 func (t table) writeParquet(f *os.File) error {
 	group := parquet.Group{"id": parquet.String()}
 	for j := range t.columns {
-		group[t.name(j)] = parquet.Leaf(parquet.DoubleType)
+		group[columnName(j)] = parquet.Leaf(parquet.DoubleType)
 	}
 	schema := parquet.NewSchema("table", group)
 	w := parquet.NewGenericWriter[any](f, schema, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(groupRecords))
@@ -139,7 +139,7 @@ func (t table) writeParquet(f *os.File) error {
 			return err
 		}
 		for j := range t.columns {
-			at := place[t.name(j)]
+			at := place[columnName(j)]
 			values = values[:0]
 			for i := range to - from {
 				values = append(values, parquet.DoubleValue(float64(numbers[i*t.columns+j])/million).Level(0, 0, at))

@@ -256,13 +256,12 @@ func (r *home) project(ctx context.Context, src *source, builders []*release.Bui
 			}
 		}
 		for i, builder := range builders {
-			values = values[:0]
-			for row := range b.IDs {
-				for _, at := range src.picks[i] {
-					values = append(values, b.Values[row*entries+at])
-				}
+			own := b.Values
+			if !isAll(src.picks[i], entries) {
+				values = pick(values[:0], b.Values, entries, src.picks[i])
+				own = values
 			}
-			if err := builder.Add(b.IDs, values); err != nil {
+			if err := builder.Add(b.IDs, own); err != nil {
 				return fmt.Errorf("sketch %d: %w", i+1, err)
 			}
 		}
@@ -279,6 +278,26 @@ func (r *home) project(ctx context.Context, src *source, builders []*release.Bui
 		out.sketches = append(out.sketches, one)
 	}
 	return out, nil
+}
+
+// isAll reports whether picks are all entries in their order.
+func isAll(picks []int, entries int) bool {
+	for i, at := range picks {
+		if i != at {
+			return false
+		}
+	}
+	return len(picks) == entries
+}
+
+// pick appends to dst what is picked of each row of n entries.
+func pick(dst, rows []int64, n int, picks []int) []int64 {
+	for ; len(rows) > 0; rows = rows[n:] {
+		for _, at := range picks {
+			dst = append(dst, rows[at])
+		}
+	}
+	return dst
 }
 
 // note says what was read and clipped, in counts.

@@ -32,9 +32,7 @@ type csvFile struct {
 
 const (
 	leastChunk = 4 << 10
-	mostChunk  = 256 << 10
-	// blockValues bounds, roughly, the integers that a chunk becomes.
-	blockValues = 1 << 19
+	mostChunk  = 1 << 20
 )
 
 func openCSV(p path, number int, pl *plan, fixed Dialect, options Options) (input, error) {
@@ -64,7 +62,7 @@ func (c *csvFile) readHeader(fixed Dialect) error {
 		for _, row := range rows[1:] {
 			length += len(row) + 1
 		}
-		c.chunkBytes = max(leastChunk, min(mostChunk, length/(len(rows)-1)*blockValues/max(1, c.plan.width)))
+		c.chunkBytes = max(leastChunk, min(mostChunk, length/(len(rows)-1)*c.plan.blockValues/max(1, c.plan.width)))
 	}
 	var s scanner
 	for {

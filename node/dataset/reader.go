@@ -16,7 +16,9 @@ import (
 
 // Options tunes a Reader. The zero value is ready to use.
 type Options struct {
-	// BatchRecords is the largest number of records in a batch. Default: 4096.
+	// BatchRecords is the largest number of records in a batch. Default: 16384. Records
+	// are read in blocks of about 2 MiB of integers, or less where many goroutines
+	// parse, and no batch spans two.
 	BatchRecords int
 	// MaxRecordBytes bounds one record of a CSV file, and so the damage of a quote
 	// that is never closed. Default: 16 MiB.
@@ -34,7 +36,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	if o.BatchRecords <= 0 {
-		o.BatchRecords = 4096
+		o.BatchRecords = 1 << 14
 	}
 	if o.MaxRecordBytes <= 0 {
 		o.MaxRecordBytes = 16 << 20
@@ -46,6 +48,12 @@ func (o Options) withDefaults() Options {
 		o.HeldIDs = 1 << 19
 	}
 	return o
+}
+
+// blockValues returns how many integers a block is to hold: as many as stay in a
+// processor's cache until they are used, and 2²² in all blocks together.
+func (o Options) blockValues() int {
+	return max(1<<14, min(1<<18, 1<<22/(o.Workers+2)))
 }
 
 // Batch is a run of m consecutive records that were kept. It belongs to its Reader
@@ -112,7 +120,7 @@ func Open(ctx context.Context, source Source, schema Schema, options Options) (*
 	}
 	options = options.withDefaults()
 	r := &Reader{
-		name: source.String(), plan: newPlan(schema), options: options, ctx: ctx,
+		name: source.String(), plan: newPlan(schema, options), options: options, ctx: ctx,
 		sequence: &sequence{}, seen: newIDs(options.SpillDir, options.HeldIDs),
 		summary: Summary{Fields: make([]FieldSummary, len(schema.Fields))},
 	}

@@ -96,9 +96,12 @@ func (p *plan) isNumber(i int) bool {
 	return i >= 0 && p.columns[i].field.Kind != study.Categorical
 }
 
+// mostTyped bounds the typed records that are read at once where they are narrow.
+const mostTyped = 1 << 14
+
 // batchRows returns how many typed records are read at once.
 func (p *plan) batchRows() int {
-	return max(64, min(8192, blockValues/max(1, max(p.width, len(p.headers)))))
+	return max(1, min(mostTyped, p.blockValues/max(p.width, len(p.headers))))
 }
 
 // parse encodes column by column, which is several times as fast as record by

@@ -3,6 +3,7 @@ package release
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
@@ -20,15 +21,14 @@ type Builder struct {
 	columns *sketch.ColumnsBuilder
 	records *sketch.RecordsBuilder
 	clipped int64
-	row     []int64 // scratch: one record's features
-	batch   []int64
+	batch   []int64 // scratch: derived vectors
 	labels  [][]byte
 }
 
 // NewBuilder derives this side's row key from the seed and returns a builder
 // without records. Workers changes speed alone.
 func (p Plan) NewBuilder(root seed.Seed, workers int) (*Builder, error) {
-	b := &Builder{plan: p, row: make([]int64, len(p.Features))}
+	b := &Builder{plan: p}
 	var err error
 	if p.Sketch().Side == sketch.Columns {
 		err = b.openColumns(root, workers)
@@ -104,18 +104,22 @@ func (b *Builder) Add(ids [][]byte, values []int64) error {
 	return b.addRecords(values)
 }
 
-// addColumns clips derived vectors before they are projected.
+// addColumns clips derived vectors before they are projected. They are their values
+// where neither helpers nor a bound change them.
 func (b *Builder) addColumns(ids [][]byte, values []int64) error {
 	var clipped int64
-	b.batch = b.batch[:0]
-	for i := range ids {
-		b.derive(values[i*b.plan.Values:][:b.plan.Values])
-		if b.plan.Clip > 0 && dp.ClipL2(b.row, b.plan.Clip) {
-			clipped++
+	if n := len(b.plan.Features); n > b.plan.Values || b.plan.Clip > 0 {
+		b.batch = slices.Grow(b.batch[:0], len(ids)*n)[:len(ids)*n]
+		for i := range ids {
+			row := b.batch[i*n:][:n]
+			b.derive(row, values[i*b.plan.Values:][:b.plan.Values])
+			if b.plan.Clip > 0 && dp.ClipL2(row, b.plan.Clip) {
+				clipped++
+			}
 		}
-		b.batch = append(b.batch, b.row...)
+		values = b.batch
 	}
-	if err := b.columns.Add(b.recordLabels(ids), b.batch); err != nil {
+	if err := b.columns.Add(b.recordLabels(ids), values); err != nil {
 		return err
 	}
 	b.clipped += clipped
@@ -143,18 +147,18 @@ func (b *Builder) addRecords(values []int64) error {
 }
 
 // derive fills row with the features of one record: values, squares, ones.
-func (b *Builder) derive(values []int64) {
+func (b *Builder) derive(row, values []int64) {
 	bits := b.plan.Study.Bits
-	copy(b.row, values)
+	copy(row, values)
 	at := len(values)
 	if b.plan.Sketch().Helpers.Squares {
 		for _, v := range values {
-			b.row[at] = fixedpoint.Square(v, bits)
+			row[at] = fixedpoint.Square(v, bits)
 			at++
 		}
 	}
 	if w := b.plan.Sketch().Helpers.Ones; w > 0 {
-		b.row[at] = fixedpoint.Weight(w, bits)
+		row[at] = fixedpoint.Weight(w, bits)
 	}
 }
 

@@ -83,7 +83,7 @@ func (q *parquetFile) begin() error {
 	}
 	q.groups, q.rows = f.RowGroups(), f.NumRows()
 	if limit := q.plan.schema.MaxRecords; q.rows > limit {
-		return &Error{File: q.name, Message: fmt.Sprintf("%d records, more than %d, the limit", q.rows, limit)}
+		return &Error{File: q.name, Message: fmt.Sprintf("%d records, more than %d, the limit", q.rows, limit), Hint: hintLimit}
 	}
 	h := header{file: q.name}
 	top := f.Root().Columns()

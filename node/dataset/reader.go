@@ -68,6 +68,7 @@ type Batch struct {
 type Summary struct {
 	Records  int64          // kept, that is delivered in batches
 	Skipped  int64          // left out under study.MissingSkip
+	Limit    int64          // Schema.MaxRecords
 	Fields   []FieldSummary // in the schema's order
 	Bytes    int64          // read of Size; for a query, both are 0
 	Size     int64          // of the files when they were opened, in bytes
@@ -122,7 +123,7 @@ func Open(ctx context.Context, source Source, schema Schema, options Options) (*
 	r := &Reader{
 		name: source.String(), plan: newPlan(schema, options), options: options, ctx: ctx,
 		sequence: &sequence{}, seen: newIDs(options.SpillDir, options.HeldIDs),
-		summary: Summary{Fields: make([]FieldSummary, len(schema.Fields))},
+		summary: Summary{Limit: schema.MaxRecords, Fields: make([]FieldSummary, len(schema.Fields))},
 	}
 	rand.Read(r.plan.idKey[:]) // never fails
 	for i, f := range schema.Fields {
@@ -218,13 +219,16 @@ func (r *Reader) advance(ctx context.Context) error {
 
 func (r *Reader) ended(err error) error { return fmt.Errorf("reading %s: %w", r.name, err) }
 
+// hintLimit says where a limit of records comes from.
+const hintLimit = "party study explain tells how many the study can take"
+
 // account adds a block to the counts and enforces what concerns the whole source.
 func (r *Reader) account(t *task) error {
 	b, limit := t.block, r.plan.schema.MaxRecords
 	r.summary.Bytes = t.read
 	if excess := r.rows + int64(len(b.seen)) - limit; excess > 0 {
 		first := b.seen[int64(len(b.seen))-excess].at
-		return r.fail(first, fmt.Sprintf("more than %d records, the limit", limit), "")
+		return r.fail(first, fmt.Sprintf("more than %d records, the limit", limit), hintLimit)
 	}
 	if b.err != nil {
 		return b.err

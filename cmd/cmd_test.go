@@ -70,11 +70,16 @@ func TestScripts(t *testing.T) {
 		Setup:               homes,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"approved": putApproved,
+			"bytes":    writeBytes,
+			"cut":      cutFile,
 			"exits":    exits,
+			"gzip":     gzipFile,
 			"init":     initNodes,
 			"json":     isJSON,
+			"parquet":  writeParquet,
 			"rows":     rows,
 			"site":     writeSite,
+			"sqlite":   writeSQLite,
 			"study":    writeStudy,
 		},
 	})

@@ -125,7 +125,7 @@ func (d checkedData) write(w io.Writer) {
 		console.Paragraph(w, "", o.Name+": "+o.Format)
 	}
 	if d.CSV != "" {
-		console.Paragraph(w, "  ", "To read CSV so whatever its first rows are, add to the dataset in the site file: csv: "+d.CSV)
+		fmt.Fprintf(w, "To have this fixed instead of detected, add to the dataset in the site file:\n    csv: %s\n", d.CSV)
 	}
 	verdict := "Policy and budget would allow the release."
 	if !d.Allowed {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
@@ -20,6 +22,7 @@ type Builder struct {
 	plan    Plan
 	columns *sketch.ColumnsBuilder
 	records *sketch.RecordsBuilder
+	workers int
 	clipped int64
 	batch   []int64 // scratch: derived vectors
 	labels  [][]byte
@@ -28,7 +31,7 @@ type Builder struct {
 // NewBuilder derives this side's row key from the seed and returns a builder
 // without records. Workers changes speed alone.
 func (p Plan) NewBuilder(root seed.Seed, workers int) (*Builder, error) {
-	b := &Builder{plan: p}
+	b := &Builder{plan: p, workers: workers}
 	var err error
 	if p.Sketch().Side == sketch.Columns {
 		err = b.openColumns(root, workers)
@@ -108,15 +111,8 @@ func (b *Builder) Add(ids [][]byte, values []int64) error {
 // where neither helpers nor a bound change them.
 func (b *Builder) addColumns(ids [][]byte, values []int64) error {
 	var clipped int64
-	if n := len(b.plan.Features); n > b.plan.Values || b.plan.Clip > 0 {
-		b.batch = slices.Grow(b.batch[:0], len(ids)*n)[:len(ids)*n]
-		for i := range ids {
-			row := b.batch[i*n:][:n]
-			b.derive(row, values[i*b.plan.Values:][:b.plan.Values])
-			if b.plan.Clip > 0 && dp.ClipL2(row, b.plan.Clip) {
-				clipped++
-			}
-		}
+	if len(b.plan.Features) > b.plan.Values || b.plan.Clip > 0 {
+		clipped = b.deriveAll(len(ids), values)
 		values = b.batch
 	}
 	if err := b.columns.Add(b.recordLabels(ids), values); err != nil {
@@ -144,6 +140,36 @@ func (b *Builder) addRecords(values []int64) error {
 		}
 	}
 	return nil
+}
+
+// leastShare is how many records a goroutine derives at least.
+const leastShare = 256
+
+// deriveAll fills batch with the features of m records, clipped, and counts those
+// that were. Several goroutines take a part of the records each.
+func (b *Builder) deriveAll(m int, values []int64) (clipped int64) {
+	n := len(b.plan.Features)
+	b.batch = slices.Grow(b.batch[:0], m*n)[:m*n]
+	var all atomic.Int64
+	work := func(from, to int) {
+		var few int64
+		for i := from; i < to; i++ {
+			row := b.batch[i*n:][:n]
+			b.derive(row, values[i*b.plan.Values:][:b.plan.Values])
+			if b.plan.Clip > 0 && dp.ClipL2(row, b.plan.Clip) {
+				few++
+			}
+		}
+		all.Add(few)
+	}
+	parts := max(1, min(b.workers, m/leastShare))
+	var wait sync.WaitGroup
+	for i := range parts - 1 {
+		wait.Go(func() { work(m*i/parts, m*(i+1)/parts) })
+	}
+	work(m*(parts-1)/parts, m)
+	wait.Wait()
+	return all.Load()
 }
 
 // derive fills row with the features of one record: values, squares, ones.

@@ -26,12 +26,19 @@ type Builder struct {
 	clipped int64
 	batch   []int64 // scratch: derived vectors
 	labels  [][]byte
+	arena   []byte // of labels
+	squares bool
+	ones    int64 // entry of the helper column, 0 without one
 }
 
 // NewBuilder derives this side's row key from the seed and returns a builder
 // without records. Workers changes speed alone.
 func (p Plan) NewBuilder(root seed.Seed, workers int) (*Builder, error) {
-	b := &Builder{plan: p, workers: workers}
+	helpers := p.Sketch().Helpers
+	b := &Builder{plan: p, workers: workers, squares: helpers.Squares}
+	if helpers.Ones > 0 {
+		b.ones = fixedpoint.Weight(helpers.Ones, p.Study.Bits)
+	}
 	var err error
 	if p.Sketch().Side == sketch.Columns {
 		err = b.openColumns(root, workers)
@@ -177,26 +184,32 @@ func (b *Builder) derive(row, values []int64) {
 	bits := b.plan.Study.Bits
 	copy(row, values)
 	at := len(values)
-	if b.plan.Sketch().Helpers.Squares {
+	if b.squares {
 		for _, v := range values {
 			row[at] = fixedpoint.Square(v, bits)
 			at++
 		}
 	}
-	if w := b.plan.Sketch().Helpers.Ones; w > 0 {
-		row[at] = fixedpoint.Weight(w, bits)
+	if at < len(row) {
+		row[at] = b.ones
 	}
 }
 
+// recordLabels are the records' labels, valid until the next call.
 func (b *Builder) recordLabels(ids [][]byte) [][]byte {
-	b.labels = b.labels[:0]
-	party := b.plan.Study.Parties[b.plan.Party].ID
-	for _, id := range ids {
-		if b.plan.Study.Partition == study.Vertical {
+	if b.plan.Study.Partition == study.Vertical {
+		b.labels = b.labels[:0]
+		for _, id := range ids {
 			b.labels = append(b.labels, stream.VerticalRecordLabel(id))
-		} else {
-			b.labels = append(b.labels, stream.HorizontalRecordLabel(party, id))
 		}
+		return b.labels
+	}
+	party := b.plan.Study.Parties[b.plan.Party].ID
+	b.labels, b.arena = b.labels[:0], b.arena[:0]
+	for _, id := range ids {
+		from := len(b.arena)
+		b.arena = stream.AppendHorizontalRecordLabel(b.arena, party, id)
+		b.labels = append(b.labels, b.arena[from:]) // stays where it is, also when the arena moves on
 	}
 	return b.labels
 }

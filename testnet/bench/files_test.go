@@ -110,7 +110,9 @@ func TestRunFiles(t *testing.T) {
 	if os.Getenv("COSKETCH_FULL") != "1" {
 		t.Skip("builds the programs: with COSKETCH_FULL=1 only")
 	}
-	write := func(_ context.Context, file string, records, columns int) error { return WriteTable(file, records, columns) }
+	write := func(_ context.Context, file string, records, columns int) error {
+		return WriteTable(file, records, columns)
+	}
 	f, err := RunFiles(t.Context(), FilesOptions{Records: 1000, Large: true, Repeat: 1, Build: network.Build, Write: write}, io.Discard)
 	if err != nil {
 		t.Fatal(err)

@@ -98,8 +98,8 @@ func (s Scale) Encode(x float64, f Bits) (v int64, clamped bool) {
 // EncodeColumn encodes a column of values into every stride-th place of dst, from
 // the first on, as Encode does with each. It stops at a value that is not finite and
 // returns how many it has encoded, and how many of those were clamped. dst holds
-// (len(x)-1)·stride + 1 integers or more.
-func (s Scale) EncodeColumn(dst []int64, stride int, x []float64, f Bits) (encoded, clamped int) {
+// (len(values)-1)·stride + 1 integers or more.
+func (s Scale) EncodeColumn(dst []int64, stride int, values []float64, f Bits) (encoded, clamped int) {
 	origin, length, one := s.lo, s.hi-s.lo, float64(f.One())
 	low, high := s.lo, s.hi // where x itself is compared, and below where its offset is
 	if s.spread > 0 {
@@ -107,7 +107,7 @@ func (s Scale) EncodeColumn(dst []int64, stride int, x []float64, f Bits) (encod
 		low, high = -length, length
 	}
 	at := 0
-	for i, x := range x {
+	for i, x := range values {
 		offset := x - origin
 		compared := offset
 		if s.spread == 0 {
@@ -127,7 +127,7 @@ func (s Scale) EncodeColumn(dst []int64, stride int, x []float64, f Bits) (encod
 		}
 		at += stride
 	}
-	return len(x), clamped
+	return len(values), clamped
 }
 
 // round rounds a number below 2^52 in magnitude to the nearest integer, halves away

@@ -7,4 +7,7 @@
 // that one. Ours sum exactly and check that every entry is
 // in range, the others round. On the columns side ours hash every id to its row of R,
 // and the others are given R as a matrix. Times are the best of several.
+//
+// RunFiles measures the party program itself instead: processes that read generated
+// files, and that read and project them, with the memory that they needed.
 package bench

@@ -55,8 +55,6 @@ type Reading struct {
 	// Added is the share by which reading and projecting take longer than reading
 	// alone; drawing the noise and encoding are not in it.
 	Added float64 `json:"added"`
-	// AddedCPU is the same of the processors' time, which a busy machine disturbs less.
-	AddedCPU float64 `json:"added_cpu"`
 }
 
 // Process is what one process took, the fastest of several.
@@ -152,9 +150,7 @@ func measureReading(ctx context.Context, dir string, o FilesOptions, log io.Writ
 	}
 	for i := range out {
 		r := &out[i]
-		after := r.DryRun.Noise + r.DryRun.Encode // by one goroutine, when all is read
-		r.Added = (r.DryRun.Seconds-after)/r.Check.Seconds - 1
-		r.AddedCPU = (r.DryRun.CPU-after)/r.Check.CPU - 1
+		r.Added = (r.DryRun.Seconds-r.DryRun.Noise-r.DryRun.Encode)/r.Check.Seconds - 1
 	}
 	return out, nil
 }

@@ -14,7 +14,7 @@ func FilesText(w io.Writer, f Files) error {
 		writeProcess(t, "party data check (reads alone)", r.Check)
 		writeProcess(t, fmt.Sprintf("party sketch --dry-run, k = %d", dimension), r.DryRun.Process)
 		fmt.Fprintf(t, "    of it noise\t%7.3f\n    of it encoding\t%7.3f\n", r.DryRun.Noise, r.DryRun.Encode)
-		fmt.Fprintf(t, "  projecting adds %+.0f %% to reading, without noise and encoding%s\n\n", 100*r.Added, held(r.Added <= MaxAdded, fmt.Sprintf("%.0f %%", 100*MaxAdded)))
+		fmt.Fprintf(t, "  projecting adds %+.0f %% to reading, without noise and encoding%s; %+.0f %% of processors' time\n\n", 100*r.Added, held(r.Added <= MaxAdded, fmt.Sprintf("%.0f %%", 100*MaxAdded)), 100*r.AddedCPU)
 	}
 	if f.Growth != nil {
 		f.Growth.write(t)

@@ -69,7 +69,7 @@ type Process struct {
 // DryRun is a rehearsal of a release.
 type DryRun struct {
 	Process
-	Noise  float64 `json:"noise"`  // seconds of it; the least of all runs, as the next
+	Noise  float64 `json:"noise"` // seconds of it; the least of all runs, as the next
 	Encode float64 `json:"encode"`
 	Sketch int64   `json:"sketch"` // bytes of the exact sketch, and of each worker's part of it
 }

@@ -70,12 +70,17 @@ func TestScripts(t *testing.T) {
 		Setup:               homes,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"approved": putApproved,
+			"bytes":    writeBytes,
+			"cut":      cutFile,
 			"exits":    exits,
+			"gzip":     gzipFile,
 			"init":     initNodes,
 			"json":     isJSON,
+			"parquet":  writeParquet,
 			"round":    round,
 			"rows":     rows,
 			"site":     writeSite,
+			"sqlite":   writeSQLite,
 			"study":    writeStudy,
 		},
 	})

@@ -213,7 +213,7 @@ func putApproved(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // site PARTY CSV [KEY=YAML]... writes a party's site file: the study $ID is answered
-// by a dataset of this source. The keys are caps (of the dataset; default: those that
+// by a dataset of this source, a query where CSV begins with "sql:". The keys are caps (of the dataset; default: those that
 // the study of the study command just fits) and any of the study's.
 func writeSite(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -228,7 +228,11 @@ func writeSite(ts *testscript.TestScript, neg bool, args []string) {
 			study += ", " + key + ": " + yaml
 		}
 	}
-	text := fmt.Sprintf("datasets:\n  data: {source: %s, caps: %s}\nstudies:\n  %s: {%s}\n", args[1], caps, ts.Getenv("ID"), study)
+	source := "source: " + args[1]
+	if strings.HasPrefix(args[1], "sql:") {
+		source = args[1]
+	}
+	text := fmt.Sprintf("datasets:\n  data: {%s, caps: %s}\nstudies:\n  %s: {%s}\n", source, caps, ts.Getenv("ID"), study)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".yaml"), []byte(text), 0o600))
 }
 

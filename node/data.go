@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"time"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/config"
@@ -14,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed"
 )
 
 // source is the dataset that answers a study at this party.
@@ -158,12 +160,28 @@ func (r *home) examine(ctx context.Context) (summary dataset.Summary, refusal, e
 	return summary, r.permitted(src, summary.Records, entries), nil
 }
 
-// DataOptions says what CheckData looks at.
+// DataOptions says what CheckData and Rehearse look at.
 type DataOptions struct {
-	Store *store.Store                 // required; open for reading is enough
-	Site  func() (config.Party, error) // required: reads the site file
-	Now   func() protocol.Instant      // required: the clock
-	Study *study.Study                 // required; it lists this party
+	Store   *store.Store                 // required; open for reading is enough
+	Site    func() (config.Party, error) // required: reads the site file
+	Now     func() protocol.Instant      // required: the clock
+	Study   *study.Study                 // required; it lists this party
+	Observe Observer                     // told of Reading; default: nobody
+	Entropy io.Reader                    // Rehearse alone, required there: crypto/rand outside tests
+	Workers int                          // Rehearse alone: goroutines that project; default 1
+}
+
+// home is the study at this party, which need not be served.
+func (o DataOptions) home() (*home, error) {
+	signer, err := protocol.NewSigner(o.Store.Identity())
+	if err != nil {
+		return nil, err
+	}
+	if o.Observe == nil {
+		o.Observe = func(Progress) {}
+	}
+	options := PartyOptions{Store: o.Store, Site: o.Site, Entropy: o.Entropy, Now: o.Now, Observe: o.Observe, Workers: o.Workers}
+	return &home{options, signer, o.Study}, nil
 }
 
 // CheckData reads a party's data against a study as Run does before its first
@@ -171,12 +189,10 @@ type DataOptions struct {
 // is why policy or budget would not allow the release, nil where they would; err
 // is about the data or the site file.
 func CheckData(ctx context.Context, o DataOptions) (summary dataset.Summary, refusal, err error) {
-	signer, err := protocol.NewSigner(o.Store.Identity())
-	if err != nil {
-		return dataset.Summary{}, nil, fmt.Errorf("checking data: %w", err)
+	h, err := o.home()
+	if err == nil {
+		summary, refusal, err = h.examine(ctx)
 	}
-	options := PartyOptions{Store: o.Store, Site: o.Site, Now: o.Now, Observe: func(Progress) {}}
-	summary, refusal, err = (&home{options, signer, o.Study}).examine(ctx)
 	if err != nil {
 		return summary, nil, fmt.Errorf("checking data for study %s: %w", o.Study.ID.Short(), err)
 	}
@@ -200,15 +216,29 @@ func summaryText(s dataset.Summary) string {
 	return text
 }
 
-// exact makes all exact sketches of the study in one pass over the data.
+// exact is all exact sketches of the study, made in one pass over the data.
 type exact struct {
 	sketches []release.Exact
 	ids      [][]byte // in the order of the file; only where a sketch is of the records side
-	records  int64
-	note     string
+	summary  dataset.Summary
+	adding   time.Duration // in which batches were projected; the rest of the pass waits for data
 }
 
-func (r *service) project(ctx context.Context, src *source, builders []*release.Builder) (*exact, error) {
+// builders makes a builder without records for each sketch.
+func (r *home) builders(src *source, root seed.Seed) ([]*release.Builder, error) {
+	var out []*release.Builder
+	for _, plan := range src.plans {
+		b, err := plan.NewBuilder(root, max(r.Workers, 1))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// project makes the exact sketches from the data.
+func (r *home) project(ctx context.Context, src *source, builders []*release.Builder) (*exact, error) {
 	out := &exact{}
 	keep := false
 	for _, plan := range src.plans {
@@ -216,20 +246,22 @@ func (r *service) project(ctx context.Context, src *source, builders []*release.
 	}
 	entries := src.schema.Entries()
 	var values []int64
-	summary, err := r.pass(ctx, src, func(b dataset.Batch) error {
+	var err error
+	out.summary, err = r.pass(ctx, src, func(b dataset.Batch) error {
+		began := time.Now()
+		defer func() { out.adding += time.Since(began) }()
 		if keep {
 			for _, id := range b.IDs {
 				out.ids = append(out.ids, append([]byte(nil), id...))
 			}
 		}
 		for i, builder := range builders {
-			values = values[:0]
-			for row := range b.IDs {
-				for _, at := range src.picks[i] {
-					values = append(values, b.Values[row*entries+at])
-				}
+			own := b.Values
+			if !isAll(src.picks[i], entries) {
+				values = pick(values[:0], b.Values, entries, src.picks[i])
+				own = values
 			}
-			if err := builder.Add(b.IDs, values); err != nil {
+			if err := builder.Add(b.IDs, own); err != nil {
 				return fmt.Errorf("sketch %d: %w", i+1, err)
 			}
 		}
@@ -238,16 +270,43 @@ func (r *service) project(ctx context.Context, src *source, builders []*release.
 	if err != nil {
 		return nil, err
 	}
-	out.records, out.note = summary.Records, summaryText(summary)
 	for i, builder := range builders {
 		one, err := builder.Finish(r.Entropy)
 		if err != nil {
 			return nil, fmt.Errorf("sketch %d: %w", i+1, err)
 		}
-		if one.Clipped > 0 {
-			out.note += fmt.Sprintf("; sketch %d: %d records clipped", i+1, one.Clipped)
-		}
 		out.sketches = append(out.sketches, one)
 	}
 	return out, nil
+}
+
+// isAll reports whether picks are all entries in their order.
+func isAll(picks []int, entries int) bool {
+	for i, at := range picks {
+		if i != at {
+			return false
+		}
+	}
+	return len(picks) == entries
+}
+
+// pick appends to dst what is picked of each row of n entries.
+func pick(dst, rows []int64, n int, picks []int) []int64 {
+	for ; len(rows) > 0; rows = rows[n:] {
+		for _, at := range picks {
+			dst = append(dst, rows[at])
+		}
+	}
+	return dst
+}
+
+// note says what was read and clipped, in counts.
+func (e *exact) note() string {
+	text := summaryText(e.summary)
+	for i, one := range e.sketches {
+		if one.Clipped > 0 {
+			text += fmt.Sprintf("; sketch %d: %d records clipped", i+1, one.Clipped)
+		}
+	}
+	return text
 }

@@ -49,23 +49,22 @@ func (r *home) debits(src *source, entries []ledger.Entry) ([]ledger.Entry, erro
 	// approval of a study that says none, under a rule that only accept_reconstruction
 	// overrules (acceptable).
 	consent := ledger.Consent{AcceptUnbounded: src.site.AcceptReconstruction || r.study.Privacy.Mechanism == dp.None}
-	asked := r.asked(src, entries)
+	due := r.due(src, entries)
 	after := entries
-	for _, next := range asked {
+	for _, next := range due {
 		if err := ledger.Check(after, next, caps, consent); err != nil {
-			return nil, r.withFit(err, entries, asked, caps)
+			return nil, r.withFit(err, entries, due, caps)
 		}
-		chained, err := ledger.Append(after, next)
-		if err != nil {
+		if after, err = chain(after, next); err != nil {
 			return nil, err
 		}
-		after = append(after[:len(after):len(after)], chained)
 	}
-	return asked, nil
+	return due, nil
 }
 
-// asked lists the entries of the study that the ledger does not hold yet.
-func (r *home) asked(src *source, entries []ledger.Entry) (out []ledger.Entry) {
+// due lists the ledger entries that the study's release still needs, whether or not
+// the caps allow them.
+func (r *home) due(src *source, entries []ledger.Entry) (out []ledger.Entry) {
 	for i, plan := range src.plans {
 		if _, done := ledger.Find(entries, r.study.ID, i); done {
 			continue
@@ -83,7 +82,7 @@ func (r *home) asked(src *source, entries []ledger.Entry) (out []ledger.Entry) {
 }
 
 // withFit adds to a refusal for a cap what would fit instead.
-func (r *home) withFit(err error, entries, asked []ledger.Entry, caps ledger.Caps) error {
+func (r *home) withFit(err error, entries, due []ledger.Entry, caps ledger.Caps) error {
 	var exceeded *ledger.Exceeded
 	if !errors.As(err, &exceeded) || exceeded.Unbounded {
 		return err
@@ -92,9 +91,18 @@ func (r *home) withFit(err error, entries, asked []ledger.Entry, caps ledger.Cap
 	if invalid != nil {
 		return invalid
 	}
-	fit := ledger.Largest(entries, asked, whole, caps)
+	fit := ledger.Largest(entries, due, whole, caps)
 	exceeded.Fits = &fit
 	return err
+}
+
+// chain returns entries with the next one, and leaves entries alone.
+func chain(entries []ledger.Entry, next ledger.Entry) ([]ledger.Entry, error) {
+	chained, err := ledger.Append(entries, next)
+	if err != nil {
+		return nil, err
+	}
+	return append(entries[:len(entries):len(entries)], chained), nil
 }
 
 // capsOf turns the site file's caps into the ledger's: a unit without a cap is

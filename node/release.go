@@ -50,13 +50,9 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	if err != nil {
 		return nil, err
 	}
-	var builders []*release.Builder
-	for _, plan := range src.plans {
-		b, err := plan.NewBuilder(job.Seed, max(r.Workers, 1))
-		if err != nil {
-			return nil, err
-		}
-		builders = append(builders, b)
+	builders, err := r.builders(src, job.Seed)
+	if err != nil {
+		return nil, err
 	}
 	early := r.study.Privacy.Mechanism == dp.RandomisedResponse
 	if early {
@@ -68,10 +64,10 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	if err != nil {
 		return nil, err
 	}
-	if err := r.acceptable(src, exact.records); err != nil {
+	if err := r.acceptable(src, exact.summary.Records); err != nil {
 		return nil, err
 	}
-	r.Observe(Progress{Study: r.study.ID, Milestone: Projected, Note: exact.note})
+	r.Observe(Progress{Study: r.study.ID, Milestone: Projected, Note: exact.note()})
 	if !early {
 		if err := r.debit(ctx, src); err != nil {
 			return nil, err
@@ -126,30 +122,15 @@ func (r *service) debit(ctx context.Context, src *source) error {
 // noiseAndStore draws the noise into the exact sketches, which no longer exist
 // afterwards, and stores the release with its signed header.
 func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelease) (protocol.Verified, error) {
-	header := protocol.Release{T2: job.T2, Records: exact.records}
-	files := map[string]io.Reader{}
-	var clipped []int64
-	for i, plan := range src.plans {
-		one := exact.sketches[i]
-		clipped = append(clipped, one.Clipped)
-		if err := plan.Noise.AddParallel(one.Sketch.Data, r.Entropy, max(r.Workers, 1)); err != nil {
-			return protocol.Verified{}, fmt.Errorf("noising sketch %d: %w", i+1, err)
-		}
-		described, data, err := release.Encode(one.Sketch)
-		if err != nil {
-			return protocol.Verified{}, err
-		}
-		header.Sketches = append(header.Sketches, described)
-		files[sketchFile(i)] = bytes.NewReader(data)
-		if one.Sketch.Side == sketch.Records {
-			rows, err := rowsCSV(exact.ids, one.Order)
-			if err != nil {
-				return protocol.Verified{}, err
-			}
-			files[rowsFile(i)] = bytes.NewReader(rows)
-		}
+	if err := r.noise(src, exact); err != nil {
+		return protocol.Verified{}, err
 	}
-	counts, err := clippedJSON(r.study, clipped)
+	described, files, err := exact.encode()
+	if err != nil {
+		return protocol.Verified{}, err
+	}
+	header := protocol.Release{T2: job.T2, Records: exact.summary.Records, Sketches: described}
+	counts, err := clippedJSON(r.study, exact.clipped())
 	if err != nil {
 		return protocol.Verified{}, err
 	}
@@ -163,6 +144,46 @@ func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelea
 	}
 	r.Observe(Progress{Study: r.study.ID, Milestone: Stored})
 	return signed, nil
+}
+
+// noise draws the noise into the exact sketches, which no longer exist afterwards.
+func (r *home) noise(src *source, exact *exact) error {
+	for i, plan := range src.plans {
+		if err := plan.Noise.AddParallel(exact.sketches[i].Sketch.Data, r.Entropy, max(r.Workers, 1)); err != nil {
+			return fmt.Errorf("noising sketch %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// clipped counts, for each sketch, the records whose contribution was clipped.
+func (e *exact) clipped() (out []int64) {
+	for _, one := range e.sketches {
+		out = append(out, one.Clipped)
+	}
+	return out
+}
+
+// encode writes noised sketches and, where rows are records, their secret order.
+func (e *exact) encode() ([]protocol.ReleasedSketch, map[string]io.Reader, error) {
+	var all []protocol.ReleasedSketch
+	files := map[string]io.Reader{}
+	for i, one := range e.sketches {
+		described, data, err := release.Encode(one.Sketch)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, described)
+		files[sketchFile(i)] = bytes.NewReader(data)
+		if one.Sketch.Side == sketch.Records {
+			rows, err := rowsCSV(e.ids, one.Order)
+			if err != nil {
+				return nil, nil, err
+			}
+			files[rowsFile(i)] = bytes.NewReader(rows)
+		}
+	}
+	return all, files, nil
 }
 
 func sketchFile(i int) string { return fmt.Sprintf("sketch-%d.bin", i) }

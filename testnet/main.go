@@ -17,7 +17,8 @@
 //
 //	go run ./testnet bench
 //
-// measures the projections beside those of scikit-learn instead.
+// measures the projections beside those of scikit-learn instead, and with --files
+// the party program that reads and projects generated files.
 package main
 
 import (
@@ -66,6 +67,7 @@ type commands struct {
 	Chaos chaosOptions `cmd:"" help:"Kill, pause and restart nodes and cut the network between them while they run studies, and check that nothing is lost, spent twice or left hanging."`
 	Scale scaleOptions `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 64 parties on this machine."`
 	Bench benchOptions `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
+	Table tableOptions `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -94,6 +96,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runChaos(ctx, chosen.Chaos, stdout, stderr)
 	case "scale":
 		return runScale(ctx, chosen.Scale, stdout, stderr)
+	case "table <file>":
+		return runTable(chosen.Table, stderr)
 	}
 	return runStudies(ctx, chosen.Run, stdout, stderr)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -26,6 +27,8 @@ type checkedData struct {
 	Skipped int64           `json:"skipped"` // left out for a missing value
 	Columns []checkedColumn `json:"columns"`
 	Origins []origin        `json:"origins"`
+	CSV     string          `json:"csv,omitempty"` // what all CSV files agree on, for the site file
+	Limit   int64           `json:"limit"`         // most records that the study can take
 	Allowed bool            `json:"allowed"`
 	Refusal string          `json:"refusal,omitempty"`
 }
@@ -39,6 +42,7 @@ type checkedColumn struct {
 type origin struct {
 	Name   string `json:"name"`
 	Format string `json:"format"`
+	CSV    string `json:"csv,omitempty"`    // YAML of the dialect; CSV alone
 	SHA256 string `json:"sha256,omitempty"` // CSV alone
 }
 
@@ -53,16 +57,21 @@ func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Glo
 	if err != nil {
 		return err
 	}
-	if _, err := self(st, s); err != nil {
+	index, err := self(st, s)
+	if err != nil {
 		return err
 	}
+	talk := newTalk(c, s, index)
+	defer talk.end()
 	summary, refusal, err := node.CheckData(ctx, node.DataOptions{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
+		Observe: talk.observe,
 	})
 	if err != nil {
 		return err
 	}
-	out := checkedData{Study: s.ID.String(), Records: summary.Records, Skipped: summary.Skipped, Columns: []checkedColumn{}, Origins: []origin{}, Allowed: refusal == nil}
+	talk.end()
+	out := checkedData{Study: s.ID.String(), Records: summary.Records, Skipped: summary.Skipped, Limit: summary.Limit, Columns: []checkedColumn{}, Origins: []origin{}, Allowed: refusal == nil}
 	if refusal != nil {
 		out.Refusal = refusal.Error()
 	}
@@ -72,19 +81,40 @@ func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Glo
 	for _, o := range summary.Origins {
 		one := origin{Name: o.Name, Format: o.Format}
 		if o.Digest != (protocol.Digest{}) {
-			one.SHA256 = o.Digest.String()
+			one.SHA256, one.CSV = o.Digest.String(), o.Dialect.YAML()
 		}
 		out.Origins = append(out.Origins, one)
 	}
+	out.CSV = dialectOf(summary.Origins)
 	if err := c.Print(out, out.write); err != nil {
 		return err
 	}
 	return refusal
 }
 
+// dialectOf is what fixes how all CSV files are read, where they agree; empty where
+// there is nothing to fix.
+func dialectOf(origins []dataset.Origin) string {
+	var common *dataset.Dialect
+	for _, o := range origins {
+		switch {
+		case o.Dialect == (dataset.Dialect{}):
+		case common == nil:
+			common = &o.Dialect
+		default:
+			both := common.Common(o.Dialect)
+			common = &both
+		}
+	}
+	if common == nil || *common == (dataset.Dialect{}) {
+		return ""
+	}
+	return common.YAML()
+}
+
 // write prints the check for people.
 func (d checkedData) write(w io.Writer) {
-	fmt.Fprintf(w, "The data fit the study: %d records, %d left out for a missing value.\n\n", d.Records, d.Skipped)
+	fmt.Fprintf(w, "The data fit the study: %d records of at most %d, %d left out for a missing value.\n\n", d.Records, d.Limit, d.Skipped)
 	t := console.NewTable("column", ">clipped", ">missing")
 	for _, f := range d.Columns {
 		t.Add(f.Name, fmt.Sprint(f.Clipped), fmt.Sprint(f.Missing))
@@ -93,6 +123,9 @@ func (d checkedData) write(w io.Writer) {
 	fmt.Fprintln(w)
 	for _, o := range d.Origins {
 		console.Paragraph(w, "", o.Name+": "+o.Format)
+	}
+	if d.CSV != "" {
+		fmt.Fprintf(w, "To have this fixed instead of detected, add to the dataset in the site file:\n    csv: %s\n", d.CSV)
 	}
 	verdict := "Policy and budget would allow the release."
 	if !d.Allowed {

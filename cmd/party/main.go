@@ -19,6 +19,7 @@ type commands struct {
 	Identity identityCommand       `cmd:"" help:"Print this node's peer id, for study files."`
 	Study    studyCommands         `cmd:"" help:"Add, explain, approve or decline a study."`
 	Data     dataCommands          `cmd:"" help:"Check the data that answer a study. Nothing leaves."`
+	Sketch   sketchCommand         `cmd:"" help:"Rehearse the release of a study: say what would leave, and throw it away."`
 	Run      runCommand            `cmd:"" help:"Serve one approved study to its result, then exit."`
 	Serve    serveCommand          `cmd:"" help:"Serve all approved studies until stopped."`
 	Doctor   doctorCommand         `cmd:"" help:"Check state, site file and the way to the aggregators, and say what to do."`

@@ -45,6 +45,9 @@ func ClipL2(v []int64, bound int64) (clipped bool) {
 
 // squaredNorm returns Σv², or false when it passes 2^126.
 func squaredNorm(v []int64) (sum uint128, fits bool) {
+	if square, ok := smallSquaredNorm(v); ok {
+		return uint128{lo: square}, true
+	}
 	for _, x := range v {
 		p := multiply(magnitude(x), magnitude(x))
 		var carry uint64
@@ -55,6 +58,17 @@ func squaredNorm(v []int64) (sum uint128, fits bool) {
 		}
 	}
 	return sum, true
+}
+
+// smallSquaredNorm returns Σv² for fewer than 2^12 entries of at most 2^26 in magnitude, as data
+// have them: the sum then fits one word. It reports false for others.
+func smallSquaredNorm(v []int64) (sum uint64, ok bool) {
+	var all uint64 // every bit that is set in a magnitude, or in a magnitude less 1
+	for _, x := range v {
+		all |= uint64(x ^ x>>63)
+		sum += uint64(x * x)
+	}
+	return sum, all < 1<<26 && len(v) < 1<<12
 }
 
 func anyNonZero(v []int64) bool {

@@ -79,7 +79,7 @@ func (a uint128) leadingZeros() uint {
 // root returns ⌊√a⌋ for a < 2^126, one bit at a time.
 func (a uint128) root() uint64 {
 	r := uint64(0)
-	for bit := uint64(1) << 62; bit > 0; bit >>= 1 {
+	for bit := uint64(1) << ((128 - a.leadingZeros()) / 2); bit > 0; bit >>= 1 {
 		if !a.less(multiply(r|bit, r|bit)) {
 			r |= bit
 		}

@@ -70,8 +70,8 @@ func (s Scale) IsZero() bool { return s == Scale{} }
 //
 // The same x gives the same integer on every architecture: each step is one
 // correctly rounded IEEE operation (subtraction, division) or exact (scaling by
-// 2^f, rounding to an integer), and no product is followed by a sum, so there is
-// nothing that a compiler may fuse.
+// 2^f, rounding to an integer). The one product that is followed by a sum is exact,
+// so that it does not matter whether a compiler fuses them.
 func (s Scale) Encode(x float64, f Bits) (v int64, clamped bool) {
 	var offset, length float64
 	var below, above bool
@@ -92,7 +92,51 @@ func (s Scale) Encode(x float64, f Bits) (v int64, clamped bool) {
 	if math.IsNaN(unit) {
 		return s.Missing(f), true
 	}
-	return int64(math.Round(unit * float64(f.One()))), false
+	return round(unit * float64(f.One())), false
+}
+
+// EncodeColumn encodes a column of values into every stride-th place of dst, from
+// the first on, as Encode does with each. It stops at a value that is not finite and
+// returns how many it has encoded, and how many of those were clamped. dst holds
+// (len(values)-1)·stride + 1 integers or more.
+func (s Scale) EncodeColumn(dst []int64, stride int, values []float64, f Bits) (encoded, clamped int) {
+	origin, length, one := s.lo, s.hi-s.lo, float64(f.One())
+	low, high := s.lo, s.hi // where x itself is compared, and below where its offset is
+	if s.spread > 0 {
+		origin, length = s.centre, reach*s.spread
+		low, high = -length, length
+	}
+	at := 0
+	for i, x := range values {
+		offset := x - origin
+		compared := offset
+		if s.spread == 0 {
+			compared = x
+		}
+		switch {
+		case compared >= low && compared <= high:
+			dst[at] = round(offset / length * one)
+		case !finite(x):
+			return i, clamped
+		default:
+			dst[at] = f.One()
+			if compared < low {
+				dst[at] = s.least(f)
+			}
+			clamped++
+		}
+		at += stride
+	}
+	return len(values), clamped
+}
+
+// round rounds a number below 2^52 in magnitude to the nearest integer, halves away
+// from zero, in exact steps: what is beyond the integer part, twice that, and its own
+// integer part.
+func round(y float64) int64 {
+	whole := int64(y)
+	rest := y - float64(whole)
+	return whole + int64(rest+rest)
 }
 
 func (s Scale) least(f Bits) int64 {

@@ -17,10 +17,12 @@ type plan struct {
 	headers []string // names in the file: of the id columns, then of the fields
 	width   int      // entries of a row
 	idKey   [32]byte // see idHash
+
+	blockValues int // the integers that a block is to hold, roughly
 }
 
-func newPlan(s Schema) *plan {
-	p := &plan{schema: s, width: s.Entries(), headers: append([]string(nil), s.ID...)}
+func newPlan(s Schema, o Options) *plan {
+	p := &plan{schema: s, width: s.Entries(), blockValues: o.blockValues(), headers: append([]string(nil), s.ID...)}
 	for _, f := range s.Fields {
 		p.columns = append(p.columns, newColumn(f))
 		p.headers = append(p.headers, f.Header)

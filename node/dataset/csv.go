@@ -18,6 +18,7 @@ type csvFile struct {
 	number  int // of the file in the source
 	plan    *plan
 	dialect Dialect
+	written Format
 	fields  int     // of a record
 	slots   []int32 // see scanner
 	ids     []int32 // cells of the id columns
@@ -32,9 +33,7 @@ type csvFile struct {
 
 const (
 	leastChunk = 4 << 10
-	mostChunk  = 256 << 10
-	// blockValues bounds, roughly, the integers that a chunk becomes.
-	blockValues = 1 << 19
+	mostChunk  = 1 << 20
 )
 
 func openCSV(p path, number int, pl *plan, fixed Dialect, options Options) (input, error) {
@@ -53,18 +52,17 @@ func openCSV(p path, number int, pl *plan, fixed Dialect, options Options) (inpu
 // readHeader reads the first row, finds the schema's columns in it, and chooses the
 // size of chunks.
 func (c *csvFile) readHeader(fixed Dialect) error {
-	sample, err := c.sample()
+	written, sample, err := c.format(fixed)
 	if err != nil {
 		return err
 	}
-	c.dialect = detect(sample, fixed)
-	c.dialect.Encoding = fixed.Encoding // never assumed
+	c.written, c.dialect = written, written.Dialect
 	if rows := firstRows(sample, sampleRows); len(rows) > 1 {
 		length := 1
 		for _, row := range rows[1:] {
 			length += len(row) + 1
 		}
-		c.chunkBytes = max(leastChunk, min(mostChunk, length/(len(rows)-1)*blockValues/max(1, c.plan.width)))
+		c.chunkBytes = max(leastChunk, min(mostChunk, length/(len(rows)-1)*c.plan.blockValues/max(1, c.plan.width)))
 	}
 	var s scanner
 	for {
@@ -93,7 +91,7 @@ func (c *csvFile) readHeader(fixed Dialect) error {
 
 // locate finds the schema's columns among the header's names.
 func (c *csvFile) locate(line int64, cells []cell) error {
-	h := header{file: c.file.name, line: line}
+	h := header{file: c.file.name, line: line, delimiter: c.dialect.Delimiter}
 	for _, cell := range cells {
 		name := c.dialect.Encoding.decode(cell.text)
 		if !utf8.Valid(name) {
@@ -253,20 +251,21 @@ func (c *csvFile) parseRecord(b *block, s *scanner) {
 
 // hint adds to a problem's hint what the dialect has to do with it.
 func (c *csvFile) hint(p *problem) string {
+	const missing = "; leave the field empty where a value is missing"
+	d := c.dialect
 	switch {
 	case p == notUTF8:
 		return hintEncoding
-	case p == notNumber && c.dialect.Decimal == DecimalComma:
-		return "write 1234,5 or 1,2345e3, with a decimal comma; leave the field empty where a value is missing"
+	case p == notNumber && d.Decimal == DecimalComma:
+		return "write 1234,5 or 1,2345e3, with a decimal comma, or say csv: {decimal: point} in the site file" + missing
+	case p == notNumber && d.Delimiter != Comma:
+		return "write 1234.5 or 1.2345e3, with a decimal point, or say csv: {decimal: comma} in the site file" + missing
 	}
 	return p.hint
 }
 
 func (c *csvFile) fieldsHint() string {
-	if c.dialect.Delimiter == Comma {
-		return "quote a value that holds a comma or a line break"
-	}
-	return fmt.Sprintf("quote a value that holds a %s or a line break", c.dialect.Delimiter)
+	return fmt.Sprintf("quote a value that holds a %s or a line break, or name another csv: {delimiter: …} in the site file", c.dialect.Delimiter)
 }
 
 func (c *csvFile) fail(line int64, column, message, hint string) error {
@@ -279,10 +278,5 @@ func (c *csvFile) finish() (*Origin, error) {
 	if err := c.file.unchanged(); err != nil {
 		return nil, err
 	}
-	d := c.dialect
-	if d.Encoding == "" {
-		d.Encoding = UTF8
-	}
-	format := Format{Dialect: d, Compression: c.compression, Mark: c.marked}
-	return &Origin{Name: c.file.name, Format: format.String(), Digest: c.file.digest()}, nil
+	return &Origin{Name: c.file.name, Format: c.written.String(), Dialect: c.dialect, Digest: c.file.digest()}, nil
 }

@@ -22,11 +22,14 @@ func contents(page parquet.Page) (values encoding.Values, indexes []int32) {
 
 // numbers appends n of the values, by their indexes if there are any.
 func numbers[T int32 | int64 | uint32 | uint64 | float32 | float64](v *vector, values []T, indexes []int32, from, n int, divisor float64) error {
-	for range n {
-		v.present = append(v.present, true)
-	}
+	v.addPresent(n)
 	if indexes == nil {
-		for _, x := range values[from : from+n] {
+		values = values[from : from+n]
+		if whole, ok := any(values).([]float64); ok && divisor == 1 {
+			v.numbers = append(v.numbers, whole...)
+			return nil
+		}
+		for _, x := range values {
 			v.numbers = append(v.numbers, float64(x)/divisor)
 		}
 		return nil

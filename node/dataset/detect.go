@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 )
 
-// Format is what Detect finds out about a file.
+// Format is how a file is written.
 type Format struct {
 	Parquet     bool        // the rest is about CSV files
 	Dialect     Dialect     // complete
@@ -35,44 +34,15 @@ func (f Format) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Detect looks at the beginning of a file and says how it is written. What is fixed
-// is taken as given. An encoding other than UTF-8 is a guess for people to confirm:
-// Open takes it from the Source alone. Errors are of type *Error.
-func Detect(name string, fixed Dialect) (Format, error) {
-	info, err := statFile(name)
-	if err != nil {
-		return Format{}, err
+// format looks at the beginning of the text and says how it is written. What is fixed
+// is taken as given. An encoding other than UTF-8 is never assumed.
+func (t *text) format(fixed Dialect) (f Format, sample []byte, err error) {
+	if sample, err = t.sample(); err != nil {
+		return Format{}, nil, err
 	}
-	p := path{name, info}
-	if p.parquet() {
-		return Format{Parquet: true}, nil
-	}
-	text, err := openText(p)
-	if err != nil {
-		return Format{}, err
-	}
-	defer text.Close()
-	sample, err := text.sample()
-	if err != nil {
-		return Format{}, err
-	}
-	format := Format{Dialect: detect(sample, fixed), Compression: text.compression, Mark: text.marked}
-	format.CRLF = bytes.Contains(sample, []byte("\r\n"))
-	if fixed.Encoding == "" && !validPrefix(sample) {
-		format.Dialect.Encoding = Windows1252
-	}
-	return format, nil
-}
-
-// validPrefix reports whether text is UTF-8, but for a character that is cut off at
-// its end.
-func validPrefix(text []byte) bool {
-	for cut := range min(utf8.UTFMax, len(text)+1) {
-		if utf8.Valid(text[:len(text)-cut]) {
-			return true
-		}
-	}
-	return false
+	return Format{
+		Dialect: detect(sample, fixed), Compression: t.compression, Mark: t.marked, CRLF: bytes.Contains(sample, []byte("\r\n")),
+	}, sample, nil
 }
 
 // sampleRows is how many rows the detection looks at.

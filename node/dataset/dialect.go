@@ -108,6 +108,35 @@ const (
 // DateForms lists every form of dates.
 func DateForms() []DateForm { return []DateForm{DateISO, DateDots, DateSlashes, DateUS} }
 
+// YAML is what fixes the dialect in a site file: the value of a dataset's key csv.
+// What is empty is left out.
+func (d Dialect) YAML() string {
+	var parts []string
+	for _, part := range [][2]string{{"delimiter", string(d.Delimiter)}, {"decimal", string(d.Decimal)}, {"encoding", string(d.Encoding)}, {"date", string(d.Date)}} {
+		if part[1] != "" {
+			parts = append(parts, part[0]+": "+part[1])
+		}
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// Common returns what two dialects agree on.
+func (d Dialect) Common(other Dialect) Dialect {
+	if d.Delimiter != other.Delimiter {
+		d.Delimiter = ""
+	}
+	if d.Decimal != other.Decimal {
+		d.Decimal = ""
+	}
+	if d.Encoding != other.Encoding {
+		d.Encoding = ""
+	}
+	if d.Date != other.Date {
+		d.Date = ""
+	}
+	return d
+}
+
 // String describes the dialect: "semicolon, decimal comma, utf-8".
 func (d Dialect) String() string {
 	parts := []string{string(d.Delimiter), "decimal " + string(d.Decimal), string(d.Encoding)}

@@ -13,6 +13,21 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
+// detected is how a file is written.
+func detected(path string, fixed Dialect) (Format, error) {
+	files, err := Files(path).files()
+	if err != nil {
+		return Format{}, err
+	}
+	text, err := openText(files[0])
+	if err != nil {
+		return Format{}, err
+	}
+	defer text.Close()
+	f, _, err := text.format(fixed)
+	return f, err
+}
+
 func TestDetect(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"comma":              {"id,x\n1,2\n", "CSV, comma, decimal point, utf-8"},
@@ -20,7 +35,7 @@ func TestDetect(t *testing.T) {
 		"hospital":           {"\xef\xbb\xbfid;x\r\n1;2,5\r\n", "CSV, semicolon, decimal comma, utf-8, byte order mark, CRLF"},
 		"tabs":               {"id\tx, y\n1\t2.5\n", "CSV, tab, decimal point, utf-8"},
 		"bars":               {"id|x\n1|,5\n", "CSV, bar, decimal comma, utf-8"},
-		"latin":              {"id;Gr\xf6\xdfe\n1;2\n", "CSV, semicolon, decimal point, windows-1252"},
+		"latin":              {"id;Gr\xf6\xdfe\n1;2\n", "CSV, semicolon, decimal point, utf-8"}, // never assumed
 		"thousands":          {"id;x\n1;1,234\n2;12,345\n", "CSV, semicolon, decimal point, utf-8"},
 		"surely decimal":     {"id;x\n1;1,234\n2;0,345\n", "CSV, semicolon, decimal comma, utf-8"},
 		"both marks":         {"id;x;y\n1;1,5;1.5\n", "CSV, semicolon, decimal point, utf-8"},
@@ -30,14 +45,14 @@ func TestDetect(t *testing.T) {
 		"consistent is best": {"a,b;c;d\n1,2;3\n", "CSV, comma, decimal point, utf-8"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Detect(write(t, c.text), Dialect{})
+			got, err := detected(write(t, c.text), Dialect{})
 			if err != nil || got.String() != c.want {
 				t.Errorf("got %q, %v, want %q", got, err, c.want)
 			}
 		})
 	}
 	fixed := Dialect{Delimiter: Bar, Decimal: DecimalComma, Encoding: Windows1252, Date: DateDots}
-	got, err := Detect(write(t, "id,x\n1,2.5\n"), fixed)
+	got, err := detected(write(t, "id,x\n1,2.5\n"), fixed)
 	if err != nil || got.Dialect != fixed || got.String() != "CSV, bar, decimal comma, windows-1252, dates DD.MM.YYYY" {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -84,10 +99,10 @@ func TestDialects(t *testing.T) {
 		want string
 	}{
 		{Dialect{}, ":1: header is not valid UTF-8 (" + hintEncoding + ")"},
-		{Dialect{Delimiter: Tab, Encoding: Windows1252}, `:1: no column "PATIENT", "Aufnahme", "Größe", "Station" (the first row must name the columns; none of its 1 fields is a name that is looked for)`},
-		{Dialect{Decimal: DecimalPoint, Encoding: Windows1252}, `:2: column "Größe": not a decimal number (write 1234.5 or 1.2345e3, with a decimal point` + nothing},
-		{Dialect{Encoding: Windows1252}, `:3: column "Aufnahme": not a decimal number (write 1234,5 or 1,2345e3, with a decimal comma` + nothing},
-		{Dialect{Encoding: Windows1252, Date: DateSlashes}, `:3: column "Aufnahme": not a decimal number (write 1234,5 or 1,2345e3, with a decimal comma` + nothing},
+		{Dialect{Delimiter: Tab, Encoding: Windows1252}, `:1: no column "PATIENT", "Aufnahme", "Größe", "Station" (the first row must name the columns; none of its 1 fields is a name that is looked for; if no tab stands between values, name another csv: {delimiter: …} in the site file)`},
+		{Dialect{Decimal: DecimalPoint, Encoding: Windows1252}, `:2: column "Größe": not a decimal number (write 1234.5 or 1.2345e3, with a decimal point, or say csv: {decimal: comma} in the site file` + nothing},
+		{Dialect{Encoding: Windows1252}, `:3: column "Aufnahme": a date in another form (` + otherDate.hint + ")"},
+		{Dialect{Encoding: Windows1252, Date: DateSlashes}, `:3: column "Aufnahme": a date in another form (` + otherDate.hint + ")"},
 	} {
 		path := write(t, german)
 		source := Files(path)
@@ -142,7 +157,7 @@ func TestCompression(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(got, want) || summary.Bytes != int64(len(data)) {
 			t.Errorf("%s: %v, %d records, %d of %d bytes", name, err, len(got.IDs), summary.Bytes, len(data))
 		}
-		if f, err := Detect(path, Dialect{}); err != nil || !strings.HasPrefix(f.String(), "CSV, "+name[:4]+", comma") {
+		if f, err := detected(path, Dialect{}); err != nil || !strings.HasPrefix(f.String(), "CSV, "+name[:4]+", comma") {
 			t.Errorf("%s: detected %v, %v", name, f, err)
 		}
 	}
@@ -209,7 +224,7 @@ func TestSeveralFiles(t *testing.T) {
 		files []string
 		want  string
 	}{
-		{[]string{a, b, c}, c + ":3: more than 5 records, the limit"},
+		{[]string{a, b, c}, c + ":3: more than 5 records, the limit (party study explain tells how many the study can take)"},
 		{[]string{a, c}, c + ":3: record id repeated: " + a + ":3 and " + c + ":3 (a record may appear once: remove or merge the repeated rows)"},
 		{[]string{a, d}, d + `:2: column "x": not a decimal number (write 1234.5 or 1.2345e3, with a decimal point; leave the field empty where a value is missing)`},
 		{[]string{a, e}, e + `:1: no column "x" (did you mean "y"? the file has "id", "y")`},

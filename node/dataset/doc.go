@@ -39,9 +39,13 @@
 // One goroutine reads ahead, Options.Workers parse, and the caller takes batches in
 // the order of the source; Close waits for all of them. How many there are, and
 // how the data are cut into batches, changes nothing: not the records, not the
-// counts, not which error is reported. In memory are a few chunks (256 KiB of text
-// and about 4 MiB of integers for each worker and two more), one record of
-// Options.MaxRecordBytes at most, a page of each Parquet column that is read, and
-// 24 MiB for comparing ids, however many records there are; what does not fit of
-// the latter is spilled to Options.SpillDir as keyed hashes, 24 bytes a record.
+// counts, not which error is reported. In memory are a few blocks of records (1 MiB
+// of text and about 2 MiB of integers for each worker and two more, less of each
+// where there are many workers), one record of Options.MaxRecordBytes at most, a page
+// of each Parquet column that is read, and 24 MiB for comparing ids, however many
+// records there are; what does not fit of the latter is spilled to Options.SpillDir
+// as keyed hashes, 24 bytes a record.
+//
+// The pages of Parquet columns are decoded by Options.Workers goroutines more, each a
+// column at a time, and the columns of a block are encoded one after the other.
 package dataset

@@ -20,13 +20,13 @@ func TestBadFiles(t *testing.T) {
 	row := func(cells string) string { return clinicHeader + "1,,1,170,1,a\n" + cells + "\n" }
 	const numberHint = " (write 1234.5 or 1.2345e3, with a decimal point; leave the field empty where a value is missing)"
 	const encodingHint = " (save the file as UTF-8, or say csv: {encoding: windows-1252} in the site file if that is what it is)"
-	const quoteHint = " (quote a value that holds a comma or a line break)"
+	const quoteHint = " (quote a value that holds a comma or a line break, or name another csv: {delimiter: …} in the site file)"
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":                 {"", ": the file is empty"},
 		"blank lines":           {"\n\n", ": no header: the file holds blank lines only"},
 		"header only":           {clinicHeader, ": no records, only a header"},
 		"header, no newline":    {strings.TrimSpace(clinicHeader), ": no records, only a header"},
-		"two bytes":             {"a\n", `:1: no column "patient", "age", "Height (cm)", "smoker", "ward" (the first row must name the columns; none of its 1 fields is a name that is looked for)`},
+		"two bytes":             {"a\n", `:1: no column "patient", "age", "Height (cm)", "smoker", "ward" (the first row must name the columns; none of its 1 fields is a name that is looked for; if no comma stands between values, name another csv: {delimiter: …} in the site file)`},
 		"absent column":         {"patient,Age ,height (cm),smoker,ward\n", `:1: no column "age", "Height (cm)" (did you mean "Age"? the file has "patient", "Age", "height (cm)", "smoker", "ward")`},
 		"no header":             {secret + "," + secret + ",1,170,1,a\n", `:1: no column "patient", "age", "Height (cm)", "smoker", "ward" (the first row must name the columns; none of its 6 fields is a name that is looked for)`},
 		"repeated column":       {"patient,age,age,Height (cm),smoker,ward\n", `:1: column "age": the header has this name twice (rename one of the two columns)`},
@@ -96,7 +96,7 @@ func TestTooManyRecords(t *testing.T) {
 	}
 	schema.MaxRecords = 2
 	_, _, err := readAll(write(t, text), schema, Options{BatchRecords: 1})
-	if err == nil || !strings.HasSuffix(err.Error(), "data.csv:4: more than 2 records, the limit") {
+	if err == nil || !strings.HasSuffix(err.Error(), "data.csv:4: more than 2 records, the limit (party study explain tells how many the study can take)") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -13,6 +13,9 @@ type header struct {
 	file  string
 	line  int64 // 0 where the names are not in a line
 	names []string
+
+	delimiter Delimiter // of a CSV file
+	query     bool      // the names are those of a query's result
 }
 
 func (h header) fail(column, message, hint string) error {
@@ -30,6 +33,9 @@ func (h header) locate(wanted []string) ([]int, error) {
 			continue
 		}
 		if slices.Contains(h.names[positions[i]+1:], name) {
+			if h.query {
+				return nil, h.fail(name, "the query gives this name to two columns", "name one of them otherwise, with AS")
+			}
 			return nil, h.fail(name, "the header has this name twice", "rename one of the two columns")
 		}
 	}
@@ -47,14 +53,22 @@ func (h header) absenceHint(wanted, absent []string) string {
 		return slices.ContainsFunc(wanted, func(w string) bool { return strings.EqualFold(w, cell) })
 	}
 	if h.line > 0 && !slices.ContainsFunc(h.names, isName) {
-		return fmt.Sprintf("the first row must name the columns; none of its %d fields is a name that is looked for", len(h.names))
+		said := fmt.Sprintf("the first row must name the columns; none of its %d fields is a name that is looked for", len(h.names))
+		if len(h.names) == 1 {
+			said += fmt.Sprintf("; if no %s stands between values, name another csv: {delimiter: …} in the site file", h.delimiter)
+		}
+		return said
 	}
 	var hint strings.Builder
 	if close := spelling.Closest(absent[0], h.names); close != "" {
 		fmt.Fprintf(&hint, "did you mean %q? ", close)
 	}
 	const most = 20
-	hint.WriteString("the file has " + quoted(h.names[:min(len(h.names), most)], ", "))
+	subject := "the file"
+	if h.query {
+		subject = "the query"
+	}
+	hint.WriteString(subject + " has " + quoted(h.names[:min(len(h.names), most)], ", "))
 	if len(h.names) > most {
 		fmt.Fprintf(&hint, " and %d more", len(h.names)-most)
 	}

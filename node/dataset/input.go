@@ -30,6 +30,8 @@ type rows interface {
 type Origin struct {
 	Name   string // of the file or the database
 	Format string // how it is written, in words
+	// Dialect is a CSV file's, complete: what was fixed, and what was detected.
+	Dialect Dialect
 	// Digest is the SHA-256 of a CSV file's bytes: equal digests mean that the data
 	// have not changed since. It is zero for Parquet, which is not read from end to
 	// end, and for a query.

@@ -22,6 +22,11 @@ func parseNumber(cell []byte, mark byte, form DateForm) (float64, *problem) {
 	if days, ok := parseDate(cell, form); ok {
 		return days, nil
 	}
+	for _, other := range DateForms() {
+		if _, ok := parseDate(cell, other); ok {
+			return 0, otherDate
+		}
+	}
 	if mark != '.' {
 		if bytes.IndexByte(cell, '.') >= 0 {
 			return 0, notNumber // not two marks

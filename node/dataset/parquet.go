@@ -6,17 +6,20 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
+	"sync/atomic"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// parquetFile is a Parquet file being read, page by page and column by column; a
-// page of each column is in memory.
+// parquetFile is a Parquet file being read, page by page and several columns at a
+// time; a page of each column is in memory.
 type parquetFile struct {
 	path
 	plan    *plan
 	number  int // of the file in the source
+	workers int // goroutines that decode
 	file    *os.File
 	groups  []parquet.RowGroup
 	columns []parquetColumn
@@ -39,12 +42,12 @@ type parquetColumn struct {
 	value   int    // of those that are there, the next
 }
 
-func openParquet(p path, number int, pl *plan) (_ input, err error) {
+func openParquet(p path, number int, pl *plan, workers int) (_ input, err error) {
 	f, err := os.Open(p.name)
 	if err != nil {
 		return nil, fileError(p.name, "cannot be opened", err)
 	}
-	q := &parquetFile{path: p, plan: pl, number: number, file: f}
+	q := &parquetFile{path: p, plan: pl, number: number, workers: workers, file: f}
 	if err := q.guard(q.begin); err != nil {
 		f.Close()
 		return nil, err
@@ -64,8 +67,13 @@ func (q *parquetFile) guard(step func() error) (err error) {
 }
 
 func (q *parquetFile) damaged(err error) error {
-	return &Error{File: q.name, Message: "not a readable Parquet file", Hint: "is it complete? write or copy it again", Err: err}
+	return &Error{File: q.name, Message: unreadable, Hint: hintComplete, Err: err}
 }
+
+const (
+	unreadable   = "not a readable Parquet file"
+	hintComplete = "is it complete? write or copy it again"
+)
 
 // begin finds the schema's columns and checks their types.
 func (q *parquetFile) begin() error {
@@ -75,7 +83,7 @@ func (q *parquetFile) begin() error {
 	}
 	q.groups, q.rows = f.RowGroups(), f.NumRows()
 	if limit := q.plan.schema.MaxRecords; q.rows > limit {
-		return &Error{File: q.name, Message: fmt.Sprintf("%d records, more than %d, the limit", q.rows, limit)}
+		return &Error{File: q.name, Message: fmt.Sprintf("%d records, more than %d, the limit", q.rows, limit), Hint: hintLimit}
 	}
 	h := header{file: q.name}
 	top := f.Root().Columns()
@@ -127,14 +135,34 @@ func (q *parquetFile) nextRows(ctx context.Context, reuse rows) (rows, error) {
 	t := newTypedRows(q.plan, reuse)
 	t.from, t.number, t.first = q.name, q.number, q.read+1
 	t.records = int(min(q.left, int64(q.plan.batchRows())))
-	for i := range q.columns {
-		if err := q.columns[i].fill(&t.columns[i], t.records, q.plan.isNumber(i)); err != nil {
-			return nil, q.damaged(err)
-		}
+	if err := q.fill(t); err != nil {
+		return nil, err
 	}
 	q.left -= int64(t.records)
 	q.read += int64(t.records)
 	return t, nil
+}
+
+// fill decodes the next values of all columns, several columns at a time. Which
+// goroutine decodes a column changes nothing: each goes on where it was.
+func (q *parquetFile) fill(t *typedRows) error {
+	var next atomic.Int64
+	failures := make([]error, len(q.columns))
+	var wait sync.WaitGroup
+	for range min(q.workers, len(q.columns)) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(q.columns); i = int(next.Add(1)) - 1 {
+				failures[i] = q.guard(func() error { return q.columns[i].fill(&t.columns[i], t.records, q.plan.isNumber(i)) })
+			}
+		})
+	}
+	wait.Wait()
+	for i, err := range failures {
+		if err != nil {
+			return &Error{File: q.name, Column: q.plan.headers[i], Message: unreadable, Hint: hintComplete, Err: err}
+		}
+	}
+	return nil
 }
 
 // begin starts at the beginning of a row group.

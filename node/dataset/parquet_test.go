@@ -175,7 +175,7 @@ func TestBadParquet(t *testing.T) {
 		})
 	}
 	schema := Schema{ID: []string{"id"}, Bits: testBits, MaxRecords: 2}
-	if _, _, err := readAll(good, schema, Options{}); err == nil || !strings.HasSuffix(err.Error(), ": 3 records, more than 2, the limit") {
+	if _, _, err := readAll(good, schema, Options{}); err == nil || !strings.HasSuffix(err.Error(), ": 3 records, more than 2, the limit (party study explain tells how many the study can take)") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -34,12 +34,12 @@ func manyRecords(t testing.TB, n int) (string, Schema) {
 }
 
 func TestWorkersDoNotMatter(t *testing.T) {
-	path, schema := manyRecords(t, 30_000)
+	path, schema := manyRecords(t, 120_000)
 	want, wantSummary, err := readAll(path, schema, Options{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if kept := 30_000 - 30_000/7 - 1; len(want.IDs) != kept || wantSummary.Skipped != int64(30_000-kept) {
+	if kept := 120_000 - 120_000/7 - 1; len(want.IDs) != kept || wantSummary.Skipped != int64(120_000-kept) {
 		t.Fatalf("%d records kept, %d left out", len(want.IDs), wantSummary.Skipped)
 	}
 	for _, workers := range []int{2, 3, 8} {
@@ -52,12 +52,12 @@ func TestWorkersDoNotMatter(t *testing.T) {
 
 // Of several errors, the first one in the file is reported.
 func TestFirstError(t *testing.T) {
-	path, schema := manyRecords(t, 30_000)
+	path, schema := manyRecords(t, 120_000)
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := 2 + 2*30_000
+	line := 2 + 2*120_000
 	for i := range 5000 {
 		fmt.Fprintf(f, "a%d,,bad\n", i)
 	}
@@ -73,7 +73,7 @@ func TestFirstError(t *testing.T) {
 // Whenever a Reader is closed, its goroutines have ended.
 func TestNothingRunsOn(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	path, schema := manyRecords(t, 30_000)
+	path, schema := manyRecords(t, 120_000)
 	for batches := range 4 {
 		ctx, cancel := context.WithCancel(context.Background())
 		r, err := Open(ctx, Files(path), schema, Options{Workers: 2, HeldIDs: 100, SpillDir: t.TempDir()})

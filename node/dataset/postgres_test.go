@@ -139,7 +139,7 @@ func TestPostgres(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"SELECT id, x, flag FROM visits":                                                      `: no column "ward" (the file has "id", "x", "flag")`,
+		"SELECT id, x, flag FROM visits":                                                      `: no column "ward" (the query has "id", "x", "flag")`,
 		"SELECT id, word AS x, flag, ward FROM visits":                                        `: row 1: column "x": not a decimal number (`,
 		"SELECT id, at AS x, flag, ward FROM visits":                                          `: row 1: column "x": holds times of day, not numbers (the study says numeric)`,
 		"SELECT id, word::int AS x, flag, ward FROM visits":                                   `: the query fails with SQLSTATE 22P02 (the server's log has the message, which may quote a value)`,

@@ -16,7 +16,9 @@ import (
 
 // Options tunes a Reader. The zero value is ready to use.
 type Options struct {
-	// BatchRecords is the largest number of records in a batch. Default: 4096.
+	// BatchRecords is the largest number of records in a batch. Default: 16384. Records
+	// are read in blocks of about 2 MiB of integers, or less where many goroutines
+	// parse, and no batch spans two.
 	BatchRecords int
 	// MaxRecordBytes bounds one record of a CSV file, and so the damage of a quote
 	// that is never closed. Default: 16 MiB.
@@ -34,7 +36,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	if o.BatchRecords <= 0 {
-		o.BatchRecords = 4096
+		o.BatchRecords = 1 << 14
 	}
 	if o.MaxRecordBytes <= 0 {
 		o.MaxRecordBytes = 16 << 20
@@ -46,6 +48,12 @@ func (o Options) withDefaults() Options {
 		o.HeldIDs = 1 << 19
 	}
 	return o
+}
+
+// blockValues returns how many integers a block is to hold: as many as stay in a
+// processor's cache until they are used, and 2²² in all blocks together.
+func (o Options) blockValues() int {
+	return max(1<<14, min(1<<18, 1<<22/(o.Workers+2)))
 }
 
 // Batch is a run of m consecutive records that were kept. It belongs to its Reader
@@ -60,6 +68,7 @@ type Batch struct {
 type Summary struct {
 	Records  int64          // kept, that is delivered in batches
 	Skipped  int64          // left out under study.MissingSkip
+	Limit    int64          // Schema.MaxRecords
 	Fields   []FieldSummary // in the schema's order
 	Bytes    int64          // read of Size; for a query, both are 0
 	Size     int64          // of the files when they were opened, in bytes
@@ -112,9 +121,9 @@ func Open(ctx context.Context, source Source, schema Schema, options Options) (*
 	}
 	options = options.withDefaults()
 	r := &Reader{
-		name: source.String(), plan: newPlan(schema), options: options, ctx: ctx,
+		name: source.String(), plan: newPlan(schema, options), options: options, ctx: ctx,
 		sequence: &sequence{}, seen: newIDs(options.SpillDir, options.HeldIDs),
-		summary: Summary{Fields: make([]FieldSummary, len(schema.Fields))},
+		summary: Summary{Limit: schema.MaxRecords, Fields: make([]FieldSummary, len(schema.Fields))},
 	}
 	rand.Read(r.plan.idKey[:]) // never fails
 	for i, f := range schema.Fields {
@@ -145,7 +154,7 @@ func (r *Reader) open(source Source) error {
 		r.summary.Size += p.info.Size()
 		r.sequence.open = append(r.sequence.open, func() (input, error) {
 			if p.parquet() {
-				return openParquet(p, i, r.plan)
+				return openParquet(p, i, r.plan, r.options.Workers)
 			}
 			return openCSV(p, i, r.plan, source.CSV, r.options)
 		})
@@ -210,13 +219,16 @@ func (r *Reader) advance(ctx context.Context) error {
 
 func (r *Reader) ended(err error) error { return fmt.Errorf("reading %s: %w", r.name, err) }
 
+// hintLimit says where a limit of records comes from.
+const hintLimit = "party study explain tells how many the study can take"
+
 // account adds a block to the counts and enforces what concerns the whole source.
 func (r *Reader) account(t *task) error {
 	b, limit := t.block, r.plan.schema.MaxRecords
 	r.summary.Bytes = t.read
 	if excess := r.rows + int64(len(b.seen)) - limit; excess > 0 {
 		first := b.seen[int64(len(b.seen))-excess].at
-		return r.fail(first, fmt.Sprintf("more than %d records, the limit", limit), "")
+		return r.fail(first, fmt.Sprintf("more than %d records, the limit", limit), hintLimit)
 	}
 	if b.err != nil {
 		return b.err

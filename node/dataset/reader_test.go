@@ -138,7 +138,8 @@ func TestRead(t *testing.T) {
 		Bytes: int64(len(text)), Size: int64(len(text)), Complete: true,
 		Digest: sha256.Sum256([]byte(text)),
 	}
-	wantSummary.Origins = []Origin{{Name: path, Format: "CSV, comma, decimal point, utf-8, byte order mark", Digest: wantSummary.Digest}}
+	wantSummary.Limit = 1000
+	wantSummary.Origins = []Origin{{Name: path, Format: "CSV, comma, decimal point, utf-8, byte order mark, CRLF", Dialect: Dialect{Comma, DecimalPoint, UTF8, DateISO}, Digest: wantSummary.Digest}}
 	if !reflect.DeepEqual(summary, wantSummary) {
 		t.Errorf("got  %+v\nwant %+v", summary, wantSummary)
 	}

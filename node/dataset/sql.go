@@ -116,7 +116,7 @@ func (q *query) begin(ctx context.Context, s *SQL) (err error) {
 	if err != nil {
 		return q.explain("the query fails", err)
 	}
-	h := header{file: q.from}
+	h := header{file: q.from, query: true}
 	for _, name := range names {
 		h.names = append(h.names, cleanName(name))
 		q.targets = append(q.targets, unwanted{})

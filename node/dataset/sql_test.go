@@ -52,7 +52,7 @@ func TestSQLite(t *testing.T) {
 		t.Errorf("%v\ngot  %v\nwant %v", err, got, want)
 	}
 	wantSummary := Summary{
-		Records: 5, Complete: true, Origins: []Origin{{Name: path, Format: "SQL query"}},
+		Records: 5, Limit: 100, Complete: true, Origins: []Origin{{Name: path, Format: "SQL query"}},
 		Fields: []FieldSummary{{"x", 0, 1}, {"flag", 0, 1}, {"ward", 0, 2}},
 	}
 	if !reflect.DeepEqual(summary, wantSummary) {
@@ -78,8 +78,8 @@ func TestBadSQL(t *testing.T) {
 	const good = "SELECT 'P1' AS id, 1 AS x, 1 AS flag, 'a' AS ward"
 	const number = "not a decimal number (select a number, or cast it to one; null where a value is missing)"
 	for name, c := range map[string]struct{ query, want string }{
-		"absent column":   {"SELECT id, x, x AS flg, ward FROM bad", `: no column "flag" (did you mean "flg"? the file has "id", "x", "flg", "ward")`},
-		"column twice":    {"SELECT id, x, x, 1 AS flag, ward FROM bad", `: column "x": the header has this name twice (rename one of the two columns)`},
+		"absent column":   {"SELECT id, x, x AS flg, ward FROM bad", `: no column "flag" (did you mean "flg"? the query has "id", "x", "flg", "ward")`},
+		"column twice":    {"SELECT id, x, x, 1 AS flag, ward FROM bad", `: column "x": the query gives this name to two columns (name one of them otherwise, with AS)`},
 		"word":            {"SELECT id, x, 1 AS flag, 'a' AS ward FROM bad", `: row 2: column "x": ` + number},
 		"category":        {"SELECT id, 1 AS x, 1 AS flag, ward FROM bad", `: row 2: column "ward": not one of the column's values (the study lists the values; store null where one is missing)`},
 		"binary":          {"SELECT id, 1 AS x, rowid AS flag, 'a' AS ward FROM bad", `: row 2: column "flag": neither 0 nor 1 (a binary column holds 0 and 1, or false and true; store null where a value is missing)`},
@@ -116,7 +116,7 @@ func TestBadSQL(t *testing.T) {
 	limited := sqlSchema(t)
 	limited.MaxRecords = 1
 	_, _, err := readSource(Source{SQL: &SQL{Driver: SQLite, Database: path, Query: "SELECT id, 1 AS x, 1 AS flag, 'a' AS ward FROM bad"}}, limited, Options{})
-	if err == nil || !strings.HasSuffix(err.Error(), ": row 2: more than 1 records, the limit") {
+	if err == nil || !strings.HasSuffix(err.Error(), ": row 2: more than 1 records, the limit (party study explain tells how many the study can take)") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/cosketch/cosketch/protocol/study"
@@ -22,6 +23,7 @@ type typedRows struct {
 // vector is one column's values.
 type vector struct {
 	present []bool    // per record
+	absent  int       // records without a value
 	numbers []float64 // per record, of a numeric or binary column
 	text    []byte    // of other columns: one value after the other
 	ends    []int     // per record: where its value ends in text
@@ -40,12 +42,21 @@ func newTypedRows(p *plan, reuse rows) *typedRows {
 }
 
 func (v *vector) reset() {
-	v.present, v.numbers, v.text, v.ends = v.present[:0], v.numbers[:0], v.text[:0], v.ends[:0]
+	v.present, v.absent, v.numbers, v.text, v.ends = v.present[:0], 0, v.numbers[:0], v.text[:0], v.ends[:0]
 }
 
 func (v *vector) addNumber(x float64) {
 	v.present = append(v.present, true)
 	v.numbers = append(v.numbers, x)
+}
+
+// addPresent notes n values that are there, which the caller appends.
+func (v *vector) addPresent(n int) {
+	from := len(v.present)
+	v.present = slices.Grow(v.present, n)[:from+n]
+	for i := range v.present[from:] {
+		v.present[from+i] = true
+	}
 }
 
 func (v *vector) addText(text []byte) {
@@ -63,6 +74,7 @@ func (v *vector) addInteger(x int64) {
 // addNull adds an absent value; of a number or of a text.
 func (v *vector) addNull(isNumber bool) {
 	v.present = append(v.present, false)
+	v.absent++
 	if isNumber {
 		v.numbers = append(v.numbers, 0)
 	} else {
@@ -84,31 +96,120 @@ func (p *plan) isNumber(i int) bool {
 	return i >= 0 && p.columns[i].field.Kind != study.Categorical
 }
 
+// mostTyped bounds the typed records that are read at once where they are narrow.
+const mostTyped = 1 << 14
+
 // batchRows returns how many typed records are read at once.
 func (p *plan) batchRows() int {
-	return max(64, min(8192, blockValues/max(1, max(p.width, len(p.headers)))))
+	return max(1, min(mostTyped, p.blockValues/max(p.width, len(p.headers))))
 }
 
+// parse encodes column by column, which is several times as fast as record by
+// record. Where a value is wrong or a record has to be left out, it begins again,
+// record by record: that way is the one that says what the first error is.
 func (t *typedRows) parse(b *block) {
-	for i := range t.records {
-		if t.parseRecord(b, i); b.err != nil {
-			return
+	if t.parseColumns(b) {
+		t.parseIDs(b)
+	} else {
+		b.reset()
+		for i := 0; i < t.records && b.err == nil; i++ {
+			t.parseRecord(b, i)
 		}
 	}
-	b.err = t.fault
+	if b.err == nil {
+		b.err = t.fault
+	}
 }
 
-func (t *typedRows) parseRecord(b *block, i int) {
+// tile is how many records are encoded together: their entries stay in the cache
+// while they are written column by column.
+const tile = 64
+
+// parseColumns encodes all values, or reports false.
+func (t *typedRows) parseColumns(b *block) bool {
+	ids, width := len(t.plan.schema.ID), t.plan.width
+	fields := t.columns[ids:]
+	for i := range fields {
+		if fields[i].absent > 0 && t.plan.schema.Missing != study.MissingCentre {
+			return false
+		}
+	}
+	b.values = slices.Grow(b.values[:0], t.records*width)[:t.records*width]
+	for from := 0; from < t.records; from += tile {
+		to, place := min(from+tile, t.records), from*width
+		for i := range fields {
+			if !b.addColumn(i, b.values[place:], &fields[i], from, to) {
+				return false
+			}
+			place += t.plan.columns[i].field.Entries()
+		}
+	}
+	return true
+}
+
+// addColumn encodes the values of records from to to of the i-th field into dst,
+// which begins at the first one's place, or reports false.
+func (b *block) addColumn(i int, dst []int64, v *vector, from, to int) bool {
+	c, bits, width := &b.plan.columns[i], b.plan.schema.Bits, b.plan.width
+	if c.field.Kind == study.Numeric && v.absent == 0 {
+		encoded, clamped := c.field.Scale.EncodeColumn(dst, width, v.numbers[from:to], bits)
+		b.fields[i].Clamped += int64(clamped)
+		return encoded == to-from
+	}
+	for at := from; at < to; at++ {
+		place := dst[(at-from)*width:][:0] // appending stays within the record
+		var wrong *problem
+		var clamped bool
+		switch {
+		case !v.present[at]:
+			c.appendMissing(place, bits)
+			b.fields[i].Missing++
+		case c.field.Kind == study.Categorical:
+			value := trimSpace(v.at(at))
+			if len(value) == 0 {
+				return false // missing, too
+			}
+			_, wrong = c.appendCategory(place, value, bits)
+		default:
+			_, clamped, wrong = c.appendNumber(place, v.numbers[at], bits)
+		}
+		if wrong != nil {
+			return false
+		}
+		if clamped {
+			b.fields[i].Clamped++
+		}
+	}
+	return true
+}
+
+// parseIDs adds the ids of records whose values are encoded.
+func (t *typedRows) parseIDs(b *block) {
+	for i := range t.records {
+		if t.parseID(b, i); b.err != nil {
+			return
+		}
+		b.ends, b.start = append(b.ends, len(b.arena)), len(b.arena)
+	}
+}
+
+// parseID adds a record's id.
+func (t *typedRows) parseID(b *block, i int) {
 	row := t.first + int64(i)
-	ids := len(t.plan.schema.ID)
-	for j := range ids {
-		v := &t.columns[j]
-		if wrong := b.addIDPart(j, v.at(i)); wrong != nil {
+	for j := range t.plan.schema.ID {
+		if wrong := b.addIDPart(j, t.columns[j].at(i)); wrong != nil {
 			b.err = t.fail(row, j, wrong)
 			return
 		}
 	}
 	b.endID(at(t.number, row))
+}
+
+func (t *typedRows) parseRecord(b *block, i int) {
+	row, ids := t.first+int64(i), len(t.plan.schema.ID)
+	if t.parseID(b, i); b.err != nil {
+		return
+	}
 	for j := range t.plan.columns {
 		v := &t.columns[ids+j]
 		var wrong *problem

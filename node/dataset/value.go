@@ -34,6 +34,7 @@ type problem struct{ message, hint string }
 var (
 	notUTF8    = &problem{"not valid UTF-8", hintUTF8}
 	notNumber  = &problem{"not a decimal number", "write 1234.5 or 1.2345e3, with a decimal point; leave the field empty where a value is missing"}
+	otherDate  = &problem{"a date in another form", "write YYYY-MM-DD, or name the form in the site file: csv: {date: DD.MM.YYYY}, {date: DD/MM/YYYY} or {date: MM/DD/YYYY}"}
 	notFinite  = &problem{"not a finite number", "leave the field empty where a value is missing"}
 	notBinary  = &problem{"neither 0 nor 1", "a binary column holds 0 and 1; leave the field empty where a value is missing"}
 	notInList  = &problem{"not one of the column's values", "the study lists the values; leave the field empty where one is missing"}

@@ -3,6 +3,9 @@ package release
 import (
 	"fmt"
 	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
@@ -19,19 +22,25 @@ type Builder struct {
 	plan    Plan
 	columns *sketch.ColumnsBuilder
 	records *sketch.RecordsBuilder
+	workers int
 	clipped int64
-	row     []int64 // scratch: one record's features
-	batch   []int64
+	batch   []int64 // scratch: derived vectors
 	labels  [][]byte
 	random  *dp.Generator // draws flips; nil until Randomise
 	bits    []int64       // scratch: a batch of randomised values
-	text    []byte        // that labels are made of
+	arena   []byte        // of labels
+	squares bool
+	ones    int64 // entry of the helper column, 0 without one
 }
 
 // NewBuilder derives this side's row key from the seed and returns a builder
 // without records. Workers changes speed alone.
 func (p Plan) NewBuilder(root seed.Seed, workers int) (*Builder, error) {
-	b := &Builder{plan: p, row: make([]int64, len(p.Features))}
+	helpers := p.Sketch().Helpers
+	b := &Builder{plan: p, workers: workers, squares: helpers.Squares}
+	if helpers.Ones > 0 {
+		b.ones = p.ones()
+	}
 	var err error
 	if p.Sketch().Side == sketch.Columns {
 		err = b.openColumns(root, workers)
@@ -114,18 +123,15 @@ func (b *Builder) add(ids [][]byte, values []int64) error {
 	return b.addRecords(values)
 }
 
-// addColumns clips derived vectors before they are projected.
+// addColumns clips derived vectors before they are projected. They are their values
+// where neither helpers nor a bound change them.
 func (b *Builder) addColumns(ids [][]byte, values []int64) error {
 	var clipped int64
-	b.batch = b.batch[:0]
-	for i := range ids {
-		b.derive(values[i*b.plan.Values:][:b.plan.Values])
-		if b.plan.Clip > 0 && dp.ClipL2(b.row, b.plan.Clip) {
-			clipped++
-		}
-		b.batch = append(b.batch, b.row...)
+	if len(b.plan.Features) > b.plan.Values || b.plan.Clip > 0 {
+		clipped = b.deriveAll(len(ids), values)
+		values = b.batch
 	}
-	if err := b.columns.Add(b.recordLabels(ids), b.batch); err != nil {
+	if err := b.columns.Add(b.recordLabels(ids), values); err != nil {
 		return err
 	}
 	b.clipped += clipped
@@ -152,35 +158,68 @@ func (b *Builder) addRecords(values []int64) error {
 	return nil
 }
 
+// leastShare is how many records a goroutine derives at least.
+const leastShare = 256
+
+// deriveAll fills batch with the features of m records, clipped, and counts those
+// that were. Several goroutines take a part of the records each.
+func (b *Builder) deriveAll(m int, values []int64) (clipped int64) {
+	n := len(b.plan.Features)
+	b.batch = slices.Grow(b.batch[:0], m*n)[:m*n]
+	var all atomic.Int64
+	work := func(from, to int) {
+		var few int64
+		for i := from; i < to; i++ {
+			row := b.batch[i*n:][:n]
+			b.derive(row, values[i*b.plan.Values:][:b.plan.Values])
+			if b.plan.Clip > 0 && dp.ClipL2(row, b.plan.Clip) {
+				few++
+			}
+		}
+		all.Add(few)
+	}
+	parts := max(1, min(b.workers, m/leastShare))
+	var wait sync.WaitGroup
+	for i := range parts - 1 {
+		wait.Go(func() { work(m*i/parts, m*(i+1)/parts) })
+	}
+	work(m*(parts-1)/parts, m)
+	wait.Wait()
+	return all.Load()
+}
+
 // derive fills row with the features of one record: values, squares, ones.
-func (b *Builder) derive(values []int64) {
-	copy(b.row, values)
+func (b *Builder) derive(row, values []int64) {
+	bits := b.plan.Study.Bits
+	copy(row, values)
 	at := len(values)
-	if b.plan.Sketch().Helpers.Squares {
+	if b.squares {
 		for _, v := range values {
-			b.row[at] = fixedpoint.Square(v, b.plan.Study.Bits)
+			row[at] = fixedpoint.Square(v, bits)
 			at++
 		}
 	}
-	if b.plan.Sketch().Helpers.Ones > 0 {
-		b.row[at] = b.plan.ones()
+	if at < len(row) {
+		row[at] = b.ones
 	}
 }
 
+// recordLabels are the records' labels, valid until the next call.
 func (b *Builder) recordLabels(ids [][]byte) [][]byte {
-	b.labels = b.labels[:0]
-	party := b.plan.Study.Parties[b.plan.Party].ID
-	text := b.text[:0]
-	for _, id := range ids {
-		if b.plan.Study.Partition == study.Vertical {
+	if b.plan.Study.Partition == study.Vertical {
+		b.labels = b.labels[:0]
+		for _, id := range ids {
 			b.labels = append(b.labels, stream.VerticalRecordLabel(id))
-			continue
 		}
-		from := len(text)
-		text = stream.AppendHorizontalRecordLabel(text, party, id)
-		b.labels = append(b.labels, text[from:]) // which stays if text moves on
+		return b.labels
 	}
-	b.text = text
+	party := b.plan.Study.Parties[b.plan.Party].ID
+	b.labels, b.arena = b.labels[:0], b.arena[:0]
+	for _, id := range ids {
+		from := len(b.arena)
+		b.arena = stream.AppendHorizontalRecordLabel(b.arena, party, id)
+		b.labels = append(b.labels, b.arena[from:]) // stays where it is, also when the arena moves on
+	}
 	return b.labels
 }
 

@@ -384,3 +384,32 @@ func TestBuilderNeedsASeed(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkersDeriveTheSame: in batches that several goroutines share, the same records
+// are clipped to the same bytes.
+func TestWorkersDeriveTheSame(t *testing.T) {
+	s := parse(t, terms{partition: study.Horizontal, columns: []string{centred, bounded}, privacy: promises[3].privacy,
+		sketches: []string{"{side: columns, family: sparse, k: 16, helpers: {ones: 0.3, squares: true}, clip: 0.8}"}})
+	p := plan(t, s, 0)
+	d := randomData(rand.New(rand.NewPCG(5, 13)), p, 3001)
+	var want release.Exact
+	for _, workers := range []int{1, 2, 7} {
+		b, err := p.NewBuilder(rootSeed(1), workers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Add(d.ids, d.values); err != nil {
+			t.Fatal(err)
+		}
+		got, err := b.Finish(entropy(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if workers == 1 {
+			want = got
+		}
+		if !reflect.DeepEqual(got, want) || got.Clipped == 0 || got.Clipped == 3001 {
+			t.Errorf("%d workers: %d records clipped, want the sketch of one with %d", workers, got.Clipped, want.Clipped)
+		}
+	}
+}

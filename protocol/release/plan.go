@@ -35,11 +35,7 @@ func For(s *study.Study, party, index int) (Plan, error) {
 		}
 	}
 	sk := s.Sketches[index]
-	if sk.Side == sketch.Columns {
-		p.Limit = sk.Projection.LargestRecordCount(s.Bits.One()) / study.MaxParties
-	} else {
-		p.Limit = math.MaxInt32 // rows do not add up: only the release's size bounds them
-	}
+	p.Limit = s.RecordLimit(index)
 	if s.Privacy.Mechanism != dp.None && s.Privacy.Unit == dp.Record {
 		p.Clip = clip(s, sk)
 	}

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -131,6 +132,11 @@ func (s *Study) explainReleases(p *page, party int) {
 	}
 	p.items(append(rows, "the number of your records, and signed messages that hold no data"))
 	p.text("Nothing else leaves, and no record id in any form.")
+	limit := int64(math.MaxInt64)
+	for i := range s.Sketches {
+		limit = min(limit, s.RecordLimit(i))
+	}
+	p.text(fmt.Sprintf("A party may have %d records at most; data with more are refused while they are read.", limit))
 }
 
 func (s *Study) describeSketch(i, party int) string {

@@ -1,6 +1,8 @@
 package study
 
 import (
+	"math"
+
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -68,6 +70,17 @@ func (s *Study) OwnColumns(party int) []int {
 		}
 	}
 	return out
+}
+
+// RecordLimit returns the most records of one party that a sketch of the study can
+// take: on the columns side as many as exact sums over all parties are sure to hold. On
+// the records side rows do not add up, and only their number is bounded.
+func (s *Study) RecordLimit(index int) int64 {
+	sk := s.Sketches[index]
+	if sk.Side == sketch.Columns {
+		return sk.Projection.LargestRecordCount(s.Bits.One()) / MaxParties
+	}
+	return math.MaxInt32
 }
 
 // PartyIndex returns the index of the party with this identity.

@@ -8,4 +8,7 @@
 // in range, the others round. On the columns side ours hash every id to its row of R,
 // while the others are given R as a matrix; a line of ours that is given R too, and
 // does not check, is like for like. Times are the best of several.
+//
+// RunFiles measures the party program itself instead: processes that read generated
+// files, and that read and project them, with the memory that they needed.
 package bench

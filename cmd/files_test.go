@@ -1,0 +1,108 @@
+package cmd_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"database/sql"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/rogpeppe/go-internal/testscript"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// The commands that write what a script cannot hold as text.
+
+// bytes FILE TEXT writes a file; TEXT has the escapes of Go.
+func writeBytes(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: bytes FILE TEXT")
+	}
+	text, err := strconv.Unquote(`"` + args[1] + `"`)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// gzip FILE OUT compresses a file.
+func gzipFile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: gzip FILE OUT")
+	}
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, err := w.Write([]byte(ts.ReadFile(args[0])))
+	ts.Check(err)
+	ts.Check(w.Close())
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), out.Bytes(), 0o600))
+}
+
+// cut FILE PERCENT leaves the beginning of a file.
+func cutFile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: cut FILE PERCENT")
+	}
+	percent, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	info, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), info.Size()*int64(percent)/100))
+}
+
+// parquet FILE NAME=TYPE... writes a Parquet file of 1,000 records. A type is text,
+// number, integer or list; texts and integers differ in every record.
+func writeParquet(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: parquet FILE NAME=TYPE...")
+	}
+	types := map[string]parquet.Node{
+		"text":    parquet.String(),
+		"number":  parquet.Leaf(parquet.DoubleType),
+		"integer": parquet.Leaf(parquet.Int64Type),
+		"list":    parquet.Repeated(parquet.Leaf(parquet.DoubleType)),
+	}
+	group, kinds := parquet.Group{}, map[string]string{}
+	for _, arg := range args[1:] {
+		name, kind, _ := strings.Cut(arg, "=")
+		if types[kind] == nil {
+			ts.Fatalf("unknown type %q", kind)
+		}
+		group[name], kinds[name] = types[kind], kind
+	}
+	var out bytes.Buffer
+	w := parquet.NewGenericWriter[any](&out, parquet.NewSchema("table", group))
+	for i := range 1000 {
+		var row parquet.Row
+		for at, path := range w.Schema().Columns() {
+			value, level := parquet.DoubleValue(float64(i%10)), 0
+			switch kinds[path[0]] {
+			case "text":
+				value = parquet.ByteArrayValue([]byte("secret" + strconv.Itoa(i)))
+			case "integer":
+				value = parquet.Int64Value(int64(i))
+			case "list":
+				level = 1
+			}
+			row = append(row, value.Level(0, level, at))
+		}
+		_, err := w.WriteRows([]parquet.Row{row})
+		ts.Check(err)
+	}
+	ts.Check(w.Close())
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), out.Bytes(), 0o600))
+}
+
+// sqlite FILE STATEMENT... makes a database.
+func writeSQLite(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: sqlite FILE STATEMENT...")
+	}
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer db.Close()
+	for _, statement := range args[1:] {
+		_, err := db.Exec(statement)
+		ts.Check(err)
+	}
+}

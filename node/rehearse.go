@@ -1,0 +1,214 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/ledger"
+	"github.com/cosketch/cosketch/seed"
+)
+
+// Rehearsal describes a release that was made of a party's data and thrown away.
+type Rehearsal struct {
+	Study    string             `json:"study"`
+	Name     string             `json:"name"`
+	Dataset  string             `json:"dataset"`
+	Records  int64              `json:"records"`
+	Skipped  int64              `json:"skipped"` // left out for a missing value
+	Columns  []RehearsedColumn  `json:"columns"`
+	Sketches []RehearsedSketch  `json:"sketches"`
+	Bytes    int64              `json:"bytes"`  // of all sketches, which would leave
+	Budget   []RehearsedAccount `json:"budget"` // the dataset's, per unit
+	Seconds  RehearsedTimes     `json:"seconds"`
+	Allowed  bool               `json:"allowed"` // policy and budget would let it leave
+	Refusal  string             `json:"refusal,omitempty"`
+}
+
+// RehearsedColumn counts a column's values.
+type RehearsedColumn struct {
+	Name    string `json:"name"`
+	Clipped int64  `json:"clipped"` // moved to the public bounds
+	Missing int64  `json:"missing"`
+}
+
+// RehearsedSketch describes one sketch.
+type RehearsedSketch struct {
+	Side       string  `json:"side"`
+	Projection string  `json:"projection"`
+	Rows       int64   `json:"rows"`
+	Cols       int64   `json:"cols"`
+	Width      int     `json:"width"` // bytes of an entry
+	Bytes      int64   `json:"bytes"`
+	Clipped    int64   `json:"clipped"`  // records whose contribution was clipped
+	Noise      string  `json:"noise"`    // in words
+	Variance   float64 `json:"variance"` // of one entry's noise, or of one flipped bit's, in squared units of entries
+	Deviation  float64 `json:"deviation"`
+	Statement  string  `json:"statement"` // what the noise promises
+}
+
+// RehearsedAccount is what the release would do to one of the dataset's accounts,
+// at the δ of its cap where it has one. Epsilon is null where the loss is unbounded.
+type RehearsedAccount struct {
+	Unit   string   `json:"unit"`
+	Before *float64 `json:"before"`
+	After  *float64 `json:"after"`
+	Cap    *float64 `json:"cap"` // null: counted, not limited
+	Delta  float64  `json:"delta"`
+}
+
+// RehearsedTimes are durations in seconds.
+type RehearsedTimes struct {
+	Pass    float64 `json:"pass"`    // reading and projecting, which go on side by side
+	Project float64 `json:"project"` // of it, in which a batch was projected rather than waited for
+	Noise   float64 `json:"noise"`
+	Encode  float64 `json:"encode"`
+}
+
+// Rehearse makes a party's release of a study up to the point where the real one
+// debits the ledger and stores it, by the same steps, under a fresh seed of its own
+// that nobody else has, and throws it away: nothing is debited, stored or sent, and
+// no approval is needed. refusal is why policy or budget would not let the real
+// release leave; err is about the data or the site file.
+func Rehearse(ctx context.Context, o DataOptions) (out Rehearsal, refusal, err error) {
+	h, err := o.home()
+	if err == nil {
+		out, refusal, err = h.rehearse(ctx)
+	}
+	if err != nil {
+		return Rehearsal{}, nil, fmt.Errorf("rehearsing the release for study %s: %w", o.Study.ID.Short(), err)
+	}
+	return out, refusal, nil
+}
+
+func (r *home) rehearse(ctx context.Context) (out Rehearsal, refusal, err error) {
+	src, err := r.source()
+	if err != nil {
+		return out, nil, err
+	}
+	root, err := freshSeed(r.Entropy)
+	if err != nil {
+		return out, nil, err
+	}
+	defer root.Destroy()
+	builders, err := r.builders(src, root)
+	if err != nil {
+		return out, nil, err
+	}
+	for _, b := range builders {
+		if err := b.Randomise(r.Entropy); err != nil {
+			return out, nil, err
+		}
+	}
+	var times RehearsedTimes
+	var exact *exact
+	times.Pass = timed(func() { exact, err = r.project(ctx, src, builders) })
+	if err != nil {
+		return out, nil, err
+	}
+	times.Project = exact.adding.Seconds()
+	times.Noise = timed(func() { err = r.noise(src, exact) })
+	if err != nil {
+		return out, nil, err
+	}
+	var described []protocol.ReleasedSketch
+	times.Encode = timed(func() { described, _, err = exact.encode() })
+	if err != nil {
+		return out, nil, err
+	}
+	entries, err := r.Store.Ledger()
+	if err != nil {
+		return out, nil, err
+	}
+	refusal = r.permitted(src, exact.summary.Records, entries)
+	out = r.describe(src, exact, described)
+	out.Seconds, out.Allowed = times, refusal == nil
+	if refusal != nil {
+		out.Refusal = refusal.Error()
+	}
+	out.Budget, err = r.accounts(src, entries)
+	return out, refusal, err
+}
+
+func timed(do func()) (seconds float64) {
+	began := time.Now()
+	do()
+	return time.Since(began).Seconds()
+}
+
+// freshSeed draws a seed that no other party has.
+func freshSeed(entropy io.Reader) (seed.Seed, error) {
+	var bytes [seed.Size]byte
+	defer clear(bytes[:])
+	if _, err := io.ReadFull(entropy, bytes[:]); err != nil {
+		return seed.Seed{}, fmt.Errorf("drawing a seed: %w", err)
+	}
+	return seed.FromBytes(bytes), nil
+}
+
+// describe says what was made.
+func (r *home) describe(src *source, e *exact, described []protocol.ReleasedSketch) Rehearsal {
+	out := Rehearsal{
+		Study: r.study.ID.String(), Name: r.study.Name, Dataset: src.data.Name,
+		Records: e.summary.Records, Skipped: e.summary.Skipped, Columns: []RehearsedColumn{},
+	}
+	for _, f := range e.summary.Fields {
+		out.Columns = append(out.Columns, RehearsedColumn{f.Name, f.Clamped, f.Missing})
+	}
+	for i, plan := range src.plans {
+		d := described[i]
+		out.Bytes += d.Size()
+		noise, variance := plan.Noise.String(), plan.Noise.Variance()
+		if !plan.Flips.Zero() {
+			noise, variance = plan.Flips.String(), plan.Flips.Variance()
+		}
+		out.Sketches = append(out.Sketches, RehearsedSketch{
+			Side: string(d.Side), Projection: plan.Spec().String(), Rows: d.Rows, Cols: d.Cols, Width: d.Width, Bytes: d.Size(),
+			Clipped: e.sketches[i].Clipped, Noise: noise, Variance: variance,
+			Deviation: math.Sqrt(variance), Statement: plan.Noise.Guarantee().Statement(r.study.Privacy.Unit),
+		})
+	}
+	return out
+}
+
+// accounts adds the debits that the release still needs to the dataset's accounts.
+func (r *home) accounts(src *source, entries []ledger.Entry) ([]RehearsedAccount, error) {
+	after := entries
+	var largest dp.Delta
+	for _, next := range r.due(src, entries) {
+		var err error
+		if after, err = chain(after, next); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range after {
+		if e.Dataset == src.data.Name {
+			largest = max(largest, e.Delta)
+		}
+	}
+	account := func(unit dp.Unit, limit config.Budget) RehearsedAccount {
+		a := ledger.Account{Dataset: src.data.Name, Unit: unit, Delta: largest}
+		out := RehearsedAccount{Unit: string(unit)}
+		if limit.Epsilon > 0 {
+			out.Cap, a.Delta = finite(limit.Epsilon), limit.Delta
+		}
+		spent := ledger.Total(after, a)
+		out.Before, out.After, out.Delta = finite(ledger.Total(entries, a).Epsilon), finite(spent.Epsilon), float64(spent.Delta)
+		return out
+	}
+	return []RehearsedAccount{account(dp.Record, src.data.Caps.Record), account(dp.Attribute, src.data.Caps.Attribute)}, nil
+}
+
+// finite is ε, or nil where the loss is unbounded.
+func finite(e dp.Epsilon) *float64 {
+	x := float64(e)
+	if math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}

@@ -1,0 +1,140 @@
+package node_test
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/ledger"
+)
+
+// rehearse rehearses party a's release as the command does, with the store open for
+// reading alone.
+func (b *bench) rehearse() (node.Rehearsal, error, error) {
+	b.t.Helper()
+	st, err := store.Open(b.path("a"), store.Party, store.Options{ReadOnly: true})
+	check(b.t, err)
+	defer st.Close()
+	return node.Rehearse(context.Background(), node.DataOptions{
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
+		Now: b.now, Study: b.study, Entropy: rand.Reader, Workers: 2,
+	})
+}
+
+// contents are the digests of a state directory's files, but for those with which
+// SQLite lets readers in.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	check(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, "-shm") || strings.HasSuffix(path, "-wal") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		out[path] = fmt.Sprintf("%x", sha256.Sum256(data))
+		return err
+	}))
+	return out
+}
+
+// A rehearsal says what the release then is, and leaves the store as it was: both are
+// made by the same steps.
+func TestRehearsalIsTheReleaseWithoutTrace(t *testing.T) {
+	for name, w := range map[string]terms{
+		"columns": smallSketch,
+		"records": {
+			partition: "horizontal",
+			columns:   "[{name: x, kind: numeric, bounds: [0, 1]}, {name: y, kind: numeric, bounds: [0, 1]}]",
+			sketches:  "[{side: records, family: sparse, k: 8, s: 1}]",
+			privacy:   "{unit: attribute, mechanism: laplace, epsilon: 1}",
+			analyses:  "[{kind: k-means, clusters: 2}]",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, w, func(party int) string {
+				if w.partition == "" {
+					return uniform(50)(party)
+				}
+				return "id,x,y\nr1,0.5,0.25\nr2,2,0.5\nr3,0,1\n"
+			})
+			before := contents(t, b.path("a"))
+			planned, refusal, err := b.rehearse()
+			check(t, errors.Join(refusal, err))
+			if after := contents(t, b.path("a")); fmt.Sprint(after) != fmt.Sprint(before) {
+				t.Errorf("the rehearsal changed the store:\n%v\n%v", before, after)
+			}
+			if !planned.Allowed || planned.Budget[1].Before == nil || *planned.Budget[1].Before != 0 || *planned.Budget[1].After != 1 || *planned.Budget[1].Cap != 1 {
+				t.Errorf("planned %+v", planned)
+			}
+
+			stop := b.serve()
+			defer stop()
+			b.runAll(b.context(), b.parties...)
+			st := b.open("a")
+			defer st.Close()
+			made, err := node.Inspect(st, b.study)
+			check(t, err)
+			if planned.Records != made.Records || len(planned.Sketches) != len(made.Sketches) {
+				t.Fatalf("planned %+v, made %+v", planned, made)
+			}
+			for i, p := range planned.Sketches {
+				m := made.Sketches[i]
+				if p.Side != m.Side || p.Rows != m.Rows || p.Cols != m.Cols || p.Noise != m.Noise || p.Statement != m.Statement {
+					t.Errorf("planned %+v, made %+v", p, m)
+				}
+				if p.Bytes != p.Rows*p.Cols*int64(p.Width) || planned.Bytes < p.Bytes {
+					t.Errorf("%d bytes of %d", p.Bytes, planned.Bytes)
+				}
+			}
+			check(t, st.Close())
+			again, refusal, err := b.rehearse() // costs nothing more
+			check(t, errors.Join(refusal, err))
+			if *again.Budget[1].Before != 1 || *again.Budget[1].After != 1 {
+				t.Errorf("after the release: %+v", again.Budget)
+			}
+		})
+	}
+}
+
+// What would stop the release stops no rehearsal, and is said; what is wrong with the
+// data is an error.
+func TestRehearsalRefusals(t *testing.T) {
+	capped := smallSketch
+	capped.caps = "{attribute: {epsilon: 0.5}}"
+	b := newBench(t, capped, uniform(50))
+	r, refusal, err := b.rehearse()
+	check(t, err)
+	if !is[*ledger.Exceeded](refusal) || r.Allowed || r.Refusal != refusal.Error() || *r.Budget[1].After != 1 || *r.Budget[1].Cap != 0.5 {
+		t.Errorf("over the cap: %v, %+v", refusal, r)
+	}
+	check(t, os.WriteFile(b.path("a.csv"), []byte("id,x\n1,none\n"), 0o600))
+	if _, _, err := b.rehearse(); !is[*dataset.Error](err) {
+		t.Errorf("bad data: %v", err)
+	}
+}
+
+// Without entropy there is no seed, and no default for it.
+func TestRehearsalNeedsEntropy(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	st := b.open("a")
+	defer st.Close()
+	_, _, err := node.Rehearse(context.Background(), node.DataOptions{
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
+		Now: b.now, Study: b.study, Entropy: iotest.ErrReader(errors.New("no entropy today")),
+	})
+	if err == nil || !strings.Contains(err.Error(), "drawing a seed: no entropy today") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,254 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// FilesOptions says which files to measure on.
+type FilesOptions struct {
+	Records int  // required: of the CSV and the Parquet file of 50 columns
+	Large   bool // also 2.5, 5 and 10 times Records × 20, for memory and slope
+	Repeat  int  // required: times that each command runs; the best counts
+
+	// Build puts the programs party and aggregator into a directory. Required.
+	Build func(ctx context.Context, dir string) error
+	// Write does what WriteTable does, in a process of its own: the peak memory that
+	// a system reports of a process begins with that of its parent. Required.
+	Write func(ctx context.Context, file string, records, columns int) error
+}
+
+// MaxAdded is how much longer than reading alone reading and projecting may take.
+const MaxAdded = 0.2
+
+// MaxMemory bounds the memory beside the sketch itself, for any number of records.
+const MaxMemory = 256 << 20
+
+// MaxDeviation is how far a time may be from a straight line in the records.
+const MaxDeviation = 0.05
+
+// dimension is k of the sketches that are measured.
+const dimension = 16384
+
+// Files is what one run measured of reading and projecting files, with the party
+// program's own processes.
+type Files struct {
+	Software string    `json:"software"`
+	Repeat   int       `json:"repeat"`
+	Reading  []Reading `json:"reading"`
+	Growth   *Growth   `json:"growth,omitempty"`
+}
+
+// Reading compares reading a file with reading and projecting it.
+type Reading struct {
+	Format  string  `json:"format"`
+	Records int     `json:"records"`
+	Columns int     `json:"columns"`
+	Bytes   int64   `json:"bytes"` // of the file
+	Check   Process `json:"check"`
+	DryRun  DryRun  `json:"dry_run"`
+	// Added is the share by which reading and projecting take longer than reading
+	// alone; drawing the noise and encoding are not in it.
+	Added float64 `json:"added"`
+	// AddedCPU is the same of the processors' time, which a busy machine disturbs less.
+	AddedCPU float64 `json:"added_cpu"`
+}
+
+// Process is what one process took, the fastest of several.
+type Process struct {
+	Seconds float64 `json:"seconds"`          // from its start to its end
+	CPU     float64 `json:"cpu"`              // seconds of all processors
+	Memory  int64   `json:"memory,omitempty"` // peak resident bytes; 0 where the system does not say
+}
+
+// DryRun is a rehearsal of a release.
+type DryRun struct {
+	Process
+	Noise  float64 `json:"noise"` // seconds of it; the least of all runs, as the next
+	Encode float64 `json:"encode"`
+	Sketch int64   `json:"sketch"` // bytes of the exact sketch, and of each worker's part of it
+}
+
+// Growth is how time and memory depend on the records.
+type Growth struct {
+	Columns int     `json:"columns"`
+	Points  []Point `json:"points"`
+	// The straight line through the times: Fixed + PerMillion·records/10⁶.
+	Fixed      float64 `json:"fixed"`
+	PerMillion float64 `json:"per_million"`
+	Deviation  float64 `json:"deviation"` // the largest, relative to the time
+}
+
+// Point is one number of records.
+type Point struct {
+	Records int    `json:"records"`
+	DryRun  DryRun `json:"dry_run"`
+	Beside  int64  `json:"beside"` // memory beside the sketch itself
+}
+
+// RunFiles measures the party program on files that it generates in a temporary
+// directory. It says on log what it does, and ends with ctx.
+func RunFiles(ctx context.Context, o FilesOptions, log io.Writer) (_ Files, err error) {
+	if o.Records < 1 || o.Repeat < 1 {
+		return Files{}, fmt.Errorf("%d records, repeated %d times: both must be positive", o.Records, o.Repeat)
+	}
+	dir, err := os.MkdirTemp("", "cosketch-bench-")
+	if err != nil {
+		return Files{}, fmt.Errorf("making a directory: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	fmt.Fprintln(log, "building party and aggregator")
+	if err := o.Build(ctx, dir); err != nil {
+		return Files{}, err
+	}
+	out := Files{Software: runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH, Repeat: o.Repeat}
+	if out.Reading, err = measureReading(ctx, dir, o, log); err != nil || !o.Large {
+		return out, err
+	}
+	out.Growth, err = measureGrowth(ctx, dir, o, log)
+	return out, err
+}
+
+// measureReading times both commands on both formats in turns.
+func measureReading(ctx context.Context, dir string, o FilesOptions, log io.Writer) ([]Reading, error) {
+	const columns = 50
+	var out []Reading
+	var homes []*home
+	for _, format := range []string{"parquet", "csv"} {
+		fmt.Fprintf(log, "writing a %s file of %d × %d\n", format, o.Records, columns)
+		t := table{records: o.Records, columns: columns}
+		file := filepath.Join(dir, "data."+format)
+		size, err := o.write(ctx, file, t)
+		if err != nil {
+			return nil, err
+		}
+		h, err := newHome(ctx, dir, format, file, t)
+		if err != nil {
+			return nil, err
+		}
+		homes = append(homes, h)
+		out = append(out, Reading{Format: format, Records: o.Records, Columns: columns, Bytes: size})
+	}
+	for round := range o.Repeat {
+		fmt.Fprintf(log, "reading, then reading and projecting: %d of %d\n", round+1, o.Repeat)
+		for i, h := range homes {
+			check, err := h.check(ctx)
+			if err != nil {
+				return nil, err
+			}
+			run, err := h.dryRun(ctx)
+			if err != nil {
+				return nil, err
+			}
+			r := &out[i]
+			r.Check.keep(check, round)
+			r.DryRun.keep(run, round)
+		}
+	}
+	for i := range out {
+		r := &out[i]
+		after := r.DryRun.Noise + r.DryRun.Encode // by one goroutine, when all is read
+		r.Added = (r.DryRun.Seconds-after)/r.Check.Seconds - 1
+		r.AddedCPU = (r.DryRun.CPU-after)/r.Check.CPU - 1
+	}
+	return out, nil
+}
+
+// write writes a table and returns the file's size.
+func (o FilesOptions) write(ctx context.Context, file string, t table) (int64, error) {
+	if err := o.Write(ctx, file, t.records, t.columns); err != nil {
+		return 0, err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return 0, fmt.Errorf("writing a data file: %w", err)
+	}
+	return info.Size(), nil
+}
+
+// keep takes over a process that was faster than all before.
+func (p *Process) keep(next Process, round int) {
+	if round == 0 || next.Seconds < p.Seconds {
+		*p = next
+	}
+}
+
+func (d *DryRun) keep(next DryRun, round int) {
+	if round > 0 {
+		next.Noise, next.Encode = min(next.Noise, d.Noise), min(next.Encode, d.Encode)
+		d.Noise, d.Encode = next.Noise, next.Encode
+	}
+	if round == 0 || next.Seconds < d.Seconds {
+		*d = next
+	}
+}
+
+// measureGrowth rehearses on three numbers of records, in turns.
+func measureGrowth(ctx context.Context, dir string, o FilesOptions, log io.Writer) (*Growth, error) {
+	g := &Growth{Columns: 20}
+	var homes []*home
+	for _, quarters := range []int{10, 20, 40} {
+		t := table{records: quarters * o.Records / 4, columns: g.Columns}
+		fmt.Fprintf(log, "writing a csv file of %d × %d\n", t.records, t.columns)
+		name := fmt.Sprintf("growth-%d", quarters)
+		file := filepath.Join(dir, name+".csv")
+		if _, err := o.write(ctx, file, t); err != nil {
+			return nil, err
+		}
+		h, err := newHome(ctx, dir, name, file, t)
+		if err != nil {
+			return nil, err
+		}
+		homes = append(homes, h)
+		g.Points = append(g.Points, Point{Records: t.records})
+	}
+	for round := range o.Repeat {
+		fmt.Fprintf(log, "reading and projecting: %d of %d\n", round+1, o.Repeat)
+		for i, h := range homes {
+			run, err := h.dryRun(ctx)
+			if err != nil {
+				return nil, err
+			}
+			p := &g.Points[i]
+			most := max(p.Beside, run.Memory-run.Sketch)
+			p.DryRun.keep(run, round)
+			p.Beside = most
+		}
+	}
+	g.fit()
+	return g, nil
+}
+
+// fit lays the least-squares line through the times. Noise and encoding do not
+// depend on the records and are part of Fixed.
+func (g *Growth) fit() {
+	var n, x, y, xx, xy float64
+	for _, p := range g.Points {
+		m := float64(p.Records) / 1e6
+		n, x, y, xx, xy = n+1, x+m, y+p.DryRun.Seconds, xx+m*m, xy+m*p.DryRun.Seconds
+	}
+	g.PerMillion = (n*xy - x*y) / (n*xx - x*x)
+	g.Fixed = (y - g.PerMillion*x) / n
+	g.Deviation = 0
+	for _, p := range g.Points {
+		line := g.Fixed + g.PerMillion*float64(p.Records)/1e6
+		g.Deviation = max(g.Deviation, abs(p.DryRun.Seconds-line)/p.DryRun.Seconds)
+	}
+}
+
+func abs(x float64) float64 { return max(x, -x) }
+
+// FilesJSON writes the measurement for programs.
+func FilesJSON(w io.Writer, f Files) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(f); err != nil {
+		return fmt.Errorf("writing the measurement: %w", err)
+	}
+	return nil
+}

@@ -11,8 +11,9 @@ func (g *Gram) InnerProduct(x, y Combination, level Level) Estimate {
 		return undefined(why)
 	}
 	product := g.product(x, y)
-	half := level.z() * math.Sqrt(g.variance(form{{1, x, y}}))
-	return finish(product, product-half, product+half, math.Inf(-1), math.Inf(1))
+	variance := g.variance(form{{1, x, y}})
+	half := level.z() * math.Sqrt(variance)
+	return finish(product, product-half, product+half, math.Inf(-1), math.Inf(1)).deviating(variance)
 }
 
 // SquaredNorm estimates |x|². The estimate is unbiased and may be negative under

@@ -31,7 +31,7 @@ func (q quadratic) estimate(level Level) Estimate {
 		chi := distuv.ChiSquared{K: k}
 		low := k * (q.raw/chi.Quantile(1-level.tail()) - v)
 		high := k * (q.raw/chi.Quantile(level.tail()) - v)
-		return finish(t, low, high, 0, math.Inf(1))
+		return finish(t, low, high, 0, math.Inf(1)).deviating(q.variance(t))
 	}
 	z2 := level.z() * level.z()
 	a := 1.0
@@ -46,5 +46,15 @@ func (q quadratic) estimate(level Level) Estimate {
 	b := t + 2*v*z2
 	c := t*t - z2*(2*k*v*v+k*q.noise.FourthCumulant)
 	root := math.Sqrt(math.Max(0, b*b-a*c))
-	return finish(t, (b-root)/a, (b+root)/a, 0, math.Inf(1))
+	return finish(t, (b-root)/a, (b+root)/a, 0, math.Inf(1)).deviating(q.variance(t))
+}
+
+// variance of the estimate where the squared norm is t.
+func (q quadratic) variance(t float64) float64 {
+	k, v := float64(q.k), q.noise.Variance
+	sum := 4*v*t + 2*k*v*v + k*q.noise.FourthCumulant
+	if q.projection {
+		sum += 2 * t * t / k
+	}
+	return sum
 }

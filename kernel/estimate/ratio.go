@@ -26,10 +26,10 @@ func (r ratio) estimate(g *Gram, level Level, lo, hi float64) Estimate {
 	mm := g.variance(r.denominator)/r.m/r.m + r.extra
 	// a ρ0² − 2 b ρ0 + c ≤ 0, and the discriminant b² − a c without cancellation.
 	a, b := 1-z2*mm, rho-z2*nm
-	if a <= 0 {
-		return finish(clamp(rho, lo, hi), lo, hi, lo, hi)
-	}
 	delta := nn - 2*rho*nm + rho*rho*mm
+	if a <= 0 {
+		return finish(clamp(rho, lo, hi), lo, hi, lo, hi).deviating(delta)
+	}
 	half := math.Sqrt(math.Max(0, z2*delta-z2*z2*(nn*mm-nm*nm)))/a + rounding*(hi-lo)
-	return finish(clamp(rho, lo, hi), b/a-half, b/a+half, lo, hi)
+	return finish(clamp(rho, lo, hi), b/a-half, b/a+half, lo, hi).deviating(delta)
 }

@@ -73,5 +73,5 @@ func (r Records) InnerProduct(x, y []float64, level Level) (Estimate, error) {
 		variance = math.Max(v*(a+b)-k*v*v, k*v*v)
 	}
 	half := level.z() * math.Sqrt(variance)
-	return finish(c, c-half, c+half, math.Inf(-1), math.Inf(1)), nil
+	return finish(c, c-half, c+half, math.Inf(-1), math.Inf(1)).deviating(variance), nil
 }

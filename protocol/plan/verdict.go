@@ -1,0 +1,245 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// measures say what the standard errors of an analysis are in.
+var measures = map[study.AnalysisKind]string{
+	study.Correlation:  "correlation",
+	study.Cosine:       "cosine",
+	study.InnerProduct: "share of |x||y|",
+	study.Intersection: "share of the shared records",
+	study.Distance:     "share of the squared distance",
+	study.KMeans:       "share of the squared distance of two typical records",
+}
+
+// usable reports whether an answer can say anything: whether some effect stands out of
+// its interval or, for distances, whether it errs by less than the distance itself.
+func usable(kind study.AnalysisKind, e forecast.Error) bool {
+	switch {
+	case e.Undefined != "":
+		return false
+	case kind == study.Distance || kind == study.KMeans:
+		return e.Deviation <= 1
+	}
+	return e.Detects() < 1
+}
+
+// verdict says in words what an analysis is good for.
+func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
+	c := f.Chosen
+	if c.Undefined != "" {
+		return "not usable: " + c.Undefined + needed(f.Needs, m)
+	}
+	if !c.Usable {
+		why := map[study.AnalysisKind]string{
+			study.Correlation:  "even |ρ| = 1 would not stand out of its interval",
+			study.Cosine:       "even a cosine of 1 would not stand out of its interval",
+			study.InnerProduct: "even the largest product that the columns can have would not stand out of its interval",
+			study.Intersection: "the interval would reach from no shared record to all",
+			study.Distance:     "a distance would err by more than itself",
+			study.KMeans:       "the distance of two records would err by more than itself",
+		}[a.Kind]
+		return "not usable: " + why + needed(f.Needs, m)
+	}
+	switch a.Kind {
+	case study.Correlation:
+		return "usable: |ρ| ≥ " + digits(c.Detects) + " stands out"
+	case study.Cosine:
+		return "usable: |cosine| ≥ " + digits(c.Detects) + " stands out"
+	case study.InnerProduct:
+		return "usable: products of at least " + digits(c.Detects) + " of |x||y| stand out"
+	case study.Intersection:
+		return "usable: the number is known to ± " + percent(c.HalfWidth)
+	case study.Distance:
+		return "usable: distances are known to ± " + percent(c.HalfWidth)
+	}
+	return "usable: the distance of two typical records errs by " + percent(c.StandardError)
+}
+
+// needed says what would make an answer usable.
+func needed(n *Needs, m dp.Mechanism) string {
+	var ways []string
+	if n != nil && n.Epsilon > 0 {
+		ways = append(ways, fmt.Sprintf("ε ≥ %.4g", n.Epsilon))
+	}
+	if n != nil && n.Records > 0 {
+		ways = append(ways, fmt.Sprintf("N ≥ %d records a party", n.Records))
+	}
+	switch {
+	case len(ways) > 0:
+		return "; needs " + strings.Join(ways, ", or ")
+	case m == dp.None:
+		return "; needs a larger k"
+	}
+	return "; neither a larger ε nor more records help, another k or method may"
+}
+
+// digits shows a number between 0 and 1 with two significant digits, rounded up.
+func digits(x float64) string { return fmt.Sprintf("%.4g", roundUp(x)) }
+
+func percent(x float64) string { return fmt.Sprintf("%.4g %%", 100*roundUp(x)) }
+
+// Bounds beyond which a choice is warned of.
+const (
+	farFromBest    = 1.25     // times the best method's standard error
+	manyClipped    = 0.1      // of the records
+	leastSpread    = 1. / 128 // of half a range
+	roundingBeside = 0.1      // of the standard error
+)
+
+// warn says what is doubtful about a sketch.
+func (c *cell) warn(s Sketch) []Warning {
+	var out []Warning
+	warn := func(format string, args ...any) { out = append(out, c.warning(nil, format, args...)) }
+	if e := s.Exposure; e != nil && !e.Acceptable {
+		warn("without noise, %s; a party that agrees all the same says accept_reconstruction: true in its own site file", e.Reason)
+	}
+	if s.Exposure != nil && s.Bytes > s.RawBytes {
+		warn("it is larger than the data: %d bytes for %d bytes of values", s.Bytes, s.RawBytes)
+	}
+	if s.Clipped > manyClipped {
+		warn("%.0f %% of the records are longer than clip, %g: they shrink, and answers are about the shrunk data", 100*s.Clipped, c.sketch().Clip)
+	}
+	for _, name := range c.narrow() {
+		warn("the spread of %q is less than 2^-7 of half its range: closer bounds, or a centre and spread, take less noise", name)
+	}
+	for _, a := range s.Analyses {
+		if bias := s.Rounding.Bias; a.Chosen.StandardError > 0 && bias > roundingBeside*a.Chosen.StandardError && a.Kind == study.Correlation {
+			warn("%d bits may move a correlation by %.1g, beside a standard error of %.1g: more bits cost nothing", s.Rounding.Bits, bias, a.Chosen.StandardError)
+		}
+	}
+	return out
+}
+
+// recommend warns where another choice serves the analyses of a sketch far better: where
+// the one that errs farthest beside its best does so by more than farFromBest times the
+// ratio that the other choice has there.
+func (c *cell) recommend(questions []question, answers []Analysis) ([]Warning, error) {
+	own, worst := ratios(answers, func(i int) (float64, error) { return deviation(answers[i].Chosen), nil })
+	best, least := Choice{}, math.Inf(1)
+	for _, a := range answers {
+		for _, o := range a.Options {
+			if !o.selectable || o.Undefined != "" {
+				continue
+			}
+			other := c.with(forecast.Method{Mechanism: o.Mechanism, Family: o.Family, S: o.S}, o.K, o.Delta)
+			ratio, _ := ratios(answers, func(i int) (float64, error) {
+				e, err := other.forecast(questions[i])
+				if e.Undefined != "" {
+					e.Deviation = math.Inf(1)
+				}
+				return e.Deviation, err
+			})
+			if ratio < least {
+				best, least = o, ratio
+			}
+		}
+	}
+	if !(own > farFromBest*least) {
+		return nil, nil
+	}
+	other := c.with(forecast.Method{Mechanism: best.Mechanism, Family: best.Family, S: best.S}, best.K, best.Delta)
+	e, err := other.forecast(questions[worst])
+	if err != nil {
+		return nil, err
+	}
+	text := fmt.Sprintf("%s errs %.2g times as far as with %s", answers[worst].Kind, answers[worst].Chosen.StandardError/e.Deviation, best.Method)
+	if answers[worst].Chosen.Undefined != "" {
+		text = fmt.Sprintf("%s has no interval, and has one with %s", answers[worst].Kind, best.Method)
+	}
+	if best.Family == projection.Identity {
+		text += ": do not project"
+	} else {
+		text += fmt.Sprintf(", k = %d", best.K)
+	}
+	return []Warning{c.warning(c.lines(best), "%s", text)}, nil
+}
+
+// ratios returns the greatest ratio of an analysis's error to its best one, and whose
+// that is.
+func ratios(answers []Analysis, at func(i int) (float64, error)) (most float64, whose int) {
+	for i, a := range answers {
+		d, err := at(i)
+		if err != nil {
+			return math.Inf(1), i
+		}
+		best := math.Inf(1)
+		for _, o := range a.Options {
+			if o.selectable && o.Undefined == "" {
+				best = math.Min(best, o.StandardError)
+			}
+		}
+		if r := d / best; r > most {
+			most, whose = r, i
+		}
+	}
+	return most, whose
+}
+
+func deviation(c Choice) float64 {
+	if c.Undefined != "" {
+		return math.Inf(1)
+	}
+	return c.StandardError
+}
+
+func (c *cell) warning(change []string, format string, args ...any) Warning {
+	return Warning{Text: fmt.Sprintf("sketch %d: ", c.index+1) + fmt.Sprintf(format, args...), Change: change}
+}
+
+// narrow lists the columns whose spread was given and is small beside their bounds.
+func (c *cell) narrow() []string {
+	var out []string
+	for _, column := range c.Study.Columns {
+		lo, hi, ok := column.Scale.Bounds()
+		if given, known := c.Spreads[column.Name]; ok && known && given < leastSpread*(hi-lo)/2 {
+			out = append(out, column.Name)
+		}
+	}
+	return out
+}
+
+// lines are what the study file says of the sketch, and of privacy where that changes,
+// if a choice is taken.
+func (c *cell) lines(o Choice) []string {
+	own := c.sketch()
+	line := fmt.Sprintf("- {side: %s, family: %s", own.Side, o.Family)
+	if o.Family != projection.Identity {
+		line += fmt.Sprintf(", k: %d", o.K)
+	}
+	if o.Family == projection.Sparse {
+		line += fmt.Sprintf(", s: %d", o.S)
+	}
+	if len(c.Study.Sketches) > 1 {
+		line += fmt.Sprintf(", share: %.4g", own.Share)
+	}
+	if own.Side == sketch.Columns {
+		line += fmt.Sprintf(", helpers: {ones: %v", own.Helpers.Ones)
+		if own.Helpers.Squares {
+			line += ", squares: true"
+		}
+		line += "}"
+	}
+	if own.Clip > 0 {
+		line += fmt.Sprintf(", clip: %v", own.Clip)
+	}
+	out := []string{"sketches:", "  " + line + "}"}
+	if p := c.Study.Privacy; o.Mechanism != p.Mechanism {
+		privacy := fmt.Sprintf("privacy: {unit: %s, mechanism: %s, epsilon: %v", p.Unit, o.Mechanism, float64(p.Epsilon))
+		if o.Delta > 0 {
+			privacy += fmt.Sprintf(", delta: %v", float64(o.Delta))
+		}
+		out = append(out, privacy+"}")
+	}
+	return out
+}

@@ -30,6 +30,8 @@ func usable(kind study.AnalysisKind, e forecast.Error) bool {
 		return false
 	case kind == study.Distance || kind == study.KMeans:
 		return e.Deviation <= 1
+	case kind == study.Correlation || kind == study.Cosine:
+		return e.Detects() < 1 && e.HalfWidth < 1 // all of [-1, 1] where a denominator is lost
 	}
 	return e.Detects() < 1
 }

@@ -9,7 +9,11 @@
 //
 //	go run ./testnet bench
 //
-// measures the projections beside those of scikit-learn instead.
+// measures the projections beside those of scikit-learn instead, and
+//
+//	go run ./testnet mechanisms
+//
+// compares the mechanisms with those of the sources.
 package main
 
 import (
@@ -54,8 +58,9 @@ type options struct {
 
 // commands are what the program does; without a name, it runs studies.
 type commands struct {
-	Run   options      `cmd:"" default:"withargs" help:"Run studies between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
-	Bench benchOptions `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
+	Run        options          `cmd:"" default:"withargs" help:"Run studies between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
+	Bench      benchOptions     `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
+	Mechanisms mechanismOptions `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -77,8 +82,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if parsed.Command() == "bench" {
+	switch parsed.Command() {
+	case "bench":
 		return runBench(ctx, chosen.Bench, stdout, stderr)
+	case "mechanisms":
+		return runMechanisms(ctx, chosen.Mechanisms, stdout, stderr)
 	}
 	return runStudies(ctx, chosen.Run, stdout, stderr)
 }

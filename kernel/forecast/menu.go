@@ -90,27 +90,39 @@ func (m Method) NoiseGrows() bool {
 	return m.Mechanism == dp.Laplace && m.Family != projection.Sparse && m.Family != projection.Identity
 }
 
-// Attribute is the law of a records-side sketch under unit attribute, one value being a
-// number in [0, 1]: what dp calibrates for a change of the whole range.
-func (m Method) Attribute(k, d int, g dp.Guarantee) (Law, error) {
+// One is the integer that stands for 1 where Attribute and Calibrate have no study to
+// say: the finest fixed point.
+const One = 1 << 14
+
+// Calibrate returns the noise of a records-side sketch under unit attribute, one value
+// being a number in [0, 1] and One the integer for 1: what dp calibrates for a change of
+// the whole range.
+func (m Method) Calibrate(k, d int, g dp.Guarantee) (dp.Noise, error) {
 	spec := m.Spec(k)
 	if err := spec.Validate(); err != nil {
-		return Law{}, fmt.Errorf("forecasting %s: %w", m, err)
+		return dp.Noise{}, fmt.Errorf("forecasting %s: %w", m, err)
 	}
 	row := dp.RowNorms{L1: spec.RowL1(), L2Squared: spec.RowL2Squared()}
-	sensitivity, err := dp.AttributeRecords(row, []int64{one}, spec.OrthogonalRows(d))
+	sensitivity, err := dp.AttributeRecords(row, []int64{One}, spec.OrthogonalRows(d))
 	if err != nil {
-		return Law{}, fmt.Errorf("forecasting %s: %w", m, err)
+		return dp.Noise{}, fmt.Errorf("forecasting %s: %w", m, err)
 	}
 	noise, err := dp.Calibrate(g, sensitivity)
 	if err != nil {
-		return Law{}, fmt.Errorf("forecasting %s: %w", m, err)
+		return dp.Noise{}, fmt.Errorf("forecasting %s: %w", m, err)
 	}
-	return Law{Projection: spec, Features: d, Noise: NoiseOf(noise, spec.Scale()/one)}, nil
+	return noise, nil
 }
 
-// one is the integer for 1 at the finest fixed point.
-const one = 1 << 14
+// Attribute is the law of that sketch, in units of 1.
+func (m Method) Attribute(k, d int, g dp.Guarantee) (Law, error) {
+	noise, err := m.Calibrate(k, d, g)
+	if err != nil {
+		return Law{}, err
+	}
+	spec := m.Spec(k)
+	return Law{Projection: spec, Features: d, Noise: NoiseOf(noise, spec.Scale()/One)}, nil
+}
 
 // Search returns the multiple of step, up to most, with the least error. The error
 // falls and then rises with k, as A/k + B + Ck does; most is at least step.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -58,12 +59,7 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 	if err := c.promise(&out); err != nil {
 		return Sketch{}, nil, err
 	}
-	if own.Side == sketch.Records {
-		if err := c.project(&out); err != nil {
-			return Sketch{}, nil, err
-		}
-	}
-	var asked []question
+	var asked []asking
 	for _, a := range s.Analyses {
 		if at, ok := s.SketchFor(a); !ok || at != c.index {
 			continue
@@ -72,9 +68,17 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 		if err != nil {
 			return Sketch{}, nil, fmt.Errorf("%s: %w", a.Kind, err)
 		}
-		out.Analyses, asked = append(out.Analyses, answer), append(asked, hardest)
+		out.Analyses = append(out.Analyses, answer)
+		if len(answer.Options) > 0 {
+			asked = append(asked, asking{hardest, answer})
+		}
 	}
-	better, err := c.recommend(asked, out.Analyses)
+	if own.Side == sketch.Records {
+		if err := c.project(&out); err != nil {
+			return Sketch{}, nil, err
+		}
+	}
+	better, err := c.recommend(asked)
 	return out, append(c.warn(out), better...), err
 }
 
@@ -110,26 +114,25 @@ func (c *cell) rounding() Rounding {
 	return Rounding{Bits: int(c.Study.Bits), Bias: 1 / float64(c.Study.Bits.One()) / (2 * least)}
 }
 
-// project says whether records should be projected at all: not where a record has no
+// project says whether records should be projected at all: not where keeping them as
+// they are errs least of what the study could choose, which is so where a record has no
 // more features than the best k (MECHANISMS 2b).
 func (c *cell) project(out *Sketch) error {
-	if c.Study.Privacy.Mechanism == dp.None || c.sketch().Projection.Family == projection.Identity {
+	if c.Study.Privacy.Mechanism == dp.None {
 		return nil
 	}
-	law, z, err := c.law()
-	if err != nil {
-		return err
-	}
-	if !c.method.NoiseGrows() && c.sketch().Clip == 0 {
+	if c.sketch().Projection.Family != projection.Identity && c.sketch().Clip == 0 && !c.method.NoiseGrows() {
+		law, z, err := c.law()
+		if err != nil {
+			return err
+		}
 		k := law.OptimalK(z)
 		out.OptimalK = &k
 	}
-	identity := forecast.Method{Mechanism: c.method.Mechanism, Family: projection.Identity}
-	e, err := c.with(identity, len(c.columns(0)), c.Study.Privacy.Delta).distance()
-	if err != nil {
-		return err
+	for _, a := range out.Analyses {
+		at := slices.IndexFunc(a.Options, func(o Choice) bool { return o.selectable })
+		out.Identity = at >= 0 && a.Options[at].Family == projection.Identity
 	}
-	out.Identity = e.Deviation <= forecast.Relative(law.Distance(z), z.Squared).Deviation
 	return nil
 }
 
@@ -139,7 +142,7 @@ func (c *cell) answer(a study.Analysis) (out Analysis, hardest question, err err
 	out = Analysis{Kind: a.Kind, Estimator: a.Estimator, Measure: measures[a.Kind], Options: []Choice{}}
 	questions := c.questions(a)
 	if len(questions) == 0 {
-		out.Verdict = "not usable: the study has no pair of columns to compare"
+		out.Verdict = "not planned: the study has no pair of columns to compare"
 		return out, question{}, nil
 	}
 	hardest, most, least, err := c.hardest(questions)
@@ -184,7 +187,6 @@ const assumedDelta = 1e-6
 // options forecasts a question under every method of the menu, each at its best k, the
 // best first.
 func (c *cell) options(q question) ([]Choice, error) {
-	d := len(c.columns(c.viewer()))
 	var out []Choice
 	for _, m := range forecast.Menu(c.sketch().Side, c.Study.Privacy.Unit, c.binary()) {
 		delta := dp.Delta(0)
@@ -193,11 +195,8 @@ func (c *cell) options(q question) ([]Choice, error) {
 				delta = assumedDelta
 			}
 		}
-		own := *c
-		own.method = m
-		step, greatest := m.Range(d, own.greatestK(c.viewer()))
 		best := func(k int) *cell { return c.with(m, k, delta) }
-		k, _, err := forecast.Search(step, greatest, func(k int) (float64, error) {
+		k, _, err := c.search(m, func(k int) (float64, error) {
 			e, err := best(k).forecast(q)
 			if err == nil && e.Undefined != "" {
 				e.Deviation = math.Inf(1)
@@ -218,20 +217,7 @@ func (c *cell) options(q question) ([]Choice, error) {
 		choice.selectable, choice.Note = c.selectable(m)
 		out = append(out, choice)
 	}
-	slices.SortStableFunc(out, func(a, b Choice) int {
-		switch {
-		case (a.Undefined == "") != (b.Undefined == ""):
-			if a.Undefined == "" {
-				return -1
-			}
-			return 1
-		case a.StandardError < b.StandardError:
-			return -1
-		case a.StandardError > b.StandardError:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, func(a, b Choice) int { return cmp.Compare(a.deviation(), b.deviation()) })
 	return out, nil
 }
 

@@ -2,13 +2,10 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/forecast"
-	"github.com/cosketch/cosketch/kernel/projection"
-	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -93,7 +90,6 @@ func percent(x float64) string { return fmt.Sprintf("%.4g %%", 100*roundUp(x)) }
 
 // Bounds beyond which a choice is warned of.
 const (
-	farFromBest    = 1.25     // times the best method's standard error
 	manyClipped    = 0.1      // of the records
 	leastSpread    = 1. / 128 // of half a range
 	roundingBeside = 0.1      // of the standard error
@@ -123,78 +119,6 @@ func (c *cell) warn(s Sketch) []Warning {
 	return out
 }
 
-// recommend warns where another choice serves the analyses of a sketch far better: where
-// the one that errs farthest beside its best does so by more than farFromBest times the
-// ratio that the other choice has there.
-func (c *cell) recommend(questions []question, answers []Analysis) ([]Warning, error) {
-	own, worst := ratios(answers, func(i int) (float64, error) { return deviation(answers[i].Chosen), nil })
-	best, least := Choice{}, math.Inf(1)
-	for _, a := range answers {
-		for _, o := range a.Options {
-			if !o.selectable || o.Undefined != "" {
-				continue
-			}
-			other := c.with(forecast.Method{Mechanism: o.Mechanism, Family: o.Family, S: o.S}, o.K, o.Delta)
-			ratio, _ := ratios(answers, func(i int) (float64, error) {
-				e, err := other.forecast(questions[i])
-				if e.Undefined != "" {
-					e.Deviation = math.Inf(1)
-				}
-				return e.Deviation, err
-			})
-			if ratio < least {
-				best, least = o, ratio
-			}
-		}
-	}
-	if !(own > farFromBest*least) {
-		return nil, nil
-	}
-	other := c.with(forecast.Method{Mechanism: best.Mechanism, Family: best.Family, S: best.S}, best.K, best.Delta)
-	e, err := other.forecast(questions[worst])
-	if err != nil {
-		return nil, err
-	}
-	text := fmt.Sprintf("%s errs %.2g times as far as with %s", answers[worst].Kind, answers[worst].Chosen.StandardError/e.Deviation, best.Method)
-	if answers[worst].Chosen.Undefined != "" {
-		text = fmt.Sprintf("%s has no interval, and has one with %s", answers[worst].Kind, best.Method)
-	}
-	if best.Family == projection.Identity {
-		text += ": do not project"
-	} else {
-		text += fmt.Sprintf(", k = %d", best.K)
-	}
-	return []Warning{c.warning(c.lines(best), "%s", text)}, nil
-}
-
-// ratios returns the greatest ratio of an analysis's error to its best one, and whose
-// that is.
-func ratios(answers []Analysis, at func(i int) (float64, error)) (most float64, whose int) {
-	for i, a := range answers {
-		d, err := at(i)
-		if err != nil {
-			return math.Inf(1), i
-		}
-		best := math.Inf(1)
-		for _, o := range a.Options {
-			if o.selectable && o.Undefined == "" {
-				best = math.Min(best, o.StandardError)
-			}
-		}
-		if r := d / best; r > most {
-			most, whose = r, i
-		}
-	}
-	return most, whose
-}
-
-func deviation(c Choice) float64 {
-	if c.Undefined != "" {
-		return math.Inf(1)
-	}
-	return c.StandardError
-}
-
 func (c *cell) warning(change []string, format string, args ...any) Warning {
 	return Warning{Text: fmt.Sprintf("sketch %d: ", c.index+1) + fmt.Sprintf(format, args...), Change: change}
 }
@@ -207,41 +131,6 @@ func (c *cell) narrow() []string {
 		if given, known := c.Spreads[column.Name]; ok && known && given < leastSpread*(hi-lo)/2 {
 			out = append(out, column.Name)
 		}
-	}
-	return out
-}
-
-// lines are what the study file says of the sketch, and of privacy where that changes,
-// if a choice is taken.
-func (c *cell) lines(o Choice) []string {
-	own := c.sketch()
-	line := fmt.Sprintf("- {side: %s, family: %s", own.Side, o.Family)
-	if o.Family != projection.Identity {
-		line += fmt.Sprintf(", k: %d", o.K)
-	}
-	if o.Family == projection.Sparse {
-		line += fmt.Sprintf(", s: %d", o.S)
-	}
-	if len(c.Study.Sketches) > 1 {
-		line += fmt.Sprintf(", share: %.4g", own.Share)
-	}
-	if own.Side == sketch.Columns {
-		line += fmt.Sprintf(", helpers: {ones: %v", own.Helpers.Ones)
-		if own.Helpers.Squares {
-			line += ", squares: true"
-		}
-		line += "}"
-	}
-	if own.Clip > 0 {
-		line += fmt.Sprintf(", clip: %v", own.Clip)
-	}
-	out := []string{"sketches:", "  " + line + "}"}
-	if p := c.Study.Privacy; o.Mechanism != p.Mechanism {
-		privacy := fmt.Sprintf("privacy: {unit: %s, mechanism: %s, epsilon: %v", p.Unit, o.Mechanism, float64(p.Epsilon))
-		if o.Delta > 0 {
-			privacy += fmt.Sprintf(", delta: %v", float64(o.Delta))
-		}
-		out = append(out, privacy+"}")
 	}
 	return out
 }

@@ -43,7 +43,7 @@ func (cmd planCommand) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	party := viewer(c, g, s)
+	party := viewer(c, g, s, "Planned")
 	p, err := cmd.Make(s, party)
 	if err != nil {
 		return err

@@ -69,14 +69,14 @@ func (cmd studyExplain) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	party := viewer(c, g, s)
+	party := viewer(c, g, s, "Explained")
 	text := s.Explain(party)
 	return c.Print(map[string]any{"study": s.ID.String(), "name": s.Name, "text": text}, func(w io.Writer) { io.WriteString(w, text) })
 }
 
-// viewer is from whose point of view a study is explained: this party's, or
+// viewer is from whose point of view a study is explained or planned: this party's, or
 // everyone's where there is no such party in it.
-func viewer(c *console.Console, g *console.Globals, s *study.Study) int {
+func viewer(c *console.Console, g *console.Globals, s *study.Study, done string) int {
 	st, err := g.OpenReadOnly(store.Party)
 	if err == nil {
 		defer st.Close()
@@ -85,7 +85,7 @@ func viewer(c *console.Console, g *console.Globals, s *study.Study) int {
 			return party
 		}
 	}
-	c.Say("Explained for everyone: %v.\n", err)
+	c.Say("%s for everyone: %v.\n", done, err)
 	return study.Everyone
 }
 

@@ -142,8 +142,8 @@ func writePlannedSketch(w io.Writer, i int, s plan.Sketch) {
 		promise = fmt.Sprintf("%v a party, unit %s", dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta}, s.Unit)
 	}
 	Paragraph(w, "", fmt.Sprintf("SKETCH %d: %s side, %s, k = %d; %s", i+1, s.Side, s.Method, s.K, promise))
-	text := fmt.Sprintf("About %s leave, made of %s of values, %d for each record. Rounding to %d bits moves a correlation by at most %.1g.",
-		bytesText(s.Bytes), bytesText(s.RawBytes), s.Features, s.Rounding.Bits, s.Rounding.Bias)
+	text := fmt.Sprintf("About %s leave, made of %s of values, %d for each record. Rounding to %d bits moves values by at most %.1g of their column's spread%s.",
+		bytesText(s.Bytes), bytesText(s.RawBytes), s.Features, s.Rounding.Bits, s.Rounding.Bias, beside(s))
 	if s.Unit == dp.Record {
 		text += fmt.Sprintf(" About %.2g %% of the records are clipped.", 100*s.Clipped)
 	}
@@ -163,6 +163,16 @@ func writePlannedSketch(w io.Writer, i int, s plan.Sketch) {
 	}
 }
 
+// beside says that rounding costs nothing, where it does not.
+func beside(s plan.Sketch) string {
+	for _, a := range s.Analyses {
+		if s.Rounding.Bias > 0.1*a.Chosen.StandardError {
+			return ""
+		}
+	}
+	return ", which is nothing beside the errors below"
+}
+
 func writePlannedAnalysis(w io.Writer, a plan.Analysis) {
 	fmt.Fprintln(w)
 	title := planned(a) + ", in " + a.Measure
@@ -172,15 +182,33 @@ func writePlannedAnalysis(w io.Writer, a plan.Analysis) {
 	}
 	Paragraph(w, "  ", title)
 	t := NewTable("method", ">k", ">std. error", ">95 % interval", ">bytes", "usable", "")
-	t.Add("as the study has it", strconv.Itoa(a.Chosen.K), short(a.Chosen.StandardError), half(a.Chosen), bytesText(a.Chosen.Bytes), usableFrom(a, a.Chosen), a.Chosen.Note)
+	add := func(name string, c plan.Choice) {
+		t.Add(name, strconv.Itoa(c.K), standard(c), half(c), bytesText(c.Bytes), usableFrom(a, c), c.Note)
+	}
+	if a.Chosen.Method != "" {
+		add("as the study has it", a.Chosen)
+	}
 	for _, o := range a.Options {
-		t.Add(o.Method, strconv.Itoa(o.K), short(o.StandardError), half(o), bytesText(o.Bytes), usableFrom(a, o), o.Note)
+		add(o.Method, o)
 	}
 	t.Write(w)
 }
 
 // short prints a number with two significant digits.
-func short(x float64) string { return strconv.FormatFloat(x, 'g', 2, 64) }
+func short(x float64) string {
+	if x >= 100 && x < 1e6 {
+		unit := math.Pow10(int(math.Log10(x)) - 1)
+		return strconv.FormatFloat(math.Round(x/unit)*unit, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 2, 64)
+}
+
+func standard(c plan.Choice) string {
+	if c.Undefined != "" {
+		return "none"
+	}
+	return short(c.StandardError)
+}
 
 func half(c plan.Choice) string {
 	if c.Undefined != "" {

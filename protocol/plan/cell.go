@@ -191,7 +191,7 @@ func ask(a study.Analysis, p forecast.Pair) (forecast.Error, error) {
 func (c *cell) distance() (forecast.Error, error) {
 	if c.method.Mechanism == forecast.RandomisedResponse {
 		columns := c.columns(0)
-		v := forecast.ResponseDistance(len(columns), c.Study.Privacy.Epsilon)
+		v := forecast.ResponseDistance(len(columns), c.Study.Privacy.Epsilon*dp.Epsilon(c.sketch().Share))
 		return forecast.Relative(v, forecast.Typical(columns).Squared), nil
 	}
 	law, z, err := c.law()

@@ -61,7 +61,7 @@ type Sketch struct {
 // Rounding is what the fixed point costs.
 type Rounding struct {
 	Bits int     `json:"bits"`
-	Bias float64 `json:"bias"` // most that it moves a correlation of the column with the least spread, for values on a lattice
+	Bias float64 `json:"bias"` // most that it moves a value, over the least spread of a column; a correlation moves by no more
 }
 
 // Exposure is what a sketch without noise gives away to whoever knows R.

@@ -102,8 +102,9 @@ func (c *cell) promise(out *Sketch) error {
 	return nil
 }
 
-// rounding is what the fixed point costs (MECHANISMS 2A.6): values on a lattice move a
-// correlation by at most about g/(2s), g being the step and s the least spread.
+// rounding is what the fixed point costs (MECHANISMS 2A.6): a value moves by at most half
+// a step g, which is g/(2s) of a column's spread s; a correlation moves by at most about
+// as much where values lie on a lattice, and by g²/(12s²) where they do not.
 func (c *cell) rounding() Rounding {
 	least := math.Inf(1)
 	for party := range c.Study.Parties {
@@ -248,7 +249,7 @@ func (c *cell) selectable(m forecast.Method) (bool, string) {
 		return false, "not in this version"
 	}
 	if m.Mechanism != p.Mechanism && len(c.Study.Sketches) > 1 {
-		return false, "changes the other sketches too"
+		return false, "for all sketches only"
 	}
 	return true, ""
 }

@@ -76,12 +76,15 @@ func (c *cell) recommend(asked []asking) ([]Warning, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a := asked[worst].answer; !usable(a.Kind, e) {
+		return []Warning{c.warning(nil, "no choice of projection and noise makes %s usable at ε = %.4g", a.Kind, float64(c.Study.Privacy.Epsilon))}, nil
+	}
 	return []Warning{c.warning(c.lines(best), "%s", better(asked[worst].answer, best, e))}, nil
 }
 
 // better says what another choice does for the analysis that errs farthest.
 func better(a Analysis, o Choice, e forecast.Error) string {
-	text := fmt.Sprintf("%s errs %.2g times as far as with %s", a.Kind, a.Chosen.StandardError/e.Deviation, o.Method)
+	text := fmt.Sprintf("%s errs %.3g times as far as with %s", a.Kind, a.Chosen.StandardError/e.Deviation, o.Method)
 	if a.Chosen.Undefined != "" {
 		text = fmt.Sprintf("%s has no interval, and has one with %s", a.Kind, o.Method)
 	}

@@ -106,7 +106,7 @@ func WritePlan(w io.Writer, p plan.Plan) {
 	}
 	fmt.Fprintln(w, "\nASSUMED")
 	for _, text := range p.Assumptions {
-		Paragraph(w, "  ", text+".")
+		Paragraph(w, "  ", "- "+text+".")
 	}
 }
 
@@ -175,6 +175,10 @@ func beside(s plan.Sketch) string {
 
 func writePlannedAnalysis(w io.Writer, a plan.Analysis) {
 	fmt.Fprintln(w)
+	if len(a.Options) == 0 {
+		Paragraph(w, "  ", planned(a)+": "+a.Verdict)
+		return
+	}
 	title := planned(a) + ", in " + a.Measure
 	if len(a.Pair) == 2 {
 		title += fmt.Sprintf(", of %s and %s, which err most; the pair that errs least has %s",
@@ -185,9 +189,7 @@ func writePlannedAnalysis(w io.Writer, a plan.Analysis) {
 	add := func(name string, c plan.Choice) {
 		t.Add(name, strconv.Itoa(c.K), standard(c), half(c), bytesText(c.Bytes), usableFrom(a, c), c.Note)
 	}
-	if a.Chosen.Method != "" {
-		add("as the study has it", a.Chosen)
-	}
+	add("as the study has it", a.Chosen)
 	for _, o := range a.Options {
 		add(o.Method, o)
 	}

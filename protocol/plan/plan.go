@@ -64,6 +64,10 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 		if at, ok := s.SketchFor(a); !ok || at != c.index {
 			continue
 		}
+		if !c.known(a) {
+			out.Analyses = append(out.Analyses, Analysis{Kind: a.Kind, Options: []Choice{}, Verdict: "not planned: this version has no forecast of it"})
+			continue
+		}
 		answer, hardest, err := c.answer(a)
 		if err != nil {
 			return Sketch{}, nil, fmt.Errorf("%s: %w", a.Kind, err)

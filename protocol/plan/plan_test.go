@@ -153,10 +153,11 @@ func TestRecommendationHolds(t *testing.T) {
 		}
 		before := planOf(t, test.terms)
 		lines := before.Warnings[at].Change
-		sketches, privacy := strings.Join(lines[:2], "\n"), test.privacy
-		if len(lines) > 2 {
-			privacy = lines[2]
+		privacy := test.privacy
+		if last := len(lines) - 1; strings.HasPrefix(lines[last], "privacy: ") {
+			lines, privacy = lines[:last], lines[last]
 		}
+		sketches := strings.Join(lines, "\n")
 		changed := strings.Replace(strings.Replace(test.terms, test.sketch, sketches, 1), test.privacy, privacy, 1)
 		after := planOf(t, changed)
 		if slices.ContainsFunc(after.Warnings, func(w Warning) bool { return len(w.Change) > 0 }) {
@@ -257,6 +258,19 @@ func TestEveryStudyIsPlanned(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// An analysis without a forecast costs the others nothing.
+func TestUnknownAnalysis(t *testing.T) {
+	s := *parse(t, vertical(twoEach, registry, perRecord, correlation))
+	s.Analyses = append(s.Analyses[:2:2], study.Analysis{Kind: "divination"})
+	p, err := Make(Options{Study: &s, Party: 0, Records: map[string]int64{"": 200_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := p.Sketches[0].Analyses; len(a) != 3 || !a[0].Chosen.Usable || !strings.HasPrefix(a[2].Verdict, "not planned") {
+		t.Errorf("planned %+v", a)
 	}
 }
 

@@ -127,17 +127,20 @@ func (c *cell) lines(o Choice) []string {
 	if len(c.Study.Sketches) > 1 {
 		line += fmt.Sprintf(", share: %.4g", own.Share)
 	}
-	if own.Side == sketch.Columns {
-		line += fmt.Sprintf(", helpers: {ones: %v", own.Helpers.Ones)
+	out := []string{"sketches:", "  " + line}
+	if own.Side == sketch.Columns { // on a line of its own: the whole would be wider than a page
+		out[1] += ","
+		helpers := fmt.Sprintf("     helpers: {ones: %v", own.Helpers.Ones)
 		if own.Helpers.Squares {
-			line += ", squares: true"
+			helpers += ", squares: true"
 		}
-		line += "}"
+		out = append(out, helpers+"}")
 	}
+	last := len(out) - 1
 	if own.Clip > 0 {
-		line += fmt.Sprintf(", clip: %v", own.Clip)
+		out[last] += fmt.Sprintf(", clip: %v", own.Clip)
 	}
-	out := []string{"sketches:", "  " + line + "}"}
+	out[last] += "}"
 	if p := c.Study.Privacy; o.Mechanism != p.Mechanism {
 		privacy := fmt.Sprintf("privacy: {unit: %s, mechanism: %s, epsilon: %v", p.Unit, o.Mechanism, float64(p.Epsilon))
 		if o.Delta > 0 {

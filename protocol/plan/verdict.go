@@ -29,6 +29,8 @@ func usable(kind study.AnalysisKind, e forecast.Error) bool {
 		return e.Deviation <= 1
 	case kind == study.Correlation || kind == study.Cosine:
 		return e.Detects() < 1 && e.HalfWidth < 1 // all of [-1, 1] where a denominator is lost
+	case kind == study.Intersection:
+		return e.Detects() < 1 && e.HalfWidth < 0.5 // wider ones are cut off at the record counts
 	}
 	return e.Detects() < 1
 }
@@ -44,7 +46,7 @@ func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
 			study.Correlation:  "even |ρ| = 1 would not stand out of its interval",
 			study.Cosine:       "even a cosine of 1 would not stand out of its interval",
 			study.InnerProduct: "even the largest product that the columns can have would not stand out of its interval",
-			study.Intersection: "the interval would reach from no shared record to all",
+			study.Intersection: "the number of shared records would not be known within half of itself",
 			study.Distance:     "a distance would err by more than itself",
 			study.KMeans:       "the distance of two records would err by more than itself",
 		}[a.Kind]

@@ -19,6 +19,10 @@
 //
 // measures the projections beside those of scikit-learn instead, and with --files
 // the party program that reads and projects generated files.
+//
+//	go run ./testnet mechanisms
+//
+// compares the mechanisms with those of the sources.
 package main
 
 import (
@@ -63,11 +67,12 @@ type options struct {
 
 // commands are what the program does; without a name, it runs studies.
 type commands struct {
-	Run   options      `cmd:"" default:"withargs" help:"Run studies between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
-	Chaos chaosOptions `cmd:"" help:"Kill, pause and restart nodes and cut the network between them while they run studies, and check that nothing is lost, spent twice or left hanging."`
-	Scale scaleOptions `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 64 parties on this machine."`
-	Bench benchOptions `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
-	Table tableOptions `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
+	Run        options          `cmd:"" default:"withargs" help:"Run studies between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
+	Chaos      chaosOptions     `cmd:"" help:"Kill, pause and restart nodes and cut the network between them while they run studies, and check that nothing is lost, spent twice or left hanging."`
+	Scale      scaleOptions     `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 64 parties on this machine."`
+	Bench      benchOptions     `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
+	Table      tableOptions     `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
+	Mechanisms mechanismOptions `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -98,6 +103,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runScale(ctx, chosen.Scale, stdout, stderr)
 	case "table <file>":
 		return runTable(chosen.Table, stderr)
+	case "mechanisms":
+		return runMechanisms(ctx, chosen.Mechanisms, stdout, stderr)
 	}
 	return runStudies(ctx, chosen.Run, stdout, stderr)
 }

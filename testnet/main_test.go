@@ -10,7 +10,9 @@ import (
 
 func TestWrongArguments(t *testing.T) {
 	for _, args := range [][]string{{"--study", "nosuch"}, {"--format", "yaml"}, {"--nosuch"}, {"nosuch"},
-		{"run", "--study", "nosuch"}, {"bench", "--rows", "0"}, {"bench", "--large"}, {"bench", "--study", "laboratories"}} {
+		{"run", "--study", "nosuch"}, {"bench", "--rows", "0"}, {"bench", "--large"}, {"bench", "--study", "laboratories"},
+		{"chaos", "--rounds", "0"}, {"scale", "--parties", "1"},
+		{"mechanisms", "--k", "0"}, {"mechanisms", "--epsilon", "0"}, {"mechanisms", "--simulate", "--trials", "5"}} {
 		var out, talk strings.Builder
 		if code := run(args, &out, &talk); code != exitUsage {
 			t.Errorf("%v: exit code %d, want %d", args, code, exitUsage)

@@ -18,6 +18,7 @@ type commands struct {
 	Init     initCommand           `cmd:"" help:"Make this node's identity, ledger and site file."`
 	Identity identityCommand       `cmd:"" help:"Print this node's peer id, for study files."`
 	Study    studyCommands         `cmd:"" help:"Add, explain, approve or decline a study."`
+	Plan     planCommand           `cmd:"" help:"Forecast how far a study's answers will err, and what it would cost. Nothing leaves."`
 	Data     dataCommands          `cmd:"" help:"Check the data that answer a study. Nothing leaves."`
 	Sketch   sketchCommand         `cmd:"" help:"Rehearse the release of a study: say what would leave, and throw it away."`
 	Run      runCommand            `cmd:"" help:"Serve one approved study to its result, then exit."`

@@ -74,7 +74,7 @@ func (cmd studyExplain) Run(c *console.Console, g *console.Globals) error {
 	return c.Print(map[string]any{"study": s.ID.String(), "name": s.Name, "text": text}, func(w io.Writer) { io.WriteString(w, text) })
 }
 
-// viewer is from whose point of view a study is explained or audited: this party's, or
+// viewer is from whose point of view a study is explained, planned or audited: this party's, or
 // everyone's where there is no such party in it.
 func viewer(c *console.Console, g *console.Globals, s *study.Study, done string) int {
 	st, err := g.OpenReadOnly(store.Party)

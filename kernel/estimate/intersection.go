@@ -48,5 +48,5 @@ func (g *Gram) Intersection(a, b Ones, level Level) Estimate {
 	if !e.Defined() {
 		return e
 	}
-	return finish(e.Interval.Estimate, e.Low, e.High, 0, most)
+	return finish(e.Interval.Estimate, e.Low, e.High, 0, most).deviating(e.Deviation * e.Deviation)
 }

@@ -54,7 +54,8 @@ type Interval struct {
 // Estimate is an interval, or the reason why there is none.
 type Estimate struct {
 	Interval
-	Undefined string // empty when the interval holds; otherwise why there is none, and Interval is zero
+	Deviation float64 // standard deviation of the estimate's error, where the interval comes from sketches
+	Undefined string  // empty when the interval holds; otherwise why there is none, and Interval is zero
 }
 
 // Defined reports whether there is an interval.
@@ -88,6 +89,14 @@ func finish(estimate, low, high, lo, hi float64) Estimate {
 		}
 	}
 	return Estimate{Interval: Interval{Estimate: estimate, Low: low, High: high}}
+}
+
+// deviating is the estimate with the variance of its error.
+func (e Estimate) deviating(variance float64) Estimate {
+	if e.Defined() {
+		e.Deviation = math.Sqrt(math.Max(0, variance))
+	}
+	return e
 }
 
 func clamp(v, lo, hi float64) float64 { return math.Min(math.Max(v, lo), hi) }

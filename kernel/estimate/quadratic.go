@@ -31,7 +31,7 @@ func (q quadratic) estimate(level Level) Estimate {
 		least, most := level.chiSquared(k)
 		low := float64(k * (q.raw/most - v))
 		high := float64(k * (q.raw/least - v))
-		return finish(t, low, high, 0, math.Inf(1))
+		return finish(t, low, high, 0, math.Inf(1)).deviating(q.variance(t))
 	}
 	z2 := float64(level.z() * level.z())
 	a := 1.0
@@ -42,14 +42,30 @@ func (q quadratic) estimate(level Level) Estimate {
 		}
 	}
 	// (t0 − t)² ≤ z²·Var(t0) as a·t0² − 2b·t0 + c ≤ 0.
-	within := 1.0 // noise before the projection counts once more, by k/n
-	if q.projection && q.noise.Sources > 0 {
-		within += k / q.noise.Sources
-	}
+	within := q.within()
 	b := t + float64(2*float64(float64(within*v)*z2))
 	constant := float64(2*float64(float64(float64(within*k)*v)*v)) + float64(k*q.noise.FourthCumulant)
 	low, high := between(a, b, float64(t*t)-float64(z2*constant))
-	return finish(t, low, high, 0, math.Inf(1))
+	return finish(t, low, high, 0, math.Inf(1)).deviating(q.variance(t))
+}
+
+// within is the factor by which noise counts that was in the values before the
+// projection: once more, by k/n.
+func (q quadratic) within() float64 {
+	if !q.projection || q.noise.Sources == 0 {
+		return 1
+	}
+	return 1 + float64(q.k)/q.noise.Sources
+}
+
+// variance of the estimate where the squared norm is t.
+func (q quadratic) variance(t float64) float64 {
+	k, v := float64(q.k), float64(q.within()*q.noise.Variance)
+	sum := float64(4*float64(v*t)) + float64(float64(2*float64(k*v))*q.noise.Variance) + float64(k*q.noise.FourthCumulant)
+	if q.projection {
+		sum += 2 * float64(t*t) / k
+	}
+	return sum
 }
 
 // between gives the roots of a x² − 2b x + c for a > 0: where it is not positive.

@@ -26,11 +26,11 @@ func (r ratio) estimate(g *Gram, level Level, lo, hi float64) Estimate {
 	mm := g.variance(r.denominator)/r.m/r.m + r.extra
 	// a ρ0² − 2 b ρ0 + c ≤ 0, and the discriminant b² − a c without cancellation.
 	a, b := 1-float64(z2*mm), rho-float64(z2*nm)
-	if a <= 0 {
-		return finish(clamp(rho, lo, hi), lo, hi, lo, hi)
-	}
 	delta := nn - float64(2*float64(rho*nm)) + float64(float64(rho*rho)*mm)
+	if a <= 0 {
+		return finish(clamp(rho, lo, hi), lo, hi, lo, hi).deviating(delta)
+	}
 	discriminant := float64(z2*delta) - float64(float64(z2*z2)*(float64(nn*mm)-float64(nm*nm)))
 	half := math.Sqrt(math.Max(0, discriminant))/a + float64(rounding*(hi-lo))
-	return finish(clamp(rho, lo, hi), b/a-half, b/a+half, lo, hi)
+	return finish(clamp(rho, lo, hi), b/a-half, b/a+half, lo, hi).deviating(delta)
 }

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"io"
+
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+type studyPlan struct {
+	Study string `arg:"" help:"The beginning of a study's id, or a study file."`
+	console.PlanFlags
+}
+
+// Run forecasts a study for all of its parties.
+func (cmd studyPlan) Run(c *console.Console, g *console.Globals) error {
+	s, err := console.StudyOrFile(g, store.Aggregator, cmd.Study)
+	if err != nil {
+		return err
+	}
+	p, err := cmd.Make(s, study.Everyone)
+	if err != nil {
+		return err
+	}
+	return c.Print(p, func(w io.Writer) {
+		console.WritePlan(w, p)
+		c.Say("Next: change the study file, or aggregator study create it.")
+	})
+}

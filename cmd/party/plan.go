@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/ledger"
+	"github.com/cosketch/cosketch/protocol/plan"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+type planCommand struct {
+	Study string `arg:"" help:"The beginning of a study's id, or a study file."`
+	console.PlanFlags
+}
+
+// planned is a plan with what it would do to the budget.
+type planned struct {
+	plan.Plan
+	Budget []spending `json:"budget"`
+	Hint   string     `json:"budget_hint,omitempty"` // why there is no budget to show
+}
+
+// spending is what a dataset's releases add up to, before and after the study.
+type spending struct {
+	Dataset string   `json:"dataset"`
+	Unit    dp.Unit  `json:"unit"`
+	Delta   float64  `json:"delta"`  // at which both ε hold
+	Before  *float64 `json:"before"` // null when unbounded
+	After   *float64 `json:"after"`
+	Cap     *float64 `json:"cap"` // null: counted, not limited
+}
+
+// Run forecasts a study from this party's point of view. Nothing is read but the study
+// file, the site file and the ledger.
+func (cmd planCommand) Run(c *console.Console, g *console.Globals) error {
+	s, err := console.StudyOrFile(g, store.Party, cmd.Study)
+	if err != nil {
+		return err
+	}
+	party := viewer(c, g, s, "Planned")
+	p, err := cmd.Make(s, party)
+	if err != nil {
+		return err
+	}
+	out := planned{Plan: p, Budget: []spending{}}
+	if party != study.Everyone {
+		if out.Budget, out.Hint, err = spend(g, s, party); err != nil {
+			return err
+		}
+	}
+	return c.Print(out, func(w io.Writer) {
+		console.WritePlan(w, p)
+		out.writeBudget(w)
+		c.Say("Next: change the study file with the other parties, or party study approve %s.", s.ID.Short())
+	})
+}
+
+// spend works out the budget before and after a study. Without the study's dataset in
+// the site file, or without a site file, a hint says what to add.
+func spend(g *console.Globals, s *study.Study, party int) ([]spending, string, error) {
+	site, err := config.LoadParty(g.Config)
+	if err != nil {
+		return nil, "", console.WithCode(console.Usage, err)
+	}
+	entry, err := site.Study(s.ID)
+	if err != nil {
+		return []spending{}, err.Error(), nil
+	}
+	st, err := g.OpenReadOnly(store.Party)
+	if err != nil {
+		return nil, "", err
+	}
+	defer st.Close()
+	before, err := st.Ledger()
+	if err != nil {
+		return nil, "", err
+	}
+	after := before[:len(before):len(before)]
+	for i := range s.Sketches {
+		if _, done := ledger.Find(before, s.ID, i); done {
+			continue
+		}
+		p, err := release.For(s, party, i)
+		if err != nil {
+			return nil, "", err
+		}
+		next := ledger.Entry{Dataset: entry.Dataset, Study: s.ID, Sketch: i, Unit: s.Privacy.Unit, Attributes: max(p.Attributes(), 1)}
+		after = append(after, next.Promised(p.Noise.Guarantee()))
+	}
+	caps := site.Datasets[entry.Dataset].Caps
+	return []spending{
+		spent(before, after, ledger.Account{Dataset: entry.Dataset, Unit: dp.Record, Delta: s.Privacy.Delta}, caps.Record),
+		spent(before, after, ledger.Account{Dataset: entry.Dataset, Unit: dp.Attribute, Delta: s.Privacy.Delta}, caps.Attribute),
+	}, "", nil
+}
+
+// spent states one account before and after, at the δ of its cap where there is one.
+func spent(before, after []ledger.Entry, account ledger.Account, limit config.Budget) spending {
+	first, second := total(before, account, limit), total(after, account, limit)
+	return spending{Dataset: account.Dataset, Unit: account.Unit, Delta: second.Delta, Before: first.Epsilon, After: second.Epsilon, Cap: second.Cap}
+}
+
+func (p planned) writeBudget(w io.Writer) {
+	if p.Hint != "" {
+		fmt.Fprintln(w, "\nBUDGET: not known here.")
+		fmt.Fprintln(w, p.Hint)
+		return
+	}
+	if len(p.Budget) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nBUDGET")
+	t := console.NewTable("dataset", "unit", ">ε before", ">ε after", ">of cap", ">at δ", "")
+	for _, b := range p.Budget {
+		limit, note := "no cap", ""
+		if b.Cap != nil {
+			limit = console.Brief(*b.Cap)
+			if b.After == nil || *b.After > *b.Cap*(1+1e-9) {
+				note = "REFUSED: above the cap"
+			}
+		}
+		t.Add(b.Dataset, string(b.Unit), epsilonText(b.Before), epsilonText(b.After), limit, console.Brief(b.Delta), note)
+	}
+	t.Write(w)
+}
+
+func epsilonText(e *float64) string {
+	if e == nil {
+		return "unbounded"
+	}
+	return console.Brief(*e)
+}

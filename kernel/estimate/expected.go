@@ -1,0 +1,42 @@
+package estimate
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Expected is the Gram matrix that sketches with k coordinates have on average, given
+// the n × n inner products of the columns themselves: H = products + k·diag(v). Its
+// estimates are the true values, and their deviations and intervals are what real
+// sketches of such columns will show: a forecast by the very formulas of the answer.
+func Expected(products mat.Symmetric, k int, noise []Noise) (*Gram, error) {
+	n := products.SymmetricDim()
+	switch {
+	case n == 0 || len(noise) != n:
+		return nil, fmt.Errorf("expecting a gram matrix: %d columns and %d noises", n, len(noise))
+	case k < 1:
+		return nil, fmt.Errorf("expecting a gram matrix: k = %d is not at least 1", k)
+	}
+	g := &Gram{
+		k:        k,
+		noise:    append([]Noise(nil), noise...),
+		raw:      mat.NewSymDense(n, nil),
+		debiased: mat.NewSymDense(n, nil),
+	}
+	g.debiased.CopySym(products)
+	g.raw.CopySym(products)
+	for i := range n {
+		if err := noise[i].check(); err != nil {
+			return nil, fmt.Errorf("expecting a gram matrix: column %d: %w", i, err)
+		}
+		for j := range i + 1 {
+			if v := products.At(j, i); math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("expecting a gram matrix: the product of columns %d and %d is not finite", j, i)
+			}
+		}
+		g.raw.SetSym(i, i, products.At(i, i)+float64(k)*noise[i].Variance)
+	}
+	return g, nil
+}

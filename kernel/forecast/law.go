@@ -1,0 +1,77 @@
+package forecast
+
+import (
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/projection"
+)
+
+// Law is how sketched records err: by the choice of R, and by the noise on every
+// coordinate.
+type Law struct {
+	Projection projection.Spec // required, valid
+	Features   int             // required: d, the length of a record before projection
+	Noise      estimate.Noise  // on one coordinate of one record, in the units of Difference
+}
+
+// NoiseOf is calibrated noise in real units: unit is the real size of one integer step
+// of a sketch's entries (R's scale times that of the fixed point).
+func NoiseOf(n dp.Noise, unit float64) estimate.Noise {
+	u2 := unit * unit
+	return estimate.Noise{Variance: n.Variance() * u2, FourthCumulant: n.FourthCumulant() * u2 * u2}
+}
+
+// Difference is the size of z = x − y, for two records x and y.
+type Difference struct {
+	Squared float64 // |z|²
+	Fourth  float64 // Σz⁴
+}
+
+// Typical is the expected difference of two records that are drawn independently.
+func Typical(columns []Column) Difference {
+	var z Difference
+	for _, c := range columns {
+		v := c.Spread * c.Spread
+		z.Squared += 2 * v
+		z.Fourth += (2*c.Kurtosis + 6) * v * v
+	}
+	return z
+}
+
+// Distance is the variance of the estimate of |z|², both records being noised
+// (MECHANISMS 2b).
+func (l Law) Distance(z Difference) float64 {
+	k, v := float64(l.Projection.K), l.Noise.Variance
+	noise := 8*v*z.Squared + 8*k*v*v + 2*k*l.Noise.FourthCumulant
+	if l.Projection.OrthogonalRows(l.Features) {
+		return noise
+	}
+	return l.Projection.Variance(l.Features).Distance(z.Squared, z.Fourth) + noise
+}
+
+// OptimalK is the k at which Distance is least where the noise on a coordinate does
+// not depend on k (see [Method.NoiseGrows]): √(A/(8v² + 2κ)), A being k times the
+// projection's variance, in closed form and not rounded. It is infinite without noise.
+func (l Law) OptimalK(z Difference) float64 {
+	k := float64(l.Projection.K)
+	a := 2 * (z.Squared*z.Squared - z.Fourth)
+	switch l.Projection.Family {
+	case projection.Hadamard: // (size − k)/(size − 1) times that of signs
+		size := float64(projection.HadamardSize(l.Features))
+		a *= size / math.Max(size-1, 1)
+	case projection.Identity:
+		return k
+	default:
+		a = k * l.Projection.Variance(l.Features).Distance(z.Squared, z.Fourth)
+	}
+	return math.Sqrt(math.Max(a, 0) / (8*l.Noise.Variance*l.Noise.Variance + 2*l.Noise.FourthCumulant))
+}
+
+// Relative is the error of an estimate of such a variance, in units of the number that
+// is estimated.
+func Relative(variance, of float64) Error {
+	d := math.Sqrt(variance) / of
+	return Error{Deviation: d, HalfWidth: z * d}
+}

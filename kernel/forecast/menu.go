@@ -1,0 +1,149 @@
+package forecast
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+// RandomisedResponse names the mechanism that flips binary values instead of noising a
+// sketch of them (MECHANISMS 2b).
+const RandomisedResponse dp.Mechanism = "randomised-response"
+
+// Method is one entry of the menu: a projection up to its k, and a mechanism.
+type Method struct {
+	Mechanism dp.Mechanism
+	Family    projection.Family
+	S         int // Sparse: non-zeros in a row; 0 for the other families
+}
+
+// String names the method, as in "sparse s=1, laplace".
+func (m Method) String() string {
+	switch {
+	case m.Mechanism == RandomisedResponse:
+		return string(RandomisedResponse)
+	case m.Family == projection.Sparse:
+		return fmt.Sprintf("%s s=%d, %s", m.Family, m.S, noiseName(m.Mechanism))
+	}
+	return fmt.Sprintf("%s, %s", m.Family, noiseName(m.Mechanism))
+}
+
+func noiseName(m dp.Mechanism) string {
+	if m == dp.None {
+		return "no noise"
+	}
+	return string(m)
+}
+
+// Menu lists the methods of a side that give a unit's guarantee, or without a unit those
+// without noise (MECHANISMS, mechanism menu: M0 to M4). Binary says that all columns
+// are binary, for which there is randomised response under unit attribute.
+func Menu(side sketch.Side, unit dp.Unit, binary bool) []Method {
+	records := side == sketch.Records
+	if unit == "" {
+		out := []Method{{dp.None, projection.Rademacher, 0}, {dp.None, projection.Sparse, 1}}
+		if records {
+			out = append(out, Method{dp.None, projection.Hadamard, 0})
+		}
+		return out
+	}
+	out := []Method{
+		{dp.Laplace, projection.Sparse, 1}, {dp.Laplace, projection.Sparse, 2}, {dp.Laplace, projection.Sparse, 4},
+		{dp.Laplace, projection.Rademacher, 0},
+		{dp.Gaussian, projection.Sparse, 1}, {dp.Gaussian, projection.Rademacher, 0},
+	}
+	if !records {
+		return out
+	}
+	out = append(out, Method{dp.Gaussian, projection.Hadamard, 0}, Method{dp.Laplace, projection.Identity, 0}, Method{dp.Gaussian, projection.Identity, 0})
+	if unit == dp.Attribute && binary {
+		out = append(out, Method{RandomisedResponse, projection.Identity, 0})
+	}
+	return out
+}
+
+// Spec is the method's projection with k coordinates.
+func (m Method) Spec(k int) projection.Spec {
+	return projection.Spec{Family: m.Family, K: k, S: m.S}
+}
+
+// Range is the least k of a method, of which all others are multiples, and the
+// greatest up to most, for records of d features.
+func (m Method) Range(d, most int) (step, greatest int) {
+	switch m.Family {
+	case projection.Identity:
+		return d, d
+	case projection.Hadamard:
+		most = min(most, projection.HadamardSize(d))
+	case projection.Sparse:
+		step := max(m.S, 1)
+		return step, max(most/step, 1) * step
+	}
+	return 1, max(most, 1)
+}
+
+// NoiseGrows reports whether the noise on a scaled coordinate grows with k: Laplace
+// noise covers the l1 norm of a row of R, which is √k for a scaled row of signs.
+func (m Method) NoiseGrows() bool {
+	return m.Mechanism == dp.Laplace && m.Family != projection.Sparse && m.Family != projection.Identity
+}
+
+// One is the integer that stands for 1 where Attribute and Calibrate have no study to
+// say: the finest fixed point.
+const One = 1 << 14
+
+// Calibrate returns the noise of a records-side sketch under unit attribute, one value
+// being a number in [0, 1] and One the integer for 1: what dp calibrates for a change of
+// the whole range.
+func (m Method) Calibrate(k, d int, g dp.Guarantee) (dp.Noise, error) {
+	spec := m.Spec(k)
+	if err := spec.Validate(); err != nil {
+		return dp.Noise{}, fmt.Errorf("forecasting %s: %w", m, err)
+	}
+	row := dp.RowNorms{L1: spec.RowL1(), L2Squared: spec.RowL2Squared()}
+	sensitivity, err := dp.AttributeRecords(row, []int64{One}, spec.OrthogonalRows(d))
+	if err != nil {
+		return dp.Noise{}, fmt.Errorf("forecasting %s: %w", m, err)
+	}
+	noise, err := dp.Calibrate(g, sensitivity)
+	if err != nil {
+		return dp.Noise{}, fmt.Errorf("forecasting %s: %w", m, err)
+	}
+	return noise, nil
+}
+
+// Attribute is the law of that sketch, in units of 1.
+func (m Method) Attribute(k, d int, g dp.Guarantee) (Law, error) {
+	noise, err := m.Calibrate(k, d, g)
+	if err != nil {
+		return Law{}, err
+	}
+	spec := m.Spec(k)
+	return Law{Projection: spec, Features: d, Noise: NoiseOf(noise, spec.Scale()/One)}, nil
+}
+
+// Search returns the multiple of step, up to most, with the least error. The error
+// falls and then rises with k, as A/k + B + Ck does; most is at least step.
+func Search(step, most int, at func(k int) (float64, error)) (k int, least float64, err error) {
+	lo, hi := 1, most/step
+	for lo < hi {
+		middle := lo + (hi-lo)/2
+		a, err := at(middle * step)
+		if err != nil {
+			return 0, 0, err
+		}
+		b, err := at((middle + 1) * step)
+		if err != nil {
+			return 0, 0, err
+		}
+		if a <= b {
+			hi = middle
+		} else {
+			lo = middle + 1
+		}
+	}
+	least, err = at(lo * step)
+	return lo * step, least, err
+}

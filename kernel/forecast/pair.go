@@ -1,0 +1,208 @@
+package forecast
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/estimate"
+)
+
+// Member is one of the two columns of a pair, with what its party sketches beside it.
+type Member struct {
+	Column  Column         // of encoded values
+	Origin  float64        // what is added to an encoded value in an answer, in encoded units: lower bound or centre over the unit; 0 where the sketch has no ones to add
+	Records float64        // required: the party's records; of the union, those of all parties
+	Ones    float64        // weight of the column of ones; 0: none
+	Keep    Contribution   // of a record; Whole where nothing is clipped
+	Noise   estimate.Noise // on a coordinate, in encoded units; of the union, that of all parties together
+	Unit    float64        // real size of an encoded unit; 0 stands for 1
+}
+
+// Pair is two columns in sketches of k coordinates. They are uncorrelated.
+type Pair struct {
+	K       int     // required
+	X, Y    Member  // required
+	Shared  float64 // records that both hold, a random part of each one's
+	Union   bool    // X and Y are columns of one sketch, and so is the column of ones
+	Squares bool    // squares are sketched too
+}
+
+// Error is the forecast of one answer.
+type Error struct {
+	Deviation float64 // standard error
+	HalfWidth float64 // half of the width of the 95 % interval
+	Undefined string  // empty when there is an interval; otherwise why there is none
+}
+
+// z of the 95 % intervals.
+const z = 1.959963984540054
+
+// Detects is the least effect whose interval leaves zero out, in the units of the
+// deviation.
+func (e Error) Detects() float64 { return z * e.Deviation }
+
+// in returns the estimate's error in units of a scale.
+func in(scale float64, e estimate.Estimate) Error {
+	if !e.Defined() {
+		return Error{Undefined: e.Undefined}
+	}
+	return Error{Deviation: e.Deviation / scale, HalfWidth: (e.High - e.Low) / 2 / scale}
+}
+
+// Places of the columns in a pair's Gram matrix.
+const (
+	atX, atXX, atOnesX = 0, 1, 2
+	atY, atYY, atOnesY = 3, 4, 5
+)
+
+// gram is the expected Gram matrix of x, x², ones, y, y², ones.
+func (p Pair) gram() (*estimate.Gram, error) {
+	h := mat.NewSymDense(6, nil)
+	noise := make([]estimate.Noise, 6)
+	for at := range 6 {
+		noise[at] = p.X.Noise
+		if at >= atY {
+			noise[at] = p.Y.Noise
+		}
+		for other := range at + 1 {
+			h.SetSym(other, at, p.product(other, at))
+		}
+	}
+	return estimate.Expected(h, p.K, noise)
+}
+
+// product is the expected inner product of the columns at two places.
+func (p Pair) product(a, b int) float64 {
+	x, y := p.X.Column.moments(), p.Y.Column.moments()
+	power := [3]int{1, 2, 0}
+	weight := func(at int) float64 {
+		switch at {
+		case atOnesX:
+			return p.X.Ones
+		case atOnesY:
+			return p.Y.Ones
+		}
+		return 1
+	}
+	w := weight(a) * weight(b)
+	switch {
+	case b < atY:
+		return w * p.X.Records * p.X.Keep.Square * x[power[a]+power[b]]
+	case a >= atY:
+		return w * p.Y.Records * p.Y.Keep.Square * y[power[a-atY]+power[b-atY]]
+	case p.Union:
+		return w * p.Shared * p.X.Keep.Square * x[power[a]] * y[power[b-atY]]
+	}
+	return w * p.Shared * p.X.Keep.Mean * p.Y.Keep.Mean * x[power[a]] * y[power[b-atY]]
+}
+
+// combination is a member as answers name it: in original units.
+func (m Member) combination(value, ones int) estimate.Combination {
+	unit := m.unit()
+	if m.Origin == 0 || m.Ones == 0 {
+		return estimate.Combination{{Column: value, Weight: unit}}
+	}
+	return estimate.Combination{{Column: value, Weight: unit}, {Column: ones, Weight: unit * m.Origin / m.Ones}}
+}
+
+func (m Member) unit() float64 {
+	if m.Unit == 0 {
+		return 1
+	}
+	return m.Unit
+}
+
+// onesY is the place of the ones that Y goes with.
+func (p Pair) onesY() int {
+	if p.Union {
+		return atOnesX
+	}
+	return atOnesY
+}
+
+// combinations are both columns in original units.
+func (p Pair) combinations() (x, y estimate.Combination) {
+	return p.X.combination(atX, atOnesX), p.Y.combination(atY, p.onesY())
+}
+
+// length is |x| of one party's column in original units, over so many records.
+func (m Member) length(records float64) float64 {
+	c := m.Column
+	if m.Ones > 0 {
+		c.Mean += m.Origin
+	}
+	return m.unit() * math.Sqrt(records*c.moments()[2])
+}
+
+// InnerProduct forecasts ⟨x, y⟩ in units of |x||y| over the shared records, so that an
+// error of 1 is as large as a product can be.
+func (p Pair) InnerProduct() (Error, error) {
+	g, err := p.gram()
+	if err != nil {
+		return Error{}, err
+	}
+	x, y := p.combinations()
+	return in(p.X.length(p.Shared)*p.Y.length(p.Shared), g.InnerProduct(x, y, 0)), nil
+}
+
+// Distance forecasts |x − y|², in units of itself.
+func (p Pair) Distance() (Error, error) {
+	g, err := p.gram()
+	if err != nil {
+		return Error{}, err
+	}
+	x, y := p.combinations()
+	e := g.SquaredDistance(x, y, 0)
+	return in(e.Interval.Estimate, e), nil
+}
+
+// Cosine forecasts the cosine of x and y.
+func (p Pair) Cosine() (Error, error) {
+	g, err := p.gram()
+	if err != nil {
+		return Error{}, err
+	}
+	x, y := p.combinations()
+	return in(1, g.Cosine(x, y, 0)), nil
+}
+
+// variables are both columns as correlations name them.
+func (p Pair) variables() (x, y estimate.Variable) {
+	x = estimate.Variable{Value: atX, Ones: p.X.ones(atOnesX), Squares: atXX, SquaresWeight: 1, Kurtosis: p.X.Column.Kurtosis}
+	y = estimate.Variable{Value: atY, Ones: p.Y.ones(p.onesY()), Squares: atYY, SquaresWeight: 1, Kurtosis: p.Y.Column.Kurtosis}
+	return x, y
+}
+
+func (m Member) ones(at int) estimate.Ones {
+	return estimate.Ones{Column: at, Weight: m.Ones, Records: int(m.Records)}
+}
+
+// CorrelationE1 forecasts the correlation by estimator E1.
+func (p Pair) CorrelationE1() (Error, error) {
+	g, err := p.gram()
+	if err != nil {
+		return Error{}, err
+	}
+	x, y := p.variables()
+	return in(1, g.CorrelationE1(x, y, 0)), nil
+}
+
+// CorrelationE2 forecasts the correlation by estimator E2.
+func (p Pair) CorrelationE2() (Error, error) {
+	g, err := p.gram()
+	if err != nil {
+		return Error{}, err
+	}
+	x, y := p.variables()
+	return in(1, g.CorrelationE2(x, y, 0)), nil
+}
+
+// Intersection forecasts how many records are shared, in units of Shared.
+func (p Pair) Intersection() (Error, error) {
+	g, err := p.gram()
+	if err != nil {
+		return Error{}, err
+	}
+	return in(p.Shared, g.Intersection(p.X.ones(atOnesX), p.Y.ones(atOnesY), 0)), nil
+}

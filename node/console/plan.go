@@ -1,0 +1,231 @@
+package console
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/protocol/plan"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// PlanFlags are the public numbers that a plan is made from, beside the study.
+type PlanFlags struct {
+	Records string  `placeholder:"N|NAME=N,…" help:"Records at each party, at single ones by name. Default: 10000 at each."`
+	Overlap float64 `placeholder:"SHARE" help:"Vertical studies: how many of the smaller party's records two parties share, as a share of 1. Default: 0.9."`
+	Spread  string  `placeholder:"COLUMN=SD,…" help:"Standard deviations of columns, in their own units, where you know them better than the study file says."`
+}
+
+// Make plans a study for a party, or for study.Everyone. What is wrong with the flags is
+// a Usage error.
+func (f PlanFlags) Make(s *study.Study, party int) (plan.Plan, error) {
+	o := plan.Options{Study: s, Party: party, Overlap: f.Overlap, Records: map[string]int64{}, Spreads: map[string]float64{}}
+	err := each(f.Records, func(name, value string) error {
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil {
+			return fmt.Errorf("--records: %q is not a whole number", value)
+		}
+		if _, twice := o.Records[name]; twice {
+			return fmt.Errorf("--records: %q appears twice", name)
+		}
+		o.Records[name] = n
+		return nil
+	})
+	if err != nil {
+		return plan.Plan{}, WithCode(Usage, err)
+	}
+	err = each(f.Spread, func(name, value string) error {
+		spread, err := strconv.ParseFloat(value, 64)
+		if name == "" || err != nil {
+			return fmt.Errorf("--spread: want COLUMN=SD, like age=21, not %q", strings.TrimPrefix(name+"="+value, "="))
+		}
+		o.Spreads[name] = spread
+		return nil
+	})
+	if err != nil {
+		return plan.Plan{}, WithCode(Usage, err)
+	}
+	p, err := plan.Make(o)
+	if err != nil {
+		return plan.Plan{}, WithCode(Usage, err)
+	}
+	return p, nil
+}
+
+// each calls do for every item of a list NAME=VALUE,…; without "=" the name is empty.
+func each(list string, do func(name, value string) error) error {
+	if list == "" {
+		return nil
+	}
+	for item := range strings.SplitSeq(list, ",") {
+		name, value := "", item
+		if at := strings.LastIndexByte(item, '='); at >= 0 {
+			name, value = item[:at], item[at+1:]
+		}
+		if err := do(strings.TrimSpace(name), strings.TrimSpace(value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WritePlan prints a plan for people: whether the study is of use, then what each sketch
+// and analysis rests on, what could be chosen instead, and what was assumed.
+func WritePlan(w io.Writer, p plan.Plan) {
+	useful, all := 0, 0
+	for _, s := range p.Sketches {
+		for _, a := range s.Analyses {
+			all++
+			if a.Chosen.Usable {
+				useful++
+			}
+		}
+	}
+	Paragraph(w, "", fmt.Sprintf("%s (study %.8s), planned for %s: %d of %d analyses are usable as the study stands.",
+		p.Name, p.Study, forWhom(p), useful, all))
+	for _, s := range p.Sketches {
+		for _, a := range s.Analyses {
+			Paragraph(w, "  ", planned(a)+": "+a.Verdict+".")
+		}
+	}
+	for i, s := range p.Sketches {
+		writePlannedSketch(w, i, s)
+	}
+	for _, warning := range p.Warnings {
+		fmt.Fprintln(w)
+		Paragraph(w, "", "WARNING, "+warning.Text+".")
+		if len(warning.Change) > 0 {
+			fmt.Fprintln(w, "  In the study file:")
+			for _, line := range warning.Change {
+				fmt.Fprintln(w, "    "+line)
+			}
+		}
+	}
+	fmt.Fprintln(w, "\nASSUMED")
+	for _, text := range p.Assumptions {
+		Paragraph(w, "  ", "- "+text+".")
+	}
+}
+
+func forWhom(p plan.Plan) string {
+	records := func(n int64) string { return fmt.Sprintf("%d records", n) }
+	for _, q := range p.Parties {
+		if q.Name == p.Party {
+			return p.Party + " with " + records(q.Records)
+		}
+	}
+	least, most := int64(math.MaxInt64), int64(0)
+	for _, q := range p.Parties {
+		least, most = min(least, q.Records), max(most, q.Records)
+	}
+	if least == most {
+		return fmt.Sprintf("%d parties with %s each", len(p.Parties), records(least))
+	}
+	return fmt.Sprintf("%d parties with %d to %s", len(p.Parties), least, records(most))
+}
+
+// planned names an analysis of a plan.
+func planned(a plan.Analysis) string {
+	if a.Estimator != "" {
+		return string(a.Kind) + " (" + string(a.Estimator) + ")"
+	}
+	return string(a.Kind)
+}
+
+func writePlannedSketch(w io.Writer, i int, s plan.Sketch) {
+	fmt.Fprintln(w)
+	promise := "no promise"
+	if s.Unit != "" {
+		promise = fmt.Sprintf("%v a party, unit %s", dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta}, s.Unit)
+	}
+	Paragraph(w, "", fmt.Sprintf("SKETCH %d: %s side, %s, k = %d; %s", i+1, s.Side, s.Method, s.K, promise))
+	text := fmt.Sprintf("About %s leave, made of %s of values, %d for each record. Rounding to %d bits moves values by at most %.1g of their column's spread%s.",
+		bytesText(s.Bytes), bytesText(s.RawBytes), s.Features, s.Rounding.Bits, s.Rounding.Bias, beside(s))
+	if s.Unit == dp.Record {
+		text += fmt.Sprintf(" About %.2g %% of the records are clipped.", 100*s.Clipped)
+	}
+	Paragraph(w, "  ", text)
+	if e := s.Exposure; e != nil {
+		Paragraph(w, "  ", "WITHOUT NOISE it gives away: "+e.Text+".")
+		Paragraph(w, "  ", fmt.Sprintf("Released values per value held: %.3g; R² of the best linear guess: %.3g; alone in their coordinate: %.2g %%.", e.Share, e.RSquared, 100*e.Alone))
+	}
+	if s.OptimalK != nil {
+		Paragraph(w, "  ", fmt.Sprintf("With this noise, distances err least at k = %.3g.", *s.OptimalK))
+	}
+	if s.Identity {
+		Paragraph(w, "  ", fmt.Sprintf("Do not project (family: identity): with %d features a record, projecting only adds error.", s.Features))
+	}
+	for _, a := range s.Analyses {
+		writePlannedAnalysis(w, a)
+	}
+}
+
+// beside says that rounding costs nothing, where it does not.
+func beside(s plan.Sketch) string {
+	for _, a := range s.Analyses {
+		if s.Rounding.Bias > 0.1*a.Chosen.StandardError {
+			return ""
+		}
+	}
+	return ", which is nothing beside the errors below"
+}
+
+func writePlannedAnalysis(w io.Writer, a plan.Analysis) {
+	fmt.Fprintln(w)
+	if len(a.Options) == 0 {
+		Paragraph(w, "  ", planned(a)+": "+a.Verdict)
+		return
+	}
+	title := planned(a) + ", in " + a.Measure
+	if len(a.Pair) == 2 {
+		title += fmt.Sprintf(", of %s and %s, which err most; the pair that errs least has %s",
+			featureText(a.Pair, 0), featureText(a.Pair, 1), short(a.Best))
+	}
+	Paragraph(w, "  ", title)
+	t := NewTable("method", ">k", ">std. error", ">95 % interval", ">bytes", "usable", "")
+	add := func(name string, c plan.Choice) {
+		t.Add(name, strconv.Itoa(c.K), standard(c), half(c), bytesText(c.Bytes), usableFrom(a, c), c.Note)
+	}
+	add("as the study has it", a.Chosen)
+	for _, o := range a.Options {
+		add(o.Method, o)
+	}
+	t.Write(w)
+}
+
+// short prints a number with two significant digits.
+func short(x float64) string {
+	if x >= 100 && x < 1e6 {
+		unit := math.Pow10(int(math.Log10(x)) - 1)
+		return strconv.FormatFloat(math.Round(x/unit)*unit, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 2, 64)
+}
+
+func standard(c plan.Choice) string {
+	if c.Undefined != "" {
+		return "none"
+	}
+	return short(c.StandardError)
+}
+
+func half(c plan.Choice) string {
+	if c.Undefined != "" {
+		return "none"
+	}
+	return "± " + short(c.HalfWidth)
+}
+
+// usableFrom is the least effect that stands out, or whether a distance can be told.
+func usableFrom(a plan.Analysis, c plan.Choice) string {
+	switch {
+	case !c.Usable:
+		return "no"
+	case a.Kind == study.Distance || a.Kind == study.KMeans:
+		return "yes"
+	}
+	return "from " + short(c.Detects)
+}

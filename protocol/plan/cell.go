@@ -1,0 +1,215 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// cell is one sketch of a study, or of a copy of it with another choice, in which
+// analyses are forecast.
+type cell struct {
+	Options
+	index  int
+	kept   map[int]forecast.Contribution // by party; what clipping leaves does not depend on the choice
+	method forecast.Method
+}
+
+// newCell is the study's own sketch of an index.
+func newCell(o Options, index int) *cell {
+	p := o.Study.Sketches[index].Projection
+	return &cell{
+		Options: o, index: index, kept: map[int]forecast.Contribution{},
+		method: forecast.Method{Mechanism: o.Study.Privacy.Mechanism, Family: p.Family, S: p.S},
+	}
+}
+
+func (c *cell) sketch() study.Sketch { return c.Study.Sketches[c.index] }
+
+func (c *cell) records(party int) float64 { return float64(c.Options.records(party)) }
+
+// with is the cell of a copy of the study that makes another choice.
+func (c *cell) with(m forecast.Method, k int, delta dp.Delta) *cell {
+	s := *c.Study
+	s.Sketches = append([]study.Sketch(nil), s.Sketches...)
+	s.Sketches[c.index].Projection = m.Spec(k)
+	s.Privacy.Mechanism = m.Mechanism
+	s.Privacy.Delta = delta
+	out := *c
+	out.Study, out.method = &s, m
+	return &out
+}
+
+// at is the cell of a copy of the study with another ε.
+func (c *cell) at(epsilon dp.Epsilon) *cell {
+	s := *c.Study
+	s.Privacy.Epsilon = epsilon
+	out := *c
+	out.Study = &s
+	return &out
+}
+
+// times is the cell with all record counts times a factor.
+func (c *cell) times(factor float64) *cell {
+	out := *c
+	out.Options = c.scaled(factor)
+	return &out
+}
+
+// columns are the expected values of a party's value features.
+func (c *cell) columns(party int) []forecast.Column {
+	var out []forecast.Column
+	for _, f := range c.Study.Features(party, c.index) {
+		if f.Kind == study.Value || f.Kind == study.OneHot {
+			out = append(out, c.encoded(f))
+		}
+	}
+	return out
+}
+
+// keep is what of a party's records is left by clipping.
+func (c *cell) keep(party int) forecast.Contribution {
+	sk := c.sketch()
+	if sk.Clip == 0 || c.Study.Privacy.Mechanism == dp.None {
+		return forecast.Whole()
+	}
+	k, known := c.kept[party]
+	if !known {
+		k = forecast.Clipped(sk.Clip, c.ones(), sk.Helpers.Squares, c.columns(party))
+		c.kept[party] = k
+	}
+	return k
+}
+
+// ones is the weight of the column of ones as it is stored.
+func (c *cell) ones() float64 {
+	one := float64(c.Study.Bits.One())
+	return math.Round(c.sketch().Helpers.Ones*one) / one
+}
+
+// place is a value feature of a party, or of the union.
+type place struct {
+	party   int
+	feature study.Feature
+}
+
+// member is a place as a pair's forecast takes it.
+func (c *cell) member(p place) (forecast.Member, error) {
+	plan, err := release.For(c.Study, p.party, c.index)
+	if err != nil {
+		return forecast.Member{}, err
+	}
+	m := forecast.Member{
+		Column: forecast.Normal(0, 1), Ones: c.ones(), Keep: c.keep(p.party), Unit: 1,
+		Records: c.records(p.party), Noise: forecast.NoiseOf(plan.Noise, plan.Unit()),
+	}
+	if p.feature.Kind != study.Ones {
+		column := c.Study.Columns[p.feature.Column]
+		m.Column, m.Unit = c.encoded(p.feature), unitOf(c.Study, column)
+		if m.Ones > 0 {
+			m.Origin = column.Scale.Origin() / m.Unit
+		}
+	}
+	if c.union() {
+		m.Records = 0
+		for q := range c.Study.Parties {
+			m.Records += c.records(q)
+		}
+		m.Noise.Variance *= float64(len(c.Study.Parties))
+		m.Noise.FourthCumulant *= float64(len(c.Study.Parties))
+	}
+	return m, nil
+}
+
+func (c *cell) union() bool { return c.Study.Merge(c.index) == study.Add }
+
+// pair is two places as they are forecast together.
+func (c *cell) pair(x, y place) (forecast.Pair, error) {
+	a, err := c.member(x)
+	if err != nil {
+		return forecast.Pair{}, err
+	}
+	b, err := c.member(y)
+	if err != nil {
+		return forecast.Pair{}, err
+	}
+	p := forecast.Pair{
+		K: c.sketch().Projection.K, X: a, Y: b, Union: c.union(), Squares: c.sketch().Helpers.Squares,
+		Shared: c.overlap() * math.Min(a.Records, b.Records),
+	}
+	if p.Union {
+		p.Shared = a.Records
+	}
+	return p, nil
+}
+
+// question is one analysis about one pair, or about records.
+type question struct {
+	analysis study.Analysis
+	x, y     place
+}
+
+// forecast is the error of a question's answer.
+func (c *cell) forecast(q question) (forecast.Error, error) {
+	if c.sketch().Side == sketch.Records {
+		return c.distance()
+	}
+	p, err := c.pair(q.x, q.y)
+	if err != nil {
+		return forecast.Error{}, err
+	}
+	return ask(q.analysis, p)
+}
+
+// ask forecasts an analysis of a pair.
+func ask(a study.Analysis, p forecast.Pair) (forecast.Error, error) {
+	switch a.Kind {
+	case study.Correlation:
+		if a.Estimator == study.E1 {
+			return p.CorrelationE1()
+		}
+		return p.CorrelationE2()
+	case study.Intersection:
+		return p.Intersection()
+	case study.InnerProduct:
+		return p.InnerProduct()
+	case study.Distance:
+		return p.Distance()
+	case study.Cosine:
+		return p.Cosine()
+	}
+	return forecast.Error{}, fmt.Errorf("forecasting %s: this version does not plan it", a.Kind)
+}
+
+// distance is the relative error of the squared distance of two typical records.
+// Clipping to a length shrinks both, and with them what there is to tell apart.
+func (c *cell) distance() (forecast.Error, error) {
+	if c.method.Mechanism == forecast.RandomisedResponse {
+		columns := c.columns(0)
+		v := forecast.ResponseDistance(len(columns), c.Study.Privacy.Epsilon*dp.Epsilon(c.sketch().Share))
+		return forecast.Relative(v, forecast.Typical(columns).Squared), nil
+	}
+	law, z, err := c.law()
+	if err != nil {
+		return forecast.Error{}, err
+	}
+	return forecast.Relative(law.Distance(z), z.Squared), nil
+}
+
+// law is how records-side sketches err, and the difference that they err about.
+func (c *cell) law() (forecast.Law, forecast.Difference, error) {
+	plan, err := release.For(c.Study, 0, c.index)
+	if err != nil {
+		return forecast.Law{}, forecast.Difference{}, err
+	}
+	columns := c.columns(0)
+	z, kept := forecast.Typical(columns), c.keep(0).Square
+	z.Squared *= kept
+	z.Fourth *= kept * kept
+	return forecast.Law{Projection: plan.Spec(), Features: len(columns), Noise: forecast.NoiseOf(plan.Noise, plan.Unit())}, z, nil
+}

@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Format of a plan.
+const Format = "cosketch/plan/1"
+
+// Plan is the forecast of a study, as JSON.
+type Plan struct {
+	Format      string    `json:"cosketch"`
+	Study       string    `json:"study"` // id
+	Name        string    `json:"name"`
+	Party       string    `json:"party,omitempty"` // whose plan it is; empty: of all parties
+	Parties     []Party   `json:"parties"`
+	Overlap     float64   `json:"overlap,omitempty"` // vertical: shared records of two parties over those of the smaller one
+	Columns     []Column  `json:"columns"`
+	Assumptions []string  `json:"assumptions"`
+	Sketches    []Sketch  `json:"sketches"`
+	Warnings    []Warning `json:"warnings"`
+}
+
+// Party is one party's record count.
+type Party struct {
+	Name    string `json:"name"`
+	Records int64  `json:"records"`
+}
+
+// Column is how a column is expected to be spread, in its own units.
+type Column struct {
+	Name   string  `json:"name"`
+	Mean   float64 `json:"mean"`
+	Spread float64 `json:"spread"`
+	From   string  `json:"from"` // declared, given, or assumed
+}
+
+// Sketch is one sketch of the study.
+type Sketch struct {
+	Side     sketch.Side `json:"side"`
+	Method   string      `json:"method"`
+	K        int         `json:"k"`
+	Unit     dp.Unit     `json:"unit,omitempty"`
+	Epsilon  dp.Epsilon  `json:"epsilon,omitempty"` // of this sketch
+	Delta    dp.Delta    `json:"delta,omitempty"`
+	Features int         `json:"features"`           // entries of a record's derived vector
+	Bytes    int64       `json:"bytes"`              // about what leaves one party
+	RawBytes int64       `json:"raw_bytes"`          // the values that it is made of, as fixed-point integers
+	Clipped  float64     `json:"clipped"`            // share of the records that are clipped
+	Rounding Rounding    `json:"rounding"`           // of the fixed point
+	Exposure *Exposure   `json:"exposure,omitempty"` // mechanism none: what the sketch gives away
+	Analyses []Analysis  `json:"analyses"`
+	OptimalK *float64    `json:"optimal_k,omitempty"` // records side, sparse and laplace: the k at which distances err least
+	Identity bool        `json:"identity"`            // records side: not to project at all errs less
+}
+
+// Rounding is what the fixed point costs.
+type Rounding struct {
+	Bits int     `json:"bits"`
+	Bias float64 `json:"bias"` // most that it moves a value, over the least spread of a column; a correlation moves by no more
+}
+
+// Exposure is what a sketch without noise gives away to whoever knows R.
+type Exposure struct {
+	Share      float64 `json:"share"` // values released per value held: k/m on the columns side
+	RSquared   float64 `json:"r_squared"`
+	Alone      float64 `json:"alone"` // share of the records (or columns) that stand in the sketch alone
+	Acceptable bool    `json:"acceptable"`
+	Reason     string  `json:"reason,omitempty"`
+	Text       string  `json:"text"`
+}
+
+// Analysis is one question's forecast.
+type Analysis struct {
+	Kind      study.AnalysisKind `json:"kind"`
+	Estimator study.Estimator    `json:"estimator,omitempty"`
+	Measure   string             `json:"measure"`        // what standard errors are in
+	Pair      []analysis.Feature `json:"pair,omitempty"` // the pair that errs most: the numbers are about it
+	Chosen    Choice             `json:"chosen"`
+	Best      float64            `json:"best_pair"` // standard error of the pair that errs least
+	Options   []Choice           `json:"options"`   // the menu, each at its best k
+	Verdict   string             `json:"verdict"`
+	Needs     *Needs             `json:"needs,omitempty"` // what would make it usable
+}
+
+// Choice is one method with a k.
+type Choice struct {
+	Method        string            `json:"method"`
+	Mechanism     dp.Mechanism      `json:"mechanism"`
+	Delta         dp.Delta          `json:"delta,omitempty"`
+	Family        projection.Family `json:"family"`
+	K             int               `json:"k"`
+	S             int               `json:"s,omitempty"`
+	StandardError float64           `json:"standard_error"`
+	HalfWidth     float64           `json:"half_width"` // of the 95 % interval
+	Detects       float64           `json:"detects"`    // least effect whose interval leaves zero out
+	Bytes         int64             `json:"bytes"`
+	Usable        bool              `json:"usable"`
+	Undefined     string            `json:"undefined,omitempty"`
+	Note          string            `json:"note,omitempty"`
+	selectable    bool              // may be recommended: promises no less, and this version has it
+}
+
+// Needs is what makes a question answerable that is not, one or the other.
+type Needs struct {
+	Epsilon float64 `json:"epsilon,omitempty"` // at least; 0: none helps
+	Records int64   `json:"records,omitempty"` // at each party, at least; 0: none helps
+}
+
+// Warning is something to think about, with the lines of the study file to change.
+type Warning struct {
+	Text   string   `json:"text"`
+	Change []string `json:"change,omitempty"`
+}

@@ -1,0 +1,201 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Assumptions that hold where nothing was said.
+const (
+	DefaultRecords = 10_000
+	DefaultOverlap = 0.9
+)
+
+// maxRecords is the largest record count that is planned for.
+const maxRecords = 1e12
+
+// Options say what is planned, and the public numbers that are known.
+type Options struct {
+	Study   *study.Study       // required
+	Party   int                // whose plan it is, or study.Everyone
+	Records map[string]int64   // by party; "" stands for all that are not named. Default: DefaultRecords
+	Overlap float64            // shared records of two parties over those of the smaller one. Default: DefaultOverlap
+	Spreads map[string]float64 // standard deviations by column, in the column's units. Default: what the study declares
+}
+
+// check refuses numbers that cannot be, and names that the study does not have.
+func (o Options) check() error {
+	for name, n := range o.Records {
+		if _, ok := o.Study.PartyByName(name); name != "" && !ok {
+			return fmt.Errorf("records of %q: the study has no such party (its parties: %s)", name, partyNames(o.Study))
+		}
+		if n < 2 || n > maxRecords {
+			return fmt.Errorf("%d records: want 2 to %.0e", n, float64(maxRecords))
+		}
+	}
+	if o.Overlap != 0 && !(o.Overlap > 0 && o.Overlap <= 1) {
+		return fmt.Errorf("overlap %g: want a share above 0 and at most 1", o.Overlap)
+	}
+	for name, spread := range o.Spreads {
+		at := slices.IndexFunc(o.Study.Columns, func(c study.Column) bool { return c.Name == name })
+		if at < 0 {
+			return fmt.Errorf("spread of %q: the study has no such column", name)
+		}
+		if err := checkSpread(o.Study.Columns[at], spread); err != nil {
+			return fmt.Errorf("spread of %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func checkSpread(c study.Column, spread float64) error {
+	lo, hi, bounded := c.Scale.Bounds()
+	switch {
+	case !(spread > 0) || math.IsInf(spread, 0):
+		return fmt.Errorf("%g is not above 0", spread)
+	case c.Kind == study.Categorical:
+		return fmt.Errorf("the column is categorical: its values are taken to be equally frequent")
+	case bounded && spread > (hi-lo)/2:
+		return fmt.Errorf("%g is more than values within %v to %v can have, half the distance", spread, lo, hi)
+	}
+	return nil
+}
+
+func partyNames(s *study.Study) string {
+	out := ""
+	for i, p := range s.Parties {
+		if i > 0 {
+			out += ", "
+		}
+		out += p.Name
+	}
+	return out
+}
+
+// records is the count that is planned for a party.
+func (o Options) records(party int) int64 {
+	if n, ok := o.Records[o.Study.Parties[party].Name]; ok {
+		return n
+	}
+	if n, ok := o.Records[""]; ok {
+		return n
+	}
+	return DefaultRecords
+}
+
+func (o Options) overlap() float64 {
+	if o.Overlap == 0 {
+		return DefaultOverlap
+	}
+	return o.Overlap
+}
+
+// scaled is the options with all record counts times a factor.
+func (o Options) scaled(factor float64) Options {
+	records := map[string]int64{}
+	for i, p := range o.Study.Parties {
+		records[p.Name] = int64(math.Min(math.Ceil(float64(o.records(i))*factor), maxRecords))
+	}
+	o.Records = records
+	return o
+}
+
+// encoded is what a feature is expected to look like, in encoded units.
+func (o Options) encoded(f study.Feature) forecast.Column {
+	c := o.Study.Columns[f.Column]
+	unit := unitOf(o.Study, c)
+	spread, given := o.Spreads[c.Name]
+	_, declared, centred := c.Scale.CentreSpread()
+	switch {
+	case f.Kind == study.OneHot:
+		return forecast.Binary(1 / float64(len(c.Values)))
+	case c.Kind == study.Binary && given:
+		return forecast.Binary((1 - math.Sqrt(math.Max(0, 1-4*spread*spread))) / 2)
+	case c.Kind == study.Binary:
+		return forecast.Binary(0.5)
+	case centred && !given:
+		return forecast.Column{Spread: declared / unit, Kurtosis: c.Kurtosis}
+	case centred:
+		return forecast.Column{Spread: spread / unit, Kurtosis: c.Kurtosis}
+	case given:
+		return forecast.Column{Mean: 0.5, Spread: spread / unit, Kurtosis: c.Kurtosis}
+	}
+	return forecast.Uniform()
+}
+
+// unitOf is the real size of an encoded unit of a column.
+func unitOf(s *study.Study, c study.Column) float64 {
+	return c.Scale.Step(s.Bits) * float64(s.Bits.One())
+}
+
+// describe says how every column is expected to be spread.
+func (o Options) describe() []Column {
+	var out []Column
+	for i, c := range o.Study.Columns {
+		f := study.Feature{Column: i, Kind: study.Value}
+		if c.Kind == study.Categorical {
+			f.Kind = study.OneHot
+		}
+		e, unit := o.encoded(f), unitOf(o.Study, c)
+		d := Column{Name: c.Name, Mean: c.Scale.Origin() + e.Mean*unit, Spread: e.Spread * unit, From: "assumed"}
+		if _, _, ok := c.Scale.CentreSpread(); ok {
+			d.From = "declared"
+		}
+		if _, ok := o.Spreads[c.Name]; ok {
+			d.From = "given"
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// assumptions says what the plan takes for granted, in words.
+func (o Options) assumptions() []string {
+	s := o.Study
+	var out []string
+	for i, p := range s.Parties {
+		_, named := o.Records[p.Name]
+		if _, all := o.Records[""]; !named && !all {
+			out = append(out, fmt.Sprintf("%d records at each party of which nothing was said (--records)", o.records(i)))
+			break
+		}
+		if !named && o.Party != study.Everyone && i != o.Party {
+			out = append(out, "as many records at each other party (--records NAME=N)")
+			break
+		}
+	}
+	if s.Partition == study.Vertical {
+		text := fmt.Sprintf("two parties share %.4g %% of the smaller one's records, a random part", 100*o.overlap())
+		if o.Overlap == 0 {
+			text += " (--overlap)"
+		}
+		out = append(out, text)
+	}
+	uniform, halves, hot := false, false, false
+	for _, c := range s.Columns {
+		_, given := o.Spreads[c.Name]
+		_, _, bounded := c.Scale.Bounds()
+		switch {
+		case c.Kind == study.Categorical:
+			hot = true
+		case c.Kind == study.Binary:
+			halves = halves || !given
+		case bounded:
+			uniform = uniform || !given
+		}
+	}
+	if uniform {
+		out = append(out, "values between bounds are spread evenly from one to the other; real ones are often closer together, and then errors are larger (--spread COLUMN=SD)")
+	}
+	if halves {
+		out = append(out, "binary values are 1 in half of the records (--spread COLUMN=SD, with 0.22 for 5 %)")
+	}
+	if hot {
+		out = append(out, "the values of a categorical column are equally frequent")
+	}
+	return append(out, "columns are uncorrelated, and have the centre and spread that is declared for them")
+}

@@ -1,0 +1,309 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Make forecasts a study.
+func Make(o Options) (Plan, error) {
+	if err := o.check(); err != nil {
+		return Plan{}, fmt.Errorf("planning: %w", err)
+	}
+	s := o.Study
+	out := Plan{
+		Format: Format, Study: s.ID.String(), Name: s.Name, Columns: o.describe(),
+		Assumptions: o.assumptions(), Sketches: []Sketch{}, Warnings: []Warning{},
+	}
+	for i, p := range s.Parties {
+		out.Parties = append(out.Parties, Party{Name: p.Name, Records: o.records(i)})
+	}
+	if o.Party != study.Everyone {
+		out.Party = s.Parties[o.Party].Name
+	}
+	if s.Partition == study.Vertical {
+		out.Overlap = o.overlap()
+	}
+	for i := range s.Sketches {
+		sk, warnings, err := newCell(o, i).describe()
+		if err != nil {
+			return Plan{}, fmt.Errorf("planning sketch %d: %w", i+1, err)
+		}
+		out.Sketches = append(out.Sketches, sk)
+		out.Warnings = append(out.Warnings, warnings...)
+	}
+	return out, nil
+}
+
+// describe forecasts one sketch with the analyses that it answers.
+func (c *cell) describe() (Sketch, []Warning, error) {
+	s, own := c.Study, c.sketch()
+	bytes, err := c.bytes()
+	if err != nil {
+		return Sketch{}, nil, err
+	}
+	out := Sketch{
+		Side: own.Side, Method: c.method.String(), K: own.Projection.K, Unit: s.Privacy.Unit,
+		Features: len(s.Features(c.viewer(), c.index)), Bytes: bytes, RawBytes: c.rawBytes(),
+		Clipped: c.keep(c.viewer()).Clipped, Rounding: c.rounding(), Analyses: []Analysis{},
+	}
+	if err := c.promise(&out); err != nil {
+		return Sketch{}, nil, err
+	}
+	var asked []asking
+	for _, a := range s.Analyses {
+		if at, ok := s.SketchFor(a); !ok || at != c.index {
+			continue
+		}
+		if !c.known(a) {
+			out.Analyses = append(out.Analyses, Analysis{Kind: a.Kind, Options: []Choice{}, Verdict: "not planned: this version has no forecast of it"})
+			continue
+		}
+		answer, hardest, err := c.answer(a)
+		if err != nil {
+			return Sketch{}, nil, fmt.Errorf("%s: %w", a.Kind, err)
+		}
+		out.Analyses = append(out.Analyses, answer)
+		if len(answer.Options) > 0 {
+			asked = append(asked, asking{hardest, answer})
+		}
+	}
+	if own.Side == sketch.Records {
+		if err := c.project(&out); err != nil {
+			return Sketch{}, nil, err
+		}
+	}
+	better, err := c.recommend(asked)
+	return out, append(c.warn(out), better...), err
+}
+
+// promise fills in what the sketch promises, or what it gives away.
+func (c *cell) promise(out *Sketch) error {
+	whole, err := c.Study.Privacy.Guarantee()
+	if err != nil {
+		return err
+	}
+	if c.Study.Privacy.Mechanism != dp.None {
+		g, err := whole.Share(c.sketch().Share)
+		out.Epsilon, out.Delta = g.Epsilon(), g.Delta()
+		return err
+	}
+	e, err := c.Study.Reveals(c.viewer(), c.index, int(min(c.Options.records(c.viewer()), math.MaxInt32)))
+	if err != nil {
+		return err
+	}
+	out.Exposure = &Exposure{Share: e.Share, RSquared: e.RSquared, Alone: e.Alone, Text: e.String()}
+	out.Exposure.Acceptable, out.Exposure.Reason = e.Acceptable()
+	return nil
+}
+
+// rounding is what the fixed point costs (MECHANISMS 2A.6): a value moves by at most half
+// a step g, which is g/(2s) of a column's spread s; a correlation moves by at most about
+// as much where values lie on a lattice, and by g²/(12s²) where they do not.
+func (c *cell) rounding() Rounding {
+	least := math.Inf(1)
+	for party := range c.Study.Parties {
+		for _, column := range c.columns(party) {
+			least = math.Min(least, column.Spread)
+		}
+	}
+	return Rounding{Bits: int(c.Study.Bits), Bias: 1 / float64(c.Study.Bits.One()) / (2 * least)}
+}
+
+// project says whether records should be projected at all: not where keeping them as
+// they are errs least of what the study could choose, which is so where a record has no
+// more features than the best k (MECHANISMS 2b).
+func (c *cell) project(out *Sketch) error {
+	if c.Study.Privacy.Mechanism == dp.None {
+		return nil
+	}
+	if c.sketch().Projection.Family != projection.Identity && c.sketch().Clip == 0 && !c.method.NoiseGrows() {
+		law, z, err := c.law()
+		if err != nil {
+			return err
+		}
+		k := law.OptimalK(z)
+		out.OptimalK = &k
+	}
+	for _, a := range out.Analyses {
+		at := slices.IndexFunc(a.Options, func(o Choice) bool { return o.selectable })
+		out.Identity = at >= 0 && a.Options[at].Family == projection.Identity
+	}
+	return nil
+}
+
+// answer forecasts one analysis about its hardest question: as the study stands, and
+// under the menu.
+func (c *cell) answer(a study.Analysis) (out Analysis, hardest question, err error) {
+	out = Analysis{Kind: a.Kind, Estimator: a.Estimator, Measure: measures[a.Kind], Options: []Choice{}}
+	questions := c.questions(a)
+	if len(questions) == 0 {
+		out.Verdict = "not planned: the study has no pair of columns to compare"
+		return out, question{}, nil
+	}
+	hardest, most, least, err := c.hardest(questions)
+	if err != nil {
+		return out, hardest, err
+	}
+	out.Pair, out.Best = c.names(hardest), least.Deviation
+	if out.Chosen, err = c.choice(a, most); err != nil {
+		return out, hardest, err
+	}
+	if out.Options, err = c.options(hardest); err != nil {
+		return out, hardest, err
+	}
+	if !out.Chosen.Usable {
+		out.Needs = c.needs(hardest)
+	}
+	out.Verdict = verdict(a, out, c.Study.Privacy.Mechanism)
+	return out, hardest, nil
+}
+
+// choice describes the cell's own method with a forecast error.
+func (c *cell) choice(a study.Analysis, e forecast.Error) (Choice, error) {
+	bytes, err := c.bytes()
+	if err != nil {
+		return Choice{}, err
+	}
+	p := c.sketch().Projection
+	out := Choice{
+		Method: c.method.String(), Mechanism: c.method.Mechanism, Family: p.Family, K: p.K, S: p.S,
+		StandardError: e.Deviation, HalfWidth: e.HalfWidth, Detects: e.Detects(), Bytes: bytes,
+		Usable: usable(a.Kind, e), Undefined: e.Undefined,
+	}
+	if c.method.Mechanism == dp.Gaussian {
+		out.Delta = c.Study.Privacy.Delta
+	}
+	return out, nil
+}
+
+// assumedDelta is the δ of Gaussian methods where the study has none.
+const assumedDelta = 1e-6
+
+// options forecasts a question under every method of the menu, each at its best k, the
+// best first.
+func (c *cell) options(q question) ([]Choice, error) {
+	var out []Choice
+	for _, m := range forecast.Menu(c.sketch().Side, c.Study.Privacy.Unit, c.binary()) {
+		delta := dp.Delta(0)
+		if m.Mechanism == dp.Gaussian {
+			if delta = c.Study.Privacy.Delta; delta == 0 {
+				delta = assumedDelta
+			}
+		}
+		best := func(k int) *cell { return c.with(m, k, delta) }
+		k, _, err := c.search(m, func(k int) (float64, error) {
+			e, err := best(k).forecast(q)
+			if err == nil && e.Undefined != "" {
+				e.Deviation = math.Inf(1)
+			}
+			return e.Deviation, err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m, err)
+		}
+		e, err := best(k).forecast(q)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m, err)
+		}
+		choice, err := best(k).choice(q.analysis, e)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m, err)
+		}
+		choice.selectable, choice.Note = c.selectable(m)
+		out = append(out, choice)
+	}
+	slices.SortStableFunc(out, func(a, b Choice) int { return cmp.Compare(a.deviation(), b.deviation()) })
+	return out, nil
+}
+
+// binary reports whether all values of the sketch are binary columns.
+func (c *cell) binary() bool {
+	for _, f := range c.Study.Features(0, c.index) {
+		if f.Column < 0 || c.Study.Columns[f.Column].Kind != study.Binary {
+			return false
+		}
+	}
+	return true
+}
+
+// selectable reports whether the study could take a method instead of its own and
+// promise no less, and otherwise why not.
+func (c *cell) selectable(m forecast.Method) (bool, string) {
+	p := c.Study.Privacy
+	budget := dp.Budget{Epsilon: p.Epsilon}
+	switch {
+	case p.Mechanism == dp.None:
+		return true, ""
+	case m.Mechanism == dp.Gaussian && p.Mechanism != dp.Gaussian:
+		return false, fmt.Sprintf("promises less: δ = %g", assumedDelta)
+	case m.Mechanism == dp.Gaussian:
+		budget.Delta = p.Delta
+	}
+	if _, err := dp.Promise(m.Mechanism, budget); err != nil {
+		return false, "not in this version"
+	}
+	if m.Mechanism != p.Mechanism && len(c.Study.Sketches) > 1 {
+		return false, "for all sketches only"
+	}
+	return true, ""
+}
+
+var errNoRange = errors.New("nothing in range is enough")
+
+// needs searches what would make a question usable as the study stands: the least ε,
+// and the fewest records at each party.
+func (c *cell) needs(q question) *Needs {
+	out := &Needs{}
+	enough := func(at *cell) bool {
+		e, err := at.forecast(q)
+		return err == nil && usable(q.analysis.Kind, e)
+	}
+	if c.Study.Privacy.Mechanism != dp.None {
+		factor, err := leastFactor(1e3/float64(c.Study.Privacy.Epsilon), func(f float64) bool {
+			return enough(c.at(c.Study.Privacy.Epsilon * dp.Epsilon(f)))
+		})
+		if err == nil {
+			out.Epsilon = roundUp(float64(c.Study.Privacy.Epsilon) * factor)
+		}
+	}
+	if c.sketch().Side == sketch.Columns {
+		records := float64(c.Options.records(c.viewer()))
+		factor, err := leastFactor(maxRecords/records, func(f float64) bool { return enough(c.times(f)) })
+		if err == nil {
+			out.Records = int64(roundUp(records * factor))
+		}
+	}
+	return out
+}
+
+// leastFactor searches the least factor from 1 to most that is enough, to 0.1 %.
+func leastFactor(most float64, enough func(float64) bool) (float64, error) {
+	if most <= 1 || !enough(most) {
+		return 0, errNoRange
+	}
+	lo, hi := 0.0, math.Log(most)
+	for hi-lo > 1e-3 {
+		if middle := (lo + hi) / 2; enough(math.Exp(middle)) {
+			hi = middle
+		} else {
+			lo = middle
+		}
+	}
+	return math.Exp(hi), nil
+}
+
+// roundUp keeps two significant digits, upwards.
+func roundUp(x float64) float64 {
+	unit := math.Pow10(int(math.Floor(math.Log10(x))) - 1)
+	return math.Ceil(x/unit-1e-9) * unit
+}

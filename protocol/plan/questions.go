@@ -1,0 +1,122 @@
+package plan
+
+import (
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// known reports whether an analysis is among those that are forecast: about columns, or
+// about records that one party holds whole.
+func (c *cell) known(a study.Analysis) bool {
+	switch c.sketch().Side {
+	case sketch.Columns:
+		return measures[a.Kind] != ""
+	case sketch.Records:
+		return measures[a.Kind] != "" && c.Study.Partition == study.Horizontal
+	}
+	return false
+}
+
+// questions lists the pairs of an analysis among which the ones that err most and
+// least are: of every party, or of the union, the columns with the least and the
+// greatest spread. On the records side there is one question, about two typical
+// records. The list is empty where a study has no pair.
+func (c *cell) questions(a study.Analysis) []question {
+	if c.sketch().Side == sketch.Records {
+		return []question{{analysis: a}}
+	}
+	var groups [][]place
+	for party := range c.Study.Parties {
+		if a.Kind == study.Intersection {
+			groups = append(groups, []place{{party, study.Feature{Column: -1, Kind: study.Ones}}})
+		} else {
+			groups = append(groups, c.extremes(party))
+		}
+		if c.union() {
+			break
+		}
+	}
+	var out []question
+	for i, own := range groups {
+		if c.union() && len(own) == 2 {
+			out = append(out, question{a, own[0], own[1]})
+		}
+		for _, others := range groups[i+1:] {
+			for _, x := range own {
+				for _, y := range others {
+					out = append(out, question{a, x, y})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// extremes are a party's value features of least and greatest spread; two features
+// wherever there are two.
+func (c *cell) extremes(party int) []place {
+	var features []study.Feature
+	for _, f := range c.Study.Features(party, c.index) {
+		if f.Kind == study.Value || f.Kind == study.OneHot {
+			features = append(features, f)
+		}
+	}
+	least, most := 0, len(features)-1
+	for i, f := range features {
+		if c.encoded(f).Spread < c.encoded(features[least]).Spread {
+			least = i
+		}
+		if c.encoded(f).Spread > c.encoded(features[most]).Spread {
+			most = i
+		}
+	}
+	if least == most {
+		return []place{{party, features[least]}}
+	}
+	return []place{{party, features[least]}, {party, features[most]}}
+}
+
+// hardest returns the question whose answer errs most, and the error of the one that
+// errs least.
+func (c *cell) hardest(questions []question) (hardest question, most, least forecast.Error, err error) {
+	for i, q := range questions {
+		e, err := c.forecast(q)
+		if err != nil {
+			return question{}, most, least, err
+		}
+		if i == 0 || worse(e, most) {
+			hardest, most = q, e
+		}
+		if i == 0 || worse(least, e) {
+			least = e
+		}
+	}
+	return hardest, most, least, nil
+}
+
+func worse(a, b forecast.Error) bool {
+	if a.Undefined != "" || b.Undefined != "" {
+		return a.Undefined != "" && b.Undefined == ""
+	}
+	return a.Deviation > b.Deviation
+}
+
+// names are the features of a question, as results name them.
+func (c *cell) names(q question) []analysis.Feature {
+	if c.sketch().Side == sketch.Records {
+		return nil
+	}
+	name := func(p place) analysis.Feature {
+		f := analysis.Feature{Party: c.Study.Parties[p.party].Name, Value: p.feature.Value}
+		if p.feature.Kind != study.Ones {
+			f.Column = c.Study.Columns[p.feature.Column].Name
+		}
+		if c.union() {
+			f.Party = ""
+		}
+		return f
+	}
+	return []analysis.Feature{name(q.x), name(q.y)}
+}

@@ -1,0 +1,152 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+// farFromBest is how much farther than under another choice an analysis has to err for
+// that choice to be recommended.
+const farFromBest = 1.25
+
+// asking is the hardest question of an analysis, with its answer.
+type asking struct {
+	question question
+	answer   Analysis
+}
+
+// recommend warns where another choice serves the analyses of a sketch far better. Each
+// analysis has a method and a k of its own that are best; of a choice for all of them
+// counts the one that errs farthest beside its own best.
+func (c *cell) recommend(asked []asking) ([]Warning, error) {
+	bests := make([]float64, len(asked))
+	var methods []Choice
+	for i, a := range asked {
+		bests[i] = math.Inf(1)
+		for _, o := range a.answer.Options {
+			if o.selectable {
+				bests[i] = math.Min(bests[i], o.deviation())
+			}
+			if o.selectable && i == 0 {
+				methods = append(methods, o)
+			}
+		}
+	}
+	behind := func(at *cell) (most float64, whose int, err error) {
+		for i, a := range asked {
+			e, err := at.forecast(a.question)
+			if err != nil {
+				return 0, 0, err
+			}
+			if e.Undefined != "" {
+				e.Deviation = math.Inf(1)
+			}
+			if r := e.Deviation / bests[i]; r > most {
+				most, whose = r, i
+			}
+		}
+		return most, whose, nil
+	}
+	own, worst, err := behind(c)
+	if err != nil {
+		return nil, err
+	}
+	best, least := Choice{}, math.Inf(1)
+	for _, o := range methods {
+		k, ratio, err := c.search(o.method(), func(k int) (float64, error) {
+			most, _, err := behind(c.with(o.method(), k, o.Delta))
+			return most, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if ratio < least {
+			best, least = o, ratio
+			best.K = k
+		}
+	}
+	if !(own > farFromBest*least) {
+		return nil, nil
+	}
+	e, err := c.with(best.method(), best.K, best.Delta).forecast(asked[worst].question)
+	if err != nil {
+		return nil, err
+	}
+	if a := asked[worst].answer; !usable(a.Kind, e) {
+		return []Warning{c.warning(nil, "no choice of projection and noise makes %s usable at ε = %.4g", a.Kind, float64(c.Study.Privacy.Epsilon))}, nil
+	}
+	return []Warning{c.warning(c.lines(best), "%s", better(asked[worst].answer, best, e))}, nil
+}
+
+// better says what another choice does for the analysis that errs farthest.
+func better(a Analysis, o Choice, e forecast.Error) string {
+	text := fmt.Sprintf("%s errs %.3g times as far as with %s", a.Kind, a.Chosen.StandardError/e.Deviation, o.Method)
+	if a.Chosen.Undefined != "" {
+		text = fmt.Sprintf("%s has no interval, and has one with %s", a.Kind, o.Method)
+	}
+	if o.Family == projection.Identity {
+		return text + ": do not project"
+	}
+	return text + fmt.Sprintf(", k = %d", o.K)
+}
+
+// search returns the k of a method with the least error.
+func (c *cell) search(m forecast.Method, at func(k int) (float64, error)) (k int, least float64, err error) {
+	own := *c
+	own.method = m
+	step, greatest := m.Range(len(c.columns(c.viewer())), own.greatestK(c.viewer()))
+	return forecast.Search(step, greatest, at)
+}
+
+func (o Choice) method() forecast.Method {
+	return forecast.Method{Mechanism: o.Mechanism, Family: o.Family, S: o.S}
+}
+
+func (o Choice) deviation() float64 {
+	if o.Undefined != "" {
+		return math.Inf(1)
+	}
+	return o.StandardError
+}
+
+// lines are what the study file says of the sketch, and of privacy where that changes,
+// if a choice is taken.
+func (c *cell) lines(o Choice) []string {
+	own := c.sketch()
+	line := fmt.Sprintf("- {side: %s, family: %s", own.Side, o.Family)
+	if o.Family != projection.Identity {
+		line += fmt.Sprintf(", k: %d", o.K)
+	}
+	if o.Family == projection.Sparse {
+		line += fmt.Sprintf(", s: %d", o.S)
+	}
+	if len(c.Study.Sketches) > 1 {
+		line += fmt.Sprintf(", share: %.4g", own.Share)
+	}
+	out := []string{"sketches:", "  " + line}
+	if own.Side == sketch.Columns { // on a line of its own: the whole would be wider than a page
+		out[1] += ","
+		helpers := fmt.Sprintf("     helpers: {ones: %v", own.Helpers.Ones)
+		if own.Helpers.Squares {
+			helpers += ", squares: true"
+		}
+		out = append(out, helpers+"}")
+	}
+	last := len(out) - 1
+	if own.Clip > 0 {
+		out[last] += fmt.Sprintf(", clip: %v", own.Clip)
+	}
+	out[last] += "}"
+	if p := c.Study.Privacy; o.Mechanism != p.Mechanism {
+		privacy := fmt.Sprintf("privacy: {unit: %s, mechanism: %s, epsilon: %v", p.Unit, o.Mechanism, float64(p.Epsilon))
+		if o.Delta > 0 {
+			privacy += fmt.Sprintf(", delta: %v", float64(o.Delta))
+		}
+		out = append(out, privacy+"}")
+	}
+	return out
+}

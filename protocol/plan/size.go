@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// mostBytes bounds the sketches that are searched for the best k, as they are written
+// at full width.
+const mostBytes = 64 << 20
+
+// greatestK is the largest k that the search for the best one considers: that of a
+// sketch of mostBytes. On the columns side no more than there are records, and without
+// noise no more than package audit accepts.
+func (c *cell) greatestK(party int) int {
+	features := len(c.Study.Features(party, c.index))
+	if c.sketch().Side == sketch.Records {
+		k := int(min(mostBytes/8/c.Options.records(party), 1<<24))
+		if c.method.Mechanism == dp.None {
+			k = min(k, features/10)
+		}
+		return max(k, 1)
+	}
+	n := int(min(c.Options.records(party), 1<<24))
+	if c.method.Mechanism == dp.None {
+		functions := 1
+		if c.sketch().Helpers.Squares {
+			functions = 2
+		}
+		n /= max(10*functions, 20*c.method.S)
+	}
+	return max(min(n, mostBytes/8/features), 1)
+}
+
+// viewer is the party whose bytes are counted.
+func (c *cell) viewer() int { return max(c.Party, 0) }
+
+// bytes is about what the sketch of the viewing party takes, at the least width that
+// holds the largest entry that is to be expected.
+func (c *cell) bytes() (int64, error) {
+	party := c.viewer()
+	records := c.Options.records(party)
+	if c.method.Mechanism == forecast.RandomisedResponse {
+		return records * int64(len(c.columns(party))), nil
+	}
+	plan, err := release.For(c.Study, party, c.index)
+	if err != nil {
+		return 0, err
+	}
+	rows, cols := plan.Shape(records)
+	squares := 0.0 // |x|² of what one row of R, or all of them, is multiplied by
+	for _, f := range plan.Features {
+		m := c.ones() * c.ones()
+		if f.Kind == study.Value || f.Kind == study.OneHot {
+			e := c.encoded(f)
+			m = e.Mean*e.Mean + e.Spread*e.Spread
+		}
+		if plan.Sketch().Side == sketch.Columns {
+			squares = math.Max(squares, m*float64(records))
+		} else {
+			squares += m
+		}
+	}
+	one := float64(c.Study.Bits.One())
+	variance := squares*one*one*float64(plan.Spec().RowL2Squared())/float64(plan.Spec().K) + plan.Noise.Variance()
+	tail := math.Log(2 * float64(rows) * float64(cols))
+	reach := math.Sqrt(2 * variance * tail)
+	if plan.Study.Privacy.Mechanism == dp.Laplace {
+		reach = math.Max(reach, math.Sqrt(plan.Noise.Variance()/2)*tail)
+	}
+	width := 1
+	for limit := 127.0; width < sketch.MaxWidth && reach > limit; limit = limit*256 + 255 {
+		width++
+	}
+	return sketch.EncodedSize(int(rows), int(cols), width)
+}
+
+// rawBytes is what the viewing party's values take as fixed-point integers.
+func (c *cell) rawBytes() int64 {
+	width := int64(1)
+	if c.Study.Bits > 7 {
+		width = 2
+	}
+	return c.Options.records(c.viewer()) * int64(len(c.columns(c.viewer()))) * width
+}

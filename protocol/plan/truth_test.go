@@ -1,0 +1,330 @@
+package plan
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// A forecast must be true: studies of every kind go through the shipped pipeline (plans
+// and builders of package release, noise of dp, answers of package analysis) with data
+// that are spread and shared as declared, and the errors' root mean square over what was
+// forecast must be 1 ± 0.15.
+//
+// Tolerance. Each draw of a seed gives a mean square over its pairs; draws are
+// independent. The test measures the standard error of its ratio over the draws, and
+// refuses to judge where 0.15 is less than five of them: normal errors need 2/(4·0.03²),
+// some 560 draws of one pair. What is left of a false alarm is below 1e-6 for each ratio.
+
+const (
+	tolerance = 0.15
+	deviating = 5 // standard errors that the tolerance has to be
+)
+
+// moment adds up squared errors over what was forecast, draw by draw.
+type moment struct{ n, sum, squares float64 }
+
+func (m *moment) add(square float64) {
+	m.n, m.sum, m.squares = m.n+1, m.sum+square, m.squares+square*square
+}
+
+// ratio is the root mean square, and its standard error.
+func (m moment) ratio() (ratio, se float64) {
+	mean := m.sum / m.n
+	return math.Sqrt(mean), math.Sqrt((m.squares/m.n-mean*mean)/m.n) / 2 / math.Sqrt(mean)
+}
+
+// truths are the true answers of a pair of columns, and what relative errors are of.
+func truths(a study.Analysis, x, y []float64, xx, yy float64) (truth, scale float64) {
+	var n, sx, sy, sxx, syy, sxy float64
+	for i := range x {
+		n, sx, sy, sxx, syy, sxy = n+1, sx+x[i], sy+y[i], sxx+x[i]*x[i], syy+y[i]*y[i], sxy+x[i]*y[i]
+	}
+	switch a.Kind {
+	case study.InnerProduct:
+		return sxy, math.Sqrt(sxx * syy)
+	case study.Distance:
+		return xx + yy - 2*sxy, xx + yy - 2*sxy
+	case study.Cosine:
+		return sxy / math.Sqrt(xx*yy), 1
+	case study.Intersection:
+		return n, n
+	}
+	return (n*sxy - sx*sy) / math.Sqrt((n*sxx-sx*sx)*(n*syy-sy*sy)), 1
+}
+
+// asked is one pair of an analysis that is compared with its truth.
+type asked struct {
+	analysis     int // index into the study's
+	i, j         int // features of the answer
+	question     question
+	truth, scale float64
+	pair         forecast.Pair
+	want         float64
+}
+
+// ask lists every question of a columns-side study, with truth and forecast.
+func (tr trial) ask(t testing.TB, c *cell, data []table) []asked {
+	t.Helper()
+	var places []place
+	var columns [][]float64 // by record, NaN where not held
+	index := map[string]int{}
+	for party, own := range data {
+		for _, id := range own.ids {
+			name := string(id)
+			if c.union() {
+				name = strconv.Itoa(party) + name
+			}
+			if _, ok := index[name]; !ok {
+				index[name] = len(index)
+			}
+		}
+	}
+	for party, own := range data {
+		for f := range own.values[0] {
+			feature := c.Study.Features(party, 0)[f]
+			if !c.union() || party == 0 {
+				places = append(places, place{party, feature})
+				columns = append(columns, make([]float64, len(index)))
+				for i := range columns[len(columns)-1] {
+					columns[len(columns)-1][i] = math.NaN()
+				}
+			}
+			at := len(columns) - 1
+			if c.union() {
+				at = f
+			}
+			for i, id := range own.ids {
+				name := string(id)
+				if c.union() {
+					name = strconv.Itoa(party) + name
+				}
+				columns[at][index[name]] = own.values[i][f]
+			}
+		}
+	}
+	var out []asked
+	for at, a := range c.Study.Analyses {
+		for i := range places {
+			for j := i + 1; j < len(places); j++ {
+				if !c.union() && places[i].party == places[j].party {
+					continue
+				}
+				q := question{a, places[i], places[j]}
+				fi, fj := i, j
+				if a.Kind == study.Intersection {
+					if i > 0 || places[j].party == places[j-1].party {
+						continue
+					}
+					ones := study.Feature{Column: -1, Kind: study.Ones}
+					q = question{a, place{places[i].party, ones}, place{places[j].party, ones}}
+					fi, fj = 0, 1
+				}
+				var x, y []float64
+				var xx, yy float64
+				for r := range columns[i] {
+					u, v := columns[i][r], columns[j][r]
+					if !math.IsNaN(u) {
+						xx += u * u
+					}
+					if !math.IsNaN(v) {
+						yy += v * v
+					}
+					if !math.IsNaN(u) && !math.IsNaN(v) {
+						x, y = append(x, u), append(y, v)
+					}
+				}
+				pair, err := c.pair(q.x, q.y)
+				if err != nil {
+					t.Fatal(err)
+				}
+				e, err := c.forecast(q)
+				if err != nil || e.Undefined != "" {
+					t.Fatalf("%s: %v %s", a.Kind, err, e.Undefined)
+				}
+				truth, scale := truths(a, x, y, xx, yy)
+				out = append(out, asked{at, fi, fj, q, truth, scale, pair, e.Deviation})
+			}
+		}
+	}
+	return out
+}
+
+// wrong are forecasts that must not pass: of half the noise, and without the projection.
+func (a asked) wrong(t testing.TB, kind study.Analysis) (halved, unprojected float64) {
+	t.Helper()
+	deviation := func(share float64) float64 {
+		p := a.pair
+		for _, n := range []*estimate.Noise{&p.X.Noise, &p.Y.Noise} {
+			n.Variance *= share
+			n.FourthCumulant *= share * share
+		}
+		e, err := ask(kind, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Deviation
+	}
+	return deviation(0.25), math.Sqrt(math.Max(0, a.want*a.want-deviation(0)*deviation(0)))
+}
+
+// caught counts how often the wrong forecasts were found out.
+type caught struct{ halved, unprojected int }
+
+// judge compares one kind of answer with its forecast. The wrong forecasts are given as
+// shares of the right one.
+func (found *caught) judge(t *testing.T, what string, m moment, halved, unprojected float64) {
+	t.Helper()
+	ratio, se := m.ratio()
+	t.Logf("%-16s RMSE is %.3f of the forecast (standard error %.3f); of half the noise %.2f, without projection %.2f",
+		what, ratio, se, ratio/halved, ratio/unprojected)
+	if !(deviating*se <= tolerance) {
+		t.Errorf("%s: %.0f draws are too few to judge: standard error %.3f", what, m.n, se)
+	}
+	if math.Abs(ratio-1) > tolerance {
+		t.Errorf("%s: the RMSE is %.3f times the forecast", what, ratio)
+	}
+	if math.Abs(ratio/halved-1) > tolerance {
+		found.halved++
+	}
+	if math.Abs(ratio/unprojected-1) > tolerance {
+		found.unprojected++
+	}
+}
+
+func (tr trial) columns(t *testing.T, c *cell, found *caught) {
+	data := tr.tables(c.Study, rand.New(rand.NewPCG(5, uint64(tr.records))))
+	questions := tr.ask(t, c, data)
+	plans := plansOf(t, c.Study)
+	moments := make([]moment, len(c.Study.Analyses))
+	var half, bare [8]moment
+	for n := range tr.draws {
+		contributions, _ := draw(t, plans, data, n)
+		result, _, err := analysis.Run(context.Background(), analysis.Options{Study: c.Study, Contributions: contributions, Complete: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sums, counts [8]float64
+		for _, q := range questions {
+			for _, pair := range result.Analyses[q.analysis].Pairs {
+				if pair.I != q.i || pair.J != q.j {
+					continue
+				}
+				if pair.Estimate == nil {
+					t.Fatalf("%s: %s", result.Analyses[q.analysis].Kind, pair.Undefined)
+				}
+				e := (*pair.Estimate - q.truth) / q.scale / q.want
+				sums[q.analysis] += e * e
+				counts[q.analysis]++
+			}
+		}
+		for i := range moments {
+			moments[i].add(sums[i] / counts[i])
+		}
+	}
+	for _, q := range questions {
+		h, u := q.wrong(t, c.Study.Analyses[q.analysis])
+		half[q.analysis].add(h * h / q.want / q.want)
+		bare[q.analysis].add(u * u / q.want / q.want)
+	}
+	for i, a := range c.Study.Analyses {
+		h, _ := half[i].ratio()
+		u, _ := bare[i].ratio()
+		found.judge(t, string(a.Kind)+" "+string(a.Estimator), moments[i], h, u)
+	}
+}
+
+func plansOf(t testing.TB, s *study.Study) (out []release.Plan) {
+	t.Helper()
+	for party := range s.Parties {
+		p, err := release.For(s, party, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// distances compares squared distances of records, each of two of one party, with the
+// forecast for typical ones.
+func (tr trial) distances(t *testing.T, c *cell, found *caught) {
+	rng := rand.New(rand.NewPCG(6, 1))
+	plans := plansOf(t, c.Study)[:1]
+	law, z, err := c.law()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := c.distance()
+	if err != nil {
+		t.Fatal(err)
+	}
+	space := estimate.Records{K: law.Projection.K, Noise: law.Noise, Identity: law.Projection.Family == "identity"}
+	var m moment
+	for n := range tr.draws {
+		data := tr.tables(c.Study, rng)[:1]
+		shipped, orders := draw(t, plans, data, n)
+		points := make([][]float64, tr.records)
+		for row, record := range orders[0] {
+			for _, v := range shipped[0].Sketches[0].Row(row) {
+				points[record] = append(points[record], float64(v)*plans[0].Unit())
+			}
+		}
+		d := len(data[0].encoded) / len(points)
+		var sum float64
+		for i := 0; i < len(points); i += 2 {
+			e, err := space.SquaredDistance(points[i], points[i+1], 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var truth float64
+			for j := range d {
+				u := float64(data[0].encoded[i*d+j]-data[0].encoded[(i+1)*d+j]) / float64(c.Study.Bits.One())
+				truth += u * u
+			}
+			off := (e.Interval.Estimate - truth) / z.Squared / want.Deviation
+			sum += off * off
+		}
+		m.add(sum / float64(len(points)/2))
+	}
+	full := law.Distance(z)
+	law.Noise.Variance, law.Noise.FourthCumulant = law.Noise.Variance/4, law.Noise.FourthCumulant/16
+	half := law.Distance(z)
+	law.Noise = estimate.Noise{}
+	found.judge(t, "distance", m, math.Sqrt(half/full), math.Sqrt(math.Max(0, 1-law.Distance(z)/full)))
+}
+
+func TestForecastsAreTrue(t *testing.T) {
+	full := os.Getenv("COSKETCH_FULL") == "1"
+	found := map[sketch.Side]*caught{sketch.Columns: {}, sketch.Records: {}}
+	for _, tr := range trials(full) {
+		t.Run(tr.name, func(t *testing.T) {
+			c := tr.study(t)
+			s := c.Study
+			if s.Privacy.Mechanism != dp.None && s.Sketches[0].Clip > 0 && c.keep(0).Clipped > 0.02 {
+				t.Fatalf("%.0f %% of the records are clipped: no fair trial", 100*c.keep(0).Clipped)
+			}
+			if s.Sketches[0].Side == sketch.Columns {
+				tr.columns(t, c, found[sketch.Columns])
+			} else {
+				tr.distances(t, c, found[sketch.Records])
+			}
+		})
+	}
+	for side, f := range found {
+		if f.halved == 0 || f.unprojected == 0 {
+			t.Errorf("%s side: halved noise would have passed in all but %d, a missing projection in all but %d", side, f.halved, f.unprojected)
+		}
+	}
+}

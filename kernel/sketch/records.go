@@ -75,31 +75,33 @@ func (b *RecordsBuilder) Row(i int) []int64 {
 	return b.data[i*k:][:k:k]
 }
 
-// Permute reorders the rows: row i becomes what row order[i] was. It refuses an
-// order that is not a permutation of all rows. Callers release rows in a secret
-// order, so that a position says nothing about a record.
-func (b *RecordsBuilder) Permute(order []int) error {
-	if len(order) != b.Records() {
-		return fmt.Errorf("permuting %d rows: an order of %d", b.Records(), len(order))
-	}
-	taken := make([]bool, len(order))
-	for _, from := range order {
-		if from < 0 || from >= len(order) || taken[from] {
-			return fmt.Errorf("permuting %d rows: not a permutation", len(order))
-		}
-		taken[from] = true
-	}
-	data := make([]int64, 0, len(b.data))
-	for _, from := range order {
-		data = append(data, b.Row(from)...)
-	}
-	b.data = data
-	return nil
-}
-
 // Sketch hands over the rows, m × k, and leaves the builder without records.
 func (b *RecordsBuilder) Sketch() Sketch {
 	s := Sketch{Side: Records, Rows: b.Records(), Cols: b.fixed.Spec().K, Data: b.data}
 	b.data = nil
 	return s
+}
+
+// Permute returns a records-side sketch with its rows in another order: row i is what
+// row order[i] was. It refuses an order that is not a permutation of all rows. Callers
+// release rows in a secret order, so that a position says nothing about a record.
+func (s Sketch) Permute(order []int) (Sketch, error) {
+	if s.Side != Records {
+		return Sketch{}, fmt.Errorf("permuting a %s: only records have an order", s)
+	}
+	if len(order) != s.Rows {
+		return Sketch{}, fmt.Errorf("permuting %d rows: an order of %d", s.Rows, len(order))
+	}
+	taken := make([]bool, len(order))
+	for _, from := range order {
+		if from < 0 || from >= len(order) || taken[from] {
+			return Sketch{}, fmt.Errorf("permuting %d rows: not a permutation", len(order))
+		}
+		taken[from] = true
+	}
+	out := Sketch{Side: s.Side, Rows: s.Rows, Cols: s.Cols, Data: make([]int64, 0, len(s.Data))}
+	for _, from := range order {
+		out.Data = append(out.Data, s.Row(from)...)
+	}
+	return out, nil
 }

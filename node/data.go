@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -208,13 +209,20 @@ type exact struct {
 	note     string
 }
 
-func (r *service) project(ctx context.Context, src *source, builders []*release.Builder) (*exact, error) {
+func (r *service) project(ctx context.Context, src *source, job session.MakeRelease) (*exact, error) {
+	var builders []*release.Builder
+	for _, plan := range src.plans {
+		b, err := plan.NewBuilder(job.Seed, max(r.Workers, 1))
+		if err != nil {
+			return nil, err
+		}
+		builders = append(builders, b)
+	}
 	out := &exact{}
 	keep := false
 	for _, plan := range src.plans {
 		keep = keep || plan.Sketch().Side == sketch.Records
 	}
-	entries := src.schema.Entries()
 	var values []int64
 	summary, err := r.pass(ctx, src, func(b dataset.Batch) error {
 		if keep {
@@ -223,12 +231,7 @@ func (r *service) project(ctx context.Context, src *source, builders []*release.
 			}
 		}
 		for i, builder := range builders {
-			values = values[:0]
-			for row := range b.IDs {
-				for _, at := range src.picks[i] {
-					values = append(values, b.Values[row*entries+at])
-				}
-			}
+			values = b.Pick(values[:0], src.picks[i])
 			if err := builder.Add(b.IDs, values); err != nil {
 				return fmt.Errorf("sketch %d: %w", i+1, err)
 			}

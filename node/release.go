@@ -23,6 +23,7 @@ import (
 //
 //	project → debit durably → draw noise → store durably → (only then) send
 //
+// Where the steward is asked, what was projected is held until the decision (held.go).
 // A crash before the debit leaves nothing. A crash after it leaves a debit that
 // the next run finds and does not repeat; the noise is drawn then, for the first
 // time that anything can leave. A crash after the store leaves the release,
@@ -43,18 +44,11 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	if err != nil {
 		return nil, err
 	}
-	var builders []*release.Builder
-	for _, plan := range src.plans {
-		b, err := plan.NewBuilder(job.Seed, max(r.Workers, 1))
-		if err != nil {
-			return nil, err
-		}
-		builders = append(builders, b)
-	}
-	exact, err := r.project(ctx, src, builders)
+	exact, unlock, err := r.sketched(ctx, src, job)
 	if err != nil {
 		return nil, err
 	}
+	defer unlock()
 	if err := r.acceptable(src, exact.records); err != nil {
 		return nil, err
 	}

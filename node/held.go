@@ -15,7 +15,7 @@ import (
 )
 
 // StewardsRelease is what the status of a study waits for while its sketch is held.
-const StewardsRelease = "this party's steward: party release"
+const StewardsRelease = "the steward's release"
 
 // errUndecided reports a held sketch that the steward has not released, or that a
 // command works on.
@@ -37,47 +37,43 @@ func (r *home) held(src *source, seeded agree.Outcome) (*held.Set, error) {
 	return set, nil
 }
 
-// sketched returns the exact sketches that are to be released, and what gives them
-// free: projected from the data, or, where the steward is asked, those that are held
-// and that the steward released. Until then it is errUndecided.
-func (r *service) sketched(ctx context.Context, src *source, job session.MakeRelease) (_ *exact, unlock func(), err error) {
+// lockHeld keeps commands from the held sketch while it is made or released. While one
+// works on it, it is errUndecided.
+func (r *service) lockHeld() (unlock func(), err error) {
 	unlock, err = r.Store.LockHeld(r.study.ID, 0)
 	if errors.Is(err, store.ErrBusy) {
-		return nil, nil, errUndecided
+		return nil, errUndecided
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() {
-		if err != nil {
-			unlock()
-		}
-	}()
+	return unlock, err
+}
+
+// sketched returns the exact sketches that are to be released: projected from the data,
+// or, where the steward is asked, those that are held and that the steward released.
+// Until then it is errUndecided.
+func (r *service) sketched(ctx context.Context, src *source, job session.MakeRelease) (*exact, error) {
 	set, err := r.held(src, agree.Outcome{Seed: job.Seed, T2: job.T2})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if !set.Exists() {
 		if src.site.Release != config.ReleaseAsk {
-			out, err := r.project(ctx, src, job)
-			return out, unlock, err
+			return r.project(ctx, src, job)
 		}
 		if _, err := set.Update(ctx); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	if src.site.Release == config.ReleaseAsk {
 		decided, err := r.Store.Held(r.study.ID).Decided()
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if !decided {
 			r.heldFor(set.Summary())
-			return nil, nil, errUndecided
+			return nil, errUndecided
 		}
 	}
-	out, err := r.taken(set)
-	return out, unlock, err
+	return r.taken(set)
 }
 
 // heldFor tells, once, that the sketch is held.
@@ -95,7 +91,7 @@ func (r *service) taken(set *held.Set) (*exact, error) {
 		return nil, err
 	}
 	if all.Records == 0 {
-		return nil, errNobodyLeft
+		return nil, ErrNobodyLeft
 	}
 	for i := range all.Sketches {
 		if err := all.Sketches[i].Shuffle(r.Entropy); err != nil {
@@ -104,8 +100,6 @@ func (r *service) taken(set *held.Set) (*exact, error) {
 	}
 	return &exact{sketches: all.Sketches, ids: all.IDs, records: all.Records, note: heldText(set.Summary())}, nil
 }
-
-var errNobodyLeft = errors.New("no record is left in the held sketch: there is nothing to release")
 
 // heldText says what is held, in counts.
 func heldText(s held.Summary) string {

@@ -77,7 +77,7 @@ func ReleaseHeld(o SketchOptions) (Holding, error) {
 		case !set.Exists():
 			return held.ErrEmpty
 		case out.Records == 0:
-			return errNobodyLeft
+			return ErrNobodyLeft
 		case o.Now() >= r.study.Deadline:
 			return &session.DeadlineError{What: "the steward's decision", Until: r.study.Deadline}
 		}

@@ -44,11 +44,15 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	if err != nil {
 		return nil, err
 	}
-	exact, unlock, err := r.sketched(ctx, src, job)
+	unlock, err := r.lockHeld()
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
+	exact, err := r.sketched(ctx, src, job)
+	if err != nil {
+		return nil, err
+	}
 	if err := r.acceptable(src, exact.records); err != nil {
 		return nil, err
 	}

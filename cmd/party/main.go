@@ -19,6 +19,8 @@ type commands struct {
 	Identity identityCommand       `cmd:"" help:"Print this node's peer id, for study files."`
 	Study    studyCommands         `cmd:"" help:"Add, explain, approve or decline a study."`
 	Data     dataCommands          `cmd:"" help:"Check the data that answer a study. Nothing leaves."`
+	Sketch   sketchCommand         `cmd:"" help:"Bring a held sketch up to date: add files, withdraw records. Nothing leaves."`
+	Release  releaseCommand        `cmd:"" help:"Let a held sketch go: the steward's decision."`
 	Run      runCommand            `cmd:"" help:"Serve one approved study to its result, then exit."`
 	Serve    serveCommand          `cmd:"" help:"Serve all approved studies until stopped."`
 	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/held"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+type sketchCommand struct {
+	Study    string `arg:"" help:"The beginning of the study's id."`
+	Withdraw string `env:"-" placeholder:"FILE" xor:"what" help:"Take the records of FILE out, which has the columns and the format of the data. Their ids stay out from then on."`
+	Rebuild  bool   `env:"-" xor:"what" help:"Read all data afresh. Withdrawn records stay out."`
+}
+
+// Help is what --help prints beyond the flags.
+func (sketchCommand) Help() string {
+	return `With release: ask under a study in the site file, what was projected under the agreed seed is held here until party release. Until then party sketch STUDY adds the files that have come to the dataset since, and leaves those that are held as they are.
+
+For example: party sketch 01234567 --withdraw consent-withdrawn.csv
+
+The held sketch is as secret as the data. Nothing leaves.`
+}
+
+type heldSketch struct {
+	Study     string      `json:"study"`
+	Name      string      `json:"name"`
+	Changed   bool        `json:"changed"`
+	Records   int64       `json:"records"`
+	Withdrawn int64       `json:"withdrawn"` // ids that stay out
+	Taken     int64       `json:"taken"`     // records that this command took out
+	Clipped   []int64     `json:"clipped"`   // records whose contribution is clipped, by sketch
+	Shards    []heldShard `json:"shards"`
+}
+
+type heldShard struct {
+	Name      string        `json:"name"`
+	SHA256    string        `json:"sha256"`
+	Added     bool          `json:"added"` // by this command
+	Records   int64         `json:"records"`
+	Withdrawn int64         `json:"withdrawn"`
+	Skipped   int64         `json:"skipped"` // left out for a missing value
+	Clipped   []int64       `json:"clipped"` // records, by sketch, as read
+	Columns   []held.Column `json:"columns"` // as read
+}
+
+// Run brings the held sketch up to date.
+func (cmd sketchCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	st, s, err := openStudy(g, cmd.Study)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	index, err := self(st, s)
+	if err != nil {
+		return err
+	}
+	talk := newTalk(c, s, index)
+	o := sketchOptions(st, g, s)
+	o.Observe = talk.observe
+	out, err := node.ChangeHeld(ctx, o, node.HeldChange{Rebuild: cmd.Rebuild, Withdraw: cmd.Withdraw})
+	talk.end()
+	if err != nil {
+		return err
+	}
+	said := newHeldSketch(s, out)
+	return c.Print(said, func(w io.Writer) {
+		said.write(w)
+		c.Say("Nothing has left. Next: party release %s lets it go as it is now.", s.ID.Short())
+	})
+}
+
+func openStudy(g *console.Globals, prefix string) (*store.Store, *study.Study, error) {
+	st, err := g.Open(store.Party)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := console.FindStudy(st, prefix)
+	if err != nil {
+		return nil, nil, errors.Join(err, st.Close())
+	}
+	return st, s, nil
+}
+
+func sketchOptions(st *store.Store, g *console.Globals, s *study.Study) node.SketchOptions {
+	return node.SketchOptions{
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) },
+		Entropy: rand.Reader, Now: console.Now, Study: s, Workers: runtime.GOMAXPROCS(0),
+	}
+}
+
+func newHeldSketch(s *study.Study, h node.Holding) heldSketch {
+	out := heldSketch{
+		Study: s.ID.String(), Name: s.Name, Changed: h.Changed, Records: h.Records, Withdrawn: h.Withdrawn, Taken: h.Taken,
+		Clipped: h.Clipped, Shards: []heldShard{},
+	}
+	for _, one := range h.Shards {
+		out.Shards = append(out.Shards, heldShard{
+			Name: one.Name, SHA256: one.SHA256, Added: slices.Contains(h.Added, one.Name), Records: one.Records,
+			Withdrawn: one.Withdrawn, Skipped: one.Skipped, Clipped: one.Clipped, Columns: one.Columns,
+		})
+	}
+	return out
+}
+
+// write prints the held sketch for people: what it is of, then its shards.
+func (h heldSketch) write(w io.Writer) {
+	changed := "Nothing has changed."
+	switch {
+	case h.Taken > 0:
+		changed = fmt.Sprintf("%s taken out.", counted(h.Taken, "record was", "records were"))
+	case h.Changed:
+		var added int64
+		for _, one := range h.Shards {
+			if one.Added {
+				added++
+			}
+		}
+		changed = fmt.Sprintf("%s read.", counted(added, "shard was", "shards were"))
+	}
+	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): the held sketch is of %s, %s. %s", h.Name, h.Study,
+		counted(h.Records, "record", "records"), counted(h.Withdrawn, "id is withdrawn", "ids are withdrawn"), changed))
+	fmt.Fprintln(w)
+	t := console.NewTable(">records", ">withdrawn", ">left out", ">values clipped", ">missing", ">records clipped", "SHA-256", "shard")
+	for _, one := range h.Shards {
+		var clamped, missing, clipped int64
+		for _, column := range one.Columns {
+			clamped, missing = clamped+column.Clamped, missing+column.Missing
+		}
+		for _, n := range one.Clipped {
+			clipped = max(clipped, n)
+		}
+		t.Add(fmt.Sprint(one.Records), fmt.Sprint(one.Withdrawn), fmt.Sprint(one.Skipped), fmt.Sprint(clamped), fmt.Sprint(missing),
+			fmt.Sprint(clipped), one.SHA256[:8], one.Name)
+	}
+	t.Write(w)
+}
+
+func counted(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

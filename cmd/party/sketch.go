@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"runtime"
 	"slices"
 
@@ -128,8 +129,8 @@ func (h heldSketch) write(w io.Writer) {
 		}
 		changed = fmt.Sprintf("%s read.", counted(added, "shard was", "shards were"))
 	}
-	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): the held sketch is of %s, %s. %s", h.Name, h.Study,
-		counted(h.Records, "record", "records"), counted(h.Withdrawn, "id is withdrawn", "ids are withdrawn"), changed))
+	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %s held, %s withdrawn. %s", h.Name, h.Study,
+		counted(h.Records, "record", "records"), counted(h.Withdrawn, "id", "ids"), changed))
 	fmt.Fprintln(w)
 	t := console.NewTable(">records", ">withdrawn", ">left out", ">values clipped", ">missing", ">records clipped", "SHA-256", "shard")
 	for _, one := range h.Shards {
@@ -141,7 +142,7 @@ func (h heldSketch) write(w io.Writer) {
 			clipped = max(clipped, n)
 		}
 		t.Add(fmt.Sprint(one.Records), fmt.Sprint(one.Withdrawn), fmt.Sprint(one.Skipped), fmt.Sprint(clamped), fmt.Sprint(missing),
-			fmt.Sprint(clipped), one.SHA256[:8], one.Name)
+			fmt.Sprint(clipped), one.SHA256[:8], filepath.Base(one.Name))
 	}
 	t.Write(w)
 }

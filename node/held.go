@@ -49,7 +49,8 @@ func (r *service) lockHeld() (unlock func(), err error) {
 
 // sketched returns the exact sketches that are to be released: projected from the data,
 // or, where the steward is asked, those that are held and that the steward released.
-// Until then it is errUndecided.
+// Until then it is errUndecided. What is held goes also where the site file stopped to
+// ask: records were withdrawn from it.
 func (r *service) sketched(ctx context.Context, src *source, job session.MakeRelease) (*exact, error) {
 	set, err := r.held(src, agree.Outcome{Seed: job.Seed, T2: job.T2})
 	if err != nil {
@@ -120,7 +121,7 @@ func heldText(s held.Summary) string {
 
 // stewardWait is how long one read of the board lasts while the steward is waited
 // for, in seconds: after it the decision is looked for again.
-const stewardWait = 1
+const stewardWait = 3
 
 // awaitSteward reads the board, which may end the wait, until it is time to look for the
 // steward's decision again.

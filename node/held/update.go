@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -55,35 +53,13 @@ func (s *Set) inputs(ctx context.Context) ([]input, error) {
 	}
 	var out []input
 	for _, path := range paths {
-		sum, err := hashFile(ctx, path)
+		sum, err := dataset.HashFile(ctx, path)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, input{path, sum, dataset.Source{Files: []string{path}, CSV: s.Source.CSV}})
+		out = append(out, input{path, sum.String(), dataset.Source{Files: []string{path}, CSV: s.Source.CSV}})
 	}
 	return out, nil
-}
-
-func hashFile(ctx context.Context, path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", &dataset.Error{File: path, Message: "cannot be opened", Err: err}
-	}
-	defer f.Close()
-	h := sha256.New()
-	for buf := make([]byte, 1<<20); ; {
-		if err := context.Cause(ctx); err != nil {
-			return "", fmt.Errorf("reading %s: %w", path, err)
-		}
-		n, err := f.Read(buf)
-		h.Write(buf[:n])
-		if err == io.EOF {
-			return hex.EncodeToString(h.Sum(nil)), nil
-		}
-		if err != nil {
-			return "", &dataset.Error{File: path, Message: "cannot be read", Err: err}
-		}
-	}
 }
 
 // bring makes the Set that of the dataset as it is now.
@@ -215,14 +191,14 @@ func (in input) unchanged(ctx context.Context, read dataset.Summary) error {
 	if in.source.SQL != nil {
 		return nil
 	}
-	sum := read.Digest.String()
-	if read.Digest == (protocol.Digest{}) { // not hashed while it was read
+	sum := read.Digest
+	if sum == (protocol.Digest{}) { // not hashed while it was read
 		var err error
-		if sum, err = hashFile(ctx, in.name); err != nil {
+		if sum, err = dataset.HashFile(ctx, in.name); err != nil {
 			return err
 		}
 	}
-	if sum != in.sha256 {
+	if sum.String() != in.sha256 {
 		return &dataset.Error{File: in.name, Message: "the file changed while it was read", Hint: "try again when its writer has finished"}
 	}
 	return nil

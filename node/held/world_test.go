@@ -100,7 +100,7 @@ func (w *world) options(files Files, dir string) Options {
 	o := Options{
 		Files: files, Study: w.study.ID, T2: sha256.Sum256([]byte("T2")), Seed: seed.FromBytes([32]byte{1, 2, 3}),
 		Dataset: "patients", Source: dataset.Files(filepath.Join(dir, "*.csv")), SpillDir: w.store.Dir(), Entropy: rand.NewChaCha8([32]byte{7}), Workers: 2,
-		Schema: dataset.Schema{ID: []string{"id"}, Missing: study.MissingCentre, Bits: w.study.Bits, MaxRecords: 10000},
+		Schema: dataset.Schema{ID: []string{"id"}, Missing: study.MissingCentre, Bits: w.study.Bits, MaxRecords: 1 << 40},
 	}
 	party, _ := w.study.PartyByName("north")
 	for i := range w.study.Sketches {

@@ -70,8 +70,8 @@ type syncedFile struct{ *os.File }
 // Close ends the file.
 func (w syncedFile) Close() error { return errors.Join(w.Sync(), w.File.Close()) }
 
-// Create begins a file, replacing one of that name which no manifest lists: that of
-// a writer that was killed. Its bytes are durable when its Close returns nil.
+// Create begins a file, replacing one of that name. That must not be one that the
+// manifest lists, but may be that of a writer that was killed. Its bytes are durable when its Close returns nil.
 func (h *Held) Create(name string) (io.WriteCloser, error) {
 	f, err := h.create(name)
 	if err != nil {
@@ -186,6 +186,11 @@ func (h *Held) destroy() error {
 		if os.IsNotExist(err) {
 			return nil
 		}
+		return err
+	}
+	// Without its name the manifest is never seen half overwritten.
+	err := os.Rename(h.path(heldManifestFile), h.path(heldManifestFile+".gone"))
+	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
 	if err := h.sweep(nil); err != nil {

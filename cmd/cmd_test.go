@@ -70,6 +70,7 @@ func TestScripts(t *testing.T) {
 		Setup:               homes,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"approved": putApproved,
+			"awaits":   awaits,
 			"bytes":    writeBytes,
 			"cut":      cutFile,
 			"exits":    exits,

@@ -1,7 +1,9 @@
 package cmd_test
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -125,6 +127,32 @@ func round(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s exits %d", strings.Join(step, " "), code)
 		}
 	}
+}
+
+// awaits NODE TEXT waits until a line of the status of a node's studies holds a text, at
+// most half a minute.
+func awaits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: awaits NODE TEXT")
+	}
+	program, flags := at(args[0])
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(programs, program), append(flags, "status", "--watch")...)
+	cmd.Dir, cmd.Env = ts.MkAbs("."), []string{"HOME=" + ts.Getenv("HOME")}
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	defer cmd.Wait()
+	defer cancel()
+	var said strings.Builder
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if strings.Contains(lines.Text(), args[1]) {
+			return
+		}
+		said.WriteString(lines.Text() + "\n")
+	}
+	ts.Fatalf("status of %s never says %q:\n%s", args[0], args[1], said.String())
 }
 
 // init NODE... initialises nodes.

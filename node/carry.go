@@ -102,7 +102,7 @@ func (p *Party) byHand(ctx context.Context, id protocol.StudyID, news func(*stud
 	if err := r.handle(ctx); err != nil {
 		return c, err
 	}
-	c.Status = r.machine.Status()
+	c.Status = r.status()
 	c.Bundle, err = last(r)
 	return c, err
 }
@@ -119,6 +119,10 @@ func (r *service) handle(ctx context.Context) error {
 	for {
 		for len(r.pending.Run) > 0 && !r.machine.Status().Terminal() {
 			event, err := r.run(ctx, r.pending.Run[0])
+			if errors.Is(err, errUndecided) { // the steward is asked; the rest goes on at the next command
+				r.asking = true
+				return r.show()
+			}
 			if err != nil {
 				return err
 			}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/store"
-	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -30,8 +29,8 @@ func clippedJSON(s *study.Study, sketches []int64) ([]byte, error) {
 }
 
 // readClipped returns the counts by sketch, nil where none were kept.
-func readClipped(st *store.Store, id protocol.StudyID) ([]int64, error) {
-	file, err := st.OpenReleaseFile(id, clippedFile)
+func readClipped(files store.ReleaseDir) ([]int64, error) {
+	file, err := files.Open(clippedFile)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}

@@ -4,8 +4,10 @@ package node_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -18,6 +20,7 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -164,6 +167,127 @@ func TestPartySurvivesEveryKillInOneStudy(t *testing.T) {
 	<-others
 	stop()
 	b.verify(before)
+}
+
+// A party whose sketch waits for its steward is killed when it is held, and again at every
+// step of the release. Meanwhile a late shard comes and records leave. What is stored and
+// sent in the end is of the records that are left, and nothing is held any more.
+func TestHeldSketchSurvivesSIGKILL(t *testing.T) {
+	w := bigSketch
+	w.sketches, w.release = smallSketch.sketches, "ask"
+	b := newBench(t, w, uniform(50))
+	stop := b.serve()
+	defer stop()
+	ctx := b.context()
+	others := make(chan struct{})
+	go func() { defer close(others); b.runAll(ctx, "b", "c") }()
+	die := func(at string) {
+		t.Helper()
+		if err := b.process(ctx, at); !killed(err) {
+			t.Fatalf("the party was to die at %q, and ended with: %v", at, err)
+		}
+	}
+	die("held")
+	check(t, os.WriteFile(b.path("a-late.csv"), []byte("id,x\nID100,0.5\nID101,0.25\n"), 0o600))
+	check(t, os.WriteFile(b.path("gone.csv"), []byte("id,x\nID0,0.0000\n"), 0o600))
+	h := b.change(node.HeldChange{})
+	if len(h.Added) != 1 || h.Records != 52 {
+		t.Errorf("after a late shard: %+v", h)
+	}
+	if h = b.change(node.HeldChange{Withdraw: b.path("gone.csv")}); h.Records != 51 || h.Taken != 1 {
+		t.Errorf("after a withdrawal: %+v", h)
+	}
+	die("held")
+	b.release()
+	die("projected")
+	die("debited")
+	die("stored")
+	if err := b.changes(node.HeldChange{}); !errors.Is(err, node.ErrReleased) {
+		t.Errorf("a change after the release was stored: %v", err)
+	}
+	before := b.stored()
+	check(t, b.process(ctx, ""))
+	<-others
+	stop()
+	b.verify(before)
+	if _, err := os.Stat(filepath.Join(b.path("a"), "held", b.study.ID.String())); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the sketch is still held: %v", err)
+	}
+	st := b.open("a")
+	defer st.Close()
+	r, err := node.Inspect(st, b.study)
+	check(t, err)
+	if r.Records != 51 || !r.Intact {
+		t.Errorf("a release of %d records, intact: %v", r.Records, r.Intact)
+	}
+}
+
+// The study's end destroys what is held: nothing can come of it any more.
+func TestHeldSketchEndsWithTheStudy(t *testing.T) {
+	w := smallSketch
+	w.release = "ask"
+	b := newBench(t, w, uniform(50))
+	stop := b.serve()
+	defer stop()
+	held := filepath.Join(b.path("a"), "held", b.study.ID.String())
+	var others sync.WaitGroup
+	for _, name := range []string{"b", "c"} {
+		others.Go(func() { b.run(b.context(), name, nil) }) // to the result, or to the aggregator's stop
+	}
+	err := b.run(b.context(), "a", func(p node.Progress) {
+		if p.Milestone == node.Held {
+			if _, err := os.Stat(held); err != nil {
+				t.Errorf("nothing is held: %v", err)
+			}
+			b.skew.Store(8000) // past the deadline
+		}
+	})
+	others.Wait()
+	var failed *node.FailedError
+	if !errors.As(err, &failed) {
+		t.Errorf("the party ended with %v", err)
+	}
+	if _, err := os.Stat(held); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the sketch is still held: %v", err)
+	}
+	if err := b.changes(node.HeldChange{}); !errors.Is(err, node.ErrNoSeed) {
+		t.Errorf("a change after the end: %v", err)
+	}
+}
+
+// change changes party a's held sketch.
+func (b *bench) change(c node.HeldChange) node.Holding {
+	b.t.Helper()
+	st := b.open("a")
+	defer st.Close()
+	h, err := node.ChangeHeld(b.t.Context(), b.sketchOptions(st), c)
+	check(b.t, err)
+	return h
+}
+
+// changes is the error of a change of party a's held sketch.
+func (b *bench) changes(c node.HeldChange) error {
+	b.t.Helper()
+	st := b.open("a")
+	defer st.Close()
+	_, err := node.ChangeHeld(b.t.Context(), b.sketchOptions(st), c)
+	return err
+}
+
+// release stores the decision of party a's steward.
+func (b *bench) release() {
+	b.t.Helper()
+	st := b.open("a")
+	defer st.Close()
+	_, err := node.ReleaseHeld(b.sketchOptions(st))
+	check(b.t, err)
+}
+
+func (b *bench) sketchOptions(st *store.Store) node.SketchOptions {
+	return node.SketchOptions{
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
+		Entropy: rand.Reader, Now: b.now, Study: b.study,
+	}
 }
 
 // stored returns party a's release, header first, or nil when there is none.

@@ -37,6 +37,9 @@ func (r *home) source() (*source, error) {
 	if err != nil {
 		return nil, &SiteError{err}
 	}
+	if site.Release == config.ReleaseAsk && drawsEarly(r.study) {
+		return nil, &SiteError{fmt.Errorf("study %s has release: ask, which does not go with mechanism %s: its noise is drawn into the values as they are read, so nothing without noise can be held (take release: auto)", r.study.ID.Short(), r.study.Privacy.Mechanism)}
+	}
 	src := &source{site: site, data: file.Datasets[site.Dataset]}
 	party, _ := r.study.PartyIndex(r.signer.ID())
 	limit := int64(math.MaxInt64)
@@ -216,12 +219,14 @@ func summaryText(s dataset.Summary) string {
 	return text
 }
 
-// exact is all exact sketches of the study, made in one pass over the data.
+// exact is all exact sketches of the study.
 type exact struct {
 	sketches []release.Exact
 	ids      [][]byte // in the order of the file; only where a sketch is of the records side
-	summary  dataset.Summary
-	adding   time.Duration // in which batches were projected; the rest of the pass waits for data
+	records  int64
+	note     string          // what was read and clipped, in counts
+	summary  dataset.Summary // of the pass; zero where the sketch was held
+	adding   time.Duration   // in which batches were projected; the rest of the pass waits for data
 }
 
 // builders makes a builder without records for each sketch.
@@ -258,7 +263,7 @@ func (r *home) project(ctx context.Context, src *source, builders []*release.Bui
 		for i, builder := range builders {
 			own := b.Values
 			if !isAll(src.picks[i], entries) {
-				values = pick(values[:0], b.Values, entries, src.picks[i])
+				values = b.Pick(values[:0], src.picks[i])
 				own = values
 			}
 			if err := builder.Add(b.IDs, own); err != nil {
@@ -270,10 +275,14 @@ func (r *home) project(ctx context.Context, src *source, builders []*release.Bui
 	if err != nil {
 		return nil, err
 	}
+	out.records, out.note = out.summary.Records, summaryText(out.summary)
 	for i, builder := range builders {
 		one, err := builder.Finish(r.Entropy)
 		if err != nil {
 			return nil, fmt.Errorf("sketch %d: %w", i+1, err)
+		}
+		if one.Clipped > 0 {
+			out.note += fmt.Sprintf("; sketch %d: %d records clipped", i+1, one.Clipped)
 		}
 		out.sketches = append(out.sketches, one)
 	}
@@ -288,25 +297,4 @@ func isAll(picks []int, entries int) bool {
 		}
 	}
 	return len(picks) == entries
-}
-
-// pick appends to dst what is picked of each row of n entries.
-func pick(dst, rows []int64, n int, picks []int) []int64 {
-	for ; len(rows) > 0; rows = rows[n:] {
-		for _, at := range picks {
-			dst = append(dst, rows[at])
-		}
-	}
-	return dst
-}
-
-// note says what was read and clipped, in counts.
-func (e *exact) note() string {
-	text := summaryText(e.summary)
-	for i, one := range e.sketches {
-		if one.Clipped > 0 {
-			text += fmt.Sprintf("; sketch %d: %d records clipped", i+1, one.Clipped)
-		}
-	}
-	return text
 }

@@ -14,6 +14,15 @@ var (
 
 	// ErrWithdrawn reports a study that this party withdrew from.
 	ErrWithdrawn = errors.New("this party has withdrawn from the study")
+
+	// ErrReleased reports a change that comes after the release.
+	ErrReleased = errors.New("the release is stored, and a stored release cannot be changed: other records need a new study")
+
+	// ErrNobodyLeft reports a held sketch from which every record was withdrawn.
+	ErrNobodyLeft = errors.New("no record is left in the held sketch: there is nothing to release")
+
+	// ErrNoSeed reports work on a sketch whose seed this party does not hold.
+	ErrNoSeed = errors.New("this party holds no seed of the study: the parties have not agreed on it yet, or the study has ended here")
 )
 
 // ReconstructionError refuses a release without noise from which records could

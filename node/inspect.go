@@ -20,6 +20,7 @@ import (
 type Inspection struct {
 	Study    string            `json:"study"`
 	Name     string            `json:"name"`
+	Party    string            `json:"party"`    // whose it is
 	Envelope string            `json:"envelope"` // id of the signed header
 	T2       string            `json:"t2"`
 	Records  int64             `json:"records"`
@@ -69,21 +70,49 @@ type Bin struct {
 // signed header. It is store.ErrNotFound before a release exists; a damaged
 // sketch is reported in the Inspection, a damaged header is an error.
 func Inspect(st *store.Store, s *study.Study) (Inspection, error) {
-	raw, err := st.ReleaseHeader(s.ID)
-	if err != nil {
-		return Inspection{}, err
-	}
-	e, err := decodeVerified(raw)
-	if err != nil {
-		return Inspection{}, fmt.Errorf("stored release: %w", err)
-	}
 	self, err := st.ID()
 	if err != nil {
 		return Inspection{}, err
 	}
-	party, ok := s.PartyIndex(self)
-	if !ok || e.Sender() != self || e.Study() != s.ID || e.Kind() != protocol.KindRelease {
-		return Inspection{}, errors.New("stored release: the header is not this party's for this study")
+	files := st.Release(s.ID)
+	e, err := releaseEnvelope(files)
+	if err == nil && e.Sender() != self {
+		err = errors.New("stored release: the header is not this party's")
+	}
+	if err != nil {
+		return Inspection{}, err
+	}
+	return InspectFiles(files, s)
+}
+
+// ReleasedStudy returns which study a release says that it is of. Its signature holds.
+func ReleasedStudy(files store.ReleaseDir) (protocol.StudyID, error) {
+	e, err := releaseEnvelope(files)
+	return e.Study(), err
+}
+
+func releaseEnvelope(files store.ReleaseDir) (protocol.Verified, error) {
+	raw, err := files.Header()
+	if err != nil {
+		return protocol.Verified{}, err
+	}
+	e, err := decodeVerified(raw)
+	if err != nil {
+		return e, fmt.Errorf("stored release: %w", err)
+	}
+	return e, nil
+}
+
+// InspectFiles inspects the release of any party of a study where it lies, such as a copy
+// from a backup.
+func InspectFiles(files store.ReleaseDir, s *study.Study) (Inspection, error) {
+	e, err := releaseEnvelope(files)
+	if err != nil {
+		return Inspection{}, err
+	}
+	party, ok := s.PartyIndex(e.Sender())
+	if !ok || e.Study() != s.ID || e.Kind() != protocol.KindRelease {
+		return Inspection{}, errors.New("stored release: the header is not that of a release by a party of this study")
 	}
 	header, err := wire.DecodeRelease(e.Payload())
 	if err == nil {
@@ -92,7 +121,7 @@ func Inspect(st *store.Store, s *study.Study) (Inspection, error) {
 	if err != nil {
 		return Inspection{}, fmt.Errorf("stored release: %w", err)
 	}
-	out := Inspection{Study: s.ID.String(), Name: s.Name, Envelope: e.ID().String(), T2: header.T2.String(), Records: header.Records, Intact: true}
+	out := Inspection{Study: s.ID.String(), Name: s.Name, Party: s.Parties[party].Name, Envelope: e.ID().String(), T2: header.T2.String(), Records: header.Records, Intact: true}
 	person, err := s.PerPerson()
 	if err != nil {
 		return out, err
@@ -100,7 +129,7 @@ func Inspect(st *store.Store, s *study.Study) (Inspection, error) {
 	if e := float64(person.Epsilon); !math.IsInf(e, 0) {
 		out.Person, out.Delta = &e, float64(person.Delta)
 	}
-	clipped, err := readClipped(st, s.ID)
+	clipped, err := readClipped(files)
 	if err != nil {
 		return out, err
 	}
@@ -109,7 +138,7 @@ func Inspect(st *store.Store, s *study.Study) (Inspection, error) {
 		if err != nil {
 			return out, err
 		}
-		one, err := inspectSketch(st, plan, h, header.Records)
+		one, err := inspectSketch(files, plan, h, header.Records)
 		if err != nil {
 			return out, fmt.Errorf("stored sketch %d: %w", i+1, err)
 		}
@@ -122,7 +151,7 @@ func Inspect(st *store.Store, s *study.Study) (Inspection, error) {
 	return out, nil
 }
 
-func inspectSketch(st *store.Store, p release.Plan, h protocol.ReleasedSketch, records int64) (InspectedSketch, error) {
+func inspectSketch(files store.ReleaseDir, p release.Plan, h protocol.ReleasedSketch, records int64) (InspectedSketch, error) {
 	g := p.Noise.Guarantee()
 	out := InspectedSketch{
 		Side: string(h.Side), Family: string(p.Spec().Family), K: p.Spec().K, S: p.Spec().S, Rows: h.Rows, Cols: h.Cols,
@@ -139,7 +168,7 @@ func inspectSketch(st *store.Store, p release.Plan, h protocol.ReleasedSketch, r
 		}
 		out.Exposure = e.String()
 	}
-	file, err := st.OpenReleaseFile(p.Study.ID, sketchFile(p.Index))
+	file, err := files.Open(sketchFile(p.Index))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return out, err
 	}

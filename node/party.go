@@ -113,6 +113,8 @@ type service struct {
 	pending session.Effects // not sent or run yet
 	shown   session.Status
 	vouched bool // the aggregator has seen the ledger's head since this run began
+	asking  bool // the steward decides whether the held sketch is released
+	told    bool // that it is held
 }
 
 // open restores the study's machine from the store.
@@ -217,7 +219,7 @@ func (r *service) step(event session.Event) error {
 
 // show stores and reports the status when it changed.
 func (r *service) show() error {
-	status := r.machine.Status()
+	status := r.status()
 	if sameStatus(status, r.shown) {
 		return nil
 	}
@@ -242,6 +244,9 @@ func (r *service) persist(record session.Record) error {
 		r.Observe(Progress{Study: id, Milestone: Persisted, Kind: e.Kind()})
 		return nil
 	case session.DestroySecrets:
+		if err := r.destroyHeld(); err != nil { // first: the secrets' end is not found twice
+			return err
+		}
 		return r.Store.DestroySecrets(id)
 	case session.AppendBoard:
 		return r.appendBoard(record)
@@ -286,7 +291,7 @@ func (r *service) serve(ctx context.Context) error {
 		case err == nil:
 			retry.reset()
 		case timeIsUp(ctx):
-			return &WaitError{For: waitText(r.study, r.machine.Status()), Err: retry.last}
+			return &WaitError{For: waitText(r.study, r.status()), Err: retry.last}
 		case !transient(err):
 			return err
 		default:
@@ -354,6 +359,9 @@ func (r *service) turn(ctx context.Context) error {
 	}
 	if len(r.pending.Run) > 0 {
 		event, err := r.run(ctx, r.pending.Run[0])
+		if errors.Is(err, errUndecided) {
+			return r.awaitSteward(ctx)
+		}
 		if err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
@@ -30,6 +31,7 @@ import (
 //
 //	debit durably → draw noise and project → store durably → (only then) send
 //
+// Where the steward is asked, what was projected is held until the decision (held.go).
 // A crash before the debit leaves nothing. A crash after it leaves a debit that
 // the next run finds and does not repeat; the noise is drawn then, for the first
 // time that anything can leave. A crash after the store leaves the release,
@@ -50,25 +52,20 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	if err != nil {
 		return nil, err
 	}
-	builders, err := r.builders(src, job.Seed)
+	unlock, err := r.lockHeld()
 	if err != nil {
 		return nil, err
 	}
-	early := r.study.Privacy.Mechanism == dp.RandomisedResponse
-	if early {
-		if err := r.randomise(ctx, src, builders); err != nil {
-			return nil, err
-		}
-	}
-	exact, err := r.project(ctx, src, builders)
+	defer unlock()
+	exact, err := r.sketched(ctx, src, job)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.acceptable(src, exact.summary.Records); err != nil {
+	if err := r.acceptable(src, exact.records); err != nil {
 		return nil, err
 	}
-	r.Observe(Progress{Study: r.study.ID, Milestone: Projected, Note: exact.note()})
-	if !early {
+	r.Observe(Progress{Study: r.study.ID, Milestone: Projected, Note: exact.note})
+	if !drawsEarly(r.study) {
 		if err := r.debit(ctx, src); err != nil {
 			return nil, err
 		}
@@ -79,6 +76,9 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	}
 	return session.ReleaseStored{Header: header}, nil
 }
+
+// drawsEarly reports that the noise is in the values before they are projected.
+func drawsEarly(s *study.Study) bool { return s.Privacy.Mechanism == dp.RandomisedResponse }
 
 // randomise debits the ledger and lets the builders draw their noise. That the data can
 // be read was found out before the party's first message.
@@ -129,7 +129,7 @@ func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelea
 	if err != nil {
 		return protocol.Verified{}, err
 	}
-	header := protocol.Release{T2: job.T2, Records: exact.summary.Records, Sketches: described}
+	header := protocol.Release{T2: job.T2, Records: exact.records, Sketches: described}
 	counts, err := clippedJSON(r.study, exact.clipped())
 	if err != nil {
 		return protocol.Verified{}, err

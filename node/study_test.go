@@ -52,6 +52,7 @@ type terms struct {
 	analyses  string // YAML list
 	caps      string // YAML map; default: attribute ε = 1
 	accept    bool
+	release   string           // of party a; default: auto
 	expires   protocol.Instant // default: an hour from now
 	deadline  protocol.Instant // default: two hours from now
 }
@@ -77,7 +78,11 @@ func newBench(t *testing.T, w terms, data func(party int) string) *bench {
 		w.caps = "{attribute: {epsilon: 1}}"
 	}
 	for _, p := range b.parties {
-		site := fmt.Sprintf("datasets:\n  d: {source: %s.csv, caps: %s}\nstudies:\n  %s: {dataset: d, accept_reconstruction: %v}\n", p, w.caps, s.ID, w.accept)
+		source, release := p+".csv", "auto"
+		if p == "a" && w.release != "" {
+			source, release = "a*.csv", w.release
+		}
+		site := fmt.Sprintf("datasets:\n  d: {source: %s, caps: %s}\nstudies:\n  %s: {dataset: d, accept_reconstruction: %v, release: %s}\n", source, w.caps, s.ID, w.accept, release)
 		check(t, os.WriteFile(b.path(p+".yaml"), []byte(site), 0o600))
 		st := b.open(p)
 		check(t, st.PutStudy(s.ID, s.Source, now()))

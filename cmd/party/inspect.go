@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -14,24 +16,17 @@ import (
 )
 
 type inspectCommand struct {
-	Study string `arg:"" help:"The beginning of the study's id."`
+	Release string `arg:"" name:"study" help:"The beginning of the study's id; or the directory of a release of a study that is here, such as a copy of releases/ID of a state directory."`
 }
 
-// Run prints what the stored release says, and fails where it is damaged.
+// Run prints what a stored release says, and fails where it is damaged.
 func (cmd inspectCommand) Run(c *console.Console, g *console.Globals) error {
 	st, err := g.OpenReadOnly(store.Party)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	s, err := console.FindStudy(st, cmd.Study)
-	if err != nil {
-		return err
-	}
-	r, err := node.Inspect(st, s)
-	if errors.Is(err, store.ErrNotFound) {
-		return console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no release here yet: party run %s makes it", s.Name, s.ID.Short(), s.ID.Short()))
-	}
+	r, err := cmd.inspect(st)
 	if err != nil {
 		return err
 	}
@@ -44,8 +39,42 @@ func (cmd inspectCommand) Run(c *console.Console, g *console.Globals) error {
 	return nil
 }
 
+// inspect takes a directory, or a prefix of a stored study's id.
+func (cmd inspectCommand) inspect(st *store.Store) (node.Inspection, error) {
+	if info, err := os.Stat(cmd.Release); err == nil {
+		dir := store.ReleaseDir(cmd.Release)
+		if !info.IsDir() { // one of its files
+			dir = store.ReleaseDir(filepath.Dir(cmd.Release))
+		}
+		return inspectDir(st, dir)
+	}
+	s, err := console.FindStudy(st, cmd.Release)
+	if err != nil {
+		return node.Inspection{}, err
+	}
+	r, err := node.Inspect(st, s)
+	if errors.Is(err, store.ErrNotFound) {
+		return r, console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no release here yet: party run %s makes it", s.Name, s.ID.Short(), s.ID.Short()))
+	}
+	return r, err
+}
+
+// inspectDir inspects a release where it lies. What its numbers mean is in the study's
+// file, which must be in the store.
+func inspectDir(st *store.Store, dir store.ReleaseDir) (node.Inspection, error) {
+	id, err := node.ReleasedStudy(dir)
+	if err != nil {
+		return node.Inspection{}, console.WithCode(console.Usage, fmt.Errorf("%s holds no release: reading its header: %w", dir, err))
+	}
+	s, err := console.FindStudy(st, id.String())
+	if err != nil {
+		return node.Inspection{}, fmt.Errorf("the release in %s: %w", dir, err)
+	}
+	return node.InspectFiles(dir, s)
+}
+
 func writeInspection(w io.Writer, r node.Inspection) {
-	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): the release of %d records.", r.Name, r.Study, r.Records))
+	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): the release of %d records by %s.", r.Name, r.Study, r.Records, r.Party))
 	fmt.Fprintf(w, "  signed header  %s\n  transcript T2  %s\n", r.Envelope, r.T2)
 	if r.Person != nil {
 		fmt.Fprintf(w, "  per person     %v, over all of the study's releases about one\n", dp.Budget{Epsilon: dp.Epsilon(*r.Person), Delta: dp.Delta(r.Delta)})

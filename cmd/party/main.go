@@ -20,7 +20,8 @@ type commands struct {
 	Study    studyCommands         `cmd:"" help:"Add, explain, approve or decline a study."`
 	Plan     planCommand           `cmd:"" help:"Forecast how far a study's answers will err, and what it would cost. Nothing leaves."`
 	Data     dataCommands          `cmd:"" help:"Check the data that answer a study. Nothing leaves."`
-	Sketch   sketchCommand         `cmd:"" help:"Rehearse the release of a study: say what would leave, and throw it away."`
+	Sketch   sketchCommand         `cmd:"" help:"Bring a held sketch up to date: add files, withdraw records; or rehearse a release. Nothing leaves."`
+	Release  releaseCommand        `cmd:"" help:"Let a held sketch go: the steward's decision."`
 	Run      runCommand            `cmd:"" help:"Serve one approved study to its result, then exit."`
 	Serve    serveCommand          `cmd:"" help:"Serve all approved studies until stopped."`
 	Doctor   doctorCommand         `cmd:"" help:"Check state, site file and the way to the aggregators, and say what to do."`

@@ -121,7 +121,7 @@ func logProgress(logger *slog.Logger) node.Observer {
 		switch p.Milestone {
 		case node.Waiting:
 			logger.Info("study", "study", study, "state", p.Status.State, "waits_for", p.Status.WaitFor)
-		case node.Checked, node.Projected:
+		case node.Checked, node.Held, node.Projected:
 			logger.Info("data "+string(p.Milestone), "study", study, "note", p.Note)
 		case node.Persisted:
 			logger.Debug("message stored", "study", study, "kind", p.Kind)

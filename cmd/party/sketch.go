@@ -3,101 +3,159 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/held"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 type sketchCommand struct {
-	Study  string `arg:"" help:"The beginning of the study's id."`
-	DryRun bool   `env:"-" required:"" help:"Make the release under a seed of its own, say what would leave and what it would cost, and throw it away."`
+	Study    string `arg:"" help:"The beginning of the study's id."`
+	Withdraw string `env:"-" placeholder:"FILE" xor:"what" help:"Take the records of FILE out, which has the columns and the format of the data. Their ids stay out from then on."`
+	DryRun   bool   `env:"-" xor:"what" help:"Make the whole release under a seed of its own, say what would leave and what it would cost, and throw it away. Needs neither approval nor network."`
+	Rebuild  bool   `env:"-" xor:"what" help:"Read all data afresh. Withdrawn records stay out."`
 }
 
-// Run rehearses the release. It needs no approval, and no network.
+// Help is what --help prints beyond the flags.
+func (sketchCommand) Help() string {
+	return `With release: ask under a study in the site file, what was projected under the agreed seed is held here until party release. Until then party sketch STUDY adds the files that have come to the dataset since, and leaves those that are held as they are.
+
+For example: party sketch 01234567 --withdraw consent-withdrawn.csv
+
+The held sketch is as secret as the data. Nothing leaves.
+
+party sketch STUDY --dry-run rehearses the release of any study instead.`
+}
+
+type heldSketch struct {
+	Study     string      `json:"study"`
+	Name      string      `json:"name"`
+	Changed   bool        `json:"changed"`
+	Records   int64       `json:"records"`
+	Withdrawn int64       `json:"withdrawn"` // ids that stay out
+	Taken     int64       `json:"taken"`     // records that this command took out
+	Clipped   []int64     `json:"clipped"`   // records whose contribution is clipped, by sketch
+	Shards    []heldShard `json:"shards"`
+}
+
+type heldShard struct {
+	Name      string        `json:"name"`
+	SHA256    string        `json:"sha256"`
+	Added     bool          `json:"added"` // by this command
+	Records   int64         `json:"records"`
+	Withdrawn int64         `json:"withdrawn"`
+	Skipped   int64         `json:"skipped"` // left out for a missing value
+	Clipped   []int64       `json:"clipped"` // records, by sketch, as read
+	Columns   []held.Column `json:"columns"` // as read
+}
+
+// Run brings the held sketch up to date, or rehearses the release.
 func (cmd sketchCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
-	st, err := g.OpenReadOnly(store.Party)
+	if cmd.DryRun {
+		return cmd.rehearse(ctx, c, g)
+	}
+	st, s, err := openStudy(g, cmd.Study)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	s, err := console.FindStudy(st, cmd.Study)
-	if err != nil {
-		return err
-	}
 	index, err := self(st, s)
 	if err != nil {
 		return err
 	}
 	talk := newTalk(c, s, index)
-	defer talk.end()
-	r, refusal, err := node.Rehearse(ctx, node.DataOptions{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
-		Observe: talk.observe, Entropy: rand.Reader, Workers: runtime.GOMAXPROCS(0),
-	})
+	o := sketchOptions(st, g, s)
+	o.Observe = talk.observe
+	out, err := node.ChangeHeld(ctx, o, node.HeldChange{Rebuild: cmd.Rebuild, Withdraw: cmd.Withdraw})
+	talk.end()
 	if err != nil {
 		return err
 	}
-	talk.end()
-	if err := c.Print(r, func(w io.Writer) { writeRehearsal(w, r) }); err != nil {
-		return err
-	}
-	return refusal
+	said := newHeldSketch(s, out)
+	return c.Print(said, func(w io.Writer) {
+		said.write(w)
+		c.Say("Nothing has left. Next: party release %s lets it go as it is now.", s.ID.Short())
+	})
 }
 
-// writeRehearsal prints a rehearsal for people.
-func writeRehearsal(w io.Writer, r node.Rehearsal) {
-	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %d bytes would leave, made of %d records of dataset %q; %d records left out for a missing value.",
-		r.Name, r.Study, r.Bytes, r.Records, r.Dataset, r.Skipped))
-	for i, s := range r.Sketches {
-		fmt.Fprintln(w)
-		console.Paragraph(w, "", fmt.Sprintf("Sketch %d: %s side, %s: %d × %d entries of %d bytes, %d bytes; %d records clipped.",
-			i+1, s.Side, s.Projection, s.Rows, s.Cols, s.Width, s.Bytes, s.Clipped))
-		console.Paragraph(w, "  ", fmt.Sprintf("%s: a standard deviation of %s units in each entry.", capital(s.Noise), console.Brief(s.Deviation)))
-		console.Paragraph(w, "  ", s.Statement)
+func openStudy(g *console.Globals, prefix string) (*store.Store, *study.Study, error) {
+	st, err := g.Open(store.Party)
+	if err != nil {
+		return nil, nil, err
 	}
-	fmt.Fprintln(w)
-	columns := console.NewTable("column", ">clipped", ">missing")
-	for _, f := range r.Columns {
-		columns.Add(f.Name, fmt.Sprint(f.Clipped), fmt.Sprint(f.Missing))
+	s, err := console.FindStudy(st, prefix)
+	if err != nil {
+		return nil, nil, errors.Join(err, st.Close())
 	}
-	columns.Write(w)
-	fmt.Fprintln(w)
-	accounts := console.NewTable("budget per", ">ε before", ">ε after", ">of cap", ">at δ")
-	for _, a := range r.Budget {
-		limit := "no cap"
-		if a.Cap != nil {
-			limit = console.Brief(*a.Cap)
+	return st, s, nil
+}
+
+func sketchOptions(st *store.Store, g *console.Globals, s *study.Study) node.SketchOptions {
+	return node.SketchOptions{
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) },
+		Entropy: rand.Reader, Now: console.Now, Study: s, Workers: runtime.GOMAXPROCS(0),
+	}
+}
+
+func newHeldSketch(s *study.Study, h node.Holding) heldSketch {
+	out := heldSketch{
+		Study: s.ID.String(), Name: s.Name, Changed: h.Changed, Records: h.Records, Withdrawn: h.Withdrawn, Taken: h.Taken,
+		Clipped: h.Clipped, Shards: []heldShard{},
+	}
+	for _, one := range h.Shards {
+		out.Shards = append(out.Shards, heldShard{
+			Name: one.Name, SHA256: one.SHA256, Added: slices.Contains(h.Added, one.Name), Records: one.Records,
+			Withdrawn: one.Withdrawn, Skipped: one.Skipped, Clipped: one.Clipped, Columns: one.Columns,
+		})
+	}
+	return out
+}
+
+// write prints the held sketch for people: what it is of, then its shards.
+func (h heldSketch) write(w io.Writer) {
+	changed := "Nothing has changed."
+	switch {
+	case h.Taken > 0:
+		changed = fmt.Sprintf("%s taken out.", counted(h.Taken, "record was", "records were"))
+	case h.Changed:
+		var added int64
+		for _, one := range h.Shards {
+			if one.Added {
+				added++
+			}
 		}
-		accounts.Add(a.Unit, bounded(a.Before), bounded(a.After), limit, console.Brief(a.Delta))
+		changed = fmt.Sprintf("%s read.", counted(added, "shard was", "shards were"))
 	}
-	accounts.Write(w)
+	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %s held, %s withdrawn. %s", h.Name, h.Study,
+		counted(h.Records, "record", "records"), counted(h.Withdrawn, "id", "ids"), changed))
 	fmt.Fprintln(w)
-	t := r.Seconds
-	console.Paragraph(w, "", fmt.Sprintf("Reading and projecting took %.2f s (%.2f s of it projecting), noise %.2f s, encoding %.2f s.", t.Pass, t.Project, t.Noise, t.Encode))
-	verdict := "Policy and budget would allow the release."
-	if !r.Allowed {
-		verdict = "Policy or budget would refuse the release."
+	t := console.NewTable(">records", ">withdrawn", ">left out", ">values clipped", ">missing", ">records clipped", "SHA-256", "shard")
+	for _, one := range h.Shards {
+		var clamped, missing, clipped int64
+		for _, column := range one.Columns {
+			clamped, missing = clamped+column.Clamped, missing+column.Missing
+		}
+		for _, n := range one.Clipped {
+			clipped = max(clipped, n)
+		}
+		t.Add(fmt.Sprint(one.Records), fmt.Sprint(one.Withdrawn), fmt.Sprint(one.Skipped), fmt.Sprint(clamped), fmt.Sprint(missing),
+			fmt.Sprint(clipped), one.SHA256[:8], filepath.Base(one.Name))
 	}
-	fmt.Fprintln(w, verdict+" Nothing was spent, nothing is kept, nothing has left.")
+	t.Write(w)
 }
 
-// bounded prints an ε, or that there is none.
-func bounded(epsilon *float64) string {
-	if epsilon == nil {
-		return "unbounded"
+func counted(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
 	}
-	return console.Brief(*epsilon)
-}
-
-// capital begins a sentence; the first character is ASCII.
-func capital(text string) string {
-	if text == "" || text[0] < 'a' || text[0] > 'z' {
-		return text
-	}
-	return string(text[0]-'a'+'A') + text[1:]
+	return fmt.Sprintf("%d %s", n, many)
 }

@@ -44,6 +44,9 @@ func (t *talk) observe(p node.Progress) {
 		t.say("the data fit the study: " + p.Note)
 	case node.Waiting:
 		t.waits(p.Status)
+	case node.Held:
+		t.say("the sketch is held: " + p.Note)
+		t.say("waits for party release " + t.study.ID.Short() + "; until then party sketch " + t.study.ID.Short() + " adds and withdraws records")
 	case node.Projected:
 		t.say("sketched: " + p.Note)
 	case node.Debited:

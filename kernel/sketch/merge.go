@@ -84,3 +84,26 @@ func Add(sketches ...Sketch) (Sketch, error) {
 	}
 	return out, nil
 }
+
+// Subtract takes part away from whole entry by entry: what the sketch of a set of
+// records becomes when some of them leave it, exactly, if part is their sketch under
+// the same rows of R. It refuses other sides and shapes, and differences that int64
+// does not hold.
+func Subtract(whole, part Sketch) (Sketch, error) {
+	for i, s := range []Sketch{whole, part} {
+		if err := s.check(); err != nil {
+			return Sketch{}, fmt.Errorf("subtracting sketches: sketch %d: %w", i+1, err)
+		}
+	}
+	if part.Side != whole.Side || part.Rows != whole.Rows || part.Cols != whole.Cols {
+		return Sketch{}, fmt.Errorf("subtracting sketches: a %s from a %s", part, whole)
+	}
+	out := Sketch{Side: whole.Side, Rows: whole.Rows, Cols: whole.Cols, Data: make([]int64, len(whole.Data))}
+	for j, v := range part.Data {
+		if v > 0 && whole.Data[j] < math.MinInt64+v || v < 0 && whole.Data[j] > math.MaxInt64+v {
+			return Sketch{}, fmt.Errorf("subtracting sketches: entry (%d, %d) overflows", j/part.Cols+1, j%part.Cols+1)
+		}
+		out.Data[j] = whole.Data[j] - v
+	}
+	return out, nil
+}

@@ -80,35 +80,6 @@ func (b *RecordsBuilder) Row(i int) []int64 {
 	panic(fmt.Sprintf("sketch: row %d of %d", i, b.records))
 }
 
-// Permute reorders the rows: row i becomes what row order[i] was. It refuses an
-// order that is not a permutation of all rows. Callers release rows in a secret
-// order, so that a position says nothing about a record.
-func (b *RecordsBuilder) Permute(order []int) error {
-	if len(order) != b.Records() {
-		return fmt.Errorf("permuting %d rows: an order of %d", b.Records(), len(order))
-	}
-	taken := make([]bool, len(order))
-	for _, from := range order {
-		if from < 0 || from >= len(order) || taken[from] {
-			return fmt.Errorf("permuting %d rows: not a permutation", len(order))
-		}
-		taken[from] = true
-	}
-	k := b.fixed.Spec().K
-	rows := make([][]int64, 0, b.records)
-	for _, batch := range b.batches {
-		for row := range slices.Chunk(batch, k) {
-			rows = append(rows, row)
-		}
-	}
-	data := make([]int64, 0, b.records*k)
-	for _, from := range order {
-		data = append(data, rows[from]...)
-	}
-	b.batches = [][]int64{data}
-	return nil
-}
-
 // Sketch hands over the rows, m × k, and leaves the builder without records.
 func (b *RecordsBuilder) Sketch() Sketch {
 	s := Sketch{Side: Records, Rows: b.records, Cols: b.fixed.Spec().K}
@@ -119,4 +90,28 @@ func (b *RecordsBuilder) Sketch() Sketch {
 	}
 	b.batches, b.records = nil, 0
 	return s
+}
+
+// Permute returns a records-side sketch with its rows in another order: row i is what
+// row order[i] was. It refuses an order that is not a permutation of all rows. Callers
+// release rows in a secret order, so that a position says nothing about a record.
+func (s Sketch) Permute(order []int) (Sketch, error) {
+	if s.Side != Records {
+		return Sketch{}, fmt.Errorf("permuting a %s: only records have an order", s)
+	}
+	if len(order) != s.Rows {
+		return Sketch{}, fmt.Errorf("permuting %d rows: an order of %d", s.Rows, len(order))
+	}
+	taken := make([]bool, len(order))
+	for _, from := range order {
+		if from < 0 || from >= len(order) || taken[from] {
+			return Sketch{}, fmt.Errorf("permuting %d rows: not a permutation", len(order))
+		}
+		taken[from] = true
+	}
+	out := Sketch{Side: s.Side, Rows: s.Rows, Cols: s.Cols, Data: make([]int64, 0, len(s.Data))}
+	for _, from := range order {
+		out.Data = append(out.Data, s.Row(from)...)
+	}
+	return out, nil
 }

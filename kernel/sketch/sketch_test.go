@@ -59,6 +59,60 @@ func TestAddRefusesOverflow(t *testing.T) {
 	}
 }
 
+func TestSubtractRefuses(t *testing.T) {
+	c23, short := shaped(Columns, 2, 3), Sketch{Side: Columns, Rows: 2, Cols: 3, Data: make([]int64, 5)}
+	for _, c := range []struct {
+		name, want  string
+		whole, part Sketch
+	}{
+		{"other shape", "a columns sketch of 3 × 2 from a columns sketch of 2 × 3", c23, shaped(Columns, 3, 2)},
+		{"other side", "a records sketch", c23, shaped(Records, 2, 3)},
+		{"whole without data", "sketch 1: columns sketch of 2 × 3 has 5 entries, want 6", short, c23},
+		{"part without data", "sketch 2", c23, short},
+		{"nothing", "unknown side", Sketch{}, Sketch{}},
+	} {
+		if _, err := Subtract(c.whole, c.part); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestSubtractRefusesOverflow(t *testing.T) {
+	one := func(v int64) Sketch { return Sketch{Side: Columns, Rows: 1, Cols: 1, Data: []int64{v}} }
+	for _, c := range []struct {
+		a, b int64
+		ok   bool
+	}{
+		{math.MinInt64, 0, true}, {math.MinInt64, math.MinInt64, true}, {math.MaxInt64, math.MaxInt64, true}, {-1, math.MinInt64, true},
+		{math.MinInt64, 1, false}, {-2, math.MaxInt64, false}, {math.MaxInt64, -1, false}, {0, math.MinInt64, false}, {math.MaxInt64, math.MinInt64, false},
+	} {
+		whole, part := one(c.a), one(c.b)
+		s, err := Subtract(whole, part)
+		if (err == nil) != c.ok || err == nil && s.Data[0] != c.a-c.b {
+			t.Errorf("%d - %d: %v, %v", c.a, c.b, s.Data, err)
+		}
+		if whole.Data[0] != c.a || part.Data[0] != c.b {
+			t.Errorf("%d - %d changed what it was given", c.a, c.b)
+		}
+	}
+}
+
+func TestPermuteRefuses(t *testing.T) {
+	r := shaped(Records, 2, 3)
+	for _, c := range []struct {
+		want  string
+		s     Sketch
+		order []int
+	}{
+		{"an order of 1", r, []int{0}}, {"not a permutation", r, []int{0, 0}}, {"permuting 2 rows", r, []int{0, 2}},
+		{"not a permutation", r, []int{-1, 0}}, {"only records have an order", shaped(Columns, 2, 3), []int{0, 1}},
+	} {
+		if _, err := c.s.Permute(c.order); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v of a %s: %v, want %q", c.order, c.s, err, c.want)
+		}
+	}
+}
+
 // A merged sketch shares no memory with its parts.
 func TestMergeCopies(t *testing.T) {
 	part := Sketch{Side: Records, Rows: 1, Cols: 1, Data: []int64{5}}

@@ -46,6 +46,7 @@ studies:
     dataset: patients
     columns: {income: INCOME_EUR, age: "AGE, years"}
     accept_reconstruction: true
+    release: ask
 datasets:
   patients:
     source: data/patients.csv
@@ -76,6 +77,7 @@ log: {level: warn, format: json}
 			Dataset:              "patients",
 			Columns:              map[string]string{"income": "INCOME_EUR", "age": "AGE, years"},
 			AcceptReconstruction: true,
+			Release:              ReleaseAsk,
 			where:                path + ":4",
 		}},
 		Log: Log{Level: slog.LevelWarn, Format: LogJSON},
@@ -136,6 +138,7 @@ func TestPartyErrors(t *testing.T) {
 		"no dataset":        {study + "columns: {}", `:3: study 01234567 has no dataset (add: dataset: NAME)`},
 		"unknown dataset":   {"datasets: {patients: {source: x}}" + study + "dataset: patient", `:3: study 01234567 names dataset "patient", which is not under datasets (did you mean "patients"?)`},
 		"study twice":       {"datasets: {a: {source: x}}" + study + "dataset: a\n  " + strings.ToUpper(testID) + ":\n    dataset: a", `:5: study 01234567 is listed twice`},
+		"release word":      {study + "release: later", `:4: want one of auto, ask, not "later"`},
 		"boolean word":      {study + "accept_reconstruction: yes", `:4: want one of false, true, not "yes"`},
 		"column to nothing": {study + "columns: {age: }", `:4: want a text`},
 		"anchor":            {"datasets:\n  a: &x {source: x}\n  b: *x", `:2: anchors and aliases are not allowed: write the value out`},

@@ -53,9 +53,19 @@ type StudySite struct {
 	// AcceptReconstruction is the steward's yes to a release whose plan says that
 	// records could be reconstructed from it.
 	AcceptReconstruction bool
+	// Release says when the exact sketch becomes the release. Default: ReleaseAuto.
+	Release ReleaseMode
 
 	where string // file and line, for errors
 }
+
+// ReleaseMode is when a party noises its sketch and sends it.
+type ReleaseMode string
+
+const (
+	ReleaseAuto ReleaseMode = "auto" // as soon as the seed is agreed
+	ReleaseAsk  ReleaseMode = "ask"  // when the steward says so; until then the data may change
+)
 
 // LoadParty reads a site file. An empty path means the default one, and so does its
 // name: that file may be absent, which is an empty site file. Any other must exist.
@@ -189,10 +199,11 @@ func (p *Party) parseStudy(s source, key, value *yaml.Node) error {
 	if _, twice := p.Studies[id]; twice {
 		return s.errorf(key, "study %s is listed twice", id.Short())
 	}
-	site := StudySite{Columns: make(map[string]string), where: fmt.Sprintf("%s:%d", s.path, key.Line)}
+	site := StudySite{Columns: make(map[string]string), Release: ReleaseAuto, where: fmt.Sprintf("%s:%d", s.path, key.Line)}
 	err = s.fields(value, fields{
 		"dataset":               s.text(&site.Dataset),
 		"accept_reconstruction": s.boolean(&site.AcceptReconstruction),
+		"release":               oneOf(s, &site.Release, []ReleaseMode{ReleaseAuto, ReleaseAsk}),
 		"columns": func(n *yaml.Node) error {
 			return s.entries(n, func(key, value *yaml.Node) error {
 				var header string

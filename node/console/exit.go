@@ -8,6 +8,7 @@ import (
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/bundle"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/held"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
@@ -55,21 +56,21 @@ func CodeOf(err error) Code {
 		return c.code
 	case isAny[*ledger.Exceeded](err), isAny[*node.NoBudgetError](err), isAny[*node.LedgerRolledBackError](err):
 		return Budget
-	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn), isAny[*node.ReconstructionError](err):
+	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn, node.ErrReleased, node.ErrNobodyLeft), isAny[*node.ReconstructionError](err):
 		return Refused
 	case disagreement(err):
 		return Disagreement
 	case isAny[*node.WaitError](err):
 		return waitCode(err)
-	case isAny[*session.DeadlineError](err):
+	case isAny[*session.DeadlineError](err), isOneOf(err, node.ErrNoSeed, held.ErrEmpty):
 		return Absent
 	case turnedAway(err), isOneOf(err, p2p.ErrUnreachable, p2p.ErrRefusedPeer, p2p.ErrInterrupted):
 		return Connection
 	case isAny[*session.StoppedError](err), isAny[*protocol.Fault](err), isAny[*p2p.Refusal](err),
 		isOneOf(err, session.ErrRolledBack, session.ErrBoardRewritten):
 		return Failed
-	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err),
-		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, store.ErrNotFound, store.ErrNoStore, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrConflict):
+	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err), isAny[*held.StaleError](err),
+		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, store.ErrNotFound, store.ErrNoStore, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrBusy, store.ErrConflict):
 		return Usage
 	case isOneOf(err, context.Canceled, context.DeadlineExceeded):
 		return Absent

@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/held"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
@@ -61,6 +62,12 @@ func TestCodeOf(t *testing.T) {
 		"not approved":          {node.ErrNotApproved, console.Refused},
 		"withdrawn":             {node.ErrWithdrawn, console.Refused},
 		"reconstruction":        {&node.ReconstructionError{}, console.Refused},
+		"after the release":     {node.ErrReleased, console.Refused},
+		"nobody left":           {node.ErrNobodyLeft, console.Refused},
+		"no seed yet":           {node.ErrNoSeed, console.Absent},
+		"nothing held yet":      {held.ErrEmpty, console.Absent},
+		"stale held sketch":     {&held.StaleError{Problem: "a.csv is gone"}, console.Usage},
+		"held sketch in use":    {store.ErrBusy, console.Usage},
 		"cap exceeded":          {&ledger.Exceeded{Dataset: "d"}, console.Budget},
 		"no cap":                {&node.NoBudgetError{Dataset: "d"}, console.Budget},
 		"version":               {p2p.Refuse(p2p.CodeVersion, ""), console.Disagreement},

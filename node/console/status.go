@@ -75,6 +75,8 @@ func (cmd StatusCommand) next(c *Console, all []node.Snapshot) {
 		switch {
 		case s.State == added && cmd.Role == store.Party:
 			c.Say("Next: party study explain %s, then party study approve %s", short, short)
+		case s.WaitFor == node.StewardsRelease:
+			c.Say("Next: party release %s, or first party sketch %s", short, short)
 		case s.State == approved:
 			c.Say("Next: party run %s, or party serve", short)
 		case s.State == added:

@@ -48,8 +48,9 @@ type block struct {
 	plan *plan
 	fold cases.Caser // not for several goroutines
 
-	arena   []byte // ids of the records kept, one after the other
-	ends    []int  // where each ends in the arena
+	arena   []byte  // ids of the records kept, one after the other
+	ends    []int   // where each ends in the arena
+	lines   []int64 // where each is in its file
 	values  []int64
 	seen    []sighting // of every record, in order
 	skipped int64
@@ -69,6 +70,7 @@ func newBlock(p *plan) *block {
 
 func (b *block) reset() {
 	b.arena, b.ends, b.values, b.seen = b.arena[:0], b.ends[:0], b.values[:0], b.seen[:0]
+	b.lines = b.lines[:0]
 	b.skipped, b.err, b.start, b.complete = 0, nil, 0, true
 	clear(b.fields)
 }
@@ -161,6 +163,7 @@ func (b *block) endRow() {
 		b.skipped++
 	} else {
 		b.ends = append(b.ends, len(b.arena))
+		b.lines = append(b.lines, b.seen[len(b.seen)-1].at.line())
 	}
 	b.complete, b.start = true, len(b.arena)
 }

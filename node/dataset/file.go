@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -75,6 +76,30 @@ func (f *file) unchanged() error {
 }
 
 func (f *file) digest() protocol.Digest { return protocol.Digest(f.hash.Sum(nil)) }
+
+// HashFile returns the SHA-256 of a file's bytes: the Digest of its Origin, where it is CSV.
+func HashFile(ctx context.Context, name string) (protocol.Digest, error) {
+	info, err := statFile(name)
+	if err != nil {
+		return protocol.Digest{}, err
+	}
+	f, err := openFile(path{name, info})
+	if err != nil {
+		return protocol.Digest{}, err
+	}
+	defer f.Close()
+	for buf := make([]byte, 1<<20); ; {
+		if err := context.Cause(ctx); err != nil {
+			return protocol.Digest{}, fmt.Errorf("reading %s: %w", name, err)
+		}
+		switch _, err := f.Read(buf); {
+		case err == io.EOF:
+			return f.digest(), f.unchanged()
+		case err != nil:
+			return protocol.Digest{}, err
+		}
+	}
+}
 
 // fileError reports what the operating system said, without the path twice.
 func fileError(name, message string, err error) error {

@@ -29,6 +29,9 @@ type Options struct {
 	// SpillDir is where keyed hashes of ids wait to be compared when there are too
 	// many to hold; nobody else may be able to read it. Default: os.TempDir.
 	SpillDir string
+	// AllowEmpty takes a source that has a header and no records, as one of several
+	// that are read by themselves may be. Default: it is an error.
+	AllowEmpty bool
 	// HeldIDs is how many of them are held in memory, in 24 bytes each, twice.
 	// Default: 2¹⁹, 24 MiB.
 	HeldIDs int
@@ -62,6 +65,22 @@ type Batch struct {
 	First  int64    // position of the first of them among all records kept, from 0
 	IDs    [][]byte // m normalised record ids
 	Values []int64  // m×n in row-major order, n = Schema.Entries()
+	Lines  []int64  // m line numbers (CSV) or row numbers, for Source.ErrorAt
+}
+
+// Pick appends to dst the entries at these places of each record's n, record by
+// record, and returns the extended slice.
+func (b Batch) Pick(dst []int64, at []int) []int64 {
+	if len(b.IDs) == 0 {
+		return dst
+	}
+	n := len(b.Values) / len(b.IDs)
+	for row := range b.IDs {
+		for _, i := range at {
+			dst = append(dst, b.Values[row*n+i])
+		}
+	}
+	return dst
 }
 
 // Summary counts what a Reader has read so far.
@@ -256,7 +275,7 @@ func (r *Reader) batch() Batch {
 		r.slices = append(r.slices, b.arena[start:end:end])
 		start = end
 	}
-	out := Batch{First: r.summary.Records, IDs: r.slices, Values: b.values[from*n : to*n]}
+	out := Batch{First: r.summary.Records, IDs: r.slices, Values: b.values[from*n : to*n], Lines: b.lines[from:to]}
 	r.taken = to
 	r.summary.Records += int64(to - from)
 	return out
@@ -264,7 +283,7 @@ func (r *Reader) batch() Batch {
 
 // finish is called once at the end of the data. It returns io.EOF if all is well.
 func (r *Reader) finish() error {
-	if r.summary.Records == 0 {
+	if r.summary.Records == 0 && !r.options.AllowEmpty {
 		message := "no records"
 		switch {
 		case r.summary.Skipped > 0:

@@ -71,6 +71,32 @@ func (s Source) files() ([]path, error) {
 	return out, nil
 }
 
+// ErrorAt reports a record of a source that is one file or query, by its place in
+// Batch.Lines.
+func (s Source) ErrorAt(line int64, message, hint string) *Error {
+	e := &Error{File: s.String(), Message: message, Hint: hint}
+	if s.SQL != nil || (path{name: e.File}).parquet() {
+		e.Row = line
+	} else {
+		e.Line = line
+	}
+	return e
+}
+
+// Paths resolves the patterns to the files of the source, in the order in which Open
+// reads them.
+func (s Source) Paths() ([]string, error) {
+	files, err := s.files()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(files))
+	for i, p := range files {
+		out[i] = p.name
+	}
+	return out, nil
+}
+
 // match returns the paths that a pattern stands for.
 func match(pattern string) ([]string, error) {
 	if _, err := os.Lstat(pattern); err == nil || !strings.ContainsAny(pattern, "*?[") {

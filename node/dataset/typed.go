@@ -190,6 +190,7 @@ func (t *typedRows) parseIDs(b *block) {
 			return
 		}
 		b.ends, b.start = append(b.ends, len(b.arena)), len(b.arena)
+		b.lines = append(b.lines, b.seen[len(b.seen)-1].at.line())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -57,6 +58,9 @@ func writeUntilKilled(dir string) error {
 			{"study", func() error { return s.PutStudy(study, study[:], 1) }},
 			{"own", func() error { return s.PutOwn(study, protocol.KindApprove, 0, study[:]) }},
 			{"secret", func() error { return s.PutSecret(study, 1, study[:]) }},
+			{"held", func() error { return hold(s.Held(study), study, 1) }},
+			{"changed", func() error { return hold(s.Held(study), study, 2) }},
+			{"decided", func() error { return s.Held(study).Decide() }},
 			{"debit", func() error {
 				_, err := s.Debit(context.Background(), func([]ledger.Entry) ([]ledger.Entry, error) {
 					return []ledger.Entry{entry(study, 0)}, nil
@@ -67,6 +71,7 @@ func writeUntilKilled(dir string) error {
 				return s.SaveRelease(study, Release{Header: study[:], Files: map[string]io.Reader{
 					"a": bytes.NewReader(releaseText(study)), "b": bytes.NewReader(releaseText(study))}})
 			}},
+			{"dropped", func() error { return s.Held(study).Destroy() }},
 			{"destroyed", func() error { return s.DestroySecrets(study) }},
 		} {
 			if err := step.do(); err != nil {
@@ -76,6 +81,52 @@ func writeUntilKilled(dir string) error {
 		}
 		unlock()
 	}
+}
+
+// hold commits the n-th held sketch of a study: one file, which its manifest names.
+func hold(h *Held, study protocol.StudyID, n int) error {
+	generation := 0 // of what is there: a file that counts is not written again
+	if manifest, err := h.Manifest(); err == nil {
+		if _, err := fmt.Sscanf(string(manifest), "sum.%d.%d", new(int), &generation); err != nil {
+			return err
+		}
+	} else if !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	name := fmt.Sprintf("sum.%d.%d", n, generation+1)
+	f, err := h.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(releaseText(study))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return h.Commit([]byte(name), []string{name})
+}
+
+// checkHeld reads a held sketch, whose file must be the whole one that its manifest names,
+// and returns which that is: 0 for none.
+func checkHeld(t *testing.T, h *Held, study protocol.StudyID) (n int) {
+	t.Helper()
+	manifest, err := h.Manifest()
+	if err != nil {
+		wantIs(t, err, ErrNotFound)
+		return 0
+	}
+	f, err := h.Open(string(manifest))
+	if err != nil {
+		t.Errorf("held sketch of %s: %v", study.Short(), err)
+		return 0
+	}
+	defer f.Close()
+	if text, err := io.ReadAll(f); err != nil || !bytes.Equal(text, releaseText(study)) {
+		t.Errorf("held sketch of %s: %s holds %d bytes, %v", study.Short(), manifest, len(text), err)
+	}
+	if _, err := fmt.Sscanf(string(manifest), "sum.%d.", &n); err != nil {
+		t.Errorf("held sketch of %s: manifest %q", study.Short(), manifest)
+	}
+	return n
 }
 
 // A writer is killed at a random moment, twenty times over one directory. What it
@@ -160,6 +211,12 @@ func checkAfterKill(t *testing.T, dir string, acknowledged map[string]bool) {
 			t.Errorf("acknowledged secret %d: %v", i, err)
 		} else if said("destroyed") && err == nil {
 			t.Errorf("destroyed secret %d is back", i)
+		}
+		switch n := checkHeld(t, s.Held(study), study); {
+		case said("dropped") && n != 0:
+			t.Errorf("dropped sketch %d is back", i)
+		case said("held") && !said("release") && n == 0: // 1 again after 2: the writer began this study anew
+			t.Errorf("acknowledged held sketch %d is lost", i)
 		}
 		if !checkRelease(t, s, study) && said("release") {
 			t.Errorf("acknowledged release %d is lost", i)

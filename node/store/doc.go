@@ -6,6 +6,7 @@
 //	ledger.id      which ledger belongs to this identity
 //	state.db       SQLite: studies, decisions, own envelopes, boards, the ledger
 //	secrets/       party: secrets of seed agreements, one file per attempt
+//	held/          party: exact sketches that wait for their steward, one directory per study
 //	releases/      party: noised sketches, drawn once, one directory per study
 //	uploads/       aggregator: chunks of the parties' sketches
 //	results/       results, one directory per study
@@ -18,7 +19,8 @@
 // synced, renamed into place, and the directory is synced.
 //
 // What a thief or a careless hand gains: identity.key lets its reader act as the
-// node, secrets/ reveals the seeds of open studies, releases/ holds what the
+// node, secrets/ reveals the seeds of open studies, held/ is as secret as the data
+// themselves, releases/ holds what the
 // aggregator receives anyway, state.db holds what was signed and what was spent.
 // Deleting state.db or putting a fresh one in its place is noticed by ledger.id
 // and refused; putting back an older copy is not noticed here, which is why

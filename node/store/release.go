@@ -89,11 +89,34 @@ func newFile(path string, from io.Reader) error {
 // ReleaseHeader returns the header of a study's stored release, or ErrNotFound
 // when none was stored.
 func (s *Store) ReleaseHeader(study protocol.StudyID) ([]byte, error) {
-	header, err := os.ReadFile(s.path(releasesDir, study.String(), headerFile))
+	header, err := s.Release(study).Header()
 	if err != nil {
-		return nil, fmt.Errorf("release of study %s: %w", study.Short(), missing(err))
+		return nil, fmt.Errorf("release of study %s: %w", study.Short(), err)
 	}
 	return header, nil
+}
+
+// Release returns where a study's release is stored, or will be.
+func (s *Store) Release(study protocol.StudyID) ReleaseDir {
+	return ReleaseDir(s.path(releasesDir, study.String()))
+}
+
+// ReleaseDir is a directory that holds a release as SaveRelease stored it, such as a copy
+// from a backup.
+type ReleaseDir string
+
+// Header returns the release's header, or ErrNotFound.
+func (d ReleaseDir) Header() ([]byte, error) {
+	header, err := os.ReadFile(filepath.Join(string(d), headerFile))
+	return header, missing(err)
+}
+
+// Open opens a file of the release, or returns ErrNotFound.
+func (d ReleaseDir) Open(name string) (*File, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	return openFile(filepath.Join(string(d), name))
 }
 
 // File is an open file for reading, at any place and from several goroutines by ReadAt.
@@ -107,10 +130,7 @@ func (f *File) Close() error { return f.closer.Close() }
 
 // OpenReleaseFile opens a file of a study's release, or returns ErrNotFound.
 func (s *Store) OpenReleaseFile(study protocol.StudyID, name string) (*File, error) {
-	if err := checkName(name); err != nil {
-		return nil, err
-	}
-	f, err := openFile(s.path(releasesDir, study.String(), name))
+	f, err := s.Release(study).Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("file %q of the release of study %s: %w", name, study.Short(), err)
 	}

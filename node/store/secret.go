@@ -75,19 +75,24 @@ func (s *Store) destroySecrets(study protocol.StudyID) error {
 		if !strings.HasPrefix(file.Name(), study.String()+"-") {
 			continue
 		}
-		path := s.path(secretsDir, file.Name())
-		f, err := os.OpenFile(path, os.O_RDWR, 0)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(erase(f), f.Close()); err != nil {
-			return err
-		}
-		if err := os.Remove(path); err != nil {
+		if err := eraseFile(s.path(secretsDir, file.Name())); err != nil {
 			return err
 		}
 	}
 	return syncDir(s.path(secretsDir))
+}
+
+// eraseFile overwrites and removes a file. That it has gone is durable when its
+// directory is synced.
+func eraseFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(erase(f), f.Close()); err != nil {
+		return err
+	}
+	return os.Remove(path)
 }
 
 // erase overwrites a file with zeros, in place and synced.
@@ -99,8 +104,11 @@ func erase(f *os.File) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	if _, err := f.Write(make([]byte, info.Size())); err != nil {
-		return err
+	zeros := make([]byte, min(info.Size(), 1<<20))
+	for left := info.Size(); left > 0; left -= int64(len(zeros)) {
+		if _, err := f.Write(zeros[:min(left, int64(len(zeros)))]); err != nil {
+			return err
+		}
 	}
 	return f.Sync()
 }

@@ -30,6 +30,7 @@ var (
 	ErrNotFound  = errors.New("not in this store")
 	ErrConflict  = errors.New("contradicts what is stored")
 	ErrLocked    = errors.New("another process serves this study")
+	ErrBusy      = errors.New("another process works on it")
 	ErrAmbiguous = errors.New("ambiguous")
 	ErrReadOnly  = errors.New("store is open for reading only")
 
@@ -59,6 +60,7 @@ const (
 	ledgerFile   = "ledger.id"
 	databaseFile = "state.db"
 	secretsDir   = "secrets"
+	heldDir      = "held"
 	releasesDir  = "releases"
 	uploadsDir   = "uploads"
 	resultsDir   = "results"

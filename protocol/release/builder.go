@@ -231,6 +231,18 @@ type Exact struct {
 	Clipped int64 // records whose contribution was clipped; shown to the party, never sent
 }
 
+// Clipped returns how many records' contributions were clipped so far.
+func (b *Builder) Clipped() int64 { return b.clipped }
+
+// Exact ends the sketch without an order of its rows: they are as the records were
+// added. A records-side builder is left without records.
+func (b *Builder) Exact() Exact {
+	if b.columns != nil {
+		return Exact{Sketch: b.columns.Sketch(), Clipped: b.clipped}
+	}
+	return Exact{Sketch: b.records.Sketch(), Clipped: b.clipped}
+}
+
 // Finish ends the sketch. On the records side the rows are put in a uniformly
 // random order drawn from entropy, so that a row's place says nothing.
 func (b *Builder) Finish(entropy io.Reader) (Exact, error) {
@@ -238,17 +250,29 @@ func (b *Builder) Finish(entropy io.Reader) (Exact, error) {
 		b.random.Destroy()
 		b.random = nil
 	}
-	if b.columns != nil {
-		return Exact{Sketch: b.columns.Sketch(), Clipped: b.clipped}, nil
+	e := b.Exact()
+	if err := e.Shuffle(entropy); err != nil {
+		return Exact{}, err
 	}
-	order, err := shuffle(b.records.Records(), entropy)
+	return e, nil
+}
+
+// Shuffle puts the rows of a records-side sketch in a uniformly random order drawn
+// from entropy. A sketch of another side is left as it is.
+func (e *Exact) Shuffle(entropy io.Reader) error {
+	if e.Sketch.Side != sketch.Records {
+		return nil
+	}
+	order, err := shuffle(e.Sketch.Rows, entropy)
 	if err != nil {
-		return Exact{}, err
+		return err
 	}
-	if err := b.records.Permute(order); err != nil {
-		return Exact{}, err
+	permuted, err := e.Sketch.Permute(order)
+	if err != nil {
+		return err
 	}
-	return Exact{Sketch: b.records.Sketch(), Order: order, Clipped: b.clipped}, nil
+	e.Sketch, e.Order = permuted, order
+	return nil
 }
 
 // shuffle draws a uniform permutation of n places (Durstenfeld 1964).

@@ -234,12 +234,30 @@ func (p *Party) restoreSecrets(data []byte) (err error) {
 	case len(data) > 1 && data[0] == agreeing:
 		p.secrets, err = agree.ParseSecrets(data[1:], p.study.ID, theAttempt, p.signer.ID())
 		return err
-	case len(data) == 1+3*32 && data[0] == holding:
-		p.seeded = &agree.Outcome{Seed: seed.FromBytes([32]byte(data[1:33])), T1: [32]byte(data[33:65]), T2: [32]byte(data[65:97])}
-		p.certain = true
-		return nil
+	case len(data) > 0 && data[0] == holding:
+		outcome, err := Agreed(data)
+		p.seeded, p.certain = &outcome, err == nil
+		return err
 	}
-	return errors.New("the secrets file is damaged")
+	return errDamagedSecrets
+}
+
+var errDamagedSecrets = errors.New("the secrets file is damaged")
+
+// ErrNotAgreed reports secrets of an agreement that has not ended.
+var ErrNotAgreed = errors.New("the parties have not agreed on the seed yet")
+
+// Agreed reads the outcome of the seed agreement from what SaveSecrets stored after
+// the certificate, for work on the own sketch beside the machine. Before that it is
+// ErrNotAgreed.
+func Agreed(secrets []byte) (agree.Outcome, error) {
+	switch {
+	case len(secrets) > 1 && secrets[0] == agreeing:
+		return agree.Outcome{}, ErrNotAgreed
+	case len(secrets) == 1+3*32 && secrets[0] == holding:
+		return agree.Outcome{Seed: seed.FromBytes([32]byte(secrets[1:33])), T1: [32]byte(secrets[33:65]), T2: [32]byte(secrets[65:97])}, nil
+	}
+	return agree.Outcome{}, errDamagedSecrets
 }
 
 // ended reports whether the party has nothing left to do.

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+)
+
+// rehearse makes the release and throws it away. It needs no approval, and no network.
+func (cmd sketchCommand) rehearse(ctx context.Context, c *console.Console, g *console.Globals) error {
+	st, err := g.OpenReadOnly(store.Party)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	s, err := console.FindStudy(st, cmd.Study)
+	if err != nil {
+		return err
+	}
+	index, err := self(st, s)
+	if err != nil {
+		return err
+	}
+	talk := newTalk(c, s, index)
+	defer talk.end()
+	r, refusal, err := node.Rehearse(ctx, node.DataOptions{
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
+		Observe: talk.observe, Entropy: rand.Reader, Workers: runtime.GOMAXPROCS(0),
+	})
+	if err != nil {
+		return err
+	}
+	talk.end()
+	if err := c.Print(r, func(w io.Writer) { writeRehearsal(w, r) }); err != nil {
+		return err
+	}
+	return refusal
+}
+
+// writeRehearsal prints a rehearsal for people.
+func writeRehearsal(w io.Writer, r node.Rehearsal) {
+	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %d bytes would leave, made of %d records of dataset %q; %d records left out for a missing value.",
+		r.Name, r.Study, r.Bytes, r.Records, r.Dataset, r.Skipped))
+	for i, s := range r.Sketches {
+		fmt.Fprintln(w)
+		console.Paragraph(w, "", fmt.Sprintf("Sketch %d: %s side, %s: %d × %d entries of %d bytes, %d bytes; %d records clipped.",
+			i+1, s.Side, s.Projection, s.Rows, s.Cols, s.Width, s.Bytes, s.Clipped))
+		console.Paragraph(w, "  ", fmt.Sprintf("%s: a standard deviation of %s units in each entry.", capital(s.Noise), console.Brief(s.Deviation)))
+		console.Paragraph(w, "  ", s.Statement)
+	}
+	fmt.Fprintln(w)
+	columns := console.NewTable("column", ">clipped", ">missing")
+	for _, f := range r.Columns {
+		columns.Add(f.Name, fmt.Sprint(f.Clipped), fmt.Sprint(f.Missing))
+	}
+	columns.Write(w)
+	fmt.Fprintln(w)
+	accounts := console.NewTable("budget per", ">ε before", ">ε after", ">of cap", ">at δ")
+	for _, a := range r.Budget {
+		limit := "no cap"
+		if a.Cap != nil {
+			limit = console.Brief(*a.Cap)
+		}
+		accounts.Add(a.Unit, bounded(a.Before), bounded(a.After), limit, console.Brief(a.Delta))
+	}
+	accounts.Write(w)
+	fmt.Fprintln(w)
+	t := r.Seconds
+	console.Paragraph(w, "", fmt.Sprintf("Reading and projecting took %.2f s (%.2f s of it projecting), noise %.2f s, encoding %.2f s.", t.Pass, t.Project, t.Noise, t.Encode))
+	verdict := "Policy and budget would allow the release."
+	if !r.Allowed {
+		verdict = "Policy or budget would refuse the release."
+	}
+	fmt.Fprintln(w, verdict+" Nothing was spent, nothing is kept, nothing has left.")
+}
+
+// bounded prints an ε, or that there is none.
+func bounded(epsilon *float64) string {
+	if epsilon == nil {
+		return "unbounded"
+	}
+	return console.Brief(*epsilon)
+}
+
+// capital begins a sentence; the first character is ASCII.
+func capital(text string) string {
+	if text == "" || text[0] < 'a' || text[0] > 'z' {
+		return text
+	}
+	return string(text[0]-'a'+'A') + text[1:]
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+type releaseCommand struct {
+	Study string `arg:"" help:"The beginning of the study's id."`
+}
+
+// Help is what --help prints beyond the flags.
+func (releaseCommand) Help() string {
+	return `The steward's decision where the site file says release: ask. A running party run or serve carries it out within seconds: it debits the budget, draws the noise and sends the release, which cannot be changed any more. Whatever changes the held sketch before that takes the decision back.
+
+For example: party sketch 01234567, then party release 01234567`
+}
+
+type releasedHeld struct {
+	Study     string `json:"study"`
+	Name      string `json:"name"`
+	Records   int64  `json:"records"`
+	Withdrawn int64  `json:"withdrawn"`
+	Shards    int    `json:"shards"`
+}
+
+// Run stores the decision.
+func (cmd releaseCommand) Run(c *console.Console, g *console.Globals) error {
+	st, s, err := openStudy(g, cmd.Study)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	if _, err := self(st, s); err != nil {
+		return err
+	}
+	h, err := node.ReleaseHeld(sketchOptions(st, g, s))
+	if err != nil {
+		return err
+	}
+	out := releasedHeld{s.ID.String(), s.Name, h.Records, h.Withdrawn, len(h.Shards)}
+	return c.Print(out, func(w io.Writer) {
+		out.write(w, s)
+		c.Say("Next: party run %s carries it out; one that waits, or party serve, does so by itself.", s.ID.Short())
+	})
+}
+
+func (r releasedHeld) write(w io.Writer, s *study.Study) {
+	console.Paragraph(w, "", fmt.Sprintf("to be released: %s (%s), the sketch of %s from %s, %s.", r.Name, s.ID.Short(),
+		counted(r.Records, "record", "records"), counted(int64(r.Shards), "shard", "shards"), counted(r.Withdrawn, "id withdrawn", "ids withdrawn")))
+}

@@ -1,0 +1,214 @@
+package held
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/protocol/release"
+)
+
+// change is one change of a Set, from the first file that it reads to its commit.
+type change struct {
+	*Set
+	stage    *stage
+	next     *manifest // what is committed in the end
+	key      *key
+	out      []digest           // ids that were withdrawn before, in order
+	sums     []*release.Builder // of what is read: one a sketch of the columns side, else nil
+	fresh    *sorter            // what is read
+	values   []int64            // scratch
+	filtered dataset.Batch      // scratch
+}
+
+// begin starts a change of what is held, or, afresh, of nothing. The key and the
+// withdrawn ids stay in either case.
+func (s *Set) begin(afresh bool) (*change, error) {
+	c := &change{Set: s, fresh: newSorter(s.SpillDir)}
+	if err := c.carryOver(afresh); err != nil {
+		return nil, err
+	}
+	c.stage = &stage{files: s.Files, generation: c.next.Generation}
+	for _, plan := range s.Plans {
+		var b *release.Builder
+		if adds(plan) {
+			var err error
+			if b, err = plan.NewBuilder(s.Seed, max(s.Workers, 1)); err != nil {
+				return nil, err
+			}
+		}
+		c.sums = append(c.sums, b)
+	}
+	return c, nil
+}
+
+// builders returns one builder a sketch: those of the sums, and new ones for rows.
+func (c *change) builders() ([]*release.Builder, error) {
+	out := slices.Clone(c.sums)
+	for i, plan := range c.Plans {
+		if out[i] != nil {
+			continue
+		}
+		var err error
+		if out[i], err = plan.NewBuilder(c.Seed, max(c.Workers, 1)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (c *change) carryOver(afresh bool) (err error) {
+	c.next = &manifest{
+		Format: format, Study: c.Study.String(), T2: c.T2.String(), Generation: 1,
+		Reading: c.reading(), Sums: make([]sum, len(c.Plans)), Shards: []Shard{},
+	}
+	if c.m == nil {
+		if c.key, err = newKey(c.Entropy); err == nil {
+			c.next.Key = c.key.text()
+		}
+		return err
+	}
+	if c.key, err = parseKey(c.m.Key); err != nil {
+		return &DamagedError{err.Error()}
+	}
+	if c.out, err = loadDigests(c.Files, c.m.Withdrawn); err != nil {
+		return err
+	}
+	if !afresh {
+		copied := *c.m
+		copied.Shards, copied.Sums = slices.Clone(c.m.Shards), slices.Clone(c.m.Sums)
+		copied.Generation++
+		c.next = &copied
+		return c.sameReading()
+	}
+	if len(c.out) > 0 && !slices.Equal(c.m.Reading.ID, c.next.Reading.ID) {
+		return errors.New("records were withdrawn by the ids of other columns than the site file names now: they could not be kept out (name the former id columns again)")
+	}
+	c.next.Generation, c.next.Key, c.next.Withdrawn, c.next.Taken = c.m.Generation+1, c.m.Key, c.m.Withdrawn, c.m.Taken
+	return nil
+}
+
+// close ends a change; what it wrote is removed unless it was committed.
+func (c *change) close(err error) error {
+	if err != nil {
+		err = errors.Join(err, c.stage.abandon())
+	}
+	return errors.Join(err, c.fresh.Close())
+}
+
+// commit makes the change the Set. After an error nobody knows whether it is, and so
+// nothing is removed; opening the Set again tells.
+func (c *change) commit() error {
+	if c.next.Withdrawn.Name == "" {
+		var err error
+		if c.next.Withdrawn, err = c.stage.writeDigests("withdrawn", nil); err != nil {
+			return err
+		}
+	}
+	c.stage.created = nil
+	if err := c.Files.Commit(c.next.encode(), c.next.names()); err != nil {
+		return err
+	}
+	c.m = c.next
+	return nil
+}
+
+// pass reads a source and hands on its records, but those whose ids are in without. It
+// returns how many those were.
+func (c *change) pass(ctx context.Context, src dataset.Source, limit int64, without []digest, take func(dataset.Batch) error) (dataset.Summary, int64, error) {
+	schema := c.Schema
+	schema.MaxRecords = limit
+	reader, err := dataset.Open(ctx, src, schema, dataset.Options{SpillDir: c.SpillDir, AllowEmpty: true})
+	if err != nil {
+		return dataset.Summary{}, 0, err
+	}
+	defer reader.Close()
+	var left int64
+	for {
+		batch, err := reader.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return reader.Summary(), left, nil
+		}
+		if err != nil {
+			return dataset.Summary{}, 0, err
+		}
+		whole := len(batch.IDs)
+		batch = c.filter(batch, without)
+		left += int64(whole - len(batch.IDs))
+		if err := take(batch); err != nil {
+			return dataset.Summary{}, 0, err
+		}
+		c.Observe(reader.Summary())
+	}
+}
+
+// filter returns a batch's records but those whose ids are in without.
+func (c *change) filter(b dataset.Batch, without []digest) dataset.Batch {
+	if len(without) == 0 {
+		return b
+	}
+	n := len(b.Values) / len(b.IDs)
+	f := dataset.Batch{First: b.First, IDs: c.filtered.IDs[:0], Values: c.filtered.Values[:0], Lines: c.filtered.Lines[:0]}
+	for i, id := range b.IDs {
+		if contains(without, c.key.id(id)) {
+			continue
+		}
+		f.IDs = append(f.IDs, id)
+		f.Values = append(f.Values, b.Values[i*n:(i+1)*n]...)
+		f.Lines = append(f.Lines, b.Lines[i])
+	}
+	c.filtered = f
+	return f
+}
+
+// project adds a batch's records to builders, one a sketch, and to what is to be indexed.
+func (c *change) project(b dataset.Batch, shard uint32, builders []*release.Builder) error {
+	if len(b.IDs) == 0 {
+		return nil
+	}
+	n := len(b.Values) / len(b.IDs)
+	for i, id := range b.IDs {
+		err := c.fresh.add(entry{c.key.id(id), c.key.value(b.Values[i*n : (i+1)*n]), shard, b.Lines[i]})
+		if err != nil {
+			return err
+		}
+	}
+	for i, builder := range builders {
+		c.values = b.Pick(c.values[:0], c.Picks[i])
+		if err := builder.Add(b.IDs, c.values); err != nil {
+			return fmt.Errorf("sketch %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// combine joins what was read to the sums, as op says.
+func (c *change) combine(op func(whole, part sketch.Sketch) (sketch.Sketch, error), sign int64) error {
+	for i, plan := range c.Plans {
+		if c.sums[i] == nil {
+			continue
+		}
+		one := c.sums[i].Exact()
+		whole := one.Sketch
+		if held := c.next.Sums[i].File; held != nil {
+			rows, cols := plan.Shape(0)
+			before, err := loadSketch(c.Files, *held, one.Sketch.Side, rows, cols)
+			if err != nil {
+				return err
+			}
+			if whole, err = op(before, one.Sketch); err != nil {
+				return fmt.Errorf("sketch %d: %w", i+1, err)
+			}
+		}
+		file, err := c.stage.writeSketch(fmt.Sprintf("sum-%d", i), whole)
+		if err != nil {
+			return err
+		}
+		c.next.Sums[i] = sum{&file, c.next.Sums[i].Clipped + sign*one.Clipped}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package held
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+
+	"github.com/cosketch/cosketch/node/store"
+)
+
+// indexBytes is the size of an entry in the index: id, values, shard.
+const indexBytes = 16 + 16 + 4
+
+// indexReader reads an index, an entry at a time, and compares it with its digest at
+// the end.
+type indexReader struct {
+	stored stored
+	file   *store.File // nil for the index of a Set that does not exist yet
+	r      *bufio.Reader
+	hash   hash.Hash
+}
+
+func openIndex(files Files, f stored) (*indexReader, error) {
+	if f.Name == "" {
+		return &indexReader{}, nil
+	}
+	file, err := open(files, f)
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	return &indexReader{f, file, bufio.NewReaderSize(io.TeeReader(file, h), 256<<10), h}, nil
+}
+
+func (x *indexReader) next() (entry, error) {
+	if x.file == nil {
+		return entry{}, io.EOF
+	}
+	var b [indexBytes]byte
+	_, err := io.ReadFull(x.r, b[:])
+	if err == io.EOF && hex.EncodeToString(x.hash.Sum(nil)) != x.stored.SHA256 || err == io.ErrUnexpectedEOF {
+		return entry{}, &DamagedError{x.stored.Name + " is not what was written"}
+	}
+	if err != nil {
+		return entry{}, err
+	}
+	return entry{id: digest(b[:16]), value: digest(b[16:32]), shard: binary.LittleEndian.Uint32(b[32:])}, nil
+}
+
+// Close closes the file.
+func (x *indexReader) Close() error {
+	if x.file == nil {
+		return nil
+	}
+	return x.file.Close()
+}
+
+// joined goes through two sorted sources at once: take gets the entries of each id,
+// old and new, of which there are none or one, or several new ones.
+func joined(old, fresh source, take func(old *entry, fresh []entry) error) error {
+	a, errA := old.next()
+	b, errB := fresh.next()
+	var same []entry
+	for {
+		for _, err := range []error{errA, errB} {
+			if err != nil && err != io.EOF {
+				return err
+			}
+		}
+		if errA == io.EOF && errB == io.EOF {
+			return nil
+		}
+		id := a.id
+		if errA == io.EOF || errB == nil && string(b.id[:]) < string(id[:]) {
+			id = b.id
+		}
+		var one *entry
+		if errA == nil && a.id == id {
+			found := a
+			one = &found
+			a, errA = old.next()
+		}
+		for same = same[:0]; errB == nil && b.id == id; b, errB = fresh.next() {
+			same = append(same, b)
+		}
+		if err := take(one, same); err != nil {
+			return err
+		}
+	}
+}
+
+// indexWriter writes entries, which come in order.
+type indexWriter struct{ w *bufio.Writer }
+
+func (x indexWriter) put(e entry) error {
+	var b [indexBytes]byte
+	copy(b[:], e.id[:])
+	copy(b[16:], e.value[:])
+	binary.LittleEndian.PutUint32(b[32:], e.shard)
+	_, err := x.w.Write(b[:])
+	return err
+}
+
+// writeIndex writes the index that fill puts entries into.
+func (s *stage) writeIndex(fill func(indexWriter) error) (stored, error) {
+	return s.write("index", func(w io.Writer) error {
+		x := indexWriter{bufio.NewWriterSize(w, 256<<10)}
+		return errors.Join(fill(x), x.w.Flush())
+	})
+}
+
+func appendID(b, id []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(b, uint32(len(id))), id...)
+}
+
+func cutID(b []byte) (id, rest []byte, ok bool) {
+	if len(b) < 4 {
+		return nil, nil, false
+	}
+	n := uint64(binary.LittleEndian.Uint32(b))
+	if n > uint64(len(b)-4) {
+		return nil, nil, false
+	}
+	return b[4 : 4+n : 4+n], b[4+n:], true
+}

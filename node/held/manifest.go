@@ -1,0 +1,130 @@
+package held
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/store"
+)
+
+// format is the layout of the manifest and its files.
+const format = 1
+
+// manifest says what counts. It holds column names and file names, counts, digests and
+// a key, but no value and no id.
+type manifest struct {
+	Format     int     `json:"format"`
+	Study      string  `json:"study"`
+	T2         string  `json:"t2"` // of the agreement under whose seed it was projected
+	Generation int     `json:"generation"`
+	Key        string  `json:"key"`
+	Reading    reading `json:"reading"`
+	NextShard  uint32  `json:"next_shard"`
+	Shards     []Shard `json:"shards"` // in the dataset's order
+	Index      stored  `json:"index"`
+	Withdrawn  stored  `json:"withdrawn"` // digests of ids, in order
+	Taken      int64   `json:"taken"`     // how many of them
+	Sums       []sum   `json:"sums"`      // one a sketch of the study
+}
+
+// reading is how the site file says that the data are to be read. Another reading makes
+// other records of the same bytes.
+type reading struct {
+	Dataset string          `json:"dataset"`
+	ID      []string        `json:"id"`
+	Headers []string        `json:"headers"`
+	CSV     dataset.Dialect `json:"csv"`
+}
+
+func (r reading) equal(other reading) bool {
+	return r.Dataset == other.Dataset && slices.Equal(r.ID, other.ID) && slices.Equal(r.Headers, other.Headers) && r.CSV == other.CSV
+}
+
+// sum is one sketch: of the columns side the sum over all shards, of the records side
+// only a count, as the shards have the rows.
+type sum struct {
+	File    *stored `json:"file,omitempty"`
+	Clipped int64   `json:"clipped"` // records whose contribution was clipped
+}
+
+// Shard is one file of the dataset, or its query, as it was read. All counts but
+// Records and Withdrawn are of that moment.
+type Shard struct {
+	Name      string   `json:"name"`
+	SHA256    string   `json:"sha256"`    // of the file's bytes; of a query's text
+	Records   int64    `json:"records"`   // that are held now
+	Withdrawn int64    `json:"withdrawn"` // that were taken or left out
+	Skipped   int64    `json:"skipped"`   // that were left out for a missing value
+	Columns   []Column `json:"columns"`
+	Clipped   []int64  `json:"clipped"` // records clipped, by sketch
+
+	Number uint32    `json:"number"` // in the index
+	Rows   []*stored `json:"rows"`   // by sketch; null for the columns side
+	IDs    *stored   `json:"ids,omitempty"`
+}
+
+// Column counts a shard's values of one column.
+type Column struct {
+	Name    string `json:"name"`
+	Clamped int64  `json:"clamped"` // outside the public bounds, clipped to them
+	Missing int64  `json:"missing"`
+}
+
+// names lists the files that count.
+func (m *manifest) names() []string {
+	out := []string{m.Index.Name, m.Withdrawn.Name}
+	for _, s := range m.Sums {
+		if s.File != nil {
+			out = append(out, s.File.Name)
+		}
+	}
+	for _, s := range m.Shards {
+		for _, rows := range s.Rows {
+			if rows != nil {
+				out = append(out, rows.Name)
+			}
+		}
+		if s.IDs != nil {
+			out = append(out, s.IDs.Name)
+		}
+	}
+	return out
+}
+
+// records counts what is held.
+func (m *manifest) records() (n int64) {
+	for _, s := range m.Shards {
+		n += s.Records
+	}
+	return n
+}
+
+// readManifest returns the manifest, or nil where nothing is held.
+func readManifest(files Files) (*manifest, error) {
+	raw, err := files.Manifest()
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	m := &manifest{}
+	if err := json.Unmarshal(raw, m); err != nil {
+		return nil, &DamagedError{"its manifest is not readable"}
+	}
+	if m.Format != format {
+		return nil, fmt.Errorf("the held sketch is of format %d, this program reads %d", m.Format, format)
+	}
+	return m, nil
+}
+
+func (m *manifest) encode() []byte {
+	b, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		panic("held: a manifest holds text and numbers alone: " + err.Error())
+	}
+	return b
+}

@@ -1,0 +1,185 @@
+package held
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/seed"
+)
+
+// Options says what a Set is of and where it is kept. All fields are required but
+// where a default is given.
+type Options struct {
+	Files    Files // only one Set of them is changed at a time: see store.LockHeld
+	Study    protocol.StudyID
+	T2       protocol.Digest // of the seed agreement
+	Seed     seed.Seed
+	Plans    []release.Plan // one a sketch of the study
+	Picks    [][]int        // per sketch, which entries of a record are its values
+	Dataset  string         // its name in the site file
+	Source   dataset.Source
+	Schema   dataset.Schema
+	SpillDir string    // nobody else may be able to read it
+	Entropy  io.Reader // for the key of a new Set
+	Workers  int       // goroutines that project. Default: 1
+	// Observe is told what was read of a file so far. Default: nobody is.
+	Observe func(dataset.Summary)
+}
+
+// Set is the exact sketches of one study at one party, and what they were made from.
+// One goroutine uses it.
+type Set struct {
+	Options
+	m *manifest // nil: nothing is held
+}
+
+// ErrEmpty reports the use of a Set that does not exist yet.
+var ErrEmpty = errors.New("nothing is held yet")
+
+// StaleError reports that data or site file are no longer what the Set was made from.
+type StaleError struct{ Problem string }
+
+func (e *StaleError) Error() string {
+	return e.Problem + " (party sketch --rebuild reads all data afresh; records that were withdrawn stay out)"
+}
+
+// Open reads what is held, which may be nothing. It reads no data and no sketch.
+func Open(o Options) (*Set, error) {
+	if o.Observe == nil {
+		o.Observe = func(dataset.Summary) {}
+	}
+	m, err := readManifest(o.Files)
+	if err != nil {
+		return nil, err
+	}
+	if m != nil && (m.Study != o.Study.String() || m.T2 != o.T2.String() || len(m.Sums) != len(o.Plans)) {
+		return nil, &DamagedError{"it belongs to another study or another seed"}
+	}
+	return &Set{o, m}, nil
+}
+
+// Exists reports whether anything is held.
+func (s *Set) Exists() bool { return s.m != nil }
+
+// Summary says what is held, in counts.
+type Summary struct {
+	Records   int64   // that are held
+	Withdrawn int64   // ids that stay out
+	Clipped   []int64 // records whose contribution is clipped, by sketch
+	Shards    []Shard // in the dataset's order
+}
+
+// Summary returns the counts; of a Set that does not exist, zeros.
+func (s *Set) Summary() Summary {
+	if s.m == nil {
+		return Summary{}
+	}
+	out := Summary{Records: s.m.records(), Withdrawn: s.m.Taken, Shards: slices.Clone(s.m.Shards)}
+	for _, one := range s.m.Sums {
+		out.Clipped = append(out.Clipped, one.Clipped)
+	}
+	return out
+}
+
+// Exact is all sketches of a Set, as a release takes them.
+type Exact struct {
+	Sketches []release.Exact // in the study's order; rows are in the order of IDs
+	IDs      [][]byte        // of the records, by shard, as in the files; nil without a records-side sketch
+	Records  int64
+}
+
+// Exact reads the sketches. They are, to the bit, what projecting the records that are
+// held at once gives. It is a StaleError if the site file now says that they are to be
+// read from elsewhere or in another way.
+func (s *Set) Exact() (Exact, error) {
+	if s.m == nil {
+		return Exact{}, ErrEmpty
+	}
+	if err := s.sameReading(); err != nil {
+		return Exact{}, err
+	}
+	out := Exact{Records: s.m.records()}
+	for i, plan := range s.Plans {
+		rows, cols := plan.Shape(out.Records)
+		one := release.Exact{Clipped: s.m.Sums[i].Clipped}
+		var err error
+		if adds(plan) {
+			one.Sketch, err = loadSketch(s.Files, *s.m.Sums[i].File, plan.Sketch().Side, rows, cols)
+		} else {
+			one.Sketch, err = s.stacked(i, cols)
+		}
+		if err != nil {
+			return Exact{}, err
+		}
+		out.Sketches = append(out.Sketches, one)
+	}
+	for _, shard := range s.m.Shards {
+		if shard.IDs == nil {
+			continue
+		}
+		ids, err := loadIDs(s.Files, *shard.IDs, shard.Records)
+		if err != nil {
+			return Exact{}, err
+		}
+		out.IDs = append(out.IDs, ids...)
+	}
+	return out, nil
+}
+
+// stacked puts the shards' rows of a records-side sketch on each other.
+func (s *Set) stacked(i int, k int64) (sketch.Sketch, error) {
+	var parts []sketch.Sketch
+	for _, shard := range s.m.Shards {
+		if shard.Records == 0 {
+			continue
+		}
+		rows, err := loadSketch(s.Files, *shard.Rows[i], sketch.Records, shard.Records, k)
+		if err != nil {
+			return sketch.Sketch{}, err
+		}
+		parts = append(parts, rows)
+	}
+	if len(parts) == 0 {
+		return sketch.Sketch{Side: sketch.Records, Cols: int(k)}, nil
+	}
+	return sketch.Stack(parts...)
+}
+
+// adds reports whether a sketch is a sum over records, and not a row for each.
+func adds(p release.Plan) bool { return p.Sketch().Side != sketch.Records }
+
+func hasRows(p release.Plan) bool { return !adds(p) }
+
+// reading is how the data are to be read now.
+func (s *Set) reading() reading {
+	r := reading{Dataset: s.Dataset, ID: slices.Clone(s.Schema.ID), Headers: []string{}, CSV: s.Source.CSV}
+	for _, f := range s.Schema.Fields {
+		r.Headers = append(r.Headers, f.Header)
+	}
+	return r
+}
+
+func (s *Set) sameReading() error {
+	now := s.reading()
+	switch before := s.m.Reading; {
+	case now.equal(before):
+		return nil
+	case now.Dataset != before.Dataset:
+		return &StaleError{fmt.Sprintf("the held sketch is of dataset %q, the site file now names %q", before.Dataset, now.Dataset)}
+	default:
+		return &StaleError{fmt.Sprintf("the site file now reads dataset %q by other columns or another dialect than the held sketch was made with", now.Dataset)}
+	}
+}
+
+// contains reports whether a digest is in a sorted list.
+func contains(sorted []digest, d digest) bool {
+	_, found := slices.BinarySearchFunc(sorted, d, func(a, b digest) int { return bytes.Compare(a[:], b[:]) })
+	return found
+}

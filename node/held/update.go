@@ -1,0 +1,292 @@
+package held
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
+)
+
+// Changes says what Update or Rebuild did.
+type Changes struct {
+	Changed bool
+	Added   []string // names of shards that were read
+}
+
+// Update reads the files of the dataset that are not held yet and adds them. Files that
+// are held are hashed and not read otherwise; that one of them has another name or
+// place now is no change of it. It is a StaleError, and nothing has changed, if a file
+// changed or is gone, or if a query is held, whose result cannot be compared.
+func (s *Set) Update(ctx context.Context) (Changes, error) {
+	if s.m != nil && s.Source.SQL != nil {
+		return Changes{}, &StaleError{fmt.Sprintf("%s is a query: nothing shows which of its records are held", s.Source)}
+	}
+	return s.bring(ctx, false)
+}
+
+// Rebuild reads all data afresh. Records that were withdrawn stay out.
+func (s *Set) Rebuild(ctx context.Context) (Changes, error) { return s.bring(ctx, true) }
+
+// input is one file of the dataset, or its query.
+type input struct {
+	name   string
+	sha256 string
+	source dataset.Source
+}
+
+// inputs lists the dataset as it is now.
+func (s *Set) inputs(ctx context.Context) ([]input, error) {
+	if q := s.Source.SQL; q != nil {
+		sum := sha256.Sum256([]byte(q.Query))
+		return []input{{q.String(), hex.EncodeToString(sum[:]), s.Source}}, nil
+	}
+	paths, err := s.Source.Paths()
+	if err != nil {
+		return nil, err
+	}
+	var out []input
+	for _, path := range paths {
+		sum, err := dataset.HashFile(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, input{path, sum.String(), dataset.Source{Files: []string{path}, CSV: s.Source.CSV}})
+	}
+	return out, nil
+}
+
+// bring makes the Set that of the dataset as it is now.
+func (s *Set) bring(ctx context.Context, afresh bool) (_ Changes, err error) {
+	inputs, err := s.inputs(ctx)
+	if err != nil {
+		return Changes{}, err
+	}
+	c, err := s.begin(afresh)
+	if err != nil {
+		return Changes{}, err
+	}
+	defer func() { err = c.close(err) }()
+	shards, err := match(inputs, c.next.Shards)
+	if err != nil {
+		return Changes{}, err
+	}
+	out := Changes{Changed: s.m == nil || afresh}
+	held := c.next.records()
+	for i, in := range inputs {
+		if shards[i] != nil {
+			out.Changed = out.Changed || shards[i].Name != in.name || i >= len(c.next.Shards) || c.next.Shards[i].Number != shards[i].Number
+			shards[i].Name = in.name
+			continue
+		}
+		one, err := c.addShard(ctx, in, c.Schema.MaxRecords-held)
+		if err != nil {
+			return Changes{}, err
+		}
+		held += one.Records
+		shards[i], out.Changed, out.Added = one, true, append(out.Added, in.name)
+	}
+	if !out.Changed {
+		return out, nil
+	}
+	c.next.Shards = c.next.Shards[:0:0]
+	for _, one := range shards {
+		c.next.Shards = append(c.next.Shards, *one)
+	}
+	if held == 0 && c.next.Taken == 0 {
+		return Changes{}, &dataset.Error{File: s.Source.String(), Message: "no records"}
+	}
+	if len(out.Added) > 0 {
+		if err := c.index(inputs); err != nil {
+			return Changes{}, err
+		}
+		add := func(whole, part sketch.Sketch) (sketch.Sketch, error) { return sketch.Add(whole, part) }
+		if err := c.combine(add, 1); err != nil {
+			return Changes{}, err
+		}
+	}
+	return out, c.commit()
+}
+
+// match finds the held shard of each input, nil where it is new. Files are the same when
+// their bytes are. It is a StaleError if a shard has no file any more.
+func match(inputs []input, held []Shard) ([]*Shard, error) {
+	out := make([]*Shard, len(inputs))
+	var lost []string
+	for _, shard := range held {
+		at := slices.IndexFunc(inputs, func(in input) bool { return in.sha256 == shard.SHA256 && in.name == shard.Name })
+		if at < 0 {
+			at = slices.IndexFunc(inputs, func(in input) bool { return in.sha256 == shard.SHA256 })
+		}
+		switch {
+		case at >= 0 && out[at] == nil:
+			one := shard
+			out[at] = &one
+		case slices.ContainsFunc(inputs, func(in input) bool { return in.name == shard.Name }):
+			lost = append(lost, shard.Name+" has changed")
+		default:
+			lost = append(lost, shard.Name+" is gone")
+		}
+	}
+	if len(lost) > 0 {
+		const shown = 3
+		more := ""
+		if n := len(lost) - shown; n > 0 {
+			more, lost = fmt.Sprintf(", and %d more", n), lost[:shown]
+		}
+		return nil, &StaleError{fmt.Sprintf("the data are not what the held sketch was made from: %s%s", strings.Join(lost, ", "), more)}
+	}
+	return out, nil
+}
+
+// addShard reads a new shard: its share of the sums stays in the builders, its rows are
+// written.
+func (c *change) addShard(ctx context.Context, in input, limit int64) (*Shard, error) {
+	if limit < 1 {
+		return nil, &dataset.Error{File: in.name, Message: fmt.Sprintf("more than %d records in all, the limit", c.Schema.MaxRecords)}
+	}
+	shard := &Shard{Name: in.name, SHA256: in.sha256, Number: c.next.NextShard, Columns: []Column{}}
+	c.next.NextShard++
+	builders, err := c.builders()
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range builders {
+		shard.Clipped = append(shard.Clipped, -b.Clipped())
+	}
+	keep := slices.ContainsFunc(c.Plans, hasRows)
+	var ids [][]byte
+	summary, left, err := c.pass(ctx, in.source, limit, c.out, func(b dataset.Batch) error {
+		if keep {
+			for _, id := range b.IDs {
+				ids = append(ids, slices.Clone(id))
+			}
+		}
+		return c.project(b, shard.Number, builders)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := in.unchanged(ctx, summary); err != nil {
+		return nil, err
+	}
+	shard.Records, shard.Withdrawn, shard.Skipped = summary.Records-left, left, summary.Skipped
+	for _, f := range summary.Fields {
+		shard.Columns = append(shard.Columns, Column{f.Name, f.Clamped, f.Missing})
+	}
+	for i, b := range builders {
+		shard.Clipped[i] += b.Clipped()
+	}
+	return shard, c.writeRows(shard, builders, ids)
+}
+
+// unchanged checks that what was read is what was hashed.
+func (in input) unchanged(ctx context.Context, read dataset.Summary) error {
+	if in.source.SQL != nil {
+		return nil
+	}
+	sum := read.Digest
+	if sum == (protocol.Digest{}) { // not hashed while it was read
+		var err error
+		if sum, err = dataset.HashFile(ctx, in.name); err != nil {
+			return err
+		}
+	}
+	if sum.String() != in.sha256 {
+		return &dataset.Error{File: in.name, Message: "the file changed while it was read", Hint: "try again when its writer has finished"}
+	}
+	return nil
+}
+
+// writeRows writes a new shard's rows of the records side, and whose they are.
+func (c *change) writeRows(shard *Shard, builders []*release.Builder, ids [][]byte) error {
+	shard.Rows = make([]*stored, len(c.Plans))
+	for i, plan := range c.Plans {
+		if adds(plan) {
+			continue
+		}
+		one := builders[i].Exact()
+		c.next.Sums[i].Clipped += one.Clipped
+		if err := c.writeBlock(shard, i, one.Sketch); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(c.Plans, hasRows) {
+		return nil
+	}
+	file, err := c.stage.writeIDs(fmt.Sprintf("ids-%d", shard.Number), ids)
+	shard.IDs = &file
+	return err
+}
+
+func (c *change) writeBlock(shard *Shard, i int, rows sketch.Sketch) error {
+	file, err := c.stage.writeSketch(fmt.Sprintf("rows-%d-%d", i, shard.Number), rows)
+	shard.Rows[i] = &file
+	return err
+}
+
+// index merges what was read into the index, which finds ids that are in two files.
+func (c *change) index(inputs []input) error {
+	old, err := openIndex(c.Files, c.next.Index)
+	if err != nil {
+		return err
+	}
+	defer old.Close()
+	fresh, err := c.fresh.sorted()
+	if err != nil {
+		return err
+	}
+	var first repeat
+	var count int
+	c.next.Index, err = c.stage.writeIndex(func(x indexWriter) error {
+		return joined(old, fresh, func(old *entry, fresh []entry) error {
+			one := old
+			if one == nil {
+				one, fresh = &fresh[0], fresh[1:]
+			}
+			for _, again := range fresh {
+				if r := (repeat{*one, again}); count == 0 || compareLines(r.again, first.again) < 0 {
+					first = r
+				}
+				count++
+			}
+			return x.put(*one)
+		})
+	})
+	if err == nil && count > 0 {
+		err = c.repeated(inputs, first, count)
+	}
+	return err
+}
+
+// repeat is an id that is in two shards.
+type repeat struct{ before, again entry }
+
+func compareLines(a, b entry) int {
+	if a.shard != b.shard {
+		return int(int64(a.shard) - int64(b.shard))
+	}
+	return int(a.line - b.line)
+}
+
+// repeated reports an id that is in two shards, and how many more are.
+func (c *change) repeated(inputs []input, r repeat, count int) error {
+	at := func(e entry) int {
+		return slices.IndexFunc(c.next.Shards, func(s Shard) bool { return s.Number == e.shard })
+	}
+	before := c.next.Shards[at(r.before)].Name
+	if r.before.line > 0 {
+		before = fmt.Sprintf("%s:%d", before, r.before.line)
+	}
+	message := "record id repeated: it is in " + before + ", too"
+	if count > 1 {
+		message += fmt.Sprintf("; so are %d more", count-1)
+	}
+	return inputs[at(r.again)].source.ErrorAt(r.again.line, message, "a record may appear once: remove or merge the repeated rows")
+}

@@ -1,0 +1,148 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/held"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// SketchOptions says whose held sketch is changed or released, without any network.
+type SketchOptions struct {
+	Store   *store.Store                 // required, opened for writing
+	Site    func() (config.Party, error) // required: reads the site file
+	Entropy io.Reader                    // required: crypto/rand outside tests
+	Now     func() protocol.Instant      // required: the clock
+	Study   *study.Study                 // required; it lists this party
+	Workers int                          // goroutines that project; default 1
+	Observe Observer                     // default: nobody
+}
+
+// HeldChange is a change of a held sketch.
+type HeldChange struct {
+	Rebuild  bool   // read all data afresh
+	Withdraw string // the file whose records leave; empty: none
+}
+
+// Holding is what is held after a change, and what the change did.
+type Holding struct {
+	held.Summary
+	held.Changes
+	Taken int64 // records that a withdrawal took out
+}
+
+// ChangeHeld brings a study's held sketch up to date with the data, makes it afresh, or
+// takes records out. It makes what is not held yet, where the site file says release:
+// ask. After the release it is ErrReleased, before the seed ErrNoSeed; store.ErrBusy
+// while another process works on it.
+func ChangeHeld(ctx context.Context, o SketchOptions, change HeldChange) (Holding, error) {
+	var out Holding
+	err := o.with(func(r *home, src *source, set *held.Set) (err error) {
+		if !set.Exists() && src.site.Release != config.ReleaseAsk {
+			return &SiteError{errors.New("the site file lets the release follow the seed at once (to hold the sketch, write release: ask under the study)")}
+		}
+		switch {
+		case change.Withdraw != "":
+			out.Taken, err = set.Withdraw(ctx, change.Withdraw)
+			out.Changed = err == nil
+		case change.Rebuild:
+			out.Changes, err = set.Rebuild(ctx)
+		default:
+			out.Changes, err = set.Update(ctx)
+		}
+		out.Summary = set.Summary()
+		return err
+	})
+	return out, err
+}
+
+// ReleaseHeld stores the steward's decision that the held sketch be released as it is
+// now; a Run carries it out. It is held.ErrEmpty before anything is held, and what
+// policy or budget would refuse is refused here already.
+func ReleaseHeld(o SketchOptions) (Holding, error) {
+	var out Holding
+	err := o.with(func(r *home, src *source, set *held.Set) error {
+		if src.site.Release != config.ReleaseAsk {
+			return &SiteError{errors.New("the site file lets the release follow the seed at once: there is nothing to decide (release: ask under the study makes it wait)")}
+		}
+		out.Summary = set.Summary()
+		switch {
+		case !set.Exists():
+			return held.ErrEmpty
+		case out.Records == 0:
+			return ErrNobodyLeft
+		case o.Now() >= r.study.Deadline:
+			return &session.DeadlineError{What: "the steward's decision", Until: r.study.Deadline}
+		}
+		entries, err := r.Store.Ledger()
+		if err != nil {
+			return err
+		}
+		if err := r.permitted(src, out.Records, entries); err != nil {
+			return err
+		}
+		return r.Store.Held(r.study.ID).Decide()
+	})
+	return out, err
+}
+
+// with locks and opens the held sketch for do.
+func (o SketchOptions) with(do func(*home, *source, *held.Set) error) error {
+	err := o.locked(do)
+	if err != nil {
+		return fmt.Errorf("the held sketch of study %s: %w", o.Study.ID.Short(), err)
+	}
+	return nil
+}
+
+func (o SketchOptions) locked(do func(*home, *source, *held.Set) error) error {
+	signer, err := protocol.NewSigner(o.Store.Identity())
+	if err != nil {
+		return err
+	}
+	if o.Observe == nil {
+		o.Observe = func(Progress) {}
+	}
+	r := &home{PartyOptions{Store: o.Store, Site: o.Site, Entropy: o.Entropy, Now: o.Now, Observe: o.Observe, Workers: o.Workers}, signer, o.Study}
+	unlock, err := o.Store.LockHeld(o.Study.ID, 0)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	switch _, err := o.Store.ReleaseHeader(o.Study.ID); {
+	case err == nil:
+		return ErrReleased
+	case !errors.Is(err, store.ErrNotFound):
+		return err
+	}
+	secrets, err := o.Store.Secret(o.Study.ID, 1)
+	if errors.Is(err, store.ErrNotFound) {
+		return ErrNoSeed
+	}
+	if err != nil {
+		return err
+	}
+	outcome, err := session.Agreed(secrets)
+	if errors.Is(err, session.ErrNotAgreed) {
+		return ErrNoSeed
+	}
+	if err != nil {
+		return err
+	}
+	src, err := r.source()
+	if err != nil {
+		return err
+	}
+	set, err := r.held(src, outcome)
+	if err != nil {
+		return err
+	}
+	return do(r, src, set)
+}

@@ -1,0 +1,227 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// Names among the files of a held sketch.
+const (
+	heldManifestFile = "manifest"
+	heldDecisionFile = "decision"
+)
+
+// Held is the durable part of a study's held sketch: files that a manifest lists.
+// A file is written under a name that was never used before and counts for nothing
+// until a manifest that lists it is committed: that is the one step from an old
+// state to a new one, and what the new one does not list is overwritten and removed
+// after it. Whoever writes holds the lock of LockHeld.
+type Held struct {
+	store *Store
+	study protocol.StudyID
+}
+
+// Held returns the held sketch of a study, which need not exist.
+func (s *Store) Held(study protocol.StudyID) *Held { return &Held{s, study} }
+
+func (h *Held) path(name ...string) string {
+	return h.store.path(append([]string{heldDir, h.study.String()}, name...)...)
+}
+
+func (h *Held) wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s the held sketch of study %s: %w", doing, h.study.Short(), err)
+}
+
+// Manifest returns what was committed last, or ErrNotFound when nothing is held.
+func (h *Held) Manifest() ([]byte, error) {
+	data, err := readSecretFile(h.path(heldManifestFile))
+	return data, h.wrap("reading", missing(err))
+}
+
+// Open opens a file of the held sketch, or returns ErrNotFound.
+func (h *Held) Open(name string) (*File, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	f, err := openFile(h.path(name))
+	if err != nil {
+		return nil, h.wrap(fmt.Sprintf("opening %q of", name), err)
+	}
+	return f, nil
+}
+
+// syncedFile syncs its bytes when it is closed.
+type syncedFile struct{ *os.File }
+
+// Close ends the file.
+func (w syncedFile) Close() error { return errors.Join(w.Sync(), w.File.Close()) }
+
+// Create begins a file, replacing one of that name. That must not be one that the
+// manifest lists, but may be that of a writer that was killed. Its bytes are durable when its Close returns nil.
+func (h *Held) Create(name string) (io.WriteCloser, error) {
+	f, err := h.create(name)
+	if err != nil {
+		return nil, h.wrap(fmt.Sprintf("writing %q of", name), err)
+	}
+	return syncedFile{f}, nil
+}
+
+func (h *Held) create(name string) (*os.File, error) {
+	if err := h.store.writable(); err != nil {
+		return nil, err
+	}
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	if err := mkdir(h.path()); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(h.path(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+}
+
+// Commit makes these files, which were created and closed, and their manifest the
+// held sketch. When it returns nil that is durable, and all other files are gone,
+// the steward's decision about an earlier state among them.
+func (h *Held) Commit(manifest []byte, files []string) error {
+	return h.wrap("committing", h.commit(manifest, files))
+}
+
+func (h *Held) commit(manifest []byte, files []string) error {
+	if err := h.store.writable(); err != nil {
+		return err
+	}
+	if err := mkdir(h.path()); err != nil {
+		return err
+	}
+	if err := syncDir(h.path()); err != nil {
+		return err
+	}
+	if err := writeFile(h.path(heldManifestFile), manifest); err != nil {
+		return err
+	}
+	return h.sweep(append(slices.Clone(files), heldManifestFile))
+}
+
+// Discard removes what was created and never committed.
+func (h *Held) Discard(files []string) error {
+	for _, name := range files {
+		if err := eraseFile(h.path(name)); err != nil && !os.IsNotExist(err) {
+			return h.wrap("tidying", err)
+		}
+	}
+	return nil
+}
+
+// sweep erases all files but those to keep.
+func (h *Held) sweep(keep []string) error {
+	files, err := os.ReadDir(h.path())
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if slices.Contains(keep, f.Name()) {
+			continue
+		}
+		if err := eraseFile(h.path(f.Name())); err != nil {
+			return err
+		}
+	}
+	return syncDir(h.path())
+}
+
+// Decide records that the steward wants the held sketch released as it is now.
+// Every later Commit takes the decision back. Durable when it returns nil.
+func (h *Held) Decide() error {
+	if err := h.store.writable(); err != nil {
+		return h.wrap("deciding on", err)
+	}
+	manifest, err := h.Manifest()
+	if err != nil {
+		return err
+	}
+	return h.wrap("deciding on", writeFile(h.path(heldDecisionFile), []byte(digestText(manifest))))
+}
+
+// Decided reports whether the steward wants the held sketch released as it is now.
+func (h *Held) Decided() (bool, error) {
+	manifest, err := h.Manifest()
+	if err != nil {
+		return false, err
+	}
+	decision, err := readSecretFile(h.path(heldDecisionFile))
+	if errors.Is(missing(err), ErrNotFound) {
+		return false, nil
+	}
+	return string(decision) == digestText(manifest), h.wrap("reading the decision on", err)
+}
+
+func digestText(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// Destroy overwrites and removes the held sketch; having none is no error. What
+// DestroySecrets says about disks goes for it too.
+func (h *Held) Destroy() error { return h.wrap("destroying", h.destroy()) }
+
+func (h *Held) destroy() error {
+	if err := h.store.writable(); err != nil {
+		return err
+	}
+	if _, err := os.Stat(h.path()); err != nil {
+		if os.IsNotExist(err) {
+			return nil
+		}
+		return err
+	}
+	// Without its name the manifest is never seen half overwritten.
+	err := os.Rename(h.path(heldManifestFile), h.path(heldManifestFile+".gone"))
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	if err := h.sweep(nil); err != nil {
+		return err
+	}
+	if err := os.Remove(h.path()); err != nil {
+		return err
+	}
+	return syncDir(h.store.path(heldDir))
+}
+
+// LockHeld makes the caller the one that changes, releases or destroys a study's
+// held sketch. It waits for another one that long, then returns ErrBusy. The lock
+// ends with unlock or with the process.
+func (s *Store) LockHeld(study protocol.StudyID, patience time.Duration) (unlock func(), err error) {
+	if err := s.writable(); err != nil {
+		return nil, fmt.Errorf("locking the held sketch of study %s: %w", study.Short(), err)
+	}
+	lock := flock.New(s.path(locksDir, study.String()+".held.lock"), flock.SetPermissions(0o600))
+	ok, err := lock.TryLock()
+	if err == nil && !ok && patience > 0 {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		ok, err = lock.TryLockContext(ctx, 20*time.Millisecond)
+	}
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("locking the held sketch of study %s: %w", study.Short(), err)
+	}
+	if !ok {
+		lock.Close()
+		return nil, fmt.Errorf("locking the held sketch of study %s: %w", study.Short(), ErrBusy)
+	}
+	return func() { lock.Close() }, nil
+}

@@ -256,7 +256,7 @@ func (h *hosted) compute(ctx context.Context, job session.Compute) (event sessio
 type analysisError struct{ error }
 
 func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Computed, error) {
-	o := analysis.Options{Study: h.study, Attempt: 1, T2: job.T2, Complete: job.Complete}
+	o := analysis.Options{Study: h.study, Attempt: job.Attempt, T2: job.T2, Complete: job.Complete}
 	for _, header := range job.Releases {
 		c, err := h.contribution(header)
 		if err != nil {
@@ -268,7 +268,7 @@ func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Comp
 	if err != nil {
 		return session.Computed{}, &analysisError{err}
 	}
-	done := session.Computed{Releases: job.Releases, Complete: job.Complete}
+	done := session.Computed{Releases: job.Releases}
 	if done.Document, err = h.put(resultFile, result); err != nil {
 		return session.Computed{}, err
 	}

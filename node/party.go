@@ -148,17 +148,24 @@ func (r *service) restored() (session.PartyRestored, error) {
 			return out, fmt.Errorf("own %s in the store: %w", o.Kind, err)
 		}
 		out.Own = append(out.Own, e)
-		out.Released = out.Released || o.Kind == protocol.KindRelease
 	}
-	out.Secrets, err = r.Store.Secret(r.study.ID, 1)
+	out.Secrets = map[uint32][]byte{}
+	for attempt := uint32(1); int64(attempt) <= int64(r.study.Attempts); attempt++ {
+		secrets, err := r.Store.Secret(r.study.ID, attempt)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return out, err
+		}
+		if err == nil {
+			out.Secrets[attempt] = secrets
+		}
+	}
+	document, err := r.Store.Result(r.study.ID, resultFile)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return out, err
 	}
-	_, err = r.Store.Result(r.study.ID, resultFile)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return out, err
+	if err == nil {
+		out.Document = documentOf(document).Hash
 	}
-	out.Finished = err == nil
 	return out, nil
 }
 
@@ -240,6 +247,9 @@ func (r *service) persist(record session.Record) error {
 		r.Observe(Progress{Study: id, Milestone: Persisted, Kind: e.Kind()})
 		return nil
 	case session.DestroySecrets:
+		if record.Attempt != 0 {
+			return r.Store.DestroySecret(id, record.Attempt)
+		}
 		return r.Store.DestroySecrets(id)
 	case session.AppendBoard:
 		return r.appendBoard(record)
@@ -338,10 +348,14 @@ func (r *service) turn(ctx context.Context) error {
 			return posted
 		}
 		// The board may say why a message was refused: that the study is closed, say.
+		refused := r.pending.Send
 		if err := r.read(ctx, 0); err != nil || r.machine.Status().Terminal() {
 			return err
 		}
-		return posted
+		if posted != nil && len(r.pending.Send) == len(refused) {
+			return posted
+		}
+		return nil // what was refused belongs to an attempt that is over
 	}
 	if len(r.pending.Run) > 0 {
 		event, err := r.run(ctx, r.pending.Run[0])

@@ -221,5 +221,5 @@ func (r *service) fetchResult(ctx context.Context, job session.FetchResult) (ses
 	if err := r.Store.PutResult(r.study.ID, resultFile, data); err != nil {
 		return nil, err
 	}
-	return session.ResultStored{}, nil
+	return session.ResultStored{Document: job.Result.Document.Hash}, nil
 }

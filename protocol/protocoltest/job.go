@@ -39,8 +39,8 @@ func (p *Party) run(job session.Job) (session.Event, error) {
 		return session.ReleaseUploaded{}, p.mayCrash()
 	case session.FetchResult:
 		p.sim.note("%s stores the result", p.Name)
-		p.Store.Result = true
-		return session.ResultStored{}, p.mayCrash()
+		p.Store.Result = job.Result.Document.Hash
+		return session.ResultStored{Document: p.Store.Result}, p.mayCrash()
 	}
 	return nil, fmt.Errorf("%s cannot run %T", p.Name, job)
 }

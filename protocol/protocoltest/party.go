@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
@@ -28,8 +29,8 @@ type Party struct {
 	outbox  []protocol.Verified
 	jobs    []session.Job
 	shown   session.Status
-	sent    map[protocol.Kind][]byte
-	asked   protocol.Instant // when the board was last read
+	sent    map[string][]byte // by title
+	asked   protocol.Instant  // when the board was last read
 }
 
 // errCrashed reports that the node died on the way; it is not a breach.
@@ -132,16 +133,20 @@ func (p *Party) carryOut(effects session.Effects) error {
 
 // watch holds what must be true when a job is offered.
 func (p *Party) watch(job session.Job) {
-	if _, ok := job.(session.MakeRelease); ok {
-		members := p.Store.senders(protocol.KindCommit)
-		if n := p.Store.senders(protocol.KindConfirm); n < 2 || n != members {
+	late := p.sim.Study.LateUntil != 0
+	release, ok := job.(session.MakeRelease)
+	if ok {
+		members := p.Store.senders(protocol.KindCommit, release.Attempt)
+		if n := p.Store.senders(protocol.KindConfirm, release.Attempt); n < 2 || n != members {
 			p.sim.breach("%s is to release under %d confirmations of %d members", p.Name, n, members)
 		}
-		if p.Store.senders(protocol.KindStop)+p.Store.senders(protocol.KindResult) > 0 {
-			p.sim.breach("%s is to release into a closed study", p.Name)
+		for attempt := range uint32(p.sim.Study.Attempts + 1) {
+			if p.Store.senders(protocol.KindStop, attempt) > 0 || !late && p.Store.senders(protocol.KindResult, attempt) > 0 {
+				p.sim.breach("%s is to release into a closed study", p.Name)
+			}
 		}
 	}
-	if _, ok := job.(session.MakeRelease); !ok && p.Store.Secrets != nil {
+	if !ok && !late && len(p.Store.Secrets) > 0 {
 		p.sim.breach("%s is past its release and holds secrets", p.Name)
 	}
 }
@@ -168,10 +173,14 @@ func (p *Party) post() error {
 	if !p.Store.holds(e) {
 		p.sim.breach("%s sends a %s that is not durable", p.Name, e.Kind())
 	}
-	if before, ok := p.sent[e.Kind()]; ok && !bytes.Equal(before, raw) {
+	name := title(e)
+	if e.Kind() == protocol.KindWelcome {
+		name += " " + about(e).String()
+	}
+	if before, ok := p.sent[name]; ok && !bytes.Equal(before, raw) {
 		p.sim.breach("%s sends two different %s messages", p.Name, e.Kind())
 	}
-	p.sent[e.Kind()] = raw
+	p.sent[name] = raw
 	err := p.sim.send(p.Name, raw)
 	switch {
 	case err == nil, errors.Is(err, session.ErrPosted):
@@ -183,11 +192,16 @@ func (p *Party) post() error {
 		if err := p.read(most); err != nil {
 			return err
 		}
-		if !p.Status().Terminal() {
+		if !p.Status().Terminal() && p.offers(e) {
 			p.Over = err
 		}
 	}
 	return p.mayCrash()
+}
+
+// offers reports whether the machine still wants an envelope posted.
+func (p *Party) offers(e protocol.Verified) bool {
+	return slices.ContainsFunc(p.outbox, func(o protocol.Verified) bool { return o.ID() == e.ID() })
 }
 
 // most is more than any board has.

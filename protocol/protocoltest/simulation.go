@@ -75,7 +75,7 @@ func New(o Options) (*Simulation, error) {
 		entropy := sha256.Sum256(fmt.Appendf(nil, "entropy of party %d, seed %d", i, o.Seed))
 		p := &Party{
 			Name: o.Study.Parties[i].Name, Signer: signer, sim: s,
-			entropy: rand.NewChaCha8(entropy), sent: map[protocol.Kind][]byte{},
+			entropy: rand.NewChaCha8(entropy), sent: map[string][]byte{},
 		}
 		if err := s.survive(p.start()); err != nil {
 			return nil, err
@@ -302,7 +302,7 @@ func (s *Simulation) name(id protocol.PeerID) string {
 func (s *Simulation) names(envelopes []protocol.Verified) string {
 	var out []string
 	for _, e := range envelopes {
-		out = append(out, fmt.Sprintf("%s of %s", e.Kind(), s.name(e.Sender())))
+		out = append(out, fmt.Sprintf("%s of %s", title(e), s.name(e.Sender())))
 	}
 	return strings.Join(out, ", ")
 }

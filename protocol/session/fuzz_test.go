@@ -128,7 +128,6 @@ func FuzzParty(f *testing.F) {
 				restored.Own = append(restored.Own, e)
 			}
 		}
-		restored.Released = len(restored.Own) == 5
 		p, err := session.NewParty(session.PartyConfig{Study: fix.study, Signer: fix.party(0), Entropy: nothing{}, Restored: restored})
 		check(t, err)
 		board := fix.board.With(0)

@@ -33,7 +33,7 @@ func (p *Party) run(job session.Job) (session.Event, error) {
 		return p.makeRelease(job)
 	case session.Upload:
 		p.sim.note("%s uploads its release", p.Name)
-		if err := p.sim.Aggregator.collect(p.Signer.ID()); err != nil {
+		if err := p.keeper().collect(p.Signer.ID()); err != nil {
 			return nil, err
 		}
 		return session.ReleaseUploaded{}, p.mayCrash()
@@ -58,8 +58,16 @@ func (p *Party) makeRelease(job session.MakeRelease) (session.Event, error) {
 	if p.T2 != (protocol.Digest{}) && (p.Seed != root || p.T2 != job.T2) {
 		p.sim.breach("%s is to release under a second seed", p.Name)
 	}
-	p.Seed, p.T2 = root, job.T2
+	p.Seed, p.T2, p.attempt = root, job.T2, job.Attempt
 	if p.Store.Release == nil {
+		if !p.Store.Debited {
+			p.Store.Debited = true
+			p.Debits++
+			p.sim.note("%s debits its ledger", p.Name)
+			if err := p.mayCrash(); err != nil {
+				return nil, err
+			}
+		}
 		header, err := Header(p.sim.Study, p.Signer.ID(), job.T2, p.entropy)
 		if err != nil {
 			return nil, err

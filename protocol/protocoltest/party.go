@@ -19,9 +19,18 @@ type Party struct {
 	Signer protocol.Signer
 	Store  Store
 	Away   bool  // the node is switched off until this is false again
-	Over   error // a refusal that no later try can mend: the node gave up
-	Seed   [32]byte
-	T2     protocol.Digest // Seed and T2 are those that releases were offered under
+	Role   *Role // what it does instead of the protocol; nil for an honest party
+	Debits int   // how often its budget was spent, durably
+
+	// Excused parties were away or slow when they were waited for: the aggregator may
+	// have claimed so.
+	Excused bool
+	Over    error // a refusal that no later try can mend: the node gave up
+	Seed    [32]byte
+	attempt uint32          // that gave Seed
+	T2      protocol.Digest // Seed and T2 are those that releases were offered under
+
+	Welcome func(newcomer protocol.PeerID) bool // the site's rule for late parties; default: nobody
 
 	sim     *Simulation
 	entropy io.Reader
@@ -48,7 +57,7 @@ func (p *Party) Status() session.Status {
 // steward's decision again.
 func (p *Party) start() error {
 	machine, err := session.NewParty(session.PartyConfig{
-		Study: p.sim.Study, Signer: p.Signer, Entropy: p.entropy, Restored: p.Store.restored(),
+		Study: p.sim.Study, Signer: p.Signer, Entropy: p.entropy, Restored: p.Store.restored(), Welcome: p.Welcome,
 	})
 	if err != nil {
 		return fmt.Errorf("%s starts: %w", p.Name, err)
@@ -152,6 +161,7 @@ func (p *Party) watch(job session.Job) {
 }
 
 func (p *Party) crash() {
+	p.sim.Crashes++
 	p.sim.note("%s crashes", p.Name)
 	p.machine, p.outbox, p.jobs = nil, nil, nil
 }
@@ -170,18 +180,18 @@ func (p *Party) over() bool {
 func (p *Party) post() error {
 	e := p.outbox[0]
 	raw := wire.EncodeEnvelope(e.Envelope())
-	if !p.Store.holds(e) {
+	if p.Role == nil && !p.Store.holds(e) {
 		p.sim.breach("%s sends a %s that is not durable", p.Name, e.Kind())
 	}
 	name := title(e)
 	if e.Kind() == protocol.KindWelcome {
 		name += " " + about(e).String()
 	}
-	if before, ok := p.sent[name]; ok && !bytes.Equal(before, raw) {
+	if before, ok := p.sent[name]; p.Role == nil && ok && !bytes.Equal(before, raw) {
 		p.sim.breach("%s sends two different %s messages", p.Name, e.Kind())
 	}
 	p.sent[name] = raw
-	err := p.sim.send(p.Name, raw)
+	err := p.put(e, raw)
 	switch {
 	case err == nil, errors.Is(err, session.ErrPosted):
 		if len(p.outbox) > 0 {
@@ -199,6 +209,19 @@ func (p *Party) post() error {
 	return p.mayCrash()
 }
 
+// put sends an envelope, or what the party's role makes of it.
+func (p *Party) put(e protocol.Verified, raw []byte) error {
+	if p.Role == nil {
+		return p.sim.send(p, raw)
+	}
+	for _, other := range p.Role.send(p, e) {
+		if err := p.sim.send(p, wire.EncodeEnvelope(other.Envelope())); err != nil && !errors.Is(err, errLost) {
+			p.sim.Refused++
+		}
+	}
+	return nil
+}
+
 // offers reports whether the machine still wants an envelope posted.
 func (p *Party) offers(e protocol.Verified) bool {
 	return slices.ContainsFunc(p.outbox, func(o protocol.Verified) bool { return o.ID() == e.ID() })
@@ -210,9 +233,12 @@ const most = 1 << 20
 // read takes the next stretch of the board, so many messages at the most.
 func (p *Party) read(atMost int) error {
 	p.asked = p.sim.Now
-	reply, err := p.sim.Aggregator.reply(p.machine.Count(), atMost)
+	reply, err := p.keeper().reply(p.machine.Count(), atMost)
 	if err != nil {
 		return err
+	}
+	if p.sim.Lie != nil {
+		reply = p.sim.Lie(p, reply)
 	}
 	if len(reply.Envelopes) > 0 {
 		p.sim.note("%s reads %s", p.Name, p.sim.names(reply.Envelopes))
@@ -222,13 +248,21 @@ func (p *Party) read(atMost int) error {
 
 // readSome reads a stretch of any length.
 func (p *Party) readSome() error {
-	news := int(p.sim.Aggregator.count() - p.machine.Count())
-	return p.read(1 + p.sim.choose.IntN(max(news, 1)))
+	news := int64(p.keeper().count()) - int64(p.machine.Count())
+	return p.read(1 + p.sim.choose.IntN(int(max(news, 1))))
+}
+
+// keeper is the aggregator that serves this party: a two-faced one has two boards.
+func (p *Party) keeper() *Aggregator {
+	if p.sim.Twin != nil && p.sim.Behind[p.Name] {
+		return p.sim.Twin
+	}
+	return p.sim.Aggregator
 }
 
 // upToDate reports whether the party has seen all of the board at this time.
 func (p *Party) upToDate() bool {
-	return p.asked == p.sim.Now && p.machine.Count() == p.sim.Aggregator.count()
+	return p.asked == p.sim.Now && p.machine.Count() == p.keeper().count()
 }
 
 func changed(a, b session.Status) bool {

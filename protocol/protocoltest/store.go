@@ -18,6 +18,7 @@ type Store struct {
 	Secrets   map[uint32][]byte   // by attempt; empty when there are none
 	Board     []protocol.Verified // as far as it was read
 	Head      protocol.Head       // of Board
+	Debited   bool                // the ledger holds this study's debit
 	Release   *protocol.Verified  // the stored release's header, before it is among Own
 	Result    protocol.Digest     // the newest result document that is here
 	Destroyed map[uint32]bool     // attempts whose secrets were destroyed, for good; 0: all of them

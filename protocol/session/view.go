@@ -69,6 +69,9 @@ var ErrPremature = errors.New("not its turn")
 // admit checks an envelope against everything before it and puts it on the
 // board. On error the board is unchanged; a *protocol.Fault names the culprit.
 func (v *view) admit(e protocol.Verified) error {
+	if e.Study() != v.study.ID { // before all else: it contradicts nothing that was said here
+		return fault(e, fmt.Errorf("belongs to study %s, not %s", e.Study().Short(), v.study.ID.Short()))
+	}
 	at := slotOf(e)
 	if there, ok := v.slots[at]; ok {
 		if there.ID() == e.ID() {
@@ -115,9 +118,6 @@ func fault(e protocol.Verified, err error) error {
 // check holds what is true of every kind, and dispatches to the file of the kind,
 // which checks the envelope and, when all is well, takes it in.
 func (v *view) check(e protocol.Verified) error {
-	if e.Study() != v.study.ID {
-		return fmt.Errorf("belongs to study %s, not %s", e.Study().Short(), v.study.ID.Short())
-	}
 	if e.Kind().FromAggregator() != (e.Sender() == v.study.Aggregator.ID) {
 		return fmt.Errorf("%s is not for this sender to post", e.Kind())
 	}

@@ -15,9 +15,9 @@ type Role struct {
 	Name  string
 	Story string // what the adversary wants, and why it must not get it
 
-	// Blame is what the board must say of the adversary: "proved", "claimed", or ""
-	// where its misdeed costs nobody a place (it may still be refused, or go unnoticed
-	// because it does no harm).
+	// Blame is what the board must say of the adversary: "proved", "claimed", "perhaps"
+	// proved, where that depends on when its message arrives, or "" where its misdeed
+	// costs nobody a place: it is refused, or does no harm.
 	Blame string
 
 	// Late marks a misdeed after the certificate: nothing of it may stop the study.
@@ -28,8 +28,9 @@ type Role struct {
 	// message, each time it is asked. Default: nothing.
 	watch func(*Party) []protocol.Verified
 
-	did bool
-	out map[protocol.Digest][]protocol.Verified // what was made of a message stays so
+	did   bool
+	tries int
+	out   map[protocol.Digest][]protocol.Verified // what was made of a message stays so
 }
 
 // Did reports whether the adversary has had its chance.
@@ -39,6 +40,13 @@ func (r *Role) Did() bool { return r.did }
 func (r *Role) send(p *Party, e protocol.Verified) []protocol.Verified {
 	if out, again := r.out[e.ID()]; again {
 		return out
+	}
+	for _, made := range r.out {
+		for _, m := range made {
+			if m.ID() == e.ID() {
+				return as(e) // it has adopted this one
+			}
+		}
 	}
 	out := r.act(p, e)
 	if r.out == nil {
@@ -92,10 +100,13 @@ transcripts. Two signed messages for one slot convict it before anybody.`,
 		{Name: "two shares", Blame: "proved", Story: `Posts its share and, having seen the others', another one. T2 would change; the seed
 would not, as T2 does not enter it. Two signed shares convict it.`,
 			act: instead(protocol.KindShare, func(p *Party, e protocol.Verified) []protocol.Verified {
+				if !p.canOpen(e.Attempt()) {
+					return as(e)
+				}
 				return []protocol.Verified{e, p.again(e, wire.EncodeShare(p.reseal(e)))}
 			})},
 		{Name: "last sharer", Story: `Waits until it is the last to share: then it knows every contribution. It seals its
-share a hundred times over, computes the seed that each would lead to, and posts the one it likes best. All of them
+share twenty times over, computes the seed that each would lead to, and posts the one it likes best. All of them
 lead to the same seed: it has moved no row key by one bit, and broken no rule.`,
 			act: instead(protocol.KindShare, chooseShare)},
 		{Name: "wrong commitment", Blame: "proved", Story: `Commits to something other than what it will share, to choose its contribution after
@@ -175,6 +186,9 @@ and what is no message of its own convicts nobody.`,
 func complaintRoles() []*Role {
 	bogus := func(change func(*agree.Opening)) func(*Party, protocol.Verified) []protocol.Verified {
 		return instead(protocol.KindConfirm, func(p *Party, e protocol.Verified) []protocol.Verified {
+			if !p.canOpen(e.Attempt()) {
+				return as(e)
+			}
 			o := p.opening(e.Attempt())
 			change(&o)
 			return as(p.Signer.Seal(e.Study(), protocol.KindComplaint, e.Attempt(), wire.EncodeComplaint(o)))
@@ -186,9 +200,12 @@ that every share opens: the complaint convicts the complainant.`,
 			act: bogus(func(*agree.Opening) {})},
 		{Name: "false opening", Blame: "proved", Story: `Complains with a key that is not the one it committed to, under which of course nothing opens.`,
 			act: bogus(func(o *agree.Opening) { o.Contribution[0] ^= 1 })},
-		{Name: "complaint after confirming", Blame: "proved", Story: `Confirms, and then complains. Who confirmed has opened every share: the complaint
+		{Name: "complaint after confirming", Blame: "perhaps", Story: `Confirms, and then complains. Who confirmed has opened every share: the complaint
 can only be its own fault. Where the certificate is there already, it is refused and changes nothing.`,
 			act: instead(protocol.KindConfirm, func(p *Party, e protocol.Verified) []protocol.Verified {
+				if !p.canOpen(e.Attempt()) {
+					return as(e)
+				}
 				return []protocol.Verified{e, p.Signer.Seal(e.Study(), protocol.KindComplaint, e.Attempt(), wire.EncodeComplaint(p.opening(e.Attempt())))}
 			})},
 	}
@@ -230,9 +247,10 @@ certificate stands: whoever holds it is seeded for good.`,
 func shareAnyhow(p *Party) []protocol.Verified {
 	a := attemptOf(p.sim.Aggregator.Stored, 1)
 	_, shared := a.shares[p.Signer.ID()]
-	if shared || len(a.members) == 0 || len(a.commits) < len(a.members) || len(p.Store.Secrets[1]) == 0 {
+	if shared || len(a.members) == 0 || len(a.commits) < len(a.members) || !p.canOpen(1) || p.Role.tries > 20 {
 		return nil
 	}
+	p.Role.tries++ // messages may be lost
 	secrets, group := p.secrets(1), a.group(p.sim.Study.ID)
 	a.commits[group.Index(p.Signer.ID())].Message = secrets.Commit() // as if it had been the one on the board
 	share := decode(secrets.Share(group, a.commits))
@@ -276,7 +294,7 @@ func copyKey(p *Party, e protocol.Verified) []protocol.Verified {
 // least byte: any would do, as all seeds are the same.
 func chooseShare(p *Party, e protocol.Verified) []protocol.Verified {
 	a := attemptOf(p.sim.Aggregator.Stored, e.Attempt())
-	if len(a.shares) < len(a.members)-1 {
+	if len(a.shares) < len(a.members)-1 || !p.canOpen(e.Attempt()) {
 		return as(e) // it is not the last, and knows too little
 	}
 	var best protocol.Verified
@@ -291,7 +309,19 @@ func chooseShare(p *Party, e protocol.Verified) []protocol.Verified {
 	if len(seeds) != 1 {
 		p.sim.breach("the last sharer can choose among %d seeds", len(seeds))
 	}
+	p.adopt(best)
 	return as(best)
+}
+
+// adopt puts another message in the place of an own one, so that the machine goes on
+// from it.
+func (p *Party) adopt(e protocol.Verified) {
+	for i, own := range p.Store.Own {
+		if own.Kind() == e.Kind() && own.Attempt() == e.Attempt() {
+			p.Store.Own[i] = e
+		}
+	}
+	p.machine, p.outbox, p.jobs = nil, nil, nil
 }
 
 // replay sends what others said, in every guise, before what it has to say itself.
@@ -331,6 +361,13 @@ func decode[M any](m M, err error) M {
 // secrets are what the party's store holds of an attempt.
 func (p *Party) secrets(attempt uint32) *agree.Secrets {
 	return decode(agree.ParseSecrets(p.Store.Secrets[attempt][1:], p.sim.Study.ID, attempt, p.Signer.ID()))
+}
+
+// canOpen reports whether the store still holds the secrets that the agreement is
+// made with: later there is the seed alone, or nothing.
+func (p *Party) canOpen(attempt uint32) bool {
+	data := p.Store.Secrets[attempt]
+	return len(data) > 1+3*32
 }
 
 func (p *Party) opening(attempt uint32) agree.Opening {

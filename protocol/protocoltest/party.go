@@ -206,6 +206,9 @@ func (p *Party) post() error {
 			p.Over = err
 		}
 	}
+	if p.machine == nil {
+		return errCrashed
+	}
 	return p.mayCrash()
 }
 

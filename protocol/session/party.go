@@ -263,6 +263,9 @@ func (p *Party) everSigned(kind protocol.Kind) bool {
 // place there: an attempt that is over takes nothing more.
 func (p *Party) unposted() []protocol.Verified {
 	var out []protocol.Verified
+	if p.view.ended() {
+		return nil
+	}
 	for _, e := range p.own {
 		if p.view.holds(e) {
 			continue
@@ -274,6 +277,10 @@ func (p *Party) unposted() []protocol.Verified {
 			}
 		case protocol.KindCommit, protocol.KindShare, protocol.KindConfirm, protocol.KindComplaint:
 			if a := p.view.current(); a == nil || a.number != e.Attempt() || a.over() {
+				continue
+			}
+		case protocol.KindWelcome:
+			if p.now >= p.study.LateUntil {
 				continue
 			}
 		case protocol.KindAbandon, protocol.KindCertificate:

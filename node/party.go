@@ -128,7 +128,11 @@ func (p *Party) open(id protocol.StudyID) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.machine, err = session.NewParty(session.PartyConfig{Study: s, Signer: p.signer, Entropy: p.Entropy, Restored: restored})
+	welcome, err := r.welcome()
+	if err != nil {
+		return nil, err
+	}
+	r.machine, err = session.NewParty(session.PartyConfig{Study: s, Signer: p.signer, Entropy: p.Entropy, Restored: restored, Welcome: welcome})
 	if err != nil {
 		return nil, err
 	}
@@ -167,6 +171,28 @@ func (r *service) restored() (session.PartyRestored, error) {
 		out.Document = documentOf(document).Hash
 	}
 	return out, nil
+}
+
+// welcome is the site's rule for late parties. A site file without the study says
+// nothing: then the data could not be found either, and that error is the better one.
+func (r *service) welcome() (func(protocol.PeerID) bool, error) {
+	if r.study.LateUntil == 0 {
+		return nil, nil
+	}
+	file, err := r.Site()
+	if err != nil {
+		return nil, &SiteError{err}
+	}
+	rule := file.Studies[r.study.ID].Welcome
+	for _, name := range rule.Names {
+		if _, listed := r.study.PartyByName(name); !listed {
+			return nil, &SiteError{fmt.Errorf("site file %s welcomes %q, which is no party of study %s", file.Path, name, r.study.ID.Short())}
+		}
+	}
+	return func(id protocol.PeerID) bool {
+		i, listed := r.study.PartyIndex(id)
+		return listed && rule.Admits(r.study.Parties[i].Name)
+	}, nil
 }
 
 func decodeVerified(raw []byte) (protocol.Verified, error) {
@@ -241,7 +267,7 @@ func (r *service) persist(record session.Record) error {
 		return r.Store.PutSecret(id, record.Attempt, record.Data)
 	case session.SaveEnvelope:
 		e := record.Envelope
-		if err := r.Store.PutOwn(id, e.Kind(), e.Attempt(), wire.EncodeEnvelope(e.Envelope())); err != nil {
+		if err := r.Store.PutOwn(id, ownKind(e), e.Attempt(), wire.EncodeEnvelope(e.Envelope())); err != nil {
 			return err
 		}
 		r.Observe(Progress{Study: id, Milestone: Persisted, Kind: e.Kind()})
@@ -255,6 +281,15 @@ func (r *service) persist(record session.Record) error {
 		return r.appendBoard(record)
 	}
 	return fmt.Errorf("cannot persist %T", record)
+}
+
+// ownKind is the name under which an own envelope is kept: there is one of a kind and
+// attempt, but a party may welcome several newcomers.
+func ownKind(e protocol.Verified) protocol.Kind {
+	if w, err := wire.DecodeWelcome(e.Payload()); e.Kind() == protocol.KindWelcome && err == nil {
+		return protocol.Kind(fmt.Sprintf("%s %x", e.Kind(), w.Join[:8]))
+	}
+	return e.Kind()
 }
 
 // appendBoard stores a stretch of the board, unless it was replayed from there.
@@ -360,12 +395,32 @@ func (r *service) turn(ctx context.Context) error {
 	if len(r.pending.Run) > 0 {
 		event, err := r.run(ctx, r.pending.Run[0])
 		if err != nil {
-			return err
+			return r.superseded(ctx, r.pending.Run[0], err)
 		}
 		r.pending.Run = r.pending.Run[1:]
 		return r.step(event)
 	}
 	return r.read(ctx, readWait)
+}
+
+// superseded drops the fetching of a result that a later one has replaced at the
+// aggregator, and returns the error of any other job.
+func (r *service) superseded(ctx context.Context, job session.Job, failed error) error {
+	fetch, ok := job.(session.FetchResult)
+	if !ok || transient(failed) {
+		return failed
+	}
+	if err := r.read(ctx, 0); err != nil {
+		return err
+	}
+	if newest, _ := r.machine.Result(); newest.Document == fetch.Result.Document {
+		if r.study.LateUntil != 0 { // its documents are being replaced, and the board is about to say so
+			return fmt.Errorf("%w: %w", p2p.ErrInterrupted, failed)
+		}
+		return failed
+	}
+	r.pending.Run = r.pending.Run[1:]
+	return nil
 }
 
 func (r *service) read(ctx context.Context, wait uint32) error {

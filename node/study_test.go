@@ -52,6 +52,7 @@ type terms struct {
 	accept    bool
 	expires   protocol.Instant // default: an hour from now
 	deadline  protocol.Instant // default: two hours from now
+	late      protocol.Instant // default: no late parties
 }
 
 // newBench makes the nodes, their data and the study. Party i's file is made by
@@ -122,6 +123,9 @@ func (b *bench) source(w terms) string {
 		w.deadline = now() + 7200
 	}
 	fmt.Fprintf(&s, "partition: %s\nquorum: 2\nexpires: %s\ndeadline: %s\nrecords: {id: [id]}\n", w.partition, w.expires, w.deadline)
+	if w.late != 0 {
+		fmt.Fprintf(&s, "late_until: %s\n", w.late)
+	}
 	fmt.Fprintf(&s, "columns: %s\nsketches: %s\nprivacy: %s\nanalyses: %s\n", w.columns, w.sketches, w.privacy, w.analyses)
 	return s.String()
 }

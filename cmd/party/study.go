@@ -110,7 +110,7 @@ func (cmd studyApprove) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	if console.Now() >= s.Expires {
+	if console.Now() >= max(s.Expires, s.LateUntil) { // who is late for the roster may join
 		return console.Expired(s)
 	}
 	if cmd.ID == "" {

@@ -9,7 +9,11 @@
 //
 //	go run ./testnet bench
 //
-// measures the projections beside those of scikit-learn instead.
+// measures the projections beside those of scikit-learn instead, and
+//
+//	go run ./testnet simulate
+//
+// plays random schedules of the protocol with random adversaries, and counts.
 package main
 
 import (
@@ -54,8 +58,9 @@ type options struct {
 
 // commands are what the program does; without a name, it runs studies.
 type commands struct {
-	Run   options      `cmd:"" default:"withargs" help:"Run studies between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
-	Bench benchOptions `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
+	Run      options         `cmd:"" default:"withargs" help:"Run studies between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
+	Simulate simulateOptions `cmd:"" help:"Play random schedules of the protocol, with adversaries, crashes and a bad network, and count what came of them."`
+	Bench    benchOptions    `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -77,6 +82,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if parsed.Command() == "simulate" {
+		return runSimulate(ctx, chosen.Simulate, stdout, stderr)
+	}
 	if parsed.Command() == "bench" {
 		return runBench(ctx, chosen.Bench, stdout, stderr)
 	}

@@ -43,6 +43,9 @@ func (p *Party) bounds() error {
 	}
 	switch {
 	case v.ended() && !arrived:
+		if r := p.struck(); r != nil {
+			return &StruckError{*r}
+		}
 		return ErrLeftOut
 	case p.released:
 		return nil
@@ -71,7 +74,7 @@ func (p *Party) proceed(out *Effects) error {
 	case p.isLate():
 		return p.lateSteps(out)
 	case a.over():
-		if r := a.removal(p.signer.ID()); r != nil {
+		if r := p.struck(); r != nil {
 			p.destroy(0, out)
 			return &StruckError{*r}
 		}
@@ -84,12 +87,20 @@ func (p *Party) proceed(out *Effects) error {
 	}
 }
 
-// whyOut says why the newest roster is without this party.
-func (p *Party) whyOut() error {
+// struck is why this party is in no further roster, or nil.
+func (p *Party) struck() *Removal {
 	for _, a := range p.view.attempts {
 		if r := a.removal(p.signer.ID()); r != nil {
-			return &StruckError{*r}
+			return r
 		}
+	}
+	return nil
+}
+
+// whyOut says why the newest roster is without this party.
+func (p *Party) whyOut() error {
+	if r := p.struck(); r != nil {
+		return &StruckError{*r}
 	}
 	return errors.New("the aggregator fixed a roster without this party: its approval came late")
 }

@@ -209,7 +209,7 @@ func (r *service) replay() error {
 	if err != nil || len(raws) == 0 {
 		return err
 	}
-	event := session.Board{}
+	event := session.Board{Stored: true}
 	for _, raw := range raws {
 		e, err := decodeVerified(raw)
 		if err != nil {

@@ -32,14 +32,15 @@ type Party struct {
 
 	Welcome func(newcomer protocol.PeerID) bool // the site's rule for late parties; default: nobody
 
-	sim     *Simulation
-	entropy io.Reader
-	machine *session.Party // nil while the node is down
-	outbox  []protocol.Verified
-	jobs    []session.Job
-	shown   session.Status
-	sent    map[string][]byte // by title
-	asked   protocol.Instant  // when the board was last read
+	sim      *Simulation
+	entropy  io.Reader
+	machine  *session.Party // nil while the node is down
+	outbox   []protocol.Verified
+	jobs     []session.Job
+	shown    session.Status
+	sent     map[string][]byte // by title
+	restored bool              // its store was put back to an earlier state: it may sign anew
+	asked    protocol.Instant  // when the board was last read
 }
 
 // errCrashed reports that the node died on the way; it is not a breach.
@@ -62,9 +63,9 @@ func (p *Party) start() error {
 	if err != nil {
 		return fmt.Errorf("%s starts: %w", p.Name, err)
 	}
-	p.machine, p.outbox, p.jobs = machine, nil, nil
+	p.machine, p.outbox, p.jobs, p.asked = machine, nil, nil, 0
 	if n := len(p.Store.Board); n > 0 {
-		if err := p.Step(session.Board{Envelopes: p.Store.Board[:n:n], Head: p.Store.Head}); err != nil {
+		if err := p.Step(session.Board{Envelopes: p.Store.Board[:n:n], Head: p.Store.Head, Stored: true}); err != nil {
 			return err
 		}
 	}
@@ -187,7 +188,7 @@ func (p *Party) post() error {
 	if e.Kind() == protocol.KindWelcome {
 		name += " " + about(e).String()
 	}
-	if before, ok := p.sent[name]; p.Role == nil && ok && !bytes.Equal(before, raw) {
+	if before, ok := p.sent[name]; p.Role == nil && !p.restored && ok && !bytes.Equal(before, raw) {
 		p.sim.breach("%s sends two different %s messages", p.Name, e.Kind())
 	}
 	p.sent[name] = raw

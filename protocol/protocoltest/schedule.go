@@ -59,7 +59,7 @@ func Random(seed uint64) (Report, error) {
 	if err == nil && must {
 		err = s.progress()
 	}
-	if err == nil {
+	if err == nil && death == 0 && s.Loss == 0 {
 		err = s.convicted()
 	}
 	r.Ends = s.Aggregator.Status().State
@@ -204,7 +204,7 @@ func (s *Simulation) convicted() error {
 			return nil // who comes late is no member: there may be too few for another attempt
 		}
 	}
-	if actor == nil || !actor.Role.Did() || len(s.Censored) > 0 || s.Loss > 0 {
+	if actor == nil || !actor.Role.Did() || len(s.Censored) > 0 {
 		return nil
 	}
 	found := slices.ContainsFunc(s.Blame(), func(r session.Removal) bool {

@@ -49,6 +49,12 @@ type Simulation struct {
 	Twin   *Aggregator
 	Behind map[string]bool
 
+	// Hide keeps a message from one face of the aggregator. Default: nothing is hidden.
+	Hide func(from *Aggregator, e protocol.Verified) bool
+
+	// Carry writes a message as some carrier would. Default: as it was sent.
+	Carry func(raw []byte) []byte
+
 	// Censored parties' messages never reach the aggregator. Default: none.
 	Censored map[string]bool
 
@@ -264,6 +270,9 @@ func (s *Simulation) other(a *Aggregator) *Aggregator {
 }
 
 func (s *Simulation) deliver(to *Aggregator, raw []byte) error {
+	if s.Carry != nil {
+		raw = s.Carry(raw)
+	}
 	plain, err := wire.DecodeEnvelope(raw)
 	if err != nil {
 		return err
@@ -271,6 +280,9 @@ func (s *Simulation) deliver(to *Aggregator, raw []byte) error {
 	e, err := protocol.Verify(plain)
 	if err != nil {
 		return err
+	}
+	if s.Hide != nil && s.Hide(to, e) {
+		return nil // its sender is told that all is well
 	}
 	err = to.Post(e)
 	switch {

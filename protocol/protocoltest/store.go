@@ -124,3 +124,11 @@ func (s *Store) senders(kind protocol.Kind, attempt uint32) int {
 	}
 	return len(who)
 }
+
+// clone is a backup of the store as it is now.
+func (s *Store) clone() Store {
+	out := *s
+	out.Own, out.Board = slices.Clone(s.Own), slices.Clone(s.Board)
+	out.Secrets, out.Destroyed = maps.Clone(s.Secrets), maps.Clone(s.Destroyed)
+	return out
+}

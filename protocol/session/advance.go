@@ -27,6 +27,11 @@ func (p *Party) advance(out *Effects) {
 		p.close(err, out)
 		return
 	}
+	if !p.live {
+		// A store that was put back to an earlier state is noticed by own words on the
+		// board that it lacks: nothing is signed or drawn before the board was read.
+		return
+	}
 	if err := p.proceed(out); err != nil {
 		p.fail(err)
 	}

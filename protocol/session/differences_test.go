@@ -96,6 +96,7 @@ func TestLostSecretsEndTheStudy(t *testing.T) {
 	check(t, s.RunUntil(func() bool { return p.Status().State == session.Shared }))
 	p.Store.Secrets = nil
 	check(t, s.Restart())
+	check(t, s.RunUntil(func() bool { return p.Status().State == session.Failed }))
 	if got := p.Status(); got.State != session.Failed || len(p.Store.Secrets) > 0 || len(p.Store.Own) != 3 {
 		t.Errorf("%s: %v", got.State, got.Failure)
 	}

@@ -32,7 +32,7 @@ func (p *Party) extend(ev Board, out *Effects) error {
 		return p.blameAggregator(fmt.Errorf("%w: the hash chain differs", ErrBoardRewritten))
 	}
 	if len(ev.Envelopes) > 0 {
-		out.Persist = append(out.Persist, AppendBoard(ev))
+		out.Persist = append(out.Persist, AppendBoard{From: ev.From, Envelopes: ev.Envelopes, Head: ev.Head})
 	}
 	return nil
 }

@@ -52,6 +52,7 @@ type Party struct {
 	seeded     *agree.Outcome // from the certificate on, for as long as it is needed
 	seededIn   uint32         // the attempt of the certificate: seeded for good; 0 before it
 	challenged bool           // a roster was shown after the certificate
+	live       bool // the board was read since this machine was made
 	offered    map[string]bool
 	purge      bool // secrets outlived the release they were for
 	released   bool
@@ -118,6 +119,7 @@ type Board struct {
 	From      uint64
 	Envelopes []protocol.Verified
 	Head      protocol.Head
+	Stored    bool // replayed from the own store: there may be more that was not read yet
 }
 
 // ReleaseStored reports that the job MakeRelease is done: the ledger is debited
@@ -169,6 +171,7 @@ func (p *Party) Step(ev Event) (Effects, error) {
 		if p.failure != nil {
 			break // its view may hold part of a board that was refused
 		}
+		p.live = p.live || !ev.Stored
 		if err := p.extend(ev, &out); err != nil {
 			p.fail(err)
 		}

@@ -65,10 +65,19 @@ func (p *Party) agreementStatus() Status {
 		if p.signed(protocol.KindComplaint, a.number) {
 			return Status{State: round.at, WaitFor: "the end of this attempt", From: p.aggregator(), Until: until}
 		}
+		if !p.live {
+			return Status{State: round.at, WaitFor: newestBoard, From: p.aggregator(), Until: until}
+		}
 		return Status{State: round.at, WaitFor: fmt.Sprintf("%s messages", round.kind), From: a.lacking(round.kind), Until: until}
+	}
+	if !p.live {
+		return Status{State: Approved, WaitFor: newestBoard, From: p.aggregator(), Until: until}
 	}
 	return Status{State: Approved, WaitFor: "abandon messages", From: p.abandonmentsMissing(a), Until: until}
 }
+
+// newestBoard is what a party waits for that knows the board from its store alone.
+const newestBoard = "the newest board"
 
 // patience is how long an attempt's messages are waited for: until its end, and
 // where nothing can follow on it until the study's.

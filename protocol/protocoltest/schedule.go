@@ -22,6 +22,7 @@ type Report struct {
 	Refused  int // messages of adversaries that the aggregator refused
 	Crashes  int // of honest nodes
 	Actions  int
+	Seen     []Sighting
 }
 
 // Random plays the study that a seed describes to its end: who takes part, who
@@ -63,7 +64,7 @@ func Random(seed uint64) (Report, error) {
 		err = s.convicted()
 	}
 	r.Ends = s.Aggregator.Status().State
-	r.Refused, r.Crashes, r.Actions = s.Refused, s.Crashes, s.Actions
+	r.Refused, r.Crashes, r.Actions, r.Seen = s.Refused, s.Crashes, s.Actions, s.Seen
 	for _, e := range s.Aggregator.Stored {
 		if e.Kind() == protocol.KindRoster {
 			r.Attempts++
@@ -85,7 +86,7 @@ func Random(seed uint64) (Report, error) {
 func randomTerms(draw *rand.Rand) Terms {
 	n := 2 + draw.IntN(4)
 	least := max(2, n/2+1)
-	return Terms{Parties: n, Quorum: least + draw.IntN(n-least+1), Attempts: 1 + draw.IntN(4), Late: draw.IntN(4) == 0}
+	return Terms{Parties: n, Quorum: least + draw.IntN(n-least+1), Attempts: 1 + draw.IntN(4), Late: draw.IntN(3) == 0}
 }
 
 // cast gives out the roles: most often as many as the study can bear, sometimes one
@@ -117,7 +118,7 @@ func (r *Report) cast(s *Simulation, draw *rand.Rand) int {
 // latecomer picks an honest party that decides when the roster stands, in some of
 // the studies that take late parties.
 func (s *Simulation) latecomer(draw *rand.Rand) *Party {
-	if s.Study.LateUntil == 0 || draw.IntN(2) == 0 {
+	if s.Study.LateUntil == 0 || draw.IntN(4) == 0 {
 		return nil
 	}
 	for _, p := range s.Parties {
@@ -157,6 +158,11 @@ func (s *Simulation) Play(late *Party) error {
 		}
 		if err := s.Advance(date); err != nil {
 			return err
+		}
+		if late != nil && late.Store.Decision == "" && s.Now >= Expires && s.Seed%2 == 0 {
+			if err := late.Approve(); err != nil { // before it knows that the roster stands
+				return err
+			}
 		}
 	}
 	return s.Run()

@@ -52,7 +52,7 @@ type Party struct {
 	seeded     *agree.Outcome // from the certificate on, for as long as it is needed
 	seededIn   uint32         // the attempt of the certificate: seeded for good; 0 before it
 	challenged bool           // a roster was shown after the certificate
-	live       bool // the board was read since this machine was made
+	live       bool           // the board was read since this machine was made
 	offered    map[string]bool
 	purge      bool // secrets outlived the release they were for
 	released   bool

@@ -73,7 +73,9 @@ func (p *Party) makeRelease(job session.MakeRelease) (session.Event, error) {
 			return nil, err
 		}
 		e := p.Signer.Seal(p.sim.Study.ID, protocol.KindRelease, job.Attempt, wire.EncodeRelease(header))
-		p.Store.Release = &e
+		if err := p.Store.putRelease(e); err != nil {
+			p.sim.breach("%s %v", p.Name, err)
+		}
 		p.sim.note("%s stores its release", p.Name)
 		if err := p.mayCrash(); err != nil {
 			return nil, err

@@ -29,7 +29,7 @@ var mutants = []mutant{
 	{"a complaint convicts whoever complains", "seed/agree/complaint.go",
 		"if len(faults) > 0 {\n\t\treturn faults, nil", "if len(faults) > 0 {\n\t\treturn []Fault{{Member: complainant, Err: ErrUnfounded}}, nil"},
 	{"a newcomer takes any seed", "protocol/session/newcomer.go",
-		"if outcome.Check(m.ID, a.confirms[m.ID].Confirm) != nil {", "if outcome.Seed.IsZero() {"},
+		"if outcome.Check(m.ID, a.confirms[m.ID].Confirm) != nil {", "if outcome.Check(m.ID, a.confirms[m.ID].Confirm) != nil && outcome.Seed.IsZero() {"},
 	{"a party signs before it has read the board", "protocol/session/advance.go",
 		"if !p.live {", "if false {"},
 	{"noise is drawn anew on retry", "protocol/protocoltest/job.go",

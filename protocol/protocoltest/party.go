@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed/agree"
 )
 
 // Party is one simulated party: a machine over a virtual store, driven as
@@ -150,6 +151,9 @@ func (p *Party) watch(job session.Job) {
 		if n := p.Store.senders(protocol.KindConfirm, release.Attempt); n < 2 || n != members {
 			p.sim.breach("%s is to release under %d confirmations of %d members", p.Name, n, members)
 		}
+		if err := p.certain(release); err != nil {
+			p.sim.breach("%s is to release although %v", p.Name, err)
+		}
 		for attempt := range uint32(p.sim.Study.Attempts + 1) {
 			if p.Store.senders(protocol.KindStop, attempt) > 0 || !late && p.Store.senders(protocol.KindResult, attempt) > 0 {
 				p.sim.breach("%s is to release into a closed study", p.Name)
@@ -159,6 +163,25 @@ func (p *Party) watch(job session.Job) {
 	if !ok && !late && len(p.Store.Secrets) > 0 {
 		p.sim.breach("%s is past its release and holds secrets", p.Name)
 	}
+}
+
+// certain checks that every confirmation on the board is under the seed that a
+// release is to be made with.
+func (p *Party) certain(job session.MakeRelease) error {
+	for _, e := range p.Store.Board {
+		if e.Kind() != protocol.KindConfirm || e.Attempt() != job.Attempt {
+			continue
+		}
+		c, err := wire.DecodeConfirm(e.Payload())
+		if err != nil {
+			return err
+		}
+		outcome := agree.Outcome{Seed: job.Seed, T1: c.T1, T2: job.T2}
+		if err := outcome.Check(e.Sender(), c.Confirm); err != nil {
+			return fmt.Errorf("the confirmation of %s does not verify: %w", p.sim.name(e.Sender()), err)
+		}
+	}
+	return nil
 }
 
 func (p *Party) crash() {

@@ -71,6 +71,15 @@ func (s *Store) putOwn(e protocol.Verified) error {
 	return nil
 }
 
+// putRelease holds that there is one release, for good.
+func (s *Store) putRelease(e protocol.Verified) error {
+	if s.Release != nil && s.Release.ID() != e.ID() {
+		return fmt.Errorf("draws a second release")
+	}
+	s.Release = &e
+	return nil
+}
+
 // appendBoard skips what is replayed from the store.
 func (s *Store) appendBoard(r session.AppendBoard) (string, error) {
 	have := uint64(len(s.Board))

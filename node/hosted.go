@@ -173,6 +173,9 @@ func (h *hosted) show() error {
 	if sameStatus(status, h.shown) {
 		return nil
 	}
+	for _, fault := range status.Faults[min(len(h.shown.Faults), len(status.Faults)):] {
+		h.Logger.Warn("the seed agreement failed", "study", h.study.ID.Short(), "reason", fault)
+	}
 	h.shown = status
 	if status.Terminal() {
 		h.Logger.Info("study ended", "study", h.study.ID.Short(), "state", status.State, "reason", status.Failure)

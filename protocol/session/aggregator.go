@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -233,39 +232,13 @@ func (a *Aggregator) toRoster(out *Effects) {
 func (a *Aggregator) toNextRoster(t *attempt, out *Effects) {
 	switch n := len(t.survivors()); {
 	case n < a.study.Quorum:
-		a.stop(fmt.Sprintf("attempt %d ended: %s; %d parties are left and the quorum is %d", t.number, a.why(t), n, a.study.Quorum), nil, out)
+		a.stop(fmt.Sprintf("attempt %d ended: %s; %d parties are left and the quorum is %d", t.number, a.view.why(t), n, a.study.Quorum), nil, out)
 	case int64(t.number) >= int64(a.study.Attempts):
-		a.stop(fmt.Sprintf("the last of %d attempts ended: %s", a.study.Attempts, a.why(t)), nil, out)
+		a.stop(fmt.Sprintf("the last of %d attempts ended: %s", a.study.Attempts, a.view.why(t)), nil, out)
 	default:
 		a.own(protocol.KindRoster, t.number+1, wire.EncodeRoster(a.view.nextRoster()), out)
 		a.advance(out)
 	}
-}
-
-// why names the culprits of an attempt in the study's words.
-func (a *Aggregator) why(t *attempt) string {
-	var out []string
-	for _, r := range t.removals {
-		text := a.nameOf(r.Member) + ": "
-		var f *protocol.Fault
-		switch {
-		case errors.As(r.Err, &f) && errors.Is(f.Err, ErrNotReceived):
-			text += fmt.Sprintf("its %s was %v", f.Kind, f.Err)
-		case errors.As(r.Err, &f):
-			text += fmt.Sprintf("%s: %v", f.Kind, f.Err)
-		default:
-			text += r.Err.Error()
-		}
-		out = append(out, text)
-	}
-	return strings.Join(out, "; ")
-}
-
-func (a *Aggregator) nameOf(id protocol.PeerID) string {
-	if i, ok := a.study.PartyIndex(id); ok {
-		return a.study.Parties[i].Name
-	}
-	return id.String()
 }
 
 // toOverdue ends an attempt at its time, without those whose messages are missing,
@@ -372,6 +345,12 @@ func (a *Aggregator) owing() []protocol.PeerID {
 
 // Status says where the study stands.
 func (a *Aggregator) Status() Status {
+	s := a.status()
+	s.Faults = a.view.story()
+	return s
+}
+
+func (a *Aggregator) status() Status {
 	v, self := a.view, []protocol.PeerID{a.signer.ID()}
 	switch t := v.current(); {
 	case a.failure != nil:

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -17,6 +19,12 @@ func (p *Party) finished() bool {
 
 // Status says where the study stands for this party.
 func (p *Party) Status() Status {
+	s := p.status()
+	s.Faults = p.view.story()
+	return s
+}
+
+func (p *Party) status() Status {
 	switch {
 	case p.everSigned(protocol.KindWithdraw):
 		return Status{State: Withdrawn}
@@ -146,6 +154,43 @@ func (p *Party) Result() (protocol.Result, bool) {
 
 // Blame lists the faults that the board shows, of all attempts.
 func (p *Party) Blame() []Removal { return p.view.blame() }
+
+// story says in words why each attempt ended that did.
+func (v *view) story() []string {
+	var out []string
+	for _, a := range v.attempts {
+		if a.over() {
+			out = append(out, fmt.Sprintf("attempt %d ended: %s", a.number, v.why(a)))
+		}
+	}
+	return out
+}
+
+// why names the culprits of an attempt in the study's words.
+func (v *view) why(a *attempt) string {
+	var out []string
+	for _, r := range a.removals {
+		text := r.Err.Error()
+		var f *protocol.Fault
+		switch {
+		case errors.As(r.Err, &f) && errors.Is(f.Err, ErrNotReceived):
+			text = fmt.Sprintf("its %s was %v", f.Kind, f.Err)
+		case errors.As(r.Err, &f) && r.Proved:
+			text = fmt.Sprintf("%s: %v", f.Kind, f.Err)
+		case errors.As(r.Err, &f):
+			text = fmt.Sprintf("%s: %v, on the aggregator's word", f.Kind, f.Err)
+		}
+		out = append(out, v.nameOf(r.Member)+": "+text)
+	}
+	return strings.Join(out, "; ")
+}
+
+func (v *view) nameOf(id protocol.PeerID) string {
+	if i, ok := v.study.PartyIndex(id); ok {
+		return v.study.Parties[i].Name
+	}
+	return id.String()
+}
 
 // blame lists the faults of all attempts in the board's order: removals that are
 // somebody's doing, or claimed to be.

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -30,19 +31,33 @@ func TestTransitionsHoldTheMachines(t *testing.T) {
 			}
 		}
 	}
-	type step struct{ from, to session.State }
-	steps, waits := map[step]bool{}, map[string]bool{}
-	schedules := uint64(300)
+	var played [][]protocoltest.Sighting
+	schedules := uint64(200)
 	if full() {
-		schedules = 1500
+		schedules = 2000
 	}
 	for seed := range schedules {
 		r, err := protocoltest.Random(seed)
 		if err != nil {
 			t.Fatal(err)
 		}
+		played = append(played, r.Seen)
+	}
+	for seed := range uint64(10) { // where the last confirmation is the wrong one, too
+		s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2}), Seed: seed})
+		for _, role := range protocoltest.Roles(rand.New(rand.NewPCG(seed, 0))) {
+			if role.Name == "wrong confirmation" {
+				s.Parties[seed%3].Role = role
+			}
+		}
+		check(t, s.Run())
+		played = append(played, s.Seen)
+	}
+	type step struct{ from, to session.State }
+	steps, waits := map[step]bool{}, map[string]bool{}
+	for _, seen := range played {
 		before := map[string]session.State{}
-		for _, sight := range r.Seen {
+		for _, sight := range seen {
 			aggregator := sight.Node == "aggregator"
 			row, known := rows[aggregator][sight.Status.State]
 			if !known {

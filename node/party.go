@@ -111,6 +111,7 @@ type service struct {
 	client  client
 	pending session.Effects // not sent or run yet
 	shown   session.Status
+	fresh   bool // the board was read since the start: before that, the machine acts on nothing
 }
 
 // open restores the study's machine from the store.
@@ -400,6 +401,9 @@ func (r *service) turn(ctx context.Context) error {
 		r.pending.Run = r.pending.Run[1:]
 		return r.step(event)
 	}
+	if !r.fresh {
+		return r.read(ctx, 0)
+	}
 	return r.read(ctx, readWait)
 }
 
@@ -436,6 +440,7 @@ func (r *service) read(ctx context.Context, wait uint32) error {
 		}
 		event.Envelopes = append(event.Envelopes, e)
 	}
+	r.fresh = true
 	return r.step(event)
 }
 

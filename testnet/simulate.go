@@ -5,19 +5,26 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/cosketch/cosketch/protocol/protocoltest"
+	"github.com/cosketch/cosketch/protocol/session"
 )
 
 type simulateOptions struct {
 	Schedules uint64 `default:"1000" help:"How many random schedules to play."`
+	States    bool   `help:"Print the machines' states instead: what each waits for, from whom, until when, and what follows."`
 	Seed      uint64 `default:"0" help:"The first schedule's seed; the others follow. One seed is one schedule."`
 }
 
 // runSimulate plays random schedules of the protocol with random adversaries, and
 // counts. It ends at the first broken invariant with the schedule's whole trace.
 func runSimulate(ctx context.Context, o simulateOptions, stdout, stderr io.Writer) int {
+	if o.States {
+		fmt.Fprint(stdout, "party\n", stateTable(session.PartyTransitions()), "\naggregator\n", stateTable(session.AggregatorTransitions()))
+		return exitOK
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var all protocoltest.Summary
@@ -50,4 +57,22 @@ func runSimulate(ctx context.Context, o simulateOptions, stdout, stderr io.Write
 		return exitFailed
 	}
 	return exitOK
+}
+
+// stateTable writes a machine's table for people.
+func stateTable(rows []session.Transition) string {
+	var b strings.Builder
+	for _, row := range rows {
+		fmt.Fprintf(&b, "  %s\n", row.State)
+		if row.Owner == "" {
+			continue // an end
+		}
+		next := make([]string, len(row.Next))
+		for i, state := range row.Next {
+			next[i] = string(state)
+		}
+		fmt.Fprintf(&b, "    waits for  %s\n    from       %s\n    until      %s\n    then       %s\n",
+			strings.Join(row.Waits, "; "), row.Owner, row.Until, strings.Join(next, ", "))
+	}
+	return b.String()
 }

@@ -20,9 +20,6 @@ type Role struct {
 	// costs nobody a place: it is refused, or does no harm.
 	Blame string
 
-	// Late marks a misdeed after the certificate: nothing of it may stop the study.
-	Late bool
-
 	act func(*Party, protocol.Verified) []protocol.Verified
 	// watch is what it posts by itself once its machine has given up: nothing, or one
 	// message, each time it is asked. Default: nothing.
@@ -221,23 +218,23 @@ func lateRoles() []*Role {
 		})
 	}
 	return []*Role{
-		{Name: "late fault", Late: true, Story: `Contradicts its own commit once all have confirmed, to undo a seed it does not like. The
+		{Name: "late fault", Story: `Contradicts its own commit once all have confirmed, to undo a seed it does not like. The
 certificate stands: whoever holds it is seeded for good.`,
 			act: instead(protocol.KindRelease, func(p *Party, e protocol.Verified) []protocol.Verified {
 				second := p.Signer.Seal(e.Study(), protocol.KindCommit, e.Attempt(), wire.EncodeCommit(freshCommit(p, e)))
 				return []protocol.Verified{second, e}
 			})},
-		{Name: "two releases", Late: true, Story: `Posts two headers, to let the aggregator choose or compare. The second is refused: one release, ever.`,
+		{Name: "two releases", Story: `Posts two headers, to let the aggregator choose or compare. The second is refused: one release, ever.`,
 			act: instead(protocol.KindRelease, func(p *Party, e protocol.Verified) []protocol.Verified {
 				r := decode(wire.DecodeRelease(e.Payload()))
 				r.Sketches[0].Chunks[0][0] ^= 1
 				return []protocol.Verified{e, p.again(e, wire.EncodeRelease(r))}
 			})},
-		{Name: "stale T2", Late: true, Story: `Releases under another agreement than the one that was certified; the sketches would not fit the others'.`,
+		{Name: "stale T2", Story: `Releases under another agreement than the one that was certified; the sketches would not fit the others'.`,
 			act: header(func(r *protocol.Release) { r.T2[0] ^= 1 })},
-		{Name: "wrong shape", Late: true, Story: `Announces a sketch of another shape than the study fixes, which would not add up with the others.`,
+		{Name: "wrong shape", Story: `Announces a sketch of another shape than the study fixes, which would not add up with the others.`,
 			act: header(func(r *protocol.Release) { r.Sketches[0].Rows++ })},
-		{Name: "no release", Late: true, Story: `Takes part in everything and then ships nothing: it costs its own rows.`,
+		{Name: "no release", Story: `Takes part in everything and then ships nothing: it costs its own rows.`,
 			act: silentFrom(protocol.KindRelease)},
 	}
 }

@@ -152,9 +152,6 @@ func (p *Party) Result() (protocol.Result, bool) {
 	return protocol.Result{}, false
 }
 
-// Blame lists the faults that the board shows, of all attempts.
-func (p *Party) Blame() []Removal { return p.view.blame() }
-
 // story says in words why each attempt ended that did.
 func (v *view) story() []string {
 	var out []string

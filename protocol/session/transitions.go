@@ -11,7 +11,7 @@ type Transition struct {
 	Next  []State
 }
 
-// Transitions of a party. Failed and Withdrawn can follow on every state that is not
+// PartyTransitions is the party's table. Failed and Withdrawn can follow on every state that is not
 // a last one, and are not repeated in each row.
 func PartyTransitions() []Transition {
 	return []Transition{

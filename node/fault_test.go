@@ -116,7 +116,7 @@ func TestLatePartyJoins(t *testing.T) {
 				if p.Milestone == node.Waiting && p.Status.State == session.Approved && len(p.Status.From) == 1 {
 					b.skew.Store(3700) // only c has not approved: past the close of approval
 				}
-				if p.Milestone == node.Waiting && p.Status.State == session.Released && strings.HasPrefix(p.Status.WaitFor, "late") {
+				if p.Milestone == node.Waiting && p.Status.State == session.Released && p.Status.WaitFor == "late parties" {
 					once.Do(first.Done)
 				}
 			})

@@ -276,22 +276,11 @@ func (a *Aggregator) toComputed(t *attempt, out *Effects) {
 	case len(ready) > used && (complete || a.now >= a.study.Deadline && len(ready) >= a.study.Quorum):
 		a.computing = true
 		out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.t2(), Releases: ready, Complete: complete})
-	case used > 0 && a.study.LateUntil != 0 && (a.now >= a.study.LateUntil || complete && len(a.absent()) == 0):
+	case used > 0 && a.study.LateUntil != 0 && (a.now >= a.study.LateUntil || complete && len(a.view.absent()) == 0):
 		a.own(protocol.KindClose, t.number, wire.EncodeClose(protocol.Close{At: a.now}), out)
 	case used == 0 && a.now >= a.study.Closes():
 		a.stop(fmt.Sprintf("%d of %d releases arrived before the deadline; the quorum is %d", len(ready), len(holders), a.study.Quorum), a.owing(), out)
 	}
-}
-
-// absent lists the parties that may still come late.
-func (a *Aggregator) absent() []protocol.PeerID {
-	var out []protocol.PeerID
-	for _, p := range a.study.Parties {
-		if !a.view.contributor(p.ID) && a.view.stranger(p.ID) == nil {
-			out = append(out, p.ID)
-		}
-	}
-	return out
 }
 
 // ready lists the releases that are wholly here, by raw public key.
@@ -370,7 +359,7 @@ func (a *Aggregator) status() Status {
 		}
 		return Status{State: Agreeing, WaitFor: fmt.Sprintf("%s messages", t.round()), From: a.owing(), Until: until}
 	case v.result() != nil:
-		return Status{State: Answered, WaitFor: "late parties", From: append(a.owing(), a.absent()...), Until: a.study.LateUntil}
+		return Status{State: Answered, WaitFor: "late parties", From: append(a.owing(), a.view.absent()...), Until: a.study.LateUntil}
 	case a.now >= a.study.Deadline:
 		return Status{State: Collecting, WaitFor: "releases", From: a.owing(), Until: a.study.Closes()}
 	}

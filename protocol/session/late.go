@@ -54,6 +54,17 @@ func (v *view) stranger(id protocol.PeerID) error {
 	return nil
 }
 
+// absent lists the parties that may still come late.
+func (v *view) absent() []protocol.PeerID {
+	var out []protocol.PeerID
+	for _, p := range v.study.Parties {
+		if !v.contributor(p.ID) && v.stranger(p.ID) == nil {
+			out = append(out, p.ID)
+		}
+	}
+	return out
+}
+
 func (v *view) join(e protocol.Verified) error {
 	a, err := v.lateTurn(e)
 	if err != nil {

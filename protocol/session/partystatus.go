@@ -108,8 +108,10 @@ func (p *Party) seededStatus() Status {
 		return Status{State: Released, WaitFor: "fetching the result", From: p.self(), Until: until}
 	case result != nil && len(p.unwelcomed()) > 0:
 		return Status{State: Released, WaitFor: "a welcome by this party's site file", From: p.self(), Until: until}
+	case result != nil && len(p.view.absent()) > 0:
+		return Status{State: Released, WaitFor: "late parties", From: p.view.absent(), Until: until}
 	case result != nil:
-		return Status{State: Released, WaitFor: "late parties and the close", From: p.aggregator(), Until: until}
+		return Status{State: Released, WaitFor: "the close", From: p.aggregator(), Until: until}
 	}
 	return Status{State: Released, WaitFor: "the result", From: p.aggregator(), Until: until}
 }

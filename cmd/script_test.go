@@ -205,6 +205,9 @@ func writeStudy(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	for _, arg := range args[1:] {
 		key, yaml, _ := strings.Cut(arg, "=")
+		if ahead, err := time.ParseDuration(yaml); err == nil && strings.HasPrefix(yaml, "+") {
+			yaml = instant(ahead) // so long from now
+		}
 		at := slices.IndexFunc(terms, func(t [2]string) bool { return t[0] == key })
 		if at < 0 {
 			terms = append(terms, [2]string{key, yaml})

@@ -52,9 +52,7 @@ func (h *hosted) post(ctx context.Context, v protocol.Verified) error {
 			return err
 		}
 		var effects session.Effects
-		if effects, refused = h.machine.Step(session.Post{Envelope: v}); refused != nil {
-			return nil
-		}
+		effects, refused = h.machine.Step(session.Post{Envelope: v}) // a refusal may end the attempt
 		return h.carryOut(h.life, effects)
 	})
 	switch {

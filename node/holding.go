@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed/agree"
 )
 
 // SketchOptions says whose held sketch is changed or released, without any network.
@@ -122,17 +123,7 @@ func (o SketchOptions) locked(do func(*home, *source, *held.Set) error) error {
 	case !errors.Is(err, store.ErrNotFound):
 		return err
 	}
-	secrets, err := o.Store.Secret(o.Study.ID, 1)
-	if errors.Is(err, store.ErrNotFound) {
-		return ErrNoSeed
-	}
-	if err != nil {
-		return err
-	}
-	outcome, err := session.Agreed(secrets)
-	if errors.Is(err, session.ErrNotAgreed) {
-		return ErrNoSeed
-	}
+	outcome, err := seeded(o.Store, o.Study)
 	if err != nil {
 		return err
 	}
@@ -145,4 +136,22 @@ func (o SketchOptions) locked(do func(*home, *source, *held.Set) error) error {
 		return err
 	}
 	return do(r, src, set)
+}
+
+// seeded finds the seed that this party holds, from whichever attempt it is.
+func seeded(st *store.Store, s *study.Study) (agree.Outcome, error) {
+	for attempt := s.Attempts; attempt > 0; attempt-- {
+		secrets, err := st.Secret(s.ID, uint32(attempt))
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return agree.Outcome{}, err
+		}
+		outcome, err := session.Agreed(secrets)
+		if !errors.Is(err, session.ErrNotAgreed) {
+			return outcome, err
+		}
+	}
+	return agree.Outcome{}, ErrNoSeed
 }

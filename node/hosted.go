@@ -173,6 +173,9 @@ func (h *hosted) show() error {
 	if sameStatus(status, h.shown) {
 		return nil
 	}
+	for _, fault := range status.Faults[min(len(h.shown.Faults), len(status.Faults)):] {
+		h.Logger.Warn("the seed agreement failed", "study", h.study.ID.Short(), "reason", fault)
+	}
 	h.shown = status
 	if status.Terminal() {
 		h.Logger.Info("study ended", "study", h.study.ID.Short(), "state", status.State, "reason", status.Failure)
@@ -256,7 +259,7 @@ func (h *hosted) compute(ctx context.Context, job session.Compute) (event sessio
 type analysisError struct{ error }
 
 func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Computed, error) {
-	o := analysis.Options{Study: h.study, Attempt: 1, T2: job.T2, Complete: job.Complete}
+	o := analysis.Options{Study: h.study, Attempt: job.Attempt, T2: job.T2, Complete: job.Complete}
 	for _, header := range job.Releases {
 		c, err := h.contribution(header)
 		if err != nil {
@@ -268,7 +271,7 @@ func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Comp
 	if err != nil {
 		return session.Computed{}, &analysisError{err}
 	}
-	done := session.Computed{Releases: job.Releases, Complete: job.Complete}
+	done := session.Computed{Releases: job.Releases}
 	if done.Document, err = h.put(resultFile, result); err != nil {
 		return session.Computed{}, err
 	}

@@ -115,6 +115,7 @@ type service struct {
 	vouched bool // the aggregator has seen the ledger's head since this run began
 	asking  bool // the steward decides whether the held sketch is released
 	told    bool // that it is held
+	fresh   bool // the board was read since the start: before that, the machine acts on nothing
 }
 
 // open restores the study's machine from the store.
@@ -132,7 +133,11 @@ func (p *Party) open(id protocol.StudyID) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.machine, err = session.NewParty(session.PartyConfig{Study: s, Signer: p.signer, Entropy: p.Entropy, Restored: restored})
+	welcome, err := r.welcome()
+	if err != nil {
+		return nil, err
+	}
+	r.machine, err = session.NewParty(session.PartyConfig{Study: s, Signer: p.signer, Entropy: p.Entropy, Restored: restored, Welcome: welcome})
 	if err != nil {
 		return nil, err
 	}
@@ -152,18 +157,47 @@ func (r *service) restored() (session.PartyRestored, error) {
 			return out, fmt.Errorf("own %s in the store: %w", o.Kind, err)
 		}
 		out.Own = append(out.Own, e)
-		out.Released = out.Released || o.Kind == protocol.KindRelease
 	}
-	out.Secrets, err = r.Store.Secret(r.study.ID, 1)
+	out.Secrets = map[uint32][]byte{}
+	for attempt := uint32(1); int64(attempt) <= int64(r.study.Attempts); attempt++ {
+		secrets, err := r.Store.Secret(r.study.ID, attempt)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return out, err
+		}
+		if err == nil {
+			out.Secrets[attempt] = secrets
+		}
+	}
+	document, err := r.Store.Result(r.study.ID, resultFile)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return out, err
 	}
-	_, err = r.Store.Result(r.study.ID, resultFile)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return out, err
+	if err == nil {
+		out.Document = documentOf(document).Hash
 	}
-	out.Finished = err == nil
 	return out, nil
+}
+
+// welcome is the site's rule for late parties. A site file without the study says
+// nothing: then the data could not be found either, and that error is the better one.
+func (r *service) welcome() (func(protocol.PeerID) bool, error) {
+	if r.study.LateUntil == 0 {
+		return nil, nil
+	}
+	file, err := r.Site()
+	if err != nil {
+		return nil, &SiteError{err}
+	}
+	rule := file.Studies[r.study.ID].Welcome
+	for _, name := range rule.Names {
+		if _, listed := r.study.PartyByName(name); !listed {
+			return nil, &SiteError{fmt.Errorf("site file %s welcomes %q, which is no party of study %s", file.Path, name, r.study.ID.Short())}
+		}
+	}
+	return func(id protocol.PeerID) bool {
+		i, listed := r.study.PartyIndex(id)
+		return listed && rule.Admits(r.study.Parties[i].Name)
+	}, nil
 }
 
 func decodeVerified(raw []byte) (protocol.Verified, error) {
@@ -180,7 +214,7 @@ func (r *service) replay() error {
 	if err != nil || len(raws) == 0 {
 		return err
 	}
-	event := session.Board{}
+	event := session.Board{Stored: true}
 	for _, raw := range raws {
 		e, err := decodeVerified(raw)
 		if err != nil {
@@ -238,12 +272,15 @@ func (r *service) persist(record session.Record) error {
 		return r.Store.PutSecret(id, record.Attempt, record.Data)
 	case session.SaveEnvelope:
 		e := record.Envelope
-		if err := r.Store.PutOwn(id, e.Kind(), e.Attempt(), wire.EncodeEnvelope(e.Envelope())); err != nil {
+		if err := r.Store.PutOwn(id, ownKind(e), e.Attempt(), wire.EncodeEnvelope(e.Envelope())); err != nil {
 			return err
 		}
 		r.Observe(Progress{Study: id, Milestone: Persisted, Kind: e.Kind()})
 		return nil
 	case session.DestroySecrets:
+		if record.Attempt != 0 {
+			return r.Store.DestroySecret(id, record.Attempt)
+		}
 		if err := r.destroyHeld(); err != nil { // first: the secrets' end is not found twice
 			return err
 		}
@@ -252,6 +289,15 @@ func (r *service) persist(record session.Record) error {
 		return r.appendBoard(record)
 	}
 	return fmt.Errorf("cannot persist %T", record)
+}
+
+// ownKind is the name under which an own envelope is kept: there is one of a kind and
+// attempt, but a party may welcome several newcomers.
+func ownKind(e protocol.Verified) protocol.Kind {
+	if w, err := wire.DecodeWelcome(e.Payload()); e.Kind() == protocol.KindWelcome && err == nil {
+		return protocol.Kind(fmt.Sprintf("%s %x", e.Kind(), w.Join[:8]))
+	}
+	return e.Kind()
 }
 
 // appendBoard stores a stretch of the board, unless it was replayed from there.
@@ -352,10 +398,14 @@ func (r *service) turn(ctx context.Context) error {
 			return posted
 		}
 		// The board may say why a message was refused: that the study is closed, say.
+		refused := r.pending.Send
 		if err := r.read(ctx, 0); err != nil || r.machine.Status().Terminal() {
 			return err
 		}
-		return posted
+		if posted != nil && len(r.pending.Send) == len(refused) {
+			return posted
+		}
+		return nil // what was refused belongs to an attempt that is over
 	}
 	if len(r.pending.Run) > 0 {
 		event, err := r.run(ctx, r.pending.Run[0])
@@ -363,12 +413,35 @@ func (r *service) turn(ctx context.Context) error {
 			return r.awaitSteward(ctx)
 		}
 		if err != nil {
-			return err
+			return r.superseded(ctx, r.pending.Run[0], err)
 		}
 		r.pending.Run = r.pending.Run[1:]
 		return r.step(event)
 	}
+	if !r.fresh {
+		return r.read(ctx, 0)
+	}
 	return r.read(ctx, readWait)
+}
+
+// superseded drops the fetching of a result that a later one has replaced at the
+// aggregator, and returns the error of any other job.
+func (r *service) superseded(ctx context.Context, job session.Job, failed error) error {
+	fetch, ok := job.(session.FetchResult)
+	if !ok || transient(failed) {
+		return failed
+	}
+	if err := r.read(ctx, 0); err != nil {
+		return err
+	}
+	if newest, _ := r.machine.Result(); newest.Document == fetch.Result.Document {
+		if r.study.LateUntil != 0 { // its documents are being replaced, and the board is about to say so
+			return fmt.Errorf("%w: %w", p2p.ErrInterrupted, failed)
+		}
+		return failed
+	}
+	r.pending.Run = r.pending.Run[1:]
+	return nil
 }
 
 func (r *service) read(ctx context.Context, wait uint32) error {
@@ -384,6 +457,7 @@ func (r *service) read(ctx context.Context, wait uint32) error {
 		}
 		event.Envelopes = append(event.Envelopes, e)
 	}
+	r.fresh = true
 	return r.step(event)
 }
 

@@ -43,6 +43,9 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 		if err != nil {
 			return nil, fmt.Errorf("stored release: %w", err)
 		}
+		if err := r.destroyHeld(); err != nil { // it was released
+			return nil, err
+		}
 		return session.ReleaseStored{Header: header}, nil
 	}
 	if !errors.Is(err, store.ErrNotFound) {
@@ -72,6 +75,10 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	}
 	header, err := r.noiseAndStore(src, exact, job)
 	if err != nil {
+		return nil, err
+	}
+	// The seed may be needed for late parties; the exact sketch is not.
+	if err := r.Store.Held(r.study.ID).Destroy(); err != nil {
 		return nil, err
 	}
 	return session.ReleaseStored{Header: header}, nil
@@ -295,5 +302,5 @@ func (r *service) fetchResult(ctx context.Context, job session.FetchResult) (ses
 	if err := r.Store.PutResult(r.study.ID, resultFile, data); err != nil {
 		return nil, err
 	}
-	return session.ResultStored{}, nil
+	return session.ResultStored{Document: job.Result.Document.Hash}, nil
 }

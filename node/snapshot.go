@@ -21,10 +21,11 @@ type Snapshot struct {
 	From    []string `json:"from,omitempty"`  // names
 	Until   string   `json:"until,omitempty"` // RFC 3339, UTC
 	Failure string   `json:"failure,omitempty"`
+	Faults  []string `json:"faults,omitempty"` // why attempts at agreeing on the seed ended
 }
 
 func snapshot(s *study.Study, st session.Status) Snapshot {
-	out := Snapshot{Study: s.ID.String(), Name: s.Name, State: string(st.State), WaitFor: st.WaitFor, From: names(s, st.From)}
+	out := Snapshot{Study: s.ID.String(), Name: s.Name, State: string(st.State), WaitFor: st.WaitFor, From: names(s, st.From), Faults: st.Faults}
 	if st.Until != 0 {
 		out.Until = st.Until.String()
 	}
@@ -81,13 +82,13 @@ func waitText(s *study.Study, st session.Status) string { return snapshot(s, st)
 
 func sameStatus(a, b session.Status) bool {
 	return a.State == b.State && a.WaitFor == b.WaitFor && a.Until == b.Until && slices.Equal(a.From, b.From) &&
-		(a.Failure == nil) == (b.Failure == nil)
+		slices.Equal(a.Faults, b.Faults) && (a.Failure == nil) == (b.Failure == nil)
 }
 
 // Equal reports whether two snapshots say the same.
 func (s Snapshot) Equal(t Snapshot) bool {
 	return s.Study == t.Study && s.State == t.State && s.WaitFor == t.WaitFor && s.Until == t.Until &&
-		s.Failure == t.Failure && slices.Equal(s.From, t.From)
+		s.Failure == t.Failure && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.From, t.From)
 }
 
 // Active reports whether the study has not ended on this node.

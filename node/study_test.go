@@ -55,6 +55,7 @@ type terms struct {
 	release   string           // of party a; default: auto
 	expires   protocol.Instant // default: an hour from now
 	deadline  protocol.Instant // default: two hours from now
+	late      protocol.Instant // default: no late parties
 }
 
 // newBench makes the nodes, their data and the study. Party i's file is made by
@@ -129,6 +130,9 @@ func (b *bench) source(w terms) string {
 		w.deadline = now() + 7200
 	}
 	fmt.Fprintf(&s, "partition: %s\nquorum: 2\nexpires: %s\ndeadline: %s\nrecords: {id: [id]}\n", w.partition, w.expires, w.deadline)
+	if w.late != 0 {
+		fmt.Fprintf(&s, "late_until: %s\n", w.late)
+	}
 	fmt.Fprintf(&s, "columns: %s\nsketches: %s\nprivacy: %s\nanalyses: %s\n", w.columns, w.sketches, w.privacy, w.analyses)
 	return s.String()
 }

@@ -12,7 +12,8 @@ import (
 // Kind names what an envelope carries.
 type Kind string
 
-// The kinds of study/1, in the order in which a study posts them.
+// The kinds of study/1: first those of a study in which all goes well, in the order
+// in which it posts them, then those of faults and of late parties.
 const (
 	KindApprove  Kind = "approve"  // a party signs the study's id and meaning
 	KindWithdraw Kind = "withdraw" // a party takes its approval back, until it commits
@@ -22,7 +23,18 @@ const (
 	KindConfirm  Kind = "confirm"  // seed agreement, third message
 	KindRelease  Kind = "release"  // the header of a party's noised sketches
 	KindResult   Kind = "result"   // the aggregator's signed result
-	KindStop     Kind = "stop"     // the aggregator's dated statement that the study cannot go on
+
+	KindComplaint   Kind = "complaint"   // a member opens a dead attempt, to show whose message was wrong
+	KindFault       Kind = "fault"       // the aggregator ends an attempt, and says by whose fault
+	KindAbandon     Kind = "abandon"     // a member will never use an attempt that it may have confirmed
+	KindCertificate Kind = "certificate" // a seeded member answers a later attempt with all confirmations of its own
+
+	KindJoin    Kind = "join"    // a late party asks for the seed
+	KindWelcome Kind = "welcome" // a seeded member seals it the seed
+	KindJoined  Kind = "joined"  // the late party proves that it holds the seed
+
+	KindStop  Kind = "stop"  // the aggregator's dated statement that the study cannot go on
+	KindClose Kind = "close" // the aggregator's dated statement that no further result will come
 )
 
 // String returns the kind, quoted and cut where it is none of ours: a peer chose it.
@@ -38,19 +50,25 @@ func (k Kind) Known() bool { return k.FromAggregator() || k.FromParty() }
 
 // FromAggregator reports whether only the aggregator may send this kind.
 func (k Kind) FromAggregator() bool {
-	return k == KindRoster || k == KindResult || k == KindStop
-}
-
-// FromParty reports whether only a party may send this kind.
-func (k Kind) FromParty() bool {
 	switch k {
-	case KindApprove, KindWithdraw, KindCommit, KindShare, KindConfirm, KindRelease:
+	case KindRoster, KindFault, KindResult, KindStop, KindClose:
 		return true
 	}
 	return false
 }
 
-// Agreement reports whether the kind is a message of the seed agreement.
+// FromParty reports whether only a party may send this kind.
+func (k Kind) FromParty() bool {
+	switch k {
+	case KindApprove, KindWithdraw, KindCommit, KindShare, KindConfirm, KindRelease,
+		KindComplaint, KindAbandon, KindCertificate, KindJoin, KindWelcome, KindJoined:
+		return true
+	}
+	return false
+}
+
+// Agreement reports whether the kind is one of the three messages that every member
+// owes an attempt of the seed agreement.
 func (k Kind) Agreement() bool { return k == KindCommit || k == KindShare || k == KindConfirm }
 
 // PreAttempt reports whether the kind precedes every attempt: its attempt is 0.

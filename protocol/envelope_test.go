@@ -17,7 +17,10 @@ import (
 )
 
 // kinds are all of study/1's.
-var kinds = []Kind{KindApprove, KindWithdraw, KindRoster, KindCommit, KindShare, KindConfirm, KindRelease, KindResult, KindStop}
+var kinds = []Kind{
+	KindApprove, KindWithdraw, KindRoster, KindCommit, KindShare, KindConfirm, KindRelease, KindResult,
+	KindComplaint, KindFault, KindAbandon, KindCertificate, KindJoin, KindWelcome, KindJoined, KindStop, KindClose,
+}
 
 // sample is a small signed envelope.
 func sample(t testing.TB) Verified {
@@ -203,7 +206,7 @@ func TestVerifyRefuses(t *testing.T) {
 		"no payload":                  {change(func(e *Envelope) { e.Payload = nil }), ErrSignature.Error()},
 		"a head's signature":          {change(func(e *Envelope) { e.Signature = signer.SignHead(study, 1, Digest{}).Signature }), ErrSignature.Error()},
 		"no kind":                     {resigned(func(e *Envelope) { e.Kind = "" }), `unknown kind ""`},
-		"unknown kind":                {resigned(func(e *Envelope) { e.Kind = "join" }), `unknown kind "join"`},
+		"unknown kind":                {resigned(func(e *Envelope) { e.Kind = "jion" }), `unknown kind "jion"`},
 		"kind in capitals":            {resigned(func(e *Envelope) { e.Kind = "Commit" }), `unknown kind "Commit"`},
 		"kind that moves the cursor":  {resigned(func(e *Envelope) { e.Kind = "\x1b[2J\n" }), `unknown kind "\x1b[2J\n"`},
 		"endless kind":                {resigned(func(e *Envelope) { e.Kind = Kind(strings.Repeat("k", 1000)) }), "unknown kind"},
@@ -332,7 +335,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("kind %s of the seed agreement: %v", k, !agreement)
 		}
 	}
-	for _, k := range []Kind{"", "join", "APPROVE", "approve ", "head"} {
+	for _, k := range []Kind{"", "jion", "APPROVE", "approve ", "head"} {
 		if k.Known() || k.FromAggregator() || k.FromParty() || k.PreAttempt() {
 			t.Errorf("kind %q is known", string(k))
 		}

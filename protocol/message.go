@@ -13,7 +13,56 @@ type Approve struct {
 // Roster fixes the members of an attempt: those whose approvals it lists.
 type Roster struct {
 	Approvals []Digest // envelope ids, in the order of the senders' raw public keys
+	Faults    []Digest // ids of the envelopes that justify each removal since the attempt before, in the board's order
 }
+
+// Cause is what a member is accused of. Those of the first two kinds are proved by
+// the evidence that stands beside them; the others are the aggregator's word.
+type Cause string
+
+const (
+	CauseConflict Cause = "conflict" // proved: two different messages of one kind in one attempt
+	CauseInvalid  Cause = "invalid"  // proved: a message that no board can take
+
+	CauseMissing Cause = "missing" // claimed: the aggregator did not receive the message
+	CauseDiffers Cause = "differs" // claimed: the message fits another board than the aggregator's
+)
+
+// Proved reports whether the evidence convinces everybody.
+func (c Cause) Proved() bool { return c == CauseConflict || c == CauseInvalid }
+
+// Accusation says what one member did, or did not, in an attempt.
+type Accusation struct {
+	Culprit  PeerID
+	Cause    Cause
+	Kind     Kind       // of the message: commit, share or confirm
+	Evidence []Envelope // signed by the culprit: two for a conflict, none for a missing message, else one
+}
+
+// Accusations is the aggregator's dated statement that an attempt is over.
+type Accusations struct {
+	At      Instant
+	Against []Accusation // one a culprit, by raw public key
+}
+
+// Certificate is every confirmation of an attempt, in roster order.
+type Certificate struct{ Confirms []Envelope }
+
+// Join asks for the seed of an attempt that was agreed on without its sender. It is
+// the late party's approval, too.
+type Join struct {
+	Meaning      Digest
+	EphemeralKey []byte // MLKEM768-X25519 public key
+}
+
+// Welcome answers a Join.
+type Welcome struct {
+	Join   Digest // id of the envelope
+	Sealed []byte // the seed
+}
+
+// Close ends a study that took late parties.
+type Close struct{ At Instant }
 
 // Confirm is the agreement's third message with the newest board head that its
 // sender holds: parties that were shown different boards find out from it.

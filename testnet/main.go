@@ -23,6 +23,10 @@
 //	go run ./testnet mechanisms
 //
 // compares the mechanisms with those of the sources.
+//
+//	go run ./testnet simulate
+//
+// plays random schedules of the protocol with random adversaries, and counts.
 package main
 
 import (
@@ -73,6 +77,7 @@ type commands struct {
 	Bench      benchOptions     `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
 	Table      tableOptions     `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
 	Mechanisms mechanismOptions `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
+	Simulate   simulateOptions  `cmd:"" help:"Play random schedules of the protocol, with adversaries, crashes and a bad network, and count what came of them."`
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -95,6 +100,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	switch parsed.Command() {
+	case "simulate":
+		return runSimulate(ctx, chosen.Simulate, stdout, stderr)
 	case "bench":
 		return runBench(ctx, chosen.Bench, stdout, stderr)
 	case "chaos":

@@ -41,3 +41,21 @@ func TestReadLabels(t *testing.T) {
 		t.Errorf("no file: %v, %v, want neither labels nor an error", labels, err)
 	}
 }
+
+// The simulation counts, and the tables of states have an owner for every wait.
+func TestSimulate(t *testing.T) {
+	var out, talk strings.Builder
+	if code := run([]string{"simulate", "--schedules", "4", "--seed", "7"}, &out, &talk); code != exitOK || talk.Len() > 0 {
+		t.Errorf("exit code %d, stderr %q", code, talk.String())
+	}
+	if !strings.HasPrefix(out.String(), "schedules            4,") || !strings.Contains(out.String(), "faults proved") {
+		t.Errorf("counted\n%s", out.String())
+	}
+	out.Reset()
+	if code := run([]string{"simulate", "--states"}, &out, &talk); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	if waits := strings.Count(out.String(), "waits for"); waits < 10 || waits != strings.Count(out.String(), "from   ") || waits != strings.Count(out.String(), "until  ") {
+		t.Errorf("the tables are\n%s", out.String())
+	}
+}

@@ -37,7 +37,7 @@ func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
 	if s.Aggregator.ID != id {
 		return console.WithCode(console.Usage, fmt.Errorf("study %s names the aggregator %s; this node is %s (aggregator identity prints the lines for the study file)", s.Name, s.Aggregator.ID, id))
 	}
-	if err := console.AddStudy(st, s, console.Now()); err != nil {
+	if err := console.AddStudy(st, s, s.Expires, console.Now()); err != nil {
 		return err
 	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {

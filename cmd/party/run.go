@@ -79,7 +79,7 @@ func (cmd runCommand) Run(ctx context.Context, c *console.Console, g *console.Gl
 // never can be.
 func inTime(st *store.Store, s *study.Study) error {
 	own, err := st.Own(s.ID)
-	if err == nil && len(own) == 0 && console.Now() >= s.Expires {
+	if err == nil && len(own) == 0 && console.Now() >= max(s.Expires, s.LateUntil) {
 		return console.Expired(s)
 	}
 	return err

@@ -50,7 +50,7 @@ func (cmd studyAdd) Run(c *console.Console, g *console.Globals) error {
 	if _, err := self(st, s); err != nil {
 		return err
 	}
-	if err := console.AddStudy(st, s, console.Now()); err != nil {
+	if err := console.AddStudy(st, s, max(s.Expires, s.LateUntil), console.Now()); err != nil {
 		return err
 	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
@@ -110,7 +110,7 @@ func (cmd studyApprove) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	if console.Now() >= s.Expires {
+	if console.Now() >= max(s.Expires, s.LateUntil) { // who is late for the roster may join
 		return console.Expired(s)
 	}
 	if cmd.ID == "" {

@@ -140,6 +140,7 @@ func TestPartyErrors(t *testing.T) {
 		"study twice":       {"datasets: {a: {source: x}}" + study + "dataset: a\n  " + strings.ToUpper(testID) + ":\n    dataset: a", `:5: study 01234567 is listed twice`},
 		"release word":      {study + "release: later", `:4: want one of auto, ask, not "later"`},
 		"boolean word":      {study + "accept_reconstruction: yes", `:4: want one of false, true, not "yes"`},
+		"welcome a word":    {study + "welcome: everybody", `:4: welcome is auto, ask, or a list of the parties that are welcome late, not "everybody"`},
 		"column to nothing": {study + "columns: {age: }", `:4: want a text`},
 		"anchor":            {"datasets:\n  a: &x {source: x}\n  b: *x", `:2: anchors and aliases are not allowed: write the value out`},
 		"merge key":         {"datasets:\n  <<: {a: {source: x}}", `:2: merge keys are not allowed: write the fields out`},
@@ -366,4 +367,26 @@ func FuzzParty(f *testing.F) {
 			}
 		}
 	})
+}
+
+// auto welcomes every late party, ask nobody, and a list those in it.
+func TestWelcome(t *testing.T) {
+	for text, want := range map[string][2]bool{ // of east and of west
+		"":                    {true, true},
+		"welcome: auto":       {true, true},
+		"welcome: ask":        {false, false},
+		"welcome: [west]":     {false, true},
+		"welcome: [ask]":      {false, false},
+		"welcome: [east, ab]": {true, false},
+	} {
+		p, err := LoadParty(write(t, "datasets: {a: {source: x}}\nstudies:\n  "+testID+":\n    dataset: a\n    "+text+"\n"))
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		for _, site := range p.Studies {
+			if got := [2]bool{site.Welcome.Admits("east"), site.Welcome.Admits("west")}; got != want {
+				t.Errorf("%q admits east and west: %v, want %v", text, got, want)
+			}
+		}
+	}
 }

@@ -55,6 +55,9 @@ type StudySite struct {
 	AcceptReconstruction bool
 	// Release says when the exact sketch becomes the release. Default: ReleaseAuto.
 	Release ReleaseMode
+	// Welcome names the late parties that this party hands the seed to: auto (default)
+	// is every party that the study lists, ask is nobody yet.
+	Welcome Welcome
 
 	where string // file and line, for errors
 }
@@ -191,6 +194,38 @@ func (b *Budget) parse(s source) parser {
 	}
 }
 
+// Welcome says which late parties are welcome. The zero value welcomes all.
+type Welcome struct {
+	Ask   bool     // only those in Names
+	Names []string // the study's names of parties
+}
+
+// Admits reports whether a late party of this name is welcome.
+func (w Welcome) Admits(name string) bool { return !w.Ask || slices.Contains(w.Names, name) }
+
+// parse reads auto, ask, or the names of parties.
+func (w *Welcome) parse(s source) parser {
+	return func(n *yaml.Node) error {
+		var words []string
+		if err := s.oneOrMore(&words)(n); err != nil {
+			return err
+		}
+		*w = Welcome{Ask: true, Names: words}
+		if n.Kind != yaml.ScalarNode {
+			return nil
+		}
+		switch words[0] {
+		case "auto":
+			*w = Welcome{}
+		case "ask":
+			w.Names = nil
+		default:
+			return s.errorf(n, "welcome is auto, ask, or a list of the parties that are welcome late, not %q", words[0])
+		}
+		return nil
+	}
+}
+
 func (p *Party) parseStudy(s source, key, value *yaml.Node) error {
 	id, err := protocol.ParseStudyID(key.Value)
 	if err != nil {
@@ -204,6 +239,7 @@ func (p *Party) parseStudy(s source, key, value *yaml.Node) error {
 		"dataset":               s.text(&site.Dataset),
 		"accept_reconstruction": s.boolean(&site.AcceptReconstruction),
 		"release":               oneOf(s, &site.Release, []ReleaseMode{ReleaseAuto, ReleaseAsk}),
+		"welcome":               site.Welcome.parse(s),
 		"columns": func(n *yaml.Node) error {
 			return s.entries(n, func(key, value *yaml.Node) error {
 				var header string

@@ -194,6 +194,10 @@ func writeSnapshots(w io.Writer, all []node.Snapshot, now protocol.Instant) {
 			}
 			Paragraph(w, "  ", s.Study[:8]+" waits for "+text)
 		}
+		for _, fault := range s.Faults {
+			fmt.Fprintln(w)
+			Paragraph(w, "  ", s.Study[:8]+" "+fault)
+		}
 		if s.Failure != "" {
 			fmt.Fprintln(w)
 			Paragraph(w, "  ", s.Study[:8]+" "+s.State+": "+s.Failure)

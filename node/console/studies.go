@@ -71,9 +71,10 @@ func StudyOrFile(g *Globals, role store.Role, arg string) (*study.Study, error) 
 	return FindStudy(st, arg)
 }
 
-// AddStudy stores a parsed study, unless its time is over.
-func AddStudy(st *store.Store, s *study.Study, now protocol.Instant) error {
-	if now >= s.Expires {
+// AddStudy stores a parsed study, unless its time is over: an aggregator's at the
+// close of approval, a party's when nobody can come late any more.
+func AddStudy(st *store.Store, s *study.Study, until, now protocol.Instant) error {
+	if now >= until {
 		return Expired(s)
 	}
 	return st.PutStudy(s.ID, s.Source, now)

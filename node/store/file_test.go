@@ -142,6 +142,18 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("secret %q, %v", got, err)
 	}
 
+	must(t, s.PutSecret(study, 3, []byte("fourth")))
+	single := filepath.Join(t.TempDir(), "single")
+	must(t, os.Link(s.secretPath(study, 3), single))
+	must(t, s.DestroySecret(study, 3))
+	must(t, s.DestroySecret(study, 3)) // it is gone already
+	if left, err := os.ReadFile(single); !bytes.Equal(left, make([]byte, len("fourth"))) || err != nil {
+		t.Errorf("after destruction the file held %q, %v", left, err)
+	}
+	if got, err := s.Secret(study, 2); string(got) != "third" || err != nil {
+		t.Errorf("another attempt's secret is %q, %v", got, err)
+	}
+
 	// The very blocks are overwritten: a second name of the file shows it.
 	link := filepath.Join(t.TempDir(), "link")
 	must(t, os.Link(s.secretPath(study, 2), link))

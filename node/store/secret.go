@@ -75,9 +75,32 @@ func (s *Store) destroySecrets(study protocol.StudyID) error {
 		if !strings.HasPrefix(file.Name(), study.String()+"-") {
 			continue
 		}
-		if err := eraseFile(s.path(secretsDir, file.Name())); err != nil {
+		if err := s.destroySecret(s.path(secretsDir, file.Name())); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// DestroySecret overwrites and removes the secrets of one attempt, with the
+// guarantee of DestroySecrets; having none is no error.
+func (s *Store) DestroySecret(study protocol.StudyID, attempt uint32) error {
+	err := s.writable()
+	if err == nil {
+		err = s.destroySecret(s.secretPath(study, attempt))
+	}
+	if err != nil {
+		return fmt.Errorf("destroying the secrets of attempt %d of study %s: %w", attempt, study.Short(), err)
+	}
+	return nil
+}
+
+func (s *Store) destroySecret(path string) error {
+	if err := eraseFile(path); err != nil {
+		if os.IsNotExist(err) {
+			return nil
+		}
+		return err
 	}
 	return syncDir(s.path(secretsDir))
 }

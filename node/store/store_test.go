@@ -247,6 +247,7 @@ func TestReadOnly(t *testing.T) {
 		"PutChunk":       s.PutChunk(study, protocol.PeerID{}, 0, 0, nil),
 		"PutResult":      s.PutResult(study, "x", nil),
 		"PutSecret":      s.PutSecret(study, 1, nil),
+		"DestroySecret":  s.DestroySecret(study, 1),
 		"DestroySecrets": s.DestroySecrets(study),
 	} {
 		if !errors.Is(err, ErrReadOnly) {

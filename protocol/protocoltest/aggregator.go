@@ -66,11 +66,11 @@ func (a *Aggregator) step(ev session.AggregatorEvent) error {
 	if a.machine == nil {
 		return errCrashed
 	}
-	effects, err := a.machine.Step(ev)
-	if err != nil {
+	effects, refused := a.machine.Step(ev)
+	if err := a.carryOut(effects); err != nil {
 		return err
 	}
-	return a.carryOut(effects)
+	return refused
 }
 
 func (a *Aggregator) carryOut(effects session.Effects) error {
@@ -156,7 +156,7 @@ func (a *Aggregator) work() error {
 		return a.step(session.JobFailed{Err: err})
 	}
 	var ids []byte
-	done := session.Computed{Releases: job.Releases, Complete: job.Complete}
+	done := session.Computed{Releases: job.Releases}
 	for _, h := range job.Releases {
 		ids = append(ids, h.ID[:]...)
 		done.PerParty = append(done.PerParty, protocol.PartyDocument{

@@ -1,7 +1,7 @@
-// Package protocoltest simulates a whole study in one goroutine, for tests alone:
-// the machines of package session, each driven as package node drives it, with
-// virtual stores that survive crashes, a virtual clock, scripted jobs and a
-// network that loses, delays and repeats.
+// Package protocoltest simulates a whole study in one goroutine, for tests and
+// demonstrations: the machines of package session, each driven as package node
+// drives it, with virtual stores that survive crashes, a virtual clock, scripted
+// jobs and a network that loses, delays and repeats.
 //
 // A seed fixes the order in which things happen and every draw of the nodes. Only
 // what HPKE encapsulates differs from run to run, and with it ciphertexts, ids
@@ -12,5 +12,9 @@
 // release is made without a certificate, none twice, and no secret outlives it.
 // The first breach ends Run with an error.
 //
-// Aggregators that lie write their own board with Board.
+// Parties that misbehave have a Role, whose story says what they want. Aggregators
+// that lie write their own board with Board, change what they answer (Lie), hide
+// messages, or show two boards under one key (Twin). Check holds the invariants of
+// the whole protocol; Random plays the schedule that a seed describes and checks
+// them; PlayScript plays a text, whose trace testdata keeps.
 package protocoltest

@@ -33,14 +33,14 @@ func (p *Party) run(job session.Job) (session.Event, error) {
 		return p.makeRelease(job)
 	case session.Upload:
 		p.sim.note("%s uploads its release", p.Name)
-		if err := p.sim.Aggregator.collect(p.Signer.ID()); err != nil {
+		if err := p.keeper().collect(p.Signer.ID()); err != nil {
 			return nil, err
 		}
 		return session.ReleaseUploaded{}, p.mayCrash()
 	case session.FetchResult:
 		p.sim.note("%s stores the result", p.Name)
-		p.Store.Result = true
-		return session.ResultStored{}, p.mayCrash()
+		p.Store.Result = job.Result.Document.Hash
+		return session.ResultStored{Document: p.Store.Result}, p.mayCrash()
 	}
 	return nil, fmt.Errorf("%s cannot run %T", p.Name, job)
 }
@@ -58,14 +58,24 @@ func (p *Party) makeRelease(job session.MakeRelease) (session.Event, error) {
 	if p.T2 != (protocol.Digest{}) && (p.Seed != root || p.T2 != job.T2) {
 		p.sim.breach("%s is to release under a second seed", p.Name)
 	}
-	p.Seed, p.T2 = root, job.T2
+	p.Seed, p.T2, p.attempt = root, job.T2, job.Attempt
 	if p.Store.Release == nil {
+		if !p.Store.Debited {
+			p.Store.Debited = true
+			p.Debits++
+			p.sim.note("%s debits its ledger", p.Name)
+			if err := p.mayCrash(); err != nil {
+				return nil, err
+			}
+		}
 		header, err := Header(p.sim.Study, p.Signer.ID(), job.T2, p.entropy)
 		if err != nil {
 			return nil, err
 		}
 		e := p.Signer.Seal(p.sim.Study.ID, protocol.KindRelease, job.Attempt, wire.EncodeRelease(header))
-		p.Store.Release = &e
+		if err := p.Store.putRelease(e); err != nil {
+			p.sim.breach("%s %v", p.Name, err)
+		}
 		p.sim.note("%s stores its release", p.Name)
 		if err := p.mayCrash(); err != nil {
 			return nil, err

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed/agree"
 )
 
 // Party is one simulated party: a machine over a virtual store, driven as
@@ -18,18 +20,28 @@ type Party struct {
 	Signer protocol.Signer
 	Store  Store
 	Away   bool  // the node is switched off until this is false again
-	Over   error // a refusal that no later try can mend: the node gave up
-	Seed   [32]byte
-	T2     protocol.Digest // Seed and T2 are those that releases were offered under
+	Role   *Role // what it does instead of the protocol; nil for an honest party
+	Debits int   // how often its budget was spent, durably
 
-	sim     *Simulation
-	entropy io.Reader
-	machine *session.Party // nil while the node is down
-	outbox  []protocol.Verified
-	jobs    []session.Job
-	shown   session.Status
-	sent    map[protocol.Kind][]byte
-	asked   protocol.Instant // when the board was last read
+	// Excused parties were away or slow when they were waited for: the aggregator may
+	// have claimed so.
+	Excused bool
+	Over    error // a refusal that no later try can mend: the node gave up
+	Seed    [32]byte
+	attempt uint32          // that gave Seed
+	T2      protocol.Digest // Seed and T2 are those that releases were offered under
+
+	Welcome func(newcomer protocol.PeerID) bool // the site's rule for late parties; default: nobody
+
+	sim      *Simulation
+	entropy  io.Reader
+	machine  *session.Party // nil while the node is down
+	outbox   []protocol.Verified
+	jobs     []session.Job
+	shown    session.Status
+	sent     map[string][]byte // by title
+	restored bool              // its store was put back to an earlier state: it may sign anew
+	asked    protocol.Instant  // when the board was last read
 }
 
 // errCrashed reports that the node died on the way; it is not a breach.
@@ -47,14 +59,14 @@ func (p *Party) Status() session.Status {
 // steward's decision again.
 func (p *Party) start() error {
 	machine, err := session.NewParty(session.PartyConfig{
-		Study: p.sim.Study, Signer: p.Signer, Entropy: p.entropy, Restored: p.Store.restored(),
+		Study: p.sim.Study, Signer: p.Signer, Entropy: p.entropy, Restored: p.Store.restored(), Welcome: p.Welcome,
 	})
 	if err != nil {
 		return fmt.Errorf("%s starts: %w", p.Name, err)
 	}
-	p.machine, p.outbox, p.jobs = machine, nil, nil
+	p.machine, p.outbox, p.jobs, p.asked = machine, nil, nil, 0
 	if n := len(p.Store.Board); n > 0 {
-		if err := p.Step(session.Board{Envelopes: p.Store.Board[:n:n], Head: p.Store.Head}); err != nil {
+		if err := p.Step(session.Board{Envelopes: p.Store.Board[:n:n], Head: p.Store.Head, Stored: true}); err != nil {
 			return err
 		}
 	}
@@ -132,21 +144,48 @@ func (p *Party) carryOut(effects session.Effects) error {
 
 // watch holds what must be true when a job is offered.
 func (p *Party) watch(job session.Job) {
-	if _, ok := job.(session.MakeRelease); ok {
-		members := p.Store.senders(protocol.KindCommit)
-		if n := p.Store.senders(protocol.KindConfirm); n < 2 || n != members {
+	late := p.sim.Study.LateUntil != 0
+	release, ok := job.(session.MakeRelease)
+	if ok {
+		members := p.Store.senders(protocol.KindCommit, release.Attempt)
+		if n := p.Store.senders(protocol.KindConfirm, release.Attempt); n < 2 || n != members {
 			p.sim.breach("%s is to release under %d confirmations of %d members", p.Name, n, members)
 		}
-		if p.Store.senders(protocol.KindStop)+p.Store.senders(protocol.KindResult) > 0 {
-			p.sim.breach("%s is to release into a closed study", p.Name)
+		if err := p.certain(release); err != nil {
+			p.sim.breach("%s is to release although %v", p.Name, err)
+		}
+		for attempt := range uint32(p.sim.Study.Attempts + 1) {
+			if p.Store.senders(protocol.KindStop, attempt) > 0 || !late && p.Store.senders(protocol.KindResult, attempt) > 0 {
+				p.sim.breach("%s is to release into a closed study", p.Name)
+			}
 		}
 	}
-	if _, ok := job.(session.MakeRelease); !ok && p.Store.Secrets != nil {
+	if !ok && !late && len(p.Store.Secrets) > 0 {
 		p.sim.breach("%s is past its release and holds secrets", p.Name)
 	}
 }
 
+// certain checks that every confirmation on the board is under the seed that a
+// release is to be made with.
+func (p *Party) certain(job session.MakeRelease) error {
+	for _, e := range p.Store.Board {
+		if e.Kind() != protocol.KindConfirm || e.Attempt() != job.Attempt {
+			continue
+		}
+		c, err := wire.DecodeConfirm(e.Payload())
+		if err != nil {
+			return err
+		}
+		outcome := agree.Outcome{Seed: job.Seed, T1: c.T1, T2: job.T2}
+		if err := outcome.Check(e.Sender(), c.Confirm); err != nil {
+			return fmt.Errorf("the confirmation of %s does not verify: %w", p.sim.name(e.Sender()), err)
+		}
+	}
+	return nil
+}
+
 func (p *Party) crash() {
+	p.sim.Crashes++
 	p.sim.note("%s crashes", p.Name)
 	p.machine, p.outbox, p.jobs = nil, nil, nil
 }
@@ -165,14 +204,18 @@ func (p *Party) over() bool {
 func (p *Party) post() error {
 	e := p.outbox[0]
 	raw := wire.EncodeEnvelope(e.Envelope())
-	if !p.Store.holds(e) {
+	if p.Role == nil && !p.Store.holds(e) {
 		p.sim.breach("%s sends a %s that is not durable", p.Name, e.Kind())
 	}
-	if before, ok := p.sent[e.Kind()]; ok && !bytes.Equal(before, raw) {
+	name := title(e)
+	if e.Kind() == protocol.KindWelcome {
+		name += " " + about(e).String()
+	}
+	if before, ok := p.sent[name]; p.Role == nil && !p.restored && ok && !bytes.Equal(before, raw) {
 		p.sim.breach("%s sends two different %s messages", p.Name, e.Kind())
 	}
-	p.sent[e.Kind()] = raw
-	err := p.sim.send(p.Name, raw)
+	p.sent[name] = raw
+	err := p.put(e, raw)
 	switch {
 	case err == nil, errors.Is(err, session.ErrPosted):
 		if len(p.outbox) > 0 {
@@ -183,11 +226,32 @@ func (p *Party) post() error {
 		if err := p.read(most); err != nil {
 			return err
 		}
-		if !p.Status().Terminal() {
+		if !p.Status().Terminal() && p.offers(e) {
 			p.Over = err
 		}
 	}
+	if p.machine == nil {
+		return errCrashed
+	}
 	return p.mayCrash()
+}
+
+// put sends an envelope, or what the party's role makes of it.
+func (p *Party) put(e protocol.Verified, raw []byte) error {
+	if p.Role == nil {
+		return p.sim.send(p, raw)
+	}
+	for _, other := range p.Role.send(p, e) {
+		if err := p.sim.send(p, wire.EncodeEnvelope(other.Envelope())); err != nil && !errors.Is(err, errLost) {
+			p.sim.Refused++
+		}
+	}
+	return nil
+}
+
+// offers reports whether the machine still wants an envelope posted.
+func (p *Party) offers(e protocol.Verified) bool {
+	return slices.ContainsFunc(p.outbox, func(o protocol.Verified) bool { return o.ID() == e.ID() })
 }
 
 // most is more than any board has.
@@ -196,9 +260,12 @@ const most = 1 << 20
 // read takes the next stretch of the board, so many messages at the most.
 func (p *Party) read(atMost int) error {
 	p.asked = p.sim.Now
-	reply, err := p.sim.Aggregator.reply(p.machine.Count(), atMost)
+	reply, err := p.keeper().reply(p.machine.Count(), atMost)
 	if err != nil {
 		return err
+	}
+	if p.sim.Lie != nil {
+		reply = p.sim.Lie(p, reply)
 	}
 	if len(reply.Envelopes) > 0 {
 		p.sim.note("%s reads %s", p.Name, p.sim.names(reply.Envelopes))
@@ -208,13 +275,21 @@ func (p *Party) read(atMost int) error {
 
 // readSome reads a stretch of any length.
 func (p *Party) readSome() error {
-	news := int(p.sim.Aggregator.count() - p.machine.Count())
-	return p.read(1 + p.sim.choose.IntN(max(news, 1)))
+	news := int64(p.keeper().count()) - int64(p.machine.Count())
+	return p.read(1 + p.sim.choose.IntN(int(max(news, 1))))
+}
+
+// keeper is the aggregator that serves this party: a two-faced one has two boards.
+func (p *Party) keeper() *Aggregator {
+	if p.sim.Twin != nil && p.sim.Behind[p.Name] {
+		return p.sim.Twin
+	}
+	return p.sim.Aggregator
 }
 
 // upToDate reports whether the party has seen all of the board at this time.
 func (p *Party) upToDate() bool {
-	return p.asked == p.sim.Now && p.machine.Count() == p.sim.Aggregator.count()
+	return p.asked == p.sim.Now && p.machine.Count() == p.keeper().count()
 }
 
 func changed(a, b session.Status) bool {

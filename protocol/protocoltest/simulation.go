@@ -37,6 +37,26 @@ type Simulation struct {
 	Parties    []*Party // in the study's order
 	Seen       []Sighting
 	Points     int // at which a node could have died so far
+	Crashes    int // of parties, so far
+	Actions    int // taken so far
+	Refused    int // messages of adversaries that the aggregator refused
+
+	// Lie changes what the aggregator answers a reading party. Default: it does not.
+	Lie func(to *Party, honest session.Board) session.Board
+
+	// Twin is the other face of an aggregator that shows two boards under one key, to
+	// the parties that Behind names; what parties post reaches both. Default: none.
+	Twin   *Aggregator
+	Behind map[string]bool
+
+	// Hide keeps a message from one face of the aggregator. Default: nothing is hidden.
+	Hide func(from *Aggregator, e protocol.Verified) bool
+
+	// Carry writes a message as some carrier would. Default: as it was sent.
+	Carry func(raw []byte) []byte
+
+	// Censored parties' messages never reach the aggregator. Default: none.
+	Censored map[string]bool
 
 	choose  *rand.Rand
 	delayed [][]byte // messages that will arrive later
@@ -75,7 +95,7 @@ func New(o Options) (*Simulation, error) {
 		entropy := sha256.Sum256(fmt.Appendf(nil, "entropy of party %d, seed %d", i, o.Seed))
 		p := &Party{
 			Name: o.Study.Parties[i].Name, Signer: signer, sim: s,
-			entropy: rand.NewChaCha8(entropy), sent: map[protocol.Kind][]byte{},
+			entropy: rand.NewChaCha8(entropy), sent: map[string][]byte{},
 		}
 		if err := s.survive(p.start()); err != nil {
 			return nil, err
@@ -122,6 +142,7 @@ func (s *Simulation) RunUntil(enough func() bool) error {
 		if len(actions) == 0 {
 			return nil
 		}
+		s.Actions++
 		if err := s.survive(actions[s.choose.IntN(len(actions))]()); err != nil {
 			return err
 		}
@@ -142,6 +163,9 @@ func (s *Simulation) actions() (out []func() error) {
 			out = append(out, s.arrive)
 		}
 	}
+	if s.Twin != nil && len(s.Twin.jobs) > 0 {
+		out = append(out, s.Twin.work)
+	}
 	for _, p := range s.Parties {
 		if p.Away {
 			continue
@@ -149,6 +173,14 @@ func (s *Simulation) actions() (out []func() error) {
 		if p.machine == nil {
 			out = append(out, p.start)
 			continue
+		}
+		if p.Role != nil && p.Role.watch != nil && p.over() && a.machine != nil && !s.Censored[p.Name] {
+			if more := p.Role.watch(p); len(more) > 0 {
+				out = append(out, func() error {
+					s.send(p, wire.EncodeEnvelope(more[0].Envelope()))
+					return nil
+				})
+			}
 		}
 		if p.over() || a.machine == nil {
 			continue
@@ -176,6 +208,11 @@ func (s *Simulation) Advance(to protocol.Instant) error {
 			return err
 		}
 	}
+	if s.Twin != nil {
+		if err := s.Twin.step(session.Tick{Now: to}); err != nil {
+			return err
+		}
+	}
 	return s.broken
 }
 
@@ -198,7 +235,11 @@ func (s *Simulation) Restart() error {
 var errLost = errors.New("lost")
 
 // send carries an envelope to the aggregator, if the network lets it.
-func (s *Simulation) send(from string, raw []byte) error {
+func (s *Simulation) send(p *Party, raw []byte) error {
+	from := p.Name
+	if s.Censored[from] {
+		return nil // it is told that all is well
+	}
 	fate := s.choose.Float64() / max(s.Loss, 1e-9)
 	switch {
 	case fate < 0.3:
@@ -209,7 +250,10 @@ func (s *Simulation) send(from string, raw []byte) error {
 		s.delayed = append(s.delayed, raw)
 		return errLost
 	}
-	err := s.deliver(raw)
+	err := s.deliver(p.keeper(), raw)
+	if s.Twin != nil {
+		s.deliver(s.other(p.keeper()), raw)
+	}
 	if fate < 1 {
 		s.note("the answer to %s is lost", from)
 		return errLost
@@ -217,7 +261,18 @@ func (s *Simulation) send(from string, raw []byte) error {
 	return err
 }
 
-func (s *Simulation) deliver(raw []byte) error {
+// other is the face of the aggregator that is not this one.
+func (s *Simulation) other(a *Aggregator) *Aggregator {
+	if a == s.Twin {
+		return s.Aggregator
+	}
+	return s.Twin
+}
+
+func (s *Simulation) deliver(to *Aggregator, raw []byte) error {
+	if s.Carry != nil {
+		raw = s.Carry(raw)
+	}
 	plain, err := wire.DecodeEnvelope(raw)
 	if err != nil {
 		return err
@@ -226,13 +281,16 @@ func (s *Simulation) deliver(raw []byte) error {
 	if err != nil {
 		return err
 	}
-	err = s.Aggregator.Post(e)
+	if s.Hide != nil && s.Hide(to, e) {
+		return nil // its sender is told that all is well
+	}
+	err = to.Post(e)
 	switch {
 	case err == nil:
 	case errors.Is(err, session.ErrPosted):
 		s.note("aggregator has %s already", s.names([]protocol.Verified{e}))
 	case !errors.Is(err, errCrashed):
-		s.note("aggregator refuses %s: %v", s.names([]protocol.Verified{e}), errors.Unwrap(err))
+		s.note("aggregator refuses %s: %v", s.names([]protocol.Verified{e}), reason(err))
 	}
 	return err
 }
@@ -242,7 +300,7 @@ func (s *Simulation) arrive() error {
 	i := s.choose.IntN(len(s.delayed))
 	raw := s.delayed[i]
 	s.delayed = slices.Delete(s.delayed, i, i+1)
-	s.deliver(raw)
+	s.deliver(s.Aggregator, raw)
 	return nil
 }
 
@@ -288,7 +346,10 @@ func (s *Simulation) show(node string, status session.Status) {
 	if status.Failure != nil {
 		line += fmt.Sprintf(": %v", status.Failure)
 	}
-	s.note("%s", line)
+	for _, p := range s.Study.Parties {
+		line = strings.ReplaceAll(line, p.ID.String(), p.Name)
+	}
+	s.note("%s", strings.ReplaceAll(line, s.Study.Aggregator.ID.String(), "the aggregator"))
 }
 
 func (s *Simulation) name(id protocol.PeerID) string {
@@ -302,7 +363,16 @@ func (s *Simulation) name(id protocol.PeerID) string {
 func (s *Simulation) names(envelopes []protocol.Verified) string {
 	var out []string
 	for _, e := range envelopes {
-		out = append(out, fmt.Sprintf("%s of %s", e.Kind(), s.name(e.Sender())))
+		out = append(out, fmt.Sprintf("%s of %s", title(e), s.name(e.Sender())))
 	}
 	return strings.Join(out, ", ")
+}
+
+// reason is an error without the fault around it, which names its culprit by id.
+func reason(err error) error {
+	var f *protocol.Fault
+	if errors.As(err, &f) {
+		return f.Err
+	}
+	return err
 }

@@ -73,7 +73,7 @@ func TestBreachesAreSeen(t *testing.T) {
 			p.carryOut(session.Effects{Run: []session.Job{session.MakeRelease{}}})
 		}, "0 confirmations"},
 		"keeps secrets after the release": {func(_ *Simulation, p *Party) {
-			p.Store.Secrets = []byte{1}
+			p.Store.Secrets = map[uint32][]byte{1: {1}}
 			p.carryOut(session.Effects{Run: []session.Job{session.Upload{}}})
 		}, "holds secrets"},
 		"an aggregator saves a party's record": {func(s *Simulation, _ *Party) {

@@ -2,10 +2,12 @@ package protocoltest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/wire"
 )
 
 // Store is what a party has made durable, the virtual counterpart of package
@@ -13,12 +15,13 @@ import (
 type Store struct {
 	Decision  string              // what the steward said: "", "approve" or "withdraw"
 	Own       []protocol.Verified // in the order in which they were stored
-	Secrets   []byte              // nil when there are none
+	Secrets   map[uint32][]byte   // by attempt; empty when there are none
 	Board     []protocol.Verified // as far as it was read
 	Head      protocol.Head       // of Board
+	Debited   bool                // the ledger holds this study's debit
 	Release   *protocol.Verified  // the stored release's header, before it is among Own
-	Result    bool                // the result's documents are here
-	Destroyed bool                // secrets were destroyed, for good
+	Result    protocol.Digest     // the newest result document that is here
+	Destroyed map[uint32]bool     // attempts whose secrets were destroyed, for good; 0: all of them
 }
 
 // persist makes one record durable and says what it was. Its error is a breach
@@ -26,16 +29,27 @@ type Store struct {
 func (s *Store) persist(r session.Record) (what string, err error) {
 	switch r := r.(type) {
 	case session.SaveSecrets:
-		if s.Destroyed {
+		if s.Destroyed[0] || s.Destroyed[r.Attempt] {
 			return "", fmt.Errorf("saves secrets after their destruction")
 		}
-		s.Secrets = slices.Clone(r.Data)
-		return "secrets", nil
+		if s.Secrets == nil {
+			s.Secrets = map[uint32][]byte{}
+		}
+		s.Secrets[r.Attempt] = slices.Clone(r.Data)
+		return fmt.Sprintf("secrets of attempt %d", r.Attempt), nil
 	case session.DestroySecrets:
-		s.Secrets, s.Destroyed = nil, true
-		return "the secrets' end", nil
+		if s.Destroyed == nil {
+			s.Destroyed = map[uint32]bool{}
+		}
+		s.Destroyed[r.Attempt] = true
+		if r.Attempt == 0 {
+			s.Secrets = nil
+			return "the secrets' end", nil
+		}
+		delete(s.Secrets, r.Attempt)
+		return fmt.Sprintf("the end of attempt %d's secrets", r.Attempt), nil
 	case session.SaveEnvelope:
-		return fmt.Sprintf("own %s", r.Envelope.Kind()), s.putOwn(r.Envelope)
+		return "own " + title(r.Envelope), s.putOwn(r.Envelope)
 	case session.AppendBoard:
 		return s.appendBoard(r)
 	}
@@ -45,7 +59,7 @@ func (s *Store) persist(r session.Record) (what string, err error) {
 // putOwn holds that there is one own envelope per kind and attempt, for good.
 func (s *Store) putOwn(e protocol.Verified) error {
 	for _, before := range s.Own {
-		if before.Kind() != e.Kind() || before.Attempt() != e.Attempt() {
+		if before.Kind() != e.Kind() || before.Attempt() != e.Attempt() || e.Kind() == protocol.KindWelcome && about(before) != about(e) {
 			continue
 		}
 		if before.ID() != e.ID() {
@@ -54,6 +68,15 @@ func (s *Store) putOwn(e protocol.Verified) error {
 		return nil
 	}
 	s.Own = append(s.Own, e)
+	return nil
+}
+
+// putRelease holds that there is one release, for good.
+func (s *Store) putRelease(e protocol.Verified) error {
+	if s.Release != nil && s.Release.ID() != e.ID() {
+		return fmt.Errorf("draws a second release")
+	}
+	s.Release = &e
 	return nil
 }
 
@@ -73,11 +96,7 @@ func (s *Store) appendBoard(r session.AppendBoard) (string, error) {
 
 // restored is what a machine is made from after a start.
 func (s *Store) restored() session.PartyRestored {
-	out := session.PartyRestored{Own: slices.Clone(s.Own), Secrets: slices.Clone(s.Secrets), Finished: s.Result}
-	for _, e := range s.Own {
-		out.Released = out.Released || e.Kind() == protocol.KindRelease
-	}
-	return out
+	return session.PartyRestored{Own: slices.Clone(s.Own), Secrets: maps.Clone(s.Secrets), Document: s.Result}
 }
 
 // holds reports whether an envelope is durable, exactly as it is.
@@ -90,13 +109,35 @@ func (s *Store) holds(e protocol.Verified) bool {
 	return false
 }
 
-// senders returns how many nodes have posted a kind, by the stored board.
-func (s *Store) senders(kind protocol.Kind) int {
+// about is the join that a welcome answers.
+func about(e protocol.Verified) protocol.Digest {
+	w, _ := wire.DecodeWelcome(e.Payload())
+	return w.Join
+}
+
+// title names an envelope, with its attempt from the second on.
+func title(e protocol.Verified) string {
+	if e.Attempt() > 1 {
+		return fmt.Sprintf("%s/%d", e.Kind(), e.Attempt())
+	}
+	return string(e.Kind())
+}
+
+// senders returns how many nodes have posted a kind in an attempt, by the stored board.
+func (s *Store) senders(kind protocol.Kind, attempt uint32) int {
 	who := map[protocol.PeerID]bool{}
 	for _, e := range s.Board {
-		if e.Kind() == kind {
+		if e.Kind() == kind && e.Attempt() == attempt {
 			who[e.Sender()] = true
 		}
 	}
 	return len(who)
+}
+
+// clone is a backup of the store as it is now.
+func (s *Store) clone() Store {
+	out := *s
+	out.Own, out.Board = slices.Clone(s.Own), slices.Clone(s.Board)
+	out.Secrets, out.Destroyed = maps.Clone(s.Secrets), maps.Clone(s.Destroyed)
+	return out
 }

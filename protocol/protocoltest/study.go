@@ -15,18 +15,21 @@ import (
 
 // The dates of every simulated study.
 const (
-	Start    protocol.Instant = 1_767_225_600 // 2026-01-01T00:00:00Z
-	Expires                   = Start + 7*day
-	Deadline                  = Start + 14*day
+	Start     protocol.Instant = 1_767_225_600 // 2026-01-01T00:00:00Z
+	Expires                    = Start + 7*day
+	Deadline                   = Start + 14*day
+	LateUntil                  = Start + 21*day // of studies that take late parties
 
 	day = 86_400
 )
 
 // Terms say what differs between simulated studies.
 type Terms struct {
-	Parties int  // default 3, at most 26; their names are a, b, c … in the order of their keys
-	Quorum  int  // default: all of them
-	Nonce   byte // studies with other nonces have other ids
+	Parties  int  // default 3, at most 26; their names are a, b, c … in the order of their keys
+	Quorum   int  // default: all of them
+	Attempts int  // default 3
+	Late     bool // late parties are taken until LateUntil
+	Nonce    byte // studies with other nonces have other ids
 }
 
 // NewStudy writes a study file and parses it: a horizontal study of two sketches,
@@ -51,6 +54,12 @@ func NewStudy(t Terms) (*study.Study, error) {
 		fmt.Fprintf(&b, "  - {name: %c, id: %s}\n", 'a'+i, p.ID())
 	}
 	fmt.Fprintf(&b, "partition: horizontal\nquorum: %d\nexpires: %s\ndeadline: %s\n", t.Quorum, Expires, Deadline)
+	if t.Attempts > 0 {
+		fmt.Fprintf(&b, "max_attempts: %d\n", t.Attempts)
+	}
+	if t.Late {
+		fmt.Fprintf(&b, "late_until: %s\n", LateUntil)
+	}
 	b.WriteString(`records: {id: [id]}
 columns: [{name: x, kind: numeric, bounds: [0, 1]}, {name: y, kind: binary}]
 sketches: [{side: columns, family: sparse, k: 16}, {side: records, family: identity}]

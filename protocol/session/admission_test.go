@@ -26,6 +26,23 @@ type fixture struct {
 	study   *study.Study
 	board   protocoltest.Board
 	parties []*protocoltest.Party
+	ended   protocol.Cause // by what atAggregator's last message ended the attempt
+}
+
+// accused returns of what the effects of a refused message accuse its sender.
+func accused(effects session.Effects, e protocol.Verified) protocol.Cause {
+	if len(effects.Persist) == 0 {
+		return ""
+	}
+	save, ok := effects.Persist[0].(session.SaveEnvelope)
+	if !ok || save.Envelope.Kind() != protocol.KindFault {
+		return ""
+	}
+	x, err := wire.DecodeAccusations(save.Envelope.Payload())
+	if err != nil || len(x.Against) != 1 || x.Against[0].Culprit != e.Sender() || x.Against[0].Kind != e.Kind() {
+		return "" // then it is an effect that a refusal must not have
+	}
+	return x.Against[0].Cause
 }
 
 func newFixture(t *testing.T, o protocoltest.Options) *fixture {
@@ -35,6 +52,9 @@ func newFixture(t *testing.T, o protocoltest.Options) *fixture {
 
 // before is the board up to the first message of a kind.
 func (f *fixture) before(kind protocol.Kind) protocoltest.Board {
+	if kind == "second commit" {
+		return f.board.With(upTo(f.board, protocol.KindCommit) + 1)
+	}
 	return f.board.With(upTo(f.board, kind))
 }
 
@@ -100,8 +120,8 @@ func (f *fixture) stop() protocol.Verified {
 	return f.sign(f.board.Keeper, protocol.KindStop, wire.EncodeStop(protocol.Stop{Reason: "enough", At: protocoltest.Start}))
 }
 
-// atAggregator posts an envelope to an aggregator that holds this board, and
-// checks that a refusal changes nothing.
+// atAggregator posts an envelope to an aggregator that holds this board, and checks
+// that a refusal changes nothing, unless it ends the attempt by the sender's fault.
 func (f *fixture) atAggregator(b protocoltest.Board, e protocol.Verified) error {
 	f.t.Helper()
 	a, err := session.NewAggregator(session.AggregatorConfig{Study: f.study, Signer: f.board.Keeper})
@@ -109,6 +129,9 @@ func (f *fixture) atAggregator(b protocoltest.Board, e protocol.Verified) error 
 	check(f.t, a.Restore(b.Envelopes))
 	before := a.Head()
 	effects, err := a.Step(session.Post{Envelope: e})
+	if f.ended = accused(effects, e); f.ended != "" {
+		return err
+	}
 	if err != nil && (a.Head().Chain != before.Chain || len(effects.Persist)+len(effects.Send)+len(effects.Run) > 0) {
 		f.t.Errorf("a refusal (%v) had effects %+v", err, effects)
 	}
@@ -130,7 +153,8 @@ func (f *fixture) atParty(i int, b protocoltest.Board) error {
 	check(f.t, err)
 	status := p.Status()
 	var refused *protocol.Fault
-	if errors.As(status.Failure, &refused) && len(effects.Persist)+len(effects.Send)+len(effects.Run) > 0 {
+	var struck *session.StruckError // which is news on a good board
+	if errors.As(status.Failure, &refused) && !errors.As(status.Failure, &struck) && len(effects.Persist)+len(effects.Send)+len(effects.Run) > 0 {
 		f.t.Errorf("a refused board (%v) had effects %+v", status.Failure, effects)
 	}
 	return status.Failure
@@ -165,6 +189,19 @@ func TestPartiesMayNotPost(t *testing.T) {
 	check(t, err)
 	lone.Sealed = lone.Sealed[:1]
 	other := newStudy(t, protocoltest.Terms{Nonce: 1})
+	copied, err := wire.DecodeCommit(f.posted(0, protocol.KindCommit).Payload())
+	check(t, err)
+	firstCommit := upTo(f.board, protocol.KindCommit)
+	first := f.board.Envelopes[firstCommit]
+	own, err := wire.DecodeCommit(first.Payload())
+	check(t, err)
+	copied.EphemeralKey = own.EphemeralKey
+	copier := a
+	if first.Sender() == a.ID() {
+		copier = b
+	}
+	astray := lone
+	astray.T1[0] ^= 1
 
 	cases := []admission{
 		{"an unlisted sender", protocol.KindApprove, f.approve(stranger), nil, "does not list"},
@@ -186,6 +223,8 @@ func TestPartiesMayNotPost(t *testing.T) {
 		{"a commit before the roster", protocol.KindRoster, f.posted(0, protocol.KindCommit), session.ErrPremature, "no roster"},
 		{"a commit of junk", protocol.KindCommit, f.sign(a, protocol.KindCommit, junk), nil, "decoding commit"},
 		{"a commit nobody can seal to", protocol.KindCommit, f.sign(a, protocol.KindCommit, wire.EncodeCommit(badKey)), agree.ErrEphemeralKey, ""},
+		{"a commit with a copied key", "second commit", f.sign(copier, protocol.KindCommit, wire.EncodeCommit(copied)), nil, "that of another member"},
+		{"a share of another T1", protocol.KindShare, f.sign(a, protocol.KindShare, wire.EncodeShare(astray)), agree.ErrTranscript, ""},
 		{"a share before the commits", protocol.KindCommit, f.posted(0, protocol.KindShare), session.ErrPremature, "commits are missing"},
 		{"a share for too few", protocol.KindShare, f.sign(a, protocol.KindShare, wire.EncodeShare(lone)), agree.ErrShareForm, ""},
 		{"a share of junk", protocol.KindShare, f.sign(a, protocol.KindShare, junk), nil, "decoding share"},
@@ -217,12 +256,27 @@ func TestPartiesMayNotPost(t *testing.T) {
 		{"a second release after the result", end, f.sign(b, protocol.KindRelease, junk), session.ErrConflict, ""},
 		{"a withdrawal after the result", end, f.sign(c, protocol.KindWithdraw, nil), session.ErrPremature, "closed"},
 	}
+	ends := map[string]protocol.Cause{
+		"a commit of junk": protocol.CauseInvalid, "a commit nobody can seal to": protocol.CauseInvalid,
+		"a share for too few": protocol.CauseInvalid, "a share of junk": protocol.CauseInvalid, "a confirmation of junk": protocol.CauseInvalid,
+		"a share of another T1":                     protocol.CauseDiffers,
+		"a commit with a copied key":                protocol.CauseDiffers,
+		"a confirmation of another T1":              protocol.CauseDiffers,
+		"a confirmation of another T2":              protocol.CauseDiffers,
+		"a confirmation of another board":           protocol.CauseDiffers,
+		"a confirmation of a shorter board's chain": protocol.CauseDiffers,
+		"a confirmation of a longer board":          protocol.CauseDiffers,
+		"a second, different commit":                protocol.CauseConflict, "a second, different share": protocol.CauseConflict,
+	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			board := f.before(tc.at)
 			f.t = t
 			err := f.atAggregator(board, tc.put)
 			blamed(t, err, tc.put.Sender(), tc.want)
+			if f.ended != ends[tc.name] {
+				t.Errorf("ends the attempt by %q, want %q", f.ended, ends[tc.name])
+			}
 			says(t, err, tc.says)
 			if tc.put.Sender() == c.ID() {
 				return // party c shall not meet its own misdeed
@@ -286,7 +340,7 @@ func TestAggregatorsMayNotPost(t *testing.T) {
 		{"a result of fewer than the quorum", protocol.KindResult, f.result(func(r *protocol.Result) { r.Releases = r.Releases[:2] }), nil, "quorum is 3"},
 		{"a whole result that says it is partial", protocol.KindResult, f.result(func(r *protocol.Result) { r.Completed = false }), nil, "completed: false"},
 		{"a result of junk", protocol.KindResult, f.sign(f.board.Keeper, protocol.KindResult, []byte("junk")), nil, "decoding result"},
-		{"a second result", end, f.result(func(r *protocol.Result) { r.Document.Size++ }), session.ErrConflict, ""},
+		{"a second result", end, f.result(func(r *protocol.Result) { r.Document.Size++ }), session.ErrPremature, "closed"},
 		{"a stop after the result", end, f.stop(), session.ErrPremature, "closed"},
 		{"a stop of junk", protocol.KindCommit, f.sign(f.board.Keeper, protocol.KindStop, []byte("junk")), nil, "decoding stop"},
 	}

@@ -10,50 +10,129 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// advance takes every step that what is known now allows. It is the party's
-// transition table: each block's condition is a state, its body the transition.
+// advance takes every step that what is known now allows. Which step leads from
+// which state to which, and who is waited for, is the table Transitions.
 func (p *Party) advance(out *Effects) {
 	if p.failure != nil || p.ended() {
 		return
 	}
 	if p.view.stop != nil {
-		p.close(&StoppedError{*p.view.stop}, out)
+		p.close(&StoppedError{*p.view.stop, p.view.blame()}, out)
 		return
 	}
-	if _, consented := p.mine(protocol.KindApprove); !consented {
+	if !p.consented {
 		return
 	}
-	_, arrived := p.view.posted(p.signer.ID(), protocol.KindRelease)
-	switch {
-	case p.view.members != nil && !p.view.member(p.signer.ID()):
-		p.fail(errors.New("the aggregator fixed a roster without this party: its approval came late"))
-		return
-	case p.view.result != nil && !arrived:
-		p.close(ErrLeftOut, out)
-		return
-	case !p.released && p.now >= p.study.Deadline:
-		p.close(p.overdue(), out)
-		return
-	case p.view.members == nil:
+	if err := p.bounds(); err != nil {
+		p.close(err, out)
 		return
 	}
-	for _, round := range []func(*Effects) (bool, error){p.toCommitted, p.toShared, p.toConfirmed, p.toSeeded, p.toReleased} {
-		done, err := round(out)
-		if err != nil {
-			p.fail(err)
-		}
-		if !done || err != nil {
-			return
-		}
+	if !p.live {
+		// A store that was put back to an earlier state is noticed by own words on the
+		// board that it lacks: nothing is signed or drawn before the board was read.
+		return
+	}
+	if err := p.proceed(out); err != nil {
+		p.fail(err)
 	}
 }
 
-// toCommitted: approved → committed, when the roster is fixed.
-func (p *Party) toCommitted(out *Effects) (bool, error) {
-	if _, done := p.mine(protocol.KindCommit); done {
-		return p.view.complete(protocol.KindCommit), p.haveSecrets()
+// bounds says what has ended the study for this party: a date, or a board that goes
+// on without it.
+func (p *Party) bounds() error {
+	v, me := p.view, p.signer.ID()
+	a := v.certified()
+	arrived := false
+	if a != nil {
+		_, arrived = a.releases[me]
 	}
-	secrets, err := agree.Begin(p.study.ID, theAttempt, p.signer.ID(), p.entropy)
+	switch {
+	case v.ended() && !arrived:
+		if r := p.struck(); r != nil {
+			return &StruckError{*r}
+		}
+		return ErrLeftOut
+	case p.released:
+		return nil
+	case p.now >= p.study.Closes():
+		return p.overdue()
+	case p.now >= p.study.Deadline && p.seededIn == 0 && !p.isLate():
+		return p.overdue()
+	}
+	return nil
+}
+
+// proceed dispatches on how far the party has come: seeded; a member of the newest
+// attempt; or late.
+func (p *Party) proceed(out *Effects) error {
+	for _, a := range p.view.attempts {
+		if err := p.certify(a, out); err != nil {
+			return err
+		}
+		p.settle(a, out)
+	}
+	switch a := p.view.current(); {
+	case a == nil:
+		return nil
+	case p.seededIn != 0:
+		return p.seededSteps(out)
+	case p.isLate():
+		return p.lateSteps(out)
+	case a.over():
+		if r := p.struck(); r != nil {
+			p.destroy(0, out)
+			return &StruckError{*r}
+		}
+		return nil
+	case !a.member(p.signer.ID()):
+		p.destroy(0, out)
+		return p.whyOut()
+	default:
+		return p.agree(a, out)
+	}
+}
+
+// struck is why this party is in no further roster, or nil.
+func (p *Party) struck() *Removal {
+	for _, a := range p.view.attempts {
+		if r := a.removal(p.signer.ID()); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// whyOut says why the newest roster is without this party.
+func (p *Party) whyOut() error {
+	if r := p.struck(); r != nil {
+		return &StruckError{*r}
+	}
+	return errors.New("the aggregator fixed a roster without this party: its approval came late")
+}
+
+// agree runs the rounds of an attempt for as far as the board allows.
+func (p *Party) agree(a *attempt, out *Effects) error {
+	if p.signed(protocol.KindComplaint, a.number) {
+		return nil // the others examine it
+	}
+	for _, round := range []func(*attempt, *Effects) (bool, error){p.toCommitted, p.toShared, p.toConfirmed} {
+		if done, err := round(a, out); !done || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toCommitted: approved → committed, when the roster is fixed, and no earlier
+// attempt can have given somebody a seed.
+func (p *Party) toCommitted(a *attempt, out *Effects) (bool, error) {
+	if p.signed(protocol.KindCommit, a.number) {
+		return a.complete(protocol.KindCommit), p.haveSecrets(a)
+	}
+	if len(p.abandonmentsMissing(a)) > 0 {
+		return false, nil
+	}
+	secrets, err := agree.Begin(p.study.ID, a.number, p.signer.ID(), p.entropy)
 	if err != nil {
 		return false, err
 	}
@@ -61,100 +140,229 @@ func (p *Party) toCommitted(out *Effects) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	p.secrets = secrets
-	out.Persist = append(out.Persist, SaveSecrets{theAttempt, append([]byte{agreeing}, data...)})
-	p.sign(protocol.KindCommit, wire.EncodeCommit(secrets.Commit()), out)
+	p.tries[a.number] = &try{secrets: secrets, checked: map[protocol.PeerID]bool{}}
+	out.Persist = append(out.Persist, SaveSecrets{a.number, append([]byte{agreeing}, data...)})
+	p.sign(protocol.KindCommit, a.number, wire.EncodeCommit(secrets.Commit()), out)
 	return false, nil
 }
 
-// haveSecrets checks that a party in the middle of an agreement still holds what
-// it needs to end it.
-func (p *Party) haveSecrets() error {
-	if p.secrets == nil && p.seeded == nil && !p.released {
+// abandonmentsMissing lists who of a new attempt's roster still has to abandon an
+// earlier one that this party confirmed, and that ended on the aggregator's word.
+func (p *Party) abandonmentsMissing(a *attempt) []protocol.PeerID {
+	for _, before := range p.view.attempts {
+		if before.number < a.number && before.doubtful() && p.signed(protocol.KindConfirm, before.number) {
+			if missing := before.awaited(a.members); len(missing) > 0 {
+				return missing
+			}
+		}
+	}
+	return nil
+}
+
+// haveSecrets checks that a party in the middle of an attempt still holds what it
+// needs to end it.
+func (p *Party) haveSecrets(a *attempt) error {
+	if t := p.tries[a.number]; t == nil || t.secrets == nil {
 		return errors.New("the secrets of this study's seed agreement are gone: the study cannot go on here")
 	}
 	return nil
 }
 
 // toShared: committed → shared, when every commit is in.
-func (p *Party) toShared(out *Effects) (bool, error) {
-	if _, done := p.mine(protocol.KindShare); done {
-		return p.view.complete(protocol.KindShare), nil
+func (p *Party) toShared(a *attempt, out *Effects) (bool, error) {
+	if p.signed(protocol.KindShare, a.number) {
+		return a.complete(protocol.KindShare), nil
 	}
-	share, err := p.secrets.Share(p.view.group(), inOrder(p.view, p.view.commits))
+	share, err := p.tries[a.number].secrets.Share(a.group(), inOrder(a.members, a.commits))
 	if err != nil {
-		return false, p.attribute(protocol.KindCommit, err)
+		return false, a.attribute(protocol.KindCommit, err)
 	}
-	p.sign(protocol.KindShare, wire.EncodeShare(share), out)
+	p.sign(protocol.KindShare, a.number, wire.EncodeShare(share), out)
 	return false, nil
 }
 
-// toConfirmed: shared → confirmed, when every share is in, opens and matches.
-func (p *Party) toConfirmed(out *Effects) (bool, error) {
-	if p.seeded == nil && !p.released {
-		outcome, err := p.secrets.Open(p.view.group(), inOrder(p.view, p.view.commits), inOrder(p.view, p.view.shares))
-		if err != nil {
-			return false, p.attribute(protocol.KindShare, err)
-		}
-		p.seeded = &outcome
+// toConfirmed: shared → confirmed, when every share is in, opens and matches. One
+// that does not is complained of.
+func (p *Party) toConfirmed(a *attempt, out *Effects) (bool, error) {
+	if p.signed(protocol.KindConfirm, a.number) {
+		return true, nil
 	}
-	if _, done := p.mine(protocol.KindConfirm); done {
-		return p.view.complete(protocol.KindConfirm), nil
+	outcome, err := p.outcome(a)
+	if err != nil {
+		return false, p.complainOf(a, a.attribute(protocol.KindShare, err), out)
 	}
-	c, err := p.seeded.Confirm(p.signer.ID())
+	c, err := outcome.Confirm(p.signer.ID())
 	if err != nil {
 		return false, err
 	}
-	p.sign(protocol.KindConfirm, wire.EncodeConfirm(protocol.Confirm{Confirm: c, Count: p.view.count(), Chain: p.view.chain()}), out)
+	// To confirm is to leave every earlier attempt for good.
+	for _, before := range p.view.attempts[:a.number-1] {
+		p.destroy(before.number, out)
+	}
+	p.sign(protocol.KindConfirm, a.number, wire.EncodeConfirm(protocol.Confirm{Confirm: c, Count: p.view.count(), Chain: p.view.chain()}), out)
 	return false, nil
 }
 
-// toSeeded: confirmed → seeded, when every confirmation verifies: a certificate.
-// The agreement's secrets give way to the seed alone.
-func (p *Party) toSeeded(out *Effects) (bool, error) {
-	if p.certain {
-		return true, nil
+// outcome opens an attempt's shares, once.
+func (p *Party) outcome(a *attempt) (*agree.Outcome, error) {
+	t := p.tries[a.number]
+	if t.outcome == nil {
+		o, err := t.secrets.Open(a.group(), inOrder(a.members, a.commits), inOrder(a.members, a.shares))
+		if err != nil {
+			return nil, err
+		}
+		t.outcome = &o
 	}
-	for _, m := range p.view.members {
-		if p.checked[m.ID] {
+	return t.outcome, nil
+}
+
+// certify: confirmed → seeded, when every confirmation verifies: a certificate. The
+// agreement's secrets give way to the seed alone. A confirmation under another seed
+// is complained of, as soon as it is seen.
+func (p *Party) certify(a *attempt, out *Effects) error {
+	t := p.tries[a.number]
+	if p.seededIn != 0 || t == nil || t.secrets == nil || !p.signed(protocol.KindConfirm, a.number) {
+		return nil
+	}
+	outcome, err := p.outcome(a)
+	if err != nil {
+		return err
+	}
+	for _, m := range a.members {
+		c, posted := a.confirms[m.ID]
+		if !posted || t.checked[m.ID] {
 			continue
 		}
-		if err := p.seeded.Check(m.ID, p.view.confirms[m.ID].Confirm); err != nil {
-			return false, &protocol.Fault{Culprit: m.ID, Kind: protocol.KindConfirm, Attempt: theAttempt, Err: err}
+		if err := outcome.Check(m.ID, c.Confirm); err != nil {
+			if a == p.view.current() && len(a.removals) == 0 {
+				return p.complainOf(a, &protocol.Fault{Culprit: m.ID, Kind: protocol.KindConfirm, Attempt: a.number, Err: err}, out)
+			}
+			return nil
 		}
-		p.checked[m.ID] = true
+		t.checked[m.ID] = true
 	}
-	p.certain, p.secrets = true, nil
-	out.Persist = append(out.Persist, SaveSecrets{theAttempt, p.seededSecrets()})
-	return true, nil
+	if !a.certified {
+		return nil
+	}
+	p.seeded, p.seededIn = outcome, a.number
+	out.Persist = append(out.Persist, SaveSecrets{a.number, p.seededSecrets()})
+	for number := range p.tries {
+		if number != a.number {
+			out.Persist = append(out.Persist, DestroySecrets{number})
+		}
+	}
+	p.tries = map[uint32]*try{}
+	return nil
+}
+
+// complainOf opens this party's side of an attempt, if that shows whose fault the
+// error is; any other error is the party's own.
+func (p *Party) complainOf(a *attempt, err error, out *Effects) error {
+	var f *protocol.Fault
+	if !errors.As(err, &f) {
+		return err
+	}
+	if p.signed(protocol.KindComplaint, a.number) {
+		return nil
+	}
+	opening, err := p.tries[a.number].secrets.Opening()
+	if err != nil {
+		return err
+	}
+	p.sign(protocol.KindComplaint, a.number, wire.EncodeComplaint(opening), out)
+	p.destroy(a.number, out)
+	return nil
+}
+
+// settle does what an attempt that is over asks for. Where somebody might have seen
+// it to its end, the party says that it did not, and makes sure that it never will.
+// Secrets of an attempt that it did not confirm have no use any more.
+func (p *Party) settle(a *attempt, out *Effects) {
+	me := p.signer.ID()
+	if !a.over() || !a.member(me) || p.seededIn != 0 {
+		return
+	}
+	abandons := a.doubtful() && a.removal(me) == nil
+	if abandons && !p.signed(protocol.KindAbandon, a.number) {
+		p.sign(protocol.KindAbandon, a.number, wire.EncodeAbandon(), out)
+	}
+	if abandons || !p.signed(protocol.KindConfirm, a.number) {
+		p.destroy(a.number, out)
+	}
+}
+
+// destroy ends the secrets of one attempt, or of all (0).
+func (p *Party) destroy(attempt uint32, out *Effects) {
+	if attempt == 0 {
+		if len(p.tries) > 0 || p.seeded != nil {
+			out.Persist = append(out.Persist, DestroySecrets{})
+		}
+		if p.seeded != nil {
+			p.seeded.Seed.Destroy()
+		}
+		p.tries, p.seeded = map[uint32]*try{}, nil
+		return
+	}
+	if p.tries[attempt] != nil {
+		delete(p.tries, attempt)
+		out.Persist = append(out.Persist, DestroySecrets{attempt})
+	}
+}
+
+// seededSteps: what a party does that holds the certificate, or has used it: answer
+// a later attempt, release, welcome who comes late, and fetch results.
+func (p *Party) seededSteps(out *Effects) error {
+	a := p.view.at(p.seededIn)
+	if a == nil || !a.certified {
+		return nil // what the store holds is ahead of the board that was shown so far
+	}
+	if p.challenged && a.member(p.signer.ID()) && !p.signed(protocol.KindCertificate, a.number) && len(a.proofs) == len(a.members) {
+		var c protocol.Certificate
+		for _, e := range inOrder(a.members, a.proofs) {
+			c.Confirms = append(c.Confirms, e.Envelope())
+		}
+		p.sign(protocol.KindCertificate, a.number, wire.EncodeCertificate(c), out)
+	}
+	if !a.member(p.signer.ID()) && !p.signed(protocol.KindJoined, a.number) {
+		return nil
+	}
+	if err := p.welcomeLate(a, out); err != nil {
+		return err
+	}
+	return p.toReleased(a, out)
 }
 
 // toReleased: seeded → sketched → released. A release is made once; after that
 // only its upload may be repeated.
-func (p *Party) toReleased(out *Effects) (bool, error) {
-	switch {
+func (p *Party) toReleased(a *attempt, out *Effects) error {
+	_, posted := a.releases[p.signer.ID()]
+	switch result := p.view.result(); {
 	case !p.released:
+		if p.seeded == nil {
+			return errors.New("the seed is gone before it was used: the study cannot go on here")
+		}
 		if p.offer("release") {
-			out.Run = append(out.Run, MakeRelease{Attempt: theAttempt, Seed: p.seeded.Seed, T2: p.seeded.T2})
+			out.Run = append(out.Run, MakeRelease{Attempt: a.number, Seed: p.seeded.Seed, T2: p.seeded.T2})
 		}
-		return false, nil
 	case !p.uploaded:
-		header, ok := p.mine(protocol.KindRelease)
+		header, ok := p.mine(protocol.KindRelease, a.number)
 		if !ok {
-			return false, errors.New("a release is stored but its header is not among the own envelopes")
+			return errors.New("a release is stored but its header is not among the own envelopes")
 		}
-		if _, posted := p.view.posted(p.signer.ID(), protocol.KindRelease); posted && p.offer("upload") {
+		if posted && p.offer("upload") {
 			r, err := wire.DecodeRelease(header.Payload())
 			if err != nil {
-				return false, err
+				return err
 			}
 			out.Run = append(out.Run, Upload{r})
 		}
-		return false, nil
-	case p.view.result != nil && !p.finished && p.offer("result"):
-		out.Run = append(out.Run, FetchResult{*p.view.result})
+	case result != nil && result.Document.Hash != p.document && p.offer("result "+result.Document.Hash.String()):
+		out.Run = append(out.Run, FetchResult{*result})
 	}
-	return false, nil
+	if p.view.ended() {
+		p.destroy(0, out)
+	}
+	return nil
 }
 
 // offer reports whether a job has not been given out yet.
@@ -166,18 +374,20 @@ func (p *Party) offer(job string) bool {
 	return true
 }
 
-// overdue says what the upload deadline has ended for a party without a release:
+// overdue says what the study's dates have ended for a party without a release:
 // nothing new may begin, and above all nothing may be debited, that can no longer
 // be used.
 func (p *Party) overdue() error {
-	what := "the seed agreement"
-	if _, committed := p.mine(protocol.KindCommit); !committed {
+	what, until := "the seed agreement", p.study.Deadline
+	switch {
+	case p.seededIn != 0:
+		what, until = "this party's release", p.study.Closes()
+	case p.isLate():
+		what, until = "a welcome", p.study.Closes()
+	case !p.everSigned(protocol.KindCommit):
 		what = "the roster"
 	}
-	if p.certain {
-		what = "this party's release"
-	}
-	return &DeadlineError{what, p.study.Deadline}
+	return &DeadlineError{what, until}
 }
 
 // ErrLeftOut reports a result that was made without this party's release.
@@ -187,36 +397,36 @@ var ErrLeftOut = errors.New("the aggregator closed the study before this party's
 // every secret.
 func (p *Party) close(err error, out *Effects) {
 	p.fail(err)
-	if p.secrets != nil || p.seeded != nil {
-		p.secrets, p.seeded = nil, nil
-		out.Persist = append(out.Persist, DestroySecrets{})
-	}
+	p.destroy(0, out)
 }
 
-// storedRelease: the release is durable, so the seed has done its work.
+// storedRelease: the release is durable, so the seed has done its work, unless late
+// parties may still ask for it.
 func (p *Party) storedRelease(header protocol.Verified, out *Effects) {
 	if p.released {
 		return
 	}
 	p.released = true
 	p.own = append(p.own, header)
-	if p.seeded != nil {
-		p.seeded.Seed.Destroy()
+	out.Persist = append(out.Persist, SaveEnvelope{header})
+	if !p.keepsSeed() {
+		p.destroy(0, out)
 	}
-	p.secrets, p.seeded = nil, nil
-	out.Persist = append(out.Persist, SaveEnvelope{header}, DestroySecrets{})
 }
 
+// keepsSeed reports whether the seed outlives the own release.
+func (p *Party) keepsSeed() bool { return p.study.LateUntil != 0 }
+
 // attribute turns an agreement fault into one that names the peer.
-func (p *Party) attribute(kind protocol.Kind, err error) error {
+func (a *attempt) attribute(kind protocol.Kind, err error) error {
 	var f *agree.Fault
 	if !errors.As(err, &f) {
 		return err
 	}
-	return &protocol.Fault{Culprit: p.view.members[f.Member].ID, Kind: kind, Attempt: theAttempt, Err: f.Err}
+	return &protocol.Fault{Culprit: a.members[f.Member].ID, Kind: kind, Attempt: a.number, Err: f.Err}
 }
 
-// What the secrets file holds, by its first byte.
+// What a secrets file holds, by its first byte.
 const (
 	agreeing byte = 1 // the agreement's secrets
 	holding  byte = 2 // seed ‖ T1 ‖ T2, after the certificate
@@ -229,17 +439,24 @@ func (p *Party) seededSecrets() []byte {
 	return append(b, p.seeded.T2[:]...)
 }
 
-func (p *Party) restoreSecrets(data []byte) (err error) {
+func (p *Party) restoreSecrets(attempt uint32, data []byte) error {
 	switch {
 	case len(data) > 1 && data[0] == agreeing:
-		p.secrets, err = agree.ParseSecrets(data[1:], p.study.ID, theAttempt, p.signer.ID())
-		return err
+		secrets, err := agree.ParseSecrets(data[1:], p.study.ID, attempt, p.signer.ID())
+		if err != nil {
+			return err
+		}
+		p.tries[attempt] = &try{secrets: secrets, checked: map[protocol.PeerID]bool{}}
+		return nil
 	case len(data) > 0 && data[0] == holding:
 		outcome, err := Agreed(data)
-		p.seeded, p.certain = &outcome, err == nil
-		return err
+		if err != nil {
+			return err
+		}
+		p.seeded, p.seededIn = &outcome, attempt
+		return nil
 	}
-	return errDamagedSecrets
+	return fmt.Errorf("attempt %d: %w", attempt, errDamagedSecrets)
 }
 
 var errDamagedSecrets = errors.New("the secrets file is damaged")
@@ -258,76 +475,4 @@ func Agreed(secrets []byte) (agree.Outcome, error) {
 		return agree.Outcome{Seed: seed.FromBytes([32]byte(secrets[1:33])), T1: [32]byte(secrets[33:65]), T2: [32]byte(secrets[65:97])}, nil
 	}
 	return agree.Outcome{}, errDamagedSecrets
-}
-
-// ended reports whether the party has nothing left to do.
-func (p *Party) ended() bool {
-	_, withdrawn := p.mine(protocol.KindWithdraw)
-	return p.finished || withdrawn
-}
-
-// Status says where the study stands for this party.
-func (p *Party) Status() Status {
-	v, me := p.view, p.signer.ID()
-	waits := func(s State, what string, from []protocol.PeerID) Status {
-		return Status{State: s, WaitFor: what, From: from, Until: p.study.Deadline}
-	}
-	aggregator := []protocol.PeerID{p.study.Aggregator.ID}
-	_, withdrawn := p.mine(protocol.KindWithdraw)
-	switch {
-	case withdrawn:
-		return Status{State: Withdrawn}
-	case p.finished:
-		return Status{State: Done}
-	case p.failure != nil:
-		return Status{State: Failed, Failure: p.failure}
-	case p.uploaded:
-		if v.result != nil {
-			return waits(Released, "fetching the result", []protocol.PeerID{me})
-		}
-		return waits(Released, "the result", aggregator)
-	case p.released:
-		return waits(Sketched, "sending the release", []protocol.PeerID{me})
-	case p.certain:
-		return waits(Seeded, "making the sketch", []protocol.PeerID{me})
-	}
-	for _, round := range []struct {
-		kind protocol.Kind
-		at   State
-	}{{protocol.KindConfirm, Confirmed}, {protocol.KindShare, Shared}, {protocol.KindCommit, Committed}} {
-		if _, done := p.mine(round.kind); done {
-			return waits(round.at, fmt.Sprintf("%s messages", round.kind), v.lacking(round.kind))
-		}
-	}
-	if _, approved := p.mine(protocol.KindApprove); approved {
-		from, until := v.undecided(), p.study.Expires
-		if len(from) == 0 || p.now >= until {
-			return waits(Approved, "the roster", aggregator)
-		}
-		return Status{State: Approved, WaitFor: "approvals", From: from, Until: until}
-	}
-	return Status{State: Invited, WaitFor: "this party's approval", From: []protocol.PeerID{me}, Until: p.study.Expires}
-}
-
-// Announced reports whether others have heard of this party: its approval, or its
-// withdrawal, is on the board.
-func (p *Party) Announced() bool {
-	for _, kind := range []protocol.Kind{protocol.KindApprove, protocol.KindWithdraw} {
-		if _, there := p.view.posted(p.signer.ID(), kind); there {
-			return true
-		}
-	}
-	return false
-}
-
-// Count is how much of the board the machine has seen.
-func (p *Party) Count() uint64 { return p.view.count() }
-
-// Result returns the aggregator's result statement and its envelope's id, once
-// it is on the board.
-func (p *Party) Result() (protocol.Result, bool) {
-	if p.view.result == nil {
-		return protocol.Result{}, false
-	}
-	return *p.view.result, true
 }

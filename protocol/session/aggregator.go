@@ -1,7 +1,10 @@
 package session
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -61,7 +64,6 @@ type Collected struct{ Party protocol.PeerID }
 // Computed reports that the job Compute is done and its documents are stored.
 type Computed struct {
 	Releases []Header
-	Complete bool
 	Document protocol.Document
 	PerParty []protocol.PartyDocument
 }
@@ -72,23 +74,26 @@ func (Collected) aggregatorEvent() {}
 func (Computed) aggregatorEvent()  {}
 func (JobFailed) aggregatorEvent() {}
 
-// Step takes one event. An error refuses the event and leaves the board as it
-// was: for a Post it goes back to the sender, and a *protocol.Fault names the
-// culprit.
+// Step takes one event. An error refuses the event: for a Post it goes back to the
+// sender, and a *protocol.Fault names the culprit. A refusal may have effects, too:
+// a message that is proof against its sender ends the attempt, and the driver
+// carries out what is asked for before it answers.
 func (a *Aggregator) Step(ev AggregatorEvent) (Effects, error) {
 	var out Effects
+	var refused error
 	switch ev := ev.(type) {
 	case Tick:
 		a.now = max(a.now, ev.Now)
 	case Post:
-		if err := a.post(ev.Envelope, &out); err != nil {
-			return Effects{}, err
+		if refused = a.post(ev.Envelope, &out); refused != nil && len(out.Persist) == 0 {
+			return Effects{}, refused
 		}
 	case Collected:
-		if _, ok := a.view.releases[ev.Party]; !ok {
+		a.collected[ev.Party] = true
+		if _, ok := a.Release(ev.Party); !ok {
+			delete(a.collected, ev.Party)
 			return Effects{}, fmt.Errorf("collected a release of %s, who has posted none", ev.Party)
 		}
-		a.collected[ev.Party] = true
 	case Computed:
 		if err := a.computed(ev, &out); err != nil {
 			return Effects{}, err
@@ -97,12 +102,13 @@ func (a *Aggregator) Step(ev AggregatorEvent) (Effects, error) {
 		if !a.computing {
 			return Effects{}, fmt.Errorf("a job failed although no analyses run in study %s", a.study.ID.Short())
 		}
-		a.stop(fmt.Sprintf("the analyses failed: %v", ev.Err), nil, &out)
+		a.computing = false
+		a.end(fmt.Sprintf("the analyses failed: %v", ev.Err), nil, &out)
 	default:
 		return Effects{}, fmt.Errorf("unknown event %T", ev)
 	}
 	a.advance(&out)
-	return out, nil
+	return out, refused
 }
 
 // post admits a party's envelope.
@@ -114,53 +120,94 @@ func (a *Aggregator) post(e protocol.Verified, out *Effects) error {
 		return fault(e, err)
 	}
 	if err := a.view.admit(e); err != nil {
+		a.accuseOf(e, err, out)
 		return err
 	}
 	out.Persist = append(out.Persist, SaveEnvelope{e})
 	return nil
 }
 
-// closedTo holds the study's dates. A message that is on the board already is
-// not refused for its date, and a withdrawal is in time until the party commits.
+// closedTo holds the study's dates, and the aggregator's own word. A message that is
+// on the board already is not refused for its date, and a withdrawal is in time
+// until the party commits.
 func (a *Aggregator) closedTo(e protocol.Verified) error {
-	if _, posted := a.view.posted(e.Sender(), e.Kind()); posted {
+	if a.view.holds(e) {
 		return nil
 	}
-	if e.Kind() == protocol.KindApprove && a.now >= a.study.Expires {
-		return fmt.Errorf("%w: approval closed at %s", ErrPremature, a.study.Expires)
+	until := a.study.Deadline
+	switch e.Kind() {
+	case protocol.KindApprove:
+		if a.now >= a.study.Expires {
+			return fmt.Errorf("%w: approval closed at %s", ErrPremature, a.study.Expires)
+		}
+	case protocol.KindRelease, protocol.KindJoin, protocol.KindWelcome, protocol.KindJoined:
+		until = a.study.Closes()
+	case protocol.KindCertificate:
+		// What this aggregator closed by its own statement, it did not show complete to anybody.
+		if t := a.view.at(e.Attempt()); t != nil && t.over() && !t.proved() {
+			return fmt.Errorf("%w: attempt %d was closed before all had confirmed it", ErrPremature, t.number)
+		}
 	}
-	if a.now >= a.study.Deadline {
-		return fmt.Errorf("%w: upload closed at %s", ErrPremature, a.study.Deadline)
+	if a.now >= until {
+		return fmt.Errorf("%w: upload closed at %s", ErrPremature, until)
 	}
 	return nil
+}
+
+// accuseOf ends the attempt under way when a refused message shows that its sender
+// has no further part in it.
+func (a *Aggregator) accuseOf(e protocol.Verified, refusal error, out *Effects) {
+	t := a.view.current()
+	if t == nil || e.Attempt() != t.number || !e.Kind().Agreement() || !t.member(e.Sender()) || t.over() || a.view.certified() != nil {
+		return
+	}
+	one := protocol.Accusation{Culprit: e.Sender(), Kind: e.Kind()}
+	var u *unfit
+	switch {
+	case errors.Is(refusal, ErrConflict):
+		there, _ := a.view.posted(e.Sender(), e.Kind(), e.Attempt())
+		one.Cause, one.Evidence = protocol.CauseConflict, []protocol.Envelope{there.Envelope(), e.Envelope()}
+	case errors.As(refusal, &u):
+		one.Cause, one.Evidence = u.cause, []protocol.Envelope{e.Envelope()}
+	default:
+		return
+	}
+	a.own(protocol.KindFault, t.number, wire.EncodeAccusations(protocol.Accusations{At: a.now, Against: []protocol.Accusation{one}}), out)
 }
 
 // own signs a message of the aggregator and puts it on the board.
-func (a *Aggregator) own(kind protocol.Kind, payload []byte, out *Effects) error {
-	e := a.signer.Seal(a.study.ID, kind, theAttempt, payload)
+func (a *Aggregator) own(kind protocol.Kind, attempt uint32, payload []byte, out *Effects) {
+	e := a.signer.Seal(a.study.ID, kind, attempt, payload)
 	if err := a.view.admit(e); err != nil {
-		return err
+		a.failure = cmp.Or(a.failure, err)
+		return
 	}
 	out.Persist = append(out.Persist, SaveEnvelope{e})
-	return nil
 }
 
-// advance takes every step that what is known now allows: the aggregator's
-// transition table.
+// number is that of the attempt that the aggregator's own messages are about.
+func (a *Aggregator) number() uint32 {
+	for _, t := range []*attempt{a.view.certified(), a.view.current()} {
+		if t != nil {
+			return t.number
+		}
+	}
+	return 1
+}
+
+// advance takes every step that what is known now allows (see Transitions).
 func (a *Aggregator) advance(out *Effects) {
 	v := a.view
-	switch {
-	case v.stop != nil || v.result != nil:
-	case v.members == nil:
+	switch t := v.current(); {
+	case v.ended() || a.failure != nil:
+	case v.certified() != nil:
+		a.toComputed(v.certified(), out)
+	case t == nil:
 		a.toRoster(out)
-	case a.leaver() != nil:
-		a.stop(fmt.Sprintf("%s withdrew after the roster was fixed", a.leaver().Name), nil, out)
-	case !v.complete(protocol.KindConfirm):
-		if a.now >= a.study.Deadline {
-			a.stop("the seed agreement was not complete at the deadline", a.owing(), out)
-		}
+	case t.over():
+		a.toNextRoster(t, out)
 	default:
-		a.toComputed(out)
+		a.toOverdue(t, out)
 	}
 }
 
@@ -172,9 +219,7 @@ func (a *Aggregator) toRoster(out *Effects) {
 	undecided := a.view.undecided()
 	switch {
 	case (expired || len(undecided) == 0) && len(parties) >= a.study.Quorum:
-		if err := a.own(protocol.KindRoster, wire.EncodeRoster(protocol.Roster{Approvals: ids}), out); err != nil {
-			a.failure = err
-		}
+		a.own(protocol.KindRoster, 1, wire.EncodeRoster(protocol.Roster{Approvals: ids}), out)
 	case expired:
 		a.stop(fmt.Sprintf("%d of %d parties approved before approval closed; the quorum is %d", len(parties), len(a.study.Parties), a.study.Quorum), undecided, out)
 	case len(a.study.Parties)-len(a.view.withdrawn) < a.study.Quorum:
@@ -182,39 +227,67 @@ func (a *Aggregator) toRoster(out *Effects) {
 	}
 }
 
-// leaver returns a member that withdrew between the roster and its commit.
-func (a *Aggregator) leaver() *study.Party {
-	for i, m := range a.view.members {
-		if a.view.withdrawn[m.ID] {
-			return &a.view.members[i]
-		}
+// toNextRoster: agreeing → agreeing, in the next attempt, without those whom the
+// board removes.
+func (a *Aggregator) toNextRoster(t *attempt, out *Effects) {
+	switch n := len(t.survivors()); {
+	case n < a.study.Quorum:
+		a.stop(fmt.Sprintf("attempt %d ended: %s; %d parties are left and the quorum is %d", t.number, a.view.why(t), n, a.study.Quorum), nil, out)
+	case int64(t.number) >= int64(a.study.Attempts):
+		a.stop(fmt.Sprintf("the last of %d attempts ended: %s", a.study.Attempts, a.view.why(t)), nil, out)
+	default:
+		a.own(protocol.KindRoster, t.number+1, wire.EncodeRoster(a.view.nextRoster()), out)
+		a.advance(out)
 	}
-	return nil
 }
 
-// toComputed: collecting → computing, when every release is in, or at the
-// deadline with a quorum of them.
-func (a *Aggregator) toComputed(out *Effects) {
+// toOverdue ends an attempt at its time, without those whose messages are missing,
+// if the others are a quorum and may try again; else it waits until the deadline.
+func (a *Aggregator) toOverdue(t *attempt, out *Effects) {
+	missing := t.lacking(t.round())
+	again := int64(t.number) < int64(a.study.Attempts) && len(t.members)-len(missing) >= a.study.Quorum
+	switch {
+	case a.now >= a.study.Deadline:
+		a.stop("the seed agreement was not complete at the deadline", missing, out)
+	case a.now >= a.study.AgreeBy(t.number) && again:
+		x := protocol.Accusations{At: a.now}
+		for _, id := range missing {
+			x.Against = append(x.Against, protocol.Accusation{Culprit: id, Cause: protocol.CauseMissing, Kind: t.round()})
+		}
+		a.own(protocol.KindFault, t.number, wire.EncodeAccusations(x), out)
+		a.advance(out)
+	}
+}
+
+// toComputed: collecting → computing, when every release is in, or at the deadline
+// with a quorum of them; and again for what comes late. A study that takes late
+// parties is closed when nobody can come any more.
+func (a *Aggregator) toComputed(t *attempt, out *Effects) {
 	if a.computing {
 		return
 	}
-	ready := a.ready()
-	complete := len(ready) == len(a.view.members)
+	ready, holders := a.ready(t), a.view.contributors()
+	complete := len(ready) == len(holders)
+	used := 0
+	if r := a.view.result(); r != nil {
+		used = len(r.Releases)
+	}
 	switch {
-	case complete, a.now >= a.study.Deadline && len(ready) >= a.study.Quorum:
+	case len(ready) > used && (complete || a.now >= a.study.Deadline && len(ready) >= a.study.Quorum):
 		a.computing = true
-		_, t2 := a.view.transcripts()
-		out.Run = append(out.Run, Compute{T2: t2, Releases: ready, Complete: complete})
-	case a.now >= a.study.Deadline:
-		a.stop(fmt.Sprintf("%d of %d releases arrived before the deadline; the quorum is %d", len(ready), len(a.view.members), a.study.Quorum), a.owing(), out)
+		out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.t2(), Releases: ready, Complete: complete})
+	case used > 0 && a.study.LateUntil != 0 && (a.now >= a.study.LateUntil || complete && len(a.view.absent()) == 0):
+		a.own(protocol.KindClose, t.number, wire.EncodeClose(protocol.Close{At: a.now}), out)
+	case used == 0 && a.now >= a.study.Closes():
+		a.stop(fmt.Sprintf("%d of %d releases arrived before the deadline; the quorum is %d", len(ready), len(holders), a.study.Quorum), a.owing(), out)
 	}
 }
 
-// ready lists the releases that are wholly here, in roster order.
-func (a *Aggregator) ready() []Header {
+// ready lists the releases that are wholly here, by raw public key.
+func (a *Aggregator) ready(t *attempt) []Header {
 	var out []Header
-	for _, h := range inOrder(a.view, a.view.releases) {
-		if a.collected[h.Party.ID] {
+	for _, p := range a.study.Parties {
+		if h, ok := t.releases[p.ID]; ok && a.collected[p.ID] {
 			out = append(out, h)
 		}
 	}
@@ -225,64 +298,70 @@ func (a *Aggregator) computed(ev Computed, out *Effects) error {
 	if !a.computing {
 		return fmt.Errorf("a result came although no analyses run in study %s", a.study.ID.Short())
 	}
-	_, t2 := a.view.transcripts()
+	a.computing = false
+	t := a.view.certified()
 	r := protocol.Result{
-		Count: a.view.count(), Chain: a.view.chain(), T2: t2,
-		Document: ev.Document, PerParty: ev.PerParty, Completed: ev.Complete,
+		Count: a.view.count(), Chain: a.view.chain(), T2: t.t2(),
+		Document: ev.Document, PerParty: ev.PerParty, Completed: len(ev.Releases) == len(a.view.contributors()),
 	}
 	for _, h := range ev.Releases {
 		r.Releases = append(r.Releases, h.ID)
 	}
-	return a.own(protocol.KindResult, wire.EncodeResult(r), out)
+	a.own(protocol.KindResult, t.number, wire.EncodeResult(r), out)
+	return nil
 }
 
 func (a *Aggregator) stop(reason string, missing []protocol.PeerID, out *Effects) {
-	s := protocol.Stop{Reason: reason, At: a.now, Missing: missing}
-	if err := a.own(protocol.KindStop, wire.EncodeStop(s), out); err != nil {
-		a.failure = err
-	}
+	a.own(protocol.KindStop, a.number(), wire.EncodeStop(protocol.Stop{Reason: reason, At: a.now, Missing: missing}), out)
 }
 
-// round is the first kind that members still owe, in the order of an attempt.
-func (a *Aggregator) round() protocol.Kind {
-	for _, kind := range []protocol.Kind{protocol.KindCommit, protocol.KindShare, protocol.KindConfirm} {
-		if !a.view.complete(kind) {
-			return kind
-		}
+// end stops a study, or closes it where it has a result already.
+func (a *Aggregator) end(reason string, missing []protocol.PeerID, out *Effects) {
+	if a.view.result() == nil {
+		a.stop(reason, missing, out)
+		return
 	}
-	return protocol.KindRelease
+	a.own(protocol.KindClose, a.number(), wire.EncodeClose(protocol.Close{At: a.now}), out)
 }
 
-// owing lists who has not delivered what the current round waits for.
+// owing lists who has not delivered what the study waits for.
 func (a *Aggregator) owing() []protocol.PeerID {
-	if kind := a.round(); kind != protocol.KindRelease {
-		return a.view.lacking(kind)
+	if t := a.view.current(); a.view.certified() == nil && t != nil {
+		return t.lacking(t.round())
 	}
-	var out []protocol.PeerID
-	for _, m := range a.view.members {
-		if !a.collected[m.ID] {
-			out = append(out, m.ID)
-		}
-	}
-	return out
+	return slices.DeleteFunc(a.view.contributors(), func(id protocol.PeerID) bool { return a.collected[id] })
 }
 
 // Status says where the study stands.
 func (a *Aggregator) Status() Status {
-	v := a.view
-	switch {
+	s := a.status()
+	s.Faults = a.view.story()
+	return s
+}
+
+func (a *Aggregator) status() Status {
+	v, self := a.view, []protocol.PeerID{a.signer.ID()}
+	switch t := v.current(); {
 	case a.failure != nil:
 		return Status{State: Stopped, Failure: a.failure}
 	case v.stop != nil:
-		return Status{State: Stopped, Failure: &StoppedError{*v.stop}}
-	case v.result != nil:
+		return Status{State: Stopped, Failure: &StoppedError{*v.stop, v.blame()}}
+	case v.ended():
 		return Status{State: Closed}
 	case a.computing:
-		return Status{State: Computing, WaitFor: "the analyses", From: []protocol.PeerID{a.signer.ID()}}
-	case v.members == nil:
+		return Status{State: Computing, WaitFor: "the analyses", From: self}
+	case t == nil:
 		return Status{State: Open, WaitFor: "approvals", From: v.undecided(), Until: a.study.Expires}
-	case !v.complete(protocol.KindConfirm):
-		return Status{State: Agreeing, WaitFor: fmt.Sprintf("%s messages", a.round()), From: a.owing(), Until: a.study.Deadline}
+	case v.certified() == nil:
+		until := a.study.AgreeBy(t.number)
+		if a.now >= until {
+			until = a.study.Deadline
+		}
+		return Status{State: Agreeing, WaitFor: fmt.Sprintf("%s messages", t.round()), From: a.owing(), Until: until}
+	case v.result() != nil:
+		return Status{State: Answered, WaitFor: "late parties", From: append(a.owing(), a.view.absent()...), Until: a.study.LateUntil}
+	case a.now >= a.study.Deadline:
+		return Status{State: Collecting, WaitFor: "releases", From: a.owing(), Until: a.study.Closes()}
 	}
 	return Status{State: Collecting, WaitFor: "releases", From: a.owing(), Until: a.study.Deadline}
 }
@@ -300,17 +379,24 @@ func (a *Aggregator) HeadAt(count uint64) protocol.Head {
 
 // Release returns the header that a party has posted.
 func (a *Aggregator) Release(party protocol.PeerID) (Header, bool) {
-	h, ok := a.view.releases[party]
+	t := a.view.certified()
+	if t == nil {
+		return Header{}, false
+	}
+	h, ok := t.releases[party]
 	return h, ok
 }
 
 // Collected reports whether all of a party's release is here.
 func (a *Aggregator) Collected(party protocol.PeerID) bool { return a.collected[party] }
 
-// Result returns the result statement, once there is one.
+// Result returns the newest result statement, once there is one.
 func (a *Aggregator) Result() (protocol.Result, bool) {
-	if a.view.result == nil {
-		return protocol.Result{}, false
+	if r := a.view.result(); r != nil {
+		return *r, true
 	}
-	return *a.view.result, true
+	return protocol.Result{}, false
 }
+
+// Blame lists the faults that the board shows, of all attempts.
+func (a *Aggregator) Blame() []Removal { return a.view.blame() }

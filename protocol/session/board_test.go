@@ -20,7 +20,7 @@ func (f *fixture) bystander() *session.Party {
 	own := f.board.Envelopes
 	own = slices.DeleteFunc(slices.Clone(own), func(e protocol.Verified) bool { return e.Sender() != f.party(2).ID() })
 	p, err := session.NewParty(session.PartyConfig{
-		Study: f.study, Signer: f.party(2), Entropy: nothing{}, Restored: session.PartyRestored{Own: own, Released: true},
+		Study: f.study, Signer: f.party(2), Entropy: nothing{}, Restored: session.PartyRestored{Own: own},
 	})
 	check(f.t, err)
 	return p
@@ -207,7 +207,11 @@ func TestConfirmationUnderAnotherSeed(t *testing.T) {
 	check(t, s.Aggregator.Post(liar.Signer.Seal(s.Study.ID, protocol.KindConfirm, 1, wire.EncodeConfirm(c))))
 	check(t, s.Run())
 	for _, p := range s.Parties[1:] {
-		blamed(t, p.Status().Failure, liar.Signer.ID(), agree.ErrConfirmTag)
+		var stop *session.StoppedError
+		if err := p.Status().Failure; !errors.As(err, &stop) || len(stop.Blame) != 1 || !stop.Blame[0].Proved {
+			t.Fatalf("%s ends with %v", p.Name, err)
+		}
+		blamed(t, stop.Blame[0].Err, liar.Signer.ID(), agree.ErrConfirmTag)
 		if p.Store.Release != nil {
 			t.Errorf("%s released without a certificate", p.Name)
 		}

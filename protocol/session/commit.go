@@ -1,6 +1,9 @@
 package session
 
 import (
+	"bytes"
+	"errors"
+
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed/agree"
@@ -9,16 +12,34 @@ import (
 // Commit (agreement round 1): once the roster is fixed, each member posts its
 // ephemeral key and commitment. Every receiver test-seals to the key at once.
 func (v *view) commit(e protocol.Verified) error {
-	if err := v.memberTurn(e); err != nil {
-		return err
-	}
-	c, err := wire.DecodeCommit(e.Payload())
+	a, err := v.turn(e)
 	if err != nil {
 		return err
 	}
-	if err := c.Check(); err != nil {
+	c, err := v.readCommit(a, e)
+	if err != nil {
 		return err
 	}
-	v.commits[e.Sender()] = agree.Posted[agree.Commit]{ID: e.ID(), Message: c}
+	a.commits[e.Sender()] = agree.Posted[agree.Commit]{ID: e.ID(), Message: c}
 	return nil
+}
+
+// errCopied reports an ephemeral key that stands on the board already. Who copied
+// it from whom is the aggregator's word alone: it orders the board.
+var errCopied = errors.New("its ephemeral key is that of another member")
+
+func (v *view) readCommit(a *attempt, e protocol.Verified) (agree.Commit, error) {
+	c, err := wire.DecodeCommit(e.Payload())
+	if err != nil {
+		return c, invalid(err)
+	}
+	if err := c.Check(); err != nil {
+		return c, invalid(err)
+	}
+	for id, other := range a.commits {
+		if id != e.Sender() && bytes.Equal(other.Message.EphemeralKey, c.EphemeralKey) {
+			return c, differs(errCopied)
+		}
+	}
+	return c, nil
 }

@@ -17,22 +17,33 @@ var ErrBoards = errors.New("confirms another board than this one")
 // holds the seed and says which board it saw. Anybody can check the transcripts
 // and the board; only members can check the proof.
 func (v *view) confirm(e protocol.Verified) error {
-	if err := v.memberTurn(e); err != nil {
-		return err
-	}
-	if !v.complete(protocol.KindShare) {
-		return fmt.Errorf("%w: shares are missing", ErrPremature)
-	}
-	c, err := wire.DecodeConfirm(e.Payload())
+	a, err := v.turn(e)
 	if err != nil {
 		return err
 	}
-	if t1, t2 := v.transcripts(); c.T1 != t1 || c.T2 != t2 {
-		return agree.ErrTranscript
+	c, err := v.readConfirm(a, e)
+	if err != nil {
+		return err
 	}
 	if c.Count > v.count() || v.chains[c.Count] != c.Chain {
-		return ErrBoards
+		return differs(ErrBoards)
 	}
-	v.confirms[e.Sender()] = c
+	a.confirms[e.Sender()], a.proofs[e.Sender()] = c, e
+	a.certified = a.complete(protocol.KindConfirm)
 	return nil
+}
+
+// readConfirm checks all but the board, which a certificate may bring from elsewhere.
+func (v *view) readConfirm(a *attempt, e protocol.Verified) (protocol.Confirm, error) {
+	if !a.complete(protocol.KindShare) {
+		return protocol.Confirm{}, fmt.Errorf("%w: shares are missing", ErrPremature)
+	}
+	c, err := wire.DecodeConfirm(e.Payload())
+	if err != nil {
+		return c, invalid(err)
+	}
+	if t1, t2 := a.transcripts(); c.T1 != t1 || c.T2 != t2 {
+		return c, differs(agree.ErrTranscript)
+	}
+	return c, nil
 }

@@ -36,7 +36,7 @@ func heard(t *testing.T, parties ...*protocoltest.Party) {
 		if got := p.Status(); got.State != session.Failed || !errors.As(got.Failure, &stop) {
 			t.Errorf("%s is %s: %v", p.Name, got.State, got.Failure)
 		}
-		if p.Store.Secrets != nil {
+		if len(p.Store.Secrets) > 0 {
 			t.Errorf("%s keeps the secrets of a stopped study", p.Name)
 		}
 	}
@@ -142,7 +142,7 @@ func TestAgreementThatIsNotCompleteStops(t *testing.T) {
 
 			gone.Away = false
 			check(t, s.Run())
-			if got := gone.Status().State; got != session.Failed || gone.Store.Secrets != nil {
+			if got := gone.Status().State; got != session.Failed || len(gone.Store.Secrets) > 0 {
 				t.Errorf("the party that was away is %s, with %d bytes of secrets", got, len(gone.Store.Secrets))
 			}
 		})
@@ -172,7 +172,7 @@ func TestReleasesMissingAtTheDeadline(t *testing.T) {
 			gone.Away = false
 			s.Now = protocoltest.Start // by a slow clock
 			check(t, s.Run())
-			if got := gone.Status().State; got != session.Failed || gone.Store.Secrets != nil {
+			if got := gone.Status().State; got != session.Failed || len(gone.Store.Secrets) > 0 {
 				t.Errorf("the party that was away is %s, with %d bytes of secrets", got, len(gone.Store.Secrets))
 			}
 			if tc.ends == session.Stopped {
@@ -214,7 +214,7 @@ func TestNothingIsReleasedIntoAResult(t *testing.T) {
 	if got := slow.Status(); got.State != session.Failed || !errors.Is(got.Failure, session.ErrLeftOut) {
 		t.Errorf("%s is %s: %v", slow.Name, got.State, got.Failure)
 	}
-	if slow.Store.Release != nil || slow.T2 != (protocol.Digest{}) || slow.Store.Secrets != nil {
+	if slow.Store.Release != nil || slow.T2 != (protocol.Digest{}) || len(slow.Store.Secrets) > 0 {
 		t.Error("the party released, or kept its secrets")
 	}
 }
@@ -249,7 +249,7 @@ func TestPartyGivesUpAtTheDeadline(t *testing.T) {
 			if got := p.Status(); !errors.As(got.Failure, &deadline) || deadline.What != tc.what || deadline.Until != protocoltest.Deadline {
 				t.Errorf("%s: %v", got.State, got.Failure)
 			}
-			if p.Store.Secrets != nil {
+			if len(p.Store.Secrets) > 0 {
 				t.Error("the party keeps its secrets")
 			}
 		})
@@ -265,7 +265,7 @@ func TestNoReleaseIsMadeAfterTheDeadline(t *testing.T) {
 	s.Now = protocoltest.Deadline
 	check(t, p.Step(board.Stretch(len(p.Store.Board), len(board.Envelopes))))
 	var deadline *session.DeadlineError
-	if got := p.Status(); !errors.As(got.Failure, &deadline) || p.Store.Release != nil || p.Store.Secrets != nil {
+	if got := p.Status(); !errors.As(got.Failure, &deadline) || p.Store.Release != nil || len(p.Store.Secrets) > 0 {
 		t.Errorf("%s: %v", got.State, got.Failure)
 	}
 }

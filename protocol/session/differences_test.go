@@ -71,7 +71,7 @@ func TestDamagedSecretsAreRefused(t *testing.T) {
 	s := approved(t, protocoltest.Options{Seed: 3})
 	p := s.Parties[0]
 	check(t, s.RunUntil(func() bool { return p.Status().State == session.Committed }))
-	agreeing := bytes.Clone(p.Store.Secrets)
+	agreeing := bytes.Clone(p.Store.Secrets[1])
 	for name, tc := range map[string]struct {
 		signer  protocol.Signer
 		secrets []byte
@@ -82,7 +82,7 @@ func TestDamagedSecretsAreRefused(t *testing.T) {
 		"cut seed":        {p.Signer, append([]byte{2}, make([]byte, 95)...)},
 		"empty":           {p.Signer, []byte{}},
 	} {
-		restored := session.PartyRestored{Own: p.Store.Own, Secrets: tc.secrets}
+		restored := session.PartyRestored{Own: p.Store.Own, Secrets: map[uint32][]byte{1: tc.secrets}}
 		if _, err := session.NewParty(session.PartyConfig{Study: s.Study, Signer: tc.signer, Entropy: nothing{}, Restored: restored}); err == nil {
 			t.Errorf("%s secrets were taken", name)
 		}
@@ -96,7 +96,8 @@ func TestLostSecretsEndTheStudy(t *testing.T) {
 	check(t, s.RunUntil(func() bool { return p.Status().State == session.Shared }))
 	p.Store.Secrets = nil
 	check(t, s.Restart())
-	if got := p.Status(); got.State != session.Failed || p.Store.Secrets != nil || len(p.Store.Own) != 3 {
+	check(t, s.RunUntil(func() bool { return p.Status().State == session.Failed }))
+	if got := p.Status(); got.State != session.Failed || len(p.Store.Secrets) > 0 || len(p.Store.Own) != 3 {
 		t.Errorf("%s: %v", got.State, got.Failure)
 	}
 }

@@ -16,6 +16,9 @@
 // time it finds among its own envelopes and secrets.
 //
 // One file per round: roster.go, commit.go, share.go, confirm.go, release.go,
-// result.go hold what is admitted to the board and when. Both sides check the
-// same rules, so a party never relies on the aggregator having checked.
+// result.go hold what is admitted to the board and when; fault.go what ends an
+// attempt at the agreement, and late.go who comes late. Both sides check the same
+// rules, so a party never relies on the aggregator having checked.
+//
+// PartyTransitions and AggregatorTransitions are the tables of states.
 package session

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"fmt"
+
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/seed"
 )
@@ -21,6 +23,11 @@ type SaveSecrets struct {
 	Data    []byte
 }
 
+// Format writes a fixed text for every verb: effects are printed in tests and logs.
+func (s SaveSecrets) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "secrets of attempt %d (hidden)", s.Attempt)
+}
+
 // SaveEnvelope keeps an own envelope, exactly as signed. For the aggregator it
 // also appends it to the board that it hosts.
 type SaveEnvelope struct{ Envelope protocol.Verified }
@@ -32,8 +39,9 @@ type AppendBoard struct {
 	Head      protocol.Head
 }
 
-// DestroySecrets overwrites and removes every secret of the study.
-type DestroySecrets struct{}
+// DestroySecrets overwrites and removes the secrets of an attempt, or every secret
+// of the study.
+type DestroySecrets struct{ Attempt uint32 } // 0: all attempts
 
 func (SaveSecrets) record()    {}
 func (SaveEnvelope) record()   {}
@@ -61,9 +69,10 @@ type FetchResult struct{ Result protocol.Result }
 // Compute asks the aggregator to run the study's analyses on these releases.
 // Answered by Computed.
 type Compute struct {
+	Attempt  uint32
 	T2       protocol.Digest
 	Releases []Header
-	Complete bool // every member of the roster is in
+	Complete bool // everybody who holds the seed is in
 }
 
 func (MakeRelease) job() {}

@@ -11,43 +11,61 @@ import (
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// PartyConfig makes a party's machine. All fields but Restored are required.
+// PartyConfig makes a party's machine.
 type PartyConfig struct {
-	Study    *study.Study
-	Signer   protocol.Signer // must be one of the study's parties
-	Entropy  io.Reader       // for the agreement's secrets; crypto/rand outside tests
-	Restored PartyRestored
+	Study    *study.Study    // required
+	Signer   protocol.Signer // required: one of the study's parties
+	Entropy  io.Reader       // required: for the agreement's secrets; crypto/rand outside tests
+	Restored PartyRestored   // default: a fresh start
+
+	// Welcome says whether this party hands the seed to a late party that the study
+	// lists. Default: to nobody.
+	Welcome func(newcomer protocol.PeerID) bool
 }
 
 // PartyRestored is what a party had made durable before; its zero value is a
 // fresh start. The stored board follows as Board events.
 type PartyRestored struct {
 	Own      []protocol.Verified // every own envelope that was persisted
-	Secrets  []byte              // of the attempt, as last saved; nil when there are none
-	Released bool                // the release is stored (its header is among Own)
-	Finished bool                // the result was fetched and stored
+	Secrets  map[uint32][]byte   // by attempt, as last saved
+	Document protocol.Digest     // of the newest result that was fetched and stored; zero when there is none
+}
+
+// Format writes a fixed text for every verb.
+func (r PartyRestored) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "%d own envelopes, secrets of %d attempts (hidden)", len(r.Own), len(r.Secrets))
 }
 
 // Party is the machine of one party in one study. It is not safe for
 // concurrent use: one goroutine owns it.
 type Party struct {
-	study   *study.Study
-	signer  protocol.Signer
-	entropy io.Reader
-	view    *view
-	now     protocol.Instant
+	study    *study.Study
+	signer   protocol.Signer
+	entropy  io.Reader
+	welcomes func(protocol.PeerID) bool
+	view     *view
+	now      protocol.Instant
 
-	own      []protocol.Verified
-	secrets  *agree.Secrets // until the certificate
-	seeded   *agree.Outcome // from the confirmation on, until the release is stored
-	certain  bool           // all confirmations verified under the own seed: seeded for good
-	checked  map[protocol.PeerID]bool
-	offered  map[string]bool // jobs given out since this machine was made
-	purge    bool            // secrets outlived the release they were for
-	released bool
-	uploaded bool
-	finished bool
-	failure  error
+	own        []protocol.Verified
+	consented  bool
+	tries      map[uint32]*try
+	seeded     *agree.Outcome // from the certificate on, for as long as it is needed
+	seededIn   uint32         // the attempt of the certificate: seeded for good; 0 before it
+	challenged bool           // a roster was shown after the certificate
+	live       bool           // the board was read since this machine was made
+	offered    map[string]bool
+	purge      bool // secrets outlived the release they were for
+	released   bool
+	uploaded   bool
+	document   protocol.Digest // of the newest result that is stored
+	failure    error
+}
+
+// try is what this party holds of one attempt.
+type try struct {
+	secrets *agree.Secrets           // nil once they are spent or destroyed
+	outcome *agree.Outcome           // once every share was opened
+	checked map[protocol.PeerID]bool // confirmations that verified
 }
 
 // NewParty makes or restores a party's machine.
@@ -56,15 +74,25 @@ func NewParty(c PartyConfig) (*Party, error) {
 		return nil, fmt.Errorf("study %s does not list this party (%s)", c.Study.ID.Short(), c.Signer.ID())
 	}
 	p := &Party{
-		study: c.Study, signer: c.Signer, entropy: c.Entropy, view: newView(c.Study),
-		own: c.Restored.Own, released: c.Restored.Released, finished: c.Restored.Finished,
-		certain: c.Restored.Released, // it was made under a certificate
-		checked: map[protocol.PeerID]bool{}, offered: map[string]bool{},
+		study: c.Study, signer: c.Signer, entropy: c.Entropy, welcomes: c.Welcome, view: newView(c.Study),
+		own: c.Restored.Own, document: c.Restored.Document,
+		tries: map[uint32]*try{}, offered: map[string]bool{},
 	}
-	if c.Restored.Secrets != nil && c.Restored.Released {
-		p.purge = true
-	} else if c.Restored.Secrets != nil {
-		if err := p.restoreSecrets(c.Restored.Secrets); err != nil {
+	if p.welcomes == nil {
+		p.welcomes = func(protocol.PeerID) bool { return false }
+	}
+	for _, e := range p.own {
+		p.consented = p.consented || e.Kind() == protocol.KindApprove || e.Kind() == protocol.KindJoin
+		if e.Kind() == protocol.KindRelease { // it was made under a certificate
+			p.released, p.seededIn = true, e.Attempt()
+		}
+	}
+	p.purge = p.released && len(c.Restored.Secrets) > 0 && !p.keepsSeed()
+	for attempt, data := range c.Restored.Secrets {
+		if p.purge {
+			break
+		}
+		if err := p.restoreSecrets(attempt, data); err != nil {
 			return nil, fmt.Errorf("restoring study %s: %w", c.Study.ID.Short(), err)
 		}
 	}
@@ -91,6 +119,7 @@ type Board struct {
 	From      uint64
 	Envelopes []protocol.Verified
 	Head      protocol.Head
+	Stored    bool // replayed from the own store: there may be more that was not read yet
 }
 
 // ReleaseStored reports that the job MakeRelease is done: the ledger is debited
@@ -100,8 +129,8 @@ type ReleaseStored struct{ Header protocol.Verified }
 // ReleaseUploaded reports that the aggregator acknowledged every chunk.
 type ReleaseUploaded struct{}
 
-// ResultStored reports that the result was fetched, verified and stored.
-type ResultStored struct{}
+// ResultStored reports that a result was fetched, verified and stored.
+type ResultStored struct{ Document protocol.Digest }
 
 // JobFailed reports that a job cannot be done at all: a trial later is pointless.
 type JobFailed struct{ Err error }
@@ -142,6 +171,7 @@ func (p *Party) Step(ev Event) (Effects, error) {
 		if p.failure != nil {
 			break // its view may hold part of a board that was refused
 		}
+		p.live = p.live || !ev.Stored
 		if err := p.extend(ev, &out); err != nil {
 			p.fail(err)
 		}
@@ -150,7 +180,7 @@ func (p *Party) Step(ev Event) (Effects, error) {
 	case ReleaseUploaded:
 		p.uploaded = true
 	case ResultStored:
-		p.finished = true
+		p.document = ev.Document
 	case JobFailed:
 		p.fail(ev.Err)
 	default:
@@ -173,115 +203,120 @@ func (p *Party) fail(err error) {
 	}
 }
 
-// consent signs the approval, once.
+// consent signs the approval, once. Where the study takes late parties, a consent
+// that comes too late for the roster lets the party join.
 func (p *Party) consent(out *Effects) error {
-	if _, done := p.mine(protocol.KindApprove); done {
+	if p.consented {
 		return nil
 	}
-	if p.now >= p.study.Expires {
-		return &DeadlineError{"this party's approval", p.study.Expires}
+	late := p.now >= p.study.Expires || p.view.current() != nil
+	if late && (p.study.LateUntil == 0 || p.now >= p.study.LateUntil) {
+		return &DeadlineError{"this party's approval", max(p.study.Expires, p.study.LateUntil)}
 	}
-	p.sign(protocol.KindApprove, wire.EncodeApprove(protocol.Approve{Meaning: p.study.Meaning}), out)
+	p.consented = true
+	if !late {
+		p.sign(protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: p.study.Meaning}), out)
+	}
 	return nil
 }
 
 func (p *Party) retract(out *Effects) error {
-	if _, committed := p.mine(protocol.KindCommit); committed {
-		return errors.New("this party has committed to the seed agreement: an approval can be taken back only before that")
+	if p.everSigned(protocol.KindCommit) || p.everSigned(protocol.KindJoin) {
+		return errors.New("this party has taken part in the seed agreement: an approval can be taken back only before that")
 	}
-	if _, done := p.mine(protocol.KindWithdraw); !done {
-		p.sign(protocol.KindWithdraw, nil, out)
+	if !p.everSigned(protocol.KindWithdraw) {
+		p.sign(protocol.KindWithdraw, 0, nil, out)
 	}
 	return nil
 }
 
 // sign makes an own envelope and asks for it to be persisted before it is sent.
-func (p *Party) sign(kind protocol.Kind, payload []byte, out *Effects) {
-	attempt := uint32(theAttempt)
-	if kind.PreAttempt() {
-		attempt = 0
-	}
+func (p *Party) sign(kind protocol.Kind, attempt uint32, payload []byte, out *Effects) {
 	e := p.signer.Seal(p.study.ID, kind, attempt, payload)
 	p.own = append(p.own, e)
 	out.Persist = append(out.Persist, SaveEnvelope{e})
 }
 
-// mine returns the own envelope of a kind, if it was ever signed.
-func (p *Party) mine(kind protocol.Kind) (protocol.Verified, bool) {
+// mine returns the own envelope of a kind in an attempt, if it was ever signed.
+func (p *Party) mine(kind protocol.Kind, attempt uint32) (protocol.Verified, bool) {
 	for _, e := range p.own {
-		if e.Kind() == kind {
+		if e.Kind() == kind && e.Attempt() == attempt {
 			return e, true
 		}
 	}
 	return protocol.Verified{}, false
 }
 
-// unposted returns the own envelopes that are not on the board.
+func (p *Party) signed(kind protocol.Kind, attempt uint32) bool {
+	_, ok := p.mine(kind, attempt)
+	return ok
+}
+
+// everSigned reports whether a kind was signed in any attempt.
+func (p *Party) everSigned(kind protocol.Kind) bool {
+	for _, e := range p.own {
+		if e.Kind() == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// unposted returns the own envelopes that are not on the board and still have a
+// place there: an attempt that is over takes nothing more.
 func (p *Party) unposted() []protocol.Verified {
 	var out []protocol.Verified
+	if p.view.ended() {
+		return nil
+	}
 	for _, e := range p.own {
-		if _, there := p.view.posted(p.signer.ID(), e.Kind()); !there {
-			out = append(out, e)
+		if p.view.holds(e) {
+			continue
 		}
+		switch e.Kind() {
+		case protocol.KindApprove:
+			if p.view.current() != nil {
+				continue
+			}
+		case protocol.KindCommit, protocol.KindShare, protocol.KindConfirm, protocol.KindComplaint:
+			if a := p.view.current(); a == nil || a.number != e.Attempt() || a.over() {
+				continue
+			}
+		case protocol.KindWelcome:
+			if p.now >= p.study.LateUntil {
+				continue
+			}
+		case protocol.KindAbandon, protocol.KindCertificate:
+			if p.view.certified() != nil && !p.challenged {
+				continue
+			}
+		}
+		out = append(out, e)
 	}
 	return out
 }
 
-// extend takes the next stretch of the board in, after checking that it extends
-// what was seen, that the aggregator signed for it, that every message is
-// admissible, and that whatever is ours is known to us. Each sender answers for
-// what it signed, but the aggregator for having put it there: it holds the same
-// rules, and so the blame.
-func (p *Party) extend(ev Board, out *Effects) error {
-	if ev.Head.Study != p.study.ID {
-		return p.blameAggregator(fmt.Errorf("%w: its head is of study %s", ErrBoardRewritten, ev.Head.Study.Short()))
-	}
-	if err := protocol.VerifyHead(ev.Head, p.study.Aggregator.ID); err != nil {
-		return p.blameAggregator(err)
-	}
-	if ev.From != p.view.count() || ev.Head.Count != ev.From+uint64(len(ev.Envelopes)) {
-		return p.blameAggregator(fmt.Errorf("%w: %d envelopes from %d do not lead from %d to %d",
-			ErrBoardRewritten, len(ev.Envelopes), ev.From, p.view.count(), ev.Head.Count))
-	}
-	for _, e := range ev.Envelopes {
-		if e.Sender() == p.signer.ID() && e.Study() == p.study.ID {
-			if mine, ok := p.mine(e.Kind()); !ok || mine.ID() != e.ID() {
-				return ErrRolledBack
-			}
-		}
-		err := p.view.admit(e)
-		if err != nil && p.certain && p.view.complete(protocol.KindConfirm) && e.Kind().Agreement() {
-			// Whoever holds the certificate is seeded for good: what others do to the
-			// agreement after it is not this party's concern any more.
-			p.view.pass(e)
-			continue
-		}
-		if err != nil {
-			if errors.Is(err, ErrPosted) {
-				return p.blameAggregator(fmt.Errorf("%w: %s stands on it twice", ErrBoardRewritten, e))
-			}
-			return p.blameAggregator(err)
-		}
-	}
-	if p.view.chain() != ev.Head.Chain {
-		return p.blameAggregator(fmt.Errorf("%w: the hash chain differs", ErrBoardRewritten))
-	}
-	if len(ev.Envelopes) > 0 {
-		out.Persist = append(out.Persist, AppendBoard(ev))
-	}
-	return nil
-}
-
-func (p *Party) blameAggregator(err error) error {
-	return &protocol.Fault{Culprit: p.study.Aggregator.ID, Kind: "board", Attempt: theAttempt, Err: err}
-}
-
 // StoppedError reports a study that the aggregator stopped.
-type StoppedError struct{ Stop protocol.Stop }
+type StoppedError struct {
+	Stop  protocol.Stop
+	Blame []Removal // the faults that the board shows, of all attempts
+}
 
 func (e *StoppedError) Error() string {
 	return fmt.Sprintf("the aggregator stopped the study at %s: %s", e.Stop.At, e.Stop.Reason)
 }
+
+// StruckError reports a member that the others go on without.
+type StruckError struct{ Removal Removal }
+
+func (e *StruckError) Error() string {
+	if e.Removal.Proved {
+		return fmt.Sprintf("this party was struck from the roster by a proved fault: %v", e.Removal.Err)
+	}
+	return fmt.Sprintf("this party was struck from the roster on the aggregator's word: %v", e.Removal.Err)
+}
+
+func (e *StruckError) Unwrap() error { return e.Removal.Err }
 
 // DeadlineError reports a wait that the study's own dates ended.
 type DeadlineError struct {

@@ -15,23 +15,45 @@ var ErrOtherSeed = errors.New("release was made under another agreement (T2 diff
 // Release: with a certificate on the board, each member posts the header of its
 // noised sketches, whose shapes the study fixes up to the record count.
 func (v *view) release(e protocol.Verified) error {
-	if err := v.memberTurn(e); err != nil {
-		return err
-	}
-	if !v.complete(protocol.KindConfirm) {
+	a := v.certified()
+	switch {
+	case v.current() == nil:
+		return fmt.Errorf("%w: there is no roster yet", ErrPremature)
+	case a == nil:
 		return fmt.Errorf("%w: confirmations are missing", ErrPremature)
+	case e.Attempt() != a.number:
+		return fmt.Errorf("%w: it belongs to attempt %d, and attempt %d gave the seed", ErrOtherSeed, e.Attempt(), a.number)
+	case !v.contributor(e.Sender()):
+		return errNotMember
 	}
 	r, err := wire.DecodeRelease(e.Payload())
 	if err != nil {
 		return err
 	}
-	if _, t2 := v.transcripts(); r.T2 != t2 {
+	if r.T2 != a.t2() {
 		return ErrOtherSeed
 	}
 	party, _ := v.study.PartyIndex(e.Sender())
 	if err := release.CheckHeader(v.study, party, r); err != nil {
 		return err
 	}
-	v.releases[e.Sender()] = Header{ID: e.ID(), Party: v.study.Parties[party], Release: r}
+	a.releases[e.Sender()] = Header{ID: e.ID(), Party: v.study.Parties[party], Release: r}
 	return nil
+}
+
+// contributors are those whose releases can be in a result, by raw public key: the
+// members of the attempt that gave the seed, and whoever has joined them.
+func (v *view) contributors() []protocol.PeerID {
+	var out []protocol.PeerID
+	for _, p := range v.study.Parties {
+		if v.contributor(p.ID) {
+			out = append(out, p.ID)
+		}
+	}
+	return out
+}
+
+func (v *view) contributor(id protocol.PeerID) bool {
+	a := v.certified()
+	return a != nil && (a.member(id) || v.late[id] != nil && v.late[id].in)
 }

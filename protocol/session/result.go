@@ -9,37 +9,48 @@ import (
 )
 
 // Result: the aggregator's statement of what it computed, from which board and
-// which releases.
+// which releases. A later one has more releases than the one that it supersedes.
 func (v *view) takeResult(e protocol.Verified) error {
 	r, err := wire.DecodeResult(e.Payload())
 	if err != nil {
 		return err
 	}
-	if !v.complete(protocol.KindConfirm) {
+	a := v.certified()
+	if a == nil {
 		return fmt.Errorf("%w: there is no certificate", ErrPremature)
 	}
-	if _, t2 := v.transcripts(); r.T2 != t2 {
+	if e.Attempt() != a.number || r.T2 != a.t2() {
 		return ErrOtherSeed
 	}
 	if r.Count > v.count() || v.chains[r.Count] != r.Chain {
 		return ErrBoards
 	}
-	posted := map[protocol.Digest]bool{}
-	for _, h := range v.releases {
-		posted[h.ID] = true
+	unused := map[protocol.Digest]bool{}
+	for _, h := range a.releases {
+		unused[h.ID] = true
 	}
 	for _, id := range r.Releases {
-		if !posted[id] {
+		if !unused[id] {
 			return errors.New("result uses a release that is not on the board, or uses one twice")
 		}
-		delete(posted, id)
+		delete(unused, id)
 	}
 	if len(r.Releases) < v.study.Quorum {
 		return fmt.Errorf("result uses %d releases, the quorum is %d", len(r.Releases), v.study.Quorum)
 	}
-	if r.Completed != (len(r.Releases) == len(v.members)) {
-		return fmt.Errorf("result of %d releases by %d members says completed: %v", len(r.Releases), len(v.members), r.Completed)
+	if n := len(v.contributors()); r.Completed != (len(r.Releases) == n) {
+		return fmt.Errorf("result of %d releases by %d members says completed: %v", len(r.Releases), n, r.Completed)
 	}
-	v.result = &r
+	if before := v.result(); before != nil {
+		for _, id := range before.Releases {
+			if unused[id] {
+				return errors.New("result leaves out a release that the one before it used")
+			}
+		}
+		if len(r.Releases) == len(before.Releases) {
+			return errors.New("result uses no more releases than the one before it")
+		}
+	}
+	v.results = append(v.results, r)
 	return nil
 }

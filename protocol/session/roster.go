@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -10,7 +11,8 @@ import (
 )
 
 // Approval and roster (round 0): parties post approve; a signed withdraw takes
-// it back until the party commits; the aggregator fixes who takes part.
+// it back until the party commits; the aggregator fixes who takes part, and after
+// a fault who takes part in the next attempt.
 
 // ErrMeaning reports that two nodes read one study file differently: they run
 // different versions of the software.
@@ -21,7 +23,7 @@ func (v *view) approve(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
-	if v.members != nil {
+	if v.current() != nil {
 		return fmt.Errorf("%w: the roster is fixed", ErrPremature)
 	}
 	if a.Meaning != v.study.Meaning {
@@ -34,17 +36,22 @@ func (v *view) withdraw(e protocol.Verified) error {
 	if err := wire.DecodeWithdraw(e.Payload()); err != nil {
 		return err
 	}
-	if _, ok := v.posted(e.Sender(), protocol.KindCommit); ok {
-		return fmt.Errorf("%w: the party has committed", ErrPremature)
+	for _, a := range v.attempts {
+		if a.has(e.Sender(), protocol.KindCommit) {
+			return fmt.Errorf("%w: the party has committed", ErrPremature)
+		}
 	}
 	v.withdrawn[e.Sender()] = true
+	if a := v.current(); a != nil && a.member(e.Sender()) && a.removal(e.Sender()) == nil {
+		a.removals = append(a.removals, Removal{Member: e.Sender(), By: e.ID(), Err: ErrWithdrew})
+	}
 	return nil
 }
 
 // approvals lists the parties that approved and did not withdraw, by raw key.
 func (v *view) approvals() (parties []study.Party, ids []protocol.Digest) {
 	for _, p := range v.study.Parties {
-		if e, ok := v.posted(p.ID, protocol.KindApprove); ok && !v.withdrawn[p.ID] {
+		if e, ok := v.posted(p.ID, protocol.KindApprove, 0); ok && !v.withdrawn[p.ID] {
 			parties, ids = append(parties, p), append(ids, e.ID())
 		}
 	}
@@ -59,10 +66,17 @@ func (v *view) fixRoster(e protocol.Verified) error {
 	if len(r.Approvals) < v.study.Quorum {
 		return fmt.Errorf("roster of %d approvals, the quorum is %d", len(r.Approvals), v.study.Quorum)
 	}
+	a := v.current()
+	if a != nil {
+		return v.fixNext(e, r, a)
+	}
+	if e.Attempt() != 1 || len(r.Faults) > 0 {
+		return fmt.Errorf("%w: a roster of attempt %d with %d faults, where none was made", ErrPremature, e.Attempt(), len(r.Faults))
+	}
 	var members []study.Party
 	next := 0
 	for _, p := range v.study.Parties {
-		approval, ok := v.posted(p.ID, protocol.KindApprove)
+		approval, ok := v.posted(p.ID, protocol.KindApprove, 0)
 		if ok && next < len(r.Approvals) && r.Approvals[next] == approval.ID() {
 			if v.withdrawn[p.ID] {
 				return fmt.Errorf("roster lists %s, who withdrew", p.ID)
@@ -74,15 +88,51 @@ func (v *view) fixRoster(e protocol.Verified) error {
 	if next != len(r.Approvals) {
 		return errors.New("roster lists an approval that is not on the board, or not in the order of raw public keys")
 	}
-	v.members, v.roster = members, e.ID()
+	v.attempts = append(v.attempts, newAttempt(v.study, e.Attempt(), e.ID(), members))
 	return nil
+}
+
+// fixNext: there is exactly one next roster, which the board fixes: the members of
+// the attempt before without those who are removed, and every envelope that removes
+// one.
+func (v *view) fixNext(e protocol.Verified, r protocol.Roster, before *attempt) error {
+	switch {
+	case e.Attempt() != before.number+1:
+		return fmt.Errorf("%w: a roster of attempt %d after one of attempt %d", ErrPremature, e.Attempt(), before.number)
+	case !before.over() || v.certified() != nil:
+		return fmt.Errorf("%w: attempt %d is not over", ErrPremature, before.number)
+	}
+	want := v.nextRoster()
+	if !slices.Equal(r.Faults, want.Faults) {
+		return errors.New("roster does not name the faults of the attempt before, all of them in the board's order")
+	}
+	if !slices.Equal(r.Approvals, want.Approvals) {
+		return errors.New("roster is not that of the attempt before without those who are removed")
+	}
+	v.attempts = append(v.attempts, newAttempt(v.study, e.Attempt(), e.ID(), before.survivors()))
+	return nil
+}
+
+// nextRoster is what must follow an attempt that is over.
+func (v *view) nextRoster() (r protocol.Roster) {
+	before := v.current()
+	for _, m := range before.survivors() {
+		approval, _ := v.posted(m.ID, protocol.KindApprove, 0)
+		r.Approvals = append(r.Approvals, approval.ID())
+	}
+	for _, one := range before.removals {
+		if !slices.Contains(r.Faults, one.By) {
+			r.Faults = append(r.Faults, one.By)
+		}
+	}
+	return r
 }
 
 // undecided returns the listed parties that have neither approved nor withdrawn.
 func (v *view) undecided() []protocol.PeerID {
 	var out []protocol.PeerID
 	for _, p := range v.study.Parties {
-		if _, approved := v.posted(p.ID, protocol.KindApprove); !approved && !v.withdrawn[p.ID] {
+		if _, approved := v.posted(p.ID, protocol.KindApprove, 0); !approved && !v.withdrawn[p.ID] {
 			out = append(out, p.ID)
 		}
 	}

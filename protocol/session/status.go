@@ -8,13 +8,14 @@ type State string
 // A party's states.
 const (
 	Invited   State = "invited"   // the study is here; its steward has not decided
-	Approved  State = "approved"  // waits for the roster
+	Approved  State = "approved"  // waits for the roster, or for the next attempt's
 	Committed State = "committed" // waits for the other commits
 	Shared    State = "shared"    // waits for the other shares
 	Confirmed State = "confirmed" // waits for the other confirmations
+	Joining   State = "joining"   // a late party; waits for a welcome
 	Seeded    State = "seeded"    // the certificate is here; the sketch is being made
 	Sketched  State = "sketched"  // the release is stored; it is being sent
-	Released  State = "released"  // the release has arrived; waits for the result
+	Released  State = "released"  // the release has arrived; waits for the result, or for late ones
 	Done      State = "done"
 	Failed    State = "failed"
 	Withdrawn State = "withdrawn"
@@ -26,7 +27,8 @@ const (
 	Agreeing   State = "agreeing"   // the parties agree on a seed
 	Collecting State = "collecting" // releases arrive
 	Computing  State = "computing"  // analyses run
-	Closed     State = "closed"     // the result is on the board
+	Answered   State = "computed"   // a result is on the board; late releases may still come
+	Closed     State = "closed"     // the last result is on the board
 	Stopped    State = "stopped"    // the study could not go on
 )
 
@@ -37,6 +39,7 @@ type Status struct {
 	From    []protocol.PeerID // who owes it
 	Until   protocol.Instant  // 0 when nothing is awaited, and for analyses, which no date ends
 	Failure error             // Failed or Stopped: why
+	Faults  []string          // why attempts at agreeing on the seed ended, in the study's names
 }
 
 // Terminal reports whether the study has ended on this node.

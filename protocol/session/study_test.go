@@ -66,7 +66,7 @@ func finished(t testing.TB, s *protocoltest.Simulation) {
 		if p.Seed != first.Seed || p.T2 != first.T2 || p.T2 == (protocol.Digest{}) {
 			t.Errorf("%s and %s ended with different seeds or transcripts, or none", p.Name, first.Name)
 		}
-		if p.Store.Secrets != nil || !p.Store.Destroyed {
+		if len(p.Store.Secrets) > 0 || !p.Store.Destroyed[0] {
 			t.Errorf("%s still has secrets", p.Name)
 		}
 		if n := len(p.Store.Own); n != 5 {

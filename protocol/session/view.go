@@ -7,17 +7,14 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
-	"github.com/cosketch/cosketch/seed/agree"
 )
-
-// theAttempt is the one attempt that study/1 makes at agreeing on a seed.
-const theAttempt = 1
 
 // slot is what a sender may fill once.
 type slot struct {
 	sender  protocol.PeerID
 	kind    protocol.Kind
 	attempt uint32
+	about   protocol.Digest // of the kinds that a sender may post several of: what this one is about
 }
 
 // view is a study's board as anybody can read it: the envelopes in order, what
@@ -28,14 +25,11 @@ type view struct {
 	slots  map[slot]protocol.Verified
 
 	withdrawn map[protocol.PeerID]bool
-	members   []study.Party // of the roster, by raw public key; nil before it
-	roster    protocol.Digest
-	commits   map[protocol.PeerID]agree.Posted[agree.Commit]
-	shares    map[protocol.PeerID]agree.Posted[agree.Share]
-	confirms  map[protocol.PeerID]protocol.Confirm
-	releases  map[protocol.PeerID]Header
-	result    *protocol.Result
+	attempts  []*attempt // attempts[i] is attempt i+1
+	late      map[protocol.PeerID]*newcomer
+	results   []protocol.Result // each one supersedes those before it
 	stop      *protocol.Stop
+	closed    *protocol.Close
 }
 
 // Header is a posted release header.
@@ -51,10 +45,7 @@ func newView(s *study.Study) *view {
 		chains:    []protocol.Digest{{}},
 		slots:     map[slot]protocol.Verified{},
 		withdrawn: map[protocol.PeerID]bool{},
-		commits:   map[protocol.PeerID]agree.Posted[agree.Commit]{},
-		shares:    map[protocol.PeerID]agree.Posted[agree.Share]{},
-		confirms:  map[protocol.PeerID]protocol.Confirm{},
-		releases:  map[protocol.PeerID]Header{},
+		late:      map[protocol.PeerID]*newcomer{},
 	}
 }
 
@@ -78,7 +69,10 @@ var ErrPremature = errors.New("not its turn")
 // admit checks an envelope against everything before it and puts it on the
 // board. On error the board is unchanged; a *protocol.Fault names the culprit.
 func (v *view) admit(e protocol.Verified) error {
-	at := slot{e.Sender(), e.Kind(), e.Attempt()}
+	if e.Study() != v.study.ID { // before all else: it contradicts nothing that was said here
+		return fault(e, fmt.Errorf("belongs to study %s, not %s", e.Study().Short(), v.study.ID.Short()))
+	}
+	at := slotOf(e)
 	if there, ok := v.slots[at]; ok {
 		if there.ID() == e.ID() {
 			return ErrPosted
@@ -97,6 +91,21 @@ func (v *view) admit(e protocol.Verified) error {
 	return nil
 }
 
+// slotOf is the slot that an envelope fills. Results supersede each other, and a
+// member may welcome several newcomers.
+func slotOf(e protocol.Verified) slot {
+	s := slot{sender: e.Sender(), kind: e.Kind(), attempt: e.Attempt()}
+	switch e.Kind() {
+	case protocol.KindResult:
+		s.about = e.ID()
+	case protocol.KindWelcome:
+		if w, err := wire.DecodeWelcome(e.Payload()); err == nil {
+			s.about = w.Join
+		}
+	}
+	return s
+}
+
 // pass counts an envelope that is on the board without taking it in.
 func (v *view) pass(e protocol.Verified) {
 	v.chains = append(v.chains, protocol.ExtendChain(v.chain(), e.ID()))
@@ -106,23 +115,20 @@ func fault(e protocol.Verified, err error) error {
 	return &protocol.Fault{Culprit: e.Sender(), Kind: e.Kind(), Attempt: e.Attempt(), Err: err}
 }
 
-// check dispatches to the round that the envelope belongs to, which checks it
-// and, when all is well, takes it in.
+// check holds what is true of every kind, and dispatches to the file of the kind,
+// which checks the envelope and, when all is well, takes it in.
 func (v *view) check(e protocol.Verified) error {
-	if e.Study() != v.study.ID {
-		return fmt.Errorf("belongs to study %s, not %s", e.Study().Short(), v.study.ID.Short())
-	}
 	if e.Kind().FromAggregator() != (e.Sender() == v.study.Aggregator.ID) {
 		return fmt.Errorf("%s is not for this sender to post", e.Kind())
 	}
 	if _, listed := v.study.PartyIndex(e.Sender()); !listed && e.Kind().FromParty() {
 		return errors.New("the study does not list its sender")
 	}
-	if v.stop != nil || v.result != nil {
+	if v.ended() {
 		return fmt.Errorf("%w: the study is closed", ErrPremature)
 	}
-	if !e.Kind().PreAttempt() && e.Attempt() != theAttempt {
-		return fmt.Errorf("attempt %d: this version makes one attempt", e.Attempt())
+	if e.Attempt() > uint32(v.study.Attempts) {
+		return fmt.Errorf("attempt %d: the study makes at most %d", e.Attempt(), v.study.Attempts)
 	}
 	switch e.Kind() {
 	case protocol.KindApprove:
@@ -137,12 +143,28 @@ func (v *view) check(e protocol.Verified) error {
 		return v.share(e)
 	case protocol.KindConfirm:
 		return v.confirm(e)
+	case protocol.KindComplaint:
+		return v.complain(e)
+	case protocol.KindFault:
+		return v.accuse(e)
+	case protocol.KindAbandon:
+		return v.abandon(e)
+	case protocol.KindCertificate:
+		return v.certificate(e)
+	case protocol.KindJoin:
+		return v.join(e)
+	case protocol.KindWelcome:
+		return v.welcome(e)
+	case protocol.KindJoined:
+		return v.joined(e)
 	case protocol.KindRelease:
 		return v.release(e)
 	case protocol.KindResult:
 		return v.takeResult(e)
 	case protocol.KindStop:
 		return v.takeStop(e)
+	case protocol.KindClose:
+		return v.takeClose(e)
 	}
 	return fmt.Errorf("unknown kind %.40q", string(e.Kind()))
 }
@@ -152,73 +174,62 @@ func (v *view) takeStop(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
+	if len(v.results) > 0 {
+		return fmt.Errorf("%w: the study has a result", ErrPremature)
+	}
 	v.stop = &s
 	return nil
 }
 
-// posted returns the envelope in a slot of the one attempt.
-func (v *view) posted(sender protocol.PeerID, kind protocol.Kind) (protocol.Verified, bool) {
-	attempt := uint32(theAttempt)
-	if kind.PreAttempt() {
-		attempt = 0
-	}
-	e, ok := v.slots[slot{sender, kind, attempt}]
+// ended reports whether nothing can follow: the study was stopped or closed, or
+// has its result and takes no late parties.
+func (v *view) ended() bool {
+	return v.stop != nil || v.closed != nil || v.study.LateUntil == 0 && len(v.results) > 0
+}
+
+// posted returns the envelope in a slot. The attempt of kinds that precede all
+// attempts is 0.
+func (v *view) posted(sender protocol.PeerID, kind protocol.Kind, attempt uint32) (protocol.Verified, bool) {
+	e, ok := v.slots[slot{sender: sender, kind: kind, attempt: attempt}]
 	return e, ok
 }
 
-// member reports whether the roster has this peer.
-func (v *view) member(id protocol.PeerID) bool {
-	for _, m := range v.members {
-		if m.ID == id {
-			return true
-		}
-	}
-	return false
+// holds reports whether an envelope is on the board.
+func (v *view) holds(e protocol.Verified) bool {
+	there, ok := v.slots[slotOf(e)]
+	return ok && there.ID() == e.ID()
 }
 
-// memberTurn checks that a member posts, in the agreement.
-func (v *view) memberTurn(e protocol.Verified) error {
-	if v.members == nil {
-		return fmt.Errorf("%w: there is no roster yet", ErrPremature)
+// current is the newest attempt; nil before the first roster.
+func (v *view) current() *attempt {
+	if len(v.attempts) == 0 {
+		return nil
 	}
-	if !v.member(e.Sender()) {
-		return errors.New("its sender is not on the roster")
+	return v.attempts[len(v.attempts)-1]
+}
+
+// at is an attempt by its number, or nil.
+func (v *view) at(number uint32) *attempt {
+	if number == 0 || int64(number) > int64(len(v.attempts)) {
+		return nil
+	}
+	return v.attempts[number-1]
+}
+
+// certified is the attempt that gave the seed, or nil.
+func (v *view) certified() *attempt {
+	for _, a := range v.attempts {
+		if a.certified {
+			return a
+		}
 	}
 	return nil
 }
 
-// group is the roster as package agree knows it.
-func (v *view) group() agree.Group {
-	g := agree.Group{Study: v.study.ID, Attempt: theAttempt, Roster: v.roster}
-	for _, m := range v.members {
-		g.Members = append(g.Members, m.ID)
+// result is the newest result, or nil.
+func (v *view) result() *protocol.Result {
+	if len(v.results) == 0 {
+		return nil
 	}
-	return g
-}
-
-// lacking returns the members of the roster that have not posted a kind.
-func (v *view) lacking(kind protocol.Kind) []protocol.PeerID {
-	var out []protocol.PeerID
-	for _, m := range v.members {
-		if _, ok := v.posted(m.ID, kind); !ok {
-			out = append(out, m.ID)
-		}
-	}
-	return out
-}
-
-// complete reports whether every member of a fixed roster has posted a kind.
-func (v *view) complete(kind protocol.Kind) bool {
-	return v.members != nil && len(v.lacking(kind)) == 0
-}
-
-// inOrder lists what the members posted, in roster order.
-func inOrder[M any](v *view, from map[protocol.PeerID]M) []M {
-	out := make([]M, 0, len(v.members))
-	for _, m := range v.members {
-		if posted, ok := from[m.ID]; ok {
-			out = append(out, posted)
-		}
-	}
-	return out
+	return &v.results[len(v.results)-1]
 }

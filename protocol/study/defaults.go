@@ -17,11 +17,17 @@ const (
 	defaultOnesRecord = 0.3
 )
 
+// defaultAttempts is how often parties try to agree where a study does not say.
+const defaultAttempts = 3
+
 // complete fills in the defaults that depend on other parts of the study. Those of
 // single keys were filled in where the key was read.
 func (r *reader) complete(s *Study) {
 	if !r.given("quorum") {
 		s.Quorum = len(s.Parties)
+	}
+	if !r.given("max_attempts") {
+		s.Attempts = defaultAttempts
 	}
 	asked := append(kindsOf(s.Analyses), s.Later...)
 	var total float64

@@ -119,11 +119,18 @@ func (s *Study) explainTimes(p *page) {
 	if s.Quorum < len(s.Parties) {
 		start += fmt.Sprintf(", or at that time with at least %d of them", s.Quorum)
 	}
-	p.items([]string{
+	rows := []string{
 		fmt.Sprintf("until %s each party approves or declines; it can withdraw until it commits to the seed", s.Expires),
 		start,
 		fmt.Sprintf("until %s the approved parties agree on the seed and upload; who is late is left out", s.Deadline),
-	})
+	}
+	if s.Quorum < len(s.Parties) && s.Attempts > 1 {
+		rows = append(rows, fmt.Sprintf("a party that breaks the agreement on the seed, or is silent, is left out of the next of at most %d attempts; the first ends at %s", s.Attempts, s.AgreeBy(1)))
+	}
+	if s.LateUntil != 0 {
+		rows = append(rows, fmt.Sprintf("until %s late parties may still join, if one of the others welcomes them, and late releases still count: a later result replaces an earlier one", s.LateUntil))
+	}
+	p.items(rows)
 }
 
 func (s *Study) explainQuestions(p *page) {

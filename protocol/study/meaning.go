@@ -19,6 +19,10 @@ import (
 // Where this version knows one value only, that value is encoded too: a later
 // version whose default is another one must not agree on the meaning.
 func meaning(s *Study) protocol.Digest {
+	late := ""
+	if s.LateUntil != 0 {
+		late = s.LateUntil.String()
+	}
 	e := &encoder{}
 	e.text("cosketch", version)
 	e.text("name", s.Name)
@@ -35,8 +39,8 @@ func meaning(s *Study) protocol.Digest {
 	e.whole("quorum", s.Quorum)
 	e.text("expires", s.Expires.String())
 	e.text("deadline", s.Deadline.String())
-	e.text("late_until", "")
-	e.whole("max_attempts", maxAttempts)
+	e.text("late_until", late)
+	e.whole("max_attempts", s.Attempts)
 	texts(e, "records.id", s.Records.ID)
 	texts(e, "records.normalize", s.Records.Normalize)
 	e.text("records.duplicates", string(s.Records.Duplicates))

@@ -118,7 +118,7 @@ func TestMeaningIgnoresForm(t *testing.T) {
 	original := parsed(t, "registry")
 	for _, e := range [][2]string{
 		{"# Correlations over", "# Other words about"},
-		{"sum: plain\nmax_attempts: 1\n", ""},
+		{"sum: plain\nmax_attempts: 1\n", "max_attempts: 1\n"},
 		{"bits: auto\n", ""},
 		{"bits: auto\n", fmt.Sprintf("bits: %d\n", original.Bits)},
 		{"partition: vertical\n", "partition: vertical\nquorum: 3\n"},

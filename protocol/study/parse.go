@@ -25,6 +25,7 @@ const (
 	MaxAnalyses  = 64
 	MaxAddrs     = 16
 	MaxIDColumns = 8
+	MaxAttempts  = 10
 )
 
 // version is the value of the first key of every study file that this program reads.
@@ -92,6 +93,8 @@ func (r *reader) study(root *yaml.Node) *Study {
 	s.Quorum = o.integer("quorum")
 	s.Expires = o.instant("expires")
 	s.Deadline = o.instant("deadline")
+	s.LateUntil = o.instant("late_until")
+	s.Attempts = o.integer("max_attempts")
 	if o.has("records") {
 		s.Records = r.records(o.values["records"])
 	}
@@ -121,16 +124,7 @@ func (r *reader) study(root *yaml.Node) *Study {
 // default, and refuses the others.
 func (r *reader) reserved(o object) {
 	choice(o, "sum", sums, "plain")
-	if o.has("late_until") {
-		o.fail("late_until", "late parties are not supported by this version").Hint = "remove the key"
-	}
-	if o.has("max_attempts") && o.integer("max_attempts") != maxAttempts {
-		o.fail("max_attempts", "repeated attempts are not supported by this version; it has: %d", maxAttempts)
-	}
 }
-
-// maxAttempts is how often this version tries to agree on a seed.
-const maxAttempts = 1
 
 // name reads the name of a study, party or column.
 func (o object) name(key string) string {

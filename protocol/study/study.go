@@ -23,6 +23,8 @@ type Study struct {
 	Quorum     int              // at least 2 and more than half of the parties
 	Expires    protocol.Instant // approval closes
 	Deadline   protocol.Instant // upload closes
+	LateUntil  protocol.Instant // late parties may join and releases still count until then; 0 in a study without late parties
+	Attempts   int              // how often the parties try to agree on a seed, at most; default 3
 	Records    Records
 	Columns    []Column // in the file's order
 	Bits       fixedpoint.Bits

@@ -75,6 +75,12 @@ func (r *reader) validateTimes(s *Study) {
 	if s.Expires >= s.Deadline {
 		r.fail("deadline", "%s is not after expires, %s", s.Deadline, s.Expires).Hint = "approval closes before upload does"
 	}
+	if r.given("late_until") && s.LateUntil <= s.Deadline {
+		r.fail("late_until", "%s is not after deadline, %s", s.LateUntil, s.Deadline).Hint = "late parties come after upload has closed for the others"
+	}
+	if s.Attempts < 1 || s.Attempts > MaxAttempts {
+		r.fail("max_attempts", "%d is not between 1 and %d", s.Attempts, MaxAttempts).Hint = "how often the parties try to agree on the seed before the study stops"
+	}
 }
 
 func (r *reader) validateRecords(s *Study) {

@@ -65,14 +65,16 @@ func forms() []form {
 		formOf("DecodeWithdraw", struct{}{}, func(struct{}) []byte { return nil }, func(b []byte) (struct{}, error) {
 			return struct{}{}, wire.DecodeWithdraw(b)
 		}, func(*rapid.T) struct{} { return struct{}{} }),
-		formOf("DecodeRoster", protocol.Roster{Approvals: []protocol.Digest{d1, d2}}, wire.EncodeRoster, wire.DecodeRoster, func(t *rapid.T) protocol.Roster {
-			return protocol.Roster{Approvals: drawList(t, "approvals", 64, draw32[protocol.Digest])}
+		formOf("DecodeRoster", protocol.Roster{Approvals: []protocol.Digest{d1, d2}, Faults: []protocol.Digest{d3}}, wire.EncodeRoster, wire.DecodeRoster, func(t *rapid.T) protocol.Roster {
+			return protocol.Roster{
+				Approvals: drawList(t, "approvals", 64, draw32[protocol.Digest]), Faults: drawList(t, "faults", 64, draw32[protocol.Digest]),
+			}
 		}),
 		formOf("DecodeCommit", agree.Commit{EphemeralKey: []byte("key"), Commitment: d1}, wire.EncodeCommit, wire.DecodeCommit, func(t *rapid.T) agree.Commit {
 			return agree.Commit{EphemeralKey: drawBytes(t, "key", 1500), Commitment: draw32[[32]byte](t, "commitment")}
 		}),
-		formOf("DecodeShare", agree.Share{Sealed: [][]byte{{1, 2}, {3}}}, wire.EncodeShare, wire.DecodeShare, func(t *rapid.T) agree.Share {
-			return agree.Share{Sealed: drawList(t, "sealed", 63, func(t *rapid.T, name string) []byte { return drawBytes(t, name, 50) })}
+		formOf("DecodeShare", agree.Share{T1: d1, Sealed: [][]byte{{1, 2}, {3}}}, wire.EncodeShare, wire.DecodeShare, func(t *rapid.T) agree.Share {
+			return agree.Share{T1: draw32[[32]byte](t, "T1"), Sealed: drawList(t, "sealed", 63, func(t *rapid.T, name string) []byte { return drawBytes(t, name, 50) })}
 		}),
 		formOf("DecodeConfirm", protocol.Confirm{Confirm: agree.Confirm{T1: d1, T2: d2, Tag: d3}, Count: 9, Chain: d1}, wire.EncodeConfirm, wire.DecodeConfirm, func(t *rapid.T) protocol.Confirm {
 			return protocol.Confirm{
@@ -102,6 +104,30 @@ func forms() []form {
 				}),
 				Completed: rapid.Bool().Draw(t, "completed"),
 			}
+		}),
+		formOf("DecodeComplaint", agree.Opening{Key: []byte("key"), Contribution: d1, Blinder: d2}, wire.EncodeComplaint, wire.DecodeComplaint, func(t *rapid.T) agree.Opening {
+			return agree.Opening{Key: drawBytes(t, "key", 100), Contribution: draw32[[32]byte](t, "contribution"), Blinder: draw32[[32]byte](t, "blinder")}
+		}),
+		formOf("DecodeAccusations", protocol.Accusations{At: 1796144400, Against: someAccusations()}, wire.EncodeAccusations, wire.DecodeAccusations, func(t *rapid.T) protocol.Accusations {
+			return protocol.Accusations{
+				At:      protocol.Instant(rapid.Int64().Draw(t, "at")),
+				Against: someAccusations()[rapid.IntRange(0, 3).Draw(t, "from"):],
+			}
+		}),
+		formOf("DecodeAbandon", struct{}{}, func(struct{}) []byte { return wire.EncodeAbandon() }, func(b []byte) (struct{}, error) {
+			return struct{}{}, wire.DecodeAbandon(b)
+		}, func(*rapid.T) struct{} { return struct{}{} }),
+		formOf("DecodeCertificate", protocol.Certificate{Confirms: []protocol.Envelope{anEnvelope()}}, wire.EncodeCertificate, wire.DecodeCertificate, func(t *rapid.T) protocol.Certificate {
+			return protocol.Certificate{Confirms: drawList(t, "confirms", 3, func(t *rapid.T, _ string) protocol.Envelope { return drawEnvelope(t) })}
+		}),
+		formOf("DecodeJoin", protocol.Join{Meaning: d1, EphemeralKey: []byte("key")}, wire.EncodeJoin, wire.DecodeJoin, func(t *rapid.T) protocol.Join {
+			return protocol.Join{Meaning: draw32[protocol.Digest](t, "meaning"), EphemeralKey: drawBytes(t, "key", 1500)}
+		}),
+		formOf("DecodeWelcome", protocol.Welcome{Join: d1, Sealed: []byte("sealed")}, wire.EncodeWelcome, wire.DecodeWelcome, func(t *rapid.T) protocol.Welcome {
+			return protocol.Welcome{Join: draw32[protocol.Digest](t, "join"), Sealed: drawBytes(t, "sealed", 1500)}
+		}),
+		formOf("DecodeClose", protocol.Close{At: 1796144400}, wire.EncodeClose, wire.DecodeClose, func(t *rapid.T) protocol.Close {
+			return protocol.Close{At: protocol.Instant(rapid.Int64().Draw(t, "at"))}
 		}),
 		formOf("DecodeStop", protocol.Stop{Reason: "the quorum is 2", At: 1796144400, Missing: []protocol.PeerID{peer(1), peer(2)}}, wire.EncodeStop, wire.DecodeStop, func(t *rapid.T) protocol.Stop {
 			return protocol.Stop{
@@ -164,6 +190,22 @@ func forms() []form {
 	}
 }
 
+// someAccusations are one of each cause, against ascending culprits.
+func someAccusations() []protocol.Accusation {
+	out := []protocol.Accusation{
+		{Cause: protocol.CauseConflict, Kind: protocol.KindShare, Evidence: []protocol.Envelope{anEnvelope(), anEnvelope()}},
+		{Cause: protocol.CauseInvalid, Kind: protocol.KindCommit, Evidence: []protocol.Envelope{anEnvelope()}},
+		{Cause: protocol.CauseDiffers, Kind: protocol.KindConfirm, Evidence: []protocol.Envelope{anEnvelope()}},
+		{Cause: protocol.CauseMissing, Kind: protocol.KindConfirm},
+	}
+	culprits := []protocol.PeerID{peer(1), peer(2), peer(3), peer(4)}
+	slices.SortFunc(culprits, protocol.PeerID.Compare)
+	for i := range out {
+		out[i].Culprit = culprits[i]
+	}
+	return out
+}
+
 func draw32[T ~[32]byte](t *rapid.T, name string) T {
 	return T(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, name))
 }
@@ -196,7 +238,8 @@ func drawPeer(t *rapid.T, name string) protocol.PeerID { return peer(rapid.Byte(
 
 var kinds = []protocol.Kind{
 	protocol.KindApprove, protocol.KindWithdraw, protocol.KindRoster, protocol.KindCommit, protocol.KindShare,
-	protocol.KindConfirm, protocol.KindRelease, protocol.KindResult, protocol.KindStop, "unknown",
+	protocol.KindConfirm, protocol.KindRelease, protocol.KindResult, protocol.KindComplaint, protocol.KindFault, protocol.KindAbandon,
+	protocol.KindCertificate, protocol.KindJoin, protocol.KindWelcome, protocol.KindJoined, protocol.KindStop, protocol.KindClose, "unknown",
 }
 
 func drawEnvelope(t *rapid.T) protocol.Envelope {

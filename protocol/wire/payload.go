@@ -31,17 +31,20 @@ func DecodeApprove(b []byte) (a protocol.Approve, err error) {
 
 // EncodeRoster encodes a roster.
 func EncodeRoster(r protocol.Roster) []byte {
-	return marshal(&wirepb.Roster{Approvals: slices32(r.Approvals)})
+	return marshal(&wirepb.Roster{Approvals: slices32(r.Approvals), Faults: slices32(r.Faults)})
 }
 
 // DecodeRoster decodes a roster.
 func DecodeRoster(b []byte) (r protocol.Roster, err error) {
 	var m wirepb.Roster
 	err = decode("roster", b, &m, func() error {
-		if len(m.GetApprovals()) > agree.MaxMembers {
-			return fmt.Errorf("%d approvals, at most %d", len(m.GetApprovals()), agree.MaxMembers)
+		if len(m.GetApprovals()) > agree.MaxMembers || len(m.GetFaults()) > agree.MaxMembers {
+			return fmt.Errorf("%d approvals and %d faults, at most %d each", len(m.GetApprovals()), len(m.GetFaults()), agree.MaxMembers)
 		}
-		r.Approvals, err = list32[protocol.Digest]("approval", m.GetApprovals())
+		if r.Approvals, err = list32[protocol.Digest]("approval", m.GetApprovals()); err != nil {
+			return err
+		}
+		r.Faults, err = list32[protocol.Digest]("fault", m.GetFaults())
 		return err
 	})
 	return r, err
@@ -64,7 +67,9 @@ func DecodeCommit(b []byte) (c agree.Commit, err error) {
 }
 
 // EncodeShare encodes a share.
-func EncodeShare(s agree.Share) []byte { return marshal(&wirepb.Share{Sealed: s.Sealed}) }
+func EncodeShare(s agree.Share) []byte {
+	return marshal(&wirepb.Share{Sealed: s.Sealed, T1: s.T1[:]})
+}
 
 // DecodeShare decodes a share.
 func DecodeShare(b []byte) (s agree.Share, err error) {
@@ -74,7 +79,8 @@ func DecodeShare(b []byte) (s agree.Share, err error) {
 			return fmt.Errorf("%d sealed shares, fewer than %d are possible", len(m.GetSealed()), agree.MaxMembers)
 		}
 		s.Sealed = m.GetSealed()
-		return nil
+		s.T1, err = bytes32[[32]byte]("t1", m.GetT1())
+		return err
 	})
 	return s, err
 }

@@ -139,7 +139,42 @@ func refusals() []refusal {
 	add("short approval", "DecodeRoster", &wirepb.Roster{Approvals: append(fields(2), n(31))}, "approval of 31 bytes")
 	add("empty approval", "DecodeRoster", &wirepb.Roster{Approvals: append(fields(2), nil)}, "approval of 0 bytes")
 	add("short commitment", "DecodeCommit", &wirepb.Commit{EphemeralKey: n(1216), Commitment: n(31)}, "commitment of 31 bytes")
-	add("too many shares", "DecodeShare", &wirepb.Share{Sealed: fields(64)}, "64 sealed shares")
+	add("too many shares", "DecodeShare", &wirepb.Share{T1: n(32), Sealed: fields(64)}, "64 sealed shares")
+	add("no T1", "DecodeShare", &wirepb.Share{Sealed: fields(2)}, "t1 of 0 bytes")
+	add("too many faults", "DecodeRoster", &wirepb.Roster{Approvals: fields(2), Faults: fields(65)}, "65 faults")
+	add("short fault", "DecodeRoster", &wirepb.Roster{Approvals: fields(2), Faults: append(fields(1), n(31))}, "fault of 31 bytes")
+	add("short contribution", "DecodeComplaint", &wirepb.Complaint{Key: n(32), Contribution: n(31), Blinder: n(32)}, "contribution of 31 bytes")
+	add("no blinder", "DecodeComplaint", &wirepb.Complaint{Key: n(32), Contribution: n(32)}, "blinder of 0 bytes")
+	add("no meaning", "DecodeJoin", &wirepb.Join{EphemeralKey: n(1216)}, "meaning of 0 bytes")
+	add("no join", "DecodeWelcome", &wirepb.Welcome{Sealed: n(1168)}, "join of 0 bytes")
+	accusation := func(cause, kind string, evidence int) *wirepb.Accusation {
+		m := &wirepb.Accusation{Culprit: key[:], Cause: cause, Kind: kind}
+		for range evidence {
+			m.Evidence = append(m.Evidence, envelope(func(*wirepb.Envelope) {}))
+		}
+		return m
+	}
+	for name, c := range map[string]struct {
+		against []*wirepb.Accusation
+		want    string
+	}{
+		"no accusation":            {nil, "0 accusations"},
+		"too many accusations":     {make([]*wirepb.Accusation, 65), "65 accusations"},
+		"no culprit":               {[]*wirepb.Accusation{{Cause: "missing", Kind: "commit"}}, "culprit: "},
+		"unknown cause":            {[]*wirepb.Accusation{accusation("malice", "commit", 0)}, "unknown cause"},
+		"another kind":             {[]*wirepb.Accusation{accusation("missing", "release", 0)}, "no message of the agreement"},
+		"a conflict with one":      {[]*wirepb.Accusation{accusation("conflict", "commit", 1)}, "1 pieces of evidence"},
+		"an absence that is shown": {[]*wirepb.Accusation{accusation("missing", "commit", 1)}, "1 pieces of evidence"},
+		"nothing that is invalid":  {[]*wirepb.Accusation{accusation("invalid", "commit", 0)}, "0 pieces of evidence"},
+		"one culprit twice":        {[]*wirepb.Accusation{accusation("missing", "commit", 0), accusation("missing", "commit", 0)}, "ascending"},
+	} {
+		add(name, "DecodeAccusations", &wirepb.Accusations{Against: c.against}, c.want)
+	}
+	var confirms []*wirepb.Envelope
+	for range 65 {
+		confirms = append(confirms, envelope(func(*wirepb.Envelope) {}))
+	}
+	add("too many confirmations", "DecodeCertificate", &wirepb.Certificate{Confirms: confirms}, "65 confirmations")
 	add("short T1", "DecodeConfirm", &wirepb.Confirm{T1: n(31), T2: n(32), Tag: n(32), Chain: n(32)}, "t1 of 31 bytes")
 	add("no T2", "DecodeConfirm", &wirepb.Confirm{T1: n(32), Tag: n(32), Chain: n(32)}, "t2 of 0 bytes")
 	add("long tag", "DecodeConfirm", &wirepb.Confirm{T1: n(32), T2: n(32), Tag: n(33), Chain: n(32)}, "tag of 33 bytes")

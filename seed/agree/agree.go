@@ -8,7 +8,8 @@
 // adversary who records the board today (HPKE over MLKEM768-X25519) and bound to
 // the study, the attempt and the roster.
 //
-// One file per round: commit.go, share.go, confirm.go. The package does no I/O
+// One file per round: commit.go, share.go, confirm.go; complaint.go is how a
+// member shows that another's message was wrong. The package does no I/O
 // and reads no clock. Whatever it draws comes from an injected reader, with one
 // exception: the encapsulation inside crypto/hpke draws from crypto/rand itself.
 //
@@ -74,8 +75,11 @@ var (
 	ErrShareForm    = errors.New("share envelope has the wrong number or size of sealed shares")
 	ErrShareSealed  = errors.New("sealed share does not open")
 	ErrCommitment   = errors.New("share does not match its commitment")
-	ErrTranscript   = errors.New("confirmation is of another transcript")
+	ErrTranscript   = errors.New("message is of another transcript")
 	ErrConfirmTag   = errors.New("confirmation is under another seed")
+	ErrOpening      = errors.New("complaint does not open the commit of its sender")
+	ErrUnfounded    = errors.New("complaint is unfounded: every share opens and every confirmation verifies")
+	ErrOwnWord      = errors.New("complaint about a share in an attempt that its sender has confirmed")
 )
 
 // Labels of this package's hashes and sealings; each names one use.

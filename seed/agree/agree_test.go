@@ -259,11 +259,11 @@ func TestDifferentRostersGiveNoSeed(t *testing.T) {
 	a.shares = []Posted[Share]{a.share(t, 0), a.share(t, 1), other.share(t, 2)}
 	for i := range 2 {
 		_, err := a.secrets[i].Open(a.group, a.commits, a.shares)
-		checkFault(t, fmt.Sprintf("member %d", i), err, 2, ErrShareSealed)
+		checkFault(t, fmt.Sprintf("member %d", i), err, 2, ErrTranscript)
 	}
 	other.shares = a.shares
 	_, err := other.secrets[2].Open(other.group, other.commits, other.shares)
-	checkFault(t, "member 2", err, 0, ErrShareSealed)
+	checkFault(t, "member 2", err, 0, ErrTranscript)
 }
 
 func TestGroupValidate(t *testing.T) {

@@ -38,7 +38,7 @@ func (s *Secrets) Open(g Group, commits []Posted[Commit], shares []Posted[Share]
 			contributions[i] = (*s.hidden).contribution[:]
 			continue
 		}
-		contribution, err := s.openOne(g, t1, i, self, commits[i].Message, shares[i].Message)
+		contribution, err := open(g, t1, (*s.hidden).ephemeral, i, self, commits[i].Message, shares[i].Message)
 		if err != nil {
 			return Outcome{}, &Fault{Member: i, Err: err}
 		}
@@ -51,15 +51,19 @@ func (s *Secrets) Open(g Group, commits []Posted[Commit], shares []Posted[Share]
 	return Outcome{Seed: root, T1: t1, T2: T2(t1, ids(shares))}, nil
 }
 
-func (s *Secrets) openOne(g Group, t1 [32]byte, from, self int, c Commit, sh Share) ([]byte, error) {
+// open opens what one member sealed to another and checks it against the commitment.
+func open(g Group, t1 [32]byte, key hpke.PrivateKey, from, to int, c Commit, sh Share) ([]byte, error) {
+	if sh.T1 != t1 {
+		return nil, ErrTranscript
+	}
 	if err := sh.Check(len(g.Members)); err != nil {
 		return nil, err
 	}
-	place := self
-	if self > from {
+	place := to
+	if to > from {
 		place-- // the sender's own place is left out
 	}
-	plain, err := hpke.Open((*s.hidden).ephemeral, kdf(), aead(), shareInfo(t1, from, self), sh.Sealed[place])
+	plain, err := hpke.Open(key, kdf(), aead(), shareInfo(t1, from, to), sh.Sealed[place])
 	if err != nil || len(plain) != shareSize {
 		return nil, ErrShareSealed
 	}

@@ -78,8 +78,13 @@ func TestSharingFaults(t *testing.T) {
 			s := a.shares[0].Message.Sealed
 			s[place(0, 1)], s[place(0, 3)] = s[place(0, 3)], s[place(0, 1)]
 		}, 0, []int{1, 3}, ErrShareSealed},
-		"shares of another attempt": {func(a *attempt) { a.shares[2] = earlier.shares[2] }, 2, []int{0, 1, 3}, ErrShareSealed},
-		"shares of another member":  {func(a *attempt) { a.shares[2].Message = a.shares[1].Message }, 2, []int{0, 1, 3}, ErrShareSealed},
+		"shares of another attempt": {func(a *attempt) { a.shares[2] = earlier.shares[2] }, 2, []int{0, 1, 3}, ErrTranscript},
+		"shares of another attempt, as this one's": {func(a *attempt) {
+			t1 := a.shares[2].Message.T1
+			a.shares[2] = earlier.shares[2]
+			a.shares[2].Message.T1 = t1
+		}, 2, []int{0, 1, 3}, ErrShareSealed},
+		"shares of another member": {func(a *attempt) { a.shares[2].Message = a.shares[1].Message }, 2, []int{0, 1, 3}, ErrShareSealed},
 		"another contribution for one": {func(a *attempt) {
 			plain := contribution(2)
 			plain[0] ^= 1
@@ -137,7 +142,7 @@ func TestCommitmentsCannotBeCopied(t *testing.T) {
 	}
 	copied := *a.secrets[1].hidden
 	plain := slices.Concat(copied.contribution[:], copied.blinder[:], make([]byte, 32))
-	a.shares = append(a.shares, post(a.group.Members[2], Share{Sealed: [][]byte{a.seal(t, 2, 0, plain), a.seal(t, 2, 1, plain)}}))
+	a.shares = append(a.shares, post(a.group.Members[2], Share{T1: a.group.T1(ids(a.commits)), Sealed: [][]byte{a.seal(t, 2, 0, plain), a.seal(t, 2, 1, plain)}}))
 	for i := range 2 {
 		_, err := a.secrets[i].Open(a.group, a.commits, a.shares)
 		checkFault(t, fmt.Sprintf("member %d", i), err, 2, ErrCommitment)

@@ -12,8 +12,11 @@ import (
 )
 
 // Share is the second message: the member's contribution, blinder and half of
-// the pairwise secret, sealed to each other member in roster order.
+// the pairwise secret, sealed to each other member in roster order. It names the
+// transcript that it is bound to: under another one it would merely not open, and
+// the blame would fall on a sharer who was shown another roster or other commits.
 type Share struct {
+	T1     [32]byte
 	Sealed [][]byte // n-1 ciphertexts, the sender's own place left out
 }
 
@@ -66,7 +69,7 @@ func (s *Secrets) Share(g Group, commits []Posted[Commit]) (Share, error) {
 	if err != nil {
 		return Share{}, fmt.Errorf("sharing: %w", err)
 	}
-	var out Share
+	out := Share{T1: t1}
 	for j := range g.Members {
 		if j == self {
 			continue

@@ -135,7 +135,7 @@ func replay(t *testing.T, v *vector) (*attempt, [][]byte) {
 		}
 		a.secrets = append(a.secrets, s)
 		a.commits = append(a.commits, Posted[Commit]{ID: field(member(i, "commit id")), Message: s.Commit()})
-		share := Posted[Share]{ID: field(member(i, "share id"))}
+		share := Posted[Share]{ID: field(member(i, "share id")), Message: Share{T1: field("T1")}}
 		for j := range 3 {
 			if j != i {
 				share.Message.Sealed = append(share.Message.Sealed, v.values[member(i, fmt.Sprintf("sealed to member %d", j+1))])

@@ -191,6 +191,7 @@ func (*Withdraw) Descriptor() ([]byte, []int) {
 type Roster struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Approvals     [][]byte               `protobuf:"bytes,1,rep,name=approvals,proto3" json:"approvals,omitempty"`
+	Faults        [][]byte               `protobuf:"bytes,2,rep,name=faults,proto3" json:"faults,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -232,6 +233,421 @@ func (x *Roster) GetApprovals() [][]byte {
 	return nil
 }
 
+func (x *Roster) GetFaults() [][]byte {
+	if x != nil {
+		return x.Faults
+	}
+	return nil
+}
+
+type Complaint struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           []byte                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Contribution  []byte                 `protobuf:"bytes,2,opt,name=contribution,proto3" json:"contribution,omitempty"`
+	Blinder       []byte                 `protobuf:"bytes,3,opt,name=blinder,proto3" json:"blinder,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Complaint) Reset() {
+	*x = Complaint{}
+	mi := &file_wire_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Complaint) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Complaint) ProtoMessage() {}
+
+func (x *Complaint) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Complaint.ProtoReflect.Descriptor instead.
+func (*Complaint) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Complaint) GetKey() []byte {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+func (x *Complaint) GetContribution() []byte {
+	if x != nil {
+		return x.Contribution
+	}
+	return nil
+}
+
+func (x *Complaint) GetBlinder() []byte {
+	if x != nil {
+		return x.Blinder
+	}
+	return nil
+}
+
+type Accusation struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Culprit       []byte                 `protobuf:"bytes,1,opt,name=culprit,proto3" json:"culprit,omitempty"`
+	Cause         string                 `protobuf:"bytes,2,opt,name=cause,proto3" json:"cause,omitempty"`
+	Kind          string                 `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
+	Evidence      []*Envelope            `protobuf:"bytes,4,rep,name=evidence,proto3" json:"evidence,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Accusation) Reset() {
+	*x = Accusation{}
+	mi := &file_wire_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Accusation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Accusation) ProtoMessage() {}
+
+func (x *Accusation) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Accusation.ProtoReflect.Descriptor instead.
+func (*Accusation) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Accusation) GetCulprit() []byte {
+	if x != nil {
+		return x.Culprit
+	}
+	return nil
+}
+
+func (x *Accusation) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+func (x *Accusation) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Accusation) GetEvidence() []*Envelope {
+	if x != nil {
+		return x.Evidence
+	}
+	return nil
+}
+
+type Accusations struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	At            int64                  `protobuf:"varint,1,opt,name=at,proto3" json:"at,omitempty"`
+	Against       []*Accusation          `protobuf:"bytes,2,rep,name=against,proto3" json:"against,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Accusations) Reset() {
+	*x = Accusations{}
+	mi := &file_wire_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Accusations) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Accusations) ProtoMessage() {}
+
+func (x *Accusations) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Accusations.ProtoReflect.Descriptor instead.
+func (*Accusations) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Accusations) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+func (x *Accusations) GetAgainst() []*Accusation {
+	if x != nil {
+		return x.Against
+	}
+	return nil
+}
+
+type Abandon struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Abandon) Reset() {
+	*x = Abandon{}
+	mi := &file_wire_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Abandon) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Abandon) ProtoMessage() {}
+
+func (x *Abandon) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Abandon.ProtoReflect.Descriptor instead.
+func (*Abandon) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{7}
+}
+
+type Certificate struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Confirms      []*Envelope            `protobuf:"bytes,1,rep,name=confirms,proto3" json:"confirms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Certificate) Reset() {
+	*x = Certificate{}
+	mi := &file_wire_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Certificate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Certificate) ProtoMessage() {}
+
+func (x *Certificate) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Certificate.ProtoReflect.Descriptor instead.
+func (*Certificate) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Certificate) GetConfirms() []*Envelope {
+	if x != nil {
+		return x.Confirms
+	}
+	return nil
+}
+
+type Join struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Meaning       []byte                 `protobuf:"bytes,1,opt,name=meaning,proto3" json:"meaning,omitempty"`
+	EphemeralKey  []byte                 `protobuf:"bytes,2,opt,name=ephemeral_key,json=ephemeralKey,proto3" json:"ephemeral_key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Join) Reset() {
+	*x = Join{}
+	mi := &file_wire_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Join) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Join) ProtoMessage() {}
+
+func (x *Join) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Join.ProtoReflect.Descriptor instead.
+func (*Join) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Join) GetMeaning() []byte {
+	if x != nil {
+		return x.Meaning
+	}
+	return nil
+}
+
+func (x *Join) GetEphemeralKey() []byte {
+	if x != nil {
+		return x.EphemeralKey
+	}
+	return nil
+}
+
+type Welcome struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Join          []byte                 `protobuf:"bytes,1,opt,name=join,proto3" json:"join,omitempty"`
+	Sealed        []byte                 `protobuf:"bytes,2,opt,name=sealed,proto3" json:"sealed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Welcome) Reset() {
+	*x = Welcome{}
+	mi := &file_wire_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Welcome) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Welcome) ProtoMessage() {}
+
+func (x *Welcome) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
+func (*Welcome) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Welcome) GetJoin() []byte {
+	if x != nil {
+		return x.Join
+	}
+	return nil
+}
+
+func (x *Welcome) GetSealed() []byte {
+	if x != nil {
+		return x.Sealed
+	}
+	return nil
+}
+
+type Close struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	At            int64                  `protobuf:"varint,1,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Close) Reset() {
+	*x = Close{}
+	mi := &file_wire_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Close) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Close) ProtoMessage() {}
+
+func (x *Close) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Close.ProtoReflect.Descriptor instead.
+func (*Close) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Close) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
 type Commit struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	EphemeralKey  []byte                 `protobuf:"bytes,1,opt,name=ephemeral_key,json=ephemeralKey,proto3" json:"ephemeral_key,omitempty"`
@@ -242,7 +658,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_wire_proto_msgTypes[4]
+	mi := &file_wire_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -254,7 +670,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[4]
+	mi := &file_wire_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -267,7 +683,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{4}
+	return file_wire_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Commit) GetEphemeralKey() []byte {
@@ -287,13 +703,14 @@ func (x *Commit) GetCommitment() []byte {
 type Share struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Sealed        [][]byte               `protobuf:"bytes,1,rep,name=sealed,proto3" json:"sealed,omitempty"`
+	T1            []byte                 `protobuf:"bytes,2,opt,name=t1,proto3" json:"t1,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_wire_proto_msgTypes[5]
+	mi := &file_wire_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -305,7 +722,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[5]
+	mi := &file_wire_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -318,12 +735,19 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{5}
+	return file_wire_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Share) GetSealed() [][]byte {
 	if x != nil {
 		return x.Sealed
+	}
+	return nil
+}
+
+func (x *Share) GetT1() []byte {
+	if x != nil {
+		return x.T1
 	}
 	return nil
 }
@@ -341,7 +765,7 @@ type Confirm struct {
 
 func (x *Confirm) Reset() {
 	*x = Confirm{}
-	mi := &file_wire_proto_msgTypes[6]
+	mi := &file_wire_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -353,7 +777,7 @@ func (x *Confirm) String() string {
 func (*Confirm) ProtoMessage() {}
 
 func (x *Confirm) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[6]
+	mi := &file_wire_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -366,7 +790,7 @@ func (x *Confirm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirm.ProtoReflect.Descriptor instead.
 func (*Confirm) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{6}
+	return file_wire_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Confirm) GetT1() []byte {
@@ -415,7 +839,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_wire_proto_msgTypes[7]
+	mi := &file_wire_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -427,7 +851,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[7]
+	mi := &file_wire_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -440,7 +864,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{7}
+	return file_wire_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Release) GetT2() []byte {
@@ -477,7 +901,7 @@ type ReleasedSketch struct {
 
 func (x *ReleasedSketch) Reset() {
 	*x = ReleasedSketch{}
-	mi := &file_wire_proto_msgTypes[8]
+	mi := &file_wire_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -489,7 +913,7 @@ func (x *ReleasedSketch) String() string {
 func (*ReleasedSketch) ProtoMessage() {}
 
 func (x *ReleasedSketch) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[8]
+	mi := &file_wire_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -502,7 +926,7 @@ func (x *ReleasedSketch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleasedSketch.ProtoReflect.Descriptor instead.
 func (*ReleasedSketch) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{8}
+	return file_wire_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ReleasedSketch) GetSide() string {
@@ -555,7 +979,7 @@ type Result struct {
 
 func (x *Result) Reset() {
 	*x = Result{}
-	mi := &file_wire_proto_msgTypes[9]
+	mi := &file_wire_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -567,7 +991,7 @@ func (x *Result) String() string {
 func (*Result) ProtoMessage() {}
 
 func (x *Result) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[9]
+	mi := &file_wire_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -580,7 +1004,7 @@ func (x *Result) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Result.ProtoReflect.Descriptor instead.
 func (*Result) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{9}
+	return file_wire_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Result) GetCount() uint64 {
@@ -642,7 +1066,7 @@ type Document struct {
 
 func (x *Document) Reset() {
 	*x = Document{}
-	mi := &file_wire_proto_msgTypes[10]
+	mi := &file_wire_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -654,7 +1078,7 @@ func (x *Document) String() string {
 func (*Document) ProtoMessage() {}
 
 func (x *Document) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[10]
+	mi := &file_wire_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -667,7 +1091,7 @@ func (x *Document) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Document.ProtoReflect.Descriptor instead.
 func (*Document) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{10}
+	return file_wire_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Document) GetHash() []byte {
@@ -694,7 +1118,7 @@ type PartyDocument struct {
 
 func (x *PartyDocument) Reset() {
 	*x = PartyDocument{}
-	mi := &file_wire_proto_msgTypes[11]
+	mi := &file_wire_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -706,7 +1130,7 @@ func (x *PartyDocument) String() string {
 func (*PartyDocument) ProtoMessage() {}
 
 func (x *PartyDocument) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[11]
+	mi := &file_wire_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -719,7 +1143,7 @@ func (x *PartyDocument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartyDocument.ProtoReflect.Descriptor instead.
 func (*PartyDocument) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{11}
+	return file_wire_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PartyDocument) GetParty() []byte {
@@ -747,7 +1171,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_wire_proto_msgTypes[12]
+	mi := &file_wire_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -759,7 +1183,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[12]
+	mi := &file_wire_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -772,7 +1196,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{12}
+	return file_wire_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Stop) GetReason() string {
@@ -807,7 +1231,7 @@ type Head struct {
 
 func (x *Head) Reset() {
 	*x = Head{}
-	mi := &file_wire_proto_msgTypes[13]
+	mi := &file_wire_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -819,7 +1243,7 @@ func (x *Head) String() string {
 func (*Head) ProtoMessage() {}
 
 func (x *Head) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[13]
+	mi := &file_wire_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -832,7 +1256,7 @@ func (x *Head) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Head.ProtoReflect.Descriptor instead.
 func (*Head) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{13}
+	return file_wire_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Head) GetCount() uint64 {
@@ -865,7 +1289,7 @@ type PostRequest struct {
 
 func (x *PostRequest) Reset() {
 	*x = PostRequest{}
-	mi := &file_wire_proto_msgTypes[14]
+	mi := &file_wire_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -877,7 +1301,7 @@ func (x *PostRequest) String() string {
 func (*PostRequest) ProtoMessage() {}
 
 func (x *PostRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[14]
+	mi := &file_wire_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -890,7 +1314,7 @@ func (x *PostRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PostRequest.ProtoReflect.Descriptor instead.
 func (*PostRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{14}
+	return file_wire_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PostRequest) GetEnvelopes() []*Envelope {
@@ -912,7 +1336,7 @@ type ReadRequest struct {
 
 func (x *ReadRequest) Reset() {
 	*x = ReadRequest{}
-	mi := &file_wire_proto_msgTypes[15]
+	mi := &file_wire_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -924,7 +1348,7 @@ func (x *ReadRequest) String() string {
 func (*ReadRequest) ProtoMessage() {}
 
 func (x *ReadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[15]
+	mi := &file_wire_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -937,7 +1361,7 @@ func (x *ReadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadRequest.ProtoReflect.Descriptor instead.
 func (*ReadRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{15}
+	return file_wire_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ReadRequest) GetStudy() []byte {
@@ -973,7 +1397,7 @@ type BoardReply struct {
 
 func (x *BoardReply) Reset() {
 	*x = BoardReply{}
-	mi := &file_wire_proto_msgTypes[16]
+	mi := &file_wire_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -985,7 +1409,7 @@ func (x *BoardReply) String() string {
 func (*BoardReply) ProtoMessage() {}
 
 func (x *BoardReply) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[16]
+	mi := &file_wire_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -998,7 +1422,7 @@ func (x *BoardReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BoardReply.ProtoReflect.Descriptor instead.
 func (*BoardReply) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{16}
+	return file_wire_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *BoardReply) GetFrom() uint64 {
@@ -1034,7 +1458,7 @@ type ChunkRequest struct {
 
 func (x *ChunkRequest) Reset() {
 	*x = ChunkRequest{}
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1046,7 +1470,7 @@ func (x *ChunkRequest) String() string {
 func (*ChunkRequest) ProtoMessage() {}
 
 func (x *ChunkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1059,7 +1483,7 @@ func (x *ChunkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChunkRequest.ProtoReflect.Descriptor instead.
 func (*ChunkRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{17}
+	return file_wire_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ChunkRequest) GetStudy() []byte {
@@ -1100,7 +1524,7 @@ type ProgressRequest struct {
 
 func (x *ProgressRequest) Reset() {
 	*x = ProgressRequest{}
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1112,7 +1536,7 @@ func (x *ProgressRequest) String() string {
 func (*ProgressRequest) ProtoMessage() {}
 
 func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1125,7 +1549,7 @@ func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressRequest.ProtoReflect.Descriptor instead.
 func (*ProgressRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{18}
+	return file_wire_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ProgressRequest) GetStudy() []byte {
@@ -1146,7 +1570,7 @@ type ProgressReply struct {
 
 func (x *ProgressReply) Reset() {
 	*x = ProgressReply{}
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1158,7 +1582,7 @@ func (x *ProgressReply) String() string {
 func (*ProgressReply) ProtoMessage() {}
 
 func (x *ProgressReply) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1171,7 +1595,7 @@ func (x *ProgressReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressReply.ProtoReflect.Descriptor instead.
 func (*ProgressReply) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{19}
+	return file_wire_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ProgressReply) GetMissing() []uint32 {
@@ -1199,7 +1623,7 @@ type DocumentRequest struct {
 
 func (x *DocumentRequest) Reset() {
 	*x = DocumentRequest{}
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1211,7 +1635,7 @@ func (x *DocumentRequest) String() string {
 func (*DocumentRequest) ProtoMessage() {}
 
 func (x *DocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1224,7 +1648,7 @@ func (x *DocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentRequest.ProtoReflect.Descriptor instead.
 func (*DocumentRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{20}
+	return file_wire_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *DocumentRequest) GetStudy() []byte {
@@ -1257,7 +1681,7 @@ type DocumentReply struct {
 
 func (x *DocumentReply) Reset() {
 	*x = DocumentReply{}
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1269,7 +1693,7 @@ func (x *DocumentReply) String() string {
 func (*DocumentReply) ProtoMessage() {}
 
 func (x *DocumentReply) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1282,7 +1706,7 @@ func (x *DocumentReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentReply.ProtoReflect.Descriptor instead.
 func (*DocumentReply) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{21}
+	return file_wire_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *DocumentReply) GetData() []byte {
@@ -1302,7 +1726,7 @@ type HelloRequest struct {
 
 func (x *HelloRequest) Reset() {
 	*x = HelloRequest{}
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1314,7 +1738,7 @@ func (x *HelloRequest) String() string {
 func (*HelloRequest) ProtoMessage() {}
 
 func (x *HelloRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1327,7 +1751,7 @@ func (x *HelloRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelloRequest.ProtoReflect.Descriptor instead.
 func (*HelloRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{22}
+	return file_wire_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *HelloRequest) GetStudy() []byte {
@@ -1348,7 +1772,7 @@ type HelloReply struct {
 
 func (x *HelloReply) Reset() {
 	*x = HelloReply{}
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1360,7 +1784,7 @@ func (x *HelloReply) String() string {
 func (*HelloReply) ProtoMessage() {}
 
 func (x *HelloReply) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1373,7 +1797,7 @@ func (x *HelloReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelloReply.ProtoReflect.Descriptor instead.
 func (*HelloReply) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{23}
+	return file_wire_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *HelloReply) GetNow() int64 {
@@ -1407,7 +1831,7 @@ type LedgerHead struct {
 
 func (x *LedgerHead) Reset() {
 	*x = LedgerHead{}
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1419,7 +1843,7 @@ func (x *LedgerHead) String() string {
 func (*LedgerHead) ProtoMessage() {}
 
 func (x *LedgerHead) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1432,7 +1856,7 @@ func (x *LedgerHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LedgerHead.ProtoReflect.Descriptor instead.
 func (*LedgerHead) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{24}
+	return file_wire_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *LedgerHead) GetParty() []byte {
@@ -1493,16 +1917,42 @@ const file_wire_proto_rawDesc = "" +
 	"\aApprove\x12\x18\n" +
 	"\ameaning\x18\x01 \x01(\fR\ameaning\"\n" +
 	"\n" +
-	"\bWithdraw\"&\n" +
+	"\bWithdraw\">\n" +
 	"\x06Roster\x12\x1c\n" +
-	"\tapprovals\x18\x01 \x03(\fR\tapprovals\"M\n" +
+	"\tapprovals\x18\x01 \x03(\fR\tapprovals\x12\x16\n" +
+	"\x06faults\x18\x02 \x03(\fR\x06faults\"[\n" +
+	"\tComplaint\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\fR\x03key\x12\"\n" +
+	"\fcontribution\x18\x02 \x01(\fR\fcontribution\x12\x18\n" +
+	"\ablinder\x18\x03 \x01(\fR\ablinder\"\x88\x01\n" +
+	"\n" +
+	"Accusation\x12\x18\n" +
+	"\aculprit\x18\x01 \x01(\fR\aculprit\x12\x14\n" +
+	"\x05cause\x18\x02 \x01(\tR\x05cause\x12\x12\n" +
+	"\x04kind\x18\x03 \x01(\tR\x04kind\x126\n" +
+	"\bevidence\x18\x04 \x03(\v2\x1a.cosketch.wire.v1.EnvelopeR\bevidence\"U\n" +
+	"\vAccusations\x12\x0e\n" +
+	"\x02at\x18\x01 \x01(\x03R\x02at\x126\n" +
+	"\aagainst\x18\x02 \x03(\v2\x1c.cosketch.wire.v1.AccusationR\aagainst\"\t\n" +
+	"\aAbandon\"E\n" +
+	"\vCertificate\x126\n" +
+	"\bconfirms\x18\x01 \x03(\v2\x1a.cosketch.wire.v1.EnvelopeR\bconfirms\"E\n" +
+	"\x04Join\x12\x18\n" +
+	"\ameaning\x18\x01 \x01(\fR\ameaning\x12#\n" +
+	"\rephemeral_key\x18\x02 \x01(\fR\fephemeralKey\"5\n" +
+	"\aWelcome\x12\x12\n" +
+	"\x04join\x18\x01 \x01(\fR\x04join\x12\x16\n" +
+	"\x06sealed\x18\x02 \x01(\fR\x06sealed\"\x17\n" +
+	"\x05Close\x12\x0e\n" +
+	"\x02at\x18\x01 \x01(\x03R\x02at\"M\n" +
 	"\x06Commit\x12#\n" +
 	"\rephemeral_key\x18\x01 \x01(\fR\fephemeralKey\x12\x1e\n" +
 	"\n" +
 	"commitment\x18\x02 \x01(\fR\n" +
-	"commitment\"\x1f\n" +
+	"commitment\"/\n" +
 	"\x05Share\x12\x16\n" +
-	"\x06sealed\x18\x01 \x03(\fR\x06sealed\"g\n" +
+	"\x06sealed\x18\x01 \x03(\fR\x06sealed\x12\x0e\n" +
+	"\x02t1\x18\x02 \x01(\fR\x02t1\"g\n" +
 	"\aConfirm\x12\x0e\n" +
 	"\x02t1\x18\x01 \x01(\fR\x02t1\x12\x0e\n" +
 	"\x02t2\x18\x02 \x01(\fR\x02t2\x12\x10\n" +
@@ -1597,47 +2047,58 @@ func file_wire_proto_rawDescGZIP() []byte {
 	return file_wire_proto_rawDescData
 }
 
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_wire_proto_goTypes = []any{
 	(*Envelope)(nil),        // 0: cosketch.wire.v1.Envelope
 	(*Approve)(nil),         // 1: cosketch.wire.v1.Approve
 	(*Withdraw)(nil),        // 2: cosketch.wire.v1.Withdraw
 	(*Roster)(nil),          // 3: cosketch.wire.v1.Roster
-	(*Commit)(nil),          // 4: cosketch.wire.v1.Commit
-	(*Share)(nil),           // 5: cosketch.wire.v1.Share
-	(*Confirm)(nil),         // 6: cosketch.wire.v1.Confirm
-	(*Release)(nil),         // 7: cosketch.wire.v1.Release
-	(*ReleasedSketch)(nil),  // 8: cosketch.wire.v1.ReleasedSketch
-	(*Result)(nil),          // 9: cosketch.wire.v1.Result
-	(*Document)(nil),        // 10: cosketch.wire.v1.Document
-	(*PartyDocument)(nil),   // 11: cosketch.wire.v1.PartyDocument
-	(*Stop)(nil),            // 12: cosketch.wire.v1.Stop
-	(*Head)(nil),            // 13: cosketch.wire.v1.Head
-	(*PostRequest)(nil),     // 14: cosketch.wire.v1.PostRequest
-	(*ReadRequest)(nil),     // 15: cosketch.wire.v1.ReadRequest
-	(*BoardReply)(nil),      // 16: cosketch.wire.v1.BoardReply
-	(*ChunkRequest)(nil),    // 17: cosketch.wire.v1.ChunkRequest
-	(*ProgressRequest)(nil), // 18: cosketch.wire.v1.ProgressRequest
-	(*ProgressReply)(nil),   // 19: cosketch.wire.v1.ProgressReply
-	(*DocumentRequest)(nil), // 20: cosketch.wire.v1.DocumentRequest
-	(*DocumentReply)(nil),   // 21: cosketch.wire.v1.DocumentReply
-	(*HelloRequest)(nil),    // 22: cosketch.wire.v1.HelloRequest
-	(*HelloReply)(nil),      // 23: cosketch.wire.v1.HelloReply
-	(*LedgerHead)(nil),      // 24: cosketch.wire.v1.LedgerHead
+	(*Complaint)(nil),       // 4: cosketch.wire.v1.Complaint
+	(*Accusation)(nil),      // 5: cosketch.wire.v1.Accusation
+	(*Accusations)(nil),     // 6: cosketch.wire.v1.Accusations
+	(*Abandon)(nil),         // 7: cosketch.wire.v1.Abandon
+	(*Certificate)(nil),     // 8: cosketch.wire.v1.Certificate
+	(*Join)(nil),            // 9: cosketch.wire.v1.Join
+	(*Welcome)(nil),         // 10: cosketch.wire.v1.Welcome
+	(*Close)(nil),           // 11: cosketch.wire.v1.Close
+	(*Commit)(nil),          // 12: cosketch.wire.v1.Commit
+	(*Share)(nil),           // 13: cosketch.wire.v1.Share
+	(*Confirm)(nil),         // 14: cosketch.wire.v1.Confirm
+	(*Release)(nil),         // 15: cosketch.wire.v1.Release
+	(*ReleasedSketch)(nil),  // 16: cosketch.wire.v1.ReleasedSketch
+	(*Result)(nil),          // 17: cosketch.wire.v1.Result
+	(*Document)(nil),        // 18: cosketch.wire.v1.Document
+	(*PartyDocument)(nil),   // 19: cosketch.wire.v1.PartyDocument
+	(*Stop)(nil),            // 20: cosketch.wire.v1.Stop
+	(*Head)(nil),            // 21: cosketch.wire.v1.Head
+	(*PostRequest)(nil),     // 22: cosketch.wire.v1.PostRequest
+	(*ReadRequest)(nil),     // 23: cosketch.wire.v1.ReadRequest
+	(*BoardReply)(nil),      // 24: cosketch.wire.v1.BoardReply
+	(*ChunkRequest)(nil),    // 25: cosketch.wire.v1.ChunkRequest
+	(*ProgressRequest)(nil), // 26: cosketch.wire.v1.ProgressRequest
+	(*ProgressReply)(nil),   // 27: cosketch.wire.v1.ProgressReply
+	(*DocumentRequest)(nil), // 28: cosketch.wire.v1.DocumentRequest
+	(*DocumentReply)(nil),   // 29: cosketch.wire.v1.DocumentReply
+	(*HelloRequest)(nil),    // 30: cosketch.wire.v1.HelloRequest
+	(*HelloReply)(nil),      // 31: cosketch.wire.v1.HelloReply
+	(*LedgerHead)(nil),      // 32: cosketch.wire.v1.LedgerHead
 }
 var file_wire_proto_depIdxs = []int32{
-	8,  // 0: cosketch.wire.v1.Release.sketches:type_name -> cosketch.wire.v1.ReleasedSketch
-	10, // 1: cosketch.wire.v1.Result.document:type_name -> cosketch.wire.v1.Document
-	11, // 2: cosketch.wire.v1.Result.per_party:type_name -> cosketch.wire.v1.PartyDocument
-	10, // 3: cosketch.wire.v1.PartyDocument.document:type_name -> cosketch.wire.v1.Document
-	0,  // 4: cosketch.wire.v1.PostRequest.envelopes:type_name -> cosketch.wire.v1.Envelope
-	0,  // 5: cosketch.wire.v1.BoardReply.envelopes:type_name -> cosketch.wire.v1.Envelope
-	13, // 6: cosketch.wire.v1.BoardReply.head:type_name -> cosketch.wire.v1.Head
-	7,  // [7:7] is the sub-list for method output_type
-	7,  // [7:7] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	0,  // 0: cosketch.wire.v1.Accusation.evidence:type_name -> cosketch.wire.v1.Envelope
+	5,  // 1: cosketch.wire.v1.Accusations.against:type_name -> cosketch.wire.v1.Accusation
+	0,  // 2: cosketch.wire.v1.Certificate.confirms:type_name -> cosketch.wire.v1.Envelope
+	16, // 3: cosketch.wire.v1.Release.sketches:type_name -> cosketch.wire.v1.ReleasedSketch
+	18, // 4: cosketch.wire.v1.Result.document:type_name -> cosketch.wire.v1.Document
+	19, // 5: cosketch.wire.v1.Result.per_party:type_name -> cosketch.wire.v1.PartyDocument
+	18, // 6: cosketch.wire.v1.PartyDocument.document:type_name -> cosketch.wire.v1.Document
+	0,  // 7: cosketch.wire.v1.PostRequest.envelopes:type_name -> cosketch.wire.v1.Envelope
+	0,  // 8: cosketch.wire.v1.BoardReply.envelopes:type_name -> cosketch.wire.v1.Envelope
+	21, // 9: cosketch.wire.v1.BoardReply.head:type_name -> cosketch.wire.v1.Head
+	10, // [10:10] is the sub-list for method output_type
+	10, // [10:10] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }
@@ -1651,7 +2112,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

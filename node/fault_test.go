@@ -1,0 +1,174 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+)
+
+// inResult checks who is in the result that a party holds, and who is not.
+func (b *bench) inResult(name string, parties int, absent string) {
+	b.t.Helper()
+	st := b.open(name)
+	defer st.Close()
+	r, _, err := node.StoredResult(st, b.study.ID)
+	check(b.t, err)
+	if len(r.Parties) != parties || strings.Join(r.Absent, " ") != absent {
+		b.t.Errorf("party %s: a %s result of %d parties without %q", name, r.Completeness, len(r.Parties), r.Absent)
+	}
+}
+
+// A party that falls silent in the agreement costs its place, not the study: the
+// others go on in a second attempt, spend their budget once, and end with a result.
+// When it comes back it hears why it is out.
+func TestSecondAttemptWithoutASilentParty(t *testing.T) {
+	for _, kind := range []protocol.Kind{protocol.KindCommit, protocol.KindShare, protocol.KindConfirm} {
+		t.Run(string(kind), func(t *testing.T) {
+			b := newBench(t, smallSketch, uniform(50))
+			stop := b.serve()
+			defer stop()
+			lost, die := context.WithCancel(b.context())
+			defer die()
+			var others sync.WaitGroup
+			silent := make(chan error, 1)
+			go func() {
+				silent <- b.run(lost, "c", func(p node.Progress) {
+					if p.Milestone == node.Persisted && p.Kind == kind {
+						die() // it is signed and stored, and never sent
+					}
+				})
+			}()
+			waiting := map[session.State]map[string]bool{}
+			var mu sync.Mutex
+			for _, name := range []string{"a", "b"} {
+				others.Go(func() {
+					err := b.run(b.context(), name, func(p node.Progress) {
+						onlyC := p.Milestone == node.Waiting && strings.HasPrefix(p.Status.WaitFor, string(kind)) && len(p.Status.From) == 1
+						if !onlyC {
+							return
+						}
+						mu.Lock()
+						defer mu.Unlock()
+						if waiting[p.Status.State] == nil {
+							waiting[p.Status.State] = map[string]bool{}
+						}
+						if waiting[p.Status.State][name] = true; len(waiting[p.Status.State]) == 2 {
+							b.skew.Store(5000) // past the end of the first attempt, before the second's
+						}
+					})
+					if err != nil {
+						t.Errorf("party %s: %v", name, err)
+					}
+				})
+			}
+			<-silent
+			others.Wait()
+			b.inResult("a", 2, "c")
+			b.inResult("b", 2, "c")
+			for _, name := range []string{"a", "b"} {
+				st := b.open(name)
+				entries, err := st.Ledger()
+				check(t, err)
+				if len(entries) != 1 {
+					t.Errorf("party %s spent its budget %d times", name, len(entries))
+				}
+				if files, err := os.ReadDir(b.path(name + "/secrets")); err != nil || len(files) > 0 {
+					t.Errorf("party %s keeps secrets: %v, %v", name, files, err)
+				}
+				check(t, st.Close())
+			}
+			err := b.run(b.context(), "c", nil)
+			var failed *node.FailedError
+			if !errors.As(err, &failed) {
+				t.Errorf("the silent party ended with %v", err)
+			}
+		})
+	}
+}
+
+// A party that approves after the roster stands joins: it is handed the seed, its
+// sketch is folded in, and a later result takes the place of the first one.
+func TestLatePartyJoins(t *testing.T) {
+	w := smallSketch
+	w.late = now() + 3*3600
+	b := newBench(t, w, uniform(50))
+	site, err := os.ReadFile(b.path("b.yaml"))
+	check(t, err)
+	site = []byte(strings.Replace(string(site), "dataset: d,", "dataset: d, welcome: ask,", 1)) // a is enough
+	check(t, os.WriteFile(b.path("b.yaml"), site, 0o600))
+	stop := b.serve()
+	defer stop()
+	var first, all sync.WaitGroup
+	first.Add(2)
+	for _, name := range []string{"a", "b"} {
+		all.Go(func() {
+			var once sync.Once
+			err := b.run(b.context(), name, func(p node.Progress) {
+				if p.Milestone == node.Waiting && p.Status.State == session.Approved && len(p.Status.From) == 1 {
+					b.skew.Store(3700) // only c has not approved: past the close of approval
+				}
+				if p.Milestone == node.Waiting && p.Status.State == session.Released && p.Status.WaitFor == "late parties" {
+					once.Do(first.Done)
+				}
+			})
+			if err != nil {
+				t.Errorf("party %s: %v", name, err)
+			}
+		})
+	}
+	waited := make(chan struct{})
+	go func() { first.Wait(); close(waited) }()
+	select {
+	case <-waited:
+	case <-b.context().Done():
+		t.Fatal("there is no first result")
+	}
+	b.inResult("a", 2, "c")
+	b.runAll(b.context(), "c")
+	all.Wait()
+	for _, name := range b.parties {
+		b.inResult(name, 3, "")
+		if files, err := os.ReadDir(b.path(name + "/secrets")); err != nil || len(files) > 0 {
+			t.Errorf("party %s keeps secrets: %v, %v", name, files, err)
+		}
+	}
+	st := b.open("c")
+	defer st.Close()
+	own, err := st.Own(b.study.ID)
+	check(t, err)
+	var kinds []string
+	for _, o := range own {
+		kinds = append(kinds, string(o.Kind))
+	}
+	if want := []string{"join", "joined", "release"}; !slices.Equal(kinds, want) {
+		t.Errorf("the late party signed %v, want %v", kinds, want)
+	}
+}
+
+// A party that withdraws before it has committed costs nobody the study.
+func TestWithdrawalCostsOnlyItself(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	stop := b.serve()
+	defer stop()
+	st := b.open("c")
+	check(t, st.PutDecision(b.study.ID, store.Withdraw, now()))
+	check(t, st.Close())
+	var all sync.WaitGroup
+	all.Go(func() {
+		if err := b.run(b.context(), "c", nil); !errors.Is(err, node.ErrWithdrawn) {
+			t.Errorf("the party that withdrew ended with %v", err)
+		}
+	})
+	b.runAll(b.context(), "a", "b")
+	all.Wait()
+	b.inResult("a", 2, "c")
+}

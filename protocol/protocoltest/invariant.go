@@ -1,0 +1,161 @@
+package protocoltest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// Check holds what must be true of every simulation, whoever misbehaves and
+// whatever the network, the clock and the crashes do, at any moment:
+//
+//   - all honest parties that have used a seed and finish hold the same one;
+//   - nobody else can derive it: no honest party opens, or seals to a stranger, the
+//     attempt that it uses;
+//   - no honest party is blamed by proof, nor by the aggregator's word unless its
+//     messages were kept from the aggregator;
+//   - each party has one release on the board at most, and it is the stored one;
+//   - each ledger is debited once by whoever made a release, else never;
+//   - a study that stopped says why, and names every culprit.
+//
+// Contradictions that show while it runs are breaches, which end Run.
+func (s *Simulation) Check() error {
+	return errors.Join(s.broken, s.oneSeed(), s.secrecy(), s.blame(), s.oneRelease(), s.causes())
+}
+
+func (s *Simulation) oneSeed() error {
+	var first *Party
+	for _, p := range s.Parties {
+		if !p.honest() || p.Status().State != session.Done {
+			continue
+		}
+		if first == nil {
+			first = p
+		}
+		if p.Seed != first.Seed || p.T2 != first.T2 || p.T2 == (protocol.Digest{}) {
+			return fmt.Errorf("%s and %s finished under different seeds, or none", first.Name, p.Name)
+		}
+	}
+	return nil
+}
+
+func (s *Simulation) secrecy() error {
+	for _, p := range s.Parties {
+		if !p.honest() || p.Seed == [32]byte{} {
+			continue
+		}
+		for _, a := range s.faces() {
+			for _, e := range a.Stored {
+				if bytes.Contains(e.Payload(), p.Seed[:]) {
+					return fmt.Errorf("the %s of %s shows the seed", e.Kind(), s.name(e.Sender()))
+				}
+			}
+		}
+		for _, e := range p.Store.Own {
+			if e.Kind() == protocol.KindComplaint && e.Attempt() == p.attempt {
+				return fmt.Errorf("%s opened attempt %d, and uses its seed", p.Name, e.Attempt())
+			}
+			if e.Kind() == protocol.KindAbandon && e.Attempt() == p.attempt {
+				return fmt.Errorf("%s abandoned attempt %d, and uses its seed", p.Name, e.Attempt())
+			}
+		}
+	}
+	return nil
+}
+
+// faces are the boards that the aggregator shows.
+func (s *Simulation) faces() []*Aggregator {
+	if s.Twin != nil {
+		return []*Aggregator{s.Aggregator, s.Twin}
+	}
+	return []*Aggregator{s.Aggregator}
+}
+
+// Blame lists the faults on the aggregator's board, and on its other one.
+func (s *Simulation) Blame() (out []session.Removal) {
+	for _, a := range s.faces() {
+		if a.machine != nil {
+			out = append(out, a.machine.Blame()...)
+		}
+	}
+	return out
+}
+
+func (s *Simulation) blame() error {
+	for _, r := range s.Blame() {
+		p := s.party(r.Member)
+		if p == nil || !p.honest() {
+			continue
+		}
+		if r.Proved {
+			return fmt.Errorf("honest %s is convicted: %v", p.Name, reason(r.Err))
+		}
+		if !p.Excused && s.Twin == nil && !s.Censored[p.Name] {
+			return fmt.Errorf("honest %s is accused: %v", p.Name, reason(r.Err))
+		}
+	}
+	return nil
+}
+
+func (s *Simulation) party(id protocol.PeerID) *Party {
+	for _, p := range s.Parties {
+		if p.Signer.ID() == id {
+			return p
+		}
+	}
+	return nil
+}
+
+func (s *Simulation) oneRelease() error {
+	for _, p := range s.Parties {
+		for _, a := range s.faces() {
+			posted := 0
+			for _, e := range a.Stored {
+				if e.Kind() != protocol.KindRelease || e.Sender() != p.Signer.ID() {
+					continue
+				}
+				posted++
+				if p.honest() && (p.Store.Release == nil || e.ID() != p.Store.Release.ID()) {
+					return fmt.Errorf("a release of %s is on the board that is not the stored one", p.Name)
+				}
+			}
+			if posted > 1 {
+				return fmt.Errorf("%d releases of %s are on the board", posted, p.Name)
+			}
+		}
+		if p.honest() && (p.Debits > 1 || p.Store.Release != nil && p.Debits != 1) {
+			return fmt.Errorf("%s spent its budget %d times", p.Name, p.Debits)
+		}
+	}
+	return nil
+}
+
+// causes: a stop that follows on faults names those who committed them; one that
+// follows on absence names the absent.
+func (s *Simulation) causes() error {
+	for _, a := range s.faces() {
+		for _, e := range a.Stored {
+			if e.Kind() != protocol.KindStop {
+				continue
+			}
+			stop, err := wire.DecodeStop(e.Payload())
+			if err != nil || stop.Reason == "" || stop.At < Start {
+				return fmt.Errorf("the study stopped for no reason: %q, %v", stop.Reason, err)
+			}
+			if !strings.Contains(stop.Reason, "ended: ") {
+				continue
+			}
+			removals := a.machine.Blame()
+			last := removals[len(removals)-1]
+			if !strings.Contains(stop.Reason, s.name(last.Member)+": ") {
+				return fmt.Errorf("the study stopped by the fault of %s, and says: %s", s.name(last.Member), stop.Reason)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package protocoltest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+)
+
+// Report is what one random schedule was, and came to.
+type Report struct {
+	Seed     uint64
+	Terms    Terms
+	Roles    []string // of its adversaries
+	Ends     session.State
+	Attempts int // rosters that were fixed
+	Proved   int // faults on the board
+	Claimed  int
+	Refused  int // messages of adversaries that the aggregator refused
+	Crashes  int // of honest nodes
+	Actions  int
+	Seen     []Sighting
+}
+
+// Random plays the study that a seed describes to its end: who takes part, who
+// misbehaves how, what the network loses, where nodes die, in which order things
+// happen. It returns an error with the whole trace when an invariant is broken, or
+// when the study does not get on although it must: whenever the honest parties that
+// are there are a quorum, and adversaries cannot use up all attempts.
+func Random(seed uint64) (Report, error) {
+	draw := rand.New(rand.NewPCG(seed, 0x5ced))
+	r := Report{Seed: seed, Terms: randomTerms(draw)}
+	st, err := NewStudy(r.Terms)
+	if err != nil {
+		return r, err
+	}
+	death := []float64{0, 0, 0.04, 0.1}[draw.IntN(4)]
+	die := rand.New(rand.NewPCG(seed, 1))
+	s, err := New(Options{
+		Study: st, Seed: seed, Loss: []float64{0, 0.25, 0.5}[draw.IntN(3)],
+		Crash: func(int) bool { return die.Float64() < death },
+	})
+	if err != nil {
+		return r, err
+	}
+	faulty := r.cast(s, draw)
+	late := s.latecomer(draw)
+	there := len(s.Parties) - faulty
+	if late != nil {
+		there--
+	}
+	must := there >= st.Quorum && faulty < st.Attempts
+	err = s.Play(late)
+	if err == nil {
+		err = s.Check()
+	}
+	if err == nil && must {
+		err = s.progress()
+	}
+	if err == nil && death == 0 && s.Loss == 0 {
+		err = s.convicted()
+	}
+	r.Ends = s.Aggregator.Status().State
+	r.Refused, r.Crashes, r.Actions, r.Seen = s.Refused, s.Crashes, s.Actions, s.Seen
+	for _, e := range s.Aggregator.Stored {
+		if e.Kind() == protocol.KindRoster {
+			r.Attempts++
+		}
+	}
+	for _, b := range s.Blame() {
+		if b.Proved {
+			r.Proved++
+		} else {
+			r.Claimed++
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("schedule %d of %+v with %s: %w\n%s", seed, r.Terms, strings.Join(r.Roles, ", "), err, s.Trace())
+	}
+	return r, err
+}
+
+func randomTerms(draw *rand.Rand) Terms {
+	n := 2 + draw.IntN(4)
+	least := max(2, n/2+1)
+	return Terms{Parties: n, Quorum: least + draw.IntN(n-least+1), Attempts: 1 + draw.IntN(4), Late: draw.IntN(3) == 0}
+}
+
+// cast gives out the roles: most often as many as the study can bear, sometimes one
+// more. It returns how many parties are not honest, or not there.
+func (r *Report) cast(s *Simulation, draw *rand.Rand) int {
+	most := len(s.Parties) - s.Study.Quorum
+	if draw.IntN(5) == 0 {
+		most = min(most+1, len(s.Parties)-1)
+	}
+	count := draw.IntN(most + 1)
+	for _, i := range draw.Perm(len(s.Parties))[:count] {
+		roles := Roles(draw)
+		p := s.Parties[i]
+		if k := draw.IntN(len(roles) + 1); k < len(roles) {
+			p.Role = roles[k]
+			r.Roles = append(r.Roles, p.Name+": "+p.Role.Name)
+			continue
+		}
+		s.Censored = map[string]bool{p.Name: true} // honest, and never heard
+		r.Roles = append(r.Roles, p.Name+": censored")
+	}
+	for _, p := range s.Parties {
+		ask := draw.IntN(4) == 0
+		p.Welcome = func(protocol.PeerID) bool { return !ask }
+	}
+	return count
+}
+
+// latecomer picks an honest party that decides when the roster stands, in some of
+// the studies that take late parties.
+func (s *Simulation) latecomer(draw *rand.Rand) *Party {
+	if s.Study.LateUntil == 0 || draw.IntN(4) == 0 {
+		return nil
+	}
+	for _, p := range s.Parties {
+		if p.honest() && !s.Censored[p.Name] {
+			p.Excused = true
+			return p
+		}
+	}
+	return nil
+}
+
+// Play lets every steward approve, one of them late where it is not nil, and takes
+// the clock through all dates of the study.
+func (s *Simulation) Play(late *Party) error {
+	for _, p := range s.Parties {
+		if p == late {
+			continue
+		}
+		if err := p.Approve(); err != nil {
+			return err
+		}
+	}
+	for _, date := range s.dates() {
+		if err := s.Run(); err != nil {
+			return err
+		}
+		if err := s.Check(); err != nil {
+			return err
+		}
+		if late != nil && late.Store.Decision == "" && s.Now >= Expires {
+			if err := late.Approve(); err != nil {
+				return err
+			}
+			if err := s.Run(); err != nil {
+				return err
+			}
+		}
+		if err := s.Advance(date); err != nil {
+			return err
+		}
+		if late != nil && late.Store.Decision == "" && s.Now >= Expires && s.Seed%2 == 0 {
+			if err := late.Approve(); err != nil { // before it knows that the roster stands
+				return err
+			}
+		}
+	}
+	return s.Run()
+}
+
+// dates are the moments at which something can happen by the clock alone.
+func (s *Simulation) dates() []protocol.Instant {
+	out := []protocol.Instant{Expires, Deadline, s.Study.Closes()}
+	for a := range s.Study.Attempts {
+		out = append(out, s.Study.AgreeBy(uint32(a+1)))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// progress: the study has its result, and every honest party that was heard of is
+// done, with its release in the last result.
+func (s *Simulation) progress() error {
+	if got := s.Aggregator.Status(); got.State != session.Closed {
+		return fmt.Errorf("no progress: the aggregator is %s (%v)", got.State, got.Failure)
+	}
+	for _, p := range s.Parties {
+		if !p.honest() || s.Censored[p.Name] || p.Excused {
+			continue
+		}
+		if got := p.Status(); got.State != session.Done || p.Over != nil {
+			return fmt.Errorf("no progress: %s is %s (%v, %v)", p.Name, got.State, got.Failure, p.Over)
+		}
+	}
+	return nil
+}
+
+// convicted: whoever misbehaved in a way that can be shown, in the only role that
+// was played, is on the board with it.
+func (s *Simulation) convicted() error {
+	var actor *Party
+	for _, p := range s.Parties {
+		if p.Role != nil {
+			if actor != nil {
+				return nil // one's fault may end the attempt before the other's is seen
+			}
+			actor = p
+		}
+		if p.Excused {
+			return nil // who comes late is no member: there may be too few for another attempt
+		}
+	}
+	if actor == nil || !actor.Role.Did() || len(s.Censored) > 0 {
+		return nil
+	}
+	found := slices.ContainsFunc(s.Blame(), func(r session.Removal) bool {
+		return r.Member == actor.Signer.ID() && r.Proved == (actor.Role.Blame == "proved")
+	})
+	members := len(s.Parties)-1 >= s.Study.Quorum && s.Study.Attempts > 1 // else a silent one is only missed at the end
+	if actor.Role.Blame == "perhaps" {
+		return nil
+	}
+	if actor.Role.Blame == "" == found && (actor.Role.Blame != "claimed" || members) {
+		return fmt.Errorf("%s (%s) should be %q on the board: %v", actor.Name, actor.Role.Name, actor.Role.Blame, s.Blame())
+	}
+	return nil
+}

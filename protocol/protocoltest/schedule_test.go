@@ -1,0 +1,58 @@
+package protocoltest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+)
+
+// Random schedules with random adversaries: every invariant holds in each of them.
+func TestRandomSchedules(t *testing.T) {
+	schedules := uint64(300)
+	if os.Getenv("COSKETCH_FULL") == "1" {
+		schedules = 10_000
+	}
+	const workers = 2
+	for w := range uint64(workers) {
+		t.Run(fmt.Sprintf("from %d", w), func(t *testing.T) {
+			t.Parallel()
+			for seed := w; seed < schedules; seed += workers {
+				if _, err := Random(seed); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// What the schedules were and came to; every role is played, and every end is met.
+func TestCounts(t *testing.T) {
+	var s Summary
+	for seed := range uint64(150) {
+		r, err := Random(1_000_000 + seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Add(r)
+	}
+	t.Log("\n" + s.String())
+	if s.Proved < 10 || s.Claimed < 2 || s.Again < 10 || s.Late < 10 || s.Refused < 10 || s.Crashes < 100 || len(s.Ends) != 2 {
+		t.Errorf("the schedules are too tame:\n%s", &s)
+	}
+	if all := len(Roles(rand.New(rand.NewPCG(1, 1)))); len(s.Played) < all*3/4 {
+		t.Errorf("%d of %d roles were played", len(s.Played), all)
+	}
+}
+
+// Each role is told in a paragraph, under a name of its own.
+func TestRolesAreTold(t *testing.T) {
+	names := map[string]bool{}
+	for _, r := range Roles(rand.New(rand.NewPCG(1, 1))) {
+		if names[r.Name] || len(r.Story) < 60 || !strings.HasSuffix(r.Story, ".") {
+			t.Errorf("%q: %q", r.Name, r.Story)
+		}
+		names[r.Name] = true
+	}
+}

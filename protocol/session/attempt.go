@@ -1,0 +1,231 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed/agree"
+)
+
+// attempt is one try at agreeing on a seed, as the board has it.
+type attempt struct {
+	study   *study.Study
+	number  uint32 // from 1 on
+	roster  protocol.Digest
+	members []study.Party // by raw public key
+
+	commits   map[protocol.PeerID]agree.Posted[agree.Commit]
+	shares    map[protocol.PeerID]agree.Posted[agree.Share]
+	confirms  map[protocol.PeerID]protocol.Confirm
+	proofs    map[protocol.PeerID]protocol.Verified // the envelopes of confirms
+	certified bool                                  // all confirmations are in, and no complaint showed one to be wrong
+	releases  map[protocol.PeerID]Header
+
+	removals  []Removal // why it is over, in the board's order; empty while it is not
+	abandoned map[protocol.PeerID]bool
+}
+
+// Removal says why a member of an attempt is not in the next one.
+type Removal struct {
+	Member protocol.PeerID
+	By     protocol.Digest // id of the envelope that justifies it
+	Proved bool            // everybody can check it; else it is the aggregator's word
+	Err    error           // what the member did: ErrWithdrew, or a *protocol.Fault that names it
+}
+
+// ErrWithdrew is the cause of a removal that is nobody's fault.
+var ErrWithdrew = errors.New("it withdrew")
+
+func newAttempt(s *study.Study, number uint32, roster protocol.Digest, members []study.Party) *attempt {
+	return &attempt{
+		study: s, number: number, roster: roster, members: members,
+		commits:   map[protocol.PeerID]agree.Posted[agree.Commit]{},
+		shares:    map[protocol.PeerID]agree.Posted[agree.Share]{},
+		confirms:  map[protocol.PeerID]protocol.Confirm{},
+		proofs:    map[protocol.PeerID]protocol.Verified{},
+		releases:  map[protocol.PeerID]Header{},
+		abandoned: map[protocol.PeerID]bool{},
+	}
+}
+
+// member reports whether the attempt's roster has this peer.
+func (a *attempt) member(id protocol.PeerID) bool { return a.index(id) >= 0 }
+
+func (a *attempt) index(id protocol.PeerID) int {
+	return slices.IndexFunc(a.members, func(m study.Party) bool { return m.ID == id })
+}
+
+// over reports whether the attempt has ended without a seed.
+func (a *attempt) over() bool { return len(a.removals) > 0 && !a.certified }
+
+// removal is why a member is not in the next attempt, or nil.
+func (a *attempt) removal(id protocol.PeerID) *Removal {
+	for i := range a.removals {
+		if a.removals[i].Member == id {
+			return &a.removals[i]
+		}
+	}
+	return nil
+}
+
+// survivors are the members of which nothing on the board says that they go.
+func (a *attempt) survivors() []study.Party {
+	return slices.DeleteFunc(slices.Clone(a.members), func(m study.Party) bool { return a.removal(m.ID) != nil })
+}
+
+// proved reports whether some fault of this attempt is proved.
+func (a *attempt) proved() bool {
+	return slices.ContainsFunc(a.removals, func(r Removal) bool { return r.Proved })
+}
+
+// doubtful reports an attempt that somebody may have seen to its end, on another
+// board than this one: every share was in, and the only word that it ended
+// otherwise is the aggregator's. Who confirmed it goes on only when every member
+// of the next roster has abandoned it.
+func (a *attempt) doubtful() bool {
+	return a.over() && !a.proved() && a.complete(protocol.KindShare)
+}
+
+// awaited lists who of a roster has not abandoned this attempt.
+func (a *attempt) awaited(roster []study.Party) []protocol.PeerID {
+	var out []protocol.PeerID
+	for _, m := range roster {
+		if !a.abandoned[m.ID] {
+			out = append(out, m.ID)
+		}
+	}
+	return out
+}
+
+// group is the roster as package agree knows it.
+func (a *attempt) group() agree.Group {
+	g := agree.Group{Study: a.study.ID, Attempt: a.number, Roster: a.roster}
+	for _, m := range a.members {
+		g.Members = append(g.Members, m.ID)
+	}
+	return g
+}
+
+// has reports whether a member has posted a message of the agreement.
+func (a *attempt) has(id protocol.PeerID, kind protocol.Kind) (ok bool) {
+	switch kind {
+	case protocol.KindCommit:
+		_, ok = a.commits[id]
+	case protocol.KindShare:
+		_, ok = a.shares[id]
+	case protocol.KindConfirm:
+		_, ok = a.confirms[id]
+	}
+	return ok
+}
+
+// lacking returns the members that have not posted a message of the agreement.
+func (a *attempt) lacking(kind protocol.Kind) []protocol.PeerID {
+	var out []protocol.PeerID
+	for _, m := range a.members {
+		if !a.has(m.ID, kind) {
+			out = append(out, m.ID)
+		}
+	}
+	return out
+}
+
+// complete reports whether every member has posted a message of the agreement.
+func (a *attempt) complete(kind protocol.Kind) bool { return len(a.lacking(kind)) == 0 }
+
+// rounds are the messages of the agreement in their order.
+var rounds = [...]protocol.Kind{protocol.KindCommit, protocol.KindShare, protocol.KindConfirm}
+
+// round is the message that the attempt waits for.
+func (a *attempt) round() protocol.Kind {
+	for _, kind := range rounds {
+		if !a.complete(kind) {
+			return kind
+		}
+	}
+	return protocol.KindConfirm
+}
+
+// t1 is the transcript of all commits, which must be in.
+func (a *attempt) t1() protocol.Digest {
+	var commits [][32]byte
+	for _, c := range inOrder(a.members, a.commits) {
+		commits = append(commits, c.ID)
+	}
+	return a.group().T1(commits)
+}
+
+// transcripts recomputes T1 and T2; all shares must be in.
+func (a *attempt) transcripts() (t1, t2 protocol.Digest) {
+	var shares [][32]byte
+	for _, s := range inOrder(a.members, a.shares) {
+		shares = append(shares, s.ID)
+	}
+	t1 = a.t1()
+	return t1, agree.T2(t1, shares)
+}
+
+// t2 is the transcript that releases name.
+func (a *attempt) t2() protocol.Digest {
+	_, t2 := a.transcripts()
+	return t2
+}
+
+// record is the attempt as package agree examines it.
+func (a *attempt) record() agree.Record {
+	r := agree.Record{Group: a.group(), Commits: inOrder(a.members, a.commits), Shares: inOrder(a.members, a.shares)}
+	for _, m := range a.members {
+		var c *agree.Confirm
+		if posted, ok := a.confirms[m.ID]; ok {
+			c = &posted.Confirm
+		}
+		r.Confirms = append(r.Confirms, c)
+	}
+	return r
+}
+
+// inOrder lists what members posted, in roster order.
+func inOrder[M any](members []study.Party, from map[protocol.PeerID]M) []M {
+	out := make([]M, 0, len(members))
+	for _, m := range members {
+		if posted, ok := from[m.ID]; ok {
+			out = append(out, posted)
+		}
+	}
+	return out
+}
+
+// turn returns the attempt that a member's message of the agreement belongs to, if
+// it is the member's turn to post one.
+func (v *view) turn(e protocol.Verified) (*attempt, error) {
+	a, seeded := v.current(), v.certified()
+	switch {
+	case a == nil || e.Attempt() > a.number:
+		return nil, fmt.Errorf("%w: there is no roster of attempt %d yet", ErrPremature, e.Attempt())
+	case e.Attempt() < a.number || a.over():
+		return nil, fmt.Errorf("%w: attempt %d is over", ErrPremature, e.Attempt())
+	case !a.member(e.Sender()):
+		return nil, errNotMember
+	case seeded != nil && seeded != a:
+		return nil, fmt.Errorf("%w: attempt %d gave the seed", ErrPremature, seeded.number)
+	}
+	return a, nil
+}
+
+var errNotMember = errors.New("its sender is not on the roster")
+
+// unfit is a message that its attempt cannot take. Its sender has signed it and
+// will sign no other: it has no further part in the attempt.
+type unfit struct {
+	cause protocol.Cause // CauseInvalid, or CauseDiffers
+	err   error
+}
+
+func (u *unfit) Error() string { return u.err.Error() }
+func (u *unfit) Unwrap() error { return u.err }
+
+func invalid(err error) error { return &unfit{protocol.CauseInvalid, err} }
+func differs(err error) error { return &unfit{protocol.CauseDiffers, err} }

@@ -1,0 +1,203 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed/agree"
+)
+
+// What ends an attempt without a seed, and what follows:
+//
+//   - a complaint, by which a member shows that what it was sent is wrong;
+//   - a fault, by which the aggregator shows two contradicting messages or an
+//     impossible one, or claims that something did not arrive or does not fit;
+//   - a withdrawal, before the member committed.
+//
+// Then members abandon an attempt that somebody might have seen to its end, and
+// whoever did answers the next roster with the certificate.
+
+// complain: a member opens its side of the attempt. Everybody recomputes it; whom
+// that convicts is out of the next attempt, and it may be the complainant.
+func (v *view) complain(e protocol.Verified) error {
+	a, err := v.turn(e)
+	if err != nil {
+		return err
+	}
+	if !a.complete(protocol.KindShare) {
+		return fmt.Errorf("%w: shares are missing", ErrPremature)
+	}
+	opening, err := wire.DecodeComplaint(e.Payload())
+	if err != nil {
+		return err
+	}
+	faults, err := a.record().Examine(a.index(e.Sender()), opening)
+	if err != nil {
+		return err
+	}
+	if a.certified && !errors.Is(faults[0].Err, agree.ErrConfirmTag) {
+		// Whoever confirmed holds the seed and is not stopped by words about how it came.
+		return fmt.Errorf("the certificate stands: %w", faults[0].Err)
+	}
+	a.certified = false
+	for _, f := range faults {
+		kind := protocol.KindShare
+		switch culprit := a.members[f.Member].ID; {
+		case errors.Is(f.Err, agree.ErrConfirmTag):
+			kind = protocol.KindConfirm
+		case culprit == e.Sender():
+			kind = protocol.KindComplaint
+		}
+		a.remove(a.members[f.Member].ID, kind, e.ID(), true, f.Err)
+	}
+	return nil
+}
+
+// remove strikes a member by a fault.
+func (a *attempt) remove(culprit protocol.PeerID, kind protocol.Kind, by protocol.Digest, proved bool, err error) {
+	a.removals = append(a.removals, Removal{
+		Member: culprit, By: by, Proved: proved,
+		Err: &protocol.Fault{Culprit: culprit, Kind: kind, Attempt: a.number, Err: err},
+	})
+}
+
+// ErrNotReceived is a claim: it blames nobody, as the message may be lost, or kept back.
+var ErrNotReceived = errors.New("not received by the aggregator")
+
+// accuse: the aggregator's dated statement that an attempt is over. Every
+// accusation is judged here; one that does not hold is the aggregator's own fault.
+func (v *view) accuse(e protocol.Verified) error {
+	x, err := wire.DecodeAccusations(e.Payload())
+	if err != nil {
+		return err
+	}
+	a := v.current()
+	if a == nil || e.Attempt() != a.number || len(a.removals) > 0 || v.certified() != nil {
+		return fmt.Errorf("%w: attempt %d is not under way", ErrPremature, e.Attempt())
+	}
+	var found []error
+	for _, one := range x.Against {
+		err, holds := v.judge(a, one, x.At)
+		if holds != nil {
+			return fmt.Errorf("accusation of %s: %w", one.Culprit, holds)
+		}
+		found = append(found, err)
+	}
+	for i, one := range x.Against {
+		a.remove(one.Culprit, one.Kind, e.ID(), one.Cause.Proved(), found[i])
+	}
+	return nil
+}
+
+// judge looks at the evidence for one accusation, and returns what the culprit did,
+// or why the accusation does not hold.
+func (v *view) judge(a *attempt, one protocol.Accusation, at protocol.Instant) (did, holds error) {
+	if !a.member(one.Culprit) {
+		return nil, errNotMember
+	}
+	if one.Cause == protocol.CauseMissing {
+		switch {
+		case one.Kind != a.round():
+			return nil, fmt.Errorf("the attempt waits for %s messages, not for %s", a.round(), one.Kind)
+		case a.has(one.Culprit, one.Kind):
+			return nil, fmt.Errorf("its %s is on the board", one.Kind)
+		case at < a.study.AgreeBy(a.number):
+			return nil, fmt.Errorf("dated %s, and the attempt has until %s", at, a.study.AgreeBy(a.number))
+		}
+		return ErrNotReceived, nil
+	}
+	var shown []protocol.Verified
+	for _, plain := range one.Evidence {
+		e, err := protocol.Verify(plain)
+		if err != nil {
+			return nil, fmt.Errorf("evidence: %w", err)
+		}
+		if e.Study() != v.study.ID || e.Sender() != one.Culprit || e.Kind() != one.Kind || e.Attempt() != a.number {
+			return nil, fmt.Errorf("evidence is %s", e)
+		}
+		shown = append(shown, e)
+	}
+	if one.Cause == protocol.CauseConflict {
+		if shown[0].ID() == shown[1].ID() {
+			return nil, errors.New("evidence shows one message twice")
+		}
+		return ErrConflict, nil
+	}
+	var u *unfit
+	if err := v.fits(a, shown[0]); !errors.As(err, &u) || u.cause != one.Cause {
+		return nil, fmt.Errorf("evidence does not show it: %v", err)
+	}
+	return u.err, nil
+}
+
+// fits says what is wrong with a member's message of an attempt; an *unfit ends the
+// member's part in it.
+func (v *view) fits(a *attempt, e protocol.Verified) error {
+	switch e.Kind() {
+	case protocol.KindCommit:
+		_, err := v.readCommit(a, e)
+		return err
+	case protocol.KindShare:
+		_, err := v.readShare(a, e)
+		return err
+	case protocol.KindConfirm:
+		c, err := v.readConfirm(a, e)
+		if err == nil && (c.Count > v.count() || v.chains[c.Count] != c.Chain) {
+			err = differs(ErrBoards)
+		}
+		return err
+	}
+	return fmt.Errorf("%s is no message of the agreement", e.Kind())
+}
+
+// abandon: a member says that it does not hold the seed of an attempt and never will.
+func (v *view) abandon(e protocol.Verified) error {
+	if err := wire.DecodeAbandon(e.Payload()); err != nil {
+		return err
+	}
+	a := v.at(e.Attempt())
+	switch {
+	case a == nil || !a.doubtful() || v.certified() != nil:
+		return fmt.Errorf("%w: there is nothing to abandon in attempt %d", ErrPremature, e.Attempt())
+	case !a.member(e.Sender()):
+		return errNotMember
+	}
+	a.abandoned[e.Sender()] = true
+	return nil
+}
+
+// certificate: a seeded member shows that an earlier attempt did come to its end.
+func (v *view) certificate(e protocol.Verified) error {
+	c, err := wire.DecodeCertificate(e.Payload())
+	if err != nil {
+		return err
+	}
+	a := v.at(e.Attempt())
+	switch {
+	case a == nil || !a.over() || v.certified() != nil:
+		return fmt.Errorf("%w: nobody doubts attempt %d", ErrPremature, e.Attempt())
+	case !a.member(e.Sender()):
+		return errNotMember
+	case len(a.abandoned) > 0:
+		return fmt.Errorf("%w: attempt %d was abandoned", ErrPremature, e.Attempt())
+	case len(c.Confirms) != len(a.members):
+		return fmt.Errorf("%d confirmations of %d members", len(c.Confirms), len(a.members))
+	}
+	confirms := map[protocol.PeerID]protocol.Confirm{}
+	for i, m := range a.members {
+		one, err := protocol.Verify(c.Confirms[i])
+		if err != nil {
+			return err
+		}
+		if one.Study() != v.study.ID || one.Sender() != m.ID || one.Kind() != protocol.KindConfirm || one.Attempt() != a.number {
+			return fmt.Errorf("%s is not the confirmation of %s", one, m.ID)
+		}
+		if confirms[m.ID], err = v.readConfirm(a, one); err != nil {
+			return err
+		}
+	}
+	a.confirms, a.certified = confirms, true
+	return nil
+}

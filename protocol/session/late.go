@@ -1,0 +1,153 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed/agree"
+)
+
+// Late parties: whom the study lists and no roster has asks for the seed (join), a
+// seeded member seals it (welcome), and the newcomer proves that it holds the same
+// seed as all the others (joined). Whoever was struck from a roster stays out.
+
+// newcomer is a late party, as the board has it.
+type newcomer struct {
+	id       protocol.Digest // of its join
+	join     protocol.Join
+	welcomes []invitation // in the board's order
+	in       bool         // it has joined
+}
+
+// invitation is one welcome.
+type invitation struct {
+	from   protocol.PeerID
+	sealed []byte
+}
+
+// lateTurn returns the attempt that gave the seed, if late parties may come.
+func (v *view) lateTurn(e protocol.Verified) (*attempt, error) {
+	a := v.certified()
+	switch {
+	case v.study.LateUntil == 0:
+		return nil, errors.New("the study takes no late parties: it has no late_until")
+	case a == nil:
+		return nil, fmt.Errorf("%w: there is no certificate", ErrPremature)
+	case e.Attempt() != a.number:
+		return nil, fmt.Errorf("%w: attempt %d gave the seed, not %d", ErrPremature, a.number, e.Attempt())
+	}
+	return a, nil
+}
+
+// stranger says why a listed party cannot come late, or nil.
+func (v *view) stranger(id protocol.PeerID) error {
+	if v.withdrawn[id] {
+		return errors.New("its sender has withdrawn")
+	}
+	for _, a := range v.attempts {
+		if a.member(id) && a.removal(id) != nil {
+			return errors.New("its sender was struck from the roster")
+		}
+	}
+	return nil
+}
+
+// absent lists the parties that may still come late.
+func (v *view) absent() []protocol.PeerID {
+	var out []protocol.PeerID
+	for _, p := range v.study.Parties {
+		if !v.contributor(p.ID) && v.stranger(p.ID) == nil {
+			out = append(out, p.ID)
+		}
+	}
+	return out
+}
+
+func (v *view) join(e protocol.Verified) error {
+	a, err := v.lateTurn(e)
+	if err != nil {
+		return err
+	}
+	if a.member(e.Sender()) {
+		return errors.New("its sender is on the roster already")
+	}
+	if err := v.stranger(e.Sender()); err != nil {
+		return err
+	}
+	j, err := wire.DecodeJoin(e.Payload())
+	if err != nil {
+		return err
+	}
+	if j.Meaning != v.study.Meaning {
+		return ErrMeaning
+	}
+	if err := (agree.Commit{EphemeralKey: j.EphemeralKey}).Check(); err != nil {
+		return err
+	}
+	v.late[e.Sender()] = &newcomer{id: e.ID(), join: j}
+	return nil
+}
+
+func (v *view) welcome(e protocol.Verified) error {
+	a, err := v.lateTurn(e)
+	if err != nil {
+		return err
+	}
+	if !a.member(e.Sender()) {
+		return errNotMember
+	}
+	w, err := wire.DecodeWelcome(e.Payload())
+	if err != nil {
+		return err
+	}
+	if len(w.Sealed) != agree.WelcomeSize {
+		return fmt.Errorf("welcome of %d bytes, want %d", len(w.Sealed), agree.WelcomeSize)
+	}
+	for _, n := range v.late {
+		if n.id == w.Join {
+			n.welcomes = append(n.welcomes, invitation{e.Sender(), w.Sealed})
+			return nil
+		}
+	}
+	return errors.New("it answers a join that is not on the board")
+}
+
+// joined: the same proof as a member's confirmation. Anybody can check transcripts
+// and board; members check the proof.
+func (v *view) joined(e protocol.Verified) error {
+	a, err := v.lateTurn(e)
+	if err != nil {
+		return err
+	}
+	n := v.late[e.Sender()]
+	if n == nil || len(n.welcomes) == 0 {
+		return fmt.Errorf("%w: nobody has welcomed its sender", ErrPremature)
+	}
+	c, err := wire.DecodeConfirm(e.Payload())
+	if err != nil {
+		return err
+	}
+	if t1, t2 := a.transcripts(); c.T1 != t1 || c.T2 != t2 {
+		return agree.ErrTranscript
+	}
+	if c.Count > v.count() || v.chains[c.Count] != c.Chain {
+		return ErrBoards
+	}
+	n.in = true
+	return nil
+}
+
+// takeClose: no further result will come.
+func (v *view) takeClose(e protocol.Verified) error {
+	c, err := wire.DecodeClose(e.Payload())
+	if err != nil {
+		return err
+	}
+	if len(v.results) == 0 {
+		return fmt.Errorf("%w: there is no result", ErrPremature)
+	}
+	v.closed = &c
+	return nil
+}

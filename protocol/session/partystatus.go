@@ -1,0 +1,205 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// ended reports whether the party has nothing left to do.
+func (p *Party) ended() bool { return p.everSigned(protocol.KindWithdraw) || p.finished() }
+
+// finished reports whether the last result that can come is stored.
+func (p *Party) finished() bool {
+	r := p.view.result()
+	return r != nil && r.Document.Hash == p.document && p.view.ended()
+}
+
+// Status says where the study stands for this party.
+func (p *Party) Status() Status {
+	s := p.status()
+	s.Faults = p.view.story()
+	return s
+}
+
+func (p *Party) status() Status {
+	switch {
+	case p.everSigned(protocol.KindWithdraw):
+		return Status{State: Withdrawn}
+	case p.finished():
+		return Status{State: Done}
+	case p.failure != nil:
+		return Status{State: Failed, Failure: p.failure}
+	case p.seededIn != 0:
+		return p.seededStatus()
+	case p.isLate() && p.consented:
+		return p.lateStatus()
+	case p.consented:
+		return p.agreementStatus()
+	}
+	until := p.study.Expires
+	if p.view.current() != nil || p.now >= until {
+		until = max(until, p.study.LateUntil)
+	}
+	return Status{State: Invited, WaitFor: "this party's approval", From: p.self(), Until: until}
+}
+
+func (p *Party) self() []protocol.PeerID       { return []protocol.PeerID{p.signer.ID()} }
+func (p *Party) aggregator() []protocol.PeerID { return []protocol.PeerID{p.study.Aggregator.ID} }
+
+// agreementStatus: from the approval to the confirmation, in the newest attempt.
+func (p *Party) agreementStatus() Status {
+	a := p.view.current()
+	if a == nil {
+		from, until := p.view.undecided(), p.study.Expires
+		if len(from) == 0 || p.now >= until {
+			return Status{State: Approved, WaitFor: "the roster", From: p.aggregator(), Until: p.study.Deadline}
+		}
+		return Status{State: Approved, WaitFor: "approvals", From: from, Until: until}
+	}
+	until := p.patience(a)
+	if a.over() {
+		return Status{State: Approved, WaitFor: "the next roster", From: p.aggregator(), Until: until}
+	}
+	for _, round := range []struct {
+		kind protocol.Kind
+		at   State
+	}{{protocol.KindConfirm, Confirmed}, {protocol.KindShare, Shared}, {protocol.KindCommit, Committed}} {
+		if !p.signed(round.kind, a.number) {
+			continue
+		}
+		if p.signed(protocol.KindComplaint, a.number) {
+			return Status{State: round.at, WaitFor: "the end of this attempt", From: p.aggregator(), Until: until}
+		}
+		if !p.live {
+			return Status{State: round.at, WaitFor: newestBoard, From: p.aggregator(), Until: until}
+		}
+		return Status{State: round.at, WaitFor: fmt.Sprintf("%s messages", round.kind), From: a.lacking(round.kind), Until: until}
+	}
+	if !p.live {
+		return Status{State: Approved, WaitFor: newestBoard, From: p.aggregator(), Until: until}
+	}
+	return Status{State: Approved, WaitFor: "abandon messages", From: p.abandonmentsMissing(a), Until: until}
+}
+
+// newestBoard is what a party waits for that knows the board from its store alone.
+const newestBoard = "the newest board"
+
+// patience is how long an attempt's messages are waited for: until its end, and
+// where nothing can follow on it until the study's.
+func (p *Party) patience(a *attempt) protocol.Instant {
+	if until := p.study.AgreeBy(a.number); p.now < until {
+		return until
+	}
+	return p.study.Deadline
+}
+
+// seededStatus: from the certificate on.
+func (p *Party) seededStatus() Status {
+	until, result := p.study.Closes(), p.view.result()
+	switch {
+	case !p.released:
+		return Status{State: Seeded, WaitFor: "making the sketch", From: p.self(), Until: until}
+	case !p.uploaded && (result == nil || result.Document.Hash != p.document):
+		return Status{State: Sketched, WaitFor: "sending the release", From: p.self(), Until: until}
+	case result != nil && result.Document.Hash != p.document:
+		return Status{State: Released, WaitFor: "fetching the result", From: p.self(), Until: until}
+	case result != nil && len(p.unwelcomed()) > 0:
+		return Status{State: Released, WaitFor: "a welcome by this party's site file", From: p.self(), Until: until}
+	case result != nil && len(p.view.absent()) > 0:
+		return Status{State: Released, WaitFor: "late parties", From: p.view.absent(), Until: until}
+	case result != nil:
+		return Status{State: Released, WaitFor: "the close", From: p.aggregator(), Until: until}
+	}
+	return Status{State: Released, WaitFor: "the result", From: p.aggregator(), Until: until}
+}
+
+// lateStatus: a party that can only come in as a newcomer.
+func (p *Party) lateStatus() Status {
+	s := Status{State: Approved, WaitFor: "the others' seed", From: p.aggregator(), Until: p.study.LateUntil}
+	if a := p.view.certified(); a != nil {
+		s.State, s.WaitFor, s.From = Joining, "a welcome", nil
+		for _, m := range a.members {
+			s.From = append(s.From, m.ID)
+		}
+	}
+	return s
+}
+
+// Announced reports whether others have heard of this party: its approval, its
+// withdrawal or its wish to join is on the board.
+func (p *Party) Announced() bool {
+	for _, e := range p.own {
+		switch e.Kind() {
+		case protocol.KindApprove, protocol.KindWithdraw, protocol.KindJoin:
+			if p.view.holds(e) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Count is how much of the board the machine has seen.
+func (p *Party) Count() uint64 { return p.view.count() }
+
+// Result returns the aggregator's newest result statement, once there is one on
+// the board.
+func (p *Party) Result() (protocol.Result, bool) {
+	if r := p.view.result(); r != nil {
+		return *r, true
+	}
+	return protocol.Result{}, false
+}
+
+// story says in words why each attempt ended that did.
+func (v *view) story() []string {
+	var out []string
+	for _, a := range v.attempts {
+		if a.over() {
+			out = append(out, fmt.Sprintf("attempt %d ended: %s", a.number, v.why(a)))
+		}
+	}
+	return out
+}
+
+// why names the culprits of an attempt in the study's words.
+func (v *view) why(a *attempt) string {
+	var out []string
+	for _, r := range a.removals {
+		text := r.Err.Error()
+		var f *protocol.Fault
+		switch {
+		case errors.As(r.Err, &f) && errors.Is(f.Err, ErrNotReceived):
+			text = fmt.Sprintf("its %s was %v", f.Kind, f.Err)
+		case errors.As(r.Err, &f) && r.Proved:
+			text = fmt.Sprintf("%s: %v", f.Kind, f.Err)
+		case errors.As(r.Err, &f):
+			text = fmt.Sprintf("%s: %v, on the aggregator's word", f.Kind, f.Err)
+		}
+		out = append(out, v.nameOf(r.Member)+": "+text)
+	}
+	return strings.Join(out, "; ")
+}
+
+func (v *view) nameOf(id protocol.PeerID) string {
+	if i, ok := v.study.PartyIndex(id); ok {
+		return v.study.Parties[i].Name
+	}
+	return id.String()
+}
+
+// blame lists the faults of all attempts in the board's order: removals that are
+// somebody's doing, or claimed to be.
+func (v *view) blame() (out []Removal) {
+	for _, a := range v.attempts {
+		for _, r := range a.removals {
+			if r.Err != ErrWithdrew {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,17 @@
+package study
+
+import "github.com/cosketch/cosketch/protocol"
+
+// AgreeBy is when an attempt at agreeing on the seed ends: what is missing then may
+// cost its sender the place in the next attempt. The time between the close of
+// approval and of upload is divided evenly, so that the last attempt may take until
+// the deadline. Attempts are counted from 1.
+func (s *Study) AgreeBy(attempt uint32) protocol.Instant {
+	if int64(attempt) >= int64(s.Attempts) {
+		return s.Deadline
+	}
+	return s.Expires + (s.Deadline-s.Expires)*protocol.Instant(attempt)/protocol.Instant(s.Attempts)
+}
+
+// Closes is when nothing more can enter a result.
+func (s *Study) Closes() protocol.Instant { return max(s.Deadline, s.LateUntil) }

@@ -1,0 +1,120 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/wire/wirepb"
+	"github.com/cosketch/cosketch/seed/agree"
+)
+
+// Payloads of the kinds that faults call for.
+
+// EncodeComplaint encodes a complaint: the opening of an attempt.
+func EncodeComplaint(o agree.Opening) []byte {
+	return marshal(&wirepb.Complaint{Key: o.Key, Contribution: o.Contribution[:], Blinder: o.Blinder[:]})
+}
+
+// DecodeComplaint decodes a complaint. Whether it opens anything is agree's question.
+func DecodeComplaint(b []byte) (o agree.Opening, err error) {
+	var m wirepb.Complaint
+	err = decode("complaint", b, &m, func() error {
+		o.Key = m.GetKey()
+		if o.Contribution, err = bytes32[[32]byte]("contribution", m.GetContribution()); err != nil {
+			return err
+		}
+		o.Blinder, err = bytes32[[32]byte]("blinder", m.GetBlinder())
+		return err
+	})
+	return o, err
+}
+
+// EncodeAccusations encodes the aggregator's statement that an attempt is over.
+func EncodeAccusations(a protocol.Accusations) []byte {
+	m := &wirepb.Accusations{At: int64(a.At)}
+	for _, one := range a.Against {
+		m.Against = append(m.Against, &wirepb.Accusation{
+			Culprit: one.Culprit[:], Cause: string(one.Cause), Kind: string(one.Kind), Evidence: envelopesPB(one.Evidence),
+		})
+	}
+	return marshal(m)
+}
+
+// DecodeAccusations decodes the statement and checks its form: known causes, kinds
+// of the agreement, as many pieces of evidence as the cause has, and culprits in
+// ascending order. Whether the evidence shows anything is the machines' question.
+func DecodeAccusations(b []byte) (a protocol.Accusations, err error) {
+	var m wirepb.Accusations
+	err = decode("fault", b, &m, func() error {
+		a.At = protocol.Instant(m.GetAt())
+		if n := len(m.GetAgainst()); n < 1 || n > agree.MaxMembers {
+			return fmt.Errorf("%d accusations, want 1 to %d", n, agree.MaxMembers)
+		}
+		for i, one := range m.GetAgainst() {
+			accusation, err := accusationFrom(one)
+			if err != nil {
+				return fmt.Errorf("accusation %d: %w", i, err)
+			}
+			if i > 0 && a.Against[i-1].Culprit.Compare(accusation.Culprit) >= 0 {
+				return fmt.Errorf("accusation %d: culprits are not in ascending order", i)
+			}
+			a.Against = append(a.Against, accusation)
+		}
+		return nil
+	})
+	return a, err
+}
+
+func accusationFrom(m *wirepb.Accusation) (a protocol.Accusation, err error) {
+	if a.Culprit, err = protocol.PeerIDFromKey(m.GetCulprit()); err != nil {
+		return a, fmt.Errorf("culprit: %w", err)
+	}
+	evidence := map[protocol.Cause]int{protocol.CauseConflict: 2, protocol.CauseInvalid: 1, protocol.CauseDiffers: 1, protocol.CauseMissing: 0}
+	want, known := evidence[protocol.Cause(m.GetCause())]
+	if !known {
+		return a, fmt.Errorf("unknown cause %.20q", m.GetCause())
+	}
+	if a.Cause, a.Kind = protocol.Cause(m.GetCause()), protocol.Kind(m.GetKind()); !a.Kind.Agreement() {
+		return a, fmt.Errorf("%s is no message of the agreement", a.Kind)
+	}
+	if len(m.GetEvidence()) != want {
+		return a, fmt.Errorf("%d pieces of evidence for cause %s, want %d", len(m.GetEvidence()), a.Cause, want)
+	}
+	if want > 0 {
+		a.Evidence, err = envelopes(m.GetEvidence())
+	}
+	return a, err
+}
+
+// EncodeAbandon encodes an abandonment, which carries nothing.
+func EncodeAbandon() []byte { return marshal(&wirepb.Abandon{}) }
+
+// DecodeAbandon checks an abandonment.
+func DecodeAbandon(b []byte) error {
+	return decode("abandon", b, &wirepb.Abandon{}, func() error { return nil })
+}
+
+// EncodeCertificate encodes an attempt's confirmations.
+func EncodeCertificate(c protocol.Certificate) []byte {
+	return marshal(&wirepb.Certificate{Confirms: envelopesPB(c.Confirms)})
+}
+
+// DecodeCertificate decodes them; signatures are not checked.
+func DecodeCertificate(b []byte) (c protocol.Certificate, err error) {
+	var m wirepb.Certificate
+	err = decode("certificate", b, &m, func() error {
+		if len(m.GetConfirms()) > agree.MaxMembers {
+			return fmt.Errorf("%d confirmations, at most %d", len(m.GetConfirms()), agree.MaxMembers)
+		}
+		c.Confirms, err = envelopes(m.GetConfirms())
+		return err
+	})
+	return c, err
+}
+
+func envelopesPB(in []protocol.Envelope) (out []*wirepb.Envelope) {
+	for _, e := range in {
+		out = append(out, envelopePB(e))
+	}
+	return out
+}

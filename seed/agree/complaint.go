@@ -1,0 +1,121 @@
+package agree
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/seed"
+)
+
+// Opening is what a complaint publishes: the complainant's ephemeral private key,
+// contribution and blinder of one attempt. With it everybody opens what was sealed
+// to the complainant and recomputes the attempt as the complainant saw it. The
+// attempt is dead from then on: whoever reads the opening can derive its seed.
+type Opening struct {
+	Key          []byte // MLKEM768-X25519 private key
+	Contribution [32]byte
+	Blinder      [32]byte
+}
+
+// Opening gives this member's secrets of the attempt away. The caller must be done
+// with the attempt for good.
+func (s *Secrets) Opening() (Opening, error) {
+	h := *s.hidden
+	key, err := h.ephemeral.Bytes()
+	if err != nil {
+		return Opening{}, fmt.Errorf("opening the attempt: %w", err)
+	}
+	return Opening{Key: key, Contribution: h.contribution, Blinder: h.blinder}, nil
+}
+
+// Format writes a fixed text for every verb: until a complaint is posted, its
+// opening is a secret.
+func (o Opening) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
+
+// Record is an attempt as the board has it: commits and shares of all members in
+// roster order, and the confirmations that are there, nil for those that are not.
+type Record struct {
+	Group    Group
+	Commits  []Posted[Commit]
+	Shares   []Posted[Share]
+	Confirms []*Confirm
+}
+
+// Examine judges a complaint of one member: it recomputes the attempt from the
+// opening and returns who is at fault, at least one, in roster order. That is
+//
+//   - the complainant, if the opening is not that of its commit;
+//   - else the sharers whose shares to the complainant do not open or do not match
+//     their commitments, or the complainant alone if it had confirmed: an honest
+//     member confirms only what it opened;
+//   - else the members whose confirmations are under another seed;
+//   - else the complainant, whose complaint is unfounded.
+//
+// No honest member is ever returned: its share opens with the key that was
+// committed to, its confirmation verifies, and it complains of nothing else. An
+// error says that the record is incomplete or not of one transcript, and judges
+// nobody.
+func (r Record) Examine(complainant int, o Opening) ([]Fault, error) {
+	n := len(r.Group.Members)
+	if err := r.Group.Validate(); err != nil {
+		return nil, fmt.Errorf("examining a complaint: %w", err)
+	}
+	if complainant < 0 || complainant >= n || len(r.Commits) != n || len(r.Shares) != n || len(r.Confirms) != n {
+		return nil, fmt.Errorf("examining a complaint: %d commits, %d shares and %d confirmations of %d members", len(r.Commits), len(r.Shares), len(r.Confirms), n)
+	}
+	t1 := r.Group.T1(ids(r.Commits))
+	t2 := T2(t1, ids(r.Shares))
+	for i, sh := range r.Shares {
+		if c := r.Confirms[i]; sh.Message.T1 != t1 || c != nil && (c.T1 != t1 || c.T2 != t2) {
+			return nil, fmt.Errorf("examining a complaint: member %d: %w", i, ErrTranscript)
+		}
+	}
+	own := []Fault{{Member: complainant}}
+	key, err := kem().NewPrivateKey(o.Key)
+	if err != nil || !bytes.Equal(key.PublicKey().Bytes(), r.Commits[complainant].Message.EphemeralKey) ||
+		commitment(r.Group.Study, r.Group.Attempt, r.Group.Members[complainant], o.Contribution[:], o.Blinder[:]) != r.Commits[complainant].Message.Commitment {
+		own[0].Err = ErrOpening
+		return own, nil
+	}
+	contributions := make([][]byte, n)
+	var faults []Fault
+	for i := range contributions {
+		if contributions[i] = o.Contribution[:]; i == complainant {
+			continue
+		}
+		if contributions[i], err = open(r.Group, t1, key, i, complainant, r.Commits[i].Message, r.Shares[i].Message); err != nil {
+			faults = append(faults, Fault{Member: i, Err: err})
+		}
+	}
+	if len(faults) > 0 && r.Confirms[complainant] != nil {
+		own[0].Err = ErrOwnWord
+		return own, nil
+	}
+	if len(faults) > 0 {
+		return faults, nil
+	}
+	return r.examineConfirms(complainant, t1, t2, contributions)
+}
+
+// examineConfirms judges when every share opened: the seed can be derived.
+func (r Record) examineConfirms(complainant int, t1, t2 [32]byte, contributions [][]byte) (faults []Fault, err error) {
+	root, err := seed.Extract(t1, contributions)
+	if err != nil {
+		return nil, fmt.Errorf("examining a complaint: %w", err)
+	}
+	defer root.Destroy()
+	outcome := Outcome{Seed: root, T1: t1, T2: t2}
+	for i, c := range r.Confirms {
+		if c == nil {
+			continue
+		}
+		if err := outcome.Check(r.Group.Members[i], *c); err != nil {
+			faults = append(faults, Fault{Member: i, Err: err})
+		}
+	}
+	if len(faults) == 0 {
+		faults = []Fault{{Member: complainant, Err: ErrUnfounded}}
+	}
+	return faults, nil
+}

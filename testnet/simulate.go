@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/cosketch/cosketch/protocol/protocoltest"
+	"github.com/cosketch/cosketch/protocol/session"
+)
+
+type simulateOptions struct {
+	Schedules uint64 `default:"1000" help:"How many random schedules to play."`
+	States    bool   `help:"Print the machines' states instead: what each waits for, from whom, until when, and what follows."`
+	Seed      uint64 `default:"0" help:"The first schedule's seed; the others follow. One seed is one schedule."`
+}
+
+// runSimulate plays random schedules of the protocol with random adversaries, and
+// counts. It ends at the first broken invariant with the schedule's whole trace.
+func runSimulate(ctx context.Context, o simulateOptions, stdout, stderr io.Writer) int {
+	if o.States {
+		fmt.Fprint(stdout, "party\n", stateTable(session.PartyTransitions()), "\naggregator\n", stateTable(session.AggregatorTransitions()))
+		return exitOK
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var all protocoltest.Summary
+	var broken error
+	var mu sync.Mutex
+	var workers sync.WaitGroup
+	next := make(chan uint64)
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for seed := range next {
+				r, err := protocoltest.Random(seed)
+				mu.Lock()
+				all.Add(r)
+				if err != nil && broken == nil {
+					broken = err
+					cancel()
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := uint64(0); i < o.Schedules && ctx.Err() == nil; i++ {
+		next <- o.Seed + i
+	}
+	close(next)
+	workers.Wait()
+	fmt.Fprint(stdout, all.String())
+	if broken != nil {
+		fmt.Fprintln(stderr, "testnet: an invariant is broken:", broken)
+		return exitFailed
+	}
+	return exitOK
+}
+
+// stateTable writes a machine's table for people.
+func stateTable(rows []session.Transition) string {
+	var b strings.Builder
+	for _, row := range rows {
+		fmt.Fprintf(&b, "  %s\n", row.State)
+		if row.Owner == "" {
+			continue // an end
+		}
+		next := make([]string, len(row.Next))
+		for i, state := range row.Next {
+			next[i] = string(state)
+		}
+		fmt.Fprintf(&b, "    waits for  %s\n    from       %s\n    until      %s\n    then       %s\n",
+			strings.Join(row.Waits, "; "), row.Owner, row.Until, strings.Join(next, ", "))
+	}
+	return b.String()
+}

@@ -17,11 +17,15 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// After a study no file of the aggregator and no log line holds a raw value, a
-// record id, the seed or an ephemeral secret. The secrets are taken from the
-// party's own file while the study runs; that file must be gone in the end.
-func TestNothingLeaksToTheAggregator(t *testing.T) {
-	const marker = "71.53846" // a value that no honest computation writes
+// marker is a value that no honest computation writes.
+const marker = "71.53846"
+
+// secretStudy runs a study whose data are marked, beside an aggregator that serve
+// starts, and returns what must not be found there: values, ids, and every secret of
+// party a, taken from its own files while the study ran. before is called when all
+// parties are done and the aggregator still runs.
+func secretStudy(t *testing.T, serve func(*bench) (stop func()), before func()) (*bench, map[string][]byte) {
+	t.Helper()
 	b := newBench(t, terms{
 		partition: "horizontal",
 		columns:   "[{name: u, kind: numeric, bounds: [0, 100]}, {name: v, kind: numeric, bounds: [0, 100]}]",
@@ -61,7 +65,7 @@ func TestNothingLeaksToTheAggregator(t *testing.T) {
 		defer mu.Unlock()
 		secrets[at] = data
 	}
-	stop := b.serve()
+	stop := serve(b)
 	ctx := b.context()
 	var a sync.WaitGroup
 	a.Go(func() {
@@ -71,9 +75,16 @@ func TestNothingLeaksToTheAggregator(t *testing.T) {
 	})
 	b.runAll(ctx, "b", "c")
 	a.Wait()
+	before()
 	stop()
+	return b, needlesOf(t, secrets, b.study.ID, 4)
+}
 
-	needles := needlesOf(t, secrets, b.study.ID, 4)
+// After a study no file of the aggregator and no log line holds a raw value, a
+// record id, the seed or an ephemeral secret. The secrets are taken from the
+// party's own file while the study runs; that file must be gone in the end.
+func TestNothingLeaksToTheAggregator(t *testing.T) {
+	b, needles := secretStudy(t, (*bench).serve, func() {})
 	if found := search(t, b.path("agg"), needles); len(found) > 0 {
 		t.Errorf("the aggregator's files hold %v", found)
 	}

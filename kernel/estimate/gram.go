@@ -18,6 +18,15 @@ type Noise struct {
 	Sources float64
 }
 
+// together is the factor by which noise on k coordinates errs more where it was in the
+// values before a projection, which has its coordinates err together.
+func (n Noise) together(k int) float64 {
+	if n.Sources == 0 {
+		return 1
+	}
+	return 1 + float64(k)/n.Sources
+}
+
 func (n Noise) check() error {
 	if !(n.Variance >= 0) || math.IsInf(n.Variance, 0) {
 		return fmt.Errorf("noise variance %g is not a number of at least 0", n.Variance)

@@ -120,7 +120,7 @@ func (g *Group) WithinDistance(level Level) Estimate {
 	}
 	// Errors of the noise: 4/(n−1) Σ x̃η and 2/(n−1) Σ|η − mean|².
 	m.noise = float64(8*float64(v*m.net()))/(n-1) + float64(k*(8*float64(v*v)/(n-1)+4*noise.FourthCumulant/n))
-	m.noise *= g.records.before()
+	m.noise *= g.records.within()
 	return m.estimate(level)
 }
 
@@ -150,7 +150,7 @@ func (g *Group) BetweenDistance(h *Group, level Level) Estimate {
 	linear := float64(4 * float64(v*(fromG/n+fromH/l)))
 	own := float64(float64(k*(2*float64(v*v)+noise.FourthCumulant)) * (1/n + 1/l))
 	m.noise = linear + own + float64(4*float64(float64(k*v)*v))/n/l
-	m.noise *= g.records.before()
+	m.noise *= g.records.within()
 	return m.estimate(level)
 }
 

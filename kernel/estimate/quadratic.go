@@ -49,13 +49,12 @@ func (q quadratic) estimate(level Level) Estimate {
 	return finish(t, low, high, 0, math.Inf(1)).deviating(q.variance(t))
 }
 
-// within is the factor by which noise counts that was in the values before the
-// projection: once more, by k/n.
+// within is the factor by which the noise counts; the identity leaves it alone.
 func (q quadratic) within() float64 {
-	if !q.projection || q.noise.Sources == 0 {
+	if !q.projection {
 		return 1
 	}
-	return 1 + float64(q.k)/q.noise.Sources
+	return q.noise.together(q.k)
 }
 
 // variance of the estimate where the squared norm is t.

@@ -29,13 +29,12 @@ func (r Records) check(points ...[]float64) error {
 	return nil
 }
 
-// before is the factor by which noise errs more that was in the values before the
-// projection, which has its coordinates err together.
-func (r Records) before() float64 {
-	if r.Identity || r.Noise.Sources == 0 {
+// within is the factor by which the noise counts; the identity leaves it alone.
+func (r Records) within() float64 {
+	if r.Identity {
 		return 1
 	}
-	return 1 + float64(r.K)/r.Noise.Sources
+	return r.Noise.together(r.K)
 }
 
 // SquaredDistance estimates |x − y|² of two records from their sketches:

@@ -36,7 +36,7 @@ func Expected(products mat.Symmetric, k int, noise []Noise) (*Gram, error) {
 				return nil, fmt.Errorf("expecting a gram matrix: the product of columns %d and %d is not finite", j, i)
 			}
 		}
-		g.raw.SetSym(i, i, products.At(i, i)+float64(k)*noise[i].Variance)
+		g.raw.SetSym(i, i, products.At(i, i)+float64(float64(k)*noise[i].Variance))
 	}
 	return g, nil
 }

@@ -298,7 +298,11 @@ func chooseShare(p *Party, e protocol.Verified) []protocol.Verified {
 	seeds := map[[32]byte]bool{}
 	for range 20 {
 		candidate := p.again(e, wire.EncodeShare(p.reseal(e)))
-		seeds[p.wouldAgree(a, candidate)] = true
+		seed, err := p.wouldAgree(a, candidate)
+		if err != nil { // another member's share is bad: nobody will agree on anything
+			return as(e)
+		}
+		seeds[seed] = true
 		if best.ID() == (protocol.Digest{}) || candidate.ID().String() < best.ID().String() {
 			best = candidate
 		}
@@ -378,14 +382,18 @@ func (p *Party) reseal(e protocol.Verified) agree.Share {
 }
 
 // wouldAgree is the seed that an attempt comes to with this last share.
-func (p *Party) wouldAgree(a transcript, last protocol.Verified) [32]byte {
+func (p *Party) wouldAgree(a transcript, last protocol.Verified) (seed [32]byte, err error) {
 	group := a.group(p.sim.Study.ID)
 	shares := make([]agree.Posted[agree.Share], len(group.Members))
 	for id, e := range a.shares {
 		shares[group.Index(id)] = agree.Posted[agree.Share]{ID: e.ID(), Message: decode(wire.DecodeShare(e.Payload()))}
 	}
 	shares[group.Index(p.Signer.ID())] = agree.Posted[agree.Share]{ID: last.ID(), Message: decode(wire.DecodeShare(last.Payload()))}
-	return decode(p.secrets(a.number).Open(group, a.commits, shares)).Seed.Bytes()
+	outcome, err := p.secrets(a.number).Open(group, a.commits, shares)
+	if err != nil {
+		return seed, err
+	}
+	return outcome.Seed.Bytes(), nil
 }
 
 // transcript is an attempt as an adversary reads it from a board.

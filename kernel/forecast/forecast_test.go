@@ -155,7 +155,7 @@ func TestResponseDistance(t *testing.T) {
 
 func TestMenuFitsItsUnit(t *testing.T) {
 	for _, m := range Menu(sketch.Columns, dp.Record, true) {
-		if m.Family == projection.Identity || m.Family == projection.Hadamard || m.Mechanism == RandomisedResponse {
+		if m.Family == projection.Identity || m.Family == projection.Hadamard || m.Mechanism == dp.RandomisedResponse {
 			t.Errorf("columns side: %s", m)
 		}
 	}
@@ -166,7 +166,7 @@ func TestMenuFitsItsUnit(t *testing.T) {
 	}
 	response := func(unit dp.Unit, binary bool) (found bool) {
 		for _, m := range Menu(sketch.Records, unit, binary) {
-			found = found || m.Mechanism == RandomisedResponse
+			found = found || m.Mechanism == dp.RandomisedResponse
 		}
 		return found
 	}

@@ -8,10 +8,6 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// RandomisedResponse names the mechanism that flips binary values instead of noising a
-// sketch of them (MECHANISMS 2b).
-const RandomisedResponse dp.Mechanism = "randomised-response"
-
 // Method is one entry of the menu: a projection up to its k, and a mechanism.
 type Method struct {
 	Mechanism dp.Mechanism
@@ -22,8 +18,8 @@ type Method struct {
 // String names the method, as in "sparse s=1, laplace".
 func (m Method) String() string {
 	switch {
-	case m.Mechanism == RandomisedResponse:
-		return string(RandomisedResponse)
+	case m.Mechanism == dp.RandomisedResponse:
+		return string(dp.RandomisedResponse)
 	case m.Family == projection.Sparse:
 		return fmt.Sprintf("%s s=%d, %s", m.Family, m.S, noiseName(m.Mechanism))
 	}
@@ -59,7 +55,7 @@ func Menu(side sketch.Side, unit dp.Unit, binary bool) []Method {
 	}
 	out = append(out, Method{dp.Gaussian, projection.Hadamard, 0}, Method{dp.Laplace, projection.Identity, 0}, Method{dp.Gaussian, projection.Identity, 0})
 	if unit == dp.Attribute && binary {
-		out = append(out, Method{RandomisedResponse, projection.Identity, 0})
+		out = append(out, Method{dp.RandomisedResponse, projection.Identity, 0})
 	}
 	return out
 }

@@ -189,7 +189,7 @@ func ask(a study.Analysis, p forecast.Pair) (forecast.Error, error) {
 // distance is the relative error of the squared distance of two typical records.
 // Clipping to a length shrinks both, and with them what there is to tell apart.
 func (c *cell) distance() (forecast.Error, error) {
-	if c.method.Mechanism == forecast.RandomisedResponse {
+	if c.method.Mechanism == dp.RandomisedResponse {
 		columns := c.columns(0)
 		v := forecast.ResponseDistance(len(columns), c.Study.Privacy.Epsilon*dp.Epsilon(c.sketch().Share))
 		return forecast.Relative(v, forecast.Typical(columns).Squared), nil

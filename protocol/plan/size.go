@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -45,7 +44,7 @@ func (c *cell) viewer() int { return max(c.Party, 0) }
 func (c *cell) bytes() (int64, error) {
 	party := c.viewer()
 	records := c.Options.records(party)
-	if c.method.Mechanism == forecast.RandomisedResponse {
+	if c.method.Mechanism == dp.RandomisedResponse {
 		return records * int64(len(c.columns(party))), nil
 	}
 	plan, err := release.For(c.Study, party, c.index)

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/dp/sources"
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/projection"
@@ -88,13 +89,10 @@ func (t *trial) fix(spec projection.Spec) (*projection.Fixed, error) {
 	return projection.FixHadamard(spec, source, stream.New(other), t.labels)
 }
 
-// dense projects the difference by a dense Gaussian matrix and adds the noise of both
-// records, of the given σ or scale, drawn by package dp on a fine grid.
-func (t *trial) dense(m dp.Mechanism, size float64) (float64, error) {
-	if err := t.draw(); err != nil {
-		return 0, err
-	}
-	noise, step, err := sized(m, size)
+// dense adds the noise of both records to their difference, projected by the dense
+// matrix, which was drawn. It is drawn by package dp on a fine grid.
+func (t *trial) dense(n sources.Noise) (float64, error) {
+	noise, step, err := sized(n.Mechanism, n.Scale)
 	if err != nil {
 		return 0, err
 	}

@@ -36,34 +36,21 @@ func (c *cell) recommend(asked []asking) ([]Warning, error) {
 			}
 		}
 	}
-	behind := func(at *cell) (most float64, whose int, err error) {
+	behind := func(at *cell) (most float64, whose int) {
 		for i, a := range asked {
-			e, err := at.forecast(a.question)
-			if err != nil {
-				return 0, 0, err
-			}
-			if e.Undefined != "" {
-				e.Deviation = math.Inf(1)
-			}
-			if r := e.Deviation / bests[i]; r > most {
+			if r := at.deviation(a.question) / bests[i]; r > most {
 				most, whose = r, i
 			}
 		}
-		return most, whose, nil
+		return most, whose
 	}
-	own, worst, err := behind(c)
-	if err != nil {
-		return nil, err
-	}
+	own, worst := behind(c)
 	best, least := Choice{}, math.Inf(1)
 	for _, o := range methods {
-		k, ratio, err := c.search(o.method(), func(k int) (float64, error) {
-			most, _, err := behind(c.with(o.method(), k, o.Delta))
-			return most, err
+		k, ratio := c.search(o.method(), func(k int) float64 {
+			most, _ := behind(c.with(o.method(), k, o.Delta))
+			return most
 		})
-		if err != nil {
-			return nil, err
-		}
 		if ratio < least {
 			best, least = o, ratio
 			best.K = k
@@ -95,11 +82,12 @@ func better(a Analysis, o Choice, e forecast.Error) string {
 }
 
 // search returns the k of a method with the least error.
-func (c *cell) search(m forecast.Method, at func(k int) (float64, error)) (k int, least float64, err error) {
+func (c *cell) search(m forecast.Method, at func(k int) float64) (k int, least float64) {
 	own := *c
 	own.method = m
 	step, greatest := m.Range(len(c.columns(c.viewer())), own.greatestK(c.viewer()))
-	return forecast.Search(step, greatest, at)
+	k, least, _ = forecast.Search(step, greatest, func(k int) (float64, error) { return at(k), nil })
+	return k, least
 }
 
 func (o Choice) method() forecast.Method {
@@ -143,6 +131,9 @@ func (c *cell) lines(o Choice) []string {
 	out[last] += "}"
 	if p := c.Study.Privacy; o.Mechanism != p.Mechanism {
 		privacy := fmt.Sprintf("privacy: {unit: %s, mechanism: %s, epsilon: %v", p.Unit, o.Mechanism, float64(p.Epsilon))
+		if p.Replaced {
+			privacy += ", neighbours: replaced"
+		}
 		if o.Delta > 0 {
 			privacy += fmt.Sprintf(", delta: %v", float64(o.Delta))
 		}

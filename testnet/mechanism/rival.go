@@ -70,7 +70,12 @@ func rivals() []rival {
 	return append(out, rival{
 		name: string(dp.RandomisedResponse), source: "binary values", pure: true, whole: true,
 		variance: func(s Setting, _ int, epsilon dp.Epsilon, _ []float64) (float64, error) {
-			return forecast.ResponseDistance(s.D, epsilon), nil
+			g, err := s.promise(dp.RandomisedResponse, epsilon)
+			if err != nil {
+				return 0, err
+			}
+			law, err := forecast.Method{Mechanism: dp.RandomisedResponse, Family: projection.Identity}.Attribute(s.D, s.D, g)
+			return law.Distance(s.difference()), err
 		},
 		once: func(t *trial, epsilon dp.Epsilon) (float64, error) { return t.respond(epsilon) },
 	})

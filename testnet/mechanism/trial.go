@@ -159,28 +159,30 @@ func sized(m dp.Mechanism, size float64) (noise dp.Noise, step float64, err erro
 	return noise, step, nil
 }
 
-// respond flips each value of both records with probability 1/(1+e^ε) and estimates
-// their distance from the places that differ.
+// respond randomises the bits of both records and estimates their distance.
 func (t *trial) respond(epsilon dp.Epsilon) (float64, error) {
+	promise, err := t.promise(dp.RandomisedResponse, epsilon)
+	if err != nil {
+		return 0, err
+	}
+	flips, err := forecast.Flips(promise)
+	if err != nil {
+		return 0, err
+	}
 	g, err := dp.NewGenerator(t.entropy)
 	if err != nil {
 		return 0, err
 	}
 	defer g.Destroy()
-	p := 1 / (1 + math.Exp(float64(epsilon)))
-	flip := func() int64 {
-		if float64(g.Uint64()>>11)/(1<<53) < p {
-			return forecast.One
-		}
-		return 0
+	bits := append(append(make([]int64, 0, 2*t.D), t.x...), t.y...)
+	if err := flips.Randomise(bits, g); err != nil {
+		return 0, err
 	}
-	differ := 0
-	for j := range t.D {
-		if t.x[j]^flip() != t.y[j]^flip() {
-			differ++
-		}
+	points := make([]float64, len(bits))
+	for i, v := range bits {
+		points[i] = float64(v) / float64(flips.Span())
 	}
-	q := p*p + (1-p)*(1-p) // places that did not change relative to each other
-	estimated := (float64(differ) - float64(t.D)*(1-q)) / (2*q - 1)
-	return estimated - float64(t.R2), nil
+	space := estimate.Records{K: t.D, Noise: forecast.NoiseOfBits(flips), Identity: true}
+	e, err := space.SquaredDistance(points[:t.D], points[t.D:], 0)
+	return e.Interval.Estimate - float64(t.R2), err
 }

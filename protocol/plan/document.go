@@ -105,6 +105,7 @@ type Choice struct {
 	Usable        bool              `json:"usable"`
 	Undefined     string            `json:"undefined,omitempty"`
 	Note          string            `json:"note,omitempty"`
+	off           float64           // what choices are ranked by
 	selectable    bool              // may be recommended: promises no less, and this version has it
 }
 

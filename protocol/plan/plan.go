@@ -184,7 +184,7 @@ func (c *cell) choice(a study.Analysis, e forecast.Error) (Choice, error) {
 	out := Choice{
 		Method: c.method.String(), Mechanism: c.method.Mechanism, Family: p.Family, K: p.K, S: p.S,
 		StandardError: e.Deviation, HalfWidth: e.HalfWidth, Detects: e.Detects(), Bytes: bytes,
-		Usable: usable(a.Kind, e), Undefined: e.Undefined,
+		Usable: usable(a.Kind, e), Undefined: e.Undefined, off: off(a.Kind, e),
 	}
 	if c.method.Mechanism == dp.Gaussian {
 		out.Delta = c.Study.Privacy.Delta
@@ -207,7 +207,7 @@ func (c *cell) options(q question) ([]Choice, error) {
 			}
 		}
 		best := func(k int) *cell { return c.with(m, k, delta) }
-		k, _ := c.search(m, func(k int) float64 { return best(k).deviation(q) })
+		k, _ := c.search(m, func(k int) float64 { return best(k).off(q) })
 		e, err := best(k).forecast(q)
 		if err != nil {
 			continue // at so small an ε its noise cannot be drawn, or flipped bits would say nothing
@@ -219,16 +219,29 @@ func (c *cell) options(q question) ([]Choice, error) {
 		choice.selectable, choice.Note = c.selectable(m)
 		out = append(out, choice)
 	}
-	slices.SortStableFunc(out, func(a, b Choice) int { return cmp.Compare(a.deviation(), b.deviation()) })
+	slices.SortStableFunc(out, func(a, b Choice) int { return cmp.Compare(a.off, b.off) })
 	return out, nil
 }
 
-// deviation is the error of a question's answer, and infinite where there is none or
-// where no such release can be calibrated.
-func (c *cell) deviation(q question) float64 {
+// off is how far a question's answer is off, and infinite where there is none or where
+// no such release can be calibrated.
+func (c *cell) off(q question) float64 {
 	e, err := c.forecast(q)
-	if err != nil || e.Undefined != "" {
+	if err != nil {
 		return math.Inf(1)
+	}
+	return off(q.analysis.Kind, e)
+}
+
+// off is what choices are ranked by: the standard error. Of distances between groups it
+// is half of the interval, which cannot rely on what makes their errors small, values
+// that are uncorrelated and bits that are as often 1 as 0.
+func off(kind study.AnalysisKind, e forecast.Error) float64 {
+	switch {
+	case e.Undefined != "":
+		return math.Inf(1)
+	case kind == study.GroupDistance:
+		return e.HalfWidth
 	}
 	return e.Deviation
 }

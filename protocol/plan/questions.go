@@ -105,21 +105,14 @@ func (c *cell) hardest(questions []question) (hardest question, most, least fore
 		if err != nil {
 			return question{}, most, least, err
 		}
-		if i == 0 || worse(e, most) {
+		if i == 0 || off(q.analysis.Kind, e) > off(q.analysis.Kind, most) {
 			hardest, most = q, e
 		}
-		if i == 0 || worse(least, e) {
+		if i == 0 || off(q.analysis.Kind, least) > off(q.analysis.Kind, e) {
 			least = e
 		}
 	}
 	return hardest, most, least, nil
-}
-
-func worse(a, b forecast.Error) bool {
-	if a.Undefined != "" || b.Undefined != "" {
-		return a.Undefined != "" && b.Undefined == ""
-	}
-	return a.Deviation > b.Deviation
 }
 
 // names are the features of a question, as results name them.

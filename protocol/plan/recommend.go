@@ -7,6 +7,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // farFromBest is how much farther than under another choice an analysis has to err for
@@ -29,7 +30,7 @@ func (c *cell) recommend(asked []asking) ([]Warning, error) {
 		bests[i] = math.Inf(1)
 		for _, o := range a.answer.Options {
 			if o.selectable {
-				bests[i] = math.Min(bests[i], o.deviation())
+				bests[i] = math.Min(bests[i], o.off)
 			}
 			if o.selectable && i == 0 {
 				methods = append(methods, o)
@@ -38,7 +39,7 @@ func (c *cell) recommend(asked []asking) ([]Warning, error) {
 	}
 	behind := func(at *cell) (most float64, whose int) {
 		for i, a := range asked {
-			if r := at.deviation(a.question) / bests[i]; r > most {
+			if r := at.off(a.question) / bests[i]; r > most {
 				most, whose = r, i
 			}
 		}
@@ -72,6 +73,9 @@ func (c *cell) recommend(asked []asking) ([]Warning, error) {
 // better says what another choice does for the analysis that errs farthest.
 func better(a Analysis, o Choice, e forecast.Error) string {
 	text := fmt.Sprintf("%s errs %.3g times as far as with %s", a.Kind, a.Chosen.StandardError/e.Deviation, o.Method)
+	if a.Kind == study.GroupDistance {
+		text = fmt.Sprintf("%s has intervals %.3g times as wide as with %s", a.Kind, a.Chosen.HalfWidth/e.HalfWidth, o.Method)
+	}
 	if a.Chosen.Undefined != "" {
 		text = fmt.Sprintf("%s has no interval, and has one with %s", a.Kind, o.Method)
 	}
@@ -92,13 +96,6 @@ func (c *cell) search(m forecast.Method, at func(k int) float64) (k int, least f
 
 func (o Choice) method() forecast.Method {
 	return forecast.Method{Mechanism: o.Mechanism, Family: o.Family, S: o.S}
-}
-
-func (o Choice) deviation() float64 {
-	if o.Undefined != "" {
-		return math.Inf(1)
-	}
-	return o.StandardError
 }
 
 // lines are what the study file says of the sketch, and of privacy where that changes,

@@ -28,8 +28,10 @@ func usable(kind study.AnalysisKind, e forecast.Error) bool {
 	switch {
 	case e.Undefined != "":
 		return false
-	case kind == study.Distance || kind == study.KMeans || kind == study.GroupDistance:
+	case kind == study.Distance || kind == study.KMeans:
 		return e.Deviation <= 1
+	case kind == study.GroupDistance:
+		return e.HalfWidth <= 1
 	case kind == study.Correlation || kind == study.Cosine:
 		return e.Detects() < 1 && e.HalfWidth < 1 // all of [-1, 1] where a denominator is lost
 	case kind == study.Intersection:
@@ -54,7 +56,7 @@ func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
 			study.KMeans:       "the distance of two records would err by more than itself",
 
 			study.Covariance:    "even the largest covariance that the columns can have would not stand out of its interval",
-			study.GroupDistance: "a mean distance would err by more than itself",
+			study.GroupDistance: "its interval would be wider than a mean distance itself to either side",
 		}[a.Kind]
 		return "not usable: " + why + needed(f.Needs, m)
 	}

@@ -322,6 +322,20 @@ func TestIntervalsTogether(t *testing.T) {
 	}
 }
 
+// Flipped bits are not recommended to a study that fills in absent values, which are no
+// bits.
+func TestFlippedBitsTakeEveryValue(t *testing.T) {
+	terms := strings.ReplaceAll(horizontal(12, "{side: records, family: sparse, k: 8}", "{unit: attribute, mechanism: laplace, epsilon: 4}"), "numeric, bounds: [0, 1]", "binary")
+	for missing, selectable := range map[string]bool{"refuse": true, "centre": false} {
+		p := planOf(t, strings.Replace(terms, "id: [patient]", "id: [patient], missing: "+missing, 1))
+		options := p.Sketches[0].Analyses[0].Options
+		at := slices.IndexFunc(options, func(o Choice) bool { return o.Mechanism == dp.RandomisedResponse })
+		if at < 0 || options[at].selectable != selectable || (options[at].Note == "") != selectable {
+			t.Errorf("missing: %s: %+v", missing, options)
+		}
+	}
+}
+
 // An analysis without a forecast costs the others nothing.
 func TestUnknownAnalysis(t *testing.T) {
 	s := *parse(t, vertical(twoEach, registry, perRecord, correlation))

@@ -49,7 +49,8 @@ type RehearsedSketch struct {
 	Noise      string  `json:"noise"`    // in words
 	Variance   float64 `json:"variance"` // of one entry's noise, or of one flipped bit's, in squared units of entries
 	Deviation  float64 `json:"deviation"`
-	Statement  string  `json:"statement"` // what the noise promises
+	Bits       bool    `json:"bits,omitempty"` // both are of bits, before they are projected
+	Statement  string  `json:"statement"`      // what the noise promises
 }
 
 // RehearsedAccount is what the release would do to one of the dataset's accounts,
@@ -170,7 +171,7 @@ func (r *home) describe(src *source, e *exact, described []protocol.ReleasedSket
 		out.Sketches = append(out.Sketches, RehearsedSketch{
 			Side: string(d.Side), Projection: plan.Spec().String(), Rows: d.Rows, Cols: d.Cols, Width: d.Width, Bytes: d.Size(),
 			Clipped: e.sketches[i].Clipped, Noise: noise, Variance: variance,
-			Deviation: math.Sqrt(variance), Statement: plan.Noise.Guarantee().Statement(r.study.Privacy.Unit),
+			Deviation: math.Sqrt(variance), Bits: !plan.Flips.Zero(), Statement: plan.Noise.Guarantee().Statement(r.study.Privacy.Unit),
 		})
 	}
 	return out

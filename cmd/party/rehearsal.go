@@ -52,7 +52,11 @@ func writeRehearsal(w io.Writer, r node.Rehearsal) {
 		fmt.Fprintln(w)
 		console.Paragraph(w, "", fmt.Sprintf("Sketch %d: %s side, %s: %d × %d entries of %d bytes, %d bytes; %d records clipped.",
 			i+1, s.Side, s.Projection, s.Rows, s.Cols, s.Width, s.Bytes, s.Clipped))
-		console.Paragraph(w, "  ", fmt.Sprintf("%s: a standard deviation of %s units in each entry.", capital(s.Noise), console.Brief(s.Deviation)))
+		where := "entry"
+		if s.Bits {
+			where = "bit"
+		}
+		console.Paragraph(w, "  ", fmt.Sprintf("%s: a standard deviation of %s units in each %s.", capital(s.Noise), console.Brief(s.Deviation), where))
 		console.Paragraph(w, "  ", s.Statement)
 	}
 	fmt.Fprintln(w)

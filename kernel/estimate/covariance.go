@@ -48,7 +48,7 @@ func (g *Gram) Covariance(x, y Variable, level Level) Estimate {
 	c.raw += means
 	e := c.estimate(level, lost)
 	if e.Defined() && x.Value == y.Value { // a variance
-		return finish(e.Interval.Estimate, e.Low, e.High, 0, math.Inf(1))
+		return finish(e.Interval.Estimate, e.Low, e.High, 0, math.Inf(1)).deviating(e.Deviation * e.Deviation)
 	}
 	return e
 }
@@ -77,7 +77,9 @@ func (c centred) estimate(level Level, lost string) Estimate {
 	fitted := float64(c.k) / k // norms lack what went into the means
 	variance := (float64(c.norms/n2*float64(fitted*fitted))+float64(bias*bias))/k + c.cumulants/n2
 	low, high := between(a, b, float64(product*product)-float64(z2*variance))
-	return finish((product+together)/(1+count), low, high, math.Inf(-1), math.Inf(1))
+	at := (product + together) / (1 + count)
+	deviation := variance + float64(2*at*(bias/k-together)) + float64(at*at*(1/k+count))
+	return finish(at, low, high, math.Inf(-1), math.Inf(1)).deviating(deviation)
 }
 
 // overlap is how many records two parties share and the form of that number's

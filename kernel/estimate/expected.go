@@ -40,3 +40,28 @@ func Expected(products mat.Symmetric, k int, noise []Noise) (*Gram, error) {
 	}
 	return g, nil
 }
+
+// MeanDistance is what is known of a mean of squared distances of records beforehand.
+type MeanDistance struct {
+	Mean   float64 // required: its true value
+	Square float64 // |M|² of the mean M of all (x − y)(x − y)ᵀ, at least Mean² over the number of values
+	Noise  float64 // variance caused by the noise
+}
+
+// ExpectedDistance is [Group.WithinDistance] or [Group.BetweenDistance] as it comes out
+// on average: the interval that real groups will show, which is wider than their error
+// where the differences have many directions (see meanDistance).
+func (r Records) ExpectedDistance(d MeanDistance, level Level) (Estimate, error) {
+	if err := r.check(); err != nil {
+		return Estimate{}, err
+	}
+	if why := level.refuse(); why != "" {
+		return undefined(why), nil
+	}
+	bias := 2 * float64(r.K) * r.Noise.Variance
+	m := meanDistance{raw: d.Mean + bias, bias: bias, noise: d.Noise, records: r}
+	if r.K <= largestScatter {
+		m.square = d.Square + d.Mean*d.Mean/float64(r.K)
+	}
+	return m.estimate(level), nil
+}

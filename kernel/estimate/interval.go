@@ -74,7 +74,8 @@ func (e Estimate) Times(t float64) Estimate {
 	if !e.Defined() {
 		return e
 	}
-	return finish(t*e.Interval.Estimate, t*e.Low, t*e.High, math.Inf(-1), math.Inf(1))
+	d := t * e.Deviation
+	return finish(t*e.Interval.Estimate, t*e.Low, t*e.High, math.Inf(-1), math.Inf(1)).deviating(d * d)
 }
 
 func undefined(why string) Estimate { return Estimate{Undefined: why} }

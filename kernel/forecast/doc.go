@@ -10,7 +10,10 @@
 // MECHANISMS 2b: for sketches of k coordinates with noise of variance v and fourth
 // cumulant κ each,
 //
-//	Var |s(x) − s(y)|² = Var_R |zR|² + 8v|z|² + 8kv² + 2kκ,  z = x − y.
+//	Var |s(x) − s(y)|² = Var_R |zR|² + 8v|z|² + 8kv² + 2kκ,  z = x − y,
+//
+// and where bits were flipped before the projection, what [Law.Distance] makes of it.
+// [Groups] are means of such distances over all pairs of records.
 //
 // # What is assumed
 //

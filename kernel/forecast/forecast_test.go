@@ -148,14 +148,20 @@ func TestBestMethod(t *testing.T) {
 }
 
 func TestResponseDistance(t *testing.T) {
-	if got := ResponseDistance(1024, 1); math.Abs(got/5357-1) > 0.001 {
-		t.Errorf("randomised response of 1,024 values at ε = 1: variance %.1f, want 5357", got)
+	p := 1 / (1 + math.E)
+	q := p*p + (1-p)*(1-p)
+	want := 1024 * q * (1 - q) / math.Pow(1-2*p, 4) // 5357
+	for _, r2 := range []float64{0, 100, 1024} {
+		law := attribute(t, Method{dp.RandomisedResponse, projection.Identity, 0}, 1024, 1024, 1)
+		if got := law.Distance(Difference{Squared: r2, Fourth: r2}); math.Abs(got/want-1) > 0.001 || math.Abs(want-5357) > 1 {
+			t.Errorf("randomised response of 1,024 values at ε = 1, |z|² = %g: variance %.1f, want %.1f", r2, got, want)
+		}
 	}
 }
 
 func TestMenuFitsItsUnit(t *testing.T) {
 	for _, m := range Menu(sketch.Columns, dp.Record, true) {
-		if m.Family == projection.Identity || m.Family == projection.Hadamard || m.Mechanism == RandomisedResponse {
+		if m.Family == projection.Identity || m.Family == projection.Hadamard || m.Mechanism == dp.RandomisedResponse { // of unit record
 			t.Errorf("columns side: %s", m)
 		}
 	}
@@ -164,14 +170,16 @@ func TestMenuFitsItsUnit(t *testing.T) {
 			t.Errorf("without a unit: %s", m)
 		}
 	}
-	response := func(unit dp.Unit, binary bool) (found bool) {
-		for _, m := range Menu(sketch.Records, unit, binary) {
-			found = found || m.Mechanism == RandomisedResponse
+	for _, side := range []sketch.Side{sketch.Columns, sketch.Records} {
+		response := func(unit dp.Unit, binary bool) (found bool) {
+			for _, m := range Menu(side, unit, binary) {
+				found = found || m.Mechanism == dp.RandomisedResponse
+			}
+			return found
 		}
-		return found
-	}
-	if !response(dp.Attribute, true) || response(dp.Attribute, false) || response(dp.Record, true) {
-		t.Error("randomised response is for binary values under unit attribute, and only there")
+		if !response(dp.Attribute, true) || response(dp.Attribute, false) || response(dp.Record, true) {
+			t.Errorf("%s: randomised response is for binary values under unit attribute, and only there", side)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ type Law struct {
 	Projection projection.Spec // required, valid
 	Features   int             // required: d, the length of a record before projection
 	Noise      estimate.Noise  // on one coordinate of one record, in the units of Difference
+	Bits       bool            // randomised response: values are bits, and the noise was in them before the projection
 }
 
 // NoiseOf is calibrated noise in real units: unit is the real size of one integer step
@@ -43,6 +44,9 @@ func Typical(columns []Column) Difference {
 // Distance is the variance of the estimate of |z|², both records being noised
 // (MECHANISMS 2b).
 func (l Law) Distance(z Difference) float64 {
+	if l.Bits {
+		return l.response(z)
+	}
 	k, v := float64(l.Projection.K), l.Noise.Variance
 	noise := 8*v*z.Squared + 8*k*v*v + 2*k*l.Noise.FourthCumulant
 	if l.Projection.OrthogonalRows(l.Features) {
@@ -73,5 +77,5 @@ func (l Law) OptimalK(z Difference) float64 {
 // is estimated.
 func Relative(variance, of float64) Error {
 	d := math.Sqrt(variance) / of
-	return Error{Deviation: d, HalfWidth: z * d}
+	return Error{Deviation: d, HalfWidth: quantile(0) * d, z: quantile(0)}
 }

@@ -8,10 +8,6 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// RandomisedResponse names the mechanism that flips binary values instead of noising a
-// sketch of them (MECHANISMS 2b).
-const RandomisedResponse dp.Mechanism = "randomised-response"
-
 // Method is one entry of the menu: a projection up to its k, and a mechanism.
 type Method struct {
 	Mechanism dp.Mechanism
@@ -22,8 +18,8 @@ type Method struct {
 // String names the method, as in "sparse s=1, laplace".
 func (m Method) String() string {
 	switch {
-	case m.Mechanism == RandomisedResponse:
-		return string(RandomisedResponse)
+	case m.Mechanism == dp.RandomisedResponse && m.Family == projection.Identity:
+		return string(dp.RandomisedResponse)
 	case m.Family == projection.Sparse:
 		return fmt.Sprintf("%s s=%d, %s", m.Family, m.S, noiseName(m.Mechanism))
 	}
@@ -54,12 +50,16 @@ func Menu(side sketch.Side, unit dp.Unit, binary bool) []Method {
 		{dp.Laplace, projection.Rademacher, 0},
 		{dp.Gaussian, projection.Sparse, 1}, {dp.Gaussian, projection.Rademacher, 0},
 	}
+	response := unit == dp.Attribute && binary
 	if !records {
+		if response {
+			out = append(out, Method{dp.RandomisedResponse, projection.Sparse, 1}, Method{dp.RandomisedResponse, projection.Rademacher, 0})
+		}
 		return out
 	}
 	out = append(out, Method{dp.Gaussian, projection.Hadamard, 0}, Method{dp.Laplace, projection.Identity, 0}, Method{dp.Gaussian, projection.Identity, 0})
-	if unit == dp.Attribute && binary {
-		out = append(out, Method{RandomisedResponse, projection.Identity, 0})
+	if response {
+		out = append(out, Method{dp.RandomisedResponse, projection.Identity, 0})
 	}
 	return out
 }
@@ -94,6 +94,15 @@ func (m Method) NoiseGrows() bool {
 // say: the finest fixed point.
 const One = 1 << 14
 
+// Flips returns how bits are randomised under unit attribute, One being the integer for 1.
+func Flips(g dp.Guarantee) (dp.Flips, error) {
+	f, err := dp.RandomiseBits(g, One)
+	if err != nil {
+		return dp.Flips{}, fmt.Errorf("forecasting %s: %w", dp.RandomisedResponse, err)
+	}
+	return f, nil
+}
+
 // Calibrate returns the noise of a records-side sketch under unit attribute, one value
 // being a number in [0, 1] and One the integer for 1: what dp calibrates for a change of
 // the whole range.
@@ -114,8 +123,13 @@ func (m Method) Calibrate(k, d int, g dp.Guarantee) (dp.Noise, error) {
 	return noise, nil
 }
 
-// Attribute is the law of that sketch, in units of 1.
+// Attribute is the law of that sketch, in units of 1; under randomised response, which
+// is forecast where nothing is projected, that of the flipped bits.
 func (m Method) Attribute(k, d int, g dp.Guarantee) (Law, error) {
+	if m.Mechanism == dp.RandomisedResponse {
+		f, err := Flips(g)
+		return Law{Projection: m.Spec(d), Features: d, Noise: NoiseOfBits(f), Bits: true}, err
+	}
 	noise, err := m.Calibrate(k, d, g)
 	if err != nil {
 		return Law{}, err

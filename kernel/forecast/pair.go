@@ -10,44 +10,53 @@ import (
 
 // Member is one of the two columns of a pair, with what its party sketches beside it.
 type Member struct {
-	Column  Column         // of encoded values
-	Origin  float64        // what is added to an encoded value in an answer, in encoded units: lower bound or centre over the unit; 0 where the sketch has no ones to add
-	Records float64        // required: the party's records; of the union, those of all parties
-	Ones    float64        // weight of the column of ones; 0: none
-	Keep    Contribution   // of a record; Whole where nothing is clipped
-	Noise   estimate.Noise // on a coordinate, in encoded units; of the union, that of all parties together
-	Unit    float64        // real size of an encoded unit; 0 stands for 1
+	Column    Column         // of encoded values
+	Origin    float64        // what is added to an encoded value in an answer, in encoded units: lower bound or centre over the unit; 0 where the sketch has no ones to add
+	Records   float64        // required: the party's records; of the union, those of all parties
+	Ones      float64        // weight of the column of ones; 0: none
+	Keep      Contribution   // of a record; Whole where nothing is clipped
+	Noise     estimate.Noise // on a coordinate of values and squares, in encoded units; of the union, that of all parties together
+	OnesNoise estimate.Noise // the same, of the column of ones
+	Unit      float64        // real size of an encoded unit; 0 stands for 1
 }
 
 // Pair is two columns in sketches of k coordinates. They are uncorrelated.
 type Pair struct {
-	K       int     // required
-	X, Y    Member  // required
-	Shared  float64 // records that both hold, a random part of each one's
-	Union   bool    // X and Y are columns of one sketch, and so is the column of ones
-	Squares bool    // squares are sketched too
+	K       int            // required
+	X, Y    Member         // required
+	Shared  float64        // records that both hold, a random part of each one's
+	Union   bool           // X and Y are columns of one sketch, and so is the column of ones
+	Squares bool           // squares are sketched too
+	Clipped bool           // records are clipped, so that record counts say nothing of sums
+	Level   estimate.Level // of the interval; 0 stands for 95 %
 }
 
 // Error is the forecast of one answer.
 type Error struct {
 	Deviation float64 // standard error
-	HalfWidth float64 // half of the width of the 95 % interval
+	HalfWidth float64 // half of the width of the interval
 	Undefined string  // empty when there is an interval; otherwise why there is none
+	z         float64 // deviations that a normal interval of the level reaches to either side
 }
 
-// z of the 95 % intervals.
-const z = 1.959963984540054
+// quantile is the z of a level; 0 stands for the default one.
+func quantile(l estimate.Level) float64 {
+	if l == 0 {
+		l = estimate.DefaultLevel
+	}
+	return math.Sqrt2 * math.Erfinv(float64(l))
+}
 
 // Detects is the least effect whose interval leaves zero out, in the units of the
 // deviation.
-func (e Error) Detects() float64 { return z * e.Deviation }
+func (e Error) Detects() float64 { return e.z * e.Deviation }
 
-// in returns the estimate's error in units of a scale.
-func in(scale float64, e estimate.Estimate) Error {
+// in returns the error of an estimate of a level in units of a scale.
+func in(scale float64, e estimate.Estimate, level estimate.Level) Error {
 	if !e.Defined() {
 		return Error{Undefined: e.Undefined}
 	}
-	return Error{Deviation: e.Deviation / scale, HalfWidth: (e.High - e.Low) / 2 / scale}
+	return Error{Deviation: e.Deviation / scale, HalfWidth: (e.High - e.Low) / 2 / scale, z: quantile(level)}
 }
 
 // Places of the columns in a pair's Gram matrix.
@@ -61,10 +70,7 @@ func (p Pair) gram() (*estimate.Gram, error) {
 	h := mat.NewSymDense(6, nil)
 	noise := make([]estimate.Noise, 6)
 	for at := range 6 {
-		noise[at] = p.X.Noise
-		if at >= atY {
-			noise[at] = p.Y.Noise
-		}
+		noise[at] = []estimate.Noise{p.X.Noise, p.X.Noise, p.X.OnesNoise, p.Y.Noise, p.Y.Noise, p.Y.OnesNoise}[at]
 		for other := range at + 1 {
 			h.SetSym(other, at, p.product(other, at))
 		}
@@ -143,7 +149,7 @@ func (p Pair) InnerProduct() (Error, error) {
 		return Error{}, err
 	}
 	x, y := p.combinations()
-	return in(p.X.length(p.Shared)*p.Y.length(p.Shared), g.InnerProduct(x, y, 0)), nil
+	return in(p.X.length(p.Shared)*p.Y.length(p.Shared), g.InnerProduct(x, y, p.Level), p.Level), nil
 }
 
 // Distance forecasts |x − y|², in units of itself.
@@ -153,8 +159,8 @@ func (p Pair) Distance() (Error, error) {
 		return Error{}, err
 	}
 	x, y := p.combinations()
-	e := g.SquaredDistance(x, y, 0)
-	return in(e.Interval.Estimate, e), nil
+	e := g.SquaredDistance(x, y, p.Level)
+	return in(e.Interval.Estimate, e, p.Level), nil
 }
 
 // Cosine forecasts the cosine of x and y.
@@ -164,7 +170,7 @@ func (p Pair) Cosine() (Error, error) {
 		return Error{}, err
 	}
 	x, y := p.combinations()
-	return in(1, g.Cosine(x, y, 0)), nil
+	return in(1, g.Cosine(x, y, p.Level), p.Level), nil
 }
 
 // variables are both columns as correlations name them.
@@ -185,7 +191,7 @@ func (p Pair) CorrelationE1() (Error, error) {
 		return Error{}, err
 	}
 	x, y := p.variables()
-	return in(1, g.CorrelationE1(x, y, 0)), nil
+	return in(1, g.CorrelationE1(x, y, p.Level), p.Level), nil
 }
 
 // CorrelationE2 forecasts the correlation by estimator E2.
@@ -195,7 +201,7 @@ func (p Pair) CorrelationE2() (Error, error) {
 		return Error{}, err
 	}
 	x, y := p.variables()
-	return in(1, g.CorrelationE2(x, y, 0)), nil
+	return in(1, g.CorrelationE2(x, y, p.Level), p.Level), nil
 }
 
 // Intersection forecasts how many records are shared, in units of Shared.
@@ -204,5 +210,36 @@ func (p Pair) Intersection() (Error, error) {
 	if err != nil {
 		return Error{}, err
 	}
-	return in(p.Shared, g.Intersection(p.X.ones(atOnesX), p.Y.ones(atOnesY), 0)), nil
+	return in(p.Shared, g.Intersection(p.X.ones(atOnesX), p.Y.ones(atOnesY), p.Level), p.Level), nil
+}
+
+// covariances are both columns as covariances name them: without their record counts
+// where records are clipped, in which case the ones count less as values do.
+func (p Pair) covariances() (x, y estimate.Variable) {
+	x, y = p.variables()
+	if p.Clipped {
+		x.Ones.Records, y.Ones.Records = 0, 0
+	}
+	return x, y
+}
+
+// Covariance forecasts the covariance in units of the product of both spreads, so that
+// an error of 1 is as large as a covariance can be.
+func (p Pair) Covariance() (Error, error) {
+	g, err := p.gram()
+	if err != nil {
+		return Error{}, err
+	}
+	x, y := p.covariances()
+	return in(p.X.Column.Spread*p.Y.Column.Spread, g.Covariance(x, y, p.Level), p.Level), nil
+}
+
+// Variance forecasts the variance of X, in units of itself.
+func (p Pair) Variance() (Error, error) {
+	g, err := p.gram()
+	if err != nil {
+		return Error{}, err
+	}
+	x, _ := p.covariances()
+	return in(p.X.Column.Spread*p.X.Column.Spread, g.Covariance(x, x, p.Level), p.Level), nil
 }

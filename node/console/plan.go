@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -140,10 +142,15 @@ func writePlannedSketch(w io.Writer, i int, s plan.Sketch) {
 	promise := "no promise"
 	if s.Unit != "" {
 		promise = fmt.Sprintf("%v a party, unit %s", dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta}, s.Unit)
+		if s.Replaced {
+			promise += ", neighbours replaced"
+		}
 	}
 	Paragraph(w, "", fmt.Sprintf("SKETCH %d: %s side, %s, k = %d; %s", i+1, s.Side, s.Method, s.K, promise))
-	text := fmt.Sprintf("About %s leave, made of %s of values, %d for each record. Rounding to %d bits moves values by at most %.1g of their column's spread%s.",
-		bytesText(s.Bytes), bytesText(s.RawBytes), s.Features, s.Rounding.Bits, s.Rounding.Bias, beside(s))
+	text := fmt.Sprintf("About %s leave, made of %s of values, %d for each record.", bytesText(s.Bytes), bytesText(s.RawBytes), s.Features)
+	if s.Rounding.Bias > 0 {
+		text += fmt.Sprintf(" Rounding to %d bits moves values by at most %.1g of their column's spread%s.", s.Rounding.Bits, s.Rounding.Bias, beside(s))
+	}
 	if s.Unit == dp.Record {
 		text += fmt.Sprintf(" About %.2g %% of the records are clipped.", 100*s.Clipped)
 	}
@@ -155,12 +162,17 @@ func writePlannedSketch(w io.Writer, i int, s plan.Sketch) {
 	if s.OptimalK != nil {
 		Paragraph(w, "  ", fmt.Sprintf("With this noise, distances err least at k = %.3g.", *s.OptimalK))
 	}
-	if s.Identity {
+	if s.Identity && !unprojected(s) {
 		Paragraph(w, "  ", fmt.Sprintf("Do not project (family: identity): with %d features a record, projecting only adds error.", s.Features))
 	}
 	for _, a := range s.Analyses {
 		writePlannedAnalysis(w, a)
 	}
+}
+
+// unprojected reports whether the study keeps records as they are.
+func unprojected(s plan.Sketch) bool {
+	return slices.ContainsFunc(s.Analyses, func(a plan.Analysis) bool { return a.Chosen.Family == projection.Identity })
 }
 
 // beside says that rounding costs nothing, where it does not.
@@ -183,6 +195,9 @@ func writePlannedAnalysis(w io.Writer, a plan.Analysis) {
 	if len(a.Pair) == 2 {
 		title += fmt.Sprintf(", of %s and %s, which err most; the pair that errs least has %s",
 			featureText(a.Pair, 0), featureText(a.Pair, 1), short(a.Best))
+	}
+	if a.Together > 0 {
+		title += fmt.Sprintf("; its %d intervals hold all together at 95 %%, each at %.5g %%", a.Together, 100*a.EachLevel)
 	}
 	Paragraph(w, "  ", title)
 	t := NewTable("method", ">k", ">std. error", ">95 % interval", ">bytes", "usable", "")
@@ -224,7 +239,7 @@ func usableFrom(a plan.Analysis, c plan.Choice) string {
 	switch {
 	case !c.Usable:
 		return "no"
-	case a.Kind == study.Distance || a.Kind == study.KMeans:
+	case a.Kind == study.Distance || a.Kind == study.KMeans || a.Kind == study.GroupDistance:
 		return "yes"
 	}
 	return "from " + short(c.Detects)

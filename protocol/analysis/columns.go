@@ -77,16 +77,18 @@ func realColumns(s sketch.Sketch, unit float64) [][]float64 {
 	return out
 }
 
-// count is how many intervals an analysis has.
-func (c *columns) count(kind study.AnalysisKind) int {
-	n := len(c.variables())
+// Intervals is how many intervals an analysis has, about so many columns of values and
+// parties in all.
+func Intervals(kind study.AnalysisKind, values, parties int) int {
 	switch kind {
+	case study.GroupDistance:
+		return parties * parties
 	case study.Intersection:
-		n = len(c.groups)
+		return parties * (parties - 1) / 2
 	case study.InnerProduct, study.Covariance:
-		return n * (n + 1) / 2
+		return values * (values + 1) / 2
 	}
-	return n * (n - 1) / 2
+	return values * (values - 1) / 2
 }
 
 // variable is one value feature, with its group.

@@ -21,7 +21,7 @@ const (
 func (r *run) groupDistance(ctx context.Context, sk int, a study.Analysis) (Analysis, error) {
 	out := Analysis{Kind: a.Kind, Sketch: sk, Assumption: assumesDistance, Units: unitsSquared}
 	n := len(r.Contributions)
-	level := out.promise(a, n*n)
+	level := out.promise(a, Intervals(a.Kind, 0, n))
 	groups := make([]*estimate.Group, n)
 	for i, c := range r.Contributions {
 		out.Features = append(out.Features, Feature{Party: r.Study.Parties[c.Party].Name})

@@ -96,7 +96,7 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 		return Analysis{}, err
 	}
 	out := Analysis{Kind: a.Kind, Sketch: sk}
-	c.level = out.promise(a, c.count(a.Kind))
+	c.level = out.promise(a, Intervals(a.Kind, len(c.variables()), len(c.groups)))
 	switch a.Kind {
 	case study.Covariance:
 		err = c.covariance(ctx, a, &out)

@@ -5,8 +5,10 @@ import (
 	"math"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -105,9 +107,10 @@ func (c *cell) member(p place) (forecast.Member, error) {
 		return forecast.Member{}, err
 	}
 	m := forecast.Member{
-		Column: forecast.Normal(0, 1), Ones: c.ones(), Keep: c.keep(p.party), Unit: 1,
-		Records: c.records(p.party), Noise: forecast.NoiseOf(plan.Noise, plan.Unit()),
+		Column: forecast.Normal(0, 1), Ones: plan.OnesWeight(), Keep: c.keep(p.party), Unit: 1,
+		Records: c.records(p.party),
 	}
+	parties := 1
 	if p.feature.Kind != study.Ones {
 		column := c.Study.Columns[p.feature.Column]
 		m.Column, m.Unit = c.encoded(p.feature), unitOf(c.Study, column)
@@ -120,9 +123,10 @@ func (c *cell) member(p place) (forecast.Member, error) {
 		for q := range c.Study.Parties {
 			m.Records += c.records(q)
 		}
-		m.Noise.Variance *= float64(len(c.Study.Parties))
-		m.Noise.FourthCumulant *= float64(len(c.Study.Parties))
+		parties = len(c.Study.Parties)
 	}
+	m.Noise = plan.NoiseOf(0, parties, int64(m.Records))
+	m.OnesNoise = plan.NoiseOf(len(plan.Features)-1, parties, int64(m.Records))
 	return m, nil
 }
 
@@ -140,7 +144,7 @@ func (c *cell) pair(x, y place) (forecast.Pair, error) {
 	}
 	p := forecast.Pair{
 		K: c.sketch().Projection.K, X: a, Y: b, Union: c.union(), Squares: c.sketch().Helpers.Squares,
-		Shared: c.overlap() * math.Min(a.Records, b.Records),
+		Shared: c.overlap() * math.Min(a.Records, b.Records), Clipped: c.Study.Privacy.Mechanism != dp.None && c.Study.Privacy.Unit == dp.Record,
 	}
 	if p.Union {
 		p.Shared = a.Records
@@ -148,7 +152,8 @@ func (c *cell) pair(x, y place) (forecast.Pair, error) {
 	return p, nil
 }
 
-// question is one analysis about one pair, or about records.
+// question is one analysis about one pair: of columns, or of parties whose records are
+// compared; the same one twice asks for its variance, or about its own records.
 type question struct {
 	analysis study.Analysis
 	x, y     place
@@ -156,19 +161,48 @@ type question struct {
 
 // forecast is the error of a question's answer.
 func (c *cell) forecast(q question) (forecast.Error, error) {
-	if c.sketch().Side == sketch.Records {
+	switch {
+	case q.analysis.Kind == study.GroupDistance:
+		return c.groups(q)
+	case c.sketch().Side == sketch.Records:
 		return c.distance()
 	}
 	p, err := c.pair(q.x, q.y)
 	if err != nil {
 		return forecast.Error{}, err
 	}
+	p.Level = c.level(q.analysis)
+	if q.x == q.y {
+		return p.Variance()
+	}
 	return ask(q.analysis, p)
+}
+
+// level is that of each interval of an analysis, as package analysis has it.
+func (c *cell) level(a study.Analysis) estimate.Level {
+	if a.Intervals != study.IntervalsAll {
+		return estimate.DefaultLevel
+	}
+	return estimate.DefaultLevel.Bonferroni(c.intervals(a))
+}
+
+// intervals is how many intervals an analysis has.
+func (c *cell) intervals(a study.Analysis) int {
+	values := 0
+	for party := range c.Study.Parties {
+		values += len(c.columns(party))
+		if c.union() {
+			break
+		}
+	}
+	return analysis.Intervals(a.Kind, values, len(c.Study.Parties))
 }
 
 // ask forecasts an analysis of a pair.
 func ask(a study.Analysis, p forecast.Pair) (forecast.Error, error) {
 	switch a.Kind {
+	case study.Covariance:
+		return p.Covariance()
 	case study.Correlation:
 		if a.Estimator == study.E1 {
 			return p.CorrelationE1()
@@ -189,11 +223,6 @@ func ask(a study.Analysis, p forecast.Pair) (forecast.Error, error) {
 // distance is the relative error of the squared distance of two typical records.
 // Clipping to a length shrinks both, and with them what there is to tell apart.
 func (c *cell) distance() (forecast.Error, error) {
-	if c.method.Mechanism == forecast.RandomisedResponse {
-		columns := c.columns(0)
-		v := forecast.ResponseDistance(len(columns), c.Study.Privacy.Epsilon*dp.Epsilon(c.sketch().Share))
-		return forecast.Relative(v, forecast.Typical(columns).Squared), nil
-	}
 	law, z, err := c.law()
 	if err != nil {
 		return forecast.Error{}, err
@@ -211,5 +240,24 @@ func (c *cell) law() (forecast.Law, forecast.Difference, error) {
 	z, kept := forecast.Typical(columns), c.keep(0).Square
 	z.Squared *= kept
 	z.Fourth *= kept * kept
-	return forecast.Law{Projection: plan.Spec(), Features: len(columns), Noise: forecast.NoiseOf(plan.Noise, plan.Unit())}, z, nil
+	return forecast.Law{
+		Projection: plan.Spec(), Features: len(columns), Noise: plan.NoiseOf(0, 1, 1), Bits: !plan.Flips.Zero(),
+	}, z, nil
+}
+
+// groups is the relative error of a mean of squared distances, of one party's records or
+// of two parties'.
+func (c *cell) groups(q question) (forecast.Error, error) {
+	law, _, err := c.law()
+	if err != nil {
+		return forecast.Error{}, err
+	}
+	g := forecast.Groups{
+		Law: law, Columns: c.columns(0), Kept: c.keep(0).Square, Level: c.level(q.analysis),
+		Sizes: [2]float64{c.records(q.x.party), c.records(q.y.party)},
+	}
+	if q.x.party == q.y.party {
+		return g.Within()
+	}
+	return g.Between()
 }

@@ -47,6 +47,7 @@ type Sketch struct {
 	Unit     dp.Unit     `json:"unit,omitempty"`
 	Epsilon  dp.Epsilon  `json:"epsilon,omitempty"` // of this sketch
 	Delta    dp.Delta    `json:"delta,omitempty"`
+	Replaced bool        `json:"replaced,omitempty"` // a record may be replaced by another
 	Features int         `json:"features"`           // entries of a record's derived vector
 	Bytes    int64       `json:"bytes"`              // about what leaves one party
 	RawBytes int64       `json:"raw_bytes"`          // the values that it is made of, as fixed-point integers
@@ -84,7 +85,9 @@ type Analysis struct {
 	Best      float64            `json:"best_pair"` // standard error of the pair that errs least
 	Options   []Choice           `json:"options"`   // the menu, each at its best k
 	Verdict   string             `json:"verdict"`
-	Needs     *Needs             `json:"needs,omitempty"` // what would make it usable
+	Together  int                `json:"together,omitempty"`   // intervals: all; how many hold together at 95 %
+	EachLevel float64            `json:"each_level,omitempty"` // and the level of each
+	Needs     *Needs             `json:"needs,omitempty"`      // what would make it usable
 }
 
 // Choice is one method with a k.
@@ -96,12 +99,13 @@ type Choice struct {
 	K             int               `json:"k"`
 	S             int               `json:"s,omitempty"`
 	StandardError float64           `json:"standard_error"`
-	HalfWidth     float64           `json:"half_width"` // of the 95 % interval
+	HalfWidth     float64           `json:"half_width"` // of the interval
 	Detects       float64           `json:"detects"`    // least effect whose interval leaves zero out
 	Bytes         int64             `json:"bytes"`
 	Usable        bool              `json:"usable"`
 	Undefined     string            `json:"undefined,omitempty"`
 	Note          string            `json:"note,omitempty"`
+	off           float64           // what choices are ranked by
 	selectable    bool              // may be recommended: promises no less, and this version has it
 }
 

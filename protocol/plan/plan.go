@@ -54,7 +54,7 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 	out := Sketch{
 		Side: own.Side, Method: c.method.String(), K: own.Projection.K, Unit: s.Privacy.Unit,
 		Features: len(s.Features(c.viewer(), c.index)), Bytes: bytes, RawBytes: c.rawBytes(),
-		Clipped: c.keep(c.viewer()).Clipped, Rounding: c.rounding(), Analyses: []Analysis{},
+		Replaced: s.Privacy.Replaced, Clipped: c.keep(c.viewer()).Clipped, Rounding: c.rounding(), Analyses: []Analysis{},
 	}
 	if err := c.promise(&out); err != nil {
 		return Sketch{}, nil, err
@@ -65,7 +65,7 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 			continue
 		}
 		if !c.known(a) {
-			out.Analyses = append(out.Analyses, Analysis{Kind: a.Kind, Options: []Choice{}, Verdict: "not planned: this version has no forecast of it"})
+			out.Analyses = append(out.Analyses, Analysis{Kind: a.Kind, Estimator: a.Estimator, Options: []Choice{}, Verdict: "not planned: this version has no forecast of it"})
 			continue
 		}
 		answer, hardest, err := c.answer(a)
@@ -112,8 +112,10 @@ func (c *cell) promise(out *Sketch) error {
 func (c *cell) rounding() Rounding {
 	least := math.Inf(1)
 	for party := range c.Study.Parties {
-		for _, column := range c.columns(party) {
-			least = math.Min(least, column.Spread)
+		for _, f := range c.Study.Features(party, c.index) {
+			if f.Kind == study.Value && c.Study.Columns[f.Column].Kind != study.Binary { // bits are exact
+				least = math.Min(least, c.encoded(f).Spread)
+			}
 		}
 	}
 	return Rounding{Bits: int(c.Study.Bits), Bias: 1 / float64(c.Study.Bits.One()) / (2 * least)}
@@ -126,7 +128,8 @@ func (c *cell) project(out *Sketch) error {
 	if c.Study.Privacy.Mechanism == dp.None {
 		return nil
 	}
-	if c.sketch().Projection.Family != projection.Identity && c.sketch().Clip == 0 && !c.method.NoiseGrows() {
+	bits := c.method.Mechanism == dp.RandomisedResponse
+	if c.sketch().Projection.Family != projection.Identity && c.sketch().Clip == 0 && !c.method.NoiseGrows() && !bits {
 		law, z, err := c.law()
 		if err != nil {
 			return err
@@ -155,6 +158,9 @@ func (c *cell) answer(a study.Analysis) (out Analysis, hardest question, err err
 		return out, hardest, err
 	}
 	out.Pair, out.Best = c.names(hardest), least.Deviation
+	if a.Intervals == study.IntervalsAll {
+		out.Together, out.EachLevel = c.intervals(a), float64(c.level(a))
+	}
 	if out.Chosen, err = c.choice(a, most); err != nil {
 		return out, hardest, err
 	}
@@ -178,7 +184,7 @@ func (c *cell) choice(a study.Analysis, e forecast.Error) (Choice, error) {
 	out := Choice{
 		Method: c.method.String(), Mechanism: c.method.Mechanism, Family: p.Family, K: p.K, S: p.S,
 		StandardError: e.Deviation, HalfWidth: e.HalfWidth, Detects: e.Detects(), Bytes: bytes,
-		Usable: usable(a.Kind, e), Undefined: e.Undefined,
+		Usable: usable(a.Kind, e), Undefined: e.Undefined, off: off(a.Kind, e),
 	}
 	if c.method.Mechanism == dp.Gaussian {
 		out.Delta = c.Study.Privacy.Delta
@@ -201,19 +207,10 @@ func (c *cell) options(q question) ([]Choice, error) {
 			}
 		}
 		best := func(k int) *cell { return c.with(m, k, delta) }
-		k, _, err := c.search(m, func(k int) (float64, error) {
-			e, err := best(k).forecast(q)
-			if err == nil && e.Undefined != "" {
-				e.Deviation = math.Inf(1)
-			}
-			return e.Deviation, err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m, err)
-		}
+		k, _ := c.search(m, func(k int) float64 { return best(k).off(q) })
 		e, err := best(k).forecast(q)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m, err)
+			continue // at so small an ε its noise cannot be drawn, or flipped bits would say nothing
 		}
 		choice, err := best(k).choice(q.analysis, e)
 		if err != nil {
@@ -222,15 +219,41 @@ func (c *cell) options(q question) ([]Choice, error) {
 		choice.selectable, choice.Note = c.selectable(m)
 		out = append(out, choice)
 	}
-	slices.SortStableFunc(out, func(a, b Choice) int { return cmp.Compare(a.deviation(), b.deviation()) })
+	slices.SortStableFunc(out, func(a, b Choice) int { return cmp.Compare(a.off, b.off) })
 	return out, nil
 }
 
-// binary reports whether all values of the sketch are binary columns.
+// off is how far a question's answer is off, and infinite where there is none or where
+// no such release can be calibrated.
+func (c *cell) off(q question) float64 {
+	e, err := c.forecast(q)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return off(q.analysis.Kind, e)
+}
+
+// off is what choices are ranked by: the standard error. Of distances between groups it
+// is half of the interval, which cannot rely on what makes their errors small, values
+// that are uncorrelated and bits that are as often 1 as 0.
+func off(kind study.AnalysisKind, e forecast.Error) float64 {
+	switch {
+	case e.Undefined != "":
+		return math.Inf(1)
+	case kind == study.GroupDistance:
+		return e.HalfWidth
+	}
+	return e.Deviation
+}
+
+// binary reports whether all values of the sketch are bits, and it has no squares of
+// them.
 func (c *cell) binary() bool {
-	for _, f := range c.Study.Features(0, c.index) {
-		if f.Column < 0 || c.Study.Columns[f.Column].Kind != study.Binary {
-			return false
+	for party := range c.Study.Parties {
+		for _, f := range c.Study.Features(party, c.index) {
+			if f.Kind != study.Ones && (f.Kind != study.Value || c.Study.Columns[f.Column].Kind != study.Binary) {
+				return false
+			}
 		}
 	}
 	return true
@@ -245,7 +268,7 @@ func (c *cell) selectable(m forecast.Method) (bool, string) {
 	case p.Mechanism == dp.None:
 		return true, ""
 	case m.Mechanism == dp.Gaussian && p.Mechanism != dp.Gaussian:
-		return false, fmt.Sprintf("promises less: δ = %g", assumedDelta)
+		return false, fmt.Sprintf("less: δ = %g", assumedDelta)
 	case m.Mechanism == dp.Gaussian:
 		budget.Delta = p.Delta
 	}
@@ -254,6 +277,9 @@ func (c *cell) selectable(m forecast.Method) (bool, string) {
 	}
 	if m.Mechanism != p.Mechanism && len(c.Study.Sketches) > 1 {
 		return false, "for all sketches only"
+	}
+	if m.Mechanism == dp.RandomisedResponse && c.Study.Records.Missing != study.MissingRefuse {
+		return false, "takes missing: refuse"
 	}
 	return true, ""
 }
@@ -276,7 +302,7 @@ func (c *cell) needs(q question) *Needs {
 			out.Epsilon = roundUp(float64(c.Study.Privacy.Epsilon) * factor)
 		}
 	}
-	if c.sketch().Side == sketch.Columns {
+	if c.sketch().Side == sketch.Columns || q.analysis.Kind == study.GroupDistance {
 		records := float64(c.Options.records(c.viewer()))
 		factor, err := leastFactor(maxRecords/records, func(f float64) bool { return enough(c.times(f)) })
 		if err == nil {

@@ -143,6 +143,8 @@ func TestRecommendationHolds(t *testing.T) {
 		"columns": {"sketches: [" + registry + "]", "privacy: " + perRecord, vertical(twoEach, registry, perRecord, correlation)},
 		"records": {"sketches: [{side: records, family: rademacher, k: 200}]", "privacy: {unit: attribute, mechanism: laplace, epsilon: 4}",
 			horizontal(30, "{side: records, family: rademacher, k: 200}", "{unit: attribute, mechanism: laplace, epsilon: 4}")},
+		"bits": {"sketches: [{side: records, family: sparse, k: 8}]", "privacy: {unit: attribute, mechanism: laplace, epsilon: 4}",
+			strings.ReplaceAll(horizontal(12, "{side: records, family: sparse, k: 8}", "{unit: attribute, mechanism: laplace, epsilon: 4}"), "numeric, bounds: [0, 1]", "binary")},
 		"gaussian": {"sketches: [{side: records, family: rademacher, k: 200}]", "privacy: {unit: attribute, mechanism: gaussian, epsilon: 8, delta: 1e-9}",
 			horizontal(30, "{side: records, family: rademacher, k: 200}", "{unit: attribute, mechanism: gaussian, epsilon: 8, delta: 1e-9}")},
 	} {
@@ -164,6 +166,9 @@ func TestRecommendationHolds(t *testing.T) {
 			t.Errorf("%s: what was recommended is warned of: %v", name, after.Warnings)
 		}
 		for i, a := range after.Sketches[0].Analyses {
+			if name == "bits" && a.Chosen.Mechanism != dp.RandomisedResponse {
+				t.Errorf("%s: %s is recommended", name, a.Chosen.Method)
+			}
 			if was := before.Sketches[0].Analyses[i].Chosen.StandardError; i == 0 && !(a.Chosen.StandardError < was) {
 				t.Errorf("%s: %s errs %.3g after the change, %.3g before", name, a.Kind, a.Chosen.StandardError, was)
 			}
@@ -232,10 +237,15 @@ func TestNarrowSpread(t *testing.T) {
 
 // Every kind of analysis and both partitions can be planned, and a plan is JSON.
 func TestEveryStudyIsPlanned(t *testing.T) {
-	everything := "{kind: inner-product}, {kind: distance}, {kind: cosine}, {kind: correlation, estimator: E1}, {kind: correlation}, {kind: intersection}"
+	everything := "{kind: inner-product}, {kind: distance}, {kind: cosine}, {kind: correlation, estimator: E1}, {kind: correlation}, {kind: intersection}, {kind: covariance}"
 	helpers := "helpers: {ones: 0.5, squares: true}"
 	for name, terms := range map[string]string{
-		"all":      vertical(twoEach, "{side: columns, family: rademacher, k: 64, "+helpers+"}", "{unit: attribute, mechanism: laplace, epsilon: 8}", everything),
+		"all": vertical(twoEach, "{side: columns, family: rademacher, k: 64, "+helpers+"}", "{unit: attribute, mechanism: laplace, epsilon: 8}", everything),
+		"bits": vertical("{name: a, kind: binary, owner: north}, {name: b, kind: binary, owner: south}", "{side: columns, family: sparse, k: 64, helpers: {ones: 1}}",
+			"{unit: attribute, mechanism: randomised-response, epsilon: 0.01}", correlation),
+		"few bits": "bits: 4\n" + vertical("{name: a, kind: binary, owner: north}, {name: b, kind: binary, owner: south}", "{side: columns, family: sparse, k: 64, helpers: {ones: 1}}",
+			"{unit: attribute, mechanism: laplace, epsilon: 0.01}", correlation),
+		"groups":   strings.Replace(horizontal(4, "{side: records, family: sparse, k: 4}", "{unit: attribute, mechanism: laplace, epsilon: 1}"), "k-means, clusters: 2", "group-distance, intervals: all", 1),
 		"one each": vertical("{name: a, kind: binary, owner: north}, {name: b, kind: categorical, values: [u, v], owner: south}", registry, perRecord, correlation),
 		"shares": "partition: horizontal\nrecords: {id: [patient]}\ncolumns: [{name: a, kind: binary}, {name: b, kind: binary}]\n" +
 			"sketches: [{side: columns, family: sparse, k: 64, share: 3}, {side: records, family: identity}]\nprivacy: {unit: attribute, mechanism: laplace, epsilon: 2}\n" +
@@ -257,6 +267,71 @@ func TestEveryStudyIsPlanned(t *testing.T) {
 					t.Error("randomised response is not in the menu for binary columns")
 				}
 			}
+		}
+	}
+}
+
+// Where a record may be replaced by another, there is twice the noise, and what is
+// recommended still says so.
+func TestReplaced(t *testing.T) {
+	zeroed := "{unit: record, mechanism: laplace, epsilon: 4}"
+	replaced := "{unit: record, mechanism: laplace, epsilon: 4, neighbours: replaced}"
+	terms := func(privacy string) string { return vertical(twoEach, registry, privacy, correlation) }
+	once, twice := planOf(t, terms(zeroed)), planOf(t, terms(replaced))
+	half := planOf(t, terms("{unit: record, mechanism: laplace, epsilon: 2}"))
+	for i, a := range twice.Sketches[0].Analyses {
+		if got, want := a.Chosen.StandardError, half.Sketches[0].Analyses[i].Chosen.StandardError; math.Abs(got/want-1) > 1e-3 {
+			t.Errorf("%s errs %.4g, want %.4g as at half the ε", a.Kind, got, want)
+		}
+		if a.Chosen.StandardError <= once.Sketches[0].Analyses[i].Chosen.StandardError {
+			t.Errorf("%s errs no more than where records become zeros", a.Kind)
+		}
+	}
+	if !twice.Sketches[0].Replaced || once.Sketches[0].Replaced {
+		t.Error("which neighbours there are is not in the plan")
+	}
+	at := slices.IndexFunc(planOf(t, vertical(twoEach, "{side: columns, family: rademacher, k: 4000, helpers: {ones: 0.3}, clip: 0.8}",
+		"{unit: record, mechanism: gaussian, epsilon: 8, delta: 1e-20, neighbours: replaced}", correlation)).Warnings, func(w Warning) bool { return len(w.Change) > 0 })
+	if at < 0 {
+		t.Fatal("nothing is recommended")
+	}
+	lines := planOf(t, vertical(twoEach, "{side: columns, family: rademacher, k: 4000, helpers: {ones: 0.3}, clip: 0.8}",
+		"{unit: record, mechanism: gaussian, epsilon: 8, delta: 1e-20, neighbours: replaced}", correlation)).Warnings[at].Change
+	if last := lines[len(lines)-1]; !strings.Contains(last, "mechanism: laplace") || !strings.Contains(last, "neighbours: replaced") {
+		t.Errorf("recommended: %s", last)
+	}
+}
+
+// Intervals that hold all together are wider by the quantile of their level, and more
+// has to be there to stand out; the error is the same.
+func TestIntervalsTogether(t *testing.T) {
+	each := planOf(t, vertical(twoEach, registry, perRecord, "{kind: covariance}, {kind: correlation}, {kind: intersection}")).Sketches[0].Analyses
+	all := planOf(t, vertical(twoEach, registry, perRecord, "{kind: covariance, intervals: all}, {kind: correlation, intervals: all}, {kind: intersection, intervals: all}")).Sketches[0].Analyses
+	for i, count := range []int{10, 6, 1} {
+		a, b := each[i].Chosen, all[i].Chosen
+		factor := math.Erfinv(1-0.05/float64(count)) / math.Erfinv(0.95)
+		if a.StandardError != b.StandardError || math.Abs(b.Detects/a.Detects/factor-1) > 1e-9 || math.Abs(b.HalfWidth/a.HalfWidth/factor-1) > 0.15 {
+			t.Errorf("%s: %+v, together %+v, want a factor of %.3f", all[i].Kind, a, b, factor)
+		}
+		if all[i].Together != count || each[i].Together != 0 || math.Abs(all[i].EachLevel-(1-0.05/float64(count))) > 1e-12 {
+			t.Errorf("%s: %d hold together, each at %v; want %d", all[i].Kind, all[i].Together, all[i].EachLevel, count)
+		}
+	}
+	if each[0].Verdict == all[0].Verdict {
+		t.Errorf("the verdict is the same: %s", each[0].Verdict)
+	}
+}
+
+// Flipped bits are not recommended to a study that fills in absent values, which are no
+// bits.
+func TestFlippedBitsTakeEveryValue(t *testing.T) {
+	terms := strings.ReplaceAll(horizontal(12, "{side: records, family: sparse, k: 8}", "{unit: attribute, mechanism: laplace, epsilon: 4}"), "numeric, bounds: [0, 1]", "binary")
+	for missing, selectable := range map[string]bool{"refuse": true, "centre": false} {
+		p := planOf(t, strings.Replace(terms, "id: [patient]", "id: [patient], missing: "+missing, 1))
+		options := p.Sketches[0].Analyses[0].Options
+		at := slices.IndexFunc(options, func(o Choice) bool { return o.Mechanism == dp.RandomisedResponse })
+		if at < 0 || options[at].selectable != selectable || (options[at].Note == "") != selectable {
+			t.Errorf("missing: %s: %+v", missing, options)
 		}
 	}
 }

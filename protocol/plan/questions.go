@@ -21,10 +21,14 @@ func (c *cell) known(a study.Analysis) bool {
 
 // questions lists the pairs of an analysis among which the ones that err most and
 // least are: of every party, or of the union, the columns with the least and the
-// greatest spread. On the records side there is one question, about two typical
-// records. The list is empty where a study has no pair.
+// greatest spread; of covariances, which include variances, also each of them with
+// itself. On the records side there is one question, about two typical records, or, for
+// groups, one for each pair of parties. The list is empty where a study has no pair.
 func (c *cell) questions(a study.Analysis) []question {
-	if c.sketch().Side == sketch.Records {
+	switch {
+	case a.Kind == study.GroupDistance:
+		return c.pairsOfParties(a)
+	case c.sketch().Side == sketch.Records:
 		return []question{{analysis: a}}
 	}
 	var groups [][]place
@@ -40,6 +44,11 @@ func (c *cell) questions(a study.Analysis) []question {
 	}
 	var out []question
 	for i, own := range groups {
+		if a.Kind == study.Covariance {
+			for _, x := range own {
+				out = append(out, question{a, x, x})
+			}
+		}
 		if c.union() && len(own) == 2 {
 			out = append(out, question{a, own[0], own[1]})
 		}
@@ -49,6 +58,16 @@ func (c *cell) questions(a study.Analysis) []question {
 					out = append(out, question{a, x, y})
 				}
 			}
+		}
+	}
+	return out
+}
+
+// pairsOfParties are all pairs of parties, each with itself too.
+func (c *cell) pairsOfParties(a study.Analysis) (out []question) {
+	for i := range c.Study.Parties {
+		for j := range i + 1 {
+			out = append(out, question{a, place{party: j}, place{party: i}})
 		}
 	}
 	return out
@@ -86,31 +105,25 @@ func (c *cell) hardest(questions []question) (hardest question, most, least fore
 		if err != nil {
 			return question{}, most, least, err
 		}
-		if i == 0 || worse(e, most) {
+		if i == 0 || off(q.analysis.Kind, e) > off(q.analysis.Kind, most) {
 			hardest, most = q, e
 		}
-		if i == 0 || worse(least, e) {
+		if i == 0 || off(q.analysis.Kind, least) > off(q.analysis.Kind, e) {
 			least = e
 		}
 	}
 	return hardest, most, least, nil
 }
 
-func worse(a, b forecast.Error) bool {
-	if a.Undefined != "" || b.Undefined != "" {
-		return a.Undefined != "" && b.Undefined == ""
-	}
-	return a.Deviation > b.Deviation
-}
-
 // names are the features of a question, as results name them.
 func (c *cell) names(q question) []analysis.Feature {
-	if c.sketch().Side == sketch.Records {
+	parties := q.analysis.Kind == study.GroupDistance
+	if c.sketch().Side == sketch.Records && !parties {
 		return nil
 	}
 	name := func(p place) analysis.Feature {
 		f := analysis.Feature{Party: c.Study.Parties[p.party].Name, Value: p.feature.Value}
-		if p.feature.Kind != study.Ones {
+		if p.feature.Kind != study.Ones && !parties {
 			f.Column = c.Study.Columns[p.feature.Column].Name
 		}
 		if c.union() {

@@ -7,6 +7,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // farFromBest is how much farther than under another choice an analysis has to err for
@@ -29,41 +30,28 @@ func (c *cell) recommend(asked []asking) ([]Warning, error) {
 		bests[i] = math.Inf(1)
 		for _, o := range a.answer.Options {
 			if o.selectable {
-				bests[i] = math.Min(bests[i], o.deviation())
+				bests[i] = math.Min(bests[i], o.off)
 			}
 			if o.selectable && i == 0 {
 				methods = append(methods, o)
 			}
 		}
 	}
-	behind := func(at *cell) (most float64, whose int, err error) {
+	behind := func(at *cell) (most float64, whose int) {
 		for i, a := range asked {
-			e, err := at.forecast(a.question)
-			if err != nil {
-				return 0, 0, err
-			}
-			if e.Undefined != "" {
-				e.Deviation = math.Inf(1)
-			}
-			if r := e.Deviation / bests[i]; r > most {
+			if r := at.off(a.question) / bests[i]; r > most {
 				most, whose = r, i
 			}
 		}
-		return most, whose, nil
+		return most, whose
 	}
-	own, worst, err := behind(c)
-	if err != nil {
-		return nil, err
-	}
+	own, worst := behind(c)
 	best, least := Choice{}, math.Inf(1)
 	for _, o := range methods {
-		k, ratio, err := c.search(o.method(), func(k int) (float64, error) {
-			most, _, err := behind(c.with(o.method(), k, o.Delta))
-			return most, err
+		k, ratio := c.search(o.method(), func(k int) float64 {
+			most, _ := behind(c.with(o.method(), k, o.Delta))
+			return most
 		})
-		if err != nil {
-			return nil, err
-		}
 		if ratio < least {
 			best, least = o, ratio
 			best.K = k
@@ -85,6 +73,9 @@ func (c *cell) recommend(asked []asking) ([]Warning, error) {
 // better says what another choice does for the analysis that errs farthest.
 func better(a Analysis, o Choice, e forecast.Error) string {
 	text := fmt.Sprintf("%s errs %.3g times as far as with %s", a.Kind, a.Chosen.StandardError/e.Deviation, o.Method)
+	if a.Kind == study.GroupDistance {
+		text = fmt.Sprintf("%s has intervals %.3g times as wide as with %s", a.Kind, a.Chosen.HalfWidth/e.HalfWidth, o.Method)
+	}
 	if a.Chosen.Undefined != "" {
 		text = fmt.Sprintf("%s has no interval, and has one with %s", a.Kind, o.Method)
 	}
@@ -95,22 +86,16 @@ func better(a Analysis, o Choice, e forecast.Error) string {
 }
 
 // search returns the k of a method with the least error.
-func (c *cell) search(m forecast.Method, at func(k int) (float64, error)) (k int, least float64, err error) {
+func (c *cell) search(m forecast.Method, at func(k int) float64) (k int, least float64) {
 	own := *c
 	own.method = m
 	step, greatest := m.Range(len(c.columns(c.viewer())), own.greatestK(c.viewer()))
-	return forecast.Search(step, greatest, at)
+	k, least, _ = forecast.Search(step, greatest, func(k int) (float64, error) { return at(k), nil })
+	return k, least
 }
 
 func (o Choice) method() forecast.Method {
 	return forecast.Method{Mechanism: o.Mechanism, Family: o.Family, S: o.S}
-}
-
-func (o Choice) deviation() float64 {
-	if o.Undefined != "" {
-		return math.Inf(1)
-	}
-	return o.StandardError
 }
 
 // lines are what the study file says of the sketch, and of privacy where that changes,
@@ -143,6 +128,9 @@ func (c *cell) lines(o Choice) []string {
 	out[last] += "}"
 	if p := c.Study.Privacy; o.Mechanism != p.Mechanism {
 		privacy := fmt.Sprintf("privacy: {unit: %s, mechanism: %s, epsilon: %v", p.Unit, o.Mechanism, float64(p.Epsilon))
+		if p.Replaced {
+			privacy += ", neighbours: replaced"
+		}
 		if o.Delta > 0 {
 			privacy += fmt.Sprintf(", delta: %v", float64(o.Delta))
 		}

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -45,9 +44,6 @@ func (c *cell) viewer() int { return max(c.Party, 0) }
 func (c *cell) bytes() (int64, error) {
 	party := c.viewer()
 	records := c.Options.records(party)
-	if c.method.Mechanism == forecast.RandomisedResponse {
-		return records * int64(len(c.columns(party))), nil
-	}
 	plan, err := release.For(c.Study, party, c.index)
 	if err != nil {
 		return 0, err
@@ -55,7 +51,7 @@ func (c *cell) bytes() (int64, error) {
 	rows, cols := plan.Shape(records)
 	squares := 0.0 // |x|² of what one row of R, or all of them, is multiplied by
 	for _, f := range plan.Features {
-		m := c.ones() * c.ones()
+		m := plan.OnesWeight() * plan.OnesWeight()
 		if f.Kind == study.Value || f.Kind == study.OneHot {
 			e := c.encoded(f)
 			m = e.Mean*e.Mean + e.Spread*e.Spread
@@ -66,12 +62,16 @@ func (c *cell) bytes() (int64, error) {
 			squares += m
 		}
 	}
-	one := float64(c.Study.Bits.One())
-	variance := squares*one*one*float64(plan.Spec().RowL2Squared())/float64(plan.Spec().K) + plan.Noise.Variance()
+	unit := plan.Unit()
+	one := plan.Spec().Scale() / unit
+	variance := squares*one*one*float64(plan.Spec().RowL2Squared())/float64(plan.Spec().K) + plan.NoiseOf(0, 1, records).Variance/unit/unit
 	tail := math.Log(2 * float64(rows) * float64(cols))
 	reach := math.Sqrt(2 * variance * tail)
 	if plan.Study.Privacy.Mechanism == dp.Laplace {
 		reach = math.Max(reach, math.Sqrt(plan.Noise.Variance()/2)*tail)
+	}
+	if !plan.Flips.Zero() && plan.Spec().OrthogonalRows(len(plan.Features)) {
+		reach = float64(c.Study.Bits.One()) // of a flipped bit
 	}
 	width := 1
 	for limit := 127.0; width < sketch.MaxWidth && reach > limit; limit = limit*256 + 255 {

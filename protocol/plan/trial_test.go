@@ -59,7 +59,7 @@ func (tr trial) study(t testing.TB) *cell {
 			if a.Kind == study.KMeans {
 				most = 0.5
 			}
-			if a.Kind == study.Distance || a.Kind == study.Intersection {
+			if a.Kind == study.Distance || a.Kind == study.Intersection || a.Kind == study.Covariance || a.Kind == study.GroupDistance {
 				wide = 10
 			}
 			for _, q := range c.questions(a) {
@@ -78,7 +78,7 @@ func (tr trial) study(t testing.TB) *cell {
 	return nil
 }
 
-// trials are random studies of every kind: 20 in the long form, of which 4 are in the
+// trials are random studies of every kind: 34 in the long form, of which 9 are in the
 // short one.
 func trials(full bool) []trial {
 	rng := rand.New(rand.NewPCG(20, 26))
@@ -127,7 +127,7 @@ func trials(full bool) []trial {
 			}
 			out = add(out, "vertical", privacy, trial{
 				terms: fmt.Sprintf("partition: vertical\nrecords: {id: [patient]}\ncolumns:\n%ssketches:\n  - {side: columns, %s, helpers: {ones: %.2f, squares: true}%s}\nprivacy: %s\n"+
-					"analyses: [{kind: inner-product}, {kind: distance}, {kind: cosine}, {kind: correlation, estimator: E1}, {kind: correlation, estimator: E2}, {kind: intersection}]\n",
+					"analyses: [{kind: inner-product}, {kind: distance}, {kind: cosine}, {kind: covariance}, {kind: correlation, estimator: E1}, {kind: correlation, estimator: E2}, {kind: intersection}]\n",
 					columns, family(256+rng.IntN(128)), between(0.5, 0.9), clip, privacy),
 				records: int64(between(2500, 4000)), overlap: between(0.7, 0.95), draws: 1500,
 			})
@@ -140,7 +140,7 @@ func trials(full bool) []trial {
 		}
 		out = add(out, "horizontal", privacy, trial{
 			terms: fmt.Sprintf("partition: horizontal\nrecords: {id: [patient]}\ncolumns:\n%s%s%ssketches:\n  - {side: columns, %s, helpers: {ones: 0.5, squares: true}%s}\nprivacy: %s\n"+
-				"analyses: [{kind: inner-product}, {kind: distance}, {kind: cosine}, {kind: correlation, estimator: E1}, {kind: correlation, estimator: E2}]\n",
+				"analyses: [{kind: inner-product}, {kind: distance}, {kind: cosine}, {kind: covariance}, {kind: correlation, estimator: E1}, {kind: correlation, estimator: E2}]\n",
 				column("a", ""), column("b", ""), column("c", ""), family(256+rng.IntN(128)), clip, privacy),
 			records: int64(between(2500, 4000)), draws: 1500,
 		})
@@ -158,10 +158,57 @@ func trials(full bool) []trial {
 			records: 40, draws: 300,
 		})
 	}
+	const response = "{unit: attribute, mechanism: randomised-response, epsilon: EPSILON}"
+	bits := func(n int, owners ...string) (columns string) {
+		for i := range n {
+			owner := ""
+			if len(owners) > 0 {
+				owner = ", owner: " + owners[i*len(owners)/n]
+			}
+			columns += fmt.Sprintf("  - {name: c%d, kind: binary%s}\n", i, owner)
+		}
+		return columns
+	}
+	const head = "records: {id: [patient]}\ncolumns:\n"
+	for _, f := range []string{"family: sparse, k: 300", "family: rademacher, k: 260"} {
+		out = add(out, "vertical", response, trial{
+			terms: "partition: vertical\n" + head + bits(4, "north", "south") + "sketches:\n  - {side: columns, " + f + ", helpers: {ones: 0.7}}\nprivacy: " + response + "\n" +
+				"analyses: [{kind: inner-product}, {kind: distance}, {kind: cosine}, {kind: covariance}, {kind: correlation}, {kind: intersection}]\n",
+			records: 3000, overlap: 0.8, draws: 1500,
+		})
+		out = add(out, "horizontal", response, trial{
+			terms: "partition: horizontal\n" + head + bits(3) + "sketches:\n  - {side: columns, " + f + ", helpers: {ones: 0.7}}\nprivacy: " + response + "\n" +
+				"analyses: [{kind: inner-product}, {kind: distance}, {kind: cosine}, {kind: covariance}, {kind: correlation}]\n",
+			records: 1500, draws: 1500,
+		})
+	}
+	for _, f := range []string{"identity", "sparse, k: 24", "hadamard, k: 20"} {
+		out = add(out, "records", response, trial{
+			terms: "partition: horizontal\n" + head + bits(40) + "sketches:\n  - {side: records, family: " + f + "}\nprivacy: " + response + "\nanalyses: [{kind: k-means, clusters: 2}]\n", records: 40, draws: 600,
+		})
+	}
+	groups := func(columns, family, privacy string, records int64) {
+		clip := ""
+		if strings.Contains(privacy, "record") {
+			clip = ", clip: 4"
+		}
+		out = add(out, "groups "+family, privacy, trial{
+			terms: "partition: horizontal\n" + head + columns + "sketches:\n  - {side: records, family: " + family + clip + "}\nprivacy: " + privacy + "\nanalyses: [{kind: group-distance}]\n", records: records, draws: 1500,
+		})
+	}
+	for i, family := range []string{"gaussian, k: 32", "hadamard, k: 24", "sparse, k: 40", "rademacher, k: 16", "identity"} {
+		columns := ""
+		for j := range 30 {
+			columns += column(fmt.Sprintf("c%d", j), "")
+		}
+		groups(columns, family, privacies[i], 40)
+	}
+	groups(bits(30), "identity", response, 40)
+	groups(bits(30), "sparse, k: 20", response, 25)
 	if full {
 		return out
 	}
-	short := []trial{out[1], out[16], out[13], out[15]}
+	short := []trial{out[1], out[16], out[13], out[15], out[20], out[24], out[25], out[27], out[32]}
 	for i := range short {
 		short[i].draws = min(short[i].draws, 850)
 	}
@@ -186,7 +233,9 @@ func (tr trial) tables(s *study.Study, rng *rand.Rand) []table {
 			for _, c := range s.OwnColumns(p) {
 				scale := s.Columns[c].Scale
 				x := 0.0
-				if lo, hi, ok := scale.Bounds(); ok {
+				if lo, hi, ok := scale.Bounds(); s.Columns[c].Kind == study.Binary {
+					x = float64(rng.IntN(2))
+				} else if ok {
 					x = lo + (hi-lo)*rng.Float64()
 				} else {
 					centre, spread, _ := scale.CentreSpread()
@@ -211,6 +260,9 @@ func draw(t testing.TB, plans []release.Plan, data []table, n int) (out []analys
 	for party, plan := range plans {
 		b, err := plan.NewBuilder(seed.FromBytes(root), 1)
 		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Randomise(entropy); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.Add(data[party].ids, data[party].encoded); err != nil {

@@ -60,6 +60,8 @@ func truths(a study.Analysis, x, y []float64, xx, yy float64) (truth, scale floa
 		return sxy / math.Sqrt(xx*yy), 1
 	case study.Intersection:
 		return n, n
+	case study.Covariance:
+		return (sxy - sx*sy/n) / n, math.Sqrt((sxx-sx*sx/n)*(syy-sy*sy/n)) / n
 	}
 	return (n*sxy - sx*sy) / math.Sqrt((n*sxx-sx*sx)*(n*syy-sy*sy)), 1
 }
@@ -117,8 +119,11 @@ func (tr trial) ask(t testing.TB, c *cell, data []table) []asked {
 	var out []asked
 	for at, a := range c.Study.Analyses {
 		for i := range places {
-			for j := i + 1; j < len(places); j++ {
-				if !c.union() && places[i].party == places[j].party {
+			for j := i; j < len(places); j++ {
+				if i == j && a.Kind != study.Covariance {
+					continue
+				}
+				if i != j && !c.union() && places[i].party == places[j].party {
 					continue
 				}
 				q := question{a, places[i], places[j]}
@@ -171,6 +176,9 @@ func (a asked) wrong(t testing.TB, kind study.Analysis) (halved, unprojected flo
 			n.FourthCumulant *= share * share
 		}
 		e, err := ask(kind, p)
+		if a.i == a.j {
+			e, err = p.Variance()
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -305,6 +313,83 @@ func (tr trial) distances(t *testing.T, c *cell, found *caught) {
 	found.judge(t, "distance", m, math.Sqrt(half/full), math.Sqrt(math.Max(0, 1-law.Distance(z)/full)))
 }
 
+// groups compares mean squared distances within and between parties with the forecast.
+func (tr trial) groups(t *testing.T, c *cell, found *caught) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	plans := plansOf(t, c.Study)
+	questions := c.questions(c.Study.Analyses[0])
+	var m, half, bare moment
+	truth := func(x, y table, same bool) float64 {
+		n, l := len(x.ids), len(y.ids)
+		d := len(x.encoded) / n
+		var sum, pairs float64
+		for i := range n {
+			for j := range l {
+				if same && i == j {
+					continue
+				}
+				pairs++
+				for f := range d {
+					u := float64(x.encoded[i*d+f]-y.encoded[j*d+f]) / float64(c.Study.Bits.One())
+					sum += u * u
+				}
+			}
+		}
+		return sum / pairs
+	}
+	forecasts := map[[2]int]float64{}
+	for _, q := range questions {
+		e, err := c.groups(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		law, _, err := c.law()
+		if err != nil {
+			t.Fatal(err)
+		}
+		forecasts[[2]int{q.x.party, q.y.party}] = e.Deviation
+		g := forecast.Groups{Columns: c.columns(0), Kept: 1, Sizes: [2]float64{c.records(0), c.records(1)}}
+		wrong := func(share float64) float64 {
+			g.Law = law
+			g.Law.Noise.Variance, g.Law.Noise.FourthCumulant = law.Noise.Variance*share, law.Noise.FourthCumulant*share*share
+			e, err := g.Between()
+			if q.x == q.y {
+				e, err = g.Within()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e.Deviation / forecasts[[2]int{q.x.party, q.y.party}]
+		}
+		half.add(wrong(0.25) * wrong(0.25))
+		bare.add(math.Max(0, 1-wrong(0)*wrong(0)))
+	}
+	for n := range tr.draws {
+		data := tr.tables(c.Study, rng)
+		contributions, _ := draw(t, plans, data, n)
+		result, _, err := analysis.Run(context.Background(), analysis.Options{Study: c.Study, Contributions: contributions, Complete: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum float64
+		for _, pair := range result.Analyses[0].Pairs {
+			if pair.Estimate == nil {
+				t.Fatal(pair.Undefined)
+			}
+			typical := 0.0
+			for _, column := range c.columns(0) {
+				typical += 2 * column.Spread * column.Spread
+			}
+			e := (*pair.Estimate - truth(data[pair.I], data[pair.J], pair.I == pair.J)) / typical / forecasts[[2]int{pair.I, pair.J}]
+			sum += e * e
+		}
+		m.add(sum / float64(len(result.Analyses[0].Pairs)))
+	}
+	h, _ := half.ratio()
+	u, _ := bare.ratio()
+	found.judge(t, "group distance", m, h, u)
+}
+
 func TestForecastsAreTrue(t *testing.T) {
 	full := os.Getenv("COSKETCH_FULL") == "1"
 	found := map[sketch.Side]*caught{sketch.Columns: {}, sketch.Records: {}}
@@ -315,9 +400,12 @@ func TestForecastsAreTrue(t *testing.T) {
 			if s.Privacy.Mechanism != dp.None && s.Sketches[0].Clip > 0 && c.keep(0).Clipped > 0.02 {
 				t.Fatalf("%.0f %% of the records are clipped: no fair trial", 100*c.keep(0).Clipped)
 			}
-			if s.Sketches[0].Side == sketch.Columns {
+			switch {
+			case s.Sketches[0].Side == sketch.Columns:
 				tr.columns(t, c, found[sketch.Columns])
-			} else {
+			case s.Analyses[0].Kind == study.GroupDistance:
+				tr.groups(t, c, found[sketch.Records])
+			default:
 				tr.distances(t, c, found[sketch.Records])
 			}
 		})

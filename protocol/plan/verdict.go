@@ -17,6 +17,9 @@ var measures = map[study.AnalysisKind]string{
 	study.Intersection: "share of the shared records",
 	study.Distance:     "share of the squared distance",
 	study.KMeans:       "share of the squared distance of two typical records",
+
+	study.Covariance:    "share of the product of both spreads",
+	study.GroupDistance: "share of the mean squared distance",
 }
 
 // usable reports whether an answer can say anything: whether some effect stands out of
@@ -27,6 +30,8 @@ func usable(kind study.AnalysisKind, e forecast.Error) bool {
 		return false
 	case kind == study.Distance || kind == study.KMeans:
 		return e.Deviation <= 1
+	case kind == study.GroupDistance:
+		return e.HalfWidth <= 1
 	case kind == study.Correlation || kind == study.Cosine:
 		return e.Detects() < 1 && e.HalfWidth < 1 // all of [-1, 1] where a denominator is lost
 	case kind == study.Intersection:
@@ -49,6 +54,9 @@ func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
 			study.Intersection: "the number of shared records would not be known within half of itself",
 			study.Distance:     "a distance would err by more than itself",
 			study.KMeans:       "the distance of two records would err by more than itself",
+
+			study.Covariance:    "even the largest covariance that the columns can have would not stand out of its interval",
+			study.GroupDistance: "its interval would be wider than a mean distance itself to either side",
 		}[a.Kind]
 		return "not usable: " + why + needed(f.Needs, m)
 	}
@@ -61,6 +69,10 @@ func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
 		return "usable: products of at least " + digits(c.Detects) + " of |x||y| stand out"
 	case study.Intersection:
 		return "usable: the number is known to ± " + percent(c.HalfWidth)
+	case study.Covariance:
+		return "usable: covariances of at least " + digits(c.Detects) + " of the product of both spreads stand out"
+	case study.GroupDistance:
+		return "usable: mean distances are known to ± " + percent(c.HalfWidth)
 	case study.Distance:
 		return "usable: distances are known to ± " + percent(c.HalfWidth)
 	}

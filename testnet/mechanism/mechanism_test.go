@@ -43,6 +43,7 @@ func TestFactors(t *testing.T) {
 		tolerance float64
 	}{
 		{one, "gaussian + gaussian", 5.02e7, 0.01}, {four, "gaussian + gaussian", 2.07e5, 0.01}, {eight, "gaussian + gaussian", 1.51e4, 0.01},
+		{one, "gaussian by row", 1.78e6, 0.05}, {one, "laplace by record", 1.44e10, 0.01}, {one, "laplace by record, δ", 1.76e11, 0.01},
 		{one, "gaussian + laplace", 1.88e9, 0.01}, {four, "gaussian + laplace", 7.39e6, 0.01}, {eight, "gaussian + laplace", 4.72e5, 0.01},
 		{one, "gaussian + analytic", 7.2e5, 0.05}, {four, "gaussian + analytic", 6219, 0.05}, {eight, "gaussian + analytic", 1052, 0.05},
 		{one, "hadamard + gaussian", 3.41e5, 0.01}, {four, "hadamard + gaussian", 3353, 0.01}, {eight, "hadamard + gaussian", 663, 0.01},
@@ -66,8 +67,8 @@ func TestFactors(t *testing.T) {
 	}
 }
 
-// Every formula is met by simulation: of 1,500 draws the ratio's standard error is about
-// 4 %, and each ratio must be within five of its own of 1 (false rejection below 1e-5 for
+// Every formula is met by simulation: of 1,500 draws the ratio's standard error is 3 to
+// 10 %, and each ratio must be within five of its own of 1 (false rejection below 1e-5 for
 // all together; the draws are fixed). A formula with half the noise is not met.
 func TestSimulation(t *testing.T) {
 	s := Setting{K: 16, D: 64, R2: 24, Delta: 1e-6, Levels: []dp.Epsilon{1, 6}, Trials: 1500}
@@ -77,7 +78,7 @@ func TestSimulation(t *testing.T) {
 	wrong := compare(t, Setting{K: 16, D: 64, R2: 24, Delta: 1e-6, Levels: halved.Levels})
 	for i, l := range c.Levels {
 		for j, line := range l.Lines {
-			if math.Abs(line.Ratio-1) > 5*line.Error || line.Error > 0.08 {
+			if math.Abs(line.Ratio-1) > 5*line.Error || line.Error > 0.1 {
 				t.Errorf("%s at ε = %g: simulated over formula %.3f ± %.3f", line.Name, l.Epsilon, line.Ratio, line.Error)
 			}
 			other := line.Simulated / wrong.Levels[i].Lines[j].Variance
@@ -85,6 +86,21 @@ func TestSimulation(t *testing.T) {
 				t.Errorf("%s: the formula at twice the ε would pass too: %.3f", line.Name, other)
 			}
 		}
+	}
+}
+
+// A calibration outside its conditions says so.
+func TestDoubts(t *testing.T) {
+	small := compare(t, Setting{K: 16, D: 64, R2: 24, Delta: 1e-6, Levels: []dp.Epsilon{1}}).Levels[0]
+	large := compare(t, Setting{K: 64, D: 64, R2: 24, Delta: 1e-6, Levels: []dp.Epsilon{1}}).Levels[0]
+	if doubt := small.find(t, "gaussian + gaussian").Doubt; !strings.Contains(doubt, "promises nothing here") {
+		t.Errorf("lemma 2 at k = 16: %q", doubt)
+	}
+	if doubt := large.find(t, "gaussian + gaussian").Doubt; doubt != "" {
+		t.Errorf("lemma 2 at k = 64: %q", doubt)
+	}
+	if doubt := small.find(t, "gaussian + laplace").Doubt; !strings.Contains(doubt, "at most 0.021") {
+		t.Errorf("theorem 3 at k = 16: %q", doubt)
 	}
 }
 

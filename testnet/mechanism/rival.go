@@ -2,10 +2,9 @@ package mechanism
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/dp/sources"
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/projection"
 )
@@ -17,53 +16,43 @@ type rival struct {
 	pure   bool   // ε alone, no δ
 	step   int    // k is a multiple of it; 0: any k
 	whole  bool   // k is d: nothing is projected
+	record bool   // protects a whole record, not one value: no fair comparison
 
 	// variance is the formula for the squared distance at an ε and k; rows are the
 	// greatest lengths of rows that were drawn, for a mechanism that adapts to them.
 	variance func(s Setting, k int, epsilon dp.Epsilon, rows []float64) (float64, error)
 	// once simulates one pair of records and returns the error of their distance.
 	once func(t *trial, epsilon dp.Epsilon) (float64, error)
+	// doubt says what there is to know about the promise; nil: nothing.
+	doubt func(s Setting, epsilon dp.Epsilon) string
 }
 
 // rivals lists the mechanisms, the sources' first.
 func rivals() []rival {
 	out := []rival{
-		{
-			name: "gaussian + gaussian", source: "KKMM 2012, lemma 2",
-			variance: func(s Setting, k int, epsilon dp.Epsilon, _ []float64) (float64, error) {
-				return s.dense(k, gaussianNoise(lemma2(epsilon, s.Delta))), nil
-			},
-			once: func(t *trial, epsilon dp.Epsilon) (float64, error) {
-				return t.dense(dp.Gaussian, lemma2(epsilon, t.Delta))
-			},
-		},
-		{
-			name: "gaussian + analytic", source: "longest row drawn",
-			variance: func(s Setting, k int, epsilon dp.Epsilon, rows []float64) (float64, error) {
-				sigma, err := analytic(epsilon, s.Delta)
-				var mean float64
-				for _, w := range rows {
-					mean += s.dense(k, gaussianNoise(sigma*w)) / float64(len(rows))
-				}
-				return mean, err
-			},
-			once: func(t *trial, epsilon dp.Epsilon) (float64, error) {
-				sigma, err := analytic(epsilon, t.Delta)
-				if err != nil {
-					return 0, err
-				}
-				return t.dense(dp.Gaussian, sigma*t.longest)
-			},
-		},
-		{
-			name: "gaussian + laplace", source: "Dhaliwal et al. 2019", pure: true,
-			variance: func(s Setting, k int, epsilon dp.Epsilon, _ []float64) (float64, error) {
-				return s.dense(k, laplaceNoise(elementWise(k, epsilon))), nil
-			},
-			once: func(t *trial, epsilon dp.Epsilon) (float64, error) {
-				return t.dense(dp.Laplace, elementWise(t.K, epsilon))
-			},
-		},
+		dense("gaussian + gaussian", "KKMM, lemma 2", false, lemma2).doubted(func(s Setting, epsilon dp.Epsilon) string {
+			if _, holds, _ := sources.KenthapadiLemma2(s.source(s.K, epsilon)); !holds {
+				return "it promises nothing here: it is for k > 2(ln d + ln(2/δ)) and ε < ln(1/δ)"
+			}
+			return ""
+		}),
+		dense("gaussian by row", "KKMM, theorem 1", false, theorem1).doubted(func(Setting, dp.Epsilon) string {
+			return "corrected: as printed it divides by 2δ where ε is meant; for the longest row as drawn"
+		}),
+		dense("gaussian + analytic", "by longest row", false, analytic),
+		dense("gaussian + laplace", "Dhaliwal, thm 3", true, element).doubted(func(s Setting, epsilon dp.Epsilon) string {
+			_, confidence, _ := sources.DhaliwalElement(s.source(s.K, epsilon))
+			if confidence > 1-1e-12 {
+				return ""
+			}
+			return fmt.Sprintf("it fails where a row is longer than 2, by its own account with a probability of at most %.2g", min(1, 1-confidence))
+		}),
+		dense("laplace by record", "Dhaliwal, table 1", true, record(func(Setting) float64 { return 1 })).ofRecords().doubted(func(Setting, dp.Epsilon) string {
+			return "for a change of a whole record by a length of 1, to which theorem 5 gives the probability 0"
+		}),
+		dense("laplace by record, δ", "Dhaliwal, thm 5", false, record(func(s Setting) float64 { return float64(s.Delta) })).ofRecords().doubted(func(Setting, dp.Epsilon) string {
+			return "the same at failure probability δ, for one pair of records"
+		}),
 	}
 	for _, m := range []struct {
 		method forecast.Method
@@ -79,9 +68,14 @@ func rivals() []rival {
 		out = append(out, own(m.method, m.source))
 	}
 	return append(out, rival{
-		name: string(forecast.RandomisedResponse), source: "binary values only", pure: true, whole: true,
+		name: string(dp.RandomisedResponse), source: "binary values", pure: true, whole: true,
 		variance: func(s Setting, _ int, epsilon dp.Epsilon, _ []float64) (float64, error) {
-			return forecast.ResponseDistance(s.D, epsilon), nil
+			g, err := s.promise(dp.RandomisedResponse, epsilon)
+			if err != nil {
+				return 0, err
+			}
+			law, err := forecast.Method{Mechanism: dp.RandomisedResponse, Family: projection.Identity}.Attribute(s.D, s.D, g)
+			return law.Distance(s.difference()), err
 		},
 		once: func(t *trial, epsilon dp.Epsilon) (float64, error) { return t.respond(epsilon) },
 	})
@@ -121,16 +115,4 @@ func (s Setting) promise(m dp.Mechanism, epsilon dp.Epsilon) (dp.Guarantee, erro
 // difference is that of the two records: every value that differs does so by 1.
 func (s Setting) difference() forecast.Difference {
 	return forecast.Difference{Squared: float64(s.R2), Fourth: float64(s.R2)}
-}
-
-// dense is the variance of the distance under a dense Gaussian projection.
-func (s Setting) dense(k int, noise estimate.Noise) float64 {
-	law := forecast.Law{Projection: projection.Spec{Family: projection.Gaussian, K: k}, Features: s.D, Noise: noise}
-	return law.Distance(s.difference())
-}
-
-func gaussianNoise(sigma float64) estimate.Noise { return estimate.Noise{Variance: sigma * sigma} }
-
-func laplaceNoise(scale float64) estimate.Noise {
-	return estimate.Noise{Variance: 2 * scale * scale, FourthCumulant: 12 * math.Pow(scale, 4)}
 }

@@ -1,30 +1,78 @@
 package mechanism
 
 import (
-	"math"
-
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/dp/sources"
 )
 
-// The calibrations of this file are those that the sources print, for comparison alone:
-// no study can select them. Each is for a dense Gaussian projection with entries
-// N(0, 1/k) and a change of one value by at most 1.
+// calibration is the noise of a mechanism over a dense Gaussian projection whose longest
+// row has the given length.
+type calibration func(s Setting, k int, epsilon dp.Epsilon, longest float64) (sources.Noise, error)
 
-// lemma2 is σ of Kenthapadi, Korolova, Mironov and Mishra 2012, lemma 2, which covers
-// rows of the projection up to length 2: 4√ln(1/δ)/ε.
-func lemma2(epsilon dp.Epsilon, delta dp.Delta) float64 {
-	return 4 * math.Sqrt(math.Log(1/float64(delta))) / float64(epsilon)
+// dense is a mechanism over a dense Gaussian projection with entries N(0, 1/k).
+func dense(name, source string, pure bool, noise calibration) rival {
+	return rival{
+		name: name, source: source, pure: pure,
+		variance: func(s Setting, k int, epsilon dp.Epsilon, rows []float64) (mean float64, err error) {
+			for _, longest := range rows {
+				n, err := noise(s, k, epsilon, longest)
+				if err != nil {
+					return 0, err
+				}
+				mean += sources.DistanceVariance(k, float64(s.R2), n) / float64(len(rows))
+			}
+			return mean, nil
+		},
+		once: func(t *trial, epsilon dp.Epsilon) (float64, error) {
+			if err := t.draw(); err != nil {
+				return 0, err
+			}
+			n, err := noise(t.Setting, t.K, epsilon, t.longest)
+			if err != nil {
+				return 0, err
+			}
+			return t.dense(n)
+		},
+	}
 }
 
-// elementWise is the scale of Laplace noise of Dhaliwal et al. 2019, lemma 1 with rows up
-// to length 2: l1 sensitivity 2√k, over ε.
-func elementWise(k int, epsilon dp.Epsilon) float64 {
-	return 2 * math.Sqrt(float64(k)) / float64(epsilon)
+func (r rival) ofRecords() rival {
+	r.record = true
+	return r
 }
 
-// analytic is σ of the analytic Gaussian mechanism (Balle and Wang 2018) for l2
-// sensitivity 1; dense projections need it times the greatest length of their rows.
-func analytic(epsilon dp.Epsilon, delta dp.Delta) (float64, error) {
-	mu, err := dp.MuOf(dp.Budget{Epsilon: epsilon, Delta: delta})
-	return 1 / float64(mu), err
+func (r rival) doubted(by func(Setting, dp.Epsilon) string) rival {
+	r.doubt = by
+	return r
+}
+
+// source is the setting as the papers' calibrations take it.
+func (s Setting) source(k int, epsilon dp.Epsilon) sources.Setting {
+	return sources.Setting{Budget: dp.Budget{Epsilon: epsilon, Delta: s.Delta}, Columns: s.D, K: k}
+}
+
+func lemma2(s Setting, k int, epsilon dp.Epsilon, _ float64) (sources.Noise, error) {
+	n, _, err := sources.KenthapadiLemma2(s.source(k, epsilon))
+	return n, err
+}
+
+func theorem1(s Setting, k int, epsilon dp.Epsilon, longest float64) (sources.Noise, error) {
+	return sources.KenthapadiTheorem1(s.source(k, epsilon).Budget, longest)
+}
+
+func element(s Setting, k int, epsilon dp.Epsilon, _ float64) (sources.Noise, error) {
+	n, _, err := sources.DhaliwalElement(s.source(k, epsilon))
+	return n, err
+}
+
+func record(beta func(Setting) float64) calibration {
+	return func(s Setting, k int, epsilon dp.Epsilon, _ float64) (sources.Noise, error) {
+		return sources.DhaliwalRow(s.source(k, epsilon), beta(s))
+	}
+}
+
+// analytic is the analytic Gaussian mechanism (Balle and Wang 2018) for the longest row.
+func analytic(s Setting, _ int, epsilon dp.Epsilon, longest float64) (sources.Noise, error) {
+	mu, err := dp.MuOf(dp.Budget{Epsilon: epsilon, Delta: s.Delta})
+	return sources.Noise{Mechanism: dp.Gaussian, Scale: longest / float64(mu)}, err
 }

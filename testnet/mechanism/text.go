@@ -19,6 +19,7 @@ func Text(w io.Writer, c Comparison) error {
 		text += fmt.Sprintf(" Simulated: %d pairs, each with new matrices and new noise.", c.Trials)
 	}
 	console.Paragraph(w, "", text)
+	said := map[string]bool{}
 	for _, l := range c.Levels {
 		fmt.Fprintf(w, "\nε = %g\n", l.Epsilon)
 		head := []string{"mechanism", "whose", "promise", ">variance", ">× best"}
@@ -38,6 +39,12 @@ func Text(w io.Writer, c Comparison) error {
 			t.Add(cells...)
 		}
 		t.Write(w)
+		for _, line := range l.Lines {
+			if text := line.Name + ": " + line.Doubt + "."; line.Doubt != "" && !said[text] {
+				said[text] = true
+				console.Paragraph(w, "  ", text)
+			}
+		}
 	}
 	fmt.Fprintln(w)
 	console.Paragraph(w, "", fmt.Sprintf("Relative error (RMSE over the distance r²) at each mechanism's best k, up to the power of two that holds a record's values. A record has %d of them, or r² where that is more.", c.D))

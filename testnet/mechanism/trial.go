@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/dp/sources"
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/projection"
@@ -88,13 +89,10 @@ func (t *trial) fix(spec projection.Spec) (*projection.Fixed, error) {
 	return projection.FixHadamard(spec, source, stream.New(other), t.labels)
 }
 
-// dense projects the difference by a dense Gaussian matrix and adds the noise of both
-// records, of the given σ or scale, drawn by package dp on a fine grid.
-func (t *trial) dense(m dp.Mechanism, size float64) (float64, error) {
-	if err := t.draw(); err != nil {
-		return 0, err
-	}
-	noise, step, err := sized(m, size)
+// dense adds the noise of both records to their difference, projected by the dense
+// matrix, which was drawn. It is drawn by package dp on a fine grid.
+func (t *trial) dense(n sources.Noise) (float64, error) {
+	noise, step, err := sized(n.Mechanism, n.Scale)
 	if err != nil {
 		return 0, err
 	}
@@ -161,28 +159,30 @@ func sized(m dp.Mechanism, size float64) (noise dp.Noise, step float64, err erro
 	return noise, step, nil
 }
 
-// respond flips each value of both records with probability 1/(1+e^ε) and estimates
-// their distance from the places that differ.
+// respond randomises the bits of both records and estimates their distance.
 func (t *trial) respond(epsilon dp.Epsilon) (float64, error) {
+	promise, err := t.promise(dp.RandomisedResponse, epsilon)
+	if err != nil {
+		return 0, err
+	}
+	flips, err := forecast.Flips(promise)
+	if err != nil {
+		return 0, err
+	}
 	g, err := dp.NewGenerator(t.entropy)
 	if err != nil {
 		return 0, err
 	}
 	defer g.Destroy()
-	p := 1 / (1 + math.Exp(float64(epsilon)))
-	flip := func() int64 {
-		if float64(g.Uint64()>>11)/(1<<53) < p {
-			return forecast.One
-		}
-		return 0
+	bits := append(append(make([]int64, 0, 2*t.D), t.x...), t.y...)
+	if err := flips.Randomise(bits, g); err != nil {
+		return 0, err
 	}
-	differ := 0
-	for j := range t.D {
-		if t.x[j]^flip() != t.y[j]^flip() {
-			differ++
-		}
+	points := make([]float64, len(bits))
+	for i, v := range bits {
+		points[i] = float64(v) / float64(flips.Span())
 	}
-	q := p*p + (1-p)*(1-p) // places that did not change relative to each other
-	estimated := (float64(differ) - float64(t.D)*(1-q)) / (2*q - 1)
-	return estimated - float64(t.R2), nil
+	space := estimate.Records{K: t.D, Noise: forecast.NoiseOfBits(flips), Identity: true}
+	e, err := space.SquaredDistance(points[:t.D], points[t.D:], 0)
+	return e.Interval.Estimate - float64(t.R2), err
 }

@@ -19,16 +19,12 @@ func DhaliwalElement(s Setting) (n Noise, confidence float64, err error) {
 	return Noise{dp.Laplace, 2 * math.Sqrt(k) / float64(s.Budget.Epsilon)}, 1 - float64(s.Columns)*math.Exp(-k/2), nil
 }
 
-// DhaliwalRow is theorem 5 of Dhaliwal et al. 2019, for a changed row of l2 norm at most 1:
-// b = k·t/ε with the smallest t that the theorem allows, √(2 ln(2k)/k), as in the paper's
-// table 1. The probability that the theorem gives for it is exactly 0, and it is for a
-// pair of rows that was chosen without knowledge of the projection: DhaliwalRowAt is what
-// a stated confidence needs.
-func DhaliwalRow(s Setting) (Noise, error) { return DhaliwalRowAt(s, 1) }
-
-// DhaliwalRowAt is the same theorem at failure probability β: b = √(2k·ln(2k/β))/ε. It
-// still covers one pair of rows, not all of them at once.
-func DhaliwalRowAt(s Setting, beta float64) (Noise, error) {
+// DhaliwalRow is theorem 5 of Dhaliwal et al. 2019, for a changed row of l2 norm at most 1,
+// at failure probability β: b = √(2k·ln(2k/β))/ε. The paper's table 1 has β = 1, the
+// smallest noise that the theorem allows, to which it gives no probability at all. For
+// any β it covers one pair of rows that was chosen without knowledge of the projection,
+// not all of them at once.
+func DhaliwalRow(s Setting, beta float64) (Noise, error) {
 	if err := s.check(false); err != nil {
 		return Noise{}, fmt.Errorf("calibrating by Dhaliwal's theorem 5: %w", err)
 	}

@@ -1,7 +1,5 @@
 package sources
 
-import "math"
-
 // DistanceVariance is the variance of the squared distance that is recovered from two
 // sketches of k dimensions whose difference has squared norm r2, each with this noise,
 // for a projection of N(0, 1/k) entries: 2·r2²/k + 8·v·r2 + 8k·v² + 2k·κ₄ (Kenthapadi
@@ -10,9 +8,4 @@ import "math"
 func DistanceVariance(k int, r2 float64, n Noise) float64 {
 	d, v := float64(k), n.Variance()
 	return 2*r2*r2/d + 8*v*r2 + 8*d*v*v + 2*d*n.FourthCumulant()
-}
-
-// DistanceError is the root of DistanceVariance over r2.
-func DistanceError(k int, r2 float64, n Noise) float64 {
-	return math.Sqrt(DistanceVariance(k, r2, n)) / r2
 }

@@ -44,14 +44,6 @@ func (n Noise) FourthCumulant() float64 {
 	return 0
 }
 
-// String names the noise.
-func (n Noise) String() string {
-	if n.Mechanism == dp.Laplace {
-		return fmt.Sprintf("laplace noise, b = %.4g", n.Scale)
-	}
-	return fmt.Sprintf("gaussian noise, σ = %.4g", n.Scale)
-}
-
 func (s Setting) check(gaussian bool) error {
 	switch {
 	case s.Columns < 1 || s.K < 1:

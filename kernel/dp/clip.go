@@ -66,19 +66,19 @@ func smallSquaredNorm(v []int64) (sum uint64, ok bool) {
 	if len(v) >= 1<<12 {
 		return 0, false
 	}
-	var all uint64 // every bit that is set in a magnitude, or in a magnitude less 1
-	var other uint64
+	const most = 1 << 26
+	var other, all uint64          // all: every bit that is set in an entry plus most, which is below twice that
 	for ; len(v) >= 4; v = v[4:] { // two sums, as an addition waits for the one before
 		a, b, c, d := v[0], v[1], v[2], v[3]
-		all |= uint64(a^a>>63) | uint64(b^b>>63) | uint64(c^c>>63) | uint64(d^d>>63)
+		all |= uint64(a+most) | uint64(b+most) | uint64(c+most) | uint64(d+most)
 		sum += uint64(a*a) + uint64(b*b)
 		other += uint64(c*c) + uint64(d*d)
 	}
 	for _, x := range v {
-		all |= uint64(x ^ x>>63)
+		all |= uint64(x + most)
 		sum += uint64(x * x)
 	}
-	return sum + other, all < 1<<26
+	return sum + other, all < 2*most
 }
 
 func anyNonZero(v []int64) bool {

@@ -118,6 +118,9 @@ func (b *ColumnsBuilder) refuse(labels [][]byte, x []int64) error {
 func (a *accumulator) add(size, from, to int, labels [][]byte, x []int64) {
 	if a.sums == nil {
 		a.sums = make([]int64, size)
+		// Sums are read before they are written. A system gives memory twice then: a shared
+		// page of zeros, then a page of its own, of which it tells every processor.
+		clear(a.sums)
 	}
 	a.matrix.AddOuters(a.sums, labels, x)
 	a.added = append(a.added, [2]int{from, to})
@@ -139,9 +142,16 @@ func (a *accumulator) takeBack(labels [][]byte, x []int64, n int) {
 func (b *ColumnsBuilder) Sketch() Sketch {
 	s := Sketch{Side: Columns, Rows: b.spec.K, Cols: b.options.Columns}
 	s.Data = make([]int64, s.Rows*s.Cols)
+	copied := false
 	for _, a := range b.workers {
-		for j, v := range a.sums {
-			s.Data[j] += v
+		switch {
+		case a.sums == nil:
+		case !copied:
+			copied = copy(s.Data, a.sums) > 0
+		default:
+			for j, v := range a.sums {
+				s.Data[j] += v
+			}
 		}
 	}
 	return s

@@ -63,12 +63,22 @@ func squaredNorm(v []int64) (sum uint128, fits bool) {
 // smallSquaredNorm returns Σv² for fewer than 2^12 entries of at most 2^26 in magnitude, as data
 // have them: the sum then fits one word. It reports false for others.
 func smallSquaredNorm(v []int64) (sum uint64, ok bool) {
-	var all uint64 // every bit that is set in a magnitude, or in a magnitude less 1
+	if len(v) >= 1<<12 {
+		return 0, false
+	}
+	const most = 1 << 26
+	var other, all uint64          // all: every bit that is set in an entry plus most, which is below twice that
+	for ; len(v) >= 4; v = v[4:] { // two sums, as an addition waits for the one before
+		a, b, c, d := v[0], v[1], v[2], v[3]
+		all |= uint64(a+most) | uint64(b+most) | uint64(c+most) | uint64(d+most)
+		sum += uint64(a*a) + uint64(b*b)
+		other += uint64(c*c) + uint64(d*d)
+	}
 	for _, x := range v {
-		all |= uint64(x ^ x>>63)
+		all |= uint64(x + most)
 		sum += uint64(x * x)
 	}
-	return sum, all < 1<<26 && len(v) < 1<<12
+	return sum + other, all < 2*most
 }
 
 func anyNonZero(v []int64) bool {

@@ -58,6 +58,11 @@ func NewColumns(matrix *projection.Matrix, options ColumnsOptions) (*ColumnsBuil
 // Records returns how many records were added.
 func (b *ColumnsBuilder) Records() int64 { return b.records }
 
+// Part makes records from to to of a batch: their labels, and their entries row-major.
+// Both are used before the same worker, numbered from 0, makes its next part, and
+// not changed. Workers call it side by side, and it may be asked for records again.
+type Part func(worker, from, to int) (labels [][]byte, x []int64)
+
 // Add adds a batch of m records: their labels, and x, m × n row-major. It adds all
 // or, with an error, none: when shapes differ, an entry exceeds the largest, or
 // the limit of records would be passed.
@@ -66,35 +71,56 @@ func (b *ColumnsBuilder) Add(labels [][]byte, x []int64) error {
 	if len(x) != m*n {
 		return fmt.Errorf("adding %d records of %d columns: %d entries", m, n, len(x))
 	}
+	return b.AddParts(m, func(_, from, to int) ([][]byte, []int64) { return labels[from:to], x[from*n : to*n] })
+}
+
+// AddParts is Add for m records that workers make as they come to them: what they make
+// is added while it is in their caches. It panics if a part has another shape.
+func (b *ColumnsBuilder) AddParts(m int, part Part) error {
+	n := b.options.Columns
 	if int64(m) > b.options.Limit-b.records {
 		return fmt.Errorf("adding %d records to %d: the limit is %d", m, b.records, b.options.Limit)
 	}
 	var refused atomic.Bool
 	parallel(m, n, len(b.workers), func(worker, from, to int) {
-		if refused.Load() || !within(x[from*n:to*n], b.options.Largest) {
+		if refused.Load() {
+			return
+		}
+		labels, x := part(worker, from, to)
+		if !within(x, b.options.Largest) {
 			refused.Store(true)
 			return
 		}
-		b.workers[worker].add(b.spec.K*n, from, to, labels[from:to], x[from*n:to*n])
+		b.workers[worker].add(b.spec.K*n, from, to, labels, x)
 	})
-	for _, a := range b.workers {
-		if refused.Load() {
-			a.takeBack(labels, x, n)
-		}
-		a.added = a.added[:0]
-	}
 	if refused.Load() {
-		i := beyond(x, b.options.Largest)
-		return fmt.Errorf("adding records: entry (%d, %d) of the batch exceeds ±%d", i/n+1, i%n+1, b.options.Largest)
+		return b.refuse(part(0, 0, m))
+	}
+	for _, a := range b.workers {
+		a.added = a.added[:0]
 	}
 	b.records += int64(m)
 	return nil
+}
+
+// refuse takes back what was added of a batch and says which entry is at fault.
+func (b *ColumnsBuilder) refuse(labels [][]byte, x []int64) error {
+	n := b.options.Columns
+	for _, a := range b.workers {
+		a.takeBack(labels, x, n)
+		a.added = a.added[:0]
+	}
+	i := beyond(x, b.options.Largest)
+	return fmt.Errorf("adding records: entry (%d, %d) of the batch exceeds ±%d", i/n+1, i%n+1, b.options.Largest)
 }
 
 // add adds records from to to of a batch, and notes that it did.
 func (a *accumulator) add(size, from, to int, labels [][]byte, x []int64) {
 	if a.sums == nil {
 		a.sums = make([]int64, size)
+		// Sums are read before they are written. A system gives memory twice then: a shared
+		// page of zeros, then a page of its own, of which it tells every processor.
+		clear(a.sums)
 	}
 	a.matrix.AddOuters(a.sums, labels, x)
 	a.added = append(a.added, [2]int{from, to})
@@ -116,9 +142,16 @@ func (a *accumulator) takeBack(labels [][]byte, x []int64, n int) {
 func (b *ColumnsBuilder) Sketch() Sketch {
 	s := Sketch{Side: Columns, Rows: b.spec.K, Cols: b.options.Columns}
 	s.Data = make([]int64, s.Rows*s.Cols)
+	copied := false
 	for _, a := range b.workers {
-		for j, v := range a.sums {
-			s.Data[j] += v
+		switch {
+		case a.sums == nil:
+		case !copied:
+			copied = copy(s.Data, a.sums) > 0
+		default:
+			for j, v := range a.sums {
+				s.Data[j] += v
+			}
 		}
 	}
 	return s

@@ -46,6 +46,9 @@ func (s sighting) shelf() uint64 { return s.id.hi >> (64 - shelfBits) }
 func (s *ids) add(more []sighting) error {
 	for len(more) > 0 {
 		n := min(len(more), s.limit-len(s.held))
+		if len(s.held) > 0 { // what does not fit one block seldom ends soon
+			s.held = slices.Grow(s.held, s.limit-len(s.held))
+		}
 		s.held = append(s.held, more[:n]...)
 		more = more[n:]
 		if len(s.held) == s.limit {

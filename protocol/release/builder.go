@@ -3,12 +3,8 @@ package release
 import (
 	"fmt"
 	"io"
-	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -22,13 +18,10 @@ type Builder struct {
 	plan    Plan
 	columns *sketch.ColumnsBuilder
 	records *sketch.RecordsBuilder
-	workers int
 	clipped int64
-	batch   []int64 // scratch: derived vectors
-	labels  [][]byte
+	parts   []part        // columns side: one a worker
 	random  *dp.Generator // draws flips; nil until Randomise
 	bits    []int64       // scratch: a batch of randomised values
-	arena   []byte        // of labels
 	squares bool
 	ones    int64 // entry of the helper column, 0 without one
 }
@@ -37,13 +30,13 @@ type Builder struct {
 // without records. Workers changes speed alone.
 func (p Plan) NewBuilder(root seed.Seed, workers int) (*Builder, error) {
 	helpers := p.Sketch().Helpers
-	b := &Builder{plan: p, workers: workers, squares: helpers.Squares}
+	b := &Builder{plan: p, squares: helpers.Squares}
 	if helpers.Ones > 0 {
 		b.ones = p.ones()
 	}
 	var err error
 	if p.Sketch().Side == sketch.Columns {
-		err = b.openColumns(root, workers)
+		err = b.openColumns(root, max(workers, 1))
 	} else {
 		err = b.openRecords(root, workers)
 	}
@@ -51,21 +44,6 @@ func (p Plan) NewBuilder(root seed.Seed, workers int) (*Builder, error) {
 		return nil, fmt.Errorf("opening sketch %d: %w", p.Index, err)
 	}
 	return b, nil
-}
-
-func (b *Builder) openColumns(root seed.Seed, workers int) error {
-	key, err := root.Derive(seed.RecordRows)
-	if err != nil {
-		return err
-	}
-	matrix, err := projection.New(b.plan.Spec(), stream.New(key))
-	if err != nil {
-		return err
-	}
-	b.columns, err = sketch.NewColumns(matrix, sketch.ColumnsOptions{
-		Columns: len(b.plan.Features), Largest: b.plan.Study.Bits.One(), Limit: b.plan.Limit, Workers: workers,
-	})
-	return err
 }
 
 func (b *Builder) openRecords(root seed.Seed, workers int) error {
@@ -123,21 +101,6 @@ func (b *Builder) add(ids [][]byte, values []int64) error {
 	return b.addRecords(values)
 }
 
-// addColumns clips derived vectors before they are projected. They are their values
-// where neither helpers nor a bound change them.
-func (b *Builder) addColumns(ids [][]byte, values []int64) error {
-	var clipped int64
-	if len(b.plan.Features) > b.plan.Values || b.plan.Clip > 0 {
-		clipped = b.deriveAll(len(ids), values)
-		values = b.batch
-	}
-	if err := b.columns.Add(b.recordLabels(ids), values); err != nil {
-		return err
-	}
-	b.clipped += clipped
-	return nil
-}
-
 // addRecords clips rows after they were projected. On this side a record's derived
 // vector is its values.
 func (b *Builder) addRecords(values []int64) error {
@@ -156,71 +119,6 @@ func (b *Builder) addRecords(values []int64) error {
 		}
 	}
 	return nil
-}
-
-// leastShare is how many records a goroutine derives at least.
-const leastShare = 256
-
-// deriveAll fills batch with the features of m records, clipped, and counts those
-// that were. Several goroutines take a part of the records each.
-func (b *Builder) deriveAll(m int, values []int64) (clipped int64) {
-	n := len(b.plan.Features)
-	b.batch = slices.Grow(b.batch[:0], m*n)[:m*n]
-	var all atomic.Int64
-	work := func(from, to int) {
-		var few int64
-		for i := from; i < to; i++ {
-			row := b.batch[i*n:][:n]
-			b.derive(row, values[i*b.plan.Values:][:b.plan.Values])
-			if b.plan.Clip > 0 && dp.ClipL2(row, b.plan.Clip) {
-				few++
-			}
-		}
-		all.Add(few)
-	}
-	parts := max(1, min(b.workers, m/leastShare))
-	var wait sync.WaitGroup
-	for i := range parts - 1 {
-		wait.Go(func() { work(m*i/parts, m*(i+1)/parts) })
-	}
-	work(m*(parts-1)/parts, m)
-	wait.Wait()
-	return all.Load()
-}
-
-// derive fills row with the features of one record: values, squares, ones.
-func (b *Builder) derive(row, values []int64) {
-	bits := b.plan.Study.Bits
-	copy(row, values)
-	at := len(values)
-	if b.squares {
-		for _, v := range values {
-			row[at] = fixedpoint.Square(v, bits)
-			at++
-		}
-	}
-	if at < len(row) {
-		row[at] = b.ones
-	}
-}
-
-// recordLabels are the records' labels, valid until the next call.
-func (b *Builder) recordLabels(ids [][]byte) [][]byte {
-	if b.plan.Study.Partition == study.Vertical {
-		b.labels = b.labels[:0]
-		for _, id := range ids {
-			b.labels = append(b.labels, stream.VerticalRecordLabel(id))
-		}
-		return b.labels
-	}
-	party := b.plan.Study.Parties[b.plan.Party].ID
-	b.labels, b.arena = b.labels[:0], b.arena[:0]
-	for _, id := range ids {
-		from := len(b.arena)
-		b.arena = stream.AppendHorizontalRecordLabel(b.arena, party, id)
-		b.labels = append(b.labels, b.arena[from:]) // stays where it is, also when the arena moves on
-	}
-	return b.labels
 }
 
 // Exact is a sketch before noise. It must not leave the party: under randomised response

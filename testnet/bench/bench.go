@@ -93,4 +93,4 @@ func relate(task []Time) {
 }
 
 // busy reports whether the machine had work of others when the run began.
-func (c Comparison) busy() bool { return c.Load > 0.75*float64(c.Threads) }
+func (c Comparison) busy() bool { return busy(c.Load, c.Threads) }

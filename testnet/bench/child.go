@@ -62,7 +62,7 @@ analyses: [{kind: correlation}]
 	}
 	h := &home{program: program(dir, "party"), flags: nodeFlags(dir, name+"-0"), columns: t.columns + 1}
 	var added struct{ Study string }
-	if _, err := h.run(ctx, &added, "study", "add", file); err != nil {
+	if _, err := h.run(ctx, runtime.GOMAXPROCS(0), &added, "study", "add", file); err != nil {
 		return nil, err
 	}
 	h.study = added.Study
@@ -91,13 +91,14 @@ func nodeFlags(dir, name string) []string {
 // identify makes a node's identity and says what it is.
 func identify(ctx context.Context, dir, name string, flags []string, into any) error {
 	h := &home{program: program(dir, name), flags: flags}
-	_, err := h.run(ctx, into, "init")
+	_, err := h.run(ctx, runtime.GOMAXPROCS(0), into, "init")
 	return err
 }
 
-// run runs a command to its end and decodes what it prints.
-func (h *home) run(ctx context.Context, into any, args ...string) (Process, error) {
+// run runs a command to its end on so many processors and decodes what it prints.
+func (h *home) run(ctx context.Context, threads int, into any, args ...string) (Process, error) {
 	cmd := exec.CommandContext(ctx, h.program, append(h.flags[:len(h.flags):len(h.flags)], args...)...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", threads))
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &stdout, &stderr, time.Second
 	began := time.Now()
@@ -119,16 +120,16 @@ func (h *home) run(ctx context.Context, into any, args ...string) (Process, erro
 // check reads the data.
 func (h *home) check(ctx context.Context) (Process, error) {
 	var checked struct{ Allowed bool }
-	return h.run(ctx, &checked, "data", "check", h.study)
+	return h.run(ctx, runtime.GOMAXPROCS(0), &checked, "data", "check", h.study)
 }
 
 // dryRun reads and projects the data.
-func (h *home) dryRun(ctx context.Context) (DryRun, error) {
+func (h *home) dryRun(ctx context.Context, threads int) (DryRun, error) {
 	var said struct {
 		Seconds struct{ Noise, Encode float64 }
 	}
-	p, err := h.run(ctx, &said, "sketch", h.study, "--dry-run")
+	p, err := h.run(ctx, threads, &said, "sketch", h.study, "--dry-run")
 	// Every worker sums a part of the sketch in 8 bytes an entry; then there is the sum.
-	sums := int64(runtime.GOMAXPROCS(0)) + 1
+	sums := int64(threads) + 1
 	return DryRun{Process: p, Noise: said.Seconds.Noise, Encode: said.Seconds.Encode, Sketch: sums * 8 * dimension * int64(h.columns)}, err
 }

@@ -40,6 +40,8 @@ const dimension = 16384
 type Files struct {
 	Software string    `json:"software"`
 	Repeat   int       `json:"repeat"`
+	Load     float64   `json:"load"`    // load average of the minute before; 0 if unknown
+	Threads  int       `json:"threads"` // processors that Go uses
 	Reading  []Reading `json:"reading"`
 	Growth   *Growth   `json:"growth,omitempty"`
 }
@@ -55,11 +57,14 @@ type Reading struct {
 	// Added is the share by which reading and projecting take longer than reading
 	// alone; drawing the noise and encoding are not in it.
 	Added float64 `json:"added"`
-	// AddedCPU is the same of the processors' time, which a busy machine disturbs less.
+	// AddedCPU is the same of the processors' time, which a busy machine disturbs
+	// less. NoiseCPU is what drawing the noise and encoding take of it.
 	AddedCPU float64 `json:"added_cpu"`
+	NoiseCPU float64 `json:"noise_cpu"`
 }
 
-// Process is what one process took, the fastest of several.
+// Process is what a process took: the least of several runs, each figure by itself,
+// and the most memory.
 type Process struct {
 	Seconds float64 `json:"seconds"`          // from its start to its end
 	CPU     float64 `json:"cpu"`              // seconds of all processors
@@ -102,11 +107,12 @@ func RunFiles(ctx context.Context, o FilesOptions, log io.Writer) (_ Files, err 
 		return Files{}, fmt.Errorf("making a directory: %w", err)
 	}
 	defer os.RemoveAll(dir)
+	load := loadAverage()
 	fmt.Fprintln(log, "building party and aggregator")
 	if err := o.Build(ctx, dir); err != nil {
 		return Files{}, err
 	}
-	out := Files{Software: runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH, Repeat: o.Repeat}
+	out := Files{Software: runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH, Repeat: o.Repeat, Load: load, Threads: runtime.GOMAXPROCS(0)}
 	if out.Reading, err = measureReading(ctx, dir, o, log); err != nil || !o.Large {
 		return out, err
 	}
@@ -137,26 +143,44 @@ func measureReading(ctx context.Context, dir string, o FilesOptions, log io.Writ
 	for round := range o.Repeat {
 		fmt.Fprintf(log, "reading, then reading and projecting: %d of %d\n", round+1, o.Repeat)
 		for i, h := range homes {
-			check, err := h.check(ctx)
-			if err != nil {
+			if err := out[i].measure(ctx, h, round); err != nil {
 				return nil, err
 			}
-			run, err := h.dryRun(ctx)
-			if err != nil {
-				return nil, err
-			}
-			r := &out[i]
-			r.Check.keep(check, round)
-			r.DryRun.keep(run, round)
 		}
 	}
 	for i := range out {
-		r := &out[i]
-		after := r.DryRun.Noise + r.DryRun.Encode // by one goroutine, when all is read
-		r.Added = (r.DryRun.Seconds-after)/r.Check.Seconds - 1
-		r.AddedCPU = (r.DryRun.CPU-after)/r.Check.CPU - 1
+		out[i].compare()
 	}
 	return out, nil
+}
+
+// measure runs both commands once.
+func (r *Reading) measure(ctx context.Context, h *home, round int) error {
+	check, err := h.check(ctx)
+	if err != nil {
+		return err
+	}
+	run, err := h.dryRun(ctx, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return err
+	}
+	// On one processor, what passes while noise is drawn is processor's time.
+	alone, err := h.dryRun(ctx, 1)
+	if err != nil {
+		return err
+	}
+	r.Check.keep(check, round)
+	r.DryRun.keep(run, round)
+	if cpu := alone.Noise + alone.Encode; round == 0 || cpu < r.NoiseCPU {
+		r.NoiseCPU = cpu
+	}
+	return nil
+}
+
+// compare says what projecting adds. Noise and encoding follow when all is read.
+func (r *Reading) compare() {
+	r.Added = (r.DryRun.Seconds-r.DryRun.Noise-r.DryRun.Encode)/r.Check.Seconds - 1
+	r.AddedCPU = (r.DryRun.CPU-r.NoiseCPU)/r.Check.CPU - 1
 }
 
 // write writes a table and returns the file's size.
@@ -171,21 +195,22 @@ func (o FilesOptions) write(ctx context.Context, file string, t table) (int64, e
 	return info.Size(), nil
 }
 
-// keep takes over a process that was faster than all before.
+// keep takes over what is less than in all runs before.
 func (p *Process) keep(next Process, round int) {
-	if round == 0 || next.Seconds < p.Seconds {
+	if round == 0 {
 		*p = next
+		return
 	}
+	p.Seconds, p.CPU, p.Memory = min(p.Seconds, next.Seconds), min(p.CPU, next.CPU), max(p.Memory, next.Memory)
 }
 
 func (d *DryRun) keep(next DryRun, round int) {
-	if round > 0 {
-		next.Noise, next.Encode = min(next.Noise, d.Noise), min(next.Encode, d.Encode)
-		d.Noise, d.Encode = next.Noise, next.Encode
+	d.Process.keep(next.Process, round)
+	if round == 0 {
+		d.Noise, d.Encode, d.Sketch = next.Noise, next.Encode, next.Sketch
+		return
 	}
-	if round == 0 || next.Seconds < d.Seconds {
-		*d = next
-	}
+	d.Noise, d.Encode = min(d.Noise, next.Noise), min(d.Encode, next.Encode)
 }
 
 // measureGrowth rehearses on three numbers of records, in turns.
@@ -210,14 +235,13 @@ func measureGrowth(ctx context.Context, dir string, o FilesOptions, log io.Write
 	for round := range o.Repeat {
 		fmt.Fprintf(log, "reading and projecting: %d of %d\n", round+1, o.Repeat)
 		for i, h := range homes {
-			run, err := h.dryRun(ctx)
+			run, err := h.dryRun(ctx, runtime.GOMAXPROCS(0))
 			if err != nil {
 				return nil, err
 			}
 			p := &g.Points[i]
-			most := max(p.Beside, run.Memory-run.Sketch)
 			p.DryRun.keep(run, round)
-			p.Beside = most
+			p.Beside = max(p.Beside, run.Memory-run.Sketch)
 		}
 	}
 	g.fit()

@@ -85,13 +85,30 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// Each figure is the least of all runs by itself, memory the most; and what projecting
+// adds is of times without noise, of processor time without noise's processor time.
+func TestCompare(t *testing.T) {
+	var r Reading
+	r.Check.keep(Process{Seconds: 2, CPU: 3, Memory: 5}, 0)
+	r.Check.keep(Process{Seconds: 1, CPU: 4, Memory: 4}, 1)
+	if r.Check != (Process{Seconds: 1, CPU: 3, Memory: 5}) {
+		t.Errorf("kept %+v", r.Check)
+	}
+	r.DryRun.keep(DryRun{Process: Process{Seconds: 1.75, CPU: 4.5}, Noise: 0.25, Encode: 0.5, Sketch: 7}, 0)
+	r.DryRun.keep(DryRun{Process: Process{Seconds: 2, CPU: 4}, Noise: 0.5, Encode: 0.25, Sketch: 7}, 1)
+	r.NoiseCPU = 0.625
+	if r.compare(); r.Added != 0.25 || r.AddedCPU != 0.125 || r.DryRun.Sketch != 7 {
+		t.Errorf("compared %+v", r)
+	}
+}
+
 func TestFilesText(t *testing.T) {
-	f := Files{Software: "go", Repeat: 2, Reading: []Reading{{Format: "csv", Records: 10, Columns: 50, Added: 0.3}}, Growth: &Growth{Columns: 20, Points: []Point{{Records: 7, Beside: MaxMemory + 1}}}}
+	f := Files{Software: "go", Repeat: 2, Reading: []Reading{{Format: "csv", Records: 10, Columns: 50, Added: 0.3, AddedCPU: 0.1}}, Load: 2.5, Threads: 2, Growth: &Growth{Columns: 20, Points: []Point{{Records: 7, Beside: MaxMemory + 1}}}}
 	var text, encoded strings.Builder
 	if err := FilesText(&text, f); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"csv, 10 × 50", "projecting adds +30 %", "20 %: NOT HELD", "256 MiB: NOT HELD", "5 %: held", "Best of 2 on go."} {
+	for _, want := range []string{"csv, 10 × 50", "+30 % of its time (at most 20 %: NOT HELD)", "+10 % of its processor time (at most 20 %: held)", "256 MiB: NOT HELD", "5 %: held", "Best of 2 on go, each figure by itself, with 2 processors at a load average of 2.5.", "busy"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}

@@ -13,13 +13,18 @@ func FilesText(w io.Writer, f Files) error {
 		fmt.Fprintf(t, "%s, %d × %d, %.0f MB\tseconds\tCPU\tpeak MiB\n", r.Format, r.Records, r.Columns, float64(r.Bytes)/1e6)
 		writeProcess(t, "party data check (reads alone)", r.Check)
 		writeProcess(t, fmt.Sprintf("party sketch --dry-run, k = %d", dimension), r.DryRun.Process)
-		fmt.Fprintf(t, "    of it noise\t%7.3f\n    of it encoding\t%7.3f\n", r.DryRun.Noise, r.DryRun.Encode)
-		fmt.Fprintf(t, "  projecting adds %+.0f %% to reading, without noise and encoding%s; %+.0f %% of processors' time\n\n", 100*r.Added, held(r.Added <= MaxAdded, fmt.Sprintf("%.0f %%", 100*MaxAdded)), 100*r.AddedCPU)
+		fmt.Fprintf(t, "    of it noise\t%7.3f\n    of it encoding\t%7.3f\n    of it both, on one processor\t\t%6.2f\n", r.DryRun.Noise, r.DryRun.Encode, r.NoiseCPU)
+		limit := fmt.Sprintf("%.0f %%", 100*MaxAdded)
+		fmt.Fprintf(t, "  projecting adds to reading, without noise and encoding:\n    %+.0f %% of its time%s\n    %+.0f %% of its processor time%s\n\n",
+			100*r.Added, held(r.Added <= MaxAdded, limit), 100*r.AddedCPU, held(r.AddedCPU <= MaxAdded, limit))
 	}
 	if f.Growth != nil {
 		f.Growth.write(t)
 	}
-	fmt.Fprintf(t, "Best of %d on %s.\n", f.Repeat, f.Software)
+	fmt.Fprintf(t, "Best of %d on %s, each figure by itself, with %d processors at a load average of %.1f.\n", f.Repeat, f.Software, f.Threads, f.Load)
+	if busy(f.Load, f.Threads) {
+		fmt.Fprintln(t, "The machine was busy before the run: go by processor time, or run again.")
+	}
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("writing the measurement: %w", err)
 	}

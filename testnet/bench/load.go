@@ -20,3 +20,6 @@ func loadAverage() float64 {
 	}
 	return load
 }
+
+// busy reports whether so high a load leaves too little of these processors to measure.
+func busy(load float64, threads int) bool { return load > 0.75*float64(threads) }

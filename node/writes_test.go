@@ -15,7 +15,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/protocol"
 )
 
 // table is one study in which every durable write of one node fails.
@@ -24,20 +26,34 @@ type table struct {
 	data func(int) string
 	node string
 	only string // in the ordinary run, writes of these names: the others are as in the first table
+
+	silent bool // party c falls silent, so that the others agree in a second attempt
 }
 
 // tables are a party that releases as soon as it may, one whose sketch waits for its
-// steward, one whose noise is in the values, and the aggregator.
+// steward, one whose noise is in the values, one that agrees twice, and the aggregator.
 func tables() map[string]table {
 	asked := smallSketch
 	asked.release = "ask"
 	return map[string]table{
-		"party":               {terms: smallSketch, data: uniform(50), node: "a"},
-		"party that asks":     {terms: asked, data: uniform(50), node: "a", only: "Held Debit SaveRelease DestroySecrets"},
+		"party":               {terms: clustered, data: points, node: "a"},
+		"party that asks":     {terms: asked, data: uniform(50), node: "a", only: "Held"},
 		"randomised response": {terms: bits, data: coins(60), node: "a", only: "Debit SaveRelease"},
-		"aggregator":          {terms: smallSketch, data: uniform(50), node: "agg"},
+		"second attempt":      {terms: smallSketch, data: uniform(50), node: "a", only: "DestroySecret", silent: true},
+		"aggregator":          {terms: clustered, data: points, node: "agg"},
 	}
 }
+
+// clustered is a study whose parties get labels of their own beside the result.
+var clustered = terms{
+	partition: "horizontal",
+	columns:   "[{name: x, kind: numeric, bounds: [0, 1]}, {name: y, kind: numeric, bounds: [0, 1]}]",
+	sketches:  "[{side: records, family: sparse, k: 8, s: 1}]",
+	privacy:   "{unit: attribute, mechanism: laplace, epsilon: 1}",
+	analyses:  "[{kind: k-means, clusters: 2}]",
+}
+
+func points(int) string { return "id,x,y\nr1,0.5,0.25\nr2,2,0.5\nr3,0,1\n" }
 
 // inOrdinaryRun chooses the writes that fail in the ordinary run: each when it is done for
 // the first time, and every one of what is drawn.
@@ -96,40 +112,66 @@ func (tab table) run(t *testing.T, w *writes, between func(*bench)) []string {
 	defer stop()
 	ctx, cancel := context.WithCancel(b.context())
 	defer cancel()
-	ended := make(chan error, len(b.parties))
-	for _, name := range b.parties[1:] {
+	members := b.parties
+	if tab.silent {
+		members = b.parties[:2]
+		gone := b.fallSilent(ctx, "c")
+		defer func() { <-gone }()
+	}
+	ended := make(chan error, len(members))
+	for _, name := range members[1:] {
 		go func() { ended <- b.run(ctx, name, nil) }()
 	}
 	before, err := b.takenUp(ctx, tab, between)
 	if err != nil {
 		cancel() // the others would wait for it
 	}
-	for range b.parties[1:] {
+	for range members[1:] {
 		err = cmp.Or(err, <-ended)
 	}
 	if err != nil {
 		return []string{err.Error()}
 	}
 	stop()
-	return append(b.faults(before), b.leftovers()...)
+	return append(b.faults(before), b.leftovers(members)...)
+}
+
+// fallSilent runs a party until it has signed its share, which it never sends.
+func (b *bench) fallSilent(ctx context.Context, name string) (gone chan struct{}) {
+	gone = make(chan struct{})
+	ctx, die := context.WithCancel(ctx)
+	go func() {
+		defer close(gone)
+		defer die()
+		b.run(ctx, name, func(p node.Progress) {
+			if p.Milestone == node.Persisted && p.Kind == protocol.KindShare {
+				die()
+			}
+		})
+	}()
+	return gone
 }
 
 // takenUp runs party a until it has its result: it starts anew after the failure, and
 // after the steward was asked. It returns the release that was stored at the failure.
 func (b *bench) takenUp(ctx context.Context, tab table, between func(*bench)) (before [][]byte, err error) {
 	b.t.Helper()
-	asked, failed := false, false
+	asked, failed := tab.release != "ask", tab.node != "a"
 	for {
 		ctx, cancel := context.WithCancel(ctx)
 		err := b.run(ctx, "a", func(p node.Progress) {
-			if p.Milestone == node.Waiting && p.Status.WaitFor == node.StewardsRelease {
+			switch {
+			case p.Milestone != node.Waiting:
+			case p.Status.WaitFor == node.StewardsRelease:
 				cancel()
+			case tab.silent && len(p.Status.From) == 1 && strings.HasPrefix(p.Status.WaitFor, "share"):
+				b.skew.Store(5000) // past the end of the first attempt, before the second's
 			}
 		})
 		waits := ctx.Err() != nil
 		cancel()
 		switch {
-		case errors.Is(err, errDisk) && tab.node == "a" && !failed:
+		case errors.Is(err, errDisk) && !failed:
 			failed, before = true, b.stored()
 			if between != nil {
 				between(b)
@@ -144,24 +186,28 @@ func (b *bench) takenUp(ctx context.Context, tab table, between func(*bench)) (b
 }
 
 // leftovers lists what the study's end should have taken away or made equal at all
-// parties.
-func (b *bench) leftovers() (out []string) {
+// members.
+func (b *bench) leftovers(members []string) (out []string) {
 	b.t.Helper()
 	var first []byte
-	for _, name := range b.parties {
+	for _, name := range members {
 		st := b.open(name)
 		r, raw, err := node.StoredResult(st, b.study.ID)
 		check(b.t, err)
+		_, labelled := node.OwnLabels(st, b.study)
 		entries, err := st.Ledger()
 		check(b.t, err)
 		check(b.t, st.Close())
 		if first == nil {
 			first = raw
 		}
-		if !bytes.Equal(raw, first) || len(r.Parties) != len(b.parties) {
+		if !bytes.Equal(raw, first) || len(r.Parties) != len(members) {
 			out = append(out, fmt.Sprintf("party %s holds another result, of %d parties", name, len(r.Parties)))
 		}
-		if name != "a" && len(entries) != 1 {
+		if b.study.Sketches[0].Side == sketch.Records && labelled != nil {
+			out = append(out, fmt.Sprintf("party %s has no labels: %v", name, labelled))
+		}
+		if len(entries) != 1 {
 			out = append(out, fmt.Sprintf("party %s debited %d times", name, len(entries)))
 		}
 		for _, dir := range []string{"secrets", "held"} {

@@ -122,7 +122,7 @@ func (tab table) run(t *testing.T, w *writes, between func(*bench)) []string {
 	for _, name := range members[1:] {
 		go func() { ended <- b.run(ctx, name, nil) }()
 	}
-	before, err := b.takenUp(ctx, tab, between)
+	before, err := b.takenUp(ctx, tab, w, between)
 	if err != nil {
 		cancel() // the others would wait for it
 	}
@@ -133,6 +133,9 @@ func (tab table) run(t *testing.T, w *writes, between func(*bench)) []string {
 		return []string{err.Error()}
 	}
 	stop()
+	if tab.node == "agg" && w.hasFailed() && !bytes.Contains(b.logs.Bytes(), []byte(errDisk.Error())) {
+		return []string{"the aggregator's log does not say that it failed"}
+	}
 	return append(b.faults(before), b.leftovers(members)...)
 }
 
@@ -154,9 +157,9 @@ func (b *bench) fallSilent(ctx context.Context, name string) (gone chan struct{}
 
 // takenUp runs party a until it has its result: it starts anew after the failure, and
 // after the steward was asked. It returns the release that was stored at the failure.
-func (b *bench) takenUp(ctx context.Context, tab table, between func(*bench)) (before [][]byte, err error) {
+func (b *bench) takenUp(ctx context.Context, tab table, w *writes, between func(*bench)) (before [][]byte, err error) {
 	b.t.Helper()
-	asked, failed := tab.release != "ask", tab.node != "a"
+	asked, failed := tab.release != "ask", false
 	for {
 		ctx, cancel := context.WithCancel(ctx)
 		err := b.run(ctx, "a", func(p node.Progress) {
@@ -179,6 +182,8 @@ func (b *bench) takenUp(ctx context.Context, tab table, between func(*bench)) (b
 		case err != nil && waits && !asked:
 			asked = true
 			b.release()
+		case err == nil && tab.node == "a" && w.hasFailed() != failed:
+			return before, errors.New("party a went on after the failure as if there were none")
 		default:
 			return before, err
 		}

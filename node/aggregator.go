@@ -9,14 +9,13 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node/p2p"
-	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // AggregatorOptions makes an aggregator's node.
 type AggregatorOptions struct {
-	Store   *store.Store            // required, opened for writing
+	Store   AggregatorState         // required, opened for writing
 	Listen  []string                // required: multiaddrs
 	Limits  p2p.Limits              // what peers may occupy
 	Now     func() protocol.Instant // required: the clock

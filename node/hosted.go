@@ -31,8 +31,15 @@ type hosted struct {
 	work    chan func() error // an error ends the service: the machine is ahead of the store
 	ended   chan struct{}     // closed when run has returned
 	news    chan struct{}     // closed and replaced when the board grows; owned by run
-	jobs    chan session.AggregatorEvent
+	jobs    chan finished
 	running bool // a job runs
+}
+
+// finished is what came of a job: an event, or an error of the store, which ends the
+// service.
+type finished struct {
+	event session.AggregatorEvent
+	err   error
 }
 
 func newHosted(a *Aggregator, s *study.Study) (*hosted, error) {
@@ -41,7 +48,7 @@ func newHosted(a *Aggregator, s *study.Study) (*hosted, error) {
 		return nil, err
 	}
 	h := &hosted{Aggregator: a, study: s, machine: machine,
-		work: make(chan func() error), ended: make(chan struct{}), news: make(chan struct{}), jobs: make(chan session.AggregatorEvent, 1)}
+		work: make(chan func() error), ended: make(chan struct{}), news: make(chan struct{}), jobs: make(chan finished, 1)}
 	raws, err := a.Store.Board(s.ID, 0, 1<<20)
 	if err != nil {
 		return nil, err
@@ -81,10 +88,10 @@ func (h *hosted) run(ctx context.Context) {
 			err = h.step(ctx, session.Tick{Now: h.Now()})
 		case f := <-h.work:
 			err = f()
-		case event := <-h.jobs:
+		case job := <-h.jobs:
 			h.running = false
-			if ctx.Err() == nil {
-				err = h.step(ctx, event)
+			if err = job.err; err == nil && ctx.Err() == nil {
+				err = h.step(ctx, job.event)
 			}
 		}
 	}
@@ -235,24 +242,25 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 }
 
 // compute runs the analyses and stores the documents. A panic in numerics must
-// cost this study alone.
-func (h *hosted) compute(ctx context.Context, job session.Compute) (event session.AggregatorEvent) {
+// cost this study alone. What the store fails at is no failure of the study: it is
+// computed again when the study is taken up again.
+func (h *hosted) compute(ctx context.Context, job session.Compute) (out finished) {
 	defer func() {
 		if p := recover(); p != nil {
 			h.Logger.Error("analyses panicked", "study", h.study.ID.Short(), "panic", p, "stack", string(debug.Stack()))
-			event = session.JobFailed{Err: errors.New("internal error")}
+			out = finished{event: session.JobFailed{Err: errors.New("internal error")}}
 		}
 	}()
 	done, err := h.analyse(ctx, job)
-	if err == nil {
-		return done
-	}
-	h.Logger.Error("analyses failed", "study", h.study.ID.Short(), "error", err)
 	var impossible *analysisError
-	if errors.As(err, &impossible) {
-		return session.JobFailed{Err: err}
+	switch {
+	case err == nil:
+		return finished{event: done}
+	case errors.As(err, &impossible):
+		h.Logger.Error("analyses failed", "study", h.study.ID.Short(), "error", err)
+		return finished{event: session.JobFailed{Err: err}}
 	}
-	return session.JobFailed{Err: errors.New("internal error")} // what the store says is not for the board
+	return finished{err: fmt.Errorf("computing the result: %w", err)}
 }
 
 // analysisError is a failure of the analyses themselves, which parties may read.

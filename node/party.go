@@ -21,7 +21,7 @@ import (
 
 // PartyOptions makes a party's node.
 type PartyOptions struct {
-	Store   *store.Store                 // required, opened for writing
+	Store   PartyState                   // required, opened for writing
 	Site    func() (config.Party, error) // required: reads the site file, anew for each study
 	Entropy io.Reader                    // required: crypto/rand outside tests
 	Now     func() protocol.Instant      // required: the clock

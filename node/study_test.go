@@ -41,6 +41,7 @@ type bench struct {
 	logs    *safeBuffer
 	skew    *atomic.Int64                // seconds
 	entropy func(party string) io.Reader // default: crypto/rand
+	writes  map[string]*writes           // by node: its writes are counted, and one may fail
 }
 
 // terms is what a test's study says beyond who takes part.
@@ -155,7 +156,7 @@ func (b *bench) serve() (stop func()) {
 	b.t.Helper()
 	st := b.open("agg")
 	a, err := node.NewAggregator(node.AggregatorOptions{
-		Store: st, Listen: []string{b.addr}, Now: b.now, Tick: 50 * time.Millisecond, Logger: b.logger(),
+		Store: b.state("agg", st), Listen: []string{b.addr}, Now: b.now, Tick: 50 * time.Millisecond, Logger: b.logger(),
 	})
 	check(b.t, err)
 	ctx, cancel := context.WithCancel(b.t.Context())
@@ -184,7 +185,7 @@ func (b *bench) run(ctx context.Context, name string, observe node.Observer) err
 		return err
 	}
 	defer st.Close()
-	options := partyOptions(st, b.path(name+".yaml"), observe, b.logger())
+	options := partyOptions(b.state(name, st), b.path(name+".yaml"), observe, b.logger())
 	options.Now = b.now
 	if b.entropy != nil {
 		options.Entropy = b.entropy(name)
@@ -197,7 +198,7 @@ func (b *bench) run(ctx context.Context, name string, observe node.Observer) err
 	return p.Run(ctx, b.study.ID)
 }
 
-func partyOptions(st *store.Store, site string, observe node.Observer, logger *slog.Logger) node.PartyOptions {
+func partyOptions(st node.PartyState, site string, observe node.Observer, logger *slog.Logger) node.PartyOptions {
 	return node.PartyOptions{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(site) },
 		Entropy: rand.Reader, Now: now, Observe: observe, Logger: logger, Workers: 2,

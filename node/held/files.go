@@ -13,7 +13,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 )
 
-// Files is where a Set is kept; *store.Held is, durably.
+// Files is where a Set is kept; store.Held is, durably.
 type Files interface {
 	Manifest() ([]byte, error)                    // store.ErrNotFound when there is none
 	Open(name string) (*store.File, error)        // of a file that a manifest lists

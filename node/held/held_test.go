@@ -328,4 +328,4 @@ func TestSorterSpills(t *testing.T) {
 	}
 }
 
-var _ Files = (*store.Held)(nil)
+var _ Files = store.Held(nil)

@@ -84,7 +84,7 @@ func writeUntilKilled(dir string) error {
 }
 
 // hold commits the n-th held sketch of a study: one file, which its manifest names.
-func hold(h *Held, study protocol.StudyID, n int) error {
+func hold(h Held, study protocol.StudyID, n int) error {
 	generation := 0 // of what is there: a file that counts is not written again
 	if manifest, err := h.Manifest(); err == nil {
 		if _, err := fmt.Sscanf(string(manifest), "sum.%d.%d", new(int), &generation); err != nil {
@@ -107,7 +107,7 @@ func hold(h *Held, study protocol.StudyID, n int) error {
 
 // checkHeld reads a held sketch, whose file must be the whole one that its manifest names,
 // and returns which that is: 0 for none.
-func checkHeld(t *testing.T, h *Held, study protocol.StudyID) (n int) {
+func checkHeld(t *testing.T, h Held, study protocol.StudyID) (n int) {
 	t.Helper()
 	manifest, err := h.Manifest()
 	if err != nil {

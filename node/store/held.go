@@ -27,33 +27,57 @@ const (
 // until a manifest that lists it is committed: that is the one step from an old
 // state to a new one, and what the new one does not list is overwritten and removed
 // after it. Whoever writes holds the lock of LockHeld.
-type Held struct {
+type Held interface {
+	// Manifest returns what was committed last, or ErrNotFound when nothing is held.
+	Manifest() ([]byte, error)
+	// Open opens a file of the held sketch, or returns ErrNotFound.
+	Open(name string) (*File, error)
+	// Create begins a file, replacing one of that name. That must not be one that the
+	// manifest lists, but may be that of a writer that was killed. Its bytes are
+	// durable when its Close returns nil.
+	Create(name string) (io.WriteCloser, error)
+	// Commit makes these files, which were created and closed, and their manifest the
+	// held sketch. When it returns nil that is durable, and all other files are gone,
+	// the steward's decision about an earlier state among them.
+	Commit(manifest []byte, files []string) error
+	// Discard removes what was created and never committed.
+	Discard(files []string) error
+	// Decide records that the steward wants the held sketch released as it is now.
+	// Every later Commit takes the decision back. Durable when it returns nil.
+	Decide() error
+	// Decided reports whether the steward wants the held sketch released as it is now.
+	Decided() (bool, error)
+	// Destroy overwrites and removes the held sketch; having none is no error. What
+	// DestroySecrets says about disks goes for it too.
+	Destroy() error
+}
+
+// Held returns the held sketch of a study, which need not exist.
+func (s *Store) Held(study protocol.StudyID) Held { return &heldSketch{s, study} }
+
+// heldSketch is a held sketch in a directory of its own.
+type heldSketch struct {
 	store *Store
 	study protocol.StudyID
 }
 
-// Held returns the held sketch of a study, which need not exist.
-func (s *Store) Held(study protocol.StudyID) *Held { return &Held{s, study} }
-
-func (h *Held) path(name ...string) string {
+func (h *heldSketch) path(name ...string) string {
 	return h.store.path(append([]string{heldDir, h.study.String()}, name...)...)
 }
 
-func (h *Held) wrap(doing string, err error) error {
+func (h *heldSketch) wrap(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("%s the held sketch of study %s: %w", doing, h.study.Short(), err)
 }
 
-// Manifest returns what was committed last, or ErrNotFound when nothing is held.
-func (h *Held) Manifest() ([]byte, error) {
+func (h *heldSketch) Manifest() ([]byte, error) {
 	data, err := readSecretFile(h.path(heldManifestFile))
 	return data, h.wrap("reading", missing(err))
 }
 
-// Open opens a file of the held sketch, or returns ErrNotFound.
-func (h *Held) Open(name string) (*File, error) {
+func (h *heldSketch) Open(name string) (*File, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
@@ -70,9 +94,7 @@ type syncedFile struct{ *os.File }
 // Close ends the file.
 func (w syncedFile) Close() error { return errors.Join(w.Sync(), w.File.Close()) }
 
-// Create begins a file, replacing one of that name. That must not be one that the
-// manifest lists, but may be that of a writer that was killed. Its bytes are durable when its Close returns nil.
-func (h *Held) Create(name string) (io.WriteCloser, error) {
+func (h *heldSketch) Create(name string) (io.WriteCloser, error) {
 	f, err := h.create(name)
 	if err != nil {
 		return nil, h.wrap(fmt.Sprintf("writing %q of", name), err)
@@ -80,7 +102,7 @@ func (h *Held) Create(name string) (io.WriteCloser, error) {
 	return syncedFile{f}, nil
 }
 
-func (h *Held) create(name string) (*os.File, error) {
+func (h *heldSketch) create(name string) (*os.File, error) {
 	if err := h.store.writable(); err != nil {
 		return nil, err
 	}
@@ -93,14 +115,11 @@ func (h *Held) create(name string) (*os.File, error) {
 	return os.OpenFile(h.path(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-// Commit makes these files, which were created and closed, and their manifest the
-// held sketch. When it returns nil that is durable, and all other files are gone,
-// the steward's decision about an earlier state among them.
-func (h *Held) Commit(manifest []byte, files []string) error {
+func (h *heldSketch) Commit(manifest []byte, files []string) error {
 	return h.wrap("committing", h.commit(manifest, files))
 }
 
-func (h *Held) commit(manifest []byte, files []string) error {
+func (h *heldSketch) commit(manifest []byte, files []string) error {
 	if err := h.store.writable(); err != nil {
 		return err
 	}
@@ -116,8 +135,7 @@ func (h *Held) commit(manifest []byte, files []string) error {
 	return h.sweep(append(slices.Clone(files), heldManifestFile))
 }
 
-// Discard removes what was created and never committed.
-func (h *Held) Discard(files []string) error {
+func (h *heldSketch) Discard(files []string) error {
 	for _, name := range files {
 		if err := eraseFile(h.path(name)); err != nil && !os.IsNotExist(err) {
 			return h.wrap("tidying", err)
@@ -127,7 +145,7 @@ func (h *Held) Discard(files []string) error {
 }
 
 // sweep erases all files but those to keep.
-func (h *Held) sweep(keep []string) error {
+func (h *heldSketch) sweep(keep []string) error {
 	files, err := os.ReadDir(h.path())
 	if err != nil {
 		return err
@@ -143,9 +161,7 @@ func (h *Held) sweep(keep []string) error {
 	return syncDir(h.path())
 }
 
-// Decide records that the steward wants the held sketch released as it is now.
-// Every later Commit takes the decision back. Durable when it returns nil.
-func (h *Held) Decide() error {
+func (h *heldSketch) Decide() error {
 	if err := h.store.writable(); err != nil {
 		return h.wrap("deciding on", err)
 	}
@@ -156,8 +172,7 @@ func (h *Held) Decide() error {
 	return h.wrap("deciding on", writeFile(h.path(heldDecisionFile), []byte(digestText(manifest))))
 }
 
-// Decided reports whether the steward wants the held sketch released as it is now.
-func (h *Held) Decided() (bool, error) {
+func (h *heldSketch) Decided() (bool, error) {
 	manifest, err := h.Manifest()
 	if err != nil {
 		return false, err
@@ -174,11 +189,9 @@ func digestText(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Destroy overwrites and removes the held sketch; having none is no error. What
-// DestroySecrets says about disks goes for it too.
-func (h *Held) Destroy() error { return h.wrap("destroying", h.destroy()) }
+func (h *heldSketch) Destroy() error { return h.wrap("destroying", h.destroy()) }
 
-func (h *Held) destroy() error {
+func (h *heldSketch) destroy() error {
 	if err := h.store.writable(); err != nil {
 		return err
 	}

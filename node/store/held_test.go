@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func fill(t *testing.T, h *Held, name, text string) {
+func fill(t *testing.T, h Held, name, text string) {
 	t.Helper()
 	f, err := h.Create(name)
 	must(t, err)
@@ -18,7 +18,7 @@ func fill(t *testing.T, h *Held, name, text string) {
 	must(t, f.Close())
 }
 
-func heldText(t *testing.T, h *Held, name string) string {
+func heldText(t *testing.T, h Held, name string) string {
 	t.Helper()
 	f, err := h.Open(name)
 	must(t, err)
@@ -105,7 +105,7 @@ func TestHeldDecisionIsAboutOneManifest(t *testing.T) {
 	h := s.Held(studyID("study"))
 	must(t, h.Commit([]byte("manifest 1"), nil))
 	must(t, h.Decide())
-	must(t, writeFile(h.path(heldManifestFile), []byte("manifest 2")))
+	must(t, writeFile(h.(*heldSketch).path(heldManifestFile), []byte("manifest 2")))
 	if decided, err := h.Decided(); decided || err != nil {
 		t.Errorf("decided: %v, %v", decided, err)
 	}
@@ -118,7 +118,7 @@ func TestHeldIsErased(t *testing.T) {
 	fill(t, h, "sum.1", strings.Repeat("secret", 1<<18))
 	must(t, h.Commit([]byte("manifest"), []string{"sum.1"}))
 	copied := filepath.Join(t.TempDir(), "copy")
-	must(t, os.Link(h.path("sum.1"), copied)) // the same file under another name
+	must(t, os.Link(h.(*heldSketch).path("sum.1"), copied)) // the same file under another name
 	must(t, h.Destroy())
 	text, err := os.ReadFile(copied)
 	must(t, err)

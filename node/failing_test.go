@@ -1,0 +1,210 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/ledger"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// failing is a node's state of which one durable write fails. While none does it is the
+// store itself.
+type failing struct {
+	*store.Store
+	writes *writes
+}
+
+// A failing store is held to the contracts of the honest one.
+var (
+	_ node.PartyState      = failing{}
+	_ node.AggregatorState = failing{}
+)
+
+// state is what a node works on: its store, which fails where the test wants it to.
+func (b *bench) state(name string, st *store.Store) interface {
+	node.PartyState
+	node.AggregatorState
+} {
+	if w := b.writes[name]; w != nil {
+		return failing{st, w}
+	}
+	return st
+}
+
+// nth is the how-manieth write of a name, from 1 on.
+type nth struct {
+	name string
+	n    int
+}
+
+func (w nth) String() string { return fmt.Sprintf("%s %d", w.name, w.n) }
+
+// outcome is how a write fails.
+type outcome string
+
+const (
+	notPersisted   outcome = "not persisted"
+	unacknowledged outcome = "persisted, not acknowledged"
+)
+
+var errDisk = errors.New("the disk fails")
+
+// writes counts the durable writes of a node, over all its runs, and lets one fail.
+type writes struct {
+	fail   nth // zero: none
+	how    outcome
+	forget bool // a mutant: whoever debits sees an empty ledger
+
+	mu     sync.Mutex
+	seen   []nth
+	counts map[string]int
+	failed bool
+}
+
+// write does one durable write, unless it is the one that fails.
+func (w *writes) write(name string, do func() error) error {
+	if !w.due(name) {
+		return do()
+	}
+	if w.how == unacknowledged {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return errDisk
+}
+
+// due counts a write and tells whether it is to fail.
+func (w *writes) due(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.counts == nil {
+		w.counts = map[string]int{}
+	}
+	w.counts[name]++
+	this := nth{name, w.counts[name]}
+	w.seen = append(w.seen, this)
+	w.failed = w.failed || this == w.fail
+	return this == w.fail
+}
+
+// hasFailed tells whether the write that was to fail has been reached.
+func (w *writes) hasFailed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.failed
+}
+
+func (f failing) PutStatus(study protocol.StudyID, json []byte) error {
+	return f.writes.write("PutStatus", func() error { return f.Store.PutStatus(study, json) })
+}
+
+func (f failing) PutResult(study protocol.StudyID, name string, data []byte) error {
+	kind, _, _ := strings.Cut(name, "-") // labels-… at the aggregator
+	return f.writes.write("PutResult "+kind, func() error { return f.Store.PutResult(study, name, data) })
+}
+
+func (f failing) PutOwn(study protocol.StudyID, kind protocol.Kind, attempt uint32, raw []byte) error {
+	return f.writes.write("PutOwn "+string(kind), func() error { return f.Store.PutOwn(study, kind, attempt, raw) })
+}
+
+// AppendBoard is named, at the aggregator, after what it appends; to a party the board
+// comes in stretches that depend on its timing.
+func (f failing) AppendBoard(study protocol.StudyID, from uint64, raws [][]byte, head []byte) error {
+	name := "AppendBoard"
+	for _, raw := range raws {
+		if e, err := wire.DecodeEnvelope(raw); err == nil && head == nil {
+			name += " " + string(e.Kind)
+		}
+	}
+	return f.writes.write(name, func() error { return f.Store.AppendBoard(study, from, raws, head) })
+}
+
+func (f failing) PutSecret(study protocol.StudyID, attempt uint32, data []byte) error {
+	return f.writes.write("PutSecret", func() error { return f.Store.PutSecret(study, attempt, data) })
+}
+
+func (f failing) DestroySecret(study protocol.StudyID, attempt uint32) error {
+	return f.writes.write("DestroySecret", func() error { return f.Store.DestroySecret(study, attempt) })
+}
+
+func (f failing) DestroySecrets(study protocol.StudyID) error {
+	return f.writes.write("DestroySecrets", func() error { return f.Store.DestroySecrets(study) })
+}
+
+func (f failing) Debit(ctx context.Context, decide func([]ledger.Entry) ([]ledger.Entry, error)) (out []ledger.Entry, err error) {
+	err = f.writes.write("Debit", func() (err error) {
+		out, err = f.Store.Debit(ctx, func(entries []ledger.Entry) ([]ledger.Entry, error) {
+			if f.writes.forget {
+				entries = nil
+			}
+			return decide(entries)
+		})
+		return err
+	})
+	return out, err
+}
+
+func (f failing) SaveRelease(study protocol.StudyID, release store.Release) error {
+	return f.writes.write("SaveRelease", func() error { return f.Store.SaveRelease(study, release) })
+}
+
+func (f failing) PutChunk(study protocol.StudyID, party protocol.PeerID, sketch, index int, data []byte) error {
+	return f.writes.write("PutChunk", func() error { return f.Store.PutChunk(study, party, sketch, index, data) })
+}
+
+func (f failing) KeepLedgerHead(party protocol.PeerID, count uint64, raw []byte) (kept []byte, err error) {
+	err = f.writes.write(fmt.Sprintf("KeepLedgerHead of %d", count), func() (err error) {
+		kept, err = f.Store.KeepLedgerHead(party, count, raw)
+		return err
+	})
+	return kept, err
+}
+
+func (f failing) Held(study protocol.StudyID) store.Held {
+	return failingHeld{f.Store.Held(study), f.writes}
+}
+
+// failingHeld is a held sketch of a failing store.
+type failingHeld struct {
+	store.Held
+	writes *writes
+}
+
+func (f failingHeld) Create(name string) (io.WriteCloser, error) {
+	w, err := f.Held.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	return failingFile{w, f.writes}, nil
+}
+
+// failingFile is durable when it is closed, or is not.
+type failingFile struct {
+	io.WriteCloser
+	writes *writes
+}
+
+func (f failingFile) Close() error {
+	return errors.Join(f.writes.write("Held.Create", func() error { return nil }), f.WriteCloser.Close())
+}
+
+func (f failingHeld) Commit(manifest []byte, files []string) error {
+	return f.writes.write("Held.Commit", func() error { return f.Held.Commit(manifest, files) })
+}
+
+func (f failingHeld) Discard(files []string) error {
+	return f.writes.write("Held.Discard", func() error { return f.Held.Discard(files) })
+}
+
+func (f failingHeld) Decide() error { return f.writes.write("Held.Decide", f.Held.Decide) }
+
+func (f failingHeld) Destroy() error { return f.writes.write("Held.Destroy", f.Held.Destroy) }

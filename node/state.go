@@ -1,0 +1,123 @@
+package node
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/hpke"
+	"time"
+
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/ledger"
+)
+
+// State is what both drivers need of durable state; *store.Store has it.
+//
+// For every method that writes: when it returns nil, what it wrote survives a kill and
+// the loss of power. When it returns an error, it has happened wholly or not at all,
+// and the caller cannot know which. So a driver that gets an error stops serving the
+// study, and whoever takes it up again believes what is stored alone: every write is
+// one that can be found there, or be repeated with the same effect.
+//
+// What is not there is store.ErrNotFound. Methods may be called concurrently.
+type State interface {
+	// Identity is the node's private key, and Dir a directory on the same disk for
+	// files that do not outlive their use. Both are the same for as long as the state
+	// exists.
+	Identity() ed25519.PrivateKey
+	Dir() string
+
+	// LockStudy excludes all other writers of a study, of this process and others, until
+	// unlock or the end of the process; it is store.ErrLocked at once where there is
+	// one. What the drivers do to one study they do under its lock.
+	LockStudy(study protocol.StudyID) (unlock func(), err error)
+	// Study returns the study file's bytes, which never change.
+	Study(study protocol.StudyID) ([]byte, error)
+
+	// AppendBoard appends to a board that holds from envelopes, and replaces its head by
+	// one that is not nil: both or neither. Where the board has another length, as
+	// after the same call before, it is store.ErrConflict and nothing happens. Board
+	// returns what was appended, in order and without gaps.
+	AppendBoard(study protocol.StudyID, from uint64, raws [][]byte, head []byte) error
+	Board(study protocol.StudyID, from uint64, limit int) ([][]byte, error)
+
+	// PutStatus and PutResult replace a whole snapshot or file by a whole one; the same
+	// again changes nothing.
+	PutStatus(study protocol.StudyID, json []byte) error
+	PutResult(study protocol.StudyID, name string, data []byte) error
+	Result(study protocol.StudyID, name string) ([]byte, error)
+}
+
+// PartyState is what a party's driver needs of durable state, under the contract of
+// State. Here an error decides what a party tells others, and what it spends.
+type PartyState interface {
+	State
+
+	// Decision is the steward's newest; once it is to withdraw it stays so.
+	Decision(study protocol.StudyID) (store.Decision, protocol.Instant, error)
+
+	// PutOwn keeps what this party has signed, one envelope of a kind and attempt for
+	// good: the same bytes again change nothing, others are store.ErrConflict. So a
+	// party that may have stored an envelope can sign no second one in its place.
+	PutOwn(study protocol.StudyID, kind protocol.Kind, attempt uint32, raw []byte) error
+	Own(study protocol.StudyID) ([]store.Own, error)
+	// BoardCount and Head are of the board that AppendBoard keeps.
+	BoardCount(study protocol.StudyID) (uint64, error)
+	Head(study protocol.StudyID) ([]byte, error)
+
+	// PutSecret replaces the secrets of an attempt, and the destroying calls overwrite
+	// and remove them, of one attempt or of all. One of several may be gone after an
+	// error; destroying again, also what is gone, finishes the work.
+	PutSecret(study protocol.StudyID, attempt uint32, data []byte) error
+	Secret(study protocol.StudyID, attempt uint32) ([]byte, error)
+	DestroySecret(study protocol.StudyID, attempt uint32) error
+	DestroySecrets(study protocol.StudyID) error
+
+	// Held is the sketch that waits for the steward. Whoever changes, releases or
+	// destroys it holds LockHeld, which is store.ErrBusy when patience ends.
+	Held(study protocol.StudyID) store.Held
+	LockHeld(study protocol.StudyID, patience time.Duration) (unlock func(), err error)
+
+	// Debit lets decide see the whole ledger and appends what it returns, with no other
+	// writer between: all of it or nothing. After an error it may have been appended:
+	// decide finds the entries when it is called again, and returns none.
+	Debit(ctx context.Context, decide func([]ledger.Entry) ([]ledger.Entry, error)) ([]ledger.Entry, error)
+	Ledger() ([]ledger.Entry, error)
+
+	// SaveRelease stores header and files at once. There is one release of a study for
+	// good: an equal header again changes nothing, another one is store.ErrConflict. A
+	// ReleaseHeader that was once returned is returned ever after.
+	SaveRelease(study protocol.StudyID, release store.Release) error
+	ReleaseHeader(study protocol.StudyID) ([]byte, error)
+	OpenReleaseFile(study protocol.StudyID, name string) (*store.File, error)
+}
+
+// AggregatorState is what an aggregator's driver needs of durable state, under the
+// contract of State.
+type AggregatorState interface {
+	State
+
+	// HPKE is the key to which bundles are sealed.
+	HPKE() hpke.PrivateKey
+	// Studies lists all studies, also those that another process added.
+	Studies() ([]store.StudyEntry, error)
+
+	// PutChunk keeps a chunk of a party's sketch: the same again changes nothing, another
+	// one in its place is store.ErrConflict. FirstMissing says where an upload goes on
+	// (it is chunks when all are there), and ReadSketch puts the chunks together.
+	PutChunk(study protocol.StudyID, party protocol.PeerID, sketch, index int, data []byte) error
+	FirstMissing(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) (int, error)
+	ReadSketch(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) ([]byte, error)
+
+	// KeepLedgerHead keeps a party's head where its count is higher than that of the one
+	// kept, and returns the one that is kept then: of all heads that were ever kept it
+	// has the highest count.
+	KeepLedgerHead(party protocol.PeerID, count uint64, raw []byte) (kept []byte, err error)
+	LedgerHead(party protocol.PeerID) ([]byte, error)
+}
+
+// A store has all of it.
+var (
+	_ PartyState      = (*store.Store)(nil)
+	_ AggregatorState = (*store.Store)(nil)
+)

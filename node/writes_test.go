@@ -1,0 +1,247 @@
+//go:build unix
+
+package node_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// table is one study in which every durable write of one node fails.
+type table struct {
+	terms
+	data func(int) string
+	node string
+	only string // in the ordinary run, writes of these names: the others are as in the first table
+
+	silent bool // party c falls silent, so that the others agree in a second attempt
+}
+
+// tables are a party that releases as soon as it may, one whose sketch waits for its
+// steward, one whose noise is in the values, one that agrees twice, and the aggregator.
+func tables() map[string]table {
+	asked := smallSketch
+	asked.release = "ask"
+	return map[string]table{
+		"party":               {terms: clustered, data: points, node: "a"},
+		"party that asks":     {terms: asked, data: uniform(50), node: "a", only: "Held"},
+		"randomised response": {terms: bits, data: coins(60), node: "a", only: "Debit SaveRelease"},
+		"second attempt":      {terms: smallSketch, data: uniform(50), node: "a", only: "DestroySecret", silent: true},
+		"aggregator":          {terms: clustered, data: points, node: "agg"},
+	}
+}
+
+// clustered is a study whose parties get labels of their own beside the result.
+var clustered = terms{
+	partition: "horizontal",
+	columns:   "[{name: x, kind: numeric, bounds: [0, 1]}, {name: y, kind: numeric, bounds: [0, 1]}]",
+	sketches:  "[{side: records, family: sparse, k: 8, s: 1}]",
+	privacy:   "{unit: attribute, mechanism: laplace, epsilon: 1}",
+	analyses:  "[{kind: k-means, clusters: 2}]",
+}
+
+func points(int) string { return "id,x,y\nr1,0.5,0.25\nr2,2,0.5\nr3,0,1\n" }
+
+// inOrdinaryRun chooses the writes that fail in the ordinary run: each when it is done for
+// the first time, and every one of what is drawn.
+func (tab table) inOrdinaryRun(w nth) bool {
+	what, _, _ := strings.Cut(strings.Replace(w.name, ".", " ", 1), " ")
+	return (w.n == 1 || what == "PutSecret") && (tab.only == "" || slices.Contains(strings.Fields(tab.only), what))
+}
+
+// Every durable write of a party and of the aggregator fails: once it has not happened,
+// once it has and the node does not hear of it. Whoever takes the study up again, from
+// what is stored alone, brings it to the same end: one result that everybody holds, one
+// debit, one release that never changes, and no secrets.
+//
+// With COSKETCH_FULL=1 it is every single write, else those of inOrdinaryRun.
+func TestEveryWriteFails(t *testing.T) {
+	for name, tab := range tables() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			counted := &writes{}
+			if faults := tab.run(t, counted, nil); len(faults) > 0 {
+				t.Fatalf("without any failure: %q", faults)
+			}
+			for _, write := range counted.seen {
+				if os.Getenv("COSKETCH_FULL") != "1" && !tab.inOrdinaryRun(write) {
+					continue
+				}
+				for _, how := range []outcome{notPersisted, unacknowledged} {
+					t.Run(fmt.Sprintf("%s %s", write, how), func(t *testing.T) {
+						t.Parallel()
+						w := &writes{fail: write, how: how}
+						for _, fault := range tab.run(t, w, nil) {
+							t.Error(fault)
+						}
+						switch {
+						case w.hasFailed():
+							t.Logf("%-28s %-28s the study ended as it should", write, how)
+						case write.n == 1:
+							t.Error("the write was never done")
+						default: // how often a status or a board's stretch is stored is a matter of timing
+							t.Logf("%-28s %-28s was not done this time", write, how)
+						}
+					})
+				}
+			}
+		})
+	}
+}
+
+// run carries a study through, with the failure that w has and, after it, between; it
+// returns what is wrong in the end.
+func (tab table) run(t *testing.T, w *writes, between func(*bench)) []string {
+	t.Helper()
+	b := newBench(t, tab.terms, tab.data)
+	b.writes = map[string]*writes{tab.node: w}
+	stop := b.serve()
+	defer stop()
+	ctx, cancel := context.WithCancel(b.context())
+	defer cancel()
+	members := b.parties
+	if tab.silent {
+		members = b.parties[:2]
+		gone := b.fallSilent(ctx, "c")
+		defer func() { <-gone }()
+	}
+	ended := make(chan error, len(members))
+	for _, name := range members[1:] {
+		go func() { ended <- b.run(ctx, name, nil) }()
+	}
+	before, err := b.takenUp(ctx, tab, w, between)
+	if err != nil {
+		cancel() // the others would wait for it
+	}
+	for range members[1:] {
+		err = cmp.Or(err, <-ended)
+	}
+	if err != nil {
+		return []string{err.Error()}
+	}
+	stop()
+	if tab.node == "agg" && w.hasFailed() && !bytes.Contains(b.logs.Bytes(), []byte(errDisk.Error())) {
+		return []string{"the aggregator's log does not say that it failed"}
+	}
+	return append(b.faults(before), b.leftovers(members)...)
+}
+
+// fallSilent runs a party until it has signed its share, which it never sends.
+func (b *bench) fallSilent(ctx context.Context, name string) (gone chan struct{}) {
+	gone = make(chan struct{})
+	ctx, die := context.WithCancel(ctx)
+	go func() {
+		defer close(gone)
+		defer die()
+		b.run(ctx, name, func(p node.Progress) {
+			if p.Milestone == node.Persisted && p.Kind == protocol.KindShare {
+				die()
+			}
+		})
+	}()
+	return gone
+}
+
+// takenUp runs party a until it has its result: it starts anew after the failure, and
+// after the steward was asked. It returns the release that was stored at the failure.
+func (b *bench) takenUp(ctx context.Context, tab table, w *writes, between func(*bench)) (before [][]byte, err error) {
+	b.t.Helper()
+	asked, failed := tab.release != "ask", false
+	for {
+		ctx, cancel := context.WithCancel(ctx)
+		err := b.run(ctx, "a", func(p node.Progress) {
+			switch {
+			case p.Milestone != node.Waiting:
+			case p.Status.WaitFor == node.StewardsRelease:
+				cancel()
+			case tab.silent && len(p.Status.From) == 1 && strings.HasPrefix(p.Status.WaitFor, "share"):
+				b.skew.Store(5000) // past the end of the first attempt, before the second's
+			}
+		})
+		waits := ctx.Err() != nil
+		cancel()
+		switch {
+		case errors.Is(err, errDisk) && !failed:
+			failed, before = true, b.stored()
+			if between != nil {
+				between(b)
+			}
+		case err != nil && waits && !asked:
+			asked = true
+			b.release()
+		case err == nil && tab.node == "a" && w.hasFailed() != failed:
+			return before, errors.New("party a went on after the failure as if there were none")
+		default:
+			return before, err
+		}
+	}
+}
+
+// leftovers lists what the study's end should have taken away or made equal at all
+// members.
+func (b *bench) leftovers(members []string) (out []string) {
+	b.t.Helper()
+	var first []byte
+	for _, name := range members {
+		st := b.open(name)
+		r, raw, err := node.StoredResult(st, b.study.ID)
+		check(b.t, err)
+		_, labelled := node.OwnLabels(st, b.study)
+		entries, err := st.Ledger()
+		check(b.t, err)
+		check(b.t, st.Close())
+		if first == nil {
+			first = raw
+		}
+		if !bytes.Equal(raw, first) || len(r.Parties) != len(members) {
+			out = append(out, fmt.Sprintf("party %s holds another result, of %d parties", name, len(r.Parties)))
+		}
+		if b.study.Sketches[0].Side == sketch.Records && labelled != nil {
+			out = append(out, fmt.Sprintf("party %s has no labels: %v", name, labelled))
+		}
+		if len(entries) != 1 {
+			out = append(out, fmt.Sprintf("party %s debited %d times", name, len(entries)))
+		}
+		for _, dir := range []string{"secrets", "held"} {
+			if files, err := os.ReadDir(filepath.Join(b.path(name), dir)); len(files) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+				out = append(out, fmt.Sprintf("party %s keeps %v in %s: %v", name, files, dir, err))
+			}
+		}
+	}
+	return out
+}
+
+// The checks of the table notice a party that draws its noise a second time, and one that
+// spends its budget a second time.
+func TestWhatTheTableCatches(t *testing.T) {
+	tab := tables()["party"]
+	t.Run("a second release", func(t *testing.T) {
+		w := &writes{fail: nth{"PutOwn release", 1}, how: notPersisted}
+		faults := tab.run(t, w, func(b *bench) {
+			check(t, os.RemoveAll(filepath.Join(b.path("a"), "releases", b.study.ID.String())))
+		})
+		if !slices.Equal(faults, []string{redrawn}) {
+			t.Errorf("found %q", faults)
+		}
+	})
+	t.Run("a second debit", func(t *testing.T) {
+		w := &writes{fail: nth{"Debit", 1}, how: unacknowledged, forget: true}
+		faults := tab.run(t, w, nil)
+		if len(faults) != 1 || !strings.Contains(faults[0], "entry 1 of the ledger already did") { // refused on disk
+			t.Errorf("found %q", faults)
+		}
+	})
+}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"crypto/sha256"
+	"encoding/base32"
 	"encoding/binary"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -43,13 +45,14 @@ func identities() vectors {
 		file:  "identities",
 		about: "Given: text. To be found: whether it is a peer id, and the raw Ed25519 public key in it.",
 		given: func(*testing.T) []identityCase {
-			good := protocoltest.Identity("party 0").ID().String()
+			key := protocoltest.Identity("party 0").ID()
+			good, cid := key.String(), append([]byte{1, 0x72, 0x00, 0x24, 0x08, 0x01, 0x12, 0x20}, key[:]...)
 			return []identityCase{
 				{Note: "canonical", Text: good},
 				{Note: "canonical", Text: protocoltest.Identity("aggregator").ID().String()},
 				{Note: "a character less", Text: good[:51]},
 				{Note: "not base58", Text: good[:51] + "0"},
-				{Note: "CIDv1 of the same key", Text: "bafzaajaiaejcb3nyqjsx3v7kr6qi3a5ba2gxhc6xv4wr3glvuukvqqkkoe6d3lkq"},
+				{Note: "CIDv1 of the same key", Text: "b" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(cid))},
 				{Note: "RSA", Text: "QmcgpsyWgH8Y8ajJz1Cu72KnS5uo2Aa2LpzU7kinSupNKC"},
 				{Note: "the identity point, of small order", Text: protocol.PeerID{1}.String()},
 				{Note: "not on the curve", Text: protocol.PeerID{2}.String()},

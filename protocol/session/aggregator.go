@@ -143,9 +143,11 @@ func (a *Aggregator) closedTo(e protocol.Verified) error {
 	case protocol.KindRelease, protocol.KindJoin, protocol.KindWelcome, protocol.KindJoined:
 		until = a.study.Closes()
 	case protocol.KindCertificate:
-		// What this aggregator closed by its own statement, it did not show complete to anybody.
-		if t := a.view.at(e.Attempt()); t != nil && t.over() && !t.proved() {
-			return fmt.Errorf("%w: attempt %d was closed before all had confirmed it", ErrPremature, t.number)
+		// What is over on this aggregator's own board, it did not show certified to anybody
+		// whom the confirmations convinced. Tags are for members alone to check: without this
+		// rule a member could revive an attempt by one of its own that is wrong.
+		if t := a.view.at(e.Attempt()); t != nil && t.over() {
+			return fmt.Errorf("%w: attempt %d was over before all had confirmed it", ErrPremature, t.number)
 		}
 	}
 	if a.now >= until {

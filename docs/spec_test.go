@@ -1,0 +1,249 @@
+package docs_test
+
+import (
+	"go/ast"
+	"go/token"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// spoken are the constants that other implementations must know, by where they are
+// declared: SPEC.md has to name the value of each.
+var spoken = []struct {
+	pkg   string
+	name  *regexp.Regexp
+	least int // how many there are at least: a pattern that matches nothing holds nothing
+}{
+	{"protocol", regexp.MustCompile(`^(Kind|Cause)[A-Z]`), 21},
+	{"protocol", regexp.MustCompile(`Prefix$`), 5},
+	{"seed", regexp.MustCompile(`^(RecordRows|ColumnRows|Confirm|HadamardPermutation|[lL]abel.*)$`), 5},
+	{"seed/agree", regexp.MustCompile(`^label[A-Z]`), 6},
+	{"kernel/projection", regexp.MustCompile(`^(Sparse|Rademacher|Achlioptas|Gaussian|Hadamard|Identity)$`), 6},
+	{"kernel/sketch", regexp.MustCompile(`^(Columns|Records)$`), 2},
+	{"protocol/ledger", regexp.MustCompile(`^(hashLabel|version)$`), 2},
+	{"protocol/study", regexp.MustCompile(`^version$`), 1},
+	{"protocol/analysis", regexp.MustCompile(`Format$`), 2},
+	{"node", regexp.MustCompile(`^(call|part)[A-Z]`), 10},
+	{"node/bundle", regexp.MustCompile(`^(magic|info)$`), 2},
+	{"node/p2p", regexp.MustCompile(`^protocolPrefix$`), 1},
+	{"protocol/study", regexp.MustCompile(`^(KMeans|InnerProduct|Distance|Cosine|Covariance|Correlation|Intersection|GroupDistance)$`), 8},
+}
+
+// constant is one declared constant and the literal of its value.
+type constant struct {
+	pkg, name, value string
+	text             bool
+}
+
+// constants returns all constants of the module's code whose value is written as a literal.
+func constants(t *testing.T, files []file) (out []constant) {
+	t.Helper()
+	for _, f := range files {
+		if f.test {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok {
+				return true
+			}
+			for i, name := range spec.Names {
+				if i >= len(spec.Values) {
+					break
+				}
+				literal, ok := spec.Values[i].(*ast.BasicLit)
+				if !ok {
+					continue
+				}
+				value := literal.Value
+				if literal.Kind == token.STRING {
+					unquoted, err := strconv.Unquote(value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					value = unquoted
+				}
+				out = append(out, constant{f.pkg, name.Name, value, literal.Kind == token.STRING})
+			}
+			return true
+		})
+	}
+	return out
+}
+
+func readSpec(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../protocol/SPEC.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// section returns a section of the specification, by the beginning of its heading.
+func section(t *testing.T, spec, heading string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(spec, "\n"+heading)
+	if !found {
+		t.Fatalf("SPEC.md has no section %q", heading)
+	}
+	own, _, _ := strings.Cut(rest, "\n#")
+	return own
+}
+
+func TestSpecNamesWhatIsSpoken(t *testing.T) {
+	spec, all := readSpec(t), constants(t, parseAll(t))
+	for _, s := range spoken {
+		found := 0
+		for _, c := range all {
+			if c.pkg != s.pkg || !c.text || !s.name.MatchString(c.name) {
+				continue
+			}
+			found++
+			// A zero byte or a line feed at the end is written beside the text.
+			if value := strings.TrimRight(c.value, "\x00\n"); !quoted(spec, value) {
+				t.Errorf("SPEC.md does not name %q, which is %s.%s", value, c.pkg, c.name)
+			}
+		}
+		if found < s.least {
+			t.Errorf("%s has %d constants like %s, want %d at least", s.pkg, found, s.name, s.least)
+		}
+	}
+}
+
+// quoted reports whether a text stands in quotes or in a code span, as a word of it.
+func quoted(spec, value string) bool {
+	return regexp.MustCompile("[`\" ]" + regexp.QuoteMeta(value) + "([`\" :,/]|NAME)").MatchString(spec)
+}
+
+// The labels of protocol.Hash are written where they are used.
+func TestSpecNamesEveryHash(t *testing.T) {
+	spec, found := readSpec(t), 0
+	for _, f := range parseAll(t) {
+		if f.test || f.pkg == "protocol/protocoltest" {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) == 0 {
+				return true
+			}
+			literal, ok := call.Args[0].(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING || !joins(call.Fun) {
+				return true
+			}
+			found++
+			if !strings.Contains(spec, literal.Value) {
+				t.Errorf("SPEC.md does not name the label %s of %s", literal.Value, f.path)
+			}
+			return true
+		})
+	}
+	if found < 3 {
+		t.Errorf("%d labelled hashes found", found)
+	}
+}
+
+// joins reports whether a function is one of the labelled joins and hashes.
+func joins(fn ast.Expr) bool {
+	switch fn := fn.(type) {
+	case *ast.Ident: // in package protocol itself
+		return fn.Name == "Hash"
+	case *ast.SelectorExpr:
+		from, ok := fn.X.(*ast.Ident)
+		return ok && (from.Name == "protocol" || from.Name == "transcript") && (fn.Sel.Name == "Hash" || fn.Sel.Name == "Join")
+	}
+	return false
+}
+
+// Every code of a refusal and of a process has its row, and no row is of nothing.
+func TestSpecTabulatesCodes(t *testing.T) {
+	spec, all := readSpec(t), constants(t, parseAll(t))
+	row := regexp.MustCompile(`(?m)^\| ([0-9]+) \|`)
+	for _, c := range []struct{ pkg, heading, name string }{
+		{"node/p2p", "### 18.1", "^Code[A-Z]"},
+		{"node/console", "### 18.3", "^(OK|Failed|Connection|Absent|Usage|Internal|Refused|Budget|Disagreement)$"},
+	} {
+		var want, got []string
+		for _, one := range all {
+			if one.pkg == c.pkg && !one.text && regexp.MustCompile(c.name).MatchString(one.name) {
+				want = append(want, one.value)
+			}
+		}
+		for _, m := range row.FindAllStringSubmatch(section(t, spec, c.heading), -1) {
+			got = append(got, m[1])
+		}
+		if c.pkg == "node/p2p" {
+			want = append(want, "0") // an answer that is none of the refusals
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if len(want) < 9 || !slices.Equal(got, want) {
+			t.Errorf("section %s tabulates %q, the codes of %s are %q", c.heading, got, c.pkg, want)
+		}
+	}
+}
+
+// Section 6 has a row for every kind.
+func TestSpecTabulatesKinds(t *testing.T) {
+	kinds, found := section(t, readSpec(t), "## 6."), 0
+	for _, c := range constants(t, parseAll(t)) {
+		if c.pkg == "protocol" && strings.HasPrefix(c.name, "Kind") && c.text {
+			found++
+			if !strings.Contains(kinds, "\n| `"+c.value+"` |") {
+				t.Errorf("section 6 has no row for %s", c.value)
+			}
+		}
+	}
+	if found < 17 {
+		t.Errorf("%d kinds found", found)
+	}
+}
+
+// Every key of a study's meaning is in section 3.5.
+func TestSpecNamesTheMeaning(t *testing.T) {
+	own, found := section(t, readSpec(t), "### 3.5"), 0
+	for _, f := range parseAll(t) {
+		if f.path != "protocol/study/meaning.go" {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			for _, argument := range call.Args {
+				literal, ok := argument.(*ast.BasicLit)
+				if !ok || literal.Kind != token.STRING {
+					continue
+				}
+				found++
+				if value := strings.Trim(literal.Value, `"`); !strings.Contains(own, value) {
+					t.Errorf("section 3.5 does not name %q", value)
+				}
+			}
+			return true
+		})
+	}
+	if found < 40 {
+		t.Errorf("%d paths found in meaning.go", found)
+	}
+}
+
+// Every file of vectors is in the list of section 20.
+func TestSpecListsVectors(t *testing.T) {
+	list := section(t, readSpec(t), "## 20.")
+	files, err := os.ReadDir("../protocol/testdata/vectors")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d files of vectors, %v", len(files), err)
+	}
+	for _, f := range files {
+		if !strings.Contains(list, "`"+f.Name()+"`") {
+			t.Errorf("section 20 does not list %s", f.Name())
+		}
+	}
+}

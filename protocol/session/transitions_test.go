@@ -34,7 +34,7 @@ func TestTransitionsHoldTheMachines(t *testing.T) {
 	var played [][]protocoltest.Sighting
 	schedules := uint64(200)
 	if full() {
-		schedules = 2000
+		schedules = 800
 	}
 	for seed := range schedules {
 		r, err := protocoltest.Random(seed)

@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/cosketch/cosketch/kernel/dp"
 )
 
 // home is a party with a study whose data are one file.
@@ -23,8 +25,9 @@ type home struct {
 }
 
 // newHome makes parties and a study file, and names the data in the first party's
-// site file. dir holds the programs, and takes what is made under name.
-func newHome(ctx context.Context, dir, name, data string, t table) (*home, error) {
+// site file. dir holds the programs, and takes what is made under name. Under unit record
+// the records are clipped, and under unit attribute they are projected as they are.
+func newHome(ctx context.Context, dir, name, data string, t table, unit dp.Unit) (*home, error) {
 	ids := make([]string, 3)
 	var agg struct{ ID, HPKE string }
 	for i := range ids {
@@ -41,6 +44,10 @@ func newHome(ctx context.Context, dir, name, data string, t table) (*home, error
 	for j := range t.columns {
 		fmt.Fprintf(&columns, "  - {name: %s, kind: numeric, bounds: [0, 1]}\n", columnName(j))
 	}
+	clip, noise, limits := "", "mechanism: laplace, epsilon: 1", "epsilon: 1"
+	if unit == dp.Record {
+		clip, noise, limits = fmt.Sprintf(", clip: %.3f", clipping(t.columns)), "mechanism: gaussian, epsilon: 1, delta: 1e-6", "epsilon: 1, delta: 1e-6"
+	}
 	now := time.Now().UTC()
 	text := fmt.Sprintf(`cosketch: study/1
 name: %s
@@ -52,10 +59,10 @@ expires: %s
 deadline: %s
 records: {id: [id], normalize: [nfc, trim, casefold]}
 columns:
-%ssketches: [{side: columns, family: sparse, k: %d, s: 1, helpers: {ones: 0.3}, clip: %.3f}]
-privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
+%ssketches: [{side: columns, family: sparse, k: %d, s: 1, helpers: {ones: 0.3}%s}]
+privacy: {unit: %s, %s}
 analyses: [{kind: correlation}]
-`, name, agg.ID, agg.HPKE, ids[0], ids[1], ids[2], now.Add(time.Hour).Format(time.RFC3339), now.Add(2*time.Hour).Format(time.RFC3339), columns.String(), dimension, clip(t.columns))
+`, name, agg.ID, agg.HPKE, ids[0], ids[1], ids[2], now.Add(time.Hour).Format(time.RFC3339), now.Add(2*time.Hour).Format(time.RFC3339), columns.String(), dimension, clip, unit, noise)
 	file := filepath.Join(dir, name+".yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, fmt.Errorf("writing the study file: %w", err)
@@ -66,16 +73,16 @@ analyses: [{kind: correlation}]
 		return nil, err
 	}
 	h.study = added.Study
-	site := fmt.Sprintf("datasets:\n  data: {source: %s, caps: {record: {epsilon: 1, delta: 1e-6}}}\nstudies:\n  %s: {dataset: data}\n", data, h.study)
+	site := fmt.Sprintf("datasets:\n  data: {source: %s, caps: {%s: {%s}}}\nstudies:\n  %s: {dataset: data}\n", data, unit, limits, h.study)
 	if err := os.WriteFile(filepath.Join(dir, name+"-0.site"), []byte(site), 0o600); err != nil {
 		return nil, fmt.Errorf("writing the site file: %w", err)
 	}
 	return h, nil
 }
 
-// clip is a bound that about one record in twenty exceeds: a value's square is 1/3 on
+// clipping is a bound that about one record in twenty exceeds: a value's square is 1/3 on
 // average.
-func clip(columns int) float64 { return 1.1 * math.Sqrt(float64(columns)/3) }
+func clipping(columns int) float64 { return 1.1 * math.Sqrt(float64(columns)/3) }
 
 func program(dir, name string) string {
 	if runtime.GOOS == "windows" {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/cosketch/cosketch/kernel/dp"
 )
 
 // FilesOptions says which files to measure on.
@@ -51,6 +53,7 @@ type Reading struct {
 	Format  string  `json:"format"`
 	Records int     `json:"records"`
 	Columns int     `json:"columns"`
+	Unit    dp.Unit `json:"unit"`  // record: its contribution is clipped before it is projected
 	Bytes   int64   `json:"bytes"` // of the file
 	Check   Process `json:"check"`
 	DryRun  DryRun  `json:"dry_run"`
@@ -133,12 +136,14 @@ func measureReading(ctx context.Context, dir string, o FilesOptions, log io.Writ
 		if err != nil {
 			return nil, err
 		}
-		h, err := newHome(ctx, dir, format, file, t)
-		if err != nil {
-			return nil, err
+		for _, unit := range []dp.Unit{dp.Attribute, dp.Record} {
+			h, err := newHome(ctx, dir, format+"-"+string(unit), file, t, unit)
+			if err != nil {
+				return nil, err
+			}
+			homes = append(homes, h)
+			out = append(out, Reading{Format: format, Records: o.Records, Columns: columns, Unit: unit, Bytes: size})
 		}
-		homes = append(homes, h)
-		out = append(out, Reading{Format: format, Records: o.Records, Columns: columns, Bytes: size})
 	}
 	for round := range o.Repeat {
 		fmt.Fprintf(log, "reading, then reading and projecting: %d of %d\n", round+1, o.Repeat)
@@ -225,7 +230,7 @@ func measureGrowth(ctx context.Context, dir string, o FilesOptions, log io.Write
 		if _, err := o.write(ctx, file, t); err != nil {
 			return nil, err
 		}
-		h, err := newHome(ctx, dir, name, file, t)
+		h, err := newHome(ctx, dir, name, file, t, dp.Record)
 		if err != nil {
 			return nil, err
 		}

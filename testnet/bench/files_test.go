@@ -134,7 +134,7 @@ func TestRunFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Reading) != 2 || len(f.Growth.Points) != 3 || f.Growth.Points[2].Records != 10_000 || f.Reading[0].DryRun.Noise <= 0 {
+	if len(f.Reading) != 4 || len(f.Growth.Points) != 3 || f.Growth.Points[2].Records != 10_000 || f.Reading[0].DryRun.Noise <= 0 {
 		t.Errorf("measured %+v", f)
 	}
 }

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+
+	"github.com/cosketch/cosketch/kernel/dp"
 )
 
 // FilesText writes the measurement as tables.
 func FilesText(w io.Writer, f Files) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range f.Reading {
-		fmt.Fprintf(t, "%s, %d × %d, %.0f MB\tseconds\tCPU\tpeak MiB\n", r.Format, r.Records, r.Columns, float64(r.Bytes)/1e6)
+		fmt.Fprintf(t, "%s, %d × %d, %.0f MB, unit %s%s\tseconds\tCPU\tpeak MiB\n", r.Format, r.Records, r.Columns, float64(r.Bytes)/1e6, r.Unit, clipped(r.Unit))
 		writeProcess(t, "party data check (reads alone)", r.Check)
 		writeProcess(t, fmt.Sprintf("party sketch --dry-run, k = %d", dimension), r.DryRun.Process)
 		fmt.Fprintf(t, "    of it noise\t%7.3f\n    of it encoding\t%7.3f\n    of it both, on one processor\t\t%6.2f\n", r.DryRun.Noise, r.DryRun.Encode, r.NoiseCPU)
@@ -29,6 +31,13 @@ func FilesText(w io.Writer, f Files) error {
 		return fmt.Errorf("writing the measurement: %w", err)
 	}
 	return nil
+}
+
+func clipped(unit dp.Unit) string {
+	if unit == dp.Record {
+		return ", clipped"
+	}
+	return ""
 }
 
 func writeProcess(w io.Writer, name string, p Process) {

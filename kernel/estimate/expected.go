@@ -58,7 +58,7 @@ func (r Records) ExpectedDistance(d MeanDistance, level Level) (Estimate, error)
 	if why := level.refuse(); why != "" {
 		return undefined(why), nil
 	}
-	bias := 2 * float64(r.K) * r.Noise.Variance
+	bias := float64(2 * float64(r.K) * r.Noise.Variance)
 	m := meanDistance{raw: d.Mean + bias, bias: bias, noise: d.Noise, records: r}
 	if r.K <= largestScatter {
 		m.square = d.Square + d.Mean*d.Mean/float64(r.K)

@@ -114,8 +114,9 @@ func (v *view) welcome(e protocol.Verified) error {
 	return errors.New("it answers a join that is not on the board")
 }
 
-// joined: the same proof as a member's confirmation. Anybody can check transcripts
-// and board; members check the proof.
+// joined: the same proof as a member's confirmation. Anybody can check transcripts, and
+// that is what admission does; the tag could only be checked by members, and is not: a
+// newcomer that lies about its seed costs nobody but itself.
 func (v *view) joined(e protocol.Verified) error {
 	a, err := v.lateTurn(e)
 	if err != nil {

@@ -54,7 +54,7 @@ func sketchPair(t *testing.T, spec projection.Spec, columns bool, trial int, lab
 		fix := func() (*projection.Fixed, error) { return projection.Fix(spec, source, labels) }
 		if spec.Family == projection.Hadamard {
 			fix = func() (*projection.Fixed, error) {
-				return projection.FixHadamard(spec, source, keyed(1<<40+trial), labels)
+				return projection.FixHadamard(spec, source, keyed(-1-trial), labels)
 			}
 		}
 		fixed, err := fix()

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,16 +20,27 @@ func checkNumber(t interface{ Fatalf(string, ...any) }, text string) {
 	if _, date := parseDate([]byte(text), DateISO); date {
 		return
 	}
-	got, problem := parseNumber([]byte(text), '.', DateISO)
-	if problem != wrong || problem == nil && math.Float64bits(got) != math.Float64bits(want) {
-		t.Fatalf("%q: got %v, %v, want %v, %v", text, got, problem, want, wrong)
-	}
-	if !strings.Contains(text, ",") {
-		got, problem = parseNumber([]byte(strings.ReplaceAll(text, ".", ",")), ',', DateISO)
-		if problem != wrong || problem == nil && got != want {
-			t.Fatalf("%q with a decimal comma: got %v, %v, want %v, %v", text, got, problem, want, wrong)
+	for mark, cell := range map[byte]string{'.': text, ',': strings.ReplaceAll(text, ".", ",")} {
+		if mark == ',' && strings.Contains(text, ",") {
+			continue
+		}
+		want, wrong := want, wrong
+		if dateElsewhere(cell) {
+			wrong = otherDate // no number either, and the hint is another
+		}
+		got, problem := parseNumber([]byte(cell), mark, DateISO)
+		if problem != wrong || problem == nil && math.Float64bits(got) != math.Float64bits(want) {
+			t.Fatalf("%q with the mark %q: got %v, %v, want %v, %v", cell, mark, got, problem, want, wrong)
 		}
 	}
+}
+
+// dateElsewhere reports whether the cell is a date in a form that is not ISO's.
+func dateElsewhere(cell string) bool {
+	return slices.ContainsFunc(DateForms(), func(form DateForm) bool {
+		_, ok := parseDate([]byte(cell), form)
+		return ok
+	})
 }
 
 func TestNumberAgrees(t *testing.T) {
@@ -39,7 +51,7 @@ func TestNumberAgrees(t *testing.T) {
 			checkNumber(rt, strconv.FormatFloat(x, form, rapid.IntRange(-1, 20).Draw(rt, "digits"), 64))
 		}
 	})
-	for _, text := range []string{"", ".", "-", "+.", "-.5", "5.", "0", "-0", "9007199254740993", "9007199254740992", "0.1", "1..2", "0x1", "1_0", "nan", "Inf", "1e999"} {
+	for _, text := range []string{"", ".", "-", "+.", "-.5", "5.", "0", "-0", "9007199254740993", "9007199254740992", "0.1", "1..2", "0x1", "1_0", "nan", "Inf", "1e999", "01/10/0000", "31.12.1999"} {
 		checkNumber(t, text)
 	}
 }

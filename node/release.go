@@ -176,7 +176,7 @@ func (e *exact) encode() ([]protocol.ReleasedSketch, map[string]io.Reader, error
 	var all []protocol.ReleasedSketch
 	files := map[string]io.Reader{}
 	for i, one := range e.sketches {
-		described, data, err := release.Encode(one.Sketch)
+		described, data, err := one.Encode()
 		if err != nil {
 			return nil, nil, err
 		}

@@ -86,14 +86,32 @@ type ReleasedSketch struct {
 	Rows   int64
 	Cols   int64
 	Width  int      // bytes of one little-endian two's complement entry, the least that holds all
-	Chunks []Digest // SHA-256 of each ChunkSize bytes of the row-major encoding
+	Chunks []Digest // SHA-256 of each ChunkSize bytes of the row-major encoding and the row columns after it
+
+	RowColumns []RowColumn // what is known of each row beside its entries; the study fixes which
+}
+
+// RowColumn describes bytes that a sketch has for each of its rows, such as pseudonyms:
+// those of all rows after each other, after the entries of the sketch.
+type RowColumn struct {
+	Name  string
+	Width int // bytes for each row
 }
 
 // ChunkSize is the length of every chunk but a sketch's last, in bytes.
 const ChunkSize = 4 << 20
 
-// Size returns the encoded sketch's length in bytes.
-func (s ReleasedSketch) Size() int64 { return s.Rows * s.Cols * int64(s.Width) }
+// Entries returns the length in bytes of the encoded entries, which come first.
+func (s ReleasedSketch) Entries() int64 { return s.Rows * s.Cols * int64(s.Width) }
+
+// Size returns the encoded sketch's length in bytes, row columns included.
+func (s ReleasedSketch) Size() int64 {
+	size := s.Entries()
+	for _, c := range s.RowColumns {
+		size += s.Rows * int64(c.Width)
+	}
+	return size
+}
 
 // Result is the aggregator's signed statement of what it computed and from what.
 type Result struct {

@@ -33,6 +33,7 @@ const (
 	RecordRows Label = "record rows" // row key of the columns side, whose rows belong to records
 	ColumnRows Label = "column rows" // row key of the records side, whose rows belong to columns
 	Confirm    Label = "confirm"     // key of the seed agreement's confirmation
+	Pseudonyms Label = "pseudonyms"  // key of the names by which records of several parties are joined
 
 	HadamardPermutation Label = "hadamard permutation" // row key of the records side's choice of Hadamard columns
 )

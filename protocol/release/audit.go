@@ -80,7 +80,7 @@ func (p Plan) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 
 // remarks are those of the plan's design.
 func (p Plan) remarks() []string {
-	d := audit.Design{Unit: p.Study.Privacy.Unit, Side: p.Sketch().Side, Projection: p.Spec(), Columns: len(p.Features)}
+	d := audit.Design{Unit: p.Study.Privacy.Unit, Side: p.Sketch().Side, Projection: p.Spec(), Columns: p.spanned()}
 	if p.Sketch().Side == sketch.Records {
 		noise := p.NoiseOf(0, 1, 1)
 		d.Variance, d.FourthCumulant = noise.Variance, noise.FourthCumulant

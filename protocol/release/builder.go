@@ -22,6 +22,11 @@ type Builder struct {
 	parts   []part        // columns side: one a worker
 	random  *dp.Generator // draws flips; nil until Randomise
 	bits    []int64       // scratch: a batch of randomised values
+	names   *names        // joined sketches alone
+	wide    int           // joined sketches: of how many features a record is projected
+	places  []int         // joined sketches: which of these each value is
+	centres []int64       // joined sketches: what is taken off each value
+	placed  []int64       // scratch: a batch of values at their places
 	squares bool
 	ones    int64 // entry of the helper column, 0 without one
 }
@@ -47,8 +52,16 @@ func (p Plan) NewBuilder(root seed.Seed, workers int) (*Builder, error) {
 }
 
 func (b *Builder) openRecords(root seed.Seed, workers int) error {
+	features, spec := b.plan.Features, b.plan.Spec()
+	if b.plan.Joined() {
+		var err error
+		if b.names, err = b.plan.newNames(root); err != nil {
+			return err
+		}
+		spec, features = b.openJoined(spec)
+	}
 	var labels [][]byte
-	for _, f := range b.plan.Features {
+	for _, f := range features {
 		name := b.plan.Study.Columns[f.Column].Name
 		if f.Kind == study.OneHot {
 			labels = append(labels, stream.ValueLabel(name, f.Value))
@@ -56,7 +69,7 @@ func (b *Builder) openRecords(root seed.Seed, workers int) error {
 			labels = append(labels, stream.ColumnLabel(name))
 		}
 	}
-	fixed, err := fix(b.plan.Spec(), root, labels)
+	fixed, err := fix(spec, root, labels)
 	if err != nil {
 		return err
 	}
@@ -98,18 +111,24 @@ func (b *Builder) add(ids [][]byte, values []int64) error {
 	if b.columns != nil {
 		return b.addColumns(ids, values)
 	}
-	return b.addRecords(values)
+	return b.addRecords(ids, values)
 }
 
 // addRecords clips rows after they were projected. On this side a record's derived
 // vector is its values.
-func (b *Builder) addRecords(values []int64) error {
-	from, more := b.records.Records(), len(values)/b.plan.Values
+func (b *Builder) addRecords(ids [][]byte, values []int64) error {
+	from, more := b.records.Records(), len(ids)
 	if int64(more) > b.plan.Limit-int64(from) {
 		return fmt.Errorf("adding %d records to %d: the limit is %d", more, from, b.plan.Limit)
 	}
+	if b.names != nil {
+		values = b.place(values)
+	}
 	if err := b.records.Add(values); err != nil {
 		return err
+	}
+	if b.names != nil {
+		b.names.add(ids)
 	}
 	if b.plan.Clip > 0 {
 		for i := range more {
@@ -126,6 +145,7 @@ func (b *Builder) addRecords(values []int64) error {
 type Exact struct {
 	Sketch  sketch.Sketch
 	Order   []int // records side: release row i is the record added as number Order[i]
+	Rows    Rows  // what a release says of its rows beside their entries, in their order
 	Clipped int64 // records whose contribution was clipped; shown to the party, never sent
 }
 
@@ -138,11 +158,15 @@ func (b *Builder) Exact() Exact {
 	if b.columns != nil {
 		return Exact{Sketch: b.columns.Sketch(), Clipped: b.clipped}
 	}
-	return Exact{Sketch: b.records.Sketch(), Clipped: b.clipped}
+	out := Exact{Sketch: b.records.Sketch(), Clipped: b.clipped}
+	if b.names != nil {
+		out.Rows.Pseudonyms, b.names.pseudonyms = b.names.pseudonyms, nil
+	}
+	return out
 }
 
-// Finish ends the sketch. On the records side the rows are put in a uniformly
-// random order drawn from entropy, so that a row's place says nothing.
+// Finish ends the sketch. On the records side the rows are put in an order in which a
+// row's place says nothing: see Shuffle.
 func (b *Builder) Finish(entropy io.Reader) (Exact, error) {
 	if b.random != nil {
 		b.random.Destroy()
@@ -156,20 +180,25 @@ func (b *Builder) Finish(entropy io.Reader) (Exact, error) {
 }
 
 // Shuffle puts the rows of a records-side sketch in a uniformly random order drawn
-// from entropy. A sketch of another side is left as it is.
+// from entropy; those of a joined sketch, whose pseudonyms leave with them, in the order
+// of these. A sketch of another side is left as it is.
 func (e *Exact) Shuffle(entropy io.Reader) error {
 	if e.Sketch.Side != sketch.Records {
 		return nil
 	}
-	order, err := shuffle(e.Sketch.Rows, entropy)
-	if err != nil {
-		return err
+	order := sorted(e.Rows.Pseudonyms)
+	if e.Rows.Pseudonyms == nil {
+		var err error
+		if order, err = shuffle(e.Sketch.Rows, entropy); err != nil {
+			return err
+		}
 	}
 	permuted, err := e.Sketch.Permute(order)
 	if err != nil {
 		return err
 	}
 	e.Sketch, e.Order = permuted, order
+	e.Rows = e.Rows.permute(order)
 	return nil
 }
 

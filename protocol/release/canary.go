@@ -172,7 +172,7 @@ func (c *canaries) release(with func(canary int) bool, entropy io.Reader) (sketc
 	if err := c.plan.Noise.Add(out.Sketch.Data, entropy); err != nil {
 		return sketch.Sketch{}, err
 	}
-	header, data, err := Encode(out.Sketch)
+	header, data, err := out.Encode()
 	if err != nil {
 		return sketch.Sketch{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
@@ -12,12 +13,25 @@ import (
 
 // Encode writes a noised sketch at its least width and describes it for the header.
 func Encode(s sketch.Sketch) (protocol.ReleasedSketch, []byte, error) {
+	return Exact{Sketch: s}.Encode()
+}
+
+// Encode writes a sketch, to which noise was added, at its least width, and after its
+// entries what is known of its rows, and describes it for the header.
+func (e Exact) Encode() (protocol.ReleasedSketch, []byte, error) {
+	s := e.Sketch
+
 	width := s.Width()
 	data, err := s.Encode(width)
 	if err != nil {
 		return protocol.ReleasedSketch{}, nil, fmt.Errorf("encoding sketch: %w", err)
 	}
 	header := protocol.ReleasedSketch{Side: s.Side, Rows: int64(s.Rows), Cols: int64(s.Cols), Width: width}
+	columns, after := e.Rows.columns()
+	header.RowColumns, data = columns, append(data, after...)
+	if header.Size() != int64(len(data)) {
+		return protocol.ReleasedSketch{}, nil, fmt.Errorf("encoding sketch: what is known of its rows is not about %d rows", s.Rows)
+	}
 	for at := 0; at < len(data); at += protocol.ChunkSize {
 		header.Chunks = append(header.Chunks, sha256.Sum256(data[at:min(at+protocol.ChunkSize, len(data))]))
 	}
@@ -29,13 +43,17 @@ func Encode(s sketch.Sketch) (protocol.ReleasedSketch, []byte, error) {
 // of them then fits an int64, and the one that sent too much is named.
 const largestEntry = 1 << 62 / study.MaxParties
 
-// Decode reads a sketch whose chunks were checked against its header, and checks
-// what hashes cannot: that the width is the least one, and the range.
+// Decode reads the entries of a sketch whose chunks were checked against its header, and
+// checks what hashes cannot: that the width is the least one, and the range. DecodeRows
+// reads what follows the entries.
 func Decode(h protocol.ReleasedSketch, data []byte) (sketch.Sketch, error) {
 	if int64(int(h.Rows)) != h.Rows || int64(int(h.Cols)) != h.Cols {
 		return sketch.Sketch{}, fmt.Errorf("decoding sketch: %d × %d is more than this machine can address", h.Rows, h.Cols)
 	}
-	s, err := sketch.Decode(h.Side, int(h.Rows), int(h.Cols), h.Width, data)
+	if int64(len(data)) != h.Size() {
+		return sketch.Sketch{}, fmt.Errorf("decoding sketch: %d bytes for a header of %d", len(data), h.Size())
+	}
+	s, err := sketch.Decode(h.Side, int(h.Rows), int(h.Cols), h.Width, data[:h.Entries()])
 	if err != nil {
 		return sketch.Sketch{}, fmt.Errorf("decoding sketch: %w", err)
 	}
@@ -76,6 +94,9 @@ func CheckHeader(s *study.Study, party int, r protocol.Release) error {
 		}
 		if rows, cols := p.Shape(r.Records); h.Rows != rows || h.Cols != cols {
 			return fmt.Errorf("sketch %d is %d × %d, the study and %d records make it %d × %d", i, h.Rows, h.Cols, r.Records, rows, cols)
+		}
+		if want := p.RowColumns(); !slices.Equal(h.RowColumns, want) {
+			return fmt.Errorf("sketch %d has row columns %v, the study asks for %v", i, h.RowColumns, want)
 		}
 		if h.Size() > MaxBytes {
 			return fmt.Errorf("sketch %d has %d bytes, at most %d", i, h.Size(), int64(MaxBytes))

@@ -93,7 +93,7 @@ func (p Plan) Shape(records int64) (rows, cols int64) {
 	if p.Sketch().Side == sketch.Columns {
 		return int64(p.Spec().K), int64(len(p.Features))
 	}
-	return records, int64(p.Spec().K)
+	return records, int64(p.cols())
 }
 
 // clip is the integer l2 bound: on the columns side of a record's derived vector
@@ -131,7 +131,7 @@ func (p Plan) change() (dp.Sensitivity, error) {
 	var worst dp.Sensitivity
 	for _, c := range p.attributes() {
 		for _, deltas := range p.changes(c) {
-			one, err := dp.AttributeRecords(row, deltas, spec.OrthogonalRows(len(p.Features)))
+			one, err := dp.AttributeRecords(row, deltas, spec.OrthogonalRows(p.spanned()))
 			if columns {
 				one, err = dp.AttributeColumns(row, deltas)
 			}

@@ -60,6 +60,31 @@ func (s *Study) Features(party, index int) []Feature {
 	return out
 }
 
+// AllFeatures returns the features that R of a records-side sketch has rows for, by the
+// sketch's index, in the order of these rows: those of a party or, where sketches of
+// several parties are joined, of all, by the order of the study's columns.
+func (s *Study) AllFeatures(index int) []Feature {
+	if s.Merge(index) != Join {
+		return s.Features(0, index)
+	}
+	all := *s
+	all.Partition = Horizontal // in which every party has every column
+	return all.Features(0, index)
+}
+
+// Places returns where a party's features are among AllFeatures.
+func (s *Study) Places(party, index int) []int {
+	at := map[Feature]int{}
+	for i, f := range s.AllFeatures(index) {
+		at[f] = i
+	}
+	var out []int
+	for _, f := range s.Features(party, index) {
+		out = append(out, at[f])
+	}
+	return out
+}
+
 // OwnColumns returns the indices of the columns that a party holds: those it owns
 // in a vertical study, all of them in a horizontal one.
 func (s *Study) OwnColumns(party int) []int {
@@ -109,12 +134,17 @@ type Merge string
 const (
 	Stack Merge = "stack" // side by side: more columns, or more records
 	Add   Merge = "add"   // entry by entry: the sketch of the union
+	Join  Merge = "join"  // record by record, by pseudonym: the sketch of all parties' columns
 )
 
 // Merge returns the merge rule of a sketch, by its index.
 func (s *Study) Merge(index int) Merge {
-	if s.Partition == Horizontal && s.Sketches[index].Side == sketch.Columns {
+	records := s.Sketches[index].Side == sketch.Records
+	switch {
+	case s.Partition == Horizontal && !records:
 		return Add
+	case s.Partition == Vertical && records:
+		return Join
 	}
 	return Stack
 }

@@ -114,9 +114,13 @@ func DecodeConfirm(b []byte) (c protocol.Confirm, err error) {
 func EncodeRelease(r protocol.Release) []byte {
 	m := &wirepb.Release{T2: r.T2[:], Records: r.Records}
 	for _, s := range r.Sketches {
-		m.Sketches = append(m.Sketches, &wirepb.ReleasedSketch{
+		one := &wirepb.ReleasedSketch{
 			Side: string(s.Side), Rows: s.Rows, Cols: s.Cols, Width: uint32(s.Width), Chunks: slices32(s.Chunks),
-		})
+		}
+		for _, c := range s.RowColumns {
+			one.RowColumns = append(one.RowColumns, &wirepb.RowColumn{Name: c.Name, Width: uint32(c.Width)})
+		}
+		m.Sketches = append(m.Sketches, one)
 	}
 	return marshal(m)
 }
@@ -157,11 +161,42 @@ func releasedSketch(m *wirepb.ReleasedSketch) (s protocol.ReleasedSketch, err er
 	if s.Rows < 1 || s.Cols < 1 || s.Rows > math.MaxInt64/8/s.Cols {
 		return s, fmt.Errorf("impossible shape %d × %d", s.Rows, s.Cols)
 	}
+	if err := rowColumns(&s, m.GetRowColumns()); err != nil {
+		return s, err
+	}
 	if want := (s.Size()-1)/protocol.ChunkSize + 1; int64(len(m.GetChunks())) != want {
 		return s, fmt.Errorf("%d chunks for %d bytes, want %d", len(m.GetChunks()), s.Size(), want)
 	}
 	s.Chunks, err = list32[protocol.Digest]("chunk hash", m.GetChunks())
 	return s, err
+}
+
+// Limits on what a sketch has beside its entries.
+const (
+	maxRowColumns     = 8
+	maxRowColumnWidth = 64 // bytes
+	maxRowColumnName  = 32 // bytes
+)
+
+// rowColumns reads the row columns of a sketch whose shape is possible without them.
+func rowColumns(s *protocol.ReleasedSketch, ms []*wirepb.RowColumn) error {
+	if len(ms) > maxRowColumns {
+		return fmt.Errorf("%d row columns, at most %d", len(ms), maxRowColumns)
+	}
+	left := math.MaxInt64/s.Rows - s.Cols*int64(s.Width)
+	for _, m := range ms {
+		if n := len(m.GetName()); n < 1 || n > maxRowColumnName {
+			return fmt.Errorf("a row column has a name of %d bytes, want 1 to %d", n, maxRowColumnName)
+		}
+		if m.GetWidth() < 1 || m.GetWidth() > maxRowColumnWidth {
+			return fmt.Errorf("row column %.32q of %d bytes, want 1 to %d", m.GetName(), m.GetWidth(), maxRowColumnWidth)
+		}
+		if left -= int64(m.GetWidth()); left < 0 {
+			return fmt.Errorf("impossible shape %d × %d with row columns", s.Rows, s.Cols)
+		}
+		s.RowColumns = append(s.RowColumns, protocol.RowColumn{Name: m.GetName(), Width: int(m.GetWidth())})
+	}
+	return nil
 }
 
 // EncodeResult encodes a result statement.

@@ -30,6 +30,13 @@ func AppendHorizontalRecordLabel(dst []byte, party [32]byte, id []byte) []byte {
 	return append(dst, id...)
 }
 
+// AppendPseudonymLabel appends to dst what a record's pseudonym in one sketch of a study
+// is the keyed hash of: the sketch's index and the normalised id. Every party that holds
+// the record has the same pseudonym for it, and no two sketches have one in common.
+func AppendPseudonymLabel(dst []byte, sketch uint32, id []byte) []byte {
+	return append(binary.BigEndian.AppendUint32(dst, sketch), id...)
+}
+
 func appendField(dst []byte, field string) []byte {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(field)))
 	return append(dst, field...)

@@ -895,6 +895,7 @@ type ReleasedSketch struct {
 	Cols          int64                  `protobuf:"varint,3,opt,name=cols,proto3" json:"cols,omitempty"`
 	Width         uint32                 `protobuf:"varint,4,opt,name=width,proto3" json:"width,omitempty"`
 	Chunks        [][]byte               `protobuf:"bytes,5,rep,name=chunks,proto3" json:"chunks,omitempty"`
+	RowColumns    []*RowColumn           `protobuf:"bytes,6,rep,name=row_columns,json=rowColumns,proto3" json:"row_columns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -964,6 +965,66 @@ func (x *ReleasedSketch) GetChunks() [][]byte {
 	return nil
 }
 
+func (x *ReleasedSketch) GetRowColumns() []*RowColumn {
+	if x != nil {
+		return x.RowColumns
+	}
+	return nil
+}
+
+// RowColumn is bytes that a sketch has for each of its rows.
+type RowColumn struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Width         uint32                 `protobuf:"varint,2,opt,name=width,proto3" json:"width,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RowColumn) Reset() {
+	*x = RowColumn{}
+	mi := &file_wire_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RowColumn) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RowColumn) ProtoMessage() {}
+
+func (x *RowColumn) ProtoReflect() protoreflect.Message {
+	mi := &file_wire_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RowColumn.ProtoReflect.Descriptor instead.
+func (*RowColumn) Descriptor() ([]byte, []int) {
+	return file_wire_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *RowColumn) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RowColumn) GetWidth() uint32 {
+	if x != nil {
+		return x.Width
+	}
+	return 0
+}
+
 type Result struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Count         uint64                 `protobuf:"varint,1,opt,name=count,proto3" json:"count,omitempty"`
@@ -979,7 +1040,7 @@ type Result struct {
 
 func (x *Result) Reset() {
 	*x = Result{}
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -991,7 +1052,7 @@ func (x *Result) String() string {
 func (*Result) ProtoMessage() {}
 
 func (x *Result) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[17]
+	mi := &file_wire_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1004,7 +1065,7 @@ func (x *Result) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Result.ProtoReflect.Descriptor instead.
 func (*Result) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{17}
+	return file_wire_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Result) GetCount() uint64 {
@@ -1066,7 +1127,7 @@ type Document struct {
 
 func (x *Document) Reset() {
 	*x = Document{}
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1078,7 +1139,7 @@ func (x *Document) String() string {
 func (*Document) ProtoMessage() {}
 
 func (x *Document) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[18]
+	mi := &file_wire_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1091,7 +1152,7 @@ func (x *Document) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Document.ProtoReflect.Descriptor instead.
 func (*Document) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{18}
+	return file_wire_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Document) GetHash() []byte {
@@ -1118,7 +1179,7 @@ type PartyDocument struct {
 
 func (x *PartyDocument) Reset() {
 	*x = PartyDocument{}
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1130,7 +1191,7 @@ func (x *PartyDocument) String() string {
 func (*PartyDocument) ProtoMessage() {}
 
 func (x *PartyDocument) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[19]
+	mi := &file_wire_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1143,7 +1204,7 @@ func (x *PartyDocument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartyDocument.ProtoReflect.Descriptor instead.
 func (*PartyDocument) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{19}
+	return file_wire_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *PartyDocument) GetParty() []byte {
@@ -1171,7 +1232,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1183,7 +1244,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[20]
+	mi := &file_wire_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1196,7 +1257,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{20}
+	return file_wire_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Stop) GetReason() string {
@@ -1231,7 +1292,7 @@ type Head struct {
 
 func (x *Head) Reset() {
 	*x = Head{}
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1243,7 +1304,7 @@ func (x *Head) String() string {
 func (*Head) ProtoMessage() {}
 
 func (x *Head) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[21]
+	mi := &file_wire_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1256,7 +1317,7 @@ func (x *Head) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Head.ProtoReflect.Descriptor instead.
 func (*Head) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{21}
+	return file_wire_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Head) GetCount() uint64 {
@@ -1289,7 +1350,7 @@ type PostRequest struct {
 
 func (x *PostRequest) Reset() {
 	*x = PostRequest{}
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1301,7 +1362,7 @@ func (x *PostRequest) String() string {
 func (*PostRequest) ProtoMessage() {}
 
 func (x *PostRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[22]
+	mi := &file_wire_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1314,7 +1375,7 @@ func (x *PostRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PostRequest.ProtoReflect.Descriptor instead.
 func (*PostRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{22}
+	return file_wire_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PostRequest) GetEnvelopes() []*Envelope {
@@ -1336,7 +1397,7 @@ type ReadRequest struct {
 
 func (x *ReadRequest) Reset() {
 	*x = ReadRequest{}
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1348,7 +1409,7 @@ func (x *ReadRequest) String() string {
 func (*ReadRequest) ProtoMessage() {}
 
 func (x *ReadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[23]
+	mi := &file_wire_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1361,7 +1422,7 @@ func (x *ReadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadRequest.ProtoReflect.Descriptor instead.
 func (*ReadRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{23}
+	return file_wire_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ReadRequest) GetStudy() []byte {
@@ -1397,7 +1458,7 @@ type BoardReply struct {
 
 func (x *BoardReply) Reset() {
 	*x = BoardReply{}
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1409,7 +1470,7 @@ func (x *BoardReply) String() string {
 func (*BoardReply) ProtoMessage() {}
 
 func (x *BoardReply) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[24]
+	mi := &file_wire_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1422,7 +1483,7 @@ func (x *BoardReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BoardReply.ProtoReflect.Descriptor instead.
 func (*BoardReply) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{24}
+	return file_wire_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *BoardReply) GetFrom() uint64 {
@@ -1458,7 +1519,7 @@ type ChunkRequest struct {
 
 func (x *ChunkRequest) Reset() {
 	*x = ChunkRequest{}
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1470,7 +1531,7 @@ func (x *ChunkRequest) String() string {
 func (*ChunkRequest) ProtoMessage() {}
 
 func (x *ChunkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[25]
+	mi := &file_wire_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1483,7 +1544,7 @@ func (x *ChunkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChunkRequest.ProtoReflect.Descriptor instead.
 func (*ChunkRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{25}
+	return file_wire_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ChunkRequest) GetStudy() []byte {
@@ -1524,7 +1585,7 @@ type ProgressRequest struct {
 
 func (x *ProgressRequest) Reset() {
 	*x = ProgressRequest{}
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1536,7 +1597,7 @@ func (x *ProgressRequest) String() string {
 func (*ProgressRequest) ProtoMessage() {}
 
 func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[26]
+	mi := &file_wire_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1549,7 +1610,7 @@ func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressRequest.ProtoReflect.Descriptor instead.
 func (*ProgressRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{26}
+	return file_wire_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ProgressRequest) GetStudy() []byte {
@@ -1570,7 +1631,7 @@ type ProgressReply struct {
 
 func (x *ProgressReply) Reset() {
 	*x = ProgressReply{}
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1582,7 +1643,7 @@ func (x *ProgressReply) String() string {
 func (*ProgressReply) ProtoMessage() {}
 
 func (x *ProgressReply) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[27]
+	mi := &file_wire_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1595,7 +1656,7 @@ func (x *ProgressReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressReply.ProtoReflect.Descriptor instead.
 func (*ProgressReply) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{27}
+	return file_wire_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ProgressReply) GetMissing() []uint32 {
@@ -1623,7 +1684,7 @@ type DocumentRequest struct {
 
 func (x *DocumentRequest) Reset() {
 	*x = DocumentRequest{}
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1635,7 +1696,7 @@ func (x *DocumentRequest) String() string {
 func (*DocumentRequest) ProtoMessage() {}
 
 func (x *DocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[28]
+	mi := &file_wire_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1648,7 +1709,7 @@ func (x *DocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentRequest.ProtoReflect.Descriptor instead.
 func (*DocumentRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{28}
+	return file_wire_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *DocumentRequest) GetStudy() []byte {
@@ -1681,7 +1742,7 @@ type DocumentReply struct {
 
 func (x *DocumentReply) Reset() {
 	*x = DocumentReply{}
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1693,7 +1754,7 @@ func (x *DocumentReply) String() string {
 func (*DocumentReply) ProtoMessage() {}
 
 func (x *DocumentReply) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[29]
+	mi := &file_wire_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1706,7 +1767,7 @@ func (x *DocumentReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentReply.ProtoReflect.Descriptor instead.
 func (*DocumentReply) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{29}
+	return file_wire_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *DocumentReply) GetData() []byte {
@@ -1726,7 +1787,7 @@ type HelloRequest struct {
 
 func (x *HelloRequest) Reset() {
 	*x = HelloRequest{}
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1738,7 +1799,7 @@ func (x *HelloRequest) String() string {
 func (*HelloRequest) ProtoMessage() {}
 
 func (x *HelloRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[30]
+	mi := &file_wire_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1751,7 +1812,7 @@ func (x *HelloRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelloRequest.ProtoReflect.Descriptor instead.
 func (*HelloRequest) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{30}
+	return file_wire_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *HelloRequest) GetStudy() []byte {
@@ -1772,7 +1833,7 @@ type HelloReply struct {
 
 func (x *HelloReply) Reset() {
 	*x = HelloReply{}
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1784,7 +1845,7 @@ func (x *HelloReply) String() string {
 func (*HelloReply) ProtoMessage() {}
 
 func (x *HelloReply) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[31]
+	mi := &file_wire_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1797,7 +1858,7 @@ func (x *HelloReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelloReply.ProtoReflect.Descriptor instead.
 func (*HelloReply) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{31}
+	return file_wire_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *HelloReply) GetNow() int64 {
@@ -1831,7 +1892,7 @@ type LedgerHead struct {
 
 func (x *LedgerHead) Reset() {
 	*x = LedgerHead{}
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1843,7 +1904,7 @@ func (x *LedgerHead) String() string {
 func (*LedgerHead) ProtoMessage() {}
 
 func (x *LedgerHead) ProtoReflect() protoreflect.Message {
-	mi := &file_wire_proto_msgTypes[32]
+	mi := &file_wire_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1856,7 +1917,7 @@ func (x *LedgerHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LedgerHead.ProtoReflect.Descriptor instead.
 func (*LedgerHead) Descriptor() ([]byte, []int) {
-	return file_wire_proto_rawDescGZIP(), []int{32}
+	return file_wire_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *LedgerHead) GetParty() []byte {
@@ -1962,13 +2023,18 @@ const file_wire_proto_rawDesc = "" +
 	"\aRelease\x12\x0e\n" +
 	"\x02t2\x18\x01 \x01(\fR\x02t2\x12\x18\n" +
 	"\arecords\x18\x02 \x01(\x03R\arecords\x12<\n" +
-	"\bsketches\x18\x03 \x03(\v2 .cosketch.wire.v1.ReleasedSketchR\bsketches\"z\n" +
+	"\bsketches\x18\x03 \x03(\v2 .cosketch.wire.v1.ReleasedSketchR\bsketches\"\xb8\x01\n" +
 	"\x0eReleasedSketch\x12\x12\n" +
 	"\x04side\x18\x01 \x01(\tR\x04side\x12\x12\n" +
 	"\x04rows\x18\x02 \x01(\x03R\x04rows\x12\x12\n" +
 	"\x04cols\x18\x03 \x01(\x03R\x04cols\x12\x14\n" +
 	"\x05width\x18\x04 \x01(\rR\x05width\x12\x16\n" +
-	"\x06chunks\x18\x05 \x03(\fR\x06chunks\"\xf4\x01\n" +
+	"\x06chunks\x18\x05 \x03(\fR\x06chunks\x12<\n" +
+	"\vrow_columns\x18\x06 \x03(\v2\x1b.cosketch.wire.v1.RowColumnR\n" +
+	"rowColumns\"5\n" +
+	"\tRowColumn\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05width\x18\x02 \x01(\rR\x05width\"\xf4\x01\n" +
 	"\x06Result\x12\x14\n" +
 	"\x05count\x18\x01 \x01(\x04R\x05count\x12\x14\n" +
 	"\x05chain\x18\x02 \x01(\fR\x05chain\x12\x0e\n" +
@@ -2047,7 +2113,7 @@ func file_wire_proto_rawDescGZIP() []byte {
 	return file_wire_proto_rawDescData
 }
 
-var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_wire_proto_goTypes = []any{
 	(*Envelope)(nil),        // 0: cosketch.wire.v1.Envelope
 	(*Approve)(nil),         // 1: cosketch.wire.v1.Approve
@@ -2066,39 +2132,41 @@ var file_wire_proto_goTypes = []any{
 	(*Confirm)(nil),         // 14: cosketch.wire.v1.Confirm
 	(*Release)(nil),         // 15: cosketch.wire.v1.Release
 	(*ReleasedSketch)(nil),  // 16: cosketch.wire.v1.ReleasedSketch
-	(*Result)(nil),          // 17: cosketch.wire.v1.Result
-	(*Document)(nil),        // 18: cosketch.wire.v1.Document
-	(*PartyDocument)(nil),   // 19: cosketch.wire.v1.PartyDocument
-	(*Stop)(nil),            // 20: cosketch.wire.v1.Stop
-	(*Head)(nil),            // 21: cosketch.wire.v1.Head
-	(*PostRequest)(nil),     // 22: cosketch.wire.v1.PostRequest
-	(*ReadRequest)(nil),     // 23: cosketch.wire.v1.ReadRequest
-	(*BoardReply)(nil),      // 24: cosketch.wire.v1.BoardReply
-	(*ChunkRequest)(nil),    // 25: cosketch.wire.v1.ChunkRequest
-	(*ProgressRequest)(nil), // 26: cosketch.wire.v1.ProgressRequest
-	(*ProgressReply)(nil),   // 27: cosketch.wire.v1.ProgressReply
-	(*DocumentRequest)(nil), // 28: cosketch.wire.v1.DocumentRequest
-	(*DocumentReply)(nil),   // 29: cosketch.wire.v1.DocumentReply
-	(*HelloRequest)(nil),    // 30: cosketch.wire.v1.HelloRequest
-	(*HelloReply)(nil),      // 31: cosketch.wire.v1.HelloReply
-	(*LedgerHead)(nil),      // 32: cosketch.wire.v1.LedgerHead
+	(*RowColumn)(nil),       // 17: cosketch.wire.v1.RowColumn
+	(*Result)(nil),          // 18: cosketch.wire.v1.Result
+	(*Document)(nil),        // 19: cosketch.wire.v1.Document
+	(*PartyDocument)(nil),   // 20: cosketch.wire.v1.PartyDocument
+	(*Stop)(nil),            // 21: cosketch.wire.v1.Stop
+	(*Head)(nil),            // 22: cosketch.wire.v1.Head
+	(*PostRequest)(nil),     // 23: cosketch.wire.v1.PostRequest
+	(*ReadRequest)(nil),     // 24: cosketch.wire.v1.ReadRequest
+	(*BoardReply)(nil),      // 25: cosketch.wire.v1.BoardReply
+	(*ChunkRequest)(nil),    // 26: cosketch.wire.v1.ChunkRequest
+	(*ProgressRequest)(nil), // 27: cosketch.wire.v1.ProgressRequest
+	(*ProgressReply)(nil),   // 28: cosketch.wire.v1.ProgressReply
+	(*DocumentRequest)(nil), // 29: cosketch.wire.v1.DocumentRequest
+	(*DocumentReply)(nil),   // 30: cosketch.wire.v1.DocumentReply
+	(*HelloRequest)(nil),    // 31: cosketch.wire.v1.HelloRequest
+	(*HelloReply)(nil),      // 32: cosketch.wire.v1.HelloReply
+	(*LedgerHead)(nil),      // 33: cosketch.wire.v1.LedgerHead
 }
 var file_wire_proto_depIdxs = []int32{
 	0,  // 0: cosketch.wire.v1.Accusation.evidence:type_name -> cosketch.wire.v1.Envelope
 	5,  // 1: cosketch.wire.v1.Accusations.against:type_name -> cosketch.wire.v1.Accusation
 	0,  // 2: cosketch.wire.v1.Certificate.confirms:type_name -> cosketch.wire.v1.Envelope
 	16, // 3: cosketch.wire.v1.Release.sketches:type_name -> cosketch.wire.v1.ReleasedSketch
-	18, // 4: cosketch.wire.v1.Result.document:type_name -> cosketch.wire.v1.Document
-	19, // 5: cosketch.wire.v1.Result.per_party:type_name -> cosketch.wire.v1.PartyDocument
-	18, // 6: cosketch.wire.v1.PartyDocument.document:type_name -> cosketch.wire.v1.Document
-	0,  // 7: cosketch.wire.v1.PostRequest.envelopes:type_name -> cosketch.wire.v1.Envelope
-	0,  // 8: cosketch.wire.v1.BoardReply.envelopes:type_name -> cosketch.wire.v1.Envelope
-	21, // 9: cosketch.wire.v1.BoardReply.head:type_name -> cosketch.wire.v1.Head
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	17, // 4: cosketch.wire.v1.ReleasedSketch.row_columns:type_name -> cosketch.wire.v1.RowColumn
+	19, // 5: cosketch.wire.v1.Result.document:type_name -> cosketch.wire.v1.Document
+	20, // 6: cosketch.wire.v1.Result.per_party:type_name -> cosketch.wire.v1.PartyDocument
+	19, // 7: cosketch.wire.v1.PartyDocument.document:type_name -> cosketch.wire.v1.Document
+	0,  // 8: cosketch.wire.v1.PostRequest.envelopes:type_name -> cosketch.wire.v1.Envelope
+	0,  // 9: cosketch.wire.v1.BoardReply.envelopes:type_name -> cosketch.wire.v1.Envelope
+	22, // 10: cosketch.wire.v1.BoardReply.head:type_name -> cosketch.wire.v1.Head
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }
@@ -2112,7 +2180,7 @@ func file_wire_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wire_proto_rawDesc), len(file_wire_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   33,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,155 @@
+package release
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/seed"
+	"github.com/cosketch/cosketch/seed/stream"
+)
+
+// Pseudonym names a record in a joined sketch, the same at every party that holds the
+// record: the first 16 bytes of the keyed hash of sketch and normalised id, under a key
+// of the study's seed. Of n records two share one with probability below n²/2¹²⁹. Whoever
+// lacks the seed can link nothing with it but the releases of this sketch; whoever has
+// the seed can find the pseudonym of an id.
+type Pseudonym [16]byte
+
+// Compare orders pseudonyms as bytes.
+func (p Pseudonym) Compare(q Pseudonym) int { return bytes.Compare(p[:], q[:]) }
+
+// pseudonymColumn is the name of the row column of a joined sketch.
+const pseudonymColumn = "pseudonym"
+
+// Pseudonyms returns the pseudonyms of normalised ids in a joined sketch, in their order;
+// nil for other sketches, which name no records.
+func (p Plan) Pseudonyms(root seed.Seed, ids [][]byte) ([]Pseudonym, error) {
+	if !p.Joined() {
+		return nil, nil
+	}
+	n, err := p.newNames(root)
+	if err != nil {
+		return nil, err
+	}
+	n.add(ids)
+	return n.pseudonyms, nil
+}
+
+// names makes the pseudonyms of records as they come.
+type names struct {
+	stream     stream.Stream
+	sketch     uint32
+	pseudonyms []Pseudonym
+	blocks     [][64]byte // scratch, as are labels and their bytes
+	labels     [][]byte
+	arena      []byte
+}
+
+func (p Plan) newNames(root seed.Seed) (*names, error) {
+	key, err := root.Derive(seed.Pseudonyms)
+	if err != nil {
+		return nil, fmt.Errorf("naming the records of sketch %d: %w", p.Index, err)
+	}
+	return &names{stream: stream.New(key), sketch: uint32(p.Index)}, nil
+}
+
+func (n *names) add(ids [][]byte) {
+	const batch = 1024
+	for ids := range slices.Chunk(ids, batch) {
+		n.labels, n.arena = n.labels[:0], n.arena[:0]
+		for _, id := range ids {
+			from := len(n.arena)
+			n.arena = stream.AppendPseudonymLabel(n.arena, n.sketch, id)
+			n.labels = append(n.labels, n.arena[from:]) // stays where it is, also when the arena moves on
+		}
+		n.blocks = slices.Grow(n.blocks[:0], len(ids))[:len(ids)]
+		n.stream.Blocks(n.blocks, n.labels)
+		for i := range n.blocks {
+			n.pseudonyms = append(n.pseudonyms, Pseudonym(n.blocks[i][:]))
+		}
+	}
+}
+
+// sorted returns the order of rows by pseudonym. Sorted, releases are joined in one pass,
+// and a second row with one pseudonym stands beside the first. Whoever sees a release
+// sees the pseudonyms, whose order is a function of themselves and says nothing of the
+// records' order.
+func sorted(pseudonyms []Pseudonym) []int {
+	order := make([]int, len(pseudonyms))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return pseudonyms[a].Compare(pseudonyms[b]) })
+	return order
+}
+
+// RowColumns returns what a sketch of the plan has for each row beside its entries.
+func (p Plan) RowColumns() []protocol.RowColumn {
+	if !p.Joined() {
+		return nil
+	}
+	return []protocol.RowColumn{{Name: pseudonymColumn, Width: len(Pseudonym{})}}
+}
+
+// Rows is what a release says of each row of a sketch beside its entries.
+type Rows struct {
+	Pseudonyms []Pseudonym // joined sketches: ascending, and so each once; else nil
+}
+
+// permute returns the rows in another order: row i is what row order[i] was.
+func (r Rows) permute(order []int) Rows {
+	if r.Pseudonyms == nil {
+		return r
+	}
+	out := Rows{Pseudonyms: make([]Pseudonym, len(order))}
+	for i, from := range order {
+		out.Pseudonyms[i] = r.Pseudonyms[from]
+	}
+	return out
+}
+
+// columns are the row columns as they are written.
+func (r Rows) columns() (described []protocol.RowColumn, data []byte) {
+	if r.Pseudonyms == nil {
+		return nil, nil
+	}
+	for _, p := range r.Pseudonyms {
+		data = append(data, p[:]...)
+	}
+	return []protocol.RowColumn{{Name: pseudonymColumn, Width: len(Pseudonym{})}}, data
+}
+
+var errNotAscending = errors.New("decoding sketch: pseudonyms are not ascending, or one is there twice")
+
+// DecodeRows reads the row columns of a sketch whose header CheckHeader accepted and
+// whose chunks were checked, and checks what neither can: that pseudonyms are ascending,
+// so that no record is there twice.
+func DecodeRows(h protocol.ReleasedSketch, data []byte) (Rows, error) {
+	var out Rows
+	at := h.Entries()
+	for _, c := range h.RowColumns {
+		size := h.Rows * int64(c.Width)
+		if at+size > int64(len(data)) {
+			return Rows{}, fmt.Errorf("decoding sketch: %d bytes end before row column %q does", len(data), c.Name)
+		}
+		column := data[at : at+size]
+		at += size
+		if c.Name != pseudonymColumn || c.Width != len(Pseudonym{}) {
+			return Rows{}, fmt.Errorf("decoding sketch: unknown row column %q of %d bytes", c.Name, c.Width)
+		}
+		out.Pseudonyms = make([]Pseudonym, 0, h.Rows)
+		for p := range slices.Chunk(column, c.Width) {
+			if n := len(out.Pseudonyms); n > 0 && bytes.Compare(out.Pseudonyms[n-1][:], p) >= 0 {
+				return Rows{}, errNotAscending
+			}
+			out.Pseudonyms = append(out.Pseudonyms, Pseudonym(p))
+		}
+	}
+	if at != int64(len(data)) {
+		return Rows{}, fmt.Errorf("decoding sketch: %d bytes, want %d", len(data), at)
+	}
+	return out, nil
+}

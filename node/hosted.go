@@ -235,7 +235,11 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 		if err != nil {
 			return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
 		}
-		out.Sketches = append(out.Sketches, decoded)
+		rows, err := release.DecodeRows(s, data)
+		if err != nil {
+			return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
+		}
+		out.Sketches, out.Rows = append(out.Sketches, decoded), append(out.Rows, rows)
 		out.Bytes += s.Size()
 	}
 	return out, nil

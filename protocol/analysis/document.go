@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
@@ -72,6 +73,7 @@ type Analysis struct {
 	Pairs      []Pair             `json:"pairs,omitempty"`
 	Shifts     []Pair             `json:"shifts,omitempty"` // group-distance: squared distance between the mean records of two parties
 	Repaired   *Repaired          `json:"repaired,omitempty"`
+	Joined     *Joined            `json:"joined,omitempty"` // records side of a vertical study
 
 	// One of these, where the kind has a section of its own.
 	KMeans *KMeans `json:"k_means,omitempty"`
@@ -85,6 +87,9 @@ type section interface {
 
 // sections lists those that an analysis has.
 func (a Analysis) sections() (out []section) {
+	if a.Joined != nil {
+		out = append(out, a.Joined)
+	}
 	if a.KMeans != nil {
 		out = append(out, a.KMeans)
 	}
@@ -167,6 +172,7 @@ type RowColumn struct {
 	Integers []int     `json:"integers,omitempty"`
 	Numbers  []float64 `json:"numbers,omitempty"`
 	Texts    []string  `json:"texts,omitempty"`
+	Absent   []int     `json:"absent,omitempty"` // rows of which nothing can be said, ascending: records that other parties lack
 }
 
 // Rows is how many values the column has.
@@ -174,7 +180,10 @@ func (c RowColumn) Rows() int { return max(len(c.Integers), len(c.Numbers), len(
 
 // Text is the value of a row, as a table shows it.
 func (c RowColumn) Text(row int) string {
+	_, absent := slices.BinarySearch(c.Absent, row)
 	switch {
+	case absent:
+		return ""
 	case row < len(c.Integers):
 		return strconv.Itoa(c.Integers[row])
 	case row < len(c.Numbers):
@@ -185,15 +194,28 @@ func (c RowColumn) Text(row int) string {
 	return ""
 }
 
-// part is the column with the rows [from, to) alone.
-func (c RowColumn) part(from, to int) RowColumn {
-	switch {
-	case c.Integers != nil:
-		c.Integers = c.Integers[from:to:to]
-	case c.Numbers != nil:
-		c.Numbers = c.Numbers[from:to:to]
-	case c.Texts != nil:
-		c.Texts = c.Texts[from:to:to]
+// rows is the column of a release whose rows are of these records, or of none.
+func (c RowColumn) rows(of []int) RowColumn {
+	c.Absent = nil
+	for row, record := range of {
+		if record == notJoined {
+			c.Absent = append(c.Absent, row)
+		}
 	}
+	c.Integers, c.Numbers, c.Texts = pick(c.Integers, of), pick(c.Numbers, of), pick(c.Texts, of)
 	return c
+}
+
+// pick returns the values of these records, and a zero for notJoined; nil of nil.
+func pick[T any](values []T, of []int) []T {
+	if values == nil {
+		return nil
+	}
+	out := make([]T, len(of))
+	for row, record := range of {
+		if record != notJoined {
+			out[row] = values[record]
+		}
+	}
+	return out
 }

@@ -21,6 +21,7 @@ type Contribution struct {
 	Records  int64
 	Bytes    int64
 	Sketches []sketch.Sketch
+	Rows     []release.Rows // by sketch: what the release says of rows; required where a sketch is joined
 }
 
 // Options of a run.
@@ -44,6 +45,11 @@ func (o Options) check() error {
 			return fmt.Errorf("release of party %d after that of party %d, of %d: want each once, in the study's order", c.Party, last, len(o.Study.Parties))
 		case len(c.Sketches) != len(o.Study.Sketches):
 			return fmt.Errorf("%d sketches of party %q, the study has %d", len(c.Sketches), o.Study.Parties[c.Party].Name, len(o.Study.Sketches))
+		}
+		for i := range o.Study.Sketches {
+			if o.Study.Merge(i) == study.Join && (len(c.Rows) <= i || len(c.Rows[i].Pseudonyms) != c.Sketches[i].Rows) {
+				return fmt.Errorf("sketch %d of party %q has not a pseudonym for each row", i, o.Study.Parties[c.Party].Name)
+			}
 		}
 		last = c.Party
 	}
@@ -79,6 +85,7 @@ func Run(ctx context.Context, o Options) (Result, []Labels, error) {
 type run struct {
 	Options
 	labels []Labels
+	merged map[int]*points // by sketch of the records side
 }
 
 // noAnswer is why the releases do not answer one analysis. The others are unharmed.

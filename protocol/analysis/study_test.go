@@ -111,7 +111,7 @@ func ship(t testing.TB, s *study.Study, n int, data files) shipped {
 			if err := plan.Noise.Add(exact.Sketch.Data, entropy); err != nil {
 				t.Fatal(err)
 			}
-			header, bytes, err := release.Encode(exact.Sketch)
+			header, bytes, err := exact.Encode()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +120,11 @@ func ship(t testing.TB, s *study.Study, n int, data files) shipped {
 				t.Fatal(err)
 			}
 			c.Bytes += header.Size()
-			c.Sketches = append(c.Sketches, decoded)
+			rows, err := release.DecodeRows(header, bytes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Sketches, c.Rows = append(c.Sketches, decoded), append(c.Rows, rows)
 			orders = append(orders, exact.Order)
 		}
 		out.options.Contributions = append(out.options.Contributions, c)

@@ -2,6 +2,7 @@ package release_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -18,6 +19,10 @@ var audited = []struct {
 	columns               []string
 	floor                 float64
 }{
+	{"joined identity", "{side: records, family: identity}", "{unit: attribute, mechanism: laplace, epsilon: 1}", []string{bounded, binary}, 0.8},
+	{"joined hadamard", "{side: records, family: hadamard, k: 4}", "{unit: attribute, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{bounded, centred, binary}, 0.7},
+	{"joined sparse", "{side: records, family: sparse, k: 8}", "{unit: attribute, mechanism: laplace, epsilon: 1}", []string{bounded, centred}, 0.8},
+	{"joined bits", "{side: records, family: identity}", "{unit: attribute, mechanism: randomised-response, epsilon: 1}", []string{binary, second}, 0.8},
 	{"attribute laplace", "{side: columns, family: sparse, k: 256, helpers: {ones: 1}}", "{unit: attribute, mechanism: laplace, epsilon: 1}", []string{bounded, centred, binary}, 0.8},
 	{"attribute laplace, categories", "{side: columns, family: sparse, k: 256, helpers: {ones: 0}}", "{unit: attribute, mechanism: laplace, epsilon: 2}", []string{categorical}, 0.5},
 	{"attribute laplace, squares", "{side: columns, family: sparse, k: 256, helpers: {ones: 1, squares: true}}", "{unit: attribute, mechanism: laplace, epsilon: 2}", []string{centred}, 0.5},
@@ -37,8 +42,12 @@ var audited = []struct {
 func auditPlan(t *testing.T, i int) release.Plan {
 	t.Helper()
 	a := audited[i]
+	partition := study.Horizontal
+	if strings.HasPrefix(a.name, "joined") {
+		partition = study.Vertical
+	}
 	return plan(t, parse(t, terms{
-		partition: study.Horizontal, columns: a.columns, sketches: []string{a.sketch}, privacy: a.privacy, missing: "refuse",
+		partition: partition, columns: a.columns, sketches: []string{a.sketch}, privacy: a.privacy, missing: "refuse",
 	}), 0)
 }
 

@@ -51,7 +51,7 @@ func Decode(h protocol.ReleasedSketch, data []byte) (sketch.Sketch, error) {
 		return sketch.Sketch{}, fmt.Errorf("decoding sketch: %d × %d is more than this machine can address", h.Rows, h.Cols)
 	}
 	if int64(len(data)) != h.Size() {
-		return sketch.Sketch{}, fmt.Errorf("decoding sketch: %d bytes for a header of %d", len(data), h.Size())
+		return sketch.Sketch{}, fmt.Errorf("decoding sketch: %d bytes for %d × %d entries of %d bytes and %d row columns, want %d", len(data), h.Rows, h.Cols, h.Width, len(h.RowColumns), h.Size())
 	}
 	s, err := sketch.Decode(h.Side, int(h.Rows), int(h.Cols), h.Width, data[:h.Entries()])
 	if err != nil {

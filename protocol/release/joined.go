@@ -76,3 +76,16 @@ func (b *Builder) place(values []int64) []int64 {
 	}
 	return b.placed
 }
+
+// Coordinates returns which coordinate of a merged record each integer of a row is, on
+// the records side.
+func (p Plan) Coordinates() []int {
+	if p.Joined() && p.Spec().Family == projection.Identity {
+		return p.Study.Places(p.Party, p.Index)
+	}
+	out := make([]int, p.Spec().K)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}

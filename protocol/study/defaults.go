@@ -44,7 +44,7 @@ func (r *reader) complete(s *Study) {
 			}
 		}
 		if sk.Projection.Family == projection.Identity && !r.given(path+".k") && len(s.Parties) > 0 {
-			sk.Projection.K = len(s.Features(0, i))
+			sk.Projection.K = len(s.AllFeatures(i))
 		}
 		total += sk.Share
 	}
@@ -58,6 +58,9 @@ func (r *reader) complete(s *Study) {
 		if s.Privacy.Mechanism == dp.RandomisedResponse {
 			s.Bits = fixedpoint.MaxBits // no noise grows with it, and flip probabilities are multiples of 2^-bits
 		}
+	}
+	if !r.given("records.join") && s.joins() {
+		s.Records.Join = JoinAll
 	}
 	if !r.given("later") {
 		s.Later = s.answerable()

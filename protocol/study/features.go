@@ -60,6 +60,16 @@ func (s *Study) Features(party, index int) []Feature {
 	return out
 }
 
+// joins reports whether some sketch joins records of several parties.
+func (s *Study) joins() bool {
+	for i := range s.Sketches {
+		if s.Merge(i) == Join {
+			return true
+		}
+	}
+	return false
+}
+
 // AllFeatures returns the features that R of a records-side sketch has rows for, by the
 // sketch's index, in the order of these rows: those of a party or, where sketches of
 // several parties are joined, of all, by the order of the study's columns.

@@ -41,6 +41,16 @@ type kind struct {
 	says func(a Analysis) string
 	// vertical marks what has an answer in vertical studies alone, and why.
 	vertical string
+	// horizontal marks what has an answer in horizontal studies alone, and why.
+	horizontal string
+}
+
+// elsewhere is why a kind has no answer in a study of this partition; empty where it has.
+func (k kind) elsewhere(p Partition) string {
+	if p == Vertical {
+		return k.horizontal
+	}
+	return k.vertical
 }
 
 // kinds are all that this version answers, in the order in which they are listed.
@@ -102,7 +112,7 @@ func one(n needs) func(Options) []needs {
 // best of what the kind can use.
 func (s *Study) SketchFor(a Analysis) (int, bool) {
 	k, ok := kindOf(a.Kind)
-	if !ok || k.vertical != "" && s.Partition != Vertical {
+	if !ok || k.elsewhere(s.Partition) != "" {
 		return 0, false
 	}
 	for _, n := range k.needs(a.Options) {
@@ -207,8 +217,8 @@ func (r *reader) validateAnswer(s *Study, a Analysis, path string) {
 	if !ok {
 		return // said already
 	}
-	if k.vertical != "" && s.Partition != Vertical {
-		r.fail(path, "%s has no answer in a horizontal study", k.name).Hint = k.vertical
+	if why := k.elsewhere(s.Partition); why != "" {
+		r.fail(path, "%s has no answer in a %s study", k.name, s.Partition).Hint = why
 		return
 	}
 	var ways []string

@@ -63,5 +63,6 @@ func (o KMeansOptions) encode(e *encoder) {
 
 var groupDistance = kind{
 	name: GroupDistance, needs: one(needs{side: sketch.Records}),
-	says: func(Analysis) string { return "mean squared distances of records within and between parties" },
+	horizontal: "its parties hold the same records, so there are no groups of them to compare",
+	says:       func(Analysis) string { return "mean squared distances of records within and between parties" },
 }

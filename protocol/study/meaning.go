@@ -45,6 +45,9 @@ func meaning(s *Study) protocol.Digest {
 	texts(e, "records.normalize", s.Records.Normalize)
 	e.text("records.duplicates", string(s.Records.Duplicates))
 	e.text("records.missing", string(s.Records.Missing))
+	if s.Records.Join != "" { // a path of its own: studies without a joined sketch have none
+		e.text("records.join", string(s.Records.Join))
+	}
 	e.whole("columns", len(s.Columns))
 	for _, c := range s.Columns {
 		e.column(c)

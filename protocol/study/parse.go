@@ -226,11 +226,12 @@ func (r *reader) party(it item) Party {
 }
 
 func (r *reader) records(n *yaml.Node) Records {
-	o := r.object(n, "records", "id", "normalize", "duplicates", "missing")
+	o := r.object(n, "records", "id", "normalize", "duplicates", "missing", "join")
 	o.require("id")
 	rec := Records{
 		Duplicates: choice(o, "duplicates", duplicates, DuplicatesRefuse),
 		Missing:    choice(o, "missing", missings, MissingRefuse),
+		Join:       choice(o, "join", joins, JoinRule("")),
 	}
 	for _, it := range o.items("id", MaxIDColumns) {
 		rec.ID = append(rec.ID, r.value(it))

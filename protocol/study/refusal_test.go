@@ -245,7 +245,10 @@ var refusals = []struct{ what, base, old, new string }{
 	{"clip under unit attribute", "hospitals", "k: 32", "k: 32, clip: 1"},
 	{"clip without noise", "laboratories", "k: 256", "k: 256, clip: 1"},
 	{"records side of a vertical study, unit record", "registry", "side: columns", "side: records"},
-	{"records side of a vertical study", "laboratories", "side: columns", "side: records"},
+	{"rule for joining where nothing is joined", "laboratories", "missing: centre}", "missing: centre, join: any}"},
+	{"rule for joining in a horizontal study", "hospitals", "missing: refuse}", "missing: refuse, join: all}"},
+	{"unknown rule for joining", "laboratories", "missing: centre}", "missing: centre, join: some}"},
+	{"groups of joined records", "laboratories", "analyses: [{kind: correlation}, {kind: intersection}]", "analyses: [{kind: group-distance}]"},
 
 	// Analyses.
 	{"no analysis", "registry", askedLine, "[]"},

@@ -61,7 +61,16 @@ type Records struct {
 	Normalize  []Normalization
 	Duplicates Duplicates
 	Missing    Missing
+	Join       JoinRule // where sketches are joined; default JoinAll. Empty elsewhere
 }
+
+// JoinRule says which records of a joined sketch answers are about.
+type JoinRule string
+
+const (
+	JoinAll JoinRule = "all" // those that every party in a result has
+	JoinAny JoinRule = "any" // those that some party has; one that lacks a record counts as its columns' centres there
+)
 
 // Normalization is one step applied to an id field, in the listed order.
 type Normalization string

@@ -87,6 +87,9 @@ func (r *reader) validateRecords(s *Study) {
 	}
 	unique(r, "records.id", s.Records.ID)
 	unique(r, "records.normalize", s.Records.Normalize)
+	if r.given("records.join") && !s.joins() {
+		r.fail("records.join", "does not belong here: it is about records-side sketches of a vertical study, and there is none").Hint = "remove the key"
+	}
 	if s.Records.Missing == MissingSkip && s.Privacy.Unit == dp.Attribute {
 		r.fail("records.missing", "skip is refused under unit attribute").Hint = "a missing value would then change which records are counted; use centre or refuse"
 	}
@@ -220,12 +223,8 @@ func (r *reader) validateRandomised(s *Study) {
 
 func (r *reader) validateSketch(s *Study, i int) {
 	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
-	if sk.Side == sketch.Records && s.Partition == Vertical {
-		if s.Privacy.Unit == dp.Record {
-			r.fail(path+".side", "records of a vertical study are refused under unit record").Hint = "such a sketch shows which records a party holds, and that is what unit record would hide"
-		} else {
-			r.fail(path+".side", "records is not supported by this version in vertical studies; it has: columns")
-		}
+	if s.Merge(i) == Join && s.Privacy.Unit == dp.Record {
+		r.fail(path+".side", "records of a vertical study are refused under unit record").Hint = "such a sketch shows which records a party holds, and that is what unit record would hide"
 		return
 	}
 	r.validateHelpers(s, sk, path)
@@ -318,7 +317,7 @@ func (r *reader) validateProjection(s *Study, i int, path string) {
 func (r *reader) validateFamily(s *Study, i int, path string) {
 	sk := s.Sketches[i]
 	const otherwise = "it belongs to side records; here take sparse or rademacher"
-	switch features := len(s.Features(0, i)); {
+	switch features := len(s.AllFeatures(i)); {
 	case sk.Side == sketch.Columns && !sk.Projection.ServesColumns():
 		r.fail(path+".family", "%s has rows of R for columns alone, and does not compress the records of a columns-side sketch", sk.Projection.Family).Hint = otherwise
 	case sk.Projection.Family == projection.Identity && sk.Projection.K != features:
@@ -330,7 +329,7 @@ func (r *reader) validateFamily(s *Study, i int, path string) {
 
 // validateSize holds what the number of features says about k, which is in range.
 func (r *reader) validateSize(s *Study, i int, path string) {
-	sk, features := s.Sketches[i], len(s.Features(0, i))
+	sk, features := s.Sketches[i], len(s.AllFeatures(i))
 	size := projection.HadamardSize(features)
 	switch bytes := sk.Projection.Cost(features).Bytes; {
 	case sk.Projection.Family == projection.Hadamard && sk.Projection.K > size:

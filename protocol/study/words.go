@@ -29,6 +29,7 @@ var (
 	normalizings = vocabulary{what: "normalization", has: []string{"nfc", "trim", "casefold", "digits"}, planned: []string{"pad"}}
 	duplicates   = vocabulary{what: "rule for duplicates", has: []string{"refuse"}, planned: []string{"sum"}}
 	missings     = vocabulary{what: "rule for missing values", has: []string{"refuse", "centre", "skip"}}
+	joins        = vocabulary{what: "rule for joining records", has: []string{"all", "any"}}
 	estimators   = vocabulary{what: "estimator", has: []string{"E1", "E2"}}
 	intervals    = vocabulary{what: "intervals", has: []string{"each", "all"}}
 )

@@ -1,0 +1,224 @@
+package analysis
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// points are the records that analyses of the records side run on, whoever's they are:
+// in horizontal studies all parties' records, one party's after another's in the order of
+// their releases' rows; in vertical ones the records that were joined from several
+// parties' rows, by pseudonym.
+type points struct {
+	matrix *mat.Dense       // m × k, one record a row, in encoded units
+	noise  []estimate.Noise // by record: on one coordinate of it
+	of     [][]int          // by contribution and row of its release: the record it is of, or notJoined
+	joined *Joined          // nil where nothing had to be joined
+}
+
+// notJoined stands for the record of a row that is none of the points: other parties lack it.
+const notJoined = -1
+
+// Joined says how the rows of several parties' releases became records.
+type Joined struct {
+	Join    study.JoinRule `json:"join"`    // all: of every party in this result; any: of at least one
+	Records int            `json:"records"` // that were joined, and that the answer is about
+	In      []int          `json:"in"`      // In[i]: records that i+1 parties' releases have, joined or not
+}
+
+func (j *Joined) check(Analysis) error {
+	total := 0
+	for _, n := range j.In {
+		if n < 0 {
+			return fmt.Errorf("%d records of some parties", n)
+		}
+		total += n
+	}
+	if j.Records < 0 || j.Records > total {
+		return fmt.Errorf("%d records joined of %d", j.Records, total)
+	}
+	return nil
+}
+
+// points returns the records of a records-side sketch, as they were merged. It merges once
+// a run: nobody changes what it returns.
+func (r *run) points(ctx context.Context, sk int) (*points, error) {
+	if p := r.merged[sk]; p != nil {
+		return p, nil
+	}
+	merge := r.stacked
+	if r.Study.Merge(sk) == study.Join {
+		merge = r.join
+	}
+	p, err := merge(ctx, sk)
+	if err != nil {
+		return nil, err
+	}
+	if r.merged == nil {
+		r.merged = map[int]*points{}
+	}
+	r.merged[sk] = p
+	return p, nil
+}
+
+// stretch is how many records are merged between two looks at the context.
+const stretch = 1024
+
+// stacked puts the parties' records after each other. All have the same noise.
+func (r *run) stacked(ctx context.Context, sk int) (*points, error) {
+	out, m := &points{}, 0
+	for _, c := range r.Contributions {
+		of := make([]int, c.Sketches[sk].Rows)
+		for i := range of {
+			of[i] = m
+			m++
+		}
+		out.of = append(out.of, of)
+	}
+	plan, err := release.For(r.Study, r.Contributions[0].Party, sk)
+	if err != nil {
+		return nil, err
+	}
+	noise := plan.NoiseOf(0, 1, 1)
+	out.noise = make([]estimate.Noise, m)
+	for i := range out.noise {
+		out.noise[i] = noise
+	}
+	out.matrix = mat.NewDense(m, plan.Spec().K, nil)
+	return out, r.fill(ctx, sk, out)
+}
+
+// fill adds the rows of all releases to the records that they are of, each at its places.
+func (r *run) fill(ctx context.Context, sk int, to *points) error {
+	for n, c := range r.Contributions {
+		plan, err := release.For(r.Study, c.Party, sk)
+		if err != nil {
+			return err
+		}
+		places, unit, s := plan.Coordinates(), plan.Unit(), c.Sketches[sk]
+		for i, at := range to.of[n] {
+			if i%stretch == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if at == notJoined {
+				continue
+			}
+			record := to.matrix.RawRowView(at)
+			for j, v := range s.Row(i) {
+				record[places[j]] += float64(v) * unit
+			}
+		}
+	}
+	return nil
+}
+
+// join merges the rows of releases that have one pseudonym into one record, in the order
+// of pseudonyms, which every release has. A record that a party lacks has zeros from it,
+// which is the public centre of its columns, and none of its noise; under join: all there
+// is no such record.
+func (r *run) join(ctx context.Context, sk int) (*points, error) {
+	out := &points{joined: &Joined{Join: r.Study.Records.Join, In: make([]int, len(r.Contributions))}}
+	law, err := r.newJoinedNoise(sk)
+	if err != nil {
+		return nil, err
+	}
+	left := make([][]release.Pseudonym, len(r.Contributions))
+	for n, c := range r.Contributions {
+		left[n] = c.Rows[sk].Pseudonyms
+		out.of = append(out.of, make([]int, 0, len(left[n])))
+	}
+	for {
+		if len(out.noise)%stretch == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		who := firstOf(left)
+		if who == 0 {
+			break
+		}
+		count := bits.OnesCount64(who)
+		out.joined.In[count-1]++
+		at := notJoined
+		if out.joined.Join == study.JoinAny || count == len(left) {
+			at = len(out.noise)
+			out.noise = append(out.noise, law.of(who))
+		}
+		for n := range left {
+			if who>>n&1 == 1 {
+				out.of[n] = append(out.of[n], at)
+				left[n] = left[n][1:]
+			}
+		}
+	}
+	out.joined.Records = len(out.noise)
+	if len(out.noise) == 0 {
+		return nil, unanswerable("no record is in the releases of all %d parties", len(left))
+	}
+	out.matrix = mat.NewDense(len(out.noise), r.Study.Sketches[sk].Projection.K, nil)
+	return out, r.fill(ctx, sk, out)
+}
+
+// firstOf returns whose next pseudonym is the least, a bit each; 0 where none is left.
+// There are at most 64 parties.
+func firstOf(left [][]release.Pseudonym) (who uint64) {
+	var least release.Pseudonym
+	for n, l := range left {
+		if len(l) == 0 {
+			continue
+		}
+		switch c := l[0].Compare(least); {
+		case who == 0 || c < 0:
+			who, least = 1<<n, l[0]
+		case c == 0:
+			who |= 1 << n
+		}
+	}
+	return who
+}
+
+// joinedNoise is the noise of joined records, by who has them.
+type joinedNoise struct {
+	spec   projection.Spec
+	parts  []estimate.Times // by contribution
+	by     map[uint64]estimate.Noise
+	beside bool // parties' coordinates are beside each other, not added
+}
+
+func (r *run) newJoinedNoise(sk int) (*joinedNoise, error) {
+	out := &joinedNoise{spec: r.Study.Sketches[sk].Projection, by: map[uint64]estimate.Noise{}}
+	out.beside = out.spec.Family == projection.Identity
+	for _, c := range r.Contributions {
+		plan, err := release.For(r.Study, c.Party, sk)
+		if err != nil {
+			return nil, err
+		}
+		out.parts = append(out.parts, estimate.Times{Coordinates: len(plan.Coordinates()), Noise: plan.NoiseOf(0, 1, 1)})
+	}
+	return out, nil
+}
+
+// of returns the noise on a record that these parties have: that of all of them together.
+func (j *joinedNoise) of(who uint64) estimate.Noise {
+	if n, known := j.by[who]; known {
+		return n
+	}
+	var parts []estimate.Times
+	var sum estimate.Noise
+	for n, p := range j.parts {
+		if who>>n&1 == 1 {
+			parts, sum = append(parts, p), sum.Plus(p.Noise)
+		}
+	}
+	if j.beside {
+		sum = estimate.Beside(j.spec.K, parts)
+	}
+	j.by[who] = sum
+	return sum
+}

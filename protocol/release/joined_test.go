@@ -1,0 +1,268 @@
+package release_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/crypto/blake2b"
+
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed"
+	"github.com/cosketch/cosketch/seed/stream"
+)
+
+// joined is a study whose parties' columns are mixed in the file: south's and west's come
+// after north's, in which a categorical column stands first.
+func joined(t testing.TB, privacy string, sketches ...string) *study.Study {
+	t.Helper()
+	return parse(t, terms{
+		partition: study.Vertical, columns: []string{categorical, bounded, centred}, sketches: sketches, privacy: privacy, missing: "refuse",
+	})
+}
+
+// part is what one party releases of some records, before noise.
+func part(t testing.TB, s *study.Study, party, index, root int, d data) release.Exact {
+	t.Helper()
+	p, err := release.For(s, party, index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.NewBuilder(rootSeed(root), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := len(d.ids) / 2 // in two batches
+	if err := b.Add(d.ids[:half], d.values[:half*p.Values]); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Add(d.ids[half:], d.values[half*p.Values:]); err != nil {
+		t.Fatal(err)
+	}
+	out, err := b.Finish(entropy(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// direct projects whole records by all columns' rows of R, without plans or builders:
+// values within bounds about their middle, in the order of the study's columns.
+func direct(t testing.TB, s *study.Study, root int, spec projection.Spec, values map[string][]int64) []int64 {
+	t.Helper()
+	var labels [][]byte
+	var x []int64
+	for _, c := range s.Columns {
+		own := values[c.Name]
+		if c.Kind == study.Categorical {
+			for i, v := range c.Values {
+				labels, x = append(labels, stream.ValueLabel(c.Name, v)), append(x, own[i])
+			}
+			continue
+		}
+		v := own[0]
+		if c.Scale.Range(s.Bits) == s.Bits.One() {
+			v -= s.Bits.One() / 2
+		}
+		labels, x = append(labels, stream.ColumnLabel(c.Name)), append(x, v)
+	}
+	keys := map[seed.Label]stream.Stream{}
+	for _, l := range []seed.Label{seed.ColumnRows, seed.HadamardPermutation} {
+		key, err := rootSeed(root).Derive(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[l] = stream.New(key)
+	}
+	fixed, err := projection.Fix(spec, keys[seed.ColumnRows], labels)
+	if spec.Family == projection.Hadamard {
+		fixed, err = projection.FixHadamard(spec, keys[seed.ColumnRows], keys[seed.HadamardPermutation], labels)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]int64, spec.K)
+	fixed.Project(out, x)
+	return out
+}
+
+// The rows of three parties with one pseudonym add up to the projection of all columns of
+// that record, to the bit, for every family.
+func TestJoinedSketchesAddUp(t *testing.T) {
+	for _, entry := range []string{
+		"{side: records, family: sparse, k: 8, s: 2}", "{side: records, family: rademacher, k: 5}", "{side: records, family: achlioptas, k: 7}",
+		"{side: records, family: gaussian, k: 4}", "{side: records, family: hadamard, k: 3}", "{side: records, family: hadamard, k: 8}",
+		"{side: records, family: identity}",
+	} {
+		s := joined(t, noPromise, entry)
+		spec := s.Sketches[0].Projection
+		rng := rand.New(rand.NewPCG(7, 7))
+		const records = 9
+		sums := map[release.Pseudonym][]int64{}
+		whole := make([]map[string][]int64, records)
+		byID := map[release.Pseudonym]int{}
+		for party := range s.Parties {
+			p, err := release.For(s, party, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := randomData(rng, p, records)
+			e := part(t, s, party, 0, 3, d)
+			for row, name := range e.Rows.Pseudonyms {
+				record := e.Order[row]
+				if at, known := byID[name]; known && at != record {
+					t.Fatalf("%s: records %d and %d share a pseudonym", entry, at, record)
+				}
+				byID[name] = record
+				if sums[name] == nil {
+					sums[name] = make([]int64, spec.K)
+				}
+				for j, v := range e.Sketch.Row(row) {
+					sums[name][p.Coordinates()[j]] += v
+				}
+				if whole[record] == nil {
+					whole[record] = map[string][]int64{}
+				}
+				own := d.values[record*p.Values : (record+1)*p.Values]
+				for _, c := range s.OwnColumns(party) {
+					n := max(1, len(s.Columns[c].Values))
+					whole[record][s.Columns[c].Name], own = own[:n], own[n:]
+				}
+			}
+		}
+		if len(sums) != records {
+			t.Fatalf("%s: %d records of %d", entry, len(sums), records)
+		}
+		for name, got := range sums {
+			if want := direct(t, s, 3, spec, whole[byID[name]]); !slices.Equal(got, want) {
+				t.Errorf("%s: record %d adds up to %v, want %v", entry, byID[name], got, want)
+			}
+		}
+	}
+}
+
+// Pseudonyms are what SPEC.md says, the same at every party whatever the order and the
+// company of a record, and others under another seed and in another sketch. Rows leave in
+// their order.
+func TestPseudonyms(t *testing.T) {
+	s := joined(t, laplace, "{side: records, family: sparse, k: 8}", "{side: records, family: identity}")
+	ids := [][]byte{[]byte("b"), []byte("a"), []byte("ü")}
+	of := func(party, index, root int, ids [][]byte) release.Exact {
+		p, err := release.For(s, party, index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return part(t, s, party, index, root, data{ids, make([]int64, len(ids)*p.Values)})
+	}
+	first, other := of(0, 1, 1, ids), of(2, 1, 1, [][]byte{ids[2], []byte("c"), ids[0], ids[1]})
+	key, err := rootSeed(1).Derive("pseudonyms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row, name := range first.Rows.Pseudonyms {
+		id := ids[first.Order[row]]
+		message := append(append(key[:], 0, 0, 0, 1), id...)
+		if want := blake2b.Sum512(message); !bytes.Equal(name[:], want[:16]) {
+			t.Errorf("pseudonym of %q is %x, want %x", id, name, want[:16])
+		}
+		if !slices.Contains(other.Rows.Pseudonyms, name) {
+			t.Errorf("%q has another pseudonym at another party", id)
+		}
+	}
+	if !slices.IsSortedFunc(other.Rows.Pseudonyms, release.Pseudonym.Compare) {
+		t.Error("rows are not in the order of their pseudonyms")
+	}
+	for what, e := range map[string]release.Exact{"sketch": of(0, 0, 1, ids), "seed": of(0, 1, 2, ids)} {
+		for _, name := range e.Rows.Pseudonyms {
+			if slices.Contains(first.Rows.Pseudonyms, name) {
+				t.Errorf("a pseudonym is there under another %s, too", what)
+			}
+		}
+	}
+	again, err := plan(t, s, 1).Pseudonyms(rootSeed(1), ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row, record := range first.Order {
+		if again[record] != first.Rows.Pseudonyms[row] {
+			t.Error("Pseudonyms differs from what a builder made")
+		}
+	}
+}
+
+func TestDecodeRows(t *testing.T) {
+	s := joined(t, laplace, "{side: records, family: sparse, k: 8}")
+	p := plan(t, s, 0)
+	e := part(t, s, p.Party, 0, 1, randomData(rand.New(rand.NewPCG(1, 2)), p, 5))
+	header, raw, err := e.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := release.CheckHeader(s, p.Party, protocol.Release{Records: 5, Sketches: []protocol.ReleasedSketch{header}}); err != nil {
+		t.Error(err)
+	}
+	rows, err := release.DecodeRows(header, raw)
+	if err != nil || !slices.Equal(rows.Pseudonyms, e.Rows.Pseudonyms) {
+		t.Errorf("%v: %v", err, rows)
+	}
+	if back, err := release.Decode(header, raw); err != nil || !slices.Equal(back.Data, e.Sketch.Data) {
+		t.Errorf("%v: entries changed", err)
+	}
+	at := int(header.Entries())
+	swapped := slices.Clone(raw)
+	copy(swapped[at:], raw[at+16:at+32])
+	copy(swapped[at+16:], raw[at:at+16])
+	twice := slices.Clone(raw)
+	copy(twice[at:], raw[at+16:at+32])
+	unknown := header
+	unknown.RowColumns = []protocol.RowColumn{{Name: "surname", Width: 16}}
+	for _, test := range []struct {
+		what   string
+		header protocol.ReleasedSketch
+		data   []byte
+		want   string
+	}{
+		{"swapped", header, swapped, "not ascending"},
+		{"twice", header, twice, "one is there twice"},
+		{"too short", header, raw[:len(raw)-1], "end before row column"},
+		{"too long", header, append(slices.Clone(raw), 0), "want"},
+		{"unknown", unknown, raw, `unknown row column "surname"`},
+	} {
+		if _, err := release.DecodeRows(test.header, test.data); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.what, err, test.want)
+		}
+	}
+	for what, columns := range map[string][]protocol.RowColumn{
+		"none": nil, "another": unknown.RowColumns, "two": slices.Repeat(header.RowColumns, 2),
+	} {
+		h := header
+		h.RowColumns = columns
+		if err := release.CheckHeader(s, p.Party, protocol.Release{Records: 5, Sketches: []protocol.ReleasedSketch{h}}); err == nil || !strings.Contains(err.Error(), "row columns") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	bare := release.Exact{Sketch: sketch.Sketch{Side: sketch.Records, Rows: 2, Cols: 1, Data: []int64{1, 2}}, Rows: release.Rows{Pseudonyms: make([]release.Pseudonym, 3)}}
+	if _, _, err := bare.Encode(); err == nil {
+		t.Error("encoded 3 pseudonyms of 2 rows")
+	}
+}
+
+// Without a record a party adds nothing, so that what stands for its values is the public
+// centre: a record whose values are all at it is zero, but for categories.
+func TestAbsentRecordsAreAtTheCentre(t *testing.T) {
+	for _, entry := range []string{"{side: records, family: identity}", "{side: records, family: rademacher, k: 6}"} {
+		s := joined(t, noPromise, entry)
+		one := s.Bits.One()
+		p := plan(t, s, 0)
+		e := part(t, s, p.Party, 0, 1, data{[][]byte{[]byte("a")}, []int64{0, 0, 0, one / 2, 0}})
+		if slices.ContainsFunc(e.Sketch.Data, func(v int64) bool { return v != 0 }) {
+			t.Errorf("%s: the middle of bounds and a centre become %v", entry, e.Sketch.Data)
+		}
+	}
+}

@@ -130,6 +130,12 @@ func (s *Set) Exact() (Exact, error) {
 		}
 		out.IDs = append(out.IDs, ids...)
 	}
+	for i, plan := range s.Plans {
+		var err error
+		if out.Sketches[i].Rows.Pseudonyms, err = plan.Pseudonyms(s.Seed, out.IDs); err != nil {
+			return Exact{}, err
+		}
+	}
 	return out, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -232,17 +233,58 @@ func (c *cell) distance() (forecast.Error, error) {
 
 // law is how records-side sketches err, and the difference that they err about.
 func (c *cell) law() (forecast.Law, forecast.Difference, error) {
-	plan, err := release.For(c.Study, 0, c.index)
+	noise, err := c.recordNoise()
 	if err != nil {
 		return forecast.Law{}, forecast.Difference{}, err
 	}
-	columns := c.columns(0)
+	flips, err := c.Study.Flips(c.index)
+	if err != nil {
+		return forecast.Law{}, forecast.Difference{}, err
+	}
+	columns := c.recordColumns()
 	z, kept := forecast.Typical(columns), c.keep(0).Square
 	z.Squared *= kept
 	z.Fourth *= kept * kept
 	return forecast.Law{
-		Projection: plan.Spec(), Features: len(columns), Noise: plan.NoiseOf(0, 1, 1), Bits: !plan.Flips.Zero(),
+		Projection: c.sketch().Projection, Features: len(columns), Noise: noise, Bits: !flips.Zero(),
 	}, z, nil
+}
+
+// holders are the parties that have a part of one record: all where sketches are joined,
+// and otherwise one, in which all are alike.
+func (c *cell) holders() []int {
+	out := []int{0}
+	if c.Study.Merge(c.index) == study.Join {
+		for party := 1; party < len(c.Study.Parties); party++ {
+			out = append(out, party)
+		}
+	}
+	return out
+}
+
+// recordColumns are the expected values of a record, whoever holds them.
+func (c *cell) recordColumns() (out []forecast.Column) {
+	for _, party := range c.holders() {
+		out = append(out, c.columns(party)...)
+	}
+	return out
+}
+
+// recordNoise is the noise on a coordinate of a record that all holders have.
+func (c *cell) recordNoise() (sum estimate.Noise, err error) {
+	var parts []estimate.Times
+	for _, party := range c.holders() {
+		plan, err := release.For(c.Study, party, c.index)
+		if err != nil {
+			return sum, err
+		}
+		noise := plan.NoiseOf(0, 1, 1)
+		parts, sum = append(parts, estimate.Times{Coordinates: len(plan.Coordinates()), Noise: noise}), sum.Plus(noise)
+	}
+	if c.sketch().Projection.Family == projection.Identity {
+		sum = estimate.Beside(c.sketch().Projection.K, parts)
+	}
+	return sum, nil
 }
 
 // groups is the relative error of a mean of squared distances, of one party's records or

@@ -175,6 +175,12 @@ func (o Options) assumptions() []string {
 		}
 		out = append(out, text)
 	}
+	for i := range s.Sketches {
+		if s.Merge(i) == study.Join {
+			out = append(out, "distances are those of records that every party has")
+			break
+		}
+	}
 	uniform, halves, hot := false, false, false
 	for _, c := range s.Columns {
 		_, given := o.Spreads[c.Name]

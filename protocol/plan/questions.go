@@ -7,17 +7,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// known reports whether an analysis is among those that are forecast: about columns, or
-// about records that one party holds whole.
-func (c *cell) known(a study.Analysis) bool {
-	switch c.sketch().Side {
-	case sketch.Columns:
-		return measures[a.Kind] != ""
-	case sketch.Records:
-		return measures[a.Kind] != "" && c.Study.Partition == study.Horizontal
-	}
-	return false
-}
+// known reports whether an analysis is among those that are forecast.
+func (c *cell) known(a study.Analysis) bool { return measures[a.Kind] != "" }
 
 // questions lists the pairs of an analysis among which the ones that err most and
 // least are: of every party, or of the union, the columns with the least and the

@@ -89,9 +89,17 @@ func better(a Analysis, o Choice, e forecast.Error) string {
 func (c *cell) search(m forecast.Method, at func(k int) float64) (k int, least float64) {
 	own := *c
 	own.method = m
-	step, greatest := m.Range(len(c.columns(c.viewer())), own.greatestK(c.viewer()))
+	step, greatest := m.Range(len(c.searched()), own.greatestK(c.viewer()))
 	k, least, _ = forecast.Search(step, greatest, func(k int) (float64, error) { return at(k), nil })
 	return k, least
+}
+
+// searched are the values that a projection is of: a whole record's on the records side.
+func (c *cell) searched() []forecast.Column {
+	if c.sketch().Side == sketch.Records {
+		return c.recordColumns()
+	}
+	return c.columns(c.viewer())
 }
 
 func (o Choice) method() forecast.Method {

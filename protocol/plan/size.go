@@ -55,6 +55,9 @@ func (c *cell) bytes() (int64, error) {
 		if f.Kind == study.Value || f.Kind == study.OneHot {
 			e := c.encoded(f)
 			m = e.Mean*e.Mean + e.Spread*e.Spread
+			if plan.Joined() && f.Kind == study.Value { // values are about their centre
+				m = e.Spread * e.Spread
+			}
 		}
 		if plan.Sketch().Side == sketch.Columns {
 			squares = math.Max(squares, m*float64(records))
@@ -62,22 +65,30 @@ func (c *cell) bytes() (int64, error) {
 			squares += m
 		}
 	}
+	reached := plan.Spec().K // coordinates among which a row of R is spread
+	if plan.Sketch().Side == sketch.Records {
+		reached = int(cols)
+	}
 	unit := plan.Unit()
 	one := plan.Spec().Scale() / unit
-	variance := squares*one*one*float64(plan.Spec().RowL2Squared())/float64(plan.Spec().K) + plan.NoiseOf(0, 1, records).Variance/unit/unit
+	variance := squares*one*one*float64(plan.Spec().RowL2Squared())/float64(reached) + plan.NoiseOf(0, 1, records).Variance/unit/unit
 	tail := math.Log(2 * float64(rows) * float64(cols))
 	reach := math.Sqrt(2 * variance * tail)
 	if plan.Study.Privacy.Mechanism == dp.Laplace {
 		reach = math.Max(reach, math.Sqrt(plan.Noise.Variance()/2)*tail)
 	}
-	if !plan.Flips.Zero() && plan.Spec().OrthogonalRows(len(plan.Features)) {
+	if !plan.Flips.Zero() && plan.Spec().OrthogonalRows(len(c.searched())) {
 		reach = float64(c.Study.Bits.One()) // of a flipped bit
 	}
 	width := 1
 	for limit := 127.0; width < sketch.MaxWidth && reach > limit; limit = limit*256 + 255 {
 		width++
 	}
-	return sketch.EncodedSize(int(rows), int(cols), width)
+	size, err := sketch.EncodedSize(int(rows), int(cols), width)
+	for _, beside := range plan.RowColumns() {
+		size += rows * int64(beside.Width)
+	}
+	return size, err
 }
 
 // rawBytes is what the viewing party's values take as fixed-point integers.

@@ -78,7 +78,7 @@ func (tr trial) study(t testing.TB) *cell {
 	return nil
 }
 
-// trials are random studies of every kind: 34 in the long form, of which 9 are in the
+// trials are random studies of every kind: 37 in the long form, of which 11 are in the
 // short one.
 func trials(full bool) []trial {
 	rng := rand.New(rand.NewPCG(20, 26))
@@ -205,10 +205,24 @@ func trials(full bool) []trial {
 	}
 	groups(bits(30), "identity", response, 40)
 	groups(bits(30), "sparse, k: 20", response, 25)
+	for i, family := range []string{"identity", "sparse, k: 24", "hadamard, k: 20"} {
+		columns, owned := "", []string{"north", "south"}
+		for j := range 30 {
+			columns += column(fmt.Sprintf("c%d", j), owned[j%2])
+		}
+		privacy := []string{privacies[4], privacies[2], response}[i]
+		if privacy == response {
+			columns = bits(30, owned...)
+		}
+		out = add(out, "joined "+family, privacy, trial{
+			terms:   "partition: vertical\nrecords: {id: [patient], missing: refuse}\ncolumns:\n" + columns + "sketches:\n  - {side: records, family: " + family + "}\nprivacy: " + privacy + "\nanalyses: [{kind: k-means, clusters: 2}]\n",
+			records: 40, overlap: 1, draws: 600,
+		})
+	}
 	if full {
 		return out
 	}
-	short := []trial{out[1], out[16], out[13], out[15], out[20], out[24], out[25], out[27], out[32]}
+	short := []trial{out[1], out[16], out[13], out[15], out[20], out[24], out[25], out[27], out[32], out[34], out[35]}
 	for i := range short {
 		short[i].draws = min(short[i].draws, 850)
 	}

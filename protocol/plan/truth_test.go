@@ -265,11 +265,11 @@ func plansOf(t testing.TB, s *study.Study) (out []release.Plan) {
 	return out
 }
 
-// distances compares squared distances of records, each of two of one party, with the
-// forecast for typical ones.
+// distances compares squared distances of records, each of two of one party or, where
+// parties' columns are joined, of two that all have, with the forecast for typical ones.
 func (tr trial) distances(t *testing.T, c *cell, found *caught) {
 	rng := rand.New(rand.NewPCG(6, 1))
-	plans := plansOf(t, c.Study)[:1]
+	plans := plansOf(t, c.Study)[:len(c.holders())]
 	law, z, err := c.law()
 	if err != nil {
 		t.Fatal(err)
@@ -281,15 +281,20 @@ func (tr trial) distances(t *testing.T, c *cell, found *caught) {
 	space := estimate.Records{K: law.Projection.K, Noise: law.Noise, Identity: law.Projection.Family == "identity"}
 	var m moment
 	for n := range tr.draws {
-		data := tr.tables(c.Study, rng)[:1]
+		data := tr.tables(c.Study, rng)[:len(plans)]
 		shipped, orders := draw(t, plans, data, n)
 		points := make([][]float64, tr.records)
-		for row, record := range orders[0] {
-			for _, v := range shipped[0].Sketches[0].Row(row) {
-				points[record] = append(points[record], float64(v)*plans[0].Unit())
+		for i := range points {
+			points[i] = make([]float64, law.Projection.K)
+		}
+		for p, plan := range plans {
+			places := plan.Coordinates()
+			for row, record := range orders[p] {
+				for j, v := range shipped[p].Sketches[0].Row(row) {
+					points[record][places[j]] += float64(v) * plan.Unit()
+				}
 			}
 		}
-		d := len(data[0].encoded) / len(points)
 		var sum float64
 		for i := 0; i < len(points); i += 2 {
 			e, err := space.SquaredDistance(points[i], points[i+1], 0)
@@ -297,9 +302,12 @@ func (tr trial) distances(t *testing.T, c *cell, found *caught) {
 				t.Fatal(err)
 			}
 			var truth float64
-			for j := range d {
-				u := float64(data[0].encoded[i*d+j]-data[0].encoded[(i+1)*d+j]) / float64(c.Study.Bits.One())
-				truth += u * u
+			for p, plan := range plans {
+				d := plan.Values
+				for j := range d {
+					u := float64(data[p].encoded[i*d+j]-data[p].encoded[(i+1)*d+j]) / float64(c.Study.Bits.One())
+					truth += u * u
+				}
 			}
 			off := (e.Interval.Estimate - truth) / z.Squared / want.Deviation
 			sum += off * off

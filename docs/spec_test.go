@@ -20,7 +20,7 @@ var spoken = []struct {
 }{
 	{"protocol", regexp.MustCompile(`^(Kind|Cause)[A-Z]`), 21},
 	{"protocol", regexp.MustCompile(`Prefix$`), 5},
-	{"seed", regexp.MustCompile(`^(RecordRows|ColumnRows|Confirm|HadamardPermutation|[lL]abel.*)$`), 5},
+	{"seed", regexp.MustCompile(`^(RecordRows|ColumnRows|Confirm|HadamardPermutation|Pseudonyms|[lL]abel.*)$`), 6},
 	{"seed/agree", regexp.MustCompile(`^label[A-Z]`), 6},
 	{"kernel/projection", regexp.MustCompile(`^(Sparse|Rademacher|Achlioptas|Gaussian|Hadamard|Identity)$`), 6},
 	{"kernel/sketch", regexp.MustCompile(`^(Columns|Records)$`), 2},

@@ -40,6 +40,7 @@ type InspectedSketch struct {
 	Cols      int64            `json:"cols"`
 	Width     int              `json:"width"` // bytes of an entry
 	Bytes     int64            `json:"bytes"`
+	Beside    []string         `json:"beside,omitempty"` // what each row has beside its entries, like pseudonym
 	Bits      int              `json:"bits"`
 	Scale     float64          `json:"scale"` // R's real factor
 	Mechanism string           `json:"mechanism"`
@@ -157,6 +158,9 @@ func inspectSketch(files store.ReleaseDir, p release.Plan, h protocol.ReleasedSk
 		Side: string(h.Side), Family: string(p.Spec().Family), K: p.Spec().K, S: p.Spec().S, Rows: h.Rows, Cols: h.Cols,
 		Width: h.Width, Bytes: h.Size(), Bits: int(p.Study.Bits), Scale: p.Spec().Scale(), Mechanism: string(g.Mechanism()),
 		Noise: p.Noise.String(), Variance: p.Noise.Variance(), Statement: g.Statement(p.Study.Privacy.Unit),
+	}
+	for _, c := range h.RowColumns {
+		out.Beside = append(out.Beside, c.Name)
 	}
 	if !p.Flips.Zero() {
 		out.Noise, out.Variance = p.Flips.String(), p.Flips.Variance()

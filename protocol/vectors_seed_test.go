@@ -19,7 +19,7 @@ import (
 func derivedKeys(t *testing.T, root seed.Seed) map[string]hexed {
 	t.Helper()
 	out := map[string]hexed{}
-	for _, label := range []seed.Label{seed.RecordRows, seed.ColumnRows, seed.HadamardPermutation, seed.Confirm} {
+	for _, label := range []seed.Label{seed.RecordRows, seed.ColumnRows, seed.HadamardPermutation, seed.Pseudonyms, seed.Confirm} {
 		key, err := root.Derive(label)
 		if err != nil {
 			t.Fatal(err)

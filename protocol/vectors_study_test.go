@@ -26,7 +26,7 @@ func studies() vectors {
 		file:  "studies",
 		about: "Given: a study file of protocol/study/testdata. To be found: its id and meaning, and the pairs whose labelled hash the meaning is. What must be refused is in protocol/study/testdata/refusals.txt.",
 		given: func(*testing.T) []studyCase {
-			return []studyCase{{File: "registry.yaml"}, {File: "hospitals.yaml"}, {File: "laboratories.yaml"}, {File: "survey.yaml"}}
+			return []studyCase{{File: "registry.yaml"}, {File: "hospitals.yaml"}, {File: "laboratories.yaml"}, {File: "survey.yaml"}, {File: "patients.yaml"}}
 		},
 		fill: func(t *testing.T, c *studyCase) {
 			source, err := os.ReadFile("study/testdata/" + c.File)
@@ -99,6 +99,9 @@ func meaningOf(s *study.Study) *meaning {
 	list(m, "records.normalize", s.Records.Normalize)
 	m.put("records.duplicates", string(s.Records.Duplicates))
 	m.put("records.missing", string(s.Records.Missing))
+	if s.Records.Join != "" {
+		m.put("records.join", string(s.Records.Join))
+	}
 	m.whole("columns", len(s.Columns))
 	for _, c := range s.Columns {
 		m.column(c)

@@ -90,6 +90,9 @@ func writeInspection(w io.Writer, r node.Inspection) {
 // order says what nobody else learns about the rows of a records-side sketch.
 func order(r node.Inspection) string {
 	for _, s := range r.Sketches {
+		if len(s.Beside) > 0 {
+			return "In place of ids, rows have pseudonyms: the aggregator sees which records other parties have too, and with any one party's help whose they are. "
+		}
 		if s.Side == string(sketch.Records) {
 			return "Which row is which record is in a file that stays here. "
 		}
@@ -119,6 +122,9 @@ func writeSketch(w io.Writer, i int, s node.InspectedSketch, records int64) {
 		i+1, s.Side, s.Family, shape, s.Rows, s.Cols, s.Width, s.Bytes, s.Bits, console.Brief(s.Scale)))
 	console.Paragraph(w, "  ", fmt.Sprintf("Mechanism %s: %s (variance %s).", s.Mechanism, s.Noise, console.Brief(s.Variance)))
 	console.Paragraph(w, "  ", s.Statement)
+	if len(s.Beside) > 0 {
+		console.Paragraph(w, "  ", "After the entries, for each row: "+strings.Join(s.Beside, ", ")+".")
+	}
 	if s.Clipped != nil {
 		console.Paragraph(w, "  ", fmt.Sprintf("%d of %d records were longer than the clip and cut to it; this number stays here.", *s.Clipped, records))
 	}

@@ -80,6 +80,9 @@ func writeAnalysis(w io.Writer, a analysis.Analysis) {
 		Paragraph(w, "  ", "no answer: "+a.Undefined)
 		return
 	}
+	if a.Joined != nil {
+		writeJoined(w, *a.Joined)
+	}
 	if a.KMeans != nil {
 		writeClusters(w, *a.KMeans)
 		return
@@ -145,6 +148,26 @@ func threeDigits(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 
 // mostRows bounds how many rows of one analysis are printed.
 const mostRows = 20
+
+// writeJoined says which records an answer is about, of how many.
+func writeJoined(w io.Writer, j analysis.Joined) {
+	var parts []string
+	for i, n := range j.In {
+		switch {
+		case i == len(j.In)-1:
+			parts = append(parts, fmt.Sprintf("%d in all %d", n, i+1))
+		case i == 0:
+			parts = append(parts, fmt.Sprintf("%d in one party's release alone", n))
+		default:
+			parts = append(parts, fmt.Sprintf("%d in those of %d", n, i+1))
+		}
+	}
+	about := "records that every party has"
+	if j.Join == study.JoinAny {
+		about = "records that some party has; for a party that lacks one, its columns count as their centres"
+	}
+	Paragraph(w, "  ", fmt.Sprintf("About %d records: %s. There are %s.", j.Records, about, strings.Join(parts, ", ")))
+}
 
 func writeClusters(w io.Writer, a analysis.KMeans) {
 	total := 0

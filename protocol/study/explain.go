@@ -131,7 +131,11 @@ func (s *Study) explainReleases(p *page, party int) {
 		rows = append(rows, s.describeSketch(i, party))
 	}
 	p.items(append(rows, "the number of your records, and signed messages that hold no data"))
-	p.text("Nothing else leaves, and no record id in any form.")
+	if s.joins() {
+		p.text("Nothing else leaves. Record ids leave as pseudonyms alone, which are made of them by a key that the parties agree on, for this study.")
+	} else {
+		p.text("Nothing else leaves, and no record id in any form.")
+	}
 	limit := int64(math.MaxInt64)
 	for i := range s.Sketches {
 		limit = min(limit, s.RecordLimit(i))
@@ -145,11 +149,22 @@ func (s *Study) describeSketch(i, party int) string {
 	if sk.Side == sketch.Columns {
 		out += s.describeColumnsSide(i, party)
 	} else {
-		out += fmt.Sprintf("for each record %d integers, between %d and %d bytes, ", sk.Projection.K, sk.Projection.K, 8*sk.Projection.K)
-		switch d := len(s.Features(max(party, 0), i)); {
+		d, _ := s.fewest(party, i)
+		whole := s.Merge(i) != Join || party != Everyone // else parties have different numbers of values
+		switch k := sk.Projection.K; {
+		case !whole && sk.Projection.Family == projection.Identity:
+			out += "for each record as many integers as the party has values of it, "
+		case sk.Projection.Family == projection.Identity:
+			out += fmt.Sprintf("for each record %d integers, between %d and %d bytes, ", d, d, 8*d)
+		default:
+			out += fmt.Sprintf("for each record %d integers, between %d and %d bytes, ", k, k, 8*k)
+		}
+		switch {
 		case sk.Projection.Family == projection.Identity:
 			out += "which are its values themselves"
-		case sk.Projection.OrthogonalRows(d):
+		case !whole:
+			out += "that mix the party's values of it"
+		case sk.Projection.OrthogonalRows(len(s.AllFeatures(i))):
 			out += fmt.Sprintf("which are its %d values rotated: whoever knows R rotates them back", d)
 		default:
 			out += fmt.Sprintf("that mix its %d values", d)
@@ -160,6 +175,9 @@ func (s *Study) describeSketch(i, party int) string {
 			out += ", each bit of it randomised"
 		default:
 			out += ", with noise"
+		}
+		if s.Merge(i) == Join {
+			out += "; and for each record a pseudonym of 16 bytes"
 		}
 	}
 	if sk.Clip > 0 {
@@ -222,7 +240,14 @@ func (s *Study) explainReaders(p *page, party int) {
 			p.text(fmt.Sprintf("The results use the parties' sum of sketch %d, but each party's sketch reaches the aggregator on its own.", i+1))
 		}
 	}
-	if slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Records }) {
+	switch {
+	case s.joins():
+		p.text("THE AGGREGATOR SEES WHICH RECORDS SEVERAL PARTIES HOLD: a record has the same pseudonym at each of them, by which their rows are joined. The aggregator together with any one party can find whose records you hold, by trying ids out. No noise covers this, and the guarantee below is about values alone.")
+		p.text("All see how many records how many parties have. " + map[JoinRule]string{
+			JoinAll: "Answers are about the records that every party in a result has.",
+			JoinAny: "Answers are about the records that some party has; where another lacks one, its columns count as their centres, or the middles of their bounds.",
+		}[s.Records.Join])
+	case slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Records }):
 		p.text("Records-side sketches come in a secret shuffled order: their rows carry no record id.")
 	}
 	p.text("The matrix R that mixes the values is secret from outsiders, and yet nothing here counts on that: the aggregator together with any one party knows it.")

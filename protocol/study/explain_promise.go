@@ -35,9 +35,9 @@ func (s *Study) explainNone(p *page, party int) {
 			rows[i] = fmt.Sprintf("sketch %d: you have at least %d records", i+1, s.leastRecords(max(party, 0), i))
 			continue
 		}
-		d := len(s.Features(max(party, 0), i))
+		d, at := s.fewest(party, i)
 		rows[i] = fmt.Sprintf("sketch %d: k is at most a tenth of the %d values of a record; here k is %d, ", i+1, d, sk.Projection.K)
-		if e, err := s.Reveals(max(party, 0), i, 1); err == nil {
+		if e, err := s.Reveals(at, i, 1); err == nil {
 			if ok, _ := e.Acceptable(); ok {
 				rows[i] += "which it is"
 			} else {
@@ -47,6 +47,20 @@ func (s *Study) explainNone(p *page, party int) {
 	}
 	p.items(rows)
 	p.text("or your own site file says accept_reconstruction: true for this study. No one else can say it for you.")
+}
+
+// fewest returns how many values of a record are in a sketch at the party, or, to Everyone,
+// at the one that has the fewest.
+func (s *Study) fewest(party, index int) (values, at int) {
+	if party != Everyone {
+		return len(s.Features(party, index)), party
+	}
+	for p := range s.Parties {
+		if n := len(s.Features(p, index)); p == 0 || n < values {
+			values, at = n, p
+		}
+	}
+	return values, at
 }
 
 // leastRecords searches the fewest records with which a columns-side sketch without

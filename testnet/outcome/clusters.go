@@ -19,7 +19,7 @@ import (
 type Clusters struct {
 	Points   []Point    // the pooled records in their order
 	Sizes    [2]int     // of the study's clusters
-	Pooled   Grouping   // k-means on the pooled records, every column scaled to [0, 1]
+	Pooled   Grouping   // k-means on the pooled records, every column scaled as in the study
 	Known    Grouping   // the diagnosis
 	Ceiling  float64    // agreement of the pooled k-means with the diagnosis
 	Variance [2]float64 // shares of the pooled variance along the two axes of Points
@@ -34,7 +34,7 @@ type Grouping struct {
 // Point is one record.
 type Point struct {
 	X, Y      float64 // first two principal components of the pooled records
-	Party     int     // the hospital that holds it
+	Party     int     // who holds it; the first of those who do in a vertical study
 	Cluster   int     // from the study: 0 or 1
 	Pooled    int     // from k-means on the pooled records, numbered to match Cluster
 	Malignant bool
@@ -95,8 +95,10 @@ func (c *Clusters) compare(s scenario.Scenario, data cancer.Table, labels [scena
 	return c.place(scaled)
 }
 
-// assign takes over the parties' labels.
+// assign takes over the parties' labels. In a vertical study several parties have a record,
+// and must have the same label for it.
 func (c *Clusters) assign(s scenario.Scenario, labels [scenario.Parties][]int) error {
+	known := make([]bool, len(c.Points))
 	for p, table := range s.Tables {
 		if len(labels[p]) != len(table.Pooled) {
 			return fmt.Errorf("%s has %d labels for %d records", scenario.PartyNames[p], len(labels[p]), len(table.Pooled))
@@ -106,6 +108,13 @@ func (c *Clusters) assign(s scenario.Scenario, labels [scenario.Parties][]int) e
 			if label < 0 || label >= len(c.Sizes) {
 				return fmt.Errorf("%s has the label %d, want one of %d", scenario.PartyNames[p], label, len(c.Sizes))
 			}
+			if known[row] {
+				if c.Points[row].Cluster != label {
+					return fmt.Errorf("%s has the label %d for a record of which %s has %d", scenario.PartyNames[p], label, scenario.PartyNames[c.Points[row].Party], c.Points[row].Cluster)
+				}
+				continue
+			}
+			known[row] = true
 			c.Points[row].Party, c.Points[row].Cluster = p, label
 			c.Sizes[label]++
 		}
@@ -161,12 +170,17 @@ func (c *Clusters) place(scaled *mat.Dense) error {
 	return nil
 }
 
-// unitRange scales each column of the pooled records by its public bounds.
+// unitRange scales each column of the pooled records as the study does: by its public
+// bounds or, clamped as there, by its centre and three spreads.
 func unitRange(s scenario.Scenario) *mat.Dense {
 	scaled := mat.NewDense(len(s.Pooled.Values), len(s.Columns), nil)
 	for i, row := range s.Pooled.Values {
 		for j, c := range s.Columns {
-			scaled.Set(i, j, (row[j]-c.Range.Lo)/(c.Range.Hi-c.Range.Lo))
+			at := (row[j] - c.Range.Lo) / (c.Range.Hi - c.Range.Lo)
+			if c.Range.Spread != 0 {
+				at = min(max((row[j]-c.Range.Centre)/(3*c.Range.Spread), -1), 1)
+			}
+			scaled.Set(i, j, at)
 		}
 	}
 	return scaled

@@ -101,12 +101,24 @@ func terms(t *testing.T) scenario.Terms {
 // analysis.
 func (p *pipeline) run(t *testing.T, n int) analysis.Analysis {
 	t.Helper()
+	result, _ := p.release(t, n)
+	if p.truths == nil {
+		p.learn(t, result.Analyses[0])
+	}
+	return result.Analyses[0]
+}
+
+// release makes and ships every party's release under the n-th seed; orders are those of
+// records-side rows.
+func (p *pipeline) release(t *testing.T, n int) (analysis.Result, []labelled) {
+	t.Helper()
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], uint64(n))
 	draw := rand.NewChaCha8(key) // the study's seed and the parties' entropy, as a fixed stream
 	var root [seed.Size]byte
 	draw.Read(root[:])
 	o := analysis.Options{Study: p.study, Complete: true}
+	var out []labelled
 	for i, one := range p.parties {
 		builder, err := one.plan.NewBuilder(seed.FromBytes(root), runtime.GOMAXPROCS(0))
 		if err != nil {
@@ -122,7 +134,7 @@ func (p *pipeline) run(t *testing.T, n int) analysis.Analysis {
 		if err := one.plan.Noise.Add(exact.Sketch.Data, draw); err != nil {
 			t.Fatal(err)
 		}
-		header, shipped, err := release.Encode(exact.Sketch)
+		header, shipped, err := exact.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,18 +142,29 @@ func (p *pipeline) run(t *testing.T, n int) analysis.Analysis {
 		if err != nil {
 			t.Fatal(err)
 		}
+		rows, err := release.DecodeRows(header, shipped)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, labelled{order: exact.Order})
 		c := analysis.Contribution{Party: i, Records: int64(len(one.ids)), Bytes: header.Size()}
-		c.Sketches = append(c.Sketches, decoded)
+		c.Sketches, c.Rows = append(c.Sketches, decoded), append(c.Rows, rows)
 		o.Contributions = append(o.Contributions, c)
 	}
-	result, _, err := analysis.Run(context.Background(), o)
+	result, labels, err := analysis.Run(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.truths == nil {
-		p.learn(t, result.Analyses[0])
+	for i := range labels {
+		out[i].Labels = labels[i]
 	}
-	return result.Analyses[0]
+	return result, out
+}
+
+// labelled is what a result says of a party's own rows, and the order of these.
+type labelled struct {
+	analysis.Labels
+	order []int
 }
 
 // learn has package outcome compute what the pairs of an answer aim at, once for all

@@ -107,7 +107,7 @@ partition: {{.Partition}}
 quorum: {{len .Terms.Parties}}
 expires: {{.Expires}}
 deadline: {{.Deadline}}
-records: {id: [patient], missing: refuse}
+records: {id: [patient], missing: refuse{{with .Join}}, join: {{.}}{{end}}}
 columns:
 {{- range .Columns}}
   - {name: {{.Name}}, kind: numeric, {{with .Range}}{{if centred .}}centre: {{decimal .Centre}}, spread: {{decimal .Spread}}{{else}}bounds: [{{decimal .Lo}}, {{decimal .Hi}}]{{end}}{{end}}, source: "{{.Source}}"{{if vertical $.Partition}}, owner: {{party .Owner}}{{end}}{{with .Kurtosis}}, kurtosis: {{decimal .}}{{end}}}

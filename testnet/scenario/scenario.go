@@ -41,6 +41,7 @@ type Scenario struct {
 	Mechanism  dp.Mechanism
 	Epsilon    float64 // 0 for mechanism none
 	Delta      float64 // 0 unless gaussian
+	Join       study.JoinRule // records side of a vertical study; empty elsewhere
 	Analyses   []study.Analysis
 	Limits     map[study.AnalysisKind]float64 // how far right estimates may lie from the truth; see outcome.Verdict
 
@@ -77,7 +78,7 @@ type Table struct {
 
 // Names lists the scenarios in the order in which the testnet runs them.
 func Names() []string {
-	return []string{"laboratories", "registry", "hospitals-plain", "hospitals-identity", "hospitals-sparse"}
+	return []string{"laboratories", "registry", "hospitals-plain", "hospitals-identity", "hospitals-sparse", "laboratories-joined"}
 }
 
 // All returns every scenario, in the order in which the testnet runs them.
@@ -92,7 +93,8 @@ func All(seed uint64) ([]Scenario, error) {
 		return nil, err
 	}
 	scenarios = append(scenarios, registry)
-	return append(scenarios, Hospitals(table, source(seed, 3))...), nil
+	scenarios = append(scenarios, Hospitals(table, source(seed, 3))...)
+	return append(scenarios, Joined(table, source(seed, 4))), nil
 }
 
 // source gives every scenario its own stream, so that a subset of them sees the
@@ -106,7 +108,11 @@ const lacking = 0.05
 // random 95 % of its records, in random order.
 func part(pooled Table, columns []int, rng *rand.Rand) Table {
 	all := len(pooled.IDs)
-	keep := rng.Perm(all)[:all-int(math.Round(lacking*float64(all)))]
+	return cut(pooled, columns, rng.Perm(all)[:all-int(math.Round(lacking*float64(all)))])
+}
+
+// cut returns the named columns of some records of a pooled table.
+func cut(pooled Table, columns, keep []int) Table {
 	table := Table{Pooled: keep}
 	for _, column := range columns {
 		table.Columns = append(table.Columns, pooled.Columns[column])

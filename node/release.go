@@ -37,6 +37,9 @@ import (
 // time that anything can leave. A crash after the store leaves the release,
 // which is only ever re-sent as it is.
 func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (session.Event, error) {
+	if err := r.keep(job.Seed); err != nil {
+		return nil, err
+	}
 	raw, err := r.Store.ReleaseHeader(r.study.ID)
 	if err == nil {
 		header, err := decodeVerified(raw)

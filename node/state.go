@@ -73,6 +73,9 @@ type PartyState interface {
 	DestroySecret(study protocol.StudyID, attempt uint32) error
 	DestroySecrets(study protocol.StudyID) error
 
+	// PutKept replaces what is kept of a study's seed when that is destroyed.
+	PutKept(study protocol.StudyID, data []byte) error
+
 	// Held is the sketch that waits for the steward. Whoever changes, releases or
 	// destroys it holds LockHeld, which is store.ErrBusy when patience ends.
 	Held(study protocol.StudyID) store.Held

@@ -94,6 +94,9 @@ func meaningOf(s *study.Study) *meaning {
 	} else {
 		m.put("late_until", s.LateUntil.String())
 	}
+	if s.NewRecords != 0 {
+		m.put("new_records_until", s.NewRecords.String())
+	}
 	m.whole("max_attempts", s.Attempts)
 	list(m, "records.id", s.Records.ID)
 	list(m, "records.normalize", s.Records.Normalize)

@@ -120,6 +120,9 @@ func failedBecause(ctx context.Context, err error) error {
 }
 
 func newParty(st *store.Store, site config.Party, g *console.Globals, logger *slog.Logger, observe node.Observer) (*node.Party, error) {
+	if err := node.ForgetKept(st, console.Now()); err != nil {
+		return nil, err
+	}
 	return node.NewParty(node.PartyOptions{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) },
 		Entropy: rand.Reader, Now: console.Now, Version: console.Version(), Logger: logger, Observe: observe,

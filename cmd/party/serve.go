@@ -40,7 +40,14 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 	taken := map[protocol.StudyID]bool{}
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
+	var swept time.Time
 	for {
+		if time.Since(swept) > sweepEvery {
+			swept = time.Now()
+			if err := node.ForgetKept(st, console.Now()); err != nil {
+				return err
+			}
+		}
 		due, err := approved(st)
 		if err != nil {
 			return err
@@ -58,6 +65,9 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 		}
 	}
 }
+
+// sweepEvery is how often serve looks for keys whose time has passed.
+const sweepEvery = time.Hour
 
 // retryAfter is how long serve waits before it takes a study up again that could
 // not be served: until the steward has mended the data or the site file, say.

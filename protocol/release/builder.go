@@ -31,9 +31,14 @@ type Builder struct {
 	ones    int64 // entry of the helper column, 0 without one
 }
 
+// Keys derives the keys of a study: its seed or, on the records side, what was kept of it.
+type Keys interface {
+	Derive(seed.Label) ([32]byte, error)
+}
+
 // NewBuilder derives this side's row key from the seed and returns a builder
 // without records. Workers changes speed alone.
-func (p Plan) NewBuilder(root seed.Seed, workers int) (*Builder, error) {
+func (p Plan) NewBuilder(root Keys, workers int) (*Builder, error) {
 	helpers := p.Sketch().Helpers
 	b := &Builder{plan: p, squares: helpers.Squares}
 	if helpers.Ones > 0 {
@@ -51,7 +56,7 @@ func (p Plan) NewBuilder(root seed.Seed, workers int) (*Builder, error) {
 	return b, nil
 }
 
-func (b *Builder) openRecords(root seed.Seed, workers int) error {
+func (b *Builder) openRecords(root Keys, workers int) error {
 	features, spec := b.plan.Features, b.plan.Spec()
 	if b.plan.Joined() {
 		var err error
@@ -79,7 +84,7 @@ func (b *Builder) openRecords(root seed.Seed, workers int) error {
 
 // fix returns the rows of R for columns. Hadamard has a second key, as which of its
 // columns are kept is no matter of a label.
-func fix(spec projection.Spec, root seed.Seed, labels [][]byte) (*projection.Fixed, error) {
+func fix(spec projection.Spec, root Keys, labels [][]byte) (*projection.Fixed, error) {
 	key, err := root.Derive(seed.ColumnRows)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ type part struct {
 	clipped int64
 }
 
-func (b *Builder) openColumns(root seed.Seed, workers int) error {
+func (b *Builder) openColumns(root Keys, workers int) error {
 	key, err := root.Derive(seed.RecordRows)
 	if err != nil {
 		return err

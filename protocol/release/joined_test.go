@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
@@ -264,5 +265,55 @@ func TestAbsentRecordsAreAtTheCentre(t *testing.T) {
 		if slices.ContainsFunc(e.Sketch.Data, func(v int64) bool { return v != 0 }) {
 			t.Errorf("%s: the middle of bounds and a centre become %v", entry, e.Sketch.Data)
 		}
+	}
+}
+
+// New records are placed where a release without noise would have them, clipped as there;
+// parts of records are not placed.
+func TestPlacer(t *testing.T) {
+	for _, privacy := range []string{laplace, "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}", "{unit: attribute, mechanism: randomised-response, epsilon: 1}"} {
+		for _, family := range []string{"family: hadamard, k: 2", "family: sparse, k: 8", "family: identity"} {
+			entry, columns := "{side: records, "+family, []string{centred, bounded}
+			if strings.Contains(privacy, "unit: record") {
+				entry += ", clip: 0.3"
+			}
+			if strings.Contains(privacy, "response") {
+				columns = []string{binary, second}
+			}
+			s := parse(t, terms{partition: study.Horizontal, columns: columns, sketches: []string{entry + "}"}, privacy: privacy, missing: "refuse"})
+			p := plan(t, s, 0)
+			kept, err := rootSeed(3).Keep(release.PlacingKeys()...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			placer, err := p.NewPlacer(kept, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := randomData(rand.New(rand.NewPCG(5, 1)), p, 30)
+			if strings.Contains(privacy, "response") {
+				for i, v := range d.values { // bits alone, none absent
+					d.values[i] = v / s.Bits.One() * s.Bits.One()
+				}
+			}
+			none := p
+			none.Flips = dp.Flips{} // what is exact there is noised before
+			want := exact(t, none, rootSeed(3), d)
+			for range 2 { // a placer goes on after a batch
+				got, err := placer.Place(d.ids, d.values)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, v := range want.Data {
+					if got[i] != float64(v)*none.Unit() {
+						t.Fatalf("%s, %s: entry %d is %v, want %v", privacy, family, i, got[i], float64(v)*none.Unit())
+					}
+				}
+			}
+		}
+	}
+	joinedStudy := joined(t, laplace, "{side: records, family: identity}")
+	if _, err := plan(t, joinedStudy, 0).NewPlacer(rootSeed(1), 1); err == nil || !strings.Contains(err.Error(), "vertical") {
+		t.Errorf("placed a part of a record: %v", err)
 	}
 }

@@ -26,7 +26,7 @@ const pseudonymColumn = "pseudonym"
 
 // Pseudonyms returns the pseudonyms of normalised ids in a joined sketch, in their order;
 // nil for other sketches, which name no records.
-func (p Plan) Pseudonyms(root seed.Seed, ids [][]byte) ([]Pseudonym, error) {
+func (p Plan) Pseudonyms(root Keys, ids [][]byte) ([]Pseudonym, error) {
 	if !p.Joined() {
 		return nil, nil
 	}
@@ -48,7 +48,7 @@ type names struct {
 	arena      []byte
 }
 
-func (p Plan) newNames(root seed.Seed) (*names, error) {
+func (p Plan) newNames(root Keys) (*names, error) {
 	key, err := root.Derive(seed.Pseudonyms)
 	if err != nil {
 		return nil, fmt.Errorf("naming the records of sketch %d: %w", p.Index, err)

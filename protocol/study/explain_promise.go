@@ -144,6 +144,9 @@ func (s *Study) explainTimes(p *page) {
 	if s.LateUntil != 0 {
 		rows = append(rows, fmt.Sprintf("until %s late parties may still join, if one of the others welcomes them, and late releases still count: a later result replaces an earlier one", s.LateUntil))
 	}
+	if s.NewRecords != 0 {
+		rows = append(rows, fmt.Sprintf("until %s each party's program keeps the key of R's rows, not the seed, so that the party can find out where new records of its own belong; nothing leaves for that", s.NewRecords))
+	}
 	p.items(rows)
 }
 

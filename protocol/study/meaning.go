@@ -40,6 +40,9 @@ func meaning(s *Study) protocol.Digest {
 	e.text("expires", s.Expires.String())
 	e.text("deadline", s.Deadline.String())
 	e.text("late_until", late)
+	if s.NewRecords != 0 { // a path of its own, again
+		e.text("new_records_until", s.NewRecords.String())
+	}
 	e.whole("max_attempts", s.Attempts)
 	texts(e, "records.id", s.Records.ID)
 	texts(e, "records.normalize", s.Records.Normalize)

@@ -75,7 +75,7 @@ func (r *reader) study(root *yaml.Node) *Study {
 		return s
 	}
 	o := r.object(root, "", "cosketch", "name", "nonce", "aggregator", "parties", "partition", "quorum",
-		"expires", "deadline", "late_until", "max_attempts", "records", "columns", "bits", "sketches",
+		"expires", "deadline", "late_until", "new_records_until", "max_attempts", "records", "columns", "bits", "sketches",
 		"privacy", "sum", "analyses", "later")
 	o.require("name", "nonce", "aggregator", "parties", "partition", "expires", "deadline", "records",
 		"columns", "sketches", "privacy", "analyses")
@@ -93,6 +93,7 @@ func (r *reader) study(root *yaml.Node) *Study {
 	s.Expires = o.instant("expires")
 	s.Deadline = o.instant("deadline")
 	s.LateUntil = o.instant("late_until")
+	s.NewRecords = o.instant("new_records_until")
 	s.Attempts = o.integer("max_attempts")
 	if o.has("records") {
 		s.Records = r.records(o.values["records"])

@@ -245,6 +245,8 @@ var refusals = []struct{ what, base, old, new string }{
 	{"clip under unit attribute", "hospitals", "k: 32", "k: 32, clip: 1"},
 	{"clip without noise", "laboratories", "k: 256", "k: 256, clip: 1"},
 	{"records side of a vertical study, unit record", "registry", "side: columns", "side: records"},
+	{"new records in a vertical study", "laboratories", "deadline: 2026-12-15T17:00:00Z", "deadline: 2026-12-15T17:00:00Z\nnew_records_until: 2027-12-15T17:00:00Z"},
+	{"new records before the last release", "hospitals", "deadline: 2026-12-15T17:00:00Z", "deadline: 2026-12-15T17:00:00Z\nnew_records_until: 2026-12-15T17:00:00Z"},
 	{"rule for joining where nothing is joined", "laboratories", "missing: centre}", "missing: centre, join: any}"},
 	{"rule for joining in a horizontal study", "hospitals", "missing: refuse}", "missing: refuse, join: all}"},
 	{"unknown rule for joining", "laboratories", "missing: centre}", "missing: centre, join: some}"},

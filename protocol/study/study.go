@@ -24,6 +24,7 @@ type Study struct {
 	Expires    protocol.Instant // approval closes
 	Deadline   protocol.Instant // upload closes
 	LateUntil  protocol.Instant // late parties may join and releases still count until then; 0 in a study without late parties
+	NewRecords protocol.Instant // until then parties may keep the row keys of records-side sketches, to place new records; 0: not at all
 	Attempts   int              // how often the parties try to agree on a seed, at most; default 3
 	Records    Records
 	Columns    []Column // in the file's order

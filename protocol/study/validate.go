@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
@@ -76,8 +77,26 @@ func (r *reader) validateTimes(s *Study) {
 	if r.given("late_until") && s.LateUntil <= s.Deadline {
 		r.fail("late_until", "%s is not after deadline, %s", s.LateUntil, s.Deadline).Hint = "late parties come after upload has closed for the others"
 	}
+	if r.given("new_records_until") {
+		r.validateNewRecords(s)
+	}
 	if s.Attempts < 1 || s.Attempts > MaxAttempts {
 		r.fail("max_attempts", "%d is not between 1 and %d", s.Attempts, MaxAttempts).Hint = "how often the parties try to agree on the seed before the study stops"
+	}
+}
+
+// validateNewRecords holds that there is something to place new records in, and a party that
+// has whole ones.
+func (r *reader) validateNewRecords(s *Study) {
+	const key = "new_records_until"
+	records := slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Records })
+	switch {
+	case s.Partition == Vertical:
+		r.fail(key, "does not belong here: in a vertical study no party has whole records to place").Hint = "remove the key"
+	case !records:
+		r.fail(key, "does not belong here: new records are placed by a sketch of side records, and there is none").Hint = "remove the key"
+	case s.NewRecords <= s.Closes():
+		r.fail(key, "%s is not after the last release, %s", s.NewRecords, s.Closes()).Hint = "until then parties keep what places new records among the results"
 	}
 }
 

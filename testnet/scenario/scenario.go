@@ -39,8 +39,8 @@ type Scenario struct {
 	Clip       float64 // 0 unless the unit is record
 	Unit       dp.Unit // empty for mechanism none
 	Mechanism  dp.Mechanism
-	Epsilon    float64 // 0 for mechanism none
-	Delta      float64 // 0 unless gaussian
+	Epsilon    float64        // 0 for mechanism none
+	Delta      float64        // 0 unless gaussian
 	Join       study.JoinRule // records side of a vertical study; empty elsewhere
 	Analyses   []study.Analysis
 	Limits     map[study.AnalysisKind]float64 // how far right estimates may lie from the truth; see outcome.Verdict

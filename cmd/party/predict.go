@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+)
+
+type predictCommand struct {
+	Study  string   `arg:"" help:"The beginning of the study's id."`
+	Data   []string `required:"" sep:"none" placeholder:"FILE" help:"New records, in the form of the study's data; the label may be missing (repeatable)."`
+	Output string   `short:"o" placeholder:"FILE" help:"Write the table there, for its owner alone, instead of printing it."`
+}
+
+// Help is what --help prints beyond the flags.
+func (predictCommand) Help() string {
+	return `Says where new records of this party belong among a study's results, such as the cluster whose centre is nearest. They are projected like the release and get no noise: nothing of them leaves. Horizontal studies can be asked until the date that they name as new_records_until.
+
+For example: party predict 01234567 --data new.csv -o clusters.csv`
+}
+
+type predicted struct {
+	Study   string     `json:"study"`
+	File    string     `json:"file,omitempty"` // where the table is, if not here
+	Columns []string   `json:"columns"`
+	Count   int        `json:"count"`
+	Records [][]string `json:"records,omitempty"` // by Columns
+}
+
+// Run places the records.
+func (cmd predictCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	st, s, err := openStudy(g, cmd.Study)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	if _, err := self(st, s); err != nil {
+		return err
+	}
+	p, err := node.Predict(ctx, node.PredictOptions{
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
+		Data: cmd.Data, Workers: runtime.GOMAXPROCS(0),
+	})
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no result here yet: party run %s fetches it", s.Name, s.ID.Short(), s.ID.Short()))
+	case errors.Is(err, node.ErrNothingKept), errors.Is(err, node.ErrKeptNoMore), errors.Is(err, node.ErrNoModel):
+		return console.WithCode(console.Absent, err)
+	case err != nil:
+		return err
+	}
+	var table bytes.Buffer
+	w := csv.NewWriter(&table)
+	w.Write(p.Columns)
+	w.WriteAll(p.Records)
+	if err := w.Error(); err != nil {
+		return fmt.Errorf("writing predictions: %w", err)
+	}
+	out := predicted{Study: s.ID.String(), File: cmd.Output, Columns: p.Columns, Count: len(p.Records)}
+	if cmd.Output == "" {
+		out.Records = p.Records
+	} else if err := os.WriteFile(cmd.Output, table.Bytes(), 0o600); err != nil {
+		return console.WithCode(console.Usage, fmt.Errorf("writing predictions: %w", err))
+	}
+	return c.Print(out, func(to io.Writer) {
+		if cmd.Output != "" {
+			fmt.Fprintln(to, cmd.Output)
+		} else {
+			to.Write(table.Bytes())
+		}
+		for _, f := range p.Summary.Fields {
+			if f.Clamped > 0 {
+				c.Say("%q: %d values outside the public bounds were moved to the nearest bound.", f.Name, f.Clamped)
+			}
+		}
+		c.Say("%d records placed; nothing has left.", len(p.Records))
+	})
+}

@@ -1,0 +1,212 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed"
+)
+
+// Why new records cannot be placed.
+var (
+	ErrNothingKept = errors.New("this party keeps nothing of the study's seed: the study does not say new_records_until, or the parties have not agreed on the seed yet")
+	ErrKeptNoMore  = errors.New("the date has passed until which the study lets parties keep what places new records; it is destroyed")
+	ErrNoModel     = errors.New("the study's result holds nothing that new records could be placed in")
+)
+
+// keep stores the row keys of the records side where the study lets parties place new
+// records later. It comes before the release is stored, after which the seed may go.
+func (r *service) keep(root seed.Seed) error {
+	if r.study.NewRecords == 0 || r.Now() >= r.study.NewRecords {
+		return nil
+	}
+	kept, err := root.Keep(release.PlacingKeys()...)
+	if err != nil {
+		return err
+	}
+	return r.Store.PutKept(r.study.ID, kept.Bytes())
+}
+
+// ForgetKept destroys what is kept of the seeds of studies whose date for that has passed.
+func ForgetKept(st *store.Store, now protocol.Instant) error {
+	kept, err := st.KeptStudies()
+	if err != nil {
+		return err
+	}
+	for _, id := range kept {
+		source, err := st.Study(id)
+		if err != nil {
+			return err
+		}
+		s, err := study.Parse(source)
+		if err != nil {
+			return fmt.Errorf("reading the stored study: %w", err)
+		}
+		if now >= s.NewRecords {
+			if err := st.DestroyKept(id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// PredictOptions says which new records are placed among a study's results.
+type PredictOptions struct {
+	Store   *store.Store                 // required, opened for writing
+	Site    func() (config.Party, error) // required: reads the site file
+	Now     func() protocol.Instant      // required: the clock
+	Study   *study.Study                 // required; it lists this party
+	Data    []string                     // required: files in the form of the study's data
+	Workers int                          // goroutines that project; default 1
+}
+
+// Prediction is what a study's models say of new records.
+type Prediction struct {
+	Columns []string   // those of the ids, then one for each model
+	Records [][]string // by record, in the order of the files; ids are normalised
+	Summary dataset.Summary
+}
+
+// Predict places new records of this party among a study's results: by the same rows of R
+// as the release, without noise. Nothing leaves, and nothing is spent. The study's result
+// is here (else store.ErrNotFound), and so is what is kept of the seed (else
+// ErrNothingKept or ErrKeptNoMore).
+func Predict(ctx context.Context, o PredictOptions) (Prediction, error) {
+	out, err := o.predict(ctx)
+	if err != nil {
+		return out, fmt.Errorf("placing new records in study %s: %w", o.Study.ID.Short(), err)
+	}
+	return out, nil
+}
+
+func (o PredictOptions) predict(ctx context.Context) (Prediction, error) {
+	var out Prediction
+	if err := ForgetKept(o.Store, o.Now()); err != nil {
+		return out, err
+	}
+	if s := o.Study; s.NewRecords != 0 && o.Now() >= s.NewRecords {
+		return out, ErrKeptNoMore
+	}
+	raw, err := o.Store.Kept(o.Study.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return out, ErrNothingKept
+	}
+	if err != nil {
+		return out, err
+	}
+	keys, err := seed.ParseKept(raw)
+	if err != nil {
+		return out, err
+	}
+	result, _, err := StoredResult(o.Store, o.Study.ID)
+	if err != nil {
+		return out, err
+	}
+	models, err := result.Models(o.Study)
+	if err != nil {
+		return out, err
+	}
+	if len(models) == 0 {
+		return out, ErrNoModel
+	}
+	home, err := DataOptions{Store: o.Store, Site: o.Site, Now: o.Now, Study: o.Study}.home()
+	if err != nil {
+		return out, err
+	}
+	src, err := home.newRecords(o.Data)
+	if err != nil {
+		return out, err
+	}
+	out.Columns = modelColumns(o.Study, models)
+	placers, err := o.placers(models, src, keys)
+	if err != nil {
+		return out, err
+	}
+	out.Summary, err = home.pass(ctx, src, func(b dataset.Batch) error {
+		return out.place(b, o.Study, models, placers, src)
+	})
+	return out, err
+}
+
+// newRecords is the party's data with other files, of which only the columns of
+// records-side sketches are asked: new records need no label.
+func (r *home) newRecords(files []string) (*source, error) {
+	src, err := r.source()
+	if err != nil {
+		return nil, err
+	}
+	src.data.Source = dataset.Source{Files: files, CSV: src.data.Source.CSV}
+	own := r.study.OwnColumns(src.plans[0].Party)
+	fields := src.schema.Fields[:0:0]
+	for i, f := range src.schema.Fields {
+		if !r.study.Columns[own[i]].Label {
+			fields = append(fields, f)
+		}
+	}
+	src.schema.Fields = fields
+	return src, nil
+}
+
+func (o PredictOptions) placers(models []analysis.Model, src *source, keys seed.Kept) (map[int]*release.Placer, error) {
+	out := map[int]*release.Placer{}
+	for _, m := range models {
+		if out[m.Sketch] != nil {
+			continue
+		}
+		var err error
+		if out[m.Sketch], err = src.plans[m.Sketch].NewPlacer(keys, max(o.Workers, 1)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// place adds a batch. Without the label a record's values are all that a sketch of the
+// records side has, in its order.
+func (p *Prediction) place(b dataset.Batch, s *study.Study, models []analysis.Model, placers map[int]*release.Placer, src *source) error {
+	points := map[int][]float64{}
+	for sk, placer := range placers {
+		var err error
+		if points[sk], err = placer.Place(b.IDs, b.Values); err != nil {
+			return err
+		}
+	}
+	for i, id := range b.IDs {
+		record, err := idFields(id, len(s.Records.ID))
+		if err != nil {
+			return err
+		}
+		for _, m := range models {
+			k := src.plans[m.Sketch].Spec().K
+			record = append(record, m.Say(points[m.Sketch][i*k:(i+1)*k]))
+		}
+		p.Records = append(p.Records, record)
+	}
+	return nil
+}
+
+// modelColumns heads the table as OwnLabels does.
+func modelColumns(s *study.Study, models []analysis.Model) []string {
+	out := append([]string(nil), s.Records.ID...)
+	count := map[string]int{}
+	for _, m := range models {
+		count[m.Name]++
+	}
+	for _, m := range models {
+		name := m.Name
+		if count[name] > 1 {
+			name = fmt.Sprintf("%s_%d", name, m.Analysis)
+		}
+		out = append(out, name)
+	}
+	return out
+}

@@ -1,0 +1,69 @@
+package node_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// What is kept of a seed goes at the date that the study names, whoever looks first, and what
+// other studies let their parties keep stays.
+func TestKeptKeysGoInTime(t *testing.T) {
+	example, err := os.ReadFile("../protocol/study/testdata/hospitals.yaml")
+	check(t, err)
+	dir := filepath.Join(t.TempDir(), "state")
+	check(t, store.Create(dir, store.Party, rand.NewChaCha8([32]byte{1})))
+	st, err := store.Open(dir, store.Party, store.Options{})
+	check(t, err)
+	defer st.Close()
+	var studies []*study.Study
+	for _, until := range []string{"2027-01-01T00:00:00Z", "2027-06-01T00:00:00Z"} {
+		source := strings.Replace(string(example), "deadline:", "new_records_until: "+until+"\ndeadline:", 1)
+		s, err := study.Parse([]byte(source))
+		check(t, err)
+		check(t, st.PutStudy(s.ID, []byte(source), 0))
+		check(t, st.PutKept(s.ID, []byte("keys")))
+		studies = append(studies, s)
+	}
+	first, second := studies[0], studies[1]
+	there := func(s *study.Study) bool {
+		_, err := st.Kept(s.ID)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
+	check(t, node.ForgetKept(st, first.NewRecords-1))
+	if !there(first) || !there(second) {
+		t.Fatal("keys went before their time")
+	}
+	predict := func(s *study.Study, now protocol.Instant) error {
+		_, err := node.Predict(t.Context(), node.PredictOptions{
+			Store: st, Study: s, Now: func() protocol.Instant { return now }, Data: []string{"new.csv"},
+			Site: func() (config.Party, error) { return config.Party{}, errors.New("no site file") },
+		})
+		return err
+	}
+	if err := predict(first, first.NewRecords); !errors.Is(err, node.ErrKeptNoMore) {
+		t.Errorf("at the date: %v", err)
+	}
+	if there(first) || !there(second) {
+		t.Error("the keys of the study whose date has come are there, or those of the other are gone")
+	}
+	if err := predict(second, first.NewRecords); err == nil || errors.Is(err, node.ErrNothingKept) || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("with a damaged file: %v", err)
+	}
+	check(t, st.DestroyKept(second.ID))
+	if err := predict(second, first.NewRecords); !errors.Is(err, node.ErrNothingKept) {
+		t.Errorf("with nothing kept: %v", err)
+	}
+}

@@ -1,0 +1,65 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Model says of a record that is in no release what an analysis would have said of it.
+type Model struct {
+	Analysis int    // index into Result.Analyses
+	Sketch   int    // of the records side, in whose space it is
+	Name     string // of what it says, like "cluster": that of the labels
+	say      func(point []float64) string
+}
+
+// Say places a point of the sketch's space, in encoded units.
+func (m Model) Say(point []float64) string { return m.say(point) }
+
+// Models returns the models that a result holds of a study, in the order of its analyses.
+// The result comes from the aggregator: what does not fit the study is an error.
+func (r Result) Models(s *study.Study) ([]Model, error) {
+	var out []Model
+	for i, a := range r.Analyses {
+		if a.KMeans == nil {
+			continue
+		}
+		if a.Sketch < 0 || a.Sketch >= len(s.Sketches) {
+			return nil, fmt.Errorf("models of the result: analysis %d is of sketch %d of %d", i+1, a.Sketch+1, len(s.Sketches))
+		}
+		say, err := a.KMeans.model(s.Sketches[a.Sketch].Projection.K)
+		if err != nil {
+			return nil, fmt.Errorf("models of the result: analysis %d: %w", i+1, err)
+		}
+		out = append(out, Model{Analysis: i, Sketch: a.Sketch, Name: "cluster", say: say})
+	}
+	return out, nil
+}
+
+// model finds the cluster whose centroid is nearest.
+func (k *KMeans) model(dim int) (func([]float64) string, error) {
+	if len(k.Centroids) != k.Clusters {
+		return nil, fmt.Errorf("%d centroids of %d clusters", len(k.Centroids), k.Clusters)
+	}
+	for _, c := range k.Centroids {
+		if len(c) != dim {
+			return nil, fmt.Errorf("a centroid of %d coordinates where the sketch has %d", len(c), dim)
+		}
+	}
+	return func(point []float64) string {
+		best, least := 0, math.Inf(1)
+		for c, centroid := range k.Centroids {
+			var d float64
+			for j, v := range centroid {
+				d += (point[j] - v) * (point[j] - v)
+			}
+			if d < least && k.Sizes[c] > 0 {
+				best, least = c, d
+			}
+		}
+		return strconv.Itoa(best)
+	}, nil
+}

@@ -128,10 +128,11 @@ func (p Plan) change() (dp.Sensitivity, error) {
 	case p.Study.Privacy.Unit == dp.Record:
 		return dp.RecordRecords(p.Clip, spec.K)
 	}
+	orthogonal := spec.OrthogonalRows(p.spanned())
 	var worst dp.Sensitivity
 	for _, c := range p.attributes() {
 		for _, deltas := range p.changes(c) {
-			one, err := dp.AttributeRecords(row, deltas, spec.OrthogonalRows(p.spanned()))
+			one, err := dp.AttributeRecords(row, deltas, orthogonal)
 			if columns {
 				one, err = dp.AttributeColumns(row, deltas)
 			}

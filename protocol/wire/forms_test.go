@@ -85,6 +85,7 @@ func forms() []form {
 		formOf("DecodeRelease", protocol.Release{T2: d1, Records: 569, Sketches: []protocol.ReleasedSketch{
 			{Side: sketch.Columns, Rows: 1024, Cols: 30, Width: 3, Chunks: []protocol.Digest{d2}},
 			{Side: sketch.Records, Rows: protocol.ChunkSize, Cols: 1, Width: 2, Chunks: []protocol.Digest{d2, d3}},
+			{Side: sketch.Records, Rows: 3, Cols: 1, Width: 2, Chunks: []protocol.Digest{d1}, RowColumns: []protocol.RowColumn{{Name: "pseudonym", Width: 16}}},
 		}}, wire.EncodeRelease, wire.DecodeRelease, func(t *rapid.T) protocol.Release {
 			return protocol.Release{
 				T2: draw32[protocol.Digest](t, "T2"), Records: rapid.Int64Min(1).Draw(t, "records"),
@@ -266,6 +267,11 @@ func drawSketch(t *rapid.T, _ string) protocol.ReleasedSketch {
 		Side: rapid.SampledFrom([]sketch.Side{sketch.Columns, sketch.Records}).Draw(t, "side"),
 		Rows: rapid.Int64Range(1, 3000).Draw(t, "rows"), Cols: rapid.Int64Range(1, 1000).Draw(t, "cols"),
 		Width: rapid.IntRange(1, 8).Draw(t, "width"),
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "row columns") {
+		s.RowColumns = append(s.RowColumns, protocol.RowColumn{
+			Name: rapid.StringMatching(`[a-z]{1,32}`).Draw(t, "row column"), Width: rapid.IntRange(1, 64).Draw(t, "row column's width"),
+		})
 	}
 	for done := int64(0); done < s.Size(); done += protocol.ChunkSize {
 		s.Chunks = append(s.Chunks, draw32[protocol.Digest](t, "chunk"))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -273,6 +274,22 @@ func releaseRefusals() (all []refusal) {
 		good := &wirepb.ReleasedSketch{Side: "columns", Rows: 1, Cols: 1, Width: 1, Chunks: fields(1)}
 		bad := &wirepb.ReleasedSketch{Side: c.side, Rows: c.rows, Cols: c.cols, Width: c.width, Chunks: c.chunks}
 		add(name, &wirepb.Release{T2: n(32), Records: 1, Sketches: []*wirepb.ReleasedSketch{good, bad}}, "sketch 1: "+c.want)
+	}
+	for name, c := range map[string]struct {
+		rows    int64
+		columns []*wirepb.RowColumn
+		want    string
+	}{
+		"row column of no bytes":  {1, []*wirepb.RowColumn{{Name: "p"}}, `row column "p" of 0 bytes, want 1 to 64`},
+		"wide row column":         {1, []*wirepb.RowColumn{{Name: "p", Width: 65}}, `row column "p" of 65 bytes`},
+		"row column without name": {1, []*wirepb.RowColumn{{Width: 1}}, "a row column has a name of 0 bytes, want 1 to 32"},
+		"row column of long name": {1, []*wirepb.RowColumn{{Name: strings.Repeat("n", 33), Width: 1}}, "a row column has a name of 33 bytes"},
+		"nine row columns":        {1, slices.Repeat([]*wirepb.RowColumn{{Name: "p", Width: 1}}, 9), "9 row columns, at most 8"},
+		"row columns overflow":    {huge / 16, []*wirepb.RowColumn{{Name: "p", Width: 8}, {Name: "q", Width: 8}}, "impossible shape"},
+		"row columns count":       {protocol.ChunkSize / 2, []*wirepb.RowColumn{{Name: "p", Width: 2}}, "1 chunks for 6291456 bytes, want 2"},
+	} {
+		bad := &wirepb.ReleasedSketch{Side: "records", Rows: c.rows, Cols: 1, Width: 1, Chunks: fields(1), RowColumns: c.columns}
+		add(name, &wirepb.Release{T2: n(32), Records: 1, Sketches: []*wirepb.ReleasedSketch{bad}}, "sketch 0: "+c.want)
 	}
 	return all
 }

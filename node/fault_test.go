@@ -98,7 +98,45 @@ func TestSecondAttemptWithoutASilentParty(t *testing.T) {
 // A party that approves after the roster stands joins: it is handed the seed, its
 // sketch is folded in, and a later result takes the place of the first one.
 func TestLatePartyJoins(t *testing.T) {
+	b := lateParty(t, smallSketch)
+	st := b.open("c")
+	defer st.Close()
+	own, err := st.Own(b.study.ID)
+	check(t, err)
+	var kinds []string
+	for _, o := range own {
+		kinds = append(kinds, string(o.Kind))
+	}
+	if want := []string{"join", "joined", "release"}; !slices.Equal(kinds, want) {
+		t.Errorf("the late party signed %v, want %v", kinds, want)
+	}
+}
+
+// The records of a vertical study are joined anew when a late party brings its columns of
+// them.
+func TestLatePartyBringsItsColumns(t *testing.T) {
 	w := smallSketch
+	w.sketches, w.analyses = "[{side: records, family: identity}]", "[{kind: k-means, clusters: 2}]"
+	b := lateParty(t, w)
+	for _, name := range b.parties {
+		st := b.open(name)
+		r, _, err := node.StoredResult(st, b.study.ID)
+		check(t, err)
+		if j := r.Analyses[0].Joined; j == nil || !slices.Equal(j.In, []int{0, 0, 50}) || len(r.Analyses[0].KMeans.Centroids[0]) != 3 {
+			t.Errorf("party %s: %+v of %d dimensions", name, j, len(r.Analyses[0].KMeans.Centroids[0]))
+		}
+		table, err := node.OwnLabels(st, b.study)
+		if check(t, err); strings.Count(string(table), "\n") != 51 || strings.Contains(string(table), ",\n") {
+			t.Errorf("party %s has the labels\n%s", name, table)
+		}
+		check(t, st.Close())
+	}
+}
+
+// lateParty plays a study of two parties to its result, and of a third that comes late to
+// the next.
+func lateParty(t *testing.T, w terms) *bench {
+	t.Helper()
 	w.late = now() + 3*3600
 	b := newBench(t, w, uniform(50))
 	site, err := os.ReadFile(b.path("b.yaml"))
@@ -141,17 +179,7 @@ func TestLatePartyJoins(t *testing.T) {
 			t.Errorf("party %s keeps secrets: %v, %v", name, files, err)
 		}
 	}
-	st := b.open("c")
-	defer st.Close()
-	own, err := st.Own(b.study.ID)
-	check(t, err)
-	var kinds []string
-	for _, o := range own {
-		kinds = append(kinds, string(o.Kind))
-	}
-	if want := []string{"join", "joined", "release"}; !slices.Equal(kinds, want) {
-		t.Errorf("the late party signed %v, want %v", kinds, want)
-	}
+	return b
 }
 
 // A party that withdraws before it has committed costs nobody the study.

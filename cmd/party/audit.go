@@ -17,6 +17,7 @@ import (
 
 type auditCommand struct {
 	Study  string `arg:"" help:"The beginning of a study's id, or a study file."`
+	Data   bool   `env:"-" help:"Attack a release of this party's own data, made here and thrown away, as whoever knows the matrix could."`
 	Trials int    `env:"-" placeholder:"N" help:"Trials under each of two data sets; more find more. Default: 200 to 100000, by the size of a sketch."`
 }
 
@@ -48,8 +49,11 @@ type auditedSketch struct {
 	Passed    bool      `json:"passed"`
 }
 
-// Run audits the study's own plan on made-up data, in this process.
+// Run audits the study's own plan, on made-up data or on the party's, in this process.
 func (cmd auditCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	if cmd.Data {
+		return cmd.attack(ctx, c, g)
+	}
 	if cmd.Trials < 0 || cmd.Trials > 0 && cmd.Trials < 100 {
 		return console.WithCode(console.Usage, fmt.Errorf("--trials %d: want at least 100", cmd.Trials))
 	}
@@ -58,7 +62,7 @@ func (cmd auditCommand) Run(ctx context.Context, c *console.Console, g *console.
 		return err
 	}
 	if s.Privacy.Mechanism == dp.None {
-		return console.WithCode(console.Usage, fmt.Errorf("study %s (%s) says mechanism none: it promises nothing that could be audited; party study explain says what it gives away", s.Name, s.ID.Short()))
+		return console.WithCode(console.Usage, fmt.Errorf("study %s (%s) says mechanism none: it promises nothing that could be audited; party audit --data shows what a release of your data would give away", s.Name, s.ID.Short()))
 	}
 	out := audited{Study: s.ID.String(), Name: s.Name, Passed: true, Doubt: audit.Doubt}
 	for _, party := range plansToAudit(c, g, s) {

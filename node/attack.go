@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/cosketch/cosketch/kernel/audit/attack"
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -482,12 +483,13 @@ func (s seen) columnsSide() ([]AttackedResult, error) {
 	guess := mat.NewDense(m, s.plan.Values, nil)
 	var outliers, shown int
 	for j := range s.plan.Values {
-		// The best linear guess from the filter: shrunk by how much of it is the value.
+		// The best linear guess: the filter, shrunk by how much of it is the value.
 		column, filtered := mat.Col(nil, j, x), mat.Col(nil, j, found)
-		slope, level := regress(filtered, column)
 		spread := attack.Spread(mat.Col(nil, j, values))
+		mean, deviation := stat.PopMeanStdDev(column, nil)
+		slope := deviation * deviation / (deviation*deviation + spread*spread)
 		for i, v := range filtered {
-			guess.Set(i, j, level+slope*v)
+			guess.Set(i, j, mean+slope*(v-mean))
 			if far := math.Abs(column[i]) > 6*spread; far {
 				outliers++
 				if math.Abs(v) > 5*spread {
@@ -505,20 +507,4 @@ func (s seen) columnsSide() ([]AttackedResult, error) {
 			Value: float64(shown) / float64(outliers), Detail: fmt.Sprintf("%d values lie beyond six deviations of what hides them", outliers)})
 	}
 	return out, nil
-}
-
-// regress fits y by x, linearly.
-func regress(x, y []float64) (slope, level float64) {
-	var mx, my, xy, xx float64
-	n := float64(len(x))
-	for i := range x {
-		mx, my = mx+x[i]/n, my+y[i]/n
-	}
-	for i := range x {
-		xy, xx = xy+(x[i]-mx)*(y[i]-my), xx+(x[i]-mx)*(x[i]-mx)
-	}
-	if xx > 0 {
-		slope = xy / xx
-	}
-	return slope, my - slope*mx
 }

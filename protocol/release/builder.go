@@ -57,29 +57,32 @@ func (p Plan) NewBuilder(root Keys, workers int) (*Builder, error) {
 }
 
 func (b *Builder) openRecords(root Keys, workers int) error {
-	features, spec := b.plan.Features, b.plan.Spec()
+	fixed, places, err := b.plan.fixed(root)
+	if err != nil {
+		return err
+	}
 	if b.plan.Joined() {
-		var err error
 		if b.names, err = b.plan.newNames(root); err != nil {
 			return err
 		}
-		spec, features = b.openJoined(spec)
+		b.wide, b.places, b.centres = fixed.Columns(), places, b.plan.centres()
 	}
+	b.records, err = sketch.NewRecords(fixed, sketch.RecordsOptions{Largest: b.plan.Study.Bits.One(), Workers: workers})
+	return err
+}
+
+// featureLabels are what the rows of R for columns belong to.
+func (p Plan) featureLabels(features []study.Feature) [][]byte {
 	var labels [][]byte
 	for _, f := range features {
-		name := b.plan.Study.Columns[f.Column].Name
+		name := p.Study.Columns[f.Column].Name
 		if f.Kind == study.OneHot {
 			labels = append(labels, stream.ValueLabel(name, f.Value))
 		} else {
 			labels = append(labels, stream.ColumnLabel(name))
 		}
 	}
-	fixed, err := fix(spec, root, labels)
-	if err != nil {
-		return err
-	}
-	b.records, err = sketch.NewRecords(fixed, sketch.RecordsOptions{Largest: b.plan.Study.Bits.One(), Workers: workers})
-	return err
+	return labels
 }
 
 // fix returns the rows of R for columns. Hadamard has a second key, as which of its

@@ -29,25 +29,42 @@ func (p Plan) cols() int {
 	return p.Spec().K
 }
 
-// openJoined says by which spec a party's part of a joined sketch is made, and of the rows
-// of which features. Where rows do not depend on others, its own alone are needed.
-func (b *Builder) openJoined(spec projection.Spec) (projection.Spec, []study.Feature) {
-	features := b.plan.Features
-	b.places = make([]int, len(features))
-	for i := range b.places {
-		b.places[i] = i
+// fixed returns the rows of R that a party's part of a records-side sketch is made with,
+// and which of them are those of its own features. Where rows do not depend on others, these
+// alone are there; the identity's are of as many coordinates.
+func (p Plan) fixed(root Keys) (f *projection.Fixed, places []int, err error) {
+	features, spec := p.Features, p.Spec()
+	places = make([]int, len(features))
+	for i := range places {
+		places[i] = i
 	}
-	switch spec.Family {
-	case projection.Identity:
+	switch {
+	case p.Joined() && spec.Family == projection.Identity:
 		spec.K = len(features)
-	case projection.Hadamard:
-		features, b.places = b.plan.Study.AllFeatures(b.plan.Index), b.plan.Study.Places(b.plan.Party, b.plan.Index)
+	case p.Joined() && spec.Family == projection.Hadamard:
+		features, places = p.Study.AllFeatures(p.Index), p.Study.Places(p.Party, p.Index)
 	}
-	for _, f := range b.plan.Features {
-		b.centres = append(b.centres, b.plan.centre(f))
+	f, err = fix(spec, root, p.featureLabels(features))
+	return f, places, err
+}
+
+// Centres returns what is taken off each value of a joined sketch before it is projected,
+// in encoded units; zeros in other sketches.
+func (p Plan) Centres() []float64 {
+	out := make([]float64, p.Values)
+	if p.Joined() {
+		for i, c := range p.centres() {
+			out[i] = float64(c) / float64(p.span())
+		}
 	}
-	b.wide = len(features)
-	return spec, features
+	return out
+}
+
+func (p Plan) centres() (out []int64) {
+	for _, f := range p.Features {
+		out = append(out, p.centre(f))
+	}
+	return out
 }
 
 // centre is what is taken off a feature's values in a joined sketch, so that zero, which

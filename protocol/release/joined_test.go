@@ -2,12 +2,14 @@ package release_test
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/crypto/blake2b"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/projection"
@@ -351,4 +353,29 @@ func FuzzDecodeRows(f *testing.F) {
 			t.Fatalf("%v: other bytes", err)
 		}
 	})
+}
+
+// Matrix and Centres say how a party's part of a joined sketch was made.
+func TestJoinedMatrix(t *testing.T) {
+	for _, family := range []string{"family: sparse, k: 8, s: 2", "family: hadamard, k: 3", "family: identity"} {
+		s := joined(t, noPromise, "{side: records, "+family+"}")
+		p := plan(t, s, 0)
+		d := randomData(rand.New(rand.NewPCG(3, 9)), p, 6)
+		got := exact(t, p, rootSeed(4), d)
+		r, err := p.Matrix(rootSeed(4), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := mat.NewDense(len(d.ids), p.Values, nil)
+		for i, v := range d.values {
+			x.Set(i/p.Values, i%p.Values, float64(v)/float64(s.Bits.One())-p.Centres()[i%p.Values])
+		}
+		var want mat.Dense
+		want.Mul(x, r)
+		for i, v := range got.Data {
+			if w := want.RawMatrix().Data[i]; math.Abs(float64(v)*p.Unit()-w) > 1e-9 {
+				t.Fatalf("%s: entry %d is %v, want %v", family, i, float64(v)*p.Unit(), w)
+			}
+		}
+	}
 }

@@ -46,6 +46,7 @@ type InspectedSketch struct {
 	Noise     string           `json:"noise"`    // in words
 	Variance  float64          `json:"variance"` // of one entry's noise, in squared units of entries; of one value's under randomised-response
 	Statement string           `json:"statement"`
+	Labels    string           `json:"labels,omitempty"`   // what travels in the last column, in words
 	Exposure  string           `json:"exposure,omitempty"` // what it gives away; mechanism none alone
 	Chunks    []InspectedChunk `json:"chunks"`
 	Clipped   *int64           `json:"clipped,omitempty"` // records cut to the clip; kept here alone, unit record only
@@ -156,7 +157,7 @@ func inspectSketch(files store.ReleaseDir, p release.Plan, h protocol.ReleasedSk
 	out := InspectedSketch{
 		Side: string(h.Side), Family: string(p.Spec().Family), K: p.Spec().K, S: p.Spec().S, Rows: h.Rows, Cols: h.Cols,
 		Width: h.Width, Bytes: h.Size(), Bits: int(p.Study.Bits), Scale: p.Spec().Scale(), Mechanism: string(g.Mechanism()),
-		Noise: p.Noise.String(), Variance: p.Noise.Variance(), Statement: g.Statement(p.Study.Privacy.Unit),
+		Noise: p.Noise.String(), Variance: p.Noise.Variance(), Statement: p.Statement(), Labels: labelsText(p),
 	}
 	if !p.Flips.Zero() {
 		out.Noise, out.Variance = p.Flips.String(), p.Flips.Variance()

@@ -118,6 +118,9 @@ func writeSketch(w io.Writer, i int, s node.InspectedSketch, records int64) {
 	console.Paragraph(w, "", fmt.Sprintf("Sketch %d: %s side, %s, %s: %d × %d entries of %d bytes, %d bytes; values of %d bits, scale %s.",
 		i+1, s.Side, s.Family, shape, s.Rows, s.Cols, s.Width, s.Bytes, s.Bits, console.Brief(s.Scale)))
 	console.Paragraph(w, "  ", fmt.Sprintf("Mechanism %s: %s (variance %s).", s.Mechanism, s.Noise, console.Brief(s.Variance)))
+	if s.Labels != "" {
+		console.Paragraph(w, "  ", "Last column: "+s.Labels+".")
+	}
 	console.Paragraph(w, "  ", s.Statement)
 	if s.Clipped != nil {
 		console.Paragraph(w, "  ", fmt.Sprintf("%d of %d records were longer than the clip and cut to it; this number stays here.", *s.Clipped, records))

@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -88,13 +89,16 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 
 // promise fills in what the sketch promises, or what it gives away.
 func (c *cell) promise(out *Sketch) error {
-	whole, err := c.Study.Privacy.Guarantee()
+	plan, err := release.For(c.Study, c.viewer(), c.index)
 	if err != nil {
 		return err
 	}
+	if plan.Labels != nil {
+		out.Labels = plan.Labels.String()
+	}
 	if c.Study.Privacy.Mechanism != dp.None {
-		g, err := whole.Share(c.sketch().Share)
-		out.Epsilon, out.Delta = g.Epsilon(), g.Delta()
+		part, err := c.Study.Part(c.index)
+		out.Epsilon, out.Delta = part.Stated().Epsilon(), part.Stated().Delta()
 		return err
 	}
 	e, err := c.Study.Reveals(c.viewer(), c.index, int(min(c.Options.records(c.viewer()), math.MaxInt32)))

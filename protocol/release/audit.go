@@ -26,13 +26,14 @@ type Audit struct {
 	Realised dp.Sensitivity // the most that a change of the unit was found to move the exact sketch
 	Drawn    dp.Epsilon     // randomised response: the ε of the flips as drawn
 	Finding  audit.Finding
+	Labels   *LabelAudit // where randomised labels travel
 	Remarks  []string
 }
 
 // Passed reports whether nothing speaks against the claim.
 func (a Audit) Passed() bool {
 	covered := a.Declared == dp.Sensitivity{} || a.Realised.L1 <= a.Declared.L1 && a.Realised.L2Squared <= a.Declared.L2Squared
-	return covered && a.Drawn <= a.Finding.Claimed && a.Finding.Passed
+	return covered && a.Drawn <= a.Finding.Claimed && a.Finding.Passed && a.Labels.Passed()
 }
 
 // Audit makes releases of neighbouring data sets that differ most, and judges the claim
@@ -57,6 +58,8 @@ func (p Plan) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 	if !p.Flips.Zero() {
 		out.Drawn = p.Flips.Epsilon()
 	}
+	whole := p
+	p = p.unlabelled()
 	if out.Realised, err = p.Realise(root, g); err != nil {
 		return Audit{}, err
 	}
@@ -74,6 +77,9 @@ func (p Plan) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 	}
 	if out.Finding, err = audit.Judge(claim, trials); err != nil {
 		return Audit{}, fmt.Errorf("auditing sketch %d: %w", p.Index+1, err)
+	}
+	if out.Labels, err = whole.auditLabels(ctx, root, o.Trials, o.Entropy); err != nil {
+		return Audit{}, fmt.Errorf("auditing the labels of sketch %d: %w", p.Index+1, err)
 	}
 	return out, nil
 }

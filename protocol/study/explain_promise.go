@@ -99,7 +99,11 @@ func (s *Study) describeParts() (parts []string) {
 		}
 		parts = append(parts, fmt.Sprintf("sketch %d has %s", i+1, part.Values))
 		if sk.LabelShare > 0 {
-			parts = append(parts, fmt.Sprintf("its labels have %s", part.Labels))
+			r, err := s.Response(i)
+			if err != nil {
+				continue
+			}
+			parts = append(parts, fmt.Sprintf("its labels have %s", dp.Budget{Epsilon: r.Epsilon()}))
 		}
 	}
 	return parts

@@ -71,6 +71,9 @@ type Part struct {
 // gaussian. The label's response is calibrated to its part by Guarantee.PureEquivalent, so
 // that it composes with others as the part says.
 //
+// The response covers every change of a label, so that it is no matter which label a record
+// of zeros, or another record, has.
+//
 // A label that travels as it is has no promise, and so the whole of the sketch has none.
 func (s *Study) Part(index int) (p Part, err error) {
 	sk := s.Sketches[index]

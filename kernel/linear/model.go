@@ -19,6 +19,9 @@ func (p Plane) At(x []float64) float64 { return dot(p.Weights, x) + p.Bias }
 type Scorer struct {
 	Planes []Plane
 	Votes  []int // of each plane; nil where there is one plane, whose value is the score
+	// Unfinished reports that training was cut off at its greatest number of passes, before
+	// the plane was within the tolerance of the best one.
+	Unfinished bool
 }
 
 // Score is above 0 where the class is predicted. Of planes that vote it is the balance of

@@ -48,7 +48,7 @@ func (p Perceptron) train(ctx context.Context, t task) (Scorer, error) {
 	now := Plane{Weights: make([]float64, d)}
 	var kept voters
 	votes, order := 0, all(len(t.rows))
-	for range p.Epochs {
+	for epoch := range p.Epochs {
 		if err := ctx.Err(); err != nil {
 			return Scorer{}, err
 		}
@@ -69,6 +69,7 @@ func (p Perceptron) train(ctx context.Context, t task) (Scorer, error) {
 			now.Bias += step
 		}
 		if !wrong {
+			votes += (p.Epochs - 1 - epoch) * len(order) // nor will the passes left have one
 			break
 		}
 	}

@@ -61,7 +61,10 @@ func CrossValidate(ctx context.Context, d Data, by Trainer, f Folds) (Validation
 }
 
 func validate(ctx context.Context, d Data, by Trainer, f Folds) (Validation, error) {
-	if err := errors.Join(d.check(), by.check(), f.check(d)); err != nil {
+	if err := errors.Join(d.check(), by.check()); err != nil {
+		return Validation{}, err
+	}
+	if err := f.check(d); err != nil {
 		return Validation{}, err
 	}
 	v := Validation{Predicted: make([]int, len(d.Labels)), Fold: f.deal(d)}

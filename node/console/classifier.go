@@ -35,6 +35,9 @@ func writeClassifier(w io.Writer, c analysis.Classifier) {
 	if c.Accuracy.Low != nil && c.Baseline.Estimate != nil && *c.Accuracy.Low <= *c.Baseline.Estimate {
 		Paragraph(w, "  ", "No better than the baseline for certain.")
 	}
+	if c.Unfinished {
+		Paragraph(w, "  ", "Training was cut off before the best plane was found: a lower cost ends sooner.")
+	}
 	least, most := c.Accuracy.Estimate, c.Accuracy.Estimate
 	for i := range c.Folds {
 		if least == nil || c.Folds[i] < *least {

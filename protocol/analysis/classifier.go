@@ -32,16 +32,17 @@ type Classifier struct {
 	Other   float64  `json:"other"`   // randomised: the probability of each single class but the true one
 	Records int      `json:"records"`
 
-	Accuracy    Number      `json:"accuracy"`        // of predictions by models that did not know the record
-	Folds       []float64   `json:"folds"`           // accuracy in each fold
-	FoldsError  float64     `json:"folds_error"`     // their standard deviation over the root of their number
-	Baseline    Number      `json:"baseline"`        // accuracy of always predicting Majority
-	Majority    string      `json:"majority"`        // the most frequent class
-	Confusion   [][]float64 `json:"confusion"`       // records by true class and predicted class
-	Unit        float64     `json:"unit"`            // one step of an entry, in encoded units
-	Coordinates int         `json:"coordinates"`     // of a sketch
-	ClassPlanes []Planes    `json:"class_planes"`    // one a class; for two classes one alone, of the second against the first
-	Voted       bool        `json:"voted,omitempty"` // planes vote, each as often as Votes says; else there is one a class
+	Accuracy    Number      `json:"accuracy"`             // of predictions by models that did not know the record
+	Folds       []float64   `json:"folds"`                // accuracy in each fold
+	FoldsError  float64     `json:"folds_error"`          // their standard deviation over the root of their number
+	Baseline    Number      `json:"baseline"`             // accuracy of always predicting Majority
+	Majority    string      `json:"majority"`             // the most frequent class
+	Confusion   [][]float64 `json:"confusion"`            // records by true class and predicted class
+	Unit        float64     `json:"unit"`                 // one step of an entry, in encoded units
+	Coordinates int         `json:"coordinates"`          // of a sketch
+	ClassPlanes []Planes    `json:"class_planes"`         // one a class; for two classes one alone, of the second against the first
+	Unfinished  bool        `json:"unfinished,omitempty"` // training was cut off before the planes were the best ones
+	Voted       bool        `json:"voted,omitempty"`      // planes vote, each as often as Votes says; else there is one a class
 }
 
 // Planes tell one class from the others. The score of a record x is Weights·x + Bias of the
@@ -164,6 +165,9 @@ func (r *run) train(ctx context.Context, index int, a study.Analysis, level esti
 		Other: l.Response.Other(), Records: len(labels), Accuracy: number(v.Accuracy), Folds: v.Folds, FoldsError: v.Error,
 		Baseline: number(v.Baseline), Majority: l.Classes[v.Majority], Confusion: v.Confusion, Unit: plan.Unit(),
 		Coordinates: coordinates, Voted: a.Kind == study.VotedPerceptron, ClassPlanes: classPlanes(model, l.Classes),
+	}
+	for _, s := range model.Scorers {
+		out.Classifier.Unfinished = out.Classifier.Unfinished || s.Unfinished
 	}
 	predicted := make([]string, len(v.Predicted))
 	for i, class := range v.Predicted {

@@ -203,7 +203,7 @@ func TestRidgeIsDebiased(t *testing.T) {
 // than right, all classifiers still find the true ones.
 func TestRandomisedLabelsCanBeLearnt(t *testing.T) {
 	const classes, p = 5, 0.13 // the true label stays with probability 0.48
-	clean, fresh := blobs(source(11), 3000, 5, classes, 6), blobs(source(12), 2000, 5, classes, 6)
+	clean, fresh := blobs(source(11), 1500, 5, classes, 6), blobs(source(12), 2000, 5, classes, 6)
 	noisy := randomised(source(13), clean, p)
 	for name, by := range trainers() {
 		if name == "perceptron" {

@@ -100,7 +100,7 @@ func ship(t testing.TB, s *study.Study, n int, data files) shipped {
 				t.Fatal(err)
 			}
 			for row, id := range f.ids {
-				if err := builder.Add([][]byte{[]byte(id)}, encode(s, plan, f.values[row])[:plan.Values]); err != nil {
+				if err := builder.Add([][]byte{[]byte(id)}, encode(s, plan, f.values[row])[:len(plan.Inputs())]); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -108,7 +108,7 @@ func ship(t testing.TB, s *study.Study, n int, data files) shipped {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := plan.Noise.Add(exact.Sketch.Data, entropy); err != nil {
+			if err := plan.Draw(&exact.Sketch, entropy, 1); err != nil {
 				t.Fatal(err)
 			}
 			header, bytes, err := release.Encode(exact.Sketch)
@@ -119,8 +119,12 @@ func ship(t testing.TB, s *study.Study, n int, data files) shipped {
 			if err != nil {
 				t.Fatal(err)
 			}
+			values, labels, err := plan.Unpack(decoded)
+			if err != nil {
+				t.Fatal(err)
+			}
 			c.Bytes += header.Size()
-			c.Sketches = append(c.Sketches, decoded)
+			c.Sketches, c.Labels = append(c.Sketches, values), append(c.Labels, labels)
 			orders = append(orders, exact.Order)
 		}
 		out.options.Contributions = append(out.options.Contributions, c)

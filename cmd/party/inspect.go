@@ -100,6 +100,9 @@ func order(r node.Inspection) string {
 // values says whether single values are in the release, which noise decides.
 func values(r node.Inspection) string {
 	for _, s := range r.Sketches {
+		if s.Labels != "" && !strings.Contains(s.Labels, "randomised") {
+			return "EVERY RECORD'S LABEL is in it as it is: see above."
+		}
 		switch s.Mechanism {
 		case string(dp.None):
 			return "WITHOUT NOISE, values may be read from it: see above."

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -48,7 +49,7 @@ func writeClassifier(w io.Writer, c analysis.Classifier) {
 		}
 	}
 	if least != nil && len(c.Folds) > 0 {
-		Paragraph(w, "  ", fmt.Sprintf("Single folds: %s to %s, standard error of their mean %s.", threeDigits(*least), threeDigits(*most), threeDigits(c.FoldsError)))
+		Paragraph(w, "  ", fmt.Sprintf("Single folds: %s to %s, standard error of their mean %s.", threeDigits(*least), threeDigits(*most), threeDigits(math.Round(c.FoldsError*1e6)/1e6)))
 	}
 	writeConfusion(w, c)
 }
@@ -63,7 +64,7 @@ func writeConfusion(w io.Writer, c analysis.Classifier) {
 	for i, name := range c.Classes[:shown] {
 		row := []string{name}
 		for _, n := range c.Confusion[i][:shown] {
-			row = append(row, strconv.FormatFloat(n, 'f', 0, 64))
+			row = append(row, strconv.FormatFloat(math.Round(n)+0, 'f', 0, 64)) // + 0: no minus before zero
 		}
 		t.Add(row...)
 	}

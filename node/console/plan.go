@@ -156,7 +156,7 @@ func writePlannedSketch(w io.Writer, i int, s plan.Sketch) {
 	}
 	Paragraph(w, "  ", text)
 	if s.Labels != "" {
-		Paragraph(w, "  ", "Beside each row, its record's label: "+s.Labels+".")
+		Paragraph(w, "  ", "The last column holds "+s.Labels+".")
 	}
 	if e := s.Exposure; e != nil {
 		Paragraph(w, "  ", "WITHOUT NOISE it gives away: "+e.Text+".")

@@ -94,7 +94,7 @@ func (c *Classifier) check(Analysis) error {
 }
 
 // validationAssumes is what the interval of an accuracy rests on: see linear.Validation.
-const validationAssumes = "that records are drawn independently, and that one record moves a model little; it is about models trained on as many records"
+const validationAssumes = "records are drawn independently, and one record moves a model little; accuracy is that of models trained on as many records"
 
 // classify predicts the label of the records of all parties from their sketches.
 func (r *run) classify(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {

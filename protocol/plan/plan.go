@@ -65,6 +65,14 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 		if at, ok := s.SketchFor(a); !ok || at != c.index {
 			continue
 		}
+		answered, err := c.classifier(a)
+		if err != nil {
+			return Sketch{}, nil, fmt.Errorf("%s: %w", a.Kind, err)
+		}
+		if answered != nil {
+			out.Analyses = append(out.Analyses, *answered)
+			continue
+		}
 		if !c.known(a) {
 			out.Analyses = append(out.Analyses, Analysis{Kind: a.Kind, Estimator: a.Estimator(), Options: []Choice{}, Verdict: "not planned: this version has no forecast of it"})
 			continue

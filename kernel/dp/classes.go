@@ -96,13 +96,18 @@ func (c Classes) Randomise(class int64, g *Generator) (int64, error) {
 	case class < 0 || class >= int64(c.count):
 		return 0, fmt.Errorf("randomising a class: it is none of %d", c.count)
 	}
-	u := int64(g.Uint64() >> 32)
+	return c.outcome(class, int64(g.Uint64()>>32)), nil
+}
+
+// outcome is what 32 random bits u make of a class: below P times the number of others, one
+// of them.
+func (c Classes) outcome(class, u int64) int64 {
 	if u >= classesOne-c.kept() {
-		return class, nil
+		return class
 	}
-	if other := u / c.other; other < class {
-		return other, nil
-	} else {
-		return other + 1, nil
+	other := u / c.other
+	if other >= class {
+		other++
 	}
+	return other
 }

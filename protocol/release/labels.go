@@ -110,8 +110,8 @@ func classOf(entries []int64, one int64) (int64, error) {
 	return class, nil
 }
 
-// spread makes room for a column behind the others, and fills it.
-func spread(s *sketch.Sketch, column []int64) {
+// widen makes room for a column behind the others, and fills it.
+func widen(s *sketch.Sketch, column []int64) {
 	k := s.Cols
 	s.Data = append(s.Data, make([]int64, s.Rows)...)
 	s.Cols++
@@ -157,7 +157,7 @@ func (p Plan) Draw(s *sketch.Sketch, entropy io.Reader, workers int) error {
 			}
 		}
 	}
-	spread(s, labels)
+	widen(s, labels)
 	return nil
 }
 

@@ -70,7 +70,7 @@ func (m Model) Predict(x []float64) int {
 // Trainer is a way to tell two classes apart: Perceptron, SVM or Ridge.
 type Trainer interface {
 	check() error
-	train(ctx context.Context, t task) (Scorer, error)
+	train(ctx context.Context, tasks []task, done func()) ([]Scorer, error) // done after each
 }
 
 // Train makes a model of all the data. It is a DataError where there is nothing to learn
@@ -88,14 +88,19 @@ func Train(ctx context.Context, d Data, by Trainer) (Model, error) {
 
 // train trains on some points, and calls done after each class.
 func train(ctx context.Context, d Data, rows []int, by Trainer, done func()) (Model, error) {
-	m := Model{Classes: d.Classes}
-	for _, t := range d.tasks(rows) {
-		s, err := by.train(ctx, t)
+	scorers, err := by.train(ctx, d.tasks(rows), done)
+	return Model{Classes: d.Classes, Scorers: scorers}, err
+}
+
+// each trains one task after the other.
+func each(ctx context.Context, tasks []task, done func(), train func(context.Context, task) (Scorer, error)) (out []Scorer, err error) {
+	for _, t := range tasks {
+		s, err := train(ctx, t)
 		if err != nil {
-			return Model{}, err
+			return nil, err
 		}
-		m.Scorers = append(m.Scorers, s)
+		out = append(out, s)
 		done()
 	}
-	return m, nil
+	return out, nil
 }

@@ -40,9 +40,13 @@ func (p Perceptron) check() error {
 	return nil
 }
 
-// train passes over the points in a new order each time, until a pass has no error. The
+func (p Perceptron) train(ctx context.Context, tasks []task, done func()) ([]Scorer, error) {
+	return each(ctx, tasks, done, p.one)
+}
+
+// one passes over the points in a new order each time, until a pass has no error. The
 // bias is the weight of a coordinate that is 1 in every point.
-func (p Perceptron) train(ctx context.Context, t task) (Scorer, error) {
+func (p Perceptron) one(ctx context.Context, t task) (Scorer, error) {
 	p = p.withDefaults()
 	_, d := t.Points.Dims()
 	now := Plane{Weights: make([]float64, d)}

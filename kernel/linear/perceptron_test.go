@@ -157,7 +157,7 @@ func TestVoterLimitCostsLittle(t *testing.T) {
 	}
 	rows := all(1500)
 	task := task{d, rows, 1}
-	s, err := Perceptron{Voted: true, Rand: rand.New(rand.NewPCG(1, 1))}.train(context.Background(), task)
+	s, err := Perceptron{Voted: true, Rand: rand.New(rand.NewPCG(1, 1))}.one(context.Background(), task)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,59 +38,83 @@ func (r Ridge) check() error {
 	return nil
 }
 
-func (r Ridge) train(ctx context.Context, t task) (Scorer, error) {
+func (r Ridge) train(ctx context.Context, tasks []task, done func()) ([]Scorer, error) {
 	r = r.withDefaults()
-	n := len(t.rows)
-	_, d := t.Points.Dims()
+	n := len(tasks[0].rows)
+	_, d := tasks[0].Points.Dims()
 	if min(n, d) > mostEquations {
-		return Scorer{}, unfit("%d records of %d features are more than ridge takes: one of the two may be %d at most", n, d, mostEquations)
+		return nil, unfit("%d records of %d features are more than ridge takes: one of the two may be %d at most", n, d, mostEquations)
 	}
-	mean, middle := make([]float64, d), 0.0
-	for i := range n {
-		add(mean, 1/float64(n), t.point(i))
-		middle += t.target(i) / float64(n)
-	}
+	c := centre(tasks)
 	solve := r.primal
 	if n < d {
 		solve = r.dual
 	}
-	w, err := solve(ctx, t, mean, middle)
+	weights, err := solve(ctx, c)
 	if err != nil {
-		return Scorer{}, err
+		return nil, err
 	}
-	return Scorer{Planes: []Plane{{Weights: w, Bias: middle - dot(w, mean)}}}, nil
+	var out []Scorer
+	for class := range tasks {
+		w := mat.Col(nil, class, weights)
+		out = append(out, Scorer{Planes: []Plane{{Weights: w, Bias: c.middle[class] - dot(w, c.mean)}}})
+		done()
+	}
+	return out, nil
+}
+
+// centred are the points and targets of tasks on the same rows, less their means.
+type centred struct {
+	tasks  []task
+	mean   []float64 // of the points
+	middle []float64 // of each task's targets
+}
+
+func centre(tasks []task) centred {
+	n := len(tasks[0].rows)
+	_, d := tasks[0].Points.Dims()
+	c := centred{tasks: tasks, mean: make([]float64, d), middle: make([]float64, len(tasks))}
+	for i := range n {
+		add(c.mean, 1/float64(n), tasks[0].point(i))
+		for class, t := range tasks {
+			c.middle[class] += t.target(i) / float64(n)
+		}
+	}
+	return c
 }
 
 // blockRows is how many centred points are multiplied at once.
 const blockRows = 256
 
-// blocks hands on the centred points, some rows at a time, and the centred targets.
-func (t task) blocks(ctx context.Context, mean []float64, middle float64, take func(from int, x blas64.General, y []float64)) error {
-	d := len(mean)
-	data, targets := make([]float64, min(blockRows, len(t.rows))*d), make([]float64, blockRows)
-	for from := 0; from < len(t.rows); from += blockRows {
+// blocks hands on the points, some rows at a time, with the targets, a column a task.
+func (c centred) blocks(ctx context.Context, take func(from int, x, y blas64.General)) error {
+	n, d, k := len(c.tasks[0].rows), len(c.mean), len(c.tasks)
+	points, targets := make([]float64, min(blockRows, n)*d), make([]float64, min(blockRows, n)*k)
+	for from := 0; from < n; from += blockRows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rows := min(blockRows, len(t.rows)-from)
+		rows := min(blockRows, n-from)
 		for i := range rows {
-			row := data[i*d : (i+1)*d]
-			copy(row, t.point(from+i))
-			add(row, -1, mean)
-			targets[i] = t.target(from+i) - middle
+			row := points[i*d : (i+1)*d]
+			copy(row, c.tasks[0].point(from+i))
+			add(row, -1, c.mean)
+			for class, t := range c.tasks {
+				targets[i*k+class] = t.target(from+i) - c.middle[class]
+			}
 		}
-		take(from, blas64.General{Rows: rows, Cols: d, Stride: d, Data: data[:rows*d]}, targets[:rows])
+		take(from, blas64.General{Rows: rows, Cols: d, Stride: d, Data: points[:rows*d]}, blas64.General{Rows: rows, Cols: k, Stride: k, Data: targets[:rows*k]})
 	}
 	return nil
 }
 
-// primal solves (X'X + λI)w = X'y.
-func (r Ridge) primal(ctx context.Context, t task, mean []float64, middle float64) ([]float64, error) {
-	d := len(mean)
-	normal, right := mat.NewSymDense(d, nil), make([]float64, d)
-	err := t.blocks(ctx, mean, middle, func(_ int, x blas64.General, y []float64) {
+// primal solves (X'X + λI)W = X'Y.
+func (r Ridge) primal(ctx context.Context, c centred) (*mat.Dense, error) {
+	d := len(c.mean)
+	normal, right := mat.NewSymDense(d, nil), mat.NewDense(d, len(c.tasks), nil)
+	err := c.blocks(ctx, func(_ int, x, y blas64.General) {
 		blas64.Syrk(blas.Trans, 1, x, 1, normal.RawSymmetric())
-		blas64.Gemv(blas.Trans, 1, x, vector(y), 1, vector(right))
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, x, y, 1, right.RawMatrix())
 	})
 	if err != nil {
 		return nil, err
@@ -98,44 +122,41 @@ func (r Ridge) primal(ctx context.Context, t task, mean []float64, middle float6
 	return r.decompose(normal, right)
 }
 
-// dual solves (XX' + λI)a = y and returns X'a.
-func (r Ridge) dual(ctx context.Context, t task, mean []float64, middle float64) ([]float64, error) {
-	n, d := len(t.rows), len(mean)
-	x, y := blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d)}, make([]float64, n)
-	err := t.blocks(ctx, mean, middle, func(from int, block blas64.General, targets []float64) {
-		copy(x.Data[from*d:], block.Data)
-		copy(y[from:], targets)
+// dual solves (XX' + λI)A = Y and returns X'A.
+func (r Ridge) dual(ctx context.Context, c centred) (*mat.Dense, error) {
+	n, d := len(c.tasks[0].rows), len(c.mean)
+	x, y := mat.NewDense(n, d, nil), mat.NewDense(n, len(c.tasks), nil)
+	err := c.blocks(ctx, func(from int, points, targets blas64.General) {
+		copy(x.RawMatrix().Data[from*d:], points.Data)
+		copy(y.RawMatrix().Data[from*len(c.tasks):], targets.Data)
 	})
 	if err != nil {
 		return nil, err
 	}
 	normal := mat.NewSymDense(n, nil)
-	blas64.Syrk(blas.NoTrans, 1, x, 0, normal.RawSymmetric())
+	blas64.Syrk(blas.NoTrans, 1, x.RawMatrix(), 0, normal.RawSymmetric())
 	a, err := r.decompose(normal, y)
 	if err != nil {
 		return nil, err
 	}
-	w := make([]float64, d)
-	blas64.Gemv(blas.Trans, 1, x, vector(a), 0, vector(w))
-	return w, nil
+	var w mat.Dense
+	w.Mul(x.T(), a)
+	return &w, nil
 }
 
-// decompose solves (m + λI)x = right.
-func (r Ridge) decompose(m *mat.SymDense, right []float64) ([]float64, error) {
-	n := m.SymmetricDim()
-	for i := range n {
+// decompose solves (m + λI)X = right.
+func (r Ridge) decompose(m *mat.SymDense, right *mat.Dense) (*mat.Dense, error) {
+	for i := range m.SymmetricDim() {
 		m.SetSym(i, i, m.At(i, i)+r.Penalty)
 	}
 	var c mat.Cholesky
 	if !c.Factorize(m) {
-		return nil, errors.New("ridge: the normal equations are singular to rounding (a larger penalty helps)")
+		return nil, unfit("the normal equations of ridge are singular to rounding: a larger penalty helps")
 	}
-	var x mat.VecDense
-	if err := c.SolveVecTo(&x, mat.NewVecDense(n, right)); err != nil {
-		var ill mat.Condition
-		if !errors.As(err, &ill) {
-			return nil, fmt.Errorf("ridge: %w", err)
-		}
+	var x mat.Dense
+	var ill mat.Condition
+	if err := c.SolveTo(&x, right); err != nil && !errors.As(err, &ill) {
+		return nil, fmt.Errorf("ridge: %w", err)
 	}
-	return x.RawVector().Data, nil
+	return &x, nil
 }

@@ -20,19 +20,19 @@ func TestNormalEquations(t *testing.T) {
 	}{{700, 5, 1, 0}, {700, 5, 1e-3, 0.2}, {20, 60, 1, 0}, {20, 60, 10, 0.1}, {30, 30, 0.5, 0}} {
 		d := overlapping(rand.New(rand.NewPCG(4, uint64(c.n))), c.n, c.d)
 		d.Noise.Other = c.other
-		task := task{d, all(c.n), 1}
-		s, err := Ridge{Penalty: c.penalty}.train(context.Background(), task)
+		one := task{d, all(c.n), 1}
+		s, err := Ridge{Penalty: c.penalty}.train(context.Background(), []task{one}, func() {})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := s.Planes[0]
+		p := s[0].Planes[0]
 		gradient, bias := make([]float64, c.d), 0.0
 		for j, w := range p.Weights {
 			gradient[j] = c.penalty * w
 		}
-		for i := range task.rows {
-			residual := p.At(task.point(i)) - task.target(i)
-			add(gradient, residual, task.point(i))
+		for i := range one.rows {
+			residual := p.At(one.point(i)) - one.target(i)
+			add(gradient, residual, one.point(i))
 			bias += residual
 		}
 		for j, g := range gradient {
@@ -49,12 +49,12 @@ func TestNormalEquations(t *testing.T) {
 func TestRidgeIsBounded(t *testing.T) {
 	d := overlapping(rand.New(rand.NewPCG(4, 4)), mostEquations+1, 1)
 	wide := task{d, all(len(d.Labels)), 1}
-	if _, err := (Ridge{}).train(context.Background(), wide); err != nil {
+	if _, err := (Ridge{}).train(context.Background(), []task{wide}, func() {}); err != nil {
 		t.Errorf("many records of one feature: %v", err)
 	}
 	var unfit *DataError
 	wide.Points = mat.NewDense(1, mostEquations+1, nil) // refused before a row is looked at
-	if _, err := (Ridge{}).train(context.Background(), wide); !errors.As(err, &unfit) {
+	if _, err := (Ridge{}).train(context.Background(), []task{wide}, func() {}); !errors.As(err, &unfit) {
 		t.Errorf("too large a system: %v", err)
 	}
 }

@@ -52,9 +52,11 @@ func (s SVM) check() error {
 	return nil
 }
 
-func (s SVM) train(ctx context.Context, t task) (Scorer, error) {
-	found, err := s.solve(ctx, t)
-	return Scorer{Planes: []Plane{found.plane}, Unfinished: !found.converged}, err
+func (s SVM) train(ctx context.Context, tasks []task, done func()) ([]Scorer, error) {
+	return each(ctx, tasks, done, func(ctx context.Context, t task) (Scorer, error) {
+		found, err := s.solve(ctx, t)
+		return Scorer{Planes: []Plane{found.plane}, Unfinished: !found.converged}, err
+	})
 }
 
 // solution is a plane with what shows that it is the best one.

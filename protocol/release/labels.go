@@ -17,17 +17,16 @@ type Labels struct {
 	Column   int        // index into Study.Columns
 	Classes  []string   // the values by their numbers
 	Response dp.Classes // how they are randomised; zero where they leave as they are
+
+	inputs []study.Feature // the encoded values that say which one a record has
 }
 
 // entries is how many of a record's encoded values say what its label is.
 func (l *Labels) entries() int {
-	switch {
-	case l == nil:
+	if l == nil {
 		return 0
-	case len(l.Classes) == 2 && l.Classes[0] == "0" && l.Classes[1] == "1":
-		return 1
 	}
-	return len(l.Classes)
+	return len(l.inputs)
 }
 
 // labelsOf plans the labels of a party's sketch; nil where none travel with it.
@@ -40,7 +39,15 @@ func labelsOf(s *study.Study, party, index int) (*Labels, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Labels{Column: column, Classes: s.Columns[column].Classes(), Response: response}, nil
+	l := &Labels{Column: column, Classes: s.Columns[column].Classes(), Response: response}
+	if s.Columns[column].Kind != study.Categorical {
+		l.inputs = []study.Feature{{Column: column, Kind: study.Value}}
+		return l, nil
+	}
+	for _, v := range l.Classes {
+		l.inputs = append(l.inputs, study.Feature{Column: column, Value: v, Kind: study.OneHot})
+	}
+	return l, nil
 }
 
 // Inputs lists what Builder.Add takes of each record, in order: the values that are
@@ -50,13 +57,7 @@ func (p Plan) Inputs() []study.Feature {
 	if p.Labels == nil {
 		return out
 	}
-	if p.Study.Columns[p.Labels.Column].Kind != study.Categorical {
-		return append(out, study.Feature{Column: p.Labels.Column, Kind: study.Value})
-	}
-	for _, v := range p.Labels.Classes {
-		out = append(out, study.Feature{Column: p.Labels.Column, Value: v, Kind: study.OneHot})
-	}
-	return out
+	return append(out, p.Labels.inputs...)
 }
 
 // unlabelled is the plan of the sketch alone.

@@ -15,6 +15,7 @@ import (
 // Columns of a labelled study.
 var (
 	labelledColumns = []string{"{name: age, kind: numeric, bounds: [0, 120]}", binary, "{name: ward, kind: categorical, values: [a, b, c], role: label}"}
+	zeroOrOne       = []string{"{name: age, kind: numeric, bounds: [0, 120]}", binary, "{name: died, kind: categorical, values: [\"0\", \"1\"], role: label}"}
 	binaryLabel     = []string{"{name: age, kind: numeric, bounds: [0, 120]}", binary, "{name: died, kind: binary, role: label}"}
 )
 
@@ -91,7 +92,7 @@ func shippedLabels(t testing.TB, p release.Plan, ids [][]byte, values []int64, n
 // TestPlainLabelsGoWithTheirRows, in the secret order; the rows are those of the same
 // sketch without labels, to the bit.
 func TestPlainLabelsGoWithTheirRows(t *testing.T) {
-	for _, columns := range [][]string{labelledColumns, binaryLabel} {
+	for _, columns := range [][]string{labelledColumns, binaryLabel, zeroOrOne} {
 		p := labelled(t, columns, "{mechanism: none}", "{side: records, family: sparse, k: 4, labels: plain}")
 		ids, values, want := labelledRecords(p, 301)
 		got, labels, order, _ := shippedLabels(t, p, ids, values, 1)
@@ -296,4 +297,3 @@ func TestAuditOfLabels(t *testing.T) {
 		}
 	}
 }
-

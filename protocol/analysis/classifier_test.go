@@ -246,7 +246,7 @@ func TestClassifierDocument(t *testing.T) {
 
 // FuzzDecodeClassifier: what is decoded can be shown, whatever comes.
 func FuzzDecodeClassifier(f *testing.F) {
-	s := parse(f, fmt.Sprintf(diagnosed, "{side: records, family: identity, labels: plain}", noPromise, allClassifiers))
+	s := parse(f, fmt.Sprintf(diagnosed, "{side: records, family: identity, labels: plain}", noPromise, "{kind: voted-perceptron, epochs: 1, folds: 3}, {kind: svm, folds: 2}, {kind: ridge-classification}"))
 	result, _, err := analysis.Run(f.Context(), ship(f, s, 5, diagnoses(rand.New(rand.NewPCG(3, 5)), mostlyMixed(1))).options)
 	if err != nil {
 		f.Fatal(err)

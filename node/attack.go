@@ -122,9 +122,12 @@ func (r *home) attack(ctx context.Context) (Attacked, error) {
 	}
 	out := Attacked{
 		Study: r.study.ID.String(), Name: r.study.Name, Dataset: src.data.Name, Records: exact.records, Sample: len(drawn.records),
-		Promise: src.plans[0].Noise.Guarantee().Statement(r.study.Privacy.Unit), Sketches: []AttackedSketch{},
+		Promise: src.plans[0].Statement(), Sketches: []AttackedSketch{},
 	}
 	for i, plan := range src.plans {
+		if exact.sketches[i].Sketch, _, err = plan.Unpack(exact.sketches[i].Sketch); err != nil {
+			return Attacked{}, fmt.Errorf("sketch %d: %w", i+1, err)
+		}
 		seen := seen{plan: plan, root: root, sample: drawn, picks: src.picks[i], exact: exact.sketches[i], ids: exact.ids, random: random, records: exact.records}
 		one, err := seen.attack(ctx, i)
 		if err != nil {

@@ -62,7 +62,12 @@ func (r *home) source() (*source, error) {
 
 // schema is what the study wants of the party's file.
 func (r *home) schema(party int, site config.StudySite, data config.Dataset, limit int64) (dataset.Schema, error) {
-	own := r.study.OwnColumns(party)
+	own, travels := r.study.OwnColumns(party), map[int]bool{}
+	for i := range r.study.Sketches {
+		if c, ok := r.study.LabelOf(party, i); ok {
+			travels[c] = true
+		}
+	}
 	wanted := make([]string, len(own))
 	for i, c := range own {
 		wanted[i] = r.study.Columns[c].Name
@@ -83,12 +88,12 @@ func (r *home) schema(party int, site config.StudySite, data config.Dataset, lim
 	}
 	for i, c := range own {
 		column := r.study.Columns[c]
-		out.Fields = append(out.Fields, dataset.Field{Name: column.Name, Header: headers[i], Kind: column.Kind, Scale: column.Scale, Values: column.Values})
+		out.Fields = append(out.Fields, dataset.Field{Name: column.Name, Header: headers[i], Kind: column.Kind, Scale: column.Scale, Values: column.Values, Required: travels[c]})
 	}
 	return out, nil
 }
 
-// picks maps a sketch's value features to the entries of a row of the dataset,
+// picks maps what a sketch takes of a record to the entries of a row of the dataset,
 // which holds all own columns in order.
 func picks(s *study.Study, party int, plan release.Plan) []int {
 	at := map[study.Feature]int{}
@@ -101,9 +106,9 @@ func picks(s *study.Study, party int, plan release.Plan) []int {
 			at[study.Feature{Column: c, Value: v, Kind: study.OneHot}] = len(at)
 		}
 	}
-	out := make([]int, plan.Values)
-	for i := range out {
-		out[i] = at[plan.Features[i]]
+	var out []int
+	for _, f := range plan.Inputs() {
+		out = append(out, at[f])
 	}
 	return out
 }

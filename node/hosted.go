@@ -235,11 +235,19 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 		if err != nil {
 			return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
 		}
+		plan, err := release.For(h.study, index, i)
+		if err != nil {
+			return out, err
+		}
+		values, labels, err := plan.Unpack(decoded)
+		if err != nil {
+			return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
+		}
 		rows, err := release.DecodeRows(s, data)
 		if err != nil {
 			return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
 		}
-		out.Sketches, out.Rows = append(out.Sketches, decoded), append(out.Rows, rows)
+		out.Sketches, out.Labels, out.Rows = append(out.Sketches, values), append(out.Labels, labels), append(out.Rows, rows)
 		out.Bytes += s.Size()
 	}
 	return out, nil
@@ -271,7 +279,12 @@ func (h *hosted) compute(ctx context.Context, job session.Compute) (out finished
 type analysisError struct{ error }
 
 func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Computed, error) {
-	o := analysis.Options{Study: h.study, Attempt: job.Attempt, T2: job.T2, Complete: job.Complete}
+	o := analysis.Options{
+		Study: h.study, Attempt: job.Attempt, T2: job.T2, Complete: job.Complete,
+		Progress: func(index, done, total int) {
+			h.Logger.Debug("training", "study", h.study.ID.Short(), "analysis", index+1, "done", done, "of", total)
+		},
+	}
 	for _, header := range job.Releases {
 		c, err := h.contribution(header)
 		if err != nil {

@@ -47,6 +47,7 @@ type InspectedSketch struct {
 	Noise     string           `json:"noise"`    // in words
 	Variance  float64          `json:"variance"` // of one entry's noise, in squared units of entries; of one value's under randomised-response
 	Statement string           `json:"statement"`
+	Labels    string           `json:"labels,omitempty"`   // what travels in the last column, in words
 	Exposure  string           `json:"exposure,omitempty"` // what it gives away; mechanism none alone
 	Chunks    []InspectedChunk `json:"chunks"`
 	Clipped   *int64           `json:"clipped,omitempty"` // records cut to the clip; kept here alone, unit record only
@@ -157,7 +158,7 @@ func inspectSketch(files store.ReleaseDir, p release.Plan, h protocol.ReleasedSk
 	out := InspectedSketch{
 		Side: string(h.Side), Family: string(p.Spec().Family), K: p.Spec().K, S: p.Spec().S, Rows: h.Rows, Cols: h.Cols,
 		Width: h.Width, Bytes: h.Size(), Bits: int(p.Study.Bits), Scale: p.Spec().Scale(), Mechanism: string(g.Mechanism()),
-		Noise: p.Noise.String(), Variance: p.Noise.Variance(), Statement: g.Statement(p.Study.Privacy.Unit),
+		Noise: p.Noise.String(), Variance: p.Noise.Variance(), Statement: p.Statement(), Labels: labelsText(p),
 	}
 	for _, c := range h.RowColumns {
 		out.Beside = append(out.Beside, c.Name)
@@ -196,7 +197,11 @@ func inspectSketch(files store.ReleaseDir, p release.Plan, h protocol.ReleasedSk
 		out.Intact = out.Intact && intact
 	}
 	if out.Intact {
-		out.Histogram, err = histogram(file, h)
+		values := h.Cols
+		if p.Labels != nil {
+			values-- // a label is no entry
+		}
+		out.Histogram, err = histogram(file, h, values)
 		return out, err
 	}
 	return out, nil
@@ -205,10 +210,11 @@ func inspectSketch(files store.ReleaseDir, p release.Plan, h protocol.ReleasedSk
 // bins is how many bars a histogram has.
 const bins = 12
 
-// histogram counts a sketch's entries in bins of equal width, in two passes.
-func histogram(file io.ReaderAt, h protocol.ReleasedSketch) ([]Bin, error) {
+// histogram counts a sketch's entries, of so many columns, in bins of equal width, in two
+// passes.
+func histogram(file io.ReaderAt, h protocol.ReleasedSketch, cols int64) ([]Bin, error) {
 	low, high := int64(math.MaxInt64), int64(math.MinInt64)
-	err := eachEntry(file, h, func(v int64) { low, high = min(low, v), max(high, v) })
+	err := eachEntry(file, h, cols, func(v int64) { low, high = min(low, v), max(high, v) })
 	if err != nil {
 		return nil, err
 	}
@@ -219,11 +225,11 @@ func histogram(file io.ReaderAt, h protocol.ReleasedSketch) ([]Bin, error) {
 		out[i].High = out[i].Low + int64(step-1)
 	}
 	out[len(out)-1].High = high
-	return out, eachEntry(file, h, func(v int64) { out[uint64(v-low)/step].Count++ })
+	return out, eachEntry(file, h, cols, func(v int64) { out[uint64(v-low)/step].Count++ })
 }
 
-// eachEntry decodes a sketch's entries some rows at a time.
-func eachEntry(file io.ReaderAt, h protocol.ReleasedSketch, take func(int64)) error {
+// eachEntry decodes the entries of a sketch's first columns some rows at a time.
+func eachEntry(file io.ReaderAt, h protocol.ReleasedSketch, cols int64, take func(int64)) error {
 	row := h.Cols * int64(h.Width)
 	block := max(1, protocol.ChunkSize/row)
 	for first := int64(0); first < h.Rows; first += block {
@@ -236,8 +242,10 @@ func eachEntry(file io.ReaderAt, h protocol.ReleasedSketch, take func(int64)) er
 		if err != nil {
 			return err
 		}
-		for _, v := range s.Data {
-			take(v)
+		for i := range s.Rows {
+			for _, v := range s.Row(i)[:cols] {
+				take(v)
+			}
 		}
 	}
 	return nil

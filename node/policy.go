@@ -2,6 +2,7 @@ package node
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/config"
@@ -19,13 +20,19 @@ func (r *home) permitted(src *source, records int64, entries []ledger.Entry) err
 	return err
 }
 
-// acceptable holds the rule of package audit for releases without noise, which
-// only the steward's site file overrules.
+// acceptable holds the rule of package audit for releases without noise, and that labels
+// do not leave as they are, which only the steward's site file overrules.
 func (r *home) acceptable(src *source, records int64) error {
-	if r.study.Privacy.Mechanism != dp.None || src.site.AcceptReconstruction {
+	if src.site.AcceptReconstruction {
 		return nil
 	}
 	for _, plan := range src.plans {
+		if plan.Labels != nil && plan.Labels.Response.Zero() {
+			return &ReconstructionError{Study: r.study.ID, Reason: "every record's label leaves as it is", Exposure: fmt.Sprintf("the value of %q of each record, without its id", r.study.Columns[plan.Labels.Column].Name)}
+		}
+		if r.study.Privacy.Mechanism != dp.None {
+			continue
+		}
 		e, err := r.study.Reveals(plan.Party, plan.Index, int(records))
 		if err != nil {
 			return err
@@ -72,7 +79,7 @@ func (r *home) due(src *source, entries []ledger.Entry) (out []ledger.Entry) {
 		next := ledger.Entry{
 			Dataset: src.data.Name, Study: r.study.ID, Aggregator: r.study.Aggregator.ID, Sketch: i, Unit: r.study.Privacy.Unit,
 			Attributes: max(plan.Attributes(), 1), At: r.Now(),
-		}.Promised(plan.Noise.Guarantee())
+		}.Promised(plan.Guarantee())
 		if next.Unit == "" {
 			next.Unit = dp.Record // mechanism none has no unit of its own; it bounds neither
 		}

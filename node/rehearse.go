@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/ledger"
+	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/seed"
 )
 
@@ -49,8 +50,9 @@ type RehearsedSketch struct {
 	Noise      string  `json:"noise"`    // in words
 	Variance   float64 `json:"variance"` // of one entry's noise, or of one flipped bit's, in squared units of entries
 	Deviation  float64 `json:"deviation"`
-	Bits       bool    `json:"bits,omitempty"` // both are of bits, before they are projected
-	Statement  string  `json:"statement"`      // what the noise promises
+	Bits       bool    `json:"bits,omitempty"`   // both are of bits, before they are projected
+	Statement  string  `json:"statement"`        // what the noise promises
+	Labels     string  `json:"labels,omitempty"` // what travels beside the rows, in words
 }
 
 // RehearsedAccount is what the release would do to one of the dataset's accounts,
@@ -171,10 +173,18 @@ func (r *home) describe(src *source, e *exact, described []protocol.ReleasedSket
 		out.Sketches = append(out.Sketches, RehearsedSketch{
 			Side: string(d.Side), Projection: plan.Spec().String(), Rows: d.Rows, Cols: d.Cols, Width: d.Width, Bytes: d.Size(),
 			Clipped: e.sketches[i].Clipped, Noise: noise, Variance: variance,
-			Deviation: math.Sqrt(variance), Bits: !plan.Flips.Zero(), Statement: plan.Noise.Guarantee().Statement(r.study.Privacy.Unit),
+			Deviation: math.Sqrt(variance), Bits: !plan.Flips.Zero(), Statement: plan.Statement(), Labels: labelsText(plan),
 		})
 	}
 	return out
+}
+
+// labelsText says what is done to the labels beside a sketch's rows; "" without any.
+func labelsText(p release.Plan) string {
+	if p.Labels == nil {
+		return ""
+	}
+	return p.Labels.String()
 }
 
 // accounts adds the debits that the release still needs to the dataset's accounts.

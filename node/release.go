@@ -159,7 +159,7 @@ func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelea
 // noise draws the noise into the exact sketches, which no longer exist afterwards.
 func (r *home) noise(src *source, exact *exact) error {
 	for i, plan := range src.plans {
-		if err := plan.Noise.AddParallel(exact.sketches[i].Sketch.Data, r.Entropy, max(r.Workers, 1)); err != nil {
+		if err := plan.Draw(&exact.sketches[i].Sketch, r.Entropy, max(r.Workers, 1)); err != nil {
 			return fmt.Errorf("noising sketch %d: %w", i+1, err)
 		}
 	}

@@ -181,6 +181,46 @@ type calibrationCase struct {
 	Probability float64      `json:"probability,omitempty"`
 }
 
+// responseCase is the k-ary randomised response of labels.
+type responseCase struct {
+	Mechanism dp.Mechanism `json:"mechanism"`
+	Epsilon   float64      `json:"epsilon"`
+	Delta     float64      `json:"delta,omitempty"`
+	Share     float64      `json:"share"`
+	Classes   int          `json:"classes"`
+
+	Pure  float64 `json:"pure"`  // ε of the labels' part
+	Other int64   `json:"other"` // P: each other class has probability P/2^32
+}
+
+func responses() vectors {
+	return cases[responseCase]{
+		file:  "responses",
+		about: "Given: a promise, the labels' share of it, and how many classes they have. To be found: the part as a pure ε (compare with a tolerance of 1e-8 under gaussian) and P.",
+		given: func(*testing.T) []responseCase {
+			return []responseCase{
+				{Mechanism: dp.Laplace, Epsilon: 1, Share: 1, Classes: 2},
+				{Mechanism: dp.Laplace, Epsilon: 8, Share: 0.5, Classes: 10},
+				{Mechanism: dp.Laplace, Epsilon: 100, Share: 1, Classes: 3},
+				{Mechanism: dp.RandomisedResponse, Epsilon: 2, Share: 1, Classes: 100},
+				{Mechanism: dp.Gaussian, Epsilon: 1, Delta: 1e-6, Share: 1, Classes: 2},
+				{Mechanism: dp.Gaussian, Epsilon: 8, Delta: 1e-6, Share: 0.25, Classes: 3},
+			}
+		},
+		fill: func(t *testing.T, c *responseCase) {
+			whole, err := dp.Promise(c.Mechanism, dp.Budget{Epsilon: dp.Epsilon(c.Epsilon), Delta: dp.Delta(c.Delta)})
+			must(t, err)
+			part, err := whole.Share(c.Share)
+			must(t, err)
+			pure, err := part.PureEquivalent()
+			must(t, err)
+			response, err := dp.RandomiseClasses(part, c.Classes)
+			must(t, err)
+			c.Pure, c.Other = float64(pure), int64(response.Other()*(1<<32))
+		},
+	}
+}
+
 func calibrations() vectors {
 	return cases[calibrationCase]{
 		file:  "calibrations",

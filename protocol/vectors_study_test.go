@@ -26,7 +26,7 @@ func studies() vectors {
 		file:  "studies",
 		about: "Given: a study file of protocol/study/testdata. To be found: its id and meaning, and the pairs whose labelled hash the meaning is. What must be refused is in protocol/study/testdata/refusals.txt.",
 		given: func(*testing.T) []studyCase {
-			return []studyCase{{File: "registry.yaml"}, {File: "hospitals.yaml"}, {File: "laboratories.yaml"}, {File: "survey.yaml"}, {File: "patients.yaml"}}
+			return []studyCase{{File: "registry.yaml"}, {File: "hospitals.yaml"}, {File: "laboratories.yaml"}, {File: "survey.yaml"}, {File: "patients.yaml"}, {File: "clinics.yaml"}}
 		},
 		fill: func(t *testing.T, c *studyCase) {
 			source, err := os.ReadFile("study/testdata/" + c.File)
@@ -133,6 +133,12 @@ func meaningOf(s *study.Study) *meaning {
 		case study.KMeansOptions:
 			m.whole("analysis.clusters", o.Clusters)
 			m.whole("analysis.restarts", o.Restarts)
+		case study.ClassifierOptions:
+			m.whole("analysis.folds", o.Folds)
+			m.whole("analysis.epochs", o.Epochs)
+			m.real("analysis.cost", o.Cost)
+			m.put("analysis.loss", string(o.Loss))
+			m.real("analysis.penalty", o.Penalty)
 		default:
 			panic(fmt.Sprintf("no encoding of %T here", o))
 		}
@@ -169,4 +175,8 @@ func (m *meaning) sketch(sk study.Sketch) {
 	m.real("sketch.helpers.ones", sk.Helpers.Ones)
 	m.put("sketch.helpers.squares", fmt.Sprint(sk.Helpers.Squares))
 	m.real("sketch.clip", sk.Clip)
+	if sk.Labels != "" {
+		m.put("sketch.labels", string(sk.Labels))
+		m.real("sketch.label_share", sk.LabelShare)
+	}
 }

@@ -31,24 +31,35 @@ type audited struct {
 }
 
 type auditedSketch struct {
-	Party     string    `json:"party"`
-	Sketch    int       `json:"sketch"` // from 1
-	Side      string    `json:"side"`
-	Mechanism string    `json:"mechanism"`
-	Unit      string    `json:"unit"`
-	Claimed   float64   `json:"claimed_epsilon"`
-	Delta     float64   `json:"delta"`
-	Found     float64   `json:"found_epsilon"` // the true one is at least this
-	Reach     float64   `json:"reach_epsilon"` // the most that so many trials could have found
-	Drawn     float64   `json:"drawn_epsilon,omitempty"`
-	Trials    int       `json:"trials"`
-	Declared  *[2]int64 `json:"declared_l1_l2squared,omitempty"`
-	Realised  *[2]int64 `json:"realised_l1_l2squared,omitempty"`
-	Statement string    `json:"statement"`
-	OneRun    oneRun    `json:"one_run"`
-	Noise     *spread   `json:"noise,omitempty"`
-	Remarks   []string  `json:"remarks"`
-	Passed    bool      `json:"passed"`
+	Party     string         `json:"party"`
+	Sketch    int            `json:"sketch"` // from 1
+	Side      string         `json:"side"`
+	Mechanism string         `json:"mechanism"`
+	Unit      string         `json:"unit"`
+	Claimed   float64        `json:"claimed_epsilon"`
+	Delta     float64        `json:"delta"`
+	Found     float64        `json:"found_epsilon"` // the true one is at least this
+	Reach     float64        `json:"reach_epsilon"` // the most that so many trials could have found
+	Drawn     float64        `json:"drawn_epsilon,omitempty"`
+	Trials    int            `json:"trials"`
+	Declared  *[2]int64      `json:"declared_l1_l2squared,omitempty"`
+	Realised  *[2]int64      `json:"realised_l1_l2squared,omitempty"`
+	Statement string         `json:"statement"`
+	OneRun    oneRun         `json:"one_run"`
+	Noise     *spread        `json:"noise,omitempty"`
+	Labels    *auditedLabels `json:"labels,omitempty"`
+	Remarks   []string       `json:"remarks"`
+	Passed    bool           `json:"passed"`
+}
+
+// auditedLabels are the randomised labels of a sketch.
+type auditedLabels struct {
+	Claimed float64 `json:"claimed_epsilon"`
+	Found   float64 `json:"found_epsilon"`
+	Reach   float64 `json:"reach_epsilon"`
+	Drawn   float64 `json:"drawn_epsilon"`
+	Trials  int     `json:"trials"`
+	Passed  bool    `json:"passed"`
 }
 
 // oneRun is what one release gives away of canaries that were put in by fair coins.
@@ -130,7 +141,10 @@ func auditSketch(ctx context.Context, s *study.Study, party, index, trials int) 
 		Party: s.Parties[party].Name, Sketch: index + 1, Side: string(plan.Sketch().Side),
 		Mechanism: string(claim.Mechanism()), Unit: string(s.Privacy.Unit),
 		Claimed: float64(f.Claimed), Delta: float64(f.Delta), Found: float64(f.Found), Reach: float64(f.Reach), Drawn: float64(a.Drawn),
-		Trials: f.Trials, Statement: claim.Statement(s.Privacy.Unit), Remarks: append([]string{}, a.Remarks...), Passed: a.Passed(),
+		Trials: f.Trials, Statement: plan.Statement(), Remarks: append([]string{}, a.Remarks...), Passed: a.Passed(),
+	}
+	if l := a.Labels; l != nil {
+		out.Labels = &auditedLabels{float64(l.Finding.Claimed), float64(l.Finding.Found), float64(l.Finding.Reach), float64(l.Drawn), l.Finding.Trials, l.Passed()}
 	}
 	out.OneRun = oneRun{a.OneRun.Canaries, a.OneRun.Made, a.OneRun.Right, float64(a.OneRun.Found), audit.OneRunDoubt}
 	if a.Spread != nil {
@@ -154,6 +168,10 @@ func (a audited) write(w io.Writer) {
 	for _, s := range a.Sketches {
 		t.Add(s.Party, fmt.Sprint(s.Sketch), s.Mechanism, console.Brief(s.Claimed), console.Brief(s.Delta),
 			"≥ "+console.Brief(s.Found), console.Brief(s.Reach), fmt.Sprint(s.Trials), word(s.Passed))
+		if l := s.Labels; l != nil {
+			t.Add(s.Party, fmt.Sprint(s.Sketch), "its labels", console.Brief(l.Claimed), "0",
+				"≥ "+console.Brief(l.Found), console.Brief(l.Reach), fmt.Sprint(l.Trials), word(l.Passed))
+		}
 	}
 	t.Write(w)
 	console.Paragraph(w, "  ", fmt.Sprintf("Found is what can be told apart for certain, but for a probability of %.0e, when releases of the worst neighbouring data are made here as they would be shipped. At most is what so many trials could find: a claim above it cannot fail.", a.Doubt))

@@ -103,6 +103,9 @@ func order(r node.Inspection) string {
 // values says whether single values are in the release, which noise decides.
 func values(r node.Inspection) string {
 	for _, s := range r.Sketches {
+		if s.Labels != "" && !strings.Contains(s.Labels, "randomised") {
+			return "EVERY RECORD'S LABEL is in it as it is: see above."
+		}
 		switch s.Mechanism {
 		case string(dp.None):
 			return "WITHOUT NOISE, values may be read from it: see above."
@@ -121,6 +124,9 @@ func writeSketch(w io.Writer, i int, s node.InspectedSketch, records int64) {
 	console.Paragraph(w, "", fmt.Sprintf("Sketch %d: %s side, %s, %s: %d × %d entries of %d bytes, %d bytes; values of %d bits, scale %s.",
 		i+1, s.Side, s.Family, shape, s.Rows, s.Cols, s.Width, s.Bytes, s.Bits, console.Brief(s.Scale)))
 	console.Paragraph(w, "  ", fmt.Sprintf("Mechanism %s: %s (variance %s).", s.Mechanism, s.Noise, console.Brief(s.Variance)))
+	if s.Labels != "" {
+		console.Paragraph(w, "  ", "Last column: "+s.Labels+".")
+	}
 	console.Paragraph(w, "  ", s.Statement)
 	if len(s.Beside) > 0 {
 		console.Paragraph(w, "  ", "After the entries, for each row: "+strings.Join(s.Beside, ", ")+".")

@@ -91,7 +91,7 @@ func spend(g *console.Globals, s *study.Study, party int) ([]spending, string, e
 			return nil, "", err
 		}
 		next := ledger.Entry{Dataset: entry.Dataset, Study: s.ID, Sketch: i, Unit: s.Privacy.Unit, Attributes: max(p.Attributes(), 1)}
-		after = append(after, next.Promised(p.Noise.Guarantee()))
+		after = append(after, next.Promised(p.Guarantee()))
 	}
 	caps := site.Datasets[entry.Dataset].Caps
 	return []spending{

@@ -57,6 +57,9 @@ func writeRehearsal(w io.Writer, r node.Rehearsal) {
 			where = "bit"
 		}
 		console.Paragraph(w, "  ", fmt.Sprintf("%s: a standard deviation of %s units in each %s.", capital(s.Noise), console.Brief(s.Deviation), where))
+		if s.Labels != "" {
+			console.Paragraph(w, "  ", "Last column: "+s.Labels+".")
+		}
 		console.Paragraph(w, "  ", s.Statement)
 	}
 	fmt.Fprintln(w)

@@ -10,7 +10,7 @@ import (
 
 type resultCommand struct {
 	Study  string `arg:"" help:"The beginning of the study's id."`
-	Output string `placeholder:"DIR" help:"Write result.json there and, where records were clustered, labels.csv with this party's own ids. The labels never leave."`
+	Output string `placeholder:"DIR" help:"Write result.json there and, where records were clustered or classified, labels.csv with this party's own ids. The labels never leave."`
 }
 
 // Run prints the stored result or writes it to files.

@@ -43,6 +43,22 @@
 // by more than (1-p)/p ≤ e^ε; the sketch is a function of what came out. The flip is exact:
 // f random bits are below P.
 //
+// # A class beside a noised vector
+//
+// One of K classes may be randomised by itself (Classes) and released beside a noised vector
+// of other values of the same record. Given the record both are drawn independently, so the
+// probability of a pair is a product, of which each factor depends on its own values alone.
+//
+// Where one value changes, one of the factors stays as it is and cancels: the pair keeps the
+// guarantee of the part that changed. Under unit attribute each part may therefore have the
+// whole guarantee. Where all of a record changes both factors do, and the guarantees
+// compose: ε adds up for pure ones, μ² for Gaussian ones, to which the class belongs by
+// Guarantee.PureEquivalent. This holds for any change of the class, so that it is no matter
+// which class a record of zeros is given. Putting records in random order afterwards is
+// post-processing.
+//
+// A class that is released as it is has no ε, and no part of it has one under unit record.
+//
 // # Gaussian: why the analytic calibration holds for integers
 //
 // Balle and Wang 2018 (theorem 8) give the least σ for which y + N(0, σ²)ᵐ, y real

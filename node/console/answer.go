@@ -87,6 +87,10 @@ func writeAnalysis(w io.Writer, a analysis.Analysis) {
 		writeClusters(w, *a.KMeans)
 		return
 	}
+	if a.Classifier != nil {
+		writeClassifier(w, *a.Classifier)
+		return
+	}
 	writePairs(w, a, a.Pairs)
 	if len(a.Shifts) > 0 {
 		Paragraph(w, "", "Squared distances between the mean records of two parties:")

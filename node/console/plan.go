@@ -155,6 +155,9 @@ func writePlannedSketch(w io.Writer, i int, s plan.Sketch) {
 		text += fmt.Sprintf(" About %.2g %% of the records are clipped.", 100*s.Clipped)
 	}
 	Paragraph(w, "  ", text)
+	if s.Labels != "" {
+		Paragraph(w, "  ", "The last column holds "+s.Labels+".")
+	}
 	if e := s.Exposure; e != nil {
 		Paragraph(w, "  ", "WITHOUT NOISE it gives away: "+e.Text+".")
 		Paragraph(w, "  ", fmt.Sprintf("Released values per value held: %.3g; R² of the best linear guess: %.3g; alone in their coordinate: %.2g %%.", e.Share, e.RSquared, 100*e.Alone))

@@ -111,8 +111,11 @@ func (b *block) endID(at position) {
 
 // addMissing appends what stands for an absent value of the i-th field.
 func (b *block) addMissing(i int) *problem {
-	if b.plan.schema.Missing == study.MissingRefuse {
+	switch {
+	case b.plan.schema.Missing == study.MissingRefuse:
 		return notPresent
+	case b.plan.schema.Missing == study.MissingCentre && b.plan.columns[i].field.Required:
+		return noLabel
 	}
 	b.fields[i].Missing++
 	b.complete = false

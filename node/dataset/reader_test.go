@@ -168,6 +168,25 @@ func TestMissingSkip(t *testing.T) {
 	}
 }
 
+// TestRequiredStaysAbsent: nothing stands for an absent value that is required, whatever
+// stands for others; a record without it may still be left out.
+func TestRequiredStaysAbsent(t *testing.T) {
+	schema := clinic(t)
+	last := len(schema.Fields) - 1
+	schema.Fields[last].Required = true
+	text := clinicHeader + "1,,,170,1,a\n2,,1,170,1,\n3,,1,170,1,a\n"
+	for missing, refused := range map[study.Missing]bool{study.MissingRefuse: true, study.MissingCentre: true, study.MissingSkip: false} {
+		schema.Missing = missing
+		_, _, err := readAll(write(t, text), schema, Options{})
+		if (err != nil) != refused {
+			t.Errorf("%s: %v", missing, err)
+		}
+		if missing == study.MissingCentre && (err == nil || !strings.Contains(err.Error(), ":3: ") || !strings.Contains(err.Error(), "labels travel")) {
+			t.Errorf("the error is %v", err)
+		}
+	}
+}
+
 func TestSeveralIDColumns(t *testing.T) {
 	schema := Schema{ID: []string{"site", "number"}, Normalize: []study.Normalization{study.NormalizeDigits}, Bits: testBits, MaxRecords: 10}
 	got, _, err := readAll(write(t, "number,site\n1-2,S12\n2,112\n22,1\n"), schema, Options{})

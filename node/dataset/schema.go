@@ -47,6 +47,8 @@ type Field struct {
 	// Scale maps values to integers; bounds 0 and 1 for binary columns. Required
 	// for numeric and binary columns, not used for categorical ones.
 	Scale fixedpoint.Scale
+	// Required makes an absent value an error where study.MissingCentre would stand for it.
+	Required bool
 	// Values lists a categorical column's values in the order of its entries.
 	// Required for categorical columns.
 	Values []string

@@ -130,7 +130,7 @@ func (t *typedRows) parseColumns(b *block) bool {
 	ids, width := len(t.plan.schema.ID), t.plan.width
 	fields := t.columns[ids:]
 	for i := range fields {
-		if fields[i].absent > 0 && t.plan.schema.Missing != study.MissingCentre {
+		if fields[i].absent > 0 && (t.plan.schema.Missing != study.MissingCentre || t.plan.columns[i].field.Required) {
 			return false
 		}
 	}

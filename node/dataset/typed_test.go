@@ -67,7 +67,7 @@ func TestParseColumnsIsParseRecords(t *testing.T) {
 			Missing: rapid.SampledFrom([]study.Missing{study.MissingRefuse, study.MissingCentre, study.MissingSkip}).Draw(rt, "missing"),
 			Fields: []Field{
 				{Name: "x", Kind: study.Numeric, Scale: bounds(t, 0, 10)},
-				{Name: "c", Kind: study.Categorical, Values: []string{"u", "v", "w"}},
+				{Name: "c", Kind: study.Categorical, Values: []string{"u", "v", "w"}, Required: rapid.Bool().Draw(rt, "required")},
 				{Name: "b", Kind: study.Binary, Scale: bounds(t, 0, 1)},
 				{Name: "y", Kind: study.Numeric, Scale: bounds(t, -1, 5)},
 			},

@@ -39,6 +39,7 @@ var (
 	notBinary  = &problem{"neither 0 nor 1", "a binary column holds 0 and 1; leave the field empty where a value is missing"}
 	notInList  = &problem{"not one of the column's values", "the study lists the values; leave the field empty where one is missing"}
 	notPresent = &problem{"value is missing", "the study says missing: refuse"}
+	noLabel    = &problem{"value is missing", "labels travel in this study, and nothing stands for an absent one: complete it, or leave the row out"}
 	noID       = &problem{"record id is empty", "every row needs an id that is not empty after normalisation"}
 )
 

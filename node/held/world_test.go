@@ -61,6 +61,14 @@ columns:
 sketches: [{side: records, family: identity}]
 privacy: {unit: attribute, mechanism: laplace, epsilon: 1}
 analyses: [{kind: k-means, clusters: 2}]`,
+	"labels, horizontal": `
+partition: horizontal
+columns:
+  - {name: x, kind: numeric, bounds: [0, 10]}
+  - {name: w, kind: categorical, values: [a, b, c], role: label}
+sketches: [{side: records, family: sparse, k: 4, clip: 0.9, labels: randomised}]
+privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
+analyses: [{kind: svm}]`,
 }
 
 // world is a party's data and what is held of them, beside a model of what should be.
@@ -142,6 +150,9 @@ func (w *world) records(n int) []record {
 		r := record{fmt.Sprintf("person-%d", w.next), fmt.Sprintf("%.2f", 14*w.rng.Float64()-2), []string{"a", "b", "c", ""}[w.rng.IntN(4)]}
 		if w.rng.IntN(9) == 0 {
 			r.x = ""
+		}
+		if r.w == "" && w.study.Sketches[0].Labels != study.LabelsNone {
+			r.w = "b" // nothing stands for a label that is missing
 		}
 		w.next++
 		out = append(out, r)

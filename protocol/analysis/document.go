@@ -56,6 +56,7 @@ type Sketch struct {
 	EpsilonPerParty  float64  `json:"epsilon_per_party"`  // of all of a party's sketches together
 	EpsilonPerPerson *float64 `json:"epsilon_per_person"` // of all releases about one person; null without a guarantee
 	Statement        string   `json:"statement"`
+	Labels           string   `json:"labels,omitempty"` // that travel with it: plain or randomised
 }
 
 // Analysis is one answered question.
@@ -76,7 +77,8 @@ type Analysis struct {
 	Joined     *Joined            `json:"joined,omitempty"` // records side of a vertical study
 
 	// One of these, where the kind has a section of its own.
-	KMeans *KMeans `json:"k_means,omitempty"`
+	KMeans     *KMeans     `json:"k_means,omitempty"`
+	Classifier *Classifier `json:"classifier,omitempty"`
 }
 
 // section is what a kind of analysis adds to a result. Each stands beside the code that
@@ -92,6 +94,9 @@ func (a Analysis) sections() (out []section) {
 	}
 	if a.KMeans != nil {
 		out = append(out, a.KMeans)
+	}
+	if a.Classifier != nil {
+		out = append(out, a.Classifier)
 	}
 	return out
 }

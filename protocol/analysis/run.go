@@ -22,6 +22,7 @@ type Contribution struct {
 	Bytes    int64
 	Sketches []sketch.Sketch
 	Rows     []release.Rows // by sketch: what the release says of rows; required where a sketch is joined
+	Labels   [][]int        // per sketch, the label of each row; nil where none travel
 }
 
 // Options of a run.
@@ -31,6 +32,8 @@ type Options struct {
 	T2            protocol.Digest // required
 	Complete      bool            // every member of the roster contributed
 	Contributions []Contribution  // required, at least one, in the order of the study's parties
+	// Progress is told how far the training of an analysis is, by its index. Default: nobody.
+	Progress func(analysis, done, total int)
 }
 
 // check refuses contributions that would be counted twice or under another name.
@@ -51,7 +54,20 @@ func (o Options) check() error {
 				return fmt.Errorf("sketch %d of party %q has not a pseudonym for each row", i, o.Study.Parties[c.Party].Name)
 			}
 		}
+		if err := o.checkLabels(c); err != nil {
+			return err
+		}
 		last = c.Party
+	}
+	return nil
+}
+
+// checkLabels refuses a contribution that lacks labels which the study has travel.
+func (o Options) checkLabels(c Contribution) error {
+	for i, sk := range c.Sketches {
+		if _, ok := o.Study.LabelOf(c.Party, i); ok && (len(c.Labels) != len(c.Sketches) || len(c.Labels[i]) != sk.Rows) {
+			return fmt.Errorf("party %q has no label for each row of sketch %d", o.Study.Parties[c.Party].Name, i+1)
+		}
 	}
 	return nil
 }
@@ -109,6 +125,8 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 		return r.kMeans(ctx, index, sk, a)
 	case study.GroupDistance:
 		return r.groupDistance(ctx, sk, a)
+	case study.Perceptron, study.VotedPerceptron, study.SVM, study.RidgeClassification:
+		return r.classify(ctx, index, sk, a)
 	}
 	c, err := r.columns(sk)
 	if err != nil {
@@ -180,24 +198,24 @@ func (r *run) describeSketch(index int) (Sketch, error) {
 	if err != nil {
 		return Sketch{}, err
 	}
-	g := plan.Noise.Guarantee()
+	part, err := s.Part(index)
+	if err != nil {
+		return Sketch{}, err
+	}
+	g := part.Stated()
 	d := Sketch{
 		Side: string(plan.Sketch().Side), Family: string(plan.Spec().Family), K: plan.Spec().K, S: plan.Spec().S, Bits: int(s.Bits),
 		Unit: string(s.Privacy.Unit), Mechanism: string(g.Mechanism()), Epsilon: float64(g.Epsilon()), Delta: float64(g.Delta()),
-		EpsilonPerParty: float64(s.Privacy.Epsilon), Statement: g.Statement(s.Privacy.Unit),
+		EpsilonPerParty: float64(s.Privacy.Epsilon), Statement: plan.Statement(), Labels: string(plan.Sketch().Labels),
 	}
 	if g.Mechanism() == dp.None {
 		return d, nil
 	}
-	whole, err := s.Privacy.Guarantee()
+	person, err := s.PerPerson()
 	if err != nil {
 		return Sketch{}, err
 	}
-	person, err := whole.PerPerson(s.Exposure())
-	if err != nil {
-		return Sketch{}, err
-	}
-	if e := float64(person.Epsilon(s.Privacy.Delta)); !math.IsInf(e, 0) {
+	if e := float64(person.Epsilon); !math.IsInf(e, 0) {
 		d.EpsilonPerPerson = &e
 	}
 	return d, nil

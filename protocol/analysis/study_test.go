@@ -100,7 +100,7 @@ func ship(t testing.TB, s *study.Study, n int, data files) shipped {
 				t.Fatal(err)
 			}
 			for row, id := range f.ids {
-				if err := builder.Add([][]byte{[]byte(id)}, encode(s, plan, f.values[row])[:plan.Values]); err != nil {
+				if err := builder.Add([][]byte{[]byte(id)}, encode(s, plan, f.values[row])[:len(plan.Inputs())]); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -108,7 +108,7 @@ func ship(t testing.TB, s *study.Study, n int, data files) shipped {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := plan.Noise.Add(exact.Sketch.Data, entropy); err != nil {
+			if err := plan.Draw(&exact.Sketch, entropy, 1); err != nil {
 				t.Fatal(err)
 			}
 			header, bytes, err := exact.Encode()
@@ -119,12 +119,16 @@ func ship(t testing.TB, s *study.Study, n int, data files) shipped {
 			if err != nil {
 				t.Fatal(err)
 			}
+			values, labels, err := plan.Unpack(decoded)
+			if err != nil {
+				t.Fatal(err)
+			}
 			c.Bytes += header.Size()
 			rows, err := release.DecodeRows(header, bytes)
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.Sketches, c.Rows = append(c.Sketches, decoded), append(c.Rows, rows)
+			c.Sketches, c.Labels, c.Rows = append(c.Sketches, values), append(c.Labels, labels), append(c.Rows, rows)
 			orders = append(orders, exact.Order)
 		}
 		out.options.Contributions = append(out.options.Contributions, c)

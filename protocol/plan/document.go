@@ -53,6 +53,7 @@ type Sketch struct {
 	RawBytes int64       `json:"raw_bytes"`          // the values that it is made of, as fixed-point integers
 	Clipped  float64     `json:"clipped"`            // share of the records that are clipped
 	Rounding Rounding    `json:"rounding"`           // of the fixed point
+	Labels   string      `json:"labels,omitempty"`   // what travels beside the rows, in words
 	Exposure *Exposure   `json:"exposure,omitempty"` // mechanism none: what the sketch gives away
 	Analyses []Analysis  `json:"analyses"`
 	OptimalK *float64    `json:"optimal_k,omitempty"` // records side, sparse and laplace: the k at which distances err least

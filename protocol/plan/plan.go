@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -64,6 +65,14 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 		if at, ok := s.SketchFor(a); !ok || at != c.index {
 			continue
 		}
+		answered, err := c.classifier(a)
+		if err != nil {
+			return Sketch{}, nil, fmt.Errorf("%s: %w", a.Kind, err)
+		}
+		if answered != nil {
+			out.Analyses = append(out.Analyses, *answered)
+			continue
+		}
 		if !c.known(a) {
 			out.Analyses = append(out.Analyses, Analysis{Kind: a.Kind, Estimator: a.Estimator(), Options: []Choice{}, Verdict: "not planned: this version has no forecast of it"})
 			continue
@@ -88,13 +97,16 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 
 // promise fills in what the sketch promises, or what it gives away.
 func (c *cell) promise(out *Sketch) error {
-	whole, err := c.Study.Privacy.Guarantee()
+	plan, err := release.For(c.Study, c.viewer(), c.index)
 	if err != nil {
 		return err
 	}
+	if plan.Labels != nil {
+		out.Labels = plan.Labels.String()
+	}
 	if c.Study.Privacy.Mechanism != dp.None {
-		g, err := whole.Share(c.sketch().Share)
-		out.Epsilon, out.Delta = g.Epsilon(), g.Delta()
+		part, err := c.Study.Part(c.index)
+		out.Epsilon, out.Delta = part.Stated().Epsilon(), part.Stated().Delta()
 		return err
 	}
 	e, err := c.Study.Reveals(c.viewer(), c.index, int(min(c.Options.records(c.viewer()), math.MaxInt32)))

@@ -28,6 +28,7 @@ type Audit struct {
 	Finding  audit.Finding
 	Spread   *audit.Spread // the noise as drawn; nil under randomised response
 	OneRun   OneRun
+	Labels   *LabelAudit // where randomised labels travel
 	Remarks  []string
 }
 
@@ -42,7 +43,7 @@ type OneRun struct {
 func (a Audit) Passed() bool {
 	covered := a.Declared == dp.Sensitivity{} || a.Realised.L1 <= a.Declared.L1 && a.Realised.L2Squared <= a.Declared.L2Squared
 	drawn := a.Spread == nil || a.Spread.Passed
-	return covered && drawn && a.Drawn <= a.Finding.Claimed && a.Finding.Passed
+	return covered && drawn && a.Drawn <= a.Finding.Claimed && a.Finding.Passed && a.Labels.Passed()
 }
 
 // Audit makes releases of neighbouring data sets that differ most, and judges the claim
@@ -67,6 +68,8 @@ func (p Plan) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 	if !p.Flips.Zero() {
 		out.Drawn = p.Flips.Epsilon()
 	}
+	whole := p
+	p = p.unlabelled()
 	if out.Realised, err = p.Realise(root, g); err != nil {
 		return Audit{}, err
 	}
@@ -90,6 +93,9 @@ func (p Plan) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 	}
 	if out.Finding, err = audit.Judge(claim, trials); err != nil {
 		return Audit{}, fmt.Errorf("auditing sketch %d: %w", p.Index+1, err)
+	}
+	if out.Labels, err = whole.auditLabels(ctx, root, o.Trials, o.Entropy); err != nil {
+		return Audit{}, fmt.Errorf("auditing the labels of sketch %d: %w", p.Index+1, err)
 	}
 	return out, nil
 }

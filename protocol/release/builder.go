@@ -27,6 +27,8 @@ type Builder struct {
 	places  []int         // joined sketches: which of these each value is
 	centres []int64       // joined sketches: what is taken off each value
 	placed  []int64       // scratch: a batch of values at their places
+	bare    []int64       // scratch: a batch without the entries of labels
+	classes []int64       // of the records so far, where labels travel
 	squares bool
 	ones    int64 // entry of the helper column, 0 without one
 }
@@ -103,12 +105,26 @@ func fix(spec projection.Spec, root Keys, labels [][]byte) (*projection.Fixed, e
 }
 
 // Add takes a batch of m records: their normalised ids, and their encoded values,
-// m × Plan.Values row-major, in the order of Plan.Features. It adds all or, with an
-// error, none.
+// m × Plan.Inputs row-major. It adds all or, with an error, none.
 func (b *Builder) Add(ids [][]byte, values []int64) error {
-	if len(values) != len(ids)*b.plan.Values {
-		return fmt.Errorf("batch of %d records has %d values, want %d each", len(ids), len(values), b.plan.Values)
+	if want := b.plan.Values + b.plan.Labels.entries(); len(values) != len(ids)*want {
+		return fmt.Errorf("batch of %d records has %d values, want %d each", len(ids), len(values), want)
 	}
+	if b.plan.Labels != nil {
+		before := len(b.classes)
+		bare, err := b.takeLabels(len(ids), values)
+		if err == nil {
+			err = b.addValues(ids, bare)
+		}
+		if err != nil {
+			b.classes = b.classes[:before]
+		}
+		return err
+	}
+	return b.addValues(ids, values)
+}
+
+func (b *Builder) addValues(ids [][]byte, values []int64) error {
 	if !b.plan.Flips.Zero() {
 		return b.addRandomised(ids, values)
 	}
@@ -151,10 +167,10 @@ func (b *Builder) addRecords(ids [][]byte, values []int64) error {
 // Exact is a sketch before noise. It must not leave the party: under randomised response
 // it carries all the noise that there will be, and is still not stored.
 type Exact struct {
-	Sketch  sketch.Sketch
-	Order   []int // records side: release row i is the record added as number Order[i]
-	Rows    Rows  // what a release says of its rows beside their entries, in their order
-	Clipped int64 // records whose contribution was clipped; shown to the party, never sent
+	Sketch  sketch.Sketch // with a last column of labels, not randomised yet, where labels travel
+	Order   []int         // records side: release row i is the record added as number Order[i]
+	Rows    Rows          // what a release says of its rows beside their entries, in their order
+	Clipped int64         // records whose contribution was clipped; shown to the party, never sent
 }
 
 // Clipped returns how many records' contributions were clipped so far.
@@ -166,11 +182,15 @@ func (b *Builder) Exact() Exact {
 	if b.columns != nil {
 		return Exact{Sketch: b.columns.Sketch(), Clipped: b.clipped}
 	}
-	out := Exact{Sketch: b.records.Sketch(), Clipped: b.clipped}
+	e := Exact{Sketch: b.records.Sketch(), Clipped: b.clipped}
 	if b.names != nil {
-		out.Rows.Pseudonyms, b.names.pseudonyms = b.names.pseudonyms, nil
+		e.Rows.Pseudonyms, b.names.pseudonyms = b.names.pseudonyms, nil
 	}
-	return out
+	if b.plan.Labels != nil {
+		widen(&e.Sketch, b.classes)
+		b.classes = nil
+	}
+	return e
 }
 
 // Finish ends the sketch. On the records side the rows are put in an order in which a

@@ -16,9 +16,9 @@ import (
 // contribution of zeros: on the columns side no record at all.
 type pair struct{ without, with []int64 }
 
-// bare is the plan without randomised response, whose exact sketches can be compared.
+// bare is the plan without randomised response and labels, whose exact sketches can be compared.
 func (p Plan) bare() Plan {
-	p.Flips = dp.Flips{}
+	p.Flips, p.Labels = dp.Flips{}, nil
 	return p
 }
 

@@ -24,6 +24,9 @@ type Plan struct {
 	Sensitivity dp.Sensitivity // zero where no noise is added: mechanisms none and randomised-response
 	Noise       dp.Noise       // added to every entry after projection
 	Flips       dp.Flips       // of every bit before projection; zero but for randomised-response
+	Labels      *Labels        // what travels beside the rows; nil: nothing
+
+	whole dp.Guarantee // of the sketch and its labels
 }
 
 // For plans a party's part in the study's sketch of that index.
@@ -39,13 +42,15 @@ func For(s *study.Study, party, index int) (Plan, error) {
 	if s.Privacy.Mechanism != dp.None && s.Privacy.Unit == dp.Record {
 		p.Clip = clip(s, sk)
 	}
-	whole, err := s.Privacy.Guarantee()
+	part, err := s.Part(index)
 	if err != nil {
 		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
 	}
-	guarantee, err := whole.Share(sk.Share)
-	if err != nil {
+	if p.Labels, err = labelsOf(s, party, index); err != nil {
 		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
+	}
+	if p.whole = part.Whole; p.Labels == nil {
+		p.whole = part.Values // another party has the labels
 	}
 	if p.Flips, err = s.Flips(index); err != nil {
 		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
@@ -53,7 +58,7 @@ func For(s *study.Study, party, index int) (Plan, error) {
 	if p.Sensitivity, err = p.sensitivity(); err != nil {
 		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
 	}
-	if p.Noise, err = dp.Calibrate(guarantee, p.Sensitivity); err != nil {
+	if p.Noise, err = dp.Calibrate(part.Values, p.Sensitivity); err != nil {
 		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
 	}
 	return p, nil
@@ -88,12 +93,17 @@ func (p Plan) ones() int64 {
 // rounding, in encoded units.
 func (p Plan) OnesWeight() float64 { return float64(p.ones()) / float64(p.span()) }
 
-// Shape returns rows and columns of the released sketch of so many records.
+// Shape returns rows and columns of the released sketch of so many records, the column of
+// labels included.
 func (p Plan) Shape(records int64) (rows, cols int64) {
 	if p.Sketch().Side == sketch.Columns {
 		return int64(p.Spec().K), int64(len(p.Features))
 	}
-	return records, int64(p.cols())
+	cols = int64(p.cols())
+	if p.Labels != nil {
+		cols++
+	}
+	return records, cols
 }
 
 // clip is the integer l2 bound: on the columns side of a record's derived vector
@@ -182,6 +192,12 @@ func (p Plan) changes(c int) [][]int64 {
 	return [][]int64{{longest}, {one + one/2, one - fixedpoint.Square(-one/2, bits)}}
 }
 
-// Attributes counts the columns of this sketch: how many values of one record
+// Attributes counts the columns of this sketch, with the label that travels: how many values of one record
 // an attribute-level guarantee counts separately.
-func (p Plan) Attributes() int { return len(p.attributes()) }
+func (p Plan) Attributes() int {
+	n := len(p.attributes())
+	if p.Labels != nil {
+		n++
+	}
+	return n
+}

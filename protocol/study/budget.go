@@ -49,24 +49,24 @@ func (s *Study) Exposure() dp.Exposure {
 }
 
 // PerPerson returns what all releases of the study say about one person together (see
-// Exposure), at the study's δ. Its ε is infinite where mechanism none promises nothing.
+// Exposure), at the study's δ. Its ε is infinite where mechanism none promises nothing, and where labels travel as they are.
 func (s *Study) PerPerson() (dp.Budget, error) {
 	g, err := s.Privacy.Guarantee()
 	if err != nil {
 		return dp.Budget{}, err
 	}
-	if g.Mechanism() == dp.None {
-		return dp.Budget{Epsilon: g.Loss().Epsilon(0)}, nil
+	if g.Mechanism() == dp.None || s.plainLabels() {
+		return dp.Budget{Epsilon: dp.Loss{Unbounded: true}.Epsilon(0)}, nil
 	}
 	loss, err := g.PerPerson(s.Exposure())
 	return dp.Budget{Epsilon: loss.Epsilon(g.Delta()), Delta: g.Delta()}, err
 }
 
-// sketched counts the columns that at least one sketch contains.
+// sketched counts the columns that at least one sketch contains, or carries as labels.
 func (s *Study) sketched() int {
 	n := 0
 	for _, c := range s.Columns {
-		if s.inSketch(c) {
+		if s.inSketch(c) || c.Label && slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Labels != LabelsNone }) {
 			n++
 		}
 	}

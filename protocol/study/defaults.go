@@ -46,11 +46,15 @@ func (r *reader) complete(s *Study) {
 		if sk.Projection.Family == projection.Identity && !r.given(path+".k") && len(s.Parties) > 0 {
 			sk.Projection.K = len(s.AllFeatures(i))
 		}
-		total += sk.Share
+		if sk.Labels == LabelsRandomised && s.Privacy.Unit == dp.Record && !r.given(path+".label_share") {
+			sk.LabelShare = sk.Share
+		}
+		total += sk.Share + sk.LabelShare
 	}
 	largest := 0
 	for i := range s.Sketches {
 		s.Sketches[i].Share /= total
+		s.Sketches[i].LabelShare /= total
 		largest = max(largest, s.Sketches[i].Projection.K)
 	}
 	if s.Bits == 0 {

@@ -65,7 +65,7 @@ func (s *Study) explainColumns(p *page, party int) {
 	own := s.OwnColumns(party)
 	var rows []string
 	for _, i := range own[:min(len(own), maxListed)] {
-		rows = append(rows, describeColumn(s.Columns[i]))
+		rows = append(rows, s.describeColumn(s.Columns[i]))
 	}
 	if more := len(own) - len(rows); more > 0 {
 		rows = append(rows, fmt.Sprintf("and %d more, in the study file", more))
@@ -80,7 +80,7 @@ func (s *Study) explainColumns(p *page, party int) {
 		" Records are known by " + list(s.Records.ID) + "; two records with one id are an error.")
 }
 
-func describeColumn(c Column) string {
+func (s *Study) describeColumn(c Column) string {
 	out := quote(c.Name) + ": " + string(c.Kind)
 	switch c.Kind {
 	case Numeric:
@@ -88,7 +88,10 @@ func describeColumn(c Column) string {
 	case Categorical:
 		out += ", one of " + list(c.Values)
 	}
-	if c.Label {
+	switch travels := slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Labels != LabelsNone }); {
+	case c.Label && travels:
+		out += ", the label, beside the rows of records-side sketches and not mixed into them"
+	case c.Label:
 		out += ", the label, in no records-side sketch"
 	}
 	if c.Source != "" {
@@ -179,6 +182,9 @@ func (s *Study) describeSketch(i, party int) string {
 		if s.Merge(i) == Join {
 			out += "; and for each record a pseudonym of 16 bytes"
 		}
+	}
+	if labels := s.describeLabels(i); labels != "" {
+		out += "; " + labels
 	}
 	if sk.Clip > 0 {
 		out += fmt.Sprintf("; one record's part is cut to length %v, where a value at its bound has length 1", sk.Clip)

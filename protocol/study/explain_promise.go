@@ -45,6 +45,9 @@ func (s *Study) explainNone(p *page, party int) {
 			}
 		}
 	}
+	if s.plainLabels() {
+		rows = append(rows, "labels do not leave as they are, which here they do")
+	}
 	p.items(rows)
 	p.text("or your own site file says accept_reconstruction: true for this study. No one else can say it for you.")
 }
@@ -77,26 +80,47 @@ func (s *Study) leastRecords(party, index int) int {
 }
 
 func (s *Study) explainPromise(p *page, g dp.Guarantee) {
-	p.text(fmt.Sprintf("All that leaves one party together: %s", g.Statement(s.Privacy.Unit)))
-	if len(s.Sketches) > 1 {
-		var parts []string
-		for i, sk := range s.Sketches {
-			if part, err := g.Share(sk.Share); err == nil {
-				parts = append(parts, fmt.Sprintf("sketch %d has %s", i+1, part))
-			}
-		}
+	what := "All that leaves one party together"
+	if s.plainLabels() {
+		what += ", but for the labels"
+	}
+	p.text(fmt.Sprintf("%s: %s", what, g.Statement(s.Privacy.Unit)))
+	if parts := s.describeParts(); len(parts) > 1 {
 		p.text("Of this, " + strings.Join(parts, "; ") + ".")
+	}
+	if s.plainLabels() {
+		p.text("LABELS LEAVE AS THEY ARE, one for each record. Your program sends none unless your own site file says accept_reconstruction: true for this study, and your ledger records the release as unbounded, for good.")
 	}
 	if s.Privacy.Mechanism == dp.RandomisedResponse {
 		p.text("No noise is added to sums: " + s.describeFlips() + ", before anything is computed with it and once for each release.")
 	}
-	if person, err := s.PerPerson(); err == nil {
+	if person, err := s.PerPerson(); err == nil && !s.plainLabels() {
 		p.text(s.describePerson(s.Exposure(), person))
 	}
 	if s.Privacy.Unit == dp.Attribute {
 		p.text("Values are protected one by one. Not protected: which records a party holds, and whose record this is, to somebody who knows enough other values of it.")
 	}
 	p.text("This holds against everybody who takes part, together, with R known to them, and whatever is computed from the releases afterwards. Your ledger is debited before anything leaves.")
+}
+
+// describeParts says what each sketch takes of the promise, and its labels where they take
+// a part of their own.
+func (s *Study) describeParts() (parts []string) {
+	for i, sk := range s.Sketches {
+		part, err := s.Part(i)
+		if err != nil {
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("sketch %d has %s", i+1, part.Values))
+		if sk.LabelShare > 0 {
+			r, err := s.Response(i)
+			if err != nil {
+				continue
+			}
+			parts = append(parts, fmt.Sprintf("its labels have %s", dp.Budget{Epsilon: r.Epsilon()}))
+		}
+	}
+	return parts
 }
 
 // describeFlips says with which probability bits are flipped in each sketch.

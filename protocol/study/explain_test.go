@@ -15,6 +15,7 @@ func TestExplain(t *testing.T) {
 		{"hospitals", "Charité"},
 		{"survey", "Charité"},
 		{"patients", "cytology"},
+		{"clinics", "Charité"},
 	} {
 		s := parse(t, file(t, test.file))
 		party, ok := s.PartyByName(test.party)

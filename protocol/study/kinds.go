@@ -58,6 +58,7 @@ func kinds() []kind {
 	return []kind{
 		innerProduct, distance, cosine, covariance, correlation, intersection,
 		kMeans, groupDistance,
+		perceptron, votedPerceptron, svm, ridge,
 	}
 }
 
@@ -73,7 +74,7 @@ func kindOf(name AnalysisKind) (k kind, ok bool) {
 
 // analysisWords are the names of all kinds.
 func analysisWords() vocabulary {
-	v := vocabulary{what: "analysis", planned: []string{"regression", "pca", "neighbors", "outliers", "perceptron", "svm", "clustering"}}
+	v := vocabulary{what: "analysis", planned: []string{"regression", "pca", "neighbors", "outliers", "clustering"}}
 	for _, k := range kinds() {
 		v.has = append(v.has, string(k.name))
 	}
@@ -84,11 +85,12 @@ func analysisWords() vocabulary {
 type needs struct {
 	side          sketch.Side
 	ones, squares bool
+	labels        bool
 }
 
 // met reports whether a sketch has it.
 func (n needs) met(sk Sketch) bool {
-	return sk.Side == n.side && (sk.Helpers.Ones > 0 || !n.ones) && (sk.Helpers.Squares || !n.squares)
+	return sk.Side == n.side && (sk.Helpers.Ones > 0 || !n.ones) && (sk.Helpers.Squares || !n.squares) && (sk.Labels != LabelsNone || !n.labels)
 }
 
 // String says it in the words of the study file.
@@ -99,6 +101,9 @@ func (n needs) String() string {
 	}
 	if n.squares {
 		out += " and helpers.squares: true"
+	}
+	if n.labels {
+		out += " with labels: plain or labels: randomised"
 	}
 	return out
 }

@@ -128,6 +128,10 @@ func (e *encoder) sketch(sk Sketch) {
 	e.real("sketch.helpers.ones", sk.Helpers.Ones)
 	e.text("sketch.helpers.squares", strconv.FormatBool(sk.Helpers.Squares))
 	e.real("sketch.clip", sk.Clip)
+	if sk.Labels != LabelsNone || sk.LabelShare != 0 { // paths of their own: no other study's encoding has them
+		e.text("sketch.labels", string(sk.Labels))
+		e.real("sketch.label_share", sk.LabelShare)
+	}
 }
 
 func (e *encoder) analysis(a Analysis) {

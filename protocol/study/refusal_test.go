@@ -216,6 +216,25 @@ var refusals = []struct{ what, base, old, new string }{
 	{"bits flipped with probability 1/2", "survey", "bits: 12", "bits: 1"},
 	{"epsilon for none", "laboratories", "mechanism: none", "unit: record, mechanism: none, epsilon: 1"},
 
+	// Labels and classifiers.
+	{"labels on the columns side", "registry", "clip: 0.8", "clip: 0.8, labels: randomised"},
+	{"labels in other words", "hospitals", "k: 32", "k: 32, labels: raw"},
+	{"labels without a label", "clinics", ", role: label", ""},
+	{"labels of a numeric column", "clinics", "source: guideline 2024}\n  - {name: smoker, kind: binary}\n  - {name: ward, kind: categorical, values: [medicine, surgery, maternity], role: label}", "role: label}"},
+	{"plain labels under unit record", "clinics", "labels: randomised, label_share: 0.5", "labels: plain"},
+	{"randomised labels without noise", "hospitals", recordsLine + "\nprivacy: {unit: attribute, mechanism: laplace, epsilon: 8}", "  - {side: records, family: sparse, k: 2, labels: randomised}\nprivacy: {mechanism: none}"},
+	{"a share for labels under unit attribute", "hospitals", "k: 32", "k: 32, labels: randomised, label_share: 1"},
+	{"a share for plain labels", "hospitals", "k: 32", "k: 32, labels: plain, label_share: 1"},
+	{"a share for labels out of range", "clinics", "label_share: 0.5", "label_share: 0"},
+	{"a classifier without labels", "hospitals", "{kind: k-means, clusters: 2}", "{kind: svm}"},
+	{"one fold", "clinics", "folds: 5", "folds: 1"},
+	{"no epoch", "clinics", "folds: 5", "epochs: 0"},
+	{"no cost", "clinics", "cost: 0.5", "cost: 0"},
+	{"unknown loss", "clinics", "cost: 0.5", "loss: hinged"},
+	{"cost of a perceptron", "clinics", "folds: 5", "cost: 5"},
+	{"penalty out of range", "clinics", "ridge-classification, intervals: all", "ridge-classification, penalty: 1e9"},
+	{"epochs of ridge", "clinics", "ridge-classification, intervals: all", "ridge-classification, epochs: 3"},
+
 	// Sketches.
 	{"no sketch", "registry", "\n  - " + sketchLine, " []"},
 	{"k missing", "registry", "k: 1000, ", ""},

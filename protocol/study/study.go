@@ -116,7 +116,7 @@ type Column struct {
 	Source   string           // where bounds or centre and spread came from; free text, may be empty
 	Values   []string         // Categorical: the public value list
 	Owner    string           // vertical: the name of the party that holds it; horizontal: empty
-	Label    bool             // role: label, the column that classifiers predict; in no records-side sketch
+	Label    bool             // role: label, the column that classifiers predict; beside records-side sketches at most (Sketch.Labels)
 	Kurtosis float64          // fourth standardised moment assumed for sampling terms of intervals, at least 1; default 3
 }
 
@@ -124,9 +124,11 @@ type Column struct {
 type Sketch struct {
 	Side       sketch.Side
 	Projection projection.Spec // K is the number of features for family identity
-	Share      float64         // this sketch's share of the budget, normalised: shares add up to 1
+	Share      float64         // this sketch's share of the budget, normalised: shares add up to 1, with those of labels
 	Helpers    Helpers
 	Clip       float64 // l2 bound on a record's contribution, in units of 2^Bits; 0 unless Privacy.Unit is record
+	Labels     Labels  // what of each record's label travels beside its row; records side
+	LabelShare float64 // unit record: the randomised labels' share of the budget, beside Share; default: as much. Else 0
 }
 
 // Helpers are derived columns of a columns-side sketch.

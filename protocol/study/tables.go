@@ -139,19 +139,19 @@ func (o object) bits() fixedpoint.Bits {
 
 // share reads a sketch's part of the budget, of which only the ratio to the other
 // sketches' parts matters.
-func (o object) share() float64 {
+func (o object) share(key string) float64 {
 	const least, most = 1e-3, 1e3
 	before := o.r.failures
-	x := o.number("share")
+	x := o.number(key)
 	if o.r.failures == before && (x < least || x > most) {
-		o.fail("share", "%v is not between %v and %v", x, least, most).Hint = "shares are divided by their sum: 1 and 1 are two halves"
+		o.fail(key, "%v is not between %v and %v", x, least, most).Hint = "shares are divided by their sum: 1 and 1 are two halves"
 	}
 	return x
 }
 
 // sketch reads one entry of sketches.
 func (r *reader) sketch(it item) Sketch {
-	o := r.object(it.node, it.path, "side", "family", "k", "s", "share", "helpers", "clip", "matrix", "L", "q")
+	o := r.object(it.node, it.path, "side", "family", "k", "s", "share", "helpers", "clip", "labels", "label_share", "matrix", "L", "q")
 	o.require("side", "family")
 	sk := Sketch{
 		Side: choice(o, "side", sides, sketch.Side("")),
@@ -162,6 +162,8 @@ func (r *reader) sketch(it item) Sketch {
 		},
 		Share: 1,
 		Clip:  o.number("clip"),
+
+		Labels: choice(o, "labels", labelWords, LabelsNone),
 	}
 	choice(o, "matrix", matrices, "secret")
 	for _, key := range []string{"L", "q"} {
@@ -170,7 +172,10 @@ func (r *reader) sketch(it item) Sketch {
 		}
 	}
 	if o.has("share") {
-		sk.Share = o.share()
+		sk.Share = o.share("share")
+	}
+	if o.has("label_share") {
+		sk.LabelShare = o.share("label_share")
 	}
 	if o.has("helpers") {
 		h := r.object(o.values["helpers"], it.path+".helpers", "ones", "squares")

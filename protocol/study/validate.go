@@ -248,6 +248,7 @@ func (r *reader) validateSketch(s *Study, i int) {
 	}
 	r.validateHelpers(s, sk, path)
 	r.validateClip(s, sk, path)
+	r.validateLabels(s, i, path)
 	for party := range s.Parties {
 		switch n := len(s.Features(party, i)); {
 		case n == 0:

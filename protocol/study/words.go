@@ -20,6 +20,7 @@ var (
 	columnKinds  = vocabulary{what: "column kind", has: []string{"numeric", "binary", "categorical"}}
 	roles        = vocabulary{what: "role", has: []string{"feature", "label"}}
 	sides        = vocabulary{what: "side", has: []string{"columns", "records"}, planned: []string{"moments", "cells"}}
+	labelWords   = vocabulary{what: "way of labels", has: []string{"plain", "randomised"}}
 	families     = vocabulary{what: "family", has: familyNames()}
 	matrices     = vocabulary{what: "matrix", has: []string{"secret"}, planned: []string{"public"}}
 	units        = vocabulary{what: "unit", has: []string{"attribute", "record"}}

@@ -244,7 +244,15 @@ func stored(n *network.Node, s *study.Study) (c analysis.Contribution, t2 protoc
 		if err != nil {
 			return c, t2, nil, err
 		}
-		c.Sketches = append(c.Sketches, decoded)
+		plan, err := release.For(s, index, i)
+		if err != nil {
+			return c, t2, nil, err
+		}
+		values, labels, err := plan.Unpack(decoded)
+		if err != nil {
+			return c, t2, nil, err
+		}
+		c.Sketches, c.Labels = append(c.Sketches, values), append(c.Labels, labels)
 		c.Bytes += described.Size()
 	}
 	_, result, err = node.StoredResult(st, s.ID)

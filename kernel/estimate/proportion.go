@@ -1,0 +1,32 @@
+package estimate
+
+import "math"
+
+// Proportion estimates a probability from trials that succeeded independently of each other
+// with it, by the score interval of Wilson 1927. Its coverage is the level on average over
+// probabilities, and hardly below it for any (Brown, Cai and DasGupta 2001).
+func Proportion(successes, trials int, l Level) Estimate {
+	if why := l.refuse(); why != "" {
+		return undefined(why)
+	}
+	if trials < 1 {
+		return undefined("there are no records")
+	}
+	n, z := float64(trials), l.z()
+	p, z2 := float64(successes)/n, z*z
+	middle := (p + z2/(2*n)) / (1 + z2/n)
+	reach := z / (1 + z2/n) * math.Sqrt(float64(p*(1-p))/n+z2/(4*n*n))
+	return finish(p, middle-reach, middle+reach, 0, 1).deviating(p * (1 - p) / n)
+}
+
+// Affine is the estimate of factor·q + shift, where e is one of q, and factor above 0. Where
+// a probability was mixed with a known one, it unmixes it: the number is unbiased and may
+// be outside of 0 to 1, the interval is cut to that.
+func (e Estimate) Affine(factor, shift float64) Estimate {
+	if !e.Defined() {
+		return e
+	}
+	d := factor * e.Deviation
+	at := func(x float64) float64 { return float64(factor*x) + shift }
+	return finish(at(e.Interval.Estimate), at(e.Low), at(e.High), 0, 1).deviating(d * d)
+}

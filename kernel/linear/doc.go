@@ -1,0 +1,38 @@
+// Package linear trains classifiers whose boundaries are hyperplanes, and says how well
+// they classify records that they were not trained on.
+//
+// # Classifiers
+//
+// Perceptron is Rosenblatt's, or the voted one of Freund and Schapire 1999; SVM is the
+// support vector machine without a kernel, by the dual coordinate descent of Hsieh et al.
+// 2008; Ridge is least squares on targets -1 and 1. Each tells two classes apart. More of
+// them are told apart one against all others: the class with the highest score is predicted.
+//
+// # Labels that were randomised
+//
+// Labels may have gone through k-ary randomised response: each other class takes the place
+// of the true one with probability p (Randomised). Training on them as they are would aim
+// at the wrong thing, by a bias that more records do not take away.
+//
+// Ridge is linear in its targets, and gets unbiased ones: (1[ỹ=c]-p)/(1-Kp) for K classes has
+// mean 1[y=c]. So its normal equations are right in the mean, which is the method of
+// unbiased estimators of Natarajan et al. 2013 (section 3) for the squared loss.
+//
+// For the hinge that method gives a loss that is not convex. SVM and Perceptron take the
+// other one of the same paper (section 4): with labels of one class against all others
+// flipped at rates ρ₊ = (K-1)p and ρ₋ = p, the minimiser of a classification-calibrated loss with
+// weights 1-α for positives and α for negatives, α = (1-ρ₊+ρ₋)/2, is that of the true labels' 0-1
+// loss (theorems 9 and 11, over all measurable boundaries). For two classes the rates are
+// equal and so are the weights: nothing is to be corrected, and the labels' noise costs
+// records, not direction.
+//
+// # Accuracy
+//
+// CrossValidate predicts each record by a model that was trained without it. Where labels
+// are randomised, a prediction agrees with what came out with probability p if it is
+// wrong and 1-(K-1)p if it is right, so agreement is turned into accuracy by a linear map,
+// which is unbiased, and so is its interval. See Validation for what the interval covers.
+//
+// Computing is deterministic for a given source of randomness, but for the last bits of
+// floating point, which differ between machines.
+package linear

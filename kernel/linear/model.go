@@ -1,0 +1,106 @@
+package linear
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Plane is a hyperplane: a point x is on its positive side if Weights·x + Bias is above 0.
+type Plane struct {
+	Weights []float64 // d
+	Bias    float64
+}
+
+// At returns the signed distance of a point, in lengths of Weights.
+func (p Plane) At(x []float64) float64 { return dot(p.Weights, x) + p.Bias }
+
+// Scorer tells one class from the others: by one plane, or by planes that vote.
+type Scorer struct {
+	Planes []Plane
+	Votes  []int // of each plane; nil where there is one plane, whose value is the score
+	// Unfinished reports that training was cut off at its greatest number of passes, before
+	// the plane was within the tolerance of the best one.
+	Unfinished bool
+}
+
+// Score is above 0 where the class is predicted. Of planes that vote it is the balance of
+// the votes, from -1 to 1.
+func (s Scorer) Score(x []float64) float64 {
+	if s.Votes == nil {
+		return s.Planes[0].At(x)
+	}
+	var balance, all float64
+	for i, p := range s.Planes {
+		all += float64(s.Votes[i])
+		switch at := p.At(x); {
+		case at > 0:
+			balance += float64(s.Votes[i])
+		case at < 0:
+			balance -= float64(s.Votes[i])
+		}
+	}
+	return balance / all
+}
+
+// Model predicts classes.
+type Model struct {
+	Classes int
+	Scorers []Scorer // one a class; for two classes one alone, of the second against the first
+}
+
+// Predict returns the class of a point of dimension d: that of the highest score, the first
+// of several.
+func (m Model) Predict(x []float64) int {
+	if m.Classes == 2 {
+		if m.Scorers[0].Score(x) > 0 {
+			return 1
+		}
+		return 0
+	}
+	best, highest := 0, m.Scorers[0].Score(x)
+	for class := 1; class < len(m.Scorers); class++ {
+		if score := m.Scorers[class].Score(x); score > highest {
+			best, highest = class, score
+		}
+	}
+	return best
+}
+
+// Trainer is a way to tell two classes apart: Perceptron, SVM or Ridge.
+type Trainer interface {
+	check() error
+	train(ctx context.Context, tasks []task, done func()) ([]Scorer, error) // done after each
+}
+
+// Train makes a model of all the data. It is a DataError where there is nothing to learn
+// from.
+func Train(ctx context.Context, d Data, by Trainer) (Model, error) {
+	if err := errors.Join(d.check(), by.check()); err != nil {
+		return Model{}, fmt.Errorf("training a classifier: %w", err)
+	}
+	m, err := train(ctx, d, all(len(d.Labels)), by, func() {})
+	if err != nil {
+		return Model{}, fmt.Errorf("training a classifier: %w", err)
+	}
+	return m, nil
+}
+
+// train trains on some points, and calls done after each class.
+func train(ctx context.Context, d Data, rows []int, by Trainer, done func()) (Model, error) {
+	scorers, err := by.train(ctx, d.tasks(rows), done)
+	return Model{Classes: d.Classes, Scorers: scorers}, err
+}
+
+// each trains one task after the other.
+func each(ctx context.Context, tasks []task, done func(), train func(context.Context, task) (Scorer, error)) (out []Scorer, err error) {
+	for _, t := range tasks {
+		s, err := train(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+		done()
+	}
+	return out, nil
+}

@@ -1,0 +1,112 @@
+package linear
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// Perceptron corrects a plane by each point that is on its wrong side.
+//
+// The voted one (Freund and Schapire 1999, figure 1) keeps every plane that there was, with
+// one vote for each point that it got right before its first error, and lets them vote.
+// Where these become more than MostPlanes, of every two that follow each other the one with
+// more votes takes both's, so that memory is bounded; up to there it is exact.
+type Perceptron struct {
+	Epochs int        // passes over the points. Default 10
+	Voted  bool       // let all planes vote; else the last one decides
+	Rand   *rand.Rand // required: draws the order of the points in each pass
+}
+
+// MostPlanes is how many planes of a voted perceptron are kept, at most.
+const MostPlanes = 512
+
+func (p Perceptron) withDefaults() Perceptron {
+	if p.Epochs == 0 {
+		p.Epochs = 10
+	}
+	return p
+}
+
+func (p Perceptron) check() error {
+	switch {
+	case p.Epochs < 0:
+		return fmt.Errorf("perceptron: %d epochs", p.Epochs)
+	case p.Rand == nil:
+		return errors.New("perceptron: no source of randomness")
+	}
+	return nil
+}
+
+func (p Perceptron) train(ctx context.Context, tasks []task, done func()) ([]Scorer, error) {
+	return each(ctx, tasks, done, p.one)
+}
+
+// one passes over the points in a new order each time, until a pass has no error. The
+// bias is the weight of a coordinate that is 1 in every point.
+func (p Perceptron) one(ctx context.Context, t task) (Scorer, error) {
+	p = p.withDefaults()
+	_, d := t.Points.Dims()
+	now := Plane{Weights: make([]float64, d)}
+	var kept voters
+	votes, order := 0, all(len(t.rows))
+	for epoch := range p.Epochs {
+		if err := ctx.Err(); err != nil {
+			return Scorer{}, err
+		}
+		p.Rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		wrong := false
+		for _, i := range order {
+			x, y := t.point(i), t.sign(i)
+			if y*now.At(x) > 0 {
+				votes++
+				continue
+			}
+			if p.Voted && votes > 0 {
+				kept.add(now, votes)
+			}
+			wrong, votes = true, 1 // Freund and Schapire give a new plane its first vote at once
+			step := y * t.weight(y)
+			add(now.Weights, step, x)
+			now.Bias += step
+		}
+		if !wrong {
+			votes += (p.Epochs - 1 - epoch) * len(order) // nor will the passes left have one
+			break
+		}
+	}
+	if !p.Voted {
+		return Scorer{Planes: []Plane{now}}, nil
+	}
+	kept.add(now, votes)
+	return Scorer{Planes: kept.planes, Votes: kept.votes}, nil
+}
+
+// voters are planes in the order in which they came up.
+type voters struct {
+	planes []Plane
+	votes  []int
+}
+
+func (v *voters) add(p Plane, votes int) {
+	if len(v.planes) == MostPlanes {
+		v.halve()
+	}
+	v.planes = append(v.planes, Plane{slices.Clone(p.Weights), p.Bias})
+	v.votes = append(v.votes, votes)
+}
+
+// halve joins every two neighbours.
+func (v *voters) halve() {
+	half := len(v.planes) / 2
+	for i := range half {
+		a, b := 2*i, 2*i+1
+		if v.votes[b] > v.votes[a] {
+			v.planes[a] = v.planes[b]
+		}
+		v.planes[i], v.votes[i] = v.planes[a], v.votes[a]+v.votes[b]
+	}
+	v.planes, v.votes = slices.Delete(v.planes, half, len(v.planes)), v.votes[:half]
+}

@@ -1,0 +1,162 @@
+package linear
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Ridge minimises Σ(target - w·x - b)² + Penalty·|w|² over the points, with targets 1 for
+// the class and -1 for the others (unbiased ones where labels were randomised). The bias b
+// is not penalised.
+//
+// It is solved in closed form, by a Cholesky decomposition of the d × d normal equations of
+// centred points, or of the n × n ones of the dual where n < d.
+type Ridge struct {
+	Penalty float64 // default 1
+}
+
+// mostEquations bounds the matrix that is decomposed, to 512 MB.
+const mostEquations = 8192
+
+func (r Ridge) withDefaults() Ridge {
+	if r.Penalty == 0 {
+		r.Penalty = 1
+	}
+	return r
+}
+
+func (r Ridge) check() error {
+	if !(r.Penalty >= 0) || math.IsInf(r.Penalty, 0) {
+		return fmt.Errorf("ridge: penalty %g is not above 0", r.Penalty)
+	}
+	return nil
+}
+
+func (r Ridge) train(ctx context.Context, tasks []task, done func()) ([]Scorer, error) {
+	r = r.withDefaults()
+	n := len(tasks[0].rows)
+	_, d := tasks[0].Points.Dims()
+	if min(n, d) > mostEquations {
+		return nil, unfit("%d records of %d features are more than ridge takes: one of the two may be %d at most", n, d, mostEquations)
+	}
+	c := centre(tasks)
+	solve := r.primal
+	if n < d {
+		solve = r.dual
+	}
+	weights, err := solve(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var out []Scorer
+	for class := range tasks {
+		w := mat.Col(nil, class, weights)
+		out = append(out, Scorer{Planes: []Plane{{Weights: w, Bias: c.middle[class] - dot(w, c.mean)}}})
+		done()
+	}
+	return out, nil
+}
+
+// centred are the points and targets of tasks on the same rows, less their means.
+type centred struct {
+	tasks  []task
+	mean   []float64 // of the points
+	middle []float64 // of each task's targets
+}
+
+func centre(tasks []task) centred {
+	n := len(tasks[0].rows)
+	_, d := tasks[0].Points.Dims()
+	c := centred{tasks: tasks, mean: make([]float64, d), middle: make([]float64, len(tasks))}
+	for i := range n {
+		add(c.mean, 1/float64(n), tasks[0].point(i))
+		for class, t := range tasks {
+			c.middle[class] += t.target(i) / float64(n)
+		}
+	}
+	return c
+}
+
+// blockRows is how many centred points are multiplied at once.
+const blockRows = 256
+
+// blocks hands on the points, some rows at a time, with the targets, a column a task.
+func (c centred) blocks(ctx context.Context, take func(from int, x, y blas64.General)) error {
+	n, d, k := len(c.tasks[0].rows), len(c.mean), len(c.tasks)
+	points, targets := make([]float64, min(blockRows, n)*d), make([]float64, min(blockRows, n)*k)
+	for from := 0; from < n; from += blockRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rows := min(blockRows, n-from)
+		for i := range rows {
+			row := points[i*d : (i+1)*d]
+			copy(row, c.tasks[0].point(from+i))
+			add(row, -1, c.mean)
+			for class, t := range c.tasks {
+				targets[i*k+class] = t.target(from+i) - c.middle[class]
+			}
+		}
+		take(from, blas64.General{Rows: rows, Cols: d, Stride: d, Data: points[:rows*d]}, blas64.General{Rows: rows, Cols: k, Stride: k, Data: targets[:rows*k]})
+	}
+	return nil
+}
+
+// primal solves (X'X + λI)W = X'Y.
+func (r Ridge) primal(ctx context.Context, c centred) (*mat.Dense, error) {
+	d := len(c.mean)
+	normal, right := mat.NewSymDense(d, nil), mat.NewDense(d, len(c.tasks), nil)
+	err := c.blocks(ctx, func(_ int, x, y blas64.General) {
+		blas64.Syrk(blas.Trans, 1, x, 1, normal.RawSymmetric())
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, x, y, 1, right.RawMatrix())
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.decompose(normal, right)
+}
+
+// dual solves (XX' + λI)A = Y and returns X'A.
+func (r Ridge) dual(ctx context.Context, c centred) (*mat.Dense, error) {
+	n, d := len(c.tasks[0].rows), len(c.mean)
+	x, y := mat.NewDense(n, d, nil), mat.NewDense(n, len(c.tasks), nil)
+	err := c.blocks(ctx, func(from int, points, targets blas64.General) {
+		copy(x.RawMatrix().Data[from*d:], points.Data)
+		copy(y.RawMatrix().Data[from*len(c.tasks):], targets.Data)
+	})
+	if err != nil {
+		return nil, err
+	}
+	normal := mat.NewSymDense(n, nil)
+	blas64.Syrk(blas.NoTrans, 1, x.RawMatrix(), 0, normal.RawSymmetric())
+	a, err := r.decompose(normal, y)
+	if err != nil {
+		return nil, err
+	}
+	var w mat.Dense
+	w.Mul(x.T(), a)
+	return &w, nil
+}
+
+// decompose solves (m + λI)X = right.
+func (r Ridge) decompose(m *mat.SymDense, right *mat.Dense) (*mat.Dense, error) {
+	for i := range m.SymmetricDim() {
+		m.SetSym(i, i, m.At(i, i)+r.Penalty)
+	}
+	var c mat.Cholesky
+	if !c.Factorize(m) {
+		return nil, unfit("the normal equations of ridge are singular to rounding: a larger penalty helps")
+	}
+	var x mat.Dense
+	var ill mat.Condition
+	if err := c.SolveTo(&x, right); err != nil && !errors.As(err, &ill) {
+		return nil, fmt.Errorf("ridge: %w", err)
+	}
+	return &x, nil
+}

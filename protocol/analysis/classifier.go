@@ -1,0 +1,257 @@
+package analysis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/linear"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed/transcript"
+)
+
+// Classifier is the section of the kinds that predict a label. What it says of accuracy is
+// about rows as they were released, with their noise, and about the true labels, also where
+// only randomised ones are known: then numbers are unbiased estimates, and parts and counts
+// may come out below zero or above all.
+//
+// The model stands by itself: a record's coordinates are the entries of its unscaled integer
+// sketch times Unit, and Planes give each class a score.
+type Classifier struct {
+	Column  string   `json:"column"`  // the label's
+	Classes []string `json:"classes"` // its values
+	Options string   `json:"options"` // as the study file would have them
+	Labels  string   `json:"labels"`  // plain or randomised
+	Other   float64  `json:"other"`   // randomised: the probability of each single class but the true one
+	Records int      `json:"records"`
+
+	Accuracy    Number      `json:"accuracy"`             // of predictions by models that did not know the record
+	Folds       []float64   `json:"folds"`                // accuracy in each fold
+	FoldsError  float64     `json:"folds_error"`          // their standard deviation over the root of their number
+	Baseline    Number      `json:"baseline"`             // accuracy of always predicting Majority
+	Majority    string      `json:"majority"`             // the most frequent class
+	Confusion   [][]float64 `json:"confusion"`            // records by true class and predicted class
+	Unit        float64     `json:"unit"`                 // one step of an entry, in encoded units
+	Coordinates int         `json:"coordinates"`          // of a sketch
+	ClassPlanes []Planes    `json:"class_planes"`         // one a class; for two classes one alone, of the second against the first
+	Unfinished  bool        `json:"unfinished,omitempty"` // training was cut off before the planes were the best ones
+	Voted       bool        `json:"voted,omitempty"`      // planes vote, each as often as Votes says; else there is one a class
+}
+
+// Planes tell one class from the others. The score of a record x is Weights·x + Bias of the
+// one plane, or the balance of the votes of several, each by the sign of that. The class with
+// the highest score is predicted, the first of several; of two classes the second where its
+// score is above 0.
+type Planes struct {
+	Class  string  `json:"class"`
+	Planes []Plane `json:"planes"`
+}
+
+// Plane is one hyperplane.
+type Plane struct {
+	Weights []float64 `json:"weights"`
+	Bias    float64   `json:"bias"`
+	Votes   int       `json:"votes,omitempty"`
+}
+
+func (c *Classifier) check(Analysis) error {
+	n := len(c.Classes)
+	want := n
+	if n == 2 {
+		want = 1
+	}
+	switch {
+	case n < 2:
+		return fmt.Errorf("a classifier of %d classes", n)
+	case len(c.Confusion) != n:
+		return fmt.Errorf("a confusion matrix of %d rows for %d classes", len(c.Confusion), n)
+	case len(c.ClassPlanes) != want:
+		return fmt.Errorf("planes of %d classes, want %d", len(c.ClassPlanes), want)
+	}
+	for _, row := range c.Confusion {
+		if len(row) != n {
+			return fmt.Errorf("a row of %d entries in a confusion matrix for %d classes", len(row), n)
+		}
+	}
+	for _, class := range c.ClassPlanes {
+		if len(class.Planes) == 0 || !c.Voted && len(class.Planes) != 1 {
+			return fmt.Errorf("%d planes of a class", len(class.Planes))
+		}
+		for _, p := range class.Planes {
+			if len(p.Weights) != c.Coordinates || c.Voted && p.Votes < 0 {
+				return fmt.Errorf("a plane of %d weights for %d coordinates", len(p.Weights), c.Coordinates)
+			}
+		}
+	}
+	return errors.Join(c.Accuracy.check(), c.Baseline.check())
+}
+
+// validationAssumes is what the interval of an accuracy rests on: see linear.Validation.
+const validationAssumes = "records are drawn independently, and one record moves a model little; accuracy is that of models trained on as many records"
+
+// classify predicts the label of the records of all parties from their sketches.
+func (r *run) classify(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
+	all, err := r.points(ctx, sk)
+	if err != nil {
+		return Analysis{}, err
+	}
+	known, err := r.labelled(all, sk)
+	if err != nil {
+		return Analysis{}, err
+	}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Assumption: validationAssumes, Joined: all.joined}
+	level := out.promise(a, 2) // of accuracy and baseline
+	found, err := r.train(ctx, index, a, level, known, &out)
+	if unfit := (*linear.DataError)(nil); errors.As(err, &unfit) {
+		return Analysis{}, unanswerable("%v", unfit)
+	}
+	if err != nil {
+		return Analysis{}, err
+	}
+	predicted := make([]string, len(all.noise))
+	for i, at := range known.at {
+		predicted[at] = found[i]
+	}
+	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: "predicted", Texts: predicted})
+	return out, nil
+}
+
+// labelled are the records whose label is known: of joined records those that the party
+// with the label column has.
+type labelled struct {
+	plan   release.Plan // of a party that has the labels
+	points *mat.Dense
+	labels []int
+	at     []int // which of the points each is
+}
+
+func (r *run) labelled(all *points, sk int) (labelled, error) {
+	labels := make([]int, len(all.noise))
+	for i := range labels {
+		labels[i] = -1
+	}
+	var out labelled
+	for n, c := range r.Contributions {
+		if _, ok := r.Study.LabelOf(c.Party, sk); !ok {
+			continue
+		}
+		var err error
+		if out.plan, err = release.For(r.Study, c.Party, sk); err != nil {
+			return out, err
+		}
+		for row, at := range all.of[n] {
+			if at != notJoined {
+				labels[at] = c.Labels[sk][row]
+			}
+		}
+	}
+	for at, label := range labels {
+		if label >= 0 {
+			out.labels, out.at = append(out.labels, label), append(out.at, at)
+		}
+	}
+	if len(out.at) == 0 {
+		return out, unanswerable("no party in this result has labels of its records")
+	}
+	if len(out.at) == len(labels) {
+		out.points = all.matrix
+		return out, nil
+	}
+	_, k := all.matrix.Dims()
+	out.points = mat.NewDense(len(out.at), k, nil)
+	for i, at := range out.at {
+		out.points.SetRow(i, all.matrix.RawRowView(at))
+	}
+	return out, nil
+}
+
+// train fills the section from a matrix of records and their labels, and returns the
+// predicted class of each.
+func (r *run) train(ctx context.Context, index int, a study.Analysis, level estimate.Level, known labelled, out *Analysis) ([]string, error) {
+	o, ok := a.Options.(study.ClassifierOptions)
+	if !ok {
+		return nil, fmt.Errorf("options %T", a.Options)
+	}
+	plan, points, labels := known.plan, known.points, known.labels
+	l := plan.Labels
+	if l == nil {
+		return nil, errors.New("no labels travel with the sketch")
+	}
+	data := linear.Data{Points: points, Labels: labels, Classes: len(l.Classes), Noise: linear.Randomised{Other: l.Response.Other()}}
+	start := func(what string, about ...[]byte) *rand.Rand {
+		return rand.New(rand.NewChaCha8(protocol.Hash("cosketch/1/analysis/"+what, about...)))
+	}
+	// One deal of the records for all classifiers of a study, which makes them comparable.
+	folds := linear.Folds{Count: o.Folds, Level: level, Rand: start("folds", r.Study.ID[:]), Progress: func(done, total int) { r.progress(index, done, total) }}
+	by, err := trainer(a.Kind, o, start(string(a.Kind), r.Study.ID[:], transcript.Uint32(uint32(index))))
+	if err != nil {
+		return nil, err
+	}
+	v, err := linear.CrossValidate(ctx, data, by, folds)
+	if err != nil {
+		return nil, err
+	}
+	model, err := linear.Train(ctx, data, by)
+	if err != nil {
+		return nil, err
+	}
+	_, coordinates := points.Dims()
+	out.Classifier = &Classifier{
+		Column: r.Study.Columns[l.Column].Name, Classes: l.Classes, Options: o.String(), Labels: string(plan.Sketch().Labels),
+		Other: l.Response.Other(), Records: len(labels), Accuracy: number(v.Accuracy), Folds: v.Folds, FoldsError: v.Error,
+		Baseline: number(v.Baseline), Majority: l.Classes[v.Majority], Confusion: v.Confusion, Unit: plan.Unit(),
+		Coordinates: coordinates, Voted: a.Kind == study.VotedPerceptron, ClassPlanes: classPlanes(model, l.Classes),
+	}
+	for _, s := range model.Scorers {
+		out.Classifier.Unfinished = out.Classifier.Unfinished || s.Unfinished
+	}
+	predicted := make([]string, len(v.Predicted))
+	for i, class := range v.Predicted {
+		predicted[i] = l.Classes[class]
+	}
+	return predicted, nil
+}
+
+// trainer is the kernel's for a kind.
+func trainer(kind study.AnalysisKind, o study.ClassifierOptions, random *rand.Rand) (linear.Trainer, error) {
+	switch kind {
+	case study.Perceptron, study.VotedPerceptron:
+		return linear.Perceptron{Epochs: o.Epochs, Voted: kind == study.VotedPerceptron, Rand: random}, nil
+	case study.SVM:
+		return linear.SVM{Cost: o.Cost, Squared: o.Loss == study.SquaredHinge, Rand: random}, nil
+	case study.RidgeClassification:
+		return linear.Ridge{Penalty: o.Penalty}, nil
+	}
+	return nil, fmt.Errorf("%s is no classifier", kind)
+}
+
+func classPlanes(m linear.Model, classes []string) (out []Planes) {
+	if m.Classes == 2 {
+		classes = classes[1:]
+	}
+	for i, s := range m.Scorers {
+		one := Planes{Class: classes[i]}
+		for j, p := range s.Planes {
+			plane := Plane{Weights: p.Weights, Bias: p.Bias}
+			if s.Votes != nil {
+				plane.Votes = s.Votes[j]
+			}
+			one.Planes = append(one.Planes, plane)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// progress tells whoever runs the analyses how far one is.
+func (r *run) progress(index, done, total int) {
+	if r.Progress != nil {
+		r.Progress(index, done, total)
+	}
+}

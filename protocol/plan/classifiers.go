@@ -1,0 +1,53 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// usableAccuracy is how closely the accuracy of a classifier has to be known to be of use.
+const usableAccuracy = 0.05
+
+// classifier says how closely the accuracy of a classifier will be known, at worst: that
+// of as many records, over how much randomised labels still say. How accurate it will be is
+// a matter of the data. It is nil for other kinds.
+func (c *cell) classifier(a study.Analysis) (*Analysis, error) {
+	switch a.Kind {
+	case study.Perceptron, study.VotedPerceptron, study.SVM, study.RidgeClassification:
+	default:
+		return nil, nil
+	}
+	plan, err := release.For(c.Study, c.viewer(), c.index)
+	if err != nil || plan.Labels == nil {
+		return nil, err
+	}
+	records, span := 0, 1-float64(len(plan.Labels.Classes))*plan.Labels.Response.Other()
+	for party := range c.Study.Parties {
+		records += int(min(c.Options.records(party), math.MaxInt32))
+	}
+	level := estimate.DefaultLevel
+	if a.Intervals == study.IntervalsAll {
+		level = level.Bonferroni(2)
+	}
+	e := estimate.Proportion(records/2, records, level)
+	half := (e.High - e.Low) / 2 / span
+	out := &Analysis{
+		Kind: a.Kind, Measure: "accuracy", Options: []Choice{},
+		Chosen: Choice{
+			Method: c.method.String(), Mechanism: c.method.Mechanism, Family: c.sketch().Projection.Family, K: c.sketch().Projection.K, S: c.sketch().Projection.S,
+			StandardError: e.Deviation / span, HalfWidth: half, Usable: half <= usableAccuracy,
+		},
+		Verdict: fmt.Sprintf("accuracy will be known to ± %.2g at worst; how high it is depends on the data", half),
+	}
+	if !out.Chosen.Usable {
+		out.Verdict = fmt.Sprintf("NOT USABLE: accuracy would be known to ± %.2g only", half)
+		if span < 0.5 {
+			out.Verdict += fmt.Sprintf(", as labels stay with probability %.2g", plan.Labels.Response.Kept())
+		}
+	}
+	return out, nil
+}

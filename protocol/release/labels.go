@@ -1,0 +1,211 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Labels are what a plan sends beside the rows of a records-side sketch: of each record
+// the number of its label's value. They stand in the last column of the released sketch, so
+// that they are shuffled, stored, hashed and sent with their rows.
+type Labels struct {
+	Column   int        // index into Study.Columns
+	Classes  []string   // the values by their numbers
+	Response dp.Classes // how they are randomised; zero where they leave as they are
+
+	inputs []study.Feature // the encoded values that say which one a record has
+}
+
+// entries is how many of a record's encoded values say what its label is.
+func (l *Labels) entries() int {
+	if l == nil {
+		return 0
+	}
+	return len(l.inputs)
+}
+
+// labelsOf plans the labels of a party's sketch; nil where none travel with it.
+func labelsOf(s *study.Study, party, index int) (*Labels, error) {
+	column, ok := s.LabelOf(party, index)
+	if !ok {
+		return nil, nil
+	}
+	response, err := s.Response(index)
+	if err != nil {
+		return nil, err
+	}
+	l := &Labels{Column: column, Classes: s.Columns[column].Classes(), Response: response}
+	if s.Columns[column].Kind != study.Categorical {
+		l.inputs = []study.Feature{{Column: column, Kind: study.Value}}
+		return l, nil
+	}
+	for _, v := range l.Classes {
+		l.inputs = append(l.inputs, study.Feature{Column: column, Value: v, Kind: study.OneHot})
+	}
+	return l, nil
+}
+
+// Inputs lists what Builder.Add takes of each record, in order: the values that are
+// sketched, then, where labels travel, those that say which one the record has.
+func (p Plan) Inputs() []study.Feature {
+	out := p.Features[:p.Values:p.Values]
+	if p.Labels == nil {
+		return out
+	}
+	return append(out, p.Labels.inputs...)
+}
+
+// unlabelled is the plan of the sketch alone.
+func (p Plan) unlabelled() Plan {
+	p.Labels = nil
+	return p
+}
+
+// takeLabels cuts the label's entries off the records' and keeps the labels.
+func (b *Builder) takeLabels(records int, values []int64) ([]int64, error) {
+	n, more := b.plan.Values, b.plan.Labels.entries()
+	one := b.plan.Study.Bits.One()
+	b.bare = b.bare[:0]
+	for i := range records {
+		row := values[i*(n+more) : (i+1)*(n+more)]
+		class, err := classOf(row[n:], one)
+		if err != nil {
+			return nil, fmt.Errorf("record %d of the batch: %w", i+1, err)
+		}
+		b.bare = append(b.bare, row[:n]...)
+		b.classes = append(b.classes, class)
+	}
+	return b.bare, nil
+}
+
+var errNoLabel = errors.New("it has no label, and labels travel in this study")
+
+// classOf reads a binary value, or the entries of a categorical one.
+func classOf(entries []int64, one int64) (int64, error) {
+	if len(entries) == 1 {
+		switch entries[0] {
+		case 0:
+			return 0, nil
+		case one:
+			return 1, nil
+		}
+		return 0, errNoLabel
+	}
+	class := int64(-1)
+	for i, v := range entries {
+		switch {
+		case v == one && class < 0:
+			class = int64(i)
+		case v != 0:
+			return 0, errNoLabel
+		}
+	}
+	if class < 0 {
+		return 0, errNoLabel
+	}
+	return class, nil
+}
+
+// widen makes room for a column behind the others, and fills it.
+func widen(s *sketch.Sketch, column []int64) {
+	k := s.Cols
+	s.Data = append(s.Data, make([]int64, s.Rows)...)
+	s.Cols++
+	for i := s.Rows - 1; i >= 0; i-- {
+		copy(s.Data[i*s.Cols:], s.Data[i*k:(i+1)*k])
+		s.Data[(i+1)*s.Cols-1] = column[i]
+	}
+}
+
+// gather takes the last column away.
+func gather(s *sketch.Sketch) []int64 {
+	k := s.Cols - 1
+	column := make([]int64, s.Rows)
+	for i := range column {
+		column[i] = s.Data[(i+1)*s.Cols-1]
+		copy(s.Data[i*k:(i+1)*k], s.Data[i*s.Cols:])
+	}
+	s.Cols, s.Data = k, s.Data[:s.Rows*k]
+	return column
+}
+
+// Draw draws all noise of a release into an exact sketch, which no longer exists afterwards:
+// that on its entries (dp.Noise.AddParallel), and that on labels. Entropy must be fresh and
+// secret; each of the two reads 32 bytes of it, or none where nothing is drawn. After an
+// error the sketch is of no use.
+func (p Plan) Draw(s *sketch.Sketch, entropy io.Reader, workers int) error {
+	if p.Labels == nil {
+		return p.Noise.AddParallel(s.Data, entropy, workers)
+	}
+	labels := gather(s)
+	if err := p.Noise.AddParallel(s.Data, entropy, workers); err != nil {
+		return err
+	}
+	if !p.Labels.Response.Zero() {
+		g, err := dp.NewGenerator(entropy)
+		if err != nil {
+			return fmt.Errorf("randomising labels: %w", err)
+		}
+		defer g.Destroy()
+		for i, class := range labels {
+			if labels[i], err = p.Labels.Response.Randomise(class, g); err != nil {
+				return fmt.Errorf("randomising labels: %w", err)
+			}
+		}
+	}
+	widen(s, labels)
+	return nil
+}
+
+// Unpack divides a decoded release into the sketch and its labels, by row; nil where none
+// travel. It refuses a label that is none of the column's. The sketch is taken over.
+func (p Plan) Unpack(s sketch.Sketch) (sketch.Sketch, []int, error) {
+	if p.Labels == nil {
+		return s, nil, nil
+	}
+	column := gather(&s)
+	labels := make([]int, len(column))
+	for i, v := range column {
+		if v < 0 || v >= int64(len(p.Labels.Classes)) {
+			return s, nil, fmt.Errorf("row %d has a label that is none of %d", i+1, len(p.Labels.Classes))
+		}
+		labels[i] = int(v)
+	}
+	return s, labels, nil
+}
+
+// Guarantee is what the sketch promises together with its labels: what a ledger is debited
+// for.
+func (p Plan) Guarantee() dp.Guarantee { return p.whole }
+
+// Statement says the promise in words, and what it does not cover.
+func (p Plan) Statement() string {
+	unit := p.Study.Privacy.Unit
+	switch {
+	case p.Labels == nil || p.Study.Privacy.Mechanism == dp.None:
+		return p.Noise.Guarantee().Statement(unit) + p.exception()
+	case p.Labels.Response.Zero():
+		return "Of the values: " + p.Noise.Guarantee().Statement(unit) + p.exception()
+	}
+	return p.whole.Statement(unit)
+}
+
+func (p Plan) exception() string {
+	if p.Labels == nil || !p.Labels.Response.Zero() {
+		return ""
+	}
+	return " The labels leave as they are, and no guarantee covers them."
+}
+
+// String says what is done to the labels.
+func (l *Labels) String() string {
+	if l.Response.Zero() {
+		return "labels as they are"
+	}
+	return "labels randomised: " + l.Response.String()
+}

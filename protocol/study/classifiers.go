@@ -1,0 +1,130 @@
+package study
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+// Kinds of analyses that predict the label from a record's sketch: records side, with labels.
+const (
+	Perceptron          AnalysisKind = "perceptron"
+	VotedPerceptron     AnalysisKind = "voted-perceptron"
+	SVM                 AnalysisKind = "svm"
+	RidgeClassification AnalysisKind = "ridge-classification"
+)
+
+// ClassifierOptions are those of all four; what a kind has not is zero.
+type ClassifierOptions struct {
+	Folds   int     // of cross-validation; default 10
+	Epochs  int     // perceptrons: passes over the records; default 10
+	Cost    float64 // svm: of a record's loss, beside the squared norm of the weights; default 1
+	Loss    Loss    // svm; default SquaredHinge
+	Penalty float64 // ridge: of the squared norm of the weights; default 1
+}
+
+// Loss is what a support vector machine minimises.
+type Loss string
+
+const (
+	Hinge        Loss = "hinge"
+	SquaredHinge Loss = "squared-hinge"
+)
+
+// Ranges of the options of classifiers.
+const (
+	defaultFolds, maxFolds       = 10, 100
+	defaultEpochs, maxEpochs     = 10, 1000
+	leastStrength, mostStrength  = 1e-6, 1e6
+	defaultCost, defaultStrength = 1, 1
+)
+
+var losses = vocabulary{what: "loss", has: []string{string(Hinge), string(SquaredHinge)}}
+
+var (
+	perceptron      = classifier(Perceptron, "epochs")
+	votedPerceptron = classifier(VotedPerceptron, "epochs")
+	svm             = classifier(SVM, "cost", "loss")
+	ridge           = classifier(RidgeClassification, "penalty")
+)
+
+// classifier is a kind with these keys beside folds.
+func classifier(name AnalysisKind, keys ...string) kind {
+	has := func(key string) bool {
+		for _, k := range keys {
+			if k == key {
+				return true
+			}
+		}
+		return false
+	}
+	return kind{
+		name: name, needs: one(needs{side: sketch.Records, labels: true}),
+		keys: append([]string{"folds"}, keys...),
+		read: func(o object) Options {
+			out := ClassifierOptions{Folds: defaultFolds}
+			if o.has("folds") {
+				out.Folds = o.integer("folds")
+			}
+			if has("epochs") {
+				if out.Epochs = defaultEpochs; o.has("epochs") {
+					out.Epochs = o.integer("epochs")
+				}
+			}
+			if has("cost") {
+				if out.Cost = defaultCost; o.has("cost") {
+					out.Cost = o.number("cost")
+				}
+				out.Loss = choice(o, "loss", losses, SquaredHinge)
+			}
+			if has("penalty") {
+				if out.Penalty = defaultStrength; o.has("penalty") {
+					out.Penalty = o.number("penalty")
+				}
+			}
+			return out
+		},
+		check: checkClassifier,
+		says: func(a Analysis) string {
+			return fmt.Sprintf("which predicts the label, %s", a.Options)
+		},
+	}
+}
+
+func checkClassifier(r *reader, _ *Study, a Analysis, path string) {
+	o, _ := a.Options.(ClassifierOptions)
+	if o.Folds < 2 || o.Folds > maxFolds {
+		r.fail(path+".folds", "%d is not between 2 and %d", o.Folds, maxFolds)
+	}
+	if r.given(path+".epochs") && (o.Epochs < 1 || o.Epochs > maxEpochs) {
+		r.fail(path+".epochs", "%d is not between 1 and %d", o.Epochs, maxEpochs)
+	}
+	for key, x := range map[string]float64{"cost": o.Cost, "penalty": o.Penalty} {
+		if r.given(path+"."+key) && !(x >= leastStrength && x <= mostStrength) {
+			r.fail(path+"."+key, "%v is not between %v and %v", x, leastStrength, float64(mostStrength))
+		}
+	}
+}
+
+func (o ClassifierOptions) String() string {
+	out := "folds: " + strconv.Itoa(o.Folds)
+	if o.Epochs > 0 {
+		out += ", epochs: " + strconv.Itoa(o.Epochs)
+	}
+	if o.Loss != "" {
+		out += fmt.Sprintf(", cost: %v, loss: %s", o.Cost, o.Loss)
+	}
+	if o.Penalty > 0 {
+		out += fmt.Sprintf(", penalty: %v", o.Penalty)
+	}
+	return out
+}
+
+func (o ClassifierOptions) encode(e *encoder) {
+	e.whole("analysis.folds", o.Folds)
+	e.whole("analysis.epochs", o.Epochs)
+	e.real("analysis.cost", o.Cost)
+	e.text("analysis.loss", string(o.Loss))
+	e.real("analysis.penalty", o.Penalty)
+}

@@ -1,0 +1,183 @@
+package study
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+// Labels says what of a record's label travels beside its row of a records-side sketch.
+type Labels string
+
+const (
+	LabelsNone       Labels = ""           // nothing
+	LabelsPlain      Labels = "plain"      // the label as it is, which no guarantee covers
+	LabelsRandomised Labels = "randomised" // the label after k-ary randomised response
+)
+
+// MaxClasses is the most classes that a label that travels may have.
+const MaxClasses = 100
+
+// Classes names the values of a label, in the order of their numbers: 0 and 1 of a binary
+// column, the listed values of a categorical one. A numeric column has none.
+func (c Column) Classes() []string {
+	switch c.Kind {
+	case Binary:
+		return []string{"0", "1"}
+	case Categorical:
+		return c.Values
+	}
+	return nil
+}
+
+// LabelOf returns the index of the column whose value goes with each of a party's rows of a
+// sketch; ok is false where the sketch asks for none or another party holds it.
+func (s *Study) LabelOf(party, index int) (column int, ok bool) {
+	if s.Sketches[index].Labels == LabelsNone {
+		return 0, false
+	}
+	for _, c := range s.OwnColumns(party) {
+		if s.Columns[c].Label {
+			return c, true
+		}
+	}
+	return 0, false
+}
+
+// Stated is what people are told that a sketch promises: the whole of it, or its values where
+// labels leave as they are, which is said beside it.
+func (p Part) Stated() dp.Guarantee {
+	if p.Whole.Mechanism() == dp.None {
+		return p.Values
+	}
+	return p.Whole
+}
+
+// Part is what one sketch promises: its Values by the noise, its labels by what is done to
+// them, and all of it together, which is what the ledger is debited for.
+type Part struct {
+	Values dp.Guarantee
+	Labels dp.Guarantee // zero unless labels are randomised
+	Whole  dp.Guarantee
+}
+
+// Part returns the promise of a sketch, by its index.
+//
+// Under unit attribute a record's label is one value, which the sketched values do not hold:
+// a change of one value moves the row's entries or its label, and never both, so that each
+// may take the sketch's whole guarantee. Under unit record both change together and their
+// parts add up, which Guarantee.Share does exactly: ε for the pure mechanisms, μ² for
+// gaussian. The label's response is calibrated to its part by Guarantee.PureEquivalent, so
+// that it composes with others as the part says.
+//
+// The response covers every change of a label, so that it is no matter which label a record
+// of zeros, or another record, has.
+//
+// A label that travels as it is has no promise, and so the whole of the sketch has none.
+func (s *Study) Part(index int) (p Part, err error) {
+	sk := s.Sketches[index]
+	whole, err := s.Privacy.Guarantee()
+	if err != nil {
+		return p, err
+	}
+	if p.Values, err = whole.Share(sk.Share); err != nil {
+		return p, err
+	}
+	p.Whole = p.Values
+	switch {
+	case sk.Labels == LabelsPlain:
+		p.Whole, err = dp.Promise(dp.None, dp.Budget{})
+	case sk.Labels == LabelsRandomised && s.Privacy.Unit == dp.Record:
+		if p.Labels, err = whole.Share(sk.LabelShare); err == nil {
+			p.Whole, err = whole.Share(min(sk.Share+sk.LabelShare, 1))
+		}
+	case sk.Labels == LabelsRandomised:
+		p.Labels = p.Values
+	}
+	return p, err
+}
+
+// Response returns how the labels beside a sketch's rows are randomised; the zero Classes
+// where they are not.
+func (s *Study) Response(index int) (dp.Classes, error) {
+	if s.Sketches[index].Labels != LabelsRandomised {
+		return dp.Classes{}, nil
+	}
+	p, err := s.Part(index)
+	if err != nil {
+		return dp.Classes{}, err
+	}
+	for _, c := range s.Columns {
+		if c.Label {
+			return dp.RandomiseClasses(p.Labels, len(c.Classes()))
+		}
+	}
+	return dp.Classes{}, fmt.Errorf("no column has role: label")
+}
+
+// plainLabels reports whether some sketch carries labels as they are.
+func (s *Study) plainLabels() bool {
+	for _, sk := range s.Sketches {
+		if sk.Labels == LabelsPlain {
+			return true
+		}
+	}
+	return false
+}
+
+// describeLabels says in a sentence what a sketch's labels let out; "" without labels.
+func (s *Study) describeLabels(index int) string {
+	name := ""
+	for _, c := range s.Columns {
+		if c.Label {
+			name = quote(c.Name)
+		}
+	}
+	switch s.Sketches[index].Labels {
+	case LabelsPlain:
+		return fmt.Sprintf("with each row goes the record's label %s AS IT IS: no guarantee covers it", name)
+	case LabelsRandomised:
+		if r, err := s.Response(index); err == nil {
+			return fmt.Sprintf("with each row goes the record's label %s, randomised: %v", name, r)
+		}
+	}
+	return ""
+}
+
+// validateLabels holds where labels may travel.
+func (r *reader) validateLabels(s *Study, i int, path string) {
+	sk := s.Sketches[i]
+	if r.given(path+".label_share") && (sk.Labels != LabelsRandomised || s.Privacy.Unit != dp.Record) {
+		r.fail(path+".label_share", "does not belong here: it divides the budget under unit record between randomised labels and the rest").Hint = "remove the key; under unit attribute a label is one more value, with the sketch's own ε"
+		return
+	}
+	if sk.Labels == LabelsNone {
+		return
+	}
+	at := path + ".labels"
+	label := -1
+	for c, column := range s.Columns {
+		if column.Label {
+			label = c
+		}
+	}
+	switch {
+	case sk.Side != sketch.Records:
+		r.fail(at, "does not belong here: labels go with the rows of a records-side sketch").Hint = "remove the key; a columns-side sketch holds the label like any column"
+	case label < 0:
+		r.fail(at, "%s, but no column is the label", sk.Labels).Hint = "write role: label in the column that classifiers are to predict"
+	case len(s.Columns[label].Classes()) == 0:
+		r.fail(fmt.Sprintf("columns[%d].role", label), "a %s column has no classes that could travel as labels", s.Columns[label].Kind).Hint = "a label is binary or categorical"
+	case len(s.Columns[label].Classes()) > MaxClasses:
+		r.fail(fmt.Sprintf("columns[%d].values", label), "lists %d, at most %d can travel as labels", len(s.Columns[label].Classes()), MaxClasses)
+	case sk.Labels == LabelsPlain && s.Privacy.Unit == dp.Record:
+		r.fail(at, "plain is refused under unit record: it promises that no part of a record can be told").Hint = "take labels: randomised"
+	case sk.Labels == LabelsRandomised && s.Privacy.Mechanism == dp.None:
+		r.fail(at, "randomised needs an ε, and mechanism none has none").Hint = "take labels: plain, or another mechanism"
+	default:
+		if _, err := s.Response(i); err != nil {
+			r.fail(at, "%v", err)
+		}
+	}
+}

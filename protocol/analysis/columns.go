@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"context"
+
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -24,8 +26,24 @@ type group struct {
 	first   int // index in the Gram of the group's first column
 }
 
-// columns merges the parties' sketches of one index into a Gram matrix.
-func (r *run) columns(index int) (*columns, error) {
+// columns merges the parties' sketches of one index into a Gram matrix, once for all
+// analyses that ask for it.
+func (r *run) columns(ctx context.Context, index int) (columns, error) {
+	if c, ok := r.merged[index]; ok {
+		return c, nil
+	}
+	c, err := r.merge(ctx, index)
+	if err != nil {
+		return columns{}, err
+	}
+	if r.merged == nil {
+		r.merged = map[int]columns{}
+	}
+	r.merged[index] = *c
+	return *c, nil
+}
+
+func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 	c := &columns{study: r.Study}
 	var parts []sketch.Sketch
 	var noise []estimate.Noise
@@ -60,21 +78,9 @@ func (r *run) columns(index int) (*columns, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.gram, err = estimate.New(realColumns(merged, c.groups[0].plan.Unit()), noise)
+	integers := estimate.Integers{K: merged.Rows, N: merged.Cols, Data: merged.Data, Unit: c.groups[0].plan.Unit()}
+	c.gram, err = estimate.FromIntegers(ctx, integers, noise, nil)
 	return c, err
-}
-
-// realColumns turns a k × n integer sketch into its n columns in encoded units.
-func realColumns(s sketch.Sketch, unit float64) [][]float64 {
-	out := make([][]float64, s.Cols)
-	flat := make([]float64, s.Rows*s.Cols)
-	for j := range out {
-		out[j] = flat[j*s.Rows:][:s.Rows]
-		for i := range s.Rows {
-			out[j][i] = float64(s.Data[i*s.Cols+j]) * unit
-		}
-	}
-	return out
 }
 
 // Intervals is how many intervals an analysis has, about so many columns of values and

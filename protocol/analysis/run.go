@@ -79,6 +79,7 @@ func Run(ctx context.Context, o Options) (Result, []Labels, error) {
 type run struct {
 	Options
 	labels []Labels
+	merged map[int]columns // by the index of their sketch
 }
 
 // noAnswer is why the releases do not answer one analysis. The others are unharmed.
@@ -103,7 +104,7 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 	case study.GroupDistance:
 		return r.groupDistance(ctx, sk, a)
 	}
-	c, err := r.columns(sk)
+	c, err := r.columns(ctx, sk)
 	if err != nil {
 		return Analysis{}, err
 	}

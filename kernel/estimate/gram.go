@@ -51,6 +51,7 @@ type Gram struct {
 	noise    []Noise
 	raw      *mat.SymDense // H
 	debiased *mat.SymDense // G = H − k·v on the diagonal
+	ends     ends
 }
 
 // Integers is a k × n columns sketch as it was released.

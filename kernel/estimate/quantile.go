@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"math"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -32,4 +33,26 @@ func (l Level) z() float64 {
 // at the level, with equal tails.
 func (l Level) chiSquared(freedom float64) (low, high float64) {
 	return stable(2 * mathext.GammaIncRegInv(freedom/2, l.tail())), stable(2 * mathext.GammaIncRegCompInv(freedom/2, l.tail()))
+}
+
+// ends remembers the last answer of chiSquared: all norms of a sketch ask for the same,
+// and it takes longer than all the rest of an interval.
+type ends struct{ last atomic.Pointer[chiEnds] }
+
+type chiEnds struct {
+	level     Level
+	freedom   float64
+	low, high float64
+}
+
+func (e *ends) chiSquared(l Level, freedom float64) (low, high float64) {
+	if e == nil {
+		return l.chiSquared(freedom)
+	}
+	if have := e.last.Load(); have != nil && have.level == l && have.freedom == freedom {
+		return have.low, have.high
+	}
+	low, high = l.chiSquared(freedom)
+	e.last.Store(&chiEnds{l, freedom, low, high})
+	return low, high
 }

@@ -56,3 +56,12 @@ func (e *ends) chiSquared(l Level, freedom float64) (low, high float64) {
 	e.last.Store(&chiEnds{l, freedom, low, high})
 	return low, high
 }
+
+// student is the two-sided quantile of Student's t with so many degrees of freedom. From
+// some on it is the normal one to the last of the bits that are kept.
+func (l Level) student(freedom float64) float64 {
+	if freedom > 1e9 {
+		return l.z()
+	}
+	return stable(distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile(1 - l.tail()))
+}

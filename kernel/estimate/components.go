@@ -85,7 +85,7 @@ func (m *Moments) trace() (s slope, sum float64) {
 	for i := range m.vars {
 		sum += m.matrix.At(i, i)
 	}
-	if m.standardised() {
+	if m.standardised {
 		return slope{}, sum // it is n
 	}
 	share := make([]float64, len(m.vars))
@@ -166,7 +166,7 @@ func (c *components) component(i int, own slope, why string) Component {
 		return out
 	}
 	variance, push := c.m.variance(own), 0.0
-	if c.m.standardised() {
+	if c.m.standardised {
 		half := float64(c.level.z() * math.Sqrt(variance))
 		out.Interval = finish(value, value-half, value+half, 0, c.sum).deviating(variance)
 		out.Share = out.Interval.Times(1 / c.sum)

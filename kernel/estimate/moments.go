@@ -26,7 +26,9 @@ type Moments struct {
 	ones    []Ones      // distinct
 	shared  [][]float64 // of each two parties: records in common; 1 where not centred
 	means   []float64
-	scale   []float64 // what each variable was divided by: 1, or its standard deviation
+	scale   []float64 // what each variable was divided by: 1, its standard deviation or a unit
+
+	standardised bool // scale is of standard deviations, which err
 
 	sets sets
 
@@ -164,23 +166,42 @@ func (m *Moments) Constant() (out []int) {
 // Scaled is the matrix of correlations: each variable divided by its standard deviation.
 // Why says so where the variance of one does not stand out of its error.
 func (m *Moments) Scaled() (scaled *Moments, why string) {
-	out, n := *m, len(m.vars)
-	out.scale = make([]float64, n)
-	for i := range n {
+	deviations := make([]float64, len(m.vars))
+	for i := range deviations {
 		if m.constant(i) {
 			return nil, noVariance
 		}
-		out.scale[i] = math.Sqrt(m.matrix.At(i, i))
+		deviations[i] = math.Sqrt(m.matrix.At(i, i))
 	}
-	out.matrix = mat.NewSymDense(n, nil)
+	scaled = m.over(deviations)
+	scaled.standardised = true
+	for i := range deviations {
+		scaled.matrix.SetSym(i, i, 1)
+		scaled.full.Set(i, i, 1)
+	}
+	return scaled, ""
+}
+
+// In is the matrix in other units: variable i times units[i], which is above 0.
+func (m *Moments) In(units []float64) *Moments {
+	scale := make([]float64, len(units))
+	for i, u := range units {
+		scale[i] = 1 / u
+	}
+	return m.over(scale)
+}
+
+// over divides each variable by its scale.
+func (m *Moments) over(scale []float64) *Moments {
+	out, n := *m, len(m.vars)
+	out.scale, out.matrix = scale, mat.NewSymDense(n, nil)
 	for i := range n {
-		for j := i + 1; j < n; j++ {
-			out.matrix.SetSym(i, j, m.matrix.At(i, j)/float64(out.scale[i]*out.scale[j]))
+		for j := i; j < n; j++ {
+			out.matrix.SetSym(i, j, m.matrix.At(i, j)/float64(scale[i]*scale[j]))
 		}
-		out.matrix.SetSym(i, i, 1)
 	}
 	out.full = mat.DenseCopyOf(out.matrix)
-	return &out, ""
+	return &out
 }
 
 // Matrix is the n × n matrix. It must not be changed.

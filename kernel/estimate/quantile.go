@@ -29,6 +29,10 @@ func (l Level) z() float64 {
 	return stable(-distuv.UnitNormal.Quantile(l.tail()))
 }
 
+// Quantile is the two-sided standard normal quantile: how many standard errors an
+// interval of the level reaches to either side where the error is a normal one.
+func (l Level) Quantile() float64 { return l.z() }
+
 // chiSquared gives the ends between which χ² with so many degrees of freedom falls
 // at the level, with equal tails.
 func (l Level) chiSquared(freedom float64) (low, high float64) {

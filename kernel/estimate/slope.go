@@ -65,7 +65,7 @@ func (m *Moments) slope(u, v []float64) slope {
 			s.parts = append(s.parts, slopePart{m.one(p), o})
 		}
 	}
-	if m.standardised() {
+	if m.standardised {
 		mu, mv := m.times(u), m.times(v)
 		share := make([]float64, n)
 		for i := range n {
@@ -122,10 +122,6 @@ func (m *Moments) byParty(u []float64) []vector {
 		}
 	}
 	return out
-}
-
-func (m *Moments) standardised() bool {
-	return slices.ContainsFunc(m.scale, func(s float64) bool { return s != 1 })
 }
 
 // plusVariances adds, for each variable, so much times the relative error of its variance.

@@ -2,6 +2,10 @@ package analysis
 
 import (
 	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -148,41 +152,62 @@ const (
 	assumesE2 = "the records that two parties share are a random part of each party's records"
 )
 
-func (c *columns) correlation(a study.Analysis, out *Analysis) {
+func (c *columns) correlation(ctx context.Context, a study.Analysis, out *Analysis) (err error) {
 	out.Estimator, out.Assumption = a.Estimator(), assumesE2
+	of := c.gram.CorrelationE2
 	if a.Estimator() == study.E1 {
-		out.Assumption = assumesE1
+		out.Assumption, of = assumesE1, c.gram.CorrelationE1
 	}
 	located := c.locate(a, out)
-	for i := range located {
-		for j := i + 1; j < len(located); j++ {
-			e := estimate.Estimate{}
-			if a.Estimator() == study.E1 {
-				e = c.gram.CorrelationE1(located[i], located[j], c.level)
-			} else {
-				e = c.gram.CorrelationE2(located[i], located[j], c.level)
+	out.Pairs, err = everyPair(ctx, len(located), false, func(i, j int) estimate.Estimate {
+		return of(located[i], located[j], c.level)
+	})
+	return err
+}
+
+// everyPair answers all pairs of n features, with themselves or without, on all
+// processors.
+func everyPair(ctx context.Context, n int, themselves bool, of func(i, j int) estimate.Estimate) ([]Pair, error) {
+	rows := make([][]Pair, n)
+	var taken atomic.Int64
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		wait.Go(func() {
+			for i := int(taken.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(taken.Add(1)) - 1 {
+				rows[i] = make([]Pair, 0, n-i)
+				for j := i; j < n; j++ {
+					if i != j || themselves {
+						rows[i] = append(rows[i], pair(i, j, of(i, j)))
+					}
+				}
 			}
-			out.Pairs = append(out.Pairs, pair(i, j, e))
-		}
+		})
 	}
+	wait.Wait()
+	return slices.Concat(rows...), ctx.Err()
 }
 
 // locate names the value features and gives their places in the Gram.
 func (c *columns) locate(a study.Analysis, out *Analysis) []estimate.Variable {
 	vars := c.variables()
-	located := make([]estimate.Variable, len(vars))
+	located := c.located(vars)
 	for i, v := range vars {
 		out.Features = append(out.Features, c.name(v))
-		ones, _ := c.ones(v.group)
-		located[i] = estimate.Variable{
-			Value: v.group.first + v.feature, Ones: ones,
-			Kurtosis: c.column(v).Kurtosis,
-		}
 		if a.Estimator() == study.E1 {
 			located[i].Squares, located[i].SquaresWeight = v.group.first+v.group.plan.Values+v.feature, 1
 		}
 	}
 	return located
+}
+
+// located gives the places of variables in the Gram.
+func (c *columns) located(vars []variable) []estimate.Variable {
+	out := make([]estimate.Variable, len(vars))
+	for i, v := range vars {
+		ones, _ := c.ones(v.group)
+		out[i] = estimate.Variable{Value: v.group.first + v.feature, Ones: ones, Kurtosis: c.column(v).Kurtosis}
+	}
+	return out
 }
 
 func (c *columns) column(v variable) study.Column {
@@ -213,7 +238,7 @@ const (
 
 // products answers inner products, distances and cosines of all pairs. They are
 // in original units if those of every column can be restored.
-func (c *columns) products(kind study.AnalysisKind, out *Analysis) {
+func (c *columns) products(ctx context.Context, kind study.AnalysisKind, out *Analysis) (err error) {
 	vars := c.variables()
 	combos := make([]estimate.Combination, len(vars))
 	out.Units = unitsOriginal
@@ -233,19 +258,16 @@ func (c *columns) products(kind study.AnalysisKind, out *Analysis) {
 	if kind == study.Cosine && out.Units == unitsOriginal {
 		out.Units = ""
 	}
-	for i := range combos {
-		for j := i; j < len(combos); j++ {
-			switch {
-			case i == j && kind == study.InnerProduct:
-				out.Pairs = append(out.Pairs, pair(i, i, c.gram.SquaredNorm(combos[i], c.level)))
-			case i == j:
-			case kind == study.InnerProduct:
-				out.Pairs = append(out.Pairs, pair(i, j, c.gram.InnerProduct(combos[i], combos[j], c.level)))
-			case kind == study.Distance:
-				out.Pairs = append(out.Pairs, pair(i, j, c.gram.SquaredDistance(combos[i], combos[j], c.level)))
-			case kind == study.Cosine:
-				out.Pairs = append(out.Pairs, pair(i, j, c.gram.Cosine(combos[i], combos[j], c.level)))
-			}
+	out.Pairs, err = everyPair(ctx, len(combos), kind == study.InnerProduct, func(i, j int) estimate.Estimate {
+		switch {
+		case i == j:
+			return c.gram.SquaredNorm(combos[i], c.level)
+		case kind == study.Distance:
+			return c.gram.SquaredDistance(combos[i], combos[j], c.level)
+		case kind == study.Cosine:
+			return c.gram.Cosine(combos[i], combos[j], c.level)
 		}
-	}
+		return c.gram.InnerProduct(combos[i], combos[j], c.level)
+	})
+	return err
 }

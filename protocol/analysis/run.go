@@ -114,12 +114,21 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 	case study.Covariance:
 		err = c.covariance(ctx, a, &out)
 	case study.Correlation:
-		c.correlation(a, &out)
-		err = c.repairCorrelation(ctx, &out)
+		if err = c.correlation(ctx, a, &out); err == nil {
+			err = c.repairCorrelation(ctx, &out)
+		}
 	case study.Intersection:
 		c.intersection(&out)
+	case study.PCA:
+		err = c.pca(ctx, a, &out)
+	case study.Regression:
+		err = c.regression(a, &out)
+	case study.Clustering:
+		err = c.clustering(ctx, a, &out)
+	case study.Sums:
+		err = c.sums(ctx, a, &out)
 	default:
-		c.products(a.Kind, &out)
+		err = c.products(ctx, a.Kind, &out)
 	}
 	return out, err
 }

@@ -48,6 +48,7 @@ func kinds() []kind {
 	return []kind{
 		innerProduct, distance, cosine, covariance, correlation, intersection,
 		kMeans, groupDistance,
+		pca, regression, clustering, columnSums,
 	}
 }
 
@@ -63,7 +64,7 @@ func kindOf(name AnalysisKind) (k kind, ok bool) {
 
 // analysisWords are the names of all kinds.
 func analysisWords() vocabulary {
-	v := vocabulary{what: "analysis", planned: []string{"regression", "pca", "neighbors", "outliers", "perceptron", "svm", "clustering"}}
+	v := vocabulary{what: "analysis", planned: []string{"neighbors", "outliers", "perceptron", "svm"}}
 	for _, k := range kinds() {
 		v.has = append(v.has, string(k.name))
 	}

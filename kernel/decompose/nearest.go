@@ -34,7 +34,7 @@ func Semidefinite(ctx context.Context, a mat.Symmetric) (Repair, error) {
 	}
 	r := Repair{Matrix: clip(a, e), Norm: distance(a, nil)}
 	for i, v := range e.Values {
-		if v < 0 {
+		if v < -e.rounding() {
 			r.Negative++
 		}
 		if i == 0 || v < r.Least {
@@ -45,6 +45,12 @@ func Semidefinite(ctx context.Context, a mat.Symmetric) (Repair, error) {
 	return r, nil
 }
 
+// rounding is what an eigenvalue of zero may come out as.
+func (e Eigen) rounding() float64 {
+	n := len(e.Values)
+	return 1e-15 * float64(n) * math.Max(math.Abs(e.Values[0]), math.Abs(e.Values[n-1]))
+}
+
 // clip is a without its negative eigenvalues, which are taken off rather than the
 // others added up: a matrix that has none is left as it is.
 func clip(a mat.Symmetric, e Eigen) *mat.SymDense {
@@ -52,7 +58,7 @@ func clip(a mat.Symmetric, e Eigen) *mat.SymDense {
 	out := mat.NewSymDense(n, nil)
 	out.CopySym(a)
 	for l, v := range e.Values {
-		if v >= 0 {
+		if v >= -e.rounding() {
 			continue
 		}
 		x := e.Vectors[l]

@@ -220,9 +220,9 @@ func (c *components) loadings(ctx context.Context, i int, why string) ([]Estimat
 				u[l] += float64(t * x)
 			}
 		}
-		variance := c.m.variance(c.m.slope(u, v)) + float64(float64(v[a]*v[a])*spread)/4
+		variance := c.m.variance(c.m.slope(u, v)) + float64(float64(float64(v[a]*v[a])*spread)/4)
 		half := float64(c.level.z() * math.Sqrt(math.Max(0, variance)))
-		at := v[a] + float64(v[a]*turned)/2
+		at := v[a] + float64(float64(v[a]*turned)/2)
 		out[a] = finish(v[a], at-half, at+half, -1, 1).deviating(variance)
 	})
 	return out, ctx.Err()

@@ -67,5 +67,5 @@ func (l Level) student(freedom float64) float64 {
 	if freedom > 1e9 {
 		return l.z()
 	}
-	return stable(distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile(1 - l.tail()))
+	return stable(distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile(1 - float64(l.tail())))
 }

@@ -65,6 +65,14 @@ const mostLoadings = 3
 
 func writePCA(w io.Writer, a analysis.Analysis, p analysis.PCA) {
 	var why reasons
+	of := "products of columns"
+	switch {
+	case p.Scaled:
+		of = "correlations"
+	case p.Centred:
+		of = "covariances"
+	}
+	Paragraph(w, "  ", "Principal components of "+of+":")
 	t := NewTable(">component", ">eigenvalue", ">interval", ">share", "greatest loadings")
 	for i, c := range p.Components[:min(len(p.Components), mostRows)] {
 		value, between := why.text(c.Interval)
@@ -73,7 +81,7 @@ func writePCA(w io.Writer, a analysis.Analysis, p analysis.PCA) {
 		}
 		share, loadings := "", "not separated"
 		if c.Share.Estimate != nil {
-			share = fmt.Sprintf("%.1f %%", 100**c.Share.Estimate)
+			share = fmt.Sprintf("%.1f %%", 100*math.Max(0, *c.Share.Estimate))
 		}
 		if len(c.Loadings) == len(a.Features) && c.Interval.Estimate != nil {
 			loadings = greatestLoadings(a.Features, c.Loadings)
@@ -108,7 +116,9 @@ func greatestLoadings(features []analysis.Feature, loadings []float64) string {
 	})
 	var parts []string
 	for _, i := range order[:min(len(order), mostLoadings)] {
-		parts = append(parts, fmt.Sprintf("%s %+.2f", featureText(features, i), loadings[i]))
+		bare := features[i]
+		bare.Party = "" // a table has no room for it
+		parts = append(parts, fmt.Sprintf("%s %+.2f", featureText([]analysis.Feature{bare}, 0), loadings[i]))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -10,10 +10,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// What principal components are about.
+// What principal components and regressions are about.
 const (
 	assumesRandomOverlap = "the records that parties share are a random part of each party's records"
 	assumesTogether      = "nothing: means and products are over all records of the union"
+	unitsBare            = "encoded: (value - origin) over the range of bounds or over 3 spreads"
 	assumesNoOverlap     = "nothing: a record that one party lacks counts as zero there"
 )
 
@@ -78,7 +79,7 @@ func (c *columns) pca(ctx context.Context, a study.Analysis, out *Analysis) erro
 		out.Units = unitsOriginal
 		m = m.In(c.units(vars))
 	default:
-		out.Units = unitsEncoded
+		out.Units = unitsBare
 	}
 	listed := min(o.Components, len(vars))
 	c.level = out.promise(a, 2*len(vars)+listed*len(vars))

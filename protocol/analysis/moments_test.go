@@ -146,6 +146,7 @@ func TestWholeMatrix(t *testing.T) {
 	if seen != 3 {
 		t.Errorf("pulse has %d sums", seen)
 	}
+	golden(t, "whole.json", result)
 	document, err := json.Marshal(result)
 	if err != nil {
 		t.Fatal(err)

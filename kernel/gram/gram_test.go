@@ -6,6 +6,9 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os/exec"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/projection/kernels"
@@ -95,6 +98,8 @@ func TestDoneIsToldOfAllRows(t *testing.T) {
 	}
 }
 
+// A sketch of 1,000 columns with k = 16,384, and the same product by numpy, where there is
+// one.
 func BenchmarkGram(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const k, n = 16384, 1000
@@ -111,4 +116,27 @@ func BenchmarkGram(b *testing.B) {
 			}
 		})
 	}
+	b.Run("numpy", func(b *testing.B) {
+		const python = "/usr/bin/python3"
+		if exec.Command(python, "-c", "import numpy").Run() != nil {
+			b.Skip("no " + python + " with numpy")
+		}
+		for b.Loop() {
+			out, err := exec.Command(python, "-c", fmt.Sprintf(`
+import numpy, time
+x = numpy.random.default_rng(1).integers(-2**21, 2**21, (%d, %d)).astype(float)
+times = []
+for _ in range(5):
+    start = time.perf_counter()
+    x.T @ x
+    times.append(time.perf_counter() - start)
+print(sorted(times)[2] * 1e9)`, k, n)).Output()
+			if err != nil {
+				b.Fatal(err)
+			}
+			if took, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64); err == nil {
+				b.ReportMetric(took, "ns/product")
+			}
+		}
+	})
 }

@@ -28,11 +28,11 @@ type PCA struct {
 
 // Component is one of them.
 type Component struct {
-	Eigenvalue float64   `json:"eigenvalue"`         // of the estimates, as it came out; noise may make it negative
-	Interval   Number    `json:"interval"`           // of it; undefined where it is not separated from its neighbours
-	Share      Number    `json:"share"`              // of the sum of all eigenvalues
-	Loadings   []float64 `json:"loadings,omitempty"` // by feature; the largest is positive
-	Each       []Number  `json:"each,omitempty"`     // the loadings with their intervals
+	Eigenvalue       float64   `json:"eigenvalue"`                  // of the estimates, as it came out; noise may make it negative
+	Interval         Number    `json:"interval"`                    // of it; undefined where it is not separated from its neighbours
+	Share            Number    `json:"share"`                       // of the sum of all eigenvalues
+	Loadings         []float64 `json:"loadings,omitempty"`          // by feature; the largest is positive
+	LoadingIntervals []Number  `json:"loading_intervals,omitempty"` // the loadings with their intervals
 }
 
 func (p *PCA) check(a Analysis) error {
@@ -40,13 +40,13 @@ func (p *PCA) check(a Analysis) error {
 		return fmt.Errorf("%d components of %d features", len(p.Components), len(a.Features))
 	}
 	for i, c := range p.Components {
-		for _, n := range slices.Concat([]Number{c.Interval, c.Share}, c.Each) {
+		for _, n := range slices.Concat([]Number{c.Interval, c.Share}, c.LoadingIntervals) {
 			if err := n.check(); err != nil {
 				return fmt.Errorf("component %d: %w", i+1, err)
 			}
 		}
-		if n := len(c.Loadings); n != len(c.Each) || n != 0 && n != len(a.Features) {
-			return fmt.Errorf("component %d: %d loadings with %d intervals for %d features", i+1, n, len(c.Each), len(a.Features))
+		if n := len(c.Loadings); n != len(c.LoadingIntervals) || n != 0 && n != len(a.Features) {
+			return fmt.Errorf("component %d: %d loadings with %d intervals for %d features", i+1, n, len(c.LoadingIntervals), len(a.Features))
 		}
 	}
 	return nil
@@ -95,7 +95,7 @@ func (c *columns) pca(ctx context.Context, a study.Analysis, out *Analysis) erro
 		if i < listed {
 			component.Loadings = f.Vector
 			for _, l := range f.Loadings {
-				component.Each = append(component.Each, number(l))
+				component.LoadingIntervals = append(component.LoadingIntervals, number(l))
 			}
 		}
 		section.Components = append(section.Components, component)

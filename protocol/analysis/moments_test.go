@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -85,7 +87,7 @@ func TestWholeMatrix(t *testing.T) {
 	if last := p.Components[6].Eigenvalue; math.Abs(last) > 1e-9 {
 		t.Errorf("blood groups add up to one, but the least eigenvalue is %g", last)
 	}
-	if p := a[1].PCA; !p.Scaled || len(p.Components[1].Each) != 7 || len(p.Components[2].Each) != 0 {
+	if p := a[1].PCA; !p.Scaled || len(p.Components[1].LoadingIntervals) != 7 || len(p.Components[2].LoadingIntervals) != 0 {
 		t.Errorf("%+v", p)
 	}
 	if a[2].PCA.Centred || a[2].PCA.Scaled || !strings.HasPrefix(a[2].Assumption, "nothing") {
@@ -191,6 +193,42 @@ func TestConstantColumn(t *testing.T) {
 			if terms.privacy == noPromise && (p.Undefined != "") != constant {
 				t.Errorf("pair %v, %v: %q", a[9].Features[p.I], a[9].Features[p.J], p.Undefined)
 			}
+		}
+	}
+}
+
+// All correlations of 1,000 columns of three parties with k = 16,384, from merged sketches
+// to the document.
+func BenchmarkCorrelationOf1000Columns(b *testing.B) {
+	const each, k = 333, 16384
+	var columns strings.Builder
+	for i := range 3 * each {
+		fmt.Fprintf(&columns, "  - {name: c%d, kind: binary, owner: %s}\n", i, []string{"north", "south", "west"}[i%3])
+	}
+	s := parse(b, fmt.Sprintf("partition: vertical\nrecords: {id: [patient]}\ncolumns:\n%ssketches:\n  - {side: columns, family: rademacher, k: %d}\nprivacy: {mechanism: none}\nanalyses: [{kind: correlation}]\n", columns.String(), k))
+	rng := rand.New(rand.NewPCG(1, 1))
+	o := analysis.Options{Study: s, Attempt: 1, Complete: true}
+	shared := make([]int64, k)
+	for i := range shared {
+		shared[i] = int64(rng.NormFloat64() * 1e6)
+	}
+	for party := range s.Parties {
+		sk := sketch.Sketch{Side: sketch.Columns, Rows: k, Cols: each + 1, Data: make([]int64, k*(each+1))}
+		for i := range sk.Data {
+			sk.Data[i] = int64(rng.NormFloat64()*1e6) + shared[i/sk.Cols]
+			if i%sk.Cols == each {
+				sk.Data[i] = shared[i/sk.Cols] // ones
+			}
+		}
+		o.Contributions = append(o.Contributions, analysis.Contribution{Party: party, Records: 5000, Sketches: []sketch.Sketch{sk}})
+	}
+	for b.Loop() {
+		result, _, err := analysis.Run(context.Background(), o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if n := len(result.Analyses[0].Pairs); n != 999*998/2 || result.Analyses[0].Pairs[0].Estimate == nil {
+			b.Fatalf("%d pairs, %+v", n, result.Analyses[0].Pairs[0])
 		}
 	}
 }

@@ -275,6 +275,9 @@ func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Comp
 		}
 		o.Contributions = append(o.Contributions, c)
 	}
+	o.Observe = func(p analysis.Progress) {
+		h.Logger.Info("analysing", "study", h.study.ID.Short(), "analysis", p.Analysis+1, "kind", p.Kind, "done", p.Done, "of", p.Total)
+	}
 	result, labels, err := analysis.Run(ctx, o)
 	if err != nil {
 		return session.Computed{}, &analysisError{err}

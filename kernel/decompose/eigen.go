@@ -6,9 +6,10 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
 // Eigen is a symmetric n × n matrix as the sum of Values[i]·Vectors[i]·Vectors[i]ᵀ.
@@ -304,9 +305,5 @@ func split(n, work int, do func(from, to int)) {
 		do(0, n)
 		return
 	}
-	var wait sync.WaitGroup
-	for w := range workers {
-		wait.Go(func() { do(n*w/workers, n*(w+1)/workers) })
-	}
-	wait.Wait()
+	parallel.For(workers, func(w int) { do(n*w/workers, n*(w+1)/workers) })
 }

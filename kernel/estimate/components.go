@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/decompose"
+	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
 // Component is a principal component of Moments.
@@ -57,7 +56,7 @@ func (m *Moments) Components(ctx context.Context, o ComponentsOptions) ([]Compon
 	tell := counted(n+loadings, o.Done)
 	c.trace, c.sum = m.trace()
 	const stretch = 16 // components whose slopes serve two of them
-	inParallel((n+stretch-1)/stretch, func(s int) {
+	parallel.For((n+stretch-1)/stretch, func(s int) {
 		c.stretch(ctx, out, s*stretch, min((s+1)*stretch, n), tell)
 	})
 	for i := range loadings {
@@ -100,10 +99,10 @@ func (m *Moments) trace() (s slope, sum float64) {
 func (m *Moments) spread(h *mat.Dense, vectors [][]float64) [][]float64 {
 	n := len(vectors)
 	rotated := make([][]float64, n)
-	inParallel(n, func(i int) { rotated[i] = product(h, vectors[i]) })
+	parallel.For(n, func(i int) { rotated[i] = product(h, vectors[i]) })
 	out := make([][]float64, n)
 	k := float64(m.gram.k)
-	inParallel(n, func(i int) {
+	parallel.For(n, func(i int) {
 		own := inner2(vectors[i], rotated[i])
 		out[i] = make([]float64, n)
 		for j := range n {
@@ -205,7 +204,7 @@ func (c *components) loadings(ctx context.Context, i int, why string) ([]Estimat
 			over[j] = math.Sqrt(1+3*(c.spread[i][i]+c.spread[j][j])/gap/gap) / gap
 		}
 	}
-	inParallel(n, func(a int) {
+	parallel.For(n, func(a int) {
 		if ctx.Err() != nil {
 			return
 		}
@@ -226,20 +225,6 @@ func (c *components) loadings(ctx context.Context, i int, why string) ([]Estimat
 		out[a] = finish(v[a], at-half, at+half, -1, 1).deviating(variance)
 	})
 	return out, ctx.Err()
-}
-
-// inParallel calls do for 0..n−1 on all processors.
-func inParallel(n int, do func(i int)) {
-	var taken atomic.Int64
-	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		wait.Go(func() {
-			for i := taken.Add(1) - 1; i < int64(n); i = taken.Add(1) - 1 {
-				do(int(i))
-			}
-		})
-	}
-	wait.Wait()
 }
 
 // counted returns what counts towards a total and tells of it, one goroutine at a time.

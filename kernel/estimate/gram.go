@@ -63,16 +63,15 @@ type Integers struct {
 
 // FromIntegers is the Gram matrix of the n columns of a sketch with noise as in [New].
 // The products are exact before they are put into the sketch's units (package gram),
-// so the result is the same on every machine. It uses all processors. Done, where it
-// is not nil, is told how many of the k coordinates are through.
-func FromIntegers(ctx context.Context, s Integers, noise []Noise, done func(rows int)) (*Gram, error) {
+// so the result is the same on every machine. It uses all processors.
+func FromIntegers(ctx context.Context, s Integers, noise []Noise) (*Gram, error) {
 	if len(noise) != s.N {
 		return nil, fmt.Errorf("computing the gram matrix: %d columns but %d noises", s.N, len(noise))
 	}
 	if !(s.Unit > 0) || math.IsInf(s.Unit, 0) {
 		return nil, fmt.Errorf("computing the gram matrix: unit %g is not a number above 0", s.Unit)
 	}
-	products, err := gram.Of(ctx, s.Data, s.K, s.N, done)
+	products, err := gram.Of(ctx, s.Data, s.K, s.N)
 	if err != nil {
 		return nil, err
 	}

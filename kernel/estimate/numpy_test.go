@@ -58,7 +58,7 @@ func TestMomentsEqualNumpy(t *testing.T) {
 	}
 	noise[n] = Noise{Variance: 0.0005}
 	const unit = 1.0 / 4096
-	g, err := FromIntegers(context.Background(), Integers{K: k, N: n + 1, Data: data, Unit: unit}, noise, nil)
+	g, err := FromIntegers(context.Background(), Integers{K: k, N: n + 1, Data: data, Unit: unit}, noise)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/cosketch/cosketch/kernel/parallel"
 	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
@@ -18,21 +17,17 @@ import (
 const MaxColumns = 20_000
 
 // Of returns the n × n matrix of inner products of the columns of data, k × n
-// row-major, each rounded to the nearest float64. Done, where it is not nil, is told
-// how many of the k rows are through, from the calling goroutine.
-func Of(ctx context.Context, data []int64, k, n int, done func(rows int)) (*mat.SymDense, error) {
-	return of(ctx, kernels.Best(), data, k, n, done)
+// row-major, each rounded to the nearest float64. It uses all processors.
+func Of(ctx context.Context, data []int64, k, n int) (*mat.SymDense, error) {
+	return of(ctx, kernels.Best(), data, k, n)
 }
 
-func of(ctx context.Context, level kernels.Level, data []int64, k, n int, done func(rows int)) (*mat.SymDense, error) {
+func of(ctx context.Context, level kernels.Level, data []int64, k, n int) (*mat.SymDense, error) {
 	switch {
 	case k < 1 || n < 1 || len(data)/n != k || len(data)%n != 0:
 		return nil, fmt.Errorf("computing the gram matrix: %d entries are not %d × %d", len(data), k, n)
 	case n > MaxColumns:
 		return nil, fmt.Errorf("computing the gram matrix: %d columns are too many: at most %d are possible", n, MaxColumns)
-	}
-	if done == nil {
-		done = func(int) {}
 	}
 	s := newSums(level, data, k, n)
 	if s.largest > math.MaxInt32 {
@@ -45,7 +40,6 @@ func of(ctx context.Context, level kernels.Level, data []int64, k, n int, done f
 		rows := min(k-from, s.blockRows())
 		s.add(from, rows)
 		from += rows
-		done(from)
 	}
 	return s.rounded(), nil
 }
@@ -71,7 +65,7 @@ type sums struct {
 func newSums(level kernels.Level, data []int64, k, n int) *sums {
 	s := &sums{level: level, data: data, k: k, n: n, panels: (n + panelWidth - 1) / panelWidth}
 	shares := make([]uint64, (k+blockRows-1)/blockRows)
-	parallel(len(shares), func(i int) {
+	parallel.For(len(shares), func(i int) {
 		to := min((i+1)*blockRows, k)
 		shares[i] = largest(data[i*blockRows*n : to*n])
 	})
@@ -110,8 +104,8 @@ func (s *sums) add(from, rows int) {
 	}
 	s.bound += more
 	const each = 16
-	parallel((rows+each-1)/each, func(i int) { s.pack(from, i*each, min((i+1)*each, rows)) })
-	parallel(s.panels, func(i int) {
+	parallel.For((rows+each-1)/each, func(i int) { s.pack(from, i*each, min((i+1)*each, rows)) })
+	parallel.For(s.panels, func(i int) {
 		i = s.panels - 1 - i // the longest first
 		right := s.packed[i*blockRows*panelWidth:]
 		for j := range i + 1 {
@@ -157,7 +151,7 @@ func (s *sums) widen() {
 func (s *sums) rounded() *mat.SymDense {
 	out := mat.NewSymDense(s.n, nil)
 	raw := out.RawSymmetric()
-	parallel(s.n, func(i int) {
+	parallel.For(s.n, func(i int) {
 		for j := i; j < s.n; j++ {
 			p, q := j/panelWidth, i/panelWidth
 			row, column := i%panelWidth, j%panelWidth
@@ -176,7 +170,7 @@ func (s *sums) rounded() *mat.SymDense {
 // slow multiplies in 128 bits.
 func (s *sums) slow(ctx context.Context) (*mat.SymDense, error) {
 	columns := make([]int64, len(s.data)) // column-major
-	parallel(s.n, func(j int) {
+	parallel.For(s.n, func(j int) {
 		for i := range s.k {
 			columns[j*s.k+i] = s.data[i*s.n+j]
 		}
@@ -184,7 +178,7 @@ func (s *sums) slow(ctx context.Context) (*mat.SymDense, error) {
 	out := mat.NewSymDense(s.n, nil)
 	raw := out.RawSymmetric()
 	var lost atomic.Bool
-	parallel(s.n, func(i int) {
+	parallel.For(s.n, func(i int) {
 		x := columns[i*s.k:][:s.k]
 		for j := i; j < s.n && ctx.Err() == nil; j++ {
 			sum, ok := wideProduct(x, columns[j*s.k:][:s.k])
@@ -252,25 +246,4 @@ func (w wide) float() float64 {
 		return -out
 	}
 	return out
-}
-
-// parallel calls do for 0..n−1 on all processors.
-func parallel(n int, do func(i int)) {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	if workers <= 1 {
-		for i := range n {
-			do(i)
-		}
-		return
-	}
-	var taken atomic.Int64
-	var wait sync.WaitGroup
-	for range workers {
-		wait.Go(func() {
-			for i := taken.Add(1) - 1; i < int64(n); i = taken.Add(1) - 1 {
-				do(int(i))
-			}
-		})
-	}
-	wait.Wait()
 }

@@ -2,12 +2,10 @@ package analysis
 
 import (
 	"context"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/parallel"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -20,6 +18,7 @@ type columns struct {
 	gram   *estimate.Gram
 	groups []group
 	level  estimate.Level // of each interval
+	tell   func(done, total int)
 }
 
 // group is the columns that came from one party, or from the union.
@@ -83,7 +82,7 @@ func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 		return nil, err
 	}
 	integers := estimate.Integers{K: merged.Rows, N: merged.Cols, Data: merged.Data, Unit: c.groups[0].plan.Unit()}
-	c.gram, err = estimate.FromIntegers(ctx, integers, noise, nil)
+	c.gram, err = estimate.FromIntegers(ctx, integers, noise)
 	return c, err
 }
 
@@ -169,21 +168,14 @@ func (c *columns) correlation(ctx context.Context, a study.Analysis, out *Analys
 // processors.
 func everyPair(ctx context.Context, n int, themselves bool, of func(i, j int) estimate.Estimate) ([]Pair, error) {
 	rows := make([][]Pair, n)
-	var taken atomic.Int64
-	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		wait.Go(func() {
-			for i := int(taken.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(taken.Add(1)) - 1 {
-				rows[i] = make([]Pair, 0, n-i)
-				for j := i; j < n; j++ {
-					if i != j || themselves {
-						rows[i] = append(rows[i], pair(i, j, of(i, j)))
-					}
-				}
+	parallel.For(n, func(i int) {
+		rows[i] = make([]Pair, 0, n-i)
+		for j := i; j < n && ctx.Err() == nil; j++ {
+			if i != j || themselves {
+				rows[i] = append(rows[i], pair(i, j, of(i, j)))
 			}
-		})
-	}
-	wait.Wait()
+		}
+	})
 	return slices.Concat(rows...), ctx.Err()
 }
 

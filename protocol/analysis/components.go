@@ -83,7 +83,7 @@ func (c *columns) pca(ctx context.Context, a study.Analysis, out *Analysis) erro
 	}
 	listed := min(o.Components, len(vars))
 	c.level = out.promise(a, 2*len(vars)+listed*len(vars))
-	found, err := m.Components(ctx, estimate.ComponentsOptions{Loadings: listed, Level: c.level})
+	found, err := m.Components(ctx, estimate.ComponentsOptions{Loadings: listed, Level: c.level, Done: c.tell})
 	if err != nil {
 		return err
 	}

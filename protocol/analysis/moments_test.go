@@ -3,6 +3,7 @@ package analysis_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -197,15 +198,15 @@ func TestConstantColumn(t *testing.T) {
 	}
 }
 
-// All correlations of 1,000 columns of three parties with k = 16,384, from merged sketches
-// to the document.
-func BenchmarkCorrelationOf1000Columns(b *testing.B) {
-	const each, k = 333, 16384
+// wide is a study of three parties with so many columns each, and sketches as if the
+// columns had something in common.
+func wide(t testing.TB, each, k int, asked string) analysis.Options {
+	t.Helper()
 	var columns strings.Builder
 	for i := range 3 * each {
 		fmt.Fprintf(&columns, "  - {name: c%d, kind: binary, owner: %s}\n", i, []string{"north", "south", "west"}[i%3])
 	}
-	s := parse(b, fmt.Sprintf("partition: vertical\nrecords: {id: [patient]}\ncolumns:\n%ssketches:\n  - {side: columns, family: rademacher, k: %d}\nprivacy: {mechanism: none}\nanalyses: [{kind: correlation}]\n", columns.String(), k))
+	s := parse(t, fmt.Sprintf("partition: vertical\nrecords: {id: [patient]}\ncolumns:\n%ssketches:\n  - {side: columns, family: rademacher, k: %d}\nprivacy: {mechanism: none}\nanalyses: [%s]\n", columns.String(), k, asked))
 	rng := rand.New(rand.NewPCG(1, 1))
 	o := analysis.Options{Study: s, Attempt: 1, Complete: true}
 	shared := make([]int64, k)
@@ -222,6 +223,32 @@ func BenchmarkCorrelationOf1000Columns(b *testing.B) {
 		}
 		o.Contributions = append(o.Contributions, analysis.Contribution{Party: party, Records: 5000, Sketches: []sketch.Sketch{sk}})
 	}
+	return o
+}
+
+// Long analyses tell how far they have come, and stop when they are told to.
+func TestLongAnalysesAreObserved(t *testing.T) {
+	o := wide(t, 70, 300, "{kind: correlation}, {kind: pca}")
+	var seen []analysis.Progress
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	o.Observe = func(p analysis.Progress) { seen = append(seen, p) }
+	if _, _, err := analysis.Run(ctx, o); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(seen); n != 10 || seen[n-1].Done != seen[n-1].Total || seen[0].Analysis != 1 || seen[0].Kind != study.PCA {
+		t.Errorf("told of %+v", seen)
+	}
+	o.Observe = func(analysis.Progress) { cancel() }
+	if _, _, err := analysis.Run(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled run ends with %v", err)
+	}
+}
+
+// All correlations of 1,000 columns of three parties with k = 16,384, from merged sketches
+// to the document.
+func BenchmarkCorrelationOf1000Columns(b *testing.B) {
+	o := wide(b, 333, 16384, "{kind: correlation}")
 	for b.Loop() {
 		result, _, err := analysis.Run(context.Background(), o)
 		if err != nil {
@@ -229,6 +256,16 @@ func BenchmarkCorrelationOf1000Columns(b *testing.B) {
 		}
 		if n := len(result.Analyses[0].Pairs); n != 999*998/2 || result.Analyses[0].Pairs[0].Estimate == nil {
 			b.Fatalf("%d pairs, %+v", n, result.Analyses[0].Pairs[0])
+		}
+	}
+}
+
+// Principal components of 1,000 columns, with the loadings of ten.
+func BenchmarkPCAOf1000Columns(b *testing.B) {
+	o := wide(b, 333, 2048, "{kind: pca}")
+	for b.Loop() {
+		if _, _, err := analysis.Run(context.Background(), o); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

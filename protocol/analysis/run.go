@@ -30,6 +30,26 @@ type Options struct {
 	T2            protocol.Digest // required
 	Complete      bool            // every member of the roster contributed
 	Contributions []Contribution  // required, at least one, in the order of the study's parties
+	Observe       func(Progress)  // told of the progress of long analyses, ten times each; default nobody
+}
+
+// Progress is how far an analysis has come.
+type Progress struct {
+	Analysis    int // its index
+	Kind        study.AnalysisKind
+	Done, Total int // of steps of its own
+}
+
+// manySteps is the number of steps from which an analysis takes long.
+const manySteps = 200
+
+// observer tells of every tenth of an analysis with many steps.
+func (o Options) observer(index int, kind study.AnalysisKind) func(done, total int) {
+	return func(done, total int) {
+		if o.Observe != nil && total >= manySteps && done*10/total != (done-1)*10/total {
+			o.Observe(Progress{Analysis: index, Kind: kind, Done: done, Total: total})
+		}
+	}
 }
 
 // check refuses contributions that would be counted twice or under another name.
@@ -109,6 +129,7 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 		return Analysis{}, err
 	}
 	out := Analysis{Kind: a.Kind, Sketch: sk}
+	c.tell = r.observer(index, a.Kind)
 	c.level = out.promise(a, Intervals(a.Kind, len(c.variables()), len(c.groups)))
 	switch a.Kind {
 	case study.Covariance:

@@ -279,18 +279,16 @@ func (h *hosted) compute(ctx context.Context, job session.Compute) (out finished
 type analysisError struct{ error }
 
 func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Computed, error) {
-	o := analysis.Options{
-		Study: h.study, Attempt: job.Attempt, T2: job.T2, Complete: job.Complete,
-		Progress: func(index, done, total int) {
-			h.Logger.Debug("training", "study", h.study.ID.Short(), "analysis", index+1, "done", done, "of", total)
-		},
-	}
+	o := analysis.Options{Study: h.study, Attempt: job.Attempt, T2: job.T2, Complete: job.Complete}
 	for _, header := range job.Releases {
 		c, err := h.contribution(header)
 		if err != nil {
 			return session.Computed{}, err
 		}
 		o.Contributions = append(o.Contributions, c)
+	}
+	o.Observe = func(p analysis.Progress) {
+		h.Logger.Info("analysing", "study", h.study.ID.Short(), "analysis", p.Analysis+1, "kind", p.Kind, "done", p.Done, "of", p.Total)
 	}
 	result, labels, err := analysis.Run(ctx, o)
 	if err != nil {

@@ -1,2 +1,2 @@
-// Package cluster groups points: k-means, and how well two groupings agree.
+// Package cluster groups points: k-means, hierarchies, and how well two groupings agree.
 package cluster

@@ -3,8 +3,11 @@ package decompose
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"runtime"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -40,7 +43,7 @@ func TestSymmetricGivesTheMatrixBack(t *testing.T) {
 		scale float64
 	}{{1, 1}, {2, 1e-200}, {5, 1e200}, {40, 1}, {17, 1e-3}} {
 		a := random(rng, test.n, test.scale)
-		e, err := symmetric(context.Background(), a)
+		e, err := Symmetric(context.Background(), a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,8 +51,8 @@ func TestSymmetricGivesTheMatrixBack(t *testing.T) {
 			for j := range test.n {
 				var sum, inner float64
 				for l := range test.n {
-					sum += e.values[l] * e.vectors[l][i] * e.vectors[l][j]
-					inner += e.vectors[i][l] * e.vectors[j][l]
+					sum += e.Values[l] * e.Vectors[l][i] * e.Vectors[l][j]
+					inner += e.Vectors[i][l] * e.Vectors[j][l]
 				}
 				want := 0.0
 				if i == j {
@@ -183,5 +186,78 @@ func BenchmarkCorrelation(b *testing.B) {
 		if _, err := Correlation(context.Background(), a); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// The decomposition is that of the matrix, for sizes on both sides of what is done by
+// several processors, for values that repeat and for matrices that fall apart; and it
+// is the same whatever the number of processors.
+func TestSymmetricDecomposes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	repeated := func(n int) *mat.SymDense { // I + 1·1ᵀ: 1 n − 1 times
+		a := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := range i + 1 {
+				a.SetSym(i, j, 1)
+			}
+			a.SetSym(i, i, 2)
+		}
+		return a
+	}
+	blocks := random(rng, 60, 1)
+	for i := range 30 {
+		for j := 30; j < 60; j++ {
+			blocks.SetSym(i, j, 0)
+		}
+	}
+	for name, a := range map[string]*mat.SymDense{
+		"one": random(rng, 1, 1), "two": random(rng, 2, 1e200), "small": random(rng, 5, 1e-200), "large": random(rng, 150, 1),
+		"repeated": repeated(40), "diagonal": mat.NewSymDense(3, []float64{3, 0, 0, 0, -1, 0, 0, 0, 2}), "blocks": blocks, "zero": mat.NewSymDense(4, nil),
+	} {
+		n := a.SymmetricDim()
+		e, err := Symmetric(context.Background(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scale := math.Max(math.Abs(e.Values[0]), math.Abs(e.Values[n-1])) + 1e-300
+		for i, v := range e.Vectors {
+			if i > 0 && e.Values[i] > e.Values[i-1] {
+				t.Errorf("%s: values are not in order", name)
+			}
+			for j, w := range e.Vectors {
+				want := 0.0
+				if i == j {
+					want = 1
+				}
+				if got := dot(v, w); math.Abs(got-want) > 1e-12 {
+					t.Errorf("%s: vectors %d and %d have product %g", name, i, j, got)
+				}
+			}
+			for r := range n {
+				if got := dot(mat.Row(nil, r, a), v); math.Abs(got-e.Values[i]*v[r]) > 1e-12*scale {
+					t.Errorf("%s: vector %d is not one: %g instead of %g", name, i, got, e.Values[i]*v[r])
+				}
+			}
+		}
+		before := runtime.GOMAXPROCS(1)
+		again, err := Symmetric(context.Background(), a)
+		runtime.GOMAXPROCS(before)
+		if err != nil || !reflect.DeepEqual(e, again) {
+			t.Errorf("%s: one processor alone finds another result: %v", name, err)
+		}
+	}
+}
+
+func BenchmarkSymmetric(b *testing.B) {
+	rng := rand.New(rand.NewPCG(8, 2))
+	for _, n := range []int{200, 500, 1000, MaxEigen} {
+		a := random(rng, n, 1)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Symmetric(context.Background(), a); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -7,6 +7,6 @@
 // unbiased: it is for methods that cannot do without, such as principal components
 // or a regression, not for reading off single entries.
 //
-// Eigenvectors come from Jacobi's method, in a fixed order and with every product
+// [Symmetric] finds eigenvalues and eigenvectors, in a fixed order and with every product
 // rounded before it is added, so that results are the same on every machine.
 package decompose

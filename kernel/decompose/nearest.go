@@ -10,7 +10,7 @@ import (
 
 // MaxDim is the most rows of a matrix that is repaired: the work grows with their
 // cube, and takes seconds there.
-const MaxDim = 200
+const MaxDim = 400
 
 // Repair is a positive semidefinite matrix in the place of one that need not be.
 type Repair struct {
@@ -28,13 +28,13 @@ func Semidefinite(ctx context.Context, a mat.Symmetric) (Repair, error) {
 	if n := a.SymmetricDim(); n > MaxDim {
 		return Repair{}, fmt.Errorf("repairing a matrix: %d rows, at most %d are possible", n, MaxDim)
 	}
-	e, err := symmetric(ctx, a)
+	e, err := Symmetric(ctx, a)
 	if err != nil {
 		return Repair{}, err
 	}
 	r := Repair{Matrix: clip(a, e), Norm: distance(a, nil)}
-	for i, v := range e.values {
-		if v < 0 {
+	for i, v := range e.Values {
+		if v < -e.rounding() {
 			r.Negative++
 		}
 		if i == 0 || v < r.Least {
@@ -45,17 +45,23 @@ func Semidefinite(ctx context.Context, a mat.Symmetric) (Repair, error) {
 	return r, nil
 }
 
+// rounding is what an eigenvalue of zero may come out as.
+func (e Eigen) rounding() float64 {
+	n := len(e.Values)
+	return 1e-15 * float64(n) * math.Max(math.Abs(e.Values[0]), math.Abs(e.Values[n-1]))
+}
+
 // clip is a without its negative eigenvalues, which are taken off rather than the
 // others added up: a matrix that has none is left as it is.
-func clip(a mat.Symmetric, e eigen) *mat.SymDense {
+func clip(a mat.Symmetric, e Eigen) *mat.SymDense {
 	n := a.SymmetricDim()
 	out := mat.NewSymDense(n, nil)
 	out.CopySym(a)
-	for l, v := range e.values {
-		if v >= 0 {
+	for l, v := range e.Values {
+		if v >= -e.rounding() {
 			continue
 		}
-		x := e.vectors[l]
+		x := e.Vectors[l]
 		for i := range n {
 			for j := i; j < n; j++ {
 				out.SetSym(i, j, out.At(i, j)-float64(v*float64(x[i]*x[j])))
@@ -109,7 +115,7 @@ func Correlation(ctx context.Context, a mat.Symmetric) (Repair, error) {
 			break
 		}
 		shifted := minus(y, correction)
-		e, err := symmetric(ctx, shifted)
+		e, err := Symmetric(ctx, shifted)
 		if err != nil {
 			return Repair{}, err
 		}

@@ -68,7 +68,7 @@ func (g *Gram) CorrelationE1(x, y Variable, level Level) Estimate {
 	meanY := g.product(x.one(), y.value()) / n
 	varX := g.product(x.square(), y.one())/n - float64(meanX*meanX)
 	varY := g.product(x.one(), y.square())/n - float64(meanY*meanY)
-	if !(varX > 0) || !(varY > 0) {
+	if !(varX > float64(negligible*float64(meanX*meanX))) || !(varY > float64(negligible*float64(meanY*meanY))) {
 		return undefined(noVariance)
 	}
 	sdX, sdY := math.Sqrt(varX), math.Sqrt(varY)
@@ -116,7 +116,7 @@ func (g *Gram) CorrelationE2(x, y Variable, level Level) Estimate {
 	restX := x.value().minus(g.product(x.value(), oneX)/ownX, oneX)
 	restY := y.value().minus(g.product(y.value(), oneY)/ownY, oneY)
 	residual, why := g.cosine(restX, restY)
-	if why != "" {
+	if why != "" || g.flat(x, restX) || g.flat(y, restY) {
 		return undefined(noVariance)
 	}
 	// d log m = d log|x̃||ỹ| + d log⟨1_A,1_B⟩ − d log|1_A||1_B|
@@ -130,6 +130,11 @@ func (g *Gram) CorrelationE2(x, y Variable, level Level) Estimate {
 		denominator: denominator,
 		extra:       sampling(x, ownX, overlap.n) + sampling(y, ownY, overlap.n),
 	}.estimate(g, level, -1, 1)
+}
+
+// flat reports whether what is left of a variable once its mean is taken off is rounding.
+func (g *Gram) flat(v Variable, rest Combination) bool {
+	return !(g.product(rest, rest) > float64(negligible*g.raw.At(v.Value, v.Value)))
 }
 
 // sampling is a party's share of the sampling variance of ρ̂/ρ: the variance of

@@ -41,10 +41,8 @@ func (g *Gram) Covariance(x, y Variable, level Level) Estimate {
 	restX := x.value().minus(g.product(x.value(), oneY)/shared, oneX)
 	restY := y.value().minus(g.product(oneX, y.value())/shared, oneY)
 	means := g.covariance(form{{1, restX, oneY}}, form{{1, oneX, restY}}) / shared
-	c := centred{
-		inner: g.inner(restX, restY), n: n,
-		together: g.covariance(form{{1, restX, restY}}, count), count: g.variance(count),
-	}
+	c := centred{inner: g.inner(restX, restY), n: n}
+	_, c.together, c.count = g.errors(form{{1, restX, restY}}, count)
 	c.raw += means
 	e := c.estimate(level, lost)
 	if e.Defined() && x.Value == y.Value { // a variance

@@ -33,6 +33,20 @@
 // atanh r ± atanh(z/√(k−z²)); with noise it stays
 // honest where a plain delta method treats the denominator as known.
 //
+// # All columns together
+//
+// [Moments] is the matrix of covariances, correlations or products of many columns.
+// What is read off it, an eigenvalue or a coefficient, has a gradient of few vectors:
+// uᵀ dM v, with the vector of an eigenvalue for u and v, or a row of the inverse and
+// the residual. So the general rule needs products of H with those vectors alone,
+// and no matrix W of all columns. First-order errors say nothing where eigenvalues
+// meet or a matrix is singular within its error; [Separated] and [Identified] are
+// the bars, and what simulations say of them.
+//
+// Between parties with different records, blocks of the matrix are over different
+// records. If these are shared at random, blocks differ by the luck of the draw,
+// with the covariances of means over overlapping sets; that variance is added.
+//
 // # Noise before the projection
 //
 // Randomised response noises the values, and the projection mixes that noise with them.

@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -85,108 +84,171 @@ func (f form) times(t float64) form {
 }
 
 // variance is Var(f) under the general rule.
-func (g *Gram) variance(f form) float64 { return g.covariance(f, f) }
+func (g *Gram) variance(f form) float64 {
+	ff, _, _ := g.errors(f, nil)
+	return ff
+}
 
 // covariance is Cov(f, h) = 2 tr(W H V H)/k + k Σ W_ii V_ii κ_i for forms with
 // matrices W and V.
 func (g *Gram) covariance(f, h form) float64 {
-	index, columns := append(append(form(nil), f...), h...).columns()
-	raw := g.rawOf(columns)
-	w, v := f.matrix(index), h.matrix(index)
-	k := float64(g.k)
-	var cumulants float64
-	for i, column := range columns {
-		cumulants += float64(float64(w[i][i]*v[i][i]) * g.noise[column].FourthCumulant)
-	}
-	return float64(2*trace(w, v, raw)/k) + float64(k*cumulants) + g.before(columns, w, v, raw)
+	_, fh, _ := g.errors(f, h)
+	return fh
 }
 
-// columns lists the columns of the Gram that a form is in, and the row of each in the
-// small matrices.
-func (f form) columns() (index map[int]int, columns []int) {
-	index = make(map[int]int)
+// errors are the variances and the covariance of two forms.
+func (g *Gram) errors(f, h form) (ff, fh, hh float64) {
+	var memory [grids * fewColumns * fewColumns]float64
+	var places [fewColumns]int
+	s := scene{columns: places[:0], memory: memory[:]}
+	s.enter(f)
+	s.enter(h)
+	raw := s.of(g.raw)
+	w, v := s.matrix(f), s.matrix(h)
+	wh, vh := s.times(w, raw), s.times(v, raw)
+	k := float64(g.k)
+	rule := func(trace float64, a, b []float64) float64 {
+		return float64(2*trace/k) + float64(k*s.cumulants(g, a, b))
+	}
+	ff, fh, hh = rule(s.trace(wh, wh), w, w), rule(s.trace(wh, vh), w, v), rule(s.trace(vh, vh), v, v)
+	sources := g.sources(s.columns)
+	if sources == 0 {
+		return ff, fh, hh
+	}
+	bare := s.of(g.debiased)
+	wg, vg := s.times(w, bare), s.times(v, bare)
+	ff += 2 * (s.trace(wh, wh) - s.trace(wg, wg)) / sources
+	fh += 2 * (s.trace(wh, vh) - s.trace(wg, vg)) / sources
+	hh += 2 * (s.trace(vh, vh) - s.trace(vg, vg)) / sources
+	return ff, fh, hh
+}
+
+// before is the part of a form's variance that noise adds which was in the values before
+// the projection: see the package comment.
+func (g *Gram) before(f form) float64 {
+	var s scene
+	s.enter(f)
+	sources := g.sources(s.columns)
+	if sources == 0 {
+		return 0
+	}
+	w := s.matrix(f)
+	wh, wg := s.times(w, s.of(g.raw)), s.times(w, s.of(g.debiased))
+	return 2 * (s.trace(wh, wh) - s.trace(wg, wg)) / sources
+}
+
+// sources is how many values of some columns were noised before the projection, the
+// least of them all; 0 where none were.
+func (g *Gram) sources(columns []int) (least float64) {
+	for _, column := range columns {
+		if n := g.noise[column].Sources; n > 0 && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
+}
+
+// A scene is the few columns that some forms are in, and has small matrices of them.
+// The forms of an answer's errors are in at most fewColumns, which then share one piece
+// of memory: an analysis has up to half a million of them.
+type scene struct {
+	columns []int
+	memory  []float64 // for the next grids
+}
+
+const (
+	fewColumns = 6
+	grids      = 8 // that errors takes
+)
+
+// enter adds the columns of a form.
+func (s *scene) enter(f form) {
 	for _, p := range f {
-		for _, t := range append(append(Combination(nil), p.x...), p.y...) {
-			if _, ok := index[t.Column]; !ok {
-				index[t.Column] = len(columns)
-				columns = append(columns, t.Column)
+		for _, side := range [...]Combination{p.x, p.y} {
+			for _, t := range side {
+				if s.place(t.Column) < 0 {
+					s.columns = append(s.columns, t.Column)
+				}
 			}
 		}
 	}
-	return index, columns
 }
 
-// rawOf is the raw Gram matrix of some of the columns.
-func (g *Gram) rawOf(columns []int) [][]float64 {
-	raw := make([][]float64, len(columns))
-	for i, a := range columns {
-		for _, b := range columns {
-			raw[i] = append(raw[i], g.raw.At(a, b))
+// place is the row of a column of the Gram, or -1.
+func (s *scene) place(column int) int { return slices.Index(s.columns, column) }
+
+// grid is a new matrix of zeros, row-major.
+func (s *scene) grid() []float64 {
+	n := len(s.columns) * len(s.columns)
+	if len(s.memory) < n {
+		return make([]float64, n)
+	}
+	out := s.memory[:n:n]
+	s.memory = s.memory[n:]
+	return out
+}
+
+// of is m of the scene's columns.
+func (s *scene) of(m *mat.SymDense) []float64 {
+	out, n := s.grid(), len(s.columns)
+	for i, a := range s.columns {
+		for j, b := range s.columns {
+			out[i*n+j] = m.At(a, b)
 		}
 	}
-	return raw
+	return out
 }
 
-// before is what noise adds that was in the values before the projection: see the
-// package comment.
-func (g *Gram) before(columns []int, w, v, raw [][]float64) float64 {
-	sources := math.Inf(1)
-	for _, column := range columns {
-		if n := g.noise[column].Sources; n > 0 {
-			sources = min(sources, n)
-		}
-	}
-	if math.IsInf(sources, 1) {
-		return 0
-	}
-	bare := make([][]float64, len(columns))
-	for i, column := range columns {
-		bare[i] = slices.Clone(raw[i])
-		bare[i][i] = g.debiased.At(column, column)
-	}
-	return 2 * (trace(w, v, raw) - trace(w, v, bare)) / sources
-}
-
-// trace is tr(WHVH), summed in index order.
-func trace(w, v, h [][]float64) (sum float64) {
-	wh, vh := multiply(w, h), multiply(v, h)
-	for i := range h {
-		for j := range h {
-			sum += float64(wh[i][j] * vh[j][i])
-		}
-	}
-	return sum
-}
-
-// multiply is the product of two small square matrices, summed in index order.
-func multiply(a, b [][]float64) [][]float64 {
-	out := make([][]float64, len(a))
-	for i := range a {
-		out[i] = make([]float64, len(a))
-		for l, x := range a[i] {
-			for j, y := range b[l] {
-				out[i][j] += float64(x * y)
+// matrix is the symmetric matrix of a form.
+func (s *scene) matrix(f form) []float64 {
+	out, n := s.grid(), len(s.columns)
+	for _, p := range f {
+		for _, a := range p.x {
+			i := s.place(a.Column)
+			for _, b := range p.y {
+				j := s.place(b.Column)
+				half := float64(float64(float64(p.weight*a.Weight)*b.Weight) / 2)
+				out[i*n+j] += half
+				out[j*n+i] += half
 			}
 		}
 	}
 	return out
 }
 
-// matrix is the symmetric matrix of the form over the indexed columns.
-func (f form) matrix(index map[int]int) [][]float64 {
-	w := make([][]float64, len(index))
-	for i := range w {
-		w[i] = make([]float64, len(index))
-	}
-	for _, p := range f {
-		for _, a := range p.x {
-			for _, b := range p.y {
-				i, j := index[a.Column], index[b.Column]
-				half := float64(float64(float64(p.weight*a.Weight)*b.Weight) / 2)
-				w[i][j] += half
-				w[j][i] += half
+// times is the product of two matrices, summed in index order.
+func (s *scene) times(a, b []float64) []float64 {
+	out, n := s.grid(), len(s.columns)
+	for i := range n {
+		row := out[i*n:][:n]
+		for l, x := range a[i*n:][:n] {
+			if x == 0 {
+				continue
+			}
+			for j, y := range b[l*n:][:n] {
+				row[j] += float64(x * y)
 			}
 		}
 	}
-	return w
+	return out
+}
+
+// trace is that of the product of two matrices.
+func (s *scene) trace(a, b []float64) (sum float64) {
+	n := len(s.columns)
+	for i := range n {
+		for j := range n {
+			sum += float64(a[i*n+j] * b[j*n+i])
+		}
+	}
+	return sum
+}
+
+// cumulants is Σ W_ii V_ii κ_i.
+func (s *scene) cumulants(g *Gram, w, v []float64) (sum float64) {
+	n := len(s.columns)
+	for i, column := range s.columns {
+		sum += float64(float64(w[i*n+i]*v[i*n+i]) * g.noise[column].FourthCumulant)
+	}
+	return sum
 }

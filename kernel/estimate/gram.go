@@ -1,10 +1,13 @@
 package estimate
 
 import (
+	"context"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/gram"
 )
 
 // Noise describes the noise on one coordinate of a sketch, in the sketch's units.
@@ -48,9 +51,36 @@ type Gram struct {
 	noise    []Noise
 	raw      *mat.SymDense // H
 	debiased *mat.SymDense // G = H − k·v on the diagonal
+	ends     ends
 }
 
-// New computes the Gram matrix of n sketched columns with k coordinates each.
+// Integers is a k × n columns sketch as it was released.
+type Integers struct {
+	K, N int
+	Data []int64 // K × N, row-major
+	Unit float64 // required: what one is in the sketch's units; above 0
+}
+
+// FromIntegers is the Gram matrix of the n columns of a sketch with noise as in [New].
+// The products are exact before they are put into the sketch's units (package gram),
+// so the result is the same on every machine. It uses all processors.
+func FromIntegers(ctx context.Context, s Integers, noise []Noise) (*Gram, error) {
+	if len(noise) != s.N {
+		return nil, fmt.Errorf("computing the gram matrix: %d columns but %d noises", s.N, len(noise))
+	}
+	if !(s.Unit > 0) || math.IsInf(s.Unit, 0) {
+		return nil, fmt.Errorf("computing the gram matrix: unit %g is not a number above 0", s.Unit)
+	}
+	products, err := gram.Of(ctx, s.Data, s.K, s.N)
+	if err != nil {
+		return nil, err
+	}
+	products.ScaleSym(s.Unit*s.Unit, products)
+	return assemble(s.K, products, noise)
+}
+
+// New computes the Gram matrix of n sketched columns with k coordinates each, that are
+// not integers.
 // All columns come from the same R; the noise of any two columns, of one party or
 // of two, is independent, so only the diagonal has a bias to take off.
 //
@@ -64,31 +94,37 @@ func New(columns [][]float64, noise []Noise) (*Gram, error) {
 	if len(noise) != n {
 		return nil, fmt.Errorf("computing the gram matrix: %d columns but %d noises", n, len(noise))
 	}
-	g := &Gram{
-		k:        len(columns[0]),
-		noise:    append([]Noise(nil), noise...),
-		raw:      mat.NewSymDense(n, nil),
-		debiased: mat.NewSymDense(n, nil),
-	}
-	if g.k == 0 {
+	raw, k := mat.NewSymDense(n, nil), len(columns[0])
+	if k == 0 {
 		return nil, fmt.Errorf("computing the gram matrix: columns have no coordinates")
 	}
 	for i, column := range columns {
-		if len(column) != g.k {
-			return nil, fmt.Errorf("computing the gram matrix: column %d has %d coordinates, column 0 has %d", i, len(column), g.k)
+		if len(column) != k {
+			return nil, fmt.Errorf("computing the gram matrix: column %d has %d coordinates, column 0 has %d", i, len(column), k)
 		}
+		for j := range i + 1 {
+			raw.SetSym(j, i, dot(column, columns[j]))
+		}
+	}
+	return assemble(k, raw, noise)
+}
+
+// assemble makes a Gram of the raw products, which it keeps, and takes the noise off
+// the diagonal.
+func assemble(k int, raw *mat.SymDense, noise []Noise) (*Gram, error) {
+	n := raw.SymmetricDim()
+	g := &Gram{k: k, noise: append([]Noise(nil), noise...), raw: raw, debiased: mat.NewSymDense(n, nil)}
+	g.debiased.CopySym(raw)
+	for i := range n {
 		if err := noise[i].check(); err != nil {
 			return nil, fmt.Errorf("computing the gram matrix: column %d: %w", i, err)
 		}
 		for j := range i + 1 {
-			h := dot(column, columns[j])
-			if math.IsNaN(h) || math.IsInf(h, 0) {
+			if h := raw.At(j, i); math.IsNaN(h) || math.IsInf(h, 0) {
 				return nil, fmt.Errorf("computing the gram matrix: the product of columns %d and %d is not finite", j, i)
 			}
-			g.raw.SetSym(j, i, h)
-			g.debiased.SetSym(j, i, h)
 		}
-		g.debiased.SetSym(i, i, g.raw.At(i, i)-float64(float64(g.k)*noise[i].Variance))
+		g.debiased.SetSym(i, i, raw.At(i, i)-float64(float64(k)*noise[i].Variance))
 	}
 	return g, nil
 }

@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -40,6 +41,28 @@ func TestGramRefuses(t *testing.T) {
 	} {
 		if _, err := New(test.columns, test.noise); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("error %v, want one with %q", err, test.want)
+		}
+	}
+}
+
+// Integers in a unit give the matrix of the columns that they stand for.
+func TestGramOfIntegers(t *testing.T) {
+	ctx, noise := context.Background(), []Noise{{Variance: 0.5}, {}}
+	got, err := FromIntegers(ctx, Integers{K: 3, N: 2, Data: []int64{1, 4, 2, 0, 3, -1}, Unit: 0.5}, noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := mustGram(t, [][]float64{{0.5, 1, 1.5}, {2, 0, -0.5}}, noise)
+	for i := range 2 {
+		for j := range 2 {
+			if got.Raw().At(i, j) != want.Raw().At(i, j) || got.Debiased().At(i, j) != want.Debiased().At(i, j) {
+				t.Errorf("entry %d,%d is %g, want %g", i, j, got.Raw().At(i, j), want.Raw().At(i, j))
+			}
+		}
+	}
+	for _, s := range []Integers{{K: 1, N: 2, Data: []int64{1}, Unit: 1}, {K: 1, N: 2, Data: []int64{1, 2}}, {K: 1, N: 1, Data: []int64{1}, Unit: 1}} {
+		if _, err := FromIntegers(ctx, s, noise); err == nil {
+			t.Errorf("%+v passes", s)
 		}
 	}
 }

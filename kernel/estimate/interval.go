@@ -78,6 +78,14 @@ func (e Estimate) Times(t float64) Estimate {
 	return finish(t*e.Interval.Estimate, t*e.Low, t*e.High, math.Inf(-1), math.Inf(1)).deviating(d * d)
 }
 
+// Plus is the estimate from another zero: all of it plus t.
+func (e Estimate) Plus(t float64) Estimate {
+	if !e.Defined() {
+		return e
+	}
+	return finish(e.Interval.Estimate+t, e.Low+t, e.High+t, math.Inf(-1), math.Inf(1)).deviating(e.Deviation * e.Deviation)
+}
+
 func undefined(why string) Estimate { return Estimate{Undefined: why} }
 
 // finish keeps the interval within [lo, hi], the range of the quantity, and turns

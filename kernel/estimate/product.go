@@ -32,10 +32,7 @@ func (g *Gram) inner(x, y Combination) inner {
 			}
 		}
 	}
-	one := form{{1, x, y}}
-	index, columns := one.columns()
-	w := one.matrix(index)
-	p.cumulants += g.before(columns, w, w, g.rawOf(columns))
+	p.cumulants += g.before(form{{1, x, y}})
 	return p
 }
 
@@ -69,6 +66,7 @@ func (g *Gram) SquaredNorm(x Combination, level Level) Estimate {
 		k:          g.k,
 		noise:      g.noiseOf(x),
 		projection: true,
+		ends:       &g.ends,
 	}.estimate(level)
 }
 

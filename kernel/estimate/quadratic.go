@@ -11,6 +11,7 @@ type quadratic struct {
 	k          int
 	noise      Noise // on a coordinate of the vector
 	projection bool  // false for identity: the only error is the noise
+	ends       *ends // of χ², where several norms share them
 }
 
 // estimate takes the noise off, t = S − k·v, and bounds t.
@@ -28,7 +29,7 @@ func (q quadratic) estimate(level Level) Estimate {
 	k, v := float64(q.k), q.noise.Variance
 	t := q.raw - float64(k*v)
 	if q.projection && q.noise.FourthCumulant == 0 && q.noise.Sources == 0 {
-		least, most := level.chiSquared(k)
+		least, most := q.ends.chiSquared(level, k)
 		low := float64(k * (q.raw/most - v))
 		high := float64(k * (q.raw/least - v))
 		return finish(t, low, high, 0, math.Inf(1)).deviating(q.variance(t))

@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"math"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -28,8 +29,43 @@ func (l Level) z() float64 {
 	return stable(-distuv.UnitNormal.Quantile(l.tail()))
 }
 
+// Quantile is the two-sided standard normal quantile: how many standard errors an
+// interval of the level reaches to either side where the error is a normal one.
+func (l Level) Quantile() float64 { return l.z() }
+
 // chiSquared gives the ends between which χ² with so many degrees of freedom falls
 // at the level, with equal tails.
 func (l Level) chiSquared(freedom float64) (low, high float64) {
 	return stable(2 * mathext.GammaIncRegInv(freedom/2, l.tail())), stable(2 * mathext.GammaIncRegCompInv(freedom/2, l.tail()))
+}
+
+// ends remembers the last answer of chiSquared: all norms of a sketch ask for the same,
+// and it takes longer than all the rest of an interval.
+type ends struct{ last atomic.Pointer[chiEnds] }
+
+type chiEnds struct {
+	level     Level
+	freedom   float64
+	low, high float64
+}
+
+func (e *ends) chiSquared(l Level, freedom float64) (low, high float64) {
+	if e == nil {
+		return l.chiSquared(freedom)
+	}
+	if have := e.last.Load(); have != nil && have.level == l && have.freedom == freedom {
+		return have.low, have.high
+	}
+	low, high = l.chiSquared(freedom)
+	e.last.Store(&chiEnds{l, freedom, low, high})
+	return low, high
+}
+
+// student is the two-sided quantile of Student's t with so many degrees of freedom. From
+// some on it is the normal one to the last of the bits that are kept.
+func (l Level) student(freedom float64) float64 {
+	if freedom > 1e9 {
+		return l.z()
+	}
+	return stable(distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile(1 - float64(l.tail())))
 }

@@ -21,9 +21,8 @@ const rounding = 1e-12
 func (r ratio) estimate(g *Gram, level Level, lo, hi float64) Estimate {
 	z2 := float64(level.z() * level.z())
 	rho := r.n / r.m
-	nn := g.variance(r.numerator) / r.m / r.m
-	nm := g.covariance(r.numerator, r.denominator) / r.m / r.m
-	mm := g.variance(r.denominator)/r.m/r.m + r.extra
+	nn, nm, mm := g.errors(r.numerator, r.denominator)
+	nn, nm, mm = nn/r.m/r.m, nm/r.m/r.m, mm/r.m/r.m+r.extra
 	// a ρ0² − 2 b ρ0 + c ≤ 0, and the discriminant b² − a c without cancellation.
 	a, b := 1-float64(z2*mm), rho-float64(z2*nm)
 	delta := nn - float64(2*float64(rho*nm)) + float64(float64(rho*rho)*mm)

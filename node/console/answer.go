@@ -91,6 +91,9 @@ func writeAnalysis(w io.Writer, a analysis.Analysis) {
 		writeClassifier(w, *a.Classifier)
 		return
 	}
+	if writeColumns(w, a) {
+		return
+	}
 	writePairs(w, a, a.Pairs)
 	if len(a.Shifts) > 0 {
 		Paragraph(w, "", "Squared distances between the mean records of two parties:")

@@ -188,7 +188,7 @@ func (r *run) train(ctx context.Context, index int, a study.Analysis, level esti
 		return rand.New(rand.NewChaCha8(protocol.Hash("cosketch/1/analysis/"+what, about...)))
 	}
 	// One deal of the records for all classifiers of a study, which makes them comparable.
-	folds := linear.Folds{Count: o.Folds, Level: level, Rand: start("folds", r.Study.ID[:]), Progress: func(done, total int) { r.progress(index, done, total) }}
+	folds := linear.Folds{Count: o.Folds, Level: level, Rand: start("folds", r.Study.ID[:]), Progress: r.tell(index, a.Kind)}
 	by, err := trainer(a.Kind, o, start(string(a.Kind), r.Study.ID[:], transcript.Uint32(uint32(index))))
 	if err != nil {
 		return nil, err
@@ -247,11 +247,4 @@ func classPlanes(m linear.Model, classes []string) (out []Planes) {
 		out = append(out, one)
 	}
 	return out
-}
-
-// progress tells whoever runs the analyses how far one is.
-func (r *run) progress(index, done, total int) {
-	if r.Progress != nil {
-		r.Progress(index, done, total)
-	}
 }

@@ -224,11 +224,11 @@ func TestProgressOfTraining(t *testing.T) {
 	s := parse(t, fmt.Sprintf(diagnosed, "{side: records, family: identity, labels: plain}", noPromise, "{kind: ridge-classification, folds: 4}"))
 	sent := ship(t, s, 5, diagnoses(rand.New(rand.NewPCG(3, 7)), mostlyMixed(1)))
 	var seen []int
-	sent.options.Progress = func(index, done, total int) {
-		if index != 0 || total != 12 {
-			t.Errorf("analysis %d: %d of %d", index, done, total)
+	sent.options.Observe = func(p analysis.Progress) {
+		if p.Analysis != 0 || p.Kind != study.RidgeClassification || p.Total != 12 {
+			t.Errorf("analysis %d, %s: %d of %d", p.Analysis, p.Kind, p.Done, p.Total)
 		}
-		seen = append(seen, done)
+		seen = append(seen, p.Done)
 	}
 	sent.run(t)
 	if len(seen) != 12 || !slices.IsSorted(seen) {

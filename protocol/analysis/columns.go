@@ -1,7 +1,11 @@
 package analysis
 
 import (
+	"context"
+	"slices"
+
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/parallel"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -14,6 +18,7 @@ type columns struct {
 	gram   *estimate.Gram
 	groups []group
 	level  estimate.Level // of each interval
+	tell   func(done, total int)
 }
 
 // group is the columns that came from one party, or from the union.
@@ -24,8 +29,24 @@ type group struct {
 	first   int // index in the Gram of the group's first column
 }
 
-// columns merges the parties' sketches of one index into a Gram matrix.
-func (r *run) columns(index int) (*columns, error) {
+// columns merges the parties' sketches of one index into a Gram matrix, once for all
+// analyses that ask for it.
+func (r *run) columns(ctx context.Context, index int) (columns, error) {
+	if c, ok := r.merged[index]; ok {
+		return c, nil
+	}
+	c, err := r.merge(ctx, index)
+	if err != nil {
+		return columns{}, err
+	}
+	if r.merged == nil {
+		r.merged = map[int]columns{}
+	}
+	r.merged[index] = *c
+	return *c, nil
+}
+
+func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 	c := &columns{study: r.Study}
 	var parts []sketch.Sketch
 	var noise []estimate.Noise
@@ -60,21 +81,9 @@ func (r *run) columns(index int) (*columns, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.gram, err = estimate.New(realColumns(merged, c.groups[0].plan.Unit()), noise)
+	integers := estimate.Integers{K: merged.Rows, N: merged.Cols, Data: merged.Data, Unit: c.groups[0].plan.Unit()}
+	c.gram, err = estimate.FromIntegers(ctx, integers, noise)
 	return c, err
-}
-
-// realColumns turns a k × n integer sketch into its n columns in encoded units.
-func realColumns(s sketch.Sketch, unit float64) [][]float64 {
-	out := make([][]float64, s.Cols)
-	flat := make([]float64, s.Rows*s.Cols)
-	for j := range out {
-		out[j] = flat[j*s.Rows:][:s.Rows]
-		for i := range s.Rows {
-			out[j][i] = float64(s.Data[i*s.Cols+j]) * unit
-		}
-	}
-	return out
 }
 
 // Intervals is how many intervals an analysis has, about so many columns of values and
@@ -142,41 +151,55 @@ const (
 	assumesE2 = "the records that two parties share are a random part of each party's records"
 )
 
-func (c *columns) correlation(a study.Analysis, out *Analysis) {
+func (c *columns) correlation(ctx context.Context, a study.Analysis, out *Analysis) (err error) {
 	out.Estimator, out.Assumption = a.Estimator(), assumesE2
+	of := c.gram.CorrelationE2
 	if a.Estimator() == study.E1 {
-		out.Assumption = assumesE1
+		out.Assumption, of = assumesE1, c.gram.CorrelationE1
 	}
 	located := c.locate(a, out)
-	for i := range located {
-		for j := i + 1; j < len(located); j++ {
-			e := estimate.Estimate{}
-			if a.Estimator() == study.E1 {
-				e = c.gram.CorrelationE1(located[i], located[j], c.level)
-			} else {
-				e = c.gram.CorrelationE2(located[i], located[j], c.level)
+	out.Pairs, err = everyPair(ctx, len(located), false, func(i, j int) estimate.Estimate {
+		return of(located[i], located[j], c.level)
+	})
+	return err
+}
+
+// everyPair answers all pairs of n features, with themselves or without, on all
+// processors.
+func everyPair(ctx context.Context, n int, themselves bool, of func(i, j int) estimate.Estimate) ([]Pair, error) {
+	rows := make([][]Pair, n)
+	parallel.For(n, func(i int) {
+		rows[i] = make([]Pair, 0, n-i)
+		for j := i; j < n && ctx.Err() == nil; j++ {
+			if i != j || themselves {
+				rows[i] = append(rows[i], pair(i, j, of(i, j)))
 			}
-			out.Pairs = append(out.Pairs, pair(i, j, e))
 		}
-	}
+	})
+	return slices.Concat(rows...), ctx.Err()
 }
 
 // locate names the value features and gives their places in the Gram.
 func (c *columns) locate(a study.Analysis, out *Analysis) []estimate.Variable {
 	vars := c.variables()
-	located := make([]estimate.Variable, len(vars))
+	located := c.located(vars)
 	for i, v := range vars {
 		out.Features = append(out.Features, c.name(v))
-		ones, _ := c.ones(v.group)
-		located[i] = estimate.Variable{
-			Value: v.group.first + v.feature, Ones: ones,
-			Kurtosis: c.column(v).Kurtosis,
-		}
 		if a.Estimator() == study.E1 {
 			located[i].Squares, located[i].SquaresWeight = v.group.first+v.group.plan.Values+v.feature, 1
 		}
 	}
 	return located
+}
+
+// located gives the places of variables in the Gram.
+func (c *columns) located(vars []variable) []estimate.Variable {
+	out := make([]estimate.Variable, len(vars))
+	for i, v := range vars {
+		ones, _ := c.ones(v.group)
+		out[i] = estimate.Variable{Value: v.group.first + v.feature, Ones: ones, Kurtosis: c.column(v).Kurtosis}
+	}
+	return out
 }
 
 func (c *columns) column(v variable) study.Column {
@@ -207,7 +230,7 @@ const (
 
 // products answers inner products, distances and cosines of all pairs. They are
 // in original units if those of every column can be restored.
-func (c *columns) products(kind study.AnalysisKind, out *Analysis) {
+func (c *columns) products(ctx context.Context, kind study.AnalysisKind, out *Analysis) (err error) {
 	vars := c.variables()
 	combos := make([]estimate.Combination, len(vars))
 	out.Units = unitsOriginal
@@ -227,19 +250,16 @@ func (c *columns) products(kind study.AnalysisKind, out *Analysis) {
 	if kind == study.Cosine && out.Units == unitsOriginal {
 		out.Units = ""
 	}
-	for i := range combos {
-		for j := i; j < len(combos); j++ {
-			switch {
-			case i == j && kind == study.InnerProduct:
-				out.Pairs = append(out.Pairs, pair(i, i, c.gram.SquaredNorm(combos[i], c.level)))
-			case i == j:
-			case kind == study.InnerProduct:
-				out.Pairs = append(out.Pairs, pair(i, j, c.gram.InnerProduct(combos[i], combos[j], c.level)))
-			case kind == study.Distance:
-				out.Pairs = append(out.Pairs, pair(i, j, c.gram.SquaredDistance(combos[i], combos[j], c.level)))
-			case kind == study.Cosine:
-				out.Pairs = append(out.Pairs, pair(i, j, c.gram.Cosine(combos[i], combos[j], c.level)))
-			}
+	out.Pairs, err = everyPair(ctx, len(combos), kind == study.InnerProduct, func(i, j int) estimate.Estimate {
+		switch {
+		case i == j:
+			return c.gram.SquaredNorm(combos[i], c.level)
+		case kind == study.Distance:
+			return c.gram.SquaredDistance(combos[i], combos[j], c.level)
+		case kind == study.Cosine:
+			return c.gram.Cosine(combos[i], combos[j], c.level)
 		}
-	}
+		return c.gram.InnerProduct(combos[i], combos[j], c.level)
+	})
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/decompose"
+	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -34,16 +35,14 @@ func (c *columns) covariance(ctx context.Context, a study.Analysis, out *Analysi
 			located[i].Ones.Records = 0 // clipped records count less than one, in sums as in ones
 		}
 	}
-	var encoded []Pair
-	for i := range located {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		for j := i; j < len(located); j++ {
-			e := c.gram.Covariance(located[i], located[j], c.level)
-			encoded = append(encoded, pair(i, j, e))
-			out.Pairs = append(out.Pairs, pair(i, j, e.Times(c.unit(vars[i])*c.unit(vars[j]))))
-		}
+	encoded, err := everyPair(ctx, len(located), true, func(i, j int) estimate.Estimate {
+		return c.gram.Covariance(located[i], located[j], c.level)
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range encoded {
+		out.Pairs = append(out.Pairs, Pair{p.I, p.J, p.times(c.unit(vars[p.I]) * c.unit(vars[p.J]))})
 	}
 	r, matrix, err := repair(ctx, "covariance_psd", len(vars), encoded, decompose.Semidefinite)
 	if matrix != nil {

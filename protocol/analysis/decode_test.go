@@ -21,6 +21,12 @@ func sound() Result {
 			{Kind: study.KMeans, KMeans: &KMeans{Clusters: 2, Sizes: []int{1, 2}}},
 			{Kind: study.Covariance, Features: make([]Feature, 1), Repaired: &Repaired{Matrix: [][]float64{{1}}}},
 			{Kind: study.GroupDistance, Features: make([]Feature, 2), Shifts: []Pair{{I: 0, J: 1, Number: whole}}},
+			{Kind: study.PCA, Features: make([]Feature, 1), PCA: &PCA{Components: []Component{{Interval: whole, Share: whole, Loadings: []float64{1}, LoadingIntervals: []Number{whole}}}}},
+			{Kind: study.Regression, Features: make([]Feature, 1), Regression: &Regression{
+				Coefficients: []Number{whole}, Intercept: whole, RSquared: whole, Residual: whole, Condition: whole,
+			}},
+			{Kind: study.Clustering, Features: make([]Feature, 3), Hierarchy: &Hierarchy{Merges: []Merge{{A: 0, B: 1}, {A: 2, B: 3}}, Leaves: []int{2, 0, 1}}},
+			{Kind: study.Sums, Features: make([]Feature, 1), Sums: &Sums{Rows: []SumRow{{Sum: whole, Mean: whole}}}},
 		},
 	}
 }
@@ -53,6 +59,16 @@ func TestDecodeRefusesWhatDoesNotHangTogether(t *testing.T) {
 		"a ragged matrix":   {func(r *Result) { r.Analyses[2].Repaired.Matrix = [][]float64{{}} }, "row of 0 entries"},
 		"index of a shift":  {func(r *Result) { r.Analyses[3].Shifts[0].J = 2 }, "pair (0, 2)"},
 		"sizes of clusters": {func(r *Result) { r.Analyses[1].KMeans.Sizes = nil }, "0 sizes of 2"},
+		"components":        {func(r *Result) { r.Analyses[4].Features = nil }, "1 components of 0"},
+		"half a loading":    {func(r *Result) { r.Analyses[4].PCA.Components[0].LoadingIntervals = nil }, "1 loadings with 0"},
+		"no eigenvalue":     {func(r *Result) { r.Analyses[4].PCA.Components[0].Interval.High = nil }, "neither"},
+		"coefficients":      {func(r *Result) { r.Analyses[5].Regression.Coefficients = nil }, "0 coefficients of 1"},
+		"no intercept":      {func(r *Result) { r.Analyses[5].Regression.Intercept = Number{} }, "neither"},
+		"merges":            {func(r *Result) { r.Analyses[6].Hierarchy.Merges = nil }, "0 merges"},
+		"a later merge":     {func(r *Result) { r.Analyses[6].Hierarchy.Merges[0].B = 3 }, "merge 1 of clusters 0 and 3"},
+		"leaves":            {func(r *Result) { r.Analyses[6].Hierarchy.Leaves[0] = 1 }, "leaves that are not"},
+		"feature of a sum":  {func(r *Result) { r.Analyses[7].Sums.Rows[0].Feature = 1 }, "feature 1 of 1"},
+		"no mean":           {func(r *Result) { r.Analyses[7].Sums.Rows[0].Mean = Number{} }, "neither"},
 		"answer and reason": {func(r *Result) { r.Analyses[1].Undefined = "why" }, "both an answer and a reason"},
 	} {
 		r := sound()

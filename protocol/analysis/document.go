@@ -79,6 +79,10 @@ type Analysis struct {
 	// One of these, where the kind has a section of its own.
 	KMeans     *KMeans     `json:"k_means,omitempty"`
 	Classifier *Classifier `json:"classifier,omitempty"`
+	PCA        *PCA        `json:"pca,omitempty"`
+	Regression *Regression `json:"regression,omitempty"`
+	Hierarchy  *Hierarchy  `json:"hierarchy,omitempty"`
+	Sums       *Sums       `json:"sums,omitempty"`
 }
 
 // section is what a kind of analysis adds to a result. Each stands beside the code that
@@ -97,6 +101,18 @@ func (a Analysis) sections() (out []section) {
 	}
 	if a.Classifier != nil {
 		out = append(out, a.Classifier)
+	}
+	if a.PCA != nil {
+		out = append(out, a.PCA)
+	}
+	if a.Regression != nil {
+		out = append(out, a.Regression)
+	}
+	if a.Hierarchy != nil {
+		out = append(out, a.Hierarchy)
+	}
+	if a.Sums != nil {
+		out = append(out, a.Sums)
 	}
 	return out
 }
@@ -123,6 +139,17 @@ func number(e estimate.Estimate) Number {
 		return Number{Undefined: e.Undefined}
 	}
 	return Number{Estimate: &e.Estimate, StandardError: &e.Deviation, Low: &e.Low, High: &e.High}
+}
+
+// times is the number in other units: t, which is above 0, times it.
+func (n Number) times(t float64) Number {
+	for _, v := range []**float64{&n.Estimate, &n.StandardError, &n.Low, &n.High} {
+		if *v != nil {
+			scaled := t * **v
+			*v = &scaled
+		}
+	}
+	return n
 }
 
 // check refuses a number that is half there.

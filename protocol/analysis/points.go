@@ -51,7 +51,7 @@ func (j *Joined) check(Analysis) error {
 // points returns the records of a records-side sketch, as they were merged. It merges once
 // a run: nobody changes what it returns.
 func (r *run) points(ctx context.Context, sk int) (*points, error) {
-	if p := r.merged[sk]; p != nil {
+	if p := r.gathered[sk]; p != nil {
 		return p, nil
 	}
 	merge := r.stacked
@@ -62,10 +62,10 @@ func (r *run) points(ctx context.Context, sk int) (*points, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.merged == nil {
-		r.merged = map[int]*points{}
+	if r.gathered == nil {
+		r.gathered = map[int]*points{}
 	}
-	r.merged[sk] = p
+	r.gathered[sk] = p
 	return p, nil
 }
 

@@ -32,8 +32,35 @@ type Options struct {
 	T2            protocol.Digest // required
 	Complete      bool            // every member of the roster contributed
 	Contributions []Contribution  // required, at least one, in the order of the study's parties
-	// Progress is told how far the training of an analysis is, by its index. Default: nobody.
-	Progress func(analysis, done, total int)
+	Observe       func(Progress)  // told of the progress of long analyses, ten times each; default nobody
+}
+
+// Progress is how far an analysis has come.
+type Progress struct {
+	Analysis    int // its index
+	Kind        study.AnalysisKind
+	Done, Total int // of steps of its own
+}
+
+// manySteps is the number of steps from which an analysis takes long.
+const manySteps = 200
+
+// tell tells of a step that takes long by itself.
+func (o Options) tell(index int, kind study.AnalysisKind) func(done, total int) {
+	return func(done, total int) {
+		if o.Observe != nil {
+			o.Observe(Progress{Analysis: index, Kind: kind, Done: done, Total: total})
+		}
+	}
+}
+
+// observer tells of every tenth of an analysis with many steps.
+func (o Options) observer(index int, kind study.AnalysisKind) func(done, total int) {
+	return func(done, total int) {
+		if total >= manySteps && done*10/total != (done-1)*10/total {
+			o.tell(index, kind)(done, total)
+		}
+	}
 }
 
 // check refuses contributions that would be counted twice or under another name.
@@ -100,8 +127,9 @@ func Run(ctx context.Context, o Options) (Result, []Labels, error) {
 // run is one call of Run.
 type run struct {
 	Options
-	labels []Labels
-	merged map[int]*points // by sketch of the records side
+	labels   []Labels
+	gathered map[int]*points // by sketch of the records side
+	merged   map[int]columns // by sketch of the columns side
 }
 
 // noAnswer is why the releases do not answer one analysis. The others are unharmed.
@@ -128,22 +156,32 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 	case study.Perceptron, study.VotedPerceptron, study.SVM, study.RidgeClassification:
 		return r.classify(ctx, index, sk, a)
 	}
-	c, err := r.columns(sk)
+	c, err := r.columns(ctx, sk)
 	if err != nil {
 		return Analysis{}, err
 	}
 	out := Analysis{Kind: a.Kind, Sketch: sk}
+	c.tell = r.observer(index, a.Kind)
 	c.level = out.promise(a, Intervals(a.Kind, len(c.variables()), len(c.groups)))
 	switch a.Kind {
 	case study.Covariance:
 		err = c.covariance(ctx, a, &out)
 	case study.Correlation:
-		c.correlation(a, &out)
-		err = c.repairCorrelation(ctx, &out)
+		if err = c.correlation(ctx, a, &out); err == nil {
+			err = c.repairCorrelation(ctx, &out)
+		}
 	case study.Intersection:
 		c.intersection(&out)
+	case study.PCA:
+		err = c.pca(ctx, a, &out)
+	case study.Regression:
+		err = c.regression(a, &out)
+	case study.Clustering:
+		err = c.clustering(ctx, a, &out)
+	case study.Sums:
+		err = c.sums(ctx, a, &out)
 	default:
-		c.products(a.Kind, &out)
+		err = c.products(ctx, a.Kind, &out)
 	}
 	return out, err
 }

@@ -74,7 +74,7 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 			continue
 		}
 		if !c.known(a) {
-			out.Analyses = append(out.Analyses, Analysis{Kind: a.Kind, Estimator: a.Estimator(), Options: []Choice{}, Verdict: "not planned: this version has no forecast of it"})
+			out.Analyses = append(out.Analyses, Analysis{Kind: a.Kind, Estimator: a.Estimator(), Options: []Choice{}, Verdict: unplanned(a.Kind)})
 			continue
 		}
 		answer, hardest, err := c.answer(a)

@@ -79,6 +79,17 @@ func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
 	return "usable: the distance of two typical records errs by " + percent(c.StandardError)
 }
 
+// unplanned says why there is no forecast.
+func unplanned(kind study.AnalysisKind) string {
+	switch kind {
+	case study.PCA, study.Regression, study.Clustering:
+		return "not forecast: how far it errs depends on how all columns hang together, which public numbers do not say; a correlation asked of the same sketch is forecast, and one that stands out there counts here"
+	case study.Sums:
+		return "not forecast: a sum errs as far as the inner product of its column with the ones, which is forecast where inner products are asked"
+	}
+	return "not planned: this version has no forecast of it"
+}
+
 // needed says what would make an answer usable.
 func needed(n *Needs, m dp.Mechanism) string {
 	var ways []string

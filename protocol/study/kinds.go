@@ -59,6 +59,7 @@ func kinds() []kind {
 		innerProduct, distance, cosine, covariance, correlation, intersection,
 		kMeans, groupDistance,
 		perceptron, votedPerceptron, svm, ridge,
+		pca, regression, clustering, columnSums,
 	}
 }
 
@@ -74,7 +75,7 @@ func kindOf(name AnalysisKind) (k kind, ok bool) {
 
 // analysisWords are the names of all kinds.
 func analysisWords() vocabulary {
-	v := vocabulary{what: "analysis", planned: []string{"regression", "pca", "neighbors", "outliers", "clustering"}}
+	v := vocabulary{what: "analysis", planned: []string{"neighbors", "outliers"}}
 	for _, k := range kinds() {
 		v.has = append(v.has, string(k.name))
 	}

@@ -89,7 +89,12 @@ func TestParseFillsInDefaults(t *testing.T) {
 		{"restarts", hospitals, func(s *study.Study) any { return s.Analyses[0].Options.(study.KMeansOptions).Restarts }, is(10)},
 		{"identity's k", two, func(s *study.Study) any { return s.Sketches[0].Projection.K }, is(30)},
 		{"shares", two, func(s *study.Study) any { return []float64{s.Sketches[0].Share, s.Sketches[1].Share} }, is([]float64{0.75, 0.25})},
-		{"later", registry, func(s *study.Study) any { return s.Later }, is([]study.AnalysisKind{"inner-product", "distance", "cosine", "covariance", "correlation", "intersection"})},
+		{"later", registry, func(s *study.Study) any { return s.Later }, is([]study.AnalysisKind{"inner-product", "distance", "cosine", "covariance", "correlation", "intersection", "pca", "regression", "clustering", "sums"})},
+		{"options of pca", edit(t, registry, "{kind: correlation}", "{kind: pca}"), options, is("components: 10, scale: true, centre: true")},
+		{"not centred, so not scaled", edit(t, registry, "{kind: correlation}", "{kind: pca, centre: false}"), options, is("components: 10, scale: false, centre: false")},
+		{"options of a regression", edit(t, registry, "{kind: correlation}", "{kind: regression, target: age, on: [income, ward], ridge: 0.1}"), options, is("target: age, on: [income, ward], ridge: 0.1")},
+		{"options of a clustering", edit(t, registry, "{kind: correlation}", "{kind: clustering, linkage: ward}"), options, is("linkage: ward, distance: signed")},
+		{"ones for a regression", edit(t, laboratories, "{kind: correlation}", "{kind: regression, target: se area}"), func(s *study.Study) any { return s.Sketches[0].Helpers.Ones }, is(1.0)},
 		{"later of records", hospitals, func(s *study.Study) any { return s.Later }, is([]study.AnalysisKind{"k-means", "group-distance"})},
 		{"intervals", edit(t, registry, "{kind: correlation}", "{kind: correlation, intervals: all}"), func(s *study.Study) any { return []study.Intervals{s.Analyses[0].Intervals, s.Analyses[1].Intervals} }, is([]study.Intervals{"all", "each"})},
 		{"intervals of k-means", hospitals, func(s *study.Study) any { return string(s.Analyses[0].Intervals) }, is("")},
@@ -104,6 +109,8 @@ func TestParseFillsInDefaults(t *testing.T) {
 		}
 	}
 }
+
+func options(s *study.Study) any { return s.Analyses[0].Options }
 
 func is(want any) func(*study.Study) any { return func(*study.Study) any { return want } }
 

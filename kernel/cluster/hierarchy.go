@@ -1,0 +1,234 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Linkage says how far apart two clusters are, given the distances of their members.
+type Linkage string
+
+const (
+	Average  Linkage = "average"  // the mean of all distances between them
+	Complete Linkage = "complete" // the greatest
+	Single   Linkage = "single"   // the least
+	Ward     Linkage = "ward"     // how much joining them adds to the squared distances from the centres, for Euclidean ones
+)
+
+// Linkages lists them all.
+func Linkages() []Linkage { return []Linkage{Average, Complete, Single, Ward} }
+
+// HierarchyOptions say how Hierarchy joins clusters.
+type HierarchyOptions struct {
+	Linkage    Linkage       // required
+	Deviations mat.Symmetric // standard errors of the distances; nil for distances without error
+	Quantile   float64       // of how many standard errors two heights have to be apart; required with Deviations
+}
+
+// Merge joins two clusters. Numbers below n are the points, number n+i is what merge i made.
+type Merge struct {
+	A, B      int // A < B
+	Height    float64
+	Deviation float64 // at most this is the standard error of Height
+	Size      int     // points in it
+	Close     bool    // Height is within the error of that of the merge above: which of the two is first, so what belongs together there, is not settled
+}
+
+// Tree is a hierarchy of n points: n − 1 merges from the lowest to the highest.
+type Tree struct {
+	Merges []Merge
+	Leaves []int // the points in an order in which every cluster is a run of neighbours
+}
+
+// Hierarchy joins n points, the two nearest clusters first, given the n × n matrix of
+// their distances, which are finite and not negative. It follows chains of nearest
+// neighbours (Murtagh 1983), which takes time and memory of order n² and finds the same
+// tree as joining the nearest of all, as none of the linkages brings a cluster nearer to
+// a third than its parts were. The table is as scipy has it.
+//
+// The standard error of a height is that of the distance it is (single, complete), or
+// bounded by the mean of those of the distances in it: how these err together is not known
+// here.
+func Hierarchy(ctx context.Context, distances mat.Symmetric, o HierarchyOptions) (Tree, error) {
+	n := distances.SymmetricDim()
+	if n < 2 {
+		return Tree{}, fmt.Errorf("clustering: %d points have no hierarchy", n)
+	}
+	if !slices.Contains(Linkages(), o.Linkage) {
+		return Tree{}, fmt.Errorf("clustering: unknown linkage %q", string(o.Linkage))
+	}
+	h := &hierarchy{linkage: o.Linkage, distances: make([][]float64, n), deviations: make([][]float64, n), sizes: make([]int, n)}
+	for i := range n {
+		h.distances[i], h.deviations[i], h.sizes[i] = make([]float64, n), make([]float64, n), 1
+		for j := range n {
+			d := distances.At(i, j)
+			if !(d >= 0) || math.IsInf(d, 0) {
+				return Tree{}, fmt.Errorf("clustering: the distance of points %d and %d is not a number of at least 0", i, j)
+			}
+			h.distances[i][j] = d
+			if o.Deviations != nil {
+				h.deviations[i][j] = o.Deviations.At(i, j)
+			}
+		}
+	}
+	merges, err := h.chains(ctx)
+	if err != nil {
+		return Tree{}, err
+	}
+	t := tree(n, merges)
+	t.compare(n, o.Quantile)
+	return t, nil
+}
+
+// hierarchy is one call of Hierarchy. Cluster i is that which last took its place.
+type hierarchy struct {
+	linkage               Linkage
+	distances, deviations [][]float64
+	sizes                 []int // 0 for a cluster that another took in
+}
+
+// chains merges reciprocal nearest neighbours, in the order in which it meets them. A and B
+// of a merge are points of the two clusters.
+func (h *hierarchy) chains(ctx context.Context) ([]Merge, error) {
+	n := len(h.sizes)
+	var out []Merge
+	var chain []int
+	for len(out) < n-1 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if len(chain) == 0 {
+			chain = append(chain, slices.IndexFunc(h.sizes, func(s int) bool { return s > 0 }))
+		}
+		for {
+			end := chain[len(chain)-1]
+			next, least := -1, math.Inf(1)
+			if len(chain) > 1 { // of several nearest the one before: else the chain could go round
+				next = chain[len(chain)-2]
+				least = h.distances[end][next]
+			}
+			for i, d := range h.distances[end] {
+				if i != end && h.sizes[i] > 0 && d < least {
+					next, least = i, d
+				}
+			}
+			if len(chain) > 1 && next == chain[len(chain)-2] {
+				a, b := min(end, next), max(end, next)
+				out = append(out, Merge{A: a, B: b, Height: least, Deviation: h.deviations[a][b]})
+				h.merge(a, b)
+				chain = chain[:len(chain)-2]
+				break
+			}
+			chain = append(chain, next)
+		}
+	}
+	return out, nil
+}
+
+// merge lets b take a in.
+func (h *hierarchy) merge(a, b int) {
+	for i, size := range h.sizes {
+		if size == 0 || i == a || i == b {
+			continue
+		}
+		d, e := h.joined(a, b, i)
+		h.distances[b][i], h.distances[i][b] = d, d
+		h.deviations[b][i], h.deviations[i][b] = e, e
+	}
+	h.sizes[a], h.sizes[b] = 0, h.sizes[a]+h.sizes[b]
+}
+
+// joined is the distance of a and b together from c, and its standard error (Lance and
+// Williams 1967).
+func (h *hierarchy) joined(a, b, c int) (distance, deviation float64) {
+	x, y, z := h.distances[a][c], h.distances[b][c], h.distances[a][b]
+	dx, dy, dz := h.deviations[a][c], h.deviations[b][c], h.deviations[a][b]
+	na, nb, nc := float64(h.sizes[a]), float64(h.sizes[b]), float64(h.sizes[c])
+	switch h.linkage {
+	case Single:
+		if x < y {
+			return x, dx
+		}
+		return y, dy
+	case Complete:
+		if x > y {
+			return x, dx
+		}
+		return y, dy
+	case Average:
+		return (float64(na*x) + float64(nb*y)) / (na + nb), (float64(na*dx) + float64(nb*dy)) / (na + nb)
+	}
+	all := na + nb + nc
+	square := (float64((na+nc)*x)*x + float64((nb+nc)*y)*y - float64(nc*z)*z) / all
+	distance = math.Sqrt(math.Max(0, square))
+	if distance > 0 {
+		deviation = (float64((na+nc)*x)*dx + float64((nb+nc)*y)*dy + float64(nc*z)*dz) / all / distance
+	}
+	return distance, deviation
+}
+
+// tree puts merges in order and numbers clusters.
+func tree(n int, merges []Merge) Tree {
+	slices.SortStableFunc(merges, func(a, b Merge) int {
+		switch {
+		case a.Height < b.Height:
+			return -1
+		case a.Height > b.Height:
+			return 1
+		}
+		return 0
+	})
+	above, sizes := make([]int, 2*n-1), make([]int, 2*n-1) // of each cluster, the one that took it in
+	for i := range above {
+		above[i] = i
+		if i < n {
+			sizes[i] = 1
+		}
+	}
+	top := func(i int) int {
+		for above[i] != i {
+			above[i] = above[above[i]]
+			i = above[i]
+		}
+		return i
+	}
+	for i := range merges {
+		a, b := top(merges[i].A), top(merges[i].B)
+		merges[i].A, merges[i].B = min(a, b), max(a, b)
+		sizes[n+i] = sizes[a] + sizes[b]
+		merges[i].Size = sizes[n+i]
+		above[a], above[b] = n+i, n+i
+	}
+	t := Tree{Merges: merges}
+	stack := []int{2*n - 2}
+	for len(stack) > 0 {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if i < n {
+			t.Leaves = append(t.Leaves, i)
+			continue
+		}
+		stack = append(stack, merges[i-n].B, merges[i-n].A)
+	}
+	return t
+}
+
+// compare marks merges that are not settled against the one above them.
+func (t Tree) compare(n int, quantile float64) {
+	for _, m := range t.Merges {
+		for _, child := range [...]int{m.A, m.B} {
+			if child < n {
+				continue
+			}
+			below := &t.Merges[child-n]
+			together := math.Sqrt(float64(m.Deviation*m.Deviation) + float64(below.Deviation*below.Deviation))
+			if together > 0 && m.Height-below.Height <= quantile*together {
+				below.Close = true
+			}
+		}
+	}
+}

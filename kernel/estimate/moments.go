@@ -1,0 +1,229 @@
+package estimate
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Moments are the second moments of n variables of several parties as one matrix, with
+// all that its errors need. Principal components and regressions are read off it.
+//
+// Centred, entry (i, j) is the covariance of two variables: their debiased product once
+// each was centred by the mean over its own party's records, over the number of records
+// that both parties hold. Blocks of variables of one party are over that party's
+// records, blocks between two parties over their intersection; so, as for
+// [Gram.CorrelationE2], the matrix is one of covariances if the records that parties
+// share are a random part of each party's.
+//
+// Not centred, entries are the debiased products themselves, a record that a party lacks
+// counting as zero, and nothing is assumed.
+type Moments struct {
+	gram    *Gram
+	vars    []Variable
+	centred bool
+	party   []int       // of each variable, into ones
+	ones    []Ones      // distinct
+	shared  [][]float64 // of each two parties: records in common; 1 where not centred
+	means   []float64
+	scale   []float64 // what each variable was divided by: 1, its standard deviation or a unit
+
+	standardised bool // scale is of standard deviations, which err
+
+	sets sets
+
+	matrix *mat.SymDense // M: n × n, scaled
+	full   *mat.Dense    // the same
+	raw    *mat.Dense    // H of the centred variables, not scaled, then of the ones: n + P
+	bare   *mat.Dense    // G of the same
+}
+
+// Moments returns those of some variables; ok is false, with the reason, where there are
+// none. Means come from the released columns of ones alone.
+func (g *Gram) Moments(vars []Variable, centred bool) (m *Moments, why string) {
+	m = &Moments{gram: g, vars: vars, centred: centred}
+	if len(vars) == 0 {
+		return nil, "there are no columns"
+	}
+	at := map[int]int{} // of parties, by their column of ones
+	for _, v := range vars {
+		m.scale = append(m.scale, 1)
+		if !centred {
+			m.party = append(m.party, 0)
+			continue
+		}
+		if why := v.refuse(false); why != "" {
+			return nil, why
+		}
+		p, known := at[v.Ones.Column]
+		if !known {
+			p = len(m.ones)
+			m.ones, at[v.Ones.Column] = append(m.ones, v.Ones), p
+		}
+		m.party = append(m.party, p)
+	}
+	if why := m.share(); why != "" {
+		return nil, why
+	}
+	m.sets = m.findSets()
+	m.raw, m.bare = m.centre(g.raw), m.centre(g.debiased)
+	n := len(vars)
+	m.matrix = mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			m.matrix.SetSym(i, j, m.bare.At(i, j)/m.shared[m.party[i]][m.party[j]])
+		}
+	}
+	m.full = mat.DenseCopyOf(m.matrix)
+	return m, ""
+}
+
+// share finds how many records parties share, and means.
+func (m *Moments) share() (why string) {
+	m.means = make([]float64, len(m.vars))
+	if !m.centred {
+		m.shared = [][]float64{{1}}
+		return ""
+	}
+	m.shared = make([][]float64, len(m.ones))
+	for p, a := range m.ones {
+		for q, b := range m.ones {
+			n := m.gram.product(a.column(), b.column())
+			if !(n > 2*math.Sqrt(m.gram.variance(form{{1, a.column(), b.column()}}))) {
+				if p == q {
+					return noOnes
+				}
+				return noOverlap
+			}
+			m.shared[p] = append(m.shared[p], n)
+		}
+	}
+	for i, v := range m.vars {
+		p := m.party[i]
+		m.means[i] = m.gram.product(v.value(), v.one()) / m.shared[p][p]
+	}
+	return ""
+}
+
+// centre is a matrix of products of the Gram's columns as one of the centred variables
+// and the columns of ones.
+func (m *Moments) centre(of *mat.SymDense) *mat.Dense {
+	n := len(m.vars)
+	out := mat.NewSymDense(n+len(m.ones), nil)
+	for i, v := range m.vars {
+		for j := i; j < n; j++ {
+			out.SetSym(i, j, of.At(v.Value, m.vars[j].Value))
+		}
+	}
+	if !m.centred {
+		return mat.DenseCopyOf(out)
+	}
+	for p, a := range m.ones {
+		for q := p; q < len(m.ones); q++ {
+			b := m.ones[q]
+			out.SetSym(n+p, n+q, of.At(a.Column, b.Column)/a.Weight/b.Weight)
+		}
+		for i, v := range m.vars { // ⟨1_p, x_i − mean·1⟩
+			own := m.ones[m.party[i]]
+			bare := of.At(a.Column, v.Value) - float64(m.means[i]*of.At(a.Column, own.Column))/own.Weight
+			out.SetSym(i, n+p, bare/a.Weight)
+		}
+	}
+	for i := range n {
+		own := m.ones[m.party[i]]
+		for j := i; j < n; j++ {
+			// ⟨x_i, x_j⟩ − mean_i ⟨1, x_j⟩ − mean_j ⟨x_i − mean_i·1, 1⟩
+			sum := out.At(i, j) - float64(m.means[i]*of.At(own.Column, m.vars[j].Value))/own.Weight
+			out.SetSym(i, j, sum-float64(m.means[j]*out.At(i, n+m.party[j])))
+		}
+	}
+	return mat.DenseCopyOf(out)
+}
+
+// negligible is the part of a column's mean square below which its variance is that of
+// rounding: it is constant.
+const negligible = 1e-12
+
+// constant tells of a variable that its variance does not stand out of its error.
+func (m *Moments) constant(i int) bool {
+	variance, n := m.matrix.At(i, i), len(m.vars)
+	v, p := m.vars[i].Value, m.party[i]
+	return !(variance > negligible*m.gram.raw.At(v, v)/m.shared[p][p]) ||
+		!(variance > 2*math.Sqrt(m.variance(m.slope(unit(n, i), unit(n, i)))))
+}
+
+// Constant lists the variables whose variance does not stand out of its error. No
+// correlation is defined for them, and no regression on them.
+func (m *Moments) Constant() (out []int) {
+	for i := range m.vars {
+		if m.constant(i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Scaled is the matrix of correlations: each variable divided by its standard deviation.
+// Why says so where the variance of one does not stand out of its error.
+func (m *Moments) Scaled() (scaled *Moments, why string) {
+	deviations := make([]float64, len(m.vars))
+	for i := range deviations {
+		if m.constant(i) {
+			return nil, noVariance
+		}
+		deviations[i] = math.Sqrt(m.matrix.At(i, i))
+	}
+	scaled = m.over(deviations)
+	scaled.standardised = true
+	for i := range deviations {
+		scaled.matrix.SetSym(i, i, 1)
+		scaled.full.Set(i, i, 1)
+	}
+	return scaled, ""
+}
+
+// In is the matrix in other units: variable i times units[i], which is above 0.
+func (m *Moments) In(units []float64) *Moments {
+	scale := make([]float64, len(units))
+	for i, u := range units {
+		scale[i] = 1 / u
+	}
+	return m.over(scale)
+}
+
+// over divides each variable by its scale.
+func (m *Moments) over(scale []float64) *Moments {
+	out, n := *m, len(m.vars)
+	out.scale, out.matrix = scale, mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			out.matrix.SetSym(i, j, m.matrix.At(i, j)/float64(scale[i]*scale[j]))
+		}
+	}
+	out.full = mat.DenseCopyOf(out.matrix)
+	return &out
+}
+
+// Matrix is the n × n matrix. It must not be changed.
+func (m *Moments) Matrix() mat.Symmetric { return m.matrix }
+
+// rawMatrix is M with the noise left in.
+func (m *Moments) rawMatrix() *mat.Dense {
+	n := len(m.vars)
+	out := mat.NewDense(n, n, nil)
+	for i := range n {
+		for j := range n {
+			out.Set(i, j, m.raw.At(i, j)/m.shared[m.party[i]][m.party[j]]/float64(m.scale[i]*m.scale[j]))
+		}
+	}
+	return out
+}
+
+// Mean is the mean of a variable over its party's records, as it was sketched.
+func (m *Moments) Mean(i int) float64 { return m.means[i] }
+
+func unit(n, i int) []float64 {
+	out := make([]float64, n)
+	out[i] = 1
+	return out
+}

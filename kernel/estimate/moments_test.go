@@ -1,0 +1,250 @@
+package estimate
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/cosketch/cosketch/kernel/decompose"
+)
+
+// together are the values of all parties' columns over the records that all of them hold.
+func together(parties []party) *mat.Dense {
+	var rows []float64
+	width := 0
+	for r := range parties[0].held {
+		all := true
+		for _, p := range parties {
+			all = all && p.held[r]
+		}
+		if !all {
+			continue
+		}
+		width = 0
+		for _, p := range parties {
+			for _, column := range p.values {
+				rows = append(rows, column[r])
+				width++
+			}
+		}
+	}
+	return mat.NewDense(len(rows)/width, width, rows)
+}
+
+// covarianceOf divides by the number of records, as Moments do.
+func covarianceOf(x *mat.Dense) *mat.SymDense {
+	n, _ := x.Dims()
+	var c mat.SymDense
+	stat.CovarianceMatrix(&c, x, nil)
+	c.ScaleSym(float64(n-1)/float64(n), &c)
+	return &c
+}
+
+// trial is a simulated study; run returns its moments, and what all parties hold.
+type trial struct {
+	records, k int
+	missing    float64
+	noise      Noise
+	parties    int
+}
+
+func (s trial) run(t *testing.T, seed uint64) (*Moments, *mat.Dense) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 77))
+	parties := population(rng, s.records, s.missing, false)[:s.parties]
+	sketch := gaussianSketch(rng, s.k, stack(parties, false))
+	g := mustGram(t, sketch, addGaussian(rng, sketch, s.noise))
+	var vars []Variable
+	for _, of := range variables(parties, false) {
+		vars = append(vars, of...)
+	}
+	m, why := g.Moments(vars, true)
+	if why != "" {
+		t.Fatal(why)
+	}
+	return m, together(parties)
+}
+
+func scaledTruth(c *mat.SymDense) *mat.SymDense {
+	n := c.SymmetricDim()
+	out := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			out.SetSym(i, j, c.At(i, j)/math.Sqrt(c.At(i, i)*c.At(j, j)))
+		}
+	}
+	return out
+}
+
+// Eigenvalues, shares and loadings of columns of three parties. The power check is to
+// take them for those of the party's own data with the noise left in.
+func TestComponentsCover(t *testing.T) {
+	for name, s := range map[string]trial{
+		"exact":          {records: 1000, k: 512, parties: 3},
+		"noise":          {records: 20000, k: 512, parties: 3, noise: Noise{Variance: 2}},
+		"overlap":        {records: 1000, k: 1024, missing: 0.4, parties: 3},
+		"overlap, noise": {records: 20000, k: 1024, missing: 0.4, parties: 3, noise: Noise{Variance: 1}},
+	} {
+		for _, scale := range []bool{false, true} {
+			label := name
+			if scale {
+				label += ", scaled"
+			}
+			t.Run(label, func(t *testing.T) {
+				t.Parallel()
+				s.components(t, scale)
+			})
+		}
+	}
+}
+
+func (s trial) components(t *testing.T, scale bool) {
+	var values, shares, loads, noised tally
+	for seed := range uint64(draws(100, 2000)) {
+		m, data := s.run(t, seed)
+		truth := covarianceOf(data)
+		if scale {
+			var why string
+			if m, why = m.Scaled(); why != "" {
+				t.Fatal(why)
+			}
+			truth = scaledTruth(truth)
+		}
+		want, err := decompose.Symmetric(context.Background(), truth)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := m.Components(context.Background(), ComponentsOptions{Loadings: 6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range got {
+			if !c.Interval.Defined() {
+				continue
+			}
+			values.add(c.Interval, want.Values[i])
+			shares.add(c.Share, want.Values[i]/mat.Trace(truth))
+			raw := c.Interval
+			shift := inner2(c.Vector, product(m.rawMatrix(), c.Vector)) - c.Value
+			raw.Low, raw.High = raw.Low+shift, raw.High+shift
+			noised.add(raw, want.Values[i])
+			sign := math.Copysign(1, inner2(c.Vector, want.Vectors[i]))
+			for a, l := range c.Loadings {
+				loads.add(l, sign*want.Vectors[i][a])
+			}
+		}
+		if values.n > values.before {
+			values.seed()
+			shares.seed()
+			loads.seed()
+		}
+	}
+	if len(values.seeds) < draws(50, 1000) {
+		t.Errorf("something stood apart in %d sketches only", len(values.seeds))
+	}
+	values.check(t, "eigenvalues", 0.93, 0.98)
+	shares.check(t, "shares", 0.93, 0.98)
+	loads.check(t, "loadings", 0.92, 0.98)
+	if s.noise.Variance > 0 && noised.coverage() > 0.9 {
+		t.Errorf("with the noise left in the intervals cover %.3f: the test could not tell", noised.coverage())
+	}
+}
+
+// regressionOf is the least squares fit of pooled data: coefficients, intercept, R² and
+// the standard deviation of the residual.
+func regressionOf(t *testing.T, data *mat.Dense, target int, on []int) (beta []float64, intercept, r2, residual float64) {
+	t.Helper()
+	n, _ := data.Dims()
+	design, y := mat.NewDense(n, len(on)+1, nil), mat.NewVecDense(n, mat.Col(nil, target, data))
+	for r := range n {
+		design.Set(r, len(on), 1)
+		for a, i := range on {
+			design.Set(r, a, data.At(r, i))
+		}
+	}
+	var b, fitted mat.VecDense
+	if err := b.SolveVec(design, y); err != nil {
+		t.Fatal(err)
+	}
+	fitted.MulVec(design, &b)
+	fitted.SubVec(y, &fitted)
+	rest := mat.Dot(&fitted, &fitted) / float64(n)
+	total := covarianceOf(data).At(target, target)
+	return b.RawVector().Data[:len(on)], b.AtVec(len(on)), 1 - rest/total, math.Sqrt(rest)
+}
+
+// Coefficients, intercept, R² and residual of columns of three parties. The power check
+// is the regression on debiased products without the noise taken off.
+func TestRegressionCovers(t *testing.T) {
+	for name, s := range map[string]trial{
+		"exact":          {records: 1000, k: 256, parties: 3},
+		"exact, small k": {records: 1000, k: 32, parties: 3},
+		"noise":          {records: 20000, k: 512, parties: 3, noise: Noise{Variance: 2}},
+		"overlap":        {records: 2000, k: 512, missing: 0.4, parties: 2},
+		"overlap, noise": {records: 20000, k: 1024, missing: 0.4, parties: 2, noise: Noise{Variance: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			on, target := []int{1, 2, 3}, 0
+			if s.parties == 3 {
+				on, target = []int{1, 2, 3, 5}, 4
+			}
+			var beta, intercept, r2, residual, noised tally
+			lost, seeds := 0, draws(150, 2000)
+			for seed := range uint64(seeds) {
+				m, data := s.run(t, seed)
+				got, why := m.Regression(RegressionOptions{Target: target, On: on})
+				if why != "" {
+					lost++
+					continue
+				}
+				b, a, explained, rest := regressionOf(t, data, target, on)
+				intercept.add(got.Intercept, a)
+				r2.add(got.R2, explained)
+				residual.add(got.Residual, rest)
+				biased := *m // as if the noise were part of the data
+				biased.matrix, biased.bare = rawSym(m), m.raw
+				biased.full = mat.DenseCopyOf(biased.matrix)
+				wrong, why := biased.Regression(RegressionOptions{Target: target, On: on})
+				for i := range on {
+					beta.add(got.Coefficients[i], b[i])
+					if why == "" {
+						noised.add(wrong.Coefficients[i], b[i])
+					}
+				}
+				for _, x := range []*tally{&beta, &intercept, &r2, &residual} {
+					x.seed()
+				}
+			}
+			if lost > seeds/4 {
+				t.Errorf("%d of %d not identified", lost, seeds)
+			}
+			most := 0.98
+			if s.k < 64 {
+				most = 1 // R² allows twice for what few coordinates explain by chance
+			}
+			beta.check(t, "coefficients", 0.93, 0.98)
+			intercept.check(t, "intercept", 0.93, 0.99)
+			r2.check(t, "R²", 0.93, most)
+			residual.check(t, "residual", 0.93, 0.99)
+			if s.noise.Variance > 0 && noised.coverage() > 0.9 {
+				t.Errorf("with the noise left in the intervals cover %.3f: the test could not tell", noised.coverage())
+			}
+		})
+	}
+}
+
+func rawSym(m *Moments) *mat.SymDense {
+	raw, n := m.rawMatrix(), len(m.vars)
+	out := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			out.SetSym(i, j, raw.At(i, j))
+		}
+	}
+	return out
+}

@@ -1,0 +1,328 @@
+package estimate
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// RegressionOptions say which regression is wanted of Moments that are centred and not
+// scaled.
+type RegressionOptions struct {
+	Target int   // required: the variable that is explained
+	On     []int // required: those that explain it, each once and not the target
+	// Ridge is the part by which each explaining variable's variance is raised, so that
+	// it does not depend on units; 0 for least squares.
+	Ridge float64
+	// Units and Origins say what variable i is in original units: Units[i]·x + Origins[i];
+	// nil for as it was sketched. Units are above 0.
+	Units, Origins []float64
+	Level          Level
+}
+
+// Regression is that of one variable on others with an intercept, in original units.
+type Regression struct {
+	Coefficients []Estimate // in the order of On
+	Intercept    Estimate
+	R2           Estimate // the share of the target's variance that is explained
+	Residual     Estimate // standard deviation of what is not
+	Freedom      float64  // degrees of freedom of the intervals: k less the coefficients
+	Condition    Estimate // the least eigenvalue of the correlations of the explaining variables
+}
+
+// Identified is how many of its standard errors the least eigenvalue of the correlations
+// of the explaining variables has to be above zero, wherever there is noise or parties
+// hold different records. Without both, a sketch is as singular as the data.
+//
+// Where noise is of the size of some direction of the variables the debiased matrix may
+// be nearly singular by chance. MECHANISMS 2A.7 proposes three standard errors, by fear of
+// intervals that cover too little there. These do not, as the rows of the inverse in their
+// errors grow with it: coefficients are covered in .95 to 1 of the cases without any rule,
+// .95 to .98 with two standard errors, .94 to .99 with three, and, since a higher bar lets
+// pass what happens to look better than it is, .83 to .96 with four to six. What the rule
+// prevents is intervals that are too wide to be of use, and for that two are enough.
+const Identified = 2
+
+// Regression finds the coefficients β = (C_xx + ridge·diag C_xx)⁻¹ c_xy; undefined where
+// they are not identified.
+//
+// With a row u of that inverse and r the residual, as vectors over the variables, a
+// coefficient errs by uᵀ dC r, less ridge times Σ u_i β_i dC_ii. Without noise and with
+// equal record sets a sketch of k Gaussian coordinates is itself a sample of k from the
+// regression, and its intervals are exact: with Student's t, k less the number of
+// coefficients for k. They are used throughout, and are those of the general rule where
+// there is noise. R² is one less the ratio of two squared norms, with Fieller's bounds,
+// and allows for what k coordinates explain by chance.
+func (m *Moments) Regression(o RegressionOptions) (*Regression, string) {
+	f, why := m.fit(o)
+	if why != "" {
+		return nil, why
+	}
+	return f.regression(), ""
+}
+
+// fit is one regression in the units in which variables were sketched.
+type fit struct {
+	m        *Moments
+	o        RegressionOptions
+	inverse  *mat.Dense // of C_xx, raised by ridge
+	beta     []float64
+	residual []float64 // over all variables: 1 for the target, −β for the others
+	slopes   []slope   // of β
+	freedom  float64
+	t        float64 // quantile
+	widen    float64 // of variances, for the coefficients that were fitted
+	at       Estimate
+}
+
+func (m *Moments) fit(o RegressionOptions) (*fit, string) {
+	p := len(o.On)
+	f := &fit{m: m, o: o, freedom: float64(m.gram.k - p - 1)}
+	if why := o.Level.refuse(); why != "" {
+		return nil, why
+	}
+	if f.freedom < 1 {
+		return nil, fmt.Sprintf("k = %d is too small for %d coefficients and an intercept", m.gram.k, p)
+	}
+	f.t, f.widen = o.Level.student(f.freedom), float64(m.gram.k)/f.freedom
+	for _, i := range append([]int{o.Target}, o.On...) {
+		if m.constant(i) {
+			return nil, noVariance
+		}
+	}
+	if why := f.identify(); why != "" {
+		return nil, why
+	}
+	if err := f.solve(); err != nil {
+		return nil, err.Error()
+	}
+	for a := range p {
+		u := f.row(a)
+		s := m.slope(u, f.residual)
+		if o.Ridge > 0 {
+			share := make([]float64, len(m.vars))
+			for b, i := range o.On {
+				share[i] = -float64(float64(o.Ridge*u[i])*f.beta[b]) * m.matrix.At(i, i)
+			}
+			s = s.plusVariances(m, share)
+		}
+		f.slopes = append(f.slopes, s)
+	}
+	return f, ""
+}
+
+// identify checks that the explaining variables are not collinear within their error.
+func (f *fit) identify() string {
+	least, v, err := leastEigenvalue(f.m.matrix, f.o.On)
+	if err != nil {
+		return err.Error()
+	}
+	u := make([]float64, len(f.m.vars))
+	for a, i := range f.o.On {
+		u[i] = v[a] / math.Sqrt(f.m.matrix.At(i, i))
+	}
+	deviation := math.Sqrt(f.m.variance(f.m.slope(u, u)))
+	half := float64(f.o.Level.z() * deviation)
+	f.at = finish(least, least-half, least+half, 0, float64(len(u))).deviating(deviation * deviation)
+	raised := least + f.o.Ridge
+	if raised < negligible || !f.exact() && !(raised >= float64(Identified*deviation)) {
+		return fmt.Sprintf("not identified: the explaining columns are collinear within their error (the least eigenvalue of their correlations is %.3g with standard error %.3g; it takes %d of them)",
+			least, deviation, Identified)
+	}
+	return ""
+}
+
+// exact reports whether the sketch has neither noise nor records that only some have.
+func (f *fit) exact() bool {
+	for _, column := range f.m.columns() {
+		if f.m.gram.noise[column].Variance > 0 {
+			return false
+		}
+	}
+	return f.m.sets.same
+}
+
+// leastEigenvalue is that of the correlations of some variables, with its vector.
+func leastEigenvalue(c *mat.SymDense, of []int) (float64, []float64, error) {
+	r := mat.NewSymDense(len(of), nil)
+	for a, i := range of {
+		for b, j := range of[:a] {
+			r.SetSym(b, a, c.At(i, j)/math.Sqrt(c.At(i, i))/math.Sqrt(c.At(j, j)))
+		}
+		r.SetSym(a, a, 1)
+	}
+	e, err := symmetric(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	last := len(of) - 1
+	return e.Values[last], e.Vectors[last], nil
+}
+
+// solve finds β by the inverse, whose rows the errors need as well.
+func (f *fit) solve() (err error) {
+	o, c, p := f.o, f.m.matrix, len(f.o.On)
+	raised := mat.NewSymDense(p, nil)
+	for a, i := range o.On {
+		for b, j := range o.On[:a+1] {
+			raised.SetSym(b, a, c.At(j, i))
+		}
+		raised.SetSym(a, a, c.At(i, i)*(1+o.Ridge))
+	}
+	if f.inverse, err = inverse(raised); err != nil {
+		return err
+	}
+	f.beta, f.residual = make([]float64, p), make([]float64, len(f.m.vars))
+	f.residual[o.Target] = 1
+	for a := range p {
+		for b, j := range o.On {
+			f.beta[a] += float64(f.inverse.At(a, b) * c.At(j, o.Target))
+		}
+		f.residual[o.On[a]] = -f.beta[a]
+	}
+	return nil
+}
+
+// row is row a of the inverse, over all variables.
+func (f *fit) row(a int) []float64 {
+	u := make([]float64, len(f.m.vars))
+	for b, j := range f.o.On {
+		u[j] = f.inverse.At(a, b)
+	}
+	return u
+}
+
+func (f *fit) unit(i int) float64 {
+	if f.o.Units == nil {
+		return 1
+	}
+	return f.o.Units[i]
+}
+
+// mean is the mean of a variable in its units, from its original zero.
+func (f *fit) mean(i int) float64 {
+	if f.o.Origins == nil {
+		return f.m.means[i]
+	}
+	return f.m.means[i] + f.o.Origins[i]/f.unit(i)
+}
+
+func (f *fit) regression() *Regression {
+	out := &Regression{Freedom: f.freedom, Condition: f.at}
+	y := f.o.Target
+	for a, i := range f.o.On {
+		e := f.around(f.beta[a], f.m.variance(f.slopes[a]))
+		out.Coefficients = append(out.Coefficients, e.Times(f.unit(y)/f.unit(i)))
+	}
+	out.Intercept = f.intercept().Times(f.unit(y))
+	out.Residual, out.R2 = f.fitness()
+	out.Residual = out.Residual.Times(f.unit(y))
+	return out
+}
+
+// around is an estimate with its t interval.
+func (f *fit) around(at, variance float64) Estimate {
+	variance *= f.widen
+	half := float64(f.t * math.Sqrt(math.Max(0, variance)))
+	return finish(at, at-half, at+half, math.Inf(-1), math.Inf(1)).deviating(variance)
+}
+
+// intercept is mean_y − Σ β mean_x. The error of the mean of the residual is
+// Σ_p Err(r_p, 1_p)/N_pp.
+func (f *fit) intercept() Estimate {
+	at, s := f.mean(f.o.Target), slope{}
+	for p, r := range f.m.byParty(f.residual) {
+		if r.a != nil {
+			s.parts = append(s.parts, slopePart{r.times(1 / f.m.shared[p][p]), f.m.one(p)})
+		}
+	}
+	for a, i := range f.o.On {
+		at -= float64(f.beta[a] * f.mean(i))
+		s = s.plus(-f.mean(i), f.slopes[a])
+	}
+	return f.around(at, f.m.variance(s)+f.sampledMeans())
+}
+
+// sampledMeans is the variance by which means over a party's own records differ from
+// those over the records that all share.
+func (f *fit) sampledMeans() (sum float64) {
+	sets := f.m.sets
+	if sets.same {
+		return 0
+	}
+	parts := make([][]float64, len(f.m.shared))
+	for p := range parts {
+		parts[p] = make([]float64, len(f.residual))
+		for i, v := range f.residual {
+			if f.m.party[i] == p {
+				parts[p][i] = v
+			}
+		}
+	}
+	for p, u := range parts {
+		for q, v := range parts {
+			sum += float64(sets.factor(p, p, q, q) * inner2(u, f.m.times(v)))
+		}
+	}
+	return math.Max(0, sum)
+}
+
+// fitness is the residual's standard deviation, and R².
+func (f *fit) fitness() (residual, r2 Estimate) {
+	m, y := f.m, f.o.Target
+	r, e := f.residual, unit(len(m.vars), y)
+	left, own := m.slope(r, r), m.slope(e, e)
+	rest, total := inner2(r, m.times(r)), m.matrix.At(y, y)
+	noise := inner2(r, product(m.rawMatrix(), r)) - rest
+	taken, spread := f.chance()
+	// The fit takes part of the residual away: what it explains by chance.
+	s := squared{estimate: rest, push: -taken, noise: noise, variance: m.variance(left) + spread, k: f.freedom}
+	squaredResidual := s.estimateAt(f.o.Level)
+	if !squaredResidual.Defined() {
+		return squaredResidual, squaredResidual
+	}
+	rest += taken
+	low, high := math.Sqrt(squaredResidual.Low), math.Sqrt(squaredResidual.High)
+	at := math.Sqrt(math.Max(0, rest))
+	deviation := squaredResidual.Deviation / 2 / math.Max(at, (low+high)/4)
+	residual = finish(math.Max(at, 0), low, high, 0, math.Inf(1)).deviating(deviation * deviation)
+
+	// 1 − R² = rest/total: all shares for which rest − share·total is within z deviations.
+	z2 := float64(f.t * f.t)
+	nn, nm, mm := m.variance(left)+spread, m.joint(left, own), m.variance(own)
+	share := rest / total
+	nn, nm, mm = nn/total/total, nm/total/total, mm/total/total
+	a := 1 - float64(z2*mm)
+	variance := nn - float64(2*float64(share*nm)) + float64(float64(share*share)*mm)
+	if a <= 0 {
+		return residual, finish(clamp(1-share, 0, 1), 0, 1, 0, 1).deviating(variance)
+	}
+	lo, hi := between(a, share-float64(z2*nm), float64(share*share)-float64(z2*nn))
+	return residual, finish(clamp(1-share, 0, 1), 1-hi, 1-lo, 0, 1).deviating(variance)
+}
+
+// chance is what coefficients that err explain of the target by chance, βᵀ C_xx β for
+// their errors, and the variance of that.
+func (f *fit) chance() (mean, variance float64) {
+	p := len(f.o.On)
+	errors, c := mat.NewDense(p, p, nil), mat.NewDense(p, p, nil)
+	for a, i := range f.o.On {
+		for b, j := range f.o.On {
+			c.Set(a, b, f.m.matrix.At(i, j))
+			if b <= a {
+				v := float64(f.widen * f.m.joint(f.slopes[a], f.slopes[b]))
+				errors.Set(a, b, v)
+				errors.Set(b, a, v)
+			}
+		}
+	}
+	shares := multiply(errors, c)
+	for a := range p {
+		mean += shares.At(a, a)
+		for b := range p {
+			variance += float64(2 * float64(shares.At(a, b)*shares.At(b, a)))
+		}
+	}
+	return mean, variance
+}

@@ -1,0 +1,28 @@
+package estimate
+
+import "math"
+
+// squared is a quantity like a squared norm, over a number of records: t, which came out
+// as estimate.
+type squared struct {
+	estimate float64
+	push     float64 // how much too large it is on average, to second order
+	noise    float64 // what noise adds to it, and what was taken off
+	variance float64 // of its error, where t is the estimate
+	k        float64 // degrees of freedom
+}
+
+// estimateAt bounds t by the score: of the variance, 2(t + noise)²/k goes with t, and the
+// rest stays.
+func (s squared) estimateAt(level Level) Estimate {
+	z2 := float64(level.z() * level.z())
+	a := 1 - 2*z2/s.k
+	if a <= 0 {
+		return tooSmall(int(s.k), 2*z2, level)
+	}
+	raw := s.estimate + s.noise
+	rest := s.variance - 2*float64(raw*raw)/s.k
+	at := raw - s.push
+	low, high := between(a, at, float64(at*at)-float64(z2*rest))
+	return finish(s.estimate, low-s.noise, high-s.noise, 0, math.Inf(1)).deviating(s.variance)
+}

@@ -1,0 +1,249 @@
+package gram
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/parallel"
+	"github.com/cosketch/cosketch/kernel/projection/kernels"
+)
+
+// MaxColumns is the most columns of a matrix: its entries take 8 bytes each, twice.
+const MaxColumns = 20_000
+
+// Of returns the n × n matrix of inner products of the columns of data, k × n
+// row-major, each rounded to the nearest float64. It uses all processors.
+func Of(ctx context.Context, data []int64, k, n int) (*mat.SymDense, error) {
+	return of(ctx, kernels.Best(), data, k, n)
+}
+
+func of(ctx context.Context, level kernels.Level, data []int64, k, n int) (*mat.SymDense, error) {
+	switch {
+	case k < 1 || n < 1 || len(data)/n != k || len(data)%n != 0:
+		return nil, fmt.Errorf("computing the gram matrix: %d entries are not %d × %d", len(data), k, n)
+	case n > MaxColumns:
+		return nil, fmt.Errorf("computing the gram matrix: %d columns are too many: at most %d are possible", n, MaxColumns)
+	}
+	s := newSums(level, data, k, n)
+	if s.largest > math.MaxInt32 {
+		return s.slow(ctx)
+	}
+	for from := 0; from < k; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		rows := min(k-from, s.blockRows())
+		s.add(from, rows)
+		from += rows
+	}
+	return s.rounded(), nil
+}
+
+// blockRows is the most rows that are added at once: both panels of a tile stay in the
+// first-level cache, and all of them in the second.
+const blockRows = 256
+
+// sums adds up the products of columns, in tiles. Tile t of panel i with panel j ≤ i
+// has the number (i(i+1)/2 + j)·2 + h for half h of panel j.
+type sums struct {
+	level   kernels.Level
+	data    []int64
+	k, n    int
+	panels  int
+	largest uint64 // in absolute value, of all entries
+	packed  []int32
+	tiles   [][tileEntries]int64
+	bound   uint64 // of the tiles' entries in absolute value
+	wide    []wide // of the tiles' entries, in their order: what was there when they were last emptied; nil if never
+}
+
+func newSums(level kernels.Level, data []int64, k, n int) *sums {
+	s := &sums{level: level, data: data, k: k, n: n, panels: (n + panelWidth - 1) / panelWidth}
+	shares := make([]uint64, (k+blockRows-1)/blockRows)
+	parallel.For(len(shares), func(i int) {
+		to := min((i+1)*blockRows, k)
+		shares[i] = largest(data[i*blockRows*n : to*n])
+	})
+	for _, v := range shares {
+		s.largest = max(s.largest, v)
+	}
+	return s
+}
+
+// largest is the largest absolute value, or one at most once more beyond 32 bits.
+func largest(data []int64) (most uint64) {
+	var low, high int64
+	for _, v := range data {
+		low, high = min(low, v), max(high, v)
+	}
+	return max(uint64(high), uint64(-(low+1))+1)
+}
+
+// blockRows is how many rows are sure to be summed exactly in one go.
+func (s *sums) blockRows() int {
+	if s.largest == 0 {
+		return blockRows
+	}
+	return int(min(blockRows, math.MaxInt64/(s.largest*s.largest)))
+}
+
+// add adds some rows.
+func (s *sums) add(from, rows int) {
+	if s.tiles == nil {
+		s.packed = make([]int32, s.panels*blockRows*panelWidth)
+		s.tiles = make([][tileEntries]int64, s.panels*(s.panels+1))
+	}
+	more := uint64(rows) * s.largest * s.largest
+	if s.bound > math.MaxInt64-more {
+		s.widen()
+	}
+	s.bound += more
+	const each = 16
+	parallel.For((rows+each-1)/each, func(i int) { s.pack(from, i*each, min((i+1)*each, rows)) })
+	parallel.For(s.panels, func(i int) {
+		i = s.panels - 1 - i // the longest first
+		right := s.packed[i*blockRows*panelWidth:]
+		for j := range i + 1 {
+			left := s.packed[j*blockRows*panelWidth:]
+			at := (i*(i+1)/2 + j) * 2
+			tile(s.level, &s.tiles[at], left, right, rows)
+			tile(s.level, &s.tiles[at+1], left[tileRows:], right, rows)
+		}
+	})
+}
+
+// pack puts rows of the data into panels. What lies beyond the last column stays zero.
+func (s *sums) pack(base, from, to int) {
+	for i := from; i < to; i++ {
+		row := s.data[(base+i)*s.n:][:s.n]
+		for p := 0; len(row) > 0; p++ {
+			width := min(panelWidth, len(row))
+			out := s.packed[(p*blockRows+i)*panelWidth:][:width]
+			for c, v := range row[:width] {
+				out[c] = int32(v)
+			}
+			row = row[width:]
+		}
+	}
+}
+
+// widen empties the tiles into 128 bits.
+func (s *sums) widen() {
+	if s.wide == nil {
+		s.wide = make([]wide, len(s.tiles)*tileEntries)
+	}
+	for t := range s.tiles {
+		out := s.wide[t*tileEntries:][:tileEntries]
+		for i, v := range s.tiles[t] {
+			out[i] = out[i].plus(v)
+		}
+		s.tiles[t] = [tileEntries]int64{}
+	}
+	s.bound = 0
+}
+
+// rounded is the matrix of all that was added.
+func (s *sums) rounded() *mat.SymDense {
+	out := mat.NewSymDense(s.n, nil)
+	raw := out.RawSymmetric()
+	parallel.For(s.n, func(i int) {
+		for j := i; j < s.n; j++ {
+			p, q := j/panelWidth, i/panelWidth
+			row, column := i%panelWidth, j%panelWidth
+			t := (p*(p+1)/2+q)*2 + row/tileRows
+			at := place(row%tileRows, column)
+			sum := s.tiles[t][at]
+			raw.Data[i*raw.Stride+j] = float64(sum)
+			if s.wide != nil {
+				raw.Data[i*raw.Stride+j] = s.wide[t*tileEntries+at].plus(sum).float()
+			}
+		}
+	})
+	return out
+}
+
+// slow multiplies in 128 bits.
+func (s *sums) slow(ctx context.Context) (*mat.SymDense, error) {
+	columns := make([]int64, len(s.data)) // column-major
+	parallel.For(s.n, func(j int) {
+		for i := range s.k {
+			columns[j*s.k+i] = s.data[i*s.n+j]
+		}
+	})
+	out := mat.NewSymDense(s.n, nil)
+	raw := out.RawSymmetric()
+	var lost atomic.Bool
+	parallel.For(s.n, func(i int) {
+		x := columns[i*s.k:][:s.k]
+		for j := i; j < s.n && ctx.Err() == nil; j++ {
+			sum, ok := wideProduct(x, columns[j*s.k:][:s.k])
+			if !ok {
+				lost.Store(true)
+			}
+			raw.Data[i*raw.Stride+j] = sum.float()
+		}
+	})
+	if lost.Load() {
+		return nil, fmt.Errorf("computing the gram matrix: the entries of the sketch are too large: a product of columns is beyond 2^127")
+	}
+	return out, ctx.Err()
+}
+
+// wide is an integer of 128 bits in two's complement.
+type wide struct {
+	high int64
+	low  uint64
+}
+
+func (w wide) plus(v int64) wide {
+	low, carry := bits.Add64(w.low, uint64(v), 0)
+	return wide{w.high + v>>63 + int64(carry), low}
+}
+
+// wideProduct is the inner product of two columns; ok is false where the squares of
+// their entries alone could exceed 128 bits.
+func wideProduct(x, y []int64) (sum wide, ok bool) {
+	ok = true
+	for i, v := range x {
+		high, low := bits.Mul64(uint64(v), uint64(y[i]))
+		high -= uint64(v>>63)&uint64(y[i]) + uint64(y[i]>>63)&uint64(v) // of signed factors
+		var carry uint64
+		sum.low, carry = bits.Add64(sum.low, low, 0)
+		before, add := sum.high, int64(high)
+		sum.high += add + int64(carry)
+		if (before < 0) == (add < 0) && (sum.high < 0) != (before < 0) {
+			ok = false
+		}
+	}
+	return sum, ok
+}
+
+// float is the nearest float64, of two equally near the even one.
+func (w wide) float() float64 {
+	negative := w.high < 0
+	high, low := uint64(w.high), w.low
+	if negative {
+		var carry uint64
+		low, carry = bits.Add64(^low, 1, 0)
+		high = ^high + carry
+	}
+	out := float64(low)
+	if high != 0 {
+		// The upper 64 bits, of which the last stands for all bits that are cut off.
+		shift := bits.Len64(high)
+		top := high<<(64-shift) | low>>shift
+		if low<<(64-shift) != 0 {
+			top |= 1
+		}
+		out = math.Ldexp(float64(top), shift)
+	}
+	if negative {
+		return -out
+	}
+	return out
+}

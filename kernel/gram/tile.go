@@ -1,0 +1,28 @@
+package gram
+
+// A tile is the products of half a panel of columns with a panel, in the order in
+// which registers hold them: for each of its tileRows rows the even columns of the
+// panel, then the odd ones.
+const (
+	panelWidth  = 16
+	tileRows    = panelWidth / 2
+	tileEntries = tileRows * panelWidth
+)
+
+// tileGo adds to a tile the products of so many rows: a and b hold panelWidth entries
+// for each, of a the first tileRows count.
+func tileGo(sums *[tileEntries]int64, a, b []int32, rows int) {
+	for i := range rows {
+		left, right := a[i*panelWidth:][:tileRows], b[i*panelWidth:][:panelWidth]
+		for r, v := range left {
+			x, out := int64(v), sums[r*panelWidth:][:panelWidth]
+			for c := range panelWidth / 2 {
+				out[c] += x * int64(right[2*c])
+				out[c+panelWidth/2] += x * int64(right[2*c+1])
+			}
+		}
+	}
+}
+
+// place is where the product of row r of a tile with column c of its panel stands.
+func place(r, c int) int { return r*panelWidth + c/2 + c%2*(panelWidth/2) }

@@ -1,0 +1,155 @@
+package analysis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/cosketch/cosketch/kernel/decompose"
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// What principal components and regressions are about.
+const (
+	assumesRandomOverlap = "the records that parties share are a random part of each party's records"
+	assumesTogether      = "nothing: means and products are over all records of the union"
+	unitsBare            = "encoded: (value - origin) over the range of bounds or over 3 spreads"
+	assumesNoOverlap     = "nothing: a record that one party lacks counts as zero there"
+)
+
+// PCA is the section of principal components. They are of the analysis's features.
+type PCA struct {
+	Scaled     bool        `json:"scaled"`  // of correlations
+	Centred    bool        `json:"centred"` // of covariances or correlations, else of products
+	Components []Component `json:"components"`
+	LeftOut    []Feature   `json:"left_out,omitempty"` // columns whose variance does not stand out of its error
+}
+
+// Component is one of them.
+type Component struct {
+	Eigenvalue       float64   `json:"eigenvalue"`                  // of the estimates, as it came out; noise may make it negative
+	Interval         Number    `json:"interval"`                    // of it; undefined where it is not separated from its neighbours
+	Share            Number    `json:"share"`                       // of the sum of all eigenvalues
+	Loadings         []float64 `json:"loadings,omitempty"`          // by feature; the largest is positive
+	LoadingIntervals []Number  `json:"loading_intervals,omitempty"` // the loadings with their intervals
+}
+
+func (p *PCA) check(a Analysis) error {
+	if len(p.Components) != len(a.Features) {
+		return fmt.Errorf("%d components of %d features", len(p.Components), len(a.Features))
+	}
+	for i, c := range p.Components {
+		for _, n := range slices.Concat([]Number{c.Interval, c.Share}, c.LoadingIntervals) {
+			if err := n.check(); err != nil {
+				return fmt.Errorf("component %d: %w", i+1, err)
+			}
+		}
+		if n := len(c.Loadings); n != len(c.LoadingIntervals) || n != 0 && n != len(a.Features) {
+			return fmt.Errorf("component %d: %d loadings with %d intervals for %d features", i+1, n, len(c.LoadingIntervals), len(a.Features))
+		}
+	}
+	return nil
+}
+
+// pca answers with principal components: of correlations, or in original units.
+func (c *columns) pca(ctx context.Context, a study.Analysis, out *Analysis) error {
+	o, ok := a.Options.(study.PCAOptions)
+	if !ok {
+		return fmt.Errorf("options of kind %T", a.Options)
+	}
+	section := &PCA{Scaled: o.Scale, Centred: o.Centre}
+	out.Assumption = c.assumes(o.Centre)
+	vars := c.variables()
+	if len(vars) > decompose.MaxEigen {
+		return unanswerable("%d columns are too many: at most %d have principal components", len(vars), decompose.MaxEigen)
+	}
+	m, vars, err := c.moments(vars, o.Centre, o.Scale, &section.LeftOut)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.Scale:
+		scaled, why := m.Scaled()
+		if why != "" {
+			return unanswerable("%s", why)
+		}
+		m = scaled
+	case o.Centre:
+		out.Units = unitsOriginal
+		m = m.In(c.units(vars))
+	default:
+		out.Units = unitsBare
+	}
+	listed := min(o.Components, len(vars))
+	c.level = out.promise(a, 2*len(vars)+listed*len(vars))
+	found, err := m.Components(ctx, estimate.ComponentsOptions{Loadings: listed, Level: c.level, Done: c.tell})
+	if err != nil {
+		return err
+	}
+	for _, v := range vars {
+		out.Features = append(out.Features, c.name(v))
+	}
+	for i, f := range found {
+		component := Component{Eigenvalue: f.Value, Interval: number(f.Interval), Share: number(f.Share)}
+		if i < listed {
+			component.Loadings = f.Vector
+			for _, l := range f.Loadings {
+				component.LoadingIntervals = append(component.LoadingIntervals, number(l))
+			}
+		}
+		section.Components = append(section.Components, component)
+	}
+	out.PCA = section
+	return nil
+}
+
+// assumes says what one matrix of all columns takes.
+func (c *columns) assumes(centred bool) string {
+	switch {
+	case c.union():
+		return assumesTogether
+	case centred:
+		return assumesRandomOverlap
+	}
+	return assumesNoOverlap
+}
+
+// units are how much of its original unit an encoded unit of each variable is.
+func (c *columns) units(vars []variable) (out []float64) {
+	for _, v := range vars {
+		out = append(out, c.unit(v))
+	}
+	return out
+}
+
+// moments are those of some variables. Where each is to be divided by its deviation, those
+// without one are left out and named.
+func (c *columns) moments(vars []variable, centred, scaled bool, leftOut *[]Feature) (*estimate.Moments, []variable, error) {
+	m, why := c.gram.Moments(c.located(vars), centred)
+	if why != "" {
+		return nil, nil, unanswerable("%s", why)
+	}
+	if !scaled {
+		return m, vars, nil
+	}
+	constant := m.Constant()
+	if len(constant) == 0 {
+		return m, vars, nil
+	}
+	var kept []variable
+	for i, v := range vars {
+		if slices.Contains(constant, i) {
+			*leftOut = append(*leftOut, c.name(v))
+		} else {
+			kept = append(kept, v)
+		}
+	}
+	if len(kept) == 0 {
+		return nil, nil, unanswerable("the variance of no column stands out of its error")
+	}
+	if m, why = c.gram.Moments(c.located(kept), centred); why != "" {
+		return nil, nil, unanswerable("%s", why)
+	}
+	return m, kept, nil
+}

@@ -1,0 +1,69 @@
+package analysis
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Sums is the section of sums and means of columns, in original units.
+type Sums struct {
+	Rows []SumRow `json:"rows"`
+}
+
+// SumRow is a column over the records that its party shares with another one, or over all
+// of its own.
+type SumRow struct {
+	Feature int    `json:"feature"`
+	Over    string `json:"over,omitempty"` // the other party, or its own; empty for the union
+	Sum     Number `json:"sum"`
+	Mean    Number `json:"mean"`
+}
+
+func (s *Sums) check(a Analysis) error {
+	for i, r := range s.Rows {
+		if r.Feature < 0 || r.Feature >= len(a.Features) {
+			return fmt.Errorf("row %d of feature %d of %d", i+1, r.Feature, len(a.Features))
+		}
+		for _, n := range []Number{r.Sum, r.Mean} {
+			if err := n.check(); err != nil {
+				return fmt.Errorf("row %d: %w", i+1, err)
+			}
+		}
+	}
+	return nil
+}
+
+const assumesSums = "nothing: a number is over the records that the column's party and the other one both hold"
+
+// sums answers sums and means of every column over the records shared with each party.
+func (c *columns) sums(ctx context.Context, a study.Analysis, out *Analysis) error {
+	vars := c.variables()
+	located := c.located(vars)
+	out.Units, out.Assumption = unitsOriginal, assumesSums
+	if c.union() {
+		out.Assumption = assumesUnionSums
+	}
+	c.level = out.promise(a, 2*len(vars)*len(c.groups))
+	section := &Sums{}
+	for i, v := range vars {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		out.Features = append(out.Features, c.name(v))
+		combination, _ := c.original(v)
+		unit, origin := c.unit(v), c.column(v).Scale.Origin()
+		for _, g := range c.groups {
+			over, _ := c.ones(g)
+			mean := c.gram.Mean(located[i], over, c.level).Times(unit).Plus(origin)
+			section.Rows = append(section.Rows, SumRow{
+				Feature: i, Over: g.party, Sum: number(c.gram.Sum(combination, over, c.level)), Mean: number(mean),
+			})
+		}
+	}
+	out.Sums = section
+	return nil
+}
+
+const assumesUnionSums = "nothing: a number is over all records of the union"

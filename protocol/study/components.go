@@ -1,0 +1,77 @@
+package study
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+// PCA is principal components of all columns.
+const PCA AnalysisKind = "pca"
+
+// PCAOptions are those of PCA.
+type PCAOptions struct {
+	Components int  // of how many components the loadings are listed, with intervals; default 10
+	Scale      bool // of correlations rather than of covariances; default true
+	Centre     bool // of deviations from the means rather than of products; default true, and true where Scale is
+}
+
+// Ranges of the options of pca.
+const (
+	maxComponents     = 100
+	defaultComponents = 10
+)
+
+var pca = kind{
+	name: PCA,
+	needs: func(options Options) []needs {
+		o, ok := options.(PCAOptions)
+		return []needs{{side: sketch.Columns, ones: !ok || o.Centre}}
+	},
+	keys: []string{"components", "scale", "centre"},
+	read: func(o object) Options {
+		out := PCAOptions{Components: defaultComponents, Scale: true, Centre: true}
+		if o.has("components") {
+			out.Components = o.integer("components")
+		}
+		if o.has("centre") {
+			out.Centre = o.flag("centre")
+			out.Scale = out.Centre
+		}
+		if o.has("scale") {
+			out.Scale = o.flag("scale")
+		}
+		return out
+	},
+	check: func(r *reader, _ *Study, a Analysis, path string) {
+		o, _ := a.Options.(PCAOptions)
+		if o.Components < 1 || o.Components > maxComponents {
+			r.fail(path+".components", "%d is not between 1 and %d", o.Components, maxComponents)
+		}
+		if o.Scale && !o.Centre {
+			r.fail(path+".scale", "true needs centre: true").Hint = "correlations are about deviations from the means"
+		}
+	},
+	says: func(a Analysis) string {
+		o, _ := a.Options.(PCAOptions)
+		of := "products of columns"
+		switch {
+		case o.Scale:
+			of = "correlations"
+		case o.Centre:
+			of = "covariances"
+		}
+		return fmt.Sprintf("principal components of %s, with the loadings of the first %d", of, o.Components)
+	},
+}
+
+func (o PCAOptions) String() string {
+	return fmt.Sprintf("components: %d, scale: %t, centre: %t", o.Components, o.Scale, o.Centre)
+}
+
+func (o PCAOptions) encode(e *encoder) {
+	e.whole("analysis.components", o.Components)
+	e.text("analysis.scale", strconv.FormatBool(o.Scale))
+	e.text("analysis.centre", strconv.FormatBool(o.Centre))
+}

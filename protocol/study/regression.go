@@ -1,0 +1,108 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+// Regression explains one column by others, with an intercept.
+const Regression AnalysisKind = "regression"
+
+// RegressionOptions are those of Regression.
+type RegressionOptions struct {
+	Target string   // the column that is explained; required
+	On     []string // those that explain it; default all others. Of a categorical one, the first value is the reference that its other values are compared with
+	Ridge  float64  // part by which the variance of each explaining column is raised; default 0, which is least squares
+}
+
+const maxRidge = 1000
+
+var regression = kind{
+	name: Regression, needs: one(needs{side: sketch.Columns, ones: true}),
+	keys: []string{"target", "on", "ridge"},
+	read: func(o object) Options {
+		out := RegressionOptions{Target: o.text("target"), Ridge: o.number("ridge")}
+		for _, it := range o.items("on", MaxColumns) {
+			out.On = append(out.On, o.r.text(it))
+		}
+		return out
+	},
+	check: checkRegression,
+	says: func(a Analysis) string {
+		o, _ := a.Options.(RegressionOptions)
+		on := "all other columns"
+		if len(o.On) > 0 {
+			on = strings.Join(o.On, ", ")
+		}
+		text := fmt.Sprintf("%s explained by %s", o.Target, on)
+		if o.Ridge > 0 {
+			text += fmt.Sprintf(", with each variance raised by %g of itself (ridge)", o.Ridge)
+		}
+		return text + "; of a categorical column, its first value is what the others are compared with"
+	},
+}
+
+func checkRegression(r *reader, s *Study, a Analysis, path string) {
+	o, _ := a.Options.(RegressionOptions)
+	if !r.given(path + ".target") {
+		r.fail(path+".target", "is missing").Hint = "the column to explain"
+	} else if c, ok := r.knownColumn(s, path+".target", o.Target); ok && c.Kind == Categorical {
+		r.fail(path+".target", "%q is categorical", o.Target).Hint = "explain a numeric or binary column"
+	}
+	if r.given(path+".on") && len(o.On) == 0 {
+		r.fail(path+".on", "is empty").Hint = "leave it out for all other columns"
+	}
+	for i, name := range o.On {
+		at := fmt.Sprintf("%s.on[%d]", path, i)
+		switch {
+		case name == o.Target:
+			r.fail(at, "%q is the target itself", name)
+		case slices.Contains(o.On[:i], name):
+			r.fail(at, "%q appears twice", name)
+		default:
+			r.knownColumn(s, at, name)
+		}
+	}
+	if len(s.Columns) < 2 {
+		r.fail(path, "a regression needs another column beside its target")
+	}
+	if o.Ridge < 0 || o.Ridge > maxRidge {
+		r.fail(path+".ridge", "%g is not between 0 and %d", o.Ridge, maxRidge)
+	}
+}
+
+// knownColumn finds a column by its name, or says that there is none.
+func (r *reader) knownColumn(s *Study, path, name string) (Column, bool) {
+	var names []string
+	for _, c := range s.Columns {
+		if c.Name == name {
+			return c, true
+		}
+		names = append(names, c.Name)
+	}
+	e := r.fail(path, "the study has no column %q", name)
+	if near := nearest(name, names); near != "" {
+		e.Hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return Column{}, false
+}
+
+func (o RegressionOptions) String() string {
+	text := "target: " + o.Target
+	if len(o.On) > 0 {
+		text += ", on: [" + strings.Join(o.On, ", ") + "]"
+	}
+	if o.Ridge > 0 {
+		text += fmt.Sprintf(", ridge: %g", o.Ridge)
+	}
+	return text
+}
+
+func (o RegressionOptions) encode(e *encoder) {
+	e.text("analysis.target", o.Target)
+	texts(e, "analysis.on", o.On)
+	e.real("analysis.ridge", o.Ridge)
+}

@@ -174,11 +174,14 @@ func (f Frame) Limit(squared, norm float64) float32 {
 // Plain lane of the given squared norm may be apart although the greater one is of the
 // nearer row.
 func (f Frame) Slack(norm, most float64) float32 {
-	return up(float64(2.0001*f.bound*(norm+most)) + 2*f.least)
+	return float32(float64(2.001*f.bound*(norm+most)) + 3*f.least) // more than twice the bound by more than it is rounded
 }
 
 // Original gives a squared distance of the frame in the points' own units.
 func (f Frame) Original(squared float64) float64 { return squared / f.scale / f.scale }
+
+// Scaled gives a squared distance in the frame's units.
+func (f Frame) Scaled(squared float64) float32 { return float32(squared * f.scale * f.scale) }
 
 // Squared is the squared distance of two points, coordinate by coordinate, each
 // square rounded before it is added: the same bits on every machine.

@@ -47,7 +47,7 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		innerProduct, distance, cosine, covariance, correlation, intersection,
-		kMeans, groupDistance,
+		kMeans, groupDistance, neighbors, outliers,
 	}
 }
 
@@ -63,7 +63,7 @@ func kindOf(name AnalysisKind) (k kind, ok bool) {
 
 // analysisWords are the names of all kinds.
 func analysisWords() vocabulary {
-	v := vocabulary{what: "analysis", planned: []string{"regression", "pca", "neighbors", "outliers", "perceptron", "svm", "clustering"}}
+	v := vocabulary{what: "analysis", planned: []string{"regression", "pca", "perceptron", "svm", "clustering"}}
 	for _, k := range kinds() {
 		v.has = append(v.has, string(k.name))
 	}

@@ -31,6 +31,7 @@ var (
 	missings     = vocabulary{what: "rule for missing values", has: []string{"refuse", "centre", "skip"}}
 	estimators   = vocabulary{what: "estimator", has: []string{"E1", "E2"}}
 	intervals    = vocabulary{what: "intervals", has: []string{"each", "all"}}
+	scores       = vocabulary{what: "score", has: []string{"lof", "distance"}}
 )
 
 func familyNames() []string {

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
@@ -67,14 +68,16 @@ type Analysis struct {
 	Units      string             `json:"units,omitempty"`
 	Level      float64            `json:"level,omitempty"`      // at which the intervals hold, as Intervals says
 	Intervals  study.Intervals    `json:"intervals,omitempty"`  // each: by itself; all: all of the analysis together
-	EachLevel  float64            `json:"each_level,omitempty"` // where Intervals is all: the level for which each was built
+	EachLevel  float64            `json:"each_level,omitempty"` // where it is not Level: the level for which each was built
 	Features   []Feature          `json:"features,omitempty"`
 	Pairs      []Pair             `json:"pairs,omitempty"`
 	Shifts     []Pair             `json:"shifts,omitempty"` // group-distance: squared distance between the mean records of two parties
 	Repaired   *Repaired          `json:"repaired,omitempty"`
 
 	// One of these, where the kind has a section of its own.
-	KMeans *KMeans `json:"k_means,omitempty"`
+	KMeans    *KMeans    `json:"k_means,omitempty"`
+	Neighbors *Neighbors `json:"neighbors,omitempty"`
+	Outliers  *Outliers  `json:"outliers,omitempty"`
 }
 
 // section is what a kind of analysis adds to a result. Each stands beside the code that
@@ -87,6 +90,12 @@ type section interface {
 func (a Analysis) sections() (out []section) {
 	if a.KMeans != nil {
 		out = append(out, a.KMeans)
+	}
+	if a.Neighbors != nil {
+		out = append(out, a.Neighbors)
+	}
+	if a.Outliers != nil {
+		out = append(out, a.Outliers)
 	}
 	return out
 }
@@ -159,7 +168,8 @@ type Labels struct {
 	Columns []RowColumn `json:"columns"`
 }
 
-// RowColumn is one such thing, with one value a row: just one of the lists is there.
+// RowColumn is one such thing, with one value a row: just one of the lists is there, or
+// Texts and Own.
 type RowColumn struct {
 	Analysis int       `json:"analysis"` // index into Result.Analyses
 	Sketch   int       `json:"sketch"`
@@ -167,12 +177,13 @@ type RowColumn struct {
 	Integers []int     `json:"integers,omitempty"`
 	Numbers  []float64 `json:"numbers,omitempty"`
 	Texts    []string  `json:"texts,omitempty"`
+	Own      []int     `json:"own,omitempty"` // where a value is another of the party's own records: its row; else -1, and Texts has the value
 }
 
 // Rows is how many values the column has.
 func (c RowColumn) Rows() int { return max(len(c.Integers), len(c.Numbers), len(c.Texts)) }
 
-// Text is the value of a row, as a table shows it.
+// Text is the value of a row, as a table shows it; empty for another row of the party.
 func (c RowColumn) Text(row int) string {
 	switch {
 	case row < len(c.Integers):
@@ -185,15 +196,41 @@ func (c RowColumn) Text(row int) string {
 	return ""
 }
 
-// part is the column with the rows [from, to) alone.
-func (c RowColumn) part(from, to int) RowColumn {
-	switch {
-	case c.Integers != nil:
-		c.Integers = c.Integers[from:to:to]
-	case c.Numbers != nil:
-		c.Numbers = c.Numbers[from:to:to]
-	case c.Texts != nil:
-		c.Texts = c.Texts[from:to:to]
-	}
+// rows is the column of a release whose rows are of these records, or of none.
+func (c RowColumn) rows(of []int) RowColumn {
+	c.Integers, c.Numbers, c.Texts = pick(c.Integers, of), pick(c.Numbers, of), pick(c.Texts, of)
 	return c
+}
+
+// pick returns the values of these records, and a zero for notJoined; nil of nil.
+func pick[T any](values []T, of []int) []T {
+	if values == nil {
+		return nil
+	}
+	out := make([]T, len(of))
+	for row, record := range of {
+		if record != notJoined {
+			out[row] = values[record]
+		}
+	}
+	return out
+}
+
+// check reports what does not hang together in a column.
+func (c RowColumn) check() error {
+	lists := 0
+	for _, n := range []int{len(c.Integers), len(c.Numbers), len(c.Texts)} {
+		if n > 0 {
+			lists++
+		}
+	}
+	if lists > 1 || len(c.Own) > 0 && len(c.Own) != len(c.Texts) {
+		return fmt.Errorf("column %.40q has several values a row", c.Name)
+	}
+	for _, row := range c.Own {
+		if row < -1 || row >= len(c.Own) {
+			return fmt.Errorf("column %.40q names row %d of %d", c.Name, row, len(c.Own))
+		}
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -30,6 +31,10 @@ type Options struct {
 	T2            protocol.Digest // required
 	Complete      bool            // every member of the roster contributed
 	Contributions []Contribution  // required, at least one, in the order of the study's parties
+	Entropy       io.Reader       // for handles of records that are told to other parties; required where neighbors are asked for
+	Workers       int             // goroutines; no number in a result depends on them. Default 1
+	// Progress is told how far a long analysis has come, from its workers; may be nil.
+	Progress func(analysis int, done, total int64)
 }
 
 // check refuses contributions that would be counted twice or under another name.
@@ -79,6 +84,7 @@ func Run(ctx context.Context, o Options) (Result, []Labels, error) {
 type run struct {
 	Options
 	labels []Labels
+	merged map[int]*points // by sketch of the records side
 }
 
 // noAnswer is why the releases do not answer one analysis. The others are unharmed.
@@ -102,6 +108,10 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 		return r.kMeans(ctx, index, sk, a)
 	case study.GroupDistance:
 		return r.groupDistance(ctx, sk, a)
+	case study.Neighbors:
+		return r.neighbors(ctx, index, sk, a)
+	case study.Outliers:
+		return r.outliers(ctx, index, sk, a)
 	}
 	c, err := r.columns(sk)
 	if err != nil {

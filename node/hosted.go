@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/cosketch/cosketch/node/store"
@@ -267,7 +268,10 @@ func (h *hosted) compute(ctx context.Context, job session.Compute) (out finished
 type analysisError struct{ error }
 
 func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Computed, error) {
-	o := analysis.Options{Study: h.study, Attempt: job.Attempt, T2: job.T2, Complete: job.Complete}
+	o := analysis.Options{
+		Study: h.study, Attempt: job.Attempt, T2: job.T2, Complete: job.Complete,
+		Entropy: h.Entropy, Workers: h.Workers, Progress: h.tenths(),
+	}
 	for _, header := range job.Releases {
 		c, err := h.contribution(header)
 		if err != nil {
@@ -292,6 +296,20 @@ func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Comp
 		done.PerParty = append(done.PerParty, protocol.PartyDocument{Party: party, Document: d})
 	}
 	return done, nil
+}
+
+// tenths logs how far a long analysis has come, each time that it is a tenth further.
+func (h *hosted) tenths() func(analysis int, done, total int64) {
+	var mu sync.Mutex
+	said := map[int]int64{} // by analysis; guarded by mu
+	return func(analysis int, done, total int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		if tenth := 10 * done / max(total, 1); tenth > said[analysis] {
+			said[analysis] = tenth
+			h.Logger.Debug("comparing records", "study", h.study.ID.Short(), "analysis", analysis+1, "percent", 10*tenth)
+		}
+	}
 }
 
 func (h *hosted) put(name string, document any) (protocol.Document, error) {

@@ -80,8 +80,15 @@ func writeAnalysis(w io.Writer, a analysis.Analysis) {
 		Paragraph(w, "  ", "no answer: "+a.Undefined)
 		return
 	}
-	if a.KMeans != nil {
+	switch {
+	case a.KMeans != nil:
 		writeClusters(w, *a.KMeans)
+		return
+	case a.Neighbors != nil:
+		writeNeighbors(w, a)
+		return
+	case a.Outliers != nil:
+		writeOutliers(w, a)
 		return
 	}
 	writePairs(w, a, a.Pairs)
@@ -145,19 +152,6 @@ func threeDigits(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 
 // mostRows bounds how many rows of one analysis are printed.
 const mostRows = 20
-
-func writeClusters(w io.Writer, a analysis.KMeans) {
-	total := 0
-	for _, n := range a.Sizes {
-		total += n
-	}
-	t := NewTable(">cluster", ">records", ">share")
-	for c, n := range a.Sizes[:min(len(a.Sizes), mostRows)] {
-		t.Add(strconv.Itoa(c), strconv.Itoa(n), fmt.Sprintf("%.1f %%", 100*float64(n)/float64(max(total, 1))))
-	}
-	t.Write(w)
-	omitted(w, len(a.Sizes), "clusters")
-}
 
 func writePairs(w io.Writer, a analysis.Analysis, pairs []analysis.Pair) {
 	t := NewTable("of", "and", ">estimate", ">interval")

@@ -39,7 +39,7 @@ func (r Result) Print(c *Console) error {
 		writeResult(w, result)
 		next := "--format json prints every number"
 		if r.Labels != nil {
-			next += "; --output DIR writes the cluster of each of your records"
+			next += "; --output DIR writes what is said of each of your records"
 		}
 		c.Say("\nNext: %s.", next)
 	})

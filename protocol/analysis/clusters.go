@@ -60,7 +60,7 @@ func (s *Suggested) check() error {
 	return nil
 }
 
-const assumesInertia = "noise that is nearly normal where two clusters meet: what is taken off the inertia allows for clusters that follow it"
+const assumesInertia = "noise is nearly normal where two clusters meet, which what is taken off the inertia allows for"
 
 // kMeans clusters the records of all parties. Labels go to each party for its
 // own records alone, by the row order of its release.

@@ -74,7 +74,7 @@ func newLloyd(ctx context.Context, points blas64.General, opts Options, keep boo
 			}
 		}
 	})
-	l.spread = frame.Original(floats.Sum(spreads)) / float64(points.Rows)
+	l.spread = frame.Original(sum(spreads)) / float64(points.Rows)
 	return l, ctx.Err()
 }
 
@@ -230,22 +230,22 @@ func (l *lloyd) update() (movement float64) {
 	each := (l.points.Rows + parts - 1) / parts
 	sums := make([]blas64.General, parts)
 	distance.Parallel(parts, l.opts.Workers, func(_, part int) {
-		sum := general(l.sums.Rows, l.sums.Cols)
+		own := general(l.sums.Rows, l.sums.Cols)
 		for i := part * each; i < min((part+1)*each, l.points.Rows); i++ {
 			old, label := l.summed[i], l.labels[i]
 			if old == label {
 				continue
 			}
 			if old != none {
-				floats.Sub(distance.Row(sum, int(old)), distance.Row(l.points, i))
+				floats.Sub(distance.Row(own, int(old)), distance.Row(l.points, i))
 			}
-			floats.Add(distance.Row(sum, int(label)), distance.Row(l.points, i))
+			floats.Add(distance.Row(own, int(label)), distance.Row(l.points, i))
 			l.summed[i] = label
 		}
-		sums[part] = sum
+		sums[part] = own
 	})
-	for _, sum := range sums {
-		floats.Add(l.sums.Data, sum.Data)
+	for _, part := range sums {
+		floats.Add(l.sums.Data, part.Data)
 	}
 	mean := make([]float64, l.points.Cols)
 	for c, size := range l.sizes {
@@ -279,7 +279,15 @@ func (l *lloyd) inertia() float64 {
 			parts[part] += distance.Squared(distance.Row(l.points, i), distance.Row(l.centroids, int(l.labels[i])))
 		}
 	})
-	return floats.Sum(parts)
+	return sum(parts)
+}
+
+// sum adds in order, on every machine alike.
+func sum(x []float64) (total float64) {
+	for _, v := range x {
+		total += v
+	}
+	return total
 }
 
 func (l *lloyd) result(inertia float64, iterations int) Result {

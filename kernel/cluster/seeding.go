@@ -55,20 +55,17 @@ type seeding struct {
 
 // draw picks a point with probability proportional to closest, any one if all are 0.
 func (s *seeding) draw(source *rand.Rand) int {
-	var total float64
-	for _, v := range s.total {
-		total += v
-	}
+	total := sum(s.total)
 	if !(total > 0) {
 		return source.IntN(len(s.closest))
 	}
 	left := source.Float64() * total
 	last := 0 // the last point of some weight: rounding may use up the total
-	for piece, sum := range s.total {
+	for piece, weight := range s.total {
 		from := piece * distance.Stretch
 		to := min(from+distance.Stretch, len(s.closest))
-		if left >= sum && piece < len(s.total)-1 {
-			left -= sum
+		if left >= weight && piece < len(s.total)-1 {
+			left -= weight
 			continue
 		}
 		for i, w := range s.closest[from:to] {
@@ -113,12 +110,8 @@ func (s *seeding) try(candidates []int) (best int, err error) {
 	}
 	least := math.Inf(1)
 	for t := range candidates {
-		var sum float64
-		for _, v := range s.sums[t] {
-			sum += v
-		}
-		if sum < least {
-			best, least = t, sum
+		if left := sum(s.sums[t]); left < least {
+			best, least = t, left
 		}
 	}
 	return best, nil
@@ -127,7 +120,7 @@ func (s *seeding) try(candidates []int) (best int, err error) {
 // approach fills near of a candidate for some points and returns its sum. Distances
 // that float32 does not resolve are computed in float64, so that a point that lies on
 // a seed has weight 0.
-func (s *seeding) approach(t, from, to int, scores []float32, few blas64.General, most float64) (sum float64) {
+func (s *seeding) approach(t, from, to int, scores []float32, few blas64.General, most float64) (total float64) {
 	near := s.near[t][from:to]
 	for i, closest := range s.closest[from:to] {
 		norm := s.norms[from+i]
@@ -136,7 +129,7 @@ func (s *seeding) approach(t, from, to int, scores []float32, few blas64.General
 			d = s.frame.Scaled(distance.Squared(distance.Row(s.points, from+i), distance.Row(few, t)))
 		}
 		near[i] = min(d, closest)
-		sum += float64(near[i])
+		total += float64(near[i])
 	}
-	return sum
+	return total
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -22,6 +23,8 @@ type AggregatorOptions struct {
 	Version string                  // default: dev
 	Logger  *slog.Logger            // default: nothing is logged
 	Tick    time.Duration           // how often dates and new studies are looked at; default 1 s
+	Entropy io.Reader               // for the handles by which results tell parties of others' records, read by one goroutine a study; default: crypto/rand
+	Workers int                     // goroutines of one study's analyses; default: what the machine can run at once
 }
 
 // Aggregator is the operator's node: it hosts the boards of its studies, takes

@@ -2,10 +2,12 @@ package node
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"time"
 
 	"github.com/cosketch/cosketch/node/bundle"
@@ -58,6 +60,12 @@ func offline(o AggregatorOptions) (*Aggregator, error) {
 	}
 	if o.Tick == 0 {
 		o.Tick = time.Second
+	}
+	if o.Entropy == nil {
+		o.Entropy = rand.Reader
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	signer, err := protocol.NewSigner(o.Store.Identity())
 	if err != nil {

@@ -279,7 +279,10 @@ func (h *hosted) compute(ctx context.Context, job session.Compute) (out finished
 type analysisError struct{ error }
 
 func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Computed, error) {
-	o := analysis.Options{Study: h.study, Attempt: job.Attempt, T2: job.T2, Complete: job.Complete}
+	o := analysis.Options{
+		Study: h.study, Attempt: job.Attempt, T2: job.T2, Complete: job.Complete,
+		Entropy: h.Entropy, Workers: h.Workers,
+	}
 	for _, header := range job.Releases {
 		c, err := h.contribution(header)
 		if err != nil {

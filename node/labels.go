@@ -5,10 +5,10 @@ import (
 	"encoding/binary"
 	"encoding/csv"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
@@ -40,49 +40,84 @@ func OwnLabels(st *store.Store, s *study.Study) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var labels analysis.Labels
-	if err := json.Unmarshal(raw, &labels); err != nil {
+	labels, err := analysis.DecodeLabels(raw, s.ID)
+	if err != nil {
 		return nil, fmt.Errorf("reading stored labels: %w", err)
 	}
-	header := append([]string(nil), s.Records.ID...)
-	var rows [][]string // by position of the record in the data file
-	named := map[string]int{}
-	for _, l := range labels.Columns {
-		named[l.Name]++
-	}
-	for n, l := range labels.Columns {
-		name := l.Name
-		if named[name] > 1 {
-			name = fmt.Sprintf("%s_%d", name, l.Analysis)
-		}
-		header = append(header, name)
-		order, err := readOrder(st, s.ID, l.Sketch)
-		if err != nil {
-			return nil, err
-		}
-		if len(order) != l.Rows() {
-			return nil, fmt.Errorf("%d labels for the %d rows of the stored release", l.Rows(), len(order))
-		}
-		if n == 0 {
-			rows = make([][]string, len(order))
-		}
-		for row, o := range order {
-			if n == 0 {
-				if rows[o.record], err = idFields(o.id, len(s.Records.ID)); err != nil {
-					return nil, err
-				}
-			}
-			rows[o.record] = append(rows[o.record], l.Text(row))
-		}
+	t, err := newOwnTable(st, s, labels)
+	if err != nil {
+		return nil, err
 	}
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
-	w.Write(header)
-	w.WriteAll(rows)
+	w.Write(t.header)
+	w.WriteAll(t.rows)
 	if err := w.Error(); err != nil {
 		return nil, fmt.Errorf("writing labels: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// ownTable is a party's records, by position in the data file, with what is said of them.
+type ownTable struct {
+	header []string
+	rows   [][]string
+}
+
+func newOwnTable(st *store.Store, s *study.Study, labels analysis.Labels) (*ownTable, error) {
+	t := &ownTable{header: append([]string(nil), s.Records.ID...)}
+	named := map[string]int{}
+	for _, l := range labels.Columns {
+		named[l.Name]++
+	}
+	orders := map[int][]ordered{} // by sketch
+	for _, l := range labels.Columns {
+		name := l.Name
+		if named[name] > 1 {
+			name = fmt.Sprintf("%s_%d", name, l.Analysis)
+		}
+		t.header = append(t.header, name)
+		if orders[l.Sketch] == nil {
+			order, err := readOrder(st, s.ID, l.Sketch)
+			if err != nil {
+				return nil, err
+			}
+			orders[l.Sketch] = order
+		}
+		if err := t.add(l, orders[l.Sketch], len(s.Records.ID)); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// add appends a column. Where it names another of the party's own records, by its row,
+// the table has that record's id, its parts joined by slashes.
+func (t *ownTable) add(l analysis.RowColumn, order []ordered, idColumns int) error {
+	if len(order) != l.Rows() {
+		return fmt.Errorf("%d labels for the %d rows of the stored release", l.Rows(), len(order))
+	}
+	if t.rows == nil {
+		t.rows = make([][]string, len(order))
+		for _, o := range order {
+			id, err := idFields(o.id, idColumns)
+			if err != nil {
+				return err
+			}
+			t.rows[o.record] = id
+		}
+	}
+	if len(t.rows) != len(order) {
+		return fmt.Errorf("releases of %d and of %d rows", len(t.rows), len(order))
+	}
+	for row, o := range order {
+		text := l.Text(row)
+		if row < len(l.Own) && l.Own[row] >= 0 {
+			text = strings.Join(t.rows[order[l.Own[row]].record][:idColumns], "/")
+		}
+		t.rows[o.record] = append(t.rows[o.record], text)
+	}
+	return nil
 }
 
 // ordered is one row of a records-side release: which record it is.

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/distance"
 )
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 17)) }
@@ -51,10 +54,10 @@ func checkConsistent(t *testing.T, points *mat.Dense, r Result) {
 	var inertia float64
 	for i, label := range r.Labels {
 		sizes[label]++
-		own := squaredDistance(points.RawRowView(i), r.Centroids.RawRowView(label))
+		own := distance.Squared(points.RawRowView(i), r.Centroids.RawRowView(label))
 		inertia += own
 		for c := range n {
-			if d := squaredDistance(points.RawRowView(i), r.Centroids.RawRowView(c)); d < own*(1-1e-6) {
+			if d := distance.Squared(points.RawRowView(i), r.Centroids.RawRowView(c)); d < own*(1-1e-6) {
 				t.Errorf("point %d is labelled %d at squared distance %g, centroid %d is at %g", i, label, own, c, d)
 			}
 		}
@@ -89,7 +92,7 @@ func bestInertia(points *mat.Dense, clusters int) float64 {
 			}
 			for i, label := range labels {
 				if label == c {
-					inertia += squaredDistance(points.RawRowView(i), mean)
+					inertia += distance.Squared(points.RawRowView(i), mean)
 				}
 			}
 		}
@@ -113,7 +116,7 @@ func TestKMeansFindsTheOptimumOfSmallProblems(t *testing.T) {
 		for i := range 8 {
 			points.SetRow(i, []float64{rng.NormFloat64(), rng.NormFloat64()})
 		}
-		r := mustCluster(t, points, Options{Clusters: clusters, Restarts: 50, Rand: source(2)})
+		r := mustCluster(t, points, Options{Clusters: clusters, Restarts: 300, Rand: source(2)})
 		if want := bestInertia(points, clusters); math.Abs(r.Inertia-want) > 1e-9 {
 			t.Errorf("trial %d, %d clusters: inertia %g, the least is %g", trial, clusters, r.Inertia, want)
 		}
@@ -186,7 +189,7 @@ func TestKMeansOnDegeneratePoints(t *testing.T) {
 // Two centroids on one spot leave one of them empty: it restarts at the outlier.
 func TestEmptyClusterRestartsAtTheFarthestPoint(t *testing.T) {
 	points := mat.NewDense(5, 1, []float64{0, 0.1, 0.2, 0.3, 100})
-	l, err := newLloyd(context.Background(), points.RawMatrix(), Options{Clusters: 2, Rand: source(13)}.withDefaults())
+	l, err := newLloyd(context.Background(), points.RawMatrix(), Options{Clusters: 2, Rand: source(13)}.withDefaults(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,8 +198,8 @@ func TestEmptyClusterRestartsAtTheFarthestPoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.refill()
-	l.update()
-	if !slices.Equal(l.labels, []int{0, 0, 0, 0, 1}) || l.centroids.Data[1] != 100 {
+	l.means()
+	if !slices.Equal(l.labels, []int32{0, 0, 0, 0, 1}) || l.centroids.Data[1] != 100 {
 		t.Errorf("labels %v, centroids %v", l.labels, l.centroids.Data)
 	}
 }
@@ -233,15 +236,70 @@ func TestKMeansIsCancellable(t *testing.T) {
 	}
 }
 
-func BenchmarkKMeans(b *testing.B) {
-	points, _ := blobs(source(16), 200_000, 64, 8, 0)
-	var iterations int
-	for b.Loop() {
-		r, err := KMeans(context.Background(), points, Options{Clusters: 5, Restarts: 1, Rand: source(17)})
-		if err != nil {
-			b.Fatal(err)
+// The result does not depend on the workers, nor on whether points stay packed, to the
+// bit.
+func TestKMeansDoesNotDependOnWorkers(t *testing.T) {
+	points, _ := blobs(source(18), 3*distance.Stretch+17, 7, 4, 1e3)
+	for _, above := range []int{0, 2 * distance.Stretch} {
+		var want Result
+		for i, workers := range []int{1, 2, 5} {
+			got := mustCluster(t, points, Options{Clusters: 12, Restarts: 2, Workers: workers, BatchAbove: above, Rand: source(19)})
+			if i == 0 {
+				want = got
+			} else if got.Inertia != want.Inertia || !slices.Equal(got.Labels, want.Labels) || !mat.Equal(got.Centroids, want.Centroids) {
+				t.Errorf("%d workers, batches above %d: another result", workers, above)
+			}
 		}
-		iterations = r.Iterations
+		if (want.Batches > 0) != (above > 0) {
+			t.Errorf("%d batches of %d points, above %d", want.Batches, 3*distance.Stretch+17, above)
+		}
 	}
-	b.ReportMetric(float64(iterations), "iterations")
+}
+
+// Labels are the nearest centroids where float32 sees none of what tells them apart.
+func TestLabelsBeyondFloat32(t *testing.T) {
+	points := mat.NewDense(4000, 3, nil)
+	rng := source(20)
+	for i := range 4000 {
+		far, near := float64(i%2), float64(i/2%2)
+		points.SetRow(i, []float64{1e6 * far, 1e-3*near + 1e-5*rng.NormFloat64(), 1e-5 * rng.NormFloat64()})
+	}
+	r := mustCluster(t, points, Options{Clusters: 4, Rand: source(21)})
+	for i, label := range r.Labels {
+		if label != r.Labels[i%4] {
+			t.Fatalf("point %d has label %d, one beside it %d", i, label, r.Labels[i%4])
+		}
+	}
+}
+
+// Mini-batches come within 1 % of the inertia of all points in every iteration.
+func TestMiniBatchesComeClose(t *testing.T) {
+	points, _ := blobs(source(22), 60_000, 8, 10, 0)
+	o := Options{Clusters: 10, Restarts: 3, Workers: 2, Rand: source(23)}
+	want := mustCluster(t, points, o)
+	o.BatchAbove, o.Rand = 8192, source(24)
+	got := mustCluster(t, points, o)
+	if got.Batches == 0 || got.Inertia > 1.01*want.Inertia {
+		t.Errorf("inertia %g after %d batches, %g with all points", got.Inertia, got.Batches, want.Inertia)
+	}
+}
+
+// What k-means of 200,000 records with k = 64 takes: 20 clusters, one start, 20
+// iterations of points without any clusters.
+func BenchmarkKMeans(b *testing.B) {
+	rng := source(16)
+	points := mat.NewDense(200_000, 64, nil)
+	for i := range points.RawMatrix().Data {
+		points.RawMatrix().Data[i] = rng.NormFloat64()
+	}
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			for b.Loop() {
+				r, err := KMeans(context.Background(), points, Options{Clusters: 20, Restarts: 1, MaxIterations: 20, Tolerance: 1e-300, Workers: workers, Rand: source(17)})
+				if err != nil || r.Iterations != 20 {
+					b.Fatalf("%d iterations: %v", r.Iterations, err)
+				}
+			}
+		})
+	}
 }

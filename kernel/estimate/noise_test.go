@@ -22,7 +22,9 @@ func TestNoisePlus(t *testing.T) {
 // would be a third less.
 func TestBeside(t *testing.T) {
 	const k, trials = 12, 40_000
-	laplace := func(b float64) estimate.Noise { return estimate.Noise{Variance: 2 * b * b, FourthCumulant: 12 * b * b * b * b} }
+	laplace := func(b float64) estimate.Noise {
+		return estimate.Noise{Variance: 2 * b * b, FourthCumulant: 12 * b * b * b * b}
+	}
 	noise := estimate.Beside(k, []estimate.Times{{4, laplace(1)}, {5, laplace(3)}})
 	if want := (4*2 + 5*18) / 12.; math.Abs(noise.Variance-want) > 1e-12 {
 		t.Errorf("variance %g, want %g", noise.Variance, want)

@@ -26,20 +26,44 @@ func (q quadratic) estimate(level Level) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)
 	}
+	return q.between(q.quantiles(level))
+}
+
+// quantiles are those of an interval.
+type quantiles struct {
+	level       Level
+	least, most float64 // of χ²_k, for C1 alone
+	z2          float64 // the square of the normal one, for C2 alone
+}
+
+// chi reports whether the interval is that of C1.
+func (q quadratic) chi() bool {
+	return q.projection && q.noise.FourthCumulant == 0 && q.noise.Sources == 0
+}
+
+func (q quadratic) quantiles(level Level) quantiles {
+	e := quantiles{level: level}
+	if q.chi() {
+		e.least, e.most = q.ends.chiSquared(level, float64(q.k))
+	} else {
+		e.z2 = float64(level.z() * level.z())
+	}
+	return e
+}
+
+func (q quadratic) between(e quantiles) Estimate {
 	k, v := float64(q.k), q.noise.Variance
 	t := q.raw - float64(k*v)
-	if q.projection && q.noise.FourthCumulant == 0 && q.noise.Sources == 0 {
-		least, most := q.ends.chiSquared(level, k)
-		low := float64(k * (q.raw/most - v))
-		high := float64(k * (q.raw/least - v))
+	if q.chi() {
+		low := float64(k * (q.raw/e.most - v))
+		high := float64(k * (q.raw/e.least - v))
 		return finish(t, low, high, 0, math.Inf(1)).deviating(q.variance(t))
 	}
-	z2 := float64(level.z() * level.z())
-	a := 1.0
+	z2, a := e.z2, 1.0
 	if q.projection {
 		a -= 2 * z2 / k
 		if a <= 0 {
-			return tooSmall(q.k, 2*z2, level)
+			return tooSmall(q.k, 2*z2, e.level)
 		}
 	}
 	// (t0 − t)² ≤ z²·Var(t0) as a·t0² − 2b·t0 + c ≤ 0.

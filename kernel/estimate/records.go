@@ -50,9 +50,34 @@ func (r Records) SquaredDistance(x, y []float64, level Level) (Estimate, error) 
 		d := v - y[i]
 		raw += float64(d * d)
 	}
-	noise := Noise{Variance: 2 * r.Noise.Variance, FourthCumulant: 2 * r.Noise.FourthCumulant, Sources: r.Noise.Sources}
-	return quadratic{raw: raw, k: r.K, noise: noise, projection: !r.Identity}.estimate(level), nil
+	return r.distance(raw).estimate(level), nil
 }
+
+// distance is the squared distance of two records.
+func (r Records) distance(raw float64) quadratic {
+	noise := Noise{Variance: 2 * r.Noise.Variance, FourthCumulant: 2 * r.Noise.FourthCumulant, Sources: r.Noise.Sources}
+	return quadratic{raw: raw, k: r.K, noise: noise, projection: !r.Identity}
+}
+
+// Distances estimates many squared distances at one level. [Records.Distances] makes it.
+type Distances struct {
+	records   Records
+	quantiles quantiles
+}
+
+// Distances prepares what [Records.SquaredDistance] needs to know of the level.
+func (r Records) Distances(level Level) (Distances, error) {
+	if err := r.check(); err != nil {
+		return Distances{}, err
+	}
+	if why := level.refuse(); why != "" {
+		return Distances{}, fmt.Errorf("estimating from records: %s", why)
+	}
+	return Distances{r, r.distance(0).quantiles(level)}, nil
+}
+
+// Of estimates |x − y|² as SquaredDistance does, given |s(x) − s(y)|².
+func (d Distances) Of(raw float64) Estimate { return d.records.distance(raw).between(d.quantiles) }
 
 // SquaredNorm estimates |x|² as |s(x)|² − kv, with the intervals of
 // [Records.SquaredDistance].

@@ -89,3 +89,37 @@ func ExampleRecords_SquaredDistance() {
 	fmt.Println(e)
 	// Output: 11.36 [6.94008, 28.0443]
 }
+
+// Distances gives what SquaredDistance gives, for every kind of noise.
+func TestDistancesAreSquaredDistances(t *testing.T) {
+	x, y := make([]float64, 40), make([]float64, 40)
+	var raw float64
+	for i := range x {
+		x[i], y[i] = float64(i%7), float64(i%3)
+		raw += (x[i] - y[i]) * (x[i] - y[i])
+	}
+	for _, r := range []Records{
+		{K: 40}, {K: 40, Identity: true}, {K: 40, Noise: Noise{Variance: 2}}, {K: 40, Noise: Noise{Variance: 2}, Identity: true},
+		{K: 40, Noise: Noise{Variance: 2, FourthCumulant: 12}}, {K: 40, Noise: Noise{Variance: 2, Sources: 12}},
+	} {
+		for _, level := range []Level{0, 0.5, 1 - 1e-9} {
+			want, err := r.SquaredDistance(x, y, level)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := r.Distances(level)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := d.Of(raw); got != want {
+				t.Errorf("%+v at %g: %v, want %v", r, float64(level), got, want)
+			}
+		}
+	}
+	if _, err := (Records{}).Distances(0); err == nil {
+		t.Error("records of no coordinates passed")
+	}
+	if _, err := (Records{K: 1}).Distances(2); err == nil {
+		t.Error("level 2 passed")
+	}
+}

@@ -83,8 +83,15 @@ func writeAnalysis(w io.Writer, a analysis.Analysis) {
 	if a.Joined != nil {
 		writeJoined(w, *a.Joined)
 	}
-	if a.KMeans != nil {
+	switch {
+	case a.KMeans != nil:
 		writeClusters(w, *a.KMeans)
+		return
+	case a.Neighbors != nil:
+		writeNeighbors(w, a)
+		return
+	case a.Outliers != nil:
+		writeOutliers(w, a)
 		return
 	}
 	if a.Classifier != nil {
@@ -174,19 +181,6 @@ func writeJoined(w io.Writer, j analysis.Joined) {
 		about = "records that some party has; for a party that lacks one, its columns count as their centres"
 	}
 	Paragraph(w, "  ", fmt.Sprintf("About %d records: %s. There are %s.", j.Records, about, strings.Join(parts, ", ")))
-}
-
-func writeClusters(w io.Writer, a analysis.KMeans) {
-	total := 0
-	for _, n := range a.Sizes {
-		total += n
-	}
-	t := NewTable(">cluster", ">records", ">share")
-	for c, n := range a.Sizes[:min(len(a.Sizes), mostRows)] {
-		t.Add(strconv.Itoa(c), strconv.Itoa(n), fmt.Sprintf("%.1f %%", 100*float64(n)/float64(max(total, 1))))
-	}
-	t.Write(w)
-	omitted(w, len(a.Sizes), "clusters")
 }
 
 func writePairs(w io.Writer, a analysis.Analysis, pairs []analysis.Pair) {

@@ -242,7 +242,7 @@ func usableFrom(a plan.Analysis, c plan.Choice) string {
 	switch {
 	case !c.Usable:
 		return "no"
-	case a.Kind == study.Distance || a.Kind == study.KMeans || a.Kind == study.GroupDistance:
+	case a.Kind == study.Distance || a.Kind == study.GroupDistance || plan.ByTypicalRecords(a.Kind):
 		return "yes"
 	}
 	return "from " + short(c.Detects)

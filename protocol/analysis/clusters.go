@@ -2,12 +2,14 @@ package analysis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/cluster"
+	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/transcript"
@@ -17,23 +19,57 @@ import (
 type KMeans struct {
 	Clusters  int         `json:"clusters"`
 	Restarts  int         `json:"restarts"`
+	Batches   int         `json:"batches,omitempty"` // mini-batches, where there are too many records for whole iterations
 	Sizes     []int       `json:"sizes"`
-	Inertia   float64     `json:"inertia"`   // with the noise in it, in squared encoded units
-	Noise     float64     `json:"noise"`     // what of the inertia is noise, on average over the noise if it did not change who is in which cluster
-	Centroids [][]float64 `json:"centroids"` // in the space of the sketch, in encoded units
+	Inertia   float64     `json:"inertia"`             // with the noise in it, in squared encoded units
+	Debiased  *Number     `json:"debiased,omitempty"`  // inertia of the records themselves in these clusters
+	Suggested *Suggested  `json:"suggested,omitempty"` // how many clusters, whatever the study asks for
+	Centroids [][]float64 `json:"centroids"`           // in the space of the sketch, in encoded units
+}
+
+// Suggested is how many clusters stand out best.
+type Suggested struct {
+	Clusters  *int      `json:"clusters"` // null when undefined
+	Most      int       `json:"most"`     // that were tried
+	Index     []float64 `json:"index"`    // of 2, 3, … clusters, by Calinski and Harabasz without the noise; 0 where they do not stand out of it
+	Undefined string    `json:"undefined,omitempty"`
 }
 
 func (k *KMeans) check(Analysis) error {
 	if k.Clusters < 1 || len(k.Sizes) != k.Clusters {
 		return fmt.Errorf("%d sizes of %d clusters", len(k.Sizes), k.Clusters)
 	}
+	if k.Debiased != nil {
+		if err := k.Debiased.check(); err != nil {
+			return fmt.Errorf("the inertia: %w", err)
+		}
+	}
+	if k.Suggested == nil {
+		return nil
+	}
+	return k.Suggested.check()
+}
+
+func (s *Suggested) check() error {
+	if s.Clusters == nil && s.Undefined == "" || s.Clusters != nil && (*s.Clusters < 2 || *s.Clusters > s.Most) {
+		return errors.New("neither a number of clusters between 2 and the most that were tried nor a reason is suggested")
+	}
+	if len(s.Index) > max(s.Most-1, 0) {
+		return fmt.Errorf("an index of %d numbers of clusters up to %d", len(s.Index), s.Most)
+	}
 	return nil
 }
+
+const assumesInertia = "noise is nearly normal where two clusters meet, which what is taken off the inertia allows for"
 
 // kMeans clusters the records of all parties. Labels go to each party for its
 // own records alone, by the row order of its release.
 func (r *run) kMeans(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
 	all, err := r.points(ctx, sk)
+	if err != nil {
+		return Analysis{}, err
+	}
+	law, err := r.law(sk, all)
 	if err != nil {
 		return Analysis{}, err
 	}
@@ -44,33 +80,75 @@ func (r *run) kMeans(ctx context.Context, index, sk int, a study.Analysis) (Anal
 	if m := len(all.noise); m < o.Clusters {
 		return Analysis{}, unanswerable("%d records are fewer than %d clusters", m, o.Clusters)
 	}
-	start := protocol.Hash("cosketch/1/analysis/k-means", r.Study.ID[:], transcript.Uint32(uint32(index)))
+	suggested, err := r.suggest(ctx, index, all, law, o)
+	if err != nil {
+		return Analysis{}, err
+	}
+	if o.Auto {
+		if suggested.Clusters == nil {
+			return Analysis{}, unanswerable("%s; a number of clusters instead of auto would be answered", suggested.Undefined)
+		}
+		o.Clusters = *suggested.Clusters
+	}
 	found, err := cluster.KMeans(ctx, all.matrix, cluster.Options{
-		Clusters: o.Clusters, Restarts: o.Restarts, Rand: rand.New(rand.NewChaCha8(start)),
+		Clusters: o.Clusters, Restarts: o.Restarts, Workers: r.Workers, Rand: r.starts("k-means", index),
 	})
 	if err != nil {
 		return Analysis{}, err
 	}
-	answer := &KMeans{Clusters: o.Clusters, Restarts: o.Restarts, Sizes: found.Sizes, Inertia: found.Inertia}
-	_, k := all.matrix.Dims()
-	for i, c := range found.Labels { // its mean takes a record's share of its noise along
-		answer.Noise += float64(k) * all.noise[i].Variance * (1 - 1/float64(found.Sizes[c]))
+	out := Analysis{Kind: a.Kind, Sketch: sk, Units: unitsSquared, Assumption: assumesInertia}
+	inertia, err := cluster.Inertia(all.matrix, found, law, out.promise(a, 1))
+	if err != nil {
+		return Analysis{}, err
+	}
+	debiased := number(inertia)
+	out.KMeans = &KMeans{
+		Clusters: o.Clusters, Restarts: o.Restarts, Batches: found.Batches, Sizes: found.Sizes,
+		Inertia: found.Inertia, Debiased: &debiased, Suggested: &suggested,
 	}
 	for c := range o.Clusters {
-		answer.Centroids = append(answer.Centroids, mat.Row(nil, c, found.Centroids))
+		out.KMeans.Centroids = append(out.KMeans.Centroids, mat.Row(nil, c, found.Centroids))
 	}
 	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: "cluster", Integers: found.Labels})
-	return Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, KMeans: answer}, nil
+	return out, nil
+}
+
+// suggest compares numbers of clusters.
+func (r *run) suggest(ctx context.Context, index int, all *points, law estimate.Records, o study.KMeansOptions) (Suggested, error) {
+	out := Suggested{Most: o.MaxClusters}
+	if !o.Auto {
+		out.Most = study.DefaultMaxClusters
+	}
+	found, err := cluster.Suggest(ctx, all.matrix, cluster.SuggestOptions{
+		Most: out.Most, Records: law, Options: cluster.Options{Workers: r.Workers, Rand: r.starts("suggestion", index)},
+	})
+	if err != nil {
+		return Suggested{}, err
+	}
+	if out.Index, out.Undefined = found.Index, found.Undefined; found.Clusters > 0 {
+		out.Clusters = &found.Clusters
+	}
+	return out, nil
+}
+
+// starts is the source of an analysis's random starts, which everybody can draw again.
+func (r *run) starts(what string, index int) *rand.Rand {
+	return rand.New(rand.NewChaCha8(protocol.Hash("cosketch/1/analysis/"+what, r.Study.ID[:], transcript.Uint32(uint32(index)))))
 }
 
 // label hands each contribution its own rows of a column about all records.
 func (r *run) label(all *points, column RowColumn) {
+	for i, of := range all.of {
+		r.inform(i, column.rows(of))
+	}
+}
+
+// inform hands one contribution a column about its rows.
+func (r *run) inform(contribution int, column RowColumn) {
 	if r.labels == nil {
 		for _, c := range r.Contributions {
 			r.labels = append(r.labels, Labels{Format: LabelsFormat, Study: r.Study.ID.String(), Party: r.Study.Parties[c.Party].Name})
 		}
 	}
-	for i, of := range all.of {
-		r.labels[i].Columns = append(r.labels[i].Columns, column.rows(of))
-	}
+	r.labels[contribution].Columns = append(r.labels[contribution].Columns, column)
 }

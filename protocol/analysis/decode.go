@@ -30,6 +30,27 @@ func Decode(data []byte, id protocol.StudyID) (Result, error) {
 	return r, nil
 }
 
+// DecodeLabels reads a party's own document, which came from the aggregator, and checks
+// that it is one of this study and hangs together.
+func DecodeLabels(data []byte, id protocol.StudyID) (Labels, error) {
+	var l Labels
+	if err := json.Unmarshal(data, &l); err != nil {
+		return Labels{}, fmt.Errorf("decoding labels: %w", err)
+	}
+	if l.Format != LabelsFormat {
+		return Labels{}, fmt.Errorf("decoding labels: of format %.40q, this version reads %q", l.Format, LabelsFormat)
+	}
+	if l.Study != id.String() {
+		return Labels{}, fmt.Errorf("decoding labels: of study %.64q, not %s", l.Study, id)
+	}
+	for _, c := range l.Columns {
+		if err := c.check(); err != nil {
+			return Labels{}, fmt.Errorf("decoding labels: %w", err)
+		}
+	}
+	return l, nil
+}
+
 // check reports what does not hang together in an analysis of so many sketches.
 func (a Analysis) check(sketches int) error {
 	if a.Sketch < 0 || a.Sketch >= sketches {

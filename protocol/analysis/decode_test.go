@@ -27,6 +27,9 @@ func sound() Result {
 			}},
 			{Kind: study.Clustering, Features: make([]Feature, 3), Hierarchy: &Hierarchy{Merges: []Merge{{A: 0, B: 1}, {A: 2, B: 3}}, Leaves: []int{2, 0, 1}}},
 			{Kind: study.Sums, Features: make([]Feature, 1), Sums: &Sums{Rows: []SumRow{{Sum: whole, Mean: whole}}}},
+			{Kind: study.Neighbors, Features: make([]Feature, 1), Neighbors: &Neighbors{Neighbors: 1, Edges: [][]int{{3}}}},
+			{Kind: study.Outliers, Features: make([]Feature, 1), Outliers: &Outliers{Neighbors: 1, Above: []int{1}, Ranked: []int{1}}},
+			{Kind: study.KMeans, KMeans: &KMeans{Clusters: 1, Sizes: []int{1}, Debiased: &whole, Suggested: &Suggested{Most: 3, Undefined: "few", Index: []float64{0, 1}}}},
 		},
 	}
 }
@@ -69,6 +72,16 @@ func TestDecodeRefusesWhatDoesNotHangTogether(t *testing.T) {
 		"leaves":            {func(r *Result) { r.Analyses[6].Hierarchy.Leaves[0] = 1 }, "leaves that are not"},
 		"feature of a sum":  {func(r *Result) { r.Analyses[7].Sums.Rows[0].Feature = 1 }, "feature 1 of 1"},
 		"no mean":           {func(r *Result) { r.Analyses[7].Sums.Rows[0].Mean = Number{} }, "neither"},
+		"clusters tried":    {func(r *Result) { r.Analyses[6].KMeans.Suggested.Undefined = "" }, "neither a number of clusters"},
+		"index of clusters": {func(r *Result) { r.Analyses[6].KMeans.Suggested.Most = 2 }, "an index of 2"},
+		"half an inertia":   {func(r *Result) { r.Analyses[6].KMeans.Debiased.Low = nil }, "the inertia"},
+		"parties of edges":  {func(r *Result) { r.Analyses[4].Features = nil }, "edges of 1 parties of 0"},
+		"ragged edges":      {func(r *Result) { r.Analyses[4].Neighbors.Edges[0] = nil }, "edges to 0 parties"},
+		"negative edges":    {func(r *Result) { r.Analyses[4].Neighbors.Edges[0][0] = -1 }, "-1 edges"},
+		"share of edges":    {func(r *Result) { r.Analyses[4].Neighbors.Across = 2 }, "shares of 2"},
+		"no neighbours":     {func(r *Result) { r.Analyses[4].Neighbors.Neighbors = 0 }, "0 neighbours"},
+		"outliers' parties": {func(r *Result) { r.Analyses[5].Outliers.Ranked = nil }, "at 1 and 0 parties"},
+		"negative outliers": {func(r *Result) { r.Analyses[5].Outliers.Above[0] = -1 }, "-1 outliers"},
 		"answer and reason": {func(r *Result) { r.Analyses[1].Undefined = "why" }, "both an answer and a reason"},
 	} {
 		r := sound()
@@ -82,6 +95,37 @@ func TestDecodeRefusesWhatDoesNotHangTogether(t *testing.T) {
 		}
 	}
 	if _, err := Decode([]byte("{"), protocol.StudyID{1}); err == nil {
+		t.Error("broken JSON was decoded")
+	}
+}
+
+func TestDecodeLabels(t *testing.T) {
+	id := protocol.StudyID{1}
+	sound := func() Labels {
+		return Labels{Format: LabelsFormat, Study: id.String(), Columns: []RowColumn{
+			{Name: "cluster", Integers: []int{1, 2}}, {Name: "neighbor_1", Texts: []string{"south:00", ""}, Own: []int{-1, 0}},
+		}}
+	}
+	for want, change := range map[string]func(*Labels){
+		"":               func(*Labels) {},
+		"of format":      func(l *Labels) { l.Format = "other" },
+		"of study":       func(l *Labels) { l.Study = "x" },
+		"several values": func(l *Labels) { l.Columns[0].Numbers = []float64{1, 2} },
+		"names row 2":    func(l *Labels) { l.Columns[1].Own[0] = 2 },
+		"names row -2":   func(l *Labels) { l.Columns[1].Own[0] = -2 },
+		"\"neighbor_1\"": func(l *Labels) { l.Columns[1].Own = []int{1} },
+	} {
+		l := sound()
+		change(&l)
+		data, err := json.Marshal(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := DecodeLabels(data, id); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := DecodeLabels([]byte("{"), id); err == nil {
 		t.Error("broken JSON was decoded")
 	}
 }

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -69,7 +70,7 @@ type Analysis struct {
 	Units      string             `json:"units,omitempty"`
 	Level      float64            `json:"level,omitempty"`      // at which the intervals hold, as Intervals says
 	Intervals  study.Intervals    `json:"intervals,omitempty"`  // each: by itself; all: all of the analysis together
-	EachLevel  float64            `json:"each_level,omitempty"` // where Intervals is all: the level for which each was built
+	EachLevel  float64            `json:"each_level,omitempty"` // where it is not Level: the level for which each was built
 	Features   []Feature          `json:"features,omitempty"`
 	Pairs      []Pair             `json:"pairs,omitempty"`
 	Shifts     []Pair             `json:"shifts,omitempty"` // group-distance: squared distance between the mean records of two parties
@@ -83,6 +84,8 @@ type Analysis struct {
 	Regression *Regression `json:"regression,omitempty"`
 	Hierarchy  *Hierarchy  `json:"hierarchy,omitempty"`
 	Sums       *Sums       `json:"sums,omitempty"`
+	Neighbors  *Neighbors  `json:"neighbors,omitempty"`
+	Outliers   *Outliers   `json:"outliers,omitempty"`
 }
 
 // section is what a kind of analysis adds to a result. Each stands beside the code that
@@ -113,6 +116,12 @@ func (a Analysis) sections() (out []section) {
 	}
 	if a.Sums != nil {
 		out = append(out, a.Sums)
+	}
+	if a.Neighbors != nil {
+		out = append(out, a.Neighbors)
+	}
+	if a.Outliers != nil {
+		out = append(out, a.Outliers)
 	}
 	return out
 }
@@ -196,7 +205,8 @@ type Labels struct {
 	Columns []RowColumn `json:"columns"`
 }
 
-// RowColumn is one such thing, with one value a row: just one of the lists is there.
+// RowColumn is one such thing, with one value a row: just one of the lists is there, or
+// Texts and Own.
 type RowColumn struct {
 	Analysis int       `json:"analysis"` // index into Result.Analyses
 	Sketch   int       `json:"sketch"`
@@ -205,12 +215,13 @@ type RowColumn struct {
 	Numbers  []float64 `json:"numbers,omitempty"`
 	Texts    []string  `json:"texts,omitempty"`
 	Absent   []int     `json:"absent,omitempty"` // rows of which nothing can be said, ascending: records that other parties lack
+	Own      []int     `json:"own,omitempty"` // where a value is another of the party's own records: its row; else -1, and Texts has the value
 }
 
 // Rows is how many values the column has.
 func (c RowColumn) Rows() int { return max(len(c.Integers), len(c.Numbers), len(c.Texts)) }
 
-// Text is the value of a row, as a table shows it.
+// Text is the value of a row, as a table shows it; empty for another row of the party.
 func (c RowColumn) Text(row int) string {
 	_, absent := slices.BinarySearch(c.Absent, row)
 	switch {
@@ -250,4 +261,23 @@ func pick[T any](values []T, of []int) []T {
 		}
 	}
 	return out
+}
+
+// check reports what does not hang together in a column.
+func (c RowColumn) check() error {
+	lists := 0
+	for _, n := range []int{len(c.Integers), len(c.Numbers), len(c.Texts)} {
+		if n > 0 {
+			lists++
+		}
+	}
+	if lists > 1 || len(c.Own) > 0 && len(c.Own) != len(c.Texts) {
+		return fmt.Errorf("column %.40q has several values a row", c.Name)
+	}
+	for _, row := range c.Own {
+		if row < -1 || row >= len(c.Own) {
+			return fmt.Errorf("column %.40q names row %d of %d", c.Name, row, len(c.Own))
+		}
+	}
+	return nil
 }

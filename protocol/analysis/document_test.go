@@ -91,7 +91,7 @@ func TestGoldenVertical(t *testing.T) {
 func TestGoldenHorizontal(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal,
 		"  - {side: records, family: identity, share: 3}\n  - {side: columns, family: rademacher, k: 16}\n",
-		"{unit: attribute, mechanism: laplace, epsilon: 100}", "{kind: k-means, clusters: 3, restarts: 4}, {kind: correlation}, {kind: inner-product}, {kind: covariance}, {kind: group-distance, intervals: all}"))
+		"{unit: attribute, mechanism: laplace, epsilon: 100}", "{kind: k-means, clusters: 3, restarts: 4}, {kind: correlation}, {kind: inner-product}, {kind: covariance}, {kind: group-distance, intervals: all}, {kind: neighbors, neighbors: 2}, {kind: outliers, neighbors: 3, top: 4}, {kind: outliers, neighbors: 24}"))
 	data, _ := corners(rand.New(rand.NewPCG(4, 2)), map[string][]int{"north": {4, 3, 0}, "south": {0, 5, 4}, "west": {2, 0, 6}})
 	result, labels := ship(t, s, 7, data).run(t)
 	golden(t, "horizontal.json", result)

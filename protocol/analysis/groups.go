@@ -55,7 +55,6 @@ func (r *run) group(ctx context.Context, c Contribution, sk int) (*estimate.Grou
 	}
 	s := c.Sketches[sk]
 	record := make([]float64, s.Cols)
-	const stretch = 1024 // records between two looks at ctx
 	for i := range s.Rows {
 		if i%stretch == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()

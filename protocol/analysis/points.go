@@ -222,3 +222,40 @@ func (j *joinedNoise) of(who uint64) estimate.Noise {
 	j.by[who] = sum
 	return sum
 }
+
+// law says how the records of a sketch err, with the mean noise of those of all parties.
+func (r *run) law(sk int, all *points) (estimate.Records, error) {
+	plan, err := release.For(r.Study, r.Contributions[0].Party, sk)
+	if err != nil {
+		return estimate.Records{}, err
+	}
+	_, k := all.matrix.Dims()
+	out := estimate.Records{K: k, Identity: plan.Spec().OrthogonalRows(r.features(plan)), Noise: estimate.Noise{Sources: all.noise[0].Sources}}
+	for _, n := range all.noise {
+		out.Noise.Variance += n.Variance / float64(len(all.noise))
+		out.Noise.FourthCumulant += n.FourthCumulant / float64(len(all.noise))
+	}
+	return out, nil
+}
+
+// features is of how many a record is projected: in joined sketches of all parties'.
+func (r *run) features(plan release.Plan) int {
+	if r.Study.Merge(plan.Index) == study.Join {
+		return len(r.Study.AllFeatures(plan.Index))
+	}
+	return len(plan.Features)
+}
+
+// holders says for each record which contribution has it, the first of several.
+func (p *points) holders() []int {
+	out := make([]int, len(p.noise))
+	for i := range p.of {
+		n := len(p.of) - 1 - i
+		for _, record := range p.of[n] {
+			if record != notJoined {
+				out[record] = n
+			}
+		}
+	}
+	return out
+}

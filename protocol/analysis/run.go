@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -32,6 +33,8 @@ type Options struct {
 	T2            protocol.Digest // required
 	Complete      bool            // every member of the roster contributed
 	Contributions []Contribution  // required, at least one, in the order of the study's parties
+	Entropy       io.Reader       // for handles of records that are told to other parties; required where neighbors are asked for
+	Workers       int             // goroutines; no number in a result depends on them. Default 1
 	Observe       func(Progress)  // told of the progress of long analyses, ten times each; default nobody
 }
 
@@ -155,6 +158,10 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 		return r.groupDistance(ctx, sk, a)
 	case study.Perceptron, study.VotedPerceptron, study.SVM, study.RidgeClassification:
 		return r.classify(ctx, index, sk, a)
+	case study.Neighbors:
+		return r.neighbors(ctx, index, sk, a)
+	case study.Outliers:
+		return r.outliers(ctx, index, sk, a)
 	}
 	c, err := r.columns(ctx, sk)
 	if err != nil {

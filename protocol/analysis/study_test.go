@@ -83,6 +83,7 @@ func ship(t testing.TB, s *study.Study, n int, data files) shipped {
 	t.Helper()
 	out := shipped{options: analysis.Options{Study: s, Attempt: 1, T2: protocol.Digest{1, 2, 3}, Complete: len(data) == len(s.Parties)}}
 	entropy := source(1_000_000 + n)
+	out.options.Entropy = source(2_000_000 + n)
 	for party, listed := range s.Parties {
 		f, ok := data[listed.Name]
 		if !ok {

@@ -103,6 +103,25 @@ func TestOptionsAreBest(t *testing.T) {
 	}
 }
 
+// Neighbours and outliers are judged as k-means is: by the distance of two records.
+func TestNeighboursAreJudgedAsClusters(t *testing.T) {
+	for privacy, usable := range map[string]bool{
+		"{unit: attribute, mechanism: laplace, epsilon: 30}": true, "{unit: attribute, mechanism: laplace, epsilon: 1}": false,
+	} {
+		terms := strings.Replace(horizontal(30, "{side: records, family: identity}", privacy), "{kind: k-means, clusters: 2}",
+			"{kind: k-means, clusters: auto}, {kind: neighbors}, {kind: outliers}", 1)
+		analyses := planOf(t, terms).Sketches[0].Analyses
+		if len(analyses) != 3 {
+			t.Fatalf("%d analyses", len(analyses))
+		}
+		for _, a := range analyses {
+			if a.Verdict != analyses[0].Verdict || a.Chosen.Usable != usable || a.Chosen.StandardError != analyses[0].Chosen.StandardError {
+				t.Errorf("%s: %q, k-means %q", a.Kind, a.Verdict, analyses[0].Verdict)
+			}
+		}
+	}
+}
+
 // Where a record has no more features than the best k: do not project. Where it has far
 // more, sparse s=1 with Laplace noise is the best.
 func TestIdentityOrSparse(t *testing.T) {

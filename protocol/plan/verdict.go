@@ -16,11 +16,19 @@ var measures = map[study.AnalysisKind]string{
 	study.InnerProduct: "share of |x||y|",
 	study.Intersection: "share of the shared records",
 	study.Distance:     "share of the squared distance",
-	study.KMeans:       "share of the squared distance of two typical records",
+	study.KMeans:       typicalRecords,
+	study.Neighbors:    typicalRecords,
+	study.Outliers:     typicalRecords,
 
 	study.Covariance:    "share of the product of both spreads",
 	study.GroupDistance: "share of the mean squared distance",
 }
+
+const typicalRecords = "share of the squared distance of two typical records"
+
+// ByTypicalRecords reports whether a kind is judged by the distance of two typical
+// records.
+func ByTypicalRecords(kind study.AnalysisKind) bool { return measures[kind] == typicalRecords }
 
 // usable reports whether an answer can say anything: whether some effect stands out of
 // its interval or, for distances, whether it errs by less than the distance itself.
@@ -28,7 +36,7 @@ func usable(kind study.AnalysisKind, e forecast.Error) bool {
 	switch {
 	case e.Undefined != "":
 		return false
-	case kind == study.Distance || kind == study.KMeans:
+	case kind == study.Distance || ByTypicalRecords(kind):
 		return e.Deviation <= 1
 	case kind == study.GroupDistance:
 		return e.HalfWidth <= 1
@@ -39,6 +47,8 @@ func usable(kind study.AnalysisKind, e forecast.Error) bool {
 	}
 	return e.Detects() < 1
 }
+
+const drowned = "the distance of two records would err by more than itself"
 
 // verdict says in words what an analysis is good for.
 func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
@@ -53,7 +63,9 @@ func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
 			study.InnerProduct: "even the largest product that the columns can have would not stand out of its interval",
 			study.Intersection: "the number of shared records would not be known within half of itself",
 			study.Distance:     "a distance would err by more than itself",
-			study.KMeans:       "the distance of two records would err by more than itself",
+			study.KMeans:       drowned,
+			study.Neighbors:    drowned,
+			study.Outliers:     drowned,
 
 			study.Covariance:    "even the largest covariance that the columns can have would not stand out of its interval",
 			study.GroupDistance: "its interval would be wider than a mean distance itself to either side",

@@ -57,7 +57,7 @@ func (k kind) elsewhere(p Partition) string {
 func kinds() []kind {
 	return []kind{
 		innerProduct, distance, cosine, covariance, correlation, intersection,
-		kMeans, groupDistance,
+		kMeans, groupDistance, neighbors, outliers,
 		perceptron, votedPerceptron, svm, ridge,
 		pca, regression, clustering, columnSums,
 	}
@@ -75,7 +75,7 @@ func kindOf(name AnalysisKind) (k kind, ok bool) {
 
 // analysisWords are the names of all kinds.
 func analysisWords() vocabulary {
-	v := vocabulary{what: "analysis", planned: []string{"neighbors", "outliers"}}
+	v := vocabulary{what: "analysis"}
 	for _, k := range kinds() {
 		v.has = append(v.has, string(k.name))
 	}

@@ -3,6 +3,8 @@ package study
 import (
 	"fmt"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
@@ -14,50 +16,71 @@ const (
 
 // KMeansOptions are those of KMeans.
 type KMeansOptions struct {
-	Clusters int // at least 2; required
-	Restarts int // default 10
+	Clusters    int  // at least 2; required unless Auto
+	Auto        bool // the data say how many
+	MaxClusters int  // Auto alone: the most that are tried, default 10
+	Restarts    int  // default 10
 }
 
-// Ranges of the options of k-means, and how many times it starts afresh, keeping the best.
+// Ranges of the options of k-means, how many times it starts afresh, keeping the best, and
+// how many clusters auto tries.
 const (
-	maxClusters     = 1000
-	maxRestarts     = 1000
-	defaultRestarts = 10
+	maxClusters        = 1000
+	maxRestarts        = 1000
+	defaultRestarts    = 10
+	mostSuggested      = 50
+	DefaultMaxClusters = 10 // also of suggestions beside a given number
 )
 
 var kMeans = kind{
 	name: KMeans, bare: true, needs: one(needs{side: sketch.Records}),
-	keys: []string{"clusters", "restarts"},
+	keys: []string{"clusters", "max_clusters", "restarts"},
 	read: func(o object) Options {
-		out := KMeansOptions{Clusters: o.integer("clusters"), Restarts: defaultRestarts}
-		if o.has("restarts") {
-			out.Restarts = o.integer("restarts")
+		var out KMeansOptions
+		if n := o.values["clusters"]; n != nil && n.Kind == yaml.ScalarNode && n.Value == "auto" {
+			out.Auto, out.MaxClusters = true, o.integerOr("max_clusters", DefaultMaxClusters)
+		} else {
+			out.Clusters = o.integer("clusters")
+			if o.has("max_clusters") {
+				o.forbid("max_clusters", "belongs to clusters: auto")
+			}
 		}
+		out.Restarts = o.integerOr("restarts", defaultRestarts)
 		return out
 	},
 	check: func(r *reader, _ *Study, a Analysis, path string) {
 		o, _ := a.Options.(KMeansOptions)
-		if !r.given(path + ".clusters") {
-			r.fail(path+".clusters", "is missing").Hint = "how many clusters to look for, like 2"
-		} else if o.Clusters < 2 || o.Clusters > maxClusters {
-			r.fail(path+".clusters", "%d is not between 2 and %d", o.Clusters, maxClusters)
+		switch {
+		case !r.given(path + ".clusters"):
+			r.fail(path+".clusters", "is missing").Hint = "how many clusters to look for, like 2, or auto"
+		case o.Auto:
+			r.within(path+".max_clusters", o.MaxClusters, 2, mostSuggested)
+		default:
+			r.within(path+".clusters", o.Clusters, 2, maxClusters)
 		}
-		if o.Restarts < 1 || o.Restarts > maxRestarts {
-			r.fail(path+".restarts", "%d is not between 1 and %d", o.Restarts, maxRestarts)
-		}
+		r.within(path+".restarts", o.Restarts, 1, maxRestarts)
 	},
 	says: func(a Analysis) string {
 		o, _ := a.Options.(KMeansOptions)
+		if o.Auto {
+			return fmt.Sprintf("2 to %d clusters, best of %d starts", o.MaxClusters, o.Restarts)
+		}
 		return fmt.Sprintf("%d clusters, best of %d starts", o.Clusters, o.Restarts)
 	},
 }
 
 func (o KMeansOptions) String() string {
+	if o.Auto {
+		return fmt.Sprintf("clusters: auto, max_clusters: %d, restarts: %d", o.MaxClusters, o.Restarts)
+	}
 	return fmt.Sprintf("clusters: %d, restarts: %d", o.Clusters, o.Restarts)
 }
 
 func (o KMeansOptions) encode(e *encoder) {
 	e.whole("analysis.clusters", o.Clusters)
+	if o.Auto || o.MaxClusters != 0 {
+		e.whole("analysis.max_clusters", o.MaxClusters)
+	}
 	e.whole("analysis.restarts", o.Restarts)
 }
 

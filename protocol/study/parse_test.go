@@ -68,6 +68,7 @@ func TestParseFillsInDefaults(t *testing.T) {
 	registry, hospitals, laboratories := file(t, "registry"), file(t, "hospitals"), file(t, "laboratories")
 	two := edit(t, hospitals, "  - {side: records, family: sparse, k: 32}",
 		"  - {side: records, family: identity, share: 3}\n  - {side: columns, family: rademacher, k: 64}")
+	auto := edit(t, hospitals, "{kind: k-means, clusters: 2}", "{kind: k-means, clusters: auto}, {kind: neighbors}, {kind: outliers}")
 	tests := []struct {
 		what      string
 		source    string
@@ -95,7 +96,11 @@ func TestParseFillsInDefaults(t *testing.T) {
 		{"options of a regression", edit(t, registry, "{kind: correlation}", "{kind: regression, target: age, on: [income, ward], ridge: 0.1}"), options, is("target: age, on: [income, ward], ridge: 0.1")},
 		{"options of a clustering", edit(t, registry, "{kind: correlation}", "{kind: clustering, linkage: ward}"), options, is("linkage: ward, distance: signed")},
 		{"ones for a regression", edit(t, laboratories, "{kind: correlation}", "{kind: regression, target: se area}"), func(s *study.Study) any { return s.Sketches[0].Helpers.Ones }, is(1.0)},
-		{"later of records", hospitals, func(s *study.Study) any { return s.Later }, is([]study.AnalysisKind{"k-means", "group-distance"})},
+		{"later of records", hospitals, func(s *study.Study) any { return s.Later }, is([]study.AnalysisKind{"k-means", "group-distance", "neighbors", "outliers"})},
+		{"clusters", auto, func(s *study.Study) any { return s.Analyses[0].Options }, is(study.KMeansOptions{Auto: true, MaxClusters: 10, Restarts: 10})},
+		{"neighbors", auto, func(s *study.Study) any { return s.Analyses[1].Options }, is(study.NeighborsOptions{Neighbors: 10})},
+		{"intervals of neighbors", auto, func(s *study.Study) any { return s.Analyses[1].Intervals }, is(study.IntervalsEach)},
+		{"outliers", auto, func(s *study.Study) any { return s.Analyses[2].Options }, is(study.OutliersOptions{Neighbors: 20, Score: study.ScoreLOF, Top: 10})},
 		{"intervals", edit(t, registry, "{kind: correlation}", "{kind: correlation, intervals: all}"), func(s *study.Study) any { return []study.Intervals{s.Analyses[0].Intervals, s.Analyses[1].Intervals} }, is([]study.Intervals{"all", "each"})},
 		{"intervals of k-means", hospitals, func(s *study.Study) any { return string(s.Analyses[0].Intervals) }, is("")},
 		{"ones for a covariance", edit(t, laboratories, "{kind: correlation}", "{kind: covariance}"), func(s *study.Study) any { return s.Sketches[0].Helpers.Ones }, is(1.0)},

@@ -349,6 +349,21 @@ func (o object) integer(key string) int {
 	return int(i)
 }
 
+// integerOr reads a whole number; fallback when the key is absent.
+func (o object) integerOr(key string, fallback int) int {
+	if !o.has(key) {
+		return fallback
+	}
+	return o.integer(key)
+}
+
+// within records a number that is out of its range.
+func (r *reader) within(path string, n, least, most int) {
+	if n < least || n > most {
+		r.fail(path, "%d is not between %d and %d", n, least, most)
+	}
+}
+
 // flag reads true or false; false when the key is absent.
 func (o object) flag(key string) bool {
 	n := o.values[key]

@@ -33,6 +33,7 @@ var (
 	joins        = vocabulary{what: "rule for joining records", has: []string{"all", "any"}}
 	estimators   = vocabulary{what: "estimator", has: []string{"E1", "E2"}}
 	intervals    = vocabulary{what: "intervals", has: []string{"each", "all"}}
+	scores       = vocabulary{what: "score", has: []string{"lof", "distance"}}
 )
 
 func familyNames() []string {

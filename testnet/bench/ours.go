@@ -19,12 +19,13 @@ import (
 
 var largest = fixedpoint.MaxBits.One()
 
-// ours measures this project's projections, a task after the other.
+// ours measures this project's projections and analyses, a task after the other.
 func ours(ctx context.Context, w Workload) ([]Time, error) {
 	prepare := []func() ([]line, error){func() ([]line, error) { return oursColumns(w.Columns) }}
 	for _, r := range w.Records {
 		prepare = append(prepare, func() ([]line, error) { return oursRecords(r) })
 	}
+	prepare = append(prepare, func() ([]line, error) { return oursPoints(w.Points) })
 	var out []Time
 	for _, lines := range prepare {
 		lines, err := lines()

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -77,7 +78,7 @@ func parse(printed []byte, w Workload) (reference, error) {
 		return reference{}, errors.New("reading what the script printed: no times")
 	}
 	for _, t := range r.Times {
-		if t.Seconds <= 0 || t.Side != "records" && t.Side != "columns" || t.Task < 0 || t.Task >= len(w.Records) {
+		if t.Seconds <= 0 || !slices.Contains([]string{"records", "columns", "neighbors", "clusters"}, t.Side) || t.Task < 0 || t.Task >= len(w.Records) {
 			return reference{}, fmt.Errorf("reading what the script printed: %s %d, %s: %g seconds", t.Side, t.Task, t.Method, t.Seconds)
 		}
 	}
@@ -89,8 +90,13 @@ func (r reference) times(w Workload) []Time {
 	var out []Time
 	for _, t := range r.Times {
 		task := w.Columns.task()
-		if t.Side == "records" {
+		switch t.Side {
+		case "records":
 			task = w.Records[t.Task].task()
+		case "neighbors":
+			task = w.Points.neighbors()
+		case "clusters":
+			task = w.Points.clusters()
 		}
 		out = append(out, Time{Task: task, Method: t.Method, Threads: t.Threads, Seconds: t.Seconds})
 	}

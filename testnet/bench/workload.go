@@ -2,12 +2,13 @@ package bench
 
 import "fmt"
 
-// Workload is the shape of what is projected, on both sides of a comparison. Its
+// Workload is the shape of what is projected or analysed, on both sides of a comparison. Its
 // JSON is the argument of the script.
 type Workload struct {
 	Repeat  int       `json:"repeat"` // times that each method runs; the best counts
 	Records []Records `json:"records"`
 	Columns Columns   `json:"columns"`
+	Points  Points    `json:"points"`
 }
 
 // Records is a records-side task, m × d to m × k.
@@ -49,6 +50,7 @@ func NewWorkload(rows, repeat int) (Workload, error) {
 			{M: (rows + 19) / 20, D: 10000, K: 256},
 		},
 		Columns: Columns{M: 10 * rows, N: 50, K: 16384},
+		Points:  newPoints(rows),
 	}, nil
 }
 
@@ -66,5 +68,5 @@ func (w Workload) tasks() []string {
 	for _, r := range w.Records {
 		out = append(out, r.task())
 	}
-	return append(out, w.Columns.task())
+	return append(out, w.Columns.task(), w.Points.neighbors(), w.Points.clusters())
 }

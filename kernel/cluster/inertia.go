@@ -1,0 +1,179 @@
+package cluster
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/distance"
+	"github.com/cosketch/cosketch/kernel/estimate"
+)
+
+// Inertia estimates the inertia of a grouping of sketched records (the rows of points)
+// for the records as they are, without noise and projection: see the package comment.
+// The labels are those of the result. An error means that the records do not fit.
+func Inertia(points *mat.Dense, found Result, records estimate.Records, level estimate.Level) (estimate.Estimate, error) {
+	if _, d := points.Dims(); d != records.K {
+		return estimate.Estimate{}, fmt.Errorf("inertia: points of %d coordinates for records of %d", d, records.K)
+	}
+	group, err := records.NewGroup()
+	if err != nil {
+		return estimate.Estimate{}, err
+	}
+	means := found.means(points)
+	difference := make([]float64, records.K)
+	for _, i := range order(len(found.Labels)) {
+		floats.SubTo(difference, points.RawRowView(i), means.RawRowView(found.Labels[i]))
+		if err := group.Add(difference); err != nil {
+			return estimate.Estimate{}, err
+		}
+	}
+	c := estimate.Clustering{Clusters: found.filled()}
+	c.Optimism, c.Variance = optimism(points, found, means, records.Noise.Variance)
+	return group.Inertia(c, level), nil
+}
+
+// order is 0..n, starting with points that are spread over all: the first of a group
+// stand for all in the width of its intervals.
+func order(n int) []int {
+	const first = 4096
+	step := max(n/first, 1)
+	out := make([]int, 0, n)
+	for offset := range step {
+		for i := offset; i < n; i += step {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// filled is the number of clusters that have points.
+func (r Result) filled() (count int) {
+	for _, size := range r.Sizes {
+		if size > 0 {
+			count++
+		}
+	}
+	return count
+}
+
+// means are those of the points of each cluster; of an empty one, its centroid.
+func (r Result) means(points *mat.Dense) *mat.Dense {
+	means := mat.DenseCopyOf(r.Centroids)
+	for c, size := range r.Sizes {
+		if size > 0 {
+			clear(means.RawRowView(c))
+		}
+	}
+	for i, label := range r.Labels {
+		floats.Add(means.RawRowView(label), points.RawRowView(i))
+	}
+	for c, size := range r.Sizes {
+		if size > 0 {
+			floats.Scale(1/float64(size), means.RawRowView(c))
+		}
+	}
+	return means
+}
+
+// How near a face points count, in standard deviations of the noise, and how many
+// points are looked at: so many multiplications' worth, and never fewer than the least.
+const (
+	nearFace  = 0.25
+	faceWork  = 1 << 28
+	leastSeen = 4096
+)
+
+// doubt is the part of the optimism that counts as its standard error: faces follow the
+// noise too, the more the less there is that holds them, which Stein's identity for fixed
+// faces leaves out.
+const doubt = 0.15
+
+// optimism is O of the package comment, with the variance of its error.
+func optimism(points *mat.Dense, found Result, means *mat.Dense, variance float64) (sum, error2 float64) {
+	clusters, d := means.Dims()
+	if variance <= 0 || found.filled() < 2 {
+		return 0, 0
+	}
+	n := len(found.Labels)
+	seen := min(n, max(leastSeen, faceWork/(clusters*d)))
+	width := nearFace * math.Sqrt(variance)
+	weight := variance / (2 * width) * float64(n) / float64(seen)
+	shift := mat.NewDense(clusters, d, nil) // n_c δ_c
+	direction := make([]float64, d)
+	f := newFaces(means, found.Sizes)
+	for i := range seen {
+		at := i * n / seen
+		label := found.Labels[at]
+		for _, other := range f.within(width, points.RawRowView(at), label) {
+			floats.SubTo(direction, means.RawRowView(label), means.RawRowView(other))
+			norm := floats.Norm(direction, 2)
+			floats.AddScaled(shift.RawRowView(label), weight/norm, direction)
+			floats.AddScaled(shift.RawRowView(other), -weight/norm, direction)
+			error2 += 4 * float64(weight*norm) * float64(weight*norm)
+		}
+	}
+	for c, size := range found.Sizes {
+		if size > 0 {
+			s := shift.RawRowView(c)
+			sum += 2*floats.Dot(s, means.RawRowView(c)) - floats.Dot(s, s)/float64(size)
+		}
+	}
+	return sum, error2 + float64(doubt*sum)*float64(doubt*sum)
+}
+
+// faces are those between the cells of clusters.
+type faces struct {
+	means  *mat.Dense
+	sizes  []int
+	gram   mat.Dense // of the means
+	away   []float64 // squared distances of the point at hand from the means
+	result []int
+}
+
+func newFaces(means *mat.Dense, sizes []int) *faces {
+	f := &faces{means: means, sizes: sizes, away: make([]float64, len(sizes))}
+	f.gram.Mul(means, means.T())
+	return f
+}
+
+// within lists the clusters whose face with a point's own is no farther than width. The
+// foot of the point on the plane between both has to be on the face: no third mean may
+// be nearer to it.
+func (f *faces) within(width float64, x []float64, label int) []int {
+	for c := range f.away {
+		f.away[c] = distance.Squared(x, f.means.RawRowView(c))
+	}
+	f.result = f.result[:0]
+	for c, size := range f.sizes {
+		if c == label || size == 0 {
+			continue
+		}
+		between := math.Sqrt(math.Max(0, f.product(c, c, label)))
+		if between == 0 {
+			continue
+		}
+		if apart := (f.away[c] - f.away[label]) / (2 * between); math.Abs(apart) < width && f.foot(c, label, apart/between) {
+			f.result = append(f.result, c)
+		}
+	}
+	return f.result
+}
+
+// product is (a − from)·(b − from) of three means.
+func (f *faces) product(a, b, from int) float64 {
+	return f.gram.At(a, b) - f.gram.At(a, from) - f.gram.At(b, from) + f.gram.At(from, from)
+}
+
+// foot reports whether the point that lies step times the way from label to c beyond x
+// has no third mean nearer than these two.
+func (f *faces) foot(c, label int, step float64) bool {
+	for b, size := range f.sizes {
+		if size > 0 && b != c && b != label && f.away[b]-f.away[label] < 2*step*f.product(c, b, label) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,105 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/estimate"
+)
+
+// SuggestOptions says among which numbers of clusters to choose.
+type SuggestOptions struct {
+	Most     int              // required: the largest number, at least 2
+	Records  estimate.Records // required: how the points err
+	Restarts int              // of k-means for each number; default 5
+	Options  Options          // of k-means: Rand, required, and Workers
+}
+
+// Suggestion is how many clusters there seem to be.
+type Suggestion struct {
+	Clusters  int       // 0: nothing is suggested
+	Undefined string    // why
+	Index     []float64 // the index of 2, 3, … clusters; 0 where clusters do not stand out of their error
+}
+
+// suggestOf is how many points numbers of clusters are compared on: where more would
+// tell two numbers apart, either will do.
+const suggestOf = 1 << 14
+
+// Suggest chooses a number of clusters from 2 to Most, which is cut to a third of the
+// points, by the index of the package comment.
+func Suggest(ctx context.Context, points *mat.Dense, o SuggestOptions) (Suggestion, error) {
+	m, d := points.Dims()
+	k := o.Options.withDefaults()
+	if k.Restarts = o.Restarts; k.Restarts == 0 {
+		k.Restarts = 5
+	}
+	k.Clusters = 1
+	if err := k.check(m); err != nil {
+		return Suggestion{}, fmt.Errorf("suggesting a number of clusters: %w", err)
+	}
+	most := min(o.Most, m/3)
+	if most < 2 {
+		return Suggestion{Undefined: fmt.Sprintf("%d records are too few to compare numbers of clusters", m)}, nil
+	}
+	if m > suggestOf {
+		part := mat.NewDense(suggestOf, d, nil)
+		for i, at := range k.Rand.Perm(m)[:suggestOf] {
+			part.SetRow(i, points.RawRowView(at))
+		}
+		points, m = part, suggestOf
+	}
+	whole, err := KMeans(ctx, points, k)
+	if err != nil {
+		return Suggestion{}, err
+	}
+	var out Suggestion
+	var best float64
+	for k.Clusters = 2; k.Clusters <= most; k.Clusters++ {
+		found, err := KMeans(ctx, points, k)
+		if err != nil {
+			return Suggestion{}, err
+		}
+		index, err := standing(points, whole, found, o.Records)
+		if err != nil {
+			return Suggestion{}, fmt.Errorf("suggesting a number of clusters: %w", err)
+		}
+		if out.Index = append(out.Index, index); index > best {
+			best, out.Clusters = index, k.Clusters
+		}
+	}
+	if out.Clusters == 0 {
+		out.Undefined = "no clusters stand out of the noise"
+	}
+	return out, nil
+}
+
+// standOut is how many standard deviations of what is between clusters it takes.
+const standOut = 4
+
+// standing is the index of a grouping; 0 where it does not stand out of its error.
+func standing(points *mat.Dense, whole, found Result, records estimate.Records) (float64, error) {
+	n, clusters := float64(len(found.Labels)), float64(found.filled())
+	if clusters < 2 {
+		return 0, nil
+	}
+	v, k := records.Noise.Variance, float64(records.K)
+	optimism, error2 := optimism(points, found, found.means(points), v)
+	between := whole.Inertia - found.Inertia - (clusters-1)*k*v - optimism
+	deviation := math.Sqrt(4*v*max(between, 0) + (clusters-1)*k*(2*v*v+records.Noise.FourthCumulant/n) + error2)
+	if between <= standOut*deviation {
+		return 0, nil
+	}
+	within, err := Inertia(points, found, records, 0)
+	if err != nil {
+		return 0, err
+	}
+	if !within.Defined() || within.High <= 0 {
+		// Nothing is left within clusters: each more divides the same by more.
+		return math.MaxFloat64 / clusters, nil
+	}
+	return between / (clusters - 1) / (within.High / (n - clusters)), nil
+}

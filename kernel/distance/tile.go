@@ -1,0 +1,116 @@
+package distance
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/projection/kernels"
+)
+
+// The shape of a tile: so many rows against a panel of so many lanes.
+const (
+	Rows  = 8
+	Lanes = 32
+)
+
+// tile holds the scores of a group of rows with a panel, Rows × Lanes.
+type tile [Rows * Lanes]float32
+
+// score fills the tile. rows is n × Rows and panel n × Lanes, both coordinate by
+// coordinate.
+func (t *tile) score(l kernels.Level, rows, panel []float32) {
+	n := len(rows) / Rows
+	if n == 0 || len(rows) != n*Rows || len(panel) != n*Lanes {
+		panic(fmt.Sprintf("distance: a group of rows of %d entries and a panel of %d", len(rows), len(panel)))
+	}
+	if l != kernels.Go {
+		tileScores(l, &t[0], &rows[0], &panel[0], n)
+		return
+	}
+	clear(t[:])
+	for j := range n {
+		lanes := panel[j*Lanes:][:Lanes]
+		for r, v := range rows[j*Rows:][:Rows] {
+			scores := t[r*Lanes:][:Lanes]
+			for i, w := range lanes {
+				scores[i] += float32(v * w)
+			}
+		}
+	}
+}
+
+// Masks has a bit for each lane, of each row of a group.
+type Masks [Rows]uint32
+
+// Limits has a score for each row of a group.
+type Limits [Rows]float32
+
+// Below sets the bits of masks where the score of a row and a lane is at most the
+// row's limit, and reports whether there are any. rows is n × Rows and panel n ×
+// Lanes, coordinate by coordinate, as a Frame writes them.
+func Below(l kernels.Level, masks *Masks, rows, panel []float32, limits *Limits) bool {
+	var t tile
+	t.score(l, rows, panel)
+	return t.below(l, masks, limits)
+}
+
+func (t *tile) below(l kernels.Level, masks *Masks, limits *Limits) bool {
+	if l != kernels.Go {
+		return tileBelow(&masks[0], &t[0], &limits[0])
+	}
+	var all uint32
+	for r, limit := range limits {
+		var mask uint32
+		for i, s := range t[r*Lanes:][:Lanes] {
+			if s <= limit {
+				mask |= 1 << i
+			}
+		}
+		masks[r] = mask
+		all |= mask
+	}
+	return all != 0
+}
+
+// Leaders says for each lane of a panel which row has the least score so far.
+type Leaders struct {
+	Least  [Lanes]float32
+	Second [Lanes]float32 // the least of all but one row
+	Row    [Lanes]int32   // of Least; of equal ones the first
+}
+
+// Least forgets what is in to and compares all groups of rows with a panel: rows is
+// any number of groups of n × Rows, n being the panel's coordinates.
+func Least(l kernels.Level, to *Leaders, rows, panel []float32) {
+	for i := range Lanes {
+		to.Least[i], to.Second[i], to.Row[i] = inf32, inf32, 0
+	}
+	var t tile
+	group := len(panel) / Lanes * Rows
+	for first := 0; len(rows) > 0; first += Rows {
+		t.score(l, rows[:group], panel)
+		t.least(l, to, int32(first))
+		rows = rows[group:]
+	}
+}
+
+func (t *tile) least(l kernels.Level, to *Leaders, first int32) {
+	if l != kernels.Go {
+		tileLeast(to, &t[0], first)
+		return
+	}
+	for r := range Rows {
+		for i, s := range t[r*Lanes:][:Lanes] {
+			switch {
+			case s < to.Least[i]:
+				to.Second[i], to.Least[i], to.Row[i] = to.Least[i], s, first+int32(r)
+			case s < to.Second[i]:
+				to.Second[i] = s
+			}
+		}
+	}
+}
+
+// Scores writes the scores of one group of rows with a panel, Rows × Lanes.
+func Scores(l kernels.Level, to []float32, rows, panel []float32) {
+	(*tile)(to[:Rows*Lanes]).score(l, rows, panel)
+}

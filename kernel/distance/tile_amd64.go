@@ -1,0 +1,34 @@
+//go:build amd64 && !purego
+
+package distance
+
+import "github.com/cosketch/cosketch/kernel/projection/kernels"
+
+//go:noescape
+func scoresAVX2(to, rows, panel *float32, n int)
+
+//go:noescape
+func scoresAVX512(to, rows, panel *float32, n int)
+
+//go:noescape
+func belowAVX2(masks *uint32, scores, limits *float32) bool
+
+//go:noescape
+func leastAVX2(to *Leaders, scores *float32, first int32)
+
+func tileScores(l kernels.Level, to, rows, panel *float32, n int) {
+	if l == kernels.AVX512 {
+		scoresAVX512(to, rows, panel, n)
+	} else {
+		scoresAVX2(to, rows, panel, n)
+	}
+}
+
+// The others run once where scores run for each coordinate, and have one form for
+// both levels.
+
+func tileBelow(masks *uint32, scores, limits *float32) bool {
+	return belowAVX2(masks, scores, limits)
+}
+
+func tileLeast(to *Leaders, scores *float32, first int32) { leastAVX2(to, scores, first) }

@@ -1,0 +1,16 @@
+//go:build !amd64 || purego
+
+package distance
+
+import "github.com/cosketch/cosketch/kernel/projection/kernels"
+
+// The functions below stand where the assembly is on amd64. Only levels above Go
+// call them, and this build has none.
+
+const noAssembly = "distance: a level that this build does not have"
+
+func tileScores(kernels.Level, *float32, *float32, *float32, int) { panic(noAssembly) }
+
+func tileBelow(*uint32, *float32, *float32) bool { panic(noAssembly) }
+
+func tileLeast(*Leaders, *float32, int32) { panic(noAssembly) }

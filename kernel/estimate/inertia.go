@@ -1,0 +1,54 @@
+package estimate
+
+import (
+	"fmt"
+	"math"
+)
+
+// Clustering says what Group.Inertia has to know of the clusters.
+type Clustering struct {
+	Clusters int // that have records; required
+	// Optimism is by how much labels that follow the noise make the summed squared
+	// distances smaller than labels that do not, and Variance the variance of its
+	// error. Zero where the labels do not depend on the noise, or there is none.
+	Optimism, Variance float64
+}
+
+// Inertia estimates the summed squared distance of records from the mean of their
+// cluster. The group holds the differences of the sketches from the mean sketch of
+// their cluster, W being the sum of their squares.
+//
+// With labels that do not depend on it, the noise adds kv for each record, and takes
+// as much off for each mean, which has the noise of its records in it: so W − (n −
+// clusters)kv is unbiased. Optimism is added to that. The interval is that of
+// WithinDistance, of which this is (n − clusters)/2 times the value for the
+// differences.
+func (g *Group) Inertia(c Clustering, level Level) Estimate {
+	if why := level.refuse(); why != "" {
+		return undefined(why)
+	}
+	n, k, noise := float64(g.size), float64(g.records.K), g.records.Noise
+	free := n - float64(c.Clusters)
+	if !(free > 0) {
+		return undefined(fmt.Sprintf("%d records in %d clusters leave nothing to compare", g.size, c.Clusters))
+	}
+	v, factor := noise.Variance, 2*n/free
+	m := meanDistance{
+		raw: 2 * g.squares / free, bias: 2*float64(k*v) - 2*c.Optimism/free,
+		noise: 4 * c.Variance / free / free, records: g.records,
+	}
+	if square := g.covariance(); square != nil {
+		off := float64(v * (free/n - (1 - 1/float64(g.sample)))) // noise that is left in differences from means
+		for i := range g.records.K {
+			square[i*g.records.K+i] -= off
+		}
+		m.square = sumOfSquares(scaledVector(square, factor), g.records.K)
+	}
+	own := float64(8*float64(v*m.net()))/free + float64(k*(8*float64(v*v)/free+4*float64(noise.FourthCumulant*n)/free/free))
+	m.noise += float64(own * g.records.within())
+	e := m.estimate(level).Times(free / 2)
+	if e.Defined() {
+		e.Low = math.Max(e.Low, 0)
+	}
+	return e
+}

@@ -1,0 +1,240 @@
+package neighbor
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/distance"
+	"github.com/cosketch/cosketch/kernel/projection/kernels"
+)
+
+// Options of a search.
+type Options struct {
+	Neighbors int                     // required: how many of each query, at least 1
+	Workers   int                     // goroutines. Default: 1
+	Memory    int64                   // bytes to work in, besides points and result; at least a few hundred points are held at a time. Default: 256 MB
+	Progress  func(done, total int64) // called from workers, in any order, as pairs of points are compared; may be nil
+}
+
+const defaultMemory = 256 << 20
+
+// Graph holds the neighbours of m queries, nearest first.
+type Graph struct {
+	Neighbors int       // of each query
+	Index     []int32   // m × Neighbors: which point
+	Squared   []float64 // m × Neighbors: its squared distance
+}
+
+// Len is the number of queries, m.
+func (g Graph) Len() int { return len(g.Index) / g.Neighbors }
+
+// Of returns the neighbours of a query, nearest first, and their squared distances.
+// Neither must be changed.
+func (g Graph) Of(query int) (index []int32, squared []float64) {
+	from, to := query*g.Neighbors, (query+1)*g.Neighbors
+	return g.Index[from:to:to], g.Squared[from:to:to]
+}
+
+// Search finds, for each row of queries (m × d), the nearest of points (n × d). It
+// reads both and keeps neither. It refuses more neighbours than points, and values
+// that are not finite.
+func Search(ctx context.Context, points, queries *mat.Dense, o Options) (Graph, error) {
+	return search(ctx, points.RawMatrix(), queries.RawMatrix(), false, o)
+}
+
+// Join finds, for each row of points (n × d), the nearest other rows: the graph of
+// nearest neighbours. A point is not its own neighbour, but one that is alike is.
+func Join(ctx context.Context, points *mat.Dense, o Options) (Graph, error) {
+	return search(ctx, points.RawMatrix(), points.RawMatrix(), true, o)
+}
+
+func search(ctx context.Context, points, queries blas64.General, join bool, o Options) (Graph, error) {
+	others := points.Rows
+	if join {
+		others--
+	}
+	switch {
+	case o.Neighbors < 1:
+		return Graph{}, fmt.Errorf("searching neighbours: %d of each point: at least 1 is needed", o.Neighbors)
+	case o.Neighbors > others:
+		return Graph{}, fmt.Errorf("searching neighbours: %d of each point, which has only %d others: ask for fewer", o.Neighbors, max(others, 0))
+	case points.Rows > math.MaxInt32:
+		return Graph{}, fmt.Errorf("searching neighbours: among %d points, at most %d are possible", points.Rows, math.MaxInt32)
+	}
+	s := &searcher{Options: o, points: points, queries: queries, join: join}
+	var err error
+	if s.frame, err = distance.NewFrame(max(o.Workers, 1), points, queries); err != nil {
+		return Graph{}, fmt.Errorf("searching neighbours: %w", err)
+	}
+	if s.Memory == 0 {
+		s.Memory = defaultMemory
+	}
+	s.prepare()
+	if err := s.run(ctx); err != nil {
+		return Graph{}, fmt.Errorf("searching neighbours: %w", err)
+	}
+	return Graph{Neighbors: o.Neighbors, Index: s.index, Squared: s.squared}, nil
+}
+
+// Queries are compared in blocks of so many groups of rows, which stay in a near cache
+// while panels pass by.
+const (
+	blockGroups  = 8
+	blockQueries = blockGroups * distance.Rows
+)
+
+// searcher is one search. Each query has a heap in index and squared, the farthest
+// neighbour on top, of which the first found[query] entries are in use.
+type searcher struct {
+	Options
+	points, queries blas64.General
+	join            bool
+	frame           distance.Frame
+	panels          []float32 // a part of the points, packed
+	index           []int32
+	squared         []float64
+	found           []int32
+	done            atomic.Int64
+}
+
+// prepare makes room for the result and for as many packed points as the memory
+// allows.
+func (s *searcher) prepare() {
+	m, k := s.queries.Rows, s.Neighbors
+	s.index, s.squared, s.found = make([]int32, m*k), make([]float64, m*k), make([]int32, m)
+	const least = 16
+	size := int64(s.frame.PanelSize())
+	each := int64(blockGroups*s.frame.GroupSize()) * int64(max(s.Workers, 1))
+	panels := max((s.Memory/4-each)/size, least)
+	all := int64(s.points.Rows+distance.Lanes-1) / distance.Lanes
+	s.panels = make([]float32, min(panels, all)*size)
+}
+
+// run takes the points part by part. Each part is packed, then every query is
+// compared with it; so a query meets points in the order of their index.
+func (s *searcher) run(ctx context.Context) error {
+	size := s.frame.PanelSize()
+	part := len(s.panels) / size * distance.Lanes
+	blocks := (s.queries.Rows + blockQueries - 1) / blockQueries
+	for from := 0; from < s.points.Rows; from += part {
+		count := min(part, s.points.Rows-from)
+		panels := (count + distance.Lanes - 1) / distance.Lanes
+		distance.Parallel(panels, s.Workers, func(_, i int) {
+			if ctx.Err() == nil {
+				s.frame.Panel(s.panels[i*size:][:size], s.points, from+i*distance.Lanes, distance.Normed)
+			}
+		})
+		distance.Parallel(blocks, s.Workers, func(_, i int) {
+			if ctx.Err() != nil {
+				return
+			}
+			b := s.block(i * blockQueries)
+			b.compare(ctx, from, panels)
+			s.progress(int64(b.count) * int64(count))
+		})
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	distance.Parallel(blocks, s.Workers, func(_, i int) {
+		for q := i * blockQueries; q < min((i+1)*blockQueries, s.queries.Rows); q++ {
+			s.heap(q).sort()
+		}
+	})
+	return nil
+}
+
+func (s *searcher) progress(pairs int64) {
+	if done := s.done.Add(pairs); s.Progress != nil {
+		s.Progress(done, int64(s.points.Rows)*int64(s.queries.Rows))
+	}
+}
+
+// block is some of the queries, packed.
+type block struct {
+	*searcher
+	first, count int // which queries
+	rows         []float32
+	norms        [blockQueries]float64
+	limits       [blockGroups]distance.Limits
+}
+
+func (s *searcher) block(first int) *block {
+	b := &block{searcher: s, first: first, count: min(blockQueries, s.queries.Rows-first)}
+	size := s.frame.GroupSize()
+	b.rows = make([]float32, b.groups()*size)
+	for g := range b.groups() {
+		norms := s.frame.Group(b.rows[g*size:][:size], s.queries, first+g*distance.Rows, distance.Plain)
+		for r, norm := range norms {
+			q := g*distance.Rows + r
+			b.norms[q] = norm
+			b.limits[g][r] = never
+			if q < b.count {
+				b.limit(q)
+			}
+		}
+	}
+	return b
+}
+
+func (b *block) groups() int { return (b.count + distance.Rows - 1) / distance.Rows }
+
+// never is a limit that no score keeps.
+const never = -math.MaxFloat32
+
+// limit says how low a score must be to be worth a look: that of the farthest
+// neighbour so far. A later point at its very distance comes after it, so at
+// distance 0 none can follow.
+func (b *block) limit(q int) {
+	farthest := math.Inf(1)
+	if h := b.heap(b.first + q); h.full() {
+		farthest = h.squared[0]
+	}
+	limit := float32(never)
+	if farthest > 0 {
+		limit = b.frame.Limit(farthest, b.norms[q])
+	}
+	b.limits[q/distance.Rows][q%distance.Rows] = limit
+}
+
+// compare looks at so many panels of points, the first of which is from.
+func (b *block) compare(ctx context.Context, from, panels int) {
+	level := kernels.Best()
+	group, panel := b.frame.GroupSize(), b.frame.PanelSize()
+	const stretch = 256 // panels between two looks at ctx
+	var masks distance.Masks
+	for i := range panels {
+		if i%stretch == 0 && ctx.Err() != nil {
+			return
+		}
+		lanes := b.panels[i*panel:][:panel]
+		for g := range b.groups() {
+			if !distance.Below(level, &masks, b.rows[g*group:][:group], lanes, &b.limits[g]) {
+				continue
+			}
+			for r, mask := range masks {
+				for ; mask != 0; mask &= mask - 1 {
+					b.offer(g*distance.Rows+r, from+i*distance.Lanes+bits.TrailingZeros32(mask))
+				}
+			}
+		}
+	}
+}
+
+// offer holds a point against the neighbours of a query.
+func (b *block) offer(q, point int) {
+	query := b.first + q
+	if b.join && query == point {
+		return
+	}
+	squared := distance.Squared(distance.Row(b.queries, query), distance.Row(b.points, point))
+	if b.heap(query).offer(squared, int32(point)) {
+		b.limit(q)
+	}
+}

@@ -1,0 +1,307 @@
+package analysis
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/neighbor"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Neighbors is the section of neighbors. Which records are whose neighbours is told to
+// their parties alone.
+type Neighbors struct {
+	Neighbors int        `json:"neighbors"`           // of each record
+	Nearest   []Quantile `json:"nearest"`             // of the records' squared distances from their nearest neighbour, without the noise
+	Farthest  []Quantile `json:"farthest"`            // from the last of their neighbours
+	Across    float64    `json:"across"`              // share of neighbours that another party holds
+	Unrelated float64    `json:"unrelated"`           // what that share would be if it said nothing who holds a record
+	Edges     [][]int    `json:"edges"`               // Edges[i][j]: neighbours that records of party i have at party j, by Features
+	Unbounded string     `json:"unbounded,omitempty"` // why parties are told distances without intervals
+}
+
+// Quantile is a value that a share of the values does not exceed.
+type Quantile struct {
+	Share float64 `json:"share"`
+	Value float64 `json:"value"`
+}
+
+func (n *Neighbors) check(a Analysis) error {
+	if n.Neighbors < 1 || len(n.Edges) != len(a.Features) {
+		return fmt.Errorf("%d neighbours, edges of %d parties of %d", n.Neighbors, len(n.Edges), len(a.Features))
+	}
+	for _, row := range n.Edges {
+		if len(row) != len(a.Features) {
+			return fmt.Errorf("edges to %d parties of %d", len(row), len(a.Features))
+		}
+		for _, count := range row {
+			if count < 0 {
+				return fmt.Errorf("%d edges", count)
+			}
+		}
+	}
+	if !(n.Across >= 0 && n.Across <= 1 && n.Unrelated >= 0 && n.Unrelated <= 1) {
+		return fmt.Errorf("shares of %g and %g of the neighbours", n.Across, n.Unrelated)
+	}
+	return nil
+}
+
+// mostTold is how many neighbours one party is told of: with intervals a document of
+// below 2^30 bytes, which is what parties fetch.
+const mostTold = 10_000_000
+
+const assumesNeighbors = "nothing: an interval of a distance also allows for the choice of the nearest among all records. Neighbours are those of the records as they were released"
+
+// neighbors finds the records nearest to each. A party is told of its own records'
+// neighbours: of its own ones by their row, of others' by the name of their party and a
+// handle that was drawn for it alone.
+func (r *run) neighbors(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
+	o, ok := a.Options.(study.NeighborsOptions)
+	if !ok {
+		return Analysis{}, fmt.Errorf("options %T", a.Options)
+	}
+	all, err := r.points(ctx, sk)
+	if err != nil {
+		return Analysis{}, err
+	}
+	for i, of := range all.of {
+		if len(of) > mostTold/o.Neighbors {
+			return Analysis{}, unanswerable("%d records of %s with %d neighbours each are more than the %d that a party is told of: ask for fewer",
+				len(of), r.name(i), o.Neighbors, mostTold)
+		}
+	}
+	graph, err := r.graph(ctx, index, a.Kind, all, o.Neighbors)
+	if err != nil {
+		return Analysis{}, err
+	}
+	m := len(all.noise)
+	out := Analysis{Kind: a.Kind, Sketch: sk, Assumption: assumesNeighbors, Units: unitsSquared, Features: r.parties()}
+	// For each record, or for all, the intervals of all the others hold together, so that
+	// those of the nearest do, whichever these are.
+	level, others := out.promise(a, 1), m-1
+	if a.Intervals == study.IntervalsAll {
+		others = m * (m - 1) / 2
+	}
+	level = level.Bonferroni(others)
+	out.EachLevel = float64(level)
+	d, err := r.distances(sk, all, level)
+	if err != nil {
+		return Analysis{}, err
+	}
+	out.Neighbors = &Neighbors{Neighbors: o.Neighbors, Unbounded: d.of(0, 0, 0).Undefined}
+	out.Neighbors.count(graph, all, len(r.Contributions))
+	out.Neighbors.Nearest = d.quantiles(graph, 0)
+	out.Neighbors.Farthest = d.quantiles(graph, o.Neighbors-1)
+	for i := range r.Contributions {
+		t := &told{run: r, to: i, all: all, graph: graph, distances: d, column: RowColumn{Analysis: index, Sketch: sk}}
+		if err := t.tell(); err != nil {
+			return Analysis{}, err
+		}
+	}
+	return out, nil
+}
+
+// graph is that of the nearest neighbours.
+func (r *run) graph(ctx context.Context, index int, kind study.AnalysisKind, all *points, k int) (neighbor.Graph, error) {
+	if m := len(all.noise); k >= m {
+		return neighbor.Graph{}, unanswerable("%d neighbours are asked for, and each of %d records has only %d others", k, m, m-1)
+	}
+	o := neighbor.Options{Neighbors: k, Workers: r.Workers}
+	tell, last := r.tell(index, kind), atomic.Int64{}
+	o.Progress = func(done, total int64) { // from several goroutines
+		if tenth, said := 10*done/max(total, 1), last.Load(); tenth > said && last.CompareAndSwap(said, tenth) {
+			tell(int(done), int(total))
+		}
+	}
+	return neighbor.Join(ctx, all.matrix, o)
+}
+
+// parties are the contributions, as features.
+func (r *run) parties() (out []Feature) {
+	for i := range r.Contributions {
+		out = append(out, Feature{Party: r.name(i)})
+	}
+	return out
+}
+
+func (r *run) name(contribution int) string {
+	return r.Study.Parties[r.Contributions[contribution].Party].Name
+}
+
+// count fills in who is near whom.
+func (n *Neighbors) count(graph neighbor.Graph, all *points, parties int) {
+	holders := all.holders()
+	sizes := make([]float64, parties)
+	n.Edges = make([][]int, parties)
+	for i := range n.Edges {
+		n.Edges[i] = make([]int, parties)
+	}
+	across := 0
+	for record, holder := range holders {
+		sizes[holder]++
+		index, _ := graph.Of(record)
+		for _, other := range index {
+			n.Edges[holder][holders[other]]++
+			if holders[other] != holder {
+				across++
+			}
+		}
+	}
+	m := float64(len(holders))
+	n.Across = float64(across) / (m * float64(n.Neighbors))
+	for _, size := range sizes {
+		n.Unrelated += size / m * (m - size) / (m - 1)
+	}
+}
+
+// distances estimates the squared distances of pairs of records.
+type distances struct {
+	law   estimate.Records
+	level estimate.Level
+	noise []estimate.Noise
+	ready map[estimate.Noise]estimate.Distances // by the mean noise of a pair
+}
+
+func (r *run) distances(sk int, all *points, level estimate.Level) (*distances, error) {
+	law, err := r.law(sk, all)
+	if err != nil {
+		return nil, err
+	}
+	d := &distances{law: law, level: level, noise: all.noise, ready: map[estimate.Noise]estimate.Distances{}}
+	_, err = law.Distances(level)
+	return d, err
+}
+
+// of estimates the squared distance of two records from that of their sketches.
+func (d *distances) of(x, y int, squared float64) estimate.Estimate {
+	noise := d.noise[x]
+	noise.Variance = (noise.Variance + d.noise[y].Variance) / 2
+	noise.FourthCumulant = (noise.FourthCumulant + d.noise[y].FourthCumulant) / 2
+	ready, ok := d.ready[noise]
+	if !ok {
+		law := d.law
+		law.Noise = noise
+		ready, _ = law.Distances(d.level) // refused only what was refused before
+		d.ready[noise] = ready
+	}
+	return ready.Of(squared)
+}
+
+// debiased is the estimate alone: the interval may be undefined.
+func (d *distances) debiased(x, y int, squared float64) float64 {
+	return squared - float64(d.law.K)*(d.noise[x].Variance+d.noise[y].Variance)
+}
+
+// quantiles are those of the records' distances from their neighbour of a rank.
+func (d *distances) quantiles(graph neighbor.Graph, rank int) []Quantile {
+	values := make([]float64, graph.Len())
+	for i := range values {
+		index, squared := graph.Of(i)
+		values[i] = d.debiased(i, int(index[rank]), squared[rank])
+	}
+	return quantiles(values)
+}
+
+// told is what one contribution is told of the graph.
+type told struct {
+	*run
+	*distances
+	to     int
+	all    *points
+	graph  neighbor.Graph
+	column RowColumn // what its columns have in common
+}
+
+// tell adds, for each rank, who the neighbour is, and its distance with the interval.
+func (t *told) tell() error {
+	names, err := t.handles()
+	if err != nil {
+		return err
+	}
+	own := t.own()
+	of := t.all.of[t.to]
+	for rank := range t.graph.Neighbors {
+		who, distance, low, high := t.named("neighbor", rank), t.named("distance", rank), t.named("distance_low", rank), t.named("distance_high", rank)
+		bounded := true
+		for _, record := range of {
+			if record == notJoined {
+				who.add("", -1)
+				distance.Numbers, low.Numbers, high.Numbers = append(distance.Numbers, 0), append(low.Numbers, 0), append(high.Numbers, 0)
+				continue
+			}
+			index, squared := t.graph.Of(record)
+			other := int(index[rank])
+			who.add(names[other], own[other])
+			e := t.distances.of(record, other, squared[rank])
+			bounded = bounded && e.Defined()
+			distance.Numbers = append(distance.Numbers, t.debiased(record, other, squared[rank]))
+			low.Numbers, high.Numbers = append(low.Numbers, e.Low), append(high.Numbers, e.High)
+		}
+		columns := []RowColumn{who, distance, low, high}
+		if !bounded {
+			columns = columns[:2]
+		}
+		for _, c := range columns {
+			t.run.inform(t.to, c)
+		}
+	}
+	return nil
+}
+
+func (t *told) named(what string, rank int) RowColumn {
+	c := t.column
+	c.Name = what + "_" + strconv.Itoa(rank+1)
+	return c
+}
+
+func (c *RowColumn) add(text string, own int) {
+	c.Texts, c.Own = append(c.Texts, text), append(c.Own, own)
+}
+
+// own says for each record which row of the contribution it is, or -1.
+func (t *told) own() []int {
+	out := make([]int, len(t.all.noise))
+	for i := range out {
+		out[i] = -1
+	}
+	for row, record := range t.all.of[t.to] {
+		if record != notJoined {
+			out[record] = row
+		}
+	}
+	return out
+}
+
+// handles names the neighbours that other parties hold: their party, and 8 random bytes.
+// A record has one handle in all that an analysis tells a party. What others are told,
+// and other results, have other handles, so that nobody can follow a record by them.
+func (t *told) handles() (map[int]string, error) {
+	if t.Entropy == nil {
+		return nil, errors.New("no entropy for handles")
+	}
+	holders, own := t.all.holders(), t.own()
+	out := map[int]string{}
+	for _, record := range t.all.of[t.to] {
+		if record == notJoined {
+			continue
+		}
+		index, _ := t.graph.Of(record)
+		for _, other := range index {
+			if own[other] >= 0 || out[int(other)] != "" {
+				continue
+			}
+			var handle [8]byte
+			if _, err := io.ReadFull(t.Entropy, handle[:]); err != nil {
+				return nil, fmt.Errorf("drawing handles: %w", err)
+			}
+			out[int(other)] = t.name(holders[other]) + ":" + hex.EncodeToString(handle[:])
+		}
+	}
+	return out, nil
+}

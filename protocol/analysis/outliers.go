@@ -1,0 +1,123 @@
+package analysis
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Outliers is the section of outliers. The scores of records are told to their parties
+// alone.
+type Outliers struct {
+	Neighbors int         `json:"neighbors"` // that a record was compared with
+	Score     study.Score `json:"score"`
+	Quantiles []Quantile  `json:"quantiles"` // of the scores
+	Threshold float64     `json:"threshold"` // scores above it stand out
+	Above     []int       `json:"above"`     // how many do, by Features
+	Top       int         `json:"top"`       // records that are ranked
+	Ranked    []int       `json:"ranked"`    // how many of these each party has, by Features
+}
+
+func (o *Outliers) check(a Analysis) error {
+	if o.Neighbors < 1 || len(o.Above) != len(a.Features) || len(o.Ranked) != len(a.Features) {
+		return fmt.Errorf("outliers among %d neighbours, at %d and %d parties of %d", o.Neighbors, len(o.Above), len(o.Ranked), len(a.Features))
+	}
+	for i, n := range o.Above {
+		if n < 0 || o.Ranked[i] < 0 {
+			return fmt.Errorf("%d outliers, %d ranked", n, o.Ranked[i])
+		}
+	}
+	return nil
+}
+
+// A local outlier factor above this stands out: around the record it is half as thin
+// again as around its neighbours. A distance does that is beyond the upper quartile by
+// three times the distance of the quartiles (Tukey's far out values).
+const (
+	lofStandsOut = 1.5
+	farOut       = 3
+)
+
+const (
+	assumesLOF    = "nothing: it is about the records as they were released, whose noise brings all factors nearer to 1"
+	assumesScores = "nothing: what the noise adds to a squared distance on average is taken off; the records are as they were released, so that noise makes some stand out"
+	unitsLOF      = "plain: the density around the neighbours over that around the record"
+)
+
+// outliers scores the records of all parties.
+func (r *run) outliers(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
+	o, ok := a.Options.(study.OutliersOptions)
+	if !ok {
+		return Analysis{}, fmt.Errorf("options %T", a.Options)
+	}
+	all, err := r.points(ctx, sk)
+	if err != nil {
+		return Analysis{}, err
+	}
+	graph, err := r.graph(ctx, index, a.Kind, all, o.Neighbors)
+	if err != nil {
+		return Analysis{}, err
+	}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Assumption: assumesLOF, Units: unitsLOF, Features: r.parties()}
+	section := &Outliers{Neighbors: o.Neighbors, Score: o.Score, Top: min(o.Top, len(all.noise)), Threshold: lofStandsOut}
+	var scores []float64
+	if o.Score == study.ScoreDistance {
+		d, err := r.distances(sk, all, 0)
+		if err != nil {
+			return Analysis{}, err
+		}
+		out.Assumption, out.Units = assumesScores, unitsSquared
+		for i := range all.noise {
+			near, squared := graph.Of(i)
+			scores = append(scores, d.debiased(i, int(near[o.Neighbors-1]), squared[o.Neighbors-1]))
+		}
+		quartiles := quantiles(scores)
+		section.Threshold = quartiles[3].Value + farOut*(quartiles[3].Value-quartiles[1].Value)
+	} else {
+		scores = graph.LocalOutlierFactor()
+	}
+	section.Quantiles = quantiles(scores)
+	ranks := section.rank(scores, all, len(r.Contributions))
+	out.Outliers = section
+	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: "outlier_score", Numbers: scores})
+	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: "outlier_rank", Integers: ranks})
+	return out, nil
+}
+
+// rank counts, and returns the rank of each record, 1 for the greatest score; 0 for
+// those that are not ranked.
+func (o *Outliers) rank(scores []float64, all *points, parties int) []int {
+	o.Above, o.Ranked = make([]int, parties), make([]int, parties)
+	holders := all.holders()
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
+		if scores[i] > o.Threshold {
+			o.Above[holders[i]]++
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(scores[j], scores[i]) })
+	ranks := make([]int, len(scores))
+	for rank, record := range order[:o.Top] {
+		ranks[record] = rank + 1
+		o.Ranked[holders[record]]++
+	}
+	return ranks
+}
+
+// quantiles are the usual ones, with straight lines between the values.
+func quantiles(values []float64) []Quantile {
+	sorted := slices.Sorted(slices.Values(values))
+	var out []Quantile
+	for _, share := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {
+		at := share * float64(len(sorted)-1)
+		low := int(math.Floor(at))
+		high := min(low+1, len(sorted)-1)
+		out = append(out, Quantile{share, sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])})
+	}
+	return out
+}

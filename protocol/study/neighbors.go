@@ -1,0 +1,95 @@
+package study
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+// Kinds of analyses that look for the records nearest to each.
+const (
+	Neighbors AnalysisKind = "neighbors" // records side
+	Outliers  AnalysisKind = "outliers"  // records side
+)
+
+// NeighborsOptions are those of Neighbors.
+type NeighborsOptions struct {
+	Neighbors int // of each record; default 10
+}
+
+// OutliersOptions are those of Outliers.
+type OutliersOptions struct {
+	Neighbors int   // that a record is compared with; default 20
+	Score     Score // default ScoreLOF
+	Top       int   // how many records are ranked; default 10
+}
+
+// Score says what makes a record an outlier.
+type Score string
+
+const (
+	ScoreLOF      Score = "lof"      // the local outlier factor: thinner around it than around its neighbours
+	ScoreDistance Score = "distance" // the distance of the last of its neighbours
+)
+
+// Ranges and defaults of the options.
+const (
+	maxNeighbors     = 100
+	defaultNeighbors = 10
+	outlierNeighbors = 20
+	maxTop           = 10_000
+	defaultTop       = 10
+)
+
+var neighbors = kind{
+	name: Neighbors, needs: one(needs{side: sketch.Records}),
+	keys: []string{"neighbors"},
+	read: func(o object) Options { return NeighborsOptions{o.integerOr("neighbors", defaultNeighbors)} },
+	check: func(r *reader, _ *Study, a Analysis, path string) {
+		o, _ := a.Options.(NeighborsOptions)
+		r.within(path+".neighbors", o.Neighbors, 1, maxNeighbors)
+	},
+	says: func(a Analysis) string {
+		o, _ := a.Options.(NeighborsOptions)
+		return fmt.Sprintf("the %d nearest records of each, told to its party", o.Neighbors)
+	},
+}
+
+func (o NeighborsOptions) String() string { return fmt.Sprintf("neighbors: %d", o.Neighbors) }
+
+func (o NeighborsOptions) encode(e *encoder) { e.whole("analysis.neighbors", o.Neighbors) }
+
+var outliers = kind{
+	name: Outliers, bare: true, needs: one(needs{side: sketch.Records}),
+	keys: []string{"neighbors", "score", "top"},
+	read: func(o object) Options {
+		return OutliersOptions{
+			Neighbors: o.integerOr("neighbors", outlierNeighbors),
+			Score:     choice(o, "score", scores, ScoreLOF),
+			Top:       o.integerOr("top", defaultTop),
+		}
+	},
+	check: func(r *reader, _ *Study, a Analysis, path string) {
+		o, _ := a.Options.(OutliersOptions)
+		r.within(path+".neighbors", o.Neighbors, 1, maxNeighbors)
+		r.within(path+".top", o.Top, 1, maxTop)
+	},
+	says: func(a Analysis) string {
+		o, _ := a.Options.(OutliersOptions)
+		by := "local outlier factor"
+		if o.Score == ScoreDistance {
+			by = "distance"
+		}
+		return fmt.Sprintf("by %s among %d neighbours; the first %d are ranked", by, o.Neighbors, o.Top)
+	},
+}
+
+func (o OutliersOptions) String() string {
+	return fmt.Sprintf("neighbors: %d, score: %s, top: %d", o.Neighbors, o.Score, o.Top)
+}
+
+func (o OutliersOptions) encode(e *encoder) {
+	e.whole("analysis.neighbors", o.Neighbors)
+	e.text("analysis.score", string(o.Score))
+	e.whole("analysis.top", o.Top)
+}

@@ -7,10 +7,17 @@ import (
 
 type resultCommand struct {
 	Study  string `arg:"" help:"The beginning of the study's id."`
-	Output string `placeholder:"DIR" help:"Write result.json there."`
+	Output string `short:"o" placeholder:"DIR" help:"Write result.json there and, with --format text, csv, parquet or npy, the same as text, tables or matrices."`
 }
 
-// Run prints the stored result or writes it to a file.
+func (resultCommand) Help() string {
+	return "Verifies the aggregator's signature, and prints the result.\n\nExample: aggregator result 5f0c1b0e --format parquet -o results"
+}
+
+// WritesFiles lets --format name formats of files.
+func (resultCommand) WritesFiles() {}
+
+// Run prints the stored result or writes it to files.
 func (cmd resultCommand) Run(c *console.Console, g *console.Globals) error {
 	st, err := g.OpenReadOnly(store.Aggregator)
 	if err != nil {
@@ -21,5 +28,9 @@ func (cmd resultCommand) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	return console.Result{Study: s, Store: st, Output: cmd.Output, Hint: "aggregator status " + s.ID.Short() + " says what it waits for"}.Print(c)
+	d, err := console.StoredResult(st, s, "aggregator status "+s.ID.Short()+" says what it waits for")
+	if err != nil {
+		return err
+	}
+	return d.Show(c, cmd.Output)
 }

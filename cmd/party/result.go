@@ -10,8 +10,15 @@ import (
 
 type resultCommand struct {
 	Study  string `arg:"" help:"The beginning of the study's id."`
-	Output string `placeholder:"DIR" help:"Write result.json there and, where records were clustered, labels.csv with this party's own ids. The labels never leave."`
+	Output string `short:"o" placeholder:"DIR" help:"Write result.json there, with --format text, csv, parquet or npy the same as text, tables or matrices, and, where the result says something of records, labels.csv with this party's own ids. The labels never leave."`
 }
+
+func (resultCommand) Help() string {
+	return "Verifies the aggregator's signature, and prints the result.\n\nExample: party result 5f0c1b0e --format csv -o results"
+}
+
+// WritesFiles lets --format name formats of files.
+func (resultCommand) WritesFiles() {}
 
 // Run prints the stored result or writes it to files.
 func (cmd resultCommand) Run(c *console.Console, g *console.Globals) error {
@@ -24,9 +31,12 @@ func (cmd resultCommand) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	labels, err := node.OwnLabels(st, s)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	d, err := console.StoredResult(st, s, "party run "+s.ID.Short()+" fetches it")
+	if err != nil {
 		return err
 	}
-	return console.Result{Study: s, Store: st, Output: cmd.Output, Labels: labels, Hint: "party run " + s.ID.Short() + " fetches it"}.Print(c)
+	if d.Labels, err = node.OwnLabels(st, s); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	return d.Show(c, cmd.Output)
 }

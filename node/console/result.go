@@ -5,67 +5,107 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Result prints a stored result, or writes it to files.
-type Result struct {
+// Document is a result to show.
+type Document struct {
 	Study  *study.Study
-	Store  *store.Store
-	Output string // directory; empty: print
-	Labels []byte // labels.csv beside the result; nil: none
-	Hint   string // what to do where there is no result yet
+	Result analysis.Result
+	Raw    []byte          // as it came, or is to be signed
+	Signed *node.Signature // nil: nobody has signed it
+	Labels []byte          // labels.csv, about this node's own records; nil: none
 }
 
-// Print does it.
-func (r Result) Print(c *Console) error {
-	result, raw, err := node.StoredResult(r.Store, r.Study.ID)
+// StoredResult returns a study's result as this node stored it, after verifying the
+// aggregator's signature. Where there is none yet, hint says what to do.
+func StoredResult(st *store.Store, s *study.Study, hint string) (Document, error) {
+	result, raw, err := node.StoredResult(st, s.ID)
 	if errors.Is(err, store.ErrNotFound) {
-		return WithCode(Absent, fmt.Errorf("study %s (%s) has no result here yet: %s", r.Study.Name, r.Study.ID.Short(), r.Hint))
+		return Document{}, WithCode(Absent, fmt.Errorf("study %s (%s) has no result here yet: %s", s.Name, s.ID.Short(), hint))
 	}
 	if err != nil {
-		return err
+		return Document{}, err
 	}
-	if r.Output != "" {
-		return r.write(c, raw)
+	signed, err := node.Signed(st, s, raw)
+	if err != nil {
+		return Document{}, fmt.Errorf("result of study %s (%s): %w", s.Name, s.ID.Short(), err)
 	}
-	return c.Print(json.RawMessage(raw), func(w io.Writer) {
-		writeResult(w, result)
-		next := "--format json prints every number"
-		if r.Labels != nil {
-			next += "; --output DIR writes the cluster of each of your records"
+	return Document{Study: s, Result: result, Raw: raw, Signed: &signed}, nil
+}
+
+// Show prints the document, or writes it to files in a directory that is not empty.
+func (d Document) Show(c *Console, dir string) error {
+	if dir != "" {
+		return d.write(c, dir)
+	}
+	if c.Files != "" {
+		return WithCode(Usage, fmt.Errorf("--format %s writes several files: say where, with -o DIR", c.Files))
+	}
+	return c.Print(json.RawMessage(d.Raw), func(w io.Writer) {
+		d.text(w)
+		next := "--format json prints every number; -o DIR writes files, with --format csv, parquet or npy for notebooks"
+		if d.Labels != nil {
+			next += "; --output DIR writes the cluster of each of your records to labels.csv, which stays with you"
 		}
 		c.Say("\nNext: %s.", next)
 	})
 }
 
-// write puts result.json, and labels.csv where records were labelled, into a
-// directory that only its owner can read.
-func (r Result) write(c *Console, raw []byte) error {
-	if err := os.MkdirAll(r.Output, 0o700); err != nil {
-		return WithCode(Usage, fmt.Errorf("writing result: %w", err))
+func (d Document) text(w io.Writer) {
+	writeResult(w, d.Result)
+	fmt.Fprintln(w)
+	Paragraph(w, "", d.verified())
+}
+
+// verified says who stands for the document.
+func (d Document) verified() string {
+	if d.Signed == nil {
+		return "Not signed by anybody: this document was made here."
 	}
-	written := []string{}
-	for _, file := range []struct {
-		name string
-		data []byte
-	}{{"labels.csv", r.Labels}, {"result.json", raw}} {
-		if file.data == nil {
-			continue
-		}
-		path := filepath.Join(r.Output, file.name)
-		if err := os.WriteFile(path, file.data, 0o600); err != nil {
-			return WithCode(Usage, fmt.Errorf("writing result: %w", err))
-		}
-		written = append(written, path)
+	return fmt.Sprintf("Verified: aggregator %s signed this document, SHA-256 %s, in message %s of the study's board.",
+		d.Signed.Aggregator, d.Signed.Document, d.Signed.Envelope.String()[:16])
+}
+
+// listing is what programs are told of written files.
+type listing struct {
+	Study    string   `json:"study"`
+	Files    []string `json:"files"`
+	SignedBy string   `json:"signed_by,omitempty"`
+}
+
+// write puts the document into a directory that only its owner can read, in the format
+// that was asked for and, whole, as result.json.
+func (d Document) write(c *Console, dir string) error {
+	files := []file{{"result.json", d.Raw}}
+	if d.Labels != nil {
+		files = append([]file{{labelsCSV, d.Labels}}, files...)
 	}
-	return c.Print(map[string]any{"study": r.Study.ID.String(), "files": written}, func(w io.Writer) {
+	more, err := d.render(c)
+	if err != nil {
+		return err
+	}
+	written, err := writeFiles(dir, append(files, more...))
+	if err != nil {
+		return err
+	}
+	out := listing{Study: d.Study.ID.String(), Files: written}
+	if d.Signed != nil {
+		out.SignedBy = d.Signed.Aggregator.String()
+	}
+	return c.Print(out, func(w io.Writer) {
 		fmt.Fprintln(w, strings.Join(written, "\n"))
+		c.Say("%s", d.verified())
+		if d.Labels != nil {
+			c.Say("%s holds what the result says of each of your own records, under your own ids. It was put together here, and nothing sends it anywhere.", written[0])
+		}
 	})
 }
+
+// labelsCSV is the name of the file about a party's own records.
+const labelsCSV = "labels.csv"

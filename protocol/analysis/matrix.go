@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/cosketch/cosketch/protocol/study"
@@ -11,8 +12,9 @@ import (
 
 // Matrix is a matrix of a result, for programs that read whole arrays.
 type Matrix struct {
-	Name string // like "2_correlation_estimate"; the number is the analysis's position from 0
-	Rows [][]float64
+	Analysis string // like "2_correlation"; the number is the analysis's position from 0
+	Name     string // like "2_correlation_estimate"
+	Rows     [][]float64
 	// Names are those of rows and columns alike, nil where neither are features.
 	Names []string
 }
@@ -24,10 +26,11 @@ type Matrix struct {
 func (r Result) Matrices() []Matrix {
 	var out []Matrix
 	for i, a := range r.Analyses {
-		prefix := fmt.Sprintf("%d_%s_", i, strings.ReplaceAll(string(a.Kind), "-", "_"))
-		out = append(out, a.squares(prefix, a.Pairs)...)
-		out = append(out, a.squares(prefix+"shift_", a.Shifts)...)
-		out = append(out, a.lists(prefix)...)
+		name := fmt.Sprintf("%d_%s", i, strings.ReplaceAll(string(a.Kind), "-", "_"))
+		for _, m := range slices.Concat(a.squares("", a.Pairs), a.squares("shift_", a.Shifts), a.lists()) {
+			m.Analysis, m.Name = name, name+"_"+m.Name
+			out = append(out, m)
+		}
 	}
 	return out
 }
@@ -78,7 +81,7 @@ func (a Analysis) squares(prefix string, pairs []Pair) []Matrix {
 }
 
 // lists are the lists of lists of numbers in an analysis's sections.
-func (a Analysis) lists(prefix string) []Matrix {
+func (a Analysis) lists() []Matrix {
 	var out []Matrix
 	v, names := reflect.ValueOf(a), a.names()
 	for at := range v.NumField() {
@@ -92,7 +95,10 @@ func (a Analysis) lists(prefix string) []Matrix {
 			if !ok || len(rows) == 0 {
 				continue
 			}
-			m := Matrix{Name: prefix + keyOf(section.Type().Field(k)), Rows: rows}
+			m := Matrix{Name: keyOf(section.Type().Field(k)), Rows: rows}
+			if of := keyOf(v.Type().Field(at)); of != strings.ReplaceAll(string(a.Kind), "-", "_") {
+				m.Name = of + "_" + m.Name
+			}
 			if len(rows) == len(names) && len(rows[0]) == len(names) {
 				m.Names = names
 			}

@@ -157,7 +157,7 @@ func TestMatrices(t *testing.T) {
 	if c := got["1_k_means_centroids"]; len(c.Rows) != 2 || c.Names != nil {
 		t.Errorf("centroids %v", c)
 	}
-	if m := got["0_correlation_matrix"]; len(m.Rows) != 2 || len(m.Names) != 2 {
+	if m := got["0_correlation_repaired_matrix"]; len(m.Rows) != 2 || len(m.Names) != 2 {
 		t.Errorf("repaired matrix %v", m)
 	}
 	if e := got["4_intersection_estimate"].Rows; len(e) != 2 || !math.IsNaN(e[0][1]) || !math.IsNaN(e[0][0]) {

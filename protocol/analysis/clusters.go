@@ -22,11 +22,15 @@ type KMeans struct {
 	Sizes     []int       `json:"sizes"`
 	Inertia   float64     `json:"inertia"`   // with the noise in it, in squared encoded units
 	Centroids [][]float64 `json:"centroids"` // in the space of the sketch, in encoded units
+	Scatter   *Scatter    `json:"scatter,omitempty"`
 }
 
 func (k *KMeans) check(Analysis) error {
 	if k.Clusters < 1 || len(k.Sizes) != k.Clusters {
 		return fmt.Errorf("%d sizes of %d clusters", len(k.Sizes), k.Clusters)
+	}
+	if k.Scatter != nil {
+		return k.Scatter.check(k.Clusters)
 	}
 	return nil
 }
@@ -69,6 +73,9 @@ func (r *run) kMeans(ctx context.Context, index, sk int, a study.Analysis) (Anal
 	answer := &KMeans{Clusters: o.Clusters, Restarts: o.Restarts, Sizes: found.Sizes, Inertia: found.Inertia}
 	for c := range o.Clusters {
 		answer.Centroids = append(answer.Centroids, mat.Row(nil, c, found.Centroids))
+	}
+	if answer.Scatter, err = scatter(ctx, points, found, r.Study.Privacy.Mechanism); err != nil {
+		return Analysis{}, err
 	}
 	r.label(RowColumn{Analysis: index, Sketch: sk, Name: "cluster", Integers: found.Labels})
 	return Analysis{Kind: a.Kind, Sketch: sk, KMeans: answer}, nil

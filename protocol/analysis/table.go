@@ -207,7 +207,7 @@ func (f *flattener) list(name string, keys []key, v reflect.Value) {
 		switch item.Kind() {
 		case reflect.Struct:
 			f.row(name, path, item)
-		case reflect.Slice:
+		case reflect.Slice, reflect.Array:
 			for j := range item.Len() {
 				f.value(at, append(path[:len(path):len(path)], key{"column", int64(j)}), item.Index(j))
 			}

@@ -24,13 +24,18 @@ func (cmd resultCommand) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	defer st.Close()
-	s, err := console.FindStudy(st, cmd.Study)
-	if err != nil {
-		return err
-	}
-	d, err := console.StoredResult(st, s, "aggregator status "+s.ID.Short()+" says what it waits for")
+	d, err := storedResult(st, cmd.Study)
 	if err != nil {
 		return err
 	}
 	return d.Show(c, cmd.Output)
+}
+
+// storedResult is the verified result of a study that begins so.
+func storedResult(st *store.Store, prefix string) (console.Document, error) {
+	s, err := console.FindStudy(st, prefix)
+	if err != nil {
+		return console.Document{}, err
+	}
+	return console.StoredResult(st, s, "aggregator status "+s.ID.Short()+" says what it waits for")
 }

@@ -27,16 +27,21 @@ func (cmd resultCommand) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	defer st.Close()
-	s, err := console.FindStudy(st, cmd.Study)
+	d, err := storedResult(st, cmd.Study)
 	if err != nil {
 		return err
 	}
-	d, err := console.StoredResult(st, s, "party run "+s.ID.Short()+" fetches it")
-	if err != nil {
-		return err
-	}
-	if d.Labels, err = node.OwnLabels(st, s); err != nil && !errors.Is(err, store.ErrNotFound) {
+	if d.Labels, err = node.OwnLabels(st, d.Study); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	return d.Show(c, cmd.Output)
+}
+
+// storedResult is the verified result of a study that begins so.
+func storedResult(st *store.Store, prefix string) (console.Document, error) {
+	s, err := console.FindStudy(st, prefix)
+	if err != nil {
+		return console.Document{}, err
+	}
+	return console.StoredResult(st, s, "party run "+s.ID.Short()+" fetches it")
 }

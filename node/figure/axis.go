@@ -66,7 +66,7 @@ func (a Axis) Ticks() []Tick {
 
 // Short prints a number for an axis.
 func Short(x float64) string {
-	text := strconv.FormatFloat(x, 'g', 4, 64)
+	text := strconv.FormatFloat(x, 'g', 10, 64)
 	if rest, negative := cutMinus(text); negative {
 		return "−" + rest
 	}

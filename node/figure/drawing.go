@@ -3,6 +3,7 @@ package figure
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"strings"
 )
 
@@ -82,12 +83,18 @@ type Figure struct {
 	Description   string // what it shows, for who cannot see it
 	Caption       string
 	Width, Height float64
+	Least         float64 // the part of its width to which it may shrink; 0: it keeps its width
 	Drawing       *Drawing
 }
 
 // SVG is the figure as an element of a page.
 func (f Figure) SVG() template.HTML {
 	esc := template.HTMLEscapeString
-	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %g %g" width="%g" height="%g" role="img" aria-labelledby="%s-t %s-d">`+"\n"+`<title id="%s-t">%s</title>`+"\n"+`<desc id="%s-d">%s</desc>`+"\n",
-		f.Width, f.Height, f.Width, f.Height, f.ID, f.ID, f.ID, esc(f.Title), f.ID, esc(f.Description)) + f.Drawing.body.String() + "</svg>")
+	width, height := math.Ceil(f.Width), math.Ceil(f.Height)
+	least := width
+	if f.Least > 0 {
+		least = math.Ceil(f.Least * width)
+	}
+	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %g %g" width="%g" height="%g" style="min-width:%gpx" role="img" aria-labelledby="%s-t %s-d">`+"\n"+`<title id="%s-t">%s</title>`+"\n"+`<desc id="%s-d">%s</desc>`+"\n",
+		width, height, width, height, least, f.ID, f.ID, f.ID, esc(f.Title), f.ID, esc(f.Description)) + f.Drawing.body.String() + "</svg>")
 }

@@ -15,13 +15,16 @@ type entry struct {
 }
 
 // mostEntries bounds the rows of an interval plot.
-const mostEntries = 32
+const mostEntries = 20
 
 // Sizes of interval plots, in pixels.
 const (
-	forestPitch = 22.0
-	forestArea  = 380.0
-	forestTop   = 8.0
+	forestPitch = 34.0 // a name, and under it its interval
+	forestLeft  = 28.0
+	forestArea  = 300.0
+	forestTop   = 4.0
+	digitWidth  = 7.0 // of one character, about
+	mostName    = 64  // characters
 )
 
 // forest draws intervals one under the other. On a common axis they can be compared; where
@@ -29,10 +32,9 @@ const (
 func forest(id, what string, entries []entry, common bool, unit string) figure.Figure {
 	total := len(entries)
 	entries = entries[:min(total, mostEntries)]
-	left, right := 40.0, 10.0
+	left, right := forestLeft, 90.0
 	for _, e := range entries {
-		left = max(left, 14+6.6*float64(len([]rune(longName(e.name)))))
-		right = max(right, 14+6.6*float64(len([]rune(numberText(e.Number)))))
+		right = max(right, 20+digitWidth*float64(len([]rune(numberText(e.Number)))))
 	}
 	d := &figure.Drawing{}
 	bottom := forestTop + forestPitch*float64(len(entries))
@@ -48,8 +50,8 @@ func forest(id, what string, entries []entry, common bool, unit string) figure.F
 		d.Text("soft mid", left+forestArea/2, bottom+16, "0")
 	}
 	for i, e := range entries {
-		y := forestTop + forestPitch*(float64(i)+0.5)
-		d.Text("end", left-10, y+4, longName(e.name))
+		y := forestTop + forestPitch*(float64(i)+0.72)
+		d.Text("name", 1, y-10, longName(e.name))
 		d.Text("soft", left+forestArea+12, y+4, numberText(e.Number))
 		if e.Estimate == nil {
 			continue
@@ -67,7 +69,7 @@ func forest(id, what string, entries []entry, common bool, unit string) figure.F
 		d.Path("dot", fmt.Sprintf("M%g %gh0", at.At(*e.Estimate), y), "")
 	}
 	f := figure.Figure{
-		ID: id, Title: what + ", with intervals", Drawing: d, Width: left + forestArea + right, Height: bottom + 44,
+		ID: id, Title: what + ", with intervals", Drawing: d, Width: left + forestArea + right, Height: bottom + 44, Least: 0.75,
 		Description: fmt.Sprintf("%d of %d numbers, each a dot with its interval and its figures beside it.", len(entries), total),
 		Caption:     "Dots are estimates, bars their intervals; a dashed bar contains 0.",
 	}
@@ -82,10 +84,10 @@ func forest(id, what string, entries []entry, common bool, unit string) figure.F
 
 func longName(s string) string {
 	runes := []rune(s)
-	if len(runes) <= 44 {
+	if len(runes) <= mostName {
 		return s
 	}
-	return string(runes[:28]) + "…" + string(runes[len(runes)-15:])
+	return string(runes[:mostName-24]) + "…" + string(runes[len(runes)-23:])
 }
 
 func ends(entries []entry) []float64 {

@@ -39,7 +39,7 @@ func heatMap(id string, a analysis.Analysis) figure.Figure {
 		Width: max(h.before+h.side+12, h.before+470), Height: h.before + h.side + 56,
 		Description: fmt.Sprintf("%d columns by %d, from −1 (blue) over 0 (white) to 1 (orange). %s The table below holds every number.", n, n, standing(a)),
 		Caption: "A colour fades as its interval widens; a cell is hatched where the interval contains 0, which this study cannot tell from none. " +
-			"Dashed squares hold a party's own pairs; all other cells are across parties. Point at a cell for its interval.",
+			"Squares along the diagonal, between the rules, hold a party's own pairs; all other cells are across parties. Point at a cell for its interval.",
 	}
 }
 
@@ -163,7 +163,7 @@ func (h heat) fill(p analysis.Pair) string {
 	return figure.Colour(*p.Estimate) + figure.Fade((*p.High-*p.Low)/2)
 }
 
-// groups draws the parties: their names, the rules between them, their own squares.
+// groups draws the parties: their names, and the rules between them.
 func (h heat) groups() {
 	h.Begin(0, 0, `pointer-events="none"`)
 	for from := 0; from < len(h.order); {
@@ -173,11 +173,11 @@ func (h heat) groups() {
 		}
 		start, size := float64(from)*h.cell, float64(to-from)*h.cell
 		if party != "" {
-			h.Rect("own", start, start, size, size)
 			h.Text("party", start+size/2, 14-h.before, shortened(party))
 			h.Upwards("party", 14-h.before, start+size/2, shortened(party))
 			if from > 0 {
-				h.Path("rule", fmt.Sprintf("M%g %gV%gM%g %gH%g", start, 6-h.before, h.side, 6-h.before, start, h.side), "")
+				h.Path("rule", fmt.Sprintf("M%g %gV0M%g %gH0", start, 6-h.before, 6-h.before, start), "")
+				h.Path("rule inner", fmt.Sprintf("M%g 0V%gM0 %gH%g", start, h.side, start, h.side), "")
 			}
 		}
 		from = to
@@ -202,23 +202,32 @@ func (h heat) labels() {
 // legend shows the scale, how colours fade, and the hatching.
 func (h heat) legend() {
 	const stops, width = 21, 9.0
-	h.Begin(h.before, h.before+h.side+16, "")
+	top := h.before + h.side + 16
+	h.Begin(h.before, top, `stroke-width="12"`)
 	for i := range stops {
 		r := float64(i-stops/2) / (stops / 2)
 		h.Filled(figure.Colour(r), fmt.Sprintf("M%g 6h%g", float64(i)*width, width), "")
 	}
+	for i, half := range fadings() {
+		h.Rect("panel", fadeAt(i), 0, 34, 12)
+		h.Filled(figure.Colour(0.7)+figure.Fade(half), fmt.Sprintf("M%g 6h34", fadeAt(i)), "")
+	}
+	h.Rect("panel", 366, 0, 22, 12)
+	h.Filled("url(#"+h.id+"-hatch)", "M366 6h22", "")
+	h.End()
+	h.Begin(h.before, top, "")
 	h.Rect("axis", 0, 0, stops*width, 12)
 	for i, text := range []string{"−1", "0", "+1"} {
 		h.Text("soft mid small", (0.5+10*float64(i))*width, 25, text)
 	}
-	for i, half := range []float64{0, 0.1, 0.2, 0.3} {
-		x := 214 + 34*float64(i)
-		h.Rect("panel", x, 0, 34, 12)
-		h.Filled(figure.Colour(0.7)+figure.Fade(half), fmt.Sprintf("M%g 6h34", x), "")
-		h.Text("soft mid small", x+17, 25, fmt.Sprintf("±%g", half))
+	for i, half := range fadings() {
+		h.Text("soft mid small", fadeAt(i)+17, 25, fmt.Sprintf("±%g", half))
 	}
-	h.Rect("panel", 366, 0, 22, 12)
-	h.Filled("url(#"+h.id+"-hatch)", "M366 6h22", "")
 	h.Text("soft small", 394, 10, "contains 0")
 	h.End()
 }
+
+// fadings are the half-widths of intervals in the legend, and fadeAt where they stand.
+func fadings() []float64 { return []float64{0, 0.1, 0.2, 0.3} }
+
+func fadeAt(i int) float64 { return 214 + 34*float64(i) }

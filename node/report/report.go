@@ -129,6 +129,9 @@ func newSection(id string, a analysis.Analysis) section {
 			continue
 		}
 		caption := strings.ReplaceAll(t.Name, "_", " ")
+		if kind := strings.ReplaceAll(string(a.Kind), "-", "_"); strings.HasPrefix(t.Name, kind) { // k-means, not k means
+			caption = string(a.Kind) + strings.ReplaceAll(strings.TrimPrefix(t.Name, kind), "_", " ")
+		}
 		if entries := entriesOf(t); len(entries) > 1 {
 			s.Figures = append(s.Figures, forest(id+"-"+strings.ReplaceAll(t.Name, "_", "-"), caption, entries, false, ""))
 		}

@@ -46,7 +46,7 @@ func scatterPlot(id string, k analysis.KMeans) figure.Figure {
 	d.Text("soft mid", scatterWidth/2, scatterHeight+20, fmt.Sprintf("first direction (%.0f %% of the variance) →   second (%.0f %%) ↑", 100*s.Variance[0], 100*s.Variance[1]))
 	return figure.Figure{
 		ID: id, Title: "Clusters in the plane in which the sketched records vary most", Drawing: d,
-		Width: scatterWidth, Height: scatterHeight + 30,
+		Width: scatterWidth, Height: scatterHeight + 30, Least: 0.5,
 		Description: fmt.Sprintf("%d of %d sketched records in %d clusters, each with a shape of its own and its number at its centre.", len(s.Points), s.Of, k.Clusters),
 		Caption: fmt.Sprintf("%d of %d records, as sketched: noise and projection are in them, so marks lie wider than the records do. "+
 			"Shape and colour are the cluster, numbers stand at centres, ellipses hold two standard deviations of the marks. Which party a mark is from, nobody is told.", len(s.Points), s.Of),

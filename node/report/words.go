@@ -65,7 +65,7 @@ func smallest(r analysis.Result) string {
 		}
 		if len(halves) > 0 {
 			slices.Sort(halves)
-			return fmt.Sprintf("the smallest effect that this study typically sees is |ρ| ≥ %.2f", halves[len(halves)/2])
+			return fmt.Sprintf("the smallest effect that this study typically sees is |\u2060ρ\u2060|\u00a0≥\u00a0%.2f", halves[len(halves)/2])
 		}
 	}
 	return ""

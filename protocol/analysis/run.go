@@ -30,6 +30,9 @@ type Options struct {
 	T2            protocol.Digest // required
 	Complete      bool            // every member of the roster contributed
 	Contributions []Contribution  // required, at least one, in the order of the study's parties
+	// Analyses are those to answer; default: the study's own. Contributions may lack
+	// sketches that answer none of them.
+	Analyses []study.Analysis
 }
 
 // check refuses contributions that would be counted twice or under another name.
@@ -50,7 +53,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// Run answers the study's analyses. Labels holds one document per contribution,
+// Run answers the analyses. Labels holds one document per contribution,
 // in their order, or is nil where no analysis labels records.
 func Run(ctx context.Context, o Options) (Result, []Labels, error) {
 	if err := o.check(); err != nil {
@@ -61,7 +64,10 @@ func Run(ctx context.Context, o Options) (Result, []Labels, error) {
 	if err != nil {
 		return Result{}, nil, fmt.Errorf("running analyses: %w", err)
 	}
-	for i, a := range o.Study.Analyses {
+	if o.Analyses == nil {
+		o.Analyses = o.Study.Analyses
+	}
+	for i, a := range o.Analyses {
 		answer, err := r.answer(ctx, i, a)
 		if why := (*noAnswer)(nil); errors.As(err, &why) {
 			sk, _ := o.Study.SketchFor(a)

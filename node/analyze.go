@@ -16,6 +16,7 @@ import (
 type Further struct {
 	Result analysis.Result
 	Raw    []byte            // the document
+	T2     protocol.Digest   // of the agreement whose releases it was computed from
 	Labels []analysis.Labels // for each party in it, in the study's order; nil where records are not labelled
 }
 
@@ -51,7 +52,7 @@ func Analyze(ctx context.Context, o AggregatorOptions, s *study.Study, asked stu
 	if run.Contributions, err = h.contributionsFor(result, asked, limit); err != nil {
 		return Further{}, err
 	}
-	out := Further{}
+	out := Further{T2: result.T2}
 	if out.Result, out.Labels, err = analysis.Run(ctx, run); err != nil {
 		return Further{}, err
 	}

@@ -14,9 +14,9 @@ import (
 // Signature is what the aggregator signed about a result document that is stored here.
 type Signature struct {
 	Aggregator protocol.PeerID
-	Envelope   protocol.Digest // id of the signed message on the board
-	Document   protocol.Digest // SHA-256 of the document
-	Result     protocol.Result // the statement
+	Envelope   protocol.Digest  // id of the signed message on the board; zero for a further result
+	Document   protocol.Digest  // SHA-256 of the document
+	At         protocol.Instant // of a further result; zero for one on the board
 }
 
 // ErrUnsigned reports a stored document that is not what the aggregator signed.
@@ -39,7 +39,7 @@ func Signed(st *store.Store, s *study.Study, document []byte) (Signature, error)
 			return Signature{}, fmt.Errorf("stored board: %w", err)
 		}
 		if r.Document == want {
-			return Signature{e.Sender(), e.ID(), want.Hash, r}, nil
+			return Signature{Aggregator: e.Sender(), Envelope: e.ID(), Document: want.Hash}, nil
 		}
 	}
 	return Signature{}, ErrUnsigned

@@ -18,6 +18,7 @@ type analyzeCommand struct {
 	Kind    string   `arg:"" help:"What to ask, as under analyses in a study file, such as k-means."`
 	Options []string `arg:"" optional:"" placeholder:"KEY=VALUE" help:"Its options, as in a study file; lists need no brackets."`
 	Output  string   `short:"o" placeholder:"DIR" help:"Write result.json there and, with --format text, csv, parquet or npy, the same as text, tables or matrices."`
+	Publish bool     `env:"-" help:"Sign the answer and keep it for the study's parties, who fetch it with party result STUDY --fetch."`
 	Report  string   `placeholder:"FILE" help:"Write the answer as a page with figures, too."`
 }
 
@@ -33,7 +34,11 @@ func (analyzeCommand) WritesFiles() {}
 
 // Run answers the question and prints it or writes it to files.
 func (cmd analyzeCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
-	st, err := g.OpenReadOnly(store.Aggregator)
+	open := g.OpenReadOnly
+	if cmd.Publish {
+		open = g.Open
+	}
+	st, err := open(store.Aggregator)
 	if err != nil {
 		return err
 	}
@@ -55,6 +60,16 @@ func (cmd analyzeCommand) Run(ctx context.Context, c *console.Console, g *consol
 		return err
 	}
 	d := console.Document{Study: s, Result: further.Result, Raw: further.Raw}
+	if cmd.Publish {
+		statement, err := node.Publish(options(st), s, further)
+		if err != nil {
+			return err
+		}
+		if d, err = stored(st, cmd.Study, statement.Document.Hash.String()); err != nil {
+			return err
+		}
+		c.Say("published as %.8s: parties fetch it with party result %s --fetch", statement.Document.Hash.String(), s.ID.Short())
+	}
 	if cmd.Report != "" {
 		if err := d.Report(c, st, cmd.Report); err != nil {
 			return err

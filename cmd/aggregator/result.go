@@ -6,8 +6,9 @@ import (
 )
 
 type resultCommand struct {
-	Study  string `arg:"" help:"The beginning of the study's id."`
-	Output string `short:"o" placeholder:"DIR" help:"Write result.json there and, with --format text, csv, parquet or npy, the same as text, tables or matrices."`
+	Study   string `arg:"" help:"The beginning of the study's id."`
+	Further string `placeholder:"NAME" help:"A further result instead of the study's own: the beginning of its name, which the result lists."`
+	Output  string `short:"o" placeholder:"DIR" help:"Write result.json there and, with --format text, csv, parquet or npy, the same as text, tables or matrices."`
 }
 
 func (resultCommand) Help() string {
@@ -24,18 +25,18 @@ func (cmd resultCommand) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	defer st.Close()
-	d, err := storedResult(st, cmd.Study)
+	d, err := stored(st, cmd.Study, cmd.Further)
 	if err != nil {
 		return err
 	}
 	return d.Show(c, cmd.Output)
 }
 
-// storedResult is the verified result of a study that begins so.
-func storedResult(st *store.Store, prefix string) (console.Document, error) {
+// stored is the verified result of a study that begins so, or a further one.
+func stored(st *store.Store, prefix, further string) (console.Document, error) {
 	s, err := console.FindStudy(st, prefix)
 	if err != nil {
 		return console.Document{}, err
 	}
-	return console.StoredResult(st, s, "aggregator status "+s.ID.Short()+" says what it waits for")
+	return console.Results{Store: st, Study: s, Further: further, Hint: "aggregator status " + s.ID.Short() + " says what it waits for"}.Document()
 }

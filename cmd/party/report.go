@@ -6,8 +6,9 @@ import (
 )
 
 type reportCommand struct {
-	Study  string `arg:"" help:"The beginning of the study's id."`
-	Output string `short:"o" required:"" placeholder:"FILE" help:"The page to write, like report.html."`
+	Study   string `arg:"" help:"The beginning of the study's id."`
+	Further string `placeholder:"NAME" help:"A further result instead of the study's own: the beginning of its name, which the result lists."`
+	Output  string `short:"o" required:"" placeholder:"FILE" help:"The page to write, like report.html."`
 }
 
 func (reportCommand) Help() string {
@@ -21,7 +22,7 @@ func (cmd reportCommand) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	defer st.Close()
-	d, err := storedResult(st, cmd.Study)
+	d, err := stored(st, cmd.Study, cmd.Further)
 	if err != nil {
 		return err
 	}

@@ -1,16 +1,21 @@
 package main
 
 import (
-	"errors"
+	"context"
+	"fmt"
+	"log/slog"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
 )
 
 type resultCommand struct {
-	Study  string `arg:"" help:"The beginning of the study's id."`
-	Output string `short:"o" placeholder:"DIR" help:"Write result.json there, with --format text, csv, parquet or npy the same as text, tables or matrices, and, where the result says something of records, labels.csv with this party's own ids. The labels never leave."`
+	Study   string `arg:"" help:"The beginning of the study's id."`
+	Further string `placeholder:"NAME" help:"A further result instead of the study's own: the beginning of its name, which the result lists."`
+	Fetch   bool   `env:"-" help:"Ask the aggregator first for further results that it published since."`
+	Output  string `short:"o" placeholder:"DIR" help:"Write result.json there, with --format text, csv, parquet or npy the same as text, tables or matrices, and, where the result says something of records, labels.csv with this party's own ids. The labels never leave."`
 }
 
 func (resultCommand) Help() string {
@@ -21,27 +26,67 @@ func (resultCommand) Help() string {
 func (resultCommand) WritesFiles() {}
 
 // Run prints the stored result or writes it to files.
-func (cmd resultCommand) Run(c *console.Console, g *console.Globals) error {
+func (cmd resultCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	if cmd.Fetch {
+		if err := cmd.fetch(ctx, c, g); err != nil {
+			return err
+		}
+	}
 	st, err := g.OpenReadOnly(store.Party)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	d, err := storedResult(st, cmd.Study)
+	d, err := stored(st, cmd.Study, cmd.Further)
 	if err != nil {
 		return err
 	}
-	if d.Labels, err = node.OwnLabels(st, d.Study); err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err := d.OwnLabels(st); err != nil {
 		return err
 	}
 	return d.Show(c, cmd.Output)
 }
 
-// storedResult is the verified result of a study that begins so.
-func storedResult(st *store.Store, prefix string) (console.Document, error) {
+// fetch stores the further results that are not here yet.
+func (cmd resultCommand) fetch(ctx context.Context, c *console.Console, g *console.Globals) error {
+	st, err := g.Open(store.Party)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	s, err := console.FindStudy(st, cmd.Study)
+	if err != nil {
+		return err
+	}
+	site, err := config.LoadParty(g.Config)
+	if err != nil {
+		return console.WithCode(console.Usage, err)
+	}
+	party, err := newParty(st, site, g, slog.New(slog.DiscardHandler), func(node.Progress) {})
+	if err != nil {
+		return err
+	}
+	defer party.Close()
+	n, err := party.FetchFurther(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	c.Say("%s: %s", s.Name, fetched(n))
+	return nil
+}
+
+func fetched(n int) string {
+	if n == 1 {
+		return "1 further result is new"
+	}
+	return fmt.Sprintf("%d further results are new", n)
+}
+
+// stored is the verified result of a study that begins so, or a further one.
+func stored(st *store.Store, prefix, further string) (console.Document, error) {
 	s, err := console.FindStudy(st, prefix)
 	if err != nil {
 		return console.Document{}, err
 	}
-	return console.StoredResult(st, s, "party run "+s.ID.Short()+" fetches it")
+	return console.Results{Store: st, Study: s, Further: further, Hint: "party run " + s.ID.Short() + " fetches it"}.Document()
 }

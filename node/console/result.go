@@ -9,6 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -17,14 +18,68 @@ import (
 type Document struct {
 	Study  *study.Study
 	Result analysis.Result
-	Raw    []byte          // as it came, or is to be signed
-	Signed *node.Signature // nil: nobody has signed it
-	Labels []byte          // labels.csv, about this node's own records; nil: none
+	Raw    []byte               // as it came, or is to be signed
+	Signed *node.Signature      // nil: nobody has signed it
+	Labels []byte               // labels.csv, about this node's own records; nil: none
+	Beside []node.StoredFurther // the study's further results that are here
+
+	further *protocol.Further // what it is, where it is no study's own
 }
 
-// StoredResult returns a study's result as this node stored it, after verifying the
+// A Signature of a further result stands on no board.
+func furtherSignature(f protocol.Further) *node.Signature {
+	return &node.Signature{Aggregator: f.Aggregator, Document: f.Document.Hash, At: f.At}
+}
+
+// Results chooses between a study's result and its further ones.
+type Results struct {
+	Store   *store.Store
+	Study   *study.Study
+	Hint    string // what to do where there is no result yet
+	Further string // the beginning of a further result's name; empty: the study's result
+}
+
+// Document returns what was chosen, after verifying the aggregator's signature.
+func (r Results) Document() (Document, error) {
+	beside, err := node.FurtherResults(r.Store, r.Study)
+	if err != nil {
+		return Document{}, err
+	}
+	if r.Further == "" {
+		d, err := storedResult(r.Store, r.Study, r.Hint)
+		d.Beside = beside
+		return d, err
+	}
+	var names []string
+	for _, f := range beside {
+		name := f.Statement.Document.Hash.String()
+		if strings.HasPrefix(name, r.Further) {
+			return Document{Study: r.Study, Result: f.Result, Raw: f.Raw, Signed: furtherSignature(f.Statement), further: &f.Statement}, nil
+		}
+		names = append(names, name[:8])
+	}
+	if len(names) == 0 {
+		names = []string{"there are none"}
+	}
+	return Document{}, WithCode(Usage, fmt.Errorf("study %s (%s) has no further result %q here: %s", r.Study.Name, r.Study.ID.Short(), r.Further, strings.Join(names, ", ")))
+}
+
+// OwnLabels adds what the document says of this party's own records.
+func (d *Document) OwnLabels(st *store.Store) (err error) {
+	if d.further != nil {
+		d.Labels, err = node.FurtherLabels(st, d.Study, *d.further)
+	} else {
+		d.Labels, err = node.OwnLabels(st, d.Study)
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// storedResult returns a study's result as this node stored it, after verifying the
 // aggregator's signature. Where there is none yet, hint says what to do.
-func StoredResult(st *store.Store, s *study.Study, hint string) (Document, error) {
+func storedResult(st *store.Store, s *study.Study, hint string) (Document, error) {
 	result, raw, err := node.StoredResult(st, s.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return Document{}, WithCode(Absent, fmt.Errorf("study %s (%s) has no result here yet: %s", s.Name, s.ID.Short(), hint))
@@ -61,12 +116,27 @@ func (d Document) text(w io.Writer) {
 	writeResult(w, d.Result)
 	fmt.Fprintln(w)
 	Paragraph(w, "", d.verified())
+	for _, f := range d.Beside {
+		Paragraph(w, "", fmt.Sprintf("Further result %.8s, of %s: %s (--further %.8s shows it).", f.Statement.Document.Hash.String(), f.Statement.At, kindsOf(f.Result), f.Statement.Document.Hash.String()))
+	}
+}
+
+// kindsOf names what a result answers.
+func kindsOf(r analysis.Result) string {
+	var kinds []string
+	for _, a := range r.Analyses {
+		kinds = append(kinds, string(a.Kind))
+	}
+	return strings.Join(kinds, ", ")
 }
 
 // verified says who stands for the document.
 func (d Document) verified() string {
 	if d.Signed == nil {
 		return "Not signed by anybody: this document was made here."
+	}
+	if d.Signed.At != 0 {
+		return fmt.Sprintf("Verified: aggregator %s signed this further result at %s, SHA-256 %s.", d.Signed.Aggregator, d.Signed.At, d.Signed.Document)
 	}
 	return fmt.Sprintf("Verified: aggregator %s signed this document, SHA-256 %s, in message %s of the study's board.",
 		d.Signed.Aggregator, d.Signed.Document, d.Signed.Envelope.String()[:16])

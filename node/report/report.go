@@ -31,7 +31,7 @@ type Page struct {
 // Signature says who stands for the result.
 type Signature struct {
 	Aggregator string // peer id
-	Message    string // id of the signed message on the board
+	Message    string // the signed message, in words
 	Document   string // SHA-256 of the result
 }
 

@@ -18,7 +18,7 @@ func Colour(r float64) string {
 	if r < 0 {
 		anchors = negative
 	}
-	at := math.Round(50*math.Min(1, math.Abs(r))) / 25 // in steps of .02, so that cells can share a path
+	at := math.Round(20*math.Min(1, math.Abs(r))) / 10 // in steps of .05, so that cells can share a path
 	from := min(int(at), 1)
 	part := at - float64(from)
 	var rgb [3]int
@@ -29,7 +29,7 @@ func Colour(r float64) string {
 }
 
 // Fade is the opacity, as two hexadecimal digits, for an interval of a
-// half-width: full at 0, a quarter from 0.3 on.
+// half-width: full at 0, a quarter from 0.3 on, in steps of a sixteenth.
 func Fade(half float64) string {
-	return fmt.Sprintf("%02x", int(math.Round(255*math.Max(0.25, 1-2.5*half))))
+	return fmt.Sprintf("%02x", int(math.Round(255*math.Round(16*math.Max(0.25, 1-2.5*half))/16)))
 }

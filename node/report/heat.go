@@ -17,7 +17,7 @@ const (
 	numberCell  = 44.0 // cells from this size on hold their estimate
 	rangeCell   = 76.0 // and from this one on its interval
 	mostHeat    = 60   // features; of more, cells could not be told apart
-	mostTitled  = 450  // pairs that say their numbers when pointed at; of more, the page would be large
+	mostTitled  = 310  // pairs across parties that say their numbers when pointed at; of more, the page would be large
 )
 
 // heatMap draws pairs on the fixed scale from −1 to 1, features grouped by party.
@@ -97,7 +97,7 @@ func (h heat) cells() {
 	for place, feature := range h.order {
 		at[feature] = place
 	}
-	titled := len(h.a.Pairs) <= mostTitled
+	titled := len(across(h.a)) <= mostTitled
 	shared, fills := map[string]*strings.Builder{}, []string{}
 	plain := func(fill string, row, column int) {
 		if shared[fill] == nil {
@@ -113,7 +113,7 @@ func (h heat) cells() {
 		}
 		row, column, fill := max(at[p.I], at[p.J]), min(at[p.I], at[p.J]), h.fill(p)
 		plain(fill, column, row)
-		if !titled {
+		if !titled || h.a.Features[p.I].Party != "" && h.a.Features[p.I].Party == h.a.Features[p.J].Party {
 			plain(fill, row, column)
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // mostRows bounds the rows of one table of a page; the files of a result have them all.
-const mostRows = 250
+const mostRows = 150
 
 // grid is a table as a page shows it.
 type grid struct {

@@ -33,7 +33,12 @@ func mebibytes(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
 // they are: it comes after release and spends nothing. It reads the store alone, also
 // beside a serving aggregator. The error is store.ErrNotFound where there is no result yet,
 // and *MemoryError where the sketches take more than limit bytes.
-func Analyze(ctx context.Context, o AggregatorOptions, s *study.Study, asked study.Analysis, limit int64) (Further, error) {
+func Analyze(ctx context.Context, o AggregatorOptions, s *study.Study, asked study.Analysis, limit int64) (out Further, err error) {
+	defer func() {
+		if p := recover(); p != nil { // in numerics; the caller is none the worse
+			out, err = Further{}, fmt.Errorf("internal error: %v", p)
+		}
+	}()
 	a, err := offline(o)
 	if err != nil {
 		return Further{}, err
@@ -52,7 +57,7 @@ func Analyze(ctx context.Context, o AggregatorOptions, s *study.Study, asked stu
 	if run.Contributions, err = h.contributionsFor(result, asked, limit); err != nil {
 		return Further{}, err
 	}
-	out := Further{T2: result.T2}
+	out.T2 = result.T2
 	if out.Result, out.Labels, err = analysis.Run(ctx, run); err != nil {
 		return Further{}, err
 	}

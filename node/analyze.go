@@ -8,6 +8,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -24,7 +25,7 @@ type Further struct {
 type MemoryError struct{ Needs, Limit int64 } // bytes
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("the sketches that answer it take about %d MiB of memory, and the limit is %d MiB (analysis: memory_mib in the configuration file)", mebibytes(e.Needs), mebibytes(e.Limit))
+	return fmt.Sprintf("the study's sketches take about %d MiB of memory, and the limit is %d MiB (analysis: memory_mib in the configuration file)", mebibytes(e.Needs), mebibytes(e.Limit))
 }
 
 func mebibytes(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
@@ -54,7 +55,7 @@ func Analyze(ctx context.Context, o AggregatorOptions, s *study.Study, asked stu
 	run := analysis.Options{
 		Study: s, Attempt: raw.Attempt, T2: result.T2, Complete: result.Completed, Analyses: []study.Analysis{asked},
 	}
-	if run.Contributions, err = h.contributionsFor(result, asked, limit); err != nil {
+	if run.Contributions, err = h.contributionsTo(result, limit); err != nil {
 		return Further{}, err
 	}
 	out.T2 = result.T2
@@ -82,36 +83,35 @@ func (h *hosted) resultBefore() (protocol.Result, analysis.Result, error) {
 	return signed, document, err
 }
 
-// contributionsFor reads the one sketch that answers an analysis from every release that a
-// result was computed from, in the study's order.
-func (h *hosted) contributionsFor(r protocol.Result, asked study.Analysis, limit int64) ([]analysis.Contribution, error) {
-	index, ok := h.study.SketchFor(asked)
-	if !ok {
-		return nil, fmt.Errorf("no sketch of the study answers %s", asked.Kind)
-	}
+// contributionsTo reads every release that a result was computed from, in the study's
+// order, unless they take more than limit bytes.
+func (h *hosted) contributionsTo(r protocol.Result, limit int64) ([]analysis.Contribution, error) {
 	used := map[protocol.Digest]bool{}
 	for _, id := range r.Releases {
 		used[id] = true
 	}
-	var out []analysis.Contribution
+	var headers []session.Header
 	var needs int64
 	for _, p := range h.study.Parties {
 		header, posted := h.machine.Release(p.ID)
 		if !posted || !used[header.ID] {
 			continue
 		}
-		needs += memoryOf(header.Release.Sketches[index])
-		if needs > limit {
-			continue // to tell the whole size
+		headers = append(headers, header)
+		for _, s := range header.Release.Sketches {
+			needs += memoryOf(s)
 		}
-		c, err := h.contribution(header, index)
+	}
+	if needs > limit {
+		return nil, &MemoryError{Needs: needs, Limit: limit}
+	}
+	var out []analysis.Contribution
+	for _, header := range headers {
+		c, err := h.contribution(header)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, c)
-	}
-	if needs > limit {
-		return nil, &MemoryError{Needs: needs, Limit: limit}
 	}
 	return out, nil
 }

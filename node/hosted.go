@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"time"
 
-	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -216,24 +214,21 @@ func (h *hosted) collect(ctx context.Context, party protocol.PeerID) (wire.Progr
 	return progress, h.step(ctx, session.Collected{Party: party})
 }
 
-// contribution reads a collected release from the store: all of its sketches, or only
-// some, the others staying empty.
-func (h *hosted) contribution(header session.Header, only ...int) (analysis.Contribution, error) {
+// contribution reads a collected release from the store.
+func (h *hosted) contribution(header session.Header) (analysis.Contribution, error) {
 	index, _ := h.study.PartyIndex(header.Party.ID)
 	out := analysis.Contribution{Party: index, Header: header.ID, Records: header.Release.Records}
-	out.Sketches = make([]sketch.Sketch, len(header.Release.Sketches))
 	for i, s := range header.Release.Sketches {
-		out.Bytes += s.Size()
-		if only != nil && !slices.Contains(only, i) {
-			continue
-		}
 		data, err := h.Store.ReadSketch(h.study.ID, header.Party.ID, i, len(s.Chunks))
-		if err == nil {
-			out.Sketches[i], err = release.Decode(s, data)
+		if err != nil {
+			return out, err
 		}
+		decoded, err := release.Decode(s, data)
 		if err != nil {
 			return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
 		}
+		out.Sketches = append(out.Sketches, decoded)
+		out.Bytes += s.Size()
 	}
 	return out, nil
 }

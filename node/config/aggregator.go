@@ -12,11 +12,11 @@ type Aggregator struct {
 	Path   string   // of the file, whether it exists or not
 	Listen []string // multiaddrs, without /p2p; default: DefaultListen
 	Limits p2p.Limits
-	Memory int64 // bytes that the sketches of a further analysis may take; default: DefaultMemory
+	Memory int64 // bytes that a study's sketches may take in a further analysis; default: DefaultMemory
 	Log    Log
 }
 
-// DefaultMemory is what the sketches of a further analysis may take, in bytes.
+// DefaultMemory is what a study's sketches may take in a further analysis, in bytes.
 const DefaultMemory = 4 << 30
 
 // DefaultListen returns the addresses at which an aggregator listens unless it is

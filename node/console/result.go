@@ -106,7 +106,7 @@ func (d Document) Show(c *Console, dir string) error {
 		d.text(w)
 		next := "--format json prints every number; -o DIR writes files, with --format csv, parquet or npy for notebooks"
 		if d.Labels != nil {
-			next += "; --output DIR writes the cluster of each of your records to labels.csv, which stays with you"
+			next += "; --output DIR writes what was found about each of your records to labels.csv, which stays with you"
 		}
 		c.Say("\nNext: %s.", next)
 	})

@@ -30,8 +30,7 @@ type Options struct {
 	T2            protocol.Digest // required
 	Complete      bool            // every member of the roster contributed
 	Contributions []Contribution  // required, at least one, in the order of the study's parties
-	// Analyses are those to answer; default: the study's own. Contributions may lack
-	// sketches that answer none of them.
+	// Analyses are those to answer; default: the study's own.
 	Analyses []study.Analysis
 }
 

@@ -21,7 +21,7 @@ const mostEntries = 20
 const (
 	forestPitch = 34.0 // a name, and under it its interval
 	forestLeft  = 28.0
-	forestArea  = 300.0
+	forestArea  = 260.0
 	forestTop   = 4.0
 	digitWidth  = 7.0 // of one character, about
 	mostName    = 64  // characters
@@ -98,4 +98,14 @@ func ends(entries []entry) []float64 {
 		}
 	}
 	return out
+}
+
+// ofOneSize reports numbers of about one size, such as shares, that one axis can show.
+func ofOneSize(entries []entry) bool {
+	for _, x := range ends(entries) {
+		if math.Abs(x) > 1 {
+			return false
+		}
+	}
+	return true
 }

@@ -133,7 +133,7 @@ func newSection(id string, a analysis.Analysis) section {
 			caption = string(a.Kind) + strings.ReplaceAll(strings.TrimPrefix(t.Name, kind), "_", " ")
 		}
 		if entries := entriesOf(t); len(entries) > 1 {
-			s.Figures = append(s.Figures, forest(id+"-"+strings.ReplaceAll(t.Name, "_", "-"), caption, entries, false, ""))
+			s.Figures = append(s.Figures, forest(id+"-"+strings.ReplaceAll(t.Name, "_", "-"), caption, entries, ofOneSize(entries), ""))
 		}
 		if len(t.Rows) <= shortTable {
 			s.Open = append(s.Open, gridOf(caption, t))

@@ -216,6 +216,9 @@ func TestTablesOfUnknownSections(t *testing.T) {
 	if len(entries) != 2 || entries[0].name != "age, weight" || *entries[0].Low != 0.3 || entries[1].Estimate != nil {
 		t.Fatalf("entries %+v", entries)
 	}
+	if one := entriesOf(analysis.Table{Columns: table.Columns, Rows: table.Rows[:1]}); len(one) != 1 || one[0].name != "weight" {
+		t.Errorf("of the only row: %+v", one)
+	}
 	g := gridOf("coefficients", table)
 	if got := strings.Join(g.Rows[0], "|"); got != "0|age|0.50 [0.30, 0.70]|" {
 		t.Errorf("a row shows %q", got)

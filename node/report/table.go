@@ -77,7 +77,19 @@ func gridOf(caption string, t analysis.Table) grid {
 		g.Rows = append(g.Rows, cells)
 	}
 	g.Omitted = len(t.Rows) - len(g.Rows)
+	if len(t.Rows) == 1 {
+		return upright(g)
+	}
 	return g
+}
+
+// upright shows the one row of a table as lines of name and value.
+func upright(g grid) grid {
+	out := grid{Caption: g.Caption, Columns: []gridColumn{{"what", false}, {"value", true}}}
+	for i, c := range g.Columns {
+		out.Rows = append(out.Rows, []string{c.Name, g.Rows[0][i]})
+	}
+	return out
 }
 
 func cellText(value any) string {
@@ -96,7 +108,7 @@ func cellText(value any) string {
 }
 
 // entriesOf are the numbers of a table under their names; nil where it has none. The name
-// is what the row says in words, or else where it stands.
+// is what the row says in words, or else where it stands, and of the only row its column's.
 func entriesOf(t analysis.Table) []entry {
 	var out []entry
 	for at := range t.Columns {
@@ -115,10 +127,13 @@ func entriesOf(t analysis.Table) []entry {
 					places = append(places, c.Name+" "+text)
 				}
 			}
-			if len(words) == 0 {
+			switch {
+			case len(t.Rows) == 1:
+				words = nil
+			case len(words) == 0:
 				words = places
 			}
-			if name := t.Columns[at].Name; name != "estimate" {
+			if name := t.Columns[at].Name; name != "estimate" || len(words) == 0 {
 				words = append(words, strings.ReplaceAll(name, "_", " "))
 			}
 			out = append(out, entry{strings.Join(words, ", "), numberAt(row, at)})

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -20,7 +21,7 @@ type file struct {
 // writeFiles puts files into a directory, for their owner alone, and returns their paths.
 func writeFiles(dir string, files []file) (written []string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, WithCode(Usage, err)
+		return nil, WithCode(Usage, fmt.Errorf("writing result: %w", err))
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)

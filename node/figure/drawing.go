@@ -16,8 +16,7 @@ func (d *Drawing) Path(class, data, title string) {
 	d.close("path", title)
 }
 
-// Filled adds a path in a colour, or in a pattern by its id where the colour begins with
-// "#" and is none.
+// Filled adds a path in a colour, or in a pattern, as in url(#id).
 func (d *Drawing) Filled(stroke, data, title string) {
 	fmt.Fprintf(&d.body, `<path stroke="%s" d="%s"`, template.HTMLEscapeString(stroke), data)
 	d.close("path", title)

@@ -24,8 +24,7 @@ type gridColumn struct {
 	Number bool // aligned to the right
 }
 
-// numberColumns are the four columns of a number in a table, from an estimate's on; ok is
-// false where no number begins.
+// numberColumn reports whether the four columns of a number begin at one of a table's.
 func numberColumn(t analysis.Table, at int) bool {
 	if at+4 > len(t.Columns) || t.Columns[at].Type != analysis.Real {
 		return false

@@ -97,7 +97,7 @@ func (r Result) numbers() Table {
 			for _, p := range list.pairs {
 				out.Rows = append(out.Rows, []any{
 					int64(at), string(a.Kind), list.of, int64(p.I), int64(p.J), a.Features[p.I].Name(), a.Features[p.J].Name(),
-					real(p.Estimate), real(p.StandardError), real(p.Low), real(p.High), p.Undefined,
+					optional(p.Estimate), optional(p.StandardError), optional(p.Low), optional(p.High), p.Undefined,
 				})
 			}
 		}
@@ -105,7 +105,7 @@ func (r Result) numbers() Table {
 	return out
 }
 
-func real(x *float64) any {
+func optional(x *float64) any {
 	if x == nil {
 		return nil
 	}

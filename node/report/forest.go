@@ -44,7 +44,7 @@ func forest(id, what string, entries []entry, common bool, unit string) figure.F
 		if axis.Low < 0 && axis.High > 0 {
 			d.Path("zero", fmt.Sprintf("M%g %gV%g", axis.At(0), forestTop, bottom), "")
 		}
-		d.Text("soft mid", left+forestArea/2, bottom+34, unit)
+		d.Text("soft", 1, bottom+34, unit)
 	} else {
 		d.Path("zero", fmt.Sprintf("M%g %gV%g", left+forestArea/2, forestTop, bottom), "")
 		d.Text("soft mid", left+forestArea/2, bottom+16, "0")

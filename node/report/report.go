@@ -169,7 +169,8 @@ func (s *section) pairs(a analysis.Analysis) {
 	case columns:
 		unit = ""
 	case a.Units != "":
-		unit = "in " + a.Units + " units"
+		units, _, _ := strings.Cut(a.Units, ":")
+		unit = "in " + units + " units"
 		shown, what = a.Pairs, ""
 	}
 	if scaled || columns || len(shown) > 0 {

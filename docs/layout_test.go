@@ -160,7 +160,7 @@ func TestOneImporterEach(t *testing.T) {
 		"github.com/libp2p":           {"node/p2p"},
 		"modernc.org/sqlite":          {"node/store", "node/dataset"},
 		"github.com/jackc/pgx":        {"node/dataset"},
-		"github.com/parquet-go":       {"node/dataset", "testnet/bench"},
+		"github.com/parquet-go":       {"node/dataset", "node/table", "testnet/bench"},
 		"github.com/alecthomas/kong":  {"node/console", "testnet"},
 		"github.com/vbauerster/mpb":   {"cmd/party"},
 		"go.yaml.in/yaml":             {"protocol/study", "node/config"},

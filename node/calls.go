@@ -19,6 +19,7 @@ const (
 	callDocument = "document" // a piece of a result document
 	callHello    = "hello"    // what the aggregator says of itself
 	callLedger   = "ledger"   // the head of the caller's privacy ledger, to be countersigned
+	callFurther  = "further"  // the statements of a study's further results
 )
 
 // client is a party's way to the aggregator of one study.

@@ -102,6 +102,9 @@ func (p *Party) byHand(ctx context.Context, id protocol.StudyID, news func(*stud
 	if err := r.handle(ctx); err != nil {
 		return c, err
 	}
+	if _, err := r.fetchFurther(ctx); err != nil {
+		return c, err
+	}
 	c.Status = r.status()
 	c.Bundle, err = last(r)
 	return c, err
@@ -227,6 +230,7 @@ func (r *service) exportRelease(out *bundle.Writer) error {
 // mail answers a party's calls from a bundle.
 type mail struct {
 	board     []wire.BoardReply
+	further   []byte               // the list of further results
 	head      *protocol.LedgerHead // the highest of this party's that the aggregator keeps
 	documents map[protocol.Digest][]byte
 }
@@ -261,6 +265,8 @@ func readMail(in *bundle.Reader, label bundle.Label) (*mail, error) {
 				return nil, &FailedError{&protocol.Fault{Culprit: label.From, Kind: "ledger head", Err: err}}
 			}
 			m.head = &head
+		case callFurther:
+			m.further = append([]byte(nil), body...)
 		case partDocument:
 			var hash protocol.Digest
 			if copy(hash[:], body) < len(hash) || len(m.documents[hash])+len(body) > maxDocument {
@@ -282,6 +288,8 @@ func (m *mail) call(_ context.Context, name string, request []byte) ([]byte, err
 			return nil, err
 		}
 		return m.read(q.From)
+	case callFurther:
+		return m.further, nil
 	case callProgress: // the release goes into the next bundle, whatever has arrived
 		return wire.EncodeProgress(wire.Progress{Complete: true}), nil
 	case callDocument:

@@ -238,7 +238,8 @@ func (a *Aggregator) exportHead(out *bundle.Writer, party protocol.PeerID) error
 	return out.Add(callLedger, wire.EncodeLedgerHead(a.signer.Countersign(kept)))
 }
 
-// exportDocuments adds the results that a party may see, as documentName has it.
+// exportDocuments adds the results that a party may see, as documentName and furtherName
+// have it.
 func (h *hosted) exportDocuments(out *bundle.Writer, party protocol.PeerID) error {
 	result, ok := h.machine.Result()
 	if !ok {
@@ -250,8 +251,31 @@ func (h *hosted) exportDocuments(out *bundle.Writer, party protocol.PeerID) erro
 			documents = append(documents, own.Hash)
 		}
 	}
+	further, err := statements(h.Store, h.study)
+	if err != nil {
+		return err
+	}
+	if list, err := h.listFurther(); err != nil {
+		return err
+	} else if err := out.Add(callFurther, list); err != nil {
+		return err
+	}
+	for _, f := range further {
+		documents = append(documents, f.Document.Hash)
+		for _, own := range f.PerParty {
+			if own.Party == party {
+				documents = append(documents, own.Hash)
+			}
+		}
+	}
 	for _, hash := range documents {
-		data, err := h.Store.Result(h.study.ID, h.documentName(hash, party))
+		name := h.documentName(hash, party)
+		if name == "" {
+			if name, err = h.furtherName(hash, party); err != nil {
+				return err
+			}
+		}
+		data, err := h.Store.Result(h.study.ID, name)
 		if err != nil {
 			return err
 		}

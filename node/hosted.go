@@ -49,17 +49,9 @@ func newHosted(a *Aggregator, s *study.Study) (*hosted, error) {
 	}
 	h := &hosted{Aggregator: a, study: s, machine: machine,
 		work: make(chan func() error), ended: make(chan struct{}), news: make(chan struct{}), jobs: make(chan finished, 1)}
-	raws, err := a.Store.Board(s.ID, 0, 1<<20)
+	board, err := storedBoard(a.Store, s.ID)
 	if err != nil {
 		return nil, err
-	}
-	var board []protocol.Verified
-	for i, raw := range raws {
-		e, err := decodeVerified(raw)
-		if err != nil {
-			return nil, fmt.Errorf("stored board, envelope %d: %w", i, err)
-		}
-		board = append(board, e)
 	}
 	h.stored = uint64(len(board))
 	return h, machine.Restore(board)

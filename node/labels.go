@@ -36,7 +36,20 @@ func StoredResult(st *store.Store, id protocol.StudyID) (analysis.Result, []byte
 // The ids are normalised, as the study has it. The join happens here and the file
 // never leaves the party.
 func OwnLabels(st *store.Store, s *study.Study) ([]byte, error) {
-	raw, err := st.Result(s.ID, labelsFile)
+	return ownLabels(st, s, labelsFile)
+}
+
+// FurtherLabels does the same for a further result.
+func FurtherLabels(st *store.Store, s *study.Study, f protocol.Further) ([]byte, error) {
+	self, err := st.ID()
+	if err != nil {
+		return nil, err
+	}
+	return ownLabels(st, s, furtherLabels(f.Document.Hash, self))
+}
+
+func ownLabels(st *store.Store, s *study.Study, name string) ([]byte, error) {
+	raw, err := st.Result(s.ID, name)
 	if err != nil {
 		return nil, err
 	}

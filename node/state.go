@@ -42,10 +42,11 @@ type State interface {
 	Board(study protocol.StudyID, from uint64, limit int) ([][]byte, error)
 
 	// PutStatus and PutResult replace a whole snapshot or file by a whole one; the same
-	// again changes nothing.
+	// again changes nothing. Results names the files that there are.
 	PutStatus(study protocol.StudyID, json []byte) error
 	PutResult(study protocol.StudyID, name string, data []byte) error
 	Result(study protocol.StudyID, name string) ([]byte, error)
+	Results(study protocol.StudyID) ([]string, error)
 }
 
 // PartyState is what a party's driver needs of durable state, under the contract of

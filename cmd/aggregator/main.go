@@ -22,6 +22,8 @@ type commands struct {
 	Export   exportCommand         `cmd:"" help:"Write the answers to parties that carry a study by hand."`
 	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`
 	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it to a file."`
+	Analyze  analyzeCommand        `cmd:"" help:"Answer a further analysis from a study's releases. Nothing is spent."`
+	Report   reportCommand         `cmd:"" help:"Write a study's result as a page with figures."`
 }
 
 func main() {

@@ -6,20 +6,37 @@ import (
 )
 
 type resultCommand struct {
-	Study  string `arg:"" help:"The beginning of the study's id."`
-	Output string `placeholder:"DIR" help:"Write result.json there."`
+	Study   string `arg:"" help:"The beginning of the study's id."`
+	Further string `placeholder:"NAME" help:"A further result instead of the study's own: the beginning of its name, which the result lists."`
+	Output  string `short:"o" placeholder:"DIR" help:"Write result.json there and, with --format text, csv, parquet or npy, the same as text, tables or matrices."`
 }
 
-// Run prints the stored result or writes it to a file.
+func (resultCommand) Help() string {
+	return "Verifies the aggregator's signature, and prints the result.\n\nExample: aggregator result 5f0c1b0e --format parquet -o results"
+}
+
+// WritesFiles lets --format name formats of files.
+func (resultCommand) WritesFiles() {}
+
+// Run prints the stored result or writes it to files.
 func (cmd resultCommand) Run(c *console.Console, g *console.Globals) error {
 	st, err := g.OpenReadOnly(store.Aggregator)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	s, err := console.FindStudy(st, cmd.Study)
+	d, err := stored(st, cmd.Study, cmd.Further)
 	if err != nil {
 		return err
 	}
-	return console.Result{Study: s, Store: st, Output: cmd.Output, Hint: "aggregator status " + s.ID.Short() + " says what it waits for"}.Print(c)
+	return d.Show(c, cmd.Output)
+}
+
+// stored is the verified result of a study that begins so, or a further one.
+func stored(st *store.Store, prefix, further string) (console.Document, error) {
+	s, err := console.FindStudy(st, prefix)
+	if err != nil {
+		return console.Document{}, err
+	}
+	return console.Results{Store: st, Study: s, Further: further, Hint: "aggregator status " + s.ID.Short() + " says what it waits for"}.Document()
 }

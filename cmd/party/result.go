@@ -1,21 +1,55 @@
 package main
 
 import (
-	"errors"
+	"context"
+	"fmt"
+	"log/slog"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
 )
 
 type resultCommand struct {
-	Study  string `arg:"" help:"The beginning of the study's id."`
-	Output string `placeholder:"DIR" help:"Write result.json there and, where records were clustered or classified, labels.csv with this party's own ids. The labels never leave."`
+	Study   string `arg:"" help:"The beginning of the study's id."`
+	Further string `placeholder:"NAME" help:"A further result instead of the study's own: the beginning of its name, which the result lists."`
+	Fetch   bool   `env:"-" help:"Ask the aggregator first for further results that it published since."`
+	Output  string `short:"o" placeholder:"DIR" help:"Write result.json there, with --format text, csv, parquet or npy the same as text, tables or matrices, and, where the result says something of records, labels.csv with this party's own ids. The labels never leave."`
 }
 
+func (resultCommand) Help() string {
+	return "Verifies the aggregator's signature, and prints the result.\n\nExample: party result 5f0c1b0e --format csv -o results"
+}
+
+// WritesFiles lets --format name formats of files.
+func (resultCommand) WritesFiles() {}
+
 // Run prints the stored result or writes it to files.
-func (cmd resultCommand) Run(c *console.Console, g *console.Globals) error {
+func (cmd resultCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	if cmd.Fetch {
+		if err := cmd.fetch(ctx, c, g); err != nil {
+			return err
+		}
+	}
 	st, err := g.OpenReadOnly(store.Party)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	d, err := stored(st, cmd.Study, cmd.Further)
+	if err != nil {
+		return err
+	}
+	if err := d.OwnLabels(st); err != nil {
+		return err
+	}
+	return d.Show(c, cmd.Output)
+}
+
+// fetch stores the further results that are not here yet.
+func (cmd resultCommand) fetch(ctx context.Context, c *console.Console, g *console.Globals) error {
+	st, err := g.Open(store.Party)
 	if err != nil {
 		return err
 	}
@@ -24,9 +58,35 @@ func (cmd resultCommand) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	labels, err := node.OwnLabels(st, s)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	site, err := config.LoadParty(g.Config)
+	if err != nil {
+		return console.WithCode(console.Usage, err)
+	}
+	party, err := newParty(st, site, g, slog.New(slog.DiscardHandler), func(node.Progress) {})
+	if err != nil {
 		return err
 	}
-	return console.Result{Study: s, Store: st, Output: cmd.Output, Labels: labels, Hint: "party run " + s.ID.Short() + " fetches it"}.Print(c)
+	defer party.Close()
+	n, err := party.FetchFurther(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	c.Say("%s: %s", s.Name, fetched(n))
+	return nil
+}
+
+func fetched(n int) string {
+	if n == 1 {
+		return "1 further result is new"
+	}
+	return fmt.Sprintf("%d further results are new", n)
+}
+
+// stored is the verified result of a study that begins so, or a further one.
+func stored(st *store.Store, prefix, further string) (console.Document, error) {
+	s, err := console.FindStudy(st, prefix)
+	if err != nil {
+		return console.Document{}, err
+	}
+	return console.Results{Store: st, Study: s, Further: further, Hint: "party run " + s.ID.Short() + " fetches it"}.Document()
 }

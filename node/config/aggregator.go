@@ -12,8 +12,12 @@ type Aggregator struct {
 	Path   string   // of the file, whether it exists or not
 	Listen []string // multiaddrs, without /p2p; default: DefaultListen
 	Limits p2p.Limits
+	Memory int64 // bytes that a study's sketches may take in a further analysis; default: DefaultMemory
 	Log    Log
 }
+
+// DefaultMemory is what a study's sketches may take in a further analysis, in bytes.
+const DefaultMemory = 4 << 30
 
 // DefaultListen returns the addresses at which an aggregator listens unless it is
 // told otherwise: TCP port 7424 of every IPv4 and IPv6 address.
@@ -30,7 +34,7 @@ func LoadAggregator(path string) (Aggregator, error) {
 		return Aggregator{}, err
 	}
 	source, root, err := load("configuration file", path, paths.Config)
-	a := Aggregator{Path: source.path}
+	a := Aggregator{Path: source.path, Memory: DefaultMemory}
 	if err == nil {
 		err = a.parse(source, root)
 	}
@@ -56,8 +60,9 @@ func (a *Aggregator) parse(s source, root *yaml.Node) error {
 			}
 			return nil
 		},
-		"limits": parseLimits(s, &a.Limits),
-		"log":    a.Log.parse(s),
+		"limits":   parseLimits(s, &a.Limits),
+		"analysis": func(n *yaml.Node) error { return s.fields(n, fields{"memory_mib": s.mebibytes(&a.Memory)}) },
+		"log":      a.Log.parse(s),
 	})
 }
 

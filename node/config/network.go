@@ -44,13 +44,18 @@ func parseLimits(s source, to *p2p.Limits) parser {
 			"connections":             s.count(&to.Conns),
 			"connections_per_address": s.count(&to.ConnsPerIP),
 			"calls_per_party":         s.count(&to.CallsPerPeer),
-			"memory_mib": func(n *yaml.Node) error {
-				var mebibytes int
-				err := s.count(&mebibytes)(n)
-				to.Memory = int64(mebibytes) << 20
-				return err
-			},
+			"memory_mib":              s.mebibytes(&to.Memory),
 		})
+	}
+}
+
+// mebibytes reads a size, in units of 2²⁰ bytes.
+func (s source) mebibytes(to *int64) parser {
+	return func(n *yaml.Node) error {
+		var count int
+		err := s.count(&count)(n)
+		*to = int64(count) << 20
+		return err
 	}
 }
 

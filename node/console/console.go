@@ -22,12 +22,23 @@ const (
 	Lines Format = "jsonl" // one document a line
 )
 
+// The formats of --format in which commands that are Filers write files; they print text.
+const (
+	CSV     Format = "csv"
+	Parquet Format = "parquet"
+	NPY     Format = "npy"
+)
+
+// Filer is a command that writes files in the formats CSV, Parquet and NPY.
+type Filer interface{ WritesFiles() }
+
 // Console is a command's way to the person or program that called it.
 type Console struct {
 	In     io.Reader
 	Out    io.Writer // data
 	Err    io.Writer // talk
 	Format Format
+	Files  Format // of files, where --format names one; else empty
 	level  string // of --log-level; empty: the configuration's
 }
 

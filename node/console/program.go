@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -22,7 +23,7 @@ import (
 type Globals struct {
 	State    string           `placeholder:"DIR" help:"State directory: identity, ledger, releases. Default: ${state}."`
 	Config   string           `placeholder:"FILE" help:"This node's own configuration file, never shared. Default: ${config}."`
-	Format   Format           `enum:"text,json,jsonl" default:"text" help:"How to print data: text, json or jsonl."`
+	Format   Format           `enum:"text,json,jsonl,csv,parquet,npy" default:"text" help:"How to print data: text, json or jsonl. Results can be written as csv, parquet or npy, too."`
 	LogLevel string           `enum:"debug,info,warn,error," default:"" placeholder:"LEVEL" help:"What to log: debug, info, warn or error. Default: the configuration file's."`
 	Version  kong.VersionFlag `env:"-" help:"Print the version and exit."`
 }
@@ -78,6 +79,9 @@ func (p Program) Main(args []string) Code {
 		return c.report(p.Name, WithCode(Usage, p.misused(err)))
 	}
 	c.Format, c.level = p.Globals.Format, p.Globals.LogLevel
+	if err := c.takeFiles(parsed); err != nil {
+		return c.report(p.Name, err)
+	}
 	if err := p.Globals.fill(paths, pathsErr); err != nil {
 		return c.report(p.Name, err)
 	}
@@ -85,6 +89,21 @@ func (p Program) Main(args []string) Code {
 	defer stop()
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return c.report(p.Name, parsed.Run(c, p.Globals))
+}
+
+// takeFiles tells a format of files from one to print in. It is refused before a command
+// that writes none has done anything.
+func (c *Console) takeFiles(parsed *kong.Context) error {
+	if !slices.Contains([]Format{CSV, Parquet, NPY}, c.Format) {
+		return nil
+	}
+	asked := c.Format
+	c.Format = Text
+	if _, ok := parsed.Selected().Target.Interface().(Filer); !ok {
+		return WithCode(Usage, fmt.Errorf("--format %s is for results (result STUDY --format %s -o DIR); %s prints text, json or jsonl", asked, asked, parsed.Command()))
+	}
+	c.Files = asked
+	return nil
 }
 
 // misused says which command's help explains what went wrong.

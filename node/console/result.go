@@ -5,67 +5,177 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Result prints a stored result, or writes it to files.
-type Result struct {
+// Document is a result to show.
+type Document struct {
 	Study  *study.Study
-	Store  *store.Store
-	Output string // directory; empty: print
-	Labels []byte // labels.csv beside the result; nil: none
-	Hint   string // what to do where there is no result yet
+	Result analysis.Result
+	Raw    []byte               // as it came, or is to be signed
+	Signed *node.Signature      // nil: nobody has signed it
+	Labels []byte               // labels.csv, about this node's own records; nil: none
+	Beside []node.StoredFurther // the study's further results that are here
+
+	further *protocol.Further // what it is, where it is no study's own
 }
 
-// Print does it.
-func (r Result) Print(c *Console) error {
-	result, raw, err := node.StoredResult(r.Store, r.Study.ID)
+// A Signature of a further result stands on no board.
+func furtherSignature(f protocol.Further) *node.Signature {
+	return &node.Signature{Aggregator: f.Aggregator, Document: f.Document.Hash, At: f.At}
+}
+
+// Results chooses between a study's result and its further ones.
+type Results struct {
+	Store   *store.Store
+	Study   *study.Study
+	Hint    string // what to do where there is no result yet
+	Further string // the beginning of a further result's name; empty: the study's result
+}
+
+// Document returns what was chosen, after verifying the aggregator's signature.
+func (r Results) Document() (Document, error) {
+	beside, err := node.FurtherResults(r.Store, r.Study)
+	if err != nil {
+		return Document{}, err
+	}
+	if r.Further == "" {
+		d, err := storedResult(r.Store, r.Study, r.Hint)
+		d.Beside = beside
+		return d, err
+	}
+	var names []string
+	for _, f := range beside {
+		name := f.Statement.Document.Hash.String()
+		if strings.HasPrefix(name, r.Further) {
+			return Document{Study: r.Study, Result: f.Result, Raw: f.Raw, Signed: furtherSignature(f.Statement), further: &f.Statement}, nil
+		}
+		names = append(names, name[:8])
+	}
+	if len(names) == 0 {
+		names = []string{"there are none"}
+	}
+	return Document{}, WithCode(Usage, fmt.Errorf("study %s (%s) has no further result %q here: %s", r.Study.Name, r.Study.ID.Short(), r.Further, strings.Join(names, ", ")))
+}
+
+// OwnLabels adds what the document says of this party's own records.
+func (d *Document) OwnLabels(st *store.Store) (err error) {
+	if d.further != nil {
+		d.Labels, err = node.FurtherLabels(st, d.Study, *d.further)
+	} else {
+		d.Labels, err = node.OwnLabels(st, d.Study)
+	}
 	if errors.Is(err, store.ErrNotFound) {
-		return WithCode(Absent, fmt.Errorf("study %s (%s) has no result here yet: %s", r.Study.Name, r.Study.ID.Short(), r.Hint))
+		return nil
+	}
+	return err
+}
+
+// storedResult returns a study's result as this node stored it, after verifying the
+// aggregator's signature. Where there is none yet, hint says what to do.
+func storedResult(st *store.Store, s *study.Study, hint string) (Document, error) {
+	result, raw, err := node.StoredResult(st, s.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return Document{}, WithCode(Absent, fmt.Errorf("study %s (%s) has no result here yet: %s", s.Name, s.ID.Short(), hint))
 	}
 	if err != nil {
-		return err
+		return Document{}, err
 	}
-	if r.Output != "" {
-		return r.write(c, raw)
+	signed, err := node.Signed(st, s, raw)
+	if err != nil {
+		return Document{}, fmt.Errorf("result of study %s (%s): %w", s.Name, s.ID.Short(), err)
 	}
-	return c.Print(json.RawMessage(raw), func(w io.Writer) {
-		writeResult(w, result)
-		next := "--format json prints every number"
-		if r.Labels != nil {
-			next += "; --output DIR writes what was found about each of your records"
+	return Document{Study: s, Result: result, Raw: raw, Signed: &signed}, nil
+}
+
+// Show prints the document, or writes it to files in a directory that is not empty.
+func (d Document) Show(c *Console, dir string) error {
+	if dir != "" {
+		return d.write(c, dir)
+	}
+	if c.Files != "" {
+		return WithCode(Usage, fmt.Errorf("--format %s writes several files: say where, with -o DIR", c.Files))
+	}
+	return c.Print(json.RawMessage(d.Raw), func(w io.Writer) {
+		d.text(w)
+		next := "--format json prints every number; -o DIR writes files, with --format csv, parquet or npy for notebooks"
+		if d.Labels != nil {
+			next += "; --output DIR writes what was found about each of your records to labels.csv, which stays with you"
 		}
 		c.Say("\nNext: %s.", next)
 	})
 }
 
-// write puts result.json, and labels.csv where records were labelled, into a
-// directory that only its owner can read.
-func (r Result) write(c *Console, raw []byte) error {
-	if err := os.MkdirAll(r.Output, 0o700); err != nil {
-		return WithCode(Usage, fmt.Errorf("writing result: %w", err))
+func (d Document) text(w io.Writer) {
+	writeResult(w, d.Result)
+	fmt.Fprintln(w)
+	Paragraph(w, "", d.verified())
+	for _, f := range d.Beside {
+		Paragraph(w, "", fmt.Sprintf("Further result %.8s, of %s: %s (--further %.8s shows it).", f.Statement.Document.Hash.String(), f.Statement.At, kindsOf(f.Result), f.Statement.Document.Hash.String()))
 	}
-	written := []string{}
-	for _, file := range []struct {
-		name string
-		data []byte
-	}{{"labels.csv", r.Labels}, {"result.json", raw}} {
-		if file.data == nil {
-			continue
-		}
-		path := filepath.Join(r.Output, file.name)
-		if err := os.WriteFile(path, file.data, 0o600); err != nil {
-			return WithCode(Usage, fmt.Errorf("writing result: %w", err))
-		}
-		written = append(written, path)
+}
+
+// kindsOf names what a result answers.
+func kindsOf(r analysis.Result) string {
+	var kinds []string
+	for _, a := range r.Analyses {
+		kinds = append(kinds, string(a.Kind))
 	}
-	return c.Print(map[string]any{"study": r.Study.ID.String(), "files": written}, func(w io.Writer) {
+	return strings.Join(kinds, ", ")
+}
+
+// verified says who stands for the document.
+func (d Document) verified() string {
+	if d.Signed == nil {
+		return "Not signed by anybody: this document was made here."
+	}
+	if d.Signed.At != 0 {
+		return fmt.Sprintf("Verified: aggregator %s signed this further result at %s, SHA-256 %s.", d.Signed.Aggregator, d.Signed.At, d.Signed.Document)
+	}
+	return fmt.Sprintf("Verified: aggregator %s signed this document, SHA-256 %s, in message %s of the study's board.",
+		d.Signed.Aggregator, d.Signed.Document, d.Signed.Envelope.String()[:16])
+}
+
+// listing is what programs are told of written files.
+type listing struct {
+	Study    string   `json:"study"`
+	Files    []string `json:"files"`
+	SignedBy string   `json:"signed_by,omitempty"`
+}
+
+// write puts the document into a directory that only its owner can read, in the format
+// that was asked for and, whole, as result.json.
+func (d Document) write(c *Console, dir string) error {
+	files := []file{{"result.json", d.Raw}}
+	if d.Labels != nil {
+		files = append([]file{{labelsCSV, d.Labels}}, files...)
+	}
+	more, err := d.render(c)
+	if err != nil {
+		return err
+	}
+	written, err := writeFiles(dir, append(files, more...))
+	if err != nil {
+		return err
+	}
+	out := listing{Study: d.Study.ID.String(), Files: written}
+	if d.Signed != nil {
+		out.SignedBy = d.Signed.Aggregator.String()
+	}
+	return c.Print(out, func(w io.Writer) {
 		fmt.Fprintln(w, strings.Join(written, "\n"))
+		c.Say("%s", d.verified())
+		if d.Labels != nil {
+			c.Say("%s holds what the result says of each of your own records, under your own ids. It was put together here, and nothing sends it anywhere.", written[0])
+		}
 	})
 }
+
+// labelsCSV is the name of the file about a party's own records.
+const labelsCSV = "labels.csv"

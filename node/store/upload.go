@@ -87,6 +87,21 @@ func (s *Store) PutResult(study protocol.StudyID, name string, data []byte) erro
 	return nil
 }
 
+// Results returns the names of a study's result files, sorted; none where there are none.
+func (s *Store) Results(study protocol.StudyID) ([]string, error) {
+	entries, err := os.ReadDir(s.path(resultsDir, study.String()))
+	if err != nil && !os.IsNotExist(err) {
+		return nil, fmt.Errorf("listing results of study %s: %w", study.Short(), err)
+	}
+	var names []string
+	for _, e := range entries {
+		if checkName(e.Name()) == nil { // not what a crash left half written
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
 // Result returns a result file of a study, or ErrNotFound.
 func (s *Store) Result(study protocol.StudyID, name string) ([]byte, error) {
 	if err := checkName(name); err != nil {

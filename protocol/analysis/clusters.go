@@ -25,6 +25,7 @@ type KMeans struct {
 	Debiased  *Number     `json:"debiased,omitempty"`  // inertia of the records themselves in these clusters
 	Suggested *Suggested  `json:"suggested,omitempty"` // how many clusters, whatever the study asks for
 	Centroids [][]float64 `json:"centroids"`           // in the space of the sketch, in encoded units
+	Scatter   *Scatter    `json:"scatter,omitempty"`
 }
 
 // Suggested is how many clusters stand out best.
@@ -38,6 +39,11 @@ type Suggested struct {
 func (k *KMeans) check(Analysis) error {
 	if k.Clusters < 1 || len(k.Sizes) != k.Clusters {
 		return fmt.Errorf("%d sizes of %d clusters", len(k.Sizes), k.Clusters)
+	}
+	if k.Scatter != nil {
+		if err := k.Scatter.check(k.Clusters); err != nil {
+			return err
+		}
 	}
 	if k.Debiased != nil {
 		if err := k.Debiased.check(); err != nil {
@@ -96,7 +102,7 @@ func (r *run) kMeans(ctx context.Context, index, sk int, a study.Analysis) (Anal
 	if err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Units: unitsSquared, Assumption: assumesInertia}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Units: unitsSquared, Assumption: assumesInertia, Joined: all.joined}
 	inertia, err := cluster.Inertia(all.matrix, found, law, out.promise(a, 1))
 	if err != nil {
 		return Analysis{}, err
@@ -108,6 +114,9 @@ func (r *run) kMeans(ctx context.Context, index, sk int, a study.Analysis) (Anal
 	}
 	for c := range o.Clusters {
 		out.KMeans.Centroids = append(out.KMeans.Centroids, mat.Row(nil, c, found.Centroids))
+	}
+	if out.KMeans.Scatter, err = scatter(ctx, all.matrix, found, r.Study.Privacy.Mechanism); err != nil {
+		return Analysis{}, err
 	}
 	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: "cluster", Integers: found.Labels})
 	return out, nil

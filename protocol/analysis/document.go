@@ -215,7 +215,7 @@ type RowColumn struct {
 	Numbers  []float64 `json:"numbers,omitempty"`
 	Texts    []string  `json:"texts,omitempty"`
 	Absent   []int     `json:"absent,omitempty"` // rows of which nothing can be said, ascending: records that other parties lack
-	Own      []int     `json:"own,omitempty"` // where a value is another of the party's own records: its row; else -1, and Texts has the value
+	Own      []int     `json:"own,omitempty"`    // where a value is another of the party's own records: its row; else -1, and Texts has the value
 }
 
 // Rows is how many values the column has.

@@ -81,7 +81,7 @@ func (r *run) neighbors(ctx context.Context, index, sk int, a study.Analysis) (A
 		return Analysis{}, err
 	}
 	m := len(all.noise)
-	out := Analysis{Kind: a.Kind, Sketch: sk, Assumption: assumesNeighbors, Units: unitsSquared, Features: r.parties()}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Assumption: assumesNeighbors, Units: unitsSquared, Features: r.parties()}
 	// For each record, or for all, the intervals of all the others hold together, so that
 	// those of the nearest do, whichever these are.
 	level, others := out.promise(a, 1), m-1

@@ -62,7 +62,7 @@ func (r *run) outliers(ctx context.Context, index, sk int, a study.Analysis) (An
 	if err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Assumption: assumesLOF, Units: unitsLOF, Features: r.parties()}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Assumption: assumesLOF, Units: unitsLOF, Features: r.parties()}
 	section := &Outliers{Neighbors: o.Neighbors, Score: o.Score, Top: min(o.Top, len(all.noise)), Threshold: lofStandsOut}
 	var scores []float64
 	if o.Score == study.ScoreDistance {

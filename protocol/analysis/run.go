@@ -33,9 +33,11 @@ type Options struct {
 	T2            protocol.Digest // required
 	Complete      bool            // every member of the roster contributed
 	Contributions []Contribution  // required, at least one, in the order of the study's parties
-	Entropy       io.Reader       // for handles of records that are told to other parties; required where neighbors are asked for
-	Workers       int             // goroutines; no number in a result depends on them. Default 1
-	Observe       func(Progress)  // told of the progress of long analyses, ten times each; default nobody
+	// Analyses are those to answer; default: the study's own.
+	Analyses []study.Analysis
+	Entropy  io.Reader      // for handles of records that are told to other parties; required where neighbors are asked for
+	Workers  int            // goroutines; no number in a result depends on them. Default 1
+	Observe  func(Progress) // told of the progress of long analyses, ten times each; default nobody
 }
 
 // Progress is how far an analysis has come.
@@ -102,7 +104,7 @@ func (o Options) checkLabels(c Contribution) error {
 	return nil
 }
 
-// Run answers the study's analyses. Labels holds one document per contribution,
+// Run answers the analyses. Labels holds one document per contribution,
 // in their order, or is nil where no analysis labels records.
 func Run(ctx context.Context, o Options) (Result, []Labels, error) {
 	if err := o.check(); err != nil {
@@ -113,7 +115,10 @@ func Run(ctx context.Context, o Options) (Result, []Labels, error) {
 	if err != nil {
 		return Result{}, nil, fmt.Errorf("running analyses: %w", err)
 	}
-	for i, a := range o.Study.Analyses {
+	if o.Analyses == nil {
+		o.Analyses = o.Study.Analyses
+	}
+	for i, a := range o.Analyses {
 		answer, err := r.answer(ctx, i, a)
 		if why := (*noAnswer)(nil); errors.As(err, &why) {
 			sk, _ := o.Study.SketchFor(a)

@@ -7,7 +7,7 @@ import (
 
 // Error is one thing wrong in a study file.
 type Error struct {
-	Line, Column int    // 1-based; the column counts characters
+	Line, Column int    // 1-based; the column counts characters; 0 for what stands in no file
 	Key          string // path of the key, as in parties[1].id; empty where no key is at fault
 	Message      string
 	Hint         string // what to do about it; may be empty
@@ -15,7 +15,9 @@ type Error struct {
 
 func (e *Error) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "line %d, column %d: ", e.Line, e.Column)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, "line %d, column %d: ", e.Line, e.Column)
+	}
 	if e.Key != "" {
 		fmt.Fprintf(&b, "%s: ", e.Key)
 	}

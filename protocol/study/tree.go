@@ -25,6 +25,7 @@ type reader struct {
 	errs     Errors
 	failures int // how many errors there were, kept or not
 	at       map[string]place
+	words    bool // values come as words of a command line: a list may stand without brackets
 }
 
 // fail records an error at a key path, or at its nearest ancestor in the file.
@@ -237,6 +238,9 @@ func (o object) items(key string, most int) []item {
 		return nil
 	}
 	path := join(o.path, key)
+	if o.r.words && n.Kind == yaml.ScalarNode {
+		n = o.r.commaList(n, path)
+	}
 	if n.Kind != yaml.SequenceNode {
 		o.r.fail(path, "want a list, have %s", describe(n)).Hint = "write [a, b] or one - per line"
 		return nil
@@ -250,6 +254,16 @@ func (o object) items(key string, most int) []item {
 		out[i] = item{node: c, path: path + "[" + strconv.Itoa(i) + "]"}
 	}
 	return out
+}
+
+// commaList reads a scalar of a command line as the list that its commas make.
+func (r *reader) commaList(n *yaml.Node, path string) *yaml.Node {
+	list, e := load([]byte("[" + n.Value + "]"))
+	if e != nil || list.Kind != yaml.SequenceNode {
+		return n
+	}
+	r.survey(list, path, 0)
+	return list
 }
 
 // maxWord is longer than every word that is not a key of the aggregator, in bytes.

@@ -6,8 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-
+	"github.com/cosketch/cosketch/node/figure"
 	"github.com/cosketch/cosketch/testnet/outcome"
 )
 
@@ -24,11 +23,8 @@ type clusterPlot struct {
 	AxisXText, AxisYText  string
 	Shapes                [2]string // paths: circles of the first cluster, triangles of the second
 	Differ                string    // path: dots, drawn as rings, where pooled k-means disagrees
-	Ellipses              [2]ellipse
+	Ellipses              [2]figure.Ellipse
 }
-
-// ellipse covers two standard deviations of a cluster.
-type ellipse struct{ X, Y, RX, RY, Angle float64 }
 
 const (
 	clusterWidth  = 640.0
@@ -45,8 +41,8 @@ func newClusterPlot(name string, c outcome.Clusters) *clusterPlot {
 	p.Middle, p.MiddleY, p.AxisY = p.Left+p.PlotWidth/2, p.Top+p.PlotHeight/2, p.Top+p.PlotHeight+24
 	differing := 0
 	x, y := p.scales(c.Points)
-	var shapes [2]pen
-	var rings pen
+	var shapes [2]figure.Pen
+	var rings figure.Pen
 	var at [2][2][]float64 // cluster, axis
 	byX := slices.SortedFunc(slices.Values(c.Points), func(a, b outcome.Point) int { return cmp.Compare(a.X, b.X) })
 	for _, point := range byX { // neighbours are near each other, so their moves are short
@@ -54,18 +50,18 @@ func newClusterPlot(name string, c outcome.Clusters) *clusterPlot {
 		at[point.Cluster][0] = append(at[point.Cluster][0], px)
 		at[point.Cluster][1] = append(at[point.Cluster][1], py)
 		if point.Cluster == 0 {
-			shapes[0].mark(px, py, dotMark)
+			shapes[0].Mark(px, py, figure.DotMark)
 		} else {
-			shapes[1].mark(px, py-4, triangleMark)
+			shapes[1].Mark(px, py-4, figure.TriangleMark)
 		}
 		if point.Cluster != point.Pooled {
 			differing++
-			rings.mark(px, py, dotMark)
+			rings.Mark(px, py, figure.DotMark)
 		}
 	}
 	for i := range shapes {
 		p.Shapes[i] = shapes[i].String()
-		p.Ellipses[i] = newEllipse(at[i][0], at[i][1])
+		p.Ellipses[i] = figure.NewEllipse(at[i][0], at[i][1])
 	}
 	p.Differ = rings.String()
 	p.Caption = fmt.Sprintf("Each mark is a record; no party and no aggregator could draw this picture. Circles and triangles are the study's clusters "+
@@ -89,17 +85,4 @@ func (p *clusterPlot) scales(points []outcome.Point) (x, y func(float64) float64
 	x = func(v float64) float64 { return p.Left + p.PlotWidth/2 + (v-middleX)*unit }
 	y = func(v float64) float64 { return p.Top + p.PlotHeight/2 - (v-middleY)*unit }
 	return x, y
-}
-
-func newEllipse(x, y []float64) ellipse {
-	if len(x) < 3 {
-		return ellipse{}
-	}
-	a, b, c := stat.Variance(x, nil), stat.Covariance(x, y, nil), stat.Variance(y, nil)
-	middle, spread := (a+c)/2, math.Hypot((a-c)/2, b)
-	return ellipse{
-		X: tenth(stat.Mean(x, nil)), Y: tenth(stat.Mean(y, nil)),
-		RX: tenth(2 * math.Sqrt(middle+spread)), RY: tenth(2 * math.Sqrt(math.Max(0, middle-spread))),
-		Angle: tenth(math.Atan2(b, (a-c)/2+spread) * 180 / math.Pi),
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/cosketch/cosketch/node/figure"
 	"github.com/cosketch/cosketch/testnet/outcome"
 	"github.com/cosketch/cosketch/testnet/scenario"
 )
@@ -124,7 +125,7 @@ func (h *heatMap) legend() {
 	h.LegendWidth = stops * stopWidth
 	for i := range stops {
 		r := float64(i-stops/2) / (stops / 2)
-		stop := legendStop{X: float64(i) * stopWidth, Width: stopWidth, Fill: colour(r), TextX: (float64(i) + 0.5) * stopWidth}
+		stop := legendStop{X: float64(i) * stopWidth, Width: stopWidth, Fill: figure.Colour(r), TextX: (float64(i) + 0.5) * stopWidth}
 		if i%(stops/2) == 0 {
 			stop.Text = []string{"−1", "0", "+1"}[i/(stops/2)]
 		}
@@ -132,7 +133,7 @@ func (h *heatMap) legend() {
 	}
 	for i, half := range []float64{0, 0.1, 0.2, 0.3} {
 		x := 210 + float64(i)*3*stopWidth
-		h.Fading = append(h.Fading, legendStop{X: x, Width: 3 * stopWidth, Fill: colour(0.7) + fade(half), Text: fmt.Sprintf("±%g", half), TextX: x + 1.5*stopWidth})
+		h.Fading = append(h.Fading, legendStop{X: x, Width: 3 * stopWidth, Fill: figure.Colour(0.7) + figure.Fade(half), Text: fmt.Sprintf("±%g", half), TextX: x + 1.5*stopWidth})
 	}
 }
 
@@ -164,7 +165,7 @@ func (h *heatMap) fill(m outcome.Matrix) {
 		h.number(x, y, number(m.Kind, p.Estimate), interval, fill, p.Estimate)
 
 		x, y = h.corner(column, row)
-		fill = heatFill{Colour: colour(p.Truth)}
+		fill = heatFill{Colour: figure.Colour(p.Truth)}
 		add(fill, x, y)
 		h.number(x, y, number(m.Kind, p.Truth), "", fill, p.Truth)
 	}
@@ -180,7 +181,7 @@ func estimateFill(p outcome.Pair) heatFill {
 		return heatFill{Hatched: true}
 	}
 	half := (p.High - p.Low) / 2
-	return heatFill{Colour: colour(p.Estimate) + fade(half), Faded: half > 0.05}
+	return heatFill{Colour: figure.Colour(p.Estimate) + figure.Fade(half), Faded: half > 0.05}
 }
 
 func cellTitle(m outcome.Matrix, p outcome.Pair) string {
@@ -206,33 +207,4 @@ func (h *heatMap) number(x, y float64, text, sub string, fill heatFill, r float6
 // corner is the upper left corner of a cell, within the square.
 func (h *heatMap) corner(row, column int) (x, y float64) {
 	return float64(column) * h.Cell, float64(row) * h.Cell
-}
-
-// anchors of the diverging palette at |r| = 0, ½ and 1, safe for colour-blind
-// readers: blue for negative, orange for positive.
-var (
-	negative = [3][3]float64{{255, 255, 255}, {129, 176, 222}, {24, 84, 156}}
-	positive = [3][3]float64{{255, 255, 255}, {245, 178, 105}, {196, 83, 0}}
-)
-
-// colour is a correlation's colour on the fixed scale from −1 to 1.
-func colour(r float64) string {
-	anchors := positive
-	if r < 0 {
-		anchors = negative
-	}
-	at := math.Round(50*math.Min(1, math.Abs(r))) / 25 // in steps of .02, so that cells can share a path
-	from := min(int(at), 1)
-	part := at - float64(from)
-	var rgb [3]int
-	for i := range rgb {
-		rgb[i] = int(math.Round(anchors[from][i] + part*(anchors[from+1][i]-anchors[from][i])))
-	}
-	return fmt.Sprintf("#%02x%02x%02x", rgb[0], rgb[1], rgb[2])
-}
-
-// fade is the opacity, as two hexadecimal digits, for an interval of a
-// half-width: full at 0, a quarter from 0.3 on.
-func fade(half float64) string {
-	return fmt.Sprintf("%02x", int(math.Round(255*math.Max(0.25, 1-2.5*half))))
 }

@@ -2,8 +2,8 @@ package report
 
 import (
 	"fmt"
-	"math"
 
+	"github.com/cosketch/cosketch/node/figure"
 	"github.com/cosketch/cosketch/testnet/outcome"
 )
 
@@ -37,18 +37,20 @@ const (
 
 func newIntervalPlot(name string, m outcome.Matrix) *intervalPlot {
 	pairs := m.Cross()
-	lo, hi, step := extent(pairs)
-	at := func(x float64) float64 {
-		return tenth(intervalLeft + (min(max(x, lo), hi)-lo)/(hi-lo)*(intervalRight-intervalLeft))
+	var shown []float64
+	for _, pair := range pairs {
+		shown = append(shown, pair.Truth, pair.Estimate, pair.Low, pair.High)
 	}
+	axis := figure.NewAxis(intervalLeft, intervalRight, shown...)
+	at := axis.At
 	bottom := 10 + intervalPitch*float64(len(pairs))
 	p := &intervalPlot{
 		Name: name + "-" + string(m.Kind), Width: intervalRight + 40, Height: bottom + 48,
 		Left: intervalLeft, Right: intervalRight, Bottom: bottom,
 		AxisY: bottom + 38, Middle: (intervalLeft + intervalRight) / 2, Unit: "records that two parties share",
 	}
-	for v := lo; v <= hi+step/1000; v += step {
-		p.Ticks = append(p.Ticks, tick{X: at(v), Y: bottom + 18, Text: number(m.Kind, v)})
+	for _, t := range axis.Ticks() {
+		p.Ticks = append(p.Ticks, tick{X: t.At, Y: bottom + 18, Text: t.Text})
 	}
 	for i, pair := range pairs {
 		if pair.Undefined != "" {
@@ -63,25 +65,4 @@ func newIntervalPlot(name string, m outcome.Matrix) *intervalPlot {
 	}
 	p.Description = fmt.Sprintf("One row for each of %d pairs of parties: interval, estimate and truth. %s.", len(pairs), coverage(m))
 	return p
-}
-
-// extent is the range of an axis that shows every number of the pairs, and the
-// distance of its ticks.
-func extent(pairs []outcome.Pair) (lo, hi, step float64) {
-	lo, hi = math.Inf(1), math.Inf(-1)
-	for _, p := range pairs {
-		for _, x := range []float64{p.Truth, p.Estimate, p.Low, p.High} {
-			if !math.IsNaN(x) {
-				lo, hi = min(lo, x), max(hi, x)
-			}
-		}
-	}
-	step = math.Pow(10, math.Floor(math.Log10(max(hi-lo, 1))))
-	for (hi-lo)/step > 6 {
-		step *= 2
-	}
-	for (hi-lo)/step < 3 {
-		step /= 2
-	}
-	return step * math.Floor(lo/step), step * math.Ceil(hi/step), step
 }

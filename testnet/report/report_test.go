@@ -267,14 +267,3 @@ func TestUndefinedPairs(t *testing.T) {
 		t.Errorf("the text shows NaN (%v)", err)
 	}
 }
-
-func TestColours(t *testing.T) {
-	for r, want := range map[float64]string{0: "#ffffff", 1: "#c45300", -1: "#18549c", 0.5: "#f5b269", 2: "#c45300"} {
-		if got := colour(r); got != want {
-			t.Errorf("colour(%v) = %s, want %s", r, got, want)
-		}
-	}
-	if fade(0) != "ff" || fade(1) != "40" {
-		t.Errorf("fade runs from %s to %s, want ff to 40", fade(0), fade(1))
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cosketch/cosketch/node/figure"
 	"github.com/cosketch/cosketch/testnet/outcome"
 	"github.com/cosketch/cosketch/testnet/scenario"
 )
@@ -89,9 +90,9 @@ func newTruthPlot(name string, m outcome.Matrix) *truthPlot {
 // draw fills the paths: bars and dots of the plot, ticks of the strip.
 func (t *truthPlot) draw(pairs []outcome.Pair, px, py func(float64) float64) {
 	var bars, strip [2]strings.Builder // covered, missed
-	var dots [2]pen
+	var dots [2]figure.Pen
 	pitch := plotSize / float64(len(pairs))
-	t.StripWidth = tenth(min(0.7*pitch, 24))
+	t.StripWidth = figure.Tenth(min(0.7*pitch, 24))
 	for i, p := range pairs {
 		which, top, height := 0, 18.0, 18.0
 		if !p.Covered() {
@@ -100,7 +101,7 @@ func (t *truthPlot) draw(pairs []outcome.Pair, px, py func(float64) float64) {
 		fmt.Fprintf(&strip[which], "M%.1f %.0fv%.0f", plotLeft+(float64(i)+0.5)*pitch, t.StripLabelY+top, height)
 		if p.Undefined == "" {
 			fmt.Fprintf(&bars[which], "M%.0f %.0fV%.0f", px(p.Truth), py(p.Low), py(p.High))
-			dots[which].mark(px(p.Truth), py(p.Estimate), dotMark)
+			dots[which].Mark(px(p.Truth), py(p.Estimate), figure.DotMark)
 		}
 	}
 	t.CoveredBars, t.MissedBars = bars[0].String(), bars[1].String()
@@ -132,9 +133,6 @@ func (t *truthPlot) name(m outcome.Matrix, px, py func(float64) float64) {
 		t.Named = append(t.Named, n)
 	}
 }
-
-// tenth rounds a coordinate: a tenth of a pixel is enough.
-func tenth(x float64) float64 { return math.Round(10*x) / 10 }
 
 func featureLabel(f outcome.Feature) string {
 	if f.Column == "" {

@@ -1,4 +1,4 @@
-package console
+package figure
 
 import (
 	"math"
@@ -28,9 +28,9 @@ func TestInterval(t *testing.T) {
 		{0.1234567891, 0.1234567891, 0.1234567891, "0.123457", "[0.123457, 0.123457]"}, // exact, six digits
 		{1, 2, 1, "1", "[2, 1]"},                                                       // no interval at all
 	} {
-		number, between := interval(c.estimate, c.low, c.high)
+		number, between := Interval(c.estimate, c.low, c.high)
 		if number != c.number || between != c.between {
-			t.Errorf("interval(%v, %v, %v) = %s %s, want %s %s", c.estimate, c.low, c.high, number, between, c.number, c.between)
+			t.Errorf("Interval(%v, %v, %v) = %s %s, want %s %s", c.estimate, c.low, c.high, number, between, c.number, c.between)
 		}
 	}
 }
@@ -46,7 +46,7 @@ func TestRoundingKeepsWhatTheIntervalLeaves(t *testing.T) {
 		if !ok {
 			t.Skip("no width left")
 		}
-		number, _ := interval(x, low, high)
+		number, _ := Interval(x, low, high)
 		got, err := strconv.ParseFloat(number, 64)
 		if err != nil {
 			t.Fatalf("printed %q: %v", number, err)

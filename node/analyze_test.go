@@ -1,0 +1,98 @@
+package node_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/store"
+)
+
+// A further analysis gives what the study's own would have given, spends nothing, ends when
+// it is told to, and keeps to the operator's memory.
+func TestAnalyze(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	st := b.open("agg")
+	defer st.Close()
+	options := b.deskOptions(st)
+	asked := b.study.Analyses[0]
+	const plenty = 1 << 30
+	if _, err := node.Analyze(b.context(), options, b.study, asked, plenty); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("before there is a result: %v", err)
+	}
+	st.Close()
+	stop := b.serve()
+	b.runAll(b.context(), b.parties...)
+	st = b.open("agg") // beside the serving aggregator
+	defer st.Close()
+	options.Store = st
+	result, _, err := node.StoredResult(st, b.study.ID)
+	check(t, err)
+
+	answer, err := node.Analyze(b.context(), options, b.study, asked, plenty)
+	check(t, err)
+	only := result
+	only.Analyses = result.Analyses[:1]
+	if want, err := json.MarshalIndent(only, "", " "); err != nil || string(answer.Raw) != string(want)+"\n" {
+		t.Errorf("the same question gives (%v)\n%s, the first time it gave\n%s", err, answer.Raw, want)
+	}
+	ctx, cancel := context.WithCancel(b.context())
+	cancel()
+	if _, err := node.Analyze(ctx, options, b.study, asked, plenty); !errors.Is(err, context.Canceled) {
+		t.Errorf("after Ctrl-C: %v", err)
+	}
+	var large *node.MemoryError
+	if _, err := node.Analyze(b.context(), options, b.study, asked, 1000); !errors.As(err, &large) || large.Needs <= large.Limit {
+		t.Errorf("with a kilobyte: %v", err)
+	}
+
+	signed, err := node.Publish(options, b.study, answer)
+	check(t, err)
+	again, err := node.Publish(options, b.study, answer)
+	check(t, err)
+	if !bytes.Equal(signed.Signature, again.Signature) {
+		t.Error("published twice, it is two results")
+	}
+	kept, err := node.FurtherResults(st, b.study)
+	check(t, err)
+	if len(kept) != 1 || kept[0].Statement.Document != signed.Document || kept[0].Result.Analyses[0].Kind != asked.Kind {
+		t.Errorf("kept %+v", kept)
+	}
+	check(t, st.PutResult(b.study.ID, "further-"+signed.Document.Hash.String()[:16]+".json", append(answer.Raw, ' ')))
+	if _, err := node.FurtherResults(st, b.study); !errors.Is(err, node.ErrUnsigned) {
+		t.Errorf("a changed document: %v", err)
+	}
+	stop()
+}
+
+// The aggregator's signature is over the very bytes, and the board says who came how far.
+func TestSignedFindsTheBytesThatWereSigned(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	stop := b.serve()
+	defer stop()
+	b.runAll(b.context(), b.parties...)
+	st := b.open("a")
+	defer st.Close()
+	_, raw, err := node.StoredResult(st, b.study.ID)
+	check(t, err)
+	signed, err := node.Signed(st, b.study, raw)
+	check(t, err)
+	if signed.Aggregator != b.study.Aggregator.ID {
+		t.Errorf("signed by %s", signed.Aggregator)
+	}
+	if _, err := node.Signed(st, b.study, bytes.Replace(raw, []byte("1"), []byte("2"), 1)); !errors.Is(err, node.ErrUnsigned) {
+		t.Errorf("other bytes: %v", err)
+	}
+	taken, err := node.Taken(st, b.study)
+	check(t, err)
+	for i, steps := range taken {
+		for _, step := range node.Steps() {
+			if !steps[step] {
+				t.Errorf("party %d has not %s", i, step)
+			}
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package figure
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strings"
+)
+
+// Drawing collects the elements of an SVG. All text is escaped, so names may be anybody's.
+type Drawing struct{ body strings.Builder }
+
+// Path adds a path of a class; a title, where there is one, shows when it is pointed at.
+func (d *Drawing) Path(class, data, title string) {
+	fmt.Fprintf(&d.body, `<path class="%s" d="%s"`, class, data)
+	d.close("path", title)
+}
+
+// Filled adds a path in a colour, or in a pattern, as in url(#id).
+func (d *Drawing) Filled(stroke, data, title string) {
+	fmt.Fprintf(&d.body, `<path stroke="%s" d="%s"`, template.HTMLEscapeString(stroke), data)
+	d.close("path", title)
+}
+
+func (d *Drawing) close(element, title string) {
+	if title == "" {
+		d.body.WriteString("/>\n")
+		return
+	}
+	fmt.Fprintf(&d.body, "><title>%s</title></%s>\n", template.HTMLEscapeString(title), element)
+}
+
+// Text writes at a point.
+func (d *Drawing) Text(class string, x, y float64, text string) {
+	fmt.Fprintf(&d.body, `<text class="%s" x="%g" y="%g">%s</text>`+"\n", class, Tenth(x), Tenth(y), template.HTMLEscapeString(text))
+}
+
+// Upwards writes from a point towards the top.
+func (d *Drawing) Upwards(class string, x, y float64, text string) {
+	fmt.Fprintf(&d.body, `<text class="%s" transform="translate(%g %g) rotate(-90)">%s</text>`+"\n", class, Tenth(x), Tenth(y), template.HTMLEscapeString(text))
+}
+
+// Rect adds a rectangle.
+func (d *Drawing) Rect(class string, x, y, width, height float64) {
+	fmt.Fprintf(&d.body, `<rect class="%s" x="%g" y="%g" width="%g" height="%g"/>`+"\n", class, Tenth(x), Tenth(y), Tenth(width), Tenth(height))
+}
+
+// Ellipse adds an ellipse.
+func (d *Drawing) Ellipse(class string, e Ellipse) {
+	fmt.Fprintf(&d.body, `<ellipse class="%s" rx="%g" ry="%g" transform="translate(%g %g) rotate(%g)"/>`+"\n", class, e.RX, e.RY, e.X, e.Y, e.Angle)
+}
+
+// Hatch defines a pattern of an id: what cannot be told from nothing.
+func (d *Drawing) Hatch(id string) {
+	fmt.Fprintf(&d.body, `<defs><pattern id="%s" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatch" d="M0 0V5"/></pattern></defs>`+"\n", id)
+}
+
+// Begin opens a group at a place, with more attributes where there are any; End closes it.
+func (d *Drawing) Begin(x, y float64, attributes string) {
+	if attributes != "" {
+		attributes = " " + attributes
+	}
+	fmt.Fprintf(&d.body, `<g transform="translate(%g %g)"%s>`, Tenth(x), Tenth(y), attributes)
+}
+
+// End closes what Begin opened.
+func (d *Drawing) End() { d.body.WriteString("</g>\n") }
+
+// Scale draws an axis below an area: ticks from the top of the area to its bottom, and
+// their numbers.
+func (d *Drawing) Scale(a Axis, top, bottom float64) {
+	for _, t := range a.Ticks() {
+		d.Path("axis", fmt.Sprintf("M%g %gV%g", t.At, Tenth(top), Tenth(bottom)), "")
+		d.Text("soft mid", t.At, bottom+16, t.Text)
+	}
+}
+
+// Figure is a finished drawing.
+type Figure struct {
+	ID            string // unique on its page
+	Title         string
+	Description   string // what it shows, for who cannot see it
+	Caption       string
+	Width, Height float64
+	Least         float64 // the part of its width to which it may shrink; 0: it keeps its width
+	Drawing       *Drawing
+}
+
+// SVG is the figure as an element of a page.
+func (f Figure) SVG() template.HTML {
+	esc := template.HTMLEscapeString
+	width, height := math.Ceil(f.Width), math.Ceil(f.Height)
+	least := width
+	if f.Least > 0 {
+		least = math.Ceil(f.Least * width)
+	}
+	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %g %g" width="%g" height="%g" style="min-width:%gpx" role="img" aria-labelledby="%s-t %s-d">`+"\n"+`<title id="%s-t">%s</title>`+"\n"+`<desc id="%s-d">%s</desc>`+"\n",
+		width, height, width, height, least, f.ID, f.ID, f.ID, esc(f.Title), f.ID, esc(f.Description)) + f.Drawing.body.String() + "</svg>")
+}

@@ -1,0 +1,233 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/node/figure"
+	"github.com/cosketch/cosketch/protocol/analysis"
+)
+
+// Sizes of heat maps, in pixels.
+const (
+	heatSide    = 720.0
+	largestCell = 84.0
+	numberCell  = 44.0 // cells from this size on hold their estimate
+	rangeCell   = 76.0 // and from this one on its interval
+	mostHeat    = 60   // features; of more, cells could not be told apart
+	mostTitled  = 310  // pairs across parties that say their numbers when pointed at; of more, the page would be large
+)
+
+// heatMap draws pairs on the fixed scale from −1 to 1, features grouped by party.
+func heatMap(id string, a analysis.Analysis) figure.Figure {
+	order := byParty(a.Features)
+	n := len(order)
+	cell := min(largestCell, math.Floor(heatSide/float64(n)))
+	h := heat{Drawing: &figure.Drawing{}, id: id, a: a, order: order, cell: cell, side: cell * float64(n), before: labelRoom(a, order)}
+	h.Hatch(id + "-hatch")
+	h.Rect("panel", h.before, h.before, h.side, h.side)
+	h.Begin(h.before, h.before, "")
+	h.cells()
+	h.groups()
+	h.labels()
+	h.End()
+	h.legend()
+	return figure.Figure{
+		ID: id, Title: title(a) + " of every pair of columns", Drawing: h.Drawing,
+		Width: max(h.before+h.side+12, h.before+470), Height: h.before + h.side + 56,
+		Description: fmt.Sprintf("%d columns by %d, from −1 (blue) over 0 (white) to 1 (orange). %s The table below holds every number.", n, n, standing(a)),
+		Caption: "A colour fades as its interval widens; a cell is hatched where the interval contains 0, which this study cannot tell from none. " +
+			"Squares along the diagonal, between the rules, hold a party's own pairs; all other cells are across parties. Point at a cell for its interval.",
+	}
+}
+
+// heat is a heat map being drawn.
+type heat struct {
+	*figure.Drawing
+	id                 string
+	a                  analysis.Analysis
+	order              []int // positions of the features, by party
+	cell, side, before float64
+}
+
+// byParty orders features by the party that comes first.
+func byParty(features []analysis.Feature) []int {
+	first := map[string]int{}
+	order := make([]int, len(features))
+	for i, f := range features {
+		order[i] = i
+		if _, seen := first[f.Party]; !seen {
+			first[f.Party] = i
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return first[features[i].Party] - first[features[j].Party] })
+	return order
+}
+
+// columnName names a feature without its party.
+func columnName(f analysis.Feature) string {
+	f.Party = ""
+	return f.Name()
+}
+
+// labelRoom is how many pixels the labels and the parties' names need.
+func labelRoom(a analysis.Analysis, order []int) float64 {
+	longest := 0
+	for _, i := range order {
+		longest = max(longest, len([]rune(shortened(columnName(a.Features[i])))))
+	}
+	return math.Min(210, 46+6.4*float64(longest))
+}
+
+// shortened cuts a label that would not fit.
+func shortened(s string) string {
+	runes := []rune(s)
+	if len(runes) <= 24 {
+		return s
+	}
+	return string(runes[:16]) + "…" + string(runes[len(runes)-7:])
+}
+
+// cells draws every pair on both sides of the diagonal. A cell is a line as wide as high,
+// and cells without a title that share a fill share a path.
+func (h heat) cells() {
+	at := make([]int, len(h.order)) // feature → place
+	for place, feature := range h.order {
+		at[feature] = place
+	}
+	titled := len(across(h.a)) <= mostTitled
+	shared, fills := map[string]*strings.Builder{}, []string{}
+	plain := func(fill string, row, column int) {
+		if shared[fill] == nil {
+			shared[fill] = &strings.Builder{}
+			fills = append(fills, fill)
+		}
+		fmt.Fprintf(shared[fill], "M%g %gh%g", float64(column)*h.cell, float64(row)*h.cell, h.cell)
+	}
+	h.Begin(0, h.cell/2, fmt.Sprintf(`stroke-width="%g"`, h.cell))
+	for _, p := range h.a.Pairs {
+		if p.I == p.J {
+			continue
+		}
+		row, column, fill := max(at[p.I], at[p.J]), min(at[p.I], at[p.J]), h.fill(p)
+		plain(fill, column, row)
+		if !titled || h.a.Features[p.I].Party != "" && h.a.Features[p.I].Party == h.a.Features[p.J].Party {
+			plain(fill, row, column)
+			continue
+		}
+		h.Filled(fill, fmt.Sprintf("M%g %gh%g", float64(column)*h.cell, float64(row)*h.cell, h.cell), pairTitle(h.a, p))
+	}
+	for _, fill := range fills {
+		h.Filled(fill, shared[fill].String(), "")
+	}
+	h.End()
+	if h.cell < numberCell {
+		return
+	}
+	h.Begin(0, 0, `class="cells" pointer-events="none"`)
+	for _, p := range h.a.Pairs {
+		if p.I != p.J {
+			h.numbers(p, max(at[p.I], at[p.J]), min(at[p.I], at[p.J]))
+		}
+	}
+	h.End()
+}
+
+// numbers writes into the two cells of a pair.
+func (h heat) numbers(p analysis.Pair, row, column int) {
+	text, between := "?", ""
+	class := "mid"
+	if p.Estimate != nil {
+		text, between = figure.Interval(*p.Estimate, *p.Low, *p.High)
+		if math.Abs(*p.Estimate) > 0.75 && (*p.High-*p.Low)/2 <= 0.05 && !contains0(p.Number) {
+			class = "mid strong"
+		}
+	}
+	x, y := (float64(column)+0.5)*h.cell, (float64(row)+0.5)*h.cell
+	if h.cell >= rangeCell {
+		h.Text(class, x, y, text)
+		h.Text(class+" sub", x, y+14, between)
+	} else {
+		h.Text(class, x, y+4, text)
+	}
+	h.Text(class, y, x+4, text)
+}
+
+// fill is a pair's colour, or the hatching of what cannot be told from 0.
+func (h heat) fill(p analysis.Pair) string {
+	if p.Estimate == nil || contains0(p.Number) {
+		return "url(#" + h.id + "-hatch)"
+	}
+	return figure.Colour(*p.Estimate) + figure.Fade((*p.High-*p.Low)/2)
+}
+
+// groups draws the parties: their names, and the rules between them.
+func (h heat) groups() {
+	h.Begin(0, 0, `pointer-events="none"`)
+	for from := 0; from < len(h.order); {
+		party, to := h.a.Features[h.order[from]].Party, from
+		for to < len(h.order) && h.a.Features[h.order[to]].Party == party {
+			to++
+		}
+		start, size := float64(from)*h.cell, float64(to-from)*h.cell
+		if party != "" {
+			h.Text("party", start+size/2, 14-h.before, shortened(party))
+			h.Upwards("party", 14-h.before, start+size/2, shortened(party))
+			if from > 0 {
+				h.Path("rule", fmt.Sprintf("M%g %gV0M%g %gH0", start, 6-h.before, 6-h.before, start), "")
+				h.Path("rule inner", fmt.Sprintf("M%g 0V%gM0 %gH%g", start, h.side, start, h.side), "")
+			}
+		}
+		from = to
+	}
+	h.Path("frame", fmt.Sprintf("M0 0H%gV%gH0zL%g %g", h.side, h.side, h.side, h.side), "")
+	h.End()
+}
+
+func (h heat) labels() {
+	size := "label"
+	if h.cell < 13 {
+		size = "label tiny"
+	}
+	for place, feature := range h.order {
+		middle := (float64(place) + 0.5) * h.cell
+		name := shortened(columnName(h.a.Features[feature]))
+		h.Text(size+" end", -6, middle+4, name)
+		h.Upwards(size, middle+4, -6, name)
+	}
+}
+
+// legend shows the scale, how colours fade, and the hatching.
+func (h heat) legend() {
+	const stops, width = 21, 9.0
+	top := h.before + h.side + 16
+	h.Begin(h.before, top, `stroke-width="12"`)
+	for i := range stops {
+		r := float64(i-stops/2) / (stops / 2)
+		h.Filled(figure.Colour(r), fmt.Sprintf("M%g 6h%g", float64(i)*width, width), "")
+	}
+	for i, half := range fadings() {
+		h.Rect("panel", fadeAt(i), 0, 34, 12)
+		h.Filled(figure.Colour(0.7)+figure.Fade(half), fmt.Sprintf("M%g 6h34", fadeAt(i)), "")
+	}
+	h.Rect("panel", 366, 0, 22, 12)
+	h.Filled("url(#"+h.id+"-hatch)", "M366 6h22", "")
+	h.End()
+	h.Begin(h.before, top, "")
+	h.Rect("axis", 0, 0, stops*width, 12)
+	for i, text := range []string{"−1", "0", "+1"} {
+		h.Text("soft mid small", (0.5+10*float64(i))*width, 25, text)
+	}
+	for i, half := range fadings() {
+		h.Text("soft mid small", fadeAt(i)+17, 25, fmt.Sprintf("±%g", half))
+	}
+	h.Text("soft small", 394, 10, "contains 0")
+	h.End()
+}
+
+// fadings are the half-widths of intervals in the legend, and fadeAt where they stand.
+func fadings() []float64 { return []float64{0, 0.1, 0.2, 0.3} }
+
+func fadeAt(i int) float64 { return 214 + 34*float64(i) }

@@ -1,0 +1,229 @@
+package report
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+func ptr(x float64) *float64 { return &x }
+
+func number(estimate, half float64) analysis.Number {
+	return analysis.Number{Estimate: ptr(estimate), StandardError: ptr(half / 2), Low: ptr(estimate - half), High: ptr(estimate + half)}
+}
+
+// pairs is an analysis of so many columns of two parties, with names that need escaping and
+// one undefined pair.
+func pairs(kind study.AnalysisKind, columns int, units string) analysis.Analysis {
+	rng := rand.New(rand.NewPCG(1, uint64(columns)))
+	a := analysis.Analysis{Kind: kind, Level: 0.95, Intervals: study.IntervalsEach, Units: units, Assumption: "nothing"}
+	for i := range columns {
+		a.Features = append(a.Features, analysis.Feature{Party: []string{"Saint <Mary>", "Charité"}[i%2], Column: fmt.Sprintf("a column & its number %d", i)})
+	}
+	for i := range columns {
+		for j := i + 1; j < columns; j++ {
+			a.Pairs = append(a.Pairs, analysis.Pair{I: i, J: j, Number: number(2*rng.Float64()-1, 0.3*rng.Float64())})
+		}
+	}
+	a.Pairs[0].Number = analysis.Number{Undefined: "a variance is lost in the noise"}
+	return a
+}
+
+func kmeans(clusters int) analysis.Analysis {
+	rng := rand.New(rand.NewPCG(2, 2))
+	k := &analysis.KMeans{Clusters: clusters, Restarts: 10, Scatter: &analysis.Scatter{Of: 9999, Variance: [2]float64{0.6, 0.2}}}
+	for c := range clusters {
+		k.Sizes = append(k.Sizes, 40)
+		k.Centroids = append(k.Centroids, []float64{1, 2, 3})
+		k.Scatter.Centres = append(k.Scatter.Centres, [2]float64{float64(c), float64(c % 3)})
+		for range 500 / clusters {
+			k.Scatter.Points = append(k.Scatter.Points, analysis.Dot{X: float64(c) + rng.NormFloat64()/3, Y: float64(c%3) + rng.NormFloat64()/3, Cluster: c})
+		}
+	}
+	return analysis.Analysis{Kind: study.KMeans, KMeans: k}
+}
+
+func page(t *testing.T, analyses ...analysis.Analysis) Page {
+	t.Helper()
+	source, err := os.ReadFile("../../protocol/study/testdata/hospitals.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := study.Parse(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := analysis.Result{
+		Format: analysis.ResultFormat, Study: s.ID.String(), Name: s.Name, Partition: s.Partition, T2: strings.Repeat("ab", 32), Attempt: 1,
+		Sketches: []analysis.Sketch{{Side: "columns", Family: "sparse", K: 256, Unit: "record", Mechanism: "gaussian", Epsilon: 1, Delta: 1e-6, EpsilonPerPerson: ptr(1.8), Statement: "A statement about <one> sketch."}},
+		Analyses: analyses,
+	}
+	var taken []map[string]bool
+	for i, p := range s.Parties {
+		taken = append(taken, map[string]bool{"approved": true, "released": i > 0})
+		if i > 0 {
+			r.Parties = append(r.Parties, analysis.Party{Name: p.Name, ID: p.ID.String(), Records: 1234, Bytes: 5678, Release: strings.Repeat("cd", 32)})
+		} else {
+			r.Absent = append(r.Absent, p.Name)
+		}
+	}
+	return Page{
+		Study: s, Result: r, Signed: &Signature{"12D3KooW", "0123 of the board", strings.Repeat("ef", 32)},
+		Steps: []string{"approved", "released"}, Taken: taken, Made: 1_800_000_000, Version: "test",
+	}
+}
+
+func render(t *testing.T, p Page) string {
+	t.Helper()
+	var html strings.Builder
+	if err := HTML(&html, p); err != nil {
+		t.Fatal(err)
+	}
+	return html.String()
+}
+
+func full(t *testing.T) Page {
+	return page(t, pairs(study.Correlation, 30, ""), pairs(study.Covariance, 6, "original"), kmeans(9),
+		analysis.Analysis{Kind: study.KMeans, Undefined: "3 records are fewer than 9 clusters"})
+}
+
+func TestPageLoadsNothing(t *testing.T) {
+	html := render(t, full(t))
+	for _, pattern := range []string{`(?i)https?://`, `(?i)<script`, `(?i)<link`, `(?i)<img`, `(?i)@import`, `(?i)\ssrc\s*=`, `(?i)url\((?:[^#])`, "ZgotmplZ", "NaN", "Inf", "<Mary>", "<one>"} {
+		if found := regexp.MustCompile(pattern).FindString(html); found != "" {
+			t.Errorf("the page holds %q", found)
+		}
+	}
+	const limit = 150_000
+	if len(html) > limit {
+		t.Errorf("the page has %d bytes, at most %d allowed", len(html), limit)
+	}
+}
+
+// Of many columns a page shows what it can within its size, and says where the rest is.
+func TestPageOfManyColumns(t *testing.T) {
+	html := render(t, page(t, pairs(study.Correlation, 60, "")))
+	if len(html) > 150_000 || !strings.Contains(html, "<pattern") {
+		t.Errorf("60 columns make a page of %d bytes", len(html))
+	}
+	html = render(t, page(t, pairs(study.Correlation, 120, "")))
+	if len(html) > 150_000 || strings.Contains(html, "<pattern") || !strings.Contains(html, "6990 more rows are in the result") {
+		t.Errorf("120 columns make a page of %d bytes", len(html))
+	}
+}
+
+func TestPageAnswersFirst(t *testing.T) {
+	p := full(t)
+	html := render(t, p)
+	for _, want := range []string{
+		"<h1>2 of 3 parties are in; answered: correlation, covariance, k-means; without an answer: k-means; the smallest effect",
+		"<strong>no</strong>", // who is not in
+		"A statement about &lt;one&gt; sketch.",
+		"360 records in 9 clusters",
+		"<strong>No answer.</strong> 3 records are fewer than 9 clusters",
+		"The aggregator's signature over this result was verified",
+		p.Result.Study, p.Result.T2, p.Signed.Document,
+		"a variance is lost in the noise",
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if at := strings.Index(html, "<h1>"); at > strings.Index(html, "<h2") {
+		t.Error("a heading comes before the answer")
+	}
+	p.Signed = nil
+	p.Result.Sketches[0].Mechanism = "none"
+	html = render(t, p)
+	for _, want := range []string{"Nobody has signed this result", "No privacy guarantee.", "Nothing was promised"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("without signature and noise the page lacks %q", want)
+		}
+	}
+}
+
+func TestFiguresAreDescribed(t *testing.T) {
+	html := render(t, full(t))
+	figures := strings.Count(html, "<svg ")
+	if figures != 4 { // heat map, two interval plots, clusters
+		t.Errorf("%d figures, want 4", figures)
+	}
+	if n := strings.Count(html, "<desc id="); n != figures {
+		t.Errorf("%d descriptions for %d figures", n, figures)
+	}
+	ids := map[string]bool{}
+	for _, id := range regexp.MustCompile(`\sid="([^"]*)"`).FindAllStringSubmatch(html, -1) {
+		if ids[id[1]] {
+			t.Errorf("the id %q stands twice", id[1])
+		}
+		ids[id[1]] = true
+	}
+	for _, reference := range regexp.MustCompile(`(?:aria-labelledby="|href="#|url\(#)([^")]*)`).FindAllStringSubmatch(html, -1) {
+		for _, id := range strings.Fields(reference[1]) {
+			if !ids[id] {
+				t.Errorf("nothing has the id %q", id)
+			}
+		}
+	}
+	for _, table := range strings.Split(html, "<table>")[1:] {
+		if !strings.HasPrefix(strings.TrimSpace(table), "<caption>") || !strings.Contains(table, `scope="col"`) {
+			t.Error("a table has no caption or no headers")
+		}
+	}
+}
+
+// A number's cell is hatched exactly where its interval contains 0 or it is undefined, and
+// each of the two sides of the diagonal has it.
+func TestHeatMapHatchesWhatCannotBeTold(t *testing.T) {
+	a := pairs(study.Correlation, 3, "")
+	a.Pairs[1].Number = number(0.1, 0.2)
+	a.Pairs[2].Number = number(-0.5, 0.2)
+	svg := string(heatMap("h", a).SVG())
+	// The undefined pair across parties has a cell with a title; its other cell and both of
+	// the pair within a party share a path; the legend is the third.
+	hatched := regexp.MustCompile(`stroke="url\(#h-hatch\)" d="([^"]*)"`).FindAllStringSubmatch(svg, -1)
+	cells := 0
+	for _, path := range hatched {
+		cells += strings.Count(path[1], "M")
+	}
+	if len(hatched) != 3 || cells != 1+3+1 {
+		t.Errorf("%d hatched cells in %d paths, want 5 in 3:\n%s", cells, len(hatched), svg)
+	}
+	if !strings.Contains(svg, "−0.50 [−0.70, −0.30]</title>") || !strings.Contains(svg, "undefined</title>") {
+		t.Error("a cell does not say its number")
+	}
+}
+
+// Whatever table has numbers with intervals has a figure, and a section that this package
+// has never heard of is shown.
+func TestTablesOfUnknownSections(t *testing.T) {
+	table := analysis.Table{
+		Name: "regression_coefficients",
+		Columns: []analysis.Column{
+			{Name: "coefficient", Type: analysis.Integer}, {Name: "name", Type: analysis.Text},
+			{Name: "weight", Type: analysis.Real}, {Name: "weight_standard_error", Type: analysis.Real}, {Name: "weight_low", Type: analysis.Real}, {Name: "weight_high", Type: analysis.Real},
+			{Name: "weight_undefined", Type: analysis.Text},
+		},
+		Rows: [][]any{{int64(0), "age", 0.5, 0.1, 0.3, 0.7, ""}, {int64(1), "smoker", nil, nil, nil, nil, "lost"}},
+	}
+	entries := entriesOf(table)
+	if len(entries) != 2 || entries[0].name != "age, weight" || *entries[0].Low != 0.3 || entries[1].Estimate != nil {
+		t.Fatalf("entries %+v", entries)
+	}
+	if one := entriesOf(analysis.Table{Columns: table.Columns, Rows: table.Rows[:1]}); len(one) != 1 || one[0].name != "weight" {
+		t.Errorf("of the only row: %+v", one)
+	}
+	g := gridOf("coefficients", table)
+	if got := strings.Join(g.Rows[0], "|"); got != "0|age|0.50 [0.30, 0.70]|" {
+		t.Errorf("a row shows %q", got)
+	}
+	if got := strings.Join(g.Rows[1], "|"); got != "1|smoker|undefined|lost" {
+		t.Errorf("a row shows %q", got)
+	}
+}

@@ -1,0 +1,106 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// Signature is what the aggregator signed about a result document that is stored here.
+type Signature struct {
+	Aggregator protocol.PeerID
+	Envelope   protocol.Digest  // id of the signed message on the board; zero for a further result
+	Document   protocol.Digest  // SHA-256 of the document
+	At         protocol.Instant // of a further result; zero for one on the board
+}
+
+// ErrUnsigned reports a stored document that is not what the aggregator signed.
+var ErrUnsigned = errors.New("the stored result is not what the aggregator signed: it was changed or damaged here")
+
+// Signed finds the aggregator's signed statement of a document on the board that this node
+// stored, and verifies it. ErrUnsigned when there is none for these bytes.
+func Signed(st *store.Store, s *study.Study, document []byte) (Signature, error) {
+	board, err := storedBoard(st, s.ID)
+	if err != nil {
+		return Signature{}, err
+	}
+	want := documentOf(document)
+	for _, e := range slices.Backward(board) {
+		if e.Kind() != protocol.KindResult || e.Sender() != s.Aggregator.ID || e.Study() != s.ID {
+			continue
+		}
+		r, err := wire.DecodeResult(e.Payload())
+		if err != nil {
+			return Signature{}, fmt.Errorf("stored board: %w", err)
+		}
+		if r.Document == want {
+			return Signature{Aggregator: e.Sender(), Envelope: e.ID(), Document: want.Hash}, nil
+		}
+	}
+	return Signature{}, ErrUnsigned
+}
+
+// storedBoard reads the whole board of a study as stored here, with every signature
+// verified.
+func storedBoard(st State, id protocol.StudyID) ([]protocol.Verified, error) {
+	raws, err := st.Board(id, 0, 1<<20)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	var board []protocol.Verified
+	for i, raw := range raws {
+		e, err := decodeVerified(raw)
+		if err != nil {
+			return nil, fmt.Errorf("stored board, envelope %d: %w", i, err)
+		}
+		board = append(board, e)
+	}
+	return board, nil
+}
+
+// Step is one of a party's signed messages in a study.
+type Step string
+
+// The steps of a party that takes part from the beginning, in order.
+const (
+	StepApproved  Step = "approved"
+	StepCommitted Step = "committed"
+	StepShared    Step = "shared"
+	StepConfirmed Step = "confirmed"
+	StepReleased  Step = "released"
+)
+
+// Steps returns the five in order.
+func Steps() []Step {
+	return []Step{StepApproved, StepCommitted, StepShared, StepConfirmed, StepReleased}
+}
+
+// Taken returns for every party of a study, in the study's order, which steps its messages
+// on the stored board show. Who joined late has approved by asking for the seed and
+// confirmed by proving that it holds it; it neither commits nor shares.
+func Taken(st *store.Store, s *study.Study) ([]map[Step]bool, error) {
+	board, err := storedBoard(st, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	steps := map[protocol.Kind]Step{
+		protocol.KindApprove: StepApproved, protocol.KindCommit: StepCommitted, protocol.KindShare: StepShared,
+		protocol.KindConfirm: StepConfirmed, protocol.KindRelease: StepReleased,
+		protocol.KindJoin: StepApproved, protocol.KindJoined: StepConfirmed,
+	}
+	out := make([]map[Step]bool, len(s.Parties))
+	for i := range out {
+		out[i] = map[Step]bool{}
+	}
+	for _, e := range board {
+		if i, listed := s.PartyIndex(e.Sender()); listed && steps[e.Kind()] != "" {
+			out[i][steps[e.Kind()]] = true
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,109 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Matrix is a matrix of a result, for programs that read whole arrays.
+type Matrix struct {
+	Analysis string // like "2_correlation"; the number is the analysis's position from 0
+	Name     string // like "2_correlation_estimate"
+	Rows     [][]float64
+	// Names are those of rows and columns alike, nil where neither are features.
+	Names []string
+}
+
+// Matrices returns the pairs of every analysis as square matrices of estimates, standard
+// errors and ends of intervals, NaN where one is undefined or not in the document; and
+// every list of lists of numbers. On the diagonal of correlations and cosines, which are no
+// pairs, stand ones, with errors of zero.
+func (r Result) Matrices() []Matrix {
+	var out []Matrix
+	for i, a := range r.Analyses {
+		name := fmt.Sprintf("%d_%s", i, strings.ReplaceAll(string(a.Kind), "-", "_"))
+		for _, m := range slices.Concat(a.squares("", a.Pairs), a.squares("shift_", a.Shifts), a.lists()) {
+			m.Analysis, m.Name = name, name+"_"+m.Name
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func (a Analysis) names() []string {
+	var out []string
+	for _, f := range a.Features {
+		out = append(out, f.Name())
+	}
+	return out
+}
+
+// squares are the matrices of one list of pairs.
+func (a Analysis) squares(prefix string, pairs []Pair) []Matrix {
+	if len(pairs) == 0 {
+		return nil
+	}
+	ones := a.Kind == study.Correlation || a.Kind == study.Cosine
+	var out []Matrix
+	for _, part := range []struct {
+		name     string
+		of       func(Pair) *float64
+		diagonal float64
+	}{
+		{"estimate", func(p Pair) *float64 { return p.Estimate }, 1},
+		{"standard_error", func(p Pair) *float64 { return p.StandardError }, 0},
+		{"low", func(p Pair) *float64 { return p.Low }, 1},
+		{"high", func(p Pair) *float64 { return p.High }, 1},
+	} {
+		m := Matrix{Name: prefix + part.name, Names: a.names()}
+		for i := range a.Features {
+			m.Rows = append(m.Rows, make([]float64, len(a.Features)))
+			for j := range m.Rows[i] {
+				m.Rows[i][j] = math.NaN()
+			}
+			if ones {
+				m.Rows[i][i] = part.diagonal
+			}
+		}
+		for _, p := range pairs {
+			if x := part.of(p); x != nil {
+				m.Rows[p.I][p.J], m.Rows[p.J][p.I] = *x, *x
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// lists are the lists of lists of numbers in an analysis's sections.
+func (a Analysis) lists() []Matrix {
+	var out []Matrix
+	v, names := reflect.ValueOf(a), a.names()
+	for at := range v.NumField() {
+		section := v.Field(at)
+		if section.Kind() != reflect.Pointer || section.Type().Elem().Kind() != reflect.Struct || section.IsNil() {
+			continue
+		}
+		section = section.Elem()
+		for k := range section.NumField() {
+			rows, ok := section.Field(k).Interface().([][]float64)
+			if !ok || len(rows) == 0 {
+				continue
+			}
+			m := Matrix{Name: keyOf(section.Type().Field(k)), Rows: rows}
+			if of := keyOf(v.Type().Field(at)); of != strings.ReplaceAll(string(a.Kind), "-", "_") {
+				m.Name = of + "_" + m.Name
+			}
+			if len(rows) == len(names) && len(rows[0]) == len(names) {
+				m.Names = names
+			}
+			out = append(out, m)
+		}
+	}
+	return out
+}

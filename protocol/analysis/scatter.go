@@ -1,0 +1,178 @@
+package analysis
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/cluster"
+	"github.com/cosketch/cosketch/kernel/dp"
+)
+
+// Scatter is a picture of clustered records: some of the sketched, noised rows of each
+// cluster, in the plane in which those vary most. It comes after release and spends
+// nothing, as everything here does. Points carry neither party nor position, and there is
+// no picture of releases without noise: of those the parties learn clusters, not rows.
+type Scatter struct {
+	Of       int          `json:"of"`       // rows in all; Points are a sample, even over each party's rows of a cluster
+	Variance [2]float64   `json:"variance"` // along each axis, as shares of the sample's
+	Points   []Dot        `json:"points"`   // by X
+	Centres  [][2]float64 `json:"centres"`  // the centroids in the same plane
+}
+
+// Dot is one point of a picture, to four digits, in encoded units from the sample's mean.
+type Dot struct {
+	X       float64 `json:"x"`
+	Y       float64 `json:"y"`
+	Cluster int     `json:"cluster"`
+}
+
+// mostDots bounds the points of a picture, and mostDrawn the clusters.
+const (
+	mostDots  = 500
+	mostDrawn = 50
+)
+
+// scatter draws the points and centroids of a clustering; nil where there is nothing to
+// see, or where the points carry no noise.
+func scatter(ctx context.Context, points *mat.Dense, found cluster.Result, mechanism dp.Mechanism) (*Scatter, error) {
+	rows, cols := points.Dims()
+	if mechanism == dp.None || cols < 2 || len(found.Sizes) > mostDrawn {
+		return nil, nil
+	}
+	chosen := sample(found.Labels, found.Sizes)
+	if len(chosen) < 3 {
+		return nil, nil
+	}
+	drawn := mat.NewDense(len(chosen), cols, nil)
+	for i, row := range chosen {
+		drawn.SetRow(i, points.RawRowView(row))
+	}
+	mean := make([]float64, cols)
+	for i := range chosen {
+		for j, x := range drawn.RawRowView(i) {
+			mean[j] += x / float64(len(chosen))
+		}
+	}
+	centre := func(row []float64) {
+		for j := range row {
+			row[j] -= mean[j]
+		}
+	}
+	for i := range chosen {
+		centre(drawn.RawRowView(i))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	axes, variance, ok := plane(drawn)
+	if !ok {
+		return nil, nil
+	}
+	out := &Scatter{Of: rows, Variance: variance}
+	for i, row := range chosen {
+		x, y := axes.of(drawn.RawRowView(i))
+		out.Points = append(out.Points, Dot{x, y, found.Labels[row]})
+	}
+	slices.SortFunc(out.Points, func(a, b Dot) int {
+		return cmp.Or(cmp.Compare(a.X, b.X), cmp.Compare(a.Y, b.Y), cmp.Compare(a.Cluster, b.Cluster))
+	})
+	for c := range found.Sizes {
+		at := mat.Row(nil, c, found.Centroids)
+		centre(at)
+		x, y := axes.of(at)
+		out.Centres = append(out.Centres, [2]float64{x, y})
+	}
+	return out, nil
+}
+
+// sample chooses at most mostDots rows, of each cluster as many as its share and evenly
+// over its rows.
+func sample(labels, sizes []int) []int {
+	var chosen []int
+	seen, taken := make([]int, len(sizes)), make([]int, len(sizes))
+	for row, c := range labels {
+		quota := sizes[c]
+		if len(labels) > mostDots {
+			quota = max(1, sizes[c]*(mostDots-len(sizes))/len(labels))
+		}
+		seen[c]++
+		if taken[c]*sizes[c] < seen[c]*quota {
+			taken[c]++
+			chosen = append(chosen, row)
+		}
+	}
+	return chosen
+}
+
+// axes are two directions, as columns.
+type axes [2][]float64
+
+// of returns a row's place in the plane, to four digits.
+func (a axes) of(row []float64) (x, y float64) {
+	var at [2]float64
+	for k, axis := range a {
+		for j, v := range row {
+			at[k] += float64(v * axis[j])
+		}
+		at[k], _ = strconv.ParseFloat(strconv.FormatFloat(at[k], 'g', 4, 64), 64)
+	}
+	return at[0], at[1]
+}
+
+// plane finds the two directions in which centred rows vary most, and their shares of the
+// variance, from the products of the rows, of which there are few. An axis points to
+// where its largest entry is positive. Rows that are all alike have no plane.
+func plane(centred *mat.Dense) (out axes, share [2]float64, ok bool) {
+	n, cols := centred.Dims()
+	var products mat.SymDense
+	products.SymOuterK(1, centred)
+	total := mat.Trace(&products)
+	var found mat.EigenSym
+	if !(total > 0) || math.IsInf(total, 0) || !found.Factorize(&products, true) {
+		return out, share, false
+	}
+	values, vectors := found.Values(nil), &mat.Dense{}
+	found.VectorsTo(vectors)
+	for k := range out {
+		out[k] = make([]float64, cols)
+		value := max(values[n-1-k], 0)
+		share[k] = value / total
+		if share[k] < 1e-12 {
+			continue // one direction holds everything
+		}
+		for i := range n {
+			for j, x := range centred.RawRowView(i) {
+				out[k][j] += float64(vectors.At(i, n-1-k) * x)
+			}
+		}
+		largest := 0.0
+		for _, x := range out[k] {
+			if math.Abs(x) > math.Abs(largest) {
+				largest = x
+			}
+		}
+		for j := range out[k] {
+			out[k][j] /= math.Copysign(math.Sqrt(value), largest)
+		}
+	}
+	return out, share, true
+}
+
+// check reports a picture that cannot be drawn.
+func (s *Scatter) check(clusters int) error {
+	if len(s.Centres) != clusters || len(s.Points) > mostDots {
+		return fmt.Errorf("a picture of %d centres and %d points for %d clusters", len(s.Centres), len(s.Points), clusters)
+	}
+	for _, p := range s.Points {
+		if p.Cluster < 0 || p.Cluster >= clusters {
+			return fmt.Errorf("a point of cluster %d of %d", p.Cluster, clusters)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package study_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+func parsed(t *testing.T, name string) *study.Study {
+	t.Helper()
+	source, err := os.ReadFile("testdata/" + name + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := study.Parse(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestFurther(t *testing.T) {
+	hospitals := parsed(t, "hospitals")
+	a, err := hospitals.Further("k-means", []string{"clusters=3", "restarts=7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Kind != study.KMeans || a.Options != (study.KMeansOptions{Clusters: 3, Restarts: 7}) {
+		t.Errorf("read as %+v", a)
+	}
+	for _, c := range []struct {
+		kind  string
+		words []string
+		want  string
+	}{
+		{"k-means", nil, "k-means.clusters: is missing (how many clusters to look for, like 2)"},
+		{"k-means", []string{"clusters=1"}, "k-means.clusters: 1 is not between 2 and 1000"},
+		{"k-means", []string{"clusters=two"}, "k-means.clusters: want a whole number"},
+		{"k-means", []string{"clusters=2", "clusters=3"}, "\"clusters\" is given twice"},
+		{"k-means", []string{"clusters"}, "\"clusters\" is no option (write KEY=VALUE"},
+		{"k-means", []string{"clusters="}, "is no option"},
+		{"k-means", []string{"kind=correlation"}, "is no option"},
+		{"k-means", []string{"clusters=[2"}, "is no value: not YAML"},
+		{"k-means", []string{"clusters=*x"}, "is no value"},
+		{"k-means", []string{"clusters=2", "estimator=E1"}, "estimator: does not belong here"},
+		{"k-means", []string{"clusters=2", "colour=red"}, "unknown key"},
+		{"k-meens", nil, "unknown analysis \"k-meens\" (did you mean \"k-means\"?)"},
+		{"correlation", nil, "no sketch of the study answers correlation (it needs a sketch of side columns with helpers.ones above 0"},
+	} {
+		_, err := hospitals.Further(c.kind, c.words)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "line ") {
+			t.Errorf("%s %v: %v, want %q", c.kind, c.words, err, c.want)
+		}
+	}
+}
+
+func TestFurtherKeepsToWhatThePartiesApproved(t *testing.T) {
+	var refused *study.NotLaterError
+	narrow := parsed(t, "laboratories")
+	_, err := narrow.Further("distance", nil)
+	if !errors.As(err, &refused) || !strings.HasSuffix(err.Error(), "under later: inner-product") {
+		t.Errorf("distance beside %v: %v", narrow.Later, err)
+	}
+	if _, err := narrow.Further("inner-product", []string{"intervals=all"}); err != nil {
+		t.Error(err)
+	}
+}

@@ -17,6 +17,7 @@ import (
 
 // Why new records cannot be placed.
 var (
+	ErrPartsAlone  = errors.New("in a vertical study a party has its part of a record alone, and there is nothing that one part belongs to")
 	ErrNothingKept = errors.New("this party keeps nothing of the study's seed: the study does not say new_records_until, or the parties have not agreed on the seed yet")
 	ErrKeptNoMore  = errors.New("the date has passed until which the study lets parties keep what places new records; it is destroyed")
 	ErrNoModel     = errors.New("the study's result holds nothing that new records could be placed in")
@@ -90,6 +91,9 @@ func Predict(ctx context.Context, o PredictOptions) (Prediction, error) {
 
 func (o PredictOptions) predict(ctx context.Context) (Prediction, error) {
 	var out Prediction
+	if o.Study.Partition == study.Vertical {
+		return out, ErrPartsAlone
+	}
 	if err := ForgetKept(o.Store, o.Now()); err != nil {
 		return out, err
 	}

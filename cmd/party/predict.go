@@ -54,6 +54,8 @@ func (cmd predictCommand) Run(ctx context.Context, c *console.Console, g *consol
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no result here yet: party run %s fetches it", s.Name, s.ID.Short(), s.ID.Short()))
+	case errors.Is(err, node.ErrPartsAlone):
+		return console.WithCode(console.Usage, err)
 	case errors.Is(err, node.ErrNothingKept), errors.Is(err, node.ErrKeptNoMore), errors.Is(err, node.ErrNoModel):
 		return console.WithCode(console.Absent, err)
 	case err != nil:

@@ -109,16 +109,17 @@ func optimism(points *mat.Dense, found Result, means *mat.Dense, variance float6
 		label := found.Labels[at]
 		for _, other := range f.within(width, points.RawRowView(at), label) {
 			floats.SubTo(direction, means.RawRowView(label), means.RawRowView(other))
-			norm := floats.Norm(direction, 2)
-			floats.AddScaled(shift.RawRowView(label), weight/norm, direction)
-			floats.AddScaled(shift.RawRowView(other), -weight/norm, direction)
-			error2 += 4 * float64(weight*norm) * float64(weight*norm)
+			norm := math.Sqrt(dot(direction, direction))
+			floats.Scale(weight/norm, direction)
+			floats.Add(shift.RawRowView(label), direction)
+			floats.Sub(shift.RawRowView(other), direction)
+			error2 += float64(4 * float64(weight*norm) * float64(weight*norm))
 		}
 	}
 	for c, size := range found.Sizes {
 		if size > 0 {
 			s := shift.RawRowView(c)
-			sum += 2*floats.Dot(s, means.RawRowView(c)) - floats.Dot(s, s)/float64(size)
+			sum += 2*dot(s, means.RawRowView(c)) - dot(s, s)/float64(size)
 		}
 	}
 	return sum, error2 + float64(doubt*sum)*float64(doubt*sum)
@@ -128,15 +129,29 @@ func optimism(points *mat.Dense, found Result, means *mat.Dense, variance float6
 type faces struct {
 	means  *mat.Dense
 	sizes  []int
-	gram   mat.Dense // of the means
-	away   []float64 // squared distances of the point at hand from the means
+	gram   *mat.SymDense // of the means
+	away   []float64     // squared distances of the point at hand from the means
 	result []int
 }
 
 func newFaces(means *mat.Dense, sizes []int) *faces {
 	f := &faces{means: means, sizes: sizes, away: make([]float64, len(sizes))}
-	f.gram.Mul(means, means.T())
+	f.gram = mat.NewSymDense(len(sizes), nil)
+	for a := range sizes {
+		for b := range a + 1 {
+			f.gram.SetSym(a, b, dot(means.RawRowView(a), means.RawRowView(b)))
+		}
+	}
 	return f
+}
+
+// dot adds in order and fuses nothing, so that results have the same bits on every
+// machine.
+func dot(x, y []float64) (sum float64) {
+	for i, v := range x {
+		sum += float64(v * y[i])
+	}
+	return sum
 }
 
 // within lists the clusters whose face with a point's own is no farther than width. The

@@ -88,8 +88,9 @@ func standing(points *mat.Dense, whole, found Result, records estimate.Records) 
 	}
 	v, k := records.Noise.Variance, float64(records.K)
 	optimism, error2 := optimism(points, found, found.means(points), v)
-	between := whole.Inertia - found.Inertia - (clusters-1)*k*v - optimism
-	deviation := math.Sqrt(4*v*max(between, 0) + (clusters-1)*k*(2*v*v+records.Noise.FourthCumulant/n) + error2)
+	between := whole.Inertia - found.Inertia - float64((clusters-1)*k*v) - optimism
+	own := float64((clusters - 1) * k * (float64(2*v*v) + records.Noise.FourthCumulant/n))
+	deviation := math.Sqrt(float64(4*v*max(between, 0)) + own + error2)
 	if between <= standOut*deviation {
 		return 0, nil
 	}

@@ -66,7 +66,7 @@ func (s *Suggested) check() error {
 	return nil
 }
 
-const assumesInertia = "noise is nearly normal where two clusters meet, which what is taken off the inertia allows for"
+const assumesInertia = "noise is nearly normal where two clusters meet, for the inertia without it"
 
 // kMeans clusters the records of all parties. Labels go to each party for its
 // own records alone, by the row order of its release.

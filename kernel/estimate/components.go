@@ -141,7 +141,9 @@ func (c *components) stretch(ctx context.Context, out []Component, from, to int,
 
 // Separated is how many standard errors of their distance two neighbouring eigenvalues
 // have to be apart: those that seem to be by less are too often ones that are not, and
-// intervals of their loadings cover .91 to .93 instead of .93 to .96.
+// intervals of their loadings cover .91 to .93 instead of .94 to .95. Of those that pass,
+// the ones that chance pushed apart are the more; intervals of their eigenvalues cover
+// .92 to .95, the less where there is noise or partial overlap.
 const Separated = 3
 
 const notApart = "not separated from component %d: the distance of their eigenvalues is within its error"

@@ -204,9 +204,6 @@ func (m *Moments) over(scale []float64) *Moments {
 	return &out
 }
 
-// Matrix is the n × n matrix. It must not be changed.
-func (m *Moments) Matrix() mat.Symmetric { return m.matrix }
-
 // rawMatrix is M with the noise left in.
 func (m *Moments) rawMatrix() *mat.Dense {
 	n := len(m.vars)
@@ -218,9 +215,6 @@ func (m *Moments) rawMatrix() *mat.Dense {
 	}
 	return out
 }
-
-// Mean is the mean of a variable over its party's records, as it was sketched.
-func (m *Moments) Mean(i int) float64 { return m.means[i] }
 
 func unit(n, i int) []float64 {
 	out := make([]float64, n)

@@ -104,7 +104,7 @@ func TestComponentsCover(t *testing.T) {
 
 func (s trial) components(t *testing.T, scale bool) {
 	var values, shares, loads, noised tally
-	for seed := range uint64(draws(100, 2000)) {
+	for seed := range uint64(draws(80, 600)) {
 		m, data := s.run(t, seed)
 		truth := covarianceOf(data)
 		if scale {
@@ -143,7 +143,7 @@ func (s trial) components(t *testing.T, scale bool) {
 			loads.seed()
 		}
 	}
-	if len(values.seeds) < draws(50, 1000) {
+	if len(values.seeds) < draws(40, 300) {
 		t.Errorf("something stood apart in %d sketches only", len(values.seeds))
 	}
 	values.check(t, "eigenvalues", 0.93, 0.98)
@@ -194,7 +194,7 @@ func TestRegressionCovers(t *testing.T) {
 				on, target = []int{1, 2, 3, 5}, 4
 			}
 			var beta, intercept, r2, residual, noised tally
-			lost, seeds := 0, draws(150, 2000)
+			lost, seeds := 0, draws(120, 600)
 			for seed := range uint64(seeds) {
 				m, data := s.run(t, seed)
 				got, why := m.Regression(RegressionOptions{Target: target, On: on})

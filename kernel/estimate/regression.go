@@ -64,16 +64,16 @@ func (m *Moments) Regression(o RegressionOptions) (*Regression, string) {
 
 // fit is one regression in the units in which variables were sketched.
 type fit struct {
-	m        *Moments
-	o        RegressionOptions
-	inverse  *mat.Dense // of C_xx, raised by ridge
-	beta     []float64
-	residual []float64 // over all variables: 1 for the target, −β for the others
-	slopes   []slope   // of β
-	freedom  float64
-	t        float64 // quantile
-	widen    float64 // of variances, for the coefficients that were fitted
-	at       Estimate
+	m         *Moments
+	o         RegressionOptions
+	inverse   *mat.Dense // of C_xx, raised by ridge
+	beta      []float64
+	residual  []float64 // over all variables: 1 for the target, −β for the others
+	slopes    []slope   // of β
+	freedom   float64
+	t         float64 // quantile
+	widen     float64 // of variances, for the coefficients that were fitted
+	condition Estimate
 }
 
 func (m *Moments) fit(o RegressionOptions) (*fit, string) {
@@ -124,7 +124,7 @@ func (f *fit) identify() string {
 	}
 	deviation := math.Sqrt(f.m.variance(f.m.slope(u, u)))
 	half := float64(f.o.Level.z() * deviation)
-	f.at = finish(least, least-half, least+half, 0, float64(len(u))).deviating(deviation * deviation)
+	f.condition = finish(least, least-half, least+half, 0, float64(len(u))).deviating(deviation * deviation)
 	raised := least + f.o.Ridge
 	if raised < negligible || !f.exact() && !(raised >= float64(Identified*deviation)) {
 		return fmt.Sprintf("not identified: the explaining columns are collinear within their error (the least eigenvalue of their correlations is %.3g with standard error %.3g; it takes %d of them)",
@@ -209,7 +209,7 @@ func (f *fit) mean(i int) float64 {
 }
 
 func (f *fit) regression() *Regression {
-	out := &Regression{Freedom: f.freedom, Condition: f.at}
+	out := &Regression{Freedom: f.freedom, Condition: f.condition}
 	y := f.o.Target
 	for a, i := range f.o.On {
 		e := f.around(f.beta[a], f.m.variance(f.slopes[a]))

@@ -8,5 +8,5 @@
 //
 // Products are taken of 32-bit entries and summed in 64 bits, over as many rows as are
 // sure to fit, and from there in 128 bits. Entries beyond 32 bits are multiplied in
-// 128 bits one by one, which takes about fifty times as long.
+// 128 bits one by one, which takes many times as long.
 package gram

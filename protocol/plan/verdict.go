@@ -95,9 +95,9 @@ func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
 func unplanned(kind study.AnalysisKind) string {
 	switch kind {
 	case study.PCA, study.Regression, study.Clustering:
-		return "not forecast: how far it errs depends on how all columns hang together, which public numbers do not say; a correlation asked of the same sketch is forecast, and one that stands out there counts here"
+		return "not forecast: its errors depend on how all columns hang together; those of correlations of the same sketch are forecast"
 	case study.Sums:
-		return "not forecast: a sum errs as far as the inner product of its column with the ones, which is forecast where inner products are asked"
+		return "not forecast: a sum errs like an inner product with the ones; inner products of the same sketch are forecast"
 	}
 	return "not planned: this version has no forecast of it"
 }

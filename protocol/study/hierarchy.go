@@ -78,6 +78,6 @@ func (o ClusteringOptions) encode(e *encoder) {
 var columnSums = kind{
 	name: Sums, needs: one(needs{side: sketch.Columns, ones: true}),
 	says: func(Analysis) string {
-		return "sums and means of each column over the records that its party shares with each other one"
+		return "and means, of each column over the records that its party shares with each other one"
 	},
 }

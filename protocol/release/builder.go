@@ -23,7 +23,7 @@ type Builder struct {
 	random  *dp.Generator // draws flips; nil until Randomise
 	bits    []int64       // scratch: a batch of randomised values
 	squares bool
-	ones    int64 // entry of the helper column, 0 without one
+	ones    []int64 // what a derived vector ends with: the entry of the helper column, if there is one
 }
 
 // NewBuilder derives this side's row key from the seed and returns a builder
@@ -32,7 +32,7 @@ func (p Plan) NewBuilder(root seed.Seed, workers int) (*Builder, error) {
 	helpers := p.Sketch().Helpers
 	b := &Builder{plan: p, squares: helpers.Squares}
 	if helpers.Ones > 0 {
-		b.ones = p.ones()
+		b.ones = []int64{p.ones()}
 	}
 	var err error
 	if p.Sketch().Side == sketch.Columns {

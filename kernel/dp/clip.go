@@ -1,6 +1,9 @@
 package dp
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // ClipL2 scales v down to l2 norm ≤ bound, in place, and reports whether it had to.
 // A vector within the bound is left alone. It is integer arithmetic throughout, the
@@ -32,15 +35,37 @@ func ClipL2(v []int64, bound int64) (clipped bool) {
 	if norm <= uint64(bound) {
 		return true // the halving was enough
 	}
+	scale(v, uint64(bound), norm)
+	return true
+}
+
+// scale sets every entry to v·bound/norm, truncated towards zero, for |v| ≤ norm and
+// bound < norm.
+func scale(v []int64, bound, norm uint64) {
+	if norm < 1<<21 {
+		scaleSmall(v, bound, norm)
+		return
+	}
 	for i, x := range v {
-		p := multiply(magnitude(x), uint64(bound))
-		q, _ := bits.Div64(p.hi, p.lo, norm) // ≤ bound, as |x| ≤ norm
+		p := multiply(magnitude(x), bound)
+		q, _ := bits.Div64(p.hi, p.lo, norm) // ≤ bound
 		v[i] = int64(q)
 		if x < 0 {
 			v[i] = -v[i]
 		}
 	}
-	return true
+}
+
+// scaleSmall is scale for norm < 2^21, as data have it, with one division for all entries.
+// With i = ⌈2^64/norm⌉ and p = |v|·bound, i·p/2^64 passes p/norm by less than p/2^64, which
+// is below 1/norm as p·norm < norm³ < 2^63: too little to reach the next integer.
+func scaleSmall(v []int64, bound, norm uint64) {
+	inverse := math.MaxUint64/norm + 1
+	for i, x := range v {
+		q, _ := bits.Mul64(inverse, magnitude(x)*bound)
+		minus := x >> 63 // without a branch, which would be taken at random
+		v[i] = (int64(q) ^ minus) - minus
+	}
 }
 
 // squaredNorm returns Σv², or false when it passes 2^126.

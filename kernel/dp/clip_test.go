@@ -68,6 +68,29 @@ func TestClipL2KeepsDirection(t *testing.T) {
 	})
 }
 
+// TestScaleDividesExactly compares multiplying by the reciprocal with dividing: for all
+// entries under a few norms, whose products with the bounds leave every remainder.
+func TestScaleDividesExactly(t *testing.T) {
+	var v []int64
+	for _, norm := range []int64{2, 3, 1000, 1<<16 + 1, 1<<21 - 1, 1 << 21, 1<<21 + 1} {
+		for _, bound := range []int64{1, norm / 2, norm*2/3 + 1, norm - 2, norm - 1} {
+			if bound < 1 || bound >= norm {
+				continue
+			}
+			v = v[:0]
+			for x := -norm; x <= norm; x++ {
+				v = append(v, x)
+			}
+			scale(v, uint64(bound), uint64(norm))
+			for i, got := range v {
+				if x := int64(i) - norm; got != x*bound/norm {
+					t.Fatalf("%d·%d/%d is %d, want %d", x, bound, norm, got, x*bound/norm)
+				}
+			}
+		}
+	}
+}
+
 func TestClipL2Examples(t *testing.T) {
 	for _, c := range []struct {
 		v       []int64

@@ -2,6 +2,7 @@ package dp
 
 import (
 	"errors"
+	"math"
 	"math/bits"
 )
 
@@ -76,8 +77,16 @@ func (a uint128) leadingZeros() uint {
 	return 64 + uint(bits.LeadingZeros64(a.lo))
 }
 
-// root returns ⌊√a⌋ for a < 2^126, one bit at a time.
+// root returns ⌊√a⌋ for a < 2^126: one bit at a time or, where float64 holds a, from its
+// root, which IEEE 754 defines to the bit and which may have been rounded up.
 func (a uint128) root() uint64 {
+	if a.hi == 0 && a.lo < 1<<53 {
+		r := uint64(math.Sqrt(float64(a.lo)))
+		if r*r > a.lo {
+			r--
+		}
+		return r
+	}
 	r := uint64(0)
 	for bit := uint64(1) << ((128 - a.leadingZeros()) / 2); bit > 0; bit >>= 1 {
 		if !a.less(multiply(r|bit, r|bit)) {

@@ -46,6 +46,19 @@ func TestUint128(t *testing.T) {
 	})
 }
 
+// TestRootOfSmall goes through squares and what is beside them, up to where float64 holds
+// integers and beyond.
+func TestRootOfSmall(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rapid.Uint64Range(1, 1<<27).Draw(t, "root")
+		for add, want := range map[int64]uint64{-1: r - 1, 0: r, 1: r, int64(2 * r): r} {
+			if got := (uint128{lo: r*r + uint64(add)}).root(); got != want {
+				t.Fatalf("root of %d² + %d is %d, want %d", r, add, got, want)
+			}
+		}
+	})
+}
+
 func TestProduct(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		factors := rapid.SliceOfN(rapid.Int64Range(-2, 1<<40), 0, 4).Draw(t, "factors")

@@ -70,6 +70,38 @@ func checkOuters(t fatal, spec Spec, source Source, labels [][]byte, x []int64, 
 	}
 }
 
+// Records that all end with the same give what they give written out, at every level.
+func TestEndings(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		spec, source := drawSpec(t), trial(rapid.IntRange(0, 1<<30).Draw(t, "key"))
+		m, n := rapid.IntRange(1, 150).Draw(t, "m"), rapid.IntRange(0, 20).Draw(t, "n")
+		labels, x := drawBatch(rapid.Uint64().Draw(t, "seed"), m, n+1, false)
+		x = x[:m*n]
+		ending := rapid.SliceOfN(rapid.Int64Range(-1<<40, 1<<40), 1, 3).Draw(t, "ending")
+		matrix, err := New(spec, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var whole []int64
+		for i := range m {
+			whole = append(append(whole, x[i*n:(i+1)*n]...), ending...)
+		}
+		want := make([]int64, spec.K*(n+len(ending)))
+		matrix.AddOuters(want, labels, whole)
+		for _, level := range kernels.Levels() {
+			ended := matrix.Clone()
+			ended.scratch.level = level
+			got := make([]int64, len(want))
+			half := m / 2 // and scratch that was used before
+			ended.AddOuters(got, labels[:half], x[:half*n], ending...)
+			ended.AddOuters(got, labels[half:], x[half*n:], ending...)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%v, %v: %d records of %d entries and %d more differ from the same written out", spec, level, m, n, len(ending))
+			}
+		}
+	})
+}
+
 func checkProducts(t fatal, spec Spec, source Source, labels [][]byte, x []int64) {
 	t.Helper()
 	fixed, err := Fix(spec, source, labels)
@@ -119,6 +151,7 @@ func TestBatchShapesPanic(t *testing.T) {
 	for name, call := range map[string]func(){
 		"labels":  func() { matrix.AddOuters(make([]int64, 16), nil, make([]int64, 2)) },
 		"entries": func() { matrix.AddOuters(make([]int64, 8), make([][]byte, 2), make([]int64, 3)) },
+		"ending":  func() { matrix.AddOuters(make([]int64, 16), make([][]byte, 1), make([]int64, 2), 1) },
 		"sums":    func() { matrix.AddOuters(make([]int64, 15), make([][]byte, 1), make([]int64, 2)) },
 	} {
 		func() {

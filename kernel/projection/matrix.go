@@ -56,6 +56,13 @@ type outerSum interface {
 	addOuters(u []int64, source Source, labels [][]byte, x []int64, s *scratch)
 }
 
+// endedSum is an outerSum that need not have what all records end with copied to each.
+type endedSum interface {
+	outerSum
+	// addEnded is addOuters for records that go on with the same ending.
+	addEnded(u []int64, source Source, labels [][]byte, x, ending []int64, s *scratch)
+}
+
 // New returns the matrix of a spec whose rows come from source. It refuses an
 // invalid spec and the family identity, which has no rows for records.
 func New(spec Spec, source Source) (*Matrix, error) {
@@ -102,16 +109,25 @@ func (m *Matrix) AddOuter(u []int64, label []byte, x []int64) {
 }
 
 // AddOuters adds a batch of m records: U += Σ r(label) xᵀ, where x is m × n
-// row-major and u is U, K × n. It gives the sums that AddOuter gives record by
-// record, faster. It panics if the shapes differ.
-func (m *Matrix) AddOuters(u []int64, labels [][]byte, x []int64) {
+// row-major and u is U, K × n. Where every record ends with the same entries, they are
+// given once, and u is K × (n + len(ending)). It gives the sums that AddOuter gives
+// record by record, faster. It panics if the shapes differ.
+func (m *Matrix) AddOuters(u []int64, labels [][]byte, x []int64, ending ...int64) {
 	if len(labels) == 0 && len(x) == 0 {
 		return
 	}
-	if len(labels) == 0 || len(x)%len(labels) != 0 || len(u) != m.spec.K*(len(x)/len(labels)) {
-		panic(fmt.Sprintf("projection: adding %d records of %d entries in all to %d sums of k = %d", len(labels), len(x), len(u), m.spec.K))
+	if len(labels) == 0 || len(x)%len(labels) != 0 || len(u) != m.spec.K*(len(x)/len(labels)+len(ending)) {
+		panic(fmt.Sprintf("projection: adding %d records of %d entries in all and %d more of each to %d sums of k = %d", len(labels), len(x), len(ending), len(u), m.spec.K))
 	}
 	n := len(x) / len(labels)
+	if len(ending) > 0 {
+		if sum, ok := m.row.(endedSum); ok && n > 0 {
+			sum.addEnded(u, m.source, labels, x, ending, &m.scratch)
+			return
+		}
+		x = m.scratch.end(x, len(labels), ending)
+		n += len(ending)
+	}
 	if n == 0 {
 		return
 	}
@@ -223,6 +239,17 @@ type scratch struct {
 	signs   []uint64
 	places  []uint32
 	numbers []int64
+	ended   []int64
+}
+
+// end returns the rows of x, m of them, each with the ending behind it.
+func (s *scratch) end(x []int64, m int, ending []int64) []int64 {
+	n := len(x) / m
+	s.ended = s.ended[:0]
+	for i := range m {
+		s.ended = append(append(s.ended, x[i*n:][:n]...), ending...)
+	}
+	return s.ended
 }
 
 // room returns n elements of a scratch slice, which grows as needed.

@@ -118,9 +118,13 @@ func (r *sparseRow) addOuter(u, x []int64) {
 	kernels.Best().AddRows(u, x, len(x), r.places[:r.s])
 }
 
-// addOuters first draws the places of a few hundred records and then adds them,
-// so that the sums' cache misses overlap.
 func (r *sparseRow) addOuters(u []int64, source Source, labels [][]byte, x []int64, s *scratch) {
+	r.addEnded(u, source, labels, x, nil, s)
+}
+
+// addEnded first draws the places of a few hundred records and then adds them,
+// so that the sums' cache misses overlap.
+func (r *sparseRow) addEnded(u []int64, source Source, labels [][]byte, x, ending []int64, s *scratch) {
 	const few = 256
 	n := len(x) / len(labels)
 	for from := 0; from < len(labels); from += few {
@@ -131,7 +135,7 @@ func (r *sparseRow) addOuters(u []int64, source Source, labels [][]byte, x []int
 		for i := range blocks {
 			r.place(places[i*r.s:][:r.s], &blocks[i])
 		}
-		s.level.AddRows(u, x[from*n:to*n], n, places)
+		s.level.AddRows(u, x[from*n:to*n], n, places, ending...)
 	}
 }
 

@@ -2,6 +2,7 @@ package sketch
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/cosketch/cosketch/kernel/projection"
@@ -9,11 +10,15 @@ import (
 
 // ColumnsOptions describes a columns-side sketch to be built.
 type ColumnsOptions struct {
-	Columns int   // Required. n, the entries of a record
-	Largest int64 // Required. bound on an entry's absolute value, usually fixedpoint.Bits.One
-	Limit   int64 // records that may be added. Default: as many as int64 sums are sure to hold exactly
-	Workers int   // goroutines of one Add, each with a k × n accumulator. Default 1
+	Columns int     // Required. the entries of a record
+	Ending  []int64 // the last of them where these are the same for every record; what is added leaves them out
+	Largest int64   // Required. bound on an entry's absolute value, usually fixedpoint.Bits.One
+	Limit   int64   // records that may be added. Default: as many as int64 sums are sure to hold exactly
+	Workers int     // goroutines of one Add, each with a k × Columns accumulator. Default 1
 }
+
+// own is n, the entries of a record that it does not have in common with all others.
+func (o ColumnsOptions) own() int { return o.Columns - len(o.Ending) }
 
 // ColumnsBuilder sums a columns-side sketch U = Σ r(label) xᵀ over records. The
 // result is the same to the bit for every order, batch size and number of
@@ -34,12 +39,18 @@ type accumulator struct {
 
 // NewColumns returns a builder without records.
 func NewColumns(matrix *projection.Matrix, options ColumnsOptions) (*ColumnsBuilder, error) {
+	options.Ending = slices.Clone(options.Ending)
 	spec := matrix.Spec()
 	if _, err := area(spec.K, options.Columns); err != nil {
 		return nil, fmt.Errorf("columns sketch: %w", err)
 	}
-	if options.Largest < 1 {
+	switch {
+	case options.Largest < 1:
 		return nil, fmt.Errorf("columns sketch: largest entry %d: must be positive", options.Largest)
+	case options.own() < 1:
+		return nil, fmt.Errorf("columns sketch: %d columns, %d of which are the same for every record: a record needs one of its own", options.Columns, len(options.Ending))
+	case !within(options.Ending, options.Largest):
+		return nil, fmt.Errorf("columns sketch: what every record ends with exceeds ±%d", options.Largest)
 	}
 	exact := spec.LargestRecordCount(options.Largest)
 	switch {
@@ -58,43 +69,53 @@ func NewColumns(matrix *projection.Matrix, options ColumnsOptions) (*ColumnsBuil
 // Records returns how many records were added.
 func (b *ColumnsBuilder) Records() int64 { return b.records }
 
-// Part makes records from to to of a batch: their labels, and their entries row-major.
-// Both are used before the same worker, numbered from 0, makes its next part, and
-// not changed. Workers call it side by side, and it may be asked for records again.
-type Part func(worker, from, to int) (labels [][]byte, x []int64)
+// Part is m records of a batch, to be added.
+type Part struct {
+	Labels [][]byte
+	X      []int64 // their entries, m × n row-major; where all end with the same, without that
+	// Where a record is to count for less than X says, as some are when records are
+	// clipped, a correction is added under its label: a whole row, with the ending, whose
+	// entries are no larger than the record's. X need not be copied to change a few rows.
+	Corrected   [][]byte
+	Corrections []int64
+}
 
 // Add adds a batch of m records: their labels, and x, m × n row-major. It adds all
 // or, with an error, none: when shapes differ, an entry exceeds the largest, or
 // the limit of records would be passed.
 func (b *ColumnsBuilder) Add(labels [][]byte, x []int64) error {
-	m, n := len(labels), b.options.Columns
+	m, n := len(labels), b.options.own()
 	if len(x) != m*n {
 		return fmt.Errorf("adding %d records of %d columns: %d entries", m, n, len(x))
 	}
-	return b.AddParts(m, func(_, from, to int) ([][]byte, []int64) { return labels[from:to], x[from*n : to*n] })
+	return b.AddParts(m, func(_, from, to int) Part { return Part{Labels: labels[from:to], X: x[from*n : to*n]} })
 }
 
-// AddParts is Add for m records that workers make as they come to them: what they make
-// is added while it is in their caches. It panics if a part has another shape.
-func (b *ColumnsBuilder) AddParts(m int, part Part) error {
-	n := b.options.Columns
+// AddParts is Add for m records that workers make as they come to them, those from one up
+// to another at a time: what they make is added while it is in their caches. It is used
+// before the same worker, numbered from 0, makes its next part, and not changed. Workers
+// call part side by side, and it may be asked for records again. AddParts panics if a part
+// has another shape.
+func (b *ColumnsBuilder) AddParts(m int, part func(worker, from, to int) Part) error {
 	if int64(m) > b.options.Limit-b.records {
 		return fmt.Errorf("adding %d records to %d: the limit is %d", m, b.records, b.options.Limit)
 	}
 	var refused atomic.Bool
-	parallel(m, n, len(b.workers), func(worker, from, to int) {
+	parallel(m, b.options.own(), len(b.workers), func(worker, from, to int) {
 		if refused.Load() {
 			return
 		}
-		labels, x := part(worker, from, to)
-		if !within(x, b.options.Largest) {
+		p := part(worker, from, to)
+		if !within(p.X, b.options.Largest) {
 			refused.Store(true)
 			return
 		}
-		b.workers[worker].add(b.spec.K*n, from, to, labels, x)
+		a := b.workers[worker]
+		a.add(b.spec.K*b.options.Columns, p, b.options.Ending)
+		a.added = append(a.added, [2]int{from, to})
 	})
 	if refused.Load() {
-		return b.refuse(part(0, 0, m))
+		return b.refuse(m, part)
 	}
 	for _, a := range b.workers {
 		a.added = a.added[:0]
@@ -104,38 +125,42 @@ func (b *ColumnsBuilder) AddParts(m int, part Part) error {
 }
 
 // refuse takes back what was added of a batch and says which entry is at fault.
-func (b *ColumnsBuilder) refuse(labels [][]byte, x []int64) error {
-	n := b.options.Columns
+func (b *ColumnsBuilder) refuse(m int, part func(worker, from, to int) Part) error {
 	for _, a := range b.workers {
-		a.takeBack(labels, x, n)
+		for _, r := range a.added {
+			a.takeBack(part(0, r[0], r[1]), b.options.Ending)
+		}
 		a.added = a.added[:0]
 	}
-	i := beyond(x, b.options.Largest)
+	n, i := b.options.own(), beyond(part(0, 0, m).X, b.options.Largest)
 	return fmt.Errorf("adding records: entry (%d, %d) of the batch exceeds ±%d", i/n+1, i%n+1, b.options.Largest)
 }
 
-// add adds records from to to of a batch, and notes that it did.
-func (a *accumulator) add(size, from, to int, labels [][]byte, x []int64) {
+// add adds records to size sums.
+func (a *accumulator) add(size int, p Part, ending []int64) {
 	if a.sums == nil {
 		a.sums = make([]int64, size)
 		// Sums are read before they are written. A system gives memory twice then: a shared
 		// page of zeros, then a page of its own, of which it tells every processor.
 		clear(a.sums)
 	}
-	a.matrix.AddOuters(a.sums, labels, x)
-	a.added = append(a.added, [2]int{from, to})
+	a.matrix.AddOuters(a.sums, p.Labels, p.X, ending...)
+	a.matrix.AddOuters(a.sums, p.Corrected, p.Corrections)
 }
 
 // takeBack subtracts what was added of a batch, which is exact: data are checked
 // while they are in the cache anyway, and a batch is refused once in a lifetime.
-func (a *accumulator) takeBack(labels [][]byte, x []int64, n int) {
-	for _, r := range a.added {
-		negated := make([]int64, 0, (r[1]-r[0])*n)
-		for _, v := range x[r[0]*n : r[1]*n] {
-			negated = append(negated, -v)
-		}
-		a.matrix.AddOuters(a.sums, labels[r[0]:r[1]], negated)
+func (a *accumulator) takeBack(p Part, ending []int64) {
+	p.X, p.Corrections = negated(p.X), negated(p.Corrections)
+	a.add(len(a.sums), p, negated(ending))
+}
+
+func negated(x []int64) []int64 {
+	out := make([]int64, len(x))
+	for i, v := range x {
+		out[i] = -v
 	}
+	return out
 }
 
 // Sketch returns the sum so far, k × n, in memory of its own.

@@ -17,7 +17,7 @@ import (
 // Options tunes a Reader. The zero value is ready to use.
 type Options struct {
 	// BatchRecords is the largest number of records in a batch. Default: 16384. Records
-	// are read in blocks of about 2 MiB of integers, or less where many goroutines
+	// are read in blocks of about 512 KiB of integers, or less where many goroutines
 	// parse, and no batch spans two.
 	BatchRecords int
 	// MaxRecordBytes bounds one record of a CSV file, and so the damage of a quote
@@ -54,9 +54,10 @@ func (o Options) withDefaults() Options {
 }
 
 // blockValues returns how many integers a block is to hold: as many as stay in a
-// processor's cache until they are used, and 2²² in all blocks together.
+// processor's second-level cache, beside what they are made of, until they are used, and
+// 2²² in all blocks together.
 func (o Options) blockValues() int {
-	return max(1<<14, min(1<<18, 1<<22/(o.Workers+2)))
+	return max(1<<14, min(1<<16, 1<<22/(o.Workers+2)))
 }
 
 // Batch is a run of m consecutive records that were kept. It belongs to its Reader

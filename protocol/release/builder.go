@@ -30,7 +30,7 @@ type Builder struct {
 	bare    []int64       // scratch: a batch without the entries of labels
 	classes []int64       // of the records so far, where labels travel
 	squares bool
-	ones    int64 // entry of the helper column, 0 without one
+	ones    []int64 // what a derived vector ends with: the entry of the helper column, if there is one
 }
 
 // Keys derives the keys of a study: its seed or, on the records side, what was kept of it.
@@ -44,7 +44,7 @@ func (p Plan) NewBuilder(root Keys, workers int) (*Builder, error) {
 	helpers := p.Sketch().Helpers
 	b := &Builder{plan: p, squares: helpers.Squares}
 	if helpers.Ones > 0 {
-		b.ones = p.ones()
+		b.ones = []int64{p.ones()}
 	}
 	var err error
 	if p.Sketch().Side == sketch.Columns {

@@ -1,11 +1,13 @@
 package release
 
 import (
+	"math"
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/projection/kernels"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed"
@@ -13,12 +15,16 @@ import (
 )
 
 // part is what one worker makes of some records of a batch on the columns side: their
-// labels and derived vectors, and how many of these it clipped in the batch.
+// labels, their derived vectors where these are not the values, and what clipping
+// takes away from some of them.
 type part struct {
 	labels  [][]byte
 	arena   []byte // of labels
 	derived []int64
-	clipped int64
+	norms   []uint64 // squared, of derived vectors without their ending
+	over    [][]byte // labels of records that are clipped
+	excess  []int64  // a row for each: what clipping adds to it
+	clipped int64    // records of the batch
 }
 
 func (b *Builder) openColumns(root Keys, workers int) error {
@@ -32,21 +38,25 @@ func (b *Builder) openColumns(root Keys, workers int) error {
 	}
 	b.parts = make([]part, workers)
 	b.columns, err = sketch.NewColumns(matrix, sketch.ColumnsOptions{
-		Columns: len(b.plan.Features), Largest: b.plan.Study.Bits.One(), Limit: b.plan.Limit, Workers: workers,
+		Columns: len(b.plan.Features), Ending: b.ones, Largest: b.plan.Study.Bits.One(), Limit: b.plan.Limit, Workers: workers,
 	})
 	return err
 }
 
-// addColumns clips derived vectors before they are projected. Each worker derives and
+// addColumns adds clipped derived vectors: values, squares, ones. Each worker derives and
 // labels the records that it then projects, a few at a time.
 func (b *Builder) addColumns(ids [][]byte, values []int64) error {
 	n := b.plan.Values
 	for i := range b.parts {
 		b.parts[i].clipped = 0
 	}
-	err := b.columns.AddParts(len(ids), func(worker, from, to int) ([][]byte, []int64) {
+	err := b.columns.AddParts(len(ids), func(worker, from, to int) sketch.Part {
 		p := &b.parts[worker]
-		return b.label(p, ids[from:to]), b.derive(p, values[from*n:to*n])
+		records := sketch.Part{Labels: b.label(p, ids[from:to]), X: b.derive(p, values[from*n:to*n])}
+		if b.plan.Clip > 0 {
+			b.clip(p, &records)
+		}
+		return records
 	})
 	if err != nil {
 		return err
@@ -57,38 +67,59 @@ func (b *Builder) addColumns(ids [][]byte, values []int64) error {
 	return nil
 }
 
-// derive returns the clipped features of records. They are the values themselves where
-// neither helpers nor a bound change them.
+// derive returns the features of records up to the ones. They are the values themselves
+// where there are no squares.
 func (b *Builder) derive(p *part, values []int64) []int64 {
-	n := len(b.plan.Features)
-	if n == b.plan.Values && b.plan.Clip <= 0 {
+	if !b.squares {
 		return values
 	}
-	size := len(values) / b.plan.Values * n
-	p.derived = slices.Grow(p.derived[:0], size)[:size]
-	for row := range slices.Chunk(p.derived, n) {
-		b.deriveRow(row, values[:b.plan.Values])
-		values = values[b.plan.Values:]
-		if b.plan.Clip > 0 && dp.ClipL2(row, b.plan.Clip) {
-			p.clipped++
+	n, bits := b.plan.Values, b.plan.Study.Bits
+	p.derived = p.derived[:0]
+	for ; len(values) > 0; values = values[n:] {
+		p.derived = append(p.derived, values[:n]...)
+		for _, v := range values[:n] {
+			p.derived = append(p.derived, fixedpoint.Square(v, bits))
 		}
 	}
 	return p.derived
 }
 
-// deriveRow fills row with the features of one record: values, squares, ones.
-func (b *Builder) deriveRow(row, values []int64) {
-	bits := b.plan.Study.Bits
-	copy(row, values)
-	at := len(values)
-	if b.squares {
-		for _, v := range values {
-			row[at] = fixedpoint.Square(v, bits)
-			at++
-		}
+// clip corrects the records that are longer than the bound. Most are not, and stay where
+// they are; dp.ClipL2 decides on all that are not surely within it.
+func (b *Builder) clip(p *part, r *sketch.Part) {
+	n, bound := len(r.X)/len(r.Labels), b.plan.Clip
+	p.norms = slices.Grow(p.norms[:0], len(r.Labels))[:len(r.Labels)]
+	known := kernels.Best().SquaredNorms(p.norms, r.X)
+	most := uint64(min(bound, math.MaxUint32))
+	ones := uint64(0)
+	for _, v := range b.ones {
+		ones += uint64(v * v)
 	}
-	if at < len(row) {
-		row[at] = b.ones
+	p.over, p.excess = p.over[:0], p.excess[:0]
+	for i, label := range r.Labels {
+		if known && p.norms[i]+ones <= most*most {
+			continue
+		}
+		from, x := len(p.excess), r.X[i*n:][:n]
+		p.excess = append(append(p.excess, x...), b.ones...)
+		row := p.excess[from:]
+		if !dp.ClipL2(row, bound) {
+			p.excess = p.excess[:from]
+			continue
+		}
+		subtract(row, x)
+		subtract(row[n:], b.ones)
+		p.over = append(p.over, label)
+	}
+	p.clipped += int64(len(p.over))
+	r.Corrected, r.Corrections = p.over, p.excess
+}
+
+// subtract takes x from the first entries of row.
+func subtract(row, x []int64) {
+	row = row[:len(x)]
+	for i, v := range x {
+		row[i] -= v
 	}
 }
 

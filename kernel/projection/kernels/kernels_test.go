@@ -76,25 +76,64 @@ func checkSignProduct(t *testing.T, rng *rand.Rand, c shape) {
 
 func checkRows(t *testing.T, rng *rand.Rand, c shape, n, each int) {
 	x := draw[int64](rng, c.m*n, c.offset, 1<<40, c.extreme)
-	start := draw[int64](rng, c.k*n, c.offset, 1<<61, c.extreme)
+	ending := draw[int64](rng, rng.IntN(4), 0, 1<<40, c.extreme)
+	width := n + len(ending)
+	start := draw[int64](rng, c.k*width, c.offset, 1<<61, c.extreme)
 	places := make([]uint32, c.m*each)
 	for i := range places {
 		places[i] = Place(uint32(rng.IntN(c.k)), rng.Uint32()&1)
 	}
 	want := slices.Clone(start)
 	for i, p := range places {
-		for j := range n {
-			sign := 1 - 2*int64(p&1)
-			want[int(p>>1)*n+j] += sign * x[i/each*n+j]
+		sign, row := 1-2*int64(p&1), want[int(p>>1)*width:][:width]
+		for j, v := range slices.Concat(x[i/each*n:][:n], ending) {
+			row[j] += sign * v
 		}
 	}
 	for _, l := range Levels() {
 		u := guarded(start, c.offset)
-		l.AddRows(u.inner, x, n, places)
+		l.AddRows(u.inner, x, n, places, ending...)
 		if !slices.Equal(u.inner, want) {
-			t.Fatalf("%v: adding %d × %d rows of %d to %d differs", l, c.m, each, n, c.k)
+			t.Fatalf("%v: adding %d × %d rows of %d and %d to %d differs", l, c.m, each, n, len(ending), c.k)
 		}
 		u.check(t, l)
+	}
+}
+
+// checkNorms plants one entry at and one beyond what norms are made of.
+func checkNorms(t *testing.T, rng *rand.Rand, c shape, n int) {
+	x := draw[int64](rng, c.m*n, c.offset, 1<<26-1, c.extreme)
+	at := rng.IntN(len(x))
+	for _, planted := range []int64{x[at], 1<<26 - 1, -1 << 26, 1 << 26, -1<<26 - 1, 1 << 27, 1 << 32, -1 << 32, 1<<32 + 1, math.MaxInt64, math.MinInt64} {
+		x[at] = planted
+		fits := planted < 1<<26 && planted >= -1<<26
+		want := make([]uint64, c.m)
+		for i, v := range x {
+			want[i/n] += uint64(v * v)
+		}
+		for _, l := range Levels() {
+			got := make([]uint64, c.m+1)
+			got[c.m] = fence
+			if l.SquaredNorms(got[:c.m], x) != fits || fits && !slices.Equal(got[:c.m], want) || got[c.m] != fence {
+				t.Fatalf("%v: %d at %d of %d × %d: norms %v, want %v", l, planted, at, c.m, n, got, want)
+			}
+		}
+	}
+}
+
+func TestNormsOfNothing(t *testing.T) {
+	for _, l := range Levels() {
+		norms := []uint64{1, 2}
+		if !l.SquaredNorms(norms, nil) || norms[0] != 0 || norms[1] != 0 || !l.SquaredNorms(nil, nil) {
+			t.Errorf("%v: rows without entries have norms %v", l, norms)
+		}
+		longest := slices.Repeat([]int64{-1 << 26}, 1<<12)
+		if l.SquaredNorms(norms[:1], longest) {
+			t.Errorf("%v: a row too long passed", l)
+		}
+		if !l.SquaredNorms(norms[:1], longest[1:]) || norms[0] != (1<<12-1)<<52 {
+			t.Errorf("%v: the largest norm is %d", l, norms[0])
+		}
 	}
 }
 
@@ -158,6 +197,7 @@ func check(t *testing.T, seed uint64, m, pairs, k, n, each uint8, extreme bool) 
 	checkSignProduct(t, rng, c)
 	checkRows(t, rng, c, int(n%70)+1, int(each%8)+1)
 	checkNarrow(t, rng, c)
+	checkNorms(t, rng, c, int(n%70)+1)
 }
 
 // Every level equals the definition on all tails, misaligned, and at the ends of
@@ -214,6 +254,8 @@ func TestWrongLengthsPanic(t *testing.T) {
 		"width":  func(l Level) { l.AddRows(make([]int64, 16), make([]int64, 3), 2, make([]uint32, 1)) },
 		"row":    func(l Level) { l.AddRows(make([]int64, 16), make([]int64, 2), 2, []uint32{Place(8, 0)}) },
 		"no u":   func(l Level) { l.AddRows(nil, make([]int64, 2), 2, []uint32{0}) },
+		"ending": func(l Level) { l.AddRows(make([]int64, 16), make([]int64, 2), 2, []uint32{Place(5, 0)}, 1) },
+		"norms":  func(l Level) { l.SquaredNorms(make([]uint64, 2), make([]int64, 3)) },
 		"places": func(l Level) { l.AddRows(make([]int64, 16), make([]int64, 4), 2, make([]uint32, 3)) },
 	} {
 		for _, l := range Levels() {
@@ -273,6 +315,20 @@ func BenchmarkAddRows(b *testing.B) {
 		b.Run(l.String(), func(b *testing.B) {
 			for b.Loop() {
 				l.AddRows(u, x, n, places)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*m), "ns/record")
+		})
+	}
+}
+
+// Records of 50 columns, from memory.
+func BenchmarkSquaredNorms(b *testing.B) {
+	const m, n = 1 << 17, 50
+	x, norms := draw[int64](rand.New(rand.NewPCG(1, 2)), m*n, 0, 1<<14, false), make([]uint64, m)
+	for _, l := range Levels() {
+		b.Run(l.String(), func(b *testing.B) {
+			for b.Loop() {
+				l.SquaredNorms(norms, x)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*m), "ns/record")
 		})

@@ -28,7 +28,10 @@ func narrowAVX2(dst *int16, src *int64, n int) bool
 func withinAVX2(x *int64, n int, bound int64) bool
 
 //go:noescape
-func addRowsAVX2(u, x *int64, n, records int, places *uint32, each int)
+func addRowsAVX2(u, x *int64, n, records int, places *uint32, each int, ending *int64, more int)
+
+//go:noescape
+func squaredNormsAVX2(norms *uint64, x *int64, n, records int) bool
 
 //go:noescape
 func blocksAVX2(v *int64, x, signs *int16, blocks int)
@@ -80,8 +83,12 @@ func (l Level) narrow(dst *int16, src *int64, n int) bool { return narrowAVX2(ds
 
 func (l Level) within(x *int64, n int, bound int64) bool { return withinAVX2(x, n, bound) }
 
-func (l Level) addRows(u, x *int64, n, records int, places *uint32, each int) {
-	addRowsAVX2(u, x, n, records, places, each)
+func (l Level) addRows(u, x *int64, n, records int, places *uint32, each int, ending *int64, more int) {
+	addRowsAVX2(u, x, n, records, places, each, ending, more)
+}
+
+func (l Level) squaredNorms(norms *uint64, x *int64, n, records int) bool {
+	return squaredNormsAVX2(norms, x, n, records)
 }
 
 func (l Level) hadamardTwos(v *int64, h int) { twosAVX2(v, h) }

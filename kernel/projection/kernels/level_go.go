@@ -16,7 +16,9 @@ func (Level) narrow(*int16, *int64, int) bool { panic(noAssembly) }
 
 func (Level) within(*int64, int, int64) bool { panic(noAssembly) }
 
-func (Level) addRows(*int64, *int64, int, int, *uint32, int) { panic(noAssembly) }
+func (Level) addRows(*int64, *int64, int, int, *uint32, int, *int64, int) { panic(noAssembly) }
+
+func (Level) squaredNorms(*uint64, *int64, int, int) bool { panic(noAssembly) }
 
 func (Level) hadamardBlocks(*int64, *int16, *int16, int) int { panic(noAssembly) }
 

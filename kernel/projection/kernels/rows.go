@@ -48,28 +48,35 @@ func (l Level) Within(x []int64, bound int64) bool {
 	return true
 }
 
-// AddRows adds rows of x, m × n, to rows of u, whose width is n: places holds the
-// same number of entries for each row of x, which name a row of u and a sign, as
-// Place encodes them. It panics on a place beyond u.
-func (l Level) AddRows(u, x []int64, n int, places []uint32) {
-	if n < 1 || len(x)%n != 0 || len(u)%n != 0 || len(x) > 0 && len(places)%(len(x)/n) != 0 {
-		panic(fmt.Sprintf("kernels: adding %d rows of x, %d entries, to %d entries, with width %d", len(places), len(x), len(u), n))
+// AddRows adds rows of x, m × n, each followed by the same ending, to rows of u, as wide
+// as both: places holds the same number of entries for each row of x, which name a row
+// of u and a sign, as Place encodes them. It panics on a place beyond u.
+func (l Level) AddRows(u, x []int64, n int, places []uint32, ending ...int64) {
+	width := n + len(ending)
+	if n < 1 || len(x)%n != 0 || len(u)%width != 0 || len(x) > 0 && len(places)%(len(x)/n) != 0 {
+		panic(fmt.Sprintf("kernels: adding %d rows of x, %d entries, to %d entries, with width %d and %d more", len(places), len(x), len(u), n, len(ending)))
 	}
 	if len(x) == 0 || len(places) == 0 {
 		return
 	}
 	records := len(x) / n
 	each := len(places) / records
-	if last := slices.Max(places); int(last>>1) >= len(u)/n {
-		panic(fmt.Sprintf("kernels: adding to row %d of %d", last>>1, len(u)/n))
+	if last := slices.Max(places); int(last>>1) >= len(u)/width {
+		panic(fmt.Sprintf("kernels: adding to row %d of %d", last>>1, len(u)/width))
 	}
 	if l != Go {
-		l.addRows(&u[0], &x[0], n, records, &places[0], each)
+		var end *int64
+		if len(ending) > 0 {
+			end = &ending[0]
+		}
+		l.addRows(&u[0], &x[0], n, records, &places[0], each, end, len(ending))
 		return
 	}
 	for i := range records {
 		for _, p := range places[i*each:][:each] {
-			addSigned(u[int(p>>1)*n:][:n], x[i*n:][:n], p&1)
+			row := u[int(p>>1)*width:][:width]
+			addSigned(row, x[i*n:][:n], p&1)
+			addSigned(row[n:], ending, p&1)
 		}
 	}
 }
@@ -77,6 +84,7 @@ func (l Level) AddRows(u, x []int64, n int, places []uint32) {
 // Place encodes a row of u and a sign for AddRows: negative is 0 for +1, 1 for −1.
 func Place(row uint32, negative uint32) uint32 { return row<<1 | negative }
 
+// addSigned adds x, or −x, to the first entries of u.
 func addSigned(u, x []int64, negative uint32) {
 	u = u[:len(x)]
 	mask := -int64(negative) // without a branch, which would be taken at random

@@ -93,22 +93,23 @@ within16:
 	VZEROUPPER
 	RET
 
-// func addRowsAVX2(u, x *int64, n, records int, places *uint32, each int)
+// func addRowsAVX2(u, x *int64, n, records int, places *uint32, each int, ending *int64, more int)
 //
 // AVX-512 would be slower: rows of u begin anywhere in a cache line, so that each
 // store of 64 bytes would touch two.
 //
-// R8 holds the bytes of a row, R9 the entries of whole cache lines, R10 all entries,
-// R11 the places that are left, R12 those of the record. DI is the row of u that a
+// R8 holds the bytes of a row of u, R9 the entries of whole cache lines of a row of x,
+// R10 all its entries, R11 the places that are left, R12 those of the record. DI is the row of u that a
 // place names, and AX one that a later place does, as u is rarely in a near cache: it
 // is fetched while the first is added to. The sign is a mask m of zeros or ones, and
 // (v xor m) − m is v or −v.
-TEXT ·addRowsAVX2(SB), NOSPLIT, $0-48
+TEXT ·addRowsAVX2(SB), NOSPLIT, $0-64
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), R10
 	MOVQ R10, R9
 	ANDQ $~7, R9
-	MOVQ R10, R8
+	MOVQ more+56(FP), R8
+	ADDQ R10, R8
 	SHLQ $3, R8
 	MOVQ records+24(FP), R11
 	IMULQ each+40(FP), R11
@@ -157,7 +158,7 @@ line2:
 	JLT  line2
 
 rest2:
-	PREFETCHT0 -8(AX)(R10*8)
+	PREFETCHT0 -8(AX)(R8*1)
 	TESTQ $4, R10
 	JEQ  tail2
 	ADD4(0, Y0)
@@ -165,7 +166,7 @@ rest2:
 
 tail2:
 	CMPQ R13, R10
-	JGE  next2
+	JGE  ending2
 	MOVQ (SI)(R13*8), AX
 	XORQ DX, AX
 	SUBQ DX, AX
@@ -173,12 +174,99 @@ tail2:
 	INCQ R13
 	JMP  tail2
 
+ending2:
+	MOVQ more+56(FP), CX
+	CMPQ CX, $0
+	JEQ  next2
+	MOVQ ending+48(FP), R14
+	LEAQ (DI)(R10*8), DI
+
+more2:
+	MOVQ (R14), AX
+	XORQ DX, AX
+	SUBQ DX, AX
+	ADDQ AX, (DI)
+	ADDQ $8, R14
+	ADDQ $8, DI
+	DECQ CX
+	JNZ  more2
+
 next2:
 	DECQ R11
 	DECQ R12
 	JNZ  place2
-	ADDQ R8, SI
+	LEAQ (SI)(R10*8), SI
 	CMPQ R11, $0
 	JNE  record2
+	VZEROUPPER
+	RET
+
+// Masks of the first 4, 3, 2, 1 entries of four: from 0, 8, 16, 24 bytes on.
+DATA heads<>+0(SB)/8, $-1
+DATA heads<>+8(SB)/8, $-1
+DATA heads<>+16(SB)/8, $-1
+DATA heads<>+24(SB)/8, $-1
+DATA heads<>+32(SB)/8, $0
+DATA heads<>+40(SB)/8, $0
+DATA heads<>+48(SB)/8, $0
+GLOBL heads<>(SB), RODATA|NOPTR, $56
+
+// func squaredNormsAVX2(norms *uint64, x *int64, n, records int) bool
+//
+// n and records are positive. Y3 is 2^26, and Y2 gathers the bits of entries plus that,
+// which is below 2^27 if they fit. Squares of low dwords are then those of entries. A row
+// is R8 times four entries in Y0, and the last one to four by the mask Y4, as 0 else.
+TEXT ·squaredNormsAVX2(SB), NOSPLIT, $0-33
+	MOVQ norms+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), R10
+	MOVQ records+24(FP), R11
+	LEAQ -1(R10), R8
+	SHRQ $2, R8
+	MOVQ R8, R9
+	SHLQ $2, R9
+	SUBQ R10, R9 // minus the entries of the last four
+	LEAQ heads<>+32(SB), AX
+	VMOVDQU (AX)(R9*8), Y4
+	NEGQ R9
+	MOVQ $0x4000000, AX
+	VMOVQ AX, X3
+	VPBROADCASTQ X3, Y3
+	VPXOR Y2, Y2, Y2
+
+#define SQUARE4(Y, S) \
+	VPADDQ Y3, Y, Y6; \
+	VPOR Y6, Y2, Y2; \
+	VPMULDQ Y, Y, Y; \
+	VPADDQ Y, S, S
+
+row2:
+	VPXOR Y0, Y0, Y0
+	MOVQ R8, CX
+	CMPQ CX, $0
+	JEQ  last4
+
+whole4:
+	VMOVDQU (SI), Y5
+	SQUARE4(Y5, Y0)
+	ADDQ $32, SI
+	DECQ CX
+	JNZ  whole4
+
+last4:
+	VPMASKMOVQ (SI), Y4, Y5
+	SQUARE4(Y5, Y0)
+	LEAQ (SI)(R9*8), SI
+	VEXTRACTI128 $1, Y0, X1
+	VPADDQ X1, X0, X0
+	VPSRLDQ $8, X0, X1
+	VPADDQ X1, X0, X0
+	VMOVQ X0, (DI)
+	ADDQ $8, DI
+	DECQ R11
+	JNZ  row2
+	VPSRLQ $27, Y2, Y2
+	VPTEST Y2, Y2
+	SETEQ ret+32(FP)
 	VZEROUPPER
 	RET

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime/debug"
 	"time"
 
@@ -216,10 +217,26 @@ func (h *hosted) collect(ctx context.Context, party protocol.PeerID) (wire.Progr
 	if !progress.Complete {
 		return progress, nil
 	}
-	if _, err := h.contribution(header); err != nil {
-		return progress, fmt.Errorf("%w: %w", errUnacceptable, err)
+	if err := h.acceptable(header); err != nil {
+		return progress, err
 	}
 	return progress, h.step(ctx, session.Collected{Party: party})
+}
+
+// acceptable checks what no hash says: that a release decodes as its header claims.
+func (h *hosted) acceptable(header session.Header) error {
+	for i, s := range header.Release.Sketches {
+		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, i, len(s.Chunks))
+		err := release.Check(s, from)
+		var disk *fs.PathError
+		if err = errors.Join(err, from.Close()); errors.As(err, &disk) {
+			return fmt.Errorf("reading sketch %d of %s: %w", i, header.Party.Name, err) // no fault of the party's
+		}
+		if err != nil {
+			return fmt.Errorf("%w: sketch %d of %s: %w", errUnacceptable, i, header.Party.Name, err)
+		}
+	}
+	return nil
 }
 
 // contribution reads a collected release from the store.
@@ -227,12 +244,9 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 	index, _ := h.study.PartyIndex(header.Party.ID)
 	out := analysis.Contribution{Party: index, Header: header.ID, Records: header.Release.Records}
 	for i, s := range header.Release.Sketches {
-		data, err := h.Store.ReadSketch(h.study.ID, header.Party.ID, i, len(s.Chunks))
-		if err != nil {
-			return out, err
-		}
-		decoded, err := release.Decode(s, data)
-		if err != nil {
+		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, i, len(s.Chunks))
+		decoded, err := release.Decode(s, from)
+		if err := errors.Join(err, from.Close()); err != nil {
 			return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
 		}
 		out.Sketches = append(out.Sketches, decoded)

@@ -112,10 +112,11 @@ type service struct {
 	client  client
 	pending session.Effects // not sent or run yet
 	shown   session.Status
-	vouched bool // the aggregator has seen the ledger's head since this run began
-	asking  bool // the steward decides whether the held sketch is released
-	told    bool // that it is held
-	fresh   bool // the board was read since the start: before that, the machine acts on nothing
+	vouched bool    // the aggregator has seen the ledger's head since this run began
+	asking  bool    // the steward decides whether the held sketch is released
+	told    bool    // that it is held
+	retry   backoff // of calls that fail; begins anew with each that brings the study on
+	fresh   bool    // the board was read since the start: before that, the machine acts on nothing
 }
 
 // open restores the study's machine from the store.
@@ -318,7 +319,7 @@ func (r *service) serve(ctx context.Context) error {
 	if err := r.decide(ctx); err != nil {
 		return err
 	}
-	retry := backoff{least: 200 * time.Millisecond, most: 10 * time.Second}
+	r.retry = backoff{least: 200 * time.Millisecond, most: 10 * time.Second}
 	for {
 		status := r.machine.Status()
 		switch status.State {
@@ -335,15 +336,15 @@ func (r *service) serve(ctx context.Context) error {
 		err := r.turn(ctx)
 		switch {
 		case err == nil:
-			retry.reset()
+			r.retry.reset()
 		case timeIsUp(ctx):
-			return &WaitError{For: waitText(r.study, r.status()), Err: retry.last}
+			return &WaitError{For: waitText(r.study, r.status()), Err: r.retry.last}
 		case !transient(err):
 			return err
 		default:
 			r.Observe(Progress{Study: r.study.ID, Milestone: Retrying, Err: err})
 			r.Logger.Warn("aggregator not reached", "study", r.study.ID.Short(), "error", err)
-			if !retry.wait(ctx, err) {
+			if !r.retry.wait(ctx, err) {
 				return &WaitError{For: "the aggregator", Err: err}
 			}
 		}

@@ -249,6 +249,7 @@ func (r *service) uploadSketch(ctx context.Context, i int, s protocol.ReleasedSk
 	err := r.eachChunk(i, s, from, func(index int, piece []byte) error {
 		err := r.client.chunk(ctx, i, index, piece)
 		if err == nil {
+			r.retry.reset() // what has arrived stays
 			report(int64(index)*protocol.ChunkSize + int64(len(piece)))
 		}
 		return err

@@ -115,7 +115,7 @@ func ship(t testing.TB, s *study.Study, n int, data files) shipped {
 			if err != nil {
 				t.Fatal(err)
 			}
-			decoded, err := release.Decode(header, bytes)
+			decoded, err := release.Decode(header, strings.NewReader(string(bytes)))
 			if err != nil {
 				t.Fatal(err)
 			}

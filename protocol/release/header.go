@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
@@ -30,24 +31,60 @@ func Encode(s sketch.Sketch) (protocol.ReleasedSketch, []byte, error) {
 const largestEntry = 1 << 62 / study.MaxParties
 
 // Decode reads a sketch whose chunks were checked against its header, and checks
-// what hashes cannot: that the width is the least one, and the range.
-func Decode(h protocol.ReleasedSketch, data []byte) (sketch.Sketch, error) {
-	if int64(int(h.Rows)) != h.Rows || int64(int(h.Cols)) != h.Cols {
-		return sketch.Sketch{}, fmt.Errorf("decoding sketch: %d × %d is more than this machine can address", h.Rows, h.Cols)
+// what hashes cannot: that the width is the least one, and the range. What is allocated
+// follows from the header: who does not know that r holds as much calls Check first.
+func Decode(h protocol.ReleasedSketch, r io.Reader) (sketch.Sketch, error) {
+	if err := addressable(h); err != nil {
+		return sketch.Sketch{}, err
 	}
-	s, err := sketch.Decode(h.Side, int(h.Rows), int(h.Cols), h.Width, data)
+	size, err := sketch.EncodedSize(int(h.Rows), int(h.Cols), h.Width)
+	if err == nil && h.Side != sketch.Columns && h.Side != sketch.Records {
+		err = fmt.Errorf("unknown side %.20q", string(h.Side))
+	}
 	if err != nil {
 		return sketch.Sketch{}, fmt.Errorf("decoding sketch: %w", err)
 	}
-	if s.Width() != h.Width {
-		return sketch.Sketch{}, fmt.Errorf("decoding sketch: written %d bytes wide where %d suffice", h.Width, s.Width())
-	}
-	for _, v := range s.Data {
-		if v >= largestEntry || v <= -largestEntry {
-			return sketch.Sketch{}, errors.New("decoding sketch: an entry is out of range")
-		}
+	s := sketch.Sketch{Side: h.Side, Rows: int(h.Rows), Cols: int(h.Cols), Data: make([]int64, 0, size/int64(h.Width))}
+	err = scan(h, r, func(entries []int64) { s.Data = append(s.Data, entries...) })
+	if err != nil {
+		return sketch.Sketch{}, err
 	}
 	return s, nil
+}
+
+// Check is Decode without the sketch, in memory that does not grow with it.
+func Check(h protocol.ReleasedSketch, r io.Reader) error { return scan(h, r, func([]int64) {}) }
+
+func addressable(h protocol.ReleasedSketch) error {
+	if int64(int(h.Rows)) != h.Rows || int64(int(h.Cols)) != h.Cols {
+		return fmt.Errorf("decoding sketch: %d × %d is more than this machine can address", h.Rows, h.Cols)
+	}
+	return nil
+}
+
+// scan reads a sketch in blocks and checks it on the way.
+func scan(h protocol.ReleasedSketch, r io.Reader, take func([]int64)) error {
+	if err := addressable(h); err != nil {
+		return err
+	}
+	width := 1
+	err := sketch.Scan(int(h.Rows), int(h.Cols), h.Width, r, func(entries []int64) error {
+		for _, v := range entries {
+			if v >= largestEntry || v <= -largestEntry {
+				return errors.New("an entry is out of range")
+			}
+		}
+		width = max(width, sketch.Sketch{Data: entries}.Width())
+		take(entries)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("decoding sketch: %w", err)
+	}
+	if width != h.Width {
+		return fmt.Errorf("decoding sketch: written %d bytes wide where %d suffice", h.Width, width)
+	}
+	return nil
 }
 
 // MaxBytes bounds one encoded sketch, so that one party cannot fill the

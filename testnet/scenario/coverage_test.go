@@ -126,7 +126,7 @@ func (p *pipeline) run(t *testing.T, n int) analysis.Analysis {
 		if err != nil {
 			t.Fatal(err)
 		}
-		decoded, err := release.Decode(header, shipped)
+		decoded, err := release.Decode(header, bytes.NewReader(shipped))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -136,8 +136,9 @@ func TestLargeUpload(t *testing.T) {
 	for cut := range int64(cuts) {
 		until(func() bool { return between.Up() > before+whole*(cut+1)/(cuts+2) })
 		between.Cut()
-		time.Sleep(time.Duration(rng.IntN(50)) * time.Millisecond)
-		between.Mend()
+		mended := make(chan struct{})
+		time.AfterFunc(time.Duration(rng.IntN(50))*time.Millisecond, func() { between.Mend(); close(mended) })
+		<-mended
 	}
 	until(func() bool { return between.Up() > before+whole*(cuts+1)/(cuts+2) })
 	must(t, aggregator.Kill())

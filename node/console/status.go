@@ -202,6 +202,10 @@ func writeSnapshots(w io.Writer, all []node.Snapshot, now protocol.Instant) {
 			fmt.Fprintln(w)
 			Paragraph(w, "  ", s.Study[:8]+" "+s.State+": "+s.Failure)
 		}
+		if text := s.BlameText(); text != "" {
+			fmt.Fprintln(w)
+			Paragraph(w, "  ", s.Study[:8]+" blames "+text)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cosketch/cosketch/protocol"
@@ -135,8 +136,9 @@ func (s *Simulation) oneRelease() error {
 	return nil
 }
 
-// causes: a stop that follows on faults names those who committed them; one that
-// follows on absence names the absent.
+// causes: a stop says why; one that follows on faults names those who committed them in
+// words. Every node that has stopped or failed names the culprits: those of the board, the
+// absent as claimed, and whoever it caught itself.
 func (s *Simulation) causes() error {
 	for _, a := range s.faces() {
 		for _, e := range a.Stored {
@@ -155,6 +157,62 @@ func (s *Simulation) causes() error {
 			if !strings.Contains(stop.Reason, s.name(last.Member)+": ") {
 				return fmt.Errorf("the study stopped by the fault of %s, and says: %s", s.name(last.Member), stop.Reason)
 			}
+		}
+		if a.machine == nil {
+			continue
+		}
+		if err := s.named(a, a.Status()); err != nil {
+			return fmt.Errorf("the aggregator: %w", err)
+		}
+		for _, p := range s.Parties {
+			if p.keeper() != a || p.machine == nil || !p.honest() {
+				continue
+			}
+			if err := s.named(a, p.Status()); err != nil {
+				return fmt.Errorf("%s: %w", p.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// named holds a status that has stopped or failed to the culprits that its node knows of.
+func (s *Simulation) named(a *Aggregator, status session.Status) error {
+	if status.Failure == nil {
+		return nil
+	}
+	blames := func(node protocol.PeerID, standing session.Standing) bool {
+		return slices.ContainsFunc(status.Blame, func(c session.Culprit) bool {
+			return c.Node == node && c.Standing == standing && c.Err != nil
+		})
+	}
+	var stop *session.StoppedError
+	var struck *session.StruckError
+	var fault *protocol.Fault
+	switch {
+	case errors.As(status.Failure, &stop):
+		for _, r := range a.machine.Blame() {
+			if r.Proved && !blames(r.Member, session.Proved) || !r.Proved && !blames(r.Member, session.Claimed) {
+				return fmt.Errorf("stopped after a fault of %s, and blames %+v", s.name(r.Member), status.Blame)
+			}
+		}
+		for _, id := range stop.Stop.Missing {
+			if !blames(id, session.Claimed) {
+				return fmt.Errorf("stopped for want of %s, and blames %+v", s.name(id), status.Blame)
+			}
+		}
+	case errors.As(status.Failure, &struck):
+		if !blames(struck.Removal.Member, session.Proved) && !blames(struck.Removal.Member, session.Claimed) {
+			return fmt.Errorf("struck, and blames %+v", status.Blame)
+		}
+	case errors.As(status.Failure, &fault):
+		if !blames(fault.Culprit, session.Seen) {
+			return fmt.Errorf("failed by a fault of %s, and blames %+v", s.name(fault.Culprit), status.Blame)
+		}
+	}
+	for _, c := range status.Blame {
+		if p := s.party(c.Node); p != nil && p.honest() && !p.restored && c.Standing == session.Proved {
+			return fmt.Errorf("honest %s is blamed: %v", p.Name, c.Err)
 		}
 	}
 	return nil

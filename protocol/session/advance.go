@@ -17,7 +17,7 @@ func (p *Party) advance(out *Effects) {
 		return
 	}
 	if p.view.stop != nil {
-		p.close(&StoppedError{*p.view.stop, p.view.blame()}, out)
+		p.close(&StoppedError{*p.view.stop}, out)
 		return
 	}
 	if !p.consented {

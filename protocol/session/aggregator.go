@@ -337,7 +337,7 @@ func (a *Aggregator) owing() []protocol.PeerID {
 // Status says where the study stands.
 func (a *Aggregator) Status() Status {
 	s := a.status()
-	s.Faults = a.view.story()
+	s.Faults, s.Blame = a.view.story(), a.view.culprits(s.Failure)
 	return s
 }
 
@@ -347,7 +347,7 @@ func (a *Aggregator) status() Status {
 	case a.failure != nil:
 		return Status{State: Stopped, Failure: a.failure}
 	case v.stop != nil:
-		return Status{State: Stopped, Failure: &StoppedError{*v.stop, v.blame()}}
+		return Status{State: Stopped, Failure: &StoppedError{*v.stop}}
 	case v.ended():
 		return Status{State: Closed}
 	case a.computing:

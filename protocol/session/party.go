@@ -297,10 +297,7 @@ func (p *Party) unposted() []protocol.Verified {
 }
 
 // StoppedError reports a study that the aggregator stopped.
-type StoppedError struct {
-	Stop  protocol.Stop
-	Blame []Removal // the faults that the board shows, of all attempts
-}
+type StoppedError struct{ Stop protocol.Stop }
 
 func (e *StoppedError) Error() string {
 	return fmt.Sprintf("the aggregator stopped the study at %s: %s", e.Stop.At, e.Stop.Reason)

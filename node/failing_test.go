@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
@@ -63,6 +64,10 @@ type writes struct {
 	how    outcome
 	forget bool // a mutant: whoever debits sees an empty ledger
 
+	broken atomic.Bool  // every write of a study fails
+	looks  atomic.Int64 // how often the aggregator has listed its studies
+	tried  atomic.Int64 // writes while broken
+
 	mu     sync.Mutex
 	seen   []nth
 	counts map[string]int
@@ -71,6 +76,10 @@ type writes struct {
 
 // write does one durable write, unless it is the one that fails.
 func (w *writes) write(name string, do func() error) error {
+	if w.broken.Load() && !strings.HasPrefix(name, "KeepLedgerHead") { // else no message gets as far as the board
+		w.tried.Add(1)
+		return errDisk
+	}
 	if !w.due(name) {
 		return do()
 	}
@@ -101,6 +110,11 @@ func (w *writes) hasFailed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.failed
+}
+
+func (f failing) Studies() ([]store.StudyEntry, error) {
+	f.writes.looks.Add(1)
+	return f.Store.Studies()
 }
 
 func (f failing) PutStatus(study protocol.StudyID, json []byte) error {

@@ -81,6 +81,9 @@ func (h *hosted) run(ctx context.Context) {
 	ticker := time.NewTicker(h.Tick)
 	defer ticker.Stop()
 	err := h.resume(ctx)
+	if err == nil {
+		h.back(h.study.ID)
+	}
 	for err == nil {
 		select {
 		case <-ctx.Done():
@@ -96,7 +99,16 @@ func (h *hosted) run(ctx context.Context) {
 			}
 		}
 	}
-	h.Logger.Error("study stopped being served; it is taken up again from the store", "study", h.study.ID.Short(), "error", err)
+	h.tell(h.setBack(h.study.ID, h.study, err))
+}
+
+// tell lets the status say that the study is out of service, as far as it can be stored.
+func (h *hosted) tell(s setback) {
+	shown := snapshot(h.study, h.shown)
+	shown.Trouble = s.trouble()
+	if err := h.Store.PutStatus(h.study.ID, shown.encode()); err != nil && s.failures == 1 {
+		h.Logger.Error("nor can its status be stored", "study", h.study.ID.Short(), "error", err)
+	}
 }
 
 // resume finds the releases that had arrived before, and only then tells the

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/csv"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -40,8 +39,8 @@ func OwnLabels(st *store.Store, s *study.Study) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var labels analysis.Labels
-	if err := json.Unmarshal(raw, &labels); err != nil {
+	labels, err := analysis.DecodeLabels(raw, s.ID)
+	if err != nil {
 		return nil, fmt.Errorf("reading stored labels: %w", err)
 	}
 	header := append([]string(nil), s.Records.ID...)

@@ -334,6 +334,9 @@ func (r *service) serve(ctx context.Context) error {
 			}
 		}
 		err := r.turn(ctx)
+		if differs := r.otherFile(ctx, err); differs != nil {
+			return differs
+		}
 		switch {
 		case err == nil:
 			r.retry.reset()
@@ -348,6 +351,24 @@ func (r *service) serve(ctx context.Context) error {
 				return &WaitError{For: "the aggregator", Err: err}
 			}
 		}
+	}
+}
+
+// otherFile asks an aggregator that does not know the study whether it hosts another
+// file of the same name: then no waiting helps. Else it is nil.
+func (r *service) otherFile(ctx context.Context, err error) error {
+	var refusal *p2p.Refusal
+	if !errors.As(err, &refusal) || refusal.Code != p2p.CodeUnknownStudy {
+		return nil
+	}
+	hello, err := r.client.hello(ctx)
+	if err != nil || hello.Other == (protocol.StudyID{}) {
+		return nil // the call that failed says more
+	}
+	return &protocol.Disagreement{
+		On: protocol.OnStudy, Who: "the aggregator", From: names(r.study, []protocol.PeerID{r.signer.ID()})[0],
+		What: fmt.Sprintf("the file of study %q has id", r.study.Name), Theirs: hello.Other.Short(), Ours: r.study.ID.Short(),
+		Do: "compare the files: all nodes need the same one, byte for byte",
 	}
 }
 

@@ -289,6 +289,9 @@ func (r *service) fetchResult(ctx context.Context, job session.FetchResult) (ses
 		if err != nil {
 			return nil, err
 		}
+		if _, err := analysis.DecodeLabels(data, r.study.ID); err != nil {
+			return nil, fmt.Errorf("the aggregator's labels: %w", err)
+		}
 		if err := r.Store.PutResult(r.study.ID, labelsFile, data); err != nil {
 			return nil, err
 		}

@@ -21,7 +21,8 @@ type Snapshot struct {
 	From    []string `json:"from,omitempty"`  // names
 	Until   string   `json:"until,omitempty"` // RFC 3339, UTC
 	Failure string   `json:"failure,omitempty"`
-	Faults  []string `json:"faults,omitempty"` // why attempts at agreeing on the seed ended
+	Trouble string   `json:"trouble,omitempty"` // why an aggregator does not serve it for the time being
+	Faults  []string `json:"faults,omitempty"`  // why attempts at agreeing on the seed ended
 
 	Culprits []Culprit `json:"culprits,omitempty"` // of attempts that ended, and of a failure
 }
@@ -117,7 +118,7 @@ func sameStatus(a, b session.Status) bool {
 // Equal reports whether two snapshots say the same.
 func (s Snapshot) Equal(t Snapshot) bool {
 	return s.Study == t.Study && s.State == t.State && s.WaitFor == t.WaitFor && s.Until == t.Until &&
-		s.Failure == t.Failure && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
+		s.Failure == t.Failure && s.Trouble == t.Trouble && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
 }
 
 // Active reports whether the study has not ended on this node.

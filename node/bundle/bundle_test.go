@@ -136,6 +136,17 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+func TestOtherVersion(t *testing.T) {
+	whole := write(t)
+	for text, want := range map[string]bool{"2": true, "12": true, "1": false, "x": false, "": false, "99999999": false} {
+		_, err := ReadLabel(bytes.NewReader(append([]byte("cosketch bundle/"+text+"\n"), whole[len(magic):]...)))
+		var d *protocol.Disagreement
+		if errors.As(err, &d) != want || want && (d.On != protocol.OnVersion || d.Theirs != "cosketch bundle/"+text) {
+			t.Errorf("version %q: %v", text, err)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	key := recipient(f)
 	f.Add([]byte(magic))

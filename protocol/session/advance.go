@@ -17,7 +17,7 @@ func (p *Party) advance(out *Effects) {
 		return
 	}
 	if p.view.stop != nil {
-		p.close(&StoppedError{*p.view.stop}, out)
+		p.close(&StoppedError{*p.view.stop, p.view.lastBlame()}, out)
 		return
 	}
 	if !p.consented {
@@ -235,7 +235,7 @@ func (p *Party) certify(a *attempt, out *Effects) error {
 		}
 		if err := outcome.Check(m.ID, c.Confirm); err != nil {
 			if a == p.view.current() && len(a.removals) == 0 {
-				return p.complainOf(a, &protocol.Fault{Culprit: m.ID, Kind: protocol.KindConfirm, Attempt: a.number, Err: err}, out)
+				return p.complainOf(a, &protocol.Fault{Culprit: m.ID, Kind: protocol.KindConfirm, Attempt: a.number, Err: p.view.unproved(m.ID, err)}, out)
 			}
 			return nil
 		}

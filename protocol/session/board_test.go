@@ -215,6 +215,10 @@ func TestConfirmationUnderAnotherSeed(t *testing.T) {
 		if len(culprits) != 1 || culprits[0].Node != liar.Signer.ID() || culprits[0].Standing != session.Proved || !errors.Is(culprits[0].Err, agree.ErrConfirmTag) {
 			t.Errorf("%s blames %+v", p.Name, culprits)
 		}
+		var d *protocol.Disagreement
+		if !errors.As(stop, &d) || d.On != protocol.OnSeed || d.Who != liar.Name || d.Theirs == d.Ours || d.From != p.Name {
+			t.Errorf("%s does not say who differs: %v", p.Name, d)
+		}
 		if p.Store.Release != nil {
 			t.Errorf("%s released without a certificate", p.Name)
 		}

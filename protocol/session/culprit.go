@@ -56,9 +56,10 @@ func (v *view) culprits(failure error) (out []Culprit) {
 			add(c)
 		}
 	}
-	var struck *StruckError // it is on the board
+	var stopped *StoppedError // what it says is on the board
+	var struck *StruckError
 	var f *protocol.Fault
-	if errors.As(failure, &f) && !errors.As(failure, &struck) {
+	if errors.As(failure, &f) && !errors.As(failure, &struck) && !errors.As(failure, &stopped) {
 		add(Culprit{Node: f.Culprit, Standing: Seen, Kind: f.Kind, Attempt: f.Attempt, Err: cmp.Or(f.Err, failure)})
 	}
 	return out

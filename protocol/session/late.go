@@ -81,7 +81,7 @@ func (v *view) join(e protocol.Verified) error {
 		return err
 	}
 	if j.Meaning != v.study.Meaning {
-		return ErrMeaning
+		return v.otherMeaning(e.Sender(), j.Meaning)
 	}
 	if err := (agree.Commit{EphemeralKey: j.EphemeralKey}).Check(); err != nil {
 		return err
@@ -130,11 +130,11 @@ func (v *view) joined(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
-	if t1, t2 := a.transcripts(); c.T1 != t1 || c.T2 != t2 {
-		return agree.ErrTranscript
+	if err := v.sameTranscripts(a, e.Sender(), c); err != nil {
+		return err
 	}
-	if c.Count > v.count() || v.chains[c.Count] != c.Chain {
-		return ErrBoards
+	if err := v.sawThis(e.Sender(), c.Count, c.Chain); err != nil {
+		return err
 	}
 	n.in = true
 	return nil

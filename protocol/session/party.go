@@ -74,7 +74,7 @@ func NewParty(c PartyConfig) (*Party, error) {
 		return nil, fmt.Errorf("study %s does not list this party (%s)", c.Study.ID.Short(), c.Signer.ID())
 	}
 	p := &Party{
-		study: c.Study, signer: c.Signer, entropy: c.Entropy, welcomes: c.Welcome, view: newView(c.Study),
+		study: c.Study, signer: c.Signer, entropy: c.Entropy, welcomes: c.Welcome, view: newView(c.Study, c.Signer.ID()),
 		own: c.Restored.Own, document: c.Restored.Document,
 		tries: map[uint32]*try{}, offered: map[string]bool{},
 	}
@@ -297,11 +297,17 @@ func (p *Party) unposted() []protocol.Verified {
 }
 
 // StoppedError reports a study that the aggregator stopped.
-type StoppedError struct{ Stop protocol.Stop }
+type StoppedError struct {
+	Stop   protocol.Stop
+	Causes []error // what members of the last attempt did, where their faults ended it
+}
 
 func (e *StoppedError) Error() string {
 	return fmt.Sprintf("the aggregator stopped the study at %s: %s", e.Stop.At, e.Stop.Reason)
 }
+
+// Unwrap returns the causes, so that a stop for want of agreement is known as such.
+func (e *StoppedError) Unwrap() []error { return e.Causes }
 
 // StruckError reports a member that the others go on without.
 type StruckError struct{ Removal Removal }

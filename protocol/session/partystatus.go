@@ -188,6 +188,9 @@ func (v *view) nameOf(id protocol.PeerID) string {
 	if i, ok := v.study.PartyIndex(id); ok {
 		return v.study.Parties[i].Name
 	}
+	if id == v.study.Aggregator.ID {
+		return "the aggregator"
+	}
 	return id.String()
 }
 
@@ -200,6 +203,18 @@ func (v *view) blame() (out []Removal) {
 				out = append(out, r)
 			}
 		}
+	}
+	return out
+}
+
+// lastBlame lists what members did to the newest attempt, if that has no seed.
+func (v *view) lastBlame() (out []error) {
+	a := v.current()
+	if a == nil || !a.over() {
+		return nil
+	}
+	for _, r := range a.removals {
+		out = append(out, r.Err)
 	}
 	return out
 }

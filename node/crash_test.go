@@ -284,7 +284,7 @@ func (b *bench) release() {
 	check(b.t, err)
 }
 
-func (b *bench) sketchOptions(st *store.Store) node.SketchOptions {
+func (b *bench) sketchOptions(st node.PartyState) node.SketchOptions {
 	return node.SketchOptions{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
 		Entropy: rand.Reader, Now: b.now, Study: b.study,

@@ -126,8 +126,13 @@ func (f failing) PutResult(study protocol.StudyID, name string, data []byte) err
 	return f.writes.write("PutResult "+kind, func() error { return f.Store.PutResult(study, name, data) })
 }
 
+func (f failing) PutDecision(study protocol.StudyID, decision store.Decision, at protocol.Instant) error {
+	return f.writes.write("PutDecision", func() error { return f.Store.PutDecision(study, decision, at) })
+}
+
 func (f failing) PutOwn(study protocol.StudyID, kind protocol.Kind, attempt uint32, raw []byte) error {
-	return f.writes.write("PutOwn "+string(kind), func() error { return f.Store.PutOwn(study, kind, attempt, raw) })
+	name, _, _ := strings.Cut(string(kind), " ") // a welcome's has the join's id behind it
+	return f.writes.write("PutOwn "+name, func() error { return f.Store.PutOwn(study, kind, attempt, raw) })
 }
 
 // AppendBoard is named, at the aggregator, after what it appends; to a party the board

@@ -32,6 +32,8 @@ var mutants = []mutant{
 		"if outcome.Check(m.ID, a.confirms[m.ID].Confirm) != nil {", "if outcome.Check(m.ID, a.confirms[m.ID].Confirm) != nil && outcome.Seed.IsZero() {"},
 	{"a party signs before it has read the board", "protocol/session/advance.go",
 		"if !p.live {", "if false {"},
+	{"a newcomer with the seed forgets to say that it has joined", "protocol/session/advance.go",
+		"return p.toJoined(a, out) //", "return nil //"},
 	{"a stop forgets who was missing", "protocol/session/culprit.go",
 		"range v.stop.Missing {", "range v.stop.Missing[:0] {"},
 	{"what is proved is called a claim", "protocol/session/culprit.go",

@@ -185,7 +185,7 @@ func (s *Simulation) progress() error {
 		return fmt.Errorf("no progress: the aggregator is %s (%v)", got.State, got.Failure)
 	}
 	for _, p := range s.Parties {
-		if !p.honest() || s.Censored[p.Name] || p.Excused {
+		if !p.honest() || s.Censored[p.Name] || p.Excused && !s.welcomed(p) {
 			continue
 		}
 		if got := p.Status(); got.State != session.Done || p.Over != nil {
@@ -193,6 +193,20 @@ func (s *Simulation) progress() error {
 		}
 	}
 	return nil
+}
+
+// welcomed reports whether an honest member has sent a latecomer the seed.
+func (s *Simulation) welcomed(late *Party) bool {
+	var join protocol.Digest
+	for _, e := range s.Aggregator.Stored {
+		if e.Kind() == protocol.KindJoin && e.Sender() == late.Signer.ID() {
+			join = e.ID()
+		}
+		if e.Kind() == protocol.KindWelcome && join != (protocol.Digest{}) && about(e) == join && s.party(e.Sender()).honest() {
+			return true
+		}
+	}
+	return false
 }
 
 // convicted: whoever misbehaved in a way that can be shown, in the only role that

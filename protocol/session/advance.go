@@ -324,7 +324,7 @@ func (p *Party) seededSteps(out *Effects) error {
 		p.sign(protocol.KindCertificate, a.number, wire.EncodeCertificate(c), out)
 	}
 	if !a.member(p.signer.ID()) && !p.signed(protocol.KindJoined, a.number) {
-		return nil
+		return p.toJoined(a, out) // its seed was stored, and nothing after it
 	}
 	if err := p.welcomeLate(a, out); err != nil {
 		return err

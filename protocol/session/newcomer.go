@@ -40,16 +40,24 @@ func (p *Party) lateSteps(out *Effects) error {
 		if !ok {
 			continue // another member may welcome this party
 		}
-		c, err := outcome.Confirm(p.signer.ID())
-		if err != nil {
-			return err
-		}
 		p.seeded, p.seededIn, p.tries = outcome, a.number, map[uint32]*try{}
 		out.Persist = append(out.Persist, SaveSecrets{a.number, p.seededSecrets()})
-		p.sign(protocol.KindJoined, a.number, wire.EncodeConfirm(protocol.Confirm{Confirm: c, Count: p.view.count(), Chain: p.view.chain()}), out)
-		return p.seededSteps(out)
+		return p.toJoined(a, out)
 	}
 	return nil
+}
+
+// toJoined: joining → seeded: the newcomer proves to all that it holds the seed.
+func (p *Party) toJoined(a *attempt, out *Effects) error {
+	if p.seeded == nil {
+		return errors.New("the seed is gone before it was used: the study cannot go on here")
+	}
+	c, err := p.seeded.Confirm(p.signer.ID())
+	if err != nil {
+		return err
+	}
+	p.sign(protocol.KindJoined, a.number, wire.EncodeConfirm(protocol.Confirm{Confirm: c, Count: p.view.count(), Chain: p.view.chain()}), out)
+	return p.seededSteps(out)
 }
 
 func (p *Party) askToJoin(a *attempt, out *Effects) error {

@@ -128,3 +128,35 @@ func TestNewcomersThatAreRefused(t *testing.T) {
 		t.Errorf("a struck member joins: %v", err)
 	}
 }
+
+// A newcomer, and everybody else, may die at any moment from its approval on: it comes in
+// all the same.
+func TestNewcomersSurviveCrashes(t *testing.T) {
+	for point := 1; ; point++ {
+		s := awaiting(t)
+		for _, p := range s.Parties[:3] {
+			p.Welcome, p.machine = func(protocol.PeerID) bool { return true }, nil // read at the start
+		}
+		before := s.Points
+		s.Crash = func(n int) bool { return n == before+point }
+		d := s.Parties[3]
+		if err := d.Approve(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Status(); got.State != session.Done {
+			t.Fatalf("with a crash at point %d, d is %s (%v)\n%s", point, got.State, got.Failure, s.Trace())
+		}
+		if err := s.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if s.Points < before+point {
+			if point < 20 {
+				t.Errorf("only %d points", point)
+			}
+			return
+		}
+	}
+}

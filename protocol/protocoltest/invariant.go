@@ -22,11 +22,12 @@ import (
 //     messages were kept from the aggregator;
 //   - each party has one release on the board at most, and it is the stored one;
 //   - each ledger is debited once by whoever made a release, else never;
+//   - who comes late and proves another seed is named by whoever holds the seed;
 //   - a study that stopped says why, and names every culprit.
 //
 // Contradictions that show while it runs are breaches, which end Run.
 func (s *Simulation) Check() error {
-	return errors.Join(s.broken, s.oneSeed(), s.secrecy(), s.blame(), s.oneRelease(), s.causes())
+	return errors.Join(s.broken, s.oneSeed(), s.secrecy(), s.blame(), s.newcomers(), s.oneRelease(), s.causes())
 }
 
 func (s *Simulation) oneSeed() error {
@@ -98,6 +99,33 @@ func (s *Simulation) blame() error {
 		}
 		if !p.Excused && s.Twin == nil && !s.Censored[p.Name] {
 			return fmt.Errorf("honest %s is accused: %v", p.Name, reason(r.Err))
+		}
+	}
+	return nil
+}
+
+// newcomers: who proved another seed is named by every honest node that holds the seed and
+// has read it, and nobody else is.
+func (s *Simulation) newcomers() error {
+	for _, p := range s.Parties {
+		if !p.honest() || p.machine == nil {
+			continue
+		}
+		for _, c := range p.Status().Blame {
+			if liar := s.party(c.Node); c.Kind == protocol.KindJoined && (liar.Role == nil || !liar.Role.Late) {
+				return fmt.Errorf("%s says that %s has joined with another seed", p.Name, liar.Name)
+			}
+		}
+		for _, liar := range s.Parties {
+			joined := slices.ContainsFunc(p.Store.Board, func(e protocol.Verified) bool {
+				return e.Kind() == protocol.KindJoined && e.Sender() == liar.Signer.ID()
+			})
+			named := slices.ContainsFunc(p.Status().Blame, func(c session.Culprit) bool {
+				return c.Node == liar.Signer.ID() && c.Kind == protocol.KindJoined
+			})
+			if liar.Role != nil && liar.Role.Late && liar.Role.Did() && joined && len(p.Store.Secrets) > 0 && p.Status().State == session.Released && !named {
+				return fmt.Errorf("%s does not say that %s has joined with another seed", p.Name, liar.Name)
+			}
 		}
 	}
 	return nil

@@ -34,6 +34,8 @@ var mutants = []mutant{
 		"if !p.live {", "if false {"},
 	{"a newcomer with the seed forgets to say that it has joined", "protocol/session/advance.go",
 		"return p.toJoined(a, out) //", "return nil //"},
+	{"nobody looks at what newcomers prove", "protocol/session/advance.go",
+		"p.checkNewcomers(a)", "if false {\n\t\tp.checkNewcomers(a)\n\t}"},
 	{"a stop forgets who was missing", "protocol/session/culprit.go",
 		"range v.stop.Missing {", "range v.stop.Missing[:0] {"},
 	{"what is proved is called a claim", "protocol/session/culprit.go",

@@ -1,6 +1,7 @@
 package protocoltest
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -157,6 +158,46 @@ func TestNewcomersSurviveCrashes(t *testing.T) {
 				t.Errorf("only %d points", point)
 			}
 			return
+		}
+	}
+}
+
+// A newcomer that proves another seed is let in, named by every member, and stops nothing.
+func TestNewcomersThatProveAnotherSeed(t *testing.T) {
+	s := awaiting(t)
+	d := s.Parties[3]
+	for _, r := range lateRoles() {
+		if r.Late {
+			d.Role = r
+		}
+	}
+	for _, p := range s.Parties[:3] {
+		p.Welcome, p.machine = func(protocol.PeerID) bool { return true }, nil // read at the start
+	}
+	if err := d.Approve(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range s.Parties[:3] {
+		var differs *protocol.Disagreement
+		got := p.Status().Blame
+		if len(got) != 1 || got[0].Node != d.Signer.ID() || got[0].Standing != session.Seen || !errors.As(got[0].Err, &differs) || differs.Who != d.Name {
+			t.Errorf("%s blames %+v", p.Name, got)
+		}
+	}
+	for _, act := range []func() error{s.Check, func() error { return s.Advance(LateUntil) }, s.Run, s.Check} {
+		if err := act(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !d.Role.Did() || s.Aggregator.Status().State != session.Closed || len(s.Blame()) > 0 {
+		t.Errorf("the study ended %s, the board blames %v", s.Aggregator.Status().State, s.Blame())
+	}
+	for _, p := range s.Parties[:3] {
+		if got := p.Status(); got.State != session.Done {
+			t.Errorf("%s is %s: %v", p.Name, got.State, got.Failure)
 		}
 	}
 }

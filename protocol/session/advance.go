@@ -316,6 +316,7 @@ func (p *Party) seededSteps(out *Effects) error {
 	if a == nil || !a.certified {
 		return nil // what the store holds is ahead of the board that was shown so far
 	}
+	p.checkNewcomers(a)
 	if p.challenged && a.member(p.signer.ID()) && !p.signed(protocol.KindCertificate, a.number) && len(a.proofs) == len(a.members) {
 		var c protocol.Certificate
 		for _, e := range inOrder(a.members, a.proofs) {

@@ -12,7 +12,7 @@ import (
 const (
 	sameVersion = "run the same version of the software at both"
 	otherBoard  = "one of them was shown another board, or misstates it: compare with the operator"
-	otherSeed   = "its proof is signed: ask its steward what it runs"
+	otherSeed   = "what it released does not fit the others: ask its steward what it runs"
 )
 
 // disagrees says on what a sender differs from this node, and with which values.

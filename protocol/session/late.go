@@ -17,8 +17,9 @@ import (
 type newcomer struct {
 	id       protocol.Digest // of its join
 	join     protocol.Join
-	welcomes []invitation // in the board's order
-	in       bool         // it has joined
+	welcomes []invitation  // in the board's order
+	in       bool          // it has joined
+	proof    agree.Confirm // of that
 }
 
 // invitation is one welcome.
@@ -115,8 +116,8 @@ func (v *view) welcome(e protocol.Verified) error {
 }
 
 // joined: the same proof as a member's confirmation. Anybody can check transcripts, and
-// that is what admission does; the tag could only be checked by members, and is not: a
-// newcomer that lies about its seed costs nobody but itself.
+// that is what admission does. The tag is for who holds the seed to check, which the
+// aggregator does not: a wrong one keeps nobody out, but members say so (checkNewcomers).
 func (v *view) joined(e protocol.Verified) error {
 	a, err := v.lateTurn(e)
 	if err != nil {
@@ -136,7 +137,7 @@ func (v *view) joined(e protocol.Verified) error {
 	if err := v.sawThis(e.Sender(), c.Count, c.Chain); err != nil {
 		return err
 	}
-	n.in = true
+	n.in, n.proof = true, c.Confirm
 	return nil
 }
 

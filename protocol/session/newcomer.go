@@ -112,6 +112,26 @@ func (p *Party) welcomeLate(a *attempt, out *Effects) error {
 	return nil
 }
 
+// checkNewcomers holds what newcomers proved against the seed, while it is here. One that
+// proves another seed has released, or will, what fits nobody's sketches: that is shown,
+// and stops nothing, as a party could as well make up its data, and as nobody but who
+// holds the seed could tell a liar from a member that lies about it.
+func (p *Party) checkNewcomers(a *attempt) {
+	if p.seeded == nil {
+		return
+	}
+	for _, party := range p.study.Parties {
+		n := p.view.late[party.ID]
+		if n == nil || !n.in || p.examined[party.ID] || party.ID == p.signer.ID() {
+			continue
+		}
+		p.examined[party.ID] = true
+		if err := p.seeded.Check(party.ID, n.proof); err != nil {
+			p.caught = append(p.caught, Culprit{Node: party.ID, Standing: Seen, Kind: protocol.KindJoined, Attempt: a.number, Err: p.view.unproved(party.ID, err)})
+		}
+	}
+}
+
 // welcomed reports whether this party has answered a newcomer's join.
 func (p *Party) welcomed(n *newcomer) bool {
 	for _, e := range p.own {

@@ -54,7 +54,9 @@ type Party struct {
 	challenged bool           // a roster was shown after the certificate
 	live       bool           // the board was read since this machine was made
 	offered    map[string]bool
-	purge      bool // secrets outlived the release they were for
+	examined   map[protocol.PeerID]bool // newcomers whose proof was checked
+	caught     []Culprit                // those whose proof is of another seed
+	purge      bool                     // secrets outlived the release they were for
 	released   bool
 	uploaded   bool
 	document   protocol.Digest // of the newest result that is stored
@@ -76,7 +78,7 @@ func NewParty(c PartyConfig) (*Party, error) {
 	p := &Party{
 		study: c.Study, signer: c.Signer, entropy: c.Entropy, welcomes: c.Welcome, view: newView(c.Study, c.Signer.ID()),
 		own: c.Restored.Own, document: c.Restored.Document,
-		tries: map[uint32]*try{}, offered: map[string]bool{},
+		tries: map[uint32]*try{}, offered: map[string]bool{}, examined: map[protocol.PeerID]bool{},
 	}
 	if p.welcomes == nil {
 		p.welcomes = func(protocol.PeerID) bool { return false }

@@ -20,7 +20,7 @@ func (p *Party) finished() bool {
 // Status says where the study stands for this party.
 func (p *Party) Status() Status {
 	s := p.status()
-	s.Faults, s.Blame = p.view.story(), p.view.culprits(s.Failure)
+	s.Faults, s.Blame = p.view.story(), append(p.view.culprits(s.Failure), p.caught...)
 	return s
 }
 

@@ -24,6 +24,10 @@
 //
 // compares the mechanisms with those of the sources.
 //
+//	go run ./testnet papers
+//
+// computes the tables and figures of the sources anew, beside the published values.
+//
 //	go run ./testnet simulate
 //
 // plays random schedules of the protocol with random adversaries, and counts.
@@ -46,6 +50,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/cosketch/cosketch/testnet/cancer"
+	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/outcome"
 	"github.com/cosketch/cosketch/testnet/report"
@@ -77,6 +82,7 @@ type commands struct {
 	Bench      benchOptions     `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
 	Table      tableOptions     `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
 	Mechanisms mechanismOptions `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
+	Papers     paperOptions     `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory."`
 	Simulate   simulateOptions  `cmd:"" help:"Play random schedules of the protocol, with adversaries, crashes and a bad network, and count what came of them."`
 }
 
@@ -87,7 +93,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	parser, err := kong.New(&chosen, kong.Name("testnet"), kong.Writers(stderr, stderr),
 		kong.Description("Run studies between three parties and an aggregator on this machine, and set the results beside the truth."),
 		kong.Help(help),
-		kong.Vars{"studies": strings.Join(scenario.Names(), ", ")})
+		kong.Vars{"studies": strings.Join(scenario.Names(), ", "), "data": corpus.Variable})
 	if err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
 		return exitInternal
@@ -110,6 +116,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runScale(ctx, chosen.Scale, stdout, stderr)
 	case "table <file>":
 		return runTable(chosen.Table, stderr)
+	case "papers":
+		return runPapers(ctx, chosen.Papers, stdout, stderr)
 	case "mechanisms":
 		return runMechanisms(ctx, chosen.Mechanisms, stdout, stderr)
 	}

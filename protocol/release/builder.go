@@ -47,21 +47,26 @@ func (p Plan) NewBuilder(root seed.Seed, workers int) (*Builder, error) {
 }
 
 func (b *Builder) openRecords(root seed.Seed, workers int) error {
+	fixed, err := fix(b.plan.Spec(), root, b.plan.featureLabels())
+	if err != nil {
+		return err
+	}
+	b.records, err = sketch.NewRecords(fixed, sketch.RecordsOptions{Largest: b.plan.Study.Bits.One(), Workers: workers})
+	return err
+}
+
+// featureLabels are what the rows of R for columns belong to.
+func (p Plan) featureLabels() [][]byte {
 	var labels [][]byte
-	for _, f := range b.plan.Features {
-		name := b.plan.Study.Columns[f.Column].Name
+	for _, f := range p.Features {
+		name := p.Study.Columns[f.Column].Name
 		if f.Kind == study.OneHot {
 			labels = append(labels, stream.ValueLabel(name, f.Value))
 		} else {
 			labels = append(labels, stream.ColumnLabel(name))
 		}
 	}
-	fixed, err := fix(b.plan.Spec(), root, labels)
-	if err != nil {
-		return err
-	}
-	b.records, err = sketch.NewRecords(fixed, sketch.RecordsOptions{Largest: b.plan.Study.Bits.One(), Workers: workers})
-	return err
+	return labels
 }
 
 // fix returns the rows of R for columns. Hadamard has a second key, as which of its

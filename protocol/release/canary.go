@@ -2,9 +2,11 @@ package release
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/audit"
@@ -257,4 +259,38 @@ func (c *canaries) trials(ctx context.Context, n int, entropy io.Reader) (audit.
 		}
 	}
 	return out, nil
+}
+
+// oneRun makes one release with canaries put in by fair coins and guesses about the half of
+// them of which it says most.
+func (c *canaries) oneRun(coins *dp.Generator, entropy io.Reader) (OneRun, error) {
+	in := make([]bool, len(c.all))
+	for i := range in {
+		in[i] = coins.Uint64N(2) == 1
+	}
+	got, err := c.release(func(i int) bool { return in[i] }, entropy)
+	if err != nil {
+		return OneRun{}, err
+	}
+	type guess struct {
+		lean  float64 // towards in
+		right bool
+	}
+	var guesses []guess
+	for i, one := range c.all {
+		lean := c.score(one, got)
+		if c.plan.Noise.Guarantee().Mechanism() == dp.Gaussian { // the score's mean is |delta|² with, 0 without
+			lean -= float64(normsOf(one.delta).L2Squared) / 2
+		}
+		guesses = append(guesses, guess{lean, lean > 0 == in[i]})
+	}
+	slices.SortFunc(guesses, func(a, b guess) int { return cmp.Compare(math.Abs(b.lean), math.Abs(a.lean)) })
+	out := OneRun{Guesses: audit.Guesses{Canaries: len(guesses), Made: max(1, len(guesses)/2)}}
+	for _, g := range guesses[:out.Made] {
+		if g.right {
+			out.Right++
+		}
+	}
+	out.Found, err = audit.OneRun(out.Guesses, c.plan.Noise.Guarantee().Delta())
+	return out, err
 }

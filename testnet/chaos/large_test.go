@@ -44,7 +44,7 @@ func large(size int64) (scenario.Scenario, error) {
 		Name: "large", Partition: study.Vertical, Side: sketch.Columns, Ones: 1,
 		Projection: projection.Spec{Family: projection.Sparse, K: int(k), S: 1},
 		Unit:       dp.Attribute, Mechanism: dp.Laplace, Epsilon: largeEpsilon,
-		Analyses: []study.Analysis{{Kind: study.Correlation, Estimator: study.E2}},
+		Analyses: []study.Analysis{{Kind: study.Correlation, Options: study.CorrelationOptions{Estimator: study.E2}}},
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for p := range s.Tables {

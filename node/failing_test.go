@@ -62,7 +62,8 @@ var errDisk = errors.New("the disk fails")
 type writes struct {
 	fail   nth // zero: none
 	how    outcome
-	forget bool // a mutant: whoever debits sees an empty ledger
+	then   string // writes of this name fail, too, once the first one has
+	forget bool   // a mutant: whoever debits sees an empty ledger
 
 	broken atomic.Bool  // every write of a study fails
 	looks  atomic.Int64 // how often the aggregator has listed its studies
@@ -101,6 +102,10 @@ func (w *writes) due(name string) bool {
 	w.counts[name]++
 	this := nth{name, w.counts[name]}
 	w.seen = append(w.seen, this)
+	if w.failed && w.then == name {
+		w.then = ""
+		return true
+	}
 	w.failed = w.failed || this == w.fail
 	return this == w.fail
 }

@@ -88,6 +88,23 @@ func (tab table) stewarded(t *testing.T, w *writes) []string {
 	return out
 }
 
+// Where a file of the held sketch cannot be written, taking the others away again may
+// fail, too.
+func TestTidyingFailsToo(t *testing.T) {
+	tab := tables()["steward"]
+	for n := 1; n <= 3; n++ {
+		for _, how := range []outcome{notPersisted, unacknowledged} {
+			w := &writes{fail: nth{"Held.Create", n}, how: how, then: "Held.Discard"}
+			for _, fault := range tab.play(tab, t, w) {
+				t.Errorf("%s: %s", w.fail, fault)
+			}
+			if w.then != "" {
+				t.Errorf("%s: nothing was taken away", w.fail)
+			}
+		}
+	}
+}
+
 // held runs party a until its sketch waits for the steward.
 func (b *bench) held(ctx context.Context) error {
 	return b.repeated("a", func() error {

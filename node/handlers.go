@@ -29,14 +29,14 @@ func (a *Aggregator) post(ctx context.Context, from protocol.PeerID, request []b
 		if e.Sender != from {
 			return nil, p2p.Refuse(p2p.CodeRefused, "%s is not the caller's own", e.Kind)
 		}
-		v, err := protocol.Verify(e)
-		if err != nil {
-			a.Logger.Warn("refused a message", "from", from.String(), "error", err)
-			return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
-		}
 		h, err := a.find(e.Study, from)
 		if err != nil {
 			return nil, err
+		}
+		v, err := verify(h.study, e, a.ID())
+		if err != nil {
+			a.Logger.Warn("refused a message", "from", from.String(), "error", err)
+			return nil, p2p.Refuse(refusalCode(err), "%v", err)
 		}
 		if err := h.post(ctx, v); err != nil {
 			return nil, err
@@ -67,7 +67,10 @@ func (h *hosted) post(ctx context.Context, v protocol.Verified) error {
 
 // refusalCode says which kind of refusal an error of the machine is.
 func refusalCode(err error) p2p.Code {
+	var d *protocol.Disagreement
 	switch {
+	case errors.As(err, &d) && d.On == protocol.OnVersion:
+		return p2p.CodeVersion
 	case errors.Is(err, session.ErrMeaning):
 		return p2p.CodeVersion
 	case errors.Is(err, session.ErrConflict), errors.Is(err, session.ErrBoards), errors.Is(err, session.ErrOtherSeed), errors.Is(err, agree.ErrTranscript):

@@ -201,6 +201,17 @@ func (r *service) welcome() (func(protocol.PeerID) bool, error) {
 	}, nil
 }
 
+// verify is protocol.Verify with the study's names in what it says of other versions.
+func verify(s *study.Study, e protocol.Envelope, self protocol.PeerID) (protocol.Verified, error) {
+	v, err := protocol.Verify(e)
+	var d *protocol.Disagreement
+	if errors.As(err, &d) {
+		who := names(s, []protocol.PeerID{e.Sender, self})
+		d.Who, d.From = who[0], who[1]
+	}
+	return v, err
+}
+
 func decodeVerified(raw []byte) (protocol.Verified, error) {
 	e, err := wire.DecodeEnvelope(raw)
 	if err != nil {
@@ -473,7 +484,7 @@ func (r *service) read(ctx context.Context, wait uint32) error {
 	}
 	event := session.Board{From: reply.From, Head: reply.Head}
 	for _, plain := range reply.Envelopes {
-		e, err := protocol.Verify(plain)
+		e, err := verify(r.study, plain, r.signer.ID())
 		if err != nil { // nobody but the aggregator can have put it there
 			return &FailedError{&protocol.Fault{Culprit: r.study.Aggregator.ID, Kind: "board", Err: err}}
 		}

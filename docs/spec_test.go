@@ -29,7 +29,7 @@ var spoken = []struct {
 	{"protocol/analysis", regexp.MustCompile(`Format$`), 2},
 	{"node", regexp.MustCompile(`^(call|part)[A-Z]`), 10},
 	{"node/bundle", regexp.MustCompile(`^(magic|info)$`), 2},
-	{"node/p2p", regexp.MustCompile(`^protocolPrefix$`), 1},
+	{"protocol", regexp.MustCompile(`^Version$`), 1},
 	{"protocol/study", regexp.MustCompile(`^(KMeans|InnerProduct|Distance|Cosine|Covariance|Correlation|Intersection|GroupDistance)$`), 8},
 }
 

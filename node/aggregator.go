@@ -34,10 +34,10 @@ type Aggregator struct {
 	signer protocol.Signer
 	host   *p2p.Host
 
-	mu      sync.Mutex
-	hosted  map[protocol.StudyID]*hosted // guarded by mu
-	peers   map[protocol.PeerID]int      // how many hosted studies list a peer; guarded by mu
-	skipped map[protocol.StudyID]bool    // studies that cannot be hosted, said once; guarded by mu
+	mu       sync.Mutex
+	hosted   map[protocol.StudyID]*hosted  // guarded by mu
+	peers    map[protocol.PeerID]int       // how many hosted studies list a peer; guarded by mu
+	setbacks map[protocol.StudyID]*setback // of studies that could not be served; guarded by mu
 }
 
 // NewAggregator starts an aggregator: it listens and answers at once. Serve keeps
@@ -71,7 +71,15 @@ func (a *Aggregator) Addrs() []string { return a.host.Addrs() }
 func (a *Aggregator) allow(id protocol.PeerID) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.peers[id] > 0
+	if a.peers[id] > 0 {
+		return true
+	}
+	for _, s := range a.setbacks {
+		if s.lists(id) {
+			return true
+		}
+	}
+	return false
 }
 
 // Serve hosts the stored studies, also those that are added while it runs, until
@@ -84,9 +92,17 @@ func (a *Aggregator) Serve(ctx context.Context) error {
 	defer a.host.Close() // handlers first, then the studies that they ask
 	ticker := time.NewTicker(a.Tick)
 	defer ticker.Stop()
-	for {
-		if err := a.load(ctx, &running); err != nil {
+	said := ""
+	for first := true; ; first = false {
+		err := a.load(ctx, &running)
+		switch {
+		case err == nil:
+			said = ""
+		case first:
 			return fmt.Errorf("serving: %w", err)
+		case said != err.Error():
+			said = err.Error()
+			a.Logger.Error("studies cannot be listed; those that are hosted go on", "error", err)
 		}
 		a.emptyInbox(ctx)
 		select {
@@ -105,17 +121,14 @@ func (a *Aggregator) load(ctx context.Context, running *sync.WaitGroup) error {
 	}
 	for _, entry := range entries {
 		a.mu.Lock()
-		known := a.hosted[entry.ID] != nil || a.skipped[entry.ID]
+		known := a.hosted[entry.ID] != nil
 		a.mu.Unlock()
-		if known {
+		if known || !a.due(entry.ID) {
 			continue
 		}
 		h, err := a.open(entry.ID)
 		if err != nil {
-			a.Logger.Error("study cannot be hosted", "study", entry.ID.Short(), "error", err)
-			a.mu.Lock()
-			a.skipped[entry.ID] = true
-			a.mu.Unlock()
+			a.setBack(entry.ID, nil, err)
 			continue
 		}
 		a.admit(h)
@@ -123,6 +136,12 @@ func (a *Aggregator) load(ctx context.Context, running *sync.WaitGroup) error {
 			h.run(ctx)
 			a.dismiss(h)
 		})
+		a.mu.Lock()
+		again := a.setbacks[entry.ID] != nil
+		a.mu.Unlock()
+		if again {
+			continue // it is said when it is back
+		}
 		a.Logger.Info("hosting study", "study", entry.ID.Short(), "name", h.study.Name, "parties", len(h.study.Parties))
 	}
 	return nil
@@ -181,6 +200,9 @@ func (a *Aggregator) find(id protocol.StudyID, caller protocol.PeerID) (*hosted,
 		if _, ok := h.study.PartyIndex(caller); ok {
 			return h, nil
 		}
+	}
+	if err := a.outOfService(id, caller); err != nil {
+		return nil, err
 	}
 	return nil, p2p.Refuse(p2p.CodeUnknownStudy, "study %s is not hosted here for you: is its file the same, and was it created at the aggregator?", id.Short())
 }

@@ -52,6 +52,15 @@ func (c client) post(ctx context.Context, envelopes []protocol.Verified) error {
 	return err
 }
 
+// hello asks what the aggregator says of itself, and of the study.
+func (c client) hello(ctx context.Context) (wire.Hello, error) {
+	raw, err := c.call(ctx, callHello, wire.EncodeHelloRequest(wire.HelloRequest{Study: c.study.ID, Name: c.study.Name}))
+	if err != nil {
+		return wire.Hello{}, err
+	}
+	return wire.DecodeHello(raw)
+}
+
 // read returns the board from an index on. It waits up to wait seconds for news.
 func (c client) read(ctx context.Context, from uint64, wait uint32) (wire.BoardReply, error) {
 	raw, err := c.call(ctx, callRead, wire.EncodeRead(wire.Read{Study: c.study.ID, From: from, Wait: wait}))

@@ -175,17 +175,21 @@ func (r *service) export(w io.Writer) (bundle.Label, error) {
 	if err != nil {
 		return label, err
 	}
+	announced := false // the release: without its header the aggregator takes no chunk
 	for _, o := range own {
 		e, err := wire.DecodeEnvelope(o.Raw)
 		if err != nil {
 			return label, fmt.Errorf("own %s in the store: %w", o.Kind, err)
 		}
+		announced = announced || e.Kind == protocol.KindRelease
 		if err := out.Add(callPost, wire.EncodePost([]protocol.Envelope{e})); err != nil {
 			return label, err
 		}
 	}
-	if err := r.exportRelease(out); err != nil {
-		return label, err
+	if announced {
+		if err := r.exportRelease(out); err != nil {
+			return label, err
+		}
 	}
 	return label, out.Close()
 }
@@ -233,6 +237,7 @@ type mail struct {
 	further   []byte               // the list of further results
 	head      *protocol.LedgerHead // the highest of this party's that the aggregator keeps
 	documents map[protocol.Digest][]byte
+	seen      bool // that the board ends where the party stands
 }
 
 // readMail reads a whole bundle of the aggregator.
@@ -313,6 +318,14 @@ func (m *mail) read(from uint64) ([]byte, error) {
 			reply.Envelopes = reply.Envelopes[from-reply.From:]
 			reply.From = from
 			return wire.EncodeBoardReply(reply), nil
+		}
+	}
+	if n := len(m.board); n > 0 && !m.seen {
+		// A party that took the board in before, and failed after it, is told that this is
+		// the newest.
+		last := m.board[n-1]
+		if m.seen = last.From+uint64(len(last.Envelopes)) == from; m.seen {
+			return wire.EncodeBoardReply(wire.BoardReply{From: from, Head: last.Head}), nil
 		}
 	}
 	return nil, errNoNews

@@ -30,7 +30,7 @@ func (b *bench) byHand(name string, entropy io.Reader, do func(*node.Party) erro
 	b.t.Helper()
 	st := b.open(name)
 	defer st.Close()
-	options := partyOptions(st, b.path(name+".yaml"), nil, b.logger())
+	options := partyOptions(b.state(name, st), b.path(name+".yaml"), nil, b.logger())
 	options.Now, options.Entropy = b.now, entropy
 	p, err := node.NewParty(options)
 	check(b.t, err)
@@ -39,7 +39,7 @@ func (b *bench) byHand(name string, entropy io.Reader, do func(*node.Party) erro
 }
 
 func (b *bench) deskOptions(st *store.Store) node.AggregatorOptions {
-	return node.AggregatorOptions{Store: st, Now: b.now, Logger: b.logger()}
+	return node.AggregatorOptions{Store: b.state("agg", st), Now: b.now, Logger: b.logger()}
 }
 
 // take hands the aggregator a bundle.
@@ -81,24 +81,31 @@ func (b *bench) carryAll() (bundles [][]byte) {
 	for range 8 {
 		for _, name := range b.parties {
 			var out bytes.Buffer
-			check(b.t, b.byHand(name, entropy[name], func(p *node.Party) error {
-				_, err := p.Export(b.context(), b.study.ID, &out)
+			check(b.t, b.repeated(name, func() error {
+				out.Reset()
+				return b.byHand(name, entropy[name], func(p *node.Party) error {
+					_, err := p.Export(b.context(), b.study.ID, &out)
+					return err
+				})
+			}))
+			check(b.t, b.repeated("agg", func() error {
+				_, err := b.take(out.Bytes())
 				return err
 			}))
-			_, err := b.take(out.Bytes())
-			check(b.t, err)
 			bundles = append(bundles, out.Bytes())
 		}
 		done := 0
 		for _, name := range b.parties {
 			in := b.answer(name)
 			bundles = append(bundles, in)
-			check(b.t, b.byHand(name, entropy[name], func(p *node.Party) error {
-				c, err := p.Import(b.context(), bytes.NewReader(in))
-				if c.Status.State == session.Done {
-					done++
-				}
-				return err
+			check(b.t, b.repeated(name, func() error {
+				return b.byHand(name, entropy[name], func(p *node.Party) error {
+					c, err := p.Import(b.context(), bytes.NewReader(in))
+					if c.Status.State == session.Done {
+						done++
+					}
+					return err
+				})
 			}))
 		}
 		if done == len(b.parties) {

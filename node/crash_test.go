@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -283,7 +284,7 @@ func (b *bench) release() {
 	check(b.t, err)
 }
 
-func (b *bench) sketchOptions(st *store.Store) node.SketchOptions {
+func (b *bench) sketchOptions(st node.PartyState) node.SketchOptions {
 	return node.SketchOptions{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
 		Entropy: rand.Reader, Now: b.now, Study: b.study,
@@ -340,7 +341,9 @@ func (b *bench) faults(before [][]byte) (out []string) {
 	}
 	agg := b.open("agg")
 	defer agg.Close()
-	received, err := agg.ReadSketch(b.study.ID, peerID(b.t, st), 0, (len(now[1])+protocol.ChunkSize-1)/protocol.ChunkSize)
+	arrived := agg.OpenSketch(b.study.ID, peerID(b.t, st), 0, (len(now[1])+protocol.ChunkSize-1)/protocol.ChunkSize)
+	defer arrived.Close()
+	received, err := io.ReadAll(arrived)
 	check(b.t, err)
 	if string(received) != string(now[1]) {
 		out = append(out, "the aggregator received other bytes than were stored")

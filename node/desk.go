@@ -72,7 +72,7 @@ func offline(o AggregatorOptions) (*Aggregator, error) {
 		return nil, fmt.Errorf("starting aggregator: %w", err)
 	}
 	return &Aggregator{AggregatorOptions: o, signer: signer,
-		hosted: map[protocol.StudyID]*hosted{}, peers: map[protocol.PeerID]int{}, skipped: map[protocol.StudyID]bool{}}, nil
+		hosted: map[protocol.StudyID]*hosted{}, peers: map[protocol.PeerID]int{}, setbacks: map[protocol.StudyID]*setback{}}, nil
 }
 
 // Settle waits until the study has done what it can do now: dates looked at, results

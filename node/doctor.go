@@ -151,7 +151,7 @@ func (o DoctorOptions) connections(ctx context.Context, s *study.Study, network 
 func (o DoctorOptions) address(ctx context.Context, host *p2p.Host, s *study.Study, addr string) (findings []Finding, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	reached, raw, err := host.Probe(ctx, s.Aggregator.ID, addr, callHello, wire.EncodeHelloRequest(s.ID))
+	reached, raw, err := host.Probe(ctx, s.Aggregator.ID, addr, callHello, wire.EncodeHelloRequest(wire.HelloRequest{Study: s.ID, Name: s.Name}))
 	add := func(check string, v Verdict, fix, format string, args ...any) {
 		findings = append(findings, Finding{Check: check, Subject: addr, Verdict: v, Said: fmt.Sprintf(format, args...), Fix: fix})
 	}
@@ -170,6 +170,10 @@ func (o DoctorOptions) address(ctx context.Context, host *p2p.Host, s *study.Stu
 	hello, err := greeted(raw, err)
 	if err != nil {
 		add("admission", Fail, connectionFix(err), "%v", err)
+		return findings, false
+	}
+	if hello.Other != (protocol.StudyID{}) {
+		add("admission", Fail, "compare the files: party and aggregator need the same one, byte for byte", "the aggregator hosts another file named %s: %s, here %s", s.Name, hello.Other.Short(), s.ID.Short())
 		return findings, false
 	}
 	add("admission", Pass, "", "the aggregator hosts the study for this party; it answers in %v", reached.Answered.Round(time.Millisecond))

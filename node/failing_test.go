@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
@@ -61,7 +62,12 @@ var errDisk = errors.New("the disk fails")
 type writes struct {
 	fail   nth // zero: none
 	how    outcome
-	forget bool // a mutant: whoever debits sees an empty ledger
+	then   string // writes of this name fail, too, once the first one has
+	forget bool   // a mutant: whoever debits sees an empty ledger
+
+	broken atomic.Bool  // every write of a study fails
+	looks  atomic.Int64 // how often the aggregator has listed its studies
+	tried  atomic.Int64 // writes while broken
 
 	mu     sync.Mutex
 	seen   []nth
@@ -71,6 +77,10 @@ type writes struct {
 
 // write does one durable write, unless it is the one that fails.
 func (w *writes) write(name string, do func() error) error {
+	if w.broken.Load() && !strings.HasPrefix(name, "KeepLedgerHead") { // else no message gets as far as the board
+		w.tried.Add(1)
+		return errDisk
+	}
 	if !w.due(name) {
 		return do()
 	}
@@ -92,6 +102,10 @@ func (w *writes) due(name string) bool {
 	w.counts[name]++
 	this := nth{name, w.counts[name]}
 	w.seen = append(w.seen, this)
+	if w.failed && w.then == name {
+		w.then = ""
+		return true
+	}
 	w.failed = w.failed || this == w.fail
 	return this == w.fail
 }
@@ -103,6 +117,11 @@ func (w *writes) hasFailed() bool {
 	return w.failed
 }
 
+func (f failing) Studies() ([]store.StudyEntry, error) {
+	f.writes.looks.Add(1)
+	return f.Store.Studies()
+}
+
 func (f failing) PutStatus(study protocol.StudyID, json []byte) error {
 	return f.writes.write("PutStatus", func() error { return f.Store.PutStatus(study, json) })
 }
@@ -112,8 +131,13 @@ func (f failing) PutResult(study protocol.StudyID, name string, data []byte) err
 	return f.writes.write("PutResult "+kind, func() error { return f.Store.PutResult(study, name, data) })
 }
 
+func (f failing) PutDecision(study protocol.StudyID, decision store.Decision, at protocol.Instant) error {
+	return f.writes.write("PutDecision", func() error { return f.Store.PutDecision(study, decision, at) })
+}
+
 func (f failing) PutOwn(study protocol.StudyID, kind protocol.Kind, attempt uint32, raw []byte) error {
-	return f.writes.write("PutOwn "+string(kind), func() error { return f.Store.PutOwn(study, kind, attempt, raw) })
+	name, _, _ := strings.Cut(string(kind), " ") // a welcome's has the join's id behind it
+	return f.writes.write("PutOwn "+name, func() error { return f.Store.PutOwn(study, kind, attempt, raw) })
 }
 
 // AppendBoard is named, at the aggregator, after what it appends; to a party the board

@@ -1,8 +1,11 @@
 package node_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/ed25519"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -10,9 +13,11 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/wire"
 )
 
 // inResult checks who is in the result that a party holds, and who is not.
@@ -199,4 +204,48 @@ func TestWithdrawalCostsOnlyItself(t *testing.T) {
 	b.runAll(b.context(), "a", "b")
 	all.Wait()
 	b.inResult("a", 2, "c")
+}
+
+// A party whose software reads the study as another meaning hears from the aggregator
+// that it is the one that differs, and on what.
+func TestAnotherMeaning(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	st := b.open("a")
+	signer, err := protocol.NewSigner(st.Identity())
+	check(t, err)
+	other := b.study.Meaning
+	other[0] ^= 1
+	approve := signer.Seal(b.study.ID, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: other}))
+	check(t, st.PutOwn(b.study.ID, protocol.KindApprove, 0, wire.EncodeEnvelope(approve.Envelope())))
+	check(t, st.Close())
+	stop := b.serve()
+	defer stop()
+	err = b.run(b.context(), "a", nil)
+	var refusal *p2p.Refusal
+	want := fmt.Sprintf("a disagrees with the aggregator on the version: meaning of the study file %x against %x", other[:4], b.study.Meaning[:4])
+	if !errors.As(err, &refusal) || refusal.Code != p2p.CodeVersion || !strings.Contains(refusal.Message, want) {
+		t.Errorf("ended with %v, want %q", err, want)
+	}
+}
+
+// An approval that is signed under another version of the protocol is refused as that.
+func TestSignedUnderAnotherVersion(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	stop := b.serve()
+	defer stop()
+	st := b.open("a")
+	defer st.Close()
+	signer, err := protocol.NewSigner(st.Identity())
+	check(t, err)
+	e := signer.Seal(b.study.ID, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: b.study.Meaning})).Envelope()
+	e.Signature = ed25519.Sign(st.Identity(), bytes.Replace(e.Preimage(), []byte(protocol.Version), []byte("cosketch/2"), 1))
+	host, err := p2p.New(p2p.Config{Key: st.Identity(), Allow: func(protocol.PeerID) bool { return true }})
+	check(t, err)
+	defer host.Close()
+	_, err = host.Call(b.context(), b.study.Aggregator.ID, b.study.Aggregator.Addrs, "post", wire.EncodePost([]protocol.Envelope{e}))
+	var refusal *p2p.Refusal
+	const want = "a disagrees with the aggregator on the version: signatures of cosketch/2 against cosketch/1"
+	if !errors.As(err, &refusal) || refusal.Code != p2p.CodeVersion || !strings.Contains(refusal.Message, want) {
+		t.Errorf("%v, want %q", err, want)
+	}
 }

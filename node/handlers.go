@@ -29,14 +29,14 @@ func (a *Aggregator) post(ctx context.Context, from protocol.PeerID, request []b
 		if e.Sender != from {
 			return nil, p2p.Refuse(p2p.CodeRefused, "%s is not the caller's own", e.Kind)
 		}
-		v, err := protocol.Verify(e)
-		if err != nil {
-			a.Logger.Warn("refused a message", "from", from.String(), "error", err)
-			return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
-		}
 		h, err := a.find(e.Study, from)
 		if err != nil {
 			return nil, err
+		}
+		v, err := verify(h.study, e, a.ID())
+		if err != nil {
+			a.Logger.Warn("refused a message", "from", from.String(), "error", err)
+			return nil, p2p.Refuse(refusalCode(err), "%v", err)
 		}
 		if err := h.post(ctx, v); err != nil {
 			return nil, err
@@ -67,7 +67,10 @@ func (h *hosted) post(ctx context.Context, v protocol.Verified) error {
 
 // refusalCode says which kind of refusal an error of the machine is.
 func refusalCode(err error) p2p.Code {
+	var d *protocol.Disagreement
 	switch {
+	case errors.As(err, &d) && d.On == protocol.OnVersion:
+		return p2p.CodeVersion
 	case errors.Is(err, session.ErrMeaning):
 		return p2p.CodeVersion
 	case errors.Is(err, session.ErrConflict), errors.Is(err, session.ErrBoards), errors.Is(err, session.ErrOtherSeed), errors.Is(err, agree.ErrTranscript):
@@ -228,15 +231,39 @@ func (a *Aggregator) document(ctx context.Context, from protocol.PeerID, request
 }
 
 // hello tells a party of the study what it can compare with its own.
-func (a *Aggregator) hello(_ context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
-	id, err := wire.DecodeHelloRequest(request)
+func (a *Aggregator) hello(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+	q, err := wire.DecodeHelloRequest(request)
 	if err != nil {
 		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
 	}
-	if _, err := a.find(id, from); err != nil {
-		return nil, err
+	out := wire.Hello{Now: a.Now(), Version: a.Version}
+	if _, err := a.find(q.Study, from); err != nil {
+		if out.Other = a.namesake(ctx, q.Name, from); out.Other == (protocol.StudyID{}) {
+			return nil, err
+		}
 	}
-	return wire.EncodeHello(wire.Hello{Now: a.Now(), Version: a.Version}), nil
+	return wire.EncodeHello(out), nil
+}
+
+// namesake finds a study of the caller's that goes on and has a name: the caller may
+// have another file of it. It is zero where there is none.
+func (a *Aggregator) namesake(ctx context.Context, name string, caller protocol.PeerID) (id protocol.StudyID) {
+	a.mu.Lock()
+	var same []*hosted
+	for _, h := range a.hosted {
+		if _, lists := h.study.PartyIndex(caller); lists && h.study.Name == name {
+			same = append(same, h)
+		}
+	}
+	a.mu.Unlock()
+	for _, h := range same {
+		ended := true
+		h.do(ctx, func() error { ended = h.machine.Status().Terminal(); return nil })
+		if !ended {
+			return h.study.ID
+		}
+	}
+	return id
 }
 
 // documentName finds the file of a document that the caller may see: everybody's

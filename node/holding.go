@@ -17,7 +17,7 @@ import (
 
 // SketchOptions says whose held sketch is changed or released, without any network.
 type SketchOptions struct {
-	Store   *store.Store                 // required, opened for writing
+	Store   PartyState                   // required, opened for writing
 	Site    func() (config.Party, error) // required: reads the site file
 	Entropy io.Reader                    // required: crypto/rand outside tests
 	Now     func() protocol.Instant      // required: the clock
@@ -139,7 +139,7 @@ func (o SketchOptions) locked(do func(*home, *source, *held.Set) error) error {
 }
 
 // seeded finds the seed that this party holds, from whichever attempt it is.
-func seeded(st *store.Store, s *study.Study) (agree.Outcome, error) {
+func seeded(st PartyState, s *study.Study) (agree.Outcome, error) {
 	for attempt := s.Attempts; attempt > 0; attempt-- {
 		secrets, err := st.Secret(s.ID, uint32(attempt))
 		if errors.Is(err, store.ErrNotFound) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime/debug"
 	"time"
 
@@ -72,6 +73,9 @@ func (h *hosted) run(ctx context.Context) {
 	ticker := time.NewTicker(h.Tick)
 	defer ticker.Stop()
 	err := h.resume(ctx)
+	if err == nil {
+		h.back(h.study.ID)
+	}
 	for err == nil {
 		select {
 		case <-ctx.Done():
@@ -87,7 +91,16 @@ func (h *hosted) run(ctx context.Context) {
 			}
 		}
 	}
-	h.Logger.Error("study stopped being served; it is taken up again from the store", "study", h.study.ID.Short(), "error", err)
+	h.tell(h.setBack(h.study.ID, h.study, err))
+}
+
+// tell lets the status say that the study is out of service, as far as it can be stored.
+func (h *hosted) tell(s setback) {
+	shown := snapshot(h.study, h.shown)
+	shown.Trouble = s.trouble()
+	if err := h.Store.PutStatus(h.study.ID, shown.encode()); err != nil && s.failures == 1 {
+		h.Logger.Error("nor can its status be stored", "study", h.study.ID.Short(), "error", err)
+	}
 }
 
 // resume finds the releases that had arrived before, and only then tells the
@@ -208,10 +221,26 @@ func (h *hosted) collect(ctx context.Context, party protocol.PeerID) (wire.Progr
 	if !progress.Complete {
 		return progress, nil
 	}
-	if _, err := h.contribution(header); err != nil {
-		return progress, fmt.Errorf("%w: %w", errUnacceptable, err)
+	if err := h.acceptable(header); err != nil {
+		return progress, err
 	}
 	return progress, h.step(ctx, session.Collected{Party: party})
+}
+
+// acceptable checks what no hash says: that a release decodes as its header claims.
+func (h *hosted) acceptable(header session.Header) error {
+	for i, s := range header.Release.Sketches {
+		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, i, len(s.Chunks))
+		err := release.Check(s, from)
+		var disk *fs.PathError
+		if err = errors.Join(err, from.Close()); errors.As(err, &disk) {
+			return fmt.Errorf("reading sketch %d of %s: %w", i, header.Party.Name, err) // no fault of the party's
+		}
+		if err != nil {
+			return fmt.Errorf("%w: sketch %d of %s: %w", errUnacceptable, i, header.Party.Name, err)
+		}
+	}
+	return nil
 }
 
 // contribution reads a collected release from the store.
@@ -219,12 +248,13 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 	index, _ := h.study.PartyIndex(header.Party.ID)
 	out := analysis.Contribution{Party: index, Header: header.ID, Records: header.Release.Records}
 	for i, s := range header.Release.Sketches {
-		data, err := h.Store.ReadSketch(h.study.ID, header.Party.ID, i, len(s.Chunks))
-		if err != nil {
-			return out, err
+		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, i, len(s.Chunks))
+		decoded, err := release.Decode(s, from)
+		var rows release.Rows
+		if err == nil {
+			rows, err = release.DecodeRows(s, from)
 		}
-		decoded, err := release.Decode(s, data)
-		if err != nil {
+		if err := errors.Join(err, from.Close()); err != nil {
 			return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
 		}
 		plan, err := release.For(h.study, index, i)
@@ -232,10 +262,6 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 			return out, err
 		}
 		values, labels, err := plan.Unpack(decoded)
-		if err != nil {
-			return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
-		}
-		rows, err := release.DecodeRows(s, data)
 		if err != nil {
 			return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
 		}

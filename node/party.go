@@ -112,10 +112,11 @@ type service struct {
 	client  client
 	pending session.Effects // not sent or run yet
 	shown   session.Status
-	vouched bool // the aggregator has seen the ledger's head since this run began
-	asking  bool // the steward decides whether the held sketch is released
-	told    bool // that it is held
-	fresh   bool // the board was read since the start: before that, the machine acts on nothing
+	vouched bool    // the aggregator has seen the ledger's head since this run began
+	asking  bool    // the steward decides whether the held sketch is released
+	told    bool    // that it is held
+	retry   backoff // of calls that fail; begins anew with each that brings the study on
+	fresh   bool    // the board was read since the start: before that, the machine acts on nothing
 }
 
 // open restores the study's machine from the store.
@@ -198,6 +199,17 @@ func (r *service) welcome() (func(protocol.PeerID) bool, error) {
 		i, listed := r.study.PartyIndex(id)
 		return listed && rule.Admits(r.study.Parties[i].Name)
 	}, nil
+}
+
+// verify is protocol.Verify with the study's names in what it says of other versions.
+func verify(s *study.Study, e protocol.Envelope, self protocol.PeerID) (protocol.Verified, error) {
+	v, err := protocol.Verify(e)
+	var d *protocol.Disagreement
+	if errors.As(err, &d) {
+		who := names(s, []protocol.PeerID{e.Sender, self})
+		d.Who, d.From = who[0], who[1]
+	}
+	return v, err
 }
 
 func decodeVerified(raw []byte) (protocol.Verified, error) {
@@ -318,7 +330,7 @@ func (r *service) serve(ctx context.Context) error {
 	if err := r.decide(ctx); err != nil {
 		return err
 	}
-	retry := backoff{least: 200 * time.Millisecond, most: 10 * time.Second}
+	r.retry = backoff{least: 200 * time.Millisecond, most: 10 * time.Second}
 	for {
 		status := r.machine.Status()
 		switch status.State {
@@ -333,20 +345,41 @@ func (r *service) serve(ctx context.Context) error {
 			}
 		}
 		err := r.turn(ctx)
+		if differs := r.otherFile(ctx, err); differs != nil {
+			return differs
+		}
 		switch {
 		case err == nil:
-			retry.reset()
+			r.retry.reset()
 		case timeIsUp(ctx):
-			return &WaitError{For: waitText(r.study, r.status()), Err: retry.last}
+			return &WaitError{For: waitText(r.study, r.status()), Err: r.retry.last}
 		case !transient(err):
 			return err
 		default:
 			r.Observe(Progress{Study: r.study.ID, Milestone: Retrying, Err: err})
 			r.Logger.Warn("aggregator not reached", "study", r.study.ID.Short(), "error", err)
-			if !retry.wait(ctx, err) {
+			if !r.retry.wait(ctx, err) {
 				return &WaitError{For: "the aggregator", Err: err}
 			}
 		}
+	}
+}
+
+// otherFile asks an aggregator that does not know the study whether it hosts another
+// file of the same name: then no waiting helps. Else it is nil.
+func (r *service) otherFile(ctx context.Context, err error) error {
+	var refusal *p2p.Refusal
+	if !errors.As(err, &refusal) || refusal.Code != p2p.CodeUnknownStudy {
+		return nil
+	}
+	hello, err := r.client.hello(ctx)
+	if err != nil || hello.Other == (protocol.StudyID{}) {
+		return nil // the call that failed says more
+	}
+	return &protocol.Disagreement{
+		On: protocol.OnStudy, Who: "the aggregator", From: names(r.study, []protocol.PeerID{r.signer.ID()})[0],
+		What: fmt.Sprintf("the file of study %q has id", r.study.Name), Theirs: hello.Other.Short(), Ours: r.study.ID.Short(),
+		Do: "compare the files: all nodes need the same one, byte for byte",
 	}
 }
 
@@ -451,7 +484,7 @@ func (r *service) read(ctx context.Context, wait uint32) error {
 	}
 	event := session.Board{From: reply.From, Head: reply.Head}
 	for _, plain := range reply.Envelopes {
-		e, err := protocol.Verify(plain)
+		e, err := verify(r.study, plain, r.signer.ID())
 		if err != nil { // nobody but the aggregator can have put it there
 			return &FailedError{&protocol.Fault{Culprit: r.study.Aggregator.ID, Kind: "board", Err: err}}
 		}

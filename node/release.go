@@ -252,6 +252,7 @@ func (r *service) uploadSketch(ctx context.Context, i int, s protocol.ReleasedSk
 	err := r.eachChunk(i, s, from, func(index int, piece []byte) error {
 		err := r.client.chunk(ctx, i, index, piece)
 		if err == nil {
+			r.retry.reset() // what has arrived stays
 			report(int64(index)*protocol.ChunkSize + int64(len(piece)))
 		}
 		return err
@@ -292,7 +293,7 @@ func (r *service) fetchResult(ctx context.Context, job session.FetchResult) (ses
 			return nil, err
 		}
 		if _, err := analysis.DecodeLabels(data, r.study.ID); err != nil {
-			return nil, fmt.Errorf("the aggregator's result: %w", err)
+			return nil, fmt.Errorf("the aggregator's labels: %w", err)
 		}
 		if err := r.Store.PutResult(r.study.ID, labelsFile, data); err != nil {
 			return nil, err

@@ -21,11 +21,30 @@ type Snapshot struct {
 	From    []string `json:"from,omitempty"`  // names
 	Until   string   `json:"until,omitempty"` // RFC 3339, UTC
 	Failure string   `json:"failure,omitempty"`
-	Faults  []string `json:"faults,omitempty"` // why attempts at agreeing on the seed ended
+	Trouble string   `json:"trouble,omitempty"` // why an aggregator does not serve it for the time being
+	Faults  []string `json:"faults,omitempty"`  // why attempts at agreeing on the seed ended
+
+	Culprits []Culprit `json:"culprits,omitempty"` // of attempts that ended, and of a failure
+}
+
+// Culprit is who is to blame for the end of an attempt, or of the study.
+type Culprit struct {
+	Name     string `json:"name"`
+	ID       string `json:"id"`                // peer id
+	Standing string `json:"standing"`          // proved, claimed (by the aggregator) or seen (by this node)
+	Kind     string `json:"kind,omitempty"`    // of the message that is wrong or missing
+	Attempt  uint32 `json:"attempt,omitempty"` // at agreeing on the seed
+	What     string `json:"what"`
 }
 
 func snapshot(s *study.Study, st session.Status) Snapshot {
 	out := Snapshot{Study: s.ID.String(), Name: s.Name, State: string(st.State), WaitFor: st.WaitFor, From: names(s, st.From), Faults: st.Faults}
+	for _, c := range st.Blame {
+		out.Culprits = append(out.Culprits, Culprit{
+			Name: names(s, []protocol.PeerID{c.Node})[0], ID: c.Node.String(),
+			Standing: string(c.Standing), Kind: string(c.Kind), Attempt: c.Attempt, What: c.Err.Error(),
+		})
+	}
 	if st.Until != 0 {
 		out.Until = st.Until.String()
 	}
@@ -67,6 +86,17 @@ func names(s *study.Study, ids []protocol.PeerID) []string {
 	return out
 }
 
+// BlameText names the culprits, and how well it is known that they are.
+func (s Snapshot) BlameText() string {
+	var out []string
+	for _, c := range s.Culprits {
+		if text := fmt.Sprintf("%s (%s)", c.Name, c.Standing); !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
 // WaitText says in words what a status waits for, and from whom.
 func (s Snapshot) WaitText() string {
 	switch {
@@ -82,13 +112,13 @@ func waitText(s *study.Study, st session.Status) string { return snapshot(s, st)
 
 func sameStatus(a, b session.Status) bool {
 	return a.State == b.State && a.WaitFor == b.WaitFor && a.Until == b.Until && slices.Equal(a.From, b.From) &&
-		slices.Equal(a.Faults, b.Faults) && (a.Failure == nil) == (b.Failure == nil)
+		slices.Equal(a.Faults, b.Faults) && len(a.Blame) == len(b.Blame) && (a.Failure == nil) == (b.Failure == nil)
 }
 
 // Equal reports whether two snapshots say the same.
 func (s Snapshot) Equal(t Snapshot) bool {
 	return s.Study == t.Study && s.State == t.State && s.WaitFor == t.WaitFor && s.Until == t.Until &&
-		s.Failure == t.Failure && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.From, t.From)
+		s.Failure == t.Failure && s.Trouble == t.Trouble && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
 }
 
 // Active reports whether the study has not ended on this node.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/hpke"
+	"io"
 	"time"
 
 	"github.com/cosketch/cosketch/node/store"
@@ -108,10 +109,11 @@ type AggregatorState interface {
 
 	// PutChunk keeps a chunk of a party's sketch: the same again changes nothing, another
 	// one in its place is store.ErrConflict. FirstMissing says where an upload goes on
-	// (it is chunks when all are there), and ReadSketch puts the chunks together.
+	// (it is chunks when all are there), and OpenSketch reads the chunks one after the
+	// other.
 	PutChunk(study protocol.StudyID, party protocol.PeerID, sketch, index int, data []byte) error
 	FirstMissing(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) (int, error)
-	ReadSketch(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) ([]byte, error)
+	OpenSketch(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) io.ReadCloser
 
 	// KeepLedgerHead keeps a party's head where its count is higher than that of the one
 	// kept, and returns the one that is kept then: of all heads that were ever kept it

@@ -42,6 +42,7 @@ type bench struct {
 	skew    *atomic.Int64                // seconds
 	entropy func(party string) io.Reader // default: crypto/rand
 	writes  map[string]*writes           // by node: its writes are counted, and one may fail
+	before  [][]byte                     // party a's release when a write of its own had failed
 }
 
 // terms is what a test's study says beyond who takes part.

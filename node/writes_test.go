@@ -27,20 +27,32 @@ type table struct {
 	node string
 	only string // in the ordinary run, writes of these names: the others are as in the first table
 
-	silent bool // party c falls silent, so that the others agree in a second attempt
+	silent bool                                      // party c falls silent, so that the others agree in a second attempt
+	play   func(table, *testing.T, *writes) []string // default: table.run
 }
 
 // tables are a party that releases as soon as it may, one whose sketch waits for its
-// steward, one whose noise is in the values, one that agrees twice, and the aggregator.
+// steward, who changes it by commands; one whose noise is in the values, one that agrees
+// twice, one that welcomes a newcomer, the newcomer, one without a network; and the
+// aggregator, in one attempt and in two, with a late party and without a network.
 func tables() map[string]table {
 	asked := smallSketch
 	asked.release = "ask"
+	late := smallSketch
+	late.late = now() + 3*3600
 	return map[string]table{
 		"party":               {terms: clustered, data: points, node: "a"},
 		"party that asks":     {terms: asked, data: uniform(50), node: "a", only: "Held"},
 		"randomised response": {terms: bits, data: coins(60), node: "a", only: "Debit SaveRelease"},
+		"steward":             {terms: asked, data: uniform(50), node: "a", only: "PutDecision", play: table.stewarded},
 		"second attempt":      {terms: smallSketch, data: uniform(50), node: "a", only: "DestroySecret", silent: true},
+		"newcomer":            {terms: late, data: uniform(50), node: "c", only: "PutSecret", play: table.joined},
+		"welcomer":            {terms: late, data: uniform(50), node: "a", only: "PutOwn", play: table.joined},
+		"by hand":             {terms: clustered, data: points, node: "a", only: "SaveRelease PutResult", play: table.carried},
 		"aggregator":          {terms: clustered, data: points, node: "agg"},
+		"aggregator, again":   {terms: smallSketch, data: uniform(50), node: "agg", only: "AppendBoard", silent: true},
+		"aggregator, late":    {terms: late, data: uniform(50), node: "agg", only: "PutResult", play: table.joined},
+		"aggregator by hand":  {terms: clustered, data: points, node: "agg", only: "PutChunk", play: table.carried},
 	}
 }
 
@@ -73,7 +85,10 @@ func TestEveryWriteFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			counted := &writes{}
-			if faults := tab.run(t, counted, nil); len(faults) > 0 {
+			if tab.play == nil {
+				tab.play = func(tab table, t *testing.T, w *writes) []string { return tab.run(t, w, nil) }
+			}
+			if faults := tab.play(tab, t, counted); len(faults) > 0 {
 				t.Fatalf("without any failure: %q", faults)
 			}
 			for _, write := range counted.seen {
@@ -84,7 +99,7 @@ func TestEveryWriteFails(t *testing.T) {
 					t.Run(fmt.Sprintf("%s %s", write, how), func(t *testing.T) {
 						t.Parallel()
 						w := &writes{fail: write, how: how}
-						for _, fault := range tab.run(t, w, nil) {
+						for _, fault := range tab.play(tab, t, w) {
 							t.Error(fault)
 						}
 						switch {

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"encoding/binary"
 	"errors"
@@ -190,9 +191,28 @@ func (e *Envelope) verify() ([]byte, error) {
 	}
 	pre := e.Preimage()
 	if !ed25519.Verify(e.Sender[:], pre, e.Signature) {
-		return nil, ErrSignature
+		return nil, e.unsigned(pre)
 	}
 	return pre, nil
+}
+
+// latestVersion bounds the versions of the protocol that a signature is tried under.
+const latestVersion = 9
+
+// unsigned says what is wrong with a signature: where it is one under another version of
+// the protocol, whose labels differ in their number alone, that.
+func (e *Envelope) unsigned(pre []byte) error {
+	for version := '0'; version <= '0'+latestVersion; version++ {
+		other := bytes.Clone(pre)
+		other[len("cosketch/")] = byte(version)
+		if !bytes.Equal(other, pre) && ed25519.Verify(e.Sender[:], other, e.Signature) {
+			return &Disagreement{
+				On: OnVersion, Who: e.Sender.String(), From: "this node", What: "signatures of",
+				Theirs: string(other[:len(Version)]), Ours: Version, Do: "run the same version of the software at both", Err: ErrSignature,
+			}
+		}
+	}
+	return ErrSignature
 }
 
 // Envelope returns the envelope. Its slices are shared: do not write to them.

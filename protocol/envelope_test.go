@@ -411,3 +411,23 @@ func BenchmarkVerify(b *testing.B) {
 		}
 	}
 }
+
+// A signature under another version of the protocol is known as one.
+func TestSignaturesOfOtherVersions(t *testing.T) {
+	seed := sha256.Sum256([]byte("identity"))
+	key := ed25519.NewKeyFromSeed(seed[:])
+	signer, err := NewSigner(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := signer.Seal(StudyID{1}, KindApprove, 0, []byte("x")).Envelope()
+	for version, want := range map[string]bool{"2": true, "9": true, "a": false} {
+		pre := bytes.Replace(e.Preimage(), []byte("cosketch/1/"), []byte("cosketch/"+version+"/"), 1)
+		e.Signature = ed25519.Sign(key, pre)
+		_, err := Verify(e)
+		var d *Disagreement
+		if !errors.Is(err, ErrSignature) || errors.As(err, &d) != want || want && d.Theirs != "cosketch/"+version {
+			t.Errorf("version %s: %v", version, err)
+		}
+	}
+}

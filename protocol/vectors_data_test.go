@@ -1,6 +1,7 @@
 package protocol_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"slices"
 	"testing"
@@ -121,7 +122,7 @@ func sketches() vectors {
 				t.Fatal(err)
 			}
 			header.Width = c.Width
-			if s, err = release.Decode(header, c.Encoded); err != nil {
+			if s, err = release.Decode(header, bytes.NewReader(c.Encoded)); err != nil {
 				return
 			}
 			c.Entries = s.Data

@@ -2,7 +2,9 @@ package sketch
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"math/bits"
 )
 
@@ -71,11 +73,53 @@ func Decode(side Side, rows, cols, width int, data []byte) (Sketch, error) {
 		return Sketch{}, fmt.Errorf("decoding sketch: %d bytes for %d × %d entries of %d bytes, want %d", len(data), rows, cols, width, size)
 	}
 	s := Sketch{Side: side, Rows: rows, Cols: cols, Data: make([]int64, rows*cols)}
+	decodeEntries(s.Data, data, width)
+	return s, nil
+}
+
+// decodeEntries fills dst from len(dst) entries of width bytes.
+func decodeEntries(dst []int64, data []byte, width int) {
 	unused := 64 - 8*width
 	var wide [MaxWidth]byte
-	for i := range s.Data {
+	for i := range dst {
 		copy(wide[:width], data[i*width:])
-		s.Data[i] = int64(binary.LittleEndian.Uint64(wide[:])) << unused >> unused
+		dst[i] = int64(binary.LittleEndian.Uint64(wide[:])) << unused >> unused
 	}
-	return s, nil
+}
+
+// scanned is how many entries Scan hands out at once: at most half a megabyte of bytes.
+const scanned = 1 << 16
+
+// Scan reads what Encode wrote block by block, in memory that does not grow with the
+// sketch. Entries are each's until it returns. What r holds must have exactly the length
+// that shape and width imply.
+func Scan(rows, cols, width int, r io.Reader, each func(entries []int64) error) error {
+	size, err := EncodedSize(rows, cols, width)
+	if err != nil {
+		return fmt.Errorf("reading sketch: %w", err)
+	}
+	block := min(int64(scanned), size/int64(width))
+	data, entries := make([]byte, block*int64(width)), make([]int64, block)
+	for left := size; left > 0; left -= int64(len(data)) {
+		if left < int64(len(data)) {
+			data, entries = data[:left], entries[:left/int64(width)]
+		}
+		switch n, err := io.ReadFull(r, data); {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return fmt.Errorf("reading sketch: %d bytes for %d × %d entries of %d bytes, want %d", size-left+int64(n), rows, cols, width, size)
+		case err != nil:
+			return fmt.Errorf("reading sketch: %w", err)
+		}
+		decodeEntries(entries, data, width)
+		if err := each(entries); err != nil {
+			return err
+		}
+	}
+	switch n, err := io.ReadFull(r, data[:1]); {
+	case n > 0:
+		return fmt.Errorf("reading sketch: more than %d bytes for %d × %d entries of %d bytes", size, rows, cols, width)
+	case !errors.Is(err, io.EOF):
+		return fmt.Errorf("reading sketch: %w", err)
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package sketch
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -234,5 +235,31 @@ func TestPrintsNoData(t *testing.T) {
 		if out := fmt.Sprintf(verb, s); out != "columns sketch of 1 × 1" {
 			t.Errorf("%s prints %q", verb, out)
 		}
+	}
+}
+
+// Scan reads a sketch of several blocks as Decode does, and nothing of another length.
+func TestScan(t *testing.T) {
+	const rows, cols, width = 3*scanned/2 + 1, 2, 3
+	s := Sketch{Side: Columns, Rows: rows, Cols: cols, Data: make([]int64, rows*cols)}
+	for i := range s.Data {
+		s.Data[i] = int64(i*7919%(1<<23)) - 1<<22
+	}
+	data, err := s.Encode(width)
+	must(t, err)
+	var got []int64
+	take := func(entries []int64) error { got = append(got, entries...); return nil }
+	must(t, Scan(rows, cols, width, bytes.NewReader(data), take))
+	if !slices.Equal(got, s.Data) {
+		t.Error("Scan reads other entries")
+	}
+	for _, n := range []int{0, 1, len(data) - 1, len(data) + 1} {
+		if err := Scan(rows, cols, width, bytes.NewReader(append(data, 0)[:n]), take); err == nil {
+			t.Errorf("%d bytes were read as a sketch of %d", n, len(data))
+		}
+	}
+	stop := errors.New("stop")
+	if err := Scan(rows, cols, width, bytes.NewReader(data), func([]int64) error { return stop }); err != stop {
+		t.Errorf("an error of the reader's: %v", err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/seed/transcript"
@@ -95,7 +97,14 @@ func (w *Writer) part(flag byte, name string, body []byte) error {
 func ReadLabel(r io.Reader) (Label, error) {
 	var l Label
 	head := make([]byte, len(magic)+len(l.Study)+len(l.From)+len(l.To))
-	if _, err := io.ReadFull(r, head); err != nil || string(head[:len(magic)]) != magic {
+	_, err := io.ReadFull(r, head)
+	if version, ok := otherVersion(head); ok {
+		return Label{}, fmt.Errorf("reading the bundle: %w", &protocol.Disagreement{
+			On: protocol.OnVersion, Who: "whoever wrote it", From: "this program", What: "bundle format", Theirs: version,
+			Ours: strings.TrimSpace(magic), Do: "run the same version of the software at both",
+		})
+	}
+	if err != nil || string(head[:len(magic)]) != magic {
 		return Label{}, fmt.Errorf("reading the bundle: %w", ErrNoBundle)
 	}
 	rest := head[len(magic):]
@@ -103,6 +112,15 @@ func ReadLabel(r io.Reader) (Label, error) {
 	rest = rest[copy(l.From[:], rest):]
 	copy(l.To[:], rest)
 	return l, nil
+}
+
+// otherVersion finds a first line that differs from magic in its number alone.
+func otherVersion(head []byte) (line string, ok bool) {
+	const number = len("cosketch bundle/")
+	digits, _, whole := strings.Cut(string(head[number:]), "\n")
+	_, err := strconv.ParseUint(digits, 10, 16)
+	line = string(head[:number]) + digits
+	return line, whole && err == nil && string(head[:number]) == magic[:number] && line+"\n" != magic
 }
 
 // Reader reads a bundle.

@@ -3,9 +3,12 @@ package bundle
 import (
 	"bytes"
 	"crypto/hpke"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"testing"
 
 	"github.com/cosketch/cosketch/protocol"
@@ -133,6 +136,17 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+func TestOtherVersion(t *testing.T) {
+	whole := write(t)
+	for text, want := range map[string]bool{"2": true, "12": true, "1": false, "x": false, "": false, "99999999": false} {
+		_, err := ReadLabel(bytes.NewReader(append([]byte("cosketch bundle/"+text+"\n"), whole[len(magic):]...)))
+		var d *protocol.Disagreement
+		if errors.As(err, &d) != want || want && (d.On != protocol.OnVersion || d.Theirs != "cosketch bundle/"+text) {
+			t.Errorf("version %q: %v", text, err)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	key := recipient(f)
 	f.Add([]byte(magic))
@@ -144,4 +158,54 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("after %d parts: %v", len(parts), err)
 		}
 	})
+}
+
+// Every bundle of protocol/testdata/vectors is read as another implementation reads it.
+func TestVectors(t *testing.T) {
+	raw, err := os.ReadFile("../../protocol/testdata/vectors/bundles.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors struct {
+		Cases []struct {
+			Note                                string
+			Recipient, Encoded, Study, From, To string
+			Read                                bool
+			Parts                               []struct{ Name, Body string }
+		}
+	}
+	if err := json.Unmarshal(raw, &vectors); err != nil || len(vectors.Cases) < 5 {
+		t.Fatalf("%d cases, %v", len(vectors.Cases), err)
+	}
+	for _, c := range vectors.Cases {
+		key, err := hpke.MLKEM768X25519().DeriveKeyPair(unhex(t, c.Recipient))
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, l, err := read(unhex(t, c.Encoded), key)
+		if got := fmt.Sprintf("%x %x %x", l.Study[:], l.From[:], l.To[:]); c.Read && got != c.Study+" "+c.From+" "+c.To {
+			t.Errorf("%s: label %s", c.Note, got)
+		}
+		if (err == nil) != c.Read {
+			t.Errorf("%s: %v", c.Note, err)
+			continue
+		}
+		if err == nil && len(parts) != len(c.Parts) {
+			t.Errorf("%s: %d parts", c.Note, len(parts))
+		}
+		for i, want := range c.Parts {
+			if parts[i].name != want.Name || !bytes.Equal(parts[i].body, unhex(t, want.Body)) {
+				t.Errorf("%s: part %d is %q of %d bytes", c.Note, i, parts[i].name, len(parts[i].body))
+			}
+		}
+	}
+}
+
+func unhex(t *testing.T, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

@@ -71,7 +71,7 @@ func CodeOf(err error) Code {
 		isOneOf(err, session.ErrRolledBack, session.ErrBoardRewritten, node.ErrUnsigned):
 		return Failed
 	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err), isAny[*node.MemoryError](err), isAny[*held.StaleError](err),
-		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, store.ErrNotFound, store.ErrNoStore, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrBusy, store.ErrConflict):
+		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, store.ErrNotFound, store.ErrNoStore, store.ErrLayout, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrBusy, store.ErrConflict):
 		return Usage
 	case isOneOf(err, context.Canceled, context.DeadlineExceeded):
 		return Absent
@@ -104,7 +104,7 @@ func disagreement(err error) bool {
 	case p2p.CodeVersion, p2p.CodeConflict:
 		return true
 	}
-	return isOneOf(err, session.ErrMeaning, session.ErrBoards, session.ErrOtherSeed, agree.ErrTranscript, agree.ErrConfirmTag)
+	return isAny[*protocol.Disagreement](err) || isOneOf(err, session.ErrMeaning, session.ErrBoards, session.ErrOtherSeed, agree.ErrTranscript, agree.ErrConfirmTag)
 }
 
 // turnedAway reports a peer that answered and does not serve this node, or not now.

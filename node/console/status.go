@@ -198,9 +198,17 @@ func writeSnapshots(w io.Writer, all []node.Snapshot, now protocol.Instant) {
 			fmt.Fprintln(w)
 			Paragraph(w, "  ", s.Study[:8]+" "+fault)
 		}
+		if s.Trouble != "" {
+			fmt.Fprintln(w)
+			Paragraph(w, "  ", s.Study[:8]+" is not served: "+s.Trouble)
+		}
 		if s.Failure != "" {
 			fmt.Fprintln(w)
 			Paragraph(w, "  ", s.Study[:8]+" "+s.State+": "+s.Failure)
+		}
+		if text := s.BlameText(); text != "" {
+			fmt.Fprintln(w)
+			Paragraph(w, "  ", s.Study[:8]+" blames "+text)
 		}
 	}
 }

@@ -30,16 +30,27 @@ func TestWriteSnapshots(t *testing.T) {
 	writeSnapshots(&out, []node.Snapshot{
 		{Study: id("a"), Name: "registry", State: "done"},
 		{Study: id("b"), Name: "income", State: "shared", WaitFor: "share messages", From: []string{"north", "south"}, Until: "2027-01-15T08:00:00Z"},
-		{Study: id("c"), Name: "wards", State: "failed", Failure: "the aggregator stopped the study"},
+		{Study: id("c"), Name: "wards", State: "failed", Failure: "the aggregator stopped the study", Culprits: []node.Culprit{
+			{Name: "north", Standing: "proved", Kind: "share", Attempt: 1}, {Name: "north", Standing: "proved", Kind: "share", Attempt: 2},
+			{Name: "south", Standing: "claimed", Kind: "confirm", Attempt: 2},
+		}},
+		{Study: id("d"), Name: "costs", State: "open", WaitFor: "approvals", Trouble: "the store failed (disk full); tried again at 2027-01-15T08:00:00Z"},
 	}, 1_799_999_400)
 	const want = `  study     state   name
   aaaaaaaa  done    registry
   bbbbbbbb  shared  income
   cccccccc  failed  wards
+  dddddddd  open    costs
 
   bbbbbbbb waits for share messages from north, south, until 2027-01-15T08:00:00Z (in 10 min)
 
   cccccccc failed: the aggregator stopped the study
+
+  cccccccc blames north (proved), south (claimed)
+
+  dddddddd waits for approvals
+
+  dddddddd is not served: the store failed (disk full); tried again at 2027-01-15T08:00:00Z
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)

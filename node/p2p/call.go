@@ -120,7 +120,7 @@ func dialFailure(err error) string {
 // exchange sends the request on a stream of its own and reads the answer. It
 // does both at once, because a refusal may come before the request is through.
 func (h *Host) exchange(ctx context.Context, id peer.ID, name string, request []byte) ([]byte, error) {
-	s, err := h.host.NewStream(network.WithNoDial(ctx, "connected already"), id, libp2p.ID(protocolPrefix+name))
+	s, err := h.host.NewStream(network.WithNoDial(ctx, "connected already"), id, h.stream(name))
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (h *Host) explain(ctx context.Context, id peer.ID, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, multistream.ErrNotSupported[libp2p.ID]{}):
-		return Refuse(CodeVersion, "the peer does not know this call; compare versions")
+		return h.otherVersion(id)
 	case timedOut(err):
 		if until, _ := ctx.Deadline(); !time.Now().Before(until) {
 			return context.DeadlineExceeded
@@ -197,6 +197,21 @@ func (h *Host) explain(ctx context.Context, id peer.ID, err error) error {
 		return h.turnedAway()
 	}
 	return fmt.Errorf("%w: %w", ErrInterrupted, err)
+}
+
+// otherVersion says how this node and a peer that does not know its calls differ.
+func (h *Host) otherVersion(id peer.ID) error {
+	theirs, ours := "none that this node knows", h.speaks
+	if v, err := h.host.Peerstore().Get(id, "ProtocolVersion"); err == nil && v != ours {
+		theirs = printable(fmt.Sprint(v))
+	}
+	if v, err := h.host.Peerstore().Get(id, "AgentVersion"); err == nil {
+		theirs += ", " + printable(fmt.Sprint(v))
+	}
+	return &protocol.Disagreement{
+		On: protocol.OnVersion, Who: "the aggregator", From: "this party", What: "protocol", Theirs: theirs, Ours: ours + ", " + h.agent,
+		Do: "update the older of the two", Err: Refuse(CodeVersion, "the peer does not know this call"),
+	}
 }
 
 // turnedAway is the error of a call to a peer that does not admit this node.

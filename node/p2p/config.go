@@ -31,7 +31,8 @@ type Config struct {
 	// block. Required.
 	Allow func(protocol.PeerID) bool
 
-	// Version goes into the user agent, "cosketch/VERSION". Default: "dev".
+	// Version goes into the user agent, "cosketch/VERSION", which a peer of another
+	// protocol version is told. Default: "dev".
 	Version string
 
 	// Logger takes this package's lines and, from level warning up, libp2p's. The
@@ -40,6 +41,24 @@ type Config struct {
 
 	// Limits bounds what peers may occupy.
 	Limits Limits
+
+	speaks string // protocol version; another than protocol.Version in tests alone
+}
+
+// agent names the program to its peers.
+func (c Config) agent() string {
+	if c.Version == "" {
+		return "cosketch/dev"
+	}
+	return "cosketch/" + c.Version
+}
+
+// protocol is the version that the names of all calls begin with.
+func (c Config) protocol() string {
+	if c.speaks != "" {
+		return c.speaks
+	}
+	return protocol.Version
 }
 
 // Limits bounds what peers may occupy. They do not depend on the machine. Zero

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
-	libp2p "github.com/libp2p/go-libp2p/core/protocol"
 )
 
 // tape is a pipe whose other end has sent all it will.
@@ -134,7 +133,7 @@ func TestMisbehavingCaller(t *testing.T) {
 		"stops":         {0, 0, 0, 9, 'x'},
 		"stops earlier": {0, 0},
 	} {
-		s, err := client.host.NewStream(network.WithNoDial(patience(t), ""), id, libp2p.ID(protocolPrefix+"wait"))
+		s, err := client.host.NewStream(network.WithNoDial(patience(t), ""), id, client.stream("wait"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,6 +27,8 @@ import (
 // Host is a node on the network. Its methods may be called concurrently.
 type Host struct {
 	id     protocol.PeerID
+	agent  string // what this program calls itself
+	speaks string // the protocol's version
 	limits Limits
 	log    *slog.Logger
 	gate   *gater
@@ -60,6 +62,8 @@ func New(cfg Config) (*Host, error) {
 	h := &Host{
 		limits:  cfg.Limits.withDefaults(),
 		log:     log,
+		agent:   cfg.agent(),
+		speaks:  cfg.protocol(),
 		gate:    newGater(cfg.Allow, log),
 		serving: make(map[protocol.PeerID]int),
 	}
@@ -82,10 +86,6 @@ func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (host
 	if err != nil {
 		return nil, err
 	}
-	version := cfg.Version
-	if version == "" {
-		version = "dev"
-	}
 	listen := libp2p.ListenAddrStrings(cfg.Listen...)
 	if len(cfg.Listen) == 0 {
 		listen = libp2p.NoListenAddrs
@@ -102,8 +102,8 @@ func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (host
 		libp2p.ResourceManager(resources),
 		libp2p.ConnectionManager(connmgr.NullConnMgr{}),
 		libp2p.SwarmOpts(swarm.WithDialRanker(rankDial)),
-		libp2p.UserAgent("cosketch/"+version),
-		libp2p.ProtocolVersion("cosketch/1"),
+		libp2p.UserAgent(cfg.agent()),
+		libp2p.ProtocolVersion(cfg.protocol()),
 		libp2p.Ping(false),
 		libp2p.DisableRelay(),
 		libp2p.DisableMetrics(),

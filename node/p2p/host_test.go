@@ -228,6 +228,25 @@ func TestHandlerErrors(t *testing.T) {
 	wantRefusal(t, err, CodeVersion)
 }
 
+// Nodes of two versions do not understand each other, and say who speaks what.
+func TestOtherVersion(t *testing.T) {
+	for name, listen := range map[string]string{"tcp": tcpLoopback, "quic": quicLoopback} {
+		t.Run(name, func(t *testing.T) {
+			server := start(t, 1, func(c *Config) {
+				c.Listen, c.speaks, c.Version = []string{listen}, "cosketch/2", "v2.1"
+			})
+			server.Serve("echo", echo)
+			client := start(t, 2, nil)
+			_, err := client.Call(patience(t), server.PeerID(), server.Addrs(), "echo", nil)
+			wantRefusal(t, err, CodeVersion)
+			var d *protocol.Disagreement
+			if !errors.As(err, &d) || d.On != protocol.OnVersion || d.Theirs != "cosketch/2, cosketch/v2.1" || d.Ours != "cosketch/1, cosketch/dev" {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
 func TestStrangers(t *testing.T) {
 	for _, listen := range []string{tcpLoopback, quicLoopback} {
 		t.Run(listen, func(t *testing.T) {

@@ -20,7 +20,8 @@ import (
 // logged and the caller learns only that there was one.
 type Handler func(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error)
 
-const protocolPrefix = "/cosketch/1/"
+// stream is the name that the streams of a call have.
+func (h *Host) stream(name string) libp2p.ID { return libp2p.ID("/" + h.speaks + "/" + name) }
 
 // drainTime is how long an oversize request may go on arriving after its refusal.
 const drainTime = 5 * time.Second
@@ -28,7 +29,7 @@ const drainTime = 5 * time.Second
 // Serve answers calls to name with a handler, from now on. A later Serve of the
 // same name replaces it.
 func (h *Host) Serve(name string, handler Handler) {
-	h.host.SetStreamHandler(libp2p.ID(protocolPrefix+name), func(s network.Stream) {
+	h.host.SetStreamHandler(h.stream(name), func(s network.Stream) {
 		from, ok := h.gate.admit(s.Conn().RemotePeer())
 		if !ok { // admitted when it connected, but no longer
 			s.Conn().Close()

@@ -141,7 +141,7 @@ func checkDatabase(db *sql.DB, role Role, id ledgerID) error {
 	case version == 0:
 		return fmt.Errorf("%w: %s is empty (%s)", ErrLedgerMissing, databaseFile, ledgerLost(role))
 	case version != schemaVersion:
-		return fmt.Errorf("%s has layout %d, this program knows %d (update it)", databaseFile, version, schemaVersion)
+		return fmt.Errorf("%w: %s has layout %d, this program knows %d (update it)", ErrLayout, databaseFile, version, schemaVersion)
 	}
 	var storedRole, storedID string
 	if err := db.QueryRow("SELECT role, ledger FROM meta").Scan(&storedRole, &storedID); err != nil {

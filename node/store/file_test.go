@@ -105,11 +105,17 @@ func TestUpload(t *testing.T) {
 	s = reopen(t, s)
 	missing(party, 1)
 	missing(other, 0)
-	_, err := s.ReadSketch(study, party, 0, 3)
+	read := func() (string, error) {
+		r := s.OpenSketch(study, party, 0, 3)
+		defer r.Close()
+		got, err := io.ReadAll(r)
+		return string(got), err
+	}
+	_, err := read()
 	wantIs(t, err, ErrNotFound)
 	must(t, s.PutChunk(study, party, 0, 1, []byte("bb")))
 	missing(party, 3)
-	if got, err := s.ReadSketch(study, party, 0, 3); string(got) != "aabbc" || err != nil {
+	if got, err := read(); got != "aabbc" || err != nil {
 		t.Errorf("sketch %q, %v", got, err)
 	}
 }

@@ -37,6 +37,9 @@ var (
 	// ErrNoStore reports a directory that was never initialised.
 	ErrNoStore = errors.New("no state directory")
 
+	// ErrLayout reports a state directory that another version of the program made.
+	ErrLayout = errors.New("the state directory is of another version")
+
 	// ErrLedgerMissing reports that the directory has an identity but not the ledger
 	// that was made with it. It is a refusal to start: a fresh ledger would forget
 	// what was spent.

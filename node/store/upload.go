@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -53,18 +54,55 @@ func (s *Store) FirstMissing(study protocol.StudyID, party protocol.PeerID, sket
 	return chunks, nil
 }
 
-// ReadSketch returns a party's sketch, put together from its chunks, or
-// ErrNotFound when one is missing.
-func (s *Store) ReadSketch(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) ([]byte, error) {
-	var whole []byte
-	for i := range chunks {
-		data, err := os.ReadFile(s.chunkPath(study, party, sketch, i))
+// OpenSketch reads a party's sketch chunk after chunk, holding no more than one open
+// file: ErrNotFound where a chunk is missing. The caller closes it.
+func (s *Store) OpenSketch(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) io.ReadCloser {
+	return &chunkReader{chunks: chunks, open: func(index int) (io.ReadCloser, error) {
+		f, err := os.Open(s.chunkPath(study, party, sketch, index))
 		if err != nil {
-			return nil, fmt.Errorf("chunk %d of sketch %d of %s in study %s: %w", i, sketch, party, study.Short(), missing(err))
+			return nil, fmt.Errorf("chunk %d of sketch %d of %s in study %s: %w", index, sketch, party, study.Short(), missing(err))
 		}
-		whole = append(whole, data...)
+		return f, nil
+	}}
+}
+
+// chunkReader reads chunks one after the other.
+type chunkReader struct {
+	open   func(index int) (io.ReadCloser, error)
+	chunks int // all of them
+	next   int
+	from   io.ReadCloser // nil between chunks
+}
+
+func (r *chunkReader) Read(p []byte) (int, error) {
+	for {
+		if r.from == nil {
+			if r.next == r.chunks {
+				return 0, io.EOF
+			}
+			f, err := r.open(r.next)
+			if err != nil {
+				return 0, err
+			}
+			r.from, r.next = f, r.next+1
+		}
+		n, err := r.from.Read(p)
+		if err == io.EOF {
+			err = r.Close()
+		}
+		if n > 0 || err != nil || len(p) == 0 {
+			return n, err
+		}
 	}
-	return whole, nil
+}
+
+func (r *chunkReader) Close() error {
+	if r.from == nil {
+		return nil
+	}
+	err := r.from.Close()
+	r.from = nil
+	return err
 }
 
 func (s *Store) chunkPath(study protocol.StudyID, party protocol.PeerID, sketch, index int) string {

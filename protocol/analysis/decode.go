@@ -16,8 +16,8 @@ func Decode(data []byte, id protocol.StudyID) (Result, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return Result{}, fmt.Errorf("decoding result: %w", err)
 	}
-	if r.Format != ResultFormat {
-		return Result{}, fmt.Errorf("decoding result: of format %.40q, this version reads %q", r.Format, ResultFormat)
+	if err := known(r.Format, ResultFormat); err != nil {
+		return Result{}, fmt.Errorf("decoding result: %w", err)
 	}
 	if r.Study != id.String() {
 		return Result{}, fmt.Errorf("decoding result: of study %.64q, not %s", r.Study, id)
@@ -37,8 +37,8 @@ func DecodeLabels(data []byte, id protocol.StudyID) (Labels, error) {
 	if err := json.Unmarshal(data, &l); err != nil {
 		return Labels{}, fmt.Errorf("decoding labels: %w", err)
 	}
-	if l.Format != LabelsFormat {
-		return Labels{}, fmt.Errorf("decoding labels: of format %.40q, this version reads %q", l.Format, LabelsFormat)
+	if err := known(l.Format, LabelsFormat); err != nil {
+		return Labels{}, fmt.Errorf("decoding labels: %w", err)
 	}
 	if l.Study != id.String() {
 		return Labels{}, fmt.Errorf("decoding labels: of study %.64q, not %s", l.Study, id)
@@ -49,6 +49,17 @@ func DecodeLabels(data []byte, id protocol.StudyID) (Labels, error) {
 		}
 	}
 	return l, nil
+}
+
+// known refuses a document of a format that another version of this program made.
+func known(format, ours string) error {
+	if format == ours {
+		return nil
+	}
+	return &protocol.Disagreement{
+		On: protocol.OnVersion, Who: "the aggregator", From: "this program", What: "format of the document",
+		Theirs: fmt.Sprintf("%.40q", format), Ours: fmt.Sprintf("%q", ours), Do: "run the same version of the software at both",
+	}
 }
 
 // check reports what does not hang together in an analysis of so many sketches.

@@ -49,7 +49,7 @@ func TestDecodeRefusesWhatDoesNotHangTogether(t *testing.T) {
 		change func(*Result)
 		want   string
 	}{
-		"format":            {func(r *Result) { r.Format = "other" }, "of format"},
+		"format":            {func(r *Result) { r.Format = "other" }, "the aggregator disagrees with this program on the version: format of the document \"other\" against \"cosketch/result/1\""},
 		"study":             {func(r *Result) { r.Study = protocol.StudyID{2}.String() }, "of study"},
 		"sketch":            {func(r *Result) { r.Analyses[0].Sketch = 1 }, "sketch 2 of 1"},
 		"negative sketch":   {func(r *Result) { r.Analyses[0].Sketch = -1 }, "sketch 0 of 1"},

@@ -116,7 +116,8 @@ func ship(t testing.TB, s *study.Study, n int, data files) shipped {
 			if err != nil {
 				t.Fatal(err)
 			}
-			decoded, err := release.Decode(header, bytes)
+			from := strings.NewReader(string(bytes))
+			decoded, err := release.Decode(header, from)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +126,7 @@ func ship(t testing.TB, s *study.Study, n int, data files) shipped {
 				t.Fatal(err)
 			}
 			c.Bytes += header.Size()
-			rows, err := release.DecodeRows(header, bytes)
+			rows, err := release.DecodeRows(header, from)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,6 +20,8 @@ type Role struct {
 	// costs nobody a place: it is refused, or does no harm.
 	Blame string
 
+	Late bool // it misbehaves as one that comes late
+
 	act func(*Party, protocol.Verified) []protocol.Verified
 	// watch is what it posts by itself once its machine has given up: nothing, or one
 	// message, each time it is asked. Default: nothing.
@@ -218,6 +220,14 @@ func lateRoles() []*Role {
 		})
 	}
 	return []*Role{
+		{Name: "wrong-seed newcomer", Late: true, Story: `Is welcomed, and proves another seed than the one it was handed. The aggregator cannot
+tell and lets it in; every member that holds the seed sees it and names it. It costs its own numbers, as made-up data
+would, and stops nobody.`,
+			act: instead(protocol.KindJoined, func(p *Party, e protocol.Verified) []protocol.Verified {
+				c := decode(wire.DecodeConfirm(e.Payload()))
+				c.Tag[0] ^= 1
+				return as(p.again(e, wire.EncodeConfirm(c)))
+			})},
 		{Name: "late fault", Story: `Contradicts its own commit once all have confirmed, to undo a seed it does not like. The
 certificate stands: whoever holds it is seeded for good.`,
 			act: instead(protocol.KindRelease, func(p *Party, e protocol.Verified) []protocol.Verified {

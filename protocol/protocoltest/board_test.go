@@ -153,6 +153,45 @@ func TestDisjointRosters(t *testing.T) {
 	}
 }
 
+// An aggregator that shows two rosters under one attempt: members of the one share under
+// another T1 than those of the other. They come to no seed together, everybody who is left
+// out hears that the agreement differs and with which values, nobody honest is convicted,
+// and what two parties have stored convicts the aggregator before anybody who compares.
+func TestEquivocationIsDetected(t *testing.T) {
+	for seed := range uint64(12) {
+		s := newSimulation(t, Options{Seed: seed}, Terms{Parties: 4, Quorum: 3, Attempts: 2})
+		s.Twin = &Aggregator{Signer: s.Aggregator.Signer, sim: s}
+		if err := s.Twin.start(); err != nil {
+			t.Fatal(err)
+		}
+		victim := s.Parties[3]
+		s.Behind = map[string]bool{victim.Name: true}
+		s.Hide = func(to *Aggregator, e protocol.Verified) bool {
+			left := e.Sender() == s.Parties[0].Signer.ID() && to == s.Twin
+			right := e.Sender() == victim.Signer.ID() && to == s.Aggregator
+			return e.Kind() == protocol.KindApprove && (left || right)
+		}
+		played(t, s) // nobody honest is convicted: Check
+		var d *protocol.Disagreement
+		if got := victim.Status(); got.State == session.Done || !slices.ContainsFunc(got.Blame, func(c session.Culprit) bool {
+			return c.Standing == session.Claimed && errors.As(c.Err, &d) && d.On == protocol.OnSeed && d.Theirs != d.Ours
+		}) {
+			t.Errorf("seed %d: the victim is %s and blames %+v", seed, got.State, got.Blame)
+		}
+		proof := map[protocol.Digest]bool{}
+		for _, p := range s.Parties {
+			for _, e := range p.Store.Board {
+				if e.Kind() == protocol.KindRoster && e.Attempt() == 1 && e.Sender() == s.Study.Aggregator.ID {
+					proof[e.ID()] = true
+				}
+			}
+		}
+		if len(proof) != 2 {
+			t.Errorf("seed %d: the stores hold %d first rosters", seed, len(proof))
+		}
+	}
+}
+
 // A carrier may write a message anew: its fields twice are the same message.
 func TestBoardThatReencodes(t *testing.T) {
 	s := newSimulation(t, Options{Seed: 3}, Terms{})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cosketch/cosketch/protocol"
@@ -21,11 +22,12 @@ import (
 //     messages were kept from the aggregator;
 //   - each party has one release on the board at most, and it is the stored one;
 //   - each ledger is debited once by whoever made a release, else never;
+//   - who comes late and proves another seed is named by whoever holds the seed;
 //   - a study that stopped says why, and names every culprit.
 //
 // Contradictions that show while it runs are breaches, which end Run.
 func (s *Simulation) Check() error {
-	return errors.Join(s.broken, s.oneSeed(), s.secrecy(), s.blame(), s.oneRelease(), s.causes())
+	return errors.Join(s.broken, s.oneSeed(), s.secrecy(), s.blame(), s.newcomers(), s.oneRelease(), s.causes())
 }
 
 func (s *Simulation) oneSeed() error {
@@ -102,6 +104,33 @@ func (s *Simulation) blame() error {
 	return nil
 }
 
+// newcomers: who proved another seed is named by every honest node that holds the seed and
+// has read it, and nobody else is.
+func (s *Simulation) newcomers() error {
+	for _, p := range s.Parties {
+		if !p.honest() || p.machine == nil {
+			continue
+		}
+		for _, c := range p.Status().Blame {
+			if liar := s.party(c.Node); c.Kind == protocol.KindJoined && (liar.Role == nil || !liar.Role.Late) {
+				return fmt.Errorf("%s says that %s has joined with another seed", p.Name, liar.Name)
+			}
+		}
+		for _, liar := range s.Parties {
+			joined := slices.ContainsFunc(p.Store.Board, func(e protocol.Verified) bool {
+				return e.Kind() == protocol.KindJoined && e.Sender() == liar.Signer.ID()
+			})
+			named := slices.ContainsFunc(p.Status().Blame, func(c session.Culprit) bool {
+				return c.Node == liar.Signer.ID() && c.Kind == protocol.KindJoined
+			})
+			if liar.Role != nil && liar.Role.Late && liar.Role.Did() && joined && len(p.Store.Secrets) > 0 && p.Status().State == session.Released && !named {
+				return fmt.Errorf("%s does not say that %s has joined with another seed", p.Name, liar.Name)
+			}
+		}
+	}
+	return nil
+}
+
 func (s *Simulation) party(id protocol.PeerID) *Party {
 	for _, p := range s.Parties {
 		if p.Signer.ID() == id {
@@ -135,8 +164,9 @@ func (s *Simulation) oneRelease() error {
 	return nil
 }
 
-// causes: a stop that follows on faults names those who committed them; one that
-// follows on absence names the absent.
+// causes: a stop says why; one that follows on faults names those who committed them in
+// words. Every node that has stopped or failed names the culprits: those of the board, the
+// absent as claimed, and whoever it caught itself.
 func (s *Simulation) causes() error {
 	for _, a := range s.faces() {
 		for _, e := range a.Stored {
@@ -155,6 +185,62 @@ func (s *Simulation) causes() error {
 			if !strings.Contains(stop.Reason, s.name(last.Member)+": ") {
 				return fmt.Errorf("the study stopped by the fault of %s, and says: %s", s.name(last.Member), stop.Reason)
 			}
+		}
+		if a.machine == nil {
+			continue
+		}
+		if err := s.named(a, a.Status()); err != nil {
+			return fmt.Errorf("the aggregator: %w", err)
+		}
+		for _, p := range s.Parties {
+			if p.keeper() != a || p.machine == nil || !p.honest() {
+				continue
+			}
+			if err := s.named(a, p.Status()); err != nil {
+				return fmt.Errorf("%s: %w", p.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// named holds a status that has stopped or failed to the culprits that its node knows of.
+func (s *Simulation) named(a *Aggregator, status session.Status) error {
+	if status.Failure == nil {
+		return nil
+	}
+	blames := func(node protocol.PeerID, standing session.Standing) bool {
+		return slices.ContainsFunc(status.Blame, func(c session.Culprit) bool {
+			return c.Node == node && c.Standing == standing && c.Err != nil
+		})
+	}
+	var stop *session.StoppedError
+	var struck *session.StruckError
+	var fault *protocol.Fault
+	switch {
+	case errors.As(status.Failure, &stop):
+		for _, r := range a.machine.Blame() {
+			if r.Proved && !blames(r.Member, session.Proved) || !r.Proved && !blames(r.Member, session.Claimed) {
+				return fmt.Errorf("stopped after a fault of %s, and blames %+v", s.name(r.Member), status.Blame)
+			}
+		}
+		for _, id := range stop.Stop.Missing {
+			if !blames(id, session.Claimed) {
+				return fmt.Errorf("stopped for want of %s, and blames %+v", s.name(id), status.Blame)
+			}
+		}
+	case errors.As(status.Failure, &struck):
+		if !blames(struck.Removal.Member, session.Proved) && !blames(struck.Removal.Member, session.Claimed) {
+			return fmt.Errorf("struck, and blames %+v", status.Blame)
+		}
+	case errors.As(status.Failure, &fault):
+		if !blames(fault.Culprit, session.Seen) {
+			return fmt.Errorf("failed by a fault of %s, and blames %+v", s.name(fault.Culprit), status.Blame)
+		}
+	}
+	for _, c := range status.Blame {
+		if p := s.party(c.Node); p != nil && p.honest() && !p.restored && c.Standing == session.Proved {
+			return fmt.Errorf("honest %s is blamed: %v", p.Name, c.Err)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package protocoltest
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -126,5 +127,77 @@ func TestNewcomersThatAreRefused(t *testing.T) {
 	again := s.Parties[2].Signer.Seal(s.Study.ID, protocol.KindJoin, 2, late.Payload())
 	if err := s.Aggregator.Post(again); err == nil || !strings.Contains(err.Error(), "struck") {
 		t.Errorf("a struck member joins: %v", err)
+	}
+}
+
+// A newcomer, and everybody else, may die at any moment from its approval on: it comes in
+// all the same.
+func TestNewcomersSurviveCrashes(t *testing.T) {
+	for point := 1; ; point++ {
+		s := awaiting(t)
+		for _, p := range s.Parties[:3] {
+			p.Welcome, p.machine = func(protocol.PeerID) bool { return true }, nil // read at the start
+		}
+		before := s.Points
+		s.Crash = func(n int) bool { return n == before+point }
+		d := s.Parties[3]
+		if err := d.Approve(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Status(); got.State != session.Done {
+			t.Fatalf("with a crash at point %d, d is %s (%v)\n%s", point, got.State, got.Failure, s.Trace())
+		}
+		if err := s.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if s.Points < before+point {
+			if point < 20 {
+				t.Errorf("only %d points", point)
+			}
+			return
+		}
+	}
+}
+
+// A newcomer that proves another seed is let in, named by every member, and stops nothing.
+func TestNewcomersThatProveAnotherSeed(t *testing.T) {
+	s := awaiting(t)
+	d := s.Parties[3]
+	for _, r := range lateRoles() {
+		if r.Late {
+			d.Role = r
+		}
+	}
+	for _, p := range s.Parties[:3] {
+		p.Welcome, p.machine = func(protocol.PeerID) bool { return true }, nil // read at the start
+	}
+	if err := d.Approve(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range s.Parties[:3] {
+		var differs *protocol.Disagreement
+		got := p.Status().Blame
+		if len(got) != 1 || got[0].Node != d.Signer.ID() || got[0].Standing != session.Seen || !errors.As(got[0].Err, &differs) || differs.Who != d.Name {
+			t.Errorf("%s blames %+v", p.Name, got)
+		}
+	}
+	for _, act := range []func() error{s.Check, func() error { return s.Advance(LateUntil) }, s.Run, s.Check} {
+		if err := act(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !d.Role.Did() || s.Aggregator.Status().State != session.Closed || len(s.Blame()) > 0 {
+		t.Errorf("the study ended %s, the board blames %v", s.Aggregator.Status().State, s.Blame())
+	}
+	for _, p := range s.Parties[:3] {
+		if got := p.Status(); got.State != session.Done {
+			t.Errorf("%s is %s: %v", p.Name, got.State, got.Failure)
+		}
 	}
 }

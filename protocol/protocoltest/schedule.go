@@ -49,7 +49,7 @@ func Random(seed uint64) (Report, error) {
 	faulty := r.cast(s, draw)
 	late := s.latecomer(draw)
 	there := len(s.Parties) - faulty
-	if late != nil {
+	if late != nil && late.honest() {
 		there--
 	}
 	must := there >= st.Quorum && faulty < st.Attempts
@@ -115,14 +115,18 @@ func (r *Report) cast(s *Simulation, draw *rand.Rand) int {
 	return count
 }
 
-// latecomer picks an honest party that decides when the roster stands, in some of
-// the studies that take late parties.
+// latecomer picks a party that decides when the roster stands, in some of the studies
+// that take late parties: one that misbehaves then, or else an honest one.
 func (s *Simulation) latecomer(draw *rand.Rand) *Party {
 	if s.Study.LateUntil == 0 || draw.IntN(4) == 0 {
 		return nil
 	}
+	fits := func(p *Party) bool { return p.honest() && !s.Censored[p.Name] }
+	if slices.ContainsFunc(s.Parties, func(p *Party) bool { return p.Role != nil && p.Role.Late }) {
+		fits = func(p *Party) bool { return p.Role != nil && p.Role.Late }
+	}
 	for _, p := range s.Parties {
-		if p.honest() && !s.Censored[p.Name] {
+		if fits(p) {
 			p.Excused = true
 			return p
 		}
@@ -185,7 +189,7 @@ func (s *Simulation) progress() error {
 		return fmt.Errorf("no progress: the aggregator is %s (%v)", got.State, got.Failure)
 	}
 	for _, p := range s.Parties {
-		if !p.honest() || s.Censored[p.Name] || p.Excused {
+		if !p.honest() || s.Censored[p.Name] || p.Excused && !s.welcomed(p) {
 			continue
 		}
 		if got := p.Status(); got.State != session.Done || p.Over != nil {
@@ -193,6 +197,20 @@ func (s *Simulation) progress() error {
 		}
 	}
 	return nil
+}
+
+// welcomed reports whether an honest member has sent a latecomer the seed.
+func (s *Simulation) welcomed(late *Party) bool {
+	var join protocol.Digest
+	for _, e := range s.Aggregator.Stored {
+		if e.Kind() == protocol.KindJoin && e.Sender() == late.Signer.ID() {
+			join = e.ID()
+		}
+		if e.Kind() == protocol.KindWelcome && join != (protocol.Digest{}) && about(e) == join && s.party(e.Sender()).honest() {
+			return true
+		}
+	}
+	return false
 }
 
 // convicted: whoever misbehaved in a way that can be shown, in the only role that

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -110,7 +111,7 @@ func (p Plan) shipLabels(root seed.Seed, last int, entropy io.Reader) ([]int, er
 	if err != nil {
 		return nil, err
 	}
-	decoded, err := Decode(header, data)
+	decoded, err := Decode(header, bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}

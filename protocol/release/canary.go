@@ -1,6 +1,7 @@
 package release
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -178,7 +179,7 @@ func (c *canaries) release(with func(canary int) bool, entropy io.Reader) (sketc
 	if err != nil {
 		return sketch.Sketch{}, err
 	}
-	got, err := Decode(header, data)
+	got, err := Decode(header, bytes.NewReader(data))
 	if err != nil || out.Order == nil {
 		return got, err
 	}

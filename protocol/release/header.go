@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -44,28 +45,71 @@ func (e Exact) Encode() (protocol.ReleasedSketch, []byte, error) {
 const largestEntry = 1 << 62 / study.MaxParties
 
 // Decode reads the entries of a sketch whose chunks were checked against its header, and
-// checks what hashes cannot: that the width is the least one, and the range. DecodeRows
-// reads what follows the entries.
-func Decode(h protocol.ReleasedSketch, data []byte) (sketch.Sketch, error) {
-	if int64(int(h.Rows)) != h.Rows || int64(int(h.Cols)) != h.Cols {
-		return sketch.Sketch{}, fmt.Errorf("decoding sketch: %d × %d is more than this machine can address", h.Rows, h.Cols)
+// checks what hashes cannot: that the width is the least one, and the range. What is
+// allocated follows from the header: who does not know that r holds as much calls Check
+// first. DecodeRows reads what follows the entries, from where Decode has left r.
+func Decode(h protocol.ReleasedSketch, r io.Reader) (sketch.Sketch, error) {
+	if err := addressable(h); err != nil {
+		return sketch.Sketch{}, err
 	}
-	if int64(len(data)) != h.Size() {
-		return sketch.Sketch{}, fmt.Errorf("decoding sketch: %d bytes for %d × %d entries of %d bytes and %d row columns, want %d", len(data), h.Rows, h.Cols, h.Width, len(h.RowColumns), h.Size())
+	size, err := sketch.EncodedSize(int(h.Rows), int(h.Cols), h.Width)
+	if err == nil && h.Side != sketch.Columns && h.Side != sketch.Records {
+		err = fmt.Errorf("unknown side %.20q", string(h.Side))
 	}
-	s, err := sketch.Decode(h.Side, int(h.Rows), int(h.Cols), h.Width, data[:h.Entries()])
 	if err != nil {
 		return sketch.Sketch{}, fmt.Errorf("decoding sketch: %w", err)
 	}
-	if s.Width() != h.Width {
-		return sketch.Sketch{}, fmt.Errorf("decoding sketch: written %d bytes wide where %d suffice", h.Width, s.Width())
-	}
-	for _, v := range s.Data {
-		if v >= largestEntry || v <= -largestEntry {
-			return sketch.Sketch{}, errors.New("decoding sketch: an entry is out of range")
-		}
+	s := sketch.Sketch{Side: h.Side, Rows: int(h.Rows), Cols: int(h.Cols), Data: make([]int64, 0, size/int64(h.Width))}
+	err = scan(h, r, func(entries []int64) { s.Data = append(s.Data, entries...) })
+	if err != nil {
+		return sketch.Sketch{}, err
 	}
 	return s, nil
+}
+
+// Check is Decode and DecodeRows without what they read, in memory that does not grow with
+// it.
+func Check(h protocol.ReleasedSketch, r io.Reader) error {
+	if err := scan(h, r, func([]int64) {}); err != nil {
+		return err
+	}
+	return scanRows(h, r, func(Pseudonym) {})
+}
+
+func addressable(h protocol.ReleasedSketch) error {
+	if int64(int(h.Rows)) != h.Rows || int64(int(h.Cols)) != h.Cols {
+		return fmt.Errorf("decoding sketch: %d × %d is more than this machine can address", h.Rows, h.Cols)
+	}
+	return nil
+}
+
+// scan reads the entries of a sketch in blocks and checks them on the way.
+func scan(h protocol.ReleasedSketch, r io.Reader, take func([]int64)) error {
+	if err := addressable(h); err != nil {
+		return err
+	}
+	width := 1
+	from := r
+	if len(h.RowColumns) > 0 { // which follow the entries
+		from = io.LimitReader(r, h.Entries())
+	}
+	err := sketch.Scan(int(h.Rows), int(h.Cols), h.Width, from, func(entries []int64) error {
+		for _, v := range entries {
+			if v >= largestEntry || v <= -largestEntry {
+				return errors.New("an entry is out of range")
+			}
+		}
+		width = max(width, sketch.Sketch{Data: entries}.Width())
+		take(entries)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("decoding sketch: %w", err)
+	}
+	if width != h.Width {
+		return fmt.Errorf("decoding sketch: written %d bytes wide where %d suffice", h.Width, width)
+	}
+	return nil
 }
 
 // MaxBytes bounds one encoded sketch, so that one party cannot fill the

@@ -37,7 +37,7 @@ func TestEncodeDecodeRoundTrip(t *testing.T) {
 		if header.Size() != int64(len(data)) || len(header.Chunks) != 1 || header.Chunks[0] != sha256.Sum256(data) {
 			t.Fatalf("header %+v of %d bytes", header, len(data))
 		}
-		back, err := release.Decode(header, data)
+		back, err := release.Decode(header, bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}{
 		{"as it should be", fits, []byte{1, 255}, ""},
 		{"a byte is missing", fits, []byte{1}, "1 bytes for 1 × 2"},
-		{"a byte is left over", fits, []byte{1, 2, 3}, "3 bytes for 1 × 2"},
+		{"a byte is left over", fits, []byte{1, 2, 3}, "more than 2 bytes for 1 × 2"},
 		{"no data", fits, nil, "0 bytes for 1 × 2"},
 		{"unknown side", with(fits, func(h *protocol.ReleasedSketch) { h.Side = "moments" }), []byte{1, 2}, "unknown side"},
 		{"width 0", with(fits, func(h *protocol.ReleasedSketch) { h.Width = 0 }), nil, "entries of 0 bytes"},
@@ -111,7 +111,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"an entry too small", wide, le(-largest - 1), "out of range"},
 		{"the end of int64", wide, le(math.MinInt64), "out of range"},
 	} {
-		s, err := release.Decode(test.header, test.data)
+		s, err := release.Decode(test.header, bytes.NewReader(test.data))
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %q", test.what, err, test.want)
 		}
@@ -223,8 +223,14 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, side string, rows, cols int64, width int, data []byte) {
 		h := protocol.ReleasedSketch{Side: sketch.Side(side), Rows: rows, Cols: cols, Width: width}
-		s, err := release.Decode(h, data)
+		if err := release.Check(h, bytes.NewReader(data)); err != nil {
+			return
+		}
+		s, err := release.Decode(h, bytes.NewReader(data))
 		if err != nil {
+			if h.Side == sketch.Columns || h.Side == sketch.Records {
+				t.Errorf("checked and not decoded: %v", err)
+			}
 			return
 		}
 		again, bytesAgain, err := release.Encode(s)

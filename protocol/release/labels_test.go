@@ -78,7 +78,7 @@ func shippedLabels(t testing.TB, p release.Plan, ids [][]byte, values []int64, n
 	if rows, cols := p.Shape(int64(len(ids))); header.Rows != rows || header.Cols != cols {
 		t.Fatalf("shape %d × %d, the plan says %d × %d", header.Rows, header.Cols, rows, cols)
 	}
-	decoded, err := release.Decode(header, data)
+	decoded, err := release.Decode(header, bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -36,7 +37,7 @@ func noisedAndShipped(t *testing.T, p release.Plan, d data) (before, after sketc
 	if err != nil {
 		t.Fatal(err)
 	}
-	if after, err = release.Decode(header, bytes); err != nil {
+	if after, err = release.Decode(header, strings.NewReader(string(bytes))); err != nil {
 		t.Fatal(err)
 	}
 	return before, after

@@ -1,9 +1,11 @@
 package release
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
@@ -126,30 +128,45 @@ var errNotAscending = errors.New("decoding sketch: pseudonyms are not ascending,
 
 // DecodeRows reads the row columns of a sketch whose header CheckHeader accepted and
 // whose chunks were checked, and checks what neither can: that pseudonyms are ascending,
-// so that no record is there twice.
-func DecodeRows(h protocol.ReleasedSketch, data []byte) (Rows, error) {
-	var out Rows
-	at := h.Entries()
-	for _, c := range h.RowColumns {
-		size := h.Rows * int64(c.Width)
-		if at+size > int64(len(data)) {
-			return Rows{}, fmt.Errorf("decoding sketch: %d bytes end before row column %q does", len(data), c.Name)
-		}
-		column := data[at : at+size]
-		at += size
-		if c.Name != pseudonymColumn || c.Width != len(Pseudonym{}) {
-			return Rows{}, fmt.Errorf("decoding sketch: unknown row column %q of %d bytes", c.Name, c.Width)
-		}
-		out.Pseudonyms = make([]Pseudonym, 0, h.Rows)
-		for p := range slices.Chunk(column, c.Width) {
-			if n := len(out.Pseudonyms); n > 0 && bytes.Compare(out.Pseudonyms[n-1][:], p) >= 0 {
-				return Rows{}, errNotAscending
-			}
-			out.Pseudonyms = append(out.Pseudonyms, Pseudonym(p))
-		}
-	}
-	if at != int64(len(data)) {
-		return Rows{}, fmt.Errorf("decoding sketch: %d bytes, want %d", len(data), at)
+// so that no record is there twice. Its entries were read from r before.
+func DecodeRows(h protocol.ReleasedSketch, r io.Reader) (out Rows, err error) {
+	err = scanRows(h, r, func(p Pseudonym) { out.Pseudonyms = append(out.Pseudonyms, p) })
+	if err != nil {
+		return Rows{}, err
 	}
 	return out, nil
+}
+
+// scanRows reads the row columns one by one.
+func scanRows(h protocol.ReleasedSketch, r io.Reader, take func(Pseudonym)) error {
+	if len(h.RowColumns) == 0 {
+		return nil // the entries end what there is
+	}
+	from := bufio.NewReader(r)
+	for _, c := range h.RowColumns {
+		if c.Name != pseudonymColumn || c.Width != len(Pseudonym{}) {
+			return fmt.Errorf("decoding sketch: unknown row column %q of %d bytes", c.Name, c.Width)
+		}
+		var last, p Pseudonym
+		for i := range h.Rows {
+			switch _, err := io.ReadFull(from, p[:]); {
+			case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+				return fmt.Errorf("decoding sketch: its %d rows end before row column %q does", h.Rows, c.Name)
+			case err != nil:
+				return fmt.Errorf("decoding sketch: %w", err)
+			}
+			if i > 0 && bytes.Compare(last[:], p[:]) >= 0 {
+				return errNotAscending
+			}
+			take(p)
+			last = p
+		}
+	}
+	switch _, err := from.ReadByte(); {
+	case err == nil:
+		return fmt.Errorf("decoding sketch: more than %d bytes", h.Size())
+	case !errors.Is(err, io.EOF):
+		return fmt.Errorf("decoding sketch: %w", err)
+	}
+	return nil
 }

@@ -59,7 +59,7 @@ func shipped(t testing.TB, p release.Plan, d data, key int) release.Exact {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.Sketch, err = release.Decode(header, raw); err != nil {
+	if out.Sketch, err = release.Decode(header, bytes.NewReader(raw)); err != nil {
 		t.Fatal(err)
 	}
 	return out

@@ -17,7 +17,7 @@ func (p *Party) advance(out *Effects) {
 		return
 	}
 	if p.view.stop != nil {
-		p.close(&StoppedError{*p.view.stop, p.view.blame()}, out)
+		p.close(&StoppedError{*p.view.stop, p.view.lastBlame()}, out)
 		return
 	}
 	if !p.consented {
@@ -235,7 +235,7 @@ func (p *Party) certify(a *attempt, out *Effects) error {
 		}
 		if err := outcome.Check(m.ID, c.Confirm); err != nil {
 			if a == p.view.current() && len(a.removals) == 0 {
-				return p.complainOf(a, &protocol.Fault{Culprit: m.ID, Kind: protocol.KindConfirm, Attempt: a.number, Err: err}, out)
+				return p.complainOf(a, &protocol.Fault{Culprit: m.ID, Kind: protocol.KindConfirm, Attempt: a.number, Err: p.view.unproved(m.ID, err)}, out)
 			}
 			return nil
 		}
@@ -316,6 +316,7 @@ func (p *Party) seededSteps(out *Effects) error {
 	if a == nil || !a.certified {
 		return nil // what the store holds is ahead of the board that was shown so far
 	}
+	p.checkNewcomers(a)
 	if p.challenged && a.member(p.signer.ID()) && !p.signed(protocol.KindCertificate, a.number) && len(a.proofs) == len(a.members) {
 		var c protocol.Certificate
 		for _, e := range inOrder(a.members, a.proofs) {
@@ -324,7 +325,7 @@ func (p *Party) seededSteps(out *Effects) error {
 		p.sign(protocol.KindCertificate, a.number, wire.EncodeCertificate(c), out)
 	}
 	if !a.member(p.signer.ID()) && !p.signed(protocol.KindJoined, a.number) {
-		return nil
+		return p.toJoined(a, out) // its seed was stored, and nothing after it
 	}
 	if err := p.welcomeLate(a, out); err != nil {
 		return err

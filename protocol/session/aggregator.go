@@ -36,7 +36,7 @@ func NewAggregator(c AggregatorConfig) (*Aggregator, error) {
 	if c.Signer.ID() != c.Study.Aggregator.ID {
 		return nil, fmt.Errorf("study %s names the aggregator %s, this one is %s", c.Study.ID.Short(), c.Study.Aggregator.ID, c.Signer.ID())
 	}
-	return &Aggregator{study: c.Study, signer: c.Signer, view: newView(c.Study), collected: map[protocol.PeerID]bool{}}, nil
+	return &Aggregator{study: c.Study, signer: c.Signer, view: newView(c.Study, c.Signer.ID()), collected: map[protocol.PeerID]bool{}}, nil
 }
 
 // Restore takes the stored board in, before the first Step. The releases that are
@@ -337,7 +337,7 @@ func (a *Aggregator) owing() []protocol.PeerID {
 // Status says where the study stands.
 func (a *Aggregator) Status() Status {
 	s := a.status()
-	s.Faults = a.view.story()
+	s.Faults, s.Blame = a.view.story(), a.view.culprits(s.Failure)
 	return s
 }
 
@@ -347,7 +347,7 @@ func (a *Aggregator) status() Status {
 	case a.failure != nil:
 		return Status{State: Stopped, Failure: a.failure}
 	case v.stop != nil:
-		return Status{State: Stopped, Failure: &StoppedError{*v.stop, v.blame()}}
+		return Status{State: Stopped, Failure: &StoppedError{*v.stop, v.lastBlame()}}
 	case v.ended():
 		return Status{State: Closed}
 	case a.computing:

@@ -208,10 +208,17 @@ func TestConfirmationUnderAnotherSeed(t *testing.T) {
 	check(t, s.Run())
 	for _, p := range s.Parties[1:] {
 		var stop *session.StoppedError
-		if err := p.Status().Failure; !errors.As(err, &stop) || len(stop.Blame) != 1 || !stop.Blame[0].Proved {
+		if err := p.Status().Failure; !errors.As(err, &stop) {
 			t.Fatalf("%s ends with %v", p.Name, err)
 		}
-		blamed(t, stop.Blame[0].Err, liar.Signer.ID(), agree.ErrConfirmTag)
+		culprits := p.Status().Blame
+		if len(culprits) != 1 || culprits[0].Node != liar.Signer.ID() || culprits[0].Standing != session.Proved || !errors.Is(culprits[0].Err, agree.ErrConfirmTag) {
+			t.Errorf("%s blames %+v", p.Name, culprits)
+		}
+		var d *protocol.Disagreement
+		if !errors.As(stop, &d) || d.On != protocol.OnSeed || d.Who != liar.Name || d.Theirs == d.Ours || d.From != p.Name {
+			t.Errorf("%s does not say who differs: %v", p.Name, d)
+		}
 		if p.Store.Release != nil {
 			t.Errorf("%s released without a certificate", p.Name)
 		}

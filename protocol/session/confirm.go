@@ -6,7 +6,6 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/wire"
-	"github.com/cosketch/cosketch/seed/agree"
 )
 
 // ErrBoards reports that a member was shown another board than this one: the
@@ -25,8 +24,8 @@ func (v *view) confirm(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
-	if c.Count > v.count() || v.chains[c.Count] != c.Chain {
-		return differs(ErrBoards)
+	if err := v.sawThis(e.Sender(), c.Count, c.Chain); err != nil {
+		return differs(err)
 	}
 	a.confirms[e.Sender()], a.proofs[e.Sender()] = c, e
 	a.certified = a.complete(protocol.KindConfirm)
@@ -42,8 +41,19 @@ func (v *view) readConfirm(a *attempt, e protocol.Verified) (protocol.Confirm, e
 	if err != nil {
 		return c, invalid(err)
 	}
-	if t1, t2 := a.transcripts(); c.T1 != t1 || c.T2 != t2 {
-		return c, differs(agree.ErrTranscript)
+	if err := v.sameTranscripts(a, e.Sender(), c); err != nil {
+		return c, differs(err)
 	}
 	return c, nil
+}
+
+// sameTranscripts checks that a confirmation is of this board's commits and shares.
+func (v *view) sameTranscripts(a *attempt, sender protocol.PeerID, c protocol.Confirm) error {
+	switch t1, t2 := a.transcripts(); {
+	case c.T1 != t1:
+		return v.otherTranscript(sender, "transcript of the commits", c.T1, t1)
+	case c.T2 != t2:
+		return v.otherTranscript(sender, "transcript of the shares", c.T2, t2)
+	}
+	return nil
 }

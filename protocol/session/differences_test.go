@@ -41,6 +41,11 @@ func TestAnotherMeaningIsRefused(t *testing.T) {
 	check(t, err)
 	err = s.Aggregator.Post(effects.Send[0])
 	blamed(t, err, s.Parties[0].Signer.ID(), session.ErrMeaning)
+	var d *protocol.Disagreement
+	if !errors.As(err, &d) || d.On != protocol.OnVersion || d.Who != s.Parties[0].Name || d.From != "the aggregator" ||
+		d.Theirs != misread.Meaning.String()[:8] || d.Ours != s.Study.Meaning.String()[:8] {
+		t.Errorf("who differs: %v", err)
+	}
 	if len(s.Aggregator.Stored) != 0 {
 		t.Error("the approval is on the board")
 	}

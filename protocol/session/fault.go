@@ -50,7 +50,8 @@ func (v *view) complain(e protocol.Verified) error {
 		case culprit == e.Sender():
 			kind = protocol.KindComplaint
 		}
-		a.remove(a.members[f.Member].ID, kind, e.ID(), true, f.Err)
+		culprit := a.members[f.Member].ID
+		a.remove(culprit, kind, e.ID(), true, v.unproved(culprit, f.Err))
 	}
 	return nil
 }
@@ -144,10 +145,13 @@ func (v *view) fits(a *attempt, e protocol.Verified) error {
 		return err
 	case protocol.KindConfirm:
 		c, err := v.readConfirm(a, e)
-		if err == nil && (c.Count > v.count() || v.chains[c.Count] != c.Chain) {
-			err = differs(ErrBoards)
+		if err != nil {
+			return err
 		}
-		return err
+		if err := v.sawThis(e.Sender(), c.Count, c.Chain); err != nil {
+			return differs(err)
+		}
+		return nil
 	}
 	return fmt.Errorf("%s is no message of the agreement", e.Kind())
 }

@@ -17,8 +17,9 @@ import (
 type newcomer struct {
 	id       protocol.Digest // of its join
 	join     protocol.Join
-	welcomes []invitation // in the board's order
-	in       bool         // it has joined
+	welcomes []invitation  // in the board's order
+	in       bool          // it has joined
+	proof    agree.Confirm // of that
 }
 
 // invitation is one welcome.
@@ -81,7 +82,7 @@ func (v *view) join(e protocol.Verified) error {
 		return err
 	}
 	if j.Meaning != v.study.Meaning {
-		return ErrMeaning
+		return v.otherMeaning(e.Sender(), j.Meaning)
 	}
 	if err := (agree.Commit{EphemeralKey: j.EphemeralKey}).Check(); err != nil {
 		return err
@@ -115,8 +116,8 @@ func (v *view) welcome(e protocol.Verified) error {
 }
 
 // joined: the same proof as a member's confirmation. Anybody can check transcripts, and
-// that is what admission does; the tag could only be checked by members, and is not: a
-// newcomer that lies about its seed costs nobody but itself.
+// that is what admission does. The tag is for who holds the seed to check, which the
+// aggregator does not: a wrong one keeps nobody out, but members say so (checkNewcomers).
 func (v *view) joined(e protocol.Verified) error {
 	a, err := v.lateTurn(e)
 	if err != nil {
@@ -130,13 +131,13 @@ func (v *view) joined(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
-	if t1, t2 := a.transcripts(); c.T1 != t1 || c.T2 != t2 {
-		return agree.ErrTranscript
+	if err := v.sameTranscripts(a, e.Sender(), c); err != nil {
+		return err
 	}
-	if c.Count > v.count() || v.chains[c.Count] != c.Chain {
-		return ErrBoards
+	if err := v.sawThis(e.Sender(), c.Count, c.Chain); err != nil {
+		return err
 	}
-	n.in = true
+	n.in, n.proof = true, c.Confirm
 	return nil
 }
 

@@ -40,16 +40,24 @@ func (p *Party) lateSteps(out *Effects) error {
 		if !ok {
 			continue // another member may welcome this party
 		}
-		c, err := outcome.Confirm(p.signer.ID())
-		if err != nil {
-			return err
-		}
 		p.seeded, p.seededIn, p.tries = outcome, a.number, map[uint32]*try{}
 		out.Persist = append(out.Persist, SaveSecrets{a.number, p.seededSecrets()})
-		p.sign(protocol.KindJoined, a.number, wire.EncodeConfirm(protocol.Confirm{Confirm: c, Count: p.view.count(), Chain: p.view.chain()}), out)
-		return p.seededSteps(out)
+		return p.toJoined(a, out)
 	}
 	return nil
+}
+
+// toJoined: joining → seeded: the newcomer proves to all that it holds the seed.
+func (p *Party) toJoined(a *attempt, out *Effects) error {
+	if p.seeded == nil {
+		return errors.New("the seed is gone before it was used: the study cannot go on here")
+	}
+	c, err := p.seeded.Confirm(p.signer.ID())
+	if err != nil {
+		return err
+	}
+	p.sign(protocol.KindJoined, a.number, wire.EncodeConfirm(protocol.Confirm{Confirm: c, Count: p.view.count(), Chain: p.view.chain()}), out)
+	return p.seededSteps(out)
 }
 
 func (p *Party) askToJoin(a *attempt, out *Effects) error {
@@ -102,6 +110,26 @@ func (p *Party) welcomeLate(a *attempt, out *Effects) error {
 		p.sign(protocol.KindWelcome, a.number, wire.EncodeWelcome(protocol.Welcome{Join: n.id, Sealed: sealed}), out)
 	}
 	return nil
+}
+
+// checkNewcomers holds what newcomers proved against the seed, while it is here. One that
+// proves another seed has released, or will, what fits nobody's sketches: that is shown,
+// and stops nothing, as a party could as well make up its data, and as nobody but who
+// holds the seed could tell a liar from a member that lies about it.
+func (p *Party) checkNewcomers(a *attempt) {
+	if p.seeded == nil {
+		return
+	}
+	for _, party := range p.study.Parties {
+		n := p.view.late[party.ID]
+		if n == nil || !n.in || p.examined[party.ID] || party.ID == p.signer.ID() {
+			continue
+		}
+		p.examined[party.ID] = true
+		if err := p.seeded.Check(party.ID, n.proof); err != nil {
+			p.caught = append(p.caught, Culprit{Node: party.ID, Standing: Seen, Kind: protocol.KindJoined, Attempt: a.number, Err: p.view.unproved(party.ID, err)})
+		}
+	}
 }
 
 // welcomed reports whether this party has answered a newcomer's join.

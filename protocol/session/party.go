@@ -54,7 +54,9 @@ type Party struct {
 	challenged bool           // a roster was shown after the certificate
 	live       bool           // the board was read since this machine was made
 	offered    map[string]bool
-	purge      bool // secrets outlived the release they were for
+	examined   map[protocol.PeerID]bool // newcomers whose proof was checked
+	caught     []Culprit                // those whose proof is of another seed
+	purge      bool                     // secrets outlived the release they were for
 	released   bool
 	uploaded   bool
 	document   protocol.Digest // of the newest result that is stored
@@ -74,9 +76,9 @@ func NewParty(c PartyConfig) (*Party, error) {
 		return nil, fmt.Errorf("study %s does not list this party (%s)", c.Study.ID.Short(), c.Signer.ID())
 	}
 	p := &Party{
-		study: c.Study, signer: c.Signer, entropy: c.Entropy, welcomes: c.Welcome, view: newView(c.Study),
+		study: c.Study, signer: c.Signer, entropy: c.Entropy, welcomes: c.Welcome, view: newView(c.Study, c.Signer.ID()),
 		own: c.Restored.Own, document: c.Restored.Document,
-		tries: map[uint32]*try{}, offered: map[string]bool{},
+		tries: map[uint32]*try{}, offered: map[string]bool{}, examined: map[protocol.PeerID]bool{},
 	}
 	if p.welcomes == nil {
 		p.welcomes = func(protocol.PeerID) bool { return false }
@@ -298,13 +300,16 @@ func (p *Party) unposted() []protocol.Verified {
 
 // StoppedError reports a study that the aggregator stopped.
 type StoppedError struct {
-	Stop  protocol.Stop
-	Blame []Removal // the faults that the board shows, of all attempts
+	Stop   protocol.Stop
+	Causes []error // what members of the last attempt did, where their faults ended it
 }
 
 func (e *StoppedError) Error() string {
 	return fmt.Sprintf("the aggregator stopped the study at %s: %s", e.Stop.At, e.Stop.Reason)
 }
+
+// Unwrap returns the causes, so that a stop for want of agreement is known as such.
+func (e *StoppedError) Unwrap() []error { return e.Causes }
 
 // StruckError reports a member that the others go on without.
 type StruckError struct{ Removal Removal }

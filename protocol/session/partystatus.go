@@ -20,7 +20,7 @@ func (p *Party) finished() bool {
 // Status says where the study stands for this party.
 func (p *Party) Status() Status {
 	s := p.status()
-	s.Faults = p.view.story()
+	s.Faults, s.Blame = p.view.story(), append(p.view.culprits(s.Failure), p.caught...)
 	return s
 }
 
@@ -188,6 +188,9 @@ func (v *view) nameOf(id protocol.PeerID) string {
 	if i, ok := v.study.PartyIndex(id); ok {
 		return v.study.Parties[i].Name
 	}
+	if id == v.study.Aggregator.ID {
+		return "the aggregator"
+	}
 	return id.String()
 }
 
@@ -200,6 +203,18 @@ func (v *view) blame() (out []Removal) {
 				out = append(out, r)
 			}
 		}
+	}
+	return out
+}
+
+// lastBlame lists what members did to the newest attempt, if that has no seed.
+func (v *view) lastBlame() (out []error) {
+	a := v.current()
+	if a == nil || !a.over() {
+		return nil
+	}
+	for _, r := range a.removals {
+		out = append(out, r.Err)
 	}
 	return out
 }

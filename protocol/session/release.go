@@ -30,8 +30,8 @@ func (v *view) release(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
-	if r.T2 != a.t2() {
-		return ErrOtherSeed
+	if t2 := a.t2(); r.T2 != t2 {
+		return v.disagrees(e.Sender(), protocol.OnSeed, "agreement T2", r.T2, t2, otherBoard, ErrOtherSeed)
 	}
 	party, _ := v.study.PartyIndex(e.Sender())
 	if err := release.CheckHeader(v.study, party, r); err != nil {

@@ -19,11 +19,14 @@ func (v *view) takeResult(e protocol.Verified) error {
 	if a == nil {
 		return fmt.Errorf("%w: there is no certificate", ErrPremature)
 	}
-	if e.Attempt() != a.number || r.T2 != a.t2() {
+	if e.Attempt() != a.number {
 		return ErrOtherSeed
 	}
-	if r.Count > v.count() || v.chains[r.Count] != r.Chain {
-		return ErrBoards
+	if t2 := a.t2(); r.T2 != t2 {
+		return v.disagrees(e.Sender(), protocol.OnSeed, "agreement T2", r.T2, t2, otherBoard, ErrOtherSeed)
+	}
+	if err := v.sawThis(e.Sender(), r.Count, r.Chain); err != nil {
+		return err
 	}
 	unused := map[protocol.Digest]bool{}
 	for _, h := range a.releases {

@@ -27,7 +27,7 @@ func (v *view) approve(e protocol.Verified) error {
 		return fmt.Errorf("%w: the roster is fixed", ErrPremature)
 	}
 	if a.Meaning != v.study.Meaning {
-		return ErrMeaning
+		return v.otherMeaning(e.Sender(), a.Meaning)
 	}
 	return nil
 }

@@ -31,8 +31,8 @@ func (v *view) readShare(a *attempt, e protocol.Verified) (agree.Share, error) {
 	if err != nil {
 		return s, invalid(err)
 	}
-	if s.T1 != a.t1() {
-		return s, differs(agree.ErrTranscript) // its sender may have been shown another roster, or other commits
+	if t1 := a.t1(); s.T1 != t1 {
+		return s, differs(v.otherTranscript(e.Sender(), "transcript of the commits", s.T1, t1)) // its sender may have been shown another roster, or other commits
 	}
 	if err := s.Check(len(a.members)); err != nil {
 		return s, invalid(err)

@@ -39,6 +39,7 @@ type Status struct {
 	From    []protocol.PeerID // who owes it
 	Until   protocol.Instant  // 0 when nothing is awaited, and for analyses, which no date ends
 	Failure error             // Failed or Stopped: why
+	Blame   []Culprit         // who is to blame for attempts that ended, and for a failure
 	Faults  []string          // why attempts at agreeing on the seed ended, in the study's names
 }
 

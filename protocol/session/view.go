@@ -21,6 +21,7 @@ type slot struct {
 // they say, and which ones may come next. It holds no secret.
 type view struct {
 	study  *study.Study
+	self   protocol.PeerID   // whose view it is
 	chains []protocol.Digest // chains[i] is the chain over the first i envelopes
 	slots  map[slot]protocol.Verified
 
@@ -39,9 +40,9 @@ type Header struct {
 	Release protocol.Release
 }
 
-func newView(s *study.Study) *view {
+func newView(s *study.Study, self protocol.PeerID) *view {
 	return &view{
-		study:     s,
+		study: s, self: self,
 		chains:    []protocol.Digest{{}},
 		slots:     map[slot]protocol.Verified{},
 		withdrawn: map[protocol.PeerID]bool{},

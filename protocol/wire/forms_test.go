@@ -175,8 +175,8 @@ func forms() []form {
 				Complete: rapid.Bool().Draw(t, "complete"),
 			}
 		}),
-		formOf("DecodeHelloRequest", aStudy, wire.EncodeHelloRequest, wire.DecodeHelloRequest, func(t *rapid.T) protocol.StudyID {
-			return draw32[protocol.StudyID](t, "study")
+		formOf("DecodeHelloRequest", wire.HelloRequest{Study: aStudy, Name: "registry"}, wire.EncodeHelloRequest, wire.DecodeHelloRequest, func(t *rapid.T) wire.HelloRequest {
+			return wire.HelloRequest{Study: draw32[protocol.StudyID](t, "study"), Name: rapid.StringN(0, 30, 120).Draw(t, "name")}
 		}),
 		formOf("DecodeHello", wire.Hello{Now: 1, Version: "v1.0.0 go1.26"}, wire.EncodeHello, wire.DecodeHello, func(t *rapid.T) wire.Hello {
 			return wire.Hello{Now: protocol.Instant(rapid.Int64().Draw(t, "now")), Version: rapid.StringN(0, 30, 120).Draw(t, "version")}

@@ -218,6 +218,8 @@ func refusals() []refusal {
 	add("no study", "DecodeRead", &wirepb.ReadRequest{}, "study of 0 bytes")
 	add("no study", "DecodeProgressRequest", &wirepb.ProgressRequest{}, "study of 0 bytes")
 	add("no study", "DecodeHelloRequest", &wirepb.HelloRequest{}, "study of 0 bytes")
+	add("long name", "DecodeHelloRequest", &wirepb.HelloRequest{Study: make([]byte, 32), Name: strings.Repeat("x", 257)}, "name of 257 bytes, at most 256")
+	add("short other", "DecodeHello", &wirepb.HelloReply{Other: []byte{1}}, "other study of 1 bytes")
 	add("long version", "DecodeHello", &wirepb.HelloReply{Version: strings.Repeat("x", 129)}, "version of 129 bytes, at most 128")
 	add("no study", "DecodeChunk", &wirepb.ChunkRequest{Data: n(1)}, "study of 0 bytes")
 	add("sketch out of range", "DecodeChunk", &wirepb.ChunkRequest{Study: n(32), Sketch: 1<<30 + 1}, "out of range")

@@ -129,29 +129,48 @@ func DecodeDocumentReply(b []byte) (data []byte, err error) {
 type Hello struct {
 	Now     protocol.Instant // its clock
 	Version string           // of its program, at most maxVersion bytes
+	Other   protocol.StudyID // zero, or what is hosted under the study's name in its place
 }
 
-const maxVersion = 128
+// HelloRequest asks for the Hello of a study's aggregator.
+type HelloRequest struct {
+	Study protocol.StudyID
+	Name  string // of the study; may be empty
+}
 
-// EncodeHelloRequest asks for the Hello of a study's aggregator.
-func EncodeHelloRequest(study protocol.StudyID) []byte {
-	return marshal(&wirepb.HelloRequest{Study: study[:]})
+// Limits of hello, in bytes.
+const (
+	maxVersion = 128
+	maxName    = 256 // 64 characters
+)
+
+// EncodeHelloRequest encodes the request.
+func EncodeHelloRequest(q HelloRequest) []byte {
+	return marshal(&wirepb.HelloRequest{Study: q.Study[:], Name: q.Name})
 }
 
 // DecodeHelloRequest reads EncodeHelloRequest's form.
-func DecodeHelloRequest(b []byte) (study protocol.StudyID, err error) {
+func DecodeHelloRequest(b []byte) (q HelloRequest, err error) {
 	var m wirepb.HelloRequest
 	err = decode("hello request", b, &m, func() error {
-		study, err = bytes32[protocol.StudyID]("study", m.GetStudy())
+		if len(m.GetName()) > maxName {
+			return fmt.Errorf("name of %d bytes, at most %d", len(m.GetName()), maxName)
+		}
+		q.Name = m.GetName()
+		q.Study, err = bytes32[protocol.StudyID]("study", m.GetStudy())
 		return err
 	})
-	return study, err
+	return q, err
 }
 
 // EncodeHello encodes the reply; a longer version is cut off.
 func EncodeHello(h Hello) []byte {
 	version := strings.ToValidUTF8(h.Version[:min(len(h.Version), maxVersion)], "")
-	return marshal(&wirepb.HelloReply{Now: int64(h.Now), Version: version})
+	m := &wirepb.HelloReply{Now: int64(h.Now), Version: version}
+	if h.Other != (protocol.StudyID{}) {
+		m.Other = h.Other[:]
+	}
+	return marshal(m)
 }
 
 // DecodeHello reads EncodeHello's form.
@@ -162,7 +181,11 @@ func DecodeHello(b []byte) (h Hello, err error) {
 			return fmt.Errorf("version of %d bytes, at most %d", len(m.GetVersion()), maxVersion)
 		}
 		h = Hello{Now: protocol.Instant(m.GetNow()), Version: m.GetVersion()}
-		return nil
+		if len(m.GetOther()) == 0 {
+			return nil
+		}
+		h.Other, err = bytes32[protocol.StudyID]("other study", m.GetOther())
+		return err
 	})
 	return h, err
 }

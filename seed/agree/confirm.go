@@ -93,10 +93,18 @@ func (o Outcome) Check(member [32]byte, c Confirm) error {
 		return err
 	}
 	if !hmac.Equal(want[:], c.Tag[:]) {
-		return ErrConfirmTag
+		return &TagError{Got: c.Tag, Want: want}
 	}
 	return nil
 }
+
+// TagError is ErrConfirmTag with both proofs. Want is of a seed that must not be used:
+// whoever shows it has ended the attempt.
+type TagError struct{ Got, Want [32]byte }
+
+func (e *TagError) Error() string { return ErrConfirmTag.Error() }
+
+func (e *TagError) Unwrap() error { return ErrConfirmTag }
 
 func (o Outcome) tag(member [32]byte) (out [32]byte, err error) {
 	key, err := o.Seed.Derive(seed.Confirm)

@@ -60,7 +60,11 @@ func Run(ctx context.Context, o Options) ([]Round, error) {
 		return nil, err
 	}
 	defer between.Close()
-	site, err := newSite(ctx, o.Dir, between.Port(), port, 1<<18)
+	scene, err := laboratories(1 << 18)
+	if err != nil {
+		return nil, err
+	}
+	site, err := newSite(ctx, o.Dir, between.Port(), port, scene)
 	if err != nil {
 		return nil, err
 	}

@@ -36,25 +36,31 @@ type site struct {
 	port       int // port at which the aggregator listens
 	scene      scenario.Scenario
 	ids        []string // studies so far
+	lifetime   time.Duration
 }
 
-// newSite makes the nodes and their data: the laboratories' with noise, in a sketch of
-// several chunks, so that there is an upload to be cut. The sketch of dimension k has 33
-// bytes for each of it.
-func newSite(ctx context.Context, dir string, relay, port, k int) (*site, error) {
-	s := &site{dir: dir, relay: relay, port: port}
+// laboratories is what is disturbed: their data with noise, in a sketch of several
+// chunks, so that there is an upload to be cut. The sketch of dimension k has 33 bytes for
+// each of it.
+func laboratories(k int) (scenario.Scenario, error) {
+	table, err := cancer.Load()
+	if err != nil {
+		return scenario.Scenario{}, err
+	}
+	scene := scenario.Laboratories(table, mathrand.New(mathrand.NewPCG(1, 1)))
+	scene.Name = "chaos"
+	scene.Projection = projection.Spec{Family: projection.Sparse, K: k, S: 1}
+	scene.Unit, scene.Mechanism, scene.Epsilon = dp.Attribute, dp.Laplace, 1
+	return scene, nil
+}
+
+// newSite makes the nodes and their data.
+func newSite(ctx context.Context, dir string, relay, port int, scene scenario.Scenario) (*site, error) {
+	s := &site{dir: dir, relay: relay, port: port, scene: scene, lifetime: 10 * time.Minute}
 	var err error
 	if s.aggregator, s.parties, err = network.Identities(ctx, dir); err != nil {
 		return nil, err
 	}
-	table, err := cancer.Load()
-	if err != nil {
-		return nil, err
-	}
-	s.scene = scenario.Laboratories(table, mathrand.New(mathrand.NewPCG(1, 1)))
-	s.scene.Name = "chaos"
-	s.scene.Projection = projection.Spec{Family: projection.Sparse, K: k, S: 1}
-	s.scene.Unit, s.scene.Mechanism, s.scene.Epsilon = dp.Attribute, dp.Laplace, 1
 	for p, party := range s.parties {
 		var file bytes.Buffer
 		if err := s.scene.Tables[p].WriteCSV(&file); err != nil {
@@ -75,7 +81,7 @@ func (s *site) serveArgs() []string {
 func (s *site) propose(ctx context.Context, round int) (id string, err error) {
 	terms := scenario.Terms{
 		HPKE: s.aggregator.HPKE, Aggregate: s.aggregator.ID,
-		Address: fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", s.relay), Now: time.Now(), Lifetime: 10 * time.Minute,
+		Address: fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", s.relay), Now: time.Now(), Lifetime: s.lifetime,
 	}
 	if _, err := io.ReadFull(rand.Reader, terms.Nonce[:]); err != nil {
 		return "", fmt.Errorf("drawing a nonce: %w", err)
@@ -235,12 +241,8 @@ func stored(n *network.Node, s *study.Study) (c analysis.Contribution, t2 protoc
 		if err != nil {
 			return c, t2, nil, err
 		}
-		data, err := io.ReadAll(file)
+		decoded, err := release.Decode(described, io.NewSectionReader(file, 0, file.Size()))
 		file.Close()
-		if err != nil {
-			return c, t2, nil, err
-		}
-		decoded, err := release.Decode(described, data)
 		if err != nil {
 			return c, t2, nil, err
 		}

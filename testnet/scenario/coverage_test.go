@@ -138,11 +138,12 @@ func (p *pipeline) release(t *testing.T, n int) (analysis.Result, []labelled) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		decoded, err := release.Decode(header, shipped)
+		from := bytes.NewReader(shipped)
+		decoded, err := release.Decode(header, from)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := release.DecodeRows(header, shipped)
+		rows, err := release.DecodeRows(header, from)
 		if err != nil {
 			t.Fatal(err)
 		}

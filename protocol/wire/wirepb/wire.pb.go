@@ -1779,8 +1779,10 @@ func (x *DocumentReply) GetData() []byte {
 
 // HelloRequest asks whether a study is hosted for the asker, and what it meets there.
 type HelloRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Study []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	// The study's name, to be told of a study of that name with another file.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1822,11 +1824,20 @@ func (x *HelloRequest) GetStudy() []byte {
 	return nil
 }
 
+func (x *HelloRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 type HelloReply struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The answering node's clock, in seconds since 1970-01-01 UTC.
-	Now           int64  `protobuf:"varint,1,opt,name=now,proto3" json:"now,omitempty"`
-	Version       string `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
+	Now     int64  `protobuf:"varint,1,opt,name=now,proto3" json:"now,omitempty"`
+	Version string `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
+	// The id of the study of the same name that is hosted in place of the one asked for.
+	Other         []byte `protobuf:"bytes,3,opt,name=other,proto3" json:"other,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1873,6 +1884,13 @@ func (x *HelloReply) GetVersion() string {
 		return x.Version
 	}
 	return ""
+}
+
+func (x *HelloReply) GetOther() []byte {
+	if x != nil {
+		return x.Other
+	}
+	return nil
 }
 
 // LedgerHead is a party's signed statement of how far its privacy ledger has come
@@ -2083,13 +2101,15 @@ const file_wire_proto_rawDesc = "" +
 	"\x04hash\x18\x02 \x01(\fR\x04hash\x12\x16\n" +
 	"\x06offset\x18\x03 \x01(\x03R\x06offset\"#\n" +
 	"\rDocumentReply\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data\"$\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"8\n" +
 	"\fHelloRequest\x12\x14\n" +
-	"\x05study\x18\x01 \x01(\fR\x05study\"8\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"N\n" +
 	"\n" +
 	"HelloReply\x12\x10\n" +
 	"\x03now\x18\x01 \x01(\x03R\x03now\x12\x18\n" +
-	"\aversion\x18\x02 \x01(\tR\aversion\"\xb6\x01\n" +
+	"\aversion\x18\x02 \x01(\tR\aversion\x12\x14\n" +
+	"\x05other\x18\x03 \x01(\fR\x05other\"\xb6\x01\n" +
 	"\n" +
 	"LedgerHead\x12\x14\n" +
 	"\x05party\x18\x01 \x01(\fR\x05party\x12\x1e\n" +

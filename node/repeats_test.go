@@ -1,0 +1,184 @@
+//go:build unix
+
+package node_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/session"
+)
+
+// What people do when a write failed: the same again.
+
+// repeated does something for a node, and once more where the write that was to fail has
+// just failed.
+func (b *bench) repeated(name string, do func() error) error {
+	w := b.writes[name]
+	before := w != nil && w.hasFailed()
+	err := do()
+	if err != nil && w != nil && !before && w.hasFailed() {
+		if name == "a" && b.before == nil {
+			b.before = b.stored()
+		}
+		err = do()
+	}
+	return err
+}
+
+// stewarded is a study in which party a's steward approves, and changes and releases the
+// held sketch: 52 records came, and one left.
+func (tab table) stewarded(t *testing.T, w *writes) []string {
+	t.Helper()
+	b := newBench(t, tab.terms, tab.data)
+	b.writes = map[string]*writes{tab.node: w}
+	command := func(do func(st node.PartyState) error) {
+		t.Helper()
+		err := b.repeated("a", func() error {
+			st := b.open("a")
+			defer st.Close()
+			return do(b.state("a", st))
+		})
+		if err != nil && w.hasFailed() && w.how == unacknowledged && strings.Contains(err.Error(), "the record was withdrawn before") {
+			return // the steward hears that it has happened
+		}
+		check(t, err)
+	}
+	command(func(st node.PartyState) error {
+		return st.(failing).PutDecision(b.study.ID, store.Approve, now())
+	})
+	stop := b.serve()
+	defer stop()
+	ctx := b.context()
+	var others sync.WaitGroup
+	others.Go(func() { b.runAll(ctx, "b", "c") })
+	err := b.held(ctx)
+	if err == nil {
+		check(t, os.WriteFile(b.path("a-late.csv"), []byte("id,x\nID100,0.5\nID101,0.25\n"), 0o600))
+		check(t, os.WriteFile(b.path("gone.csv"), []byte("id,x\nID0,0.0000\n"), 0o600))
+		for _, c := range []node.HeldChange{{}, {Withdraw: b.path("gone.csv")}, {Rebuild: true}} {
+			command(func(st node.PartyState) error {
+				_, err := node.ChangeHeld(ctx, b.sketchOptions(st), c)
+				return err
+			})
+		}
+		command(func(st node.PartyState) error {
+			_, err := node.ReleaseHeld(b.sketchOptions(st))
+			return err
+		})
+		err = b.repeated("a", func() error { return b.run(ctx, "a", nil) })
+	}
+	check(t, err)
+	others.Wait()
+	stop()
+	out := append(b.faults(b.before), b.leftovers(b.parties)...)
+	st := b.open("a")
+	defer st.Close()
+	if r, err := node.Inspect(st, b.study); err != nil || r.Records != 51 {
+		out = append(out, fmt.Sprintf("a release of %d records, %v", r.Records, err))
+	}
+	return out
+}
+
+// Where a file of the held sketch cannot be written, taking the others away again may
+// fail, too.
+func TestTidyingFailsToo(t *testing.T) {
+	tab := tables()["steward"]
+	for n := 1; n <= 3; n++ {
+		for _, how := range []outcome{notPersisted, unacknowledged} {
+			w := &writes{fail: nth{"Held.Create", n}, how: how, then: "Held.Discard"}
+			for _, fault := range tab.play(tab, t, w) {
+				t.Errorf("%s: %s", w.fail, fault)
+			}
+			if w.then != "" {
+				t.Errorf("%s: nothing was taken away", w.fail)
+			}
+		}
+	}
+}
+
+// held runs party a until its sketch waits for the steward.
+func (b *bench) held(ctx context.Context) error {
+	return b.repeated("a", func() error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		waits := false
+		err := b.run(ctx, "a", func(p node.Progress) {
+			if p.Milestone == node.Waiting && p.Status.WaitFor == node.StewardsRelease {
+				waits = true
+				cancel()
+			}
+		})
+		if waits {
+			return nil
+		}
+		return err
+	})
+}
+
+// joined is a study that party c comes to when a and b have their result. Party b
+// welcomes nobody.
+func (tab table) joined(t *testing.T, w *writes) []string {
+	t.Helper()
+	b := newBench(t, tab.terms, tab.data)
+	b.writes = map[string]*writes{tab.node: w}
+	site, err := os.ReadFile(b.path("b.yaml"))
+	check(t, err)
+	check(t, os.WriteFile(b.path("b.yaml"), bytes.Replace(site, []byte("dataset: d,"), []byte("dataset: d, welcome: ask,"), 1), 0o600))
+	stop := b.serve()
+	defer stop()
+	ctx, cancel := context.WithCancel(b.context())
+	defer cancel()
+	ended, first := make(chan error, 3), make(chan struct{}, 100)
+	for _, name := range []string{"a", "b"} {
+		go func() {
+			ended <- b.repeated(name, func() error {
+				return b.run(ctx, name, func(p node.Progress) {
+					if p.Milestone != node.Waiting {
+						return
+					}
+					if p.Status.State == session.Approved && len(p.Status.From) == 1 {
+						b.skew.Store(3700) // only c has not approved: past the close of approval
+					}
+					if name == "a" && p.Status.State == session.Released && p.Status.WaitFor == "late parties" {
+						select {
+						case first <- struct{}{}:
+						default:
+						}
+					}
+				})
+			})
+		}()
+	}
+	select {
+	case <-first:
+	case <-ctx.Done():
+		return []string{"there is no first result"}
+	}
+	go func() { ended <- b.repeated("c", func() error { return b.run(ctx, "c", nil) }) }()
+	for range 3 {
+		err = cmp.Or(err, <-ended)
+	}
+	if err != nil {
+		return []string{err.Error()}
+	}
+	stop()
+	return append(b.faults(b.before), b.leftovers(b.parties)...)
+}
+
+// carried is a study without a network.
+func (tab table) carried(t *testing.T, w *writes) []string {
+	t.Helper()
+	b := newBench(t, tab.terms, tab.data)
+	b.writes = map[string]*writes{tab.node: w}
+	b.carryAll()
+	return append(b.faults(b.before), b.leftovers(b.parties)...)
+}

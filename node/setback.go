@@ -1,0 +1,103 @@
+package node
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// A study whose store fails is taken up again from what is stored: at once after the
+// first failure, which may have been the only one, and then after longer and longer. It
+// is said once when it goes down, once for each other reason, and once when it is back.
+
+// Between two trials lies a second at first and five minutes at most.
+const mostPause protocol.Instant = 300
+
+// setback is a study's history of failures.
+type setback struct {
+	down     bool         // it is not served
+	told     bool         // and the log says so
+	study    *study.Study // nil where not even its file could be read
+	failures int          // in a row
+	why      string       // the last one
+	again    protocol.Instant
+	served   protocol.Instant // when it was last taken up
+}
+
+// pause is how long to wait after so many failures.
+func (s *setback) pause() protocol.Instant {
+	if s.failures < 2 {
+		return 0
+	}
+	return min(1<<min(s.failures-2, 16), mostPause)
+}
+
+// due reports whether a study may be taken up now.
+func (a *Aggregator) due(id protocol.StudyID) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.setbacks[id]
+	return s == nil || !s.down || a.Now() >= s.again
+}
+
+// setBack notes that a study cannot be served, and says so if that is news. A study that
+// was served for longer than the last pause begins with the shortest again.
+func (a *Aggregator) setBack(id protocol.StudyID, file *study.Study, err error) setback {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.setbacks[id]
+	if s == nil {
+		s = &setback{}
+		a.setbacks[id] = s
+	}
+	if !s.down && a.Now()-s.served > max(s.pause(), 1) {
+		s.failures = 0
+	}
+	if file != nil {
+		s.study = file
+	}
+	news := !s.told || s.why != err.Error()
+	s.failures++
+	s.down, s.told, s.why, s.again = true, true, err.Error(), a.Now()+s.pause()
+	if news {
+		a.Logger.Error("study is not served; it is taken up again from the store", "study", id.Short(), "error", err, "again", s.again.String())
+	}
+	return *s
+}
+
+// back notes that a study is served.
+func (a *Aggregator) back(id protocol.StudyID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.setbacks[id]
+	if s == nil || !s.down {
+		return
+	}
+	a.Logger.Info("study is served again", "study", id.Short(), "failures", s.failures)
+	s.down, s.told, s.served = false, false, a.Now()
+}
+
+// outOfService is the refusal of a caller's study that is down, or nil.
+func (a *Aggregator) outOfService(id protocol.StudyID, caller protocol.PeerID) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s := a.setbacks[id]; s != nil && s.lists(caller) {
+		return p2p.Refuse(p2p.CodeBusy, "the aggregator's store fails at study %s; it tries again at %s", id.Short(), s.again)
+	}
+	return nil
+}
+
+func (s *setback) lists(caller protocol.PeerID) bool {
+	if !s.down || s.study == nil {
+		return false
+	}
+	_, listed := s.study.PartyIndex(caller)
+	return listed
+}
+
+// trouble is what a status says of it.
+func (s setback) trouble() string {
+	return fmt.Sprintf("the store failed (%s); tried again at %s", s.why, s.again)
+}

@@ -1,0 +1,66 @@
+package session
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// Standing says how well it is known that a culprit did what it is blamed for.
+type Standing string
+
+// The standings.
+const (
+	Proved  Standing = "proved"  // everybody can check it, from what the culprit signed
+	Claimed Standing = "claimed" // by the aggregator: what it did not receive, or what fits another board than its own
+	Seen    Standing = "seen"    // by this node, in what the culprit sent it
+)
+
+// Culprit is who is to blame for an attempt's end, or for the study's, as far as one is.
+type Culprit struct {
+	Node     protocol.PeerID
+	Standing Standing
+	Kind     protocol.Kind // the message that is wrong or missing; empty for an approval or a release that did not come
+	Attempt  uint32        // 0 where it is not about an attempt
+	Err      error         // what is wrong
+}
+
+// culprits are those of the board, in its order, then those of this node's failure.
+func (v *view) culprits(failure error) (out []Culprit) {
+	add := func(c Culprit) {
+		known := func(d Culprit) bool { return d.Node == c.Node && d.Kind == c.Kind && d.Attempt == c.Attempt }
+		if !slices.ContainsFunc(out, known) {
+			out = append(out, c)
+		}
+	}
+	for _, r := range v.blame() {
+		standing := Claimed
+		if r.Proved {
+			standing = Proved
+		}
+		c := Culprit{Node: r.Member, Standing: standing, Err: r.Err}
+		var f *protocol.Fault
+		if errors.As(r.Err, &f) {
+			c.Kind, c.Attempt, c.Err = f.Kind, f.Attempt, f.Err
+		}
+		add(c)
+	}
+	if v.stop != nil {
+		for _, id := range v.stop.Missing {
+			c := Culprit{Node: id, Standing: Claimed, Err: ErrNotReceived}
+			if a := v.current(); a != nil && v.certified() == nil {
+				c.Kind, c.Attempt = a.round(), a.number
+			}
+			add(c)
+		}
+	}
+	var stopped *StoppedError // what it says is on the board
+	var struck *StruckError
+	var f *protocol.Fault
+	if errors.As(failure, &f) && !errors.As(failure, &struck) && !errors.As(failure, &stopped) {
+		add(Culprit{Node: f.Culprit, Standing: Seen, Kind: f.Kind, Attempt: f.Attempt, Err: cmp.Or(f.Err, failure)})
+	}
+	return out
+}

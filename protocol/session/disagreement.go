@@ -1,0 +1,51 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/seed/agree"
+)
+
+// What people can do where nodes disagree.
+const (
+	sameVersion = "run the same version of the software at both"
+	otherBoard  = "one of them was shown another board, or misstates it: compare with the operator"
+	otherSeed   = "what it released does not fit the others: ask its steward what it runs"
+)
+
+// disagrees says on what a sender differs from this node, and with which values.
+func (v *view) disagrees(sender protocol.PeerID, on protocol.Subject, what string, theirs, ours protocol.Digest, do string, kind error) error {
+	return &protocol.Disagreement{
+		On: on, Who: v.nameOf(sender), From: v.nameOf(v.self), What: what,
+		Theirs: fmt.Sprintf("%x", theirs[:4]), Ours: fmt.Sprintf("%x", ours[:4]), Do: do, Err: kind,
+	}
+}
+
+// otherMeaning: two programs read one file differently.
+func (v *view) otherMeaning(sender protocol.PeerID, theirs protocol.Digest) error {
+	return v.disagrees(sender, protocol.OnVersion, "meaning of the study file", theirs, v.study.Meaning, sameVersion, ErrMeaning)
+}
+
+// otherTranscript: a message of the agreement is about other messages than the board's.
+func (v *view) otherTranscript(sender protocol.PeerID, what string, theirs, ours protocol.Digest) error {
+	return v.disagrees(sender, protocol.OnSeed, what, theirs, ours, otherBoard, agree.ErrTranscript)
+}
+
+// sawThis checks that what a sender saw is a prefix of this board.
+func (v *view) sawThis(sender protocol.PeerID, count uint64, chain protocol.Digest) error {
+	if count <= v.count() && v.chains[count] == chain {
+		return nil
+	}
+	return v.disagrees(sender, protocol.OnSeed, fmt.Sprintf("board of %d messages", count), chain, v.chains[min(count, v.count())], otherBoard, ErrBoards)
+}
+
+// unproved is a confirmation under another seed, with the proof that the seed asks for.
+func (v *view) unproved(sender protocol.PeerID, err error) error {
+	var tag *agree.TagError
+	if !errors.As(err, &tag) {
+		return err
+	}
+	return v.disagrees(sender, protocol.OnSeed, "proof of the seed", tag.Got, tag.Want, otherSeed, agree.ErrConfirmTag)
+}

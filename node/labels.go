@@ -30,9 +30,9 @@ func StoredResult(st *store.Store, id protocol.StudyID) (analysis.Result, []byte
 	return r, raw, nil
 }
 
-// OwnLabels joins the labels that a study's k-means analyses gave this party's
-// records to the party's own ids, as CSV: the id columns, then one column of
-// cluster numbers an analysis. It is store.ErrNotFound where nothing was labelled.
+// OwnLabels joins what a study's analyses say of this party's records, such as
+// their clusters, to the party's own ids, as CSV: the id columns, then one column for
+// each thing said. It is store.ErrNotFound where nothing was labelled.
 // The ids are normalised, as the study has it. The join happens here and the file
 // never leaves the party.
 func OwnLabels(st *store.Store, s *study.Study) ([]byte, error) {
@@ -46,18 +46,22 @@ func OwnLabels(st *store.Store, s *study.Study) ([]byte, error) {
 	}
 	header := append([]string(nil), s.Records.ID...)
 	var rows [][]string // by position of the record in the data file
-	for n, l := range labels.Labels {
-		name := "cluster"
-		if len(labels.Labels) > 1 {
-			name = fmt.Sprintf("cluster_%d", l.Analysis)
+	named := map[string]int{}
+	for _, l := range labels.Columns {
+		named[l.Name]++
+	}
+	for n, l := range labels.Columns {
+		name := l.Name
+		if named[name] > 1 {
+			name = fmt.Sprintf("%s_%d", name, l.Analysis)
 		}
 		header = append(header, name)
 		order, err := readOrder(st, s.ID, l.Sketch)
 		if err != nil {
 			return nil, err
 		}
-		if len(order) != len(l.Clusters) {
-			return nil, fmt.Errorf("%d labels for the %d rows of the stored release", len(l.Clusters), len(order))
+		if len(order) != l.Rows() {
+			return nil, fmt.Errorf("%d labels for the %d rows of the stored release", l.Rows(), len(order))
 		}
 		if n == 0 {
 			rows = make([][]string, len(order))
@@ -68,7 +72,7 @@ func OwnLabels(st *store.Store, s *study.Study) ([]byte, error) {
 					return nil, err
 				}
 			}
-			rows[o.record] = append(rows[o.record], strconv.Itoa(l.Clusters[row]))
+			rows[o.record] = append(rows[o.record], l.Text(row))
 		}
 	}
 	var out bytes.Buffer

@@ -120,9 +120,16 @@ func meaningOf(s *study.Study) *meaning {
 	for _, a := range s.Analyses {
 		m.put("analysis.kind", string(a.Kind))
 		m.put("analysis.intervals", string(a.Intervals))
-		m.put("analysis.estimator", string(a.Estimator))
-		m.whole("analysis.clusters", a.Clusters)
-		m.whole("analysis.restarts", a.Restarts)
+		switch o := a.Options.(type) {
+		case nil:
+		case study.CorrelationOptions:
+			m.put("analysis.estimator", string(o.Estimator))
+		case study.KMeansOptions:
+			m.whole("analysis.clusters", o.Clusters)
+			m.whole("analysis.restarts", o.Restarts)
+		default:
+			panic(fmt.Sprintf("no encoding of %T here", o))
+		}
 	}
 	list(m, "later", s.Later)
 	return m

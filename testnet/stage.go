@@ -321,7 +321,7 @@ func (s *stage) compare(scene scenario.Scenario, labels [scenario.Parties]map[st
 		return fmt.Errorf("the result has %d analyses, the study asks for %d", len(out.Result.Analyses), len(scene.Analyses))
 	}
 	for _, answer := range out.Result.Analyses {
-		if answer.Clusters > 0 {
+		if answer.KMeans != nil {
 			continue
 		}
 		m, err := outcome.NewMatrix(scene, answer)

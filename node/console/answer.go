@@ -76,8 +76,12 @@ func Brief(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
 func writeAnalysis(w io.Writer, a analysis.Analysis) {
 	fmt.Fprintln(w)
 	Paragraph(w, "", title(a))
-	if a.Clusters > 0 {
-		writeClusters(w, a)
+	if a.Undefined != "" {
+		Paragraph(w, "  ", "no answer: "+a.Undefined)
+		return
+	}
+	if a.KMeans != nil {
+		writeClusters(w, *a.KMeans)
 		return
 	}
 	writePairs(w, a, a.Pairs)
@@ -142,7 +146,7 @@ func threeDigits(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 // mostRows bounds how many rows of one analysis are printed.
 const mostRows = 20
 
-func writeClusters(w io.Writer, a analysis.Analysis) {
+func writeClusters(w io.Writer, a analysis.KMeans) {
 	total := 0
 	for _, n := range a.Sizes {
 		total += n

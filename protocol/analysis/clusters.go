@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
@@ -13,6 +14,22 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
+
+// KMeans is the section of k-means.
+type KMeans struct {
+	Clusters  int         `json:"clusters"`
+	Restarts  int         `json:"restarts"`
+	Sizes     []int       `json:"sizes"`
+	Inertia   float64     `json:"inertia"`   // with the noise in it, in squared encoded units
+	Centroids [][]float64 `json:"centroids"` // in the space of the sketch, in encoded units
+}
+
+func (k *KMeans) check(Analysis) error {
+	if k.Clusters < 1 || len(k.Sizes) != k.Clusters {
+		return fmt.Errorf("%d sizes of %d clusters", len(k.Sizes), k.Clusters)
+	}
+	return nil
+}
 
 // kMeans clusters the records of all parties. Labels go to each party for its
 // own records alone, by the row order of its release.
@@ -35,23 +52,30 @@ func (r *run) kMeans(ctx context.Context, index, sk int, a study.Analysis) (Anal
 			points.Set(i, j, float64(v)*plan.Unit())
 		}
 	}
+	o, ok := a.Options.(study.KMeansOptions)
+	if !ok {
+		return Analysis{}, fmt.Errorf("options %T", a.Options)
+	}
+	if all.Rows < o.Clusters {
+		return Analysis{}, unanswerable("%d records are fewer than %d clusters", all.Rows, o.Clusters)
+	}
 	start := protocol.Hash("cosketch/1/analysis/k-means", r.Study.ID[:], transcript.Uint32(uint32(index)))
 	found, err := cluster.KMeans(ctx, points, cluster.Options{
-		Clusters: a.Clusters, Restarts: a.Restarts, Rand: rand.New(rand.NewChaCha8(start)),
+		Clusters: o.Clusters, Restarts: o.Restarts, Rand: rand.New(rand.NewChaCha8(start)),
 	})
 	if err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Clusters: a.Clusters, Restarts: a.Restarts, Sizes: found.Sizes, Inertia: &found.Inertia}
-	for c := range a.Clusters {
-		out.Centroids = append(out.Centroids, mat.Row(nil, c, found.Centroids))
+	answer := &KMeans{Clusters: o.Clusters, Restarts: o.Restarts, Sizes: found.Sizes, Inertia: found.Inertia}
+	for c := range o.Clusters {
+		answer.Centroids = append(answer.Centroids, mat.Row(nil, c, found.Centroids))
 	}
-	r.label(index, sk, found.Labels)
-	return out, nil
+	r.label(RowColumn{Analysis: index, Sketch: sk, Name: "cluster", Integers: found.Labels})
+	return Analysis{Kind: a.Kind, Sketch: sk, KMeans: answer}, nil
 }
 
-// label hands each contribution the labels of its own rows.
-func (r *run) label(index, sk int, labels []int) {
+// label hands each contribution its own rows of a column about all records.
+func (r *run) label(all RowColumn) {
 	if r.labels == nil {
 		for _, c := range r.Contributions {
 			r.labels = append(r.labels, Labels{Format: LabelsFormat, Study: r.Study.ID.String(), Party: r.Study.Parties[c.Party].Name})
@@ -59,8 +83,8 @@ func (r *run) label(index, sk int, labels []int) {
 	}
 	at := 0
 	for i, c := range r.Contributions {
-		rows := c.Sketches[sk].Rows
-		r.labels[i].Labels = append(r.labels[i].Labels, RecordLabel{Analysis: index, Sketch: sk, Clusters: labels[at : at+rows : at+rows]})
+		rows := c.Sketches[all.Sketch].Rows
+		r.labels[i].Columns = append(r.labels[i].Columns, all.part(at, at+rows))
 		at += rows
 	}
 }

@@ -82,7 +82,7 @@ func TestLabelsGoToTheirRecords(t *testing.T) {
 				for i, c := range sent.options.Contributions {
 					name := s.Parties[c.Party].Name
 					checkLabels(t, labels[i], a, answer, name, len(group[name]))
-					for row, cluster := range labels[i].Labels[a].Clusters {
+					for row, cluster := range labels[i].Columns[a].Integers {
 						g := group[name][sent.orders[i][answer.Sketch][row]]
 						if known, ok := meaning[cluster]; ok && known != g {
 							t.Fatalf("analysis %d: cluster %d holds groups %d and %d", a, cluster, known, g)
@@ -93,7 +93,7 @@ func TestLabelsGoToTheirRecords(t *testing.T) {
 				if len(meaning) != 3 {
 					t.Errorf("analysis %d: clusters stand for %v", a, meaning)
 				}
-				for cluster, size := range answer.Sizes {
+				for cluster, size := range answer.KMeans.Sizes {
 					if size != want[meaning[cluster]] {
 						t.Errorf("analysis %d: cluster %d has %d records, want %d", a, cluster, size, want[meaning[cluster]])
 					}
@@ -106,15 +106,15 @@ func TestLabelsGoToTheirRecords(t *testing.T) {
 // checkLabels holds the form of one party's labels.
 func checkLabels(t *testing.T, l analysis.Labels, index int, a analysis.Analysis, party string, records int) {
 	t.Helper()
-	if l.Format != analysis.LabelsFormat || l.Party != party || len(l.Labels) != 2 {
-		t.Fatalf("labels of %s: format %q, party %q, %d analyses", party, l.Format, l.Party, len(l.Labels))
+	if l.Format != analysis.LabelsFormat || l.Party != party || len(l.Columns) != 2 {
+		t.Fatalf("labels of %s: format %q, party %q, %d analyses", party, l.Format, l.Party, len(l.Columns))
 	}
-	one := l.Labels[index]
-	if one.Analysis != index || one.Sketch != a.Sketch || len(one.Clusters) != records {
-		t.Errorf("labels of %s: analysis %d of sketch %d with %d records, want %d, %d, %d", party, one.Analysis, one.Sketch, len(one.Clusters), index, a.Sketch, records)
+	one := l.Columns[index]
+	if one.Analysis != index || one.Sketch != a.Sketch || len(one.Integers) != records {
+		t.Errorf("labels of %s: analysis %d of sketch %d with %d records, want %d, %d, %d", party, one.Analysis, one.Sketch, len(one.Integers), index, a.Sketch, records)
 	}
-	if slices.Max(one.Clusters) >= a.Clusters || slices.Min(one.Clusters) < 0 {
-		t.Errorf("labels of %s: clusters %d to %d of %d", party, slices.Min(one.Clusters), slices.Max(one.Clusters), a.Clusters)
+	if slices.Max(one.Integers) >= a.KMeans.Clusters || slices.Min(one.Integers) < 0 {
+		t.Errorf("labels of %s: clusters %d to %d of %d", party, slices.Min(one.Integers), slices.Max(one.Integers), a.KMeans.Clusters)
 	}
 }
 
@@ -126,15 +126,15 @@ func TestCentroidsAreInEncodedUnits(t *testing.T) {
 	result, _ := ship(t, s, 5, data).run(t)
 	a := result.Analyses[0]
 	for _, want := range [][]float64{{10. / 120, -25. / 36}, {110. / 120, -25. / 36}, {60. / 120, 30. / 36}} {
-		near := slices.ContainsFunc(a.Centroids, func(c []float64) bool {
+		near := slices.ContainsFunc(a.KMeans.Centroids, func(c []float64) bool {
 			return len(c) == 2 && (c[0]-want[0])*(c[0]-want[0])+(c[1]-want[1])*(c[1]-want[1]) < 1e-3
 		})
 		if !near {
-			t.Errorf("no centroid near %v among %v", want, a.Centroids)
+			t.Errorf("no centroid near %v among %v", want, a.KMeans.Centroids)
 		}
 	}
-	if a.Inertia == nil || *a.Inertia <= 0 || *a.Inertia > 1 {
-		t.Errorf("inertia %v of tight groups", a.Inertia)
+	if a.KMeans.Inertia <= 0 || a.KMeans.Inertia > 1 {
+		t.Errorf("inertia %v of tight groups", a.KMeans.Inertia)
 	}
 }
 
@@ -167,8 +167,8 @@ func TestKMeansCanBeRedone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := result.Analyses[i]; !slices.Equal(got.Sizes, want.Sizes) || *got.Inertia != want.Inertia {
-			t.Errorf("%d restarts: sizes %v, inertia %v, want %v, %v", restarts, got.Sizes, *got.Inertia, want.Sizes, want.Inertia)
+		if got := result.Analyses[i].KMeans; !slices.Equal(got.Sizes, want.Sizes) || got.Inertia != want.Inertia {
+			t.Errorf("%d restarts: sizes %v, inertia %v, want %v, %v", restarts, got.Sizes, got.Inertia, want.Sizes, want.Inertia)
 		}
 	}
 }

@@ -143,15 +143,15 @@ const (
 )
 
 func (c *columns) correlation(a study.Analysis, out *Analysis) {
-	out.Estimator, out.Assumption = a.Estimator, assumesE2
-	if a.Estimator == study.E1 {
+	out.Estimator, out.Assumption = a.Estimator(), assumesE2
+	if a.Estimator() == study.E1 {
 		out.Assumption = assumesE1
 	}
 	located := c.locate(a, out)
 	for i := range located {
 		for j := i + 1; j < len(located); j++ {
 			e := estimate.Estimate{}
-			if a.Estimator == study.E1 {
+			if a.Estimator() == study.E1 {
 				e = c.gram.CorrelationE1(located[i], located[j], c.level)
 			} else {
 				e = c.gram.CorrelationE2(located[i], located[j], c.level)
@@ -172,7 +172,7 @@ func (c *columns) locate(a study.Analysis, out *Analysis) []estimate.Variable {
 			Value: v.group.first + v.feature, Ones: ones,
 			Kurtosis: c.column(v).Kurtosis,
 		}
-		if a.Estimator == study.E1 {
+		if a.Estimator() == study.E1 {
 			located[i].Squares, located[i].SquaresWeight = v.group.first+v.group.plan.Values+v.feature, 1
 		}
 	}

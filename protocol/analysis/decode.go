@@ -35,8 +35,13 @@ func (a Analysis) check(sketches int) error {
 	if a.Sketch < 0 || a.Sketch >= sketches {
 		return fmt.Errorf("of sketch %d of %d", a.Sketch+1, sketches)
 	}
-	if len(a.Sizes) != a.Clusters {
-		return fmt.Errorf("%d sizes of %d clusters", len(a.Sizes), a.Clusters)
+	if a.Undefined != "" && (len(a.Pairs) > 0 || len(a.sections()) > 0) {
+		return errors.New("there are both an answer and a reason for none")
+	}
+	for _, s := range a.sections() {
+		if err := s.check(a); err != nil {
+			return err
+		}
 	}
 	if r := a.Repaired; r != nil && r.Undefined == "" {
 		if len(r.Matrix) != len(a.Features) {
@@ -52,10 +57,8 @@ func (a Analysis) check(sketches int) error {
 		if p.I < 0 || p.J < p.I || p.J >= len(a.Features) {
 			return fmt.Errorf("pair (%d, %d) of %d features", p.I, p.J, len(a.Features))
 		}
-		numbers := p.Estimate != nil && p.Low != nil && p.High != nil
-		none := p.Estimate == nil && p.Low == nil && p.High == nil
-		if !numbers && !none || none && p.Undefined == "" {
-			return errors.New("a pair has neither an interval nor a reason")
+		if err := p.check(); err != nil {
+			return fmt.Errorf("pair (%d, %d): %w", p.I, p.J, err)
 		}
 	}
 	return nil

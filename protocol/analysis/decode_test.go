@@ -10,16 +10,17 @@ import (
 )
 
 func sound() Result {
-	number := 0.5
+	half := 0.5
+	whole := Number{Estimate: &half, StandardError: &half, Low: &half, High: &half}
 	return Result{
 		Format: ResultFormat, Study: protocol.StudyID{1}.String(), Sketches: make([]Sketch, 1),
 		Analyses: []Analysis{
 			{Kind: study.Correlation, Features: make([]Feature, 2), Pairs: []Pair{
-				{I: 0, J: 1, Estimate: &number, Low: &number, High: &number}, {I: 1, J: 1, Undefined: "constant"},
+				{I: 0, J: 1, Number: whole}, {I: 1, J: 1, Number: Number{Undefined: "constant"}},
 			}},
-			{Kind: study.KMeans, Clusters: 2, Sizes: []int{1, 2}},
+			{Kind: study.KMeans, KMeans: &KMeans{Clusters: 2, Sizes: []int{1, 2}}},
 			{Kind: study.Covariance, Features: make([]Feature, 1), Repaired: &Repaired{Matrix: [][]float64{{1}}}},
-			{Kind: study.GroupDistance, Features: make([]Feature, 2), Shifts: []Pair{{I: 0, J: 1, Estimate: &number, Low: &number, High: &number}}},
+			{Kind: study.GroupDistance, Features: make([]Feature, 2), Shifts: []Pair{{I: 0, J: 1, Number: whole}}},
 		},
 	}
 }
@@ -51,7 +52,8 @@ func TestDecodeRefusesWhatDoesNotHangTogether(t *testing.T) {
 		"rows of a matrix":  {func(r *Result) { r.Analyses[2].Repaired.Matrix = nil }, "0 rows for 1"},
 		"a ragged matrix":   {func(r *Result) { r.Analyses[2].Repaired.Matrix = [][]float64{{}} }, "row of 0 entries"},
 		"index of a shift":  {func(r *Result) { r.Analyses[3].Shifts[0].J = 2 }, "pair (0, 2)"},
-		"sizes of clusters": {func(r *Result) { r.Analyses[1].Sizes = nil }, "0 sizes of 2"},
+		"sizes of clusters": {func(r *Result) { r.Analyses[1].KMeans.Sizes = nil }, "0 sizes of 2"},
+		"answer and reason": {func(r *Result) { r.Analyses[1].Undefined = "why" }, "both an answer and a reason"},
 	} {
 		r := sound()
 		c.change(&r)

@@ -1,6 +1,9 @@
 package analysis
 
 import (
+	"errors"
+	"strconv"
+
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -58,6 +61,7 @@ type Sketch struct {
 type Analysis struct {
 	Kind       study.AnalysisKind `json:"kind"`
 	Sketch     int                `json:"sketch"`
+	Undefined  string             `json:"undefined,omitempty"` // why there is no answer; then all below is empty
 	Estimator  study.Estimator    `json:"estimator,omitempty"`
 	Assumption string             `json:"assumption,omitempty"`
 	Units      string             `json:"units,omitempty"`
@@ -69,11 +73,22 @@ type Analysis struct {
 	Shifts     []Pair             `json:"shifts,omitempty"` // group-distance: squared distance between the mean records of two parties
 	Repaired   *Repaired          `json:"repaired,omitempty"`
 
-	Clusters  int         `json:"clusters,omitempty"`
-	Restarts  int         `json:"restarts,omitempty"`
-	Sizes     []int       `json:"sizes,omitempty"`
-	Inertia   *float64    `json:"inertia,omitempty"` // with the noise in it, in squared encoded units
-	Centroids [][]float64 `json:"centroids,omitempty"`
+	// One of these, where the kind has a section of its own.
+	KMeans *KMeans `json:"k_means,omitempty"`
+}
+
+// section is what a kind of analysis adds to a result. Each stands beside the code that
+// makes it.
+type section interface {
+	check(a Analysis) error // reports what does not hang together in a document from elsewhere
+}
+
+// sections lists those that an analysis has.
+func (a Analysis) sections() (out []section) {
+	if a.KMeans != nil {
+		out = append(out, a.KMeans)
+	}
+	return out
 }
 
 // Feature names a row and column of a matrix of pairs. Party is empty where the
@@ -84,22 +99,40 @@ type Feature struct {
 	Value  string `json:"value,omitempty"` // of a categorical column
 }
 
-// Pair is the estimate for features I and J, I ≤ J.
-type Pair struct {
-	I         int      `json:"i"`
-	J         int      `json:"j"`
-	Estimate  *float64 `json:"estimate"` // null when undefined
-	Low       *float64 `json:"low"`
-	High      *float64 `json:"high"`
-	Undefined string   `json:"undefined,omitempty"`
+// Number is an estimate with its interval. All four are null when it is undefined.
+type Number struct {
+	Estimate      *float64 `json:"estimate"`
+	StandardError *float64 `json:"standard_error"` // of projection and noise together
+	Low           *float64 `json:"low"`
+	High          *float64 `json:"high"`
+	Undefined     string   `json:"undefined,omitempty"` // why
 }
 
-func pair(i, j int, e estimate.Estimate) Pair {
+func number(e estimate.Estimate) Number {
 	if !e.Defined() {
-		return Pair{I: i, J: j, Undefined: e.Undefined}
+		return Number{Undefined: e.Undefined}
 	}
-	return Pair{I: i, J: j, Estimate: &e.Estimate, Low: &e.Low, High: &e.High}
+	return Number{Estimate: &e.Estimate, StandardError: &e.Deviation, Low: &e.Low, High: &e.High}
 }
+
+// check refuses a number that is half there.
+func (n Number) check() error {
+	all := n.Estimate != nil && n.StandardError != nil && n.Low != nil && n.High != nil
+	none := n.Estimate == nil && n.StandardError == nil && n.Low == nil && n.High == nil
+	if !all && !none || none && n.Undefined == "" {
+		return errors.New("a number has neither an interval nor a reason")
+	}
+	return nil
+}
+
+// Pair is the number for features I and J, I ≤ J.
+type Pair struct {
+	I int `json:"i"`
+	J int `json:"j"`
+	Number
+}
+
+func pair(i, j int, e estimate.Estimate) Pair { return Pair{I: i, J: j, Number: number(e)} }
 
 // Repaired is a matrix of estimates made positive semidefinite. It stands beside the
 // estimates and never replaces them.
@@ -117,18 +150,50 @@ type Repaired struct {
 // LabelsFormat is the format of the document for one party alone.
 const LabelsFormat = "cosketch/labels/1"
 
-// Labels is that document: for each k-means analysis the cluster of each of the
-// party's own records, in the order of its release's rows.
+// Labels is that document: what the analyses say of each of the party's own records, in
+// the order of its release's rows.
 type Labels struct {
-	Format string        `json:"cosketch"`
-	Study  string        `json:"study"`
-	Party  string        `json:"party"`
-	Labels []RecordLabel `json:"labels"`
+	Format  string      `json:"cosketch"`
+	Study   string      `json:"study"`
+	Party   string      `json:"party"`
+	Columns []RowColumn `json:"columns"`
 }
 
-// RecordLabel is one analysis's labels.
-type RecordLabel struct {
-	Analysis int   `json:"analysis"` // index into Result.Analyses
-	Sketch   int   `json:"sketch"`
-	Clusters []int `json:"clusters"`
+// RowColumn is one such thing, with one value a row: just one of the lists is there.
+type RowColumn struct {
+	Analysis int       `json:"analysis"` // index into Result.Analyses
+	Sketch   int       `json:"sketch"`
+	Name     string    `json:"name"` // as it heads the party's table, like "cluster"
+	Integers []int     `json:"integers,omitempty"`
+	Numbers  []float64 `json:"numbers,omitempty"`
+	Texts    []string  `json:"texts,omitempty"`
+}
+
+// Rows is how many values the column has.
+func (c RowColumn) Rows() int { return max(len(c.Integers), len(c.Numbers), len(c.Texts)) }
+
+// Text is the value of a row, as a table shows it.
+func (c RowColumn) Text(row int) string {
+	switch {
+	case row < len(c.Integers):
+		return strconv.Itoa(c.Integers[row])
+	case row < len(c.Numbers):
+		return strconv.FormatFloat(c.Numbers[row], 'g', 6, 64)
+	case row < len(c.Texts):
+		return c.Texts[row]
+	}
+	return ""
+}
+
+// part is the column with the rows [from, to) alone.
+func (c RowColumn) part(from, to int) RowColumn {
+	switch {
+	case c.Integers != nil:
+		c.Integers = c.Integers[from:to:to]
+	case c.Numbers != nil:
+		c.Numbers = c.Numbers[from:to:to]
+	case c.Texts != nil:
+		c.Texts = c.Texts[from:to:to]
+	}
+	return c
 }

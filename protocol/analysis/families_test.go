@@ -119,7 +119,7 @@ func TestKMeansOfEachFamily(t *testing.T) {
 		got := try(t, s, 1)
 		agree, all := 0, 0
 		for party, labels := range got.labels {
-			for i, cluster := range labels.Labels[0].Clusters {
+			for i, cluster := range labels.Columns[0].Integers {
 				truth := 0
 				if x := got.data[party][i]; x[1]+x[3]+x[5]+x[7]+x[9]+x[11] > 6*600 {
 					truth = 1
@@ -139,7 +139,7 @@ func TestKMeansOfEachFamily(t *testing.T) {
 		var want [2][12]float64
 		var sizes [2]float64
 		for party, labels := range got.labels {
-			for i, cluster := range labels.Labels[0].Clusters {
+			for i, cluster := range labels.Columns[0].Integers {
 				sizes[cluster]++
 				for j, v := range got.data[party][i] {
 					want[cluster][j] += float64(v) / 1024
@@ -147,7 +147,7 @@ func TestKMeansOfEachFamily(t *testing.T) {
 			}
 		}
 		var distance, truth float64
-		a, b := got.result.Analyses[0].Centroids[0], got.result.Analyses[0].Centroids[1]
+		a, b := got.result.Analyses[0].KMeans.Centroids[0], got.result.Analyses[0].KMeans.Centroids[1]
 		for i := range a {
 			distance += (a[i] - b[i]) * (a[i] - b[i])
 		}

@@ -63,6 +63,10 @@ func Run(ctx context.Context, o Options) (Result, []Labels, error) {
 	}
 	for i, a := range o.Study.Analyses {
 		answer, err := r.answer(ctx, i, a)
+		if why := (*noAnswer)(nil); errors.As(err, &why) {
+			sk, _ := o.Study.SketchFor(a)
+			answer, err = Analysis{Kind: a.Kind, Sketch: sk, Undefined: why.Error()}, nil
+		}
 		if err != nil {
 			return Result{}, nil, fmt.Errorf("running analysis %d (%s): %w", i, a.Kind, err)
 		}
@@ -76,6 +80,14 @@ type run struct {
 	Options
 	labels []Labels
 }
+
+// noAnswer is why the releases do not answer one analysis. The others are unharmed.
+type noAnswer struct{ why string }
+
+func (n *noAnswer) Error() string { return n.why }
+
+// unanswerable returns such a reason, for people.
+func unanswerable(format string, args ...any) error { return &noAnswer{fmt.Sprintf(format, args...)} }
 
 func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis, error) {
 	if err := ctx.Err(); err != nil {

@@ -204,7 +204,7 @@ func ask(a study.Analysis, p forecast.Pair) (forecast.Error, error) {
 	case study.Covariance:
 		return p.Covariance()
 	case study.Correlation:
-		if a.Estimator == study.E1 {
+		if a.Estimator() == study.E1 {
 			return p.CorrelationE1()
 		}
 		return p.CorrelationE2()

@@ -65,7 +65,7 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 			continue
 		}
 		if !c.known(a) {
-			out.Analyses = append(out.Analyses, Analysis{Kind: a.Kind, Estimator: a.Estimator, Options: []Choice{}, Verdict: "not planned: this version has no forecast of it"})
+			out.Analyses = append(out.Analyses, Analysis{Kind: a.Kind, Estimator: a.Estimator(), Options: []Choice{}, Verdict: "not planned: this version has no forecast of it"})
 			continue
 		}
 		answer, hardest, err := c.answer(a)
@@ -147,7 +147,7 @@ func (c *cell) project(out *Sketch) error {
 // answer forecasts one analysis about its hardest question: as the study stands, and
 // under the menu.
 func (c *cell) answer(a study.Analysis) (out Analysis, hardest question, err error) {
-	out = Analysis{Kind: a.Kind, Estimator: a.Estimator, Measure: measures[a.Kind], Options: []Choice{}}
+	out = Analysis{Kind: a.Kind, Estimator: a.Estimator(), Measure: measures[a.Kind], Options: []Choice{}}
 	questions := c.questions(a)
 	if len(questions) == 0 {
 		out.Verdict = "not planned: the study has no pair of columns to compare"

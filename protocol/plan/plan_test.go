@@ -336,19 +336,6 @@ func TestFlippedBitsTakeEveryValue(t *testing.T) {
 	}
 }
 
-// An analysis without a forecast costs the others nothing.
-func TestUnknownAnalysis(t *testing.T) {
-	s := *parse(t, vertical(twoEach, registry, perRecord, correlation))
-	s.Analyses = append(s.Analyses[:2:2], study.Analysis{Kind: "divination"})
-	p, err := Make(Options{Study: &s, Party: 0, Records: map[string]int64{"": 200_000}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a := p.Sketches[0].Analyses; len(a) != 3 || !a[0].Chosen.Usable || !strings.HasPrefix(a[2].Verdict, "not planned") {
-		t.Errorf("planned %+v", a)
-	}
-}
-
 func TestOptionsRefused(t *testing.T) {
 	s := parse(t, vertical(twoEach, registry, perRecord, correlation))
 	for name, o := range map[string]Options{

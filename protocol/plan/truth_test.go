@@ -249,7 +249,7 @@ func (tr trial) columns(t *testing.T, c *cell, found *caught) {
 	for i, a := range c.Study.Analyses {
 		h, _ := half[i].ratio()
 		u, _ := bare[i].ratio()
-		found.judge(t, string(a.Kind)+" "+string(a.Estimator), moments[i], h, u)
+		found.judge(t, string(a.Kind)+" "+string(a.Estimator()), moments[i], h, u)
 	}
 }
 

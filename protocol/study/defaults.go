@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
@@ -71,22 +72,12 @@ func kindsOf(as []Analysis) []AnalysisKind {
 	return out
 }
 
-func wantOnes(kinds []AnalysisKind) bool {
-	for _, k := range kinds {
-		if k == Covariance || k == Correlation || k == Intersection {
+func wantOnes(asked []AnalysisKind) bool {
+	for _, name := range asked {
+		k, ok := kindOf(name)
+		if ok && slices.ContainsFunc(k.needs(nil), func(n needs) bool { return n.ones }) {
 			return true
 		}
 	}
 	return false
-}
-
-// answerable returns every kind of analysis that some sketch of the study answers.
-func (s *Study) answerable() []AnalysisKind {
-	var out []AnalysisKind
-	for _, word := range analyses.has {
-		if _, ok := s.SketchFor(Analysis{Kind: AnalysisKind(word)}); ok {
-			out = append(out, AnalysisKind(word))
-		}
-	}
-	return out
 }

@@ -137,18 +137,7 @@ func (s *Study) explainQuestions(p *page) {
 	p.heading("WHAT IS COMPUTED")
 	rows := make([]string, len(s.Analyses))
 	for i, a := range s.Analyses {
-		rows[i] = string(a.Kind)
-		switch a.Kind {
-		case Correlation:
-			rows[i] += ", estimator " + string(a.Estimator)
-		case KMeans:
-			rows[i] += fmt.Sprintf(", %d clusters, best of %d starts", a.Clusters, a.Restarts)
-		case GroupDistance:
-			rows[i] += ", mean squared distances of records within and between parties"
-		}
-		if a.Intervals == IntervalsAll {
-			rows[i] += ", with intervals that hold all together"
-		}
+		rows[i] = a.explain()
 	}
 	p.items(rows)
 	later := make([]string, len(s.Later))

@@ -118,37 +118,3 @@ func (s *Study) Merge(index int) Merge {
 	}
 	return Stack
 }
-
-// needs says what a sketch must have to answer an analysis.
-type needs struct {
-	side          sketch.Side
-	ones, squares bool
-}
-
-// needs returns the needs of an analysis. Covariance and correlation need ones for
-// the means, and correlation, by estimator E1, squares for the variances over the intersection.
-func (a Analysis) needs() needs {
-	switch a.Kind {
-	case KMeans, GroupDistance:
-		return needs{side: sketch.Records}
-	case Intersection, Covariance:
-		return needs{side: sketch.Columns, ones: true}
-	case Correlation:
-		return needs{side: sketch.Columns, ones: true, squares: a.Estimator == E1}
-	}
-	return needs{side: sketch.Columns}
-}
-
-// SketchFor returns the index of the first sketch that answers an analysis.
-func (s *Study) SketchFor(a Analysis) (int, bool) {
-	if a.Kind == Intersection && s.Partition == Horizontal {
-		return 0, false
-	}
-	n := a.needs()
-	for i, sk := range s.Sketches {
-		if sk.Side == n.side && (sk.Helpers.Ones > 0 || !n.ones) && (sk.Helpers.Squares || !n.squares) {
-			return i, true
-		}
-	}
-	return 0, false
-}

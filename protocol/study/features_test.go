@@ -95,10 +95,10 @@ func TestSketchFor(t *testing.T) {
 		ok       bool
 	}{
 		{study.Analysis{Kind: study.Cosine}, 0, true},
-		{study.Analysis{Kind: study.Correlation, Estimator: study.E2}, 1, true},
-		{study.Analysis{Kind: study.Correlation, Estimator: study.E1}, 2, true},
+		{study.Analysis{Kind: study.Correlation, Options: study.CorrelationOptions{Estimator: study.E2}}, 1, true},
+		{study.Analysis{Kind: study.Correlation, Options: study.CorrelationOptions{Estimator: study.E1}}, 2, true},
 		{study.Analysis{Kind: study.Intersection}, 1, true},
-		{study.Analysis{Kind: study.KMeans, Clusters: 2}, 0, false},
+		{study.Analysis{Kind: study.KMeans, Options: study.KMeansOptions{Clusters: 2}}, 0, false},
 	} {
 		if got, ok := s.SketchFor(test.analysis); got != test.want || ok != test.ok {
 			t.Errorf("%+v: sketch %d, %v, want %d, %v", test.analysis, got, ok, test.want, test.ok)

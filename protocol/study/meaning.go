@@ -64,11 +64,7 @@ func meaning(s *Study) protocol.Digest {
 	e.text("sum", "plain")
 	e.whole("analyses", len(s.Analyses))
 	for _, a := range s.Analyses {
-		e.text("analysis.kind", string(a.Kind))
-		e.text("analysis.intervals", string(a.Intervals))
-		e.text("analysis.estimator", string(a.Estimator))
-		e.whole("analysis.clusters", a.Clusters)
-		e.whole("analysis.restarts", a.Restarts)
+		e.analysis(a)
 	}
 	texts(e, "later", s.Later)
 	return protocol.Hash("study meaning", e.buf)
@@ -126,4 +122,12 @@ func (e *encoder) sketch(sk Sketch) {
 	e.real("sketch.helpers.ones", sk.Helpers.Ones)
 	e.text("sketch.helpers.squares", strconv.FormatBool(sk.Helpers.Squares))
 	e.real("sketch.clip", sk.Clip)
+}
+
+func (e *encoder) analysis(a Analysis) {
+	e.text("analysis.kind", string(a.Kind))
+	e.text("analysis.intervals", string(a.Intervals))
+	if a.Options != nil {
+		a.Options.encode(e)
+	}
 }

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"cmp"
 	"crypto/hpke"
 	"crypto/sha256"
 	"encoding/base64"
@@ -112,7 +111,7 @@ func (r *reader) study(root *yaml.Node) *Study {
 		s.Analyses = append(s.Analyses, r.analysis(it))
 	}
 	for _, it := range o.items("later", MaxAnalyses) {
-		if word := r.listed(it, analyses); word != "" {
+		if word := r.listed(it, analysisWords()); word != "" {
 			s.Later = append(s.Later, AnalysisKind(word))
 		}
 	}
@@ -290,28 +289,3 @@ func (r *reader) privacy(n *yaml.Node) Privacy {
 		Replaced:  choice(o, "neighbours", neighbours, "zeroed") == "replaced",
 	}
 }
-
-func (r *reader) analysis(it item) Analysis {
-	o := r.object(it.node, it.path, "kind", "intervals", "estimator", "clusters", "restarts")
-	o.require("kind")
-	a := Analysis{
-		Kind:      choice(o, "kind", analyses, AnalysisKind("")),
-		Intervals: choice(o, "intervals", intervals, Intervals("")),
-		Estimator: choice(o, "estimator", estimators, Estimator("")),
-		Clusters:  o.integer("clusters"),
-		Restarts:  o.integer("restarts"),
-	}
-	if a.Kind != KMeans {
-		a.Intervals = cmp.Or(a.Intervals, IntervalsEach)
-	}
-	if a.Kind == Correlation {
-		a.Estimator = cmp.Or(a.Estimator, E2)
-	}
-	if a.Kind == KMeans && !o.has("restarts") {
-		a.Restarts = defaultRestarts
-	}
-	return a
-}
-
-// defaultRestarts is how many times k-means starts afresh, keeping the best.
-const defaultRestarts = 10

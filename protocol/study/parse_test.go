@@ -59,7 +59,7 @@ func TestParseReadsEveryField(t *testing.T) {
 	if want := (study.Privacy{Unit: dp.Record, Mechanism: dp.Gaussian, Epsilon: 1, Delta: 1e-6}); s.Privacy != want {
 		t.Errorf("privacy %+v", s.Privacy)
 	}
-	if want := []study.Analysis{{Kind: study.Correlation, Intervals: study.IntervalsEach, Estimator: study.E2}, {Kind: study.Intersection, Intervals: study.IntervalsEach}}; !slices.Equal(s.Analyses, want) {
+	if want := []study.Analysis{{Kind: study.Correlation, Intervals: study.IntervalsEach, Options: study.CorrelationOptions{Estimator: study.E2}}, {Kind: study.Intersection, Intervals: study.IntervalsEach}}; !slices.Equal(s.Analyses, want) {
 		t.Errorf("analyses %+v", s.Analyses)
 	}
 }
@@ -86,7 +86,7 @@ func TestParseFillsInDefaults(t *testing.T) {
 		{"normalize by nothing", edit(t, hospitals, "normalize: [nfc, trim]", "normalize: []"), func(s *study.Study) any { return len(s.Records.Normalize) }, is(0)},
 		{"missing", edit(t, hospitals, ", missing: refuse", ""), func(s *study.Study) any { return s.Records.Missing }, is(study.MissingRefuse)},
 		{"kurtosis", registry, func(s *study.Study) any { return s.Columns[0].Kurtosis }, is(3.0)},
-		{"restarts", hospitals, func(s *study.Study) any { return s.Analyses[0].Restarts }, is(10)},
+		{"restarts", hospitals, func(s *study.Study) any { return s.Analyses[0].Options.(study.KMeansOptions).Restarts }, is(10)},
 		{"identity's k", two, func(s *study.Study) any { return s.Sketches[0].Projection.K }, is(30)},
 		{"shares", two, func(s *study.Study) any { return []float64{s.Sketches[0].Share, s.Sketches[1].Share} }, is([]float64{0.75, 0.25})},
 		{"later", registry, func(s *study.Study) any { return s.Later }, is([]study.AnalysisKind{"inner-product", "distance", "cosine", "covariance", "correlation", "intersection"})},

@@ -18,8 +18,6 @@ const (
 	maxDelta    = 0.01
 	maxClip     = 1e3
 	maxKurtosis = 1e6
-	maxClusters = 1000
-	maxRestarts = 1000
 	maxMatrix   = 1 << 28 // bytes of a records-side R
 	longestRow  = 2       // of R with noise, in usual lengths
 )
@@ -342,73 +340,4 @@ func (r *reader) validateSize(s *Study, i int, path string) {
 		r.fail(path+".k", "%d for each of %d features makes a matrix of %d MB, which a party holds in memory; the limit is %d MB", sk.Projection.K, features, bytes>>20, maxMatrix>>20).Hint =
 			"hadamard takes hardly any memory"
 	}
-}
-
-func (r *reader) validateAnalyses(s *Study) {
-	if len(s.Analyses) == 0 {
-		r.fail("analyses", "lists no analysis").Hint = "like [{kind: correlation}]"
-	}
-	seen := map[Analysis]bool{}
-	for i, a := range s.Analyses {
-		path := fmt.Sprintf("analyses[%d]", i)
-		if seen[a] {
-			r.fail(path, "the same analysis appears twice")
-		}
-		seen[a] = true
-		r.validateOptions(a, path)
-		r.validateAnswer(s, a, path)
-	}
-	unique(r, "later", s.Later)
-	for i, kind := range s.Later {
-		r.validateAnswer(s, Analysis{Kind: kind}, fmt.Sprintf("later[%d]", i))
-	}
-}
-
-func (r *reader) validateOptions(a Analysis, path string) {
-	if a.Kind != Correlation && r.given(path+".estimator") {
-		r.fail(path+".estimator", "does not belong here: it chooses how correlations are estimated").Hint = "remove the key"
-	}
-	if a.Kind == KMeans && r.given(path+".intervals") {
-		r.fail(path+".intervals", "does not belong here: clusters have no intervals").Hint = "remove the key"
-	}
-	if a.Kind != KMeans {
-		for _, key := range []string{"clusters", "restarts"} {
-			if r.given(path + "." + key) {
-				r.fail(path+"."+key, "does not belong here: it is an option of k-means").Hint = "remove the key"
-			}
-		}
-		return
-	}
-	if !r.given(path + ".clusters") {
-		r.fail(path+".clusters", "is missing").Hint = "how many clusters to look for, like 2"
-	} else if a.Clusters < 2 || a.Clusters > maxClusters {
-		r.fail(path+".clusters", "%d is not between 2 and %d", a.Clusters, maxClusters)
-	}
-	if a.Restarts < 1 || a.Restarts > maxRestarts {
-		r.fail(path+".restarts", "%d is not between 1 and %d", a.Restarts, maxRestarts)
-	}
-}
-
-// validateAnswer refuses a question that no sketch of the study answers.
-func (r *reader) validateAnswer(s *Study, a Analysis, path string) {
-	if _, ok := s.SketchFor(a); ok {
-		return
-	}
-	if a.Kind == Intersection && s.Partition == Horizontal {
-		r.fail(path, "intersection has no answer in a horizontal study").Hint = "its parties hold different records"
-		return
-	}
-	n := a.needs()
-	want := "side " + string(n.side)
-	if n.ones {
-		want += " with helpers.ones above 0"
-	}
-	if n.squares {
-		want += " and helpers.squares: true"
-	}
-	name := string(a.Kind)
-	if a.Estimator != "" {
-		name += " by " + string(a.Estimator)
-	}
-	r.fail(path, "no sketch of the study answers %s", name).Hint = "it needs a sketch of " + want
 }

@@ -31,11 +31,6 @@ var (
 	missings     = vocabulary{what: "rule for missing values", has: []string{"refuse", "centre", "skip"}}
 	estimators   = vocabulary{what: "estimator", has: []string{"E1", "E2"}}
 	intervals    = vocabulary{what: "intervals", has: []string{"each", "all"}}
-	analyses     = vocabulary{
-		what:    "analysis",
-		has:     []string{"inner-product", "distance", "cosine", "covariance", "correlation", "intersection", "k-means", "group-distance"},
-		planned: []string{"regression", "pca", "neighbors", "outliers", "perceptron", "svm", "clustering"},
-	}
 )
 
 func familyNames() []string {

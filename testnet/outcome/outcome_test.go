@@ -38,7 +38,7 @@ func TestTruthRunsOverTheIntersection(t *testing.T) {
 	answer := analysis.Analysis{
 		Kind: study.Correlation, Level: 0.95,
 		Features: []analysis.Feature{{Party: "south", Column: "y"}, {Party: "north", Column: "x"}},
-		Pairs:    []analysis.Pair{{I: 0, J: 1, Estimate: f(0.4), Low: f(0.1), High: f(0.6)}},
+		Pairs:    []analysis.Pair{{I: 0, J: 1, Number: analysis.Number{Estimate: f(0.4), Low: f(0.1), High: f(0.6)}}},
 	}
 	m, err := NewMatrix(tiny(), answer)
 	if err != nil {
@@ -63,7 +63,7 @@ func TestNewMatrixRefuses(t *testing.T) {
 		return analysis.Analysis{
 			Kind: study.Correlation, Level: 0.95,
 			Features: []analysis.Feature{{Party: "north", Column: "x"}, {Party: "south", Column: "y"}},
-			Pairs:    []analysis.Pair{{I: 0, J: 1, Estimate: f(0.4), Low: f(0.1), High: f(0.6)}},
+			Pairs:    []analysis.Pair{{I: 0, J: 1, Number: analysis.Number{Estimate: f(0.4), Low: f(0.1), High: f(0.6)}}},
 		}
 	}
 	for name, c := range map[string]struct {

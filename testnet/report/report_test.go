@@ -96,7 +96,7 @@ func pairs(t *testing.T, s scenario.Scenario, size float64, rng *rand.Rand) outc
 		for i := range answer.Features {
 			for j := range i {
 				zero := 0.0
-				answer.Pairs = append(answer.Pairs, analysis.Pair{I: j, J: i, Estimate: &zero, Low: &zero, High: &zero})
+				answer.Pairs = append(answer.Pairs, analysis.Pair{I: j, J: i, Number: analysis.Number{Estimate: &zero, StandardError: &zero, Low: &zero, High: &zero}})
 			}
 		}
 		m, err := outcome.NewMatrix(s, answer)

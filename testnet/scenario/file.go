@@ -122,6 +122,6 @@ privacy: {mechanism: none}
 {{end -}}
 analyses:
 {{- range .Analyses}}
-  - {kind: {{.Kind}}{{with .Estimator}}, estimator: {{.}}{{end}}{{with .Clusters}}, clusters: {{.}}{{end}}}
+  - {kind: {{.Kind}}{{with .Options}}, {{.}}{{end}}}
 {{- end}}
 `))

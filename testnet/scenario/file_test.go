@@ -63,7 +63,7 @@ func TestStudyFilesSayWhatScenariosMean(t *testing.T) {
 			t.Errorf("%s: privacy %+v", s.Name, p)
 		}
 		for i, analysis := range parsed.Analyses {
-			if asked := s.Analyses[i]; analysis.Kind != asked.Kind || analysis.Clusters != asked.Clusters {
+			if asked := s.Analyses[i]; analysis.Kind != asked.Kind || analysis.Options != asked.Options {
 				t.Errorf("%s: analysis %+v, want %+v", s.Name, analysis, asked)
 			}
 		}

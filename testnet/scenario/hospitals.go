@@ -23,7 +23,7 @@ func Hospitals(table cancer.Table, rng *rand.Rand) []Scenario {
 		Partition: study.Horizontal,
 		Pooled:    Table{Columns: table.Names, IDs: numbered("P", cancer.Patients), Values: table.Values},
 		Side:      sketch.Records,
-		Analyses:  []study.Analysis{{Kind: study.KMeans, Clusters: 2}},
+		Analyses:  []study.Analysis{{Kind: study.KMeans, Options: study.KMeansOptions{Clusters: 2, Restarts: 10}}},
 	}
 	for j, name := range table.Names {
 		values := column(table.Values, j)

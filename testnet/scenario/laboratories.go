@@ -32,7 +32,7 @@ func Laboratories(table cancer.Table, rng *rand.Rand) Scenario {
 		Side:       sketch.Columns,
 		Ones:       1,
 		Mechanism:  dp.None,
-		Analyses:   []study.Analysis{{Kind: study.Correlation, Estimator: study.E2}},
+		Analyses:   []study.Analysis{{Kind: study.Correlation, Options: study.CorrelationOptions{Estimator: study.E2}}},
 		Limits:     map[study.AnalysisKind]float64{study.Correlation: 1.5},
 
 		Dataset:              "laboratory",

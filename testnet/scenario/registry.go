@@ -46,7 +46,7 @@ func Registry(table cancer.Table, records int, rng *rand.Rand) (Scenario, error)
 		Epsilon:    1,
 		Delta:      1e-6,
 		Analyses: []study.Analysis{
-			{Kind: study.Correlation, Estimator: study.E2},
+			{Kind: study.Correlation, Options: study.CorrelationOptions{Estimator: study.E2}},
 			{Kind: study.Intersection},
 		},
 		Limits: map[study.AnalysisKind]float64{study.Correlation: 1.6, study.Intersection: 2.2},

@@ -1,0 +1,247 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+// AnalysisKind names an analysis.
+type AnalysisKind string
+
+// Analysis is one question that the study asks.
+type Analysis struct {
+	Kind      AnalysisKind
+	Intervals Intervals // empty for kinds without intervals; default IntervalsEach
+	Options   Options   // nil for kinds that have none
+}
+
+// Options are those of one kind of analysis, a struct beside the kind with every default filled
+// in. String gives them as the study file would have them, like "clusters: 2, restarts: 10".
+type Options interface {
+	fmt.Stringer
+	encode(e *encoder) // into the study's meaning, each under "analysis." and its key
+}
+
+// kind is what the study file knows of one kind of analysis. Each stands in a file of its own.
+type kind struct {
+	name AnalysisKind
+	bare bool // its answers have no intervals
+	// needs lists what sketches answer it, the best first; options may be nil, and then stand
+	// for the defaults.
+	needs func(options Options) []needs
+	// keys are those of its options, which read reads and check checks. The three are empty for
+	// kinds without options.
+	keys  []string
+	read  func(o object) Options
+	check func(r *reader, s *Study, a Analysis, path string)
+	// says goes on after the kind's name in the explanation to stewards; nil: nothing.
+	says func(a Analysis) string
+	// vertical marks what has an answer in vertical studies alone, and why.
+	vertical string
+}
+
+// kinds are all that this version answers, in the order in which they are listed.
+func kinds() []kind {
+	return []kind{
+		innerProduct, distance, cosine, covariance, correlation, intersection,
+		kMeans, groupDistance,
+	}
+}
+
+// kindOf returns the kind of an analysis; ok is false for one that this version has not.
+func kindOf(name AnalysisKind) (k kind, ok bool) {
+	for _, k := range kinds() {
+		if k.name == name {
+			return k, true
+		}
+	}
+	return kind{}, false
+}
+
+// analysisWords are the names of all kinds.
+func analysisWords() vocabulary {
+	v := vocabulary{what: "analysis", planned: []string{"regression", "pca", "neighbors", "outliers", "perceptron", "svm", "clustering"}}
+	for _, k := range kinds() {
+		v.has = append(v.has, string(k.name))
+	}
+	return v
+}
+
+// needs says what a sketch must have to answer an analysis.
+type needs struct {
+	side          sketch.Side
+	ones, squares bool
+}
+
+// met reports whether a sketch has it.
+func (n needs) met(sk Sketch) bool {
+	return sk.Side == n.side && (sk.Helpers.Ones > 0 || !n.ones) && (sk.Helpers.Squares || !n.squares)
+}
+
+// String says it in the words of the study file.
+func (n needs) String() string {
+	out := "side " + string(n.side)
+	if n.ones {
+		out += " with helpers.ones above 0"
+	}
+	if n.squares {
+		out += " and helpers.squares: true"
+	}
+	return out
+}
+
+// one returns a kind's needs that options do not change.
+func one(n needs) func(Options) []needs {
+	return func(Options) []needs { return []needs{n} }
+}
+
+// SketchFor returns the index of the sketch that answers an analysis: the first that has the
+// best of what the kind can use.
+func (s *Study) SketchFor(a Analysis) (int, bool) {
+	k, ok := kindOf(a.Kind)
+	if !ok || k.vertical != "" && s.Partition != Vertical {
+		return 0, false
+	}
+	for _, n := range k.needs(a.Options) {
+		for i, sk := range s.Sketches {
+			if n.met(sk) {
+				return i, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// answerable returns every kind of analysis that some sketch of the study answers.
+func (s *Study) answerable() []AnalysisKind {
+	var out []AnalysisKind
+	for _, k := range kinds() {
+		if _, ok := s.SketchFor(Analysis{Kind: k.name}); ok {
+			out = append(out, k.name)
+		}
+	}
+	return out
+}
+
+// analysis reads one entry of analyses. A key of another kind's options is no slip of
+// spelling, and the error says whose it is.
+func (r *reader) analysis(it item) Analysis {
+	known := []string{"kind", "intervals"}
+	for _, k := range kinds() {
+		for _, key := range k.keys {
+			if !slices.Contains(known, key) {
+				known = append(known, key)
+			}
+		}
+	}
+	o := r.object(it.node, it.path, known...)
+	o.require("kind")
+	a := Analysis{
+		Kind:      choice(o, "kind", analysisWords(), AnalysisKind("")),
+		Intervals: choice(o, "intervals", intervals, Intervals("")),
+	}
+	k, ok := kindOf(a.Kind)
+	if !ok {
+		return a // said already
+	}
+	switch {
+	case k.bare && o.has("intervals"):
+		o.forbid("intervals", "belongs to answers with intervals, which "+string(k.name)+" has not")
+	case !k.bare && a.Intervals == "":
+		a.Intervals = IntervalsEach
+	}
+	for _, key := range known[2:] {
+		if o.has(key) && !slices.Contains(k.keys, key) {
+			o.forbid(key, "is an option of "+strings.Join(takers(key), ", "))
+		}
+	}
+	if k.read != nil {
+		a.Options = k.read(o)
+	}
+	return a
+}
+
+// takers are the kinds that have an option.
+func takers(key string) (out []string) {
+	for _, k := range kinds() {
+		if slices.Contains(k.keys, key) {
+			out = append(out, string(k.name))
+		}
+	}
+	return out
+}
+
+func (r *reader) validateAnalyses(s *Study) {
+	if len(s.Analyses) == 0 {
+		r.fail("analyses", "lists no analysis").Hint = "like [{kind: correlation}]"
+	}
+	seen := map[string]bool{}
+	for i, a := range s.Analyses {
+		path := fmt.Sprintf("analyses[%d]", i)
+		e := &encoder{}
+		e.analysis(a)
+		if seen[string(e.buf)] {
+			r.fail(path, "the same analysis appears twice")
+		}
+		seen[string(e.buf)] = true
+		if k, ok := kindOf(a.Kind); ok && k.check != nil {
+			k.check(r, s, a, path)
+		}
+		r.validateAnswer(s, a, path)
+	}
+	unique(r, "later", s.Later)
+	for i, kind := range s.Later {
+		r.validateAnswer(s, Analysis{Kind: kind}, fmt.Sprintf("later[%d]", i))
+	}
+}
+
+// validateAnswer refuses a question that no sketch of the study answers.
+func (r *reader) validateAnswer(s *Study, a Analysis, path string) {
+	if _, ok := s.SketchFor(a); ok {
+		return
+	}
+	k, ok := kindOf(a.Kind)
+	if !ok {
+		return // said already
+	}
+	if k.vertical != "" && s.Partition != Vertical {
+		r.fail(path, "%s has no answer in a horizontal study", k.name).Hint = k.vertical
+		return
+	}
+	var ways []string
+	for _, n := range k.needs(a.Options) {
+		ways = append(ways, n.String())
+	}
+	r.fail(path, "no sketch of the study answers %s", a.name()).Hint = "it needs a sketch of " + strings.Join(ways, ", or of ")
+}
+
+// name is the kind, with the estimator where there is a choice of them.
+func (a Analysis) name() string {
+	if e := a.Estimator(); e != "" {
+		return string(a.Kind) + " by " + string(e)
+	}
+	return string(a.Kind)
+}
+
+// explain says what is computed, for stewards.
+func (a Analysis) explain() string {
+	text := string(a.Kind)
+	if k, ok := kindOf(a.Kind); ok && k.says != nil {
+		text += ", " + k.says(a)
+	}
+	if a.Intervals == IntervalsAll {
+		text += ", with intervals that hold all together"
+	}
+	return text
+}
+
+// Intervals says what the level of an analysis's intervals is about.
+type Intervals string
+
+const (
+	IntervalsEach Intervals = "each" // each interval holds at the level, by itself
+	IntervalsAll  Intervals = "all"  // all intervals of the analysis hold together at the level
+)

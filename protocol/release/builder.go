@@ -18,6 +18,7 @@ type Builder struct {
 	plan    Plan
 	columns *sketch.ColumnsBuilder
 	records *sketch.RecordsBuilder
+	sums    summer
 	clipped int64
 	parts   []part        // columns side: one a worker
 	random  *dp.Generator // draws flips; nil until Randomise
@@ -35,9 +36,12 @@ func (p Plan) NewBuilder(root seed.Seed, workers int) (*Builder, error) {
 		b.ones = p.ones()
 	}
 	var err error
-	if p.Sketch().Side == sketch.Columns {
+	switch side := p.Sketch().Side; {
+	case side.Sums():
+		err = b.openSums(root, workers)
+	case side == sketch.Columns:
 		err = b.openColumns(root, max(workers, 1))
-	} else {
+	default:
 		err = b.openRecords(root, workers)
 	}
 	if err != nil {
@@ -47,21 +51,25 @@ func (p Plan) NewBuilder(root seed.Seed, workers int) (*Builder, error) {
 }
 
 func (b *Builder) openRecords(root seed.Seed, workers int) error {
-	var labels [][]byte
-	for _, f := range b.plan.Features {
-		name := b.plan.Study.Columns[f.Column].Name
+	fixed, err := fix(b.plan.Spec(), root, b.plan.columnLabels())
+	if err != nil {
+		return err
+	}
+	b.records, err = sketch.NewRecords(fixed, sketch.RecordsOptions{Largest: b.plan.Study.Bits.One(), Workers: workers})
+	return err
+}
+
+// columnLabels are those of the features, to which rows of R for columns belong.
+func (p Plan) columnLabels() (labels [][]byte) {
+	for _, f := range p.Features {
+		name := p.Study.Columns[f.Column].Name
 		if f.Kind == study.OneHot {
 			labels = append(labels, stream.ValueLabel(name, f.Value))
 		} else {
 			labels = append(labels, stream.ColumnLabel(name))
 		}
 	}
-	fixed, err := fix(b.plan.Spec(), root, labels)
-	if err != nil {
-		return err
-	}
-	b.records, err = sketch.NewRecords(fixed, sketch.RecordsOptions{Largest: b.plan.Study.Bits.One(), Workers: workers})
-	return err
+	return labels
 }
 
 // fix returns the rows of R for columns. Hadamard has a second key, as which of its
@@ -95,7 +103,10 @@ func (b *Builder) Add(ids [][]byte, values []int64) error {
 }
 
 func (b *Builder) add(ids [][]byte, values []int64) error {
-	if b.columns != nil {
+	switch {
+	case b.sums != nil:
+		return b.sums.Add(values)
+	case b.columns != nil:
 		return b.addColumns(ids, values)
 	}
 	return b.addRecords(values)
@@ -130,12 +141,20 @@ type Exact struct {
 }
 
 // Clipped returns how many records' contributions were clipped so far.
-func (b *Builder) Clipped() int64 { return b.clipped }
+func (b *Builder) Clipped() int64 {
+	if b.sums != nil {
+		return b.sums.Clipped()
+	}
+	return b.clipped
+}
 
 // Exact ends the sketch without an order of its rows: they are as the records were
 // added. A records-side builder is left without records.
 func (b *Builder) Exact() Exact {
-	if b.columns != nil {
+	switch {
+	case b.sums != nil:
+		return Exact{Sketch: b.sums.Sketch(), Clipped: b.sums.Clipped()}
+	case b.columns != nil:
 		return Exact{Sketch: b.columns.Sketch(), Clipped: b.clipped}
 	}
 	return Exact{Sketch: b.records.Sketch(), Clipped: b.clipped}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
@@ -46,18 +45,19 @@ func (r *reader) complete(s *Study) {
 		if sk.Projection.Family == projection.Identity && !r.given(path+".k") && len(s.Parties) > 0 {
 			sk.Projection.K = len(s.Features(0, i))
 		}
+		if len(s.Parties) > 0 {
+			s.completeSums(i)
+		}
 		total += sk.Share
 	}
-	largest := 0
 	for i := range s.Sketches {
 		s.Sketches[i].Share /= total
-		largest = max(largest, s.Sketches[i].Projection.K)
 	}
 	if s.Bits == 0 {
-		s.Bits = fixedpoint.AutoBits(largest)
-		if s.Privacy.Mechanism == dp.RandomisedResponse {
-			s.Bits = fixedpoint.MaxBits // no noise grows with it, and flip probabilities are multiples of 2^-bits
-		}
+		s.Bits = s.autoBits()
+	}
+	for i := range s.Analyses {
+		r.completeAnalysis(s, i)
 	}
 	if !r.given("later") {
 		s.Later = s.answerable()

@@ -14,6 +14,7 @@ func TestExplain(t *testing.T) {
 		{"registry", "north"},
 		{"hospitals", "Charité"},
 		{"survey", "Charité"},
+		{"clinics", "Charité"},
 	} {
 		s := parse(t, file(t, test.file))
 		party, ok := s.PartyByName(test.party)

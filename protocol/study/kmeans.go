@@ -8,7 +8,7 @@ import (
 
 // Kinds of analyses that compare records.
 const (
-	KMeans        AnalysisKind = "k-means"        // records side
+	KMeans        AnalysisKind = "k-means"        // cells, or records side
 	GroupDistance AnalysisKind = "group-distance" // records side: mean squared distances of records within and between parties
 )
 
@@ -26,8 +26,9 @@ const (
 )
 
 var kMeans = kind{
-	name: KMeans, bare: true, needs: one(needs{side: sketch.Records}),
-	keys: []string{"clusters", "restarts"},
+	name: KMeans, bare: true,
+	needs: func(Options) []needs { return []needs{{side: sketch.Cells}, {side: sketch.Records}} },
+	keys:  []string{"clusters", "restarts"},
 	read: func(o object) Options {
 		out := KMeansOptions{Clusters: o.integer("clusters"), Restarts: defaultRestarts}
 		if o.has("restarts") {

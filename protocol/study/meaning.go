@@ -122,6 +122,9 @@ func (e *encoder) sketch(sk Sketch) {
 	e.real("sketch.helpers.ones", sk.Helpers.Ones)
 	e.text("sketch.helpers.squares", strconv.FormatBool(sk.Helpers.Squares))
 	e.real("sketch.clip", sk.Clip)
+	if sk.Subspace > 0 { // a path of its own: no other sketch has it
+		e.whole("sketch.q", sk.Subspace)
+	}
 }
 
 func (e *encoder) analysis(a Analysis) {

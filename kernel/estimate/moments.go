@@ -142,7 +142,7 @@ func entry(i, j int, weight float64) []Entry {
 
 // Mean estimates the mean of column i.
 func (m *Moments) Mean(i int, level Level) Estimate {
-	return m.about(m.mean[i], m.sum, level, math.Inf(-1))
+	return Noisy{m.mean[i], m.sum}.Estimate(level, math.Inf(-1))
 }
 
 // Covariance estimates the covariance of columns i and j, or the variance of one.
@@ -151,16 +151,7 @@ func (m *Moments) Covariance(i, j int, level Level) Estimate {
 	if i == j {
 		least = 0
 	}
-	return m.about(m.covariance.At(i, j), m.Covary(w, w), level, least)
-}
-
-// about is the interval of a Gaussian error.
-func (m *Moments) about(estimate, variance float64, level Level, least float64) Estimate {
-	if why := level.refuse(); why != "" {
-		return undefined(why)
-	}
-	half := float64(level.z() * math.Sqrt(variance))
-	return finish(estimate, estimate-half, estimate+half, least, math.Inf(1)).deviating(variance)
+	return Noisy{m.covariance.At(i, j), m.Covary(w, w)}.Estimate(level, least)
 }
 
 // Correlation estimates Pearson's correlation of columns i and j. It is undefined where

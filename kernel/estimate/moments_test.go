@@ -192,3 +192,32 @@ func TestMomentsRefuse(t *testing.T) {
 		t.Errorf("a variance may be %v", e.Low)
 	}
 }
+
+// Quotients of noised numbers are covered, also where the denominator's noise counts.
+func TestQuotientCovers(t *testing.T) {
+	const trials = 4000
+	source := rand.New(rand.NewPCG(10, 11))
+	covered := 0.0
+	for range trials {
+		n := Noisy{Value: -30 + 5*source.NormFloat64(), Variance: 25}
+		m := Noisy{Value: 60 + 6*source.NormFloat64(), Variance: 36}
+		e := Quotient(n, m, 0)
+		if !e.Defined() {
+			t.Fatal(e)
+		}
+		if e = e.Times(2).Plus(7); e.Low <= 6 && 6 <= e.High {
+			covered++
+		}
+	}
+	if c := covered / trials; c < .932 || c > .968 {
+		t.Errorf("covers %.4f", c)
+	}
+	for _, m := range []Noisy{{Value: 5, Variance: 9}, {Value: -50, Variance: 1}, {}} {
+		if e := Quotient(Noisy{Value: 1}, m, 0); e.Defined() {
+			t.Errorf("over %+v: %v", m, e)
+		}
+	}
+	if e := (Noisy{Value: 3, Variance: 4}).Estimate(0, 0); e.Low != 0 || math.Abs(e.High-3-2*1.96) > .001 {
+		t.Errorf("interval %v", e)
+	}
+}

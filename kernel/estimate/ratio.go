@@ -45,6 +45,9 @@ func (f fieller) estimate(level Level, lo, hi float64) Estimate {
 		return finish(clamp(rho, lo, hi), lo, hi, lo, hi).deviating(delta)
 	}
 	discriminant := float64(z2*delta) - float64(float64(z2*z2)*(float64(nn*mm)-float64(nm*nm)))
-	half := math.Sqrt(math.Max(0, discriminant))/a + float64(rounding*(hi-lo))
+	half := math.Sqrt(math.Max(0, discriminant)) / a
+	if hi-lo < math.MaxFloat64 {
+		half += float64(rounding * (hi - lo))
+	}
 	return finish(clamp(rho, lo, hi), b/a-half, b/a+half, lo, hi).deviating(delta)
 }

@@ -81,6 +81,8 @@ func realColumns(s sketch.Sketch, unit float64) [][]float64 {
 // parties in all.
 func Intervals(kind study.AnalysisKind, values, parties int) int {
 	switch kind {
+	case study.Mean:
+		return values
 	case study.GroupDistance:
 		return parties * parties
 	case study.Intersection:

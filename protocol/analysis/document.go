@@ -74,7 +74,9 @@ type Analysis struct {
 	Repaired   *Repaired          `json:"repaired,omitempty"`
 
 	// One of these, where the kind has a section of its own.
-	KMeans *KMeans `json:"k_means,omitempty"`
+	KMeans    *KMeans    `json:"k_means,omitempty"`
+	CellMeans *CellMeans `json:"cell_means,omitempty"` // k-means by cells
+	Means     Means      `json:"means,omitempty"`
 }
 
 // section is what a kind of analysis adds to a result. Each stands beside the code that
@@ -87,6 +89,12 @@ type section interface {
 func (a Analysis) sections() (out []section) {
 	if a.KMeans != nil {
 		out = append(out, a.KMeans)
+	}
+	if a.CellMeans != nil {
+		out = append(out, a.CellMeans)
+	}
+	if a.Means != nil {
+		out = append(out, a.Means)
 	}
 	return out
 }

@@ -97,6 +97,12 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 	if !ok {
 		return Analysis{}, errors.New("no sketch of the study answers it")
 	}
+	switch side := r.Study.Sketches[sk].Side; {
+	case side == sketch.Cells:
+		return r.cellMeans(ctx, index, sk, a)
+	case side == sketch.Moments:
+		return r.ofMoments(ctx, sk, a)
+	}
 	switch a.Kind {
 	case study.KMeans:
 		return r.kMeans(ctx, index, sk, a)

@@ -53,14 +53,10 @@ func (p Plan) Directions(root seed.Seed) (*projection.Fixed, error) {
 
 // sumsChange is the sensitivity of a sums sketch.
 func (p Plan) sumsChange() (dp.Sensitivity, error) {
-	neighbours := dp.Zeroed
-	if p.Study.Privacy.Replaced {
-		neighbours = dp.Replaced
-	}
 	if p.Sketch().Side == sketch.Moments {
-		return dp.RecordMoments(p.Clip, len(p.Features), dp.MomentWeights(p.Study.MomentWeights(p.Index)), neighbours)
+		return dp.RecordMoments(p.Clip, len(p.Features), dp.MomentWeights(p.Study.MomentWeights(p.Index)), p.Study.Neighbours())
 	}
-	return dp.RecordCells(p.Clip, len(p.Features), p.Study.CellWeight(p.Index), neighbours)
+	return dp.RecordCells(p.Clip, len(p.Features), p.Study.CellWeight(p.Index), p.Study.Neighbours())
 }
 
 // axes are records that differ from the public centre in one column alone, as far as it

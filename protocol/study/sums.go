@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/projection"
@@ -19,6 +20,7 @@ import (
 const (
 	squareWeight  = 5
 	productWeight = 7
+	sumWeight     = 2 // times the longest record
 )
 
 // Limits of the fixed point of moments: a record's length in steps, so that the square of
@@ -53,11 +55,11 @@ func (s *Study) length(index int) int64 {
 	return s.Bits.One()
 }
 
-// MomentWeights are the weights of a moments sketch. That of the sums, half of 5 times the
-// longest record, leaves four fifths of μ² to the products: means err by noise too, and
-// enter covariances times the distance of the mean from the public centre.
+// MomentWeights are the weights of a moments sketch. That of the sums, twice the longest
+// record, leaves 25/29 of μ² to the products: means err by noise too, and enter
+// covariances times the distance of the mean from the public centre.
 func (s *Study) MomentWeights(index int) sketch.MomentWeights {
-	return sketch.MomentWeights{Square: squareWeight, Product: productWeight, Sum: max(squareWeight*s.length(index)/2, 1)}
+	return sketch.MomentWeights{Square: squareWeight, Product: productWeight, Sum: sumWeight * max(s.length(index), 1)}
 }
 
 // CellWeight is what a record counts in a cells sketch: as much as the longest record, so
@@ -114,12 +116,45 @@ func (s *Study) autoBits() fixedpoint.Bits {
 	if projected {
 		bits = fixedpoint.AutoBits(largest)
 	}
-	for _, sk := range s.Sketches {
-		for sk.Side == sketch.Moments && bits > 1 && sk.Clip*float64(bits.One()) > maxMomentClip {
+	for i, sk := range s.Sketches {
+		for sk.Side == sketch.Moments && bits > 1 && s.momentsFit(i, bits) != nil {
 			bits--
 		}
 	}
 	return bits
+}
+
+// momentsFit refuses a resolution at which a record of moments is longer than 2^14 steps,
+// or their noise is too large to sample: it grows with the square of the steps.
+func (s *Study) momentsFit(index int, bits fixedpoint.Bits) error {
+	at := *s
+	at.Bits = bits
+	if steps := at.Sketches[index].Clip * float64(bits.One()); steps > maxMomentClip {
+		return fmt.Errorf("the clip is more than 2^14 steps of %d bits, and fourth powers would not fit 63 bits", bits)
+	}
+	clip := at.IntegerClip(index)
+	whole, err := at.Privacy.Guarantee()
+	if err != nil || clip < 1 || at.Privacy.Mechanism == dp.None {
+		return nil // said elsewhere, or without noise
+	}
+	part, err := whole.Share(at.Sketches[index].Share)
+	if err != nil {
+		return err
+	}
+	sensitivity, err := dp.RecordMoments(clip, len(at.Features(0, index)), dp.MomentWeights(at.MomentWeights(index)), at.Neighbours())
+	if err != nil {
+		return err
+	}
+	_, err = dp.Calibrate(part, sensitivity)
+	return err
+}
+
+// Neighbours says what a record's contribution becomes under unit record.
+func (s *Study) Neighbours() dp.Neighbours {
+	if s.Privacy.Replaced {
+		return dp.Replaced
+	}
+	return dp.Zeroed
 }
 
 // sumsKeys reads what is particular to sides moments and cells.
@@ -160,11 +195,12 @@ func (r *reader) validateSums(s *Study, i int) {
 		r.fail(path, "has no column").Hint = "the label is left out of cells"
 	case sk.Side == sketch.Moments && d > sketch.MaxMomentColumns:
 		r.fail(path, "%d features are too many for moments, which sum the products of all pairs; at most %d are possible", d, sketch.MaxMomentColumns)
-	case sk.Side == sketch.Moments && sk.Clip*float64(s.Bits.One()) > maxMomentClip:
-		e := r.fail(path+".clip", "%v is more than 2^14 steps of %d bits, and fourth powers would not fit 63 bits", sk.Clip, s.Bits)
-		e.Hint = "take bits: auto, or a smaller clip"
 	case sk.Side == sketch.Cells:
 		r.validateDirections(s, i, d, path)
+	default:
+		if err := s.momentsFit(i, s.Bits); err != nil {
+			r.fail(path+".clip", "%v", err).Hint = "take bits: auto, or a smaller clip"
+		}
 	}
 }
 
@@ -176,6 +212,8 @@ func (r *reader) validateDirections(s *Study, i, d int, path string) {
 		r.fail(path+".L", "is missing").Hint = "how many directions cut the space of records in two each, like 5 for 32 cells; plan says what fits"
 	case l < 1 || l > most:
 		r.fail(path+".L", "%d is not between 1 and %d, for %d features", l, most, d)
+	case sk.Subspace > 0 && d > decompose.MaxDim:
+		r.fail(path+".q", "%d features are too many: eigenvectors are found of at most %d", d, decompose.MaxDim)
 	case sketch.CellEntries(l, d) > sketch.MaxCellEntries:
 		r.fail(path+".L", "2^%d cells of %d features are too many numbers, at most %d are possible", l, d, sketch.MaxCellEntries)
 	case r.given(path+".q") && (sk.Subspace < 1 || sk.Subspace > d):

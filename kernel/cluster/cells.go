@@ -129,11 +129,9 @@ func (c Cells) Group(ctx context.Context, space *Subspace, opts Options) (Groupi
 // within them, each by its degrees of freedom. Variance is the mean squared distance of the
 // records from their mean in the subspace, which cells do not tell and moments do.
 //
-// It is 1 where the mean simplified silhouette there is below a half, so that no grouping
-// stands out (Hruschka, de Castro and Campello 2004: a cell of centroid x has 1 − a/b, a
-// and b its distances from the nearest and the second nearest centroid). A grouping of few
-// cells into nearly as many clusters always looks good, so values above a third of the
-// cells that stand out of the noise are not tried; 0 says that none was.
+// The ratio does not tell two clusters from one. A grouping of few cells into nearly as
+// many clusters always looks good, so values above a third of the cells that stand out of
+// the noise are not tried; 0 says that none was.
 func (c Cells) Suggest(ctx context.Context, space *Subspace, variance float64, most int, opts Options) (int, error) {
 	kept := c.heard()
 	points, weights := c.points(kept, space)
@@ -141,8 +139,8 @@ func (c Cells) Suggest(ctx context.Context, space *Subspace, variance float64, m
 	if most = min(most, len(kept)/3); most < 2 || records <= float64(most) {
 		return 0, nil
 	}
-	var alone, best, clear float64
-	at := 1
+	var alone, best float64
+	at := 0
 	for k := 1; k <= most; k++ {
 		opts.Clusters = k
 		found, err := Weighted(ctx, points, weights, opts)
@@ -156,31 +154,8 @@ func (c Cells) Suggest(ctx context.Context, space *Subspace, variance float64, m
 		between := alone - found.Inertia
 		within := max(records*variance-between, found.Inertia)
 		if ratio := between / float64(k-1) / (within / (records - float64(k))); ratio > best {
-			best, at, clear = ratio, k, silhouette(points, weights, found.Centroids)
+			best, at = ratio, k
 		}
-	}
-	if clear < 0.5 {
-		return 1, nil
 	}
 	return at, nil
-}
-
-func silhouette(points *mat.Dense, weights []float64, centroids *mat.Dense) (mean float64) {
-	clusters, _ := centroids.Dims()
-	total := floats.Sum(weights)
-	for i, w := range weights {
-		a, b := math.Inf(1), math.Inf(1)
-		for c := range clusters {
-			switch d := math.Sqrt(squaredDistance(points.RawRowView(i), centroids.RawRowView(c))); {
-			case d < a:
-				a, b = d, a
-			case d < b:
-				b = d
-			}
-		}
-		if b > 0 {
-			mean += w / total * (1 - a/b)
-		}
-	}
-	return mean
 }

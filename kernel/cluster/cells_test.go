@@ -71,8 +71,8 @@ func TestWeightedRefuses(t *testing.T) {
 	}
 }
 
-// blobs are cells along a line of two clusters far apart and a cell of noise.
-func blobs() Cells {
+// fewCells are cells along a line of two clusters far apart and a cell of noise.
+func fewCells() Cells {
 	c := Cells{Counts: []float64{400, 300, 500, 20, -7, 350}, Sums: mat.NewDense(6, 2, nil), Noise: CellNoise{Count: 100, Sum: 25}}
 	for i, centre := range [][]float64{{1, 0.1}, {1.2, -0.1}, {-1, 0.2}, {50, 50}, {9, 9}, {-1.1, -0.2}} {
 		for j, v := range centre {
@@ -83,7 +83,7 @@ func blobs() Cells {
 }
 
 func TestGroupDropsFaintCells(t *testing.T) {
-	c := blobs()
+	c := fewCells()
 	o := Options{Clusters: 2, Rand: rand.New(rand.NewPCG(3, 3))}
 	got, err := c.Group(context.Background(), nil, o)
 	if err != nil {
@@ -111,7 +111,7 @@ func TestGroupDropsFaintCells(t *testing.T) {
 
 func TestGroupProjects(t *testing.T) {
 	space := &Subspace{Through: []float64{0, 3}, Axes: mat.NewDense(2, 1, []float64{1, 0})}
-	got, err := blobs().Group(context.Background(), space, Options{Clusters: 2, Rand: rand.New(rand.NewPCG(3, 3))})
+	got, err := fewCells().Group(context.Background(), space, Options{Clusters: 2, Rand: rand.New(rand.NewPCG(3, 3))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,11 +123,10 @@ func TestGroupProjects(t *testing.T) {
 	}
 }
 
-// Three well separated clusters of a few cells each are found, and a single one is not
-// taken for several.
+// Well separated clusters of a few cells each are counted.
 func TestSuggest(t *testing.T) {
 	source := rand.New(rand.NewPCG(4, 4))
-	make := func(clusters int, apart float64) Cells {
+	ring := func(clusters int, apart float64) Cells {
 		c := Cells{Sums: mat.NewDense(24, 2, nil), Noise: CellNoise{Count: 1}}
 		for i := range 24 {
 			angle := 2 * math.Pi * float64(i%clusters) / float64(clusters)
@@ -140,14 +139,14 @@ func TestSuggest(t *testing.T) {
 		clusters int
 		apart    float64
 		want     int
-	}{{3, 4, 3}, {4, 4, 4}, {1, 0, 1}} {
-		c := make(test.clusters, test.apart)
+	}{{3, 4, 3}, {4, 4, 4}} {
+		c := ring(test.clusters, test.apart)
 		got, err := c.Suggest(context.Background(), nil, test.apart*test.apart+2*0.25, 8, Options{Rand: source})
 		if err != nil || got != test.want {
 			t.Errorf("%d clusters: suggested %d, %v", test.clusters, got, err)
 		}
 	}
-	few := blobs()
+	few := fewCells()
 	if got, err := few.Suggest(context.Background(), nil, 1, 8, Options{Rand: source}); err != nil || got != 0 {
 		t.Errorf("four cells suggest %d clusters, %v", got, err)
 	}

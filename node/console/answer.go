@@ -84,6 +84,14 @@ func writeAnalysis(w io.Writer, a analysis.Analysis) {
 		writeClusters(w, *a.KMeans)
 		return
 	}
+	if a.CellMeans != nil {
+		writeCellMeans(w, a)
+		return
+	}
+	if a.Means != nil {
+		writeMeans(w, a)
+		return
+	}
 	writePairs(w, a, a.Pairs)
 	if len(a.Shifts) > 0 {
 		Paragraph(w, "", "Squared distances between the mean records of two parties:")

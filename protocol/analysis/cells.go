@@ -24,7 +24,7 @@ import (
 type CellMeans struct {
 	Clusters    int         `json:"clusters"`
 	Restarts    int         `json:"restarts"`
-	Suggested   int         `json:"suggested"`   // how many clusters the records seem to have; 1 where no grouping stands out, 0 where too few cells do or there are no moments to tell by
+	Suggested   int         `json:"suggested"`   // how many clusters, of 2 or more, the records seem to have; 0 where too few cells do or there are no moments to tell by
 	Cells       int         `json:"cells"`       // of the partition
 	Kept        int         `json:"kept"`        // of them, whose counts stand out of the noise; the others have no part in this
 	Records     Number      `json:"records"`     // in the kept cells
@@ -122,11 +122,8 @@ func (r *run) cellMeans(ctx context.Context, index, sk int, a study.Analysis) (A
 
 // cells are a merged sketch in encoded units.
 func (x axes) cells(sum sketch.Sketch, weight int64, parties int) cluster.Cells {
-	unit, variance := x.plan.Unit(), float64(parties)*x.plan.Noise.Variance()
-	out := cluster.Cells{
-		Sums:  mat.NewDense(sum.Rows, sum.Cols-1, nil),
-		Noise: cluster.CellNoise{Count: variance / float64(weight) / float64(weight), Sum: variance * unit * unit},
-	}
+	unit := x.plan.Unit()
+	out := cluster.Cells{Sums: mat.NewDense(sum.Rows, sum.Cols-1, nil), Noise: x.plan.CellNoise(parties)}
 	for i := range sum.Rows {
 		row := sum.Row(i)
 		out.Counts = append(out.Counts, float64(row[0])/float64(weight))

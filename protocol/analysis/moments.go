@@ -88,10 +88,7 @@ func (r *run) moments(index int) (*moments, error) {
 	d := len(x.plan.Features)
 	weights, unit := r.Study.MomentWeights(index), x.plan.Unit()
 	square, product, first := unit*unit/float64(weights.Square), unit*unit/float64(weights.Product), unit/float64(weights.Sum)
-	variance := float64(len(r.Contributions)) * x.plan.Noise.Variance()
-	of := estimate.MomentsOf{Sums: make([]float64, d), Noise: estimate.MomentNoise{
-		Square: variance * square * square, Product: variance * product * product, Sum: variance * first * first,
-	}}
+	of := estimate.MomentsOf{Sums: make([]float64, d), Noise: x.plan.MomentNoise(len(r.Contributions))}
 	for _, c := range r.Contributions {
 		of.Records += c.Records
 	}

@@ -1,7 +1,9 @@
 package release
 
 import (
+	"github.com/cosketch/cosketch/kernel/cluster"
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -57,6 +59,24 @@ func (p Plan) sumsChange() (dp.Sensitivity, error) {
 		return dp.RecordMoments(p.Clip, len(p.Features), dp.MomentWeights(p.Study.MomentWeights(p.Index)), p.Study.Neighbours())
 	}
 	return dp.RecordCells(p.Clip, len(p.Features), p.Study.CellWeight(p.Index), p.Study.Neighbours())
+}
+
+// MomentNoise is the noise on the parties' sum of a moments sketch, in encoded units.
+func (p Plan) MomentNoise(parties int) estimate.MomentNoise {
+	variance, unit := float64(parties)*p.Noise.Variance(), p.Unit()
+	w := p.Study.MomentWeights(p.Index)
+	of := func(step float64) float64 { return variance * step * step }
+	return estimate.MomentNoise{
+		Square: of(unit * unit / float64(w.Square)), Product: of(unit * unit / float64(w.Product)), Sum: of(unit / float64(w.Sum)),
+	}
+}
+
+// CellNoise is the noise on the parties' sum of a cells sketch: on a count, and on a sum
+// in encoded units.
+func (p Plan) CellNoise(parties int) cluster.CellNoise {
+	variance, unit := float64(parties)*p.Noise.Variance(), p.Unit()
+	weight := float64(p.Study.CellWeight(p.Index))
+	return cluster.CellNoise{Count: variance / weight / weight, Sum: variance * unit * unit}
 }
 
 // axes are records that differ from the public centre in one column alone, as far as it

@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -122,6 +123,20 @@ func (s *Study) autoBits() fixedpoint.Bits {
 		}
 	}
 	return bits
+}
+
+// Taking is a copy of the study with another sketch in the place of one, and, where the
+// sums of that ask for it, another resolution. It is for plans: nothing is validated, and no
+// file has it.
+func (s *Study) Taking(index int, sk Sketch) *Study {
+	out := *s
+	out.Sketches = slices.Clone(s.Sketches)
+	out.Sketches[index] = sk
+	out.completeSums(index)
+	for sk.Side == sketch.Moments && out.Bits > 1 && out.momentsFit(index, out.Bits) != nil {
+		out.Bits--
+	}
+	return &out
 }
 
 // momentsFit refuses a resolution at which a record of moments is longer than 2^14 steps,

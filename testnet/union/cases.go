@@ -12,18 +12,8 @@ import (
 	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
-// parties are how many hold the data of every case.
+// parties are how many hold the data of a case that does not say.
 const parties = 3
-
-// deal gives each party a random third of the records, and says which.
-func deal(records [][]float64, rng *rand.Rand) (out [][][]float64, order [][]int) {
-	out, order = make([][][]float64, parties), make([][]int, parties)
-	for at, i := range rng.Perm(len(records)) {
-		out[at%parties] = append(out[at%parties], records[i])
-		order[at%parties] = append(order[at%parties], i)
-	}
-	return out, order
-}
 
 // Typical gives each column the centre and spread that its values have, to two digits:
 // what earlier publications about such data would say.
@@ -64,7 +54,27 @@ type Pooled struct {
 	Name    string
 	Columns []scenario.Column
 	Records [][]float64
-	Known   []int // a grouping of the records that no party puts into a study; nil without one
+	Known   []int   // a grouping of the records that no party puts into a study; nil without one
+	Parties [][]int // which records each party holds; nil: a third each, dealt out anew in every trial
+}
+
+// deal gives each party its records, and says which.
+func (p Pooled) deal(rng *rand.Rand) (out [][][]float64, order [][]int) {
+	order = p.Parties
+	if order == nil {
+		order = make([][]int, parties)
+		for at, i := range rng.Perm(len(p.Records)) {
+			order[at%parties] = append(order[at%parties], i)
+		}
+	}
+	for _, own := range order {
+		var records [][]float64
+		for _, i := range own {
+			records = append(records, p.Records[i])
+		}
+		out = append(out, records)
+	}
+	return out, order
 }
 
 // scaled is the records in encoded units, as k-means on the pooled data takes them.

@@ -45,7 +45,7 @@ func MeasureClusters(ctx context.Context, p Pooled, clusters int, a Ask, trials 
 		}
 	}
 	for trial := range trials {
-		own, order := deal(p.Records, rand.New(source(uint64(trial), 1)))
+		own, order := p.deal(rand.New(source(uint64(trial), 1)))
 		study, err := prepare(Data{Columns: p.Columns, Parties: own}, a)
 		if err != nil {
 			return out, err
@@ -94,7 +94,7 @@ type Correlations struct {
 // MeasureCorrelations runs a study's correlations once.
 func MeasureCorrelations(ctx context.Context, p Pooled, a Ask, trial uint64) (out Correlations, err error) {
 	a.Analyses = "{kind: correlation}"
-	own, _ := deal(p.Records, rand.New(source(trial, 1)))
+	own, _ := p.deal(rand.New(source(trial, 1)))
 	study, err := prepare(Data{Columns: p.Columns, Parties: own}, a)
 	if err != nil {
 		return out, err

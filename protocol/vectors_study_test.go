@@ -26,7 +26,7 @@ func studies() vectors {
 		file:  "studies",
 		about: "Given: a study file of protocol/study/testdata. To be found: its id and meaning, and the pairs whose labelled hash the meaning is. What must be refused is in protocol/study/testdata/refusals.txt.",
 		given: func(*testing.T) []studyCase {
-			return []studyCase{{File: "registry.yaml"}, {File: "hospitals.yaml"}, {File: "laboratories.yaml"}, {File: "survey.yaml"}}
+			return []studyCase{{File: "registry.yaml"}, {File: "hospitals.yaml"}, {File: "laboratories.yaml"}, {File: "survey.yaml"}, {File: "clinics.yaml"}}
 		},
 		fill: func(t *testing.T, c *studyCase) {
 			source, err := os.ReadFile("study/testdata/" + c.File)
@@ -163,4 +163,7 @@ func (m *meaning) sketch(sk study.Sketch) {
 	m.real("sketch.helpers.ones", sk.Helpers.Ones)
 	m.put("sketch.helpers.squares", fmt.Sprint(sk.Helpers.Squares))
 	m.real("sketch.clip", sk.Clip)
+	if sk.Subspace > 0 {
+		m.whole("sketch.q", sk.Subspace)
+	}
 }

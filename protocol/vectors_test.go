@@ -115,7 +115,7 @@ func TestVectors(t *testing.T) {
 	all := []vectors{
 		identities(), transcripts(), envelopes(), statements(),
 		studies(), keys(), welcomes(), labels(), rows(),
-		values(), sketches(), clips(), calibrations(), runs(),
+		values(), sketches(), clips(), sums(), calibrations(), runs(),
 	}
 	var known []string
 	for _, v := range all {

@@ -18,17 +18,17 @@ type Sums struct {
 
 // moments are those that sketches have on average, so that the estimates' deviations are
 // the ones that real sketches will show.
-func (s Sums) moments() (*estimate.Moments, error) {
+func (s Sums) moments() (*estimate.Summed, error) {
 	n := s.Records
 	second := mat.NewSymDense(2, nil)
 	columns := []Column{s.X, s.Y}
-	of := estimate.MomentsOf{Records: int64(n), Second: second, Noise: s.Noise}
+	of := estimate.SummedOf{Records: int64(n), Second: second, Noise: s.Noise}
 	for i, c := range columns {
 		of.Sums = append(of.Sums, n*s.Keep.Mean*c.Mean)
 		second.SetSym(i, i, n*s.Keep.Square*(c.Mean*c.Mean+c.Spread*c.Spread))
 	}
 	second.SetSym(0, 1, n*s.Keep.Square*s.X.Mean*s.Y.Mean)
-	return estimate.NewMoments(of)
+	return estimate.NewSummed(of)
 }
 
 // Mean forecasts the mean of X, in units of its spread.

@@ -37,7 +37,7 @@ func (m Means) check(a Analysis) error {
 // moments is the parties' sum of a moments sketch.
 type moments struct {
 	axes
-	estimates *estimate.Moments
+	estimates *estimate.Summed
 	level     estimate.Level // of each interval
 }
 
@@ -88,7 +88,7 @@ func (r *run) moments(index int) (*moments, error) {
 	d := len(x.plan.Features)
 	weights, unit := r.Study.MomentWeights(index), x.plan.Unit()
 	square, product, first := unit*unit/float64(weights.Square), unit*unit/float64(weights.Product), unit/float64(weights.Sum)
-	of := estimate.MomentsOf{Sums: make([]float64, d), Noise: x.plan.MomentNoise(len(r.Contributions))}
+	of := estimate.SummedOf{Sums: make([]float64, d), Noise: x.plan.MomentNoise(len(r.Contributions))}
 	for _, c := range r.Contributions {
 		of.Records += c.Records
 	}
@@ -108,7 +108,7 @@ func (r *run) moments(index int) (*moments, error) {
 	}
 	of.Second = second
 	m := &moments{axes: x}
-	m.estimates, err = estimate.NewMoments(of)
+	m.estimates, err = estimate.NewSummed(of)
 	return m, err
 }
 

@@ -7,12 +7,12 @@ package union
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"strings"
 
-	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -188,6 +188,8 @@ func (p *prepared) contribute(party int, root seed.Seed, entropy io.Reader) (c a
 // source is a stream of random bytes of its own for each trial. It stands for the
 // operating system's: what is measured here is no one's data.
 func source(trial, stream uint64) *rand.ChaCha8 {
-	key := protocol.Hash("testnet union", fmt.Appendf(nil, "%d %d", trial, stream))
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], trial)
+	binary.LittleEndian.PutUint64(key[8:], stream)
 	return rand.NewChaCha8(key)
 }

@@ -8,18 +8,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// momentsCase is a data set of which moments are noised again and again.
-type momentsCase struct {
+// summedCase is a data set of which moments are noised again and again.
+type summedCase struct {
 	second *mat.SymDense
 	sums   []float64
 	n      int
 	noise  MomentNoise
 }
 
-func newMomentsCase() momentsCase {
+func newSummedCase() summedCase {
 	const n, d = 4000, 4
 	source := rand.New(rand.NewPCG(1, 2))
-	c := momentsCase{second: mat.NewSymDense(d, nil), sums: make([]float64, d), n: n, noise: MomentNoise{Square: 36, Product: 18, Sum: 64}}
+	c := summedCase{second: mat.NewSymDense(d, nil), sums: make([]float64, d), n: n, noise: MomentNoise{Square: 36, Product: 18, Sum: 64}}
 	for range n {
 		a, b := source.NormFloat64(), source.NormFloat64()
 		x := []float64{0.3 * a, 0.25*a + 0.1*b + 0.2, 0.3*source.NormFloat64() - 0.4, 0.2*b + 0.1}
@@ -33,15 +33,15 @@ func newMomentsCase() momentsCase {
 	return c
 }
 
-func (c momentsCase) truth() *Moments {
-	m, err := NewMoments(MomentsOf{Records: int64(c.n), Second: c.second, Sums: c.sums})
+func (c summedCase) truth() *Summed {
+	m, err := NewSummed(SummedOf{Records: int64(c.n), Second: c.second, Sums: c.sums})
 	if err != nil {
 		panic(err)
 	}
 	return m
 }
 
-func (c momentsCase) noised(source *rand.Rand) *Moments {
+func (c summedCase) noised(source *rand.Rand) *Summed {
 	d := len(c.sums)
 	second, sums := mat.NewSymDense(d, nil), make([]float64, d)
 	for i := range d {
@@ -54,7 +54,7 @@ func (c momentsCase) noised(source *rand.Rand) *Moments {
 			second.SetSym(i, j, c.second.At(i, j)+math.Sqrt(v)*source.NormFloat64())
 		}
 	}
-	m, err := NewMoments(MomentsOf{Records: int64(c.n), Second: second, Sums: sums, Noise: c.noise})
+	m, err := NewSummed(SummedOf{Records: int64(c.n), Second: second, Sums: sums, Noise: c.noise})
 	if err != nil {
 		panic(err)
 	}
@@ -64,17 +64,17 @@ func (c momentsCase) noised(source *rand.Rand) *Moments {
 // Intervals cover at their level, estimates are unbiased, and deviations are those that
 // are seen. Of 4,000 trials .95 are covered to ± 5 deviations of .0034; leaving the
 // errors of the means out of the rule, or their bias in, is caught.
-func TestMomentsCover(t *testing.T) {
+func TestSummedCover(t *testing.T) {
 	const trials = 4000
-	c := newMomentsCase()
+	c := newSummedCase()
 	truth := c.truth()
 	source := rand.New(rand.NewPCG(5, 6))
-	asks := map[string]func(m *Moments) Estimate{
-		"mean":                         func(m *Moments) Estimate { return m.Mean(2, 0) },
-		"variance":                     func(m *Moments) Estimate { return m.Covariance(2, 2, 0) },
-		"covariance":                   func(m *Moments) Estimate { return m.Covariance(1, 2, 0) },
-		"strong correlation":           func(m *Moments) Estimate { return m.Correlation(0, 1, 0) },
-		"correlation of moved columns": func(m *Moments) Estimate { return m.Correlation(2, 3, 0) },
+	asks := map[string]func(m *Summed) Estimate{
+		"mean":                         func(m *Summed) Estimate { return m.Mean(2, 0) },
+		"variance":                     func(m *Summed) Estimate { return m.Covariance(2, 2, 0) },
+		"covariance":                   func(m *Summed) Estimate { return m.Covariance(1, 2, 0) },
+		"strong correlation":           func(m *Summed) Estimate { return m.Correlation(0, 1, 0) },
+		"correlation of moved columns": func(m *Summed) Estimate { return m.Correlation(2, 3, 0) },
 	}
 	type tally struct{ covered, sum, squares, deviation float64 }
 	tallies := map[string]*tally{}
@@ -112,9 +112,9 @@ func TestMomentsCover(t *testing.T) {
 }
 
 // Covary is the variance of any linear functional of the errors, here one in all entries.
-func TestMomentsCovary(t *testing.T) {
+func TestSummedCovary(t *testing.T) {
 	const trials = 20000
-	c := newMomentsCase()
+	c := newSummedCase()
 	truth := c.truth()
 	d := truth.Columns()
 	source := rand.New(rand.NewPCG(8, 9))
@@ -125,7 +125,7 @@ func TestMomentsCovary(t *testing.T) {
 			v = append(v, Entry{i, j, source.NormFloat64()})
 		}
 	}
-	errs := func(m *Moments, w []Entry) (sum float64) {
+	errs := func(m *Summed, w []Entry) (sum float64) {
 		for _, e := range w {
 			x := e.Weight * (m.Covariances().At(e.I, e.J) - truth.Covariances().At(e.I, e.J))
 			if e.I != e.J {
@@ -152,8 +152,8 @@ func TestMomentsCovary(t *testing.T) {
 }
 
 // Without noise the numbers are those of the data, and intervals have no width.
-func TestMomentsExact(t *testing.T) {
-	m := newMomentsCase().truth()
+func TestSummedExact(t *testing.T) {
+	m := newSummedCase().truth()
 	e := m.Covariance(1, 2, 0)
 	if e.Low != e.High || e.Interval.Estimate != m.Covariances().At(2, 1) {
 		t.Errorf("covariance %v", e)
@@ -168,17 +168,17 @@ func TestMomentsExact(t *testing.T) {
 	}
 }
 
-func TestMomentsRefuse(t *testing.T) {
-	for _, of := range []MomentsOf{
+func TestSummedRefuse(t *testing.T) {
+	for _, of := range []SummedOf{
 		{},
 		{Records: 1, Second: mat.NewSymDense(2, nil), Sums: make([]float64, 3)},
 		{Second: mat.NewSymDense(2, nil), Sums: make([]float64, 2)},
 	} {
-		if _, err := NewMoments(of); err == nil {
+		if _, err := NewSummed(of); err == nil {
 			t.Errorf("no error for %+v", of)
 		}
 	}
-	m, err := NewMoments(MomentsOf{Records: 10, Second: mat.NewSymDense(2, []float64{1, 0, 0, 1}), Sums: make([]float64, 2), Noise: MomentNoise{Square: 4, Product: 2, Sum: 1}})
+	m, err := NewSummed(SummedOf{Records: 10, Second: mat.NewSymDense(2, []float64{1, 0, 0, 1}), Sums: make([]float64, 2), Noise: MomentNoise{Square: 4, Product: 2, Sum: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,23 +7,23 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// MomentsOf is what a merged moments sketch says of N records, in units of the sketched
+// SummedOf is what a merged moments sketch says of N records, in units of the sketched
 // columns: every number with independent noise on it.
-type MomentsOf struct {
+type SummedOf struct {
 	Records int64         // required: N, which is public
 	Second  mat.Symmetric // required: Σ xxᵀ, d × d
 	Sums    []float64     // required: Σ x, d
 	Noise   MomentNoise
 }
 
-// MomentNoise holds the variances of the noise on the entries of MomentsOf; 0 for none.
+// MomentNoise holds the variances of the noise on the entries of SummedOf; 0 for none.
 type MomentNoise struct {
 	Square  float64 // on a diagonal entry of Second
 	Product float64 // on another
 	Sum     float64 // on an entry of Sums
 }
 
-// Moments estimates means, covariances and correlations of d columns over a set of
+// Summed estimates means, covariances and correlations of d columns over a set of
 // records from their noised moments. There is no projection, and so no error but the
 // noise: independent Gaussian numbers of known variance on Σ xxᵀ and Σ x, divided by N.
 //
@@ -39,7 +39,7 @@ type MomentNoise struct {
 // were summed: where records were clipped, about the clipped ones.
 //
 // It is immutable. Methods panic on a column outside [0, d), as package mat does.
-type Moments struct {
+type Summed struct {
 	records    float64
 	mean       []float64
 	covariance *mat.SymDense
@@ -48,14 +48,14 @@ type Moments struct {
 	sum        float64
 }
 
-// NewMoments refuses shapes that differ and fewer than one record.
-func NewMoments(of MomentsOf) (*Moments, error) {
+// NewSummed refuses shapes that differ and fewer than one record.
+func NewSummed(of SummedOf) (*Summed, error) {
 	d := len(of.Sums)
 	if of.Second == nil || of.Second.SymmetricDim() != d || d == 0 || of.Records < 1 {
 		return nil, fmt.Errorf("moments of %d records: want at least one, and second moments of as many columns as there are sums, %d", of.Records, d)
 	}
 	n := float64(of.Records)
-	m := &Moments{
+	m := &Summed{
 		records: n, mean: make([]float64, d), covariance: mat.NewSymDense(d, nil),
 		square: of.Noise.Square / n / n, product: of.Noise.Product / n / n, sum: of.Noise.Sum / n / n,
 	}
@@ -75,14 +75,14 @@ func NewMoments(of MomentsOf) (*Moments, error) {
 }
 
 // Columns returns d.
-func (m *Moments) Columns() int { return len(m.mean) }
+func (m *Summed) Columns() int { return len(m.mean) }
 
 // Means returns the estimated means. They must not be changed.
-func (m *Moments) Means() []float64 { return m.mean }
+func (m *Summed) Means() []float64 { return m.mean }
 
 // Covariances is the d × d matrix of unbiased estimates of the covariances, divided by N.
 // With noise it need not be positive semidefinite. It must not be changed.
-func (m *Moments) Covariances() mat.Symmetric { return m.covariance }
+func (m *Summed) Covariances() mat.Symmetric { return m.covariance }
 
 // Entry is an entry of a symmetric matrix W with its mirror: W_ij = W_ji = Weight, I ≤ J.
 type Entry struct {
@@ -92,7 +92,7 @@ type Entry struct {
 
 // Covary is the covariance of two linear functionals of the covariances' errors, Σ
 // W_ij·Err_ij and Σ V_ij·Err_ij, by their symmetric matrices; no entry is listed twice.
-func (m *Moments) Covary(w, v []Entry) (total float64) {
+func (m *Summed) Covary(w, v []Entry) (total float64) {
 	at := make(map[[2]int]float64, len(v))
 	for _, e := range v {
 		at[[2]int{e.I, e.J}] = e.Weight
@@ -115,7 +115,7 @@ func (m *Moments) Covary(w, v []Entry) (total float64) {
 }
 
 // timesMean is Wμ, where it is not zero, and the places where that is, in a fixed order.
-func (m *Moments) timesMean(w []Entry) (product map[int]float64, at []int) {
+func (m *Summed) timesMean(w []Entry) (product map[int]float64, at []int) {
 	product = make(map[int]float64, 2*len(w))
 	add := func(i, j int, weight float64) {
 		if _, ok := product[i]; !ok {
@@ -141,12 +141,12 @@ func entry(i, j int, weight float64) []Entry {
 }
 
 // Mean estimates the mean of column i.
-func (m *Moments) Mean(i int, level Level) Estimate {
+func (m *Summed) Mean(i int, level Level) Estimate {
 	return Noisy{m.mean[i], m.sum}.Estimate(level, math.Inf(-1))
 }
 
 // Covariance estimates the covariance of columns i and j, or the variance of one.
-func (m *Moments) Covariance(i, j int, level Level) Estimate {
+func (m *Summed) Covariance(i, j int, level Level) Estimate {
 	w, least := entry(i, j, 1), math.Inf(-1)
 	if i == j {
 		least = 0
@@ -156,7 +156,7 @@ func (m *Moments) Covariance(i, j int, level Level) Estimate {
 
 // Correlation estimates Pearson's correlation of columns i and j. It is undefined where
 // a variance does not stand out of the noise.
-func (m *Moments) Correlation(i, j int, level Level) Estimate {
+func (m *Summed) Correlation(i, j int, level Level) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)
 	}

@@ -41,7 +41,7 @@ type InspectedSketch struct {
 	Width     int              `json:"width"` // bytes of an entry
 	Bytes     int64            `json:"bytes"`
 	Bits      int              `json:"bits"`
-	Scale     float64          `json:"scale"` // R's real factor
+	Scale     float64          `json:"scale"` // R's real factor; 1 of sums
 	Mechanism string           `json:"mechanism"`
 	Noise     string           `json:"noise"`    // in words
 	Variance  float64          `json:"variance"` // of one entry's noise, in squared units of entries; of one value's under randomised-response
@@ -157,6 +157,9 @@ func inspectSketch(files store.ReleaseDir, p release.Plan, h protocol.ReleasedSk
 		Side: string(h.Side), Family: string(p.Spec().Family), K: p.Spec().K, S: p.Spec().S, Rows: h.Rows, Cols: h.Cols,
 		Width: h.Width, Bytes: h.Size(), Bits: int(p.Study.Bits), Scale: p.Spec().Scale(), Mechanism: string(g.Mechanism()),
 		Noise: p.Noise.String(), Variance: p.Noise.Variance(), Statement: g.Statement(p.Study.Privacy.Unit),
+	}
+	if h.Side.Sums() {
+		out.Scale = 1
 	}
 	if !p.Flips.Zero() {
 		out.Noise, out.Variance = p.Flips.String(), p.Flips.Variance()

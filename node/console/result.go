@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -40,6 +42,9 @@ func (r Result) Print(c *Console) error {
 		next := "--format json prints every number"
 		if r.Labels != nil {
 			next += "; --output DIR writes the cluster of each of your records"
+		}
+		if slices.ContainsFunc(result.Analyses, func(a analysis.Analysis) bool { return a.CellMeans != nil }) {
+			next += "; --label FILE writes the cluster of each of your records"
 		}
 		c.Say("\nNext: %s.", next)
 	})

@@ -43,6 +43,16 @@ sketches:
   - {side: records, family: sparse, k: 4, clip: 0.9}
 privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
 analyses: [{kind: inner-product}, {kind: k-means, clusters: 2}]`,
+	"sums, horizontal, clipped": `
+partition: horizontal
+columns:
+  - {name: x, kind: numeric, bounds: [0, 10]}
+  - {name: w, kind: categorical, values: [a, b, c]}
+sketches:
+  - {side: moments, clip: 0.9}
+  - {side: cells, L: 2, clip: 0.9}
+privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
+analyses: [{kind: mean}, {kind: k-means, clusters: 2}]`,
 	"records, horizontal": `
 partition: horizontal
 columns:

@@ -44,8 +44,8 @@ type Party struct {
 // Sketch says how the numbers came about and what was promised for them.
 type Sketch struct {
 	Side             string   `json:"side"`
-	Family           string   `json:"family"`
-	K                int      `json:"k"`
+	Family           string   `json:"family"` // sums: of sides moments and cells
+	K                int      `json:"k"`      // of moments the features, of cells the directions
 	S                int      `json:"s"`
 	Bits             int      `json:"bits"`
 	Unit             string   `json:"unit"`

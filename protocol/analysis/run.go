@@ -185,6 +185,9 @@ func (r *run) describeSketch(index int) (Sketch, error) {
 		Unit: string(s.Privacy.Unit), Mechanism: string(g.Mechanism()), Epsilon: float64(g.Epsilon()), Delta: float64(g.Delta()),
 		EpsilonPerParty: float64(s.Privacy.Epsilon), Statement: g.Statement(s.Privacy.Unit),
 	}
+	if plan.Sketch().Side.Sums() {
+		d.Family = "sums"
+	}
 	if g.Mechanism() == dp.None {
 		return d, nil
 	}

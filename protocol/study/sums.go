@@ -255,6 +255,17 @@ func (s *Study) Moments() (index int, ok bool) {
 	return index, index >= 0
 }
 
+// Method is how a sketch compresses records, in a few words.
+func (sk Sketch) Method() string {
+	switch sk.Side {
+	case sketch.Moments:
+		return "second moments"
+	case sketch.Cells:
+		return fmt.Sprintf("%d cells", 1<<sk.Projection.K)
+	}
+	return sk.Projection.String()
+}
+
 // describeSums says what a sketch of side moments or cells is.
 func (s *Study) describeSums(i int) string {
 	sk, d := s.Sketches[i], len(s.Features(0, i))

@@ -2,9 +2,13 @@ package union
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"github.com/cosketch/cosketch/protocol/plan"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // full runs what takes minutes.
@@ -92,5 +96,55 @@ func TestCorrelations(t *testing.T) {
 	}
 	if projected.Undefined == 0 && projected.RMSE < 5*moments.RMSE {
 		t.Errorf("R·X errs by %.4f only: the comparison is off", projected.RMSE)
+	}
+}
+
+// What a plan forecasts is what releases show: the half width of an interval, for columns
+// as they are declared.
+func TestForecastIsWhatReleasesShow(t *testing.T) {
+	p := Correlated(20_000, 30, rand.New(rand.NewPCG(2, 2)))
+	ask := Ask{Sketches: []string{"{side: moments, clip: 2.5}"}, Privacy: Promise(1)}
+	got, err := MeasureCorrelations(context.Background(), p, ask, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask.Analyses = "{kind: correlation}"
+	own, _ := p.deal(rand.New(rand.NewPCG(1, 1)))
+	s, err := prepare(Data{Columns: p.Columns, Parties: own}, ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forecast, err := plan.Make(plan.Options{Study: s.study, Party: study.Everyone, Records: map[string]int64{"": 20_000 / 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ratio := forecast.Sketches[0].Analyses[0].Chosen.HalfWidth / got.Half; ratio < 0.9 || ratio > 1.15 {
+		t.Errorf("forecast is %.3f of what is seen", ratio)
+	}
+}
+
+// Real hospitals, where their data are.
+func TestRealHospitals(t *testing.T) {
+	dir := os.Getenv("COSKETCH_DATA")
+	if dir == "" {
+		t.Skip("COSKETCH_DATA names no folder with the data set heart")
+	}
+	heart, err := Heart(dir)
+	if errors.Is(err, ErrNoData) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(heart.Records) != 920 || len(heart.Parties) != 4 {
+		t.Fatalf("%d records at %d hospitals, want 920 at 4", len(heart.Records), len(heart.Parties))
+	}
+	got, err := MeasureClusters(context.Background(), heart, 2, Ask{Sketches: sums(2, 1, 1.2), Privacy: Promise(1)}, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v", got)
+	if got.Pooled < 0.8 {
+		t.Errorf("agreement %.3f with the pooled clusters, want at least .8", got.Pooled)
 	}
 }

@@ -29,6 +29,10 @@
 // measures what studies that protect whole records of horizontal parties get from sums,
 // beside what they get from projections.
 //
+//	go run ./testnet papers
+//
+// computes the tables and figures of the sources anew, beside the published values.
+//
 //	go run ./testnet simulate
 //
 // plays random schedules of the protocol with random adversaries, and counts.
@@ -51,6 +55,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/cosketch/cosketch/testnet/cancer"
+	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/outcome"
 	"github.com/cosketch/cosketch/testnet/report"
@@ -83,6 +88,7 @@ type commands struct {
 	Table      tableOptions     `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
 	Mechanisms mechanismOptions `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
 	Union      unionOptions     `cmd:"" help:"Measure what horizontal studies that protect whole records get from moments and cells, beside what they get from row sketches and projections."`
+	Papers     paperOptions     `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory."`
 	Simulate   simulateOptions  `cmd:"" help:"Play random schedules of the protocol, with adversaries, crashes and a bad network, and count what came of them."`
 }
 
@@ -93,7 +99,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	parser, err := kong.New(&chosen, kong.Name("testnet"), kong.Writers(stderr, stderr),
 		kong.Description("Run studies between three parties and an aggregator on this machine, and set the results beside the truth."),
 		kong.Help(help),
-		kong.Vars{"studies": strings.Join(scenario.Names(), ", ")})
+		kong.Vars{"studies": strings.Join(scenario.Names(), ", "), "data": corpus.Variable})
 	if err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
 		return exitInternal
@@ -118,6 +124,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runTable(chosen.Table, stderr)
 	case "union":
 		return runUnion(ctx, chosen.Union, stdout, stderr)
+	case "papers":
+		return runPapers(ctx, chosen.Papers, stdout, stderr)
 	case "mechanisms":
 		return runMechanisms(ctx, chosen.Mechanisms, stdout, stderr)
 	}

@@ -17,6 +17,7 @@ import (
 
 type auditCommand struct {
 	Study  string `arg:"" help:"The beginning of a study's id, or a study file."`
+	Data   bool   `env:"-" help:"Attack a release of this party's own data, made here and thrown away, as whoever knows the matrix could."`
 	Trials int    `env:"-" placeholder:"N" help:"Trials under each of two data sets; more find more. Default: 200 to 100000, by the size of a sketch."`
 }
 
@@ -44,12 +45,33 @@ type auditedSketch struct {
 	Declared  *[2]int64 `json:"declared_l1_l2squared,omitempty"`
 	Realised  *[2]int64 `json:"realised_l1_l2squared,omitempty"`
 	Statement string    `json:"statement"`
+	OneRun    oneRun    `json:"one_run"`
+	Noise     *spread   `json:"noise,omitempty"`
 	Remarks   []string  `json:"remarks"`
 	Passed    bool      `json:"passed"`
 }
 
-// Run audits the study's own plan on made-up data, in this process.
+// oneRun is what one release gives away of canaries that were put in by fair coins.
+type oneRun struct {
+	Canaries int     `json:"canaries"`
+	Guessed  int     `json:"guessed"`
+	Right    int     `json:"right"`
+	Found    float64 `json:"found_epsilon"`
+	Doubt    float64 `json:"doubt"`
+}
+
+// spread compares noise as drawn with what it is said to be.
+type spread struct {
+	Draws    int     `json:"draws"`
+	Variance float64 `json:"variance_over_stated"`
+	Chance   float64 `json:"p_value"`
+}
+
+// Run audits the study's own plan, on made-up data or on the party's, in this process.
 func (cmd auditCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	if cmd.Data {
+		return cmd.attack(ctx, c, g)
+	}
 	if cmd.Trials < 0 || cmd.Trials > 0 && cmd.Trials < 100 {
 		return console.WithCode(console.Usage, fmt.Errorf("--trials %d: want at least 100", cmd.Trials))
 	}
@@ -58,7 +80,7 @@ func (cmd auditCommand) Run(ctx context.Context, c *console.Console, g *console.
 		return err
 	}
 	if s.Privacy.Mechanism == dp.None {
-		return console.WithCode(console.Usage, fmt.Errorf("study %s (%s) says mechanism none: it promises nothing that could be audited; party study explain says what it gives away", s.Name, s.ID.Short()))
+		return console.WithCode(console.Usage, fmt.Errorf("study %s (%s) says mechanism none: it promises nothing that could be audited; party audit --data shows what a release of your data would give away", s.Name, s.ID.Short()))
 	}
 	out := audited{Study: s.ID.String(), Name: s.Name, Passed: true, Doubt: audit.Doubt}
 	for _, party := range plansToAudit(c, g, s) {
@@ -110,6 +132,10 @@ func auditSketch(ctx context.Context, s *study.Study, party, index, trials int) 
 		Claimed: float64(f.Claimed), Delta: float64(f.Delta), Found: float64(f.Found), Reach: float64(f.Reach), Drawn: float64(a.Drawn),
 		Trials: f.Trials, Statement: claim.Statement(s.Privacy.Unit), Remarks: append([]string{}, a.Remarks...), Passed: a.Passed(),
 	}
+	out.OneRun = oneRun{a.OneRun.Canaries, a.OneRun.Made, a.OneRun.Right, float64(a.OneRun.Found), audit.OneRunDoubt}
+	if a.Spread != nil {
+		out.Noise = &spread{a.Spread.Draws, a.Spread.Variance, a.Spread.Chance}
+	}
 	if plan.Flips.Zero() {
 		out.Declared = &[2]int64{a.Declared.L1, a.Declared.L2Squared}
 		out.Realised = &[2]int64{a.Realised.L1, a.Realised.L2Squared}
@@ -141,6 +167,11 @@ func (a audited) write(w io.Writer) {
 				s.Declared[0], s.Declared[1], s.Realised[0], s.Realised[1]))
 		default:
 			console.Paragraph(w, "  ", fmt.Sprintf("The flips as they are drawn give ε = %s.", console.Brief(s.Drawn)))
+		}
+		console.Paragraph(w, "  ", fmt.Sprintf("One release of %d canaries, each put in by a fair coin: %d of %d guesses are right, so ε ≥ %s (but for a probability of %g).",
+			s.OneRun.Canaries, s.OneRun.Right, s.OneRun.Guessed, console.Brief(s.OneRun.Found), s.OneRun.Doubt))
+		if s.Noise != nil {
+			console.Paragraph(w, "  ", fmt.Sprintf("%d draws of noise have %.4f times the variance that is stated, and follow its law (p = %.2g).", s.Noise.Draws, s.Noise.Variance, s.Noise.Chance))
 		}
 		if s.Found == 0 {
 			console.Paragraph(w, "  ", "Note: so few trials find nothing, so this sketch would pass with too little noise too: ask for more by --trials.")

@@ -26,13 +26,23 @@ type Audit struct {
 	Realised dp.Sensitivity // the most that a change of the unit was found to move the exact sketch
 	Drawn    dp.Epsilon     // randomised response: the ε of the flips as drawn
 	Finding  audit.Finding
+	Spread   *audit.Spread // the noise as drawn; nil under randomised response
+	OneRun   OneRun
 	Remarks  []string
+}
+
+// OneRun is what a single release gives away, in which each canary was put or left out by a
+// fair coin. It finds less than trials do, and is what could be done to a release itself.
+type OneRun struct {
+	audit.Guesses
+	Found dp.Epsilon // the true ε is at least this, but for a probability of audit.OneRunDoubt
 }
 
 // Passed reports whether nothing speaks against the claim.
 func (a Audit) Passed() bool {
 	covered := a.Declared == dp.Sensitivity{} || a.Realised.L1 <= a.Declared.L1 && a.Realised.L2Squared <= a.Declared.L2Squared
-	return covered && a.Drawn <= a.Finding.Claimed && a.Finding.Passed
+	drawn := a.Spread == nil || a.Spread.Passed
+	return covered && drawn && a.Drawn <= a.Finding.Claimed && a.Finding.Passed
 }
 
 // Audit makes releases of neighbouring data sets that differ most, and judges the claim
@@ -68,6 +78,12 @@ func (p Plan) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 		rows, cols := p.Shape(int64(len(c.ids)))
 		o.Trials = int(min(max((1<<26)*int64(len(c.all))/(2*rows*cols), 200), 100_000))
 	}
+	if out.OneRun, err = c.oneRun(g, o.Entropy); err != nil {
+		return Audit{}, fmt.Errorf("auditing sketch %d: %w", p.Index+1, err)
+	}
+	if out.Spread, err = p.spread(o.Entropy); err != nil {
+		return Audit{}, fmt.Errorf("auditing sketch %d: %w", p.Index+1, err)
+	}
 	trials, err := c.trials(ctx, o.Trials, o.Entropy)
 	if err != nil {
 		return Audit{}, fmt.Errorf("auditing sketch %d: %w", p.Index+1, err)
@@ -76,6 +92,20 @@ func (p Plan) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 		return Audit{}, fmt.Errorf("auditing sketch %d: %w", p.Index+1, err)
 	}
 	return out, nil
+}
+
+// spread draws noise and compares it with what it is said to be.
+func (p Plan) spread(entropy io.Reader) (*audit.Spread, error) {
+	if !p.Flips.Zero() {
+		return nil, nil
+	}
+	const draws = 100_000
+	drawn := make([]int64, draws)
+	if err := p.Noise.Add(drawn, entropy); err != nil {
+		return nil, err
+	}
+	out, err := audit.Fit(drawn, audit.Law{Mechanism: p.Noise.Guarantee().Mechanism(), Variance: p.Noise.Variance()})
+	return &out, err
 }
 
 // remarks are those of the plan's design.

@@ -51,7 +51,7 @@ func (p Plan) NewBuilder(root seed.Seed, workers int) (*Builder, error) {
 }
 
 func (b *Builder) openRecords(root seed.Seed, workers int) error {
-	fixed, err := fix(b.plan.Spec(), root, b.plan.columnLabels())
+	fixed, err := fix(b.plan.Spec(), root, b.plan.featureLabels())
 	if err != nil {
 		return err
 	}
@@ -59,8 +59,9 @@ func (b *Builder) openRecords(root seed.Seed, workers int) error {
 	return err
 }
 
-// columnLabels are those of the features, to which rows of R for columns belong.
-func (p Plan) columnLabels() (labels [][]byte) {
+// featureLabels are what the rows of R for columns belong to.
+func (p Plan) featureLabels() [][]byte {
+	var labels [][]byte
 	for _, f := range p.Features {
 		name := p.Study.Columns[f.Column].Name
 		if f.Kind == study.OneHot {

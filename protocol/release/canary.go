@@ -1,9 +1,11 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/audit"
@@ -214,7 +216,7 @@ const noisedAtOnce = 1 << 13
 // releases makes releases as a party makes them, with every canary in one of its two
 // states, and returns what the aggregator decodes, records in their order. They differ by
 // their noise.
-func (c *canaries) releases(with func(canary int) bool, entropy io.Reader) ([]sketch.Sketch, error) {
+func (c *canaries) releases(copies int, with func(canary int) bool, entropy io.Reader) ([]sketch.Sketch, error) {
 	b, err := c.plan.NewBuilder(c.root, 1)
 	if err != nil {
 		return nil, err
@@ -231,7 +233,7 @@ func (c *canaries) releases(with func(canary int) bool, entropy io.Reader) ([]sk
 		return nil, err
 	}
 	size := len(exact.Sketch.Data)
-	noised := slices.Repeat(exact.Sketch.Data, c.copies())
+	noised := slices.Repeat(exact.Sketch.Data, copies)
 	if err := c.plan.Noise.Add(noised, entropy); err != nil {
 		return nil, err
 	}
@@ -321,7 +323,7 @@ func (c *canaries) trials(ctx context.Context, n int, entropy io.Reader) (audit.
 			return audit.Trials{}, err
 		}
 		with := func(i int) bool { return (i+r)%2 == 0 }
-		all, err := c.releases(with, entropy)
+		all, err := c.releases(c.copies(), with, entropy)
 		if err != nil {
 			return audit.Trials{}, fmt.Errorf("release %d of an audit: %w", r+1, err)
 		}
@@ -336,4 +338,39 @@ func (c *canaries) trials(ctx context.Context, n int, entropy io.Reader) (audit.
 		}
 	}
 	return out, nil
+}
+
+// oneRun makes one release with canaries put in by fair coins and guesses about the half of
+// them of which it says most.
+func (c *canaries) oneRun(coins *dp.Generator, entropy io.Reader) (OneRun, error) {
+	in := make([]bool, len(c.all))
+	for i := range in {
+		in[i] = coins.Uint64N(2) == 1
+	}
+	all, err := c.releases(1, func(i int) bool { return in[i] }, entropy)
+	if err != nil {
+		return OneRun{}, err
+	}
+	got := all[0]
+	type guess struct {
+		lean  float64 // towards in
+		right bool
+	}
+	var guesses []guess
+	for i, one := range c.all {
+		lean := c.score(one, got)
+		if c.plan.Noise.Guarantee().Mechanism() == dp.Gaussian { // the score's mean is |delta|² with, 0 without
+			lean -= float64(normsOf(one.delta).L2Squared) / 2
+		}
+		guesses = append(guesses, guess{lean, lean > 0 == in[i]})
+	}
+	slices.SortFunc(guesses, func(a, b guess) int { return cmp.Compare(math.Abs(b.lean), math.Abs(a.lean)) })
+	out := OneRun{Guesses: audit.Guesses{Canaries: len(guesses), Made: max(1, len(guesses)/2)}}
+	for _, g := range guesses[:out.Made] {
+		if g.right {
+			out.Right++
+		}
+	}
+	out.Found, err = audit.OneRun(out.Guesses, c.plan.Noise.Guarantee().Delta())
+	return out, err
 }

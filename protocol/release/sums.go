@@ -50,7 +50,7 @@ func (p Plan) Directions(root seed.Seed) (*projection.Fixed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return projection.FixHadamard(p.Spec(), stream.New(signs), stream.New(permutation), p.columnLabels())
+	return projection.FixHadamard(p.Spec(), stream.New(signs), stream.New(permutation), p.featureLabels())
 }
 
 // sumsChange is the sensitivity of a sums sketch.

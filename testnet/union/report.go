@@ -5,16 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/testnet/corpus"
 )
 
 // Options say what Report measures.
 type Options struct {
-	Data    string       // a folder with real data sets; empty: only what the project has itself
-	Trials  int          // required: of each study of few records; of many, a tenth, at least 1
-	Epsilon []dp.Epsilon // required: the ε for whole records at which the hospitals are measured
+	Corpus  *corpus.Corpus // real data sets; nil: only what the project has itself
+	Trials  int            // required: of each study of few records; of many, a tenth, at least 1
+	Epsilon []dp.Epsilon   // required: the ε for whole records at which the hospitals are measured
 }
 
 // Sketches of the studies that are measured: sums, and what would be projected instead.
@@ -55,8 +57,8 @@ func Report(ctx context.Context, o Options, w io.Writer) error {
 		}
 	}
 	fmt.Fprintln(w)
-	if o.Data == "" {
-		fmt.Fprintln(w, "heart and diabetes130 are left out: name their folder with --data or COSKETCH_DATA.")
+	if o.Corpus == nil {
+		fmt.Fprintf(w, "Left out, heart and diabetes130: %v.\n", corpus.ErrNone)
 		return nil
 	}
 	return o.real(ctx, w, few)
@@ -64,9 +66,9 @@ func Report(ctx context.Context, o Options, w io.Writer) error {
 
 // real measures the data sets of a folder, and says which it lacks.
 func (o Options) real(ctx context.Context, w io.Writer, few int) error {
-	heart, err := Heart(o.Data)
+	heart, err := Heart(*o.Corpus)
 	switch {
-	case errors.Is(err, ErrNoData):
+	case errors.Is(err, fs.ErrNotExist):
 		fmt.Fprintf(w, "Left out: %v.\n", err)
 	case err != nil:
 		return err
@@ -75,8 +77,8 @@ func (o Options) real(ctx context.Context, w io.Writer, few int) error {
 			return err
 		}
 	}
-	diabetes, err := Diabetes(o.Data)
-	if errors.Is(err, ErrNoData) {
+	diabetes, err := Diabetes(*o.Corpus)
+	if errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintf(w, "Left out: %v.\n", err)
 		return nil
 	}

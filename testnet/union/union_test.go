@@ -3,12 +3,14 @@ package union
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"testing"
 
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/testnet/corpus"
 )
 
 // full runs what takes minutes.
@@ -125,12 +127,15 @@ func TestForecastIsWhatReleasesShow(t *testing.T) {
 
 // Real hospitals, where their data are.
 func TestRealHospitals(t *testing.T) {
-	dir := os.Getenv("COSKETCH_DATA")
-	if dir == "" {
-		t.Skip("COSKETCH_DATA names no folder with the data set heart")
+	data, err := corpus.Open("", os.Getenv)
+	if errors.Is(err, corpus.ErrNone) {
+		t.Skip(err)
 	}
-	heart, err := Heart(dir)
-	if errors.Is(err, ErrNoData) {
+	if err != nil {
+		t.Fatal(err)
+	}
+	heart, err := Heart(data)
+	if errors.Is(err, fs.ErrNotExist) {
 		t.Skip(err)
 	}
 	if err != nil {

@@ -1,0 +1,99 @@
+package attack
+
+import (
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Seen is what an attacker holds who knows R: sketches of the records side in real units,
+// R's scale applied.
+type Seen struct {
+	R        *mat.Dense // d × k
+	Y        *mat.Dense // m × k, one row a record
+	Variance float64    // of the noise on each coordinate of Y
+}
+
+func (s Seen) check() error {
+	if s.R == nil || s.Y == nil || s.R.IsEmpty() || s.Y.IsEmpty() {
+		return errors.New("attacking sketches: R or the sketches are empty")
+	}
+	if _, k := s.R.Dims(); k != s.Y.RawMatrix().Cols {
+		return fmt.Errorf("attacking sketches: R has %d columns, the sketches %d", k, s.Y.RawMatrix().Cols)
+	}
+	if !(s.Variance >= 0) {
+		return fmt.Errorf("attacking sketches: noise of variance %g", s.Variance)
+	}
+	return nil
+}
+
+// MinimumNorm returns, m × d, of all records that have these sketches the shortest: for d
+// columns that know nothing of each other it misses the share 1 − k/d of their squared
+// norm. (Liu and others print Rᵀu, which misses (d+1)/k and so is no measure of what can be
+// recovered.)
+func (s Seen) MinimumNorm() (*mat.Dense, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	var solved mat.Dense // Rᵀ·xᵀ = yᵀ
+	if err := solved.Solve(s.R.T(), s.Y.T()); err != nil && !conditioned(err) {
+		return nil, fmt.Errorf("recovering records of least norm: %w", err)
+	}
+	return mat.DenseCopyOf(solved.T()), nil
+}
+
+// conditioned reports an error that only says that the numbers are not exact.
+func conditioned(err error) bool {
+	var c mat.Condition
+	return errors.As(err, &c)
+}
+
+// Knowledge is what somebody knows of the data from elsewhere.
+type Knowledge struct {
+	Mean       []float64     // of each of the d columns
+	Covariance mat.Symmetric // d × d
+}
+
+// Ridge returns, m × d, the linear estimate of least mean squared error by somebody who
+// knows the data's mean and covariance: μ + CR(RᵀCR + vI)⁻¹(y − μR).
+func (s Seen) Ridge(known Knowledge) (*mat.Dense, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	d, k := s.R.Dims()
+	if len(known.Mean) != d || known.Covariance == nil || known.Covariance.SymmetricDim() != d {
+		return nil, fmt.Errorf("recovering records by their covariance: knowledge is not about %d columns", d)
+	}
+	mean := mat.NewDense(1, d, known.Mean)
+	var cr, inner, at mat.Dense
+	cr.Mul(known.Covariance, s.R)
+	inner.Mul(s.R.T(), &cr)
+	at.Mul(mean, s.R)
+	var trace float64
+	for i := range k {
+		trace += inner.At(i, i)
+	}
+	for i := range k {
+		// A share of 1e-12 keeps a covariance of low rank solvable.
+		inner.Set(i, i, inner.At(i, i)+s.Variance+1e-12*trace/float64(k))
+	}
+	m, _ := s.Y.Dims()
+	centred := mat.DenseCopyOf(s.Y)
+	for i := range m {
+		for j := range k {
+			centred.Set(i, j, centred.At(i, j)-at.At(0, j))
+		}
+	}
+	var weights, out mat.Dense // weights: k × d, the transpose of CR(RᵀCR + vI)⁻¹
+	if err := weights.Solve(&inner, cr.T()); err != nil && !conditioned(err) {
+		return nil, fmt.Errorf("recovering records by their covariance: %w", err)
+	}
+	out.Mul(centred, &weights)
+	for i := range m {
+		for j := range d {
+			out.Set(i, j, out.At(i, j)+known.Mean[j])
+		}
+	}
+	return &out, nil
+}

@@ -1,0 +1,510 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/cosketch/cosketch/kernel/audit/attack"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed"
+)
+
+// Attacked says what came of attacks on a release that was made of a party's data and
+// thrown away.
+type Attacked struct {
+	Study    string           `json:"study"`
+	Name     string           `json:"name"`
+	Dataset  string           `json:"dataset"`
+	Records  int64            `json:"records"`
+	Sample   int              `json:"sample"` // records that were attacked, drawn at random
+	Promise  string           `json:"promise"`
+	Sketches []AttackedSketch `json:"sketches"`
+}
+
+// AttackedSketch is one sketch under all attacks that fit it.
+type AttackedSketch struct {
+	Sketch  int              `json:"sketch"` // from 1
+	Side    string           `json:"side"`
+	Made    string           `json:"projection"`
+	Noise   string           `json:"noise"`
+	Attacks []AttackedResult `json:"attacks"`
+}
+
+// AttackedResult is what one attack recovered, beside guessing without the release. All are
+// shares, from 0 to 1.
+type AttackedResult struct {
+	Name     string  `json:"name"`
+	Knows    string  `json:"knows"`    // what the attacker has beside the release
+	Measure  string  `json:"measure"`  // what Value and Baseline are shares of
+	Value    float64 `json:"value"`    // recovered
+	Baseline float64 `json:"baseline"` // by guessing
+	Detail   string  `json:"detail,omitempty"`
+}
+
+// Limits of an attack: what takes long grows with the cube of these.
+const (
+	attackedRecords = 1000    // sampled
+	attackedEntries = 1 << 21 // of R
+	boxedRecords    = 200     // of the sample, by slow attacks
+)
+
+// Unattackable is why there is nothing to attack, or too much.
+type Unattackable struct{ Why string }
+
+func (u *Unattackable) Error() string { return u.Why }
+
+// Attack makes a party's release of a study up to where the real one debits the ledger,
+// under a fresh seed of its own, and attacks it as whoever knows R could: the aggregator
+// with one other party's help. Nothing is debited, stored or sent. A study that promises
+// nothing is attacked just so.
+func Attack(ctx context.Context, o DataOptions) (Attacked, error) {
+	h, err := o.home()
+	if err != nil {
+		return Attacked{}, err
+	}
+	out, err := h.attack(ctx)
+	if err != nil {
+		return Attacked{}, fmt.Errorf("attacking the release for study %s: %w", o.Study.ID.Short(), err)
+	}
+	return out, nil
+}
+
+func (r *home) attack(ctx context.Context) (Attacked, error) {
+	src, err := r.source()
+	if err != nil {
+		return Attacked{}, err
+	}
+	root, err := freshSeed(r.Entropy)
+	if err != nil {
+		return Attacked{}, err
+	}
+	defer root.Destroy()
+	random, err := freshRandom(r.Entropy)
+	if err != nil {
+		return Attacked{}, err
+	}
+	drawn := &sample{random: random}
+	builders, err := r.builders(src, root)
+	if err != nil {
+		return Attacked{}, err
+	}
+	for _, b := range builders {
+		if err := b.Randomise(r.Entropy); err != nil {
+			return Attacked{}, err
+		}
+	}
+	entries := src.schema.Entries()
+	_, err = r.pass(ctx, src, func(b dataset.Batch) error {
+		drawn.take(b, entries)
+		return nil
+	})
+	if err != nil {
+		return Attacked{}, err
+	}
+	exact, err := r.project(ctx, src, builders)
+	if err != nil {
+		return Attacked{}, err
+	}
+	if exact.records < 2 {
+		return Attacked{}, &Unattackable{fmt.Sprintf("data of %d records leave nothing to attack", exact.records)}
+	}
+	if err := r.noise(src, exact); err != nil {
+		return Attacked{}, err
+	}
+	out := Attacked{
+		Study: r.study.ID.String(), Name: r.study.Name, Dataset: src.data.Name, Records: exact.records, Sample: len(drawn.records),
+		Promise: src.plans[0].Noise.Guarantee().Statement(r.study.Privacy.Unit), Sketches: []AttackedSketch{},
+	}
+	for i, plan := range src.plans {
+		seen := seen{plan: plan, root: root, sample: drawn, picks: src.picks[i], exact: exact.sketches[i], ids: exact.ids, random: random, records: exact.records}
+		one, err := seen.attack(ctx, i)
+		if err != nil {
+			return Attacked{}, fmt.Errorf("sketch %d: %w", i+1, err)
+		}
+		out.Sketches = append(out.Sketches, one)
+	}
+	return out, nil
+}
+
+// freshRandom is a source of choices that protect nothing.
+func freshRandom(entropy interface{ Read([]byte) (int, error) }) (*rand.Rand, error) {
+	var key [32]byte
+	if _, err := entropy.Read(key[:]); err != nil {
+		return nil, fmt.Errorf("drawing a sample: %w", err)
+	}
+	return rand.New(rand.NewChaCha8(key)), nil
+}
+
+// sample holds records drawn at random from all that were read, each equally likely
+// (Vitter 1985, algorithm R).
+type sample struct {
+	random  *rand.Rand
+	read    int
+	records []sampled
+}
+
+type sampled struct {
+	id     []byte
+	values []int64 // all entries of the schema
+}
+
+func (s *sample) take(b dataset.Batch, entries int) {
+	for i, id := range b.IDs {
+		at := s.read
+		s.read++
+		into := len(s.records)
+		if into == attackedRecords {
+			if into = s.random.IntN(at + 1); into >= attackedRecords {
+				continue
+			}
+		} else {
+			s.records = append(s.records, sampled{})
+		}
+		s.records[into] = sampled{slices.Clone(id), slices.Clone(b.Values[i*entries : (i+1)*entries])}
+	}
+}
+
+// seen is one sketch as an attacker sees it, beside the truth.
+type seen struct {
+	plan    release.Plan
+	root    seed.Seed
+	sample  *sample
+	picks   []int
+	exact   release.Exact // with its noise
+	ids     [][]byte      // records side: of the records, in the order of the data
+	random  *rand.Rand
+	records int64
+}
+
+func (s seen) attack(ctx context.Context, index int) (AttackedSketch, error) {
+	out := AttackedSketch{
+		Sketch: index + 1, Side: string(s.plan.Sketch().Side), Made: s.plan.Spec().String(), Noise: s.plan.Noise.String(), Attacks: []AttackedResult{},
+	}
+	if !s.plan.Flips.Zero() {
+		out.Noise = s.plan.Flips.String()
+	}
+	var err error
+	if s.plan.Sketch().Side == sketch.Records {
+		out.Attacks, err = s.recordsSide(ctx)
+	} else {
+		out.Attacks, err = s.columnsSide()
+	}
+	return out, err
+}
+
+// truth is the sampled records' values, in encoded units.
+func (s seen) truth() *mat.Dense {
+	out := mat.NewDense(len(s.sample.records), s.plan.Values, nil)
+	one := float64(s.plan.Study.Bits.One())
+	for i, record := range s.sample.records {
+		for j, at := range s.picks {
+			out.Set(i, j, float64(record.values[at])/one)
+		}
+	}
+	return out
+}
+
+// whole reports whether a feature is 0 or 1.
+func (s seen) whole(feature int) bool {
+	f := s.plan.Features[feature]
+	return f.Kind == study.OneHot || s.plan.Study.Columns[f.Column].Kind == study.Binary
+}
+
+// near is within what a guess of a value is right, in encoded units.
+const near = 0.05
+
+// measures of what was recovered.
+const (
+	ofVariance = "the values' variance"
+	ofRecords  = "records with every value right"
+	ofLinks    = "records linked"
+	ofMatrix   = "R"
+	ofColumns  = "columns told apart (correlation above 0.9)"
+)
+
+// recordsSide attacks rows of sketches.
+func (s seen) recordsSide(ctx context.Context) ([]AttackedResult, error) {
+	matrix, err := s.plan.Matrix(s.root, nil)
+	if err != nil {
+		return nil, err
+	}
+	d, k := matrix.Dims()
+	if d*k > attackedEntries {
+		return nil, &Unattackable{fmt.Sprintf("R has %d × %d entries, at most %d are attacked", d, k, attackedEntries)}
+	}
+	x := s.truth()
+	view := attack.Seen{R: matrix, Y: s.rows(), Variance: s.plan.NoiseOf(0, 1, s.records).Variance}
+	var out []AttackedResult
+	for _, one := range []func(context.Context, attack.Seen, *mat.Dense) ([]AttackedResult, error){
+		s.leastNorm, s.covariance, s.fewValues, s.bounds, s.pairs, s.components, s.links,
+	} {
+		found, err := one(ctx, view, x)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// rows are the sketches of the sampled records, in real units.
+func (s seen) rows() *mat.Dense {
+	row := make(map[string]int, s.exact.Sketch.Rows)
+	for i, at := range s.exact.Order {
+		row[string(s.ids[at])] = i
+	}
+	out := mat.NewDense(len(s.sample.records), s.exact.Sketch.Cols, nil)
+	for i, record := range s.sample.records {
+		for j, v := range s.exact.Sketch.Row(row[string(record.id)]) {
+			out.Set(i, j, float64(v)*s.plan.Unit())
+		}
+	}
+	return out
+}
+
+// results says of guesses how much of the variance and how many records they recover.
+func (s seen) results(name, knows string, truth, guess *mat.Dense) ([]AttackedResult, error) {
+	got, err := attack.Compare(truth, guess, near)
+	if err != nil {
+		return nil, err
+	}
+	best, most := 0, math.Inf(-1)
+	var sum float64
+	for j, r := range got.RSquared {
+		sum += max(r, 0)
+		if r > most {
+			best, most = j, r
+		}
+	}
+	detail := fmt.Sprintf("best of all %q: %.0f %%", s.name(best), 100*max(most, 0))
+	return []AttackedResult{
+		{Name: name, Knows: knows, Measure: ofVariance, Value: sum / float64(len(got.RSquared)), Detail: detail},
+		{Name: name, Knows: knows, Measure: ofRecords, Value: got.Exact, Baseline: math.Pow(got.Baseline, float64(len(got.RSquared))),
+			Detail: fmt.Sprintf("%.0f %% of single values, %.0f %% by guessing each column's most common one", 100*got.Values, 100*got.Baseline)},
+	}, nil
+}
+
+// name of a feature.
+func (s seen) name(feature int) string {
+	f := s.plan.Features[feature]
+	name := s.plan.Study.Columns[f.Column].Name
+	if f.Value != "" {
+		name += "=" + f.Value
+	}
+	return name
+}
+
+func (s seen) leastNorm(_ context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
+	guess, err := view.MinimumNorm()
+	if err != nil {
+		return nil, err
+	}
+	return s.results("least norm", "R", x, guess)
+}
+
+// covariance is what an attacker does who knows how the columns go together, here from
+// the data themselves: nobody knows more by a mean and a covariance.
+func (s seen) covariance(_ context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
+	m, d := x.Dims()
+	known := attack.Knowledge{Mean: make([]float64, d)}
+	for j := range d {
+		for i := range m {
+			known.Mean[j] += x.At(i, j) / float64(m)
+		}
+	}
+	centred := mat.DenseCopyOf(x)
+	for i := range m {
+		for j := range d {
+			centred.Set(i, j, x.At(i, j)-known.Mean[j])
+		}
+	}
+	var c mat.SymDense
+	c.SymOuterK(1/float64(m), centred.T())
+	known.Covariance = &c
+	guess, err := view.Ridge(known)
+	if err != nil {
+		return nil, err
+	}
+	return s.results("covariance", "R; the columns' means and covariances", x, guess)
+}
+
+// fewValues fits where records have few ones.
+func (s seen) fewValues(ctx context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
+	m, d := x.Dims()
+	_, k := view.R.Dims()
+	most := 0
+	for i := range m {
+		ones := 0
+		for j := range d {
+			if !s.whole(j) {
+				return nil, nil
+			}
+			if x.At(i, j) > 0.5 {
+				ones++
+			}
+		}
+		most = max(most, ones)
+	}
+	if most == 0 || 2*most > k || 4*most > d {
+		return nil, nil
+	}
+	some := min(m, boxedRecords)
+	truth := mat.DenseCopyOf(x.Slice(0, some, 0, d))
+	guess, err := attack.Seen{R: view.R, Y: mat.DenseCopyOf(view.Y.Slice(0, some, 0, k)), Variance: view.Variance}.Pursuit(ctx, attack.Sparse{Most: most, Boolean: true})
+	if err != nil {
+		return nil, err
+	}
+	return s.results("matching pursuit", fmt.Sprintf("R; that at most %d values of a record are ones", most), truth, guess)
+}
+
+// bounds uses what the study publishes.
+func (s seen) bounds(ctx context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
+	m, d := x.Dims()
+	_, k := view.R.Dims()
+	ranges := make([]attack.Range, d)
+	for j := range ranges {
+		ranges[j] = attack.Range{Low: 0, High: 1, Whole: s.whole(j)}
+		if c := s.plan.Study.Columns[s.plan.Features[j].Column]; c.Scale.Range(s.plan.Study.Bits) > s.plan.Study.Bits.One() {
+			ranges[j].Low = -1
+		}
+	}
+	some := min(m, boxedRecords)
+	truth := mat.DenseCopyOf(x.Slice(0, some, 0, d))
+	guess, err := attack.Seen{R: view.R, Y: mat.DenseCopyOf(view.Y.Slice(0, some, 0, k)), Variance: view.Variance}.Box(ctx, ranges)
+	if err != nil {
+		return nil, err
+	}
+	return s.results("bounds", "R; the public bounds of the columns", truth, guess)
+}
+
+// pairs recovers R from twice as many known records as there are columns, as far as the sample
+// goes, by somebody who is no party.
+func (s seen) pairs(_ context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
+	m, d := x.Dims()
+	_, k := view.R.Dims()
+	t := min(2*d, m/2) // d that do not depend on each other are enough
+	if t < 1 {
+		return nil, nil
+	}
+	found, err := attack.KnownPairs(mat.DenseCopyOf(x.Slice(0, t, 0, d)), mat.DenseCopyOf(view.Y.Slice(0, t, 0, k)))
+	if err != nil {
+		return nil, nil // known records of zeros say nothing of R
+	}
+	var off mat.Dense
+	off.Sub(found, view.R)
+	part := 1 - math.Pow(mat.Norm(&off, 2)/mat.Norm(view.R, 2), 2)
+	return []AttackedResult{{Name: "known records", Knows: fmt.Sprintf("%d records and their sketches, not R", t), Measure: ofMatrix, Value: max(part, 0)}}, nil
+}
+
+// components looks for columns without R, where the sketch is not much narrower than the
+// data.
+func (s seen) components(ctx context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
+	_, d := x.Dims()
+	_, k := view.R.Dims()
+	const widest = 128
+	if 2*k < d || k > widest {
+		return nil, nil
+	}
+	found, err := attack.Components(ctx, view.Y, s.random)
+	if err != nil {
+		return nil, err
+	}
+	matches, err := attack.Matches(x, found)
+	if err != nil {
+		return nil, err
+	}
+	clear, best, most := 0, 0, 0.0
+	for j, r := range matches {
+		if r > 0.9 {
+			clear++
+		}
+		if r > most {
+			best, most = j, r
+		}
+	}
+	return []AttackedResult{{Name: "independent components", Knows: "neither R nor a record", Measure: ofColumns,
+		Value: float64(clear) / float64(d), Detail: fmt.Sprintf("best %q: correlation %.2f", s.name(best), most)}}, nil
+}
+
+// links gives the attacker copies of the records with noise of half a column's deviation.
+func (s seen) links(ctx context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
+	m, d := x.Dims()
+	copies := mat.DenseCopyOf(x)
+	for j := range d {
+		var mean, square float64
+		for i := range m {
+			mean += x.At(i, j) / float64(m)
+			square += x.At(i, j) * x.At(i, j) / float64(m)
+		}
+		deviation := math.Sqrt(max(0, square-mean*mean)) / 2
+		for i := range m {
+			copies.Set(i, j, copies.At(i, j)+deviation*s.random.NormFloat64())
+		}
+	}
+	got, err := view.Link(ctx, copies)
+	if err != nil {
+		return nil, err
+	}
+	return []AttackedResult{{Name: "linkage", Knows: "R; copies of the records, each value off by half a standard deviation", Measure: ofLinks,
+		Value: got.First, Baseline: got.Chance, Detail: fmt.Sprintf("among the ten nearest: %.0f %%", 100*got.Ten)}}, nil
+}
+
+// columnsSide matches the columns of a sketch against the rows of R of the sampled records.
+func (s seen) columnsSide() ([]AttackedResult, error) {
+	ids := make([][]byte, len(s.sample.records))
+	for i, record := range s.sample.records {
+		ids[i] = record.id
+	}
+	rows, err := s.plan.Matrix(s.root, ids)
+	if err != nil {
+		return nil, err
+	}
+	values := mat.NewDense(s.exact.Sketch.Rows, s.plan.Values, nil)
+	for i := range s.exact.Sketch.Rows {
+		for j := range s.plan.Values {
+			values.Set(i, j, float64(s.exact.Sketch.Row(i)[j])*s.plan.Unit())
+		}
+	}
+	found, err := attack.Filter(rows, values)
+	if err != nil {
+		return nil, err
+	}
+	x := s.truth()
+	m, _ := x.Dims()
+	guess := mat.NewDense(m, s.plan.Values, nil)
+	var outliers, shown int
+	for j := range s.plan.Values {
+		// The best linear guess: the filter, shrunk by how much of it is the value.
+		column, filtered := mat.Col(nil, j, x), mat.Col(nil, j, found)
+		spread := attack.Spread(mat.Col(nil, j, values))
+		mean, deviation := stat.PopMeanStdDev(column, nil)
+		slope := deviation * deviation / (deviation*deviation + spread*spread)
+		for i, v := range filtered {
+			guess.Set(i, j, mean+slope*(v-mean))
+			if far := math.Abs(column[i]) > 6*spread; far {
+				outliers++
+				if math.Abs(v) > 5*spread {
+					shown++
+				}
+			}
+		}
+	}
+	out, err := s.results("matched filter", "R; the records' ids", x, guess)
+	if err != nil {
+		return nil, err
+	}
+	if outliers > 0 {
+		out = append(out, AttackedResult{Name: "outliers", Knows: "R; the records' ids", Measure: "values that stand out of their column's sketch",
+			Value: float64(shown) / float64(outliers), Detail: fmt.Sprintf("%d values lie beyond six deviations of what hides them", outliers)})
+	}
+	return out, nil
+}

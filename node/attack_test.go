@@ -1,0 +1,144 @@
+package node_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/store"
+)
+
+// attack attacks party a's release as the command does.
+func (b *bench) attack() (node.Attacked, error) {
+	b.t.Helper()
+	st, err := store.Open(b.path("a"), store.Party, store.Options{ReadOnly: true})
+	check(b.t, err)
+	defer st.Close()
+	return node.Attack(context.Background(), node.DataOptions{
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
+		Now: b.now, Study: b.study, Entropy: rand.Reader, Workers: 2,
+	})
+}
+
+// baskets are records of 60 bits, of which 3 are ones.
+func baskets(int) string {
+	r := mathrand.New(mathrand.NewPCG(1, 2))
+	var out strings.Builder
+	out.WriteString("id")
+	for j := range 60 {
+		fmt.Fprintf(&out, ",b%d", j)
+	}
+	for i := range 400 {
+		fmt.Fprintf(&out, "\nr%d", i)
+		ones := r.Perm(60)[:3]
+		for j := range 60 {
+			bit := 0
+			for _, at := range ones {
+				if at == j {
+					bit = 1
+				}
+			}
+			fmt.Fprintf(&out, ",%d", bit)
+		}
+	}
+	return out.String() + "\n"
+}
+
+func bitColumns(n int) string {
+	var out []string
+	for j := range n {
+		out = append(out, fmt.Sprintf("{name: b%d, kind: binary}", j))
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}
+
+// found is what an attack recovered, by its name and measure.
+func found(t *testing.T, a node.Attacked, name, measure string) node.AttackedResult {
+	t.Helper()
+	for _, one := range a.Sketches[0].Attacks {
+		if one.Name == name && strings.Contains(one.Measure, measure) {
+			return one
+		}
+	}
+	t.Fatalf("no attack %q of %q among %+v", name, measure, a.Sketches[0].Attacks)
+	return node.AttackedResult{}
+}
+
+// TestAttackTellsNoiseFromNone: sparse records without noise come out of a sketch that is
+// much narrower, exactly; noise hides them; nothing is left in the store.
+func TestAttackTellsNoiseFromNone(t *testing.T) {
+	plain := terms{
+		partition: "horizontal", columns: bitColumns(60), sketches: "[{side: records, family: rademacher, k: 30}]",
+		privacy: "{mechanism: none}", analyses: "[{kind: k-means, clusters: 2}]", caps: "{attribute: {epsilon: 1000}}",
+	}
+	noised := plain
+	noised.privacy = "{unit: attribute, mechanism: laplace, epsilon: 1}"
+	noised.sketches = "[{side: records, family: sparse, k: 30}]"
+	open := newBench(t, plain, baskets)
+	before := contents(t, open.path("a"))
+	got, err := open.attack()
+	check(t, err)
+	if after := contents(t, open.path("a")); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Error("the attack changed the store")
+	}
+	if one := found(t, got, "matching pursuit", "every value"); one.Value < 0.9 || one.Baseline > 0.05 {
+		t.Errorf("without noise: %+v", one)
+	}
+	if one := found(t, got, "known records", "R"); one.Value < 0.99 {
+		t.Errorf("known records without noise: %+v", one)
+	}
+	if one := found(t, got, "linkage", "linked"); one.Value < 0.9 {
+		t.Errorf("linkage without noise: %+v", one)
+	}
+	hidden, err := newBench(t, noised, baskets).attack()
+	check(t, err)
+	if one := found(t, hidden, "matching pursuit", "every value"); one.Value > 0.1 {
+		t.Errorf("with noise: %+v", one)
+	}
+	if got.Records != 400 || got.Sample != 400 || !strings.Contains(got.Promise, "no privacy guarantee") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestAttackColumns: five times as many numbers as records give half of a column that is far from zero, and
+// noise for whole records gives none of it.
+func TestAttackColumns(t *testing.T) {
+	plain := terms{analyses: "[{kind: inner-product}]", sketches: "[{side: columns, family: rademacher, k: 2000}]", privacy: "{mechanism: none}", caps: "{record: {epsilon: 1, delta: 1e-6}}"}
+	got, err := newBench(t, plain, uniform(400)).attack()
+	check(t, err)
+	if one := found(t, got, "matched filter", "variance"); one.Value < 0.4 || one.Value > 0.7 {
+		t.Errorf("without noise: %+v", one)
+	}
+	noised := plain
+	noised.sketches = "[{side: columns, family: sparse, k: 200, helpers: {ones: 0.3}, clip: 0.8}]"
+	noised.privacy = "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"
+	if got, err = newBench(t, noised, uniform(400)).attack(); err != nil {
+		t.Fatal(err)
+	}
+	if one := found(t, got, "matched filter", "variance"); one.Value > 0.1 {
+		t.Errorf("with noise: %+v", one)
+	}
+}
+
+func TestAttackNeedsRecordsAndEntropy(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(1))
+	if _, err := b.attack(); err == nil || !strings.Contains(err.Error(), "nothing to attack") {
+		t.Errorf("one record: %v", err)
+	}
+	st := b.open("a")
+	defer st.Close()
+	_, err := node.Attack(context.Background(), node.DataOptions{
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
+		Now: b.now, Study: b.study, Entropy: iotest.ErrReader(errors.New("no entropy today")),
+	})
+	if err == nil || !strings.Contains(err.Error(), "no entropy today") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,59 @@
+package release
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/seed"
+	"github.com/cosketch/cosketch/seed/stream"
+)
+
+// Matrix returns the rows of R that a sketch is made with, its scale applied, as whoever
+// has the seed can: on the records side, features × k, those of the features; on the columns
+// side, records × k, those of records with these ids.
+func (p Plan) Matrix(root seed.Seed, ids [][]byte) (*mat.Dense, error) {
+	rows, flat, err := p.rows(root, ids)
+	if err != nil {
+		return nil, fmt.Errorf("making the matrix of sketch %d: %w", p.Index, err)
+	}
+	out := mat.NewDense(rows, p.Spec().K, nil)
+	for i, v := range flat {
+		out.RawMatrix().Data[i] = float64(v) * p.Spec().Scale()
+	}
+	return out, nil
+}
+
+func (p Plan) rows(root seed.Seed, ids [][]byte) (rows int, flat []int64, err error) {
+	k := p.Spec().K
+	if p.Sketch().Side == sketch.Records {
+		fixed, err := fix(p.Spec(), root, p.featureLabels())
+		if err != nil {
+			return 0, nil, err
+		}
+		d := len(p.Features)
+		flat, unit := make([]int64, d*k), make([]int64, d)
+		for j := range d {
+			clear(unit)
+			unit[j] = 1
+			fixed.Project(flat[j*k:(j+1)*k], unit)
+		}
+		return d, flat, nil
+	}
+	key, err := root.Derive(seed.RecordRows)
+	if err != nil {
+		return 0, nil, err
+	}
+	matrix, err := projection.New(p.Spec(), stream.New(key))
+	if err != nil {
+		return 0, nil, err
+	}
+	b := Builder{plan: p}
+	flat = make([]int64, len(ids)*k)
+	for i, label := range b.label(&part{}, ids) {
+		matrix.AddOuter(flat[i*k:(i+1)*k], label, []int64{1})
+	}
+	return len(ids), flat, nil
+}

@@ -1,0 +1,125 @@
+// Package papers computes the tables and figures of the project's sources anew, each beside
+// the published value and the theory: with the project's own projections, noise and
+// analyses, called in this process where a table takes hundreds of repetitions.
+//
+// A published number that depends on one drawn matrix is no target: what is compared is the
+// distribution over matrices that it was drawn from.
+package papers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/testnet/corpus"
+)
+
+// Table is one table or figure of a source.
+type Table struct {
+	Name     string   `json:"name"`   // as it is asked for
+	Source   string   `json:"source"` // paper, and what of it
+	Question string   `json:"question"`
+	Setting  string   `json:"setting"`
+	Columns  []string `json:"columns"`
+	Lines    []Line   `json:"lines"`
+	Notes    []string `json:"notes"`
+	Missing  string   `json:"missing,omitempty"` // why there are no lines
+}
+
+// Line is one row of a table: cells as text, and whether ours is within its tolerance.
+type Line struct {
+	Cells   []string `json:"cells"` // of Columns
+	Holds   bool     `json:"holds"`
+	Because string   `json:"because"` // what was asked of it
+}
+
+// Holds reports whether every line does.
+func (t Table) Holds() bool {
+	return !slices.ContainsFunc(t.Lines, func(l Line) bool { return !l.Holds })
+}
+
+// Options of a run.
+type Options struct {
+	Corpus  *corpus.Corpus // nil: tables that need data say so
+	Repeats int            // how often what is random is drawn anew; default: each table's own
+	Workers int            // goroutines; default 1. They change speed alone
+}
+
+// maker makes one table.
+type maker struct {
+	name    string
+	about   string
+	data    bool // needs a corpus
+	repeats int  // default
+	make    func(ctx context.Context, o Options) (Table, error)
+}
+
+func makers() []maker {
+	return []maker{
+		{"liu-1", "Liu et al. 2006, table I: inner products, Adult", true, 60, func(ctx context.Context, o Options) (Table, error) { return liuErrors(ctx, o, tableOne) }},
+		{"liu-2", "Liu et al. 2006, table II: squared distances, Adult", true, 60, func(ctx context.Context, o Options) (Table, error) { return liuErrors(ctx, o, tableTwo) }},
+		{"liu-3", "Liu et al. 2006, table III: k-means, control charts", true, 30, liuClusters},
+		{"liu-6", "Liu et al. 2006, figure 6: errors of inner products", false, 6, liuProducts},
+		{"kenthapadi-1", "Kenthapadi et al. 2012, figure 1: ε against δ and σ", false, 1, kenthapadiTradeoff},
+		{"kenthapadi-2", "Kenthapadi et al. 2012, theorem 2: the variance of a distance, four projections", false, 4_000, kenthapadiVariance},
+		{"kenthapadi-4", "Kenthapadi et al. 2012, section 4: noise on distances, randomised response", false, 1, kenthapadiRivals},
+		{"dppro-3", "Xu et al. 2017, figures 2 and 3: errors of distances, Retail", true, 20, dpproErrors},
+		{"dhaliwal-1", "Dhaliwal et al. 2019, table 1: k-means under noise", false, 60, dhaliwalClusters},
+		{"dhaliwal-3", "Dhaliwal et al. 2019, figure 3: recovered distances", false, 200, dhaliwalDistances},
+		{"dhaliwal-4", "Dhaliwal et al. 2019, figure 4: spread of the released data", false, 400, dhaliwalSpread},
+	}
+}
+
+// About lists the names of all tables, each with what it is.
+func About() (out [][2]string) {
+	for _, m := range makers() {
+		out = append(out, [2]string{m.name, m.about})
+	}
+	return out
+}
+
+// Make computes one table. Where it needs data that are not there, Missing says so.
+func Make(ctx context.Context, name string, o Options) (Table, error) {
+	at := slices.IndexFunc(makers(), func(m maker) bool { return m.name == name })
+	if at < 0 {
+		var names []string
+		for _, m := range makers() {
+			names = append(names, m.name)
+		}
+		return Table{}, fmt.Errorf("no table %q; there are %s", name, strings.Join(names, ", "))
+	}
+	m := makers()[at]
+	if o.Repeats == 0 {
+		o.Repeats = m.repeats
+	}
+	o.Workers = max(o.Workers, 1)
+	if m.data && o.Corpus == nil {
+		return Table{Name: m.name, Source: m.about, Missing: corpus.ErrNone.Error()}, nil
+	}
+	t, err := m.make(ctx, o)
+	if err != nil {
+		return Table{}, fmt.Errorf("making %s: %w", m.name, err)
+	}
+	t.Name, t.Source = m.name, m.about
+	return t, nil
+}
+
+// each runs f for 0 to n-1 on the workers and returns what it gave, in order.
+func each[T any](ctx context.Context, o Options, n int, f func(i int) (T, error)) ([]T, error) {
+	out, errs := make([]T, n), make([]error, o.Workers)
+	done := make(chan struct{})
+	for w := range o.Workers {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			for i := w; i < n && ctx.Err() == nil && errs[w] == nil; i += o.Workers {
+				out[i], errs[w] = f(i)
+			}
+		}()
+	}
+	for range o.Workers {
+		<-done
+	}
+	return out, errors.Join(append(errs, ctx.Err())...)
+}

@@ -1,0 +1,130 @@
+package papers
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// JSON prints tables for programs.
+func JSON(w io.Writer, tables []Table) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	return e.Encode(tables)
+}
+
+// Text prints tables for people.
+func Text(w io.Writer, tables []Table) error {
+	var out strings.Builder
+	for i, t := range tables {
+		if i > 0 {
+			out.WriteString("\n\n")
+		}
+		t.write(&out)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func (t Table) write(out *strings.Builder) {
+	fmt.Fprintf(out, "%s — %s\n", t.Name, t.Source)
+	if t.Missing != "" {
+		paragraph(out, "skipped: "+t.Missing)
+		return
+	}
+	paragraph(out, t.Question)
+	paragraph(out, t.Setting)
+	out.WriteString("\n")
+	rows := [][]string{append(t.Columns[:len(t.Columns):len(t.Columns)], "")}
+	for _, l := range t.Lines {
+		verdict := "ok"
+		if !l.Holds {
+			verdict = "OFF"
+		}
+		rows = append(rows, append(l.Cells[:len(l.Cells):len(l.Cells)], verdict))
+	}
+	widths := make([]int, len(rows[0]))
+	for c := range widths {
+		// Headings wrap; cells do not.
+		for r, row := range rows {
+			if r > 0 {
+				widths[c] = max(widths[c], utf8.RuneCountInString(row[c]))
+			}
+		}
+		for _, word := range strings.Fields(rows[0][c]) {
+			widths[c] = max(widths[c], utf8.RuneCountInString(word), min(utf8.RuneCountInString(rows[0][c]), 14))
+		}
+	}
+	for _, line := range heading(rows[0], widths) {
+		writeCells(out, line, widths)
+	}
+	for _, row := range rows[1:] {
+		writeCells(out, row, widths)
+	}
+	out.WriteString("\n")
+	said := map[string]bool{}
+	for _, l := range t.Lines {
+		if l.Because != "" && !said[l.Because] {
+			said[l.Because] = true
+			paragraph(out, "ok: "+l.Because+".")
+		}
+	}
+	for _, note := range t.Notes {
+		paragraph(out, note)
+	}
+}
+
+// heading breaks the names of columns into lines that fit.
+func heading(names []string, widths []int) [][]string {
+	parts, most := make([][]string, len(names)), 0
+	for c, name := range names {
+		parts[c] = wrap(name, max(widths[c], 1))
+		most = max(most, len(parts[c]))
+	}
+	lines := make([][]string, most)
+	for i := range lines {
+		for c := range names {
+			cell := ""
+			if at := i - (most - len(parts[c])); at >= 0 {
+				cell = parts[c][at]
+			}
+			lines[i] = append(lines[i], cell)
+		}
+	}
+	return lines
+}
+
+func writeCells(out *strings.Builder, cells []string, widths []int) {
+	var line strings.Builder
+	for c, cell := range cells {
+		fmt.Fprintf(&line, "  %s%s", strings.Repeat(" ", widths[c]-utf8.RuneCountInString(cell)), cell)
+	}
+	out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+}
+
+const lineWidth = 98
+
+func paragraph(out *strings.Builder, text string) {
+	for _, line := range wrap(text, lineWidth) {
+		fmt.Fprintf(out, "  %s\n", line)
+	}
+}
+
+func wrap(text string, width int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}

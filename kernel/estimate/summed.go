@@ -74,9 +74,6 @@ func NewSummed(of SummedOf) (*Summed, error) {
 	return m, nil
 }
 
-// Columns returns d.
-func (m *Summed) Columns() int { return len(m.mean) }
-
 // Means returns the estimated means. They must not be changed.
 func (m *Summed) Means() []float64 { return m.mean }
 

@@ -116,7 +116,7 @@ func TestSummedCovary(t *testing.T) {
 	const trials = 20000
 	c := newSummedCase()
 	truth := c.truth()
-	d := truth.Columns()
+	d := len(truth.Means())
 	source := rand.New(rand.NewPCG(8, 9))
 	var w, v []Entry
 	for i := range d {

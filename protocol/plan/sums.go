@@ -13,7 +13,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// union is how many records all parties have.
+// unionRecords is how many records all parties have.
 func (c *cell) unionRecords() (n float64) {
 	for party := range c.Study.Parties {
 		n += c.records(party)

@@ -20,17 +20,17 @@ var spoken = []struct {
 }{
 	{"protocol", regexp.MustCompile(`^(Kind|Cause)[A-Z]`), 21},
 	{"protocol", regexp.MustCompile(`Prefix$`), 5},
-	{"seed", regexp.MustCompile(`^(RecordRows|ColumnRows|Confirm|HadamardPermutation|Pseudonyms|[lL]abel.*)$`), 6},
+	{"seed", regexp.MustCompile(`^(RecordRows|ColumnRows|Confirm|HadamardPermutation|Pseudonyms|CellRows|CellPermutation|[lL]abel.*)$`), 8},
 	{"seed/agree", regexp.MustCompile(`^label[A-Z]`), 6},
 	{"kernel/projection", regexp.MustCompile(`^(Sparse|Rademacher|Achlioptas|Gaussian|Hadamard|Identity)$`), 6},
-	{"kernel/sketch", regexp.MustCompile(`^(Columns|Records)$`), 2},
+	{"kernel/sketch", regexp.MustCompile(`^(Columns|Records|Moments|Cells)$`), 4},
 	{"protocol/ledger", regexp.MustCompile(`^(hashLabel|version)$`), 2},
 	{"protocol/study", regexp.MustCompile(`^version$`), 1},
 	{"protocol/analysis", regexp.MustCompile(`Format$`), 2},
 	{"node", regexp.MustCompile(`^(call|part)[A-Z]`), 10},
 	{"node/bundle", regexp.MustCompile(`^(magic|info)$`), 2},
 	{"protocol", regexp.MustCompile(`^Version$`), 1},
-	{"protocol/study", regexp.MustCompile(`^(KMeans|InnerProduct|Distance|Cosine|Covariance|Correlation|Intersection|GroupDistance)$`), 8},
+	{"protocol/study", regexp.MustCompile(`^(KMeans|InnerProduct|Distance|Cosine|Mean|Covariance|Correlation|Intersection|GroupDistance)$`), 9},
 }
 
 // constant is one declared constant and the literal of its value.

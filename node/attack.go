@@ -190,15 +190,18 @@ type seen struct {
 
 func (s seen) attack(ctx context.Context, index int) (AttackedSketch, error) {
 	out := AttackedSketch{
-		Sketch: index + 1, Side: string(s.plan.Sketch().Side), Made: s.plan.Spec().String(), Noise: s.plan.Noise.String(), Attacks: []AttackedResult{},
+		Sketch: index + 1, Side: string(s.plan.Sketch().Side), Made: s.plan.Sketch().Method(), Noise: s.plan.Noise.String(), Attacks: []AttackedResult{},
 	}
 	if !s.plan.Flips.Zero() {
 		out.Noise = s.plan.Flips.String()
 	}
 	var err error
-	if s.plan.Sketch().Side == sketch.Records {
+	switch side := s.plan.Sketch().Side; {
+	case side.Sums():
+		out.Attacks, err = s.sums()
+	case side == sketch.Records:
 		out.Attacks, err = s.recordsSide(ctx)
-	} else {
+	default:
 		out.Attacks, err = s.columnsSide()
 	}
 	return out, err

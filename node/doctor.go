@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
@@ -85,8 +86,13 @@ func (o DoctorOptions) disk() Finding {
 	need := int64(spare)
 	for _, s := range o.Studies {
 		for i, sk := range s.Sketches {
-			if party, _ := o.self(s); sk.Side == sketch.Columns {
-				need += 8 * int64(sk.Projection.K) * int64(len(s.Features(party, i)))
+			party, err := o.self(s)
+			if err != nil || sk.Side == sketch.Records {
+				continue
+			}
+			if plan, err := release.For(s, party, i); err == nil {
+				rows, cols := plan.Shape(1)
+				need += 8 * rows * cols
 			}
 		}
 	}

@@ -42,7 +42,7 @@ type InspectedSketch struct {
 	Bytes     int64            `json:"bytes"`
 	Beside    []string         `json:"beside,omitempty"` // what each row has beside its entries, like pseudonym
 	Bits      int              `json:"bits"`
-	Scale     float64          `json:"scale"` // R's real factor
+	Scale     float64          `json:"scale"` // R's real factor; 1 of sums
 	Mechanism string           `json:"mechanism"`
 	Noise     string           `json:"noise"`    // in words
 	Variance  float64          `json:"variance"` // of one entry's noise, in squared units of entries; of one value's under randomised-response
@@ -162,6 +162,9 @@ func inspectSketch(files store.ReleaseDir, p release.Plan, h protocol.ReleasedSk
 	}
 	for _, c := range h.RowColumns {
 		out.Beside = append(out.Beside, c.Name)
+	}
+	if h.Side.Sums() {
+		out.Scale = 1
 	}
 	if !p.Flips.Zero() {
 		out.Noise, out.Variance = p.Flips.String(), p.Flips.Variance()

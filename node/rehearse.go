@@ -171,7 +171,7 @@ func (r *home) describe(src *source, e *exact, described []protocol.ReleasedSket
 			noise, variance = plan.Flips.String(), plan.Flips.Variance()
 		}
 		out.Sketches = append(out.Sketches, RehearsedSketch{
-			Side: string(d.Side), Projection: plan.Spec().String(), Rows: d.Rows, Cols: d.Cols, Width: d.Width, Bytes: d.Size(),
+			Side: string(d.Side), Projection: plan.Sketch().Method(), Rows: d.Rows, Cols: d.Cols, Width: d.Width, Bytes: d.Size(),
 			Clipped: e.sketches[i].Clipped, Noise: noise, Variance: variance,
 			Deviation: math.Sqrt(variance), Bits: !plan.Flips.Zero(), Statement: plan.Statement(), Labels: labelsText(plan),
 		})

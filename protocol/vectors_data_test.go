@@ -107,6 +107,8 @@ func sketches() vectors {
 				{Note: "2^54 - 1, just within range", Side: sketch.Records, Rows: 1, Cols: 1, Width: 7, Encoded: hexed{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x3f}},
 				{Note: "wider than needed", Side: sketch.Columns, Rows: 1, Cols: 2, Width: 2, Encoded: hexed{0x7f, 0, 0xff, 0xff}},
 				{Note: "a byte too few", Side: sketch.Columns, Rows: 1, Cols: 2, Width: 2, Encoded: hexed{0x80, 0, 0}},
+				{Note: "moments of one column", Side: sketch.Moments, Rows: 1, Cols: 2, Width: 2, Encoded: hexed{0xff, 0x01, 0xff, 0xff}},
+				{Note: "cells of one column", Side: sketch.Cells, Rows: 2, Cols: 2, Width: 1, Encoded: hexed{1, 2, 3, 0xfc}},
 				{Note: "a side that is none", Side: "middle", Rows: 1, Cols: 1, Width: 1, Encoded: hexed{1}},
 				{Note: "out of range", Side: sketch.Columns, Rows: 1, Cols: 1, Width: 8, Encoded: hexed{0, 0, 0, 0, 0, 0, 0, 0x01}},
 			}

@@ -26,7 +26,7 @@ func studies() vectors {
 		file:  "studies",
 		about: "Given: a study file of protocol/study/testdata. To be found: its id and meaning, and the pairs whose labelled hash the meaning is. What must be refused is in protocol/study/testdata/refusals.txt.",
 		given: func(*testing.T) []studyCase {
-			return []studyCase{{File: "registry.yaml"}, {File: "hospitals.yaml"}, {File: "laboratories.yaml"}, {File: "survey.yaml"}, {File: "patients.yaml"}, {File: "clinics.yaml"}}
+			return []studyCase{{File: "registry.yaml"}, {File: "hospitals.yaml"}, {File: "laboratories.yaml"}, {File: "survey.yaml"}, {File: "patients.yaml"}, {File: "clinics.yaml"}, {File: "wards.yaml"}}
 		},
 		fill: func(t *testing.T, c *studyCase) {
 			source, err := os.ReadFile("study/testdata/" + c.File)
@@ -178,5 +178,8 @@ func (m *meaning) sketch(sk study.Sketch) {
 	if sk.Labels != "" {
 		m.put("sketch.labels", string(sk.Labels))
 		m.real("sketch.label_share", sk.LabelShare)
+	}
+	if sk.Subspace > 0 {
+		m.whole("sketch.q", sk.Subspace)
 	}
 }

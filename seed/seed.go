@@ -36,6 +36,9 @@ const (
 	Pseudonyms Label = "pseudonyms"  // key of the names by which records of several parties are joined
 
 	HadamardPermutation Label = "hadamard permutation" // row key of the records side's choice of Hadamard columns
+
+	CellRows        Label = "cell rows"        // row key of the signs of cells' directions, whose rows belong to columns
+	CellPermutation Label = "cell permutation" // row key of the choice of Hadamard columns that are the directions
 )
 
 // labelPrefix begins the info string of every derivation.

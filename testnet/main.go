@@ -24,6 +24,11 @@
 //
 // compares the mechanisms with those of the sources.
 //
+//	go run ./testnet union
+//
+// measures what studies that protect whole records of horizontal parties get from sums,
+// beside what they get from projections.
+//
 //	go run ./testnet papers
 //
 // computes the tables and figures of the sources anew, beside the published values.
@@ -82,6 +87,7 @@ type commands struct {
 	Bench      benchOptions     `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
 	Table      tableOptions     `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
 	Mechanisms mechanismOptions `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
+	Union      unionOptions     `cmd:"" help:"Measure what horizontal studies that protect whole records get from moments and cells, beside what they get from row sketches and projections."`
 	Papers     paperOptions     `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory."`
 	Simulate   simulateOptions  `cmd:"" help:"Play random schedules of the protocol, with adversaries, crashes and a bad network, and count what came of them."`
 }
@@ -116,6 +122,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runScale(ctx, chosen.Scale, stdout, stderr)
 	case "table <file>":
 		return runTable(chosen.Table, stderr)
+	case "union":
+		return runUnion(ctx, chosen.Union, stdout, stderr)
 	case "papers":
 		return runPapers(ctx, chosen.Papers, stdout, stderr)
 	case "mechanisms":

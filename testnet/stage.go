@@ -236,7 +236,13 @@ func (s *stage) collect(ctx context.Context, id string, out *outcome.Study) (lab
 		} else if !bytes.Equal(first, raw) {
 			return labels, fmt.Errorf("%s holds another result than %s", party.Name, s.nodes.Parties[0].Name)
 		}
-		if labels[p], err = readLabels(filepath.Join(dir, "labels.csv")); err != nil {
+		own := filepath.Join(dir, "labels.csv")
+		if out.Scenario.Side == sketch.Cells { // which the party tells by the published model
+			if _, err := party.Run(ctx, "result", id, "--label", own); err != nil {
+				return labels, err
+			}
+		}
+		if labels[p], err = readLabels(own); err != nil {
 			return labels, fmt.Errorf("reading the labels of %s: %w", party.Name, err)
 		}
 		spent, err := readLedger(ctx, party, out.Scenario)
@@ -321,7 +327,7 @@ func (s *stage) compare(scene scenario.Scenario, labels [scenario.Parties]map[st
 		return fmt.Errorf("the result has %d analyses, the study asks for %d", len(out.Result.Analyses), len(scene.Analyses))
 	}
 	for _, answer := range out.Result.Analyses {
-		if answer.KMeans != nil {
+		if answer.KMeans != nil || answer.CellMeans != nil {
 			continue
 		}
 		m, err := outcome.NewMatrix(scene, answer)

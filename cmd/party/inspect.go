@@ -121,8 +121,12 @@ func writeSketch(w io.Writer, i int, s node.InspectedSketch, records int64) {
 	if s.S > 0 {
 		shape += fmt.Sprintf(", s = %d", s.S)
 	}
-	console.Paragraph(w, "", fmt.Sprintf("Sketch %d: %s side, %s, %s: %d × %d entries of %d bytes, %d bytes; values of %d bits, scale %s.",
-		i+1, s.Side, s.Family, shape, s.Rows, s.Cols, s.Width, s.Bytes, s.Bits, console.Brief(s.Scale)))
+	shape = s.Family + ", " + shape
+	if s.Side == string(sketch.Moments) || s.Side == string(sketch.Cells) {
+		shape = "sums over all records"
+	}
+	console.Paragraph(w, "", fmt.Sprintf("Sketch %d: %s side, %s: %d × %d entries of %d bytes, %d bytes; values of %d bits, scale %s.",
+		i+1, s.Side, shape, s.Rows, s.Cols, s.Width, s.Bytes, s.Bits, console.Brief(s.Scale)))
 	console.Paragraph(w, "  ", fmt.Sprintf("Mechanism %s: %s (variance %s).", s.Mechanism, s.Noise, console.Brief(s.Variance)))
 	if s.Labels != "" {
 		console.Paragraph(w, "  ", "Last column: "+s.Labels+".")

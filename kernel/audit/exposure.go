@@ -18,8 +18,8 @@ const (
 type Shape struct {
 	Side       sketch.Side     // required
 	Projection projection.Spec // required
-	Records    int             // required on the columns side: m, the records of this party
-	Columns    int             // required on the records side: d, the columns that this party projects
+	Records    int             // required but on the records side: m, the records of this party
+	Columns    int             // required but on the columns side: d, the columns that this party projects or sums
 	Functions  int             // columns side: sketched functions per value column; default 1, 2 where squares are sketched too
 }
 
@@ -29,7 +29,8 @@ type Exposure struct {
 	Shape Shape
 
 	// Share is the number of values released per value held: k·functions/m on the
-	// columns side, k/d on the records side. At 1 the data are in the sketch.
+	// columns side, k/d on the records side, (d+3)/(2m) for moments, 2^L·(1+d)/(m·d) for
+	// cells. At 1 the data are in the sketch.
 	Share float64
 
 	// RSquared is the part of a column's variance (columns side) or of a record's
@@ -40,7 +41,8 @@ type Exposure struct {
 
 	// Alone is the expected part of the records (columns side) or columns (records
 	// side) that share a coordinate with no other, so whose value stands in the
-	// sketch as it is: 1 − (1 − (1−s/k)^(m−1))^s, e^(−m/k) for s = 1. Sparse only.
+	// sketch as it is: 1 − (1 − (1−s/k)^(m−1))^s, e^(−m/k) for s = 1. Sparse, and of
+	// records in cells, were these all equally likely, which they are not: more are alone.
 	Alone float64
 }
 
@@ -48,6 +50,9 @@ type Exposure struct {
 func Expose(shape Shape) (Exposure, error) {
 	if shape.Functions == 0 {
 		shape.Functions = 1
+	}
+	if shape.Side.Sums() {
+		return shape.sums()
 	}
 	n, functions, err := shape.held()
 	if err != nil {
@@ -61,6 +66,22 @@ func Expose(shape Shape) (Exposure, error) {
 		alone := math.Pow(1-s/float64(p.K), float64(n-1))
 		e.Alone = 1 - math.Pow(1-alone, s)
 	}
+	return e, nil
+}
+
+// sums is what a sketch without a projection gives away.
+func (s Shape) sums() (Exposure, error) {
+	if err := s.Projection.Validate(); err != nil || s.Records < 1 || s.Columns < 1 {
+		return Exposure{}, fmt.Errorf("working out what %s of %d records and %d columns give away: %v", s.Side, s.Records, s.Columns, err)
+	}
+	m, d := float64(s.Records), float64(s.Columns)
+	e := Exposure{Shape: s, Share: (d + 3) / (2 * m)}
+	if s.Side == sketch.Cells {
+		cells := math.Exp2(float64(s.Projection.K))
+		e.Share = cells * (1 + d) / (m * d)
+		e.Alone = math.Pow(1-1/cells, m-1)
+	}
+	e.RSquared = math.Min(1, e.Share)
 	return e, nil
 }
 
@@ -87,11 +108,19 @@ func (s Shape) held() (n, functions int, err error) {
 
 // Acceptable holds the rule for sketches without noise: refused unless, on the
 // columns side, k·functions ≤ m/10 and, for a sparse projection, m/k ≥ 20; on the
-// records side, k ≤ d/10. A refusal comes with its reason. The steward of the
+// records side, k ≤ d/10; of moments, (d+3)/2 ≤ m/10; of cells always, since nothing keeps
+// a record from being alone in its cell. A refusal comes with its reason. The steward of the
 // data may overrule it in the party's own site file, no one else.
 func (e Exposure) Acceptable() (ok bool, reason string) {
 	p := e.Shape.Projection
-	if e.Shape.Side == sketch.Records {
+	switch {
+	case e.Shape.Side == sketch.Cells:
+		return false, "a cell may hold a single record, and then shows its values"
+	case e.Shape.Side == sketch.Moments && e.Share > maxShare:
+		return false, fmt.Sprintf("the moments of %d columns are more numbers than a tenth of the values of %d records", e.Shape.Columns, e.Shape.Records)
+	case e.Shape.Side == sketch.Moments:
+		return true, ""
+	case e.Shape.Side == sketch.Records:
 		if 10*p.K > e.Shape.Columns {
 			return false, fmt.Sprintf("k = %d is more than a tenth of %d columns", p.K, e.Shape.Columns)
 		}
@@ -111,6 +140,9 @@ func (e Exposure) Acceptable() (ok bool, reason string) {
 // String tells a steward what the sketch would give away without noise.
 func (e Exposure) String() string {
 	p := e.Shape.Projection
+	if e.Shape.Side.Sums() {
+		return e.sums()
+	}
 	held := fmt.Sprintf("%d records", e.Shape.Records)
 	what := "records"
 	if e.Shape.Side == sketch.Records {
@@ -124,6 +156,15 @@ func (e Exposure) String() string {
 	}
 	if e.Share > 1 {
 		text += "; the sketch is larger than the data"
+	}
+	return text
+}
+
+// sums is String for sketches without a projection.
+func (e Exposure) sums() string {
+	text := fmt.Sprintf("%s of %d records and %d columns: %.3g numbers for each number held", e.Shape.Side, e.Shape.Records, e.Shape.Columns, e.Share)
+	if e.Shape.Side == sketch.Cells {
+		text += fmt.Sprintf("; %.2g %% of the records or more are alone in their cell, which shows their values as they are", 100*e.Alone)
 	}
 	return text
 }

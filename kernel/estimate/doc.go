@@ -6,6 +6,7 @@
 // products of all sketched columns, raw and with the noise taken off its
 // diagonal. Everything on the records side comes from [Records], which says how
 // one coordinate of a sketched record errs, and from the [Group] of many of them.
+// What horizontal parties sum without a projection comes from [Summed].
 // Intervals cover the error of the projection and of the noise together, each at
 // its [Level]; those that are to hold together take a share of it each
 // ([Level.Bonferroni]).

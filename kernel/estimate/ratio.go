@@ -15,14 +15,25 @@ type ratio struct {
 // float64: where record sets are equal the error of a sketch cancels altogether.
 const rounding = 1e-12
 
+// estimate bounds ρ within [lo, hi].
+func (r ratio) estimate(g *Gram, level Level, lo, hi float64) Estimate {
+	nn, nm, mm := g.errors(r.numerator, r.denominator)
+	return fieller{ratio: r.n / r.m, nn: nn / r.m / r.m, nm: nm / r.m / r.m, mm: mm/r.m/r.m + r.extra}.estimate(level, lo, hi)
+}
+
+// fieller is a ratio of two numbers with the variances and the covariance of their
+// errors, all over the square of the denominator.
+type fieller struct {
+	ratio      float64
+	nn, nm, mm float64
+}
+
 // estimate bounds ρ within [lo, hi] as Fieller did: the set of ρ0 for which
 // (n − ρ0 m)² ≤ z²·Var(error of n − ρ0·error of m). If the denominator is itself
 // within z deviations of zero the set is unbounded, and the interval is [lo, hi].
-func (r ratio) estimate(g *Gram, level Level, lo, hi float64) Estimate {
+func (f fieller) estimate(level Level, lo, hi float64) Estimate {
 	z2 := float64(level.z() * level.z())
-	rho := r.n / r.m
-	nn, nm, mm := g.errors(r.numerator, r.denominator)
-	nn, nm, mm = nn/r.m/r.m, nm/r.m/r.m, mm/r.m/r.m+r.extra
+	rho, nn, nm, mm := f.ratio, f.nn, f.nm, f.mm
 	// a ρ0² − 2 b ρ0 + c ≤ 0, and the discriminant b² − a c without cancellation.
 	a, b := 1-float64(z2*mm), rho-float64(z2*nm)
 	delta := nn - float64(2*float64(rho*nm)) + float64(float64(rho*rho)*mm)
@@ -30,6 +41,9 @@ func (r ratio) estimate(g *Gram, level Level, lo, hi float64) Estimate {
 		return finish(clamp(rho, lo, hi), lo, hi, lo, hi).deviating(delta)
 	}
 	discriminant := float64(z2*delta) - float64(float64(z2*z2)*(float64(nn*mm)-float64(nm*nm)))
-	half := math.Sqrt(math.Max(0, discriminant))/a + float64(rounding*(hi-lo))
+	half := math.Sqrt(math.Max(0, discriminant)) / a
+	if hi-lo < math.MaxFloat64 {
+		half += float64(rounding * (hi - lo))
+	}
 	return finish(clamp(rho, lo, hi), b/a-half, b/a+half, lo, hi).deviating(delta)
 }

@@ -62,7 +62,7 @@ func (s Sketch) Encode(width int) ([]byte, error) {
 // allocated is at most eight times that. Every decoded sketch encodes at the same
 // width to the same bytes.
 func Decode(side Side, rows, cols, width int, data []byte) (Sketch, error) {
-	if side != Columns && side != Records {
+	if !side.Known() {
 		return Sketch{}, fmt.Errorf("decoding sketch: unknown side %.20q", string(side))
 	}
 	size, err := EncodedSize(rows, cols, width)

@@ -43,6 +43,8 @@ func stacked(sketches []Sketch) (Sketch, error) {
 		switch {
 		case s.Side != first.Side:
 			return Sketch{}, fmt.Errorf("sketch %d is a %s, the first a %s", i+1, s, first)
+		case s.Side.Sums():
+			return Sketch{}, fmt.Errorf("sketch %d is a %s: sums are added, not stacked", i+1, s)
 		case s.Side == Columns && s.Rows != first.Rows, s.Side == Records && s.Cols != first.Cols:
 			return Sketch{}, fmt.Errorf("sketch %d is a %s, the first a %s: k differs", i+1, s, first)
 		case s.Side == Columns:

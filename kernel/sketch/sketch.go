@@ -10,8 +10,8 @@ import (
 // Sketch is an integer sketch of one side.
 type Sketch struct {
 	Side Side
-	Rows int     // columns side: k. Records side: m records
-	Cols int     // columns side: n columns. Records side: k
+	Rows int     // columns side: k. Records side: m records. Moments: 1. Cells: how many there are, 2^L
+	Cols int     // columns side: n columns. Records side: k. Moments: d(d+3)/2. Cells: 1 + d
 	Data []int64 // Rows × Cols, row-major
 }
 
@@ -28,8 +28,8 @@ func (s Sketch) Row(i int) []int64 { return s.Data[i*s.Cols:][:s.Cols:s.Cols] }
 
 // check refuses a sketch whose side is unknown or whose shape is not that of its data.
 func (s Sketch) check() error {
-	if s.Side != Columns && s.Side != Records {
-		return fmt.Errorf("unknown side %q: want %s or %s", string(s.Side), Columns, Records)
+	if !s.Side.Known() {
+		return fmt.Errorf("unknown side %q: want %s, %s, %s or %s", string(s.Side), Columns, Records, Moments, Cells)
 	}
 	entries, err := area(s.Rows, s.Cols)
 	if err != nil {

@@ -164,7 +164,7 @@ func TestEncodedSize(t *testing.T) {
 
 func TestDecodeRefuses(t *testing.T) {
 	for name, call := range map[string]func() error{
-		"side":      func() error { _, err := Decode("cells", 1, 1, 1, []byte{1}); return err },
+		"side":      func() error { _, err := Decode("rows", 1, 1, 1, []byte{1}); return err },
 		"too short": func() error { _, err := Decode(Columns, 1, 2, 2, make([]byte, 3)); return err },
 		"too long":  func() error { _, err := Decode(Columns, 1, 2, 2, make([]byte, 5)); return err },
 		"empty":     func() error { _, err := Decode(Columns, 0, 2, 2, nil); return err },

@@ -101,6 +101,14 @@ func writeAnalysis(w io.Writer, a analysis.Analysis) {
 	if writeColumns(w, a) {
 		return
 	}
+	if a.CellMeans != nil {
+		writeCellMeans(w, a)
+		return
+	}
+	if a.Means != nil {
+		writeMeans(w, a)
+		return
+	}
 	writePairs(w, a, a.Pairs)
 	if len(a.Shifts) > 0 {
 		Paragraph(w, "", "Squared distances between the mean records of two parties:")

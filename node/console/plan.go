@@ -10,6 +10,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -146,7 +147,14 @@ func writePlannedSketch(w io.Writer, i int, s plan.Sketch) {
 			promise += ", neighbours replaced"
 		}
 	}
-	Paragraph(w, "", fmt.Sprintf("SKETCH %d: %s side, %s, k = %d; %s", i+1, s.Side, s.Method, s.K, promise))
+	method := fmt.Sprintf("%s, k = %d", s.Method, s.K)
+	switch s.Side {
+	case sketch.Moments:
+		method = s.Method
+	case sketch.Cells:
+		method = fmt.Sprintf("%s, L = %d", s.Method, s.K)
+	}
+	Paragraph(w, "", fmt.Sprintf("SKETCH %d: %s side, %s; %s", i+1, s.Side, method, promise))
 	text := fmt.Sprintf("About %s leave, made of %s of values, %d for each record.", bytesText(s.Bytes), bytesText(s.RawBytes), s.Features)
 	if s.Rounding.Bias > 0 {
 		text += fmt.Sprintf(" Rounding to %d bits moves values by at most %.1g of their column's spread%s.", s.Rounding.Bits, s.Rounding.Bias, beside(s))
@@ -190,7 +198,7 @@ func beside(s plan.Sketch) string {
 
 func writePlannedAnalysis(w io.Writer, a plan.Analysis) {
 	fmt.Fprintln(w)
-	if len(a.Options) == 0 {
+	if len(a.Options) == 0 && a.Chosen.Method == "" {
 		Paragraph(w, "  ", planned(a)+": "+a.Verdict)
 		return
 	}
@@ -201,6 +209,10 @@ func writePlannedAnalysis(w io.Writer, a plan.Analysis) {
 	}
 	if a.Together > 0 {
 		title += fmt.Sprintf("; its %d intervals hold all together at 95 %%, each at %.5g %%", a.Together, 100*a.EachLevel)
+	}
+	if len(a.Options) == 0 { // sums: nothing could be chosen instead
+		Paragraph(w, "  ", fmt.Sprintf("%s: standard error %s, 95 %% interval %s", title, standard(a.Chosen), half(a.Chosen)))
+		return
 	}
 	Paragraph(w, "  ", title)
 	t := NewTable("method", ">k", ">std. error", ">95 % interval", ">bytes", "usable", "")

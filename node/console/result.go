@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/cosketch/cosketch/node"
@@ -107,6 +108,9 @@ func (d Document) Show(c *Console, dir string) error {
 		next := "--format json prints every number; -o DIR writes files, with --format csv, parquet or npy for notebooks"
 		if d.Labels != nil {
 			next += "; --output DIR writes what was found about each of your records to labels.csv, which stays with you"
+		}
+		if slices.ContainsFunc(d.Result.Analyses, func(a analysis.Analysis) bool { return a.CellMeans != nil }) {
+			next += "; --label FILE writes the cluster of each of your records"
 		}
 		c.Say("\nNext: %s.", next)
 	})

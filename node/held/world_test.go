@@ -53,6 +53,16 @@ columns:
 sketches: [{side: records, family: hadamard, k: 8}, {side: records, family: identity}]
 privacy: {unit: attribute, mechanism: laplace, epsilon: 1}
 analyses: [{kind: k-means, clusters: 2}]`,
+	"sums, horizontal, clipped": `
+partition: horizontal
+columns:
+  - {name: x, kind: numeric, bounds: [0, 10]}
+  - {name: w, kind: categorical, values: [a, b, c]}
+sketches:
+  - {side: moments, clip: 0.9}
+  - {side: cells, L: 2, clip: 0.9}
+privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
+analyses: [{kind: mean}, {kind: k-means, clusters: 2}]`,
 	"records, horizontal": `
 partition: horizontal
 columns:

@@ -90,6 +90,8 @@ func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 // parties in all.
 func Intervals(kind study.AnalysisKind, values, parties int) int {
 	switch kind {
+	case study.Mean:
+		return values
 	case study.GroupDistance:
 		return parties * parties
 	case study.Intersection:

@@ -46,8 +46,8 @@ type Party struct {
 // Sketch says how the numbers came about and what was promised for them.
 type Sketch struct {
 	Side             string   `json:"side"`
-	Family           string   `json:"family"`
-	K                int      `json:"k"`
+	Family           string   `json:"family"` // sums: of sides moments and cells
+	K                int      `json:"k"`      // of moments the features, of cells the directions
 	S                int      `json:"s"`
 	Bits             int      `json:"bits"`
 	Unit             string   `json:"unit"`
@@ -86,6 +86,8 @@ type Analysis struct {
 	Sums       *Sums       `json:"sums,omitempty"`
 	Neighbors  *Neighbors  `json:"neighbors,omitempty"`
 	Outliers   *Outliers   `json:"outliers,omitempty"`
+	CellMeans  *CellMeans  `json:"cell_means,omitempty"` // k-means by cells
+	Means      Means       `json:"means,omitempty"`
 }
 
 // section is what a kind of analysis adds to a result. Each stands beside the code that
@@ -122,6 +124,12 @@ func (a Analysis) sections() (out []section) {
 	}
 	if a.Outliers != nil {
 		out = append(out, a.Outliers)
+	}
+	if a.CellMeans != nil {
+		out = append(out, a.CellMeans)
+	}
+	if a.Means != nil {
+		out = append(out, a.Means)
 	}
 	return out
 }

@@ -156,6 +156,12 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 	if !ok {
 		return Analysis{}, errors.New("no sketch of the study answers it")
 	}
+	switch side := r.Study.Sketches[sk].Side; {
+	case side == sketch.Cells:
+		return r.cellMeans(ctx, index, sk, a)
+	case side == sketch.Moments:
+		return r.ofMoments(ctx, sk, a)
+	}
 	switch a.Kind {
 	case study.KMeans:
 		return r.kMeans(ctx, index, sk, a)
@@ -257,6 +263,9 @@ func (r *run) describeSketch(index int) (Sketch, error) {
 		Side: string(plan.Sketch().Side), Family: string(plan.Spec().Family), K: plan.Spec().K, S: plan.Spec().S, Bits: int(s.Bits),
 		Unit: string(s.Privacy.Unit), Mechanism: string(g.Mechanism()), Epsilon: float64(g.Epsilon()), Delta: float64(g.Delta()),
 		EpsilonPerParty: float64(s.Privacy.Epsilon), Statement: plan.Statement(), Labels: string(plan.Sketch().Labels),
+	}
+	if plan.Sketch().Side.Sums() {
+		d.Family = "sums"
 	}
 	if g.Mechanism() == dp.None {
 		return d, nil

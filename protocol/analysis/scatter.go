@@ -110,11 +110,11 @@ func sample(labels, sizes []int) []int {
 	return chosen
 }
 
-// axes are two directions, as columns.
-type axes [2][]float64
+// flat is two directions, as columns.
+type flat [2][]float64
 
 // of returns a row's place in the plane, to four digits.
-func (a axes) of(row []float64) (x, y float64) {
+func (a flat) of(row []float64) (x, y float64) {
 	var at [2]float64
 	for k, axis := range a {
 		for j, v := range row {
@@ -128,7 +128,7 @@ func (a axes) of(row []float64) (x, y float64) {
 // plane finds the two directions in which centred rows vary most, and their shares of the
 // variance, from the products of the rows, of which there are few. An axis points to
 // where its largest entry is positive. Rows that are all alike have no plane.
-func plane(centred *mat.Dense) (out axes, share [2]float64, ok bool) {
+func plane(centred *mat.Dense) (out flat, share [2]float64, ok bool) {
 	n, cols := centred.Dims()
 	var products mat.SymDense
 	products.SymOuterK(1, centred)

@@ -69,7 +69,11 @@ func (c *cell) columns(party int) []forecast.Column {
 	var out []forecast.Column
 	for _, f := range c.Study.Features(party, c.index) {
 		if f.Kind == study.Value || f.Kind == study.OneHot {
-			out = append(out, c.encoded(f))
+			if c.sketch().Side.Sums() {
+				out = append(out, c.central(f))
+			} else {
+				out = append(out, c.encoded(f))
+			}
 		}
 	}
 	return out
@@ -163,6 +167,8 @@ type question struct {
 // forecast is the error of a question's answer.
 func (c *cell) forecast(q question) (forecast.Error, error) {
 	switch {
+	case c.sketch().Side.Sums():
+		return c.ofSums(q)
 	case q.analysis.Kind == study.GroupDistance:
 		return c.groups(q)
 	case c.sketch().Side == sketch.Records:

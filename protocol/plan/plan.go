@@ -60,6 +60,10 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 	if err := c.promise(&out); err != nil {
 		return Sketch{}, nil, err
 	}
+	if own.Side.Sums() {
+		err := c.summed(&out)
+		return out, append(c.warn(out), c.directionsWarning()...), err
+	}
 	var asked []asking
 	for _, a := range s.Analyses {
 		if at, ok := s.SketchFor(a); !ok || at != c.index {
@@ -92,7 +96,7 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 		}
 	}
 	better, err := c.recommend(asked)
-	return out, append(c.warn(out), better...), err
+	return out, append(append(c.warn(out), better...), c.sumsInstead(asked)...), err
 }
 
 // promise fills in what the sketch promises, or what it gives away.
@@ -304,6 +308,9 @@ func (c *cell) needs(q question) *Needs {
 	out := &Needs{}
 	enough := func(at *cell) bool {
 		e, err := at.forecast(q)
+		if at.sketch().Side == sketch.Cells {
+			return err == nil && e.Deviation <= faintCell
+		}
 		return err == nil && usable(q.analysis.Kind, e)
 	}
 	if c.Study.Privacy.Mechanism != dp.None {
@@ -314,7 +321,7 @@ func (c *cell) needs(q question) *Needs {
 			out.Epsilon = roundUp(float64(c.Study.Privacy.Epsilon) * factor)
 		}
 	}
-	if c.sketch().Side == sketch.Columns || q.analysis.Kind == study.GroupDistance {
+	if c.sketch().Side != sketch.Records || q.analysis.Kind == study.GroupDistance {
 		records := float64(c.Options.records(c.viewer()))
 		factor, err := leastFactor(maxRecords/records, func(f float64) bool { return enough(c.times(f)) })
 		if err == nil {

@@ -19,7 +19,7 @@ func (c *cell) questions(a study.Analysis) []question {
 	switch {
 	case a.Kind == study.GroupDistance:
 		return c.pairsOfParties(a)
-	case c.sketch().Side == sketch.Records:
+	case c.sketch().Side == sketch.Records || c.sketch().Side == sketch.Cells:
 		return []question{{analysis: a}}
 	}
 	var groups [][]place
@@ -35,12 +35,12 @@ func (c *cell) questions(a study.Analysis) []question {
 	}
 	var out []question
 	for i, own := range groups {
-		if a.Kind == study.Covariance {
+		if a.Kind == study.Covariance || a.Kind == study.Mean {
 			for _, x := range own {
 				out = append(out, question{a, x, x})
 			}
 		}
-		if c.union() && len(own) == 2 {
+		if c.union() && len(own) == 2 && a.Kind != study.Mean {
 			out = append(out, question{a, own[0], own[1]})
 		}
 		for _, others := range groups[i+1:] {
@@ -109,7 +109,7 @@ func (c *cell) hardest(questions []question) (hardest question, most, least fore
 // names are the features of a question, as results name them.
 func (c *cell) names(q question) []analysis.Feature {
 	parties := q.analysis.Kind == study.GroupDistance
-	if c.sketch().Side == sketch.Records && !parties {
+	if side := c.sketch().Side; side == sketch.Cells || side == sketch.Records && !parties {
 		return nil
 	}
 	name := func(p place) analysis.Feature {
@@ -121,6 +121,9 @@ func (c *cell) names(q question) []analysis.Feature {
 			f.Party = ""
 		}
 		return f
+	}
+	if q.analysis.Kind == study.Mean {
+		return []analysis.Feature{name(q.x)}
 	}
 	return []analysis.Feature{name(q.x), name(q.y)}
 }

@@ -48,6 +48,9 @@ func (c *cell) bytes() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if plan.Sketch().Side.Sums() {
+		return c.sumsBytes(plan, records)
+	}
 	rows, cols := plan.Shape(records)
 	squares := 0.0 // |x|² of what one row of R, or all of them, is multiplied by
 	for _, f := range plan.Features {

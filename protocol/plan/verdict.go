@@ -20,6 +20,7 @@ var measures = map[study.AnalysisKind]string{
 	study.Neighbors:    typicalRecords,
 	study.Outliers:     typicalRecords,
 
+	study.Mean:          "share of the column's spread",
 	study.Covariance:    "share of the product of both spreads",
 	study.GroupDistance: "share of the mean squared distance",
 }
@@ -38,7 +39,7 @@ func usable(kind study.AnalysisKind, e forecast.Error) bool {
 		return false
 	case kind == study.Distance || ByTypicalRecords(kind):
 		return e.Deviation <= 1
-	case kind == study.GroupDistance:
+	case kind == study.GroupDistance || kind == study.Mean:
 		return e.HalfWidth <= 1
 	case kind == study.Correlation || kind == study.Cosine:
 		return e.Detects() < 1 && e.HalfWidth < 1 // all of [-1, 1] where a denominator is lost
@@ -67,6 +68,7 @@ func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
 			study.Neighbors:    drowned,
 			study.Outliers:     drowned,
 
+			study.Mean:          "a mean would not be known within the column's spread",
 			study.Covariance:    "even the largest covariance that the columns can have would not stand out of its interval",
 			study.GroupDistance: "its interval would be wider than a mean distance itself to either side",
 		}[a.Kind]
@@ -83,6 +85,8 @@ func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
 		return "usable: the number is known to ± " + percent(c.HalfWidth)
 	case study.Covariance:
 		return "usable: covariances of at least " + digits(c.Detects) + " of the product of both spreads stand out"
+	case study.Mean:
+		return "usable: means are known to ± " + percent(c.HalfWidth) + " of their column's spread"
 	case study.GroupDistance:
 		return "usable: mean distances are known to ± " + percent(c.HalfWidth)
 	case study.Distance:

@@ -18,6 +18,7 @@ type Builder struct {
 	plan    Plan
 	columns *sketch.ColumnsBuilder
 	records *sketch.RecordsBuilder
+	sums    summer
 	clipped int64
 	parts   []part        // columns side: one a worker
 	random  *dp.Generator // draws flips; nil until Randomise
@@ -47,9 +48,12 @@ func (p Plan) NewBuilder(root Keys, workers int) (*Builder, error) {
 		b.ones = []int64{p.ones()}
 	}
 	var err error
-	if p.Sketch().Side == sketch.Columns {
+	switch side := p.Sketch().Side; {
+	case side.Sums():
+		err = b.openSums(root, workers)
+	case side == sketch.Columns:
 		err = b.openColumns(root, max(workers, 1))
-	} else {
+	default:
 		err = b.openRecords(root, workers)
 	}
 	if err != nil {
@@ -132,7 +136,10 @@ func (b *Builder) addValues(ids [][]byte, values []int64) error {
 }
 
 func (b *Builder) add(ids [][]byte, values []int64) error {
-	if b.columns != nil {
+	switch {
+	case b.sums != nil:
+		return b.sums.Add(values)
+	case b.columns != nil:
 		return b.addColumns(ids, values)
 	}
 	return b.addRecords(ids, values)
@@ -174,12 +181,20 @@ type Exact struct {
 }
 
 // Clipped returns how many records' contributions were clipped so far.
-func (b *Builder) Clipped() int64 { return b.clipped }
+func (b *Builder) Clipped() int64 {
+	if b.sums != nil {
+		return b.sums.Clipped()
+	}
+	return b.clipped
+}
 
 // Exact ends the sketch without an order of its rows: they are as the records were
 // added. A records-side builder is left without records.
 func (b *Builder) Exact() Exact {
-	if b.columns != nil {
+	switch {
+	case b.sums != nil:
+		return Exact{Sketch: b.sums.Sketch(), Clipped: b.sums.Clipped()}
+	case b.columns != nil:
 		return Exact{Sketch: b.columns.Sketch(), Clipped: b.clipped}
 	}
 	e := Exact{Sketch: b.records.Sketch(), Clipped: b.clipped}

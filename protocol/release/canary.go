@@ -50,8 +50,11 @@ func newCanaries(p Plan, root seed.Seed, g *dp.Generator) (*canaries, error) {
 		return nil, err
 	}
 	c := &canaries{plan: p, root: root}
-	if p.Sketch().Side == sketch.Records {
+	switch side := p.Sketch().Side; {
+	case side == sketch.Records:
 		return c, c.layRows(change)
+	case side.Sums():
+		return c, c.laySums(change, g)
 	}
 	if p.Study.Privacy.Unit == dp.Attribute {
 		change = p.attributePair()
@@ -73,6 +76,49 @@ func (c *canaries) layRows(change pair) error {
 	}
 	for i := range mostRows {
 		one.record = i
+		c.ids, c.all = append(c.ids, canaryID(i)), append(c.all, one)
+	}
+	return nil
+}
+
+// mostCells is how many canaries are looked for in the cells of one release.
+const mostCells = 256
+
+// laySums gives moments, which every record moves as a whole, one canary, and cells one in
+// each cell, or pair of cells, where one is found.
+func (c *canaries) laySums(worst pair, g *dp.Generator) error {
+	changes := []pair{worst}
+	if c.plan.Sketch().Side == sketch.Cells {
+		changes = append(changes, c.plan.recordChanges(g, mostCells)...)
+	}
+	taken := map[int]bool{}
+	var most int64
+	for i, change := range changes {
+		base, delta, err := c.plan.moved(c.root, canaryID(i), change)
+		if err != nil {
+			return err
+		}
+		one := canary{record: len(c.ids), change: change, column: -1}
+		meets := false
+		for at, d := range delta {
+			if d != 0 {
+				one.places, one.base, one.delta = append(one.places, at), append(one.base, base[at]), append(one.delta, d)
+			}
+			meets = meets || taken[at] && (d != 0 || base[at] != 0)
+		}
+		size := c.plan.size(normsOf(delta))
+		if i == 0 {
+			most = size
+		}
+		// Nearly as large as the worst: clipping rounds corners a little differently.
+		if meets || float64(size) < 0.98*float64(most) {
+			continue
+		}
+		for at, d := range delta {
+			if d != 0 || base[at] != 0 {
+				taken[at] = true
+			}
+		}
 		c.ids, c.all = append(c.ids, canaryID(i)), append(c.all, one)
 	}
 	return nil
@@ -154,27 +200,59 @@ func (c *canaries) lay(record int, change pair, rows []int, states map[bool][]in
 	}
 }
 
-// release makes one release as a party makes it, with every canary in one of its two
-// states, and returns what the aggregator decodes, records in their order.
-func (c *canaries) release(with func(canary int) bool, entropy io.Reader) (sketch.Sketch, error) {
+// copies is how many releases of the same exact sketch are noised at once: a sampler's
+// tables take longer to make than a small sketch's noise. Where the exact sketch is drawn,
+// by flips or by its order, there is one.
+func (c *canaries) copies() int {
+	if !c.plan.Flips.Zero() || c.plan.Sketch().Side == sketch.Records {
+		return 1
+	}
+	rows, cols := c.plan.Shape(int64(len(c.ids)))
+	return int(max(noisedAtOnce/(rows*cols), 1))
+}
+
+// noisedAtOnce is how many entries are noised in one call, where one release has fewer.
+const noisedAtOnce = 1 << 13
+
+// releases makes releases as a party makes them, with every canary in one of its two
+// states, and returns what the aggregator decodes, records in their order. They differ by
+// their noise.
+func (c *canaries) releases(copies int, with func(canary int) bool, entropy io.Reader) ([]sketch.Sketch, error) {
 	b, err := c.plan.NewBuilder(c.root, 1)
 	if err != nil {
-		return sketch.Sketch{}, err
+		return nil, err
 	}
 	if err := b.Randomise(entropy); err != nil {
-		return sketch.Sketch{}, err
+		return nil, err
 	}
 	ids, values := c.records(with)
 	if err := b.Add(ids, values); err != nil {
-		return sketch.Sketch{}, err
+		return nil, err
 	}
-	out, err := b.Finish(entropy)
+	exact, err := b.Finish(entropy)
 	if err != nil {
-		return sketch.Sketch{}, err
+		return nil, err
 	}
-	if err := c.plan.Noise.Add(out.Sketch.Data, entropy); err != nil {
-		return sketch.Sketch{}, err
+	size := len(exact.Sketch.Data)
+	noised := slices.Repeat(exact.Sketch.Data, copies)
+	if err := c.plan.Noise.Add(noised, entropy); err != nil {
+		return nil, err
 	}
+	var out []sketch.Sketch
+	for data := range slices.Chunk(noised, size) {
+		one := exact
+		one.Sketch.Data = data
+		got, err := shipped(one)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, got)
+	}
+	return out, nil
+}
+
+// shipped is what the aggregator decodes of a noised sketch, records in their order.
+func shipped(out Exact) (sketch.Sketch, error) {
 	header, data, err := out.Encode()
 	if err != nil {
 		return sketch.Sketch{}, err
@@ -238,7 +316,7 @@ func (c *canaries) score(one canary, got sketch.Sketch) float64 {
 }
 
 // trials runs releases until there are so many scores under each of the two states. A
-// canary is in the one state in every other release, and its neighbour in the other.
+// canary is in the one state in every other round, and its neighbour in the other.
 func (c *canaries) trials(ctx context.Context, n int, entropy io.Reader) (audit.Trials, error) {
 	var out audit.Trials
 	for r := 0; len(out.With) < n || len(out.Without) < n; r++ {
@@ -246,15 +324,17 @@ func (c *canaries) trials(ctx context.Context, n int, entropy io.Reader) (audit.
 			return audit.Trials{}, err
 		}
 		with := func(i int) bool { return (i+r)%2 == 0 }
-		got, err := c.release(with, entropy)
+		all, err := c.releases(c.copies(), with, entropy)
 		if err != nil {
 			return audit.Trials{}, fmt.Errorf("release %d of an audit: %w", r+1, err)
 		}
-		for i, one := range c.all {
-			if s := c.score(one, got); with(i) {
-				out.With = append(out.With, s)
-			} else {
-				out.Without = append(out.Without, s)
+		for _, got := range all {
+			for i, one := range c.all {
+				if s := c.score(one, got); with(i) {
+					out.With = append(out.With, s)
+				} else {
+					out.Without = append(out.Without, s)
+				}
 			}
 		}
 	}
@@ -268,10 +348,11 @@ func (c *canaries) oneRun(coins *dp.Generator, entropy io.Reader) (OneRun, error
 	for i := range in {
 		in[i] = coins.Uint64N(2) == 1
 	}
-	got, err := c.release(func(i int) bool { return in[i] }, entropy)
+	all, err := c.releases(1, func(i int) bool { return in[i] }, entropy)
 	if err != nil {
 		return OneRun{}, err
 	}
+	got := all[0]
 	type guess struct {
 		lean  float64 // towards in
 		right bool

@@ -96,7 +96,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a byte is missing", fits, []byte{1}, "1 bytes for 1 × 2"},
 		{"a byte is left over", fits, []byte{1, 2, 3}, "more than 2 bytes for 1 × 2"},
 		{"no data", fits, nil, "0 bytes for 1 × 2"},
-		{"unknown side", with(fits, func(h *protocol.ReleasedSketch) { h.Side = "moments" }), []byte{1, 2}, "unknown side"},
+		{"unknown side", with(fits, func(h *protocol.ReleasedSketch) { h.Side = "rows" }), []byte{1, 2}, "unknown side"},
 		{"width 0", with(fits, func(h *protocol.ReleasedSketch) { h.Width = 0 }), nil, "entries of 0 bytes"},
 		{"width 9", with(fits, func(h *protocol.ReleasedSketch) { h.Width = 9 }), make([]byte, 18), "entries of 9 bytes"},
 		{"written wider than it must be", with(fits, func(h *protocol.ReleasedSketch) { h.Width = 2 }), []byte{1, 0, 2, 0}, "written 2 bytes wide where 1 suffice"},

@@ -13,7 +13,7 @@ import (
 )
 
 // pair are a record's encoded values in two neighbouring data sets. Nil stands for a
-// contribution of zeros: on the columns side no record at all.
+// contribution of zeros: where records are summed no record at all.
 type pair struct{ without, with []int64 }
 
 // bare is the plan without randomised response and labels, whose exact sketches can be compared.
@@ -29,19 +29,16 @@ func (p Plan) alone(root seed.Seed, id []byte, values []int64) ([]int64, error) 
 	if err != nil {
 		return nil, err
 	}
-	switch columns := p.Sketch().Side == sketch.Columns; {
+	switch {
 	case values != nil:
 		err = b.Add([][]byte{id}, values)
-	case !columns:
+	case p.Sketch().Side == sketch.Records:
 		err = b.Add([][]byte{id}, make([]int64, p.Values))
 	}
 	if err != nil {
 		return nil, err
 	}
-	if b.columns != nil {
-		return b.columns.Sketch().Data, nil
-	}
-	return b.records.Sketch().Data, nil
+	return b.Exact().Sketch.Data, nil
 }
 
 // footprint lists the non-zeros of a record's row of R on the columns side. They are those of
@@ -242,11 +239,15 @@ func (p Plan) worst(root seed.Seed, g *dp.Generator) (furthest pair, realised dp
 			changes = append(changes, p.only(all, c))
 		}
 		return furthest, realised, p.eachRow(root, changes, note)
-	case !columns:
+	case p.Sketch().Side == sketch.Records:
 		return furthest, realised, p.eachRow(root, p.recordChanges(g, candidates), note)
 	}
-	tries := max(2, min(candidates, searched/(p.Spec().K*len(p.Features))))
-	for i, change := range p.recordChanges(g, tries) {
+	rows, cols := p.Shape(1)
+	changes := p.recordChanges(g, max(2, int(min(candidates, searched/(rows*cols)))))
+	if p.Sketch().Side.Sums() {
+		changes = append(changes, p.axes()...)
+	}
+	for i, change := range changes {
 		_, delta, err := p.moved(root, canaryID(i), change)
 		if err != nil {
 			return pair{}, dp.Sensitivity{}, err

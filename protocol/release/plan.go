@@ -37,11 +37,8 @@ func For(s *study.Study, party, index int) (Plan, error) {
 			p.Values++
 		}
 	}
-	sk := s.Sketches[index]
 	p.Limit = s.RecordLimit(index)
-	if s.Privacy.Mechanism != dp.None && s.Privacy.Unit == dp.Record {
-		p.Clip = clip(s, sk)
-	}
+	p.Clip = s.IntegerClip(index)
 	part, err := s.Part(index)
 	if err != nil {
 		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
@@ -72,8 +69,14 @@ func (p Plan) Spec() projection.Spec { return p.Sketch().Projection }
 
 // Unit returns the real size of one integer unit of a sketch entry relative to
 // encoded values in units of one: R's scale over 2^f or, under randomised response,
-// over the span of the flips, which debiases.
-func (p Plan) Unit() float64 { return p.Spec().Scale() / float64(p.span()) }
+// over the span of the flips, which debiases. Sums have no R; of their weights the
+// analyses take care.
+func (p Plan) Unit() float64 {
+	if p.Sketch().Side.Sums() {
+		return 1 / float64(p.span())
+	}
+	return p.Spec().Scale() / float64(p.span())
+}
 
 // span is the integer distance of encoded values that are 1 apart.
 func (p Plan) span() int64 {
@@ -96,8 +99,13 @@ func (p Plan) OnesWeight() float64 { return float64(p.ones()) / float64(p.span()
 // Shape returns rows and columns of the released sketch of so many records, the column of
 // labels included.
 func (p Plan) Shape(records int64) (rows, cols int64) {
-	if p.Sketch().Side == sketch.Columns {
+	switch p.Sketch().Side {
+	case sketch.Columns:
 		return int64(p.Spec().K), int64(len(p.Features))
+	case sketch.Moments:
+		return 1, int64(sketch.MomentEntries(len(p.Features)))
+	case sketch.Cells:
+		return 1 << p.Spec().K, int64(1 + len(p.Features))
 	}
 	cols = int64(p.cols())
 	if p.Labels != nil {
@@ -106,19 +114,11 @@ func (p Plan) Shape(records int64) (rows, cols int64) {
 	return records, cols
 }
 
-// clip is the integer l2 bound: on the columns side of a record's derived vector
-// before projection, on the records side of its unscaled integer sketch after.
-// Rounded down, so that the sensitivity that follows from it is not exceeded.
-func clip(s *study.Study, sk study.Sketch) int64 {
-	bound := sk.Clip * float64(s.Bits.One())
-	if sk.Side == sketch.Records {
-		bound /= sk.Projection.Scale()
-	}
-	return int64(math.Floor(bound))
-}
-
 // sensitivity is of the worst change of the study's unit.
 func (p Plan) sensitivity() (dp.Sensitivity, error) {
+	if p.Sketch().Side.Sums() && p.Study.Privacy.Mechanism != dp.None {
+		return p.sumsChange()
+	}
 	worst, err := p.change()
 	if err == nil && p.Study.Privacy.Replaced {
 		return worst.Replacing()

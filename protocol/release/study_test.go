@@ -30,6 +30,7 @@ type terms struct {
 const (
 	bounded     = "{name: bounded, kind: numeric, bounds: [-2, 6]}"
 	centred     = "{name: centred, kind: numeric, centre: 10, spread: 2}"
+	beside      = "{name: beside, kind: numeric, centre: 0, spread: 1}"
 	binary      = "{name: binary, kind: binary}"
 	categorical = "{name: categorical, kind: categorical, values: [a, b, c]}"
 )
@@ -69,6 +70,9 @@ func parse(t testing.TB, terms terms) *study.Study {
 		fmt.Fprintf(&b, "  - %s\n", s)
 		if strings.Contains(s, "side: columns") {
 			analysis = "inner-product"
+		}
+		if strings.Contains(s, "side: moments") {
+			analysis = "mean"
 		}
 	}
 	fmt.Fprintf(&b, "privacy: %s\nanalyses: [{kind: %s}]\n", terms.privacy, analysis)
@@ -173,7 +177,7 @@ func exact(t testing.TB, p release.Plan, root seed.Seed, d data) sketch.Sketch {
 
 // inOrder undoes the shuffle of a records-side sketch.
 func inOrder(e release.Exact) sketch.Sketch {
-	if e.Sketch.Side == sketch.Columns {
+	if e.Order == nil {
 		return e.Sketch
 	}
 	out := e.Sketch

@@ -74,9 +74,9 @@ func (s *Study) sketched() int {
 }
 
 // inSketch reports whether some sketch contains the column: the label is in none of the
-// records side.
+// records side or of cells.
 func (s *Study) inSketch(c Column) bool {
-	return slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Columns || !c.Label })
+	return slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.takesLabel() || !c.Label })
 }
 
 // Reveals works out what a sketch of a party with so many records gives away where
@@ -87,9 +87,10 @@ func (s *Study) Reveals(party, index, records int) (audit.Exposure, error) {
 	if sk.Helpers.Squares {
 		shape.Functions = 2
 	}
-	if sk.Side == sketch.Columns {
+	if sk.Side != sketch.Records {
 		shape.Records = records
-	} else {
+	}
+	if sk.Side != sketch.Columns {
 		shape.Columns = len(s.Features(party, index))
 	}
 	return audit.Expose(shape)

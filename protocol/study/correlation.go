@@ -4,13 +4,14 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// Correlation is of columns, over the intersection. Covariance and correlation need ones
-// for the means and, by estimator E1, squares for the variances over the intersection.
+// Correlation is of columns, over the union by moments, otherwise over the intersection.
+// Of a columns-side sketch, covariance and correlation need ones for the means and, by
+// estimator E1, squares for the variances over the intersection.
 const Correlation AnalysisKind = "correlation"
 
 // CorrelationOptions are those of Correlation.
 type CorrelationOptions struct {
-	Estimator Estimator // default E2
+	Estimator Estimator // default E2; empty where moments answer, which leave no choice
 }
 
 // Estimator names a way to estimate correlations over the intersection
@@ -26,11 +27,25 @@ var correlation = kind{
 	name: Correlation,
 	needs: func(options Options) []needs {
 		o, _ := options.(CorrelationOptions)
-		return []needs{{side: sketch.Columns, ones: true, squares: o.Estimator == E1}}
+		return []needs{{side: sketch.Moments}, {side: sketch.Columns, ones: true, squares: o.Estimator == E1}}
 	},
 	keys: []string{"estimator"},
 	read: func(o object) Options { return CorrelationOptions{Estimator: choice(o, "estimator", estimators, E2)} },
-	says: func(a Analysis) string { return "estimator " + string(a.Estimator()) },
+	complete: func(r *reader, answering Sketch, options Options, path string) Options {
+		if answering.Side != sketch.Moments {
+			return options
+		}
+		if r.given(path + ".estimator") {
+			r.fail(path+".estimator", "does not belong here: moments are of all records, and leave no choice of an estimator").Hint = "remove the key"
+		}
+		return CorrelationOptions{}
+	},
+	says: func(a Analysis) string {
+		if a.Estimator() == "" {
+			return "of the union"
+		}
+		return "estimator " + string(a.Estimator())
+	},
 }
 
 // Estimator is how a correlation is estimated, and empty for other kinds.
@@ -39,6 +54,11 @@ func (a Analysis) Estimator() Estimator {
 	return o.Estimator
 }
 
-func (o CorrelationOptions) String() string { return "estimator: " + string(o.Estimator) }
+func (o CorrelationOptions) String() string {
+	if o.Estimator == "" {
+		return ""
+	}
+	return "estimator: " + string(o.Estimator)
+}
 
 func (o CorrelationOptions) encode(e *encoder) { e.text("analysis.estimator", string(o.Estimator)) }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
@@ -49,19 +48,20 @@ func (r *reader) complete(s *Study) {
 		if sk.Labels == LabelsRandomised && s.Privacy.Unit == dp.Record && !r.given(path+".label_share") {
 			sk.LabelShare = sk.Share
 		}
+		if len(s.Parties) > 0 {
+			s.completeSums(i)
+		}
 		total += sk.Share + sk.LabelShare
 	}
-	largest := 0
 	for i := range s.Sketches {
 		s.Sketches[i].Share /= total
 		s.Sketches[i].LabelShare /= total
-		largest = max(largest, s.Sketches[i].Projection.K)
 	}
 	if s.Bits == 0 {
-		s.Bits = fixedpoint.AutoBits(largest)
-		if s.Privacy.Mechanism == dp.RandomisedResponse {
-			s.Bits = fixedpoint.MaxBits // no noise grows with it, and flip probabilities are multiples of 2^-bits
-		}
+		s.Bits = s.autoBits()
+	}
+	for i := range s.Analyses {
+		r.completeAnalysis(s, i)
 	}
 	if !r.given("records.join") && s.joins() {
 		s.Records.Join = JoinAll

@@ -149,9 +149,12 @@ func (s *Study) explainReleases(p *page, party int) {
 func (s *Study) describeSketch(i, party int) string {
 	sk := s.Sketches[i]
 	out := fmt.Sprintf("sketch %d of %d, %s: ", i+1, len(s.Sketches), sk.Projection)
-	if sk.Side == sketch.Columns {
+	switch {
+	case sk.Side.Sums():
+		out = fmt.Sprintf("sketch %d of %d, %s", i+1, len(s.Sketches), s.describeSums(i))
+	case sk.Side == sketch.Columns:
 		out += s.describeColumnsSide(i, party)
-	} else {
+	default:
 		d, _ := s.fewest(party, i)
 		whole := s.Merge(i) != Join || party != Everyone // else parties have different numbers of values
 		switch k := sk.Projection.K; {
@@ -256,5 +259,10 @@ func (s *Study) explainReaders(p *page, party int) {
 	case slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Records }):
 		p.text("Records-side sketches come in a secret shuffled order: their rows carry no record id.")
 	}
-	p.text("The matrix R that mixes the values is secret from outsiders, and yet nothing here counts on that: the aggregator together with any one party knows it.")
+	switch {
+	case slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return !sk.Side.Sums() }):
+		p.text("The matrix R that mixes the values is secret from outsiders, and yet nothing here counts on that: the aggregator together with any one party knows it.")
+	case slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Cells }):
+		p.text("The directions between the cells are secret from outsiders, and yet nothing here counts on that: the aggregator together with any one party knows them.")
+	}
 }

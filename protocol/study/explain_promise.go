@@ -31,7 +31,11 @@ func (s *Study) explainNone(p *page, party int) {
 	p.text("Your program sends nothing unless, for each sketch:")
 	rows := make([]string, len(s.Sketches))
 	for i, sk := range s.Sketches {
-		if sk.Side == sketch.Columns {
+		if sk.Side == sketch.Cells {
+			rows[i] = fmt.Sprintf("sketch %d: no number of records is enough, as a cell may hold a single one and show its values", i+1)
+			continue
+		}
+		if sk.Side != sketch.Records {
 			rows[i] = fmt.Sprintf("sketch %d: you have at least %d records", i+1, s.leastRecords(max(party, 0), i))
 			continue
 		}

@@ -16,6 +16,7 @@ func TestExplain(t *testing.T) {
 		{"survey", "Charité"},
 		{"patients", "cytology"},
 		{"clinics", "Charité"},
+		{"wards", "Charité"},
 	} {
 		s := parse(t, file(t, test.file))
 		party, ok := s.PartyByName(test.party)

@@ -31,16 +31,16 @@ type Feature struct {
 // asks for them. In a vertical study the values are those of the columns that the
 // party owns; in a horizontal one all parties have the same features.
 //
-// The column with role label is sketched on the columns side like any other. On the
-// records side it is left out: it is what records are to be told apart by, and
-// distances must not know it.
+// The column with role label is sketched on the columns side and in moments like any
+// other. On the records side and in cells it is left out: it is what records are to be
+// told apart by, and distances must not know it.
 func (s *Study) Features(party, index int) []Feature {
 	sk := s.Sketches[index]
 	var out []Feature
 	for _, c := range s.OwnColumns(party) {
 		column := s.Columns[c]
 		switch {
-		case sk.Side == sketch.Records && column.Label:
+		case column.Label && !sk.takesLabel():
 		case column.Kind == Categorical:
 			for _, v := range column.Values {
 				out = append(out, Feature{Column: c, Value: v, Kind: OneHot})
@@ -95,6 +95,9 @@ func (s *Study) Places(party, index int) []int {
 	return out
 }
 
+// takesLabel reports whether the column with role label is in a sketch.
+func (sk Sketch) takesLabel() bool { return sk.Side == sketch.Columns || sk.Side == sketch.Moments }
+
 // OwnColumns returns the indices of the columns that a party holds: those it owns
 // in a vertical study, all of them in a horizontal one.
 func (s *Study) OwnColumns(party int) []int {
@@ -108,11 +111,14 @@ func (s *Study) OwnColumns(party int) []int {
 }
 
 // RecordLimit returns the most records of one party that a sketch of the study can
-// take: on the columns side as many as exact sums over all parties are sure to hold. On
-// the records side rows do not add up, and only their number is bounded.
+// take: where records are summed as many as exact sums over all parties are sure to hold.
+// On the records side rows do not add up, and only their number is bounded.
 func (s *Study) RecordLimit(index int) int64 {
 	sk := s.Sketches[index]
-	if sk.Side == sketch.Columns {
+	switch {
+	case sk.Side.Sums():
+		return s.sumsLimit(index)
+	case sk.Side == sketch.Columns:
 		return sk.Projection.LargestRecordCount(s.Bits.One()) / MaxParties
 	}
 	return math.MaxInt32

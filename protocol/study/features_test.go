@@ -113,6 +113,7 @@ func TestExposure(t *testing.T) {
 	}{
 		{"registry", dp.Exposure{Unit: dp.Record, Attributes: 5, Parties: 3}},
 		{"hospitals", dp.Exposure{Unit: dp.Attribute, Attributes: 30, Parties: 1}}, // the label is in no sketch
+		{"wards", dp.Exposure{Unit: dp.Record, Attributes: 31, Parties: 1}},
 		{"laboratories", dp.Exposure{Attributes: 30, Parties: 3}},
 	} {
 		if got := parse(t, file(t, test.name)).Exposure(); got != test.want {

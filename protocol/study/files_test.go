@@ -10,8 +10,8 @@ import (
 )
 
 // file returns one of the study files of testdata: laboratories (vertical, no
-// noise), registry (vertical, unit record), hospitals (horizontal, unit attribute) or
-// survey (horizontal, randomised response).
+// noise), registry (vertical, unit record), hospitals (horizontal, unit attribute), survey
+// (horizontal, randomised response) or wards (horizontal, unit record, moments and cells).
 func file(t testing.TB, name string) string {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join("testdata", name+".yaml"))

@@ -32,11 +32,13 @@ type kind struct {
 	// needs lists what sketches answer it, the best first; options may be nil, and then stand
 	// for the defaults.
 	needs func(options Options) []needs
-	// keys are those of its options, which read reads and check checks. The three are empty for
-	// kinds without options.
-	keys  []string
-	read  func(o object) Options
-	check func(r *reader, s *Study, a Analysis, path string)
+	// keys are those of its options, which read reads, complete completes, where a default
+	// depends on the sketch that answers, and check checks. They are empty for kinds without
+	// options.
+	keys     []string
+	read     func(o object) Options
+	complete func(r *reader, answering Sketch, options Options, path string) Options
+	check    func(r *reader, s *Study, a Analysis, path string)
 	// says goes on after the kind's name in the explanation to stewards; nil: nothing.
 	says func(a Analysis) string
 	// vertical marks what has an answer in vertical studies alone, and why.
@@ -56,7 +58,7 @@ func (k kind) elsewhere(p Partition) string {
 // kinds are all that this version answers, in the order in which they are listed.
 func kinds() []kind {
 	return []kind{
-		innerProduct, distance, cosine, covariance, correlation, intersection,
+		innerProduct, distance, cosine, mean, covariance, correlation, intersection,
 		kMeans, groupDistance, neighbors, outliers,
 		perceptron, votedPerceptron, svm, ridge,
 		pca, regression, clustering, columnSums,
@@ -190,6 +192,16 @@ func takers(key string) (out []string) {
 	return out
 }
 
+// completeAnalysis fills in the defaults of options that depend on the sketch that answers.
+func (r *reader) completeAnalysis(s *Study, i int) {
+	a := &s.Analyses[i]
+	if k, ok := kindOf(a.Kind); ok && k.complete != nil {
+		if index, ok := s.SketchFor(*a); ok {
+			a.Options = k.complete(r, s.Sketches[index], a.Options, fmt.Sprintf("analyses[%d]", i))
+		}
+	}
+}
+
 func (r *reader) validateAnalyses(s *Study) {
 	if len(s.Analyses) == 0 {
 		r.fail("analyses", "lists no analysis").Hint = "like [{kind: correlation}]"
@@ -229,7 +241,9 @@ func (r *reader) validateAnswer(s *Study, a Analysis, path string) {
 	}
 	var ways []string
 	for _, n := range k.needs(a.Options) {
-		ways = append(ways, n.String())
+		if !n.side.Sums() || s.Partition == Horizontal {
+			ways = append(ways, n.String())
+		}
 	}
 	r.fail(path, "no sketch of the study answers %s", a.name()).Hint = "it needs a sketch of " + strings.Join(ways, ", or of ")
 }

@@ -10,7 +10,7 @@ import (
 
 // Kinds of analyses that compare records.
 const (
-	KMeans        AnalysisKind = "k-means"        // records side
+	KMeans        AnalysisKind = "k-means"        // cells, or records side
 	GroupDistance AnalysisKind = "group-distance" // records side: mean squared distances of records within and between parties
 )
 
@@ -33,8 +33,9 @@ const (
 )
 
 var kMeans = kind{
-	name: KMeans, bare: true, needs: one(needs{side: sketch.Records}),
-	keys: []string{"clusters", "max_clusters", "restarts"},
+	name: KMeans, bare: true,
+	needs: func(Options) []needs { return []needs{{side: sketch.Cells}, {side: sketch.Records}} },
+	keys:  []string{"clusters", "max_clusters", "restarts"},
 	read: func(o object) Options {
 		var out KMeansOptions
 		if n := o.values["clusters"]; n != nil && n.Kind == yaml.ScalarNode && n.Value == "auto" {

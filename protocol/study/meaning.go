@@ -132,6 +132,9 @@ func (e *encoder) sketch(sk Sketch) {
 		e.text("sketch.labels", string(sk.Labels))
 		e.real("sketch.label_share", sk.LabelShare)
 	}
+	if sk.Subspace > 0 { // a path of its own: no other sketch has it
+		e.whole("sketch.q", sk.Subspace)
+	}
 }
 
 func (e *encoder) analysis(a Analysis) {

@@ -123,12 +123,13 @@ type Column struct {
 // Sketch is one sketch that every party releases.
 type Sketch struct {
 	Side       sketch.Side
-	Projection projection.Spec // K is the number of features for family identity
+	Projection projection.Spec // K is the number of features for family identity; side moments: identity; side cells: hadamard, K the directions L
 	Share      float64         // this sketch's share of the budget, normalised: shares add up to 1, with those of labels
 	Helpers    Helpers
 	Clip       float64 // l2 bound on a record's contribution, in units of 2^Bits; 0 unless Privacy.Unit is record
 	Labels     Labels  // what of each record's label travels beside its row; records side
 	LabelShare float64 // unit record: the randomised labels' share of the budget, beside Share; default: as much. Else 0
+	Subspace   int     // side cells: q, the eigenvectors of the summed moments that cells are projected on; 0: they are not projected
 }
 
 // Helpers are derived columns of a columns-side sketch.

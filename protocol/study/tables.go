@@ -1,8 +1,6 @@
 package study
 
 import (
-	"strings"
-
 	"go.yaml.in/yaml/v4"
 
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
@@ -152,30 +150,28 @@ func (o object) share(key string) float64 {
 // sketch reads one entry of sketches.
 func (r *reader) sketch(it item) Sketch {
 	o := r.object(it.node, it.path, "side", "family", "k", "s", "share", "helpers", "clip", "labels", "label_share", "matrix", "L", "q")
-	o.require("side", "family")
-	sk := Sketch{
-		Side: choice(o, "side", sides, sketch.Side("")),
-		Projection: projection.Spec{
-			Family: choice(o, "family", families, projection.Family("")),
-			K:      o.integer("k"),
-			S:      o.integer("s"),
-		},
-		Share: 1,
-		Clip:  o.number("clip"),
-
-		Labels: choice(o, "labels", labelWords, LabelsNone),
-	}
-	choice(o, "matrix", matrices, "secret")
-	for _, key := range []string{"L", "q"} {
-		if o.has(key) {
-			o.fail(key, "belongs to side cells, which is not supported by this version; it has: %s", strings.Join(sides.has, ", "))
-		}
-	}
+	o.require("side")
+	sk := Sketch{Side: choice(o, "side", sides, sketch.Side("")), Share: 1, Clip: o.number("clip")}
 	if o.has("share") {
 		sk.Share = o.share("share")
 	}
+	if sk.Side.Sums() {
+		o.sumsKeys(&sk)
+		return sk
+	}
+	o.require("family")
+	sk.Projection = projection.Spec{
+		Family: choice(o, "family", families, projection.Family("")),
+		K:      o.integer("k"),
+		S:      o.integer("s"),
+	}
+	sk.Labels = choice(o, "labels", labelWords, LabelsNone)
 	if o.has("label_share") {
 		sk.LabelShare = o.share("label_share")
+	}
+	choice(o, "matrix", matrices, "secret")
+	for _, key := range []string{"L", "q"} {
+		o.forbid(key, "belongs to side cells")
 	}
 	if o.has("helpers") {
 		h := r.object(o.values["helpers"], it.path+".helpers", "ones", "squares")

@@ -242,6 +242,10 @@ func (r *reader) validateRandomised(s *Study) {
 
 func (r *reader) validateSketch(s *Study, i int) {
 	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
+	if sk.Side.Sums() {
+		r.validateSums(s, i)
+		return
+	}
 	if s.Merge(i) == Join && s.Privacy.Unit == dp.Record {
 		r.fail(path+".side", "records of a vertical study are refused under unit record").Hint = "such a sketch shows which records a party holds, and that is what unit record would hide"
 		return

@@ -19,7 +19,7 @@ var (
 	partitions   = vocabulary{what: "partition", has: []string{"vertical", "horizontal"}}
 	columnKinds  = vocabulary{what: "column kind", has: []string{"numeric", "binary", "categorical"}}
 	roles        = vocabulary{what: "role", has: []string{"feature", "label"}}
-	sides        = vocabulary{what: "side", has: []string{"columns", "records"}, planned: []string{"moments", "cells"}}
+	sides        = vocabulary{what: "side", has: []string{"columns", "records", "moments", "cells"}}
 	labelWords   = vocabulary{what: "way of labels", has: []string{"plain", "randomised"}}
 	families     = vocabulary{what: "family", has: familyNames()}
 	matrices     = vocabulary{what: "matrix", has: []string{"secret"}, planned: []string{"public"}}

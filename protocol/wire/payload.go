@@ -151,7 +151,7 @@ func DecodeRelease(b []byte) (r protocol.Release, err error) {
 
 func releasedSketch(m *wirepb.ReleasedSketch) (s protocol.ReleasedSketch, err error) {
 	s = protocol.ReleasedSketch{Side: sketch.Side(m.GetSide()), Rows: m.GetRows(), Cols: m.GetCols()}
-	if s.Side != sketch.Columns && s.Side != sketch.Records {
+	if !s.Side.Known() {
 		return s, fmt.Errorf("unknown side %.20q", m.GetSide())
 	}
 	if m.GetWidth() < 1 || m.GetWidth() > 8 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -170,17 +171,18 @@ func (c *Clusters) place(scaled *mat.Dense) error {
 	return nil
 }
 
-// unitRange scales each column of the pooled records as the study does: by its public
-// bounds or, clamped as there, by its centre and three spreads.
+// unitRange scales each column of the pooled records to [0, 1], so that studies with other
+// public scales of the same records are compared with the same.
 func unitRange(s scenario.Scenario) *mat.Dense {
 	scaled := mat.NewDense(len(s.Pooled.Values), len(s.Columns), nil)
-	for i, row := range s.Pooled.Values {
-		for j, c := range s.Columns {
-			at := (row[j] - c.Range.Lo) / (c.Range.Hi - c.Range.Lo)
-			if c.Range.Spread != 0 {
-				at = min(max((row[j]-c.Range.Centre)/(3*c.Range.Spread), -1), 1)
-			}
-			scaled.Set(i, j, at)
+	for j := range s.Columns {
+		values := make([]float64, len(s.Pooled.Values))
+		for i, row := range s.Pooled.Values {
+			values[i] = row[j]
+		}
+		lo, hi := floats.Min(values), floats.Max(values)
+		for i, v := range values {
+			scaled.Set(i, j, (v-lo)/(hi-lo))
 		}
 	}
 	return scaled

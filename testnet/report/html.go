@@ -87,7 +87,7 @@ func newSection(s outcome.Study) section {
 	for _, m := range s.Matrices {
 		out.Matrices = append(out.Matrices, newMatrixView(s, m))
 	}
-	if s.Clusters != nil {
+	if s.Clusters != nil && len(s.Scenario.Sketches) == 0 { // a fourth picture of the same records would say no more
 		out.Scatter = newClusterPlot(s.Scenario.Name, *s.Clusters)
 	}
 	return out

@@ -40,6 +40,9 @@ func title(kind study.AnalysisKind) string {
 
 // sketchLine describes the sketch in a line.
 func sketchLine(s scenario.Scenario) string {
+	if len(s.Sketches) > 0 {
+		return fmt.Sprintf("%s: %s", s.Partition, strings.NewReplacer("{", "", "}", "", "side: ", "").Replace(strings.Join(s.Sketches, "; ")))
+	}
 	line := fmt.Sprintf("%s, %s sketch, %s", s.Partition, s.Side, s.Projection)
 	if s.Ones != 0 {
 		line += fmt.Sprintf(", ones × %g", s.Ones)

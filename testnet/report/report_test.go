@@ -163,8 +163,8 @@ func TestJSONGolden(t *testing.T) {
 	if err := json.Unmarshal([]byte(text.String()), &decoded); err != nil {
 		t.Fatal(err)
 	}
-	if len(decoded.Studies) != 6 {
-		t.Errorf("%d rows, want 6: one for each study and analysis", len(decoded.Studies))
+	if len(decoded.Studies) != 7 {
+		t.Errorf("%d rows, want 7: one for each study and analysis", len(decoded.Studies))
 	}
 	golden(t, "run.json", text.String())
 }

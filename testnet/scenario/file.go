@@ -114,7 +114,11 @@ columns:
 {{- end}}
 bits: auto
 sketches:
+{{- range .Sketches}}
+  - {{.}}
+{{- else}}
   - {side: {{.Side}}, family: {{.Projection.Family}}{{if projects .Projection}}, k: {{.Projection.K}}{{end}}{{if isSparse .Projection}}, s: {{.Projection.S}}{{end}}{{if isColumns .Side}}, helpers: {ones: {{decimal .Ones}}}{{end}}{{if .Clip}}, clip: {{decimal .Clip}}{{end}}}
+{{- end}}
 {{if noised .Mechanism -}}
 privacy: {unit: {{.Unit}}, mechanism: {{.Mechanism}}, epsilon: {{decimal .Epsilon}}{{if .Delta}}, delta: {{decimal .Delta}}{{end}}}
 {{else -}}

@@ -2,8 +2,11 @@ package scenario
 
 import (
 	"math/rand/v2"
+	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/projection"
@@ -15,9 +18,9 @@ import (
 // hospitalEpsilon is the ε that protects one value of one patient.
 const hospitalEpsilon = 8
 
-// Hospitals are three studies of the same three hospitals, which hold all
+// Hospitals are four studies of the same three hospitals, which hold all
 // thirty columns of different patients and look for two clusters in the union:
-// projected without noise, noised without projection, and both.
+// projected without noise, noised without projection, both, and by sums.
 func Hospitals(table cancer.Table, rng *rand.Rand) []Scenario {
 	base := Scenario{
 		Partition: study.Horizontal,
@@ -66,7 +69,34 @@ func Hospitals(table cancer.Table, rng *rand.Rand) []Scenario {
 	both.Question = "The same promise, with thirty columns projected to k\u00a0=\u00a032: what the projection costs on top of the noise."
 	both.Projection = sparse
 
-	return []Scenario{plain, identity, both}
+	return []Scenario{plain, identity, both, cells(base)}
+}
+
+// cells is the study of whole records: moments and cells, which add over hospitals. Its
+// public centres and spreads are what other publications say of such measurements, here the
+// pooled ones to two digits.
+func cells(base Scenario) Scenario {
+	base.Name = "hospitals-cells"
+	base.Title = "Three hospitals, two clusters: whole records protected"
+	base.Question = "The same patients with every whole record protected at ε\u00a0=\u00a01: no patient has a line of its own in a release, only noisy sums over the patients in the cells of a random partition."
+	base.Side = sketch.Cells
+	base.Projection = projection.Spec{Family: projection.Hadamard, K: 2}
+	base.Sketches = []string{"{side: moments, clip: 1.5}", "{side: cells, L: 2, q: 1, clip: 1.5, share: 0.4}"}
+	base.Unit, base.Mechanism, base.Epsilon, base.Delta = dp.Record, dp.Gaussian, 1, 1e-6
+	base.Dataset, base.Cap = "hospital-records", 1
+	base.Columns = slices.Clone(base.Columns)
+	for j := range base.Columns {
+		mean, sd := stat.MeanStdDev(column(base.Pooled.Values, j), nil)
+		base.Columns[j].Range = Range{Centre: twoDigits(mean), Spread: twoDigits(sd)}
+		base.Columns[j].Source = "published data: mean and standard deviation, to two digits"
+	}
+	return base
+}
+
+// twoDigits keeps two significant digits.
+func twoDigits(x float64) float64 {
+	out, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 1, 64), 64) // it has just been written
+	return out
 }
 
 // admit deals the pooled records out to the parties at random. Every hospital

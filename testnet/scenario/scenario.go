@@ -33,6 +33,7 @@ type Scenario struct {
 	Tables    [Parties]Table // what each party holds
 	Pooled    Table          // what nobody holds: all records, all columns, as they were before the split
 
+	Sketches   []string // entries of sketches, where there are others than what the next four say
 	Projection projection.Spec
 	Side       sketch.Side
 	Ones       float64 // weight of the column of ones; 0 on the records side
@@ -78,7 +79,7 @@ type Table struct {
 
 // Names lists the scenarios in the order in which the testnet runs them.
 func Names() []string {
-	return []string{"laboratories", "registry", "hospitals-plain", "hospitals-identity", "hospitals-sparse", "laboratories-joined"}
+	return []string{"laboratories", "registry", "hospitals-plain", "hospitals-identity", "hospitals-sparse", "hospitals-cells", "laboratories-joined"}
 }
 
 // All returns every scenario, in the order in which the testnet runs them.

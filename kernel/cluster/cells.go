@@ -1,0 +1,161 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Cells are the noised counts and sums of a partition of the space of records, of all
+// parties together, in encoded units around the public centre.
+type Cells struct {
+	Counts []float64  // required: records of each cell
+	Sums   *mat.Dense // required: cells × d, the sums of their records
+	Noise  CellNoise
+}
+
+// CellNoise holds the variances of the noise on Cells; 0 for none.
+type CellNoise struct {
+	Count float64
+	Sum   float64 // on each entry
+}
+
+// Subspace is what cells' centroids are projected on: the span of orthonormal Axes through
+// Through, such as the first eigenvectors of a covariance through the mean.
+type Subspace struct {
+	Through []float64  // d
+	Axes    *mat.Dense // d × q
+}
+
+// faint is how many deviations of its noise a cell's count must have to be heard: below it
+// the centroid of a cell is mostly noise.
+const faint = 3
+
+// Grouping is what Cells.Group found.
+type Grouping struct {
+	Model    *mat.Dense // clusters × d: a record belongs to the nearest; in the subspace, where there is one
+	Clusters []CellCluster
+	Inertia  float64 // summed squared distance of the kept cells' centroids from the model, by records, with the noise in it
+	Kept     int     // cells that stand out of the noise
+	Records  float64 // in them
+}
+
+// CellCluster is what the cells of one cluster add up to, before any projection.
+type CellCluster struct {
+	Cells   int     // how many
+	Records float64 // in them; its noise has the variance Cells · CellNoise.Count
+	Sums    []float64
+}
+
+// ErrFaint reports that fewer cells than clusters stand out of the noise.
+type ErrFaint struct{ Kept, Cells, Clusters int }
+
+func (e *ErrFaint) Error() string {
+	return fmt.Sprintf("%d of %d cells stand out of the noise, fewer than %d clusters: more records, a larger ε or fewer directions help", e.Kept, e.Cells, e.Clusters)
+}
+
+// heard lists the cells that stand out of the noise.
+func (c Cells) heard() (kept []int) {
+	least := faint * math.Sqrt(c.Noise.Count)
+	for i, n := range c.Counts {
+		if n > 0 && n >= least {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
+
+// points are the centroids of some cells, projected.
+func (c Cells) points(kept []int, space *Subspace) (points *mat.Dense, weights []float64) {
+	_, d := c.Sums.Dims()
+	points = mat.NewDense(len(kept), d, nil)
+	for row, i := range kept {
+		p := points.RawRowView(row)
+		floats.AddScaled(p, 1/c.Counts[i], c.Sums.RawRowView(i))
+		space.project(p)
+		weights = append(weights, c.Counts[i])
+	}
+	return points, weights
+}
+
+// project moves a point to the nearest one of the subspace; nil is the whole space.
+func (s *Subspace) project(point []float64) {
+	if s == nil {
+		return
+	}
+	d, q := s.Axes.Dims()
+	from := make([]float64, d)
+	floats.SubTo(from, point, s.Through)
+	copy(point, s.Through)
+	for a := range q {
+		axis := mat.Col(nil, a, s.Axes)
+		floats.AddScaled(point, floats.Dot(axis, from), axis)
+	}
+}
+
+// Group is k-means on the centroids of the cells that stand out of the noise, weighted by
+// their counts (MECHANISMS 2A.4). Projecting them takes off the noise across the subspace;
+// distances between a record and the centroids then differ only within it. An *ErrFaint
+// says that there are fewer such cells than clusters.
+func (c Cells) Group(ctx context.Context, space *Subspace, opts Options) (Grouping, error) {
+	kept := c.heard()
+	if len(kept) < max(opts.Clusters, 1) {
+		return Grouping{}, &ErrFaint{Kept: len(kept), Cells: len(c.Counts), Clusters: opts.Clusters}
+	}
+	points, weights := c.points(kept, space)
+	found, err := Weighted(ctx, points, weights, opts)
+	if err != nil {
+		return Grouping{}, err
+	}
+	_, d := c.Sums.Dims()
+	out := Grouping{Model: found.Centroids, Inertia: found.Inertia, Kept: len(kept), Records: floats.Sum(weights)}
+	for range opts.Clusters {
+		out.Clusters = append(out.Clusters, CellCluster{Sums: make([]float64, d)})
+	}
+	for row, i := range kept {
+		cluster := &out.Clusters[found.Labels[row]]
+		cluster.Cells++
+		cluster.Records += c.Counts[i]
+		floats.Add(cluster.Sums, c.Sums.RawRowView(i))
+	}
+	return out, nil
+}
+
+// Suggest is how many clusters the records have, of 2 to most: that with the largest ratio
+// of Caliński and Harabasz 1974, of the spread of the clusters to that of the records
+// within them, each by its degrees of freedom. Variance is the mean squared distance of the
+// records from their mean in the subspace, which cells do not tell and moments do.
+//
+// The ratio does not tell two clusters from one. A grouping of few cells into nearly as
+// many clusters always looks good, so values above a third of the cells that stand out of
+// the noise are not tried; 0 says that none was.
+func (c Cells) Suggest(ctx context.Context, space *Subspace, variance float64, most int, opts Options) (int, error) {
+	kept := c.heard()
+	points, weights := c.points(kept, space)
+	records := floats.Sum(weights)
+	if most = min(most, len(kept)/3); most < 2 || records <= float64(most) {
+		return 0, nil
+	}
+	var alone, best float64
+	at := 0
+	for k := 1; k <= most; k++ {
+		opts.Clusters = k
+		found, err := Weighted(ctx, points, weights, opts)
+		if err != nil {
+			return 0, err
+		}
+		if k == 1 {
+			alone = found.Inertia
+			continue
+		}
+		between := alone - found.Inertia
+		within := max(records*variance-between, found.Inertia)
+		if ratio := between / float64(k-1) / (within / (records - float64(k))); ratio > best {
+			best, at = ratio, k
+		}
+	}
+	return at, nil
+}

@@ -1,0 +1,33 @@
+package estimate
+
+import "math"
+
+// Noisy is a number with Gaussian noise of known variance on it, such as a count that was
+// released.
+type Noisy struct {
+	Value    float64
+	Variance float64
+}
+
+// Estimate is the number with its interval, which is kept at or above least.
+func (n Noisy) Estimate(level Level, least float64) Estimate {
+	if why := level.refuse(); why != "" {
+		return undefined(why)
+	}
+	half := float64(level.z() * math.Sqrt(n.Variance))
+	return finish(n.Value, n.Value-half, n.Value+half, least, math.Inf(1)).deviating(n.Variance)
+}
+
+// Quotient estimates n/m from numbers with independent noise, inverted as Fieller did. It
+// is undefined where m does not stand out of its noise.
+func Quotient(n, m Noisy, level Level) Estimate {
+	if why := level.refuse(); why != "" {
+		return undefined(why)
+	}
+	if z2 := float64(level.z() * level.z()); !(m.Value > 0) || float64(m.Value*m.Value) <= float64(z2*m.Variance) {
+		return undefined("the denominator does not stand out of the noise")
+	}
+	return fieller{
+		ratio: n.Value / m.Value, nn: n.Variance / m.Value / m.Value, mm: m.Variance / m.Value / m.Value,
+	}.estimate(level, math.Inf(-1), math.Inf(1))
+}

@@ -1,0 +1,90 @@
+package sketch
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/projection"
+)
+
+// Limits of a cells sketch: directions, and entries.
+const (
+	MaxDirections  = 12
+	MaxCellEntries = 1 << 22
+)
+
+// CellsBuilder sums a cells sketch over records: L directions cut the space of centred
+// and clipped records into 2^L cells, and a record x adds (weight, x) to the row of its
+// cell. Bit l of a cell's number is 1 where the product of x and direction l is negative.
+// The result is the same to the bit for every order, batch size and number of workers.
+// One goroutine uses a builder at a time.
+//
+// Cells are those of a locality-sensitive partition (sign random projections: Charikar
+// 2002), with directions that are orthogonal before they are cut to d entries, so that
+// none repeats another.
+type CellsBuilder struct {
+	summing
+	directions *projection.Fixed
+	weight     int64
+	products   [][]int64 // by worker: of some records with the directions
+}
+
+// NewCells returns a builder without records. The directions are the columns of a
+// projection of d columns to L: the family hadamard makes signs of them. Weight is what a
+// record counts in the first entry of its cell's row.
+func NewCells(directions *projection.Fixed, weight int64, options SumsOptions) (*CellsBuilder, error) {
+	d, l := directions.Columns(), directions.Spec().K
+	switch {
+	case len(options.Centre) != d:
+		return nil, fmt.Errorf("cells sketch: a centre of %d entries for %d columns", len(options.Centre), d)
+	case l > MaxDirections || CellEntries(l, d) > MaxCellEntries:
+		return nil, fmt.Errorf("cells sketch: %d directions of %d columns: at most %d directions and %d entries are possible", l, d, MaxDirections, MaxCellEntries)
+	case weight < 1 || weight > 1<<30:
+		return nil, fmt.Errorf("cells sketch: weight %d: must be between 1 and 2^30", weight)
+	}
+	if err := options.check(max(weight, options.reach())); err != nil {
+		return nil, fmt.Errorf("cells sketch: %w", err)
+	}
+	return &CellsBuilder{summing: newSumming(options), directions: directions, weight: weight, products: make([][]int64, options.Workers)}, nil
+}
+
+// CellEntries is how many entries a cells sketch of l directions and d columns has,
+// 2^l·(1+d).
+func CellEntries(l, d int) int { return (1 + d) << l }
+
+// Add adds a batch of records, x being m × d row-major. It adds all or, with an error,
+// none: when x is not whole records, an entry is too far from the centre, or the limit of
+// records would be passed.
+func (b *CellsBuilder) Add(x []int64) error {
+	d, l := b.directions.Columns(), b.directions.Spec().K
+	return b.add(x, CellEntries(l, d), func(worker int, sums, prepared []int64) {
+		m := len(prepared) / d
+		if len(b.products[worker]) < m*l {
+			b.products[worker] = make([]int64, m*l)
+		}
+		products := b.products[worker][:m*l]
+		b.directions.Project(products, prepared)
+		for i := range m {
+			row := sums[CellOf(products[i*l:][:l])*(1+d):][:1+d]
+			row[0] += b.weight
+			for j, v := range prepared[i*d:][:d] {
+				row[1+j] += v
+			}
+		}
+	})
+}
+
+// CellOf returns the number of the cell of a record by its products with the directions.
+func CellOf(products []int64) (cell int) {
+	for l, p := range products {
+		if p < 0 {
+			cell |= 1 << l
+		}
+	}
+	return cell
+}
+
+// Sketch returns the sums so far, 2^L × (1+d), in memory of its own.
+func (b *CellsBuilder) Sketch() Sketch {
+	d, l := b.directions.Columns(), b.directions.Spec().K
+	return Sketch{Side: Cells, Rows: 1 << l, Cols: 1 + d, Data: b.total(CellEntries(l, d))}
+}

@@ -1,0 +1,72 @@
+package console
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/cosketch/cosketch/protocol/analysis"
+)
+
+// writeMeans prints the means of columns, in their order.
+func writeMeans(w io.Writer, a analysis.Analysis) {
+	t := NewTable("of", ">estimate", ">interval")
+	for i, m := range a.Means[:min(len(a.Means), mostRows)] {
+		number, between := numberText(m)
+		t.Add(featureText(a.Features, i), number, between)
+	}
+	t.Write(w)
+	omitted(w, len(a.Means), "means")
+}
+
+// numberText is a number and its interval, rounded to it.
+func numberText(n analysis.Number) (number, between string) {
+	if n.Estimate == nil || n.Low == nil || n.High == nil {
+		return "undefined", n.Undefined
+	}
+	return interval(*n.Estimate, *n.Low, *n.High)
+}
+
+// writeCellMeans prints clusters that were found by cells: how many records they have,
+// where their centres are, and what stays unsaid.
+func writeCellMeans(w io.Writer, a analysis.Analysis) {
+	c := *a.CellMeans
+	number, between := numberText(c.Records)
+	Paragraph(w, "  ", fmt.Sprintf("%d of %d cells stand out of the noise, with %s %s records. Intervals are at %s %% each, about the noise, with the cells grouped as they are.",
+		c.Kept, c.Cells, number, between, Brief(100*c.Level)))
+	if c.Suggested > 0 && c.Suggested != c.Clusters {
+		Paragraph(w, "  ", fmt.Sprintf("The records look more like %d clusters than like %d.", c.Suggested, c.Clusters))
+	}
+	sizes := NewTable(">cluster", ">records", ">interval")
+	for i, n := range c.Sizes[:min(len(c.Sizes), mostRows)] {
+		number, between := numberText(n)
+		sizes.Add(strconv.Itoa(i), number, between)
+	}
+	sizes.Write(w)
+	omitted(w, len(c.Sizes), "clusters")
+	if len(c.Centroids) > mostColumns {
+		Paragraph(w, "  ", "Centroids and their intervals are in the document.")
+		return
+	}
+	heads := []string{"centroid"}
+	for i := range c.Centroids {
+		heads = append(heads, fmt.Sprintf(">of %d", i), ">interval")
+	}
+	t := NewTable(heads...)
+	for j := range a.Features[:min(len(a.Features), mostRows)] {
+		row := []string{featureText(a.Features, j)}
+		for _, centroid := range c.Centroids {
+			number, between := "?", ""
+			if j < len(centroid) {
+				number, between = numberText(centroid[j])
+			}
+			row = append(row, number, between)
+		}
+		t.Add(row...)
+	}
+	t.Write(w)
+	omitted(w, len(a.Features), "columns")
+}
+
+// mostColumns bounds how many clusters' centroids are printed beside each other.
+const mostColumns = 3

@@ -1,0 +1,92 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+const (
+	perRecordGaussian = "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"
+	bothSides         = "{side: moments, clip: 1.5}, {side: cells, L: 3, q: 1, clip: 1.5}"
+)
+
+func sumsPlan(t *testing.T, records int64) Plan {
+	t.Helper()
+	terms := strings.Replace(horizontal(12, bothSides, perRecordGaussian), "analyses: [", "analyses: [{kind: mean}, {kind: covariance}, {kind: correlation}, ", 1)
+	return planOf(t, terms, func(o *Options) { o.Records = map[string]int64{"": records} })
+}
+
+// Sums are forecast: by what stands out with these records, and what would be needed.
+func TestSumsAreForecast(t *testing.T) {
+	many, few := sumsPlan(t, 100_000), sumsPlan(t, 60)
+	for _, p := range []Plan{many, few} {
+		if len(p.Sketches) != 2 || len(p.Sketches[0].Analyses) != 3 || len(p.Sketches[1].Analyses) != 1 {
+			t.Fatalf("planned %+v", p.Sketches)
+		}
+	}
+	for i, a := range many.Sketches[0].Analyses {
+		if !a.Chosen.Usable || !strings.HasPrefix(a.Verdict, "usable: ") || !(a.Chosen.StandardError > 0) {
+			t.Errorf("%s: %+v", a.Kind, a)
+		}
+		f := few.Sketches[0].Analyses[i]
+		if f.Chosen.Undefined == "" && f.Chosen.StandardError < 1000*a.Chosen.StandardError {
+			t.Errorf("%s errs by %g with many records, by %g with few", a.Kind, a.Chosen.StandardError, f.Chosen.StandardError)
+		}
+	}
+	cells := few.Sketches[1].Analyses[0]
+	if cells.Chosen.Usable || cells.Needs == nil || cells.Needs.Records < 100 || cells.Needs.Epsilon < 1 {
+		t.Errorf("60 records in 8 cells: %+v", cells)
+	}
+	if s := many.Sketches[0]; s.Side != sketch.Moments || s.Bytes < 90 || s.Bytes > 90*8 {
+		t.Errorf("moments: %+v", s)
+	}
+}
+
+// The plan says how many directions the records bear, where the study is far from it.
+func TestDirectionsAreRecommended(t *testing.T) {
+	warned := func(p Plan) string {
+		for _, w := range p.Warnings {
+			if strings.Contains(w.Text, "with L = 3") {
+				return strings.Join(w.Change, " ")
+			}
+		}
+		return ""
+	}
+	if got := warned(sumsPlan(t, 100_000)); !strings.Contains(got, "side: cells, L: ") {
+		t.Errorf("many records: %q", got)
+	}
+	if got := warned(sumsPlan(t, 60)); !strings.Contains(got, "L: 1") {
+		t.Errorf("few records: %q", got)
+	}
+}
+
+// A horizontal study under unit record that projects is told of sums, a vertical one and
+// one under unit attribute are not.
+func TestSumsAreRecommended(t *testing.T) {
+	told := func(terms string) string {
+		for _, w := range planOf(t, terms).Warnings {
+			if text := strings.Join(w.Change, " "); strings.Contains(text, "side: moments") {
+				return w.Text + " " + text
+			}
+		}
+		return ""
+	}
+	columns := strings.Replace(horizontal(12, "{side: columns, family: sparse, k: 512, clip: 1.5}", perRecordGaussian), "k-means, clusters: 2", "correlation", 1)
+	if got := told(columns); !strings.Contains(got, "correlation ") {
+		t.Errorf("columns: %q", got)
+	}
+	if got := told(horizontal(12, "{side: records, family: identity, clip: 1.5}", perRecordGaussian)); !strings.Contains(got, "side: cells, L: ") {
+		t.Errorf("records: %q", got)
+	}
+	if got := told(horizontal(12, "{side: records, family: identity}", "{unit: attribute, mechanism: laplace, epsilon: 1}")); got != "" {
+		t.Errorf("under unit attribute: %q", got)
+	}
+	// What is recommended is a study.
+	terms := strings.Replace(columns, "{side: columns, family: sparse, k: 512, clip: 1.5}", "{side: moments, clip: 2.2}", 1)
+	if s := parse(t, terms); s.Sketches[0].Side != sketch.Moments || s.Merge(0) != study.Add {
+		t.Errorf("sketch %+v", s.Sketches[0])
+	}
+}

@@ -1,0 +1,284 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/cosketch/cosketch/kernel/decompose"
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+// Sides moments and cells are sums over records that are moved to a public centre and
+// clipped, without a projection. They are for horizontal studies, where one party has all
+// columns of a record.
+
+// Weights of a record's squares and products in a moments sketch: 7 is nearly √2 times 5,
+// and not more (dp.RecordMoments).
+const (
+	squareWeight  = 5
+	productWeight = 7
+	sumWeight     = 2 // times the longest record
+)
+
+// Limits of the fixed point of moments: a record's length in steps, so that the square of
+// a square is within int64, and the resolution that "bits: auto" takes at most.
+const (
+	maxMomentClip  = 1 << 14
+	autoMomentBits = 12
+)
+
+// IntegerClip is the l2 bound on one record's contribution in integer units, on the
+// columns side and of sums of its derived vector, on the records side of its unscaled
+// sketch; 0 where records are not clipped. It is rounded down, so that the sensitivity
+// that follows from it is not exceeded.
+func (s *Study) IntegerClip(index int) int64 {
+	if s.Privacy.Mechanism == dp.None || s.Privacy.Unit != dp.Record {
+		return 0
+	}
+	sk := s.Sketches[index]
+	bound := sk.Clip * float64(s.Bits.One())
+	if sk.Side == sketch.Records {
+		bound /= sk.Projection.Scale()
+	}
+	return int64(math.Floor(bound))
+}
+
+// length is that of a longest record, in integer units, or where records are not clipped
+// of a single value: what weights are chosen by.
+func (s *Study) length(index int) int64 {
+	if clip := s.IntegerClip(index); clip > 0 {
+		return clip
+	}
+	return s.Bits.One()
+}
+
+// MomentWeights are the weights of a moments sketch. That of the sums, twice the longest
+// record, leaves 25/29 of μ² to the products: means err by noise too, and enter
+// covariances times the distance of the mean from the public centre.
+func (s *Study) MomentWeights(index int) sketch.MomentWeights {
+	return sketch.MomentWeights{Square: squareWeight, Product: productWeight, Sum: sumWeight * max(s.length(index), 1)}
+}
+
+// CellWeight is what a record counts in a cells sketch: as much as the longest record, so
+// that counts and sums have equal parts in the sensitivity.
+func (s *Study) CellWeight(index int) int64 { return s.length(index) }
+
+// Centres are the integers that are taken off the encoded values of a sums sketch before
+// they are clipped: the middle of bounds, nothing where a column has a centre already, and
+// nothing of one-hot entries, most of which are zero.
+func (s *Study) Centres(index int) []int64 {
+	features := s.Features(0, index)
+	out := make([]int64, len(features))
+	for i, f := range features {
+		c := s.Columns[f.Column]
+		if _, _, bounds := c.Scale.Bounds(); bounds && f.Kind == Value {
+			out[i] = s.Bits.One() / 2
+		}
+	}
+	return out
+}
+
+// sumsLimit is how many records of one party a sums sketch holds exactly, over all parties
+// and with noise: half of what an int64 sum over the most parties may be.
+func (s *Study) sumsLimit(index int) int64 {
+	const bound = 1 << 61 / MaxParties
+	if s.Sketches[index].Side == sketch.Moments {
+		return sketch.MomentsLimit(s.MomentWeights(index), min(s.Bits.One(), s.length(index)), bound)
+	}
+	return bound / max(s.CellWeight(index), s.Bits.One())
+}
+
+// completeSums fills in what follows from the side. A moments sketch keeps every feature;
+// the directions of cells are columns of a Hadamard matrix.
+func (s *Study) completeSums(index int) {
+	sk := &s.Sketches[index]
+	if sk.Side == sketch.Moments {
+		sk.Projection = projection.Spec{Family: projection.Identity, K: len(s.Features(0, index))}
+	}
+}
+
+// autoBits is the resolution of a study that leaves it open: what its projections need,
+// but no more than its moments can take.
+func (s *Study) autoBits() fixedpoint.Bits {
+	if s.Privacy.Mechanism == dp.RandomisedResponse {
+		return fixedpoint.MaxBits // no noise grows with it, and flip probabilities are multiples of 2^-bits
+	}
+	largest, projected := 0, false
+	for _, sk := range s.Sketches {
+		if !sk.Side.Sums() {
+			largest, projected = max(largest, sk.Projection.K), true
+		}
+	}
+	bits := fixedpoint.Bits(autoMomentBits)
+	if projected {
+		bits = fixedpoint.AutoBits(largest)
+	}
+	for i, sk := range s.Sketches {
+		for sk.Side == sketch.Moments && bits > 1 && s.momentsFit(i, bits) != nil {
+			bits--
+		}
+	}
+	return bits
+}
+
+// Taking is a copy of the study with another sketch in the place of one, and, where the
+// sums of that ask for it, another resolution. It is for plans: nothing is validated, and no
+// file has it.
+func (s *Study) Taking(index int, sk Sketch) *Study {
+	out := *s
+	out.Sketches = slices.Clone(s.Sketches)
+	out.Sketches[index] = sk
+	out.completeSums(index)
+	for sk.Side == sketch.Moments && out.Bits > 1 && out.momentsFit(index, out.Bits) != nil {
+		out.Bits--
+	}
+	return &out
+}
+
+// momentsFit refuses a resolution at which a record of moments is longer than 2^14 steps,
+// or their noise is too large to sample: it grows with the square of the steps.
+func (s *Study) momentsFit(index int, bits fixedpoint.Bits) error {
+	at := *s
+	at.Bits = bits
+	if steps := at.Sketches[index].Clip * float64(bits.One()); steps > maxMomentClip {
+		return fmt.Errorf("the clip is more than 2^14 steps of %d bits, and fourth powers would not fit 63 bits", bits)
+	}
+	clip := at.IntegerClip(index)
+	whole, err := at.Privacy.Guarantee()
+	if err != nil || clip < 1 || at.Privacy.Mechanism == dp.None {
+		return nil // said elsewhere, or without noise
+	}
+	part, err := whole.Share(at.Sketches[index].Share)
+	if err != nil {
+		return err
+	}
+	sensitivity, err := dp.RecordMoments(clip, len(at.Features(0, index)), dp.MomentWeights(at.MomentWeights(index)), at.Neighbours())
+	if err != nil {
+		return err
+	}
+	_, err = dp.Calibrate(part, sensitivity)
+	return err
+}
+
+// Neighbours says what a record's contribution becomes under unit record.
+func (s *Study) Neighbours() dp.Neighbours {
+	if s.Privacy.Replaced {
+		return dp.Replaced
+	}
+	return dp.Zeroed
+}
+
+// sumsKeys reads what is particular to sides moments and cells.
+func (o object) sumsKeys(sk *Sketch) {
+	for _, key := range []string{"family", "k", "s", "helpers", "matrix"} {
+		if o.has(key) {
+			o.fail(key, "does not belong here: side %s does not project", sk.Side).Hint = "remove the key; " + string(sk.Side) + " takes " + map[sketch.Side]string{sketch.Moments: "clip and share", sketch.Cells: "L, q, clip and share"}[sk.Side]
+		}
+	}
+	if sk.Side != sketch.Cells {
+		o.forbid("L", "belongs to side cells")
+		o.forbid("q", "belongs to side cells")
+		return
+	}
+	sk.Projection = projection.Spec{Family: projection.Hadamard, K: o.integer("L")}
+	sk.Subspace = o.integer("q")
+}
+
+// validateSums checks a sketch of side moments or cells.
+func (r *reader) validateSums(s *Study, i int) {
+	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
+	const otherwise = "take side columns or records here"
+	switch {
+	case s.Partition != Horizontal:
+		r.fail(path+".side", "%s sums over whole records, of which a party of a vertical study has a part each", sk.Side).Hint = otherwise
+		return
+	case s.Privacy.Mechanism != dp.Gaussian && s.Privacy.Mechanism != dp.None:
+		r.fail(path+".side", "%s is refused under %s: the sensitivity of sums of products is a length, which gaussian noise covers", sk.Side, s.Privacy.Mechanism).Hint = "take unit: record and mechanism: gaussian, or " + otherwise
+		return
+	case s.Privacy.Unit == dp.Attribute:
+		r.fail(path+".side", "%s is refused under unit attribute: one value is in as many sums as a record has values", sk.Side).Hint = "take unit: record, which protects more for less, or " + otherwise
+		return
+	}
+	r.validateClip(s, sk, path)
+	d := len(s.Features(0, i))
+	switch {
+	case d == 0:
+		r.fail(path, "has no column").Hint = "the label is left out of cells"
+	case sk.Side == sketch.Moments && d > sketch.MaxMomentColumns:
+		r.fail(path, "%d features are too many for moments, which sum the products of all pairs; at most %d are possible", d, sketch.MaxMomentColumns)
+	case sk.Side == sketch.Cells:
+		r.validateDirections(s, i, d, path)
+	default:
+		if err := s.momentsFit(i, s.Bits); err != nil {
+			r.fail(path+".clip", "%v", err).Hint = "take bits: auto, or a smaller clip"
+		}
+	}
+}
+
+func (r *reader) validateDirections(s *Study, i, d int, path string) {
+	sk := s.Sketches[i]
+	l, most := sk.Projection.K, min(sketch.MaxDirections, projection.HadamardSize(d))
+	switch {
+	case !r.given(path + ".L"):
+		r.fail(path+".L", "is missing").Hint = "how many directions cut the space of records in two each, like 5 for 32 cells; plan says what fits"
+	case l < 1 || l > most:
+		r.fail(path+".L", "%d is not between 1 and %d, for %d features", l, most, d)
+	case sk.Subspace > 0 && d > decompose.MaxDim:
+		r.fail(path+".q", "%d features are too many: eigenvectors are found of at most %d", d, decompose.MaxDim)
+	case sketch.CellEntries(l, d) > sketch.MaxCellEntries:
+		r.fail(path+".L", "2^%d cells of %d features are too many numbers, at most %d are possible", l, d, sketch.MaxCellEntries)
+	case r.given(path+".q") && (sk.Subspace < 1 || sk.Subspace > d):
+		r.fail(path+".q", "%d is not between 1 and the %d features", sk.Subspace, d)
+	case sk.Subspace > 0 && s.moments() < 0:
+		r.fail(path+".q", "needs a sketch of side moments, whose eigenvectors it counts").Hint = "remove q, or add {side: moments, clip: …}"
+	}
+}
+
+// moments is the index of the first moments sketch, or -1.
+func (s *Study) moments() int {
+	for i, sk := range s.Sketches {
+		if sk.Side == sketch.Moments {
+			return i
+		}
+	}
+	return -1
+}
+
+// Moments is the index of the sketch whose eigenvectors the cells of a study are projected
+// on; ok is false where there is none.
+func (s *Study) Moments() (index int, ok bool) {
+	index = s.moments()
+	return index, index >= 0
+}
+
+// Method is how a sketch compresses records, in a few words.
+func (sk Sketch) Method() string {
+	switch sk.Side {
+	case sketch.Moments:
+		return "second moments"
+	case sketch.Cells:
+		return fmt.Sprintf("%d cells", 1<<sk.Projection.K)
+	}
+	return sk.Projection.String()
+}
+
+// describeSums says what a sketch of side moments or cells is.
+func (s *Study) describeSums(i int) string {
+	sk, d := s.Sketches[i], len(s.Features(0, i))
+	noisy := "exact"
+	if s.Privacy.Mechanism != dp.None {
+		noisy = "noisy"
+	}
+	if sk.Side == sketch.Moments {
+		n := int64(sketch.MomentEntries(d))
+		return fmt.Sprintf("moments, %d integers, %s to %s, however many records there are: %s sums over all records, of the products of each two of their %d values and of the values themselves",
+			n, size(n), size(8*n), noisy, d)
+	}
+	n := int64(sketch.CellEntries(sk.Projection.K, d))
+	return fmt.Sprintf("cells, %d integers, %s to %s, however many records there are: for each of 2^%d cells, in which %d random directions cut the space of records, a %s count of your records there and %s sums of their %d values. A cell's count shows about how many of your records are alike in a rough way, and its sums what they are like on average; noise hides whether any one record is among them",
+		n, size(n), size(8*n), sk.Projection.K, sk.Projection.K, noisy, noisy, d)
+}

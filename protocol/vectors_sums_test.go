@@ -1,0 +1,92 @@
+package protocol_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/seed/stream"
+)
+
+// sumsCase is an exact sketch without a projection. Records are encoded values.
+type sumsCase struct {
+	Side        sketch.Side `json:"side"`
+	Columns     []string    `json:"columns"` // numeric ones, by name
+	Centre      []int64     `json:"centre"`
+	One         int64       `json:"one"`
+	Clip        int64       `json:"clip"`
+	L           int         `json:"L,omitempty"`
+	Rows        hexed       `json:"cell rows,omitempty"`
+	Permutation hexed       `json:"cell permutation,omitempty"`
+	Records     [][]int64   `json:"records"`
+
+	Cells    []int    `json:"cells,omitempty"` // of the records
+	Entries  []int64  `json:"entries"`         // row-major
+	Zeroed   [2]int64 `json:"zeroed"`          // D1, D2 squared
+	Replaced [2]int64 `json:"replaced"`
+}
+
+func sums() vectors {
+	return cases[sumsCase]{
+		file:  "sums",
+		about: "Given: columns, their public centre, the clip, records as encoded values and, of cells, L and two keys. To be found: the exact sketch, the records' cells, and both sensitivities.",
+		given: func(*testing.T) []sumsCase {
+			records := [][]int64{{512, 0, -512}, {0, 512, 100}, {300, 200, 0}, {256, 511, 512}, {256, 256, 0}}
+			moments := sumsCase{Side: sketch.Moments, Columns: []string{"a", "b", "c"}, Centre: []int64{256, 256, 0}, One: 512, Clip: 409, Records: records}
+			cells := moments
+			cells.Side, cells.L, cells.Rows, cells.Permutation = sketch.Cells, 2, hexedOf(rowKey(1)), hexedOf(rowKey(101))
+			return []sumsCase{moments, cells}
+		},
+		fill: fillSums,
+	}
+}
+
+func fillSums(t *testing.T, c *sumsCase) {
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	options := sketch.SumsOptions{Centre: c.Centre, Largest: c.One, Clip: c.Clip}
+	d := len(c.Columns)
+	values := slices.Concat(c.Records...)
+	sensitivity := func(n dp.Neighbours) [2]int64 {
+		s, err := dp.RecordCells(c.Clip, d, c.Clip, n)
+		if c.Side == sketch.Moments {
+			s, err = dp.RecordMoments(c.Clip, d, dp.MomentWeights{Square: 5, Product: 7, Sum: 2 * c.Clip}, n)
+		}
+		check(err)
+		return [2]int64{s.L1, s.L2Squared}
+	}
+	c.Zeroed, c.Replaced = sensitivity(dp.Zeroed), sensitivity(dp.Replaced)
+	if c.Side == sketch.Moments {
+		b, err := sketch.NewMoments(sketch.MomentWeights{Square: 5, Product: 7, Sum: 2 * c.Clip}, options)
+		check(err)
+		check(b.Add(values))
+		c.Entries = b.Sketch().Data
+		return
+	}
+	var labels [][]byte
+	for _, name := range c.Columns {
+		labels = append(labels, stream.ColumnLabel(name))
+	}
+	directions, err := projection.FixHadamard(projection.Spec{Family: projection.Hadamard, K: c.L},
+		stream.New([32]byte(c.Rows)), stream.New([32]byte(c.Permutation)), labels)
+	check(err)
+	b, err := sketch.NewCells(directions, c.Clip, options)
+	check(err)
+	check(b.Add(values))
+	c.Entries, c.Cells = b.Sketch().Data, nil
+	for _, r := range c.Records {
+		x, y := slices.Clone(r), make([]int64, c.L)
+		for j := range x {
+			x[j] -= c.Centre[j]
+		}
+		dp.ClipL2(x, c.Clip)
+		directions.Project(y, x)
+		c.Cells = append(c.Cells, sketch.CellOf(y))
+	}
+}

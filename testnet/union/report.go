@@ -1,0 +1,146 @@
+package union
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/testnet/corpus"
+)
+
+// Options say what Report measures.
+type Options struct {
+	Corpus  *corpus.Corpus // real data sets; nil: only what the project has itself
+	Trials  int            // required: of each study of few records; of many, a tenth, at least 1
+	Epsilon []dp.Epsilon   // required: the ε for whole records at which the hospitals are measured
+}
+
+// Sketches of the studies that are measured: sums, and what would be projected instead.
+func sums(l, q int, clip float64) []string {
+	return []string{fmt.Sprintf("{side: moments, clip: %v}", clip), fmt.Sprintf("{side: cells, L: %d, q: %d, clip: %v, share: 0.4}", l, q, clip)}
+}
+
+func rows(clip float64) []string {
+	return []string{fmt.Sprintf("{side: records, family: identity, clip: %v}", clip)}
+}
+
+// Report measures and tells, in lines of at most 100 columns.
+func Report(ctx context.Context, o Options, w io.Writer) error {
+	for _, typical := range []bool{true, false} {
+		p, err := Hospitals(typical)
+		if err != nil {
+			return err
+		}
+		clip := 1.5
+		if !typical {
+			clip = 2
+		}
+		if err := o.clusters(ctx, w, p, 2, sums(2, 1, clip), rows(clip), o.Trials, o.Epsilon); err != nil {
+			return err
+		}
+	}
+	few := max(o.Trials/10, 1)
+	mixture := Mixture(100_000, 20, 5, rand.New(rand.NewPCG(1, 1)))
+	if err := o.clusters(ctx, w, mixture, 5, sums(7, 4, 2), rows(2), few, []dp.Epsilon{1}); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "CORRELATIONS of 30 columns, three parties, ε = 1 for whole records: root mean square error")
+	fmt.Fprintln(w, "     records   moments  covered  half width       R·X, sparse, k = 1024")
+	for _, n := range []int{2_000, 20_000, 200_000} {
+		p := Correlated(n, 30, rand.New(rand.NewPCG(2, 2)))
+		if err := correlations(ctx, w, p, []string{"{side: moments, clip: 2.5}"}, "{side: columns, family: sparse, k: 1024, clip: 2.5}"); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(w)
+	if o.Corpus == nil {
+		fmt.Fprintf(w, "Left out, heart and diabetes130: %v.\n", corpus.ErrNone)
+		return nil
+	}
+	return o.real(ctx, w, few)
+}
+
+// real measures the data sets of a folder, and says which it lacks.
+func (o Options) real(ctx context.Context, w io.Writer, few int) error {
+	heart, err := Heart(*o.Corpus)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		fmt.Fprintf(w, "Left out: %v.\n", err)
+	case err != nil:
+		return err
+	default:
+		if err := o.clusters(ctx, w, heart, 2, sums(2, 1, 1.2), rows(1.2), o.Trials, o.Epsilon); err != nil {
+			return err
+		}
+	}
+	diabetes, err := Diabetes(*o.Corpus)
+	if errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(w, "Left out: %v.\n", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := o.clusters(ctx, w, diabetes, 3, sums(6, 2, 1.4), rows(1.4), few, []dp.Epsilon{1}); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "     records   moments  covered  half width       R·X, sparse, k = 1024")
+	return correlations(ctx, w, diabetes, []string{"{side: moments, clip: 1.6}"}, "{side: columns, family: sparse, k: 1024, clip: 1.6}")
+}
+
+// clusters measures one case at some ε, by sums and by row sketches.
+func (o Options) clusters(ctx context.Context, w io.Writer, p Pooled, k int, by, instead []string, trials int, epsilons []dp.Epsilon) error {
+	fmt.Fprintf(w, "CLUSTERS: %s, %d records, k = %d, whole records protected, %d trials\n", p.Name, len(p.Records), k, trials)
+	fmt.Fprintln(w, "  agreement with the pooled clusters and, behind the slash, with the known grouping")
+	fmt.Fprintln(w, "         ε    moments and cells          row sketches    largest class   pooled/known")
+	for _, epsilon := range epsilons {
+		ours, err := MeasureClusters(ctx, p, k, Ask{Sketches: by, Privacy: Promise(epsilon)}, trials)
+		if err != nil {
+			return err
+		}
+		rows, err := MeasureClusters(ctx, p, k, Ask{Sketches: instead, Privacy: Promise(epsilon)}, max(trials/5, 1))
+		if err != nil {
+			return err
+		}
+		note := ""
+		if ours.Faint > 0 {
+			note = fmt.Sprintf("  (%d without an answer)", ours.Faint)
+		}
+		ceiling := "–"
+		if ours.Ceiling > 0 {
+			ceiling = fmt.Sprintf("%.3f", ours.Ceiling)
+		}
+		fmt.Fprintf(w, "  %8g    %15s      %15s    %13.3f   %12s%s\n", float64(epsilon), ours.text(), rows.text(), ours.Baseline, ceiling, note)
+	}
+	fmt.Fprintln(w)
+	return nil
+}
+
+func (c Clusters) text() string {
+	if c.Known == 0 {
+		return fmt.Sprintf("%.3f / –", c.Pooled)
+	}
+	return fmt.Sprintf("%.3f / %.3f", c.Pooled, c.Known)
+}
+
+// correlations measures one case by moments and by a projection.
+func correlations(ctx context.Context, w io.Writer, p Pooled, by []string, instead string) error {
+	ours, err := MeasureCorrelations(ctx, p, Ask{Sketches: by, Privacy: Promise(1)}, 1)
+	if err != nil {
+		return err
+	}
+	projected, err := MeasureCorrelations(ctx, p, Ask{Sketches: []string{instead}, Privacy: Promise(1)}, 1)
+	if err != nil {
+		return err
+	}
+	other := fmt.Sprintf("%.3f", projected.RMSE)
+	if projected.Undefined > 0 {
+		other += fmt.Sprintf(" (%d undefined)", projected.Undefined)
+	}
+	fmt.Fprintf(w, "  %10d   %7.5f  %7.3f   %9.5f       %s\n", len(p.Records), ours.RMSE, ours.Covered, ours.Half, other)
+	return nil
+}

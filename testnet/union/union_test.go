@@ -1,0 +1,155 @@
+package union
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol/plan"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/testnet/corpus"
+)
+
+// full runs what takes minutes.
+func full() bool { return os.Getenv("COSKETCH_FULL") == "1" }
+
+var hospitalAsk = Ask{
+	Sketches: []string{"{side: moments, clip: 1.5}", "{side: cells, L: 2, q: 1, clip: 1.5, share: 0.4}"},
+	Privacy:  Promise(1),
+}
+
+// At ε = 1 for whole records, moments and cells find the hospitals' two clusters, where
+// row sketches find none.
+func TestHospitalsAtRecordLevel(t *testing.T) {
+	p, err := Hospitals(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := MeasureClusters(context.Background(), p, 2, hospitalAsk, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := MeasureClusters(context.Background(), p, 2, Ask{Sketches: []string{"{side: records, family: identity, clip: 1.5}"}, Privacy: Promise(1)}, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("moments and cells %+v", got)
+	t.Logf("row sketches %+v", rows)
+	if got.Pooled < 0.85 || got.Faint > 0 {
+		t.Errorf("agreement %.3f with the pooled clusters, want at least .85", got.Pooled)
+	}
+	if rows.Pooled > 0.7 {
+		t.Errorf("row sketches agree %.3f at the same promise: the comparison is off", rows.Pooled)
+	}
+}
+
+func TestMixture(t *testing.T) {
+	n, trials := 100_000, 1
+	if full() {
+		trials = 10
+	}
+	p := Mixture(n, 20, 5, rand.New(rand.NewPCG(1, 1)))
+	got, err := MeasureClusters(context.Background(), p, 5, Ask{
+		Sketches: []string{"{side: moments, clip: 2}", "{side: cells, L: 7, q: 4, clip: 2}"}, Privacy: Promise(1),
+	}, trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v", got)
+	if got.Known < 0.98 {
+		t.Errorf("agreement %.3f with the mixture's components, want at least .98", got.Known)
+	}
+	right := 0
+	for _, k := range got.Suggested {
+		if k == 5 {
+			right++
+		}
+	}
+	if full() && 2*right < trials {
+		t.Errorf("5 clusters are suggested in %d of %d trials", right, trials)
+	}
+}
+
+func TestCorrelations(t *testing.T) {
+	n := 20_000
+	most := 0.02
+	if full() {
+		n, most = 200_000, 0.002
+	}
+	p := Correlated(n, 30, rand.New(rand.NewPCG(2, 2)))
+	moments, err := MeasureCorrelations(context.Background(), p, Ask{Sketches: []string{"{side: moments, clip: 2.5}"}, Privacy: Promise(1)}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	projected, err := MeasureCorrelations(context.Background(), p, Ask{Sketches: []string{"{side: columns, family: sparse, k: 1024, clip: 2.5}"}, Privacy: Promise(1)}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("moments %+v", moments)
+	t.Logf("R·X     %+v", projected)
+	if moments.RMSE > most {
+		t.Errorf("correlations err by %.5f, want at most %v", moments.RMSE, most)
+	}
+	if moments.Covered < 0.88 {
+		t.Errorf("intervals cover %.3f", moments.Covered)
+	}
+	if projected.Undefined == 0 && projected.RMSE < 5*moments.RMSE {
+		t.Errorf("R·X errs by %.4f only: the comparison is off", projected.RMSE)
+	}
+}
+
+// What a plan forecasts is what releases show: the half width of an interval, for columns
+// as they are declared.
+func TestForecastIsWhatReleasesShow(t *testing.T) {
+	p := Correlated(20_000, 30, rand.New(rand.NewPCG(2, 2)))
+	ask := Ask{Sketches: []string{"{side: moments, clip: 2.5}"}, Privacy: Promise(1)}
+	got, err := MeasureCorrelations(context.Background(), p, ask, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask.Analyses = "{kind: correlation}"
+	own, _ := p.deal(rand.New(rand.NewPCG(1, 1)))
+	s, err := prepare(Data{Columns: p.Columns, Parties: own}, ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forecast, err := plan.Make(plan.Options{Study: s.study, Party: study.Everyone, Records: map[string]int64{"": 20_000 / 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ratio := forecast.Sketches[0].Analyses[0].Chosen.HalfWidth / got.Half; ratio < 0.9 || ratio > 1.15 {
+		t.Errorf("forecast is %.3f of what is seen", ratio)
+	}
+}
+
+// Real hospitals, where their data are.
+func TestRealHospitals(t *testing.T) {
+	data, err := corpus.Open("", os.Getenv)
+	if errors.Is(err, corpus.ErrNone) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	heart, err := Heart(data)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(heart.Records) != 920 || len(heart.Parties) != 4 {
+		t.Fatalf("%d records at %d hospitals, want 920 at 4", len(heart.Records), len(heart.Parties))
+	}
+	got, err := MeasureClusters(context.Background(), heart, 2, Ask{Sketches: sums(2, 1, 1.2), Privacy: Promise(1)}, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v", got)
+	if got.Pooled < 0.8 {
+		t.Errorf("agreement %.3f with the pooled clusters, want at least .8", got.Pooled)
+	}
+}

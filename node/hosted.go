@@ -229,9 +229,14 @@ func (h *hosted) collect(ctx context.Context, party protocol.PeerID) (wire.Progr
 
 // acceptable checks what no hash says: that a release decodes as its header claims.
 func (h *hosted) acceptable(header session.Header) error {
+	index, _ := h.study.PartyIndex(header.Party.ID)
 	for i, s := range header.Release.Sketches {
+		plan, err := release.For(h.study, index, i)
+		if err != nil {
+			return err
+		}
 		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, i, len(s.Chunks))
-		err := release.Check(s, from)
+		err = plan.Check(s, from)
 		var disk *fs.PathError
 		if err = errors.Join(err, from.Close()); errors.As(err, &disk) {
 			return fmt.Errorf("reading sketch %d of %s: %w", i, header.Party.Name, err) // no fault of the party's

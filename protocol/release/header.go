@@ -53,7 +53,7 @@ func Decode(h protocol.ReleasedSketch, r io.Reader) (sketch.Sketch, error) {
 		return sketch.Sketch{}, err
 	}
 	size, err := sketch.EncodedSize(int(h.Rows), int(h.Cols), h.Width)
-	if err == nil && h.Side != sketch.Columns && h.Side != sketch.Records {
+	if err == nil && !h.Side.Known() {
 		err = fmt.Errorf("unknown side %.20q", string(h.Side))
 	}
 	if err != nil {
@@ -67,11 +67,25 @@ func Decode(h protocol.ReleasedSketch, r io.Reader) (sketch.Sketch, error) {
 	return s, nil
 }
 
-// Check is Decode and DecodeRows without what they read, in memory that does not grow with
-// it.
-func Check(h protocol.ReleasedSketch, r io.Reader) error {
-	if err := scan(h, r, func([]int64) {}); err != nil {
+// Check is Decode, Unpack and DecodeRows without what they read, in memory that does not
+// grow with it.
+func (p Plan) Check(h protocol.ReleasedSketch, r io.Reader) error {
+	var at, wrong int64 // entries so far; the first row whose label is none of the column's, from 1
+	err := scan(h, r, func(entries []int64) {
+		if p.Labels == nil {
+			return
+		}
+		for _, v := range entries {
+			if at++; at%h.Cols == 0 && !p.Labels.known(v) && wrong == 0 {
+				wrong = at / h.Cols
+			}
+		}
+	})
+	if err != nil {
 		return err
+	}
+	if wrong > 0 {
+		return p.Labels.unknown(wrong)
 	}
 	return scanRows(h, r, func(Pseudonym) {})
 }

@@ -162,6 +162,13 @@ func (p Plan) Draw(s *sketch.Sketch, entropy io.Reader, workers int) error {
 	return nil
 }
 
+// known reports whether a number stands for a class.
+func (l *Labels) known(v int64) bool { return v >= 0 && v < int64(len(l.Classes)) }
+
+func (l *Labels) unknown(row int64) error {
+	return fmt.Errorf("row %d has a label that is none of %d", row, len(l.Classes))
+}
+
 // Unpack divides a decoded release into the sketch and its labels, by row; nil where none
 // travel. It refuses a label that is none of the column's. The sketch is taken over.
 func (p Plan) Unpack(s sketch.Sketch) (sketch.Sketch, []int, error) {
@@ -171,8 +178,8 @@ func (p Plan) Unpack(s sketch.Sketch) (sketch.Sketch, []int, error) {
 	column := gather(&s)
 	labels := make([]int, len(column))
 	for i, v := range column {
-		if v < 0 || v >= int64(len(p.Labels.Classes)) {
-			return s, nil, fmt.Errorf("row %d has a label that is none of %d", i+1, len(p.Labels.Classes))
+		if !p.Labels.known(v) {
+			return s, nil, p.Labels.unknown(int64(i + 1))
 		}
 		labels[i] = int(v)
 	}

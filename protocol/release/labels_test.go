@@ -236,6 +236,13 @@ func TestUnpackChecksRange(t *testing.T) {
 	p := labelled(t, labelledColumns, "{mechanism: none}", "{side: records, family: identity, labels: plain}")
 	for label, ok := range map[int64]bool{0: true, 2: true, 3: false, -1: false, 1 << 40: false} {
 		s := sketch.Sketch{Side: sketch.Records, Rows: 1, Cols: 3, Data: []int64{5, 6, label}}
+		header, data, err := release.Encode(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Check(header, bytes.NewReader(data)); (err == nil) != ok {
+			t.Errorf("label %d checked: %v", label, err)
+		}
 		if _, _, err := p.Unpack(s); (err == nil) != ok {
 			t.Errorf("label %d: %v", label, err)
 		}

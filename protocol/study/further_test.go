@@ -36,7 +36,7 @@ func TestFurther(t *testing.T) {
 		words []string
 		want  string
 	}{
-		{"k-means", nil, "k-means.clusters: is missing (how many clusters to look for, like 2)"},
+		{"k-means", nil, "k-means.clusters: is missing (how many clusters to look for, like 2, or auto)"},
 		{"k-means", []string{"clusters=1"}, "k-means.clusters: 1 is not between 2 and 1000"},
 		{"k-means", []string{"clusters=two"}, "k-means.clusters: want a whole number"},
 		{"k-means", []string{"clusters=2", "clusters=3"}, "\"clusters\" is given twice"},
@@ -48,7 +48,7 @@ func TestFurther(t *testing.T) {
 		{"k-means", []string{"clusters=2", "estimator=E1"}, "estimator: does not belong here"},
 		{"k-means", []string{"clusters=2", "colour=red"}, "unknown key"},
 		{"k-meens", nil, "unknown analysis \"k-meens\" (did you mean \"k-means\"?)"},
-		{"correlation", nil, "no sketch of the study answers correlation (it needs a sketch of side columns with helpers.ones above 0"},
+		{"correlation", nil, "no sketch of the study answers correlation (it needs a sketch of side moments, or of side columns with helpers.ones above 0"},
 	} {
 		_, err := hospitals.Further(c.kind, c.words)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "line ") {

@@ -54,6 +54,7 @@ func Analyze(ctx context.Context, o AggregatorOptions, s *study.Study, asked stu
 	}
 	run := analysis.Options{
 		Study: s, Attempt: raw.Attempt, T2: result.T2, Complete: result.Completed, Analyses: []study.Analysis{asked},
+		Entropy: h.Entropy, Workers: h.Workers,
 	}
 	if run.Contributions, err = h.contributionsTo(result, limit); err != nil {
 		return Further{}, err

@@ -126,7 +126,7 @@ func dpproClassifier(ctx context.Context, o Options) (Table, error) {
 		Setting:  fmt.Sprintf("Adult, complete records; trained on %d released records, tested on %d others; one value of one record is protected, labels are not; %d draws a line, in this process.", train, test, o.Repeats),
 		Columns:  []string{"label", "ε", "always the larger class", "without noise", "k = 20, normal R and noise", "ours, not projected"},
 		Notes: []string{"The figure prints no numbers. Its claim that the error falls faster from ε = 0.2 to 0.5 than after needs their noise, which is not that of the ε.",
-			"Normal R and noise: their mechanism with σ by the exact trade-off for the longest possible change, a category, of length √2. Ours: Laplace noise on the values themselves, ε for certain; with a hundred columns and an SVM that averages over records, not projecting is best."},
+			"Normal R and noise: their mechanism with σ by the exact trade-off for the longest possible change, a category, of length √2. Ours: Laplace noise on the values themselves, pure ε. At the ε of the figure neither tells more than the larger class: rows that are released one by one do not carry a label then."},
 	}
 	for _, label := range []struct {
 		name, positive string
@@ -137,7 +137,7 @@ func dpproClassifier(ctx context.Context, o Options) (Table, error) {
 			return Table{}, err
 		}
 		var last float64
-		for _, epsilon := range []float64{0.2, 0.4, 0.8, 1.6} {
+		for _, epsilon := range []float64{0.2, 0.4, 0.8, 1.6, 8, 16, 32} {
 			mu, err := dp.MuOf(dp.Budget{Epsilon: dp.Epsilon(epsilon), Delta: delta})
 			if err != nil {
 				return Table{}, err
@@ -180,10 +180,14 @@ func dpproClassifier(ctx context.Context, o Options) (Table, error) {
 				n := float64(len(runs))
 				sum.baseline, sum.bare, sum.theirs, sum.ours = sum.baseline+one.baseline/n, sum.bare+one.bare/n, sum.theirs+one.theirs/n, sum.ours+one.ours/n
 			}
+			holds, because := math.Abs(sum.theirs-sum.baseline) < 2 && sum.ours < sum.baseline+1, "up to ε = 1.6 honest noise leaves no more than the larger class, whichever mechanism draws it"
+			if epsilon >= 8 {
+				holds, because = sum.ours < sum.theirs-1 && sum.ours <= last+1, "from ε = 8 on ours is better by more than a point, and falls with ε"
+			}
 			t.Lines = append(t.Lines, Line{
 				Cells:   []string{label.name, fmt.Sprint(epsilon), percent(sum.baseline), percent(sum.bare), percent(sum.theirs), percent(sum.ours)},
-				Holds:   sum.ours <= sum.theirs+1 && (last == 0 || sum.ours <= last+2) && sum.bare < sum.baseline,
-				Because: "ours is no worse than theirs by more than a point, and falls with ε",
+				Holds:   holds && sum.bare < sum.baseline-2,
+				Because: because,
 			})
 			last = sum.ours
 		}

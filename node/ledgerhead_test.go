@@ -209,7 +209,15 @@ func TestForeignLedgerHeads(t *testing.T) {
 		"for another aggregator":  signer.SignLedgerHead(foreign.ID(), 1, protocol.Digest{1}),
 		"with a forged signature": forged,
 	} {
-		_, err := h.Call(b.context(), b.study.Aggregator.ID, b.study.Aggregator.Addrs, "ledger", wire.EncodeLedgerHead(head))
+		ctx := b.context()
+		call := func() error {
+			_, err := h.Call(ctx, b.study.Aggregator.ID, b.study.Aggregator.Addrs, "ledger", wire.EncodeLedgerHead(head))
+			return err
+		}
+		err := call()
+		for errors.Is(err, p2p.ErrRefusedPeer) && ctx.Err() == nil { // the aggregator has not taken up the study yet
+			err = call()
+		}
 		if refusal := (*p2p.Refusal)(nil); !errors.As(err, &refusal) || refusal.Code == p2p.CodeInternal {
 			t.Errorf("a head %s: %v", name, err)
 		}

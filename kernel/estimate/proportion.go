@@ -13,9 +13,9 @@ func Proportion(successes, trials int, l Level) Estimate {
 		return undefined("there are no records")
 	}
 	n, z := float64(trials), l.z()
-	p, z2 := float64(successes)/n, z*z
-	middle := (p + z2/(2*n)) / (1 + z2/n)
-	reach := z / (1 + z2/n) * math.Sqrt(float64(p*(1-p))/n+z2/(4*n*n))
+	p, z2 := float64(successes)/n, float64(z*z)
+	middle := (p + z2/float64(2*n)) / (1 + z2/n)
+	reach := float64(z / (1 + z2/n) * math.Sqrt(float64(p*(1-p))/n+z2/float64(float64(4*n)*n)))
 	return finish(p, middle-reach, middle+reach, 0, 1).deviating(p * (1 - p) / n)
 }
 

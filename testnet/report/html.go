@@ -87,7 +87,8 @@ func newSection(s outcome.Study) section {
 	for _, m := range s.Matrices {
 		out.Matrices = append(out.Matrices, newMatrixView(s, m))
 	}
-	if s.Clusters != nil && len(s.Scenario.Sketches) == 0 { // a fourth picture of the same records would say no more
+	// More pictures of the same patients would say no more, and the page is to stay small.
+	if s.Clusters != nil && len(s.Scenario.Sketches) == 0 && s.Scenario.Partition == study.Horizontal {
 		out.Scatter = newClusterPlot(s.Scenario.Name, *s.Clusters)
 	}
 	return out

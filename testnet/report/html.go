@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/outcome"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// The rule of [Exposure.Acceptable] (MECHANISMS 2A.2).
+// The rule of [Exposure.Acceptable].
 const (
 	maxShare = 0.1 // released numbers per number held
 	minLoad  = 20  // records per coordinate of a sparse columns sketch

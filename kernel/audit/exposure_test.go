@@ -82,7 +82,7 @@ func TestExposeRefuses(t *testing.T) {
 	}
 }
 
-// The figures of MECHANISMS 2A.2 for 569 records, then a simulation of each s.
+// Figures for 569 records, then a simulation of each s.
 func TestShareAlone(t *testing.T) {
 	for k, want := range map[int]float64{256: 0.11, 512: 0.33, 8192: 0.93} {
 		got := mustExpose(t, Shape{Side: sketch.Columns, Projection: sparse(k, 1), Records: 569}).Alone

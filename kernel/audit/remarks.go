@@ -39,7 +39,7 @@ func (d Design) Remarks() []string {
 }
 
 // bestK is the k at which the variance of a squared distance is least, where the noise on
-// a coordinate does not depend on k: 2r⁴/k falls, k(8v²+2κ) rises (MECHANISMS 2b).
+// a coordinate does not depend on k: 2r⁴/k falls, k(8v²+2κ) rises.
 func (d Design) bestK() float64 {
 	rising := 8*d.Variance*d.Variance + 2*d.FourthCumulant
 	if !(rising > 0) {

@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// The best k of MECHANISMS 2b: r²/(2σ²) for Gaussian noise, r²/(√28 b²) for Laplace noise.
+// The best k: r²/(2σ²) for Gaussian noise, r²/(√28 b²) for Laplace noise.
 func TestBestK(t *testing.T) {
 	gaussian := Design{Distance: 100, Variance: 4.2 * 4.2}
 	laplace := Design{Distance: 100, Variance: 2 * 0.3 * 0.3, FourthCumulant: 12 * math.Pow(0.3, 4)}

@@ -97,7 +97,7 @@ func (s *Subspace) project(point []float64) {
 }
 
 // Group is k-means on the centroids of the cells that stand out of the noise, weighted by
-// their counts (MECHANISMS 2A.4). Projecting them takes off the noise across the subspace;
+// their counts. Projecting them takes off the noise across the subspace;
 // distances between a record and the centroids then differ only within it. An *ErrFaint
 // says that there are fewer such cells than clusters.
 func (c Cells) Group(ctx context.Context, space *Subspace, opts Options) (Grouping, error) {

@@ -183,7 +183,7 @@ func TestRecordSensitivity(t *testing.T) {
 }
 
 func TestSensitivityMenu(t *testing.T) {
-	// MECHANISMS: one categorical attribute of size c under sparse signs has
+	// One categorical attribute of size c under sparse signs has
 	// D1 = 2sc, D2 = √(2s)c on the columns side and D1 ≤ 2sc, D2 ≤ 2√s·c on the records side.
 	const s, c = 4, 1 << 14
 	columns, err1 := AttributeColumns(RowNorms{s, s}, []int64{c, -c})

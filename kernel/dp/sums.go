@@ -29,7 +29,7 @@ const (
 //
 // since |x|⁴ = Σ x_i⁴ + 2 Σ_{i<j} x_i²x_j²: replaced by zeros, attained by every record
 // with a single entry ±C. Weights near b = √2·a make it nearly tight for all records of
-// length C, which is what √2 off the diagonal does in MECHANISMS 2A.4; 5 and 7 lose
+// length C, which is what √2 off the diagonal does exactly; 5 and 7 lose
 // 1 % of the noise's deviation there, and are integers.
 //
 // Replaced by another record, with t = ⟨x,y⟩ and p = |x|², q = |y|²,

@@ -68,7 +68,7 @@ func naive(raw float64, k int, noise Noise, level Level) Estimate {
 	return finish(t, t-half, t+half, math.Inf(-1), math.Inf(1))
 }
 
-// The intervals of MECHANISMS 2d' cover as often as they say: C1 exactly, C1 for
+// The intervals C1 to C5 cover as often as they say: C1 exactly, C1 for
 // signs, C2 and C3, on both sides. The same draws refuse intervals built for half of
 // the noise, and, at k = 16, those that plug the estimate into its own variance:
 // they cover .894 of norms.

@@ -47,7 +47,7 @@ const (
 )
 
 // CorrelationE1 estimates Pearson's correlation of x and y over the records that
-// both parties hold, with no assumption on which those are (MECHANISMS 2A.1):
+// both parties hold, with no assumption on which those are:
 //
 //	ρ = (N Sxy − Sx Sy) / √((N Sxx − Sx²)(N Syy − Sy²))
 //
@@ -92,8 +92,7 @@ func (v Variable) standardSquare(mean, variance float64) Combination {
 }
 
 // CorrelationE2 estimates Pearson's correlation of x and y over the records that
-// both parties hold if those are a random part of each party's records
-// (MECHANISMS 2A.1):
+// both parties hold if those are a random part of each party's records:
 //
 //	ρ = cos(x − μ1_A, y − ν1_B) / cos(1_A, 1_B)
 //

@@ -364,7 +364,7 @@ func clipRows(columns [][]float64, b float64) {
 	}
 }
 
-// The registry of MECHANISMS 2A.3: two columns a party, values (x − centre)/(3
+// A registry: two columns a party, values (x − centre)/(3
 // spread), ones with weight 0.3, rows clipped to 0.8, ε = 1, δ = 1e-6, k = 1000.
 func TestCorrelationCoverageWithNoise(t *testing.T) {
 	const sigma = 4.2246788893 // ε = 1, δ = 1e-6

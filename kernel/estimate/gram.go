@@ -134,7 +134,7 @@ func assemble(k int, raw *mat.SymDense, noise []Noise) (*Gram, error) {
 func (g *Gram) Raw() mat.Symmetric { return g.raw }
 
 // Debiased is the n × n matrix G = H − k·diag(v), unbiased for the inner products
-// of the columns themselves (MECHANISMS 2d(ii)). With noise it need not be
+// of the columns themselves. With noise it need not be
 // positive semidefinite. It must not be changed.
 func (g *Gram) Debiased() mat.Symmetric { return g.debiased }
 

@@ -67,7 +67,7 @@ func TestGramOfIntegers(t *testing.T) {
 	}
 }
 
-// The general rule gives the formulas of MECHANISMS 2b and 2d(ii), with raw norms.
+// The general rule gives the formulas for single products and norms, with raw norms.
 func TestVarianceFormulas(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const k = 50

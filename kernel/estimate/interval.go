@@ -13,7 +13,7 @@ type Level float64
 const DefaultLevel Level = 0.95
 
 // Bonferroni is the level at which each of tests intervals has to be built for
-// all of them to hold together at level l (MECHANISMS C5), whatever their
+// all of them to hold together at level l, whatever their
 // dependence.
 //
 // The uniform bound of Laurent and Massart, |χ²_k − k| ≤ 2√(kt) + 2t with

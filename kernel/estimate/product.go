@@ -7,8 +7,8 @@ import "math"
 //
 // The interval is the score interval of C3: all γ within z deviations of the
 // estimate when the deviation is that of a product γ, Var(γ) = (ab + γ²)/k, with
-// the raw squared norms a and b, which contain the noise. MECHANISMS has the plain
-// ± z√((ab + c²)/k) with the observed product c, which covers .92 instead of .95
+// the raw squared norms a and b, which contain the noise. The plain interval,
+// ± z√((ab + c²)/k) with the observed product c, covers .92 instead of .95
 // for nearly parallel columns at k = 32, and falls further behind at higher levels;
 // this one covers .947 to .962 from k = 16 on. It needs k > z².
 func (g *Gram) InnerProduct(x, y Combination, level Level) Estimate {

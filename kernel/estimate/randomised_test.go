@@ -36,7 +36,7 @@ func randomBits(rng *rand.Rand, n int, share float64) []float64 {
 }
 
 // The squared distance of two records after randomised response, without projection, has
-// variance d·q(1-q)/(1-2p)⁴, q = p²+(1-p)², whatever the records are (MECHANISMS 2b); so
+// variance d·q(1-q)/(1-2p)⁴, q = p²+(1-p)², whatever the records are; so
 // says the general formula 8dv²+2dκ too, without its term in the distance, which a bit's
 // skew cancels. 40,000 trials; at six standard errors of a variance (kurtosis below 3.1)
 // a right formula fails with probability below 1e-8, and the general formula with its

@@ -36,8 +36,8 @@ type Regression struct {
 // hold different records. Without both, a sketch is as singular as the data.
 //
 // Where noise is of the size of some direction of the variables the debiased matrix may
-// be nearly singular by chance. MECHANISMS 2A.7 proposes three standard errors, by fear of
-// intervals that cover too little there. These do not, as the rows of the inverse in their
+// be nearly singular by chance, and one may fear intervals that cover too
+// little there. These do not, as the rows of the inverse in their
 // errors grow with it: coefficients are covered in .95 to 1 of the cases without any rule,
 // .95 to .98 with two standard errors, .94 to .99 with three, and, since a higher bar lets
 // pass what happens to look better than it is, .83 to .96 with four to six. What the rule

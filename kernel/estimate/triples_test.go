@@ -72,7 +72,7 @@ func sketchPair(t *testing.T, spec projection.Spec, columns bool, trial int, lab
 	return out
 }
 
-// laws are the variances of MECHANISMS 2b for a distance, a norm and a product,
+// laws are the variances for a distance, a norm and a product,
 // written down from the data: the projection's own, which package projection
 // states, and what the noise adds.
 func laws(spec projection.Spec, d int, noise Noise, x, y []int64) [3]float64 {

@@ -7,7 +7,7 @@
 // The noise is never worked out here: it comes as dp.Calibrate made it. On the columns
 // side a [Pair] is the Gram matrix that two columns have on average, and its forecasts
 // are the deviations that package estimate gives for it. On the records side a [Law] is
-// MECHANISMS 2b: for sketches of k coordinates with noise of variance v and fourth
+// this: for sketches of k coordinates with noise of variance v and fourth
 // cumulant κ each,
 //
 //	Var |s(x) − s(y)|² = Var_R |zR|² + 8v|z|² + 8kv² + 2kκ,  z = x − y,

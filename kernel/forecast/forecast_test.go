@@ -25,7 +25,7 @@ func promise(t testing.TB, m dp.Mechanism, epsilon dp.Epsilon) dp.Guarantee {
 }
 
 // spread is a difference of squared length r2 whose fourth powers are negligible, as in
-// the tables of MECHANISMS 2b.
+// the tables below.
 func spread(r2 float64) Difference { return Difference{Squared: r2} }
 
 func attribute(t testing.TB, m Method, k, d int, epsilon dp.Epsilon) Law {
@@ -37,7 +37,7 @@ func attribute(t testing.TB, m Method, k, d int, epsilon dp.Epsilon) Law {
 	return l
 }
 
-// The variances at k = 128, d = 1024, |z|² = 100 of MECHANISMS 2b, to the digits given.
+// The variances at k = 128, d = 1024, |z|² = 100 to the digits given.
 func TestVariancesAtFixedK(t *testing.T) {
 	for _, test := range []struct {
 		method  Method
@@ -62,7 +62,7 @@ func TestVariancesAtFixedK(t *testing.T) {
 	}
 }
 
-// The relative RMSE at the best k (k) of MECHANISMS 2b, δ = 1e-6. The error is flat about
+// The relative RMSE at the best k, and k, at δ = 1e-6. The error is flat about
 // the best k, so where the table's family errs a little otherwise its k is up to 8 % off.
 func TestBestK(t *testing.T) {
 	count := Method{dp.Laplace, projection.Sparse, 1}

@@ -41,8 +41,7 @@ func Typical(columns []Column) Difference {
 	return z
 }
 
-// Distance is the variance of the estimate of |z|², both records being noised
-// (MECHANISMS 2b).
+// Distance is the variance of the estimate of |z|², both records being noised.
 func (l Law) Distance(z Difference) float64 {
 	if l.Bits {
 		return l.response(z)

@@ -34,7 +34,7 @@ func noiseName(m dp.Mechanism) string {
 }
 
 // Menu lists the methods of a side that give a unit's guarantee, or without a unit those
-// without noise (MECHANISMS, mechanism menu: M0 to M4). Binary says that all columns
+// without noise. Binary says that all columns
 // are binary, for which there is randomised response under unit attribute.
 func Menu(side sketch.Side, unit dp.Unit, binary bool) []Method {
 	records := side == sketch.Records

@@ -23,7 +23,7 @@ func (l Law) bit() estimate.Noise {
 }
 
 // response is the variance of the distance of two records of d bits that were randomised
-// with noise of variance v and fourth cumulant κ each (Warner 1965; MECHANISMS 2b):
+// with noise of variance v and fourth cumulant κ each (Warner 1965):
 //
 //	d(8v² + 2κ) = d·q(1−q)/(1−2p)⁴,  q = p² + (1−p)²
 //

@@ -122,7 +122,7 @@ func (c *cell) promise(out *Sketch) error {
 	return nil
 }
 
-// rounding is what the fixed point costs (MECHANISMS 2A.6): a value moves by at most half
+// rounding is what the fixed point costs: a value moves by at most half
 // a step g, which is g/(2s) of a column's spread s; a correlation moves by at most about
 // as much where values lie on a lattice, and by g²/(12s²) where they do not.
 func (c *cell) rounding() Rounding {
@@ -139,7 +139,7 @@ func (c *cell) rounding() Rounding {
 
 // project says whether records should be projected at all: not where keeping them as
 // they are errs least of what the study could choose, which is so where a record has no
-// more features than the best k (MECHANISMS 2b).
+// more features than the best k.
 func (c *cell) project(out *Sketch) error {
 	if c.Study.Privacy.Mechanism == dp.None {
 		return nil

@@ -48,7 +48,7 @@ func planOf(t *testing.T, terms string, change ...func(*Options)) Plan {
 	return p
 }
 
-// The registry of MECHANISMS 2A.3: 200,000 records, two columns a party, RMSE .053 of a
+// A registry: 200,000 records, two columns a party, RMSE .053 of a
 // correlation and .066 of the shared records, which clipping's part is not in.
 func TestRegistry(t *testing.T) {
 	p := planOf(t, vertical(twoEach, registry, perRecord, correlation))

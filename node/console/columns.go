@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
@@ -114,13 +115,21 @@ func greatestLoadings(features []analysis.Feature, loadings []float64) string {
 		}
 		return 0
 	})
-	var parts []string
-	for _, i := range order[:min(len(order), mostLoadings)] {
+	const room = 46 // of a table's line
+	text := ""
+	for n, i := range order[:min(len(order), mostLoadings)] {
 		bare := features[i]
 		bare.Party = "" // a table has no room for it
-		parts = append(parts, fmt.Sprintf("%s %+.2f", featureText([]analysis.Feature{bare}, 0), loadings[i]))
+		next := fmt.Sprintf("%s %+.2f", featureText([]analysis.Feature{bare}, 0), loadings[i])
+		if n > 0 {
+			next = text + ", " + next
+		}
+		if n > 0 && utf8.RuneCountInString(next) > room {
+			break
+		}
+		text = next
 	}
-	return strings.Join(parts, ", ")
+	return text
 }
 
 func writeRegression(w io.Writer, a analysis.Analysis, r analysis.Regression) {

@@ -85,6 +85,15 @@ func (r *run) cellMeans(ctx context.Context, index, sk int, a study.Analysis) (A
 	}
 	start := protocol.Hash("cosketch/1/analysis/k-means", r.Study.ID[:], transcript.Uint32(uint32(index)))
 	options := cluster.Options{Clusters: o.Clusters, Restarts: o.Restarts, Rand: rand.New(rand.NewChaCha8(start))}
+	if o.Auto {
+		if o.Clusters, err = cells.Suggest(ctx, space, variance, o.MaxClusters, options); err != nil {
+			return Analysis{}, err
+		}
+		if o.Clusters == 0 {
+			return Analysis{}, unanswerable("too few cells stand out of the noise to suggest how many clusters there are; a number of clusters instead of auto may be answered")
+		}
+		options.Clusters = o.Clusters
+	}
 	found, err := cells.Group(ctx, space, options)
 	if faint := (*cluster.ErrFaint)(nil); errors.As(err, &faint) {
 		return Analysis{}, unanswerable("%v", faint)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -125,6 +126,41 @@ func TestSumsWithNoise(t *testing.T) {
 
 // So little is left of so few records that no two cells can be heard: one analysis has no
 // answer, and the other is unharmed.
+// The number of clusters may be left to the cells, where enough of them stand out of the
+// noise to tell.
+func TestCellsSuggestClusters(t *testing.T) {
+	var columns strings.Builder
+	for j := range 4 {
+		fmt.Fprintf(&columns, "  - {name: x%d, kind: numeric, centre: 0, spread: 1}\n", j)
+	}
+	head, tail, _ := strings.Cut(horizontal, "  - {name: height")
+	_, tail, _ = strings.Cut(tail, "sketches:")
+	for privacy, answered := range map[string]bool{
+		"{unit: record, mechanism: gaussian, epsilon: 8, delta: 1e-6}":    true,
+		"{unit: record, mechanism: gaussian, epsilon: 0.01, delta: 1e-6}": false,
+	} {
+		sums := "  - {side: moments, clip: 1.5}\n  - {side: cells, L: 4, q: 2, clip: 1.5}"
+		s := parse(t, fmt.Sprintf(head+columns.String()+"sketches:"+tail, sums, privacy, "{kind: k-means, clusters: auto, max_clusters: 3}"))
+		rng, data := rand.New(rand.NewPCG(2, 9)), files{}
+		for _, name := range []string{"north", "south", "west"} {
+			var f file
+			for row := range 3000 {
+				at := float64(3*(row%2)) - 1.5
+				f.add(fmt.Sprint(row+1), at+0.3*rng.NormFloat64(), -at+0.3*rng.NormFloat64(), at+0.3*rng.NormFloat64(), 0.5*rng.NormFloat64())
+			}
+			data[name] = f
+		}
+		result, _ := ship(t, s, 3, data).run(t)
+		a := result.Analyses[0]
+		switch c := a.CellMeans; {
+		case answered && (c == nil || c.Clusters != 2 || c.Suggested != 2 || len(c.Sizes) != 2):
+			t.Errorf("%s: %+v, %s", privacy, c, a.Undefined)
+		case !answered && (c != nil || a.Undefined == ""):
+			t.Errorf("%s: %+v, %s", privacy, c, a.Undefined)
+		}
+	}
+}
+
 func TestFaintCellsAreNoAnswer(t *testing.T) {
 	const promise = "{unit: record, mechanism: gaussian, epsilon: 0.2, delta: 1e-6}"
 	s := parse(t, fmt.Sprintf(horizontal, fmt.Sprintf(bothSums, ", clip: 1.5", ", clip: 1.5"), promise, "{kind: k-means, clusters: 3}, {kind: mean}"))

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"slices"
 
 	"go.yaml.in/yaml/v4"
 
@@ -49,8 +50,11 @@ var kMeans = kind{
 		out.Restarts = o.integerOr("restarts", defaultRestarts)
 		return out
 	},
-	check: func(r *reader, _ *Study, a Analysis, path string) {
+	check: func(r *reader, s *Study, a Analysis, path string) {
 		o, _ := a.Options.(KMeansOptions)
+		if o.Auto && s.moments() < 0 && slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Cells }) {
+			r.fail(path+".clusters", "auto needs a moments sketch beside the cells").Hint = "the spread of all records, to compare with; or give a number"
+		}
 		switch {
 		case !r.given(path + ".clusters"):
 			r.fail(path+".clusters", "is missing").Hint = "how many clusters to look for, like 2, or auto"

@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -189,5 +190,60 @@ func TestNothingToJoin(t *testing.T) {
 	}
 	if s.Merge(0) != study.Join {
 		t.Error("a joined study is not")
+	}
+}
+
+// TestJoinedRecordsAnswerAll asks every kind about joined records of which parties lack some,
+// the labels being one party's: numbers are about the records that they can be about, and a
+// party's table has an empty place where there is nothing to say.
+func TestJoinedRecordsAnswerAll(t *testing.T) {
+	labelled := strings.Replace(joined, "  - {name: w, kind: binary,", "  - {name: v, kind: numeric, bounds: [0, 1], owner: west}\n  - {name: w, kind: binary, role: label,", 1)
+	rng := rand.New(rand.NewPCG(8, 9))
+	records := make([]of, 300)
+	for i := range records {
+		kind := float64(i % 2)
+		records[i] = of{[]float64{2 + 6*kind + 0.3*rng.NormFloat64(), 10 * rng.NormFloat64()}, []float64{5 + rng.NormFloat64()}, []float64{rng.Float64(), kind}}
+	}
+	data, _ := split(rng, records, func(party string, i int) bool {
+		return party == "north" || party == "south" && i%10 != 3 || party == "west" && i%10 != 7
+	})
+	for join, want := range map[string]struct{ records, labelled int }{"all": {240, 240}, "any": {300, 270}} {
+		s := parse(t, fmt.Sprintf(labelled, join, "  - {side: records, family: identity, labels: randomised}", "{unit: attribute, mechanism: laplace, epsilon: 100}",
+			"{kind: k-means, clusters: auto}, {kind: neighbors, neighbors: 3}, {kind: outliers, neighbors: 5}, {kind: svm, folds: 3}, {kind: ridge-classification}"))
+		result, labels := ship(t, s, 4, data).run(t)
+		for i, a := range result.Analyses {
+			if a.Undefined != "" || a.Joined == nil || a.Joined.Records != want.records {
+				t.Fatalf("join %s, analysis %d (%s): %q, %+v", join, i, a.Kind, a.Undefined, a.Joined)
+			}
+		}
+		if n := result.Analyses[1].Neighbors; len(n.Edges) != 3 {
+			t.Errorf("edges %v", n.Edges)
+		}
+		for _, a := range result.Analyses[3:] {
+			if c := a.Classifier; c.Records != want.labelled || *c.Accuracy.Estimate < 0.9 {
+				t.Errorf("join %s, %s: %d records, accuracy %v", join, a.Kind, c.Records, *c.Accuracy.Estimate)
+			}
+		}
+		raw, err := json.Marshal(result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := analysis.Decode(raw, s.ID); err != nil {
+			t.Error(err)
+		}
+		for _, l := range labels {
+			raw, err := json.Marshal(l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := analysis.DecodeLabels(raw, s.ID); err != nil {
+				t.Errorf("of %s: %v", l.Party, err)
+			}
+			for _, c := range l.Columns {
+				if c.Rows() != len(data[l.Party].ids) {
+					t.Errorf("of %s: %s has %d rows of %d", l.Party, c.Name, c.Rows(), len(data[l.Party].ids))
+				}
+			}
+		}
 	}
 }

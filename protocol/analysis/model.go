@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/cosketch/cosketch/kernel/linear"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -24,17 +25,24 @@ func (m Model) Say(point []float64) string { return m.say(point) }
 func (r Result) Models(s *study.Study) ([]Model, error) {
 	var out []Model
 	for i, a := range r.Analyses {
-		if a.KMeans == nil {
+		if a.KMeans == nil && a.Classifier == nil {
 			continue
 		}
 		if a.Sketch < 0 || a.Sketch >= len(s.Sketches) {
 			return nil, fmt.Errorf("models of the result: analysis %d is of sketch %d of %d", i+1, a.Sketch+1, len(s.Sketches))
 		}
-		say, err := a.KMeans.model(s.Sketches[a.Sketch].Projection.K)
+		m := Model{Analysis: i, Sketch: a.Sketch, Name: "cluster"}
+		var err error
+		if dim := s.Sketches[a.Sketch].Projection.K; a.KMeans != nil {
+			m.say, err = a.KMeans.model(dim)
+		} else {
+			m.Name = "predicted"
+			m.say, err = a.Classifier.model(dim)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("models of the result: analysis %d: %w", i+1, err)
 		}
-		out = append(out, Model{Analysis: i, Sketch: a.Sketch, Name: "cluster", say: say})
+		out = append(out, m)
 	}
 	return out, nil
 }
@@ -62,4 +70,26 @@ func (k *KMeans) model(dim int) (func([]float64) string, error) {
 		}
 		return strconv.Itoa(best)
 	}, nil
+}
+
+// model predicts the class.
+func (c *Classifier) model(dim int) (func([]float64) string, error) {
+	if err := c.check(Analysis{}); err != nil {
+		return nil, err
+	}
+	if c.Coordinates != dim {
+		return nil, fmt.Errorf("a classifier of %d coordinates where the sketch has %d", c.Coordinates, dim)
+	}
+	m := linear.Model{Classes: len(c.Classes)}
+	for _, class := range c.ClassPlanes {
+		var s linear.Scorer
+		for _, p := range class.Planes {
+			s.Planes = append(s.Planes, linear.Plane{Weights: p.Weights, Bias: p.Bias})
+			if c.Voted {
+				s.Votes = append(s.Votes, p.Votes)
+			}
+		}
+		m.Scorers = append(m.Scorers, s)
+	}
+	return func(point []float64) string { return c.Classes[m.Predict(point)] }, nil
 }

@@ -152,12 +152,19 @@ func (f *fixture) atParty(i int, b protocoltest.Board) error {
 	effects, err := p.Step(b.All())
 	check(f.t, err)
 	status := p.Status()
-	var refused *protocol.Fault
-	var struck *session.StruckError // which is news on a good board
-	if errors.As(status.Failure, &refused) && !errors.As(status.Failure, &struck) && len(effects.Persist)+len(effects.Send)+len(effects.Run) > 0 {
+	if refused(status.Failure) && len(effects.Persist)+len(effects.Send)+len(effects.Run) > 0 {
 		f.t.Errorf("a refused board (%v) had effects %+v", status.Failure, effects)
 	}
 	return status.Failure
+}
+
+// refused reports that a board was: for the fault of whoever showed it. That this party was
+// struck, or the study stopped for the faults of others, is news on a good board.
+func refused(err error) bool {
+	var fault *protocol.Fault
+	var struck *session.StruckError
+	var stopped *session.StoppedError
+	return errors.As(err, &fault) && !errors.As(err, &struck) && !errors.As(err, &stopped)
 }
 
 // nothing is the entropy of parties that must not draw any.

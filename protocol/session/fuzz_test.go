@@ -102,9 +102,7 @@ func FuzzBoard(f *testing.F) {
 		}
 		for i := range fix.parties {
 			reader := &fixture{t: t, study: fix.study, board: fix.board, parties: fix.parties}
-			var fault *protocol.Fault
-			var struck *session.StruckError // who signed two messages is
-			if err := reader.atParty(i, board); errors.As(err, &fault) && !errors.As(err, &struck) {
+			if err := reader.atParty(i, board); refused(err) {
 				t.Errorf("party %d refuses the aggregator's own board: %v", i, err)
 			}
 		}

@@ -24,10 +24,18 @@ type commands struct {
 	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it to a file."`
 	Analyze  analyzeCommand        `cmd:"" help:"Answer a further analysis from a study's releases. Nothing is spent."`
 	Report   reportCommand         `cmd:"" help:"Write a study's result as a page with figures."`
+
+	Settings   console.ConfigCommands    `cmd:"" name:"config" help:"Write or show this node's own configuration."`
+	Completion console.CompletionCommand `cmd:"" help:"Print the completion script of a shell."`
+	Manual     console.ManualCommand     `cmd:"" help:"Print the manual page: aggregator manual | man -l -"`
 }
 
 func main() {
-	c := commands{Status: console.StatusCommand{Role: store.Aggregator}}
+	c := commands{
+		Status:     console.StatusCommand{Role: store.Aggregator},
+		Settings:   console.ConfigCommands{Role: store.Aggregator},
+		Completion: console.CompletionCommand{Role: store.Aggregator},
+	}
 	os.Exit(int(console.Program{
 		Name:     "aggregator",
 		About:    "The operator's node in Cosketch studies.\n\nA first study: aggregator init, aggregator study create FILE, aggregator serve, aggregator result STUDY. STUDY is the beginning of the study's id.",

@@ -34,6 +34,34 @@ const (
 	Disagreement Code = 8 // parties disagree on version, study or seed
 )
 
+// Codes are all exit codes, in order.
+func Codes() []Code {
+	return []Code{OK, Failed, Connection, Absent, Usage, Internal, Refused, Budget, Disagreement}
+}
+
+// Meaning says what an exit code tells the caller.
+func (c Code) Meaning() string {
+	switch c {
+	case OK:
+		return "done"
+	case Failed:
+		return "the study failed"
+	case Connection:
+		return "refused by the other side, or not there and --wait 0"
+	case Absent:
+		return "not there before the deadline or --wait"
+	case Usage:
+		return "arguments, configuration, study file or data"
+	case Refused:
+		return "refused by policy, or not approved"
+	case Budget:
+		return "the privacy budget refuses"
+	case Disagreement:
+		return "parties disagree on version, study or seed"
+	}
+	return "internal error"
+}
+
 // coded is an error whose exit code its maker knows.
 type coded struct {
 	code Code

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
@@ -88,6 +89,10 @@ type PartyState interface {
 	// decide finds the entries when it is called again, and returns none.
 	Debit(ctx context.Context, decide func([]ledger.Entry) ([]ledger.Entry, error)) ([]ledger.Entry, error)
 	Ledger() ([]ledger.Entry, error)
+
+	// Note appends to the journal, in which what leaves stands before it does. What
+	// PutOwn, Debit and the store's decisions make durable is in it by themselves.
+	Note(journal.Entry) error
 
 	// SaveRelease stores header and files at once. There is one release of a study for
 	// good: an equal header again changes nothing, another one is store.ErrConflict. A

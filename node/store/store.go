@@ -122,6 +122,11 @@ func (s *Store) open() error {
 	if s.db, err = openDatabase(s.path(databaseFile), s.readOnly); err != nil {
 		return err
 	}
+	if !s.readOnly {
+		if err := migrate(s.db, s.path(databaseFile)); err != nil {
+			return fmt.Errorf("upgrading %s: %w", databaseFile, explain(err))
+		}
+	}
 	return checkDatabase(s.db, s.role, s.ledgerID)
 }
 

@@ -120,6 +120,9 @@ type AggregatorState interface {
 	FirstMissing(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) (int, error)
 	OpenSketch(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) io.ReadCloser
 
+	// Purged says when a study's sketches were removed, for good.
+	Purged(study protocol.StudyID) (protocol.Instant, error)
+
 	// KeepLedgerHead keeps a party's head where its count is higher than that of the one
 	// kept, and returns the one that is kept then: of all heads that were ever kept it
 	// has the highest count.

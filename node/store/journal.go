@@ -54,17 +54,16 @@ func (s *Store) Journal() ([]journal.Entry, error) {
 	return entries, nil
 }
 
-// JournalHead returns the number of entries and the hash of the last, to be noted
-// elsewhere: a journal whose end was cut off still verifies, but has another head.
-func (s *Store) JournalHead() (uint64, protocol.Digest, error) {
-	var count uint64
-	var raw []byte
-	err := s.db.QueryRow("SELECT seq, raw FROM journal ORDER BY seq DESC LIMIT 1").Scan(&count, &raw)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, protocol.Digest{}, nil
-	}
+// JournalHeads returns the hash of each entry: the head of the journal that ends with it. A
+// journal whose end was cut off still verifies, but lacks a head that was noted elsewhere.
+func (s *Store) JournalHeads() ([]protocol.Digest, error) {
+	heads, err := collect(s.db, func(rows *sql.Rows) (protocol.Digest, error) {
+		var raw []byte
+		err := rows.Scan(&raw)
+		return journal.Hash(raw), err
+	}, "SELECT raw FROM journal ORDER BY seq")
 	if err != nil {
-		return 0, protocol.Digest{}, fmt.Errorf("reading the journal: %w", explain(err))
+		return nil, fmt.Errorf("reading the journal: %w", explain(err))
 	}
-	return count, journal.Hash(raw), nil
+	return heads, nil
 }

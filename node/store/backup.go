@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -255,7 +256,7 @@ func settle(dir, staging string) error {
 
 // unpack hands a backup's files to put and compares them with its sums.
 func unpack(role Role, from io.Reader, put func(name string, from io.Reader) error) (report BackupReport, err error) {
-	in := tar.NewReader(bufio.NewReaderSize(from, 1<<20))
+	in := tar.NewReader(bufio.NewReader(from))
 	first, err := in.Next()
 	if err != nil || first.Name != backupHead || first.Size > 1<<10 {
 		return report, fmt.Errorf("%w: it does not begin as one", ErrBackup)
@@ -300,7 +301,8 @@ func checkBackupName(h *tar.Header) error {
 	plain := path.Clean(h.Name) == h.Name && filepath.IsLocal(filepath.FromSlash(h.Name)) && !strings.Contains(h.Name, `\`)
 	known := !nested && slices.Contains([]string{databaseFile, ledgerFile, hpkeFile, identityFile}, top) ||
 		nested && below != "" && slices.Contains(backedUp(), top)
-	if h.Typeflag != tar.TypeReg || !plain || !known || h.Size < 0 {
+	sparse := slices.ContainsFunc(slices.Collect(maps.Keys(h.PAXRecords)), func(key string) bool { return strings.HasPrefix(key, "GNU.sparse") })
+	if h.Typeflag != tar.TypeReg || sparse || !plain || !known || h.Size < 0 { // few bytes of a sparse file fill a disk
 		return fmt.Errorf("%w: %q does not belong into one", ErrBackup, h.Name)
 	}
 	return nil

@@ -9,6 +9,7 @@ package journal
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,7 +82,9 @@ func Decode(raw []byte) (Entry, error) {
 }
 
 // Hash identifies an entry as it is kept and, through Previous, all entries before it.
-func Hash(raw []byte) protocol.Digest { return protocol.Hash("journal entry", raw) }
+func Hash(raw []byte) protocol.Digest {
+	return sha256.Sum256(append([]byte("cosketch journal\x00"), raw...))
+}
 
 // Append returns the encoding of the entry that follows the last one, which is nil at the
 // beginning.

@@ -23,11 +23,11 @@ type commands struct {
 	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`
 	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it to a file."`
 	Analyze  analyzeCommand        `cmd:"" help:"Answer a further analysis from a study's releases. Nothing is spent."`
-	Report   reportCommand         `cmd:"" help:"Write a study's result as a page with figures."`
+	Report   console.ReportCommand `cmd:"" help:"Write a study's result as a page with figures."`
 }
 
 func main() {
-	c := commands{Status: console.StatusCommand{Role: store.Aggregator}}
+	c := commands{Status: console.StatusCommand{Role: store.Aggregator}, Report: console.ReportCommand{Role: store.Aggregator}}
 	os.Exit(int(console.Program{
 		Name:     "aggregator",
 		About:    "The operator's node in Cosketch studies.\n\nA first study: aggregator init, aggregator study create FILE, aggregator serve, aggregator result STUDY. STUDY is the beginning of the study's id.",

@@ -30,7 +30,7 @@ type commands struct {
 	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`
 	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it with this party's labels to files."`
 	Predict  predictCommand        `cmd:"" help:"Say where new records of this party belong among a study's results. Nothing leaves."`
-	Report   reportCommand         `cmd:"" help:"Write a study's result as a page with figures."`
+	Report   console.ReportCommand `cmd:"" help:"Write a study's result as a page with figures."`
 	Inspect  inspectCommand        `cmd:"" help:"Show what this party released in a study, and verify its hashes."`
 	Audit    auditCommand          `cmd:"" help:"Try a study's mechanism on made-up data against what it claims. Nothing leaves."`
 	Budget   budgetCommands        `cmd:"" help:"Show what was spent of the privacy budgets."`
@@ -38,7 +38,7 @@ type commands struct {
 }
 
 func main() {
-	c := commands{Status: console.StatusCommand{Role: store.Party}}
+	c := commands{Status: console.StatusCommand{Role: store.Party}, Report: console.ReportCommand{Role: store.Party}}
 	os.Exit(int(console.Program{
 		Name:     "party",
 		About:    "An organisation's node in Cosketch studies.\n\nA first study: party init, party study add FILE, party study explain STUDY, party study approve STUDY, party run STUDY, party result STUDY. STUDY is the beginning of the study's id.",

@@ -20,16 +20,19 @@ type Section struct {
 	Terms     string // what intervals and estimates hold for
 	Undefined string // why there is no answer
 	Figures   []figure.Figure
-	Open      []Grid // short tables
-	Folded    []Grid // those behind a line to open
+	Asked     []figure.Figure // those behind a line to open
+	Open      []Grid          // short tables
+	Folded    []Grid          // those behind a line to open
 	Notes     []string
+
+	skipped map[string]bool // tables of the result that the section holds in another form
 }
 
 // Sections are the answers of a result that Decode let pass, one for each analysis, in
 // their order.
 func Sections(r analysis.Result) (out []Section) {
 	for i, a := range r.Analyses {
-		out = append(out, newSection(fmt.Sprintf("a%d", i), a))
+		out = append(out, newSection(fmt.Sprintf("a%d", i), a, r.Analyses))
 	}
 	return out
 }
@@ -42,9 +45,9 @@ func (s Section) HTML() (template.HTML, error) {
 }
 
 // newSection draws what suits an analysis: a heat map where numbers have the scale of
-// correlations, a picture where records were clustered, and else intervals. Sections of
-// kinds that have no figure of their own are tables, and intervals where those hold numbers.
-func newSection(id string, a analysis.Analysis) Section {
+// correlations, pictures that its kind has, and else intervals. Kinds that have no figure
+// of their own are tables, and intervals where those hold numbers.
+func newSection(id string, a analysis.Analysis, beside []analysis.Analysis) Section {
 	s := Section{ID: id, Title: title(a), Terms: terms(a), Undefined: a.Undefined}
 	if a.Undefined != "" {
 		return s
@@ -56,16 +59,13 @@ func newSection(id string, a analysis.Analysis) Section {
 		s.Figures = append(s.Figures, forest(id+"-shift", "Squared distances between mean records", entriesOfPairs(a, clearest(a.Shifts)), true, "squared distance between the mean records of two parties"))
 		s.Folded = append(s.Folded, pairGrid("Squared distances between the parties' mean records", a, a.Shifts))
 	}
-	drawn := map[string]bool{}
-	if a.KMeans != nil {
-		s.clusters(*a.KMeans, drawn)
-	}
+	s.kind(id, a, beside)
 	if a.Repaired != nil {
 		s.Notes = append(s.Notes, repairedText(*a.Repaired))
-		drawn["repaired"], drawn["repaired_matrix"] = true, true
+		s.skip("repaired", "repaired_matrix")
 	}
 	for _, t := range a.Tables() {
-		if drawn[t.Name] {
+		if s.skipped[t.Name] {
 			continue
 		}
 		caption := strings.ReplaceAll(t.Name, "_", " ")
@@ -75,13 +75,54 @@ func newSection(id string, a analysis.Analysis) Section {
 		if entries := entriesOf(t); len(entries) > 1 {
 			s.Figures = append(s.Figures, forest(id+"-"+strings.ReplaceAll(t.Name, "_", "-"), caption, entries, ofOneSize(entries), ""))
 		}
-		if len(t.Rows) <= shortTable {
-			s.Open = append(s.Open, gridOf(caption, t))
-		} else {
-			s.Folded = append(s.Folded, gridOf(caption, t))
-		}
+		s.table(gridOf(caption, t))
 	}
 	return s
+}
+
+// kind draws what an analysis's own section holds.
+func (s *Section) kind(id string, a analysis.Analysis, beside []analysis.Analysis) {
+	switch {
+	case a.KMeans != nil:
+		s.clusters(id, *a.KMeans)
+	case a.CellMeans != nil:
+		s.cells(id, a)
+	case a.PCA != nil && len(a.PCA.Components) > 0:
+		s.components(id, a)
+	case a.Regression != nil:
+		s.regression(id, a)
+	case a.Hierarchy != nil:
+		s.hierarchy(id, a, beside)
+	case a.Classifier != nil:
+		s.classifier(id, a)
+	case a.Neighbors != nil:
+		s.neighbors(id, a)
+	case a.Outliers != nil:
+		s.outliers(id, a)
+	case a.Sums != nil:
+		s.sums(id, a)
+	case a.Means != nil:
+		s.means(id, a)
+	}
+}
+
+// skip notes tables of the result that need not be shown as they are.
+func (s *Section) skip(names ...string) {
+	if s.skipped == nil {
+		s.skipped = map[string]bool{}
+	}
+	for _, name := range names {
+		s.skipped[name] = true
+	}
+}
+
+// table adds a table, behind a line to open where it is long.
+func (s *Section) table(g Grid) {
+	if len(g.Rows)+g.Omitted <= shortTable {
+		s.Open = append(s.Open, g)
+	} else {
+		s.Folded = append(s.Folded, g)
+	}
 }
 
 // shortTable is up to how many rows a table is shown without being asked for.
@@ -129,27 +170,6 @@ func entriesOfPairs(a analysis.Analysis, pairs []analysis.Pair) []entry {
 		out = append(out, entry{name, p.Number})
 	}
 	return out
-}
-
-// clusters draws clustered records.
-func (s *Section) clusters(k analysis.KMeans, drawn map[string]bool) {
-	total := 0
-	for _, n := range k.Sizes {
-		total += n
-	}
-	s.Summary = fmt.Sprintf("%d records in %d clusters, the best of %d starts.", total, k.Clusters, k.Restarts)
-	if k.Scatter != nil {
-		s.Figures = append(s.Figures, scatterPlot(s.ID+"-scatter", k))
-	}
-	sizes := Grid{Caption: "Records in each cluster", Columns: []GridColumn{{"cluster", true}, {"records", true}, {"share", true}}}
-	for c, n := range k.Sizes[:min(len(k.Sizes), mostRows)] {
-		sizes.Rows = append(sizes.Rows, []string{fmt.Sprint(c), fmt.Sprint(n), fmt.Sprintf("%.1f %%", 100*float64(n)/float64(max(total, 1)))})
-	}
-	sizes.Omitted = len(k.Sizes) - len(sizes.Rows)
-	s.Open = append(s.Open, sizes)
-	for _, name := range []string{"k_means_sizes", "k_means_scatter", "k_means_scatter_points", "k_means_scatter_variance", "k_means_scatter_centres"} {
-		drawn[name] = true
-	}
 }
 
 // repairedText says that there is a repaired matrix, and what it must not be taken for.

@@ -17,12 +17,20 @@ const (
 // classifier draws how well a label was predicted.
 func (s *Section) classifier(id string, a analysis.Analysis) {
 	c := *a.Classifier
-	s.skip("classifier", "classifier_classes", "classifier_folds", "classifier_confusion", "classifier_class_planes", "classifier_class_planes_planes", "classifier_class_planes_planes_weights")
+	s.skip("classifier", "classifier_classes", "classifier_folds", "classifier_confusion", "classifier_class_planes", "classifier_class_planes_planes", "classifier_class_planes_planes_weights",
+		"classifier_margins", "classifier_scatter", "classifier_scatter_points", "classifier_scatter_variance", "classifier_scatter_centres")
 	s.Title += " of " + c.Column
 	s.Summary = fmt.Sprintf("right are %s, and %s by always saying “%s”", numberText(c.Accuracy), numberText(c.Baseline), c.Majority)
 	s.Figures = append(s.Figures, folds(id, c))
 	if len(c.Classes) <= mostClasses {
 		s.Figures = append(s.Figures, confusion(id, c))
+	}
+	if len(c.Margins) > 0 && len(c.Classes) <= mostClasses {
+		s.Figures = append(s.Figures, margins(id, c))
+		s.table(quantileGrid("Margins", c.Classes, c.Margins...))
+	}
+	if c.Scatter != nil {
+		s.Figures = append(s.Figures, groupPlot(id+"-scatter", "Predicted classes", *c.Scatter, c.Classes))
 	}
 	fit := Grid{Caption: "How it was found", Columns: []GridColumn{{"what", false}, {"value", true}}, Rows: [][]string{
 		{"accuracy on records that the model did not know", numberText(c.Accuracy)},
@@ -57,6 +65,29 @@ func folds(id string, c analysis.Classifier) figure.Figure {
 		chart.References = []figure.Reference{{Name: "most frequent class", At: *c.Baseline.Estimate}}
 	}
 	return chart.Figure()
+}
+
+// margins draws how clearly the records of each class were predicted.
+func margins(id string, c analysis.Classifier) figure.Figure {
+	middle := figure.Curve{Name: "median, with the middle half of the records", Look: figure.Marks}
+	tails := figure.Curve{Name: "5 % and 95 %", Look: figure.Marks}
+	for i, q := range c.Margins {
+		if len(q) != 5 {
+			continue
+		}
+		at := func(j int) float64 { return q[j].Value }
+		middle.Points = append(middle.Points, figure.Point{X: float64(i), Y: at(2), Low: at(1), High: at(3), Title: minus(fmt.Sprintf("%s: median %s, middle half from %s to %s", c.Classes[i], brief(at(2)), brief(at(1)), brief(at(3))))})
+		for _, j := range []int{0, 4} {
+			tails.Points = append(tails.Points, figure.Point{X: float64(i), Y: at(j), Title: minus(fmt.Sprintf("%s: %.0f %% at most %s", c.Classes[i], 100*q[j].Share, brief(at(j))))})
+		}
+	}
+	return figure.Chart{
+		ID: id + "-margins", Title: "How clearly records of each class are predicted", Height: 220, Width: max(260, 90*float64(len(c.Classes))), Names: c.Classes,
+		Y: figure.Dimension{Label: "score of the true class less the highest other", Include: []float64{0}}, Curves: []figure.Curve{middle, tails},
+		References:  []figure.Reference{{Name: "right above", At: 0}},
+		Description: fmt.Sprintf("Quantiles of the margins of the records of %d classes, by models that did not know the record.", len(c.Classes)),
+		Caption:     "A record above the line is predicted right, the further above, the more clearly.",
+	}.Figure()
 }
 
 // confusion draws which classes are taken for which, as shares of the true class.

@@ -11,7 +11,7 @@ import (
 
 // clusters draws clustered records.
 func (s *Section) clusters(id string, k analysis.KMeans) {
-	s.skip("k_means_sizes", "k_means_scatter", "k_means_scatter_points", "k_means_scatter_variance", "k_means_scatter_centres", "k_means_suggested_index")
+	s.skip("k_means_sizes", "k_means_scatter", "k_means_scatter_points", "k_means_scatter_variance", "k_means_scatter_centres", "k_means_suggested_index", "k_means_distances")
 	total := 0
 	for _, n := range k.Sizes {
 		total += n
@@ -22,6 +22,17 @@ func (s *Section) clusters(id string, k analysis.KMeans) {
 	}
 	if k.Suggested != nil && len(k.Suggested.Index) > 1 {
 		s.Figures = append(s.Figures, suggestion(id, *k.Suggested))
+	}
+	if len(k.Distances) > 0 {
+		s.Figures = append(s.Figures, figure.Chart{
+			ID: id + "-centroids", Title: "How far rows are from their centroid", Height: 200, Width: 420,
+			X:           figure.Dimension{Label: "share of the rows, %", Include: []float64{0, 100}},
+			Y:           figure.Dimension{Label: "squared distance, in encoded units", Include: []float64{0}},
+			Curves:      []figure.Curve{quantileCurve("", k.Distances)},
+			Description: "Quantiles of the rows' squared distances from the centroid of their cluster.",
+			Caption:     "A point says how large a share of the rows is at most so far from its centroid, with the noise that is in the rows. A steep end is rows that fit no cluster.",
+		}.Figure())
+		s.table(quantileGrid("Distances from the centroid", []string{"squared distance"}, k.Distances))
 	}
 	sizes := Grid{Caption: "Records in each cluster", Columns: []GridColumn{{"cluster", true}, {"records", true}, {"share", true}}}
 	for c, n := range k.Sizes[:min(len(k.Sizes), mostRows)] {
@@ -120,7 +131,7 @@ func (s *Section) neighbors(id string, a analysis.Analysis) {
 // outliers draws the scores of records and where they stand out.
 func (s *Section) outliers(id string, a analysis.Analysis) {
 	o := *a.Outliers
-	s.skip("outliers", "outliers_quantiles", "outliers_above", "outliers_ranked")
+	s.skip("outliers", "outliers_quantiles", "outliers_above", "outliers_ranked", "outliers_scatter", "outliers_scatter_points", "outliers_scatter_variance", "outliers_scatter_centres")
 	above := 0
 	for _, n := range o.Above {
 		above += n
@@ -139,6 +150,9 @@ func (s *Section) outliers(id string, a analysis.Analysis) {
 		Caption:     "A point says how large a share of the records has at most this score. The scores of single records are told to their parties alone.",
 	}
 	s.Figures = append(s.Figures, chart.Figure())
+	if o.Scatter != nil {
+		s.Figures = append(s.Figures, groupPlot(id+"-scatter", "Records that stand out", *o.Scatter, []string{"others", "stands out"}))
+	}
 	s.table(quantileGrid("Scores", []string{score}, o.Quantiles))
 	whose := Grid{Caption: fmt.Sprintf("Records that stand out, with a score above %s, and those among the %d highest scores", brief(o.Threshold), o.Top), Columns: []GridColumn{{"party", false}, {"stand out", true}, {"ranked", true}}}
 	for i, f := range a.Features {
@@ -150,7 +164,7 @@ func (s *Section) outliers(id string, a analysis.Analysis) {
 func quantileCurve(name string, quantiles []analysis.Quantile) figure.Curve {
 	c := figure.Curve{Name: name}
 	for _, q := range quantiles {
-		c.Points = append(c.Points, figure.Point{X: 100 * q.Share, Y: q.Value, Title: minus(fmt.Sprintf("%s: %s at most for %.0f %%", name, brief(q.Value), 100*q.Share))})
+		c.Points = append(c.Points, figure.Point{X: 100 * q.Share, Y: q.Value, Title: minus(fmt.Sprintf("%s at most for %.0f %%", brief(q.Value), 100*q.Share))})
 	}
 	return c
 }

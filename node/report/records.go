@@ -171,7 +171,7 @@ func quantileCurve(name string, quantiles []analysis.Quantile) figure.Curve {
 
 // quantileGrid sets quantiles of the same shares side by side.
 func quantileGrid(caption string, names []string, of ...[]analysis.Quantile) Grid {
-	g := Grid{Caption: caption + ": values that a share of the records does not exceed", Columns: []GridColumn{{"share", true}}}
+	g := Grid{Caption: caption + ", by quantile", Columns: []GridColumn{{"share of the records", true}}}
 	for _, name := range names {
 		g.Columns = append(g.Columns, GridColumn{name, true})
 	}

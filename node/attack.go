@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -48,6 +49,51 @@ type AttackedResult struct {
 	Value    float64 `json:"value"`    // recovered
 	Baseline float64 `json:"baseline"` // by guessing
 	Detail   string  `json:"detail,omitempty"`
+
+	// Of attacks that guess values, with their share of the variance.
+	Columns []AttackedColumn `json:"columns,omitempty"`
+	Errors  []AttackedError  `json:"errors,omitempty"`
+}
+
+// AttackedColumn is how much of one column's variance was recovered.
+type AttackedColumn struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"` // below 0 where a column's mean is the better guess
+}
+
+// AttackedError says that a share of all values was guessed with at most an error, in encoded
+// units: of a column with bounds, as a part of its range.
+type AttackedError struct {
+	Share     float64 `json:"share"`
+	Recovered float64 `json:"recovered"` // by the attack
+	Guessed   float64 `json:"guessed"`   // by each column's mean
+}
+
+// Summary says in a sentence what the strongest attacks recover.
+func (a Attacked) Summary() string {
+	strongest := map[string]AttackedResult{}
+	var order []string
+	for _, s := range a.Sketches {
+		for _, one := range s.Attacks {
+			best, seen := strongest[one.Measure]
+			if !seen {
+				order = append(order, one.Measure)
+			}
+			if !seen || one.Value > best.Value {
+				strongest[one.Measure] = one
+			}
+		}
+	}
+	var parts []string
+	for _, measure := range order {
+		if one := strongest[measure]; one.Value-one.Baseline > 0.005 {
+			parts = append(parts, fmt.Sprintf("%.1f %% of %s (%.1f %% by guessing)", 100*one.Value, measure, 100*one.Baseline))
+		}
+	}
+	if len(parts) == 0 {
+		return "Whoever knows the random matrix recovers no more of your data than guessing does."
+	}
+	return "Whoever knows the random matrix recovers up to " + strings.Join(parts[:min(len(parts), 2)], "; ") + "."
 }
 
 // Limits of an attack: what takes long grows with the cube of these.
@@ -233,6 +279,7 @@ const (
 	ofVariance = "the values' variance"
 	ofRecords  = "records with every value right"
 	ofLinks    = "records linked"
+	ofTen      = "records linked among the ten nearest"
 	ofMatrix   = "R"
 	ofColumns  = "columns told apart (correlation above 0.9)"
 )
@@ -295,11 +342,37 @@ func (s seen) results(name, knows string, truth, guess *mat.Dense) ([]AttackedRe
 		}
 	}
 	detail := fmt.Sprintf("best of all %q: %.0f %%", s.name(best), 100*max(most, 0))
+	columns := make([]AttackedColumn, len(got.RSquared))
+	for j, r := range got.RSquared {
+		columns[j] = AttackedColumn{s.name(j), r}
+	}
 	return []AttackedResult{
-		{Name: name, Knows: knows, Measure: ofVariance, Value: sum / float64(len(got.RSquared)), Detail: detail},
+		{Name: name, Knows: knows, Measure: ofVariance, Value: sum / float64(len(got.RSquared)), Detail: detail, Columns: columns, Errors: errorsOf(truth, guess)},
 		{Name: name, Knows: knows, Measure: ofRecords, Value: got.Exact, Baseline: math.Pow(got.Baseline, float64(len(got.RSquared))),
 			Detail: fmt.Sprintf("%.0f %% of single values, %.0f %% by guessing each column's most common one", 100*got.Values, 100*got.Baseline)},
 	}, nil
+}
+
+// errorsOf are quantiles of the errors of guesses, and of the guess that every value is its
+// column's mean.
+func errorsOf(truth, guess *mat.Dense) (out []AttackedError) {
+	m, d := truth.Dims()
+	recovered, guessed := make([]float64, 0, m*d), make([]float64, 0, m*d)
+	for j := range d {
+		column := mat.Col(nil, j, truth)
+		mean := stat.Mean(column, nil)
+		for i, x := range column {
+			recovered, guessed = append(recovered, math.Abs(x-guess.At(i, j))), append(guessed, math.Abs(x-mean))
+		}
+	}
+	slices.Sort(recovered)
+	slices.Sort(guessed)
+	const steps = 20
+	for i := range steps + 1 {
+		share := float64(i) / steps
+		out = append(out, AttackedError{share, stat.Quantile(share, stat.Empirical, recovered, nil), stat.Quantile(share, stat.Empirical, guessed, nil)})
+	}
+	return out
 }
 
 // name of a feature.
@@ -463,8 +536,11 @@ func (s seen) links(ctx context.Context, view attack.Seen, x *mat.Dense) ([]Atta
 	if err != nil {
 		return nil, err
 	}
-	return []AttackedResult{{Name: "linkage", Knows: "R; copies of the records, each value off by half a standard deviation", Measure: ofLinks,
-		Value: got.First, Baseline: got.Chance, Detail: fmt.Sprintf("among the ten nearest: %.0f %%", 100*got.Ten)}}, nil
+	const knows = "R; copies of the records, each value off by half a standard deviation"
+	return []AttackedResult{
+		{Name: "linkage", Knows: knows, Measure: ofLinks, Value: got.First, Baseline: got.Chance},
+		{Name: "linkage", Knows: knows, Measure: ofTen, Value: got.Ten, Baseline: min(10*got.Chance, 1)},
+	}, nil
 }
 
 // columnsSide matches the columns of a sketch against the rows of R of the sampled records.

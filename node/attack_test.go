@@ -96,6 +96,12 @@ func TestAttackTellsNoiseFromNone(t *testing.T) {
 	if one := found(t, got, "linkage", "linked"); one.Value < 0.9 {
 		t.Errorf("linkage without noise: %+v", one)
 	}
+	if text := got.Summary(); !strings.HasPrefix(text, "Whoever knows the random matrix recovers up to ") {
+		t.Errorf("without noise: %s", text)
+	}
+	if one := found(t, got, "matching pursuit", "variance"); len(one.Columns) != 60 || len(one.Errors) != 21 || one.Errors[10].Recovered > one.Errors[10].Guessed {
+		t.Errorf("without noise the errors are no smaller than by guessing: %+v", one.Errors)
+	}
 	hidden, err := newBench(t, noised, baskets).attack()
 	check(t, err)
 	if one := found(t, hidden, "matching pursuit", "every value"); one.Value > 0.1 {

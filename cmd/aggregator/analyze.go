@@ -65,7 +65,7 @@ func (cmd analyzeCommand) Run(ctx context.Context, c *console.Console, g *consol
 		if err != nil {
 			return err
 		}
-		if d, err = stored(st, cmd.Study, statement.Document.Hash.String()); err != nil {
+		if d, err = console.FindDocument(st, store.Aggregator, cmd.Study, statement.Document.Hash.String()); err != nil {
 			return err
 		}
 		c.Say("published as %.8s: parties fetch it with party result %s --fetch", statement.Document.Hash.String(), s.ID.Short())

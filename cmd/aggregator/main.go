@@ -24,7 +24,7 @@ type commands struct {
 	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it to a file."`
 	Analyze  analyzeCommand        `cmd:"" help:"Answer a further analysis from a study's releases. Nothing is spent."`
 	Purge    purgeCommand          `cmd:"" help:"Remove the sketches of studies that have ended. Results stay."`
-	Report   reportCommand         `cmd:"" help:"Write a study's result as a page with figures."`
+	Report   console.ReportCommand `cmd:"" help:"Write a study's result as a page with figures."`
 
 	Log        console.LogCommands       `cmd:"" help:"Show or verify the log of decisions and of what left."`
 	Fsck       console.FsckCommand       `cmd:"" help:"Recompute every hash and chain of the state directory."`
@@ -38,6 +38,7 @@ type commands struct {
 func main() {
 	c := commands{
 		Status:     console.StatusCommand{Role: store.Aggregator},
+		Report:     console.ReportCommand{Role: store.Aggregator},
 		Log:        console.LogCommands{Role: store.Aggregator},
 		Fsck:       console.FsckCommand{Role: store.Aggregator},
 		Backup:     console.BackupCommand{Role: store.Aggregator},

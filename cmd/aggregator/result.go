@@ -25,18 +25,9 @@ func (cmd resultCommand) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	defer st.Close()
-	d, err := stored(st, cmd.Study, cmd.Further)
+	d, err := console.FindDocument(st, store.Aggregator, cmd.Study, cmd.Further)
 	if err != nil {
 		return err
 	}
 	return d.Show(c, cmd.Output)
-}
-
-// stored is the verified result of a study that begins so, or a further one.
-func stored(st *store.Store, prefix, further string) (console.Document, error) {
-	s, err := console.FindStudy(st, prefix)
-	if err != nil {
-		return console.Document{}, err
-	}
-	return console.Results{Store: st, Study: s, Further: further, Hint: "aggregator status " + s.ID.Short() + " says what it waits for"}.Document()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -8,15 +9,17 @@ import (
 	"io"
 	"runtime"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // attack attacks a release of the party's own data.
 func (cmd auditCommand) attack(ctx context.Context, c *console.Console, g *console.Globals) error {
-	if cmd.Trials != 0 {
+	if cmd.Trials != 0 && cmd.Output == "" {
 		return console.WithCode(console.Usage, errors.New("--trials goes with made-up data, not with --data"))
 	}
 	st, err := g.OpenReadOnly(store.Party)
@@ -32,24 +35,59 @@ func (cmd auditCommand) attack(ctx context.Context, c *console.Console, g *conso
 	if err != nil {
 		return err
 	}
-	talk := newTalk(c, s, index)
-	defer talk.end()
-	out, err := node.Attack(ctx, node.DataOptions{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
-		Observe: talk.observe, Entropy: rand.Reader, Workers: runtime.GOMAXPROCS(0),
-	})
+	out, err := attackOwn(ctx, c, g, st, s, index)
 	if why := (*node.Unattackable)(nil); errors.As(err, &why) {
 		return console.WithCode(console.Usage, err)
 	}
 	if err != nil {
 		return err
 	}
-	talk.end()
-	return c.Print(out, func(w io.Writer) { writeAttacked(w, out) })
+	if cmd.Output == "" {
+		return c.Print(out, func(w io.Writer) { writeAttacked(w, out) })
+	}
+	if s.Privacy.Mechanism == dp.None {
+		return cmd.page(c, s, &out, nil)
+	}
+	audited, err := cmd.audit(ctx, c, g, s)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(cmd.page(c, s, &out, &audited), failed(audited))
+}
+
+// attackOwn attacks a release of the party's own data and tells how far it is.
+func attackOwn(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, index int) (node.Attacked, error) {
+	talk := newTalk(c, s, index)
+	defer talk.end()
+	return node.Attack(ctx, node.DataOptions{
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
+		Observe: talk.observe, Entropy: rand.Reader, Workers: runtime.GOMAXPROCS(0),
+	})
+}
+
+// sayExposed tells before the approval of a study without noise what a release of the
+// party's data would give away.
+func sayExposed(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, index int) error {
+	if c.Format != console.Text {
+		return nil // nobody reads it
+	}
+	out, err := attackOwn(ctx, c, g, st, s, index)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	console.Paragraph(c.Err, "", fmt.Sprintf("%s (study %.8s) asks for sketches without noise, which promise nothing.", s.Name, s.ID))
+	if err != nil {
+		c.Say("What a release of your data would give away could not be tried out yet. Do it before anything is\nreleased, by party audit %s --data. The reason: %v", s.ID.Short(), err)
+		return nil
+	}
+	console.Paragraph(c.Err, "", fmt.Sprintf("%s party audit %s --data says which attacks these are; with -o FILE, as a page.", out.Summary(), s.ID.Short()))
+	return nil
 }
 
 // writeAttacked prints what attacks recovered, for people.
 func writeAttacked(w io.Writer, a node.Attacked) {
+	console.Paragraph(w, "", a.Summary())
+	fmt.Fprintln(w)
 	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): what somebody who knows the random matrix recovers from a release of dataset %q. The aggregator knows it with the help of one other party. %d of %d records were attacked.",
 		a.Name, a.Study, a.Dataset, a.Sample, a.Records))
 	console.Paragraph(w, "  ", a.Promise)

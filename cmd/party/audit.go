@@ -1,90 +1,35 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 
-	"github.com/cosketch/cosketch/kernel/audit"
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/report"
 	"github.com/cosketch/cosketch/node/store"
-	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
 type auditCommand struct {
 	Study  string `arg:"" help:"The beginning of a study's id, or a study file."`
 	Data   bool   `env:"-" help:"Attack a release of this party's own data, made here and thrown away, as whoever knows the matrix could."`
+	Output string `env:"-" short:"o" placeholder:"FILE" help:"Write a page with figures, like audit.html, instead of text. With --data it holds the trials on made-up data, too."`
 	Trials int    `env:"-" placeholder:"N" help:"Trials under each of two data sets; more find more. Default: 200 to 100000, by the size of a sketch."`
-}
-
-// audited is what the command prints.
-type audited struct {
-	Study    string          `json:"study"`
-	Name     string          `json:"name"`
-	Passed   bool            `json:"passed"`
-	Doubt    float64         `json:"doubt"` // probability with which a sound mechanism fails
-	Sketches []auditedSketch `json:"sketches"`
-}
-
-type auditedSketch struct {
-	Party     string         `json:"party"`
-	Sketch    int            `json:"sketch"` // from 1
-	Side      string         `json:"side"`
-	Mechanism string         `json:"mechanism"`
-	Unit      string         `json:"unit"`
-	Claimed   float64        `json:"claimed_epsilon"`
-	Delta     float64        `json:"delta"`
-	Found     float64        `json:"found_epsilon"` // the true one is at least this
-	Reach     float64        `json:"reach_epsilon"` // the most that so many trials could have found
-	Drawn     float64        `json:"drawn_epsilon,omitempty"`
-	Trials    int            `json:"trials"`
-	Declared  *[2]int64      `json:"declared_l1_l2squared,omitempty"`
-	Realised  *[2]int64      `json:"realised_l1_l2squared,omitempty"`
-	Statement string         `json:"statement"`
-	OneRun    oneRun         `json:"one_run"`
-	Noise     *spread        `json:"noise,omitempty"`
-	Labels    *auditedLabels `json:"labels,omitempty"`
-	Remarks   []string       `json:"remarks"`
-	Passed    bool           `json:"passed"`
-}
-
-// auditedLabels are the randomised labels of a sketch.
-type auditedLabels struct {
-	Claimed float64 `json:"claimed_epsilon"`
-	Found   float64 `json:"found_epsilon"`
-	Reach   float64 `json:"reach_epsilon"`
-	Drawn   float64 `json:"drawn_epsilon"`
-	Trials  int     `json:"trials"`
-	Passed  bool    `json:"passed"`
-}
-
-// oneRun is what one release gives away of canaries that were put in by fair coins.
-type oneRun struct {
-	Canaries int     `json:"canaries"`
-	Guessed  int     `json:"guessed"`
-	Right    int     `json:"right"`
-	Found    float64 `json:"found_epsilon"`
-	Doubt    float64 `json:"doubt"`
-}
-
-// spread compares noise as drawn with what it is said to be.
-type spread struct {
-	Draws    int     `json:"draws"`
-	Variance float64 `json:"variance_over_stated"`
-	Chance   float64 `json:"p_value"`
 }
 
 // Run audits the study's own plan, on made-up data or on the party's, in this process.
 func (cmd auditCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
-	if cmd.Data {
-		return cmd.attack(ctx, c, g)
-	}
 	if cmd.Trials < 0 || cmd.Trials > 0 && cmd.Trials < 100 {
 		return console.WithCode(console.Usage, fmt.Errorf("--trials %d: want at least 100", cmd.Trials))
+	}
+	if cmd.Data {
+		return cmd.attack(ctx, c, g)
 	}
 	s, err := console.StudyOrFile(g, store.Party, cmd.Study)
 	if err != nil {
@@ -93,25 +38,46 @@ func (cmd auditCommand) Run(ctx context.Context, c *console.Console, g *console.
 	if s.Privacy.Mechanism == dp.None {
 		return console.WithCode(console.Usage, fmt.Errorf("study %s (%s) says mechanism none: it promises nothing that could be audited; party audit --data shows what a release of your data would give away", s.Name, s.ID.Short()))
 	}
-	out := audited{Study: s.ID.String(), Name: s.Name, Passed: true, Doubt: audit.Doubt}
-	for _, party := range plansToAudit(c, g, s) {
-		for i := range s.Sketches {
-			c.Say("auditing sketch %d of %d of %s", i+1, len(s.Sketches), s.Parties[party].Name)
-			one, err := auditSketch(ctx, s, party, i, cmd.Trials)
-			if err != nil {
-				return err
-			}
-			out.Sketches = append(out.Sketches, one)
-			out.Passed = out.Passed && one.Passed
-		}
-	}
-	if err := c.Print(out, out.write); err != nil {
+	out, err := cmd.audit(ctx, c, g, s)
+	if err != nil {
 		return err
 	}
-	if !out.Passed {
-		return console.WithCode(console.Failed, errors.New("the audit failed: a release would give away more than the study claims; do not release, and report this with the output above"))
+	if cmd.Output != "" {
+		err = cmd.page(c, s, nil, &out)
+	} else {
+		err = c.Print(out, func(w io.Writer) { writeAudited(w, out) })
 	}
-	return nil
+	return cmp.Or(err, failed(out))
+}
+
+// audit tries the mechanism on made-up data.
+func (cmd auditCommand) audit(ctx context.Context, c *console.Console, g *console.Globals, s *study.Study) (node.Audited, error) {
+	return node.Audit(ctx, node.AuditOptions{
+		Study: s, Parties: plansToAudit(c, g, s), Trials: cmd.Trials, Entropy: rand.Reader,
+		Observe: func(party string, sketch int) {
+			c.Say("auditing sketch %d of %d of %s", sketch, len(s.Sketches), party)
+		},
+	})
+}
+
+// failed is the error of a mechanism that gives away more than is claimed.
+func failed(a node.Audited) error {
+	if a.Passed {
+		return nil
+	}
+	return console.WithCode(console.Failed, errors.New("the audit failed: a release would give away more than the study claims; do not release, and report this with the output above"))
+}
+
+// page writes what was found as a page with figures.
+func (cmd auditCommand) page(c *console.Console, s *study.Study, attacked *node.Attacked, audited *node.Audited) error {
+	p := report.AuditPage{Name: s.Name, Study: s.ID.String(), Attacked: attacked, Audited: audited, Made: console.Now(), Version: "cosketch " + console.Version()}
+	if err := console.WriteFileWhole(cmd.Output, func(w io.Writer) error { return report.Audit(w, p) }); err != nil {
+		return err
+	}
+	return c.Print(map[string]any{"study": s.ID.String(), "files": []string{cmd.Output}}, func(w io.Writer) {
+		fmt.Fprintln(w, cmd.Output)
+		c.Say("Next: open it in any browser; it loads nothing from anywhere. It says how well your data can be guessed: keep it to yourself.")
+	})
 }
 
 // plansToAudit is this party or, where it is not in the study, every party whose plan
@@ -127,37 +93,8 @@ func plansToAudit(c *console.Console, g *console.Globals, s *study.Study) []int 
 	return out
 }
 
-func auditSketch(ctx context.Context, s *study.Study, party, index, trials int) (auditedSketch, error) {
-	plan, err := release.For(s, party, index)
-	if err != nil {
-		return auditedSketch{}, err
-	}
-	a, err := plan.Audit(ctx, release.AuditOptions{Trials: trials, Entropy: rand.Reader})
-	if err != nil {
-		return auditedSketch{}, err
-	}
-	claim, f := plan.Noise.Guarantee(), a.Finding
-	out := auditedSketch{
-		Party: s.Parties[party].Name, Sketch: index + 1, Side: string(plan.Sketch().Side),
-		Mechanism: string(claim.Mechanism()), Unit: string(s.Privacy.Unit),
-		Claimed: float64(f.Claimed), Delta: float64(f.Delta), Found: float64(f.Found), Reach: float64(f.Reach), Drawn: float64(a.Drawn),
-		Trials: f.Trials, Statement: plan.Statement(), Remarks: append([]string{}, a.Remarks...), Passed: a.Passed(),
-	}
-	if l := a.Labels; l != nil {
-		out.Labels = &auditedLabels{float64(l.Finding.Claimed), float64(l.Finding.Found), float64(l.Finding.Reach), float64(l.Drawn), l.Finding.Trials, l.Passed()}
-	}
-	out.OneRun = oneRun{a.OneRun.Canaries, a.OneRun.Made, a.OneRun.Right, float64(a.OneRun.Found), audit.OneRunDoubt}
-	if a.Spread != nil {
-		out.Noise = &spread{a.Spread.Draws, a.Spread.Variance, a.Spread.Chance}
-	}
-	if plan.Flips.Zero() {
-		out.Declared = &[2]int64{a.Declared.L1, a.Declared.L2Squared}
-		out.Realised = &[2]int64{a.Realised.L1, a.Realised.L2Squared}
-	}
-	return out, nil
-}
-
-func (a audited) write(w io.Writer) {
+// writeAudited prints what trials found, for people.
+func writeAudited(w io.Writer, a node.Audited) {
 	verdict := "PASS: nothing speaks against what the study claims."
 	if !a.Passed {
 		verdict = "FAIL: a release gives away more than the study claims."

@@ -31,7 +31,7 @@ type commands struct {
 	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`
 	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it with this party's labels to files."`
 	Predict  predictCommand        `cmd:"" help:"Say where new records of this party belong among a study's results. Nothing leaves."`
-	Report   reportCommand         `cmd:"" help:"Write a study's result as a page with figures."`
+	Report   console.ReportCommand `cmd:"" help:"Write a study's result as a page with figures."`
 	Inspect  inspectCommand        `cmd:"" help:"Show what this party released in a study, and verify its hashes."`
 	Audit    auditCommand          `cmd:"" help:"Try a study's mechanism on made-up data against what it claims. Nothing leaves."`
 	Budget   budgetCommands        `cmd:"" help:"Show what was spent of the privacy budgets."`
@@ -49,6 +49,7 @@ type commands struct {
 func main() {
 	c := commands{
 		Status:     console.StatusCommand{Role: store.Party},
+		Report:     console.ReportCommand{Role: store.Party},
 		Log:        console.LogCommands{Role: store.Party},
 		Fsck:       console.FsckCommand{Role: store.Party},
 		Backup:     console.BackupCommand{Role: store.Party},

@@ -44,7 +44,7 @@ func (cmd resultCommand) Run(ctx context.Context, c *console.Console, g *console
 		return err
 	}
 	defer st.Close()
-	d, err := stored(st, cmd.Study, cmd.Further)
+	d, err := console.FindDocument(st, store.Party, cmd.Study, cmd.Further)
 	if err != nil {
 		return err
 	}
@@ -87,15 +87,6 @@ func fetched(n int) string {
 		return "1 further result is new"
 	}
 	return fmt.Sprintf("%d further results are new", n)
-}
-
-// stored is the verified result of a study that begins so, or a further one.
-func stored(st *store.Store, prefix, further string) (console.Document, error) {
-	s, err := console.FindStudy(st, prefix)
-	if err != nil {
-		return console.Document{}, err
-	}
-	return console.Results{Store: st, Study: s, Further: further, Hint: "party run " + s.ID.Short() + " fetches it"}.Document()
 }
 
 // label tells the clusters of the party's own records by the published model.

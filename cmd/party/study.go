@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
@@ -161,7 +162,11 @@ func (cmd studyExplain) Run(c *console.Console, g *console.Globals) error {
 	}
 	party := viewer(c, g, s, "Explained")
 	text := s.Explain(party)
-	return c.Print(map[string]any{"study": s.ID.String(), "name": s.Name, "text": text}, func(w io.Writer) { io.WriteString(w, text) })
+	err = c.Print(map[string]any{"study": s.ID.String(), "name": s.Name, "text": text}, func(w io.Writer) { io.WriteString(w, text) })
+	if err == nil && s.Privacy.Mechanism == dp.None {
+		c.Say("Next: party audit %s --data tries out what a release of your data would give away.", s.ID.Short())
+	}
+	return err
 }
 
 // viewer is from whose point of view a study is explained, planned or audited: this party's, or
@@ -187,7 +192,7 @@ type studyApprove struct {
 
 // Run records the steward's approval. The first eight characters of the id are
 // asked for, so that nobody approves one study thinking of another.
-func (cmd studyApprove) Run(c *console.Console, g *console.Globals) error {
+func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, err := g.Open(store.Party)
 	if err != nil {
 		return err
@@ -203,6 +208,11 @@ func (cmd studyApprove) Run(c *console.Console, g *console.Globals) error {
 	}
 	if console.Now() >= max(s.Expires, s.LateUntil) { // who is late for the roster may join
 		return console.Expired(s)
+	}
+	if s.Privacy.Mechanism == dp.None {
+		if err := sayExposed(ctx, c, g, st, s, party); err != nil {
+			return err
+		}
 	}
 	if cmd.ID == "" {
 		if cmd.ID, err = ask(c, s, party); err != nil {

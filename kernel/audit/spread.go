@@ -24,6 +24,17 @@ type Spread struct {
 	Bins     int     // of equal probability, as far as whole numbers allow
 	Chance   float64 // of counts in the bins that are at least so uneven, under the law
 	Passed   bool    // Chance is at least Doubt
+
+	// Histogram is what was drawn beside what the law expects, over four deviations of the
+	// law to both sides; the first and the last bin hold all beyond them.
+	Histogram []Bin
+}
+
+// Bin is the draws from one whole number up to another one.
+type Bin struct {
+	From, To int64 // From is in it, To is not
+	Drawn    int
+	Expected float64
 }
 
 // Fit compares drawn noise with its law by Pearson's χ² over the whole numbers, grouped
@@ -66,9 +77,34 @@ func Fit(draws []int64, law Law) (Spread, error) {
 	if out.Bins < 2 {
 		return Spread{}, errors.New("comparing noise with its law: it has one value")
 	}
+	out.Histogram = law.histogram(below, draws)
 	out.Chance = distuv.ChiSquared{K: float64(out.Bins - 1)}.Survival(chi)
 	out.Passed = out.Chance >= Doubt
 	return out, nil
+}
+
+// histogram counts draws in bins of equal width.
+func (l Law) histogram(below func(int64) float64, draws []int64) []Bin {
+	const most = 41
+	reach := int64(math.Ceil(4 * math.Sqrt(l.Variance)))
+	width := (2*reach + most) / most
+	bins := make([]Bin, (2*reach)/width+1)
+	for i := range bins {
+		bins[i].From = -reach + int64(i)*width
+		bins[i].To = bins[i].From + width
+		from, to := below(bins[i].From), below(bins[i].To)
+		if i == 0 {
+			from = 0
+		}
+		if i == len(bins)-1 {
+			to = 1
+		}
+		bins[i].Expected = (to - from) * float64(len(draws))
+	}
+	for _, v := range draws {
+		bins[min(max((v+reach)/width, 0), int64(len(bins)-1))].Drawn++
+	}
+	return bins
 }
 
 // below returns the probability of a number below v.

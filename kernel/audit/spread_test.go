@@ -61,6 +61,41 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// TestHistogram: every draw is in one bin, the bins lie side by side, and each count is
+// within seven deviations of what the law expects (rejected with probability below 1e-10 a
+// run); under a law that is a tenth too wide some are not.
+func TestHistogram(t *testing.T) {
+	for _, m := range []dp.Mechanism{dp.Gaussian, dp.Laplace} {
+		for _, l1 := range []int64{1, 7, 1000} {
+			draws, noise := drawn(t, m, l1, 100_000)
+			far := func(scale float64) (most float64) {
+				got, err := Fit(draws, Law{m, noise.Variance() * scale * scale})
+				if err != nil {
+					t.Fatal(err)
+				}
+				counted, expected := 0, 0.0
+				for i, b := range got.Histogram {
+					counted, expected = counted+b.Drawn, expected+b.Expected
+					if b.From >= b.To || i > 0 && b.From != got.Histogram[i-1].To {
+						t.Errorf("%s of l1 %d: bin %d from %d to %d", m, l1, i, b.From, b.To)
+					}
+					most = max(most, math.Abs(float64(b.Drawn)-b.Expected)/math.Sqrt(max(b.Expected, 9)))
+				}
+				if counted != len(draws) || math.Abs(expected-float64(len(draws))) > 1e-6*float64(len(draws)) {
+					t.Errorf("%s of l1 %d: %d draws in bins, %g expected", m, l1, counted, expected)
+				}
+				return most
+			}
+			if most := far(1); most > 7 {
+				t.Errorf("%s of l1 %d: a bin is %.1f deviations off its law", m, l1, most)
+			}
+			if most := far(1.1); most < 7 {
+				t.Errorf("%s of l1 %d under a wider law: every bin is within %.1f deviations", m, l1, most)
+			}
+		}
+	}
+}
+
 func TestFitRefuses(t *testing.T) {
 	draws := make([]int64, 10_000)
 	for name, l := range map[string]Law{"no variance": {dp.Gaussian, 0}, "narrow": {dp.Gaussian, 1}, "no law": {dp.None, 10}} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 )
 
 // Plane is a hyperplane: a point x is on its positive side if Weights·x + Bias is above 0.
@@ -65,6 +66,21 @@ func (m Model) Predict(x []float64) int {
 		}
 	}
 	return best
+}
+
+// margin is the score of a class less the highest of the others; of two classes the one
+// score, with the class's sign.
+func (m Model) margin(x []float64, class int) float64 {
+	if m.Classes == 2 {
+		return float64(2*class-1) * m.Scorers[0].Score(x)
+	}
+	own, highest := m.Scorers[class].Score(x), math.Inf(-1)
+	for other, s := range m.Scorers {
+		if other != class {
+			highest = max(highest, s.Score(x))
+		}
+	}
+	return own - highest
 }
 
 // Trainer is a way to tell two classes apart: Perceptron, SVM or Ridge.

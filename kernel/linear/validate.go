@@ -40,6 +40,7 @@ type Validation struct {
 	Majority  int         // the class that Baseline predicts always, the most frequent
 	Confusion [][]float64 // records by true class and predicted class
 	Predicted []int       // by record: its class by the model that did not know it
+	Margins   []float64   // by record: the score of its label less the highest of any other, above 0 where that is predicted
 	Fold      []int       // by record: in which part it was
 }
 
@@ -67,7 +68,7 @@ func validate(ctx context.Context, d Data, by Trainer, f Folds) (Validation, err
 	if err := f.check(d); err != nil {
 		return Validation{}, err
 	}
-	v := Validation{Predicted: make([]int, len(d.Labels)), Fold: f.deal(d)}
+	v := Validation{Predicted: make([]int, len(d.Labels)), Margins: make([]float64, len(d.Labels)), Fold: f.deal(d)}
 	done, total := 0, f.Count*len(d.tasks(nil))
 	for fold := range f.Count {
 		var rows []int
@@ -82,7 +83,8 @@ func validate(ctx context.Context, d Data, by Trainer, f Folds) (Validation, err
 		}
 		for i, in := range v.Fold {
 			if in == fold {
-				v.Predicted[i] = m.Predict(d.Points.RawRowView(i))
+				x := d.Points.RawRowView(i)
+				v.Predicted[i], v.Margins[i] = m.Predict(x), m.margin(x, d.Labels[i])
 			}
 		}
 	}

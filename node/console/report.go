@@ -9,6 +9,34 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 )
 
+// ReportCommand writes a result as a page.
+type ReportCommand struct {
+	Study   string `arg:"" help:"The beginning of the study's id."`
+	Further string `placeholder:"NAME" help:"A further result instead of the study's own: the beginning of its name, which the result lists."`
+	Output  string `short:"o" required:"" placeholder:"FILE" help:"The page to write, like report.html."`
+
+	Role store.Role `kong:"-"` // whose state directory it is; set by the program
+}
+
+// Help says what else the command does.
+func (cmd ReportCommand) Help() string {
+	return "Verifies the aggregator's signature, and writes the result with its figures as one HTML file that needs nothing else.\n\nExample: " + string(cmd.Role) + " report 5f0c1b0e -o report.html"
+}
+
+// Run writes the page.
+func (cmd ReportCommand) Run(c *Console, g *Globals) error {
+	st, err := g.OpenReadOnly(cmd.Role)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	d, err := FindDocument(st, cmd.Role, cmd.Study, cmd.Further)
+	if err != nil {
+		return err
+	}
+	return d.Report(c, st, cmd.Output)
+}
+
 // Report writes a document as a page.
 func (d Document) Report(c *Console, st *store.Store, path string) error {
 	page := report.Page{Study: d.Study, Result: d.Result, Made: Now(), Version: "cosketch " + Version()}

@@ -32,37 +32,38 @@ func furtherSignature(f protocol.Further) *node.Signature {
 	return &node.Signature{Aggregator: f.Aggregator, Document: f.Document.Hash, At: f.At}
 }
 
-// Results chooses between a study's result and its further ones.
-type Results struct {
-	Store   *store.Store
-	Study   *study.Study
-	Hint    string // what to do where there is no result yet
-	Further string // the beginning of a further result's name; empty: the study's result
-}
-
-// Document returns what was chosen, after verifying the aggregator's signature.
-func (r Results) Document() (Document, error) {
-	beside, err := node.FurtherResults(r.Store, r.Study)
+// FindDocument returns the result of the study whose id begins so, or the further result
+// whose name begins so, after verifying the aggregator's signature.
+func FindDocument(st *store.Store, role store.Role, prefix, further string) (Document, error) {
+	s, err := FindStudy(st, prefix)
 	if err != nil {
 		return Document{}, err
 	}
-	if r.Further == "" {
-		d, err := storedResult(r.Store, r.Study, r.Hint)
+	beside, err := node.FurtherResults(st, s)
+	if err != nil {
+		return Document{}, err
+	}
+	if further == "" {
+		hint := "party run " + s.ID.Short() + " fetches it"
+		if role == store.Aggregator {
+			hint = "aggregator status " + s.ID.Short() + " says what it waits for"
+		}
+		d, err := storedResult(st, s, hint)
 		d.Beside = beside
 		return d, err
 	}
 	var names []string
 	for _, f := range beside {
 		name := f.Statement.Document.Hash.String()
-		if strings.HasPrefix(name, r.Further) {
-			return Document{Study: r.Study, Result: f.Result, Raw: f.Raw, Signed: furtherSignature(f.Statement), further: &f.Statement}, nil
+		if strings.HasPrefix(name, further) {
+			return Document{Study: s, Result: f.Result, Raw: f.Raw, Signed: furtherSignature(f.Statement), further: &f.Statement}, nil
 		}
 		names = append(names, name[:8])
 	}
 	if len(names) == 0 {
 		names = []string{"there are none"}
 	}
-	return Document{}, WithCode(Usage, fmt.Errorf("study %s (%s) has no further result %q here: %s", r.Study.Name, r.Study.ID.Short(), r.Further, strings.Join(names, ", ")))
+	return Document{}, WithCode(Usage, fmt.Errorf("study %s (%s) has no further result %q here: %s", s.Name, s.ID.Short(), further, strings.Join(names, ", ")))
 }
 
 // OwnLabels adds what the document says of this party's own records.

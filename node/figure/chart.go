@@ -72,7 +72,7 @@ type Reference struct {
 // mostMarked is up to how many points of a chart say their numbers when pointed at, and
 // mostPoints how many of one curve are drawn; of more, the page would be large.
 const (
-	mostMarked = 300
+	mostMarked = 120
 	mostPoints = 1500
 )
 

@@ -22,10 +22,20 @@ const (
 
 // heatMap draws pairs on the fixed scale from −1 to 1, features grouped by party.
 func heatMap(id string, a analysis.Analysis) figure.Figure {
-	order := byParty(a.Features)
+	return heatMapIn(id, a, byParty(a.Features))
+}
+
+// heatMapIn draws pairs with the features in an order. Rules stand between parties where
+// that has each party's features together.
+func heatMapIn(id string, a analysis.Analysis, order []int) figure.Figure {
 	n := len(order)
 	cell := min(largestCell, math.Floor(heatSide/float64(n)))
-	h := heat{Drawing: &figure.Drawing{}, id: id, a: a, order: order, cell: cell, side: cell * float64(n), before: labelRoom(a, order)}
+	h := heat{Drawing: &figure.Drawing{}, id: id, a: a, order: order, cell: cell, side: cell * float64(n), name: columnName}
+	caption := "Squares along the diagonal, between the rules, hold a party's own pairs; all other cells are across parties. "
+	if !together(a.Features, order) {
+		h.name, caption = analysis.Feature.Name, ""
+	}
+	h.before = h.labelRoom()
 	h.Hatch(id + "-hatch")
 	h.Rect("panel", h.before, h.before, h.side, h.side)
 	h.Begin(h.before, h.before, "")
@@ -37,9 +47,9 @@ func heatMap(id string, a analysis.Analysis) figure.Figure {
 	return figure.Figure{
 		ID: id, Title: title(a) + " of every pair of columns", Drawing: h.Drawing,
 		Width: max(h.before+h.side+12, h.before+470), Height: h.before + h.side + 56,
-		Description: fmt.Sprintf("%d columns by %d, from −1 (blue) over 0 (white) to 1 (orange). %s The table below holds every number.", n, n, standing(a)),
-		Caption: "A colour fades as its interval widens; a cell is hatched where the interval contains 0, which this study cannot tell from none. " +
-			"Squares along the diagonal, between the rules, hold a party's own pairs; all other cells are across parties. Point at a cell for its interval.",
+		Description: fmt.Sprintf("%d columns by %d, from −1 (blue) over 0 (white) to 1 (orange). %s. The table below holds every number.", n, n, standing(a)),
+		Caption: "A colour fades as its interval widens; a cell is hatched where the interval contains 0, which this study cannot tell from none. " + caption +
+			"Point at a cell for its interval.",
 	}
 }
 
@@ -50,6 +60,23 @@ type heat struct {
 	a                  analysis.Analysis
 	order              []int // positions of the features, by party
 	cell, side, before float64
+	name               func(analysis.Feature) string // of labels: with the party where that is not said beside them
+}
+
+// together reports whether an order has each party's features together.
+func together(features []analysis.Feature, order []int) bool {
+	seen := map[string]bool{}
+	for place, i := range order {
+		party := features[i].Party
+		if place > 0 && features[order[place-1]].Party == party {
+			continue
+		}
+		if seen[party] {
+			return false
+		}
+		seen[party] = true
+	}
+	return true
 }
 
 // byParty orders features by the party that comes first.
@@ -73,10 +100,10 @@ func columnName(f analysis.Feature) string {
 }
 
 // labelRoom is how many pixels the labels and the parties' names need.
-func labelRoom(a analysis.Analysis, order []int) float64 {
+func (h heat) labelRoom() float64 {
 	longest := 0
-	for _, i := range order {
-		longest = max(longest, len([]rune(shortened(columnName(a.Features[i])))))
+	for _, i := range h.order {
+		longest = max(longest, len([]rune(shortened(h.name(h.a.Features[i])))))
 	}
 	return math.Min(210, 46+6.4*float64(longest))
 }
@@ -166,7 +193,7 @@ func (h heat) fill(p analysis.Pair) string {
 // groups draws the parties: their names, and the rules between them.
 func (h heat) groups() {
 	h.Begin(0, 0, `pointer-events="none"`)
-	for from := 0; from < len(h.order); {
+	for from := 0; from < len(h.order) && together(h.a.Features, h.order); {
 		party, to := h.a.Features[h.order[from]].Party, from
 		for to < len(h.order) && h.a.Features[h.order[to]].Party == party {
 			to++
@@ -193,7 +220,7 @@ func (h heat) labels() {
 	}
 	for place, feature := range h.order {
 		middle := (float64(place) + 0.5) * h.cell
-		name := shortened(columnName(h.a.Features[feature]))
+		name := shortened(h.name(h.a.Features[feature]))
 		h.Text(size+" end", -6, middle+4, name)
 		h.Upwards(size, middle+4, -6, name)
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -175,6 +176,61 @@ func TestFiguresAreDescribed(t *testing.T) {
 		if !strings.HasPrefix(strings.TrimSpace(table), "<caption>") || !strings.Contains(table, `scope="col"`) {
 			t.Error("a table has no caption or no headers")
 		}
+	}
+}
+
+// Results of every kind have the figures that suit them, each followed by a table, and none
+// of their parts is shown by the names of the document alone.
+func TestKindsHaveTheirFigures(t *testing.T) {
+	for name, want := range map[string][]string{
+		"whole.json":      {"a0-scree", "a0-loadings", "a1-scree", "a3-coefficients", "a6-dendrogram", "a6-heat", "a8-means", "a9-heat"},
+		"classifier.json": {"a0-folds", "a0-confusion", "a1-folds"},
+		"horizontal.json": {"a0-scatter", "a0-suggested", "a1-heat", "a4-shift", "a5-distances", "a6-scores"},
+	} {
+		source, err := os.ReadFile("../../protocol/analysis/testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r analysis.Result
+		if err := json.Unmarshal(source, &r); err != nil {
+			t.Fatal(err)
+		}
+		drawn := map[string]bool{}
+		for _, s := range Sections(r) {
+			for _, f := range append(s.Figures, s.Asked...) {
+				drawn[f.ID] = true
+			}
+			if len(s.Figures) > 0 && len(s.Open)+len(s.Folded) == 0 {
+				t.Errorf("%s: %s has figures and no table", name, s.Title)
+			}
+			html, err := s.HTML()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(html), "NaN") || !strings.HasPrefix(string(html), "<section") {
+				t.Errorf("%s: %s: %.80s", name, s.Title, html)
+			}
+		}
+		for _, id := range want {
+			if !drawn[id] {
+				t.Errorf("%s: there is no figure %s", name, id)
+			}
+		}
+	}
+}
+
+// A merge that is not settled is drawn otherwise than one that is.
+func TestDendrogramMarksWhatIsNotSettled(t *testing.T) {
+	a := analysis.Analysis{Kind: study.Clustering, Features: pairs(study.Correlation, 3, "").Features, Hierarchy: &analysis.Hierarchy{
+		Linkage: "average", Leaves: []int{2, 0, 1},
+		Merges: []analysis.Merge{{A: 0, B: 1, Height: 0.5, StandardError: 0.1, Size: 2, Close: true}, {A: 2, B: 3, Height: 0.6, Size: 3}},
+	}}
+	svg := string(newSection("d", a, nil).Figures[0].SVG())
+	if n := strings.Count(svg, `class="branch open"`); n != 1 || strings.Count(svg, `class="branch"`) != 1 || strings.Count(svg, `class="hollow"`) != 1 {
+		t.Errorf("%d merges are dashed, want 1:\n%s", n, svg)
+	}
+	if !strings.Contains(svg, "merge 1 of 2 columns at 0.500, standard error at most 0.1: not settled") {
+		t.Errorf("a merge does not say what it is:\n%s", svg)
 	}
 }
 

@@ -20,22 +20,10 @@ const (
 func scatterPlot(id string, k analysis.KMeans) figure.Figure {
 	s := *k.Scatter
 	x, y := planeScale(s)
-	marks := make([]figure.Pen, k.Clusters)
-	atX, atY := make([][]float64, k.Clusters), make([][]float64, k.Clusters)
-	for _, p := range s.Points {
-		marks[p.Cluster].Mark(x(p.X), y(p.Y), figure.Shape(p.Cluster))
-		atX[p.Cluster], atY[p.Cluster] = append(atX[p.Cluster], x(p.X)), append(atY[p.Cluster], y(p.Y))
-	}
-	d := &figure.Drawing{}
-	d.Rect("frame", 0.5, 0.5, scatterWidth-1, scatterHeight-1)
-	for c := range marks {
-		series := fmt.Sprintf("s%d", c%figure.Series)
-		d.Path("mark "+series, marks[c].String(), "")
-	}
-	for c := range marks {
-		series := fmt.Sprintf("s%d", c%figure.Series)
-		if e := figure.NewEllipse(atX[c], atY[c]); e.RX > 0 {
-			d.Ellipse("ellipse "+series, e)
+	d, at := marksOf(s, k.Clusters)
+	for c := range at {
+		if e := figure.NewEllipse(at[c][0], at[c][1]); e.RX > 0 {
+			d.Ellipse(fmt.Sprintf("ellipse s%d", c%figure.Series), e)
 		}
 	}
 	for c, at := range s.Centres {
@@ -43,14 +31,60 @@ func scatterPlot(id string, k analysis.KMeans) figure.Figure {
 		d.Path("plate", fmt.Sprintf("M%g %gh0", figure.Tenth(cx), figure.Tenth(cy)), fmt.Sprintf("cluster %d: %d records", c, k.Sizes[c]))
 		d.Text("mid strong", cx, cy+4, fmt.Sprint(c))
 	}
-	d.Text("soft mid", scatterWidth/2, scatterHeight+20, fmt.Sprintf("first direction (%.0f %% of the variance) →   second (%.0f %%) ↑", 100*s.Variance[0], 100*s.Variance[1]))
-	return figure.Figure{
-		ID: id, Title: "Clusters in the plane in which the sketched records vary most", Drawing: d,
-		Width: scatterWidth, Height: scatterHeight + 30, Least: 0.5,
+	return planeFigure(id, s, d, scatterHeight, figure.Figure{
+		Title:       "Clusters in the plane in which the sketched records vary most",
 		Description: fmt.Sprintf("%d of %d sketched records in %d clusters, each with a shape of its own and its number at its centre.", len(s.Points), s.Of, k.Clusters),
-		Caption: fmt.Sprintf("%d of %d records, as sketched: noise and projection are in them, so marks lie wider than the records do. "+
-			"Shape and colour are the cluster, numbers stand at centres, ellipses hold two standard deviations of the marks. Which party a mark is from, nobody is told.", len(s.Points), s.Of),
+		Caption:     "Shape and colour are the cluster, numbers stand at centres, ellipses hold two standard deviations of the marks.",
+	})
+}
+
+// groupPlot draws a sample of records by what is said of them, with a legend.
+func groupPlot(id, what string, s analysis.Scatter, names []string) figure.Figure {
+	d, _ := marksOf(s, len(names))
+	left, top := 0.0, scatterHeight+44
+	for g, name := range names {
+		name = shortened(name)
+		width := 30 + 6.7*float64(len([]rune(name)))
+		if left > 0 && left+width > scatterWidth {
+			left, top = 0, top+18
+		}
+		mark := figure.Pen{}
+		mark.Mark(left+8, top-4, figure.Shape(g))
+		d.Path(fmt.Sprintf("mark s%d", g%figure.Series), mark.String(), "")
+		d.Text("legend", left+18, top, name)
+		left += width
 	}
+	return planeFigure(id, s, d, top-8, figure.Figure{
+		Title:       what + ", in the plane in which the sketched records vary most",
+		Description: fmt.Sprintf("%d of %d sketched records, with a shape for each of %d groups.", len(s.Points), s.Of, len(names)),
+		Caption:     "Shape and colour both say the group.",
+	})
+}
+
+// marksOf draws the points of each group in one path, and returns where they are.
+func marksOf(s analysis.Scatter, groups int) (*figure.Drawing, [][2][]float64) {
+	x, y := planeScale(s)
+	marks, at := make([]figure.Pen, groups), make([][2][]float64, groups)
+	for _, p := range s.Points {
+		marks[p.Cluster].Mark(x(p.X), y(p.Y), figure.Shape(p.Cluster))
+		at[p.Cluster][0], at[p.Cluster][1] = append(at[p.Cluster][0], x(p.X)), append(at[p.Cluster][1], y(p.Y))
+	}
+	d := &figure.Drawing{}
+	d.Rect("frame", 0.5, 0.5, scatterWidth-1, scatterHeight-1)
+	for g := range marks {
+		if marks[g].Len() > 0 {
+			d.Path(fmt.Sprintf("mark s%d", g%figure.Series), marks[g].String(), "")
+		}
+	}
+	return d, at
+}
+
+// planeFigure finishes a picture of the plane with what holds for all of them.
+func planeFigure(id string, s analysis.Scatter, d *figure.Drawing, bottom float64, f figure.Figure) figure.Figure {
+	d.Text("soft mid", scatterWidth/2, scatterHeight+20, fmt.Sprintf("first direction (%.0f %% of the variance) →   second (%.0f %%) ↑", 100*s.Variance[0], 100*s.Variance[1]))
+	f.ID, f.Drawing, f.Width, f.Height, f.Least = id, d, scatterWidth, bottom+30, 0.5
+	f.Caption = fmt.Sprintf("%d of %d records, as sketched: noise and projection are in them, so marks lie wider than the records do. %s Which party a mark is from, nobody is told.", len(s.Points), s.Of, f.Caption)
+	return f
 }
 
 // within keeps a centre's number inside the frame.

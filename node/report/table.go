@@ -11,15 +11,16 @@ import (
 // mostRows bounds the rows of one table of a page; the files of a result have them all.
 const mostRows = 150
 
-// grid is a table as a page shows it.
-type grid struct {
+// Grid is a table as a page shows it.
+type Grid struct {
 	Caption string
-	Columns []gridColumn
-	Rows    [][]string
-	Omitted int
+	Columns []GridColumn
+	Rows    [][]string // cells by Columns
+	Omitted int        // rows that are left out
 }
 
-type gridColumn struct {
+// GridColumn heads a column.
+type GridColumn struct {
 	Name   string
 	Number bool // aligned to the right
 }
@@ -53,13 +54,13 @@ func numberAt(row []any, at int) analysis.Number {
 }
 
 // gridOf shows a table: numbers with their intervals in one cell.
-func gridOf(caption string, t analysis.Table) grid {
-	g := grid{Caption: caption}
+func gridOf(caption string, t analysis.Table) Grid {
+	g := Grid{Caption: caption}
 	var starts []int
 	for at := 0; at < len(t.Columns); at++ {
 		starts = append(starts, at)
 		c := t.Columns[at]
-		g.Columns = append(g.Columns, gridColumn{strings.ReplaceAll(c.Name, "_", " "), c.Type == analysis.Integer || c.Type == analysis.Real})
+		g.Columns = append(g.Columns, GridColumn{strings.ReplaceAll(c.Name, "_", " "), c.Type == analysis.Integer || c.Type == analysis.Real})
 		if numberColumn(t, at) {
 			at += 3
 		}
@@ -83,8 +84,8 @@ func gridOf(caption string, t analysis.Table) grid {
 }
 
 // upright shows the one row of a table as lines of name and value.
-func upright(g grid) grid {
-	out := grid{Caption: g.Caption, Columns: []gridColumn{{"what", false}, {"value", true}}}
+func upright(g Grid) Grid {
+	out := Grid{Caption: g.Caption, Columns: []GridColumn{{"what", false}, {"value", true}}}
 	for i, c := range g.Columns {
 		out.Rows = append(out.Rows, []string{c.Name, g.Rows[0][i]})
 	}
@@ -142,8 +143,8 @@ func entriesOf(t analysis.Table) []entry {
 }
 
 // pairGrid shows pairs, the clearest first.
-func pairGrid(caption string, a analysis.Analysis, pairs []analysis.Pair) grid {
-	g := grid{Caption: caption, Columns: []gridColumn{{"of", false}, {"and", false}, {"estimate", true}, {"interval", true}, {"standard error", true}}}
+func pairGrid(caption string, a analysis.Analysis, pairs []analysis.Pair) Grid {
+	g := Grid{Caption: caption, Columns: []GridColumn{{"of", false}, {"and", false}, {"estimate", true}, {"interval", true}, {"standard error", true}}}
 	sorted := clearest(pairs)
 	for _, p := range sorted[:min(len(sorted), mostRows)] {
 		other := "itself"

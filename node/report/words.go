@@ -17,8 +17,13 @@ import (
 // title is an analysis's kind as a heading has it.
 func title(a analysis.Analysis) string {
 	words := strings.ReplaceAll(string(a.Kind), "-", " ")
-	if a.Kind == study.KMeans {
+	switch a.Kind {
+	case study.KMeans:
 		words = "k-means"
+	case study.PCA:
+		words = "principal components"
+	case study.SVM:
+		words = "support vector machine"
 	}
 	return strings.ToUpper(words[:1]) + words[1:]
 }
@@ -65,7 +70,7 @@ func smallest(r analysis.Result) string {
 		}
 		if len(halves) > 0 {
 			slices.Sort(halves)
-			return fmt.Sprintf("the smallest effect that this study typically sees is |\u2060ρ\u2060|\u00a0≥\u00a0%.2f", halves[len(halves)/2])
+			return fmt.Sprintf("the smallest effect that this study typically sees is |\u2060ρ\u2060|\u2060\u00a0≥\u00a0%.2f", halves[len(halves)/2])
 		}
 	}
 	return ""
@@ -110,10 +115,13 @@ func standing(a analysis.Analysis) string {
 		}
 	}
 	text := fmt.Sprintf("%d of %d %s can be told from 0", clear, len(pairs), of)
-	if undefined > 0 {
+	switch {
+	case undefined == 1:
+		text += "; 1 is undefined"
+	case undefined > 1:
 		text += fmt.Sprintf("; %d are undefined", undefined)
 	}
-	return text + "."
+	return text
 }
 
 // terms says what intervals and estimates hold for.

@@ -42,6 +42,11 @@ type Classifier struct {
 	ClassPlanes []Planes    `json:"class_planes"`         // one a class; for two classes one alone, of the second against the first
 	Unfinished  bool        `json:"unfinished,omitempty"` // training was cut off before the planes were the best ones
 	Voted       bool        `json:"voted,omitempty"`      // planes vote, each as often as Votes says; else there is one a class
+
+	// Margins are quantiles, by class, of the score of a record's class less the highest of
+	// any other: above 0 where it was predicted. Of plain labels alone.
+	Margins [][]Quantile `json:"margins,omitempty"`
+	Scatter *Scatter     `json:"scatter,omitempty"` // by predicted class
 }
 
 // Planes tell one class from the others. The score of a record x is Weights·x + Bias of the
@@ -87,6 +92,14 @@ func (c *Classifier) check(Analysis) error {
 			if len(p.Weights) != c.Coordinates || c.Voted && p.Votes < 0 {
 				return fmt.Errorf("a plane of %d weights for %d coordinates", len(p.Weights), c.Coordinates)
 			}
+		}
+	}
+	if c.Margins != nil && len(c.Margins) != n {
+		return fmt.Errorf("margins of %d classes of %d", len(c.Margins), n)
+	}
+	if c.Scatter != nil {
+		if err := c.Scatter.check(n, 0); err != nil {
+			return err
 		}
 	}
 	return errors.Join(c.Accuracy.check(), c.Baseline.check())
@@ -211,11 +224,30 @@ func (r *run) train(ctx context.Context, index int, a study.Analysis, level esti
 	for _, s := range model.Scorers {
 		out.Classifier.Unfinished = out.Classifier.Unfinished || s.Unfinished
 	}
+	if l.Response.Other() == 0 {
+		out.Classifier.Margins = margins(v, labels, len(l.Classes))
+	}
+	if out.Classifier.Scatter, err = groups(ctx, points, v.Predicted, len(l.Classes), r.Study.Privacy.Mechanism); err != nil {
+		return nil, err
+	}
 	predicted := make([]string, len(v.Predicted))
 	for i, class := range v.Predicted {
 		predicted[i] = l.Classes[class]
 	}
 	return predicted, nil
+}
+
+// margins are those of each class's records.
+func margins(v linear.Validation, labels []int, classes int) [][]Quantile {
+	of := make([][]float64, classes)
+	for i, label := range labels {
+		of[label] = append(of[label], v.Margins[i])
+	}
+	out := make([][]Quantile, classes)
+	for c := range out {
+		out[c] = quantiles(of[c])
+	}
+	return out
 }
 
 // trainer is the kernel's for a kind.

@@ -25,6 +25,7 @@ type KMeans struct {
 	Debiased  *Number     `json:"debiased,omitempty"`  // inertia of the records themselves in these clusters
 	Suggested *Suggested  `json:"suggested,omitempty"` // how many clusters, whatever the study asks for
 	Centroids [][]float64 `json:"centroids"`           // in the space of the sketch, in encoded units
+	Distances []Quantile  `json:"distances"`           // of the rows' squared distances from their centroid, with the noise in them, in encoded units
 	Scatter   *Scatter    `json:"scatter,omitempty"`
 }
 
@@ -41,7 +42,7 @@ func (k *KMeans) check(Analysis) error {
 		return fmt.Errorf("%d sizes of %d clusters", len(k.Sizes), k.Clusters)
 	}
 	if k.Scatter != nil {
-		if err := k.Scatter.check(k.Clusters); err != nil {
+		if err := k.Scatter.check(k.Clusters, k.Clusters); err != nil {
 			return err
 		}
 	}
@@ -115,11 +116,24 @@ func (r *run) kMeans(ctx context.Context, index, sk int, a study.Analysis) (Anal
 	for c := range o.Clusters {
 		out.KMeans.Centroids = append(out.KMeans.Centroids, mat.Row(nil, c, found.Centroids))
 	}
+	out.KMeans.Distances = distancesFrom(found, all.matrix)
 	if out.KMeans.Scatter, err = scatter(ctx, all.matrix, found, r.Study.Privacy.Mechanism); err != nil {
 		return Analysis{}, err
 	}
 	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: "cluster", Integers: found.Labels})
 	return out, nil
+}
+
+// distancesFrom are quantiles of the rows' squared distances from their centroids.
+func distancesFrom(found cluster.Result, points *mat.Dense) []Quantile {
+	out := make([]float64, len(found.Labels))
+	for i, c := range found.Labels {
+		centroid := found.Centroids.RawRowView(c)
+		for j, x := range points.RawRowView(i) {
+			out[i] += float64((x - centroid[j]) * (x - centroid[j]))
+		}
+	}
+	return quantiles(out)
 }
 
 // suggest compares numbers of clusters.

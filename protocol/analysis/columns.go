@@ -16,6 +16,7 @@ import (
 type columns struct {
 	study  *study.Study
 	gram   *estimate.Gram
+	rows   estimate.Integers // of which gram holds the products
 	groups []group
 	level  estimate.Level // of each interval
 	tell   func(done, total int)
@@ -82,6 +83,7 @@ func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 		return nil, err
 	}
 	integers := estimate.Integers{K: merged.Rows, N: merged.Cols, Data: merged.Data, Unit: c.groups[0].plan.Unit()}
+	c.rows = integers
 	c.gram, err = estimate.FromIntegers(ctx, integers, noise)
 	return c, err
 }

@@ -15,11 +15,12 @@ import (
 type Outliers struct {
 	Neighbors int         `json:"neighbors"` // that a record was compared with
 	Score     study.Score `json:"score"`
-	Quantiles []Quantile  `json:"quantiles"` // of the scores
-	Threshold float64     `json:"threshold"` // scores above it stand out
-	Above     []int       `json:"above"`     // how many do, by Features
-	Top       int         `json:"top"`       // records that are ranked
-	Ranked    []int       `json:"ranked"`    // how many of these each party has, by Features
+	Quantiles []Quantile  `json:"quantiles"`         // of the scores
+	Threshold float64     `json:"threshold"`         // scores above it stand out
+	Above     []int       `json:"above"`             // how many do, by Features
+	Top       int         `json:"top"`               // records that are ranked
+	Ranked    []int       `json:"ranked"`            // how many of these each party has, by Features
+	Scatter   *Scatter    `json:"scatter,omitempty"` // those that stand out are group 1
 }
 
 func (o *Outliers) check(a Analysis) error {
@@ -30,6 +31,9 @@ func (o *Outliers) check(a Analysis) error {
 		if n < 0 || o.Ranked[i] < 0 {
 			return fmt.Errorf("%d outliers, %d ranked", n, o.Ranked[i])
 		}
+	}
+	if o.Scatter != nil {
+		return o.Scatter.check(2, 0)
 	}
 	return nil
 }
@@ -82,10 +86,24 @@ func (r *run) outliers(ctx context.Context, index, sk int, a study.Analysis) (An
 	}
 	section.Quantiles = quantiles(scores)
 	ranks := section.rank(scores, all, len(r.Contributions))
+	if section.Scatter, err = groups(ctx, all.matrix, section.standing(scores), 2, r.Study.Privacy.Mechanism); err != nil {
+		return Analysis{}, err
+	}
 	out.Outliers = section
 	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: "outlier_score", Numbers: scores})
 	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: "outlier_rank", Integers: ranks})
 	return out, nil
+}
+
+// standing tells the records that stand out, by 1.
+func (o *Outliers) standing(scores []float64) []int {
+	out := make([]int, len(scores))
+	for i, score := range scores {
+		if score > o.Threshold {
+			out[i] = 1
+		}
+	}
+	return out
 }
 
 // rank counts, and returns the rank of each record, 1 for the greatest score; 0 for

@@ -21,6 +21,8 @@ type Regression struct {
 	Condition    Number    `json:"condition"`  // the least eigenvalue of the correlations of the explaining columns
 	Freedom      float64   `json:"freedom"`    // degrees of freedom of the intervals
 	Identified   float64   `json:"identified"` // how many standard errors Condition has to be above zero where there is noise
+
+	Residuals []SketchRow `json:"residuals,omitempty"`
 }
 
 func (r *Regression) check(a Analysis) error {
@@ -32,7 +34,7 @@ func (r *Regression) check(a Analysis) error {
 			return fmt.Errorf("regression: %w", err)
 		}
 	}
-	return nil
+	return checkResiduals(r.Residuals)
 }
 
 // regression answers with coefficients in original units. The first value of a
@@ -79,6 +81,7 @@ func (c *columns) regression(a study.Analysis, out *Analysis) error {
 	}
 	section.Intercept, section.RSquared, section.Residual = number(found.Intercept), number(found.R2), number(found.Residual)
 	section.Condition, section.Freedom = number(found.Condition), found.Freedom
+	section.Residuals = c.residuals(vars, target, section)
 	out.Regression = section
 	return nil
 }

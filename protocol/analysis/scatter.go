@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -14,15 +13,15 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
-// Scatter is a picture of clustered records: some of the sketched, noised rows of each
-// cluster, in the plane in which those vary most. It comes after release and spends
+// Scatter is a picture of records in groups, like clusters: some of the sketched, noised
+// rows of each, in the plane in which those vary most. It comes after release and spends
 // nothing, as everything here does. Points carry neither party nor position, and there is
 // no picture of releases without noise: of those the parties learn clusters, not rows.
 type Scatter struct {
 	Of       int          `json:"of"`       // rows in all; Points are a sample, even over each party's rows of a cluster
 	Variance [2]float64   `json:"variance"` // along each axis, as shares of the sample's
 	Points   []Dot        `json:"points"`   // by X
-	Centres  [][2]float64 `json:"centres"`  // the centroids in the same plane
+	Centres  [][2]float64 `json:"centres"`  // the clusters' centroids in the same plane; null of other groups
 }
 
 // Dot is one point of a picture, to four digits, in encoded units from the sample's mean.
@@ -38,7 +37,7 @@ const (
 	mostDrawn = 50
 )
 
-// scatter draws the points and centroids of a clustering; nil where there is nothing to
+// scatter draws the points of a clustering, and its centroids where it has them; nil where there is nothing to
 // see, or where the points carry no noise.
 func scatter(ctx context.Context, points *mat.Dense, found cluster.Result, mechanism dp.Mechanism) (*Scatter, error) {
 	rows, cols := points.Dims()
@@ -83,12 +82,24 @@ func scatter(ctx context.Context, points *mat.Dense, found cluster.Result, mecha
 		return cmp.Or(cmp.Compare(a.X, b.X), cmp.Compare(a.Y, b.Y), cmp.Compare(a.Cluster, b.Cluster))
 	})
 	for c := range found.Sizes {
+		if found.Centroids == nil {
+			break
+		}
 		at := mat.Row(nil, c, found.Centroids)
 		centre(at)
 		x, y := axes.of(at)
 		out.Centres = append(out.Centres, [2]float64{x, y})
 	}
 	return out, nil
+}
+
+// groups draws points by what was said of each; nil as scatter.
+func groups(ctx context.Context, points *mat.Dense, of []int, count int, mechanism dp.Mechanism) (*Scatter, error) {
+	found := cluster.Result{Labels: of, Sizes: make([]int, count)}
+	for _, group := range of {
+		found.Sizes[group]++
+	}
+	return scatter(ctx, points, found, mechanism)
 }
 
 // sample chooses at most mostDots rows, of each cluster as many as its share and evenly
@@ -120,7 +131,7 @@ func (a flat) of(row []float64) (x, y float64) {
 		for j, v := range row {
 			at[k] += float64(v * axis[j])
 		}
-		at[k], _ = strconv.ParseFloat(strconv.FormatFloat(at[k], 'g', 4, 64), 64)
+		at[k] = fourDigits(at[k])
 	}
 	return at[0], at[1]
 }
@@ -165,13 +176,13 @@ func plane(centred *mat.Dense) (out flat, share [2]float64, ok bool) {
 }
 
 // check reports a picture that cannot be drawn.
-func (s *Scatter) check(clusters int) error {
-	if len(s.Centres) != clusters || len(s.Points) > mostDots {
-		return fmt.Errorf("a picture of %d centres and %d points for %d clusters", len(s.Centres), len(s.Points), clusters)
+func (s *Scatter) check(groups, centres int) error {
+	if len(s.Centres) != centres || len(s.Points) > mostDots {
+		return fmt.Errorf("a picture of %d centres and %d points for %d groups", len(s.Centres), len(s.Points), groups)
 	}
 	for _, p := range s.Points {
-		if p.Cluster < 0 || p.Cluster >= clusters {
-			return fmt.Errorf("a point of cluster %d of %d", p.Cluster, clusters)
+		if p.Cluster < 0 || p.Cluster >= groups {
+			return fmt.Errorf("a point of group %d of %d", p.Cluster, groups)
 		}
 	}
 	return nil

@@ -29,6 +29,7 @@ type clusterPlot struct {
 const (
 	clusterWidth  = 640.0
 	clusterHeight = 430.0
+	mostDrawn     = 300 // records that are no exception; of more, every so manieth
 )
 
 func newClusterPlot(name string, c outcome.Clusters) *clusterPlot {
@@ -45,10 +46,15 @@ func newClusterPlot(name string, c outcome.Clusters) *clusterPlot {
 	var rings figure.Pen
 	var at [2][2][]float64 // cluster, axis
 	byX := slices.SortedFunc(slices.Values(c.Points), func(a, b outcome.Point) int { return cmp.Compare(a.X, b.X) })
-	for _, point := range byX { // neighbours are near each other, so their moves are short
+	stride, drawn := (len(byX)+mostDrawn-1)/mostDrawn, 0
+	for i, point := range byX { // neighbours are near each other, so their moves are short
 		px, py := x(point.X), y(point.Y)
 		at[point.Cluster][0] = append(at[point.Cluster][0], px)
 		at[point.Cluster][1] = append(at[point.Cluster][1], py)
+		if point.Cluster == point.Pooled && i%stride > 0 {
+			continue
+		}
+		drawn++
 		if point.Cluster == 0 {
 			shapes[0].Mark(px, py, figure.DotMark)
 		} else {
@@ -64,12 +70,26 @@ func newClusterPlot(name string, c outcome.Clusters) *clusterPlot {
 		p.Ellipses[i] = figure.NewEllipse(at[i][0], at[i][1])
 	}
 	p.Differ = rings.String()
-	p.Caption = fmt.Sprintf("Each mark is a record; no party and no aggregator could draw this picture. Circles and triangles are the study's clusters "+
+	p.Caption = fmt.Sprintf("Each mark is one of %d records; no party and no aggregator could draw this picture. Circles and triangles are the study's clusters "+
 		"(%d and %d records) with their centres and ellipses of two standard deviations. The %d ringed records are in the other cluster under k-means on the pooled records.",
-		c.Sizes[0], c.Sizes[1], differing)
+		len(c.Points), c.Sizes[0], c.Sizes[1], differing)
+	if drawn < len(c.Points) {
+		p.Caption += fmt.Sprintf(" Drawn are these and every %s of the others, %d in all.", ordinal(stride), drawn)
+	}
 	p.Description = fmt.Sprintf("%d records on the first two principal components: %d circles, %d triangles, %d of them ringed.",
 		len(c.Points), c.Sizes[0], c.Sizes[1], differing)
 	return p
+}
+
+// ordinal is a number's word in "every second".
+func ordinal(n int) string {
+	switch n {
+	case 2:
+		return "second"
+	case 3:
+		return "third"
+	}
+	return fmt.Sprintf("%dth", n)
 }
 
 // scales map both components with one unit for both axes.

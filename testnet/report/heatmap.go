@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/cosketch/cosketch/node/figure"
@@ -23,7 +24,7 @@ type heatMap struct {
 	Blocks        []heatBlock // one for each party
 	Rules         []float64   // offsets of the lines between parties
 	Shift         float64     // half a cell: from a cell's edge to its middle line
-	Cells         []heatCell  // estimates across parties, one by one for their titles
+	Cells         []heatGroup // estimates across parties, one by one for their titles
 	Plain         []heatPath  // all other cells, those of one fill together
 	Numbers       []heatText  // in cells that are large enough
 	LegendTop     float64
@@ -45,10 +46,15 @@ type heatBlock struct {
 	Name             string
 }
 
-// heatCell is one cell: its corner within the square, fill and title.
+// heatGroup is the cells of one fill.
+type heatGroup struct {
+	Fill  heatFill
+	Cells []heatCell
+}
+
+// heatCell is one cell: its corner within the square, and what it says when pointed at.
 type heatCell struct {
 	X, Y  float64
-	Fill  heatFill
 	Title string
 }
 
@@ -154,7 +160,7 @@ func (h *heatMap) fill(m outcome.Matrix) {
 		fill := estimateFill(p)
 		x, y := h.corner(row, column)
 		if p.Cross {
-			h.Cells = append(h.Cells, heatCell{X: x, Y: y, Fill: fill, Title: cellTitle(m, p)})
+			h.cell(fill, heatCell{x, y, cellTitle(m, p)})
 		} else {
 			add(fill, x, y)
 		}
@@ -174,6 +180,16 @@ func (h *heatMap) fill(m outcome.Matrix) {
 	}
 }
 
+// cell adds a cell to those of its fill.
+func (h *heatMap) cell(fill heatFill, c heatCell) {
+	at := slices.IndexFunc(h.Cells, func(g heatGroup) bool { return g.Fill == fill })
+	if at < 0 {
+		at = len(h.Cells)
+		h.Cells = append(h.Cells, heatGroup{Fill: fill})
+	}
+	h.Cells[at].Cells = append(h.Cells[at].Cells, c)
+}
+
 // estimateFill fades a colour with the width of its interval, and hatches a cell
 // whose interval contains 0.
 func estimateFill(p outcome.Pair) heatFill {
@@ -184,12 +200,12 @@ func estimateFill(p outcome.Pair) heatFill {
 	return heatFill{Colour: figure.Colour(p.Estimate) + figure.Fade(half), Faded: half > 0.05}
 }
 
+// cellTitle is a pair's number; which pair it is, its row and column say.
 func cellTitle(m outcome.Matrix, p outcome.Pair) string {
-	pair := m.Features[p.I].Column + ", " + m.Features[p.J].Column
 	if p.Undefined != "" {
-		return fmt.Sprintf("%s: undefined (%s)", pair, p.Undefined)
+		return "undefined: " + p.Undefined
 	}
-	return fmt.Sprintf("%s: %s [%s, %s]", pair, number(m.Kind, p.Estimate), number(m.Kind, p.Low), number(m.Kind, p.High))
+	return fmt.Sprintf("%s [%s, %s]", number(m.Kind, p.Estimate), number(m.Kind, p.Low), number(m.Kind, p.High))
 }
 
 // number writes into a cell that is large enough.

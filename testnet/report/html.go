@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node/figure"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/outcome"
 )
@@ -16,6 +17,7 @@ var pageSource embed.FS
 
 var page = template.Must(template.New("report.html.tmpl").Funcs(template.FuncMap{
 	"bytes":   bytes,
+	"style":   figure.Style,
 	"percent": percent,
 	"seconds": func(s outcome.Study) string { return fmt.Sprintf("%.1f s", s.Elapsed.Seconds()) },
 	"sketch":  func(s outcome.Study) string { return sketchLine(s.Scenario) },

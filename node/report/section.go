@@ -1,0 +1,185 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/cosketch/cosketch/node/figure"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Section is the answer of one analysis: figures, the tables they were drawn from, and what
+// holds for both.
+type Section struct {
+	ID        string // unique in a result; figures' begin with it
+	Title     string
+	Summary   string // what comes out, in a phrase
+	Terms     string // what intervals and estimates hold for
+	Undefined string // why there is no answer
+	Figures   []figure.Figure
+	Asked     []figure.Figure // those behind a line to open
+	Open      []Grid          // short tables
+	Folded    []Grid          // those behind a line to open
+	Notes     []string
+
+	skipped map[string]bool // tables of the result that the section holds in another form
+}
+
+// Sections are the answers of a result that Decode let pass, one for each analysis, in
+// their order.
+func Sections(r analysis.Result) (out []Section) {
+	for i, a := range r.Analyses {
+		out = append(out, newSection(fmt.Sprintf("a%d", i), a, r.Analyses))
+	}
+	return out
+}
+
+// HTML is the section as an element of a page that has Style.
+func (s Section) HTML() (template.HTML, error) {
+	var out bytes.Buffer
+	err := write(&out, "section.html.tmpl", s)
+	return template.HTML(out.String()), err
+}
+
+// newSection draws what suits an analysis: a heat map where numbers have the scale of
+// correlations, pictures that its kind has, and else intervals. Kinds that have no figure
+// of their own are tables, and intervals where those hold numbers.
+func newSection(id string, a analysis.Analysis, beside []analysis.Analysis) Section {
+	s := Section{ID: id, Title: title(a), Terms: terms(a), Undefined: a.Undefined}
+	if a.Undefined != "" {
+		return s
+	}
+	if len(a.Pairs) > 0 {
+		s.pairs(a)
+	}
+	if len(a.Shifts) > 0 {
+		s.Figures = append(s.Figures, forest(id+"-shift", "Squared distances between mean records", entriesOfPairs(a, clearest(a.Shifts)), true, "squared distance between the mean records of two parties"))
+		s.Folded = append(s.Folded, pairGrid("Squared distances between the parties' mean records", a, a.Shifts))
+	}
+	s.kind(id, a, beside)
+	if a.Repaired != nil {
+		s.Notes = append(s.Notes, repairedText(*a.Repaired))
+		s.skip("repaired", "repaired_matrix")
+	}
+	for _, t := range a.Tables() {
+		if s.skipped[t.Name] {
+			continue
+		}
+		caption := strings.ReplaceAll(t.Name, "_", " ")
+		if kind := strings.ReplaceAll(string(a.Kind), "-", "_"); strings.HasPrefix(t.Name, kind) { // k-means, not k means
+			caption = string(a.Kind) + strings.ReplaceAll(strings.TrimPrefix(t.Name, kind), "_", " ")
+		}
+		if entries := entriesOf(t); len(entries) > 1 {
+			s.Figures = append(s.Figures, forest(id+"-"+strings.ReplaceAll(t.Name, "_", "-"), caption, entries, ofOneSize(entries), ""))
+		}
+		s.table(gridOf(caption, t))
+	}
+	return s
+}
+
+// kind draws what an analysis's own section holds.
+func (s *Section) kind(id string, a analysis.Analysis, beside []analysis.Analysis) {
+	switch {
+	case a.KMeans != nil:
+		s.clusters(id, *a.KMeans)
+	case a.CellMeans != nil:
+		s.cells(id, a)
+	case a.PCA != nil && len(a.PCA.Components) > 0:
+		s.components(id, a)
+	case a.Regression != nil:
+		s.regression(id, a)
+	case a.Hierarchy != nil:
+		s.hierarchy(id, a, beside)
+	case a.Classifier != nil:
+		s.classifier(id, a)
+	case a.Neighbors != nil:
+		s.neighbors(id, a)
+	case a.Outliers != nil:
+		s.outliers(id, a)
+	case a.Sums != nil:
+		s.sums(id, a)
+	case a.Means != nil:
+		s.means(id, a)
+	}
+}
+
+// skip notes tables of the result that need not be shown as they are.
+func (s *Section) skip(names ...string) {
+	if s.skipped == nil {
+		s.skipped = map[string]bool{}
+	}
+	for _, name := range names {
+		s.skipped[name] = true
+	}
+}
+
+// table adds a table, behind a line to open where it is long.
+func (s *Section) table(g Grid) {
+	if len(g.Rows)+g.Omitted <= shortTable {
+		s.Open = append(s.Open, g)
+	} else {
+		s.Folded = append(s.Folded, g)
+	}
+}
+
+// shortTable is up to how many rows a table is shown without being asked for.
+const shortTable = 12
+
+// pairs draws the numbers of pairs.
+func (s *Section) pairs(a analysis.Analysis) {
+	s.Summary = standing(a)
+	columns := a.Features[0].Column != ""
+	scaled := a.Kind == study.Correlation || a.Kind == study.Cosine
+	if scaled && len(a.Features) > 1 && len(a.Features) <= mostHeat {
+		s.Figures = append(s.Figures, heatMap(s.ID+"-heat", a))
+	}
+	shown, what := across(a), " across parties"
+	if len(shown) == 0 || a.Features[0].Party == "" {
+		what = ""
+	}
+	if len(shown) == 0 {
+		shown = a.Pairs
+	}
+	unit := "records"
+	switch {
+	case scaled:
+		unit = string(a.Kind)
+	case columns:
+		unit = ""
+	case a.Units != "":
+		units, _, _ := strings.Cut(a.Units, ":")
+		unit = "in " + units + " units"
+		shown, what = a.Pairs, ""
+	}
+	if scaled || columns || len(shown) > 0 {
+		s.Figures = append(s.Figures, forest(s.ID+"-pairs", title(a)+what, entriesOfPairs(a, clearest(shown)), scaled || !columns, unit))
+	}
+	s.Folded = append(s.Folded, pairGrid(title(a)+" of every pair", a, a.Pairs))
+}
+
+func entriesOfPairs(a analysis.Analysis, pairs []analysis.Pair) []entry {
+	var out []entry
+	for _, p := range pairs {
+		name := a.Features[p.I].Name()
+		if p.I != p.J {
+			name += ", " + a.Features[p.J].Name()
+		}
+		out = append(out, entry{name, p.Number})
+	}
+	return out
+}
+
+// repairedText says that there is a repaired matrix, and what it must not be taken for.
+func repairedText(r analysis.Repaired) string {
+	if r.Undefined != "" {
+		return fmt.Sprintf("%s is undefined: %s.", r.Name, r.Undefined)
+	}
+	if r.Negative == 0 {
+		return fmt.Sprintf("The estimates have no negative eigenvalue: %s is equal to them. %s", r.Name, r.Statement)
+	}
+	return fmt.Sprintf("%s, in the document, is the nearest matrix without negative eigenvalues; the estimates have %d, and it is %.2g %% of their size away. %s",
+		r.Name, r.Negative, 100*r.Moved/r.Norm, r.Statement)
+}

@@ -1,0 +1,79 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/estimate"
+)
+
+// SketchRow is what a regression makes of one row of the sketch: sums, with the random signs
+// of that row, of what it says of the records' targets, around the origin of their column,
+// and of what it leaves. Both are in units of the target, for one record: divided by the root
+// of the number of records, to four digits. They are nearly normal whatever single records
+// are; the noise, and records that some party lacks, are in them.
+//
+// Rows come after release and spend nothing. There are none of releases without noise, whose
+// rows are told to nobody.
+type SketchRow struct {
+	Fitted   float64 `json:"fitted"`
+	Residual float64 `json:"residual"`
+}
+
+// mostResiduals bounds the rows: the first ones, as none differs from the others.
+const mostResiduals = 200
+
+// residuals are rows of U(y − a − Σ b·x); nil where the target's party has no column of ones,
+// or where there is no noise. The offsets of all columns are taken off by that one column of
+// ones: those of other parties would bring as much noise again.
+func (c *columns) residuals(vars []variable, target int, found *Regression) []SketchRow {
+	ones, ok := c.ones(vars[target].group)
+	if !ok || c.study.Privacy.Mechanism == dp.None || found.Intercept.Estimate == nil {
+		return nil
+	}
+	place := func(v variable) int { return v.group.first + v.feature }
+	observed := estimate.Combination{{Column: place(vars[target]), Weight: c.unit(vars[target])}}
+	offset := *found.Intercept.Estimate - c.column(vars[target]).Scale.Origin()
+	var fitted estimate.Combination
+	for i, v := range slices.Delete(slices.Clone(vars), target, target+1) {
+		b := found.Coefficients[i].Estimate
+		if b == nil {
+			return nil
+		}
+		fitted = append(fitted, estimate.Term{Column: place(v), Weight: *b * c.unit(v)})
+		offset += float64(*b * c.column(v).Scale.Origin())
+	}
+	fitted = append(fitted, estimate.Term{Column: ones.Column, Weight: offset / ones.Weight})
+	// E[u·v] is the sum over the records, so a row's entry has the mean square over k of it.
+	scale := c.rows.Unit * math.Sqrt(float64(c.rows.K)/math.Max(float64(ones.Records), 1))
+	out := make([]SketchRow, min(c.rows.K, mostResiduals))
+	for i := range out {
+		at, of := c.entry(i, fitted), c.entry(i, observed)
+		out[i] = SketchRow{fourDigits(scale * at), fourDigits(scale * (of - at))}
+	}
+	return out
+}
+
+// entry is a combination of columns in one row of the sketch, in its whole numbers.
+func (c *columns) entry(row int, of estimate.Combination) (sum float64) {
+	for _, term := range of {
+		sum += float64(term.Weight * float64(c.rows.Data[row*c.rows.N+term.Column]))
+	}
+	return sum
+}
+
+// fourDigits rounds what a picture shows.
+func fourDigits(x float64) float64 {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
+	return rounded
+}
+
+func checkResiduals(rows []SketchRow) error {
+	if len(rows) > mostResiduals {
+		return fmt.Errorf("%d residuals, at most %d", len(rows), mostResiduals)
+	}
+	return nil
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
@@ -19,6 +20,8 @@ type Component struct {
 	Share    Estimate   // of the sum of all: how much of the variance it explains
 	Vector   []float64  // unit, the entry that is largest in absolute value positive
 	Loadings []Estimate // intervals of its entries, of the components for which they were asked; undefined where it does not stand apart
+
+	unresolved bool
 }
 
 // ComponentsOptions say what Components looks for.
@@ -36,8 +39,8 @@ type ComponentsOptions struct {
 // apart: see push. That is taken off the interval but not off the value, so that values
 // are those of the matrix.
 //
-// The interval is of the eigenvalue of its rank, whichever vector has it, so it does not
-// take eigenvalues that stand apart. Leaving out those that do not would keep the ones
+// The interval is of the eigenvalue of its rank, whichever vector has it (see ranked), so it
+// does not take eigenvalues that stand apart. Leaving out those that do not would keep the ones
 // that chance drove apart: of these, intervals cover .83 to .93 under noise, of all .92
 // to .97.
 //
@@ -66,6 +69,13 @@ func (m *Moments) Components(ctx context.Context, o ComponentsOptions) ([]Compon
 			tell()
 		}
 	})
+	ranked(out, func(c *Component) *Estimate { return &c.Interval })
+	ranked(out, func(c *Component) *Estimate { return &c.Share })
+	for i := range out {
+		if out[i].unresolved {
+			out[i].Interval, out[i].Share = undefined(unresolved), undefined(unresolved)
+		}
+	}
 	for i := range loadings {
 		if out[i].Loadings, err = c.loadings(ctx, i, c.apart(i)); err != nil {
 			return nil, err
@@ -126,19 +136,42 @@ func (m *Moments) spread(h *mat.Dense, vectors [][]float64) [][]float64 {
 // instead of .94 to .95.
 const Separated = 3
 
-// apart says which neighbour the eigenvalue does not stand apart from, or "".
+// apart says which other the eigenvalue does not stand apart from, or "". Of others than
+// its neighbours the errors of each alone say so.
 func (c *components) apart(i int) string {
 	own := c.slope(i)
-	for _, j := range [...]int{i - 1, i + 1} {
-		if j < 0 || j >= len(c.Values) {
+	for j := range c.Values {
+		if j == i {
 			continue
 		}
-		deviation := math.Sqrt(c.m.variance(own.plus(-1, c.slope(j))))
+		deviation := math.Sqrt(c.spread[i][i] + c.spread[j][j])
+		if j == i-1 || j == i+1 {
+			deviation = math.Sqrt(c.m.variance(own.plus(-1, c.slope(j))))
+		}
 		if !(math.Abs(c.Values[i]-c.Values[j]) > float64(Separated*deviation)) {
 			return fmt.Sprintf("not separated from component %d: the distance of their eigenvalues is within its error", j+1)
 		}
 	}
 	return ""
+}
+
+// ranked turns the intervals of what has the vectors, one each, into those of ranks. If all
+// of the former hold, the eigenvalue of rank i is between the i-th greatest of their lower
+// ends and of their upper ends. These are its own where no others reach over them, as an
+// eigenvalue that errs much more than others do, perhaps below zero, reaches over theirs.
+func ranked(of []Component, which func(*Component) *Estimate) {
+	var at []*Estimate
+	var low, high []float64
+	for i := range of {
+		if e := which(&of[i]); e.Defined() {
+			at, low, high = append(at, e), append(low, e.Low), append(high, e.High)
+		}
+	}
+	slices.Sort(low)
+	slices.Sort(high)
+	for i, e := range at {
+		e.Low, e.High = low[len(at)-1-i], high[len(at)-1-i]
+	}
 }
 
 // slope is that of eigenvalue i.
@@ -200,10 +233,8 @@ func (c *components) component(i int) Component {
 	v, value, own := c.Vectors[i], c.Values[i], c.slope(i)
 	variance := c.m.variance(own)
 	near := c.crowd(i, variance)
-	out := Component{Value: value, Vector: v, Interval: undefined(unresolved), Share: undefined(unresolved)}
-	if math.Abs(near.push) > float64(mostPush*math.Sqrt(variance)) || near.others > mostOthers {
-		return out
-	}
+	out := Component{Value: value, Vector: v}
+	out.unresolved = math.Abs(near.push) > float64(mostPush*math.Sqrt(variance)) || near.others > mostOthers
 	variance += near.doubt
 	if c.m.standardised {
 		half, at := float64(c.level.z()*math.Sqrt(variance)), value-near.push

@@ -29,6 +29,10 @@
 // measures what studies that protect whole records of horizontal parties get from sums,
 // beside what they get from projections.
 //
+//	go run ./testnet coverage
+//
+// measures how often the intervals of results hold the truth of the pooled data.
+//
 //	go run ./testnet papers
 //
 // computes the tables and figures of the sources anew, beside the published values.
@@ -88,6 +92,7 @@ type commands struct {
 	Table      tableOptions     `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
 	Mechanisms mechanismOptions `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
 	Union      unionOptions     `cmd:"" help:"Measure what horizontal studies that protect whole records get from moments and cells, beside what they get from row sketches and projections."`
+	Coverage   coverageOptions  `cmd:"" help:"Measure how often the intervals of results hold the truth: every kind of number, with and without noise, with equal and with other record sets."`
 	Papers     paperOptions     `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory."`
 	Simulate   simulateOptions  `cmd:"" help:"Play random schedules of the protocol, with adversaries, crashes and a bad network, and count what came of them."`
 }
@@ -124,6 +129,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runTable(chosen.Table, stderr)
 	case "union":
 		return runUnion(ctx, chosen.Union, stdout, stderr)
+	case "coverage":
+		return runCoverage(ctx, chosen.Coverage, stdout, stderr)
 	case "papers":
 		return runPapers(ctx, chosen.Papers, stdout, stderr)
 	case "mechanisms":

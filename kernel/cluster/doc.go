@@ -32,8 +32,8 @@
 // sides; it varies over no less than √v, the noise being in it. Where all points are
 // alike, n_c of two clusters are split by noise alone, and O = (2/π)nv is just what
 // W − (n − C)kv lacks. Faces follow the noise too, and more so where little holds them in
-// place: up to a seventh of O was missing in simulations, and 0.15 O counts as its
-// standard error. Noise that is not normal is nearly so along the line between two
+// place, which takes about 15 k/n of O more; that is added, and half of it and 0.15 O
+// count as its standard error. Noise that is not normal is nearly so along the line between two
 // centroids, where it is a sum over coordinates.
 //
 // # How many clusters

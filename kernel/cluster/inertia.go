@@ -86,10 +86,15 @@ const (
 	leastSeen = 4096
 )
 
-// doubt is the part of the optimism that counts as its standard error: faces follow the
-// noise too, the more the less there is that holds them, which Stein's identity for fixed
-// faces leaves out.
-const doubt = 0.15
+// Faces follow the noise too, the more the less there is that holds them, which Stein's
+// identity for fixed faces leaves out. What is missing is about 15 k/n of the optimism in
+// simulations of 2 to 8 clusters of 300 to 4,000 points of 4 to 64 coordinates: 13 to 18 of
+// 2 and 3 clusters, up to 25 of 8. It is added, and half of it and a further part of the
+// optimism count as the standard error.
+const (
+	following = 15
+	doubt     = 0.15
+)
 
 // optimism is O of the package comment, with the variance of its error.
 func optimism(points *mat.Dense, found Result, means *mat.Dense, variance float64) (sum, error2 float64) {
@@ -103,12 +108,16 @@ func optimism(points *mat.Dense, found Result, means *mat.Dense, variance float6
 	weight := variance / (2 * width) * float64(n) / float64(seen)
 	shift := mat.NewDense(clusters, d, nil) // n_c δ_c
 	direction := make([]float64, d)
-	f := newFaces(means, found.Sizes)
+	between := means
+	if found.extended {
+		between = found.Centroids
+	}
+	f := newFaces(between, found.Sizes)
 	for i := range seen {
 		at := i * n / seen
 		label := found.Labels[at]
 		for _, other := range f.within(width, points.RawRowView(at), label) {
-			floats.SubTo(direction, means.RawRowView(label), means.RawRowView(other))
+			floats.SubTo(direction, between.RawRowView(label), between.RawRowView(other))
 			norm := math.Sqrt(dot(direction, direction))
 			floats.Scale(weight/norm, direction)
 			floats.Add(shift.RawRowView(label), direction)
@@ -122,7 +131,9 @@ func optimism(points *mat.Dense, found Result, means *mat.Dense, variance float6
 			sum += 2*dot(s, means.RawRowView(c)) - dot(s, s)/float64(size)
 		}
 	}
-	return sum, error2 + float64(doubt*sum)*float64(doubt*sum)
+	missing := float64(following*float64(d)) / float64(n) * sum
+	error2 += math.Pow(float64(doubt*sum)+missing/2, 2)
+	return sum + missing, error2
 }
 
 // faces are those between the cells of clusters.

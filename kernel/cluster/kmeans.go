@@ -68,6 +68,8 @@ type Result struct {
 	Inertia    float64    // summed squared distance of the points from their centroids
 	Iterations int        // Lloyd iterations of the start that won
 	Batches    int        // mini-batches that followed; 0 where all points were in every iteration
+
+	extended bool // by Extend: centroids are not the means of these points
 }
 
 // KMeans groups the rows of points (m × dimension) into Clusters groups so that

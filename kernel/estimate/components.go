@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
@@ -15,10 +16,12 @@ import (
 // Component is a principal component of Moments.
 type Component struct {
 	Value    float64    // the eigenvalue as it comes out, which noise may make negative
-	Interval Estimate   // of it; undefined where it does not stand apart from its neighbours
+	Interval Estimate   // of the eigenvalue of this rank; undefined where others push it too far
 	Share    Estimate   // of the sum of all: how much of the variance it explains
 	Vector   []float64  // unit, the entry that is largest in absolute value positive
-	Loadings []Estimate // intervals of its entries, of the components for which they were asked
+	Loadings []Estimate // intervals of its entries, of the components for which they were asked; undefined where it does not stand apart
+
+	unresolved bool
 }
 
 // ComponentsOptions say what Components looks for.
@@ -32,14 +35,19 @@ type ComponentsOptions struct {
 // of them.
 //
 // With gradient v_i v_iᵀ an eigenvalue errs by the general rule, like a squared norm
-// along v_i, and its interval is the score interval of one. Sampling also spreads
-// eigenvalues: each is pushed by Σ_j E(v_iᵀ dM v_j)²/(λ_i − λ_j) (Lawley 1956, without
-// noise), which is taken off its interval but not off the value, so that values are
-// those of the matrix. An entry of v_i errs by Σ_j v_j (v_jᵀ dM v_i)/(λ_i − λ_j), and
-// shrinks by half of what the vector turns, which its interval allows for.
+// along v_i, and its interval is the score interval of one. Errors also drive eigenvalues
+// apart: see push. That is taken off the interval but not off the value, so that values
+// are those of the matrix.
 //
-// All this takes an eigenvalue that stands apart: where the distance to a neighbour is
-// within its error neither is known to belong to its vector, and intervals say so.
+// The interval is of the eigenvalue of its rank, whichever vector has it (see ranked), so it
+// does not take eigenvalues that stand apart. Leaving out those that do not would keep the ones
+// that chance drove apart: of these, intervals cover .83 to .93 under noise, of all .92
+// to .97.
+//
+// An entry of v_i errs by Σ_j v_j (v_jᵀ dM v_i)/(λ_i − λ_j), and shrinks by half of what
+// the vector turns, which its interval allows for. That takes an eigenvalue that stands
+// apart: where the distance to a neighbour is within its error neither is known to belong
+// to its vector, and loadings say so.
 func (m *Moments) Components(ctx context.Context, o ComponentsOptions) ([]Component, error) {
 	if why := o.Level.refuse(); why != "" {
 		return nil, fmt.Errorf("finding principal components: %s", why)
@@ -55,12 +63,21 @@ func (m *Moments) Components(ctx context.Context, o ComponentsOptions) ([]Compon
 	loadings := min(o.Loadings, n)
 	tell := counted(n+loadings, o.Done)
 	c.trace, c.sum = m.trace()
-	const stretch = 16 // components whose slopes serve two of them
-	parallel.For((n+stretch-1)/stretch, func(s int) {
-		c.stretch(ctx, out, s*stretch, min((s+1)*stretch, n), tell)
+	parallel.For(n, func(i int) {
+		if ctx.Err() == nil {
+			out[i] = c.component(i)
+			tell()
+		}
 	})
+	ranked(out, func(c *Component) *Estimate { return &c.Interval })
+	ranked(out, func(c *Component) *Estimate { return &c.Share })
+	for i := range out {
+		if out[i].unresolved {
+			out[i].Interval, out[i].Share = undefined(unresolved), undefined(unresolved)
+		}
+	}
 	for i := range loadings {
-		if out[i].Loadings, err = c.loadings(ctx, i, out[i].Interval.Undefined); err != nil {
+		if out[i].Loadings, err = c.loadings(ctx, i, c.apart(i)); err != nil {
 			return nil, err
 		}
 		tell()
@@ -113,81 +130,128 @@ func (m *Moments) spread(h *mat.Dense, vectors [][]float64) [][]float64 {
 	return out
 }
 
-// stretch fills the components of a range.
-func (c *components) stretch(ctx context.Context, out []Component, from, to int, tell func()) {
-	slopeOf := func(i int) slope {
-		if i < 0 || i >= len(c.Values) {
-			return slope{}
-		}
-		return c.m.slope(c.Vectors[i], c.Vectors[i])
-	}
-	own, next := slopeOf(from-1), slopeOf(from)
-	before := c.apart(from-1, from, own, next)
-	for i := from; i < to && ctx.Err() == nil; i++ {
-		own, next = next, slopeOf(i+1)
-		after := c.apart(i, i+1, own, next)
-		switch {
-		case before == notApart:
-			out[i] = c.component(i, own, fmt.Sprintf(before, i))
-		case after == notApart:
-			out[i] = c.component(i, own, fmt.Sprintf(after, i+2))
-		default:
-			out[i] = c.component(i, own, "")
-		}
-		before = after
-		tell()
-	}
-}
-
 // Separated is how many standard errors of their distance two neighbouring eigenvalues
-// have to be apart: those that seem to be by less are too often ones that are not, and
-// intervals of their loadings cover .91 to .93 instead of .94 to .95. Of those that pass,
-// the ones that chance pushed apart are the more; intervals of their eigenvalues cover
-// .92 to .95, the less where there is noise or partial overlap.
+// have to be apart for their vectors to be told from each other: those that seem to be by
+// less are too often ones that are not, and intervals of their loadings cover .91 to .93
+// instead of .94 to .95.
 const Separated = 3
 
-const notApart = "not separated from component %d: the distance of their eigenvalues is within its error"
-
-// apart is notApart where the distance of two neighbours is within its error.
-func (c *components) apart(i, j int, x, y slope) string {
-	if i < 0 || j >= len(c.Values) {
-		return ""
+// apart says which other the eigenvalue does not stand apart from, or "". Of others than
+// its neighbours the errors of each alone say so.
+func (c *components) apart(i int) string {
+	own := c.slope(i)
+	for j := range c.Values {
+		if j == i {
+			continue
+		}
+		deviation := math.Sqrt(c.spread[i][i] + c.spread[j][j])
+		if j == i-1 || j == i+1 {
+			deviation = math.Sqrt(c.m.variance(own.plus(-1, c.slope(j))))
+		}
+		if !(math.Abs(c.Values[i]-c.Values[j]) > float64(Separated*deviation)) {
+			return fmt.Sprintf("not separated from component %d: the distance of their eigenvalues is within its error", j+1)
+		}
 	}
-	deviation := math.Sqrt(c.m.variance(x.plus(-1, y)))
-	if c.Values[i]-c.Values[j] > float64(Separated*deviation) {
-		return ""
-	}
-	return notApart
+	return ""
 }
 
-func (c *components) component(i int, own slope, why string) Component {
-	v, value := c.Vectors[i], c.Values[i]
-	out := Component{Value: value, Vector: v, Interval: undefined(why), Share: undefined(why)}
-	if why != "" {
-		return out
+// ranked turns the intervals of what has the vectors, one each, into those of ranks. If all
+// of the former hold, the eigenvalue of rank i is between the i-th greatest of their lower
+// ends and of their upper ends. These are its own where no others reach over them, as an
+// eigenvalue that errs much more than others do, perhaps below zero, reaches over theirs.
+func ranked(of []Component, which func(*Component) *Estimate) {
+	var at []*Estimate
+	var low, high []float64
+	for i := range of {
+		if e := which(&of[i]); e.Defined() {
+			at, low, high = append(at, e), append(low, e.Low), append(high, e.High)
+		}
 	}
-	variance, push := c.m.variance(own), 0.0
+	slices.Sort(low)
+	slices.Sort(high)
+	for i, e := range at {
+		e.Low, e.High = low[len(at)-1-i], high[len(at)-1-i]
+	}
+}
+
+// slope is that of eigenvalue i.
+func (c *components) slope(i int) slope { return c.m.slope(c.Vectors[i], c.Vectors[i]) }
+
+// A crowd is what the other eigenvalues do to one.
+type crowd struct {
+	push   float64 // how far errors drive it from them, upwards
+	others float64 // among how many it is: of each, the share 4s/(d² + 4s), d being the distance and s the spread
+	doubt  float64 // variance of its error that the first order lacks
+}
+
+// crowd is that of eigenvalue i, which errs with the variance own.
+//
+// To second order it is pushed by Σ_j s_ij/(λ_i − λ_j), s_ij being the variance of
+// v_iᵀ dM v_j (Lawley 1956, without noise), which says too much where eigenvalues nearly
+// meet: of two, the mean square of the distance that comes out is that of the true
+// distance, plus 4 s_ij, plus the variance of v_iᵀ dM v_i − v_jᵀ dM v_j. So 4 s_ij are
+// taken off the square, and each of the two moves by half of what that takes off the
+// distance, at most to the middle between them. Far from each other that is Lawley's term.
+//
+// The doubt is what taking off the push of both neighbours adds to the variance, and a
+// quarter of the whole push for a standard error of it, as simulations ask for.
+func (c *components) crowd(i int, own float64) (out crowd) {
+	var turned float64
+	for j, w := range c.Values {
+		if j == i {
+			continue
+		}
+		s, apart := c.spread[i][j], c.Values[i]-w
+		square, spread := float64(apart*apart), float64(4*s)
+		if square == 0 && spread == 0 {
+			continue
+		}
+		left := math.Sqrt(math.Max(0, square-spread))
+		out.push += math.Copysign((math.Abs(apart)-left)/2, apart)
+		share := spread / (square + spread)
+		out.others += share
+		if j == i-1 || j == i+1 {
+			t := float64(share * (1 - share) * 0.25) // s/d² of far ones, nothing where they meet
+			turned += t
+			out.doubt += float64(float64(t*t)*c.spread[j][j]) + float64(2*float64(t*s))
+		}
+	}
+	out.doubt += float64(own*(float64(2*turned)+float64(turned*turned))) + float64(out.push*out.push/16)
+	return out
+}
+
+// Where an eigenvalue is pushed by more than two of its standard errors, or among more
+// than eight others, they do not act on it two by two. In the thick of many that noise
+// spreads out intervals would cover .9 and less.
+const (
+	mostPush   = 2
+	mostOthers = 8
+	unresolved = "not resolved: errors drive it too far from the eigenvalues near it"
+)
+
+func (c *components) component(i int) Component {
+	v, value, own := c.Vectors[i], c.Values[i], c.slope(i)
+	variance := c.m.variance(own)
+	near := c.crowd(i, variance)
+	out := Component{Value: value, Vector: v}
+	out.unresolved = math.Abs(near.push) > float64(mostPush*math.Sqrt(variance)) || near.others > mostOthers
+	variance += near.doubt
 	if c.m.standardised {
-		half := float64(c.level.z() * math.Sqrt(variance))
-		out.Interval = finish(value, value-half, value+half, 0, c.sum).deviating(variance)
+		half, at := float64(c.level.z()*math.Sqrt(variance)), value-near.push
+		out.Interval = finish(value, at-half, at+half, 0, c.sum).deviating(variance)
 		out.Share = out.Interval.Times(1 / c.sum)
 		return out
 	}
-	for j, w := range c.Values {
-		if j != i {
-			push += c.spread[i][j] / (value - w)
-		}
-	}
 	out.Interval = squared{
-		estimate: value, push: push, noise: inner2(v, product(c.raw, v)) - value, variance: variance, k: float64(c.m.gram.k),
+		estimate: value, push: near.push, noise: inner2(v, product(c.raw, v)) - value, variance: variance, k: float64(c.m.gram.k),
 	}.estimateAt(c.level)
 	if !(c.sum > 2*math.Sqrt(c.m.variance(c.trace))) {
 		out.Share = undefined("the sum of eigenvalues does not stand out of its error")
 		return out
 	}
 	share := value / c.sum
-	variance = c.m.variance(own.plus(-share, c.trace)) / c.sum / c.sum
-	half, at := float64(c.level.z()*math.Sqrt(variance)), share-push/c.sum
+	variance = (c.m.variance(own.plus(-share, c.trace)) + near.doubt) / c.sum / c.sum
+	half, at := float64(c.level.z()*math.Sqrt(variance)), share-near.push/c.sum
 	out.Share = finish(share, at-half, at+half, 0, 1).deviating(variance)
 	return out
 }

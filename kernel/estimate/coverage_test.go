@@ -409,7 +409,7 @@ func TestCorrelationE1CoverageWithNoise(t *testing.T) {
 
 func mustGram(t testing.TB, columns [][]float64, noise []Noise) *Gram {
 	t.Helper()
-	g, err := New(columns, noise)
+	g, err := fromReals(columns, noise)
 	if err != nil {
 		t.Fatal(err)
 	}

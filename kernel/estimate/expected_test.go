@@ -38,7 +38,7 @@ func TestExpectedDeviations(t *testing.T) {
 				sketched[j][i] += math.Sqrt(noise[j].Variance) * rng.NormFloat64()
 			}
 		}
-		drawn, err := New(sketched, noise)
+		drawn, err := fromReals(sketched, noise)
 		if err != nil {
 			t.Fatal(err)
 		}

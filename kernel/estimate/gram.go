@@ -61,7 +61,9 @@ type Integers struct {
 	Unit float64 // required: what one is in the sketch's units; above 0
 }
 
-// FromIntegers is the Gram matrix of the n columns of a sketch with noise as in [New].
+// FromIntegers is the Gram matrix of the n columns of a sketch. All columns come from the
+// same R; the noise of any two columns, of one party or of two, is independent, so only the
+// diagonal has a bias to take off.
 // The products are exact before they are put into the sketch's units (package gram),
 // so the result is the same on every machine. It uses all processors.
 func FromIntegers(ctx context.Context, s Integers, noise []Noise) (*Gram, error) {
@@ -77,36 +79,6 @@ func FromIntegers(ctx context.Context, s Integers, noise []Noise) (*Gram, error)
 	}
 	products.ScaleSym(s.Unit*s.Unit, products)
 	return assemble(s.K, products, noise)
-}
-
-// New computes the Gram matrix of n sketched columns with k coordinates each, that are
-// not integers.
-// All columns come from the same R; the noise of any two columns, of one party or
-// of two, is independent, so only the diagonal has a bias to take off.
-//
-// The columns are read in index order and summed in coordinate order without
-// fused operations, so the result is the same on every machine.
-func New(columns [][]float64, noise []Noise) (*Gram, error) {
-	n := len(columns)
-	if n == 0 {
-		return nil, fmt.Errorf("computing the gram matrix: no columns")
-	}
-	if len(noise) != n {
-		return nil, fmt.Errorf("computing the gram matrix: %d columns but %d noises", n, len(noise))
-	}
-	raw, k := mat.NewSymDense(n, nil), len(columns[0])
-	if k == 0 {
-		return nil, fmt.Errorf("computing the gram matrix: columns have no coordinates")
-	}
-	for i, column := range columns {
-		if len(column) != k {
-			return nil, fmt.Errorf("computing the gram matrix: column %d has %d coordinates, column 0 has %d", i, len(column), k)
-		}
-		for j := range i + 1 {
-			raw.SetSym(j, i, dot(column, columns[j]))
-		}
-	}
-	return assemble(k, raw, noise)
 }
 
 // assemble makes a Gram of the raw products, which it keeps, and takes the noise off
@@ -128,15 +100,6 @@ func assemble(k int, raw *mat.SymDense, noise []Noise) (*Gram, error) {
 	}
 	return g, nil
 }
-
-// Raw is the n × n matrix H of inner products of the noised columns. It must not
-// be changed.
-func (g *Gram) Raw() mat.Symmetric { return g.raw }
-
-// Debiased is the n × n matrix G = H − k·diag(v), unbiased for the inner products
-// of the columns themselves. With noise it need not be
-// positive semidefinite. It must not be changed.
-func (g *Gram) Debiased() mat.Symmetric { return g.debiased }
 
 // dot sums in index order; the conversion keeps the compiler from fusing.
 func dot(x, y []float64) float64 {

@@ -16,7 +16,7 @@ func TestGramTakesTheNoiseOffTheDiagonal(t *testing.T) {
 		i, j     int
 		raw, net float64
 	}{{0, 0, 14, 8}, {0, 1, 1, 1}, {1, 0, 1, 1}, {1, 1, 17, 15.5}} {
-		if raw, net := g.Raw().At(want.i, want.j), g.Debiased().At(want.i, want.j); raw != want.raw || net != want.net {
+		if raw, net := g.raw.At(want.i, want.j), g.debiased.At(want.i, want.j); raw != want.raw || net != want.net {
 			t.Errorf("entry %d,%d is %g raw and %g debiased, want %g and %g", want.i, want.j, raw, net, want.raw, want.net)
 		}
 	}
@@ -39,7 +39,7 @@ func TestGramRefuses(t *testing.T) {
 		{[][]float64{{math.NaN(), 1}}, []Noise{{}}, "not finite"},
 		{[][]float64{{1e200, 1}}, []Noise{{}}, "not finite"},
 	} {
-		if _, err := New(test.columns, test.noise); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := fromReals(test.columns, test.noise); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("error %v, want one with %q", err, test.want)
 		}
 	}
@@ -55,8 +55,8 @@ func TestGramOfIntegers(t *testing.T) {
 	want := mustGram(t, [][]float64{{0.5, 1, 1.5}, {2, 0, -0.5}}, noise)
 	for i := range 2 {
 		for j := range 2 {
-			if got.Raw().At(i, j) != want.Raw().At(i, j) || got.Debiased().At(i, j) != want.Debiased().At(i, j) {
-				t.Errorf("entry %d,%d is %g, want %g", i, j, got.Raw().At(i, j), want.Raw().At(i, j))
+			if got.raw.At(i, j) != want.raw.At(i, j) || got.debiased.At(i, j) != want.debiased.At(i, j) {
+				t.Errorf("entry %d,%d is %g, want %g", i, j, got.raw.At(i, j), want.raw.At(i, j))
 			}
 		}
 	}
@@ -180,7 +180,7 @@ func TestEstimatesAreNeverNaN(t *testing.T) {
 				Sources: rapid.SampledFrom([]float64{0, 0, 3}).Draw(t, "sources"),
 			}
 		}
-		g, err := New(columns, noise)
+		g, err := fromReals(columns, noise)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -113,7 +113,7 @@ func TestCombinationsGiveOriginalUnits(t *testing.T) {
 			}
 		}
 	}
-	if e := g.SquaredDistance(Column(0), x, 0); math.Abs(e.Interval.Estimate) > 1e-15*g.Raw().At(0, 0) {
+	if e := g.SquaredDistance(Column(0), x, 0); math.Abs(e.Interval.Estimate) > 1e-15*g.raw.At(0, 0) {
 		t.Errorf("the combination is %v away from the column", e)
 	}
 }

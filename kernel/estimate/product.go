@@ -59,7 +59,7 @@ func (p inner) estimate(level Level) Estimate {
 }
 
 // SquaredNorm estimates |x|². The estimate is unbiased and may be negative under
-// noise; the interval is not. See [Records.SquaredNorm] for the interval.
+// noise; the interval is not. See [Records.SquaredDistance] for the interval.
 func (g *Gram) SquaredNorm(x Combination, level Level) Estimate {
 	return quadratic{
 		raw:        bilinear(g.raw, x, x),

@@ -6,7 +6,7 @@ import (
 )
 
 // TestWilson: both ends solve (p̂-p)² = z²p(1-p)/n, which is the interval's definition, and
-// two rows of table 1 of Newcombe 1998.
+// they are what the formula gives by hand.
 func TestWilson(t *testing.T) {
 	for _, c := range []struct {
 		x, n      int

@@ -179,7 +179,7 @@ func TestRandomisedColumnsCoverage(t *testing.T) {
 				}
 				columns = append(columns, stored[0], noised)
 			}
-			g, err := New(rademacher(rng, k, columns), noise)
+			g, err := fromReals(rademacher(rng, k, columns), noise)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,7 +2,6 @@ package estimate
 
 import (
 	"fmt"
-	"math"
 )
 
 // Records says how the coordinates of sketched records err: k coordinates, each
@@ -78,38 +77,3 @@ func (r Records) Distances(level Level) (Distances, error) {
 
 // Of estimates |x − y|² as SquaredDistance does, given |s(x) − s(y)|².
 func (d Distances) Of(raw float64) Estimate { return d.records.distance(raw).between(d.quantiles) }
-
-// SquaredNorm estimates |x|² as |s(x)|² − kv, with the intervals of
-// [Records.SquaredDistance].
-func (r Records) SquaredNorm(x []float64, level Level) (Estimate, error) {
-	if err := r.check(x); err != nil {
-		return Estimate{}, err
-	}
-	return quadratic{raw: dot(x, x), k: r.K, noise: r.Noise, projection: !r.Identity}.estimate(level), nil
-}
-
-// InnerProduct estimates ⟨x, y⟩ of two records as ⟨s(x), s(y)⟩, with the score
-// interval of [Gram.InnerProduct] (C3). For the identity it is ± z√Var with
-// Var = v(|x|² + |y|²) + kv², the noise alone.
-func (r Records) InnerProduct(x, y []float64, level Level) (Estimate, error) {
-	if err := r.check(x, y); err != nil {
-		return Estimate{}, err
-	}
-	if why := level.refuse(); why != "" {
-		return undefined(why), nil
-	}
-	a, b, c := dot(x, x), dot(y, y), dot(x, y)
-	k, v := float64(r.K), r.Noise.Variance
-	// a and b estimate |x|² + kv; below kv² the variance cannot be.
-	floor := float64(float64(k*v) * v)
-	noise := math.Max(float64(v*(a+b))-floor, floor)
-	if !r.Identity {
-		p := inner{raw: c, k: r.K, norms: float64(a * b)}
-		if n := r.Noise.Sources; n > 0 { // the same, spread over k coordinates by the projection
-			p.cumulants = float64(k*noise) / n
-		}
-		return p.estimate(level), nil
-	}
-	half := float64(level.z() * math.Sqrt(noise))
-	return finish(c, c-half, c+half, math.Inf(-1), math.Inf(1)).deviating(noise), nil
-}

@@ -16,13 +16,14 @@
 //
 // Ridge is linear in its targets, and gets unbiased ones: (1[ỹ=c]-p)/(1-Kp) for K classes has
 // mean 1[y=c]. So its normal equations are right in the mean, which is the method of
-// unbiased estimators of Natarajan et al. 2013 (section 3) for the squared loss.
+// unbiased estimators of Natarajan, Dhillon, Ravikumar and Tewari 2013, Learning with Noisy
+// Labels, for the squared loss.
 //
 // For the hinge that method gives a loss that is not convex. SVM and Perceptron take the
-// other one of the same paper (section 4): with labels of one class against all others
+// other one of the same paper, a weighted surrogate loss: with labels of one class against all others
 // flipped at rates ρ₊ = (K-1)p and ρ₋ = p, the minimiser of a classification-calibrated loss with
 // weights 1-α for positives and α for negatives, α = (1-ρ₊+ρ₋)/2, is that of the true labels' 0-1
-// loss (theorems 9 and 11, over all measurable boundaries). For two classes the rates are
+// loss, over all measurable boundaries. For two classes the rates are
 // equal and so are the weights: nothing is to be corrected, and the labels' noise costs
 // records, not direction.
 //

@@ -86,8 +86,8 @@ func TestTargetsAreUnbiased(t *testing.T) {
 	}
 }
 
-// TestWeightsAreNatarajans: 1-α and α of his theorem 9, up to a common factor.
-func TestWeightsAreNatarajans(t *testing.T) {
+// Weights are 1-α and α as in the package comment, up to a common factor.
+func TestWeightsOfNoisyLabels(t *testing.T) {
 	for _, classes := range []int{2, 3, 7} {
 		p := 0.4 / float64(classes)
 		positive, negative := float64(classes-1)*p, p // rates at which labels flip

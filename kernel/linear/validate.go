@@ -27,8 +27,9 @@ type Folds struct {
 // trained here, on records like these: the mean over the folds of each model's accuracy on
 // new records. Errors of records in different folds are dependent, as their models share
 // data, but where one record moves a model little the dependence vanishes and their
-// variance is that of independent trials (Bayle, Bayle, Janson and Mackey 2020, theorem 1
-// and section 4; what Wilson takes for it, p(1-p), is not less). The resampled t of Nadeau
+// variance is that of independent trials (Bayle, Bayle, Janson and Mackey 2020,
+// Cross-validation Confidence Intervals for Test Error: central limit theorems under
+// weak stability of the learner; what Wilson takes for it, p(1-p), is not less). The resampled t of Nadeau
 // and Bengio 2003 is not used: its correction is a heuristic for random subsamples, it has
 // but as many numbers as folds, and it knows nothing of randomised labels. Neither interval
 // covers that other training sets would give other models.

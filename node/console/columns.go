@@ -74,29 +74,33 @@ func writePCA(w io.Writer, a analysis.Analysis, p analysis.PCA) {
 		of = "covariances"
 	}
 	Paragraph(w, "  ", "Principal components of "+of+":")
+	apart := true
 	t := NewTable(">component", ">eigenvalue", ">interval", ">share", "greatest loadings")
 	for i, c := range p.Components[:min(len(p.Components), mostRows)] {
 		value, between := why.text(c.Interval)
 		if c.Interval.Estimate == nil {
 			value = threeDigits(c.Eigenvalue)
 		}
-		share, loadings := "", "not separated"
+		share := ""
 		if c.Share.Estimate != nil {
 			share = fmt.Sprintf("%.1f %%", 100*math.Max(0, *c.Share.Estimate))
 		}
-		if len(c.Loadings) == len(a.Features) && c.Interval.Estimate != nil {
+		loadings := ""
+		switch {
+		case len(c.Loadings) != len(a.Features) || len(c.LoadingIntervals) == 0:
+		case c.LoadingIntervals[0].Estimate == nil:
+			loadings, apart = "not separated", false
+		default:
 			loadings = greatestLoadings(a.Features, c.Loadings)
-		}
-		if c.Interval.Estimate != nil && len(c.Loadings) == 0 {
-			loadings = ""
 		}
 		t.Add(strconv.Itoa(i+1), value, between, share, loadings)
 	}
 	t.Write(w)
 	omitted(w, len(p.Components), "components")
-	if len(why) > 0 {
-		Paragraph(w, "  ", "A component without an interval is not separated from its neighbours: its eigenvalue is theirs as well, and its loadings mean nothing.")
+	if !apart {
+		Paragraph(w, "  ", "A component that is not separated has its eigenvalue, but which columns make it cannot be told from a neighbour's: its loadings mean nothing.")
 	}
+	why.write(w)
 	leftOut(w, p.LeftOut, "its variance does not stand out of its error")
 }
 

@@ -31,6 +31,9 @@ func writeClusters(w io.Writer, a analysis.KMeans) {
 		}
 		Paragraph(w, "  ", fmt.Sprintf("Inertia: %s with the noise, without it %s.", Brief(a.Inertia), text))
 	}
+	if a.Whole > 0 {
+		Paragraph(w, "  ", fmt.Sprintf("Centroids are those of the %d records that every party has; the others went to the nearest.", a.Whole))
+	}
 	if s := a.Suggested; s != nil && s.Clusters != nil {
 		Paragraph(w, "  ", fmt.Sprintf("Of 2 to %d clusters, %d stand out best.", s.Most, *s.Clusters))
 	} else if s != nil {

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/cluster"
-	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/transcript"
@@ -19,6 +18,7 @@ import (
 type KMeans struct {
 	Clusters  int         `json:"clusters"`
 	Restarts  int         `json:"restarts"`
+	Whole     int         `json:"whole,omitempty"`   // records of every party, which alone say where clusters are; 0 where all do
 	Batches   int         `json:"batches,omitempty"` // mini-batches, where there are too many records for whole iterations
 	Sizes     []int       `json:"sizes"`
 	Inertia   float64     `json:"inertia"`             // with the noise in it, in squared encoded units
@@ -38,6 +38,9 @@ type Suggested struct {
 }
 
 func (k *KMeans) check(Analysis) error {
+	if k.Whole < 0 {
+		return fmt.Errorf("%d records of every party", k.Whole)
+	}
 	if k.Clusters < 1 || len(k.Sizes) != k.Clusters {
 		return fmt.Errorf("%d sizes of %d clusters", len(k.Sizes), k.Clusters)
 	}
@@ -69,7 +72,16 @@ func (s *Suggested) check() error {
 
 const assumesInertia = "noise is nearly normal where two clusters meet, for the inertia without it"
 
-// kMeans clusters the records of all parties. Labels go to each party for its
+// wholeEach is how many records of every party a cluster takes for these alone to say where
+// clusters are.
+const wholeEach = 30
+
+// kMeans clusters the records of all parties. A record that a party lacks has zeros from it,
+// which draw centroids to the centre, and the less noise the more parties lack it: so where
+// there are enough records of every party their centroids are taken, and others only go to
+// the nearest. (To weight records by their noise does harm for that reason: in simulations
+// it put centroids farther off than equal weights do.)
+// Labels go to each party for its
 // own records alone, by the row order of its release.
 func (r *run) kMeans(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
 	all, err := r.points(ctx, sk)
@@ -87,7 +99,11 @@ func (r *run) kMeans(ctx context.Context, index, sk int, a study.Analysis) (Anal
 	if m := len(all.noise); m < o.Clusters {
 		return Analysis{}, unanswerable("%d records are fewer than %d clusters", m, o.Clusters)
 	}
-	suggested, err := r.suggest(ctx, index, all, law, o)
+	basis, whole := all, 0
+	if some := all.whole(); len(some) < len(all.noise) && len(some) >= wholeEach*max(o.Clusters, o.MaxClusters) {
+		basis, whole = all.only(some), len(some)
+	}
+	suggested, err := r.suggest(ctx, index, sk, basis, o)
 	if err != nil {
 		return Analysis{}, err
 	}
@@ -97,9 +113,12 @@ func (r *run) kMeans(ctx context.Context, index, sk int, a study.Analysis) (Anal
 		}
 		o.Clusters = *suggested.Clusters
 	}
-	found, err := cluster.KMeans(ctx, all.matrix, cluster.Options{
+	found, err := cluster.KMeans(ctx, basis.matrix, cluster.Options{
 		Clusters: o.Clusters, Restarts: o.Restarts, Workers: r.Workers, Rand: r.starts("k-means", index),
 	})
+	if err == nil && whole > 0 {
+		found, err = cluster.Extend(ctx, all.matrix, found, r.Workers)
+	}
 	if err != nil {
 		return Analysis{}, err
 	}
@@ -110,7 +129,7 @@ func (r *run) kMeans(ctx context.Context, index, sk int, a study.Analysis) (Anal
 	}
 	debiased := number(inertia)
 	out.KMeans = &KMeans{
-		Clusters: o.Clusters, Restarts: o.Restarts, Batches: found.Batches, Sizes: found.Sizes,
+		Clusters: o.Clusters, Restarts: o.Restarts, Whole: whole, Batches: found.Batches, Sizes: found.Sizes,
 		Inertia: found.Inertia, Debiased: &debiased, Suggested: &suggested,
 	}
 	for c := range o.Clusters {
@@ -137,7 +156,11 @@ func distancesFrom(found cluster.Result, points *mat.Dense) []Quantile {
 }
 
 // suggest compares numbers of clusters.
-func (r *run) suggest(ctx context.Context, index int, all *points, law estimate.Records, o study.KMeansOptions) (Suggested, error) {
+func (r *run) suggest(ctx context.Context, index, sk int, all *points, o study.KMeansOptions) (Suggested, error) {
+	law, err := r.law(sk, all)
+	if err != nil {
+		return Suggested{}, err
+	}
 	out := Suggested{Most: o.MaxClusters}
 	if !o.Auto {
 		out.Most = study.DefaultMaxClusters

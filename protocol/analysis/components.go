@@ -29,10 +29,10 @@ type PCA struct {
 // Component is one of them.
 type Component struct {
 	Eigenvalue       float64   `json:"eigenvalue"`                  // of the estimates, as it came out; noise may make it negative
-	Interval         Number    `json:"interval"`                    // of it; undefined where it is not separated from its neighbours
+	Interval         Number    `json:"interval"`                    // of that of this rank; undefined where errors drive it too far from others
 	Share            Number    `json:"share"`                       // of the sum of all eigenvalues
 	Loadings         []float64 `json:"loadings,omitempty"`          // by feature; the largest is positive
-	LoadingIntervals []Number  `json:"loading_intervals,omitempty"` // the loadings with their intervals
+	LoadingIntervals []Number  `json:"loading_intervals,omitempty"` // the loadings with their intervals; undefined where it is not separated from its neighbours
 }
 
 func (p *PCA) check(a Analysis) error {

@@ -246,6 +246,35 @@ func (r *run) features(plan release.Plan) int {
 	return len(plan.Features)
 }
 
+// whole lists the records that every contribution has.
+func (p *points) whole() (out []int) {
+	count := make([]int, len(p.noise))
+	for _, of := range p.of {
+		for _, record := range of {
+			if record != notJoined {
+				count[record]++
+			}
+		}
+	}
+	for record, n := range count {
+		if p.joined == nil || n == len(p.of) {
+			out = append(out, record)
+		}
+	}
+	return out
+}
+
+// only copies some records, without saying whose they are.
+func (p *points) only(records []int) *points {
+	_, k := p.matrix.Dims()
+	out := &points{matrix: mat.NewDense(len(records), k, nil)}
+	for i, record := range records {
+		out.matrix.SetRow(i, p.matrix.RawRowView(record))
+		out.noise = append(out.noise, p.noise[record])
+	}
+	return out
+}
+
 // holders says for each record which contribution has it, the first of several.
 func (p *points) holders() []int {
 	out := make([]int, len(p.noise))

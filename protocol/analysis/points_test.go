@@ -247,3 +247,53 @@ func TestJoinedRecordsAnswerAll(t *testing.T) {
 		}
 	}
 }
+
+// Where enough records are those of every party, centroids are theirs alone: absent columns
+// do not draw them to the centre. Where too few are, and under join: all, all records count.
+func TestWholeRecordsSayWhereClustersAre(t *testing.T) {
+	apart := map[bool]float64{}
+	for _, test := range []struct {
+		join    string
+		records int
+		whole   bool
+	}{{"any", 600, true}, {"any", 100, false}, {"all", 600, false}} {
+		s := parse(t, fmt.Sprintf(joined, test.join, "  - {side: records, family: identity}", noPromise, "{kind: k-means, clusters: 2}"))
+		rng := rand.New(rand.NewPCG(4, 2))
+		records := make([]of, test.records)
+		for i := range records {
+			records[i] = of{[]float64{float64(i % 2 * 10), float64(i%2*40 - 20)}, []float64{float64(i%2*12) - 1}, []float64{float64(i % 2)}}
+		}
+		held := map[string][]bool{}
+		whole := 0
+		for i := range records {
+			all := true
+			for _, name := range []string{"north", "south", "west"} {
+				held[name] = append(held[name], rng.Float64() < 0.6)
+				all = all && held[name][i]
+			}
+			if all {
+				whole++
+			}
+		}
+		data, _ := split(rng, records, func(party string, i int) bool { return held[party][i] })
+		result, _ := ship(t, s, 4, data).run(t)
+		a := result.Analyses[0]
+		want := 0
+		if test.whole {
+			want = whole
+		}
+		total := a.KMeans.Sizes[0] + a.KMeans.Sizes[1]
+		if a.KMeans.Whole != want || total != a.Joined.Records {
+			t.Errorf("%s, %d records: centroids of %d, clusters of %d of %d; want %d", test.join, test.records, a.KMeans.Whole, total, a.Joined.Records, want)
+		}
+		if test.join == "all" {
+			continue
+		}
+		for j, v := range a.KMeans.Centroids[0] {
+			apart[test.whole] += (v - a.KMeans.Centroids[1][j]) * (v - a.KMeans.Centroids[1][j])
+		}
+	}
+	if !(apart[true] > 1.2*apart[false]) {
+		t.Errorf("centroids are %.3g apart, and %.3g where absent columns draw them to the centre", apart[true], apart[false])
+	}
+}

@@ -108,15 +108,15 @@ func bias(t *testing.T, p release.Plan, d data, unit float64, noise func(feature
 		if err := p.Noise.Add(out.Sketch.Data, source); err != nil {
 			t.Fatal(err)
 		}
-		column := make([]float64, out.Sketch.Rows)
+		column := make([]int64, out.Sketch.Rows)
 		for i := range column {
-			column[i] = float64(out.Sketch.Row(i)[0]) * unit
+			column[i] = out.Sketch.Row(i)[0]
 		}
-		g, err := estimate.New([][]float64{column}, []estimate.Noise{noise(0)})
+		g, err := estimate.FromIntegers(t.Context(), estimate.Integers{K: len(column), N: 1, Data: column, Unit: unit}, []estimate.Noise{noise(0)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := g.Debiased().At(0, 0)
+		got := g.SquaredNorm(estimate.Column(0), 0).Interval.Estimate
 		sum += got
 		squares += got * got
 	}

@@ -34,6 +34,3 @@ func Hash(label string, fields ...[]byte) [32]byte {
 
 // Uint32 returns n as a big-endian field.
 func Uint32(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
-
-// Uint64 returns n as a big-endian field.
-func Uint64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }

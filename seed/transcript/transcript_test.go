@@ -87,7 +87,7 @@ func TestBoundariesCount(t *testing.T) {
 
 func TestLayout(t *testing.T) {
 	want := "\x00\x00\x00\x05label\x00\x00\x00\x01a\x00\x00\x00\x00\x00\x00\x00\x04\x01\x02\x03\x04\x00\x00\x00\x08\x01\x02\x03\x04\x05\x06\x07\x08"
-	fields := [][]byte{[]byte("a"), nil, Uint32(0x01020304), Uint64(0x0102030405060708)}
+	fields := [][]byte{[]byte("a"), nil, Uint32(0x01020304), []byte("\x01\x02\x03\x04\x05\x06\x07\x08")}
 	if got := Join("label", fields...); string(got) != want {
 		t.Fatalf("%x, want %x", got, want)
 	}

@@ -95,19 +95,20 @@ func (s *simulated) encode(p, i int) {
 // run draws a projection and noise and returns the analyses.
 func (s *simulated) run(t *testing.T, rng *rand.Rand) []Matrix {
 	t.Helper()
-	var columns [][]float64
-	for _, u := range s.sketches(rng) {
-		k, width := u.Dims()
+	const unit = 1.0 / (1 << 20) // of a released sketch's integers
+	sketches := s.sketches(rng)
+	k, width := sketches[0].Dims()
+	all := estimate.Integers{K: k, N: width * len(sketches), Unit: unit, Data: make([]int64, k*width*len(sketches))}
+	for p, u := range sketches {
 		for j := range width {
-			column := mat.Col(nil, j, u)
 			for i := range k {
-				column[i] += math.Sqrt(s.variance) * rng.NormFloat64()
+				v := u.At(i, j) + math.Sqrt(s.variance)*rng.NormFloat64()
+				all.Data[i*all.N+p*width+j] = int64(math.Round(v / unit))
 			}
-			columns = append(columns, column)
 		}
 	}
-	noise := slices.Repeat([]estimate.Noise{{Variance: s.variance}}, len(columns))
-	gram, err := estimate.New(columns, noise)
+	noise := slices.Repeat([]estimate.Noise{{Variance: s.variance}}, all.N)
+	gram, err := estimate.FromIntegers(t.Context(), all, noise)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,14 +27,6 @@ type Data struct {
 	Parties [][][]float64     // party, record, column
 }
 
-// Records counts those of all parties.
-func (d Data) Records() (n int) {
-	for _, p := range d.Parties {
-		n += len(p)
-	}
-	return n
-}
-
 // Ask is what a study asks of data, in the words of a study file.
 type Ask struct {
 	Sketches []string // entries of sketches

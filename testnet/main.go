@@ -82,6 +82,7 @@ type options struct {
 // commands are what the program does; without a name, it runs studies.
 type commands struct {
 	Run        options          `cmd:"" default:"withargs" help:"Run studies between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
+	Network    networkOptions   `cmd:"" help:"Play studies of real public data between organisations as they might be, and print an error table: every answer beside what the pooled data say."`
 	Chaos      chaosOptions     `cmd:"" help:"Kill, pause and restart nodes and cut the network between them while they run studies, and check that nothing is lost, spent twice or left hanging."`
 	Scale      scaleOptions     `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 64 parties on this machine."`
 	Bench      benchOptions     `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
@@ -116,6 +117,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runSimulate(ctx, chosen.Simulate, stdout, stderr)
 	case "bench":
 		return runBench(ctx, chosen.Bench, stdout, stderr)
+	case "network", "network <name>":
+		return runNetwork(ctx, chosen.Network, stdout, stderr)
 	case "chaos":
 		return runChaos(ctx, chosen.Chaos, stdout, stderr)
 	case "scale":

@@ -49,6 +49,7 @@ type Started struct {
 func (n *Node) Start(args ...string) (*Started, error) {
 	s := &Started{node: n, said: new(talk), done: make(chan struct{})}
 	s.cmd = exec.Command(n.program, n.arguments(args)...)
+	bind(s.cmd)
 	s.cmd.Stderr = s.said
 	if err := s.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", n.Name, err)

@@ -14,7 +14,7 @@ import (
 // Dealt is a data set as the parties of a study hold it, and as nobody does.
 type Dealt struct {
 	Pooled  corpus.Table
-	Parties []Part // in the order of the study
+	Parties []Part // in the order of the template
 }
 
 // Part is what one party holds.
@@ -37,22 +37,26 @@ func (t Template) Deal(s *study.Study, pooled corpus.Table, seed uint64) (Dealt,
 			return Dealt{}, fmt.Errorf("dealing %s out: %w", t.Data, err)
 		}
 	}
-	for p, party := range s.Parties {
-		part := Part{Name: party.Name, Columns: append([]string(nil), s.Records.ID...)}
-		for _, c := range s.OwnColumns(p) {
+	for p, name := range t.Parties {
+		listed, ok := s.PartyByName(name)
+		if !ok {
+			return Dealt{}, fmt.Errorf("dealing %s out: the study lists no party %s", t.Data, name)
+		}
+		part := Part{Name: name, Columns: append([]string(nil), s.Records.ID...)}
+		for _, c := range s.OwnColumns(listed) {
 			part.Columns = append(part.Columns, s.Columns[c].Name)
 		}
 		switch {
 		case by != nil:
 			for i, value := range by {
-				if value == party.Name {
+				if value == name {
 					part.Rows = append(part.Rows, i)
 				}
 			}
 		case t.Split.Hold > 0:
 			part.Rows = rng.Perm(n)[:int(math.Round(t.Split.Hold*float64(n)))]
 		default:
-			part.Rows = order[p*n/len(s.Parties) : (p+1)*n/len(s.Parties)]
+			part.Rows = order[p*n/len(t.Parties) : (p+1)*n/len(t.Parties)]
 		}
 		for _, name := range part.Columns {
 			if _, err := pooled.Column(name); err != nil {

@@ -4,10 +4,10 @@
 // and classifiers how well they do beside the largest class and beside the pooled data.
 //
 // The truth is that of the data as they are. What a study's own terms make of them, by
-// bounds that values are moved to and by centres that stand for missing values, is an error
-// too, and its part is shown: more budget does not mend it, other bounds do. Where a unit is
-// protected whole, records are also cut to a length, which is a part of the error as well;
-// how many were is said beside.
+// bounds that values are moved to, by centres that stand for missing values and, where
+// moments answer, by the clip, is an error too, and its part is shown: more budget does not
+// mend it, other terms do. Intervals are about the data as the terms have them. Where columns
+// sides are clipped, how many records were cut is all that is said of it.
 package errortable
 
 import (
@@ -28,8 +28,8 @@ type Played struct {
 	Data     networks.Dealt
 	Plan     plan.Plan
 	Result   analysis.Result
-	Labels [][]int // by party and its rows in Data, the clusters of k-means; nil without
-	Clipped []int64 // by sketch: records of all parties that were cut to the clip; nil where none are
+	Labels   [][]int // by party and its rows in Data, the clusters of k-means; nil without
+	Clipped  []int64 // by sketch: records of all parties that were cut to the clip; nil where none are
 }
 
 // Table is all of a study's answers beside the truth.
@@ -53,7 +53,7 @@ type Numbers struct {
 	Level     float64            `json:"level"`
 	RMSE      float64            `json:"rmse"`     // root mean square error of the defined ones
 	Size      float64            `json:"size"`     // root mean square of the truths, what an answer of 0 would err by; of means 1, a spread
-	Terms     float64            `json:"terms"`    // part of the error that is the terms' own: of the truth after bounds and centres from that of the data
+	Terms     float64            `json:"terms"`    // part of the error that is the terms' own: the truth by the terms, from that of the data
 	Forecast  *Forecast          `json:"forecast"` // nil where the plan says nothing of it
 	Worst     Example            `json:"worst"`
 }

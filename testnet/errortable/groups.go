@@ -23,7 +23,7 @@ func (t *truth) points() *mat.Dense {
 	}
 	out := mat.NewDense(len(t.Data.Pooled.Rows), len(kept), nil)
 	for j, c := range kept {
-		for i, x := range c.terms {
+		for i, x := range c.bounded {
 			out.Set(i, j, c.encode(x))
 		}
 	}

@@ -20,11 +20,14 @@ type truth struct {
 	columns map[string]column
 }
 
-// column is one column of the pooled data, twice.
+// column is one column of the pooled data, as it is and by the study's terms.
 type column struct {
-	raw    []float64               // NaN where missing
-	terms  []float64               // moved to the bounds; the public centre where missing
-	encode func(x float64) float64 // in the units of the sketch
+	raw     []float64 // NaN where missing
+	bounded []float64 // moved to the bounds; the public centre where missing
+	terms   []float64 // the same and, where moments answer, cut to the clip
+	origin  float64   // where the fixed point is 0
+	step    float64
+	encode  func(x float64) float64 // in the units of the sketch
 }
 
 func newTruth(p Played) (*truth, error) {
@@ -44,11 +47,11 @@ func newTruth(p Played) (*truth, error) {
 		if err != nil {
 			return nil, err
 		}
-		out := column{raw: make([]float64, len(cells)), terms: make([]float64, len(cells))}
+		out := column{raw: make([]float64, len(cells)), bounded: make([]float64, len(cells))}
 		decode := func(v int64) float64 { return c.Scale.Origin() + float64(float64(v)*c.Scale.Step(p.Study.Bits)) }
 		for i, cell := range cells {
 			if cell == "" {
-				out.raw[i], out.terms[i] = math.NaN(), decode(c.Scale.Missing(p.Study.Bits))
+				out.raw[i], out.bounded[i] = math.NaN(), decode(c.Scale.Missing(p.Study.Bits))
 				continue
 			}
 			x, err := strconv.ParseFloat(cell, 64)
@@ -56,16 +59,45 @@ func newTruth(p Played) (*truth, error) {
 				return nil, fmt.Errorf("column %q, record %d: no number", c.Name, i+1)
 			}
 			v, _ := c.Scale.Encode(x, p.Study.Bits)
-			out.raw[i], out.terms[i] = x, decode(v)
+			out.raw[i], out.bounded[i] = x, decode(v)
 		}
+		out.terms = slices.Clone(out.bounded)
+		out.origin, out.step = c.Scale.Origin(), c.Scale.Step(p.Study.Bits)
 		out.encode = func(x float64) float64 {
 			v, _ := c.Scale.Encode(x, p.Study.Bits)
 			return float64(v) / float64(p.Study.Bits.One())
 		}
 		t.columns[c.Name] = out
 	}
+	if index, ok := p.Study.Moments(); ok {
+		t.clip(index)
+	}
 	return t, nil
 }
+
+// clip cuts records as a moments sketch does: around the public centre, to a length.
+func (t *truth) clip(index int) {
+	limit := float64(t.Study.IntegerClip(index))
+	centres := t.Study.Centres(index)
+	for i := range t.Data.Pooled.Rows {
+		var length float64
+		for j, c := range t.Study.Columns {
+			x := t.columns[c.Name].steps(i) - float64(centres[j])
+			length += float64(x * x)
+		}
+		if length = math.Sqrt(length); limit == 0 || length <= limit {
+			continue
+		}
+		for j, c := range t.Study.Columns {
+			column := t.columns[c.Name]
+			x := (column.steps(i) - float64(centres[j])) * limit / length
+			column.terms[i] = column.origin + float64((float64(centres[j])+x)*column.step)
+		}
+	}
+}
+
+// steps is a bounded value in steps of the fixed point.
+func (c column) steps(i int) float64 { return (c.bounded[i] - c.origin) / c.step }
 
 // rows are the pooled rows that all of these parties have; without any, those that some
 // party has.

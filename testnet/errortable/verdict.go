@@ -63,7 +63,7 @@ func (n Numbers) verdict(cut float64) Verdict {
 	}
 	out.Said += fmt.Sprintf("; %d of %d intervals hold the truth", n.Covered, defined)
 	if n.ByTerms > n.Covered {
-		out.Said += fmt.Sprintf(", and %d what the study's bounds and centres make of it", n.ByTerms)
+		out.Said += fmt.Sprintf(", and %d what the study's terms make of it", n.ByTerms)
 	}
 	if n.Undefined > 0 {
 		out.Said += fmt.Sprintf("; %d undefined", n.Undefined)
@@ -102,7 +102,7 @@ func (n Numbers) amount(x float64) string {
 func (n Numbers) reason(cut float64) string {
 	switch {
 	case 2*n.Terms*n.Terms > n.RMSE*n.RMSE:
-		return "Most of it is what the study's bounds, and centres for missing values, make of the data."
+		return "Most of it is what the study's own terms make of the data: bounds, centres for missing values, and the clip."
 	case n.Forecast != nil && 2*n.Forecast.Hardest >= n.RMSE:
 		return "Projection and noise, as the plan forecast: " + n.Forecast.Verdict + "."
 	case cut > 0.2:

@@ -7,6 +7,14 @@
 // It writes report.html, removes everything else it made, and exits with 1 when
 // the estimates are further from the truth than their intervals allow.
 //
+//	go run ./testnet network NAME
+//
+// plays a study of real public data between organisations as they might be.
+//
+//	go run ./testnet up
+//
+// keeps a network running to be looked at; kill, study, status and down go with it.
+//
 //	go run ./testnet chaos
 //
 // disturbs studies at random and checks that they end right all the same.
@@ -83,6 +91,11 @@ type options struct {
 type commands struct {
 	Run        options          `cmd:"" default:"withargs" help:"Run studies between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
 	Network    networkOptions   `cmd:"" help:"Play studies of real public data between organisations as they might be, and print an error table: every answer beside what the pooled data say."`
+	Up         upOptions        `cmd:"" help:"Start a network and keep it up until Ctrl-C, with a study slow enough to watch; nodes may be killed, and come back."`
+	Study      studyOptions     `cmd:"" help:"Play one more study on the network that is up."`
+	Kill       killOptions      `cmd:"" help:"Kill a node of the network that is up, as a crash would (SIGKILL)."`
+	Status     statusOptions    `cmd:"" help:"Say which nodes of a network run and where their studies stand."`
+	Down       downOptions      `cmd:"" help:"End the network that is up."`
 	Chaos      chaosOptions     `cmd:"" help:"Kill, pause and restart nodes and cut the network between them while they run studies, and check that nothing is lost, spent twice or left hanging."`
 	Scale      scaleOptions     `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 64 parties on this machine."`
 	Bench      benchOptions     `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
@@ -119,6 +132,16 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runBench(ctx, chosen.Bench, stdout, stderr)
 	case "network", "network <name>":
 		return runNetwork(ctx, chosen.Network, stdout, stderr)
+	case "up", "up <name>":
+		return runUp(ctx, chosen.Up, stderr)
+	case "study":
+		return runStudy(ctx, chosen.Study, stdout, stderr)
+	case "kill <node>":
+		return runKill(ctx, chosen.Kill, stdout, stderr)
+	case "status":
+		return runStatus(ctx, chosen.Status, stdout, stderr)
+	case "down":
+		return runDown(chosen.Down, stdout, stderr)
 	case "chaos":
 		return runChaos(ctx, chosen.Chaos, stdout, stderr)
 	case "scale":

@@ -11,3 +11,10 @@ import (
 func bind(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
+
+// apart puts the process in a group of its own as well: an interrupt at the terminal
+// reaches the testnet alone, which ends its nodes in order.
+func apart(cmd *exec.Cmd) {
+	bind(cmd)
+	cmd.SysProcAttr.Setpgid = true
+}

@@ -86,11 +86,14 @@ func StartIn(ctx context.Context, dir, home string, parties ...string) (*Network
 	return n, nil
 }
 
-func (n *Network) program(name string) string {
+func (n *Network) program(name string) string { return filepath.Join(n.dir, Executable(name)) }
+
+// Executable is the file name of a program on this system.
+func Executable(name string) string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	return filepath.Join(n.dir, name)
+	return name
 }
 
 // serve owns the aggregator's process until it ends.
@@ -120,6 +123,12 @@ func (n *Network) Stop() {
 
 // startTimeout is how long the aggregator may take to listen.
 const startTimeout = 20 * time.Second
+
+// Await waits until a port of the loopback interface accepts connections.
+func Await(ctx context.Context, port int) error {
+	n := &Network{Address: fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port), ended: make(chan struct{}), served: new(talk)}
+	return n.awaitPort(ctx, port)
+}
 
 // awaitPort waits until the port accepts connections.
 func (n *Network) awaitPort(ctx context.Context, port int) error {

@@ -58,11 +58,28 @@ func (s *Site) Draft(d Dates) (Draft, error) {
 	if err != nil {
 		return Draft{}, fmt.Errorf("the study of %s: %w", s.Template.Name, err)
 	}
-	out := Draft{Study: read, Path: filepath.Join(s.Dir, s.Template.Name+"-"+read.ID.String()[:8]+".yaml")}
+	out := Draft{Study: read, Path: s.studyFile(read.ID.String())}
 	if err := os.WriteFile(out.Path, source, 0o644); err != nil {
 		return Draft{}, fmt.Errorf("writing the study file: %w", err)
 	}
 	return out, nil
+}
+
+// Reopen reads the file of a study that Draft wrote.
+func (s *Site) Reopen(id string) (Draft, error) {
+	out := Draft{Path: s.studyFile(id)}
+	source, err := os.ReadFile(out.Path)
+	if err != nil {
+		return Draft{}, fmt.Errorf("reading a study file: %w", err)
+	}
+	if out.Study, err = study.Parse(source); err != nil {
+		return Draft{}, fmt.Errorf("reading %s: %w", out.Path, err)
+	}
+	return out, nil
+}
+
+func (s *Site) studyFile(id string) string {
+	return filepath.Join(s.Dir, s.Template.Name+"-"+id[:8]+".yaml")
 }
 
 // Deal writes every party's data and its site file, which names no study yet. It returns

@@ -69,8 +69,10 @@ func outcomeOf(err error, stderr io.Writer) int {
 		return exitFailed
 	}
 	fmt.Fprintln(stderr, "testnet:", err)
-	if errors.Is(err, standing.ErrBusy) || errors.Is(err, standing.ErrName) || errors.Is(err, os.ErrNotExist) || errors.Is(err, errUsage) {
-		return exitUsage
+	for _, mended := range []error{standing.ErrBusy, standing.ErrName, standing.ErrNone, standing.ErrOther, errUsage} {
+		if errors.Is(err, mended) {
+			return exitUsage
+		}
 	}
 	return exitFailed
 }
@@ -103,6 +105,11 @@ func runUp(ctx context.Context, opts upOptions, stderr io.Writer) int {
 	folder := opts.Data
 	if folder == "" {
 		folder = os.Getenv(corpus.Variable)
+	}
+	if folder != "" { // later commands may be given elsewhere
+		if folder, err = filepath.Abs(folder); err != nil {
+			return outcomeOf(err, stderr)
+		}
 	}
 	deal, err := dealer(found[0], folder, opts.Seed)
 	if err != nil {

@@ -16,9 +16,6 @@ import (
 	"github.com/cosketch/cosketch/testnet/networks"
 )
 
-// ErrName reports a node that the network has not.
-var ErrName = errors.New("no such node")
-
 // running returns the process that a node's pid file names, if it is the node's; 0 where
 // the node does not run.
 func (d Dir) running(name string) (int, error) {
@@ -26,11 +23,8 @@ func (d Dir) running(name string) (int, error) {
 	if err != nil || pid == 0 || !alive(pid) {
 		return 0, err
 	}
-	if line := commandLine(pid); !strings.Contains(line, d.nodeDir(name)) {
-		if line == "" && alive(pid) {
-			return 0, fmt.Errorf("process %d of %s's pid file runs, but this system does not say what it is", pid, name)
-		}
-		return 0, nil // the number belongs to another program now
+	if !strings.Contains(commandLine(pid), d.nodeDir(name)) {
+		return 0, nil // it has ended, or the number belongs to another program now
 	}
 	return pid, nil
 }
@@ -76,13 +70,13 @@ func Kill(ctx context.Context, d Dir, name string, talk io.Writer) error {
 	if err := kill(pid); err != nil {
 		return fmt.Errorf("killing %s, process %d: %w", name, pid, err)
 	}
-	if err := awaitEnd(pid); err != nil {
-		return fmt.Errorf("killing %s: %w", name, err)
+	if err := d.awaitEnd(name, pid); err != nil {
+		return err
 	}
 	fmt.Fprintf(talk, "killed %s, process %d%s.\n", name, pid, at)
 	switch {
 	case up && about.Restart:
-		fmt.Fprintf(talk, "testnet up starts it again in %.0f s, and it goes on from what it had stored.\n", comeBack.Seconds())
+		fmt.Fprintln(talk, "testnet up starts it again in a moment, and it goes on from what it had stored.")
 	case up:
 		fmt.Fprintln(talk, "It stays away (--no-restart). With a quorum of the others, studies end without it after their dates.")
 	}
@@ -100,25 +94,25 @@ func known(name string, t networks.Template) error {
 	return fmt.Errorf("%w %q in %s; there are %s", ErrName, name, t.Name, strings.Join(all, ", "))
 }
 
-// awaitEnd waits until a process is gone.
-func awaitEnd(pid int) error {
+// awaitEnd waits until a node's process is gone, or another has taken its place.
+func (d Dir) awaitEnd(name string, pid int) error {
 	for range 100 {
-		if !alive(pid) || commandLine(pid) == "" {
-			return nil
+		if now, err := d.running(name); err != nil || now != pid {
+			return err
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	return fmt.Errorf("process %d is still there after 5 s", pid)
+	return fmt.Errorf("%s, process %d, is still there 5 s after it was killed", name, pid)
 }
 
 // Down ends the process that keeps the network up, and all nodes; with remove it clears the
 // directory after that.
 func Down(d Dir, remove bool, talk io.Writer) error {
 	if !d.ours() {
-		return fmt.Errorf("no network stands in %s (%w)", d, os.ErrNotExist)
+		return fmt.Errorf("%w %s", ErrNone, d)
 	}
 	about, err := d.Read()
-	if err != nil && !remove && !errors.Is(err, os.ErrNotExist) {
+	if err != nil && !remove && !errors.Is(err, ErrNone) {
 		return err
 	}
 	up, err := d.up()

@@ -68,11 +68,19 @@ func (d Dir) Program(name string) string {
 	return d.path("bin", network.Executable("party"))
 }
 
-// Read returns what stands in the directory. The error is os.ErrNotExist where nothing does.
+// Errors on which callers decide.
+var (
+	ErrBusy  = errors.New("another testnet up has this directory")
+	ErrNone  = errors.New("no network stands in")
+	ErrOther = errors.New("the directory is another's")
+	ErrName  = errors.New("no such node")
+)
+
+// Read returns what stands in the directory; ErrNone where nothing does.
 func (d Dir) Read() (About, error) {
 	raw, err := os.ReadFile(d.about())
 	if errors.Is(err, os.ErrNotExist) {
-		return About{}, fmt.Errorf("no network stands in %s: start one with testnet up, or name its directory with --dir (%w)", d, os.ErrNotExist)
+		return About{}, fmt.Errorf("%w %s: start one with testnet up, or name its directory with --dir", ErrNone, d)
 	}
 	if err != nil {
 		return About{}, fmt.Errorf("reading the network of %s: %w", d, err)
@@ -103,7 +111,7 @@ func (d Dir) make() error {
 		return fmt.Errorf("opening the directory: %w", err)
 	}
 	if len(entries) > 0 && !d.ours() {
-		return fmt.Errorf("%s holds other things than a network: name another directory with --dir", d)
+		return fmt.Errorf("%w: %s holds other things than a network; name another one with --dir", ErrOther, d)
 	}
 	for _, sub := range []string{"bin", "nodes", "studies"} {
 		if err := os.MkdirAll(d.path(sub), 0o700); err != nil {
@@ -120,9 +128,6 @@ func (d Dir) ours() bool {
 }
 
 const lockName = "up.lock"
-
-// ErrBusy reports a directory that another process keeps up.
-var ErrBusy = errors.New("another testnet up has this directory")
 
 // lock makes this process the one that keeps the network up.
 func (d Dir) lock() (*flock.Flock, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/network"
 )
 
-// comeBack is how long a node that was killed stays away, so that a person sees it gone.
+// comeBack is how long a node that ended stays away where nobody says otherwise.
 const comeBack = 3 * time.Second
 
 // mostFailures is how often a node may end by itself within failuresWithin before it is
@@ -28,6 +28,7 @@ type keeper struct {
 	node    *network.Node
 	serve   []string // its command
 	restart bool
+	away    time.Duration
 	say     func(name, text string)
 	doing   func(ctx context.Context, name string) string // what a party was at, for the obituary
 }
@@ -96,11 +97,11 @@ func (k *keeper) keep(ctx context.Context, started chan<- struct{}) error {
 			<-ctx.Done()
 			return nil
 		}
-		k.say(k.node.Name, fmt.Sprintf("%s%s; back in %.0f s", how, at, comeBack.Seconds()))
+		k.say(k.node.Name, fmt.Sprintf("%s%s; back in %v", how, at, k.away))
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(comeBack):
+		case <-time.After(k.away):
 		}
 	}
 }

@@ -23,6 +23,7 @@ type Options struct {
 	Dealt    Dealer            // required: the data, dealt out for a study
 	Seed     uint64            // of the split
 	Restart  bool              // start nodes again that end by themselves
+	Away     time.Duration     // how long such a node stays away before; default: 3 s, so that people see it gone
 	Pace     time.Duration     // between two steps of stewards
 	Study    bool              // propose a study at once
 	Talk     io.Writer         // required: what happens, for people
@@ -33,6 +34,9 @@ const studiesPaid = 10
 
 // Up keeps a network running until ctx ends. It returns when all nodes are gone.
 func Up(ctx context.Context, o Options) (err error) {
+	if o.Away == 0 {
+		o.Away = comeBack
+	}
 	if err := o.Dir.make(); err != nil {
 		return err
 	}
@@ -43,12 +47,12 @@ func Up(ctx context.Context, o Options) (err error) {
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	before, err := o.Dir.Read()
 	switch {
-	case errors.Is(err, os.ErrNotExist):
+	case errors.Is(err, ErrNone):
 		before = About{}
 	case err != nil:
 		return err
 	case before.Network != o.Template.Name:
-		return fmt.Errorf("%s holds the network %s: start that one, name another directory with --dir, or clear this one with testnet down --remove", o.Dir, before.Network)
+		return fmt.Errorf("%w: %s holds the network %s; start that one, name another directory with --dir, or clear this one with testnet down --remove", ErrOther, o.Dir, before.Network)
 	}
 	if err := o.Dir.endLeftOvers(o.Template, o.Talk); err != nil {
 		return err
@@ -132,7 +136,7 @@ func (o Options) stand(ctx context.Context, about About, site *steward.Site) err
 	var keepers sync.WaitGroup
 	begin := func(n *network.Node, doing func(context.Context, string) string, serve ...string) {
 		started := make(chan struct{})
-		k := &keeper{dir: o.Dir, node: n, serve: serve, restart: o.Restart, say: v.say, doing: doing}
+		k := &keeper{dir: o.Dir, node: n, serve: serve, restart: o.Restart, away: o.Away, say: v.say, doing: doing}
 		keepers.Go(func() {
 			if err := k.keep(running, started); err != nil {
 				failures <- err
@@ -257,8 +261,8 @@ func (d Dir) endLeftOvers(t networks.Template, talk io.Writer) error {
 		if err := kill(pid); err != nil {
 			return fmt.Errorf("ending %s: %w", name, err)
 		}
-		if err := awaitEnd(pid); err != nil {
-			return fmt.Errorf("ending %s: %w", name, err)
+		if err := d.awaitEnd(name, pid); err != nil {
+			return err
 		}
 		os.Remove(filepath.Join(d.nodeDir(name), "pid"))
 	}

@@ -9,8 +9,8 @@ import (
 // Grade says what an answer is good for.
 type Grade string
 
-// The grades. Numbers are good while they err by at most a quarter of their typical size,
-// and rough up to three fifths. Clusters and classifiers are graded by how much of the way
+// The grades. Numbers are good while they err by at most a quarter of their typical size
+// and none is undefined, and rough up to three fifths and half of them undefined. Clusters and classifiers are graded by how much of the way
 // they go from one group for everybody to the pooled data: four fifths, or two.
 const (
 	Good  Grade = "good"
@@ -52,7 +52,8 @@ func (n Numbers) verdict(cut float64) Verdict {
 	}
 	share := n.RMSE / n.Size
 	switch {
-	case share <= 0.25:
+	case 2*n.Undefined > n.Answers:
+	case share <= 0.25 && n.Undefined == 0:
 		out.Grade = Good
 	case share <= 0.6:
 		out.Grade = Rough

@@ -128,15 +128,21 @@ func TestDealt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	loaded := map[string]corpus.Table{}
 	for _, template := range all {
 		t.Run(template.Name, func(t *testing.T) {
-			pooled, err := Load(template.Data, folder)
+			pooled, ok := loaded[template.Data]
+			err := error(nil)
+			if !ok {
+				pooled, err = Load(template.Data, folder)
+			}
 			if errors.Is(err, corpus.ErrNone) {
 				t.Skip(err)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
+			loaded[template.Data] = pooled
 			s := parsed(t, template)
 			d, err := template.Deal(s, pooled, 1)
 			if err != nil {

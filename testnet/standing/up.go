@@ -84,10 +84,10 @@ func Up(ctx context.Context, o Options) (err error) {
 	return o.stand(ctx, about, site)
 }
 
-// interrupted says nothing of what an interrupt broke off.
+// interrupted takes what an interrupt broke off for what it is.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return nil
+		return ctx.Err()
 	}
 	return err
 }

@@ -11,6 +11,8 @@ import (
 func TestWrongArguments(t *testing.T) {
 	for _, args := range [][]string{{"--study", "nosuch"}, {"--format", "yaml"}, {"--nosuch"}, {"nosuch"},
 		{"run", "--study", "nosuch"}, {"bench", "--rows", "0"}, {"bench", "--large"}, {"bench", "--study", "laboratories"},
+		{"network", "nosuch"}, {"network", "cancer", "--data", "nosuch"}, {"up", "nosuch"}, {"up", "cancer"}, {"up", "--pace", "-1s"},
+		{"kill", "--dir", "nosuch", "north"}, {"status", "--dir", "nosuch"}, {"down", "--dir", "nosuch"}, {"study", "--dir", "nosuch"}, {"kill"},
 		{"chaos", "--rounds", "0"}, {"scale", "--parties", "1"},
 		{"mechanisms", "--k", "0"}, {"mechanisms", "--epsilon", "0"}, {"mechanisms", "--simulate", "--trials", "5"}} {
 		var out, talk strings.Builder

@@ -1,5 +1,6 @@
-// Package network builds the two programs and runs one aggregator and three
-// parties as processes of this machine, each with a directory of its own.
+// Package network builds the two programs and runs one aggregator and its parties as
+// processes of this machine, each with a directory of its own. Where the system can
+// (Linux), they end with the testnet, also when it is killed.
 package network
 
 import (
@@ -18,10 +19,10 @@ import (
 	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
-// Network is a running aggregator and three parties that run when told to.
+// Network is a running aggregator and parties that run when told to.
 type Network struct {
 	Aggregator *Node
-	Parties    [scenario.Parties]*Node
+	Parties    []*Node
 	Address    string // where the aggregator listens, a multiaddr
 
 	dir    string
@@ -52,15 +53,22 @@ func Build(ctx context.Context, dir string) error {
 // there, and starts the aggregator on a free port of the loopback interface. It
 // returns when the aggregator accepts connections.
 func Start(ctx context.Context, dir string) (*Network, error) {
+	return StartIn(ctx, dir, dir, scenario.PartyNames[:]...)
+}
+
+// StartIn does so for parties of any names, whose directories are under home.
+func StartIn(ctx context.Context, dir, home string, parties ...string) (*Network, error) {
 	n := &Network{dir: dir, ended: make(chan struct{}), served: new(talk)}
 	var err error
-	if n.Aggregator, err = newNode(ctx, n.program("aggregator"), filepath.Join(dir, "aggregator.d"), "aggregator"); err != nil {
+	if n.Aggregator, err = newNode(ctx, n.program("aggregator"), filepath.Join(home, "aggregator.d"), "aggregator"); err != nil {
 		return nil, err
 	}
-	for p, name := range scenario.PartyNames {
-		if n.Parties[p], err = newNode(ctx, n.program("party"), filepath.Join(dir, name), name); err != nil {
+	for _, name := range parties {
+		party, err := newNode(ctx, n.program("party"), filepath.Join(home, name), name)
+		if err != nil {
 			return nil, err
 		}
+		n.Parties = append(n.Parties, party)
 	}
 	port, err := freePort()
 	if err != nil {
@@ -78,11 +86,14 @@ func Start(ctx context.Context, dir string) (*Network, error) {
 	return n, nil
 }
 
-func (n *Network) program(name string) string {
+func (n *Network) program(name string) string { return filepath.Join(n.dir, Executable(name)) }
+
+// Executable is the file name of a program on this system.
+func Executable(name string) string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	return filepath.Join(n.dir, name)
+	return name
 }
 
 // serve owns the aggregator's process until it ends.
@@ -112,6 +123,12 @@ func (n *Network) Stop() {
 
 // startTimeout is how long the aggregator may take to listen.
 const startTimeout = 20 * time.Second
+
+// Await waits until a port of the loopback interface accepts connections.
+func Await(ctx context.Context, port int) error {
+	n := &Network{Address: fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port), ended: make(chan struct{}), served: new(talk)}
+	return n.awaitPort(ctx, port)
+}
 
 // awaitPort waits until the port accepts connections.
 func (n *Network) awaitPort(ctx context.Context, port int) error {

@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,21 +26,34 @@ type Node struct {
 // Dir is the node's own directory.
 func (n *Node) Dir() string { return n.dir }
 
+// OpenNode opens a node's directory, and makes its identity where there is none yet.
+// program is the path of its program.
+func OpenNode(ctx context.Context, program, dir, name string) (*Node, error) {
+	n := &Node{Name: name, program: program, dir: dir}
+	if _, err := os.Stat(n.StateDir()); errors.Is(err, os.ErrNotExist) {
+		return newNode(ctx, program, dir, name)
+	}
+	return n, n.identify(ctx, "identity")
+}
+
 // newNode makes a node's identity.
 func newNode(ctx context.Context, program, dir, name string) (*Node, error) {
 	n := &Node{Name: name, program: program, dir: dir}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the directory of %s: %w", name, err)
 	}
+	return n, n.identify(ctx, "init")
+}
+
+// identify runs a command that prints the node's identity.
+func (n *Node) identify(ctx context.Context, command string) error {
 	var identity struct {
 		ID   string `json:"id"`
 		HPKE string `json:"hpke"`
 	}
-	if err := n.RunJSON(ctx, &identity, "init"); err != nil {
-		return nil, err
-	}
+	err := n.RunJSON(ctx, &identity, command)
 	n.ID, n.HPKE = identity.ID, identity.HPKE
-	return n, nil
+	return err
 }
 
 // SiteFile is the path of the node's configuration.

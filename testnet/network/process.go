@@ -70,6 +70,7 @@ func (t *talk) indented(name string) string {
 // killed if it does not.
 func command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
+	bind(cmd)
 	cmd.Cancel = func() error {
 		if err := cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			return cmd.Process.Kill() // where there are no signals

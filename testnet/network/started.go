@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 
 	"github.com/cosketch/cosketch/testnet/scenario"
 )
@@ -35,6 +38,12 @@ func Aggregator(ctx context.Context, dir, home string) (*Node, error) {
 // FreePort finds a loopback port that nobody listens at.
 func FreePort() (int, error) { return freePort() }
 
+// Free reports whether nobody listens at a loopback port.
+func Free(port int) bool {
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	return err == nil && listener.Close() == nil
+}
+
 // Started is a running process of a node. Whoever started it calls Kill, or waits for
 // Ended, before leaving.
 type Started struct {
@@ -46,10 +55,18 @@ type Started struct {
 }
 
 // Start runs a command of the node's program beside the caller.
-func (n *Node) Start(args ...string) (*Started, error) {
+func (n *Node) Start(args ...string) (*Started, error) { return n.StartLogged(nil, args...) }
+
+// StartLogged does so and writes everything that the process says on stderr to a log, too.
+// The process is out of reach of the terminal's interrupt.
+func (n *Node) StartLogged(log io.Writer, args ...string) (*Started, error) {
 	s := &Started{node: n, said: new(talk), done: make(chan struct{})}
 	s.cmd = exec.Command(n.program, n.arguments(args)...)
+	apart(s.cmd)
 	s.cmd.Stderr = s.said
+	if log != nil {
+		s.cmd.Stderr = io.MultiWriter(s.said, log)
+	}
 	if err := s.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", n.Name, err)
 	}
@@ -72,8 +89,31 @@ func (s *Started) Err() error {
 	return fmt.Errorf("%s: %w%s", s.node.Name, s.err, s.said.indented(s.node.Name))
 }
 
+// Killed reports whether the process ended by a signal, and not by itself. It must not be
+// called before Ended.
+func (s *Started) Killed() bool {
+	return s.cmd.ProcessState != nil && s.cmd.ProcessState.ExitCode() == -1
+}
+
 // Says is the latest line of the process' talk.
 func (s *Started) Says() string { return s.said.last() }
+
+// PID is the process' number.
+func (s *Started) PID() int { return s.cmd.Process.Pid }
+
+// Stop asks the process to stop, kills it if it does not in time, and waits until it is
+// gone.
+func (s *Started) Stop() error {
+	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+		return s.Kill() // gone already, or where there are no signals
+	}
+	select {
+	case <-s.done:
+		return nil
+	case <-time.After(grace):
+		return s.Kill()
+	}
+}
 
 // Kill ends the process at once (SIGKILL) and waits until it is gone.
 func (s *Started) Kill() error {

@@ -1,0 +1,262 @@
+package errortable
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// truth computes what answers aim at from the pooled data.
+type truth struct {
+	Played
+	holds   map[string][]bool // by party: which pooled rows it has
+	columns map[string]column
+}
+
+// column is one column of the pooled data, as it is and by the study's terms.
+type column struct {
+	raw     []float64 // NaN where missing
+	bounded []float64 // moved to the bounds; the public centre where missing
+	terms   []float64 // the same and, where moments answer, cut to the clip
+	origin  float64   // where the fixed point is 0
+	step    float64
+	encode  func(x float64) float64 // in the units of the sketch
+}
+
+func newTruth(p Played) (*truth, error) {
+	t := &truth{Played: p, holds: map[string][]bool{}, columns: map[string]column{}}
+	for _, part := range p.Data.Parties {
+		held := make([]bool, len(p.Data.Pooled.Rows))
+		for _, i := range part.Rows {
+			held[i] = true
+		}
+		t.holds[part.Name] = held
+	}
+	for _, c := range p.Study.Columns {
+		if c.Kind == study.Categorical {
+			return nil, fmt.Errorf("column %q: the testnet knows no truth about categorical columns", c.Name)
+		}
+		cells, err := p.Data.Pooled.Column(c.Name)
+		if err != nil {
+			return nil, err
+		}
+		out := column{raw: make([]float64, len(cells)), bounded: make([]float64, len(cells))}
+		decode := func(v int64) float64 { return c.Scale.Origin() + float64(float64(v)*c.Scale.Step(p.Study.Bits)) }
+		for i, cell := range cells {
+			if cell == "" {
+				out.raw[i], out.bounded[i] = math.NaN(), decode(c.Scale.Missing(p.Study.Bits))
+				continue
+			}
+			x, err := strconv.ParseFloat(cell, 64)
+			if err != nil {
+				return nil, fmt.Errorf("column %q, record %d: no number", c.Name, i+1)
+			}
+			v, _ := c.Scale.Encode(x, p.Study.Bits)
+			out.raw[i], out.bounded[i] = x, decode(v)
+		}
+		out.terms = slices.Clone(out.bounded)
+		out.origin, out.step = c.Scale.Origin(), c.Scale.Step(p.Study.Bits)
+		out.encode = func(x float64) float64 {
+			v, _ := c.Scale.Encode(x, p.Study.Bits)
+			return float64(v) / float64(p.Study.Bits.One())
+		}
+		t.columns[c.Name] = out
+	}
+	if index, ok := p.Study.Moments(); ok {
+		t.clip(index)
+	}
+	return t, nil
+}
+
+// clip cuts records as a moments sketch does: around the public centre, to a length.
+func (t *truth) clip(index int) {
+	limit := float64(t.Study.IntegerClip(index))
+	centres := t.Study.Centres(index)
+	for i := range t.Data.Pooled.Rows {
+		var length float64
+		for j, c := range t.Study.Columns {
+			x := t.columns[c.Name].steps(i) - float64(centres[j])
+			length += float64(x * x)
+		}
+		if length = math.Sqrt(length); limit == 0 || length <= limit {
+			continue
+		}
+		for j, c := range t.Study.Columns {
+			column := t.columns[c.Name]
+			x := (column.steps(i) - float64(centres[j])) * limit / length
+			column.terms[i] = column.origin + float64((float64(centres[j])+x)*column.step)
+		}
+	}
+}
+
+// steps is a bounded value in steps of the fixed point.
+func (c column) steps(i int) float64 { return (c.bounded[i] - c.origin) / c.step }
+
+// rows are the pooled rows that all of these parties have; without any, those that some
+// party has.
+func (t *truth) rows(parties ...string) []int {
+	var out []int
+	for i := range t.Data.Pooled.Rows {
+		all, some := true, false
+		for name, held := range t.holds {
+			some = some || held[i]
+			if slices.Contains(parties, name) {
+				all = all && held[i]
+			}
+		}
+		if all && some {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// of returns the parties that features name.
+func of(features ...analysis.Feature) (out []string) {
+	for _, f := range features {
+		if f.Party != "" && !slices.Contains(out, f.Party) {
+			out = append(out, f.Party)
+		}
+	}
+	return out
+}
+
+// pair is two columns over rows: those with both values, and all after the terms.
+type pair struct{ x, y, termsX, termsY []float64 }
+
+func (t *truth) pair(a, b analysis.Feature) pair {
+	x, y := t.columns[a.Column], t.columns[b.Column]
+	var out pair
+	for _, i := range t.rows(of(a, b)...) {
+		out.termsX, out.termsY = append(out.termsX, x.terms[i]), append(out.termsY, y.terms[i])
+		if !math.IsNaN(x.raw[i]) && !math.IsNaN(y.raw[i]) {
+			out.x, out.y = append(out.x, x.raw[i]), append(out.y, y.raw[i])
+		}
+	}
+	return out
+}
+
+// numbers compares an analysis whose answers have intervals.
+func (t *truth) numbers(a analysis.Analysis, forecast *Forecast) ([]Numbers, error) {
+	if a.Regression != nil {
+		return t.regression(a)
+	}
+	one := tally{n: Numbers{Kind: a.Kind, Level: a.Level, Forecast: forecast}}
+	for i, m := range a.Means {
+		f := a.Features[i]
+		p := t.pair(f, f)
+		one.n.Measure = "spreads"
+		if err := one.add(f.Name(), m, stat.Mean(p.x, nil), stat.Mean(p.termsX, nil), stat.StdDev(p.x, nil)); err != nil {
+			return nil, err
+		}
+	}
+	for _, answer := range a.Pairs {
+		f, g := a.Features[answer.I], a.Features[answer.J]
+		if f.Party != "" && f.Party == g.Party {
+			continue // known to it without any study
+		}
+		name := f.Name() + ", " + g.Name()
+		if a.Kind == study.Intersection {
+			shared := float64(len(t.rows(f.Party, g.Party)))
+			one.n.Measure = "share"
+			if err := one.add(name, answer.Number, shared, shared, shared); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		p := t.pair(f, g)
+		var is, terms, unit float64
+		switch a.Kind {
+		case study.Correlation:
+			is, terms, unit = stat.Correlation(p.x, p.y, nil), stat.Correlation(p.termsX, p.termsY, nil), 1
+		case study.Covariance:
+			is, terms, unit = stat.Covariance(p.x, p.y, nil), stat.Covariance(p.termsX, p.termsY, nil), stat.StdDev(p.x, nil)*stat.StdDev(p.y, nil)
+			one.n.Measure = "spreads²"
+		default:
+			return nil, fmt.Errorf("the testnet knows no truth for %q", a.Kind)
+		}
+		if err := one.add(name, answer.Number, is, terms, unit); err != nil {
+			return nil, err
+		}
+	}
+	if one.n.Answers == 0 {
+		return nil, fmt.Errorf("the testnet knows no truth for %q", a.Kind)
+	}
+	return []Numbers{one.close()}, nil
+}
+
+// regression compares coefficients, each in spreads of the target per spread of its column,
+// and the explained share. The truth is over the records that all of these columns' parties
+// have, without those that lack a value.
+func (t *truth) regression(a analysis.Analysis) ([]Numbers, error) {
+	r := a.Regression
+	all := append(slices.Clone(a.Features), r.Target)
+	rows := t.rows(of(all...)...)
+	raw, terms := make([][]float64, len(all)), make([][]float64, len(all))
+	for _, i := range rows {
+		whole := true
+		for _, f := range all {
+			whole = whole && !math.IsNaN(t.columns[f.Column].raw[i])
+		}
+		for j, f := range all {
+			terms[j] = append(terms[j], t.columns[f.Column].terms[i])
+			if whole {
+				raw[j] = append(raw[j], t.columns[f.Column].raw[i])
+			}
+		}
+	}
+	is, explained, err := leastSquares(raw, r.Ridge)
+	if err != nil {
+		return nil, err
+	}
+	termsIs, termsExplained, err := leastSquares(terms, r.Ridge)
+	if err != nil {
+		return nil, err
+	}
+	coefficients := tally{n: Numbers{Kind: a.Kind, Of: "coefficients", Measure: "spreads", Level: a.Level}}
+	target := stat.StdDev(raw[len(raw)-1], nil)
+	for j, c := range r.Coefficients {
+		if err := coefficients.add(r.Target.Name()+" on "+a.Features[j].Name(), c, is[j], termsIs[j], target/stat.StdDev(raw[j], nil)); err != nil {
+			return nil, err
+		}
+	}
+	share := tally{n: Numbers{Kind: a.Kind, Of: "R²", Level: a.Level}}
+	if err := share.add("R²", r.RSquared, explained, termsExplained, 1); err != nil {
+		return nil, err
+	}
+	return []Numbers{coefficients.close(), share.close()}, nil
+}
+
+// leastSquares regresses the last of these columns on the others, with an intercept, and
+// a penalty of ridge times each one's variance.
+func leastSquares(columns [][]float64, ridge float64) (coefficients []float64, explained float64, err error) {
+	d := len(columns) - 1
+	covariance := func(i, j int) float64 { return stat.Covariance(columns[i], columns[j], nil) }
+	gram, right := mat.NewSymDense(d, nil), mat.NewVecDense(d, nil)
+	for i := range d {
+		for j := range i + 1 {
+			c := covariance(i, j)
+			if i == j {
+				c *= 1 + ridge
+			}
+			gram.SetSym(i, j, c)
+		}
+		right.SetVec(i, covariance(i, d))
+	}
+	var solved mat.VecDense
+	if err := solved.SolveVec(gram, right); err != nil {
+		return nil, 0, fmt.Errorf("the regression on the pooled data: %w", err)
+	}
+	fitted := mat.Dot(&solved, right)
+	var product mat.VecDense
+	product.MulVec(gram, &solved)
+	left := covariance(d, d) - 2*fitted + mat.Dot(&solved, &product)
+	return solved.RawVector().Data, 1 - left/covariance(d, d), nil
+}

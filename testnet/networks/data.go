@@ -1,0 +1,140 @@
+package networks
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/cosketch/cosketch/testnet/cancer"
+	"github.com/cosketch/cosketch/testnet/corpus"
+)
+
+// Embedded is the data set that needs no folder.
+const Embedded = "cancer"
+
+// Load reads a data set, a row for each record, with the columns of its archive and those
+// that are made of them: every set has a column of record ids, and binary columns are 0
+// and 1. The folder may be nil for Embedded.
+func Load(set string, folder *corpus.Corpus) (corpus.Table, error) {
+	if set == Embedded {
+		return patients()
+	}
+	if folder == nil {
+		return corpus.Table{}, fmt.Errorf("the data set %s: %w", set, corpus.ErrNone)
+	}
+	switch set {
+	case "heart":
+		return heart(*folder)
+	case "diabetes130":
+		return admissions(*folder)
+	case "adult":
+		return people(*folder)
+	}
+	return corpus.Table{}, fmt.Errorf("no data set %q", set)
+}
+
+// patients are those of the breast cancer data, with "patient" and "malignant".
+func patients() (corpus.Table, error) {
+	table, err := cancer.Load()
+	if err != nil {
+		return corpus.Table{}, err
+	}
+	out := corpus.Table{Names: append([]string{"patient"}, table.Names...)}
+	for i, values := range table.Values {
+		row := []string{fmt.Sprintf("P%03d", i+1)}
+		for _, v := range values {
+			row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return with(out, "malignant", func(i int) string { return binary(table.Malignant[i]) }), nil
+}
+
+// heart are the patients of four hospitals, with "patient", which each hospital counts
+// from 1, "hospital", and "disease": some narrowing of the vessels. Whole numbers lose the
+// ".0" that three of the files write.
+func heart(folder corpus.Corpus) (corpus.Table, error) {
+	hospitals, err := folder.Heart()
+	if err != nil {
+		return corpus.Table{}, err
+	}
+	var out corpus.Table
+	for _, h := range hospitals {
+		out.Names = append([]string{"hospital", "patient"}, h.Names...)
+		for i, cells := range h.Rows {
+			row := []string{h.Name, strconv.Itoa(i + 1)}
+			for _, cell := range cells {
+				row = append(row, strings.TrimSuffix(cell, ".0"))
+			}
+			out.Rows = append(out.Rows, row)
+		}
+	}
+	degree, err := out.Column("num")
+	if err != nil {
+		return corpus.Table{}, err
+	}
+	return with(out, "disease", func(i int) string { return binary(degree[i] != "0") }), nil
+}
+
+// admissions are those of the diabetes data; "insulin" becomes whether any was given.
+func admissions(folder corpus.Corpus) (corpus.Table, error) {
+	out, err := folder.Diabetes130()
+	if err != nil {
+		return corpus.Table{}, err
+	}
+	insulin, err := out.Column("insulin")
+	if err != nil {
+		return corpus.Table{}, err
+	}
+	return with(out, "insulin", func(i int) string { return binary(insulin[i] != "No") }), nil
+}
+
+// people are those of the census data, with "person", counted from 1, "male", "married"
+// and "high_income": above 50,000 a year.
+func people(folder corpus.Corpus) (corpus.Table, error) {
+	out, err := folder.Adult()
+	if err != nil {
+		return corpus.Table{}, err
+	}
+	for _, made := range []struct{ name, of, is string }{
+		{"male", "sex", "Male"}, {"married", "marital-status", "Married"}, {"high_income", "income", ">50K"},
+	} {
+		cells, err := out.Column(made.of)
+		if err != nil {
+			return corpus.Table{}, err
+		}
+		out = with(out, made.name, func(i int) string {
+			return binary(strings.HasPrefix(cells[i], made.is) && cells[i] != "Married-spouse-absent")
+		})
+	}
+	return with(out, "person", func(i int) string { return strconv.Itoa(i + 1) }), nil
+}
+
+// with adds a column, or replaces the one of that name.
+func with(t corpus.Table, name string, value func(i int) string) corpus.Table {
+	out := corpus.Table{Rows: make([][]string, len(t.Rows))}
+	at := len(t.Names)
+	for j, n := range t.Names {
+		if n == name {
+			at = j
+		}
+	}
+	out.Names = append(t.Names[:at:at], name)
+	if at < len(t.Names) {
+		out.Names = append(out.Names, t.Names[at+1:]...)
+	}
+	for i, row := range t.Rows {
+		out.Rows[i] = append(row[:at:at], value(i))
+		if at < len(row) {
+			out.Rows[i] = append(out.Rows[i], row[at+1:]...)
+		}
+	}
+	return out
+}
+
+func binary(yes bool) string {
+	if yes {
+		return "1"
+	}
+	return "0"
+}

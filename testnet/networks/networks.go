@@ -1,0 +1,127 @@
+// Package networks holds studies of public data between organisations as they might be: a
+// file each, with the study that its parties would sign but for keys and dates, and with
+// what the testnet does to play them: which data set it takes and how it deals that out.
+//
+// A file NAME.yaml has two documents. The first is a Template's fields; the second is the
+// study file, in which names in capitals stand for what is known only when the network
+// runs: NONCE, AGGREGATOR_ID, AGGREGATOR_HPKE, AGGREGATOR_ADDRESS, EXPIRES, DEADLINE, and
+// for each party its name in capitals with _ID.
+package networks
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/node/spelling"
+)
+
+//go:embed *.yaml
+var files embed.FS
+
+// Template is one network: a study, and how the testnet plays it.
+type Template struct {
+	Name     string `yaml:"-"`        // of the file
+	Title    string `yaml:"title"`    // what it is about, for people
+	Question string `yaml:"question"` // what it asks, in a sentence or two
+	Data     string `yaml:"data"`     // one of the Sets
+	Split    Split  `yaml:"split"`
+	Known    string `yaml:"known"` // a column of the data that groups records, beside which clusters are set; may be empty
+
+	// AcceptReconstruction is what every steward writes into the site file.
+	AcceptReconstruction bool `yaml:"accept_reconstruction"`
+
+	Parties []string `yaml:"-"` // as the study lists them
+
+	study string
+}
+
+// Split says which records each party holds; just one of the three is there. Columns are
+// the study's: in a vertical one each party has those it owns.
+type Split struct {
+	By   string  `yaml:"by"`   // those whose value in this column of the data is the party's name
+	Deal string  `yaml:"deal"` // "random": equal parts
+	Hold float64 `yaml:"hold"` // a random share of all, drawn by each for itself
+}
+
+// String says it in words.
+func (s Split) String() string {
+	switch {
+	case s.By != "":
+		return "each party has the records of its own " + s.By
+	case s.Hold > 0:
+		return fmt.Sprintf("each party has a random %.0f %% of the records", 100*s.Hold)
+	}
+	return "records are dealt out at random, to each party as many"
+}
+
+// All returns every template, in the order of their names.
+func All() ([]Template, error) {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		return nil, fmt.Errorf("listing the networks: %w", err)
+	}
+	var out []Template
+	for _, e := range entries {
+		t, err := read(e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("reading the network %s: %w", e.Name(), err)
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// Find returns the template of a name, or all those of a data set.
+func Find(name string) ([]Template, error) {
+	all, err := All()
+	if err != nil {
+		return nil, err
+	}
+	var out []Template
+	var names []string
+	for _, t := range all {
+		if t.Name == name || t.Data == name {
+			out = append(out, t)
+		}
+		names = append(names, t.Name)
+		if !slices.Contains(names, t.Data) {
+			names = append(names, t.Data)
+		}
+	}
+	if out != nil {
+		return out, nil
+	}
+	if near := spelling.Closest(name, names); near != "" {
+		return nil, fmt.Errorf("no network %q: did you mean %s?", name, near)
+	}
+	return nil, fmt.Errorf("no network %q; there are %s", name, strings.Join(names, ", "))
+}
+
+func read(file string) (Template, error) {
+	source, err := files.ReadFile(file)
+	if err != nil {
+		return Template{}, err
+	}
+	before, after, found := strings.Cut(string(source), "\n---\n")
+	if !found {
+		return Template{}, fmt.Errorf("no line of dashes before the study")
+	}
+	t := Template{Name: strings.TrimSuffix(file, ".yaml"), study: after}
+	if err := yaml.Load([]byte(before), &t, yaml.WithKnownFields()); err != nil {
+		return Template{}, err
+	}
+	var parties struct {
+		Parties []struct{ Name string }
+	}
+	if err := yaml.Load([]byte(after), &parties); err != nil {
+		return Template{}, err
+	}
+	for _, p := range parties.Parties {
+		t.Parties = append(t.Parties, p.Name)
+	}
+	return t, nil
+}

@@ -1,0 +1,203 @@
+package networks
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/hpke"
+	"encoding/base64"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/testnet/corpus"
+)
+
+// terms makes up keys; they sign nothing.
+func terms(t *testing.T, parties []string) Terms {
+	t.Helper()
+	id := func(fill byte) string {
+		seed := make([]byte, ed25519.SeedSize)
+		seed[0] = fill
+		peer, err := protocol.PeerIDFromKey(ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return peer.String()
+	}
+	key, err := hpke.MLKEM768X25519().GenerateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	out := Terms{
+		Nonce: [16]byte{1}, ID: id(200), HPKE: base64.StdEncoding.EncodeToString(key.PublicKey().Bytes()), Address: "/ip4/127.0.0.1/tcp/7424",
+		Parties: map[string]string{}, Expires: now.Add(time.Minute), Deadline: now.Add(2 * time.Minute),
+	}
+	for i, name := range parties {
+		out.Parties[name] = id(byte(i + 1))
+	}
+	return out
+}
+
+func parsed(t *testing.T, template Template) *study.Study {
+	t.Helper()
+	file, err := template.Study(terms(t, template.Parties))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := study.Parse(file)
+	if err != nil {
+		t.Fatalf("%s: %v", template.Name, err)
+	}
+	return s
+}
+
+// TestTemplates reads every file with the nodes' own parser, and holds it against its name.
+func TestTemplates(t *testing.T) {
+	all, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	private := map[string]int{}
+	for _, template := range all {
+		s := parsed(t, template)
+		if s.Name != template.Name || !strings.HasPrefix(template.Name, template.Data+"-") {
+			t.Errorf("%s: the study is called %q, the data %q", template.Name, s.Name, template.Data)
+		}
+		if template.Title == "" || template.Question == "" || strings.Contains(template.Question, "\n\n") {
+			t.Errorf("%s: title %q, question %q", template.Name, template.Title, template.Question)
+		}
+		if open := s.Privacy.Mechanism == "none"; open != strings.HasSuffix(template.Name, "-open") {
+			t.Errorf("%s has the mechanism %s", template.Name, s.Privacy.Mechanism)
+		} else if !open {
+			private[template.Data]++
+			if !strings.HasSuffix(strings.ReplaceAll(template.Name, "-value", "-attribute"), "-"+string(s.Privacy.Unit)) {
+				t.Errorf("%s protects a whole %s", template.Name, s.Privacy.Unit)
+			}
+		}
+		if len(template.Parties) > 2 && s.Quorum == len(s.Parties) {
+			t.Errorf("%s: one party that is lost ends the study", template.Name)
+		}
+	}
+	for _, set := range []string{Embedded, "heart", "diabetes130", "adult"} {
+		if private[set] == 0 {
+			t.Errorf("no study with a promise on %s", set)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	for name, want := range map[string]int{"heart": 3, "heart-open": 1, "diabetes130": 4, "adult": 4, "cancer": 3} {
+		if found, err := Find(name); err != nil || len(found) != want {
+			t.Errorf("%s: %d networks, %v", name, len(found), err)
+		}
+	}
+	if _, err := Find("hearts"); err == nil || !strings.Contains(err.Error(), "did you mean heart?") {
+		t.Errorf("a misspelt name: %v", err)
+	}
+	if _, err := Find("x"); err == nil || !strings.Contains(err.Error(), "heart-open") {
+		t.Errorf("another name: %v", err)
+	}
+}
+
+func TestTermsMayNotLack(t *testing.T) {
+	found, err := Find("heart-open")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lacking := terms(t, found[0].Parties[:3])
+	if _, err := found[0].Study(lacking); err == nil || !strings.Contains(err.Error(), "VA_ID") {
+		t.Errorf("without a party's id: %v", err)
+	}
+}
+
+// TestDealt deals every data set out, and reads what parties would find in their files.
+func TestDealt(t *testing.T) {
+	var folder *corpus.Corpus
+	if c, err := corpus.Open("", os.Getenv); err == nil {
+		folder = &c
+	} else if !errors.Is(err, corpus.ErrNone) {
+		t.Fatal(err)
+	}
+	all, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded := map[string]corpus.Table{}
+	for _, template := range all {
+		t.Run(template.Name, func(t *testing.T) {
+			pooled, ok := loaded[template.Data]
+			err := error(nil)
+			if !ok {
+				pooled, err = Load(template.Data, folder)
+			}
+			if errors.Is(err, corpus.ErrNone) {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			loaded[template.Data] = pooled
+			s := parsed(t, template)
+			d, err := template.Deal(s, pooled, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			holders := make([]int, len(pooled.Rows))
+			for p, part := range d.Parties {
+				for _, i := range part.Rows {
+					holders[i]++
+				}
+				var file bytes.Buffer
+				if err := d.WriteCSV(p, &file); err != nil {
+					t.Fatal(err)
+				}
+				if lines := bytes.Count(file.Bytes(), []byte("\n")); lines != len(part.Rows)+1 || len(part.Rows) < 100 {
+					t.Errorf("the file of %s has %d lines for %d records", part.Name, lines, len(part.Rows))
+				}
+			}
+			if s.Partition == study.Horizontal && (slices.Min(holders) != 1 || slices.Max(holders) != 1) {
+				t.Error("a record is held by none, or by several")
+			}
+			again, err := template.Deal(s, pooled, 1)
+			if err != nil || !slices.EqualFunc(d.Parties, again.Parties, func(a, b Part) bool { return slices.Equal(a.Rows, b.Rows) }) {
+				t.Errorf("the same seed dealt otherwise: %v", err)
+			}
+		})
+	}
+}
+
+func TestMadeColumns(t *testing.T) {
+	table, err := Load(Embedded, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	malignant, err := table.Column("malignant")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, cell := range malignant {
+		if cell == "1" {
+			count++
+		}
+	}
+	if count != 212 {
+		t.Errorf("%d malignant, want 212", count)
+	}
+	changed := with(table, "malignant", func(int) string { return "x" })
+	if len(changed.Names) != len(table.Names) || changed.Rows[0][len(changed.Names)-1] != "x" || table.Rows[0][len(table.Names)-1] == "x" {
+		t.Error("a replaced column is not in the place of the other, or changed the table")
+	}
+	if _, err := Load("heart", nil); !errors.Is(err, corpus.ErrNone) {
+		t.Errorf("without a folder: %v", err)
+	}
+	if _, err := Load("nosuch", new(corpus.Corpus)); err == nil {
+		t.Error("a data set that is none")
+	}
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/testnet/corpus"
+	"github.com/cosketch/cosketch/testnet/networks"
+)
+
+// played runs networks by the command, on real processes.
+func played(t *testing.T, name string) []playedNetwork {
+	t.Helper()
+	var out, talk strings.Builder
+	if code := run([]string{"network", name, "--format", "json"}, &out, &talk); code != exitOK {
+		t.Fatalf("exit code %d\n%s", code, talk.String())
+	}
+	var all struct {
+		Networks []playedNetwork `json:"networks"`
+	}
+	if err := json.Unmarshal([]byte(out.String()), &all); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	return all.Networks
+}
+
+// TestNetwork plays one on the embedded data.
+func TestNetwork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs both programs")
+	}
+	all := played(t, "cancer-vertical-open")
+	if len(all) != 1 || len(all[0].Table.Numbers) != 2 || len(all[0].Verdicts) != 2 || all[0].Bytes == 0 {
+		t.Fatalf("%+v", all)
+	}
+	hold(t, all[0])
+}
+
+// TestRealNetworks plays all of them.
+func TestRealNetworks(t *testing.T) {
+	if os.Getenv("COSKETCH_FULL") != "1" {
+		t.Skip("set COSKETCH_FULL=1")
+	}
+	sets := []string{networks.Embedded, "heart", "diabetes130", "adult"}
+	if _, err := corpus.Open("", os.Getenv); errors.Is(err, corpus.ErrNone) {
+		t.Log(err)
+		sets = sets[:1]
+	}
+	strong, weak := 0, 0
+	for _, set := range sets {
+		for _, n := range played(t, set) {
+			s, w := hold(t, n)
+			strong, weak = strong+s, weak+w
+		}
+	}
+	if strong < weak {
+		t.Errorf("of %d analyses only %d are such that zeros in place of answers would be found out", strong+weak, strong)
+	}
+}
+
+// hold wants every error to be what the plan forecast. The root mean square of an
+// analysis' errors is at most what the study's own terms make of the data plus six standard
+// errors of the answer that was to err most, twelve where columns of few records are
+// strongly correlated, as the plan takes columns for uncorrelated. All errors of
+// an analysis come from one seed and one draw of noise, so that they count as one: beyond
+// six standard errors lie fewer than 1e-8 of the draws. It returns how many analyses
+// would have failed with zeros for answers, and how many not.
+func hold(t *testing.T, n playedNetwork) (strong, weak int) {
+	t.Helper()
+	for _, v := range n.Verdicts {
+		t.Logf("%s: %s, %s: %s", n.Name, v.Kind, v.Grade, v.Said)
+	}
+	for _, a := range n.Table.Numbers {
+		if a.Forecast == nil {
+			continue
+		}
+		most := a.Terms + 6*a.Forecast.Hardest
+		if n.Name == "heart-record" || n.Name == "cancer-horizontal-record" {
+			most += 6 * a.Forecast.Hardest
+		}
+		if a.RMSE > most {
+			t.Errorf("%s: %s errs by %.3g, at most %.3g was to be expected", n.Name, a.Kind, a.RMSE, most)
+		}
+		if a.Size > most {
+			strong++
+		} else {
+			weak++
+		}
+	}
+	open := strings.HasSuffix(n.Name, "-open")
+	for _, g := range n.Table.Groups {
+		if open && g.Pooled.Share < 0.99 { // the same records, in another order
+			t.Errorf("%s: %.1f %% of the records are in the pooled clusters", n.Name, 100*g.Pooled.Share)
+		}
+		// With noise any draw may be a bad one; a grouping by nothing at all is found out.
+		if g.Pooled.Share < g.Pooled.Baseline-0.1 {
+			t.Errorf("%s: clusters are worse than one for everybody", n.Name)
+		}
+	}
+	for _, c := range n.Table.Classes {
+		// Folds are dealt otherwise on the pooled data: a point is ten standard errors or more in adult.
+		if open && (c.Accuracy < c.Pooled-0.03 || c.Accuracy > c.Pooled+0.03) {
+			t.Errorf("%s: %s is right for %.1f %%, on pooled data for %.1f %%", n.Name, c.Kind, 100*c.Accuracy, 100*c.Pooled)
+		}
+		if c.Kind == study.RidgeClassification && c.Accuracy < c.Baseline-0.02 {
+			t.Errorf("%s: %s is worse than the largest class", n.Name, c.Kind)
+		}
+	}
+	return strong, weak
+}

@@ -1,0 +1,34 @@
+package standing
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// commandLine is the command line of a running process; empty where there is no such
+// process, or where this system does not say.
+func commandLine(pid int) string {
+	out, err := exec.Command("powershell", "-NoProfile", "-Command",
+		fmt.Sprintf("(Get-CimInstance Win32_Process -Filter 'ProcessId=%d').CommandLine", pid)).Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// alive reports whether a process is there.
+func alive(pid int) bool { return commandLine(pid) != "" }
+
+// kill ends a process at once.
+func kill(pid int) error {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	return p.Kill()
+}
+
+// terminate ends a process: there is no asking here.
+func terminate(pid int) error { return kill(pid) }

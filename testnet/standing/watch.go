@@ -1,0 +1,98 @@
+package standing
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/testnet/network"
+	"github.com/cosketch/cosketch/testnet/steward"
+)
+
+// snapshots asks a node where its studies stand; nil where that cannot be read just now.
+func snapshots(ctx context.Context, n *network.Node) []node.Snapshot {
+	var out []node.Snapshot
+	if err := n.RunJSON(ctx, &out, "status"); err != nil {
+		return nil
+	}
+	return out
+}
+
+// snapshot is that of one study.
+func snapshot(ctx context.Context, n *network.Node, id string) (node.Snapshot, bool) {
+	for _, s := range snapshots(ctx, n) {
+		if s.Study == id {
+			return s, true
+		}
+	}
+	return node.Snapshot{}, false
+}
+
+// watch says when the state of a study changes at a party.
+type watch struct {
+	site *steward.Site
+	say  func(name, text string)
+}
+
+// every is how often nodes are asked.
+const every = time.Second
+
+func (w *watch) run(ctx context.Context) {
+	last := map[string]string{}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for first := true; ; first = false {
+		for _, party := range w.site.Parties {
+			for _, s := range snapshots(ctx, party) {
+				key, now := party.Name+s.Study, state(s)
+				if last[key] != now && !(first && !s.Active()) {
+					w.say(party.Name, fmt.Sprintf("%s %s", s.Study[:8], now))
+				}
+				last[key] = now
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// state is a study's state at a node, in words.
+func state(s node.Snapshot) string {
+	text := s.State
+	if s.State == added {
+		return text + ": waits for its steward's approval"
+	}
+	if s.WaitFor != "" {
+		text += ": waits for " + s.WaitFor
+		if len(s.From) > 0 && s.WaitFor != node.StewardsRelease {
+			text += " from " + strings.Join(s.From, ", ")
+		}
+	}
+	if s.Failure != "" {
+		text += ": " + s.Failure
+	}
+	return text
+}
+
+// doing is what a party was at when it ended, for its obituary.
+func (w *watch) doing(ctx context.Context, name string) string {
+	for _, party := range w.site.Parties {
+		if party.Name != name {
+			continue
+		}
+		for _, s := range snapshots(ctx, party) {
+			if s.Active() {
+				return fmt.Sprintf(" when study %s was %s", s.Study[:8], state(s))
+			}
+		}
+	}
+	return ""
+}
+
+// siteOf is a site of one party alone, to look at it.
+func siteOf(n *network.Node) *steward.Site { return &steward.Site{Parties: []*network.Node{n}} }

@@ -1,0 +1,186 @@
+package steward
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/testnet/errortable"
+	"github.com/cosketch/cosketch/testnet/networks"
+	"github.com/cosketch/cosketch/testnet/outcome"
+)
+
+// Run lets all parties serve a study at once, until each has its result.
+func (s *Site) Run(ctx context.Context, d Draft, wait time.Duration) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var running sync.WaitGroup
+	var first sync.Once
+	var cause error
+	for _, party := range s.Parties {
+		running.Go(func() {
+			if _, err := party.Run(ctx, "run", d.Study.ID.String(), "--wait", wait.String()); err != nil {
+				first.Do(func() { cause = err })
+				cancel() // the others would wait in vain
+			}
+		})
+	}
+	running.Wait()
+	return cause
+}
+
+// Collect fetches the plan, the result, which is the same for all parties, and what each
+// party is told of its own records.
+func (s *Site) Collect(ctx context.Context, d Draft, data networks.Dealt) (errortable.Played, error) {
+	out := errortable.Played{Template: s.Template, Study: d.Study, Data: data}
+	if err := s.plan(ctx, d, &out); err != nil {
+		return out, err
+	}
+	id := d.Study.ID.String()
+	var first []byte
+	for p, party := range s.Parties {
+		dir := filepath.Join(party.Dir(), "result-"+id[:8])
+		if _, err := party.Run(ctx, "result", id, "--output", dir); err != nil {
+			return out, err
+		}
+		raw, err := os.ReadFile(filepath.Join(dir, "result.json"))
+		if err != nil {
+			return out, fmt.Errorf("reading the result of %s: %w", party.Name, err)
+		}
+		if first == nil {
+			if out.Result, err = outcome.ParseResult(raw); err != nil {
+				return out, err
+			}
+			first = raw
+		} else if !bytes.Equal(first, raw) {
+			return out, fmt.Errorf("%s holds another result than %s", party.Name, s.Parties[0].Name)
+		}
+		own := filepath.Join(dir, "labels.csv")
+		if slices.ContainsFunc(d.Study.Sketches, func(sk study.Sketch) bool { return sk.Side == sketch.Cells }) && clustered(out) {
+			if _, err := party.Run(ctx, "result", id, "--label", own); err != nil { // which the party tells by the published model
+				return out, err
+			}
+		}
+		labels, err := clusters(own, data, p)
+		if err != nil {
+			return out, fmt.Errorf("reading the clusters of %s: %w", party.Name, err)
+		}
+		out.Labels = append(out.Labels, labels)
+		if err := s.clipped(ctx, p, id, &out); err != nil {
+			return out, err
+		}
+	}
+	if out.Result.Completeness != "full" || len(out.Result.Absent) > 0 {
+		return out, fmt.Errorf("the result is %s; absent: %v", out.Result.Completeness, out.Result.Absent)
+	}
+	return out, nil
+}
+
+// clustered reports whether there are clusters to tell.
+func clustered(p errortable.Played) bool {
+	for _, a := range p.Result.Analyses {
+		if a.CellMeans != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// plan asks the operator's program for the forecast, with the record counts and, in a
+// vertical study, the overlap that the parties could tell each other.
+func (s *Site) plan(ctx context.Context, d Draft, out *errortable.Played) error {
+	var counts []string
+	for _, part := range out.Data.Parties {
+		counts = append(counts, fmt.Sprintf("%s=%d", part.Name, len(part.Rows)))
+	}
+	args := []string{"study", "plan", d.Path, "--records", strings.Join(counts, ",")}
+	if d.Study.Partition == study.Vertical {
+		args = append(args, "--overlap", fmt.Sprintf("%.3f", overlap(out.Data)))
+	}
+	return s.Aggregator.RunJSON(ctx, &out.Plan, args...)
+}
+
+// overlap is how many records the first two parties share, over those of the smaller one.
+func overlap(d networks.Dealt) float64 {
+	has := map[int]bool{}
+	for _, i := range d.Parties[0].Rows {
+		has[i] = true
+	}
+	shared := 0
+	for _, i := range d.Parties[1].Rows {
+		if has[i] {
+			shared++
+		}
+	}
+	return float64(shared) / float64(min(len(d.Parties[0].Rows), len(d.Parties[1].Rows)))
+}
+
+// clipped adds up how many records of a party each sketch cut, which the party alone knows.
+func (s *Site) clipped(ctx context.Context, p int, id string, out *errortable.Played) error {
+	var inspected struct {
+		Sketches []struct {
+			Clipped *int64 `json:"clipped"`
+		} `json:"sketches"`
+	}
+	if err := s.Parties[p].RunJSON(ctx, &inspected, "inspect", id); err != nil {
+		return err
+	}
+	for i, sk := range inspected.Sketches {
+		if sk.Clipped == nil {
+			continue
+		}
+		for len(out.Clipped) <= i {
+			out.Clipped = append(out.Clipped, 0)
+		}
+		out.Clipped[i] += *sk.Clipped
+	}
+	return nil
+}
+
+// clusters reads what a party is told of its records, in the order of its rows; nil where
+// that is nothing of clusters.
+func clusters(path string, data networks.Dealt, party int) ([]int, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	lines, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	at := slices.Index(lines[0], "cluster")
+	if at < 0 {
+		return nil, nil
+	}
+	found := make(map[string]string, len(lines))
+	for _, line := range lines[1:] {
+		found[line[0]] = line[at]
+	}
+	part := data.Parties[party]
+	ids, err := data.Pooled.Column(part.Columns[0])
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int, len(part.Rows))
+	for i, row := range part.Rows {
+		if out[i], err = strconv.Atoi(found[ids[row]]); err != nil {
+			return nil, fmt.Errorf("no cluster of record %d of %d", i+1, len(part.Rows))
+		}
+	}
+	return out, nil
+}

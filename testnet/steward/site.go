@@ -1,0 +1,46 @@
+package steward
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/testnet/networks"
+	"github.com/cosketch/cosketch/testnet/scenario"
+)
+
+// dataFile is the name of a party's data in its own directory.
+const dataFile = "data.csv"
+
+// Terms are what every steward of a network decides alone.
+type Terms struct {
+	Studies int  // how many studies like this one the data's budget pays for; default: 1
+	Ask     bool // hold sketches until the steward releases them
+}
+
+// SiteFile is a party's site file before any study: its data, and what may be spent on
+// them.
+func SiteFile(t networks.Template, s *study.Study, terms Terms) []byte {
+	var out strings.Builder
+	fmt.Fprintf(&out, "datasets:\n  %s:\n    source: %s\n    id: [%s]\n", t.Data, dataFile, strings.Join(s.Records.ID, ", "))
+	if p := s.Privacy; p.Mechanism != dp.None {
+		times := float64(max(terms.Studies, 1))
+		fmt.Fprintf(&out, "    caps: {%s: {epsilon: %s", p.Unit, scenario.Decimal(times*float64(p.Epsilon)))
+		if p.Delta > 0 {
+			fmt.Fprintf(&out, ", delta: %s", scenario.Decimal(times*float64(p.Delta)))
+		}
+		out.WriteString("}}\n")
+	}
+	out.WriteString("studies:\n")
+	return []byte(out.String())
+}
+
+// line is a study's entry, to follow the others in a site file.
+func line(t networks.Template, s *study.Study, terms Terms) string {
+	release := "auto"
+	if terms.Ask {
+		release = "ask"
+	}
+	return fmt.Sprintf("  %q: {dataset: %s, accept_reconstruction: %t, release: %s}\n", s.ID.String(), t.Data, t.AcceptReconstruction, release)
+}

@@ -1,0 +1,139 @@
+// Package steward does with the programs of a network what its operator and the stewards
+// of its parties do at theirs: deals the data out, proposes a study, approves it, runs it
+// and fetches what came of it. Everything goes through the programs' own commands.
+package steward
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/testnet/network"
+	"github.com/cosketch/cosketch/testnet/networks"
+)
+
+// Site is a network whose aggregator serves.
+type Site struct {
+	Dir        string // where study files go
+	Address    string // of the aggregator, a multiaddr
+	Aggregator *network.Node
+	Parties    []*network.Node // in the order of the template
+	Template   networks.Template
+	Terms      Terms
+}
+
+// Dates are a study's, counted from now.
+type Dates struct{ Expires, Deadline time.Duration }
+
+// Draft is a study that nobody has been shown yet.
+type Draft struct {
+	Study *study.Study
+	Path  string // of its file
+}
+
+// Draft writes the study's file, with a nonce of its own.
+func (s *Site) Draft(d Dates) (Draft, error) {
+	now := time.Now()
+	terms := networks.Terms{
+		ID: s.Aggregator.ID, HPKE: s.Aggregator.HPKE, Address: s.Address, Parties: map[string]string{},
+		Expires: now.Add(d.Expires), Deadline: now.Add(d.Deadline),
+	}
+	if _, err := io.ReadFull(rand.Reader, terms.Nonce[:]); err != nil {
+		return Draft{}, fmt.Errorf("drawing a nonce: %w", err)
+	}
+	for _, p := range s.Parties {
+		terms.Parties[p.Name] = p.ID
+	}
+	source, err := s.Template.Study(terms)
+	if err != nil {
+		return Draft{}, err
+	}
+	read, err := study.Parse(source)
+	if err != nil {
+		return Draft{}, fmt.Errorf("the study of %s: %w", s.Template.Name, err)
+	}
+	out := Draft{Study: read, Path: s.studyFile(read.ID.String())}
+	if err := os.WriteFile(out.Path, source, 0o644); err != nil {
+		return Draft{}, fmt.Errorf("writing the study file: %w", err)
+	}
+	return out, nil
+}
+
+// Reopen reads the file of a study that Draft wrote.
+func (s *Site) Reopen(id string) (Draft, error) {
+	out := Draft{Path: s.studyFile(id)}
+	source, err := os.ReadFile(out.Path)
+	if err != nil {
+		return Draft{}, fmt.Errorf("reading a study file: %w", err)
+	}
+	if out.Study, err = study.Parse(source); err != nil {
+		return Draft{}, fmt.Errorf("reading %s: %w", out.Path, err)
+	}
+	return out, nil
+}
+
+func (s *Site) studyFile(id string) string {
+	return filepath.Join(s.Dir, s.Template.Name+"-"+id[:8]+".yaml")
+}
+
+// Deal writes every party's data and its site file, which names no study yet. It returns
+// how many bytes the data have.
+func (s *Site) Deal(d Draft, data networks.Dealt) (raw int64, err error) {
+	for p, party := range s.Parties {
+		var file bytes.Buffer
+		if err := data.WriteCSV(p, &file); err != nil {
+			return 0, err
+		}
+		if err := os.WriteFile(filepath.Join(party.Dir(), dataFile), file.Bytes(), 0o600); err != nil {
+			return 0, fmt.Errorf("writing the data of %s: %w", party.Name, err)
+		}
+		raw += int64(file.Len())
+		if err := network.WriteSiteFile(party, SiteFile(s.Template, d.Study, s.Terms)); err != nil {
+			return 0, err
+		}
+	}
+	return raw, nil
+}
+
+// Propose hands the study to the aggregator and to every party.
+func (s *Site) Propose(ctx context.Context, d Draft) error {
+	if _, err := s.Aggregator.Run(ctx, "study", "create", d.Path); err != nil {
+		return err
+	}
+	for _, party := range s.Parties {
+		var added struct {
+			Study string `json:"study"`
+		}
+		if err := party.RunJSON(ctx, &added, "study", "add", d.Path); err != nil {
+			return err
+		}
+		if added.Study != d.Study.ID.String() {
+			return fmt.Errorf("%s reads the study's id as %s, not %s", party.Name, added.Study, d.Study.ID)
+		}
+	}
+	return nil
+}
+
+// Approve does what one party's steward does: names the data in the site file, and
+// approves by the id's first eight characters.
+func (s *Site) Approve(ctx context.Context, d Draft, party *network.Node) error {
+	file, err := os.OpenFile(party.SiteFile(), os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("writing the site file of %s: %w", party.Name, err)
+	}
+	_, err = file.WriteString(line(s.Template, d.Study, s.Terms))
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return fmt.Errorf("writing the site file of %s: %w", party.Name, err)
+	}
+	_, err = party.Run(ctx, "study", "approve", d.Study.ID.String(), "--id", d.Study.ID.String()[:8])
+	return err
+}

@@ -5,12 +5,17 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/cluster"
 	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/stream"
+	"github.com/cosketch/cosketch/testnet/live"
+	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
 // liuTable is one of tables I and II.
@@ -21,6 +26,12 @@ type liuTable struct {
 	truth     func(xx, yy, xy float64) float64
 	deviation func(xx, yy, xy float64, k int) float64 // relative, by theory
 	published map[int]float64                         // mean relative error in %
+	drawn     int                                     // which number of the study on nodes is its
+
+	// With noise, for columns with bounds 0 and hx, hy.
+	noised      func(xx, yy, xy, both float64, k int, v noised) float64
+	sensitivity func(hx, hy float64) float64 // of the true number to one value
+	crossed     float64                      // how often the product is in it
 }
 
 var (
@@ -33,6 +44,7 @@ var (
 			return math.Sqrt((1 + cos2) / (cos2 * float64(k)))
 		},
 		published: map[int]float64{100: 9.91, 500: 5.84, 1000: 2.94, 2000: 2.69, 3000: 1.81},
+		noised:    productVariance, sensitivity: func(hx, hy float64) float64 { return hx * hy }, crossed: 1,
 	}
 	tableTwo = liuTable{
 		name: "liu-2", what: "squared distance of two columns",
@@ -40,6 +52,8 @@ var (
 		truth:     func(xx, yy, xy float64) float64 { return xx + yy - 2*xy },
 		deviation: func(_, _, _ float64, k int) float64 { return math.Sqrt(2 / float64(k)) },
 		published: map[int]float64{100: 10.44, 500: 4.97, 1000: 2.70, 2000: 2.59, 3000: 1.80},
+		drawn:     1,
+		noised:    distanceVariance, sensitivity: func(hx, hy float64) float64 { return math.Pow(max(hx, hy), 2) }, crossed: 2,
 	}
 )
 
@@ -75,6 +89,8 @@ func liuErrors(ctx context.Context, o Options, table liuTable) (Table, error) {
 		Columns:  []string{"k", "published mean error", "95 % of means of 20", "our mean error", "theory"},
 	}
 	r := source(table.name, -1)
+	chart := newErrorChart(table.name, "Mean relative error of the "+table.what+", by k", "k", "mean relative error, %")
+	var asPlayed []float64 // signed errors at the k of the study
 	for _, k := range []int{100, 500, 1000, 2000, 3000} {
 		spec := projection.Spec{Family: projection.Gaussian, K: k}
 		errs, err := each(ctx, o, o.Repeats, func(i int) (float64, error) {
@@ -88,10 +104,16 @@ func liuErrors(ctx context.Context, o Options, table liuTable) (Table, error) {
 			for j := range k {
 				u[j], v[j] = float64(sums[2*j])*spec.Scale(), float64(sums[2*j+1])*spec.Scale()
 			}
-			return 100 * math.Abs(table.estimate(u, v)-truth) / truth, nil
+			return 100 * (table.estimate(u, v) - truth) / truth, nil
 		})
 		if err != nil {
 			return Table{}, err
+		}
+		if k == adultK {
+			asPlayed = slices.Clone(errs)
+		}
+		for i, e := range errs {
+			errs[i] = math.Abs(e)
 		}
 		twenty := means(errs, publishedRuns, 4000, r)
 		low, high := quantile(twenty, 0.025), quantile(twenty, 0.975)
@@ -104,15 +126,80 @@ func liuErrors(ctx context.Context, o Options, table liuTable) (Table, error) {
 			Holds:   published >= low && published <= high && math.Abs(ours-theory) < 5*standardError(errs),
 			Because: "the published mean lies where 95 % of our means of 20 lie, and our mean is within five standard errors of theory",
 		})
+		chart.add(float64(k), published, ours, low, high, theory)
 	}
+	t.charts = append(t.charts, chart.chart)
+	t.Beyond = columnsBeyond(table, x, y)
+	drawn, err := o.play(ctx, adultStudy(x, y), func(out live.Outcome) ([]Drawn, error) { return readAdult(out, xx, yy, xy) })
+	if err != nil {
+		return Table{}, err
+	}
+	if drawn != nil {
+		drawn = drawn[table.drawn : table.drawn+1]
+	}
+	t.compare(fmt.Sprintf("The two columns at two of three parties, columns side, family gaussian, k = %d, mechanism none, as the paper has it; the bounds are 0 and the greatest value.", adultK),
+		drawn, spread(asPlayed).in("%").of(0))
 	return t, nil
+}
+
+// adultK is that of the study on running nodes.
+const adultK = 1000
+
+// adultStudy has the two columns at two parties and a third column, of which nothing is
+// asked, at the third.
+func adultStudy(x, y []float64) live.Study {
+	s := live.Study{
+		Name: "liu-adult", Partition: study.Vertical,
+		Sketches: []string{fmt.Sprintf("side: columns, family: gaussian, k: %d, helpers: {ones: 0}", adultK)},
+		Privacy:  "mechanism: none", Analyses: []string{"kind: inner-product", "kind: distance"},
+	}
+	ones := make([]float64, len(x))
+	for i := range ones {
+		ones[i] = 1
+	}
+	for p, column := range []struct {
+		name   string
+		values []float64
+	}{{"fnlwgt", x}, {"education-num", y}, {"ones", ones}} {
+		s.Columns = append(s.Columns, fmt.Sprintf("name: %s, kind: numeric, bounds: [0, %s], source: public data, owner: %s",
+			column.name, scenario.Decimal(slices.Max(column.values)), scenario.PartyNames[p]))
+		s.Data[p].Columns = []string{column.name}
+		for i, v := range column.values {
+			s.Data[p].IDs = append(s.Data[p].IDs, strconv.Itoa(i))
+			s.Data[p].Values = append(s.Data[p].Values, []float64{v})
+		}
+	}
+	return s
+}
+
+// readAdult takes the relative errors of product and distance.
+func readAdult(out live.Outcome, xx, yy, xy float64) (drawn []Drawn, err error) {
+	for _, one := range []struct {
+		kind  string
+		truth float64
+	}{{"inner-product", xy}, {"distance", xx + yy - 2*xy}} {
+		a, err := answer(out.Result, one.kind)
+		if err != nil {
+			return nil, err
+		}
+		n, err := pairOf(a, "fnlwgt", "education-num")
+		if err != nil {
+			return nil, err
+		}
+		d, err := number("relative error of the "+one.kind, n, 100/one.truth)
+		if err != nil {
+			return nil, err
+		}
+		drawn = append(drawn, d.less(100))
+	}
+	return drawn, nil
 }
 
 func percent(x float64) string { return fmt.Sprintf("%.2f %%", x) }
 
 // liuProducts is figure 6: the errors of the inner products of two sets of columns.
 func liuProducts(ctx context.Context, o Options) (Table, error) {
-	const records, columns = 10_000, 30
+	const records, columns = productRecords, productColumns
 	r := source("liu-6", -1)
 	x, length := uniformColumns(r, records, 2*columns)
 	labels := make([][]byte, records)
@@ -126,10 +213,20 @@ func liuProducts(ctx context.Context, o Options) (Table, error) {
 		Notes: []string{"Errors have mean zero over matrices. The entries of one matrix lean together, as all columns share a direction.",
 			"The error falls as the root of k."},
 	}
-	for _, k := range []int{500, 1000, 5000} {
+	chart := newErrorChart("liu-6", "Root mean squared error of inner products of columns of length one, by k", "k", "root mean squared error")
+	var asPlayed []float64
+	var single []float64
+	for _, k := range []int{200, 500, 1000, 2000, 5000} {
 		spec := projection.Spec{Family: projection.Gaussian, K: k}
-		type run struct{ square, mean float64 }
-		runs, err := each(ctx, o, o.Repeats, func(i int) (run, error) {
+		type run struct {
+			square, mean, part float64 // part: of the pairs that the study on nodes has
+			errors             []float64
+		}
+		repeats := o.Repeats
+		if k <= 1000 {
+			repeats = 4 * o.Repeats // they take a fifth of the time
+		}
+		runs, err := each(ctx, o, repeats, func(i int) (run, error) {
 			matrix, err := projection.New(spec, stream.New(key("liu-6", i*10_000+k)))
 			if err != nil {
 				return run{}, err
@@ -149,6 +246,12 @@ func liuProducts(ctx context.Context, o Options) (Table, error) {
 					off := dot(u[a], u[b]) - cosine(x, length, 2*columns, a, b)
 					out.square += off * off / (columns * columns)
 					out.mean += off / (columns * columns)
+					if a < playedColumns && b < columns+playedColumns {
+						out.part += off * off / (playedColumns * playedColumns)
+					}
+					if k == 5000 && i == 0 {
+						out.errors = append(out.errors, off)
+					}
 				}
 			}
 			return out, nil
@@ -168,16 +271,110 @@ func liuProducts(ctx context.Context, o Options) (Table, error) {
 			Holds:   math.Abs(mean(squares)-theory*theory) < 5*standardError(squares),
 			Because: "the mean squared error is within five standard errors of theory",
 		})
+		var roots []float64
+		for _, one := range runs {
+			roots = append(roots, math.Sqrt(one.square))
+			if k == productK {
+				asPlayed = append(asPlayed, math.Sqrt(one.part))
+			}
+			single = append(single, one.errors...)
+		}
+		chart.add(float64(k), math.NaN(), error, quantile(roots, 0.025), quantile(roots, 0.975), theory)
 	}
+	t.charts = append(t.charts, histogram("liu-6a", "Errors of the inner products of one matrix, k = 5000", "error", single, math.Sqrt(1.5625/5000)), chart.chart)
+	drawn, err := o.play(ctx, productStudy(x), func(out live.Outcome) ([]Drawn, error) { return readProducts(out, x, length) })
+	if err != nil {
+		return Table{}, err
+	}
+	t.compare(fmt.Sprintf("Three parties with %d of the columns each, columns side, family gaussian, k = %d, mechanism none. The mean of draws in this process is over the pairs of %d and %d columns.", playedColumns, productK, playedColumns, playedColumns),
+		drawn, spread(asPlayed), reference{mean: 95, deviation: coverageDeviation, unit: "%"})
 	return t, nil
 }
 
-// uniformColumns draws whole numbers up to 2^14, records × columns, and their columns'
+// Sizes of figure 6, and of its study on running nodes.
+const (
+	productRecords, productColumns = 10_000, 30
+	playedColumns, productK        = 10, 500
+)
+
+// coverageDeviation is how far the share of 300 intervals that hold lies from 95 %: those of
+// one matrix go together, as columns share a direction; measured over matrices.
+const coverageDeviation = 7
+
+// productStudy has ten of the columns of the first set at one party, ten of the second at
+// another, and ten of the rest at the third.
+func productStudy(x []int64) live.Study {
+	s := live.Study{
+		Name: "liu-products", Partition: study.Vertical,
+		Sketches: []string{fmt.Sprintf("side: columns, family: gaussian, k: %d, helpers: {ones: 0}", productK)},
+		Privacy:  "mechanism: none", Analyses: []string{"kind: inner-product"},
+	}
+	for p, first := range playedFirst {
+		for c := range playedColumns {
+			name := fmt.Sprintf("c%d", first+c)
+			s.Columns = append(s.Columns, fmt.Sprintf("name: %s, kind: numeric, bounds: [0, %d], source: made up, owner: %s", name, productGrain, scenario.PartyNames[p]))
+			s.Data[p].Columns = append(s.Data[p].Columns, name)
+		}
+		for i := 0; i < len(x); i += 2 * productColumns {
+			var row []float64
+			for c := range playedColumns {
+				row = append(row, float64(x[i+first+c]))
+			}
+			s.Data[p].IDs = append(s.Data[p].IDs, strconv.Itoa(i))
+			s.Data[p].Values = append(s.Data[p].Values, row)
+		}
+	}
+	return s
+}
+
+// playedFirst is the first column of each party.
+var playedFirst = [scenario.Parties]int{0, productColumns, productColumns - playedColumns}
+
+// readProducts takes the errors of the products between the first two parties' columns, and
+// how many intervals of all parties' pairs hold.
+func readProducts(out live.Outcome, x []int64, length []float64) ([]Drawn, error) {
+	a, err := answer(out.Result, "inner-product")
+	if err != nil {
+		return nil, err
+	}
+	var square, pairs, within, all float64
+	for _, p := range a.Pairs {
+		from, to := a.Features[p.I], a.Features[p.J]
+		if from.Party == to.Party {
+			continue
+		}
+		var i, j int
+		if _, err := fmt.Sscanf(from.Column+" "+to.Column, "c%d c%d", &i, &j); err != nil {
+			return nil, err
+		}
+		d, err := number("a product", p.Number, 1/length[i]/length[j])
+		if err != nil {
+			return nil, err
+		}
+		truth := cosine(x, length, 2*productColumns, i, j)
+		all++
+		if d.Low != nil && *d.Low <= truth && truth <= *d.High {
+			within++
+		}
+		if west := scenario.PartyNames[2]; from.Party != west && to.Party != west {
+			square, pairs = square+(d.Value-truth)*(d.Value-truth), pairs+1
+		}
+	}
+	return []Drawn{
+		{What: fmt.Sprintf("root mean squared error of %.0f products", pairs), Value: math.Sqrt(square / pairs)},
+		{What: fmt.Sprintf("of %.0f intervals between parties hold", all), Value: 100 * within / all},
+	}, nil
+}
+
+// productGrain is the greatest value, 1 in the paper.
+const productGrain = 1 << 14
+
+// uniformColumns draws whole numbers up to productGrain, records × columns, and their columns'
 // lengths.
 func uniformColumns(r *rand.Rand, records, columns int) (x []int64, length []float64) {
 	x, length = make([]int64, records*columns), make([]float64, columns)
 	for i := range x {
-		x[i] = r.Int64N(1<<14 + 1)
+		x[i] = r.Int64N(productGrain + 1)
 		length[i%columns] += float64(x[i]) * float64(x[i])
 	}
 	for c := range length {
@@ -220,6 +417,8 @@ func liuClusters(ctx context.Context, o Options) (Table, error) {
 		Notes: []string{"The paper's error compares the sizes of clusters. Which records are in them differs more.",
 			"Six clusters of these charts have several optima of nearly equal inertia. Best of 20 starts moves between them from matrix to matrix; the paper has one run of each, started alike."},
 	}
+	chart := newErrorChart("liu-3", "Clusters of projected control charts, by k", "k", "records, %")
+	var playedSizes, playedMembers []float64
 	for _, line := range []struct {
 		k         int
 		published float64
@@ -250,8 +449,41 @@ func liuClusters(ctx context.Context, o Options) (Table, error) {
 			Holds:   line.published <= quantile(sizes, 0.99),
 			Because: "the published error is no larger than 99 % of ours",
 		})
+		chart.add(float64(line.k), line.published, quantile(sizes, 0.5), quantile(sizes, 0.25), quantile(sizes, 0.75), math.NaN())
+		chart.also("records in another cluster", float64(line.k), quantile(members, 0.5), quantile(members, 0.25), quantile(members, 0.75))
+		playedSizes, playedMembers = sizes, members // of the last line
 	}
+	t.charts = append(t.charts, chart.chart)
+	const k = 10
+	drawn, err := o.play(ctx, chartStudy(charts, k), func(out live.Outcome) ([]Drawn, error) {
+		labels, err := clustersOf(out, len(charts))
+		if err != nil {
+			return nil, err
+		}
+		agreement, err := cluster.Agreement(whole.Labels, labels)
+		return []Drawn{{What: "error by sizes", Value: sizeError(whole.Labels, labels, clusters)}, {What: "records in another cluster", Value: 100 * (1 - agreement)}}, err
+	})
+	if err != nil {
+		return Table{}, err
+	}
+	t.compare(fmt.Sprintf("Three parties with a third of the charts each, records side, family gaussian, k = %d, mechanism none, k-means of 20 starts, as the paper has it with two parties.", k),
+		drawn, spread(playedSizes).in("%"), spread(playedMembers).in("%"))
 	return t, nil
+}
+
+// chartStudy clusters the charts. Their classes are dealt out evenly.
+func chartStudy(charts [][]float64, k int) live.Study {
+	names := numbered(len(charts[0]))
+	s := live.Study{
+		Name: "liu-charts", Partition: study.Horizontal, Columns: columns(names, "kind: numeric, bounds: [0, 80]"),
+		Sketches: []string{fmt.Sprintf("side: records, family: gaussian, k: %d", k)}, Privacy: "mechanism: none",
+		Analyses: []string{"kind: k-means, clusters: 6, restarts: 20"},
+	}
+	for i, chart := range charts {
+		d := &s.Data[i%scenario.Parties]
+		d.Columns, d.IDs, d.Values = names, append(d.IDs, strconv.Itoa(i)), append(d.Values, chart)
+	}
+	return s
 }
 
 func quartiles(x []float64) string {

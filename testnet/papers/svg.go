@@ -1,0 +1,4 @@
+package papers
+
+// svg draws a chart.
+func (c chart) svg() []byte { return nil }

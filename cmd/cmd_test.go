@@ -73,6 +73,7 @@ func TestScripts(t *testing.T) {
 			"awaits":   awaits,
 			"bytes":    writeBytes,
 			"cut":      cutFile,
+			"damage":   damage,
 			"exits":    exits,
 			"gzip":     gzipFile,
 			"init":     initNodes,
@@ -83,6 +84,7 @@ func TestScripts(t *testing.T) {
 			"site":     writeSite,
 			"sqlite":   writeSQLite,
 			"study":    writeStudy,
+			"value":    value,
 		},
 	})
 }

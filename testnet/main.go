@@ -31,7 +31,8 @@
 //
 //	go run ./testnet papers
 //
-// computes the tables and figures of the sources anew, beside the published values.
+// computes the tables and figures of the sources anew, beside the published values, and
+// plays a study of each on running nodes; with --out docs it writes docs/papers.md.
 //
 //	go run ./testnet simulate
 //
@@ -88,7 +89,7 @@ type commands struct {
 	Table      tableOptions     `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
 	Mechanisms mechanismOptions `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
 	Union      unionOptions     `cmd:"" help:"Measure what horizontal studies that protect whole records get from moments and cells, beside what they get from row sketches and projections."`
-	Papers     paperOptions     `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory."`
+	Papers     paperOptions     `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory, and play a study of each on three parties and an aggregator."`
 	Simulate   simulateOptions  `cmd:"" help:"Play random schedules of the protocol, with adversaries, crashes and a bad network, and count what came of them."`
 }
 

@@ -84,26 +84,8 @@ func dhaliwalClusters(ctx context.Context, o Options) (Table, error) {
 		none, element, row float64 // published; 0: not in the paper
 	}{{3, 2, .9783, .9441, .9477}, {10, 3, .9772, .9082, .9090}, {50, 10, .9771, .6954, .6796}, {100, 20, .9797, .6927, .6668}, {100, 100, 0, 0, 0}} {
 		beyond := BeyondLine{Privacy: fmt.Sprintf("d = %d, k = %d", line.d, line.k), Method: "identity, laplace", Bound: "0.977"}
-		for _, mode := range []struct {
-			name      string
-			published float64
-			spec      projection.Spec
-			b         float64
-		}{
-			{"none", line.none, projection.Spec{Family: projection.Identity, K: line.d}, 0},
-			{"element", line.element, projection.Spec{Family: projection.Gaussian, K: line.k}, 2 * math.Sqrt(float64(line.k)) / blobEpsilon},
-			{"row", line.row, projection.Spec{Family: projection.Gaussian, K: line.k}, math.Sqrt(2*float64(line.k)*math.Log(2*float64(line.k))) / blobEpsilon},
-			{"ours", 0, projection.Spec{Family: projection.Sparse, K: line.k, S: 1}, 1. / blobEpsilon},
-			{"ours, not projected", 0, projection.Spec{Family: projection.Identity, K: line.d}, 1. / blobEpsilon},
-		} {
-			got, err := each(ctx, o, o.Repeats, func(i int) (float64, error) {
-				x, labels := blobs(source("dhaliwal-1", i), blobRecords, line.d)
-				y, err := released(mode.spec, x, line.d, mode.b, i)
-				if err != nil {
-					return 0, err
-				}
-				return clustered(ctx, y, mode.spec.K, labels, i)
-			})
+		for _, mode := range blobModes(line.d, line.k, line.none, line.element, line.row) {
+			got, err := mode.accuracies(ctx, o, line.d)
 			if err != nil {
 				return Table{}, err
 			}
@@ -121,7 +103,9 @@ func dhaliwalClusters(ctx context.Context, o Options) (Table, error) {
 				one.Because, one.Holds = claimAtHundred(mode.name, mean(got))
 			}
 			t.Lines = append(t.Lines, one)
-			chart.also(mode.name, float64(line.d), mean(got), low, high)
+			if line.k < 100 { // of the two columns at d = 100, the paper's own
+				chart.also(mode.name, float64(line.d), mean(got), low, high)
+			}
 			if mode.published > 0 {
 				chart.also(mode.name+", published", float64(line.d), mode.published, mode.published, mode.published)
 			}
@@ -139,8 +123,40 @@ func dhaliwalClusters(ctx context.Context, o Options) (Table, error) {
 		beyond.Curator = fmt.Sprintf("%.3f", mean(curated))
 		t.Beyond.Lines = append(t.Beyond.Lines, beyond)
 	}
-	t.charts = append(t.charts, chart.chart)
+	t.charts = append(t.charts, chart.done())
 	return t, blobsPlayed(ctx, o, &t, func(d played) ([]Drawn, []reference) { return d.drawn[:1], []reference{spread(d.accuracy)} })
+}
+
+// blobMode is one way to release the records.
+type blobMode struct {
+	name      string
+	published float64 // accuracy; 0: not in the paper
+	spec      projection.Spec
+	b         float64 // of the noise
+}
+
+// blobModes are those of table 1, and ours.
+func blobModes(d, k int, none, element, row float64) []blobMode {
+	whole, normal := projection.Spec{Family: projection.Identity, K: d}, projection.Spec{Family: projection.Gaussian, K: k}
+	return []blobMode{
+		{"none", none, whole, 0},
+		{"element", element, normal, 2 * math.Sqrt(float64(k)) / blobEpsilon},
+		{"row", row, normal, math.Sqrt(2*float64(k)*math.Log(2*float64(k))) / blobEpsilon},
+		{"ours", 0, projection.Spec{Family: projection.Sparse, K: k, S: 1}, 1. / blobEpsilon},
+		{"ours, not projected", 0, whole, 1. / blobEpsilon},
+	}
+}
+
+// accuracies draws data, R and noise as often as the options say.
+func (m blobMode) accuracies(ctx context.Context, o Options, d int) ([]float64, error) {
+	return each(ctx, o, o.Repeats, func(i int) (float64, error) {
+		x, labels := blobs(source("dhaliwal-1", i), blobRecords, d)
+		y, err := released(m.spec, x, d, m.b, i)
+		if err != nil {
+			return 0, err
+		}
+		return clustered(ctx, y, m.spec.K, labels, i)
+	})
 }
 
 // curatedBlobs is the accuracy by the two clusters' means, which a curator releases with
@@ -325,7 +341,7 @@ func dhaliwalSpread(ctx context.Context, o Options) (Table, error) {
 			chart.also(mode.name+", ours", float64(k), math.Sqrt(mean(got)), math.Sqrt(quantile(got, 0.025)), math.Sqrt(quantile(got, 0.975)))
 		}
 	}
-	t.charts = append(t.charts, chart.chart)
+	t.charts = append(t.charts, chart.done())
 	return t, blobsPlayed(ctx, o, &t, func(d played) ([]Drawn, []reference) { return d.drawn[2:3], []reference{spread(d.width)} })
 }
 

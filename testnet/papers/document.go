@@ -43,7 +43,7 @@ func Files(tables []Table, drawn map[string][]Drawn) (map[string][]byte, error) 
 	out := map[string][]byte{Document: document(tables), Studies: append(record, '\n')}
 	for _, t := range tables {
 		for _, c := range t.charts {
-			out[Folder+"/"+c.file()] = c.svg()
+			out[Folder+"/"+c.ID+".svg"] = c.Figure().File()
 		}
 	}
 	return out, nil
@@ -63,9 +63,6 @@ func ReadStudies(dir string) (map[string][]Drawn, error) {
 	}
 	return out, nil
 }
-
-// file is the name of a figure's file.
-func (c chart) file() string { return strings.ToLower(c.name) + ".svg" }
 
 const preamble = `# The sources' tables and figures, computed anew
 
@@ -120,7 +117,7 @@ func (t Table) markdown(out *strings.Builder) {
 		fmt.Fprintf(out, "- %s\n", note)
 	}
 	for _, c := range t.charts {
-		fmt.Fprintf(out, "\n![%s](%s/%s)\n", c.title, Folder, c.file())
+		fmt.Fprintf(out, "\n![%s](%s/%s.svg)\n", c.Title, Folder, c.ID)
 	}
 	for _, p := range t.Played {
 		fmt.Fprintf(out, "\n**On running nodes, once.** %s\n\n", p.Study)

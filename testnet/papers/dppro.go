@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node/figure"
 )
 
 // baskets are a data set's records, rows of zeros and ones of its most frequent items, and
@@ -120,9 +121,10 @@ func dpproErrors(ctx context.Context, o Options) (Table, error) {
 	}
 	for _, set := range sets {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s: %d records, mean squared distance of the pairs %.2f.", set.name, len(set.rows), set.r2))
-		figure := chart{name: "dppro-3-" + set.name, title: "L2 error of squared distances, " + set.name + ", by k", x: "k", y: "L2 error", logY: true}
+		drawing := newChart("dppro-3-"+set.name, "L2 error of squared distances, "+set.name+", by k", "k", "L2 error")
+		drawing.Y.Log = true
 		for _, sigma := range []float64{0.1, 0.2, 1 / float64(mu)} {
-			line := curve{name: fmt.Sprintf("σ = %.3g (ε = %.3g)", sigma, float64(dp.EpsilonOf(dp.Mu(1/sigma), dpproDelta)))}
+			line := figure.Curve{Name: fmt.Sprintf("σ = %.3g (ε = %.3g)", sigma, float64(dp.EpsilonOf(dp.Mu(1/sigma), dpproDelta)))}
 			var last float64
 			for _, k := range []int{4, 8, 12, 16, 20} {
 				got, err := each(ctx, o, o.Repeats, func(i int) (float64, error) {
@@ -138,12 +140,12 @@ func dpproErrors(ctx context.Context, o Options) (Table, error) {
 					Holds:   math.Abs(ours-theory) < 5*standardError(got)+0.02*theory && falls,
 					Because: "within five standard errors of theory; falling with k where σ is 0.1 or 0.2, growing at the σ that ε = 1.6 asks for",
 				})
-				line.points = append(line.points, point{x: float64(k), y: ours, low: quantile(got, 0.025), high: quantile(got, 0.975)})
+				line.Points = append(line.Points, figure.Point{X: float64(k), Y: ours, Low: quantile(got, 0.025), High: quantile(got, 0.975)})
 				last = ours
 			}
-			figure.curves = append(figure.curves, line)
+			drawing.Curves = append(drawing.Curves, line)
 		}
-		t.charts = append(t.charts, figure)
+		t.charts = append(t.charts, drawing)
 	}
 	t.Beyond = distanceBeyond(50, math.Round(sets[0].r2), dpproDelta, 0.2, 0.8, 1.6, 8)
 	return t, dpproPlayed(ctx, o, sets[0], &t)
@@ -172,7 +174,8 @@ func dpproPrivacy(ctx context.Context, o Options) (Table, error) {
 		Setting:  fmt.Sprintf("As figure 3; δ = 10⁻⁵; σ by the exact trade-off, k = 4 as the least of the paper; %d draws a line, in this process.", o.Repeats),
 		Columns:  []string{"data", "ε", "σ", "at σ = 0.1, k = 20, as published", "our L2 error at honest σ", "theory", "best mechanism of ours"},
 		Notes: []string{"The figure prints no numbers, and σ = 0.1 and 0.2 whatever the ε. An L2 error of 1 is what guessing 0 for every distance has.",
-			"At σ = 0.1 the error is that of ε = 92, at 0.2 of ε = 33."},
+			"At σ = 0.1 the error is that of ε = 92, at 0.2 of ε = 33.",
+			"No study of its own: figure 3's shows σ = 0.1 on running nodes."},
 	}
 	if missing != "" {
 		t.Notes = append(t.Notes, missing)
@@ -184,7 +187,7 @@ func dpproPrivacy(ctx context.Context, o Options) (Table, error) {
 		if err != nil {
 			return Table{}, err
 		}
-		flat, honest, ours := curve{name: "as published, σ = 0.1, k = 20"}, curve{name: "honest σ, k = 4"}, curve{name: "our best mechanism"}
+		flat, honest, ours := figure.Curve{Name: "as published, σ = 0.1, k = 20"}, figure.Curve{Name: "honest σ, k = 4"}, figure.Curve{Name: "our best mechanism"}
 		for _, epsilon := range []float64{0.05, 0.1, 0.2, 0.4, 0.8, 1.6} {
 			mu, err := dp.MuOf(dp.Budget{Epsilon: dp.Epsilon(epsilon), Delta: dpproDelta})
 			if err != nil {
@@ -204,11 +207,11 @@ func dpproPrivacy(ctx context.Context, o Options) (Table, error) {
 				Holds:   math.Abs(mean(got)-theory) < 5*standardError(got)+0.02*theory && math.Abs(mean(published)/set.l2(20, 0.1)-1) < 0.1 && best < theory,
 				Because: "ours is within five standard errors of theory, the published setting gives the error of its σ, and our best mechanism errs less than theirs",
 			})
-			flat.points = append(flat.points, point{x: epsilon, y: mean(published)})
-			honest.points = append(honest.points, point{x: epsilon, y: mean(got), low: quantile(got, 0.025), high: quantile(got, 0.975)})
-			ours.points = append(ours.points, point{x: epsilon, y: best})
+			flat.Points = append(flat.Points, figure.Point{X: epsilon, Y: mean(published)})
+			honest.Points = append(honest.Points, figure.Point{X: epsilon, Y: mean(got), Low: quantile(got, 0.025), High: quantile(got, 0.975)})
+			ours.Points = append(ours.Points, figure.Point{X: epsilon, Y: best})
 		}
-		t.charts = append(t.charts, chart{name: "dppro-2-" + set.name, title: "L2 error of squared distances, " + set.name + ", by ε", x: "ε", y: "L2 error", logX: true, logY: true, curves: []curve{flat, honest, ours}})
+		t.charts = append(t.charts, logarithmic(newChart("dppro-2-"+set.name, "L2 error of squared distances, "+set.name+", by ε", "ε", "L2 error", flat, honest, ours)))
 	}
 	return t, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/dp/sources"
 	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/node/figure"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/live"
 )
@@ -50,15 +51,15 @@ func kenthapadiTradeoff(ctx context.Context, o Options) (Table, error) {
 }
 
 // tradeoffChart is the figure: feasible (ε, δ) for each σ.
-func tradeoffChart() chart {
-	out := chart{name: "kenthapadi-1", title: "Least δ at each ε, for noise of σ on a change of one", x: "ε", y: "δ"}
+func tradeoffChart() figure.Chart {
+	out := newChart("kenthapadi-1", "Least δ at each ε, for noise of σ on a change of one", "ε", "δ")
 	for _, sigma := range []float64{0.5, 1, 1.5, 2} {
-		line := curve{name: fmt.Sprintf("σ = %g", sigma)}
+		line := figure.Curve{Name: fmt.Sprintf("σ = %g", sigma), Look: figure.Smooth}
 		for i := range 61 {
 			epsilon := float64(i) / 20
-			line.points = append(line.points, point{x: epsilon, y: gaussianDelta(sigma, epsilon)})
+			line.Points = append(line.Points, figure.Point{X: epsilon, Y: gaussianDelta(sigma, epsilon)})
 		}
-		out.curves = append(out.curves, line)
+		out.Curves = append(out.Curves, line)
 	}
 	return out
 }
@@ -206,8 +207,8 @@ func kenthapadiRivals(ctx context.Context, o Options) (Table, error) {
 }
 
 // rivalsChart is the standard deviation of a squared distance by three algorithms.
-func rivalsChart(epsilon float64, d, people, k int, delta dp.Delta) chart {
-	out := chart{name: "kenthapadi-4", title: fmt.Sprintf("Standard deviation of a squared distance at ε = %g, d = 2²⁰, k = %d", epsilon, k), x: "squared distance r²", y: "standard deviation", logX: true, logY: true}
+func rivalsChart(epsilon float64, d, people, k int, delta dp.Delta) figure.Chart {
+	out := logarithmic(newChart("kenthapadi-4", fmt.Sprintf("Standard deviation of a squared distance at ε = %g, d = 2²⁰, k = %d", epsilon, k), "squared distance r²", "standard deviation"))
 	mu, err := dp.MuOf(dp.Budget{Epsilon: dp.Epsilon(epsilon), Delta: delta})
 	if err != nil {
 		return out
@@ -223,11 +224,11 @@ func rivalsChart(epsilon float64, d, people, k int, delta dp.Delta) chart {
 		{"noise on distances (3, 4)", func(float64) float64 { return sigma * sigma * float64(people-1) }},
 		{"randomised response (5, 6)", func(float64) float64 { return responseVariance(d, epsilon) }},
 	} {
-		line := curve{name: one.name}
+		line := figure.Curve{Name: one.name, Look: figure.Smooth}
 		for e := 0.0; e <= 6.01; e += 0.25 {
-			line.points = append(line.points, point{x: math.Pow(10, e), y: math.Sqrt(one.variance(math.Pow(10, e)))})
+			line.Points = append(line.Points, figure.Point{X: math.Pow(10, e), Y: math.Sqrt(one.variance(math.Pow(10, e)))})
 		}
-		out.curves = append(out.curves, line)
+		out.Curves = append(out.Curves, line)
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cosketch/cosketch/node/figure"
 	"github.com/cosketch/cosketch/testnet/corpus"
 )
 
@@ -28,7 +29,7 @@ type Table struct {
 	Played   []Played `json:"played,omitempty"`  // studies on running nodes
 	Beyond   *Beyond  `json:"beyond,omitempty"`  // what others and nobody can do
 	Missing  string   `json:"missing,omitempty"` // why there are no lines
-	charts   []chart
+	charts   []figure.Chart
 }
 
 // Line is one row of a table: cells as text, and whether ours is within its tolerance.

@@ -1,4 +1,0 @@
-package papers
-
-// svg draws a chart.
-func (c chart) svg() []byte { return nil }

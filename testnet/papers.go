@@ -23,7 +23,7 @@ type paperOptions struct {
 	Data    string        `placeholder:"DIR" help:"Folder of public data sets, laid out as docs/data.md says. Default: ${data}."`
 	Repeats int           `placeholder:"N" help:"How often what is random is drawn anew. Default: each table's own."`
 	Nodes   bool          `default:"true" negatable:"" help:"Also run one study a table on three parties and an aggregator, real processes of this machine, and hold it against what this process draws."`
-	Out     string        `placeholder:"DIR" help:"Write papers.md into this folder, with figures and what the studies gave below papers/."`
+	Out     string        `placeholder:"DIR" help:"Write papers.md into this folder, with figures and what the studies gave below papers/. With --no-nodes the record of studies that is there stays and is shown."`
 	Format  string        `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
 	Timeout time.Duration `default:"30m" help:"Give up after this time."`
 }
@@ -60,6 +60,12 @@ func runPapers(ctx context.Context, opts paperOptions, stdout, stderr io.Writer)
 		nodes := &lateNetwork{log: stderr}
 		defer nodes.stop()
 		o.Player = nodes
+	}
+	if !opts.Nodes && opts.Out != "" {
+		if o.Drawn, err = papers.ReadStudies(opts.Out); err != nil {
+			fmt.Fprintln(stderr, "testnet:", err)
+			return exitUsage
+		}
 	}
 	tables, off, err := makeTables(ctx, names, o, stderr)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // attack attacks a release of the party's own data.
@@ -32,20 +33,36 @@ func (cmd auditCommand) attack(ctx context.Context, c *console.Console, g *conso
 	if err != nil {
 		return err
 	}
-	talk := newTalk(c, s, index)
-	defer talk.end()
-	out, err := node.Attack(ctx, node.DataOptions{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
-		Observe: talk.observe, Entropy: rand.Reader, Workers: runtime.GOMAXPROCS(0),
-	})
+	out, err := attackData(ctx, c, g, st, s, index)
 	if why := (*node.Unattackable)(nil); errors.As(err, &why) {
 		return console.WithCode(console.Usage, err)
 	}
 	if err != nil {
 		return err
 	}
-	talk.end()
 	return c.Print(out, func(w io.Writer) { writeAttacked(w, out) })
+}
+
+// attackData attacks a release of the data that the site file names.
+func attackData(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, index int) (node.Attacked, error) {
+	talk := newTalk(c, s, index)
+	defer talk.end()
+	return node.Attack(ctx, node.DataOptions{
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
+		Observe: talk.observe, Entropy: rand.Reader, Workers: runtime.GOMAXPROCS(0),
+	})
+}
+
+// attackFirst shows a steward who is about to approve a study without noise what a release
+// of the party's data would give away, or why that cannot be shown yet.
+func attackFirst(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, index int) {
+	out, err := attackData(ctx, c, g, st, s, index)
+	if err != nil {
+		fmt.Fprintf(c.Err, "\nWhat a release of your data would give away is not shown (party audit %s --data): %v\n", s.ID.Short(), err)
+		return
+	}
+	fmt.Fprintln(c.Err, "\nWHAT WHOEVER KNOWS R RECOVERS")
+	writeAttacked(c.Err, out)
 }
 
 // writeAttacked prints what attacks recovered, for people.

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -96,7 +98,7 @@ type studyApprove struct {
 
 // Run records the steward's approval. The first eight characters of the id are
 // asked for, so that nobody approves one study thinking of another.
-func (cmd studyApprove) Run(c *console.Console, g *console.Globals) error {
+func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, err := g.Open(store.Party)
 	if err != nil {
 		return err
@@ -114,7 +116,11 @@ func (cmd studyApprove) Run(c *console.Console, g *console.Globals) error {
 		return console.Expired(s)
 	}
 	if cmd.ID == "" {
-		if cmd.ID, err = ask(c, s, party); err != nil {
+		if cmd.ID, err = ask(c, s, party, func() {
+			if s.Privacy.Mechanism == dp.None {
+				attackFirst(ctx, c, g, st, s, party)
+			}
+		}); err != nil {
 			return err
 		}
 	}
@@ -130,12 +136,13 @@ func (cmd studyApprove) Run(c *console.Console, g *console.Globals) error {
 	})
 }
 
-// ask shows what would leave and asks for the id.
-func ask(c *console.Console, s *study.Study, party int) (string, error) {
+// ask shows what would leave, and what there is to show besides, and asks for the id.
+func ask(c *console.Console, s *study.Study, party int, besides func()) (string, error) {
 	if !c.Interactive() {
 		return "", console.WithCode(console.Refused, errors.New("not approved: there is no terminal to ask at; answer with --id and the first eight characters of the study's id"))
 	}
 	fmt.Fprint(c.Err, s.Explain(party))
+	besides()
 	fmt.Fprintf(c.Err, "\nThe study's id is %s.\nTo approve, type its first eight characters: ", s.ID)
 	line, err := bufio.NewReader(c.In).ReadString('\n')
 	if err != nil && line == "" {

@@ -25,6 +25,7 @@ const (
 	Created   Event = "created"   // the state directory, or this log in an older one
 	Added     Event = "added"     // a study
 	Approved  Event = "approved"  // a study
+	Cosigned  Event = "cosigned"  // a study, by a second person; Note says who
 	Declined  Event = "declined"  // a study
 	Withdrawn Event = "withdrawn" // an approval
 	LetGo     Event = "let go"    // a held sketch, to be released as it is

@@ -13,7 +13,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -252,6 +251,3 @@ func (s Study) file(nodes *network.Network) ([]byte, error) {
 	fmt.Fprintf(&out, "privacy: {%s}\n", s.Privacy)
 	return []byte(out.String()), nil
 }
-
-// Party is the index of a party by its name.
-func Party(name string) int { return slices.Index(scenario.PartyNames[:], name) }

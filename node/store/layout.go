@@ -15,7 +15,7 @@ const schemaVersion = 2
 // every layout. Once released, a migration is never changed.
 func migrations() []string { return []string{layout2} }
 
-// layout2 adds the audit log, cosignatures, what was purged, and the table of ledger heads, which
+// layout2 adds the audit log, cosignatures, what was purged and retired, and the table of ledger heads, which
 // layout 1 made where it was first needed.
 const layout2 = `
 CREATE TABLE journal (
@@ -28,6 +28,11 @@ CREATE TABLE cosignatures (
 	study BLOB NOT NULL REFERENCES studies(id),
 	line  TEXT NOT NULL,
 	UNIQUE (study, line)
+) STRICT;
+CREATE TABLE retired (
+	only      INTEGER PRIMARY KEY CHECK (only = 1),
+	successor BLOB NOT NULL,
+	at        INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE purged (
 	study BLOB PRIMARY KEY REFERENCES studies(id),

@@ -109,6 +109,11 @@ const (
 // returns nil.
 func (s *Store) PutDecision(study protocol.StudyID, decision Decision, at protocol.Instant) error {
 	err := transact(s.db, func(tx *sql.Tx) error {
+		if decision == Approve {
+			if err := inService(tx); err != nil {
+				return err
+			}
+		}
 		var withdrawn bool
 		if err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM decisions WHERE study = ? AND decision = ?)",
 			study[:], string(Withdraw)).Scan(&withdrawn); err != nil {

@@ -30,6 +30,8 @@ const (
 	Withdrawn Event = "withdrawn" // an approval
 	LetGo     Event = "let go"    // a held sketch, to be released as it is
 	Debited   Event = "debited"   // the privacy ledger; Note names the dataset
+	Retired   Event = "retired"   // this identity; Note names its successor
+	Inherited Event = "inherited" // a retired identity's ledger
 	Restored  Event = "restored"  // the state directory, from a backup
 	BackedUp  Event = "backed up" // the state directory, to a file of Bytes
 	Purged    Event = "purged"    // what a study no longer needs

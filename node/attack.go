@@ -468,23 +468,46 @@ func (s seen) bounds(ctx context.Context, view attack.Seen, x *mat.Dense) ([]Att
 	return s.results("bounds", "R; the public bounds of the columns", truth, guess)
 }
 
-// pairs recovers R from twice as many known records as there are columns, as far as the sample
-// goes, by somebody who is no party.
+// pairs recovers R from 1, 2, 4 and so on known records, up to twice as many as there are
+// columns as far as the sample goes, by somebody who is no party; and then other records by
+// what was found of R.
 func (s seen) pairs(_ context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
 	m, d := x.Dims()
 	_, k := view.R.Dims()
-	t := min(2*d, m/2) // d that do not depend on each other are enough
-	if t < 1 {
+	most := min(2*d, m/2) // d that do not depend on each other are enough
+	if most < 1 {
 		return nil, nil
 	}
-	found, err := attack.KnownPairs(mat.DenseCopyOf(x.Slice(0, t, 0, d)), mat.DenseCopyOf(view.Y.Slice(0, t, 0, k)))
-	if err != nil {
-		return nil, nil // known records of zeros say nothing of R
+	var found *mat.Dense
+	part, before := 0.0, ""
+	for t := 1; ; t = min(2*t, most) {
+		got, err := attack.KnownPairs(mat.DenseCopyOf(x.Slice(0, t, 0, d)), mat.DenseCopyOf(view.Y.Slice(0, t, 0, k)))
+		if err == nil { // known records of zeros say nothing of R
+			var off mat.Dense
+			off.Sub(got, view.R)
+			found, part = got, max(0, 1-math.Pow(mat.Norm(&off, 2)/mat.Norm(view.R, 2), 2))
+		}
+		if t == most {
+			break
+		}
+		before += fmt.Sprintf(", %.0f %% by %d", 100*part, t)
 	}
-	var off mat.Dense
-	off.Sub(found, view.R)
-	part := 1 - math.Pow(mat.Norm(&off, 2)/mat.Norm(view.R, 2), 2)
-	return []AttackedResult{{Name: "known records", Knows: fmt.Sprintf("%d records and their sketches, not R", t), Measure: ofMatrix, Value: max(part, 0)}}, nil
+	if found == nil {
+		return nil, nil
+	}
+	knows := fmt.Sprintf("%d records and their sketches, not R", most)
+	out := []AttackedResult{{Name: "known records", Knows: knows, Measure: ofMatrix, Value: part, Detail: strings.TrimPrefix(before, ", ")}}
+	others := mat.DenseCopyOf(x.Slice(most, m, 0, d))
+	guess, err := attack.Seen{R: found, Y: mat.DenseCopyOf(view.Y.Slice(most, m, 0, k)), Variance: view.Variance}.MinimumNorm()
+	if err != nil {
+		return nil, err
+	}
+	of, err := s.results("known records", knows, others, guess)
+	if err != nil {
+		return nil, err
+	}
+	of[0].Measure, of[0].Detail = "the variance of all other records' values", ""
+	return append(out, of[0]), nil
 }
 
 // components looks for columns without R, where the sketch is not much narrower than the
@@ -541,55 +564,4 @@ func (s seen) links(ctx context.Context, view attack.Seen, x *mat.Dense) ([]Atta
 		{Name: "linkage", Knows: knows, Measure: ofLinks, Value: got.First, Baseline: got.Chance},
 		{Name: "linkage", Knows: knows, Measure: ofTen, Value: got.Ten, Baseline: min(10*got.Chance, 1)},
 	}, nil
-}
-
-// columnsSide matches the columns of a sketch against the rows of R of the sampled records.
-func (s seen) columnsSide() ([]AttackedResult, error) {
-	ids := make([][]byte, len(s.sample.records))
-	for i, record := range s.sample.records {
-		ids[i] = record.id
-	}
-	rows, err := s.plan.Matrix(s.root, ids)
-	if err != nil {
-		return nil, err
-	}
-	values := mat.NewDense(s.exact.Sketch.Rows, s.plan.Values, nil)
-	for i := range s.exact.Sketch.Rows {
-		for j := range s.plan.Values {
-			values.Set(i, j, float64(s.exact.Sketch.Row(i)[j])*s.plan.Unit())
-		}
-	}
-	found, err := attack.Filter(rows, values)
-	if err != nil {
-		return nil, err
-	}
-	x := s.truth()
-	m, _ := x.Dims()
-	guess := mat.NewDense(m, s.plan.Values, nil)
-	var outliers, shown int
-	for j := range s.plan.Values {
-		// The best linear guess: the filter, shrunk by how much of it is the value.
-		column, filtered := mat.Col(nil, j, x), mat.Col(nil, j, found)
-		spread := attack.Spread(mat.Col(nil, j, values))
-		mean, deviation := stat.PopMeanStdDev(column, nil)
-		slope := deviation * deviation / (deviation*deviation + spread*spread)
-		for i, v := range filtered {
-			guess.Set(i, j, mean+slope*(v-mean))
-			if far := math.Abs(column[i]) > 6*spread; far {
-				outliers++
-				if math.Abs(v) > 5*spread {
-					shown++
-				}
-			}
-		}
-	}
-	out, err := s.results("matched filter", "R; the records' ids", x, guess)
-	if err != nil {
-		return nil, err
-	}
-	if outliers > 0 {
-		out = append(out, AttackedResult{Name: "outliers", Knows: "R; the records' ids", Measure: "values that stand out of their column's sketch",
-			Value: float64(shown) / float64(outliers), Detail: fmt.Sprintf("%d values lie beyond six deviations of what hides them", outliers)})
-	}
-	return out, nil
 }

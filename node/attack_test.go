@@ -26,28 +26,38 @@ func (b *bench) attack() (node.Attacked, error) {
 	})
 }
 
-// baskets are records of 60 bits, of which 3 are ones.
-func baskets(int) string {
-	r := mathrand.New(mathrand.NewPCG(1, 2))
-	var out strings.Builder
-	out.WriteString("id")
-	for j := range 60 {
-		fmt.Fprintf(&out, ",b%d", j)
-	}
-	for i := range 400 {
-		fmt.Fprintf(&out, "\nr%d", i)
-		ones := r.Perm(60)[:3]
-		for j := range 60 {
-			bit := 0
-			for _, at := range ones {
-				if at == j {
-					bit = 1
-				}
-			}
-			fmt.Fprintf(&out, ",%d", bit)
+// bitRecords are n records of d bits, of which so many are ones.
+func bitRecords(d, ones, n int) func(int) string {
+	return func(int) string {
+		r := mathrand.New(mathrand.NewPCG(1, 2))
+		var out strings.Builder
+		out.WriteString("id")
+		for j := range d {
+			fmt.Fprintf(&out, ",b%d", j)
 		}
+		for i := range n {
+			fmt.Fprintf(&out, "\nr%d", i)
+			bits := make([]int, d)
+			for _, at := range r.Perm(d)[:ones] {
+				bits[at] = 1
+			}
+			for _, bit := range bits {
+				fmt.Fprintf(&out, ",%d", bit)
+			}
+		}
+		return out.String() + "\n"
 	}
-	return out.String() + "\n"
+}
+
+// waiting are 1,000 records of four waiting times, which no normal law has.
+func waiting(int) string {
+	r := mathrand.New(mathrand.NewPCG(5, 6))
+	var out strings.Builder
+	out.WriteString("id,w,x,y,z\n")
+	for i := range 1000 {
+		fmt.Fprintf(&out, "r%d,%g,%g,%g,%g\n", i, r.ExpFloat64(), r.ExpFloat64(), r.ExpFloat64(), r.ExpFloat64())
+	}
+	return out.String()
 }
 
 func bitColumns(n int) string {
@@ -80,7 +90,7 @@ func TestAttackTellsNoiseFromNone(t *testing.T) {
 	noised := plain
 	noised.privacy = "{unit: attribute, mechanism: laplace, epsilon: 1}"
 	noised.sketches = "[{side: records, family: sparse, k: 30}]"
-	open := newBench(t, plain, baskets)
+	open := newBench(t, plain, bitRecords(60, 3, 400))
 	before := contents(t, open.path("a"))
 	got, err := open.attack()
 	check(t, err)
@@ -93,6 +103,9 @@ func TestAttackTellsNoiseFromNone(t *testing.T) {
 	if one := found(t, got, "known records", "R"); one.Value < 0.99 {
 		t.Errorf("known records without noise: %+v", one)
 	}
+	if one := found(t, got, "known records", "all other records"); one.Value < 0.4 {
+		t.Errorf("other records by known ones, without noise: %+v", one)
+	}
 	if one := found(t, got, "linkage", "linked"); one.Value < 0.9 {
 		t.Errorf("linkage without noise: %+v", one)
 	}
@@ -102,18 +115,21 @@ func TestAttackTellsNoiseFromNone(t *testing.T) {
 	if one := found(t, got, "matching pursuit", "variance"); len(one.Columns) != 60 || len(one.Errors) != 21 || one.Errors[10].Recovered > one.Errors[10].Guessed {
 		t.Errorf("without noise the errors are no smaller than by guessing: %+v", one.Errors)
 	}
-	hidden, err := newBench(t, noised, baskets).attack()
+	hidden, err := newBench(t, noised, bitRecords(60, 3, 400)).attack()
 	check(t, err)
 	if one := found(t, hidden, "matching pursuit", "every value"); one.Value > 0.1 {
 		t.Errorf("with noise: %+v", one)
+	}
+	if one := found(t, hidden, "known records", "all other records"); one.Value > 0.1 {
+		t.Errorf("other records by known ones, with noise: %+v", one)
 	}
 	if got.Records != 400 || got.Sample != 400 || !strings.Contains(got.Promise, "no privacy guarantee") {
 		t.Errorf("%+v", got)
 	}
 }
 
-// TestAttackColumns: five times as many numbers as records give half of a column that is far from zero, and
-// noise for whole records gives none of it.
+// TestAttackColumns: five times as many numbers as records give half of a column that is far from zero
+// by the filter and all of it by solving for it, and noise for whole records gives none of it.
 func TestAttackColumns(t *testing.T) {
 	plain := terms{analyses: "[{kind: inner-product}]", sketches: "[{side: columns, family: rademacher, k: 2000}]", privacy: "{mechanism: none}", caps: "{record: {epsilon: 1, delta: 1e-6}}"}
 	got, err := newBench(t, plain, uniform(400)).attack()
@@ -121,14 +137,47 @@ func TestAttackColumns(t *testing.T) {
 	if one := found(t, got, "matched filter", "variance"); one.Value < 0.4 || one.Value > 0.7 {
 		t.Errorf("without noise: %+v", one)
 	}
+	for _, measure := range []string{"variance", "every value"} {
+		if one := found(t, got, "least norm", measure); one.Value < 0.9999 {
+			t.Errorf("solved without noise: %+v", one)
+		}
+	}
 	noised := plain
 	noised.sketches = "[{side: columns, family: sparse, k: 200, helpers: {ones: 0.3}, clip: 0.8}]"
 	noised.privacy = "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"
 	if got, err = newBench(t, noised, uniform(400)).attack(); err != nil {
 		t.Fatal(err)
 	}
-	if one := found(t, got, "matched filter", "variance"); one.Value > 0.1 {
-		t.Errorf("with noise: %+v", one)
+	for _, name := range []string{"matched filter", "least norm"} {
+		if one := found(t, got, name, "variance"); one.Value > 0.1 {
+			t.Errorf("with noise: %+v", one)
+		}
+	}
+}
+
+// TestAttackFindsWhatIsPublished: of Boolean records with ten ones of 200, a sketch of 80
+// coordinates gives more than four in five exactly to whoever knows R, a rotation gives the
+// columns to whoever knows nothing, and more than 60 % of noisy copies find their records.
+func TestAttackFindsWhatIsPublished(t *testing.T) {
+	plain := terms{
+		partition: "horizontal", columns: bitColumns(200), sketches: "[{side: records, family: rademacher, k: 80}]",
+		privacy: "{mechanism: none}", analyses: "[{kind: k-means, clusters: 2}]", caps: "{attribute: {epsilon: 1000}}",
+	}
+	got, err := newBench(t, plain, bitRecords(200, 10, 100)).attack()
+	check(t, err)
+	if one := found(t, got, "matching pursuit", "every value"); one.Value < 0.8 {
+		t.Errorf("ten ones of 200: %+v", one)
+	}
+	if one := found(t, got, "linkage", "linked"); one.Value < 0.6 {
+		t.Errorf("linkage: %+v", one)
+	}
+	square := plain
+	square.sketches = "[{side: records, family: hadamard, k: 4}]"
+	square.columns = "[{name: w, kind: numeric, bounds: [0, 16]}, {name: x, kind: numeric, bounds: [0, 16]}, {name: y, kind: numeric, bounds: [0, 16]}, {name: z, kind: numeric, bounds: [0, 16]}]"
+	got, err = newBench(t, square, waiting).attack()
+	check(t, err)
+	if one := found(t, got, "independent components", "columns"); one.Value < 1 {
+		t.Errorf("a rotation: %+v", one)
 	}
 }
 

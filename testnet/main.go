@@ -43,7 +43,8 @@
 //
 //	go run ./testnet papers
 //
-// computes the tables and figures of the sources anew, beside the published values.
+// computes the tables and figures of the sources anew, beside the published values, and
+// plays a study of each on running nodes; with --out docs it writes docs/papers.md.
 //
 //	go run ./testnet simulate
 //
@@ -89,7 +90,7 @@ type commands struct {
 	Mechanisms mechanismOptions `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
 	Union      unionOptions     `cmd:"" help:"Measure what horizontal studies that protect whole records get from moments and cells, beside what they get from row sketches and projections."`
 	Coverage   coverageOptions  `cmd:"" help:"Measure how often the intervals of results hold the truth: every kind of number, with and without noise, with equal and with other record sets."`
-	Papers     paperOptions     `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory."`
+	Papers     paperOptions     `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory, and play a study of each on three parties and an aggregator."`
 	Simulate   simulateOptions  `cmd:"" help:"Play random schedules of the protocol, with adversaries, crashes and a bad network, and count what came of them."`
 }
 

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/cosketch/cosketch/testnet/corpus"
+	"github.com/cosketch/cosketch/testnet/live"
 	"github.com/cosketch/cosketch/testnet/papers"
 )
 
@@ -20,6 +22,8 @@ type paperOptions struct {
 	List    bool          `help:"List the tables."`
 	Data    string        `placeholder:"DIR" help:"Folder of public data sets, laid out as docs/data.md says. Default: ${data}."`
 	Repeats int           `placeholder:"N" help:"How often what is random is drawn anew. Default: each table's own."`
+	Nodes   bool          `default:"true" negatable:"" help:"Also run one study a table on three parties and an aggregator, real processes of this machine, and hold it against what this process draws."`
+	Out     string        `placeholder:"DIR" help:"Write papers.md into this folder, with figures and what the studies gave below papers/. With --no-nodes the record of studies that is there stays and is shown."`
 	Format  string        `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
 	Timeout time.Duration `default:"30m" help:"Give up after this time."`
 }
@@ -51,20 +55,29 @@ func runPapers(ctx context.Context, opts paperOptions, stdout, stderr io.Writer)
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
-	var tables []papers.Table
-	off := 0
-	for _, name := range names {
-		began := time.Now()
-		t, err := papers.Make(ctx, name, o)
-		if err != nil {
-			fmt.Fprintln(stderr, "testnet:", explain(ctx, err, nil))
-			return exitFailed
+	o.Drawn = map[string][]papers.Drawn{}
+	if opts.Nodes {
+		nodes := &lateNetwork{log: stderr}
+		defer nodes.stop()
+		o.Player = nodes
+	}
+	if !opts.Nodes && opts.Out != "" {
+		if o.Drawn, err = papers.ReadStudies(opts.Out); err != nil {
+			fmt.Fprintln(stderr, "testnet:", err)
+			return exitUsage
 		}
-		fmt.Fprintf(stderr, "%s: %.1f s\n", name, time.Since(began).Seconds())
-		if !t.Holds() {
-			off++
+	}
+	tables, off, err := makeTables(ctx, names, o, stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, "testnet:", explain(ctx, err, nil))
+		return exitFailed
+	}
+	if opts.Out != "" {
+		if err := papers.Write(opts.Out, tables, o.Drawn); err != nil {
+			fmt.Fprintln(stderr, "testnet:", err)
+			return exitInternal
 		}
-		tables = append(tables, t)
+		fmt.Fprintf(stderr, "written: %s\n", filepath.Join(opts.Out, papers.Document))
 	}
 	write := papers.Text
 	if opts.Format == "json" {
@@ -79,6 +92,58 @@ func runPapers(ctx context.Context, opts paperOptions, stdout, stderr io.Writer)
 		return exitFailed
 	}
 	return exitOK
+}
+
+// makeTables computes tables, and counts those that do not hold.
+func makeTables(ctx context.Context, names []string, o papers.Options, log io.Writer) (tables []papers.Table, off int, err error) {
+	for _, name := range names {
+		began := time.Now()
+		t, err := papers.Make(ctx, name, o)
+		if err != nil {
+			return nil, 0, err
+		}
+		fmt.Fprintf(log, "%s: %.1f s\n", name, time.Since(began).Seconds())
+		if !t.Holds() {
+			off++
+		}
+		tables = append(tables, t)
+	}
+	return tables, off, nil
+}
+
+// lateNetwork builds the programs and starts an aggregator when the first study is played.
+type lateNetwork struct {
+	log     io.Writer
+	dir     string
+	running *live.Network
+}
+
+// Play plays a study.
+func (n *lateNetwork) Play(ctx context.Context, s live.Study) (live.Outcome, error) {
+	if n.running == nil {
+		fmt.Fprintln(n.log, "building party and aggregator")
+		dir, err := os.MkdirTemp("", "cosketch-papers-")
+		if err != nil {
+			return live.Outcome{}, fmt.Errorf("making a directory for the nodes: %w", err)
+		}
+		n.dir = dir
+		if n.running, err = live.Start(ctx, dir); err != nil {
+			return live.Outcome{}, err
+		}
+	}
+	return n.running.Play(ctx, s)
+}
+
+// stop ends the aggregator, if it was started, and removes everything.
+func (n *lateNetwork) stop() {
+	if n.running != nil {
+		n.running.Stop()
+	}
+	if n.dir != "" {
+		if err := os.RemoveAll(n.dir); err != nil {
+			fmt.Fprintln(n.log, "removing the nodes' state:", err)
+		}
+	}
 }
 
 // names are the tables that were asked for.

@@ -80,6 +80,10 @@ func sayExposed(ctx context.Context, c *console.Console, g *console.Globals, st 
 		c.Say("What a release of your data would give away could not be tried out yet. Do it before anything is\nreleased, by party audit %s --data. The reason: %v", s.ID.Short(), err)
 		return nil
 	}
+	if c.Interactive() {
+		fmt.Fprintln(c.Err, "\nWHAT WHOEVER KNOWS R RECOVERS")
+		writeAttacked(c.Err, out)
+	}
 	console.Paragraph(c.Err, "", fmt.Sprintf("%s party audit %s --data says which attacks these are; with -o FILE, as a page.", out.Summary(), s.ID.Short()))
 	return nil
 }

@@ -15,14 +15,10 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/projection"
-	"github.com/cosketch/cosketch/node"
-	"github.com/cosketch/cosketch/node/store"
-	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
-	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/testnet/cancer"
+	"github.com/cosketch/cosketch/testnet/live"
 	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/scenario"
 )
@@ -164,12 +160,12 @@ func (s *site) checkResult(ctx context.Context, id string) error {
 	var results [scenario.Parties][]byte
 	for _, party := range study.Parties { // in the order that the result has
 		p, node := s.nodeNamed(party.Name)
-		c, t2, raw, err := stored(node, study)
+		read, err := live.Read(node, study)
 		if err != nil {
 			return fmt.Errorf("%s: %w", node.Name, err)
 		}
-		options.T2, results[p] = t2, raw
-		options.Contributions = append(options.Contributions, c)
+		options.T2, results[p] = read.T2, read.Result
+		options.Contributions = append(options.Contributions, read.Contribution)
 	}
 	result, _, err := analysis.Run(ctx, options)
 	if err != nil {
@@ -209,54 +205,4 @@ func (s *site) nodeNamed(name string) (int, *network.Node) {
 		}
 	}
 	panic("chaos: no node " + name) // the study file was made from their names
-}
-
-// stored reads a party's release and result from its state directory.
-func stored(n *network.Node, s *study.Study) (c analysis.Contribution, t2 protocol.Digest, result []byte, err error) {
-	st, err := store.Open(n.StateDir(), store.Party, store.Options{ReadOnly: true})
-	if err != nil {
-		return c, t2, nil, err
-	}
-	defer st.Close()
-	raw, err := st.ReleaseHeader(s.ID)
-	if err != nil {
-		return c, t2, nil, err
-	}
-	envelope, err := wire.DecodeEnvelope(raw)
-	if err != nil {
-		return c, t2, nil, err
-	}
-	verified, err := protocol.Verify(envelope)
-	if err != nil {
-		return c, t2, nil, err
-	}
-	header, err := wire.DecodeRelease(verified.Payload())
-	if err != nil {
-		return c, t2, nil, err
-	}
-	index, _ := s.PartyIndex(verified.Sender())
-	c = analysis.Contribution{Party: index, Header: verified.ID(), Records: header.Records}
-	for i, described := range header.Sketches {
-		file, err := st.OpenReleaseFile(s.ID, fmt.Sprintf("sketch-%d.bin", i))
-		if err != nil {
-			return c, t2, nil, err
-		}
-		decoded, err := release.Decode(described, io.NewSectionReader(file, 0, file.Size()))
-		file.Close()
-		if err != nil {
-			return c, t2, nil, err
-		}
-		plan, err := release.For(s, index, i)
-		if err != nil {
-			return c, t2, nil, err
-		}
-		values, labels, err := plan.Unpack(decoded)
-		if err != nil {
-			return c, t2, nil, err
-		}
-		c.Sketches, c.Labels = append(c.Sketches, values), append(c.Labels, labels)
-		c.Bytes += described.Size()
-	}
-	_, result, err = node.StoredResult(st, s.ID)
-	return c, header.T2, result, err
 }

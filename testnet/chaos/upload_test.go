@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/testnet/live"
 	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/scenario"
 )
@@ -79,7 +80,7 @@ func TestUploadSurvivesCuts(t *testing.T) {
 	total := int64(0)
 	for _, party := range study.Parties {
 		_, node := s.nodeNamed(party.Name)
-		c, _, _, err := stored(node, study)
+		c, err := live.Read(node, study)
 		must(t, err)
 		total += c.Bytes
 	}

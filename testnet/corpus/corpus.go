@@ -98,6 +98,10 @@ func (c Corpus) unzipped(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return unzip(path, data)
+}
+
+func unzip(path string, data []byte) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)

@@ -2,6 +2,8 @@ package corpus
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -72,17 +74,38 @@ func (c Corpus) Retail() ([][]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out [][]int
+	return itemLists("the retail data", text)
+}
+
+// AOL are lists of items, such as the words that a user of AOL searched for, from
+// aol/aol.dat.gz: one list a line. No archive publishes them any more, so that there is no
+// checksum to hold a file against, and it is never verified. Where there is no file, the
+// error is fs.ErrNotExist.
+func (c Corpus) AOL() ([][]int, error) {
+	const path = "aol/aol.dat.gz"
+	data, err := os.ReadFile(filepath.Join(c.dir, filepath.FromSlash(path)))
+	if err != nil {
+		return nil, fmt.Errorf("reading a data set: %w", err)
+	}
+	text, err := unzip(path, data)
+	if err != nil {
+		return nil, err
+	}
+	return itemLists("the AOL data", text)
+}
+
+// itemLists reads lists of numbers, one a line.
+func itemLists(name string, text []byte) (out [][]int, err error) {
 	for i, line := range lines(text) {
-		var basket []int
+		var list []int
 		for _, field := range strings.Fields(line) {
 			item, err := strconv.Atoi(field)
 			if err != nil {
-				return nil, fmt.Errorf("reading the retail data: line %d: %w", i+1, err)
+				return nil, fmt.Errorf("reading %s: line %d: %w", name, i+1, err)
 			}
-			basket = append(basket, item)
+			list = append(list, item)
 		}
-		out = append(out, basket)
+		out = append(out, list)
 	}
 	return out, nil
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cosketch/cosketch/node/figure"
 	"github.com/cosketch/cosketch/testnet/corpus"
 )
 
@@ -25,7 +26,10 @@ type Table struct {
 	Columns  []string `json:"columns"`
 	Lines    []Line   `json:"lines"`
 	Notes    []string `json:"notes"`
+	Played   []Played `json:"played,omitempty"`  // studies on running nodes
+	Beyond   *Beyond  `json:"beyond,omitempty"`  // what others and nobody can do
 	Missing  string   `json:"missing,omitempty"` // why there are no lines
+	charts   []figure.Chart
 }
 
 // Line is one row of a table: cells as text, and whether ours is within its tolerance.
@@ -37,6 +41,11 @@ type Line struct {
 
 // Holds reports whether every line does.
 func (t Table) Holds() bool {
+	for _, p := range t.Played {
+		if slices.ContainsFunc(p.Lines, func(l PlayedLine) bool { return !l.Holds }) {
+			return false
+		}
+	}
 	return !slices.ContainsFunc(t.Lines, func(l Line) bool { return !l.Holds })
 }
 
@@ -45,6 +54,11 @@ type Options struct {
 	Corpus  *corpus.Corpus // nil: tables that need data say so
 	Repeats int            // how often what is random is drawn anew; default: each table's own
 	Workers int            // goroutines; default 1. They change speed alone
+	Player  Player         // nil: no studies are played
+
+	// Drawn is what studies gave, by their names: such a study is not played again, and
+	// what others give is added. Tables share studies through it.
+	Drawn map[string][]Drawn
 }
 
 // maker makes one table.
@@ -63,10 +77,14 @@ func makers() []maker {
 		{"liu-3", "Liu et al. 2006, table III: k-means, control charts", true, 30, liuClusters},
 		{"liu-4", "Liu et al. 2006, table IV: voted perceptron, Iris", true, 60, liuIris},
 		{"liu-6", "Liu et al. 2006, figure 6: errors of inner products", false, 6, liuProducts},
+		{"liu-sections", "Liu et al. 2006, sections III and IV: rotations, and what independent components recover", false, 20, liuComponents},
 		{"kenthapadi-1", "Kenthapadi et al. 2012, figure 1: ε against δ and σ", false, 1, kenthapadiTradeoff},
 		{"kenthapadi-2", "Kenthapadi et al. 2012, theorem 2: the variance of a distance, four projections", false, 4_000, kenthapadiVariance},
+		{"kenthapadi-3", "Kenthapadi et al. 2012, section 3.3: the best k", false, 4_000, kenthapadiBest},
 		{"kenthapadi-4", "Kenthapadi et al. 2012, section 4: noise on distances, randomised response", false, 1, kenthapadiRivals},
-		{"dppro-3", "Xu et al. 2017, figures 2 and 3: errors of distances, Retail", true, 20, dpproErrors},
+		{"kenthapadi-5", "Kenthapadi et al. 2012, algorithms 1 to 6, simulated", false, 4_000, kenthapadiAlgorithms},
+		{"dppro-2", "Xu et al. 2017, figure 2: errors of distances by ε, Retail", true, 20, dpproPrivacy},
+		{"dppro-3", "Xu et al. 2017, figure 3 and lemma 5: errors of distances by k, Retail", true, 20, dpproErrors},
 		{"dppro-5", "Xu et al. 2017, figure 5: SVM, Adult", true, 2, dpproClassifier},
 		{"dhaliwal-1", "Dhaliwal et al. 2019, table 1: k-means under noise", false, 60, dhaliwalClusters},
 		{"dhaliwal-3", "Dhaliwal et al. 2019, figure 3: recovered distances", false, 200, dhaliwalDistances},

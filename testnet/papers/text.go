@@ -37,14 +37,81 @@ func (t Table) write(out *strings.Builder) {
 	paragraph(out, t.Question)
 	paragraph(out, t.Setting)
 	out.WriteString("\n")
-	rows := [][]string{append(t.Columns[:len(t.Columns):len(t.Columns)], "")}
+	writeRows(out, t.rows())
+	out.WriteString("\n")
+	said := map[string]bool{}
 	for _, l := range t.Lines {
-		verdict := "ok"
-		if !l.Holds {
-			verdict = "OFF"
+		if l.Because != "" && !said[l.Because] {
+			said[l.Because] = true
+			paragraph(out, "ok: "+l.Because+".")
 		}
-		rows = append(rows, append(l.Cells[:len(l.Cells):len(l.Cells)], verdict))
 	}
+	for _, note := range t.Notes {
+		paragraph(out, note)
+	}
+	for _, p := range t.Played {
+		out.WriteString("\n")
+		paragraph(out, "On running nodes, once. "+p.Study)
+		out.WriteString("\n")
+		writeRows(out, p.rows())
+	}
+	if b := t.Beyond; b != nil {
+		out.WriteString("\n")
+		paragraph(out, "Beyond the source. "+b.Statistic)
+		out.WriteString("\n")
+		writeRows(out, b.rows())
+		out.WriteString("\n")
+		for _, note := range b.Notes {
+			paragraph(out, note)
+		}
+	}
+}
+
+func verdict(holds bool) string {
+	if holds {
+		return "ok"
+	}
+	return "OFF"
+}
+
+// rows are a table's headings and lines.
+func (t Table) rows() [][]string {
+	out := [][]string{append(t.Columns[:len(t.Columns):len(t.Columns)], "")}
+	for _, l := range t.Lines {
+		out = append(out, append(l.Cells[:len(l.Cells):len(l.Cells)], verdict(l.Holds)))
+	}
+	return out
+}
+
+func (p Played) rows() [][]string {
+	out := [][]string{{"number", "of the nodes", "its interval", "truth", "in this process", "deviation", ""}}
+	for _, l := range p.Lines {
+		interval, truth := "", ""
+		if l.Low != nil && l.High != nil {
+			interval = figures(*l.Low) + " to " + figures(*l.High)
+		}
+		if l.Truth != nil {
+			truth = figures(*l.Truth)
+		}
+		what := l.What
+		if l.Unit != "" {
+			what += ", " + l.Unit
+		}
+		out = append(out, []string{what, figures(l.Value), interval, truth, figures(l.Mean), figures(l.Deviation), verdict(l.Holds)})
+	}
+	return out
+}
+
+func (b Beyond) rows() [][]string {
+	out := [][]string{{"", "source", "ours", "by", "curator", "limit"}}
+	for _, l := range b.Lines {
+		out = append(out, []string{l.Privacy, l.Source, l.Ours, l.Method, l.Curator, l.Bound})
+	}
+	return out
+}
+
+// writeRows prints headings and lines.
+func writeRows(out *strings.Builder, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for c := range widths {
 		// Headings wrap; cells do not.
@@ -62,17 +129,6 @@ func (t Table) write(out *strings.Builder) {
 	}
 	for _, row := range rows[1:] {
 		writeCells(out, row, widths)
-	}
-	out.WriteString("\n")
-	said := map[string]bool{}
-	for _, l := range t.Lines {
-		if l.Because != "" && !said[l.Because] {
-			said[l.Because] = true
-			paragraph(out, "ok: "+l.Because+".")
-		}
-	}
-	for _, note := range t.Notes {
-		paragraph(out, note)
 	}
 }
 

@@ -67,6 +67,33 @@ func TestMinimumNormMissesWhatIsNotThere(t *testing.T) {
 	}
 }
 
+// TestMinimumNormOfEqualRows: two columns with one row of R share what is recovered of both,
+// and the others come out whole.
+func TestMinimumNormOfEqualRows(t *testing.T) {
+	r := source(11)
+	x, matrix := normal(r, 300, 10, 1), signs(r, 10, 40)
+	matrix.SetRow(7, mat.Row(nil, 3, matrix))
+	guess, err := see(r, x, matrix, 0).MinimumNorm()
+	got := recovered(t, x, guess, err)
+	for j, part := range got.RSquared {
+		want := 1.0
+		if j == 3 || j == 7 {
+			want = 0.5
+		}
+		if math.Abs(part-want) > 0.1 {
+			t.Errorf("column %d: %.3f of its variance, want %.1f", j, part, want)
+		}
+	}
+	wide := signs(r, 10, 4)
+	for j := range 10 {
+		wide.Set(j, 2, 0) // a coordinate that no column reaches
+	}
+	guess, err = see(r, x, wide, 0).MinimumNorm()
+	if got := recovered(t, x, guess, err); math.Abs(got.Error-0.7) > 0.1 {
+		t.Errorf("three coordinates of ten: %.3f is missed, want 0.7", got.Error)
+	}
+}
+
 // TestRidgeKnowsTheCovariance: with data of rank 10 known to be so, twenty numbers of two
 // hundred give all; without the knowledge they give a tenth; noise takes it away again.
 func TestRidgeKnowsTheCovariance(t *testing.T) {

@@ -40,7 +40,31 @@ func (s Seen) MinimumNorm() (*mat.Dense, error) {
 	if err := solved.Solve(s.R.T(), s.Y.T()); err != nil && !conditioned(err) {
 		return nil, fmt.Errorf("recovering records of least norm: %w", err)
 	}
+	if s.singular() {
+		// The pseudoinverse, which takes longer.
+		var svd mat.SVD
+		if !svd.Factorize(s.R.T(), mat.SVDThin) {
+			return nil, errors.New("recovering records of least norm: the singular values of R were not found")
+		}
+		solved.Reset()
+		svd.SolveTo(&solved, s.Y.T(), svd.Rank(independent))
+	}
 	return mat.DenseCopyOf(solved.T()), nil
+}
+
+// independent is the part of the largest singular value below which one counts as zero.
+const independent = 1e-10
+
+// singular reports an R of less than full rank: two columns share a row, say, or no column
+// reaches a coordinate.
+func (s Seen) singular() bool {
+	var tall mat.Matrix = s.R
+	if d, k := s.R.Dims(); d < k {
+		tall = s.R.T()
+	}
+	var qr mat.QR
+	qr.Factorize(tall)
+	return !(qr.Cond() < 1/independent)
 }
 
 // conditioned reports an error that only says that the numbers are not exact.

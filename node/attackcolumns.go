@@ -1,0 +1,112 @@
+package node
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/cosketch/cosketch/kernel/audit/attack"
+)
+
+// columnsSide attacks the columns of a sketch by the rows of R of the sampled records.
+func (s seen) columnsSide() ([]AttackedResult, error) {
+	ids := make([][]byte, len(s.sample.records))
+	for i, record := range s.sample.records {
+		ids[i] = record.id
+	}
+	rows, err := s.plan.Matrix(s.root, ids)
+	if err != nil {
+		return nil, err
+	}
+	values := mat.NewDense(s.exact.Sketch.Rows, s.plan.Values, nil)
+	for i := range s.exact.Sketch.Rows {
+		for j := range s.plan.Values {
+			values.Set(i, j, float64(s.exact.Sketch.Row(i)[j])*s.plan.Unit())
+		}
+	}
+	x := s.truth()
+	solved, err := s.solved(rows, values, x)
+	if err != nil {
+		return nil, err
+	}
+	matched, err := s.matched(rows, values, x)
+	return append(solved, matched...), err
+}
+
+// solved are the values of least norm, around their columns' means, of which the sketch is
+// that of the records: with as many coordinates as records, and no noise, the values
+// themselves. It needs all records.
+func (s seen) solved(rows, values, x *mat.Dense) ([]AttackedResult, error) {
+	m, k := rows.Dims()
+	if int64(m) < s.records || m*k > attackedEntries {
+		return nil, nil
+	}
+	_, d := x.Dims()
+	var sums mat.VecDense // the sketch of a column of ones
+	sums.MulVec(rows.T(), ones(m))
+	off := mat.NewDense(d, k, nil)
+	means := make([]float64, d)
+	for j := range d {
+		means[j] = stat.Mean(mat.Col(nil, j, x), nil)
+		for c := range k {
+			off.Set(j, c, values.At(c, j)-means[j]*sums.AtVec(c))
+		}
+	}
+	found, err := attack.Seen{R: rows, Y: off}.MinimumNorm()
+	if err != nil {
+		return nil, err
+	}
+	guess := mat.NewDense(m, d, nil)
+	for i := range m {
+		for j := range d {
+			guess.Set(i, j, means[j]+found.At(j, i))
+		}
+	}
+	return s.results("least norm", "R; the ids of all records; the columns' means", x, guess)
+}
+
+func ones(n int) *mat.VecDense {
+	out := mat.NewVecDense(n, nil)
+	for i := range n {
+		out.SetVec(i, 1)
+	}
+	return out
+}
+
+// matched is each record's row of R against the sketched columns.
+func (s seen) matched(rows, values, x *mat.Dense) ([]AttackedResult, error) {
+	found, err := attack.Filter(rows, values)
+	if err != nil {
+		return nil, err
+	}
+	m, _ := x.Dims()
+	guess := mat.NewDense(m, s.plan.Values, nil)
+	var outliers, shown int
+	for j := range s.plan.Values {
+		// The best linear guess: the filter, shrunk by how much of it is the value.
+		column, filtered := mat.Col(nil, j, x), mat.Col(nil, j, found)
+		spread := attack.Spread(mat.Col(nil, j, values))
+		mean, deviation := stat.PopMeanStdDev(column, nil)
+		slope := deviation * deviation / (deviation*deviation + spread*spread)
+		for i, v := range filtered {
+			guess.Set(i, j, mean+slope*(v-mean))
+			if far := math.Abs(column[i]) > 6*spread; far {
+				outliers++
+				if math.Abs(v) > 5*spread {
+					shown++
+				}
+			}
+		}
+	}
+	out, err := s.results("matched filter", "R; the records' ids", x, guess)
+	if err != nil {
+		return nil, err
+	}
+	if outliers > 0 {
+		out = append(out, AttackedResult{Name: "outliers", Knows: "R; the records' ids", Measure: "values that stand out of their column's sketch",
+			Value: float64(shown) / float64(outliers), Detail: fmt.Sprintf("%d values lie beyond six deviations of what hides them", outliers)})
+	}
+	return out, nil
+}

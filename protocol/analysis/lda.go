@@ -71,7 +71,7 @@ func (l *LDA) check(a Analysis) error {
 }
 
 // assumesNormal is what accuracies rest on beside.
-const assumesNormal = "; and accuracies that values are normal within each class, with one covariance: they are of the best score, and nobody counted"
+const assumesNormal = "; and accuracies that values are normal within each class, with one covariance: they are of the best score"
 
 // lda tells the classes of the label apart.
 func (m *moments) lda(a study.Analysis, out *Analysis) error {

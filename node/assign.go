@@ -6,16 +6,16 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// LabelRecords reads a party's data and writes as CSV, beside the ids of its records, the
-// cluster that each belongs to by the models of a result: the id columns, then one column
-// for each k-means by cells. What it writes never leaves the party; no record's label was
-// ever sent. It returns how many records it labelled, and an error where the result has no
+// LabelRecords reads a party's data and writes as CSV, beside the ids of its records, what
+// the models of a result that are of sums say of each: the id columns, then one column for
+// each k-means by cells, the cluster, and for each lda, the class that is predicted. What
+// it writes never leaves the party; no record's label was ever sent. It returns how many records it labelled, and an error where the result has no
 // such model.
 func LabelRecords(ctx context.Context, o DataOptions, result analysis.Result, w io.Writer) (records int64, err error) {
 	h, err := o.home()
@@ -55,11 +55,11 @@ func (r *home) assign(ctx context.Context, result analysis.Result, w io.Writer) 
 	entries := src.schema.Entries()
 	var values []int64
 	summary, err := r.pass(ctx, src, func(b dataset.Batch) error {
-		columns := make([][]int, len(by))
+		columns := make([][]string, len(by))
 		for n, l := range by {
 			values = b.Pick(values[:0], l.picks)
 			for at := range len(b.Values) / entries {
-				columns[n] = append(columns[n], l.labeller.Label(values[at*len(l.picks):][:len(l.picks)]))
+				columns[n] = append(columns[n], l.labeller.Text(l.labeller.Label(values[at*len(l.picks):][:len(l.picks)])))
 			}
 		}
 		for at, id := range b.IDs {
@@ -68,7 +68,7 @@ func (r *home) assign(ctx context.Context, result analysis.Result, w io.Writer) 
 				return err
 			}
 			for n := range by {
-				row = append(row, strconv.Itoa(columns[n][at]))
+				row = append(row, columns[n][at])
 			}
 			if err := out.Write(row); err != nil {
 				return err
@@ -85,21 +85,44 @@ func (r *home) assign(ctx context.Context, result analysis.Result, w io.Writer) 
 
 // labellers are those of a result, in its order.
 func (r *home) labellers(src *source, result analysis.Result) (out []labelled, err error) {
+	all, err := labellersOf(r.study, result)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range all {
+		var picks []int
+		for _, i := range l.labeller.Takes() {
+			picks = append(picks, src.picks[l.labeller.Sketch][i])
+		}
+		l.picks = picks
+		out = append(out, l)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("the result has no clusters found by cells and no lda (party result %s --output DIR writes what it has)", r.study.ID.Short())
+	}
+	return out, nil
+}
+
+// labellersOf are a result's models of sums. Where several tell the same, names have the
+// analysis's number.
+func labellersOf(s *study.Study, result analysis.Result) (out []labelled, err error) {
+	count := map[string]int{}
+	var at []int
 	for i, a := range result.Analyses {
-		if a.CellMeans == nil {
+		if a.CellMeans == nil && a.LDA == nil {
 			continue
 		}
-		l, err := analysis.NewLabeller(r.study, a)
+		l, err := analysis.NewLabeller(s, a)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, labelled{fmt.Sprintf("cluster_%d", i), l, src.picks[a.Sketch]})
+		count[l.Name]++
+		out, at = append(out, labelled{name: l.Name, labeller: l}), append(at, i)
 	}
-	switch len(out) {
-	case 0:
-		return nil, fmt.Errorf("the result has no clusters found by cells (party result %s --output DIR writes what it has)", r.study.ID.Short())
-	case 1:
-		out[0].name = "cluster"
+	for n := range out {
+		if count[out[n].name] > 1 {
+			out[n].name = fmt.Sprintf("%s_%d", out[n].name, at[n])
+		}
 	}
 	return out, nil
 }

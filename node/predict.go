@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/dataset"
@@ -80,7 +81,7 @@ type Prediction struct {
 // Predict places new records of this party among a study's results: by the same rows of R
 // as the release, without noise. Nothing leaves, and nothing is spent. The study's result
 // is here (else store.ErrNotFound), and so is what is kept of the seed (else
-// ErrNothingKept or ErrKeptNoMore).
+// ErrNothingKept or ErrKeptNoMore), which models of sums do without.
 func Predict(ctx context.Context, o PredictOptions) (Prediction, error) {
 	out, err := o.predict(ctx)
 	if err != nil {
@@ -97,19 +98,10 @@ func (o PredictOptions) predict(ctx context.Context) (Prediction, error) {
 	if err := ForgetKept(o.Store, o.Now()); err != nil {
 		return out, err
 	}
-	if s := o.Study; s.NewRecords != 0 && o.Now() >= s.NewRecords {
-		return out, ErrKeptNoMore
-	}
-	raw, err := o.Store.Kept(o.Study.ID)
-	if errors.Is(err, store.ErrNotFound) {
-		return out, ErrNothingKept
-	}
-	if err != nil {
-		return out, err
-	}
-	keys, err := seed.ParseKept(raw)
-	if err != nil {
-		return out, err
+	keys, lost := o.keys()
+	sums := slices.ContainsFunc(o.Study.Sketches, func(sk study.Sketch) bool { return sk.Side.Sums() })
+	if lost != nil && !sums {
+		return out, lost
 	}
 	result, _, err := StoredResult(o.Store, o.Study.ID)
 	if err != nil {
@@ -119,7 +111,14 @@ func (o PredictOptions) predict(ctx context.Context) (Prediction, error) {
 	if err != nil {
 		return out, err
 	}
-	if len(models) == 0 {
+	labellers, err := labellersOf(o.Study, result)
+	if err != nil {
+		return out, err
+	}
+	if len(models) > 0 && lost != nil {
+		return out, lost
+	}
+	if len(models)+len(labellers) == 0 {
 		return out, ErrNoModel
 	}
 	home, err := DataOptions{Store: o.Store, Site: o.Site, Now: o.Now, Study: o.Study}.home()
@@ -131,14 +130,32 @@ func (o PredictOptions) predict(ctx context.Context) (Prediction, error) {
 		return out, err
 	}
 	out.Columns = modelColumns(o.Study, models)
+	for _, l := range labellers {
+		out.Columns = append(out.Columns, l.name)
+	}
 	placers, err := o.placers(models, src, keys)
 	if err != nil {
 		return out, err
 	}
 	out.Summary, err = home.pass(ctx, src, func(b dataset.Batch) error {
-		return out.place(b, o.Study, models, placers, src)
+		return out.place(b, o.Study, models, placers, labellers, src)
 	})
 	return out, err
+}
+
+// keys are those of R's rows, where they are kept.
+func (o PredictOptions) keys() (seed.Kept, error) {
+	if s := o.Study; s.NewRecords != 0 && o.Now() >= s.NewRecords {
+		return seed.Kept{}, ErrKeptNoMore
+	}
+	raw, err := o.Store.Kept(o.Study.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return seed.Kept{}, ErrNothingKept
+	}
+	if err != nil {
+		return seed.Kept{}, err
+	}
+	return seed.ParseKept(raw)
 }
 
 // newRecords is the party's data with other files, of which only the columns of
@@ -176,7 +193,7 @@ func (o PredictOptions) placers(models []analysis.Model, src *source, keys seed.
 
 // place adds a batch. Without the label a record's values are all that a sketch of the
 // records side has, in its order.
-func (p *Prediction) place(b dataset.Batch, s *study.Study, models []analysis.Model, placers map[int]*release.Placer, src *source) error {
+func (p *Prediction) place(b dataset.Batch, s *study.Study, models []analysis.Model, placers map[int]*release.Placer, labellers []labelled, src *source) error {
 	points := map[int][]float64{}
 	for sk, placer := range placers {
 		var err error
@@ -192,6 +209,10 @@ func (p *Prediction) place(b dataset.Batch, s *study.Study, models []analysis.Mo
 		for _, m := range models {
 			k := src.plans[m.Sketch].Spec().K
 			record = append(record, m.Say(points[m.Sketch][i*k:(i+1)*k]))
+		}
+		for _, l := range labellers { // which take all values but the label, as the row has them
+			n := len(l.labeller.Takes())
+			record = append(record, l.labeller.Text(l.labeller.Label(b.Values[i*n:(i+1)*n])))
 		}
 		p.Records = append(p.Records, record)
 	}

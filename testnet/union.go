@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ type unionOptions struct {
 	Data    string        `placeholder:"DIR" help:"Folder of public data sets, laid out as docs/data.md says, of which heart and diabetes130 are measured too. Default: ${data}."`
 	Trials  int           `default:"20" help:"Studies of each kind, with records dealt out anew, new seeds and new noise."`
 	Epsilon []float64     `default:"0.25,0.5,1,2,4,8" help:"The ε for whole records."`
+	Figures string        `placeholder:"FILE" help:"Draw the accuracy over ε and over the number of records there too, with the plan's forecast on it: a page that stands by itself."`
 	Timeout time.Duration `default:"20m" help:"Give up after this time."`
 }
 
@@ -43,9 +45,20 @@ func runUnion(ctx context.Context, opts unionOptions, stdout, stderr io.Writer) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
+	var page bytes.Buffer
+	if opts.Figures != "" {
+		o.Figures = &page
+	}
 	if err := union.Report(ctx, o, stdout); err != nil {
 		fmt.Fprintln(stderr, "testnet:", explain(ctx, err, nil))
 		return exitFailed
+	}
+	if opts.Figures != "" {
+		if err := os.WriteFile(opts.Figures, page.Bytes(), 0o644); err != nil {
+			fmt.Fprintln(stderr, "testnet: writing the figures:", err)
+			return exitUsage
+		}
+		fmt.Fprintf(stderr, "Figures: %s\n", opts.Figures)
 	}
 	return exitOK
 }

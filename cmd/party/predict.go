@@ -24,7 +24,7 @@ type predictCommand struct {
 
 // Help is what --help prints beyond the flags.
 func (predictCommand) Help() string {
-	return `Says where new records of this party belong among a study's results, such as the cluster whose centre is nearest. They are projected like the release and get no noise: nothing of them leaves. Horizontal studies can be asked until the date that they name as new_records_until.
+	return `Says where new records of this party belong among a study's results, such as the cluster whose centre is nearest, or the class that lda predicts. They are projected like the release and get no noise: nothing of them leaves. Horizontal studies can be asked until the date that they name as new_records_until; what sums say, k-means by cells and lda, at any time.
 
 For example: party predict 01234567 --data new.csv -o clusters.csv`
 }

@@ -19,7 +19,7 @@ type resultCommand struct {
 	Further string `placeholder:"NAME" help:"A further result instead of the study's own: the beginning of its name, which the result lists."`
 	Fetch   bool   `env:"-" help:"Ask the aggregator first for further results that it published since."`
 	Output  string `short:"o" placeholder:"DIR" help:"Write result.json there, with --format text, csv, parquet or npy the same as text, tables or matrices, and, where the result says something of records, labels.csv with this party's own ids. The labels never leave."`
-	Label   string `placeholder:"FILE" help:"Where clusters were found by cells: read this party's data again and write there the cluster of each of its records. The file never leaves, nor does what is in it."`
+	Label   string `placeholder:"FILE" help:"Where sums answered k-means or lda: read this party's data again and write there the cluster or the predicted class of each of its records. The file never leaves, nor does what is in it."`
 }
 
 func (resultCommand) Help() string {
@@ -89,7 +89,7 @@ func fetched(n int) string {
 	return fmt.Sprintf("%d further results are new", n)
 }
 
-// label tells the clusters of the party's own records by the published model.
+// label tells the clusters and classes of the party's own records by the published models.
 func (cmd resultCommand) label(ctx context.Context, c *console.Console, g *console.Globals) error {
 	if cmd.Output != "" {
 		return console.WithCode(console.Usage, errors.New("--label and --output do different things: give one of them"))
@@ -132,6 +132,6 @@ func (cmd resultCommand) label(ctx context.Context, c *console.Console, g *conso
 		return err
 	}
 	return c.Print(map[string]any{"study": s.ID.String(), "file": cmd.Label, "records": written}, func(w io.Writer) {
-		fmt.Fprintf(w, "%s: the clusters of %d records, by your own ids. It stays here.\n", cmd.Label, written)
+		fmt.Fprintf(w, "%s: what the models say of %d records, by your own ids. It stays here.\n", cmd.Label, written)
 	})
 }

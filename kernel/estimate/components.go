@@ -58,7 +58,7 @@ func (m *Moments) Components(ctx context.Context, o ComponentsOptions) ([]Compon
 	}
 	n := len(e.Values)
 	c := &components{m: m, Eigen: e, level: o.Level, raw: m.rawMatrix()}
-	c.spread = m.spread(c.raw, e.Vectors)
+	c.spread = m.law.spread(m, e.Vectors)
 	out := make([]Component, n)
 	loadings := min(o.Loadings, n)
 	tell := counted(n+loadings, o.Done)
@@ -113,8 +113,8 @@ func (m *Moments) trace() (s slope, sum float64) {
 
 // spread is the variance of uᵀ dM v for each two of the vectors, without the errors of
 // the columns of ones and of standard deviations, which turn no vector by much.
-func (m *Moments) spread(h *mat.Dense, vectors [][]float64) [][]float64 {
-	n := len(vectors)
+func (projected) spread(m *Moments, vectors [][]float64) [][]float64 {
+	h, n := m.rawMatrix(), len(vectors)
 	rotated := make([][]float64, n)
 	parallel.For(n, func(i int) { rotated[i] = product(h, vectors[i]) })
 	out := make([][]float64, n)
@@ -243,7 +243,7 @@ func (c *components) component(i int) Component {
 		return out
 	}
 	out.Interval = squared{
-		estimate: value, push: near.push, noise: inner2(v, product(c.raw, v)) - value, variance: variance, k: float64(c.m.gram.k),
+		estimate: value, push: near.push, noise: inner2(v, product(c.raw, v)) - value, variance: variance, k: c.m.law.freedom(c.m),
 	}.estimateAt(c.level)
 	if !(c.sum > 2*math.Sqrt(c.m.variance(c.trace))) {
 		out.Share = undefined("the sum of eigenvalues does not stand out of its error")

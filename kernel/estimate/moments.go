@@ -7,7 +7,9 @@ import (
 )
 
 // Moments are the second moments of n variables of several parties as one matrix, with
-// all that its errors need. Principal components and regressions are read off it.
+// all that its errors need. Principal components, regressions and discriminants are read
+// off it. They come from a Gram ([Gram.Moments]) or from sums over all records
+// ([Summed.Moments]).
 //
 // Centred, entry (i, j) is the covariance of two variables: their debiased product once
 // each was centred by the mean over its own party's records, over the number of records
@@ -19,7 +21,8 @@ import (
 // Not centred, entries are the debiased products themselves, a record that a party lacks
 // counting as zero, and nothing is assumed.
 type Moments struct {
-	gram    *Gram
+	law     law
+	gram    *Gram // nil for sums
 	vars    []Variable
 	centred bool
 	party   []int       // of each variable, into ones
@@ -41,7 +44,7 @@ type Moments struct {
 // Moments returns those of some variables; ok is false, with the reason, where there are
 // none. Means come from the released columns of ones alone.
 func (g *Gram) Moments(vars []Variable, centred bool) (m *Moments, why string) {
-	m = &Moments{gram: g, vars: vars, centred: centred}
+	m = &Moments{law: projected{}, gram: g, vars: vars, centred: centred}
 	if len(vars) == 0 {
 		return nil, "there are no columns"
 	}
@@ -147,8 +150,7 @@ const negligible = 1e-12
 // constant tells of a variable that its variance does not stand out of its error.
 func (m *Moments) constant(i int) bool {
 	variance, n := m.matrix.At(i, i), len(m.vars)
-	v, p := m.vars[i].Value, m.party[i]
-	return !(variance > negligible*m.gram.raw.At(v, v)/m.shared[p][p]) ||
+	return !(variance > negligible*m.law.meanSquare(m, i)) ||
 		!(variance > 2*math.Sqrt(m.variance(m.slope(unit(n, i), unit(n, i)))))
 }
 
@@ -204,9 +206,13 @@ func (m *Moments) over(scale []float64) *Moments {
 	return &out
 }
 
-// rawMatrix is M with the noise left in.
+// rawMatrix is M with the noise left in; of sums, in which noise takes no part of its own
+// on average, M.
 func (m *Moments) rawMatrix() *mat.Dense {
 	n := len(m.vars)
+	if m.raw == nil {
+		return m.full
+	}
 	out := mat.NewDense(n, n, nil)
 	for i := range n {
 		for j := range n {

@@ -27,7 +27,7 @@ type Regression struct {
 	Intercept    Estimate
 	R2           Estimate // the share of the target's variance that is explained
 	Residual     Estimate // standard deviation of what is not
-	Freedom      float64  // degrees of freedom of the intervals: k less the coefficients
+	Freedom      float64  // degrees of freedom of the intervals: k less the coefficients; infinite for sums
 	Condition    Estimate // the least eigenvalue of the correlations of the explaining variables
 }
 
@@ -78,14 +78,17 @@ type fit struct {
 
 func (m *Moments) fit(o RegressionOptions) (*fit, string) {
 	p := len(o.On)
-	f := &fit{m: m, o: o, freedom: float64(m.gram.k - p - 1)}
+	f := &fit{m: m, o: o, freedom: m.law.freedom(m) - float64(p+1), widen: 1}
 	if why := o.Level.refuse(); why != "" {
 		return nil, why
 	}
 	if f.freedom < 1 {
-		return nil, fmt.Sprintf("k = %d is too small for %d coefficients and an intercept", m.gram.k, p)
+		return nil, fmt.Sprintf("k = %g is too small for %d coefficients and an intercept", m.law.freedom(m), p)
 	}
-	f.t, f.widen = o.Level.student(f.freedom), float64(m.gram.k)/f.freedom
+	f.t = o.Level.student(f.freedom)
+	if !math.IsInf(f.freedom, 1) {
+		f.widen = m.law.freedom(m) / f.freedom
+	}
 	for _, i := range append([]int{o.Target}, o.On...) {
 		if m.constant(i) {
 			return nil, noVariance
@@ -126,21 +129,15 @@ func (f *fit) identify() string {
 	half := float64(f.o.Level.z() * deviation)
 	f.condition = finish(least, least-half, least+half, 0, float64(len(u))).deviating(deviation * deviation)
 	raised := least + f.o.Ridge
-	if raised < negligible || !f.exact() && !(raised >= float64(Identified*deviation)) {
-		return fmt.Sprintf("not identified: the explaining columns are collinear within their error (the least eigenvalue of their correlations is %.3g with standard error %.3g; it takes %d of them)",
-			least, deviation, Identified)
+	if raised < negligible || !f.m.law.exact(f.m) && !(raised >= float64(Identified*deviation)) {
+		return notIdentified(least, deviation)
 	}
 	return ""
 }
 
-// exact reports whether the sketch has neither noise nor records that only some have.
-func (f *fit) exact() bool {
-	for _, column := range f.m.columns() {
-		if f.m.gram.noise[column].Variance > 0 {
-			return false
-		}
-	}
-	return f.m.sets.same
+func notIdentified(least, deviation float64) string {
+	return fmt.Sprintf("not identified: the explaining columns are collinear within their error (the least eigenvalue of their correlations is %.3g with standard error %.3g; it takes %d of them)",
+		least, deviation, Identified)
 }
 
 // leastEigenvalue is that of the correlations of some variables, with its vector.
@@ -273,6 +270,12 @@ func (f *fit) fitness() (residual, r2 Estimate) {
 	m, y := f.m, f.o.Target
 	r, e := f.residual, unit(len(m.vars), y)
 	left, own := m.slope(r, r), m.slope(e, e)
+	if f.o.Ridge > 0 { // least squares alone make the residual not err with β
+		against := m.times(r)
+		for a, i := range f.o.On {
+			left = left.plus(-2*against[i], f.slopes[a])
+		}
+	}
 	rest, total := inner2(r, m.times(r)), m.matrix.At(y, y)
 	noise := inner2(r, product(m.rawMatrix(), r)) - rest
 	taken, spread := f.chance()

@@ -95,12 +95,11 @@ func (v *vector) add(t float64, w vector) {
 
 func (v vector) times(t float64) vector { return vector{times(t, v.a), times(t, v.ha), times(t, v.ga)} }
 
-func (m *Moments) vector(a []float64) vector { return vector{a, product(m.raw, a), product(m.bare, a)} }
+func (m *Moments) vector(a []float64) vector { return m.law.vector(m, a) }
 
 // one is the column of ones of party p.
 func (m *Moments) one(p int) vector {
-	i := len(m.vars) + p
-	return vector{unit(len(m.vars)+len(m.ones), i), m.raw.RawRowView(i), m.bare.RawRowView(i)}
+	return m.vector(unit(len(m.vars)+len(m.ones), len(m.vars)+p))
 }
 
 // byParty keeps of a vector the variables of each party, divided by their scales. Those of
@@ -186,9 +185,6 @@ func product(a *mat.Dense, x []float64) []float64 {
 	return out
 }
 
-// sources is as that of a Gram, of all columns of the moments.
-func (m *Moments) sources() float64 { return m.gram.sources(m.columns()) }
-
 // columns are those of the Gram, in the order of raw.
 func (m *Moments) columns() (out []int) {
 	for _, v := range m.vars {
@@ -201,22 +197,22 @@ func (m *Moments) columns() (out []int) {
 }
 
 // variance is that of a slope: the error of the sketch, and of the sampling of records.
-func (m *Moments) variance(s slope) float64 { return m.covariance(s, s) + m.sampling(s) }
+func (m *Moments) variance(s slope) float64 { return m.law.covariance(m, s, s) + m.sampling(s) }
 
 // joint is the covariance of two slopes, as variance has it.
 func (m *Moments) joint(s, r slope) float64 {
 	if m.sets.same {
-		return m.covariance(s, r)
+		return m.law.covariance(m, s, r)
 	}
 	return (m.variance(s.plus(1, r)) - m.variance(s.plus(-1, r))) / 4
 }
 
 // covariance is that which the sketch causes, by the general rule.
-func (m *Moments) covariance(s, r slope) float64 {
+func (projected) covariance(m *Moments, s, r slope) float64 {
 	k := float64(m.gram.k)
 	raw := wick(s, r, func(v vector) []float64 { return v.ha }, m.raw)
 	sum := raw/k + float64(k*m.cumulants(s, r))
-	if sources := m.sources(); sources > 0 {
+	if sources := m.gram.sources(m.columns()); sources > 0 {
 		bare := wick(s, r, func(v vector) []float64 { return v.ga }, m.bare)
 		sum += (raw - bare) / sources
 	}

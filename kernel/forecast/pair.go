@@ -234,6 +234,17 @@ func (p Pair) Covariance() (Error, error) {
 	return in(p.X.Column.Spread*p.Y.Column.Spread, g.Covariance(x, y, p.Level), p.Level), nil
 }
 
+// Mean forecasts the mean of X over the records that Y's party shares, in units of X's
+// spread. Y's column is not used.
+func (p Pair) Mean() (Error, error) {
+	g, err := p.gram()
+	if err != nil {
+		return Error{}, err
+	}
+	x, _ := p.variables()
+	return in(p.X.Column.Spread, g.Mean(x, p.Y.ones(p.onesY()), p.Level), p.Level), nil
+}
+
 // Variance forecasts the variance of X, in units of itself.
 func (p Pair) Variance() (Error, error) {
 	g, err := p.gram()

@@ -24,6 +24,8 @@ func writeColumns(w io.Writer, a analysis.Analysis) bool {
 		writeHierarchy(w, a, *a.Hierarchy)
 	case a.Sums != nil:
 		writeSums(w, a, *a.Sums)
+	case a.LDA != nil:
+		writeLDA(w, a, *a.LDA)
 	default:
 		return false
 	}

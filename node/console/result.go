@@ -112,6 +112,8 @@ func (d Document) Show(c *Console, dir string) error {
 		}
 		if slices.ContainsFunc(d.Result.Analyses, func(a analysis.Analysis) bool { return a.CellMeans != nil }) {
 			next += "; --label FILE writes the cluster of each of your records"
+		} else if slices.ContainsFunc(d.Result.Analyses, func(a analysis.Analysis) bool { return a.LDA != nil }) {
+			next += "; --label FILE writes the class predicted for each of your records"
 		}
 		c.Say("\nNext: %s.", next)
 	})

@@ -44,6 +44,16 @@ func writeCellMeans(w io.Writer, a analysis.Analysis) {
 	}
 	sizes.Write(w)
 	omitted(w, len(c.Sizes), "clusters")
+	if len(c.Separations) > 0 {
+		fmt.Fprintln(w, "  How far their centroids are apart, in encoded units:")
+		apart := NewTable("clusters", ">squared distance", ">interval")
+		for _, p := range c.Separations[:min(len(c.Separations), mostRows)] {
+			number, between := numberText(p.Number)
+			apart.Add(fmt.Sprintf("%d and %d", p.I, p.J), number, between)
+		}
+		apart.Write(w)
+		omitted(w, len(c.Separations), "pairs of clusters")
+	}
 	if len(c.Centroids) > mostColumns {
 		Paragraph(w, "  ", "Centroids and their intervals are in the document.")
 		return

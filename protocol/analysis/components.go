@@ -81,14 +81,21 @@ func (c *columns) pca(ctx context.Context, a study.Analysis, out *Analysis) erro
 	default:
 		out.Units = unitsBare
 	}
-	listed := min(o.Components, len(vars))
-	c.level = out.promise(a, 2*len(vars)+listed*len(vars))
-	found, err := m.Components(ctx, estimate.ComponentsOptions{Loadings: listed, Level: c.level, Done: c.tell})
-	if err != nil {
-		return err
-	}
 	for _, v := range vars {
 		out.Features = append(out.Features, c.name(v))
+	}
+	return section.find(ctx, m, a, out, c.tell)
+}
+
+// find fills in the components of m, which is of the analysis's features.
+func (p *PCA) find(ctx context.Context, m *estimate.Moments, a study.Analysis, out *Analysis, tell func(done, total int)) error {
+	o, _ := a.Options.(study.PCAOptions)
+	n := len(out.Features)
+	listed := min(o.Components, n)
+	level := out.promise(a, 2*n+listed*n)
+	found, err := m.Components(ctx, estimate.ComponentsOptions{Loadings: listed, Level: level, Done: tell})
+	if err != nil {
+		return err
 	}
 	for i, f := range found {
 		component := Component{Eigenvalue: f.Value, Interval: number(f.Interval), Share: number(f.Share)}
@@ -98,9 +105,9 @@ func (c *columns) pca(ctx context.Context, a study.Analysis, out *Analysis) erro
 				component.LoadingIntervals = append(component.LoadingIntervals, number(l))
 			}
 		}
-		section.Components = append(section.Components, component)
+		p.Components = append(p.Components, component)
 	}
-	out.PCA = section
+	out.PCA = p
 	return nil
 }
 

@@ -88,6 +88,7 @@ type Analysis struct {
 	Outliers   *Outliers   `json:"outliers,omitempty"`
 	CellMeans  *CellMeans  `json:"cell_means,omitempty"` // k-means by cells
 	Means      Means       `json:"means,omitempty"`
+	LDA        *LDA        `json:"lda,omitempty"`
 }
 
 // section is what a kind of analysis adds to a result. Each stands beside the code that
@@ -130,6 +131,9 @@ func (a Analysis) sections() (out []section) {
 	}
 	if a.Means != nil {
 		out = append(out, a.Means)
+	}
+	if a.LDA != nil {
+		out = append(out, a.LDA)
 	}
 	return out
 }

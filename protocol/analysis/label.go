@@ -2,6 +2,8 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -10,39 +12,93 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// Labeller tells the clusters of a party's own records by a published model. It runs where
-// the records are.
+// Labeller tells, by a published model, what sums say of a party's own records: the cluster
+// that they belong to, or the class that is predicted. It runs where the records are.
 type Labeller struct {
-	model   *mat.Dense
+	Name    string // of what it tells, like "cluster"
+	Sketch  int    // whose model it is
+	takes   []int
 	centres []int64
 	clip    int64
 	one     float64
 	scratch []int64
 	point   []float64
+	say     func(point []float64) int
+	classes []string // nil for clusters
 }
 
-// NewLabeller takes a k-means by cells from a result of the study that Decode let pass.
+// NewLabeller takes a k-means by cells, or a discriminant, from a result of the study that
+// Decode let pass.
 func NewLabeller(s *study.Study, a Analysis) (*Labeller, error) {
-	if a.CellMeans == nil || a.Sketch < 0 || a.Sketch >= len(s.Sketches) {
-		return nil, fmt.Errorf("labelling records: the result has no model of cells to label them by")
+	if a.Sketch < 0 || a.Sketch >= len(s.Sketches) || !s.Sketches[a.Sketch].Side.Sums() || a.CellMeans == nil && a.LDA == nil {
+		return nil, fmt.Errorf("labelling records: the result has no model of sums to label them by")
 	}
-	centres, rows := s.Centres(a.Sketch), a.CellMeans.Model
-	l := &Labeller{
-		model: mat.NewDense(max(len(rows), 1), len(centres), nil), centres: centres, clip: s.IntegerClip(a.Sketch),
-		one: float64(s.Bits.One()), scratch: make([]int64, len(centres)), point: make([]float64, len(centres)),
-	}
-	for c, row := range rows {
-		if len(row) != len(centres) {
-			return nil, fmt.Errorf("labelling records: cluster %d has %d coordinates, a record %d", c, len(row), len(centres))
+	l := &Labeller{Name: "cluster", Sketch: a.Sketch, clip: s.IntegerClip(a.Sketch), one: float64(s.Bits.One())}
+	features, centres := s.Features(0, a.Sketch), s.Centres(a.Sketch)
+	var names []Feature
+	for i, f := range features {
+		if c := s.Columns[f.Column]; !c.Label {
+			l.takes, l.centres = append(l.takes, i), append(l.centres, centres[i])
+			names = append(names, Feature{Column: c.Name, Value: f.Value})
 		}
-		l.model.SetRow(c, row)
+	}
+	l.scratch, l.point = make([]int64, len(l.takes)), make([]float64, len(l.takes))
+	var err error
+	if a.LDA != nil {
+		l.Name, l.classes = "predicted", a.LDA.Classes
+		l.say, err = a.LDA.model(a.Features, names)
+	} else {
+		l.say, err = a.CellMeans.model(len(l.takes))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("labelling records: %w", err)
 	}
 	return l, nil
 }
 
-// Label returns the cluster of a record, by its encoded values in the order of the
-// sketch's features: the nearest, after the record was centred and clipped as it was for
-// the sketch. It panics where they are fewer.
+// model finds the cluster whose centre is nearest.
+func (c *CellMeans) model(dim int) (func([]float64) int, error) {
+	model := mat.NewDense(max(len(c.Model), 1), dim, nil)
+	for i, row := range c.Model {
+		if len(row) != dim {
+			return nil, fmt.Errorf("cluster %d has %d coordinates, a record %d", i, len(row), dim)
+		}
+		model.SetRow(i, row)
+	}
+	return func(point []float64) int { return cluster.Nearest(model, point) }, nil
+}
+
+// model finds the class with the highest score, the first of several. A record has all of
+// names, of which the scores are of some.
+func (l *LDA) model(of, names []Feature) (func([]float64) int, error) {
+	at := make([]int, len(of))
+	for i, f := range of {
+		if at[i] = slices.Index(names, f); at[i] < 0 {
+			return nil, fmt.Errorf("records have no %s", f.text())
+		}
+	}
+	return func(point []float64) int {
+		best, most := 0, 0.0
+		for c, p := range l.Model {
+			score := p.Bias
+			for i, w := range p.Weights {
+				score += w * point[at[i]]
+			}
+			if score > most {
+				best, most = c+1, score
+			}
+		}
+		return best
+	}, nil
+}
+
+// Takes are the sketch's features that a record is told by, in their order: all but the
+// label.
+func (l *Labeller) Takes() []int { return l.takes }
+
+// Label returns what is told of a record, a cluster or the number of a class, by its
+// encoded values in the order of Takes, after these were centred and clipped as they were
+// for the sketch. It panics where they are fewer.
 func (l *Labeller) Label(values []int64) int {
 	for i, c := range l.centres {
 		l.scratch[i] = values[i] - c
@@ -53,5 +109,13 @@ func (l *Labeller) Label(values []int64) int {
 	for i, v := range l.scratch {
 		l.point[i] = float64(v) / l.one
 	}
-	return cluster.Nearest(l.model, l.point)
+	return l.say(l.point)
+}
+
+// Text is how tables show a label.
+func (l *Labeller) Text(label int) string {
+	if l.classes != nil {
+		return l.classes[label]
+	}
+	return strconv.Itoa(label)
 }

@@ -3,6 +3,7 @@ package analysis
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -113,7 +114,7 @@ func (r *run) moments(index int) (*moments, error) {
 }
 
 // ofMoments answers what needs the means and second moments of the union.
-func (r *run) ofMoments(ctx context.Context, sk int, a study.Analysis) (Analysis, error) {
+func (r *run) ofMoments(ctx context.Context, sk int, a study.Analysis, tell func(done, total int)) (Analysis, error) {
 	m, err := r.moments(sk)
 	if err != nil {
 		return Analysis{}, err
@@ -137,6 +138,12 @@ func (r *run) ofMoments(ctx context.Context, sk int, a study.Analysis) (Analysis
 		return out, m.covariance(ctx, &out)
 	case study.Correlation:
 		return out, m.correlation(ctx, &out)
+	case study.PCA:
+		return out, m.pca(ctx, a, &out, tell)
+	case study.Regression:
+		return out, m.regression(a, &out)
+	case study.LDA:
+		return out, m.lda(a, &out)
 	}
 	return Analysis{}, fmt.Errorf("moments do not answer %s", a.Kind)
 }
@@ -164,6 +171,85 @@ func (m *moments) covariance(ctx context.Context, out *Analysis) error {
 	}
 	out.Repaired = r
 	return err
+}
+
+// all names all features, by their places.
+func (m *moments) all() (out []int) {
+	for i := range m.plan.Features {
+		out = append(out, i)
+	}
+	return out
+}
+
+// of is the column of a feature, and its name.
+func (m *moments) of(i int) (study.Column, Feature) { return m.column(i), m.name(i) }
+
+// pca answers with principal components: of correlations, or in original units.
+func (m *moments) pca(ctx context.Context, a study.Analysis, out *Analysis, tell func(done, total int)) error {
+	o, ok := a.Options.(study.PCAOptions)
+	if !ok {
+		return fmt.Errorf("options of kind %T", a.Options)
+	}
+	section := &PCA{Scaled: o.Scale, Centred: true}
+	vars := m.all()
+	if len(vars) > decompose.MaxEigen {
+		return unanswerable("%d columns are too many: at most %d have principal components", len(vars), decompose.MaxEigen)
+	}
+	found, why := m.estimates.Moments(vars)
+	if o.Scale && why == "" {
+		if constant := found.Constant(); len(constant) > 0 {
+			for _, i := range constant {
+				section.LeftOut = append(section.LeftOut, m.name(i))
+			}
+			vars = slices.DeleteFunc(vars, func(i int) bool { return slices.Contains(constant, i) })
+			if len(vars) == 0 {
+				return unanswerable("the variance of no column stands out of its error")
+			}
+			found, why = m.estimates.Moments(vars)
+		}
+	}
+	if why == "" && o.Scale {
+		found, why = found.Scaled()
+	}
+	if why != "" {
+		return unanswerable("%s", why)
+	}
+	out.Features = nil
+	var units []float64
+	for _, i := range vars {
+		out.Features, units = append(out.Features, m.name(i)), append(units, m.unit(i))
+	}
+	if !o.Scale {
+		out.Units, found = unitsOriginal, found.In(units)
+	}
+	return section.find(ctx, found, a, out, tell)
+}
+
+// regression answers with coefficients in original units.
+func (m *moments) regression(a study.Analysis, out *Analysis) error {
+	o, ok := a.Options.(study.RegressionOptions)
+	if !ok {
+		return fmt.Errorf("options of kind %T", a.Options)
+	}
+	section := &Regression{Ridge: o.Ridge, Identified: estimate.Identified}
+	out.Units, out.Features = unitsOriginal, nil
+	vars, target := explaining(o, section, len(m.plan.Features), m.of)
+	found, why := m.estimates.Moments(vars)
+	if why != "" {
+		return unanswerable("%s", why)
+	}
+	if constant := found.Constant(); len(constant) > 0 {
+		return unanswerable("the variance of %s does not stand out of its error, and no line through it is defined", m.name(vars[constant[0]]).text())
+	}
+	options := estimate.RegressionOptions{Target: target, Ridge: o.Ridge}
+	for at, i := range vars {
+		options.Units, options.Origins = append(options.Units, m.unit(i)), append(options.Origins, m.origin(i))
+		if at != target {
+			options.On, out.Features = append(options.On, at), append(out.Features, m.name(i))
+		}
+	}
+	section.Target = m.name(vars[target])
+	return section.find(found, options, a, out)
 }
 
 func (m *moments) correlation(ctx context.Context, out *Analysis) error {

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
@@ -19,7 +20,7 @@ type Regression struct {
 	RSquared     Number    `json:"r_squared"`
 	Residual     Number    `json:"residual"`   // standard deviation of what is not explained, in units of the target
 	Condition    Number    `json:"condition"`  // the least eigenvalue of the correlations of the explaining columns
-	Freedom      float64   `json:"freedom"`    // degrees of freedom of the intervals
+	Freedom      float64   `json:"freedom"`    // degrees of freedom of the intervals; 0 of moments, whose intervals are normal
 	Identified   float64   `json:"identified"` // how many standard errors Condition has to be above zero where there is noise
 
 	Residuals []SketchRow `json:"residuals,omitempty"`
@@ -47,7 +48,12 @@ func (c *columns) regression(a study.Analysis, out *Analysis) error {
 	}
 	section := &Regression{Ridge: o.Ridge, Identified: estimate.Identified}
 	out.Assumption, out.Units = c.assumes(true), unitsOriginal
-	vars, target := c.explaining(o, section)
+	columns := c.variables()
+	at, target := explaining(o, section, len(columns), func(i int) (study.Column, Feature) { return c.column(columns[i]), c.name(columns[i]) })
+	var vars []variable
+	for _, i := range at {
+		vars = append(vars, columns[i])
+	}
 	if target < 0 {
 		return unanswerable("the party that holds %q is not in the result", o.Target)
 	}
@@ -62,8 +68,7 @@ func (c *columns) regression(a study.Analysis, out *Analysis) error {
 		f := c.name(vars[constant[0]])
 		return unanswerable("the variance of %s does not stand out of its error, and no line through it is defined", f.text())
 	}
-	c.level = out.promise(a, len(vars)+2)
-	options := estimate.RegressionOptions{Target: target, Ridge: o.Ridge, Level: c.level, Units: c.units(vars)}
+	options := estimate.RegressionOptions{Target: target, Ridge: o.Ridge, Units: c.units(vars)}
 	for i, v := range vars {
 		options.Origins = append(options.Origins, c.column(v).Scale.Origin())
 		if i != target {
@@ -71,42 +76,67 @@ func (c *columns) regression(a study.Analysis, out *Analysis) error {
 			out.Features = append(out.Features, c.name(v))
 		}
 	}
-	found, why := m.Regression(options)
-	if why != "" {
-		return unanswerable("%s", why)
-	}
 	section.Target = c.name(vars[target])
-	for _, e := range found.Coefficients {
-		section.Coefficients = append(section.Coefficients, number(e))
+	if err := section.find(m, options, a, out); err != nil {
+		return err
 	}
-	section.Intercept, section.RSquared, section.Residual = number(found.Intercept), number(found.R2), number(found.Residual)
-	section.Condition, section.Freedom = number(found.Condition), found.Freedom
 	section.Residuals = c.residuals(vars, target, section)
-	out.Regression = section
 	return nil
 }
 
-// explaining lists the explaining variables and the target, and where it is; −1 if no
-// party of the result holds it.
-func (c *columns) explaining(o study.RegressionOptions, section *Regression) (vars []variable, target int) {
+// find fills in the regression of m on the analysis's features.
+func (r *Regression) find(m *estimate.Moments, o estimate.RegressionOptions, a study.Analysis, out *Analysis) error {
+	o.Level = out.promise(a, len(o.On)+3)
+	found, why := m.Regression(o)
+	if why != "" {
+		return unanswerable("%s", why)
+	}
+	for _, e := range found.Coefficients {
+		r.Coefficients = append(r.Coefficients, number(e))
+	}
+	r.Intercept, r.RSquared, r.Residual, r.Condition = number(found.Intercept), number(found.R2), number(found.Residual), number(found.Condition)
+	if r.Freedom = found.Freedom; math.IsInf(r.Freedom, 1) {
+		r.Freedom = 0
+	}
+	out.Regression = r
+	return nil
+}
+
+// explaining lists which of n variables are in a regression, and where among them the
+// target is; −1 if it is none of them. The reference of each categorical column is left out.
+func explaining(o study.RegressionOptions, section *Regression, n int, of func(int) (study.Column, Feature)) (vars []int, target int) {
 	target = -1
-	last := ""
-	for _, v := range c.variables() {
-		column := c.column(v)
-		first := column.Name != last // value of a categorical column
-		last = column.Name
-		switch {
-		case column.Name == o.Target:
+	on, reference := chosen(o.On, o.Target, n, of)
+	section.Reference = reference
+	for i := range n {
+		if column, _ := of(i); column.Name == o.Target {
 			target = len(vars)
-			vars = append(vars, v)
-		case len(o.On) > 0 && !slices.Contains(o.On, column.Name):
-		case column.Kind == study.Categorical && first:
-			section.Reference = append(section.Reference, c.name(v))
-		default:
-			vars = append(vars, v)
+			vars = append(vars, i)
+		} else if slices.Contains(on, i) {
+			vars = append(vars, i)
 		}
 	}
 	return vars, target
+}
+
+// chosen are those of n variables that explain another column: of the columns asked for,
+// or of all but that one. The first value of a categorical one is the reference of its
+// others, as the values of a record add up to one.
+func chosen(asked []string, explained string, n int, of func(int) (study.Column, Feature)) (vars []int, reference []Feature) {
+	last := ""
+	for i := range n {
+		column, name := of(i)
+		first := column.Name != last // value of a categorical column
+		last = column.Name
+		switch {
+		case column.Name == explained || len(asked) > 0 && !slices.Contains(asked, column.Name):
+		case column.Kind == study.Categorical && first:
+			reference = append(reference, name)
+		default:
+			vars = append(vars, i)
+		}
+	}
+	return vars, reference
 }
 
 // text names a feature in a sentence.

@@ -160,7 +160,7 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 	case side == sketch.Cells:
 		return r.cellMeans(ctx, index, sk, a)
 	case side == sketch.Moments:
-		return r.ofMoments(ctx, sk, a)
+		return r.ofMoments(ctx, sk, a, r.observer(index, a.Kind))
 	}
 	switch a.Kind {
 	case study.KMeans:

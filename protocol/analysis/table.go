@@ -16,7 +16,8 @@ import (
 //   - the single values of a structure are the columns of one row, those of structures
 //     within it behind the name of the field;
 //   - a list is a table of its own, named after the path to it, with a column for the
-//     position in each list on the way, from 0 as in the document;
+//     position in each list on the way, from 0 as in the document; of a list of lists, the
+//     second position is "column";
 //   - so is a structure behind a pointer, which has no row where it is absent.
 type Table struct {
 	Name    string // words of the document's keys joined by "_", like "k_means_sizes"
@@ -209,7 +210,12 @@ func (f *flattener) list(name string, keys []key, v reflect.Value) {
 			f.row(name, path, item)
 		case reflect.Slice, reflect.Array:
 			for j := range item.Len() {
-				f.value(at, append(path[:len(path):len(path)], key{"column", int64(j)}), item.Index(j))
+				inner := append(path[:len(path):len(path)], key{"column", int64(j)})
+				if item.Type().Elem().Kind() == reflect.Struct {
+					f.row(name, inner, item.Index(j))
+				} else {
+					f.value(at, inner, item.Index(j))
+				}
 			}
 		default:
 			f.value(at, path, item)

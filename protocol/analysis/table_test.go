@@ -172,3 +172,20 @@ func TestSingular(t *testing.T) {
 		}
 	}
 }
+
+// Numbers by two positions, such as the means of classes, are numbers in tables too.
+func TestNumbersOfNumbers(t *testing.T) {
+	n := Number{ptr(0.5), ptr(0.1), ptr(0.3), ptr(0.7), ""}
+	a := Analysis{Kind: study.LDA, LDA: &LDA{Classes: []string{"0", "1"}, Means: [][]Number{{n, n}, {n, n}}, Within: [][]float64{{1, 2}, {2, 3}}}}
+	for _, table := range a.Tables() {
+		if table.Name != "lda_means" {
+			continue
+		}
+		row := []any{int64(1), int64(0), 0.5, 0.1, 0.3, 0.7, ""}
+		if len(table.Rows) != 4 || !slices.Equal(table.Rows[2], row) || table.Columns[1].Name != "column" || table.Columns[2].Name != "estimate" {
+			t.Errorf("%v: %v", table.Columns, table.Rows)
+		}
+		return
+	}
+	t.Error("no table of means")
+}

@@ -21,6 +21,7 @@ type cell struct {
 	index  int
 	kept   map[int]forecast.Contribution // by party; what clipping leaves does not depend on the choice
 	method forecast.Method
+	each   estimate.Level // of intervals, where another analysis than the one that is asked for says so; else 0
 }
 
 // newCell is the study's own sketch of an index.
@@ -151,7 +152,7 @@ func (c *cell) pair(x, y place) (forecast.Pair, error) {
 		K: c.sketch().Projection.K, X: a, Y: b, Union: c.union(), Squares: c.sketch().Helpers.Squares,
 		Shared: c.overlap() * math.Min(a.Records, b.Records), Clipped: c.Study.Privacy.Mechanism != dp.None && c.Study.Privacy.Unit == dp.Record,
 	}
-	if p.Union {
+	if p.Union = p.Union || x.party == y.party; p.Union { // one party's records are all there
 		p.Shared = a.Records
 	}
 	return p, nil
@@ -167,6 +168,8 @@ type question struct {
 // forecast is the error of a question's answer.
 func (c *cell) forecast(q question) (forecast.Error, error) {
 	switch {
+	case joint(q.analysis.Kind):
+		return c.jointly(q)
 	case c.sketch().Side.Sums():
 		return c.ofSums(q)
 	case q.analysis.Kind == study.GroupDistance:
@@ -179,7 +182,7 @@ func (c *cell) forecast(q question) (forecast.Error, error) {
 		return forecast.Error{}, err
 	}
 	p.Level = c.level(q.analysis)
-	if q.x == q.y {
+	if q.x == q.y && q.analysis.Kind == study.Covariance {
 		return p.Variance()
 	}
 	return ask(q.analysis, p)
@@ -187,6 +190,9 @@ func (c *cell) forecast(q question) (forecast.Error, error) {
 
 // level is that of each interval of an analysis, as package analysis has it.
 func (c *cell) level(a study.Analysis) estimate.Level {
+	if c.each != 0 {
+		return c.each
+	}
 	if a.Intervals != study.IntervalsAll {
 		return estimate.DefaultLevel
 	}
@@ -195,12 +201,22 @@ func (c *cell) level(a study.Analysis) estimate.Level {
 
 // intervals is how many intervals an analysis has.
 func (c *cell) intervals(a study.Analysis) int {
-	values := 0
-	for party := range c.Study.Parties {
-		values += len(c.columns(party))
-		if c.union() {
-			break
-		}
+	values, groups := len(c.places()), len(c.Study.Parties)
+	if c.union() {
+		groups = 1
+	}
+	switch o := a.Options.(type) {
+	case study.PCAOptions:
+		return values * (2 + min(o.Components, values))
+	case study.RegressionOptions:
+		return len(c.explaining(a)) + 3
+	case study.LDAOptions:
+		label, _ := c.Study.Label()
+		k := len(label.Classes())
+		return k + (2*k-1)*len(c.explaining(a)) + k*(k-1)
+	}
+	if a.Kind == study.Sums {
+		return 2 * values * groups
 	}
 	return analysis.Intervals(a.Kind, values, len(c.Study.Parties))
 }
@@ -210,11 +226,13 @@ func ask(a study.Analysis, p forecast.Pair) (forecast.Error, error) {
 	switch a.Kind {
 	case study.Covariance:
 		return p.Covariance()
-	case study.Correlation:
+	case study.Correlation, study.Clustering:
 		if a.Estimator() == study.E1 {
 			return p.CorrelationE1()
 		}
 		return p.CorrelationE2()
+	case study.Sums:
+		return p.Mean()
 	case study.Intersection:
 		return p.Intersection()
 	case study.InnerProduct:

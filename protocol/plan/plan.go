@@ -62,7 +62,7 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 	}
 	if own.Side.Sums() {
 		err := c.summed(&out)
-		return out, append(c.warn(out), c.directionsWarning()...), err
+		return out, slices.Concat(c.warn(out), c.directionsWarning(), c.subspaceWarning()), err
 	}
 	var asked []asking
 	for _, a := range s.Analyses {

@@ -8,7 +8,10 @@ import (
 )
 
 // known reports whether an analysis is among those that are forecast.
-func (c *cell) known(a study.Analysis) bool { return measures[a.Kind] != "" }
+func (c *cell) known(a study.Analysis) bool {
+	o, bare := a.Options.(study.PCAOptions)
+	return measures[a.Kind] != "" && !(bare && !o.Centre)
+}
 
 // questions lists the pairs of an analysis among which the ones that err most and
 // least are: of every party, or of the union, the columns with the least and the
@@ -19,6 +22,10 @@ func (c *cell) questions(a study.Analysis) []question {
 	switch {
 	case a.Kind == study.GroupDistance:
 		return c.pairsOfParties(a)
+	case a.Kind == study.Regression || a.Kind == study.LDA:
+		return c.explained(a)
+	case a.Kind == study.Sums:
+		return c.summing(a)
 	case c.sketch().Side == sketch.Records || c.sketch().Side == sketch.Cells:
 		return []question{{analysis: a}}
 	}

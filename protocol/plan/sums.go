@@ -186,6 +186,21 @@ func (c *cell) directionsWarning() []Warning {
 	return nil
 }
 
+// subspaceWarning says when the centroids of cells keep noise that moments could take off.
+func (c *cell) subspaceWarning() []Warning {
+	own := c.sketch()
+	if _, ok := c.Study.Moments(); !ok || own.Side != sketch.Cells || own.Subspace > 0 || c.Study.Privacy.Mechanism == dp.None {
+		return nil
+	}
+	for _, a := range c.Study.Analyses {
+		if o, ok := a.Options.(study.KMeansOptions); ok && !o.Auto && o.Clusters-1 < len(c.columns(c.viewer())) {
+			return []Warning{c.warning([]string{"sketches:", fmt.Sprintf("  - {side: cells, L: %d, q: %d, …}", own.Projection.K, o.Clusters-1)},
+				"%d clusters lie in %d directions: projected on as many eigenvectors of the moments, cells' centroids lose most of their noise", o.Clusters, o.Clusters-1)}
+		}
+	}
+	return nil
+}
+
 // sumsInstead recommends moments or cells where a horizontal study projects under unit
 // record: those that answer the same analyses, at the same promise.
 func (c *cell) sumsInstead(asked []asking) []Warning {
@@ -199,7 +214,7 @@ func (c *cell) sumsInstead(asked []asking) []Warning {
 	for _, a := range asked {
 		side := sketch.Moments
 		switch a.answer.Kind {
-		case study.Correlation, study.Covariance:
+		case study.Correlation, study.Covariance, study.PCA, study.Regression:
 		case study.KMeans:
 			side = sketch.Cells
 		default:
@@ -221,7 +236,7 @@ func (c *cell) sumsInstead(asked []asking) []Warning {
 			continue
 		}
 		at := c.taking(study.Sketch{Side: side, Share: c.sketch().Share, Clip: clip})
-		e, err := at.ofSums(a.question)
+		e, err := at.forecast(a.question)
 		if err != nil || e.Undefined != "" {
 			continue
 		}

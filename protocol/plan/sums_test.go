@@ -63,6 +63,27 @@ func TestDirectionsAreRecommended(t *testing.T) {
 	}
 }
 
+// Cells beside moments are told how many eigenvectors to take.
+func TestSubspaceIsRecommended(t *testing.T) {
+	told := func(sketches string) string {
+		for _, w := range planOf(t, horizontal(12, sketches, perRecordGaussian)).Warnings {
+			if strings.Contains(w.Text, "eigenvectors of the moments") {
+				return strings.Join(w.Change, " ")
+			}
+		}
+		return ""
+	}
+	if got := told(strings.Replace(bothSides, "q: 1, ", "", 1)); !strings.Contains(got, "L: 3, q: 1,") {
+		t.Errorf("without q: %q", got)
+	}
+	if got := told(bothSides); got != "" {
+		t.Errorf("with q: %q", got)
+	}
+	if got := told("{side: cells, L: 3, clip: 1.5}"); got != "" {
+		t.Errorf("without moments: %q", got)
+	}
+}
+
 // A horizontal study under unit record that projects is told of sums, a vertical one and
 // one under unit attribute are not.
 func TestSumsAreRecommended(t *testing.T) {
@@ -77,6 +98,12 @@ func TestSumsAreRecommended(t *testing.T) {
 	columns := strings.Replace(horizontal(12, "{side: columns, family: sparse, k: 512, clip: 1.5}", perRecordGaussian), "k-means, clusters: 2", "correlation", 1)
 	if got := told(columns); !strings.Contains(got, "correlation ") {
 		t.Errorf("columns: %q", got)
+	}
+	for _, kind := range []string{"pca", "regression, target: c0"} {
+		terms := strings.Replace(strings.Replace(columns, "clip: 1.5}", "clip: 1.5, helpers: {ones: 0.5}}", 1), "kind: correlation", "kind: "+kind, 1)
+		if got := told(terms); !strings.Contains(got, "moments") {
+			t.Errorf("%s: %q", kind, got)
+		}
 	}
 	if got := told(horizontal(12, "{side: records, family: identity, clip: 1.5}", perRecordGaussian)); !strings.Contains(got, "side: cells, L: ") {
 		t.Errorf("records: %q", got)

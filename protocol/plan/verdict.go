@@ -20,6 +20,12 @@ var measures = map[study.AnalysisKind]string{
 	study.Neighbors:    typicalRecords,
 	study.Outliers:     typicalRecords,
 
+	study.PCA:        "share of the variance that errors alone explain",
+	study.Regression: "spreads of the target for a spread of the column",
+	study.LDA:        "difference of two classes' means, as share of the column's spread",
+	study.Clustering: "correlation",
+	study.Sums:       "mean, as share of the column's spread",
+
 	study.Mean:          "share of the column's spread",
 	study.Covariance:    "share of the product of both spreads",
 	study.GroupDistance: "share of the mean squared distance",
@@ -39,9 +45,9 @@ func usable(kind study.AnalysisKind, e forecast.Error) bool {
 		return false
 	case kind == study.Distance || ByTypicalRecords(kind):
 		return e.Deviation <= 1
-	case kind == study.GroupDistance || kind == study.Mean:
+	case kind == study.GroupDistance || kind == study.Mean || kind == study.Sums:
 		return e.HalfWidth <= 1
-	case kind == study.Correlation || kind == study.Cosine:
+	case kind == study.Correlation || kind == study.Cosine || kind == study.Clustering:
 		return e.Detects() < 1 && e.HalfWidth < 1 // all of [-1, 1] where a denominator is lost
 	case kind == study.Intersection:
 		return e.Detects() < 1 && e.HalfWidth < 0.5 // wider ones are cut off at the record counts
@@ -68,6 +74,12 @@ func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
 			study.Neighbors:    drowned,
 			study.Outliers:     drowned,
 
+			study.PCA:        "errors alone would explain as much as a component can",
+			study.Regression: "even a target that follows the column exactly would not stand out of the interval of its coefficient",
+			study.LDA:        "classes whose means are a whole spread apart would not be told apart",
+			study.Clustering: "even columns with |ρ| = 1 would not be told from unrelated ones",
+			study.Sums:       "a mean would not be known within the column's spread",
+
 			study.Mean:          "a mean would not be known within the column's spread",
 			study.Covariance:    "even the largest covariance that the columns can have would not stand out of its interval",
 			study.GroupDistance: "its interval would be wider than a mean distance itself to either side",
@@ -87,6 +99,16 @@ func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
 		return "usable: covariances of at least " + digits(c.Detects) + " of the product of both spreads stand out"
 	case study.Mean:
 		return "usable: means are known to ± " + percent(c.HalfWidth) + " of their column's spread"
+	case study.PCA:
+		return "usable: components that explain " + percent(c.Detects) + " of the variance more than their due stand out"
+	case study.Regression:
+		return "usable: coefficients of at least " + digits(c.Detects) + " stand out, in spreads of the target for a spread of the column; those of columns that hang together err more"
+	case study.LDA:
+		return "usable: classes whose means in a column are " + digits(c.Detects) + " of its spread apart are told apart; how well all columns together do depends on the data"
+	case study.Clustering:
+		return "usable: columns with |ρ| ≥ " + digits(c.Detects) + " are told from unrelated ones"
+	case study.Sums:
+		return "usable: means are known to ± " + percent(c.HalfWidth) + " of their column's spread"
 	case study.GroupDistance:
 		return "usable: mean distances are known to ± " + percent(c.HalfWidth)
 	case study.Distance:
@@ -98,10 +120,8 @@ func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
 // unplanned says why there is no forecast.
 func unplanned(kind study.AnalysisKind) string {
 	switch kind {
-	case study.PCA, study.Regression, study.Clustering:
-		return "not forecast: its errors depend on how all columns hang together; those of correlations of the same sketch are forecast"
-	case study.Sums:
-		return "not forecast: a sum errs like an inner product with the ones; inner products of the same sketch are forecast"
+	case study.PCA:
+		return "not forecast: products that are not centred depend on the columns' means; components of correlations or covariances are forecast"
 	}
 	return "not planned: this version has no forecast of it"
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// PCA is principal components of all columns.
+// PCA is principal components of all columns: of the union by moments, otherwise of what
+// the parties' columns have in common. Moments are about the means.
 const PCA AnalysisKind = "pca"
 
 // PCAOptions are those of PCA.
@@ -26,8 +27,10 @@ const (
 var pca = kind{
 	name: PCA,
 	needs: func(options Options) []needs {
-		o, ok := options.(PCAOptions)
-		return []needs{{side: sketch.Columns, ones: !ok || o.Centre}}
+		if o, ok := options.(PCAOptions); ok && !o.Centre {
+			return []needs{{side: sketch.Columns}}
+		}
+		return []needs{{side: sketch.Moments}, {side: sketch.Columns, ones: true}}
 	},
 	keys: []string{"components", "scale", "centre"},
 	read: func(o object) Options {

@@ -41,6 +41,8 @@ type kind struct {
 	check    func(r *reader, s *Study, a Analysis, path string)
 	// says goes on after the kind's name in the explanation to stewards; nil: nothing.
 	says func(a Analysis) string
+	// label marks what is about the label, which then has to have classes.
+	label bool
 	// vertical marks what has an answer in vertical studies alone, and why.
 	vertical string
 	// horizontal marks what has an answer in horizontal studies alone, and why.
@@ -60,7 +62,7 @@ func kinds() []kind {
 	return []kind{
 		innerProduct, distance, cosine, mean, covariance, correlation, intersection,
 		kMeans, groupDistance, neighbors, outliers,
-		perceptron, votedPerceptron, svm, ridge,
+		perceptron, votedPerceptron, svm, ridge, lda,
 		pca, regression, clustering, columnSums,
 	}
 }
@@ -120,7 +122,7 @@ func one(n needs) func(Options) []needs {
 // best of what the kind can use.
 func (s *Study) SketchFor(a Analysis) (int, bool) {
 	k, ok := kindOf(a.Kind)
-	if !ok || k.elsewhere(s.Partition) != "" {
+	if !ok || k.elsewhere(s.Partition) != "" || k.label && !s.hasClasses() {
 		return 0, false
 	}
 	for _, n := range k.needs(a.Options) {
@@ -237,6 +239,10 @@ func (r *reader) validateAnswer(s *Study, a Analysis, path string) {
 	}
 	if why := k.elsewhere(s.Partition); why != "" {
 		r.fail(path, "%s has no answer in a %s study", k.name, s.Partition).Hint = why
+		return
+	}
+	if k.label && !s.hasClasses() {
+		r.fail(path, "%s tells the classes of the label apart, and no column is a label with 2 to %d classes", k.name, MaxClasses).Hint = "write role: label in a binary or categorical column"
 		return
 	}
 	var ways []string

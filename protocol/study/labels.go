@@ -31,6 +31,22 @@ func (c Column) Classes() []string {
 	return nil
 }
 
+// Label returns the column with role label; ok is false where there is none.
+func (s *Study) Label() (c Column, ok bool) {
+	for _, c := range s.Columns {
+		if c.Label {
+			return c, true
+		}
+	}
+	return Column{}, false
+}
+
+// hasClasses reports whether the label has classes that can be told apart.
+func (s *Study) hasClasses() bool {
+	c, ok := s.Label()
+	return ok && len(c.Classes()) >= 2 && len(c.Classes()) <= MaxClasses
+}
+
 // LabelOf returns the index of the column whose value goes with each of a party's rows of a
 // sketch; ok is false where the sketch asks for none or another party holds it.
 func (s *Study) LabelOf(party, index int) (column int, ok bool) {
@@ -108,12 +124,11 @@ func (s *Study) Response(index int) (dp.Classes, error) {
 	if err != nil {
 		return dp.Classes{}, err
 	}
-	for _, c := range s.Columns {
-		if c.Label {
-			return dp.RandomiseClasses(p.Labels, len(c.Classes()))
-		}
+	c, ok := s.Label()
+	if !ok {
+		return dp.Classes{}, fmt.Errorf("no column has role: label")
 	}
-	return dp.Classes{}, fmt.Errorf("no column has role: label")
+	return dp.RandomiseClasses(p.Labels, len(c.Classes()))
 }
 
 // plainLabels reports whether some sketch carries labels as they are.
@@ -128,12 +143,8 @@ func (s *Study) plainLabels() bool {
 
 // describeLabels says in a sentence what a sketch's labels let out; "" without labels.
 func (s *Study) describeLabels(index int) string {
-	name := ""
-	for _, c := range s.Columns {
-		if c.Label {
-			name = quote(c.Name)
-		}
-	}
+	label, _ := s.Label()
+	name := quote(label.Name)
 	switch s.Sketches[index].Labels {
 	case LabelsPlain:
 		return fmt.Sprintf("with each row goes the record's label %s AS IT IS: no guarantee covers it", name)

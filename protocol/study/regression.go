@@ -8,7 +8,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
-// Regression explains one column by others, with an intercept.
+// Regression explains one column by others, with an intercept: over the union by moments,
+// otherwise over the records that the columns' parties share.
 const Regression AnalysisKind = "regression"
 
 // RegressionOptions are those of Regression.
@@ -21,7 +22,10 @@ type RegressionOptions struct {
 const maxRidge = 1000
 
 var regression = kind{
-	name: Regression, needs: one(needs{side: sketch.Columns, ones: true}),
+	name: Regression,
+	needs: func(Options) []needs {
+		return []needs{{side: sketch.Moments}, {side: sketch.Columns, ones: true}}
+	},
 	keys: []string{"target", "on", "ridge"},
 	read: func(o object) Options {
 		out := RegressionOptions{Target: o.text("target"), Ridge: o.number("ridge")}
@@ -52,25 +56,30 @@ func checkRegression(r *reader, s *Study, a Analysis, path string) {
 	} else if c, ok := r.knownColumn(s, path+".target", o.Target); ok && c.Kind == Categorical {
 		r.fail(path+".target", "%q is categorical", o.Target).Hint = "explain a numeric or binary column"
 	}
-	if r.given(path+".on") && len(o.On) == 0 {
-		r.fail(path+".on", "is empty").Hint = "leave it out for all other columns"
-	}
-	for i, name := range o.On {
-		at := fmt.Sprintf("%s.on[%d]", path, i)
-		switch {
-		case name == o.Target:
-			r.fail(at, "%q is the target itself", name)
-		case slices.Contains(o.On[:i], name):
-			r.fail(at, "%q appears twice", name)
-		default:
-			r.knownColumn(s, at, name)
-		}
-	}
+	r.validateOn(s, o.On, o.Target, "the target itself", path)
 	if len(s.Columns) < 2 {
 		r.fail(path, "a regression needs another column beside its target")
 	}
 	if o.Ridge < 0 || o.Ridge > maxRidge {
 		r.fail(path+".ridge", "%g is not between 0 and %d", o.Ridge, maxRidge)
+	}
+}
+
+// validateOn checks the columns by which another one, itself none of them, is explained.
+func (r *reader) validateOn(s *Study, on []string, explained, what, path string) {
+	if r.given(path+".on") && len(on) == 0 {
+		r.fail(path+".on", "is empty").Hint = "leave it out for all other columns"
+	}
+	for i, name := range on {
+		at := fmt.Sprintf("%s.on[%d]", path, i)
+		switch {
+		case name == explained:
+			r.fail(at, "%q is %s", name, what)
+		case slices.Contains(on[:i], name):
+			r.fail(at, "%q appears twice", name)
+		default:
+			r.knownColumn(s, at, name)
+		}
 	}
 }
 

@@ -84,7 +84,7 @@ func (p Pooled) scaled() *mat.Dense {
 		for j, x := range r {
 			at := p.Columns[j].Range
 			if at.Spread > 0 {
-				out.Set(i, j, (x-at.Centre)/(3*at.Spread))
+				out.Set(i, j, max(-1, min((x-at.Centre)/(3*at.Spread), 1)))
 			} else {
 				out.Set(i, j, (x-at.Lo)/(at.Hi-at.Lo))
 			}

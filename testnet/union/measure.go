@@ -2,6 +2,7 @@ package union
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/cluster"
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/protocol/plan"
+	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
@@ -22,7 +25,9 @@ func Promise(epsilon dp.Epsilon) string {
 // trials.
 type Clusters struct {
 	Pooled    float64 // with k-means on the pooled records
+	Deviation float64 // standard error of that over the trials; 0 for one trial
 	Known     float64 // with the known grouping; 0 without one
+	Scales    float64 // of k-means on the pooled records as the study scales them, without noise, with the pooled clusters, which are of columns scaled to [0, 1]
 	Baseline  float64 // of one cluster for everybody with the pooled clusters
 	Ceiling   float64 // of the pooled clusters with the known grouping
 	Suggested []int   // by trial, where cells suggest a number
@@ -38,12 +43,20 @@ func MeasureClusters(ctx context.Context, p Pooled, clusters int, a Ask, trials 
 	if err != nil {
 		return out, err
 	}
+	own, err := cluster.KMeans(ctx, p.scaled(), cluster.Options{Clusters: clusters, Rand: rand.New(rand.NewPCG(1, 1))})
+	if err != nil {
+		return out, err
+	}
+	if out.Scales, err = cluster.Agreement(own.Labels, pooled.Labels); err != nil {
+		return out, err
+	}
 	out.Baseline = cluster.MajorityShare(pooled.Labels)
 	if p.Known != nil {
 		if out.Ceiling, err = cluster.Agreement(pooled.Labels, p.Known); err != nil {
 			return out, err
 		}
 	}
+	var each []float64 // agreement with the pooled clusters
 	for trial := range trials {
 		own, order := p.deal(rand.New(source(uint64(trial), 1)))
 		study, err := prepare(Data{Columns: p.Columns, Parties: own}, a)
@@ -77,8 +90,13 @@ func MeasureClusters(ctx context.Context, p Pooled, clusters int, a Ask, trials 
 			if err != nil {
 				return out, err
 			}
-			*with.sum += agree / float64(trials)
+			if *with.sum += agree / float64(trials); with.sum == &out.Pooled {
+				each = append(each, agree)
+			}
 		}
+	}
+	if trials > 1 {
+		out.Deviation = stat.StdErr(stat.StdDev(each, nil), float64(trials))
 	}
 	return out, nil
 }
@@ -89,6 +107,30 @@ type Correlations struct {
 	Covered   float64 // share of the intervals that hold the pooled correlation
 	Half      float64 // mean half width of an interval
 	Undefined int     // pairs without a number
+}
+
+// Forecast is what a plan says of the first analysis of a study of the pooled records,
+// dealt out evenly.
+func Forecast(p Pooled, a Ask) (plan.Analysis, error) {
+	own, _ := p.deal(rand.New(source(0, 1)))
+	asked, err := prepare(Data{Columns: p.Columns, Parties: own}, a)
+	if err != nil {
+		return plan.Analysis{}, err
+	}
+	o := plan.Options{Study: asked.study, Party: study.Everyone, Records: map[string]int64{}}
+	for i, party := range asked.study.Parties {
+		o.Records[party.Name] = int64(asked.counts[i])
+	}
+	made, err := plan.Make(o)
+	if err != nil {
+		return plan.Analysis{}, err
+	}
+	for _, sk := range made.Sketches {
+		if len(sk.Analyses) > 0 {
+			return sk.Analyses[0], nil
+		}
+	}
+	return plan.Analysis{}, errors.New("the plan forecasts nothing")
 }
 
 // MeasureCorrelations runs a study's correlations once.

@@ -17,6 +17,7 @@ type Options struct {
 	Corpus  *corpus.Corpus // real data sets; nil: only what the project has itself
 	Trials  int            // required: of each study of few records; of many, a tenth, at least 1
 	Epsilon []dp.Epsilon   // required: the ε for whole records at which the hospitals are measured
+	Figures io.Writer      // where a page of figures goes; nil: they are not made
 }
 
 // Sketches of the studies that are measured: sums, and what would be projected instead.
@@ -30,6 +31,17 @@ func rows(clip float64) []string {
 
 // Report measures and tells, in lines of at most 100 columns.
 func Report(ctx context.Context, o Options, w io.Writer) error {
+	pictures := &pictures{}
+	if err := o.report(ctx, w, pictures); err != nil || o.Figures == nil {
+		return err
+	}
+	if err := pictures.accuracy(ctx, o); err != nil {
+		return err
+	}
+	return pictures.write(o.Figures)
+}
+
+func (o Options) report(ctx context.Context, w io.Writer, pictures *pictures) error {
 	for _, typical := range []bool{true, false} {
 		p, err := Hospitals(typical)
 		if err != nil {
@@ -39,13 +51,13 @@ func Report(ctx context.Context, o Options, w io.Writer) error {
 		if !typical {
 			clip = 2
 		}
-		if err := o.clusters(ctx, w, p, 2, sums(2, 1, clip), rows(clip), o.Trials, o.Epsilon); err != nil {
+		if err := o.clusters(ctx, w, p, 2, sums(2, 1, clip), rows(clip), o.Trials, o.Epsilon, pictures); err != nil {
 			return err
 		}
 	}
 	few := max(o.Trials/10, 1)
 	mixture := Mixture(100_000, 20, 5, rand.New(rand.NewPCG(1, 1)))
-	if err := o.clusters(ctx, w, mixture, 5, sums(7, 4, 2), rows(2), few, []dp.Epsilon{1}); err != nil {
+	if err := o.clusters(ctx, w, mixture, 5, sums(7, 4, 2), rows(2), few, []dp.Epsilon{1}, pictures); err != nil {
 		return err
 	}
 	fmt.Fprintln(w, "CORRELATIONS of 30 columns, three parties, ε = 1 for whole records: root mean square error")
@@ -61,11 +73,11 @@ func Report(ctx context.Context, o Options, w io.Writer) error {
 		fmt.Fprintf(w, "Left out, heart and diabetes130: %v.\n", corpus.ErrNone)
 		return nil
 	}
-	return o.real(ctx, w, few)
+	return o.real(ctx, w, few, pictures)
 }
 
 // real measures the data sets of a folder, and says which it lacks.
-func (o Options) real(ctx context.Context, w io.Writer, few int) error {
+func (o Options) real(ctx context.Context, w io.Writer, few int, pictures *pictures) error {
 	heart, err := Heart(*o.Corpus)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -73,30 +85,43 @@ func (o Options) real(ctx context.Context, w io.Writer, few int) error {
 	case err != nil:
 		return err
 	default:
-		if err := o.clusters(ctx, w, heart, 2, sums(2, 1, 1.2), rows(1.2), o.Trials, o.Epsilon); err != nil {
+		if err := o.clusters(ctx, w, heart, 2, sums(2, 1, 1.2), rows(1.2), o.Trials, o.Epsilon, pictures); err != nil {
 			return err
 		}
 	}
-	diabetes, err := Diabetes(*o.Corpus)
-	if errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(w, "Left out: %v.\n", err)
-		return nil
+	for _, bounded := range []bool{true, false} {
+		diabetes, err := Diabetes(*o.Corpus, bounded)
+		if errors.Is(err, fs.ErrNotExist) {
+			fmt.Fprintf(w, "Left out: %v.\n", err)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := o.clusters(ctx, w, diabetes, 3, sums(6, 2, 1.4), rows(1.4), few, []dp.Epsilon{1}, pictures); err != nil {
+			return err
+		}
+		fmt.Fprintln(w, "     records   moments  covered  half width       R·X, sparse, k = 1024")
+		if err := correlations(ctx, w, diabetes, []string{"{side: moments, clip: 1.6}"}, "{side: columns, family: sparse, k: 1024, clip: 1.6}"); err != nil {
+			return err
+		}
+		if !bounded {
+			fmt.Fprintln(w, "  Counts far above 3 spreads are moved there: intervals hold the correlations of what is left.")
+		}
+		fmt.Fprintln(w)
 	}
-	if err != nil {
-		return err
-	}
-	if err := o.clusters(ctx, w, diabetes, 3, sums(6, 2, 1.4), rows(1.4), few, []dp.Epsilon{1}); err != nil {
-		return err
-	}
-	fmt.Fprintln(w, "     records   moments  covered  half width       R·X, sparse, k = 1024")
-	return correlations(ctx, w, diabetes, []string{"{side: moments, clip: 1.6}"}, "{side: columns, family: sparse, k: 1024, clip: 1.6}")
+	return nil
 }
 
+// littleAgreed is below which agreement the clusters of two ways of scaling are not the same.
+const littleAgreed = 0.75
+
 // clusters measures one case at some ε, by sums and by row sketches.
-func (o Options) clusters(ctx context.Context, w io.Writer, p Pooled, k int, by, instead []string, trials int, epsilons []dp.Epsilon) error {
+func (o Options) clusters(ctx context.Context, w io.Writer, p Pooled, k int, by, instead []string, trials int, epsilons []dp.Epsilon, pictures *pictures) error {
 	fmt.Fprintf(w, "CLUSTERS: %s, %d records, k = %d, whole records protected, %d trials\n", p.Name, len(p.Records), k, trials)
 	fmt.Fprintln(w, "  agreement with the pooled clusters and, behind the slash, with the known grouping")
-	fmt.Fprintln(w, "         ε    moments and cells          row sketches    largest class   pooled/known")
+	fmt.Fprintln(w, "         ε  moments and cells     row sketches   own scales   largest class   pooled/known")
+	scales := 1.0
 	for _, epsilon := range epsilons {
 		ours, err := MeasureClusters(ctx, p, k, Ask{Sketches: by, Privacy: Promise(epsilon)}, trials)
 		if err != nil {
@@ -106,6 +131,7 @@ func (o Options) clusters(ctx context.Context, w io.Writer, p Pooled, k int, by,
 		if err != nil {
 			return err
 		}
+		pictures.clusters(p, epsilon, ours, rows)
 		note := ""
 		if ours.Faint > 0 {
 			note = fmt.Sprintf("  (%d without an answer)", ours.Faint)
@@ -114,7 +140,12 @@ func (o Options) clusters(ctx context.Context, w io.Writer, p Pooled, k int, by,
 		if ours.Ceiling > 0 {
 			ceiling = fmt.Sprintf("%.3f", ours.Ceiling)
 		}
-		fmt.Fprintf(w, "  %8g    %15s      %15s    %13.3f   %12s%s\n", float64(epsilon), ours.text(), rows.text(), ours.Baseline, ceiling, note)
+		fmt.Fprintf(w, "  %8g  %17s  %15s   %10.3f   %13.3f   %12s%s\n", float64(epsilon), ours.text(), rows.text(), ours.Scales, ours.Baseline, ceiling, note)
+		scales = ours.Scales
+	}
+	if scales < littleAgreed {
+		fmt.Fprintln(w, "  Scaled as the study has them, the pooled records have other clusters than scaled to [0, 1]")
+		fmt.Fprintln(w, "  (own scales): no study of these scales could find those, with or without noise.")
 	}
 	fmt.Fprintln(w)
 	return nil
@@ -138,7 +169,11 @@ func correlations(ctx context.Context, w io.Writer, p Pooled, by []string, inste
 		return err
 	}
 	other := fmt.Sprintf("%.3f", projected.RMSE)
-	if projected.Undefined > 0 {
+	switch pairs := len(p.Columns) * (len(p.Columns) - 1) / 2; projected.Undefined {
+	case 0:
+	case pairs:
+		other = "all undefined"
+	default:
 		other += fmt.Sprintf(" (%d undefined)", projected.Undefined)
 	}
 	fmt.Fprintf(w, "  %10d   %7.5f  %7.3f   %9.5f       %s\n", len(p.Records), ours.RMSE, ours.Covered, ours.Half, other)

@@ -1,13 +1,17 @@
 package union
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"regexp"
+	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/corpus"
@@ -151,5 +155,38 @@ func TestRealHospitals(t *testing.T) {
 	t.Logf("%+v", got)
 	if got.Pooled < 0.8 {
 		t.Errorf("agreement %.3f with the pooled clusters, want at least .8", got.Pooled)
+	}
+}
+
+// The plan's forecast lies on what is measured, at small and at large ε, and the page of
+// figures holds both.
+func TestFigures(t *testing.T) {
+	p := Correlated(6000, 30, rand.New(rand.NewPCG(2, 2)))
+	for _, epsilon := range []dp.Epsilon{1, 8} {
+		a, err := MeasureAccuracy(context.Background(), p, Ask{Sketches: []string{"{side: moments, clip: 2.5}"}, Privacy: Promise(epsilon)}, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("ε = %v: %+v", float64(epsilon), a)
+		if r := a.RMSE / a.Forecast; !(r > 0.85 && r < 1.15) || !(a.Low < a.RMSE && a.RMSE < a.High) {
+			t.Errorf("ε = %v: measured %.3f of the forecast, %+v", float64(epsilon), r, a)
+		}
+	}
+	drawn := &pictures{}
+	for _, epsilon := range []dp.Epsilon{1, 2} {
+		drawn.clusters(p, epsilon, Clusters{Pooled: 0.9, Deviation: 0.01, Baseline: 0.5}, Clusters{Pooled: 0.5})
+	}
+	drawn.figures = append(drawn.figures, drawn.cases[0].draw(0, 20))
+	var page bytes.Buffer
+	if err := drawn.write(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<svg", "Clusters: 30 correlated columns", "largest class", "prefers-color-scheme"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if outside := regexp.MustCompile(`(src|href)="http`).FindString(page.String()); outside != "" {
+		t.Errorf("the page asks elsewhere: %s", outside)
 	}
 }

@@ -1,0 +1,256 @@
+package estimate
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/decompose"
+)
+
+// union is a data set of which moments are noised again and again.
+type unionTrial struct {
+	n     int
+	noise float64 // standard deviation on a sum of products, of each data set's unit
+	seed  uint64
+}
+
+// data has six columns: two factors of different strength, and means off the centre.
+func (u unionTrial) data() summedCase {
+	rng := rand.New(rand.NewPCG(u.seed, 3))
+	const d = 6
+	c := summedCase{second: mat.NewSymDense(d, nil), sums: make([]float64, d), n: u.n}
+	loads := make([][4]float64, d)
+	for i := range loads {
+		loads[i] = [4]float64{.3 * rng.NormFloat64(), .15 * rng.NormFloat64(), .1 + .05*rng.Float64(), .3 * rng.NormFloat64()}
+	}
+	for range u.n {
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		x := make([]float64, d)
+		for i, l := range loads {
+			x[i] = l[0]*a + l[1]*b + l[2]*rng.NormFloat64() + l[3]
+		}
+		for i := range d {
+			c.sums[i] += x[i]
+			for j := i; j < d; j++ {
+				c.second.SetSym(i, j, c.second.At(i, j)+x[i]*x[j])
+			}
+		}
+	}
+	v := u.noise * u.noise
+	c.noise = MomentNoise{Square: v / 25 * 24.5, Product: v / 2, Sum: v * 1.5}
+	return c
+}
+
+func (c summedCase) all() (out []int) {
+	for i := range c.sums {
+		out = append(out, i)
+	}
+	return out
+}
+
+func mustMoments(t *testing.T, m *Summed, columns []int) *Moments {
+	t.Helper()
+	out, why := m.Moments(columns)
+	if why != "" {
+		t.Fatal(why)
+	}
+	return out
+}
+
+// understated is the same with half of the noise declared, which intervals must not bear.
+func (c summedCase) understated(source *rand.Rand) *Summed {
+	m := c.noised(source)
+	m.square, m.product, m.sum = m.square/4, m.product/4, m.sum/4
+	return m
+}
+
+// Eigenvalues, shares and loadings of noised sums of eight data sets. The power check
+// declares half of the noise.
+func TestComponentsOfSumsCover(t *testing.T) {
+	for _, scale := range []bool{false, true} {
+		for _, noise := range []float64{1, 10} {
+			var values, shares, loads, wrong tally
+			for trial := range uint64(draws(240, 4000)) {
+				c := unionTrial{2000, noise, trial % 8}.data()
+				truth := mustMoments(t, c.truth(), c.all())
+				m, understated := mustMoments(t, c.noised(rand.New(rand.NewPCG(trial, 9))), c.all()), mustMoments(t, c.understated(rand.New(rand.NewPCG(trial, 9))), c.all())
+				if scale {
+					scaled, why := m.Scaled()
+					if why != "" {
+						continue
+					}
+					m = scaled
+					truth, _ = truth.Scaled()
+					understated, _ = understated.Scaled()
+				}
+				want, err := decompose.Symmetric(context.Background(), truth.matrix)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := m.Components(context.Background(), ComponentsOptions{Loadings: 6})
+				if err != nil {
+					t.Fatal(err)
+				}
+				narrow, err := understated.Components(context.Background(), ComponentsOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, g := range got {
+					if narrow[i].Interval.Defined() {
+						wrong.add(narrow[i].Interval, want.Values[i])
+					}
+					if !g.Interval.Defined() {
+						continue
+					}
+					values.add(g.Interval, want.Values[i])
+					shares.add(g.Share, want.Values[i]/mat.Trace(truth.matrix))
+					sign := math.Copysign(1, inner2(g.Vector, want.Vectors[i]))
+					for a, l := range g.Loadings {
+						loads.add(l, sign*want.Vectors[i][a])
+					}
+				}
+				if values.n > values.before {
+					values.seed()
+					shares.seed()
+					loads.seed()
+				}
+			}
+			t.Logf("scaled: %v, noise %g, %d with something that stood apart", scale, noise, len(values.seeds))
+			values.check(t, "eigenvalues", 0.93, 0.98)
+			shares.check(t, "shares", 0.93, 0.98)
+			loads.check(t, "loadings", 0.93, 0.98)
+			if wrong.coverage() > 0.85 {
+				t.Errorf("with half of the noise declared they cover %.3f: the test could not tell", wrong.coverage())
+			}
+		}
+	}
+}
+
+// Coefficients, intercept, R² and residual, by least squares and ridge. Where there is so
+// much noise that many a regression is not identified, intervals of the others are wide.
+func TestRegressionOfSumsCovers(t *testing.T) {
+	for _, ridge := range []float64{0, .1} {
+		for _, noise := range []float64{1, 5} {
+			var beta, intercept, r2, residual, wrong tally
+			lost, trials := 0, draws(240, 4000)
+			for trial := range uint64(trials) {
+				c := unionTrial{2000, noise, trial % 8}.data()
+				o := RegressionOptions{Target: 0, On: []int{1, 2, 3, 4}, Ridge: ridge}
+				want, why := mustMoments(t, c.truth(), c.all()).Regression(o)
+				if why != "" {
+					t.Fatal(why)
+				}
+				got, why := mustMoments(t, c.noised(rand.New(rand.NewPCG(trial, 9))), c.all()).Regression(o)
+				if why != "" {
+					lost++
+					continue
+				}
+				narrow, why := mustMoments(t, c.understated(rand.New(rand.NewPCG(trial, 9))), c.all()).Regression(o)
+				if why != "" {
+					t.Fatal(why)
+				}
+				for i, b := range got.Coefficients {
+					beta.add(b, want.Coefficients[i].Interval.Estimate)
+					wrong.add(narrow.Coefficients[i], want.Coefficients[i].Interval.Estimate)
+				}
+				intercept.add(got.Intercept, want.Intercept.Interval.Estimate)
+				r2.add(got.R2, want.R2.Interval.Estimate)
+				residual.add(got.Residual, want.Residual.Interval.Estimate)
+				for _, x := range []*tally{&beta, &intercept, &r2, &residual} {
+					x.seed()
+				}
+			}
+			t.Logf("ridge %g, noise %g, %d of %d not identified", ridge, noise, lost, trials)
+			if lost > trials/4 {
+				t.Errorf("%d of %d not identified", lost, trials)
+			}
+			beta.check(t, "coefficients", 0.93, 0.98)
+			intercept.check(t, "intercept", 0.93, 0.98)
+			r2.check(t, "R²", 0.93, 0.98)
+			residual.check(t, "residual", 0.93, 0.98)
+			if wrong.coverage() > 0.85 {
+				t.Errorf("with half of the noise declared they cover %.3f: the test could not tell", wrong.coverage())
+			}
+		}
+	}
+}
+
+// Without noise they are those of the data, and have no width.
+func TestSumsAreExactWithoutNoise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	data := mat.NewDense(500, 4, nil)
+	c := summedCase{second: mat.NewSymDense(4, nil), sums: make([]float64, 4), n: 500}
+	for r := range 500 {
+		a := rng.NormFloat64()
+		for i := range 4 {
+			data.Set(r, i, .2*float64(i)+a*float64(i%2)+rng.NormFloat64())
+			c.sums[i] += data.At(r, i)
+		}
+		for i := range 4 {
+			for j := i; j < 4; j++ {
+				c.second.SetSym(i, j, c.second.At(i, j)+data.At(r, i)*data.At(r, j))
+			}
+		}
+	}
+	m := mustMoments(t, c.truth(), []int{3, 1, 0, 2})
+	got, why := m.Regression(RegressionOptions{Target: 0, On: []int{1, 2, 3}})
+	if why != "" {
+		t.Fatal(why)
+	}
+	beta, intercept, r2, residual := regressionOf(t, data, 3, []int{1, 0, 2})
+	for i, want := range append(beta, intercept, r2, residual) {
+		e := append(got.Coefficients[:3:3], got.Intercept, got.R2, got.Residual)[i]
+		if math.Abs(e.Interval.Estimate-want) > 1e-9 || e.High-e.Low > 1e-9 {
+			t.Errorf("number %d: %v, want %g", i, e, want)
+		}
+	}
+	if !math.IsInf(got.Freedom, 1) {
+		t.Errorf("%g degrees of freedom", got.Freedom)
+	}
+	if _, why := c.truth().Moments(nil); why == "" {
+		t.Error("moments of no column")
+	}
+}
+
+// The rule for slopes is that of Covary for the matrices that they stand for.
+func TestAddedIsCovary(t *testing.T) {
+	c := newSummedCase()
+	s := c.noised(rand.New(rand.NewPCG(3, 4)))
+	m := mustMoments(t, s, c.all())
+	rng := rand.New(rand.NewPCG(5, 5))
+	random := func() (out []float64) {
+		for range m.vars {
+			out = append(out, rng.NormFloat64())
+		}
+		return out
+	}
+	var slopes []slope
+	var matrices [][]Entry
+	for range 2 {
+		u, v, shares := random(), random(), random()
+		slopes = append(slopes, m.slope(u, v).plusVariances(m, shares))
+		var w []Entry
+		for i := range u {
+			for j := i; j < len(u); j++ {
+				x := (u[i]*v[j] + u[j]*v[i]) / 2
+				if i == j {
+					x += shares[i] / m.matrix.At(i, i)
+				}
+				w = append(w, Entry{i, j, x})
+			}
+		}
+		matrices = append(matrices, w)
+	}
+	for i := range slopes {
+		for j := range slopes {
+			got, want := m.law.covariance(m, slopes[i], slopes[j]), s.Covary(matrices[i], matrices[j])
+			if math.Abs(got-want) > 1e-9*s.Covary(matrices[i], matrices[i]) {
+				t.Errorf("slopes %d and %d: %g, want %g", i, j, got, want)
+			}
+		}
+	}
+}

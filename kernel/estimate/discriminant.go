@@ -1,0 +1,369 @@
+package estimate
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Indicator makes a variable tell a class: Weight·x + Offset is 1 in the records of the
+// class and 0 in all others.
+type Indicator struct {
+	Variable       int
+	Weight, Offset float64
+}
+
+// DiscriminantOptions say which discriminant is wanted of Moments that are of one set of
+// records, centred and not scaled.
+type DiscriminantOptions struct {
+	Classes []Indicator // required: at least two, and each record in one
+	On      []int       // required: the variables that tell them apart, each once and no indicator
+	// Units and Origins are as those of RegressionOptions.
+	Units, Origins []float64
+	Level          Level
+}
+
+// Discriminant is that of Fisher 1936 and, of several classes, Rao 1948: the linear scores
+// that are best where the values within each class are normal with one covariance.
+type Discriminant struct {
+	Classes []int         // those that stand out of their error, by Options; the others are left out
+	Shares  []Estimate    // of the records, by class
+	Means   [][]Estimate  // by class and variable, in original units
+	Within  *mat.SymDense // the pooled covariance within classes, in units of the variables
+	// Weights are by class but the first and variable: how much a score rises over that of
+	// the first class, per original unit.
+	Weights [][]Estimate
+	// Planes are the scores of all classes but the first over its own, in units of the
+	// variables.
+	Planes    []Score
+	Apart     []ClassPair // each two classes
+	Condition Estimate    // the least eigenvalue of the correlations within classes
+}
+
+// Score is Weights·x + Bias.
+type Score struct {
+	Weights []float64
+	Bias    float64
+}
+
+// ClassPair says how far classes I and J, by Discriminant.Classes, are apart.
+type ClassPair struct {
+	I, J     int
+	Distance Estimate // squared distance of the means in units of the spread within classes (Mahalanobis)
+	// Accuracy is the share of the records of the two that the best score puts right, were
+	// values normal within classes, with one covariance.
+	Accuracy Estimate
+}
+
+// faintClass is how many of its standard errors the share of a class has to be above zero.
+// Means are quotients by it.
+const faintClass = 3
+
+// Discriminant finds the scores by the covariances alone. With the indicator of class c
+// having the mean π_c and the covariances C_c with the other variables, the means of the
+// class are μ + C_c/π_c, and the covariance within classes is
+//
+//	S = C − Σ_c (C_c C_cᵀ − Cov(C_c))/π_c
+//
+// where the last term takes off what errors add to squares. A score's weights are w =
+// S⁻¹δ, δ being the difference of two means, and the squared distance of those is δᵀw.
+// With g = dδ − dS w their errors are S⁻¹g and wᵀ(dδ + g), and the distance is on average
+// too large by tr(S⁻¹ Cov(g)), which is taken off it and not off the upper end of its
+// interval: of nearly singular matrices those pass as identified that are so the least, and
+// their distances are too small. Intervals are about the records' own scores, the ones
+// that exact moments would give.
+func (m *Moments) Discriminant(o DiscriminantOptions) (*Discriminant, string) {
+	if why := o.Level.refuse(); why != "" {
+		return nil, why
+	}
+	d := &discriminant{m: m, o: o, z: o.Level.z()}
+	if why := d.classes(); why != "" {
+		return nil, why
+	}
+	if why := d.within(); why != "" {
+		return nil, why
+	}
+	return d.discriminant(), ""
+}
+
+// discriminant is one call of Discriminant, in the units in which variables were summed.
+type discriminant struct {
+	m         *Moments
+	o         DiscriminantOptions
+	z         float64
+	kept      []int // classes
+	shares    []float64
+	between   [][]float64 // C_c by kept class, over all variables
+	matrix    *mat.SymDense
+	values    []float64 // of S
+	vectors   [][]float64
+	inverse   *mat.Dense
+	condition Estimate
+}
+
+// classes finds those that stand out.
+func (d *discriminant) classes() string {
+	for c, of := range d.o.Classes {
+		share := float64(of.Weight*d.m.means[of.Variable]) + of.Offset
+		if !(share > float64(faintClass*math.Sqrt(d.m.variance(d.share(c))))) {
+			continue
+		}
+		d.kept, d.shares = append(d.kept, c), append(d.shares, share)
+		d.between = append(d.between, d.m.times(d.indicator(c)))
+		for i := range d.between[len(d.between)-1] {
+			if !d.explains(i) {
+				d.between[len(d.between)-1][i] = 0
+			}
+		}
+	}
+	if len(d.kept) < 2 {
+		return fmt.Sprintf("%d of %d classes stand out of the noise, and telling them apart takes two", len(d.kept), len(d.o.Classes))
+	}
+	return ""
+}
+
+func (d *discriminant) explains(variable int) bool {
+	for _, i := range d.o.On {
+		if i == variable {
+			return true
+		}
+	}
+	return false
+}
+
+// indicator is that of a class of the options, over all variables.
+func (d *discriminant) indicator(class int) []float64 {
+	of := d.o.Classes[class]
+	return times(of.Weight, unit(len(d.m.vars), of.Variable))
+}
+
+// share is the slope of a class's share.
+func (d *discriminant) share(class int) slope { return d.mean(d.indicator(class)) }
+
+// mean is the slope of the mean of a combination of variables.
+func (d *discriminant) mean(of []float64) slope {
+	return slope{parts: []slopePart{{d.m.byParty(of)[0].times(1 / d.m.shared[0][0]), d.m.one(0)}}}
+}
+
+// within finds S and its inverse, where it is not singular within its error.
+func (d *discriminant) within() string {
+	p, m := len(d.o.On), d.m
+	d.matrix = mat.NewSymDense(p, nil)
+	for a, i := range d.o.On {
+		for b, j := range d.o.On[:a+1] {
+			v := m.matrix.At(i, j)
+			for at, c := range d.kept {
+				e := d.indicator(c)
+				own := m.joint(m.slope(unit(len(e), i), e), m.slope(unit(len(e), j), e))
+				v -= (float64(d.between[at][i]*d.between[at][j]) - own) / d.shares[at]
+			}
+			d.matrix.SetSym(b, a, v)
+		}
+		if !(d.matrix.At(a, a) > 2*math.Sqrt(m.variance(d.spread(unit(len(m.vars), i), unit(len(m.vars), i))))) {
+			return noVariance
+		}
+	}
+	all := make([]int, p)
+	for a := range all {
+		all[a] = a
+	}
+	least, v, err := leastEigenvalue(d.matrix, all)
+	if err != nil {
+		return err.Error()
+	}
+	u := make([]float64, p)
+	for a := range u {
+		u[a] = v[a] / math.Sqrt(d.matrix.At(a, a))
+	}
+	variance := m.variance(d.spread(d.over(u), d.over(u)))
+	half := float64(d.z * math.Sqrt(variance))
+	d.condition = finish(least, least-half, least+half, 0, float64(p)).deviating(variance)
+	if least < negligible || !m.law.exact(m) && !(least >= float64(Identified*math.Sqrt(variance))) {
+		return notIdentified(least, math.Sqrt(variance))
+	}
+	e, err := symmetric(d.matrix)
+	if err != nil {
+		return err.Error()
+	}
+	d.values, d.vectors = e.Values, e.Vectors
+	if d.inverse, err = inverse(d.matrix); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// over is a vector of the explaining variables over all of them.
+func (d *discriminant) over(x []float64) []float64 {
+	out := make([]float64, len(d.m.vars))
+	for a, i := range d.o.On {
+		out[i] = x[a]
+	}
+	return out
+}
+
+// on is a vector over all variables, of the explaining ones.
+func (d *discriminant) on(x []float64) []float64 {
+	out := make([]float64, len(d.o.On))
+	for a, i := range d.o.On {
+		out[a] = x[i]
+	}
+	return out
+}
+
+// taken is Σ_c (C_cᵀx)/π_c times the indicator of c.
+func (d *discriminant) taken(x []float64) []float64 {
+	out := make([]float64, len(x))
+	for at, c := range d.kept {
+		t := inner2(x, d.between[at]) / d.shares[at]
+		for i, v := range d.indicator(c) {
+			out[i] += float64(t * v)
+		}
+	}
+	return out
+}
+
+// spread is the slope of xᵀ S y, x and y being over all variables.
+func (d *discriminant) spread(x, y []float64) slope {
+	rest := append([]float64(nil), y...)
+	for i, v := range d.taken(y) {
+		rest[i] -= v
+	}
+	s := d.m.slope(x, rest)
+	if t := d.taken(x); inner2(t, t) > 0 {
+		s = s.plus(-1, d.m.slope(t, y))
+	}
+	for at, c := range d.kept {
+		if t := float64(inner2(x, d.between[at])*inner2(y, d.between[at])) / d.shares[at] / d.shares[at]; t != 0 {
+			s = s.plus(t, d.share(c))
+		}
+	}
+	return s
+}
+
+// shift is the slope of xᵀδ, of the means of kept class i over those of j.
+func (d *discriminant) shift(x []float64, i, j int) (s slope) {
+	for n, at := range []int{i, j} {
+		t := 1 - 2*float64(n)
+		s = s.plus(t/d.shares[at], d.m.slope(x, d.indicator(d.kept[at])))
+		s = s.plus(-t*inner2(x, d.between[at])/d.shares[at]/d.shares[at], d.share(d.kept[at]))
+	}
+	return s
+}
+
+// contrast is δ and w of two kept classes, over all variables.
+func (d *discriminant) contrast(i, j int) (delta, weights []float64) {
+	delta = make([]float64, len(d.m.vars))
+	for _, v := range d.o.On {
+		delta[v] = d.between[i][v]/d.shares[i] - d.between[j][v]/d.shares[j]
+	}
+	return delta, d.over(product(d.inverse, d.on(delta)))
+}
+
+func (d *discriminant) discriminant() *Discriminant {
+	out := &Discriminant{Classes: d.kept, Within: d.matrix, Condition: d.condition}
+	for at, c := range d.kept {
+		variance := d.m.variance(d.share(c))
+		half := float64(d.z * math.Sqrt(variance))
+		out.Shares = append(out.Shares, finish(d.shares[at], d.shares[at]-half, d.shares[at]+half, 0, 1).deviating(variance))
+		var means []Estimate
+		for _, i := range d.o.On {
+			means = append(means, d.original(d.classMean(at, i), i))
+		}
+		out.Means = append(out.Means, means)
+		if at == 0 {
+			continue
+		}
+		_, w := d.contrast(at, 0)
+		var weights []Estimate
+		bias := stable(math.Log(d.shares[at] / d.shares[0]))
+		for a, i := range d.o.On {
+			row := d.over(d.inverse.RawRowView(a))
+			variance := d.m.variance(d.shift(row, at, 0).plus(-1, d.spread(row, w)))
+			half := float64(d.z * math.Sqrt(math.Max(0, variance)))
+			weights = append(weights, finish(w[i], w[i]-half, w[i]+half, math.Inf(-1), math.Inf(1)).deviating(variance).Times(1/d.unit(i)))
+			shifts := d.between[at][i]/d.shares[at] + d.between[0][i]/d.shares[0]
+			bias -= float64(w[i] * (d.m.means[i] + float64(shifts/2)))
+		}
+		out.Weights, out.Planes = append(out.Weights, weights), append(out.Planes, Score{Weights: d.on(w), Bias: bias})
+	}
+	for i := range d.kept {
+		for j := i + 1; j < len(d.kept); j++ {
+			out.Apart = append(out.Apart, d.apart(i, j))
+		}
+	}
+	return out
+}
+
+// classMean is the mean of a variable over the records of a class: a quotient of the mean
+// of its product with the indicator and the class's share, with Fieller's bounds.
+func (d *discriminant) classMean(at, i int) Estimate {
+	m, c := d.m, d.kept[at]
+	e, share := unit(len(m.vars), i), d.share(c)
+	numerator := m.slope(e, d.indicator(c)).plus(d.shares[at], d.mean(e)).plus(m.means[i], share)
+	t := d.shares[at] * d.shares[at]
+	return fieller{
+		ratio: m.means[i] + d.between[at][i]/d.shares[at],
+		nn:    m.variance(numerator) / t, nm: m.joint(numerator, share) / t, mm: m.variance(share) / t,
+	}.estimate(d.o.Level, math.Inf(-1), math.Inf(1))
+}
+
+func (d *discriminant) unit(i int) float64 {
+	if d.o.Units == nil {
+		return 1
+	}
+	return d.o.Units[i]
+}
+
+func (d *discriminant) original(e Estimate, i int) Estimate {
+	if e = e.Times(d.unit(i)); d.o.Origins != nil {
+		e = e.Plus(d.o.Origins[i])
+	}
+	return e
+}
+
+// apart is the distance of two kept classes, and what follows from it.
+func (d *discriminant) apart(i, j int) ClassPair {
+	m := d.m
+	delta, w := d.contrast(i, j)
+	errs := func(x []float64) slope { return d.shift(x, i, j).plus(-1, d.spread(x, w)) }
+	at, push, variance := inner2(delta, w), 0.0, m.variance(errs(w).plus(1, d.shift(w, i, j)))
+	for l, v := range d.vectors {
+		t := m.variance(errs(d.over(v))) / d.values[l]
+		push += t
+		variance += float64(2 * float64(t*t))
+	}
+	half := float64(d.z * math.Sqrt(variance))
+	out := ClassPair{I: i, J: j, Distance: finish(math.Max(0, at-push), at-push-half, at+half, 0, math.Inf(1)).deviating(variance)}
+	if !out.Distance.Defined() {
+		out.Accuracy = out.Distance
+		return out
+	}
+	both := d.shares[i] + d.shares[j]
+	prior := d.shares[i] / both
+	priorError := m.variance(slope{}.plus(d.shares[j]/both/both, d.share(d.kept[i])).plus(-d.shares[i]/both/both, d.share(d.kept[j])))
+	best, turn := accuracy(out.Distance.Interval.Estimate, prior)
+	low, _ := accuracy(out.Distance.Low, prior)
+	high, _ := accuracy(out.Distance.High, prior)
+	// Each error moves the accuracy by itself; they are joined as Zou and Donner 2008 have it.
+	moved := float64(d.z*turn) * math.Sqrt(priorError)
+	out.Accuracy = finish(best, best-math.Sqrt(float64((best-low)*(best-low))+float64(moved*moved)),
+		best+math.Sqrt(float64((high-best)*(high-best))+float64(moved*moved)), 0, 1)
+	out.Accuracy.Deviation = (out.Accuracy.High - out.Accuracy.Low) / 2 / d.z
+	return out
+}
+
+// accuracy is that of the best score for two normal classes with one covariance at a
+// squared distance, and its slope in the share of the first class.
+func accuracy(distance, prior float64) (share, slope float64) {
+	delta := math.Sqrt(distance)
+	if delta == 0 {
+		return math.Max(prior, 1-prior), math.Copysign(1, prior-.5)
+	}
+	half, shift := float64(delta/2), stable(math.Log(prior/(1-prior)))/delta
+	first, second := normal(half+shift), normal(half-shift)
+	return float64(prior*first) + float64((1-prior)*second), first - second
+}
+
+// normal is Φ.
+func normal(x float64) float64 { return stable(math.Erfc(-x/math.Sqrt2) / 2) }

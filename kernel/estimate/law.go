@@ -1,0 +1,42 @@
+package estimate
+
+// law is how that errs which Moments are made of: the products of a Gram by the general
+// rule, sums over records by the noise on them. All else is one code.
+type law interface {
+	// covariance is that of two numbers that are read off m, by their slopes.
+	covariance(m *Moments, s, r slope) float64
+	// vector is a, over the centred variables and the columns of ones, with what
+	// covariance takes of it.
+	vector(m *Moments, a []float64) vector
+	// spread is the variance of uᵀ dM v for each two of some vectors.
+	spread(m *Moments, vectors [][]float64) [][]float64
+	// meanSquare is about that of a variable around its zero, in its own units.
+	meanSquare(m *Moments, i int) float64
+	// freedom is how many coordinates a number is made of; infinite without a projection.
+	freedom(m *Moments) float64
+	// exact reports whether there is neither noise nor records that only some have.
+	exact(m *Moments) bool
+}
+
+// projected is the law of a Gram.
+type projected struct{}
+
+func (projected) vector(m *Moments, a []float64) vector {
+	return vector{a, product(m.raw, a), product(m.bare, a)}
+}
+
+func (projected) meanSquare(m *Moments, i int) float64 {
+	v, p := m.vars[i].Value, m.party[i]
+	return m.gram.raw.At(v, v) / m.shared[p][p]
+}
+
+func (projected) freedom(m *Moments) float64 { return float64(m.gram.k) }
+
+func (projected) exact(m *Moments) bool {
+	for _, column := range m.columns() {
+		if m.gram.noise[column].Variance > 0 {
+			return false
+		}
+	}
+	return m.sets.same
+}

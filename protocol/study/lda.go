@@ -1,0 +1,55 @@
+package study
+
+import (
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+// LDA is the linear discriminant that tells the classes of the label apart, by moments: of
+// the union, and without any label that travels.
+const LDA AnalysisKind = "lda"
+
+// LDAOptions are those of LDA.
+type LDAOptions struct {
+	On []string // the columns that tell the classes apart; default all but the label. Of a categorical one, the first value is left out
+}
+
+var lda = kind{
+	name: LDA, needs: one(needs{side: sketch.Moments}),
+	keys: []string{"on"},
+	read: func(o object) Options {
+		var out LDAOptions
+		for _, it := range o.items("on", MaxColumns) {
+			out.On = append(out.On, o.r.text(it))
+		}
+		return out
+	},
+	check: func(r *reader, s *Study, a Analysis, path string) {
+		o, _ := a.Options.(LDAOptions)
+		label, _ := s.Label()
+		r.validateOn(s, o.On, label.Name, "the label itself", path)
+		if len(s.Columns) < 2 {
+			r.fail(path, "lda needs another column beside the label")
+		}
+	},
+	label: true,
+	says: func(a Analysis) string {
+		o, _ := a.Options.(LDAOptions)
+		on := "all other columns"
+		if len(o.On) > 0 {
+			on = strings.Join(o.On, ", ")
+		}
+		return "the classes of the label told apart by " + on + ": their means, the spread within them, and scores that predict the class of a record, which each party works out for its own"
+	},
+	horizontal: "of a record, its parties have a part each, and moments sum over whole ones",
+}
+
+func (o LDAOptions) String() string {
+	if len(o.On) == 0 {
+		return ""
+	}
+	return "on: [" + strings.Join(o.On, ", ") + "]"
+}
+
+func (o LDAOptions) encode(e *encoder) { texts(e, "analysis.on", o.On) }

@@ -123,7 +123,36 @@ func (p *plot) series(i int) int {
 // prepare lays out the area and makes the axes.
 func (p *plot) prepare() {
 	p.settle()
-	var xs, ys []float64
+	xs, ys := p.extent()
+	p.y = p.Y.axis(0, 0, ys)
+	p.left, p.right, p.top = 14, 14, 10
+	for _, t := range p.y.Ticks() {
+		p.left = max(p.left, 14+textWidth(t.Text))
+	}
+	if p.Y.Label != "" {
+		p.top += 20
+	}
+	above := 0.0
+	for _, r := range p.References {
+		if r.Upright {
+			above = 16
+		} else {
+			p.right = max(p.right, 14+textWidth(r.Name))
+		}
+	}
+	p.top += above
+	if n := len(p.Names); n > 0 {
+		p.x = Axis{Low: -0.5, High: float64(n) - 0.5, From: p.left, To: p.left + p.Width}
+	} else {
+		p.x = p.X.axis(p.left, p.left+p.Width, xs)
+		last := p.x.Ticks()[len(p.x.Ticks())-1]
+		p.right = max(p.right, 4+textWidth(last.Text)/2)
+	}
+	p.y = p.Y.axis(p.top+p.Height, p.top, ys)
+}
+
+// extent lists the numbers that the axes have to hold.
+func (p *plot) extent() (xs, ys []float64) {
 	total := 0
 	for _, c := range p.Curves {
 		total += len(c.Points)
@@ -151,31 +180,7 @@ func (p *plot) prepare() {
 		}
 	}
 	p.marked = total <= mostMarked
-	p.y = p.Y.axis(0, 0, ys)
-	p.left, p.right, p.top = 14, 14, 10
-	for _, t := range p.y.Ticks() {
-		p.left = max(p.left, 14+textWidth(t.Text))
-	}
-	if p.Y.Label != "" {
-		p.top += 20
-	}
-	above := 0.0
-	for _, r := range p.References {
-		if r.Upright {
-			above = 16
-		} else {
-			p.right = max(p.right, 14+textWidth(r.Name))
-		}
-	}
-	p.top += above
-	if n := len(p.Names); n > 0 {
-		p.x = Axis{Low: -0.5, High: float64(n) - 0.5, From: p.left, To: p.left + p.Width}
-	} else {
-		p.x = p.X.axis(p.left, p.left+p.Width, xs)
-		last := p.x.Ticks()[len(p.x.Ticks())-1]
-		p.right = max(p.right, 4+textWidth(last.Text)/2)
-	}
-	p.y = p.Y.axis(p.top+p.Height, p.top, ys)
+	return xs, ys
 }
 
 // axis makes the axis of a dimension that holds the numbers.

@@ -18,7 +18,7 @@ const (
 func (s *Section) classifier(id string, a analysis.Analysis) {
 	c := *a.Classifier
 	s.skip("classifier", "classifier_classes", "classifier_folds", "classifier_confusion", "classifier_class_planes", "classifier_class_planes_planes", "classifier_class_planes_planes_weights",
-		"classifier_margins", "classifier_scatter", "classifier_scatter_points", "classifier_scatter_variance", "classifier_scatter_centres")
+		"classifier_margins", "classifier_margins_quantiles", "classifier_scatter", "classifier_scatter_points", "classifier_scatter_variance", "classifier_scatter_centres")
 	s.Title += " of " + c.Column
 	s.Summary = fmt.Sprintf("right are %s, and %s by always saying “%s”", numberText(c.Accuracy), numberText(c.Baseline), c.Majority)
 	s.Figures = append(s.Figures, folds(id, c))
@@ -27,7 +27,11 @@ func (s *Section) classifier(id string, a analysis.Analysis) {
 	}
 	if len(c.Margins) > 0 && len(c.Classes) <= mostClasses {
 		s.Figures = append(s.Figures, margins(id, c))
-		s.table(quantileGrid("Margins", c.Classes, c.Margins...))
+		var of [][]analysis.Quantile
+		for _, m := range c.Margins {
+			of = append(of, m.Quantiles)
+		}
+		s.table(quantileGrid("Margins", c.Classes, of...))
 	}
 	if c.Scatter != nil {
 		s.Figures = append(s.Figures, groupPlot(id+"-scatter", "Predicted classes", *c.Scatter, c.Classes))
@@ -71,7 +75,8 @@ func folds(id string, c analysis.Classifier) figure.Figure {
 func margins(id string, c analysis.Classifier) figure.Figure {
 	middle := figure.Curve{Name: "median, with the middle half of the records", Look: figure.Marks}
 	tails := figure.Curve{Name: "5 % and 95 %", Look: figure.Marks}
-	for i, q := range c.Margins {
+	for i, m := range c.Margins {
+		q := m.Quantiles
 		if len(q) != 5 {
 			continue
 		}

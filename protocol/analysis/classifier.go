@@ -45,8 +45,14 @@ type Classifier struct {
 
 	// Margins are quantiles, by class, of the score of a record's class less the highest of
 	// any other: above 0 where it was predicted. Of plain labels alone.
-	Margins [][]Quantile `json:"margins,omitempty"`
-	Scatter *Scatter     `json:"scatter,omitempty"` // by predicted class
+	Margins []Margins `json:"margins,omitempty"`
+	Scatter *Scatter  `json:"scatter,omitempty"` // by predicted class
+}
+
+// Margins are those of the records of one class.
+type Margins struct {
+	Class     string     `json:"class"`
+	Quantiles []Quantile `json:"quantiles"`
 }
 
 // Planes tell one class from the others. The score of a record x is Weights·x + Bias of the
@@ -225,7 +231,7 @@ func (r *run) train(ctx context.Context, index int, a study.Analysis, level esti
 		out.Classifier.Unfinished = out.Classifier.Unfinished || s.Unfinished
 	}
 	if l.Response.Other() == 0 {
-		out.Classifier.Margins = margins(v, labels, len(l.Classes))
+		out.Classifier.Margins = margins(v, labels, l.Classes)
 	}
 	if out.Classifier.Scatter, err = groups(ctx, points, v.Predicted, len(l.Classes), r.Study.Privacy.Mechanism); err != nil {
 		return nil, err
@@ -238,14 +244,14 @@ func (r *run) train(ctx context.Context, index int, a study.Analysis, level esti
 }
 
 // margins are those of each class's records.
-func margins(v linear.Validation, labels []int, classes int) [][]Quantile {
-	of := make([][]float64, classes)
+func margins(v linear.Validation, labels []int, classes []string) []Margins {
+	of := make([][]float64, len(classes))
 	for i, label := range labels {
 		of[label] = append(of[label], v.Margins[i])
 	}
-	out := make([][]Quantile, classes)
+	out := make([]Margins, len(classes))
 	for c := range out {
-		out[c] = quantiles(of[c])
+		out[c] = Margins{classes[c], quantiles(of[c])}
 	}
 	return out
 }

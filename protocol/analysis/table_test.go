@@ -58,7 +58,7 @@ func TestTables(t *testing.T) {
 			{int64(0), "correlation", "pair", int64(0), int64(1), "a: x", "b: ward=n", 0.5, 0.1, 0.3, 0.7, ""},
 			{int64(4), "intersection", "pair", int64(0), int64(1), "a", "b", nil, nil, nil, nil, "lost in the noise"},
 		},
-		"k_means":           {{int64(1), int64(2), int64(3), int64(0), 2.5}, {int64(3), int64(2), int64(3), int64(0), 2.5}},
+		"k_means":           {{int64(1), int64(2), int64(3), int64(0), int64(0), 2.5}, {int64(3), int64(2), int64(3), int64(0), int64(0), 2.5}},
 		"k_means_sizes":     {{int64(1), int64(0), int64(4)}, {int64(1), int64(1), int64(5)}, {int64(3), int64(0), int64(6)}, {int64(3), int64(1), int64(3)}},
 		"k_means_centroids": nil,
 		"repaired":          nil,

@@ -163,7 +163,7 @@ func TestOneImporterEach(t *testing.T) {
 		"github.com/parquet-go":       {"node/dataset", "node/table", "testnet/bench"},
 		"github.com/alecthomas/kong":  {"node/console", "testnet"},
 		"github.com/vbauerster/mpb":   {"cmd/party"},
-		"go.yaml.in/yaml":             {"protocol/study", "node/config"},
+		"go.yaml.in/yaml":             {"protocol/study", "node/config", "testnet/networks"},
 		"golang.org/x/crypto/blake2b": {"seed/stream"},
 	}
 	used := map[string]bool{}

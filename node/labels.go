@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -48,6 +49,43 @@ func FurtherLabels(st *store.Store, s *study.Study, f protocol.Further) ([]byte,
 	return ownLabels(st, s, furtherLabels(f.Document.Hash, self))
 }
 
+// OwnRows says by which name an analysis of chosen records knows each of this party's records,
+// as CSV: the id columns, normalised, then the record's name, like "north/12". It is
+// store.ErrNotFound before the party's release, and an error where no sketch of the study has
+// a row for each record. The file never leaves the party; a name says nothing of whose record
+// it is.
+func OwnRows(st *store.Store, s *study.Study, party string) ([]byte, error) {
+	sk, ok := s.SketchFor(study.Analysis{Kind: study.RecordDistance})
+	if !ok {
+		return nil, fmt.Errorf("study %s (%s) releases no row for each record: it has no sketch of side %s", s.Name, s.ID.Short(), sketch.Records)
+	}
+	order, err := readOrder(st, s.ID, sk)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([][]string, len(order))
+	for row, o := range order {
+		id, err := idFields(o.id, len(s.Records.ID))
+		if err != nil {
+			return nil, err
+		}
+		rows[o.record] = append(id, study.RecordName{Party: party, Row: row}.String())
+	}
+	return asCSV(append(append([]string(nil), s.Records.ID...), "record"), rows)
+}
+
+// asCSV is a table as a file.
+func asCSV(header []string, rows [][]string) ([]byte, error) {
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	w.Write(header)
+	w.WriteAll(rows)
+	if err := w.Error(); err != nil {
+		return nil, fmt.Errorf("writing what belongs to own ids: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
 func ownLabels(st *store.Store, s *study.Study, name string) ([]byte, error) {
 	raw, err := st.Result(s.ID, name)
 	if err != nil {
@@ -61,14 +99,7 @@ func ownLabels(st *store.Store, s *study.Study, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	w := csv.NewWriter(&out)
-	w.Write(t.header)
-	w.WriteAll(t.rows)
-	if err := w.Error(); err != nil {
-		return nil, fmt.Errorf("writing labels: %w", err)
-	}
-	return out.Bytes(), nil
+	return asCSV(t.header, t.rows)
 }
 
 // ownTable is a party's records, by position in the data file, with what is said of them.

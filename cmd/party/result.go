@@ -19,7 +19,8 @@ type resultCommand struct {
 	Further string `placeholder:"NAME" help:"A further result instead of the study's own: the beginning of its name, which the result lists."`
 	Fetch   bool   `env:"-" help:"Ask the aggregator first for further results that it published since."`
 	Output  string `short:"o" placeholder:"DIR" help:"Write result.json there, with --format text, csv, parquet or npy the same as text, tables or matrices, and, where the result says something of records, labels.csv with this party's own ids. The labels never leave."`
-	Label   string `placeholder:"FILE" help:"Where sums answered k-means or lda: read this party's data again and write there the cluster or the predicted class of each of its records. The file never leaves, nor does what is in it."`
+	Rows    string `placeholder:"FILE" xor:"what" help:"Write there by which name, like north/12, aggregator analyze STUDY record-distance knows each of this party's records. The file never leaves; a name says nothing of whose record it is."`
+	Label   string `placeholder:"FILE" xor:"what" help:"Where sums answered k-means or lda: read this party's data again and write there the cluster or the predicted class of each of its records. The file never leaves, nor does what is in it."`
 }
 
 func (resultCommand) Help() string {
@@ -35,6 +36,9 @@ func (cmd resultCommand) Run(ctx context.Context, c *console.Console, g *console
 		if err := cmd.fetch(ctx, c, g); err != nil {
 			return err
 		}
+	}
+	if cmd.Rows != "" {
+		return cmd.rows(c, g)
 	}
 	if cmd.Label != "" {
 		return cmd.label(ctx, c, g)
@@ -89,10 +93,19 @@ func fetched(n int) string {
 	return fmt.Sprintf("%d further results are new", n)
 }
 
-// label tells the clusters and classes of the party's own records by the published models.
-func (cmd resultCommand) label(ctx context.Context, c *console.Console, g *console.Globals) error {
-	if cmd.Output != "" {
-		return console.WithCode(console.Usage, errors.New("--label and --output do different things: give one of them"))
+// create makes a file about the party's own records, which no one else may read.
+func create(name string) (*os.File, error) {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, console.WithCode(console.Usage, fmt.Errorf("writing what belongs to own ids: %w", err))
+	}
+	return file, nil
+}
+
+// rows writes the names of the party's own records.
+func (cmd resultCommand) rows(c *console.Console, g *console.Globals) error {
+	if cmd.Output != "" || cmd.Further != "" {
+		return console.WithCode(console.Usage, errors.New("--rows is about the release, which has no --output or --further: give it alone"))
 	}
 	st, err := g.OpenReadOnly(store.Party)
 	if err != nil {
@@ -103,26 +116,62 @@ func (cmd resultCommand) label(ctx context.Context, c *console.Console, g *conso
 	if err != nil {
 		return err
 	}
-	result, _, err := node.StoredResult(st, s.ID)
-	if errors.Is(err, store.ErrNotFound) {
-		return console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no result here yet: party run %s fetches it", s.Name, s.ID.Short(), s.ID.Short()))
-	}
-	if err != nil {
-		return err
-	}
 	index, err := self(st, s)
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(cmd.Label, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	table, err := node.OwnRows(st, s, s.Parties[index].Name)
+	if errors.Is(err, store.ErrNotFound) {
+		return console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no release of yours yet, and rows have no order before", s.Name, s.ID.Short()))
+	}
 	if err != nil {
-		return console.WithCode(console.Usage, fmt.Errorf("writing labels: %w", err))
+		return console.WithCode(console.Usage, err)
+	}
+	file, err := create(cmd.Rows)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(table)
+	if closing := file.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		os.Remove(cmd.Rows)
+		return fmt.Errorf("writing the names of rows: %w", err)
+	}
+	return c.Print(map[string]any{"study": s.ID.String(), "file": cmd.Rows}, func(w io.Writer) {
+		fmt.Fprintf(w, "%s: by which name the aggregator knows each of your records. Give it names, never ids.\n", cmd.Rows)
+	})
+}
+
+// label tells the clusters and classes of the party's own records by the published models.
+func (cmd resultCommand) label(ctx context.Context, c *console.Console, g *console.Globals) error {
+	if cmd.Output != "" {
+		return console.WithCode(console.Usage, errors.New("--label and --output do different things: give one of them"))
+	}
+	st, err := g.OpenReadOnly(store.Party)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	d, err := console.FindDocument(st, store.Party, cmd.Study, cmd.Further)
+	if err != nil {
+		return err
+	}
+	s := d.Study
+	index, err := self(st, s)
+	if err != nil {
+		return err
+	}
+	file, err := create(cmd.Label)
+	if err != nil {
+		return err
 	}
 	talk := newTalk(c, s, index)
 	defer talk.end()
 	written, err := node.LabelRecords(ctx, node.DataOptions{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s, Observe: talk.observe,
-	}, result, file)
+	}, d.Result, file)
 	talk.end()
 	if closing := file.Close(); err == nil {
 		err = closing

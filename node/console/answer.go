@@ -109,6 +109,11 @@ func writeAnalysis(w io.Writer, a analysis.Analysis) {
 		writeMeans(w, a)
 		return
 	}
+	if a.RecordDistances != nil && len(a.Features) > len(a.RecordDistances.Records) {
+		Paragraph(w, "  ", "Records are named by their party and their row in its release, from 0; a party's name alone stands for the mean of its records.")
+	} else if a.RecordDistances != nil {
+		Paragraph(w, "  ", "Records are named by their party and their row in its release, from 0.")
+	}
 	writePairs(w, a, a.Pairs)
 	if len(a.Shifts) > 0 {
 		Paragraph(w, "", "Squared distances between the mean records of two parties:")

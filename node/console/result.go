@@ -107,13 +107,17 @@ func (d Document) Show(c *Console, dir string) error {
 	return c.Print(json.RawMessage(d.Raw), func(w io.Writer) {
 		d.text(w)
 		next := "--format json prints every number; -o DIR writes files, with --format csv, parquet or npy for notebooks"
+		name := ""
+		if d.further != nil {
+			name = fmt.Sprintf("--further %.8s ", d.further.Document.Hash.String())
+		}
 		if d.Labels != nil {
 			next += "; --output DIR writes what was found about each of your records to labels.csv, which stays with you"
 		}
 		if slices.ContainsFunc(d.Result.Analyses, func(a analysis.Analysis) bool { return a.CellMeans != nil }) {
-			next += "; --label FILE writes the cluster of each of your records"
+			next += "; " + name + "--label FILE writes the cluster of each of your records"
 		} else if slices.ContainsFunc(d.Result.Analyses, func(a analysis.Analysis) bool { return a.LDA != nil }) {
-			next += "; --label FILE writes the class predicted for each of your records"
+			next += "; " + name + "--label FILE writes the class predicted for each of your records"
 		}
 		c.Say("\nNext: %s.", next)
 	})

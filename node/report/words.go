@@ -99,7 +99,7 @@ func contains0(n analysis.Number) bool { return n.Estimate != nil && *n.Low <= 0
 // standing counts the pairs that can be told from 0.
 func standing(a analysis.Analysis) string {
 	pairs, of := across(a), "pairs across parties"
-	if len(pairs) == 0 || a.Features[0].Party == "" {
+	if a.RecordDistances != nil || len(pairs) == 0 || a.Features[0].Party == "" {
 		of = "pairs"
 	}
 	if len(pairs) == 0 {

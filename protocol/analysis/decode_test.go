@@ -30,6 +30,7 @@ func sound() Result {
 			{Kind: study.Neighbors, Features: make([]Feature, 1), Neighbors: &Neighbors{Neighbors: 1, Edges: [][]int{{3}}}},
 			{Kind: study.Outliers, Features: make([]Feature, 1), Outliers: &Outliers{Neighbors: 1, Above: []int{1}, Ranked: []int{1}}},
 			{Kind: study.KMeans, KMeans: &KMeans{Clusters: 1, Sizes: []int{1}, Debiased: &whole, Suggested: &Suggested{Most: 3, Undefined: "few", Index: []float64{0, 1}}}},
+			{Kind: study.RecordDistance, Features: []Feature{{Party: "a/0"}, {Party: "b/2"}, {Party: "b"}}, RecordDistances: &RecordDistances{Records: []ChosenRecord{{"a", 0}, {"b", 2}}}},
 		},
 	}
 }
@@ -82,6 +83,8 @@ func TestDecodeRefusesWhatDoesNotHangTogether(t *testing.T) {
 		"no neighbours":     {func(r *Result) { r.Analyses[8].Neighbors.Neighbors = 0 }, "0 neighbours"},
 		"outliers' parties": {func(r *Result) { r.Analyses[9].Outliers.Ranked = nil }, "at 1 and 0 parties"},
 		"negative outliers": {func(r *Result) { r.Analyses[9].Outliers.Above[0] = -1 }, "-1 outliers"},
+		"chosen records":    {func(r *Result) { r.Analyses[11].Features = r.Analyses[11].Features[:1] }, "2 records among 1 features"},
+		"a chosen record":   {func(r *Result) { r.Analyses[11].RecordDistances.Records[1].Row = 3 }, "record 2 is \"b/2\" and row 3"},
 		"answer and reason": {func(r *Result) { r.Analyses[1].Undefined = "why" }, "both an answer and a reason"},
 	} {
 		r := sound()

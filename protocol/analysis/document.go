@@ -89,6 +89,8 @@ type Analysis struct {
 	CellMeans  *CellMeans  `json:"cell_means,omitempty"` // k-means by cells
 	Means      Means       `json:"means,omitempty"`
 	LDA        *LDA        `json:"lda,omitempty"`
+
+	RecordDistances *RecordDistances `json:"record_distances,omitempty"`
 }
 
 // section is what a kind of analysis adds to a result. Each stands beside the code that
@@ -135,11 +137,14 @@ func (a Analysis) sections() (out []section) {
 	if a.LDA != nil {
 		out = append(out, a.LDA)
 	}
+	if a.RecordDistances != nil {
+		out = append(out, a.RecordDistances)
+	}
 	return out
 }
 
 // Feature names a row and column of a matrix of pairs. Party is empty where the
-// number is about the union.
+// number is about the union; of a single record it is the record's name, like "north/12".
 type Feature struct {
 	Party  string `json:"party,omitempty"`
 	Column string `json:"column,omitempty"`

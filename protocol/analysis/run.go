@@ -167,6 +167,8 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 		return r.kMeans(ctx, index, sk, a)
 	case study.GroupDistance:
 		return r.groupDistance(ctx, sk, a)
+	case study.RecordDistance:
+		return r.recordDistance(ctx, sk, a)
 	case study.Perceptron, study.VotedPerceptron, study.SVM, study.RidgeClassification:
 		return r.classify(ctx, index, sk, a)
 	case study.Neighbors:

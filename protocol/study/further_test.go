@@ -2,6 +2,7 @@ package study_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -53,6 +54,44 @@ func TestFurther(t *testing.T) {
 		_, err := hospitals.Further(c.kind, c.words)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "line ") {
 			t.Errorf("%s %v: %v, want %q", c.kind, c.words, err, c.want)
+		}
+	}
+}
+
+func TestFurtherNamesRecords(t *testing.T) {
+	clinics := parsed(t, "clinics")
+	for _, words := range [][]string{{"of=Charité/12, Saint Mary/0,Charité/3", "to=parties"}, {"of=[Charité/12, Saint Mary/0, Charité/3]", "to=parties", "intervals=all"}} {
+		a, err := clinics.Further("record-distance", words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.Options.String(); got != "of: [Charité/12, Saint Mary/0, Charité/3], to: parties" {
+			t.Errorf("%v is read as %s", words, got)
+		}
+	}
+	many := "of=Charité/0"
+	for i := range 100 {
+		many += fmt.Sprintf(",Saint Mary/%d", i)
+	}
+	for _, c := range []struct{ words, want string }{
+		{"", "record-distance.of: names 0 records (two or more make distances"},
+		{"of=Charité/12", "names 1 records"},
+		{"of=Charité/12,Saint Mary", `record-distance.of[1]: "Saint Mary" is no record (write PARTY/ROW, as in north/12: the row of the party's release, from 0`},
+		{"of=Charité/12,Saint Mary/-1", "is no record"},
+		{"of=Charité/12,Saint Mary/01", "is no record"},
+		{"of=Charité/12,Saint Mary/1e3", "is no record"},
+		{"of=Charité/12,/1", "is no record"},
+		{"of=Charité/12,Saint Mary/99999999999999999999", "is no record"},
+		{"of=Charité/12,Charité/12", "record-distance.of[1]: Charité/12 appears twice"},
+		{"of=Charité/12,Saint Mery/12", `no party is called "Saint Mery" (did you mean "Saint Mary"?)`},
+		{"of=Charité/12,elsewhere/12", `no party is called "elsewhere" (parties are `},
+		{many, "has 101 entries, at most 100"},
+		{"of=Charité/1,Saint Mary/1;to=everyone", `unknown end of distances "everyone" (one of: records, parties)`},
+		{"of=Charité/1,Saint Mary/1;clusters=2", "does not belong here"},
+	} {
+		_, err := clinics.Further("record-distance", strings.FieldsFunc(c.words, func(r rune) bool { return r == ';' }))
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "line ") {
+			t.Errorf("%s: %v, want %q", c.words, err, c.want)
 		}
 	}
 }

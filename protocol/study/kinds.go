@@ -61,7 +61,7 @@ func (k kind) elsewhere(p Partition) string {
 func kinds() []kind {
 	return []kind{
 		innerProduct, distance, cosine, mean, covariance, correlation, intersection,
-		kMeans, groupDistance, neighbors, outliers,
+		kMeans, groupDistance, recordDistance, neighbors, outliers,
 		perceptron, votedPerceptron, svm, ridge, lda,
 		pca, regression, clustering, columnSums,
 	}

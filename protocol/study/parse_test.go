@@ -96,7 +96,7 @@ func TestParseFillsInDefaults(t *testing.T) {
 		{"options of a regression", edit(t, registry, "{kind: correlation}", "{kind: regression, target: age, on: [income, ward], ridge: 0.1}"), options, is("target: age, on: [income, ward], ridge: 0.1")},
 		{"options of a clustering", edit(t, registry, "{kind: correlation}", "{kind: clustering, linkage: ward}"), options, is("linkage: ward, distance: signed")},
 		{"ones for a regression", edit(t, laboratories, "{kind: correlation}", "{kind: regression, target: se area}"), func(s *study.Study) any { return s.Sketches[0].Helpers.Ones }, is(1.0)},
-		{"later of records", hospitals, func(s *study.Study) any { return s.Later }, is([]study.AnalysisKind{"k-means", "group-distance", "neighbors", "outliers"})},
+		{"later of records", hospitals, func(s *study.Study) any { return s.Later }, is([]study.AnalysisKind{"k-means", "group-distance", "record-distance", "neighbors", "outliers"})},
 		{"clusters", auto, func(s *study.Study) any { return s.Analyses[0].Options }, is(study.KMeansOptions{Auto: true, MaxClusters: 10, Restarts: 10})},
 		{"neighbors", auto, func(s *study.Study) any { return s.Analyses[1].Options }, is(study.NeighborsOptions{Neighbors: 10})},
 		{"intervals of neighbors", auto, func(s *study.Study) any { return s.Analyses[1].Intervals }, is(study.IntervalsEach)},

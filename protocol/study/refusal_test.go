@@ -295,6 +295,7 @@ var refusals = []struct{ what, base, old, new string }{
 	{"too many clusters to try", "hospitals", "clusters: 2", "clusters: auto, max_clusters: 51"},
 	{"clusters to try beside a number", "hospitals", "clusters: 2", "clusters: 2, max_clusters: 4"},
 	{"neighbours out of range", "hospitals", "{kind: k-means, clusters: 2}", "{kind: neighbors, neighbors: 0}, {kind: outliers, neighbors: 101, top: 0}"},
+	{"records that there are not yet", "hospitals", "{kind: k-means, clusters: 2}", "{kind: record-distance, of: [north/1, south/2]}"},
 	{"a score that is none", "hospitals", "{kind: k-means, clusters: 2}", "{kind: outliers, score: lov}"},
 	{"score of neighbours", "hospitals", "{kind: k-means, clusters: 2}", "{kind: neighbors, score: lof}"},
 	{"intervals of outliers", "hospitals", "{kind: k-means, clusters: 2}", "{kind: outliers, intervals: all}"},

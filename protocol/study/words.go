@@ -34,6 +34,7 @@ var (
 	estimators   = vocabulary{what: "estimator", has: []string{"E1", "E2"}}
 	intervals    = vocabulary{what: "intervals", has: []string{"each", "all"}}
 	scores       = vocabulary{what: "score", has: []string{"lof", "distance"}}
+	distancesTo  = vocabulary{what: "end of distances", has: []string{"records", "parties"}}
 )
 
 func familyNames() []string {

@@ -1,0 +1,162 @@
+package analysis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// RecordDistances is the section of record-distance. Features name the records in this
+// order, like "north/12", and then, where it was asked, the parties whose mean records they
+// are compared with.
+type RecordDistances struct {
+	Records []ChosenRecord `json:"records"`
+}
+
+// ChosenRecord is a row of a party's release.
+type ChosenRecord struct {
+	Party string `json:"party"`
+	Row   int    `json:"row"` // from 0
+}
+
+func (d *RecordDistances) check(a Analysis) error {
+	if len(d.Records) > len(a.Features) {
+		return fmt.Errorf("%d records among %d features", len(d.Records), len(a.Features))
+	}
+	for i, c := range d.Records {
+		if name := (study.RecordName{Party: c.Party, Row: c.Row}); c.Row < 0 || a.Features[i].Party != name.String() {
+			return fmt.Errorf("record %d is %.80q and row %d", i+1, a.Features[i].Party, c.Row)
+		}
+	}
+	return nil
+}
+
+const assumesChosen = "the records were chosen without regard to the releases: of the nearest or farthest of many, chosen by what was released, an interval would have to allow for the choice, as those of neighbors do"
+
+// recordDistance answers the squared distances between chosen records.
+func (r *run) recordDistance(ctx context.Context, sk int, a study.Analysis) (Analysis, error) {
+	o, ok := a.Options.(study.RecordDistanceOptions)
+	if !ok {
+		return Analysis{}, fmt.Errorf("options %T", a.Options)
+	}
+	all, err := r.points(ctx, sk)
+	if err != nil {
+		return Analysis{}, err
+	}
+	if o.To == study.ToParties && all.joined != nil {
+		return Analysis{}, errors.New("parties that hold the same records have no mean records of their own")
+	}
+	chosen, err := r.choose(all, o.Of)
+	if err != nil {
+		return Analysis{}, err
+	}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Assumption: assumesChosen, Units: unitsSquared, RecordDistances: &RecordDistances{}}
+	for _, name := range o.Of {
+		out.Features = append(out.Features, Feature{Party: name.String()})
+		out.RecordDistances.Records = append(out.RecordDistances.Records, ChosenRecord{name.Party, name.Row})
+	}
+	n := len(chosen)
+	count := n * (n - 1) / 2
+	if o.To == study.ToParties {
+		count += n * len(r.Contributions)
+	}
+	level := out.promise(a, count)
+	d, err := r.distances(sk, all, level)
+	if err != nil {
+		return Analysis{}, err
+	}
+	for i, x := range chosen {
+		for j := i + 1; j < n; j++ {
+			y := chosen[j]
+			out.Pairs = append(out.Pairs, pair(i, j, d.of(x, y, squaredApart(all.matrix.RawRowView(x), all.matrix.RawRowView(y)))))
+		}
+	}
+	if o.To == study.ToParties {
+		err = r.fromMeans(ctx, &out, all, chosen, estimatesFromMeans{d.law, level})
+	}
+	return out, err
+}
+
+// choose finds the records that were named.
+func (r *run) choose(all *points, of []study.RecordName) (chosen []int, err error) {
+	named := map[int]study.RecordName{}
+	for _, name := range of {
+		rows, in := r.rowsOf(all, name.Party)
+		switch {
+		case !in:
+			return nil, unanswerable("%s has no release in this result", name.Party)
+		case name.Row >= len(rows):
+			return nil, unanswerable("the release of %s has %d rows, numbered from 0, and none %d", name.Party, len(rows), name.Row)
+		}
+		record := rows[name.Row]
+		if record == notJoined {
+			return nil, unanswerable("%s is a record that other parties lack, and the study joins those that all have", name)
+		}
+		if other, twice := named[record]; twice {
+			return nil, unanswerable("%s and %s are rows of one record", other, name)
+		}
+		named[record] = name
+		chosen = append(chosen, record)
+	}
+	return chosen, nil
+}
+
+// rowsOf says which record each row of a party's release is of.
+func (r *run) rowsOf(all *points, party string) (rows []int, in bool) {
+	for i := range r.Contributions {
+		if r.name(i) == party {
+			return all.of[i], true
+		}
+	}
+	return nil, false
+}
+
+func squaredApart(x, y []float64) (sum float64) {
+	for i, v := range x {
+		sum += float64((v - y[i]) * (v - y[i]))
+	}
+	return sum
+}
+
+// estimatesFromMeans is what distances from mean records are estimated by.
+type estimatesFromMeans struct {
+	law   estimate.Records
+	level estimate.Level
+}
+
+// fromMeans adds the parties as features, and each record's squared distance from the mean
+// record of each. All rows of a stacked sketch have one noise, that of the law.
+func (r *run) fromMeans(ctx context.Context, out *Analysis, all *points, chosen []int, by estimatesFromMeans) error {
+	for i := range r.Contributions {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rows := all.of[i]
+		mean := meanRecord(all.matrix, rows)
+		out.Features = append(out.Features, Feature{Party: r.name(i)})
+		for at, record := range chosen {
+			own := len(rows) > 0 && rows[0] <= record && record <= rows[len(rows)-1]
+			e, err := by.law.DistanceFromMean(all.matrix.RawRowView(record), mean, own, by.level)
+			if err != nil {
+				return err
+			}
+			out.Pairs = append(out.Pairs, pair(at, len(out.Features)-1, e))
+		}
+	}
+	return nil
+}
+
+func meanRecord(matrix *mat.Dense, rows []int) estimate.Mean {
+	out := estimate.Mean{Sketch: make([]float64, matrix.RawMatrix().Cols), Size: len(rows)}
+	for _, row := range rows {
+		for j, v := range matrix.RawRowView(row) {
+			out.Sketch[j] += v / float64(len(rows))
+		}
+	}
+	return out
+}

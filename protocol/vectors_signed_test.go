@@ -282,23 +282,66 @@ func refusedEnvelopes(t *testing.T, study protocol.StudyID, key hexed, all map[p
 	return append(out, envelopeCase{Note: "an unknown field beside the envelope's own", Encoded: field, Signer: key})
 }
 
-// statementCase is a signature of another kind: board heads, ledger heads, mailboxes.
+// statementCase is a signature of another kind: board heads, ledger heads, mailboxes,
+// further results.
 type statementCase struct {
-	What     string `json:"what"`
-	Signer   hexed  `json:"signer"`
-	Study    hexed  `json:"study,omitempty"`
-	Peer     hexed  `json:"peer,omitempty"` // of a ledger head: the aggregator; of a countersignature: the party
-	Count    uint64 `json:"count,omitempty"`
-	Digest   hexed  `json:"digest,omitempty"` // chain or hash
-	Key      hexed  `json:"key,omitempty"`    // of a mailbox
-	Preimage hexed  `json:"preimage"`
-	Encoded  hexed  `json:"encoded"`
+	What     string       `json:"what"`
+	Signer   hexed        `json:"signer"`
+	Study    hexed        `json:"study,omitempty"`
+	Peer     hexed        `json:"peer,omitempty"` // of a ledger head: the aggregator; of a countersignature: the party
+	Count    uint64       `json:"count,omitempty"`
+	Digest   hexed        `json:"digest,omitempty"` // chain or hash
+	Key      hexed        `json:"key,omitempty"`    // of a mailbox
+	Further  *furtherCase `json:"further,omitempty"`
+	Preimage hexed        `json:"preimage"`
+	Encoded  hexed        `json:"encoded"`
+}
+
+// furtherCase is what a further result's statement says beside its study.
+type furtherCase struct {
+	T2       hexed          `json:"t2"`
+	At       int64          `json:"at"`
+	Document documentCase   `json:"document"`
+	PerParty []documentCase `json:"per_party"`
+}
+
+type documentCase struct {
+	Party hexed `json:"party,omitempty"` // who alone may read it
+	Hash  hexed `json:"hash"`
+	Size  int64 `json:"size"`
+}
+
+func (c documentCase) document(t *testing.T) protocol.Document {
+	return protocol.Document{Hash: c.Hash.array(t), Size: c.Size}
+}
+
+// body lays the statement out as SPEC.md does.
+func (c documentCase) body() []byte {
+	return binary.BigEndian.AppendUint64(append(append([]byte{}, c.Party...), c.Hash...), uint64(c.Size))
+}
+
+func (c furtherCase) body() []byte {
+	b := binary.BigEndian.AppendUint64(append([]byte{}, c.T2...), uint64(c.At))
+	b = append(b, c.Document.body()...)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(c.PerParty)))
+	for _, d := range c.PerParty {
+		b = append(b, d.body()...)
+	}
+	return b
+}
+
+func (c furtherCase) statement(t *testing.T, study protocol.StudyID) protocol.Further {
+	f := protocol.Further{Study: study, T2: c.T2.array(t), At: protocol.Instant(c.At), Document: c.Document.document(t)}
+	for _, d := range c.PerParty {
+		f.PerParty = append(f.PerParty, protocol.PartyDocument{Party: d.Party.array(t), Document: d.document(t)})
+	}
+	return f
 }
 
 func statements() vectors {
 	return cases[statementCase]{
 		file:  "statements",
-		about: "Given: signer (an Ed25519 private key) and what it states. To be found: the bytes under its signature, and the statement as it travels, which ends with the signature in a head and begins with it in a mailbox.",
+		about: "Given: signer (an Ed25519 private key) and what it states. To be found: the bytes under its signature, and the statement as it travels, which ends with the signature in a head and begins with it in a mailbox and in a further result.",
 		given: func(*testing.T) []statementCase {
 			study, party := hexedOf(sha256.Sum256([]byte("a study file"))), protocoltest.Identity("party 0").ID()
 			aggregator := protocoltest.Identity("aggregator").ID()
@@ -309,6 +352,13 @@ func statements() vectors {
 				{What: "ledger head", Signer: identitySeed("party 0"), Peer: aggregator[:], Count: 3, Digest: hexedOf(digest(3))},
 				{What: "ledger countersignature", Signer: identitySeed("aggregator"), Peer: party[:], Count: 3, Digest: hexedOf(digest(3))},
 				{What: "mailbox", Signer: identitySeed("party 0"), Study: study, Key: bytes.Repeat(hexed{4}, 1216)},
+				{What: "further result", Signer: identitySeed("aggregator"), Study: study, Further: &furtherCase{
+					T2: hexedOf(digest(5)), At: 1_767_225_600, Document: documentCase{Hash: hexedOf(digest(6)), Size: 1234}, PerParty: []documentCase{},
+				}},
+				{What: "further result", Signer: identitySeed("aggregator"), Study: study, Further: &furtherCase{
+					T2: hexedOf(digest(5)), At: 1_767_225_600, Document: documentCase{Hash: hexedOf(digest(6)), Size: 1234},
+					PerParty: []documentCase{{Party: party[:], Hash: hexedOf(digest(7)), Size: 99}, {Party: hexedOf(protocoltest.Identity("party 1").ID()), Hash: hexedOf(digest(8)), Size: 1 << 40}},
+				}},
 			}
 		},
 		fill: fillStatement,
@@ -346,6 +396,9 @@ func fillStatement(t *testing.T, c *statementCase) {
 	case "mailbox":
 		box := signer.SignMailbox(c.Study.array(t), c.Key)
 		c.Preimage, c.Encoded, signature = join("cosketch/1/mailbox\x00", c.Study, own[:], c.Key), box.Encode(), box.Signature
+	case "further result":
+		f := signer.SignFurther(c.Further.statement(t, c.Study.array(t)))
+		c.Preimage, c.Encoded, signature = join("cosketch/1/further\x00", c.Study, own[:], c.Further.body()), f.Encode(), f.Signature
 	default:
 		t.Fatalf("a statement %q", c.What)
 	}

@@ -97,7 +97,7 @@ func Header(s *study.Study, party protocol.PeerID, t2 protocol.Digest, noise io.
 		if err != nil {
 			return out, err
 		}
-		one := protocol.ReleasedSketch{Side: plan.Sketch().Side, Width: 2, Chunks: make([]protocol.Digest, 1)}
+		one := protocol.ReleasedSketch{Side: plan.Sketch().Side, Width: 2, Chunks: make([]protocol.Digest, 1), RowColumns: plan.RowColumns()}
 		one.Rows, one.Cols = plan.Shape(records)
 		if _, err := io.ReadFull(noise, one.Chunks[0][:]); err != nil {
 			return out, err

@@ -33,6 +33,7 @@ type Report struct {
 func Random(seed uint64) (Report, error) {
 	draw := rand.New(rand.NewPCG(seed, 0x5ced))
 	r := Report{Seed: seed, Terms: randomTerms(draw)}
+	r.Terms.Joined = seed%4 == 3
 	st, err := NewStudy(r.Terms)
 	if err != nil {
 		return r, err

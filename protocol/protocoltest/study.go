@@ -29,11 +29,12 @@ type Terms struct {
 	Quorum   int  // default: all of them
 	Attempts int  // default 3
 	Late     bool // late parties are taken until LateUntil
+	Joined   bool // a vertical study of the records side, whose rows have pseudonyms
 	Nonce    byte // studies with other nonces have other ids
 }
 
-// NewStudy writes a study file and parses it: a horizontal study of two sketches,
-// one a side.
+// NewStudy writes a study file and parses it: a horizontal study of two sketches, one a
+// side, or a vertical one of joined records.
 func NewStudy(t Terms) (*study.Study, error) {
 	if t.Parties == 0 {
 		t.Parties = 3
@@ -53,19 +54,24 @@ func NewStudy(t Terms) (*study.Study, error) {
 	for i, p := range parties(t.Parties) {
 		fmt.Fprintf(&b, "  - {name: %c, id: %s}\n", 'a'+i, p.ID())
 	}
-	fmt.Fprintf(&b, "partition: horizontal\nquorum: %d\nexpires: %s\ndeadline: %s\n", t.Quorum, Expires, Deadline)
+	partition, columns, sketches := study.Horizontal, "{name: x, kind: numeric, bounds: [0, 1]}, {name: y, kind: binary}", "{side: columns, family: sparse, k: 16}, {side: records, family: identity}"
+	asks := "{kind: correlation}, {kind: k-means, clusters: 2}"
+	if t.Joined {
+		partition, sketches, asks = study.Vertical, "{side: records, family: identity}", "{kind: k-means, clusters: 2}"
+		columns = "{name: x, kind: numeric, bounds: [0, 1], owner: a}"
+		for i := range t.Parties - 1 {
+			columns += fmt.Sprintf(", {name: y%d, kind: binary, owner: %c}", i, 'b'+i)
+		}
+	}
+	fmt.Fprintf(&b, "partition: %s\nquorum: %d\nexpires: %s\ndeadline: %s\n", partition, t.Quorum, Expires, Deadline)
 	if t.Attempts > 0 {
 		fmt.Fprintf(&b, "max_attempts: %d\n", t.Attempts)
 	}
 	if t.Late {
 		fmt.Fprintf(&b, "late_until: %s\n", LateUntil)
 	}
-	b.WriteString(`records: {id: [id]}
-columns: [{name: x, kind: numeric, bounds: [0, 1]}, {name: y, kind: binary}]
-sketches: [{side: columns, family: sparse, k: 16}, {side: records, family: identity}]
-privacy: {unit: attribute, mechanism: laplace, epsilon: 1}
-analyses: [{kind: correlation}, {kind: k-means, clusters: 2}]
-`)
+	fmt.Fprintf(&b, "records: {id: [id]}\ncolumns: [%s]\nsketches: [%s]\n", columns, sketches)
+	fmt.Fprintf(&b, "privacy: {unit: attribute, mechanism: laplace, epsilon: 1}\nanalyses: [%s]\n", asks)
 	s, err := study.Parse([]byte(b.String()))
 	if err != nil {
 		return nil, fmt.Errorf("parsing the simulated study: %w", err)

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/cosketch/cosketch/kernel/audit/attack"
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -159,10 +160,17 @@ type seen struct {
 
 func (s seen) attack(ctx context.Context, index int) (AttackedSketch, error) {
 	out := AttackedSketch{
-		Sketch: index + 1, Side: string(s.plan.Sketch().Side), Made: s.plan.Sketch().Method(), Noise: s.plan.Noise.String(), Attacks: []AttackedResult{},
+		Sketch: index + 1, Side: string(s.plan.Sketch().Side), Made: s.plan.Sketch().Method(), Noise: s.plan.Noise.String(), Flags: []string{}, Attacks: []AttackedResult{},
 	}
 	if !s.plan.Flips.Zero() {
 		out.Noise = s.plan.Flips.String()
+	}
+	if s.plan.Study.Privacy.Mechanism == dp.None {
+		e, err := s.plan.Study.Reveals(s.plan.Party, s.plan.Index, int(s.records))
+		if err != nil {
+			return out, err
+		}
+		out.Flags = append(out.Flags, e.Flags()...)
 	}
 	var err error
 	switch side := s.plan.Sketch().Side; {
@@ -204,6 +212,7 @@ const (
 	ofLinks    = "records linked"
 	ofTen      = "records linked among the ten nearest"
 	ofMatrix   = "R"
+	ofOthers   = "the variance of all other records' values"
 	ofColumns  = "columns told apart (correlation above 0.9)"
 )
 
@@ -221,7 +230,7 @@ func (s seen) recordsSide(ctx context.Context) ([]AttackedResult, error) {
 	view := attack.Seen{R: matrix, Y: s.rows(matrix), Variance: s.plan.NoiseOf(0, 1, s.records).Variance}
 	var out []AttackedResult
 	for _, one := range []func(context.Context, attack.Seen, *mat.Dense) ([]AttackedResult, error){
-		s.leastNorm, s.covariance, s.fewValues, s.bounds, s.pairs, s.components, s.links,
+		s.leastNorm, s.covariance, s.fewValues, s.bounds, s.pairs, s.trilateration, s.components, s.links,
 	} {
 		found, err := one(ctx, view, x)
 		if err != nil {
@@ -397,7 +406,7 @@ func (s seen) bounds(ctx context.Context, view attack.Seen, x *mat.Dense) ([]Att
 func (s seen) pairs(_ context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
 	m, d := x.Dims()
 	_, k := view.R.Dims()
-	most := min(2*d, m/2) // d that do not depend on each other are enough
+	most := knownRecords(m, d)
 	if most < 1 {
 		return nil, nil
 	}
@@ -429,7 +438,7 @@ func (s seen) pairs(_ context.Context, view attack.Seen, x *mat.Dense) ([]Attack
 	if err != nil {
 		return nil, err
 	}
-	of[0].Measure, of[0].Detail = "the variance of all other records' values", ""
+	of[0].Measure, of[0].Detail = ofOthers, ""
 	return append(out, of[0]), nil
 }
 

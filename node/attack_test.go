@@ -106,6 +106,12 @@ func TestAttackTellsNoiseFromNone(t *testing.T) {
 	if one := found(t, got, "known records", "all other records"); one.Value < 0.4 {
 		t.Errorf("other records by known ones, without noise: %+v", one)
 	}
+	if one := found(t, got, "trilateration", "all other records"); one.Value < 0.25 || len(one.Columns) != 60 {
+		t.Errorf("other records by distances, without noise: %+v", one)
+	}
+	if flags := got.Flags(); len(flags) > 0 || got.Sketches[0].Flags == nil {
+		t.Errorf("k = 30 of 60 is flagged: %q", flags)
+	}
 	if one := found(t, got, "linkage", "linked"); one.Value < 0.9 {
 		t.Errorf("linkage without noise: %+v", one)
 	}
@@ -122,6 +128,9 @@ func TestAttackTellsNoiseFromNone(t *testing.T) {
 	}
 	if one := found(t, hidden, "known records", "all other records"); one.Value > 0.1 {
 		t.Errorf("other records by known ones, with noise: %+v", one)
+	}
+	if one := found(t, hidden, "trilateration", "all other records"); one.Value > 0.1 {
+		t.Errorf("other records by distances, with noise: %+v", one)
 	}
 	if got.Records != 400 || got.Sample != 400 || !strings.Contains(got.Promise, "no privacy guarantee") {
 		t.Errorf("%+v", got)
@@ -178,6 +187,19 @@ func TestAttackFindsWhatIsPublished(t *testing.T) {
 	check(t, err)
 	if one := found(t, got, "independent components", "columns"); one.Value < 1 {
 		t.Errorf("a rotation: %+v", one)
+	}
+	if one := found(t, got, "trilateration", "all other records"); one.Value < 0.999 {
+		t.Errorf("distances through a rotation: %+v", one)
+	}
+	if flags := got.Flags(); len(flags) != 1 || !strings.Contains(flags[0], "k = 4 is not below the number of values of a record, 4, so the map can be inverted") {
+		t.Errorf("a rotation is flagged %q", flags)
+	}
+	noised := square
+	noised.privacy, noised.sketches = "{unit: attribute, mechanism: laplace, epsilon: 1}", "[{side: records, family: sparse, k: 4}]"
+	got, err = newBench(t, noised, waiting).attack()
+	check(t, err)
+	if flags := got.Flags(); len(flags) != 0 {
+		t.Errorf("noise is flagged %q", flags)
 	}
 }
 

@@ -23,6 +23,7 @@ type AttackedSketch struct {
 	Side    string           `json:"side"`
 	Made    string           `json:"projection"`
 	Noise   string           `json:"noise"`
+	Flags   []string         `json:"flags"` // what nobody should release; empty with noise, which the claim is about
 	Attacks []AttackedResult `json:"attacks"`
 }
 
@@ -53,6 +54,19 @@ type AttackedError struct {
 	Share     float64 `json:"share"`
 	Recovered float64 `json:"recovered"` // by the attack
 	Guessed   float64 `json:"guessed"`   // by each column's mean
+}
+
+// Flags lists those of all sketches.
+func (a Attacked) Flags() (out []string) {
+	for _, s := range a.Sketches {
+		for _, flag := range s.Flags {
+			if len(a.Sketches) > 1 {
+				flag = fmt.Sprintf("sketch %d: %s", s.Sketch, flag)
+			}
+			out = append(out, flag)
+		}
+	}
+	return out
 }
 
 // Summary says in a sentence what the strongest attacks recover.

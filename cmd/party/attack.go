@@ -83,6 +83,10 @@ func sayExposed(ctx context.Context, c *console.Console, g *console.Globals, st 
 	if c.Interactive() {
 		fmt.Fprintln(c.Err, "\nWHAT WHOEVER KNOWS R RECOVERS")
 		writeAttacked(c.Err, out)
+	} else {
+		for _, flag := range out.Flags() {
+			console.Paragraph(c.Err, "", "FLAG: "+flag+".")
+		}
 	}
 	console.Paragraph(c.Err, "", fmt.Sprintf("%s party audit %s --data says which attacks these are; with -o FILE, as a page.", out.Summary(), s.ID.Short()))
 	return nil
@@ -98,6 +102,9 @@ func writeAttacked(w io.Writer, a node.Attacked) {
 	for _, s := range a.Sketches {
 		fmt.Fprintln(w)
 		console.Paragraph(w, "", fmt.Sprintf("Sketch %d: %s side, %s, %s.", s.Sketch, s.Side, s.Made, s.Noise))
+		for _, flag := range s.Flags {
+			console.Paragraph(w, "  ", "FLAG: "+flag+".")
+		}
 		t := console.NewTable("attack", ">recovered", ">guessing", "of")
 		knows := map[string]string{}
 		var order []string

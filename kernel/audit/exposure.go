@@ -137,6 +137,35 @@ func (e Exposure) Acceptable() (ok bool, reason string) {
 	return true, ""
 }
 
+// Invertible reports a shape of which R has an inverse, but for rows of it that depend on each
+// other: on the records side k ≥ d, on the columns side k ≥ m. What is sketched without
+// noise is then as good as the data for whoever knows R, and also for whoever knows d
+// independent records of the records side and is told their sketches, or only distances.
+func (e Exposure) Invertible() bool {
+	switch e.Shape.Side {
+	case sketch.Records:
+		return e.Shape.Projection.K >= e.Shape.Columns
+	case sketch.Columns:
+		return e.Shape.Projection.K >= e.Shape.Records
+	}
+	return false
+}
+
+// Flags lists what nobody should release without noise, whoever accepts what Acceptable
+// refuses: it is empty for a shape that cannot be inverted.
+func (e Exposure) Flags() []string {
+	k := e.Shape.Projection.K
+	switch {
+	case !e.Invertible():
+		return nil
+	case e.Shape.Projection.Family == projection.Identity:
+		return []string{fmt.Sprintf("without a projection, the sketch is the data: %d values of each record stand in it as they are", e.Shape.Columns)}
+	case e.Shape.Side == sketch.Records:
+		return []string{fmt.Sprintf("k = %d is not below the number of values of a record, %d, so the map can be inverted: whoever knows R, or as many records as that, has all records", k, e.Shape.Columns)}
+	}
+	return []string{fmt.Sprintf("k = %d is not below the number of records, %d, so the map can be inverted: whoever knows R has every value of every column", k, e.Shape.Records)}
+}
+
 // String tells a steward what the sketch would give away without noise.
 func (e Exposure) String() string {
 	p := e.Shape.Projection

@@ -170,3 +170,29 @@ func ExampleExpose() {
 	// columns sketch, sparse k=256 s=1, of 569 records: releases 0.45 numbers for each number held; whoever knows R recovers about 45 % of the variance, and reads 11 % of the records as they are
 	// false k = 256 with 1 sketched functions of each column is more than a tenth of 569 records
 }
+
+// A map with as many coordinates as there is to hide is flagged, whatever the rule says of
+// narrower ones.
+func TestFlags(t *testing.T) {
+	for _, c := range []struct {
+		shape Shape
+		want  string
+	}{
+		{Shape{Side: sketch.Records, Projection: signs(32), Columns: 32}, "k = 32 is not below the number of values of a record, 32"},
+		{Shape{Side: sketch.Records, Projection: sparse(64, 1), Columns: 32}, "can be inverted"},
+		{Shape{Side: sketch.Records, Projection: projection.Spec{Family: projection.Identity, K: 3}, Columns: 3}, "the sketch is the data: 3 values"},
+		{Shape{Side: sketch.Records, Projection: signs(31), Columns: 32}, ""},
+		{Shape{Side: sketch.Columns, Projection: signs(500), Records: 500, Columns: 2}, "k = 500 is not below the number of records, 500"},
+		{Shape{Side: sketch.Columns, Projection: signs(499), Records: 500, Columns: 2}, ""},
+		{Shape{Side: sketch.Moments, Projection: signs(5), Records: 2, Columns: 5}, ""},
+	} {
+		e, err := Expose(c.shape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		flags := e.Flags()
+		if e.Invertible() != (c.want != "") || len(flags) > 1 || (len(flags) == 1) != (c.want != "") || c.want != "" && !strings.Contains(flags[0], c.want) {
+			t.Errorf("%+v: %q, want %q", c.shape, flags, c.want)
+		}
+	}
+}

@@ -30,6 +30,7 @@ type auditView struct {
 	Headline string
 	Failed   bool // trials found more than what is claimed
 	Bare     bool // nothing is promised
+	Flags    []string
 	Sections []Section
 }
 
@@ -44,6 +45,7 @@ func newAuditView(p AuditPage) auditView {
 	}
 	if p.Attacked != nil {
 		verdict = append(verdict, p.Attacked.Summary())
+		v.Flags = p.Attacked.Flags()
 		for _, s := range p.Attacked.Sketches {
 			v.Sections = append(v.Sections, attackedSection(s, len(p.Attacked.Sketches)))
 		}

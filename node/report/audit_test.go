@@ -19,7 +19,7 @@ func auditOf(found float64) AuditPage {
 		one.Errors = append(one.Errors, node.AttackedError{Share: float64(i) / 20, Recovered: float64(i) / 100, Guessed: float64(i) / 50})
 	}
 	attacked := node.Attacked{Study: strings.Repeat("ab", 32), Name: "trial <x>", Dataset: "d", Records: 400, Sample: 300, Promise: "A promise.",
-		Sketches: []node.AttackedSketch{{Sketch: 1, Side: "records", Made: "sparse", Noise: "laplace", Attacks: []node.AttackedResult{one, {Name: "linkage", Measure: "records linked", Value: 0.01, Baseline: 0.01}}}}}
+		Sketches: []node.AttackedSketch{{Sketch: 1, Side: "records", Made: "sparse", Noise: "laplace", Flags: []string{"k = 3 <z>"}, Attacks: []node.AttackedResult{one, {Name: "linkage", Measure: "records linked", Value: 0.01, Baseline: 0.01}}}}}
 	noise := &node.AuditedNoise{Draws: 1000, Variance: 1.01, Chance: 0.4}
 	for i := range 41 {
 		noise.Histogram = append(noise.Histogram, node.AuditedBin{From: int64(10*i - 205), To: int64(10*i - 195), Drawn: 20 + i, Expected: 24.4})
@@ -54,7 +54,7 @@ func TestAuditPage(t *testing.T) {
 	html := auditHTML(t, auditOf(0.8))
 	for _, want := range []string{
 		"<h1>PASS: nothing speaks against what the study claims. Whoever knows the random matrix recovers up to 47.0 % of the values&#39; variance (0.0 % by guessing).</h1>",
-		"47.0 %, guessing 0.0 %", "300 of the records", "A promise.", "claimed 1, found ≥ 0.8",
+		"47.0 %, guessing 0.0 %", "<strong>Flag:</strong> k = 3 &lt;z&gt;.", "300 of the records", "A promise.", "claimed 1, found ≥ 0.8",
 		"<td>largest change of the exact sketch, sum of sizes (l1)<td class=\"n\">10<td class=\"n\">9", "Drawn are the 40 most exposed of 60 columns", "−205 up to −196: 20 drawn",
 		"Note: something.",
 	} {

@@ -140,6 +140,9 @@ func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelea
 		return protocol.Verified{}, err
 	}
 	header := protocol.Release{T2: job.T2, Records: exact.records, Sketches: described}
+	if header.Published, err = release.Publish(r.study, job.Seed); err != nil {
+		return protocol.Verified{}, err
+	}
 	counts, err := clippedJSON(r.study, exact.clipped())
 	if err != nil {
 		return protocol.Verified{}, err

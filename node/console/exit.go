@@ -57,22 +57,22 @@ func CodeOf(err error) Code {
 		return c.code
 	case isAny[*ledger.Exceeded](err), isAny[*node.NoBudgetError](err), isAny[*node.LedgerRolledBackError](err):
 		return Budget
-	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn, node.ErrReleased, node.ErrNobodyLeft), isAny[*node.ReconstructionError](err),
+	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn, node.ErrReleased, node.ErrNobodyLeft, node.ErrNoQueries, node.ErrQueriesAsked), isAny[*node.ReconstructionError](err),
 		isAny[*study.NotLaterError](err), isAny[*node.SecretMatrixError](err):
 		return Refused
 	case disagreement(err):
 		return Disagreement
 	case isAny[*node.WaitError](err):
 		return waitCode(err)
-	case isAny[*session.DeadlineError](err), isOneOf(err, node.ErrNoSeed, held.ErrEmpty):
+	case isAny[*session.DeadlineError](err), isOneOf(err, node.ErrNoSeed, held.ErrEmpty, node.ErrNothingKept, node.ErrKeptNoMore):
 		return Absent
 	case turnedAway(err), isOneOf(err, p2p.ErrUnreachable, p2p.ErrRefusedPeer, p2p.ErrInterrupted):
 		return Connection
 	case isAny[*session.StoppedError](err), isAny[*protocol.Fault](err), isAny[*p2p.Refusal](err),
-		isOneOf(err, session.ErrRolledBack, session.ErrBoardRewritten, node.ErrUnsigned):
+		isOneOf(err, session.ErrRolledBack, session.ErrBoardRewritten, node.ErrUnsigned, node.ErrQueryLost):
 		return Failed
 	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err), isAny[*node.MemoryError](err), isAny[*held.StaleError](err),
-		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, store.ErrNotFound, store.ErrNoStore, store.ErrLayout, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrBusy, store.ErrConflict):
+		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, store.ErrNotFound, store.ErrNoStore, store.ErrLayout, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrBusy, store.ErrConflict, node.ErrRecordsChanged):
 		return Usage
 	case analysis.Unanswerable(err):
 		return Usage

@@ -107,7 +107,7 @@ func disagreement(err error) bool {
 	case p2p.CodeVersion, p2p.CodeConflict:
 		return true
 	}
-	return isAny[*protocol.Disagreement](err) || isOneOf(err, session.ErrMeaning, session.ErrBoards, session.ErrOtherSeed, agree.ErrTranscript, agree.ErrConfirmTag)
+	return isAny[*protocol.Disagreement](err) || isOneOf(err, session.ErrMeaning, session.ErrBoards, session.ErrOtherSeed, agree.ErrTranscript, agree.ErrConfirmTag, agree.ErrPublished)
 }
 
 // turnedAway reports a peer that answered and does not serve this node, or not now.

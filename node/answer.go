@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -161,7 +162,7 @@ func (h *hosted) admissible(ctx context.Context, q protocol.Query, rows []byte) 
 		return p2p.Refuse(p2p.CodeNotFound, "the study has no result yet")
 	case q.T2 != result.T2:
 		return p2p.Refuse(p2p.CodeConflict, "the query was made under another agreement (T2 differs)")
-	case !posted || !contains(result.Releases, header.ID):
+	case !posted || !slices.Contains(result.Releases, header.ID):
 		return p2p.Refuse(p2p.CodeRefused, "no release of the caller is in the study's result")
 	case int64(q.Number) > int64(s.Queries.Releases):
 		return p2p.Refuse(p2p.CodeRefused, "query %d: the study admits %d", q.Number, s.Queries.Releases)
@@ -174,15 +175,6 @@ func (h *hosted) admissible(ctx context.Context, q protocol.Query, rows []byte) 
 		return p2p.Refuse(p2p.CodeInvalid, "%v", err)
 	}
 	return nil
-}
-
-func contains(ids []protocol.Digest, id protocol.Digest) bool {
-	for _, one := range ids {
-		if one == id {
-			return true
-		}
-	}
-	return false
 }
 
 // queried describes the rows of a query as a sketch.
@@ -224,6 +216,9 @@ func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw
 		return nil, err
 	}
 	run, _, err := stored.queried(math.MaxInt64)
+	if errors.Is(err, ErrPurged) {
+		return nil, p2p.Refuse(p2p.CodeRefused, "%v", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/journal"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -104,10 +105,14 @@ func (p *Party) ask(ctx context.Context, id protocol.StudyID, o Question) (Asked
 			return q.Asked, err
 		}
 	}
-	if err := q.patiently(ctx, q.send); err != nil {
-		return q.Asked, err
+	err = q.patiently(ctx, q.send)
+	if noted := r.out.sum(); err == nil {
+		err = noted
 	}
-	return q.Asked, q.join()
+	if err == nil {
+		err = q.join()
+	}
+	return q.Asked, err
 }
 
 // query is one query on its way.
@@ -371,8 +376,15 @@ func (q *query) send(ctx context.Context) error {
 		return err
 	}
 	request := append(append(q.study.ID[:len(q.study.ID):len(q.study.ID)], own.Encode()...), data...)
+	what := fmt.Sprintf("query %d", q.Number)
+	if err := q.out.note(journal.Entry{Event: journal.Uploading, Bytes: int64(len(data)), Note: what}); err != nil {
+		return err
+	}
 	raw, err := q.client.call(ctx, callQuery, request)
 	if err != nil {
+		return err
+	}
+	if err := q.out.note(journal.Entry{Event: journal.Uploaded, Bytes: int64(len(data)), Note: what}); err != nil {
 		return err
 	}
 	answer, err := protocol.DecodeAnswer(q.study.ID, q.study.Aggregator.ID, raw)

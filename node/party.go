@@ -92,7 +92,11 @@ func (p *Party) Run(ctx context.Context, id protocol.StudyID) error {
 	p.mu.Lock()
 	p.aggregators[r.study.Aggregator.ID] = true
 	p.mu.Unlock()
-	if err := r.serve(ctx); err != nil {
+	err = r.serve(ctx)
+	if noted := r.out.sum(); err == nil {
+		err = noted
+	}
+	if err != nil {
 		return fmt.Errorf("serving study %s: %w", id.Short(), err)
 	}
 	return nil
@@ -109,6 +113,7 @@ type home struct {
 type service struct {
 	home
 	machine *session.Party
+	out     *outgoing // what client speaks through
 	client  client
 	pending session.Effects // not sent or run yet
 	shown   session.Status
@@ -129,7 +134,9 @@ func (p *Party) open(id protocol.StudyID) (*service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the stored study: %w", err)
 	}
-	r := &service{home: home{p.PartyOptions, p.signer, s}, client: client{network{p.host, s}, s}}
+	r := &service{home: home{p.PartyOptions, p.signer, s}}
+	r.out = newOutgoing(network{p.host, s}, &r.home)
+	r.client = client{r.out, s}
 	restored, err := r.restored()
 	if err != nil {
 		return nil, err

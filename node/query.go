@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,6 +103,9 @@ func (h *hosted) queried(limit int64) (run analysis.Options, models []analysis.M
 	result, document, err := h.resultBefore()
 	if err != nil {
 		return run, nil, err
+	}
+	if gone, err := purged(h.Store, h.study.ID); err != nil || gone {
+		return run, nil, cmp.Or(err, ErrPurged)
 	}
 	run = analysis.Options{
 		Study: h.study, Attempt: document.Attempt, T2: result.T2, Complete: result.Completed, Entropy: h.Entropy, Workers: h.Workers,

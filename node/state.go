@@ -9,6 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
@@ -89,6 +90,10 @@ type PartyState interface {
 	Debit(ctx context.Context, decide func([]ledger.Entry) ([]ledger.Entry, error)) ([]ledger.Entry, error)
 	Ledger() ([]ledger.Entry, error)
 
+	// Note appends to the journal, in which what leaves stands before it does. What
+	// PutOwn, Debit and the store's decisions make durable is in it by themselves.
+	Note(journal.Entry) error
+
 	// SaveRelease stores header and files at once. There is one release of a study for
 	// good: an equal header again changes nothing, another one is store.ErrConflict. A
 	// ReleaseHeader that was once returned is returned ever after.
@@ -121,6 +126,9 @@ type AggregatorState interface {
 	PutChunk(study protocol.StudyID, party protocol.PeerID, sketch, index int, data []byte) error
 	FirstMissing(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) (int, error)
 	OpenSketch(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) io.ReadCloser
+
+	// Purged says when a study's sketches were removed, for good.
+	Purged(study protocol.StudyID) (protocol.Instant, error)
 
 	// KeepLedgerHead keeps a party's head where its count is higher than that of the one
 	// kept, and returns the one that is kept then: of all heads that were ever kept it

@@ -9,6 +9,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
 )
 
 // StudyEntry is a study in the store's list.
@@ -20,7 +21,16 @@ type StudyEntry struct {
 // PutStudy stores a study file's bytes under its id, which the caller has
 // computed from them. Storing it again changes nothing. Durable when it returns nil.
 func (s *Store) PutStudy(id protocol.StudyID, source []byte, added protocol.Instant) error {
-	_, err := s.db.Exec("INSERT INTO studies (id, source, added) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id[:], source, int64(added))
+	err := transact(s.db, func(tx *sql.Tx) error {
+		stored, err := tx.Exec("INSERT INTO studies (id, source, added) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id[:], source, int64(added))
+		if err != nil {
+			return err
+		}
+		if n, err := stored.RowsAffected(); err != nil || n == 0 {
+			return err
+		}
+		return s.journal(tx, journal.Entry{At: added, Event: journal.Added, Study: id.String()})
+	})
 	if err != nil {
 		return fmt.Errorf("storing study %s: %w", id.Short(), explain(err))
 	}
@@ -110,8 +120,11 @@ func (s *Store) PutDecision(study protocol.StudyID, decision Decision, at protoc
 			}
 			return fmt.Errorf("%w: it was withdrawn, which is final", ErrConflict)
 		}
-		_, err := tx.Exec("INSERT INTO decisions (study, decision, at) VALUES (?, ?, ?)", study[:], string(decision), int64(at))
-		return err
+		if _, err := tx.Exec("INSERT INTO decisions (study, decision, at) VALUES (?, ?, ?)", study[:], string(decision), int64(at)); err != nil {
+			return err
+		}
+		event := map[Decision]journal.Event{Approve: journal.Approved, Decline: journal.Declined, Withdraw: journal.Withdrawn}[decision]
+		return s.journal(tx, journal.Entry{At: at, Event: event, Study: study.String()})
 	})
 	if err != nil {
 		return fmt.Errorf("recording decision %s on study %s: %w", decision, study.Short(), explain(err))

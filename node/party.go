@@ -413,6 +413,9 @@ func (r *service) decide(ctx context.Context) error {
 		return ErrNotApproved
 	}
 	if !r.machine.Announced() {
+		if err := r.cosigned(); err != nil {
+			return err
+		}
 		if err := r.check(ctx); err != nil {
 			return err
 		}

@@ -59,6 +59,9 @@ type PartyState interface {
 	// Decision is the steward's newest; once it is to withdraw it stays so.
 	Decision(study protocol.StudyID) (store.Decision, protocol.Instant, error)
 
+	// Cosignatures are the lines by which others said yes to a study, beside the steward.
+	Cosignatures(study protocol.StudyID) ([]string, error)
+
 	// PutOwn keeps what this party has signed, one envelope of a kind and attempt for
 	// good: the same bytes again change nothing, others are store.ErrConflict. So a
 	// party that may have stored an envelope can sign no second one in its place.

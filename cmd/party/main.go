@@ -16,8 +16,9 @@ type commands struct {
 	console.Globals
 
 	Init     initCommand           `cmd:"" help:"Make this node's identity, ledger and site file."`
-	Identity identityCommand       `cmd:"" help:"Print this node's peer id, for study files."`
+	Identity identityCommands      `cmd:"" help:"Print this node's peer id, for study files, or rotate it."`
 	Study    studyCommands         `cmd:"" help:"Add, explain, approve or decline a study."`
+	Steward  stewardCommands       `cmd:"" help:"Make the key of a second person, for four eyes."`
 	Plan     planCommand           `cmd:"" help:"Forecast how far a study's answers will err, and what it would cost. Nothing leaves."`
 	Data     dataCommands          `cmd:"" help:"Check the data that answer a study. Nothing leaves."`
 	Sketch   sketchCommand         `cmd:"" help:"Bring a held sketch up to date: add files, withdraw records; or rehearse a release. Nothing leaves."`

@@ -21,6 +21,7 @@ type studyCommands struct {
 	Explain studyExplain `cmd:"" help:"Say in plain words what would leave, to whom, under which guarantee."`
 	Diff    studyDiff    `cmd:"" help:"Say what differs between two studies."`
 	Approve studyApprove `cmd:"" help:"Approve a study: the steward's decision."`
+	Cosign  studyCosign  `cmd:"" help:"Say a second person's yes to a study, with a key of their own."`
 	Decline studyDecline `cmd:"" help:"Decline a study: it will not be served."`
 }
 
@@ -179,8 +180,9 @@ func viewer(c *console.Console, g *console.Globals, s *study.Study, done string)
 }
 
 type studyApprove struct {
-	Study string `arg:"" help:"The beginning of the study's id."`
-	ID    string `env:"-" placeholder:"HEX" help:"At least the first eight characters of the study's id: the answer where nobody can be asked."`
+	Study    string `arg:"" help:"The beginning of the study's id."`
+	ID       string `env:"-" placeholder:"HEX" help:"At least the first eight characters of the study's id: the answer where nobody can be asked."`
+	Cosigned string `env:"-" placeholder:"FILE" help:"What party study cosign wrote, where the site file asks for a second person's yes."`
 }
 
 // Run records the steward's approval. The first eight characters of the id are
@@ -207,16 +209,33 @@ func (cmd studyApprove) Run(c *console.Console, g *console.Globals) error {
 			return err
 		}
 	}
-	if len(cmd.ID) < 8 || !strings.HasPrefix(s.ID.String(), strings.ToLower(cmd.ID)) {
-		return console.WithCode(console.Refused, fmt.Errorf("not approved: %q is not at least the first eight characters of the id of study %s", cmd.ID, s.Name))
+	if err := confirmed(cmd.ID, s); err != nil {
+		return err
+	}
+	if cmd.Cosigned != "" {
+		if err := takeCosignature(st, s, cmd.Cosigned); err != nil {
+			return err
+		}
 	}
 	if err := st.PutDecision(s.ID, store.Approve, console.Now()); err != nil {
 		return fmt.Errorf("approving: %w", err)
 	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
 		fmt.Fprintf(w, "approved: %s (%s)\n", s.Name, s.ID.Short())
+		if site, err := config.LoadParty(g.Config); err == nil && len(site.Second) > 0 && cmd.Cosigned == "" {
+			c.Say("The site file asks for a second person's yes: party study cosign %s --key THEIR-KEY.", s.ID.Short())
+			return
+		}
 		c.Say("Next: party run %s, or let a running party serve take it up.", s.ID.Short())
 	})
+}
+
+// confirmed refuses an answer that is not the beginning of the study's id.
+func confirmed(answer string, s *study.Study) error {
+	if len(answer) < 8 || !strings.HasPrefix(s.ID.String(), strings.ToLower(answer)) {
+		return console.WithCode(console.Refused, fmt.Errorf("not approved: %q is not at least the first eight characters of the id of study %s", answer, s.Name))
+	}
+	return nil
 }
 
 // ask shows what would leave and asks for the id.

@@ -53,7 +53,7 @@ func logDefaults() []setting {
 
 // partyDefaults are of the keys that are not below a dataset or a study.
 func partyDefaults() []setting {
-	return append([]setting{{"network.roots", "the system's"}}, logDefaults()...)
+	return append([]setting{{"approval.second", "nobody"}, {"network.roots", "the system's"}}, logDefaults()...)
 }
 
 // aggregatorDefaults are of all keys, as the template shows them.

@@ -18,6 +18,7 @@ func TestSettingsSayWhereTheyComeFrom(t *testing.T) {
 		{"datasets.a.source", "[x.csv, y.csv]", path + ":3"},
 		{"datasets.a.caps.record.epsilon", "2", path + ":4"},
 		{"log.level", "warn", path + ":6"},
+		{"approval.second", "nobody", FromDefault},
 		{"network.roots", "the system's", FromDefault},
 		{"log.format", "text on a terminal, else json", FromDefault},
 	}

@@ -85,7 +85,7 @@ func CodeOf(err error) Code {
 		return c.code
 	case isAny[*ledger.Exceeded](err), isAny[*node.NoBudgetError](err), isAny[*node.LedgerRolledBackError](err):
 		return Budget
-	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn, node.ErrReleased, node.ErrNobodyLeft, node.ErrPurged, node.ErrNoQueries, node.ErrQueriesAsked), isAny[*node.NotEndedError](err), isAny[*node.ReconstructionError](err),
+	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn, node.ErrReleased, node.ErrNobodyLeft, node.ErrPurged, store.ErrRetired, node.ErrNoQueries, node.ErrQueriesAsked), isAny[*node.NotEndedError](err), isAny[*node.CosignError](err), isAny[*node.ReconstructionError](err),
 		isAny[*study.NotLaterError](err), isAny[*node.SecretMatrixError](err):
 		return Refused
 	case disagreement(err):

@@ -15,7 +15,7 @@ const schemaVersion = 2
 // every layout. Once released, a migration is never changed.
 func migrations() []string { return []string{layout2} }
 
-// layout2 adds the audit log, what was purged, and the table of ledger heads, which
+// layout2 adds the audit log, cosignatures, what was purged and retired, and the table of ledger heads, which
 // layout 1 made where it was first needed.
 const layout2 = `
 CREATE TABLE journal (
@@ -24,6 +24,16 @@ CREATE TABLE journal (
 ) STRICT;
 CREATE TRIGGER journal_keep BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 CREATE TRIGGER journal_stay BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TABLE cosignatures (
+	study BLOB NOT NULL REFERENCES studies(id),
+	line  TEXT NOT NULL,
+	UNIQUE (study, line)
+) STRICT;
+CREATE TABLE retired (
+	only      INTEGER PRIMARY KEY CHECK (only = 1),
+	successor BLOB NOT NULL,
+	at        INTEGER NOT NULL
+) STRICT;
 CREATE TABLE purged (
 	study BLOB PRIMARY KEY REFERENCES studies(id),
 	at    INTEGER NOT NULL

@@ -27,6 +27,9 @@ func (s *Store) Debit(ctx context.Context, decide func(entries []ledger.Entry) (
 		return nil, fmt.Errorf("debiting the ledger: %w", err)
 	}
 	defer tx.Rollback()
+	if err := inService(tx); err != nil {
+		return nil, fmt.Errorf("debiting the ledger: %w", err)
+	}
 	entries, err := readLedger(ctx, tx)
 	if err != nil {
 		return nil, fmt.Errorf("debiting the ledger: %w", err)

@@ -109,6 +109,11 @@ const (
 // returns nil.
 func (s *Store) PutDecision(study protocol.StudyID, decision Decision, at protocol.Instant) error {
 	err := transact(s.db, func(tx *sql.Tx) error {
+		if decision == Approve {
+			if err := inService(tx); err != nil {
+				return err
+			}
+		}
 		var withdrawn bool
 		if err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM decisions WHERE study = ? AND decision = ?)",
 			study[:], string(Withdraw)).Scan(&withdrawn); err != nil {
@@ -142,6 +147,35 @@ func (s *Store) Decision(study protocol.StudyID) (Decision, protocol.Instant, er
 		return "", 0, fmt.Errorf("decision on study %s: %w", study.Short(), explain(err))
 	}
 	return decision, at, nil
+}
+
+// PutCosignature keeps a line that says a second person's yes to a study, which the caller
+// has verified. Durable when it returns nil.
+func (s *Store) PutCosignature(study protocol.StudyID, by protocol.PeerID, line string, at protocol.Instant) error {
+	err := transact(s.db, func(tx *sql.Tx) error {
+		done, err := tx.Exec("INSERT INTO cosignatures (study, line) VALUES (?, ?) ON CONFLICT DO NOTHING", study[:], line)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			return err
+		}
+		return s.journal(tx, journal.Entry{At: at, Event: journal.Cosigned, Study: study.String(), Note: "by " + by.String()})
+	})
+	if err != nil {
+		return fmt.Errorf("storing a cosignature of study %s: %w", study.Short(), explain(err))
+	}
+	return nil
+}
+
+// Cosignatures returns the lines that PutCosignature kept of a study.
+func (s *Store) Cosignatures(study protocol.StudyID) ([]string, error) {
+	lines, err := collect(s.db, func(rows *sql.Rows) (line string, err error) { return line, rows.Scan(&line) },
+		"SELECT line FROM cosignatures WHERE study = ? ORDER BY rowid", study[:])
+	if err != nil {
+		return nil, fmt.Errorf("reading the cosignatures of study %s: %w", study.Short(), explain(err))
+	}
+	return lines, nil
 }
 
 // PutStatus replaces the snapshot, in JSON, that status commands show of a study.

@@ -62,8 +62,8 @@ func separateAggregator(args []string) error {
 	return a.Serve(context.Background())
 }
 
-// crashingParty serves a study and dies where it was told to: args are state
-// directory, site file, study id and a point ("" for none).
+// crashingParty serves a study, or asks about a file, and dies where it was told to: args
+// are state directory, site file, study id, a point ("" for none) and the file, if any.
 func crashingParty(args []string) error {
 	id, err := protocol.ParseStudyID(args[2])
 	if err != nil {
@@ -84,6 +84,10 @@ func crashingParty(args []string) error {
 		return err
 	}
 	defer p.Close()
+	if len(args) == 5 {
+		_, err := p.Ask(context.Background(), id, node.Question{Files: args[4:]})
+		return err
+	}
 	return p.Run(context.Background(), id)
 }
 
@@ -92,10 +96,10 @@ func point(p node.Progress) string {
 	return strings.TrimSpace(string(p.Milestone) + " " + string(p.Kind))
 }
 
-// process runs party a in a process of its own.
-func (b *bench) process(ctx context.Context, dieAt string) error {
+// process runs party a in a process of its own; with a file, to ask about it.
+func (b *bench) process(ctx context.Context, dieAt string, file ...string) error {
 	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = append(os.Environ(), partyEnv+"="+strings.Join([]string{b.path("a"), b.path("a.yaml"), b.study.ID.String(), dieAt}, "\n"))
+	cmd.Env = append(os.Environ(), partyEnv+"="+strings.Join(append([]string{b.path("a"), b.path("a.yaml"), b.study.ID.String(), dieAt}, file...), "\n"))
 	cmd.Stderr = os.Stderr
 	return cmd.Run()
 }

@@ -217,6 +217,11 @@ func (a *Aggregator) document(ctx context.Context, from protocol.PeerID, request
 		}
 	}
 	if name == "" {
+		if name, err = h.answerName(q.Hash, from); err != nil {
+			return nil, err
+		}
+	}
+	if name == "" {
 		return nil, p2p.Refuse(p2p.CodeRefused, "no result document of the caller has this hash")
 	}
 	data, err := a.Store.Result(q.Study, name)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/cosketch/cosketch/node/store"
@@ -35,6 +36,9 @@ type hosted struct {
 	news    chan struct{}     // closed and replaced when the board grows; owned by run
 	jobs    chan finished
 	running bool // a job runs
+
+	asking  sync.Mutex     // held while a query is being answered: one at a time
+	answers sync.WaitGroup // of the goroutines that answer
 }
 
 // finished is what came of a job: an event, or an error of the store, which ends the
@@ -69,6 +73,7 @@ func (h *hosted) run(ctx context.Context) {
 		if h.running {
 			<-h.jobs // the job has seen ctx end
 		}
+		h.answers.Wait()
 		h.unlock()
 	}()
 	ticker := time.NewTicker(h.Tick)

@@ -212,7 +212,7 @@ func TestClippedCountStaysAtTheParty(t *testing.T) {
 		of   any
 		want string
 	}{
-		{protocol.Release{}, "T2 Records Sketches"},
+		{protocol.Release{}, "T2 Records Sketches Published"},
 		{protocol.ReleasedSketch{}, "Side Rows Cols Width Chunks RowColumns"},
 	} {
 		kind := reflect.TypeOf(c.of)

@@ -107,8 +107,13 @@ func (r *service) randomise(ctx context.Context, src *source, builders []*releas
 // debit spends the budget, once per sketch, durably, and has the ledger's head
 // countersigned.
 func (r *service) debit(ctx context.Context, src *source) error {
+	return r.spend(ctx, func(entries []ledger.Entry) ([]ledger.Entry, error) { return r.debits(src, entries) })
+}
+
+// spend appends what is due to the ledger, durably, and has its head countersigned.
+func (r *service) spend(ctx context.Context, due func([]ledger.Entry) ([]ledger.Entry, error)) error {
 	_, err := r.Store.Debit(ctx, func(entries []ledger.Entry) ([]ledger.Entry, error) {
-		next, err := r.debits(src, entries)
+		next, err := due(entries)
 		if err != nil {
 			return nil, err
 		}
@@ -140,6 +145,9 @@ func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelea
 		return protocol.Verified{}, err
 	}
 	header := protocol.Release{T2: job.T2, Records: exact.records, Sketches: described}
+	if header.Published, err = release.Publish(r.study, job.Seed); err != nil {
+		return protocol.Verified{}, err
+	}
 	counts, err := clippedJSON(r.study, exact.clipped())
 	if err != nil {
 		return protocol.Verified{}, err

@@ -103,6 +103,13 @@ type PartyState interface {
 	SaveRelease(study protocol.StudyID, release store.Release) error
 	ReleaseHeader(study protocol.StudyID) ([]byte, error)
 	OpenReleaseFile(study protocol.StudyID, name string) (*store.File, error)
+
+	// Kept is what PutKept stored, until it is destroyed.
+	Kept(study protocol.StudyID) ([]byte, error)
+	// SaveQuery stores a query of a number at once, as SaveRelease does: there is one of a
+	// number for good. Query is where it is then.
+	SaveQuery(study protocol.StudyID, number int, query store.Release) error
+	Query(study protocol.StudyID, number int) store.ReleaseDir
 }
 
 // AggregatorState is what an aggregator's driver needs of durable state, under the

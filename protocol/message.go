@@ -74,9 +74,10 @@ type Confirm struct {
 
 // Release is the signed header of everything one party ships in a study.
 type Release struct {
-	T2       Digest // transcript of the agreement whose seed was used
-	Records  int64  // records sketched; public
-	Sketches []ReleasedSketch
+	T2        Digest // transcript of the agreement whose seed was used
+	Records   int64  // records sketched; public
+	Sketches  []ReleasedSketch
+	Published [][32]byte // the row keys that the study publishes, in its order
 }
 
 // ReleasedSketch describes one noised sketch: its shape, how its integers are

@@ -23,6 +23,7 @@ type commands struct {
 	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`
 	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it to a file."`
 	Analyze  analyzeCommand        `cmd:"" help:"Answer a further analysis from a study's releases. Nothing is spent."`
+	Query    queryCommand          `cmd:"" help:"Find the released records nearest to public vectors. Nothing is spent."`
 	Purge    purgeCommand          `cmd:"" help:"Remove the sketches of studies that have ended. Results stay."`
 	Report   console.ReportCommand `cmd:"" help:"Write a study's result as a page with figures."`
 

@@ -47,20 +47,7 @@ func (s *Store) saveRelease(study protocol.StudyID, release Release) error {
 	case !errors.Is(err, ErrNotFound):
 		return err
 	}
-	staging := s.path(releasesDir, study.String()+".tmp")
-	if err := os.RemoveAll(staging); err != nil { // of a process that was killed here
-		return err
-	}
-	if err := mkdir(staging); err != nil {
-		return err
-	}
-	if err := fillRelease(staging, release); err != nil {
-		return errors.Join(err, os.RemoveAll(staging))
-	}
-	if err := os.Rename(staging, s.path(releasesDir, study.String())); err != nil {
-		return errors.Join(err, os.RemoveAll(staging))
-	}
-	return syncDir(s.path(releasesDir))
+	return s.putRelease(s.path(releasesDir, study.String()), release)
 }
 
 func fillRelease(dir string, release Release) error {

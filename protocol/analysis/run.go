@@ -145,6 +145,13 @@ type noAnswer struct{ why string }
 
 func (n *noAnswer) Error() string { return n.why }
 
+// Unanswerable reports an error that is such a reason: nothing failed, but there is no
+// answer.
+func Unanswerable(err error) bool {
+	why := (*noAnswer)(nil)
+	return errors.As(err, &why)
+}
+
 // unanswerable returns such a reason, for people.
 func unanswerable(format string, args ...any) error { return &noAnswer{fmt.Sprintf(format, args...)} }
 

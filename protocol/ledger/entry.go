@@ -16,6 +16,7 @@ import (
 const (
 	MaxDataset    = 256     // bytes of a dataset's name
 	MaxSketch     = 1 << 16 // sketches of a study
+	MaxQuery      = 1 << 15 // queries of a study
 	MaxAttributes = 1 << 24 // attributes of a dataset
 )
 
@@ -29,6 +30,7 @@ type Entry struct {
 	Study      protocol.StudyID // required
 	Aggregator protocol.PeerID  // required: who receives the release and countersigns the ledger's head
 	Sketch     int              // index in the study's list of sketches
+	Query      int              // 0: the study's release; else the number of a later query, which was noised like that sketch
 	Unit       dp.Unit          // required
 	Mechanism  dp.Mechanism     // required
 	Epsilon    dp.Epsilon       // of this release; 0 for mechanism none
@@ -46,7 +48,15 @@ func (e Entry) Promised(g dp.Guarantee) Entry {
 
 // String names the entry without its salt.
 func (e Entry) String() string {
-	return fmt.Sprintf("ledger entry %d: sketch %d of study %s from dataset %q", e.Sequence, e.Sketch, e.Study.Short(), e.Dataset)
+	return fmt.Sprintf("ledger entry %d: %s from dataset %q", e.Sequence, e.released(), e.Dataset)
+}
+
+// released names what was released.
+func (e Entry) released() string {
+	if e.Query > 0 {
+		return fmt.Sprintf("query %d of study %s", e.Query, e.Study.Short())
+	}
+	return fmt.Sprintf("sketch %d of study %s", e.Sketch, e.Study.Short())
 }
 
 const (
@@ -73,7 +83,7 @@ func (e Entry) encode() []byte {
 	b = transcript.AppendField(b, []byte(e.Dataset))
 	b = append(b, e.Study[:]...)
 	b = append(b, e.Aggregator[:]...)
-	b = binary.BigEndian.AppendUint32(b, uint32(e.Sketch))
+	b = binary.BigEndian.AppendUint32(b, uint32(e.Query)<<16|uint32(e.Sketch))
 	b = transcript.AppendField(b, []byte(e.Unit))
 	b = transcript.AppendField(b, []byte(e.Mechanism))
 	for _, f := range []float64{float64(e.Epsilon), float64(e.Delta), float64(e.Mu)} {
@@ -97,7 +107,8 @@ func DecodeEntry(encoded []byte) (Entry, error) {
 	e.Dataset = string(r.bytes())
 	copy(e.Study[:], r.take(len(e.Study)))
 	copy(e.Aggregator[:], r.take(len(e.Aggregator)))
-	e.Sketch = int(r.uint32())
+	which := r.uint32()
+	e.Query, e.Sketch = int(which>>16), int(which&(MaxSketch-1))
 	e.Unit = dp.Unit(r.bytes())
 	e.Mechanism = dp.Mechanism(r.bytes())
 	e.Epsilon = dp.Epsilon(math.Float64frombits(r.uint64()))
@@ -165,6 +176,8 @@ func (e Entry) validate() error {
 		return errors.New("no aggregator")
 	case e.Sketch < 0 || e.Sketch >= MaxSketch:
 		return fmt.Errorf("sketch %d: want 0 to %d", e.Sketch, MaxSketch-1)
+	case e.Query < 0 || e.Query >= MaxQuery:
+		return fmt.Errorf("query %d: want 0 to %d", e.Query, MaxQuery-1)
 	case e.Unit != dp.Attribute && e.Unit != dp.Record:
 		return fmt.Errorf("unit %.40q: want attribute or record", string(e.Unit))
 	case e.Attributes < 1 || e.Attributes > MaxAttributes:

@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed"
 )
 
 // Check holds what must be true of every simulation, whoever misbehaves and
@@ -22,12 +24,13 @@ import (
 //     messages were kept from the aggregator;
 //   - each party has one release on the board at most, and it is the stored one;
 //   - each ledger is debited once by whoever made a release, else never;
+//   - every public row key on a board is that of the seed that honest parties used;
 //   - who comes late and proves another seed is named by whoever holds the seed;
 //   - a study that stopped says why, and names every culprit.
 //
 // Contradictions that show while it runs are breaches, which end Run.
 func (s *Simulation) Check() error {
-	return errors.Join(s.broken, s.oneSeed(), s.secrecy(), s.blame(), s.newcomers(), s.oneRelease(), s.causes())
+	return errors.Join(s.broken, s.oneSeed(), s.secrecy(), s.blame(), s.newcomers(), s.publicKeys(), s.oneRelease(), s.causes())
 }
 
 func (s *Simulation) oneSeed() error {
@@ -64,6 +67,34 @@ func (s *Simulation) secrecy() error {
 			}
 			if e.Kind() == protocol.KindAbandon && e.Attempt() == p.attempt {
 				return fmt.Errorf("%s abandoned attempt %d, and uses its seed", p.Name, e.Attempt())
+			}
+		}
+	}
+	return nil
+}
+
+// publicKeys: whoever projects by a key that a release shows projects as honest parties did.
+func (s *Simulation) publicKeys() error {
+	if len(s.Study.Published()) == 0 {
+		return nil
+	}
+	for _, p := range s.Parties {
+		if !p.honest() || p.Seed == [32]byte{} {
+			continue
+		}
+		want, err := release.Publish(s.Study, seed.FromBytes(p.Seed))
+		if err != nil {
+			return err
+		}
+		for _, a := range s.faces() {
+			for _, e := range a.Stored {
+				if e.Kind() != protocol.KindRelease || e.Attempt() != p.attempt {
+					continue
+				}
+				r, err := wire.DecodeRelease(e.Payload())
+				if err != nil || !slices.Equal(r.Published, want) {
+					return fmt.Errorf("the release of %s shows other row keys than the seed of %s has (%v)", s.name(e.Sender()), p.Name, err)
+				}
 			}
 		}
 	}

@@ -69,6 +69,9 @@ func (p *Party) makeRelease(job session.MakeRelease) (session.Event, error) {
 			}
 		}
 		header, err := Header(p.sim.Study, p.Signer.ID(), job.T2, p.entropy)
+		if err == nil {
+			header.Published, err = release.Publish(p.sim.Study, job.Seed)
+		}
 		if err != nil {
 			return nil, err
 		}

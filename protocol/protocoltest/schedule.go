@@ -86,7 +86,7 @@ func Random(seed uint64) (Report, error) {
 func randomTerms(draw *rand.Rand) Terms {
 	n := 2 + draw.IntN(4)
 	least := max(2, n/2+1)
-	return Terms{Parties: n, Quorum: least + draw.IntN(n-least+1), Attempts: 1 + draw.IntN(4), Late: draw.IntN(3) == 0}
+	return Terms{Parties: n, Quorum: least + draw.IntN(n-least+1), Attempts: 1 + draw.IntN(4), Late: draw.IntN(3) == 0, Public: draw.IntN(3) == 0}
 }
 
 // cast gives out the roles: most often as many as the study can bear, sometimes one

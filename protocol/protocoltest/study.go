@@ -29,6 +29,7 @@ type Terms struct {
 	Quorum   int  // default: all of them
 	Attempts int  // default 3
 	Late     bool // late parties are taken until LateUntil
+	Public   bool // the matrix of the records side is public
 	Nonce    byte // studies with other nonces have other ids
 }
 
@@ -60,12 +61,16 @@ func NewStudy(t Terms) (*study.Study, error) {
 	if t.Late {
 		fmt.Fprintf(&b, "late_until: %s\n", LateUntil)
 	}
-	b.WriteString(`records: {id: [id]}
+	records := "{side: records, family: identity}"
+	if t.Public {
+		records = "{side: records, family: hadamard, k: 2, matrix: public}"
+	}
+	fmt.Fprintf(&b, `records: {id: [id]}
 columns: [{name: x, kind: numeric, bounds: [0, 1]}, {name: y, kind: binary}]
-sketches: [{side: columns, family: sparse, k: 16}, {side: records, family: identity}]
+sketches: [{side: columns, family: sparse, k: 16}, %s]
 privacy: {unit: attribute, mechanism: laplace, epsilon: 1}
 analyses: [{kind: correlation}, {kind: k-means, clusters: 2}]
-`)
+`, records)
 	s, err := study.Parse([]byte(b.String()))
 	if err != nil {
 		return nil, fmt.Errorf("parsing the simulated study: %w", err)

@@ -94,6 +94,9 @@ func (p Plan) featureLabels(features []study.Feature) [][]byte {
 // fix returns the rows of R for columns. Hadamard has a second key, as which of its
 // columns are kept is no matter of a label.
 func fix(spec projection.Spec, root Keys, labels [][]byte) (*projection.Fixed, error) {
+	if spec.Family == projection.Identity { // its rows are nobody's secret: there is no key
+		return projection.Fix(spec, stream.New([32]byte{}), labels)
+	}
 	key, err := root.Derive(seed.ColumnRows)
 	if err != nil {
 		return nil, err

@@ -139,6 +139,9 @@ func CheckHeader(s *study.Study, party int, r protocol.Release) error {
 	if len(r.Sketches) != len(s.Sketches) {
 		return fmt.Errorf("release of %d sketches, the study has %d", len(r.Sketches), len(s.Sketches))
 	}
+	if want := len(s.Published()); len(r.Published) != want {
+		return fmt.Errorf("release with %d public row keys, the study publishes %d", len(r.Published), want)
+	}
 	for i, h := range r.Sketches {
 		p, err := For(s, party, i)
 		if err != nil {

@@ -454,6 +454,7 @@ func (p *Party) restoreSecrets(attempt uint32, data []byte) error {
 		if err != nil {
 			return err
 		}
+		outcome.Publish = p.study.Published()
 		p.seeded, p.seededIn = &outcome, attempt
 		return nil
 	}

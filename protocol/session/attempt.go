@@ -102,7 +102,7 @@ func (a *attempt) awaited(roster []study.Party) []protocol.PeerID {
 
 // group is the roster as package agree knows it.
 func (a *attempt) group() agree.Group {
-	g := agree.Group{Study: a.study.ID, Attempt: a.number, Roster: a.roster}
+	g := agree.Group{Study: a.study.ID, Attempt: a.number, Roster: a.roster, Publish: a.study.Published()}
 	for _, m := range a.members {
 		g.Members = append(g.Members, m.ID)
 	}

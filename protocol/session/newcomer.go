@@ -83,7 +83,7 @@ func (p *Party) acceptable(a *attempt, n *newcomer, w invitation) (*agree.Outcom
 	if err != nil {
 		return nil, false
 	}
-	outcome := &agree.Outcome{Seed: root, T1: t1, T2: t2}
+	outcome := &agree.Outcome{Seed: root, T1: t1, T2: t2, Publish: p.study.Published()}
 	for _, m := range a.members {
 		if outcome.Check(m.ID, a.confirms[m.ID].Confirm) != nil {
 			return nil, false

@@ -37,6 +37,9 @@ func (v *view) release(e protocol.Verified) error {
 	if err := release.CheckHeader(v.study, party, r); err != nil {
 		return err
 	}
+	if err := v.checkPublished(a, r); err != nil {
+		return err
+	}
 	a.releases[e.Sender()] = Header{ID: e.ID(), Party: v.study.Parties[party], Release: r}
 	return nil
 }

@@ -32,7 +32,7 @@ func TestTransitionsHoldTheMachines(t *testing.T) {
 		}
 	}
 	var played [][]protocoltest.Sighting
-	schedules := uint64(200)
+	schedules := uint64(300)
 	if full() {
 		schedules = 800
 	}

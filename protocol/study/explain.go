@@ -32,6 +32,7 @@ func (s *Study) Explain(party int) string {
 	s.explainGuarantee(p, party)
 	s.explainTimes(p)
 	s.explainQuestions(p)
+	s.explainQueries(p)
 	if names := s.suspects(); len(names) > 0 {
 		p.heading("NAMES TO LOOK AT TWICE")
 		p.items(names)
@@ -132,6 +133,9 @@ func (s *Study) explainReleases(p *page, party int) {
 	var rows []string
 	for i := range s.Sketches {
 		rows = append(rows, s.describeSketch(i, party))
+	}
+	if n := len(s.Published()); n > 0 {
+		rows = append(rows, fmt.Sprintf("the key of the rows of R of %s, %d bytes, the same from every party", s.publicSketches(), 32*n))
 	}
 	p.items(append(rows, "the number of your records, and signed messages that hold no data"))
 	if s.joins() {
@@ -261,7 +265,7 @@ func (s *Study) explainReaders(p *page, party int) {
 	}
 	switch {
 	case slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return !sk.Side.Sums() }):
-		p.text("The matrix R that mixes the values is secret from outsiders, and yet nothing here counts on that: the aggregator together with any one party knows it.")
+		s.explainMatrix(p)
 	case slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Cells }):
 		p.text("The directions between the cells are secret from outsiders, and yet nothing here counts on that: the aggregator together with any one party knows them.")
 	}

@@ -27,7 +27,11 @@ func (s *Study) explainGuarantee(p *page, party int) {
 
 // explainNone says what mechanism none costs and what must hold before it is used.
 func (s *Study) explainNone(p *page, party int) {
-	p.text("The study adds no noise. Whoever knows R (the aggregator together with any one party) can compute values of single records from what leaves, the more of them the larger a sketch is beside the data. Your ledger records the release as unbounded, for good.")
+	who := "the aggregator together with any one party"
+	if len(s.Published()) > 0 {
+		who = "here, as it is public, everybody"
+	}
+	p.text(fmt.Sprintf("The study adds no noise. Whoever knows R (%s) can compute values of single records from what leaves, the more of them the larger a sketch is beside the data. Your ledger records the release as unbounded, for good.", who))
 	p.text("Your program sends nothing unless, for each sketch:")
 	rows := make([]string, len(s.Sketches))
 	for i, sk := range s.Sketches {
@@ -173,7 +177,7 @@ func (s *Study) explainTimes(p *page) {
 		rows = append(rows, fmt.Sprintf("until %s late parties may still join, if one of the others welcomes them, and late releases still count: a later result replaces an earlier one", s.LateUntil))
 	}
 	if s.NewRecords != 0 {
-		rows = append(rows, fmt.Sprintf("until %s each party's program keeps the key of R's rows, not the seed, so that the party can find out where new records of its own belong; nothing leaves for that", s.NewRecords))
+		rows = append(rows, fmt.Sprintf("until %s each party's program keeps the key of R's rows, not the seed, so that the party can find out where new records of its own belong; nothing leaves for that%s", s.NewRecords, map[bool]string{true: ", but for queries, below"}[s.Queries.Releases > 0]))
 	}
 	p.items(rows)
 }

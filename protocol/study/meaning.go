@@ -73,6 +73,11 @@ func meaning(s *Study) protocol.Digest {
 		e.analysis(a)
 	}
 	texts(e, "later", s.Later)
+	if s.Queries != (Queries{}) { // paths of their own
+		e.whole("queries.releases", s.Queries.Releases)
+		e.whole("queries.records", s.Queries.Records)
+		e.whole("queries.neighbors", s.Queries.Neighbors)
+	}
 	return protocol.Hash("study meaning", e.buf)
 }
 
@@ -123,7 +128,7 @@ func (e *encoder) sketch(sk Sketch) {
 	e.text("sketch.family", string(sk.Projection.Family))
 	e.whole("sketch.k", sk.Projection.K)
 	e.whole("sketch.s", sk.Projection.S)
-	e.text("sketch.matrix", "secret")
+	e.text("sketch.matrix", sk.matrix())
 	e.real("sketch.share", sk.Share)
 	e.real("sketch.helpers.ones", sk.Helpers.Ones)
 	e.text("sketch.helpers.squares", strconv.FormatBool(sk.Helpers.Squares))

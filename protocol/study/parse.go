@@ -76,7 +76,7 @@ func (r *reader) study(root *yaml.Node) *Study {
 	}
 	o := r.object(root, "", "cosketch", "name", "nonce", "aggregator", "parties", "partition", "quorum",
 		"expires", "deadline", "late_until", "new_records_until", "max_attempts", "records", "columns", "bits", "sketches",
-		"privacy", "sum", "analyses", "later")
+		"privacy", "sum", "analyses", "later", "queries")
 	o.require("name", "nonce", "aggregator", "parties", "partition", "expires", "deadline", "records",
 		"columns", "sketches", "privacy", "analyses")
 
@@ -115,6 +115,9 @@ func (r *reader) study(root *yaml.Node) *Study {
 		if word := r.listed(it, analysisWords()); word != "" {
 			s.Later = append(s.Later, AnalysisKind(word))
 		}
+	}
+	if o.has("queries") {
+		s.Queries = r.queries(o.values["queries"])
 	}
 	r.reserved(o)
 	return s

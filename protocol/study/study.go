@@ -32,6 +32,7 @@ type Study struct {
 	Sketches   []Sketch
 	Privacy    Privacy
 	Analyses   []Analysis
+	Queries    Queries        // what parties may ask about new records, each time as a release
 	Later      []AnalysisKind // what may be asked afterwards; default: all that the sketches answer
 }
 
@@ -126,6 +127,7 @@ type Sketch struct {
 	Projection projection.Spec // K is the number of features for family identity; side moments: identity; side cells: hadamard, K the directions L
 	Share      float64         // this sketch's share of the budget, normalised: shares add up to 1, with those of labels
 	Helpers    Helpers
+	Public     bool    // matrix: public, the row key of R leaves with the release; records side
 	Clip       float64 // l2 bound on a record's contribution, in units of 2^Bits; 0 unless Privacy.Unit is record
 	Labels     Labels  // what of each record's label travels beside its row; records side
 	LabelShare float64 // unit record: the randomised labels' share of the budget, beside Share; default: as much. Else 0

@@ -22,7 +22,7 @@ var (
 	sides        = vocabulary{what: "side", has: []string{"columns", "records", "moments", "cells"}}
 	labelWords   = vocabulary{what: "way of labels", has: []string{"plain", "randomised"}}
 	families     = vocabulary{what: "family", has: familyNames()}
-	matrices     = vocabulary{what: "matrix", has: []string{"secret"}, planned: []string{"public"}}
+	matrices     = vocabulary{what: "matrix", has: []string{"secret", "public"}}
 	units        = vocabulary{what: "unit", has: []string{"attribute", "record"}}
 	mechanisms   = vocabulary{what: "mechanism", has: []string{"laplace", "gaussian", "randomised-response", "none"}}
 	neighbours   = vocabulary{what: "kind of neighbours", has: []string{"zeroed", "replaced"}}

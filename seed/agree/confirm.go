@@ -13,12 +13,15 @@ import (
 type Confirm struct {
 	T1, T2 [32]byte
 	Tag    [32]byte // HMAC-SHA-256 under a key derived from the seed, over T2 ‖ sender
+
+	Published [][32]byte // PublishedHash of each row key that the study publishes, in its order
 }
 
 // Outcome is what a member holds once every share opened and matched.
 type Outcome struct {
-	Seed   seed.Seed
-	T1, T2 [32]byte
+	Seed    seed.Seed
+	T1, T2  [32]byte
+	Publish []seed.Label // Group.Publish
 }
 
 // Open opens every share that was sealed to this member, checks it against its
@@ -48,7 +51,7 @@ func (s *Secrets) Open(g Group, commits []Posted[Commit], shares []Posted[Share]
 	if err != nil {
 		return Outcome{}, fmt.Errorf("opening shares: %w", err)
 	}
-	return Outcome{Seed: root, T1: t1, T2: T2(t1, ids(shares))}, nil
+	return Outcome{Seed: root, T1: t1, T2: T2(t1, ids(shares)), Publish: g.Publish}, nil
 }
 
 // open opens what one member sealed to another and checks it against the commitment.
@@ -80,7 +83,11 @@ func (o Outcome) Confirm(self [32]byte) (Confirm, error) {
 	if err != nil {
 		return Confirm{}, err
 	}
-	return Confirm{T1: o.T1, T2: o.T2, Tag: tag}, nil
+	published, err := o.published()
+	if err != nil {
+		return Confirm{}, err
+	}
+	return Confirm{T1: o.T1, T2: o.T2, Tag: tag, Published: published}, nil
 }
 
 // Check verifies another member's confirmation.
@@ -95,7 +102,7 @@ func (o Outcome) Check(member [32]byte, c Confirm) error {
 	if !hmac.Equal(want[:], c.Tag[:]) {
 		return &TagError{Got: c.Tag, Want: want}
 	}
-	return nil
+	return o.checkPublished(c)
 }
 
 // TagError is ErrConfirmTag with both proofs. Want is of a seed that must not be used:

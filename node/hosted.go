@@ -272,6 +272,7 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 		}
 		out.Sketches, out.Labels, out.Rows = append(out.Sketches, values), append(out.Labels, labels), append(out.Rows, rows)
 		out.Bytes += s.Size()
+		out.Masked = s.Masked
 	}
 	return out, nil
 }

@@ -41,9 +41,9 @@ var mutants = []mutant{
 	{"what is proved is called a claim", "protocol/session/culprit.go",
 		"if r.Proved {", "if r.Proved && v.stop == nil {"},
 	{"noise is drawn anew on retry", "protocol/protocoltest/job.go",
-		"if p.Store.Release == nil {", "if len(p.Store.Own) > 0 {"},
+		"if p.Store.Release == nil || p.Store", "if len(p.Store.Own) > 0 || p.Store"},
 	{"the ledger is debited at each try", "protocol/protocoltest/job.go",
-		"if !p.Store.Debited {", "if p.Store.Release == nil {"},
+		"if p.Store.Debited <= p.Store.released(job.Attempt) {", "if p.Store.Debited >= 0 {"},
 	{"messages leave before they are stored", "protocol/protocoltest/party.go",
 		"\tfor _, record := range effects.Persist {", "\tif p.outbox = effects.Send; len(p.outbox) > 0 && p.sim.Aggregator.machine != nil {\n\t\tp.post()\n\t}\n\tfor _, record := range effects.Persist {"},
 }

@@ -235,7 +235,7 @@ func (c *canaries) releases(copies int, with func(canary int) bool, entropy io.R
 	}
 	size := len(exact.Sketch.Data)
 	noised := slices.Repeat(exact.Sketch.Data, copies)
-	if err := c.plan.Noise.Add(noised, entropy); err != nil {
+	if err := c.plan.addSeen(noised, entropy); err != nil {
 		return nil, err
 	}
 	var out []sketch.Sketch

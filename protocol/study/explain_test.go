@@ -17,6 +17,7 @@ func TestExplain(t *testing.T) {
 		{"patients", "cytology"},
 		{"clinics", "Charité"},
 		{"wards", "Charité"},
+		{"infirmaries", "Charité"},
 	} {
 		s := parse(t, file(t, test.file))
 		party, ok := s.PartyByName(test.party)

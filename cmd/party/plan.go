@@ -83,7 +83,7 @@ func spend(g *console.Globals, s *study.Study, party int) ([]spending, string, e
 	}
 	after := before[:len(before):len(before)]
 	for i := range s.Sketches {
-		if _, done := ledger.Find(before, s.ID, i); done {
+		if _, done := ledger.Find(before, s.ID, i, 0); done {
 			continue
 		}
 		p, err := release.For(s, party, i)

@@ -10,7 +10,7 @@ import (
 // which are in order and verified. It refuses to debit one sketch of a study twice:
 // a release is drawn once and then only re-sent (see Find).
 func Append(entries []Entry, next Entry) (Entry, error) {
-	if before, found := Find(entries, next.Study, next.Sketch); found {
+	if before, found := Find(entries, next.Study, next.Sketch, next.Round); found {
 		return Entry{}, fmt.Errorf("debiting sketch %d of study %s: entry %d of the ledger already did", next.Sketch, next.Study.Short(), before.Sequence)
 	}
 	next.Sequence, next.Previous = 1, protocol.Digest{}
@@ -23,10 +23,10 @@ func Append(entries []Entry, next Entry) (Entry, error) {
 	return next, nil
 }
 
-// Find returns the entry that debited a sketch of a study.
-func Find(entries []Entry, study protocol.StudyID, sketch int) (Entry, bool) {
+// Find returns the entry that debited a sketch of a study, in one of its rounds.
+func Find(entries []Entry, study protocol.StudyID, sketch, round int) (Entry, bool) {
 	for _, e := range entries {
-		if e.Study == study && e.Sketch == sketch {
+		if e.Study == study && e.Sketch == sketch && e.Round == round {
 			return e, true
 		}
 	}

@@ -16,6 +16,7 @@ import (
 const (
 	MaxDataset    = 256     // bytes of a dataset's name
 	MaxSketch     = 1 << 16 // sketches of a study
+	MaxRound      = 1 << 16 // releases of a study
 	MaxAttributes = 1 << 24 // attributes of a dataset
 )
 
@@ -29,6 +30,7 @@ type Entry struct {
 	Study      protocol.StudyID // required
 	Aggregator protocol.PeerID  // required: who receives the release and countersigns the ledger's head
 	Sketch     int              // index in the study's list of sketches
+	Round      int              // how many releases of the study came before this one: masked sums that were void; else 0
 	Unit       dp.Unit          // required
 	Mechanism  dp.Mechanism     // required
 	Epsilon    dp.Epsilon       // of this release; 0 for mechanism none
@@ -73,7 +75,7 @@ func (e Entry) encode() []byte {
 	b = transcript.AppendField(b, []byte(e.Dataset))
 	b = append(b, e.Study[:]...)
 	b = append(b, e.Aggregator[:]...)
-	b = binary.BigEndian.AppendUint32(b, uint32(e.Sketch))
+	b = binary.BigEndian.AppendUint32(b, uint32(e.Round)<<16|uint32(e.Sketch))
 	b = transcript.AppendField(b, []byte(e.Unit))
 	b = transcript.AppendField(b, []byte(e.Mechanism))
 	for _, f := range []float64{float64(e.Epsilon), float64(e.Delta), float64(e.Mu)} {
@@ -97,7 +99,8 @@ func DecodeEntry(encoded []byte) (Entry, error) {
 	e.Dataset = string(r.bytes())
 	copy(e.Study[:], r.take(len(e.Study)))
 	copy(e.Aggregator[:], r.take(len(e.Aggregator)))
-	e.Sketch = int(r.uint32())
+	place := r.uint32()
+	e.Sketch, e.Round = int(place%MaxSketch), int(place/MaxSketch)
 	e.Unit = dp.Unit(r.bytes())
 	e.Mechanism = dp.Mechanism(r.bytes())
 	e.Epsilon = dp.Epsilon(math.Float64frombits(r.uint64()))
@@ -165,6 +168,8 @@ func (e Entry) validate() error {
 		return errors.New("no aggregator")
 	case e.Sketch < 0 || e.Sketch >= MaxSketch:
 		return fmt.Errorf("sketch %d: want 0 to %d", e.Sketch, MaxSketch-1)
+	case e.Round < 0 || e.Round >= MaxRound:
+		return fmt.Errorf("round %d: want 0 to %d", e.Round, MaxRound-1)
 	case e.Unit != dp.Attribute && e.Unit != dp.Record:
 		return fmt.Errorf("unit %.40q: want attribute or record", string(e.Unit))
 	case e.Attributes < 1 || e.Attributes > MaxAttributes:

@@ -236,7 +236,7 @@ func (s *Simulation) convicted() error {
 	found := slices.ContainsFunc(s.Blame(), func(r session.Removal) bool {
 		return r.Member == actor.Signer.ID() && r.Proved == (actor.Role.Blame == "proved")
 	})
-	members := len(s.Parties)-1 >= s.Study.Quorum && s.Study.Attempts > 1 // else a silent one is only missed at the end
+	members := len(s.Parties)-1 >= s.Study.Quorum && s.Study.Attempts > 1            // else a silent one is only missed at the end
 	if actor.Role.Blame == "perhaps" || actor.Role.Blame == "" && s.Study.Masked() { // who is refused is missed in a masked sum
 		return nil
 	}

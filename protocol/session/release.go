@@ -42,7 +42,7 @@ func (v *view) release(e protocol.Verified) error {
 	if n := r.Sketches[0].Masked; n != 0 && n != len(a.members) {
 		return fmt.Errorf("release masked for %d members, the attempt has %d", n, len(a.members))
 	}
-	a.releases[e.Sender()] = Header{ID: e.ID(), Party: v.study.Parties[party], Release: r}
+	a.releases[e.Sender()] = Header{ID: e.ID(), Attempt: a.number, Party: v.study.Parties[party], Release: r}
 	return nil
 }
 

@@ -23,7 +23,15 @@ var ErrVoid = errors.New("a member's masked release was not received, and the su
 // voidable reports whether the certified attempt can still be given up for another.
 func (v *view) voidable(a *attempt) bool {
 	return v.study.Masked() && a != nil && a == v.certified() && a == v.current() && len(v.results) == 0 &&
-		int64(a.number) < int64(v.study.Attempts)
+		len(a.members) > v.study.Quorum && int64(a.number) < int64(v.study.Attempts)
+}
+
+// releaseBy is until when a release of the certified attempt is sure to be waited for.
+func (v *view) releaseBy(a *attempt) protocol.Instant {
+	if v.voidable(a) {
+		return v.study.AgreeBy(a.number)
+	}
+	return v.study.Closes()
 }
 
 // voids reports whether accusations are about masked releases.

@@ -42,6 +42,11 @@ func Make(o Options) (Plan, error) {
 		out.Sketches = append(out.Sketches, sk)
 		out.Warnings = append(out.Warnings, warnings...)
 	}
+	masked, err := maskedInstead(o, out.Sketches)
+	if err != nil {
+		return Plan{}, fmt.Errorf("planning a masked sum: %w", err)
+	}
+	out.Warnings = append(out.Warnings, masked...)
 	return out, nil
 }
 
@@ -281,6 +286,8 @@ func (c *cell) selectable(m forecast.Method) (bool, string) {
 	p := c.Study.Privacy
 	budget := dp.Budget{Epsilon: p.Epsilon}
 	switch {
+	case c.Study.Masked() && m.Mechanism != p.Mechanism:
+		return false, "not for masked sums"
 	case p.Mechanism == dp.None:
 		return true, ""
 	case m.Mechanism == dp.Gaussian && p.Mechanism != dp.Gaussian:

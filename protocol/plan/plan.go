@@ -67,6 +67,9 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 	}
 	if own.Side.Sums() {
 		err := c.summed(&out)
+		if s.Masked() {
+			out.Method += ", masked"
+		}
 		return out, append(c.warn(out), c.directionsWarning()...), err
 	}
 	var asked []asking
@@ -99,6 +102,9 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 		if err := c.project(&out); err != nil {
 			return Sketch{}, nil, err
 		}
+	}
+	if s.Masked() {
+		out.Method += ", masked"
 	}
 	better, err := c.recommend(asked)
 	return out, append(append(c.warn(out), better...), c.sumsInstead(asked)...), err

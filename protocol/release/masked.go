@@ -45,14 +45,16 @@ func (p Plan) Among(members int) (Plan, error) {
 // one that is not masked.
 func (p Plan) sharers() int { return p.Study.Sharers(p.members) }
 
-// addSeen adds noise as it is sure to be in what is seen.
-func (p Plan) addSeen(data []int64, entropy io.Reader) error {
-	for range p.sharers() {
-		if err := p.Noise.Add(data, entropy); err != nil {
+// DrawSeen draws noise into an exact sketch as it is sure to be in what anybody sees of it,
+// where Draw draws what the party itself adds. They differ under masked sums alone, of which
+// nobody sees less than the sum over the parties that do not collude.
+func (p Plan) DrawSeen(s *sketch.Sketch, entropy io.Reader, workers int) error {
+	for range p.sharers() - 1 { // beside the party's own
+		if err := p.Noise.AddParallel(s.Data, entropy, workers); err != nil {
 			return err
 		}
 	}
-	return nil
+	return p.Draw(s, entropy, workers)
 }
 
 // Mask masks a noised sketch in place, for the sum over all members of the attempt that the

@@ -159,7 +159,11 @@ func (v *view) story() []string {
 	var out []string
 	for _, a := range v.attempts {
 		if a.over() {
-			out = append(out, fmt.Sprintf("attempt %d ended: %s", a.number, v.why(a)))
+			text := fmt.Sprintf("attempt %d ended: %s", a.number, v.why(a))
+			if a.void {
+				text += "; its masked sum is void, and whoever is left releases anew"
+			}
+			out = append(out, text)
 		}
 	}
 	return out

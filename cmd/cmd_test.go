@@ -73,8 +73,11 @@ func TestScripts(t *testing.T) {
 			"awaits":   awaits,
 			"bytes":    writeBytes,
 			"cut":      cutFile,
+			"damage":   damage,
 			"exits":    exits,
+			"fetches":  fetches,
 			"gzip":     gzipFile,
+			"identify": identify,
 			"init":     initNodes,
 			"json":     isJSON,
 			"parquet":  writeParquet,
@@ -83,6 +86,7 @@ func TestScripts(t *testing.T) {
 			"site":     writeSite,
 			"sqlite":   writeSQLite,
 			"study":    writeStudy,
+			"value":    value,
 		},
 	})
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"database/sql"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -105,4 +107,30 @@ func writeSQLite(ts *testscript.TestScript, neg bool, args []string) {
 		_, err := db.Exec(statement)
 		ts.Check(err)
 	}
+}
+
+// damage DIR changes one bit in the middle of the first file below a directory.
+func damage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: damage DIR")
+	}
+	found := ""
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && found == "" && !d.IsDir() {
+			found = path
+		}
+		return err
+	}))
+	data, err := os.ReadFile(found)
+	ts.Check(err)
+	data[len(data)/2] ^= 1
+	ts.Check(os.WriteFile(found, data, 0o600))
+}
+
+// value NAME FILE sets an environment variable to what a file, or stdout, holds.
+func value(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: value NAME FILE")
+	}
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
 }

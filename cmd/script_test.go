@@ -178,6 +178,34 @@ func identityOf(ts *testscript.TestScript, name string) (id struct{ ID, HPKE str
 	return id
 }
 
+// identify NODE NAME sets an environment variable to a node's peer id.
+func identify(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: identify NODE NAME")
+	}
+	ts.Setenv(args[1], identityOf(ts, args[0]).ID)
+}
+
+// fetches PARTY ADDRESS asks an aggregator for studies until it is up and has one, at most
+// half a minute.
+func fetches(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: fetches PARTY ADDRESS")
+	}
+	program, flags := at(args[0])
+	for end := time.Now().Add(30 * time.Second); ; {
+		code, stdout, stderr := run(ts, program, append(flags, "study", "fetch", args[1])...)
+		if code == 0 && len(stdout) > 0 {
+			ts.Stdout().Write(stdout)
+			ts.Stderr().Write(stderr)
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("fetching exits %d:\n%s", code, stderr)
+		}
+	}
+}
+
 // study FILE [KEY=YAML]... writes a study file of the aggregator and the three parties
 // and sets $ID to the study's id, $STUDY to its beginning. The terms are those of a
 // small vertical study; KEY=YAML replaces one, KEY= leaves it out.

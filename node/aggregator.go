@@ -54,7 +54,7 @@ func NewAggregator(o AggregatorOptions) (*Aggregator, error) {
 	}
 	for name, handle := range map[string]p2p.Handler{
 		callPost: a.post, callRead: a.read, callChunk: a.chunk, callProgress: a.progress, callDocument: a.document,
-		callHello: a.hello, callLedger: a.ledger, callFurther: a.further,
+		callHello: a.hello, callLedger: a.ledger, callFurther: a.further, callStudies: a.offer,
 	} {
 		a.host.Serve(name, handle)
 	}

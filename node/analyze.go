@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -51,6 +52,9 @@ func Analyze(ctx context.Context, o AggregatorOptions, s *study.Study, asked stu
 	result, raw, err := h.resultBefore()
 	if err != nil {
 		return Further{}, err
+	}
+	if gone, err := purged(h.Store, s.ID); err != nil || gone {
+		return Further{}, cmp.Or(err, ErrPurged)
 	}
 	run := analysis.Options{
 		Study: s, Attempt: raw.Attempt, T2: result.T2, Complete: result.Completed, Analyses: []study.Analysis{asked},

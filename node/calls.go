@@ -20,6 +20,7 @@ const (
 	callHello    = "hello"    // what the aggregator says of itself
 	callLedger   = "ledger"   // the head of the caller's privacy ledger, to be countersigned
 	callFurther  = "further"  // the statements of a study's further results
+	callStudies  = "studies"  // the study files that list the caller
 )
 
 // client is a party's way to the aggregator of one study.

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/node/bundle"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -150,6 +151,27 @@ func (r *service) handle(ctx context.Context) error {
 
 // export writes all own envelopes and, where there is one, the whole release.
 func (r *service) export(w io.Writer) (bundle.Label, error) {
+	sealed := &counted{Writer: w}
+	label, err := r.seal(sealed)
+	if err != nil {
+		return label, err
+	}
+	return label, r.out.note(journal.Entry{Event: journal.Exported, Bytes: sealed.n})
+}
+
+// counted counts the bytes that are written.
+type counted struct {
+	io.Writer
+	n int64
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+func (r *service) seal(w io.Writer) (bundle.Label, error) {
 	label := bundle.Label{Study: r.study.ID, From: r.signer.ID(), To: r.study.Aggregator.ID}
 	out, err := bundle.Create(w, label, r.study.Aggregator.HPKE)
 	if err != nil {

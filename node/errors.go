@@ -38,6 +38,17 @@ func (e *ReconstructionError) Error() string {
 		e.Reason, e.Exposure, e.Study.Short())
 }
 
+// CosignError reports a study that waits for a second person's yes.
+type CosignError struct {
+	Study protocol.StudyID
+	Site  string // the file that asks for it
+}
+
+func (e *CosignError) Error() string {
+	return fmt.Sprintf("study %s is approved by one person, and %s asks for a second (one of approval.second): party study cosign %s --key THEIR-KEY, and party study approve %s --cosigned FILE",
+		e.Study.Short(), e.Site, e.Study.Short(), e.Study.Short())
+}
+
 // NoBudgetError refuses a release from a dataset for which the site file allows nothing.
 type NoBudgetError struct{ Dataset string }
 

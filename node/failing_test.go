@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
@@ -175,6 +176,10 @@ func (f failing) Debit(ctx context.Context, decide func([]ledger.Entry) ([]ledge
 		return err
 	})
 	return out, err
+}
+
+func (f failing) Note(e journal.Entry) error {
+	return f.writes.write("Note "+string(e.Event), func() error { return f.Store.Note(e) })
 }
 
 func (f failing) SaveRelease(study protocol.StudyID, release store.Release) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/node/held"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/agree"
@@ -87,6 +88,9 @@ func ReleaseHeld(o SketchOptions) (Holding, error) {
 			return err
 		}
 		if err := r.permitted(src, out.Records, entries); err != nil {
+			return err
+		}
+		if err := r.Store.Note(journal.Entry{At: o.Now(), Event: journal.LetGo, Study: r.study.ID.String(), Note: fmt.Sprintf("a held sketch of %d records", out.Records)}); err != nil {
 			return err
 		}
 		return r.Store.Held(r.study.ID).Decide()

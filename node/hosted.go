@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/cosketch/cosketch/node/store"
@@ -106,8 +107,22 @@ func (h *hosted) tell(s setback) {
 // resume finds the releases that had arrived before, and only then tells the
 // time: at the deadline, what the machine has not been told of is missing.
 func (h *hosted) resume(ctx context.Context) error {
+	gone, err := purged(h.Store, h.study.ID)
+	if err != nil {
+		return err
+	}
+	result, _ := h.machine.Result()
 	for _, p := range h.study.Parties {
-		if _, posted := h.machine.Release(p.ID); !posted {
+		header, posted := h.machine.Release(p.ID)
+		if !posted {
+			continue
+		}
+		if gone { // what the result used had arrived
+			if slices.Contains(result.Releases, header.ID) {
+				if err := h.step(ctx, session.Collected{Party: p.ID}); err != nil {
+					return err
+				}
+			}
 			continue
 		}
 		_, err := h.collect(ctx, p.ID)

@@ -93,7 +93,11 @@ func (p *Party) Run(ctx context.Context, id protocol.StudyID) error {
 	p.mu.Lock()
 	p.aggregators[r.study.Aggregator.ID] = true
 	p.mu.Unlock()
-	if err := r.serve(ctx); err != nil {
+	err = r.serve(ctx)
+	if noted := r.out.sum(); err == nil {
+		err = noted
+	}
+	if err != nil {
 		return fmt.Errorf("serving study %s: %w", id.Short(), err)
 	}
 	return nil
@@ -110,6 +114,7 @@ type home struct {
 type service struct {
 	home
 	machine *session.Party
+	out     *outgoing // what client speaks through
 	client  client
 	pending session.Effects // not sent or run yet
 	shown   session.Status
@@ -130,7 +135,9 @@ func (p *Party) open(id protocol.StudyID) (*service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the stored study: %w", err)
 	}
-	r := &service{home: home{p.PartyOptions, p.signer, s}, client: client{network{p.host, s}, s}}
+	r := &service{home: home{p.PartyOptions, p.signer, s}}
+	r.out = newOutgoing(network{p.host, s}, &r.home)
+	r.client = client{r.out, s}
 	restored, err := r.restored()
 	if err != nil {
 		return nil, err
@@ -408,6 +415,9 @@ func (r *service) decide(ctx context.Context) error {
 		return ErrNotApproved
 	}
 	if !r.machine.Announced() {
+		if err := r.cosigned(); err != nil {
+			return err
+		}
 		if err := r.check(ctx); err != nil {
 			return err
 		}

@@ -36,20 +36,20 @@ func coins(records int) func(int) string {
 	}
 }
 
-// journal notes in their order what a party tells and how much entropy it takes.
-type journal struct {
+// diary notes in their order what a party tells and how much entropy it takes.
+type diary struct {
 	io.Reader
 	mu     sync.Mutex
 	events []string
 }
 
-func (j *journal) note(event string) {
+func (j *diary) note(event string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.events = append(j.events, event)
 }
 
-func (j *journal) Read(p []byte) (int, error) {
+func (j *diary) Read(p []byte) (int, error) {
 	j.note(fmt.Sprintf("entropy %d", len(p)))
 	return j.Reader.Read(p)
 }
@@ -64,7 +64,7 @@ func TestRandomisedResponseDebitsFirst(t *testing.T) {
 	others := make(chan struct{})
 	go func() { defer close(others); b.runAll(ctx, "b", "c") }()
 	st := b.open("a")
-	j := &journal{Reader: rand.Reader}
+	j := &diary{Reader: rand.Reader}
 	o := partyOptions(st, b.path("a.yaml"), nil, b.logger())
 	o.Entropy = j
 	o.Site = func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) }

@@ -234,17 +234,22 @@ func (r *service) upload(ctx context.Context, job session.Upload) (session.Event
 	for _, s := range job.Header.Sketches {
 		total += s.Size()
 	}
-	for i, s := range job.Header.Sketches {
-		if progress.Complete {
-			break
+	send := func() error {
+		for i, s := range job.Header.Sketches {
+			sent, err := r.uploadSketch(ctx, i, s, progress.Missing[i], func(n int64) {
+				r.Observe(Progress{Study: r.study.ID, Milestone: Uploading, Done: done + n, Total: total})
+			})
+			if err != nil {
+				return err
+			}
+			done += sent
 		}
-		sent, err := r.uploadSketch(ctx, i, s, progress.Missing[i], func(n int64) {
-			r.Observe(Progress{Study: r.study.ID, Milestone: Uploading, Done: done + n, Total: total})
-		})
-		if err != nil {
+		return nil
+	}
+	if !progress.Complete {
+		if err := r.out.upload(remaining(job.Header, progress.Missing), send); err != nil {
 			return nil, err
 		}
-		done += sent
 	}
 	r.Observe(Progress{Study: r.study.ID, Milestone: Uploaded, Done: total, Total: total})
 	return session.ReleaseUploaded{}, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
@@ -58,6 +59,9 @@ type PartyState interface {
 	// Decision is the steward's newest; once it is to withdraw it stays so.
 	Decision(study protocol.StudyID) (store.Decision, protocol.Instant, error)
 
+	// Cosignatures are the lines by which others said yes to a study, beside the steward.
+	Cosignatures(study protocol.StudyID) ([]string, error)
+
 	// PutOwn keeps what this party has signed, one envelope of a kind and attempt for
 	// good: the same bytes again change nothing, others are store.ErrConflict. So a
 	// party that may have stored an envelope can sign no second one in its place.
@@ -89,6 +93,10 @@ type PartyState interface {
 	Debit(ctx context.Context, decide func([]ledger.Entry) ([]ledger.Entry, error)) ([]ledger.Entry, error)
 	Ledger() ([]ledger.Entry, error)
 
+	// Note appends to the journal, in which what leaves stands before it does. What
+	// PutOwn, Debit and the store's decisions make durable is in it by themselves.
+	Note(journal.Entry) error
+
 	// SaveRelease stores header and files at once. There is one release of a study for
 	// good: an equal header again changes nothing, another one is store.ErrConflict. A
 	// ReleaseHeader that was once returned is returned until DropRelease.
@@ -117,6 +125,9 @@ type AggregatorState interface {
 	PutChunk(study protocol.StudyID, party protocol.PeerID, sketch, index int, data []byte) error
 	FirstMissing(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) (int, error)
 	OpenSketch(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) io.ReadCloser
+
+	// Purged says when a study's sketches were removed, for good.
+	Purged(study protocol.StudyID) (protocol.Instant, error)
 
 	// KeepLedgerHead keeps a party's head where its count is higher than that of the one
 	// kept, and returns the one that is kept then: of all heads that were ever kept it

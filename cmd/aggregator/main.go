@@ -23,11 +23,28 @@ type commands struct {
 	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`
 	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it to a file."`
 	Analyze  analyzeCommand        `cmd:"" help:"Answer a further analysis from a study's releases. Nothing is spent."`
+	Purge    purgeCommand          `cmd:"" help:"Remove the sketches of studies that have ended. Results stay."`
 	Report   reportCommand         `cmd:"" help:"Write a study's result as a page with figures."`
+
+	Log        console.LogCommands       `cmd:"" help:"Show or verify the log of decisions and of what left."`
+	Fsck       console.FsckCommand       `cmd:"" help:"Recompute every hash and chain of the state directory."`
+	Backup     console.BackupCommand     `cmd:"" help:"Write the state to a file, also beside a running node."`
+	Restore    console.RestoreCommand    `cmd:"" help:"Make a state directory of a backup."`
+	Settings   console.ConfigCommands    `cmd:"" name:"config" help:"Write or show this node's own configuration."`
+	Completion console.CompletionCommand `cmd:"" help:"Print the completion script of a shell."`
+	Manual     console.ManualCommand     `cmd:"" help:"Print the manual page: aggregator manual | man -l -"`
 }
 
 func main() {
-	c := commands{Status: console.StatusCommand{Role: store.Aggregator}}
+	c := commands{
+		Status:     console.StatusCommand{Role: store.Aggregator},
+		Log:        console.LogCommands{Role: store.Aggregator},
+		Fsck:       console.FsckCommand{Role: store.Aggregator},
+		Backup:     console.BackupCommand{Role: store.Aggregator},
+		Restore:    console.RestoreCommand{Role: store.Aggregator},
+		Settings:   console.ConfigCommands{Role: store.Aggregator},
+		Completion: console.CompletionCommand{Role: store.Aggregator},
+	}
 	os.Exit(int(console.Program{
 		Name:     "aggregator",
 		About:    "The operator's node in Cosketch studies.\n\nA first study: aggregator init, aggregator study create FILE, aggregator serve, aggregator result STUDY. STUDY is the beginning of the study's id.",

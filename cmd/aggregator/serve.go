@@ -36,5 +36,6 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 		return console.WithCode(console.Usage, err)
 	}
 	c.Say("aggregator %s listens at %s; stop with Ctrl-C", a.ID(), strings.Join(a.Addrs(), ", "))
+	defer c.Ready()()
 	return a.Serve(ctx)
 }

@@ -11,6 +11,7 @@ import (
 
 type studyCommands struct {
 	Create  studyCreate  `cmd:"" help:"Check a study file and host it; a running serve takes it up."`
+	Check   studyCheck   `cmd:"" help:"Check a study file. Nothing is stored."`
 	Plan    studyPlan    `cmd:"" help:"Forecast how far the answers will err, under every choice that the study has."`
 	Explain studyExplain `cmd:"" help:"Say in plain words what would leave, to whom, under which guarantee."`
 }
@@ -44,6 +45,22 @@ func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
 		fmt.Fprintln(w, s.ID)
 		c.Say("Next: aggregator serve, and give the same file, byte for byte, to every party.")
 		c.Say("Parties can approve %s.", console.Until(s.Expires, console.Now()))
+	})
+}
+
+type studyCheck struct {
+	File string `arg:"" help:"The study file."`
+}
+
+// Run checks a study file as create does, and stores nothing.
+func (cmd studyCheck) Run(c *console.Console, g *console.Globals) error {
+	s, err := console.ReadStudy(cmd.File)
+	if err != nil {
+		return err
+	}
+	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
+		fmt.Fprintln(w, s.ID)
+		c.Say("%s is a study of %d parties. Next: aggregator study plan %s, then aggregator study create %s", s.Name, len(s.Parties), cmd.File, cmd.File)
 	})
 }
 

@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
@@ -20,14 +17,6 @@ type doctorCommand struct {
 
 func (doctorCommand) Help() string {
 	return "Looks at the state directory, ledger, disk and site file, and for each study at every address of its aggregator: name, connection, key exchange, admission, version and clock. Nothing is changed and no data are read.\n\nExample: party doctor 5f0c1b0e"
-}
-
-type finding struct {
-	Check   string `json:"check"`
-	Subject string `json:"subject,omitempty"`
-	Verdict string `json:"verdict"`
-	Said    string `json:"said"`
-	Fix     string `json:"fix,omitempty"`
 }
 
 // Run prints PASS, WARN or FAIL for each check, with what to do.
@@ -45,11 +34,7 @@ func (cmd doctorCommand) Run(ctx context.Context, c *console.Console, g *console
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) },
 		Now: console.Now, Version: console.Version(), Studies: studies,
 	})
-	out := make([]finding, len(findings))
-	for i, f := range findings {
-		out[i] = finding{f.Check, f.Subject, string(f.Verdict), f.Said, f.Fix}
-	}
-	if err := c.Print(out, func(w io.Writer) { writeFindings(w, out) }); err != nil {
+	if err := c.PrintFindings(findings); err != nil {
 		return err
 	}
 	return failing(findings)
@@ -66,30 +51,6 @@ func (cmd doctorCommand) studies(st *store.Store) ([]*study.Study, error) {
 		return []*study.Study{s}, err
 	}
 	return console.ActiveStudies(st)
-}
-
-func writeFindings(w io.Writer, findings []finding) {
-	subject := ""
-	for _, f := range findings {
-		if f.Subject != subject && f.Subject != "" {
-			fmt.Fprintln(w)
-			console.Paragraph(w, "", f.Subject)
-			subject = f.Subject
-		}
-		hang(w, "  "+f.Verdict+" ", f.Check+": "+f.Said)
-		if f.Fix != "" {
-			hang(w, "       → ", f.Fix)
-		}
-	}
-}
-
-// hang prints a paragraph whose first line begins with a label that the others leave
-// room for.
-func hang(w io.Writer, label, text string) {
-	var b strings.Builder
-	room := strings.Repeat(" ", utf8.RuneCountInString(label))
-	console.Paragraph(&b, room, text)
-	fmt.Fprint(w, label+strings.TrimPrefix(b.String(), room))
 }
 
 // failing is the error of findings of which some fail: about the network, or about

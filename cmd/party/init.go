@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 
@@ -37,15 +38,60 @@ func (initCommand) Run(c *console.Console, g *console.Globals) error {
 	})
 }
 
-type identityCommand struct{}
+type identityCommands struct {
+	Show   identityShow   `cmd:"" default:"1" help:"Print this node's peer id."`
+	Rotate identityRotate `cmd:"" help:"Make a new identity that goes on with this one's privacy ledger."`
+}
+
+type identityShow struct{}
 
 // Run prints the identity.
-func (identityCommand) Run(c *console.Console, g *console.Globals) error {
+func (identityShow) Run(c *console.Console, g *console.Globals) error {
 	id, err := describe(g)
 	if err != nil {
 		return err
 	}
 	return c.Print(id, func(w io.Writer) { fmt.Fprintln(w, id.ID) })
+}
+
+type identityRotate struct {
+	To string `required:"" env:"-" placeholder:"DIR" help:"A new state directory for the new identity."`
+}
+
+// Help says when to rotate.
+func (identityRotate) Help() string {
+	return "For a key that may have been seen by others, or is to be renewed. Studies that run under the old identity must have ended, or be withdrawn from. The old directory keeps its results and can be read; it approves and releases nothing any more.\n\nA key that is lost cannot be rotated: restore the newest backup; if there is none, make a new identity with party init and lower the caps in its site file by what was spent."
+}
+
+// Run retires the old identity and makes the new one.
+func (cmd identityRotate) Run(c *console.Console, g *console.Globals) error {
+	st, err := g.Open(store.Party)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	running, err := console.ActiveStudies(st)
+	if err != nil {
+		return err
+	}
+	for _, s := range running {
+		d, _, err := st.Decision(s.ID)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if d == store.Approve {
+			return console.WithCode(console.Refused, fmt.Errorf("study %s (%s) runs under this identity: let it end first, or withdraw", s.Name, s.ID.Short()))
+		}
+	}
+	id, err := st.Rotate(cmd.To, rand.Reader, console.Now())
+	if err != nil {
+		return err
+	}
+	return c.Print(identity{ID: id.String(), State: cmd.To, Config: g.Config}, func(w io.Writer) {
+		fmt.Fprintln(w, id)
+		c.Say("The new identity is above, with the ledger of the old one; its state is in %s. The old directory can be read and releases nothing.", cmd.To)
+		c.Say("Next: use --state %s from now on, and give the new peer id to whoever writes study files.", cmd.To)
+	})
 }
 
 func describe(g *console.Globals) (identity, error) {

@@ -16,8 +16,9 @@ type commands struct {
 	console.Globals
 
 	Init     initCommand           `cmd:"" help:"Make this node's identity, ledger and site file."`
-	Identity identityCommand       `cmd:"" help:"Print this node's peer id, for study files."`
+	Identity identityCommands      `cmd:"" help:"Print this node's peer id, for study files, or rotate it."`
 	Study    studyCommands         `cmd:"" help:"Add, explain, approve or decline a study."`
+	Steward  stewardCommands       `cmd:"" help:"Make the key of a second person, for four eyes."`
 	Plan     planCommand           `cmd:"" help:"Forecast how far a study's answers will err, and what it would cost. Nothing leaves."`
 	Data     dataCommands          `cmd:"" help:"Check the data that answer a study. Nothing leaves."`
 	Sketch   sketchCommand         `cmd:"" help:"Bring a held sketch up to date: add files, withdraw records; or rehearse a release. Nothing leaves."`
@@ -35,10 +36,26 @@ type commands struct {
 	Audit    auditCommand          `cmd:"" help:"Try a study's mechanism on made-up data against what it claims. Nothing leaves."`
 	Budget   budgetCommands        `cmd:"" help:"Show what was spent of the privacy budgets."`
 	Withdraw withdrawCommand       `cmd:"" help:"Take back the approval of a study, before this party has committed."`
+
+	Log        console.LogCommands       `cmd:"" help:"Show or verify the log of decisions and of what left."`
+	Fsck       console.FsckCommand       `cmd:"" help:"Recompute every hash and chain of the state directory."`
+	Backup     console.BackupCommand     `cmd:"" help:"Write the state to a file, also beside a running node."`
+	Restore    console.RestoreCommand    `cmd:"" help:"Make a state directory of a backup."`
+	Settings   console.ConfigCommands    `cmd:"" name:"config" help:"Write or show this node's own configuration."`
+	Completion console.CompletionCommand `cmd:"" help:"Print the completion script of a shell."`
+	Manual     console.ManualCommand     `cmd:"" help:"Print the manual page: party manual | man -l -"`
 }
 
 func main() {
-	c := commands{Status: console.StatusCommand{Role: store.Party}}
+	c := commands{
+		Status:     console.StatusCommand{Role: store.Party},
+		Log:        console.LogCommands{Role: store.Party},
+		Fsck:       console.FsckCommand{Role: store.Party},
+		Backup:     console.BackupCommand{Role: store.Party},
+		Restore:    console.RestoreCommand{Role: store.Party},
+		Settings:   console.ConfigCommands{Role: store.Party},
+		Completion: console.CompletionCommand{Role: store.Party},
+	}
 	os.Exit(int(console.Program{
 		Name:     "party",
 		About:    "An organisation's node in Cosketch studies.\n\nA first study: party init, party study add FILE, party study explain STUDY, party study approve STUDY, party run STUDY, party result STUDY. STUDY is the beginning of the study's id.",

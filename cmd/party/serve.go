@@ -35,6 +35,7 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 	}
 	defer party.Close()
 	c.Say("party %s serves; stop with Ctrl-C", party.ID())
+	defer c.Ready()()
 	var running sync.WaitGroup
 	defer running.Wait()
 	taken := map[protocol.StudyID]bool{}

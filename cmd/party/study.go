@@ -2,20 +2,26 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
 type studyCommands struct {
+	Fetch   studyFetch   `cmd:"" help:"Ask an aggregator for the studies that list this party, and keep them. Nothing is approved."`
 	Add     studyAdd     `cmd:"" help:"Check a study file and keep it. Nothing leaves."`
 	Explain studyExplain `cmd:"" help:"Say in plain words what would leave, to whom, under which guarantee."`
+	Diff    studyDiff    `cmd:"" help:"Say what differs between two studies."`
 	Approve studyApprove `cmd:"" help:"Approve a study: the steward's decision."`
+	Cosign  studyCosign  `cmd:"" help:"Say a second person's yes to a study, with a key of their own."`
 	Decline studyDecline `cmd:"" help:"Decline a study: it will not be served."`
 }
 
@@ -59,6 +65,90 @@ func (cmd studyAdd) Run(c *console.Console, g *console.Globals) error {
 	})
 }
 
+type studyFetch struct {
+	Address string `arg:"" help:"The aggregator's address, such as /dns4/agg.example.org/tcp/7424/p2p/12D3KooW…"`
+}
+
+type fetchedStudy struct {
+	Study   string `json:"study"`
+	Name    string `json:"name"`
+	Known   bool   `json:"known"` // it was here before
+	Expires string `json:"expires"`
+}
+
+// Run asks, checks and stores.
+func (cmd studyFetch) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	st, err := g.Open(store.Party)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	site, err := config.LoadParty(g.Config)
+	if err != nil {
+		return console.WithCode(console.Usage, err)
+	}
+	offered, err := node.FetchStudies(ctx, node.FetchOptions{Identity: st.Identity(), Address: cmd.Address, Network: site.Network, Version: console.Version()})
+	if err != nil {
+		return fmt.Errorf("fetching studies: %w", err)
+	}
+	out := []fetchedStudy{}
+	for _, s := range offered {
+		if _, err := self(st, s); err != nil {
+			return err
+		}
+		_, err := st.Study(s.ID)
+		known := err == nil
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if err := console.AddStudy(st, s, max(s.Expires, s.LateUntil), console.Now()); err != nil {
+			return err
+		}
+		out = append(out, fetchedStudy{s.ID.String(), s.Name, known, s.Expires.String()})
+	}
+	return c.Print(out, func(w io.Writer) {
+		for _, f := range out {
+			fmt.Fprintf(w, "%s  %s\n", f.Study, f.Name)
+		}
+		if len(out) == 0 {
+			c.Say("It has no study for this party that can be approved: its peer id may be missing in the study file (party identity prints it).")
+			return
+		}
+		c.Say("Next: party study explain %s. Compare the id with the other organisations, by another way than this aggregator.", out[0].Study[:8])
+	})
+}
+
+type studyDiff struct {
+	Before string `arg:"" help:"The beginning of a study's id, or a study file."`
+	After  string `arg:"" help:"Another one."`
+}
+
+// Run prints every value that differs, and what that changes of what leaves.
+func (cmd studyDiff) Run(c *console.Console, g *console.Globals) error {
+	before, err := console.StudyOrFile(g, store.Party, cmd.Before)
+	if err != nil {
+		return err
+	}
+	after, err := console.StudyOrFile(g, store.Party, cmd.After)
+	if err != nil {
+		return err
+	}
+	changes := study.Diff(before, after)
+	return c.Print(map[string]any{"before": before.ID.String(), "after": after.ID.String(), "same_meaning": before.Meaning == after.Meaning, "changes": changes}, func(w io.Writer) {
+		for _, d := range changes {
+			fmt.Fprintf(w, "%s\n  - %s\n  + %s\n", d.Key, d.Before, d.After)
+		}
+		switch {
+		case before.ID == after.ID:
+			c.Say("They are one file, byte for byte.")
+		case len(changes) == 0:
+			c.Say("They say the same in other bytes: other comments, order or spelling. They are two studies all the same, and cost twice.")
+		default:
+			c.Say("%d values differ. An approval of one is none of the other. Next: party study explain %s", len(changes), after.ID.Short())
+		}
+	})
+}
+
 type studyExplain struct {
 	Study string `arg:"" help:"The beginning of a study's id, or a study file."`
 }
@@ -90,8 +180,9 @@ func viewer(c *console.Console, g *console.Globals, s *study.Study, done string)
 }
 
 type studyApprove struct {
-	Study string `arg:"" help:"The beginning of the study's id."`
-	ID    string `env:"-" placeholder:"HEX" help:"At least the first eight characters of the study's id: the answer where nobody can be asked."`
+	Study    string `arg:"" help:"The beginning of the study's id."`
+	ID       string `env:"-" placeholder:"HEX" help:"At least the first eight characters of the study's id: the answer where nobody can be asked."`
+	Cosigned string `env:"-" placeholder:"FILE" help:"What party study cosign wrote, where the site file asks for a second person's yes."`
 }
 
 // Run records the steward's approval. The first eight characters of the id are
@@ -118,16 +209,33 @@ func (cmd studyApprove) Run(c *console.Console, g *console.Globals) error {
 			return err
 		}
 	}
-	if len(cmd.ID) < 8 || !strings.HasPrefix(s.ID.String(), strings.ToLower(cmd.ID)) {
-		return console.WithCode(console.Refused, fmt.Errorf("not approved: %q is not at least the first eight characters of the id of study %s", cmd.ID, s.Name))
+	if err := confirmed(cmd.ID, s); err != nil {
+		return err
+	}
+	if cmd.Cosigned != "" {
+		if err := takeCosignature(st, s, cmd.Cosigned); err != nil {
+			return err
+		}
 	}
 	if err := st.PutDecision(s.ID, store.Approve, console.Now()); err != nil {
 		return fmt.Errorf("approving: %w", err)
 	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
 		fmt.Fprintf(w, "approved: %s (%s)\n", s.Name, s.ID.Short())
+		if site, err := config.LoadParty(g.Config); err == nil && len(site.Second) > 0 && cmd.Cosigned == "" {
+			c.Say("The site file asks for a second person's yes: party study cosign %s --key THEIR-KEY.", s.ID.Short())
+			return
+		}
 		c.Say("Next: party run %s, or let a running party serve take it up.", s.ID.Short())
 	})
+}
+
+// confirmed refuses an answer that is not the beginning of the study's id.
+func confirmed(answer string, s *study.Study) error {
+	if len(answer) < 8 || !strings.HasPrefix(s.ID.String(), strings.ToLower(answer)) {
+		return console.WithCode(console.Refused, fmt.Errorf("not approved: %q is not at least the first eight characters of the id of study %s", answer, s.Name))
+	}
+	return nil
 }
 
 // ask shows what would leave and asks for the id.

@@ -106,8 +106,8 @@ func TestPartyErrors(t *testing.T) {
 	study := "\nstudies:\n  " + testID + ":\n    "
 	for name, c := range map[string]struct{ text, want string }{
 		"unknown key":       {"datasets:\n  a:\n    sorce: x.csv", `:3: unknown key "sorce" (did you mean "source"?); known are caps, csv, id, source, sql`},
-		"unknown top key":   {"xyzzy: 1", `:1: unknown key "xyzzy"; known are datasets, log, network, studies`},
-		"secret":            {"\npassword: hunter2", `:2: unknown key "password"; known are datasets, log, network, studies`},
+		"unknown top key":   {"xyzzy: 1", `:1: unknown key "xyzzy"; known are approval, datasets, log, network, studies`},
+		"secret":            {"\npassword: hunter2", `:2: unknown key "password"; known are approval, datasets, log, network, studies`},
 		"repeated key":      {"datasets:\n  a: {source: x}\n  a: {source: y}", `:3: key "a" is already on line 2`},
 		"no source":         {"datasets:\n  a: {}", `:2: dataset "a" has no source (add: source: PATH.csv)`},
 		"database":          {"datasets:\n  a: {source: 'postgres://h/db'}", `:2: source "postgres://h/db" of dataset "a": only paths of files can be read (a database is named under sql)`},

@@ -18,6 +18,7 @@ type Party struct {
 	Path     string // of the file, whether it exists or not
 	Datasets map[string]Dataset
 	Studies  map[protocol.StudyID]StudySite
+	Second   []protocol.PeerID // of whom one must agree to every study beside its steward; empty: nobody need
 	Network  Network
 	Log      Log
 }
@@ -147,13 +148,32 @@ func (p *Party) parse(s source, root *yaml.Node) error {
 			studies = n
 			return nil
 		},
-		"network": p.Network.parse(s),
-		"log":     p.Log.parse(s),
+		"approval": func(n *yaml.Node) error { return s.fields(n, fields{"second": s.peers(&p.Second)}) },
+		"network":  p.Network.parse(s),
+		"log":      p.Log.parse(s),
 	})
 	if err != nil {
 		return err
 	}
 	return s.entries(studies, func(key, value *yaml.Node) error { return p.parseStudy(s, key, value) })
+}
+
+// peers reads a list of peer ids.
+func (s source) peers(to *[]protocol.PeerID) parser {
+	return func(n *yaml.Node) error {
+		var texts []string
+		if err := s.texts(&texts)(n); err != nil {
+			return err
+		}
+		for i, text := range texts {
+			id, err := protocol.ParsePeerID(text)
+			if err != nil {
+				return s.errorf(n.Content[i], "%v", err)
+			}
+			*to = append(*to, id)
+		}
+		return nil
+	}
 }
 
 func (p *Party) parseDataset(s source, key, value *yaml.Node) error {

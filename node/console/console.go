@@ -40,6 +40,8 @@ type Console struct {
 	Format Format
 	Files  Format // of files, where --format names one; else empty
 	level  string // of --log-level; empty: the configuration's
+
+	origins func(flag string) string // where a global flag's value comes from
 }
 
 // report prints an error and returns its exit code.

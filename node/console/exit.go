@@ -34,6 +34,34 @@ const (
 	Disagreement Code = 8 // parties disagree on version, study or seed
 )
 
+// Codes are all exit codes, in order.
+func Codes() []Code {
+	return []Code{OK, Failed, Connection, Absent, Usage, Internal, Refused, Budget, Disagreement}
+}
+
+// Meaning says what an exit code tells the caller.
+func (c Code) Meaning() string {
+	switch c {
+	case OK:
+		return "done"
+	case Failed:
+		return "the study failed"
+	case Connection:
+		return "refused by the other side, or not there and --wait 0"
+	case Absent:
+		return "not there before the deadline or --wait"
+	case Usage:
+		return "arguments, configuration, study file or data"
+	case Refused:
+		return "refused by policy, or not approved"
+	case Budget:
+		return "the privacy budget refuses"
+	case Disagreement:
+		return "parties disagree on version, study or seed"
+	}
+	return "internal error"
+}
+
 // coded is an error whose exit code its maker knows.
 type coded struct {
 	code Code
@@ -56,7 +84,7 @@ func CodeOf(err error) Code {
 		return c.code
 	case isAny[*ledger.Exceeded](err), isAny[*node.NoBudgetError](err), isAny[*node.LedgerRolledBackError](err):
 		return Budget
-	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn, node.ErrReleased, node.ErrNobodyLeft), isAny[*node.ReconstructionError](err),
+	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn, node.ErrReleased, node.ErrNobodyLeft, node.ErrPurged, store.ErrRetired), isAny[*node.NotEndedError](err), isAny[*node.CosignError](err), isAny[*node.ReconstructionError](err),
 		isAny[*study.NotLaterError](err):
 		return Refused
 	case disagreement(err):
@@ -71,7 +99,7 @@ func CodeOf(err error) Code {
 		isOneOf(err, session.ErrRolledBack, session.ErrBoardRewritten, node.ErrUnsigned):
 		return Failed
 	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err), isAny[*node.MemoryError](err), isAny[*held.StaleError](err),
-		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, store.ErrNotFound, store.ErrNoStore, store.ErrLayout, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrBusy, store.ErrConflict):
+		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, store.ErrBackup, store.ErrNotFound, store.ErrNoStore, store.ErrLayout, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrBusy, store.ErrConflict):
 		return Usage
 	case isOneOf(err, context.Canceled, context.DeadlineExceeded):
 		return Absent

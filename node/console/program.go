@@ -1,11 +1,13 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -64,7 +66,7 @@ func (p Program) Main(args []string) Code {
 	exit := Code(-1)
 	parser, err := kong.New(p.Commands, kong.Name(p.Name), kong.Description(p.About),
 		kong.DefaultEnvars(strings.ToUpper(p.Name)), kong.Writers(c.Out, c.Err),
-		kong.Vars{"version": p.Name + " " + Version(), "state": paths.State, "config": paths.Config},
+		kong.Vars{"version": p.Name + " " + Build(), "state": paths.State, "config": paths.Config},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: width}),
 		kong.Exit(func(code int) { exit = Code(code) }))
 	if err != nil {
@@ -79,6 +81,13 @@ func (p Program) Main(args []string) Code {
 		return c.report(p.Name, WithCode(Usage, p.misused(err)))
 	}
 	c.Format, c.level = p.Globals.Format, p.Globals.LogLevel
+	given := map[string]bool{}
+	for _, step := range parsed.Path {
+		if step.Flag != nil {
+			given[step.Flag.Name] = true
+		}
+	}
+	c.origins = p.originOf(given, func(name string) bool { return os.Getenv(name) != "" })
 	if err := c.takeFiles(parsed); err != nil {
 		return c.report(p.Name, err)
 	}
@@ -88,7 +97,7 @@ func (p Program) Main(args []string) Code {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	return c.report(p.Name, parsed.Run(c, p.Globals))
+	return c.report(p.Name, parsed.Run(c, p.Globals, parsed.Model))
 }
 
 // takeFiles tells a format of files from one to print in. It is refused before a command
@@ -153,20 +162,51 @@ func (g *Globals) fill(paths config.Paths, err error) error {
 // Now is the clock that the nodes are given.
 func Now() protocol.Instant { return protocol.Instant(time.Now().Unix()) }
 
-// Version names the build.
+// Version names the build: a release's number, or the commit it was built from.
 func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
+	b := buildOf(debug.ReadBuildInfo())
+	return b.version + " " + b.compiler
+}
+
+// Build is Version with all that is known of the build, for --version.
+func Build() string {
+	b := buildOf(debug.ReadBuildInfo())
+	parts := []string{b.version}
+	if b.commit != "" && b.commit != b.version {
+		parts = append(parts, "commit "+b.commit)
 	}
-	version := info.Main.Version
+	if b.time != "" {
+		parts = append(parts, "of "+b.time)
+	}
+	if b.modified {
+		parts = append(parts, "modified")
+	}
+	return strings.Join(append(parts, b.compiler, runtime.GOOS+"/"+runtime.GOARCH), ", ")
+}
+
+// build is what the compiler recorded.
+type build struct {
+	version, commit, time, compiler string
+	modified                        bool // the working tree differed from the commit
+}
+
+func buildOf(info *debug.BuildInfo, ok bool) build {
+	if !ok {
+		return build{version: "unknown", compiler: runtime.Version()}
+	}
+	b := build{version: info.Main.Version, compiler: info.GoVersion}
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 && (version == "" || version == "(devel)") {
-			version = s.Value[:12]
+		switch s.Key {
+		case "vcs.revision":
+			b.commit = s.Value[:min(12, len(s.Value))]
+		case "vcs.time":
+			b.time = s.Value
+		case "vcs.modified":
+			b.modified = s.Value == "true"
 		}
 	}
-	if version == "" {
-		version = "(devel)"
+	if b.version == "" || b.version == "(devel)" {
+		b.version = cmp.Or(b.commit, "(devel)")
 	}
-	return version + " " + info.GoVersion
+	return b
 }

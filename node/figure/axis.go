@@ -1,26 +1,24 @@
 package figure
 
 import (
+	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Axis maps numbers to pixels along one axis, with ticks at round numbers.
 type Axis struct {
-	Low, High float64 // numbers at the ends, multiples of Step
-	Step      float64 // between ticks
+	Low, High float64 // numbers at the ends
+	Step      float64 // between ticks; the ends are multiples of it
 	From, To  float64 // pixels of the ends
+	Log       bool    // logarithmic: both ends are positive, and there is no Step
 }
 
 // NewAxis makes an axis whose ends are round and which holds all numbers that are finite;
 // 0 and 1 where there is none.
 func NewAxis(from, to float64, numbers ...float64) Axis {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, x := range numbers {
-		if !math.IsNaN(x) && !math.IsInf(x, 0) {
-			low, high = min(low, x), max(high, x)
-		}
-	}
+	low, high := span(math.Inf(-1), numbers)
 	switch {
 	case low > high:
 		low, high = 0, 1
@@ -38,9 +36,57 @@ func NewAxis(from, to float64, numbers ...float64) Axis {
 	return Axis{Low: step * math.Floor(low/step), High: step * math.Ceil(high/step), Step: step, From: from, To: to}
 }
 
+// NewLogAxis makes a logarithmic axis that holds all numbers that are positive and finite,
+// with ends at 1, 2 or 5 times a power of ten; 1 and 10 where there is none.
+func NewLogAxis(from, to float64, numbers ...float64) Axis {
+	low, high := span(0, numbers)
+	if low > high {
+		low, high = 1, 10
+	}
+	a := Axis{From: from, To: to, Log: true}
+	for _, x := range decade(low) {
+		if x <= low*(1+1e-9) {
+			a.Low = x
+		}
+	}
+	for _, x := range decade(high) {
+		if a.High = x; x >= high*(1-1e-9) && x > a.Low {
+			break
+		}
+	}
+	return a
+}
+
+// span is the range of the finite numbers above a bound; low > high where there is none.
+func span(above float64, numbers []float64) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, x := range numbers {
+		if x > above && !math.IsInf(x, 1) {
+			low, high = min(low, x), max(high, x)
+		}
+	}
+	return low, high
+}
+
+// decade is 1, 2 and 5 times the powers of ten around a number.
+func decade(x float64) (out []float64) {
+	exponent := int(math.Floor(math.Log10(x)))
+	for e := exponent - 1; e <= exponent+1; e++ {
+		for _, m := range []float64{1, 2, 5} {
+			out = append(out, m*math.Pow10(e))
+		}
+	}
+	return out
+}
+
 // At is the pixel of a number; what lies beyond an end is put there.
 func (a Axis) At(x float64) float64 {
-	return Tenth(a.From + (min(max(x, a.Low), a.High)-a.Low)/(a.High-a.Low)*(a.To-a.From))
+	x = min(max(x, a.Low), a.High)
+	part := (x - a.Low) / (a.High - a.Low)
+	if a.Log {
+		part = math.Log(x/a.Low) / math.Log(a.High/a.Low)
+	}
+	return Tenth(a.From + part*(a.To-a.From))
 }
 
 // Tick is a number on an axis.
@@ -51,6 +97,9 @@ type Tick struct {
 
 // Ticks are the numbers to write beside the axis.
 func (a Axis) Ticks() []Tick {
+	if a.Log {
+		return a.powers()
+	}
 	var out []Tick
 	for i := 0; ; i++ {
 		x := a.Low + float64(i)*a.Step
@@ -64,18 +113,38 @@ func (a Axis) Ticks() []Tick {
 	}
 }
 
-// Short prints a number for an axis.
-func Short(x float64) string {
-	text := strconv.FormatFloat(x, 'g', 10, 64)
-	if rest, negative := cutMinus(text); negative {
-		return "−" + rest
+// powers are the ticks of a logarithmic axis: 1, 2 and 5 times powers of ten over up to
+// three decades, powers of ten over more, and every so manieth over many.
+func (a Axis) powers() (out []Tick) {
+	from, to := int(math.Floor(math.Log10(a.Low)+1e-9)), int(math.Ceil(math.Log10(a.High)-1e-9))
+	multiples, stride := []float64{1}, (to-from)/8+1
+	if to-from <= 3 {
+		multiples = []float64{1, 2, 5}
+	}
+	for e := from; e <= to; e += stride {
+		for _, m := range multiples {
+			if x := m * math.Pow10(e); x >= a.Low*(1-1e-9) && x <= a.High*(1+1e-9) {
+				out = append(out, Tick{a.At(x), power(x, e)})
+			}
+		}
+	}
+	return out
+}
+
+// power prints a number of a logarithmic axis.
+func power(x float64, exponent int) string {
+	if -4 <= exponent && exponent <= 4 {
+		return Short(x)
+	}
+	raised := strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
+	text := "10" + raised.Replace(strconv.Itoa(exponent))
+	if m := math.Round(x / math.Pow10(exponent)); m != 1 {
+		text = fmt.Sprintf("%g·%s", m, text)
 	}
 	return text
 }
 
-func cutMinus(s string) (string, bool) {
-	if len(s) > 0 && s[0] == '-' {
-		return s[1:], true
-	}
-	return s, false
+// Short prints a number for an axis.
+func Short(x float64) string {
+	return strings.Replace(strconv.FormatFloat(x, 'g', 10, 64), "-", "−", 1)
 }

@@ -75,6 +75,15 @@ func (d *Drawing) Scale(a Axis, top, bottom float64) {
 	}
 }
 
+// Rise draws an axis beside an area: ticks from its left edge to its right one, and their
+// numbers on the left.
+func (d *Drawing) Rise(a Axis, left, right float64) {
+	for _, t := range a.Ticks() {
+		d.Path("axis", fmt.Sprintf("M%g %gH%g", Tenth(left), t.At, Tenth(right)), "")
+		d.Text("soft end", left-7, t.At+4, t.Text)
+	}
+}
+
 // Figure is a finished drawing.
 type Figure struct {
 	ID            string // unique on its page
@@ -86,14 +95,26 @@ type Figure struct {
 	Drawing       *Drawing
 }
 
-// SVG is the figure as an element of a page.
+// SVG is the figure as an element of a page that has Style.
 func (f Figure) SVG() template.HTML {
-	esc := template.HTMLEscapeString
-	width, height := math.Ceil(f.Width), math.Ceil(f.Height)
-	least := width
+	least := f.Width
 	if f.Least > 0 {
-		least = math.Ceil(f.Least * width)
+		least = f.Least * f.Width
 	}
-	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %g %g" width="%g" height="%g" style="min-width:%gpx" role="img" aria-labelledby="%s-t %s-d">`+"\n"+`<title id="%s-t">%s</title>`+"\n"+`<desc id="%s-d">%s</desc>`+"\n",
-		width, height, width, height, least, f.ID, f.ID, f.ID, esc(f.Title), f.ID, esc(f.Description)) + f.Drawing.body.String() + "</svg>")
+	return template.HTML(f.element(fmt.Sprintf(`class="%s"`, leastClass(least)), 0, ""))
+}
+
+// File is the figure as a file of its own, with its style, on a ground with an edge.
+func (f Figure) File() []byte {
+	const edge = 10
+	ground := fmt.Sprintf(`<rect x="-%d" y="-%d" width="100%%" height="100%%" fill="var(--page)"/>`, edge, edge)
+	return []byte(f.element(`xmlns="http://www.w3.org/2000/svg"`, edge, "<style>\n"+style+"</style>\n"+ground+"\n") + "\n")
+}
+
+// element writes the figure with attributes of its own, an edge and what comes first in it.
+func (f Figure) element(attributes string, edge float64, first string) string {
+	esc := template.HTMLEscapeString
+	width, height := math.Ceil(f.Width)+2*edge, math.Ceil(f.Height)+2*edge
+	return fmt.Sprintf(`<svg %s viewBox="%g %g %g %g" width="%g" height="%g" role="img" aria-labelledby="%s-t %s-d">`+"\n"+`<title id="%s-t">%s</title>`+"\n"+`<desc id="%s-d">%s</desc>`+"\n",
+		attributes, 0-edge, 0-edge, width, height, width, height, f.ID, f.ID, f.ID, esc(f.Title), f.ID, esc(f.Description)) + first + f.Drawing.body.String() + "</svg>"
 }

@@ -57,7 +57,7 @@ type view struct {
 	Sections []section
 	Promise  []string // distinct statements
 	Explain  string
-	Series   int // of colours and shapes
+	Style    template.CSS // of figures
 }
 
 type partyRow struct {
@@ -78,7 +78,7 @@ type section struct {
 }
 
 func newView(p Page) view {
-	v := view{Page: p, Headline: headline(p.Result), Bare: bare(p.Result), Stepper: p.Taken != nil, Explain: p.Study.Explain(study.Everyone), Series: figure.Series}
+	v := view{Page: p, Headline: headline(p.Result), Bare: bare(p.Result), Stepper: p.Taken != nil, Explain: p.Study.Explain(study.Everyone), Style: figure.Style()}
 	for i, listed := range p.Study.Parties {
 		row := partyRow{Name: listed.Name, Records: "–", Bytes: "–"}
 		if at := slices.IndexFunc(p.Result.Parties, func(in analysis.Party) bool { return in.Name == listed.Name }); at >= 0 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
 )
 
 // Own is an envelope that this node signed, as it was signed.
@@ -31,8 +32,10 @@ func (s *Store) PutOwn(study protocol.StudyID, kind protocol.Kind, attempt uint3
 		case !errors.Is(err, sql.ErrNoRows):
 			return err
 		}
-		_, err = tx.Exec("INSERT INTO own (study, kind, attempt, raw) VALUES (?, ?, ?, ?)", study[:], string(kind), attempt, raw)
-		return err
+		if _, err = tx.Exec("INSERT INTO own (study, kind, attempt, raw) VALUES (?, ?, ?, ?)", study[:], string(kind), attempt, raw); err != nil {
+			return err
+		}
+		return s.journal(tx, journal.Entry{At: now(), Event: journal.Signed, Study: study.String(), Bytes: int64(len(raw)), Note: string(kind)})
 	})
 	if err != nil {
 		return fmt.Errorf("storing own %s/%d of study %s: %w", kind, attempt, study.Short(), explain(err))

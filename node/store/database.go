@@ -12,10 +12,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// schemaVersion is the database layout that this program writes.
-const schemaVersion = 1
-
-// schema is layout 1. What must not change is guarded by triggers, so that a slip
+// schema is layout 1, from which migrations lead on. What must not change is guarded by triggers, so that a slip
 // in this program, or a hand with a SQL shell, meets an error.
 const schema = `
 CREATE TABLE meta (
@@ -113,6 +110,11 @@ func createDatabase(path string, role Role, id ledgerID) error {
 		if _, err := tx.Exec("INSERT INTO meta (role, ledger) VALUES (?, ?)", string(role), id.String()); err != nil {
 			return err
 		}
+		for _, next := range migrations() {
+			if _, err := tx.Exec(next); err != nil {
+				return err
+			}
+		}
 		_, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
 		return err
 	})
@@ -133,15 +135,17 @@ func createDatabase(path string, role Role, id ledgerID) error {
 // checkDatabase refuses a database that this program cannot read, that belongs to
 // the other role, or whose ledger is not the one made with the identity.
 func checkDatabase(db *sql.DB, role Role, id ledgerID) error {
-	var version int
-	if err := db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
-		return fmt.Errorf("reading %s: %w", databaseFile, err)
+	version, err := layout(db)
+	if err != nil {
+		return err
 	}
 	switch {
 	case version == 0:
 		return fmt.Errorf("%w: %s is empty (%s)", ErrLedgerMissing, databaseFile, ledgerLost(role))
-	case version != schemaVersion:
+	case version > schemaVersion:
 		return fmt.Errorf("%w: %s has layout %d, this program knows %d (update it)", ErrLayout, databaseFile, version, schemaVersion)
+	case version < schemaVersion:
+		return fmt.Errorf("%w: %s has layout %d, this program wants %d (any command that writes, such as %s fsck, upgrades it)", ErrLayout, databaseFile, version, schemaVersion, role)
 	}
 	var storedRole, storedID string
 	if err := db.QueryRow("SELECT role, ledger FROM meta").Scan(&storedRole, &storedID); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
@@ -26,6 +27,9 @@ func (s *Store) Debit(ctx context.Context, decide func(entries []ledger.Entry) (
 		return nil, fmt.Errorf("debiting the ledger: %w", err)
 	}
 	defer tx.Rollback()
+	if err := inService(tx); err != nil {
+		return nil, fmt.Errorf("debiting the ledger: %w", err)
+	}
 	entries, err := readLedger(ctx, tx)
 	if err != nil {
 		return nil, fmt.Errorf("debiting the ledger: %w", err)
@@ -47,6 +51,10 @@ func (s *Store) Debit(ctx context.Context, decide func(entries []ledger.Entry) (
 			return nil, fmt.Errorf("debiting the ledger: %w", explain(err))
 		}
 		entries = append(entries, next)
+		noted := journal.Entry{At: next.At, Event: journal.Debited, Study: next.Study.String(), Note: fmt.Sprintf("dataset %q, sketch %d, ledger entry %d", next.Dataset, next.Sketch, next.Sequence)}
+		if err := s.journal(tx, noted); err != nil {
+			return nil, fmt.Errorf("debiting the ledger: %w", err)
+		}
 	}
 	if err := tx.Commit(); err != nil {
 		return nil, fmt.Errorf("debiting the ledger: %w", err)
@@ -70,10 +78,6 @@ func (s *Store) Ledger() ([]ledger.Entry, error) {
 // durable when the error is nil.
 func (s *Store) KeepLedgerHead(party protocol.PeerID, count uint64, raw []byte) (kept []byte, err error) {
 	err = transact(s.db, func(tx *sql.Tx) error {
-		// Layout 1 is extended by this table alone, where it is first needed.
-		if _, err := tx.Exec(ledgerHeads); err != nil {
-			return err
-		}
 		_, err := tx.Exec(`INSERT INTO ledger_heads (party, count, raw) VALUES (?, ?, ?)
 			ON CONFLICT (party) DO UPDATE SET count = excluded.count, raw = excluded.raw WHERE excluded.count > count`, party[:], count, raw)
 		if err != nil {
@@ -90,26 +94,13 @@ func (s *Store) KeepLedgerHead(party protocol.PeerID, count uint64, raw []byte) 
 // LedgerHead returns the encoded head that KeepLedgerHead keeps of a party, or
 // ErrNotFound.
 func (s *Store) LedgerHead(party protocol.PeerID) ([]byte, error) {
-	var tables int
-	err := s.db.QueryRow("SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'ledger_heads'").Scan(&tables)
 	var kept []byte
-	switch {
-	case err == nil && tables == 0:
-		err = ErrNotFound
-	case err == nil:
-		err = s.db.QueryRow("SELECT raw FROM ledger_heads WHERE party = ?", party[:]).Scan(&kept)
-	}
+	err := s.db.QueryRow("SELECT raw FROM ledger_heads WHERE party = ?", party[:]).Scan(&kept)
 	if err != nil {
 		return nil, fmt.Errorf("ledger head of %s: %w", party, explain(err))
 	}
 	return kept, nil
 }
-
-const ledgerHeads = `CREATE TABLE IF NOT EXISTS ledger_heads (
-	party BLOB PRIMARY KEY,
-	count INTEGER NOT NULL,
-	raw   BLOB NOT NULL
-) STRICT`
 
 // queryer is a database or a transaction.
 type queryer interface {

@@ -68,6 +68,7 @@ const (
 	uploadsDir   = "uploads"
 	resultsDir   = "results"
 	locksDir     = "locks"
+	inboxDir     = "inbox" // of bundles that wait for a running aggregator; package node fills and empties it
 )
 
 // Options of Open.
@@ -121,6 +122,11 @@ func (s *Store) open() error {
 	}
 	if s.db, err = openDatabase(s.path(databaseFile), s.readOnly); err != nil {
 		return err
+	}
+	if !s.readOnly {
+		if err := migrate(s.db, s.path(databaseFile)); err != nil {
+			return fmt.Errorf("upgrading %s: %w", databaseFile, explain(err))
+		}
 	}
 	return checkDatabase(s.db, s.role, s.ledgerID)
 }

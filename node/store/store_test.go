@@ -205,7 +205,7 @@ func TestOpenRefuses(t *testing.T) {
 			must(t, Create(other, Party, entropy(3)))
 			must(t, os.Rename(filepath.Join(other, databaseFile), filepath.Join(dir, databaseFile)))
 		}, ErrLedgerMissing, "not made with it"},
-		"newer layout": {func(t *testing.T, dir string) { tamper(t, dir, "PRAGMA user_version = 2") }, ErrLayout, "update it"},
+		"newer layout": {func(t *testing.T, dir string) { tamper(t, dir, "PRAGMA user_version = 3") }, ErrLayout, "update it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newDir(t, Party)

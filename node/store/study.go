@@ -9,6 +9,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
 )
 
 // StudyEntry is a study in the store's list.
@@ -20,7 +21,16 @@ type StudyEntry struct {
 // PutStudy stores a study file's bytes under its id, which the caller has
 // computed from them. Storing it again changes nothing. Durable when it returns nil.
 func (s *Store) PutStudy(id protocol.StudyID, source []byte, added protocol.Instant) error {
-	_, err := s.db.Exec("INSERT INTO studies (id, source, added) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id[:], source, int64(added))
+	err := transact(s.db, func(tx *sql.Tx) error {
+		stored, err := tx.Exec("INSERT INTO studies (id, source, added) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id[:], source, int64(added))
+		if err != nil {
+			return err
+		}
+		if n, err := stored.RowsAffected(); err != nil || n == 0 {
+			return err
+		}
+		return s.journal(tx, journal.Entry{At: added, Event: journal.Added, Study: id.String()})
+	})
 	if err != nil {
 		return fmt.Errorf("storing study %s: %w", id.Short(), explain(err))
 	}
@@ -99,6 +109,11 @@ const (
 // returns nil.
 func (s *Store) PutDecision(study protocol.StudyID, decision Decision, at protocol.Instant) error {
 	err := transact(s.db, func(tx *sql.Tx) error {
+		if decision == Approve {
+			if err := inService(tx); err != nil {
+				return err
+			}
+		}
 		var withdrawn bool
 		if err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM decisions WHERE study = ? AND decision = ?)",
 			study[:], string(Withdraw)).Scan(&withdrawn); err != nil {
@@ -110,8 +125,11 @@ func (s *Store) PutDecision(study protocol.StudyID, decision Decision, at protoc
 			}
 			return fmt.Errorf("%w: it was withdrawn, which is final", ErrConflict)
 		}
-		_, err := tx.Exec("INSERT INTO decisions (study, decision, at) VALUES (?, ?, ?)", study[:], string(decision), int64(at))
-		return err
+		if _, err := tx.Exec("INSERT INTO decisions (study, decision, at) VALUES (?, ?, ?)", study[:], string(decision), int64(at)); err != nil {
+			return err
+		}
+		event := map[Decision]journal.Event{Approve: journal.Approved, Decline: journal.Declined, Withdraw: journal.Withdrawn}[decision]
+		return s.journal(tx, journal.Entry{At: at, Event: event, Study: study.String()})
 	})
 	if err != nil {
 		return fmt.Errorf("recording decision %s on study %s: %w", decision, study.Short(), explain(err))
@@ -129,6 +147,35 @@ func (s *Store) Decision(study protocol.StudyID) (Decision, protocol.Instant, er
 		return "", 0, fmt.Errorf("decision on study %s: %w", study.Short(), explain(err))
 	}
 	return decision, at, nil
+}
+
+// PutCosignature keeps a line that says a second person's yes to a study, which the caller
+// has verified. Durable when it returns nil.
+func (s *Store) PutCosignature(study protocol.StudyID, by protocol.PeerID, line string, at protocol.Instant) error {
+	err := transact(s.db, func(tx *sql.Tx) error {
+		done, err := tx.Exec("INSERT INTO cosignatures (study, line) VALUES (?, ?) ON CONFLICT DO NOTHING", study[:], line)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			return err
+		}
+		return s.journal(tx, journal.Entry{At: at, Event: journal.Cosigned, Study: study.String(), Note: "by " + by.String()})
+	})
+	if err != nil {
+		return fmt.Errorf("storing a cosignature of study %s: %w", study.Short(), explain(err))
+	}
+	return nil
+}
+
+// Cosignatures returns the lines that PutCosignature kept of a study.
+func (s *Store) Cosignatures(study protocol.StudyID) ([]string, error) {
+	lines, err := collect(s.db, func(rows *sql.Rows) (line string, err error) { return line, rows.Scan(&line) },
+		"SELECT line FROM cosignatures WHERE study = ? ORDER BY rowid", study[:])
+	if err != nil {
+		return nil, fmt.Errorf("reading the cosignatures of study %s: %w", study.Short(), explain(err))
+	}
+	return lines, nil
 }
 
 // PutStatus replaces the snapshot, in JSON, that status commands show of a study.

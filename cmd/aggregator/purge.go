@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+type purgeCommand struct {
+	Study  []string `arg:"" optional:"" help:"The beginnings of studies' ids. Default: with --days, all that ended so long ago."`
+	Days   *int     `placeholder:"N" env:"-" help:"All studies whose last date is at least so many days past."`
+	DryRun bool     `env:"-" help:"Say what would be removed, and remove nothing."`
+}
+
+// Help says what stays.
+func (purgeCommand) Help() string {
+	return "Removes the sketches that parties sent, once a study takes no more of them. The board, the results and their signatures stay; nothing further can be asked of the study.\n\nExamples: aggregator purge 5f0c1b0e, aggregator purge --days 90 --dry-run"
+}
+
+type purged struct {
+	Study string `json:"study"`
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+}
+
+// Run purges studies, also beside a serving aggregator.
+func (cmd purgeCommand) Run(c *console.Console, g *console.Globals) error {
+	if (len(cmd.Study) == 0) == (cmd.Days == nil) || cmd.Days != nil && *cmd.Days < 0 {
+		return console.WithCode(console.Usage, errors.New("purging: name studies, or give --days N"))
+	}
+	st, err := g.Open(store.Aggregator)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	due, err := cmd.due(st)
+	if err != nil {
+		return err
+	}
+	out := []purged{}
+	for _, s := range due {
+		size, err := st.UploadSize(s.ID)
+		if err == nil && !cmd.DryRun {
+			size, err = node.Purge(st, s, console.Now())
+		}
+		if err != nil {
+			return err
+		}
+		out = append(out, purged{s.ID.String(), s.Name, size})
+	}
+	return c.Print(out, func(w io.Writer) {
+		done := "removed"
+		if cmd.DryRun {
+			done = "would be removed"
+		}
+		for _, p := range out {
+			fmt.Fprintf(w, "%s  %s: %d bytes of sketches %s\n", p.Study[:8], p.Name, p.Bytes, done)
+		}
+		if len(out) == 0 {
+			c.Say("No study is due.")
+		}
+	})
+}
+
+// due are the studies that were named, or those that ended long enough ago and still have
+// sketches.
+func (cmd purgeCommand) due(st *store.Store) ([]*study.Study, error) {
+	var out []*study.Study
+	for _, prefix := range cmd.Study {
+		s, err := console.FindStudy(st, prefix)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	if cmd.Days == nil {
+		return out, nil
+	}
+	entries, err := st.Studies()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		s, err := console.FindStudy(st, e.ID.String())
+		if err != nil {
+			return nil, err
+		}
+		_, gone := st.Purged(e.ID)
+		if gone != nil && !errors.Is(gone, store.ErrNotFound) {
+			return nil, gone
+		}
+		long := console.Now() >= node.LastDate(s)+protocol.Instant(*cmd.Days)*86400
+		if gone != nil && long {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+type stewardCommands struct {
+	Init stewardInit `cmd:"" help:"Make the key of a second person, for four eyes."`
+}
+
+type stewardInit struct {
+	File string `arg:"" help:"Where to keep the key. Whoever has it can say this person's yes."`
+}
+
+// Run makes a key that is no node's.
+func (cmd stewardInit) Run(c *console.Console) error {
+	id, err := store.CreateKey(cmd.File, rand.Reader)
+	if err != nil {
+		return console.WithCode(console.Usage, err)
+	}
+	return c.Print(map[string]string{"id": id.String(), "file": cmd.File}, func(w io.Writer) {
+		fmt.Fprintln(w, id)
+		c.Say("The key is in %s: keep it away from the party's machine. Next: approval: {second: [%s]} in the party's site file.", cmd.File, id)
+	})
+}
+
+type studyCosign struct {
+	Study string `arg:"" help:"The beginning of a study's id, or a study file."`
+	Key   string `required:"" env:"-" placeholder:"FILE" help:"The second person's key, of party steward init."`
+	Party string `env:"-" placeholder:"NAME" help:"The party that is to take part, by its name in the study. Default: the one whose state is here."`
+	ID    string `env:"-" placeholder:"HEX" help:"At least the first eight characters of the study's id: the answer where nobody can be asked."`
+}
+
+// Help says where to run it.
+func (studyCosign) Help() string {
+	return "On the second person's own machine, from the study file alone: party study cosign study.yaml --key me.pem --party north > yes.txt. The steward then runs party study approve STUDY --cosigned yes.txt."
+}
+
+// Run shows what would leave, asks, and prints the cosignature.
+func (cmd studyCosign) Run(c *console.Console, g *console.Globals) error {
+	signer, err := readKey(cmd.Key)
+	if err != nil {
+		return err
+	}
+	s, err := console.StudyOrFile(g, store.Party, cmd.Study)
+	if err != nil {
+		return err
+	}
+	party, err := cmd.party(g, s)
+	if err != nil {
+		return err
+	}
+	if cmd.ID == "" {
+		if cmd.ID, err = ask(c, s, party); err != nil {
+			return err
+		}
+	}
+	if err := confirmed(cmd.ID, s); err != nil {
+		return err
+	}
+	line := signer.Cosign(s.ID, s.Parties[party].ID).String()
+	return c.Print(map[string]string{"study": s.ID.String(), "by": signer.ID().String(), "cosignature": line}, func(w io.Writer) {
+		fmt.Fprintln(w, line)
+		c.Say("Next: party study approve %s --cosigned FILE, with this line in FILE.", s.ID.Short())
+	})
+}
+
+// party is who is to take part.
+func (cmd studyCosign) party(g *console.Globals, s *study.Study) (int, error) {
+	if cmd.Party != "" {
+		index, ok := s.PartyByName(cmd.Party)
+		if !ok {
+			return 0, console.WithCode(console.Usage, fmt.Errorf("study %s has no party %q", s.Name, cmd.Party))
+		}
+		return index, nil
+	}
+	st, err := g.OpenReadOnly(store.Party)
+	if err != nil {
+		return 0, console.WithCode(console.Usage, errors.Join(errors.New("for which party? (--party NAME)"), err))
+	}
+	defer st.Close()
+	return self(st, s)
+}
+
+func readKey(path string) (protocol.Signer, error) {
+	key, err := store.ReadKey(path)
+	if err != nil {
+		return protocol.Signer{}, console.WithCode(console.Usage, err)
+	}
+	return protocol.NewSigner(key)
+}
+
+// takeCosignature verifies a second person's yes and keeps it.
+func takeCosignature(st *store.Store, s *study.Study, path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return console.WithCode(console.Usage, fmt.Errorf("reading the cosignature: %w", err))
+	}
+	self, err := st.ID()
+	if err != nil {
+		return err
+	}
+	c, err := protocol.ParseCosignature(s.ID, self, string(text))
+	if err != nil {
+		return console.WithCode(console.Refused, fmt.Errorf("not approved: %w", err))
+	}
+	return st.PutCosignature(s.ID, c.By, c.String(), console.Now())
+}

@@ -1,0 +1,107 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/cosketch/cosketch/node/store"
+)
+
+// BackupCommand writes a node's state to a file.
+type BackupCommand struct {
+	File string `arg:"" help:"The file to write; it must not exist. Or - for stdout."`
+
+	Role store.Role `kong:"-"` // whose state directory it is; set by the program
+}
+
+// Help says what a backup is worth.
+func (BackupCommand) Help() string {
+	return "Also beside a running node. The file holds this node's identity: keep it as you keep the key, encrypted. The secrets of studies that run, and sketches that wait for their steward, are left out on purpose."
+}
+
+// Run writes the file whole, or not at all.
+func (cmd BackupCommand) Run(c *Console, g *Globals) error {
+	st, err := g.Open(cmd.Role)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	var report store.BackupReport
+	if cmd.File == "-" {
+		report, err = st.Backup(c.Out)
+		if err == nil {
+			c.Say("%d files, %d bytes.", report.Files, report.Bytes)
+		}
+		return err
+	}
+	err = createWhole(cmd.File, func(w io.Writer) (err error) {
+		report, err = st.Backup(w)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.Print(report, func(w io.Writer) {
+		fmt.Fprintf(w, "%s: %d files, %d bytes\n", cmd.File, report.Files, report.Bytes)
+		c.Say("It holds this node's identity: keep it encrypted. Next: try it, with restore %s --state NEWDIR", cmd.File)
+	})
+}
+
+// createWhole writes a new file of mode 0600 under its name only when it is whole.
+func createWhole(path string, write func(io.Writer) error) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return WithCode(Usage, fmt.Errorf("writing %s: it exists and stays as it is", path))
+	}
+	part := path + ".part"
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return WithCode(Usage, fmt.Errorf("writing %s: %w", path, err))
+	}
+	err = write(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return nil
+}
+
+// RestoreCommand makes a state directory of a backup.
+type RestoreCommand struct {
+	File string `arg:"" help:"The backup, or - for stdin."`
+
+	Role store.Role `kong:"-"` // set by the program
+}
+
+// Help says what a restored node may do.
+func (RestoreCommand) Help() string {
+	return "Into a new directory, named with --state. Two nodes must never run from one identity. A party restored from a backup takes no further part in studies that ran at the time, and one whose ledger went on after the backup is refused by its aggregators."
+}
+
+// Run restores, and says how to check.
+func (cmd RestoreCommand) Run(c *Console, g *Globals) error {
+	from := c.In
+	if cmd.File != "-" {
+		f, err := os.Open(cmd.File)
+		if err != nil {
+			return WithCode(Usage, fmt.Errorf("reading the backup: %w", err))
+		}
+		defer f.Close()
+		from = f
+	}
+	report, err := store.Restore(g.State, cmd.Role, from)
+	if err != nil {
+		return WithCode(Usage, err)
+	}
+	return c.Print(report, func(w io.Writer) {
+		fmt.Fprintf(w, "%s: %d files, %d bytes\n", g.State, report.Files, report.Bytes)
+		c.Say("Next: %s fsck --state %s", cmd.Role, g.State)
+	})
+}

@@ -1,0 +1,155 @@
+package console
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/cosketch/cosketch/node/store"
+)
+
+// CompletionCommand prints what a shell needs to complete this program's arguments. The
+// shells' scripts ask the program itself, with --words.
+type CompletionCommand struct {
+	Shell []string `arg:"" optional:"" help:"bash, zsh or fish."`
+	Words bool     `env:"-" hidden:"" help:"Print candidates for the last of the words after --."`
+
+	Role store.Role `kong:"-"` // set by the program
+}
+
+// Run prints a script, or the candidates for a word.
+func (cmd CompletionCommand) Run(c *Console, g *Globals, app *kong.Application) error {
+	if cmd.Words {
+		for _, candidate := range candidates(app, cmd.Shell, func() []string { return cmd.studies(g) }) {
+			fmt.Fprintln(c.Out, candidate)
+		}
+		return nil
+	}
+	script, known := shells[strings.Join(cmd.Shell, " ")]
+	if !known {
+		return WithCode(Usage, fmt.Errorf("printing a completion script for %q: want one shell of %s", cmd.Shell, strings.Join(slices.Sorted(maps.Keys(shells)), ", ")))
+	}
+	_, err := io.WriteString(c.Out, strings.ReplaceAll(script, "PROGRAM", app.Name))
+	return err
+}
+
+// studies are the short ids of the node's studies; none where its state cannot be read.
+func (cmd CompletionCommand) studies(g *Globals) []string {
+	st, err := g.OpenReadOnly(cmd.Role)
+	if err != nil {
+		return nil
+	}
+	defer st.Close()
+	entries, err := st.Studies()
+	if err != nil {
+		return nil
+	}
+	out := make([]string, len(entries))
+	for i, e := range entries {
+		out[i] = e.ID.Short()
+	}
+	return out
+}
+
+// candidates returns what the last of the words may become: commands, flags, the values
+// of a flag that has few, or studies. Nothing means a file, for the shell to complete.
+func candidates(app *kong.Application, words []string, studies func() []string) []string {
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	last := words[len(words)-1]
+	node, flag := walk(app.Node, words[:len(words)-1])
+	var all []string
+	switch {
+	case flag != nil && flag.Enum != "":
+		all = flag.EnumSlice()
+	case flag != nil:
+		return nil
+	case strings.HasPrefix(last, "-"):
+		for _, group := range node.AllFlags(true) {
+			for _, f := range group {
+				all = append(all, "--"+f.Name)
+			}
+		}
+	case len(node.Children) > 0:
+		for _, child := range node.Children {
+			if !child.Hidden {
+				all = append(all, child.Name)
+			}
+		}
+	case len(node.Positional) > 0 && node.Positional[0].Name == "study":
+		all = studies()
+	case node.Name == "completion":
+		all = slices.Collect(maps.Keys(shells))
+	}
+	all = slices.DeleteFunc(all, func(s string) bool { return s == "" || !strings.HasPrefix(s, last) })
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// walk follows words down the commands, and returns the flag that the next word is the
+// value of.
+func walk(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
+	var open *kong.Flag
+	for _, word := range words {
+		if open != nil {
+			open = nil
+			continue
+		}
+		if name, long := strings.CutPrefix(word, "--"); long {
+			open = valued(node, name)
+			continue
+		}
+		for _, child := range node.Children {
+			if child.Name == word {
+				node = child
+				break
+			}
+		}
+	}
+	return node, open
+}
+
+// valued is the flag of a name if a value follows it as a word of its own.
+func valued(node *kong.Node, name string) *kong.Flag {
+	for _, group := range node.AllFlags(false) {
+		for _, f := range group {
+			if f.Name == name && !f.IsBool() {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// shells are the scripts, with PROGRAM for the program's name.
+var shells = map[string]string{
+	"bash": `# bash completion of PROGRAM. Load it with: source <(PROGRAM completion bash)
+_PROGRAM() {
+	local IFS=$'\n'
+	COMPREPLY=($(PROGRAM completion --words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _PROGRAM PROGRAM
+`,
+	"zsh": `#compdef PROGRAM
+# zsh completion of PROGRAM. Write it as _PROGRAM into a directory of $fpath.
+_PROGRAM() {
+	local -a found
+	found=(${(f)"$(PROGRAM completion --words -- "${(@)words[2,CURRENT]}" 2>/dev/null)"})
+	if (( $#found )); then compadd -a found; else _files; fi
+}
+if [[ $funcstack[1] = _PROGRAM ]]; then _PROGRAM "$@"; else compdef _PROGRAM PROGRAM; fi
+`,
+	"fish": `# fish completion of PROGRAM. Write it to ~/.config/fish/completions/PROGRAM.fish
+function __PROGRAM_candidates
+	set -l words (commandline -opc) (commandline -ct)
+	set -l found (PROGRAM completion --words -- $words[2..-1] 2>/dev/null)
+	if set -q found[1]; printf '%s\n' $found; else; __fish_complete_path (commandline -ct); end
+end
+complete -c PROGRAM -f -a '(__PROGRAM_candidates)'
+`,
+}

@@ -1,0 +1,112 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/store"
+)
+
+// ConfigCommands are about a node's own configuration file.
+type ConfigCommands struct {
+	Init configInit `cmd:"" help:"Write a configuration file in which every key is explained."`
+	Show configShow `cmd:"" help:"Print the settings, and where each comes from."`
+
+	Role store.Role `kong:"-"` // whose configuration it is; set by the program
+}
+
+type configInit struct{}
+
+// Run writes the template, and never over a file.
+func (configInit) Run(c *Console, g *Globals, of *ConfigCommands) error {
+	text := config.PartyTemplate()
+	if of.Role == store.Aggregator {
+		text = config.AggregatorTemplate()
+	}
+	err := writeNew(g.Config, text)
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%s exists and stays as it is: name another with --config", g.Config)
+	}
+	if err != nil {
+		return WithCode(Usage, fmt.Errorf("writing configuration file: %w", err))
+	}
+	return c.Print(map[string]string{"config": g.Config}, func(w io.Writer) {
+		fmt.Fprintln(w, g.Config)
+		c.Say("Every key is explained in it. Next: edit it, then config show --effective")
+	})
+}
+
+type configShow struct {
+	Effective bool `env:"-" help:"Also what nobody set: flags, environment, file and defaults, whichever wins."`
+}
+
+// Run checks the file and prints what it sets; with --effective all settings.
+func (cmd configShow) Run(c *Console, g *Globals, of *ConfigCommands) error {
+	read := config.PartySettings
+	if of.Role == store.Aggregator {
+		read = config.AggregatorSettings
+	}
+	all, err := read(g.Config)
+	if err != nil {
+		return WithCode(Usage, err)
+	}
+	if cmd.Effective {
+		all = c.override(all, g)
+	} else {
+		all = slices.DeleteFunc(all, func(s config.Setting) bool { return s.Origin == config.FromDefault })
+	}
+	return c.Print(all, func(w io.Writer) {
+		columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, s := range all {
+			fmt.Fprintf(columns, "%s\t%s\t%s\n", s.Key, s.Value, s.Origin)
+		}
+		columns.Flush()
+		if len(all) == 0 {
+			c.Say("%s sets nothing; --effective shows the defaults", g.Config)
+		}
+	})
+}
+
+// override puts what flags and the environment say in front, and in place of what the
+// file says.
+func (c *Console) override(all []config.Setting, g *Globals) []config.Setting {
+	for i := range all {
+		if all[i].Key == "log.level" && c.level != "" {
+			all[i].Value, all[i].Origin = c.level, c.origin("log-level")
+		}
+	}
+	return append([]config.Setting{
+		{Key: "state", Value: g.State, Origin: c.origin("state")},
+		{Key: "config", Value: g.Config, Origin: c.origin("config")},
+		{Key: "format", Value: string(c.Format), Origin: c.origin("format")},
+	}, all...)
+}
+
+// origin says where a global flag's value comes from.
+func (c *Console) origin(flag string) string {
+	if c.origins == nil {
+		return config.FromDefault
+	}
+	return c.origins(flag)
+}
+
+// originOf says where a parsed flag's value comes from: the command line wins over the
+// environment.
+func (p Program) originOf(given map[string]bool, set func(string) bool) func(flag string) string {
+	return func(flag string) string {
+		name := strings.ToUpper(p.Name + "_" + strings.ReplaceAll(flag, "-", "_"))
+		switch {
+		case given[flag]:
+			return "flag --" + flag
+		case set(name):
+			return "environment " + name
+		}
+		return config.FromDefault
+	}
+}

@@ -1,0 +1,89 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/store"
+)
+
+// FsckCommand recomputes every hash and chain of a node's state.
+type FsckCommand struct {
+	Role store.Role `kong:"-"` // whose state directory it is; set by the program
+}
+
+// Help says what is looked at.
+func (FsckCommand) Help() string {
+	return "Looks at the database, the files and their modes, the chains of ledger and journal, and for each study at its file, its board, what was signed here, every chunk of every release and the results. Nothing is changed. Exit code 4 where something is wrong."
+}
+
+// Run prints PASS, WARN or FAIL for each check.
+func (cmd FsckCommand) Run(ctx context.Context, c *Console, g *Globals) error {
+	st, err := g.Open(cmd.Role) // for writing, as the first command of a new version that looks at an old directory
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	findings, err := node.Fsck(ctx, node.FsckOptions{Store: st, Role: cmd.Role, Now: Now})
+	if err != nil {
+		return err
+	}
+	if err := c.PrintFindings(findings); err != nil {
+		return err
+	}
+	failed := 0
+	for _, f := range findings {
+		if f.Verdict == node.Fail {
+			failed++
+		}
+	}
+	if failed > 0 {
+		return WithCode(Usage, fmt.Errorf("%d of %d checks fail", failed, len(findings)))
+	}
+	c.Say("%d checks, all is as it was written.", len(findings))
+	return nil
+}
+
+// finding is a node.Finding as programs read it.
+type finding struct {
+	Check   string `json:"check"`
+	Subject string `json:"subject,omitempty"`
+	Verdict string `json:"verdict"`
+	Said    string `json:"said"`
+	Fix     string `json:"fix,omitempty"`
+}
+
+// PrintFindings prints checks in the order in which they were made, under their subjects.
+func (c *Console) PrintFindings(findings []node.Finding) error {
+	out := make([]finding, len(findings))
+	for i, f := range findings {
+		out[i] = finding{f.Check, f.Subject, string(f.Verdict), f.Said, f.Fix}
+	}
+	return c.Print(out, func(w io.Writer) {
+		subject := ""
+		for _, f := range out {
+			if f.Subject != subject && f.Subject != "" {
+				fmt.Fprintln(w)
+				Paragraph(w, "", f.Subject)
+				subject = f.Subject
+			}
+			hang(w, "  "+f.Verdict+" ", f.Check+": "+f.Said)
+			if f.Fix != "" {
+				hang(w, "       → ", f.Fix)
+			}
+		}
+	})
+}
+
+// hang prints a paragraph whose first line begins with a label that the others leave
+// room for.
+func hang(w io.Writer, label, text string) {
+	var b strings.Builder
+	room := strings.Repeat(" ", utf8.RuneCountInString(label))
+	Paragraph(&b, room, text)
+	fmt.Fprint(w, label+strings.TrimPrefix(b.String(), room))
+}

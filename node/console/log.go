@@ -1,0 +1,119 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/journal"
+)
+
+// LogCommands are about the node's audit log.
+type LogCommands struct {
+	Show   logShow   `cmd:"" help:"Print every decision, and every byte count that left."`
+	Verify logVerify `cmd:"" help:"Check that the log is what was written, and print its head."`
+
+	Role store.Role `kong:"-"` // whose state directory it is; set by the program
+}
+
+type logShow struct {
+	Study string `arg:"" optional:"" help:"The beginning of a study's id. Default: everything."`
+}
+
+// Run prints the log; of a broken one what stands before the break.
+func (cmd logShow) Run(c *Console, g *Globals, of *LogCommands) error {
+	st, err := g.OpenReadOnly(of.Role)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	only := ""
+	if cmd.Study != "" {
+		id, err := findID(st, cmd.Study)
+		if err != nil {
+			return err
+		}
+		only = id.String()
+	}
+	entries, broken := st.Journal()
+	shown := []journal.Entry{}
+	for _, e := range entries {
+		if only == "" || e.Study == only {
+			shown = append(shown, e)
+		}
+	}
+	err = c.Print(shown, func(w io.Writer) {
+		columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(columns, "number\twhen\twhat\tstudy\tbytes\tnote")
+		for _, e := range shown {
+			fmt.Fprintf(columns, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Sequence, e.At, e.Event, e.Study[:min(8, len(e.Study))], bytesOf(e), e.Note)
+		}
+		columns.Flush()
+	})
+	return errors.Join(err, brokenLog(broken))
+}
+
+func bytesOf(e journal.Entry) string {
+	if e.Bytes == 0 {
+		return ""
+	}
+	return fmt.Sprint(e.Bytes)
+}
+
+// brokenLog gives a log that was tampered with the exit code of a state that is wrong.
+func brokenLog(err error) error {
+	var broken *journal.Broken
+	if errors.As(err, &broken) {
+		return WithCode(Usage, fmt.Errorf("%w (what stands before it is proved by the chain; what follows is not)", err))
+	}
+	return err
+}
+
+type logVerify struct {
+	Head string `placeholder:"N:HASH" help:"A head that verify printed before, and that was noted elsewhere: the log must still begin with it."`
+}
+
+type logHead struct {
+	Entries int    `json:"entries"`
+	Head    string `json:"head"` // number of entries and hash of the last, joined by a colon
+}
+
+// Run verifies the chain, and that it extends a head that was noted before.
+func (cmd logVerify) Run(c *Console, g *Globals, of *LogCommands) error {
+	st, err := g.OpenReadOnly(of.Role)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	entries, err := st.Journal()
+	if err != nil {
+		return brokenLog(err)
+	}
+	heads, err := st.JournalHeads()
+	if err != nil {
+		return err
+	}
+	if cmd.Head != "" {
+		var number int
+		var hash string
+		if n, _ := fmt.Sscanf(cmd.Head, "%d:%s", &number, &hash); n != 2 || number < 1 {
+			return WithCode(Usage, fmt.Errorf("head %.100q: want NUMBER:HASH, as log verify prints it", cmd.Head))
+		}
+		switch {
+		case number > len(heads):
+			return WithCode(Usage, fmt.Errorf("the log has %d entries, and had %d when that head was noted: its end was cut off, or an old backup was restored", len(heads), number))
+		case heads[number-1].String() != hash:
+			return WithCode(Usage, fmt.Errorf("entry %d is not the one that was noted: the log was rewritten", number))
+		}
+	}
+	out := logHead{Entries: len(entries)}
+	if len(heads) > 0 {
+		out.Head = fmt.Sprintf("%d:%s", len(heads), heads[len(heads)-1])
+	}
+	return c.Print(out, func(w io.Writer) {
+		fmt.Fprintln(w, out.Head)
+		c.Say("%d entries, the chain holds. Note the head elsewhere: log verify --head then also notices a log whose end was cut off.", len(entries))
+	})
+}

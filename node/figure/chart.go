@@ -1,0 +1,294 @@
+package figure
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Chart is a plot of curves over two axes, with a legend. Curves differ by dash and mark as
+// well as by colour.
+type Chart struct {
+	ID          string // required: unique on its page
+	Title       string // required
+	Description string // what it shows, for who cannot see it; what is left out is added
+	Caption     string
+	Width       float64 // of the area between the axes, in pixels; 0: 520
+	Height      float64 // 0: 300
+	X, Y        Dimension
+	Names       []string // of categories at 0, 1, 2, … of X, in place of numbers
+	Curves      []Curve
+	References  []Reference
+}
+
+// Dimension is what an axis of a chart shows.
+type Dimension struct {
+	Label   string
+	Log     bool
+	Include []float64 // numbers that the axis holds besides those of the curves
+	// Low and High cut the axis, at round numbers, where they are not both 0: what lies
+	// beyond is drawn at its end.
+	Low, High float64
+}
+
+// Look is how a curve is drawn.
+type Look int
+
+// The looks of curves.
+const (
+	Joined Look = iota // marks at the points, joined by lines
+	Marks              // marks alone
+	Smooth             // a line without marks, as of a theory
+	Bars               // upright bars from 0, or from the lower end of the axis
+	Area               // nothing but the band
+)
+
+// Curve is a series of points, in order.
+type Curve struct {
+	Name   string // in the legend; "": not in it
+	Look   Look
+	Band   bool // intervals are one band along the curve, not a whisker at each point
+	Points []Point
+	Of     int // 1, 2, …: has the colour of that curve of the chart; 0: its own
+}
+
+// Point is a number over a number. Points of which one is not finite, or not positive on a
+// logarithmic axis, are left out, and a line breaks there.
+type Point struct {
+	X, Y      float64
+	Low, High float64 // interval of Y; none unless Low < High
+	Title     string  // shows when the mark is pointed at; "": both numbers
+}
+
+// Reference is a line across the area, with its name beside it.
+type Reference struct {
+	Name    string
+	At      float64
+	Upright bool // at a number of X, not of Y
+}
+
+// mostMarked is up to how many points of a chart say their numbers when pointed at, and
+// mostPoints how many of one curve are drawn; of more, the page would be large.
+const (
+	mostMarked = 300
+	mostPoints = 1500
+)
+
+// Figure draws the chart.
+func (c Chart) Figure() Figure {
+	p := plot{Chart: c, Drawing: &Drawing{}}
+	if p.Width == 0 {
+		p.Width = 520
+	}
+	if p.Height == 0 {
+		p.Height = 300
+	}
+	p.prepare()
+	p.frame()
+	for i, curve := range p.Curves {
+		p.band(p.series(i), curve)
+	}
+	p.references()
+	for i, curve := range p.Curves {
+		p.curve(p.series(i), curve)
+	}
+	below := p.legend(p.bottom)
+	return Figure{
+		ID: c.ID, Title: c.Title, Description: strings.TrimSpace(c.Description + p.omitted), Caption: strings.TrimSpace(c.Caption + p.omitted),
+		Width: p.left + p.Width + p.right, Height: below, Least: 0.75, Drawing: p.Drawing,
+	}
+}
+
+// plot is a chart being drawn.
+type plot struct {
+	Chart
+	*Drawing
+	x, y             Axis
+	left, right, top float64 // room around the area
+	bottom           float64 // below what stands under the area
+	marked           bool    // points have titles
+	omitted          string  // what is not drawn, in words
+}
+
+// series is the number of a curve's colour.
+func (p *plot) series(i int) int {
+	if of := p.Curves[i].Of; of > 0 {
+		return of - 1
+	}
+	return i
+}
+
+// prepare lays out the area and makes the axes.
+func (p *plot) prepare() {
+	p.settle()
+	var xs, ys []float64
+	total := 0
+	for _, c := range p.Curves {
+		total += len(c.Points)
+		for _, at := range c.Points {
+			if !p.shown(at) {
+				continue
+			}
+			xs, ys = append(xs, at.X), append(ys, at.Y)
+			if at.Low < at.High {
+				ys = append(ys, at.Low, at.High)
+			}
+		}
+		if c.Look == Bars && !p.Y.Log {
+			ys = append(ys, 0)
+		}
+		if half := barWidth(c) / 2; c.Look == Bars && len(c.Points) > 0 && !p.X.Log {
+			xs = append(xs, c.Points[0].X-half, c.Points[len(c.Points)-1].X+half)
+		}
+	}
+	for _, r := range p.References {
+		if r.Upright {
+			xs = append(xs, r.At)
+		} else {
+			ys = append(ys, r.At)
+		}
+	}
+	p.marked = total <= mostMarked
+	p.y = p.Y.axis(0, 0, ys)
+	p.left, p.right, p.top = 14, 14, 10
+	for _, t := range p.y.Ticks() {
+		p.left = max(p.left, 14+textWidth(t.Text))
+	}
+	if p.Y.Label != "" {
+		p.top += 20
+	}
+	above := 0.0
+	for _, r := range p.References {
+		if r.Upright {
+			above = 16
+		} else {
+			p.right = max(p.right, 14+textWidth(r.Name))
+		}
+	}
+	p.top += above
+	if n := len(p.Names); n > 0 {
+		p.x = Axis{Low: -0.5, High: float64(n) - 0.5, From: p.left, To: p.left + p.Width}
+	} else {
+		p.x = p.X.axis(p.left, p.left+p.Width, xs)
+		last := p.x.Ticks()[len(p.x.Ticks())-1]
+		p.right = max(p.right, 4+textWidth(last.Text)/2)
+	}
+	p.y = p.Y.axis(p.top+p.Height, p.top, ys)
+}
+
+// axis makes the axis of a dimension that holds the numbers.
+func (d Dimension) axis(from, to float64, numbers []float64) Axis {
+	numbers = append(numbers, d.Include...)
+	if d.Low != 0 || d.High != 0 {
+		numbers = []float64{d.Low, d.High}
+	}
+	if d.Log {
+		return NewLogAxis(from, to, numbers...)
+	}
+	return NewAxis(from, to, numbers...)
+}
+
+// settle keeps every so manieth point of long curves, and says so. Points of areas are put
+// at the upper end of their intervals.
+func (p *plot) settle() {
+	p.Curves = slices.Clone(p.Curves)
+	for i, c := range p.Curves {
+		if c.Look == Area {
+			c.Points = slices.Clone(c.Points)
+			for j := range c.Points {
+				c.Points[j].Y = c.Points[j].High
+			}
+			p.Curves[i].Points = c.Points
+		}
+		stride := (len(c.Points) + mostPoints - 1) / mostPoints
+		if stride <= 1 {
+			continue
+		}
+		var kept []Point
+		for j := 0; j < len(c.Points); j += stride {
+			kept = append(kept, c.Points[j])
+		}
+		p.Curves[i].Points = kept
+		p.omitted += fmt.Sprintf(" Drawn are %d of the %d points of %s.", len(kept), len(c.Points), cmp.Or(c.Name, "a curve"))
+	}
+}
+
+// shown reports a point that has a place on both axes.
+func (p *plot) shown(at Point) bool {
+	fits := func(x float64, log bool) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) && (!log || x > 0) }
+	return fits(at.X, p.X.Log) && fits(at.Y, p.Y.Log)
+}
+
+// frame draws the axes with their ticks and labels.
+func (p *plot) frame() {
+	low, high, right := p.top+p.Height, p.top, p.left+p.Width
+	p.Rise(p.y, p.left, right)
+	p.bottom = low + 22
+	if len(p.Names) > 0 {
+		p.names(low)
+	} else {
+		p.Scale(p.x, high, low)
+	}
+	p.Rect("frame", p.left, high, p.Width, p.Height)
+	if p.Y.Label != "" {
+		p.Text("soft", 1, 12, p.Y.Label)
+	}
+	if p.X.Label != "" {
+		p.bottom += 16
+		p.Text("soft mid", p.left+p.Width/2, p.bottom, p.X.Label)
+		p.bottom += 6
+	}
+}
+
+// names writes categories below the area, upright where they would meet.
+func (p *plot) names(low float64) {
+	pitch, longest := p.Width/float64(len(p.Names)), 0.0
+	for _, name := range p.Names {
+		longest = max(longest, textWidth(name))
+	}
+	for i, name := range p.Names {
+		at := p.x.At(float64(i))
+		if longest > pitch-6 {
+			p.Upwards("soft end", at+4, low+6, name)
+			continue
+		}
+		p.Text("soft mid", at, low+16, name)
+	}
+	if longest > pitch-6 {
+		p.bottom += longest - 8
+	}
+}
+
+// references draws the lines across, each with its name at its end; names keep apart.
+func (p *plot) references() {
+	across, upright := []Reference{}, []Reference{}
+	for _, r := range p.References {
+		if r.Upright {
+			upright = append(upright, r)
+		} else {
+			across = append(across, r)
+		}
+	}
+	slices.SortStableFunc(across, func(a, b Reference) int { return cmp.Compare(b.At, a.At) })
+	next := 0.0
+	for _, r := range across {
+		y := p.y.At(r.At)
+		p.Path("ref", fmt.Sprintf("M%g %gH%g", p.left, y, p.left+p.Width), "")
+		next = max(next+14, y+4)
+		p.Text("name", p.left+p.Width+6, next, r.Name)
+	}
+	slices.SortStableFunc(upright, func(a, b Reference) int { return cmp.Compare(a.At, b.At) })
+	free := 0.0
+	for _, r := range upright {
+		x, half := p.x.At(r.At), textWidth(r.Name)/2
+		p.Path("ref", fmt.Sprintf("M%g %gV%g", x, p.top, p.top+p.Height), "")
+		middle := max(min(x, p.left+p.Width+p.right-half), free+half, half)
+		p.Text("name mid", middle, p.top-5, r.Name)
+		free = middle + half + 8
+	}
+}
+
+// textWidth is about how many pixels a text takes.
+func textWidth(s string) float64 { return 6.7 * float64(len([]rune(s))) }

@@ -1,0 +1,154 @@
+package figure
+
+import (
+	"encoding/xml"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// accuracy is a chart with everything in it.
+func accuracy() Chart {
+	c := Chart{
+		ID: "a", Title: "Accuracy over ε", Description: "Three ways at four ε.", Caption: "Whiskers are 95 % intervals.",
+		X: Dimension{Label: "ε of each record", Log: true}, Y: Dimension{Label: "agreement with the pooled clusters"},
+		References: []Reference{{Name: "pooled k-means", At: 0.97}, {Name: "chance & <luck>", At: 0.96}, {Name: "default", At: 1, Upright: true}},
+	}
+	ours, rows, theory := Curve{Name: "moments and cells"}, Curve{Name: "row sketches"}, Curve{Name: "forecast", Look: Smooth, Band: true}
+	for i, epsilon := range []float64{0.1, 0.3, 1, 3, 10} {
+		y := 0.5 + 0.09*float64(i)
+		ours.Points = append(ours.Points, Point{X: epsilon, Y: y + 0.02, Low: y - 0.03, High: y + 0.05})
+		rows.Points = append(rows.Points, Point{X: epsilon, Y: y*y + 0.2})
+		theory.Points = append(theory.Points, Point{X: epsilon, Y: y, Low: y - 0.07, High: y + 0.08})
+	}
+	rows.Points[2].Y = math.NaN()
+	c.Curves = []Curve{ours, rows, theory}
+	return c
+}
+
+func TestChart(t *testing.T) {
+	path, got := filepath.Join("testdata", "chart.svg"), accuracy().Figure().File()
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("the chart differs from %s (run with -update to accept):\n%s", path, got)
+	}
+}
+
+// wellFormed reads an SVG as XML.
+func wellFormed(t *testing.T, svg string) {
+	t.Helper()
+	if err := xml.Unmarshal([]byte(svg), new(struct{})); err != nil {
+		t.Errorf("%v:\n%s", err, svg)
+	}
+	if found := regexp.MustCompile(`NaN|Inf|="[^"]*\de[+-]\d`).FindString(svg); found != "" {
+		t.Errorf("a number did not make it into the drawing: %s", found)
+	}
+}
+
+// A point is drawn where its numbers are on the axes, whiskers reach over its interval, and
+// what has no number is left out and breaks the line.
+func TestChartPlacesPoints(t *testing.T) {
+	c := Chart{ID: "p", Title: "p", Width: 100, Height: 100, X: Dimension{Low: 0, High: 10}, Y: Dimension{Low: 0, High: 10},
+		Curves: []Curve{{Points: []Point{{X: 0, Y: 0}, {X: 5, Y: 10, Low: 5, High: 15}, {X: 6, Y: math.NaN()}, {X: 10, Y: 2}, {X: 11, Y: 1}}}}}
+	svg := string(c.Figure().SVG())
+	wellFormed(t, svg)
+	left := 14 + textWidth("7.5")
+	for _, want := range []string{
+		fmt.Sprintf(`class="line s0" d="M%g 110L%g 10M%g 90L%g 100"`, left, left+50, left+100, left+100),
+		fmt.Sprintf(`class="whisker s0" d="M%g 60V10`, left+50),
+	} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %s in\n%s", want, svg)
+		}
+	}
+	if n := strings.Count(svg, "<title>"); n != 4 {
+		t.Errorf("%d marks say their numbers, want 4", n)
+	}
+}
+
+// Charts without points, of one point, of names and of many points can be drawn.
+func TestChartsOfAnything(t *testing.T) {
+	many := Curve{Name: "many", Look: Smooth}
+	for i := range 10 * mostPoints {
+		many.Points = append(many.Points, Point{X: float64(i), Y: math.Sin(float64(i))})
+	}
+	for name, c := range map[string]Chart{
+		"nothing":       {},
+		"empty log":     {X: Dimension{Log: true}, Y: Dimension{Log: true}, Curves: []Curve{{Points: []Point{{X: -1, Y: 0}}}}},
+		"one":           {Curves: []Curve{{Name: "one", Points: []Point{{X: 3, Y: 7}}}}},
+		"log interval":  {Y: Dimension{Log: true}, Curves: []Curve{{Band: true, Points: []Point{{X: 1, Y: 1, Low: -1, High: 2}, {X: 2, Y: 1, Low: 0, High: 2}}}}},
+		"names":         {Names: []string{"gaussian", "a sparse projection with a long name"}, Curves: []Curve{{Look: Bars, Points: []Point{{X: 0, Y: 1}, {X: 1, Y: -2}}}}},
+		"area":          {Y: Dimension{Log: true}, Curves: []Curve{{Look: Area, Points: []Point{{X: 1, Low: 1, High: 2}, {X: 2, Low: 1, High: 3}}}}},
+		"infinite":      {Curves: []Curve{{Points: []Point{{X: 1, Y: math.Inf(1)}, {X: 2, Y: 1}}}}},
+		"a huge number": {Curves: []Curve{{Points: []Point{{X: 1, Y: 1e300}, {X: 2, Y: -1e300}}}}},
+		"more curves":   {Curves: make([]Curve, 20)},
+		"many":          {Curves: []Curve{many}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.ID, c.Title = "c", name
+			f := c.Figure()
+			wellFormed(t, string(f.SVG()))
+			wellFormed(t, string(f.File()))
+			if size := len(f.SVG()); size > 30_000 {
+				t.Errorf("%d bytes", size)
+			}
+			if name == "many" && !strings.Contains(f.Caption, "Drawn are 1500 of the 15000 points of many.") {
+				t.Errorf("the caption %q does not say what is left out", f.Caption)
+			}
+		})
+	}
+}
+
+func TestLogAxis(t *testing.T) {
+	for _, c := range []struct {
+		numbers []float64
+		ticks   string
+	}{
+		{[]float64{100, 3000}, "100 200 500 1000 2000 5000"},
+		{[]float64{0.2, 1.6}, "0.2 0.5 1 2"},
+		{[]float64{1e-8, 1}, "10⁻⁸ 10⁻⁶ 0.0001 0.01 1"},
+		{[]float64{1, 1}, "1 2"},
+		{[]float64{-3, 0}, "1 2 5 10"},
+		{[]float64{3e6, 4e6}, "2·10⁶ 5·10⁶"},
+	} {
+		var texts []string
+		a := NewLogAxis(0, 100, c.numbers...)
+		for _, tick := range a.Ticks() {
+			texts = append(texts, tick.Text)
+		}
+		if got := strings.Join(texts, " "); got != c.ticks {
+			t.Errorf("%v has the ticks %s, want %s", c.numbers, got, c.ticks)
+		}
+	}
+	if at := NewLogAxis(0, 100, 1, 100).At(10); at != 50 {
+		t.Errorf("10 between 1 and 100 is at %g, want the middle", at)
+	}
+}
+
+// The style sheet has what marks, lines and least widths refer to.
+func TestStyle(t *testing.T) {
+	css := string(Style())
+	f := accuracy().Figure()
+	for _, class := range regexp.MustCompile(`class="([^"]*)"`).FindAllStringSubmatch(string(f.SVG()), -1) {
+		for _, name := range strings.Fields(class[1]) {
+			if !strings.Contains(css, "."+name) && name != "legend" {
+				t.Errorf("no style for the class %q", name)
+			}
+		}
+	}
+}

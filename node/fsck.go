@@ -1,0 +1,255 @@
+package node
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// FsckOptions says what Fsck looks at.
+type FsckOptions struct {
+	Store *store.Store // required; open for reading is enough
+	Role  store.Role   // required: whose state it is
+	Now   func() protocol.Instant
+}
+
+// Fsck recomputes every hash, signature and chain of a node's state, from the database's
+// pages to the chunks of releases, and reports what it looked at and what is wrong. It
+// changes nothing; beside a running node, what is being written may look half done.
+func Fsck(ctx context.Context, o FsckOptions) ([]Finding, error) {
+	f := &fsck{FsckOptions: o}
+	f.database()
+	f.files()
+	f.chains()
+	entries, err := o.Store.Studies()
+	if err != nil {
+		return f.findings, err
+	}
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return f.findings, err
+		}
+		f.study(ctx, e.ID)
+	}
+	return f.findings, nil
+}
+
+type fsck struct {
+	FsckOptions
+	findings []Finding
+	subject  string // study that is being looked at
+}
+
+// add reports a check: what it found, or that it failed.
+func (f *fsck) add(check string, err error, fix, said string, args ...any) {
+	finding := Finding{Check: check, Subject: f.subject, Verdict: Pass, Said: fmt.Sprintf(said, args...)}
+	if err != nil {
+		finding.Verdict, finding.Said, finding.Fix = Fail, err.Error(), fix
+	}
+	f.findings = append(f.findings, finding)
+}
+
+const restoreFix = "restore the state directory from its newest backup into a new one, and compare"
+
+func (f *fsck) database() {
+	wrong, err := f.Store.Integrity()
+	if err == nil && len(wrong) > 0 {
+		err = errors.New(strings.Join(wrong, "; "))
+	}
+	f.add("database", err, restoreFix, "pages, indexes and references are sound")
+}
+
+func (f *fsck) files() {
+	strays, err := f.Store.Strays()
+	if err != nil {
+		f.add("files", err, "", "")
+		return
+	}
+	for _, s := range strays {
+		finding := Finding{Check: "files", Verdict: Warn, Said: s.Path + ": " + s.Why}
+		if s.Open {
+			finding.Verdict = Fail
+		}
+		f.findings = append(f.findings, finding)
+	}
+	if len(strays) == 0 {
+		f.add("files", nil, "", "private, and none that does not belong here")
+	}
+}
+
+func (f *fsck) chains() {
+	if f.Role == store.Party {
+		entries, err := f.Store.Ledger()
+		f.add("ledger", err, restoreFix, "%d releases, the chain holds", len(entries))
+	}
+	entries, err := f.Store.Journal()
+	f.add("journal", err, "what stands before the break is still proved; keep the directory as evidence", "%d entries, the chain holds", len(entries))
+}
+
+func (f *fsck) study(ctx context.Context, id protocol.StudyID) {
+	f.subject = id.String()
+	source, err := f.Store.Study(id)
+	if err == nil && sha256.Sum256(source) != id {
+		err = errors.New("the stored file does not have the study's id")
+	}
+	var s *study.Study
+	if err == nil {
+		s, err = study.Parse(source)
+	}
+	if err != nil {
+		f.add("study file", err, restoreFix, "")
+		return
+	}
+	f.add("study file", nil, "", "%s: its bytes have its id", s.Name)
+	board, err := storedBoard(f.Store, id)
+	if err == nil {
+		err = f.board(s, board)
+	}
+	f.add("board", err, restoreFix, "%d messages: signatures, order and head hold", len(board))
+	if err != nil {
+		return
+	}
+	if f.Role == store.Party {
+		f.own(s)
+		f.release(s)
+	} else {
+		f.uploads(ctx, s, board)
+	}
+	f.results(s)
+}
+
+// board replays a stored board through the machine that keeps or follows it: all rules of
+// the protocol are checked again.
+func (f *fsck) board(s *study.Study, board []protocol.Verified) error {
+	signer, err := protocol.NewSigner(f.Store.Identity())
+	if err != nil {
+		return err
+	}
+	if f.Role == store.Aggregator {
+		machine, err := session.NewAggregator(session.AggregatorConfig{Study: s, Signer: signer})
+		if err != nil {
+			return err
+		}
+		return machine.Restore(board)
+	}
+	if len(board) == 0 {
+		return nil
+	}
+	raw, err := f.Store.Head(s.ID)
+	if err != nil {
+		return err
+	}
+	head, err := wire.DecodeHead(raw, s.ID)
+	if err != nil {
+		return err
+	}
+	chain := protocol.Digest{}
+	for _, e := range board {
+		chain = protocol.ExtendChain(chain, e.ID())
+	}
+	if head.Count != uint64(len(board)) || head.Chain != chain {
+		return fmt.Errorf("the head that the aggregator signed is of %d other messages", head.Count)
+	}
+	return protocol.VerifyHead(head, s.Aggregator.ID)
+}
+
+// own checks what this node signed.
+func (f *fsck) own(s *study.Study) {
+	self, err := f.Store.ID()
+	own, ownErr := f.Store.Own(s.ID)
+	for _, o := range own {
+		e, wrong := decodeVerified(o.Raw)
+		if wrong == nil && (e.Sender() != self || e.Study() != s.ID || ownKind(e) != o.Kind || e.Attempt() != o.Attempt) {
+			wrong = errors.New("it is not this node's, or of another kind")
+		}
+		if wrong != nil {
+			err = errors.Join(err, fmt.Errorf("own %s of attempt %d: %w", o.Kind, o.Attempt, wrong))
+		}
+	}
+	f.add("own messages", errors.Join(ownErr, err), restoreFix, "%d, each signed by this node", len(own))
+}
+
+func (f *fsck) release(s *study.Study) {
+	report, err := Inspect(f.Store, s)
+	if errors.Is(err, store.ErrNotFound) {
+		return
+	}
+	if err == nil && !report.Intact {
+		err = errors.New("a sketch is not as it was signed (party inspect shows which chunk)")
+	}
+	f.add("release", err, restoreFix+"; a release is never drawn a second time", "%d sketches, every chunk has its signed hash", len(report.Sketches))
+}
+
+// uploads compares the stored chunks of each posted release with its signed header.
+func (f *fsck) uploads(ctx context.Context, s *study.Study, board []protocol.Verified) {
+	if at, err := f.Store.Purged(s.ID); err == nil {
+		f.add("uploads", nil, "", "purged on %s", at)
+		return
+	}
+	for _, e := range board {
+		if e.Kind() != protocol.KindRelease {
+			continue
+		}
+		index, _ := s.PartyIndex(e.Sender())
+		header, err := wire.DecodeRelease(e.Payload())
+		arrived := 0
+		if err == nil {
+			arrived, err = f.chunks(ctx, s, e.Sender(), header)
+		}
+		total := 0
+		for _, sketch := range header.Sketches {
+			total += len(sketch.Chunks)
+		}
+		f.add("release of "+s.Parties[index].Name, err, "while its party still has its release: remove the chunk, and the party sends it again", "%d of %d chunks are here, each with its signed hash", arrived, total)
+	}
+}
+
+func (f *fsck) chunks(ctx context.Context, s *study.Study, party protocol.PeerID, header protocol.Release) (arrived int, err error) {
+	for i, sketch := range header.Sketches {
+		have, err := f.Store.FirstMissing(s.ID, party, i, len(sketch.Chunks))
+		if err != nil {
+			return arrived, err
+		}
+		from := f.Store.OpenSketch(s.ID, party, i, have)
+		defer from.Close()
+		for c := range have {
+			if err := ctx.Err(); err != nil {
+				return arrived, err
+			}
+			hash := sha256.New()
+			size := min(protocol.ChunkSize, sketch.Size()-int64(c)*protocol.ChunkSize)
+			if _, err := io.CopyN(hash, from, size); err != nil {
+				return arrived, fmt.Errorf("sketch %d, chunk %d: %w", i, c, err)
+			}
+			if protocol.Digest(hash.Sum(nil)) != sketch.Chunks[c] {
+				return arrived, fmt.Errorf("sketch %d, chunk %d does not have the hash that its party signed", i, c)
+			}
+			arrived++
+		}
+	}
+	return arrived, nil
+}
+
+// results verifies what the aggregator signed of the stored results.
+func (f *fsck) results(s *study.Study) {
+	raw, err := f.Store.Result(s.ID, resultFile)
+	if err == nil {
+		_, err = Signed(f.Store, s, raw)
+		f.add("result", err, "fetch it again: party run, or restore the aggregator's from a backup", "is what the aggregator signed")
+	} else if !errors.Is(err, store.ErrNotFound) {
+		f.add("result", err, restoreFix, "")
+	}
+	further, err := FurtherResults(f.Store, s)
+	if err != nil || len(further) > 0 {
+		f.add("further results", err, "fetch them again: party result --fetch", "%d, each as the aggregator signed it", len(further))
+	}
+}

@@ -1,0 +1,48 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// ErrPurged reports a study whose sketches the operator removed: its results stay, and
+// nothing further can be asked of it.
+var ErrPurged = errors.New("the study's sketches were purged")
+
+// NotEndedError refuses to purge a study that may still need its sketches.
+type NotEndedError struct {
+	Study protocol.StudyID
+	Until protocol.Instant
+}
+
+func (e *NotEndedError) Error() string {
+	return fmt.Sprintf("study %s takes releases until %s: its sketches are needed until then", e.Study.Short(), e.Until)
+}
+
+// Purge removes a study's sketches from an aggregator's state, also while one serves. It is
+// a *NotEndedError before the study's last date.
+func Purge(st *store.Store, s *study.Study, now protocol.Instant) (freed int64, err error) {
+	if until := LastDate(s); now < until {
+		return 0, &NotEndedError{s.ID, until}
+	}
+	return st.Purge(s.ID, now)
+}
+
+// LastDate is when a study takes no more releases.
+func LastDate(s *study.Study) protocol.Instant { return max(s.Deadline, s.LateUntil) }
+
+// purged reports whether a study's sketches were removed.
+func purged(st AggregatorState, id protocol.StudyID) (bool, error) {
+	switch _, err := st.Purged(id); {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, store.ErrNotFound):
+		return false, nil
+	default:
+		return false, err
+	}
+}

@@ -1,0 +1,329 @@
+package store
+
+import (
+	"archive/tar"
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
+)
+
+// A backup is a tar file: first "cosketch-backup", which names format and role, then the
+// node's files, then "SHA256SUMS" over them, so that one which was cut off is noticed.
+// What must not outlive its purpose is not in it: secrets/, kept/, held/ and locks/.
+const (
+	backupFormat = "cosketch/backup/1"
+	backupHead   = "cosketch-backup"
+	backupSums   = "SHA256SUMS"
+)
+
+// ErrBackup reports a file that is no whole backup of a node of this role.
+var ErrBackup = errors.New("not a whole backup")
+
+// BackupReport says what a backup holds.
+type BackupReport struct {
+	Files int   `json:"files"`
+	Bytes int64 `json:"bytes"` // of the files
+}
+
+// Backup writes a consistent copy of the node's state, also beside a running node. It
+// holds the identity: who reads it can act as the node. Of a study that runs it lacks the
+// secrets, on purpose: a party restored from it takes no further part in that one.
+func (s *Store) Backup(w io.Writer) (BackupReport, error) {
+	report, err := s.backup(w)
+	if err != nil {
+		return report, fmt.Errorf("backing up %q: %w", s.dir, err)
+	}
+	return report, nil
+}
+
+func (s *Store) backup(w io.Writer) (report BackupReport, err error) {
+	if err := s.writable(); err != nil { // the copy of the database is made beside it
+		return report, err
+	}
+	// The database first: the files that it speaks of are written before it does.
+	snapshot := s.path(databaseFile + ".backup")
+	defer os.Remove(snapshot)
+	if err := snapshotDatabase(s.db, snapshot); err != nil {
+		return report, explain(err)
+	}
+	out := &backupWriter{tar: tar.NewWriter(w)}
+	if err := out.bytes(backupHead, []byte(backupFormat+"\n"+string(s.role)+"\n")); err != nil {
+		return report, err
+	}
+	out.report = BackupReport{}
+	if err := out.file(databaseFile, snapshot); err != nil {
+		return report, err
+	}
+	for _, name := range []string{ledgerFile, hpkeFile, identityFile} {
+		if name == hpkeFile && s.role != Aggregator {
+			continue
+		}
+		if err := out.file(name, s.path(name)); err != nil {
+			return report, err
+		}
+	}
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return report, err
+	}
+	defer root.Close()
+	for _, dir := range backedUp() {
+		err := walkDir(root, dir, func(name string, _ int64) error { return out.file(name, s.path(filepath.FromSlash(name))) })
+		if err != nil {
+			return report, err
+		}
+	}
+	report = out.report
+	if err := out.bytes(backupSums, []byte(out.sums.String())); err != nil {
+		return report, err
+	}
+	if err := out.tar.Close(); err != nil {
+		return report, err
+	}
+	return report, s.Note(journal.Entry{At: now(), Event: journal.BackedUp, Bytes: report.Bytes, Note: fmt.Sprintf("%d files, the identity among them", report.Files)})
+}
+
+// backedUp are the directories whose files a backup holds.
+func backedUp() []string { return []string{releasesDir, uploadsDir, resultsDir} }
+
+// backupWriter writes files one after the other and hashes them.
+type backupWriter struct {
+	tar    *tar.Writer
+	sums   strings.Builder
+	report BackupReport
+}
+
+func (b *backupWriter) bytes(name string, data []byte) error {
+	return b.stream(name, int64(len(data)), strings.NewReader(string(data)))
+}
+
+// file copies a file; one that has gone since it was listed is left out.
+func (b *backupWriter) file(name, from string) error {
+	f, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return b.stream(name, info.Size(), f)
+}
+
+func (b *backupWriter) stream(name string, size int64, from io.Reader) error {
+	if err := b.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, Format: tar.FormatPAX}); err != nil {
+		return err
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(b.tar, hash), io.LimitReader(from, size)); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	fmt.Fprintf(&b.sums, "%x  %s\n", hash.Sum(nil), name)
+	b.report.Files++
+	b.report.Bytes += size
+	return nil
+}
+
+// walkDir calls each with the files below a directory of root, by their slashed names and
+// without what a crash left half written. A missing directory has none.
+func walkDir(root *os.Root, dir string, each func(name string, size int64) error) error {
+	if _, err := root.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case strings.HasSuffix(name, ".tmp") && d.IsDir():
+			return fs.SkipDir
+		case strings.HasSuffix(name, ".tmp") || !d.Type().IsRegular():
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		return each(name, info.Size())
+	})
+}
+
+func walkFiles(root *os.Root, each func(name string, size int64) error) error {
+	return walkDir(root, ".", each)
+}
+
+// restoringDir is where Restore builds a state directory before its files have their names.
+const restoringDir = ".restoring"
+
+// Restore makes a state directory of a backup. The directory must be new or empty, and
+// has an identity only when everything else is there. A party whose ledger had gone on
+// after the backup is refused by the aggregators that countersigned it.
+func Restore(dir string, role Role, from io.Reader) (BackupReport, error) {
+	report, err := restore(dir, role, from)
+	if err != nil {
+		return report, fmt.Errorf("restoring the %s's state directory %q: %w", role, dir, err)
+	}
+	return report, nil
+}
+
+func restore(dir string, role Role, from io.Reader) (report BackupReport, err error) {
+	if err := mkdir(dir); err != nil {
+		return report, err
+	}
+	info, err := os.Stat(dir)
+	if err == nil {
+		err = private(dir, info)
+	}
+	if err != nil {
+		return report, err
+	}
+	there, err := os.ReadDir(dir)
+	if err != nil {
+		return report, err
+	}
+	for _, e := range there {
+		if e.Name() != restoringDir { // of a Restore that was killed
+			return report, fmt.Errorf("it has files already, such as %s: name a new one with --state", e.Name())
+		}
+	}
+	staging := filepath.Join(dir, restoringDir)
+	if err := os.RemoveAll(staging); err != nil {
+		return report, err
+	}
+	if err := mkdir(staging); err != nil {
+		return report, err
+	}
+	if report, err = unpack(role, from, func(name string, from io.Reader) error {
+		file := filepath.Join(staging, filepath.FromSlash(name))
+		if err := mkdir(filepath.Dir(file)); err != nil {
+			return err
+		}
+		return newFile(file, from)
+	}); err != nil {
+		return report, errors.Join(err, os.RemoveAll(staging))
+	}
+	if err := settle(dir, staging); err != nil {
+		return report, err
+	}
+	s, err := Open(dir, role, Options{})
+	if err != nil {
+		return report, err
+	}
+	defer s.Close()
+	return report, s.Note(journal.Entry{At: now(), Event: journal.Restored, Bytes: report.Bytes, Note: fmt.Sprintf("%d files", report.Files)})
+}
+
+// settle moves what was unpacked to its names, the identity last.
+func settle(dir, staging string) error {
+	entries, err := os.ReadDir(staging)
+	if err != nil {
+		return err
+	}
+	names := []string{secretsDir, releasesDir, uploadsDir, resultsDir, locksDir}
+	for _, name := range names {
+		if err := mkdir(filepath.Join(staging, name)); err != nil {
+			return err
+		}
+	}
+	for _, e := range entries {
+		if !slices.Contains(names, e.Name()) && e.Name() != identityFile {
+			names = append(names, e.Name())
+		}
+	}
+	for _, name := range append(names, identityFile) {
+		if err := os.Rename(filepath.Join(staging, name), filepath.Join(dir, name)); err != nil {
+			return err
+		}
+		if err := syncDir(dir); err != nil {
+			return err
+		}
+	}
+	return os.Remove(staging)
+}
+
+// unpack hands a backup's files to put and compares them with its sums.
+func unpack(role Role, from io.Reader, put func(name string, from io.Reader) error) (report BackupReport, err error) {
+	in := tar.NewReader(bufio.NewReader(from))
+	first, err := in.Next()
+	if err != nil || first.Name != backupHead || first.Size > 1<<10 {
+		return report, fmt.Errorf("%w: it does not begin as one", ErrBackup)
+	}
+	head, err := io.ReadAll(in)
+	if err != nil {
+		return report, fmt.Errorf("%w: %w", ErrBackup, err)
+	}
+	if want := backupFormat + "\n" + string(role) + "\n"; string(head) != want {
+		return report, fmt.Errorf("%w: its first lines are %q, not %q", ErrBackup, head, want)
+	}
+	sums := map[string]protocol.Digest{}
+	for {
+		h, err := in.Next()
+		if err != nil { // io.EOF, too: the sums are still to come
+			return report, fmt.Errorf("%w: it ends after %d files: %w", ErrBackup, report.Files, err)
+		}
+		if h.Name == backupSums {
+			sums[backupHead] = sha256.Sum256(head)
+			return report, compareSums(in, sums)
+		}
+		if err := checkBackupName(h); err != nil {
+			return report, err
+		}
+		hash := sha256.New()
+		if err := put(h.Name, io.TeeReader(in, hash)); err != nil {
+			var disk *fs.PathError
+			if errors.As(err, &disk) && !errors.Is(err, fs.ErrExist) {
+				return report, err
+			}
+			return report, fmt.Errorf("%w: %q: %w", ErrBackup, h.Name, err)
+		}
+		sums[h.Name] = protocol.Digest(hash.Sum(nil))
+		report.Files++
+		report.Bytes += h.Size
+	}
+}
+
+// checkBackupName admits the files that Backup writes and nothing else.
+func checkBackupName(h *tar.Header) error {
+	top, below, nested := strings.Cut(h.Name, "/")
+	plain := path.Clean(h.Name) == h.Name && filepath.IsLocal(filepath.FromSlash(h.Name)) && !strings.Contains(h.Name, `\`)
+	known := !nested && slices.Contains([]string{databaseFile, ledgerFile, hpkeFile, identityFile}, top) ||
+		nested && below != "" && slices.Contains(backedUp(), top)
+	sparse := slices.ContainsFunc(slices.Collect(maps.Keys(h.PAXRecords)), func(key string) bool { return strings.HasPrefix(key, "GNU.sparse") })
+	if h.Typeflag != tar.TypeReg || sparse || !plain || !known || h.Size < 0 { // few bytes of a sparse file fill a disk
+		return fmt.Errorf("%w: %q does not belong into one", ErrBackup, h.Name)
+	}
+	return nil
+}
+
+func compareSums(in io.Reader, have map[string]protocol.Digest) error {
+	lines := bufio.NewScanner(in)
+	count := 0
+	for lines.Scan() {
+		sum, name, _ := strings.Cut(lines.Text(), "  ")
+		raw, err := hex.DecodeString(sum)
+		if got, there := have[name]; err != nil || !there || string(raw) != string(got[:]) {
+			return fmt.Errorf("%w: %q is missing or damaged", ErrBackup, name)
+		}
+		count++
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrBackup, err)
+	}
+	if count != len(have) {
+		return fmt.Errorf("%w: %d files have no checksum", ErrBackup, len(have)-count)
+	}
+	return nil
+}

@@ -1,0 +1,267 @@
+package store
+
+import (
+	"archive/tar"
+	"bytes"
+	"database/sql"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
+)
+
+// filled is a party's store with a bit of everything in it.
+func filled(t *testing.T) (*Store, protocol.StudyID) {
+	t.Helper()
+	s := newStore(t, Party)
+	id := addStudy(t, s, "study")
+	must(t, s.PutDecision(id, Approve, 100))
+	must(t, s.PutOwn(id, protocol.KindApprove, 0, []byte("approval")))
+	must(t, s.SaveRelease(id, Release{Header: []byte("header"), Files: map[string]io.Reader{"sketch-0.bin": strings.NewReader("noised")}}))
+	must(t, s.PutResult(id, "result.json", []byte("{}")))
+	must(t, s.PutSecret(id, 1, []byte("the seed of a running study")))
+	must(t, s.PutKept(id, []byte("kept keys")))
+	return s, id
+}
+
+func backup(t *testing.T, s *Store) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	_, err := s.Backup(&file)
+	must(t, err)
+	return file.Bytes()
+}
+
+func TestBackupAndRestore(t *testing.T) {
+	s, id := filled(t)
+	must(t, os.WriteFile(s.path(resultsDir, "half.123.tmp"), []byte("half"), 0o600))
+	file := backup(t, s)
+	for _, secret := range []string{"the seed of", "kept keys", "half"} {
+		if bytes.Contains(file, []byte(secret)) {
+			t.Errorf("the backup holds %q", secret)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "again")
+	report, err := Restore(dir, Party, bytes.NewReader(file))
+	must(t, err)
+	if report.Files != 6 { // database, ledger id, identity, header, sketch, result
+		t.Errorf("%+v", report)
+	}
+	again := open(t, dir, Party, Options{})
+	if a, b := s.Identity(), again.Identity(); !a.Equal(b) {
+		t.Error("another identity")
+	}
+	if d, at, err := again.Decision(id); d != Approve || at != 100 || err != nil {
+		t.Errorf("decision %s, %v, %v", d, at, err)
+	}
+	if raw, err := again.Result(id, "result.json"); string(raw) != "{}" {
+		t.Errorf("result %q, %v", raw, err)
+	}
+	if _, err := again.Secret(id, 1); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a secret of a running study came back: %v", err)
+	}
+	must(t, again.PutSecret(id, 1, []byte("x"))) // the directory is whole
+	entries, err := again.Journal()
+	must(t, err)
+	if last := entries[len(entries)-1]; last.Event != journal.Restored {
+		t.Errorf("the journal ends with %+v", last)
+	}
+	if entries, err = s.Journal(); err != nil || entries[len(entries)-1].Event != journal.BackedUp {
+		t.Errorf("the original's journal ends with %+v, %v", entries[len(entries)-1], err)
+	}
+	if _, err := Restore(dir, Party, bytes.NewReader(file)); err == nil || !strings.Contains(err.Error(), "has files already") {
+		t.Errorf("restored over a node: %v", err)
+	}
+	_, err = open(t, dir, Party, Options{ReadOnly: true}).Backup(io.Discard)
+	wantIs(t, err, ErrReadOnly)
+}
+
+// A backup that was cut off, changed or made up leaves no identity behind.
+func TestDamagedBackups(t *testing.T) {
+	s, _ := filled(t)
+	file := backup(t, s)
+	changed := bytes.Replace(file, []byte("noised"), []byte("noisep"), 1)
+	for name, c := range map[string]struct {
+		file []byte
+		says string
+	}{
+		"empty":             {nil, "does not begin"},
+		"cut off":           {file[:len(file)*2/3], "unexpected EOF"},
+		"without its end":   {file[:len(file)-2048], ""},
+		"changed":           {changed, "missing or damaged"},
+		"of nothing":        {archive(t), "it ends after 0 files"},
+		"leaving":           {archive(t, "../identity.key"), "does not belong"},
+		"absolute":          {archive(t, "/etc/passwd"), "does not belong"},
+		"of a secret":       {archive(t, "secrets/1"), "does not belong"},
+		"with a detour":     {archive(t, "results/../identity.key"), "does not belong"},
+		"of an own name":    {archive(t, backupHead), "does not belong"},
+		"with a file twice": {archive(t, "ledger.id", "ledger.id"), "exists"},
+	} {
+		dir := filepath.Join(t.TempDir(), "again")
+		_, err := Restore(dir, Party, bytes.NewReader(c.file))
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, identityFile)); err == nil {
+			t.Errorf("%s: there is an identity now", name)
+		}
+		if err == nil {
+			continue
+		}
+		if _, err := Restore(dir, Party, bytes.NewReader(file)); err != nil { // and nothing is in the way
+			t.Errorf("%s: then the whole one: %v", name, err)
+		}
+	}
+}
+
+// archive is what may look like a backup: its first file, and others that hold the same.
+func archive(t testing.TB, names ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, name := range append([]string{backupHead}, names...) {
+		body := backupFormat + "\nparty\n"
+		must(t, w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(body)), Mode: 0o600}))
+		_, err := w.Write([]byte(body))
+		must(t, err)
+	}
+	must(t, w.Close())
+	return b.Bytes()
+}
+
+func FuzzRestore(f *testing.F) {
+	f.Add(archive(f))
+	f.Add(archive(f, ledgerFile, "results/a/result.json"))
+	f.Add(archive(f, ledgerFile, backupSums))
+	f.Add(archive(f, "../identity.key"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		_, err := unpack(Party, bytes.NewReader(file), func(name string, from io.Reader) error {
+			if !filepath.IsLocal(name) || strings.Contains(name, "..") || strings.HasPrefix(name, secretsDir) {
+				t.Errorf("%q is to be written", name)
+			}
+			_, err := io.Copy(io.Discard, from)
+			return err
+		})
+		if err != nil && !errors.Is(err, ErrBackup) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("an error that is none of the backup's: %v", err)
+		}
+	})
+}
+
+func TestPurge(t *testing.T) {
+	s := newStore(t, Aggregator)
+	id, other := addStudy(t, s, "study"), addStudy(t, s, "other")
+	for _, study := range []protocol.StudyID{id, other} {
+		must(t, s.PutChunk(study, protocol.PeerID{1}, 0, 0, []byte("sketch")))
+		must(t, s.PutResult(study, "result.json", []byte("{}")))
+	}
+	_, err := s.Purged(id)
+	wantIs(t, err, ErrNotFound)
+	freed, err := s.Purge(id, 500)
+	if err != nil || freed != 6 {
+		t.Errorf("freed %d, %v", freed, err)
+	}
+	s = reopen(t, s)
+	if at, err := s.Purged(id); at != 500 || err != nil {
+		t.Errorf("purged at %v, %v", at, err)
+	}
+	if n, err := s.FirstMissing(id, protocol.PeerID{1}, 0, 1); n != 0 || err != nil {
+		t.Errorf("the chunk is still there: %d, %v", n, err)
+	}
+	if n, err := s.FirstMissing(other, protocol.PeerID{1}, 0, 1); n != 1 || err != nil {
+		t.Errorf("another study's chunk: %d, %v", n, err)
+	}
+	if _, err := s.Result(id, "result.json"); err != nil {
+		t.Error(err)
+	}
+	// What a killed purge left is removed by the next, which keeps the first one's date.
+	must(t, s.PutChunk(id, protocol.PeerID{1}, 0, 0, []byte("sketch")))
+	if freed, err := s.Purge(id, 600); err != nil || freed != 6 {
+		t.Errorf("again: freed %d, %v", freed, err)
+	}
+	if at, _ := s.Purged(id); at != 500 {
+		t.Errorf("the date became %v", at)
+	}
+	_, err = s.Purge(studyID("nobody's"), 500)
+	wantIs(t, err, ErrNotFound)
+}
+
+// A directory of layout 1 is brought up to date by the first command that writes, keeps
+// what it was, and has lost nothing.
+func TestUpgradeFromLayout1(t *testing.T) {
+	dir := newDir(t, Party)
+	text, err := os.ReadFile(filepath.Join(dir, ledgerFile))
+	must(t, err)
+	ledger, err := parseLedgerID(text)
+	must(t, err)
+	path := filepath.Join(dir, databaseFile)
+	must(t, os.Remove(path))
+	must(t, writeFile(path, nil))
+	db, err := openDatabase(path, false)
+	must(t, err)
+	id := studyID("study")
+	must(t, transact(db, func(tx *sql.Tx) error {
+		for _, statement := range []string{schema, "PRAGMA user_version = 1"} {
+			if _, err := tx.Exec(statement); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Exec("INSERT INTO meta (role, ledger) VALUES (?, ?)", string(Party), ledger.String()); err != nil {
+			return err
+		}
+		_, err := tx.Exec("INSERT INTO studies (id, source, added) VALUES (?, ?, 7)", id[:], []byte("study"))
+		return err
+	}))
+	must(t, db.Close())
+
+	if _, err := Open(dir, Party, Options{ReadOnly: true}); !errors.Is(err, ErrLayout) || !strings.Contains(err.Error(), "upgrades it") {
+		t.Errorf("for reading: %v", err)
+	}
+	s := open(t, dir, Party, Options{})
+	if source, err := s.Study(id); string(source) != "study" {
+		t.Errorf("study %q, %v", source, err)
+	}
+	must(t, s.PutDecision(id, Approve, 8))
+	if entries, err := s.Journal(); err != nil || len(entries) != 1 {
+		t.Errorf("journal %v, %v", entries, err)
+	}
+	old, err := openDatabase(path+".layout1", true)
+	must(t, err)
+	defer old.Close()
+	if version, err := layout(old); version != 1 || err != nil {
+		t.Errorf("the copy has layout %d, %v", version, err)
+	}
+	reopen(t, s)
+	strays, err := s.Strays()
+	if err != nil || len(strays) != 0 {
+		t.Errorf("%v, %v", strays, err)
+	}
+}
+
+func TestStrays(t *testing.T) {
+	s, _ := filled(t)
+	must(t, os.WriteFile(s.path("notes.txt"), nil, 0o600))
+	must(t, os.WriteFile(s.path(resultsDir, "r.123.tmp"), nil, 0o600))
+	must(t, os.Chmod(s.path(identityFile), 0o644))
+	strays, err := s.Strays()
+	must(t, err)
+	seen := map[string]bool{}
+	for _, stray := range strays {
+		seen[stray.Path] = stray.Open
+	}
+	if len(strays) != 3 || !seen[identityFile] || seen["notes.txt"] {
+		t.Errorf("%+v", strays)
+	}
+	if wrong, err := s.Integrity(); err != nil || len(wrong) != 0 {
+		t.Errorf("%q, %v", wrong, err)
+	}
+	for _, statement := range []string{"PRAGMA foreign_keys = 0", "DELETE FROM studies"} {
+		_, err := s.db.Exec(statement)
+		must(t, err)
+	}
+}

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Integrity lets the database check itself: its pages, indexes and references. It returns
+// what is wrong, nothing where all is well.
+func (s *Store) Integrity() ([]string, error) {
+	var wrong []string
+	lines, err := collect(s.db, func(rows *sql.Rows) (line string, err error) { return line, rows.Scan(&line) }, "PRAGMA integrity_check(20)")
+	if err != nil {
+		return nil, fmt.Errorf("checking %s: %w", databaseFile, explain(err))
+	}
+	for _, line := range lines {
+		if line != "ok" {
+			wrong = append(wrong, line)
+		}
+	}
+	strays, err := collect(s.db, func(rows *sql.Rows) (line string, err error) {
+		var table, parent string
+		var row, key any
+		err = rows.Scan(&table, &row, &parent, &key)
+		return fmt.Sprintf("table %s refers to what table %s lacks", table, parent), err
+	}, "PRAGMA foreign_key_check")
+	if err != nil {
+		return nil, fmt.Errorf("checking %s: %w", databaseFile, explain(err))
+	}
+	return append(wrong, strays...), nil
+}
+
+// Stray is a file in the state directory that should not be there, or not so.
+type Stray struct {
+	Path string // below the state directory
+	Why  string
+	Open bool // others can read it
+}
+
+// Strays looks through the state directory for files that no part of the program made,
+// that a crash left half written, or that others can read.
+func (s *Store) Strays() ([]Stray, error) {
+	var out []Stray
+	err := fs.WalkDir(os.DirFS(s.dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || name == "." {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if err := private(s.path(name), info); err != nil {
+			out = append(out, Stray{name, err.Error(), true})
+		}
+		top, _, nested := strings.Cut(name, "/")
+		switch {
+		case strings.HasSuffix(name, ".tmp"):
+			out = append(out, Stray{Path: name, Why: "half written by a process that was killed: it can be removed while no node runs"})
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+		case !nested && !s.knows(top):
+			out = append(out, Stray{Path: name, Why: "not a file of this program"})
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking through %q: %w", s.dir, err)
+	}
+	return out, nil
+}
+
+// knows reports whether a name at the top of the state directory is one of its own.
+func (s *Store) knows(name string) bool {
+	known := []string{identityFile, hpkeFile, ledgerFile, databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + ".backup",
+		secretsDir, heldDir, releasesDir, uploadsDir, resultsDir, locksDir, inboxDir}
+	return slices.Contains(known, name) || strings.HasPrefix(name, databaseFile+".layout")
+}

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
+)
+
+// now dates journal entries about what carries no date itself.
+func now() protocol.Instant { return protocol.Instant(time.Now().Unix()) }
+
+// Note appends an entry to the journal. Durable when it returns nil.
+func (s *Store) Note(e journal.Entry) error {
+	if err := transact(s.db, func(tx *sql.Tx) error { return s.journal(tx, e) }); err != nil {
+		return fmt.Errorf("writing the journal: %w", explain(err))
+	}
+	return nil
+}
+
+// journal appends an entry in the transaction of what it tells of.
+func (s *Store) journal(tx *sql.Tx, e journal.Entry) error {
+	var last []byte
+	err := tx.QueryRow("SELECT raw FROM journal ORDER BY seq DESC LIMIT 1").Scan(&last)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	var raw []byte
+	if err == nil {
+		raw, err = journal.Append(last, e)
+	}
+	if err == nil {
+		_, err = tx.Exec("INSERT INTO journal (seq, raw) SELECT COALESCE(MAX(seq), 0) + 1, ? FROM journal", raw)
+	}
+	return err
+}
+
+// Journal returns every entry in order. It verifies the chain: a journal that is not what
+// was written is a *journal.Broken, with the entries before the break.
+func (s *Store) Journal() ([]journal.Entry, error) {
+	raws, err := collect(s.db, func(rows *sql.Rows) (raw []byte, err error) {
+		return raw, rows.Scan(&raw)
+	}, "SELECT raw FROM journal ORDER BY seq")
+	if err != nil {
+		return nil, fmt.Errorf("reading the journal: %w", explain(err))
+	}
+	entries, err := journal.Verify(raws)
+	if err != nil {
+		return entries, fmt.Errorf("reading the journal: %w", err)
+	}
+	return entries, nil
+}
+
+// JournalHeads returns the hash of each entry: the head of the journal that ends with it. A
+// journal whose end was cut off still verifies, but lacks a head that was noted elsewhere.
+func (s *Store) JournalHeads() ([]protocol.Digest, error) {
+	heads, err := collect(s.db, func(rows *sql.Rows) (protocol.Digest, error) {
+		var raw []byte
+		err := rows.Scan(&raw)
+		return journal.Hash(raw), err
+	}, "SELECT raw FROM journal ORDER BY seq")
+	if err != nil {
+		return nil, fmt.Errorf("reading the journal: %w", explain(err))
+	}
+	return heads, nil
+}

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// CreateKey makes an Ed25519 key in a new file of mode 0600, in the form of an identity, for
+// a person who is no node. It returns the key's id.
+func CreateKey(path string, entropy io.Reader) (protocol.PeerID, error) {
+	id, err := createKey(path, entropy)
+	if err != nil {
+		return id, fmt.Errorf("making a key: %w", err)
+	}
+	return id, nil
+}
+
+func createKey(path string, entropy io.Reader) (protocol.PeerID, error) {
+	var seed [ed25519.SeedSize]byte
+	if _, err := io.ReadFull(entropy, seed[:]); err != nil {
+		return protocol.PeerID{}, fmt.Errorf("reading entropy: %w", err)
+	}
+	key := ed25519.NewKeyFromSeed(seed[:])
+	text, err := encodeIdentity(key)
+	if err != nil {
+		return protocol.PeerID{}, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return protocol.PeerID{}, err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return protocol.PeerID{}, err
+	}
+	return protocol.PeerIDFromKey(key.Public().(ed25519.PublicKey))
+}
+
+// ReadKey reads what CreateKey wrote. A file that others can read is refused.
+func ReadKey(path string) (ed25519.PrivateKey, error) {
+	text, err := readSecretFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading a key: %w", err)
+	}
+	key, err := parseIdentity(text)
+	if err != nil {
+		return nil, fmt.Errorf("reading key %s: %w", path, err)
+	}
+	return key, nil
+}

@@ -1,0 +1,81 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
+)
+
+// Purge removes, at an aggregator, the sketches that parties sent for a study, and keeps
+// that it did: the board, the results and the ledger heads stay. The caller has made sure
+// that the study takes no more. What was begun and killed is finished by the next Purge.
+// It returns how many bytes were freed, and is durable when its error is nil.
+func (s *Store) Purge(study protocol.StudyID, at protocol.Instant) (freed int64, err error) {
+	fail := func(err error) (int64, error) {
+		return freed, fmt.Errorf("purging study %s: %w", study.Short(), explain(err))
+	}
+	if err := s.writable(); err != nil {
+		return fail(err)
+	}
+	dir := s.path(uploadsDir, study.String())
+	if freed, err = sizeOf(dir); err != nil {
+		return fail(err)
+	}
+	err = transact(s.db, func(tx *sql.Tx) error {
+		done, err := tx.Exec("INSERT INTO purged (study, at) VALUES (?, ?) ON CONFLICT DO NOTHING", study[:], int64(at))
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			return err
+		}
+		return s.journal(tx, journal.Entry{At: at, Event: journal.Purged, Study: study.String(), Note: fmt.Sprintf("%d bytes of sketches", freed)})
+	})
+	if err != nil {
+		return fail(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fail(err)
+	}
+	return freed, syncDir(s.path(uploadsDir))
+}
+
+// Purged returns when a study's sketches were removed, or ErrNotFound.
+func (s *Store) Purged(study protocol.StudyID) (protocol.Instant, error) {
+	var at protocol.Instant
+	err := s.db.QueryRow("SELECT at FROM purged WHERE study = ?", study[:]).Scan(&at)
+	if err != nil {
+		return 0, fmt.Errorf("whether study %s was purged: %w", study.Short(), explain(err))
+	}
+	return at, nil
+}
+
+// UploadSize is how many bytes of sketches are stored of a study.
+func (s *Store) UploadSize(study protocol.StudyID) (int64, error) {
+	size, err := sizeOf(s.path(uploadsDir, study.String()))
+	if err != nil {
+		return 0, fmt.Errorf("measuring the uploads of study %s: %w", study.Short(), err)
+	}
+	return size, nil
+}
+
+// sizeOf adds up the files below a directory, 0 where there is none.
+func sizeOf(dir string) (int64, error) {
+	var total int64
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer root.Close()
+	return total, walkFiles(root, func(_ string, size int64) error {
+		total += size
+		return nil
+	})
+}

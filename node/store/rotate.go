@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
+)
+
+// ErrRetired reports a state directory whose identity another one has succeeded. What it
+// holds can be read; nothing is approved or released from it any more.
+var ErrRetired = errors.New("this identity was retired")
+
+// Rotate makes a party's new identity in a new directory and gives it the ledger: what was
+// spent stays spent. From then on the old directory is read only in what matters (ErrRetired).
+// A Rotate that was killed is finished by another one with the same directories. It returns
+// the new identity. The caller has made sure that no study runs under the old one.
+func (s *Store) Rotate(dir string, entropy io.Reader, at protocol.Instant) (protocol.PeerID, error) {
+	id, err := s.rotate(dir, entropy, at)
+	if err != nil {
+		return id, fmt.Errorf("rotating the identity of %q: %w", s.dir, err)
+	}
+	return id, nil
+}
+
+func (s *Store) rotate(dir string, entropy io.Reader, at protocol.Instant) (protocol.PeerID, error) {
+	if err := s.writable(); err != nil {
+		return protocol.PeerID{}, err
+	}
+	next, err := s.successor(dir, entropy)
+	if err != nil {
+		return protocol.PeerID{}, err
+	}
+	defer next.Close()
+	id, err := next.ID()
+	if err != nil {
+		return id, err
+	}
+	// The old one stops first: at no time can both spend.
+	if err := s.retire(id, at); err != nil {
+		return id, err
+	}
+	return id, next.inherit(s, at)
+}
+
+// successor opens the new directory: a fresh one, or that of a Rotate which was killed.
+func (s *Store) successor(dir string, entropy io.Reader) (*Store, error) {
+	retired, err := s.Retired()
+	if err == nil {
+		next, err := Open(dir, s.role, Options{})
+		if err != nil {
+			return nil, err
+		}
+		if id, err := next.ID(); err != nil || id != retired {
+			next.Close()
+			return nil, errors.Join(err, fmt.Errorf("%w: its successor is %s, which is not the identity of %q", ErrRetired, retired, dir))
+		}
+		return next, nil
+	}
+	if !errors.Is(err, ErrNotFound) {
+		return nil, err
+	}
+	if err := Create(dir, s.role, entropy); err != nil {
+		return nil, err
+	}
+	return Open(dir, s.role, Options{})
+}
+
+// Retired returns the identity that has succeeded this one, or ErrNotFound.
+func (s *Store) Retired() (protocol.PeerID, error) {
+	id, err := retiredIn(s.db)
+	if err != nil {
+		return id, fmt.Errorf("the successor of this identity: %w", err)
+	}
+	return id, nil
+}
+
+func retiredIn(from interface{ QueryRow(string, ...any) *sql.Row }) (protocol.PeerID, error) {
+	var raw []byte
+	if err := from.QueryRow("SELECT successor FROM retired").Scan(&raw); err != nil {
+		return protocol.PeerID{}, explain(err)
+	}
+	return protocol.PeerIDFromKey(raw)
+}
+
+// inService is ErrRetired in the transaction of a write that a retired identity must not do.
+func inService(tx *sql.Tx) error {
+	id, err := retiredIn(tx)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("%w: its successor is %s (use that one's state directory)", ErrRetired, id)
+}
+
+func (s *Store) retire(successor protocol.PeerID, at protocol.Instant) error {
+	return transact(s.db, func(tx *sql.Tx) error {
+		if before, err := retiredIn(tx); err == nil && before == successor {
+			return nil
+		}
+		if _, err := tx.Exec("INSERT INTO retired (only, successor, at) VALUES (1, ?, ?)", successor[:], int64(at)); err != nil {
+			return explain(err)
+		}
+		return s.journal(tx, journal.Entry{At: at, Event: journal.Retired, Note: "succeeded by " + successor.String()})
+	})
+}
+
+// inherit appends what the ledger of another store has beyond this one's.
+func (s *Store) inherit(from *Store, at protocol.Instant) error {
+	entries, err := readLedger(context.Background(), from.db)
+	if err != nil {
+		return err
+	}
+	return transact(s.db, func(tx *sql.Tx) error {
+		own, err := readLedger(context.Background(), tx)
+		if err != nil {
+			return err
+		}
+		for i, e := range entries {
+			if i < len(own) {
+				if own[i].Hash() != e.Hash() {
+					return fmt.Errorf("%w: the new ledger has gone its own way", ErrConflict)
+				}
+				continue
+			}
+			raw, err := e.Encode()
+			if err != nil {
+				return err
+			}
+			if _, err := tx.Exec("INSERT INTO ledger (seq, raw) VALUES (?, ?)", e.Sequence, raw); err != nil {
+				return explain(err)
+			}
+		}
+		if len(own) == len(entries) && len(own) > 0 {
+			return nil // a second time
+		}
+		id, err := from.ID()
+		if err != nil {
+			return err
+		}
+		return s.journal(tx, journal.Entry{At: at, Event: journal.Inherited, Note: fmt.Sprintf("%d ledger entries of %s", len(entries), id)})
+	})
+}

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+func TestRotate(t *testing.T) {
+	s, _ := filled(t)
+	spent, other := addStudy(t, s, "spent"), addStudy(t, s, "other")
+	for i := range 3 {
+		if _, err := debit(t, s, spent, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, err := s.Ledger()
+	must(t, err)
+	dir := filepath.Join(t.TempDir(), "new")
+	id, err := s.Rotate(dir, entropy(9), 500)
+	must(t, err)
+	if old, _ := s.ID(); old == id || id == (protocol.PeerID{}) {
+		t.Errorf("the new identity is %s", id)
+	}
+	next := open(t, dir, Party, Options{})
+	after, err := next.Ledger()
+	must(t, err)
+	if len(after) != len(before) || after[2].Hash() != before[2].Hash() {
+		t.Errorf("the new ledger has %d entries, the old one %d", len(after), len(before))
+	}
+	// The old one stops, and the new one goes on.
+	wantIs(t, s.PutDecision(other, Approve, 600), ErrRetired)
+	_, err = debit(t, s, spent, 4)
+	wantIs(t, err, ErrRetired)
+	must(t, s.PutDecision(other, Decline, 600))
+	if _, err := debit(t, next, addStudy(t, next, "next"), 0); err != nil {
+		t.Error(err)
+	}
+	if successor, err := s.Retired(); successor != id || err != nil {
+		t.Errorf("successor %s, %v", successor, err)
+	}
+	// Once more is the same, elsewhere is refused.
+	if again, err := s.Rotate(dir, entropy(9), 700); again != id || err != nil {
+		t.Errorf("again: %s, %v", again, err)
+	}
+	if _, err := s.Rotate(filepath.Join(t.TempDir(), "third"), entropy(9), 700); !errors.Is(err, ErrNoStore) {
+		t.Errorf("elsewhere: %v", err)
+	}
+	_, err = s.Rotate(newDir(t, Party), entropy(9), 700)
+	wantIs(t, err, ErrRetired)
+}
+
+// Killed between its steps, a rotation is finished by the next one, and at no time could
+// both identities spend.
+func TestRotateKilled(t *testing.T) {
+	s, id := filled(t)
+	if _, err := debit(t, s, id, 0); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "new")
+	must(t, Create(dir, Party, entropy(9)))
+	next := open(t, dir, Party, Options{})
+	successor, err := next.ID()
+	must(t, err)
+	must(t, s.retire(successor, 500))
+	must(t, next.Close())
+	if _, err := debit(t, s, id, 1); !errors.Is(err, ErrRetired) {
+		t.Errorf("the old one spends: %v", err)
+	}
+	_, err = s.Rotate(dir, entropy(9), 500)
+	must(t, err)
+	if entries, err := open(t, dir, Party, Options{}).Ledger(); err != nil || len(entries) != 1 {
+		t.Errorf("%d entries, %v", len(entries), err)
+	}
+}

@@ -1,0 +1,138 @@
+// Package journal is a node's audit log: what its steward or operator decided, and every
+// byte count that left. Entries form a hash chain, so that a log from which something was
+// taken, or in which something was changed, is not what it claims to be; only its end can
+// be cut off unseen, which is why a head can be noted elsewhere and compared.
+//
+// It is pure: entries and their chain. Package node/store keeps them, in the transaction
+// that makes durable what they tell of, where there is one.
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// Event names what happened.
+type Event string
+
+// Decisions of a steward or an operator, and what happened to the node itself.
+const (
+	Created   Event = "created"   // the state directory, or this log in an older one
+	Added     Event = "added"     // a study
+	Approved  Event = "approved"  // a study
+	Cosigned  Event = "cosigned"  // a study, by a second person; Note says who
+	Declined  Event = "declined"  // a study
+	Withdrawn Event = "withdrawn" // an approval
+	LetGo     Event = "let go"    // a held sketch, to be released as it is
+	Debited   Event = "debited"   // the privacy ledger; Note names the dataset
+	Retired   Event = "retired"   // this identity; Note names its successor
+	Inherited Event = "inherited" // a retired identity's ledger
+	Restored  Event = "restored"  // the state directory, from a backup
+	BackedUp  Event = "backed up" // the state directory, to a file of Bytes
+	Purged    Event = "purged"    // what a study no longer needs
+	Cancelled Event = "cancelled" // a study, by its operator
+)
+
+// What left, or was about to.
+const (
+	Signed    Event = "signed"    // a message for the board; Note is its kind, Bytes its size
+	Posting   Event = "posting"   // signed messages to the aggregator
+	Uploading Event = "uploading" // a release: Bytes are still to be sent
+	Uploaded  Event = "uploaded"  // a release: Bytes were sent, those sent twice counted twice
+	Exported  Event = "exported"  // a sealed file to be carried by hand
+	Asked     Event = "asked"     // requests that carry no data, summed up
+)
+
+// Entry is one line of the log.
+type Entry struct {
+	Sequence uint64           `json:"sequence"` // from 1; set by Append
+	At       protocol.Instant `json:"at"`
+	Event    Event            `json:"event"`
+	Study    string           `json:"study,omitempty"` // id in hexadecimal
+	To       string           `json:"to,omitempty"`    // who receives what left
+	Bytes    int64            `json:"bytes,omitempty"` // of what left
+	Note     string           `json:"note,omitempty"`  // a few words; never data
+	Previous string           `json:"previous"`        // hash of the entry before, empty in the first; set by Append
+}
+
+// Encode returns the bytes that are kept and hashed.
+func (e Entry) Encode() ([]byte, error) {
+	raw, err := json.Marshal(e)
+	if err != nil {
+		return nil, fmt.Errorf("encoding journal entry %d: %w", e.Sequence, err)
+	}
+	return raw, nil
+}
+
+// Decode reads what Encode wrote.
+func Decode(raw []byte) (Entry, error) {
+	var e Entry
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(&e)
+	if err == nil && decoder.More() {
+		err = errors.New("something follows it")
+	}
+	if err != nil {
+		return Entry{}, fmt.Errorf("decoding a journal entry: %w", err)
+	}
+	return e, nil
+}
+
+// Hash identifies an entry as it is kept and, through Previous, all entries before it.
+func Hash(raw []byte) protocol.Digest {
+	return sha256.Sum256(append([]byte("cosketch journal\x00"), raw...))
+}
+
+// Append returns the encoding of the entry that follows the last one, which is nil at the
+// beginning.
+func Append(last []byte, next Entry) ([]byte, error) {
+	next.Sequence, next.Previous = 1, ""
+	if last != nil {
+		before, err := Decode(last)
+		if err != nil {
+			return nil, err
+		}
+		next.Sequence, next.Previous = before.Sequence+1, Hash(last).String()
+	}
+	return next.Encode()
+}
+
+// Broken is a log that is not what was written.
+type Broken struct {
+	Sequence uint64 // of the first entry that does not follow from those before it
+	Err      error
+}
+
+func (b *Broken) Error() string {
+	return fmt.Sprintf("journal entry %d: %v", b.Sequence, b.Err)
+}
+
+func (b *Broken) Unwrap() error { return b.Err }
+
+// Verify reads a whole log in order. A gap, a change or a stray entry is a *Broken, with
+// the entries before it.
+func Verify(raws [][]byte) ([]Entry, error) {
+	var entries []Entry
+	previous := ""
+	for i, raw := range raws {
+		e, err := Decode(raw)
+		switch {
+		case err != nil:
+		case e.Sequence != uint64(i)+1:
+			err = fmt.Errorf("its number is %d: entries are missing, or not in order", e.Sequence)
+		case e.Previous != previous:
+			err = errors.New("it does not follow from the one before: that one was changed, or this one is not of this log")
+		}
+		if err != nil {
+			return entries, &Broken{uint64(i) + 1, err}
+		}
+		entries, previous = append(entries, e), Hash(raw).String()
+	}
+	return entries, nil
+}

@@ -80,6 +80,7 @@ func TestScripts(t *testing.T) {
 			"identify": identify,
 			"init":     initNodes,
 			"json":     isJSON,
+			"list":     writeList,
 			"parquet":  writeParquet,
 			"round":    round,
 			"rows":     rows,

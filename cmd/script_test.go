@@ -206,6 +206,15 @@ func fetches(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// list FILE NAME ID COLUMNS writes a party's column list.
+func writeList(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: list FILE NAME ID COLUMNS")
+	}
+	text := fmt.Sprintf("cosketch: columns/1\nparty: {name: %s, id: %s}\nrecords: {id: [patient]}\ncolumns: [%s]\n", args[1], args[2], args[3])
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
 // study FILE [KEY=YAML]... writes a study file of the aggregator and the three parties
 // and sets $ID to the study's id, $STUDY to its beginning. The terms are those of a
 // small vertical study; KEY=YAML replaces one, KEY= leaves it out.

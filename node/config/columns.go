@@ -1,0 +1,96 @@
+package config
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// ColumnList is what a party tells the operator who drafts a study: who it is, and which
+// columns it could bring. It holds names, kinds and public numbers, never data.
+type ColumnList struct {
+	Path    string
+	Name    string // the party's, for the study file
+	ID      protocol.PeerID
+	Records []string // columns that identify a record
+	Columns []study.DraftColumn
+}
+
+// columnsVersion is the value of the first key of a column list.
+const columnsVersion = "columns/1"
+
+// LoadColumns reads a column list, as party data columns writes it.
+func LoadColumns(path string) (ColumnList, error) {
+	source, root, err := load("column list", path, "")
+	l := ColumnList{Path: source.path}
+	if err == nil {
+		err = l.parse(source, root)
+	}
+	if err != nil {
+		return ColumnList{}, err
+	}
+	return l, nil
+}
+
+func (l *ColumnList) parse(s source, root *yaml.Node) error {
+	version := ""
+	err := s.fields(root, fields{
+		"cosketch": s.text(&version),
+		"party": func(n *yaml.Node) error {
+			return s.fields(n, fields{"name": s.text(&l.Name), "id": func(n *yaml.Node) (err error) {
+				if l.ID, err = protocol.ParsePeerID(n.Value); err != nil {
+					return s.errorf(n, "%v", err)
+				}
+				return nil
+			}})
+		},
+		"records": func(n *yaml.Node) error { return s.fields(n, fields{"id": s.texts(&l.Records)}) },
+		"columns": func(n *yaml.Node) error {
+			if n.Kind != yaml.SequenceNode {
+				return s.errorf(n, "want a list of columns")
+			}
+			for _, entry := range n.Content {
+				c, err := s.draftColumn(entry)
+				if err != nil {
+					return err
+				}
+				l.Columns = append(l.Columns, c)
+			}
+			return nil
+		},
+	})
+	switch {
+	case err != nil:
+		return err
+	case version != columnsVersion:
+		return fmt.Errorf("reading %s %s: its first key is cosketch: %s (is it what party data columns wrote?)", s.what, s.path, columnsVersion)
+	case l.Name == "" || l.ID == (protocol.PeerID{}) || len(l.Records) == 0 || len(l.Columns) == 0:
+		return fmt.Errorf("reading %s %s: it needs party (name, id), records (id) and columns", s.what, s.path)
+	}
+	return nil
+}
+
+// draftColumn reads one column. Its terms are kept as they are written: the study file's own
+// parser judges them.
+func (s source) draftColumn(n *yaml.Node) (c study.DraftColumn, err error) {
+	term := func(key string) parser {
+		return func(n *yaml.Node) error {
+			c.Terms = append(c.Terms, study.DraftTerm{Key: key, Value: flow(n)})
+			return nil
+		}
+	}
+	kind := ""
+	err = s.fields(n, fields{
+		"name": s.text(&c.Name), "kind": s.text(&kind),
+		"bounds": term("bounds"), "centre": term("centre"), "spread": term("spread"), "values": term("values"),
+		"source": s.text(&c.Source), "role": s.text(&c.Role),
+	})
+	c.Kind = study.ColumnKind(kind)
+	if err == nil && (c.Name == "" || kind == "") {
+		err = s.errorf(n, "a column needs a name and a kind")
+	}
+	return c, err
+}

@@ -84,6 +84,7 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	if err := r.Store.Held(r.study.ID).Destroy(); err != nil {
 		return nil, err
 	}
+	r.asking, r.told = false, false // a masked sum that is void asks the steward anew
 	return session.ReleaseStored{Header: header}, nil
 }
 

@@ -44,6 +44,9 @@ var mutants = []mutant{
 		"if p.Store.Release == nil || p.Store", "if len(p.Store.Own) > 0 || p.Store"},
 	{"the ledger is debited at each try", "protocol/protocoltest/job.go",
 		"if p.Store.Debited <= p.Store.released(job.Attempt) {", "if p.Store.Debited >= 0 {"},
+	{"masks do not cancel", "protocol/release/masked.go", "word = -word", "word += 0"},
+	{"secrets of a later attempt go with those of a void one", "protocol/session/void.go",
+		"if p.seeded != nil { // it has not", "if p.seeded != nil || len(p.tries) > 0 { // it has not"},
 	{"messages leave before they are stored", "protocol/protocoltest/party.go",
 		"\tfor _, record := range effects.Persist {", "\tif p.outbox = effects.Send; len(p.outbox) > 0 && p.sim.Aggregator.machine != nil {\n\t\tp.post()\n\t}\n\tfor _, record := range effects.Persist {"},
 }

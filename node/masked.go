@@ -91,8 +91,11 @@ func (r *home) mask(src *source, exact *exact, job session.MakeRelease) error {
 	return nil
 }
 
-// uploaded is where an aggregator keeps the chunks of a sketch: those of each attempt
+// uploaded is where an aggregator keeps the chunks of a sketch: masked ones of each attempt
 // beside those of the attempts before it, which are void.
 func uploaded(h session.Header, sketch int) int {
+	if h.Release.Sketches[sketch].Masked == 0 {
+		return sketch
+	}
 	return int(h.Attempt-1)*study.MaxSketches + sketch
 }

@@ -16,7 +16,7 @@ import (
 const (
 	MaxDataset    = 256     // bytes of a dataset's name
 	MaxSketch     = 1 << 16 // sketches of a study
-	MaxRound      = 1 << 16 // releases of a study
+	MaxRound      = 16      // releases of a study: more than it has attempts
 	MaxAttributes = 1 << 24 // attributes of a dataset
 )
 

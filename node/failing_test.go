@@ -190,6 +190,10 @@ func (f failing) SaveQuery(study protocol.StudyID, number int, query store.Relea
 	return f.writes.write("SaveQuery", func() error { return f.Store.SaveQuery(study, number, query) })
 }
 
+func (f failing) DropRelease(study protocol.StudyID) error {
+	return f.writes.write("DropRelease", func() error { return f.Store.DropRelease(study) })
+}
+
 func (f failing) PutChunk(study protocol.StudyID, party protocol.PeerID, sketch, index int, data []byte) error {
 	return f.writes.write("PutChunk", func() error { return f.Store.PutChunk(study, party, sketch, index, data) })
 }

@@ -149,7 +149,7 @@ func (a *Aggregator) chunk(ctx context.Context, from protocol.PeerID, request []
 		a.Logger.Warn("refused a chunk", "study", h.study.ID.Short(), "from", from.String(), "sketch", c.Sketch, "chunk", c.Index)
 		return nil, p2p.Refuse(p2p.CodeInvalid, "chunk %d of sketch %d does not match the release's header", c.Index, c.Sketch)
 	}
-	if err := a.Store.PutChunk(c.Study, from, c.Sketch, c.Index, c.Data); err != nil {
+	if err := a.Store.PutChunk(c.Study, from, uploaded(header, c.Sketch), c.Index, c.Data); err != nil {
 		return nil, err
 	}
 	_, err = h.arrived(ctx, from)

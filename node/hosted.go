@@ -206,7 +206,7 @@ func (h *hosted) show() error {
 		return nil
 	}
 	for _, fault := range status.Faults[min(len(h.shown.Faults), len(status.Faults)):] {
-		h.Logger.Warn("the seed agreement failed", "study", h.study.ID.Short(), "reason", fault)
+		h.Logger.Warn("an attempt of the parties failed", "study", h.study.ID.Short(), "reason", fault)
 	}
 	h.shown = status
 	if status.Terminal() {
@@ -231,7 +231,7 @@ func (h *hosted) collect(ctx context.Context, party protocol.PeerID) (wire.Progr
 	}
 	progress := wire.Progress{Complete: true}
 	for i, s := range header.Release.Sketches {
-		missing, err := h.Store.FirstMissing(h.study.ID, party, i, len(s.Chunks))
+		missing, err := h.Store.FirstMissing(h.study.ID, party, uploaded(header, i), len(s.Chunks))
 		if err != nil {
 			return wire.Progress{}, err
 		}
@@ -255,7 +255,7 @@ func (h *hosted) acceptable(header session.Header) error {
 		if err != nil {
 			return err
 		}
-		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, i, len(s.Chunks))
+		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, uploaded(header, i), len(s.Chunks))
 		err = plan.Check(s, from)
 		var disk *fs.PathError
 		if err = errors.Join(err, from.Close()); errors.As(err, &disk) {
@@ -273,7 +273,7 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 	index, _ := h.study.PartyIndex(header.Party.ID)
 	out := analysis.Contribution{Party: index, Header: header.ID, Records: header.Release.Records}
 	for i, s := range header.Release.Sketches {
-		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, i, len(s.Chunks))
+		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, uploaded(header, i), len(s.Chunks))
 		decoded, err := release.Decode(s, from)
 		var rows release.Rows
 		if err == nil {
@@ -292,6 +292,7 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 		}
 		out.Sketches, out.Labels, out.Rows = append(out.Sketches, values), append(out.Labels, labels), append(out.Rows, rows)
 		out.Bytes += s.Size()
+		out.Masked = s.Masked
 	}
 	return out, nil
 }

@@ -213,7 +213,7 @@ func TestClippedCountStaysAtTheParty(t *testing.T) {
 		want string
 	}{
 		{protocol.Release{}, "T2 Records Sketches Published"},
-		{protocol.ReleasedSketch{}, "Side Rows Cols Width Chunks RowColumns"},
+		{protocol.ReleasedSketch{}, "Side Rows Cols Width Chunks Masked RowColumns"},
 	} {
 		kind := reflect.TypeOf(c.of)
 		var fields []string

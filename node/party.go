@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -266,6 +267,7 @@ func (r *service) step(event session.Event) error {
 		}
 		r.pending.Send = effects.Send // always all that is not on the board yet
 		r.pending.Run = append(r.pending.Run, effects.Run...)
+		r.pending.Run = slices.DeleteFunc(r.pending.Run, func(job session.Job) bool { return !r.machine.Wants(job) })
 	}
 	return r.show()
 }

@@ -88,6 +88,7 @@ type ReleasedSketch struct {
 	Cols   int64
 	Width  int      // bytes of one little-endian two's complement entry, the least that holds all
 	Chunks []Digest // SHA-256 of each ChunkSize bytes of the row-major encoding and the row columns after it
+	Masked int      // of how many members the masks cancel in the sum over all of them; 0: not masked
 
 	RowColumns []RowColumn // what is known of each row beside its entries; the study fixes which
 }

@@ -88,7 +88,7 @@ func spend(g *console.Globals, s *study.Study, party int, queries bool) ([]spend
 	}
 	after := before[:len(before):len(before)]
 	for i := range s.Sketches {
-		if _, done := ledger.Find(before, s.ID, i); done {
+		if _, done := ledger.Find(before, s.ID, i, 0); done {
 			continue
 		}
 		p, err := release.For(s, party, i)

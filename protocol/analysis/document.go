@@ -24,6 +24,7 @@ type Result struct {
 	Partition    study.Partition `json:"partition"`
 	Parties      []Party         `json:"parties"`
 	Absent       []string        `json:"absent"` // listed parties that are not in it
+	Masked       *MaskedSum      `json:"masked,omitempty"`
 	Sketches     []Sketch        `json:"sketches"`
 	Analyses     []Analysis      `json:"analyses"`
 }

@@ -10,7 +10,7 @@ import (
 // which are in order and verified. It refuses to debit one sketch of a study twice, or one
 // query: a release is drawn once and then only re-sent (see Find and FindQuery).
 func Append(entries []Entry, next Entry) (Entry, error) {
-	before, found := Find(entries, next.Study, next.Sketch)
+	before, found := Find(entries, next.Study, next.Sketch, next.Round)
 	if next.Query != 0 {
 		before, found = FindQuery(entries, next.Study, next.Query)
 	}
@@ -27,9 +27,11 @@ func Append(entries []Entry, next Entry) (Entry, error) {
 	return next, nil
 }
 
-// Find returns the entry that debited a sketch of a study's release.
-func Find(entries []Entry, study protocol.StudyID, sketch int) (Entry, bool) {
-	return find(entries, func(e Entry) bool { return e.Study == study && e.Query == 0 && e.Sketch == sketch })
+// Find returns the entry that debited a sketch of a study's release, in one of its rounds.
+func Find(entries []Entry, study protocol.StudyID, sketch, round int) (Entry, bool) {
+	return find(entries, func(e Entry) bool {
+		return e.Study == study && e.Query == 0 && e.Sketch == sketch && e.Round == round
+	})
 }
 
 // FindQuery returns the entry that debited a query of a study, by its number.

@@ -106,6 +106,7 @@ var spoilt = map[string]func(*Entry){
 	"sketch too high":     func(e *Entry) { e.Sketch = MaxSketch },
 	"query":               func(e *Entry) { e.Query = -1 },
 	"query too high":      func(e *Entry) { e.Query = MaxQuery },
+	"round too high":      func(e *Entry) { e.Round = MaxRound },
 	"unit":                func(e *Entry) { e.Unit = "row" },
 	"mechanism":           func(e *Entry) { e.Mechanism = "" },
 	"no attributes":       func(e *Entry) { e.Attributes = 0 },

@@ -29,7 +29,7 @@ func TestQueriesAreDebitedOnce(t *testing.T) {
 	if len(entries) != 3 {
 		t.Fatalf("%d entries of a release and two queries, each tried twice", len(entries))
 	}
-	if e, ok := Find(entries, entry.Study, 0); !ok || e.Query != 0 {
+	if e, ok := Find(entries, entry.Study, 0, 0); !ok || e.Query != 0 {
 		t.Errorf("the release is %+v", e)
 	}
 	if e, ok := FindQuery(entries, entry.Study, 2); !ok || e.Sequence != 3 {

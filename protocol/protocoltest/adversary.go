@@ -3,6 +3,7 @@ package protocoltest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/wire"
@@ -26,6 +27,8 @@ type Role struct {
 	// watch is what it posts by itself once its machine has given up: nothing, or one
 	// message, each time it is asked. Default: nothing.
 	watch func(*Party) []protocol.Verified
+
+	withholds bool // it keeps the chunks of its release
 
 	did   bool
 	tries int
@@ -82,7 +85,7 @@ func instead(kind protocol.Kind, change func(*Party, protocol.Verified) []protoc
 // Roles are all adversaries among the parties. Each call makes them anew; draw
 // chooses what a role leaves open, such as its victim.
 func Roles(draw *rand.Rand) []*Role {
-	return append(append(agreementRoles(draw), complaintRoles()...), lateRoles()...)
+	return slices.Concat(agreementRoles(draw), complaintRoles(), lateRoles(), lossRoles())
 }
 
 // agreementRoles misbehave in the messages of the agreement themselves.

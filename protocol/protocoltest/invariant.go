@@ -22,8 +22,10 @@ import (
 //     attempt that it uses;
 //   - no honest party is blamed by proof, nor by the aggregator's word unless its
 //     messages were kept from the aggregator;
-//   - each party has one release on the board at most, and it is the stored one;
-//   - each ledger is debited once by whoever made a release, else never;
+//   - each party has one release of an attempt on the board at most, and the newest is the
+//     stored one; there are several only where masked sums were void;
+//   - each ledger is debited once for each release that was made, else never;
+//   - what masked releases of all members add up to is the sum of what they noised;
 //   - every public row key on a board is that of the seed that honest parties used;
 //   - who comes late and proves another seed is named by whoever holds the seed;
 //   - a study that stopped says why, and names every culprit.
@@ -174,22 +176,27 @@ func (s *Simulation) party(id protocol.PeerID) *Party {
 func (s *Simulation) oneRelease() error {
 	for _, p := range s.Parties {
 		for _, a := range s.faces() {
-			posted := 0
+			posted, newest := map[uint32]int{}, uint32(0)
 			for _, e := range a.Stored {
 				if e.Kind() != protocol.KindRelease || e.Sender() != p.Signer.ID() {
 					continue
 				}
-				posted++
-				if p.honest() && (p.Store.Release == nil || e.ID() != p.Store.Release.ID()) {
+				posted[e.Attempt()]++
+				newest = max(newest, e.Attempt())
+				if stored := p.Store.Release; p.honest() && (stored == nil || e.Attempt() == stored.Attempt() && e.ID() != stored.ID()) {
 					return fmt.Errorf("a release of %s is on the board that is not the stored one", p.Name)
 				}
 			}
-			if posted > 1 {
-				return fmt.Errorf("%d releases of %s are on the board", posted, p.Name)
+			if posted[newest] > 1 || len(posted) > s.Study.Rounds() {
+				return fmt.Errorf("%v releases of %s are on the board, by attempt", posted, p.Name)
 			}
 		}
-		if p.honest() && (p.Debits > 1 || p.Store.Release != nil && p.Debits != 1) {
-			return fmt.Errorf("%s spent its budget %d times", p.Name, p.Debits)
+		if !p.honest() {
+			continue
+		}
+		made := len(p.Store.Masked)
+		if p.Debits < made || p.Debits > made+1 || p.Debits > s.Study.Rounds() || p.Store.Release != nil && p.Store.Release.Attempt() == p.attempt && p.Debits != made {
+			return fmt.Errorf("%s made %d releases and spent its budget %d times", p.Name, made, p.Debits)
 		}
 	}
 	return nil

@@ -139,6 +139,7 @@ func (p *Party) carryOut(effects session.Effects) error {
 		p.watch(job)
 		p.jobs = append(p.jobs, job)
 	}
+	p.jobs = slices.DeleteFunc(p.jobs, func(job session.Job) bool { return !p.machine.Wants(job) })
 	return nil
 }
 

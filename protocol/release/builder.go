@@ -181,6 +181,7 @@ type Exact struct {
 	Order   []int         // records side: release row i is the record added as number Order[i]
 	Rows    Rows          // what a release says of its rows beside their entries, in their order
 	Clipped int64         // records whose contribution was clipped; shown to the party, never sent
+	Masked  int           // by how many members' masks, once noise was drawn and Mask called; 0: by none
 }
 
 // Clipped returns how many records' contributions were clipped so far.

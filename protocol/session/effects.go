@@ -5,6 +5,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/seed"
+	"github.com/cosketch/cosketch/seed/agree"
 )
 
 // Effects is what a step asks of its driver, in this order: persist, send, run.
@@ -58,6 +59,7 @@ type MakeRelease struct {
 	Attempt uint32
 	Seed    seed.Seed
 	T2      protocol.Digest
+	Pairs   agree.Pairs // what masked sums are masked with
 }
 
 // Upload asks a party to send the chunks of its stored release. Answered by Uploaded.

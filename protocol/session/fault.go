@@ -79,6 +79,9 @@ func (v *view) accuse(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
+	if voids(x) {
+		return v.void(e, x)
+	}
 	a := v.current()
 	if a == nil || e.Attempt() != a.number || len(a.removals) > 0 || v.certified() != nil {
 		return fmt.Errorf("%w: attempt %d is not under way", ErrPremature, e.Attempt())
@@ -185,7 +188,7 @@ func (v *view) certificate(e protocol.Verified) error {
 	}
 	a := v.at(e.Attempt())
 	switch {
-	case a == nil || !a.over() || v.certified() != nil:
+	case a == nil || !a.over() || a.void || v.certified() != nil:
 		return fmt.Errorf("%w: nobody doubts attempt %d", ErrPremature, e.Attempt())
 	case !a.member(e.Sender()):
 		return errNotMember

@@ -41,7 +41,11 @@ func (p *Party) lateSteps(out *Effects) error {
 			continue // another member may welcome this party
 		}
 		p.seeded, p.seededIn, p.tries = outcome, a.number, map[uint32]*try{}
-		out.Persist = append(out.Persist, SaveSecrets{a.number, p.seededSecrets()})
+		secrets, err := p.seededSecrets()
+		if err != nil {
+			return err
+		}
+		out.Persist = append(out.Persist, SaveSecrets{a.number, secrets})
 		return p.toJoined(a, out)
 	}
 	return nil

@@ -129,7 +129,11 @@ func (s *Study) explainReleases(p *page, party int) {
 	} else {
 		p.heading("WHAT LEAVES YOUR ORGANISATION")
 	}
-	p.text("Each release is drawn once and only ever re-sent byte for byte.")
+	once := "Each release is drawn once and only ever re-sent byte for byte."
+	if s.Masked() {
+		once += " It is masked: see below who can read it."
+	}
+	p.text(once)
 	var rows []string
 	for i := range s.Sketches {
 		rows = append(rows, s.describeSketch(i, party))
@@ -219,8 +223,8 @@ func (s *Study) describeColumnsSide(i, party int) string {
 	case dp.RandomisedResponse:
 		noisy = ", each bit randomised,"
 	}
-	out := fmt.Sprintf("%d x %s integers, %s to %s, however many records there are: one column of %d sums over all records%s for each ",
-		k, n, size(int64(k)*int64(least)), size(8*int64(k)*int64(most)), k, noisy)
+	out := fmt.Sprintf("%d x %s integers, %s, however many records there are: one column of %d sums over all records%s for each ",
+		k, n, s.sizes(int64(k)*int64(least), int64(k)*int64(most)), k, noisy)
 	parts := []string{"value"}
 	if s.Sketches[i].Helpers.Squares {
 		parts = append(parts, "squared value")
@@ -230,6 +234,14 @@ func (s *Study) describeColumnsSide(i, party int) string {
 		out += fmt.Sprintf(", and one for a column of ones of weight %v", ones)
 	}
 	return out
+}
+
+// sizes shows how many bytes so many integers take: 1 to 8 each, or where they are masked 8.
+func (s *Study) sizes(least, most int64) string {
+	if s.Masked() {
+		return size(8 * most)
+	}
+	return size(least) + " to " + size(8*most)
 }
 
 // size shows a number of bytes.
@@ -247,9 +259,13 @@ func size(bytes int64) string {
 
 func (s *Study) explainReaders(p *page, party int) {
 	p.heading("WHO SEES IT")
-	p.text(fmt.Sprintf("The aggregator %s sees every party's sketches. No party sees another party's sketch; all see the results and the record counts.", s.Aggregator.ID))
+	if s.Masked() {
+		s.explainMaskedReaders(p)
+	} else {
+		p.text(fmt.Sprintf("The aggregator %s sees every party's sketches. No party sees another party's sketch; all see the results and the record counts.", s.Aggregator.ID))
+	}
 	for i := range s.Sketches {
-		if s.Merge(i) == Add {
+		if s.Merge(i) == Add && !s.Masked() {
 			p.text(fmt.Sprintf("The results use the parties' sum of sketch %d, but each party's sketch reaches the aggregator on its own.", i+1))
 		}
 	}

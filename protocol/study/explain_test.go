@@ -18,6 +18,7 @@ func TestExplain(t *testing.T) {
 		{"clinics", "Charité"},
 		{"wards", "Charité"},
 		{"visitors", "Saint Mary"},
+		{"infirmaries", "Charité"},
 	} {
 		s := parse(t, file(t, test.file))
 		party, ok := s.PartyByName(test.party)

@@ -67,7 +67,10 @@ func meaning(s *Study) protocol.Digest {
 	if s.Privacy.Replaced { // a path of its own: no other study's encoding has it
 		e.text("privacy.neighbours", "replaced")
 	}
-	e.text("sum", "plain")
+	e.text("sum", string(s.Sum))
+	if s.Colluding != 0 { // a path of its own, again
+		e.whole("colluding", s.Colluding)
+	}
 	e.whole("analyses", len(s.Analyses))
 	for _, a := range s.Analyses {
 		e.analysis(a)

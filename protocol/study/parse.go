@@ -76,7 +76,7 @@ func (r *reader) study(root *yaml.Node) *Study {
 	}
 	o := r.object(root, "", "cosketch", "name", "nonce", "aggregator", "parties", "partition", "quorum",
 		"expires", "deadline", "late_until", "new_records_until", "max_attempts", "records", "columns", "bits", "sketches",
-		"privacy", "sum", "analyses", "later", "queries")
+		"privacy", "sum", "colluding", "analyses", "later", "queries")
 	o.require("name", "nonce", "aggregator", "parties", "partition", "expires", "deadline", "records",
 		"columns", "sketches", "privacy", "analyses")
 
@@ -119,14 +119,9 @@ func (r *reader) study(root *yaml.Node) *Study {
 	if o.has("queries") {
 		s.Queries = r.queries(o.values["queries"])
 	}
-	r.reserved(o)
+	s.Sum = choice(o, "sum", sums, SumPlain)
+	s.Colluding = o.integer("colluding")
 	return s
-}
-
-// reserved accepts the keys of the format whose only value in this version is the
-// default, and refuses the others.
-func (r *reader) reserved(o object) {
-	choice(o, "sum", sums, "plain")
 }
 
 // name reads the name of a study, party or column.

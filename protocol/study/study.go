@@ -31,6 +31,8 @@ type Study struct {
 	Bits       fixedpoint.Bits
 	Sketches   []Sketch
 	Privacy    Privacy
+	Sum        Sum // default SumPlain
+	Colluding  int // SumMasked: how many parties may collude with the aggregator or with each other, at least 1; else 0
 	Analyses   []Analysis
 	Queries    Queries        // what parties may ask about new records, each time as a release
 	Later      []AnalysisKind // what may be asked afterwards; default: all that the sketches answer

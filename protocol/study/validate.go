@@ -39,6 +39,7 @@ func (r *reader) validate(s *Study) {
 	for i := range s.Sketches {
 		r.validateSketch(s, i)
 	}
+	r.validateSum(s)
 	if len(r.errs) > 0 {
 		return
 	}

@@ -26,7 +26,7 @@ var (
 	units        = vocabulary{what: "unit", has: []string{"attribute", "record"}}
 	mechanisms   = vocabulary{what: "mechanism", has: []string{"laplace", "gaussian", "randomised-response", "none"}}
 	neighbours   = vocabulary{what: "kind of neighbours", has: []string{"zeroed", "replaced"}}
-	sums         = vocabulary{what: "sum", has: []string{"plain"}, planned: []string{"masked"}}
+	sums         = vocabulary{what: "sum", has: []string{"plain", "masked"}}
 	normalizings = vocabulary{what: "normalization", has: []string{"nfc", "trim", "casefold", "digits"}, planned: []string{"pad"}}
 	duplicates   = vocabulary{what: "rule for duplicates", has: []string{"refuse"}, planned: []string{"sum"}}
 	missings     = vocabulary{what: "rule for missing values", has: []string{"refuse", "centre", "skip"}}

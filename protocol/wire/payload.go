@@ -132,7 +132,7 @@ func EncodeRelease(r protocol.Release) []byte {
 	m := &wirepb.Release{T2: r.T2[:], Records: r.Records, Published: slices32(r.Published)}
 	for _, s := range r.Sketches {
 		one := &wirepb.ReleasedSketch{
-			Side: string(s.Side), Rows: s.Rows, Cols: s.Cols, Width: uint32(s.Width), Chunks: slices32(s.Chunks),
+			Side: string(s.Side), Rows: s.Rows, Cols: s.Cols, Width: uint32(s.Width), Masked: uint32(s.Masked), Chunks: slices32(s.Chunks),
 		}
 		for _, c := range s.RowColumns {
 			one.RowColumns = append(one.RowColumns, &wirepb.RowColumn{Name: c.Name, Width: uint32(c.Width)})
@@ -176,6 +176,10 @@ func releasedSketch(m *wirepb.ReleasedSketch) (s protocol.ReleasedSketch, err er
 		return s, fmt.Errorf("entries of %d bytes, want 1 to 8", m.GetWidth())
 	}
 	s.Width = int(m.GetWidth())
+	if m.GetMasked() == 1 || m.GetMasked() > agree.MaxMembers {
+		return s, fmt.Errorf("masked by %d members, want none or 2 to %d", m.GetMasked(), agree.MaxMembers)
+	}
+	s.Masked = int(m.GetMasked())
 	if s.Rows < 1 || s.Cols < 1 || s.Rows > math.MaxInt64/8/s.Cols {
 		return s, fmt.Errorf("impossible shape %d × %d", s.Rows, s.Cols)
 	}

@@ -85,7 +85,7 @@ func (r Record) Examine(complainant int, o Opening) ([]Fault, error) {
 		if contributions[i] = o.Contribution[:]; i == complainant {
 			continue
 		}
-		if contributions[i], err = open(r.Group, t1, key, i, complainant, r.Commits[i].Message, r.Shares[i].Message); err != nil {
+		if contributions[i], _, err = open(r.Group, t1, key, i, complainant, r.Commits[i].Message, r.Shares[i].Message); err != nil {
 			faults = append(faults, Fault{Member: i, Err: err})
 		}
 	}

@@ -914,6 +914,7 @@ type ReleasedSketch struct {
 	Width         uint32                 `protobuf:"varint,4,opt,name=width,proto3" json:"width,omitempty"`
 	Chunks        [][]byte               `protobuf:"bytes,5,rep,name=chunks,proto3" json:"chunks,omitempty"`
 	RowColumns    []*RowColumn           `protobuf:"bytes,6,rep,name=row_columns,json=rowColumns,proto3" json:"row_columns,omitempty"`
+	Masked        uint32                 `protobuf:"varint,7,opt,name=masked,proto3" json:"masked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -988,6 +989,13 @@ func (x *ReleasedSketch) GetRowColumns() []*RowColumn {
 		return x.RowColumns
 	}
 	return nil
+}
+
+func (x *ReleasedSketch) GetMasked() uint32 {
+	if x != nil {
+		return x.Masked
+	}
+	return 0
 }
 
 // RowColumn is bytes that a sketch has for each of its rows.
@@ -2061,7 +2069,7 @@ const file_wire_proto_rawDesc = "" +
 	"\x02t2\x18\x01 \x01(\fR\x02t2\x12\x18\n" +
 	"\arecords\x18\x02 \x01(\x03R\arecords\x12<\n" +
 	"\bsketches\x18\x03 \x03(\v2 .cosketch.wire.v1.ReleasedSketchR\bsketches\x12\x1c\n" +
-	"\tpublished\x18\x04 \x03(\fR\tpublished\"\xb8\x01\n" +
+	"\tpublished\x18\x04 \x03(\fR\tpublished\"\xd0\x01\n" +
 	"\x0eReleasedSketch\x12\x12\n" +
 	"\x04side\x18\x01 \x01(\tR\x04side\x12\x12\n" +
 	"\x04rows\x18\x02 \x01(\x03R\x04rows\x12\x12\n" +
@@ -2069,7 +2077,8 @@ const file_wire_proto_rawDesc = "" +
 	"\x05width\x18\x04 \x01(\rR\x05width\x12\x16\n" +
 	"\x06chunks\x18\x05 \x03(\fR\x06chunks\x12<\n" +
 	"\vrow_columns\x18\x06 \x03(\v2\x1b.cosketch.wire.v1.RowColumnR\n" +
-	"rowColumns\"5\n" +
+	"rowColumns\x12\x16\n" +
+	"\x06masked\x18\a \x01(\rR\x06masked\"5\n" +
 	"\tRowColumn\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05width\x18\x02 \x01(\rR\x05width\"\xf4\x01\n" +

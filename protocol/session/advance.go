@@ -141,7 +141,7 @@ func (p *Party) toCommitted(a *attempt, out *Effects) (bool, error) {
 		return false, err
 	}
 	p.tries[a.number] = &try{secrets: secrets, checked: map[protocol.PeerID]bool{}}
-	out.Persist = append(out.Persist, SaveSecrets{a.number, append([]byte{agreeing}, data...)})
+	out.Persist = append(out.Persist, SaveSecrets{a.number, seed.Hide(append([]byte{agreeing}, data...))})
 	p.sign(protocol.KindCommit, a.number, wire.EncodeCommit(secrets.Commit()), out)
 	return false, nil
 }
@@ -245,7 +245,7 @@ func (p *Party) certify(a *attempt, out *Effects) error {
 		return nil
 	}
 	p.seeded, p.seededIn = outcome, a.number
-	out.Persist = append(out.Persist, SaveSecrets{a.number, p.seededSecrets()})
+	out.Persist = append(out.Persist, SaveSecrets{a.number, seed.Hide(p.seededSecrets())})
 	for number := range p.tries {
 		if number != a.number {
 			out.Persist = append(out.Persist, DestroySecrets{number})

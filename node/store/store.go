@@ -68,6 +68,7 @@ const (
 	uploadsDir   = "uploads"
 	resultsDir   = "results"
 	locksDir     = "locks"
+	tokensDir    = "tokens"
 	inboxDir     = "inbox" // of bundles that wait for a running aggregator; package node fills and empties it
 )
 

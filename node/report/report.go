@@ -37,7 +37,7 @@ type Signature struct {
 
 // HTML writes the page.
 func HTML(w io.Writer, p Page) error {
-	page, err := template.New("page.html.tmpl").Funcs(template.FuncMap{"brief": brief, "bytes": bytesText}).ParseFS(source, "page.html.tmpl")
+	page, err := parsed()
 	if err == nil {
 		err = page.Execute(w, newView(p))
 	}
@@ -45,6 +45,10 @@ func HTML(w io.Writer, p Page) error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
+}
+
+func parsed() (*template.Template, error) {
+	return template.New("page.html.tmpl").Funcs(template.FuncMap{"brief": brief, "bytes": bytesText}).ParseFS(source, "page.html.tmpl")
 }
 
 // view is what the template reads.

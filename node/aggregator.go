@@ -25,6 +25,7 @@ type AggregatorOptions struct {
 	Tick    time.Duration           // how often dates and new studies are looked at; default 1 s
 	Entropy io.Reader               // for the handles by which results tell parties of others' records, read by one goroutine a study; default: crypto/rand
 	Workers int                     // goroutines of one study's analyses; default: what the machine can run at once
+	Observe AggregatorObserver      // default: nobody
 }
 
 // Aggregator is the operator's node: it hosts the boards of its studies, takes
@@ -56,7 +57,7 @@ func NewAggregator(o AggregatorOptions) (*Aggregator, error) {
 		callPost: a.post, callRead: a.read, callChunk: a.chunk, callProgress: a.progress, callDocument: a.document,
 		callHello: a.hello, callLedger: a.ledger, callFurther: a.further, callStudies: a.offer,
 	} {
-		a.host.Serve(name, handle)
+		a.host.Serve(name, a.observed(name, handle))
 	}
 	return a, nil
 }

@@ -62,7 +62,7 @@ func (w *world) openTab() *tab {
 		chromedp.Cancel(ctx) // waits for the end of the browser
 		cancel()
 	})
-	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
 	w.t.Cleanup(cancel)
 	at, err := url.Parse(w.url)
 	check(w.t, err)

@@ -32,7 +32,6 @@ type parameter struct {
 	number      bool
 	most        int // of a number
 	usual       int // default of a number
-	words       []string
 }
 
 // What stands in paths.

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -62,7 +63,7 @@ func (s *Server) routes() []route {
 		{path: studyPath + "/releases", name: "listReleases", summary: "The headers of the releases. Their bytes are not served.", scope: StudiesRead, answer: releasesAnswer{}, handle: s.releases},
 		{path: studyPath + "/board", name: "listMessages", summary: "The audit trail: who posted which message, in the board's order.", scope: StudiesRead, answer: boardAnswer{}, handle: s.board, query: []parameter{
 			{name: "limit", about: "The most messages of one answer.", number: true, most: 1000, usual: 200},
-			{name: "from", about: "The number of the first message.", number: true, most: 1 << 40}}},
+			{name: "from", about: "The number of the first message.", number: true, most: math.MaxInt32}}},
 		{path: studyPath + "/events", name: "streamStudy", summary: "Server-sent events: `study` with the study's status whenever it changes, `end` when it changes no more.", scope: StudiesRead, media: []string{"text/event-stream"}, stream: true, handle: s.events},
 		{path: studyPath + "/results", name: "listResults", summary: "The results that are here, the study's own first.", scope: StudiesRead, answer: resultsAnswer{}, handle: s.results},
 		{path: resultPath, name: "getResult", summary: "A result, byte for byte as the aggregator signed it.", scope: ResultsRead, answer: resultDocument, handle: s.result},

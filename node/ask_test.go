@@ -222,7 +222,7 @@ func TestForgedQueriesAreRefused(t *testing.T) {
 	check(t, err)
 	good, err := protocol.DecodeQuery(b.study.ID, signer.ID(), raw)
 	check(t, err)
-	host, err := p2p.New(p2p.Config{Key: st.Identity(), Allow: func(protocol.PeerID) bool { return true }})
+	host, err := p2p.New(p2p.Config{Key: st.Identity, Allow: func(protocol.PeerID) bool { return true }})
 	check(t, err)
 	defer host.Close()
 	call := func(name string, parts ...[]byte) error {

@@ -152,6 +152,7 @@ func (a *Aggregator) chunk(ctx context.Context, from protocol.PeerID, request []
 	if err := a.Store.PutChunk(c.Study, from, uploaded(header, c.Sketch), c.Index, c.Data); err != nil {
 		return nil, err
 	}
+	a.Observe(Happening{What: ChunkKept, Study: c.Study, Bytes: int64(len(c.Data))})
 	_, err = h.arrived(ctx, from)
 	return nil, err
 }

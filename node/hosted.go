@@ -186,6 +186,7 @@ func (h *hosted) carryOut(ctx context.Context, effects session.Effects) error {
 			return err
 		}
 		h.stored += uint64(len(raws))
+		h.tellPosted(effects.Persist)
 		close(h.news)
 		h.news = make(chan struct{})
 	}
@@ -212,7 +213,11 @@ func (h *hosted) show() error {
 	if status.Terminal() {
 		h.Logger.Info("study ended", "study", h.study.ID.Short(), "state", status.State, "reason", status.Failure)
 	}
-	return h.Store.PutStatus(h.study.ID, snapshot(h.study, status).encode())
+	if err := h.Store.PutStatus(h.study.ID, snapshot(h.study, status).encode()); err != nil {
+		return err
+	}
+	h.Observe(Happening{What: Moved, Study: h.study.ID})
+	return nil
 }
 
 // errUnacceptable reports a release that is whole, matches its hashes, and still is not
@@ -242,8 +247,12 @@ func (h *hosted) collect(ctx context.Context, party protocol.PeerID) (wire.Progr
 		return progress, nil
 	}
 	if err := h.acceptable(header); err != nil {
+		if errors.Is(err, errUnacceptable) {
+			h.Observe(Happening{What: ReleaseRefused, Study: h.study.ID})
+		}
 		return progress, err
 	}
+	h.Observe(Happening{What: ReleaseTaken, Study: h.study.ID})
 	return progress, h.step(ctx, session.Collected{Party: party})
 }
 
@@ -303,16 +312,20 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 func (h *hosted) compute(ctx context.Context, job session.Compute) (out finished) {
 	defer func() {
 		if p := recover(); p != nil {
+			h.Observe(Happening{What: Uncomputed, Study: h.study.ID})
 			h.Logger.Error("analyses panicked", "study", h.study.ID.Short(), "panic", p, "stack", string(debug.Stack()))
 			out = finished{event: session.JobFailed{Err: errors.New("internal error")}}
 		}
 	}()
+	began := time.Now()
 	done, err := h.analyse(ctx, job)
 	var impossible *analysisError
 	switch {
 	case err == nil:
+		h.Observe(Happening{What: Computed, Study: h.study.ID, Took: time.Since(began)})
 		return finished{event: done}
 	case errors.As(err, &impossible):
+		h.Observe(Happening{What: Uncomputed, Study: h.study.ID, Took: time.Since(began)})
 		h.Logger.Error("analyses failed", "study", h.study.ID.Short(), "error", err)
 		return finished{event: session.JobFailed{Err: err}}
 	}
@@ -335,6 +348,7 @@ func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Comp
 		o.Contributions = append(o.Contributions, c)
 	}
 	o.Observe = func(p analysis.Progress) {
+		h.Observe(Happening{What: Analysing, Study: h.study.ID, Progress: p})
 		h.Logger.Info("analysing", "study", h.study.ID.Short(), "analysis", p.Analysis+1, "kind", p.Kind, "done", p.Done, "of", p.Total)
 	}
 	result, labels, err := analysis.Run(ctx, o)

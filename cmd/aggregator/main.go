@@ -18,6 +18,7 @@ type commands struct {
 	Identity identityCommand       `cmd:"" help:"Print this node's peer id and HPKE key, for study files."`
 	Study    studyCommands         `cmd:"" help:"Create or explain a study."`
 	Serve    serveCommand          `cmd:"" help:"Host all studies until stopped."`
+	Token    tokenCommands         `cmd:"" help:"Make, list or revoke tokens of readers of the pages and the API."`
 	Import   importCommand         `cmd:"" help:"Take in files of parties that carry a study by hand."`
 	Export   exportCommand         `cmd:"" help:"Write the answers to parties that carry a study by hand."`
 	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`

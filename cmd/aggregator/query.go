@@ -89,8 +89,7 @@ func (cmd queryCommand) write(c *console.Console, a analysis.Answers) error {
 		return c.Print(a, text)
 	}
 	var out bytes.Buffer
-	file := *c
-	file.Out = &out
+	file := console.Console{Out: &out, Err: c.Err, Format: c.Format}
 	if err := file.Print(a, text); err != nil {
 		return err
 	}

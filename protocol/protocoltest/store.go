@@ -8,6 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed"
 )
 
 // Store is what a party has made durable, the virtual counterpart of package
@@ -36,7 +37,7 @@ func (s *Store) persist(r session.Record) (what string, err error) {
 		if s.Secrets == nil {
 			s.Secrets = map[uint32][]byte{}
 		}
-		s.Secrets[r.Attempt] = slices.Clone(r.Data)
+		s.Secrets[r.Attempt] = slices.Clone(r.Data.Reveal())
 		return fmt.Sprintf("secrets of attempt %d", r.Attempt), nil
 	case session.DestroySecrets:
 		if s.Destroyed == nil {
@@ -97,7 +98,11 @@ func (s *Store) appendBoard(r session.AppendBoard) (string, error) {
 
 // restored is what a machine is made from after a start.
 func (s *Store) restored() session.PartyRestored {
-	return session.PartyRestored{Own: slices.Clone(s.Own), Secrets: maps.Clone(s.Secrets), Document: s.Result}
+	out := session.PartyRestored{Own: slices.Clone(s.Own), Secrets: map[uint32]seed.Hidden{}, Document: s.Result}
+	for attempt, secrets := range s.Secrets {
+		out.Secrets[attempt] = seed.Hide(secrets)
+	}
+	return out
 }
 
 // released is how many releases of attempts before this one may have left.

@@ -141,7 +141,7 @@ func (p *Party) toCommitted(a *attempt, out *Effects) (bool, error) {
 		return false, err
 	}
 	p.tries[a.number] = &try{secrets: secrets, checked: map[protocol.PeerID]bool{}}
-	out.Persist = append(out.Persist, SaveSecrets{a.number, append([]byte{agreeing}, data...)})
+	out.Persist = append(out.Persist, SaveSecrets{a.number, seed.Hide(append([]byte{agreeing}, data...))})
 	p.sign(protocol.KindCommit, a.number, wire.EncodeCommit(secrets.Commit()), out)
 	return false, nil
 }
@@ -249,7 +249,7 @@ func (p *Party) certify(a *attempt, out *Effects) error {
 	if err != nil {
 		return err
 	}
-	out.Persist = append(out.Persist, SaveSecrets{a.number, secrets})
+	out.Persist = append(out.Persist, SaveSecrets{a.number, seed.Hide(secrets)})
 	for number := range p.tries {
 		if number != a.number {
 			out.Persist = append(out.Persist, DestroySecrets{number})

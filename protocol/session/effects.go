@@ -21,7 +21,7 @@ type Record interface{ record() }
 // SaveSecrets keeps an attempt's secrets in one file, replacing what it held.
 type SaveSecrets struct {
 	Attempt uint32
-	Data    []byte
+	Data    seed.Hidden
 }
 
 // Format writes a fixed text for every verb: effects are printed in tests and logs.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
@@ -45,7 +46,7 @@ func (p *Party) lateSteps(out *Effects) error {
 		if err != nil {
 			return err
 		}
-		out.Persist = append(out.Persist, SaveSecrets{a.number, secrets})
+		out.Persist = append(out.Persist, SaveSecrets{a.number, seed.Hide(secrets)})
 		return p.toJoined(a, out)
 	}
 	return nil
@@ -74,7 +75,7 @@ func (p *Party) askToJoin(a *attempt, out *Effects) error {
 		return err
 	}
 	p.tries[a.number] = &try{secrets: secrets, checked: map[protocol.PeerID]bool{}}
-	out.Persist = append(out.Persist, SaveSecrets{a.number, append([]byte{agreeing}, data...)})
+	out.Persist = append(out.Persist, SaveSecrets{a.number, seed.Hide(append([]byte{agreeing}, data...))})
 	join := protocol.Join{Meaning: p.study.Meaning, EphemeralKey: secrets.Commit().EphemeralKey}
 	p.sign(protocol.KindJoin, a.number, wire.EncodeJoin(join), out)
 	return nil

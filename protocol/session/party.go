@@ -8,6 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
@@ -26,9 +27,9 @@ type PartyConfig struct {
 // PartyRestored is what a party had made durable before; its zero value is a
 // fresh start. The stored board follows as Board events.
 type PartyRestored struct {
-	Own      []protocol.Verified // every own envelope that was persisted
-	Secrets  map[uint32][]byte   // by attempt, as last saved
-	Document protocol.Digest     // of the newest result that was fetched and stored; zero when there is none
+	Own      []protocol.Verified    // every own envelope that was persisted
+	Secrets  map[uint32]seed.Hidden // by attempt, as last saved
+	Document protocol.Digest        // of the newest result that was fetched and stored; zero when there is none
 }
 
 // Format writes a fixed text for every verb.
@@ -100,7 +101,7 @@ func NewParty(c PartyConfig) (*Party, error) {
 		if len(p.purge) > 0 && attempt <= released {
 			continue
 		}
-		if err := p.restoreSecrets(attempt, data); err != nil {
+		if err := p.restoreSecrets(attempt, data.Reveal()); err != nil {
 			return nil, fmt.Errorf("restoring study %s: %w", c.Study.ID.Short(), err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed"
 )
 
 // Void: masks cancel in the sum over all members of the attempt that gave the seed, so that
@@ -149,7 +150,7 @@ const everyRelease = "the masked release of every member"
 
 // stale lists what is to be destroyed of secrets that outlived the release which they were
 // for: those of its attempt and before. Later ones are of an attempt that followed a void one.
-func stale(secrets map[uint32][]byte, released uint32) (out []DestroySecrets) {
+func stale(secrets map[uint32]seed.Hidden, released uint32) (out []DestroySecrets) {
 	for attempt := range secrets {
 		if attempt <= released {
 			out = append(out, DestroySecrets{attempt})

@@ -281,7 +281,7 @@ func TestForgedQueriesAreRefused(t *testing.T) {
 	if answer.Party != self || answer.Query != good.ID() {
 		t.Errorf("the answer is to %s, of query %s", answer.Party, answer.Query)
 	}
-	theirs, err := p2p.New(p2p.Config{Key: other.Identity(), Allow: func(protocol.PeerID) bool { return true }})
+	theirs, err := p2p.New(p2p.Config{Key: other.Identity, Allow: func(protocol.PeerID) bool { return true }})
 	check(t, err)
 	defer theirs.Close()
 	_, err = theirs.Call(b.context(), b.study.Aggregator.ID, b.study.Aggregator.Addrs, "document", documentRequest(b.study.ID, answer.Document.Hash))

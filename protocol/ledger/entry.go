@@ -123,7 +123,9 @@ func DecodeEntry(encoded []byte) (Entry, error) {
 	which := r.uint32()
 	e.Sketch = int(which & (MaxSketch - 1))
 	if later := int(which >> 16); later&roundBit != 0 {
-		e.Round = later &^ roundBit
+		if e.Round = later &^ roundBit; e.Round == 0 {
+			return Entry{}, errors.New("decoding a ledger entry: a later round without its number")
+		}
 	} else {
 		e.Query = later
 	}

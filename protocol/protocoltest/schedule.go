@@ -33,7 +33,7 @@ type Report struct {
 func Random(seed uint64) (Report, error) {
 	draw := rand.New(rand.NewPCG(seed, 0x5ced))
 	r := Report{Seed: seed, Terms: randomTerms(draw)}
-	r.Terms.Joined = seed%4 == 3
+	r.Terms.Joined = seed%4 == 3 && !r.Terms.Public && !r.Terms.Masked
 	st, err := NewStudy(r.Terms)
 	if err != nil {
 		return r, err
@@ -87,7 +87,9 @@ func Random(seed uint64) (Report, error) {
 func randomTerms(draw *rand.Rand) Terms {
 	n := 2 + draw.IntN(4)
 	least := max(2, n/2+1)
-	return Terms{Parties: n, Quorum: least + draw.IntN(n-least+1), Attempts: 1 + draw.IntN(4), Late: draw.IntN(3) == 0}
+	t := Terms{Parties: n, Quorum: least + draw.IntN(n-least+1), Attempts: 1 + draw.IntN(4), Late: draw.IntN(3) == 0, Public: draw.IntN(3) == 0}
+	t.Masked = n > 2 && !t.Late && !t.Public && draw.IntN(2) == 0
+	return t
 }
 
 // cast gives out the roles: most often as many as the study can bear, sometimes one
@@ -235,8 +237,8 @@ func (s *Simulation) convicted() error {
 	found := slices.ContainsFunc(s.Blame(), func(r session.Removal) bool {
 		return r.Member == actor.Signer.ID() && r.Proved == (actor.Role.Blame == "proved")
 	})
-	members := len(s.Parties)-1 >= s.Study.Quorum && s.Study.Attempts > 1 // else a silent one is only missed at the end
-	if actor.Role.Blame == "perhaps" {
+	members := len(s.Parties)-1 >= s.Study.Quorum && s.Study.Attempts > 1            // else a silent one is only missed at the end
+	if actor.Role.Blame == "perhaps" || actor.Role.Blame == "" && s.Study.Masked() { // who is refused is missed in a masked sum
 		return nil
 	}
 	if actor.Role.Blame == "" == found && (actor.Role.Blame != "claimed" || members) {

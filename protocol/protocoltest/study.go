@@ -29,12 +29,14 @@ type Terms struct {
 	Quorum   int  // default: all of them
 	Attempts int  // default 3
 	Late     bool // late parties are taken until LateUntil
+	Public   bool // the matrix of the records side is public
+	Masked   bool // the parties release masked sums; one may collude. At least 3 parties, and none late
 	Joined   bool // a vertical study of the records side, whose rows have pseudonyms
 	Nonce    byte // studies with other nonces have other ids
 }
 
-// NewStudy writes a study file and parses it: a horizontal study of two sketches, one a
-// side, or a vertical one of joined records.
+// NewStudy writes a study file and parses it: a horizontal study of two sketches,
+// one a side, or of masked moments and cells, or a vertical one of joined records.
 func NewStudy(t Terms) (*study.Study, error) {
 	if t.Parties == 0 {
 		t.Parties = 3
@@ -54,14 +56,9 @@ func NewStudy(t Terms) (*study.Study, error) {
 	for i, p := range parties(t.Parties) {
 		fmt.Fprintf(&b, "  - {name: %c, id: %s}\n", 'a'+i, p.ID())
 	}
-	partition, columns, sketches := study.Horizontal, "{name: x, kind: numeric, bounds: [0, 1]}, {name: y, kind: binary}", "{side: columns, family: sparse, k: 16}, {side: records, family: identity}"
-	asks := "{kind: correlation}, {kind: k-means, clusters: 2}"
+	partition := study.Horizontal
 	if t.Joined {
-		partition, sketches, asks = study.Vertical, "{side: records, family: identity}", "{kind: k-means, clusters: 2}"
-		columns = "{name: x, kind: numeric, bounds: [0, 1], owner: a}"
-		for i := range t.Parties - 1 {
-			columns += fmt.Sprintf(", {name: y%d, kind: binary, owner: %c}", i, 'b'+i)
-		}
+		partition = study.Vertical
 	}
 	fmt.Fprintf(&b, "partition: %s\nquorum: %d\nexpires: %s\ndeadline: %s\n", partition, t.Quorum, Expires, Deadline)
 	if t.Attempts > 0 {
@@ -70,14 +67,49 @@ func NewStudy(t Terms) (*study.Study, error) {
 	if t.Late {
 		fmt.Fprintf(&b, "late_until: %s\n", LateUntil)
 	}
-	fmt.Fprintf(&b, "records: {id: [id]}\ncolumns: [%s]\nsketches: [%s]\n", columns, sketches)
-	fmt.Fprintf(&b, "privacy: {unit: attribute, mechanism: laplace, epsilon: 1}\nanalyses: [%s]\n", asks)
+	records := "{side: records, family: identity}"
+	if t.Public {
+		records = "{side: records, family: hadamard, k: 2, matrix: public}"
+	}
+	b.WriteString("records: {id: [id]}\n")
+	switch {
+	case t.Joined:
+		b.WriteString("columns: [{name: x, kind: numeric, bounds: [0, 1], owner: a}")
+		for i := range t.Parties - 1 {
+			fmt.Fprintf(&b, ", {name: y%d, kind: binary, owner: %c}", i, 'b'+i)
+		}
+		b.WriteString("]\n" + joinedTerms)
+	case t.Masked:
+		b.WriteString(horizontalColumns + maskedTerms)
+	default:
+		fmt.Fprintf(&b, horizontalColumns+plainTerms, records)
+	}
 	s, err := study.Parse([]byte(b.String()))
 	if err != nil {
 		return nil, fmt.Errorf("parsing the simulated study: %w", err)
 	}
 	return s, nil
 }
+
+// The rest of the files.
+const (
+	horizontalColumns = `columns: [{name: x, kind: numeric, bounds: [0, 1]}, {name: y, kind: binary}]
+`
+	plainTerms = `sketches: [{side: columns, family: sparse, k: 16}, %s]
+privacy: {unit: attribute, mechanism: laplace, epsilon: 1}
+analyses: [{kind: correlation}, {kind: k-means, clusters: 2}]
+`
+	maskedTerms = `sketches: [{side: moments, clip: 1, share: 7}, {side: cells, L: 1, clip: 1, share: 3}]
+privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
+sum: masked
+colluding: 1
+analyses: [{kind: correlation}, {kind: k-means, clusters: 2}]
+`
+	joinedTerms = `sketches: [{side: records, family: identity}]
+privacy: {unit: attribute, mechanism: laplace, epsilon: 1}
+analyses: [{kind: k-means, clusters: 2}]
+`
+)
 
 // Identity returns the signer of a name, the same at each call. The aggregator's
 // name is "aggregator"; who is not of the study may have any other.

@@ -103,6 +103,8 @@ func (s *Section) kind(id string, a analysis.Analysis, beside []analysis.Analysi
 		s.sums(id, a)
 	case a.Means != nil:
 		s.means(id, a)
+	case a.LDA != nil:
+		s.discriminant(id, a)
 	}
 }
 

@@ -25,10 +25,15 @@ import (
 // leaves all else as it is, comments and order included. What results is read again, and
 // replaces the file only if it says what it said before and what was asked for.
 
-// AddDataset adds a dataset to the site file at path, which need not exist, and an entry
+// AddDataset adds a dataset of files to the site file at path, which need not exist, and an entry
 // for a study that it answers, unless study is nil. It returns the lines that say so. An
 // error leaves the file as it was.
 func AddDataset(path string, d Dataset, study *protocol.StudyID) (added string, err error) {
+	for _, b := range []Budget{d.Caps.Record, d.Caps.Attribute} {
+		if err := b.check(); b != (Budget{}) && err != nil {
+			return "", fmt.Errorf("changing site file: %w", err)
+		}
+	}
 	added = "datasets:\n" + strings.Join(d.lines("  "), "\n") + "\n"
 	if study != nil {
 		added += fmt.Sprintf("studies:\n  %s:\n    dataset: %s\n", study, scalar(d.Name))
@@ -39,6 +44,9 @@ func AddDataset(path string, d Dataset, study *protocol.StudyID) (added string, 
 // SetCap sets the cap of a dataset in the site file at path, under one unit. An error
 // leaves the file as it was.
 func SetCap(path, name string, unit dp.Unit, b Budget) error {
+	if err := b.check(); err != nil {
+		return fmt.Errorf("changing site file: %w", err)
+	}
 	lines := fmt.Sprintf("datasets:\n  %s:\n    caps:\n      %s: %s\n", scalar(name), unit, b.flow())
 	return edit(path, lines, func(text string) (string, error) { return setCap(path, text, name, unit, b) })
 }

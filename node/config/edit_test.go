@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 func visits() Dataset {
@@ -197,4 +199,20 @@ func putIn(before, after string) bool {
 		same++
 	}
 	return strings.HasSuffix(after, before[same:]) && len(after) >= len(before)
+}
+
+// What a party writes, the operator's aggregator reads.
+func TestColumnListReadsAsWritten(t *testing.T) {
+	id, err := protocol.ParsePeerID("12D3KooWBtg3aaRMjxwedh83aGiUkwSxDwUZkzuJcfaqUmo7R3pq")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := ColumnList{Name: "North\n# \u2028", ID: id, Records: []string{"patient", "visit, day"}, Columns: []study.DraftColumn{
+		{Name: "größe in \"cm\": #1", Kind: study.Numeric}, {Name: "null", Kind: study.Categorical}, {Name: "- x}", Kind: study.Binary},
+	}}
+	list.Path = write(t, list.Text())
+	got, err := LoadColumns(list.Path)
+	if err != nil || !reflect.DeepEqual(got, list) {
+		t.Errorf("got %+v, %v\nof\n%s", got, err, list.Text())
+	}
 }

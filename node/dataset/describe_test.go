@@ -256,7 +256,7 @@ func TestDescribeManyRecords(t *testing.T) {
 	for _, b := range c.Numbers.Histogram {
 		total += b
 	}
-	if total != int64(c.Numbers.Sampled) || len(c.Numbers.Histogram) != mostBins {
+	if total != int64(c.Numbers.Sampled) || c.Numbers.Width != 1 || len(c.Numbers.Histogram) != int(values[n-1])+1 {
 		t.Errorf("histogram %v of %d", c.Numbers.Histogram, c.Numbers.Sampled)
 	}
 }
@@ -265,15 +265,19 @@ func TestHistogram(t *testing.T) {
 	for text, want := range map[string]string{
 		"3\n4\n6\n4":          "2.5 1 [1 2 0 1]",
 		"7\n7.0":              "7 0 [2]",
-		"0\n1.5\n3\n20\n0.99": "0 1 [2 1 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1]",
+		"0\n1.5\n3\n20\n0.99": "0 5 [4 0 0 0 1]",
 	} {
 		n := describe(t, Files(write(t, "x\n"+text+"\n")), DescribeOptions{}).Columns[0].Numbers
 		if got := fmt.Sprintf("%g %g %v", n.Low, n.Width, n.Histogram); got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
-	n := describe(t, Files(write(t, "x\n-1.7e308\n1.7e308\n")), DescribeOptions{}).Columns[0].Numbers
-	if n.Histogram[0] != 1 || n.Histogram[mostBins-1] != 1 {
+	n := describe(t, Files(write(t, "x\n0\n5e-324\n")), DescribeOptions{}).Columns[0].Numbers
+	if n.Histogram[0] != 2 {
+		t.Errorf("the least numbers: %+v", n)
+	}
+	n = describe(t, Files(write(t, "x\n-1.7e308\n1.7e308\n")), DescribeOptions{}).Columns[0].Numbers
+	if n.Histogram[0] != 2 || n.Width != 0 {
 		t.Errorf("the greatest numbers: %+v", n)
 	}
 }

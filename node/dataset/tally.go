@@ -23,8 +23,8 @@ const (
 	mostCategories = 100
 	// mostCommon is how many of them a description lists.
 	mostCommon = 20
-	// mostBins is how many bins a histogram has at most.
-	mostBins = 20
+	// mostBins is how many bins a histogram has at most; with a few numbers it has fewer.
+	mostBins, fewestBins = 20, 8
 )
 
 // tally counts one column's values.
@@ -252,24 +252,46 @@ func (t *tally) distribution() *NumberDescription {
 	for _, p := range QuantileLevels() {
 		n.Quantiles = append(n.Quantiles, sorted[int(p*float64(len(sorted)-1)+0.5)])
 	}
-	bins := mostBins
-	switch {
-	case t.least == t.greatest:
-		n.Low, n.Width, bins = t.least, 0, 1
-	case !t.fraction && t.greatest-t.least < mostBins: // a bin for each whole number
-		n.Low, n.Width, bins = t.least-0.5, 1, int(t.greatest-t.least)+1
-	default:
-		n.Low, n.Width = t.least, t.greatest/mostBins-t.least/mostBins
-	}
-	n.Histogram = make([]int64, bins)
-	for _, x := range sorted {
-		bin := 0
-		if n.Width > 0 {
-			bin = min(bins-1, int(x/n.Width-n.Low/n.Width))
-		}
-		n.Histogram[max(0, bin)]++
-	}
+	n.bin(sorted, !t.fraction)
 	return n
+}
+
+// bin counts numbers in bins whose edges are round, or around each whole number where
+// those are few.
+func (n *NumberDescription) bin(numbers []float64, whole bool) {
+	most := min(mostBins, max(fewestBins, 2*math.Cbrt(float64(len(numbers))))) // Rice's rule
+	place, bins := func(float64) float64 { return 0 }, 1.0
+	step := roundStep(n.Greatest/(most-2) - n.Least/(most-2))
+	first := math.Floor(n.Least / step)
+	n.Low = n.Least
+	switch {
+	case n.Least == n.Greatest, step == 0, math.IsInf(step, 0), math.IsInf(first, 0), math.IsInf(first*step, 0): // or a step cannot tell them apart
+	case whole && n.Greatest-n.Least < mostBins:
+		place, bins = func(x float64) float64 { return x - n.Least }, n.Greatest-n.Least+1
+		n.Low, n.Width = n.Least-0.5, 1
+	default:
+		place = func(x float64) float64 { return math.Floor(x/step) - first }
+		bins = place(n.Greatest) + 1
+		n.Low, n.Width = first*step, step
+	}
+	n.Histogram = make([]int64, int(min(bins, mostBins)))
+	for _, x := range numbers {
+		n.Histogram[int(min(place(x), float64(len(n.Histogram)-1)))]++
+	}
+}
+
+// roundStep returns the least of 1, 2 and 5 times powers of ten that is not below x; 0 for 0.
+func roundStep(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	power := math.Pow10(int(math.Floor(math.Log10(x))))
+	for _, digit := range []float64{1, 2, 5} {
+		if digit*power >= x {
+			return digit * power
+		}
+	}
+	return 10 * power
 }
 
 // sample holds some of many numbers: those whose record's hash is below a threshold that

@@ -47,7 +47,7 @@ func (cmd budgetCap) Run(c *console.Console, g *console.Globals) error {
 	t := total(own, ledger.Account{Dataset: cmd.Dataset, Unit: dp.Unit(cmd.Unit)}, limit)
 	return c.Print(t, func(w io.Writer) {
 		fmt.Fprintf(w, "The cap of %s under unit %s is ε = %s at δ = %s, in %s.\n", cmd.Dataset, cmd.Unit, console.Brief(*t.Cap), console.Brief(t.Delta), g.Config)
-		fmt.Fprintf(w, "Spent: ε = %s in %d releases. Left: ε = %s.\n", spentText(t.Epsilon), t.Releases, console.Brief(*t.Left))
+		fmt.Fprintf(w, "Spent: ε = %s (releases: %d). Left: ε = %s.\n", spentText(t.Epsilon), t.Releases, console.Brief(*t.Left))
 		switch {
 		case t.Unbounded:
 			c.Say("Something was released without noise: that bounds nothing, and nothing more is released under any cap.")

@@ -287,7 +287,8 @@ func TestFewBlocksAreNotRun(t *testing.T) {
 	}
 }
 
-// Every line of the other documents that begins with a program's name is a command of it.
+// Every line of the other documents that begins with a program's name is a command of it;
+// those of the guides are run.
 func TestCommandsOfDocumentsExist(t *testing.T) {
 	files, err := filepath.Glob("../docs/*.md")
 	if err != nil {
@@ -295,6 +296,9 @@ func TestCommandsOfDocumentsExist(t *testing.T) {
 	}
 	seen := 0
 	for _, file := range append(files, "../README.md") {
+		if base := filepath.Base(file); base == "steward.md" || base == "operator.md" {
+			continue
+		}
 		for _, line := range shellLines(t, file) {
 			words := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(line))
 			if words[0] != "party" && words[0] != "aggregator" {
@@ -316,12 +320,13 @@ func TestCommandsOfDocumentsExist(t *testing.T) {
 			}
 		}
 	}
-	if seen < 60 {
+	if seen < 30 {
 		t.Errorf("only %d commands found", seen)
 	}
 }
 
-// The pieces of Cosketch's guide that the tutorial runs: a network of the testnet.
+// TestTutorial follows the tutorial on this machine: a network of the testnet, that is killed
+// and comes back.
 func TestTutorial(t *testing.T) {
 	if os.Getenv("COSKETCH_FULL") != "1" {
 		t.Skip("COSKETCH_FULL=1 follows the tutorial, which builds the programs again")

@@ -22,7 +22,7 @@ import (
 //	<!-- carry FILE from ROLE to ROLE as FILE -->
 //
 // In what is printed, numbers and dates stand for any, ids for the ids of this run, each
-// for one, and … for anything. Other blocks are for readers alone.
+// for one, ids in words for any, and … for anything. Other blocks are for readers alone.
 
 type stepKind int
 
@@ -180,8 +180,11 @@ var (
 	peerID  = regexp.MustCompile(`\b12D3KooW[0-9A-Za-z]{44}\b`)
 	shortID = regexp.MustCompile(`\b[0-9a-f]{8}\b`)
 	// what an expected text is made of, the longer first
-	pieces = regexp.MustCompile(`\b[0-9a-f]{64}\b|\b12D3KooW[0-9A-Za-z]{44}\b|\b[0-9a-f]{16}\b|\b[0-9a-f]{8}\b|\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?Z|` + number + `|█+|\s*…\s*|\s+|[^\s]`)
+	pieces = regexp.MustCompile(`\b[0-9a-f]{64}\b|\b12D3KooW[0-9A-Za-z]{44}\b|\b[0-9a-f]{16}\b|\b[0-9a-f]{8}\b|\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?Z|` + spoken + `|` + number + `|█+|\s*…\s*|\s+|[^\s]`)
 )
+
+// spoken is an id in words.
+const spoken = `\b[a-z]{5}(?:-[a-z]{5}){3}\b`
 
 const number = `-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?`
 
@@ -204,6 +207,8 @@ func (n *names) match(want, got string) error {
 			form.WriteString(`\s+`)
 		case strings.HasPrefix(piece, "█"):
 			form.WriteString(`█*`)
+		case regexp.MustCompile(`^` + spoken + `$`).MatchString(piece):
+			form.WriteString(spoken)
 		case len(piece) == 16 && !strings.Contains(piece, "."):
 			form.WriteString(`[0-9a-f]{16}`)
 		case strings.Contains(piece, "T") && len(piece) > 10:

@@ -36,7 +36,7 @@ func (initCommand) Run(c *console.Console, g *console.Globals) error {
 		fmt.Fprintf(w, "%s\n", id.ID)
 		c.Say("In words, to compare over a telephone: %s", id.Words)
 		c.Say("This node's peer id is above; its state is in %s, its site file is %s.", id.State, id.Config)
-		c.Say("Next: give the peer id to whoever writes the study file, and name your data in the site file.")
+		c.Say("Next: give the peer id to whoever writes the study file, and name your data: party data add NAME FILE.")
 	})
 }
 

@@ -15,9 +15,11 @@ import (
 )
 
 type scaleOptions struct {
-	Parties []int         `default:"4,8,16,32,64" help:"How many parties, one study each."`
-	Format  string        `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
-	Timeout time.Duration `default:"10m" help:"Give up after this time."`
+	Parties   []int         `default:"4,8,16,32,64" help:"How many parties, one study each."`
+	Megabytes []int         `default:"0" placeholder:"MB" help:"How large the release of each party is, roughly; one study for each, of every number of parties. 0: as small as can be, so that the protocol is measured."`
+	Records   bool          `help:"Let releases have a row for each record, which are clustered, in the place of columns, which are compared."`
+	Format    string        `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
+	Timeout   time.Duration `default:"10m" help:"Give up after this time."`
 }
 
 // runScale measures studies of many parties, tells the figures and returns the exit
@@ -26,6 +28,12 @@ func runScale(ctx context.Context, opts scaleOptions, stdout, stderr io.Writer) 
 	for _, n := range opts.Parties {
 		if n < 2 || n > study.MaxParties {
 			fmt.Fprintf(stderr, "testnet: --parties %d: a study has 2 to %d\n", n, study.MaxParties)
+			return exitUsage
+		}
+	}
+	for _, mb := range opts.Megabytes {
+		if mb < 0 || mb > 4096 {
+			fmt.Fprintf(stderr, "testnet: --megabytes %d: must be from 0 to 4096\n", mb)
 			return exitUsage
 		}
 	}
@@ -54,7 +62,13 @@ func scaled(ctx context.Context, opts scaleOptions, log io.Writer) ([]scale.Meas
 	if err := network.Build(ctx, dir); err != nil {
 		return nil, err
 	}
-	return scale.Run(ctx, dir, opts.Parties, log)
+	var sizes []scale.Size
+	for _, n := range opts.Parties {
+		for _, mb := range opts.Megabytes {
+			sizes = append(sizes, scale.Size{Parties: n, Megabytes: mb, Records: opts.Records})
+		}
+	}
+	return scale.Run(ctx, dir, sizes, log)
 }
 
 func tellScale(opts scaleOptions, measured []scale.Measured, w io.Writer) error {
@@ -66,10 +80,11 @@ func tellScale(opts scaleOptions, measured []scale.Measured, w io.Writer) error 
 		}
 		return nil
 	}
-	t := console.NewTable(">parties", ">seed, s", ">result, s", ">sent a party, kB", ">received a party, kB", ">aggregator, MiB")
+	t := console.NewTable(">parties", ">release, MB", ">seed, s", ">result, s", ">sent a party, kB", ">received a party, kB", ">aggregator, MiB", ">its disk, MB")
 	for _, m := range measured {
-		t.Add(fmt.Sprint(m.Parties), fmt.Sprintf("%.2f", m.Agreement), fmt.Sprintf("%.2f", m.Whole),
-			fmt.Sprintf("%.0f", float64(m.Sent)/1e3), fmt.Sprintf("%.0f", float64(m.Received)/1e3), fmt.Sprintf("%.0f", float64(m.Memory)/(1<<20)))
+		t.Add(fmt.Sprint(m.Parties), fmt.Sprintf("%.2f", float64(m.Sketch)/1e6), fmt.Sprintf("%.2f", m.Agreement), fmt.Sprintf("%.2f", m.Whole),
+			fmt.Sprintf("%.0f", float64(m.Sent)/1e3), fmt.Sprintf("%.0f", float64(m.Received)/1e3), fmt.Sprintf("%.0f", float64(m.Memory)/(1<<20)),
+			fmt.Sprintf("%.1f", float64(m.Disk)/1e6))
 	}
 	t.Write(w)
 	return nil

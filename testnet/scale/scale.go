@@ -4,11 +4,13 @@
 package scale
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,32 +28,46 @@ import (
 // Measured is what a study of so many parties took.
 type Measured struct {
 	Parties   int     `json:"parties"`
+	Sketch    int64   `json:"sketch_bytes"`      // of one party's release, as it is stored
 	Agreement float64 `json:"agreement_seconds"` // from the start to the last party's holding the seed
 	Whole     float64 `json:"seconds"`           // to the last party's result
 	Sent      int64   `json:"sent_bytes"`        // by a party, on average, with everything that TLS and TCP's payload hold
 	Received  int64   `json:"received_bytes"`
 	Memory    int64   `json:"aggregator_bytes"` // most that was resident; 0 where the system does not say
+	Disk      int64   `json:"disk_bytes"`       // of the aggregator's state directory afterwards
 }
 
 // timeout bounds one study.
-const timeout = 5 * time.Minute
+const timeout = 30 * time.Minute
+
+// Size is a study to measure.
+type Size struct {
+	Parties int
+	// Megabytes is how large the release of each party is, roughly. 0: as small as can be,
+	// so that what is measured is the protocol.
+	Megabytes int
+	// Records has a row for each record, which are clustered, in the place of sketched
+	// columns, which are compared.
+	Records bool
+}
 
 // Run measures a study of each size in a directory of its own under dir, where
 // network.Build has put the programs.
-func Run(ctx context.Context, dir string, sizes []int, log io.Writer) ([]Measured, error) {
+func Run(ctx context.Context, dir string, sizes []Size, log io.Writer) ([]Measured, error) {
 	var out []Measured
-	for _, n := range sizes {
-		m, err := one(ctx, dir, n)
+	for _, size := range sizes {
+		m, err := one(ctx, dir, size)
 		if err != nil {
-			return out, fmt.Errorf("%d parties: %w", n, err)
+			return out, fmt.Errorf("%d parties: %w", size.Parties, err)
 		}
 		out = append(out, m)
-		fmt.Fprintf(log, "%d parties: seed after %.2f s\n", n, m.Agreement)
+		fmt.Fprintf(log, "%d parties: seed after %.2f s\n", size.Parties, m.Agreement)
 	}
 	return out, nil
 }
 
-func one(ctx context.Context, dir string, n int) (m Measured, err error) {
+func one(ctx context.Context, dir string, size Size) (m Measured, err error) {
+	n := size.Parties
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	port, err := network.FreePort()
@@ -63,7 +79,7 @@ func one(ctx context.Context, dir string, n int) (m Measured, err error) {
 		return m, err
 	}
 	defer relay.Close()
-	home := filepath.Join(dir, fmt.Sprintf("scale-%d", n))
+	home := filepath.Join(dir, fmt.Sprintf("scale-%d-%d-%t", n, size.Megabytes, size.Records))
 	if err := os.Mkdir(home, 0o700); err != nil {
 		return m, fmt.Errorf("making a directory for the nodes: %w", err)
 	}
@@ -71,7 +87,7 @@ func one(ctx context.Context, dir string, n int) (m Measured, err error) {
 	if err != nil {
 		return m, err
 	}
-	t := &table{home: home, n: n}
+	t := &table{home: home, Size: size}
 	if err := t.seat(aggregator, relay.Port()); err != nil {
 		return m, err
 	}
@@ -90,13 +106,39 @@ func one(ctx context.Context, dir string, n int) (m Measured, err error) {
 	m.Agreement, m.Whole, err = t.run(ctx)
 	err = errors.Join(err, serving.Kill())
 	m.Sent, m.Received, m.Memory = relay.Up()/int64(n), relay.Down()/int64(n), serving.PeakMemory()
-	return m, err
+	if err != nil {
+		return m, err
+	}
+	if m.Disk, err = held(aggregator.StateDir()); err != nil {
+		return m, err
+	}
+	uploads, err := held(filepath.Join(aggregator.StateDir(), "uploads"))
+	m.Sketch = uploads / int64(n)
+	return m, errors.Join(err, os.RemoveAll(home))
+}
+
+// held adds up the files below a directory.
+func held(dir string) (total int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			total += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("looking at the size of %s: %w", dir, err)
+	}
+	return total, nil
 }
 
 // table is the parties of one study, in this process.
 type table struct {
-	home   string
-	n      int
+	home string
+	Size
 	study  *study.Study
 	stores []*store.Store
 }
@@ -104,7 +146,7 @@ type table struct {
 // seat makes the parties, their data and the study, which each approves.
 func (t *table) seat(aggregator *network.Node, port int) error {
 	var parties, columns strings.Builder
-	for i := range t.n {
+	for i := range t.Parties {
 		dir := filepath.Join(t.home, t.name(i))
 		if err := store.Create(dir, store.Party, rand.Reader); err != nil {
 			return err
@@ -119,9 +161,21 @@ func (t *table) seat(aggregator *network.Node, port int) error {
 			return err
 		}
 		fmt.Fprintf(&parties, "  - {name: %s, id: %s}\n", t.name(i), id)
-		fmt.Fprintf(&columns, "  - {name: x%d, kind: numeric, bounds: [0, 1], owner: %s}\n", i, t.name(i))
-		if err := os.WriteFile(t.path(i, "csv"), t.data(i), 0o600); err != nil {
+		if t.Megabytes == 0 {
+			fmt.Fprintf(&columns, "  - {name: x%d, kind: numeric, bounds: [0, 1], owner: %s}\n", i, t.name(i))
+		}
+		if err := t.writeData(i); err != nil {
 			return fmt.Errorf("writing the data of %s: %w", t.name(i), err)
+		}
+	}
+	terms := small
+	if t.Megabytes > 0 {
+		terms = fmt.Sprintf(wide, t.Megabytes*dimensionsOfMegabyte)
+		if t.Records {
+			terms = long
+		}
+		for i := range features {
+			fmt.Fprintf(&columns, "  - {name: x%d, kind: numeric, bounds: [0, 1]}\n", i)
 		}
 	}
 	var nonce [16]byte
@@ -134,16 +188,12 @@ name: scale
 nonce: "%x"
 aggregator: {id: %s, hpke: %s, addrs: [/ip4/127.0.0.1/tcp/%d]}
 parties:
-%spartition: vertical
-quorum: %d
+%squorum: %d
 expires: %s
 deadline: %s
 records: {id: [id]}
 columns:
-%ssketches: [{side: columns, family: sparse, k: 256, s: 1, helpers: {ones: 1}}]
-privacy: {unit: attribute, mechanism: laplace, epsilon: 1}
-analyses: [{kind: intersection}]
-`, nonce, aggregator.ID, aggregator.HPKE, port, &parties, t.n, instant(now.Add(time.Hour)), instant(now.Add(2*time.Hour)), &columns)
+%s%s`, nonce, aggregator.ID, aggregator.HPKE, port, &parties, t.Parties, instant(now.Add(time.Hour)), instant(now.Add(2*time.Hour)), &columns, terms)
 	var err error
 	if t.study, err = study.Parse([]byte(source)); err != nil {
 		return fmt.Errorf("the study file: %w", err)
@@ -159,19 +209,73 @@ func (t *table) path(i int, suffix string) string {
 	return filepath.Join(t.home, t.name(i)+"."+suffix)
 }
 
-// data is what a party holds: the same hundred records as the others.
-func (t *table) data(party int) []byte {
-	var out strings.Builder
-	fmt.Fprintf(&out, "id,x%d\n", party)
-	for r := range 100 {
-		fmt.Fprintf(&out, "r%d,%.2f\n", r, float64((r*(party+3))%100)/100)
+// small is a study whose releases hardly weigh anything.
+const small = `partition: vertical
+sketches: [{side: columns, family: sparse, k: 256, s: 1, helpers: {ones: 1}}]
+privacy: {unit: attribute, mechanism: laplace, epsilon: 1}
+analyses: [{kind: intersection}]
+`
+
+// long is one whose releases have a row of about two kilobytes for each record.
+const long = `partition: horizontal
+sketches: [{side: records, family: sparse, k: 1024, s: 1}]
+privacy: {unit: attribute, mechanism: laplace, epsilon: 8}
+analyses: [{kind: k-means, clusters: 3, restarts: 1}]
+`
+
+// wide is one whose releases are as large for any number of records.
+const wide = `partition: horizontal
+sketches: [{side: columns, family: sparse, k: %d, s: 1}]
+privacy: {unit: attribute, mechanism: laplace, epsilon: 8}
+analyses: [{kind: inner-product}]
+`
+
+// How much makes a release of features columns a megabyte, roughly.
+const (
+	features             = 32
+	recordsOfMegabyte    = 370
+	dimensionsOfMegabyte = 10_400
+)
+
+// writeData writes what a party holds: the same hundred records as the others, or in a
+// large study as many records of three groups as its release wants.
+func (t *table) writeData(party int) error {
+	f, err := os.OpenFile(t.path(party, "csv"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
 	}
-	return []byte(out.String())
+	out := bufio.NewWriter(f)
+	records, columns := 100, []int{party}
+	if t.Megabytes > 0 {
+		records, columns = 10_000, columns[:0]
+		if t.Records {
+			records = t.Megabytes * recordsOfMegabyte
+		}
+		for i := range features {
+			columns = append(columns, i)
+		}
+	}
+	out.WriteString("id")
+	for _, c := range columns {
+		fmt.Fprintf(out, ",x%d", c)
+	}
+	for r := range records {
+		fmt.Fprintf(out, "\nr%d", r)
+		for _, c := range columns {
+			value := (r * (party + 3)) % 100
+			if t.Megabytes > 0 {
+				value = 30*(r%3) + (7*r+11*c+13*party)%40
+			}
+			fmt.Fprintf(out, ",%.2f", float64(value)/100)
+		}
+	}
+	out.WriteString("\n")
+	return errors.Join(out.Flush(), f.Close())
 }
 
 func (t *table) approve() error {
 	for i, st := range t.stores {
-		site := fmt.Sprintf("datasets:\n  d: {source: %s.csv, caps: {attribute: {epsilon: 1}}}\nstudies:\n  %s: {dataset: d}\n", t.name(i), t.study.ID)
+		site := fmt.Sprintf("datasets:\n  d: {source: %s.csv, caps: {attribute: {epsilon: 8}}}\nstudies:\n  %s: {dataset: d}\n", t.name(i), t.study.ID)
 		if err := os.WriteFile(t.path(i, "yaml"), []byte(site), 0o600); err != nil {
 			return fmt.Errorf("writing the site file of %s: %w", t.name(i), err)
 		}
@@ -192,7 +296,7 @@ func (t *table) run(ctx context.Context) (agreement, whole float64, err error) {
 	began := time.Now()
 	var mu sync.Mutex
 	var running sync.WaitGroup
-	failures := make([]error, t.n)
+	failures := make([]error, t.Parties)
 	for i, st := range t.stores {
 		observe := func(p node.Progress) {
 			if p.Milestone == node.Projected { // the seed is known, and hardly anything was to be projected

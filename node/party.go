@@ -95,8 +95,8 @@ func (p *Party) Run(ctx context.Context, id protocol.StudyID) error {
 	p.aggregators[r.study.Aggregator.ID] = true
 	p.mu.Unlock()
 	err = r.serve(ctx)
-	if noted := r.out.sum(); err == nil {
-		err = noted
+	if noted := r.out.sum(); noted != nil {
+		err = errors.Join(err, noted)
 	}
 	if err != nil {
 		return fmt.Errorf("serving study %s: %w", id.Short(), err)
@@ -471,8 +471,17 @@ func (r *service) turn(ctx context.Context) error {
 }
 
 // superseded drops the fetching of a result that a later one has replaced at the
-// aggregator, and returns the error of any other job.
+// aggregator, and the upload of a release whose attempt the board says is void. It returns
+// the error of any other job.
 func (r *service) superseded(ctx context.Context, job session.Job, failed error) error {
+	var refusal *p2p.Refusal
+	if _, upload := job.(session.Upload); upload && errors.As(failed, &refusal) && refusal.Code == p2p.CodeNotFound {
+		before := len(r.pending.Run)
+		if err := r.read(ctx, 0); err != nil || len(r.pending.Run) < before {
+			return err // step has dropped what is wanted no more
+		}
+		return failed
+	}
 	fetch, ok := job.(session.FetchResult)
 	if !ok || transient(failed) {
 		return failed

@@ -84,7 +84,7 @@ func CodeOf(err error) Code {
 		return c.code
 	case isAny[*ledger.Exceeded](err), isAny[*node.NoBudgetError](err), isAny[*node.LedgerRolledBackError](err):
 		return Budget
-	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn, node.ErrReleased, node.ErrNobodyLeft, node.ErrPurged, store.ErrRetired), isAny[*node.NotEndedError](err), isAny[*node.CosignError](err), isAny[*node.ReconstructionError](err),
+	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn, node.ErrReleased, node.ErrNobodyLeft, node.ErrPurged, session.ErrAnswered, store.ErrRetired), isAny[*node.NotEndedError](err), isAny[*node.CosignError](err), isAny[*node.ReconstructionError](err),
 		isAny[*study.NotLaterError](err):
 		return Refused
 	case disagreement(err):

@@ -235,6 +235,8 @@ func connectionFix(err error) string {
 		return "ask the operator to run aggregator study create with this very file"
 	case strings.Contains(err.Error(), "certificate"):
 		return "the outer TLS is not certified for this machine: name the authority under network: roots"
+	case errors.Is(err, p2p.ErrStranger):
+		return "ask the operator at which address aggregator serve listens; addresses are part of the study file, so where that is wrong a corrected file is a new study"
 	case errors.Is(err, p2p.ErrUnreachable):
 		return "is the aggregator serving there, and does the firewall let this port out? HTTPS_PROXY helps addresses that end in /tls/ws"
 	}

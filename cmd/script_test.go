@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,6 +37,11 @@ func homes(env *testscript.Env) error {
 		return err
 	}
 	env.Setenv("ADDR", fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port))
+	web, err := freePort()
+	if err != nil {
+		return err
+	}
+	env.Setenv("WEB", fmt.Sprintf("127.0.0.1:%d", web))
 	env.Setenv("PATH", programs+string(os.PathListSeparator)+env.Getenv("PATH"))
 	env.Setenv("HOME", env.WorkDir)
 	return nil
@@ -327,6 +334,62 @@ func rows(ts *testscript.TestScript, neg bool, args []string) {
 		file.WriteByte('\n')
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), file.Bytes(), 0o600))
+}
+
+// fetch STATUS PATH [TOKEN] asks the aggregator's pages, or what listens at $WEB, and
+// expects a status, waiting half a minute for something to listen there. The answer is for
+// stdout to match.
+func fetch(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: fetch STATUS PATH [TOKEN]")
+	}
+	request, err := http.NewRequest(http.MethodGet, "http://"+ts.Getenv("WEB")+args[1], nil)
+	ts.Check(err)
+	if len(args) == 3 {
+		request.Header.Set("Authorization", "Bearer "+args[2])
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			if time.Now().After(deadline) {
+				ts.Check(err)
+			}
+			<-time.After(20 * time.Millisecond)
+			continue
+		}
+		body, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		ts.Check(err)
+		ts.Stdout().Write(body)
+		if fmt.Sprint(answer.StatusCode) != args[0] {
+			ts.Fatalf("%s answers %s, want %s:\n%s", args[1], answer.Status, args[0], body)
+		}
+		return
+	}
+}
+
+// token FILE reads a token from a file: $TOKEN is the token, $TOKENID its id.
+func readToken(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: token FILE")
+	}
+	text := strings.TrimSpace(ts.ReadFile(args[0]))
+	parts := strings.SplitN(text, "_", 3)
+	if len(parts) != 3 {
+		ts.Fatalf("%s holds no token", args[0])
+	}
+	ts.Setenv("TOKEN", text)
+	ts.Setenv("TOKENID", parts[1])
+}
+
+// metrics PARTY ADDRESS adds an address to a party's site file.
+func writeMetrics(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: metrics PARTY ADDRESS")
+	}
+	path := ts.MkAbs(args[0] + ".yaml")
+	ts.Check(os.WriteFile(path, []byte(ts.ReadFile(path)+"metrics: "+args[1]+"\n"), 0o600))
 }
 
 // json FILE expects exactly one JSON document in a file, or in stdout or stderr.

@@ -25,6 +25,7 @@ type AggregatorOptions struct {
 	Tick    time.Duration           // how often dates and new studies are looked at; default 1 s
 	Entropy io.Reader               // for the handles by which results tell parties of others' records, read by one goroutine a study; default: crypto/rand
 	Workers int                     // goroutines of one study's analyses; default: what the machine can run at once
+	Observe AggregatorObserver      // default: nobody
 }
 
 // Aggregator is the operator's node: it hosts the boards of its studies, takes
@@ -48,15 +49,15 @@ func NewAggregator(o AggregatorOptions) (*Aggregator, error) {
 		return nil, err
 	}
 	o = a.AggregatorOptions
-	a.host, err = p2p.New(p2p.Config{Key: o.Store.Identity(), Listen: o.Listen, Allow: a.allow, Limits: o.Limits, Version: o.Version, Logger: o.Logger})
+	a.host, err = p2p.New(p2p.Config{Key: o.Store.Identity, Listen: o.Listen, Allow: a.allow, Limits: o.Limits, Version: o.Version, Logger: o.Logger})
 	if err != nil {
 		return nil, fmt.Errorf("starting aggregator: %w", err)
 	}
 	for name, handle := range map[string]p2p.Handler{
 		callPost: a.post, callRead: a.read, callChunk: a.chunk, callProgress: a.progress, callDocument: a.document,
-		callHello: a.hello, callLedger: a.ledger, callFurther: a.further, callStudies: a.offer,
+		callHello: a.hello, callLedger: a.ledger, callFurther: a.further, callStudies: a.offer, callQuery: a.query,
 	} {
-		a.host.Serve(name, handle)
+		a.host.Serve(name, a.observed(name, handle))
 	}
 	return a, nil
 }

@@ -86,8 +86,10 @@ func (r *home) attack(ctx context.Context) (Attacked, error) {
 	if exact.records < 2 {
 		return Attacked{}, &Unattackable{fmt.Sprintf("data of %d records leave nothing to attack", exact.records)}
 	}
-	if err := r.noise(src, exact); err != nil {
-		return Attacked{}, err
+	for i, plan := range src.plans { // as whoever attacks is sure to see it
+		if err := plan.DrawSeen(&exact.sketches[i].Sketch, r.Entropy, max(r.Workers, 1)); err != nil {
+			return Attacked{}, fmt.Errorf("noising sketch %d: %w", i+1, err)
+		}
 	}
 	out := Attacked{
 		Study: r.study.ID.String(), Name: r.study.Name, Dataset: src.data.Name, Records: exact.records, Sample: len(drawn.records),

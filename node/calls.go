@@ -20,6 +20,7 @@ const (
 	callHello    = "hello"    // what the aggregator says of itself
 	callLedger   = "ledger"   // the head of the caller's privacy ledger, to be countersigned
 	callFurther  = "further"  // the statements of a study's further results
+	callQuery    = "query"    // a query of the caller's, and its answer
 	callStudies  = "studies"  // the study files that list the caller
 )
 

@@ -24,6 +24,8 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
 )
 
 // The crash tests run a node as a process of its own: this test binary again. A
@@ -62,8 +64,8 @@ func separateAggregator(args []string) error {
 	return a.Serve(context.Background())
 }
 
-// crashingParty serves a study and dies where it was told to: args are state
-// directory, site file, study id and a point ("" for none).
+// crashingParty serves a study, or asks about a file, and dies where it was told to: args
+// are state directory, site file, study id, a point ("" for none) and the file, if any.
 func crashingParty(args []string) error {
 	id, err := protocol.ParseStudyID(args[2])
 	if err != nil {
@@ -84,6 +86,10 @@ func crashingParty(args []string) error {
 		return err
 	}
 	defer p.Close()
+	if len(args) == 5 {
+		_, err := p.Ask(context.Background(), id, node.Question{Files: args[4:]})
+		return err
+	}
 	return p.Run(context.Background(), id)
 }
 
@@ -92,10 +98,10 @@ func point(p node.Progress) string {
 	return strings.TrimSpace(string(p.Milestone) + " " + string(p.Kind))
 }
 
-// process runs party a in a process of its own.
-func (b *bench) process(ctx context.Context, dieAt string) error {
+// process runs party a in a process of its own; with a file, to ask about it.
+func (b *bench) process(ctx context.Context, dieAt string, file ...string) error {
 	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = append(os.Environ(), partyEnv+"="+strings.Join([]string{b.path("a"), b.path("a.yaml"), b.study.ID.String(), dieAt}, "\n"))
+	cmd.Env = append(os.Environ(), partyEnv+"="+strings.Join(append([]string{b.path("a"), b.path("a.yaml"), b.study.ID.String(), dieAt}, file...), "\n"))
 	cmd.Stderr = os.Stderr
 	return cmd.Run()
 }
@@ -326,22 +332,25 @@ func (b *bench) faults(before [][]byte) (out []string) {
 	if now == nil {
 		b.t.Fatal("no release is stored")
 	}
-	if before != nil && (string(before[0]) != string(now[0]) || string(before[1]) != string(now[1])) {
+	if before != nil && b.attempt(before[0]) == b.attempt(now[0]) && (string(before[0]) != string(now[0]) || string(before[1]) != string(now[1])) {
 		out = append(out, redrawn)
 	}
 	st := b.open("a")
 	defer st.Close()
 	entries, err := st.Ledger()
 	check(b.t, err)
-	if len(entries) != 1 {
-		out = append(out, fmt.Sprintf("the ledger holds %d debits, want 1", len(entries)))
+	attempt := b.attempt(now[0])
+	if want := b.debits(attempt); len(entries) != want {
+		out = append(out, fmt.Sprintf("the ledger holds %d debits, want %d", len(entries), want))
 	}
-	if _, err := st.Secret(b.study.ID, 1); !errors.Is(err, store.ErrNotFound) {
-		out = append(out, fmt.Sprintf("the study's secrets are still there: %v", err))
+	for a := range attempt {
+		if _, err := st.Secret(b.study.ID, a+1); !errors.Is(err, store.ErrNotFound) {
+			out = append(out, fmt.Sprintf("the study's secrets are still there: %v", err))
+		}
 	}
 	agg := b.open("agg")
 	defer agg.Close()
-	arrived := agg.OpenSketch(b.study.ID, peerID(b.t, st), 0, (len(now[1])+protocol.ChunkSize-1)/protocol.ChunkSize)
+	arrived := agg.OpenSketch(b.study.ID, peerID(b.t, st), int(b.lost(attempt))*study.MaxSketches, (len(now[1])+protocol.ChunkSize-1)/protocol.ChunkSize)
 	defer arrived.Close()
 	received, err := io.ReadAll(arrived)
 	check(b.t, err)
@@ -349,6 +358,27 @@ func (b *bench) faults(before [][]byte) (out []string) {
 		out = append(out, "the aggregator received other bytes than were stored")
 	}
 	return out
+}
+
+// attempt is that of a stored release.
+func (b *bench) attempt(header []byte) uint32 {
+	b.t.Helper()
+	e, err := wire.DecodeEnvelope(header)
+	check(b.t, err)
+	return e.Attempt
+}
+
+// lost is how many masked sums before a release's attempt were void.
+func (b *bench) lost(attempt uint32) uint32 {
+	if b.study.Masked() {
+		return attempt - 1
+	}
+	return 0
+}
+
+// debits is how many a release in an attempt leaves in the ledger, of one dataset.
+func (b *bench) debits(attempt uint32) int {
+	return len(b.study.Sketches) * int(1+b.lost(attempt))
 }
 
 const redrawn = "the release changed after it was stored"

@@ -25,6 +25,7 @@ type source struct {
 	schema dataset.Schema
 	plans  []release.Plan // one a sketch
 	picks  [][]int        // per sketch, which of the schema's entries are its values
+	round  int            // how many releases of the study, of void attempts, came before this one
 }
 
 // source looks up the party's data for the study and what the study wants of them.

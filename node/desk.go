@@ -67,6 +67,9 @@ func offline(o AggregatorOptions) (*Aggregator, error) {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
+	if o.Observe == nil {
+		o.Observe = func(Happening) {}
+	}
 	signer, err := protocol.NewSigner(o.Store.Identity())
 	if err != nil {
 		return nil, fmt.Errorf("starting aggregator: %w", err)

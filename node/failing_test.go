@@ -186,6 +186,14 @@ func (f failing) SaveRelease(study protocol.StudyID, release store.Release) erro
 	return f.writes.write("SaveRelease", func() error { return f.Store.SaveRelease(study, release) })
 }
 
+func (f failing) SaveQuery(study protocol.StudyID, number int, query store.Release) error {
+	return f.writes.write("SaveQuery", func() error { return f.Store.SaveQuery(study, number, query) })
+}
+
+func (f failing) DropRelease(study protocol.StudyID) error {
+	return f.writes.write("DropRelease", func() error { return f.Store.DropRelease(study) })
+}
+
 func (f failing) PutChunk(study protocol.StudyID, party protocol.PeerID, sketch, index int, data []byte) error {
 	return f.writes.write("PutChunk", func() error { return f.Store.PutChunk(study, party, sketch, index, data) })
 }

@@ -239,7 +239,7 @@ func TestSignedUnderAnotherVersion(t *testing.T) {
 	check(t, err)
 	e := signer.Seal(b.study.ID, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: b.study.Meaning})).Envelope()
 	e.Signature = ed25519.Sign(st.Identity(), bytes.Replace(e.Preimage(), []byte(protocol.Version), []byte("cosketch/2"), 1))
-	host, err := p2p.New(p2p.Config{Key: st.Identity(), Allow: func(protocol.PeerID) bool { return true }})
+	host, err := p2p.New(p2p.Config{Key: st.Identity, Allow: func(protocol.PeerID) bool { return true }})
 	check(t, err)
 	defer host.Close()
 	_, err = host.Call(b.context(), b.study.Aggregator.ID, b.study.Aggregator.Addrs, "post", wire.EncodePost([]protocol.Envelope{e}))

@@ -121,8 +121,12 @@ func (f *fsck) study(ctx context.Context, id protocol.StudyID) {
 	if f.Role == store.Party {
 		f.own(s)
 		f.release(s)
+		f.queries(s, func(number int) (protocol.PeerID, storedQuery) { return f.ownQuery(s, number) })
 	} else {
 		f.uploads(ctx, s, board)
+		for _, p := range s.Parties {
+			f.queries(s, func(number int) (protocol.PeerID, storedQuery) { return p.ID, f.keptQuery(s, p.ID, uint32(number)) })
+		}
 	}
 	f.results(s)
 }

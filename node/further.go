@@ -79,8 +79,14 @@ func publish(o AggregatorOptions, s *study.Study, answer Further) (protocol.Furt
 	return f, o.Store.PutResult(s.ID, name, f.Encode())
 }
 
+// documents are the result files of a node.
+type documents interface {
+	Results(study protocol.StudyID) ([]string, error)
+	Result(study protocol.StudyID, name string) ([]byte, error)
+}
+
 // statements reads the further results that a node keeps of a study, the oldest first.
-func statements(st State, s *study.Study) ([]protocol.Further, error) {
+func statements(st documents, s *study.Study) ([]protocol.Further, error) {
 	names, err := st.Results(s.ID)
 	if err != nil {
 		return nil, err

@@ -149,9 +149,10 @@ func (a *Aggregator) chunk(ctx context.Context, from protocol.PeerID, request []
 		a.Logger.Warn("refused a chunk", "study", h.study.ID.Short(), "from", from.String(), "sketch", c.Sketch, "chunk", c.Index)
 		return nil, p2p.Refuse(p2p.CodeInvalid, "chunk %d of sketch %d does not match the release's header", c.Index, c.Sketch)
 	}
-	if err := a.Store.PutChunk(c.Study, from, c.Sketch, c.Index, c.Data); err != nil {
+	if err := a.Store.PutChunk(c.Study, from, uploaded(header, c.Sketch), c.Index, c.Data); err != nil {
 		return nil, err
 	}
+	a.Observe(Happening{What: ChunkKept, Study: c.Study, Bytes: int64(len(c.Data))})
 	_, err = h.arrived(ctx, from)
 	return nil, err
 }
@@ -213,6 +214,11 @@ func (a *Aggregator) document(ctx context.Context, from protocol.PeerID, request
 	}
 	if name == "" {
 		if name, err = h.furtherName(q.Hash, from); err != nil {
+			return nil, err
+		}
+	}
+	if name == "" {
+		if name, err = h.answerName(q.Hash, from); err != nil {
 			return nil, err
 		}
 	}

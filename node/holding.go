@@ -121,17 +121,17 @@ func (o SketchOptions) locked(do func(*home, *source, *held.Set) error) error {
 		return err
 	}
 	defer unlock()
-	switch _, err := o.Store.ReleaseHeader(o.Study.ID); {
+	outcome, attempt, unseeded := seeded(o.Store, o.Study)
+	switch _, err := r.releasedIn(attempt); {
 	case err == nil:
 		return ErrReleased
 	case !errors.Is(err, store.ErrNotFound):
 		return err
 	}
-	outcome, err := seeded(o.Store, o.Study)
-	if err != nil {
-		return err
+	if unseeded != nil {
+		return unseeded
 	}
-	src, err := r.source()
+	src, err := r.readied(attempt, outcome.Pairs.Members())
 	if err != nil {
 		return err
 	}
@@ -143,19 +143,19 @@ func (o SketchOptions) locked(do func(*home, *source, *held.Set) error) error {
 }
 
 // seeded finds the seed that this party holds, from whichever attempt it is.
-func seeded(st PartyState, s *study.Study) (agree.Outcome, error) {
+func seeded(st PartyState, s *study.Study) (agree.Outcome, uint32, error) {
 	for attempt := s.Attempts; attempt > 0; attempt-- {
 		secrets, err := st.Secret(s.ID, uint32(attempt))
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}
 		if err != nil {
-			return agree.Outcome{}, err
+			return agree.Outcome{}, 0, err
 		}
 		outcome, err := session.Agreed(secrets)
 		if !errors.Is(err, session.ErrNotAgreed) {
-			return outcome, err
+			return outcome, uint32(attempt), err
 		}
 	}
-	return agree.Outcome{}, ErrNoSeed
+	return agree.Outcome{}, 0, ErrNoSeed
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/cosketch/cosketch/node/store"
@@ -35,6 +36,9 @@ type hosted struct {
 	news    chan struct{}     // closed and replaced when the board grows; owned by run
 	jobs    chan finished
 	running bool // a job runs
+
+	asking  sync.Mutex     // held while a query is being answered: one at a time
+	answers sync.WaitGroup // of the goroutines that answer
 }
 
 // finished is what came of a job: an event, or an error of the store, which ends the
@@ -69,6 +73,7 @@ func (h *hosted) run(ctx context.Context) {
 		if h.running {
 			<-h.jobs // the job has seen ctx end
 		}
+		h.answers.Wait()
 		h.unlock()
 	}()
 	ticker := time.NewTicker(h.Tick)
@@ -181,6 +186,7 @@ func (h *hosted) carryOut(ctx context.Context, effects session.Effects) error {
 			return err
 		}
 		h.stored += uint64(len(raws))
+		h.tellPosted(effects.Persist)
 		close(h.news)
 		h.news = make(chan struct{})
 	}
@@ -201,13 +207,17 @@ func (h *hosted) show() error {
 		return nil
 	}
 	for _, fault := range status.Faults[min(len(h.shown.Faults), len(status.Faults)):] {
-		h.Logger.Warn("the seed agreement failed", "study", h.study.ID.Short(), "reason", fault)
+		h.Logger.Warn("an attempt of the parties failed", "study", h.study.ID.Short(), "reason", fault)
 	}
 	h.shown = status
 	if status.Terminal() {
 		h.Logger.Info("study ended", "study", h.study.ID.Short(), "state", status.State, "reason", status.Failure)
 	}
-	return h.Store.PutStatus(h.study.ID, snapshot(h.study, status).encode())
+	if err := h.Store.PutStatus(h.study.ID, snapshot(h.study, status).encode()); err != nil {
+		return err
+	}
+	h.Observe(Happening{What: Moved, Study: h.study.ID})
+	return nil
 }
 
 // errUnacceptable reports a release that is whole, matches its hashes, and still is not
@@ -226,7 +236,7 @@ func (h *hosted) collect(ctx context.Context, party protocol.PeerID) (wire.Progr
 	}
 	progress := wire.Progress{Complete: true}
 	for i, s := range header.Release.Sketches {
-		missing, err := h.Store.FirstMissing(h.study.ID, party, i, len(s.Chunks))
+		missing, err := h.Store.FirstMissing(h.study.ID, party, uploaded(header, i), len(s.Chunks))
 		if err != nil {
 			return wire.Progress{}, err
 		}
@@ -237,8 +247,12 @@ func (h *hosted) collect(ctx context.Context, party protocol.PeerID) (wire.Progr
 		return progress, nil
 	}
 	if err := h.acceptable(header); err != nil {
+		if errors.Is(err, errUnacceptable) {
+			h.Observe(Happening{What: ReleaseRefused, Study: h.study.ID})
+		}
 		return progress, err
 	}
+	h.Observe(Happening{What: ReleaseTaken, Study: h.study.ID})
 	return progress, h.step(ctx, session.Collected{Party: party})
 }
 
@@ -250,7 +264,7 @@ func (h *hosted) acceptable(header session.Header) error {
 		if err != nil {
 			return err
 		}
-		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, i, len(s.Chunks))
+		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, uploaded(header, i), len(s.Chunks))
 		err = plan.Check(s, from)
 		var disk *fs.PathError
 		if err = errors.Join(err, from.Close()); errors.As(err, &disk) {
@@ -268,7 +282,7 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 	index, _ := h.study.PartyIndex(header.Party.ID)
 	out := analysis.Contribution{Party: index, Header: header.ID, Records: header.Release.Records}
 	for i, s := range header.Release.Sketches {
-		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, i, len(s.Chunks))
+		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, uploaded(header, i), len(s.Chunks))
 		decoded, err := release.Decode(s, from)
 		var rows release.Rows
 		if err == nil {
@@ -287,6 +301,7 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 		}
 		out.Sketches, out.Labels, out.Rows = append(out.Sketches, values), append(out.Labels, labels), append(out.Rows, rows)
 		out.Bytes += s.Size()
+		out.Masked = s.Masked
 	}
 	return out, nil
 }
@@ -297,16 +312,20 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 func (h *hosted) compute(ctx context.Context, job session.Compute) (out finished) {
 	defer func() {
 		if p := recover(); p != nil {
+			h.Observe(Happening{What: Uncomputed, Study: h.study.ID})
 			h.Logger.Error("analyses panicked", "study", h.study.ID.Short(), "panic", p, "stack", string(debug.Stack()))
 			out = finished{event: session.JobFailed{Err: errors.New("internal error")}}
 		}
 	}()
+	began := time.Now()
 	done, err := h.analyse(ctx, job)
 	var impossible *analysisError
 	switch {
 	case err == nil:
+		h.Observe(Happening{What: Computed, Study: h.study.ID, Took: time.Since(began)})
 		return finished{event: done}
 	case errors.As(err, &impossible):
+		h.Observe(Happening{What: Uncomputed, Study: h.study.ID, Took: time.Since(began)})
 		h.Logger.Error("analyses failed", "study", h.study.ID.Short(), "error", err)
 		return finished{event: session.JobFailed{Err: err}}
 	}
@@ -329,6 +348,7 @@ func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Comp
 		o.Contributions = append(o.Contributions, c)
 	}
 	o.Observe = func(p analysis.Progress) {
+		h.Observe(Happening{What: Analysing, Study: h.study.ID, Progress: p})
 		h.Logger.Info("analysing", "study", h.study.ID.Short(), "analysis", p.Analysis+1, "kind", p.Kind, "done", p.Done, "of", p.Total)
 	}
 	result, labels, err := analysis.Run(ctx, o)

@@ -47,12 +47,13 @@ type InspectedSketch struct {
 	Noise     string           `json:"noise"`    // in words
 	Variance  float64          `json:"variance"` // of one entry's noise, in squared units of entries; of one value's under randomised-response
 	Statement string           `json:"statement"`
+	Masked    int              `json:"masked,omitempty"`   // for how many members: entries are noised, and then as random as bytes can be
 	Labels    string           `json:"labels,omitempty"`   // what travels in the last column, in words
 	Exposure  string           `json:"exposure,omitempty"` // what it gives away; mechanism none alone
 	Chunks    []InspectedChunk `json:"chunks"`
 	Clipped   *int64           `json:"clipped,omitempty"` // records cut to the clip; kept here alone, unit record only
 	Intact    bool             `json:"intact"`
-	Histogram []Bin            `json:"histogram,omitempty"` // of the entries; none where damaged
+	Histogram []Bin            `json:"histogram,omitempty"` // of the entries; none where damaged, nor of masked ones
 }
 
 // InspectedChunk is one chunk, compared with its signed hash.
@@ -137,6 +138,9 @@ func InspectFiles(files store.ReleaseDir, s *study.Study) (Inspection, error) {
 	}
 	for i, h := range header.Sketches {
 		plan, err := release.For(s, party, i)
+		if err == nil && h.Masked > 0 {
+			plan, err = plan.Among(h.Masked)
+		}
 		if err != nil {
 			return out, err
 		}
@@ -158,7 +162,7 @@ func inspectSketch(files store.ReleaseDir, p release.Plan, h protocol.ReleasedSk
 	out := InspectedSketch{
 		Side: string(h.Side), Family: string(p.Spec().Family), K: p.Spec().K, S: p.Spec().S, Rows: h.Rows, Cols: h.Cols,
 		Width: h.Width, Bytes: h.Size(), Bits: int(p.Study.Bits), Scale: p.Spec().Scale(), Mechanism: string(g.Mechanism()),
-		Noise: p.Noise.String(), Variance: p.Noise.Variance(), Statement: p.Statement(), Labels: labelsText(p),
+		Noise: p.Noise.String(), Variance: p.Noise.Variance(), Statement: p.Statement(), Labels: labelsText(p), Masked: h.Masked,
 	}
 	for _, c := range h.RowColumns {
 		out.Beside = append(out.Beside, c.Name)
@@ -199,7 +203,7 @@ func inspectSketch(files store.ReleaseDir, p release.Plan, h protocol.ReleasedSk
 		out.Chunks = append(out.Chunks, InspectedChunk{want.String(), intact})
 		out.Intact = out.Intact && intact
 	}
-	if out.Intact {
+	if out.Intact && h.Masked == 0 {
 		values := h.Cols
 		if p.Labels != nil {
 			values-- // a label is no entry

@@ -141,7 +141,11 @@ type ordered struct {
 
 // readOrder reads what rowsCSV wrote.
 func readOrder(st *store.Store, id protocol.StudyID, sketch int) ([]ordered, error) {
-	f, err := st.OpenReleaseFile(id, rowsFile(sketch))
+	return orderIn(st.OpenReleaseFile(id, rowsFile(sketch)))
+}
+
+// orderIn reads an open file of that kind, and closes it.
+func orderIn(f *store.File, err error) ([]ordered, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the order of rows: %w", err)
 	}
@@ -160,6 +164,16 @@ func readOrder(st *store.Store, id protocol.StudyID, sketch int) ([]ordered, err
 		out[i] = ordered{record, raw}
 	}
 	return out, nil
+}
+
+// ownName is the id of the record in a row of the party's release, its parts joined by
+// slashes.
+func ownName(order []ordered, row, idColumns int) (string, error) {
+	if row >= len(order) {
+		return "", fmt.Errorf("row %d of the %d of the stored release", row, len(order))
+	}
+	id, err := idFields(order[row].id, idColumns)
+	return strings.Join(id, "/"), err
 }
 
 // idFields splits a joined id into its columns again.

@@ -212,8 +212,8 @@ func TestClippedCountStaysAtTheParty(t *testing.T) {
 		of   any
 		want string
 	}{
-		{protocol.Release{}, "T2 Records Sketches"},
-		{protocol.ReleasedSketch{}, "Side Rows Cols Width Chunks RowColumns"},
+		{protocol.Release{}, "T2 Records Sketches Published"},
+		{protocol.ReleasedSketch{}, "Side Rows Cols Width Chunks Masked RowColumns"},
 	} {
 		kind := reflect.TypeOf(c.of)
 		var fields []string

@@ -171,7 +171,7 @@ func TestFalseLedgerHeads(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			host, err := p2p.New(p2p.Config{Key: agg.Identity(), Listen: []string{b.addr}, Allow: func(protocol.PeerID) bool { return true }})
+			host, err := p2p.New(p2p.Config{Key: agg.Identity, Listen: []string{b.addr}, Allow: func(protocol.PeerID) bool { return true }})
 			check(t, err)
 			defer host.Close()
 			host.Serve("ledger", func(_ context.Context, _ protocol.PeerID, request []byte) ([]byte, error) {
@@ -199,7 +199,7 @@ func TestForeignLedgerHeads(t *testing.T) {
 	check(t, err)
 	foreign, err := protocol.NewSigner(other.Identity())
 	check(t, err)
-	h, err := p2p.New(p2p.Config{Key: st.Identity(), Allow: func(protocol.PeerID) bool { return true }})
+	h, err := p2p.New(p2p.Config{Key: st.Identity, Allow: func(protocol.PeerID) bool { return true }})
 	check(t, err)
 	defer h.Close()
 	forged := signer.SignLedgerHead(b.study.Aggregator.ID, 1, protocol.Digest{1})

@@ -49,7 +49,7 @@ func (a *Aggregator) offer(_ context.Context, from protocol.PeerID, request []by
 
 // FetchOptions says whom FetchStudies asks, and as whom.
 type FetchOptions struct {
-	Identity ed25519.PrivateKey
+	Identity func() ed25519.PrivateKey
 	Address  string // of the aggregator, with its id: /dns4/agg.example.org/tcp/7424/p2p/12D3KooW…
 	Network  config.Network
 	Version  string

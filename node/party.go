@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed"
 )
 
 // PartyOptions makes a party's node.
@@ -56,7 +58,7 @@ func NewParty(o PartyOptions) (*Party, error) {
 		return nil, fmt.Errorf("starting party: %w", err)
 	}
 	p := &Party{PartyOptions: o, signer: signer, aggregators: map[protocol.PeerID]bool{}}
-	p.host, err = p2p.New(p2p.Config{Key: o.Store.Identity(), Allow: p.allow, Roots: o.Network.Roots, Version: o.Version, Logger: o.Logger})
+	p.host, err = p2p.New(p2p.Config{Key: o.Store.Identity, Allow: p.allow, Roots: o.Network.Roots, Version: o.Version, Logger: o.Logger})
 	if err != nil {
 		return nil, fmt.Errorf("starting party: %w", err)
 	}
@@ -166,14 +168,14 @@ func (r *service) restored() (session.PartyRestored, error) {
 		}
 		out.Own = append(out.Own, e)
 	}
-	out.Secrets = map[uint32][]byte{}
+	out.Secrets = map[uint32]seed.Hidden{}
 	for attempt := uint32(1); int64(attempt) <= int64(r.study.Attempts); attempt++ {
 		secrets, err := r.Store.Secret(r.study.ID, attempt)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return out, err
 		}
 		if err == nil {
-			out.Secrets[attempt] = secrets
+			out.Secrets[attempt] = seed.Hide(secrets)
 		}
 	}
 	document, err := r.Store.Result(r.study.ID, resultFile)
@@ -266,6 +268,7 @@ func (r *service) step(event session.Event) error {
 		}
 		r.pending.Send = effects.Send // always all that is not on the board yet
 		r.pending.Run = append(r.pending.Run, effects.Run...)
+		r.pending.Run = slices.DeleteFunc(r.pending.Run, func(job session.Job) bool { return !r.machine.Wants(job) })
 	}
 	return r.show()
 }
@@ -288,7 +291,7 @@ func (r *service) persist(record session.Record) error {
 	id := r.study.ID
 	switch record := record.(type) {
 	case session.SaveSecrets:
-		return r.Store.PutSecret(id, record.Attempt, record.Data)
+		return r.Store.PutSecret(id, record.Attempt, record.Data.Reveal())
 	case session.SaveEnvelope:
 		e := record.Envelope
 		if err := r.Store.PutOwn(id, ownKind(e), e.Attempt(), wire.EncodeEnvelope(e.Envelope())); err != nil {

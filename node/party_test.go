@@ -247,7 +247,7 @@ func TestStrangersAreNotAnswered(t *testing.T) {
 	st, err := store.Open(b.path("stranger"), store.Party, store.Options{})
 	check(t, err)
 	defer st.Close()
-	h, err := p2p.New(p2p.Config{Key: st.Identity(), Allow: func(protocol.PeerID) bool { return true }})
+	h, err := p2p.New(p2p.Config{Key: st.Identity, Allow: func(protocol.PeerID) bool { return true }})
 	check(t, err)
 	defer h.Close()
 	for _, call := range []string{"read", "post", "chunk", "progress", "document", "ledger"} {

@@ -73,11 +73,11 @@ func (r *home) debits(src *source, entries []ledger.Entry) ([]ledger.Entry, erro
 // the caps allow them.
 func (r *home) due(src *source, entries []ledger.Entry) (out []ledger.Entry) {
 	for i, plan := range src.plans {
-		if _, done := ledger.Find(entries, r.study.ID, i); done {
+		if _, done := ledger.Find(entries, r.study.ID, i, src.round); done {
 			continue
 		}
 		next := ledger.Entry{
-			Dataset: src.data.Name, Study: r.study.ID, Aggregator: r.study.Aggregator.ID, Sketch: i, Unit: r.study.Privacy.Unit,
+			Dataset: src.data.Name, Study: r.study.ID, Aggregator: r.study.Aggregator.ID, Sketch: i, Round: src.round, Unit: r.study.Privacy.Unit,
 			Attributes: max(plan.Attributes(), 1), At: r.Now(),
 		}.Promised(plan.Guarantee())
 		if next.Unit == "" {

@@ -32,8 +32,14 @@ func Purge(st *store.Store, s *study.Study, now protocol.Instant) (freed int64, 
 	return st.Purge(s.ID, now)
 }
 
-// LastDate is when a study takes no more releases.
-func LastDate(s *study.Study) protocol.Instant { return max(s.Deadline, s.LateUntil) }
+// LastDate is when a study takes no more releases, and no more queries.
+func LastDate(s *study.Study) protocol.Instant {
+	last := max(s.Deadline, s.LateUntil)
+	if s.Queries.Releases > 0 {
+		last = max(last, s.NewRecords)
+	}
+	return last
+}
 
 // purged reports whether a study's sketches were removed.
 func purged(st AggregatorState, id protocol.StudyID) (bool, error) {

@@ -119,6 +119,11 @@ func (r *home) rehearse(ctx context.Context) (out Rehearsal, refusal, err error)
 	if err != nil {
 		return out, nil, err
 	}
+	for i := range exact.sketches {
+		if r.study.Masked() { // there are no other members to agree on masks with
+			exact.sketches[i].Masked = len(r.study.Parties)
+		}
+	}
 	var described []protocol.ReleasedSketch
 	times.Encode = timed(func() { described, _, err = exact.encode() })
 	if err != nil {

@@ -31,6 +31,7 @@ import (
 //
 //	debit durably → draw noise and project → store durably → (only then) send
 //
+// Where sums are masked, noised sketches are masked before they are stored (masked.go).
 // Where the steward is asked, what was projected is held until the decision (held.go).
 // A crash before the debit leaves nothing. A crash after it leaves a debit that
 // the next run finds and does not repeat; the noise is drawn then, for the first
@@ -40,12 +41,8 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	if err := r.keep(job.Seed); err != nil {
 		return nil, err
 	}
-	raw, err := r.Store.ReleaseHeader(r.study.ID)
+	header, err := r.releasedIn(job.Attempt)
 	if err == nil {
-		header, err := decodeVerified(raw)
-		if err != nil {
-			return nil, fmt.Errorf("stored release: %w", err)
-		}
 		if err := r.destroyHeld(); err != nil { // it was released
 			return nil, err
 		}
@@ -54,7 +51,7 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	if !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
-	src, err := r.source()
+	src, err := r.readied(job.Attempt, job.Pairs.Members())
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +73,10 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 			return nil, err
 		}
 	}
-	header, err := r.noiseAndStore(src, exact, job)
+	if err := r.giveUp(job.Attempt); err != nil {
+		return nil, err
+	}
+	header, err = r.noiseAndStore(src, exact, job)
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +84,7 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	if err := r.Store.Held(r.study.ID).Destroy(); err != nil {
 		return nil, err
 	}
+	r.asking, r.told = false, false // a masked sum that is void asks the steward anew
 	return session.ReleaseStored{Header: header}, nil
 }
 
@@ -107,8 +108,13 @@ func (r *service) randomise(ctx context.Context, src *source, builders []*releas
 // debit spends the budget, once per sketch, durably, and has the ledger's head
 // countersigned.
 func (r *service) debit(ctx context.Context, src *source) error {
+	return r.spend(ctx, func(entries []ledger.Entry) ([]ledger.Entry, error) { return r.debits(src, entries) })
+}
+
+// spend appends what is due to the ledger, durably, and has its head countersigned.
+func (r *service) spend(ctx context.Context, due func([]ledger.Entry) ([]ledger.Entry, error)) error {
 	_, err := r.Store.Debit(ctx, func(entries []ledger.Entry) ([]ledger.Entry, error) {
-		next, err := r.debits(src, entries)
+		next, err := due(entries)
 		if err != nil {
 			return nil, err
 		}
@@ -135,11 +141,17 @@ func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelea
 	if err := r.noise(src, exact); err != nil {
 		return protocol.Verified{}, err
 	}
+	if err := r.mask(src, exact, job); err != nil {
+		return protocol.Verified{}, err
+	}
 	described, files, err := exact.encode()
 	if err != nil {
 		return protocol.Verified{}, err
 	}
 	header := protocol.Release{T2: job.T2, Records: exact.records, Sketches: described}
+	if header.Published, err = release.Publish(r.study, job.Seed); err != nil {
+		return protocol.Verified{}, err
+	}
 	counts, err := clippedJSON(r.study, exact.clipped())
 	if err != nil {
 		return protocol.Verified{}, err

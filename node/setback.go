@@ -45,6 +45,7 @@ func (a *Aggregator) due(id protocol.StudyID) bool {
 // setBack notes that a study cannot be served, and says so if that is news. A study that
 // was served for longer than the last pause begins with the shortest again.
 func (a *Aggregator) setBack(id protocol.StudyID, file *study.Study, err error) setback {
+	a.Observe(Happening{What: TakenDown, Study: id})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := a.setbacks[id]
@@ -69,6 +70,7 @@ func (a *Aggregator) setBack(id protocol.StudyID, file *study.Study, err error) 
 
 // back notes that a study is served.
 func (a *Aggregator) back(id protocol.StudyID) {
+	a.Observe(Happening{What: TakenUp, Study: id})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := a.setbacks[id]

@@ -88,19 +88,31 @@ func Taken(st *store.Store, s *study.Study) ([]map[Step]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	steps := map[protocol.Kind]Step{
-		protocol.KindApprove: StepApproved, protocol.KindCommit: StepCommitted, protocol.KindShare: StepShared,
-		protocol.KindConfirm: StepConfirmed, protocol.KindRelease: StepReleased,
-		protocol.KindJoin: StepApproved, protocol.KindJoined: StepConfirmed,
-	}
 	out := make([]map[Step]bool, len(s.Parties))
 	for i := range out {
 		out[i] = map[Step]bool{}
 	}
 	for _, e := range board {
-		if i, listed := s.PartyIndex(e.Sender()); listed && steps[e.Kind()] != "" {
-			out[i][steps[e.Kind()]] = true
+		if i, listed := s.PartyIndex(e.Sender()); listed && stepOf(e.Kind()) != "" {
+			out[i][stepOf(e.Kind())] = true
 		}
 	}
 	return out, nil
+}
+
+// stepOf is the step that a message of a kind shows; empty where it shows none.
+func stepOf(kind protocol.Kind) Step {
+	switch kind {
+	case protocol.KindApprove, protocol.KindJoin:
+		return StepApproved
+	case protocol.KindCommit:
+		return StepCommitted
+	case protocol.KindShare:
+		return StepShared
+	case protocol.KindConfirm, protocol.KindJoined:
+		return StepConfirmed
+	case protocol.KindRelease:
+		return StepReleased
+	}
+	return ""
 }

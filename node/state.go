@@ -100,10 +100,20 @@ type PartyState interface {
 
 	// SaveRelease stores header and files at once. There is one release of a study for
 	// good: an equal header again changes nothing, another one is store.ErrConflict. A
-	// ReleaseHeader that was once returned is returned ever after.
+	// ReleaseHeader that was once returned is returned until DropRelease.
 	SaveRelease(study protocol.StudyID, release store.Release) error
 	ReleaseHeader(study protocol.StudyID) ([]byte, error)
+	// DropRelease ends the stored release, whose attempt is void, so that one of a later
+	// attempt can be stored; no ReleaseHeader after it finds it. Without one nothing happens.
+	DropRelease(study protocol.StudyID) error
 	OpenReleaseFile(study protocol.StudyID, name string) (*store.File, error)
+
+	// Kept is what PutKept stored, until it is destroyed.
+	Kept(study protocol.StudyID) ([]byte, error)
+	// SaveQuery stores a query of a number at once, as SaveRelease does: there is one of a
+	// number for good. Query is where it is then.
+	SaveQuery(study protocol.StudyID, number int, query store.Release) error
+	Query(study protocol.StudyID, number int) store.ReleaseDir
 }
 
 // AggregatorState is what an aggregator's driver needs of durable state, under the

@@ -58,6 +58,8 @@ type terms struct {
 	expires   protocol.Instant // default: an hour from now
 	deadline  protocol.Instant // default: two hours from now
 	late      protocol.Instant // default: no late parties
+	more      string           // further lines; default: none
+	sum       string           // further keys; default: none, a plain sum
 }
 
 // newBench makes the nodes, their data and the study. Party i's file is made by
@@ -135,7 +137,7 @@ func (b *bench) source(w terms) string {
 	if w.late != 0 {
 		fmt.Fprintf(&s, "late_until: %s\n", w.late)
 	}
-	fmt.Fprintf(&s, "columns: %s\nsketches: %s\nprivacy: %s\nanalyses: %s\n", w.columns, w.sketches, w.privacy, w.analyses)
+	fmt.Fprintf(&s, "columns: %s\nsketches: %s\nprivacy: %s\nanalyses: %s\n%s", w.columns, w.sketches, w.privacy, w.analyses, w.more+w.sum)
 	return s.String()
 }
 

@@ -27,7 +27,7 @@ type table struct {
 	node string
 	only string // in the ordinary run, writes of these names: the others are as in the first table
 
-	silent bool                                      // party c falls silent, so that the others agree in a second attempt
+	silent protocol.Kind                             // party c falls silent with this message, so that the others agree in a second attempt
 	play   func(table, *testing.T, *writes) []string // default: table.run
 }
 
@@ -45,13 +45,16 @@ func tables() map[string]table {
 		"party that asks":     {terms: asked, data: uniform(50), node: "a", only: "Held"},
 		"randomised response": {terms: bits, data: coins(60), node: "a", only: "Debit SaveRelease"},
 		"steward":             {terms: asked, data: uniform(50), node: "a", only: "PutDecision", play: table.stewarded},
-		"second attempt":      {terms: smallSketch, data: uniform(50), node: "a", only: "DestroySecret", silent: true},
+		"second attempt":      {terms: smallSketch, data: uniform(50), node: "a", only: "DestroySecret", silent: protocol.KindShare},
 		"newcomer":            {terms: late, data: uniform(50), node: "c", only: "PutSecret", play: table.joined},
 		"welcomer":            {terms: late, data: uniform(50), node: "a", only: "PutOwn", play: table.joined},
 		"by hand":             {terms: clustered, data: points, node: "a", only: "SaveRelease PutResult", play: table.carried},
 		"aggregator":          {terms: clustered, data: points, node: "agg"},
-		"aggregator, again":   {terms: smallSketch, data: uniform(50), node: "agg", only: "AppendBoard", silent: true},
+		"aggregator, again":   {terms: smallSketch, data: uniform(50), node: "agg", only: "AppendBoard", silent: protocol.KindShare},
 		"aggregator, late":    {terms: late, data: uniform(50), node: "agg", only: "PutResult", play: table.joined},
+		"masked":              {terms: masked, data: alike(50), node: "a", only: "SaveRelease"},
+		"masked, again":       {terms: masked, data: alike(50), node: "a", only: "DropRelease Debit PutOwn", silent: protocol.KindRelease},
+		"aggregator, masked":  {terms: masked, data: alike(50), node: "agg", only: "PutChunk", silent: protocol.KindRelease},
 		"aggregator by hand":  {terms: clustered, data: points, node: "agg", only: "PutChunk", play: table.carried},
 	}
 }
@@ -66,6 +69,24 @@ var clustered = terms{
 }
 
 func points(int) string { return "id,x,y\nr1,0.5,0.25\nr2,2,0.5\nr3,0,1\n" }
+
+// alike is data of one column, x, at every party.
+func alike(records int) func(int) string {
+	return func(party int) string {
+		return strings.Replace(uniform(records)(party), fmt.Sprintf("id,%c", "xyz"[party]), "id,x", 1)
+	}
+}
+
+// masked is a study of a masked sum, that can lose a party.
+var masked = terms{
+	partition: "horizontal",
+	columns:   "[{name: x, kind: numeric, bounds: [0, 1]}]",
+	sketches:  "[{side: moments, clip: 1}]",
+	privacy:   "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}",
+	analyses:  "[{kind: mean}]",
+	caps:      "{record: {epsilon: 2, delta: 1e-6}}",
+	sum:       "sum: masked\ncolluding: 1\n",
+}
 
 // inOrdinaryRun chooses the writes that fail in the ordinary run: each when it is done for
 // the first time, and every one of what is drawn.
@@ -128,9 +149,9 @@ func (tab table) run(t *testing.T, w *writes, between func(*bench)) []string {
 	ctx, cancel := context.WithCancel(b.context())
 	defer cancel()
 	members := b.parties
-	if tab.silent {
+	if tab.silent != "" {
 		members = b.parties[:2]
-		gone := b.fallSilent(ctx, "c")
+		gone := b.fallSilent(ctx, "c", tab.silent)
 		defer func() { <-gone }()
 	}
 	ended := make(chan error, len(members))
@@ -154,15 +175,15 @@ func (tab table) run(t *testing.T, w *writes, between func(*bench)) []string {
 	return append(b.faults(before), b.leftovers(members)...)
 }
 
-// fallSilent runs a party until it has signed its share, which it never sends.
-func (b *bench) fallSilent(ctx context.Context, name string) (gone chan struct{}) {
+// fallSilent runs a party until it has signed a message, which it never sends.
+func (b *bench) fallSilent(ctx context.Context, name string, from protocol.Kind) (gone chan struct{}) {
 	gone = make(chan struct{})
 	ctx, die := context.WithCancel(ctx)
 	go func() {
 		defer close(gone)
 		defer die()
 		b.run(ctx, name, func(p node.Progress) {
-			if p.Milestone == node.Persisted && p.Kind == protocol.KindShare {
+			if p.Milestone == node.Persisted && p.Kind == from {
 				die()
 			}
 		})
@@ -182,7 +203,8 @@ func (b *bench) takenUp(ctx context.Context, tab table, w *writes, between func(
 			case p.Milestone != node.Waiting:
 			case p.Status.WaitFor == node.StewardsRelease:
 				cancel()
-			case tab.silent && len(p.Status.From) == 1 && strings.HasPrefix(p.Status.WaitFor, "share"):
+			case tab.silent == protocol.KindShare && len(p.Status.From) == 1 && strings.HasPrefix(p.Status.WaitFor, "share"),
+				tab.silent == protocol.KindRelease && p.Status.WaitFor == "the result":
 				b.skew.Store(5000) // past the end of the first attempt, before the second's
 			}
 		})
@@ -227,7 +249,7 @@ func (b *bench) leftovers(members []string) (out []string) {
 		if b.study.Sketches[0].Side == sketch.Records && labelled != nil {
 			out = append(out, fmt.Sprintf("party %s has no labels: %v", name, labelled))
 		}
-		if len(entries) != 1 {
+		if len(entries) != b.debits(r.Attempt) {
 			out = append(out, fmt.Sprintf("party %s debited %d times", name, len(entries)))
 		}
 		for _, dir := range []string{"secrets", "held"} {

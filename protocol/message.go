@@ -74,9 +74,10 @@ type Confirm struct {
 
 // Release is the signed header of everything one party ships in a study.
 type Release struct {
-	T2       Digest // transcript of the agreement whose seed was used
-	Records  int64  // records sketched; public
-	Sketches []ReleasedSketch
+	T2        Digest // transcript of the agreement whose seed was used
+	Records   int64  // records sketched; public
+	Sketches  []ReleasedSketch
+	Published [][32]byte // the row keys that the study publishes, in its order
 }
 
 // ReleasedSketch describes one noised sketch: its shape, how its integers are
@@ -87,6 +88,7 @@ type ReleasedSketch struct {
 	Cols   int64
 	Width  int      // bytes of one little-endian two's complement entry, the least that holds all
 	Chunks []Digest // SHA-256 of each ChunkSize bytes of the row-major encoding and the row columns after it
+	Masked int      // of how many members the masks cancel in the sum over all of them; 0: not masked
 
 	RowColumns []RowColumn // what is known of each row beside its entries; the study fixes which
 }

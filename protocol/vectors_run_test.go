@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"runtime"
 	"slices"
 	"testing"
@@ -256,7 +257,7 @@ func fillRun(t *testing.T, c *runCase) {
 		c.T1, c.T2, c.Seed, c.Keys = hexedOf(o.T1), hexedOf(o.T2), hexedOf(o.Seed.Bytes()), derivedKeys(t, o.Seed)
 		proof, err := o.Confirm(w.signers[i].ID())
 		must(t, err)
-		if c.Parties[i].Tag = hexedOf(proof.Tag); proof != a.confirms[i].Confirm {
+		if c.Parties[i].Tag = hexedOf(proof.Tag); !reflect.DeepEqual(proof, a.confirms[i].Confirm) {
 			t.Errorf("%s confirms otherwise on the board", c.Parties[i].Name)
 		}
 		header, contribution := w.release(i, o.Seed, o.T2)

@@ -34,12 +34,13 @@ type keyCase struct {
 	Contributions []hexed          `json:"contributions"` // in roster order
 	Seed          hexed            `json:"seed"`
 	Keys          map[string]hexed `json:"keys"`
+	Published     map[string]hexed `json:"published"` // what a confirmation says of a key that is to be public
 }
 
 func keys() vectors {
 	return cases[keyCase]{
 		file:  "keys",
-		about: "Given: T1 and the contributions in roster order. To be found: the seed, and the key of each label. seed/agree/testdata/agreement.txt holds the whole agreement.",
+		about: "Given: T1 and the contributions in roster order. To be found: the seed, the key of each label, and the hash that confirms a key that is to be public. seed/agree/testdata/agreement.txt holds the whole agreement.",
 		given: func(*testing.T) []keyCase {
 			repeat := func(b byte) hexed { return bytes.Repeat(hexed{b}, 32) }
 			return []keyCase{
@@ -57,6 +58,10 @@ func keys() vectors {
 				t.Fatal(err)
 			}
 			c.Seed, c.Keys = hexedOf(root.Bytes()), derivedKeys(t, root)
+			c.Published = map[string]hexed{}
+			for _, label := range []seed.Label{seed.ColumnRows, seed.HadamardPermutation} {
+				c.Published[string(label)] = hexedOf(agree.PublishedHash(label, [32]byte(c.Keys[string(label)])))
+			}
 		},
 	}
 }

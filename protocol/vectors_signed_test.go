@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/binary"
+	"slices"
 	"strings"
 	"testing"
 
@@ -289,8 +290,10 @@ type statementCase struct {
 	Study    hexed  `json:"study,omitempty"`
 	Peer     hexed  `json:"peer,omitempty"` // of a ledger head: the aggregator; of a countersignature: the party
 	Count    uint64 `json:"count,omitempty"`
-	Digest   hexed  `json:"digest,omitempty"` // chain or hash
-	Key      hexed  `json:"key,omitempty"`    // of a mailbox
+	Digest   hexed  `json:"digest,omitempty"`   // chain or hash
+	Key      hexed  `json:"key,omitempty"`      // of a mailbox
+	T2       hexed  `json:"t2,omitempty"`       // of a query, whose number, rows, columns and width are 3, 500, 64 and 2
+	Document hexed  `json:"document,omitempty"` // of a query and an answer: SHA-256, and u64 size
 	Preimage hexed  `json:"preimage"`
 	Encoded  hexed  `json:"encoded"`
 }
@@ -298,7 +301,7 @@ type statementCase struct {
 func statements() vectors {
 	return cases[statementCase]{
 		file:  "statements",
-		about: "Given: signer (an Ed25519 private key) and what it states. To be found: the bytes under its signature, and the statement as it travels, which ends with the signature in a head and begins with it in a mailbox.",
+		about: "Given: signer (an Ed25519 private key) and what it states. To be found: the bytes under its signature, and the statement as it travels, which ends with the signature in a head and begins with it in a mailbox, a query and an answer (of which count is the time).",
 		given: func(*testing.T) []statementCase {
 			study, party := hexedOf(sha256.Sum256([]byte("a study file"))), protocoltest.Identity("party 0").ID()
 			aggregator := protocoltest.Identity("aggregator").ID()
@@ -308,6 +311,8 @@ func statements() vectors {
 				{What: "board head", Signer: identitySeed("aggregator"), Study: study, Count: 2, Digest: chain[:]},
 				{What: "ledger head", Signer: identitySeed("party 0"), Peer: aggregator[:], Count: 3, Digest: hexedOf(digest(3))},
 				{What: "ledger countersignature", Signer: identitySeed("aggregator"), Peer: party[:], Count: 3, Digest: hexedOf(digest(3))},
+				{What: "query", Signer: identitySeed("party 0"), Study: study, T2: hexedOf(digest(5)), Document: append(hexedOf(digest(6)), 0, 0, 0, 0, 0, 0, 0xfa, 0)},
+				{What: "answer", Signer: identitySeed("aggregator"), Study: study, Peer: party[:], Digest: hexedOf(digest(7)), Count: 1_800_000_000, Document: append(hexedOf(digest(8)), 0, 0, 0, 0, 0, 0, 4, 0xd2)},
 				{What: "mailbox", Signer: identitySeed("party 0"), Study: study, Key: bytes.Repeat(hexed{4}, 1216)},
 			}
 		},
@@ -343,6 +348,25 @@ func fillStatement(t *testing.T, c *statementCase) {
 		head := protocoltest.Identity("party 0").SignLedgerHead(own, c.Count, c.Digest.array(t))
 		head = signer.Countersign(head)
 		c.Preimage, c.Encoded, signature = join("cosketch/1/ledger-countersignature\x00", c.Peer, own[:], count, c.Digest), wire.EncodeLedgerHead(head), head.Countersignature
+	case "query":
+		q := signer.SignQuery(protocol.Query{
+			Study: c.Study.array(t), T2: c.T2.array(t), Number: 3, Rows: 500, Cols: 64, Width: 2,
+			Data: protocol.Document{Hash: protocol.Digest(c.Document), Size: int64(binary.BigEndian.Uint64(c.Document[32:]))},
+		})
+		body := binary.BigEndian.AppendUint32(slices.Clone(c.T2), 3)
+		body = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(body, 500), 64)
+		body = append(append(body, 2), c.Document...)
+		c.Preimage, c.Encoded, signature = join("cosketch/1/query\x00", c.Study, own[:], body), q.Encode(), q.Signature
+		if !bytes.Equal(c.Encoded, append(slices.Clone(signature), body...)) {
+			t.Error("a query travels otherwise than as its signature and its body")
+		}
+	case "answer":
+		a := signer.SignAnswer(protocol.Answer{
+			Study: c.Study.array(t), Party: protocol.PeerID(c.Peer), Query: c.Digest.array(t), At: protocol.Instant(c.Count),
+			Document: protocol.Document{Hash: protocol.Digest(c.Document), Size: int64(binary.BigEndian.Uint64(c.Document[32:]))},
+		})
+		body := append(append(append(slices.Clone(c.Peer), c.Digest...), count...), c.Document...)
+		c.Preimage, c.Encoded, signature = join("cosketch/1/answer\x00", c.Study, own[:], body), a.Encode(), a.Signature
 	case "mailbox":
 		box := signer.SignMailbox(c.Study.array(t), c.Key)
 		c.Preimage, c.Encoded, signature = join("cosketch/1/mailbox\x00", c.Study, own[:], c.Key), box.Encode(), box.Signature

@@ -26,7 +26,7 @@ func studies() vectors {
 		file:  "studies",
 		about: "Given: a study file of protocol/study/testdata. To be found: its id and meaning, and the pairs whose labelled hash the meaning is. What must be refused is in protocol/study/testdata/refusals.txt.",
 		given: func(*testing.T) []studyCase {
-			return []studyCase{{File: "registry.yaml"}, {File: "hospitals.yaml"}, {File: "laboratories.yaml"}, {File: "survey.yaml"}, {File: "patients.yaml"}, {File: "clinics.yaml"}, {File: "wards.yaml"}}
+			return []studyCase{{File: "registry.yaml"}, {File: "hospitals.yaml"}, {File: "laboratories.yaml"}, {File: "survey.yaml"}, {File: "patients.yaml"}, {File: "clinics.yaml"}, {File: "wards.yaml"}, {File: "visitors.yaml"}}
 		},
 		fill: func(t *testing.T, c *studyCase) {
 			source, err := os.ReadFile("study/testdata/" + c.File)
@@ -139,11 +139,18 @@ func meaningOf(s *study.Study) *meaning {
 			m.real("analysis.cost", o.Cost)
 			m.put("analysis.loss", string(o.Loss))
 			m.real("analysis.penalty", o.Penalty)
+		case study.NeighborsOptions:
+			m.whole("analysis.neighbors", o.Neighbors)
 		default:
 			panic(fmt.Sprintf("no encoding of %T here", o))
 		}
 	}
 	list(m, "later", s.Later)
+	if s.Queries.Releases != 0 {
+		m.whole("queries.releases", s.Queries.Releases)
+		m.whole("queries.records", s.Queries.Records)
+		m.whole("queries.neighbors", s.Queries.Neighbors)
+	}
 	return m
 }
 
@@ -170,7 +177,11 @@ func (m *meaning) sketch(sk study.Sketch) {
 	m.put("sketch.family", string(sk.Projection.Family))
 	m.whole("sketch.k", sk.Projection.K)
 	m.whole("sketch.s", sk.Projection.S)
-	m.put("sketch.matrix", "secret")
+	matrix := "secret"
+	if sk.Public {
+		matrix = "public"
+	}
+	m.put("sketch.matrix", matrix)
 	m.real("sketch.share", sk.Share)
 	m.real("sketch.helpers.ones", sk.Helpers.Ones)
 	m.put("sketch.helpers.squares", fmt.Sprint(sk.Helpers.Squares))

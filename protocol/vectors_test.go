@@ -115,7 +115,7 @@ func TestVectors(t *testing.T) {
 	all := []vectors{
 		identities(), transcripts(), envelopes(), statements(),
 		studies(), keys(), welcomes(), labels(), rows(),
-		values(), sketches(), joinedSketches(), clips(), sums(), calibrations(), responses(), runs(), bundles(),
+		values(), sketches(), joinedSketches(), clips(), sums(), masks(), calibrations(), responses(), runs(), bundles(),
 	}
 	var known []string
 	for _, v := range all {

@@ -12,6 +12,7 @@ import (
 
 type serveCommand struct {
 	Listen []string `placeholder:"MULTIADDR" help:"Where to listen, such as /ip4/0.0.0.0/tcp/7424. Default: the configuration file's."`
+	HTTP   string   `name:"http" placeholder:"HOST:PORT" help:"Where to show pages, the JSON API, health and metrics, such as 127.0.0.1:7480; off: nowhere. Default: the configuration file's."`
 }
 
 // Run hosts every stored study until SIGINT or SIGTERM.
@@ -21,21 +22,49 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 		return err
 	}
 	defer st.Close()
-	conf, err := config.LoadAggregator(g.Config)
+	conf, err := cmd.configuration(g)
 	if err != nil {
 		return console.WithCode(console.Usage, err)
+	}
+	logger := c.Logger(conf.Log)
+	c.FollowLevel(ctx, logger, func() (config.Log, error) {
+		again, err := config.LoadAggregator(g.Config)
+		return again.Log, err
+	})
+	shown, err := newShown(st, conf.HTTP, logger)
+	if err != nil {
+		return console.WithCode(console.Usage, err)
+	}
+	a, err := node.NewAggregator(node.AggregatorOptions{
+		Store: st, Listen: conf.Listen, Limits: conf.Limits,
+		Now: console.Now, Version: console.Version(), Logger: logger, Observe: shown.observe,
+	})
+	if err != nil {
+		shown.close()
+		return console.WithCode(console.Usage, err)
+	}
+	c.Say("aggregator %s listens at %s; stop with Ctrl-C", a.ID(), strings.Join(a.Addrs(), ", "))
+	if shown.listener != nil {
+		c.Say("pages at %s", shown.address())
+	}
+	defer c.Ready()()
+	return shown.beside(ctx, a.Serve)
+}
+
+func (cmd serveCommand) configuration(g *console.Globals) (config.Aggregator, error) {
+	conf, err := config.LoadAggregator(g.Config)
+	if err != nil {
+		return conf, err
 	}
 	if len(cmd.Listen) > 0 {
 		conf.Listen = cmd.Listen
 	}
-	a, err := node.NewAggregator(node.AggregatorOptions{
-		Store: st, Listen: conf.Listen, Limits: conf.Limits,
-		Now: console.Now, Version: console.Version(), Logger: c.Logger(conf.Log),
-	})
-	if err != nil {
-		return console.WithCode(console.Usage, err)
+	switch cmd.HTTP {
+	case "":
+	case "off":
+		conf.HTTP.Listen = ""
+	default:
+		conf.HTTP.Listen = cmd.HTTP
 	}
-	c.Say("aggregator %s listens at %s; stop with Ctrl-C", a.ID(), strings.Join(a.Addrs(), ", "))
-	defer c.Ready()()
-	return a.Serve(ctx)
+	return conf, conf.HTTP.Check()
 }

@@ -35,6 +35,7 @@ type budgetEntry struct {
 	Study      string   `json:"study"`
 	Aggregator string   `json:"aggregator"`
 	Sketch     int      `json:"sketch"`
+	Query      int      `json:"query,omitempty"` // of a later query, its number; else it is of the study's release
 	Unit       string   `json:"unit"`
 	Mechanism  string   `json:"mechanism"`
 	Epsilon    float64  `json:"epsilon"`
@@ -109,7 +110,7 @@ func summarise(entries []ledger.Entry, site map[string]config.Dataset, names []s
 		}
 		person := ledger.Total([]ledger.Entry{e}, ledger.Account{Dataset: e.Dataset, Unit: dp.Record, Delta: e.Delta})
 		out.Entries = append(out.Entries, budgetEntry{
-			Sequence: e.Sequence, Dataset: e.Dataset, Study: e.Study.String(), Aggregator: e.Aggregator.String(), Sketch: e.Sketch, Unit: string(e.Unit),
+			Sequence: e.Sequence, Dataset: e.Dataset, Study: e.Study.String(), Aggregator: e.Aggregator.String(), Sketch: e.Sketch, Query: e.Query, Unit: string(e.Unit),
 			Mechanism: string(e.Mechanism), Epsilon: float64(e.Epsilon), Delta: float64(e.Delta), Person: finite(person.Epsilon), At: e.At.String(),
 		})
 	}
@@ -196,7 +197,7 @@ func (b budget) write(w io.Writer) {
 			if e.Person != nil {
 				person = console.Brief(*e.Person)
 			}
-			t.Add(fmt.Sprint(e.Sequence), minute(e.At), e.Dataset, e.Study[:8], fmt.Sprint(e.Sketch+1), e.Mechanism, e.Unit, epsilon, delta, person)
+			t.Add(fmt.Sprint(e.Sequence), minute(e.At), e.Dataset, e.Study[:8], released(e), e.Mechanism, e.Unit, epsilon, delta, person)
 		}
 		t.Write(w)
 	}
@@ -216,6 +217,14 @@ func (b budget) write(w io.Writer) {
 		t.Add(s.Dataset, s.Unit, "all", fmt.Sprint(s.Releases), spentText(s.Epsilon), limit, left, console.Brief(s.Delta))
 	}
 	t.Write(w)
+}
+
+// released names what an entry is of: a sketch of the study's release, or a later query.
+func released(e budgetEntry) string {
+	if e.Query > 0 {
+		return fmt.Sprintf("query %d", e.Query)
+	}
+	return fmt.Sprint(e.Sketch + 1)
 }
 
 // spentText shows an ε, nil being infinite.

@@ -128,6 +128,9 @@ func writeSketch(w io.Writer, i int, s node.InspectedSketch, records int64) {
 	console.Paragraph(w, "", fmt.Sprintf("Sketch %d: %s side, %s: %d × %d entries of %d bytes, %d bytes; values of %d bits, scale %s.",
 		i+1, s.Side, shape, s.Rows, s.Cols, s.Width, s.Bytes, s.Bits, console.Brief(s.Scale)))
 	console.Paragraph(w, "  ", fmt.Sprintf("Mechanism %s: %s (variance %s).", s.Mechanism, s.Noise, console.Brief(s.Variance)))
+	if s.Masked > 0 {
+		console.Paragraph(w, "  ", fmt.Sprintf("Masked for the sum over %d members, of which this is one: what stands here are random words, that say nothing without the others'.", s.Masked))
+	}
 	if s.Labels != "" {
 		console.Paragraph(w, "  ", "Last column: "+s.Labels+".")
 	}

@@ -31,6 +31,7 @@ type commands struct {
 	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`
 	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it with this party's labels to files."`
 	Predict  predictCommand        `cmd:"" help:"Say where new records of this party belong among a study's results. Nothing leaves."`
+	Query    queryCommand          `cmd:"" help:"Ask which records of all parties are nearest to new records. This is a release, and debited."`
 	Report   console.ReportCommand `cmd:"" help:"Write a study's result as a page with figures."`
 	Inspect  inspectCommand        `cmd:"" help:"Show what this party released in a study, and verify its hashes."`
 	Audit    auditCommand          `cmd:"" help:"Try a study's mechanism on made-up data against what it claims. Nothing leaves."`

@@ -24,6 +24,8 @@ type planned struct {
 	plan.Plan
 	Budget []spending `json:"budget"`
 	Hint   string     `json:"budget_hint,omitempty"` // why there is no budget to show
+
+	Queries *queriesPlan `json:"queries,omitempty"` // in studies that admit some
 }
 
 // spending is what a dataset's releases add up to, before and after the study.
@@ -50,7 +52,10 @@ func (cmd planCommand) Run(c *console.Console, g *console.Globals) error {
 	}
 	out := planned{Plan: p, Budget: []spending{}}
 	if party != study.Everyone {
-		if out.Budget, out.Hint, err = spend(g, s, party); err != nil {
+		if out.Budget, out.Hint, err = spend(g, s, party, false); err != nil {
+			return err
+		}
+		if out.Queries, err = planQueries(g, s, party); err != nil {
 			return err
 		}
 	}
@@ -61,9 +66,9 @@ func (cmd planCommand) Run(c *console.Console, g *console.Globals) error {
 	})
 }
 
-// spend works out the budget before and after a study. Without the study's dataset in
+// spend works out the budget before and after a study, or all its queries too. Without the study's dataset in
 // the site file, or without a site file, a hint says what to add.
-func spend(g *console.Globals, s *study.Study, party int) ([]spending, string, error) {
+func spend(g *console.Globals, s *study.Study, party int, queries bool) ([]spending, string, error) {
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
 		return nil, "", console.WithCode(console.Usage, err)
@@ -83,7 +88,7 @@ func spend(g *console.Globals, s *study.Study, party int) ([]spending, string, e
 	}
 	after := before[:len(before):len(before)]
 	for i := range s.Sketches {
-		if _, done := ledger.Find(before, s.ID, i); done {
+		if _, done := ledger.Find(before, s.ID, i, 0); done {
 			continue
 		}
 		p, err := release.For(s, party, i)
@@ -92,6 +97,13 @@ func spend(g *console.Globals, s *study.Study, party int) ([]spending, string, e
 		}
 		next := ledger.Entry{Dataset: entry.Dataset, Study: s.ID, Sketch: i, Unit: s.Privacy.Unit, Attributes: max(p.Attributes(), 1)}
 		after = append(after, next.Promised(p.Guarantee()))
+	}
+	if queries {
+		due, err := queriesDue(before, s, party, entry.Dataset)
+		if err != nil {
+			return nil, "", err
+		}
+		after = append(after, due...)
 	}
 	caps := site.Datasets[entry.Dataset].Caps
 	return []spending{
@@ -116,8 +128,13 @@ func (p planned) writeBudget(w io.Writer) {
 		return
 	}
 	fmt.Fprintln(w, "\nBUDGET")
+	writeSpending(w, p.Budget)
+	p.Queries.write(w)
+}
+
+func writeSpending(w io.Writer, budget []spending) {
 	t := console.NewTable("dataset", "unit", ">ε before", ">ε after", ">of cap", ">at δ", "")
-	for _, b := range p.Budget {
+	for _, b := range budget {
 		limit, note := "no cap", ""
 		if b.Cap != nil {
 			limit = console.Brief(*b.Cap)

@@ -29,15 +29,27 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 		return console.WithCode(console.Usage, err)
 	}
 	logger := c.Logger(site.Log)
-	party, err := newParty(st, site, g, logger, logProgress(logger))
+	c.FollowLevel(ctx, logger, func() (config.Log, error) {
+		again, err := config.LoadParty(g.Config)
+		return again.Log, err
+	})
+	var watching, running sync.WaitGroup
+	defer watching.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	observe, err := watch(ctx, &watching, st, site.Metrics, logger)
+	if err != nil {
+		return console.WithCode(console.Usage, err)
+	}
+	party, err := newParty(st, site, g, logger, observe)
 	if err != nil {
 		return err
 	}
 	defer party.Close()
+	defer running.Wait()
+	defer cancel()
 	c.Say("party %s serves; stop with Ctrl-C", party.ID())
 	defer c.Ready()()
-	var running sync.WaitGroup
-	defer running.Wait()
 	taken := map[protocol.StudyID]bool{}
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()

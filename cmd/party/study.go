@@ -88,7 +88,7 @@ func (cmd studyFetch) Run(ctx context.Context, c *console.Console, g *console.Gl
 	if err != nil {
 		return console.WithCode(console.Usage, err)
 	}
-	offered, err := node.FetchStudies(ctx, node.FetchOptions{Identity: st.Identity(), Address: cmd.Address, Network: site.Network, Version: console.Version()})
+	offered, err := node.FetchStudies(ctx, node.FetchOptions{Identity: st.Identity, Address: cmd.Address, Network: site.Network, Version: console.Version()})
 	if err != nil {
 		return fmt.Errorf("fetching studies: %w", err)
 	}

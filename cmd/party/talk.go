@@ -24,6 +24,7 @@ type talk struct {
 	doing   node.Milestone
 	since   time.Time
 	waiting session.Status // what was last said to be waited for
+	faults  int            // how many ends of attempts were said
 	retried string         // the failure that was last said
 }
 
@@ -66,6 +67,10 @@ func (t *talk) observe(p node.Progress) {
 // waits says what the study waits for from others, once: that one of several has
 // come is no news.
 func (t *talk) waits(s session.Status) {
+	for _, fault := range s.Faults[min(t.faults, len(s.Faults)):] {
+		t.say(fault)
+	}
+	t.faults = len(s.Faults)
 	if s.WaitFor == "" || s.State == t.waiting.State && s.WaitFor == t.waiting.WaitFor {
 		return
 	}

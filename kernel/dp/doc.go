@@ -87,6 +87,33 @@
 // (ε+2λ, e^λ·δ)-private where the continuous mechanism is (ε, δ)-private; likewise for
 // compositions.
 //
+// # Gaussian noise that several parties share
+//
+// Where nobody sees less than a sum over h parties or more (masked sums), each of them
+// adds a part of the noise alone (Noise.Shared): a discrete Gaussian of integer variance
+// v ≥ 16 with h·v ≥ s², s² = σ²+η² being the variance above.
+//
+// Lemma. The sum of h independent N_Z(0, v), v ≥ 16 and h ≤ 64, takes each integer with a
+// probability that is within a factor 1 ± 10⁻⁶⁶ of that under N_Z(0, h·v).
+//
+// Proof. Let a = i·v and ρ² = a·v/(a+v), which is at least v/2 ≥ 8. Completing the square,
+// Σ_i exp(-i²/(2a))·exp(-(j-i)²/(2v)) = exp(-j²/(2(a+v)))·Σ_i exp(-(i-c)²/(2ρ²)) with a
+// centre c that depends on j. By Poisson summation the last sum is within a factor 1 ± κ of
+// ρ√(2π), κ = 2 Σ_{m≥1} exp(-2π²ρ²m²) < 5.3·10⁻⁶⁹. So the convolution of N_Z(0, a) and N_Z(0, v) is,
+// up to a constant and that factor, exp(-j²/(2(a+v))), and as both add up to 1 it is within
+// (1 ± κ)/(1 ∓ κ) of N_Z(0, a+v). A factor that holds for every integer holds after a
+// convolution with anything. After h - 1 ≤ 63 steps it is within 1 ± 10⁻⁶⁶. ∎
+//
+// N_Z(0, h·v) is N_Z(0, s²) or one of larger variance, of which the lemma before holds with
+// a larger σ². More parts than h, and whatever is added by parties that are not honest,
+// are independent of the h: to add them is post-processing. Over the 2^34 entries of a
+// release at most, the factors of this lemma and of 64 samplers instead of one come to
+// λ ≤ 2^-63, about 1.1·10⁻¹⁹, against which the margin of the next section is 9·10⁻¹⁷.
+//
+// The sum of discrete Laplace variables is none, and has no such calibration: it is refused.
+// What is shared holds only as long as h parties keep their parts to themselves. A party's
+// part alone, by the smoothing lemma, is D2/√(v-9)-Gaussian private, which is about μ·√h.
+//
 // # Samplers: exact up to the last bit of a table
 //
 // The magnitudes of a distribution are cut into at most 384 cells of 2^w integers and a

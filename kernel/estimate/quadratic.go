@@ -82,8 +82,10 @@ func (q quadratic) within() float64 {
 	return q.noise.together(q.k)
 }
 
-// variance of the estimate where the squared norm is t.
+// variance of the estimate where the squared norm is t; an estimate below zero is of one that
+// is not.
 func (q quadratic) variance(t float64) float64 {
+	t = math.Max(t, 0)
 	k, v := float64(q.k), float64(q.within()*q.noise.Variance)
 	sum := float64(4*float64(v*t)) + float64(float64(2*float64(k*v))*q.noise.Variance) + float64(k*q.noise.FourthCumulant)
 	if q.projection {

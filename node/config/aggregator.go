@@ -13,6 +13,7 @@ type Aggregator struct {
 	Listen []string // multiaddrs, without /p2p; default: DefaultListen
 	Limits p2p.Limits
 	Memory int64 // bytes that a study's sketches may take in a further analysis; default: DefaultMemory
+	HTTP   HTTP
 	Log    Log
 }
 
@@ -62,6 +63,7 @@ func (a *Aggregator) parse(s source, root *yaml.Node) error {
 		},
 		"limits":   parseLimits(s, &a.Limits),
 		"analysis": func(n *yaml.Node) error { return s.fields(n, fields{"memory_mib": s.mebibytes(&a.Memory)}) },
+		"http":     a.HTTP.parse(s),
 		"log":      a.Log.parse(s),
 	})
 }

@@ -106,8 +106,8 @@ func TestPartyErrors(t *testing.T) {
 	study := "\nstudies:\n  " + testID + ":\n    "
 	for name, c := range map[string]struct{ text, want string }{
 		"unknown key":       {"datasets:\n  a:\n    sorce: x.csv", `:3: unknown key "sorce" (did you mean "source"?); known are caps, csv, id, source, sql`},
-		"unknown top key":   {"xyzzy: 1", `:1: unknown key "xyzzy"; known are approval, datasets, log, network, studies`},
-		"secret":            {"\npassword: hunter2", `:2: unknown key "password"; known are approval, datasets, log, network, studies`},
+		"unknown top key":   {"xyzzy: 1", `:1: unknown key "xyzzy"; known are approval, datasets, log, metrics, network, studies`},
+		"secret":            {"\npassword: hunter2", `:2: unknown key "password"; known are approval, datasets, log, metrics, network, studies`},
 		"repeated key":      {"datasets:\n  a: {source: x}\n  a: {source: y}", `:3: key "a" is already on line 2`},
 		"no source":         {"datasets:\n  a: {}", `:2: dataset "a" has no source (add: source: PATH.csv)`},
 		"database":          {"datasets:\n  a: {source: 'postgres://h/db'}", `:2: source "postgres://h/db" of dataset "a": only paths of files can be read (a database is named under sql)`},
@@ -250,7 +250,7 @@ func TestAggregator(t *testing.T) {
 	for text, want := range map[string]string{
 		"listen: [0.0.0.0:7424]": `:1: listen address "0.0.0.0:7424": want a multiaddr like /ip4/0.0.0.0/tcp/7424`,
 		"listen: [/ip4/0.0.0.0/tcp/1/p2p/12D3KooWPZ7yEZaBZ5cEhQYjbEqNsmjRjiJzpzjtnEnuh9sQJpNg]": `leave out /p2p/`,
-		"datasets: {}": `:1: unknown key "datasets"; known are analysis, limits, listen, log`,
+		"datasets: {}": `:1: unknown key "datasets"; known are analysis, http, limits, listen, log`,
 	} {
 		if _, err := LoadAggregator(write(t, text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
@@ -298,7 +298,7 @@ func TestTemplates(t *testing.T) {
 	}
 	a, err = LoadAggregator(write(t, uncomment(AggregatorTemplate())))
 	limits := p2p.Limits{Conns: 1024, ConnsPerIP: 256, CallsPerPeer: 32, Memory: 512 << 20}
-	if err != nil || !reflect.DeepEqual(a.Listen, DefaultListen()) || a.Log.Format != LogText || !reflect.DeepEqual(a.Limits, limits) {
+	if err != nil || !reflect.DeepEqual(a.Listen, DefaultListen()) || a.Log.Format != LogText || !reflect.DeepEqual(a.Limits, limits) || !reflect.DeepEqual(a.HTTP, HTTP{Streams: 64}) {
 		t.Errorf("aggregator template, uncommented: %+v, %v", a, err)
 	}
 }

@@ -53,7 +53,7 @@ func logDefaults() []setting {
 
 // partyDefaults are of the keys that are not below a dataset or a study.
 func partyDefaults() []setting {
-	return append([]setting{{"approval.second", "nobody"}, {"network.roots", "the system's"}}, logDefaults()...)
+	return append([]setting{{"approval.second", "nobody"}, {"network.roots", "the system's"}, {"metrics", "off"}}, logDefaults()...)
 }
 
 // aggregatorDefaults are of all keys, as the template shows them.
@@ -65,6 +65,10 @@ func aggregatorDefaults() []setting {
 		{"limits.calls_per_party", "32"},
 		{"limits.memory_mib", "512"},
 		{"analysis.memory_mib", fmt.Sprint(DefaultMemory >> 20)},
+		{"http.listen", "off"},
+		{"http.tokens", "unless_loopback"},
+		{"http.behind_proxy", "false"},
+		{"http.streams", "64"},
 	}, logDefaults()...)
 }
 

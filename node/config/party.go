@@ -20,6 +20,7 @@ type Party struct {
 	Studies  map[protocol.StudyID]StudySite
 	Second   []protocol.PeerID // of whom one must agree to every study beside its steward; empty: nobody need
 	Network  Network
+	Metrics  string // address of the loopback interface that answers /healthz, /readyz and /metrics while the party serves; empty: none
 	Log      Log
 }
 
@@ -150,6 +151,7 @@ func (p *Party) parse(s source, root *yaml.Node) error {
 		},
 		"approval": func(n *yaml.Node) error { return s.fields(n, fields{"second": s.peers(&p.Second)}) },
 		"network":  p.Network.parse(s),
+		"metrics":  s.loopback(&p.Metrics),
 		"log":      p.Log.parse(s),
 	})
 	if err != nil {

@@ -38,6 +38,9 @@ func headline(r analysis.Result) string {
 	if len(r.Absent) > 0 {
 		text += "; without " + strings.Join(r.Absent, ", ")
 	}
+	if m := r.Masked; m != nil {
+		text += fmt.Sprintf("; masked: the aggregator saw their sum alone, if no more than %d of them collude with it", m.Colluding)
+	}
 	for _, s := range r.Sketches {
 		if s.Mechanism == string(dp.None) {
 			return text + ". NOTHING WAS PROMISED: the sketches carry no noise."

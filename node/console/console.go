@@ -1,11 +1,14 @@
 package console
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -42,6 +45,8 @@ type Console struct {
 	level  string // of --log-level; empty: the configuration's
 
 	origins func(flag string) string // where a global flag's value comes from
+
+	threshold slog.LevelVar // of what Logger made
 }
 
 // report prints an error and returns its exit code.
@@ -109,6 +114,37 @@ func (c *Console) Interactive() bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// FollowLevel reads the log level anew, by read, at every SIGHUP until ctx ends. On a
+// terminal it does not: there a hang-up ends the program. Where --log-level was given,
+// it still wins.
+func (c *Console) FollowLevel(ctx context.Context, logger *slog.Logger, read func() (config.Log, error)) {
+	if c.Terminal() {
+		return
+	}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		defer signal.Stop(hangups)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-hangups:
+			}
+			l, err := read()
+			switch {
+			case err != nil:
+				logger.Error("the configuration cannot be read anew; the log level stays", "level", c.threshold.Level(), "error", err)
+			case c.level != "":
+				logger.Warn("--log-level was given and wins over the configuration", "level", c.level)
+			default:
+				c.threshold.Set(l.Level)
+				logger.Log(ctx, max(slog.LevelInfo, l.Level), "log level", "level", l.Level)
+			}
+		}
+	}()
+}
+
 // Logger logs to stderr as the configuration says; --log-level wins.
 func (c *Console) Logger(l config.Log) *slog.Logger {
 	level := l.Level
@@ -117,7 +153,8 @@ func (c *Console) Logger(l config.Log) *slog.Logger {
 			panic("console: " + err.Error()) // the flag's enum admits nothing else
 		}
 	}
-	options := &slog.HandlerOptions{Level: level}
+	c.threshold.Set(level)
+	options := &slog.HandlerOptions{Level: &c.threshold}
 	if l.Format == config.LogText || l.Format == config.LogAuto && c.Terminal() {
 		return slog.New(slog.NewTextHandler(c.Err, options))
 	}

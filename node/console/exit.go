@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -84,22 +85,24 @@ func CodeOf(err error) Code {
 		return c.code
 	case isAny[*ledger.Exceeded](err), isAny[*node.NoBudgetError](err), isAny[*node.LedgerRolledBackError](err):
 		return Budget
-	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn, node.ErrReleased, node.ErrNobodyLeft, node.ErrPurged, session.ErrAnswered, store.ErrRetired), isAny[*node.NotEndedError](err), isAny[*node.CosignError](err), isAny[*node.ReconstructionError](err),
-		isAny[*study.NotLaterError](err):
+	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn, node.ErrReleased, node.ErrNobodyLeft, node.ErrPurged, session.ErrAnswered, store.ErrRetired, node.ErrNoQueries, node.ErrQueriesAsked), isAny[*node.NotEndedError](err), isAny[*node.CosignError](err), isAny[*node.ReconstructionError](err),
+		isAny[*study.NotLaterError](err), isAny[*node.SecretMatrixError](err):
 		return Refused
 	case disagreement(err):
 		return Disagreement
 	case isAny[*node.WaitError](err):
 		return waitCode(err)
-	case isAny[*session.DeadlineError](err), isOneOf(err, node.ErrNoSeed, held.ErrEmpty):
+	case isAny[*session.DeadlineError](err), isOneOf(err, node.ErrNoSeed, held.ErrEmpty, node.ErrNothingKept, node.ErrKeptNoMore):
 		return Absent
 	case turnedAway(err), isOneOf(err, p2p.ErrUnreachable, p2p.ErrRefusedPeer, p2p.ErrInterrupted):
 		return Connection
 	case isAny[*session.StoppedError](err), isAny[*protocol.Fault](err), isAny[*p2p.Refusal](err),
-		isOneOf(err, session.ErrRolledBack, session.ErrBoardRewritten, node.ErrUnsigned):
+		isOneOf(err, session.ErrRolledBack, session.ErrBoardRewritten, node.ErrUnsigned, node.ErrQueryLost):
 		return Failed
 	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err), isAny[*node.MemoryError](err), isAny[*held.StaleError](err),
-		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, store.ErrBackup, store.ErrNotFound, store.ErrNoStore, store.ErrLayout, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrBusy, store.ErrConflict):
+		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, store.ErrBackup, store.ErrNotFound, store.ErrNoStore, store.ErrLayout, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrBusy, store.ErrConflict, node.ErrRecordsChanged):
+		return Usage
+	case analysis.Unanswerable(err):
 		return Usage
 	case isOneOf(err, context.Canceled, context.DeadlineExceeded):
 		return Absent
@@ -132,7 +135,7 @@ func disagreement(err error) bool {
 	case p2p.CodeVersion, p2p.CodeConflict:
 		return true
 	}
-	return isAny[*protocol.Disagreement](err) || isOneOf(err, session.ErrMeaning, session.ErrBoards, session.ErrOtherSeed, agree.ErrTranscript, agree.ErrConfirmTag)
+	return isAny[*protocol.Disagreement](err) || isOneOf(err, session.ErrMeaning, session.ErrBoards, session.ErrOtherSeed, agree.ErrTranscript, agree.ErrConfirmTag, agree.ErrPublished)
 }
 
 // turnedAway reports a peer that answered and does not serve this node, or not now.

@@ -125,6 +125,12 @@ func snapshots(st *store.Store, prefix string) ([]node.Snapshot, error) {
 	return out, nil
 }
 
+// Overview is where all studies of a state directory stand, and how much room it has.
+type Overview struct{ *store.Store }
+
+// Snapshots returns the status of all studies.
+func (o Overview) Snapshots() ([]node.Snapshot, error) { return snapshots(o.Store, "") }
+
 // ActiveStudies returns the stored studies that have not ended on this node.
 func ActiveStudies(st *store.Store) ([]*study.Study, error) {
 	all, err := snapshots(st, "")

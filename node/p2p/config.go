@@ -13,8 +13,9 @@ import (
 
 // Config describes a Host.
 type Config struct {
-	// Key is the node's identity. Required.
-	Key ed25519.PrivateKey
+	// Key returns the node's identity. Required. It is a function because fmt never prints
+	// what a function holds, whatever the verb and wherever the Config is.
+	Key func() ed25519.PrivateKey
 
 	// Listen holds the multiaddrs to listen at, such as /ip4/0.0.0.0/tcp/4001,
 	// /ip4/0.0.0.0/udp/4001/quic-v1 and, for a proxy that terminates TLS in front of
@@ -134,8 +135,11 @@ func (l Limits) frame(name string) int {
 }
 
 func (c *Config) check() error {
-	if len(c.Key) != ed25519.PrivateKeySize {
-		return fmt.Errorf("identity key of %d bytes, want %d", len(c.Key), ed25519.PrivateKeySize)
+	if c.Key == nil {
+		return errors.New("no identity key")
+	}
+	if key := c.Key(); len(key) != ed25519.PrivateKeySize {
+		return fmt.Errorf("identity key of %d bytes, want %d", len(key), ed25519.PrivateKeySize)
 	}
 	if c.Allow == nil {
 		return errors.New("no rule says who may be spoken to")

@@ -49,7 +49,7 @@ func New(cfg Config) (*Host, error) {
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("starting the network node: %w", err)
 	}
-	key, err := crypto.UnmarshalEd25519PrivateKey(cfg.Key)
+	key, err := crypto.UnmarshalEd25519PrivateKey(cfg.Key())
 	if err != nil {
 		return nil, fmt.Errorf("starting the network node: identity key: %w", err)
 	}
@@ -67,7 +67,7 @@ func New(cfg Config) (*Host, error) {
 		gate:    newGater(cfg.Allow, log),
 		serving: make(map[protocol.PeerID]int),
 	}
-	if h.id, err = protocol.PeerIDFromKey(cfg.Key.Public().(ed25519.PublicKey)); err != nil {
+	if h.id, err = protocol.PeerIDFromKey(cfg.Key().Public().(ed25519.PublicKey)); err != nil {
 		return nil, fmt.Errorf("starting the network node: identity key: %w", err)
 	}
 	if h.host, err = newLibp2p(cfg, key, h.limits, h.gate); err != nil {

@@ -34,6 +34,11 @@ func testKey(n int) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed)
 }
 
+// keyOf gives that key as a Config has it.
+func keyOf(n int) func() ed25519.PrivateKey {
+	return func() ed25519.PrivateKey { return testKey(n) }
+}
+
 func testID(t testing.TB, n int) protocol.PeerID {
 	t.Helper()
 	id, err := protocol.PeerIDFromKey(testKey(n).Public().(ed25519.PublicKey))
@@ -59,7 +64,7 @@ func only(ids ...protocol.PeerID) func(protocol.PeerID) bool {
 // start runs node n until the test ends.
 func start(t testing.TB, n int, change func(*Config)) *Host {
 	t.Helper()
-	cfg := Config{Key: testKey(n), Allow: everybody}
+	cfg := Config{Key: keyOf(n), Allow: everybody}
 	if change != nil {
 		change(&cfg)
 	}
@@ -553,9 +558,9 @@ func TestNewRefuses(t *testing.T) {
 	taken := start(t, 1, listening(tcpLoopback))
 	for name, cfg := range map[string]Config{
 		"no key":     {Allow: everybody},
-		"no rule":    {Key: testKey(1)},
-		"bad addr":   {Key: testKey(1), Allow: everybody, Listen: []string{"0.0.0.0:4001"}},
-		"taken addr": {Key: testKey(2), Allow: everybody, Listen: []string{taken.Addrs()[0], tcpLoopback}},
+		"no rule":    {Key: keyOf(1)},
+		"bad addr":   {Key: keyOf(1), Allow: everybody, Listen: []string{"0.0.0.0:4001"}},
+		"taken addr": {Key: keyOf(2), Allow: everybody, Listen: []string{taken.Addrs()[0], tcpLoopback}},
 	} {
 		if h, err := New(cfg); err == nil {
 			h.Close()

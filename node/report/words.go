@@ -49,6 +49,9 @@ func headline(r analysis.Result) string {
 		text += "; " + size
 	}
 	text += "."
+	if m := r.Masked; m != nil {
+		text += fmt.Sprintf(" Masked: the aggregator saw the sum over all %d alone, if no more than %d of them collude with it.", m.Members, m.Colluding)
+	}
 	if bare(r) {
 		text += " Nothing was promised: the sketches carry no noise."
 	}

@@ -10,6 +10,7 @@
 //	releases/      party: noised sketches, drawn once, one directory per study
 //	uploads/       aggregator: chunks of the parties' sketches
 //	results/       results, one directory per study
+//	tokens/        aggregator: what is kept of tokens of the HTTP API, hashed
 //	locks/         one lock per study, held by the process that serves it
 //
 // Durability is one contract: when a method that writes returns nil, what it

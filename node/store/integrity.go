@@ -80,6 +80,6 @@ func (s *Store) Strays() ([]Stray, error) {
 // knows reports whether a name at the top of the state directory is one of its own.
 func (s *Store) knows(name string) bool {
 	known := []string{identityFile, hpkeFile, ledgerFile, databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + ".backup",
-		secretsDir, heldDir, releasesDir, uploadsDir, resultsDir, locksDir, inboxDir}
+		secretsDir, heldDir, releasesDir, uploadsDir, resultsDir, locksDir, inboxDir, tokensDir}
 	return slices.Contains(known, name) || strings.HasPrefix(name, databaseFile+".layout")
 }

@@ -51,7 +51,11 @@ func (s *Store) Debit(ctx context.Context, decide func(entries []ledger.Entry) (
 			return nil, fmt.Errorf("debiting the ledger: %w", explain(err))
 		}
 		entries = append(entries, next)
-		noted := journal.Entry{At: next.At, Event: journal.Debited, Study: next.Study.String(), Note: fmt.Sprintf("dataset %q, sketch %d, ledger entry %d", next.Dataset, next.Sketch, next.Sequence)}
+		released := fmt.Sprintf("sketch %d", next.Sketch)
+		if next.Query > 0 {
+			released = fmt.Sprintf("query %d", next.Query)
+		}
+		noted := journal.Entry{At: next.At, Event: journal.Debited, Study: next.Study.String(), Note: fmt.Sprintf("dataset %q, %s, ledger entry %d", next.Dataset, released, next.Sequence)}
 		if err := s.journal(tx, noted); err != nil {
 			return nil, fmt.Errorf("debiting the ledger: %w", err)
 		}

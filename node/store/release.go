@@ -27,7 +27,7 @@ type Release struct {
 // SaveRelease stores a study's release: its header and every file are there and
 // durable when it returns nil, and none of it otherwise. There is one release per
 // study: storing it again with an equal header changes nothing, another header is
-// ErrConflict and the stored release stays. Callers hold the study's lock.
+// ErrConflict and the stored release stays, until DropRelease. Callers hold the study's lock.
 func (s *Store) SaveRelease(study protocol.StudyID, release Release) error {
 	if err := s.saveRelease(study, release); err != nil {
 		return fmt.Errorf("storing the release of study %s: %w", study.Short(), err)
@@ -47,20 +47,38 @@ func (s *Store) saveRelease(study protocol.StudyID, release Release) error {
 	case !errors.Is(err, ErrNotFound):
 		return err
 	}
+	return s.putRelease(s.path(releasesDir, study.String()), release)
+}
+
+// DropRelease ends a study's release, of which nothing will be sent any more: that of a
+// masked sum which is void. Having none is no error. When it returns nil, it is gone and
+// another one may be stored. Callers hold the study's lock.
+func (s *Store) DropRelease(study protocol.StudyID) error {
+	if err := s.dropRelease(study); err != nil {
+		return fmt.Errorf("dropping the release of study %s: %w", study.Short(), err)
+	}
+	return nil
+}
+
+func (s *Store) dropRelease(study protocol.StudyID) error {
+	if err := s.writable(); err != nil {
+		return err
+	}
 	staging := s.path(releasesDir, study.String()+".tmp")
 	if err := os.RemoveAll(staging); err != nil { // of a process that was killed here
 		return err
 	}
-	if err := mkdir(staging); err != nil {
+	// Without its name it is never seen half removed.
+	switch err := os.Rename(s.path(releasesDir, study.String()), staging); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
 		return err
 	}
-	if err := fillRelease(staging, release); err != nil {
-		return errors.Join(err, os.RemoveAll(staging))
+	if err := syncDir(s.path(releasesDir)); err != nil {
+		return err
 	}
-	if err := os.Rename(staging, s.path(releasesDir, study.String())); err != nil {
-		return errors.Join(err, os.RemoveAll(staging))
-	}
-	return syncDir(s.path(releasesDir))
+	return os.RemoveAll(staging)
 }
 
 func fillRelease(dir string, release Release) error {

@@ -68,6 +68,7 @@ const (
 	uploadsDir   = "uploads"
 	resultsDir   = "results"
 	locksDir     = "locks"
+	tokensDir    = "tokens"
 	inboxDir     = "inbox" // of bundles that wait for a running aggregator; package node fills and empties it
 )
 
@@ -84,8 +85,10 @@ type Store struct {
 	role     Role
 	readOnly bool
 	db       *sql.DB
-	identity ed25519.PrivateKey
-	hpke     hpke.PrivateKey
+	// The keys are held by functions: fmt never prints what a function holds, whatever the
+	// verb and wherever the Store is.
+	identity func() ed25519.PrivateKey
+	hpke     func() hpke.PrivateKey
 	ledgerID ledgerID
 }
 
@@ -161,9 +164,12 @@ func (s *Store) readKeys() error {
 	if err != nil {
 		return err
 	}
-	if s.identity, err = parseIdentity(text); err != nil {
+	identity, err := parseIdentity(text)
+	if err != nil {
 		return fmt.Errorf("reading %s: %w", identityFile, err)
 	}
+	s.identity = func() ed25519.PrivateKey { return identity }
+	s.hpke = func() hpke.PrivateKey { return nil }
 	if s.role != Aggregator {
 		return nil
 	}
@@ -173,29 +179,34 @@ func (s *Store) readKeys() error {
 		}
 		return err
 	}
-	if s.hpke, err = parseHPKE(text); err != nil {
+	key, err := parseHPKE(text)
+	if err != nil {
 		return fmt.Errorf("reading %s: %w", hpkeFile, err)
 	}
+	s.hpke = func() hpke.PrivateKey { return key }
 	return nil
 }
 
 // Dir returns the state directory, for files that do not outlive their use.
 func (s *Store) Dir() string { return s.dir }
 
+// Format writes which state directory it is, for every verb.
+func (s *Store) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "%s's state directory", s.role) }
+
 // Close closes the database. Locks that are still held stay held.
 func (s *Store) Close() error { return s.db.Close() }
 
 // Identity returns the node's private key.
-func (s *Store) Identity() ed25519.PrivateKey { return s.identity }
+func (s *Store) Identity() ed25519.PrivateKey { return s.identity() }
 
 // ID returns the node's identity as others know it.
 func (s *Store) ID() (protocol.PeerID, error) {
-	return protocol.PeerIDFromKey(s.identity.Public().(ed25519.PublicKey))
+	return protocol.PeerIDFromKey(s.identity().Public().(ed25519.PublicKey))
 }
 
 // HPKE returns the aggregator's private key, to which files are sealed; nil for
 // a party.
-func (s *Store) HPKE() hpke.PrivateKey { return s.hpke }
+func (s *Store) HPKE() hpke.PrivateKey { return s.hpke() }
 
 func (s *Store) path(elements ...string) string {
 	return filepath.Join(append([]string{s.dir}, elements...)...)

@@ -53,7 +53,7 @@ func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 	var noise []estimate.Noise
 	add := r.Study.Merge(index) == study.Add
 	for n, contribution := range r.Contributions {
-		plan, err := release.For(r.Study, contribution.Party, index)
+		plan, err := r.planned(contribution.Party, index)
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +73,7 @@ func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 	}
 	merge := sketch.Stack
 	if add {
-		merge = sketch.Add
+		merge = func(parts ...sketch.Sketch) (sketch.Sketch, error) { return r.added(c.groups[0].plan, parts) }
 		for i := range noise {
 			noise[i] = c.groups[0].plan.NoiseOf(i, len(parts), c.groups[0].records)
 		}

@@ -22,6 +22,9 @@ func Decode(data []byte, id protocol.StudyID) (Result, error) {
 	if r.Study != id.String() {
 		return Result{}, fmt.Errorf("decoding result: of study %.64q, not %s", r.Study, id)
 	}
+	if err := r.Masked.check(); err != nil {
+		return Result{}, fmt.Errorf("decoding result: %w", err)
+	}
 	for i, a := range r.Analyses {
 		if err := a.check(len(r.Sketches)); err != nil {
 			return Result{}, fmt.Errorf("decoding result: analysis %d: %w", i+1, err)

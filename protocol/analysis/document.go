@@ -24,6 +24,7 @@ type Result struct {
 	Partition    study.Partition `json:"partition"`
 	Parties      []Party         `json:"parties"`
 	Absent       []string        `json:"absent"` // listed parties that are not in it
+	Masked       *MaskedSum      `json:"masked,omitempty"`
 	Sketches     []Sketch        `json:"sketches"`
 	Analyses     []Analysis      `json:"analyses"`
 }
@@ -276,7 +277,10 @@ func pick[T any](values []T, of []int) []T {
 }
 
 // check reports what does not hang together in a column.
-func (c RowColumn) check() error {
+func (c RowColumn) check() error { return c.checkOf(int64(len(c.Own))) }
+
+// checkOf does so where the party's release has so many rows.
+func (c RowColumn) checkOf(released int64) error {
 	lists := 0
 	for _, n := range []int{len(c.Integers), len(c.Numbers), len(c.Texts)} {
 		if n > 0 {
@@ -287,8 +291,8 @@ func (c RowColumn) check() error {
 		return fmt.Errorf("column %.40q has several values a row", c.Name)
 	}
 	for _, row := range c.Own {
-		if row < -1 || row >= len(c.Own) {
-			return fmt.Errorf("column %.40q names row %d of %d", c.Name, row, len(c.Own))
+		if row < -1 || int64(row) >= released {
+			return fmt.Errorf("column %.40q names row %d of %d", c.Name, row, released)
 		}
 	}
 	return nil

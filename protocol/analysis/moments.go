@@ -73,11 +73,11 @@ func (r *run) together(index int) (axes, sketch.Sketch, error) {
 	for _, c := range r.Contributions {
 		parts = append(parts, c.Sketches[index])
 	}
-	sum, err := sketch.Add(parts...)
+	plan, err := r.planned(r.Contributions[0].Party, index)
 	if err != nil {
 		return axes{}, sketch.Sketch{}, err
 	}
-	plan, err := release.For(r.Study, r.Contributions[0].Party, index)
+	sum, err := r.added(plan, parts)
 	return axes{plan, r.Study.Centres(index)}, sum, err
 }
 

@@ -180,9 +180,15 @@ func (r *run) distances(sk int, all *points, level estimate.Level) (*distances, 
 
 // of estimates the squared distance of two records from that of their sketches.
 func (d *distances) of(x, y int, squared float64) estimate.Estimate {
-	noise := d.noise[x]
-	noise.Variance = (noise.Variance + d.noise[y].Variance) / 2
-	noise.FourthCumulant = (noise.FourthCumulant + d.noise[y].FourthCumulant) / 2
+	return d.between(d.noise[x], d.noise[y], squared)
+}
+
+// between does so for two points whose coordinates have these noises; that of one is zero
+// where it is known exactly.
+func (d *distances) between(x, y estimate.Noise, squared float64) estimate.Estimate {
+	noise := x
+	noise.Variance = (x.Variance + y.Variance) / 2
+	noise.FourthCumulant = (x.FourthCumulant + y.FourthCumulant) / 2
 	ready, ok := d.ready[noise]
 	if !ok {
 		law := d.law

@@ -24,6 +24,7 @@ type Contribution struct {
 	Sketches []sketch.Sketch
 	Rows     []release.Rows // by sketch: what the release says of rows; required where a sketch is joined
 	Labels   [][]int        // per sketch, the label of each row; nil where none travel
+	Masked   int            // for how many members its sketches are masked; 0: they are not
 }
 
 // Options of a run.
@@ -89,6 +90,9 @@ func (o Options) check() error {
 		if err := o.checkLabels(c); err != nil {
 			return err
 		}
+		if err := o.checkMasked(c); err != nil {
+			return err
+		}
 		last = c.Party
 	}
 	return nil
@@ -144,6 +148,13 @@ type run struct {
 type noAnswer struct{ why string }
 
 func (n *noAnswer) Error() string { return n.why }
+
+// Unanswerable reports an error that is such a reason: nothing failed, but there is no
+// answer.
+func Unanswerable(err error) bool {
+	why := (*noAnswer)(nil)
+	return errors.As(err, &why)
+}
 
 // unanswerable returns such a reason, for people.
 func unanswerable(format string, args ...any) error { return &noAnswer{fmt.Sprintf(format, args...)} }
@@ -227,6 +238,9 @@ func (r *run) describe() (Result, error) {
 	if r.Complete {
 		out.Completeness = Full
 	}
+	if s.Masked() {
+		out.Masked = &MaskedSum{Members: len(r.Contributions), Colluding: s.Colluding}
+	}
 	in := map[int]bool{}
 	for _, c := range r.Contributions {
 		p := s.Parties[c.Party]
@@ -250,7 +264,7 @@ func (r *run) describe() (Result, error) {
 
 func (r *run) describeSketch(index int) (Sketch, error) {
 	s := r.Study
-	plan, err := release.For(s, r.Contributions[0].Party, index)
+	plan, err := r.planned(r.Contributions[0].Party, index)
 	if err != nil {
 		return Sketch{}, err
 	}

@@ -7,26 +7,41 @@ import (
 )
 
 // Append returns the entry with its place in the chain filled in, after entries,
-// which are in order and verified. It refuses to debit one sketch of a study twice:
-// a release is drawn once and then only re-sent (see Find).
+// which are in order and verified. It refuses to debit one sketch of a study twice, or one
+// query: a release is drawn once and then only re-sent (see Find and FindQuery).
 func Append(entries []Entry, next Entry) (Entry, error) {
-	if before, found := Find(entries, next.Study, next.Sketch); found {
-		return Entry{}, fmt.Errorf("debiting sketch %d of study %s: entry %d of the ledger already did", next.Sketch, next.Study.Short(), before.Sequence)
+	before, found := Find(entries, next.Study, next.Sketch, next.Round)
+	if next.Query != 0 {
+		before, found = FindQuery(entries, next.Study, next.Query)
+	}
+	if found {
+		return Entry{}, fmt.Errorf("debiting %s: entry %d of the ledger already did", next.released(), before.Sequence)
 	}
 	next.Sequence, next.Previous = 1, protocol.Digest{}
 	if n := len(entries); n > 0 {
 		next.Sequence, next.Previous = entries[n-1].Sequence+1, entries[n-1].Hash()
 	}
 	if err := next.validate(); err != nil {
-		return Entry{}, fmt.Errorf("debiting sketch %d of study %s: %w", next.Sketch, next.Study.Short(), err)
+		return Entry{}, fmt.Errorf("debiting %s: %w", next.released(), err)
 	}
 	return next, nil
 }
 
-// Find returns the entry that debited a sketch of a study.
-func Find(entries []Entry, study protocol.StudyID, sketch int) (Entry, bool) {
+// Find returns the entry that debited a sketch of a study's release, in one of its rounds.
+func Find(entries []Entry, study protocol.StudyID, sketch, round int) (Entry, bool) {
+	return find(entries, func(e Entry) bool {
+		return e.Study == study && e.Query == 0 && e.Sketch == sketch && e.Round == round
+	})
+}
+
+// FindQuery returns the entry that debited a query of a study, by its number.
+func FindQuery(entries []Entry, study protocol.StudyID, query int) (Entry, bool) {
+	return find(entries, func(e Entry) bool { return e.Study == study && e.Query == query })
+}
+
+func find(entries []Entry, is func(Entry) bool) (Entry, bool) {
 	for _, e := range entries {
-		if e.Study == study && e.Sketch == sketch {
+		if is(e) {
 			return e, true
 		}
 	}

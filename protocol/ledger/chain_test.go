@@ -74,10 +74,10 @@ func TestAppendDebitsOnce(t *testing.T) {
 	if _, err := Append(entries, entries[1]); err == nil {
 		t.Error("one sketch of a study was debited twice")
 	}
-	if e, found := Find(entries, protocol.StudyID{1}, 1); !found || e != entries[1] {
+	if e, found := Find(entries, protocol.StudyID{1}, 1, 0); !found || e != entries[1] {
 		t.Errorf("found %v (%v), want %v", e, found, entries[1])
 	}
-	if e, found := Find(entries, protocol.StudyID{2}, 1); found {
+	if e, found := Find(entries, protocol.StudyID{2}, 1, 0); found {
 		t.Errorf("found %v, which was never debited", e)
 	}
 }

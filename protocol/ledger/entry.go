@@ -16,6 +16,8 @@ import (
 const (
 	MaxDataset    = 256     // bytes of a dataset's name
 	MaxSketch     = 1 << 16 // sketches of a study
+	MaxQuery      = 1 << 15 // queries of a study
+	MaxRound      = 16      // releases of a study: more than it has attempts
 	MaxAttributes = 1 << 24 // attributes of a dataset
 )
 
@@ -29,6 +31,8 @@ type Entry struct {
 	Study      protocol.StudyID // required
 	Aggregator protocol.PeerID  // required: who receives the release and countersigns the ledger's head
 	Sketch     int              // index in the study's list of sketches
+	Query      int              // 0: the study's release; else the number of a later query, which was noised like that sketch
+	Round      int              // how many releases of the study came before this one: masked sums that were void; else 0
 	Unit       dp.Unit          // required
 	Mechanism  dp.Mechanism     // required
 	Epsilon    dp.Epsilon       // of this release; 0 for mechanism none
@@ -46,7 +50,15 @@ func (e Entry) Promised(g dp.Guarantee) Entry {
 
 // String names the entry without its salt.
 func (e Entry) String() string {
-	return fmt.Sprintf("ledger entry %d: sketch %d of study %s from dataset %q", e.Sequence, e.Sketch, e.Study.Short(), e.Dataset)
+	return fmt.Sprintf("ledger entry %d: %s from dataset %q", e.Sequence, e.released(), e.Dataset)
+}
+
+// released names what was released.
+func (e Entry) released() string {
+	if e.Query > 0 {
+		return fmt.Sprintf("query %d of study %s", e.Query, e.Study.Short())
+	}
+	return fmt.Sprintf("sketch %d of study %s", e.Sketch, e.Study.Short())
 }
 
 const (
@@ -73,7 +85,7 @@ func (e Entry) encode() []byte {
 	b = transcript.AppendField(b, []byte(e.Dataset))
 	b = append(b, e.Study[:]...)
 	b = append(b, e.Aggregator[:]...)
-	b = binary.BigEndian.AppendUint32(b, uint32(e.Sketch))
+	b = binary.BigEndian.AppendUint32(b, uint32(e.later())<<16|uint32(e.Sketch))
 	b = transcript.AppendField(b, []byte(e.Unit))
 	b = transcript.AppendField(b, []byte(e.Mechanism))
 	for _, f := range []float64{float64(e.Epsilon), float64(e.Delta), float64(e.Mu)} {
@@ -81,6 +93,17 @@ func (e Entry) encode() []byte {
 	}
 	b = binary.BigEndian.AppendUint32(b, uint32(e.Attributes))
 	return binary.BigEndian.AppendUint64(b, uint64(e.At))
+}
+
+// roundBit tells rounds from queries where an entry says which of a sketch's releases it is.
+const roundBit = 1 << 15
+
+// later is what the entry is of beyond a study's first release of the sketch.
+func (e Entry) later() int {
+	if e.Round != 0 {
+		return roundBit | e.Round
+	}
+	return e.Query
 }
 
 // DecodeEntry reads what Encode wrote and nothing else: what it accepts encodes to
@@ -97,7 +120,15 @@ func DecodeEntry(encoded []byte) (Entry, error) {
 	e.Dataset = string(r.bytes())
 	copy(e.Study[:], r.take(len(e.Study)))
 	copy(e.Aggregator[:], r.take(len(e.Aggregator)))
-	e.Sketch = int(r.uint32())
+	which := r.uint32()
+	e.Sketch = int(which & (MaxSketch - 1))
+	if later := int(which >> 16); later&roundBit != 0 {
+		if e.Round = later &^ roundBit; e.Round == 0 {
+			return Entry{}, errors.New("decoding a ledger entry: a later round without its number")
+		}
+	} else {
+		e.Query = later
+	}
 	e.Unit = dp.Unit(r.bytes())
 	e.Mechanism = dp.Mechanism(r.bytes())
 	e.Epsilon = dp.Epsilon(math.Float64frombits(r.uint64()))
@@ -165,6 +196,12 @@ func (e Entry) validate() error {
 		return errors.New("no aggregator")
 	case e.Sketch < 0 || e.Sketch >= MaxSketch:
 		return fmt.Errorf("sketch %d: want 0 to %d", e.Sketch, MaxSketch-1)
+	case e.Query < 0 || e.Query >= MaxQuery:
+		return fmt.Errorf("query %d: want 0 to %d", e.Query, MaxQuery-1)
+	case e.Round != 0 && e.Query != 0:
+		return errors.New("both a round of a release and a query")
+	case e.Round < 0 || e.Round >= MaxRound:
+		return fmt.Errorf("round %d: want 0 to %d", e.Round, MaxRound-1)
 	case e.Unit != dp.Attribute && e.Unit != dp.Record:
 		return fmt.Errorf("unit %.40q: want attribute or record", string(e.Unit))
 	case e.Attributes < 1 || e.Attributes > MaxAttributes:

@@ -203,5 +203,12 @@ func (o Options) assumptions() []string {
 	if hot {
 		out = append(out, "the values of a categorical column are equally frequent")
 	}
+	if s.Masked() {
+		text := "no party colludes beside the one that the study reckons with"
+		if s.Colluding > 1 {
+			text = fmt.Sprintf("no party colludes beside the %d that the study reckons with", s.Colluding)
+		}
+		out = append(out, fmt.Sprintf("all %d parties take part to the end (of fewer, each adds more noise)", len(s.Parties)), text)
+	}
 	return append(out, "columns are uncorrelated, and have the centre and spread that is declared for them")
 }

@@ -42,6 +42,11 @@ func Make(o Options) (Plan, error) {
 		out.Sketches = append(out.Sketches, sk)
 		out.Warnings = append(out.Warnings, warnings...)
 	}
+	masked, err := maskedInstead(o, out.Sketches)
+	if err != nil {
+		return Plan{}, fmt.Errorf("planning a masked sum: %w", err)
+	}
+	out.Warnings = append(out.Warnings, masked...)
 	return out, nil
 }
 
@@ -62,6 +67,9 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 	}
 	if own.Side.Sums() {
 		err := c.summed(&out)
+		if s.Masked() {
+			out.Method += ", masked"
+		}
 		return out, slices.Concat(c.warn(out), c.directionsWarning(), c.subspaceWarning()), err
 	}
 	var asked []asking
@@ -94,6 +102,9 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 		if err := c.project(&out); err != nil {
 			return Sketch{}, nil, err
 		}
+	}
+	if s.Masked() {
+		out.Method += ", masked"
 	}
 	better, err := c.recommend(asked)
 	return out, append(append(c.warn(out), better...), c.sumsInstead(asked)...), err
@@ -281,6 +292,8 @@ func (c *cell) selectable(m forecast.Method) (bool, string) {
 	p := c.Study.Privacy
 	budget := dp.Budget{Epsilon: p.Epsilon}
 	switch {
+	case c.Study.Masked() && m.Mechanism != p.Mechanism:
+		return false, "not for masked sums"
 	case p.Mechanism == dp.None:
 		return true, ""
 	case m.Mechanism == dp.Gaussian && p.Mechanism != dp.Gaussian:

@@ -84,6 +84,9 @@ func (c *cell) bytes() (int64, error) {
 		reach = float64(c.Study.Bits.One()) // of a flipped bit
 	}
 	width := 1
+	if c.Study.Masked() {
+		width = sketch.MaxWidth
+	}
 	for limit := 127.0; width < sketch.MaxWidth && reach > limit; limit = limit*256 + 255 {
 		width++
 	}

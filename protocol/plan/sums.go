@@ -136,6 +136,9 @@ func (c *cell) sumsBytes(plan release.Plan, records int64) (int64, error) {
 	}
 	reach := largest*float64(records) + 5*math.Sqrt(plan.Noise.Variance())
 	width := 1
+	if c.Study.Masked() {
+		width = sketch.MaxWidth
+	}
 	for limit := 127.0; width < sketch.MaxWidth && reach > limit; limit = limit*256 + 255 {
 		width++
 	}

@@ -27,6 +27,12 @@ type trial struct {
 // parse returns a study of two parties, who are taken from an example of package study.
 func parse(t testing.TB, terms string) *study.Study {
 	t.Helper()
+	return parseOf(t, terms, "name: west")
+}
+
+// parseOf is a study of the terms, by the parties of the registry but for one.
+func parseOf(t testing.TB, terms, without string) *study.Study {
+	t.Helper()
 	example, err := os.ReadFile("../study/testdata/registry.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +40,7 @@ func parse(t testing.TB, terms string) *study.Study {
 	head, _, _ := strings.Cut(string(example), "partition:")
 	var lines []string
 	for line := range strings.Lines(head) {
-		if !strings.Contains(line, "name: west") {
+		if without == "" || !strings.Contains(line, without) {
 			lines = append(lines, line)
 		}
 	}

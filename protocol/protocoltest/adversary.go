@@ -3,6 +3,7 @@ package protocoltest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/wire"
@@ -26,6 +27,8 @@ type Role struct {
 	// watch is what it posts by itself once its machine has given up: nothing, or one
 	// message, each time it is asked. Default: nothing.
 	watch func(*Party) []protocol.Verified
+
+	withholds bool // it keeps the chunks of its release
 
 	did   bool
 	tries int
@@ -82,7 +85,7 @@ func instead(kind protocol.Kind, change func(*Party, protocol.Verified) []protoc
 // Roles are all adversaries among the parties. Each call makes them anew; draw
 // chooses what a role leaves open, such as its victim.
 func Roles(draw *rand.Rand) []*Role {
-	return append(append(agreementRoles(draw), complaintRoles()...), lateRoles()...)
+	return slices.Concat(agreementRoles(draw), complaintRoles(), lateRoles(), lossRoles())
 }
 
 // agreementRoles misbehave in the messages of the agreement themselves.
@@ -168,6 +171,17 @@ of them opens its side of the attempt, so that everybody can derive the dead see
 				c.Tag[0] ^= 1
 				return as(p.again(e, wire.EncodeConfirm(c)))
 			})},
+		{Name: "wrong public key", Blame: "proved", Story: `Confirms other public row keys than the seed's, or some where none are to be public: it
+would have the aggregator project by rows of its own choice, under which the others' releases look like anything. Where
+the study publishes keys, members see it and open the attempt; where it does not, the form alone is impossible.`,
+			act: instead(protocol.KindConfirm, func(p *Party, e protocol.Verified) []protocol.Verified {
+				c := decode(wire.DecodeConfirm(e.Payload()))
+				if len(c.Published) == 0 {
+					c.Published = make([][32]byte, 1)
+				}
+				c.Published[0][0] ^= 1
+				return as(p.again(e, wire.EncodeConfirm(c)))
+			})},
 		{Name: "foreign confirmation", Blame: "claimed", Story: `Confirms a board that nobody else has seen, as if the aggregator had shown it another.`,
 			act: instead(protocol.KindConfirm, func(p *Party, e protocol.Verified) []protocol.Verified {
 				c := decode(wire.DecodeConfirm(e.Payload()))
@@ -244,6 +258,14 @@ certificate stands: whoever holds it is seeded for good.`,
 			act: header(func(r *protocol.Release) { r.T2[0] ^= 1 })},
 		{Name: "wrong shape", Story: `Announces a sketch of another shape than the study fixes, which would not add up with the others.`,
 			act: header(func(r *protocol.Release) { r.Sketches[0].Rows++ })},
+		{Name: "false public key", Story: `Shows another public row key with its release than it has confirmed. Everybody holds it
+against the hash; such a release is refused.`,
+			act: header(func(r *protocol.Release) {
+				if len(r.Published) == 0 {
+					r.Published = make([][32]byte, 1)
+				}
+				r.Published[0][0] ^= 1
+			})},
 		{Name: "no release", Story: `Takes part in everything and then ships nothing: it costs its own rows.`,
 			act: silentFrom(protocol.KindRelease)},
 	}

@@ -14,7 +14,7 @@ import (
 type Aggregator struct {
 	Signer protocol.Signer
 	Stored []protocol.Verified // the board
-	Whole  []protocol.PeerID   // whose release is wholly here, in the order of arrival
+	Whole  []protocol.Digest   // ids of the releases that are wholly here, in the order of arrival
 
 	sim     *Simulation
 	machine *session.Aggregator // nil while the node is down
@@ -46,8 +46,11 @@ func (a *Aggregator) start() error {
 	if err := machine.Restore(a.Stored); err != nil {
 		return err
 	}
-	for _, id := range a.Whole {
-		if err := a.step(session.Collected{Party: id}); err != nil {
+	for _, p := range a.sim.Study.Parties {
+		if h, posted := machine.Release(p.ID); !posted || !slices.Contains(a.Whole, h.ID) {
+			continue
+		}
+		if err := a.step(session.Collected{Party: p.ID}); err != nil {
 			return err
 		}
 	}
@@ -141,8 +144,12 @@ func (a *Aggregator) collect(id protocol.PeerID) error {
 	if a.machine == nil {
 		return errCrashed
 	}
-	if !slices.Contains(a.Whole, id) {
-		a.Whole = append(a.Whole, id)
+	h, posted := a.machine.Release(id)
+	if !posted {
+		return fmt.Errorf("%s uploads a release that is not on the board", a.sim.name(id))
+	}
+	if !slices.Contains(a.Whole, h.ID) {
+		a.Whole = append(a.Whole, h.ID)
 	}
 	if a.machine.Collected(id) {
 		return nil
@@ -160,6 +167,11 @@ func (a *Aggregator) work() error {
 	if err := a.sim.Outcome("aggregator", job); err != nil {
 		a.sim.note("aggregator cannot do its job: %v", err)
 		return a.step(session.JobFailed{Err: err})
+	}
+	if a.sim.Study.Masked() {
+		if err := a.sim.summed(job); err != nil {
+			a.sim.breach("the aggregator adds up %d masked releases: %v", len(job.Releases), err)
+		}
 	}
 	var ids []byte
 	done := session.Computed{Releases: job.Releases}

@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed"
 )
 
 // Check holds what must be true of every simulation, whoever misbehaves and
@@ -20,14 +22,17 @@ import (
 //     attempt that it uses;
 //   - no honest party is blamed by proof, nor by the aggregator's word unless its
 //     messages were kept from the aggregator;
-//   - each party has one release on the board at most, and it is the stored one;
-//   - each ledger is debited once by whoever made a release, else never;
+//   - each party has one release of an attempt on the board at most, and the newest is the
+//     stored one; there are several only where masked sums were void;
+//   - each ledger is debited once for each release that was made, else never;
+//   - what masked releases of all members add up to is the sum of what they noised;
+//   - every public row key on a board is that of the seed that honest parties used;
 //   - who comes late and proves another seed is named by whoever holds the seed;
 //   - a study that stopped says why, and names every culprit.
 //
 // Contradictions that show while it runs are breaches, which end Run.
 func (s *Simulation) Check() error {
-	return errors.Join(s.broken, s.oneSeed(), s.secrecy(), s.blame(), s.newcomers(), s.oneRelease(), s.causes())
+	return errors.Join(s.broken, s.oneSeed(), s.secrecy(), s.blame(), s.newcomers(), s.publicKeys(), s.oneRelease(), s.causes())
 }
 
 func (s *Simulation) oneSeed() error {
@@ -64,6 +69,34 @@ func (s *Simulation) secrecy() error {
 			}
 			if e.Kind() == protocol.KindAbandon && e.Attempt() == p.attempt {
 				return fmt.Errorf("%s abandoned attempt %d, and uses its seed", p.Name, e.Attempt())
+			}
+		}
+	}
+	return nil
+}
+
+// publicKeys: whoever projects by a key that a release shows projects as honest parties did.
+func (s *Simulation) publicKeys() error {
+	if len(s.Study.Published()) == 0 {
+		return nil
+	}
+	for _, p := range s.Parties {
+		if !p.honest() || p.Seed == [32]byte{} {
+			continue
+		}
+		want, err := release.Publish(s.Study, seed.FromBytes(p.Seed))
+		if err != nil {
+			return err
+		}
+		for _, a := range s.faces() {
+			for _, e := range a.Stored {
+				if e.Kind() != protocol.KindRelease || e.Attempt() != p.attempt {
+					continue
+				}
+				r, err := wire.DecodeRelease(e.Payload())
+				if err != nil || !slices.Equal(r.Published, want) {
+					return fmt.Errorf("the release of %s shows other row keys than the seed of %s has (%v)", s.name(e.Sender()), p.Name, err)
+				}
 			}
 		}
 	}
@@ -143,22 +176,27 @@ func (s *Simulation) party(id protocol.PeerID) *Party {
 func (s *Simulation) oneRelease() error {
 	for _, p := range s.Parties {
 		for _, a := range s.faces() {
-			posted := 0
+			posted, newest := map[uint32]int{}, uint32(0)
 			for _, e := range a.Stored {
 				if e.Kind() != protocol.KindRelease || e.Sender() != p.Signer.ID() {
 					continue
 				}
-				posted++
-				if p.honest() && (p.Store.Release == nil || e.ID() != p.Store.Release.ID()) {
+				posted[e.Attempt()]++
+				newest = max(newest, e.Attempt())
+				if stored := p.Store.Release; p.honest() && (stored == nil || e.Attempt() == stored.Attempt() && e.ID() != stored.ID()) {
 					return fmt.Errorf("a release of %s is on the board that is not the stored one", p.Name)
 				}
 			}
-			if posted > 1 {
-				return fmt.Errorf("%d releases of %s are on the board", posted, p.Name)
+			if posted[newest] > 1 || len(posted) > s.Study.Rounds() {
+				return fmt.Errorf("%v releases of %s are on the board, by attempt", posted, p.Name)
 			}
 		}
-		if p.honest() && (p.Debits > 1 || p.Store.Release != nil && p.Debits != 1) {
-			return fmt.Errorf("%s spent its budget %d times", p.Name, p.Debits)
+		if !p.honest() {
+			continue
+		}
+		made := len(p.Store.Masked)
+		if p.Debits < made || p.Debits > made+1 || p.Debits > s.Study.Rounds() || p.Store.Release != nil && p.Store.Release.Attempt() == p.attempt && p.Debits != made {
+			return fmt.Errorf("%s made %d releases and spent its budget %d times", p.Name, made, p.Debits)
 		}
 	}
 	return nil

@@ -32,6 +32,11 @@ func (p *Party) run(job session.Job) (session.Event, error) {
 	case session.MakeRelease:
 		return p.makeRelease(job)
 	case session.Upload:
+		if p.Role != nil && p.Role.withholds {
+			p.Role.did = true
+			p.sim.note("%s keeps the chunks of its release", p.Name)
+			return session.ReleaseUploaded{}, nil
+		}
 		p.sim.note("%s uploads its release", p.Name)
 		if err := p.keeper().collect(p.Signer.ID()); err != nil {
 			return nil, err
@@ -55,24 +60,29 @@ func (p *Party) mayCrash() error {
 // makeRelease draws a release once. A stored one is found and only ever re-sent.
 func (p *Party) makeRelease(job session.MakeRelease) (session.Event, error) {
 	root := job.Seed.Bytes()
-	if p.T2 != (protocol.Digest{}) && (p.Seed != root || p.T2 != job.T2) {
+	again := p.sim.Study.Masked() && job.Attempt > p.attempt // the one before is void
+	if p.T2 != (protocol.Digest{}) && (p.Seed != root || p.T2 != job.T2) && !again {
 		p.sim.breach("%s is to release under a second seed", p.Name)
 	}
 	p.Seed, p.T2, p.attempt = root, job.T2, job.Attempt
-	if p.Store.Release == nil {
-		if !p.Store.Debited {
-			p.Store.Debited = true
+	if p.Store.Release == nil || p.Store.Release.Attempt() != job.Attempt {
+		if p.Store.Debited <= p.Store.released(job.Attempt) {
+			p.Store.Debited++
 			p.Debits++
 			p.sim.note("%s debits its ledger", p.Name)
 			if err := p.mayCrash(); err != nil {
 				return nil, err
 			}
 		}
-		header, err := Header(p.sim.Study, p.Signer.ID(), job.T2, p.entropy)
+		header, made, err := p.draw(job)
 		if err != nil {
 			return nil, err
 		}
 		e := p.Signer.Seal(p.sim.Study.ID, protocol.KindRelease, job.Attempt, wire.EncodeRelease(header))
+		if p.Store.Masked == nil {
+			p.Store.Masked = map[protocol.Digest]Masked{}
+		}
+		p.Store.Masked[e.ID()] = made
 		if err := p.Store.putRelease(e); err != nil {
 			p.sim.breach("%s %v", p.Name, err)
 		}
@@ -82,6 +92,18 @@ func (p *Party) makeRelease(job session.MakeRelease) (session.Event, error) {
 		}
 	}
 	return session.ReleaseStored{Header: *p.Store.Release}, nil
+}
+
+// draw makes what a release is of.
+func (p *Party) draw(job session.MakeRelease) (protocol.Release, Masked, error) {
+	if p.sim.Study.Masked() {
+		return p.mask(job)
+	}
+	header, err := Header(p.sim.Study, p.Signer.ID(), job.T2, p.entropy)
+	if err == nil {
+		header.Published, err = release.Publish(p.sim.Study, job.Seed)
+	}
+	return header, Masked{}, err
 }
 
 // records is how many records each simulated party has.

@@ -139,6 +139,7 @@ func (p *Party) carryOut(effects session.Effects) error {
 		p.watch(job)
 		p.jobs = append(p.jobs, job)
 	}
+	p.jobs = slices.DeleteFunc(p.jobs, func(job session.Job) bool { return !p.machine.Wants(job) })
 	return nil
 }
 
@@ -176,7 +177,7 @@ func (p *Party) certain(job session.MakeRelease) error {
 		if err != nil {
 			return err
 		}
-		outcome := agree.Outcome{Seed: job.Seed, T1: c.T1, T2: job.T2}
+		outcome := agree.Outcome{Seed: job.Seed, T1: c.T1, T2: job.T2, Publish: p.sim.Study.Published()}
 		if err := outcome.Check(e.Sender(), c.Confirm); err != nil {
 			return fmt.Errorf("the confirmation of %s does not verify: %w", p.sim.name(e.Sender()), err)
 		}

@@ -14,7 +14,8 @@ import (
 // PlayScript plays a scenario and returns its trace. A scenario is a text of one
 // command a line; # begins a comment.
 //
-//	study parties=4 quorum=3 attempts=3 late seed=7   first; all but the word have defaults
+//	study parties=4 quorum=3 attempts=3 late public seed=7  first; all but the word have defaults
+//	study masked                                      of masked sums
 //	role c bad share                                  c misbehaves (see Roles)
 //	censor d                                          d's messages never arrive
 //	welcome a                                         a hands the seed to late parties
@@ -63,7 +64,7 @@ func scripted(words []string) (*Simulation, error) {
 	for _, word := range words {
 		key, value, _ := strings.Cut(word, "=")
 		n, err := strconv.Atoi(value)
-		if err != nil && key != "late" {
+		if err != nil && key != "late" && key != "public" && key != "masked" {
 			return nil, fmt.Errorf("%s wants a number", key)
 		}
 		switch key {
@@ -75,6 +76,10 @@ func scripted(words []string) (*Simulation, error) {
 			terms.Attempts = n
 		case "late":
 			terms.Late = true
+		case "public":
+			terms.Public = true
+		case "masked":
+			terms.Masked = true
 		case "seed":
 			o.Seed = uint64(n)
 		default:

@@ -86,7 +86,9 @@ func Random(seed uint64) (Report, error) {
 func randomTerms(draw *rand.Rand) Terms {
 	n := 2 + draw.IntN(4)
 	least := max(2, n/2+1)
-	return Terms{Parties: n, Quorum: least + draw.IntN(n-least+1), Attempts: 1 + draw.IntN(4), Late: draw.IntN(3) == 0}
+	t := Terms{Parties: n, Quorum: least + draw.IntN(n-least+1), Attempts: 1 + draw.IntN(4), Late: draw.IntN(3) == 0, Public: draw.IntN(3) == 0}
+	t.Masked = n > 2 && !t.Late && !t.Public && draw.IntN(2) == 0
+	return t
 }
 
 // cast gives out the roles: most often as many as the study can bear, sometimes one
@@ -234,8 +236,8 @@ func (s *Simulation) convicted() error {
 	found := slices.ContainsFunc(s.Blame(), func(r session.Removal) bool {
 		return r.Member == actor.Signer.ID() && r.Proved == (actor.Role.Blame == "proved")
 	})
-	members := len(s.Parties)-1 >= s.Study.Quorum && s.Study.Attempts > 1 // else a silent one is only missed at the end
-	if actor.Role.Blame == "perhaps" {
+	members := len(s.Parties)-1 >= s.Study.Quorum && s.Study.Attempts > 1            // else a silent one is only missed at the end
+	if actor.Role.Blame == "perhaps" || actor.Role.Blame == "" && s.Study.Masked() { // who is refused is missed in a masked sum
 		return nil
 	}
 	if actor.Role.Blame == "" == found && (actor.Role.Blame != "claimed" || members) {

@@ -38,7 +38,7 @@ func TestCounts(t *testing.T) {
 		s.Add(r)
 	}
 	t.Log("\n" + s.String())
-	if s.Proved < 10 || s.Claimed < 2 || s.Again < 10 || s.Late < 10 || s.Refused < 10 || s.Crashes < 100 || len(s.Ends) != 2 {
+	if s.Proved < 10 || s.Claimed < 2 || s.Again < 10 || s.Late < 10 || s.Masked < 10 || s.Refused < 10 || s.Crashes < 100 || len(s.Ends) != 2 {
 		t.Errorf("the schedules are too tame:\n%s", &s)
 	}
 	if all := len(Roles(rand.New(rand.NewPCG(1, 1)))); len(s.Played) < all*3/4 {

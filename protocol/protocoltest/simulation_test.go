@@ -6,6 +6,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/seed"
 )
 
 func simulate(t *testing.T, o Options) *Simulation {
@@ -64,7 +65,7 @@ func TestBreachesAreSeen(t *testing.T) {
 			p.carryOut(session.Effects{Persist: []session.Record{session.SaveEnvelope{Envelope: p.Signer.Seal(s.Study.ID, protocol.KindApprove, 0, nil)}}})
 		}, "second, different approve"},
 		"saves secrets after their end": {func(_ *Simulation, p *Party) {
-			p.carryOut(session.Effects{Persist: []session.Record{session.DestroySecrets{}, session.SaveSecrets{Data: []byte{1}}}})
+			p.carryOut(session.Effects{Persist: []session.Record{session.DestroySecrets{}, session.SaveSecrets{Data: seed.Hide([]byte{1})}}})
 		}, "after their destruction"},
 		"leaves a gap in its board": {func(_ *Simulation, p *Party) {
 			p.carryOut(session.Effects{Persist: []session.Record{session.AppendBoard{From: 1}}})

@@ -8,20 +8,22 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed"
 )
 
 // Store is what a party has made durable, the virtual counterpart of package
 // node/store: it survives every crash.
 type Store struct {
-	Decision  string              // what the steward said: "", "approve" or "withdraw"
-	Own       []protocol.Verified // in the order in which they were stored
-	Secrets   map[uint32][]byte   // by attempt; empty when there are none
-	Board     []protocol.Verified // as far as it was read
-	Head      protocol.Head       // of Board
-	Debited   bool                // the ledger holds this study's debit
-	Release   *protocol.Verified  // the stored release's header, before it is among Own
-	Result    protocol.Digest     // the newest result document that is here
-	Destroyed map[uint32]bool     // attempts whose secrets were destroyed, for good; 0: all of them
+	Decision  string                     // what the steward said: "", "approve" or "withdraw"
+	Own       []protocol.Verified        // in the order in which they were stored
+	Secrets   map[uint32][]byte          // by attempt; empty when there are none
+	Board     []protocol.Verified        // as far as it was read
+	Head      protocol.Head              // of Board
+	Debited   int                        // how many debits of this study the ledger holds
+	Release   *protocol.Verified         // the stored release's header, before it is among Own; of the newest attempt
+	Masked    map[protocol.Digest]Masked // by the id of a masked release's header: what it is of
+	Result    protocol.Digest            // the newest result document that is here
+	Destroyed map[uint32]bool            // attempts whose secrets were destroyed, for good; 0: all of them
 }
 
 // persist makes one record durable and says what it was. Its error is a breach
@@ -35,7 +37,7 @@ func (s *Store) persist(r session.Record) (what string, err error) {
 		if s.Secrets == nil {
 			s.Secrets = map[uint32][]byte{}
 		}
-		s.Secrets[r.Attempt] = slices.Clone(r.Data)
+		s.Secrets[r.Attempt] = slices.Clone(r.Data.Reveal())
 		return fmt.Sprintf("secrets of attempt %d", r.Attempt), nil
 	case session.DestroySecrets:
 		if s.Destroyed == nil {
@@ -71,9 +73,9 @@ func (s *Store) putOwn(e protocol.Verified) error {
 	return nil
 }
 
-// putRelease holds that there is one release, for good.
+// putRelease holds that there is one release of an attempt, for good.
 func (s *Store) putRelease(e protocol.Verified) error {
-	if s.Release != nil && s.Release.ID() != e.ID() {
+	if s.Release != nil && s.Release.Attempt() == e.Attempt() && s.Release.ID() != e.ID() {
 		return fmt.Errorf("draws a second release")
 	}
 	s.Release = &e
@@ -96,7 +98,21 @@ func (s *Store) appendBoard(r session.AppendBoard) (string, error) {
 
 // restored is what a machine is made from after a start.
 func (s *Store) restored() session.PartyRestored {
-	return session.PartyRestored{Own: slices.Clone(s.Own), Secrets: maps.Clone(s.Secrets), Document: s.Result}
+	out := session.PartyRestored{Own: slices.Clone(s.Own), Secrets: map[uint32]seed.Hidden{}, Document: s.Result}
+	for attempt, secrets := range s.Secrets {
+		out.Secrets[attempt] = seed.Hide(secrets)
+	}
+	return out
+}
+
+// released is how many releases of attempts before this one may have left.
+func (s *Store) released(attempt uint32) (n int) {
+	for _, e := range s.Own {
+		if e.Kind() == protocol.KindRelease && e.Attempt() < attempt {
+			n++
+		}
+	}
+	return n
 }
 
 // holds reports whether an envelope is durable, exactly as it is.
@@ -138,6 +154,7 @@ func (s *Store) senders(kind protocol.Kind, attempt uint32) int {
 func (s *Store) clone() Store {
 	out := *s
 	out.Own, out.Board = slices.Clone(s.Own), slices.Clone(s.Board)
+	out.Masked = maps.Clone(s.Masked)
 	out.Secrets, out.Destroyed = maps.Clone(s.Secrets), maps.Clone(s.Destroyed)
 	return out
 }

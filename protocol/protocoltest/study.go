@@ -29,11 +29,13 @@ type Terms struct {
 	Quorum   int  // default: all of them
 	Attempts int  // default 3
 	Late     bool // late parties are taken until LateUntil
+	Public   bool // the matrix of the records side is public
+	Masked   bool // the parties release masked sums; one may collude. At least 3 parties, and none late
 	Nonce    byte // studies with other nonces have other ids
 }
 
 // NewStudy writes a study file and parses it: a horizontal study of two sketches,
-// one a side.
+// one a side, or of masked moments and cells.
 func NewStudy(t Terms) (*study.Study, error) {
 	if t.Parties == 0 {
 		t.Parties = 3
@@ -60,18 +62,34 @@ func NewStudy(t Terms) (*study.Study, error) {
 	if t.Late {
 		fmt.Fprintf(&b, "late_until: %s\n", LateUntil)
 	}
-	b.WriteString(`records: {id: [id]}
+	records := "{side: records, family: identity}"
+	if t.Public {
+		records = "{side: records, family: hadamard, k: 2, matrix: public}"
+	}
+	fmt.Fprintf(&b, `records: {id: [id]}
 columns: [{name: x, kind: numeric, bounds: [0, 1]}, {name: y, kind: binary}]
-sketches: [{side: columns, family: sparse, k: 16}, {side: records, family: identity}]
-privacy: {unit: attribute, mechanism: laplace, epsilon: 1}
+`)
+	if t.Masked {
+		b.WriteString(`sketches: [{side: moments, clip: 1, share: 7}, {side: cells, L: 1, clip: 1, share: 3}]
+privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
+sum: masked
+colluding: 1
 analyses: [{kind: correlation}, {kind: k-means, clusters: 2}]
 `)
+	} else {
+		fmt.Fprintf(&b, plainTerms, records)
+	}
 	s, err := study.Parse([]byte(b.String()))
 	if err != nil {
 		return nil, fmt.Errorf("parsing the simulated study: %w", err)
 	}
 	return s, nil
 }
+
+const plainTerms = `sketches: [{side: columns, family: sparse, k: 16}, %s]
+privacy: {unit: attribute, mechanism: laplace, epsilon: 1}
+analyses: [{kind: correlation}, {kind: k-means, clusters: 2}]
+`
 
 // Identity returns the signer of a name, the same at each call. The aggregator's
 // name is "aggregator"; who is not of the study may have any other.

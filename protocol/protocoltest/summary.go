@@ -17,6 +17,7 @@ type Summary struct {
 	Ends                        map[session.State]int // of the aggregator
 	Again                       int                   // schedules with more than one attempt
 	Late                        int                   // schedules that took late parties
+	Masked                      int                   // schedules of masked sums
 }
 
 // Add counts one schedule.
@@ -34,6 +35,9 @@ func (s *Summary) Add(r Report) {
 	if r.Attempts > 1 {
 		s.Again++
 	}
+	if r.Terms.Masked {
+		s.Masked++
+	}
 	if r.Terms.Late {
 		s.Late++
 	}
@@ -46,7 +50,7 @@ func (s *Summary) Add(r Report) {
 // String is a page for people.
 func (s *Summary) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "schedules            %d, of which %d took late parties\n", s.Schedules, s.Late)
+	fmt.Fprintf(&b, "schedules            %d, of which %d took late parties and %d masked their sums\n", s.Schedules, s.Late, s.Masked)
 	for _, end := range slices.Sorted(maps.Keys(s.Ends)) {
 		fmt.Fprintf(&b, "  %-18s %d\n", end, s.Ends[end])
 	}

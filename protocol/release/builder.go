@@ -94,6 +94,9 @@ func (p Plan) featureLabels(features []study.Feature) [][]byte {
 // fix returns the rows of R for columns. Hadamard has a second key, as which of its
 // columns are kept is no matter of a label.
 func fix(spec projection.Spec, root Keys, labels [][]byte) (*projection.Fixed, error) {
+	if spec.Family == projection.Identity { // its rows are nobody's secret: there is no key
+		return projection.Fix(spec, stream.New([32]byte{}), labels)
+	}
 	key, err := root.Derive(seed.ColumnRows)
 	if err != nil {
 		return nil, err
@@ -178,6 +181,7 @@ type Exact struct {
 	Order   []int         // records side: release row i is the record added as number Order[i]
 	Rows    Rows          // what a release says of its rows beside their entries, in their order
 	Clipped int64         // records whose contribution was clipped; shown to the party, never sent
+	Masked  int           // by how many members' masks, once noise was drawn and Mask called; 0: by none
 }
 
 // Clipped returns how many records' contributions were clipped so far.

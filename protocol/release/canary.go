@@ -235,7 +235,8 @@ func (c *canaries) releases(copies int, with func(canary int) bool, entropy io.R
 	}
 	size := len(exact.Sketch.Data)
 	noised := slices.Repeat(exact.Sketch.Data, copies)
-	if err := c.plan.Noise.Add(noised, entropy); err != nil {
+	seen := sketch.Sketch{Data: noised}
+	if err := c.plan.DrawSeen(&seen, entropy, 1); err != nil {
 		return nil, err
 	}
 	var out []sketch.Sketch

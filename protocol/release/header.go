@@ -23,11 +23,14 @@ func (e Exact) Encode() (protocol.ReleasedSketch, []byte, error) {
 	s := e.Sketch
 
 	width := s.Width()
+	if e.Masked > 0 {
+		width = maskedWidth
+	}
 	data, err := s.Encode(width)
 	if err != nil {
 		return protocol.ReleasedSketch{}, nil, fmt.Errorf("encoding sketch: %w", err)
 	}
-	header := protocol.ReleasedSketch{Side: s.Side, Rows: int64(s.Rows), Cols: int64(s.Cols), Width: width}
+	header := protocol.ReleasedSketch{Side: s.Side, Rows: int64(s.Rows), Cols: int64(s.Cols), Width: width, Masked: e.Masked}
 	columns, after := e.Rows.columns()
 	header.RowColumns, data = columns, append(data, after...)
 	if header.Size() != int64(len(data)) {
@@ -109,7 +112,7 @@ func scan(h protocol.ReleasedSketch, r io.Reader, take func([]int64)) error {
 	}
 	err := sketch.Scan(int(h.Rows), int(h.Cols), h.Width, from, func(entries []int64) error {
 		for _, v := range entries {
-			if v >= largestEntry || v <= -largestEntry {
+			if h.Masked == 0 && (v >= largestEntry || v <= -largestEntry) {
 				return errors.New("an entry is out of range")
 			}
 		}
@@ -119,6 +122,9 @@ func scan(h protocol.ReleasedSketch, r io.Reader, take func([]int64)) error {
 	})
 	if err != nil {
 		return fmt.Errorf("decoding sketch: %w", err)
+	}
+	if h.Masked > 0 {
+		width = maskedWidth // of random words, any are as likely
 	}
 	if width != h.Width {
 		return fmt.Errorf("decoding sketch: written %d bytes wide where %d suffice", h.Width, width)
@@ -138,6 +144,12 @@ func CheckHeader(s *study.Study, party int, r protocol.Release) error {
 	}
 	if len(r.Sketches) != len(s.Sketches) {
 		return fmt.Errorf("release of %d sketches, the study has %d", len(r.Sketches), len(s.Sketches))
+	}
+	if want := len(s.Published()); len(r.Published) != want {
+		return fmt.Errorf("release with %d public row keys, the study publishes %d", len(r.Published), want)
+	}
+	if err := checkMasked(s, r); err != nil {
+		return err
 	}
 	for i, h := range r.Sketches {
 		p, err := For(s, party, i)

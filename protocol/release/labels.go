@@ -203,6 +203,9 @@ func (p Plan) Statement() string {
 }
 
 func (p Plan) exception() string {
+	if p.Study.Masked() && p.Study.Privacy.Mechanism != dp.None {
+		return fmt.Sprintf(" This is about the sum over all parties, and holds if no more than %d of them collude.", p.Study.Colluding)
+	}
 	if p.Labels == nil || !p.Labels.Response.Zero() {
 		return ""
 	}

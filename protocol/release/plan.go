@@ -22,11 +22,13 @@ type Plan struct {
 	Limit    int64 // most records that exact sums over all parties are sure to hold
 
 	Sensitivity dp.Sensitivity // zero where no noise is added: mechanisms none and randomised-response
-	Noise       dp.Noise       // added to every entry after projection
+	Noise       dp.Noise       // added to every entry after projection; under masked sums the party's part of it, see Among
 	Flips       dp.Flips       // of every bit before projection; zero but for randomised-response
 	Labels      *Labels        // what travels beside the rows; nil: nothing
 
-	whole dp.Guarantee // of the sketch and its labels
+	whole   dp.Guarantee // of the sketch and its labels
+	summed  dp.Noise     // what is sure to be in whatever is seen: Noise, but for masked sums
+	members int          // of the attempt that the plan is for: see Among
 }
 
 // For plans a party's part in the study's sketch of that index.
@@ -58,7 +60,8 @@ func For(s *study.Study, party, index int) (Plan, error) {
 	if p.Noise, err = dp.Calibrate(part.Values, p.Sensitivity); err != nil {
 		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
 	}
-	return p, nil
+	p.summed, p.members = p.Noise, len(s.Parties)
+	return p.Among(p.members)
 }
 
 // Sketch returns the study's entry for this sketch.

@@ -141,7 +141,7 @@ func (p *Party) toCommitted(a *attempt, out *Effects) (bool, error) {
 		return false, err
 	}
 	p.tries[a.number] = &try{secrets: secrets, checked: map[protocol.PeerID]bool{}}
-	out.Persist = append(out.Persist, SaveSecrets{a.number, append([]byte{agreeing}, data...)})
+	out.Persist = append(out.Persist, SaveSecrets{a.number, seed.Hide(append([]byte{agreeing}, data...))})
 	p.sign(protocol.KindCommit, a.number, wire.EncodeCommit(secrets.Commit()), out)
 	return false, nil
 }
@@ -245,7 +245,11 @@ func (p *Party) certify(a *attempt, out *Effects) error {
 		return nil
 	}
 	p.seeded, p.seededIn = outcome, a.number
-	out.Persist = append(out.Persist, SaveSecrets{a.number, p.seededSecrets()})
+	secrets, err := p.seededSecrets()
+	if err != nil {
+		return err
+	}
+	out.Persist = append(out.Persist, SaveSecrets{a.number, seed.Hide(secrets)})
 	for number := range p.tries {
 		if number != a.number {
 			out.Persist = append(out.Persist, DestroySecrets{number})
@@ -299,6 +303,7 @@ func (p *Party) destroy(attempt uint32, out *Effects) {
 		}
 		if p.seeded != nil {
 			p.seeded.Seed.Destroy()
+			p.seeded.Pairs.Destroy()
 		}
 		p.tries, p.seeded = map[uint32]*try{}, nil
 		return
@@ -342,15 +347,15 @@ func (p *Party) toReleased(a *attempt, out *Effects) error {
 		if p.seeded == nil {
 			return errors.New("the seed is gone before it was used: the study cannot go on here")
 		}
-		if p.offer("release") {
-			out.Run = append(out.Run, MakeRelease{Attempt: a.number, Seed: p.seeded.Seed, T2: p.seeded.T2})
+		if p.offer(fmt.Sprintf("release %d", a.number)) {
+			out.Run = append(out.Run, MakeRelease{Attempt: a.number, Seed: p.seeded.Seed, T2: p.seeded.T2, Pairs: p.seeded.Pairs})
 		}
 	case !p.uploaded:
 		header, ok := p.mine(protocol.KindRelease, a.number)
 		if !ok {
 			return errors.New("a release is stored but its header is not among the own envelopes")
 		}
-		if posted && p.offer("upload") {
+		if posted && p.offer(fmt.Sprintf("upload %d", a.number)) {
 			r, err := wire.DecodeRelease(header.Payload())
 			if err != nil {
 				return err
@@ -404,13 +409,16 @@ func (p *Party) close(err error, out *Effects) {
 // storedRelease: the release is durable, so the seed has done its work, unless late
 // parties may still ask for it.
 func (p *Party) storedRelease(header protocol.Verified, out *Effects) {
-	if p.released {
-		return
+	if p.released || header.Attempt() != p.seededIn {
+		return // of an attempt that is void
 	}
 	p.released = true
 	p.own = append(p.own, header)
 	out.Persist = append(out.Persist, SaveEnvelope{header})
-	if !p.keepsSeed() {
+	switch {
+	case p.study.Masked(): // another attempt may follow, with secrets of its own
+		p.spend(out)
+	case !p.keepsSeed():
 		p.destroy(0, out)
 	}
 }
@@ -431,13 +439,20 @@ func (a *attempt) attribute(kind protocol.Kind, err error) error {
 const (
 	agreeing byte = 1 // the agreement's secrets
 	holding  byte = 2 // seed ‖ T1 ‖ T2, after the certificate
+	masking  byte = 3 // the same, and what masks are drawn from
 )
 
-func (p *Party) seededSecrets() []byte {
+func (p *Party) seededSecrets() ([]byte, error) {
 	root := p.seeded.Seed.Bytes()
 	b := append([]byte{holding}, root[:]...)
 	b = append(b, p.seeded.T1[:]...)
-	return append(b, p.seeded.T2[:]...)
+	b = append(b, p.seeded.T2[:]...)
+	if !p.study.Masked() {
+		return b, nil
+	}
+	b[0] = masking
+	pairs, err := p.seeded.Pairs.MarshalBinary()
+	return append(b, pairs...), err
 }
 
 func (p *Party) restoreSecrets(attempt uint32, data []byte) error {
@@ -449,11 +464,12 @@ func (p *Party) restoreSecrets(attempt uint32, data []byte) error {
 		}
 		p.tries[attempt] = &try{secrets: secrets, checked: map[protocol.PeerID]bool{}}
 		return nil
-	case len(data) > 0 && data[0] == holding:
+	case len(data) > 0 && (data[0] == holding || data[0] == masking):
 		outcome, err := Agreed(data)
 		if err != nil {
 			return err
 		}
+		outcome.Publish = p.study.Published()
 		p.seeded, p.seededIn = &outcome, attempt
 		return nil
 	}
@@ -472,6 +488,14 @@ func Agreed(secrets []byte) (agree.Outcome, error) {
 	switch {
 	case len(secrets) > 1 && secrets[0] == agreeing:
 		return agree.Outcome{}, ErrNotAgreed
+	case len(secrets) > 1+3*32 && secrets[0] == masking:
+		pairs, err := agree.ParsePairs(secrets[1+3*32:])
+		if err != nil {
+			return agree.Outcome{}, errDamagedSecrets
+		}
+		outcome, err := Agreed(append([]byte{holding}, secrets[1:1+3*32]...))
+		outcome.Pairs = pairs
+		return outcome, err
 	case len(secrets) == 1+3*32 && secrets[0] == holding:
 		return agree.Outcome{Seed: seed.FromBytes([32]byte(secrets[1:33])), T1: [32]byte(secrets[33:65]), T2: [32]byte(secrets[65:97])}, nil
 	}

@@ -275,6 +275,10 @@ func (a *Aggregator) toComputed(t *attempt, out *Effects) {
 	if a.computing {
 		return
 	}
+	if a.study.Masked() {
+		a.toSummed(t, out)
+		return
+	}
 	ready, holders := a.ready(t), a.view.contributors()
 	complete := len(ready) == len(holders)
 	used := 0
@@ -372,6 +376,8 @@ func (a *Aggregator) status() Status {
 		return Status{State: Agreeing, WaitFor: fmt.Sprintf("%s messages", t.round()), From: a.owing(), Until: until}
 	case v.result() != nil:
 		return Status{State: Answered, WaitFor: "late parties", From: append(a.owing(), a.view.absent()...), Until: a.study.LateUntil}
+	case a.study.Masked():
+		return a.summing(v.certified())
 	case a.now >= a.study.Deadline:
 		return Status{State: Collecting, WaitFor: "releases", From: a.owing(), Until: a.study.Closes()}
 	}

@@ -23,6 +23,7 @@ type attempt struct {
 	proofs    map[protocol.PeerID]protocol.Verified // the envelopes of confirms
 	certified bool                                  // all confirmations are in, and no complaint showed one to be wrong
 	releases  map[protocol.PeerID]Header
+	void      bool // it gave a seed, and a member was lost before its masked release arrived
 
 	removals  []Removal // why it is over, in the board's order; empty while it is not
 	abandoned map[protocol.PeerID]bool
@@ -58,7 +59,7 @@ func (a *attempt) index(id protocol.PeerID) int {
 	return slices.IndexFunc(a.members, func(m study.Party) bool { return m.ID == id })
 }
 
-// over reports whether the attempt has ended without a seed.
+// over reports whether the attempt has ended without a seed, or is void.
 func (a *attempt) over() bool { return len(a.removals) > 0 && !a.certified }
 
 // removal is why a member is not in the next attempt, or nil.
@@ -86,7 +87,7 @@ func (a *attempt) proved() bool {
 // otherwise is the aggregator's. Who confirmed it goes on only when every member
 // of the next roster has abandoned it.
 func (a *attempt) doubtful() bool {
-	return a.over() && !a.proved() && a.complete(protocol.KindShare)
+	return a.over() && !a.void && !a.proved() && a.complete(protocol.KindShare)
 }
 
 // awaited lists who of a roster has not abandoned this attempt.
@@ -102,7 +103,7 @@ func (a *attempt) awaited(roster []study.Party) []protocol.PeerID {
 
 // group is the roster as package agree knows it.
 func (a *attempt) group() agree.Group {
-	g := agree.Group{Study: a.study.ID, Attempt: a.number, Roster: a.roster}
+	g := agree.Group{Study: a.study.ID, Attempt: a.number, Roster: a.roster, Publish: a.study.Published()}
 	for _, m := range a.members {
 		g.Members = append(g.Members, m.ID)
 	}

@@ -3,9 +3,11 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed/agree"
 )
 
 // ErrBoards reports that a member was shown another board than this one: the
@@ -41,10 +43,41 @@ func (v *view) readConfirm(a *attempt, e protocol.Verified) (protocol.Confirm, e
 	if err != nil {
 		return c, invalid(err)
 	}
+	if want := len(v.study.Published()); len(c.Published) != want {
+		return c, invalid(fmt.Errorf("%d hashes of public row keys, the study publishes %d", len(c.Published), want))
+	}
 	if err := v.sameTranscripts(a, e.Sender(), c); err != nil {
 		return c, differs(err)
 	}
 	return c, nil
+}
+
+// confirmedKeys returns what all members of the certified attempt have confirmed of the row
+// keys that the study publishes. Members complain of a confirmation of other keys than the
+// seed's; where none has, and two still differ, no key can be held against both.
+func (a *attempt) confirmedKeys() ([][32]byte, error) {
+	first := a.confirms[a.members[0].ID].Published
+	for _, m := range a.members[1:] {
+		if !slices.Equal(a.confirms[m.ID].Published, first) {
+			return nil, fmt.Errorf("%w: %s and %s have confirmed different ones", agree.ErrPublished, a.members[0].Name, m.Name)
+		}
+	}
+	return first, nil
+}
+
+// checkPublished holds the row keys in a release against what was confirmed.
+func (v *view) checkPublished(a *attempt, r protocol.Release) error {
+	labels := v.study.Published()
+	confirmed, err := a.confirmedKeys()
+	if err != nil {
+		return err
+	}
+	for i, key := range r.Published {
+		if agree.PublishedHash(labels[i], key) != confirmed[i] {
+			return fmt.Errorf("the public key of %s is not the one that all have confirmed", labels[i])
+		}
+	}
+	return nil
 }
 
 // sameTranscripts checks that a confirmation is of this board's commits and shares.

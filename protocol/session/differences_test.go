@@ -9,6 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed"
 )
 
 // Parties with different files have different study ids: the aggregator of one
@@ -87,7 +88,7 @@ func TestDamagedSecretsAreRefused(t *testing.T) {
 		"cut seed":        {p.Signer, append([]byte{2}, make([]byte, 95)...)},
 		"empty":           {p.Signer, []byte{}},
 	} {
-		restored := session.PartyRestored{Own: p.Store.Own, Secrets: map[uint32][]byte{1: tc.secrets}}
+		restored := session.PartyRestored{Own: p.Store.Own, Secrets: map[uint32]seed.Hidden{1: seed.Hide(tc.secrets)}}
 		if _, err := session.NewParty(session.PartyConfig{Study: s.Study, Signer: tc.signer, Entropy: nothing{}, Restored: restored}); err == nil {
 			t.Errorf("%s secrets were taken", name)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/seed"
+	"github.com/cosketch/cosketch/seed/agree"
 )
 
 // Effects is what a step asks of its driver, in this order: persist, send, run.
@@ -20,7 +21,7 @@ type Record interface{ record() }
 // SaveSecrets keeps an attempt's secrets in one file, replacing what it held.
 type SaveSecrets struct {
 	Attempt uint32
-	Data    []byte
+	Data    seed.Hidden
 }
 
 // Format writes a fixed text for every verb: effects are printed in tests and logs.
@@ -58,6 +59,7 @@ type MakeRelease struct {
 	Attempt uint32
 	Seed    seed.Seed
 	T2      protocol.Digest
+	Pairs   agree.Pairs // what masked sums are masked with
 }
 
 // Upload asks a party to send the chunks of its stored release. Answered by Uploaded.

@@ -58,6 +58,9 @@ func (p *Party) take(e protocol.Verified, out *Effects) error {
 	if err != nil {
 		return p.blameAggregator(err)
 	}
+	if a := p.view.at(e.Attempt()); e.Kind() == protocol.KindFault && a.void {
+		p.leave(a, out)
+	}
 	if e.Kind() == protocol.KindConfirm || e.Kind() == protocol.KindCertificate {
 		if a := p.view.certified(); a != nil {
 			p.certify(a, out)

@@ -37,7 +37,7 @@ func (v *view) complain(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
-	if a.certified && !errors.Is(faults[0].Err, agree.ErrConfirmTag) {
+	if a.certified && !wrongConfirm(faults[0].Err) {
 		// Whoever confirmed holds the seed and is not stopped by words about how it came.
 		return fmt.Errorf("the certificate stands: %w", faults[0].Err)
 	}
@@ -45,7 +45,7 @@ func (v *view) complain(e protocol.Verified) error {
 	for _, f := range faults {
 		kind := protocol.KindShare
 		switch culprit := a.members[f.Member].ID; {
-		case errors.Is(f.Err, agree.ErrConfirmTag):
+		case wrongConfirm(f.Err):
 			kind = protocol.KindConfirm
 		case culprit == e.Sender():
 			kind = protocol.KindComplaint
@@ -54,6 +54,11 @@ func (v *view) complain(e protocol.Verified) error {
 		a.remove(culprit, kind, e.ID(), true, v.unproved(culprit, f.Err))
 	}
 	return nil
+}
+
+// wrongConfirm reports what a confirmation is convicted of when its attempt is opened.
+func wrongConfirm(err error) bool {
+	return errors.Is(err, agree.ErrConfirmTag) || errors.Is(err, agree.ErrPublished)
 }
 
 // remove strikes a member by a fault.
@@ -73,6 +78,9 @@ func (v *view) accuse(e protocol.Verified) error {
 	x, err := wire.DecodeAccusations(e.Payload())
 	if err != nil {
 		return err
+	}
+	if voids(x) {
+		return v.void(e, x)
 	}
 	a := v.current()
 	if a == nil || e.Attempt() != a.number || len(a.removals) > 0 || v.certified() != nil {
@@ -180,7 +188,7 @@ func (v *view) certificate(e protocol.Verified) error {
 	}
 	a := v.at(e.Attempt())
 	switch {
-	case a == nil || !a.over() || v.certified() != nil:
+	case a == nil || !a.over() || a.void || v.certified() != nil:
 		return fmt.Errorf("%w: nobody doubts attempt %d", ErrPremature, e.Attempt())
 	case !a.member(e.Sender()):
 		return errNotMember

@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
@@ -209,8 +210,8 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	check(t, s.RunUntil(func() bool { return p.Status().State == session.Committed }))
 	hidden := p.Store.Secrets[1]
 	for _, value := range []any{
-		session.SaveSecrets{Attempt: 1, Data: hidden}, session.Effects{Persist: []session.Record{session.SaveSecrets{Attempt: 1, Data: hidden}}},
-		session.PartyRestored{Secrets: p.Store.Secrets},
+		session.SaveSecrets{Attempt: 1, Data: seed.Hide(hidden)}, session.Effects{Persist: []session.Record{session.SaveSecrets{Attempt: 1, Data: seed.Hide(hidden)}}},
+		session.PartyRestored{Secrets: map[uint32]seed.Hidden{1: seed.Hide(hidden)}},
 	} {
 		noSecretIn(t, value, hidden)
 	}

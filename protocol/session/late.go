@@ -1,8 +1,10 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/wire"
@@ -115,8 +117,8 @@ func (v *view) welcome(e protocol.Verified) error {
 	return errors.New("it answers a join that is not on the board")
 }
 
-// joined: the same proof as a member's confirmation. Anybody can check transcripts, and
-// that is what admission does. The tag is for who holds the seed to check, which the
+// joined: the same proof as a member's confirmation. Anybody can check transcripts and the
+// hashes of public row keys, and that is what admission does. The tag is for who holds the seed to check, which the
 // aggregator does not: a wrong one keeps nobody out, but members say so (checkNewcomers).
 func (v *view) joined(e protocol.Verified) error {
 	a, err := v.lateTurn(e)
@@ -136,6 +138,9 @@ func (v *view) joined(e protocol.Verified) error {
 	}
 	if err := v.sawThis(e.Sender(), c.Count, c.Chain); err != nil {
 		return err
+	}
+	if confirmed, err := a.confirmedKeys(); err != nil || !slices.Equal(c.Published, confirmed) {
+		return cmp.Or(err, error(agree.ErrPublished))
 	}
 	n.in, n.proof = true, c.Confirm
 	return nil

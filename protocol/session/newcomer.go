@@ -5,6 +5,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
@@ -41,7 +42,11 @@ func (p *Party) lateSteps(out *Effects) error {
 			continue // another member may welcome this party
 		}
 		p.seeded, p.seededIn, p.tries = outcome, a.number, map[uint32]*try{}
-		out.Persist = append(out.Persist, SaveSecrets{a.number, p.seededSecrets()})
+		secrets, err := p.seededSecrets()
+		if err != nil {
+			return err
+		}
+		out.Persist = append(out.Persist, SaveSecrets{a.number, seed.Hide(secrets)})
 		return p.toJoined(a, out)
 	}
 	return nil
@@ -70,7 +75,7 @@ func (p *Party) askToJoin(a *attempt, out *Effects) error {
 		return err
 	}
 	p.tries[a.number] = &try{secrets: secrets, checked: map[protocol.PeerID]bool{}}
-	out.Persist = append(out.Persist, SaveSecrets{a.number, append([]byte{agreeing}, data...)})
+	out.Persist = append(out.Persist, SaveSecrets{a.number, seed.Hide(append([]byte{agreeing}, data...))})
 	join := protocol.Join{Meaning: p.study.Meaning, EphemeralKey: secrets.Commit().EphemeralKey}
 	p.sign(protocol.KindJoin, a.number, wire.EncodeJoin(join), out)
 	return nil
@@ -83,7 +88,7 @@ func (p *Party) acceptable(a *attempt, n *newcomer, w invitation) (*agree.Outcom
 	if err != nil {
 		return nil, false
 	}
-	outcome := &agree.Outcome{Seed: root, T1: t1, T2: t2}
+	outcome := &agree.Outcome{Seed: root, T1: t1, T2: t2, Publish: p.study.Published()}
 	for _, m := range a.members {
 		if outcome.Check(m.ID, a.confirms[m.ID].Confirm) != nil {
 			return nil, false

@@ -8,6 +8,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
@@ -26,9 +27,9 @@ type PartyConfig struct {
 // PartyRestored is what a party had made durable before; its zero value is a
 // fresh start. The stored board follows as Board events.
 type PartyRestored struct {
-	Own      []protocol.Verified // every own envelope that was persisted
-	Secrets  map[uint32][]byte   // by attempt, as last saved
-	Document protocol.Digest     // of the newest result that was fetched and stored; zero when there is none
+	Own      []protocol.Verified    // every own envelope that was persisted
+	Secrets  map[uint32]seed.Hidden // by attempt, as last saved
+	Document protocol.Digest        // of the newest result that was fetched and stored; zero when there is none
 }
 
 // Format writes a fixed text for every verb.
@@ -56,7 +57,7 @@ type Party struct {
 	offered    map[string]bool
 	examined   map[protocol.PeerID]bool // newcomers whose proof was checked
 	caught     []Culprit                // those whose proof is of another seed
-	purge      bool                     // secrets outlived the release they were for
+	purge      []DestroySecrets         // secrets outlived the release they were for
 	released   bool
 	uploaded   bool
 	document   protocol.Digest // of the newest result that is stored
@@ -86,18 +87,25 @@ func NewParty(c PartyConfig) (*Party, error) {
 	for _, e := range p.own {
 		p.consented = p.consented || e.Kind() == protocol.KindApprove || e.Kind() == protocol.KindJoin
 		if e.Kind() == protocol.KindRelease { // it was made under a certificate
-			p.released, p.seededIn = true, e.Attempt()
+			p.seededIn = max(p.seededIn, e.Attempt())
 		}
 	}
-	p.purge = p.released && len(c.Restored.Secrets) > 0 && !p.keepsSeed()
-	for attempt, data := range c.Restored.Secrets {
-		if p.purge {
-			break
+	released := p.seededIn
+	if released > 0 && !p.keepsSeed() {
+		p.purge = stale(c.Restored.Secrets, released)
+		if !p.study.Masked() && len(p.purge) > 0 {
+			p.purge = []DestroySecrets{{}}
 		}
-		if err := p.restoreSecrets(attempt, data); err != nil {
+	}
+	for attempt, data := range c.Restored.Secrets {
+		if len(p.purge) > 0 && attempt <= released {
+			continue
+		}
+		if err := p.restoreSecrets(attempt, data.Reveal()); err != nil {
 			return nil, fmt.Errorf("restoring study %s: %w", c.Study.ID.Short(), err)
 		}
 	}
+	p.released = released > 0 && p.seededIn == released
 	return p, nil
 }
 
@@ -188,10 +196,10 @@ func (p *Party) Step(ev Event) (Effects, error) {
 	default:
 		return out, fmt.Errorf("unknown event %T", ev)
 	}
-	if p.purge {
-		p.purge = false
-		out.Persist = append(out.Persist, DestroySecrets{})
+	for _, destroy := range p.purge {
+		out.Persist = append(out.Persist, destroy)
 	}
+	p.purge = nil
 	p.advance(&out)
 	if p.failure == nil {
 		out.Send = append(out.Send, p.unposted()...)
@@ -282,6 +290,10 @@ func (p *Party) unposted() []protocol.Verified {
 			}
 		case protocol.KindCommit, protocol.KindShare, protocol.KindConfirm, protocol.KindComplaint:
 			if a := p.view.current(); a == nil || a.number != e.Attempt() || a.over() {
+				continue
+			}
+		case protocol.KindRelease:
+			if a := p.view.at(e.Attempt()); a != nil && a.void {
 				continue
 			}
 		case protocol.KindWelcome:

@@ -101,9 +101,9 @@ func (p *Party) seededStatus() Status {
 	until, result := p.study.Closes(), p.view.result()
 	switch {
 	case !p.released:
-		return Status{State: Seeded, WaitFor: "making the sketch", From: p.self(), Until: until}
+		return Status{State: Seeded, WaitFor: "making the sketch", From: p.self(), Until: p.view.releaseBy(p.view.certified())}
 	case !p.uploaded && (result == nil || result.Document.Hash != p.document):
-		return Status{State: Sketched, WaitFor: "sending the release", From: p.self(), Until: until}
+		return Status{State: Sketched, WaitFor: "sending the release", From: p.self(), Until: p.view.releaseBy(p.view.certified())}
 	case result != nil && result.Document.Hash != p.document:
 		return Status{State: Released, WaitFor: "fetching the result", From: p.self(), Until: until}
 	case result != nil && len(p.unwelcomed()) > 0:
@@ -159,7 +159,11 @@ func (v *view) story() []string {
 	var out []string
 	for _, a := range v.attempts {
 		if a.over() {
-			out = append(out, fmt.Sprintf("attempt %d ended: %s", a.number, v.why(a)))
+			text := fmt.Sprintf("attempt %d ended: %s", a.number, v.why(a))
+			if a.void {
+				text += "; its masked sum is void, and whoever is left releases anew"
+			}
+			out = append(out, text)
 		}
 	}
 	return out

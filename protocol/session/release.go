@@ -19,6 +19,8 @@ func (v *view) release(e protocol.Verified) error {
 	switch {
 	case v.current() == nil:
 		return fmt.Errorf("%w: there is no roster yet", ErrPremature)
+	case a == nil && v.at(e.Attempt()) != nil && v.at(e.Attempt()).void:
+		return fmt.Errorf("%w: attempt %d is void: %w", ErrPremature, e.Attempt(), ErrVoid)
 	case a == nil:
 		return fmt.Errorf("%w: confirmations are missing", ErrPremature)
 	case e.Attempt() != a.number:
@@ -37,7 +39,13 @@ func (v *view) release(e protocol.Verified) error {
 	if err := release.CheckHeader(v.study, party, r); err != nil {
 		return err
 	}
-	a.releases[e.Sender()] = Header{ID: e.ID(), Party: v.study.Parties[party], Release: r}
+	if err := v.checkPublished(a, r); err != nil {
+		return err
+	}
+	if n := r.Sketches[0].Masked; n != 0 && n != len(a.members) {
+		return fmt.Errorf("release masked for %d members, the attempt has %d", n, len(a.members))
+	}
+	a.releases[e.Sender()] = Header{ID: e.ID(), Attempt: a.number, Party: v.study.Parties[party], Release: r}
 	return nil
 }
 

@@ -44,6 +44,9 @@ func (v *view) takeResult(e protocol.Verified) error {
 	if n := len(v.contributors()); r.Completed != (len(r.Releases) == n) {
 		return fmt.Errorf("result of %d releases by %d members says completed: %v", len(r.Releases), n, r.Completed)
 	}
+	if v.study.Masked() && !r.Completed {
+		return errors.New("result of some masked releases, and masks cancel in the sum of all alone")
+	}
 	if before := v.result(); before != nil {
 		for _, id := range before.Releases {
 			if unused[id] {

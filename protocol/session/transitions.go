@@ -12,7 +12,8 @@ type Transition struct {
 }
 
 // PartyTransitions is the party's table. Failed and Withdrawn can follow on every state that is not
-// a last one, and are not repeated in each row.
+// a last one, and are not repeated in each row. Approved follows on a release where the attempt
+// that it was made in is void.
 func PartyTransitions() []Transition {
 	return []Transition{
 		{Invited, []string{"this party's approval"}, "this party's steward", "expires; late_until where the study has it", []State{Approved, Joining}},
@@ -26,9 +27,9 @@ func PartyTransitions() []Transition {
 			"the end of the attempt, else deadline", []State{Approved, Committed, Seeded}},
 		{Joining, []string{"a welcome"}, "the members", "late_until", []State{Seeded}},
 		{Seeded, []string{"making the sketch"}, "this party", "deadline, or late_until", []State{Sketched}},
-		{Sketched, []string{"sending the release"}, "this party", "deadline, or late_until", []State{Released}},
+		{Sketched, []string{"sending the release"}, "this party", "deadline, or late_until", []State{Released, Approved, Committed}},
 		{Released, []string{"the result", "fetching the result", "a welcome by this party's site file", "late parties", "the close"},
-			"the aggregator; this party; listed parties that may still come", "deadline, or late_until", []State{Done, Sketched}},
+			"the aggregator; this party; listed parties that may still come", "deadline, or late_until", []State{Done, Sketched, Approved, Committed}},
 		{Done, nil, "", "", nil},
 		{Failed, nil, "", "", nil},
 		{Withdrawn, nil, "", "", nil},
@@ -42,7 +43,7 @@ func AggregatorTransitions() []Transition {
 		{Open, []string{"approvals"}, "parties that have not decided", "expires", []State{Agreeing}},
 		{Agreeing, []string{"commit messages", "share messages", "confirm messages"}, "members whose message is missing",
 			"the end of the attempt, else deadline", []State{Collecting}},
-		{Collecting, []string{"releases"}, "members and newcomers whose release is missing", "deadline, then late_until", []State{Computing, Agreeing}},
+		{Collecting, []string{"releases", everyRelease}, "members and newcomers whose release is missing", "deadline, then late_until", []State{Computing, Agreeing}},
 		{Computing, []string{"the analyses"}, "the aggregator", "no date: analyses end by themselves", []State{Closed, Answered, Collecting}},
 		{Answered, []string{"late parties"}, "listed parties that may still come", "late_until", []State{Computing, Closed}},
 		{Closed, nil, "", "", nil},

@@ -32,7 +32,7 @@ func TestTransitionsHoldTheMachines(t *testing.T) {
 		}
 	}
 	var played [][]protocoltest.Sighting
-	schedules := uint64(200)
+	schedules := uint64(300)
 	if full() {
 		schedules = 800
 	}
@@ -51,6 +51,21 @@ func TestTransitionsHoldTheMachines(t *testing.T) {
 			}
 		}
 		check(t, s.Run())
+		played = append(played, s.Seen)
+	}
+	for seed := range uint64(16) { // where masked sums are void, and nodes die
+		s, err := protocoltest.New(protocoltest.Options{
+			Study: newStudy(t, protocoltest.Terms{Parties: 4, Quorum: 3, Masked: true}), Seed: seed,
+			Crash: func(point int) bool { return point%int(9+seed) == 0 },
+		})
+		check(t, err)
+		for _, role := range protocoltest.Roles(rand.New(rand.NewPCG(seed, 0))) {
+			if role.Name == "no release" {
+				s.Parties[seed%4].Role = role
+			}
+		}
+		check(t, s.Play(nil))
+		check(t, s.Check())
 		played = append(played, s.Seen)
 	}
 	type step struct{ from, to session.State }

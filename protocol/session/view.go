@@ -36,6 +36,7 @@ type view struct {
 // Header is a posted release header.
 type Header struct {
 	ID      protocol.Digest // of the envelope
+	Attempt uint32          // that it was made in
 	Party   study.Party
 	Release protocol.Release
 }

@@ -63,6 +63,7 @@ func (r *reader) complete(s *Study) {
 	for i := range s.Analyses {
 		r.completeAnalysis(s, i)
 	}
+	r.completeQueries(s)
 	if !r.given("records.join") && s.joins() {
 		s.Records.Join = JoinAll
 	}

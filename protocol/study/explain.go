@@ -32,6 +32,7 @@ func (s *Study) Explain(party int) string {
 	s.explainGuarantee(p, party)
 	s.explainTimes(p)
 	s.explainQuestions(p)
+	s.explainQueries(p)
 	if names := s.suspects(); len(names) > 0 {
 		p.heading("NAMES TO LOOK AT TWICE")
 		p.items(names)
@@ -128,10 +129,17 @@ func (s *Study) explainReleases(p *page, party int) {
 	} else {
 		p.heading("WHAT LEAVES YOUR ORGANISATION")
 	}
-	p.text("Each release is drawn once and only ever re-sent byte for byte.")
+	once := "Each release is drawn once and only ever re-sent byte for byte."
+	if s.Masked() {
+		once += " It is masked: see below who can read it."
+	}
+	p.text(once)
 	var rows []string
 	for i := range s.Sketches {
 		rows = append(rows, s.describeSketch(i, party))
+	}
+	if n := len(s.Published()); n > 0 {
+		rows = append(rows, fmt.Sprintf("the key of the rows of R of %s, %d bytes, the same from every party", s.publicSketches(), 32*n))
 	}
 	p.items(append(rows, "the number of your records, and signed messages that hold no data"))
 	if s.joins() {
@@ -215,8 +223,8 @@ func (s *Study) describeColumnsSide(i, party int) string {
 	case dp.RandomisedResponse:
 		noisy = ", each bit randomised,"
 	}
-	out := fmt.Sprintf("%d x %s integers, %s to %s, however many records there are: one column of %d sums over all records%s for each ",
-		k, n, size(int64(k)*int64(least)), size(8*int64(k)*int64(most)), k, noisy)
+	out := fmt.Sprintf("%d x %s integers, %s, however many records there are: one column of %d sums over all records%s for each ",
+		k, n, s.sizes(int64(k)*int64(least), int64(k)*int64(most)), k, noisy)
 	parts := []string{"value"}
 	if s.Sketches[i].Helpers.Squares {
 		parts = append(parts, "squared value")
@@ -226,6 +234,14 @@ func (s *Study) describeColumnsSide(i, party int) string {
 		out += fmt.Sprintf(", and one for a column of ones of weight %v", ones)
 	}
 	return out
+}
+
+// sizes shows how many bytes so many integers take: 1 to 8 each, or where they are masked 8.
+func (s *Study) sizes(least, most int64) string {
+	if s.Masked() {
+		return size(8 * most)
+	}
+	return size(least) + " to " + size(8*most)
 }
 
 // size shows a number of bytes.
@@ -243,9 +259,13 @@ func size(bytes int64) string {
 
 func (s *Study) explainReaders(p *page, party int) {
 	p.heading("WHO SEES IT")
-	p.text(fmt.Sprintf("The aggregator %s sees every party's sketches. No party sees another party's sketch; all see the results and the record counts.", s.Aggregator.ID))
+	if s.Masked() {
+		s.explainMaskedReaders(p)
+	} else {
+		p.text(fmt.Sprintf("The aggregator %s sees every party's sketches. No party sees another party's sketch; all see the results and the record counts.", s.Aggregator.ID))
+	}
 	for i := range s.Sketches {
-		if s.Merge(i) == Add {
+		if s.Merge(i) == Add && !s.Masked() {
 			p.text(fmt.Sprintf("The results use the parties' sum of sketch %d, but each party's sketch reaches the aggregator on its own.", i+1))
 		}
 	}
@@ -261,7 +281,7 @@ func (s *Study) explainReaders(p *page, party int) {
 	}
 	switch {
 	case slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return !sk.Side.Sums() }):
-		p.text("The matrix R that mixes the values is secret from outsiders, and yet nothing here counts on that: the aggregator together with any one party knows it.")
+		s.explainMatrix(p)
 	case slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Cells }):
 		p.text("The directions between the cells are secret from outsiders, and yet nothing here counts on that: the aggregator together with any one party knows them.")
 	}

@@ -27,7 +27,11 @@ func (s *Study) explainGuarantee(p *page, party int) {
 
 // explainNone says what mechanism none costs and what must hold before it is used.
 func (s *Study) explainNone(p *page, party int) {
-	p.text("The study adds no noise. Whoever knows R (the aggregator together with any one party) can compute values of single records from what leaves, the more of them the larger a sketch is beside the data. Your ledger records the release as unbounded, for good.")
+	who := "the aggregator together with any one party"
+	if len(s.Published()) > 0 {
+		who = "here, as it is public, everybody"
+	}
+	p.text(fmt.Sprintf("The study adds no noise. Whoever knows R (%s) can compute values of single records from what leaves, the more of them the larger a sketch is beside the data. Your ledger records the release as unbounded, for good.", who))
 	p.text("Your program sends nothing unless, for each sketch:")
 	rows := make([]string, len(s.Sketches))
 	for i, sk := range s.Sketches {
@@ -85,6 +89,9 @@ func (s *Study) leastRecords(party, index int) int {
 
 func (s *Study) explainPromise(p *page, g dp.Guarantee) {
 	what := "All that leaves one party together"
+	if s.Masked() {
+		what = "All that one party adds to the sums together"
+	}
 	if s.plainLabels() {
 		what += ", but for the labels"
 	}
@@ -103,6 +110,10 @@ func (s *Study) explainPromise(p *page, g dp.Guarantee) {
 	}
 	if s.Privacy.Unit == dp.Attribute {
 		p.text("Values are protected one by one. Not protected: which records a party holds, and whose record this is, to somebody who knows enough other values of it.")
+	}
+	if s.Masked() {
+		s.explainMaskedPromise(p, g)
+		return
 	}
 	p.text("This holds against everybody who takes part, together, with R known to them, and whatever is computed from the releases afterwards. Your ledger is debited before anything leaves.")
 }
@@ -164,7 +175,10 @@ func (s *Study) explainTimes(p *page) {
 	rows := []string{
 		fmt.Sprintf("until %s each party approves or declines; it can withdraw until it commits to the seed", s.Expires),
 		start,
-		fmt.Sprintf("until %s the approved parties agree on the seed and upload; who is late is left out", s.Deadline),
+		s.explainUpload(),
+	}
+	if s.Masked() {
+		rows = append(rows, s.explainRounds()...)
 	}
 	if s.Quorum < len(s.Parties) && s.Attempts > 1 {
 		rows = append(rows, fmt.Sprintf("a party that breaks the agreement on the seed, or is silent, is left out of the next of at most %d attempts; the first ends at %s", s.Attempts, s.AgreeBy(1)))
@@ -173,9 +187,20 @@ func (s *Study) explainTimes(p *page) {
 		rows = append(rows, fmt.Sprintf("until %s late parties may still join, if one of the others welcomes them, and late releases still count: a later result replaces an earlier one", s.LateUntil))
 	}
 	if s.NewRecords != 0 {
-		rows = append(rows, fmt.Sprintf("until %s each party's program keeps the key of R's rows, not the seed, so that the party can find out where new records of its own belong; nothing leaves for that", s.NewRecords))
+		rows = append(rows, fmt.Sprintf("until %s each party's program keeps the key of R's rows, not the seed, so that the party can find out where new records of its own belong; nothing leaves for that%s", s.NewRecords, map[bool]string{true: ", but for queries, below"}[s.Queries.Releases > 0]))
 	}
 	p.items(rows)
+}
+
+// explainUpload says until when what leaves a party must have arrived.
+func (s *Study) explainUpload() string {
+	if !s.Masked() {
+		return fmt.Sprintf("until %s the approved parties agree on the seed and upload; who is late is left out", s.Deadline)
+	}
+	if first := s.AgreeBy(1); s.Rounds() > 1 {
+		return fmt.Sprintf("until %s the approved parties agree on the seed and upload, and in further attempts until %s", first, s.Deadline)
+	}
+	return fmt.Sprintf("until %s the approved parties agree on the seed and upload", s.Deadline)
 }
 
 func (s *Study) explainQuestions(p *page) {

@@ -17,6 +17,8 @@ func TestExplain(t *testing.T) {
 		{"patients", "cytology"},
 		{"clinics", "Charité"},
 		{"wards", "Charité"},
+		{"visitors", "Saint Mary"},
+		{"infirmaries", "Charité"},
 	} {
 		s := parse(t, file(t, test.file))
 		party, ok := s.PartyByName(test.party)

@@ -11,7 +11,8 @@ import (
 
 // file returns one of the study files of testdata: laboratories (vertical, no
 // noise), registry (vertical, unit record), hospitals (horizontal, unit attribute), survey
-// (horizontal, randomised response) or wards (horizontal, unit record, moments and cells).
+// (horizontal, randomised response), wards (horizontal, unit record, moments and cells) or
+// infirmaries (the same, masked).
 func file(t testing.TB, name string) string {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join("testdata", name+".yaml"))

@@ -67,12 +67,20 @@ func meaning(s *Study) protocol.Digest {
 	if s.Privacy.Replaced { // a path of its own: no other study's encoding has it
 		e.text("privacy.neighbours", "replaced")
 	}
-	e.text("sum", "plain")
+	e.text("sum", string(s.Sum))
+	if s.Colluding != 0 { // a path of its own, again
+		e.whole("colluding", s.Colluding)
+	}
 	e.whole("analyses", len(s.Analyses))
 	for _, a := range s.Analyses {
 		e.analysis(a)
 	}
 	texts(e, "later", s.Later)
+	if s.Queries != (Queries{}) { // paths of their own
+		e.whole("queries.releases", s.Queries.Releases)
+		e.whole("queries.records", s.Queries.Records)
+		e.whole("queries.neighbors", s.Queries.Neighbors)
+	}
 	return protocol.Hash("study meaning", e.buf)
 }
 
@@ -123,7 +131,7 @@ func (e *encoder) sketch(sk Sketch) {
 	e.text("sketch.family", string(sk.Projection.Family))
 	e.whole("sketch.k", sk.Projection.K)
 	e.whole("sketch.s", sk.Projection.S)
-	e.text("sketch.matrix", "secret")
+	e.text("sketch.matrix", sk.matrix())
 	e.real("sketch.share", sk.Share)
 	e.real("sketch.helpers.ones", sk.Helpers.Ones)
 	e.text("sketch.helpers.squares", strconv.FormatBool(sk.Helpers.Squares))

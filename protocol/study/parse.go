@@ -76,7 +76,7 @@ func (r *reader) study(root *yaml.Node) *Study {
 	}
 	o := r.object(root, "", "cosketch", "name", "nonce", "aggregator", "parties", "partition", "quorum",
 		"expires", "deadline", "late_until", "new_records_until", "max_attempts", "records", "columns", "bits", "sketches",
-		"privacy", "sum", "analyses", "later")
+		"privacy", "sum", "colluding", "analyses", "later", "queries")
 	o.require("name", "nonce", "aggregator", "parties", "partition", "expires", "deadline", "records",
 		"columns", "sketches", "privacy", "analyses")
 
@@ -116,14 +116,12 @@ func (r *reader) study(root *yaml.Node) *Study {
 			s.Later = append(s.Later, AnalysisKind(word))
 		}
 	}
-	r.reserved(o)
+	if o.has("queries") {
+		s.Queries = r.queries(o.values["queries"])
+	}
+	s.Sum = choice(o, "sum", sums, SumPlain)
+	s.Colluding = o.integer("colluding")
 	return s
-}
-
-// reserved accepts the keys of the format whose only value in this version is the
-// default, and refuses the others.
-func (r *reader) reserved(o object) {
-	choice(o, "sum", sums, "plain")
 }
 
 // name reads the name of a study, party or column.

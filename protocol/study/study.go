@@ -31,7 +31,10 @@ type Study struct {
 	Bits       fixedpoint.Bits
 	Sketches   []Sketch
 	Privacy    Privacy
+	Sum        Sum // default SumPlain
+	Colluding  int // SumMasked: how many parties may collude with the aggregator or with each other, at least 1; else 0
 	Analyses   []Analysis
+	Queries    Queries        // what parties may ask about new records, each time as a release
 	Later      []AnalysisKind // what may be asked afterwards; default: all that the sketches answer
 }
 
@@ -126,6 +129,7 @@ type Sketch struct {
 	Projection projection.Spec // K is the number of features for family identity; side moments: identity; side cells: hadamard, K the directions L
 	Share      float64         // this sketch's share of the budget, normalised: shares add up to 1, with those of labels
 	Helpers    Helpers
+	Public     bool    // matrix: public, the row key of R leaves with the release; records side
 	Clip       float64 // l2 bound on a record's contribution, in units of 2^Bits; 0 unless Privacy.Unit is record
 	Labels     Labels  // what of each record's label travels beside its row; records side
 	LabelShare float64 // unit record: the randomised labels' share of the budget, beside Share; default: as much. Else 0

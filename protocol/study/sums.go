@@ -275,10 +275,10 @@ func (s *Study) describeSums(i int) string {
 	}
 	if sk.Side == sketch.Moments {
 		n := int64(sketch.MomentEntries(d))
-		return fmt.Sprintf("moments, %d integers, %s to %s, however many records there are: %s sums over all records, of the products of each two of their %d values and of the values themselves",
-			n, size(n), size(8*n), noisy, d)
+		return fmt.Sprintf("moments, %d integers, %s, however many records there are: %s sums over all records, of the products of each two of their %d values and of the values themselves",
+			n, s.sizes(n, n), noisy, d)
 	}
 	n := int64(sketch.CellEntries(sk.Projection.K, d))
-	return fmt.Sprintf("cells, %d integers, %s to %s, however many records there are: for each of 2^%d cells, in which %d random directions cut the space of records, a %s count of your records there and %s sums of their %d values. A cell's count shows about how many of your records are alike in a rough way, and its sums what they are like on average; noise hides whether any one record is among them",
-		n, size(n), size(8*n), sk.Projection.K, sk.Projection.K, noisy, noisy, d)
+	return fmt.Sprintf("cells, %d integers, %s, however many records there are: for each of 2^%d cells, in which %d random directions cut the space of records, a %s count of your records there and %s sums of their %d values. A cell's count shows about how many of your records are alike in a rough way, and its sums what they are like on average; noise hides whether any one record is among them",
+		n, s.sizes(n, n), sk.Projection.K, sk.Projection.K, noisy, noisy, d)
 }

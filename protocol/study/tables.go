@@ -169,7 +169,7 @@ func (r *reader) sketch(it item) Sketch {
 	if o.has("label_share") {
 		sk.LabelShare = o.share("label_share")
 	}
-	choice(o, "matrix", matrices, "secret")
+	sk.Public = choice(o, "matrix", matrices, "secret") == "public"
 	for _, key := range []string{"L", "q"} {
 		o.forbid(key, "belongs to side cells")
 	}

@@ -39,10 +39,12 @@ func (r *reader) validate(s *Study) {
 	for i := range s.Sketches {
 		r.validateSketch(s, i)
 	}
+	r.validateSum(s)
 	if len(r.errs) > 0 {
 		return
 	}
 	r.validateAnalyses(s)
+	r.validateQueries(s)
 }
 
 func (r *reader) validateParties(s *Study) {
@@ -253,6 +255,7 @@ func (r *reader) validateSketch(s *Study, i int) {
 	r.validateHelpers(s, sk, path)
 	r.validateClip(s, sk, path)
 	r.validateLabels(s, i, path)
+	r.validateMatrix(s, i, path)
 	for party := range s.Parties {
 		switch n := len(s.Features(party, i)); {
 		case n == 0:

@@ -22,11 +22,11 @@ var (
 	sides        = vocabulary{what: "side", has: []string{"columns", "records", "moments", "cells"}}
 	labelWords   = vocabulary{what: "way of labels", has: []string{"plain", "randomised"}}
 	families     = vocabulary{what: "family", has: familyNames()}
-	matrices     = vocabulary{what: "matrix", has: []string{"secret"}, planned: []string{"public"}}
+	matrices     = vocabulary{what: "matrix", has: []string{"secret", "public"}}
 	units        = vocabulary{what: "unit", has: []string{"attribute", "record"}}
 	mechanisms   = vocabulary{what: "mechanism", has: []string{"laplace", "gaussian", "randomised-response", "none"}}
 	neighbours   = vocabulary{what: "kind of neighbours", has: []string{"zeroed", "replaced"}}
-	sums         = vocabulary{what: "sum", has: []string{"plain"}, planned: []string{"masked"}}
+	sums         = vocabulary{what: "sum", has: []string{"plain", "masked"}}
 	normalizings = vocabulary{what: "normalization", has: []string{"nfc", "trim", "casefold", "digits"}, planned: []string{"pad"}}
 	duplicates   = vocabulary{what: "rule for duplicates", has: []string{"refuse"}, planned: []string{"sum"}}
 	missings     = vocabulary{what: "rule for missing values", has: []string{"refuse", "centre", "skip"}}

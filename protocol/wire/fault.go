@@ -41,7 +41,7 @@ func EncodeAccusations(a protocol.Accusations) []byte {
 }
 
 // DecodeAccusations decodes the statement and checks its form: known causes, kinds
-// of the agreement, as many pieces of evidence as the cause has, and culprits in
+// of the agreement or missing releases, as many pieces of evidence as the cause has, and culprits in
 // ascending order. Whether the evidence shows anything is the machines' question.
 func DecodeAccusations(b []byte) (a protocol.Accusations, err error) {
 	var m wirepb.Accusations
@@ -74,8 +74,8 @@ func accusationFrom(m *wirepb.Accusation) (a protocol.Accusation, err error) {
 	if !known {
 		return a, fmt.Errorf("unknown cause %.20q", m.GetCause())
 	}
-	if a.Cause, a.Kind = protocol.Cause(m.GetCause()), protocol.Kind(m.GetKind()); !a.Kind.Agreement() {
-		return a, fmt.Errorf("%s is no message of the agreement", a.Kind)
+	if a.Cause, a.Kind = protocol.Cause(m.GetCause()), protocol.Kind(m.GetKind()); !a.Kind.Agreement() && (a.Kind != protocol.KindRelease || a.Cause != protocol.CauseMissing) {
+		return a, fmt.Errorf("%s is no message of the agreement, nor a missing release", a.Kind)
 	}
 	if len(m.GetEvidence()) != want {
 		return a, fmt.Errorf("%d pieces of evidence for cause %s, want %d", len(m.GetEvidence()), a.Cause, want)

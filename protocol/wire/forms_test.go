@@ -76,20 +76,20 @@ func forms() []form {
 		formOf("DecodeShare", agree.Share{T1: d1, Sealed: [][]byte{{1, 2}, {3}}}, wire.EncodeShare, wire.DecodeShare, func(t *rapid.T) agree.Share {
 			return agree.Share{T1: draw32[[32]byte](t, "T1"), Sealed: drawList(t, "sealed", 63, func(t *rapid.T, name string) []byte { return drawBytes(t, name, 50) })}
 		}),
-		formOf("DecodeConfirm", protocol.Confirm{Confirm: agree.Confirm{T1: d1, T2: d2, Tag: d3}, Count: 9, Chain: d1}, wire.EncodeConfirm, wire.DecodeConfirm, func(t *rapid.T) protocol.Confirm {
+		formOf("DecodeConfirm", protocol.Confirm{Confirm: agree.Confirm{T1: d1, T2: d2, Tag: d3, Published: [][32]byte{d2}}, Count: 9, Chain: d1}, wire.EncodeConfirm, wire.DecodeConfirm, func(t *rapid.T) protocol.Confirm {
 			return protocol.Confirm{
-				Confirm: agree.Confirm{T1: draw32[[32]byte](t, "T1"), T2: draw32[[32]byte](t, "T2"), Tag: draw32[[32]byte](t, "tag")},
+				Confirm: agree.Confirm{T1: draw32[[32]byte](t, "T1"), T2: draw32[[32]byte](t, "T2"), Tag: draw32[[32]byte](t, "tag"), Published: drawList(t, "published", 8, draw32[[32]byte])},
 				Count:   rapid.Uint64().Draw(t, "count"), Chain: draw32[protocol.Digest](t, "chain"),
 			}
 		}),
-		formOf("DecodeRelease", protocol.Release{T2: d1, Records: 569, Sketches: []protocol.ReleasedSketch{
+		formOf("DecodeRelease", protocol.Release{T2: d1, Records: 569, Published: [][32]byte{d3, d2}, Sketches: []protocol.ReleasedSketch{
 			{Side: sketch.Columns, Rows: 1024, Cols: 30, Width: 3, Chunks: []protocol.Digest{d2}},
 			{Side: sketch.Records, Rows: protocol.ChunkSize, Cols: 1, Width: 2, Chunks: []protocol.Digest{d2, d3}},
 			{Side: sketch.Records, Rows: 3, Cols: 1, Width: 2, Chunks: []protocol.Digest{d1}, RowColumns: []protocol.RowColumn{{Name: "pseudonym", Width: 16}}},
 		}}, wire.EncodeRelease, wire.DecodeRelease, func(t *rapid.T) protocol.Release {
 			return protocol.Release{
 				T2: draw32[protocol.Digest](t, "T2"), Records: rapid.Int64Min(1).Draw(t, "records"),
-				Sketches: drawList(t, "sketches", 3, drawSketch),
+				Sketches: drawList(t, "sketches", 3, drawSketch), Published: drawList(t, "published", 8, draw32[[32]byte]),
 			}
 		}),
 		formOf("DecodeResult", protocol.Result{

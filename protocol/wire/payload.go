@@ -87,7 +87,7 @@ func DecodeShare(b []byte) (s agree.Share, err error) {
 
 // EncodeConfirm encodes a confirmation.
 func EncodeConfirm(c protocol.Confirm) []byte {
-	return marshal(&wirepb.Confirm{T1: c.T1[:], T2: c.T2[:], Tag: c.Tag[:], Count: c.Count, Chain: c.Chain[:]})
+	return marshal(&wirepb.Confirm{T1: c.T1[:], T2: c.T2[:], Tag: c.Tag[:], Count: c.Count, Chain: c.Chain[:], Published: slices32(c.Published)})
 }
 
 // DecodeConfirm decodes a confirmation.
@@ -104,18 +104,35 @@ func DecodeConfirm(b []byte) (c protocol.Confirm, err error) {
 			return err
 		}
 		c.Count = m.GetCount()
+		if c.Published, err = published(m.GetPublished()); err != nil {
+			return err
+		}
 		c.Chain, err = bytes32[protocol.Digest]("chain", m.GetChain())
 		return err
 	})
 	return c, err
 }
 
+// maxPublished bounds how many row keys a study can publish.
+const maxPublished = 8
+
+// published reads public row keys, or their hashes; nil where there are none.
+func published(in [][]byte) ([][32]byte, error) {
+	if len(in) > maxPublished {
+		return nil, fmt.Errorf("%d public row keys, at most %d", len(in), maxPublished)
+	}
+	if len(in) == 0 {
+		return nil, nil
+	}
+	return list32[[32]byte]("public row key", in)
+}
+
 // EncodeRelease encodes a release header.
 func EncodeRelease(r protocol.Release) []byte {
-	m := &wirepb.Release{T2: r.T2[:], Records: r.Records}
+	m := &wirepb.Release{T2: r.T2[:], Records: r.Records, Published: slices32(r.Published)}
 	for _, s := range r.Sketches {
 		one := &wirepb.ReleasedSketch{
-			Side: string(s.Side), Rows: s.Rows, Cols: s.Cols, Width: uint32(s.Width), Chunks: slices32(s.Chunks),
+			Side: string(s.Side), Rows: s.Rows, Cols: s.Cols, Width: uint32(s.Width), Masked: uint32(s.Masked), Chunks: slices32(s.Chunks),
 		}
 		for _, c := range s.RowColumns {
 			one.RowColumns = append(one.RowColumns, &wirepb.RowColumn{Name: c.Name, Width: uint32(c.Width)})
@@ -144,7 +161,8 @@ func DecodeRelease(b []byte) (r protocol.Release, err error) {
 			}
 			r.Sketches = append(r.Sketches, one)
 		}
-		return nil
+		r.Published, err = published(m.GetPublished())
+		return err
 	})
 	return r, err
 }
@@ -158,6 +176,10 @@ func releasedSketch(m *wirepb.ReleasedSketch) (s protocol.ReleasedSketch, err er
 		return s, fmt.Errorf("entries of %d bytes, want 1 to 8", m.GetWidth())
 	}
 	s.Width = int(m.GetWidth())
+	if m.GetMasked() == 1 || m.GetMasked() > agree.MaxMembers {
+		return s, fmt.Errorf("masked by %d members, want none or 2 to %d", m.GetMasked(), agree.MaxMembers)
+	}
+	s.Masked = int(m.GetMasked())
 	if s.Rows < 1 || s.Cols < 1 || s.Rows > math.MaxInt64/8/s.Cols {
 		return s, fmt.Errorf("impossible shape %d × %d", s.Rows, s.Cols)
 	}

@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
@@ -32,6 +33,8 @@ type Group struct {
 	Attempt uint32
 	Roster  [32]byte   // id of the roster envelope
 	Members [][32]byte // raw Ed25519 public keys, strictly ascending, at least two
+
+	Publish []seed.Label // the row keys that the study publishes; none by default
 }
 
 // MaxMembers bounds a group, so that a share envelope stays under 128 KiB.

@@ -49,7 +49,8 @@ type Record struct {
 //   - else the sharers whose shares to the complainant do not open or do not match
 //     their commitments, or the complainant alone if it had confirmed: an honest
 //     member confirms only what it opened;
-//   - else the members whose confirmations are under another seed;
+//   - else the members whose confirmations are under another seed, or of other public
+//     row keys;
 //   - else the complainant, whose complaint is unfounded.
 //
 // No honest member is ever returned: its share opens with the key that was
@@ -84,7 +85,7 @@ func (r Record) Examine(complainant int, o Opening) ([]Fault, error) {
 		if contributions[i] = o.Contribution[:]; i == complainant {
 			continue
 		}
-		if contributions[i], err = open(r.Group, t1, key, i, complainant, r.Commits[i].Message, r.Shares[i].Message); err != nil {
+		if contributions[i], _, err = open(r.Group, t1, key, i, complainant, r.Commits[i].Message, r.Shares[i].Message); err != nil {
 			faults = append(faults, Fault{Member: i, Err: err})
 		}
 	}
@@ -105,7 +106,7 @@ func (r Record) examineConfirms(complainant int, t1, t2 [32]byte, contributions 
 		return nil, fmt.Errorf("examining a complaint: %w", err)
 	}
 	defer root.Destroy()
-	outcome := Outcome{Seed: root, T1: t1, T2: t2}
+	outcome := Outcome{Seed: root, T1: t1, T2: t2, Publish: r.Group.Publish}
 	for i, c := range r.Confirms {
 		if c == nil {
 			continue

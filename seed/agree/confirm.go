@@ -13,12 +13,16 @@ import (
 type Confirm struct {
 	T1, T2 [32]byte
 	Tag    [32]byte // HMAC-SHA-256 under a key derived from the seed, over T2 ‖ sender
+
+	Published [][32]byte // PublishedHash of each row key that the study publishes, in its order
 }
 
 // Outcome is what a member holds once every share opened and matched.
 type Outcome struct {
-	Seed   seed.Seed
-	T1, T2 [32]byte
+	Seed    seed.Seed
+	T1, T2  [32]byte
+	Publish []seed.Label // Group.Publish
+	Pairs   Pairs        // what masked sums are masked with; nothing else uses them
 }
 
 // Open opens every share that was sealed to this member, checks it against its
@@ -32,32 +36,36 @@ func (s *Secrets) Open(g Group, commits []Posted[Commit], shares []Posted[Share]
 	if len(shares) != len(g.Members) {
 		return Outcome{}, fmt.Errorf("opening shares: %d shares for %d members", len(shares), len(g.Members))
 	}
-	contributions := make([][]byte, len(g.Members))
+	contributions, halves := make([][]byte, len(g.Members)), make([][]byte, len(g.Members))
 	for i := range g.Members {
 		if i == self {
 			contributions[i] = (*s.hidden).contribution[:]
 			continue
 		}
-		contribution, err := open(g, t1, (*s.hidden).ephemeral, i, self, commits[i].Message, shares[i].Message)
+		contributions[i], halves[i], err = open(g, t1, (*s.hidden).ephemeral, i, self, commits[i].Message, shares[i].Message)
 		if err != nil {
 			return Outcome{}, &Fault{Member: i, Err: err}
 		}
-		contributions[i] = contribution
 	}
 	root, err := seed.Extract(t1, contributions)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("opening shares: %w", err)
 	}
-	return Outcome{Seed: root, T1: t1, T2: T2(t1, ids(shares))}, nil
+	pairs, err := s.pairs(t1, self, halves)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("opening shares: %w", err)
+	}
+	return Outcome{Seed: root, T1: t1, T2: T2(t1, ids(shares)), Publish: g.Publish, Pairs: pairs}, nil
 }
 
-// open opens what one member sealed to another and checks it against the commitment.
-func open(g Group, t1 [32]byte, key hpke.PrivateKey, from, to int, c Commit, sh Share) ([]byte, error) {
+// open opens what one member sealed to another, checks it against the commitment, and
+// returns the contribution and the sender's half of the pairwise secret.
+func open(g Group, t1 [32]byte, key hpke.PrivateKey, from, to int, c Commit, sh Share) (contribution, half []byte, err error) {
 	if sh.T1 != t1 {
-		return nil, ErrTranscript
+		return nil, nil, ErrTranscript
 	}
 	if err := sh.Check(len(g.Members)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	place := to
 	if to > from {
@@ -65,13 +73,13 @@ func open(g Group, t1 [32]byte, key hpke.PrivateKey, from, to int, c Commit, sh 
 	}
 	plain, err := hpke.Open(key, kdf(), aead(), shareInfo(t1, from, to), sh.Sealed[place])
 	if err != nil || len(plain) != shareSize {
-		return nil, ErrShareSealed
+		return nil, nil, ErrShareSealed
 	}
 	contribution, blinder := plain[:32], plain[32:64]
 	if commitment(g.Study, g.Attempt, g.Members[from], contribution, blinder) != c.Commitment {
-		return nil, ErrCommitment
+		return nil, nil, ErrCommitment
 	}
-	return contribution, nil
+	return contribution, plain[64:], nil
 }
 
 // Confirm returns this member's proof that it holds the seed.
@@ -80,7 +88,11 @@ func (o Outcome) Confirm(self [32]byte) (Confirm, error) {
 	if err != nil {
 		return Confirm{}, err
 	}
-	return Confirm{T1: o.T1, T2: o.T2, Tag: tag}, nil
+	published, err := o.published()
+	if err != nil {
+		return Confirm{}, err
+	}
+	return Confirm{T1: o.T1, T2: o.T2, Tag: tag, Published: published}, nil
 }
 
 // Check verifies another member's confirmation.
@@ -95,7 +107,7 @@ func (o Outcome) Check(member [32]byte, c Confirm) error {
 	if !hmac.Equal(want[:], c.Tag[:]) {
 		return &TagError{Got: c.Tag, Want: want}
 	}
-	return nil
+	return o.checkPublished(c)
 }
 
 // TagError is ErrConfirmTag with both proofs. Want is of a seed that must not be used:

@@ -61,7 +61,8 @@ func (o Options) report(ctx context.Context, w io.Writer, pictures *pictures) er
 		return err
 	}
 	fmt.Fprintln(w, "CORRELATIONS of 30 columns, three parties, ε = 1 for whole records: root mean square error")
-	fmt.Fprintln(w, "     records   moments  covered  half width       R·X, sparse, k = 1024")
+	fmt.Fprintln(w, "  (masked: the aggregator sees the parties' sum alone, one of them may collude)")
+	fmt.Fprintln(w, "     records   moments  covered  half width    masked  half width      R·X, sparse, k = 1024")
 	for _, n := range []int{2_000, 20_000, 200_000} {
 		p := Correlated(n, 30, rand.New(rand.NewPCG(2, 2)))
 		if err := correlations(ctx, w, p, []string{"{side: moments, clip: 2.5}"}, "{side: columns, family: sparse, k: 1024, clip: 2.5}"); err != nil {
@@ -101,7 +102,7 @@ func (o Options) real(ctx context.Context, w io.Writer, few int, pictures *pictu
 		if err := o.clusters(ctx, w, diabetes, 3, sums(6, 2, 1.4), rows(1.4), few, []dp.Epsilon{1}, pictures); err != nil {
 			return err
 		}
-		fmt.Fprintln(w, "     records   moments  covered  half width       R·X, sparse, k = 1024")
+		fmt.Fprintln(w, "     records   moments  covered  half width    masked  half width      R·X, sparse, k = 1024")
 		if err := correlations(ctx, w, diabetes, []string{"{side: moments, clip: 1.6}"}, "{side: columns, family: sparse, k: 1024, clip: 1.6}"); err != nil {
 			return err
 		}
@@ -120,10 +121,14 @@ const littleAgreed = 0.75
 func (o Options) clusters(ctx context.Context, w io.Writer, p Pooled, k int, by, instead []string, trials int, epsilons []dp.Epsilon, pictures *pictures) error {
 	fmt.Fprintf(w, "CLUSTERS: %s, %d records, k = %d, whole records protected, %d trials\n", p.Name, len(p.Records), k, trials)
 	fmt.Fprintln(w, "  agreement with the pooled clusters and, behind the slash, with the known grouping")
-	fmt.Fprintln(w, "         ε  moments and cells     row sketches   own scales   largest class   pooled/known")
+	fmt.Fprintln(w, "         ε  moments & cells  the same masked     row sketches  own scales  largest class  pooled/known")
 	scales := 1.0
 	for _, epsilon := range epsilons {
 		ours, err := MeasureClusters(ctx, p, k, Ask{Sketches: by, Privacy: Promise(epsilon)}, trials)
+		if err != nil {
+			return err
+		}
+		masked, err := MeasureClusters(ctx, p, k, Ask{Sketches: by, Privacy: Promise(epsilon), Masked: true}, trials)
 		if err != nil {
 			return err
 		}
@@ -140,7 +145,7 @@ func (o Options) clusters(ctx context.Context, w io.Writer, p Pooled, k int, by,
 		if ours.Ceiling > 0 {
 			ceiling = fmt.Sprintf("%.3f", ours.Ceiling)
 		}
-		fmt.Fprintf(w, "  %8g  %17s  %15s   %10.3f   %13.3f   %12s%s\n", float64(epsilon), ours.text(), rows.text(), ours.Scales, ours.Baseline, ceiling, note)
+		fmt.Fprintf(w, "  %8g  %15s  %15s  %15s  %10.3f  %13.3f  %12s%s\n", float64(epsilon), ours.text(), masked.text(), rows.text(), ours.Scales, ours.Baseline, ceiling, note)
 		scales = ours.Scales
 	}
 	if scales < littleAgreed {
@@ -168,6 +173,10 @@ func correlations(ctx context.Context, w io.Writer, p Pooled, by []string, inste
 	if err != nil {
 		return err
 	}
+	masked, err := MeasureCorrelations(ctx, p, Ask{Sketches: by, Privacy: Promise(1), Masked: true}, 1)
+	if err != nil {
+		return err
+	}
 	other := fmt.Sprintf("%.3f", projected.RMSE)
 	switch pairs := len(p.Columns) * (len(p.Columns) - 1) / 2; projected.Undefined {
 	case 0:
@@ -176,6 +185,6 @@ func correlations(ctx context.Context, w io.Writer, p Pooled, by []string, inste
 	default:
 		other += fmt.Sprintf(" (%d undefined)", projected.Undefined)
 	}
-	fmt.Fprintf(w, "  %10d   %7.5f  %7.3f   %9.5f       %s\n", len(p.Records), ours.RMSE, ours.Covered, ours.Half, other)
+	fmt.Fprintf(w, "  %10d   %7.5f  %7.3f   %9.5f   %7.5f  %9.5f       %s\n", len(p.Records), ours.RMSE, ours.Covered, ours.Half, masked.RMSE, masked.Half, other)
 	return nil
 }

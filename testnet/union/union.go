@@ -18,6 +18,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed"
+	"github.com/cosketch/cosketch/seed/agree"
 	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
@@ -32,6 +33,7 @@ type Ask struct {
 	Sketches []string // entries of sketches
 	Privacy  string
 	Analyses string // entries of analyses
+	Masked   bool   // the aggregator sees the parties' sum alone, of which one party may collude
 }
 
 // Answer is a study's result, with the cluster of each record where one was asked for.
@@ -65,6 +67,9 @@ func prepare(d Data, a Ask) (*prepared, error) {
 		fmt.Fprintf(&b, "  - {name: %s, kind: numeric, %s}\n", c.Name, at)
 	}
 	fmt.Fprintf(&b, "sketches: [%s]\nprivacy: %s\nanalyses: [%s]\n", strings.Join(a.Sketches, ", "), a.Privacy, a.Analyses)
+	if a.Masked {
+		b.WriteString("sum: masked\ncolluding: 1\n")
+	}
 	s, err := study.Parse([]byte(b.String()))
 	if err != nil {
 		return nil, fmt.Errorf("parsing a study: %w", err)
@@ -94,8 +99,12 @@ func (p *prepared) draw(ctx context.Context, entropy io.Reader) (*Answer, error)
 	}
 	o := analysis.Options{Study: p.study, Attempt: 1, Complete: true}
 	var orders [][]int
+	pairs, err := p.pairs(entropy)
+	if err != nil {
+		return nil, err
+	}
 	for party := range p.values {
-		c, order, err := p.contribute(party, seed.FromBytes(key), entropy)
+		c, order, err := p.contribute(party, seed.FromBytes(key), pairs, entropy)
 		if err != nil {
 			return nil, fmt.Errorf("the release of party %d: %w", party+1, err)
 		}
@@ -134,7 +143,7 @@ func (p *prepared) draw(ctx context.Context, entropy io.Reader) (*Answer, error)
 }
 
 // contribute makes a party's release as a party does, and reads it as the aggregator does.
-func (p *prepared) contribute(party int, root seed.Seed, entropy io.Reader) (c analysis.Contribution, order []int, err error) {
+func (p *prepared) contribute(party int, root seed.Seed, pairs []agree.Pairs, entropy io.Reader) (c analysis.Contribution, order []int, err error) {
 	d := len(p.study.Columns)
 	c = analysis.Contribution{Party: party, Records: int64(p.counts[party])}
 	for i := range p.study.Sketches {
@@ -164,7 +173,13 @@ func (p *prepared) contribute(party int, root seed.Seed, entropy io.Reader) (c a
 		if err := plan.Noise.AddParallel(exact.Sketch.Data, entropy, 2); err != nil {
 			return c, nil, err
 		}
-		header, data, err := release.Encode(exact.Sketch)
+		if pairs != nil {
+			if err := exact.Mask(plan, pairs[party]); err != nil {
+				return c, nil, err
+			}
+			c.Masked = exact.Masked
+		}
+		header, data, err := exact.Encode()
 		if err != nil {
 			return c, nil, err
 		}

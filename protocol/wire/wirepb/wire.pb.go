@@ -753,12 +753,14 @@ func (x *Share) GetT1() []byte {
 }
 
 type Confirm struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	T1            []byte                 `protobuf:"bytes,1,opt,name=t1,proto3" json:"t1,omitempty"`
-	T2            []byte                 `protobuf:"bytes,2,opt,name=t2,proto3" json:"t2,omitempty"`
-	Tag           []byte                 `protobuf:"bytes,3,opt,name=tag,proto3" json:"tag,omitempty"`
-	Count         uint64                 `protobuf:"varint,4,opt,name=count,proto3" json:"count,omitempty"`
-	Chain         []byte                 `protobuf:"bytes,5,opt,name=chain,proto3" json:"chain,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	T1    []byte                 `protobuf:"bytes,1,opt,name=t1,proto3" json:"t1,omitempty"`
+	T2    []byte                 `protobuf:"bytes,2,opt,name=t2,proto3" json:"t2,omitempty"`
+	Tag   []byte                 `protobuf:"bytes,3,opt,name=tag,proto3" json:"tag,omitempty"`
+	Count uint64                 `protobuf:"varint,4,opt,name=count,proto3" json:"count,omitempty"`
+	Chain []byte                 `protobuf:"bytes,5,opt,name=chain,proto3" json:"chain,omitempty"`
+	// The hash of each row key that the study publishes.
+	Published     [][]byte `protobuf:"bytes,6,rep,name=published,proto3" json:"published,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -828,11 +830,20 @@ func (x *Confirm) GetChain() []byte {
 	return nil
 }
 
+func (x *Confirm) GetPublished() [][]byte {
+	if x != nil {
+		return x.Published
+	}
+	return nil
+}
+
 type Release struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	T2            []byte                 `protobuf:"bytes,1,opt,name=t2,proto3" json:"t2,omitempty"`
-	Records       int64                  `protobuf:"varint,2,opt,name=records,proto3" json:"records,omitempty"`
-	Sketches      []*ReleasedSketch      `protobuf:"bytes,3,rep,name=sketches,proto3" json:"sketches,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	T2       []byte                 `protobuf:"bytes,1,opt,name=t2,proto3" json:"t2,omitempty"`
+	Records  int64                  `protobuf:"varint,2,opt,name=records,proto3" json:"records,omitempty"`
+	Sketches []*ReleasedSketch      `protobuf:"bytes,3,rep,name=sketches,proto3" json:"sketches,omitempty"`
+	// These row keys.
+	Published     [][]byte `protobuf:"bytes,4,rep,name=published,proto3" json:"published,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -888,6 +899,13 @@ func (x *Release) GetSketches() []*ReleasedSketch {
 	return nil
 }
 
+func (x *Release) GetPublished() [][]byte {
+	if x != nil {
+		return x.Published
+	}
+	return nil
+}
+
 type ReleasedSketch struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Side          string                 `protobuf:"bytes,1,opt,name=side,proto3" json:"side,omitempty"`
@@ -896,6 +914,7 @@ type ReleasedSketch struct {
 	Width         uint32                 `protobuf:"varint,4,opt,name=width,proto3" json:"width,omitempty"`
 	Chunks        [][]byte               `protobuf:"bytes,5,rep,name=chunks,proto3" json:"chunks,omitempty"`
 	RowColumns    []*RowColumn           `protobuf:"bytes,6,rep,name=row_columns,json=rowColumns,proto3" json:"row_columns,omitempty"`
+	Masked        uint32                 `protobuf:"varint,7,opt,name=masked,proto3" json:"masked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -970,6 +989,13 @@ func (x *ReleasedSketch) GetRowColumns() []*RowColumn {
 		return x.RowColumns
 	}
 	return nil
+}
+
+func (x *ReleasedSketch) GetMasked() uint32 {
+	if x != nil {
+		return x.Masked
+	}
+	return 0
 }
 
 // RowColumn is bytes that a sketch has for each of its rows.
@@ -2031,17 +2057,19 @@ const file_wire_proto_rawDesc = "" +
 	"commitment\"/\n" +
 	"\x05Share\x12\x16\n" +
 	"\x06sealed\x18\x01 \x03(\fR\x06sealed\x12\x0e\n" +
-	"\x02t1\x18\x02 \x01(\fR\x02t1\"g\n" +
+	"\x02t1\x18\x02 \x01(\fR\x02t1\"\x85\x01\n" +
 	"\aConfirm\x12\x0e\n" +
 	"\x02t1\x18\x01 \x01(\fR\x02t1\x12\x0e\n" +
 	"\x02t2\x18\x02 \x01(\fR\x02t2\x12\x10\n" +
 	"\x03tag\x18\x03 \x01(\fR\x03tag\x12\x14\n" +
 	"\x05count\x18\x04 \x01(\x04R\x05count\x12\x14\n" +
-	"\x05chain\x18\x05 \x01(\fR\x05chain\"q\n" +
+	"\x05chain\x18\x05 \x01(\fR\x05chain\x12\x1c\n" +
+	"\tpublished\x18\x06 \x03(\fR\tpublished\"\x8f\x01\n" +
 	"\aRelease\x12\x0e\n" +
 	"\x02t2\x18\x01 \x01(\fR\x02t2\x12\x18\n" +
 	"\arecords\x18\x02 \x01(\x03R\arecords\x12<\n" +
-	"\bsketches\x18\x03 \x03(\v2 .cosketch.wire.v1.ReleasedSketchR\bsketches\"\xb8\x01\n" +
+	"\bsketches\x18\x03 \x03(\v2 .cosketch.wire.v1.ReleasedSketchR\bsketches\x12\x1c\n" +
+	"\tpublished\x18\x04 \x03(\fR\tpublished\"\xd0\x01\n" +
 	"\x0eReleasedSketch\x12\x12\n" +
 	"\x04side\x18\x01 \x01(\tR\x04side\x12\x12\n" +
 	"\x04rows\x18\x02 \x01(\x03R\x04rows\x12\x12\n" +
@@ -2049,7 +2077,8 @@ const file_wire_proto_rawDesc = "" +
 	"\x05width\x18\x04 \x01(\rR\x05width\x12\x16\n" +
 	"\x06chunks\x18\x05 \x03(\fR\x06chunks\x12<\n" +
 	"\vrow_columns\x18\x06 \x03(\v2\x1b.cosketch.wire.v1.RowColumnR\n" +
-	"rowColumns\"5\n" +
+	"rowColumns\x12\x16\n" +
+	"\x06masked\x18\a \x01(\rR\x06masked\"5\n" +
 	"\tRowColumn\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05width\x18\x02 \x01(\rR\x05width\"\xf4\x01\n" +

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/api"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/metrics"
+	"github.com/cosketch/cosketch/node/monitor"
+	"github.com/cosketch/cosketch/node/pages"
+	"github.com/cosketch/cosketch/node/store"
+)
+
+// shown is what an aggregator shows to readers while it serves.
+type shown struct {
+	views    *node.Views
+	monitor  *monitor.Aggregator
+	server   *api.Server
+	listener net.Listener // nil: nothing is shown
+	secure   *tls.Config
+	logger   *slog.Logger
+}
+
+// newShown listens where the configuration says, if it does.
+func newShown(st *store.Store, conf config.HTTP, logger *slog.Logger) (*shown, error) {
+	s := &shown{logger: logger}
+	if conf.Listen == "" {
+		return s, nil
+	}
+	id, err := st.ID()
+	if err != nil {
+		return nil, err
+	}
+	registry := &metrics.Registry{}
+	registry.Process(metrics.Build{Role: "aggregator", Version: console.Version(), Started: time.Now()})
+	s.views, s.monitor = node.NewViews(st), monitor.NewAggregator(registry, console.Overview{Store: st})
+	var loopback bool
+	if s.listener, loopback, err = api.Listen(conf.Listen); err != nil {
+		return nil, fmt.Errorf("%w (http: listen, or --http, names another address, or off)", err)
+	}
+	if conf.TLS != nil {
+		s.secure = &tls.Config{Certificates: []tls.Certificate{*conf.TLS}, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2", "http/1.1"}}
+	}
+	s.server, err = api.New(api.Options{
+		Views: s.views, Aggregator: id, Version: console.Version(), Now: console.Now, Metrics: registry, Tokens: tokensOf(st), Logger: logger,
+		Loopback: loopback, TokensAlways: conf.Always || conf.BehindProxy, Hosts: conf.Hosts, Streams: conf.Streams,
+	})
+	if err == nil {
+		err = pages.Add(s.server)
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// observe tells views and metrics what happens.
+func (s *shown) observe(h node.Happening) {
+	if s.listener != nil {
+		s.views.Observe(h)
+		s.monitor.Observe(h)
+	}
+}
+
+// address is where readers of this machine find the pages.
+func (s *shown) address() string {
+	scheme := "http"
+	if s.secure != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + s.listener.Addr().String() + "/"
+}
+
+func (s *shown) close() {
+	if s.listener != nil {
+		s.listener.Close()
+	}
+}
+
+// beside serves readers while the node serves; the end of either, or of ctx, ends both.
+func (s *shown) beside(ctx context.Context, node func(context.Context) error) error {
+	if s.listener == nil {
+		return node(ctx)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		defer cancel()
+		ended <- api.Serve(ctx, s.listener, s.server, s.secure, s.logger)
+	}()
+	err := node(ctx)
+	cancel()
+	return errors.Join(err, <-ended)
+}
+
+// tokensOf finds tokens in a store.
+func tokensOf(st *store.Store) api.Tokens {
+	return func(id string) ([]byte, error) {
+		record, err := st.Token(id)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, api.ErrNotFound
+		}
+		return record, err
+	}
+}

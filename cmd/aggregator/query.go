@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/analysis"
+)
+
+type queryCommand struct {
+	Study     string `arg:"" help:"The beginning of the study's id."`
+	File      string `arg:"" help:"Public vectors: a table with the study's columns, in their units, and a name for each vector."`
+	Neighbors int    `default:"10" env:"-" help:"How many nearest records each vector is told of, at most 100."`
+	ID        string `name:"id" default:"query" env:"-" placeholder:"COLUMN" help:"The column that names the vectors."`
+	Output    string `short:"o" placeholder:"FILE" help:"Write the answers there instead of printing them."`
+}
+
+func (queryCommand) Help() string {
+	return "Places public vectors among the records that a study's result was computed from, also while aggregator serve runs: the nearest records, by a handle and the party that holds them, with squared distances, their standard errors and 95 % intervals, and what the clusters and classifiers of the study's results say of each vector. " +
+		"The study must say matrix: public (or family: identity, which has no matrix), and its later must list neighbors. Vectors are projected exactly and get no noise, so they must be nobody's data. No budget is spent.\n\n" +
+		"Examples: aggregator query 5f0c1b0e typical.csv; aggregator --format csv query 5f0c1b0e typical.csv --neighbors 3 -o near.csv"
+}
+
+// WritesFiles lets --format name formats of files.
+func (queryCommand) WritesFiles() {}
+
+// Run answers the vectors.
+func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	if c.Files != "" && c.Files != console.CSV {
+		return console.WithCode(console.Usage, fmt.Errorf("--format %s is no format of answers to queries: text, json and csv are", c.Files))
+	}
+	st, err := g.OpenReadOnly(store.Aggregator)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	s, err := console.FindStudy(st, cmd.Study)
+	if err != nil {
+		return err
+	}
+	conf, err := config.LoadAggregator(g.Config)
+	if err != nil {
+		return console.WithCode(console.Usage, err)
+	}
+	answers, summary, err := node.Query(ctx, options(st), s, node.Vectors{
+		Source: dataset.Files(cmd.File), Name: cmd.ID, Neighbors: cmd.Neighbors, Limit: conf.Memory,
+	})
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no result yet, and so no releases to search: aggregator status %s says what it waits for", s.Name, s.ID.Short(), s.ID.Short()))
+	case err != nil:
+		return fmt.Errorf("querying study %s (%s): %w", s.Name, s.ID.Short(), err)
+	}
+	if err := cmd.write(c, answers); err != nil {
+		return err
+	}
+	for _, f := range summary.Fields {
+		if f.Clamped > 0 {
+			c.Say("%q: %d values outside the public bounds were moved to the nearest bound.", f.Name, f.Clamped)
+		}
+	}
+	if answers.Clipped > 0 {
+		c.Say("%d vectors were cut to the length to which records are cut.", answers.Clipped)
+	}
+	c.Say("Nothing was spent: the answers were computed from releases that were already here.")
+	return nil
+}
+
+// write prints the answers in the format asked for, or writes them to the file.
+func (cmd queryCommand) write(c *console.Console, a analysis.Answers) error {
+	text := func(to io.Writer) { printAnswers(to, a) }
+	if c.Files == console.CSV {
+		text = func(to io.Writer) { answersCSV(to, a) }
+	}
+	if cmd.Output == "" {
+		return c.Print(a, text)
+	}
+	var out bytes.Buffer
+	file := console.Console{Out: &out, Err: c.Err, Format: c.Format}
+	if err := file.Print(a, text); err != nil {
+		return err
+	}
+	if err := os.WriteFile(cmd.Output, out.Bytes(), 0o644); err != nil {
+		return console.WithCode(console.Usage, fmt.Errorf("writing answers: %w", err))
+	}
+	c.Say("wrote %s", cmd.Output)
+	return nil
+}
+
+// said are what models say of a vector, each a column.
+func said(a analysis.Answers) (names []string) {
+	if len(a.Queries) > 0 {
+		for _, s := range a.Queries[0].Said {
+			names = append(names, s.Model)
+		}
+	}
+	return names
+}
+
+// answersCSV writes a row for each vector and neighbour.
+func answersCSV(to io.Writer, a analysis.Answers) {
+	w := csv.NewWriter(to)
+	w.Write(append([]string{"query", "rank", "parties", "handle", "squared_distance", "standard_error", "low", "high", "undefined"}, said(a)...))
+	for _, q := range a.Queries {
+		for rank, n := range q.Near {
+			d := n.Distance
+			row := []string{q.Query, strconv.Itoa(rank + 1), strings.Join(n.Parties, "+"), n.Handle, full(d.Estimate), full(d.StandardError), full(d.Low), full(d.High), d.Undefined}
+			for _, s := range q.Said {
+				row = append(row, s.Value)
+			}
+			w.Write(row)
+		}
+	}
+	w.Flush()
+}
+
+func full(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*x, 'g', -1, 64)
+}
+
+// printAnswers writes them for people.
+func printAnswers(to io.Writer, a analysis.Answers) {
+	fmt.Fprintf(to, "%d vectors among %d records of %s; by squared distance.\n", len(a.Queries), a.Records, strings.Join(a.Parties, ", "))
+	fmt.Fprintf(to, "Units: %s.\n", a.Units)
+	fmt.Fprintf(to, "The intervals of one vector hold together in %g %% of studies, for the data; who is nearest\nholds for the records as they were released.\n", 100*a.Level)
+	for _, q := range a.Queries {
+		fmt.Fprintf(to, "\n%s", q.Query)
+		for _, s := range q.Said {
+			fmt.Fprintf(to, "  %s: %s", s.Model, s.Value)
+		}
+		fmt.Fprintln(to)
+		for rank, n := range q.Near {
+			fmt.Fprintf(to, "  %3d  %-24s  %s  %s\n", rank+1, strings.Join(n.Parties, "+"), n.Handle, interval(n.Distance))
+		}
+	}
+}
+
+// interval shows a distance rounded to its error.
+func interval(n analysis.Number) string {
+	if n.Estimate == nil {
+		return n.Undefined
+	}
+	places := 0
+	if e := *n.StandardError; e > 0 {
+		places = max(0, min(1-int(math.Floor(math.Log10(e))), 12))
+	}
+	return fmt.Sprintf("%*.*f ± %.2g  [%.*f, %.*f]", places+6, places, *n.Estimate, *n.StandardError, places, *n.Low, places, *n.High)
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/protocol/ledger"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// queriesPlan is what the queries that a study admits would cost.
+type queriesPlan struct {
+	Releases int        `json:"releases"` // at most
+	Epsilon  float64    `json:"epsilon"`  // of each
+	Delta    float64    `json:"delta"`
+	Budget   []spending `json:"budget"` // were all of them made
+}
+
+// planQueries is nil where a study admits none.
+func planQueries(g *console.Globals, s *study.Study, party int) (*queriesPlan, error) {
+	if s.Queries.Releases == 0 {
+		return nil, nil
+	}
+	promise, err := s.QueryGuarantee()
+	if err != nil {
+		return nil, err
+	}
+	out := &queriesPlan{Releases: s.Queries.Releases, Epsilon: float64(promise.Epsilon()), Delta: float64(promise.Delta())}
+	out.Budget, _, err = spend(g, s, party, true)
+	return out, err
+}
+
+// queriesDue are the ledger's entries of all queries that were not made yet.
+func queriesDue(before []ledger.Entry, s *study.Study, party int, dataset string) (out []ledger.Entry, err error) {
+	p, err := release.ForQuery(s, party)
+	if err != nil {
+		return nil, err
+	}
+	for query := 1; query <= s.Queries.Releases; query++ {
+		if _, done := ledger.FindQuery(before, s.ID, query); !done {
+			next := ledger.Entry{Dataset: dataset, Study: s.ID, Sketch: p.Index, Query: query, Unit: s.Privacy.Unit, Attributes: max(p.Attributes(), 1)}
+			out = append(out, next.Promised(p.Guarantee()))
+		}
+	}
+	return out, nil
+}
+
+func (q *queriesPlan) write(w io.Writer) {
+	if q == nil {
+		return
+	}
+	fmt.Fprintf(w, "\nEach of %d later queries (party query) costs %v more. After all of them:\n",
+		q.Releases, dp.Budget{Epsilon: dp.Epsilon(q.Epsilon), Delta: dp.Delta(q.Delta)})
+	writeSpending(w, q.Budget)
+}

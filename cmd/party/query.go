@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+)
+
+type queryCommand struct {
+	Study  string         `arg:"" help:"The beginning of the study's id."`
+	Files  []string       `arg:"" name:"file" help:"New records, in the form of the study's data; the label may be missing."`
+	Output string         `short:"o" placeholder:"FILE" help:"Write the table there, for its owner alone, instead of printing it."`
+	DryRun bool           `env:"-" help:"Read the records, say what the query would cost, and stop."`
+	Wait   *time.Duration `env:"-" placeholder:"DURATION" help:"How long to try to reach the aggregator, such as 90s; 0 gives up at once. Default: until it answers."`
+}
+
+// Help is what --help prints beyond the flags.
+func (queryCommand) Help() string {
+	return `Asks which records of all parties are nearest to records of this party that are in no release. THIS IS A RELEASE: the records are sketched and noised like the study's, the ledger is debited for them, and the noised rows go to the aggregator. The study file says under queries how often, and party budget show what it has cost. Neighbours that are this party's own have their ids, those of others their party and a handle.
+
+Asking about the same records again is the same query: nothing is drawn, spent or sent anew. One that was interrupted is finished so.
+
+For example: party query 01234567 new.csv -o near.csv`
+}
+
+// Validate refuses what is no time to wait.
+func (cmd queryCommand) Validate() error { return runCommand{Wait: cmd.Wait}.Validate() }
+
+type queried struct {
+	Study     string     `json:"study"`
+	Query     int        `json:"query"`
+	Of        int        `json:"of"` // that the study admits
+	Again     bool       `json:"again"`
+	Epsilon   float64    `json:"epsilon"` // that this query costs, or cost when it was first made
+	Delta     float64    `json:"delta"`
+	Level     float64    `json:"level,omitempty"` // at which the intervals of one record hold together
+	Undefined string     `json:"undefined,omitempty"`
+	File      string     `json:"file,omitempty"` // where the table is, if not here
+	Columns   []string   `json:"columns,omitempty"`
+	Count     int64      `json:"count"`
+	Records   [][]string `json:"records,omitempty"` // by Columns
+}
+
+// Run asks.
+func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	st, s, err := openStudy(g, cmd.Study)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	index, err := self(st, s)
+	if err != nil {
+		return err
+	}
+	site, err := config.LoadParty(g.Config)
+	if err != nil {
+		return console.WithCode(console.Usage, err)
+	}
+	talk := newTalk(c, s, index)
+	defer talk.end()
+	ctx, observe, stop := runCommand{Wait: cmd.Wait}.patience(ctx, talk.observe)
+	defer stop()
+	logger := slog.New(slog.DiscardHandler) // the talk says what happens
+	if g.LogLevel != "" {
+		logger = c.Logger(site.Log)
+	}
+	party, err := newParty(st, site, g, logger, observe)
+	if err != nil {
+		return err
+	}
+	defer party.Close()
+	asked, err := party.Ask(ctx, s.ID, node.Question{Files: cmd.Files, DryRun: cmd.DryRun})
+	talk.end()
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no result here yet: party run %s fetches it", s.Name, s.ID.Short(), s.ID.Short()))
+	case err != nil:
+		return failedBecause(ctx, err)
+	}
+	out := queried{
+		Study: s.ID.String(), Query: asked.Number, Of: s.Queries.Releases, Again: asked.Before, Count: asked.Records,
+		Epsilon: float64(asked.Promise.Epsilon()), Delta: float64(asked.Promise.Delta()),
+		Level: asked.Answer.Level, Undefined: asked.Answer.Undefined, Columns: asked.Columns,
+	}
+	cost := dp.Budget{Epsilon: asked.Promise.Epsilon(), Delta: asked.Promise.Delta()}
+	if cmd.DryRun {
+		return c.Print(out, func(to io.Writer) {
+			if asked.Before {
+				fmt.Fprintf(to, "These %d records were asked about in query %d: asking again spends nothing.\n", asked.Records, asked.Number)
+				return
+			}
+			fmt.Fprintf(to, "Query %d of %d, about %d records, would cost %v. Nothing was spent, and nothing has left.\n", asked.Number, s.Queries.Releases, asked.Records, cost)
+		})
+	}
+	var table bytes.Buffer
+	w := csv.NewWriter(&table)
+	w.Write(asked.Columns)
+	w.WriteAll(asked.Table)
+	if err := w.Error(); err != nil {
+		return fmt.Errorf("writing neighbours: %w", err)
+	}
+	if out.File = cmd.Output; cmd.Output == "" {
+		out.Records = asked.Table
+	} else if err := os.WriteFile(cmd.Output, table.Bytes(), 0o600); err != nil {
+		return console.WithCode(console.Usage, fmt.Errorf("writing neighbours: %w (the answer is stored: ask again, which spends nothing)", err))
+	}
+	return c.Print(out, func(to io.Writer) {
+		if cmd.Output != "" {
+			fmt.Fprintln(to, cmd.Output)
+		} else {
+			to.Write(table.Bytes())
+		}
+		if asked.Answer.Undefined != "" {
+			c.Say("Distances have no intervals: %s.", asked.Answer.Undefined)
+		}
+		if asked.Before {
+			c.Say("Query %d of %d, as it was asked before: nothing was spent.", asked.Number, s.Queries.Releases)
+			return
+		}
+		c.Say("Query %d of %d about %d records: it cost %v.", asked.Number, s.Queries.Releases, asked.Records, cost)
+	})
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/api"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/metrics"
+	"github.com/cosketch/cosketch/node/monitor"
+	"github.com/cosketch/cosketch/node/store"
+)
+
+// watch answers /healthz, /readyz and /metrics at an address, where there is one, until
+// ctx ends. It returns the observer of the party.
+func watch(ctx context.Context, watching *sync.WaitGroup, st *store.Store, address string, logger *slog.Logger) (node.Observer, error) {
+	logs := logProgress(logger)
+	if address == "" {
+		return logs, nil
+	}
+	listener, loopback, err := api.Listen(address)
+	if err != nil {
+		return nil, fmt.Errorf("%w (metrics: in the site file names another address)", err)
+	}
+	if !loopback {
+		listener.Close()
+		return nil, fmt.Errorf("metrics: %s is no address of the loopback interface", address)
+	}
+	registry := &metrics.Registry{}
+	registry.Process(metrics.Build{Role: "party", Version: console.Version(), Started: time.Now()})
+	studies := console.Overview{Store: st}
+	counts := monitor.NewParty(registry, studies)
+	probes := api.Probes{Ready: func() error { return monitor.Ready(studies) }, Metrics: registry, Logger: logger}
+	watching.Go(func() {
+		if err := api.Serve(ctx, listener, probes.Handler(), nil, logger); err != nil {
+			logger.Error("health and metrics are not answered any more", "error", err)
+		}
+	})
+	return func(p node.Progress) {
+		logs(p)
+		counts.Observe(p)
+	}, nil
+}

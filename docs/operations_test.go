@@ -1,0 +1,132 @@
+package docs_test
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/api"
+	"github.com/cosketch/cosketch/node/metrics"
+	"github.com/cosketch/cosketch/node/monitor"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// noStudies is a state directory without any.
+type noStudies struct{}
+
+func (noStudies) Snapshots() ([]node.Snapshot, error) { return nil, nil }
+func (noStudies) Free() (int64, error)                { return 1, nil }
+
+// exposed returns the names of all metrics that nodes have, and up, which Prometheus adds.
+func exposed(t *testing.T) []string {
+	t.Helper()
+	var text strings.Builder
+	aggregator, party := &metrics.Registry{}, &metrics.Registry{}
+	for _, r := range []*metrics.Registry{aggregator, party} {
+		r.Process(metrics.Build{Role: "x", Version: "x", Started: time.Unix(0, 0)})
+	}
+	monitor.NewAggregator(aggregator, noStudies{})
+	monitor.NewParty(party, noStudies{})
+	if _, err := api.New(api.Options{Metrics: aggregator, Now: func() protocol.Instant { return 0 }, Views: node.NewViews(nil)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*metrics.Registry{aggregator, party} {
+		if err := r.Write(&text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := []string{"up"}
+	for _, found := range regexp.MustCompile(`(?m)^# TYPE (\S+) (\S+)$`).FindAllStringSubmatch(text.String(), -1) {
+		names = append(names, found[1])
+		if found[2] == "histogram" {
+			names = append(names, found[1]+"_bucket", found[1]+"_sum", found[1]+"_count")
+		}
+	}
+	return names
+}
+
+var metricName = regexp.MustCompile(`\b(cosketch|go|process)_[a-z_]+|\bup\b`)
+
+// expressions of the kept dashboard and alert rules.
+func expressions(t *testing.T) []string {
+	t.Helper()
+	var dashboard struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	var rules struct {
+		Groups []struct {
+			Rules []struct {
+				Alert, Expr string
+				Annotations map[string]string
+			}
+		}
+	}
+	raw, err := os.ReadFile("operations/grafana.json")
+	if err == nil {
+		err = json.Unmarshal(raw, &dashboard)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if raw, err = os.ReadFile("operations/alerts.yaml"); err == nil {
+		err = yaml.Unmarshal(raw, &rules)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, p := range dashboard.Panels {
+		for _, target := range p.Targets {
+			out = append(out, target.Expr)
+		}
+	}
+	for _, g := range rules.Groups {
+		for _, r := range g.Rules {
+			if r.Alert == "" || r.Expr == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
+				t.Errorf("alert %q lacks something", r.Alert)
+			}
+			out = append(out, r.Expr)
+		}
+	}
+	if len(out) < 20 {
+		t.Fatalf("only %d expressions found", len(out))
+	}
+	return out
+}
+
+// Every metric that the dashboard and the alerts name exists, and every metric that nodes
+// have is looked at by one of them.
+func TestDashboardAndAlertsNameMetrics(t *testing.T) {
+	names, used := exposed(t), map[string]bool{}
+	for _, e := range expressions(t) {
+		found := metricName.FindAllString(e, -1)
+		if len(found) == 0 {
+			t.Errorf("%q names no metric", e)
+		}
+		for _, name := range found {
+			used[name] = true
+			if !slices.Contains(names, name) {
+				t.Errorf("%q: no node has %s", e, name)
+			}
+		}
+		if strings.Count(e, "(") != strings.Count(e, ")") || strings.Count(e, "{") != strings.Count(e, "}") {
+			t.Errorf("%q: brackets", e)
+		}
+	}
+	for _, name := range names {
+		base := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
+		if !used[name] && !used[base] && !used[base+"_bucket"] {
+			t.Errorf("nothing looks at %s", name)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// A stream says something at least so often, so that a connection that died is noticed,
+// and gives a reader so long to take it.
+const (
+	heartbeat  = 15 * time.Second
+	takeWithin = 10 * time.Second
+)
+
+// events streams a study's status as it changes. What this aggregator changes is told at
+// once; what other processes change, at the next look. Whoever comes back with the id of
+// the last event that it saw is told only if something changed since.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.looked(r)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // a proxy in front is to pass lines on as they come
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	s.streams.Add(1)
+	defer s.streams.Add(-1)
+	out := stream{w: w, control: http.NewResponseController(w)}
+	out.write("retry: 3000\n\n")
+	last, beat := r.Header.Get("Last-Event-ID"), time.Now()
+	ticker := time.NewTicker(s.Poll)
+	defer ticker.Stop()
+	for out.err == nil {
+		news := s.Views.News(one.File.ID) // before looking: what comes after is news
+		now, err := s.Views.Study(one.File.ID)
+		if err != nil {
+			s.Logger.Warn("a stream of events ends", "route", r.Pattern, "error", err)
+			return nil
+		}
+		id, body := event(now)
+		if id != last {
+			out.write(fmt.Sprintf("event: study\nid: %s\ndata: %s\n\n", id, body))
+			last, beat = id, time.Now()
+		}
+		if now.Status.Ended {
+			out.write("event: end\ndata: {}\n\n")
+			return nil
+		}
+		if time.Since(beat) > heartbeat {
+			out.write(": still here\n\n")
+			beat = time.Now()
+		}
+		select {
+		case <-news:
+		case <-ticker.C:
+		case <-r.Context().Done():
+			return nil
+		case <-stopping(r):
+			return nil
+		}
+	}
+	return nil
+}
+
+// event is what a stream says of a study, with a name that changes when that does.
+func event(s Study) (id string, body []byte) {
+	body, err := json.Marshal(eventAnswer{Status: newStatus(s.Status), Parties: newParties(s), Results: len(s.Results), Messages: s.Messages})
+	if err != nil {
+		panic("api: an event holds text and numbers alone: " + err.Error())
+	}
+	return tagOf(body), body
+}
+
+// stream writes to a reader that may have gone, or be slow.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	err     error
+}
+
+func (s *stream) write(text string) {
+	if s.err != nil {
+		return
+	}
+	s.control.SetWriteDeadline(time.Now().Add(takeWithin)) // where there is a connection to set it of
+	if _, s.err = s.w.Write([]byte(text)); s.err == nil {
+		s.err = s.control.Flush()
+	}
+}

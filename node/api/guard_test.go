@@ -1,0 +1,187 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// kept are tokens in a map.
+type kept map[string][]byte
+
+func (k kept) find(id string) ([]byte, error) {
+	if record, ok := k[id]; ok {
+		return record, nil
+	}
+	return nil, ErrNotFound
+}
+
+func (k kept) add(t *testing.T, expires protocol.Instant, scopes ...Scope) string {
+	t.Helper()
+	token, secret, err := NewToken("test", scopes, 1, expires)
+	check(t, err)
+	k[token.ID] = token.Encode()
+	return secret.Reveal()
+}
+
+func bearer(token string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
+}
+
+// Scopes open what they name, and nothing else; a token that is wrong in any way opens
+// nothing and hears one and the same answer.
+func TestScopes(t *testing.T) {
+	tokens := kept{}
+	s, _ := newServer(t, newFake(t), func(o *Options) { o.Tokens, o.TokensAlways = tokens.find, true })
+	id := s.Views.(*fake).studies[0].File.ID.String()
+	paths := map[Scope]string{StudiesRead: prefix + "/studies/" + id + "/board", ResultsRead: prefix + "/studies/" + id + "/results/current", MetricsRead: "/metrics"}
+	for _, has := range Scopes() {
+		token := tokens.add(t, 0, has)
+		for needs, path := range paths {
+			want := http.StatusForbidden
+			if has == needs {
+				want = http.StatusOK
+			}
+			if w := ask(s, path, bearer(token)); w.Code != want {
+				t.Errorf("%s with %s: %d, want %d", path, has, w.Code, want)
+			}
+		}
+	}
+	good := tokens.add(t, 5001, StudiesRead)
+	if w := ask(s, paths[StudiesRead], bearer(good)); w.Code != http.StatusOK {
+		t.Errorf("a second before it expires: %d", w.Code)
+	}
+	over := tokens.add(t, 5000, StudiesRead)
+	revoked := tokens.add(t, 0, StudiesRead)
+	delete(tokens, strings.Split(revoked, "_")[1])
+	other := tokens.add(t, 0, StudiesRead)
+	mixed := good[:len("cosketch_00000000_")] + other[len("cosketch_00000000_"):]
+	said := map[string]bool{}
+	for _, wrong := range []string{over, revoked, mixed, good + "A", good[:len(good)-1], "", "x", strings.ToUpper(good)} {
+		w := ask(s, paths[StudiesRead], bearer(wrong))
+		if w.Header().Get("WWW-Authenticate") == "" {
+			t.Error("no WWW-Authenticate")
+		}
+		said[problemOf(t, w, http.StatusUnauthorized).Detail] = true
+	}
+	if len(said) != 1 {
+		t.Errorf("the answers tell how a token is wrong: %v", said)
+	}
+	problemOf(t, ask(s, paths[StudiesRead], nil), http.StatusUnauthorized)
+	problemOf(t, ask(s, paths[StudiesRead], func(r *http.Request) { r.SetBasicAuth("a", good) }), http.StatusUnauthorized)
+	problemOf(t, ask(s, paths[StudiesRead]+"?token="+good, nil), http.StatusUnauthorized)
+}
+
+// Without a token there is an answer only to callers on this machine, under a loopback
+// name, through no proxy.
+func TestLoopbackWithoutToken(t *testing.T) {
+	for name, c := range map[string]struct {
+		options func(*Options)
+		request func(*http.Request)
+		want    int
+	}{
+		"loopback":                         {nil, nil, http.StatusOK},
+		"localhost":                        {nil, func(r *http.Request) { r.Host = "localhost:7480" }, http.StatusOK},
+		"IPv6":                             {nil, func(r *http.Request) { r.Host, r.RemoteAddr = "[::1]:7480", "[::1]:5555" }, http.StatusOK},
+		"another host name":                {nil, func(r *http.Request) { r.Host = "evil.example" }, http.StatusMisdirectedRequest},
+		"a similar name":                   {nil, func(r *http.Request) { r.Host = "localhost.evil.example" }, http.StatusMisdirectedRequest},
+		"no host name":                     {nil, func(r *http.Request) { r.Host = "" }, http.StatusMisdirectedRequest},
+		"through a proxy":                  {nil, func(r *http.Request) { r.Header.Set("X-Forwarded-For", "192.0.2.1") }, http.StatusUnauthorized},
+		"from elsewhere":                   {nil, func(r *http.Request) { r.RemoteAddr = "192.0.2.1:5555" }, http.StatusUnauthorized},
+		"always":                           {func(o *Options) { o.TokensAlways = true }, nil, http.StatusUnauthorized},
+		"with hosts":                       {func(o *Options) { o.Hosts = []string{"cosketch.example"} }, nil, http.StatusUnauthorized},
+		"under such a name":                {func(o *Options) { o.Hosts = []string{"cosketch.example"} }, func(r *http.Request) { r.Host = "COSKETCH.example:443" }, http.StatusUnauthorized},
+		"not on loopback":                  {func(o *Options) { o.Loopback, o.Hosts = false, []string{"cosketch.example"} }, func(r *http.Request) { r.Host = "cosketch.example" }, http.StatusUnauthorized},
+		"a loopback name, not on loopback": {func(o *Options) { o.Loopback = false }, nil, http.StatusMisdirectedRequest},
+	} {
+		s, _ := newServer(t, newFake(t), c.options)
+		if w := ask(s, prefix+"/studies", c.request); w.Code != c.want {
+			t.Errorf("%s: %d, want %d", name, w.Code, c.want)
+		}
+	}
+}
+
+// What browsers must not do is said on every answer, also on refusals.
+func TestHeaders(t *testing.T) {
+	s, _ := newServer(t, newFake(t), nil)
+	for _, path := range []string{"/healthz", prefix + "/studies", prefix + "/nothing"} {
+		h := ask(s, path, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }).Header()
+		if policy := h.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'; script-src 'self';") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: policy %q", path, policy)
+		}
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY", "Access-Control-Allow-Origin": ""} {
+			if h.Get(name) != want {
+				t.Errorf("%s: %s is %q", path, name, h.Get(name))
+			}
+		}
+	}
+}
+
+func TestSignIn(t *testing.T) {
+	tokens := kept{}
+	s, _ := newServer(t, newFake(t), func(o *Options) { o.Tokens, o.Hosts = tokens.find, []string{"cosketch.example"} })
+	s.Page("POST /signin", "", s.SignIn, func(w http.ResponseWriter, _ *http.Request, p *Problem) { w.WriteHeader(p.Status) })
+	token := tokens.add(t, 0, StudiesRead)
+	post := func(host, origin, token string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodPost, "http://"+host+"/signin", strings.NewReader(url.Values{"token": {token}}.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", origin)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		return w
+	}
+	if w := post("cosketch.example", "https://evil.example", token); w.Code != http.StatusForbidden || len(w.Result().Cookies()) > 0 {
+		t.Errorf("from another site: %d", w.Code)
+	}
+	if w := post("cosketch.example", "https://cosketch.example", token[:len(token)-1]); w.Code != http.StatusUnauthorized || len(w.Result().Cookies()) > 0 {
+		t.Errorf("with a wrong token: %d", w.Code)
+	}
+	for host, want := range map[string]struct {
+		name   string
+		secure bool
+	}{"cosketch.example": {cookieName, true}, "127.0.0.1:7480": {cookieNamePlain, false}} {
+		cookies := post(host, "http://"+host, token).Result().Cookies()
+		if len(cookies) != 1 {
+			t.Fatalf("%s: cookies %v", host, cookies)
+		}
+		c := cookies[0]
+		if c.Name != want.name || c.Secure != want.secure || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || c.MaxAge <= 0 {
+			t.Errorf("%s: %+v", host, c)
+		}
+		if w := ask(s, prefix+"/studies", func(r *http.Request) { r.AddCookie(c) }); w.Code != http.StatusOK {
+			t.Errorf("%s: with the cookie %d", host, w.Code)
+		}
+	}
+}
+
+// A token is shown by Reveal alone.
+func TestTokenIsNotPrinted(t *testing.T) {
+	record, secret, err := NewToken("x", Scopes(), 0, 0)
+	check(t, err)
+	text := secret.Reveal()
+	tail := text[len("cosketch_00000000_"):]
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+		for _, value := range []any{secret, &secret, struct{ inner Secret }{secret}, []Secret{secret}} {
+			if said := fmt.Sprintf(verb, value); strings.Contains(said, tail) || strings.Contains(said, fmt.Sprintf("%x", tail)) {
+				t.Errorf("%s of %T shows it", verb, value)
+			}
+		}
+	}
+	if _, err := secret.MarshalText(); err == nil {
+		t.Error("it can be marshalled")
+	}
+	if strings.Contains(string(record.Encode()), tail) {
+		t.Error("its record holds it")
+	}
+	if _, _, err := NewToken("x", []Scope{"all"}, 0, 0); err == nil {
+		t.Error("a scope that there is not")
+	}
+	if _, _, err := NewToken("x", nil, 0, 0); err == nil {
+		t.Error("no scope")
+	}
+}

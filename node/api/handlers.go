@@ -1,0 +1,155 @@
+package api
+
+import (
+	"encoding/base64"
+	"net/http"
+	"slices"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// resultDocument is what a result's bytes hold.
+var resultDocument = analysis.Result{}
+
+func (s *Server) node(w http.ResponseWriter, r *http.Request) error {
+	if _, _, err := s.routeQuery(r); err != nil {
+		return err
+	}
+	return s.sendJSON(w, r, nodeAnswer{Software: "cosketch", Version: s.Version, Aggregator: s.Aggregator.String(), API: "1", Now: s.Now().String()})
+}
+
+// list answers with the studies, the newest first. A cursor is the last id of the page
+// before: studies that come meanwhile do not disturb it.
+func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
+	texts, numbers, err := s.routeQuery(r)
+	if err != nil {
+		return err
+	}
+	all, err := s.Views.Studies()
+	if err != nil {
+		return err
+	}
+	slices.Reverse(all)
+	if cursor := texts["cursor"]; cursor != "" {
+		raw, err := base64.RawURLEncoding.DecodeString(cursor)
+		at := slices.IndexFunc(all, func(l Listed) bool { return err == nil && string(l.ID[:]) == string(raw) })
+		if at < 0 {
+			return problem(http.StatusBadRequest, "cursor %.80q is not from this list: begin again without one", cursor)
+		}
+		all = all[at+1:]
+	}
+	out := studiesAnswer{Studies: []summary{}}
+	for i, l := range all {
+		one, err := s.Views.Study(l.ID)
+		if err != nil {
+			return err
+		}
+		if state := texts["state"]; state != "" && one.Status.State != state {
+			continue
+		}
+		out.Studies = append(out.Studies, newSummary(one))
+		if len(out.Studies) == numbers["limit"] && i < len(all)-1 {
+			out.Next = some(base64.RawURLEncoding.EncodeToString(l.ID[:]))
+			break
+		}
+	}
+	return s.sendJSON(w, r, out)
+}
+
+// looked reads the study of a route that has no query.
+func (s *Server) looked(r *http.Request) (Study, error) {
+	if _, _, err := s.routeQuery(r); err != nil {
+		return Study{}, err
+	}
+	return s.Lookup(r)
+}
+
+func (s *Server) study(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.looked(r)
+	if err != nil {
+		return err
+	}
+	return s.sendJSON(w, r, newStudy(one))
+}
+
+func (s *Server) file(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.looked(r)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Disposition", `attachment; filename="`+one.File.ID.Short()+`.yaml"`)
+	s.Send(w, r, "application/yaml", one.File.Source)
+	return nil
+}
+
+func (s *Server) explanation(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.looked(r)
+	if err != nil {
+		return err
+	}
+	s.Send(w, r, "text/plain; charset=utf-8", []byte(one.File.Explain(study.Everyone)))
+	return nil
+}
+
+func (s *Server) releases(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.looked(r)
+	if err != nil {
+		return err
+	}
+	return s.sendJSON(w, r, newReleases(one))
+}
+
+func (s *Server) results(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.looked(r)
+	if err != nil {
+		return err
+	}
+	return s.sendJSON(w, r, resultsAnswer{Results: newStatements(one)})
+}
+
+func (s *Server) board(w http.ResponseWriter, r *http.Request) error {
+	_, numbers, err := s.routeQuery(r)
+	if err != nil {
+		return err
+	}
+	one, err := s.Lookup(r)
+	if err != nil {
+		return err
+	}
+	messages, err := s.Views.Messages(one.File.ID, uint64(numbers["from"]), numbers["limit"])
+	if err != nil {
+		return err
+	}
+	out := boardAnswer{Count: one.Messages, Chain: one.Chain.String(), Messages: []messageAnswer{}}
+	for _, m := range messages {
+		out.Messages = append(out.Messages, newMessage(m))
+	}
+	if next := uint64(numbers["from"] + len(messages)); len(messages) > 0 && next < one.Messages {
+		out.Next = &next
+	}
+	return s.sendJSON(w, r, out)
+}
+
+// result answers with the bytes that were signed, whose SHA-256 is their name.
+func (s *Server) result(w http.ResponseWriter, r *http.Request) error {
+	if _, _, err := s.routeQuery(r); err != nil {
+		return err
+	}
+	_, d, err := s.LookupResult(r)
+	if err != nil {
+		return err
+	}
+	s.unchanging(w, r, d.Statement.Document.Hash)
+	w.Header().Set("Content-Disposition", `attachment; filename="result-`+d.Statement.Document.Hash.String()[:8]+`.json"`)
+	s.Send(w, r, "application/json", d.Raw)
+	return nil
+}
+
+// unchanging lets a caller keep what is named by a hash.
+func (s *Server) unchanging(w http.ResponseWriter, r *http.Request, name protocol.Digest) {
+	if r.PathValue("document") == name.String() {
+		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
+	}
+}

@@ -1,0 +1,175 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"reflect"
+	"strings"
+)
+
+// schemas collects the schemas of the answers' types, in JSON Schema as OpenAPI 3.1 has
+// it.
+type schemas map[string]any
+
+type object = map[string]any
+
+// openAPI makes the document that describes the routes.
+func openAPI(routes []route) ([]byte, error) {
+	known := schemas{}
+	paths := object{}
+	failures := object{}
+	for _, status := range []string{"400", "401", "403", "404", "421", "500", "503"} {
+		failures[status] = object{"$ref": "#/components/responses/Problem"}
+	}
+	for _, r := range routes {
+		content := object{}
+		if r.answer != nil {
+			content["application/json"] = object{"schema": known.of(reflect.TypeOf(r.answer))}
+		}
+		for _, media := range r.media {
+			content[strings.SplitN(media, ";", 2)[0]] = object{}
+		}
+		answers := object{
+			"200": object{"description": "What was asked for.", "content": content, "headers": object{"ETag": object{"schema": object{"type": "string"}}}},
+			"304": object{"description": "If-None-Match names what the caller has."},
+		}
+		if r.stream {
+			answers = object{"200": object{"description": "A stream of events. The data of `study` are an Event.", "content": object{"text/event-stream": object{"schema": object{"type": "string"}}}}}
+			known.of(reflect.TypeFor[eventAnswer]())
+		}
+		for status, failure := range failures {
+			answers[status] = failure
+		}
+		paths[r.path] = object{"get": object{
+			"operationId": r.name, "summary": r.summary, "responses": answers, "parameters": parameters(r),
+			"security": []any{object{"token": []any{}}, object{}}, "x-scope": r.scope,
+		}}
+	}
+	document := object{
+		"openapi": "3.1.0",
+		"info": object{
+			"title": "Cosketch aggregator", "version": "1",
+			"summary":     "Studies, where they stand, and their results.",
+			"description": "Everything is read-only. A token needs the scope that x-scope names; on the loopback interface none is needed unless the operator asks for one. HEAD is answered wherever GET is.",
+		},
+		"servers": []any{object{"url": "/"}},
+		"paths":   paths,
+		"components": object{
+			"schemas": known,
+			"responses": object{"Problem": object{"description": "What is wrong, as RFC 9457 has it.", "content": object{
+				"application/problem+json": object{"schema": known.of(reflect.TypeFor[Problem]())}}}},
+			"securitySchemes": object{"token": object{"type": "http", "scheme": "bearer"}},
+		},
+	}
+	out, err := json.MarshalIndent(document, "", " ")
+	if err != nil {
+		return nil, fmt.Errorf("describing the API: %w", err)
+	}
+	return append(out, '\n'), nil
+}
+
+func parameters(r route) []any {
+	out := []any{}
+	for part := range strings.SplitSeq(r.path, "/") {
+		if name, ok := strings.CutPrefix(part, "{"); ok {
+			p := pathParameters[strings.TrimSuffix(name, "}")]
+			out = append(out, object{"name": p.name, "in": "path", "required": true, "description": p.about, "schema": object{"type": "string"}})
+		}
+	}
+	for _, p := range r.query {
+		schema := object{"type": "string"}
+		if p.number {
+			schema = object{"type": "integer", "minimum": min(1, p.usual), "maximum": p.most, "default": p.usual}
+		}
+		out = append(out, object{"name": p.name, "in": "query", "description": p.about, "schema": schema})
+	}
+	return out
+}
+
+// of is the schema of a type; structs are named and stand among the components.
+func (s schemas) of(t reflect.Type) object {
+	switch t.Kind() {
+	case reflect.Pointer:
+		inner := s.of(t.Elem())
+		if kind, plain := inner["type"].(string); plain {
+			inner["type"] = []any{kind, "null"}
+			return inner
+		}
+		return object{"oneOf": []any{inner, object{"type": "null"}}}
+	case reflect.Slice, reflect.Array:
+		return object{"type": "array", "items": s.of(t.Elem())}
+	case reflect.String:
+		return object{"type": "string"}
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Float64:
+		return object{"type": "number"}
+	case reflect.Int, reflect.Int64, reflect.Int32, reflect.Uint32, reflect.Uint64:
+		return object{"type": "integer"}
+	case reflect.Struct:
+		name := schemaName(t)
+		if _, done := s[name]; !done {
+			s[name] = object{} // for types that hold themselves
+			s[name] = s.structure(t)
+		}
+		return object{"$ref": "#/components/schemas/" + name}
+	}
+	panic("api: no schema for " + t.String())
+}
+
+// schemaName names the schema of a type: answers by themselves, what a result holds after
+// it.
+func schemaName(t reflect.Type) string {
+	name := strings.TrimSuffix(t.Name(), "Answer")
+	name = strings.ToUpper(name[:1]) + name[1:]
+	if path.Base(t.PkgPath()) != "api" && name != "Result" {
+		name = "Result" + name
+	}
+	return name
+}
+
+func (s schemas) structure(t reflect.Type) object {
+	properties, required := object{}, []any{}
+	var add func(t reflect.Type)
+	add = func(t reflect.Type) {
+		for i := range t.NumField() {
+			f := t.Field(i)
+			tag := f.Tag.Get("json")
+			if f.Anonymous && tag == "" {
+				add(f.Type)
+				continue
+			}
+			name, options, _ := strings.Cut(tag, ",")
+			if name == "-" || !f.IsExported() {
+				continue
+			}
+			property := s.of(f.Type)
+			if strings.Contains(options, "omitempty") {
+				property = orAbsent(property)
+			} else {
+				required = append(required, name)
+				if f.Type.Kind() == reflect.Slice && f.Type.PkgPath() == "" && path.Base(t.PkgPath()) != "api" {
+					property = object{"oneOf": []any{property, object{"type": "null"}}} // lists of results may be null
+				}
+			}
+			if doc := f.Tag.Get("doc"); doc != "" {
+				property["description"] = doc
+			}
+			properties[name] = property
+		}
+	}
+	add(t)
+	return object{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
+}
+
+// orAbsent is the schema of a field that is left out where it is empty: it is never null.
+func orAbsent(schema object) object {
+	if kinds, ok := schema["type"].([]any); ok {
+		schema["type"] = kinds[0]
+	}
+	if either, ok := schema["oneOf"].([]any); ok {
+		return either[0].(object)
+	}
+	return schema
+}

@@ -1,0 +1,65 @@
+package api
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+
+	"github.com/cosketch/cosketch/node/metrics"
+)
+
+// Probes are what watches a node: /healthz says that the process answers, /readyz that it
+// can serve, and /metrics what it does.
+type Probes struct {
+	Ready   func() error      // required: why the node cannot serve, or nil
+	Metrics *metrics.Registry // required
+	Logger  *slog.Logger      // required: told why the node is not ready
+}
+
+// Handler serves the three alone, for callers on the loopback interface.
+func (p Probes) Handler() http.Handler {
+	s := &Server{Options: Options{Loopback: true}}
+	mux := http.NewServeMux()
+	p.add(mux, func(*http.Request) error { return nil }, s)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		headers(w.Header())
+		if !s.named(r.Host) {
+			s.writeProblem(w, r, problem(http.StatusMisdirectedRequest, "this server has no name %.80q", r.Host))
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// add puts the three on a mux. allow guards /metrics alone: the others tell nothing.
+func (p Probes) add(mux *http.ServeMux, allow func(*http.Request) error, s *Server) {
+	say := func(w http.ResponseWriter, status int, text string) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(status)
+		w.Write([]byte(text + "\n"))
+	}
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { say(w, http.StatusOK, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if err := p.Ready(); err != nil {
+			p.Logger.Warn("not ready", "error", err)
+			say(w, http.StatusServiceUnavailable, "not ready: the log says why")
+			return
+		}
+		say(w, http.StatusOK, "ready")
+	})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		if err := allow(r); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		var out bytes.Buffer
+		if err := p.Metrics.Write(&out); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		w.Write(out.Bytes())
+	})
+}

@@ -1,0 +1,232 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/cosketch/cosketch/node/metrics"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// Options makes a Server.
+type Options struct {
+	Views        Views                   // required
+	Aggregator   protocol.PeerID         // whose studies they are
+	Version      string                  // of this program
+	Now          func() protocol.Instant // required: the clock
+	Metrics      *metrics.Registry       // required: what /metrics writes, and where requests are counted
+	Tokens       Tokens                  // default: no token is valid
+	Logger       *slog.Logger            // default: nothing is logged
+	Loopback     bool                    // the listener is on the loopback interface alone
+	TokensAlways bool                    // callers on the loopback interface need a token, too
+	Hosts        []string                // names of this server in lower case, beside those of the loopback interface; with any, callers need a token
+	Streams      int                     // streams of events at once; default 64
+	Poll         time.Duration           // how often a stream looks for what other processes changed; default 2 s
+}
+
+// Server answers HTTP requests about an aggregator's studies.
+type Server struct {
+	Options
+	handler  http.Handler
+	mux      *http.ServeMux
+	slots    chan struct{}
+	requests metrics.Counter
+	seconds  metrics.Histogram
+	streams  metrics.Gauge
+}
+
+// New makes a server with the JSON API, health and metrics. Page adds pages.
+func New(o Options) (*Server, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Streams == 0 {
+		o.Streams = 64
+	}
+	if o.Poll == 0 {
+		o.Poll = 2 * time.Second
+	}
+	s := &Server{
+		Options: o, mux: http.NewServeMux(), slots: make(chan struct{}, mostAtOnce),
+		requests: o.Metrics.Counter("cosketch_http_requests_total", "Answers to HTTP requests, by route and status.", "route", "status"),
+		seconds:  o.Metrics.Histogram("cosketch_http_request_seconds", "How long answers took, streams aside, by route.", []float64{0.001, 0.01, 0.1, 0.2, 1, 10}, "route"),
+		streams:  o.Metrics.Gauge("cosketch_http_streams", "Streams of events that are open."),
+	}
+	document, err := openAPI(s.routes())
+	if err != nil {
+		return nil, err
+	}
+	streamSlots := make(chan struct{}, o.Streams)
+	for _, route := range s.routes() {
+		slots := s.slots
+		if route.stream {
+			slots = streamSlots
+		}
+		s.mux.HandleFunc("GET "+route.path, s.atOnce(slots, s.guarded(route)))
+	}
+	s.mux.HandleFunc("GET "+openAPIPath, func(w http.ResponseWriter, r *http.Request) {
+		s.Send(w, r, "application/json", document)
+	})
+	s.mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Allow", "GET, HEAD")
+		s.writeProblem(w, r, s.unknown(r))
+	})
+	probes := Probes{Ready: o.Views.Ready, Metrics: o.Metrics, Logger: o.Logger}
+	probes.add(s.mux, func(r *http.Request) error { return s.allow(r, MetricsRead) }, s)
+	s.handler = s.guard(http.NewCrossOriginProtection().Handler(s.mux))
+	return s, nil
+}
+
+// unknown says what is wrong with a path of the API that no route has.
+func (s *Server) unknown(r *http.Request) *Problem {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return problem(http.StatusMethodNotAllowed, "everything here is read-only: GET or HEAD")
+	}
+	return problem(http.StatusNotFound, "%s is no path of this API: %s lists those that are", r.URL.Path, openAPIPath)
+}
+
+// guarded checks a route's scope and turns errors into problems.
+func (s *Server) guarded(route route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		err := s.allow(r, route.scope)
+		if err == nil {
+			err = route.handle(w, r)
+		}
+		if err != nil {
+			s.fail(w, r, err)
+		}
+	}
+}
+
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := s.ProblemOf(r, err)
+	if p.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="cosketch"`)
+	}
+	s.writeProblem(w, r, p)
+}
+
+// Page adds a page under a pattern of net/http that needs a scope; "" needs none. failed
+// writes the page of an error.
+func (s *Server) Page(pattern string, scope Scope, page func(http.ResponseWriter, *http.Request) error, failed func(http.ResponseWriter, *http.Request, *Problem)) {
+	s.mux.HandleFunc(pattern, s.atOnce(s.slots, func(w http.ResponseWriter, r *http.Request) {
+		err := s.allow(r, scope)
+		if err == nil {
+			err = page(w, r)
+		}
+		if err != nil {
+			failed(w, r, s.ProblemOf(r, err))
+		}
+	}))
+}
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Send answers with a body, or says that the caller has it already (RFC 9110, 13.1.2).
+func (s *Server) Send(w http.ResponseWriter, r *http.Request, media string, body []byte) {
+	tag := `"` + tagOf(body) + `"`
+	h := w.Header()
+	h.Set("ETag", tag)
+	if h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "private, no-cache")
+	}
+	if matches(r.Header.Get("If-None-Match"), tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Type", media)
+	h.Set("Content-Length", fmt.Sprint(len(body)))
+	w.WriteHeader(http.StatusOK)
+	if r.Method != http.MethodHead {
+		w.Write(body) // the caller may be gone, which is no error here
+	}
+}
+
+// tagOf names a body by its hash.
+func tagOf(body []byte) string {
+	sum := sha256.Sum256(body)
+	return base64.RawURLEncoding.EncodeToString(sum[:18])
+}
+
+// matches reports whether a list of entity tags names this one, by weak comparison.
+func matches(list, tag string) bool {
+	for one := range strings.SplitSeq(list, ",") {
+		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+// Listen opens a listener for a server; loopback reports that only this machine reaches
+// it.
+func Listen(address string) (l net.Listener, loopback bool, err error) {
+	l, err = net.Listen("tcp", address)
+	if err != nil {
+		return nil, false, fmt.Errorf("listening for HTTP: %w", err)
+	}
+	at, ok := l.Addr().(*net.TCPAddr)
+	return l, ok && at.IP.IsLoopback(), nil
+}
+
+// How long one caller may take.
+const (
+	headersWithin = 5 * time.Second
+	requestWithin = 15 * time.Second
+	answerWithin  = 2 * time.Minute
+	idleFor       = time.Minute
+	stopWithin    = 10 * time.Second
+	longestHeader = 16 << 10
+)
+
+// Serve answers requests of a listener until ctx ends; what is being answered then has
+// ten seconds to finish, and streams end at once. secure is nil for plain HTTP.
+func Serve(ctx context.Context, l net.Listener, handler http.Handler, secure *tls.Config, logger *slog.Logger) error {
+	if secure != nil {
+		l = tls.NewListener(l, secure)
+	}
+	requests, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: headersWithin, ReadTimeout: requestWithin, WriteTimeout: answerWithin,
+		IdleTimeout: idleFor, MaxHeaderBytes: longestHeader,
+		BaseContext: func(net.Listener) context.Context { return context.WithValue(requests, stoppingKey{}, ctx.Done()) },
+		ErrorLog:    slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serving HTTP: %w", err)
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(requests, stopWithin)
+	defer cancel()
+	if err := server.Shutdown(last); err != nil {
+		server.Close()
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving HTTP: %w", err)
+	}
+	return nil
+}
+
+// stoppingKey finds the channel that is closed when the server stops.
+type stoppingKey struct{}
+
+// stopping is closed when the server of a request stops; nil, which never is, in tests
+// that call handlers.
+func stopping(r *http.Request) <-chan struct{} {
+	done, _ := r.Context().Value(stoppingKey{}).(<-chan struct{})
+	return done
+}

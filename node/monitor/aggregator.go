@@ -1,0 +1,151 @@
+package monitor
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/metrics"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+)
+
+// Studies are the states of a node's studies and when the next date ends a wait, read from
+// the store when metrics are written.
+type Studies interface {
+	Snapshots() ([]node.Snapshot, error)
+	Free() (int64, error)
+}
+
+// Aggregator counts what happens at an aggregator. Its Observe is the node's observer.
+type Aggregator struct {
+	posted   metrics.Counter
+	calls    metrics.Counter
+	received metrics.Counter
+	releases metrics.Counter
+	results  metrics.Counter
+	failures metrics.Counter
+	analyses metrics.Histogram
+
+	mu   sync.Mutex
+	down map[protocol.StudyID]bool // guarded by mu
+}
+
+// NewAggregator makes the metrics of an aggregator.
+func NewAggregator(r *metrics.Registry, studies Studies) *Aggregator {
+	a := &Aggregator{
+		posted:   r.Counter("cosketch_board_messages_total", "Messages that went on boards, by kind.", "kind"),
+		calls:    r.Counter("cosketch_calls_total", "Calls of parties, by call and outcome.", "call", "outcome"),
+		received: r.Counter("cosketch_release_bytes_total", "Bytes of releases that were stored."),
+		releases: r.Counter("cosketch_releases_total", "Releases that were wholly here, by outcome.", "outcome"),
+		results:  r.Counter("cosketch_results_total", "Times that all analyses of a study ran, by outcome.", "outcome"),
+		failures: r.Counter("cosketch_store_failures_total", "Times that the store failed at a study."),
+		analyses: r.Histogram("cosketch_analysis_seconds", "How long all analyses of a study took.", []float64{0.1, 1, 10, 60, 600, 3600}),
+		down:     map[protocol.StudyID]bool{},
+	}
+	r.Collected("cosketch_studies_out_of_service", "Studies at which the store fails.", nil, func(set func(float64, ...string)) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		set(float64(len(a.down)))
+	})
+	ofStudies(r, studies, []session.State{session.Open, session.Agreeing, session.Collecting, session.Computing, session.Answered, session.Closed, session.Stopped})
+	return a
+}
+
+// Observe counts.
+func (a *Aggregator) Observe(h node.Happening) {
+	switch h.What {
+	case node.Posted:
+		a.posted.Add(1, string(h.Kind))
+	case node.Called:
+		a.calls.Add(1, h.Call, h.Outcome)
+	case node.ChunkKept:
+		a.received.Add(float64(h.Bytes))
+	case node.ReleaseTaken:
+		a.releases.Add(1, "taken")
+	case node.ReleaseRefused:
+		a.releases.Add(1, "refused")
+	case node.Computed:
+		a.results.Add(1, "computed")
+		a.analyses.Observe(h.Took.Seconds())
+	case node.Uncomputed:
+		a.results.Add(1, "failed")
+		a.analyses.Observe(h.Took.Seconds())
+	case node.TakenDown:
+		a.failures.Add(1)
+		a.setDown(h.Study, true)
+	case node.TakenUp:
+		a.setDown(h.Study, false)
+	}
+}
+
+func (a *Aggregator) setDown(id protocol.StudyID, down bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if down {
+		a.down[id] = true
+	} else {
+		delete(a.down, id)
+	}
+}
+
+// ofStudies makes the metrics that are read from the store: studies by state, those known
+// beforehand also where there are none, the next date, and the room that is left.
+func ofStudies(r *metrics.Registry, studies Studies, states []session.State) {
+	known := map[string]bool{added: true}
+	for _, s := range states {
+		known[string(s)] = true
+	}
+	r.Collected("cosketch_studies", "Studies, by state.", []string{"state"}, func(set func(float64, ...string)) {
+		all, err := studies.Snapshots()
+		if err != nil {
+			return // what cannot be read is not said; readiness fails
+		}
+		counts := map[string]int{}
+		for _, s := range all {
+			state := s.State
+			if !known[state] {
+				state = "other"
+			}
+			counts[state]++
+		}
+		set(float64(counts[added]), added)
+		for _, s := range states {
+			set(float64(counts[string(s)]), string(s))
+		}
+		if n := counts["other"]; n > 0 {
+			set(float64(n), "other")
+		}
+	})
+	r.Collected("cosketch_next_deadline_seconds", "When the next wait ends that a date ends, in seconds since 1970; absent where nothing is awaited.", nil, func(set func(float64, ...string)) {
+		all, err := studies.Snapshots()
+		if err != nil {
+			return
+		}
+		next := protocol.Instant(0)
+		for _, s := range all {
+			if at, err := protocol.ParseInstant(s.Until); err == nil && s.Active() && (next == 0 || at < next) {
+				next = at
+			}
+		}
+		if next != 0 {
+			set(float64(next))
+		}
+	})
+	r.Collected("cosketch_free_bytes", "Room on the disk of the state directory.", nil, func(set func(float64, ...string)) {
+		if free, err := studies.Free(); err == nil {
+			set(float64(free))
+		}
+	})
+}
+
+// added is the state of a study that was never served.
+const added = "added"
+
+// Ready says why a node cannot serve: its store does not answer.
+func Ready(studies Studies) error {
+	if _, err := studies.Snapshots(); err != nil {
+		return fmt.Errorf("reading the state directory: %w", err)
+	}
+	return nil
+}

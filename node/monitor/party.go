@@ -1,0 +1,69 @@
+package monitor
+
+import (
+	"sync"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/metrics"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+)
+
+// Party counts what happens at a party. Its Observe is told what the node's observer is.
+type Party struct {
+	steps  metrics.Counter
+	read   metrics.Counter
+	sent   metrics.Counter
+	trials metrics.Counter
+
+	mu   sync.Mutex
+	done map[transfer]int64 // bytes that were counted; guarded by mu
+}
+
+// transfer is one reading or uploading of a study.
+type transfer struct {
+	study protocol.StudyID
+	what  node.Milestone
+}
+
+// NewParty makes the metrics of a party.
+func NewParty(r *metrics.Registry, studies Studies) *Party {
+	p := &Party{
+		steps:  r.Counter("cosketch_milestones_total", "Points that studies passed, by name.", "milestone"),
+		read:   r.Counter("cosketch_read_bytes_total", "Bytes of data that were read and projected."),
+		sent:   r.Counter("cosketch_sent_bytes_total", "Bytes of releases that have arrived at aggregators."),
+		trials: r.Counter("cosketch_retries_total", "Times that an aggregator could not be reached."),
+		done:   map[transfer]int64{},
+	}
+	ofStudies(r, studies, []session.State{session.Invited, session.Approved, session.Committed, session.Shared, session.Confirmed, session.Joining,
+		session.Seeded, session.Sketched, session.Released, session.Done, session.Failed, session.Withdrawn})
+	return p
+}
+
+// Observe counts.
+func (p *Party) Observe(o node.Progress) {
+	switch o.Milestone {
+	case node.Reading:
+		p.read.Add(p.more(o))
+	case node.Uploading:
+		p.sent.Add(p.more(o))
+	case node.Retrying:
+		p.trials.Add(1)
+	case node.Waiting:
+	default:
+		p.steps.Add(1, string(o.Milestone))
+	}
+}
+
+// more is how many bytes of a transfer are new. One that begins again counts again.
+func (p *Party) more(o node.Progress) float64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := transfer{o.Study, o.Milestone}
+	before := p.done[key]
+	if o.Done < before {
+		before = 0
+	}
+	p.done[key] = o.Done
+	return float64(o.Done - before)
+}

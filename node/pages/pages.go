@@ -1,0 +1,148 @@
+package pages
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/cosketch/cosketch/node/api"
+	"github.com/cosketch/cosketch/node/report"
+)
+
+//go:embed web
+var web embed.FS
+
+// Pages answers for the pages of a server.
+type pages struct {
+	server    *api.Server
+	templates map[string]*template.Template // by the file that defines their content
+	assets    map[string]asset              // by the name in their path
+	names     map[string]string             // of assets: their path
+}
+
+// asset is a file whose path holds its hash, so that browsers may keep it for good.
+type asset struct {
+	media string
+	body  []byte
+}
+
+// Add adds the pages to a server.
+func Add(server *api.Server) error {
+	p := &pages{server: server, templates: map[string]*template.Template{}, assets: map[string]asset{}, names: map[string]string{}}
+	if err := p.loadAssets(); err != nil {
+		return fmt.Errorf("preparing pages: %w", err)
+	}
+	for _, name := range []string{"studies", "study", "result", "privacy", "audit", "signin", "problem"} {
+		parsed, err := template.New("").Funcs(template.FuncMap{"asset": func(name string) string { return p.names[name] }}).ParseFS(web, "web/layout.html", "web/"+name+".html")
+		if err != nil {
+			return fmt.Errorf("preparing pages: %w", err)
+		}
+		p.templates[name] = parsed
+	}
+	const study = "/studies/{study}"
+	for _, page := range []struct {
+		pattern string
+		scope   api.Scope
+		show    func(http.ResponseWriter, *http.Request) error
+	}{
+		{"GET /{$}", api.StudiesRead, p.studies},
+		{"GET " + study, api.StudiesRead, p.study},
+		{"GET " + study + "/results/{document}", api.ResultsRead, p.result},
+		{"GET " + study + "/privacy", api.StudiesRead, p.privacy},
+		{"GET " + study + "/audit", api.StudiesRead, p.audit},
+		{"GET /signin", "", p.signIn},
+		{"POST /signin", "", p.signedIn},
+		{"POST /signout", "", p.signOut},
+		{"GET /assets/{asset}", "", p.asset},
+		{"/", "", p.nothing},
+	} {
+		server.Page(page.pattern, page.scope, page.show, p.failed)
+	}
+	return nil
+}
+
+func (p *pages) loadAssets() error {
+	style, err := report.Style()
+	if err != nil {
+		return err
+	}
+	for _, file := range []struct{ name, media string }{{"style.css", "text/css; charset=utf-8"}, {"live.js", "text/javascript; charset=utf-8"}, {"icon.svg", "image/svg+xml"}} {
+		body, err := web.ReadFile("web/" + file.name)
+		if err != nil {
+			return err
+		}
+		if file.name == "style.css" {
+			body = append([]byte(style), body...)
+		}
+		sum := sha256.Sum256(body)
+		extension := path.Ext(file.name)
+		name := strings.TrimSuffix(file.name, extension) + "-" + hex.EncodeToString(sum[:6]) + extension
+		p.assets[name], p.names[file.name] = asset{file.media, body}, "/assets/"+name
+	}
+	return nil
+}
+
+func (p *pages) asset(w http.ResponseWriter, r *http.Request) error {
+	a, ok := p.assets[r.PathValue("asset")]
+	if !ok {
+		return api.ErrNotFound
+	}
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	p.server.Send(w, r, a.media, a.body)
+	return nil
+}
+
+// nothing answers for every other path.
+func (p *pages) nothing(http.ResponseWriter, *http.Request) error { return api.ErrNotFound }
+
+// page is what every page has; a page's own view embeds it.
+type page struct {
+	Title, Kicker, Headline, Footer string
+	Trail                           []crumb // after the list of studies
+	Events                          string  // path of the stream that says when to look again; empty: none
+	Poll                            int     // seconds after which to look again; 0: never
+	SignedIn                        bool
+}
+
+// crumb is a step of the way to a page.
+type crumb struct{ Path, Text string }
+
+const footer = "Every number is an estimate from sketches; its interval covers projection and noise together. No page holds a record or a record id."
+
+// show writes a page.
+func (p *pages) show(w http.ResponseWriter, r *http.Request, name string, view any) error {
+	var out bytes.Buffer
+	if err := p.templates[name].ExecuteTemplate(&out, "layout", view); err != nil {
+		return fmt.Errorf("writing page %s: %w", name, err)
+	}
+	p.server.Send(w, r, "text/html; charset=utf-8", out.Bytes())
+	return nil
+}
+
+// failed writes the page of an error. Who lacks a token is asked for one.
+func (p *pages) failed(w http.ResponseWriter, r *http.Request, problem *api.Problem) {
+	if problem.Status == http.StatusUnauthorized && r.Method == http.MethodGet {
+		http.Redirect(w, r, "/signin?next="+url.QueryEscape(r.URL.Path), http.StatusSeeOther)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	view := struct {
+		page
+		Detail string
+	}{page{Title: problem.Title, Headline: problem.Title + ".", Footer: footer, Trail: []crumb{{Text: "Error"}}, SignedIn: api.SignedIn(r)}, problem.Detail}
+	var out bytes.Buffer
+	if err := p.templates["problem"].ExecuteTemplate(&out, "layout", view); err != nil {
+		http.Error(w, problem.Detail, problem.Status)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(problem.Status)
+	w.Write(out.Bytes())
+}

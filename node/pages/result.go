@@ -1,0 +1,175 @@
+package pages
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node/api"
+	"github.com/cosketch/cosketch/node/report"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+type resultView struct {
+	page
+	Document, Size string
+	Count          int
+	Files          []fileRow
+	Report         template.HTML
+}
+
+// fileRow is a table or a matrix with its formats.
+type fileRow struct {
+	Name    string
+	Rows    int
+	Formats []crumbs
+}
+
+type crumbs struct{ Path, Name string }
+
+func (p *pages) result(w http.ResponseWriter, r *http.Request) error {
+	s, d, err := p.server.LookupResult(r)
+	if err != nil {
+		return err
+	}
+	of := report.Page{Study: s.File, Result: d.Result, Steps: []string{"approved", "committed", "shared", "confirmed", "released"}, Version: p.server.Version}
+	for _, one := range s.Parties {
+		taken := map[string]bool{}
+		for _, step := range one.Steps {
+			taken[step] = true
+		}
+		of.Taken = append(of.Taken, taken)
+	}
+	name := d.Statement.Document.Hash.String()
+	of.Signed = &report.Signature{Aggregator: s.File.Aggregator.ID.String(), Document: name, Message: d.Statement.Message.String() + " of the board"}
+	if d.Statement.Further {
+		of.Signed.Message = "of " + d.Statement.At.String() + ", beside the board"
+	}
+	here := "Result"
+	if d.Statement.Further {
+		here = "Further result"
+	}
+	v := resultView{page: p.ofStudy(r, s, here), Document: "/api/v1" + studyPath(s) + "/results/" + name, Size: bytesText(d.Statement.Document.Size)}
+	if v.Headline, v.Report, err = report.Main(of); err != nil {
+		return err
+	}
+	files := api.Files(d.Result)
+	v.Count = len(files)
+	for _, f := range files {
+		extension := path.Ext(f.Name)
+		base := strings.TrimSuffix(f.Name, extension)
+		link := crumbs{v.Document + "/files/" + f.Name, strings.TrimPrefix(extension, ".")}
+		if n := len(v.Files); n > 0 && v.Files[n-1].Name == base {
+			v.Files[n-1].Formats = append(v.Files[n-1].Formats, link)
+		} else {
+			v.Files = append(v.Files, fileRow{base, f.Rows, []crumbs{link}})
+		}
+	}
+	return p.show(w, r, "result", v)
+}
+
+type privacyView struct {
+	page
+	ID       string
+	Numbers  []numberRow
+	Sections []section
+}
+
+type numberRow struct{ Name, Text string }
+
+// section is a part of what stewards read.
+type section struct {
+	Title  string
+	Blocks []block
+}
+
+// block is a paragraph or a list.
+type block struct {
+	Text  string
+	Items []string
+}
+
+func (p *pages) privacy(w http.ResponseWriter, r *http.Request) error {
+	s, err := p.server.Lookup(r)
+	if err != nil {
+		return err
+	}
+	v := privacyView{page: p.ofStudy(r, s, "Privacy"), ID: s.File.ID.String(), Sections: explained(s.File.Explain(study.Everyone))}
+	of, person := promise(s.File)
+	v.Headline = strings.TrimSpace(of + " " + person)
+	v.Numbers = numbers(s.File)
+	return p.show(w, r, "privacy", v)
+}
+
+func numbers(f *study.Study) []numberRow {
+	if f.Privacy.Mechanism == dp.None {
+		return []numberRow{{"noise", "none"}, {"guarantee", "none"}}
+	}
+	out := []numberRow{
+		{"unit", string(f.Privacy.Unit)},
+		{"noise", string(f.Privacy.Mechanism)},
+		{"ε", fmt.Sprintf("%.4g", float64(f.Privacy.Epsilon))},
+		{"δ", fmt.Sprintf("%.4g", float64(f.Privacy.Delta))},
+	}
+	if b, err := f.PerPerson(); err == nil {
+		text := bounded(b)
+		if text == "" {
+			text = "unbounded"
+		}
+		out = append(out, numberRow{"per person", text})
+	}
+	return out
+}
+
+// bounded is a bounded loss in words; empty where it has no bound.
+func bounded(b dp.Budget) string {
+	if math.IsInf(float64(b.Epsilon), 0) {
+		return ""
+	}
+	return unbroken(b)
+}
+
+// unbroken is a budget that no line ends in.
+func unbroken(b dp.Budget) string { return strings.ReplaceAll(b.String(), " = ", "\u00a0=\u00a0") }
+
+// explained reads the explanation of a study into sections: headings are in capitals, items
+// begin with a dash, and lines that go on are indented further.
+func explained(text string) (out []section) {
+	_, text, _ = strings.Cut(text, "\n\n") // the name and the id, which the page has
+	for part := range strings.SplitSeq(text, "\n\n") {
+		title, body, _ := strings.Cut(strings.TrimSpace(part), "\n")
+		if title == "" {
+			continue
+		}
+		s := section{Title: title[:1] + strings.ToLower(title[1:])}
+		for line := range strings.SplitSeq(body, "\n") {
+			s.add(line)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func (s *section) add(line string) {
+	last := len(s.Blocks) - 1
+	item, isItem := strings.CutPrefix(line, "  - ")
+	goesOn := strings.HasPrefix(line, "    ")
+	line = strings.TrimSpace(line)
+	switch {
+	case line == "":
+	case isItem && last >= 0 && s.Blocks[last].Items != nil:
+		s.Blocks[last].Items = append(s.Blocks[last].Items, item)
+	case isItem:
+		s.Blocks = append(s.Blocks, block{Items: []string{item}})
+	case goesOn && last >= 0 && s.Blocks[last].Items != nil:
+		s.Blocks[last].Items[len(s.Blocks[last].Items)-1] += " " + line
+	case last >= 0 && s.Blocks[last].Items == nil && !strings.HasSuffix(s.Blocks[last].Text, "."):
+		s.Blocks[last].Text += " " + line
+	default:
+		s.Blocks = append(s.Blocks, block{Text: line})
+	}
+}

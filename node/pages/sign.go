@@ -1,0 +1,52 @@
+package pages
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/cosketch/cosketch/node/api"
+)
+
+// signView is the page on which a token is typed in.
+type signView struct {
+	page
+	Next, Failure string
+}
+
+func newSignView(next, failure string) signView {
+	return signView{page{Title: "Sign in", Headline: "These pages need a token.", Footer: footer, Trail: []crumb{{Text: "Sign in"}}}, local(next), failure}
+}
+
+// local is a path of this server, and / for everything else.
+func local(next string) string {
+	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n") {
+		return "/"
+	}
+	return next
+}
+
+func (p *pages) signIn(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Cache-Control", "no-store")
+	return p.show(w, r, "signin", newSignView(r.URL.Query().Get("next"), ""))
+}
+
+func (p *pages) signedIn(w http.ResponseWriter, r *http.Request) error {
+	err := p.server.SignIn(w, r)
+	var problem *api.Problem
+	if errors.As(err, &problem) && problem.Status == http.StatusUnauthorized {
+		w.Header().Set("Cache-Control", "no-store")
+		return p.show(w, r, "signin", newSignView(r.PostForm.Get("next"), "Not signed in: "+problem.Detail+"."))
+	}
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, local(r.PostForm.Get("next")), http.StatusSeeOther)
+	return nil
+}
+
+func (p *pages) signOut(w http.ResponseWriter, r *http.Request) error {
+	p.server.SignOut(w, r)
+	http.Redirect(w, r, "/signin", http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,276 @@
+package pages
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node/api"
+	"github.com/cosketch/cosketch/node/report"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// perPage is how many studies one page lists.
+const perPage = 50
+
+type studiesView struct {
+	page
+	Rows  []studyRow
+	Older string // path of the next page
+}
+
+type studyRow struct {
+	Path, Name, Short, State, Class, Waits, Results string
+	In, Parties                                     int
+}
+
+func (p *pages) studies(w http.ResponseWriter, r *http.Request) error {
+	all, err := p.server.Views.Studies()
+	if err != nil {
+		return err
+	}
+	slices.Reverse(all)
+	total := len(all)
+	if before := r.URL.Query().Get("before"); before != "" {
+		at := slices.IndexFunc(all, func(l api.Listed) bool { return l.ID.String() == before })
+		if at < 0 {
+			return api.ErrNotFound
+		}
+		all = all[at+1:]
+	}
+	v := studiesView{page: page{Title: "Studies", Kicker: "Aggregator " + p.server.Aggregator.String(), Footer: footer, Poll: 10, SignedIn: api.SignedIn(r)}}
+	if len(all) > perPage {
+		all = all[:perPage]
+		v.Older = "/?before=" + url.QueryEscape(all[perPage-1].ID.String())
+	}
+	running, soonest, who := 0, protocol.Instant(0), ""
+	for _, l := range all {
+		s, err := p.server.Views.Study(l.ID)
+		if err != nil {
+			return err
+		}
+		now := p.server.Now()
+		if !s.Status.Ended {
+			running++
+			if s.Status.Until != 0 && (soonest == 0 || s.Status.Until < soonest) {
+				soonest, who = s.Status.Until, s.File.Name+" "+waits(s.Status, now)
+			}
+		}
+		row := studyRow{Path: studyPath(s), Name: s.File.Name, Short: s.File.ID.Short(), State: s.Status.State, Class: stateClass(s.Status),
+			Waits: strings.TrimPrefix(waits(s.Status, now), "waits for "), In: released(s), Parties: len(s.Parties)}
+		if len(s.Results) > 0 {
+			row.Results = kinds(s.Results[0].Kinds)
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	v.Headline = "There are no studies yet."
+	if total > 0 {
+		v.Headline = fmt.Sprintf("%d of %d studies go on", running, len(all))
+		if len(all) == 1 {
+			v.Headline = map[int]string{0: "One study, which has ended", 1: "One study, which goes on"}[running]
+		}
+		if who != "" {
+			v.Headline += "; next, " + who
+		}
+		v.Headline += "."
+	}
+	return p.show(w, r, "studies", v)
+}
+
+func studyPath(s api.Study) string { return "/studies/" + s.File.ID.String() }
+
+// ofStudy is the frame of a page about a study.
+func (p *pages) ofStudy(r *http.Request, s api.Study, here string) page {
+	f := s.File
+	how := "different columns about the same records"
+	if f.Partition == study.Horizontal {
+		how = "the same columns about different records"
+	}
+	out := page{Title: f.Name, Kicker: fmt.Sprintf("Study “%s” (%s), %s", f.Name, f.ID.Short(), how), Footer: footer, SignedIn: api.SignedIn(r)}
+	if here == "" {
+		out.Trail = []crumb{{Text: f.Name}}
+	} else {
+		out.Trail, out.Title = []crumb{{studyPath(s), f.Name}, {Text: here}}, here+" of "+f.Name
+	}
+	return out
+}
+
+type studyView struct {
+	page
+	Path, ID, Meaning, State      string
+	Trouble, Failure, ResultsWhen string
+	Bare                          bool
+	Parties                       []partyRow
+	Doing                         *doingView
+	Faults                        []string
+	Culprits                      []api.Culprit
+	Results                       []resultRow
+	Dates                         []dateRow
+	Promise, Person               string
+	Analyses                      []analysisRow
+	Columns                       []study.Column
+	Messages                      uint64
+}
+
+type partyRow struct {
+	Name, Note      string
+	Awaited         bool
+	Steps           []stepRow
+	Sending         bool
+	Received, Bytes int64
+}
+
+type stepRow struct{ Name, Class, Word string }
+
+type doingView struct {
+	Text        string
+	Done, Total int
+}
+
+type resultRow struct{ Path, Name, Kinds, Made, Size, Short string }
+
+type dateRow struct{ Name, Machine, Text, In string }
+
+type analysisRow struct{ Kind, Options string }
+
+func (p *pages) study(w http.ResponseWriter, r *http.Request) error {
+	s, err := p.server.Lookup(r)
+	if err != nil {
+		return err
+	}
+	now := p.server.Now()
+	v := studyView{page: p.ofStudy(r, s, ""), Path: studyPath(s), ID: s.File.ID.String(), Meaning: s.File.Meaning.String(), State: s.Status.State,
+		Trouble: s.Status.Trouble, Failure: s.Status.Failure, Bare: s.File.Privacy.Mechanism == dp.None, Faults: s.Status.Faults, Culprits: s.Status.Culprits,
+		Columns: s.File.Columns, Messages: s.Messages, ResultsWhen: "They are computed when every release is here, or at the deadline from those that are."}
+	if v.Headline, err = p.headline(s, now); err != nil {
+		return err
+	}
+	if !s.Status.Ended {
+		v.Events = "/api/v1" + v.Path + "/events"
+	} else {
+		v.ResultsWhen = "The study has ended."
+	}
+	for _, one := range s.Parties {
+		v.Parties = append(v.Parties, newPartyRow(one, s.Status, now))
+	}
+	if d := s.Status.Doing; d != nil {
+		v.Doing = &doingView{doing(*d), (d.Analysis-1)*100 + 100*d.Done/max(d.Total, 1), d.Of * 100}
+	}
+	for i, result := range s.Results {
+		v.Results = append(v.Results, newResultRow(v.Path, i, result, now))
+	}
+	v.Dates = dates(s, now)
+	v.Promise, v.Person = promise(s.File)
+	for _, a := range s.File.Analyses {
+		row := analysisRow{Kind: string(a.Kind)}
+		if a.Options != nil {
+			row.Options = a.Options.String()
+		}
+		v.Analyses = append(v.Analyses, row)
+	}
+	return p.show(w, r, "study", v)
+}
+
+// headline says what a study's result says first, and what is still to come.
+func (p *pages) headline(s api.Study, now protocol.Instant) (string, error) {
+	answered := ""
+	if len(s.Results) > 0 && !s.Results[0].Further {
+		d, err := p.server.Views.Document(s.File.ID, s.Results[0].Document.Hash)
+		if err != nil && !errors.Is(err, api.ErrNotFound) { // a late release may have replaced it just now
+			return "", err
+		}
+		if err == nil {
+			answered = report.Headline(d.Result)
+		}
+	}
+	return headline(s, answered, now), nil
+}
+
+// newPartyRow draws a party's steps: those taken, and the one that is awaited.
+func newPartyRow(p api.Party, s api.Status, now protocol.Instant) partyRow {
+	out := partyRow{Name: p.Name, Awaited: !s.Ended && slices.Contains(s.From, p.Name)}
+	next := true
+	for _, name := range []string{"approved", "committed", "shared", "confirmed", "released"} {
+		step := stepRow{Name: name, Word: "not yet"}
+		switch {
+		case slices.Contains(p.Steps, name):
+			step.Class, step.Word = "taken", "done"
+		case next && out.Awaited:
+			step.Class, step.Word, next = "next", "awaited", false
+		}
+		out.Steps = append(out.Steps, step)
+	}
+	if p.Release != nil {
+		out.Received, out.Bytes = p.Received, p.Release.Bytes
+		out.Sending = p.Received < p.Release.Bytes
+		out.Note = fmt.Sprintf("%d records, %s", p.Release.Records, bytesText(p.Release.Bytes))
+		if out.Sending {
+			out.Note = fmt.Sprintf("%s of %s are here", bytesText(p.Received), bytesText(p.Release.Bytes))
+		}
+	}
+	if out.Awaited {
+		text := owed(s.WaitFor)
+		if s.Until != 0 {
+			text += ", until " + moment(s.Until, now) + ", " + distance(s.Until, now)
+		}
+		out.Note = strings.TrimPrefix(out.Note+"; "+text, "; ")
+	}
+	return out
+}
+
+func newResultRow(path string, i int, result api.Statement, now protocol.Instant) resultRow {
+	row := resultRow{Path: path + "/results/" + result.Document.Hash.String(), Name: "the study’s result", Kinds: kinds(result.Kinds), Made: "when all were in",
+		Size: bytesText(result.Document.Size), Short: result.Document.Hash.String()[:16]}
+	switch {
+	case result.Further:
+		row.Name, row.Made = fmt.Sprintf("further result %d", i), moment(result.At, now)
+	case !result.Complete:
+		row.Made = "without some parties"
+	}
+	return row
+}
+
+// dates are those of a study file, in order.
+func dates(s api.Study, now protocol.Instant) []dateRow {
+	var out []dateRow
+	f := s.File
+	add := func(name string, t protocol.Instant) {
+		if t == 0 {
+			return
+		}
+		row := dateRow{name, t.String(), moment(t, now), distance(t, now)}
+		if s.Status.Ended {
+			row.In = ""
+		}
+		out = append(out, row)
+	}
+	add("approval closes", f.Expires)
+	add("upload closes", f.Deadline)
+	add("late parties until", f.LateUntil)
+	add("new records until", f.NewRecords)
+	return out
+}
+
+// promise says in two sentences what was promised.
+func promise(f *study.Study) (of, person string) {
+	if f.Privacy.Mechanism == dp.None {
+		return "Nothing: the sketches carry no noise.", ""
+	}
+	what := "one value of one record"
+	if f.Privacy.Unit == dp.Record {
+		what = "a whole record"
+	}
+	budget := dp.Budget{Epsilon: f.Privacy.Epsilon, Delta: f.Privacy.Delta}
+	of = fmt.Sprintf("Each party’s releases in this study protect %s with %s (%s noise).", what, unbroken(budget), f.Privacy.Mechanism)
+	if b, err := f.PerPerson(); err == nil {
+		if text := bounded(b); text != "" {
+			person = "About one person, all together: " + text + "."
+		}
+	}
+	return of, person
+}

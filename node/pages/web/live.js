@@ -1,0 +1,40 @@
+// Keeps a page up to date: fetches it again when the server says that its study changed,
+// or from time to time, and puts the parts that change in place.
+"use strict";
+(() => {
+  const main = document.getElementById("main");
+  const parts = ["headline", "live", "facts"];
+  let asking = false, again = false;
+
+  async function refresh() {
+    if (asking) { again = true; return; }
+    asking = true;
+    try {
+      const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+      if (!answer.ok) return;
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      for (const id of parts) {
+        const now = document.getElementById(id), next = page.getElementById(id);
+        if (now && next && now.innerHTML !== next.innerHTML) {
+          const held = document.activeElement && now.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+          now.replaceChildren(...next.childNodes);
+          if (held) now.querySelector(`[href="${CSS.escape(held)}"]`)?.focus();
+        }
+      }
+      document.title = page.title;
+    } catch { /* the next event, or look, tries again */ }
+    finally {
+      asking = false;
+      if (again) { again = false; refresh(); }
+    }
+  }
+
+  if (main.dataset.events) {
+    const source = new EventSource(main.dataset.events);
+    source.addEventListener("study", refresh);
+    source.addEventListener("end", () => { source.close(); refresh(); });
+    addEventListener("pagehide", () => source.close());
+  }
+  const every = Number(main.dataset.poll);
+  if (every) setInterval(() => { if (!document.hidden) refresh(); }, every * 1000);
+})();

@@ -1,0 +1,194 @@
+package pages
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cosketch/cosketch/node/api"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// moment says when something is, for people: without the day where it is today.
+func moment(t, now protocol.Instant) string {
+	at, today := time.Unix(int64(t), 0).UTC(), time.Unix(int64(now), 0).UTC()
+	if at.Format(time.DateOnly) == today.Format(time.DateOnly) {
+		return at.Format("15:04 UTC")
+	}
+	return at.Format("2 Jan 2006, 15:04 UTC")
+}
+
+// distance says how far away something is.
+func distance(t, now protocol.Instant) string {
+	left := time.Duration(t-now) * time.Second
+	past := left < 0
+	if past {
+		left = -left
+	}
+	var text string
+	switch {
+	case left < 2*time.Minute:
+		text = fmt.Sprintf("%d s", left/time.Second)
+	case left < 2*time.Hour:
+		text = fmt.Sprintf("%d min", left/time.Minute)
+	case left < 48*time.Hour:
+		text = fmt.Sprintf("%d h", left/time.Hour)
+	default:
+		text = fmt.Sprintf("%d days", left/(24*time.Hour))
+	}
+	if past {
+		return text + " ago"
+	}
+	return "in " + text
+}
+
+// waits says what a study waits for, from whom and until when; empty where it waits for
+// nothing.
+func waits(s api.Status, now protocol.Instant) string {
+	if s.WaitFor == "" {
+		return ""
+	}
+	text := "waits for " + s.WaitFor
+	if from := slices.DeleteFunc(slices.Clone(s.From), func(name string) bool { return name == "the aggregator" }); len(from) > 0 {
+		text = "waits for " + some(from) + ": " + s.WaitFor
+	}
+	if s.Until != 0 {
+		text += ", until " + moment(s.Until, now) + ", " + distance(s.Until, now)
+	}
+	return text
+}
+
+// some joins names, and counts those beyond a few.
+func some(names []string) string {
+	const few = 4
+	if len(names) > few {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:few-1], ", "), len(names)-few+1)
+	}
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}
+
+// released counts the parties whose release is wholly here.
+func released(s api.Study) int {
+	n := 0
+	for _, p := range s.Parties {
+		if p.Release != nil && p.Received == p.Release.Bytes {
+			n++
+		}
+	}
+	return n
+}
+
+// headline answers what most readers want to know first; answered is what a result says
+// first, where there is one.
+func headline(s api.Study, answered string, now protocol.Instant) string {
+	text := fmt.Sprintf("%d of %d parties in", released(s), len(s.Parties))
+	switch {
+	case answered != "":
+		text = strings.TrimSuffix(answered, ".")
+	case s.Status.State == string(session.Stopped):
+		text = "The study stopped without a result; " + text
+	}
+	if s.Status.Doing != nil {
+		text += "; " + doing(*s.Status.Doing) + " is being computed"
+	} else if w := waits(s.Status, now); w != "" {
+		text += "; " + w
+	}
+	return text + "."
+}
+
+func doing(d api.Doing) string { return fmt.Sprintf("%s (%d of %d)", d.Kind, d.Analysis, d.Of) }
+
+// kinds names what a result answers, each kind once.
+func kinds(all []study.AnalysisKind) string {
+	var out []string
+	for _, k := range all {
+		if !slices.Contains(out, string(k)) {
+			out = append(out, string(k))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// stateClass is how a state is drawn, beside being said.
+func stateClass(s api.Status) string {
+	switch {
+	case s.Trouble != "" || s.State == string(session.Stopped):
+		return "failed"
+	case s.Ended || s.State == string(session.Answered):
+		return "done"
+	case s.State == "added":
+		return ""
+	}
+	return "runs"
+}
+
+// owed is what one party owes of what a status waits for.
+func owed(waitFor string) string {
+	one, plural := strings.CutSuffix(waitFor, "s")
+	switch {
+	case waitFor == "late parties":
+		return "may still come late"
+	case plural:
+		return "owes its " + one
+	}
+	return "owes " + waitFor
+}
+
+func bytesText(n int64) string {
+	switch {
+	case n >= 1e9:
+		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	case n >= 1e3:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%d B", n)
+}
+
+// says is what a kind of message is for.
+func says(k protocol.Kind) string {
+	switch k {
+	case protocol.KindApprove:
+		return "agrees to the study"
+	case protocol.KindWithdraw:
+		return "takes its approval back"
+	case protocol.KindRoster:
+		return "fixes who takes part in an attempt"
+	case protocol.KindCommit:
+		return "commits to its part of the seed"
+	case protocol.KindShare:
+		return "sends its part, sealed to each other member"
+	case protocol.KindConfirm:
+		return "proves that it holds the seed"
+	case protocol.KindRelease:
+		return "describes its noised sketches"
+	case protocol.KindResult:
+		return "signs a result"
+	case protocol.KindComplaint:
+		return "shows whose message was wrong"
+	case protocol.KindFault:
+		return "ends an attempt, and says by whose fault"
+	case protocol.KindAbandon:
+		return "will never use an attempt"
+	case protocol.KindCertificate:
+		return "shows all confirmations of an attempt"
+	case protocol.KindJoin:
+		return "asks for the seed, late"
+	case protocol.KindWelcome:
+		return "seals the seed to who is late"
+	case protocol.KindJoined:
+		return "proves that it holds the seed, late"
+	case protocol.KindStop:
+		return "ends the study without a result"
+	case protocol.KindClose:
+		return "ends the study: no further result comes"
+	}
+	return ""
+}

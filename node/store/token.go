@@ -1,0 +1,82 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+)
+
+// tokenName is what the id of a token of the HTTP API looks like.
+var tokenName = regexp.MustCompile(`^[0-9a-f]{8}$`)
+
+// Backups leave tokens out: one that was revoked is not to come back with an older state.
+
+// PutToken keeps the record of a token, which holds no secret: what it is, is checked by a
+// hash. Another record under the same id is ErrConflict. Durable when it returns nil.
+func (s *Store) PutToken(id string, record []byte) error {
+	err := s.writable()
+	if err == nil && !tokenName.MatchString(id) {
+		err = fmt.Errorf("token %.40q: want 8 hexadecimal digits", id)
+	}
+	if err == nil {
+		err = mkdir(s.path(tokensDir))
+	}
+	if err == nil {
+		if _, there := os.Lstat(s.path(tokensDir, id)); there == nil {
+			err = ErrConflict
+		}
+	}
+	if err == nil {
+		err = writeFile(s.path(tokensDir, id), record)
+	}
+	if err != nil {
+		return fmt.Errorf("storing token %.40s: %w", id, err)
+	}
+	return nil
+}
+
+// Token returns the record of a token, or ErrNotFound.
+func (s *Store) Token(id string) ([]byte, error) {
+	if !tokenName.MatchString(id) {
+		return nil, fmt.Errorf("token %.40q: %w", id, ErrNotFound)
+	}
+	record, err := os.ReadFile(s.path(tokensDir, id))
+	if err != nil {
+		return nil, fmt.Errorf("token %s: %w", id, missing(err))
+	}
+	return record, nil
+}
+
+// Tokens lists the ids of the tokens, sorted; none where there are none.
+func (s *Store) Tokens() ([]string, error) {
+	entries, err := os.ReadDir(s.path(tokensDir))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("listing tokens: %w", err)
+	}
+	var ids []string
+	for _, e := range entries {
+		if tokenName.MatchString(e.Name()) {
+			ids = append(ids, e.Name())
+		}
+	}
+	return ids, nil
+}
+
+// RemoveToken forgets a token for good, or is ErrNotFound. Durable when it returns nil.
+func (s *Store) RemoveToken(id string) error {
+	err := s.writable()
+	if err == nil && !tokenName.MatchString(id) {
+		err = ErrNotFound
+	}
+	if err == nil {
+		err = missing(os.Remove(s.path(tokensDir, id)))
+	}
+	if err == nil {
+		err = syncDir(s.path(tokensDir))
+	}
+	if err != nil {
+		return fmt.Errorf("revoking token %.40s: %w", id, err)
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package analysis
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/release"
+)
+
+// MaskedSum says that a result came from sums over the parties, which alone the aggregator
+// saw, and what their guarantee assumes.
+type MaskedSum struct {
+	Members   int `json:"members"`   // whose masks cancelled: all of the attempt
+	Colluding int `json:"colluding"` // of them at most; the noise of the others is what protects
+}
+
+func (m *MaskedSum) check() error {
+	if m != nil && (m.Members < 2 || m.Colluding < 1 || m.Colluding >= m.Members) {
+		return fmt.Errorf("a masked sum over %d members of which %d collude", m.Members, m.Colluding)
+	}
+	return nil
+}
+
+// checkMasked refuses masked contributions of others than all members of an attempt.
+func (o Options) checkMasked(c Contribution) error {
+	want := 0
+	if o.Study.Masked() {
+		want = len(o.Contributions)
+	}
+	if c.Masked != want {
+		return fmt.Errorf("party %q masked its release for %d members, and there are the contributions of %d: a masked sum needs all, and none else", o.Study.Parties[c.Party].Name, c.Masked, len(o.Contributions))
+	}
+	return nil
+}
+
+// planned is the plan of a contribution's sketch, with its noise as it is.
+func (r *run) planned(party, index int) (release.Plan, error) {
+	plan, err := release.For(r.Study, party, index)
+	if err != nil {
+		return plan, err
+	}
+	return plan.Among(len(r.Contributions))
+}
+
+// added is the parties' sum of a sketch, whose plan it is.
+func (r *run) added(plan release.Plan, parts []sketch.Sketch) (sketch.Sketch, error) {
+	if r.Study.Masked() {
+		return plan.Unmask(parts)
+	}
+	return sketch.Add(parts...)
+}

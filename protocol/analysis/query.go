@@ -1,0 +1,193 @@
+package analysis
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/neighbor"
+)
+
+// Queries are vectors that the aggregator has projected, by their names, and asks about.
+type Queries struct {
+	Sketch    int // index of a sketch of the records side
+	Names     []string
+	Points    *mat.Dense // m × k, in encoded units, without noise
+	Neighbors int        // of each
+}
+
+// asked are points among the records of a sketch: vectors that the aggregator projected, or
+// records of a party that it sketched and noised.
+type asked struct {
+	sketch    int
+	points    *mat.Dense
+	noise     estimate.Noise // on one coordinate of each; zero where they are exact
+	neighbors int
+}
+
+// AnswersFormat is the value of Answers.Format.
+const AnswersFormat = "cosketch/answers/1"
+
+// Answers is the document that Query fills: what is near vectors of the aggregator's own.
+// Records have no names in it but their parties' and a handle.
+type Answers struct {
+	Format     string   `json:"cosketch"`
+	Study      string   `json:"study"` // id
+	Name       string   `json:"name"`
+	T2         string   `json:"t2"`
+	Sketch     int      `json:"sketch"` // index into the study's sketches
+	Parties    []string `json:"parties"`
+	Records    int      `json:"records"` // among which the nearest were sought
+	Joined     *Joined  `json:"joined,omitempty"`
+	Level      float64  `json:"level"`      // at which the intervals of one vector hold together
+	EachLevel  float64  `json:"each_level"` // for which each was built
+	Units      string   `json:"units"`
+	Assumption string   `json:"assumption"`
+	Clipped    int      `json:"clipped"` // vectors that were cut to the length of records
+	Queries    []Answer `json:"queries"`
+}
+
+// Answer is what is said of one vector.
+type Answer struct {
+	Query string `json:"query"` // its name
+	Near  []Near `json:"near"`  // nearest first
+	Said  []Said `json:"said,omitempty"`
+}
+
+// Near is a record near a vector.
+type Near struct {
+	Parties  []string `json:"parties"`          // that hold it; in vertical studies several do
+	Handle   string   `json:"handle"`           // 8 random bytes that stand for the record in this document alone
+	Distance Number   `json:"squared_distance"` // of the record as it was before noise
+}
+
+// Said is what a model of the study's results says of a vector.
+type Said struct {
+	Model string `json:"model"` // as it heads a table, like "cluster"
+	Value string `json:"value"`
+}
+
+const assumesQueries = "nothing: an interval of a distance also allows for the choice of the nearest among all records. The nearest are those among the records as they were released"
+
+// nearest is what all answers to queries are made of.
+type nearest struct {
+	asked
+	all       *points
+	graph     neighbor.Graph
+	distances *distances
+	level     estimate.Level // for which each interval is built
+}
+
+// nearest finds the records nearest to each point.
+func (r *run) nearest(ctx context.Context, q asked) (*nearest, error) {
+	all, err := r.points(ctx, q.sketch)
+	if err != nil {
+		return nil, err
+	}
+	m := len(all.noise)
+	if q.neighbors > m {
+		return nil, unanswerable("%d neighbours are asked for, and there are %d records", q.neighbors, m)
+	}
+	out := &nearest{asked: q, all: all, level: estimate.DefaultLevel.Bonferroni(m)}
+	if out.distances, err = r.distances(q.sketch, all, out.level); err != nil {
+		return nil, err
+	}
+	out.graph, err = neighbor.Search(ctx, all.matrix, q.points, neighbor.Options{Neighbors: q.neighbors, Workers: r.Workers})
+	return out, err
+}
+
+// distance estimates the squared distance of a point from a record.
+func (n *nearest) distance(record int, squared float64) estimate.Estimate {
+	return n.distances.between(n.all.noise[record], n.noise, squared)
+}
+
+// debiased is the estimate alone: the interval may be undefined.
+func (n *nearest) debiased(record int, squared float64) float64 {
+	return squared - float64(n.distances.law.K)*(n.all.noise[record].Variance+n.noise.Variance)
+}
+
+// Query answers vectors that the aggregator projected. It comes after the releases, which
+// it reads as Run does, and spends nothing. Said is left to the caller, who has models.
+func Query(ctx context.Context, o Options, q Queries) (Answers, error) {
+	out, err := query(ctx, o, q)
+	if err != nil {
+		return out, fmt.Errorf("answering queries: %w", err)
+	}
+	return out, nil
+}
+
+func query(ctx context.Context, o Options, q Queries) (Answers, error) {
+	s := o.Study
+	if err := o.check(); err != nil {
+		return Answers{}, err
+	}
+	r := &run{Options: o}
+	found, err := r.nearest(ctx, asked{sketch: q.Sketch, points: q.Points, neighbors: q.Neighbors})
+	if err != nil {
+		return Answers{}, err
+	}
+	out := Answers{
+		Format: AnswersFormat, Study: s.ID.String(), Name: s.Name, T2: o.T2.String(), Sketch: q.Sketch,
+		Records: len(found.all.noise), Joined: found.all.joined, Level: float64(estimate.DefaultLevel), EachLevel: float64(found.level),
+		Units: unitsSquared, Assumption: assumesQueries, Queries: []Answer{},
+	}
+	for i := range o.Contributions {
+		out.Parties = append(out.Parties, r.name(i))
+	}
+	holders, handles := found.all.allHolders(), handles{from: o.Entropy, of: map[int]string{}}
+	for i, name := range q.Names {
+		one := Answer{Query: name}
+		index, squared := found.graph.Of(i)
+		for rank, record := range index {
+			handle, err := handles.get(int(record))
+			if err != nil {
+				return out, err
+			}
+			near := Near{Handle: handle, Distance: number(found.distance(int(record), squared[rank]))}
+			for _, c := range holders[record] {
+				near.Parties = append(near.Parties, out.Parties[c])
+			}
+			one.Near = append(one.Near, near)
+		}
+		out.Queries = append(out.Queries, one)
+	}
+	return out, nil
+}
+
+// allHolders says for each record which contributions have it.
+func (p *points) allHolders() [][]int {
+	out := make([][]int, len(p.noise))
+	for c, of := range p.of {
+		for _, record := range of {
+			if record != notJoined {
+				out[record] = append(out[record], c)
+			}
+		}
+	}
+	return out
+}
+
+// handles draws the names of records in one document.
+type handles struct {
+	from io.Reader
+	of   map[int]string
+}
+
+func (h handles) get(record int) (string, error) {
+	if h.of[record] == "" {
+		var b [8]byte
+		if h.from == nil {
+			return "", errors.New("no entropy for handles")
+		}
+		if _, err := io.ReadFull(h.from, b[:]); err != nil {
+			return "", fmt.Errorf("drawing handles: %w", err)
+		}
+		h.of[record] = hex.EncodeToString(b[:])
+	}
+	return h.of[record], nil
+}

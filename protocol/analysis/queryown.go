@@ -1,0 +1,150 @@
+package analysis
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
+)
+
+// OwnQuery is a query of a party about records that are in no release: it has sketched and
+// noised them as it did its release.
+type OwnQuery struct {
+	Party  int // index into the study's parties
+	Number int // of its queries, from 1
+	Sketch sketch.Sketch
+}
+
+// QueryFormat is the value of QueryAnswer.Format.
+const QueryFormat = "cosketch/query/1"
+
+// QueryAnswer is the document that answers it, for the party alone: by the rows of its
+// query, the nearest records, in columns like those of neighbors. One of the party's own
+// records is named by its row in the party's release, one of others by their party and a
+// handle.
+type QueryAnswer struct {
+	Format    string      `json:"cosketch"`
+	Study     string      `json:"study"`
+	Party     string      `json:"party"`
+	Number    int         `json:"number"`
+	Records   int         `json:"records"`    // among which the nearest were sought
+	Level     float64     `json:"level"`      // at which the intervals of one row hold together
+	EachLevel float64     `json:"each_level"` // for which each was built
+	Undefined string      `json:"undefined,omitempty"`
+	Columns   []RowColumn `json:"columns"`
+}
+
+// DecodeQueryAnswer reads a document that came from the aggregator and checks that it is of
+// this query, of so many rows, of a party whose release has so many.
+func DecodeQueryAnswer(data []byte, id protocol.StudyID, number, rows int, released int64) (QueryAnswer, error) {
+	var a QueryAnswer
+	err := json.Unmarshal(data, &a)
+	if err == nil {
+		err = known(a.Format, QueryFormat)
+	}
+	if err == nil && (a.Study != id.String() || a.Number != number) {
+		err = fmt.Errorf("it is of query %d of study %.64q", a.Number, a.Study)
+	}
+	for _, c := range a.Columns {
+		if err == nil && c.Rows() != rows {
+			err = fmt.Errorf("column %.40q has %d rows, the query %d", c.Name, c.Rows(), rows)
+		}
+		if err == nil {
+			err = c.checkOf(released)
+		}
+	}
+	if err != nil {
+		return QueryAnswer{}, fmt.Errorf("decoding the answer to query %d: %w", number, err)
+	}
+	return a, nil
+}
+
+// AnswerQuery finds the records nearest to those of a party's query, in the space of the
+// sketch that the study says. It reads the releases as Run does, and changes nothing.
+func AnswerQuery(ctx context.Context, o Options, q OwnQuery) (QueryAnswer, error) {
+	out, err := answerQuery(ctx, o, q)
+	if err != nil {
+		return out, fmt.Errorf("answering query %d of %s: %w", q.Number, o.Study.Parties[q.Party].Name, err)
+	}
+	return out, nil
+}
+
+func answerQuery(ctx context.Context, o Options, q OwnQuery) (QueryAnswer, error) {
+	index, ok := o.Study.QuerySketch()
+	if !ok {
+		return QueryAnswer{}, fmt.Errorf("the study admits no queries")
+	}
+	if err := o.check(); err != nil {
+		return QueryAnswer{}, err
+	}
+	plan, err := release.For(o.Study, q.Party, index)
+	if err != nil {
+		return QueryAnswer{}, err
+	}
+	if q.Sketch.Cols != plan.Spec().K || q.Sketch.Rows < 1 {
+		return QueryAnswer{}, fmt.Errorf("%d × %d integers, want rows of %d", q.Sketch.Rows, q.Sketch.Cols, plan.Spec().K)
+	}
+	r, unit := &run{Options: o}, plan.Unit()
+	points := mat.NewDense(q.Sketch.Rows, q.Sketch.Cols, nil)
+	for i, v := range q.Sketch.Data {
+		points.RawMatrix().Data[i] = float64(v) * unit
+	}
+	found, err := r.nearest(ctx, asked{sketch: index, points: points, noise: plan.NoiseOf(0, 1, 1), neighbors: o.Study.Queries.Neighbors})
+	if err != nil {
+		return QueryAnswer{}, err
+	}
+	out := QueryAnswer{
+		Format: QueryFormat, Study: o.Study.ID.String(), Party: o.Study.Parties[q.Party].Name, Number: q.Number,
+		Records: len(found.all.noise), Level: float64(estimate.DefaultLevel), EachLevel: float64(found.level),
+	}
+	own := make([]int, out.Records)
+	for i := range own {
+		own[i] = -1
+	}
+	if at := slices.IndexFunc(o.Contributions, func(c Contribution) bool { return c.Party == q.Party }); at >= 0 {
+		for row, record := range found.all.of[at] {
+			own[record] = row
+		}
+	}
+	return out, found.tell(r, own, &out)
+}
+
+// tell adds, for each rank, who the neighbour is, and its distance with the interval.
+func (n *nearest) tell(r *run, own []int, out *QueryAnswer) error {
+	holders, handles := n.all.holders(), handles{from: r.Entropy, of: map[int]string{}}
+	t := told{column: RowColumn{Sketch: n.sketch}}
+	for rank := range n.neighbors {
+		who, distance, low, high := t.named("neighbor", rank), t.named("distance", rank), t.named("distance_low", rank), t.named("distance_high", rank)
+		for i := range n.graph.Len() {
+			index, squared := n.graph.Of(i)
+			record := int(index[rank])
+			name := ""
+			if own[record] < 0 {
+				handle, err := handles.get(record)
+				if err != nil {
+					return err
+				}
+				name = r.name(holders[record]) + ":" + handle
+			}
+			who.add(name, own[record])
+			e := n.distance(record, squared[rank])
+			if !e.Defined() {
+				out.Undefined = e.Undefined
+			}
+			distance.Numbers = append(distance.Numbers, n.debiased(record, squared[rank]))
+			low.Numbers, high.Numbers = append(low.Numbers, e.Low), append(high.Numbers, e.High)
+		}
+		out.Columns = append(out.Columns, who, distance)
+		if out.Undefined == "" {
+			out.Columns = append(out.Columns, low, high)
+		}
+	}
+	return nil
+}

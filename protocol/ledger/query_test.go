@@ -1,0 +1,44 @@
+package ledger
+
+import (
+	"testing"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// A query is debited once by its number, and is neither the study's release nor another
+// query; it counts beside both.
+func TestQueriesAreDebitedOnce(t *testing.T) {
+	g, err := dp.Promise(dp.Laplace, dp.Budget{Epsilon: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := Entry{Dataset: "d", Study: protocol.StudyID{1}, Aggregator: protocol.PeerID{1}, Unit: dp.Attribute, Attributes: 1}.Promised(g)
+	var entries []Entry
+	for _, query := range []int{0, 1, 2} {
+		entry.Query = query
+		for range 2 {
+			next, err := Append(entries, entry)
+			if err != nil {
+				continue
+			}
+			entries = append(entries, next)
+		}
+	}
+	if len(entries) != 3 {
+		t.Fatalf("%d entries of a release and two queries, each tried twice", len(entries))
+	}
+	if e, ok := Find(entries, entry.Study, 0, 0); !ok || e.Query != 0 {
+		t.Errorf("the release is %+v", e)
+	}
+	if e, ok := FindQuery(entries, entry.Study, 2); !ok || e.Sequence != 3 {
+		t.Errorf("query 2 is %+v", e)
+	}
+	if _, ok := FindQuery(entries, protocol.StudyID{2}, 2); ok {
+		t.Error("another study's query is found")
+	}
+	if spent := Total(entries, Account{Dataset: "d", Unit: dp.Attribute}); spent.Epsilon != 6 {
+		t.Errorf("three releases of ε = 2 spend %v", spent)
+	}
+}

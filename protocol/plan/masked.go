@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// leastMasked is how many parties a masked sum needs at least.
+const leastMasked = 3
+
+// masking is the cell of a copy of the study whose sums are masked, with one party that may
+// collude.
+func (c *cell) masking() *cell {
+	s := *c.Study
+	s.Sum, s.Colluding = study.SumMasked, 1
+	out := *c
+	out.Study = &s
+	return &out
+}
+
+// maskable reports whether the study could mask its sums as it stands.
+func maskable(s *study.Study) bool {
+	if s.Masked() || s.Privacy.Mechanism != dp.Gaussian || s.LateUntil != 0 || len(s.Parties) < leastMasked {
+		return false
+	}
+	for i := range s.Sketches {
+		if s.Merge(i) != study.Add {
+			return false
+		}
+	}
+	return true
+}
+
+// maskedInstead recommends a masked sum where some analysis errs far less by it, about its
+// hardest question.
+func maskedInstead(o Options, sketches []Sketch) ([]Warning, error) {
+	if !maskable(o.Study) {
+		return nil, nil
+	}
+	var whose study.AnalysisKind
+	most := 0.0
+	for i, sk := range sketches {
+		c := newCell(o, i).masking()
+		for _, a := range o.Study.Analyses {
+			if at, ok := o.Study.SketchFor(a); !ok || at != i || !c.known(a) && !c.sketch().Side.Sums() {
+				continue
+			}
+			_, e, _, err := c.hardest(c.questions(a))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", a.Kind, err)
+			}
+			for _, answer := range sk.Analyses {
+				if answer.Kind != a.Kind || answer.Chosen.Undefined != "" || e.Undefined != "" || e.Deviation == 0 {
+					continue
+				}
+				if ratio := answer.Chosen.StandardError / e.Deviation; ratio > most {
+					whose, most = a.Kind, ratio
+				}
+			}
+		}
+	}
+	if most < farFromBest {
+		return nil, nil
+	}
+	return []Warning{{
+		Text:   fmt.Sprintf("%s errs %.2g times as far as with a masked sum, of which the aggregator sees no party's part and each party draws a part of the noise alone; it assumes that no more than one party colludes, and needs every party that begins to stay to the end", whose, most),
+		Change: []string{"sum: masked", "colluding: 1"},
+	}}, nil
+}

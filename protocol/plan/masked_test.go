@@ -1,0 +1,75 @@
+package plan
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+func planOfThree(t *testing.T, terms string) Plan {
+	t.Helper()
+	p, err := Make(Options{Study: parseOf(t, terms, ""), Party: study.Everyone, Records: map[string]int64{"": 20_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Of three parties, one of which may collude, a masked sum has noise of 3/2 of what one needs,
+// and a plain one of 3: the forecast errs √2 times less where noise is all that errs, and is
+// recommended until it is taken.
+func TestMaskedSumsAreForecast(t *testing.T) {
+	terms := horizontal(12, bothSides, perRecordGaussian)
+	plain, masked := planOfThree(t, terms), planOfThree(t, terms+"sum: masked\ncolluding: 1\n")
+	chosen := func(p Plan) Choice { return p.Sketches[1].Analyses[0].Chosen }
+	if ratio := chosen(plain).StandardError / chosen(masked).StandardError; math.Abs(ratio-math.Sqrt2) > 0.02 {
+		t.Errorf("a plain sum errs %.3f times as far as a masked one, want √2", ratio)
+	}
+	recommended := func(p Plan) bool {
+		return slices.ContainsFunc(p.Warnings, func(w Warning) bool {
+			return slices.Contains(w.Change, "sum: masked") && strings.Contains(w.Text, "no more than one party colludes")
+		})
+	}
+	if !recommended(plain) || recommended(masked) {
+		t.Errorf("recommended: %v; and where it is taken: %v", recommended(plain), recommended(masked))
+	}
+	for i, s := range masked.Sketches {
+		if s.Bytes <= plain.Sketches[i].Bytes || s.Bytes%8 != 0 {
+			t.Errorf("sketch %d ships %d bytes, and masked %d", i+1, plain.Sketches[i].Bytes, s.Bytes)
+		}
+	}
+	if !slices.ContainsFunc(masked.Assumptions, func(a string) bool { return strings.Contains(a, "to the end") }) {
+		t.Errorf("assumed: %q", masked.Assumptions)
+	}
+}
+
+// No masked sum is recommended where the study could not have one.
+func TestMaskedSumsNeedTheirStudy(t *testing.T) {
+	s := func(change func(*study.Study)) *study.Study {
+		out := study.Study{
+			Parties: make([]study.Party, 3), Partition: study.Horizontal, Sketches: []study.Sketch{{Side: "moments"}},
+			Privacy: study.Privacy{Mechanism: "gaussian"},
+		}
+		change(&out)
+		return &out
+	}
+	for name, c := range map[string]struct {
+		change func(*study.Study)
+		want   bool
+	}{
+		"as it is":      {func(*study.Study) {}, true},
+		"two parties":   {func(s *study.Study) { s.Parties = s.Parties[:2] }, false},
+		"late parties":  {func(s *study.Study) { s.LateUntil = 1 }, false},
+		"laplace":       {func(s *study.Study) { s.Privacy.Mechanism = "laplace" }, false},
+		"rows":          {func(s *study.Study) { s.Sketches[0].Side = "records" }, false},
+		"vertical":      {func(s *study.Study) { s.Partition, s.Sketches[0].Side = study.Vertical, "columns" }, false},
+		"masked so far": {func(s *study.Study) { s.Sum = study.SumMasked }, false},
+	} {
+		if got := maskable(s(c.change)); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package release
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed/agree"
+	"github.com/cosketch/cosketch/seed/stream"
+)
+
+// Masked sums: every two members of an attempt add and take off the same keystream, word by
+// word modulo 2^64, so that what one of them releases is uniform to whoever does not know
+// its pairwise secrets, and the sum over all members is the sum of their noised sketches.
+
+// maskedWidth is the bytes of a masked entry: every 64-bit word is as likely as any other.
+const maskedWidth = 8
+
+// maskBlock is how many words one stretch of a mask's keystream has. A stretch is addressed
+// by its number, so that masks need not be made in one piece.
+const maskBlock = 8192
+
+// Among is the plan of a member of an attempt with so many: under masked sums its noise is
+// a part of what the sum needs. For plans for all the study's parties.
+func (p Plan) Among(members int) (Plan, error) {
+	if !p.Study.Masked() {
+		return p, nil
+	}
+	if members > len(p.Study.Parties) {
+		return Plan{}, fmt.Errorf("planning sketch %d: %d members of a study of %d parties", p.Index, members, len(p.Study.Parties))
+	}
+	part, err := p.summed.Shared(p.Study.Sharers(members))
+	if err != nil {
+		return Plan{}, fmt.Errorf("planning sketch %d for %d members: %w", p.Index, members, err)
+	}
+	p.Noise, p.members = part, members
+	return p, nil
+}
+
+// sharers is how many parts of noise are sure to be in whatever is seen of a release: 1 of
+// one that is not masked.
+func (p Plan) sharers() int { return p.Study.Sharers(p.members) }
+
+// DrawSeen draws noise into an exact sketch as it is sure to be in what anybody sees of it,
+// where Draw draws what the party itself adds. They differ under masked sums alone, of which
+// nobody sees less than the sum over the parties that do not collude.
+func (p Plan) DrawSeen(s *sketch.Sketch, entropy io.Reader, workers int) error {
+	for range p.sharers() - 1 { // beside the party's own
+		if err := p.Noise.AddParallel(s.Data, entropy, workers); err != nil {
+			return err
+		}
+	}
+	return p.Draw(s, entropy, workers)
+}
+
+// Mask masks a noised sketch in place, for the sum over all members of the attempt that the
+// pairs are of. Members with a lower place add what those with a higher one take off.
+func (e *Exact) Mask(p Plan, pairs agree.Pairs) error {
+	if n := pairs.Members(); n < 2 || n != p.members {
+		return fmt.Errorf("masking sketch %d: pairwise secrets of %d members for a plan of %d", p.Index+1, n, p.members)
+	}
+	for other := range pairs.Members() {
+		if other == pairs.Self() {
+			continue
+		}
+		key, err := pairs.With(other)
+		if err != nil {
+			return fmt.Errorf("masking sketch %d: %w", p.Index+1, err)
+		}
+		addMask(e.Sketch.Data, stream.New(key), uint32(p.Index), other > pairs.Self())
+	}
+	e.Masked = pairs.Members()
+	return nil
+}
+
+// addMask adds the keystream of a pair to the entries of a sketch, or takes it off.
+func addMask(data []int64, from stream.Stream, index uint32, add bool) {
+	buf := make([]byte, 8*min(len(data), maskBlock))
+	for block := uint64(0); len(data) > 0; block++ {
+		n := min(len(data), maskBlock)
+		label := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(nil, index), block)
+		key := from.Block(label)
+		from.Expand(&key, buf[:8*n])
+		for i := range data[:n] {
+			word := int64(binary.LittleEndian.Uint64(buf[8*i:]))
+			if !add {
+				word = -word
+			}
+			data[i] += word // modulo 2^64
+		}
+		data = data[n:]
+	}
+	clear(buf)
+}
+
+// ErrSpoilt reports a sum of masked sketches that cannot be one of honest ones. Whose fault
+// that is, no sum can tell.
+var ErrSpoilt = errors.New("the masked sum is out of range: a party released something else than its masked sketch, and nobody can tell which")
+
+// Unmask adds up the masked sketches of all members of an attempt, modulo 2^64: their masks
+// cancel. It refuses others than all, and a sum that no honest sketches have: where
+// masks do not cancel, each entry is at least as likely as not to show it.
+func (p Plan) Unmask(parts []sketch.Sketch) (sketch.Sketch, error) {
+	if len(parts) != p.members {
+		return sketch.Sketch{}, fmt.Errorf("unmasking sketch %d: %d of %d masked sketches, and masks cancel in the sum of all alone", p.Index+1, len(parts), p.members)
+	}
+	out := parts[0]
+	out.Data = make([]int64, len(parts[0].Data))
+	for i, part := range parts {
+		if part.Side != out.Side || part.Rows != out.Rows || part.Cols != out.Cols || len(part.Data) != len(out.Data) {
+			return sketch.Sketch{}, fmt.Errorf("unmasking sketch %d: that of contribution %d is a %s, the first a %s", p.Index+1, i+1, part, out)
+		}
+		for j, v := range part.Data {
+			out.Data[j] += v // modulo 2^64
+		}
+	}
+	limit := int64(len(parts)) * largestEntry
+	for _, v := range out.Data {
+		if v >= limit || v <= -limit {
+			return sketch.Sketch{}, fmt.Errorf("unmasking sketch %d: %w", p.Index+1, ErrSpoilt)
+		}
+	}
+	return out, nil
+}
+
+// checkMasked holds what a header says of masks against the study.
+func checkMasked(s *study.Study, r protocol.Release) error {
+	for i, h := range r.Sketches {
+		switch {
+		case !s.Masked() && h.Masked != 0:
+			return fmt.Errorf("sketch %d is masked, the study's sums are plain", i)
+		case !s.Masked():
+		case h.Masked == 0:
+			return fmt.Errorf("sketch %d is not masked, the study's sums are", i)
+		case h.Masked < s.Quorum || h.Masked > len(s.Parties) || h.Masked != r.Sketches[0].Masked:
+			return fmt.Errorf("sketch %d is masked for %d members, of %d parties with a quorum of %d", i, h.Masked, len(s.Parties), s.Quorum)
+		case h.Width != maskedWidth:
+			return fmt.Errorf("sketch %d has entries of %d bytes, masked ones have %d", i, h.Width, maskedWidth)
+		}
+	}
+	return nil
+}

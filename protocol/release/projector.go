@@ -1,0 +1,86 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Projector finds where a whole vector of values lies among the records of a records-side
+// sketch, whoever's those are: by the same rows of R, about the same centres and clipped
+// alike, in exact integers and without noise. It is for vectors that are public, or that
+// stay where they are. It is for one goroutine.
+type Projector struct {
+	parts []projected
+	k     int
+	clip  int64
+	unit  float64
+}
+
+// projected is what one party's columns add: in a horizontal study all of them, once.
+type projected struct {
+	rows    *projection.Fixed
+	values  []int   // which values of a vector
+	places  []int   // which of the rows each is projected by
+	centres []int64 // what is taken off each
+	onto    []int   // which coordinate of a point each entry is
+}
+
+// NewProjector returns the projector of a study's sketch, by its index. Of the keys it
+// takes those of PlacingKeys, and of the identity none.
+func NewProjector(s *study.Study, index int, keys Keys) (*Projector, error) {
+	if s.Sketches[index].Side != sketch.Records {
+		return nil, errors.New("projecting vectors: the sketch is not of the records side")
+	}
+	out := &Projector{k: s.Sketches[index].Projection.K}
+	parties := 1
+	if s.Merge(index) == study.Join {
+		parties = len(s.Parties)
+	}
+	for party := range parties {
+		p, err := For(s, party, index)
+		if err != nil {
+			return nil, fmt.Errorf("projecting vectors: %w", err)
+		}
+		p = p.bare()
+		out.clip, out.unit = p.Clip, p.Unit()
+		one := projected{values: s.Places(party, index), centres: make([]int64, len(p.Features)), onto: p.Coordinates()}
+		if p.Joined() {
+			one.centres = p.centres()
+		}
+		if one.rows, one.places, err = p.fixed(keys); err != nil {
+			return nil, fmt.Errorf("projecting vectors: %w", err)
+		}
+		out.parts = append(out.parts, one)
+	}
+	return out, nil
+}
+
+// Project returns the point of a vector of encoded values, in the order of the study's
+// AllFeatures, in encoded units, and whether it had to be clipped. It panics where there
+// are fewer values.
+func (p *Projector) Project(values []int64) (point []float64, clipped bool) {
+	sum := make([]int64, p.k)
+	for _, part := range p.parts {
+		from, to := make([]int64, part.rows.Columns()), make([]int64, part.rows.Spec().K)
+		for i, at := range part.values {
+			from[part.places[i]] = values[at] - part.centres[i]
+		}
+		part.rows.Project(to, from)
+		for i, v := range to {
+			sum[part.onto[i]] += v
+		}
+	}
+	if p.clip > 0 {
+		clipped = dp.ClipL2(sum, p.clip)
+	}
+	point = make([]float64, p.k)
+	for i, v := range sum {
+		point[i] = float64(v) * p.unit
+	}
+	return point, clipped
+}

@@ -1,0 +1,47 @@
+package release
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed"
+)
+
+// Publish returns the row keys that a study makes public, in its order: what a release's
+// header has as Published. It is nil where the study publishes none.
+func Publish(s *study.Study, root Keys) ([][32]byte, error) {
+	var out [][32]byte
+	for _, label := range s.Published() {
+		key, err := root.Derive(label)
+		if err != nil {
+			return nil, fmt.Errorf("publishing row keys: %w", err)
+		}
+		out = append(out, key)
+	}
+	return out, nil
+}
+
+// PublicKeys are the row keys of a study's releases, as far as they are public.
+type PublicKeys struct {
+	labels []seed.Label
+	keys   [][32]byte
+}
+
+// Public returns the row keys that a release published.
+func Public(s *study.Study, published [][32]byte) (PublicKeys, error) {
+	labels := s.Published()
+	if len(labels) != len(published) {
+		return PublicKeys{}, fmt.Errorf("%d public row keys, the study publishes %d", len(published), len(labels))
+	}
+	return PublicKeys{labels, published}, nil
+}
+
+// Derive returns a public key, and seed.ErrAbsent for every other.
+func (p PublicKeys) Derive(label seed.Label) ([32]byte, error) {
+	for i, known := range p.labels {
+		if known == label {
+			return p.keys[i], nil
+		}
+	}
+	return [32]byte{}, fmt.Errorf("deriving %s from what is public: %w", label, seed.ErrAbsent)
+}

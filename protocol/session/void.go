@@ -1,0 +1,161 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed"
+)
+
+// Void: masks cancel in the sum over all members of the attempt that gave the seed, so that
+// where one of them is lost after the certificate, the releases of the others are of no use.
+// At the attempt's end the aggregator names the lost ones. The others go on with the next
+// attempt, under another seed and other masks, and release anew: that is another debit, and
+// noise for as many as are left. An aggregator that feigns a loss gains a second sum, which
+// is debited; the study's attempts bound how often (study.Rounds). No attempt follows where
+// too few are left, or it was the last: then the study stops at its deadline.
+
+// ErrVoid reports a message of an attempt whose masked sum lacks a release.
+var ErrVoid = errors.New("a member's masked release was not received, and the sum of the others is of no use")
+
+// voidable reports whether the certified attempt can still be given up for another.
+func (v *view) voidable(a *attempt) bool {
+	return v.study.Masked() && a != nil && a == v.certified() && a == v.current() && len(v.results) == 0 &&
+		len(a.members) > v.study.Quorum && int64(a.number) < int64(v.study.Attempts)
+}
+
+// releaseBy is until when a release of the certified attempt is sure to be waited for.
+func (v *view) releaseBy(a *attempt) protocol.Instant {
+	if v.voidable(a) {
+		return v.study.AgreeBy(a.number)
+	}
+	return v.study.Closes()
+}
+
+// voids reports whether accusations are about masked releases.
+func voids(x protocol.Accusations) bool { return x.Against[0].Kind == protocol.KindRelease }
+
+// void takes the aggregator's statement in that masked releases have not arrived. Whose
+// headers are missing is for all to see; that chunks are, is the aggregator's word.
+func (v *view) void(e protocol.Verified, x protocol.Accusations) error {
+	a := v.current()
+	if !v.voidable(a) || e.Attempt() != a.number {
+		return fmt.Errorf("%w: attempt %d is not one that waits for masked releases and can be followed by another", ErrPremature, e.Attempt())
+	}
+	if by := v.study.AgreeBy(a.number); x.At < by {
+		return fmt.Errorf("dated %s, and the attempt has until %s", x.At, by)
+	}
+	accused := map[protocol.PeerID]bool{}
+	for _, one := range x.Against {
+		if one.Kind != protocol.KindRelease || one.Cause != protocol.CauseMissing {
+			return fmt.Errorf("accusation of %s: %s of %s among missing releases", one.Culprit, one.Cause, one.Kind)
+		}
+		if !a.member(one.Culprit) {
+			return fmt.Errorf("accusation of %s: %w", one.Culprit, errNotMember)
+		}
+		accused[one.Culprit] = true
+	}
+	for _, m := range a.members {
+		if _, posted := a.releases[m.ID]; !posted && !accused[m.ID] {
+			return fmt.Errorf("%s is not accused, and its release is not on the board", m.ID)
+		}
+	}
+	if left := len(a.members) - len(accused); left < v.study.Quorum {
+		return fmt.Errorf("%d members would be left, the quorum is %d", left, v.study.Quorum)
+	}
+	for _, one := range x.Against {
+		a.remove(one.Culprit, one.Kind, e.ID(), false, ErrNotReceived)
+	}
+	a.void, a.certified = true, false
+	return nil
+}
+
+// leave: seeded or released → approved, when the attempt is void. Of what was made for it
+// nothing is sent any more.
+func (p *Party) leave(a *attempt, out *Effects) {
+	if p.seededIn != a.number {
+		return // what the store holds is of a later attempt
+	}
+	if p.seeded != nil { // it has not released, and is in no further attempt
+		p.destroy(0, out)
+	}
+	p.seededIn, p.released, p.uploaded = 0, false, false
+}
+
+// spend destroys the secrets of the attempt whose masked release is stored.
+func (p *Party) spend(out *Effects) {
+	if p.seeded == nil {
+		return
+	}
+	p.seeded.Seed.Destroy()
+	p.seeded.Pairs.Destroy()
+	p.seeded = nil
+	out.Persist = append(out.Persist, DestroySecrets{p.seededIn})
+}
+
+// Wants reports whether a job that was given out is still to be done. One that is of a void
+// attempt is not: above all, nothing is debited for it.
+func (p *Party) Wants(job Job) bool {
+	a := p.view.at(p.seededIn)
+	switch job := job.(type) {
+	case MakeRelease:
+		return !p.released && p.seededIn == job.Attempt
+	case Upload:
+		return p.released && !p.uploaded && (a == nil || !a.certified || a.t2() == job.Header.T2)
+	}
+	return true
+}
+
+// toSummed: collecting → computing, when the masked release of every member is here. At the
+// attempt's end, agreeing again without those whose releases are not, if the others are a
+// quorum; at the deadline, stopped.
+func (a *Aggregator) toSummed(t *attempt, out *Effects) {
+	ready, lost := a.ready(t), a.owing()
+	switch {
+	case len(lost) == 0:
+		a.computing = true
+		out.Run = append(out.Run, Compute{Attempt: t.number, T2: t.t2(), Releases: ready, Complete: true})
+	case a.now >= a.study.Deadline:
+		a.stop(fmt.Sprintf("%d of %d masked releases arrived before the deadline, and a masked sum needs all of them: the others are of no use, and a new study can begin without who is missing", len(ready), len(t.members)), lost, out)
+	case a.now >= a.study.AgreeBy(t.number) && a.again(t):
+		x := protocol.Accusations{At: a.now}
+		for _, id := range lost {
+			x.Against = append(x.Against, protocol.Accusation{Culprit: id, Cause: protocol.CauseMissing, Kind: protocol.KindRelease})
+		}
+		a.own(protocol.KindFault, t.number, wire.EncodeAccusations(x), out)
+		a.collected = map[protocol.PeerID]bool{}
+		a.advance(out)
+	}
+}
+
+// again reports whether those whose releases are here may go on without the others.
+func (a *Aggregator) again(t *attempt) bool {
+	return a.view.voidable(t) && len(a.ready(t)) >= a.study.Quorum
+}
+
+// summing is the status of an aggregator that waits for masked releases.
+func (a *Aggregator) summing(t *attempt) Status {
+	s := Status{State: Collecting, WaitFor: everyRelease, From: a.owing(), Until: a.study.Deadline}
+	if by := a.study.AgreeBy(t.number); a.now < by && a.view.voidable(t) {
+		s.Until = by
+	}
+	return s
+}
+
+// everyRelease is what a masked sum waits for.
+const everyRelease = "the masked release of every member"
+
+// stale lists what is to be destroyed of secrets that outlived the release which they were
+// for: those of its attempt and before. Later ones are of an attempt that followed a void one.
+func stale(secrets map[uint32]seed.Hidden, released uint32) (out []DestroySecrets) {
+	for attempt := range secrets {
+		if attempt <= released {
+			out = append(out, DestroySecrets{attempt})
+		}
+	}
+	slices.SortFunc(out, func(a, b DestroySecrets) int { return int(a.Attempt) - int(b.Attempt) })
+	return out
+}

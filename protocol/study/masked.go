@@ -1,0 +1,131 @@
+package study
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+// Sum says what the aggregator sees of sketches that add over parties.
+type Sum string
+
+const (
+	SumPlain  Sum = "plain"  // each party's sketch
+	SumMasked Sum = "masked" // the sum over all parties alone: see Study.Colluding
+)
+
+// Masked reports whether the aggregator sees the sum over the parties alone.
+func (s *Study) Masked() bool { return s.Sum == SumMasked }
+
+// Sharers is how many of so many members of a roster are sure to keep their part of the noise
+// of a masked sum to themselves: all but those that the study lets collude. It is 1 of a
+// study that is not masked, where each party's noise must do alone.
+func (s *Study) Sharers(members int) int {
+	if !s.Masked() {
+		return 1
+	}
+	return members - s.Colluding
+}
+
+// validateSum holds what a masked sum asks of the study.
+func (r *reader) validateSum(s *Study) {
+	const plain = "take sum: plain"
+	if !s.Masked() {
+		if r.given("colluding") {
+			r.fail("colluding", "does not belong here: it is what a masked sum is reckoned for").Hint = "remove the key, or take sum: masked"
+		}
+		return
+	}
+	if s.Partition != Horizontal {
+		r.fail("sum", "masked is for sketches that add over the parties, and in a vertical study none does: the parties' columns stand beside each other").Hint = plain
+		return
+	}
+	for i, sk := range s.Sketches {
+		if sk.Side == sketch.Records {
+			r.fail(fmt.Sprintf("sketches[%d].side", i), "records is refused with sum: masked: its rows stand under each other and do not add over the parties").Hint = "take side cells, which answers k-means from a sum, or " + plain
+		}
+	}
+	if m := s.Privacy.Mechanism; m != dp.Gaussian && m != dp.None {
+		why := "a sum of parts of laplace noise is no laplace noise"
+		if m == dp.RandomisedResponse {
+			why = "each value is randomised by itself, before anything is added up, so there is no noise to share"
+		}
+		r.fail("privacy.mechanism", "%s is refused with sum: masked: %s", m, why).Hint = "take mechanism: gaussian, or " + plain
+	}
+	if s.LateUntil != 0 {
+		r.fail("late_until", "does not belong here: masks cancel in the sum over those that agreed on the seed, and a late party is none of them").Hint = "remove the key, or " + plain
+	}
+	r.validateColluding(s)
+}
+
+func (r *reader) validateColluding(s *Study) {
+	most := len(s.Parties) - 2
+	switch {
+	case most < 1:
+		r.fail("sum", "masked needs at least 3 parties: of 2, each knows the other's part from the sum and its own").Hint = "take sum: plain"
+	case !r.given("colluding"):
+		r.fail("colluding", "is missing").Hint = "how many of the parties may tell others what they know, at least 1; the noise of all the rest is what protects"
+	case s.Colluding < 1 || s.Colluding > most:
+		r.fail("colluding", "%d is not between 1 and %d", s.Colluding, most).Hint = "whoever reads the result knows its own part of the noise, so it is 1 at least; two parties must be left that share the noise"
+	case s.Quorum <= s.Colluding:
+		r.fail("quorum", "%d leaves nobody beside %d that may collude", s.Quorum, s.Colluding).Hint = "a larger quorum, or a smaller colluding"
+	}
+}
+
+// Rounds is how many releases a party may have to make in the study, each debited in full:
+// 1, but where sums are masked one for each attempt that a lost party can void. Each costs a
+// member, down to the quorum.
+func (s *Study) Rounds() int {
+	if !s.Masked() {
+		return 1
+	}
+	return max(1, min(s.Attempts, len(s.Parties)-s.Quorum+1))
+}
+
+// AllRounds is what all the releases that a party may have to make promise together.
+func (s *Study) AllRounds() (dp.Budget, error) {
+	g, err := s.Privacy.Guarantee()
+	if err != nil || g.Mechanism() == dp.None {
+		return dp.Budget{}, err
+	}
+	return dp.Budget{Epsilon: g.Loss().Repeated(s.Rounds()).Epsilon(g.Delta()), Delta: g.Delta()}, nil
+}
+
+// explainMaskedReaders says what the aggregator sees of masked sketches.
+func (s *Study) explainMaskedReaders(p *page) {
+	p.text(fmt.Sprintf("The aggregator %s receives every party's sketches masked. To each number of yours your program adds, for each other party, a random one that only you two know and that the other takes off. The masks cancel in the sum over all parties that agreed on the seed, and in no other: your sketches by themselves, and sums that lack even one party, are uniformly random numbers to whoever does not know your masks.", s.Aggregator.ID))
+	p.text("So the aggregator sees the parties' sums and the record counts, and no party's own sums. No party sees another party's sketch; all see the results and the record counts.")
+	p.text("What masks cost: nobody can check one party's numbers. A party that sends wrong ones spoils the sum, or shifts it, and nobody can tell which party it was.")
+}
+
+// explainMaskedPromise says what the guarantee of a masked sum assumes, and what is left
+// where that does not hold.
+func (s *Study) explainMaskedPromise(p *page, g dp.Guarantee) {
+	n, t := len(s.Parties), s.Colluding
+	who := "one of the parties does"
+	if t > 1 {
+		who = fmt.Sprintf("%d of the parties do", t)
+	}
+	p.text(fmt.Sprintf("THIS IS ABOUT THE SUM, AND ASSUMES THAT NO MORE THAN %d OF THE PARTIES COLLUDE with the aggregator or with each other. Your own noise is smaller than it would have to be alone: each of n parties draws noise of 1/(n - %d) of the variance, here 1/%d if all %d take part, so that what is left is enough even if %s not keep its part to itself. Whoever reads the result knows its own part.", t, t, n-t, n, who))
+	alone := dp.Budget{Epsilon: dp.EpsilonOf(g.Mu()*dp.Mu(math.Sqrt(float64(n-t))), g.Delta()), Delta: g.Delta()}
+	p.text(fmt.Sprintf("If all other parties collude with the aggregator, your own noise is all that is left: about %s.", alone))
+	both := dp.Budget{Epsilon: dp.EpsilonOf(2*g.Mu(), g.Delta()), Delta: g.Delta()}
+	p.text(fmt.Sprintf("One noise covers the whole sum: for a person of whom two parties have a record the guarantee is %s.", both))
+	p.text("It holds with R known to all, against whoever cannot break the encryption by which the parties agreed on their masks, for whatever is computed from the sums afterwards. Your ledger is debited before anything leaves.")
+}
+
+// explainRounds says what a lost party does to a masked sum.
+func (s *Study) explainRounds() []string {
+	out := []string{"a masked sum needs every party that agreed on the seed: where one has not uploaded, its masks do not cancel, and the sketches of the others are of no use to anybody"}
+	rounds := s.Rounds()
+	if rounds == 1 {
+		return append(out, "then the study stops without a result, and what your ledger was debited for stays debited; to go on without the lost party takes another study, which you approve or not")
+	}
+	cost := fmt.Sprintf("then those that are left, at least %d, agree anew and YOUR PROGRAM RELEASES AGAIN: under fresh masks, with fresh noise for as many as are left, and debited again. This can happen as the aggregator says so, without asking you: at most %d releases in all", s.Quorum, rounds)
+	if all, err := s.AllRounds(); err == nil && all.Epsilon > 0 {
+		cost += fmt.Sprintf(", %s together", all)
+	}
+	return append(out, cost+"; the caps of your own site file, and release: ask there, hold each time")
+}

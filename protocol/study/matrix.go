@@ -1,0 +1,96 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/seed"
+)
+
+// A sketch of the records side may publish its matrix R, as the sources do: then each party
+// shows the row key of that side with its release, and the aggregator can project vectors
+// of its own. Every guarantee counts R as known, so noise is the same either way.
+
+// matrix is the word of the study file.
+func (sk Sketch) matrix() string {
+	if sk.Public {
+		return "public"
+	}
+	return "secret"
+}
+
+// Published returns the labels of the row keys that leave with every release, in the order
+// in which they stand there; nil where no matrix is public.
+func (s *Study) Published() []seed.Label {
+	var out []seed.Label
+	if slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Public }) {
+		out = append(out, seed.ColumnRows)
+	}
+	if slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Public && sk.Projection.Family == projection.Hadamard }) {
+		out = append(out, seed.HadamardPermutation)
+	}
+	return out
+}
+
+// Projectable reports whether the aggregator can project vectors as a sketch does: its R is
+// public, or is none.
+func (s *Study) Projectable(index int) bool {
+	sk := s.Sketches[index]
+	return sk.Side == sketch.Records && (sk.Public || sk.Projection.Family == projection.Identity)
+}
+
+// validateMatrix holds where a public matrix is of use, and says what else it would tell.
+func (r *reader) validateMatrix(s *Study, i int, path string) {
+	sk, at := s.Sketches[i], path+".matrix"
+	if !sk.Public {
+		return
+	}
+	const secret = "remove the key: R stays secret"
+	switch {
+	case sk.Side == sketch.Columns:
+		r.fail(at, "public is refused on the columns side: rows of R belong to record ids there, so that the aggregator could try out ids by itself, and nothing is asked that would need them").Hint = secret
+	case sk.Projection.Family == projection.Identity:
+		r.fail(at, "does not belong here: identity has no matrix that could be secret").Hint = "remove the key: the aggregator can place vectors of its own without one"
+	default:
+		for j, other := range s.Sketches {
+			if other.Side == sketch.Records && other.Projection.Family != projection.Identity && !other.Public {
+				r.fail(at, "sketches[%d] has rows of R by the same key, and says that it is secret", j).Hint = "the key is that of the side: say matrix: public in each of its sketches, or in none"
+				return
+			}
+		}
+	}
+}
+
+// publicSketches lists the sketches whose matrix is public, for people, from 1.
+func (s *Study) publicSketches() string {
+	var out []string
+	for i, sk := range s.Sketches {
+		if sk.Public {
+			out = append(out, fmt.Sprint(i+1))
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	if len(out) == 1 {
+		return "sketch " + out[0]
+	}
+	return "sketches " + strings.Join(out, " and ")
+}
+
+// explainMatrix says who knows R, and what a public one adds.
+func (s *Study) explainMatrix(p *page) {
+	if of := s.publicSketches(); of != "" {
+		p.text(fmt.Sprintf("THE MATRIX R OF %s IS PUBLIC: its key leaves with your release. With it the aggregator projects vectors of its own, in the columns' units, and asks which released records are near them; it needs no party's help for what it could find out before with any one party's. The key makes neither the seed nor any other key known%s.",
+			strings.ToUpper(of), map[bool]string{true: ", and not the one that pseudonyms are made by, so that it helps nobody to try out ids"}[s.joins()]))
+		if s.Privacy.Mechanism == dp.None {
+			p.text("Without noise that is much: THE AGGREGATOR BY ITSELF can compute values of single records from what leaves.")
+		}
+		return
+	}
+	p.text("The matrix R that mixes the values is secret from outsiders, and yet nothing here counts on that: the aggregator together with any one party knows it.")
+}

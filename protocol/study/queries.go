@@ -1,0 +1,115 @@
+package study
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+)
+
+// Queries say how often a party may ask, with records that are in no release, which records
+// of the union are nearest. The zero Queries says never. Each query is a release of its own,
+// with the noise of the sketch that answers it, and is debited.
+type Queries struct {
+	Releases  int // of one party, at most
+	Records   int // in one of them, at most; default: 1000, or as many as one message holds
+	Neighbors int // that each record is told of; default 10
+}
+
+// Limits of queries. A query travels in one message.
+const (
+	MaxQueries        = 100
+	maxQueryBytes     = 4 << 20
+	maxQueryNeighbors = 100
+
+	defaultQueryRecords   = 1000
+	defaultQueryNeighbors = 10
+)
+
+// queries reads the key of that name.
+func (r *reader) queries(n *yaml.Node) Queries {
+	o := r.object(n, "queries", "releases", "records", "neighbors")
+	o.require("releases")
+	return Queries{Releases: o.integer("releases"), Records: o.integer("records"), Neighbors: o.integer("neighbors")}
+}
+
+// QuerySketch returns the index of the sketch that queries are made like; ok is false in a
+// study without queries.
+func (s *Study) QuerySketch() (index int, ok bool) {
+	if s.Queries.Releases == 0 {
+		return 0, false
+	}
+	return s.SketchFor(Analysis{Kind: neighbors.name})
+}
+
+// QueryGuarantee is what one query promises for the records that it is about: what the
+// sketch promises for its values, as no label travels.
+func (s *Study) QueryGuarantee() (dp.Guarantee, error) {
+	index, ok := s.QuerySketch()
+	if !ok {
+		return dp.Guarantee{}, fmt.Errorf("study %q admits no queries", s.Name)
+	}
+	p, err := s.Part(index)
+	return p.Values, err
+}
+
+// queryRecords is how many records a query of the study can hold, however wide its entries.
+func (s *Study) queryRecords() int {
+	index, ok := s.QuerySketch()
+	if !ok {
+		return 0
+	}
+	return maxQueryBytes / (8 * s.Sketches[index].Projection.K)
+}
+
+func (r *reader) completeQueries(s *Study) {
+	if !r.given("queries") {
+		return
+	}
+	if !r.given("queries.records") {
+		s.Queries.Records = min(defaultQueryRecords, max(s.queryRecords(), 1))
+	}
+	if !r.given("queries.neighbors") {
+		s.Queries.Neighbors = defaultQueryNeighbors
+	}
+}
+
+// validateQueries holds that somebody can ask and somebody can answer.
+func (r *reader) validateQueries(s *Study) {
+	if !r.given("queries") {
+		return
+	}
+	q := s.Queries
+	switch most := s.queryRecords(); {
+	case q.Releases < 1 || q.Releases > MaxQueries:
+		r.fail("queries.releases", "%d is not between 1 and %d", q.Releases, MaxQueries).Hint = "how many times each party may ask, each time for a release's ε; a study without queries leaves the key out"
+	case !r.given("new_records_until"):
+		r.fail("queries", "needs new_records_until").Hint = "the date until which parties keep what new records are projected by"
+	case s.Privacy.Mechanism == dp.None:
+		r.fail("queries", "is refused under mechanism none: a query is a release with noise").Hint = "remove the key"
+	case most < 1:
+		r.fail("queries", "a record of sketch 1 does not fit into the one message of a query").Hint = "take a smaller k"
+	case q.Records < 1 || q.Records > most:
+		r.fail("queries.records", "%d is not between 1 and %d, which is what one message holds here", q.Records, most)
+	case q.Neighbors < 1 || q.Neighbors > maxQueryNeighbors:
+		r.fail("queries.neighbors", "%d is not between 1 and %d", q.Neighbors, maxQueryNeighbors)
+	}
+}
+
+// explainQueries says what a query lets out and costs.
+func (s *Study) explainQueries(p *page) {
+	index, ok := s.QuerySketch()
+	if !ok {
+		return
+	}
+	g, err := s.QueryGuarantee()
+	if err != nil {
+		return
+	}
+	q := s.Queries
+	p.heading("LATER QUERIES")
+	p.text(fmt.Sprintf("Until %s you may ask up to %d times, each time with at most %d records that are not in your release, which %d records of all parties are nearest to each of them. Nothing of the kind happens by itself: you start each query.", s.NewRecords, q.Releases, q.Records, q.Neighbors))
+	p.text(fmt.Sprintf("EACH QUERY IS A RELEASE OF ITS OWN, made like sketch %d, without labels, and with fresh noise. It promises for its records: %s Your ledger is debited for each of them, beside the study's release.", index+1, g.Statement(s.Privacy.Unit)))
+	p.text("The aggregator sees the noised rows and their number. You alone are told of the neighbours: your own by their ids, those of others by their party and a handle. In what others ask, your records are named by your organisation and a handle alone.")
+}

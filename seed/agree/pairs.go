@@ -1,0 +1,121 @@
+package agree
+
+import (
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/seed/transcript"
+)
+
+const labelPairSecret = "cosketch/1/agree/pair secret"
+
+// Pairs are the secrets that one member shares with each other member alone, of one
+// attempt: what masks are drawn from. They live in the one file of secrets until the masked
+// release is stored, and are destroyed with it. The zero Pairs has no members.
+type Pairs struct {
+	self int
+	// keys is behind two pointers for the reason of Secrets.hidden. The own place is zero.
+	keys **[][32]byte
+}
+
+// Members is how many members the attempt has; 0 for the zero Pairs.
+func (p Pairs) Members() int {
+	if p.keys == nil {
+		return 0
+	}
+	return len(**p.keys)
+}
+
+// Self is the member's own place in the roster, from 0.
+func (p Pairs) Self() int { return p.self }
+
+// With returns the secret shared with another member, by its place in the roster. The other
+// holds the same.
+func (p Pairs) With(member int) ([32]byte, error) {
+	if member < 0 || member >= p.Members() || member == p.self {
+		return [32]byte{}, fmt.Errorf("member %d has no secret with member %d of %d", p.self, member, p.Members())
+	}
+	return (**p.keys)[member], nil
+}
+
+// Destroy overwrites the secrets, in all copies of these Pairs.
+func (p Pairs) Destroy() {
+	if p.keys != nil {
+		clear(**p.keys)
+	}
+}
+
+// pairSecret is what two members draw their masks from: HKDF over both halves, that of the
+// member with the lower place first. Each half is uniform if its sender is honest, and
+// sealed to the other alone, so nobody else can compute it where both are honest.
+func pairSecret(t1 [32]byte, i, j int, own, theirs []byte) ([32]byte, error) {
+	if j < i {
+		i, j, own, theirs = j, i, theirs, own
+	}
+	ikm := append(append(make([]byte, 0, 64), own...), theirs...)
+	defer clear(ikm)
+	info := transcript.Join(labelPairSecret, transcript.Uint32(uint32(i)), transcript.Uint32(uint32(j)))
+	key, err := hkdf.Key(sha256.New, ikm, t1[:], string(info), 32)
+	if err != nil {
+		return [32]byte{}, err
+	}
+	return [32]byte(key), nil
+}
+
+// pairs gathers what the opened shares gave; the member's own place is not looked at.
+func (s *Secrets) pairs(t1 [32]byte, self int, halves [][]byte) (Pairs, error) {
+	keys := make([][32]byte, len(halves))
+	for j, theirs := range halves {
+		if j == self {
+			continue
+		}
+		own, err := s.pairHalf(t1, j)
+		if err != nil {
+			return Pairs{}, err
+		}
+		if keys[j], err = pairSecret(t1, self, j, own, theirs); err != nil {
+			return Pairs{}, err
+		}
+	}
+	hidden := &keys
+	return Pairs{self: self, keys: &hidden}, nil
+}
+
+// MarshalBinary encodes the pairs for the one file that holds secrets.
+func (p Pairs) MarshalBinary() ([]byte, error) {
+	if p.Members() == 0 {
+		return nil, errors.New("encoding pairwise secrets: there are none")
+	}
+	b := append(transcript.Uint32(uint32(p.self)), transcript.Uint32(uint32(p.Members()))...)
+	for _, key := range **p.keys {
+		b = append(b, key[:]...)
+	}
+	return b, nil
+}
+
+// ParsePairs decodes MarshalBinary's form.
+func ParsePairs(b []byte) (Pairs, error) {
+	if len(b) < 8 {
+		return Pairs{}, errors.New("parsing pairwise secrets: too short")
+	}
+	self, n := binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])
+	if n < 2 || n > MaxMembers || self >= n || len(b) != 8+32*int(n) {
+		return Pairs{}, errors.New("parsing pairwise secrets: wrong length")
+	}
+	keys := make([][32]byte, n)
+	for i := range keys {
+		keys[i] = [32]byte(b[8+32*i:])
+	}
+	hidden := &keys
+	return Pairs{self: int(self), keys: &hidden}, nil
+}
+
+// String returns a fixed text.
+func (p Pairs) String() string { return redacted }
+
+// Format writes a fixed text for every verb.
+func (p Pairs) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }

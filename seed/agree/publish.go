@@ -1,0 +1,48 @@
+package agree
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cosketch/cosketch/seed"
+	"github.com/cosketch/cosketch/seed/transcript"
+)
+
+// A study may publish row keys: those of one side of R, and never the seed. Each member
+// commits to them as it confirms, by the hash of each, before anything is sketched with
+// them. With its release it shows the keys, which everybody can hold against the hashes;
+// what was confirmed under the seed, members hold against the seed itself.
+
+const labelPublished = "cosketch/1/agree/published"
+
+// ErrPublished reports a confirmation whose hashes are not those of the row keys that the
+// study publishes, under the seed agreed on.
+var ErrPublished = errors.New("confirmation is of other public row keys")
+
+// PublishedHash is what a confirmation says of a row key that is to be public.
+func PublishedHash(label seed.Label, key [32]byte) [32]byte {
+	return transcript.Hash(labelPublished, []byte(label), key[:])
+}
+
+// published returns the hash of each row key that the study publishes; nil for none.
+func (o Outcome) published() ([][32]byte, error) {
+	var out [][32]byte
+	for _, label := range o.Publish {
+		key, err := o.Seed.Derive(label)
+		if err != nil {
+			return nil, fmt.Errorf("deriving a row key to publish: %w", err)
+		}
+		out = append(out, PublishedHash(label, key))
+	}
+	return out, nil
+}
+
+// checkPublished holds a confirmation's hashes against the seed.
+func (o Outcome) checkPublished(c Confirm) error {
+	want, err := o.published()
+	if err == nil && !slices.Equal(want, c.Published) {
+		err = ErrPublished
+	}
+	return err
+}

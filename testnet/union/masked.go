@@ -1,0 +1,44 @@
+package union
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/seed/agree"
+)
+
+// pairs are the pairwise secrets of a masked study's parties, by the agreement that they
+// would run; nil of a plain one.
+func (p *prepared) pairs(entropy io.Reader) ([]agree.Pairs, error) {
+	if !p.study.Masked() {
+		return nil, nil
+	}
+	g := agree.Group{Study: p.study.ID, Attempt: 1}
+	var secrets []*agree.Secrets
+	var commits []agree.Posted[agree.Commit]
+	for i, party := range p.study.Parties {
+		g.Members = append(g.Members, party.ID)
+		s, err := agree.Begin(g.Study, g.Attempt, party.ID, entropy)
+		if err != nil {
+			return nil, err
+		}
+		secrets, commits = append(secrets, s), append(commits, agree.Posted[agree.Commit]{ID: [32]byte{1, byte(i)}, Message: s.Commit()})
+	}
+	var shares []agree.Posted[agree.Share]
+	for i, s := range secrets {
+		share, err := s.Share(g, commits)
+		if err != nil {
+			return nil, err
+		}
+		shares = append(shares, agree.Posted[agree.Share]{ID: [32]byte{2, byte(i)}, Message: share})
+	}
+	var out []agree.Pairs
+	for _, s := range secrets {
+		o, err := s.Open(g, commits, shares)
+		if err != nil {
+			return nil, fmt.Errorf("agreeing on masks: %w", err)
+		}
+		out = append(out, o.Pairs)
+	}
+	return out, nil
+}

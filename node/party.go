@@ -166,6 +166,9 @@ func (r *service) restored() (session.PartyRestored, error) {
 		if err != nil {
 			return out, fmt.Errorf("own %s in the store: %w", o.Kind, err)
 		}
+		if e.Sender() != r.signer.ID() {
+			return out, &StrangeIdentityError{e.Sender(), r.signer.ID()}
+		}
 		out.Own = append(out.Own, e)
 	}
 	out.Secrets = map[uint32]seed.Hidden{}
@@ -413,7 +416,7 @@ func (r *service) decide(ctx context.Context) error {
 		return r.step(session.Retract{})
 	case store.Approve:
 	default:
-		return ErrNotApproved
+		return &NotApprovedError{r.study.ID}
 	}
 	if !r.machine.Announced() {
 		if err := r.cosigned(); err != nil {

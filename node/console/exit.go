@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"syscall"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/bundle"
@@ -99,8 +100,8 @@ func CodeOf(err error) Code {
 	case isAny[*session.StoppedError](err), isAny[*protocol.Fault](err), isAny[*p2p.Refusal](err),
 		isOneOf(err, session.ErrRolledBack, session.ErrBoardRewritten, node.ErrUnsigned, node.ErrQueryLost):
 		return Failed
-	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err), isAny[*node.MemoryError](err), isAny[*held.StaleError](err),
-		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, store.ErrBackup, store.ErrNotFound, store.ErrNoStore, store.ErrLayout, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrBusy, store.ErrConflict, node.ErrRecordsChanged):
+	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err), isAny[*node.MemoryError](err), isAny[*node.StrangeIdentityError](err), isAny[*held.StaleError](err),
+		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, store.ErrBackup, store.ErrNotFound, store.ErrNoStore, store.ErrLayout, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrServed, store.ErrBusy, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, store.ErrConflict, node.ErrRecordsChanged):
 		return Usage
 	case analysis.Unanswerable(err):
 		return Usage

@@ -199,30 +199,6 @@ func greeted(raw []byte, err error) (wire.Hello, error) {
 	return wire.DecodeHello(raw)
 }
 
-// Clocks may differ by a little; deadlines are minutes and days.
-const (
-	noticeable = 5   // seconds
-	harmful    = 120 // seconds
-)
-
-func clock(addr string, here, there protocol.Instant) Finding {
-	f := Finding{Check: "clock", Subject: addr, Verdict: Pass, Said: "the two clocks agree"}
-	ahead := int64(here - there)
-	word := "ahead of"
-	if ahead < 0 {
-		ahead, word = -ahead, "behind"
-	}
-	if ahead <= noticeable {
-		return f
-	}
-	f.Verdict, f.Said = Warn, fmt.Sprintf("this clock is %v %s the aggregator's", time.Duration(ahead)*time.Second, word)
-	f.Fix = "let a time service set it (timedatectl set-ntp true); deadlines are the aggregator's"
-	if ahead > harmful {
-		f.Verdict = Fail
-	}
-	return f
-}
-
 // connectionFix says what to do about an error of a call.
 func connectionFix(err error) string {
 	var refusal *p2p.Refusal

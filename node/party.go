@@ -341,7 +341,7 @@ func (r *service) appendBoard(record session.AppendBoard) error {
 // serve consents, then sends, runs and reads until the study has ended here.
 func (r *service) serve(ctx context.Context) error {
 	if err := r.decide(ctx); err != nil {
-		return err
+		return r.byClock(ctx, err)
 	}
 	r.retry = backoff{least: 200 * time.Millisecond, most: 10 * time.Second}
 	for {
@@ -351,13 +351,13 @@ func (r *service) serve(ctx context.Context) error {
 			r.Observe(Progress{Study: r.study.ID, Milestone: Finished})
 			return nil
 		case session.Failed:
-			return &FailedError{status.Failure}
+			return r.byClock(ctx, &FailedError{status.Failure})
 		case session.Withdrawn:
 			if len(r.pending.Send) == 0 {
 				return ErrWithdrawn
 			}
 		}
-		err := r.turn(ctx)
+		err := r.byClock(ctx, r.turn(ctx))
 		if differs := r.otherFile(ctx, err); differs != nil {
 			return differs
 		}

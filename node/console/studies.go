@@ -82,7 +82,7 @@ func AddStudy(st *store.Store, s *study.Study, until, now protocol.Instant) erro
 
 // Expired is the error of a study whose approval has closed.
 func Expired(s *study.Study) error {
-	return WithCode(Usage, fmt.Errorf("study %s (%s) has expired: approval closed at %s; a new study file with a later date is another study", s.Name, s.ID.Short(), s.Expires))
+	return WithCode(Usage, fmt.Errorf("study %s (%s) has expired: approval closed at %s, and it is %s by this machine's clock; a new study file with a later date is another study", s.Name, s.ID.Short(), s.Expires, Now()))
 }
 
 // AddedStudy is what study add and study create print.

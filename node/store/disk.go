@@ -26,6 +26,9 @@ func diskError(e *sqlite.Error) error {
 	return nil
 }
 
+// littleLeft is less than an open database takes, in bytes.
+const littleLeft = 1 << 17
+
 // unwritable explains a database that could not be opened by what is wrong with its
 // directory: SQLite writes beside a database even to read it.
 func (s *Store) unwritable(err error) error {
@@ -34,6 +37,11 @@ func (s *Store) unwritable(err error) error {
 		return err
 	}
 	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_IOERR: // what it keeps beside a database could not be made
+		if free, failed := s.Free(); failed == nil && free < littleLeft {
+			return &fs.PathError{Op: "write", Path: s.dir, Err: syscall.ENOSPC}
+		}
+		return explain(err)
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
 	default:
 		return explain(err)

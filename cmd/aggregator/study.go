@@ -43,6 +43,9 @@ func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
 	if err := console.AddStudy(st, s, s.Expires, console.Now()); err != nil {
 		return err
 	}
+	if err := console.Namesakes(c, st, s); err != nil {
+		return err
+	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
 		fmt.Fprintln(w, s.ID)
 		c.Say("Next: aggregator serve, and give the same file, byte for byte, to every party.")

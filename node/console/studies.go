@@ -18,6 +18,9 @@ func ReadStudy(path string) (*study.Study, error) {
 	if err != nil {
 		return nil, WithCode(Usage, fmt.Errorf("reading study file: %w", err))
 	}
+	if err := notAStudy(path, source); err != nil {
+		return nil, err
+	}
 	s, err := study.Parse(source)
 	if err != nil {
 		return nil, fmt.Errorf("study file %s:\n%w", path, err)

@@ -15,6 +15,7 @@ type initCommand struct{}
 
 type identity struct {
 	ID     string `json:"id"`
+	Words  string `json:"words"` // its fingerprint, to be read out
 	HPKE   string `json:"hpke"`
 	State  string `json:"state"`
 	Config string `json:"config"`
@@ -45,11 +46,12 @@ func (identityCommand) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	out := identity{
-		ID: id.String(), HPKE: base64.StdEncoding.EncodeToString(st.HPKE().PublicKey().Bytes()),
+		ID: id.String(), Words: id.Words(), HPKE: base64.StdEncoding.EncodeToString(st.HPKE().PublicKey().Bytes()),
 		State: g.State, Config: g.Config,
 	}
 	return c.Print(out, func(w io.Writer) {
 		fmt.Fprintf(w, "aggregator:\n  id: %s\n  hpke: %s\n  addrs: [/dns4/YOUR-HOST/tcp/7424]\n", out.ID, out.HPKE)
+		c.Say("In words, to compare over a telephone: %s", out.Words)
 		c.Say("These lines go into the study file, with the address at which parties reach this node.")
 	})
 }

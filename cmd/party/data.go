@@ -14,7 +14,10 @@ import (
 )
 
 type dataCommands struct {
-	Check dataCheck `cmd:"" help:"Read the data against a study as run does before its first message."`
+	Show    dataShow    `cmd:"" help:"Show what data hold, column by column."`
+	Add     dataAdd     `cmd:"" help:"Name data in the site file, so that studies can ask for them."`
+	Columns dataColumns `cmd:"" help:"Write the list of columns that an operator drafts a study from."`
+	Check   dataCheck   `cmd:"" help:"Read the data against a study as run does before its first message."`
 }
 
 type dataCheck struct {

@@ -15,6 +15,7 @@ type initCommand struct{}
 
 type identity struct {
 	ID     string `json:"id"`
+	Words  string `json:"words"` // its fingerprint, to be read out
 	State  string `json:"state"`
 	Config string `json:"config"`
 }
@@ -33,8 +34,9 @@ func (initCommand) Run(c *console.Console, g *console.Globals) error {
 	}
 	return c.Print(id, func(w io.Writer) {
 		fmt.Fprintf(w, "%s\n", id.ID)
+		c.Say("In words, to compare over a telephone: %s", id.Words)
 		c.Say("This node's peer id is above; its state is in %s, its site file is %s.", id.State, id.Config)
-		c.Say("Next: give the peer id to whoever writes the study file, and name your data in the site file.")
+		c.Say("Next: give the peer id to whoever writes the study file, and name your data: party data add NAME FILE.")
 	})
 }
 
@@ -51,7 +53,10 @@ func (identityShow) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	return c.Print(id, func(w io.Writer) { fmt.Fprintln(w, id.ID) })
+	return c.Print(id, func(w io.Writer) {
+		fmt.Fprintln(w, id.ID)
+		c.Say("In words: %s", id.Words)
+	})
 }
 
 type identityRotate struct {
@@ -87,8 +92,9 @@ func (cmd identityRotate) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	return c.Print(identity{ID: id.String(), State: cmd.To, Config: g.Config}, func(w io.Writer) {
+	return c.Print(identity{ID: id.String(), Words: id.Words(), State: cmd.To, Config: g.Config}, func(w io.Writer) {
 		fmt.Fprintln(w, id)
+		c.Say("In words, to compare over a telephone: %s", id.Words())
 		c.Say("The new identity is above, with the ledger of the old one; its state is in %s. The old directory can be read and releases nothing.", cmd.To)
 		c.Say("Next: use --state %s from now on, and give the new peer id to whoever writes study files.", cmd.To)
 	})
@@ -104,5 +110,5 @@ func describe(g *console.Globals) (identity, error) {
 	if err != nil {
 		return identity{}, err
 	}
-	return identity{ID: id.String(), State: g.State, Config: g.Config}, nil
+	return identity{ID: id.String(), Words: id.Words(), State: g.State, Config: g.Config}, nil
 }

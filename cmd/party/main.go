@@ -20,7 +20,7 @@ type commands struct {
 	Study    studyCommands         `cmd:"" help:"Add, explain, approve or decline a study."`
 	Steward  stewardCommands       `cmd:"" help:"Make the key of a second person, for four eyes."`
 	Plan     planCommand           `cmd:"" help:"Forecast how far a study's answers will err, and what it would cost. Nothing leaves."`
-	Data     dataCommands          `cmd:"" help:"Check the data that answer a study. Nothing leaves."`
+	Data     dataCommands          `cmd:"" help:"Name data, look at them, check them against a study. Nothing leaves."`
 	Sketch   sketchCommand         `cmd:"" help:"Bring a held sketch up to date: add files, withdraw records; or rehearse a release. Nothing leaves."`
 	Release  releaseCommand        `cmd:"" help:"Let a held sketch go: the steward's decision."`
 	Run      runCommand            `cmd:"" help:"Serve one approved study to its result, then exit."`
@@ -35,7 +35,7 @@ type commands struct {
 	Report   console.ReportCommand `cmd:"" help:"Write a study's result as a page with figures."`
 	Inspect  inspectCommand        `cmd:"" help:"Show what this party released in a study, and verify its hashes."`
 	Audit    auditCommand          `cmd:"" help:"Try a study's mechanism on made-up data against what it claims. Nothing leaves."`
-	Budget   budgetCommands        `cmd:"" help:"Show what was spent of the privacy budgets."`
+	Budget   budgetCommands        `cmd:"" help:"Show what was spent of the privacy budgets, and set their caps."`
 	Withdraw withdrawCommand       `cmd:"" help:"Take back the approval of a study, before this party has committed."`
 
 	Log        console.LogCommands       `cmd:"" help:"Show or verify the log of decisions and of what left."`

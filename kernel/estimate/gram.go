@@ -34,7 +34,13 @@ func (n Noise) check() error {
 	if !(n.Variance >= 0) || math.IsInf(n.Variance, 0) {
 		return fmt.Errorf("noise variance %g is not a number of at least 0", n.Variance)
 	}
-	if !(n.FourthCumulant >= -2*n.Variance*n.Variance*(1+1e-9)) || math.IsInf(n.FourthCumulant, 0) {
+	// Noise that a projection spreads over more coordinates than it has sources leaves some
+	// without any: on average that is no distribution's, and the bound is that of the sources.
+	least := -2 * n.Variance * n.Variance * (1 + 1e-9)
+	if n.Sources > 0 {
+		least = math.Inf(-1)
+	}
+	if !(n.FourthCumulant >= least) || math.IsInf(n.FourthCumulant, 0) {
 		return fmt.Errorf("fourth cumulant %g of noise of variance %g: no distribution has less than -2 times the variance squared", n.FourthCumulant, n.Variance)
 	}
 	if !(n.Sources >= 0) || math.IsInf(n.Sources, 0) {

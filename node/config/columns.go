@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v4"
 
@@ -17,6 +19,43 @@ type ColumnList struct {
 	ID      protocol.PeerID
 	Records []string // columns that identify a record
 	Columns []study.DraftColumn
+}
+
+// Text is the list as party data columns writes it. A numeric column without bounds has a
+// comment that asks for them.
+func (l ColumnList) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `# What %s could bring to a study, for aggregator study new --columns.
+# Nothing here was computed from values, except the guess of each column's kind: correct
+# a wrong one. Bounds and lists of values have to come from what is public already, such as
+# a code book or a norm, never from the data: what they say is not protected by noise.
+# Read all of it before you send it.
+cosketch: %s
+party: {name: %s, id: %s}
+records: {id: %s}
+columns:
+`, printable(l.Name), columnsVersion, scalar(l.Name), l.ID, list(l.Records))
+	for _, c := range l.Columns {
+		line := fmt.Sprintf("  - {name: %s, kind: %s}", scalar(c.Name), c.Kind)
+		switch c.Kind {
+		case study.Numeric:
+			line += "  # add the public bounds: [LOW, HIGH]"
+		case study.Categorical:
+			line += "  # add the public values: [ALL, OF, THEM]"
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+// printable leaves out what would end a comment's line.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // columnsVersion is the value of the first key of a column list.

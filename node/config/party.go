@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -205,15 +206,23 @@ func (b *Budget) parse(s source) parser {
 		if err := s.fields(n, fields{"epsilon": s.number(&epsilon), "delta": s.number(&delta)}); err != nil {
 			return err
 		}
-		if !(epsilon > 0) || math.IsInf(epsilon, 0) {
-			return s.errorf(n, "a cap needs an epsilon above 0 (to allow nothing, leave all caps out)")
-		}
-		if !(delta >= 0 && delta < 1) {
-			return s.errorf(n, "delta %v: must be at least 0 and below 1", delta)
-		}
 		*b = Budget{Epsilon: dp.Epsilon(epsilon), Delta: dp.Delta(delta)}
+		if err := b.check(); err != nil {
+			return s.errorf(n, "%v", err)
+		}
 		return nil
 	}
+}
+
+// check refuses an amount that bounds nothing.
+func (b Budget) check() error {
+	if !(b.Epsilon > 0) || math.IsInf(float64(b.Epsilon), 0) {
+		return errors.New("a cap needs an epsilon above 0 (to allow nothing, leave all caps out)")
+	}
+	if !(b.Delta >= 0 && b.Delta < 1) {
+		return fmt.Errorf("delta %v: must be at least 0 and below 1", float64(b.Delta))
+	}
+	return nil
 }
 
 // Welcome says which late parties are welcome. The zero value welcomes all.

@@ -19,10 +19,11 @@ type csvFile struct {
 	plan    *plan
 	dialect Dialect
 	written Format
-	fields  int     // of a record
-	slots   []int32 // see scanner
-	ids     []int32 // cells of the id columns
-	values  []int32 // cells of the schema's fields
+	names   []string // of the header
+	fields  int      // of a record
+	slots   []int32  // see scanner
+	ids     []int32  // cells of the id columns
+	values  []int32  // cells of the schema's fields
 
 	chunkBytes int // aimed at
 	limit      int64
@@ -99,6 +100,7 @@ func (c *csvFile) locate(line int64, cells []cell) error {
 		}
 		h.names = append(h.names, cleanName(string(name)))
 	}
+	c.names = h.names
 	positions, err := h.locate(c.plan.headers)
 	if err != nil {
 		return err

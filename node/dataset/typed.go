@@ -101,7 +101,7 @@ const mostTyped = 1 << 14
 
 // batchRows returns how many typed records are read at once.
 func (p *plan) batchRows() int {
-	return max(1, min(mostTyped, p.blockValues/max(p.width, len(p.headers))))
+	return max(1, min(mostTyped, p.blockValues/max(1, p.width, len(p.headers))))
 }
 
 // parse encodes column by column, which is several times as fast as record by

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+
+	"github.com/cosketch/cosketch/protocol/journal"
 )
 
 // tokenName is what the id of a token of the HTTP API looks like.
@@ -26,6 +28,9 @@ func (s *Store) PutToken(id string, record []byte) error {
 		if _, there := os.Lstat(s.path(tokensDir, id)); there == nil {
 			err = ErrConflict
 		}
+	}
+	if err == nil { // the journal first: no token works that is not in it
+		err = s.Note(journal.Entry{At: now(), Event: journal.TokenMade, Note: id})
 	}
 	if err == nil {
 		err = writeFile(s.path(tokensDir, id), record)
@@ -74,6 +79,9 @@ func (s *Store) RemoveToken(id string) error {
 	}
 	if err == nil {
 		err = syncDir(s.path(tokensDir))
+	}
+	if err == nil {
+		err = s.Note(journal.Entry{At: now(), Event: journal.TokenRevoked, Note: id})
 	}
 	if err != nil {
 		return fmt.Errorf("revoking token %.40s: %w", id, err)

@@ -22,20 +22,22 @@ type Event string
 
 // Decisions of a steward or an operator, and what happened to the node itself.
 const (
-	Created   Event = "created"   // the state directory, or this log in an older one
-	Added     Event = "added"     // a study
-	Approved  Event = "approved"  // a study
-	Cosigned  Event = "cosigned"  // a study, by a second person; Note says who
-	Declined  Event = "declined"  // a study
-	Withdrawn Event = "withdrawn" // an approval
-	LetGo     Event = "let go"    // a held sketch, to be released as it is
-	Debited   Event = "debited"   // the privacy ledger; Note names the dataset
-	Retired   Event = "retired"   // this identity; Note names its successor
-	Inherited Event = "inherited" // a retired identity's ledger
-	Restored  Event = "restored"  // the state directory, from a backup
-	BackedUp  Event = "backed up" // the state directory, to a file of Bytes
-	Purged    Event = "purged"    // what a study no longer needs
-	Cancelled Event = "cancelled" // a study, by its operator
+	Created      Event = "created"    // the state directory, or this log in an older one
+	Added        Event = "added"      // a study
+	Approved     Event = "approved"   // a study
+	Cosigned     Event = "cosigned"   // a study, by a second person; Note says who
+	Declined     Event = "declined"   // a study
+	Withdrawn    Event = "withdrawn"  // an approval
+	LetGo        Event = "let go"     // a held sketch, to be released as it is
+	Debited      Event = "debited"    // the privacy ledger; Note names the dataset
+	TokenMade    Event = "token made" // of the HTTP API; Note is its id
+	TokenRevoked Event = "token revoked"
+	Retired      Event = "retired"   // this identity; Note names its successor
+	Inherited    Event = "inherited" // a retired identity's ledger
+	Restored     Event = "restored"  // the state directory, from a backup
+	BackedUp     Event = "backed up" // the state directory, to a file of Bytes
+	Purged       Event = "purged"    // what a study no longer needs
+	Cancelled    Event = "cancelled" // a study, by its operator
 )
 
 // What left, or was about to.

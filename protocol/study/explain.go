@@ -22,7 +22,7 @@ func (s *Study) Explain(party int) string {
 	p := &page{}
 	p.line(fmt.Sprintf("Study %s", quote(s.Name)))
 	p.line(s.ID.String())
-	p.text(fmt.Sprintf("Compare these first eight characters with the other parties before you approve: %s", s.ID.Short()))
+	p.text(fmt.Sprintf("Compare these first eight characters with the other parties before you approve: %s; or, over a telephone, these words: %s", s.ID.Short(), s.ID.Words()))
 	s.explainWho(p, party)
 	if party != Everyone {
 		s.explainColumns(p, party)
@@ -49,13 +49,13 @@ func (s *Study) explainWho(p *page, party int) {
 	}
 	var rows []string
 	for i, q := range s.Parties {
-		row := fmt.Sprintf("%s, %s", quote(q.Name), q.ID)
+		row := fmt.Sprintf("%s, %s, in words %s", quote(q.Name), q.ID, q.ID.Words())
 		if i == party {
 			row += " (you)"
 		}
 		rows = append(rows, row)
 	}
-	p.items(append(rows, fmt.Sprintf("the aggregator, which holds no data of its own, %s", s.Aggregator.ID)))
+	p.items(append(rows, fmt.Sprintf("the aggregator, which holds no data of its own, %s, in words %s", s.Aggregator.ID, s.Aggregator.ID.Words())))
 }
 
 // maxListed bounds how many columns are listed one by one.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -73,6 +74,11 @@ func Up(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	site.Address = address(about.Port)
+	pages, err := network.FreePort()
+	if err != nil {
+		return err
+	}
+	about.Pages = fmt.Sprintf("http://127.0.0.1:%d/", pages)
 	if before.Network == "" {
 		if err := deal(ctx, site, o.Dealt); err != nil {
 			return interrupted(ctx, err)
@@ -185,7 +191,8 @@ func (o Options) stand(ctx context.Context, about About, site *steward.Site) err
 
 // aggregatorServes is the aggregator's command.
 func aggregatorServes(about About) []string {
-	return []string{"serve", "--listen", address(about.Port)}
+	pages := strings.TrimSuffix(strings.TrimPrefix(about.Pages, "http://"), "/")
+	return []string{"serve", "--listen", address(about.Port), "--http", pages}
 }
 
 // explain says where everything is and how to look at it.

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/ledger"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+type dataAdd struct {
+	Name         string   `arg:"" help:"The dataset's name; the ledger keeps its budget under it."`
+	File         []string `arg:"" help:"CSV (also gzip or zstd) or .parquet; several files, or a pattern like visits/*.csv, are one dataset."`
+	ID           []string `env:"-" placeholder:"COLUMN" help:"Columns that together identify a record. Default: those that the study names."`
+	CapRecord    string   `env:"-" placeholder:"EPSILON[,DELTA]" help:"The most that all studies together may spend under unit record."`
+	CapAttribute string   `env:"-" placeholder:"EPSILON[,DELTA]" help:"The same under unit attribute."`
+	Study        string   `env:"-" placeholder:"STUDY" help:"Also say that it answers this study: the beginning of a study's id."`
+
+	dialectFlags
+}
+
+// Help says what is changed.
+func (dataAdd) Help() string {
+	return "Reads the data to their end, then adds them to the site file in place: its comments and its order stay. A database is named there by hand, under sql.\n\nExample: party data add patients patients.csv --id patient --cap-record 2,1e-6"
+}
+
+type addedData struct {
+	Dataset string `json:"dataset"`
+	Config  string `json:"config"`
+	Records int64  `json:"records"`
+	Columns int    `json:"columns"`
+	Lines   string `json:"lines"` // of the site file that say so
+}
+
+// Run reads the data, then changes the site file.
+func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	d, answers, err := cmd.dataset(g)
+	if err != nil {
+		return err
+	}
+	site, err := config.LoadParty(g.Config)
+	if err != nil {
+		return console.WithCode(console.Usage, err)
+	}
+	if _, exists := site.Datasets[d.Name]; exists {
+		return console.WithCode(console.Usage, fmt.Errorf("dataset %q is in %s already: choose another name, or edit it there", d.Name, site.Path))
+	}
+	held, err := dataset.Describe(ctx, d.Source, dataset.DescribeOptions{ID: identified(d, answers), Normalize: normalization(answers)})
+	if err != nil {
+		return err
+	}
+	var id *protocol.StudyID
+	if answers != nil {
+		id = &answers.ID
+	}
+	lines, err := config.AddDataset(site.Path, d, id)
+	if err != nil {
+		return console.WithCode(console.Usage, err)
+	}
+	out := addedData{Dataset: d.Name, Config: site.Path, Records: held.Records, Columns: len(held.Columns), Lines: lines}
+	return c.Print(out, func(w io.Writer) {
+		io.WriteString(w, lines)
+		c.Say("%d records of %d columns can be read, and %s has these lines now.", out.Records, out.Columns, out.Config)
+		if text := doubts(held.Columns); text != "" {
+			c.Say("%s", text)
+		}
+		if held.IDs != nil && held.IDs.Repeated+held.IDs.Absent > 0 {
+			c.Say("%s. Studies refuse such data.", idText(*held.IDs))
+		}
+		if d.Caps == (config.Caps{}) {
+			c.Say("It has no cap, and so nothing of it is released with noise: party budget cap %s record EPSILON DELTA sets one.", d.Name)
+		}
+		if answers != nil {
+			c.Say("Next: party data check %s", answers.ID.Short())
+			return
+		}
+		c.Say("Next: party data show %s, or party data columns %s --name YOUR-NAME for whoever writes the study file.", d.Name, d.Name)
+	})
+}
+
+// dataset is what the arguments describe, and the study that it answers, if any.
+func (cmd dataAdd) dataset(g *console.Globals) (d config.Dataset, answers *study.Study, err error) {
+	usage := func(format string, args ...any) error {
+		return console.WithCode(console.Usage, fmt.Errorf(format, args...))
+	}
+	if cmd.Name == "" || len(cmd.Name) > ledger.MaxDataset {
+		return d, nil, usage("the dataset's name has %d bytes, want 1 to %d", len(cmd.Name), ledger.MaxDataset)
+	}
+	d = config.Dataset{Name: cmd.Name, ID: cmd.ID, Source: dataset.Source{CSV: cmd.dialect()}}
+	for _, name := range cmd.File {
+		absolute, err := filepath.Abs(name)
+		if err != nil {
+			return d, nil, usage("finding %s: %w", name, err)
+		}
+		d.Source.Files = append(d.Source.Files, absolute)
+	}
+	if d.Caps.Record, err = budgetOf(cmd.CapRecord); err != nil {
+		return d, nil, usage("--cap-record: %w", err)
+	}
+	if d.Caps.Attribute, err = budgetOf(cmd.CapAttribute); err != nil {
+		return d, nil, usage("--cap-attribute: %w", err)
+	}
+	if cmd.Study == "" {
+		return d, nil, nil
+	}
+	st, err := g.OpenReadOnly(store.Party)
+	if err != nil {
+		return d, nil, err
+	}
+	defer st.Close()
+	if answers, err = console.FindStudy(st, cmd.Study); err == nil {
+		_, err = self(st, answers)
+	}
+	return d, answers, err
+}
+
+// budgetOf reads EPSILON[,DELTA]; no text is no cap.
+func budgetOf(text string) (b config.Budget, err error) {
+	if text == "" {
+		return b, nil
+	}
+	first, second, both := strings.Cut(text, ",")
+	epsilon, err := strconv.ParseFloat(first, 64)
+	delta := 0.0
+	if err == nil && both {
+		delta, err = strconv.ParseFloat(second, 64)
+	}
+	if err != nil || !(epsilon > 0) {
+		return b, fmt.Errorf("want an ε above 0, and perhaps a δ: 2 or 2,1e-6, not %.40q", text)
+	}
+	return config.Budget{Epsilon: dp.Epsilon(epsilon), Delta: dp.Delta(delta)}, nil
+}
+
+// identified names the columns that identify a record: the dataset's, or else the study's.
+func identified(d config.Dataset, s *study.Study) []string {
+	if len(d.ID) > 0 || s == nil {
+		return d.ID
+	}
+	return s.Records.ID
+}
+
+// normalization is the study's, or else what study files have by default.
+func normalization(s *study.Study) []study.Normalization {
+	if s == nil {
+		return []study.Normalization{study.NormalizeNFC, study.NormalizeTrim}
+	}
+	return s.Records.Normalize
+}
+
+// idText says which records are not told apart.
+func idText(d dataset.IDDescription) string {
+	var parts []string
+	if d.Repeated > 0 {
+		text := fmt.Sprintf("Records whose id an earlier one has: %d (%s", d.Repeated, strings.Join(d.Where, ", "))
+		if more := d.Repeated - int64(len(d.Where)); more > 0 {
+			text += fmt.Sprintf(", and %d more", more)
+		}
+		parts = append(parts, text+")")
+	}
+	if d.Absent > 0 {
+		parts = append(parts, fmt.Sprintf("Records without an id: %d (the first: %s)", d.Absent, d.First))
+	}
+	if parts == nil {
+		return "No record id is repeated"
+	}
+	return strings.Join(parts, ". ")
+}

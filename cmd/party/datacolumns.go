@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+type dataColumns struct {
+	Data   string   `arg:"" help:"Name of a dataset of the site file, or a file."`
+	Name   string   `required:"" env:"-" placeholder:"PARTY" help:"This party's name, for the study file."`
+	ID     []string `env:"-" placeholder:"COLUMN" help:"Columns that together identify a record. Default: the dataset's."`
+	Header bool     `env:"-" help:"The first row of the CSV file does hold names, although one looks like a value."`
+	Output string   `short:"o" env:"-" placeholder:"FILE" help:"Write the list there instead of printing it; it must not exist."`
+
+	dialectFlags
+}
+
+// Help says what the list is for.
+func (dataColumns) Help() string {
+	return "The list holds names and kinds of columns, and nothing that was computed from values but the guess of the kinds. Text that identifies nobody and everybody stays out. Read it, add public bounds, and send it to the operator, who runs aggregator study new --columns FILE.\n\nExample: party data columns patients --name north -o north.yaml"
+}
+
+type listedColumns struct {
+	File    string         `json:"file,omitempty"`
+	Party   string         `json:"party"`
+	ID      string         `json:"id"`
+	Records []string       `json:"records"`
+	Columns []listedColumn `json:"columns"`
+	LeftOut []string       `json:"left_out"`
+}
+
+type listedColumn struct {
+	Name string           `json:"name"`
+	Kind study.ColumnKind `json:"kind"`
+}
+
+// Run reads the data and writes the list.
+func (cmd dataColumns) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	d, err := findData(g, cmd.Data, cmd.dialectFlags)
+	if err != nil {
+		return err
+	}
+	if len(cmd.ID) > 0 {
+		d.ID = cmd.ID
+	}
+	if len(d.ID) == 0 {
+		return console.WithCode(console.Usage, fmt.Errorf("which columns of %s identify a record? Name them with --id COLUMN", cmd.Data))
+	}
+	st, err := g.OpenReadOnly(store.Party)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	id, err := st.ID()
+	if err != nil {
+		return err
+	}
+	held, err := dataset.Describe(ctx, d.Source, dataset.DescribeOptions{ID: d.ID, Normalize: normalization(nil)})
+	if err != nil {
+		return err
+	}
+	list := config.ColumnList{Name: cmd.Name, ID: id, Records: d.ID}
+	columns, left, err := listed(held, cmd.Header)
+	if err != nil {
+		return console.WithCode(console.Usage, fmt.Errorf("listing the columns of %s: %w", cmd.Data, err))
+	}
+	list.Columns = columns
+	out := listedColumns{File: cmd.Output, Party: list.Name, ID: id.String(), Records: list.Records, LeftOut: left, Columns: []listedColumn{}}
+	for _, column := range columns {
+		out.Columns = append(out.Columns, listedColumn{column.Name, column.Kind})
+	}
+	if cmd.Output != "" {
+		if err := writeList(cmd.Output, list.Text()); err != nil {
+			return err
+		}
+	}
+	return c.Print(out, func(w io.Writer) {
+		if cmd.Output == "" {
+			io.WriteString(w, list.Text())
+		} else {
+			fmt.Fprintln(w, cmd.Output)
+		}
+		if len(left) > 0 {
+			c.Say("Left out: %s.", strings.Join(left, ", "))
+		}
+		c.Say("Next: read it, correct kinds, add bounds that are public, and send it to the operator. Nothing has left.")
+	})
+}
+
+// listed chooses the columns that a study can use, and names the others with the reason.
+func listed(held dataset.Description, header bool) (columns []study.DraftColumn, left []string, err error) {
+	kinds := map[dataset.Kind]study.ColumnKind{
+		dataset.KindNumeric: study.Numeric, dataset.KindDate: study.Numeric, dataset.KindBinary: study.Binary, dataset.KindCategorical: study.Categorical,
+	}
+	names := map[string]int{}
+	for i, c := range held.Columns {
+		if c.Doubtful && !header {
+			return nil, nil, fmt.Errorf("name %d of the first row is empty, or looks like a value: a row of data must not leave as names (write names into the first row; --header if these are names)", i+1)
+		}
+		names[c.Name]++
+	}
+	left = []string{}
+	for _, c := range held.Columns {
+		kind, usable := kinds[c.Kind]
+		switch {
+		case slices.Contains(held.IDs.Columns, c.Name):
+		case names[c.Name] > 1 || c.Name == "":
+			left = append(left, fmt.Sprintf("%q (not a name of its own)", c.Name))
+		case !usable:
+			left = append(left, fmt.Sprintf("%q (%s)", c.Name, c.Kind))
+		default:
+			columns = append(columns, study.DraftColumn{Name: c.Name, Kind: kind})
+		}
+	}
+	if columns == nil {
+		return nil, nil, errors.New("no column holds numbers or a few values that repeat: there is nothing that a study could ask for")
+	}
+	return columns, left, nil
+}
+
+// writeList writes a new file, which is the steward's alone until they send it.
+func writeList(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%s exists: name another file", path)
+	}
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return console.WithCode(console.Usage, fmt.Errorf("writing the list: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,352 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+type dataShow struct {
+	Data    string   `arg:"" help:"Name of a dataset of the site file, or a file."`
+	ID      []string `env:"-" placeholder:"COLUMN" help:"Columns that together identify a record, to look for repeated ones. Default: the dataset's, or the study's."`
+	Study   string   `env:"-" placeholder:"STUDY" help:"Also count values outside a study's public bounds: the beginning of its id, or a study file."`
+	Columns []string `env:"-" placeholder:"NAME" help:"Draw how the values of these columns are distributed."`
+	All     bool     `env:"-" help:"Draw that of all columns."`
+
+	dialectFlags
+}
+
+// Help says who may see what is printed.
+func (dataShow) Help() string {
+	return "Reads the data to their end and prints what they hold: kinds of columns as they seem, missing and different values, least and greatest. It is for the data's owner: nothing leaves, and nothing is logged.\n\nExample: party data show patients.csv --id patient --columns age,ward"
+}
+
+type shownData struct {
+	Records int64                       `json:"records"`
+	Columns []dataset.ColumnDescription `json:"columns"`
+	IDs     *dataset.IDDescription      `json:"ids,omitempty"`
+	Origins []origin                    `json:"origins"`
+	Study   string                      `json:"study,omitempty"`
+	Absent  []string                    `json:"absent_columns,omitempty"` // that the study asks for
+
+	drawn  []string // columns to draw
+	bounds map[string]string
+}
+
+// Run describes the data.
+func (cmd dataShow) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	d, err := findData(g, cmd.Data, cmd.dialectFlags)
+	if err != nil {
+		return err
+	}
+	if len(cmd.ID) > 0 {
+		d.ID = cmd.ID
+	}
+	out := shownData{bounds: map[string]string{}}
+	var asked *study.Study
+	var o dataset.DescribeOptions
+	if cmd.Study != "" {
+		if asked, err = console.StudyOrFile(g, store.Party, cmd.Study); err != nil {
+			return err
+		}
+		out.Study = asked.ID.String()
+		if o.Fields, err = cmd.fields(g, asked, out.bounds); err != nil {
+			return err
+		}
+		o.Bits = asked.Bits
+	}
+	o.ID, o.Normalize = identified(d, asked), normalization(asked)
+	held, err := dataset.Describe(ctx, d.Source, o)
+	if err != nil {
+		return err
+	}
+	out.Records, out.Columns, out.IDs, out.Origins = held.Records, held.Columns, held.IDs, originsOf(held.Origins)
+	has := func(name string) bool {
+		return slices.ContainsFunc(held.Columns, func(c dataset.ColumnDescription) bool { return c.Name == name })
+	}
+	for _, f := range o.Fields {
+		if !has(f.Header) {
+			out.Absent = append(out.Absent, f.Header)
+		}
+	}
+	out.drawn = cmd.Columns
+	if cmd.All {
+		out.drawn = nil
+		for _, column := range held.Columns {
+			if out.kind(column) != "id" && !slices.Contains(out.drawn, column.Name) {
+				out.drawn = append(out.drawn, column.Name)
+			}
+		}
+	}
+	for _, name := range out.drawn {
+		if !has(name) {
+			return console.WithCode(console.Usage, fmt.Errorf("%s has no column %.40q", cmd.Data, name))
+		}
+	}
+	return c.Print(out, out.write)
+}
+
+// fields are the study's columns of this party, by their names in the file, and the public
+// bounds of each in words.
+func (cmd dataShow) fields(g *console.Globals, s *study.Study, bounds map[string]string) ([]dataset.Field, error) {
+	st, err := g.OpenReadOnly(store.Party)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	party, err := self(st, s)
+	if err != nil {
+		return nil, err
+	}
+	site, err := config.LoadParty(g.Config)
+	if err != nil {
+		return nil, console.WithCode(console.Usage, err)
+	}
+	var out []dataset.Field
+	for _, i := range s.OwnColumns(party) {
+		column := s.Columns[i]
+		f := dataset.Field{Name: column.Name, Header: column.Name, Kind: column.Kind, Scale: column.Scale, Values: column.Values}
+		if header, mapped := site.Studies[s.ID].Columns[column.Name]; mapped {
+			f.Header = header
+		}
+		switch {
+		case f.Kind == study.Categorical:
+			bounds[f.Header] = fmt.Sprintf("one of %d values", len(f.Values))
+		case f.Kind == study.Binary:
+			bounds[f.Header] = "0 or 1"
+		default:
+			bounds[f.Header] = strings.TrimPrefix(f.Scale.String(), "bounds ")
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// originsOf describes the files that were read.
+func originsOf(origins []dataset.Origin) []origin {
+	out := []origin{}
+	for _, o := range origins {
+		one := origin{Name: o.Name, Format: o.Format}
+		if o.Digest != (protocol.Digest{}) {
+			one.SHA256, one.CSV = o.Digest.String(), o.Dialect.YAML()
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// write prints the description for people.
+func (d shownData) write(w io.Writer) {
+	fmt.Fprintf(w, "%d records of %d columns.\n\n", d.Records, len(d.Columns))
+	t := console.NewTable("column", "kind", ">missing", ">different", ">least", ">median", ">greatest")
+	for _, c := range d.Columns {
+		row := []string{c.Name, d.kind(c), fmt.Sprint(c.Missing), fmt.Sprint(c.Distinct), "", "", ""}
+		if c.More {
+			row[3] = "> " + row[3]
+		}
+		if n := c.Numbers; n != nil {
+			for i, x := range []float64{n.Least, n.Quantiles[2], n.Greatest} {
+				row[4+i] = numberText(c, x)
+			}
+		}
+		t.Add(row...)
+	}
+	t.Write(w)
+	fmt.Fprintln(w)
+	for _, note := range d.notes() {
+		console.Paragraph(w, "", note)
+	}
+	for _, o := range d.Origins {
+		console.Paragraph(w, "", o.Name+": "+o.Format)
+	}
+	d.writeAgainst(w)
+	for _, name := range d.drawn {
+		for _, c := range d.Columns {
+			if c.Name == name {
+				draw(w, c)
+			}
+		}
+	}
+	fmt.Fprintln(w, "\nThis is for you, who own the data. Nothing has left.")
+}
+
+// kind is the kind of a column for people.
+func (d shownData) kind(c dataset.ColumnDescription) string {
+	if d.IDs != nil && slices.Contains(d.IDs.Columns, c.Name) {
+		return "id"
+	}
+	return string(c.Kind)
+}
+
+// notes are what is to be looked at.
+func (d shownData) notes() (out []string) {
+	if text := doubts(d.Columns); text != "" {
+		out = append(out, text)
+	}
+	for _, c := range d.Columns {
+		say := func(format string, args ...any) {
+			out = append(out, fmt.Sprintf("%q: ", c.Name)+fmt.Sprintf(format, args...)+".")
+		}
+		switch {
+		case c.Holds != "":
+			say("holds %s, which no study can use", c.Holds)
+		case c.Kind == dataset.KindEmpty:
+			say("no record has a value")
+		case c.Constant():
+			say("every value is the same")
+		}
+		if c.NotNumbers > 0 {
+			say("%d values are not numbers (the first: %s); a value that is missing is left empty", c.NotNumbers, c.Odd)
+		}
+		if c.OtherDates > 0 {
+			say("%d values seem to be dates in a form that has to be named: --date, or csv: {date: …} in the site file", c.OtherDates)
+		}
+	}
+	if d.IDs != nil {
+		out = append(out, fmt.Sprintf("%s (id: %s).", idText(*d.IDs), strings.Join(d.IDs.Columns, ", ")))
+	}
+	return out
+}
+
+// doubts asks whether the first row of a CSV file holds names at all.
+func doubts(columns []dataset.ColumnDescription) string {
+	var which []string
+	for i, c := range columns {
+		if c.Doubtful {
+			which = append(which, strconv.Itoa(i+1))
+		}
+	}
+	if which == nil {
+		return ""
+	}
+	if more := len(which) - 10; more > 0 {
+		which = append(which[:10], fmt.Sprintf("and %d more", more))
+	}
+	return "Is the first row data? It has to name the columns, and these of its names are empty, numbers, dates or values of their own columns: " + strings.Join(which, ", ") + "."
+}
+
+// writeAgainst prints what a study would clip or refuse.
+func (d shownData) writeAgainst(w io.Writer) {
+	if d.Study == "" {
+		return
+	}
+	fmt.Fprintf(w, "\nAgainst the public bounds of study %s:\n\n", d.Study[:8])
+	t := console.NewTable("column", "bounds", ">below", ">above", ">of all", ">refused", "first refused")
+	for _, c := range d.Columns {
+		if f := c.Against; f != nil {
+			share := "0 %"
+			if c.Present > 0 {
+				share = shareText(f.Below+f.Above, c.Present)
+			}
+			t.Add(c.Name, d.bounds[c.Name], fmt.Sprint(f.Below), fmt.Sprint(f.Above), share, fmt.Sprint(f.Refused), f.First)
+		}
+	}
+	t.Write(w)
+	for _, name := range d.Absent {
+		console.Paragraph(w, "", fmt.Sprintf("The data have no column %q: columns in the site file's entry of the study can name another.", name))
+	}
+	console.Paragraph(w, "", "Values below and above the bounds are clipped to them. No other bounds are suggested: bounds are public and no noise protects them, so they must come from knowledge that is public, never from these data.")
+}
+
+// numberText shows a number of a column, dates as such.
+func numberText(c dataset.ColumnDescription, x float64) string {
+	if c.Kind == dataset.KindDate && math.Abs(x) < 1e7 {
+		return time.Unix(int64(math.Round(x))*86400, 0).UTC().Format(time.DateOnly)
+	}
+	return console.Brief(x)
+}
+
+func shareText(n, of int64) string {
+	return strconv.FormatFloat(100*float64(n)/float64(of), 'g', 3, 64) + " %"
+}
+
+// draw prints how a column's values are distributed.
+func draw(w io.Writer, c dataset.ColumnDescription) {
+	fmt.Fprintln(w)
+	var bars []dataset.ValueCount
+	of := c.Present
+	switch n := c.Numbers; {
+	case n != nil:
+		of = int64(n.Sampled)
+		for i, count := range n.Histogram {
+			bars = append(bars, dataset.ValueCount{Value: binText(c, i), Count: count})
+		}
+		title := fmt.Sprintf("%q, %d numbers", c.Name, n.Count)
+		if int64(n.Sampled) < n.Count {
+			title += fmt.Sprintf(" (drawn from %d of them)", n.Sampled)
+		}
+		title += ": "
+		for i, p := range dataset.QuantileLevels() {
+			title += fmt.Sprintf("%g %% are at most %s, ", 100*p, numberText(c, n.Quantiles[i]))
+		}
+		console.Paragraph(w, "", title+"the greatest is "+numberText(c, n.Greatest)+".")
+	case len(c.Common) > 0:
+		console.Paragraph(w, "", fmt.Sprintf("%q, %d values:", c.Name, c.Present))
+		bars = c.Common
+	default:
+		console.Paragraph(w, "", fmt.Sprintf("%q: %s, nothing to draw", c.Name, c.Kind))
+		return
+	}
+	most := int64(1)
+	for _, b := range bars {
+		most = max(most, b.Count)
+	}
+	t := console.NewTable("value", ">count", ">share", "")
+	for _, b := range bars {
+		t.Add(clip(b.Value), fmt.Sprint(b.Count), shareText(b.Count, of), bar(b.Count, most))
+	}
+	t.Write(w)
+	if more := c.Distinct - len(bars); c.Numbers == nil && more > 0 {
+		fmt.Fprintf(w, "  and %d more values\n", more)
+	}
+}
+
+// clip keeps a value on one line beside its bar.
+func clip(value string) string {
+	const most = 30
+	if runes := []rune(value); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return value
+}
+
+// binText names a bin of a histogram.
+func binText(c dataset.ColumnDescription, i int) string {
+	n := c.Numbers
+	switch {
+	case n.Width == 0:
+		return numberText(c, n.Low)
+	case n.Width == 1 && n.Low != math.Trunc(n.Low) && len(n.Histogram) == int(n.Greatest-n.Least)+1: // a bin for each whole number
+		return numberText(c, n.Low+float64(i)+0.5)
+	}
+	return numberText(c, n.Low+float64(i)*n.Width) + " to " + numberText(c, n.Low+float64(i+1)*n.Width)
+}
+
+// barWidth is the length of the longest bar, in characters.
+const barWidth = 40
+
+// bar draws a share of the most common count, in eighths of a character; what is there is
+// seen.
+func bar(n, most int64) string {
+	eighths := int(math.Round(8 * barWidth * float64(n) / float64(most)))
+	if n > 0 {
+		eighths = max(eighths, 1)
+	}
+	text := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		text += string([]rune("▏▎▍▌▋▊▉")[rest-1])
+	}
+	return text
+}

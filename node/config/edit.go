@@ -1,0 +1,294 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// A site file is edited as text: an edit puts something in, or replaces one number, and
+// leaves all else as it is, comments and order included. What results is read again, and
+// replaces the file only if it says what it said before and what was asked for.
+
+// AddDataset adds a dataset of files to the site file at path, which need not exist, and an entry
+// for a study that it answers, unless study is nil. It returns the lines that say so. An
+// error leaves the file as it was.
+func AddDataset(path string, d Dataset, study *protocol.StudyID) (added string, err error) {
+	for _, b := range []Budget{d.Caps.Record, d.Caps.Attribute} {
+		if err := b.check(); b != (Budget{}) && err != nil {
+			return "", fmt.Errorf("changing site file: %w", err)
+		}
+	}
+	added = "datasets:\n" + strings.Join(d.lines("  "), "\n") + "\n"
+	if study != nil {
+		added += fmt.Sprintf("studies:\n  %s:\n    dataset: %s\n", study, scalar(d.Name))
+	}
+	return added, edit(path, added, func(text string) (string, error) { return addDataset(path, text, d, study) })
+}
+
+// SetCap sets the cap of a dataset in the site file at path, under one unit. An error
+// leaves the file as it was.
+func SetCap(path, name string, unit dp.Unit, b Budget) error {
+	if err := b.check(); err != nil {
+		return fmt.Errorf("changing site file: %w", err)
+	}
+	lines := fmt.Sprintf("datasets:\n  %s:\n    caps:\n      %s: %s\n", scalar(name), unit, b.flow())
+	return edit(path, lines, func(text string) (string, error) { return setCap(path, text, name, unit, b) })
+}
+
+// lines are a dataset's entry, of files.
+func (d Dataset) lines(indent string) []string {
+	fields := d.fields()
+	out := []string{indent + scalar(d.Name) + ":"}
+	for _, f := range fields {
+		out = append(out, indent+"  "+f)
+	}
+	return out
+}
+
+func (d Dataset) fields() []string {
+	source := list(d.Source.Files)
+	if len(d.Source.Files) == 1 {
+		source = scalar(d.Source.Files[0])
+	}
+	out := []string{"source: " + source}
+	if d.Source.CSV != (dataset.Dialect{}) {
+		out = append(out, "csv: "+d.Source.CSV.YAML())
+	}
+	if len(d.ID) > 0 {
+		out = append(out, "id: "+list(d.ID))
+	}
+	var caps []string
+	for _, c := range []struct {
+		unit  dp.Unit
+		limit Budget
+	}{{dp.Record, d.Caps.Record}, {dp.Attribute, d.Caps.Attribute}} {
+		if c.limit != (Budget{}) {
+			caps = append(caps, string(c.unit)+": "+c.limit.flow())
+		}
+	}
+	if len(caps) > 0 {
+		out = append(out, "caps: {"+strings.Join(caps, ", ")+"}")
+	}
+	return out
+}
+
+// flow is the budget as a site file has it.
+func (b Budget) flow() string {
+	if b.Delta == 0 {
+		return "{epsilon: " + decimalText(float64(b.Epsilon)) + "}"
+	}
+	return "{epsilon: " + decimalText(float64(b.Epsilon)) + ", delta: " + decimalText(float64(b.Delta)) + "}"
+}
+
+// decimalText writes a number in the one spelling of site files.
+func decimalText(x float64) string {
+	return strings.NewReplacer("e-0", "e-", "e+0", "e", "e+", "e").Replace(strconv.FormatFloat(x, 'g', -1, 64))
+}
+
+// bare is text that needs no quotes in a YAML file, be it in a flow or not.
+var bare = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*$`)
+
+// scalar writes a text. A JSON string is a YAML string.
+func scalar(s string) string {
+	if bare.MatchString(s) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(s)) {
+		return s
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.Encode(s) // a string always can be
+	return strings.TrimSpace(b.String())
+}
+
+func list(texts []string) string {
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = scalar(t)
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}
+
+// addDataset returns the text of a site file with a dataset more.
+func addDataset(path, text string, d Dataset, study *protocol.StudyID) (string, error) {
+	p, root, err := partyOf(path, text)
+	if err != nil {
+		return "", err
+	}
+	if _, exists := p.Datasets[d.Name]; exists {
+		return "", fmt.Errorf("dataset %q is in %s already: choose another name, or edit it there", d.Name, p.Path)
+	}
+	if text, err = insertTop(text, root, "datasets", entry{name: scalar(d.Name), lines: d.fields()}); err != nil {
+		return "", err
+	}
+	p.Datasets[d.Name] = d
+	if study != nil {
+		if _, exists := p.Studies[*study]; exists {
+			return "", fmt.Errorf("study %s has an entry in %s already: name the dataset there", study.Short(), p.Path)
+		}
+		if _, root, err = partyOf(path, text); err != nil {
+			return "", errEdit
+		}
+		answer := entry{name: study.String(), lines: []string{"dataset: " + scalar(d.Name)}}
+		if text, err = insertTop(text, root, "studies", answer); err != nil {
+			return "", err
+		}
+		p.Studies[*study] = StudySite{Dataset: d.Name, Columns: map[string]string{}, Release: ReleaseAuto}
+	}
+	return text, confirm(path, text, p)
+}
+
+// setCap returns the text of a site file with a dataset's cap as it is to be.
+func setCap(path, text, name string, unit dp.Unit, b Budget) (string, error) {
+	p, root, err := partyOf(path, text)
+	if err != nil {
+		return "", err
+	}
+	d, exists := p.Datasets[name]
+	if !exists {
+		return "", fmt.Errorf("dataset %q is not in %s%s", name, p.Path, suggestion(name, sortedKeys(p.Datasets)))
+	}
+	_, datasets := child(root, "datasets")
+	key, value := child(datasets, name)
+	caps, limits := child(value, "caps")
+	_, limit := child(limits, string(unit))
+	switch {
+	case limit != nil:
+		text, err = replaceBudget(text, limit, b)
+	case caps != nil:
+		text, err = insert(text, caps, limits, entry{name: string(unit), value: b.flow()})
+	default:
+		text, err = insert(text, key, value, entry{name: "caps", value: "{" + string(unit) + ": " + b.flow() + "}"})
+	}
+	if err != nil {
+		return "", err
+	}
+	if unit == dp.Record {
+		d.Caps.Record = b
+	} else {
+		d.Caps.Attribute = b
+	}
+	p.Datasets[name] = d
+	return text, confirm(path, text, p)
+}
+
+// errEdit is why a person has to edit a file that means something else after an edit, or
+// is written in a way that edits do not know.
+var errEdit = errors.New("the site file is written in a way that cannot be edited by this command")
+
+// partyOf parses a site file's text.
+func partyOf(path, text string) (Party, *yaml.Node, error) {
+	s := source{what: "site file", path: path}
+	p := Party{Path: path, Datasets: make(map[string]Dataset), Studies: make(map[protocol.StudyID]StudySite)}
+	root, err := s.document([]byte(text))
+	if err == nil {
+		err = p.parse(s, root)
+	}
+	return p, root, err
+}
+
+// confirm refuses a text that does not say what is wanted and nothing else.
+func confirm(path, text string, want Party) error {
+	got, _, err := partyOf(path, text)
+	if err != nil || len(text) > maxBytes {
+		return errEdit
+	}
+	for _, p := range []Party{got, want} {
+		for id, s := range p.Studies {
+			s.where = "" // lines move
+			p.Studies[id] = s
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		return errEdit
+	}
+	return nil
+}
+
+// edit replaces the file by what change makes of its text. lines are what a person would
+// write instead.
+func edit(path, lines string, change func(text string) (string, error)) error {
+	fail := func(err error) error { return fmt.Errorf("changing site file: %w", err) }
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // the file is replaced, not the link to it
+	}
+	mode := fs.FileMode(0o600)
+	before, err := readFile(path)
+	exists := err == nil
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return fail(err)
+		}
+	case err != nil:
+		return fail(err)
+	default:
+		if mode, err = writable(path); err != nil {
+			return fail(err)
+		}
+	}
+	after, err := change(string(before))
+	if errors.Is(err, errEdit) {
+		err = fmt.Errorf("%w; %s is as it was. Write into it:\n%s", err, path, lines)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	if now, err := readFile(path); exists && (err != nil || !bytes.Equal(now, before)) {
+		return fail(fmt.Errorf("%s was changed meanwhile: try again", path))
+	}
+	if err := replace(path, after, mode); err != nil {
+		return fail(fmt.Errorf("%w (may this user write to the file and its directory?)", err))
+	}
+	return nil
+}
+
+// writable returns the mode of a file that this user may write to: replacing it takes the
+// directory's permission alone, and a file that is read-only is meant to stay as it is.
+func writable(path string) (fs.FileMode, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Mode().Perm(), nil
+}
+
+// replace writes a file whole, or not at all.
+func replace(path, text string, mode fs.FileMode) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err == nil {
+		_, err = LoadParty(f.Name())
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

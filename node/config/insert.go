@@ -1,0 +1,171 @@
+package config
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// entry is what is put into a mapping.
+type entry struct {
+	name  string
+	value string   // on the name's line, or else
+	lines []string // fields of its own, one a line
+}
+
+// flow is the entry within braces.
+func (e entry) flow() string {
+	if e.value != "" {
+		return e.name + ": " + e.value
+	}
+	return e.name + ": {" + strings.Join(e.lines, ", ") + "}"
+}
+
+// block is the entry as lines, indented.
+func (e entry) block(indent int) []string {
+	margin := strings.Repeat(" ", indent)
+	if e.value != "" {
+		return []string{margin + e.name + ": " + e.value}
+	}
+	out := []string{margin + e.name + ":"}
+	for _, line := range e.lines {
+		out = append(out, margin+"  "+line)
+	}
+	return out
+}
+
+// child returns a mapping's key of this name and its value; nil without one.
+func child(n *yaml.Node, name string) (key, value *yaml.Node) {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
+			return n.Content[i], n.Content[i+1]
+		}
+	}
+	return nil, nil
+}
+
+// insertTop puts an entry into a mapping under a key of the file, which it makes at the
+// end where there is none.
+func insertTop(text string, root *yaml.Node, name string, e entry) (string, error) {
+	if key, value := child(root, name); key != nil {
+		return insert(text, key, value, e)
+	}
+	indent := 0
+	if root != nil && root.Kind == yaml.MappingNode {
+		if root.Style&yaml.FlowStyle != 0 {
+			return insertFlow(text, root, name+": {"+e.flow()+"}")
+		}
+		indent = root.Column - 1
+	}
+	section := append([]string{strings.Repeat(" ", indent) + name + ":"}, e.block(indent+2)...)
+	at := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += lineEnd(text)
+		at++
+	}
+	return insertLines(text, at, section)
+}
+
+// insert puts an entry into the mapping that is the value of a key: below the key, before
+// what is there already, so that every comment stays with what it is about.
+func insert(text string, key, value *yaml.Node, e entry) (string, error) {
+	switch {
+	case value.Kind == yaml.MappingNode && value.Style&yaml.FlowStyle != 0:
+		return insertFlow(text, value, e.flow())
+	case value.Kind == yaml.MappingNode:
+		return insertLines(text, key.Line, e.block(value.Column-1))
+	case value.Kind == yaml.ScalarNode && value.Value == "":
+		return insertLines(text, key.Line, e.block(key.Column+1))
+	}
+	return "", errEdit
+}
+
+// insertFlow puts an entry behind the brace that opens a mapping.
+func insertFlow(text string, mapping *yaml.Node, e string) (string, error) {
+	at, ok := offset(text, mapping.Line, mapping.Column)
+	if !ok || text[at] != '{' {
+		return "", errEdit
+	}
+	if len(mapping.Content) > 0 {
+		e += ", "
+	}
+	return text[:at+1] + e + text[at+1:], nil
+}
+
+// insertLines puts lines behind the first few of the text.
+func insertLines(text string, after int, lines []string) (string, error) {
+	at := 0
+	for range after {
+		end := strings.IndexByte(text[at:], '\n')
+		if end < 0 {
+			text += lineEnd(text) // the last line has no end
+			end = len(text) - at - 1
+		}
+		at += end + 1
+	}
+	added := strings.Join(lines, lineEnd(text)) + lineEnd(text)
+	return text[:at] + added + text[at:], nil
+}
+
+// lineEnd is how the text's lines end.
+func lineEnd(text string) string {
+	if strings.Contains(text, "\r\n") {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// offset is the place of a line's column, both from 1; columns are characters.
+func offset(text string, line, column int) (int, bool) {
+	at := 0
+	for range line - 1 {
+		end := strings.IndexByte(text[at:], '\n')
+		if end < 0 {
+			return 0, false
+		}
+		at += end + 1
+	}
+	for range column - 1 {
+		_, size := utf8.DecodeRuneInString(text[at:])
+		at += size
+	}
+	return at, at < len(text)
+}
+
+// replaceBudget writes a budget over the one that is there, number by number.
+func replaceBudget(text string, there *yaml.Node, b Budget) (string, error) {
+	epsilonKey, epsilon := child(there, "epsilon")
+	if epsilon == nil {
+		return "", errEdit
+	}
+	text, err := replaceNumber(text, epsilon, decimalText(float64(b.Epsilon)))
+	if err != nil {
+		return "", err
+	}
+	_, delta := child(there, "delta")
+	switch {
+	case delta == nil && b.Delta == 0:
+		return text, nil
+	case delta == nil && there.Style&yaml.FlowStyle != 0:
+		return insertFlow(text, there, "delta: "+decimalText(float64(b.Delta)))
+	case delta == nil:
+		return insertLines(text, epsilonKey.Line, entry{name: "delta", value: decimalText(float64(b.Delta))}.block(there.Column-1))
+	}
+	if delta.Line == epsilon.Line && delta.Column > epsilon.Column { // it has moved
+		delta.Column += len(decimalText(float64(b.Epsilon))) - len(epsilon.Value)
+	}
+	return replaceNumber(text, delta, decimalText(float64(b.Delta)))
+}
+
+// replaceNumber writes a number over a plain one.
+func replaceNumber(text string, there *yaml.Node, number string) (string, error) {
+	at, ok := offset(text, there.Line, there.Column)
+	if !ok || !strings.HasPrefix(text[at:], there.Value) {
+		return "", errEdit
+	}
+	return text[:at] + number + text[at+len(there.Value):], nil
+}

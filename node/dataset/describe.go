@@ -1,0 +1,298 @@
+package dataset
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Description says what a source holds, column by column. It quotes values and numbers
+// computed from them: it is for the data's owner on the owner's machine, never to be
+// logged or sent.
+type Description struct {
+	Records int64
+	Columns []ColumnDescription // in the order in which the files name them first
+	IDs     *IDDescription      // nil where no id columns were named
+	Origins []Origin
+}
+
+// IDDescription counts the records that their ids do not tell apart.
+type IDDescription struct {
+	Repeated int64    `json:"repeated"`            // records whose id an earlier one has
+	Where    []string `json:"where,omitempty"`     // the first few pairs
+	Absent   int64    `json:"without"`             // records with an empty part of their id
+	Columns  []string `json:"columns"`             // that make the id
+	First    string   `json:"absent_at,omitempty"` // the first record without
+}
+
+// Kind is what a column seems to hold.
+type Kind string
+
+// The kinds of columns. Only the first three are kinds of a study's columns, and a date
+// is a number there: days since 1970-01-01.
+const (
+	KindNumeric     Kind = "numeric"
+	KindBinary      Kind = "binary"
+	KindCategorical Kind = "categorical"
+	KindDate        Kind = "date"
+	KindText        Kind = "text"
+	KindEmpty       Kind = "empty"
+	KindOther       Kind = "other" // of a type that no study can use; see Holds
+)
+
+// ColumnDescription is one column's values.
+type ColumnDescription struct {
+	Name     string `json:"name"`
+	Kind     Kind   `json:"kind"`            // a guess
+	Holds    string `json:"holds,omitempty"` // of KindOther: what it is
+	Present  int64  `json:"present"`
+	Missing  int64  `json:"missing"`
+	Distinct int    `json:"distinct"`      // different values, as they are written
+	More     bool   `json:"more_distinct"` // there are more than Distinct
+	// Doubtful says that the name of a CSV file's column is empty, a number, a date or
+	// one of the column's values: the first row may be data.
+	Doubtful bool `json:"doubtful_name,omitempty"`
+
+	// Of numbers and dates, which count as days since 1970-01-01; nil where none is there.
+	Numbers *NumberDescription `json:"numbers,omitempty"`
+	// NotNumbers counts the values of a numeric or date column that are none, Odd is
+	// where the first is, and OtherDates how many of them are dates in a form that the
+	// dialect does not name.
+	NotNumbers int64  `json:"not_numbers,omitempty"`
+	Odd        string `json:"not_number_at,omitempty"`
+	OtherDates int64  `json:"other_dates,omitempty"`
+
+	// Common are the most common values of a binary or categorical column, the most
+	// common first.
+	Common []ValueCount `json:"common,omitempty"`
+
+	// Against counts the values that a study would not take as they are; nil for columns
+	// that DescribeOptions.Fields does not name.
+	Against *FitDescription `json:"against,omitempty"`
+}
+
+// Constant reports whether all values that are there are the same.
+func (c ColumnDescription) Constant() bool { return c.Distinct == 1 && !c.More }
+
+// NumberDescription is how numbers are distributed.
+type NumberDescription struct {
+	Least     float64   `json:"least"`
+	Greatest  float64   `json:"greatest"`
+	Quantiles []float64 `json:"quantiles"` // at QuantileLevels
+	// Histogram counts the sampled numbers in bins of equal width from Low on.
+	Low       float64 `json:"histogram_low"`
+	Width     float64 `json:"histogram_width"`
+	Histogram []int64 `json:"histogram"`
+	// Sampled is how many numbers quantiles and histogram were computed from: all, or a
+	// sample that does not depend on their values.
+	Sampled int   `json:"sampled"`
+	Count   int64 `json:"count"`
+}
+
+// QuantileLevels are the shares of values below NumberDescription.Quantiles.
+func QuantileLevels() []float64 { return []float64{0.05, 0.25, 0.5, 0.75, 0.95} }
+
+// ValueCount is a value and how many records have it.
+type ValueCount struct {
+	Value string `json:"value"`
+	Count int64  `json:"count"`
+}
+
+// FitDescription counts the values that do not fit a study's column.
+type FitDescription struct {
+	Below   int64  `json:"below"`   // numbers that would be clipped at the lower end
+	Above   int64  `json:"above"`   // numbers that would be clipped at the upper end
+	Refused int64  `json:"refused"` // values at which reading would stop
+	First   string `json:"refused_at,omitempty"`
+}
+
+// DescribeOptions tunes Describe. The zero value is ready to use.
+type DescribeOptions struct {
+	// ID lists columns that together identify a record, to look for repetitions.
+	// Default: none is looked for.
+	ID []string
+	// Normalize is applied to each of them. Default: none.
+	Normalize []study.Normalization
+	// Fields are columns as a study describes them, whose values are counted against its
+	// public bounds and lists. Default: none. Bits is required beside them.
+	Fields []Field
+	Bits   fixedpoint.Bits
+	// Reading is how the source is read; batches and workers do not matter.
+	Reading Options
+}
+
+// Describe reads a whole source, without a schema, in memory that does not grow with the
+// number of records. Errors about the data are of type *Error and quote no value.
+func Describe(ctx context.Context, source Source, options DescribeOptions) (Description, error) {
+	options.Reading = options.Reading.withDefaults()
+	s, err := newSurvey(options)
+	if err != nil {
+		return Description{}, err
+	}
+	if err := s.read(ctx, source); err != nil {
+		return Description{}, errors.Join(err, s.seen.Close())
+	}
+	out, err := s.describe(source)
+	return out, errors.Join(err, s.seen.Close())
+}
+
+// survey is a description in the making.
+type survey struct {
+	options DescribeOptions
+	plan    *plan // of the id columns alone
+	fields  map[string]column
+	columns []*tally
+	seen    *ids
+	id      *block // for one record's id
+	absent  int64
+	first   string // place of the first record without an id
+	places  []place
+	records int64
+	origins []Origin
+}
+
+func newSurvey(o DescribeOptions) (*survey, error) {
+	s := &survey{options: o, fields: map[string]column{}, seen: newIDs(o.Reading.SpillDir, o.Reading.HeldIDs)}
+	schema := Schema{Normalize: o.Normalize, MaxRecords: math.MaxInt64}
+	for _, name := range o.ID {
+		schema.ID = append(schema.ID, cleanName(name))
+	}
+	for _, f := range o.Fields {
+		f, err := f.prepared()
+		if err != nil {
+			return nil, fmt.Errorf("describing data: %w", err)
+		}
+		s.fields[f.Header] = newColumn(f)
+	}
+	s.plan = newPlan(schema, o.Reading)
+	rand.Read(s.plan.idKey[:]) // never fails
+	s.id = newBlock(s.plan)
+	return s, nil
+}
+
+// read goes through all inputs.
+func (s *survey) read(ctx context.Context, source Source) error {
+	if source.SQL != nil {
+		s.places = []place{{source.SQL.String(), false}}
+		return s.readQuery(ctx, source.SQL)
+	}
+	files, err := source.files()
+	if err != nil {
+		return err
+	}
+	for _, p := range files {
+		s.places = append(s.places, place{p.name, !p.parquet()})
+	}
+	for i, p := range files {
+		if p.parquet() {
+			err = s.readParquet(ctx, p, i)
+		} else {
+			err = s.readCSV(ctx, p, i, source.CSV)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin returns the tallies of an input's columns, in their order. Columns of several
+// inputs are the same if their names are, and the second of a name in one is the second
+// in another.
+func (s *survey) begin(names []string, written bool) []*tally {
+	out := make([]*tally, len(names))
+	earlier := map[string]int{}
+	for i, name := range names {
+		nth := earlier[name]
+		earlier[name]++
+		for _, t := range s.columns {
+			if t.name == name && t.nth == nth {
+				out[i] = t
+			}
+		}
+		if out[i] == nil {
+			out[i] = newTally(name, nth, len(names))
+			out[i].written = written
+			if f, ok := s.fields[name]; ok && nth == 0 {
+				out[i].field, out[i].bits = &f, s.options.Bits
+			}
+			s.columns = append(s.columns, out[i])
+		}
+	}
+	return out
+}
+
+// end is called after an input's records: where a column is not in it, it is missing.
+func (s *survey) end(origin *Origin) {
+	for _, t := range s.columns {
+		t.missing = s.records - t.present
+	}
+	s.origins = append(s.origins, *origin)
+}
+
+// addID notes the id in hand, whose parts the id block was given.
+func (s *survey) addID(parts func(i int) []byte, at position) (int, *problem) {
+	if len(s.plan.schema.ID) == 0 {
+		return 0, nil
+	}
+	s.id.reset()
+	for i := range s.plan.schema.ID {
+		switch wrong := s.id.addIDPart(i, parts(i)); wrong {
+		case nil:
+		case noID:
+			if s.absent++; s.absent == 1 {
+				s.first = s.where(at)
+			}
+			return 0, nil
+		default:
+			return i, wrong
+		}
+	}
+	s.id.endID(at)
+	return 0, nil
+}
+
+// where names a record's place.
+func (s *survey) where(at position) string {
+	from := s.places[at.file()]
+	what := "row"
+	if from.text {
+		what = "line"
+	}
+	if len(s.places) == 1 {
+		return fmt.Sprintf("%s %d", what, at.line())
+	}
+	return fmt.Sprintf("%s:%d", from.name, at.line())
+}
+
+// describe is called after all records.
+func (s *survey) describe(source Source) (Description, error) {
+	if s.records == 0 {
+		message := "no records"
+		if s.places[0].text {
+			message = "no records, only a header"
+		}
+		return Description{}, &Error{File: source.String(), Message: message}
+	}
+	out := Description{Records: s.records, Origins: s.origins}
+	for _, t := range s.columns {
+		out.Columns = append(out.Columns, t.describe(s.where))
+	}
+	if len(s.plan.schema.ID) == 0 {
+		return out, nil
+	}
+	found, err := s.seen.repeats()
+	if err != nil {
+		return Description{}, err
+	}
+	out.IDs = &IDDescription{Columns: s.plan.schema.ID, Repeated: found.count, Absent: s.absent, First: s.first}
+	for _, r := range found.first {
+		out.IDs.Where = append(out.IDs.Where, fmt.Sprintf("%s and %s", s.where(r.earlier), s.where(r.later)))
+	}
+	return out, nil
+}

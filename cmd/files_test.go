@@ -127,6 +127,20 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(found, data, 0o600))
 }
 
+// newer DIR gives a state directory the layout of a later program: the number that SQLite
+// keeps for that in a database's header.
+func newer(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: newer DIR")
+	}
+	const userVersion = 60
+	f, err := os.OpenFile(filepath.Join(ts.MkAbs(args[0]), "state.db"), os.O_RDWR, 0)
+	ts.Check(err)
+	_, err = f.WriteAt([]byte{0, 0, 0, 99}, userVersion)
+	ts.Check(err)
+	ts.Check(f.Close())
+}
+
 // value NAME FILE sets an environment variable to what a file, or stdout, holds.
 func value(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {

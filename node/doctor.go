@@ -199,30 +199,6 @@ func greeted(raw []byte, err error) (wire.Hello, error) {
 	return wire.DecodeHello(raw)
 }
 
-// Clocks may differ by a little; deadlines are minutes and days.
-const (
-	noticeable = 5   // seconds
-	harmful    = 120 // seconds
-)
-
-func clock(addr string, here, there protocol.Instant) Finding {
-	f := Finding{Check: "clock", Subject: addr, Verdict: Pass, Said: "the two clocks agree"}
-	ahead := int64(here - there)
-	word := "ahead of"
-	if ahead < 0 {
-		ahead, word = -ahead, "behind"
-	}
-	if ahead <= noticeable {
-		return f
-	}
-	f.Verdict, f.Said = Warn, fmt.Sprintf("this clock is %v %s the aggregator's", time.Duration(ahead)*time.Second, word)
-	f.Fix = "let a time service set it (timedatectl set-ntp true); deadlines are the aggregator's"
-	if ahead > harmful {
-		f.Verdict = Fail
-	}
-	return f
-}
-
 // connectionFix says what to do about an error of a call.
 func connectionFix(err error) string {
 	var refusal *p2p.Refusal
@@ -235,6 +211,8 @@ func connectionFix(err error) string {
 		return "ask the operator to run aggregator study create with this very file"
 	case strings.Contains(err.Error(), "certificate"):
 		return "the outer TLS is not certified for this machine: name the authority under network: roots"
+	case errors.Is(err, p2p.ErrStranger):
+		return "ask the operator at which address aggregator serve listens; addresses are part of the study file, so where that is wrong a corrected file is a new study"
 	case errors.Is(err, p2p.ErrUnreachable):
 		return "is the aggregator serving there, and does the firewall let this port out? HTTPS_PROXY helps addresses that end in /tls/ws"
 	}

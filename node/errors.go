@@ -25,6 +25,27 @@ var (
 	ErrNoSeed = errors.New("this party holds no seed of the study: the parties have not agreed on it yet, or the study has ended here")
 )
 
+// NotApprovedError is ErrNotApproved, of a study.
+type NotApprovedError struct{ Study protocol.StudyID }
+
+func (e *NotApprovedError) Error() string {
+	return fmt.Sprintf("%v (party study explain %s, then party study approve %s; an approval is of one file, byte for byte: a file that was edited is another study)",
+		ErrNotApproved, e.Study.Short(), e.Study.Short())
+}
+
+// Unwrap returns ErrNotApproved.
+func (e *NotApprovedError) Unwrap() error { return ErrNotApproved }
+
+// StrangeIdentityError refuses to work on a state directory whose identity is not the one
+// that signed what is stored there.
+type StrangeIdentityError struct {
+	Signed, Here protocol.PeerID
+}
+
+func (e *StrangeIdentityError) Error() string {
+	return fmt.Sprintf("identity.key is not this directory's: what is stored here was signed by %s, and the key is that of %s (were two nodes' key files swapped? put its own back)", e.Signed, e.Here)
+}
+
 // ReconstructionError refuses a release without noise from which records could
 // be reconstructed (the rule of package kernel/audit).
 type ReconstructionError struct {

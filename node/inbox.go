@@ -16,16 +16,16 @@ import (
 )
 
 // A serving aggregator owns its studies, so that another process cannot take a bundle
-// in beside it. Such a process puts the bundle into the inbox, a folder of the state
-// directory, and waits until the aggregator has taken it out.
+// in beside it, nor end a study. Such a process puts the bundle, or the request, into the
+// inbox, a folder of the state directory, and waits until the aggregator has taken it out.
 
 const (
 	inboxDir      = "inbox"
-	inboxSuffix   = ".bundle"
-	refusedSuffix = ".refused" // why, in place of the bundle
+	bundleSuffix  = ".bundle"
+	refusedSuffix = ".refused" // why, in place of the bundle or request
 )
 
-// emptyInbox takes every bundle in that was put there.
+// emptyInbox takes every bundle and request in that was put there.
 func (a *Aggregator) emptyInbox(ctx context.Context) {
 	dir := filepath.Join(a.Store.Dir(), inboxDir)
 	entries, err := os.ReadDir(dir)
@@ -36,13 +36,19 @@ func (a *Aggregator) emptyInbox(ctx context.Context) {
 		return
 	}
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), inboxSuffix) {
+		path, suffix := filepath.Join(dir, e.Name()), filepath.Ext(e.Name())
+		var err error
+		switch suffix {
+		case bundleSuffix:
+			err = a.takeFile(ctx, path)
+		case cancelSuffix:
+			err = a.takeCancellation(ctx, path)
+		default:
 			continue
 		}
-		path := filepath.Join(dir, e.Name())
-		if err := a.takeFile(ctx, path); err != nil {
-			a.Logger.Warn("refused a bundle", "error", err)
-			why := strings.TrimSuffix(path, inboxSuffix) + refusedSuffix
+		if err != nil {
+			a.Logger.Warn("refused what was in the inbox", "file", e.Name(), "error", err)
+			why := strings.TrimSuffix(path, suffix) + refusedSuffix
 			if err := os.WriteFile(why, []byte(err.Error()), 0o600); err != nil {
 				a.Logger.Error("inbox cannot be written", "error", err)
 			}
@@ -73,13 +79,14 @@ func (a *Aggregator) takeFile(ctx context.Context, path string) error {
 // HandOver gives a bundle to the aggregator that serves a store in another process,
 // and waits until it has taken it in or refused it.
 func HandOver(ctx context.Context, st *store.Store, in io.Reader) error {
-	if err := handOver(ctx, st, in); err != nil {
+	if err := handOver(ctx, st, in, bundleSuffix); err != nil {
 		return fmt.Errorf("handing the bundle to the serving aggregator: %w", err)
 	}
 	return nil
 }
 
-func handOver(ctx context.Context, st *store.Store, in io.Reader) error {
+// handOver puts a file into the inbox, whole, and waits until it was taken.
+func handOver(ctx context.Context, st *store.Store, in io.Reader, suffix string) error {
 	dir := filepath.Join(st.Dir(), inboxDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -93,13 +100,13 @@ func handOver(ctx context.Context, st *store.Store, in io.Reader) error {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	stem := strings.TrimSuffix(f.Name(), ".part")
-	if err := os.Rename(f.Name(), stem+inboxSuffix); err != nil {
+	if err := os.Rename(f.Name(), stem+suffix); err != nil {
 		return err
 	}
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		_, err := os.Stat(stem + inboxSuffix)
+		_, err := os.Stat(stem + suffix)
 		if errors.Is(err, fs.ErrNotExist) {
 			return refusedBecause(stem + refusedSuffix)
 		}

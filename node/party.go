@@ -166,6 +166,9 @@ func (r *service) restored() (session.PartyRestored, error) {
 		if err != nil {
 			return out, fmt.Errorf("own %s in the store: %w", o.Kind, err)
 		}
+		if e.Sender() != r.signer.ID() {
+			return out, &StrangeIdentityError{e.Sender(), r.signer.ID()}
+		}
 		out.Own = append(out.Own, e)
 	}
 	out.Secrets = map[uint32]seed.Hidden{}
@@ -338,7 +341,7 @@ func (r *service) appendBoard(record session.AppendBoard) error {
 // serve consents, then sends, runs and reads until the study has ended here.
 func (r *service) serve(ctx context.Context) error {
 	if err := r.decide(ctx); err != nil {
-		return err
+		return r.byClock(ctx, err)
 	}
 	r.retry = backoff{least: 200 * time.Millisecond, most: 10 * time.Second}
 	for {
@@ -348,13 +351,13 @@ func (r *service) serve(ctx context.Context) error {
 			r.Observe(Progress{Study: r.study.ID, Milestone: Finished})
 			return nil
 		case session.Failed:
-			return &FailedError{status.Failure}
+			return r.byClock(ctx, &FailedError{status.Failure})
 		case session.Withdrawn:
 			if len(r.pending.Send) == 0 {
 				return ErrWithdrawn
 			}
 		}
-		err := r.turn(ctx)
+		err := r.byClock(ctx, r.turn(ctx))
 		if differs := r.otherFile(ctx, err); differs != nil {
 			return differs
 		}
@@ -413,7 +416,7 @@ func (r *service) decide(ctx context.Context) error {
 		return r.step(session.Retract{})
 	case store.Approve:
 	default:
-		return ErrNotApproved
+		return &NotApprovedError{r.study.ID}
 	}
 	if !r.machine.Announced() {
 		if err := r.cosigned(); err != nil {

@@ -49,6 +49,11 @@ type State interface {
 	PutResult(study protocol.StudyID, name string, data []byte) error
 	Result(study protocol.StudyID, name string) ([]byte, error)
 	Results(study protocol.StudyID) ([]string, error)
+
+	// Note appends to the journal, in which decisions and what leaves stand before they
+	// take effect. What PutOwn, Debit and the store's decisions make durable is in it by
+	// themselves.
+	Note(journal.Entry) error
 }
 
 // PartyState is what a party's driver needs of durable state, under the contract of
@@ -92,10 +97,6 @@ type PartyState interface {
 	// decide finds the entries when it is called again, and returns none.
 	Debit(ctx context.Context, decide func([]ledger.Entry) ([]ledger.Entry, error)) ([]ledger.Entry, error)
 	Ledger() ([]ledger.Entry, error)
-
-	// Note appends to the journal, in which what leaves stands before it does. What
-	// PutOwn, Debit and the store's decisions make durable is in it by themselves.
-	Note(journal.Entry) error
 
 	// SaveRelease stores header and files at once. There is one release of a study for
 	// good: an equal header again changes nothing, another one is store.ErrConflict. A

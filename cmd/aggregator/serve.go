@@ -22,6 +22,11 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 		return err
 	}
 	defer st.Close()
+	unlock, err := st.LockServing()
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	conf, err := cmd.configuration(g)
 	if err != nil {
 		return console.WithCode(console.Usage, err)

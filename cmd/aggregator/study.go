@@ -13,6 +13,7 @@ type studyCommands struct {
 	Create  studyCreate  `cmd:"" help:"Check a study file and host it; a running serve takes it up."`
 	New     studyNew     `cmd:"" help:"Draft a study file from the column lists of its parties."`
 	Check   studyCheck   `cmd:"" help:"Check a study file. Nothing is stored."`
+	Cancel  studyCancel  `cmd:"" help:"End a study that has no result. Every party is told why."`
 	Plan    studyPlan    `cmd:"" help:"Forecast how far the answers will err, under every choice that the study has."`
 	Explain studyExplain `cmd:"" help:"Say in plain words what would leave, to whom, under which guarantee."`
 }
@@ -40,6 +41,9 @@ func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
 		return console.WithCode(console.Usage, fmt.Errorf("study %s names the aggregator %s; this node is %s (aggregator identity prints the lines for the study file)", s.Name, s.Aggregator.ID, id))
 	}
 	if err := console.AddStudy(st, s, s.Expires, console.Now()); err != nil {
+		return err
+	}
+	if err := console.Namesakes(c, st, s); err != nil {
 		return err
 	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {

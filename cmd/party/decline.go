@@ -45,7 +45,7 @@ func record(c *console.Console, g *console.Globals, prefix string, d store.Decis
 	}
 	unlock, err := st.LockStudy(s.ID)
 	if err != nil {
-		return fmt.Errorf("%w (stop it first)", err)
+		return err
 	}
 	defer unlock()
 	if d == store.Withdraw {

@@ -24,6 +24,11 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 		return err
 	}
 	defer st.Close()
+	unlock, err := st.LockServing()
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
 		return console.WithCode(console.Usage, err)

@@ -60,6 +60,9 @@ func (cmd studyAdd) Run(c *console.Console, g *console.Globals) error {
 	if err := console.AddStudy(st, s, max(s.Expires, s.LateUntil), console.Now()); err != nil {
 		return err
 	}
+	if err := console.Namesakes(c, st, s); err != nil {
+		return err
+	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
 		fmt.Fprintln(w, s.ID)
 		c.Say("Next: party study explain %s, then party study approve %s, %s.", s.ID.Short(), s.ID.Short(), console.Until(s.Expires, console.Now()))

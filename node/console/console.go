@@ -55,11 +55,12 @@ func (c *Console) report(name string, err error) Code {
 	if err == nil {
 		return code
 	}
+	text := err.Error() + remedy(err)
 	if c.Format == Text {
-		fmt.Fprintf(c.Err, "%s: %v\n", name, err)
+		fmt.Fprintf(c.Err, "%s: %s\n", name, text)
 		return code
 	}
-	c.line(c.Err, failure{err.Error(), code})
+	c.line(c.Err, failure{text, code})
 	return code
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"syscall"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/bundle"
@@ -85,7 +86,7 @@ func CodeOf(err error) Code {
 		return c.code
 	case isAny[*ledger.Exceeded](err), isAny[*node.NoBudgetError](err), isAny[*node.LedgerRolledBackError](err):
 		return Budget
-	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn, node.ErrReleased, node.ErrNobodyLeft, node.ErrPurged, store.ErrRetired, node.ErrNoQueries, node.ErrQueriesAsked), isAny[*node.NotEndedError](err), isAny[*node.CosignError](err), isAny[*node.ReconstructionError](err),
+	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn, node.ErrReleased, node.ErrNobodyLeft, node.ErrPurged, session.ErrAnswered, store.ErrRetired, node.ErrNoQueries, node.ErrQueriesAsked), isAny[*node.NotEndedError](err), isAny[*node.CosignError](err), isAny[*node.ReconstructionError](err),
 		isAny[*study.NotLaterError](err), isAny[*node.SecretMatrixError](err):
 		return Refused
 	case disagreement(err):
@@ -99,8 +100,8 @@ func CodeOf(err error) Code {
 	case isAny[*session.StoppedError](err), isAny[*protocol.Fault](err), isAny[*p2p.Refusal](err),
 		isOneOf(err, session.ErrRolledBack, session.ErrBoardRewritten, node.ErrUnsigned, node.ErrQueryLost):
 		return Failed
-	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err), isAny[*node.MemoryError](err), isAny[*held.StaleError](err),
-		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, store.ErrBackup, store.ErrNotFound, store.ErrNoStore, store.ErrLayout, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrBusy, store.ErrConflict, node.ErrRecordsChanged):
+	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err), isAny[*node.MemoryError](err), isAny[*node.StrangeIdentityError](err), isAny[*held.StaleError](err),
+		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, store.ErrBackup, store.ErrNotFound, store.ErrNoStore, store.ErrLayout, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrServed, store.ErrBusy, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, store.ErrConflict, node.ErrRecordsChanged):
 		return Usage
 	case analysis.Unanswerable(err):
 		return Usage

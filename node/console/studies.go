@@ -18,6 +18,9 @@ func ReadStudy(path string) (*study.Study, error) {
 	if err != nil {
 		return nil, WithCode(Usage, fmt.Errorf("reading study file: %w", err))
 	}
+	if err := notAStudy(path, source); err != nil {
+		return nil, err
+	}
 	s, err := study.Parse(source)
 	if err != nil {
 		return nil, fmt.Errorf("study file %s:\n%w", path, err)
@@ -82,7 +85,7 @@ func AddStudy(st *store.Store, s *study.Study, until, now protocol.Instant) erro
 
 // Expired is the error of a study whose approval has closed.
 func Expired(s *study.Study) error {
-	return WithCode(Usage, fmt.Errorf("study %s (%s) has expired: approval closed at %s; a new study file with a later date is another study", s.Name, s.ID.Short(), s.Expires))
+	return WithCode(Usage, fmt.Errorf("study %s (%s) has expired: approval closed at %s, and it is %s by this machine's clock; a new study file with a later date is another study", s.Name, s.ID.Short(), s.Expires, Now()))
 }
 
 // AddedStudy is what study add and study create print.

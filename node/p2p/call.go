@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -25,7 +24,7 @@ var errClosed = fmt.Errorf("this node's network is %w", net.ErrClosed)
 
 // Call asks a peer, over the connection there is or one to the first address
 // that works: TCP addresses before QUIC ones. It returns the response, a *Refusal
-// of the peer, ErrUnreachable, ErrRefusedPeer, ErrInterrupted or the context's
+// of the peer, ErrUnreachable (and ErrStranger), ErrRefusedPeer, ErrInterrupted or the context's
 // error, wrapped. Call does not retry.
 func (h *Host) Call(ctx context.Context, to protocol.PeerID, addrs []string, name string, request []byte) ([]byte, error) {
 	response, err := h.call(ctx, to, addrs, name, request)
@@ -99,22 +98,9 @@ func (h *Host) connect(ctx context.Context, id peer.ID, addrs []string) error {
 		case gated(err):
 			return h.turnedAway()
 		}
-		return fmt.Errorf("%w: %s (is it serving, and is the address right and open?)", ErrUnreachable, dialFailure(err))
+		return dialError(err)
 	}
 	return nil
-}
-
-// dialFailure puts every address that was tried and what became of it on one line.
-func dialFailure(err error) string {
-	var dial *swarm.DialError
-	if !errors.As(err, &dial) || len(dial.DialErrors) == 0 {
-		return err.Error()
-	}
-	tried := make([]string, len(dial.DialErrors))
-	for i, e := range dial.DialErrors {
-		tried[i] = fmt.Sprintf("%s: %v", e.Address, e.Cause)
-	}
-	return strings.Join(tried, "; ")
 }
 
 // exchange sends the request on a stream of its own and reads the answer. It

@@ -71,7 +71,7 @@ func New(cfg Config) (*Host, error) {
 		return nil, fmt.Errorf("starting the network node: identity key: %w", err)
 	}
 	if h.host, err = newLibp2p(cfg, key, h.limits, h.gate); err != nil {
-		return nil, fmt.Errorf("starting the network node: %w", err)
+		return nil, fmt.Errorf("starting the network node: %w", listenError(cfg.Listen, err))
 	}
 	if err := h.listensEverywhere(cfg.Listen); err != nil {
 		h.host.Close()

@@ -20,3 +20,15 @@ func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
 func (w warnings) WithGroup(name string) slog.Handler {
 	return warnings{w.Handler.WithGroup(name)}
 }
+
+// Handle drops the lines with which libp2p repeats, in its own words, why it does not
+// start: New returns that.
+func (w warnings) Handle(ctx context.Context, r slog.Record) error {
+	switch r.Message {
+	case "listening failed", "OnStart hook failed", "start failed, rolling back", "start failed":
+		if !w.Handler.Enabled(ctx, slog.LevelDebug) {
+			return nil
+		}
+	}
+	return w.Handler.Handle(ctx, r)
+}

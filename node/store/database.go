@@ -191,5 +191,8 @@ func explain(err error) error {
 	case e.Code()&0xff == sqlite3.SQLITE_READONLY:
 		return ErrReadOnly
 	}
+	if disk := diskError(e); disk != nil {
+		return disk
+	}
 	return err
 }

@@ -4,6 +4,7 @@ package store
 
 import (
 	"fmt"
+	"io/fs"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,4 +16,12 @@ func (s *Store) Free() (int64, error) {
 		return 0, fmt.Errorf("asking for the free space of %q: %w", s.dir, err)
 	}
 	return int64(fs.Bavail) * int64(fs.Bsize), nil
+}
+
+// mayWrite is nil when this process may write a file, or into a directory.
+func mayWrite(path string) error {
+	if err := unix.Access(path, unix.W_OK); err != nil {
+		return &fs.PathError{Op: "write", Path: path, Err: err}
+	}
+	return nil
 }

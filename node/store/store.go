@@ -29,7 +29,8 @@ const (
 var (
 	ErrNotFound  = errors.New("not in this store")
 	ErrConflict  = errors.New("contradicts what is stored")
-	ErrLocked    = errors.New("another process serves this study")
+	ErrLocked    = errors.New("another process serves this study (a serve or run on the same state directory: leave it to that one, or stop that one first)")
+	ErrServed    = errors.New("another serve works on this state directory (stop it first, or name another directory with --state)")
 	ErrBusy      = errors.New("another process works on it")
 	ErrAmbiguous = errors.New("ambiguous")
 	ErrReadOnly  = errors.New("store is open for reading only")
@@ -114,6 +115,9 @@ func (s *Store) open() error {
 		return err
 	}
 	text, err := readSecretFile(s.path(ledgerFile))
+	if errors.Is(err, errOpenToOthers) || errors.Is(err, fs.ErrPermission) {
+		return err
+	}
 	if err != nil {
 		return fmt.Errorf("%w: %w (%s)", ErrLedgerMissing, err, ledgerLost(s.role))
 	}
@@ -128,10 +132,10 @@ func (s *Store) open() error {
 	}
 	if !s.readOnly {
 		if err := migrate(s.db, s.path(databaseFile)); err != nil {
-			return fmt.Errorf("upgrading %s: %w", databaseFile, explain(err))
+			return s.unwritable(err)
 		}
 	}
-	return checkDatabase(s.db, s.role, s.ledgerID)
+	return s.unwritable(checkDatabase(s.db, s.role, s.ledgerID))
 }
 
 // checkDir tells a missing directory from a damaged one and from one of the
@@ -153,6 +157,9 @@ func (s *Store) checkDir() error {
 	if err := requireFile(s.path(identityFile)); err != nil {
 		if requireFile(s.path(databaseFile)) == nil {
 			return fmt.Errorf("%w: the state is there but its identity is not (restore it from a backup)", err)
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			return err // it is there, and not for this user
 		}
 		return fmt.Errorf("%w: %w (%s)", ErrNoStore, err, hint)
 	}
@@ -237,10 +244,12 @@ func private(path string, info fs.FileInfo) error {
 		return nil
 	}
 	if open := info.Mode().Perm() & 0o077; open != 0 {
-		return fmt.Errorf("%s has mode %04o and is open to other users (run `chmod go= %s`)", path, info.Mode().Perm(), path)
+		return fmt.Errorf("%s has mode %04o and is %w (run `chmod go= %s`)", path, info.Mode().Perm(), errOpenToOthers, path)
 	}
 	return nil
 }
+
+var errOpenToOthers = errors.New("open to other users")
 
 // readSecretFile reads a file that only its owner may be able to read.
 func readSecretFile(path string) ([]byte, error) {

@@ -223,6 +223,25 @@ func (s *Store) LockStudy(study protocol.StudyID) (unlock func(), err error) {
 	return func() { lock.Close() }, nil
 }
 
+// LockServing makes this process the one that serves the directory's studies, until unlock
+// or its end; ErrServed at once while another one does. Commands that take up one study are
+// kept apart by LockStudy.
+func (s *Store) LockServing() (unlock func(), err error) {
+	if err := s.writable(); err != nil {
+		return nil, fmt.Errorf("locking %q: %w", s.dir, err)
+	}
+	lock := flock.New(s.path(locksDir, "serve.lock"), flock.SetPermissions(0o600))
+	ok, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("locking %q: %w", s.dir, err)
+	}
+	if !ok {
+		lock.Close()
+		return nil, fmt.Errorf("locking %q: %w", s.dir, ErrServed)
+	}
+	return func() { lock.Close() }, nil
+}
+
 // collect runs a query and scans every row.
 func collect[T any](db *sql.DB, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := db.Query(query, args...)

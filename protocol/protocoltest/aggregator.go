@@ -104,6 +104,12 @@ func (a *Aggregator) carryOut(effects session.Effects) error {
 	return nil
 }
 
+// Cancel is the operator's decision to end the study.
+func (a *Aggregator) Cancel(reason string) error {
+	a.sim.note("aggregator's operator decides: cancel")
+	return a.step(session.Cancel{Reason: reason})
+}
+
 func (a *Aggregator) crash() {
 	a.sim.note("aggregator crashes")
 	a.machine, a.jobs = nil, nil

@@ -25,6 +25,7 @@ import (
 //	until c shared                                    until a node is in a state
 //	away c, back c                                    a node is switched off, and on
 //	restart                                           every node, from what it has stored
+//	cancel                                            the operator ends the study
 //	advance expires                                   the clock, to a date: expires, attempt 1, deadline, late
 //
 // After each command every invariant is checked.
@@ -101,6 +102,8 @@ func (s *Simulation) command(name string, args []string) error {
 		return s.Run()
 	case "restart":
 		return s.Restart()
+	case "cancel":
+		return s.Aggregator.Cancel(strings.Join(args, " "))
 	case "advance":
 		date, err := s.date(args)
 		if err != nil {

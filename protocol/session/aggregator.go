@@ -98,11 +98,18 @@ func (a *Aggregator) Step(ev AggregatorEvent) (Effects, error) {
 		if err := a.computed(ev, &out); err != nil {
 			return Effects{}, err
 		}
+	case Cancel:
+		if err := a.cancel(ev, &out); err != nil {
+			return Effects{}, err
+		}
 	case JobFailed:
 		if !a.computing {
 			return Effects{}, fmt.Errorf("a job failed although no analyses run in study %s", a.study.ID.Short())
 		}
 		a.computing = false
+		if a.view.ended() {
+			break // it was cancelled meanwhile
+		}
 		a.end(fmt.Sprintf("the analyses failed: %v", ev.Err), nil, &out)
 	default:
 		return Effects{}, fmt.Errorf("unknown event %T", ev)
@@ -305,6 +312,9 @@ func (a *Aggregator) computed(ev Computed, out *Effects) error {
 		return fmt.Errorf("a result came although no analyses run in study %s", a.study.ID.Short())
 	}
 	a.computing = false
+	if a.view.ended() {
+		return nil // it was cancelled meanwhile: what was computed stays unsigned
+	}
 	t := a.view.certified()
 	r := protocol.Result{
 		Count: a.view.count(), Chain: a.view.chain(), T2: t.t2(),

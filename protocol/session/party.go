@@ -317,7 +317,7 @@ type StoppedError struct {
 }
 
 func (e *StoppedError) Error() string {
-	return fmt.Sprintf("the aggregator stopped the study at %s: %s", e.Stop.At, e.Stop.Reason)
+	return fmt.Sprintf("the aggregator stopped the study at %s: %s", e.Stop.At, printable(e.Stop.Reason))
 }
 
 // Unwrap returns the causes, so that a stop for want of agreement is known as such.

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"unicode"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+)
+
+type studyCancel struct {
+	Study  string `arg:"" help:"The beginning of the study's id."`
+	Reason string `placeholder:"TEXT" env:"-" help:"Why, in a line that every party is shown. Default: none."`
+}
+
+// Help says who learns of it, and what stays.
+func (studyCancel) Help() string {
+	return "Ends a study that has no result, also while aggregator serve runs. The board says so for good, signed, with the reason; every party stops when it reads it. What parties have debited stays debited, and what they sent stays until it is purged.\n\nExample: aggregator study cancel 5f0c1b0e --reason 'south sent the wrong year'"
+}
+
+// mostReason bounds a reason in bytes: a line or two.
+const mostReason = 300
+
+// Validate refuses what is no line of text.
+func (cmd studyCancel) Validate() error {
+	if len(cmd.Reason) > mostReason {
+		return fmt.Errorf("--reason: %d bytes, at most %d", len(cmd.Reason), mostReason)
+	}
+	for _, r := range cmd.Reason {
+		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
+			return errors.New("--reason: want one line of printable text")
+		}
+	}
+	return nil
+}
+
+type stopped struct {
+	Study  string `json:"study"`
+	Name   string `json:"name"`
+	At     string `json:"at"`
+	Reason string `json:"reason"` // as the board has it
+	Before bool   `json:"before"` // it was stopped before
+}
+
+// Run cancels the study, by itself or through the aggregator that serves it.
+func (cmd studyCancel) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
+	st, err := g.Open(store.Aggregator)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	s, err := console.FindStudy(st, cmd.Study)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, handOverTime)
+	defer cancel()
+	got, err := node.Cancel(ctx, options(st), st, s, cmd.Reason)
+	if err != nil {
+		return err
+	}
+	out := stopped{s.ID.String(), s.Name, got.Stop.At.String(), got.Stop.Reason, got.Before}
+	return c.Print(out, func(w io.Writer) {
+		if got.Before {
+			fmt.Fprintf(w, "%s (%s) was stopped before, at %s: %s\n", s.Name, s.ID.Short(), got.Stop.At, got.Stop.Reason)
+			return
+		}
+		fmt.Fprintf(w, "%s (%s) is stopped: %s\n", s.Name, s.ID.Short(), got.Stop.Reason)
+		c.Say("Parties learn it from the board: over the network from aggregator serve, by hand from aggregator export %s", s.ID.Short())
+	})
+}

@@ -1,0 +1,81 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+)
+
+// ClockError reports a date that ended or refused something, between two nodes whose clocks
+// differ: one of them is wrong, and that may be all that is.
+type ClockError struct {
+	Err   error // what the date did
+	Ahead int64 // seconds by which this clock is ahead of the aggregator's; negative: behind
+}
+
+func (e *ClockError) Error() string {
+	return fmt.Sprintf("%v (%s: let a time service set the one that is wrong, such as timedatectl set-ntp true, and try again)", e.Err, clocksDiffer(e.Ahead))
+}
+
+// Unwrap returns what the date did.
+func (e *ClockError) Unwrap() error { return e.Err }
+
+func clocksDiffer(ahead int64) string {
+	word := "ahead of"
+	if ahead < 0 {
+		ahead, word = -ahead, "behind"
+	}
+	return fmt.Sprintf("this clock is %v %s the aggregator's", time.Duration(ahead)*time.Second, word)
+}
+
+// tellingDifference is how far clocks may lie apart before a date's refusal is laid to
+// them, in seconds.
+const tellingDifference = 300
+
+// byClock compares the clocks after an error that a date may have caused. Where they agree,
+// or the aggregator does not say, the error is returned as it is.
+func (r *service) byClock(ctx context.Context, err error) error {
+	var refusal *p2p.Refusal
+	var late *session.DeadlineError
+	var stopped *session.StoppedError
+	refused := errors.As(err, &refusal) && refusal.Code == p2p.CodeRefused
+	if !refused && !errors.As(err, &late) && !errors.As(err, &stopped) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	hello, helloErr := r.client.hello(ctx)
+	if helloErr != nil {
+		return err
+	}
+	ahead := int64(r.Now() - hello.Now)
+	if max(ahead, -ahead) < tellingDifference {
+		return err
+	}
+	return &ClockError{err, ahead}
+}
+
+// Clocks may differ by a little; deadlines are minutes and days.
+const (
+	noticeable = 5   // seconds
+	harmful    = 120 // seconds
+)
+
+func clock(addr string, here, there protocol.Instant) Finding {
+	f := Finding{Check: "clock", Subject: addr, Verdict: Pass, Said: "the two clocks agree"}
+	ahead := int64(here - there)
+	if max(ahead, -ahead) <= noticeable {
+		return f
+	}
+	f.Verdict, f.Said = Warn, clocksDiffer(ahead)
+	f.Fix = "let a time service set it (timedatectl set-ntp true); deadlines are the aggregator's"
+	if max(ahead, -ahead) > harmful {
+		f.Verdict = Fail
+	}
+	return f
+}

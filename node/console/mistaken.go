@@ -1,0 +1,54 @@
+package console
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// notAStudy says which other file of this program's one is that was given as a study
+// file; nil where it is none of them.
+func notAStudy(path string, text []byte) error {
+	what := ""
+	switch {
+	case bytes.HasPrefix(text, []byte("cosketch bundle/")):
+		what = "a bundle, which import takes in"
+	case bytes.HasPrefix(text, []byte("cosketch-backup\x00")):
+		what = "a backup, of which restore makes a state directory"
+	case bytes.HasPrefix(text, []byte("-----BEGIN ")):
+		what = "a key, which stays where it is and is given to nobody"
+	case bytes.HasPrefix(text, []byte("cosketch: columns/")):
+		what = "a column list, of which aggregator study new drafts a study"
+	case bytes.HasPrefix(text, []byte("SQLite format 3\x00")):
+		what = "a database"
+	case bytes.HasPrefix(text, []byte("datasets:")), bytes.Contains(text, []byte("\ndatasets:")):
+		what = "a party's site file, which --config names"
+	default:
+		return nil
+	}
+	return WithCode(Usage, fmt.Errorf("study file %s: it is %s; a study file begins with cosketch: study/1", path, what))
+}
+
+// Namesakes says of a study that was added which others of its name are here: a file that
+// was edited is another study, and no approval of one is of the other.
+func Namesakes(c *Console, st *store.Store, s *study.Study) error {
+	entries, err := st.Studies()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.ID == s.ID {
+			continue
+		}
+		other, err := storedStudy(st, e.ID)
+		if err != nil {
+			return err
+		}
+		if other.Name == s.Name {
+			c.Say("Another file named %s is here, %s: the two are two studies, and an approval of one is none of the other.", s.Name, e.ID.Short())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// What SQLite says of a disk is turned into what the operating system says of one, so that
+// a full disk is one error wherever it is met: syscall.ENOSPC in a *fs.PathError.
+
+// diskError is the operating system's error for one of SQLite's about the disk, or nil.
+func diskError(e *sqlite.Error) error {
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return &fs.PathError{Op: "write", Path: databaseFile, Err: syscall.ENOSPC}
+	case sqlite3.SQLITE_IOERR:
+		return &fs.PathError{Op: "use", Path: databaseFile, Err: syscall.EIO}
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%s is damaged (restore the newest backup into a new directory, and compare by fsck)", databaseFile)
+	}
+	return nil
+}
+
+// littleLeft is less than an open database takes, in bytes.
+const littleLeft = 1 << 17
+
+// unwritable explains a database that could not be opened by what is wrong with its
+// directory: SQLite writes beside a database even to read it.
+func (s *Store) unwritable(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_IOERR: // what it keeps beside a database could not be made
+		if free, failed := s.Free(); failed == nil && free < littleLeft {
+			return &fs.PathError{Op: "write", Path: s.dir, Err: syscall.ENOSPC}
+		}
+		return explain(err)
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+	default:
+		return explain(err)
+	}
+	for _, path := range []string{s.dir, s.path(databaseFile)} {
+		if denied := mayWrite(path); denied != nil {
+			return denied
+		}
+	}
+	return err
+}

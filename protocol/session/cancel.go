@@ -1,0 +1,66 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// Cancel is the operator's decision to end a study that has no result. It is a stop whose
+// reason says who decided: parties hold it to the same rules as any other.
+type Cancel struct{ Reason string }
+
+func (Cancel) aggregatorEvent() {}
+
+// ErrAnswered refuses to cancel a study that has a signed result.
+var ErrAnswered = errors.New("the study has a signed result, which stands: only a study without one can be cancelled")
+
+// ErrEnded refuses to cancel a study that was stopped before.
+var ErrEnded = errors.New("the study was stopped before")
+
+// Cancellable reports whether Cancel would end the study; if not, the error is
+// ErrAnswered or ErrEnded.
+func (a *Aggregator) Cancellable() error {
+	switch {
+	case a.view.result() != nil:
+		return ErrAnswered
+	case a.view.ended() || a.failure != nil:
+		return ErrEnded
+	}
+	return nil
+}
+
+// cancel: every state before the first result → stopped.
+func (a *Aggregator) cancel(ev Cancel, out *Effects) error {
+	if err := a.Cancellable(); err != nil {
+		return err
+	}
+	reason := "cancelled by the aggregator's operator, who gave no reason"
+	if ev.Reason != "" {
+		reason = fmt.Sprintf("cancelled by the aggregator's operator: %q", ev.Reason)
+	}
+	a.stop(reason, nil, out)
+	return nil
+}
+
+// Stopped returns the aggregator's stop, once it is on the board.
+func (a *Aggregator) Stopped() (protocol.Stop, bool) {
+	if a.view.stop == nil {
+		return protocol.Stop{}, false
+	}
+	return *a.view.stop, true
+}
+
+// printable replaces what a terminal would act upon, or not show: a reason is whatever
+// the aggregator wrote.
+func printable(reason string) string {
+	return strings.Map(func(r rune) rune {
+		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
+			return '·'
+		}
+		return r
+	}, reason)
+}

@@ -88,6 +88,8 @@ var meanings = map[string]string{
 	"analyses.cost":         "of errors, relative to the mean squared length of rows. Default: 1",
 	"analyses.loss":         "Default: squared-hinge",
 	"analyses.penalty":      "on the squared length of the weights. Default: 1",
+	"analyses.of":           "the records whose distances are asked for, as PARTY/ROW of its release",
+	"analyses.to":           "records: distances of these records from each other; parties: from each party's mean record. Default: records",
 	"analyses.on":           "the explaining columns. Default: all others",
 	"analyses.components":   "of how many the loadings are listed. Default: 10",
 	"analyses.scale":        "of correlations, or with false of covariances. Default: true",

@@ -191,7 +191,7 @@ func (s seen) truth() *mat.Dense {
 	out := mat.NewDense(len(s.sample.records), s.plan.Values, nil)
 	one := float64(s.plan.Study.Bits.One())
 	for i, record := range s.sample.records {
-		for j, at := range s.picks {
+		for j, at := range s.picks[:s.plan.Values] { // a label comes last, and is no value
 			out.Set(i, j, float64(record.values[at])/one)
 		}
 	}
@@ -250,11 +250,12 @@ func (s seen) rows(matrix *mat.Dense) *mat.Dense {
 		row[string(s.ids[at])] = i
 	}
 	// What was taken off the values first is public, and put back.
-	centre := mat.NewVecDense(s.exact.Sketch.Cols, nil)
+	_, k := matrix.Dims() // a label comes after these, and is no value
+	centre := mat.NewVecDense(k, nil)
 	centre.MulVec(matrix.T(), mat.NewVecDense(s.plan.Values, s.plan.Centres()))
-	out := mat.NewDense(len(s.sample.records), s.exact.Sketch.Cols, nil)
+	out := mat.NewDense(len(s.sample.records), k, nil)
 	for i, record := range s.sample.records {
-		for j, v := range s.exact.Sketch.Row(row[string(record.id)]) {
+		for j, v := range s.exact.Sketch.Row(row[string(record.id)])[:k] {
 			out.Set(i, j, float64(v)*s.plan.Unit()+centre.AtVec(j))
 		}
 	}

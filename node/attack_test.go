@@ -218,3 +218,29 @@ func TestAttackNeedsRecordsAndEntropy(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A label beside the rows is no value of theirs: what is attacked is the rest.
+func TestAttackBesideLabels(t *testing.T) {
+	for _, family := range []string{"identity", "rademacher, k: 16"} {
+		labelled := terms{
+			partition: "horizontal",
+			columns:   "[{name: x, kind: numeric, bounds: [0, 1]}, {name: y, kind: numeric, bounds: [0, 1]}, {name: c, kind: binary, role: label}]",
+			sketches:  "[{side: records, family: " + family + ", labels: plain}]",
+			privacy:   "{mechanism: none}",
+			analyses:  "[{kind: ridge-classification}]",
+		}
+		got, err := newBench(t, labelled, func(int) string {
+			r := mathrand.New(mathrand.NewPCG(5, 6))
+			var out strings.Builder
+			out.WriteString("id,x,y,c\n")
+			for i := range 60 {
+				fmt.Fprintf(&out, "r%d,%g,%g,%d\n", i, r.Float64(), r.Float64(), r.IntN(2))
+			}
+			return out.String()
+		}).attack()
+		check(t, err)
+		if one := found(t, got, "least norm", "variance"); one.Value < 0.999 {
+			t.Errorf("%s: %+v", family, one)
+		}
+	}
+}

@@ -19,11 +19,7 @@ func (p Plan) Matrix(root seed.Seed, ids [][]byte) (*mat.Dense, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the matrix of sketch %d: %w", p.Index, err)
 	}
-	_, k := p.Shape(1)
-	if p.Sketch().Side != sketch.Records {
-		k = int64(p.Spec().K)
-	}
-	out := mat.NewDense(rows, int(k), nil)
+	out := mat.NewDense(rows, len(flat)/rows, nil) // a label beside the rows has none
 	for i, v := range flat {
 		out.RawMatrix().Data[i] = float64(v) * p.Spec().Scale()
 	}

@@ -40,7 +40,7 @@ func curiousBits() terms {
 	return w
 }
 
-const news = "id,x,y\nn1,1,0\nn2,0,1\nn3,1,1\n"
+const news = "id,x,y\nnewcomer1,1,0\nnewcomer2,0,1\nnewcomer3,1,1\n"
 
 // answered runs a study to its result and leaves the aggregator serving.
 func answered(t *testing.T, w terms) (b *bench, stop func()) {
@@ -289,7 +289,7 @@ func TestForgedQueriesAreRefused(t *testing.T) {
 	if !errors.As(err, &refusal) || refusal.Code != p2p.CodeRefused {
 		t.Errorf("another party asks for the answer: %v", err)
 	}
-	if found := search(t, b.path("agg"), map[string][]byte{"id": []byte("n1")}); len(found) > 0 {
+	if found := search(t, b.path("agg"), map[string][]byte{"id": []byte("newcomer1")}); len(found) > 0 {
 		t.Errorf("the aggregator's files have an asked record's id: %v", found)
 	}
 	if files, err := filepath.Glob(filepath.Join(b.path("b"), "results", b.study.ID.String(), "*query*")); len(files) > 0 {

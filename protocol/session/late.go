@@ -117,6 +117,21 @@ func (v *view) welcome(e protocol.Verified) error {
 	return errors.New("it answers a join that is not on the board")
 }
 
+// awaited reports whether a welcome answers a join of the attempt that gave the seed. One of
+// an attempt that is over is of no use, and would be refused.
+func (v *view) awaited(e protocol.Verified) bool {
+	w, err := wire.DecodeWelcome(e.Payload())
+	if err != nil {
+		return false
+	}
+	for _, n := range v.late {
+		if n.id == w.Join {
+			return true
+		}
+	}
+	return false
+}
+
 // joined: the same proof as a member's confirmation. Anybody can check transcripts and the
 // hashes of public row keys, and that is what admission does. The tag is for who holds the seed to check, which the
 // aggregator does not: a wrong one keeps nobody out, but members say so (checkNewcomers).

@@ -297,7 +297,7 @@ func (p *Party) unposted() []protocol.Verified {
 				continue
 			}
 		case protocol.KindWelcome:
-			if p.now >= p.study.LateUntil {
+			if p.now >= p.study.LateUntil || !p.view.awaited(e) {
 				continue
 			}
 		case protocol.KindAbandon, protocol.KindCertificate:

@@ -110,6 +110,7 @@ func (v *view) fixNext(e protocol.Verified, r protocol.Roster, before *attempt) 
 		return errors.New("roster is not that of the attempt before without those who are removed")
 	}
 	v.attempts = append(v.attempts, newAttempt(v.study, e.Attempt(), e.ID(), before.survivors()))
+	clear(v.late) // who asked for the seed of the attempt before asks again
 	return nil
 }
 

@@ -253,7 +253,7 @@ func (a *Aggregator) toNextRoster(t *attempt, out *Effects) {
 // toOverdue ends an attempt at its time, without those whose messages are missing,
 // if the others are a quorum and may try again; else it waits until the deadline.
 func (a *Aggregator) toOverdue(t *attempt, out *Effects) {
-	missing := t.lacking(t.round())
+	missing := a.holdingUp(t)
 	again := int64(t.number) < int64(a.study.Attempts) && len(t.members)-len(missing) >= a.study.Quorum
 	switch {
 	case a.now >= a.study.Deadline:
@@ -266,6 +266,28 @@ func (a *Aggregator) toOverdue(t *attempt, out *Effects) {
 		a.own(protocol.KindFault, t.number, wire.EncodeAccusations(x), out)
 		a.advance(out)
 	}
+}
+
+// holdingUp lists whose messages an attempt lacks. Who confirmed an attempt before, which ended
+// on the aggregator's word, commits only when every member has abandoned that: where some
+// have not, they are the ones that are missing, and not who waits for them.
+func (a *Aggregator) holdingUp(t *attempt) []protocol.PeerID {
+	missing := t.lacking(t.round())
+	if t.round() != protocol.KindCommit {
+		return missing
+	}
+	var silent []protocol.PeerID
+	for _, id := range missing {
+		if slices.ContainsFunc(a.view.attempts, func(before *attempt) bool {
+			return before.number < t.number && before.doubtful() && before.member(id) && !before.abandoned[id]
+		}) {
+			silent = append(silent, id)
+		}
+	}
+	if len(silent) > 0 {
+		return silent
+	}
+	return missing
 }
 
 // toComputed: collecting → computing, when every release is in, or at the deadline

@@ -28,25 +28,14 @@ type commands struct {
 	Purge    purgeCommand          `cmd:"" help:"Remove the sketches of studies that have ended. Results stay."`
 	Report   console.ReportCommand `cmd:"" help:"Write a study's result as a page with figures."`
 
-	Log        console.LogCommands       `cmd:"" help:"Show or verify the log of decisions and of what left."`
-	Fsck       console.FsckCommand       `cmd:"" help:"Recompute every hash and chain of the state directory."`
-	Backup     console.BackupCommand     `cmd:"" help:"Write the state to a file, also beside a running node."`
-	Restore    console.RestoreCommand    `cmd:"" help:"Make a state directory of a backup."`
-	Settings   console.ConfigCommands    `cmd:"" name:"config" help:"Write or show this node's own configuration."`
-	Completion console.CompletionCommand `cmd:"" help:"Print the completion script of a shell."`
-	Manual     console.ManualCommand     `cmd:"" help:"Print the manual page: aggregator manual | man -l -"`
+	console.Upkeep
 }
 
 func main() {
 	c := commands{
-		Status:     console.StatusCommand{Role: store.Aggregator},
-		Report:     console.ReportCommand{Role: store.Aggregator},
-		Log:        console.LogCommands{Role: store.Aggregator},
-		Fsck:       console.FsckCommand{Role: store.Aggregator},
-		Backup:     console.BackupCommand{Role: store.Aggregator},
-		Restore:    console.RestoreCommand{Role: store.Aggregator},
-		Settings:   console.ConfigCommands{Role: store.Aggregator},
-		Completion: console.CompletionCommand{Role: store.Aggregator},
+		Status: console.StatusCommand{Role: store.Aggregator},
+		Report: console.ReportCommand{Role: store.Aggregator},
+		Upkeep: console.UpkeepOf(store.Aggregator),
 	}
 	os.Exit(int(console.Program{
 		Name:     "aggregator",

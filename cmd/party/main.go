@@ -38,25 +38,14 @@ type commands struct {
 	Budget   budgetCommands        `cmd:"" help:"Show what was spent of the privacy budgets, and set their caps."`
 	Withdraw withdrawCommand       `cmd:"" help:"Take back the approval of a study, before this party has committed."`
 
-	Log        console.LogCommands       `cmd:"" help:"Show or verify the log of decisions and of what left."`
-	Fsck       console.FsckCommand       `cmd:"" help:"Recompute every hash and chain of the state directory."`
-	Backup     console.BackupCommand     `cmd:"" help:"Write the state to a file, also beside a running node."`
-	Restore    console.RestoreCommand    `cmd:"" help:"Make a state directory of a backup."`
-	Settings   console.ConfigCommands    `cmd:"" name:"config" help:"Write or show this node's own configuration."`
-	Completion console.CompletionCommand `cmd:"" help:"Print the completion script of a shell."`
-	Manual     console.ManualCommand     `cmd:"" help:"Print the manual page: party manual | man -l -"`
+	console.Upkeep
 }
 
 func main() {
 	c := commands{
-		Status:     console.StatusCommand{Role: store.Party},
-		Report:     console.ReportCommand{Role: store.Party},
-		Log:        console.LogCommands{Role: store.Party},
-		Fsck:       console.FsckCommand{Role: store.Party},
-		Backup:     console.BackupCommand{Role: store.Party},
-		Restore:    console.RestoreCommand{Role: store.Party},
-		Settings:   console.ConfigCommands{Role: store.Party},
-		Completion: console.CompletionCommand{Role: store.Party},
+		Status: console.StatusCommand{Role: store.Party},
+		Report: console.ReportCommand{Role: store.Party},
+		Upkeep: console.UpkeepOf(store.Party),
 	}
 	os.Exit(int(console.Program{
 		Name:     "party",

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 
 	"github.com/cosketch/cosketch/node"
@@ -61,25 +58,16 @@ func (cmd predictCommand) Run(ctx context.Context, c *console.Console, g *consol
 	case err != nil:
 		return err
 	}
-	var table bytes.Buffer
-	w := csv.NewWriter(&table)
-	w.Write(p.Columns)
-	w.WriteAll(p.Records)
-	if err := w.Error(); err != nil {
+	table, err := tableOf(cmd.Output, p.Columns, p.Records)
+	if err != nil {
 		return fmt.Errorf("writing predictions: %w", err)
 	}
 	out := predicted{Study: s.ID.String(), File: cmd.Output, Columns: p.Columns, Count: len(p.Records)}
 	if cmd.Output == "" {
 		out.Records = p.Records
-	} else if err := os.WriteFile(cmd.Output, table.Bytes(), 0o600); err != nil {
-		return console.WithCode(console.Usage, fmt.Errorf("writing predictions: %w", err))
 	}
 	return c.Print(out, func(to io.Writer) {
-		if cmd.Output != "" {
-			fmt.Fprintln(to, cmd.Output)
-		} else {
-			to.Write(table.Bytes())
-		}
+		table.print(to)
 		for _, f := range p.Summary.Fields {
 			if f.Clamped > 0 {
 				c.Say("%q: %d values outside the public bounds were moved to the nearest bound.", f.Name, f.Clamped)

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -104,24 +101,15 @@ func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.
 			fmt.Fprintf(to, "Query %d of %d, about %d records, would cost %v. Nothing was spent, and nothing has left.\n", asked.Number, s.Queries.Releases, asked.Records, cost)
 		})
 	}
-	var table bytes.Buffer
-	w := csv.NewWriter(&table)
-	w.Write(asked.Columns)
-	w.WriteAll(asked.Table)
-	if err := w.Error(); err != nil {
-		return fmt.Errorf("writing neighbours: %w", err)
+	table, err := tableOf(cmd.Output, asked.Columns, asked.Table)
+	if err != nil {
+		return fmt.Errorf("writing neighbours: %w (the answer is stored: ask again, which spends nothing)", err)
 	}
 	if out.File = cmd.Output; cmd.Output == "" {
 		out.Records = asked.Table
-	} else if err := os.WriteFile(cmd.Output, table.Bytes(), 0o600); err != nil {
-		return console.WithCode(console.Usage, fmt.Errorf("writing neighbours: %w (the answer is stored: ask again, which spends nothing)", err))
 	}
 	return c.Print(out, func(to io.Writer) {
-		if cmd.Output != "" {
-			fmt.Fprintln(to, cmd.Output)
-		} else {
-			to.Write(table.Bytes())
-		}
+		table.print(to)
 		if asked.Answer.Undefined != "" {
 			c.Say("Distances have no intervals: %s.", asked.Answer.Undefined)
 		}

@@ -66,7 +66,7 @@ func (p Program) Main(args []string) Code {
 	exit := Code(-1)
 	parser, err := kong.New(p.Commands, kong.Name(p.Name), kong.Description(p.About),
 		kong.DefaultEnvars(strings.ToUpper(p.Name)), kong.Writers(c.Out, c.Err),
-		kong.Vars{"version": p.Name + " " + Build(), "state": paths.State, "config": paths.Config},
+		kong.Vars{"name": p.Name, "version": p.Name + " " + Build(), "state": paths.State, "config": paths.Config},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: width}),
 		kong.Exit(func(code int) { exit = Code(code) }))
 	if err != nil {

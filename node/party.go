@@ -193,7 +193,7 @@ func (r *service) restored() (session.PartyRestored, error) {
 
 // welcome is the site's rule for late parties. A site file without the study says
 // nothing: then the data could not be found either, and that error is the better one.
-func (r *service) welcome() (func(protocol.PeerID) bool, error) {
+func (r *home) welcome() (func(protocol.PeerID) bool, error) {
 	if r.study.LateUntil == 0 {
 		return nil, nil
 	}

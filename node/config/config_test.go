@@ -194,26 +194,17 @@ datasets:
 
 func TestStudyNotListed(t *testing.T) {
 	id, _ := protocol.ParseStudyID(testID)
-	for _, text := range []string{"", "datasets: {patients: {source: x.csv}}\n"} {
+	for text, command := range map[string]string{
+		"": "party data add NAME FILE --study 01234567",
+		"datasets: {patients: {source: x.csv}}\n":                     "party data use patients 01234567",
+		"datasets: {patients: {source: x.csv}, a: {source: y.csv}}\n": "party data use NAME 01234567, where NAME is one of a, patients",
+	} {
 		p, err := LoadParty(write(t, text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = p.Study(id)
-		if err == nil {
-			t.Fatal("an unlisted study was found")
-		}
-		// The lines of the hint, pasted, make the study known.
-		_, lines, found := strings.Cut(err.Error(), "add these lines:\n")
-		if !found {
-			t.Fatalf("no lines to add in %q", err)
-		}
-		p, err = LoadParty(write(t, text+lines))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := p.Study(id); err != nil {
-			t.Error(err)
+		if _, err = p.Study(id); err == nil || !strings.HasSuffix(err.Error(), "("+command+")") {
+			t.Errorf("%q: got %v, want %s", text, err, command)
 		}
 	}
 }

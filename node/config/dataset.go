@@ -53,6 +53,17 @@ func parseSQL(s source, to *dataset.Source) parser {
 	}
 }
 
+// flowSQL is a query as a site file has it, on one line.
+func flowSQL(q *dataset.SQL) string {
+	fields := []string{"driver: " + scalar(string(q.Driver))}
+	for _, f := range [][2]string{{"database", q.Database}, {"dsn_env", q.DSN.Env}, {"dsn_file", q.DSN.File}, {"query", q.Query}} {
+		if f[1] != "" {
+			fields = append(fields, f[0]+": "+scalar(f[1]))
+		}
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
+}
+
 // checkSource refuses a dataset that is nowhere, or in two places, and makes its
 // paths absolute.
 func (d *Dataset) checkSource(s source, key *yaml.Node) error {

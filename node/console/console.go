@@ -57,7 +57,7 @@ func (c *Console) report(name string, err error) Code {
 	}
 	text := err.Error() + remedy(err)
 	if c.Format == Text {
-		fmt.Fprintf(c.Err, "%s: %s\n", name, text)
+		fmt.Fprintln(c.Err, c.folded(name+": "+text))
 		return code
 	}
 	c.line(c.Err, failure{text, code})
@@ -99,8 +99,21 @@ func (c *Console) line(w io.Writer, value any) error {
 // Say writes talk for people: nothing when programs read.
 func (c *Console) Say(format string, args ...any) {
 	if c.Format == Text {
-		fmt.Fprintf(c.Err, format+"\n", args...)
+		fmt.Fprintln(c.Err, c.folded(fmt.Sprintf(format, args...)))
 	}
+}
+
+// folded breaks talk into lines for a terminal. Others read it as it is, to find in it what
+// they look for.
+func (c *Console) folded(text string) string {
+	if !c.Terminal() {
+		return text
+	}
+	columns := width
+	if w, _, err := term.GetSize(int(c.Err.(*os.File).Fd())); err == nil && w > 0 {
+		columns = min(columns, w)
+	}
+	return fold(text, columns)
 }
 
 // Terminal reports whether talk goes to a terminal.

@@ -64,7 +64,7 @@ func (cmd StatusCommand) Run(ctx context.Context, c *Console, g *Globals) error 
 func (cmd StatusCommand) next(c *Console, all []node.Snapshot) {
 	if len(all) == 0 {
 		if cmd.Role == store.Party {
-			c.Say("Next: party study add FILE")
+			c.Say("Next: party study fetch ADDRESS, or party study add FILE")
 		} else {
 			c.Say("Next: aggregator study create FILE")
 		}
@@ -116,7 +116,7 @@ func snapshots(st *store.Store, prefix string) ([]node.Snapshot, error) {
 	}
 	out := []node.Snapshot{}
 	for _, id := range ids {
-		one, err := snapshotOf(st, id)
+		one, err := StudySnapshot(st, id)
 		if err != nil {
 			return nil, err
 		}
@@ -151,9 +151,9 @@ func ActiveStudies(st *store.Store) ([]*study.Study, error) {
 	return out, nil
 }
 
-// snapshotOf reads a study's status as its node last stored it, or says what a
+// StudySnapshot reads a study's status as its node last stored it, or says what a
 // study that was never served waits for.
-func snapshotOf(st *store.Store, id protocol.StudyID) (node.Snapshot, error) {
+func StudySnapshot(st *store.Store, id protocol.StudyID) (node.Snapshot, error) {
 	raw, err := st.Status(id)
 	if err == nil {
 		return node.DecodeSnapshot(raw)

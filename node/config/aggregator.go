@@ -34,7 +34,7 @@ func LoadAggregator(path string) (Aggregator, error) {
 	if err != nil {
 		return Aggregator{}, err
 	}
-	source, root, err := load("configuration file", path, paths.Config)
+	source, root, err := load("configuration file", KindAggregator, path, paths.Config)
 	a := Aggregator{Path: source.path, Memory: DefaultMemory}
 	if err == nil {
 		err = a.parse(source, root)

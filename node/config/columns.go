@@ -63,7 +63,7 @@ const columnsVersion = "columns/1"
 
 // LoadColumns reads a column list, as party data columns writes it.
 func LoadColumns(path string) (ColumnList, error) {
-	source, root, err := load("column list", path, "")
+	source, root, err := load("column list", KindColumns, path, "")
 	l := ColumnList{Path: source.path}
 	if err == nil {
 		err = l.parse(source, root)

@@ -241,7 +241,8 @@ func TestAggregator(t *testing.T) {
 	for text, want := range map[string]string{
 		"listen: [0.0.0.0:7424]": `:1: listen address "0.0.0.0:7424": want a multiaddr like /ip4/0.0.0.0/tcp/7424`,
 		"listen: [/ip4/0.0.0.0/tcp/1/p2p/12D3KooWPZ7yEZaBZ5cEhQYjbEqNsmjRjiJzpzjtnEnuh9sQJpNg]": `leave out /p2p/`,
-		"datasets: {}": `:1: unknown key "datasets"; known are analysis, http, limits, listen, log`,
+		"datasets: {}": `it is a party's site file, which party --config names`,
+		"data: {}":     `:1: unknown key "data"; known are analysis, http, limits, listen, log`,
 	} {
 		if _, err := LoadAggregator(write(t, text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)

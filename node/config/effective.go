@@ -29,7 +29,7 @@ func PartySettings(path string) ([]Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	return settings("site file", path, paths.Config, partyDefaults())
+	return settings("site file", KindParty, path, paths.Config, partyDefaults())
 }
 
 // AggregatorSettings is PartySettings for an aggregator's configuration file.
@@ -41,7 +41,7 @@ func AggregatorSettings(path string) ([]Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	return settings("configuration file", path, paths.Config, aggregatorDefaults())
+	return settings("configuration file", KindAggregator, path, paths.Config, aggregatorDefaults())
 }
 
 // setting is a key and its default.
@@ -72,8 +72,8 @@ func aggregatorDefaults() []setting {
 	}, logDefaults()...)
 }
 
-func settings(what, path, fallback string, defaults []setting) ([]Setting, error) {
-	file, root, err := load(what, path, fallback)
+func settings(what string, kind Kind, path, fallback string, defaults []setting) ([]Setting, error) {
+	file, root, err := load(what, kind, path, fallback)
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func LoadParty(path string) (Party, error) {
 	if err != nil {
 		return Party{}, err
 	}
-	source, root, err := load("site file", path, paths.Config)
+	source, root, err := load("site file", KindParty, path, paths.Config)
 	p := Party{
 		Path:     source.path,
 		Datasets: make(map[string]Dataset),

@@ -34,7 +34,7 @@ const maxBytes = 1 << 20
 
 // load reads the file at path, or at fallback if path is empty, and returns its
 // root: a mapping, or nil for a file that is empty or may be absent and is.
-func load(what, path, fallback string) (source, *yaml.Node, error) {
+func load(what string, kind Kind, path, fallback string) (source, *yaml.Node, error) {
 	s := source{what: what, path: path}
 	if path == "" {
 		s.path = fallback
@@ -50,6 +50,9 @@ func load(what, path, fallback string) (source, *yaml.Node, error) {
 	}
 	if err != nil {
 		return s, nil, fmt.Errorf("reading %s: %w", what, err)
+	}
+	if err := s.expect(data, kind); err != nil {
+		return s, nil, err
 	}
 	root, err := s.document(data)
 	return s, root, err

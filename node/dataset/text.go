@@ -47,6 +47,7 @@ var signatures = []struct{ prefix, message, hint string }{
 	{"\xfd7zXZ", "compressed with xz", "decompress it, or use gzip or zstd"},
 	{"\x1f\x8b", "compressed with gzip twice", "decompress it once"},
 	{"PAR1", "a Parquet file, not text", "let its name end in .parquet"},
+	{"SQLite format 3\x00", "an SQLite database, not text", "name it with party data add NAME FILE --query 'SELECT …'"},
 }
 
 // openText opens a CSV file, compressed or not, as its first bytes tell.

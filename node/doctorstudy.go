@@ -20,6 +20,9 @@ func (o DoctorOptions) identity() Finding {
 			err = o.listed(signer.ID())
 		}
 	}
+	if next, retired := o.Store.Retired(); err == nil && retired == nil {
+		f.Verdict, f.Said, f.Fix = Fail, "this identity was retired, and approves and releases nothing any more", "name the directory of its successor, "+next.String()+", with --state"
+	}
 	if err != nil {
 		f.Verdict, f.Said, f.Fix = Fail, err.Error(), "party restore of the newest backup makes a directory that has it, if it is nowhere else"
 	}

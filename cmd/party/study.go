@@ -267,7 +267,8 @@ func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
 		fmt.Fprintf(w, "approved: %s (%s)\n", s.Name, s.ID.Short())
 		if site, err := config.LoadParty(g.Config); err == nil && len(site.Second) > 0 && cmd.Cosigned == "" {
-			c.Say("The site file asks for a second person's yes: party study cosign %s --key THEIR-KEY.", s.ID.Short())
+			c.Say("The site file asks for a second person's yes, too. Next: party study cosign %s --key THEIR-KEY, and party study approve %s --cosigned FILE with what it prints.", s.ID.Short(), s.ID.Short())
+			return
 		}
 		then := next(st, g, s)
 		if run := "party run " + s.ID.Short(); then != run {

@@ -69,7 +69,11 @@ func (o DoctorOptions) ready(s *study.Study, site config.Party) []Finding {
 	if err == nil {
 		_, err = h.debits(src, entries)
 	}
-	out = append(out, of("budget", "the caps leave room for the release", "party budget show "+src.data.Name, err))
+	fix := "party budget show " + src.data.Name
+	if none := (*NoBudgetError)(nil); errors.As(err, &none) {
+		fix = "" // it says so itself
+	}
+	out = append(out, of("budget", "the caps leave room for the release", fix, err))
 	if _, err := h.welcome(); err != nil {
 		out = append(out, of("welcome", "", "correct the site file", err))
 	}

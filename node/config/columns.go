@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -117,7 +118,7 @@ func (l *ColumnList) parse(s source, root *yaml.Node) error {
 func (s source) draftColumn(n *yaml.Node) (c study.DraftColumn, err error) {
 	term := func(key string) parser {
 		return func(n *yaml.Node) error {
-			c.Terms = append(c.Terms, study.DraftTerm{Key: key, Value: flow(n)})
+			c.Terms = append(c.Terms, study.DraftTerm{Key: key, Value: spelled(n)})
 			return nil
 		}
 	}
@@ -132,4 +133,19 @@ func (s source) draftColumn(n *yaml.Node) (c study.DraftColumn, err error) {
 		err = s.errorf(n, "a column needs a name and a kind")
 	}
 	return c, err
+}
+
+// spelled writes a term on one line, as it was written: what was quoted stays so.
+func spelled(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.SequenceNode:
+		entries := make([]string, len(n.Content))
+		for i, entry := range n.Content {
+			entries[i] = spelled(entry)
+		}
+		return "[" + strings.Join(entries, ", ") + "]"
+	case n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
+		return strconv.Quote(n.Value)
+	}
+	return flow(n)
 }

@@ -103,6 +103,8 @@ func (l *ColumnList) parse(s source, root *yaml.Node) error {
 		},
 	})
 	switch {
+	case version != "" && version != columnsVersion:
+		return fmt.Errorf("reading %s %s: it is of kind %.40q, and a column list says cosketch: %s (is it what party data columns wrote?)", s.what, s.path, version, columnsVersion)
 	case err != nil:
 		return err
 	case version != columnsVersion:

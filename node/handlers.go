@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -148,6 +149,9 @@ func (a *Aggregator) chunk(ctx context.Context, from protocol.PeerID, request []
 	if int64(len(c.Data)) != want || sha256.Sum256(c.Data) != sk.Chunks[c.Index] {
 		a.Logger.Warn("refused a chunk", "study", h.study.ID.Short(), "from", from.String(), "sketch", c.Sketch, "chunk", c.Index)
 		return nil, p2p.Refuse(p2p.CodeInvalid, "chunk %d of sketch %d does not match the release's header", c.Index, c.Sketch)
+	}
+	if gone, err := purged(a.Store, c.Study); err != nil || gone {
+		return nil, cmp.Or(err, error(p2p.Refuse(p2p.CodeRefused, "%v", ErrPurged)))
 	}
 	if err := a.Store.PutChunk(c.Study, from, uploaded(header, c.Sketch), c.Index, c.Data); err != nil {
 		return nil, err

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/node/sniff"
 )
 
 // Setting is one value that a node runs with, and where it comes from.
@@ -29,7 +31,7 @@ func PartySettings(path string) ([]Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	return settings("site file", KindParty, path, paths.Config, partyDefaults())
+	return settings("site file", sniff.Party, path, paths.Config, partyDefaults())
 }
 
 // AggregatorSettings is PartySettings for an aggregator's configuration file.
@@ -41,7 +43,7 @@ func AggregatorSettings(path string) ([]Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	return settings("configuration file", KindAggregator, path, paths.Config, aggregatorDefaults())
+	return settings("configuration file", sniff.Aggregator, path, paths.Config, aggregatorDefaults())
 }
 
 // setting is a key and its default.
@@ -72,7 +74,7 @@ func aggregatorDefaults() []setting {
 	}, logDefaults()...)
 }
 
-func settings(what string, kind Kind, path, fallback string, defaults []setting) ([]Setting, error) {
+func settings(what string, kind sniff.Kind, path, fallback string, defaults []setting) ([]Setting, error) {
 	file, root, err := load(what, kind, path, fallback)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/node/spelling"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -81,7 +82,7 @@ func LoadParty(path string) (Party, error) {
 	if err != nil {
 		return Party{}, err
 	}
-	source, root, err := load("site file", KindParty, path, paths.Config)
+	source, root, err := load("site file", sniff.Party, path, paths.Config)
 	p := Party{
 		Path:     source.path,
 		Datasets: make(map[string]Dataset),

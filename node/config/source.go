@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/node/sniff"
 )
 
 // source is the file that is being read, for error messages.
@@ -34,7 +36,7 @@ const maxBytes = 1 << 20
 
 // load reads the file at path, or at fallback if path is empty, and returns its
 // root: a mapping, or nil for a file that is empty or may be absent and is.
-func load(what string, kind Kind, path, fallback string) (source, *yaml.Node, error) {
+func load(what string, kind sniff.Kind, path, fallback string) (source, *yaml.Node, error) {
 	s := source{what: what, path: path}
 	if path == "" {
 		s.path = fallback

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -47,6 +48,7 @@ type Console struct {
 	origins func(flag string) string // where a global flag's value comes from
 
 	threshold slog.LevelVar // of what Logger made
+	answers   *bufio.Reader // of In, for Ask
 }
 
 // report prints an error and returns its exit code.

@@ -3,7 +3,7 @@ package console
 import (
 	"fmt"
 
-	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -11,12 +11,11 @@ import (
 // notAStudy says which other file of this program's one is that was given as a study
 // file; nil where it is none of them.
 func notAStudy(path string, text []byte) error {
-	switch kind := config.KindOf(text); kind {
-	case "", config.KindStudy:
+	kind, known := sniff.Known(text)
+	if !known || kind == sniff.Study {
 		return nil
-	default:
-		return WithCode(Usage, fmt.Errorf("study file %s: it is %s; a study file begins with cosketch: study/1", path, kind))
 	}
+	return WithCode(Usage, fmt.Errorf("study file %s: it is %s; a study file begins with cosketch: study/1", path, kind))
 }
 
 // Namesakes says of a study that was added which others of its name are here: a file that

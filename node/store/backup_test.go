@@ -90,7 +90,10 @@ func TestDamagedBackups(t *testing.T) {
 		file []byte
 		says string
 	}{
-		"empty":             {nil, "does not begin"},
+		"empty":             {nil, "it is empty (want what party backup wrote)"},
+		"a study file":      {[]byte("cosketch: study/1\nname: x\n"), "it is a study file"},
+		"compressed":        {[]byte("\x1f\x8b\x08"), "compressed with gzip: unpack it first"},
+		"another archive":   {otherArchive(t), "it is a tar archive that is no node's backup"},
 		"cut off":           {file[:len(file)*2/3], "unexpected EOF"},
 		"without its end":   {file[:len(file)-2048], ""},
 		"changed":           {changed, "missing or damaged"},
@@ -130,6 +133,16 @@ func archive(t testing.TB, names ...string) []byte {
 		_, err := w.Write([]byte(body))
 		must(t, err)
 	}
+	must(t, w.Close())
+	return b.Bytes()
+}
+
+// otherArchive is a tar archive of something else.
+func otherArchive(t testing.TB) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	must(t, w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "letters/april.txt", Mode: 0o600, Format: tar.FormatPAX}))
 	must(t, w.Close())
 	return b.Bytes()
 }

@@ -35,6 +35,9 @@ func LoadAggregator(path string) (Aggregator, error) {
 		return Aggregator{}, err
 	}
 	source, root, err := load("configuration file", path, paths.Config)
+	if err == nil {
+		root, err = source.environment(aggregatorVariables, root, aggregatorDefaults())
+	}
 	a := Aggregator{Path: source.path, Memory: DefaultMemory}
 	if err == nil {
 		err = a.parse(source, root)

@@ -116,8 +116,8 @@ func (c *Console) Interactive() bool {
 }
 
 // FollowLevel reads the log level anew, by read, at every SIGHUP until ctx ends. On a
-// terminal it does not: there a hang-up ends the program. Where --log-level was given,
-// it still wins.
+// terminal it does not: there a hang-up ends the program. Where --log-level or its variable
+// gave one, that still wins.
 func (c *Console) FollowLevel(ctx context.Context, logger *slog.Logger, read func() (config.Log, error)) {
 	if c.Terminal() {
 		return
@@ -137,7 +137,7 @@ func (c *Console) FollowLevel(ctx context.Context, logger *slog.Logger, read fun
 			case err != nil:
 				logger.Error("the configuration cannot be read anew; the log level stays", "level", c.threshold.Level(), "error", err)
 			case c.level != "":
-				logger.Warn("--log-level was given and wins over the configuration", "level", c.level)
+				logger.Warn("the log level is given by "+c.origin("log-level")+", which wins over the configuration file", "level", c.level)
 			default:
 				c.threshold.Set(l.Level)
 				logger.Log(ctx, max(slog.LevelInfo, l.Level), "log level", "level", l.Level)

@@ -3,8 +3,9 @@ package dataset
 import (
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
+
+	"github.com/cosketch/cosketch/node/private"
 )
 
 // Secret says where something is that no configuration file may hold. Exactly one
@@ -31,14 +32,7 @@ func (s Secret) value() (string, error) {
 		}
 		return value, nil
 	}
-	info, err := os.Stat(s.File)
-	if err != nil {
-		return "", fmt.Errorf("reading the data source name: %w", err)
-	}
-	if open := info.Mode().Perm() & 0o077; open != 0 && runtime.GOOS != "windows" {
-		return "", fmt.Errorf("reading the data source name: %s has mode %04o and is open to other users (run `chmod go= %s`)", s.File, info.Mode().Perm(), s.File)
-	}
-	data, err := os.ReadFile(s.File)
+	data, err := private.Read(s.File)
 	if err != nil {
 		return "", fmt.Errorf("reading the data source name: %w", err)
 	}

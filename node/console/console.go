@@ -103,6 +103,16 @@ func (c *Console) Say(format string, args ...any) {
 	}
 }
 
+// Began tells a person at a terminal that a node serves, and else the log, of which every line
+// has one form.
+func (c *Console) Began(logger *slog.Logger, said, message string, attributes ...any) {
+	if c.Terminal() {
+		c.Say("%s", said)
+		return
+	}
+	logger.Info(message, attributes...)
+}
+
 // Terminal reports whether talk goes to a terminal.
 func (c *Console) Terminal() bool {
 	f, ok := c.Err.(*os.File)

@@ -32,6 +32,7 @@ func watch(ctx context.Context, watching *sync.WaitGroup, st *store.Store, addre
 	studies := console.Overview{Store: st}
 	counts := monitor.NewParty(registry, studies)
 	probes := api.Probes{Ready: func() error { return monitor.Ready(studies) }, Metrics: registry, Logger: logger}
+	listener = api.Limit{Metrics: registry, Logger: logger}.Listener(listener)
 	watching.Go(func() {
 		if err := api.Serve(ctx, listener, probes.Handler(), nil, logger); err != nil {
 			logger.Error("health and metrics are not answered any more", "error", err)

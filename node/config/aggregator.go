@@ -36,6 +36,9 @@ func LoadAggregator(path string) (Aggregator, error) {
 		return Aggregator{}, err
 	}
 	source, root, err := load("configuration file", sniff.Aggregator, path, paths.Config)
+	if err == nil {
+		root, err = source.environment(aggregatorVariables, root, aggregatorDefaults())
+	}
 	a := Aggregator{Path: source.path, Memory: DefaultMemory}
 	if err == nil {
 		err = a.parse(source, root)

@@ -288,9 +288,15 @@ func TestTemplates(t *testing.T) {
 	if caps := p.Datasets["patients"].Caps; caps != (Caps{Budget{2, 1e-6}, Budget{1, 0}}) {
 		t.Errorf("caps of the template's example: %+v", caps)
 	}
-	a, err = LoadAggregator(write(t, uncomment(AggregatorTemplate())))
+	path = write(t, uncomment(AggregatorTemplate()))
+	selfSigned(t, filepath.Join(filepath.Dir(path), "cert.pem"), filepath.Join(filepath.Dir(path), "key.pem"))
+	a, err = LoadAggregator(path)
+	if err == nil && a.HTTP.TLS == nil {
+		t.Error("the aggregator template's certificate was not read")
+	}
+	a.HTTP.TLS = nil
 	limits := p2p.Limits{Conns: 1024, ConnsPerIP: 256, CallsPerPeer: 32, Memory: 512 << 20}
-	if err != nil || !reflect.DeepEqual(a.Listen, DefaultListen()) || a.Log.Format != LogText || !reflect.DeepEqual(a.Limits, limits) || !reflect.DeepEqual(a.HTTP, HTTP{Streams: 64}) {
+	if err != nil || !reflect.DeepEqual(a.Listen, DefaultListen()) || a.Log.Format != LogText || !reflect.DeepEqual(a.Limits, limits) || !reflect.DeepEqual(a.HTTP, HTTP{Hosts: []string{"cosketch.example.org"}, Connections: 256, Streams: 64}) {
 		t.Errorf("aggregator template, uncommented: %+v, %v", a, err)
 	}
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -20,6 +21,9 @@ func parseDialect(s source, d *dataset.Dialect) parser {
 		})
 	}
 }
+
+// variableName is what the name of an environment variable looks like, where there is one.
+var variableName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`)
 
 // parseSQL reads a query. The data source name of a server holds a password, so the
 // file says only where it is.
@@ -46,6 +50,12 @@ func parseSQL(s source, to *dataset.Source) parser {
 			return s.errorf(n, "driver %s wants database: PATH, and neither dsn_env nor dsn_file", q.Driver)
 		case q.Driver != dataset.SQLite && (q.Database != "" || (q.DSN.Env == "") == (q.DSN.File == "")):
 			return s.errorf(n, "driver %s wants dsn_env: NAME or dsn_file: PATH, one of the two: the data source name itself is a secret and not for this file", q.Driver)
+		}
+		if !variableName.MatchString(q.DSN.Env) {
+			return s.errorf(n, "dsn_env is the name of an environment variable, like REGISTER_DSN: the data source name itself is a secret and not for this file")
+		}
+		if strings.Contains(q.DSN.File, "://") || strings.Contains(q.DSN.File, "=") {
+			return s.errorf(n, "dsn_file is the path of a file: the data source name itself is a secret and not for this file")
 		}
 		q.Database, q.DSN.File = s.absolute(q.Database), s.absolute(q.DSN.File)
 		to.SQL = q

@@ -83,6 +83,9 @@ func LoadParty(path string) (Party, error) {
 		return Party{}, err
 	}
 	source, root, err := load("site file", sniff.Party, path, paths.Config)
+	if err == nil {
+		root, err = source.environment(partyVariables, root, partyDefaults())
+	}
 	p := Party{
 		Path:     source.path,
 		Datasets: make(map[string]Dataset),

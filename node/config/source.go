@@ -23,6 +23,8 @@ import (
 type source struct {
 	what string // "site file"
 	path string // absolute
+
+	variables map[*yaml.Node]string // the environment variable that a value is of, where it is of one
 }
 
 // parser reads one node into a place that it knows.
@@ -123,7 +125,15 @@ func (s source) plain(n *yaml.Node) error {
 }
 
 func (s source) errorf(n *yaml.Node, format string, args ...any) error {
-	return fmt.Errorf("reading %s %s:%d: %s", s.what, s.path, n.Line, fmt.Sprintf(format, args...))
+	where := fmt.Sprintf("%s %s:%d", s.what, s.path, n.Line)
+	name, ok := s.variables[n]
+	switch {
+	case ok:
+		where = "environment variable " + name
+	case n.Line == 0: // a mapping that is there for a variable's sake
+		where = s.what + " " + s.path
+	}
+	return fmt.Errorf("reading %s: %s", where, fmt.Sprintf(format, args...))
 }
 
 // entries calls each for every pair of a mapping, in the file's order. A nil node

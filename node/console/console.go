@@ -118,6 +118,16 @@ func (c *Console) folded(text string) string {
 	return fold(text, columns)
 }
 
+// Began tells a person at a terminal that a node serves, and else the log, of which every line
+// has one form.
+func (c *Console) Began(logger *slog.Logger, said, message string, attributes ...any) {
+	if c.Terminal() {
+		c.Say("%s", said)
+		return
+	}
+	logger.Info(message, attributes...)
+}
+
 // Terminal reports whether talk goes to a terminal.
 func (c *Console) Terminal() bool {
 	f, ok := c.Err.(*os.File)
@@ -131,8 +141,8 @@ func (c *Console) Interactive() bool {
 }
 
 // FollowLevel reads the log level anew, by read, at every SIGHUP until ctx ends. On a
-// terminal it does not: there a hang-up ends the program. Where --log-level was given,
-// it still wins.
+// terminal it does not: there a hang-up ends the program. Where --log-level or its variable
+// gave one, that still wins.
 func (c *Console) FollowLevel(ctx context.Context, logger *slog.Logger, read func() (config.Log, error)) {
 	if c.Terminal() {
 		return
@@ -152,7 +162,7 @@ func (c *Console) FollowLevel(ctx context.Context, logger *slog.Logger, read fun
 			case err != nil:
 				logger.Error("the configuration cannot be read anew; the log level stays", "level", c.threshold.Level(), "error", err)
 			case c.level != "":
-				logger.Warn("--log-level was given and wins over the configuration", "level", c.level)
+				logger.Warn("the log level is given by "+c.origin("log-level")+", which wins over the configuration file", "level", c.level)
 			default:
 				c.threshold.Set(l.Level)
 				logger.Log(ctx, max(slog.LevelInfo, l.Level), "log level", "level", l.Level)

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime"
 	"strings"
+
+	"github.com/cosketch/cosketch/node/private"
 )
 
 // Secret says where something is that no configuration file may hold. Exactly one
@@ -33,17 +34,13 @@ func (s Secret) value() (string, error) {
 		}
 		return value, nil
 	}
-	info, err := os.Stat(s.File)
+	data, err := private.Read(s.File)
+	if errors.Is(err, private.ErrOpen) {
+		return "", s.fail("the file is open to other users", fmt.Sprintf("run `chmod go= %s`", s.File))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", s.fail("no such file", "it holds the data source name")
 	}
-	if err != nil {
-		return "", fileError(s.File, "the data source name cannot be read", err)
-	}
-	if open := info.Mode().Perm() & 0o077; open != 0 && runtime.GOOS != "windows" {
-		return "", s.fail(fmt.Sprintf("it has mode %04o and is open to other users", info.Mode().Perm()), fmt.Sprintf("run `chmod go= %s`", s.File))
-	}
-	data, err := os.ReadFile(s.File)
 	if err != nil {
 		return "", fileError(s.File, "the data source name cannot be read", err)
 	}

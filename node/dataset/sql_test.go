@@ -158,8 +158,8 @@ func TestSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, s := range map[string]Secret{
-		"it has mode 0640 and is open to other users": {File: path},
-		"no such file": {File: path + "x"},
+		"the file is open to other users": {File: path},
+		"no such file":                    {File: path + "x"},
 		"environment variable COSKETCH_UNSET: the variable is not set": {Env: "COSKETCH_UNSET"},
 	} {
 		if _, err := s.value(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hidden") {

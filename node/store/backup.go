@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
@@ -187,7 +188,7 @@ func restore(dir string, role Role, from io.Reader) (report BackupReport, err er
 	}
 	info, err := os.Stat(dir)
 	if err == nil {
-		err = private(dir, info)
+		err = private.Check(dir, info)
 	}
 	if err != nil {
 		return report, err

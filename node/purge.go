@@ -42,7 +42,9 @@ func LastDate(s *study.Study) protocol.Instant {
 }
 
 // purged reports whether a study's sketches were removed.
-func purged(st AggregatorState, id protocol.StudyID) (bool, error) {
+func purged(st interface {
+	Purged(protocol.StudyID) (protocol.Instant, error)
+}, id protocol.StudyID) (bool, error) {
 	switch _, err := st.Purged(id); {
 	case err == nil:
 		return true, nil

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"html/template"
 	"math"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ func heatMapIn(id string, a analysis.Analysis, order []int) figure.Figure {
 	h.before = h.labelRoom()
 	h.Hatch(id + "-hatch")
 	h.Rect("panel", h.before, h.before, h.side, h.side)
-	h.Begin(h.before, h.before, "")
+	h.Begin(h.before, h.before, `class="grid"`)
 	h.cells()
 	h.groups()
 	h.labels()
@@ -46,10 +47,10 @@ func heatMapIn(id string, a analysis.Analysis, order []int) figure.Figure {
 	h.legend()
 	return figure.Figure{
 		ID: id, Title: title(a) + " of every pair of columns", Drawing: h.Drawing,
-		Width: max(h.before+h.side+12, h.before+470), Height: h.before + h.side + 56,
+		Width: max(h.before+h.side+12, h.before+470), Height: h.before + h.side + 56, Told: h.told(),
 		Description: fmt.Sprintf("%d columns by %d, from −1 (blue) over 0 (white) to 1 (orange). %s. The table below holds every number.", n, n, standing(a)),
 		Caption: "A colour fades as its interval widens; a cell is hatched where the interval contains 0, which this study cannot tell from none. " + caption +
-			"Point at a cell for its interval.",
+			"The table has every interval.",
 	}
 }
 
@@ -162,12 +163,32 @@ func (h heat) cells() {
 	h.End()
 }
 
+// told is, as attributes, what a page's script says of every cell: names in their order, and
+// the numbers below the diagonal, row by row, each as an estimate and the ends of its
+// interval.
+func (h heat) told() string {
+	n := len(h.order)
+	plain := strings.NewReplacer("−", "-", "[", "", "]", "", ",", "")
+	names, numbers, at := make([]string, n), make([]string, n*(n-1)/2), make([]int, n)
+	for place, feature := range h.order {
+		names[place], at[feature] = h.a.Features[feature].Name(), place
+	}
+	for _, p := range h.a.Pairs {
+		if row, column := max(at[p.I], at[p.J]), min(at[p.I], at[p.J]); row != column {
+			numbers[row*(row-1)/2+column] = plain.Replace(numberText(p.Number))
+		}
+	}
+	return fmt.Sprintf(`data-cell="%g" data-names="%s" data-numbers="%s"`, h.cell,
+		template.HTMLEscapeString(strings.Join(names, "\n")), strings.Join(numbers, ";"))
+}
+
 // numbers writes into the two cells of a pair.
 func (h heat) numbers(p analysis.Pair, row, column int) {
 	text, between := "?", ""
 	class := "mid"
 	if p.Estimate != nil {
 		text, between = figure.Interval(*p.Estimate, *p.Low, *p.High)
+		text, between = minus(text), minus(between)
 		if math.Abs(*p.Estimate) > 0.75 && (*p.High-*p.Low)/2 <= 0.05 && !contains0(p.Number) {
 			class = "mid strong"
 		}

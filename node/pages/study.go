@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -28,6 +29,7 @@ type studiesView struct {
 type studyRow struct {
 	Path, Name, Short, State, Class, Waits, Results string
 	In, Parties                                     int
+	Answered                                        bool
 }
 
 func (p *pages) studies(w http.ResponseWriter, r *http.Request) error {
@@ -63,9 +65,15 @@ func (p *pages) studies(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 		row := studyRow{Path: studyPath(s), Name: s.File.Name, Short: s.File.ID.Short(), State: s.Status.State, Class: stateClass(s.Status),
-			Waits: strings.TrimPrefix(waits(s.Status, now), "waits for "), In: released(s), Parties: len(s.Parties)}
+			Waits: strings.TrimPrefix(waits(s.Status, now), "waits for "), In: released(s), Parties: len(s.Parties), Results: "none yet"}
+		if s.Status.Ended {
+			row.Results = "none"
+		}
+		if why := cmp.Or(s.Status.Trouble, s.Status.Failure); why != "" {
+			row.Waits = "– (" + briefly(why) + ")"
+		}
 		if len(s.Results) > 0 {
-			row.Results = kinds(s.Results[0].Kinds)
+			row.Results, row.Answered = kinds(s.Results[0].Kinds), true
 		}
 		v.Rows = append(v.Rows, row)
 	}
@@ -154,7 +162,7 @@ func (p *pages) study(w http.ResponseWriter, r *http.Request) error {
 	if !s.Status.Ended {
 		v.Events = "/api/v1" + v.Path + "/events"
 	} else {
-		v.ResultsWhen = "The study has ended."
+		v.ResultsWhen = ""
 	}
 	for _, one := range s.Parties {
 		v.Parties = append(v.Parties, newPartyRow(s, one, now))

@@ -16,7 +16,8 @@ const (
 	heatSide    = 720.0
 	largestCell = 84.0
 	numberCell  = 44.0 // cells from this size on hold their estimate
-	rangeCell   = 76.0 // and from this one on its interval
+	rangeCell   = 76.0 // and from this one on its interval, where all fit
+	rangeDigit  = 5.4  // width of one of its characters, about
 	mostHeat    = 60   // features; of more, cells could not be told apart
 	mostTitled  = 310  // pairs across parties that say their numbers when pointed at; of more, the page would be large
 )
@@ -30,8 +31,9 @@ func heatMap(id string, a analysis.Analysis) figure.Figure {
 // that has each party's features together.
 func heatMapIn(id string, a analysis.Analysis, order []int) figure.Figure {
 	n := len(order)
-	cell := min(largestCell, math.Floor(heatSide/float64(n)))
-	h := heat{Drawing: &figure.Drawing{}, id: id, a: a, order: order, cell: cell, side: cell * float64(n), name: columnName}
+	widest := widestRange(a.Pairs)
+	cell := min(max(largestCell, widest), math.Floor(heatSide/float64(n)))
+	h := heat{Drawing: &figure.Drawing{}, id: id, a: a, order: order, cell: cell, side: cell * float64(n), ranges: cell >= max(rangeCell, widest), name: columnName}
 	caption := "Squares along the diagonal, between the rules, hold a party's own pairs; all other cells are across parties. "
 	if !together(a.Features, order) {
 		h.name, caption = analysis.Feature.Name, ""
@@ -61,7 +63,20 @@ type heat struct {
 	a                  analysis.Analysis
 	order              []int // positions of the features, by party
 	cell, side, before float64
+	ranges             bool                          // cells hold their interval, for all have room for theirs
 	name               func(analysis.Feature) string // of labels: with the party where that is not said beside them
+}
+
+// widestRange is how many pixels the longest interval of a cell needs.
+func widestRange(pairs []analysis.Pair) float64 {
+	most := 0
+	for _, p := range pairs {
+		if p.Estimate != nil && p.I != p.J {
+			_, between := figure.Interval(*p.Estimate, *p.Low, *p.High)
+			most = max(most, len(between))
+		}
+	}
+	return math.Ceil(rangeDigit*float64(most)) + 6
 }
 
 // together reports whether an order has each party's features together.
@@ -189,12 +204,12 @@ func (h heat) numbers(p analysis.Pair, row, column int) {
 	if p.Estimate != nil {
 		text, between = figure.Interval(*p.Estimate, *p.Low, *p.High)
 		text, between = minus(text), minus(between)
-		if math.Abs(*p.Estimate) > 0.75 && (*p.High-*p.Low)/2 <= 0.05 && !contains0(p.Number) {
+		if !contains0(p.Number) && figure.White(*p.Estimate, (*p.High-*p.Low)/2) {
 			class = "mid strong"
 		}
 	}
 	x, y := (float64(column)+0.5)*h.cell, (float64(row)+0.5)*h.cell
-	if h.cell >= rangeCell {
+	if h.ranges {
 		h.Text(class, x, y, text)
 		h.Text(class+" sub", x, y+14, between)
 	} else {

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +95,13 @@ func TestViews(t *testing.T) {
 	}
 	if _, err := views.Study(protocol.StudyID{}); !errors.Is(err, api.ErrNotFound) {
 		t.Errorf("no such study: %v", err)
+	}
+	_, err = st.Purge(b.study.ID, 1)
+	check(t, err)
+	bare, err := views.Study(b.study.ID)
+	check(t, err)
+	if p := bare.Parties[0]; after.Purged || !bare.Purged || p.Whole() || !slices.Equal(p.Steps, after.Parties[0].Steps) || len(bare.Results) != 1 {
+		t.Errorf("after the purge: purged %v, before %v, %+v, %d results", bare.Purged, after.Purged, p, len(bare.Results))
 	}
 	check(t, st.PutResult(b.study.ID, "result.json", append(raw, ' ')))
 	if damaged, err := views.Study(b.study.ID); err != nil || len(damaged.Results) != 0 {

@@ -160,7 +160,7 @@ func (p *pages) study(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !s.Status.Ended {
-		v.Events = "/api/v1" + v.Path + "/events"
+		v.Events, v.Poll = "/api/v1"+v.Path+"/events", 60 // news at once, and how long is left by the minute
 	} else {
 		v.ResultsWhen = ""
 	}

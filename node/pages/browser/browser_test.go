@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -44,6 +45,7 @@ type tab struct {
 	t    *testing.T
 	ctx  context.Context
 	host string // the only one that may be asked
+	asks string // what the console may say, since the test asks for it
 
 	mu       sync.Mutex
 	requests []string // guarded by mu
@@ -119,6 +121,7 @@ func (b *tab) sane(where string) {
 	b.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.console = slices.DeleteFunc(b.console, func(line string) bool { return b.asks != "" && strings.Contains(line, b.asks) })
 	if len(b.console) > 0 {
 		b.t.Errorf("%s: the console says %q", where, b.console)
 	}
@@ -420,6 +423,19 @@ func TestPagesWithoutScript(t *testing.T) {
 			t.Errorf("%s without script: %q", path, text)
 		}
 	}
+	for _, step := range []struct{ click, at string }{
+		{"header nav a", "/"},
+		{"tbody th a", "/studies/" + s.ID.String()},
+		{"table.stacks th a", "/results/"},
+		{"header nav li:nth-child(2) a", "/studies/" + s.ID.String()},
+		{"#facts a", "/audit"},
+	} {
+		answer, err := chromedp.RunResponse(b.ctx, chromedp.Click(step.click))
+		check(t, err)
+		if !strings.Contains(answer.URL, step.at) || answer.Status != 200 {
+			t.Errorf("%s leads to %s, status %d; want %s", step.click, answer.URL, answer.Status, step.at)
+		}
+	}
 	b.sane("without script")
 }
 
@@ -449,6 +465,17 @@ func TestSignIn(t *testing.T) {
 	if cookies := eval[string](b, "document.cookie"); cookies != "" {
 		t.Errorf("scripts can read %q", cookies)
 	}
+	b.asks = "the server responded with a status of 40"
+	b.do(chromedp.Navigate(w.url + "/studies/" + s.ID.String() + "/results/current"))
+	if text := eval[string](b, "document.querySelector('main').innerText"); !strings.Contains(text, "This token may not see this page.") || !strings.Contains(text, "results:read") {
+		t.Errorf("without the scope of results: %q", text)
+	}
+	b.look("forbidden")
+	b.do(chromedp.Navigate(w.url + "/nowhere"))
+	if text := eval[string](b, "document.querySelector('main').innerText"); !strings.Contains(text, "Nothing is at /nowhere.") {
+		t.Errorf("where nothing is: %q", text)
+	}
+	b.look("missing")
 	_, err = chromedp.RunResponse(b.ctx, chromedp.Click("form[action='/signout'] button"))
 	check(t, err)
 	if at := eval[string](b, "location.pathname"); at != "/signin" {

@@ -24,6 +24,7 @@ for (const svg of document.querySelectorAll("svg[data-numbers]")) {
     const text = names[row] + (row === column ? ": itself" : ", " + names[column] + ": " + (numbers[below * (below - 1) / 2 + before] || "not computed"));
     if (text === shown) return;
     says.textContent = shown = text;
+    says.classList.add("on");
     mark.setAttribute("x", column * cell);
     mark.setAttribute("y", row * cell);
     if (!mark.parentNode) grid.append(mark);

@@ -157,7 +157,7 @@ func (p *pages) failed(w http.ResponseWriter, r *http.Request, problem *api.Prob
 	view := struct {
 		page
 		Detail string
-	}{page{Title: title, Headline: title + ".", Footer: footer, Trail: []crumb{{Text: title}}, SignedIn: api.SignedIn(r)}, detail}
+	}{page{Title: title, Headline: title + ".", Footer: footer, Trail: []crumb{{Text: "No page"}}, SignedIn: api.SignedIn(r)}, detail}
 	var out bytes.Buffer
 	if err := p.templates["problem"].ExecuteTemplate(&out, "layout", view); err != nil {
 		http.Error(w, problem.Detail, problem.Status)

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -69,8 +68,11 @@ func (p *pages) studies(w http.ResponseWriter, r *http.Request) error {
 		if s.Status.Ended {
 			row.Results = "none"
 		}
-		if why := cmp.Or(s.Status.Trouble, s.Status.Failure); why != "" {
-			row.Waits = "– (" + briefly(why) + ")"
+		switch {
+		case s.Status.Trouble != "":
+			row.Waits = "being served again: " + s.Status.Trouble
+		case s.Status.Failure != "":
+			row.Waits = "nothing: " + briefly(s.Status.Failure)
 		}
 		if len(s.Results) > 0 {
 			row.Results, row.Answered = kinds(s.Results[0].Kinds), true

@@ -17,7 +17,8 @@ const (
 	largestCell = 84.0
 	numberCell  = 44.0 // cells from this size on hold their estimate
 	rangeCell   = 76.0 // and from this one on its interval, where all fit
-	rangeDigit  = 5.4  // width of one of its characters, about
+	rangeLetter = 5.1  // width of one of its characters, about
+	rangeMinus  = 3.4  // by which a minus sign is wider
 	mostHeat    = 60   // features; of more, cells could not be told apart
 	mostTitled  = 310  // pairs across parties that say their numbers when pointed at; of more, the page would be large
 )
@@ -69,14 +70,14 @@ type heat struct {
 
 // widestRange is how many pixels the longest interval of a cell needs.
 func widestRange(pairs []analysis.Pair) float64 {
-	most := 0
+	most := 0.0
 	for _, p := range pairs {
 		if p.Estimate != nil && p.I != p.J {
 			_, between := figure.Interval(*p.Estimate, *p.Low, *p.High)
-			most = max(most, len(between))
+			most = max(most, rangeLetter*float64(len(between))+rangeMinus*float64(strings.Count(between, "-")))
 		}
 	}
-	return math.Ceil(rangeDigit*float64(most)) + 6
+	return math.Ceil(most) + 4
 }
 
 // together reports whether an order has each party's features together.

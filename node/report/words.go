@@ -20,6 +20,8 @@ func title(a analysis.Analysis) string {
 	switch a.Kind {
 	case study.KMeans:
 		words = "k-means"
+	case study.LDA:
+		words = "linear discriminants"
 	case study.Neighbors:
 		words = "neighbours"
 	case study.PCA:

@@ -77,7 +77,9 @@ func EndingOf(st *store.Store, s *study.Study) (Ending, error) {
 }
 
 // purged reports whether a study's sketches were removed.
-func purged(st AggregatorState, id protocol.StudyID) (bool, error) {
+func purged(st interface {
+	Purged(protocol.StudyID) (protocol.Instant, error)
+}, id protocol.StudyID) (bool, error) {
 	switch _, err := st.Purged(id); {
 	case err == nil:
 		return true, nil

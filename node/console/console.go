@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 )
 
@@ -55,7 +56,7 @@ func (c *Console) report(name string, err error) Code {
 	if err == nil {
 		return code
 	}
-	text := err.Error() + remedy(err)
+	text := err.Error() + node.Remedy(err)
 	if c.Format == Text {
 		fmt.Fprintf(c.Err, "%s: %s\n", name, text)
 		return code

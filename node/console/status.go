@@ -156,7 +156,11 @@ func ActiveStudies(st *store.Store) ([]*study.Study, error) {
 func snapshotOf(st *store.Store, id protocol.StudyID) (node.Snapshot, error) {
 	raw, err := st.Status(id)
 	if err == nil {
-		return node.DecodeSnapshot(raw)
+		out, err := node.DecodeSnapshot(raw)
+		if free, unknown := st.Free(); unknown == nil {
+			out.OnDisk(st.Dir(), free)
+		}
+		return out, err
 	}
 	if !errors.Is(err, store.ErrNotFound) {
 		return node.Snapshot{}, err

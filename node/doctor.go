@@ -48,9 +48,8 @@ type DoctorOptions struct {
 // file, and for each study the way to the aggregator, address by address. It changes
 // nothing and waits for nobody longer than half a minute an address.
 func Diagnose(ctx context.Context, o DoctorOptions) []Finding {
-	findings := []Finding{{Check: "state", Subject: o.Store.Dir(), Verdict: Pass, Said: "private, and everything is there"}}
 	identity := o.identity()
-	findings = append(findings, identity, o.ledger(), o.disk())
+	findings := []Finding{o.state(), identity, o.ledger(), o.disk()}
 	site, err := o.Site()
 	if err != nil {
 		return append(findings, Finding{Check: "site file", Verdict: Fail, Said: err.Error(), Fix: "correct the line that it names"})
@@ -64,6 +63,15 @@ func Diagnose(ctx context.Context, o DoctorOptions) []Finding {
 		findings = append(findings, o.connections(ctx, s, site.Network)...)
 	}
 	return findings
+}
+
+// state checks what opening the directory has not: that it can be written to.
+func (o DoctorOptions) state() Finding {
+	f := Finding{Check: "state", Subject: o.Store.Dir(), Verdict: Pass, Said: "private, and everything is there"}
+	if err := o.Store.MayWrite(); err != nil {
+		f.Verdict, f.Said, f.Fix = Fail, err.Error(), "make the disk writable, for this user; until then status, result and the like can be read"
+	}
+	return f
 }
 
 func (o DoctorOptions) ledger() Finding {

@@ -154,7 +154,7 @@ func (a *Aggregator) chunk(ctx context.Context, from protocol.PeerID, request []
 		return nil, cmp.Or(err, error(p2p.Refuse(p2p.CodeRefused, "%v", ErrPurged)))
 	}
 	if err := a.Store.PutChunk(c.Study, from, uploaded(header, c.Sketch), c.Index, c.Data); err != nil {
-		return nil, err
+		return nil, h.do(ctx, func() error { return err }) // the study's service ends, as with every write that fails
 	}
 	a.Observe(Happening{What: ChunkKept, Study: c.Study, Bytes: int64(len(c.Data))})
 	_, err = h.arrived(ctx, from)

@@ -28,6 +28,7 @@ type PublicState interface {
 	FirstMissing(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) (int, error)
 	Purged(study protocol.StudyID) (protocol.Instant, error)
 	Noted(after uint64) ([]store.Noted, uint64, error)
+	Free() (int64, error)
 }
 
 var (
@@ -91,11 +92,14 @@ func (v *Views) News(id protocol.StudyID) <-chan struct{} {
 	return v.news[id]
 }
 
-// Ready says why this aggregator cannot serve: its store does not answer, or not for
-// some studies.
+// Ready says why this aggregator cannot serve: its store does not answer, has no room, or fails
+// at some studies.
 func (v *Views) Ready() error {
 	if _, err := v.state.Studies(); err != nil {
 		return err
+	}
+	if free, err := v.state.Free(); err == nil && free < littleRoom {
+		return fmt.Errorf("the disk is full: %d KiB are left", free>>10)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -184,6 +188,9 @@ func (v *Views) status(s *study.Study) (api.Status, error) {
 	shot, err := DecodeSnapshot(raw)
 	if err != nil {
 		return api.Status{}, err
+	}
+	if free, unknown := v.state.Free(); unknown == nil {
+		shot.OnDisk("this aggregator", free)
 	}
 	out := api.Status{State: shot.State, Ended: !shot.Active(), WaitFor: shot.WaitFor, From: shot.From,
 		Failure: shot.Failure, Trouble: shot.Trouble, Faults: shot.Faults}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 )
 
@@ -57,7 +58,7 @@ func (c *Console) report(name string, err error) Code {
 	if err == nil {
 		return code
 	}
-	text := err.Error() + remedy(err)
+	text := err.Error() + node.Remedy(err)
 	if c.Format == Text {
 		fmt.Fprintln(c.Err, c.folded(name+": "+text))
 		return code

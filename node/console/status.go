@@ -159,7 +159,11 @@ func ActiveStudies(st *store.Store) ([]*study.Study, error) {
 func StudySnapshot(st *store.Store, id protocol.StudyID) (node.Snapshot, error) {
 	raw, err := st.Status(id)
 	if err == nil {
-		return decidedSince(st, id, raw)
+		out, err := decidedSince(st, id, raw)
+		if free, unknown := st.Free(); unknown == nil {
+			out.OnDisk(st.Dir(), free)
+		}
+		return out, err
 	}
 	if !errors.Is(err, store.ErrNotFound) {
 		return node.Snapshot{}, err

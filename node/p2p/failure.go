@@ -62,6 +62,8 @@ func dialCause(err error) (text string, stranger bool) {
 	var mismatch sec.ErrPeerIDMismatch
 	met := strings.HasPrefix(err.Error(), securing)
 	switch {
+	case strings.Contains(err.Error(), "expired or is not yet valid"), strings.Contains(err.Error(), "tls: bad certificate"):
+		return "the certificates' dates do not fit (does this clock, or theirs, differ by an hour or more? let a time service set it, such as timedatectl set-ntp true)", false
 	case errors.As(err, &mismatch):
 		return "another node listens there, " + mismatch.Actual.String(), true
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -215,7 +215,7 @@ func TestUpgradeFromLayout1(t *testing.T) {
 	path := filepath.Join(dir, databaseFile)
 	must(t, os.Remove(path))
 	must(t, writeFile(path, nil))
-	db, err := openDatabase(path, false)
+	db, err := openDatabase(path)
 	must(t, err)
 	id := studyID("study")
 	must(t, transact(db, func(tx *sql.Tx) error {
@@ -243,7 +243,7 @@ func TestUpgradeFromLayout1(t *testing.T) {
 	if entries, err := s.Journal(); err != nil || len(entries) != 1 {
 		t.Errorf("journal %v, %v", entries, err)
 	}
-	old, err := openDatabase(path+".layout1", true)
+	old, err := openForReading(path + ".layout1")
 	must(t, err)
 	defer old.Close()
 	if version, err := layout(old); version != 1 || err != nil {

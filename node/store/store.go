@@ -75,8 +75,8 @@ const (
 
 // Options of Open.
 type Options struct {
-	// ReadOnly opens the store for looking, also beside a running daemon: no write
-	// succeeds. Default: false.
+	// ReadOnly opens the store for looking, also beside a running daemon, and also on a
+	// disk that is read-only or full: no write succeeds. Default: false.
 	ReadOnly bool
 }
 
@@ -127,8 +127,12 @@ func (s *Store) open() error {
 	if err := requireFile(s.path(databaseFile)); err != nil {
 		return fmt.Errorf("%w: %w (%s)", ErrLedgerMissing, err, ledgerLost(s.role))
 	}
-	if s.db, err = openDatabase(s.path(databaseFile), s.readOnly); err != nil {
-		return err
+	open := openDatabase
+	if s.readOnly {
+		open = openForReading
+	}
+	if s.db, err = open(s.path(databaseFile)); err != nil {
+		return s.unwritable(err)
 	}
 	if !s.readOnly {
 		if err := migrate(s.db, s.path(databaseFile)); err != nil {

@@ -103,6 +103,11 @@ func form(o object, key string) string {
 				if !isAbout(e.Key, o, key) {
 					continue
 				}
+				for _, text := range textForms {
+					if strings.Contains(e.Message, text.says) {
+						return text.is
+					}
+				}
 				if words := list(e.Hint, "one of: "); words != nil {
 					quoted := "`" + strings.Join(words, "`, `") + "`"
 					if strings.HasPrefix(probe, "[") {
@@ -153,6 +158,12 @@ func isAbout(path string, o object, key string) bool {
 var formOf = map[string]string{
 	"a number": "number", "a whole number": "whole number", "true or false": "`true` or `false`",
 	"a list": "list", "a text": "text", "unknown key": "keys: below",
+}
+
+// textForms are texts of a form, by what the parser says of another.
+var textForms = []struct{ says, is string }{
+	{"parsing time", "time in UTC, like `2026-12-01T17:00:00Z`"}, {"parsing peer id", "peer id"},
+	{"32 hexadecimal digits", "32 hexadecimal digits in lower case"}, {"not base64", "base64"},
 }
 
 // wanted is the wish in a message.
@@ -212,7 +223,7 @@ repeated keys are errors, with a suggestion; so are anchors, aliases, tags and a
 			if needed(o, key) || path == "cosketch" {
 				star = " *"
 			}
-			fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", key, star, form(o, key), means)
+			fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", key, star, withRange(t, path, form(o, key)), means)
 		}
 	}
 	for path := range meanings {
@@ -225,6 +236,26 @@ repeated keys are errors, with a suggestion; so are anchors, aliases, tags and a
 	b.WriteString("\n## The site file of a party\n\n`party config init` writes this, to `~/.config/cosketch/party.yaml` unless `--config` or `PARTY_CONFIG` says otherwise.\n\n```yaml\n" + config.PartyTemplate() + "```\n")
 	b.WriteString("\n## The configuration file of an aggregator\n\n`aggregator config init` writes this, to `~/.config/cosketch/aggregator.yaml` unless `--config` or `AGGREGATOR_CONFIG` says otherwise.\n\n```yaml\n" + config.AggregatorTemplate() + "```\n")
 	return b.String()
+}
+
+// withRange adds what numbers a key takes to its form: as limits says, or as the parser
+// says of the studies of options.
+func withRange(t *testing.T, path, form string) string {
+	t.Helper()
+	if said, known := limits[path]; known {
+		return form + ", " + said
+	}
+	for _, o := range options {
+		if o.path == path {
+			if r := o.rangeOf(t); r != "" {
+				return form + ", " + r
+			}
+		}
+	}
+	if strings.HasSuffix(form, "number") {
+		t.Errorf("nothing says which numbers %s takes: put it into options or limits", path)
+	}
+	return form
 }
 
 // writeKinds lists the kinds of analyses with the options that each has.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cosketch/cosketch/node/config"
@@ -31,13 +32,9 @@ func examples(t *testing.T) []string {
 }
 
 func TestExampleStudyParses(t *testing.T) {
-	key, err := hpke.MLKEM768X25519().GenerateKey()
-	if err != nil {
-		t.Fatal(err)
-	}
 	source := strings.NewReplacer(
 		"AGGREGATOR_ID", "12D3KooWCmBiXQRKqTPiQFZ7YKCxvewPEqWaUyGgemowB5mpeUBC",
-		"AGGREGATOR_HPKE", base64.StdEncoding.EncodeToString(key.PublicKey().Bytes()),
+		"AGGREGATOR_HPKE", hpkeKey(t),
 		"NORTH_ID", "12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5",
 		"SOUTH_ID", "12D3KooWJWoaqZhDaoEFshF7Rh1bpY9ohihFhzcW6d69Lr2NASuq",
 	).Replace(examples(t)[0])
@@ -54,4 +51,16 @@ func TestExampleSiteFileParses(t *testing.T) {
 	if _, err := config.LoadParty(path); err != nil {
 		t.Error(err)
 	}
+}
+
+// oneKey is a public key for studies that are only parsed.
+var oneKey = sync.OnceValues(hpke.MLKEM768X25519().GenerateKey)
+
+func hpkeKey(t *testing.T) string {
+	t.Helper()
+	key, err := oneKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(key.PublicKey().Bytes())
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -297,5 +298,58 @@ func TestReference(t *testing.T) {
 	}
 	if got != string(want) {
 		t.Error("reference.md is not what the parser and the templates say: go test ./docs -run Reference -update")
+	}
+}
+
+// The templates, which the reference shows, have every key of the configuration files.
+func TestTemplatesHaveEveryKey(t *testing.T) {
+	const id = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	party := func(path string) error { _, err := config.LoadParty(path); return err }
+	aggregator := func(path string) error { _, err := config.LoadAggregator(path); return err }
+	found := 0
+	for _, c := range []struct {
+		in       string
+		load     func(string) error
+		template string
+	}{
+		{"%s: 1", party, config.PartyTemplate()},
+		{"datasets: {x: {%s: 1}}", party, config.PartyTemplate()},
+		{"datasets: {x: {csv: {%s: 1}}}", party, config.PartyTemplate()},
+		{"datasets: {x: {sql: {%s: 1}}}", party, config.PartyTemplate()},
+		{"datasets: {x: {caps: {%s: 1}}}", party, config.PartyTemplate()},
+		{"datasets: {x: {caps: {record: {%s: 1}}}}", party, config.PartyTemplate()},
+		{"studies: {" + id + ": {%s: 1}}", party, config.PartyTemplate()},
+		{"approval: {%s: 1}", party, config.PartyTemplate()},
+		{"network: {%s: 1}", party, config.PartyTemplate()},
+		{"log: {%s: 1}", party, config.PartyTemplate()},
+		{"%s: 1", aggregator, config.AggregatorTemplate()},
+		{"limits: {%s: 1}", aggregator, config.AggregatorTemplate()},
+		{"analysis: {%s: 1}", aggregator, config.AggregatorTemplate()},
+		{"http: {%s: 1}", aggregator, config.AggregatorTemplate()},
+		{"http: {tls: {%s: 1}}", aggregator, config.AggregatorTemplate()},
+		{"log: {%s: 1}", aggregator, config.AggregatorTemplate()},
+	} {
+		path := filepath.Join(t.TempDir(), "site.yaml")
+		if err := os.WriteFile(path, fmt.Appendf(nil, c.in+"\n", no), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := c.load(path)
+		if err == nil {
+			t.Errorf("%s: an unknown key is taken", c.in)
+			continue
+		}
+		known := list(err.Error(), "known are ")
+		if len(known) == 0 {
+			t.Errorf("%s: %v, want the keys that there are", c.in, err)
+		}
+		for _, key := range known {
+			found++
+			if !strings.Contains(c.template, key+":") && !strings.Contains(c.template, "or "+key+",") {
+				t.Errorf("%s: no template has %s", c.in, key)
+			}
+		}
+	}
+	if found < 45 {
+		t.Errorf("%d keys found", found)
 	}
 }

@@ -212,6 +212,30 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 	}
 }
 
+// The table of architecture.md has every package, but for those within others.
+func TestArchitectureHasEveryPackage(t *testing.T) {
+	text, err := os.ReadFile("architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]string{}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if rest, row := strings.CutPrefix(line, "| `"); row {
+			name, _, _ := strings.Cut(rest, "`")
+			rows[name] = line
+		}
+	}
+	for _, f := range parseAll(t) {
+		parts := strings.Split(f.pkg, "/")
+		if f.test || len(parts) != 2 || parts[0] == "cmd" {
+			continue
+		}
+		if !strings.Contains(rows[parts[0]], "`"+parts[1]+"`") {
+			t.Errorf("architecture.md does not say what %s is for", f.pkg)
+		}
+	}
+}
+
 func TestHouseRules(t *testing.T) {
 	vague := []string{"util", "utils", "common", "helpers", "types", "misc"}
 	for _, f := range parseAll(t) {

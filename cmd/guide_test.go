@@ -296,44 +296,6 @@ func TestFewBlocksAreNotRun(t *testing.T) {
 	}
 }
 
-// Every line of the other documents that begins with a program's name is a command of it;
-// those of the guides are run.
-func TestCommandsOfDocumentsExist(t *testing.T) {
-	files, err := filepath.Glob("../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := 0
-	for _, file := range append(files, "../README.md") {
-		if base := filepath.Base(file); base == "steward.md" || base == "operator.md" {
-			continue
-		}
-		for _, line := range shellLines(t, file) {
-			words := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(line))
-			if words[0] != "party" && words[0] != "aggregator" {
-				continue
-			}
-			seen++
-			for i, word := range words {
-				if word == "|" || word == ">" || word == "&" {
-					words = words[:i]
-					break
-				}
-			}
-			cmd := exec.Command(filepath.Join(programs, words[0]), append(words[1:], "--help")...)
-			cmd.Env = []string{"HOME=" + t.TempDir()}
-			out, err := cmd.CombinedOutput()
-			// The help of a command names it whole: that of a group was an unknown command.
-			if err != nil || !bytes.HasPrefix(out, []byte("Usage: "+words[0]+" ")) || len(words) > 1 && bytes.HasPrefix(out, []byte("Usage: "+words[0]+" <command>")) {
-				t.Errorf("%s: %s: %v\n%.300s", file, line, err, out)
-			}
-		}
-	}
-	if seen < 20 {
-		t.Errorf("only %d commands found", seen)
-	}
-}
-
 // TestTutorial follows the tutorial on this machine: a network of the testnet, that is killed
 // and comes back.
 func TestTutorial(t *testing.T) {

@@ -163,7 +163,7 @@ func TestIndexedErrorsExist(t *testing.T) {
 			}
 		}
 	}
-	all.WriteString("peer id mismatch")                                           // what the libp2p libraries say
+	all.WriteString("peer id mismatch")                                                           // what the libp2p libraries say
 	all.WriteString("unknown flag, unexpected argument, missing flags, must be one of, expected") // what kong says
 	for _, piece := range quotedErrors(t) {
 		if !strings.Contains(all.String(), piece) {

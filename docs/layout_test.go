@@ -290,6 +290,23 @@ func TestDocumentsPointAtFiles(t *testing.T) {
 	}
 }
 
+// The list of documents has them all.
+func TestDocumentsAreListed(t *testing.T) {
+	list, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range docs {
+		if doc != "README.md" && !strings.Contains(string(list), "("+doc+")") {
+			t.Errorf("README.md does not list %s", doc)
+		}
+	}
+}
+
 // places are what links may name behind #: the headings, as they are turned into names, and anchors.
 func places(markdown string) (out []string) {
 	for line := range strings.SplitSeq(markdown, "\n") {

@@ -3,6 +3,7 @@ package docs_test
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -186,6 +187,48 @@ func TestDefaults(t *testing.T) {
 		}
 		if means := meanings[o.path]; !strings.Contains(means, o.is) || !strings.Contains(means, "efault") {
 			t.Errorf("meanings says of %s: %q, and not that %s is the default", o.path, means, o.is)
+		}
+	}
+}
+
+// What the reference calls needed is missed where it is left out.
+func TestNeeded(t *testing.T) {
+	left := 0
+	for path, c := range map[string]struct{ base, from, to string }{
+		"colluding":         {ofSums, "partition: horizontal", "partition: horizontal\nsum: masked"},
+		"columns.owner":     {ofColumns, ", owner: north", ""},
+		"columns.values":    {ofColumns, "kind: binary", "kind: categorical"},
+		"sketches.k":        {ofColumns, ", k: 1024", ""},
+		"sketches.clip":     {ofColumns, ", clip: 0.8", ""},
+		"sketches.L":        {ofSums, "L: 2, ", ""},
+		"privacy.unit":      {ofColumns, "unit: record, ", ""},
+		"privacy.epsilon":   {ofColumns, ", epsilon: 1", ""},
+		"privacy.delta":     {ofColumns, ", delta: 1e-6", ""},
+		"analyses.target":   {ofColumns, ", target: age", ""},
+		"analyses.clusters": {ofRecords, ", clusters: 3", ""},
+	} {
+		source := strings.Replace(strings.Replace(c.base, c.from, c.to, 1), "HPKE", hpkeKey(t), 1)
+		_, err := study.Parse([]byte(source))
+		var all study.Errors
+		errors.As(err, &all)
+		key := path[strings.LastIndexByte(path, '.')+1:]
+		missed := slices.ContainsFunc(all, func(e *study.Error) bool {
+			return (e.Key == key || strings.HasSuffix(e.Key, "."+key)) && (e.Message == "is missing" || strings.HasPrefix(e.Message, "lists 0"))
+		})
+		if !missed {
+			t.Errorf("%s is not missed: %v", path, err)
+		}
+		left++
+		if !strings.Contains(strings.ToLower(meanings[path]), "needed") {
+			t.Errorf("meanings does not say where %s is needed: %q", path, meanings[path])
+		}
+	}
+	for path, means := range meanings {
+		if strings.Contains(strings.ToLower(means), "needed") {
+			left--
+			if left < 0 {
+				t.Errorf("%s, or another that is called needed, is not tried here", path)
+			}
 		}
 	}
 }

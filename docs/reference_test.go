@@ -232,8 +232,8 @@ repeated keys are errors, with a suggestion; so are anchors, aliases, tags and a
 			t.Errorf("meanings has %q, which is no key", path)
 		}
 	}
-	fmt.Fprintf(&b, "\nAt most %d parties, %d columns, %d values of a column, %d sketches and %d analyses.\n",
-		study.MaxParties, study.MaxColumns, study.MaxValues, study.MaxSketches, study.MaxAnalyses)
+	fmt.Fprintf(&b, "\nAt most %d parties, %d columns, %d values of a column, %d sketches, %d analyses, and %d bytes. Names of studies, parties\nand columns have 1 to 64 letters, digits, _, -, . and single spaces; other texts up to 200 characters.\n",
+		study.MaxParties, study.MaxColumns, study.MaxValues, study.MaxSketches, study.MaxAnalyses, study.MaxSource)
 	b.WriteString("\n## The site file of a party\n\n`party config init` writes this, to `~/.config/cosketch/party.yaml` unless `--config` or `PARTY_CONFIG` says otherwise.\n\n```yaml\n" + config.PartyTemplate() + "```\n")
 	b.WriteString("\n## The configuration file of an aggregator\n\n`aggregator config init` writes this, to `~/.config/cosketch/aggregator.yaml` unless `--config` or `AGGREGATOR_CONFIG` says otherwise.\n\n```yaml\n" + config.AggregatorTemplate() + "```\n")
 	return b.String()

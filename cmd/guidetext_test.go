@@ -125,27 +125,6 @@ func sectionEnds(steps []step, section string) int {
 	return end
 }
 
-// shellLines are the lines of a document's sh blocks that are commands.
-func shellLines(t *testing.T, file string) (out []string) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inside := false
-	for line := range strings.SplitSeq(string(text), "\n") {
-		if rest, fence := strings.CutPrefix(line, "```"); fence {
-			inside = strings.HasPrefix(rest, "sh")
-			continue
-		}
-		command, _, _ := strings.Cut(line, " #")
-		if inside && strings.TrimSpace(command) != "" {
-			out = append(out, strings.TrimSpace(command))
-		}
-	}
-	return out
-}
-
 // names knows what the ids in the guides are in this run: those of studies for everybody
 // alike, and others that one person met.
 type names struct {

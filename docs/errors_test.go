@@ -32,14 +32,21 @@ func TestErrorsHaveEveryExitCode(t *testing.T) {
 }
 
 // wrappers say nothing of their own: what they wrap has its row.
-var wrappers = []string{"study.Error", "study.Errors", "node.SiteError", "node.FailedError", "protocol.Fault", "protocol.Disagreement", "p2p.Refusal", "context.Canceled", "context.DeadlineExceeded"}
+var wrappers = []string{"study.Error", "study.Errors", "node.SiteError", "node.FailedError", "protocol.Fault", "protocol.Disagreement", "p2p.Refusal", "dataset.Error", "agree.Fault", "context.Canceled", "context.DeadlineExceeded"}
 
 // Whatever the exit codes tell apart is in the index, by its own words.
 func TestErrorsAreIndexed(t *testing.T) {
 	files := parseAll(t)
 	said, quoted := messages(files), quotedErrors(t)
 	found := 0
-	for _, name := range decidedOn(t, files) {
+	names := decidedOn(t, files)
+	for name := range said { // and every other type of error
+		if _, what, _ := strings.Cut(name, "."); !strings.HasPrefix(what, "Err") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		if slices.Contains(wrappers, name) {
 			continue
 		}
@@ -59,19 +66,14 @@ func TestErrorsAreIndexed(t *testing.T) {
 // quotedErrors are the messages that errors.md quotes, in pieces.
 func quotedErrors(t *testing.T) (out []string) {
 	t.Helper()
-	for line := range strings.SplitSeq(readErrors(t), "\n") {
-		rest, quoted := strings.CutPrefix(line, "| `")
-		if !quoted {
-			continue
-		}
-		message, _, _ := strings.Cut(rest, "` ")
-		for piece := range strings.SplitSeq(message, "…") {
-			if piece = strings.TrimSpace(piece); len(piece) > 6 {
+	for _, pieces := range indexed(t) {
+		for _, piece := range pieces {
+			if len(piece) > 6 {
 				out = append(out, piece)
 			}
 		}
 	}
-	if len(out) < 50 {
+	if len(out) < 150 {
 		t.Fatalf("only %d messages found", len(out))
 	}
 	return out
@@ -168,10 +170,172 @@ func TestIndexedErrorsExist(t *testing.T) {
 			}
 		}
 	}
-	all.WriteString("peer id mismatch") // what the libp2p libraries say
+	all.WriteString("peer id mismatch")                                                           // what the libp2p libraries say
+	all.WriteString("unknown flag, unexpected argument, missing flags, must be one of, expected") // what kong says
 	for _, piece := range quotedErrors(t) {
 		if !strings.Contains(all.String(), piece) {
 			t.Errorf("nothing in the code says %q", piece)
+		}
+	}
+}
+
+// indexed are the rows of errors.md that quote a message, each as its pieces between what differs.
+func indexed(t *testing.T) (out [][]string) {
+	t.Helper()
+	for line := range strings.SplitSeq(readErrors(t), "\n") {
+		rest, found := strings.CutPrefix(line, "| `")
+		if !found {
+			continue
+		}
+		cell, _, _ := strings.Cut(rest, " | ")
+		for quoted := range strings.SplitSeq(strings.Trim(cell, "`"), "`, `") { // several of one cause
+			var pieces []string
+			for piece := range strings.SplitSeq(quoted, "…") {
+				if piece = strings.TrimSpace(piece); piece != "" {
+					pieces = append(pieces, piece)
+				}
+			}
+			out = append(out, pieces)
+		}
+	}
+	return out
+}
+
+// isIndexed reports whether a row has all its pieces, in order, in a text.
+func isIndexed(rows [][]string, text string) bool {
+	return slices.ContainsFunc(rows, func(pieces []string) bool {
+		rest, length := text, 0
+		for _, piece := range pieces {
+			_, after, found := strings.Cut(rest, piece)
+			if !found {
+				return false
+			}
+			rest, length = after, length+len(piece)
+		}
+		return length > 3
+	})
+}
+
+// kinds are the messages that errors.md has not one by one, by where the code makes them;
+// each kind is a row of its own there. The longest path counts.
+var kinds = map[string]string{
+	// What peers send.
+	"protocol/wire/":             peerIsWrong,
+	"protocol/session/":          peerIsWrong,
+	"protocol/envelope.go":       peerIsWrong,
+	"protocol/further.go":        peerIsWrong,
+	"protocol/mailbox.go":        peerIsWrong,
+	"protocol/query.go":          peerIsWrong,
+	"protocol/identity.go":       peerIsWrong,
+	"protocol/release/header.go": peerIsWrong,
+	"protocol/release/masked.go": peerIsWrong,
+	"protocol/release/pseudonym": peerIsWrong,
+	"protocol/release/published": peerIsWrong,
+	"protocol/release/labels.go": peerIsWrong,
+	"kernel/sketch/encoding.go":  peerIsWrong,
+	"seed/agree/":                peerIsWrong,
+	"node/ask.go":                peerIsWrong,
+	"node/calls.go":              peerIsWrong,
+	"node/release.go":            peerIsWrong,
+	"node/hosted.go":             peerIsWrong,
+	"node/p2p/":                  peerIsWrong,
+	"node/carry.go":              peerIsWrong,
+	// What is stored.
+	"node/fsck":                   storedIsWrong,
+	"node/inspect.go":             storedIsWrong,
+	"node/labels.go":              storedIsWrong,
+	"node/further.go":             storedIsWrong,
+	"node/store/ledger.go":        storedIsWrong,
+	"node/dataset/decode.go":      storedIsWrong,
+	"node/dataset/parquet.go":     storedIsWrong,
+	"protocol/ledger/":            storedIsWrong,
+	"protocol/analysis/decode.go": storedIsWrong,
+	// What an answer says instead of a number.
+	"protocol/analysis/": undefined,
+	"protocol/plan/":     undefined,
+	"kernel/estimate/":   undefined,
+	"kernel/cluster/":    undefined,
+	"kernel/neighbor/":   undefined,
+	"kernel/linear/":     undefined,
+	"kernel/decompose/":  undefined,
+	// What callers hold, and users cannot reach: studies and data are checked before.
+	"kernel/":                ownMistake,
+	"protocol/release/":      ownMistake,
+	"protocol/study/":        ownMistake,
+	"seed/":                  ownMistake,
+	"node/answer.go":         ownMistake,
+	"node/api/":              ownMistake,
+	"node/bundle/":           ownMistake,
+	"node/dataset/schema.go": ownMistake,
+	"node/dataset/sql.go":    ownMistake,
+	"node/query.go":          ownMistake,
+	"node/party.go":          ownMistake,
+	"node/store/create.go":   ownMistake,
+	"node/store/release.go":  ownMistake,
+	"node/table/":            ownMistake,
+	"node/views.go":          ownMistake,
+}
+
+// The kinds, as errors.md has them.
+const (
+	peerIsWrong   = "a message of another node is not as it should be"
+	storedIsWrong = "something stored here is not as it was signed"
+	undefined     = "the releases do not answer"
+	ownMistake    = "a mistake of this program"
+)
+
+// internal are messages that one part of the program has for another, and nobody else sees.
+var internal = []string{"store is open for reading only", "the steward has not released the held sketch", "nothing more in the bundle"}
+
+// Every message that a user can meet is in the index by itself or as one of a kind.
+func TestEveryMessageIsIndexed(t *testing.T) {
+	files, rows, text := parseAll(t), indexed(t), readErrors(t)
+	used := map[string]bool{}
+	for _, m := range plainMessages(files, "cmd", "node", "protocol", "kernel", "seed") {
+		if isIndexed(rows, m.text) || slices.Contains(internal, m.text) {
+			continue
+		}
+		at := ""
+		for prefix := range kinds {
+			if strings.HasPrefix(m.file, prefix) && len(prefix) > len(at) {
+				at = prefix
+			}
+		}
+		if at == "" {
+			t.Errorf("%s: errors.md has nothing of %q", m.file, m.text)
+		}
+		used[at] = true
+	}
+	for prefix, kind := range kinds {
+		if !used[prefix] {
+			t.Errorf("nothing under %s needs to be of the kind %q", prefix, kind)
+		}
+		if !strings.Contains(text, "\n| "+kind+" | ") {
+			t.Errorf("errors.md has no row of the kind %q", kind)
+		}
+	}
+	for _, mistake := range dataMistakes(files) {
+		if !isIndexed(rows, mistake) {
+			t.Errorf("node/dataset: errors.md has nothing of %q", mistake)
+		}
+	}
+}
+
+// A message is found by all pieces of a row, in their order, and by no fewer.
+func TestIsIndexed(t *testing.T) {
+	rows := [][]string{{"dataset", "is not in"}, {"--"}}
+	for text, want := range map[string]bool{
+		"dataset … is not in …": true, "is not in dataset": false, "dataset is in": false, "-- is short": false,
+	} {
+		if isIndexed(rows, text) != want {
+			t.Errorf("%q is indexed: %v, want %v", text, !want, want)
+		}
+	}
+	for format, want := range map[string]bool{
+		"reading %s: %w": true, "%w (try again)": true, "study %s (%s): %w": true, "%s is not a file": false, "want one of %s": false,
+	} {
+		if wraps.MatchString(format) != want {
+			t.Errorf("%q says nothing of its own: %v, want %v", format, !want, want)
 		}
 	}
 }

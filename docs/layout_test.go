@@ -11,7 +11,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"unicode"
 )
 
 // The tests of this file hold what architecture.md says about the layout: they
@@ -49,11 +51,22 @@ func (f file) imports(t *testing.T) []string {
 
 func parseAll(t *testing.T) []file {
 	t.Helper()
-	root, err := filepath.Abs("..")
+	out, err := parsed()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []file
+	if len(out) < 100 {
+		t.Fatalf("only %d Go files found", len(out))
+	}
+	return out
+}
+
+// parsed reads every file once for all tests, which only look at them.
+var parsed = sync.OnceValues(func() (out []file, err error) {
+	root, err := filepath.Abs("..")
+	if err != nil {
+		return nil, err
+	}
 	set := token.NewFileSet()
 	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -77,14 +90,8 @@ func parseAll(t *testing.T) []file {
 		out = append(out, file{rel, path.Dir(rel), strings.HasSuffix(rel, "_test.go"), parsed})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(out) < 100 {
-		t.Fatalf("only %d Go files found under %s", len(out), root)
-	}
-	return out
-}
+	return out, err
+})
 
 func TestImportArrowsRunDown(t *testing.T) {
 	for _, f := range parseAll(t) {
@@ -205,6 +212,30 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 	}
 }
 
+// The table of architecture.md has every package, but for those within others.
+func TestArchitectureHasEveryPackage(t *testing.T) {
+	text, err := os.ReadFile("architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]string{}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if rest, row := strings.CutPrefix(line, "| `"); row {
+			name, _, _ := strings.Cut(rest, "`")
+			rows[name] = line
+		}
+	}
+	for _, f := range parseAll(t) {
+		parts := strings.Split(f.pkg, "/")
+		if f.test || len(parts) != 2 || parts[0] == "cmd" {
+			continue
+		}
+		if !strings.Contains(rows[parts[0]], "`"+parts[1]+"`") {
+			t.Errorf("architecture.md does not say what %s is for", f.pkg)
+		}
+	}
+}
+
 func TestHouseRules(t *testing.T) {
 	vague := []string{"util", "utils", "common", "helpers", "types", "misc"}
 	for _, f := range parseAll(t) {
@@ -225,7 +256,11 @@ func TestHouseRules(t *testing.T) {
 
 // The documents name no file that is not there.
 func TestDocumentsPointAtFiles(t *testing.T) {
-	for _, doc := range []string{"../README.md", "architecture.md", "study.md", "api.md"} {
+	docs, err := filepath.Glob("*.md")
+	if err != nil || len(docs) < 12 {
+		t.Fatalf("%d documents found: %v", len(docs), err)
+	}
+	for _, doc := range append(docs, "../README.md") {
 		text, err := os.ReadFile(doc)
 		if err != nil {
 			t.Error(err)
@@ -233,13 +268,64 @@ func TestDocumentsPointAtFiles(t *testing.T) {
 		}
 		for _, part := range strings.Split(string(text), "](")[1:] {
 			target, _, _ := strings.Cut(part, ")")
-			target, _, _ = strings.Cut(target, "#")
-			if target == "" || strings.Contains(target, "://") {
+			if strings.Contains(target, "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), target)); err != nil {
+			name, place, _ := strings.Cut(target, "#")
+			at := filepath.Join(filepath.Dir(doc), name)
+			if name == "" {
+				at = doc
+			}
+			raw, err := os.ReadFile(at)
+			if info, statErr := os.Stat(at); statErr == nil && info.IsDir() {
+				raw, err = nil, nil
+			}
+			if err != nil {
 				t.Errorf("%s points at %s: %v", doc, target, err)
+			}
+			if place != "" && !slices.Contains(places(string(raw)), place) {
+				t.Errorf("%s points at %s, and %s has no such heading", doc, target, at)
 			}
 		}
 	}
+}
+
+// The list of documents has them all.
+func TestDocumentsAreListed(t *testing.T) {
+	list, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range docs {
+		if doc != "README.md" && !strings.Contains(string(list), "("+doc+")") {
+			t.Errorf("README.md does not list %s", doc)
+		}
+	}
+}
+
+// places are what links may name behind #: the headings, as they are turned into names, and anchors.
+func places(markdown string) (out []string) {
+	for line := range strings.SplitSeq(markdown, "\n") {
+		if heading := strings.TrimLeft(line, "#"); heading != line && strings.HasPrefix(heading, " ") {
+			name := strings.Map(func(r rune) rune {
+				switch {
+				case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_':
+					return unicode.ToLower(r)
+				case r == ' ':
+					return '-'
+				}
+				return -1
+			}, strings.TrimSpace(heading))
+			out = append(out, name)
+		}
+		for _, part := range strings.Split(line, "<a id=\"")[1:] {
+			name, _, _ := strings.Cut(part, "\"")
+			out = append(out, name)
+		}
+	}
+	return out
 }

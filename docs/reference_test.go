@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -103,6 +104,11 @@ func form(o object, key string) string {
 				if !isAbout(e.Key, o, key) {
 					continue
 				}
+				for _, text := range textForms {
+					if strings.Contains(e.Message, text.says) {
+						return text.is
+					}
+				}
 				if words := list(e.Hint, "one of: "); words != nil {
 					quoted := "`" + strings.Join(words, "`, `") + "`"
 					if strings.HasPrefix(probe, "[") {
@@ -153,6 +159,12 @@ func isAbout(path string, o object, key string) bool {
 var formOf = map[string]string{
 	"a number": "number", "a whole number": "whole number", "true or false": "`true` or `false`",
 	"a list": "list", "a text": "text", "unknown key": "keys: below",
+}
+
+// textForms are texts of a form, by what the parser says of another.
+var textForms = []struct{ says, is string }{
+	{"parsing time", "time in UTC, like `2026-12-01T17:00:00Z`"}, {"parsing peer id", "peer id"},
+	{"32 hexadecimal digits", "32 hexadecimal digits in lower case"}, {"not base64", "base64"},
 }
 
 // wanted is the wish in a message.
@@ -212,7 +224,7 @@ repeated keys are errors, with a suggestion; so are anchors, aliases, tags and a
 			if needed(o, key) || path == "cosketch" {
 				star = " *"
 			}
-			fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", key, star, form(o, key), means)
+			fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", key, star, withRange(t, path, form(o, key)), means)
 		}
 	}
 	for path := range meanings {
@@ -220,11 +232,31 @@ repeated keys are errors, with a suggestion; so are anchors, aliases, tags and a
 			t.Errorf("meanings has %q, which is no key", path)
 		}
 	}
-	fmt.Fprintf(&b, "\nAt most %d parties, %d columns, %d values of a column, %d sketches and %d analyses.\n",
-		study.MaxParties, study.MaxColumns, study.MaxValues, study.MaxSketches, study.MaxAnalyses)
+	fmt.Fprintf(&b, "\nAt most %d parties, %d columns, %d values of a column, %d sketches, %d analyses, and %d bytes. Names of studies, parties\nand columns have 1 to 64 letters, digits, _, -, . and single spaces; other texts up to 200 characters.\n",
+		study.MaxParties, study.MaxColumns, study.MaxValues, study.MaxSketches, study.MaxAnalyses, study.MaxSource)
 	b.WriteString("\n## The site file of a party\n\n`party config init` writes this, to `~/.config/cosketch/party.yaml` unless `--config` or `PARTY_CONFIG` says otherwise.\n\n```yaml\n" + config.PartyTemplate() + "```\n")
 	b.WriteString("\n## The configuration file of an aggregator\n\n`aggregator config init` writes this, to `~/.config/cosketch/aggregator.yaml` unless `--config` or `AGGREGATOR_CONFIG` says otherwise.\n\n```yaml\n" + config.AggregatorTemplate() + "```\n")
 	return b.String()
+}
+
+// withRange adds what numbers a key takes to its form: as limits says, or as the parser
+// says of the studies of options.
+func withRange(t *testing.T, path, form string) string {
+	t.Helper()
+	if said, known := limits[path]; known {
+		return form + ", " + said
+	}
+	for _, o := range options {
+		if o.path == path {
+			if r := o.rangeOf(t); r != "" {
+				return form + ", " + r
+			}
+		}
+	}
+	if strings.HasSuffix(form, "number") {
+		t.Errorf("nothing says which numbers %s takes: put it into options or limits", path)
+	}
+	return form
 }
 
 // writeKinds lists the kinds of analyses with the options that each has.
@@ -266,5 +298,58 @@ func TestReference(t *testing.T) {
 	}
 	if got != string(want) {
 		t.Error("reference.md is not what the parser and the templates say: go test ./docs -run Reference -update")
+	}
+}
+
+// The templates, which the reference shows, have every key of the configuration files.
+func TestTemplatesHaveEveryKey(t *testing.T) {
+	const id = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	party := func(path string) error { _, err := config.LoadParty(path); return err }
+	aggregator := func(path string) error { _, err := config.LoadAggregator(path); return err }
+	found := 0
+	for _, c := range []struct {
+		in       string
+		load     func(string) error
+		template string
+	}{
+		{"%s: 1", party, config.PartyTemplate()},
+		{"datasets: {x: {%s: 1}}", party, config.PartyTemplate()},
+		{"datasets: {x: {csv: {%s: 1}}}", party, config.PartyTemplate()},
+		{"datasets: {x: {sql: {%s: 1}}}", party, config.PartyTemplate()},
+		{"datasets: {x: {caps: {%s: 1}}}", party, config.PartyTemplate()},
+		{"datasets: {x: {caps: {record: {%s: 1}}}}", party, config.PartyTemplate()},
+		{"studies: {" + id + ": {%s: 1}}", party, config.PartyTemplate()},
+		{"approval: {%s: 1}", party, config.PartyTemplate()},
+		{"network: {%s: 1}", party, config.PartyTemplate()},
+		{"log: {%s: 1}", party, config.PartyTemplate()},
+		{"%s: 1", aggregator, config.AggregatorTemplate()},
+		{"limits: {%s: 1}", aggregator, config.AggregatorTemplate()},
+		{"analysis: {%s: 1}", aggregator, config.AggregatorTemplate()},
+		{"http: {%s: 1}", aggregator, config.AggregatorTemplate()},
+		{"http: {tls: {%s: 1}}", aggregator, config.AggregatorTemplate()},
+		{"log: {%s: 1}", aggregator, config.AggregatorTemplate()},
+	} {
+		path := filepath.Join(t.TempDir(), "site.yaml")
+		if err := os.WriteFile(path, fmt.Appendf(nil, c.in+"\n", no), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := c.load(path)
+		if err == nil {
+			t.Errorf("%s: an unknown key is taken", c.in)
+			continue
+		}
+		known := list(err.Error(), "known are ")
+		if len(known) == 0 {
+			t.Errorf("%s: %v, want the keys that there are", c.in, err)
+		}
+		for _, key := range known {
+			found++
+			if !strings.Contains(c.template, key+":") && !strings.Contains(c.template, "or "+key+",") {
+				t.Errorf("%s: no template has %s", c.in, key)
+			}
+		}
+	}
+	if found < 45 {
+		t.Errorf("%d keys found", found)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cosketch/cosketch/node/config"
@@ -31,13 +32,9 @@ func examples(t *testing.T) []string {
 }
 
 func TestExampleStudyParses(t *testing.T) {
-	key, err := hpke.MLKEM768X25519().GenerateKey()
-	if err != nil {
-		t.Fatal(err)
-	}
 	source := strings.NewReplacer(
 		"AGGREGATOR_ID", "12D3KooWCmBiXQRKqTPiQFZ7YKCxvewPEqWaUyGgemowB5mpeUBC",
-		"AGGREGATOR_HPKE", base64.StdEncoding.EncodeToString(key.PublicKey().Bytes()),
+		"AGGREGATOR_HPKE", hpkeKey(t),
 		"NORTH_ID", "12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5",
 		"SOUTH_ID", "12D3KooWJWoaqZhDaoEFshF7Rh1bpY9ohihFhzcW6d69Lr2NASuq",
 	).Replace(examples(t)[0])
@@ -53,5 +50,108 @@ func TestExampleSiteFileParses(t *testing.T) {
 	}
 	if _, err := config.LoadParty(path); err != nil {
 		t.Error(err)
+	}
+}
+
+// oneKey is a public key for studies that are only parsed.
+var oneKey = sync.OnceValues(hpke.MLKEM768X25519().GenerateKey)
+
+func hpkeKey(t *testing.T) string {
+	t.Helper()
+	key, err := oneKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(key.PublicKey().Bytes())
+}
+
+// wide is a study in which the pieces of study.md can stand.
+const wide = head + `partition: horizontal
+records: {id: [patient]}
+columns:
+  - {name: a, kind: numeric, bounds: [0, 1]}
+  - {name: b, kind: numeric, bounds: [0, 1]}
+  - {name: c, kind: numeric, bounds: [0, 1]}
+  - {name: d, kind: numeric, bounds: [0, 1]}
+  - {name: e, kind: numeric, bounds: [0, 1]}
+sketches: [{side: moments, clip: 1.5}]
+privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
+analyses: [{kind: correlation}]
+`
+
+// keyed cuts YAML into its top-level keys, with all that belongs to each.
+func keyed(text string) (keys []string, parts map[string]string) {
+	parts = map[string]string{}
+	for line := range strings.Lines(text) {
+		if key, _, found := strings.Cut(line, ":"); found && !strings.HasPrefix(line, " ") {
+			keys = append(keys, key)
+		}
+		parts[keys[len(keys)-1]] += line
+	}
+	return keys, parts
+}
+
+// The pieces of study files that study.md shows are accepted in a study.
+func TestPiecesOfStudiesParse(t *testing.T) {
+	text, err := os.ReadFile("study.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces := 0
+	for i, block := range strings.Split(string(text), "```") {
+		if i%2 == 0 || !strings.HasPrefix(block, "\n") { // between blocks, or a block that says what it is
+			continue
+		}
+		pieces++
+		piece := strings.TrimPrefix(block, "\n")
+		keys, parts := keyed(wide)
+		more, own := keyed(piece)
+		if more[0] == "addrs" {
+			piece = strings.ReplaceAll(strings.ReplaceAll(piece, "\n  -", "\n    -"), "addrs:", "  addrs:")
+			parts["aggregator"] = "aggregator:\n  id: 12D3KooWCmBiXQRKqTPiQFZ7YKCxvewPEqWaUyGgemowB5mpeUBC\n  hpke: HPKE\n" + piece
+			more = nil
+		}
+		for _, key := range more {
+			if _, there := parts[key]; !there {
+				keys = append(keys, key)
+			}
+			parts[key] = own[key]
+		}
+		var source strings.Builder
+		for _, key := range keys {
+			source.WriteString(parts[key])
+		}
+		if _, err := study.Parse([]byte(strings.Replace(source.String(), "HPKE", hpkeKey(t), 1))); err != nil {
+			t.Errorf("study.md shows\n%s\n%v", piece, err)
+		}
+	}
+	if pieces < 3 {
+		t.Errorf("%d pieces found", pieces)
+	}
+}
+
+// So are those of configuration files that api.md shows.
+func TestPiecesOfConfigurationParse(t *testing.T) {
+	text, err := os.ReadFile("api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces := 0
+	for _, block := range strings.Split(string(text), "```yaml\n")[1:] {
+		body, _, _ := strings.Cut(block, "```")
+		if !strings.HasPrefix(body, "http:") { // another program's
+			continue
+		}
+		pieces++
+		path := filepath.Join(t.TempDir(), "aggregator.yaml")
+		if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := config.LoadAggregator(path); err != nil {
+			t.Errorf("api.md shows\n%s\n%v", body, err)
+		}
+	}
+	if pieces < 2 {
+		t.Errorf("%d pieces found", pieces)
 	}
 }

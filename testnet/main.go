@@ -13,7 +13,7 @@
 //
 //	go run ./testnet up
 //
-// keeps a network running to be looked at; kill, study, status and down go with it.
+// keeps a network running to be looked at; ask, kill, study, status and down go with it.
 //
 //	go run ./testnet chaos
 //
@@ -80,6 +80,7 @@ type commands struct {
 	Network    networkOptions   `cmd:"" help:"Play studies of real public data between organisations as they might be, and print an error table: every answer beside what the pooled data say."`
 	Up         upOptions        `cmd:"" help:"Start a network and keep it up until Ctrl-C, with a study slow enough to watch; nodes may be killed, and come back."`
 	Study      studyOptions     `cmd:"" help:"Play one more study on the network that is up."`
+	Ask        askOptions       `cmd:"" help:"Ask a node of the network, as its steward or operator would: ask north budget show."`
 	Kill       killOptions      `cmd:"" help:"Kill a node of the network that is up, as a crash would (SIGKILL)."`
 	Status     statusOptions    `cmd:"" help:"Say which nodes of a network run and where their studies stand."`
 	Down       downOptions      `cmd:"" help:"End the network that is up."`
@@ -98,10 +99,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 func run(args []string, stdout, stderr io.Writer) int {
 	var chosen commands
-	parser, err := kong.New(&chosen, kong.Name("testnet"), kong.Writers(stderr, stderr),
-		kong.Description("Run studies between three parties and an aggregator on this machine, and set the results beside the truth."),
-		kong.Help(help),
-		kong.Vars{"studies": strings.Join(scenario.Names(), ", "), "data": corpus.Variable})
+	parser, err := newParser(&chosen, stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
 		return exitInternal
@@ -124,6 +122,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runUp(ctx, chosen.Up, stderr)
 	case "study":
 		return runStudy(ctx, chosen.Study, stdout, stderr)
+	case "ask <node> <words>":
+		return runAsk(ctx, chosen.Ask, stdout, stderr)
 	case "kill <node>":
 		return runKill(ctx, chosen.Kill, stdout, stderr)
 	case "status":
@@ -146,6 +146,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runMechanisms(ctx, chosen.Mechanisms, stdout, stderr)
 	}
 	return runStudies(ctx, chosen.Run, stdout, stderr)
+}
+
+// newParser returns the parser of the command line.
+func newParser(chosen *commands, stderr io.Writer) (*kong.Kong, error) {
+	return kong.New(chosen, kong.Name("testnet"), kong.Writers(stderr, stderr),
+		kong.Description("Run studies between three parties and an aggregator on this machine, and set the results beside the truth."),
+		kong.Help(help),
+		kong.Vars{"studies": strings.Join(scenario.Names(), ", "), "data": corpus.Variable})
 }
 
 // help prints the usage of what was chosen, and of both program and studies when

@@ -2,8 +2,15 @@ package main
 
 import (
 	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/cosketch/cosketch/testnet/scenario"
 )
@@ -12,7 +19,7 @@ func TestWrongArguments(t *testing.T) {
 	for _, args := range [][]string{{"--study", "nosuch"}, {"--format", "yaml"}, {"--nosuch"}, {"nosuch"},
 		{"run", "--study", "nosuch"}, {"bench", "--rows", "0"}, {"bench", "--large"}, {"bench", "--study", "laboratories"},
 		{"network", "nosuch"}, {"network", "cancer", "--data", "nosuch"}, {"up", "nosuch"}, {"up", "cancer"}, {"up", "--pace", "-1s"},
-		{"kill", "--dir", "nosuch", "north"}, {"status", "--dir", "nosuch"}, {"down", "--dir", "nosuch"}, {"study", "--dir", "nosuch"}, {"kill"},
+		{"kill", "--dir", "nosuch", "north"}, {"ask", "--dir", "nosuch", "north", "status"}, {"ask", "north"}, {"status", "--dir", "nosuch"}, {"down", "--dir", "nosuch"}, {"study", "--dir", "nosuch"}, {"kill"},
 		{"chaos", "--rounds", "0"}, {"scale", "--parties", "1"},
 		{"mechanisms", "--k", "0"}, {"mechanisms", "--epsilon", "0"}, {"mechanisms", "--simulate", "--trials", "5"}} {
 		var out, talk strings.Builder
@@ -59,5 +66,92 @@ func TestSimulate(t *testing.T) {
 	}
 	if waits := strings.Count(out.String(), "waits for"); waits < 10 || waits != strings.Count(out.String(), "from   ") || waits != strings.Count(out.String(), "until  ") {
 		t.Errorf("the tables are\n%s", out.String())
+	}
+}
+
+// Every command of this program that a document shows exists, with its flags.
+func TestDocumentsNameCommands(t *testing.T) {
+	var chosen commands
+	parser, err := newParser(&chosen, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := regexp.MustCompile(`go run \./testnet([^` + "`" + `\n]*)`)
+	rows := regexp.MustCompile(`(?m)^\| (` + "`" + `[a-z]+[^|]*) \|`)
+	seen := 0
+	for _, file := range append(files, "../README.md") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := shown.FindAllStringSubmatch(string(text), -1)
+		if _, table, found := strings.Cut(string(text), "| `go run ./testnet …` | |"); found {
+			table, _, _ = strings.Cut(table, "\n\n")
+			for _, row := range rows.FindAllStringSubmatch(table, -1) {
+				for word := range strings.SplitSeq(strings.ReplaceAll(row[1], "`", ""), ",") {
+					lines = append(lines, []string{"", word})
+				}
+			}
+		}
+		for _, line := range lines {
+			seen++
+			if wrong := unknown(parser.Model.Node, strings.Fields(line[1])); wrong != "" {
+				t.Errorf("%s: testnet%s: there is no %s", file, line[1], wrong)
+			}
+		}
+	}
+	if seen < 25 {
+		t.Errorf("only %d commands found", seen)
+	}
+}
+
+// unknown returns the first word that is neither a command nor a flag of it.
+func unknown(at *kong.Node, words []string) string {
+	flags := slices.Clone(at.Flags)
+	for i, word := range words {
+		name, isFlag := strings.CutPrefix(word, "--")
+		switch {
+		case isFlag:
+			name, _, _ = strings.Cut(name, "=")
+			name = strings.TrimPrefix(name, "no-")
+			if i == 0 { // flags of the default command
+				for _, child := range at.Children {
+					flags = append(flags, child.Flags...)
+				}
+			}
+			if !slices.ContainsFunc(flags, func(f *kong.Flag) bool { return f.Name == name || f.Name == "no-"+name }) {
+				return word
+			}
+		case i == 0 && word != "…" && !strings.HasPrefix(word, "#"):
+			child := slices.IndexFunc(at.Children, func(n *kong.Node) bool { return n.Name == word })
+			if child < 0 {
+				return "command " + word
+			}
+			flags = append(flags, at.Children[child].Flags...)
+		}
+		if i == 0 && word == "ask" { // what follows is for another program
+			return ""
+		}
+	}
+	return ""
+}
+
+func TestUnknownCommands(t *testing.T) {
+	var chosen commands
+	parser, err := newParser(&chosen, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"": "", "up NAME --dir DIR": "", "--format json": "", "ask north budget show --nosuch": "", "up --no-restart": "",
+		"nosuch": "command nosuch", "up --nosuch": "--nosuch", "--nosuch": "--nosuch",
+	} {
+		if got := unknown(parser.Model.Node, strings.Fields(line)); got != want {
+			t.Errorf("%q: no %q, want %q", line, got, want)
+		}
 	}
 }

@@ -49,6 +49,12 @@ type killOptions struct {
 	where
 }
 
+type askOptions struct {
+	Node string `arg:"" help:"aggregator, or a party's name."`
+	where
+	Words []string `arg:"" passthrough:"" help:"What the node's steward or operator types behind party or aggregator, such as budget show."`
+}
+
 type statusOptions struct {
 	where
 	Format string `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
@@ -144,6 +150,19 @@ func runKill(ctx context.Context, opts killOptions, stdout, stderr io.Writer) in
 		return outcomeOf(err, stderr)
 	}
 	return outcomeOf(standing.Kill(ctx, dir, opts.Node, stdout), stderr)
+}
+
+// runAsk runs a node's own program, and returns its exit code.
+func runAsk(ctx context.Context, opts askOptions, stdout, stderr io.Writer) int {
+	dir, err := opts.dir()
+	if err != nil {
+		return outcomeOf(err, stderr)
+	}
+	code, err := standing.Ask(ctx, dir, opts.Node, opts.Words, os.Stdin, stdout, stderr)
+	if err != nil {
+		return outcomeOf(err, stderr)
+	}
+	return code
 }
 
 // runStatus says how a network stands.

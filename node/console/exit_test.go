@@ -57,6 +57,7 @@ func TestCodeOf(t *testing.T) {
 		"no store":              {store.ErrNoStore, console.Usage},
 		"another layout":        {store.ErrLayout, console.Usage},
 		"ledger missing":        {store.ErrLedgerMissing, console.Usage},
+		"ledger broken":         {fmt.Errorf("reading it: %w", &ledger.BrokenChain{Sequence: 2, Err: errors.New("x")}), console.Usage},
 		"ambiguous":             {store.ErrAmbiguous, console.Usage},
 		"locked":                {store.ErrLocked, console.Usage},
 		"conflict":              {store.ErrConflict, console.Usage},

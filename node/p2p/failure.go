@@ -86,7 +86,7 @@ func listenError(want []string, err error) error {
 		return fmt.Errorf("listening at %s: address already in use: another program, or this node in another process, listens there; stop it or choose another address", where)
 	case strings.Contains(text, "cannot assign requested address"):
 		return fmt.Errorf("listening at %s: this machine has no such address; /ip4/0.0.0.0/tcp/7424 listens at all that it has", where)
-	case strings.Contains(text, "must begin with /"):
+	case strings.Contains(text, "must begin with /"), strings.Contains(text, "failed to parse multiaddr"):
 		return fmt.Errorf("listening at %s: not a multiaddr such as /ip4/0.0.0.0/tcp/7424%s", where, multiaddrOf(want))
 	case strings.Contains(text, "permission denied"):
 		return fmt.Errorf("listening at %s: ports below 1024 are not for this user; choose a higher one: %w", where, err)

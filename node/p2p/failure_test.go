@@ -49,6 +49,7 @@ func TestAWrongPortIsNamed(t *testing.T) {
 func TestListeningFailuresAreExplained(t *testing.T) {
 	for cause, says := range map[string]string{
 		"failed to listen on any addresses: [listen tcp4 127.0.0.1:7424: bind: address already in use]":          "in another process",
+		`failed to parse multiaddr "/ip4/127.0.0.1/tcp/80000": invalid value "80000" for protocol tcp`:           "not a multiaddr such as",
 		"failed to listen on any addresses: [listen tcp4 192.0.2.7:7424: bind: cannot assign requested address]": "this machine has no such address",
 		"failed to listen on any addresses: [listen tcp4 127.0.0.1:80: bind: permission denied]":                 "below 1024",
 		`failed to parse multiaddr "127.0.0.1:7424": must begin with /`:                                          "127.0.0.1:7424 is /ip4/127.0.0.1/tcp/7424",

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -174,15 +173,4 @@ func (a About) template() (networks.Template, error) {
 func dates(parties int, pace time.Duration) steward.Dates {
 	work := max(time.Duration(2*parties+2)*pace, time.Minute)
 	return steward.Dates{Expires: work, Deadline: 2 * work}
-}
-
-// Command is what a person types to look at a node.
-func (d Dir) Command(name string, args ...string) string {
-	words := append([]string{d.Program(name), "--state", filepath.Join(d.nodeDir(name), "state"), "--config", filepath.Join(d.nodeDir(name), "site.yaml")}, args...)
-	for i, w := range words {
-		if strings.ContainsAny(w, " '\"$&;()") {
-			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
 }

@@ -169,9 +169,3 @@ func TestStalePID(t *testing.T) {
 		}
 	}
 }
-
-func TestCommandsAreForAShell(t *testing.T) {
-	if got := Dir("/a b").Command("north", "status"); !strings.HasPrefix(got, "'/a b/bin/party") || !strings.HasSuffix(got, " status") {
-		t.Errorf("%s", got)
-	}
-}

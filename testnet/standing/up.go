@@ -203,21 +203,16 @@ func (o Options) explain(about About, site *steward.Site) {
 	if about.Pages != "" {
 		fmt.Fprintf(w, "Pages: %s\n", about.Pages)
 	}
-	fmt.Fprintf(w, "Everything is in %s: bin, nodes/NAME (state, site.yaml, node.log, data), studies.\n\nLook, from another terminal:\n", o.Dir)
-	for _, line := range []string{
-		o.Dir.Command(one, "status", "--watch"),
-		o.Dir.Command(one, "study", "explain", "STUDY"),
-		o.Dir.Command(one, "budget", "show"),
-		o.Dir.Command(one, "result", "STUDY"),
-		o.Dir.Command(aggregator, "status"),
-	} {
-		fmt.Fprintln(w, "  "+line)
-	}
+	fmt.Fprintf(w, "Everything is in %s: bin, nodes/NAME (state, site.yaml, node.log, data), studies.\n", o.Dir)
 	flag := ""
 	if standard, err := DefaultDir(); err != nil || standard != o.Dir {
 		flag = " --dir " + string(o.Dir)
 	}
-	fmt.Fprintf(w, "\nTry:\n  go run ./testnet kill%s %s      (or another of %s)\n  go run ./testnet study%s          one more study\n  go run ./testnet status%s\nStop with Ctrl-C, or go run ./testnet down%s.\n\n",
+	fmt.Fprintf(w, "\nFrom another terminal, what stewards and the operator type, each for a node of theirs:\n")
+	for _, asked := range []string{one + " study explain STUDY", one + " status --watch", one + " budget show", one + " result STUDY", aggregator + " status"} {
+		fmt.Fprintf(w, "  go run ./testnet ask%s %s\n", flag, asked)
+	}
+	fmt.Fprintf(w, "And:\n  go run ./testnet kill%s %s      (or another of %s)\n  go run ./testnet study%s          one more study\n  go run ./testnet status%s\nStop with Ctrl-C, or go run ./testnet down%s.\n\n",
 		flag, one, names(site), flag, flag, flag)
 }
 

@@ -1,0 +1,351 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Whatever the documents show as a command is run by a test, or a line here says why not.
+
+// block is a fenced block of a document.
+type block struct {
+	file string // slash-separated, from the module's root
+	line int
+	info []string // the words behind the backticks
+	text string
+}
+
+func (b block) String() string { return fmt.Sprintf("%s:%d", b.file, b.line) }
+
+// document is a Markdown file: its blocks, and the lines that are in none.
+type document struct {
+	file   string
+	blocks []block
+	prose  []string
+}
+
+// documents reads every Markdown file of the repository.
+func documents(t *testing.T) (all []document) {
+	t.Helper()
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != ".." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || filepath.Ext(path) != ".md" {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		all = append(all, readDocument(filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator))), string(text)))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 15 {
+		t.Fatalf("only %d documents found", len(all))
+	}
+	return all
+}
+
+func readDocument(file, text string) document {
+	d := document{file: file}
+	lines := strings.Split(text, "\n")
+	for i := 0; i < len(lines); i++ {
+		info, fenced := strings.CutPrefix(strings.TrimLeft(lines[i], " "), "```")
+		if !fenced {
+			d.prose = append(d.prose, lines[i])
+			continue
+		}
+		b := block{file: file, line: i + 1, info: strings.Fields(info)}
+		var body []string
+		for i++; i < len(lines) && strings.TrimSpace(lines[i]) != "```"; i++ {
+			body = append(body, lines[i])
+		}
+		b.text = strings.Join(body, "\n") + "\n"
+		d.blocks = append(d.blocks, b)
+	}
+	return d
+}
+
+// followed are the documents that a test of this package follows from block to block.
+var followed = []string{"README.md", "docs/steward.md", "docs/operator.md", "docs/tutorial.md"}
+
+// elsewhere are blocks that a test of another package runs, by document and language: one
+// of each.
+var elsewhere = map[string]string{"docs/api.md": "../node/pages/browser/example_test.go"}
+
+// shells are the languages of blocks that are to be run.
+var shells = []string{"sh", "bash", "shell", "console", "python", "powershell"}
+
+// command matches a line that somebody would type.
+var command = regexp.MustCompile(`^(\s{4,}|\$ )?(party|aggregator|go|curl|docker|sudo|systemctl|python3?|git|cp|export) +\S`)
+
+// Every block that is to be typed is run: by a guide that is followed, by a test that is
+// named here, or as `sh script`, whose every line a script of testdata has.
+func TestEveryBlockIsRun(t *testing.T) {
+	scripted, ran, lines := scriptedCommands(t), 0, 0
+	for _, d := range documents(t) {
+		found := map[string]int{}
+		for _, b := range d.blocks {
+			language := ""
+			if len(b.info) > 0 {
+				language = b.info[0]
+			}
+			switch {
+			case !slices.Contains(shells, language):
+				for line := range strings.SplitSeq(b.text, "\n") {
+					if (language == "" || language == "text" && !slices.Contains(followed, d.file)) && command.MatchString(line) {
+						t.Errorf("%s: no test runs %q: make it a block of `sh script`", b, line)
+					}
+				}
+			case slices.Contains(followed, d.file) && language == "sh" && len(b.info) > 1:
+				ran++ // its form is held where it is followed
+			case elsewhere[d.file] != "" && len(b.info) == 1:
+				found[language]++
+				ran++
+			case slices.Equal(b.info, []string{"sh", "script"}):
+				for line := range strings.Lines(b.text) {
+					lines++
+					if doc := parseCommand(line); !slices.ContainsFunc(scripted, doc.isIn) {
+						t.Errorf("%s: no script of testdata runs %q", b, strings.TrimSpace(line))
+					}
+				}
+			default:
+				t.Errorf("%s: no test runs this block: write `sh ROLE` in a guide that is followed, or `sh script`", b)
+			}
+		}
+		for language, n := range found {
+			text, err := os.ReadFile(elsewhere[d.file])
+			if n != 1 || err != nil || !strings.Contains(string(text), d.file) || !strings.Contains(string(text), `"`+language+`"`) {
+				t.Errorf("%s has %d blocks of %s, and %s runs one: %v", d.file, n, language, elsewhere[d.file], err)
+			}
+		}
+		for _, line := range d.prose {
+			if strings.HasPrefix(line, "    ") && command.MatchString(line) && !slices.ContainsFunc(scripted, parseCommand(line).isIn) {
+				t.Errorf("%s: no test runs %q", d.file, line)
+			}
+		}
+	}
+	if ran < 50 || lines < 8 {
+		t.Errorf("only %d blocks and %d lines of scripts found", ran, lines)
+	}
+}
+
+// typed is a command: its program, the words that say what to do, and its flags.
+type typed struct {
+	program string
+	words   []string // subcommands, up to the first that stands for something
+	flags   []string
+}
+
+var (
+	flag        = regexp.MustCompile(`^--?[a-z][a-z-]*`)
+	subcommand  = regexp.MustCompile(`^[a-z][a-z-]*$`)
+	settings    = []string{"--format", "--state", "--config", "--log-level"} // their values are no subcommand
+	scriptActor = map[string]string{"agg": "aggregator", "a": "party", "b": "party", "c": "party"}
+)
+
+// parseCommand reads a line; its program is empty where it is none of ours.
+func parseCommand(line string) (c typed) {
+	line, _, _ = strings.Cut(line, " #")
+	words := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(line))
+	if len(words) == 0 || words[0] != "party" && words[0] != "aggregator" {
+		return typed{}
+	}
+	c.program = words[0]
+	open := true
+	for i := 1; i < len(words); i++ {
+		if slices.Contains([]string{"|", ">", "&", "&&", "<"}, words[i]) {
+			break
+		}
+		if f := flag.FindString(words[i]); f != "" {
+			c.flags = append(c.flags, f)
+			if slices.Contains(settings, words[i]) {
+				i++
+			}
+			continue
+		}
+		if open = open && subcommand.MatchString(words[i]); open {
+			c.words = append(c.words, words[i])
+		}
+	}
+	return c
+}
+
+// isIn reports whether another command does the same with at least these flags.
+func (c typed) isIn(other typed) bool {
+	n := min(len(c.words), len(other.words)) // the rest are arguments, which look like words
+	if c.program == "" || c.program != other.program || n == 0 || !slices.Equal(c.words[:n], other.words[:n]) {
+		return false
+	}
+	return !slices.ContainsFunc(c.flags, func(f string) bool { return !slices.Contains(other.flags, f) })
+}
+
+// scriptedCommands are those of the scripts of testdata that succeed.
+func scriptedCommands(t *testing.T) (all []typed) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			words := strings.Fields(line)
+			for i, word := range words {
+				if program := scriptActor[word]; program != "" && i < 4 && !strings.HasPrefix(line, "#") && !slices.Contains(words[:i], "4") {
+					all = append(all, parseCommand(program+" "+strings.Join(words[i+1:], " ")))
+					break
+				}
+			}
+		}
+	}
+	if len(all) < 300 {
+		t.Fatalf("only %d commands found in scripts", len(all))
+	}
+	return all
+}
+
+// span matches code in a line.
+var span = regexp.MustCompile("`((?:party|aggregator) [^`]+)`")
+
+// Every command and every flag that a document names exists.
+func TestNamedCommandsExist(t *testing.T) {
+	helps := map[string]string{}
+	help := func(c typed) string {
+		key := c.program + " " + strings.Join(c.words, " ")
+		if text, known := helps[key]; known {
+			return text
+		}
+		cmd := exec.Command(filepath.Join(programs, c.program), append(slices.Clone(c.words), "--help")...)
+		cmd.Env = []string{"HOME=" + t.TempDir()}
+		out, err := cmd.CombinedOutput()
+		text := string(out)
+		if err != nil || !strings.HasPrefix(text, "Usage: "+c.program+" ") {
+			text = ""
+		}
+		helps[key] = text
+		return text
+	}
+	seen := 0
+	for _, d := range documents(t) {
+		if d.file == "CHANGELOG.md" { // of what was
+			continue
+		}
+		for _, m := range span.FindAllStringSubmatch(strings.Join(d.prose, "\n"), -1) {
+			c := parseCommand(strings.ReplaceAll(m[1], "\n", " "))
+			if len(c.words) == 0 {
+				continue
+			}
+			seen++
+			text := help(c)
+			for text == "" && len(c.words) > 1 { // what follows is an argument, such as a kind of analysis
+				c.words = c.words[:len(c.words)-1]
+				text = help(c)
+			}
+			if text == "" || strings.HasPrefix(text, "Usage: "+c.program+" <command>") {
+				t.Errorf("%s: there is no command %q", d.file, m[1])
+				continue
+			}
+			for _, f := range c.flags {
+				if !regexp.MustCompile(`(^|[\s,])` + regexp.QuoteMeta(f) + `\b`).MatchString(text) {
+					t.Errorf("%s: %q: %s has no flag %s", d.file, m[1], strings.Join(c.words, " "), f)
+				}
+			}
+		}
+	}
+	if seen < 60 {
+		t.Errorf("only %d commands found", seen)
+	}
+}
+
+// A block without a test, a wrong flag and a command that is gone are found.
+func TestBlocksThatNothingRuns(t *testing.T) {
+	d := readDocument("x.md", "text\n```sh\nparty status\n```\n\n    party run x\n```\naggregator status\n```\n")
+	if len(d.blocks) != 2 || len(d.blocks[0].info) != 1 || !command.MatchString(strings.TrimSpace(d.blocks[1].text)) || !command.MatchString(d.prose[2]) {
+		t.Errorf("read %+v", d)
+	}
+	doc := parseCommand("party --format json query STUDY new.csv --dry-run  # what it would cost")
+	if fmt.Sprint(doc) != "{party [query] [--format --dry-run]}" {
+		t.Errorf("parsed %v", doc)
+	}
+	for line, want := range map[string]bool{
+		"party query x --dry-run --format text": true, "party query x": false, "aggregator query x --dry-run --format text": false,
+		"party result x --dry-run --format text": false,
+	} {
+		if doc.isIn(parseCommand(line)) != want {
+			t.Errorf("%q does the same: %v, want %v", line, !want, want)
+		}
+	}
+}
+
+// TestReadme follows what the README says to do by hand.
+func TestReadme(t *testing.T) {
+	if err := touchSources(); err != nil {
+		t.Fatal(err)
+	}
+	j := newJourney(t)
+	j.prepare()
+	j.follow("../README.md", "")
+}
+
+// prepare gives the stewards data, and an editor that fills in what is public.
+func (j *journey) prepare() {
+	j.t.Helper()
+	for _, a := range j.people["steward"] {
+		var data strings.Builder
+		data.WriteString("patient,age,pressure,smoker\n")
+		for i := range 2000 {
+			fmt.Fprintf(&data, "%s-%d,%d,%d,%d\n", a.name, i, 20+i*7%70, 95+i*11%60, i%3/2)
+		}
+		editor := "#!/bin/sh\nsed -i.old -e '/age/s/kind: numeric/&, bounds: [0, 120]/' -e '/pressure/s/kind: numeric/&, bounds: [60, 220]/' \"$1\"\n"
+		for name, text := range map[string]string{"patients.csv": data.String(), "editor": editor} {
+			path := filepath.Join(a.home, name)
+			if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+				j.t.Fatal(err)
+			}
+			j.own(path)
+		}
+	}
+}
+
+// TestReadmeOnALaptop runs what the README says to try first.
+func TestReadmeOnALaptop(t *testing.T) {
+	if os.Getenv("COSKETCH_FULL") != "1" {
+		t.Skip("COSKETCH_FULL=1 runs the README's demonstration, which builds the programs again")
+	}
+	ran := 0
+	for _, s := range readGuide(t, "../README.md") {
+		if s.kind != stepRun || s.role != "laptop" {
+			continue
+		}
+		ran++
+		cmd := exec.CommandContext(t.Context(), "sh", "-euc", s.text)
+		cmd.Dir, cmd.WaitDelay = "..", time.Minute
+		if _, err := os.Stat("../report.html"); err != nil {
+			t.Cleanup(func() { os.Remove("../report.html") })
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", s, err, out)
+		}
+	}
+	if ran == 0 {
+		t.Error("the README runs nothing")
+	}
+}

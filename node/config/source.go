@@ -133,7 +133,7 @@ func (s source) errorf(n *yaml.Node, format string, args ...any) error {
 	case n.Line == 0: // a mapping that is there for a variable's sake
 		where = s.what + " " + s.path
 	}
-	return fmt.Errorf("reading %s: %s", where, fmt.Sprintf(format, args...))
+	return fmt.Errorf("reading %s: %w", where, fmt.Errorf(format, args...))
 }
 
 // entries calls each for every pair of a mapping, in the file's order. A nil node

@@ -45,9 +45,9 @@ func (cmd logShow) Run(c *Console, g *Globals, of *LogCommands) error {
 		}
 	}
 	err = c.Print(shown, func(w io.Writer) {
-		fmt.Fprintf(w, "%6s  %-20s  %-10s  %-8s  %9s  note\n", "no", "time", "what", "study", "bytes")
+		fmt.Fprintf(w, "%5s  %-20s  %-10s  %-8s  %7s  note\n", "no", "time", "what", "study", "bytes")
 		for _, e := range shown { // a note is whole, however long
-			line := fmt.Sprintf("%6d  %s  %-10s  %-8s  %9s  %s", e.Sequence, e.At, e.Event, e.Study[:min(8, len(e.Study))], bytesOf(e), e.Note)
+			line := fmt.Sprintf("%5d  %s  %-10s  %-8s  %7s  %s", e.Sequence, e.At, e.Event, e.Study[:min(8, len(e.Study))], bytesOf(e), e.Note)
 			fmt.Fprintln(w, strings.TrimRight(line, " "))
 		}
 	})

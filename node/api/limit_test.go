@@ -160,7 +160,7 @@ func TestSlowCallers(t *testing.T) {
 					if _, err := c.Write([]byte{b}); err != nil {
 						break
 					}
-					time.Sleep(time.Second)
+					<-time.After(time.Second)
 				}
 				closed <- time.Since(began)
 			}()

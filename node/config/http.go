@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"regexp"
+	"runtime"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -54,6 +56,9 @@ func (h *HTTP) parseTLS(s source) parser {
 		}
 		if cert == "" || key == "" {
 			return s.errorf(n, "tls: want cert and key, files in PEM form")
+		}
+		if info, err := os.Stat(s.absolute(key)); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o007 != 0 {
+			return s.errorf(n, "tls: %s has mode %04o and is open to all users (run `chmod o= %s`)", key, info.Mode().Perm(), s.absolute(key))
 		}
 		pair, err := tls.LoadX509KeyPair(s.absolute(cert), s.absolute(key))
 		if err != nil {

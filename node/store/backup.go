@@ -265,6 +265,11 @@ func unpack(role Role, from io.Reader, put func(name string, from io.Reader) err
 	if err != nil {
 		return report, fmt.Errorf("%w: %w", ErrBackup, err)
 	}
+	for _, other := range []Role{Party, Aggregator} {
+		if other != role && string(head) == backupFormat+"\n"+string(other)+"\n" {
+			return report, fmt.Errorf("%w of this node: it is of a node of role %s (%s restore takes it in)", ErrBackup, other, other)
+		}
+	}
 	if want := backupFormat + "\n" + string(role) + "\n"; string(head) != want {
 		return report, fmt.Errorf("%w: its first lines are %q, not %q", ErrBackup, head, want)
 	}

@@ -154,13 +154,17 @@ func ActiveStudies(st *store.Store) ([]*study.Study, error) {
 // snapshotOf reads a study's status as its node last stored it, or says what a
 // study that was never served waits for.
 func snapshotOf(st *store.Store, id protocol.StudyID) (node.Snapshot, error) {
+	out, err := storedSnapshot(st, id)
+	if free, unknown := st.Free(); err == nil && unknown == nil {
+		out.OnDisk(st.Dir(), free)
+	}
+	return out, err
+}
+
+func storedSnapshot(st *store.Store, id protocol.StudyID) (node.Snapshot, error) {
 	raw, err := st.Status(id)
 	if err == nil {
-		out, err := node.DecodeSnapshot(raw)
-		if free, unknown := st.Free(); unknown == nil {
-			out.OnDisk(st.Dir(), free)
-		}
-		return out, err
+		return node.DecodeSnapshot(raw)
 	}
 	if !errors.Is(err, store.ErrNotFound) {
 		return node.Snapshot{}, err

@@ -162,6 +162,9 @@ func (s *Store) checkDir() error {
 		if err := ownedElsewhere(s.dir, info); err != nil {
 			return err
 		}
+		if err := mayWrite(s.dir); err != nil {
+			return err
+		}
 	}
 	if err := requireFile(s.path(identityFile)); err != nil {
 		if requireFile(s.path(databaseFile)) == nil {

@@ -70,37 +70,47 @@ func TestScripts(t *testing.T) {
 		Setup:               homes,
 		Condition:           condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"approved": putApproved,
-			"awaits":   awaits,
-			"bytes":    writeBytes,
-			"cut":      cutFile,
-			"damage":   damage,
-			"exits":    exits,
-			"fetch":    fetch,
-			"fetches":  fetches,
-			"gzip":     gzipFile,
-			"identify": identify,
-			"init":     initNodes,
-			"json":     isJSON,
-			"list":     writeList,
-			"newer":    newer,
-			"parquet":  writeParquet,
-			"round":    round,
-			"rows":     rows,
-			"site":     writeSite,
-			"sqlite":   writeSQLite,
-			"metrics":  writeMetrics,
-			"token":    readToken,
-			"study":    writeStudy,
-			"value":    value,
+			"approved":   putApproved,
+			"ask":        askOften,
+			"awaits":     awaits,
+			"bytes":      writeBytes,
+			"crowd":      crowd,
+			"cut":        cutFile,
+			"damage":     damage,
+			"evaluates":  evaluates,
+			"exits":      exits,
+			"fetch":      fetch,
+			"fetches":    fetches,
+			"fires":      fires,
+			"gzip":       gzipFile,
+			"hold":       hold,
+			"identify":   identify,
+			"init":       initNodes,
+			"json":       isJSON,
+			"list":       writeList,
+			"newer":      newer,
+			"parquet":    writeParquet,
+			"prometheus": startPrometheus,
+			"round":      round,
+			"rows":       rows,
+			"site":       writeSite,
+			"sqlite":     writeSQLite,
+			"metrics":    writeMetrics,
+			"token":      readToken,
+			"study":      writeStudy,
+			"value":      value,
 		},
 	})
 }
 
-// condition knows namespaces: whether a script can mount disks of its own.
+// condition knows namespaces: whether a script can mount disks of its own; and full: whether
+// long ones are wanted.
 func condition(name string) (bool, error) {
-	if name != "namespaces" {
-		return false, fmt.Errorf("unknown condition %q", name)
+	switch name {
+	case "namespaces":
+		return exec.Command("unshare", "-rm", "true").Run() == nil, nil
+	case "full":
+		return os.Getenv("COSKETCH_FULL") == "1", nil
 	}
-	return exec.Command("unshare", "-rm", "true").Run() == nil, nil
+	return false, fmt.Errorf("unknown condition %q", name)
 }

@@ -42,6 +42,10 @@ func homes(env *testscript.Env) error {
 		return err
 	}
 	env.Setenv("WEB", fmt.Sprintf("127.0.0.1:%d", web))
+	if web, err = freePort(); err != nil {
+		return err
+	}
+	env.Setenv("WEB2", fmt.Sprintf("127.0.0.1:%d", web))
 	env.Setenv("PATH", programs+string(os.PathListSeparator)+env.Getenv("PATH"))
 	env.Setenv("HOME", env.WorkDir)
 	return nil

@@ -3,6 +3,7 @@ package docs_test
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,6 +35,7 @@ func exposed(t *testing.T) []string {
 	}
 	monitor.NewAggregator(aggregator, noStudies{})
 	monitor.NewParty(party, noStudies{})
+	api.Limit{Metrics: aggregator}.Listener(nil)
 	if _, err := api.New(api.Options{Metrics: aggregator, Now: func() protocol.Instant { return 0 }, Views: node.NewViews(nil)}); err != nil {
 		t.Fatal(err)
 	}
@@ -127,6 +129,38 @@ func TestDashboardAndAlertsNameMetrics(t *testing.T) {
 		base := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
 		if !used[name] && !used[base] && !used[base+"_bucket"] {
 			t.Errorf("nothing looks at %s", name)
+		}
+	}
+}
+
+// The alert rules say what their tests expect, and every alert has one.
+func TestAlertRules(t *testing.T) {
+	rules, err := os.ReadFile("operations/alerts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests, err := os.ReadFile("operations/alerts_test.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`- alert: (\w+)`).FindAllSubmatch(rules, -1)
+	for _, alert := range found {
+		fires := regexp.MustCompile(`alertname: ` + string(alert[1]) + `\n +exp_alerts:\n +- `)
+		if !fires.Match(tests) || !strings.Contains(string(tests), "alertname: "+string(alert[1])+"}") {
+			t.Errorf("no test has %s fire, or none has it silent", alert[1])
+		}
+	}
+	if len(found) < 10 {
+		t.Fatalf("only %d alerts found", len(found))
+	}
+	if _, err := exec.LookPath("promtool"); err != nil {
+		t.Skip("needs promtool: Debian's package prometheus")
+	}
+	for _, args := range [][]string{{"check", "rules", "alerts.yaml"}, {"test", "rules", "alerts_test.yaml"}} {
+		cmd := exec.Command("promtool", args...)
+		cmd.Dir = "operations"
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 	}
 }

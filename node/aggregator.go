@@ -39,6 +39,8 @@ type Aggregator struct {
 	hosted   map[protocol.StudyID]*hosted  // guarded by mu
 	peers    map[protocol.PeerID]int       // how many hosted studies list a peer; guarded by mu
 	setbacks map[protocol.StudyID]*setback // of studies that could not be served; guarded by mu
+
+	saidAgain protocol.Instant // when the log may say again that nothing can be stored; guarded by mu
 }
 
 // NewAggregator starts an aggregator: it listens and answers at once. Serve keeps

@@ -241,7 +241,7 @@ func (q *query) due(entries []ledger.Entry) ([]ledger.Entry, error) {
 	if _, done := ledger.FindQuery(entries, q.study.ID, q.Number); done {
 		return nil, nil
 	}
-	caps, err := capsOf(q.src.data, q.Promise.Mechanism())
+	caps, err := capsOf(q.src.data, q.Promise.Mechanism(), q.study.Privacy.Unit)
 	if err != nil {
 		return nil, err
 	}

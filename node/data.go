@@ -1,11 +1,13 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -118,7 +120,7 @@ func picks(s *study.Study, party int, plan release.Plan) []int {
 func (r *home) pass(ctx context.Context, src *source, take func(dataset.Batch) error) (dataset.Summary, error) {
 	reader, err := dataset.Open(ctx, src.data.Source, src.schema, dataset.Options{SpillDir: r.Store.Dir()})
 	if err != nil {
-		return dataset.Summary{}, err
+		return dataset.Summary{}, r.otherwiseNamed(src, err)
 	}
 	defer reader.Close()
 	for {
@@ -135,6 +137,23 @@ func (r *home) pass(ctx context.Context, src *source, take func(dataset.Batch) e
 		s := reader.Summary()
 		r.Observe(Progress{Study: r.study.ID, Milestone: Reading, Done: s.Bytes, Total: s.Size})
 	}
+}
+
+// otherwiseNamed adds to an error about a study's column that the data lack how to say what
+// it is called there.
+func (r *home) otherwiseNamed(src *source, err error) error {
+	var absent *dataset.AbsentError
+	if !errors.As(err, &absent) {
+		return err
+	}
+	party, _ := r.study.PartyIndex(r.signer.ID())
+	for _, i := range r.study.OwnColumns(party) {
+		name := r.study.Columns[i].Name
+		if slices.Contains(absent.Columns, cmp.Or(src.site.Columns[name], name)) {
+			return fmt.Errorf("%w; where it has another name there: party data use %s %s --column %s=NAME", err, src.data.Name, r.study.ID.Short(), name)
+		}
+	}
+	return err
 }
 
 // check reads the data once before the party's first message leaves, so that a

@@ -41,25 +41,37 @@ type DoctorOptions struct {
 	Site    func() (config.Party, error) // required: reads the site file
 	Now     func() protocol.Instant      // required: the clock
 	Version string                       // of this program
-	Studies []*study.Study               // those to look into; each lists this party
+	Studies []*study.Study               // those to look into, as they are stored
 }
 
 // Diagnose looks at what a party needs to serve studies: its state directory, its site
 // file, and for each study the way to the aggregator, address by address. It changes
 // nothing and waits for nobody longer than half a minute an address.
 func Diagnose(ctx context.Context, o DoctorOptions) []Finding {
-	findings := []Finding{{Check: "state", Subject: o.Store.Dir(), Verdict: Pass, Said: "private, identity and ledger are there"}}
-	findings = append(findings, o.ledger(), o.disk())
+	identity := o.identity()
+	findings := []Finding{o.state(), identity, o.ledger(), o.disk()}
 	site, err := o.Site()
 	if err != nil {
 		return append(findings, Finding{Check: "site file", Verdict: Fail, Said: err.Error(), Fix: "correct the line that it names"})
 	}
-	findings = append(findings, Finding{Check: "site file", Subject: site.Path, Verdict: Pass, Said: fmt.Sprintf("%d datasets, %d studies", len(site.Datasets), len(site.Studies))})
+	findings = append(findings, Finding{Check: "site file", Subject: site.Path, Verdict: Pass, Said: fmt.Sprintf("datasets: %d, studies: %d", len(site.Datasets), len(site.Studies))})
+	if identity.Verdict == Fail {
+		return findings // as another node, this one has nothing to do with the studies
+	}
 	for _, s := range o.Studies {
-		findings = append(findings, o.answers(s))
+		findings = append(findings, o.ready(s, site)...)
 		findings = append(findings, o.connections(ctx, s, site.Network)...)
 	}
 	return findings
+}
+
+// state checks what opening the directory has not: that it can be written to.
+func (o DoctorOptions) state() Finding {
+	f := Finding{Check: "state", Subject: o.Store.Dir(), Verdict: Pass, Said: "private, and everything is there"}
+	if err := o.Store.MayWrite(); err != nil {
+		f.Verdict, f.Said, f.Fix = Fail, err.Error(), "make the disk writable, for this user; until then status, result and the like can be read"
+	}
+	return f
 }
 
 func (o DoctorOptions) ledger() Finding {
@@ -69,7 +81,7 @@ func (o DoctorOptions) ledger() Finding {
 		f.Verdict, f.Said, f.Fix = Fail, err.Error(), "restore the state directory from the newest backup; a ledger is never started afresh"
 		return f
 	}
-	f.Said = fmt.Sprintf("%d releases, the chain holds", len(entries))
+	f.Said = fmt.Sprintf("releases: %d, the chain holds", len(entries))
 	return f
 }
 
@@ -110,22 +122,6 @@ func (o DoctorOptions) self(s *study.Study) (int, error) {
 	}
 	index, _ := s.PartyIndex(signer.ID())
 	return index, nil
-}
-
-// answers checks that the site file says which data answer the study.
-func (o DoctorOptions) answers(s *study.Study) Finding {
-	f := Finding{Check: "dataset", Subject: s.ID.Short(), Verdict: Pass}
-	signer, err := protocol.NewSigner(o.Store.Identity())
-	if err == nil {
-		h := home{PartyOptions{Store: o.Store, Site: o.Site, Now: o.Now}, signer, s}
-		var src *source
-		if src, err = h.source(); err == nil {
-			f.Said = fmt.Sprintf("%q answers %s; party data check %s reads it", src.data.Name, s.Name, s.ID.Short())
-			return f
-		}
-	}
-	f.Verdict, f.Said, f.Fix = Fail, err.Error(), "correct the site file"
-	return f
 }
 
 // connections tries every address of a study's aggregator. One way is enough to serve

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -71,10 +72,13 @@ func (e *CosignError) Error() string {
 }
 
 // NoBudgetError refuses a release from a dataset for which the site file allows nothing.
-type NoBudgetError struct{ Dataset string }
+type NoBudgetError struct {
+	Dataset string
+	Unit    dp.Unit // of the study that asks
+}
 
 func (e *NoBudgetError) Error() string {
-	return fmt.Sprintf("dataset %q has no budget: give it caps in the site file, such as caps: {record: {epsilon: 1, delta: 1e-6}}", e.Dataset)
+	return fmt.Sprintf("dataset %q has no budget: nothing of it is released with noise before it has a cap (party budget cap %s %s EPSILON DELTA)", e.Dataset, e.Dataset, e.Unit)
 }
 
 // LedgerRolledBackError refuses to go on with a privacy ledger that lacks what this

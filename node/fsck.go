@@ -195,8 +195,17 @@ func (f *fsck) release(s *study.Study) {
 
 // uploads compares the stored chunks of each posted release with its signed header.
 func (f *fsck) uploads(ctx context.Context, s *study.Study, board []protocol.Verified) {
-	if at, err := f.Store.Purged(s.ID); err == nil {
-		f.add("uploads", nil, "", "purged on %s", at)
+	at, err := f.Store.Purged(s.ID)
+	if err == nil {
+		var left int64
+		if left, err = f.Store.UploadSize(s.ID); err == nil && left > 0 {
+			err = fmt.Errorf("%d bytes are here, of a study that was purged", left)
+		}
+		f.add("uploads", err, "aggregator purge "+s.ID.Short()+" removes them", "purged on %s", at)
+		return
+	}
+	if !errors.Is(err, store.ErrNotFound) {
+		f.add("uploads", err, restoreFix, "")
 		return
 	}
 	for _, e := range board {

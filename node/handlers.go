@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -149,8 +150,11 @@ func (a *Aggregator) chunk(ctx context.Context, from protocol.PeerID, request []
 		a.Logger.Warn("refused a chunk", "study", h.study.ID.Short(), "from", from.String(), "sketch", c.Sketch, "chunk", c.Index)
 		return nil, p2p.Refuse(p2p.CodeInvalid, "chunk %d of sketch %d does not match the release's header", c.Index, c.Sketch)
 	}
+	if gone, err := purged(a.Store, c.Study); err != nil || gone {
+		return nil, cmp.Or(err, error(p2p.Refuse(p2p.CodeRefused, "%v", ErrPurged)))
+	}
 	if err := a.Store.PutChunk(c.Study, from, uploaded(header, c.Sketch), c.Index, c.Data); err != nil {
-		return nil, err
+		return nil, h.do(ctx, func() error { return err }) // the study's service ends, as with every write that fails
 	}
 	a.Observe(Happening{What: ChunkKept, Study: c.Study, Bytes: int64(len(c.Data))})
 	_, err = h.arrived(ctx, from)

@@ -50,6 +50,7 @@ type AggregatorObserver func(Happening)
 func (a *Aggregator) observed(name string, handle p2p.Handler) p2p.Handler {
 	return func(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 		reply, err := handle(ctx, from, request)
+		err = a.unstored(err)
 		outcome := "ok"
 		var refusal *p2p.Refusal
 		switch {

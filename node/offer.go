@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 
 	"github.com/cosketch/cosketch/node/config"
@@ -18,8 +19,8 @@ import (
 const mostOffered = 7 << 20
 
 // offer answers the call for study files: those that list the caller, of studies that are
-// hosted and take approvals or late parties still, the newest first.
-func (a *Aggregator) offer(_ context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+// hosted, not stopped, and take approvals or late parties still, the newest first.
+func (a *Aggregator) offer(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	if len(request) != 0 {
 		return nil, p2p.Refuse(p2p.CodeInvalid, "the call for studies has no body, this one %d bytes", len(request))
 	}
@@ -35,7 +36,7 @@ func (a *Aggregator) offer(_ context.Context, from protocol.PeerID, request []by
 		if h == nil || a.Now() >= max(h.study.Expires, h.study.LateUntil) {
 			continue
 		}
-		if _, listed := h.study.PartyIndex(from); !listed {
+		if _, listed := h.study.PartyIndex(from); !listed || h.stopped(ctx) {
 			continue
 		}
 		if len(out)+4+len(h.study.Source) > mostOffered {
@@ -47,6 +48,16 @@ func (a *Aggregator) offer(_ context.Context, from protocol.PeerID, request []by
 	return out, nil
 }
 
+// stopped reports whether the study was, by its operator or by itself.
+func (h *hosted) stopped(ctx context.Context) bool {
+	stopped := false
+	err := h.do(ctx, func() error {
+		_, stopped = h.machine.Stopped()
+		return nil
+	})
+	return err == nil && stopped
+}
+
 // FetchOptions says whom FetchStudies asks, and as whom.
 type FetchOptions struct {
 	Identity func() ed25519.PrivateKey
@@ -55,12 +66,35 @@ type FetchOptions struct {
 	Version  string
 }
 
+// wholeAddress is what an address looks like that names the host which one of another form
+// does, and its aggregator.
+func wholeAddress(text string) string {
+	_, place, scheme := strings.Cut(text, "://")
+	if !scheme {
+		place = text
+	}
+	place, _, _ = strings.Cut(place, "/")
+	addr := "/dns4/agg.example.org/tcp/7424"
+	host, port, err := net.SplitHostPort(place)
+	switch {
+	case strings.HasPrefix(text, "/"):
+		addr = strings.TrimRight(text, "/")
+	case err == nil && net.ParseIP(host) == nil:
+		addr = "/dns4/" + host + "/tcp/" + port
+	case err == nil && net.ParseIP(host).To4() != nil:
+		addr = "/ip4/" + host + "/tcp/" + port
+	case err == nil:
+		addr = "/ip6/" + host + "/tcp/" + port
+	}
+	return addr + "/p2p/12D3KooW…"
+}
+
 // FetchStudies asks an aggregator for the study files that list this party. What comes is
 // checked as a file from anywhere is; nothing is stored or approved.
 func FetchStudies(ctx context.Context, o FetchOptions) ([]*study.Study, error) {
 	addr, id, named := strings.Cut(o.Address, "/p2p/")
 	if !named {
-		return nil, &SiteError{fmt.Errorf("address %q does not say whom to expect there: it ends with /p2p/ and the aggregator's peer id", o.Address)}
+		return nil, &SiteError{fmt.Errorf("address %q does not say whom to expect there: ask the operator for the whole of it, such as %s", o.Address, wholeAddress(o.Address))}
 	}
 	to, err := protocol.ParsePeerID(id)
 	if err != nil {

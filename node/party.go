@@ -96,12 +96,31 @@ func (p *Party) Run(ctx context.Context, id protocol.StudyID) error {
 	p.mu.Unlock()
 	err = r.serve(ctx)
 	if noted := r.out.sum(); noted != nil {
-		err = errors.Join(err, noted)
+		if err == nil {
+			err = noted
+		} else {
+			err = fmt.Errorf("%w; and %w", err, noted)
+		}
 	}
 	if err != nil {
+		r.tell(ctx, err)
 		return fmt.Errorf("serving study %s: %w", id.Short(), err)
 	}
 	return nil
+}
+
+// tell lets the status say why the study is not served any more, as far as that can be
+// stored: not where somebody ended it, nor where the study itself has.
+func (r *service) tell(ctx context.Context, err error) {
+	var waited *WaitError
+	if ctx.Err() != nil || errors.As(err, &waited) || errors.Is(err, ErrNotApproved) || r.machine.Status().Terminal() {
+		return
+	}
+	shown := snapshot(r.study, r.status())
+	shown.Trouble = fmt.Sprintf("%v%s; tried at %s", err, mend(err), r.Now())
+	if err := r.Store.PutStatus(r.study.ID, shown.encode()); err != nil {
+		r.Logger.Error("the status cannot be stored", "study", r.study.ID.Short(), "error", err)
+	}
 }
 
 // home is what a party has of one study without speaking to anybody.
@@ -193,7 +212,7 @@ func (r *service) restored() (session.PartyRestored, error) {
 
 // welcome is the site's rule for late parties. A site file without the study says
 // nothing: then the data could not be found either, and that error is the better one.
-func (r *service) welcome() (func(protocol.PeerID) bool, error) {
+func (r *home) welcome() (func(protocol.PeerID) bool, error) {
 	if r.study.LateUntil == 0 {
 		return nil, nil
 	}

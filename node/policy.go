@@ -48,7 +48,7 @@ func (r *home) acceptable(src *source, records int64) error {
 // checked against the caps after those before it. A debit that an interrupted
 // run made is found and not made again.
 func (r *home) debits(src *source, entries []ledger.Entry) ([]ledger.Entry, error) {
-	caps, err := capsOf(src.data, r.study.Privacy.Mechanism)
+	caps, err := capsOf(src.data, r.study.Privacy.Mechanism, r.study.Privacy.Unit)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func chain(entries []ledger.Entry, next ledger.Entry) ([]ledger.Entry, error) {
 
 // capsOf turns the site file's caps into the ledger's: a unit without a cap is
 // counted and not limited, but a dataset without any cap allows nothing.
-func capsOf(d config.Dataset, m dp.Mechanism) (ledger.Caps, error) {
+func capsOf(d config.Dataset, m dp.Mechanism, unit dp.Unit) (ledger.Caps, error) {
 	var caps ledger.Caps
 	budget := func(b config.Budget) *dp.Budget {
 		if b.Epsilon == 0 {
@@ -124,7 +124,7 @@ func capsOf(d config.Dataset, m dp.Mechanism) (ledger.Caps, error) {
 	}
 	caps.Record, caps.Attribute = budget(d.Caps.Record), budget(d.Caps.Attribute)
 	if caps.Record == nil && caps.Attribute == nil && m != dp.None {
-		return caps, &NoBudgetError{d.Name}
+		return caps, &NoBudgetError{d.Name, unit}
 	}
 	return caps, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -20,29 +21,65 @@ type NotEndedError struct {
 }
 
 func (e *NotEndedError) Error() string {
-	return fmt.Sprintf("study %s takes releases until %s: its sketches are needed until then", e.Study.Short(), e.Until)
+	return fmt.Sprintf("study %s takes releases or queries until %s: its sketches are needed until then", e.Study.Short(), e.Until)
 }
 
 // Purge removes a study's sketches from an aggregator's state, also while one serves. It is
-// a *NotEndedError before the study's last date.
+// a *NotEndedError as long as the study may need them.
 func Purge(st *store.Store, s *study.Study, now protocol.Instant) (freed int64, err error) {
-	if until := LastDate(s); now < until {
-		return 0, &NotEndedError{s.ID, until}
+	e, err := EndingOf(st, s)
+	if err != nil {
+		return 0, err
+	}
+	if !e.Over && now < e.At {
+		return 0, &NotEndedError{s.ID, e.At}
 	}
 	return st.Purge(s.ID, now)
 }
 
-// LastDate is when a study takes no more releases, and no more queries.
-func LastDate(s *study.Study) protocol.Instant {
+// Ending is when a study takes no more releases, and no more queries.
+type Ending struct {
+	At   protocol.Instant // when; its last date, where its board does not say
+	Over bool             // its board says so, whatever the date
+}
+
+// EndingOf reads from an aggregator's board whether a study was stopped or closed, and else
+// goes by its dates. Queries, which only a study with a result takes, come until their own.
+func EndingOf(st *store.Store, s *study.Study) (Ending, error) {
+	board, err := storedBoard(st, s.ID)
+	if err != nil {
+		return Ending{}, err
+	}
+	signer, err := protocol.NewSigner(st.Identity())
+	if err != nil {
+		return Ending{}, err
+	}
+	machine, err := session.NewAggregator(session.AggregatorConfig{Study: s, Signer: signer})
+	if err != nil {
+		return Ending{}, err
+	}
+	if err := machine.Restore(board); err != nil {
+		return Ending{}, fmt.Errorf("reading the board of study %s: %w", s.ID.Short(), err)
+	}
 	last := max(s.Deadline, s.LateUntil)
 	if s.Queries.Releases > 0 {
 		last = max(last, s.NewRecords)
 	}
-	return last
+	at, ended := machine.Ended()
+	_, stopped := machine.Stopped()
+	switch {
+	case !ended || s.Queries.Releases > 0 && !stopped:
+		return Ending{At: last}, nil
+	case at == 0:
+		return Ending{At: last, Over: true}, nil
+	}
+	return Ending{At: at, Over: true}, nil
 }
 
 // purged reports whether a study's sketches were removed.
-func purged(st AggregatorState, id protocol.StudyID) (bool, error) {
+func purged(st interface {
+	Purged(protocol.StudyID) (protocol.Instant, error)
+}, id protocol.StudyID) (bool, error) {
 	switch _, err := st.Purged(id); {
 	case err == nil:
 		return true, nil

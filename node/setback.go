@@ -22,6 +22,7 @@ type setback struct {
 	study    *study.Study // nil where not even its file could be read
 	failures int          // in a row
 	why      string       // the last one
+	disk     string       // what is wrong with the disk, where it is that
 	again    protocol.Instant
 	served   protocol.Instant // when it was last taken up
 }
@@ -59,11 +60,12 @@ func (a *Aggregator) setBack(id protocol.StudyID, file *study.Study, err error) 
 	if file != nil {
 		s.study = file
 	}
-	news := !s.told || s.why != err.Error()
+	why := err.Error() + mend(err)
+	news := !s.told || s.why != why
 	s.failures++
-	s.down, s.told, s.why, s.again = true, true, err.Error(), a.Now()+s.pause()
+	s.down, s.told, s.why, s.disk, s.again = true, true, why, diskTrouble(err), a.Now()+s.pause()
 	if news {
-		a.Logger.Error("study is not served; it is taken up again from the store", "study", id.Short(), "error", err, "again", s.again.String())
+		a.Logger.Error("study is not served; it is taken up again from the store", "study", id.Short(), "error", why, "again", s.again.String())
 	}
 	return *s
 }
@@ -86,7 +88,11 @@ func (a *Aggregator) outOfService(id protocol.StudyID, caller protocol.PeerID) e
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if s := a.setbacks[id]; s != nil && s.lists(caller) {
-		return p2p.Refuse(p2p.CodeBusy, "the aggregator's store fails at study %s; it tries again at %s", id.Short(), s.again)
+		because := ""
+		if s.disk != "" {
+			because = ": its disk " + s.disk
+		}
+		return p2p.Refuse(p2p.CodeBusy, "the aggregator's store fails at study %s%s; it tries again at %s", id.Short(), because, s.again)
 	}
 	return nil
 }
@@ -101,5 +107,5 @@ func (s *setback) lists(caller protocol.PeerID) bool {
 
 // trouble is what a status says of it.
 func (s setback) trouble() string {
-	return fmt.Sprintf("the store failed (%s); tried again at %s", s.why, s.again)
+	return fmt.Sprintf("the store failed: %s; tried again at %s", s.why, s.again)
 }

@@ -63,7 +63,7 @@ func storedBoard(st State, id protocol.StudyID) ([]protocol.Verified, error) {
 	return board, nil
 }
 
-// Step is one of a party's signed messages in a study.
+// Step is how far a party has come in a study, as an aggregator and its board can know it.
 type Step string
 
 // The steps of a party that takes part from the beginning, in order.
@@ -72,32 +72,52 @@ const (
 	StepCommitted Step = "committed"
 	StepShared    Step = "shared"
 	StepConfirmed Step = "confirmed"
-	StepReleased  Step = "released"
+	StepSketched  Step = "sketched" // it has described its noised sketches, by hash, under its signature
+	StepReleased  Step = "released" // the sketches are wholly at the aggregator
 )
 
-// Steps returns the five in order.
+// Steps returns the six in order.
 func Steps() []Step {
-	return []Step{StepApproved, StepCommitted, StepShared, StepConfirmed, StepReleased}
+	return []Step{StepApproved, StepCommitted, StepShared, StepConfirmed, StepSketched, StepReleased}
 }
 
-// Taken returns for every party of a study, in the study's order, which steps its messages
-// on the stored board show. Who joined late has approved by asking for the seed and
+// Taken returns for every party of a study, in the study's order, which steps the stored
+// board shows: the party's own messages, and of the last step a result that its release is
+// in. Who joined late has approved by asking for the seed and
 // confirmed by proving that it holds it; it neither commits nor shares.
 func Taken(st *store.Store, s *study.Study) ([]map[Step]bool, error) {
 	board, err := storedBoard(st, s.ID)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]map[Step]bool, len(s.Parties))
-	for i := range out {
-		out[i] = map[Step]bool{}
-	}
+	out, releases := newTaken(len(s.Parties)), map[protocol.Digest]int{}
 	for _, e := range board {
 		if i, listed := s.PartyIndex(e.Sender()); listed && stepOf(e.Kind()) != "" {
 			out[i][stepOf(e.Kind())] = true
+			releases[e.ID()] = i
+		}
+		if e.Kind() != protocol.KindResult {
+			continue
+		}
+		r, err := wire.DecodeResult(e.Payload())
+		if err != nil {
+			return nil, fmt.Errorf("a result on the stored board: %w", err)
+		}
+		for _, id := range r.Releases {
+			if i, known := releases[id]; known {
+				out[i][StepReleased] = true
+			}
 		}
 	}
 	return out, nil
+}
+
+func newTaken(parties int) []map[Step]bool {
+	out := make([]map[Step]bool, parties)
+	for i := range out {
+		out[i] = map[Step]bool{}
+	}
+	return out
 }
 
 // stepOf is the step that a message of a kind shows; empty where it shows none.
@@ -112,7 +132,7 @@ func stepOf(kind protocol.Kind) Step {
 	case protocol.KindConfirm, protocol.KindJoined:
 		return StepConfirmed
 	case protocol.KindRelease:
-		return StepReleased
+		return StepSketched
 	}
 	return ""
 }

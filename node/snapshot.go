@@ -21,7 +21,7 @@ type Snapshot struct {
 	From    []string `json:"from,omitempty"`  // names
 	Until   string   `json:"until,omitempty"` // RFC 3339, UTC
 	Failure string   `json:"failure,omitempty"`
-	Trouble string   `json:"trouble,omitempty"` // why an aggregator does not serve it for the time being
+	Trouble string   `json:"trouble,omitempty"` // why it is not served for the time being
 	Faults  []string `json:"faults,omitempty"`  // why attempts at agreeing on the seed ended
 
 	Culprits []Culprit `json:"culprits,omitempty"` // of attempts that ended, and of a failure
@@ -119,6 +119,17 @@ func sameStatus(a, b session.Status) bool {
 func (s Snapshot) Equal(t Snapshot) bool {
 	return s.Study == t.Study && s.State == t.State && s.WaitFor == t.WaitFor && s.Until == t.Until &&
 		s.Failure == t.Failure && s.Trouble == t.Trouble && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
+}
+
+// littleRoom is less than a node needs to store what a study needs next, in bytes.
+const littleRoom = 1 << 17
+
+// OnDisk lets a study that goes on say of a disk with so many bytes left that nothing can
+// be stored there: the node could not, for want of that very room.
+func (s *Snapshot) OnDisk(dir string, free int64) {
+	if s.Active() && s.Trouble == "" && free < littleRoom {
+		s.Trouble = fmt.Sprintf("the disk of %s is full: make room; what is stored is whole", dir)
+	}
 }
 
 // Active reports whether the study has not ended on this node.

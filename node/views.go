@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -25,6 +26,9 @@ type PublicState interface {
 	Results(study protocol.StudyID) ([]string, error)
 	Result(study protocol.StudyID, name string) ([]byte, error)
 	FirstMissing(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) (int, error)
+	Purged(study protocol.StudyID) (protocol.Instant, error)
+	Noted(after uint64) ([]store.Noted, uint64, error)
+	Free() (int64, error)
 }
 
 var (
@@ -44,12 +48,14 @@ type Views struct {
 	news   map[protocol.StudyID]chan struct{}
 	kinds  map[protocol.Digest][]study.AnalysisKind // of result documents, which never change
 	down   map[protocol.StudyID]bool
+	noted  map[protocol.StudyID]map[uint64]protocol.Instant // when messages came, by their number
+	read   uint64                                           // entries of the journal that noted was made of
 }
 
 // NewViews makes views of a state.
 func NewViews(state PublicState) *Views {
 	return &Views{state: state, boards: map[protocol.StudyID]*shownBoard{}, doing: map[protocol.StudyID]analysis.Progress{},
-		news: map[protocol.StudyID]chan struct{}{}, kinds: map[protocol.Digest][]study.AnalysisKind{}, down: map[protocol.StudyID]bool{}}
+		news: map[protocol.StudyID]chan struct{}{}, kinds: map[protocol.Digest][]study.AnalysisKind{}, down: map[protocol.StudyID]bool{}, noted: map[protocol.StudyID]map[uint64]protocol.Instant{}}
 }
 
 // Observe takes in what happens at the aggregator of this process.
@@ -86,11 +92,14 @@ func (v *Views) News(id protocol.StudyID) <-chan struct{} {
 	return v.news[id]
 }
 
-// Ready says why this aggregator cannot serve: its store does not answer, or not for
-// some studies.
+// Ready says why this aggregator cannot serve: its store does not answer, has no room, or fails
+// at some studies.
 func (v *Views) Ready() error {
 	if _, err := v.state.Studies(); err != nil {
 		return err
+	}
+	if free, err := v.state.Free(); err == nil && free < littleRoom {
+		return fmt.Errorf("the disk is full: %d KiB are left", free>>10)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -134,16 +143,19 @@ func (v *Views) study(id protocol.StudyID) (out api.Study, err error) {
 	if out.Status, err = v.status(board.study); err != nil {
 		return out, err
 	}
+	if out.Purged, err = purged(v.state, id); err != nil {
+		return out, err
+	}
 	for i, p := range board.study.Parties {
 		shown := api.Party{Name: p.Name, ID: p.ID, Release: board.releases[p.ID]}
-		for _, step := range Steps() {
-			if board.taken[i][step] {
-				shown.Steps = append(shown.Steps, string(step))
-			}
-		}
 		if shown.Release != nil {
 			if shown.Received, err = v.received(id, p.ID, *shown.Release); err != nil {
 				return out, err
+			}
+		}
+		for _, step := range Steps() {
+			if board.taken[i][step] || step == StepReleased && shown.Whole() {
+				shown.Steps = append(shown.Steps, string(step))
 			}
 		}
 		out.Parties = append(out.Parties, shown)
@@ -176,6 +188,9 @@ func (v *Views) status(s *study.Study) (api.Status, error) {
 	shot, err := DecodeSnapshot(raw)
 	if err != nil {
 		return api.Status{}, err
+	}
+	if free, unknown := v.state.Free(); unknown == nil {
+		shot.OnDisk("this aggregator", free)
 	}
 	out := api.Status{State: shot.State, Ended: !shot.Active(), WaitFor: shot.WaitFor, From: shot.From,
 		Failure: shot.Failure, Trouble: shot.Trouble, Faults: shot.Faults}
@@ -214,7 +229,31 @@ func (v *Views) Messages(id protocol.StudyID, from uint64, limit int) ([]api.Mes
 		return nil, fmt.Errorf("reading the board of study %s: %w", id.Short(), absent(err))
 	}
 	rest := board.messages[min(from, uint64(len(board.messages))):]
-	return rest[:min(len(rest), limit)], nil
+	out := slices.Clone(rest[:min(len(rest), limit)])
+	noted, read, err := v.state.Noted(v.readTo())
+	if err != nil {
+		return nil, fmt.Errorf("reading the board of study %s: %w", id.Short(), err)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, n := range noted {
+		if v.noted[n.Study] == nil {
+			v.noted[n.Study] = map[uint64]protocol.Instant{}
+		}
+		v.noted[n.Study][n.Number] = n.At
+	}
+	v.read = max(v.read, read)
+	for i := range out {
+		out[i].Noted = v.noted[id][out[i].Number]
+	}
+	return out, nil
+}
+
+// readTo is how far the journal was read.
+func (v *Views) readTo() uint64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.read
 }
 
 // Document returns a published result.
@@ -348,7 +387,7 @@ func (v *Views) board(id protocol.StudyID) (*shownBoard, error) {
 		if err != nil {
 			return nil, err
 		}
-		before = &shownBoard{study: s, taken: make([]map[Step]bool, len(s.Parties)), releases: map[protocol.PeerID]*api.Release{}}
+		before = &shownBoard{study: s, taken: newTaken(len(s.Parties)), releases: map[protocol.PeerID]*api.Release{}}
 	}
 	raws, err := v.state.Board(id, uint64(len(before.messages)), 1<<20)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -372,15 +411,9 @@ func (v *Views) board(id protocol.StudyID) (*shownBoard, error) {
 // with returns the board with more envelopes.
 func (b *shownBoard) with(raws [][]byte) (*shownBoard, error) {
 	out := &shownBoard{study: b.study, messages: slices.Clone(b.messages), chain: b.chain, taken: make([]map[Step]bool, len(b.taken)),
-		releases: map[protocol.PeerID]*api.Release{}, results: slices.Clone(b.results)}
-	for i := range b.taken {
-		out.taken[i] = map[Step]bool{}
-		for step := range b.taken[i] {
-			out.taken[i][step] = true
-		}
-	}
-	for id, r := range b.releases {
-		out.releases[id] = r
+		releases: maps.Clone(b.releases), results: slices.Clone(b.results)}
+	for i, taken := range b.taken {
+		out.taken[i] = maps.Clone(taken)
 	}
 	for _, raw := range raws {
 		e, err := decodeVerified(raw)
@@ -419,6 +452,11 @@ func (b *shownBoard) take(e protocol.Verified) error {
 		r, err := wire.DecodeResult(e.Payload())
 		if err != nil {
 			return err
+		}
+		for i, p := range b.study.Parties {
+			if release := b.releases[p.ID]; release != nil && slices.Contains(r.Releases, release.ID) {
+				b.taken[i][StepReleased] = true
+			}
 		}
 		b.results = append(b.results, api.Statement{Document: r.Document, Message: e.ID(), Complete: r.Completed, Signed: wire.EncodeEnvelope(e.Envelope())})
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,7 +54,7 @@ func TestViews(t *testing.T) {
 		t.Errorf("afterwards: %+v", after)
 	}
 	for _, p := range after.Parties {
-		if strings.Join(p.Steps, " ") != "approved committed shared confirmed released" || p.Release == nil || p.Release.Records != 50 || p.Received != p.Release.Bytes || p.Received == 0 {
+		if strings.Join(p.Steps, " ") != "approved committed shared confirmed sketched released" || p.Release == nil || p.Release.Records != 50 || p.Received != p.Release.Bytes || p.Received == 0 {
 			t.Errorf("party %s: %+v", p.Name, p)
 		}
 	}
@@ -71,6 +72,9 @@ func TestViews(t *testing.T) {
 		if chain = protocol.ExtendChain(chain, m.ID); m.Number != uint64(i) {
 			t.Errorf("message %d has number %d", i, m.Number)
 		}
+		if i > 0 && m.Noted < all[i-1].Noted || m.Noted == 0 {
+			t.Errorf("message %d was noted at %d, the one before at %d", i, m.Noted, all[max(i, 1)-1].Noted)
+		}
 	}
 	if uint64(len(all)) != after.Messages || chain != after.Chain || all[len(all)-1].Kind != protocol.KindResult || all[len(all)-1].From != "the aggregator" {
 		t.Errorf("%d messages of %d, chain %s of %s", len(all), after.Messages, chain, after.Chain)
@@ -78,11 +82,26 @@ func TestViews(t *testing.T) {
 	if rest, err := views.Messages(b.study.ID, 3, 2); err != nil || len(rest) != 2 || rest[0] != all[3] {
 		t.Errorf("from 3: %v %v", rest, err)
 	}
+	noted, last, err := st.Noted(0)
+	check(t, err)
+	if len(noted) != len(all) || noted[3].Number != 3 || noted[3].Study != b.study.ID || noted[3].At != all[3].Noted {
+		t.Errorf("the journal notes %d messages of %d: %+v", len(noted), len(all), noted[3])
+	}
+	if again, end, err := st.Noted(last); err != nil || len(again) != 0 || end != last {
+		t.Errorf("after its end the journal notes %v up to %d: %v", again, end, err)
+	}
 	if fresh, err := node.NewViews(st).Study(b.study.ID); err != nil || fresh.Chain != after.Chain {
 		t.Errorf("views that were not there: %v %v", fresh.Chain, err)
 	}
 	if _, err := views.Study(protocol.StudyID{}); !errors.Is(err, api.ErrNotFound) {
 		t.Errorf("no such study: %v", err)
+	}
+	_, err = st.Purge(b.study.ID, 1)
+	check(t, err)
+	bare, err := views.Study(b.study.ID)
+	check(t, err)
+	if p := bare.Parties[0]; after.Purged || !bare.Purged || p.Whole() || !slices.Equal(p.Steps, after.Parties[0].Steps) || len(bare.Results) != 1 {
+		t.Errorf("after the purge: purged %v, before %v, %+v, %d results", bare.Purged, after.Purged, p, len(bare.Results))
 	}
 	check(t, st.PutResult(b.study.ID, "result.json", append(raw, ' ')))
 	if damaged, err := views.Study(b.study.ID); err != nil || len(damaged.Results) != 0 {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 
 	"filippo.io/edwards25519"
 	"github.com/mr-tron/base58"
@@ -34,6 +35,9 @@ func ParsePeerID(text string) (PeerID, error) {
 		return PeerID{}, fmt.Errorf("parsing peer id %.60q: %s", text, why)
 	}
 	const otherKind = "not an ed25519 peer id (those begin with 12D3KooW)"
+	if len(text) != peerIDLength && strings.HasPrefix(text, "12D3KooW") {
+		return bad(fmt.Sprintf("not an ed25519 peer id: %d characters, want %d (was it copied whole?)", len(text), peerIDLength))
+	}
 	if len(text) != peerIDLength {
 		return bad(otherKind)
 	}

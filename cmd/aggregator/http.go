@@ -46,6 +46,7 @@ func newShown(st *store.Store, conf config.HTTP, logger *slog.Logger) (*shown, e
 	if s.listener, loopback, err = api.Listen(conf.Listen); err != nil {
 		return nil, fmt.Errorf("%w (http: listen, or --http, names another address, or off)", err)
 	}
+	s.listener = api.Limit{Connections: conf.Connections, Secure: conf.TLS != nil, Metrics: registry, Logger: logger}.Listener(s.listener)
 	if conf.TLS != nil {
 		s.secure = &tls.Config{Certificates: []tls.Certificate{*conf.TLS}, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2", "http/1.1"}}
 	}

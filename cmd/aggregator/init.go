@@ -36,7 +36,7 @@ type identityCommand struct{}
 
 // Run prints what a study file says of its aggregator.
 func (identityCommand) Run(c *console.Console, g *console.Globals) error {
-	st, err := g.Open(store.Aggregator)
+	st, err := g.OpenReadOnly(store.Aggregator)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
@@ -37,16 +37,29 @@ func (studyNew) Help() string {
 }
 
 type drafted struct {
-	File string   `json:"file"`
-	Open []string `json:"open"` // what is to be filled in
+	File    string         `json:"file"`
+	Parties []draftedParty `json:"parties"`
+	Open    []string       `json:"open"` // what is to be filled in
+}
+
+type draftedParty struct {
+	Name  string `json:"name"`
+	ID    string `json:"id"`
+	Words string `json:"words"` // its fingerprint, to be read out
 }
 
 // Run drafts a study file.
-func (cmd studyNew) Run(c *console.Console, g *console.Globals) error {
+func (cmd studyNew) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	if cmd.Approval < 1 || cmd.Upload < 1 {
 		return console.WithCode(console.Usage, errors.New("drafting: approval and upload take at least one day each"))
 	}
-	d, err := cmd.draft(c, g)
+	if _, err := os.Lstat(cmd.Output); err == nil { // before anybody is asked anything
+		return console.WithCode(console.Usage, fmt.Errorf("writing the study file: %s exists and stays as it is (name another with -o)", cmd.Output))
+	}
+	d, err := cmd.known(c, g)
+	if err == nil {
+		err = cmd.ask(ctx, c, &d)
+	}
 	if err != nil {
 		return err
 	}
@@ -65,8 +78,16 @@ func (cmd studyNew) Run(c *console.Console, g *console.Globals) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("writing the study file: %w", err)
 	}
-	return c.Print(drafted{cmd.Output, slices.Concat([]string{}, open)}, func(w io.Writer) {
+	out := drafted{File: cmd.Output, Open: slices.Concat([]string{}, open)}
+	for _, p := range d.Parties {
+		out.Parties = append(out.Parties, draftedParty{p.Name, p.ID.String(), p.ID.Words()})
+	}
+	return c.Print(out, func(w io.Writer) {
 		fmt.Fprintln(w, cmd.Output)
+		c.Say("Compare the ids over a telephone: a mistyped one is another node's, or nobody's.")
+		for _, p := range out.Parties {
+			c.Say("  %s: %s", p.Name, p.Words)
+		}
 		for _, o := range open {
 			c.Say("to be filled in: %s", o)
 		}
@@ -77,9 +98,9 @@ func (cmd studyNew) Run(c *console.Console, g *console.Globals) error {
 // placeholder stands for an address that nobody has given.
 const placeholder = "/dns4/YOUR-HOST/tcp/7424"
 
-// draft gathers what is known, and asks a person for the rest.
-func (cmd studyNew) draft(c *console.Console, g *console.Globals) (study.Draft, error) {
-	d := study.Draft{Epsilon: cmd.Epsilon, Analyses: cmd.Ask}
+// known gathers what this node, the flags and the column lists say.
+func (cmd studyNew) known(c *console.Console, g *console.Globals) (study.Draft, error) {
+	d := study.Draft{Name: cmd.Name, Partition: study.Partition(cmd.Partition), Epsilon: cmd.Epsilon, Analyses: cmd.Ask}
 	st, err := g.OpenReadOnly(store.Aggregator)
 	if err != nil {
 		return d, err
@@ -111,39 +132,74 @@ func (cmd studyNew) draft(c *console.Console, g *console.Globals) (study.Draft, 
 	day := int64(24 * time.Hour / time.Second)
 	d.Expires = console.Now() + protocol.Instant(int64(cmd.Approval)*day)
 	d.Deadline = d.Expires + protocol.Instant(int64(cmd.Upload)*day)
-	in := bufio.NewReader(c.In)
-	if d.Name, err = asked(c, in, cmd.Name, "name", "What is the study called?"); err != nil {
-		return d, err
-	}
-	partition, err := asked(c, in, cmd.Partition, "partition", "Do the parties hold other columns of the same people (vertical), or the same columns of other people (horizontal)?")
-	if err != nil {
-		return d, err
-	}
-	if d.Partition = study.Partition(partition); d.Partition != study.Vertical && d.Partition != study.Horizontal {
-		return d, console.WithCode(console.Usage, fmt.Errorf("partition %.40q: want vertical or horizontal", partition))
-	}
-	if len(d.Analyses) == 0 {
-		words, err := asked(c, in, "", "ask", "What is asked? Kinds of analysis, separated by spaces, such as: correlation intersection")
-		if err != nil {
-			return d, err
-		}
-		d.Analyses = strings.Fields(words)
-	}
 	return d, nil
 }
 
-// asked returns what a flag says, or what a person answers.
-func asked(c *console.Console, in *bufio.Reader, given, flag, question string) (string, error) {
-	if given != "" {
-		return given, nil
+// ask asks a person for what flags left out. An answer that fits nothing is asked for again,
+// so that none that was good is lost.
+func (cmd studyNew) ask(ctx context.Context, c *console.Console, d *study.Draft) error {
+	var given []string // as flags, for who has to begin again
+	ask := func(flag, question string, take func(answer string) error) error {
+		if !c.Interactive() {
+			return console.WithCode(console.Usage, fmt.Errorf("drafting: --%s is missing, and there is no terminal to ask at", flag))
+		}
+		answer, err := c.Ask(ctx, question, take)
+		if err != nil && len(given) > 0 {
+			err = fmt.Errorf("%w; to go on from here, add %s", err, strings.Join(given, " "))
+		}
+		if err != nil {
+			return console.WithCode(console.Usage, fmt.Errorf("drafting, nothing is written: %w", err))
+		}
+		given = append(given, fmt.Sprintf("--%s '%s'", flag, answer))
+		return nil
 	}
-	if !c.Interactive() {
-		return "", console.WithCode(console.Usage, fmt.Errorf("drafting: --%s is missing, and there is no terminal to ask at", flag))
+	if d.Partition == "" {
+		fits := func(p study.Partition) error {
+			tried := *d
+			tried.Name, tried.Partition = "draft", p
+			return tried.Check()
+		}
+		if v, h := fits(study.Vertical), fits(study.Horizontal); v != nil && h != nil && v.Error() == h.Error() {
+			return console.WithCode(console.Usage, fmt.Errorf("drafting: %w", v)) // no answer helps
+		}
+		if err := ask("partition", "Do the parties hold other columns of the same people (vertical), or the same columns of other people (horizontal)?", func(answer string) error {
+			d.Partition = study.Partition(answer)
+			if d.Partition != study.Vertical && d.Partition != study.Horizontal {
+				return fmt.Errorf("%.40q: want vertical or horizontal", answer)
+			}
+			return fits(d.Partition)
+		}); err != nil {
+			return err
+		}
 	}
-	fmt.Fprintf(c.Err, "%s\n> ", question)
-	line, err := in.ReadString('\n')
-	if line = strings.TrimSpace(line); line == "" {
-		return "", console.WithCode(console.Usage, errors.Join(fmt.Errorf("drafting: no answer (or give --%s)", flag), err))
+	if d.Name == "" {
+		if err := ask("name", "What is the study called?", func(answer string) error {
+			d.Name = answer
+			return d.Check()
+		}); err != nil {
+			return err
+		}
 	}
-	return line, nil
+	if len(d.Analyses) == 0 {
+		return ask("ask", "What is asked? Kinds of analysis, separated by spaces, such as: correlation intersection", func(answer string) error {
+			d.Analyses = analyses(answer)
+			_, _, err := d.Text()
+			return err
+		})
+	}
+	return nil
+}
+
+// analyses separates kinds, and kinds with options in braces, at spaces.
+func analyses(text string) (out []string) {
+	depth := 0
+	for _, word := range strings.Fields(text) {
+		if depth > 0 {
+			out[len(out)-1] += " " + word
+		} else {
+			out = append(out, word)
+		}
+		depth += strings.Count(word, "{") - strings.Count(word, "}")
+	}
+	return out
 }

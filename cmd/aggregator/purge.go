@@ -14,13 +14,13 @@ import (
 
 type purgeCommand struct {
 	Study  []string `arg:"" optional:"" help:"The beginnings of studies' ids. Default: with --days, all that ended so long ago."`
-	Days   *int     `placeholder:"N" env:"-" help:"All studies whose last date is at least so many days past."`
+	Days   *int     `placeholder:"N" env:"-" help:"All studies that ended at least so many days ago: stopped, closed, or past their last date."`
 	DryRun bool     `env:"-" help:"Say what would be removed, and remove nothing."`
 }
 
 // Help says what stays.
 func (purgeCommand) Help() string {
-	return "Removes the sketches that parties sent, once a study takes no more of them. The board, the results and their signatures stay; nothing further can be asked of the study.\n\nExamples: aggregator purge 5f0c1b0e, aggregator purge --days 90 --dry-run"
+	return "Removes the sketches that parties sent, once a study takes no more of them: at its last date, or before it when it was stopped, or has the last result it can have. The board, the results and their signatures stay; nothing further can be asked of the study.\n\nExamples: aggregator purge 5f0c1b0e, aggregator purge --days 90 --dry-run"
 }
 
 type purged struct {
@@ -45,10 +45,7 @@ func (cmd purgeCommand) Run(c *console.Console, g *console.Globals) error {
 	}
 	out := []purged{}
 	for _, s := range due {
-		size, err := st.UploadSize(s.ID)
-		if err == nil && !cmd.DryRun {
-			size, err = node.Purge(st, s, console.Now())
-		}
+		size, err := cmd.purge(st, s)
 		if err != nil {
 			return err
 		}
@@ -66,6 +63,21 @@ func (cmd purgeCommand) Run(c *console.Console, g *console.Globals) error {
 			c.Say("No study is due.")
 		}
 	})
+}
+
+// purge removes a study's sketches, or says how large they are and whether it would.
+func (cmd purgeCommand) purge(st *store.Store, s *study.Study) (bytes int64, err error) {
+	if !cmd.DryRun {
+		return node.Purge(st, s, console.Now())
+	}
+	e, err := node.EndingOf(st, s)
+	if err != nil {
+		return 0, err
+	}
+	if !e.Over && console.Now() < e.At {
+		return 0, &node.NotEndedError{Study: s.ID, Until: e.At}
+	}
+	return st.UploadSize(s.ID)
 }
 
 // due are the studies that were named, or those that ended long enough ago and still have
@@ -95,8 +107,11 @@ func (cmd purgeCommand) due(st *store.Store) ([]*study.Study, error) {
 		if gone != nil && !errors.Is(gone, store.ErrNotFound) {
 			return nil, gone
 		}
-		long := console.Now() >= node.LastDate(s)+protocol.Instant(*cmd.Days)*86400
-		if gone != nil && long {
+		e, err := node.EndingOf(st, s)
+		if err != nil {
+			return nil, err
+		}
+		if gone != nil && console.Now() >= e.At+protocol.Instant(*cmd.Days)*86400 {
 			out = append(out, s)
 		}
 	}

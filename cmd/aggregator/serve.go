@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/cosketch/cosketch/node"
@@ -12,7 +13,7 @@ import (
 
 type serveCommand struct {
 	Listen []string `placeholder:"MULTIADDR" help:"Where to listen, such as /ip4/0.0.0.0/tcp/7424. Default: the configuration file's."`
-	HTTP   string   `name:"http" placeholder:"HOST:PORT" help:"Where to show pages, the JSON API, health and metrics, such as 127.0.0.1:7480; off: nowhere. Default: the configuration file's."`
+	HTTP   string   `name:"http" env:"AGGREGATOR_HTTP_LISTEN" placeholder:"HOST:PORT" help:"Where to show pages, the JSON API, health and metrics, such as 127.0.0.1:7480; off: nowhere. Default: the configuration file's."`
 }
 
 // Run hosts every stored study until SIGINT or SIGTERM.
@@ -48,9 +49,12 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 		shown.close()
 		return console.WithCode(console.Usage, err)
 	}
-	c.Say("aggregator %s listens at %s; stop with Ctrl-C", a.ID(), strings.Join(a.Addrs(), ", "))
+	for _, text := range config.MisspeltForAggregator() {
+		logger.Warn(text)
+	}
+	c.Began(logger, fmt.Sprintf("aggregator %s listens at %s; stop with Ctrl-C", a.ID(), strings.Join(a.Addrs(), ", ")), "listening", "id", a.ID().String(), "addresses", a.Addrs())
 	if shown.listener != nil {
-		c.Say("pages at %s", shown.address())
+		c.Began(logger, "pages at "+shown.address(), "showing pages", "address", shown.address())
 	}
 	defer c.Ready()()
 	return shown.beside(ctx, a.Serve)

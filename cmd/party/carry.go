@@ -93,7 +93,7 @@ func (cmd importCommand) Run(ctx context.Context, c *console.Console, g *console
 	defer st.Close()
 	f, err := os.Open(cmd.File)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return console.WithCode(console.Usage, fmt.Errorf("importing: %w", err))
 	}
 	defer f.Close()
 	label, err := bundle.ReadLabel(f)
@@ -131,7 +131,11 @@ func (cmd importCommand) next(w io.Writer, c *console.Console, s *study.Study, s
 		return
 	}
 	fmt.Fprintf(w, "read %s; %s is %s\n", cmd.File, s.Name, status.State)
-	c.Say("Next: party export %s, unless it waits for others alone (party status %s)", s.ID.Short(), s.ID.Short())
+	if status.WaitFor == node.StewardsRelease {
+		c.Say("Next: party release %s, or first party sketch %s; then party export %s", s.ID.Short(), s.ID.Short(), s.ID.Short())
+		return
+	}
+	c.Say("Next: party export %s, and take it to the aggregator", s.ID.Short())
 }
 
 // byHand makes a party that talks as run does.

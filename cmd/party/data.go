@@ -16,6 +16,7 @@ import (
 type dataCommands struct {
 	Show    dataShow    `cmd:"" help:"Show what data hold, column by column."`
 	Add     dataAdd     `cmd:"" help:"Name data in the site file, so that studies can ask for them."`
+	Use     dataUse     `cmd:"" help:"Say in the site file which data answer a study."`
 	Columns dataColumns `cmd:"" help:"Write the list of columns that an operator drafts a study from."`
 	Check   dataCheck   `cmd:"" help:"Read the data against a study as run does before its first message."`
 }
@@ -89,7 +90,13 @@ func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Glo
 		out.Origins = append(out.Origins, one)
 	}
 	out.CSV = dialectOf(summary.Origins)
-	if err := c.Print(out, out.write); err != nil {
+	err = c.Print(out, func(w io.Writer) {
+		out.write(w)
+		if refusal == nil {
+			c.Say("Next: %s", next(st, g, s))
+		}
+	})
+	if err != nil {
 		return err
 	}
 	return refusal

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,7 +22,10 @@ import (
 
 type dataAdd struct {
 	Name         string   `arg:"" help:"The dataset's name; the ledger keeps its budget under it."`
-	File         []string `arg:"" help:"CSV (also gzip or zstd) or .parquet; several files, or a pattern like visits/*.csv, are one dataset."`
+	File         []string `arg:"" optional:"" help:"CSV (also gzip or zstd) or .parquet; several files, or a pattern like visits/*.csv, are one dataset. Or an SQLite database, with --query."`
+	Query        string   `env:"-" placeholder:"SELECT" help:"What of a database the records are: one SELECT, whose columns have names."`
+	DSNEnv       string   `name:"dsn-env" env:"-" xor:"dsn" placeholder:"NAME" help:"Of PostgreSQL: the environment variable that holds the data source name, a secret, whenever the data are read."`
+	DSNFile      string   `name:"dsn-file" env:"-" xor:"dsn" placeholder:"FILE" help:"Or a file that holds it, and that only its owner can read."`
 	ID           []string `env:"-" placeholder:"COLUMN" help:"Columns that together identify a record. Default: those that the study names."`
 	CapRecord    string   `env:"-" placeholder:"EPSILON[,DELTA]" help:"The most that all studies together may spend under unit record."`
 	CapAttribute string   `env:"-" placeholder:"EPSILON[,DELTA]" help:"The same under unit attribute."`
@@ -31,7 +36,7 @@ type dataAdd struct {
 
 // Help says what is changed.
 func (dataAdd) Help() string {
-	return "Reads the data to their end, then adds them to the site file in place: its comments and its order stay. A database is named there by hand, under sql.\n\nExample: party data add patients patients.csv --id patient --cap-record 2,1e-6"
+	return "Reads the data to their end, then adds them to the site file in place: its comments and its order stay.\n\nExamples:\n\n  party data add patients patients.csv --id patient --cap-record 2,1e-6\n  party data add visits clinic.db --query 'SELECT patient, age FROM visits'\n  party data add visits --dsn-env CLINIC_DSN --query 'SELECT patient, age FROM visits'"
 }
 
 type addedData struct {
@@ -53,7 +58,7 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 		return console.WithCode(console.Usage, err)
 	}
 	if _, exists := site.Datasets[d.Name]; exists {
-		return console.WithCode(console.Usage, fmt.Errorf("dataset %q is in %s already: choose another name, or edit it there", d.Name, site.Path))
+		return console.WithCode(console.Usage, fmt.Errorf("dataset %q is in %s already: choose another name, or change it there (its caps: party budget cap %s record EPSILON DELTA)", d.Name, site.Path, d.Name))
 	}
 	held, err := dataset.Describe(ctx, d.Source, dataset.DescribeOptions{ID: identified(d, answers), Normalize: normalization(answers)})
 	if err != nil {
@@ -84,7 +89,7 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 			c.Say("Next: party data check %s", answers.ID.Short())
 			return
 		}
-		c.Say("Next: party data show %s, or party data columns %s --name YOUR-NAME for whoever writes the study file.", d.Name, d.Name)
+		c.Say("Next: party data show %s; then party data use %s STUDY where a study asks for them, or party data columns %s --name YOUR-NAME for whoever writes the study file.", d.Name, d.Name, d.Name)
 	})
 }
 
@@ -96,13 +101,9 @@ func (cmd dataAdd) dataset(g *console.Globals) (d config.Dataset, answers *study
 	if cmd.Name == "" || len(cmd.Name) > ledger.MaxDataset {
 		return d, nil, usage("the dataset's name has %d bytes, want 1 to %d", len(cmd.Name), ledger.MaxDataset)
 	}
-	d = config.Dataset{Name: cmd.Name, ID: cmd.ID, Source: dataset.Source{CSV: cmd.dialect()}}
-	for _, name := range cmd.File {
-		absolute, err := filepath.Abs(name)
-		if err != nil {
-			return d, nil, usage("finding %s: %w", name, err)
-		}
-		d.Source.Files = append(d.Source.Files, absolute)
+	d = config.Dataset{Name: cmd.Name, ID: cmd.ID}
+	if d.Source, err = cmd.source(); err != nil {
+		return d, nil, console.WithCode(console.Usage, err)
 	}
 	if d.Caps.Record, err = budgetOf(cmd.CapRecord); err != nil {
 		return d, nil, usage("--cap-record: %w", err)
@@ -122,6 +123,40 @@ func (cmd dataAdd) dataset(g *console.Globals) (d config.Dataset, answers *study
 		_, err = self(st, answers)
 	}
 	return d, answers, err
+}
+
+// source is where the data are, by an absolute path: the site file is elsewhere.
+func (cmd dataAdd) source() (s dataset.Source, err error) {
+	s.CSV = cmd.dialect()
+	files := append(slices.Clone(cmd.File), cmd.DSNFile)
+	for i, name := range files {
+		if name == "" {
+			continue
+		}
+		if files[i], err = filepath.Abs(name); err != nil {
+			return s, fmt.Errorf("finding %s: %w", name, err)
+		}
+	}
+	s.Files = files[:len(cmd.File)]
+	server := cmd.DSNEnv != "" || cmd.DSNFile != ""
+	switch {
+	case !server && cmd.Query == "" && len(s.Files) == 0:
+		return s, errors.New("which data? Name a file; or an SQLite database, or --dsn-env or --dsn-file of PostgreSQL, with --query")
+	case !server && cmd.Query == "":
+		return s, nil
+	case s.CSV != (dataset.Dialect{}):
+		return s, errors.New("--delimiter, --decimal, --encoding and --date are about CSV files, and --query about a database")
+	case cmd.Query == "":
+		return s, errors.New("what of the database are the records? Say so with --query 'SELECT …'")
+	case server && len(s.Files) > 0, !server && len(s.Files) != 1:
+		return s, errors.New("--query asks one database: an SQLite file, or PostgreSQL by --dsn-env or --dsn-file")
+	}
+	s.SQL = &dataset.SQL{Driver: dataset.PostgreSQL, DSN: dataset.Secret{Env: cmd.DSNEnv, File: files[len(cmd.File)]}, Query: cmd.Query}
+	if !server {
+		s.SQL = &dataset.SQL{Driver: dataset.SQLite, Database: s.Files[0], Query: cmd.Query}
+	}
+	s.Files = nil
+	return s, nil
 }
 
 // budgetOf reads EPSILON[,DELTA]; no text is no cap.

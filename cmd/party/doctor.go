@@ -34,10 +34,47 @@ func (cmd doctorCommand) Run(ctx context.Context, c *console.Console, g *console
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) },
 		Now: console.Now, Version: console.Version(), Studies: studies,
 	})
+	findings = append(findings, probes(st, g)...)
 	if err := c.PrintFindings(findings); err != nil {
 		return err
 	}
-	return failing(findings)
+	if err := failing(findings); err != nil {
+		return err
+	}
+	if c.Format == console.Text {
+		cmd.next(c, st, g, studies)
+	}
+	return nil
+}
+
+// probes checks that serve could answer health and metrics at the address that the site file
+// names, unless one does already.
+func probes(st *store.Store, g *console.Globals) []node.Finding {
+	site, err := config.LoadParty(g.Config)
+	if err != nil || site.Metrics == "" {
+		return nil
+	}
+	f := node.Finding{Check: "metrics", Subject: site.Path, Verdict: node.Pass, Said: "serve can answer at " + site.Metrics}
+	if st.Served() {
+		f.Said = "a party serve works on this state directory, and answers at the address that it read when it started"
+		return []node.Finding{f}
+	}
+	listener, err := listenProbes(site.Metrics)
+	if err != nil {
+		f.Verdict, f.Said, f.Fix = node.Fail, err.Error(), "stop what listens there, or name another address under metrics"
+		return []node.Finding{f}
+	}
+	listener.Close()
+	return []node.Finding{f}
+}
+
+// next says what follows where nothing fails.
+func (cmd doctorCommand) next(c *console.Console, st *store.Store, g *console.Globals, studies []*study.Study) {
+	if len(studies) == 0 {
+		c.Say("Next: party study fetch ADDRESS, or party study add FILE")
+		return
+	}
+	c.Say("Next: %s", next(st, g, studies[0]))
 }
 
 // studies returns the one that was asked for, or all that have not ended.
@@ -47,8 +84,7 @@ func (cmd doctorCommand) studies(st *store.Store) ([]*study.Study, error) {
 		if err != nil {
 			return nil, err
 		}
-		_, err = self(st, s)
-		return []*study.Study{s}, err
+		return []*study.Study{s}, nil
 	}
 	return console.ActiveStudies(st)
 }

@@ -101,7 +101,7 @@ func (cmd identityRotate) Run(c *console.Console, g *console.Globals) error {
 }
 
 func describe(g *console.Globals) (identity, error) {
-	st, err := g.Open(store.Party)
+	st, err := g.OpenReadOnly(store.Party)
 	if err != nil {
 		return identity{}, err
 	}

@@ -157,6 +157,9 @@ func writeSketch(w io.Writer, i int, s node.InspectedSketch, records int64) {
 		fmt.Fprintln(w, "  The stored file is DAMAGED: its entries are not shown.")
 		return
 	}
+	if len(s.Histogram) == 0 {
+		return // of masked entries, which are random words
+	}
 	bars := console.NewTable(">from", ">to", ">entries", "")
 	var most int64 = 1
 	for _, b := range s.Histogram {

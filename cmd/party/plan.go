@@ -62,7 +62,8 @@ func (cmd planCommand) Run(c *console.Console, g *console.Globals) error {
 	return c.Print(out, func(w io.Writer) {
 		console.WritePlan(w, p)
 		out.writeBudget(w)
-		c.Say("Next: change the study file with the other parties, or party study approve %s.", s.ID.Short())
+		c.Say("Where that is not enough, the study file can be changed, with the other parties.")
+		sayNext(c, g, s)
 	})
 }
 
@@ -121,7 +122,7 @@ func spent(before, after []ledger.Entry, account ledger.Account, limit config.Bu
 func (p planned) writeBudget(w io.Writer) {
 	if p.Hint != "" {
 		fmt.Fprintln(w, "\nBUDGET: not known here.")
-		fmt.Fprintln(w, p.Hint)
+		console.Paragraph(w, "  ", p.Hint)
 		return
 	}
 	if len(p.Budget) == 0 {

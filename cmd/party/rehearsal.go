@@ -38,7 +38,13 @@ func (cmd sketchCommand) rehearse(ctx context.Context, c *console.Console, g *co
 		return err
 	}
 	talk.end()
-	if err := c.Print(r, func(w io.Writer) { writeRehearsal(w, r) }); err != nil {
+	err = c.Print(r, func(w io.Writer) {
+		writeRehearsal(w, r)
+		if refusal == nil {
+			c.Say("Next: %s", next(st, g, s))
+		}
+	})
+	if err != nil {
 		return err
 	}
 	return refusal

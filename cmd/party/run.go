@@ -120,6 +120,9 @@ func failedBecause(ctx context.Context, err error) error {
 }
 
 func newParty(st *store.Store, site config.Party, g *console.Globals, logger *slog.Logger, observe node.Observer) (*node.Party, error) {
+	if err := node.SameIdentity(st); err != nil {
+		return nil, err
+	}
 	if err := node.ForgetKept(st, console.Now()); err != nil {
 		return nil, err
 	}

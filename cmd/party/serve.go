@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -53,7 +54,10 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 	defer party.Close()
 	defer running.Wait()
 	defer cancel()
-	c.Say("party %s serves; stop with Ctrl-C", party.ID())
+	for _, text := range config.MisspeltForParty() {
+		logger.Warn(text)
+	}
+	c.Began(logger, fmt.Sprintf("party %s serves; stop with Ctrl-C", party.ID()), "serving", "id", party.ID().String())
 	defer c.Ready()()
 	taken := map[protocol.StudyID]bool{}
 	ticker := time.NewTicker(time.Second)

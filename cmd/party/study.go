@@ -33,6 +33,9 @@ func self(st *store.Store, s *study.Study) (int, error) {
 		return 0, err
 	}
 	index, ok := s.PartyIndex(id)
+	if _, err := st.Study(s.ID); !ok && err == nil { // no study is kept that does not list the party
+		return 0, console.WithCode(console.Usage, fmt.Errorf("study %s (%s), which was kept here, does not list the peer id of identity.key, %s (were two nodes' key files swapped? party doctor says more)", s.Name, s.ID.Short(), id))
+	}
 	if !ok {
 		return 0, console.WithCode(console.Usage, fmt.Errorf("study %s (%s) does not list this party; its peer id is %s", s.Name, s.ID.Short(), id))
 	}
@@ -65,7 +68,7 @@ func (cmd studyAdd) Run(c *console.Console, g *console.Globals) error {
 	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
 		fmt.Fprintln(w, s.ID)
-		c.Say("Next: party study explain %s, then party study approve %s, %s.", s.ID.Short(), s.ID.Short(), console.Until(s.Expires, console.Now()))
+		c.Say("It can be approved %s. Next: party study explain %s", console.Until(s.Expires, console.Now()), s.ID.Short())
 	})
 }
 
@@ -96,6 +99,7 @@ func (cmd studyFetch) Run(ctx context.Context, c *console.Console, g *console.Gl
 		return fmt.Errorf("fetching studies: %w", err)
 	}
 	out := []fetchedStudy{}
+	var unseen *study.Study
 	for _, s := range offered {
 		if _, err := self(st, s); err != nil {
 			return err
@@ -108,17 +112,24 @@ func (cmd studyFetch) Run(ctx context.Context, c *console.Console, g *console.Gl
 		if err := console.AddStudy(st, s, max(s.Expires, s.LateUntil), console.Now()); err != nil {
 			return err
 		}
+		if !known && unseen == nil {
+			unseen = s
+		}
 		out = append(out, fetchedStudy{s.ID.String(), s.Name, known, s.Expires.String()})
 	}
 	return c.Print(out, func(w io.Writer) {
 		for _, f := range out {
 			fmt.Fprintf(w, "%s  %s\n", f.Study, f.Name)
 		}
-		if len(out) == 0 {
+		switch {
+		case len(out) == 0:
 			c.Say("It has no study for this party that can be approved: its peer id may be missing in the study file (party identity prints it).")
-			return
+		case unseen == nil:
+			c.Say("Nothing is new: all of this was here before. Next: party status")
+		default:
+			c.Say("Compare the id with the other organisations, by another way than this aggregator.")
+			c.Say("Next: party study explain %s", unseen.ID.Short())
 		}
-		c.Say("Next: party study explain %s. Compare the id with the other organisations, by another way than this aggregator.", out[0].Study[:8])
 	})
 }
 
@@ -167,9 +178,29 @@ func (cmd studyExplain) Run(c *console.Console, g *console.Globals) error {
 	text := s.Explain(party)
 	err = c.Print(map[string]any{"study": s.ID.String(), "name": s.Name, "text": text}, func(w io.Writer) { io.WriteString(w, text) })
 	if err == nil && s.Privacy.Mechanism == dp.None {
-		c.Say("Next: party audit %s --data tries out what a release of your data would give away.", s.ID.Short())
+		c.Say("party audit %s --data tries out what a release of your data would give away.", s.ID.Short())
+	}
+	if err == nil {
+		sayNext(c, g, s)
 	}
 	return err
+}
+
+// sayNext says what to do with a study that was looked at, where it is here.
+func sayNext(c *console.Console, g *console.Globals, s *study.Study) {
+	st, err := g.OpenReadOnly(store.Party)
+	if err != nil {
+		return // who explains a file need not be a party
+	}
+	defer st.Close()
+	if _, err := self(st, s); err != nil {
+		return
+	}
+	if _, err := st.Study(s.ID); err != nil {
+		c.Say("Next: party study add FILE")
+		return
+	}
+	c.Say("Next: %s", next(st, g, s))
 }
 
 // viewer is from whose point of view a study is explained, planned or audited: this party's, or
@@ -236,10 +267,14 @@ func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
 		fmt.Fprintf(w, "approved: %s (%s)\n", s.Name, s.ID.Short())
 		if site, err := config.LoadParty(g.Config); err == nil && len(site.Second) > 0 && cmd.Cosigned == "" {
-			c.Say("The site file asks for a second person's yes: party study cosign %s --key THEIR-KEY.", s.ID.Short())
+			c.Say("The site file asks for a second person's yes, too. Next: party study cosign %s --key THEIR-KEY, and party study approve %s --cosigned FILE with what it prints.", s.ID.Short(), s.ID.Short())
 			return
 		}
-		c.Say("Next: party run %s, or let a running party serve take it up.", s.ID.Short())
+		then := next(st, g, s)
+		if run := "party run " + s.ID.Short(); then != run {
+			then += ", then " + run
+		}
+		c.Say("The others learn of it when the study is served. Next: %s, or let a running party serve take it up.", then)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"time"
 
@@ -22,19 +23,16 @@ func watch(ctx context.Context, watching *sync.WaitGroup, st *store.Store, addre
 	if address == "" {
 		return logs, nil
 	}
-	listener, loopback, err := api.Listen(address)
+	listener, err := listenProbes(address)
 	if err != nil {
 		return nil, fmt.Errorf("%w (metrics: in the site file names another address)", err)
-	}
-	if !loopback {
-		listener.Close()
-		return nil, fmt.Errorf("metrics: %s is no address of the loopback interface", address)
 	}
 	registry := &metrics.Registry{}
 	registry.Process(metrics.Build{Role: "party", Version: console.Version(), Started: time.Now()})
 	studies := console.Overview{Store: st}
 	counts := monitor.NewParty(registry, studies)
 	probes := api.Probes{Ready: func() error { return monitor.Ready(studies) }, Metrics: registry, Logger: logger}
+	listener = api.Limit{Metrics: registry, Logger: logger}.Listener(listener)
 	watching.Go(func() {
 		if err := api.Serve(ctx, listener, probes.Handler(), nil, logger); err != nil {
 			logger.Error("health and metrics are not answered any more", "error", err)
@@ -44,4 +42,14 @@ func watch(ctx context.Context, watching *sync.WaitGroup, st *store.Store, addre
 		logs(p)
 		counts.Observe(p)
 	}, nil
+}
+
+// listenProbes listens at an address of the loopback interface.
+func listenProbes(address string) (net.Listener, error) {
+	listener, loopback, err := api.Listen(address)
+	if err == nil && !loopback {
+		listener.Close()
+		err = fmt.Errorf("metrics: %s is no address of the loopback interface", address)
+	}
+	return listener, err
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/base64"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -34,7 +35,7 @@ type summary struct {
 	Partition study.Partition `json:"partition"`
 	Status    statusAnswer    `json:"status"`
 	Parties   int             `json:"parties"`
-	Released  int             `json:"released" doc:"parties whose release is wholly here"`
+	Released  int             `json:"released" doc:"parties whose release is, or was until it was purged, wholly here"`
 	Results   int             `json:"results"`
 }
 
@@ -71,12 +72,13 @@ type studyAnswer struct {
 	Results    []statement      `json:"results"`
 	Messages   uint64           `json:"messages" doc:"on the board"`
 	BoardChain string           `json:"board_chain" doc:"hash chain over all of them"`
+	Purged     bool             `json:"purged" doc:"the sketches were removed; results stay"`
 }
 
 type partyAnswer struct {
 	Name     string   `json:"name"`
 	ID       string   `json:"id" doc:"peer id"`
-	Steps    []string `json:"steps" doc:"approved, committed, shared, confirmed, released: those that its messages show"`
+	Steps    []string `json:"steps" doc:"approved, committed, shared, confirmed, sketched (its release is described), released (it was wholly here): those that it took"`
 	Release  *string  `json:"release" doc:"id of the release's header"`
 	Received int64    `json:"received" doc:"bytes of the release that are here"`
 	Bytes    int64    `json:"bytes" doc:"of the whole release; 0 before its header"`
@@ -175,6 +177,7 @@ type messageAnswer struct {
 	From    string        `json:"from"`
 	Sender  string        `json:"sender" doc:"peer id"`
 	Bytes   int           `json:"bytes" doc:"of what it says"`
+	Noted   *string       `json:"noted" doc:"when this aggregator put it on the board, by its own clock; no sender signs it; null where no time was kept"`
 }
 
 // eventAnswer is what a stream says of a study.
@@ -189,7 +192,7 @@ func newSummary(s Study) summary {
 	out := summary{ID: s.File.ID.String(), Name: s.File.Name, Added: s.Added.String(), Partition: s.File.Partition,
 		Status: newStatus(s.Status), Parties: len(s.Parties), Results: len(s.Results)}
 	for _, p := range s.Parties {
-		if p.Release != nil && p.Received == p.Release.Bytes {
+		if slices.Contains(p.Steps, "released") {
 			out.Released++
 		}
 	}
@@ -206,7 +209,7 @@ func newStudy(s Study) studyAnswer {
 	out := studyAnswer{ID: f.ID.String(), Name: f.Name, Meaning: f.Meaning.String(), Added: s.Added.String(), Partition: f.Partition,
 		Quorum: f.Quorum, Expires: f.Expires.String(), Deadline: f.Deadline.String(), LateUntil: date(f.LateUntil),
 		Status: newStatus(s.Status), Parties: newParties(s), Privacy: newPrivacy(f), Later: []string{}, Results: newStatements(s),
-		Messages: s.Messages, BoardChain: s.Chain.String()}
+		Messages: s.Messages, BoardChain: s.Chain.String(), Purged: s.Purged}
 	for _, c := range f.Columns {
 		out.Columns = append(out.Columns, columnAnswer{Name: c.Name, Kind: c.Kind, Owner: some(c.Owner)})
 	}
@@ -288,7 +291,7 @@ func newReleases(s Study) releasesAnswer {
 }
 
 func newMessage(m Message) messageAnswer {
-	return messageAnswer{Number: m.Number, ID: m.ID.String(), Kind: m.Kind, Attempt: m.Attempt, From: m.From, Sender: m.Sender.String(), Bytes: m.Bytes}
+	return messageAnswer{Number: m.Number, ID: m.ID.String(), Kind: m.Kind, Attempt: m.Attempt, From: m.From, Sender: m.Sender.String(), Bytes: m.Bytes, Noted: date(m.Noted)}
 }
 
 // some is a text that may be absent, which an empty one is.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -19,6 +18,7 @@ const (
 	cookieNamePlain  = "cosketch" // over plain HTTP on the loopback interface
 	signedInFor      = 12 * time.Hour
 	mostAtOnce       = 64 // requests, beside streams
+	requestShares    = 2  // of one address
 	longestFormBytes = 4 << 10
 
 	// contentPolicy lets a page load what this server has, and run and style itself by
@@ -213,15 +213,15 @@ func (w *watched) Write(b []byte) (int, error) {
 func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // atOnce bounds how many requests are answered at once.
-func (s *Server) atOnce(slots chan struct{}, handle http.HandlerFunc) http.HandlerFunc {
+func (s *Server) atOnce(slots *crowd, handle http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case slots <- struct{}{}:
-			defer func() { <-slots }()
-			handle(w, r)
-		default:
+		leave, ok := slots.enter(r.RemoteAddr)
+		if !ok {
 			w.Header().Set("Retry-After", "2")
-			s.writeProblem(w, r, problem(http.StatusServiceUnavailable, "%s", fmt.Sprintf("this server answers %d requests of this kind at once, and it does: try again in two seconds", cap(slots))))
+			s.writeProblem(w, r, problem(http.StatusServiceUnavailable, "this server answers %d requests of this kind at once, %d from one address, and it does: try again in two seconds", slots.most, slots.each))
+			return
 		}
+		defer leave()
+		handle(w, r)
 	}
 }

@@ -38,15 +38,20 @@ func (s *Server) ProblemOf(r *http.Request, err error) *Problem {
 	return problem(http.StatusInternalServerError, "this aggregator could not answer; its log says why")
 }
 
-func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
+// encode is the problem as a line of JSON.
+func (p *Problem) encode() []byte {
 	body, err := json.Marshal(p)
 	if err != nil {
 		panic("api: a problem holds text alone: " + err.Error())
 	}
+	return append(body, '\n')
+}
+
+func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(p.Status)
 	if r.Method != http.MethodHead {
-		w.Write(append(body, '\n'))
+		w.Write(p.encode())
 	}
 }

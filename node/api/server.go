@@ -29,7 +29,7 @@ type Options struct {
 	Loopback     bool                    // the listener is on the loopback interface alone
 	TokensAlways bool                    // callers on the loopback interface need a token, too
 	Hosts        []string                // names of this server in lower case, beside those of the loopback interface; with any, callers need a token
-	Streams      int                     // streams of events at once; default 64
+	Streams      int                     // streams of events at once, half of them to one address; default 64
 	Poll         time.Duration           // how often a stream looks for what other processes changed; default 2 s
 }
 
@@ -38,7 +38,7 @@ type Server struct {
 	Options
 	handler  http.Handler
 	mux      *http.ServeMux
-	slots    chan struct{}
+	slots    *crowd
 	requests metrics.Counter
 	seconds  metrics.Histogram
 	streams  metrics.Gauge
@@ -56,7 +56,7 @@ func New(o Options) (*Server, error) {
 		o.Poll = 2 * time.Second
 	}
 	s := &Server{
-		Options: o, mux: http.NewServeMux(), slots: make(chan struct{}, mostAtOnce),
+		Options: o, mux: http.NewServeMux(), slots: newCrowd(mostAtOnce, requestShares),
 		requests: o.Metrics.Counter("cosketch_http_requests_total", "Answers to HTTP requests, by route and status.", "route", "status"),
 		seconds:  o.Metrics.Histogram("cosketch_http_request_seconds", "How long answers took, streams aside, by route.", []float64{0.001, 0.01, 0.1, 0.2, 1, 10}, "route"),
 		streams:  o.Metrics.Gauge("cosketch_http_streams", "Streams of events that are open."),
@@ -65,7 +65,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	streamSlots := make(chan struct{}, o.Streams)
+	streamSlots := newCrowd(o.Streams, streamShares)
 	for _, route := range s.routes() {
 		slots := s.slots
 		if route.stream {

@@ -44,6 +44,7 @@ type Study struct {
 	Parties  []Party     // in the study's order
 	Results  []Statement // the study's own first, then further ones, the oldest first
 	Messages uint64      // on the board
+	Purged   bool        // the operator removed the sketches; results stay
 	Chain    protocol.Digest
 }
 
@@ -82,10 +83,13 @@ type Doing struct {
 type Party struct {
 	Name     string
 	ID       protocol.PeerID
-	Steps    []string // that its messages on the board show, in order
+	Steps    []string // of approved, committed, shared, confirmed, sketched and released: those that it took, in order
 	Release  *Release // nil: no header is on the board
 	Received int64    // bytes of the release that are here
 }
+
+// Whole reports that all of a party's release is here.
+func (p Party) Whole() bool { return p.Release != nil && p.Received == p.Release.Bytes }
 
 // Release is a posted header: what a release is, never what it holds.
 type Release struct {
@@ -120,6 +124,7 @@ type Message struct {
 	Kind    protocol.Kind
 	Attempt uint32
 	Sender  protocol.PeerID
-	From    string // the sender's name in the study
-	Bytes   int    // of its payload
+	From    string           // the sender's name in the study
+	Bytes   int              // of its payload
+	Noted   protocol.Instant // when this aggregator put it on the board, by its own clock, which nobody signs; 0 where it kept no time
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
@@ -97,21 +98,35 @@ func (w *Writer) part(flag byte, name string, body []byte) error {
 func ReadLabel(r io.Reader) (Label, error) {
 	var l Label
 	head := make([]byte, len(magic)+len(l.Study)+len(l.From)+len(l.To))
-	_, err := io.ReadFull(r, head)
+	n, err := io.ReadFull(r, head)
 	if version, ok := otherVersion(head); ok {
 		return Label{}, fmt.Errorf("reading the bundle: %w", &protocol.Disagreement{
 			On: protocol.OnVersion, Who: "whoever wrote it", From: "this program", What: "bundle format", Theirs: version,
 			Ours: strings.TrimSpace(magic), Do: "run the same version of the software at both",
 		})
 	}
-	if err != nil || string(head[:len(magic)]) != magic {
-		return Label{}, fmt.Errorf("reading the bundle: %w", ErrNoBundle)
+	switch begins := string(head[:len(magic)]) == magic; {
+	case begins && err != nil:
+		return Label{}, fmt.Errorf("reading the bundle: %w", ErrTruncated)
+	case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+		return Label{}, fmt.Errorf("reading the bundle: %w", err)
+	case !begins:
+		return Label{}, fmt.Errorf("reading the bundle: %w: it is %s (want what export wrote at the other node)", ErrNoBundle, described(head[:n], r))
 	}
 	rest := head[len(magic):]
 	rest = rest[copy(l.Study[:], rest):]
 	rest = rest[copy(l.From[:], rest):]
 	copy(l.To[:], rest)
 	return l, nil
+}
+
+// described says what a file is of which the beginning was read.
+func described(head []byte, rest io.Reader) sniff.Kind {
+	more, err := io.ReadAll(io.LimitReader(rest, int64(sniff.HeadSize-len(head))))
+	if err != nil {
+		more = nil
+	}
+	return sniff.Describe(append(head, more...))
 }
 
 // otherVersion finds a first line that differs from magic in its number alone.

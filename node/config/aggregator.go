@@ -5,6 +5,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/sniff"
 )
 
 // Aggregator is an aggregator's configuration file.
@@ -34,7 +35,10 @@ func LoadAggregator(path string) (Aggregator, error) {
 	if err != nil {
 		return Aggregator{}, err
 	}
-	source, root, err := load("configuration file", path, paths.Config)
+	source, root, err := load("configuration file", sniff.Aggregator, path, paths.Config)
+	if err == nil {
+		root, err = source.environment(aggregatorVariables, root, aggregatorDefaults())
+	}
 	a := Aggregator{Path: source.path, Memory: DefaultMemory}
 	if err == nil {
 		err = a.parse(source, root)

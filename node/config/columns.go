@@ -2,11 +2,13 @@ package config
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -63,7 +65,7 @@ const columnsVersion = "columns/1"
 
 // LoadColumns reads a column list, as party data columns writes it.
 func LoadColumns(path string) (ColumnList, error) {
-	source, root, err := load("column list", path, "")
+	source, root, err := load("column list", sniff.Columns, path, "")
 	l := ColumnList{Path: source.path}
 	if err == nil {
 		err = l.parse(source, root)
@@ -102,6 +104,8 @@ func (l *ColumnList) parse(s source, root *yaml.Node) error {
 		},
 	})
 	switch {
+	case version != "" && version != columnsVersion:
+		return fmt.Errorf("reading %s %s: it is of kind %.40q, and a column list says cosketch: %s (is it what party data columns wrote?)", s.what, s.path, version, columnsVersion)
 	case err != nil:
 		return err
 	case version != columnsVersion:
@@ -117,7 +121,7 @@ func (l *ColumnList) parse(s source, root *yaml.Node) error {
 func (s source) draftColumn(n *yaml.Node) (c study.DraftColumn, err error) {
 	term := func(key string) parser {
 		return func(n *yaml.Node) error {
-			c.Terms = append(c.Terms, study.DraftTerm{Key: key, Value: flow(n)})
+			c.Terms = append(c.Terms, study.DraftTerm{Key: key, Value: spelled(n)})
 			return nil
 		}
 	}
@@ -132,4 +136,19 @@ func (s source) draftColumn(n *yaml.Node) (c study.DraftColumn, err error) {
 		err = s.errorf(n, "a column needs a name and a kind")
 	}
 	return c, err
+}
+
+// spelled writes a term on one line, as it was written: what was quoted stays so.
+func spelled(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.SequenceNode:
+		entries := make([]string, len(n.Content))
+		for i, entry := range n.Content {
+			entries[i] = spelled(entry)
+		}
+		return "[" + strings.Join(entries, ", ") + "]"
+	case n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
+		return strconv.Quote(n.Value)
+	}
+	return flow(n)
 }

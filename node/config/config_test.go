@@ -194,26 +194,17 @@ datasets:
 
 func TestStudyNotListed(t *testing.T) {
 	id, _ := protocol.ParseStudyID(testID)
-	for _, text := range []string{"", "datasets: {patients: {source: x.csv}}\n"} {
+	for text, command := range map[string]string{
+		"": "party data add NAME FILE --study 01234567",
+		"datasets: {patients: {source: x.csv}}\n":                     "party data use patients 01234567",
+		"datasets: {patients: {source: x.csv}, a: {source: y.csv}}\n": "party data use NAME 01234567, where NAME is one of a, patients",
+	} {
 		p, err := LoadParty(write(t, text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = p.Study(id)
-		if err == nil {
-			t.Fatal("an unlisted study was found")
-		}
-		// The lines of the hint, pasted, make the study known.
-		_, lines, found := strings.Cut(err.Error(), "add these lines:\n")
-		if !found {
-			t.Fatalf("no lines to add in %q", err)
-		}
-		p, err = LoadParty(write(t, text+lines))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := p.Study(id); err != nil {
-			t.Error(err)
+		if _, err = p.Study(id); err == nil || !strings.HasSuffix(err.Error(), "("+command+")") {
+			t.Errorf("%q: got %v, want %s", text, err, command)
 		}
 	}
 }
@@ -250,7 +241,8 @@ func TestAggregator(t *testing.T) {
 	for text, want := range map[string]string{
 		"listen: [0.0.0.0:7424]": `:1: listen address "0.0.0.0:7424": want a multiaddr like /ip4/0.0.0.0/tcp/7424`,
 		"listen: [/ip4/0.0.0.0/tcp/1/p2p/12D3KooWPZ7yEZaBZ5cEhQYjbEqNsmjRjiJzpzjtnEnuh9sQJpNg]": `leave out /p2p/`,
-		"datasets: {}": `:1: unknown key "datasets"; known are analysis, http, limits, listen, log`,
+		"datasets: {}": `it is a party's site file, which party --config names`,
+		"data: {}":     `:1: unknown key "data"; known are analysis, http, limits, listen, log`,
 	} {
 		if _, err := LoadAggregator(write(t, text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
@@ -296,9 +288,15 @@ func TestTemplates(t *testing.T) {
 	if caps := p.Datasets["patients"].Caps; caps != (Caps{Budget{2, 1e-6}, Budget{1, 0}}) {
 		t.Errorf("caps of the template's example: %+v", caps)
 	}
-	a, err = LoadAggregator(write(t, uncomment(AggregatorTemplate())))
+	path = write(t, uncomment(AggregatorTemplate()))
+	selfSigned(t, filepath.Join(filepath.Dir(path), "cert.pem"), filepath.Join(filepath.Dir(path), "key.pem"))
+	a, err = LoadAggregator(path)
+	if err == nil && a.HTTP.TLS == nil {
+		t.Error("the aggregator template's certificate was not read")
+	}
+	a.HTTP.TLS = nil
 	limits := p2p.Limits{Conns: 1024, ConnsPerIP: 256, CallsPerPeer: 32, Memory: 512 << 20}
-	if err != nil || !reflect.DeepEqual(a.Listen, DefaultListen()) || a.Log.Format != LogText || !reflect.DeepEqual(a.Limits, limits) || !reflect.DeepEqual(a.HTTP, HTTP{Streams: 64}) {
+	if err != nil || !reflect.DeepEqual(a.Listen, DefaultListen()) || a.Log.Format != LogText || !reflect.DeepEqual(a.Limits, limits) || !reflect.DeepEqual(a.HTTP, HTTP{Hosts: []string{"cosketch.example.org"}, Connections: 256, Streams: 64}) {
 		t.Errorf("aggregator template, uncommented: %+v, %v", a, err)
 	}
 }

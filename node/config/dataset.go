@@ -2,6 +2,7 @@ package config
 
 import (
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -20,6 +21,9 @@ func parseDialect(s source, d *dataset.Dialect) parser {
 		})
 	}
 }
+
+// variableName is what the name of an environment variable looks like, where there is one.
+var variableName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`)
 
 // parseSQL reads a query. The data source name of a server holds a password, so the
 // file says only where it is.
@@ -47,10 +51,27 @@ func parseSQL(s source, to *dataset.Source) parser {
 		case q.Driver != dataset.SQLite && (q.Database != "" || (q.DSN.Env == "") == (q.DSN.File == "")):
 			return s.errorf(n, "driver %s wants dsn_env: NAME or dsn_file: PATH, one of the two: the data source name itself is a secret and not for this file", q.Driver)
 		}
+		if !variableName.MatchString(q.DSN.Env) {
+			return s.errorf(n, "dsn_env is the name of an environment variable, like REGISTER_DSN: the data source name itself is a secret and not for this file")
+		}
+		if strings.Contains(q.DSN.File, "://") || strings.Contains(q.DSN.File, "=") {
+			return s.errorf(n, "dsn_file is the path of a file: the data source name itself is a secret and not for this file")
+		}
 		q.Database, q.DSN.File = s.absolute(q.Database), s.absolute(q.DSN.File)
 		to.SQL = q
 		return nil
 	}
+}
+
+// flowSQL is a query as a site file has it, on one line.
+func flowSQL(q *dataset.SQL) string {
+	fields := []string{"driver: " + scalar(string(q.Driver))}
+	for _, f := range [][2]string{{"database", q.Database}, {"dsn_env", q.DSN.Env}, {"dsn_file", q.DSN.File}, {"query", q.Query}} {
+		if f[1] != "" {
+			fields = append(fields, f[0]+": "+scalar(f[1]))
+		}
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
 }
 
 // checkSource refuses a dataset that is nowhere, or in two places, and makes its

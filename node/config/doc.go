@@ -9,6 +9,7 @@
 // Files are strict YAML: unknown and repeated keys, anchors, aliases, tags, merge
 // keys and a second document are errors, with their line.
 //
-// The order of precedence (flag, environment, file, default) is the commands';
-// PartyTemplate and AggregatorTemplate are the manual of the files' fields.
+// The environment wins over the file, for all keys that stand once in it; that flags win over
+// both is the commands' affair. PartyTemplate and AggregatorTemplate are the manual of the
+// files' fields.
 package config

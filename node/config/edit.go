@@ -25,7 +25,7 @@ import (
 // leaves all else as it is, comments and order included. What results is read again, and
 // replaces the file only if it says what it said before and what was asked for.
 
-// AddDataset adds a dataset of files to the site file at path, which need not exist, and an entry
+// AddDataset adds a dataset to the site file at path, which need not exist, and an entry
 // for a study that it answers, unless study is nil. It returns the lines that say so. An
 // error leaves the file as it was.
 func AddDataset(path string, d Dataset, study *protocol.StudyID) (added string, err error) {
@@ -36,7 +36,7 @@ func AddDataset(path string, d Dataset, study *protocol.StudyID) (added string, 
 	}
 	added = "datasets:\n" + strings.Join(d.lines("  "), "\n") + "\n"
 	if study != nil {
-		added += fmt.Sprintf("studies:\n  %s:\n    dataset: %s\n", study, scalar(d.Name))
+		added += Answer{Dataset: d.Name}.lines(*study)
 	}
 	return added, edit(path, added, func(text string) (string, error) { return addDataset(path, text, d, study) })
 }
@@ -51,7 +51,7 @@ func SetCap(path, name string, unit dp.Unit, b Budget) error {
 	return edit(path, lines, func(text string) (string, error) { return setCap(path, text, name, unit, b) })
 }
 
-// lines are a dataset's entry, of files.
+// lines are a dataset's entry.
 func (d Dataset) lines(indent string) []string {
 	fields := d.fields()
 	out := []string{indent + scalar(d.Name) + ":"}
@@ -62,11 +62,14 @@ func (d Dataset) lines(indent string) []string {
 }
 
 func (d Dataset) fields() []string {
-	source := list(d.Source.Files)
-	if len(d.Source.Files) == 1 {
-		source = scalar(d.Source.Files[0])
+	source := "source: " + list(d.Source.Files)
+	switch {
+	case d.Source.SQL != nil:
+		source = "sql: " + flowSQL(d.Source.SQL)
+	case len(d.Source.Files) == 1:
+		source = "source: " + scalar(d.Source.Files[0])
 	}
-	out := []string{"source: " + source}
+	out := []string{source}
 	if d.Source.CSV != (dataset.Dialect{}) {
 		out = append(out, "csv: "+d.Source.CSV.YAML())
 	}
@@ -139,16 +142,12 @@ func addDataset(path, text string, d Dataset, study *protocol.StudyID) (string, 
 	p.Datasets[d.Name] = d
 	if study != nil {
 		if _, exists := p.Studies[*study]; exists {
-			return "", fmt.Errorf("study %s has an entry in %s already: name the dataset there", study.Short(), p.Path)
+			return "", fmt.Errorf("study %s has an entry in %s already: leave it out here, then party data use %s %s", study.Short(), p.Path, d.Name, study.Short())
 		}
-		if _, root, err = partyOf(path, text); err != nil {
-			return "", errEdit
-		}
-		answer := entry{name: study.String(), lines: []string{"dataset: " + scalar(d.Name)}}
-		if text, err = insertTop(text, root, "studies", answer); err != nil {
+		if err := confirm(path, text, p); err != nil {
 			return "", err
 		}
-		p.Studies[*study] = StudySite{Dataset: d.Name, Columns: map[string]string{}, Release: ReleaseAuto}
+		return useDataset(path, text, *study, Answer{Dataset: d.Name})
 	}
 	return text, confirm(path, text, p)
 }

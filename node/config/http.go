@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/node/private"
 )
 
 // HTTP says where an aggregator shows its studies to readers, and to whom.
@@ -18,6 +21,7 @@ type HTTP struct {
 	Always      bool             // callers on the loopback interface need a token, too
 	BehindProxy bool             // TLS ends at a proxy in front of it
 	TLS         *tls.Certificate // nil: plain HTTP
+	Connections int              // open at once; default 256
 	Streams     int              // of events at once; default 64
 }
 
@@ -29,6 +33,7 @@ func (h *HTTP) parse(s source) parser {
 			"hosts":        s.hosts(&h.Hosts),
 			"tokens":       oneOf(s, &tokens, []string{"unless_loopback", "always"}),
 			"behind_proxy": s.boolean(&h.BehindProxy),
+			"connections":  s.count(&h.Connections),
 			"streams":      s.count(&h.Streams),
 			"tls":          h.parseTLS(s),
 		})
@@ -55,13 +60,33 @@ func (h *HTTP) parseTLS(s source) parser {
 		if cert == "" || key == "" {
 			return s.errorf(n, "tls: want cert and key, files in PEM form")
 		}
-		pair, err := tls.LoadX509KeyPair(s.absolute(cert), s.absolute(key))
+		if strings.Contains(cert, "-----BEGIN") || strings.Contains(key, "-----BEGIN") {
+			return s.errorf(n, "tls: cert and key are the paths of files; what is in them does not belong here")
+		}
+		pair, err := readPair(s.absolute(cert), s.absolute(key))
 		if err != nil {
 			return s.errorf(n, "tls: %v", err)
 		}
 		h.TLS = &pair
 		return nil
 	}
+}
+
+// readPair reads a certificate and its key, which nobody else may be able to read.
+func readPair(cert, key string) (tls.Certificate, error) {
+	public, err := os.ReadFile(cert)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	secret, err := private.Read(key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	pair, err := tls.X509KeyPair(public, secret)
+	if err != nil {
+		return pair, fmt.Errorf("%s and %s: %w", cert, key, err)
+	}
+	return pair, nil
 }
 
 var hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -67,6 +68,20 @@ func TestHTTPCertificate(t *testing.T) {
 	if err != nil || got.HTTP.TLS == nil || len(got.HTTP.TLS.Certificate) != 1 {
 		t.Errorf("%+v %v", got.HTTP.TLS, err)
 	}
+	if err := os.Chmod(filepath.Join(dir, "key.pem"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadAggregator(path); !errorIsOpen(err) {
+		t.Errorf("a key that its group can read: %v", err)
+	}
+}
+
+// errorIsOpen reports whether an error says of a file that others can read it, and what to do.
+func errorIsOpen(err error) bool {
+	if runtime.GOOS == "windows" {
+		return err == nil
+	}
+	return err != nil && strings.Contains(err.Error(), "agg.yaml:1: tls: ") && strings.Contains(err.Error(), "key.pem has mode 0640 and is open to other users (run `chmod go= ")
 }
 
 func TestPartyMetrics(t *testing.T) {

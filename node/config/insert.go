@@ -142,7 +142,7 @@ func replaceBudget(text string, there *yaml.Node, b Budget) (string, error) {
 	if epsilon == nil {
 		return "", errEdit
 	}
-	text, err := replaceNumber(text, epsilon, decimalText(float64(b.Epsilon)))
+	text, err := replaceScalar(text, epsilon, decimalText(float64(b.Epsilon)))
 	if err != nil {
 		return "", err
 	}
@@ -158,14 +158,14 @@ func replaceBudget(text string, there *yaml.Node, b Budget) (string, error) {
 	if delta.Line == epsilon.Line && delta.Column > epsilon.Column { // it has moved
 		delta.Column += len(decimalText(float64(b.Epsilon))) - len(epsilon.Value)
 	}
-	return replaceNumber(text, delta, decimalText(float64(b.Delta)))
+	return replaceScalar(text, delta, decimalText(float64(b.Delta)))
 }
 
-// replaceNumber writes a number over a plain one.
-func replaceNumber(text string, there *yaml.Node, number string) (string, error) {
+// replaceScalar writes a value over a plain one.
+func replaceScalar(text string, there *yaml.Node, value string) (string, error) {
 	at, ok := offset(text, there.Line, there.Column)
-	if !ok || !strings.HasPrefix(text[at:], there.Value) {
+	if !ok || there.Kind != yaml.ScalarNode || there.Value == "" || !strings.HasPrefix(text[at:], there.Value) {
 		return "", errEdit
 	}
-	return text[:at] + number + text[at+len(there.Value):], nil
+	return text[:at] + value + text[at+len(there.Value):], nil
 }

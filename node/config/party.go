@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/node/spelling"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -80,7 +82,10 @@ func LoadParty(path string) (Party, error) {
 	if err != nil {
 		return Party{}, err
 	}
-	source, root, err := load("site file", path, paths.Config)
+	source, root, err := load("site file", sniff.Party, path, paths.Config)
+	if err == nil {
+		root, err = source.environment(partyVariables, root, partyDefaults())
+	}
 	p := Party{
 		Path:     source.path,
 		Datasets: make(map[string]Dataset),
@@ -95,23 +100,26 @@ func LoadParty(path string) (Party, error) {
 	return p, nil
 }
 
-// Study returns the site file's entry for a study, or an error that shows the lines
-// to add.
+// Study returns the site file's entry for a study, or an error that says by which command
+// to make it.
 func (p Party) Study(id protocol.StudyID) (StudySite, error) {
 	if site, known := p.Studies[id]; known {
 		return site, nil
 	}
-	name := "NAME"
-	if len(p.Datasets) == 1 {
-		for only := range p.Datasets {
-			name = only
-		}
+	return StudySite{}, fmt.Errorf("site file %s does not say which data answer study %s (%s)", p.Path, id.Short(), p.Naming(id))
+}
+
+// Naming is the command that says which data answer a study. Words in capitals are for its
+// reader to fill in.
+func (p Party) Naming(id protocol.StudyID) string {
+	names := sortedKeys(p.Datasets)
+	switch len(names) {
+	case 0:
+		return fmt.Sprintf("party data add NAME FILE --study %s", id.Short())
+	case 1:
+		return fmt.Sprintf("party data use %s %s", names[0], id.Short())
 	}
-	lines := fmt.Sprintf("studies:\n  %s:\n    dataset: %s", id, name)
-	if len(p.Datasets) == 0 {
-		lines = fmt.Sprintf("datasets:\n  %s:\n    source: PATH.csv\n", name) + lines
-	}
-	return StudySite{}, fmt.Errorf("looking up study %s: site file %s does not name it; add these lines:\n%s", id.Short(), p.Path, lines)
+	return fmt.Sprintf("party data use NAME %s, where NAME is one of %s", id.Short(), strings.Join(names, ", "))
 }
 
 // Headers returns the file's names of the study's columns, in their order. It

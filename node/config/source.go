@@ -15,12 +15,16 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/node/sniff"
 )
 
 // source is the file that is being read, for error messages.
 type source struct {
 	what string // "site file"
 	path string // absolute
+
+	variables map[*yaml.Node]string // the environment variable that a value is of, where it is of one
 }
 
 // parser reads one node into a place that it knows.
@@ -34,7 +38,7 @@ const maxBytes = 1 << 20
 
 // load reads the file at path, or at fallback if path is empty, and returns its
 // root: a mapping, or nil for a file that is empty or may be absent and is.
-func load(what, path, fallback string) (source, *yaml.Node, error) {
+func load(what string, kind sniff.Kind, path, fallback string) (source, *yaml.Node, error) {
 	s := source{what: what, path: path}
 	if path == "" {
 		s.path = fallback
@@ -50,6 +54,9 @@ func load(what, path, fallback string) (source, *yaml.Node, error) {
 	}
 	if err != nil {
 		return s, nil, fmt.Errorf("reading %s: %w", what, err)
+	}
+	if err := s.expect(data, kind); err != nil {
+		return s, nil, err
 	}
 	root, err := s.document(data)
 	return s, root, err
@@ -118,7 +125,15 @@ func (s source) plain(n *yaml.Node) error {
 }
 
 func (s source) errorf(n *yaml.Node, format string, args ...any) error {
-	return fmt.Errorf("reading %s %s:%d: %s", s.what, s.path, n.Line, fmt.Sprintf(format, args...))
+	where := fmt.Sprintf("%s %s:%d", s.what, s.path, n.Line)
+	name, ok := s.variables[n]
+	switch {
+	case ok:
+		where = "environment variable " + name
+	case n.Line == 0: // a mapping that is there for a variable's sake
+		where = s.what + " " + s.path
+	}
+	return fmt.Errorf("reading %s: %w", where, fmt.Errorf(format, args...))
 }
 
 // entries calls each for every pair of a mapping, in the file's order. A nil node

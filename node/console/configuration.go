@@ -48,9 +48,9 @@ type configShow struct {
 
 // Run checks the file and prints what it sets; with --effective all settings.
 func (cmd configShow) Run(c *Console, g *Globals, of *ConfigCommands) error {
-	read := config.PartySettings
+	read, misspelt := config.PartySettings, config.MisspeltForParty
 	if of.Role == store.Aggregator {
-		read = config.AggregatorSettings
+		read, misspelt = config.AggregatorSettings, config.MisspeltForAggregator
 	}
 	all, err := read(g.Config)
 	if err != nil {
@@ -69,6 +69,9 @@ func (cmd configShow) Run(c *Console, g *Globals, of *ConfigCommands) error {
 		columns.Flush()
 		if len(all) == 0 {
 			c.Say("%s sets nothing; --effective shows the defaults", g.Config)
+		}
+		for _, text := range misspelt() {
+			c.Say("%s", text)
 		}
 	})
 }

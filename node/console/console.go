@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 )
 
@@ -47,6 +49,7 @@ type Console struct {
 	origins func(flag string) string // where a global flag's value comes from
 
 	threshold slog.LevelVar // of what Logger made
+	answers   *bufio.Reader // of In, for Ask
 }
 
 // report prints an error and returns its exit code.
@@ -55,9 +58,9 @@ func (c *Console) report(name string, err error) Code {
 	if err == nil {
 		return code
 	}
-	text := err.Error() + remedy(err)
+	text := err.Error() + node.Remedy(err)
 	if c.Format == Text {
-		fmt.Fprintf(c.Err, "%s: %s\n", name, text)
+		fmt.Fprintln(c.Err, c.folded(name+": "+text))
 		return code
 	}
 	c.line(c.Err, failure{text, code})
@@ -99,8 +102,31 @@ func (c *Console) line(w io.Writer, value any) error {
 // Say writes talk for people: nothing when programs read.
 func (c *Console) Say(format string, args ...any) {
 	if c.Format == Text {
-		fmt.Fprintf(c.Err, format+"\n", args...)
+		fmt.Fprintln(c.Err, c.folded(fmt.Sprintf(format, args...)))
 	}
+}
+
+// folded breaks talk into lines for a terminal. Others read it as it is, to find in it what
+// they look for.
+func (c *Console) folded(text string) string {
+	if !c.Terminal() {
+		return text
+	}
+	columns := width
+	if w, _, err := term.GetSize(int(c.Err.(*os.File).Fd())); err == nil && w > 0 {
+		columns = min(columns, w)
+	}
+	return fold(text, columns)
+}
+
+// Began tells a person at a terminal that a node serves, and else the log, of which every line
+// has one form.
+func (c *Console) Began(logger *slog.Logger, said, message string, attributes ...any) {
+	if c.Terminal() {
+		c.Say("%s", said)
+		return
+	}
+	logger.Info(message, attributes...)
 }
 
 // Terminal reports whether talk goes to a terminal.
@@ -116,8 +142,8 @@ func (c *Console) Interactive() bool {
 }
 
 // FollowLevel reads the log level anew, by read, at every SIGHUP until ctx ends. On a
-// terminal it does not: there a hang-up ends the program. Where --log-level was given,
-// it still wins.
+// terminal it does not: there a hang-up ends the program. Where --log-level or its variable
+// gave one, that still wins.
 func (c *Console) FollowLevel(ctx context.Context, logger *slog.Logger, read func() (config.Log, error)) {
 	if c.Terminal() {
 		return
@@ -137,7 +163,7 @@ func (c *Console) FollowLevel(ctx context.Context, logger *slog.Logger, read fun
 			case err != nil:
 				logger.Error("the configuration cannot be read anew; the log level stays", "level", c.threshold.Level(), "error", err)
 			case c.level != "":
-				logger.Warn("--log-level was given and wins over the configuration", "level", c.level)
+				logger.Warn("the log level is given by "+c.origin("log-level")+", which wins over the configuration file", "level", c.level)
 			default:
 				c.threshold.Set(l.Level)
 				logger.Log(ctx, max(slog.LevelInfo, l.Level), "log level", "level", l.Level)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/cosketch/cosketch/node"
@@ -24,6 +25,9 @@ func (FsckCommand) Help() string {
 // Run prints PASS, WARN or FAIL for each check.
 func (cmd FsckCommand) Run(ctx context.Context, c *Console, g *Globals) error {
 	st, err := g.Open(cmd.Role) // for writing, as the first command of a new version that looks at an old directory
+	if isOneOf(err, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT) {
+		st, err = g.OpenReadOnly(cmd.Role)
+	}
 	if err != nil {
 		return err
 	}

@@ -57,8 +57,8 @@ func TestFollowLevel(t *testing.T) {
 	if line := hangup(slog.LevelError); !strings.Contains(line, "the log level stays") || !logger.Enabled(context.Background(), slog.LevelDebug) {
 		t.Errorf("after a failure: %s", line)
 	}
-	failure, c.level = nil, "debug"
-	if line := hangup(slog.LevelError); !strings.Contains(line, "--log-level was given") || !logger.Enabled(context.Background(), slog.LevelDebug) {
+	failure, c.level, c.origins = nil, "debug", func(flag string) string { return "flag --" + flag }
+	if line := hangup(slog.LevelError); !strings.Contains(line, "given by flag --log-level, which wins") || !logger.Enabled(context.Background(), slog.LevelDebug) {
 		t.Errorf("with --log-level: %s", line)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"strings"
 
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/journal"
@@ -45,15 +45,21 @@ func (cmd logShow) Run(c *Console, g *Globals, of *LogCommands) error {
 		}
 	}
 	err = c.Print(shown, func(w io.Writer) {
-		columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(columns, "number\twhen\twhat\tstudy\tbytes\tnote")
+		t := NewTable(">no", "time", "what", "study", ">bytes", "note")
 		for _, e := range shown {
-			fmt.Fprintf(columns, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Sequence, e.At, e.Event, e.Study[:min(8, len(e.Study))], bytesOf(e), e.Note)
+			row := []string{fmt.Sprint(e.Sequence), e.At.String(), string(e.Event), e.Study[:min(8, len(e.Study))], bytesOf(e)}
+			for line := range strings.SplitSeq(fold(e.Note, noteWidth), "\n") {
+				t.Add(append(row, line)...)
+				row = make([]string, len(row))
+			}
 		}
-		columns.Flush()
+		t.Write(w)
 	})
 	return errors.Join(err, brokenLog(broken))
 }
+
+// noteWidth is what the other columns leave of a line: notes are whole, on more lines.
+const noteWidth = 43
 
 func bytesOf(e journal.Entry) string {
 	if e.Bytes == 0 {

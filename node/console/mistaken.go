@@ -1,9 +1,9 @@
 package console
 
 import (
-	"bytes"
 	"fmt"
 
+	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -11,24 +11,11 @@ import (
 // notAStudy says which other file of this program's one is that was given as a study
 // file; nil where it is none of them.
 func notAStudy(path string, text []byte) error {
-	what := ""
-	switch {
-	case bytes.HasPrefix(text, []byte("cosketch bundle/")):
-		what = "a bundle, which import takes in"
-	case bytes.HasPrefix(text, []byte("cosketch-backup\x00")):
-		what = "a backup, of which restore makes a state directory"
-	case bytes.HasPrefix(text, []byte("-----BEGIN ")):
-		what = "a key, which stays where it is and is given to nobody"
-	case bytes.HasPrefix(text, []byte("cosketch: columns/")):
-		what = "a column list, of which aggregator study new drafts a study"
-	case bytes.HasPrefix(text, []byte("SQLite format 3\x00")):
-		what = "a database"
-	case bytes.HasPrefix(text, []byte("datasets:")), bytes.Contains(text, []byte("\ndatasets:")):
-		what = "a party's site file, which --config names"
-	default:
+	kind, known := sniff.Known(text)
+	if !known || kind == sniff.Study {
 		return nil
 	}
-	return WithCode(Usage, fmt.Errorf("study file %s: it is %s; a study file begins with cosketch: study/1", path, what))
+	return WithCode(Usage, fmt.Errorf("study file %s: it is %s; a study file begins with cosketch: study/1", path, kind))
 }
 
 // Namesakes says of a study that was added which others of its name are here: a file that

@@ -125,3 +125,28 @@ func Paragraph(w io.Writer, indent, text string) {
 		fmt.Fprintln(w, indent+line)
 	}
 }
+
+// fold breaks lines between words, where they would have more columns. Lines that begin
+// with a space are laid out, and stay; so do words, however long: they may be paths.
+func fold(text string, columns int) string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.HasPrefix(line, " ") {
+			out = append(out, line)
+			continue
+		}
+		for utf8.RuneCountInString(line) > columns {
+			room := len(string([]rune(line)[:columns+1]))
+			at := strings.LastIndexByte(line[:room], ' ')
+			if at < 0 {
+				at = strings.IndexByte(line, ' ')
+			}
+			if at < 0 {
+				break
+			}
+			out, line = append(out, line[:at]), line[at+1:]
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}

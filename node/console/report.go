@@ -41,7 +41,10 @@ func (cmd ReportCommand) Run(c *Console, g *Globals) error {
 func (d Document) Report(c *Console, st *store.Store, path string) error {
 	page := report.Page{Study: d.Study, Result: d.Result, Made: Now(), Version: "cosketch " + Version()}
 	if d.Signed != nil {
-		page.Signed = &report.Signature{Aggregator: d.Signed.Aggregator.String(), Message: message(d.Signed), Document: d.Signed.Document.String()}
+		page.Signed = &report.Signature{Aggregator: d.Signed.Aggregator.String(), Message: d.Signed.Envelope.String(), Document: d.Signed.Document.String()}
+		if d.Signed.At != 0 {
+			page.Signed.Message, page.Signed.Beside = "", d.Signed.At.String()
+		}
 	}
 	taken, err := node.Taken(st, d.Study)
 	if err != nil {
@@ -65,12 +68,4 @@ func (d Document) Report(c *Console, st *store.Store, path string) error {
 		c.Say("%s", d.verified())
 		c.Say("Next: open it in any browser; it loads nothing from anywhere.")
 	})
-}
-
-// message names what carries the signature.
-func message(s *node.Signature) string {
-	if s.At != 0 {
-		return "of " + s.At.String() + ", beside the board"
-	}
-	return s.Envelope.String() + " of the board"
 }

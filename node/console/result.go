@@ -84,6 +84,9 @@ func (d *Document) OwnLabels(st *store.Store) (err error) {
 func storedResult(st *store.Store, s *study.Study, hint string) (Document, error) {
 	result, raw, err := node.StoredResult(st, s.ID)
 	if errors.Is(err, store.ErrNotFound) {
+		if now, err := StudySnapshot(st, s.ID); err == nil && now.Failure != "" {
+			return Document{}, WithCode(Failed, fmt.Errorf("study %s (%s) ended without a result: %s", s.Name, s.ID.Short(), now.Failure))
+		}
 		return Document{}, WithCode(Absent, fmt.Errorf("study %s (%s) has no result here yet: %s", s.Name, s.ID.Short(), hint))
 	}
 	if err != nil {

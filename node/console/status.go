@@ -64,7 +64,7 @@ func (cmd StatusCommand) Run(ctx context.Context, c *Console, g *Globals) error 
 func (cmd StatusCommand) next(c *Console, all []node.Snapshot) {
 	if len(all) == 0 {
 		if cmd.Role == store.Party {
-			c.Say("Next: party study add FILE")
+			c.Say("Next: party study fetch ADDRESS, or party study add FILE")
 		} else {
 			c.Say("Next: aggregator study create FILE")
 		}
@@ -77,7 +77,7 @@ func (cmd StatusCommand) next(c *Console, all []node.Snapshot) {
 			c.Say("Next: party study explain %s, then party study approve %s", short, short)
 		case s.WaitFor == node.StewardsRelease:
 			c.Say("Next: party release %s, or first party sketch %s", short, short)
-		case s.State == approved:
+		case s.State == approved, s.WaitFor == releaseDecided:
 			c.Say("Next: party run %s, or party serve", short)
 		case s.State == added:
 			c.Say("Next: aggregator serve")
@@ -95,6 +95,9 @@ const (
 	declined  = "declined"
 	withdrawn = "withdrawn here"
 )
+
+// releaseDecided is what a study waits for whose held sketch the steward let go.
+const releaseDecided = "being served: its release is decided"
 
 // snapshots returns the status of one study, or of all where prefix is empty.
 func snapshots(st *store.Store, prefix string) ([]node.Snapshot, error) {
@@ -116,7 +119,7 @@ func snapshots(st *store.Store, prefix string) ([]node.Snapshot, error) {
 	}
 	out := []node.Snapshot{}
 	for _, id := range ids {
-		one, err := snapshotOf(st, id)
+		one, err := StudySnapshot(st, id)
 		if err != nil {
 			return nil, err
 		}
@@ -151,12 +154,16 @@ func ActiveStudies(st *store.Store) ([]*study.Study, error) {
 	return out, nil
 }
 
-// snapshotOf reads a study's status as its node last stored it, or says what a
+// StudySnapshot reads a study's status as its node last stored it, or says what a
 // study that was never served waits for.
-func snapshotOf(st *store.Store, id protocol.StudyID) (node.Snapshot, error) {
+func StudySnapshot(st *store.Store, id protocol.StudyID) (node.Snapshot, error) {
 	raw, err := st.Status(id)
 	if err == nil {
-		return node.DecodeSnapshot(raw)
+		out, err := decidedSince(st, id, raw)
+		if free, unknown := st.Free(); unknown == nil {
+			out.OnDisk(st.Dir(), free)
+		}
+		return out, err
 	}
 	if !errors.Is(err, store.ErrNotFound) {
 		return node.Snapshot{}, err
@@ -179,6 +186,23 @@ func snapshotOf(st *store.Store, id protocol.StudyID) (node.Snapshot, error) {
 		out.State = withdrawn
 	}
 	return out, nil
+}
+
+// decidedSince reads a stored status. That the steward has let the held sketch go since is
+// not in it before the study is served again.
+func decidedSince(st *store.Store, id protocol.StudyID, raw []byte) (node.Snapshot, error) {
+	s, err := node.DecodeSnapshot(raw)
+	if err != nil || s.WaitFor != node.StewardsRelease {
+		return s, err
+	}
+	decided, err := st.Held(id).Decided()
+	if errors.Is(err, store.ErrNotFound) {
+		return s, nil // released this moment
+	}
+	if decided {
+		s.WaitFor, s.From = releaseDecided, nil
+	}
+	return s, err
 }
 
 // writeSnapshots prints statuses for people, with the time that is left at now.

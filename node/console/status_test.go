@@ -34,7 +34,7 @@ func TestWriteSnapshots(t *testing.T) {
 			{Name: "north", Standing: "proved", Kind: "share", Attempt: 1}, {Name: "north", Standing: "proved", Kind: "share", Attempt: 2},
 			{Name: "south", Standing: "claimed", Kind: "confirm", Attempt: 2},
 		}},
-		{Study: id("d"), Name: "costs", State: "open", WaitFor: "approvals", Trouble: "the store failed (disk full); tried again at 2027-01-15T08:00:00Z"},
+		{Study: id("d"), Name: "costs", State: "open", WaitFor: "approvals", Trouble: "the store failed: disk full; tried again at 2027-01-15T08:00:00Z"},
 	}, 1_799_999_400)
 	const want = `  study     state   name
   aaaaaaaa  done    registry
@@ -50,7 +50,7 @@ func TestWriteSnapshots(t *testing.T) {
 
   dddddddd waits for approvals
 
-  dddddddd is not served: the store failed (disk full); tried again at 2027-01-15T08:00:00Z
+  dddddddd is not served: the store failed: disk full; tried again at 2027-01-15T08:00:00Z
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)

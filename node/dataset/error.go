@@ -39,3 +39,8 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause, so that errors.Is(err, fs.ErrNotExist) works.
 func (e *Error) Unwrap() error { return e.Err }
+
+// AbsentError is the cause of an Error about columns that data do not have.
+type AbsentError struct{ Columns []string }
+
+func (e *AbsentError) Error() string { return "no column " + quoted(e.Columns, ", ") }

@@ -36,6 +36,7 @@ func TestBadFiles(t *testing.T) {
 		"utf-16":                {"\xff\xfep\x00", `: text in UTF-16 (save the file as UTF-8)`},
 		"workbook":              {"PK\x03\x04....", `: a workbook or archive, not text (save the sheet as CSV in UTF-8)`},
 		"gzip":                  {"\x1f\x8b\x08\x00", `: the gzip data end too early (the file is not complete: copy it again)`},
+		"database":              {"SQLite format 3\x00....", `: an SQLite database, not text (name it with party data add NAME FILE --query 'SELECT …')`},
 		"parquet":               {"PAR1....", `: a Parquet file, not text (let its name end in .parquet)`},
 		"word":                  {row("2,," + secret + ",170,1,a"), `:3: column "age": not a decimal number` + numberHint},
 		"column by header":      {row("2,,1," + secret + ",1,a"), `:3: column "Height (cm)": not a decimal number` + numberHint},

@@ -18,7 +18,7 @@ type header struct {
 	query     bool      // the names are those of a query's result
 }
 
-func (h header) fail(column, message, hint string) error {
+func (h header) fail(column, message, hint string) *Error {
 	return &Error{File: h.file, Line: h.line, Column: column, Message: message, Hint: hint}
 }
 
@@ -42,7 +42,9 @@ func (h header) locate(wanted []string) ([]int, error) {
 	if len(absent) == 0 {
 		return positions, nil
 	}
-	return nil, h.fail("", "no column "+quoted(absent, ", "), h.absenceHint(wanted, absent))
+	e := h.fail("", "no column "+quoted(absent, ", "), h.absenceHint(wanted, absent))
+	e.Err = &AbsentError{absent}
+	return nil, e
 }
 
 // absenceHint lists the file's columns, if at least one is known to be a name:

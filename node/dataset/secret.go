@@ -1,10 +1,13 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"runtime"
 	"strings"
+
+	"github.com/cosketch/cosketch/node/private"
 )
 
 // Secret says where something is that no configuration file may hold. Exactly one
@@ -27,24 +30,27 @@ func (s Secret) value() (string, error) {
 	if s.Env != "" {
 		value, ok := os.LookupEnv(s.Env)
 		if !ok || value == "" {
-			return "", fmt.Errorf("reading the data source name: environment variable %s is not set", s.Env)
+			return "", s.fail("the variable is not set", "it holds the data source name; as a service, in its unit's environment")
 		}
 		return value, nil
 	}
-	info, err := os.Stat(s.File)
-	if err != nil {
-		return "", fmt.Errorf("reading the data source name: %w", err)
+	data, err := private.Read(s.File)
+	if errors.Is(err, private.ErrOpen) {
+		return "", s.fail("the file is open to other users", fmt.Sprintf("run `chmod go= %s`", s.File))
 	}
-	if open := info.Mode().Perm() & 0o077; open != 0 && runtime.GOOS != "windows" {
-		return "", fmt.Errorf("reading the data source name: %s has mode %04o and is open to other users (run `chmod go= %s`)", s.File, info.Mode().Perm(), s.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", s.fail("no such file", "it holds the data source name")
 	}
-	data, err := os.ReadFile(s.File)
 	if err != nil {
-		return "", fmt.Errorf("reading the data source name: %w", err)
+		return "", fileError(s.File, "the data source name cannot be read", err)
 	}
 	value := strings.TrimSpace(string(data))
 	if value == "" {
-		return "", fmt.Errorf("reading the data source name: %s is empty", s.File)
+		return "", s.fail("the file is empty", "it holds the data source name")
 	}
 	return value, nil
+}
+
+func (s Secret) fail(message, hint string) error {
+	return &Error{File: s.String(), Message: message, Hint: hint}
 }

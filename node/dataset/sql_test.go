@@ -158,9 +158,9 @@ func TestSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, s := range map[string]Secret{
-		"has mode 0640 and is open to other users": {File: path},
-		"no such file": {File: path + "x"},
-		"environment variable COSKETCH_UNSET is not set": {Env: "COSKETCH_UNSET"},
+		"the file is open to other users": {File: path},
+		"no such file":                    {File: path + "x"},
+		"environment variable COSKETCH_UNSET: the variable is not set": {Env: "COSKETCH_UNSET"},
 	} {
 		if _, err := s.value(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hidden") {
 			t.Errorf("got %v, want %q", err, want)

@@ -38,6 +38,9 @@ const (
 	zstdWindow = 64 << 20
 )
 
+// signatureBytes is how many bytes tell a file of another form: the longest of signatures.
+const signatureBytes = 16
+
 // signatures are beginnings of files that are not text, or not text to be read.
 var signatures = []struct{ prefix, message, hint string }{
 	{"\xff\xfe", "text in UTF-16", hintUTF8},
@@ -47,6 +50,7 @@ var signatures = []struct{ prefix, message, hint string }{
 	{"\xfd7zXZ", "compressed with xz", "decompress it, or use gzip or zstd"},
 	{"\x1f\x8b", "compressed with gzip twice", "decompress it once"},
 	{"PAR1", "a Parquet file, not text", "let its name end in .parquet"},
+	{"SQLite format 3\x00", "an SQLite database, not text", "name it with party data add NAME FILE --query 'SELECT …'"},
 }
 
 // openText opens a CSV file, compressed or not, as its first bytes tell.
@@ -64,7 +68,7 @@ func openText(p path) (*text, error) {
 }
 
 func (t *text) begin() error {
-	start, err := t.peek(5)
+	start, err := t.peek(signatureBytes)
 	if err != nil {
 		return err
 	}
@@ -86,7 +90,7 @@ func (t *text) begin() error {
 		t.reader = bufio.NewReaderSize(t.zstd, sampleBytes)
 	}
 	if t.compression != "" {
-		if start, err = t.peek(5); err != nil {
+		if start, err = t.peek(signatureBytes); err != nil {
 			return err
 		}
 		if len(start) == 0 {

@@ -92,6 +92,8 @@ type Figure struct {
 	Caption       string
 	Width, Height float64
 	Least         float64 // the part of its width to which it may shrink; 0: it keeps its width
+	Told          string  // attributes that say its numbers to a script of its page
+	Scripted      bool    // the page has such a script
 	Drawing       *Drawing
 }
 
@@ -101,7 +103,11 @@ func (f Figure) SVG() template.HTML {
 	if f.Least > 0 {
 		least = f.Least * f.Width
 	}
-	return template.HTML(f.element(fmt.Sprintf(`class="%s"`, leastClass(least)), 0, ""))
+	attributes := fmt.Sprintf(`class="%s"`, leastClass(least))
+	if f.Scripted && f.Told != "" {
+		attributes += " " + f.Told
+	}
+	return template.HTML(f.element(attributes, 0, ""))
 }
 
 // File is the figure as a file of its own, with its style, on a ground with an edge.

@@ -43,6 +43,11 @@ func NewAggregator(r *metrics.Registry, studies Studies) *Aggregator {
 		analyses: r.Histogram("cosketch_analysis_seconds", "How long all analyses of a study took.", []float64{0.1, 1, 10, 60, 600, 3600}),
 		down:     map[protocol.StudyID]bool{},
 	}
+	fromZero(a.releases, "taken", "refused")
+	fromZero(a.results, "computed", "failed")
+	fromZero(a.posted, protocol.KindApprove, protocol.KindWithdraw, protocol.KindRoster, protocol.KindCommit, protocol.KindShare, protocol.KindConfirm,
+		protocol.KindRelease, protocol.KindResult, protocol.KindComplaint, protocol.KindFault, protocol.KindAbandon, protocol.KindCertificate,
+		protocol.KindJoin, protocol.KindWelcome, protocol.KindJoined, protocol.KindStop, protocol.KindClose)
 	r.Collected("cosketch_studies_out_of_service", "Studies at which the store fails.", nil, func(set func(float64, ...string)) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -50,6 +55,14 @@ func NewAggregator(r *metrics.Registry, studies Studies) *Aggregator {
 	})
 	ofStudies(r, studies, []session.State{session.Open, session.Agreeing, session.Collecting, session.Computing, session.Answered, session.Closed, session.Stopped})
 	return a
+}
+
+// fromZero lets a counter be 0 for values of its label before it counts: whoever reads it from
+// time to time would else not see the first time as an increase.
+func fromZero[L ~string](c metrics.Counter, labels ...L) {
+	for _, label := range labels {
+		c.Add(0, string(label))
+	}
 }
 
 // Observe counts.

@@ -43,6 +43,7 @@ func TestAggregator(t *testing.T) {
 		{State: "open", Until: "2026-12-02T00:00:00Z"}, {State: "collecting", Until: "2026-12-01T00:00:00Z"},
 		{State: "closed", Until: "2026-01-01T00:00:00Z"}, {State: "closed"}, {State: "added"}, {State: "strange"}}}
 	a := NewAggregator(r, studies)
+	has(t, written(t, r), `cosketch_releases_total{outcome="refused"} 0`, `cosketch_results_total{outcome="failed"} 0`, `cosketch_board_messages_total{kind="stop"} 0`)
 	x, y := protocol.StudyID{1}, protocol.StudyID{2}
 	for _, h := range []node.Happening{
 		{What: node.Posted, Study: x, Kind: protocol.KindCommit}, {What: node.Posted, Study: y, Kind: protocol.KindCommit}, {What: node.Called, Call: "post", Outcome: "refused"},

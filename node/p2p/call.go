@@ -98,7 +98,7 @@ func (h *Host) connect(ctx context.Context, id peer.ID, addrs []string) error {
 		case gated(err):
 			return h.turnedAway()
 		}
-		return dialError(err)
+		return dialError(err, parsed)
 	}
 	return nil
 }

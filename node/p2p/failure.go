@@ -12,6 +12,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/sec"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+	ma "github.com/multiformats/go-multiaddr"
 )
 
 // What dialling and listening fail of, in words that say what to look at.
@@ -20,10 +21,23 @@ import (
 // port of another program, or of another node. Errors that wrap it wrap ErrUnreachable, too.
 var ErrStranger = errors.New("somebody else listens there")
 
-// dialError puts every address that was tried and what became of it on one line.
-func dialError(err error) error {
+// dialError puts every address that was tried and what became of it on one line. Where none
+// was, it names the hosts that no address was found for.
+func dialError(err error, addrs []ma.Multiaddr) error {
 	var dial *swarm.DialError
 	if !errors.As(err, &dial) || len(dial.DialErrors) == 0 {
+		var names []string
+		for _, addr := range addrs {
+			if name := hostName(addr); name != "" {
+				names = append(names, name)
+			}
+		}
+		if names != nil && errors.Is(err, swarm.ErrNoGoodAddresses) {
+			return fmt.Errorf("%w: no address is found for the name %s (is it spelled right, and known to this network?)", ErrUnreachable, strings.Join(names, ", "))
+		}
+		if errors.Is(err, swarm.ErrDialToSelf) {
+			return fmt.Errorf("%w: that is this node's own peer id (the address ends with that of the node to be called)", ErrUnreachable)
+		}
 		return fmt.Errorf("%w: %w (is it serving, and is the address right and open?)", ErrUnreachable, err)
 	}
 	strange := false
@@ -34,7 +48,7 @@ func dialError(err error) error {
 	}
 	all := strings.Join(tried, "; ")
 	if strange {
-		return fmt.Errorf("%w: %w: %s (is this the right port? ask the operator at which addresses it serves)", ErrUnreachable, ErrStranger, all)
+		return fmt.Errorf("%w: %w: %s (are port and peer id right? ask the operator at which addresses it serves)", ErrUnreachable, ErrStranger, all)
 	}
 	return fmt.Errorf("%w: %s (is it serving, and is the address right and open?)", ErrUnreachable, all)
 }
@@ -48,6 +62,8 @@ func dialCause(err error) (text string, stranger bool) {
 	var mismatch sec.ErrPeerIDMismatch
 	met := strings.HasPrefix(err.Error(), securing)
 	switch {
+	case strings.Contains(err.Error(), "expired or is not yet valid"), strings.Contains(err.Error(), "tls: bad certificate"):
+		return "the certificates' dates do not fit (does this clock, or theirs, differ by an hour or more? let a time service set it, such as timedatectl set-ntp true)", false
 	case errors.As(err, &mismatch):
 		return "another node listens there, " + mismatch.Actual.String(), true
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -3,8 +3,14 @@ package p2p
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
 	"fmt"
+	"math/big"
 	"net"
+	"slices"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/network"
@@ -20,41 +26,101 @@ import (
 // stays closed to a quantum computer of tomorrow.
 const keyExchange = tls.X25519MLKEM768
 
-// hybridTLS is libp2p's TLS 1.3 for TCP, which closes a connection whose key
-// exchange is classical.
-type hybridTLS struct{ *libp2ptls.Transport }
+// hybridTLS is libp2p's TLS 1.3 for TCP, as another such node speaks it, with two things
+// of its own: a connection whose key exchange is classical is closed, and the certificate
+// has no dates. What proves an identity is its signature over the connection's key, and a
+// node whose clock is wrong should get as far as hearing so.
+type hybridTLS struct {
+	id       protocol.ID
+	local    peer.ID
+	identity *libp2ptls.Identity
+	muxers   []string // by order of preference
+}
 
 func newHybridTLS(id protocol.ID, key crypto.PrivKey, muxers []upgrader.StreamMuxer) (*hybridTLS, error) {
-	t, err := libp2ptls.New(id, key, muxers)
+	local, err := peer.IDFromPrivateKey(key)
 	if err != nil {
 		return nil, err
 	}
-	return &hybridTLS{t}, nil
+	name := pkix.Name{SerialNumber: local.String()} // an issuer has to have a name
+	identity, err := libp2ptls.NewIdentity(key, libp2ptls.WithCertTemplate(&x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: name,
+		NotBefore: time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
+	}))
+	if err != nil {
+		return nil, err
+	}
+	t := &hybridTLS{id: id, local: local, identity: identity}
+	for _, m := range muxers {
+		t.muxers = append(t.muxers, string(m.ID))
+	}
+	return t, nil
 }
 
+// ID is the name by which peers agree on this protocol.
+func (t *hybridTLS) ID() protocol.ID { return t.id }
+
+// SecureInbound answers a peer's handshake; p is empty where anybody may call.
 func (t *hybridTLS) SecureInbound(ctx context.Context, insecure net.Conn, p peer.ID) (sec.SecureConn, error) {
-	return requireHybrid(t.Transport.SecureInbound(ctx, insecure, p))
+	return t.secure(ctx, insecure, p, tls.Server)
 }
 
+// SecureOutbound begins a handshake with a peer.
 func (t *hybridTLS) SecureOutbound(ctx context.Context, insecure net.Conn, p peer.ID) (sec.SecureConn, error) {
-	return requireHybrid(t.Transport.SecureOutbound(ctx, insecure, p))
+	return t.secure(ctx, insecure, p, tls.Client)
 }
 
-func requireHybrid(conn sec.SecureConn, err error) (sec.SecureConn, error) {
+func (t *hybridTLS) secure(ctx context.Context, insecure net.Conn, p peer.ID, side func(net.Conn, *tls.Config) *tls.Conn) (sec.SecureConn, error) {
+	config, keys := t.identity.ConfigForPeer(p)
+	config.NextProtos = append(slices.Clone(t.muxers), config.NextProtos...)
+	conn := side(insecure, config)
+	remote, err := shake(ctx, conn, keys)
+	var id peer.ID
+	if err == nil {
+		id, err = peer.IDFromPublicKey(remote)
+	}
 	if err != nil {
+		insecure.Close()
 		return nil, err
 	}
-	state, ok := conn.(interface{ ConnectionState() tls.ConnectionState })
-	if !ok {
-		conn.Close()
-		return nil, fmt.Errorf("key exchange of a %T cannot be told", conn)
+	out := &hybridConn{Conn: conn, local: t.local, remote: id, key: remote, state: network.ConnectionState{Security: t.id}}
+	if muxer := conn.ConnectionState().NegotiatedProtocol; slices.Contains(t.muxers, muxer) {
+		out.state.StreamMultiplexer, out.state.UsedEarlyMuxerNegotiation = protocol.ID(muxer), true
 	}
-	if group := state.ConnectionState().CurveID; group != keyExchange {
-		conn.Close()
+	return out, nil
+}
+
+// shake makes the handshake and returns the peer's key, which the verification of its
+// certificate has put into keys.
+func shake(ctx context.Context, conn *tls.Conn, keys <-chan crypto.PubKey) (crypto.PubKey, error) {
+	if err := conn.HandshakeContext(ctx); err != nil {
+		return nil, err
+	}
+	if group := conn.ConnectionState().CurveID; group != keyExchange {
 		return nil, fmt.Errorf("key exchange %s is not post-quantum, want %s", group, keyExchange)
 	}
-	return conn, nil
+	select {
+	case key := <-keys:
+		if key != nil {
+			return key, nil
+		}
+	default:
+	}
+	return nil, errors.New("the peer showed no certificate")
 }
+
+// hybridConn is a connection whose peer has proved its identity.
+type hybridConn struct {
+	*tls.Conn
+	local, remote peer.ID
+	key           crypto.PubKey // the peer's
+	state         network.ConnectionState
+}
+
+func (c *hybridConn) LocalPeer() peer.ID                 { return c.local }
+func (c *hybridConn) RemotePeer() peer.ID                { return c.remote }
+func (c *hybridConn) RemotePublicKey() crypto.PubKey     { return c.key }
+func (c *hybridConn) ConnState() network.ConnectionState { return c.state }
 
 // hybridQUIC reports whether a connection, if it is QUIC, used the hybrid group.
 func hybridQUIC(conn network.Conn) bool {

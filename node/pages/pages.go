@@ -73,7 +73,7 @@ func (p *pages) loadAssets() error {
 	if err != nil {
 		return err
 	}
-	for _, file := range []struct{ name, media string }{{"style.css", "text/css; charset=utf-8"}, {"live.js", "text/javascript; charset=utf-8"}, {"icon.svg", "image/svg+xml"}} {
+	for _, file := range []struct{ name, media string }{{"style.css", "text/css; charset=utf-8"}, {"live.js", "text/javascript; charset=utf-8"}, {"heat.js", "text/javascript; charset=utf-8"}, {"icon.svg", "image/svg+xml"}} {
 		body, err := web.ReadFile("web/" + file.name)
 		if err != nil {
 			return err
@@ -108,6 +108,7 @@ type page struct {
 	Trail                           []crumb // after the list of studies
 	Events                          string  // path of the stream that says when to look again; empty: none
 	Poll                            int     // seconds after which to look again; 0: never
+	Script                          string  // the asset that the page runs beside live.js; empty: none
 	SignedIn                        bool
 }
 
@@ -126,6 +127,25 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request, name string, view a
 	return nil
 }
 
+// words are a problem's title and what to do about it, as people want them where they want
+// others than programs do.
+func words(r *http.Request, problem *api.Problem) (title, detail string) {
+	detail = strings.ToUpper(problem.Detail[:min(1, len(problem.Detail))]) + problem.Detail[min(1, len(problem.Detail)):] + "."
+	switch problem.Status {
+	case http.StatusNotFound:
+		if !strings.HasPrefix(r.URL.Path, "/studies/") {
+			return "There is no such page", fmt.Sprintf("Nothing is at %s. The list of studies leads to every page.", r.URL.Path)
+		}
+		if strings.HasSuffix(r.URL.Path, "/results/current") {
+			return "There is no result yet", detail
+		}
+		return "There is no such page", fmt.Sprintf("Nothing is at %s: no study of this aggregator has this id, or it has no such page or result. The list has every study.", r.URL.Path)
+	case http.StatusForbidden:
+		return "This token may not see this page", detail + " Sign out, and in again with another one."
+	}
+	return problem.Title, detail
+}
+
 // failed writes the page of an error. Who lacks a token is asked for one.
 func (p *pages) failed(w http.ResponseWriter, r *http.Request, problem *api.Problem) {
 	if problem.Status == http.StatusUnauthorized && r.Method == http.MethodGet {
@@ -133,10 +153,11 @@ func (p *pages) failed(w http.ResponseWriter, r *http.Request, problem *api.Prob
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
+	title, detail := words(r, problem)
 	view := struct {
 		page
 		Detail string
-	}{page{Title: problem.Title, Headline: problem.Title + ".", Footer: footer, Trail: []crumb{{Text: "Error"}}, SignedIn: api.SignedIn(r)}, problem.Detail}
+	}{page{Title: title, Headline: title + ".", Footer: footer, Trail: []crumb{{Text: "No page"}}, SignedIn: api.SignedIn(r)}, detail}
 	var out bytes.Buffer
 	if err := p.templates["problem"].ExecuteTemplate(&out, "layout", view); err != nil {
 		http.Error(w, problem.Detail, problem.Status)

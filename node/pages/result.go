@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/node/report"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -36,7 +37,10 @@ func (p *pages) result(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	of := report.Page{Study: s.File, Result: d.Result, Steps: []string{"approved", "committed", "shared", "confirmed", "released"}, Version: p.server.Version}
+	of := report.Page{Study: s.File, Result: d.Result, Version: p.server.Version}
+	for _, step := range node.Steps() {
+		of.Steps = append(of.Steps, string(step))
+	}
 	for _, one := range s.Parties {
 		taken := map[string]bool{}
 		for _, step := range one.Steps {
@@ -45,15 +49,16 @@ func (p *pages) result(w http.ResponseWriter, r *http.Request) error {
 		of.Taken = append(of.Taken, taken)
 	}
 	name := d.Statement.Document.Hash.String()
-	of.Signed = &report.Signature{Aggregator: s.File.Aggregator.ID.String(), Document: name, Message: d.Statement.Message.String() + " of the board"}
+	of.Signed = &report.Signature{Aggregator: s.File.Aggregator.ID.String(), Document: name, Message: d.Statement.Message.String()}
 	if d.Statement.Further {
-		of.Signed.Message = "of " + d.Statement.At.String() + ", beside the board"
+		of.Signed.Message, of.Signed.Beside = "", d.Statement.At.String()
 	}
 	here := "Result"
 	if d.Statement.Further {
 		here = "Further result"
 	}
 	v := resultView{page: p.ofStudy(r, s, here), Document: "/api/v1" + studyPath(s) + "/results/" + name, Size: bytesText(d.Statement.Document.Size)}
+	v.Script = "heat.js"
 	if v.Headline, v.Report, err = report.Main(of); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/node/report"
 	"github.com/cosketch/cosketch/protocol"
@@ -27,6 +28,7 @@ type studiesView struct {
 type studyRow struct {
 	Path, Name, Short, State, Class, Waits, Results string
 	In, Parties                                     int
+	Answered                                        bool
 }
 
 func (p *pages) studies(w http.ResponseWriter, r *http.Request) error {
@@ -62,9 +64,18 @@ func (p *pages) studies(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 		row := studyRow{Path: studyPath(s), Name: s.File.Name, Short: s.File.ID.Short(), State: s.Status.State, Class: stateClass(s.Status),
-			Waits: strings.TrimPrefix(waits(s.Status, now), "waits for "), In: released(s), Parties: len(s.Parties)}
+			Waits: strings.TrimPrefix(waits(s.Status, now), "waits for "), In: released(s), Parties: len(s.Parties), Results: "none yet"}
+		if s.Status.Ended {
+			row.Results = "none"
+		}
+		switch {
+		case s.Status.Trouble != "":
+			row.Waits = "being served again: " + s.Status.Trouble
+		case s.Status.Failure != "":
+			row.Waits = "nothing: " + briefly(s.Status.Failure)
+		}
 		if len(s.Results) > 0 {
-			row.Results = kinds(s.Results[0].Kinds)
+			row.Results, row.Answered = kinds(s.Results[0].Kinds), true
 		}
 		v.Rows = append(v.Rows, row)
 	}
@@ -104,7 +115,7 @@ type studyView struct {
 	page
 	Path, ID, Meaning, State      string
 	Trouble, Failure, ResultsWhen string
-	Bare                          bool
+	Bare, Purged                  bool
 	Parties                       []partyRow
 	Doing                         *doingView
 	Faults                        []string
@@ -145,18 +156,18 @@ func (p *pages) study(w http.ResponseWriter, r *http.Request) error {
 	}
 	now := p.server.Now()
 	v := studyView{page: p.ofStudy(r, s, ""), Path: studyPath(s), ID: s.File.ID.String(), Meaning: s.File.Meaning.String(), State: s.Status.State,
-		Trouble: s.Status.Trouble, Failure: s.Status.Failure, Bare: s.File.Privacy.Mechanism == dp.None, Faults: s.Status.Faults, Culprits: s.Status.Culprits,
+		Trouble: s.Status.Trouble, Failure: s.Status.Failure, Bare: s.File.Privacy.Mechanism == dp.None, Purged: s.Purged, Faults: s.Status.Faults, Culprits: s.Status.Culprits,
 		Columns: s.File.Columns, Messages: s.Messages, ResultsWhen: "They are computed when every release is here, or at the deadline from those that are."}
 	if v.Headline, err = p.headline(s, now); err != nil {
 		return err
 	}
 	if !s.Status.Ended {
-		v.Events = "/api/v1" + v.Path + "/events"
+		v.Events, v.Poll = "/api/v1"+v.Path+"/events", 60 // news at once, and how long is left by the minute
 	} else {
-		v.ResultsWhen = "The study has ended."
+		v.ResultsWhen = ""
 	}
 	for _, one := range s.Parties {
-		v.Parties = append(v.Parties, newPartyRow(one, s.Status, now))
+		v.Parties = append(v.Parties, newPartyRow(s, one, now))
 	}
 	if d := s.Status.Doing; d != nil {
 		v.Doing = &doingView{doing(*d), (d.Analysis-1)*100 + 100*d.Done/max(d.Total, 1), d.Of * 100}
@@ -192,13 +203,14 @@ func (p *pages) headline(s api.Study, now protocol.Instant) (string, error) {
 }
 
 // newPartyRow draws a party's steps: those taken, and the one that is awaited.
-func newPartyRow(p api.Party, s api.Status, now protocol.Instant) partyRow {
+func newPartyRow(of api.Study, p api.Party, now protocol.Instant) partyRow {
+	s := of.Status
 	out := partyRow{Name: p.Name, Awaited: !s.Ended && slices.Contains(s.From, p.Name)}
 	next := true
-	for _, name := range []string{"approved", "committed", "shared", "confirmed", "released"} {
-		step := stepRow{Name: name, Word: "not yet"}
+	for _, name := range node.Steps() {
+		step := stepRow{Name: string(name), Word: "not yet"}
 		switch {
-		case slices.Contains(p.Steps, name):
+		case slices.Contains(p.Steps, step.Name):
 			step.Class, step.Word = "taken", "done"
 		case next && out.Awaited:
 			step.Class, step.Word, next = "next", "awaited", false
@@ -207,9 +219,12 @@ func newPartyRow(p api.Party, s api.Status, now protocol.Instant) partyRow {
 	}
 	if p.Release != nil {
 		out.Received, out.Bytes = p.Received, p.Release.Bytes
-		out.Sending = p.Received < p.Release.Bytes
+		out.Sending = !p.Whole() && !of.Purged && !s.Ended
 		out.Note = fmt.Sprintf("%d records, %s", p.Release.Records, bytesText(p.Release.Bytes))
-		if out.Sending {
+		switch {
+		case of.Purged && slices.Contains(p.Steps, string(node.StepReleased)):
+			out.Note += ", purged"
+		case !p.Whole():
 			out.Note = fmt.Sprintf("%s of %s are here", bytesText(p.Received), bytesText(p.Release.Bytes))
 		}
 	}

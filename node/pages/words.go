@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
@@ -73,11 +74,11 @@ func some(names []string) string {
 	return strings.Join(names, "")
 }
 
-// released counts the parties whose release is wholly here.
+// released counts the parties whose release came wholly.
 func released(s api.Study) int {
 	n := 0
 	for _, p := range s.Parties {
-		if p.Release != nil && p.Received == p.Release.Bytes {
+		if slices.Contains(p.Steps, string(node.StepReleased)) {
 			n++
 		}
 	}
@@ -128,6 +129,16 @@ func stateClass(s api.Status) string {
 	return "runs"
 }
 
+// briefly is a failure without who stopped the study and when, which its page says.
+func briefly(failure string) string {
+	if dated, ok := strings.CutPrefix(failure, "the aggregator stopped the study at "); ok {
+		if _, why, ok := strings.Cut(dated, ": "); ok {
+			return why
+		}
+	}
+	return failure
+}
+
 // owed is what one party owes of what a status waits for.
 func owed(waitFor string) string {
 	one, plural := strings.CutSuffix(waitFor, "s")
@@ -168,7 +179,7 @@ func says(k protocol.Kind) string {
 	case protocol.KindConfirm:
 		return "proves that it holds the seed"
 	case protocol.KindRelease:
-		return "describes its noised sketches"
+		return "describes its noised sketches, by their hashes"
 	case protocol.KindResult:
 		return "signs a result"
 	case protocol.KindComplaint:

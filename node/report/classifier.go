@@ -118,7 +118,7 @@ func confusion(id string, c analysis.Classifier) figure.Figure {
 		for j, records := range row {
 			x, y, share := (float64(j)+0.5)*confusionCell, (float64(i)+0.5)*confusionCell, part(records, row)
 			class := ""
-			if share > 0.7 {
+			if figure.White(share, 0) {
 				class = "strong"
 			}
 			d.Text(class, x, y, fmt.Sprintf("%.0f %%", 100*share))

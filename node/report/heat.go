@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"html/template"
 	"math"
 	"slices"
 	"strings"
@@ -15,7 +16,9 @@ const (
 	heatSide    = 720.0
 	largestCell = 84.0
 	numberCell  = 44.0 // cells from this size on hold their estimate
-	rangeCell   = 76.0 // and from this one on its interval
+	rangeCell   = 76.0 // and from this one on its interval, where all fit
+	rangeLetter = 5.1  // width of one of its characters, about
+	rangeMinus  = 3.4  // by which a minus sign is wider
 	mostHeat    = 60   // features; of more, cells could not be told apart
 	mostTitled  = 310  // pairs across parties that say their numbers when pointed at; of more, the page would be large
 )
@@ -29,8 +32,9 @@ func heatMap(id string, a analysis.Analysis) figure.Figure {
 // that has each party's features together.
 func heatMapIn(id string, a analysis.Analysis, order []int) figure.Figure {
 	n := len(order)
-	cell := min(largestCell, math.Floor(heatSide/float64(n)))
-	h := heat{Drawing: &figure.Drawing{}, id: id, a: a, order: order, cell: cell, side: cell * float64(n), name: columnName}
+	widest := widestRange(a.Pairs)
+	cell := min(max(largestCell, widest), math.Floor(heatSide/float64(n)))
+	h := heat{Drawing: &figure.Drawing{}, id: id, a: a, order: order, cell: cell, side: cell * float64(n), ranges: cell >= max(rangeCell, widest), name: columnName}
 	caption := "Squares along the diagonal, between the rules, hold a party's own pairs; all other cells are across parties. "
 	if !together(a.Features, order) {
 		h.name, caption = analysis.Feature.Name, ""
@@ -38,7 +42,7 @@ func heatMapIn(id string, a analysis.Analysis, order []int) figure.Figure {
 	h.before = h.labelRoom()
 	h.Hatch(id + "-hatch")
 	h.Rect("panel", h.before, h.before, h.side, h.side)
-	h.Begin(h.before, h.before, "")
+	h.Begin(h.before, h.before, `class="grid"`)
 	h.cells()
 	h.groups()
 	h.labels()
@@ -46,10 +50,10 @@ func heatMapIn(id string, a analysis.Analysis, order []int) figure.Figure {
 	h.legend()
 	return figure.Figure{
 		ID: id, Title: title(a) + " of every pair of columns", Drawing: h.Drawing,
-		Width: max(h.before+h.side+12, h.before+470), Height: h.before + h.side + 56,
+		Width: max(h.before+h.side+12, h.before+470), Height: h.before + h.side + 56, Told: h.told(),
 		Description: fmt.Sprintf("%d columns by %d, from −1 (blue) over 0 (white) to 1 (orange). %s. The table below holds every number.", n, n, standing(a)),
 		Caption: "A colour fades as its interval widens; a cell is hatched where the interval contains 0, which this study cannot tell from none. " + caption +
-			"Point at a cell for its interval.",
+			"The table has every interval.",
 	}
 }
 
@@ -60,7 +64,20 @@ type heat struct {
 	a                  analysis.Analysis
 	order              []int // positions of the features, by party
 	cell, side, before float64
+	ranges             bool                          // cells hold their interval, for all have room for theirs
 	name               func(analysis.Feature) string // of labels: with the party where that is not said beside them
+}
+
+// widestRange is how many pixels the longest interval of a cell needs.
+func widestRange(pairs []analysis.Pair) float64 {
+	most := 0.0
+	for _, p := range pairs {
+		if p.Estimate != nil && p.I != p.J {
+			_, between := figure.Interval(*p.Estimate, *p.Low, *p.High)
+			most = max(most, rangeLetter*float64(len(between))+rangeMinus*float64(strings.Count(between, "-")))
+		}
+	}
+	return math.Ceil(most) + 4
 }
 
 // together reports whether an order has each party's features together.
@@ -162,18 +179,38 @@ func (h heat) cells() {
 	h.End()
 }
 
+// told is, as attributes, what a page's script says of every cell: names in their order, and
+// the numbers below the diagonal, row by row, each as an estimate and the ends of its
+// interval.
+func (h heat) told() string {
+	n := len(h.order)
+	plain := strings.NewReplacer("−", "-", "[", "", "]", "", ",", "")
+	names, numbers, at := make([]string, n), make([]string, n*(n-1)/2), make([]int, n)
+	for place, feature := range h.order {
+		names[place], at[feature] = h.a.Features[feature].Name(), place
+	}
+	for _, p := range h.a.Pairs {
+		if row, column := max(at[p.I], at[p.J]), min(at[p.I], at[p.J]); row != column {
+			numbers[row*(row-1)/2+column] = plain.Replace(numberText(p.Number))
+		}
+	}
+	return fmt.Sprintf(`data-cell="%g" data-names="%s" data-numbers="%s"`, h.cell,
+		template.HTMLEscapeString(strings.Join(names, "\n")), strings.Join(numbers, ";"))
+}
+
 // numbers writes into the two cells of a pair.
 func (h heat) numbers(p analysis.Pair, row, column int) {
 	text, between := "?", ""
 	class := "mid"
 	if p.Estimate != nil {
 		text, between = figure.Interval(*p.Estimate, *p.Low, *p.High)
-		if math.Abs(*p.Estimate) > 0.75 && (*p.High-*p.Low)/2 <= 0.05 && !contains0(p.Number) {
+		text, between = minus(text), minus(between)
+		if !contains0(p.Number) && figure.White(*p.Estimate, (*p.High-*p.Low)/2) {
 			class = "mid strong"
 		}
 	}
 	x, y := (float64(column)+0.5)*h.cell, (float64(row)+0.5)*h.cell
-	if h.cell >= rangeCell {
+	if h.ranges {
 		h.Text(class, x, y, text)
 		h.Text(class+" sub", x, y+14, between)
 	} else {

@@ -11,7 +11,8 @@ import (
 
 // clusters draws clustered records.
 func (s *Section) clusters(id string, k analysis.KMeans) {
-	s.skip("k_means_sizes", "k_means_scatter", "k_means_scatter_points", "k_means_scatter_variance", "k_means_scatter_centres", "k_means_suggested_index", "k_means_distances")
+	s.skip("k_means_sizes", "k_means_scatter", "k_means_scatter_points", "k_means_scatter_variance", "k_means_scatter_centres", "k_means_suggested_index", "k_means_distances", "k_means_centroids")
+	s.Notes = append(s.Notes, "Centroids are in the space of the sketch, where they have no columns: the result's files have them.")
 	total := 0
 	for _, n := range k.Sizes {
 		total += n

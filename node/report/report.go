@@ -30,7 +30,8 @@ type Page struct {
 // Signature says who stands for the result.
 type Signature struct {
 	Aggregator string // peer id
-	Message    string // the signed message, in words
+	Message    string // id of the signed message on the board; empty: none
+	Beside     string // when it was signed beside the board; empty: it was not
 	Document   string // SHA-256 of the result
 }
 

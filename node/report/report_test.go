@@ -75,7 +75,7 @@ func page(t *testing.T, analyses ...analysis.Analysis) Page {
 		}
 	}
 	return Page{
-		Study: s, Result: r, Signed: &Signature{"12D3KooW", "0123 of the board", strings.Repeat("ef", 32)},
+		Study: s, Result: r, Signed: &Signature{Aggregator: "12D3KooW", Message: "0123", Document: strings.Repeat("ef", 32)},
 		Steps: []string{"approved", "released"}, Taken: taken, Made: 1_800_000_000, Version: "test",
 	}
 }

@@ -87,7 +87,9 @@ func gridOf(caption string, t analysis.Table) Grid {
 func upright(g Grid) Grid {
 	out := Grid{Caption: g.Caption, Columns: []GridColumn{{"what", false}, {"value", true}}}
 	for i, c := range g.Columns {
-		out.Rows = append(out.Rows, []string{c.Name, g.Rows[0][i]})
+		if value := g.Rows[0][i]; value != "" { // why a number is undefined, where it is not
+			out.Rows = append(out.Rows, []string{c.Name, value})
+		}
 	}
 	return out
 }

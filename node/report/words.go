@@ -20,6 +20,10 @@ func title(a analysis.Analysis) string {
 	switch a.Kind {
 	case study.KMeans:
 		words = "k-means"
+	case study.LDA:
+		words = "linear discriminants"
+	case study.Neighbors:
+		words = "neighbours"
 	case study.PCA:
 		words = "principal components"
 	case study.SVM:

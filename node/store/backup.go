@@ -3,6 +3,7 @@ package store
 import (
 	"archive/tar"
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,6 +17,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cosketch/cosketch/node/private"
+	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
 )
@@ -185,7 +188,7 @@ func restore(dir string, role Role, from io.Reader) (report BackupReport, err er
 	}
 	info, err := os.Stat(dir)
 	if err == nil {
-		err = private(dir, info)
+		err = private.Check(dir, info)
 	}
 	if err != nil {
 		return report, err
@@ -256,23 +259,29 @@ func settle(dir, staging string) error {
 
 // unpack hands a backup's files to put and compares them with its sums.
 func unpack(role Role, from io.Reader, put func(name string, from io.Reader) error) (report BackupReport, err error) {
-	in := tar.NewReader(bufio.NewReader(from))
+	begins := bufio.NewReaderSize(from, sniff.HeadSize)
+	seen, err := begins.Peek(sniff.HeadSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return report, fmt.Errorf("reading the backup: %w", err)
+	}
+	seen = bytes.Clone(seen)
+	in := tar.NewReader(begins)
 	first, err := in.Next()
 	if err != nil || first.Name != backupHead || first.Size > 1<<10 {
-		return report, fmt.Errorf("%w: it does not begin as one", ErrBackup)
+		return report, fmt.Errorf("%w: it is %s (want what %s backup wrote)", ErrBackup, sniff.Describe(seen), role)
 	}
 	head, err := io.ReadAll(in)
 	if err != nil {
 		return report, fmt.Errorf("%w: %w", ErrBackup, err)
 	}
-	if want := backupFormat + "\n" + string(role) + "\n"; string(head) != want {
-		return report, fmt.Errorf("%w: its first lines are %q, not %q", ErrBackup, head, want)
+	if err := checkBackupHead(head, role); err != nil {
+		return report, err
 	}
 	sums := map[string]protocol.Digest{}
 	for {
 		h, err := in.Next()
 		if err != nil { // io.EOF, too: the sums are still to come
-			return report, fmt.Errorf("%w: it ends after %d files: %w", ErrBackup, report.Files, err)
+			return report, fmt.Errorf("%w: it ends after %d files, and was cut off on its way, or as it was written: %w", ErrBackup, report.Files, err)
 		}
 		if h.Name == backupSums {
 			sums[backupHead] = sha256.Sum256(head)
@@ -293,6 +302,21 @@ func unpack(role Role, from io.Reader, put func(name string, from io.Reader) err
 		report.Files++
 		report.Bytes += h.Size
 	}
+}
+
+// checkBackupHead refuses a backup of another format, or of the other role.
+func checkBackupHead(head []byte, role Role) error {
+	format, rest, _ := strings.Cut(string(head), "\n")
+	of, rest, _ := strings.Cut(rest, "\n")
+	switch {
+	case format != backupFormat:
+		return fmt.Errorf("%w: its format is %.40q, and this program reads %s", ErrBackup, format, backupFormat)
+	case of == string(role) && rest == "":
+		return nil
+	case rest == "" && (of == string(Party) || of == string(Aggregator)):
+		return fmt.Errorf("%w of this role: it is one of a node of role %s (%s restore takes it)", ErrBackup, of, of)
+	}
+	return fmt.Errorf("%w: its first lines are %.60q", ErrBackup, head)
 }
 
 // checkBackupName admits the files that Backup writes and nothing else.

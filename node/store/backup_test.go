@@ -90,7 +90,10 @@ func TestDamagedBackups(t *testing.T) {
 		file []byte
 		says string
 	}{
-		"empty":             {nil, "does not begin"},
+		"empty":             {nil, "it is empty (want what party backup wrote)"},
+		"a study file":      {[]byte("cosketch: study/1\nname: x\n"), "it is a study file"},
+		"compressed":        {[]byte("\x1f\x8b\x08"), "compressed with gzip: unpack it first"},
+		"another archive":   {otherArchive(t), "it is a tar archive that is no node's backup"},
 		"cut off":           {file[:len(file)*2/3], "unexpected EOF"},
 		"without its end":   {file[:len(file)-2048], ""},
 		"changed":           {changed, "missing or damaged"},
@@ -130,6 +133,16 @@ func archive(t testing.TB, names ...string) []byte {
 		_, err := w.Write([]byte(body))
 		must(t, err)
 	}
+	must(t, w.Close())
+	return b.Bytes()
+}
+
+// otherArchive is a tar archive of something else.
+func otherArchive(t testing.TB) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	must(t, w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "letters/april.txt", Mode: 0o600, Format: tar.FormatPAX}))
 	must(t, w.Close())
 	return b.Bytes()
 }
@@ -202,7 +215,7 @@ func TestUpgradeFromLayout1(t *testing.T) {
 	path := filepath.Join(dir, databaseFile)
 	must(t, os.Remove(path))
 	must(t, writeFile(path, nil))
-	db, err := openDatabase(path, false)
+	db, err := openDatabase(path)
 	must(t, err)
 	id := studyID("study")
 	must(t, transact(db, func(tx *sql.Tx) error {
@@ -230,7 +243,7 @@ func TestUpgradeFromLayout1(t *testing.T) {
 	if entries, err := s.Journal(); err != nil || len(entries) != 1 {
 		t.Errorf("journal %v, %v", entries, err)
 	}
-	old, err := openDatabase(path+".layout1", true)
+	old, err := openForReading(path + ".layout1")
 	must(t, err)
 	defer old.Close()
 	if version, err := layout(old); version != 1 || err != nil {

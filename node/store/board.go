@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
@@ -57,7 +58,7 @@ func (s *Store) Own(study protocol.StudyID) ([]Own, error) {
 // AppendBoard appends encoded envelopes to a study's board, whose length must be
 // from: otherwise nothing happens and the error is ErrConflict. A head that is not
 // nil replaces the stored one, also when there are no envelopes to append. All of
-// it is durable when it returns nil, or none.
+// it is durable when it returns nil, or none. An aggregator's journal notes when.
 func (s *Store) AppendBoard(study protocol.StudyID, from uint64, raws [][]byte, head []byte) error {
 	err := transact(s.db, func(tx *sql.Tx) error {
 		var count uint64
@@ -71,6 +72,13 @@ func (s *Store) AppendBoard(study protocol.StudyID, from uint64, raws [][]byte, 
 			if _, err := tx.Exec("INSERT INTO board (study, seq, raw) VALUES (?, ?, ?)", study[:], from+uint64(i), raw); err != nil {
 				return err
 			}
+			if s.role != Aggregator {
+				continue
+			}
+			entry := journal.Entry{At: now(), Event: journal.OnBoard, Study: study.String(), Bytes: int64(len(raw)), Note: strconv.FormatUint(from+uint64(i), 10)}
+			if err := s.journal(tx, entry); err != nil {
+				return err
+			}
 		}
 		if head == nil {
 			return nil
@@ -82,6 +90,47 @@ func (s *Store) AppendBoard(study protocol.StudyID, from uint64, raws [][]byte, 
 		return fmt.Errorf("appending to the board of study %s: %w", study.Short(), explain(err))
 	}
 	return nil
+}
+
+// Noted is when an aggregator noted a message on a board, by its own clock.
+type Noted struct {
+	Study  protocol.StudyID
+	Number uint64 // of the message, from 0
+	At     protocol.Instant
+}
+
+// Noted returns what the journal notes of boards after an entry, 0 for all of it, and the
+// journal's last entry, from which the next call can go on. It verifies nothing: Journal
+// does.
+func (s *Store) Noted(after uint64) (noted []Noted, last uint64, err error) {
+	fail := func(err error) ([]Noted, uint64, error) {
+		return nil, after, fmt.Errorf("reading the journal: %w", explain(err))
+	}
+	raws, err := collect(s.db, func(rows *sql.Rows) (raw []byte, err error) {
+		return raw, rows.Scan(&raw)
+	}, "SELECT raw FROM journal WHERE seq > ? ORDER BY seq", after)
+	if err != nil {
+		return fail(err)
+	}
+	for _, raw := range raws {
+		e, err := journal.Decode(raw)
+		if err != nil {
+			return fail(err)
+		}
+		last = e.Sequence
+		if e.Event != journal.OnBoard {
+			continue
+		}
+		n := Noted{At: e.At}
+		if n.Study, err = protocol.ParseStudyID(e.Study); err != nil {
+			return fail(err)
+		}
+		if n.Number, err = strconv.ParseUint(e.Note, 10, 64); err != nil {
+			return fail(err)
+		}
+		noted = append(noted, n)
+	}
+	return noted, max(after, last), nil
 }
 
 // Board returns at most limit encoded envelopes of a board in order, beginning

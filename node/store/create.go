@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/gofrs/flock"
+
+	"github.com/cosketch/cosketch/node/private"
 )
 
 // stagingDir is where Create builds a directory's files before any has its name.
@@ -37,7 +39,7 @@ func create(dir string, role Role, entropy io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := private(dir, info); err != nil {
+	if err := private.Check(dir, info); err != nil {
 		return err
 	}
 	unlock, err := lockCreate(dir)

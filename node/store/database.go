@@ -66,25 +66,20 @@ CREATE TRIGGER board_keep  BEFORE UPDATE ON board  BEGIN SELECT RAISE(ABORT, 'bo
 CREATE TRIGGER board_stay  BEFORE DELETE ON board  BEGIN SELECT RAISE(ABORT, 'boards are append-only'); END;
 `
 
-// openDatabase opens an existing database. Every transaction of a writable one
-// takes the write lock at its beginning, so that what it read still holds when
-// it writes.
-func openDatabase(path string, readOnly bool) (*sql.DB, error) {
+// openDatabase opens an existing database for writing. Every transaction takes the
+// write lock at its beginning, so that what it read still holds when it writes.
+func openDatabase(path string) (*sql.DB, error) {
+	return openAs(path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}}, "journal_mode(WAL)")
+}
+
+// openAs opens an existing database with the parameters of a SQLite location and with
+// pragmas beside those of every connection.
+func openAs(path string, query url.Values, pragmas ...string) (*sql.DB, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	query := url.Values{}
-	pragmas := []string{"busy_timeout(10000)", "foreign_keys(1)", "synchronous(FULL)"}
-	if readOnly {
-		query.Set("mode", "ro")
-		pragmas = append(pragmas, "query_only(1)")
-	} else {
-		query.Set("mode", "rw")
-		query.Set("_txlock", "immediate")
-		pragmas = append(pragmas, "journal_mode(WAL)")
-	}
-	query["_pragma"] = pragmas
+	query["_pragma"] = append([]string{"busy_timeout(10000)", "foreign_keys(1)", "synchronous(FULL)"}, pragmas...)
 	location := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: query.Encode()}
 	db, err := sql.Open("sqlite", location.String())
 	if err != nil {
@@ -99,7 +94,7 @@ func createDatabase(path string, role Role, id ledgerID) error {
 	if err := writeFile(path, nil); err != nil { // SQLite gives its other files the mode of this one
 		return err
 	}
-	db, err := openDatabase(path, false)
+	db, err := openDatabase(path)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,10 @@ func diskError(e *sqlite.Error) error {
 	return nil
 }
 
+// MayWrite is nil when this process may write into the state directory, as far as can be
+// told without writing: a disk can be read-only, or the directory another user's.
+func (s *Store) MayWrite() error { return mayWrite(s.dir) }
+
 // littleLeft is less than an open database takes, in bytes.
 const littleLeft = 1 << 17
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -73,7 +74,7 @@ func (h *heldSketch) wrap(doing string, err error) error {
 }
 
 func (h *heldSketch) Manifest() ([]byte, error) {
-	data, err := readSecretFile(h.path(heldManifestFile))
+	data, err := private.Read(h.path(heldManifestFile))
 	return data, h.wrap("reading", missing(err))
 }
 
@@ -177,7 +178,7 @@ func (h *heldSketch) Decided() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	decision, err := readSecretFile(h.path(heldDecisionFile))
+	decision, err := private.Read(h.path(heldDecisionFile))
 	if errors.Is(missing(err), ErrNotFound) {
 		return false, nil
 	}

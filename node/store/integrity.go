@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/cosketch/cosketch/node/private"
 )
 
 // Integrity lets the database check itself: its pages, indexes and references. It returns
@@ -53,7 +55,7 @@ func (s *Store) Strays() ([]Stray, error) {
 		if err != nil {
 			return err
 		}
-		if err := private(s.path(name), info); err != nil {
+		if err := private.Check(s.path(name), info); err != nil {
 			out = append(out, Stray{name, err.Error(), true})
 		}
 		top, _, nested := strings.Cut(name, "/")

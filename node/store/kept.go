@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -20,7 +21,7 @@ func (s *Store) PutKept(study protocol.StudyID, data []byte) error {
 
 // Kept returns them, or ErrNotFound when none were stored or they were destroyed.
 func (s *Store) Kept(study protocol.StudyID) ([]byte, error) {
-	data, err := readSecretFile(s.keptPath(study))
+	data, err := private.Read(s.keptPath(study))
 	if err != nil {
 		return nil, fmt.Errorf("what is kept of the seed of study %s: %w", study.Short(), missing(err))
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -46,7 +47,7 @@ func createKey(path string, entropy io.Reader) (protocol.PeerID, error) {
 
 // ReadKey reads what CreateKey wrote. A file that others can read is refused.
 func ReadKey(path string) (ed25519.PrivateKey, error) {
-	text, err := readSecretFile(path)
+	text, err := private.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading a key: %w", err)
 	}

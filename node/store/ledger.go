@@ -51,7 +51,7 @@ func (s *Store) Debit(ctx context.Context, decide func(entries []ledger.Entry) (
 			return nil, fmt.Errorf("debiting the ledger: %w", explain(err))
 		}
 		entries = append(entries, next)
-		released := fmt.Sprintf("sketch %d", next.Sketch)
+		released := fmt.Sprintf("sketch %d", next.Sketch+1)
 		if next.Query > 0 {
 			released = fmt.Sprintf("query %d", next.Query)
 		}

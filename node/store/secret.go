@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -43,7 +44,7 @@ func (s *Store) putSecret(path string, data []byte) error {
 // Secret returns the secrets of an attempt, or ErrNotFound when none were stored
 // or they were destroyed.
 func (s *Store) Secret(study protocol.StudyID, attempt uint32) ([]byte, error) {
-	data, err := readSecretFile(s.secretPath(study, attempt))
+	data, err := private.Read(s.secretPath(study, attempt))
 	if err != nil {
 		return nil, fmt.Errorf("secrets of attempt %d of study %s: %w", attempt, study.Short(), missing(err))
 	}

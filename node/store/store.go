@@ -11,8 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 
+	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -75,8 +75,8 @@ const (
 
 // Options of Open.
 type Options struct {
-	// ReadOnly opens the store for looking, also beside a running daemon: no write
-	// succeeds. Default: false.
+	// ReadOnly opens the store for looking, also beside a running daemon, and also on a
+	// disk that is read-only or full: no write succeeds. Default: false.
 	ReadOnly bool
 }
 
@@ -114,8 +114,8 @@ func (s *Store) open() error {
 	if err := s.readKeys(); err != nil {
 		return err
 	}
-	text, err := readSecretFile(s.path(ledgerFile))
-	if errors.Is(err, errOpenToOthers) || errors.Is(err, fs.ErrPermission) {
+	text, err := private.Read(s.path(ledgerFile))
+	if errors.Is(err, private.ErrOpen) || errors.Is(err, fs.ErrPermission) {
 		return err
 	}
 	if err != nil {
@@ -127,8 +127,12 @@ func (s *Store) open() error {
 	if err := requireFile(s.path(databaseFile)); err != nil {
 		return fmt.Errorf("%w: %w (%s)", ErrLedgerMissing, err, ledgerLost(s.role))
 	}
-	if s.db, err = openDatabase(s.path(databaseFile), s.readOnly); err != nil {
-		return err
+	open := openDatabase
+	if s.readOnly {
+		open = openForReading
+	}
+	if s.db, err = open(s.path(databaseFile)); err != nil {
+		return s.unwritable(err)
 	}
 	if !s.readOnly {
 		if err := migrate(s.db, s.path(databaseFile)); err != nil {
@@ -151,7 +155,7 @@ func (s *Store) checkDir() error {
 	case !info.IsDir():
 		return errors.New("not a directory")
 	}
-	if err := private(s.dir, info); err != nil {
+	if err := private.Check(s.dir, info); err != nil {
 		return err
 	}
 	if err := requireFile(s.path(identityFile)); err != nil {
@@ -167,7 +171,7 @@ func (s *Store) checkDir() error {
 }
 
 func (s *Store) readKeys() error {
-	text, err := readSecretFile(s.path(identityFile))
+	text, err := private.Read(s.path(identityFile))
 	if err != nil {
 		return err
 	}
@@ -180,7 +184,7 @@ func (s *Store) readKeys() error {
 	if s.role != Aggregator {
 		return nil
 	}
-	if text, err = readSecretFile(s.path(hpkeFile)); err != nil {
+	if text, err = private.Read(s.path(hpkeFile)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%w (a party's directory has none: is this the aggregator's?)", err)
 		}
@@ -236,40 +240,6 @@ func requireFile(path string) error {
 		return fmt.Errorf("%s is not a file", path)
 	}
 	return nil
-}
-
-// private refuses what users other than the owner may read or write.
-func private(path string, info fs.FileInfo) error {
-	if runtime.GOOS == "windows" { // its mode bits say nothing
-		return nil
-	}
-	if open := info.Mode().Perm() & 0o077; open != 0 {
-		return fmt.Errorf("%s has mode %04o and is %w (run `chmod go= %s`)", path, info.Mode().Perm(), errOpenToOthers, path)
-	}
-	return nil
-}
-
-var errOpenToOthers = errors.New("open to other users")
-
-// readSecretFile reads a file that only its owner may be able to read.
-func readSecretFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if err := private(path, info); err != nil {
-		return nil, err
-	}
-	var text bytes.Buffer
-	if _, err := text.ReadFrom(f); err != nil {
-		return nil, err
-	}
-	return text.Bytes(), nil
 }
 
 // ledgerID ties an identity to the one ledger that was made with it.

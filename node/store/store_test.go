@@ -279,7 +279,7 @@ func tamper(t *testing.T, dir string, statements ...string) {
 
 func tryTamper(t *testing.T, dir, statement string) error {
 	t.Helper()
-	db, err := openDatabase(filepath.Join(dir, databaseFile), false)
+	db, err := openDatabase(filepath.Join(dir, databaseFile))
 	must(t, err)
 	defer db.Close()
 	return transact(db, func(tx *sql.Tx) error { _, err := tx.Exec(statement); return err })

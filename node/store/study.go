@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -240,6 +241,18 @@ func (s *Store) LockServing() (unlock func(), err error) {
 		return nil, fmt.Errorf("locking %q: %w", s.dir, ErrServed)
 	}
 	return func() { lock.Close() }, nil
+}
+
+// Served reports whether some process serves the directory's studies.
+func (s *Store) Served() bool {
+	path := s.path(locksDir, "serve.lock")
+	if _, err := os.Stat(path); err != nil {
+		return false // and no lock is made for a look
+	}
+	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	defer lock.Close()
+	free, err := lock.TryRLock()
+	return err == nil && !free
 }
 
 // collect runs a query and scans every row.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 
+	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/protocol/journal"
 )
 
@@ -41,12 +42,13 @@ func (s *Store) PutToken(id string, record []byte) error {
 	return nil
 }
 
-// Token returns the record of a token, or ErrNotFound.
+// Token returns the record of a token, or ErrNotFound. One that others can write to is refused:
+// they could have put it there.
 func (s *Store) Token(id string) ([]byte, error) {
 	if !tokenName.MatchString(id) {
 		return nil, fmt.Errorf("token %.40q: %w", id, ErrNotFound)
 	}
-	record, err := os.ReadFile(s.path(tokensDir, id))
+	record, err := private.Read(s.path(tokensDir, id))
 	if err != nil {
 		return nil, fmt.Errorf("token %s: %w", id, missing(err))
 	}

@@ -2,8 +2,12 @@ package store
 
 import (
 	"errors"
+	"os"
+	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/cosketch/cosketch/node/private"
 )
 
 func TestTokens(t *testing.T) {
@@ -37,6 +41,11 @@ func TestTokens(t *testing.T) {
 	if ids, err := s.Tokens(); err != nil || !slices.Equal(ids, []string{"00000000", "0123abcd"}) {
 		t.Errorf("listed: %v %v", ids, err)
 	}
+	check(t, os.Chmod(dir+"/tokens/0123abcd", 0o620))
+	if _, err := s.Token("0123abcd"); !errors.Is(err, private.ErrOpen) && runtime.GOOS != "windows" {
+		t.Errorf("a token that others can write to: %v", err)
+	}
+	check(t, os.Chmod(dir+"/tokens/0123abcd", 0o600))
 	looker, err := Open(dir, Aggregator, Options{ReadOnly: true})
 	check(t, err)
 	defer looker.Close()

@@ -1,5 +1,5 @@
-// Package journal is a node's audit log: what its steward or operator decided, and every
-// byte count that left. Entries form a hash chain, so that a log from which something was
+// Package journal is a node's audit log: what its steward or operator decided, every byte
+// count that left, and at an aggregator when each message came on a board. Entries form a hash chain, so that a log from which something was
 // taken, or in which something was changed, is not what it claims to be; only its end can
 // be cut off unseen, which is why a head can be noted elsewhere and compared.
 //
@@ -50,6 +50,10 @@ const (
 	Asked     Event = "asked"     // requests that carry no data, summed up
 )
 
+// OnBoard is a message on a board that this node hosts: Note is its number there, Bytes its
+// size. When it was posted its sender does not sign; At is the clock of who hosts the board.
+const OnBoard Event = "on the board"
+
 // Entry is one line of the log.
 type Entry struct {
 	Sequence uint64           `json:"sequence"` // from 1; set by Append
@@ -57,7 +61,7 @@ type Entry struct {
 	Event    Event            `json:"event"`
 	Study    string           `json:"study,omitempty"` // id in hexadecimal
 	To       string           `json:"to,omitempty"`    // who receives what left
-	Bytes    int64            `json:"bytes,omitempty"` // of what left
+	Bytes    int64            `json:"bytes,omitempty"` // of what left, or came on the board
 	Note     string           `json:"note,omitempty"`  // a few words; never data
 	Previous string           `json:"previous"`        // hash of the entry before, empty in the first; set by Append
 }

@@ -54,6 +54,18 @@ func (a *Aggregator) Stopped() (protocol.Stop, bool) {
 	return *a.view.stop, true
 }
 
+// Ended reports whether nothing can follow on the board, and when that was said there: 0
+// where it is the first result that ends the study, which carries no date.
+func (a *Aggregator) Ended() (at protocol.Instant, ended bool) {
+	switch v := a.view; {
+	case v.stop != nil:
+		return v.stop.At, true
+	case v.closed != nil:
+		return v.closed.At, true
+	}
+	return 0, a.view.ended()
+}
+
 // printable replaces what a terminal would act upon, or not show: a reason is whatever
 // the aggregator wrote.
 func printable(reason string) string {

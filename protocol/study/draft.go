@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"go.yaml.in/yaml/v4"
 
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -71,6 +74,25 @@ func (c DraftColumn) assumed() string {
 	return map[ColumnKind]string{Numeric: "bounds: [0, 1]", Categorical: "values: [a, b]"}[c.Kind]
 }
 
+// bareWord is text that needs no quotes in a study file.
+var bareWord = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*$`)
+
+// quoted writes a text.
+func quoted(s string) string {
+	if bareWord.MatchString(s) && !typedWord.MatchString(s) {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+func quotedList(texts []string) string {
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = quoted(t)
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}
+
 // ErrNoSketch reports a draft whose analyses no choice of sketches answers.
 var ErrNoSketch = errors.New("no choice of sketches answers these analyses in a study of this partition")
 
@@ -78,7 +100,8 @@ var ErrNoSketch = errors.New("no choice of sketches answers these analyses in a 
 type sketching struct {
 	why      string
 	sketches []string
-	unit     string // of the promise; record is gaussian, attribute laplace
+	unit     string       // of the promise; record is gaussian, attribute laplace
+	answers  AnalysisKind // for example
 }
 
 // choices are the ways to sketch, the most private first.
@@ -94,24 +117,37 @@ func (d Draft) choices() []sketching {
 	}
 	if d.Partition == Vertical {
 		return []sketching{
-			{"columns of different parties are compared over the records they share, and whole records are protected", []string{columns}, "record"},
-			{"records are joined by pseudonyms; the parties see who shares which, so single values are protected", []string{"{side: records, family: sparse, k: 64, s: 1}"}, "attribute"},
-			{"both sides are sketched, and share the budget; single values are protected", []string{"{side: columns, family: sparse, k: 1024, s: 1, helpers: {ones: 0.3}}", "{side: records, family: sparse, k: 64, s: 1}"}, "attribute"},
+			{"columns of different parties are compared over the records they share, and whole records are protected", []string{columns}, "record", InnerProduct},
+			{"records are joined by pseudonyms; the parties see who shares which, so single values are protected", []string{"{side: records, family: sparse, k: 64, s: 1}"}, "attribute", RecordDistance},
+			{"both sides are sketched, and share the budget; single values are protected", []string{"{side: columns, family: sparse, k: 1024, s: 1, helpers: {ones: 0.3}}", "{side: records, family: sparse, k: 64, s: 1}"}, "attribute", RecordDistance},
 		}
 	}
-	return []sketching{
-		{"noisy sums add up over the parties and protect whole records", []string{fmt.Sprintf(moments, "")}, "record"},
-		{"noisy counts and sums of cells add up over the parties and protect whole records", []string{fmt.Sprintf(moments, ", share: 7"), fmt.Sprintf(cells, ", share: 3")}, "record"},
-		{"each record has a noisy row of its own, so single values are protected", []string{"{side: records, family: identity}"}, "attribute"},
-		{"each record has a noisy row of its own with its label, so single values are protected", []string{"{side: records, family: identity, labels: randomised}"}, "attribute"},
-		{"sketches of columns add up over the parties", []string{columns}, "record"},
+	byLabel := func(c DraftColumn) bool { return c.Role == "label" }
+	out := []sketching{
+		{"noisy sums add up over the parties and protect whole records", []string{fmt.Sprintf(moments, "")}, "record", Mean},
+		{"noisy counts and sums of cells add up over the parties and protect whole records", []string{fmt.Sprintf(moments, ", share: 7"), fmt.Sprintf(cells, ", share: 3")}, "record", Mean},
+		{"each record has a noisy row of its own, so single values are protected", []string{"{side: records, family: identity}"}, "attribute", RecordDistance},
+		{"sketches of columns add up over the parties", []string{columns}, "record", InnerProduct},
 	}
+	if slices.ContainsFunc(d.columns(), byLabel) {
+		out = slices.Insert(out, 3, sketching{"each record has a noisy row of its own with its label, so single values are protected", []string{"{side: records, family: identity, labels: randomised}"}, "attribute", RecordDistance})
+	}
+	return out
 }
 
-// columns are those of the study, each once: of a horizontal one, the first party's.
+// columns are those of the study, each once. Of a horizontal one, they are the first
+// party's; what it leaves open, another may know.
 func (d Draft) columns() []DraftColumn {
 	if d.Partition == Horizontal && len(d.Parties) > 0 {
-		return d.Parties[0].Columns
+		out := slices.Clone(d.Parties[0].Columns)
+		for i := range out {
+			for _, p := range d.Parties[1:] {
+				if out[i].open() != "" && i < len(p.Columns) {
+					out[i].Terms, out[i].Source = p.Columns[i].Terms, p.Columns[i].Source
+				}
+			}
+		}
+		return out
 	}
 	var out []DraftColumn
 	for _, p := range d.Parties {
@@ -122,43 +158,173 @@ func (d Draft) columns() []DraftColumn {
 
 // Text writes a commented study file, and says what is open in it: a line for each number
 // that only people know. Of the ways to sketch it takes the most private one that answers
-// the analyses. ErrNoSketch where none does, with what each of them lacks.
+// the analyses. ErrNoSketch where none does, with why; Check's error where the analyses are
+// not at fault.
 func (d Draft) Text() (text string, open []string, err error) {
-	if err := d.agree(); err != nil {
+	if err := d.Check(); err != nil {
 		return "", nil, err
+	}
+	for _, a := range d.Analyses {
+		if err := checkAsked(a); err != nil {
+			return "", nil, err
+		}
 	}
 	for _, c := range d.columns() {
 		if lacks := c.open(); lacks != "" {
 			open = append(open, fmt.Sprintf("column %s: %s", c.Name, lacks))
 		}
 	}
-	var tried []error
-	for _, choice := range d.choices() {
-		_, err := Parse([]byte(d.text(choice, DraftColumn.assumed)))
-		if err == nil {
+	var tried [][]string
+	choices := d.choices()
+	for _, choice := range choices {
+		wrong := d.try(choice)
+		if len(wrong) == 0 {
 			return d.text(choice, DraftColumn.open), open, nil
 		}
-		tried = append(tried, fmt.Errorf("with %s:\n%w", strings.Join(choice.sketches, ", "), err))
+		tried = append(tried, wrong)
 	}
-	return "", nil, fmt.Errorf("%w\n%w", ErrNoSketch, errors.Join(tried...))
+	return "", nil, fmt.Errorf("%w:\n%s", ErrNoSketch, reasons(choices, tried))
 }
 
-// agree refuses horizontal parties that describe other columns than the first.
-func (d Draft) agree() error {
-	if d.Partition != Horizontal {
+// Check says what is wrong with a draft whatever is asked: its name, parties, columns,
+// dates and promise.
+func (d Draft) Check() error {
+	if err := d.agree(); err != nil {
+		return err
+	}
+	if d.Epsilon != "" && !numberForm.MatchString(d.Epsilon) {
+		return fmt.Errorf("epsilon: %q is not a number", d.Epsilon)
+	}
+	var tried [][]string
+	choices := d.choices()
+	for _, choice := range choices {
+		d.Analyses = []string{string(choice.answers)}
+		wrong := d.try(choice)
+		if len(wrong) == 0 {
+			return nil
+		}
+		tried = append(tried, wrong)
+	}
+	return errors.New(reasons(choices, tried))
+}
+
+// checkAsked refuses what is not one analysis, as a study file has it.
+func checkAsked(a string) error {
+	if !strings.HasPrefix(a, "{") {
+		if !bareWord.MatchString(a) {
+			return fmt.Errorf("analysis %q: want a kind, such as correlation, or {kind: k-means, clusters: 3}", a)
+		}
 		return nil
 	}
-	for _, p := range d.Parties[min(1, len(d.Parties)):] {
-		for i, c := range d.columns() {
-			if i >= len(p.Columns) || p.Columns[i].Name != c.Name || p.Columns[i].Kind != c.Kind {
-				return fmt.Errorf("parties of a horizontal study have the same columns, in one order: column %q of %s has no equal at %s (is the study vertical?)", c.Name, d.Parties[0].Name, p.Name)
+	n, err := load([]byte(a))
+	if err != nil {
+		return fmt.Errorf("analysis %q: %s (is a brace missing, or a quote of the shell's?)", a, err.Message)
+	}
+	if n.Kind != yaml.MappingNode || strings.ContainsAny(a, "\n#") {
+		return fmt.Errorf("analysis %q: want one line of {kind: …, …}", a)
+	}
+	return nil
+}
+
+// try says what is wrong with the study that a choice of sketches makes; nothing where it is
+// one. No file has the lines of which the errors tell.
+func (d Draft) try(choice sketching) []string {
+	_, err := Parse([]byte(d.text(choice, DraftColumn.assumed)))
+	var all Errors
+	if !errors.As(err, &all) {
+		return nil
+	}
+	out := make([]string, len(all))
+	for i, e := range all {
+		nowhere := *e
+		nowhere.Line = 0
+		out[i] = nowhere.Error()
+	}
+	return out
+}
+
+// reasons says why no choice of sketches answers: once, what holds for each of them, and
+// only where there is no such reason, choice by choice.
+func reasons(choices []sketching, tried [][]string) string {
+	var lines []string
+	for _, why := range tried[0] {
+		if !slices.ContainsFunc(tried[1:], func(other []string) bool { return !slices.Contains(other, why) }) {
+			lines = append(lines, why)
+		}
+	}
+	if len(lines) > 0 {
+		return strings.Join(lines, "\n")
+	}
+	for i, c := range choices {
+		lines = append(lines, "with "+strings.Join(c.sketches, ", ")+":")
+		for _, why := range tried[i] {
+			lines = append(lines, "  "+why)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// agree refuses column lists that cannot be of one study.
+func (d Draft) agree() error {
+	if len(d.Parties) < 2 {
+		return fmt.Errorf("%d column list: a study has at least 2 parties", len(d.Parties))
+	}
+	for i, p := range d.Parties {
+		for _, q := range d.Parties[:i] {
+			switch {
+			case p.Name == q.Name && p.ID == q.ID:
+				return fmt.Errorf("two column lists are of %s: each party has one", p.Name)
+			case p.Name == q.Name:
+				return fmt.Errorf("two parties are named %s: one of them has to take another name", p.Name)
+			case p.ID == q.ID:
+				return fmt.Errorf("%s and %s have the same peer id, %s: one of the two copied it", q.Name, p.Name, p.ID)
 			}
 		}
-		if n := len(d.columns()); len(p.Columns) > n {
-			return fmt.Errorf("parties of a horizontal study have the same columns, in one order: column %q of %s is not at %s", p.Columns[n].Name, p.Name, d.Parties[0].Name)
+	}
+	if d.Partition == Horizontal {
+		return d.agreeHorizontal()
+	}
+	owner := map[string]string{}
+	for _, p := range d.Parties {
+		for _, c := range p.Columns {
+			if before, there := owner[c.Name]; there && before != p.Name {
+				return fmt.Errorf("parties of a vertical study have other columns: %s and %s both have a column %q (is the study horizontal? else one of them has to take another name)", before, p.Name, c.Name)
+			}
+			owner[c.Name] = p.Name
 		}
 	}
 	return nil
+}
+
+// agreeHorizontal refuses parties that describe other columns than the first.
+func (d Draft) agreeHorizontal() error {
+	first := d.Parties[0]
+	for _, p := range d.Parties[1:] {
+		for i, c := range first.Columns {
+			switch {
+			case i >= len(p.Columns) || p.Columns[i].Name != c.Name:
+				return fmt.Errorf("parties of a horizontal study have the same columns, in one order: column %q of %s has no equal at %s (is the study vertical?)", c.Name, first.Name, p.Name)
+			case p.Columns[i].Kind != c.Kind:
+				return fmt.Errorf("parties of a horizontal study have the same columns: column %q is %s at %s and %s at %s", c.Name, c.Kind, first.Name, p.Columns[i].Kind, p.Name)
+			case len(c.Terms) > 0 && len(p.Columns[i].Terms) > 0 && terms(c) != terms(p.Columns[i]):
+				return fmt.Errorf("parties of a horizontal study have the same columns: column %q is {%s} at %s and {%s} at %s (let them agree on one)", c.Name, terms(c), first.Name, terms(p.Columns[i]), p.Name)
+			}
+		}
+		if n := len(first.Columns); len(p.Columns) > n {
+			return fmt.Errorf("parties of a horizontal study have the same columns, in one order: column %q of %s is not at %s", p.Columns[n].Name, p.Name, first.Name)
+		}
+	}
+	return nil
+}
+
+// terms writes what is known of a column, in one order.
+func terms(c DraftColumn) string {
+	out := make([]string, len(c.Terms))
+	for i, t := range c.Terms {
+		out[i] = t.Key + ": " + t.Value
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
 }
 
 // text writes the file with a choice of sketches; fill says what stands for what is open.
@@ -166,26 +332,30 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("cosketch: study/1")
-	line("name: %s", d.Name)
+	line("name: %s", quoted(d.Name))
 	line("nonce: %q          # fresh for every study", hex.EncodeToString(d.Nonce[:]))
 	line("aggregator:")
 	line("  id: %s", d.Aggregator.ID)
 	line("  hpke: %s", d.Aggregator.HPKE)
-	line("  addrs: [%s]", strings.Join(d.Aggregator.Addrs, ", "))
+	line("  addrs: %s", quotedList(d.Aggregator.Addrs))
 	line("parties:")
 	for _, p := range d.Parties {
-		line("  - {name: %s, id: %s}", p.Name, p.ID)
+		line("  - {name: %s, id: %s}", quoted(p.Name), p.ID)
 	}
 	line("partition: %s   # vertical: same people, other columns; horizontal: same columns, other people", d.Partition)
 	line("# quorum: %d       # how many must approve; default: all", max(2, len(d.Parties)/2+1))
 	line("expires: %s   # approval closes", d.Expires)
 	line("deadline: %s  # upload closes", d.Deadline)
-	line("records: {id: [%s], missing: centre}  # a missing value counts as the column's centre", strings.Join(d.Records, ", "))
+	line("records: {id: %s, missing: centre}  # a missing value counts as the column's centre", quotedList(d.Records))
 	line("# Bounds, centres, spreads and values are public: they come from a code book or the")
 	line("# literature, never from the data. Values outside are moved to the nearest end.")
 	line("columns:")
 	for _, p := range d.Parties {
-		for _, c := range p.Columns {
+		columns := p.Columns
+		if d.Partition == Horizontal {
+			columns = d.columns()
+		}
+		for _, c := range columns {
 			d.column(&b, p, c, fill)
 		}
 		if d.Partition == Horizontal {
@@ -222,7 +392,7 @@ func (d Draft) epsilon(usual string) string {
 }
 
 func (d Draft) column(b *strings.Builder, p DraftParty, c DraftColumn, fill func(DraftColumn) string) {
-	parts := []string{"name: " + c.Name, "kind: " + string(c.Kind)}
+	parts := []string{"name: " + quoted(c.Name), "kind: " + quoted(string(c.Kind))}
 	for _, t := range c.Terms {
 		parts = append(parts, t.Key+": "+t.Value)
 	}
@@ -235,10 +405,10 @@ func (d Draft) column(b *strings.Builder, p DraftParty, c DraftColumn, fill func
 		parts = append(parts, "source: "+strconv.Quote(c.Source))
 	}
 	if c.Role != "" {
-		parts = append(parts, "role: "+c.Role)
+		parts = append(parts, "role: "+quoted(c.Role))
 	}
 	if d.Partition == Vertical {
-		parts = append(parts, "owner: "+p.Name)
+		parts = append(parts, "owner: "+quoted(p.Name))
 	}
 	fmt.Fprintf(b, "  - {%s}%s\n", strings.Join(parts, ", "), missing)
 }

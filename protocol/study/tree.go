@@ -198,7 +198,7 @@ func (r *reader) object(n *yaml.Node, path string, known ...string) object {
 		key := n.Content[i]
 		if !slices.Contains(known, key.Value) {
 			e := r.add(&Error{Line: key.Line, Column: key.Column, Key: join(path, key.Value), Message: "unknown key"})
-			e.Hint = "keys here: " + strings.Join(known, ", ")
+			e.Hint = "keys here: " + strings.Join(known, ", ") + "; if a newer program wrote the file, update this one"
 			if near := nearest(key.Value, known); near != "" {
 				e.Hint = fmt.Sprintf("did you mean %q?", near)
 			}

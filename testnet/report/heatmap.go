@@ -62,7 +62,7 @@ type heatCell struct {
 type heatFill struct {
 	Colour  string
 	Hatched bool
-	Faded   bool // too pale for white text, whatever the colour
+	White   bool // text on it is easier to read in white than in black
 }
 
 // heatPath draws several squares.
@@ -168,12 +168,12 @@ func (h *heatMap) fill(m outcome.Matrix) {
 		if p.Undefined == "" {
 			interval = fmt.Sprintf("[%s, %s]", number(m.Kind, p.Low), number(m.Kind, p.High))
 		}
-		h.number(x, y, number(m.Kind, p.Estimate), interval, fill, p.Estimate)
+		h.number(x, y, number(m.Kind, p.Estimate), interval, fill)
 
 		x, y = h.corner(column, row)
-		fill = heatFill{Colour: figure.Colour(p.Truth)}
+		fill = heatFill{Colour: figure.Colour(p.Truth), White: figure.White(p.Truth, 0)}
 		add(fill, x, y)
-		h.number(x, y, number(m.Kind, p.Truth), "", fill, p.Truth)
+		h.number(x, y, number(m.Kind, p.Truth), "", fill)
 	}
 	for _, fill := range order {
 		h.Plain = append(h.Plain, heatPath{fill, plain[fill].String()})
@@ -197,7 +197,7 @@ func estimateFill(p outcome.Pair) heatFill {
 		return heatFill{Hatched: true}
 	}
 	half := (p.High - p.Low) / 2
-	return heatFill{Colour: figure.Colour(p.Estimate) + figure.Fade(half), Faded: half > 0.05}
+	return heatFill{Colour: figure.Colour(p.Estimate) + figure.Fade(half), White: figure.White(p.Estimate, half)}
 }
 
 // cellTitle is a pair's number; which pair it is, its row and column say.
@@ -209,12 +209,12 @@ func cellTitle(m outcome.Matrix, p outcome.Pair) string {
 }
 
 // number writes into a cell that is large enough.
-func (h *heatMap) number(x, y float64, text, sub string, fill heatFill, r float64) {
+func (h *heatMap) number(x, y float64, text, sub string, fill heatFill) {
 	if h.Cell < textCell {
 		return
 	}
 	class := ""
-	if !fill.Hatched && math.Abs(r) > 0.75 && !fill.Faded {
+	if fill.White {
 		class = "strong"
 	}
 	h.Numbers = append(h.Numbers, heatText{X: x + h.Cell/2, Y: y + h.Cell/2 + 4, Text: text, Sub: sub, Class: class})

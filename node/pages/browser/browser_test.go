@@ -1,12 +1,15 @@
 package browser
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,9 +18,13 @@ import (
 	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
+	"github.com/cosketch/cosketch/node/report"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -38,6 +45,7 @@ type tab struct {
 	t    *testing.T
 	ctx  context.Context
 	host string // the only one that may be asked
+	asks string // what the console may say, since the test asks for it
 
 	mu       sync.Mutex
 	requests []string // guarded by mu
@@ -46,31 +54,37 @@ type tab struct {
 	console  []string // errors and warnings; guarded by mu
 }
 
-// openTab starts a browser with one tab.
+// openTab starts a browser with one tab for the pages.
 func (w *world) openTab() *tab {
 	w.t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(w.t)), chromedp.DisableGPU, chromedp.UserDataDir(w.t.TempDir()),
+	at, err := url.Parse(w.url)
+	check(w.t, err)
+	return newTab(w.t, at.Host)
+}
+
+// newTab starts a browser with one tab that may ask one host, "" for files.
+func newTab(t *testing.T, host string) *tab {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-sync", true), chromedp.Flag("force-prefers-reduced-motion", true))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
 	}
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	w.t.Cleanup(cancel)
+	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
-	w.t.Cleanup(func() {
+	t.Cleanup(func() {
 		chromedp.Cancel(ctx) // waits for the end of the browser
 		cancel()
 	})
 	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
-	w.t.Cleanup(cancel)
-	at, err := url.Parse(w.url)
-	check(w.t, err)
-	one := &tab{t: w.t, ctx: ctx, host: at.Host}
-	check(w.t, chromedp.Do(ctx))
-	check(w.t, chromedp.Listen(ctx, one.note))
-	_, err = chromedp.Call(ctx, network.Enable, network.EnableParams{})
-	check(w.t, err)
+	t.Cleanup(cancel)
+	one := &tab{t: t, ctx: ctx, host: host}
+	check(t, chromedp.Do(ctx))
+	check(t, chromedp.Listen(ctx, one.note))
+	_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	check(t, err)
 	messages := chromedp.Console(ctx)
 	go func() {
 		for m, err := range messages {
@@ -107,6 +121,7 @@ func (b *tab) sane(where string) {
 	b.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.console = slices.DeleteFunc(b.console, func(line string) bool { return b.asks != "" && strings.Contains(line, b.asks) })
 	if len(b.console) > 0 {
 		b.t.Errorf("%s: the console says %q", where, b.console)
 	}
@@ -134,15 +149,15 @@ func eval[T any](b *tab, expression string) T {
 var views = []struct {
 	name          string
 	width, height int64
-	scheme        string
-}{{"light", 1280, 900, "light"}, {"dark", 1280, 900, "dark"}, {"phone", 390, 844, "light"}, {"phone-dark", 390, 844, "dark"}}
+	scheme, media string
+}{{"light", 1280, 900, "light", ""}, {"dark", 1280, 900, "dark", ""}, {"phone", 390, 844, "light", ""}, {"phone-dark", 390, 844, "dark", ""}, {"paper", 794, 1123, "dark", "print"}}
 
-// look shows a page in light, dark and on a phone, and checks it in each. Screenshots go to
-// $COSKETCH_SCREENSHOTS.
+// look shows a page in light, dark, on a phone and as it is printed, and checks it in each.
+// Screenshots go to $COSKETCH_SCREENSHOTS.
 func (b *tab) look(name string) {
 	b.t.Helper()
 	for _, v := range views {
-		_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: v.scheme}}})
+		_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: v.media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: v.scheme}}})
 		check(b.t, err)
 		b.do(chromedp.EmulateViewport(v.width, v.height))
 		if wide := eval[float64](b, "document.documentElement.scrollWidth"); wide > float64(v.width) {
@@ -154,10 +169,12 @@ func (b *tab) look(name string) {
 			check(b.t, os.MkdirAll(dir, 0o755))
 			check(b.t, os.WriteFile(filepath.Join(dir, name+"-"+v.name+".png"), shot, 0o644))
 		}
+		if problems := eval[[]string](b, accessible); len(problems) > 0 {
+			b.t.Errorf("%s, %s: %s", name, v.name, strings.Join(problems, "; "))
+		}
 	}
-	if problems := eval[[]string](b, accessible); len(problems) > 0 {
-		b.t.Errorf("%s: %s", name, strings.Join(problems, "; "))
-	}
+	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}})
+	check(b.t, err)
 	b.do(chromedp.EmulateViewport(1280, 900))
 	b.sane(name)
 }
@@ -180,7 +197,7 @@ const accessible = `(() => {
     if (!t.caption) say("a table without caption", t);
     if (!t.querySelector("th[scope]")) say("a table without scopes", t);
   }
-  for (const s of document.querySelectorAll("svg[role=img]")) if (!s.querySelector("title") || !s.querySelector("desc")) say("a figure without title and description", s);
+  for (const s of document.querySelectorAll("svg")) if (!s.querySelector(":scope > title") || !s.querySelector(":scope > desc")) say("a figure without title and description", s);
   for (const e of document.querySelectorAll("input:not([type=hidden]),select,textarea")) if (!e.labels || !e.labels.length) say("a field without label", e);
   for (const e of document.querySelectorAll("a,button,summary")) if (!e.textContent.trim() && !e.ariaLabel) say("nothing to read on a control", e);
   for (const e of document.querySelectorAll("progress")) if (!e.ariaLabel) say("a progress bar without name", e);
@@ -189,18 +206,22 @@ const accessible = `(() => {
   const rgb = c => c.match(/[\d.]+/g).map(Number);
   const light = ([r, g, b]) => [r, g, b].map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);
   const behind = e => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255]; };
-  for (const e of document.querySelectorAll("body *:not(svg *)")) {
-    if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()) || !e.checkVisibility()) continue;
-    const [a, b] = [light(rgb(getComputedStyle(e).color)), light(behind(e))].sort((x, y) => y - x);
+  for (const e of document.querySelectorAll("body *:not(svg *), svg text")) { // numbers on colours: package figure tests them
+    if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()) || !e.checkVisibility() || e.closest(".cells")) continue;
+    const style = getComputedStyle(e);
+    const [a, b] = [light(rgb(e.ownerSVGElement ? style.fill : style.color)), light(behind(e))].sort((x, y) => y - x);
     if ((a + 0.05) / (b + 0.05) < 4.5) say("contrast " + ((a + 0.05) / (b + 0.05)).toFixed(2), e);
   }
   return out;
 })()`
 
-// first loads a page with nothing in the cache, and says how long that took and how many
-// bytes came.
+// first loads a page with nothing in the cache, and says how many bytes came, and how long
+// that took from the beginning of the navigation to the end of the load event. What the
+// browser itself needs to begin with is no part of that: it has shown a page of this server
+// before.
 func (b *tab) first(address string) {
 	b.t.Helper()
+	b.do(chromedp.Navigate("http://" + b.host + "/signin"))
 	_, err := chromedp.Call(b.ctx, network.ClearBrowserCache, cdp.Empty{})
 	check(b.t, err)
 	b.mu.Lock()
@@ -265,11 +286,79 @@ func TestPages(t *testing.T) {
 		t.Errorf("only %d cells and bars say their numbers when pointed at", n)
 	}
 	b.look("result")
+	b.readsCells()
 	b.do(chromedp.Navigate(home + "/privacy"))
 	b.look("privacy")
 	b.do(chromedp.Navigate(home + "/audit"))
 	b.look("audit")
 	b.download(w, s)
+}
+
+// readsCells reaches a heat map by keyboard and pointer: every cell says its number.
+func (b *tab) readsCells() {
+	b.t.Helper()
+	says := func(where, want string) {
+		b.t.Helper()
+		if text := eval[string](b, "document.querySelector('.readout').textContent"); !strings.Contains(text, want) {
+			b.t.Errorf("%s the map says %q, want %q", where, text, want)
+		}
+	}
+	// What the table of all pairs says, by the pair.
+	table := eval[map[string]string](b, `Object.fromEntries([...document.querySelectorAll("details table tbody tr")].filter(r => r.cells.length === 5).flatMap(r => {
+		const [of, and, estimate, interval] = [...r.cells].map(c => c.textContent);
+		return [[of + ", " + and, estimate + " " + interval], [and + ", " + of, estimate + " " + interval]];
+	}))`)
+	names := eval[[]string](b, "document.querySelector('svg[data-names]').dataset.names.split('\\n')")
+	if len(names) != 12 || len(table) < 12*11 {
+		b.t.Fatalf("%d names and %d pairs", len(names), len(table))
+	}
+	b.do(chromedp.Focus("main > section:has(svg[data-names]) .scroll"), chromedp.KeyEvent(kb.Tab))
+	if !eval[bool](b, "document.activeElement === document.querySelector('svg[data-names]') && getComputedStyle(document.activeElement).outlineStyle !== 'none'") {
+		b.t.Error("Tab does not reach the heat map, or nothing shows that it has the focus")
+	}
+	for range names {
+		b.do(chromedp.KeyEvent(kb.ArrowUp))
+	}
+	for row := range names {
+		b.do(chromedp.KeyEvent(kb.Home))
+		for column := range names {
+			want := names[row] + ": itself"
+			if row != column {
+				want = names[row] + ", " + names[column] + ": " + table[names[row]+", "+names[column]]
+			}
+			says(fmt.Sprintf("at row %d, column %d,", row, column), want)
+			b.do(chromedp.KeyEvent(kb.ArrowRight))
+		}
+		b.do(chromedp.KeyEvent(kb.ArrowDown))
+	}
+	at := eval[[]float64](b, `(() => { const svg = document.querySelector("svg[data-names]"), c = Number(svg.dataset.cell);
+		svg.scrollIntoView({block: "center"});
+		const p = new DOMPoint(2.5 * c, 5.5 * c).matrixTransform(svg.querySelector("g.grid").getScreenCTM()); return [p.x, p.y]; })()`)
+	b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]))
+	says("under the pointer", names[5]+", "+names[2]+": "+table[names[5]+", "+names[2]])
+	b.sane("heat map")
+}
+
+// Reports stand alone: results of every kind, as a file, in every view.
+func TestReports(t *testing.T) {
+	b := newTab(t, "")
+	source, err := os.ReadFile("../../../protocol/study/testdata/hospitals.yaml")
+	check(t, err)
+	s, err := study.Parse(source)
+	check(t, err)
+	for _, kinds := range []string{"whole", "classifier", "horizontal"} {
+		raw, err := os.ReadFile("../../../protocol/analysis/testdata/" + kinds + ".json")
+		check(t, err)
+		var r analysis.Result
+		check(t, json.Unmarshal(raw, &r))
+		path := filepath.Join(t.TempDir(), kinds+".html")
+		var html bytes.Buffer
+		check(t, report.HTML(&html, report.Page{Study: s, Result: r, Version: "test"}))
+		check(t, os.WriteFile(path, html.Bytes(), 0o600))
+		b.do(chromedp.Navigate("file://" + path))
+		eval[bool](b, "document.querySelectorAll('details').forEach(d => d.open = true) || true")
+		b.look("report-" + kinds)
+	}
 }
 
 // await waits until a page says something by itself: it is not loaded again.
@@ -334,6 +423,19 @@ func TestPagesWithoutScript(t *testing.T) {
 			t.Errorf("%s without script: %q", path, text)
 		}
 	}
+	for _, step := range []struct{ click, at string }{
+		{"header nav a", "/"},
+		{"tbody th a", "/studies/" + s.ID.String()},
+		{"table.stacks th a", "/results/"},
+		{"header nav li:nth-child(2) a", "/studies/" + s.ID.String()},
+		{"#facts a", "/audit"},
+	} {
+		answer, err := chromedp.RunResponse(b.ctx, chromedp.Click(step.click))
+		check(t, err)
+		if !strings.Contains(answer.URL, step.at) || answer.Status != 200 {
+			t.Errorf("%s leads to %s, status %d; want %s", step.click, answer.URL, answer.Status, step.at)
+		}
+	}
 	b.sane("without script")
 }
 
@@ -363,6 +465,17 @@ func TestSignIn(t *testing.T) {
 	if cookies := eval[string](b, "document.cookie"); cookies != "" {
 		t.Errorf("scripts can read %q", cookies)
 	}
+	b.asks = "the server responded with a status of 40"
+	b.do(chromedp.Navigate(w.url + "/studies/" + s.ID.String() + "/results/current"))
+	if text := eval[string](b, "document.querySelector('main').innerText"); !strings.Contains(text, "This token may not see this page.") || !strings.Contains(text, "results:read") {
+		t.Errorf("without the scope of results: %q", text)
+	}
+	b.look("forbidden")
+	b.do(chromedp.Navigate(w.url + "/nowhere"))
+	if text := eval[string](b, "document.querySelector('main').innerText"); !strings.Contains(text, "Nothing is at /nowhere.") {
+		t.Errorf("where nothing is: %q", text)
+	}
+	b.look("missing")
 	_, err = chromedp.RunResponse(b.ctx, chromedp.Click("form[action='/signout'] button"))
 	check(t, err)
 	if at := eval[string](b, "location.pathname"); at != "/signin" {

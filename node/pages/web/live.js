@@ -11,6 +11,7 @@
     asking = true;
     try {
       const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+      if (answer.redirected) { location.assign(answer.url); return; } // the token ended: sign in again
       if (!answer.ok) return;
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       for (const id of parts) {

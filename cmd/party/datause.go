@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/store"
+)
+
+type dataUse struct {
+	Name    string            `arg:"" help:"A dataset of the site file."`
+	Study   string            `arg:"" help:"The study that it answers: the beginning of the study's id."`
+	Column  map[string]string `env:"-" mapsep:"none" placeholder:"STUDYS=DATAS" help:"The study's name of a column and the data's, where they differ. Once for each."`
+	Release string            `env:"-" enum:"auto,ask," default:"" help:"auto: the release follows the seed at once. ask: it is held until party release. Default: as the site file has it, or else auto."`
+}
+
+// Help says what is changed.
+func (dataUse) Help() string {
+	return "Writes into the site file which data answer a study, in place: its comments and its order stay. It can be run again, until the release is made. Nothing is approved, and nothing leaves.\n\nExample: party data use patients 5f0c1b0e --column income=INCOME_EUR"
+}
+
+type usedData struct {
+	Study   string `json:"study"`
+	Dataset string `json:"dataset"`
+	Config  string `json:"config"`
+	Lines   string `json:"lines"` // of the site file that say so
+}
+
+// Run changes the site file.
+func (cmd dataUse) Run(_ context.Context, c *console.Console, g *console.Globals) error {
+	st, err := g.OpenReadOnly(store.Party)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	s, err := console.FindStudy(st, cmd.Study)
+	if err != nil {
+		return err
+	}
+	party, err := self(st, s)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, i := range s.OwnColumns(party) {
+		names = append(names, s.Columns[i].Name)
+	}
+	answer := config.Answer{Dataset: cmd.Name, Columns: cmd.Column, Release: config.ReleaseMode(cmd.Release)}
+	if err := answer.Check(names); err != nil {
+		return console.WithCode(console.Usage, err)
+	}
+	lines, err := config.UseDataset(g.Config, s.ID, answer)
+	if err != nil {
+		return console.WithCode(console.Usage, err)
+	}
+	out := usedData{Study: s.ID.String(), Dataset: cmd.Name, Config: g.Config, Lines: lines}
+	return c.Print(out, func(w io.Writer) {
+		fmt.Fprintf(w, "%s answers %s (%s).\n", cmd.Name, s.Name, s.ID.Short())
+		c.Say("%s says so.", g.Config)
+		if missing := unprepared(g, s); missing != "" {
+			c.Say("Next: %s, then party data check %s", missing, s.ID.Short())
+			return
+		}
+		c.Say("Next: party data check %s", s.ID.Short())
+	})
+}

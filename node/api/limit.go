@@ -1,0 +1,122 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cosketch/cosketch/node/metrics"
+)
+
+// Limit bounds the connections of a listener.
+type Limit struct {
+	Connections int               // open at once, a quarter of them from one address; default 256
+	Secure      bool              // they speak TLS: who is refused can be told nothing
+	Metrics     *metrics.Registry // required: where they are counted
+	Logger      *slog.Logger      // required: told when one is refused
+}
+
+const (
+	connectionShares = 4 // of one address
+	streamShares     = 2
+
+	refuseWithin = time.Second
+	mostRefused  = 16 // that are told why at once; others are closed
+	sayEvery     = time.Minute
+)
+
+// Listener returns a listener that accepts no more than the limit allows. Who comes then is
+// told to come again, as HTTP has it, and nothing of what they send is looked at.
+func (o Limit) Listener(l net.Listener) net.Listener {
+	if o.Connections == 0 {
+		o.Connections = 256
+	}
+	return &limited{
+		Listener: l, Limit: o, crowd: newCrowd(o.Connections, connectionShares), refusing: make(chan struct{}, mostRefused),
+		open:    o.Metrics.Gauge("cosketch_http_connections", "Connections of HTTP that are open."),
+		refused: o.Metrics.Counter("cosketch_http_connections_refused_total", "Connections of HTTP that were refused: too many were open."),
+	}
+}
+
+type limited struct {
+	net.Listener
+	Limit
+	crowd    *crowd
+	refusing chan struct{}
+	open     metrics.Gauge
+	refused  metrics.Counter
+	said     time.Time
+}
+
+// Accept returns the next connection that has a place.
+func (l *limited) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		leave, ok := l.crowd.enter(c.RemoteAddr().String())
+		if ok {
+			l.open.Add(1)
+			return &placed{Conn: c, leave: sync.OnceFunc(func() { l.open.Add(-1); leave() })}, nil
+		}
+		l.refused.Add(1)
+		if time.Since(l.said) > sayEvery {
+			l.said = time.Now()
+			l.Logger.Warn("connections of readers are refused: too many are open", "connections", l.Connections, "of_one_address", l.crowd.each)
+		}
+		l.refuse(c)
+	}
+}
+
+// refuse tells a caller to come again, where that takes little.
+func (l *limited) refuse(c net.Conn) {
+	if l.Secure {
+		c.Close()
+		return
+	}
+	select {
+	case l.refusing <- struct{}{}:
+	default:
+		c.Close()
+		return
+	}
+	go func() {
+		defer func() { <-l.refusing }()
+		defer c.Close()
+		c.SetDeadline(time.Now().Add(refuseWithin))
+		if _, err := io.WriteString(c, tooMany(l.Connections, l.crowd.each)); err != nil {
+			return
+		}
+		if half, ok := c.(interface{ CloseWrite() error }); ok {
+			half.CloseWrite()
+			io.Copy(io.Discard, io.LimitReader(c, longestHeader)) // closing before the request was read would take the answer back
+		}
+	}()
+}
+
+// tooMany is an answer to whoever asks first.
+func tooMany(most, each int) string {
+	body := string(problem(http.StatusServiceUnavailable, "this server has %d connections open, or %d from your address, and takes no more: try again in two seconds", most, each).encode())
+	return strings.Join([]string{
+		"HTTP/1.1 503 Service Unavailable", "Content-Type: application/problem+json", fmt.Sprintf("Content-Length: %d", len(body)),
+		"Cache-Control: no-store", "Retry-After: 2", "Connection: close", "", body,
+	}, "\r\n")
+}
+
+// placed is a connection that leaves its place when it is closed.
+type placed struct {
+	net.Conn
+	leave func()
+}
+
+// Close closes the connection and leaves its place.
+func (c *placed) Close() error {
+	defer c.leave()
+	return c.Conn.Close()
+}

@@ -1,0 +1,101 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/node/spelling"
+)
+
+// Every key that stands once in a file, so none below a dataset or a study, has an
+// environment variable that wins over the file: AGGREGATOR_HTTP_LISTEN is http: listen. A
+// list is written with commas. An empty variable is as good as none. What it says is read as
+// if it stood in the file: relative paths are relative to the file.
+
+// The first words of the variables.
+const (
+	partyVariables      = "PARTY"
+	aggregatorVariables = "AGGREGATOR"
+)
+
+// variable is the environment variable of a key.
+func variable(program, key string) string {
+	return program + "_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+}
+
+// environment puts what the environment says into the file's mappings, and remembers of
+// which variable each value is.
+func (s *source) environment(program string, root *yaml.Node, known []setting) (*yaml.Node, error) {
+	s.variables = make(map[*yaml.Node]string)
+	for _, one := range known {
+		name := variable(program, one.key)
+		text := os.Getenv(name)
+		if text == "" {
+			continue
+		}
+		value := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
+		if one.list {
+			value = &yaml.Node{Kind: yaml.SequenceNode}
+			for entry := range strings.SplitSeq(text, ",") {
+				value.Content = append(value.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.TrimSpace(entry)})
+			}
+		}
+		if root == nil || root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
+			root = &yaml.Node{Kind: yaml.MappingNode}
+		}
+		there := put(root, strings.Split(one.key, "."), value)
+		if there == nil {
+			return nil, fmt.Errorf("reading environment variable %s: what stands around its key in %s is no mapping", name, s.path)
+		}
+		for _, n := range append(there.Content, there) {
+			s.variables[n] = name
+		}
+	}
+	return root, nil
+}
+
+// put sets a value below a mapping, which gets the mappings that lead there. It returns
+// where the value is now, or nil where something on the way is no mapping.
+func put(n *yaml.Node, path []string, value *yaml.Node) *yaml.Node {
+	if n.Kind != yaml.MappingNode {
+		return nil
+	}
+	key, there := child(n, path[0])
+	if key == nil {
+		there = &yaml.Node{Kind: yaml.MappingNode}
+		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: path[0]}, there)
+	}
+	if len(path) == 1 {
+		*there = *value
+		return there
+	}
+	if there.Kind == yaml.ScalarNode && there.Tag == "!!null" {
+		*there = yaml.Node{Kind: yaml.MappingNode}
+	}
+	return put(there, path[1:], value)
+}
+
+// misspelt says of environment variables that look like one of a setting, and are none, that
+// they change nothing.
+func misspelt(program string, known []setting) (out []string) {
+	var names []string
+	for _, one := range known {
+		names = append(names, strings.TrimPrefix(variable(program, one.key), program+"_"))
+	}
+	for _, pair := range os.Environ() {
+		variable, _, _ := strings.Cut(pair, "=")
+		name, ours := strings.CutPrefix(variable, program+"_")
+		if !ours || slices.Contains(names, name) {
+			continue
+		}
+		if meant := spelling.Closest(name, names); meant != "" {
+			out = append(out, fmt.Sprintf("environment variable %s is no setting (did you mean %s_%s?)", variable, program, meant))
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,59 @@
+package console
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// ErrNoAnswer reports a question to which there came no answer: input ended, or an
+// interrupt came first.
+var ErrNoAnswer = errors.New("no answer")
+
+// Ask puts a question to a person, who is there (Interactive), and returns the answer
+// without the spaces around it. It asks again where the answer is empty, or where check says
+// what is wrong with it. ErrNoAnswer where input or ctx ends.
+func (c *Console) Ask(ctx context.Context, question string, check func(answer string) error) (string, error) {
+	if c.answers == nil {
+		c.answers = bufio.NewReader(c.In)
+	}
+	for {
+		fmt.Fprintf(c.Err, "%s\n> ", question)
+		line, err := c.answer(ctx)
+		if line = strings.TrimSpace(line); err != nil && (line == "" || !errors.Is(err, io.EOF)) {
+			fmt.Fprintln(c.Err) // the cursor is behind the prompt
+			return "", ErrNoAnswer
+		}
+		if line == "" {
+			continue
+		}
+		wrong := check(line)
+		if wrong == nil {
+			return line, nil
+		}
+		fmt.Fprintf(c.Err, "%v\n\n", wrong)
+	}
+}
+
+// answer reads a line. A terminal's reads know of no interrupt: one that nobody waits for
+// any more ends with the program.
+func (c *Console) answer(ctx context.Context) (string, error) {
+	type read struct {
+		line string
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		line, err := c.answers.ReadString('\n')
+		done <- read{line, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case r := <-done:
+		return r.line, r.err
+	}
+}

@@ -1,0 +1,33 @@
+package node
+
+import (
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// SameIdentity holds a party's key against the messages that are stored as signed by it: as
+// another node, it would answer with these data, and for a ledger that is not here. It is
+// a *StrangeIdentityError where they differ.
+func SameIdentity(st *store.Store) error {
+	self, err := st.ID()
+	if err != nil {
+		return err
+	}
+	entries, err := st.Studies()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		own, err := st.Own(e.ID)
+		if err != nil {
+			return err
+		}
+		for _, one := range own {
+			// What cannot be read is for the run of its own study to say.
+			if m, err := wire.DecodeEnvelope(one.Raw); err == nil && m.Sender != self {
+				return &StrangeIdentityError{m.Sender, self}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package pages_test
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/api"
+	"github.com/cosketch/cosketch/node/metrics"
+	"github.com/cosketch/cosketch/node/pages"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// site serves the pages of an aggregator that has so many studies.
+func site(t testing.TB, studies int) http.Handler {
+	t.Helper()
+	source, err := os.ReadFile("../../protocol/study/testdata/hospitals.yaml")
+	check(t, err)
+	dir := filepath.Join(t.TempDir(), "agg")
+	check(t, store.Create(dir, store.Aggregator, rand.Reader))
+	st, err := store.Open(dir, store.Aggregator, store.Options{})
+	check(t, err)
+	t.Cleanup(func() { st.Close() })
+	nonce := regexp.MustCompile(`(?m)^nonce: .*$`)
+	for range studies {
+		var fresh [16]byte
+		rand.Read(fresh[:])
+		s, err := study.Parse(nonce.ReplaceAll(source, []byte(fmt.Sprintf("nonce: %q", hex.EncodeToString(fresh[:])))))
+		check(t, err)
+		check(t, st.PutStudy(s.ID, s.Source, 1_790_000_000))
+	}
+	server, err := api.New(api.Options{Views: node.NewViews(st), Now: func() protocol.Instant { return 1_790_000_000 }, Metrics: &metrics.Registry{}, Loopback: true})
+	check(t, err)
+	check(t, pages.Add(server))
+	return server
+}
+
+func get(t testing.TB, from http.Handler, path string) string {
+	t.Helper()
+	request := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
+	request.RemoteAddr = "127.0.0.1:40000"
+	answer := httptest.NewRecorder()
+	from.ServeHTTP(answer, request)
+	if answer.Code != http.StatusOK {
+		t.Fatalf("%s: status %d: %s", path, answer.Code, answer.Body)
+	}
+	return answer.Body.String()
+}
+
+// The first page, with as many studies as it lists and with all that it loads, is small.
+func TestFirstPageIsSmall(t *testing.T) {
+	from := site(t, 60)
+	html := get(t, from, "/")
+	if rows := strings.Count(html, `role="rowheader"`); rows != 50 || !strings.Contains(html, "Older studies") {
+		t.Fatalf("%d of 60 studies on the first page", rows)
+	}
+	total, loads := len(html), regexp.MustCompile(`(?:href|src)="(/assets/[^"]*)"`).FindAllStringSubmatch(html, -1)
+	for _, asset := range loads {
+		total += len(get(t, from, asset[1]))
+	}
+	if len(loads) != 3 || total > 150_000 {
+		t.Errorf("the first page and the %d files that it loads have %d bytes, at most 150000 allowed", len(loads), total)
+	}
+}
+
+// BenchmarkFirstPage is the server's part of loading the list of studies.
+func BenchmarkFirstPage(b *testing.B) {
+	for _, studies := range []int{0, 1, 50, 300} {
+		b.Run(fmt.Sprintf("studies=%d", studies), func(b *testing.B) {
+			from := site(b, studies)
+			get(b, from, "/")
+			for b.Loop() {
+				get(b, from, "/")
+			}
+		})
+	}
+}

@@ -1,0 +1,48 @@
+// Package private reads files that hold secrets: nobody but their owner may be able to
+// read or write them.
+package private
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+)
+
+// ErrOpen reports a file or a directory that others than its owner can reach.
+var ErrOpen = errors.New("open to other users")
+
+// Check refuses what users other than the owner may read or write, with ErrOpen. On
+// Windows, whose mode bits say nothing, it refuses nothing.
+func Check(path string, info fs.FileInfo) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	if open := info.Mode().Perm() & 0o077; open != 0 {
+		return fmt.Errorf("%s has mode %04o and is %w (run `chmod go= %s`)", path, info.Mode().Perm(), ErrOpen, path)
+	}
+	return nil
+}
+
+// Read reads a file that Check does not refuse.
+func Read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := Check(path, info); err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	if _, err := text.ReadFrom(f); err != nil {
+		return nil, err
+	}
+	return text.Bytes(), nil
+}

@@ -81,7 +81,10 @@ func (o DoctorOptions) ledger() Finding {
 		f.Verdict, f.Said, f.Fix = Fail, err.Error(), "restore the state directory from the newest backup; a ledger is never started afresh"
 		return f
 	}
-	f.Said = fmt.Sprintf("releases: %d, the chain holds", len(entries))
+	f.Said = fmt.Sprintf("%d releases, the chain holds", len(entries))
+	if len(entries) == 1 {
+		f.Said = "1 release, the chain holds"
+	}
 	return f
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 type budgetCommands struct {
-	Show budgetShow `cmd:"" help:"Show every release, what each study and dataset spent, and what the caps leave. The caps themselves are in the site file."`
+	Show budgetShow `cmd:"" help:"Show every release, what each study and dataset spent, and what the caps leave."`
 	Cap  budgetCap  `cmd:"" help:"Set or change a cap in the site file."`
 }
 

@@ -54,7 +54,7 @@ func main() {
 	}
 	os.Exit(int(console.Program{
 		Name:     "party",
-		About:    "An organisation's node in Cosketch studies.\n\nA first study: party init, party study add FILE, party study explain STUDY, party study approve STUDY, party run STUDY, party result STUDY. STUDY is the beginning of the study's id.",
+		About:    "An organisation's node in Cosketch studies.\n\nA first study: party init, party data add NAME FILE, party study fetch ADDRESS (or party study add FILE), party study explain STUDY, party data use NAME STUDY, party data check STUDY, party study approve STUDY, party run STUDY, party result STUDY. STUDY is the beginning of the study's id.",
 		Commands: &c, Globals: &c.Globals, Paths: config.DefaultPartyPaths,
 	}.Main(os.Args[1:])))
 }

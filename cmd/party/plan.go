@@ -63,6 +63,12 @@ func (cmd planCommand) Run(c *console.Console, g *console.Globals) error {
 		console.WritePlan(w, p)
 		out.writeBudget(w)
 		c.Say("Where that is not enough, the study file can be changed, with the other parties.")
+		for _, b := range out.Budget {
+			if b.refused() {
+				c.Say("Next: party budget cap %s %s EPSILON DELTA, if more may be spent", b.Dataset, b.Unit)
+				return
+			}
+		}
 		sayNext(c, g, s)
 	})
 }
@@ -139,13 +145,18 @@ func writeSpending(w io.Writer, budget []spending) {
 		limit, note := "no cap", ""
 		if b.Cap != nil {
 			limit = console.Brief(*b.Cap)
-			if b.After == nil || *b.After > *b.Cap*(1+1e-9) {
+			if b.refused() {
 				note = "REFUSED: above the cap"
 			}
 		}
 		t.Add(b.Dataset, string(b.Unit), epsilonText(b.Before), epsilonText(b.After), limit, console.Brief(b.Delta), note)
 	}
 	t.Write(w)
+}
+
+// refused reports whether the cap does not allow what would be spent.
+func (s spending) refused() bool {
+	return s.Cap != nil && (s.After == nil || *s.After > *s.Cap*(1+1e-9))
 }
 
 func epsilonText(e *float64) string {

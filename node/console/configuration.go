@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -64,7 +66,7 @@ func (cmd configShow) Run(c *Console, g *Globals, of *ConfigCommands) error {
 	return c.Print(all, func(w io.Writer) {
 		columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, s := range all {
-			fmt.Fprintf(columns, "%s\t%s\t%s\n", s.Key, s.Value, s.Origin)
+			fmt.Fprintf(columns, "%s\t%s\t%s\n", longID.ReplaceAllString(s.Key, "$1"), s.Value, nameOf(s.Origin))
 		}
 		columns.Flush()
 		if len(all) == 0 {
@@ -74,6 +76,17 @@ func (cmd configShow) Run(c *Console, g *Globals, of *ConfigCommands) error {
 			c.Say("%s", text)
 		}
 	})
+}
+
+// longID is a study's id in a key, for which people take its beginning.
+var longID = regexp.MustCompile(`\b([0-9a-f]{8})[0-9a-f]{56}\b`)
+
+// nameOf leaves the directory out of where a setting comes from: there is one file.
+func nameOf(origin string) string {
+	if filepath.IsAbs(origin) {
+		return filepath.Base(origin)
+	}
+	return origin
 }
 
 // override puts what flags and the environment say in front, and in place of what the

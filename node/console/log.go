@@ -45,21 +45,14 @@ func (cmd logShow) Run(c *Console, g *Globals, of *LogCommands) error {
 		}
 	}
 	err = c.Print(shown, func(w io.Writer) {
-		t := NewTable(">no", "time", "what", "study", ">bytes", "note")
-		for _, e := range shown {
-			row := []string{fmt.Sprint(e.Sequence), e.At.String(), string(e.Event), e.Study[:min(8, len(e.Study))], bytesOf(e)}
-			for line := range strings.SplitSeq(fold(e.Note, noteWidth), "\n") {
-				t.Add(append(row, line)...)
-				row = make([]string, len(row))
-			}
+		fmt.Fprintf(w, "%5s  %-20s  %-10s  %-8s  %7s  note\n", "no", "time", "what", "study", "bytes")
+		for _, e := range shown { // a note is whole, however long
+			line := fmt.Sprintf("%5d  %s  %-10s  %-8s  %7s  %s", e.Sequence, e.At, e.Event, e.Study[:min(8, len(e.Study))], bytesOf(e), e.Note)
+			fmt.Fprintln(w, strings.TrimRight(line, " "))
 		}
-		t.Write(w)
 	})
 	return errors.Join(err, brokenLog(broken))
 }
-
-// noteWidth is what the other columns leave of a line: notes are whole, on more lines.
-const noteWidth = 43
 
 func bytesOf(e journal.Entry) string {
 	if e.Bytes == 0 {

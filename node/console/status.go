@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -81,6 +82,8 @@ func (cmd StatusCommand) next(c *Console, all []node.Snapshot) {
 			c.Say("Next: party run %s, or party serve", short)
 		case s.State == added:
 			c.Say("Next: aggregator serve")
+		case s.State == string(session.Done) && len(all) == 1:
+			c.Say("Next: %s result %s", cmd.Role, short)
 		default:
 			continue
 		}

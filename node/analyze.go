@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -121,6 +122,12 @@ func (h *hosted) contributionsTo(r protocol.Result, limit int64) ([]analysis.Con
 	return out, nil
 }
 
-// memoryOf is what a sketch takes while it is analysed: its integers in the parties' parts
-// and stacked, and the numbers computed from them, 8 bytes each.
-func memoryOf(s protocol.ReleasedSketch) int64 { return 3 * 8 * s.Rows * s.Cols }
+// memoryOf is what a sketch takes while it is analysed, 8 bytes a number: of columns, its
+// integers as they are merged; of others in the parties' parts and stacked, and the numbers
+// computed from them.
+func memoryOf(s protocol.ReleasedSketch) int64 {
+	if s.Side == sketch.Columns && s.Masked == 0 {
+		return 8 * s.Rows * s.Cols
+	}
+	return 3 * 8 * s.Rows * s.Cols
+}

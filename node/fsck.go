@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/cosketch/cosketch/node/held"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
@@ -30,10 +33,12 @@ func Fsck(ctx context.Context, o FsckOptions) ([]Finding, error) {
 	f.database()
 	f.files()
 	f.chains()
+	f.local()
 	entries, err := o.Store.Studies()
 	if err != nil {
 		return f.findings, err
 	}
+	f.studies(entries)
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return f.findings, err
@@ -46,7 +51,9 @@ func Fsck(ctx context.Context, o FsckOptions) ([]Finding, error) {
 type fsck struct {
 	FsckOptions
 	findings []Finding
-	subject  string // study that is being looked at
+	subject  string                   // study that is being looked at
+	journal  []journal.Entry          // as far as its chain holds
+	heard    map[protocol.PeerID]bool // parties of which an aggregator keeps a ledger head
 }
 
 // add reports a check: what it found, or that it failed.
@@ -87,12 +94,30 @@ func (f *fsck) files() {
 }
 
 func (f *fsck) chains() {
-	if f.Role == store.Party {
-		entries, err := f.Store.Ledger()
-		f.add("ledger", err, restoreFix, "%d releases, the chain holds", len(entries))
-	}
 	entries, err := f.Store.Journal()
+	f.journal = entries
+	if f.Role == store.Party {
+		debits, err := f.Store.Ledger()
+		if err == nil {
+			err = f.ledger(debits)
+		}
+		f.add("ledger", err, restoreFix, "%d releases, the chain holds", len(debits))
+	}
 	f.add("journal", err, "what stands before the break is still proved; keep the directory as evidence", "%d entries, the chain holds", len(entries))
+}
+
+// local looks at what belongs to no study.
+func (f *fsck) local() {
+	f.retired()
+	if f.Role == store.Aggregator {
+		f.heads()
+		f.tokens()
+		return
+	}
+	count, err := f.Store.CheckSecrets()
+	f.add("secrets", err, "nothing brings them back: a study that wants them takes no further part here", "%d files, each as it was written", count)
+	count, err = f.Store.CheckReleases()
+	f.add("releases", err, restoreFix+"; a release is never drawn a second time", "%d stored, each file as it was written", count)
 }
 
 func (f *fsck) study(ctx context.Context, id protocol.StudyID) {
@@ -110,6 +135,12 @@ func (f *fsck) study(ctx context.Context, id protocol.StudyID) {
 		return
 	}
 	f.add("study file", nil, "", "%s: its bytes have its id", s.Name)
+	f.keys(s)
+	f.shown(id)
+	if f.Role == store.Party {
+		f.decisions(id)
+		f.cosignatures(id)
+	}
 	board, err := storedBoard(f.Store, id)
 	if err == nil {
 		err = f.board(s, board)
@@ -120,6 +151,9 @@ func (f *fsck) study(ctx context.Context, id protocol.StudyID) {
 	}
 	if f.Role == store.Party {
 		f.own(s)
+		if count, err := held.Check(f.Store.Held(s.ID)); err != nil || count > 0 {
+			f.add("held sketch", err, "", "%d files, each as it was written", count)
+		}
 		f.release(s)
 		f.queries(s, func(number int) (protocol.PeerID, storedQuery) { return f.ownQuery(s, number) })
 	} else {
@@ -128,7 +162,21 @@ func (f *fsck) study(ctx context.Context, id protocol.StudyID) {
 			f.queries(s, func(number int) (protocol.PeerID, storedQuery) { return p.ID, f.keptQuery(s, p.ID, uint32(number)) })
 		}
 	}
-	f.results(s)
+	f.results(s, board)
+}
+
+// shown looks at what status shows, which is written anew with every step of the study.
+func (f *fsck) shown(id protocol.StudyID) {
+	raw, err := f.Store.Status(id)
+	if errors.Is(err, store.ErrNotFound) {
+		return
+	}
+	if err == nil {
+		_, err = DecodeSnapshot(raw)
+	}
+	if err != nil {
+		f.add("status", err, "nothing is lost: it is written anew when the study is served", "")
+	}
 }
 
 // board replays a stored board through the machine that keeps or follows it: all rules of
@@ -179,12 +227,18 @@ func (f *fsck) own(s *study.Study) {
 			err = errors.Join(err, fmt.Errorf("own %s of attempt %d: %w", o.Kind, o.Attempt, wrong))
 		}
 	}
+	if err == nil && ownErr == nil {
+		err = f.signed(s.ID, own)
+	}
 	f.add("own messages", errors.Join(ownErr, err), restoreFix, "%d, each signed by this node", len(own))
 }
 
 func (f *fsck) release(s *study.Study) {
 	report, err := Inspect(f.Store, s)
 	if errors.Is(err, store.ErrNotFound) {
+		if f.posted(s) {
+			f.add("release", errors.New("it is gone, and this node signed one"), restoreFix+"; a release is never drawn a second time", "")
+		}
 		return
 	}
 	if err == nil && !report.Intact {
@@ -193,9 +247,20 @@ func (f *fsck) release(s *study.Study) {
 	f.add("release", err, restoreFix+"; a release is never drawn a second time", "%d sketches, every chunk has its signed hash", len(report.Sketches))
 }
 
+// posted reports whether this node signed a release that has to be here: one that is masked
+// may have been dropped with its sum.
+func (f *fsck) posted(s *study.Study) bool {
+	own, err := f.Store.Own(s.ID)
+	return err == nil && !s.Masked() && slices.ContainsFunc(own, func(o store.Own) bool { return o.Kind == protocol.KindRelease })
+}
+
 // uploads compares the stored chunks of each posted release with its signed header.
 func (f *fsck) uploads(ctx context.Context, s *study.Study, board []protocol.Verified) {
 	at, err := f.Store.Purged(s.ID)
+	if wrong := f.purged(s.ID, at, err == nil); wrong != nil && (err == nil || errors.Is(err, store.ErrNotFound)) {
+		f.add("uploads", wrong, restoreFix, "")
+		return
+	}
 	if err == nil {
 		var left int64
 		if left, err = f.Store.UploadSize(s.ID); err == nil && left > 0 {
@@ -208,31 +273,42 @@ func (f *fsck) uploads(ctx context.Context, s *study.Study, board []protocol.Ver
 		f.add("uploads", err, restoreFix, "")
 		return
 	}
+	used := map[protocol.Digest]bool{}
+	for _, r := range resultsOn(board) {
+		for _, id := range r.Releases {
+			used[id] = true
+		}
+	}
 	for _, e := range board {
 		if e.Kind() != protocol.KindRelease {
 			continue
 		}
 		index, _ := s.PartyIndex(e.Sender())
-		header, err := wire.DecodeRelease(e.Payload())
-		arrived := 0
+		release, err := wire.DecodeRelease(e.Payload())
+		arrived, total := 0, 0
 		if err == nil {
-			arrived, err = f.chunks(ctx, s, e.Sender(), header)
+			arrived, err = f.chunks(ctx, s, e.Sender(), session.Header{Attempt: e.Attempt(), Release: release})
 		}
-		total := 0
-		for _, sketch := range header.Sketches {
+		for _, sketch := range release.Sketches {
 			total += len(sketch.Chunks)
+		}
+		if err == nil && used[e.ID()] && arrived < total {
+			err = fmt.Errorf("%d of %d chunks are here, and the result was computed from all of them", arrived, total)
+		}
+		if err == nil && !f.heard[e.Sender()] {
+			err = errors.New("no ledger head of its party is kept")
 		}
 		f.add("release of "+s.Parties[index].Name, err, "while its party still has its release: remove the chunk, and the party sends it again", "%d of %d chunks are here, each with its signed hash", arrived, total)
 	}
 }
 
-func (f *fsck) chunks(ctx context.Context, s *study.Study, party protocol.PeerID, header protocol.Release) (arrived int, err error) {
-	for i, sketch := range header.Sketches {
-		have, err := f.Store.FirstMissing(s.ID, party, i, len(sketch.Chunks))
+func (f *fsck) chunks(ctx context.Context, s *study.Study, party protocol.PeerID, header session.Header) (arrived int, err error) {
+	for i, sketch := range header.Release.Sketches {
+		have, err := f.Store.FirstMissing(s.ID, party, uploaded(header, i), len(sketch.Chunks))
 		if err != nil {
 			return arrived, err
 		}
-		from := f.Store.OpenSketch(s.ID, party, i, have)
+		from := f.Store.OpenSketch(s.ID, party, uploaded(header, i), have)
 		defer from.Close()
 		for c := range have {
 			if err := ctx.Err(); err != nil {
@@ -248,21 +324,9 @@ func (f *fsck) chunks(ctx context.Context, s *study.Study, party protocol.PeerID
 			}
 			arrived++
 		}
+		if n, err := io.CopyN(io.Discard, from, 1); n > 0 || !errors.Is(err, io.EOF) {
+			return arrived, fmt.Errorf("sketch %d: bytes after its last chunk", i)
+		}
 	}
 	return arrived, nil
-}
-
-// results verifies what the aggregator signed of the stored results.
-func (f *fsck) results(s *study.Study) {
-	raw, err := f.Store.Result(s.ID, resultFile)
-	if err == nil {
-		_, err = Signed(f.Store, s, raw)
-		f.add("result", err, "fetch it again: party run, or restore the aggregator's from a backup", "is what the aggregator signed")
-	} else if !errors.Is(err, store.ErrNotFound) {
-		f.add("result", err, restoreFix, "")
-	}
-	further, err := FurtherResults(f.Store, s)
-	if err != nil || len(further) > 0 {
-		f.add("further results", err, "fetch them again: party result --fetch", "%d, each as the aggregator signed it", len(further))
-	}
 }

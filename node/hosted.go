@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -281,7 +282,22 @@ func (h *hosted) acceptable(header session.Header) error {
 func (h *hosted) contribution(header session.Header) (analysis.Contribution, error) {
 	index, _ := h.study.PartyIndex(header.Party.ID)
 	out := analysis.Contribution{Party: index, Header: header.ID, Records: header.Release.Records}
+	out.Scan = func(i int, take func(entries []int64)) error {
+		s := header.Release.Sketches[i]
+		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, uploaded(header, i), len(s.Chunks))
+		err := errors.Join(release.Scan(s, from, take), from.Close())
+		if err != nil {
+			return &readingError{fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)}
+		}
+		return nil
+	}
 	for i, s := range header.Release.Sketches {
+		if s.Side == sketch.Columns && s.Masked == 0 { // read when it is merged
+			out.Sketches = append(out.Sketches, sketch.Sketch{Side: s.Side, Rows: int(s.Rows), Cols: int(s.Cols)})
+			out.Labels, out.Rows = append(out.Labels, nil), append(out.Rows, release.Rows{})
+			out.Bytes += s.Size()
+			continue
+		}
 		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, uploaded(header, i), len(s.Chunks))
 		decoded, err := release.Decode(s, from)
 		var rows release.Rows
@@ -335,6 +351,11 @@ func (h *hosted) compute(ctx context.Context, job session.Compute) (out finished
 // analysisError is a failure of the analyses themselves, which parties may read.
 type analysisError struct{ error }
 
+// readingError is a failure of the disk in the midst of the analyses, which is none of theirs.
+type readingError struct{ error }
+
+func (e *readingError) Unwrap() error { return e.error }
+
 func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Computed, error) {
 	o := analysis.Options{
 		Study: h.study, Attempt: job.Attempt, T2: job.T2, Complete: job.Complete,
@@ -352,6 +373,10 @@ func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Comp
 		h.Logger.Info("analysing", "study", h.study.ID.Short(), "analysis", p.Analysis+1, "kind", p.Kind, "done", p.Done, "of", p.Total)
 	}
 	result, labels, err := analysis.Run(ctx, o)
+	var reading *readingError
+	if errors.As(err, &reading) {
+		return session.Computed{}, err
+	}
 	if err != nil {
 		return session.Computed{}, &analysisError{err}
 	}

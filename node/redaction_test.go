@@ -2,15 +2,22 @@ package node_test
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/ed25519"
+	crand "crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,12 +25,16 @@ import (
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/api"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/metrics"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/agree"
+	"github.com/cosketch/cosketch/seed/stream"
 )
 
 // vessel is a value that holds secrets.
@@ -90,6 +101,13 @@ func vessels(t *testing.T) (out []vessel, secrets map[string][]byte) {
 			add("node.Views", node.NewViews(st))
 		}
 	}
+	web := ed25519.NewKeyFromSeed(draw("TLS key"))
+	certificate := &tls.Certificate{PrivateKey: web}
+	add("config.Aggregator", config.Aggregator{HTTP: config.HTTP{TLS: func() *tls.Certificate { return certificate }}})
+	pairs, err := agree.ParsePairs(slices.Concat([]byte{0, 0, 0, 0, 0, 0, 0, 2}, make([]byte, 32), draw("pair secret")))
+	check(t, err)
+	add("agree.Pairs", pairs)
+	add("stream.Stream", stream.New([32]byte(draw("row key"))))
 	_, token, err := api.NewToken("x", api.Scopes(), 0, 0)
 	check(t, err)
 	raw, err := base64.RawURLEncoding.DecodeString(token.Reveal()[len("cosketch_00000000_"):])
@@ -116,7 +134,88 @@ func spellings(secrets map[string][]byte) map[string][]byte {
 	return out
 }
 
-// paths are the ways by which a value leaves a program as text.
+// asked is what an API reads from, where whatever is asked for fails.
+type asked struct {
+	api.Views
+	err    error
+	panics any
+}
+
+func (a *asked) Studies() ([]api.Listed, error) {
+	if a.panics != nil {
+		panic(a.panics)
+	}
+	return nil, a.err
+}
+
+func (a *asked) Ready() error { return a.err }
+
+// outlets are the parts of a node that turn what goes wrong into text.
+type outlets struct {
+	views   *asked
+	log     bytes.Buffer
+	server  *api.Server
+	journal *store.Store
+}
+
+func newOutlets(t *testing.T) *outlets {
+	t.Helper()
+	o := &outlets{views: &asked{}}
+	server, err := api.New(api.Options{Views: o.views, Now: func() protocol.Instant { return 0 }, Metrics: &metrics.Registry{}, Loopback: true,
+		Logger: slog.New(slog.NewJSONHandler(&o.log, nil))})
+	check(t, err)
+	o.server = server
+	dir := t.TempDir() + "/state"
+	check(t, store.Create(dir, store.Party, crand.Reader))
+	o.journal, err = store.Open(dir, store.Party, store.Options{})
+	check(t, err)
+	t.Cleanup(func() { o.journal.Close() })
+	return o
+}
+
+// paths are the ways by which a value leaves a node: in the answers to requests that fail or
+// panic on it, in what is logged of them, in metrics, and in the journal.
+func (o *outlets) paths(t *testing.T, value any) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for how, views := range map[string]asked{
+		"an error":             {err: fmt.Errorf("reading: %v", value)},
+		"a detailed error":     {err: fmt.Errorf("reading: %#v", value)},
+		"a problem":            {err: &api.Problem{Status: http.StatusTeapot, Detail: fmt.Sprintf("%+v", value)}},
+		"a panic":              {panics: value},
+		"a panic of a pointer": {panics: &value},
+		"a panic of an error":  {panics: fmt.Errorf("%+v", value)},
+	} {
+		views.err = cmp.Or(views.err, errors.New("not asked"))
+		*o.views = views
+		o.log.Reset()
+		for _, path := range []string{"/api/v1/studies", "/readyz"} {
+			request := httptest.NewRequest(http.MethodGet, "http://127.0.0.1"+path, nil)
+			request.RemoteAddr = "127.0.0.1:1"
+			answer := httptest.NewRecorder()
+			o.server.ServeHTTP(answer, request)
+			out["HTTP, the answer of "+path+" to "+how] = answer.Body.String()
+			if want := http.StatusTeapot; path == "/api/v1/studies" && answer.Code < 500 && answer.Code != want {
+				t.Fatalf("%s: %d", how, answer.Code)
+			}
+		}
+		out["HTTP, the log of "+how] = o.log.String()
+	}
+	registry := &metrics.Registry{}
+	registry.Counter("x_total", fmt.Sprint(value), "label").Add(1, fmt.Sprintf("%+v", value))
+	var text bytes.Buffer
+	check(t, registry.Write(&text))
+	out["metrics"] = text.String()
+	check(t, o.journal.Note(journal.Entry{Event: journal.Added, Study: fmt.Sprintf("%x", value), To: fmt.Sprint(value), Note: fmt.Sprintf("%+v %#v", value, value)}))
+	entries, err := o.journal.Journal()
+	check(t, err)
+	raw, err := entries[len(entries)-1].Encode()
+	check(t, err)
+	out["journal"] = string(raw) + entries[len(entries)-1].Note
+	return out
+}
+
+// paths are the ways by which a value becomes text.
 func paths(value any) map[string]string {
 	out := map[string]string{}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d", "%b", "%o", "%c", "%U", "%t", "%e", "%g"} {
@@ -162,12 +261,15 @@ func marshalled(value any) (text string) {
 func TestSecretsAreRedactedByType(t *testing.T) {
 	all, secrets := vessels(t)
 	needles := spellings(secrets)
+	node := newOutlets(t)
 	for _, v := range all {
 		for where, value := range map[string]any{
 			"itself": v.value, "a slice": []any{v.value}, "a map": map[string]any{"k": v.value},
 			"a field": struct{ Field any }{v.value}, "a hidden field": struct{ field any }{v.value}, "a pointer": &v.value,
 		} {
-			for path, text := range paths(value) {
+			texts := paths(value)
+			maps.Copy(texts, node.paths(t, value))
+			for path, text := range texts {
 				if found := find([]byte(text), needles); len(found) > 0 {
 					t.Errorf("%s in %s by %s gives away %v", v.name, where, path, found)
 				}
@@ -175,9 +277,25 @@ func TestSecretsAreRedactedByType(t *testing.T) {
 		}
 	}
 	// The search is worth something only if it finds what is there.
-	for path, text := range paths(struct{ Key []byte }{secrets["seed"]}) {
-		if len(find([]byte(text), needles)) == 0 && !strings.Contains("fmt %c fmt %U fmt %t fmt %e fmt %g fmt %s fmt %q fmt %o", path) && path != "yaml" && path != "json" {
+	plain := struct{ Key []byte }{secrets["seed"]}
+	texts := paths(plain)
+	maps.Copy(texts, node.paths(t, plain))
+	said := 0
+	for path, text := range texts {
+		switch {
+		case len(find([]byte(text), needles)) > 0:
+			said++
+			if strings.HasPrefix(path, "HTTP, the answer") && path != "HTTP, the answer of /api/v1/studies to a problem" {
+				t.Errorf("%s tells a caller what is for the log", path)
+			}
+		case strings.Contains("fmt %c fmt %U fmt %t fmt %e fmt %g fmt %s fmt %q fmt %o yaml json", path): // other spellings
+		case strings.HasPrefix(path, "HTTP, the answer"): // of what is no fault of the caller's nothing is told
+		case path == "HTTP, the log of a problem", path == "HTTP, the log of a panic of a pointer": // which is not logged, and an address
+		default:
 			t.Errorf("a plain seed by %s is not found in %s", path, text)
 		}
+	}
+	if said < 20 || len(find([]byte(texts["HTTP, the answer of /api/v1/studies to a problem"]), needles)) == 0 {
+		t.Errorf("a plain seed is found in %d texts", said)
 	}
 }

@@ -48,6 +48,7 @@ type Views struct {
 	news   map[protocol.StudyID]chan struct{}
 	kinds  map[protocol.Digest][]study.AnalysisKind // of result documents, which never change
 	down   map[protocol.StudyID]bool
+	since  map[protocol.StudyID]protocol.Instant            // when studies were added
 	noted  map[protocol.StudyID]map[uint64]protocol.Instant // when messages came, by their number
 	read   uint64                                           // entries of the journal that noted was made of
 }
@@ -55,7 +56,7 @@ type Views struct {
 // NewViews makes views of a state.
 func NewViews(state PublicState) *Views {
 	return &Views{state: state, boards: map[protocol.StudyID]*shownBoard{}, doing: map[protocol.StudyID]analysis.Progress{},
-		news: map[protocol.StudyID]chan struct{}{}, kinds: map[protocol.Digest][]study.AnalysisKind{}, down: map[protocol.StudyID]bool{}, noted: map[protocol.StudyID]map[uint64]protocol.Instant{}}
+		news: map[protocol.StudyID]chan struct{}{}, kinds: map[protocol.Digest][]study.AnalysisKind{}, down: map[protocol.StudyID]bool{}, since: map[protocol.StudyID]protocol.Instant{}, noted: map[protocol.StudyID]map[uint64]protocol.Instant{}}
 }
 
 // Observe takes in what happens at the aggregator of this process.
@@ -116,8 +117,11 @@ func (v *Views) Studies() ([]api.Listed, error) {
 		return nil, err
 	}
 	out := make([]api.Listed, len(entries))
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	for i, e := range entries {
 		out[i] = api.Listed{ID: e.ID, Added: e.Added}
+		v.since[e.ID] = e.Added
 	}
 	return out, nil
 }
@@ -164,16 +168,25 @@ func (v *Views) study(id protocol.StudyID) (out api.Study, err error) {
 	return out, err
 }
 
+// added is when a study was added, which never changes: the list is read again only for a
+// study that is not known from it.
 func (v *Views) added(id protocol.StudyID) (protocol.Instant, error) {
-	entries, err := v.state.Studies()
-	if err != nil {
+	known := func() (protocol.Instant, bool) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		at, ok := v.since[id]
+		return at, ok
+	}
+	if at, ok := known(); ok {
+		return at, nil
+	}
+	if _, err := v.Studies(); err != nil {
 		return 0, err
 	}
-	at := slices.IndexFunc(entries, func(e store.StudyEntry) bool { return e.ID == id })
-	if at < 0 {
-		return 0, store.ErrNotFound
+	if at, ok := known(); ok {
+		return at, nil
 	}
-	return entries[at].Added, nil
+	return 0, store.ErrNotFound
 }
 
 // status reads the stored snapshot, or says what a study waits for that was never served.

@@ -48,7 +48,7 @@ func newShown(st *store.Store, conf config.HTTP, logger *slog.Logger) (*shown, e
 	}
 	s.listener = api.Limit{Connections: conf.Connections, Secure: conf.TLS != nil, Metrics: registry, Logger: logger}.Listener(s.listener)
 	if conf.TLS != nil {
-		s.secure = &tls.Config{Certificates: []tls.Certificate{*conf.TLS}, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2", "http/1.1"}}
+		s.secure = &tls.Config{Certificates: []tls.Certificate{*conf.TLS()}, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2", "http/1.1"}}
 	}
 	s.server, err = api.New(api.Options{
 		Views: s.views, Aggregator: id, Version: console.Version(), Now: console.Now, Metrics: registry, Tokens: tokensOf(st), Logger: logger,

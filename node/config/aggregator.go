@@ -31,11 +31,11 @@ func DefaultListen() []string {
 // and so does its name: that file may be absent, which means all defaults. Any
 // other must exist.
 func LoadAggregator(path string) (Aggregator, error) {
-	paths, err := DefaultAggregatorPaths()
+	usual, err := usualFile(path, DefaultAggregatorPaths)
 	if err != nil {
 		return Aggregator{}, err
 	}
-	source, root, err := load("configuration file", sniff.Aggregator, path, paths.Config)
+	source, root, err := load("configuration file", sniff.Aggregator, path, usual)
 	if err == nil {
 		root, err = source.environment(aggregatorVariables, root, aggregatorDefaults())
 	}

@@ -323,6 +323,22 @@ func TestDefaultPaths(t *testing.T) {
 	}
 }
 
+// A service may have no home: one that is told where its files are needs none.
+func TestNoHome(t *testing.T) {
+	home(t)
+	t.Setenv("HOME", "")
+	path := write(t, "log: {level: warn}\n")
+	if p, err := LoadParty(path); err != nil || p.Log.Level != slog.LevelWarn {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if _, err := AggregatorSettings(path); err != nil {
+		t.Error(err)
+	}
+	if _, err := LoadAggregator(""); err == nil || !strings.Contains(err.Error(), "set HOME or XDG_CONFIG_HOME") && !strings.Contains(err.Error(), "set HOME or XDG_STATE_HOME") {
+		t.Errorf("without a path: %v", err)
+	}
+}
+
 func TestOversizedFile(t *testing.T) {
 	_, err := LoadParty(write(t, "#"+strings.Repeat("x", maxBytes)))
 	if err == nil || !strings.Contains(err.Error(), "is it a data file?") {

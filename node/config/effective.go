@@ -27,11 +27,11 @@ func PartySettings(path string) ([]Setting, error) {
 	if _, err := LoadParty(path); err != nil {
 		return nil, err
 	}
-	paths, err := DefaultPartyPaths()
+	usual, err := usualFile(path, DefaultPartyPaths)
 	if err != nil {
 		return nil, err
 	}
-	return settings("site file", sniff.Party, path, paths.Config, partyVariables, partyDefaults())
+	return settings("site file", sniff.Party, path, usual, partyVariables, partyDefaults())
 }
 
 // AggregatorSettings is PartySettings for an aggregator's configuration file.
@@ -39,11 +39,11 @@ func AggregatorSettings(path string) ([]Setting, error) {
 	if _, err := LoadAggregator(path); err != nil {
 		return nil, err
 	}
-	paths, err := DefaultAggregatorPaths()
+	usual, err := usualFile(path, DefaultAggregatorPaths)
 	if err != nil {
 		return nil, err
 	}
-	return settings("configuration file", sniff.Aggregator, path, paths.Config, aggregatorVariables, aggregatorDefaults())
+	return settings("configuration file", sniff.Aggregator, path, usual, aggregatorVariables, aggregatorDefaults())
 }
 
 // MisspeltForParty says of environment variables that look like a party's settings, and are

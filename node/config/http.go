@@ -16,13 +16,13 @@ import (
 
 // HTTP says where an aggregator shows its studies to readers, and to whom.
 type HTTP struct {
-	Listen      string           // HOST:PORT; empty: nowhere
-	Hosts       []string         // names by which readers reach it, in lower case, beside those of the loopback interface
-	Always      bool             // callers on the loopback interface need a token, too
-	BehindProxy bool             // TLS ends at a proxy in front of it
-	TLS         *tls.Certificate // nil: plain HTTP
-	Connections int              // open at once; default 256
-	Streams     int              // of events at once; default 64
+	Listen      string                  // HOST:PORT; empty: nowhere
+	Hosts       []string                // names by which readers reach it, in lower case, beside those of the loopback interface
+	Always      bool                    // callers on the loopback interface need a token, too
+	BehindProxy bool                    // TLS ends at a proxy in front of it
+	TLS         func() *tls.Certificate // nil: plain HTTP; a function, so that no log can hold the key
+	Connections int                     // open at once; default 256
+	Streams     int                     // of events at once; default 64
 }
 
 func (h *HTTP) parse(s source) parser {
@@ -67,7 +67,7 @@ func (h *HTTP) parseTLS(s source) parser {
 		if err != nil {
 			return s.errorf(n, "tls: %v", err)
 		}
-		h.TLS = &pair
+		h.TLS = func() *tls.Certificate { return &pair }
 		return nil
 	}
 }

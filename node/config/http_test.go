@@ -65,8 +65,8 @@ func TestHTTPCertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := LoadAggregator(path)
-	if err != nil || got.HTTP.TLS == nil || len(got.HTTP.TLS.Certificate) != 1 {
-		t.Errorf("%+v %v", got.HTTP.TLS, err)
+	if err != nil || got.HTTP.TLS == nil || len(got.HTTP.TLS().Certificate) != 1 {
+		t.Errorf("%+v %v", got.HTTP, err)
 	}
 	if err := os.Chmod(filepath.Join(dir, "key.pem"), 0o640); err != nil {
 		t.Fatal(err)

@@ -78,11 +78,11 @@ const (
 // LoadParty reads a site file. An empty path means the default one, and so does its
 // name: that file may be absent, which is an empty site file. Any other must exist.
 func LoadParty(path string) (Party, error) {
-	paths, err := DefaultPartyPaths()
+	usual, err := usualFile(path, DefaultPartyPaths)
 	if err != nil {
 		return Party{}, err
 	}
-	source, root, err := load("site file", sniff.Party, path, paths.Config)
+	source, root, err := load("site file", sniff.Party, path, usual)
 	if err == nil {
 		root, err = source.environment(partyVariables, root, partyDefaults())
 	}

@@ -23,6 +23,16 @@ func DefaultPartyPaths() (Paths, error) { return defaultPaths("party") }
 // DefaultAggregatorPaths is DefaultPartyPaths for an aggregator.
 func DefaultAggregatorPaths() (Paths, error) { return defaultPaths("aggregator") }
 
+// usualFile is the configuration file that is read where no path is given. Where one is, it may
+// be nowhere: a service may have no home.
+func usualFile(path string, usual func() (Paths, error)) (string, error) {
+	paths, err := usual()
+	if err != nil && path != "" {
+		return "", nil
+	}
+	return paths.Config, err
+}
+
 func defaultPaths(role string) (Paths, error) {
 	state, err := baseDir("STATE_DIRECTORY", "XDG_STATE_HOME", filepath.Join(".local", "state"), role)
 	if err != nil {

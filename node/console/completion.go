@@ -61,10 +61,20 @@ func candidates(app *kong.Application, words []string, studies func() []string) 
 	if len(words) == 0 {
 		words = []string{""}
 	}
+	words = apart(words)
 	last := words[len(words)-1]
 	node, flag := walk(app.Node, words[:len(words)-1])
 	var all []string
+	name, _, joined := strings.Cut(last, "=")
 	switch {
+	case joined && strings.HasPrefix(name, "--"):
+		if f := valued(node, name[2:]); f != nil && f.Enum != "" {
+			for _, word := range f.EnumSlice() {
+				if word != "" {
+					all = append(all, name+"="+word)
+				}
+			}
+		}
 	case flag != nil && flag.Enum != "":
 		all = flag.EnumSlice()
 	case flag != nil:
@@ -89,6 +99,20 @@ func candidates(app *kong.Application, words []string, studies func() []string) 
 	all = slices.DeleteFunc(all, func(s string) bool { return s == "" || !strings.HasPrefix(s, last) })
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// apart takes --flag=value apart: as bash does, which makes three words of it, or by itself,
+// where the shell wants the whole word completed.
+func apart(words []string) (out []string) {
+	for i, word := range words {
+		switch {
+		case word != "=":
+			out = append(out, word)
+		case i == len(words)-1:
+			out = append(out, "")
+		}
+	}
+	return out
 }
 
 // walk follows words down the commands, and returns the flag that the next word is the

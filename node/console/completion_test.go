@@ -49,6 +49,12 @@ func TestCompletion(t *testing.T) {
 		"study add ":                  "", // a file
 		"--format ":                   "csv json jsonl npy parquet text",
 		"--format j":                  "json jsonl",
+		"--format = j":                "json jsonl", // bash's words
+		"--format =":                  "csv json jsonl npy parquet text",
+		"--format = json study e":     "explain",
+		"--format=j":                  "--format=json --format=jsonl",
+		"--log-level=":                "--log-level=debug --log-level=error --log-level=info --log-level=warn",
+		"--state=x":                   "", // a directory
 		"--format json study e":       "explain",
 		"--state ":                    "", // a directory
 		"--state study status --form": "--format",

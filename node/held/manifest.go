@@ -1,9 +1,13 @@
 package held
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/cosketch/cosketch/node/dataset"
@@ -28,6 +32,7 @@ type manifest struct {
 	Withdrawn  stored  `json:"withdrawn"` // digests of ids, in order
 	Taken      int64   `json:"taken"`     // how many of them
 	Sums       []sum   `json:"sums"`      // one a sketch of the study
+	Sum        string  `json:"sum"`       // SHA-256 of the manifest without it; empty where an older program wrote
 }
 
 // reading is how the site file says that the data are to be read. Another reading makes
@@ -74,21 +79,29 @@ type Column struct {
 }
 
 // names lists the files that count.
-func (m *manifest) names() []string {
-	out := []string{m.Index.Name, m.Withdrawn.Name}
+func (m *manifest) names() (out []string) {
+	for _, f := range m.files() {
+		out = append(out, f.Name)
+	}
+	return out
+}
+
+// files lists them with their hashes.
+func (m *manifest) files() []stored {
+	out := []stored{m.Index, m.Withdrawn}
 	for _, s := range m.Sums {
 		if s.File != nil {
-			out = append(out, s.File.Name)
+			out = append(out, *s.File)
 		}
 	}
 	for _, s := range m.Shards {
 		for _, rows := range s.Rows {
 			if rows != nil {
-				out = append(out, rows.Name)
+				out = append(out, *rows)
 			}
 		}
 		if s.IDs != nil {
-			out = append(out, s.IDs.Name)
+			out = append(out, *s.IDs)
 		}
 	}
 	return out
@@ -118,10 +131,50 @@ func readManifest(files Files) (*manifest, error) {
 	if m.Format != format {
 		return nil, fmt.Errorf("the held sketch is of format %d, this program reads %d", m.Format, format)
 	}
+	if m.Sum != "" && (m.Sum != m.sum() || !bytes.Equal(raw, m.json())) {
+		return nil, &DamagedError{"its manifest is not what was written"}
+	}
 	return m, nil
 }
 
-func (m *manifest) encode() []byte {
+// Check compares what is held with what was written, and returns how many files there are; 0
+// where nothing is held.
+func Check(files Files) (count int, err error) {
+	m, err := readManifest(files)
+	if err != nil || m == nil {
+		return 0, err
+	}
+	for _, f := range m.files() {
+		file, err := open(files, f)
+		if err != nil {
+			return count, err
+		}
+		hash := sha256.New()
+		_, err = io.Copy(hash, file)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return count, fmt.Errorf("reading %s of the held sketch: %w", f.Name, err)
+		}
+		if hex.EncodeToString(hash.Sum(nil)) != f.SHA256 {
+			return count, &DamagedError{f.Name + " is not what was written"}
+		}
+		count++
+	}
+	return count, nil
+}
+
+// sum hashes the manifest without its own hash.
+func (m manifest) sum() string {
+	m.Sum = ""
+	hash := sha256.Sum256(m.json())
+	return hex.EncodeToString(hash[:])
+}
+
+func (m manifest) encode() []byte {
+	m.Sum = m.sum()
+	return m.json()
+}
+
+func (m manifest) json() []byte {
 	b, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
 		panic("held: a manifest holds text and numbers alone: " + err.Error())

@@ -49,7 +49,7 @@ func TestBackupAndRestore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "again")
 	report, err := Restore(dir, Party, bytes.NewReader(file))
 	must(t, err)
-	if report.Files != 6 { // database, ledger id, identity, header, sketch, result
+	if report.Files != 7 { // database, ledger id, identity, header, sketch and their sums, result
 		t.Errorf("%+v", report)
 	}
 	again := open(t, dir, Party, Options{})

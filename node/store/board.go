@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
@@ -75,7 +76,7 @@ func (s *Store) AppendBoard(study protocol.StudyID, from uint64, raws [][]byte, 
 			if s.role != Aggregator {
 				continue
 			}
-			entry := journal.Entry{At: now(), Event: journal.OnBoard, Study: study.String(), Bytes: int64(len(raw)), Note: strconv.FormatUint(from+uint64(i), 10)}
+			entry := journal.Entry{At: now(), Event: journal.OnBoard, Study: study.String(), Bytes: int64(len(raw)), Note: fmt.Sprintf("%s%d", messageNote, from+uint64(i))}
 			if err := s.journal(tx, entry); err != nil {
 				return err
 			}
@@ -91,6 +92,9 @@ func (s *Store) AppendBoard(study protocol.StudyID, from uint64, raws [][]byte, 
 	}
 	return nil
 }
+
+// messageNote begins the journal's note of a message, before its number on the board.
+const messageNote = "message "
 
 // Noted is when an aggregator noted a message on a board, by its own clock.
 type Noted struct {
@@ -125,7 +129,7 @@ func (s *Store) Noted(after uint64) (noted []Noted, last uint64, err error) {
 		if n.Study, err = protocol.ParseStudyID(e.Study); err != nil {
 			return fail(err)
 		}
-		if n.Number, err = strconv.ParseUint(e.Note, 10, 64); err != nil {
+		if n.Number, err = strconv.ParseUint(strings.TrimPrefix(e.Note, messageNote), 10, 64); err != nil {
 			return fail(err)
 		}
 		noted = append(noted, n)

@@ -153,7 +153,7 @@ func TestSecrets(t *testing.T) {
 	must(t, os.Link(s.secretPath(study, 3), single))
 	must(t, s.DestroySecret(study, 3))
 	must(t, s.DestroySecret(study, 3)) // it is gone already
-	if left, err := os.ReadFile(single); !bytes.Equal(left, make([]byte, len("fourth"))) || err != nil {
+	if left, err := os.ReadFile(single); !bytes.Equal(left, make([]byte, len(sealed([]byte("fourth"))))) || err != nil {
 		t.Errorf("after destruction the file held %q, %v", left, err)
 	}
 	if got, err := s.Secret(study, 2); string(got) != "third" || err != nil {
@@ -166,7 +166,7 @@ func TestSecrets(t *testing.T) {
 	stray := s.secretPath(study, 1) + ".123.tmp" // of a killed writer
 	must(t, os.WriteFile(stray, []byte("stray"), 0o600))
 	must(t, s.DestroySecrets(study))
-	if left, err := os.ReadFile(link); !bytes.Equal(left, make([]byte, len("third"))) || err != nil {
+	if left, err := os.ReadFile(link); !bytes.Equal(left, make([]byte, len(sealed([]byte("third"))))) || err != nil {
 		t.Errorf("after destruction the file held %q, %v", left, err)
 	}
 	for attempt := range uint32(3) {
@@ -183,7 +183,7 @@ func TestSecrets(t *testing.T) {
 	replaced := filepath.Join(t.TempDir(), "replaced")
 	must(t, os.Link(s.secretPath(other, 1), replaced))
 	must(t, s.PutSecret(other, 1, []byte("new")))
-	if left, err := os.ReadFile(replaced); !bytes.Equal(left, make([]byte, len("kept"))) || err != nil {
+	if left, err := os.ReadFile(replaced); !bytes.Equal(left, make([]byte, len(sealed([]byte("kept"))))) || err != nil {
 		t.Errorf("after replacement the old file held %q, %v", left, err)
 	}
 

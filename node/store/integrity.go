@@ -11,8 +11,8 @@ import (
 	"github.com/cosketch/cosketch/node/private"
 )
 
-// Integrity lets the database check itself: its pages, indexes and references. It returns
-// what is wrong, nothing where all is well.
+// Integrity lets the database check itself: its pages, indexes and references, and that no
+// list in it has a gap. It returns what is wrong, nothing where all is well.
 func (s *Store) Integrity() ([]string, error) {
 	var wrong []string
 	lines, err := collect(s.db, func(rows *sql.Rows) (line string, err error) { return line, rows.Scan(&line) }, "PRAGMA integrity_check(20)")
@@ -33,8 +33,24 @@ func (s *Store) Integrity() ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("checking %s: %w", databaseFile, explain(err))
 	}
-	return append(wrong, strays...), nil
+	gaps, err := collect(s.db, func(rows *sql.Rows) (line string, err error) {
+		var list string
+		err = rows.Scan(&list)
+		return fmt.Sprintf("%s has a gap", list), err
+	}, numbering)
+	if err != nil {
+		return nil, fmt.Errorf("checking %s: %w", databaseFile, explain(err))
+	}
+	return slices.Concat(wrong, strays, gaps), nil
 }
+
+// numbering finds lists whose numbers are not 1, 2, 3 …, or of boards 0, 1, 2 …
+const numbering = `
+	SELECT 'table decisions' FROM decisions GROUP BY NULL HAVING MAX(seq) != COUNT(*) OR MIN(seq) != 1
+	UNION ALL SELECT 'table own' FROM own GROUP BY NULL HAVING MAX(seq) != COUNT(*) OR MIN(seq) != 1
+	UNION ALL SELECT 'the journal' FROM journal GROUP BY NULL HAVING MAX(seq) != COUNT(*) OR MIN(seq) != 1
+	UNION ALL SELECT 'the ledger' FROM ledger GROUP BY NULL HAVING MAX(seq) != COUNT(*) OR MIN(seq) != 1
+	UNION ALL SELECT 'the board of study ' || lower(substr(hex(study), 1, 8)) FROM board GROUP BY study HAVING MAX(seq) != COUNT(*) - 1 OR MIN(seq) != 0`
 
 // Stray is a file in the state directory that should not be there, or not so.
 type Stray struct {

@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -21,7 +20,7 @@ func (s *Store) PutKept(study protocol.StudyID, data []byte) error {
 
 // Kept returns them, or ErrNotFound when none were stored or they were destroyed.
 func (s *Store) Kept(study protocol.StudyID) ([]byte, error) {
-	data, err := private.Read(s.keptPath(study))
+	data, err := readSealed(s.keptPath(study))
 	if err != nil {
 		return nil, fmt.Errorf("what is kept of the seed of study %s: %w", study.Short(), missing(err))
 	}

@@ -55,7 +55,7 @@ func (s *Store) Debit(ctx context.Context, decide func(entries []ledger.Entry) (
 		if next.Query > 0 {
 			released = fmt.Sprintf("query %d", next.Query)
 		}
-		noted := journal.Entry{At: next.At, Event: journal.Debited, Study: next.Study.String(), Note: fmt.Sprintf("dataset %q, %s, ledger entry %d", next.Dataset, released, next.Sequence)}
+		noted := journal.Entry{At: next.At, Event: journal.Debited, Study: next.Study.String(), Note: fmt.Sprintf("dataset %q, %s, ledger entry %s", next.Dataset, released, ledgerMark(next))}
 		if err := s.journal(tx, noted); err != nil {
 			return nil, fmt.Errorf("debiting the ledger: %w", err)
 		}
@@ -64,6 +64,12 @@ func (s *Store) Debit(ctx context.Context, decide func(entries []ledger.Entry) (
 		return nil, fmt.Errorf("debiting the ledger: %w", err)
 	}
 	return entries[first:], nil
+}
+
+// ledgerMark names an entry in the journal, with the beginning of its hash: the last entry of
+// a chain has its hash nowhere else.
+func ledgerMark(e ledger.Entry) string {
+	return fmt.Sprintf("%d (%s)", e.Sequence, e.Hash().String()[:16])
 }
 
 // Ledger returns every entry of every dataset in order. It verifies the chain: a
@@ -104,6 +110,25 @@ func (s *Store) LedgerHead(party protocol.PeerID) ([]byte, error) {
 		return nil, fmt.Errorf("ledger head of %s: %w", party, explain(err))
 	}
 	return kept, nil
+}
+
+// LedgerHeads calls each for every ledger head that is kept, as it is stored.
+func (s *Store) LedgerHeads(each func(party []byte, count int64, raw []byte) error) error {
+	type row struct {
+		party, raw []byte
+		count      int64
+	}
+	kept, err := collect(s.db, func(rows *sql.Rows) (r row, err error) { return r, rows.Scan(&r.party, &r.count, &r.raw) },
+		"SELECT party, count, raw FROM ledger_heads ORDER BY party")
+	if err != nil {
+		return fmt.Errorf("reading ledger heads: %w", explain(err))
+	}
+	for _, r := range kept {
+		if err := each(r.party, r.count, r.raw); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // queryer is a database or a transaction.

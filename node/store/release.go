@@ -2,6 +2,8 @@ package store
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -82,18 +84,89 @@ func (s *Store) dropRelease(study protocol.StudyID) error {
 }
 
 func fillRelease(dir string, release Release) error {
+	var sums strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(release.Files)) {
 		if err := checkName(name); err != nil {
 			return err
 		}
-		if err := newFile(filepath.Join(dir, name), release.Files[name]); err != nil {
+		if err := summedFile(&sums, dir, name, release.Files[name]); err != nil {
 			return err
 		}
 	}
-	if err := newFile(filepath.Join(dir, headerFile), bytes.NewReader(release.Header)); err != nil {
+	if err := summedFile(&sums, dir, headerFile, bytes.NewReader(release.Header)); err != nil {
+		return err
+	}
+	if err := newFile(filepath.Join(dir, sumsFile), strings.NewReader(sums.String())); err != nil {
 		return err
 	}
 	return syncDir(dir)
+}
+
+// sumsFile has the hash of each file of a release, also of those of which no header tells
+// because they never leave. Releases of older nodes lack it.
+const sumsFile = "sums"
+
+func summedFile(sums *strings.Builder, dir, name string, from io.Reader) error {
+	hash := sha256.New()
+	if err := newFile(filepath.Join(dir, name), io.TeeReader(from, hash)); err != nil {
+		return err
+	}
+	fmt.Fprintf(sums, "%x  %s\n", hash.Sum(nil), name)
+	return nil
+}
+
+// CheckReleases compares every file of every release and query with its hash, and returns
+// how many there are.
+func (s *Store) CheckReleases() (count int, err error) {
+	dirs, err := os.ReadDir(s.path(releasesDir))
+	if err != nil {
+		return 0, fmt.Errorf("looking through releases: %w", err)
+	}
+	for _, d := range dirs {
+		if strings.HasSuffix(d.Name(), ".tmp") {
+			continue // of a process that was killed
+		}
+		if err := compareRelease(s.path(releasesDir, d.Name())); err != nil {
+			return count, fmt.Errorf("%s/%s: %w", releasesDir, d.Name(), err)
+		}
+		count++
+	}
+	return count, nil
+}
+
+func compareRelease(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, headerFile)); err != nil {
+		return fmt.Errorf("its header is gone: %w", missing(err))
+	}
+	text, err := os.ReadFile(filepath.Join(dir, sumsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(text) == 0 || text[len(text)-1] != '\n' {
+		return fmt.Errorf("%s is cut off", sumsFile)
+	}
+	for line := range strings.Lines(string(text)) {
+		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		if name != headerFile && checkName(name) != nil {
+			return fmt.Errorf("%s is damaged", sumsFile)
+		}
+		f, err := os.Open(filepath.Join(dir, name))
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, missing(err))
+		}
+		hash := sha256.New()
+		_, err = io.Copy(hash, f)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		if hex.EncodeToString(hash.Sum(nil)) != sum {
+			return fmt.Errorf("%s is not as it was written", name)
+		}
+	}
+	return nil
 }
 
 func newFile(path string, from io.Reader) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
+	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
 // ErrRetired reports a state directory whose identity another one has succeeded. What it
@@ -70,6 +71,15 @@ func (s *Store) successor(dir string, entropy io.Reader) (*Store, error) {
 	return Open(dir, s.role, Options{})
 }
 
+// inheritance tells the journal of a ledger that was taken over, with its last entry's mark.
+func inheritance(entries []ledger.Entry, from protocol.PeerID) string {
+	note := fmt.Sprintf("%d ledger entries of %s", len(entries), from)
+	if len(entries) > 0 {
+		note += ", the last is ledger entry " + ledgerMark(entries[len(entries)-1])
+	}
+	return note
+}
+
 // Retired returns the identity that has succeeded this one, or ErrNotFound.
 func (s *Store) Retired() (protocol.PeerID, error) {
 	id, err := retiredIn(s.db)
@@ -77,6 +87,14 @@ func (s *Store) Retired() (protocol.PeerID, error) {
 		return id, fmt.Errorf("the successor of this identity: %w", err)
 	}
 	return id, nil
+}
+
+// RetiredAt returns when this identity was succeeded, or ErrNotFound.
+func (s *Store) RetiredAt() (at protocol.Instant, err error) {
+	if err := s.db.QueryRow("SELECT at FROM retired").Scan(&at); err != nil {
+		return 0, fmt.Errorf("when this identity was retired: %w", explain(err))
+	}
+	return at, nil
 }
 
 func retiredIn(from interface{ QueryRow(string, ...any) *sql.Row }) (protocol.PeerID, error) {
@@ -144,6 +162,6 @@ func (s *Store) inherit(from *Store, at protocol.Instant) error {
 		if err != nil {
 			return err
 		}
-		return s.journal(tx, journal.Entry{At: at, Event: journal.Inherited, Note: fmt.Sprintf("%d ledger entries of %s", len(entries), id)})
+		return s.journal(tx, journal.Entry{At: at, Event: journal.Inherited, Note: inheritance(entries, id)})
 	})
 }

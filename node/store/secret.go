@@ -1,10 +1,13 @@
 package store
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,7 +32,7 @@ func (s *Store) putSecret(path string, data []byte) error {
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	if err := writeFile(path, data); err != nil {
+	if err := writeFile(path, sealed(data)); err != nil {
 		if before != nil {
 			before.Close()
 		}
@@ -44,11 +47,56 @@ func (s *Store) putSecret(path string, data []byte) error {
 // Secret returns the secrets of an attempt, or ErrNotFound when none were stored
 // or they were destroyed.
 func (s *Store) Secret(study protocol.StudyID, attempt uint32) ([]byte, error) {
-	data, err := private.Read(s.secretPath(study, attempt))
+	data, err := readSealed(s.secretPath(study, attempt))
 	if err != nil {
 		return nil, fmt.Errorf("secrets of attempt %d of study %s: %w", attempt, study.Short(), missing(err))
 	}
 	return data, nil
+}
+
+// sealMark begins a file of secrets, before the hash of what follows: of bytes that nobody
+// else has, nothing else could tell that one was changed. Files of older nodes lack it.
+const sealMark = "cosketch/secrets/1\n"
+
+func sealed(data []byte) []byte {
+	sum := sha256.Sum256(data)
+	return slices.Concat([]byte(sealMark), sum[:], data)
+}
+
+// errSeal reports secrets that are not what was written.
+var errSeal = errors.New("it is not as it was written: the disk fails, or somebody changed it")
+
+func readSealed(path string) ([]byte, error) {
+	raw, err := private.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	rest, marked := bytes.CutPrefix(raw, []byte(sealMark))
+	if !marked {
+		return raw, nil
+	}
+	if len(rest) < sha256.Size || sha256.Sum256(rest[sha256.Size:]) != [sha256.Size]byte(rest[:sha256.Size]) {
+		return nil, errSeal
+	}
+	return rest[sha256.Size:], nil
+}
+
+// CheckSecrets reads every file of secrets, and returns how many there are.
+func (s *Store) CheckSecrets() (count int, err error) {
+	files, err := os.ReadDir(s.path(secretsDir))
+	if err != nil {
+		return 0, fmt.Errorf("looking through secrets: %w", err)
+	}
+	for _, f := range files {
+		if strings.HasSuffix(f.Name(), ".tmp") {
+			continue // of a process that was killed
+		}
+		if _, err := readSealed(s.path(secretsDir, f.Name())); err != nil {
+			return count, fmt.Errorf("%s/%s: %w", secretsDir, f.Name(), err)
+		}
+		count++
+	}
+	return count, nil
 }
 
 // DestroySecrets overwrites and removes the secrets of every attempt of a study;

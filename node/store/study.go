@@ -105,6 +105,11 @@ const (
 	Withdraw Decision = "withdraw"
 )
 
+// Event is how the journal tells of a decision.
+func (d Decision) Event() journal.Event {
+	return map[Decision]journal.Event{Approve: journal.Approved, Decline: journal.Declined, Withdraw: journal.Withdrawn}[d]
+}
+
 // PutDecision records a decision; the newest one counts. After a withdrawal only
 // a withdrawal is accepted, everything else is ErrConflict. Durable when it
 // returns nil.
@@ -129,8 +134,7 @@ func (s *Store) PutDecision(study protocol.StudyID, decision Decision, at protoc
 		if _, err := tx.Exec("INSERT INTO decisions (study, decision, at) VALUES (?, ?, ?)", study[:], string(decision), int64(at)); err != nil {
 			return err
 		}
-		event := map[Decision]journal.Event{Approve: journal.Approved, Decline: journal.Declined, Withdraw: journal.Withdrawn}[decision]
-		return s.journal(tx, journal.Entry{At: at, Event: event, Study: study.String()})
+		return s.journal(tx, journal.Entry{At: at, Event: decision.Event(), Study: study.String()})
 	})
 	if err != nil {
 		return fmt.Errorf("recording decision %s on study %s: %w", decision, study.Short(), explain(err))
@@ -148,6 +152,22 @@ func (s *Store) Decision(study protocol.StudyID) (Decision, protocol.Instant, er
 		return "", 0, fmt.Errorf("decision on study %s: %w", study.Short(), explain(err))
 	}
 	return decision, at, nil
+}
+
+// Decided is a decision, and when it was made.
+type Decided struct {
+	Decision Decision
+	At       protocol.Instant
+}
+
+// Decisions returns every decision on a study, the oldest first: the last one counts.
+func (s *Store) Decisions(study protocol.StudyID) ([]Decided, error) {
+	all, err := collect(s.db, func(rows *sql.Rows) (d Decided, err error) { return d, rows.Scan(&d.Decision, &d.At) },
+		"SELECT decision, at FROM decisions WHERE study = ? ORDER BY seq", study[:])
+	if err != nil {
+		return nil, fmt.Errorf("decisions on study %s: %w", study.Short(), explain(err))
+	}
+	return all, nil
 }
 
 // PutCosignature keeps a line that says a second person's yes to a study, which the caller

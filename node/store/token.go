@@ -1,6 +1,7 @@
 package store
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -31,7 +32,7 @@ func (s *Store) PutToken(id string, record []byte) error {
 		}
 	}
 	if err == nil { // the journal first: no token works that is not in it
-		err = s.Note(journal.Entry{At: now(), Event: journal.TokenMade, Note: id})
+		err = s.Note(journal.Entry{At: now(), Event: journal.TokenMade, Note: fmt.Sprintf("%s (%x)", id, sha256.Sum256(record))})
 	}
 	if err == nil {
 		err = writeFile(s.path(tokensDir, id), record)

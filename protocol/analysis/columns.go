@@ -6,7 +6,6 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/parallel"
-	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -49,7 +48,6 @@ func (r *run) columns(ctx context.Context, index int) (columns, error) {
 
 func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 	c := &columns{study: r.Study}
-	var parts []sketch.Sketch
 	var noise []estimate.Noise
 	add := r.Study.Merge(index) == study.Add
 	for n, contribution := range r.Contributions {
@@ -57,7 +55,6 @@ func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, contribution.Sketches[index])
 		if add && n > 0 {
 			c.groups[0].records += contribution.Records
 			continue
@@ -71,14 +68,12 @@ func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 			noise = append(noise, plan.NoiseOf(i, 1, contribution.Records))
 		}
 	}
-	merge := sketch.Stack
 	if add {
-		merge = func(parts ...sketch.Sketch) (sketch.Sketch, error) { return r.added(c.groups[0].plan, parts) }
 		for i := range noise {
-			noise[i] = c.groups[0].plan.NoiseOf(i, len(parts), c.groups[0].records)
+			noise[i] = c.groups[0].plan.NoiseOf(i, len(r.Contributions), c.groups[0].records)
 		}
 	}
-	merged, err := merge(parts...)
+	merged, err := r.mergedColumns(c.groups[0].plan, index, add)
 	if err != nil {
 		return nil, err
 	}

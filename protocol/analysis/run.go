@@ -25,6 +25,10 @@ type Contribution struct {
 	Rows     []release.Rows // by sketch: what the release says of rows; required where a sketch is joined
 	Labels   [][]int        // per sketch, the label of each row; nil where none travel
 	Masked   int            // for how many members its sketches are masked; 0: they are not
+	// Scan hands over, block by block and in order, the entries of a sketch of the columns side
+	// of which Sketches has the shape and no Data: then no party's sketch is in memory, only
+	// what is merged of all. Its error ends the run. It is not used where sketches are masked.
+	Scan func(sketch int, take func(entries []int64)) error
 }
 
 // Options of a run.

@@ -50,7 +50,7 @@ const (
 	Asked     Event = "asked"     // requests that carry no data, summed up
 )
 
-// OnBoard is a message on a board that this node hosts: Note is its number there, Bytes its
+// OnBoard is a message on a board that this node hosts: Note names its number there, Bytes its
 // size. When it was posted its sender does not sign; At is the clock of who hosts the board.
 const OnBoard Event = "on the board"
 

@@ -70,6 +70,12 @@ func Decode(h protocol.ReleasedSketch, r io.Reader) (sketch.Sketch, error) {
 	return s, nil
 }
 
+// Scan hands over what Decode would return, block by block and in order, in memory that does
+// not grow with it.
+func Scan(h protocol.ReleasedSketch, r io.Reader, take func(entries []int64)) error {
+	return scan(h, r, take)
+}
+
 // Check is Decode, Unpack and DecodeRows without what they read, in memory that does not
 // grow with it.
 func (p Plan) Check(h protocol.ReleasedSketch, r io.Reader) error {

@@ -290,6 +290,9 @@ func TestPages(t *testing.T) {
 	b.do(chromedp.Navigate(home + "/privacy"))
 	b.look("privacy")
 	b.do(chromedp.Navigate(home + "/audit"))
+	if n := eval[int](b, "document.querySelectorAll('.trail time[datetime]').length"); n != 17 {
+		t.Errorf("%d of 17 messages say when they came", n)
+	}
 	b.look("audit")
 	b.download(w, s)
 }

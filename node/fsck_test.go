@@ -1,0 +1,361 @@
+//go:build unix
+
+package node_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// damage is one thing that happens to a stored state.
+type damage struct {
+	what string
+	do   func(t *testing.T, dir string)
+}
+
+// flipped is bytes with one bit of the middle changed.
+func flipped(b []byte) []byte {
+	b = append([]byte(nil), b...)
+	if len(b) == 0 {
+		return []byte{1}
+	}
+	b[len(b)/2] ^= 1
+	return b
+}
+
+// query runs a query on a state's database without what guards it: a disk heeds no trigger.
+func query(t *testing.T, dir string, do func(db *sql.DB)) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(dir, "state.db"))
+	check(t, err)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	do(db)
+}
+
+func execute(t *testing.T, db *sql.DB, statement string, args ...any) {
+	t.Helper()
+	if _, err := db.Exec(statement, args...); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func rowsOf(t *testing.T, db *sql.DB, statement string) (out [][]any) {
+	t.Helper()
+	found, err := db.Query(statement)
+	check(t, err)
+	defer found.Close()
+	columns, err := found.Columns()
+	check(t, err)
+	for found.Next() {
+		row := make([]any, len(columns))
+		into := make([]any, len(columns))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		check(t, found.Scan(into...))
+		out = append(out, row)
+	}
+	check(t, found.Err())
+	return out
+}
+
+// tables are those of the database that this program made.
+func tablesOf(t *testing.T, db *sql.DB) (names []string) {
+	for _, row := range rowsOf(t, db, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name") {
+		names = append(names, fmt.Sprint(row[0]))
+	}
+	return names
+}
+
+// change writes a value into a place of the database.
+func change(table, column string, row, value any) func(*testing.T, string) {
+	return func(t *testing.T, dir string) {
+		query(t, dir, func(db *sql.DB) {
+			execute(t, db, "PRAGMA ignore_check_constraints = 1")
+			for _, trigger := range rowsOf(t, db, "SELECT name FROM sqlite_master WHERE type = 'trigger'") {
+				execute(t, db, fmt.Sprintf("DROP TRIGGER %s", trigger[0]))
+			}
+			if column == "" {
+				execute(t, db, fmt.Sprintf("DELETE FROM %s WHERE rowid = ?", table), row)
+			} else {
+				execute(t, db, fmt.Sprintf("UPDATE %s SET %s = ? WHERE rowid = ?", table, column), value, row)
+			}
+		})
+	}
+}
+
+// damagedRows are every value of every row of every table with one bit changed, and every row
+// gone.
+func damagedRows(t *testing.T, dir string) (out []damage) {
+	query(t, dir, func(db *sql.DB) {
+		for _, table := range tablesOf(t, db) {
+			var columns []string
+			for _, c := range rowsOf(t, db, fmt.Sprintf("SELECT name FROM pragma_table_info('%s')", table)) {
+				columns = append(columns, fmt.Sprint(c[0]))
+			}
+			for _, row := range rowsOf(t, db, fmt.Sprintf("SELECT rowid, %s FROM %s", strings.Join(columns, ", "), table)) {
+				out = append(out, damage{fmt.Sprintf("%s %v gone", table, row[0]), change(table, "", row[0], nil)})
+				for i, column := range columns {
+					var other any
+					switch v := row[i+1].(type) {
+					case int64:
+						other = v ^ 1<<20
+					case string:
+						other = string(flipped([]byte(v)))
+					case []byte:
+						other = flipped(v)
+					}
+					if other != nil {
+						out = append(out, damage{fmt.Sprintf("%s.%s of %v", table, column, row[0]), change(table, column, row[0], other)})
+					}
+				}
+			}
+		}
+	})
+	return out
+}
+
+// damagedFiles are every file with a bit changed, without its last byte, and gone.
+func damagedFiles(t *testing.T, dir string) (out []damage) {
+	check(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		check(t, err)
+		if strings.HasPrefix(name, "locks/") || strings.HasPrefix(name, "state.db") {
+			return nil
+		}
+		rewrite := func(change func([]byte) []byte) func(*testing.T, string) {
+			return func(t *testing.T, dir string) {
+				data, err := os.ReadFile(filepath.Join(dir, name))
+				check(t, err)
+				check(t, os.WriteFile(filepath.Join(dir, name), change(data), 0o600))
+			}
+		}
+		if info, err := d.Info(); err == nil && info.Size() > 0 {
+			out = append(out, damage{name + " cut", rewrite(func(b []byte) []byte { return b[:len(b)-1] })})
+		}
+		out = append(out,
+			damage{name + " changed", rewrite(flipped)},
+			damage{name + " longer", rewrite(func(b []byte) []byte { return append(b, 'x') })},
+			damage{name + " gone", func(t *testing.T, dir string) { check(t, os.Remove(filepath.Join(dir, name))) }})
+		return nil
+	}))
+	return out
+}
+
+// found says what fsck says is wrong with a state, or why it cannot be opened; empty where
+// all is well.
+func damageFound(t *testing.T, dir string, role store.Role) string {
+	t.Helper()
+	st, err := store.Open(dir, role, store.Options{})
+	if err != nil {
+		return "opening: " + err.Error()
+	}
+	defer st.Close()
+	findings, err := node.Fsck(t.Context(), node.FsckOptions{Store: st, Role: role, Now: now})
+	if err != nil {
+		return "fsck: " + err.Error()
+	}
+	var out []string
+	for _, f := range findings {
+		if f.Verdict != node.Pass {
+			out = append(out, fmt.Sprintf("%s %s: %s", f.Check, f.Subject, f.Said))
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// harmless is damage that fsck does not find, with the reason why it need not: the end of
+// what it says of itself.
+func harmless(d, lastOfJournal string) (why string) {
+	switch {
+	case strings.HasPrefix(d, "studies.status of"):
+		return "it is what status shows, and written anew with every step; what is not JSON is found"
+	case slices.Contains([]string{"identity.key cut", "identity.key longer", "hpke.key cut", "hpke.key longer", "ledger.id cut"}, d):
+		return "the key between the lines is the same"
+	case d == lastOfJournal+" gone" || strings.HasPrefix(d, lastOfJournal[:len("journal")]+".raw of"+lastOfJournal[len("journal"):]):
+		return "nothing comes after the journal's end: log verify --head holds it against a copy that is elsewhere"
+	case strings.HasSuffix(d, "/sums gone"):
+		return "releases of older nodes have none"
+	case strings.HasPrefix(d, "secrets/") && strings.HasSuffix(d, " gone"):
+		return "secrets are destroyed in time, and no backup has them"
+	case strings.HasPrefix(d, "held/") && (strings.HasSuffix(d, "manifest gone") || strings.Contains(d, "/decision ")):
+		return "without it nothing is held, or nothing decided: the steward is asked again"
+	}
+	return ""
+}
+
+// tryAll tries every damage on a copy of a state, as far as only admits it, and reports those
+// with which fsck finds nothing wrong.
+func tryAll(t *testing.T, dir string, role store.Role, only func(string) bool) {
+	t.Helper()
+	if wrong := damageFound(t, dir, role); wrong != "" {
+		t.Fatalf("%s is damaged before anything happened to it: %s", dir, wrong)
+	}
+	last := ""
+	query(t, dir, func(db *sql.DB) {
+		last = fmt.Sprintf("journal %v", rowsOf(t, db, "SELECT MAX(seq) FROM journal")[0][0])
+	})
+	tried := 0
+	for _, d := range append(damagedRows(t, dir), damagedFiles(t, dir)...) {
+		if !only(d.what) {
+			continue
+		}
+		to := filepath.Join(t.TempDir(), "state")
+		copyState(t, to, dir)
+		d.do(t, to)
+		if damageFound(t, to, role) == "" && harmless(d.what, last) == "" {
+			t.Errorf("%s: fsck finds nothing wrong: %s", filepath.Base(dir), d.what)
+		}
+		check(t, os.RemoveAll(to))
+		tried++
+	}
+	if tried == 0 {
+		t.Errorf("%s: no damage was tried", dir)
+	}
+}
+
+// every admits every damage of a state; without COSKETCH_FULL, of long tables the first row
+// alone, and of files a changed bit alone and that they are gone.
+func every(d string) bool {
+	if os.Getenv("COSKETCH_FULL") == "1" {
+		return true
+	}
+	for _, table := range []string{"board", "journal", "own"} {
+		if strings.HasPrefix(d, table) && !strings.HasSuffix(d, " 1") && !strings.HasSuffix(d, " 1 gone") {
+			return false
+		}
+	}
+	return !strings.HasSuffix(d, " cut") && !strings.HasSuffix(d, " longer") || strings.HasPrefix(d, "uploads")
+}
+
+func prefixed(any ...string) func(string) bool {
+	return func(d string) bool {
+		return slices.ContainsFunc(any, func(p string) bool { return strings.HasPrefix(d, p) })
+	}
+}
+
+// Every value of every table, every row and every file of a party and of an aggregator: a
+// change in any of them is found, but for those that harmless explains.
+func TestFsckFindsEveryDamage(t *testing.T) {
+	b, stop := answered(t, curious())
+	ctx := b.context()
+	_, err := b.ask(ctx, "a", "new.csv")
+	check(t, err)
+	stop()
+	st := b.open("agg")
+	answer, err := node.Analyze(ctx, b.deskOptions(st), b.study, b.study.Analyses[0], 1<<30)
+	check(t, err)
+	_, err = node.Publish(b.deskOptions(st), b.study, answer)
+	check(t, err)
+	check(t, st.PutToken("0123abcd", []byte(`{"id":"0123abcd"}`)))
+	check(t, st.Close())
+	tryAll(t, b.path("a"), store.Party, every)
+	tryAll(t, b.path("agg"), store.Aggregator, every)
+
+	// What a study does not leave behind: a second person's yes, secrets of an attempt that
+	// runs, a successor, a purge.
+	st = b.open("b")
+	self, err := st.ID()
+	check(t, err)
+	_, second, err := ed25519.GenerateKey(fixed("second"))
+	check(t, err)
+	signer, err := protocol.NewSigner(second)
+	check(t, err)
+	yes := signer.Cosign(b.study.ID, self)
+	check(t, st.PutCosignature(b.study.ID, yes.By, yes.String(), now()))
+	check(t, st.PutSecret(b.study.ID, 1, []byte("the seed of an attempt")))
+	_, err = st.Rotate(b.path("next"), fixed("next"), now())
+	check(t, err)
+	check(t, st.Close())
+	tryAll(t, b.path("b"), store.Party, prefixed("cosignatures", "retired", "secrets/"))
+	tryAll(t, b.path("next"), store.Party, prefixed("ledger", "meta"))
+	st = b.open("agg")
+	_, err = st.Purge(b.study.ID, now())
+	check(t, err)
+	check(t, st.Close())
+	tryAll(t, b.path("agg"), store.Aggregator, prefixed("purged"))
+}
+
+// What is held until its steward lets it go is checked, too.
+func TestFsckLooksAtWhatIsHeld(t *testing.T) {
+	w := smallSketch
+	w.release = "ask"
+	b := newBench(t, w, uniform(50))
+	stop := b.serve()
+	defer stop()
+	var others sync.WaitGroup
+	ctx, cancel := context.WithCancel(b.context())
+	for _, name := range []string{"b", "c"} {
+		others.Go(func() { b.run(ctx, name, nil) })
+	}
+	if err := b.process(ctx, "held"); !killed(err) {
+		t.Fatalf("the party was to die when its sketch is held, and ended with: %v", err)
+	}
+	cancel()
+	others.Wait()
+	tryAll(t, b.path("a"), store.Party, prefixed("held/", "secrets/"))
+}
+
+// A bit that flips anywhere in the database is found, or changed nothing that it holds.
+func TestFsckFindsFlippedBits(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	stop := b.serve()
+	b.runAll(b.context(), b.parties...)
+	stop()
+	dir := b.path("a")
+	contents := func(dir string) (text string) {
+		query(t, dir, func(db *sql.DB) {
+			for _, table := range tablesOf(t, db) {
+				columns := "*"
+				if table == "studies" {
+					columns = "id, source, added" // harmless explains its status
+				}
+				text += fmt.Sprint(table, rowsOf(t, db, fmt.Sprintf("SELECT %s FROM %s", columns, table)), "\n")
+			}
+		})
+		return text
+	}
+	before := contents(dir)
+	whole, err := os.ReadFile(filepath.Join(dir, "state.db"))
+	check(t, err)
+	random, flips, noticed := rand.New(rand.NewPCG(1, 2)), 60, 0
+	if os.Getenv("COSKETCH_FULL") == "1" {
+		flips = 1000
+	}
+	for range flips {
+		at, bit := random.IntN(len(whole)), byte(1)<<random.IntN(8)
+		to := filepath.Join(t.TempDir(), "state")
+		copyState(t, to, dir)
+		changed := bytes.Clone(whole)
+		changed[at] ^= bit
+		check(t, os.WriteFile(filepath.Join(to, "state.db"), changed, 0o600))
+		if damageFound(t, to, store.Party) != "" {
+			noticed++
+		} else if contents(to) != before {
+			t.Errorf("bit %d of byte %d flips, fsck finds nothing wrong, and the database holds something else", bit, at)
+		}
+		check(t, os.RemoveAll(to))
+	}
+	if noticed < flips/10 {
+		t.Errorf("%d of %d flips were found", noticed, flips)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"go/ast"
 	"go/token"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,8 +68,8 @@ func TestErrorsAreIndexed(t *testing.T) {
 // quotedErrors are the messages that errors.md quotes, in pieces.
 func quotedErrors(t *testing.T) (out []string) {
 	t.Helper()
-	for _, pieces := range indexed(t) {
-		for _, piece := range pieces {
+	for _, r := range indexed(t) {
+		for _, piece := range r.pieces {
 			if len(piece) > 6 {
 				out = append(out, piece)
 			}
@@ -179,41 +181,51 @@ func TestIndexedErrorsExist(t *testing.T) {
 	}
 }
 
-// indexed are the rows of errors.md that quote a message, each as its pieces between what differs.
-func indexed(t *testing.T) (out [][]string) {
+// row is a message that errors.md quotes.
+type row struct {
+	quoted string
+	pieces []string // of it, between what differs
+	codes  []string // exit codes, or what stands in their place
+}
+
+// indexed are the messages of errors.md.
+func indexed(t *testing.T) (out []row) {
 	t.Helper()
 	for line := range strings.SplitSeq(readErrors(t), "\n") {
-		rest, found := strings.CutPrefix(line, "| `")
-		if !found {
+		if !strings.HasPrefix(line, "| `") {
 			continue
 		}
-		cell, _, _ := strings.Cut(rest, " | ")
-		for quoted := range strings.SplitSeq(strings.Trim(cell, "`"), "`, `") { // several of one cause
-			var pieces []string
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		codes := strings.Split(cells[len(cells)-1], ", ")
+		for quoted := range strings.SplitSeq(strings.Trim(cells[0], "`"), "`, `") { // several of one cause
+			r := row{quoted: quoted, codes: codes}
 			for piece := range strings.SplitSeq(quoted, "…") {
 				if piece = strings.TrimSpace(piece); piece != "" {
-					pieces = append(pieces, piece)
+					r.pieces = append(r.pieces, piece)
 				}
 			}
-			out = append(out, pieces)
+			out = append(out, r)
 		}
 	}
 	return out
 }
 
-// isIndexed reports whether a row has all its pieces, in order, in a text.
-func isIndexed(rows [][]string, text string) bool {
-	return slices.ContainsFunc(rows, func(pieces []string) bool {
-		rest, length := text, 0
-		for _, piece := range pieces {
-			_, after, found := strings.Cut(rest, piece)
-			if !found {
-				return false
-			}
-			rest, length = after, length+len(piece)
+// fits reports whether a text has all pieces, in order.
+func (r row) fits(text string) bool {
+	length := 0
+	for _, piece := range r.pieces {
+		_, after, found := strings.Cut(text, piece)
+		if !found {
+			return false
 		}
-		return length > 3
-	})
+		text, length = after, length+len(piece)
+	}
+	return length > 3
+}
+
+// isIndexed reports whether a row fits a text.
+func isIndexed(rows []row, text string) bool {
+	return slices.ContainsFunc(rows, func(r row) bool { return r.fits(text) })
 }
 
 // kinds are the messages that errors.md has not one by one, by where the code makes them;
@@ -323,7 +335,7 @@ func TestEveryMessageIsIndexed(t *testing.T) {
 
 // A message is found by all pieces of a row, in their order, and by no fewer.
 func TestIsIndexed(t *testing.T) {
-	rows := [][]string{{"dataset", "is not in"}, {"--"}}
+	rows := []row{{pieces: []string{"dataset", "is not in"}}, {pieces: []string{"--"}}}
 	for text, want := range map[string]bool{
 		"dataset … is not in …": true, "is not in dataset": false, "dataset is in": false, "-- is short": false,
 	} {
@@ -337,5 +349,54 @@ func TestIsIndexed(t *testing.T) {
 		if wraps.MatchString(format) != want {
 			t.Errorf("%q says nothing of its own: %v, want %v", format, !want, want)
 		}
+	}
+}
+
+var (
+	ending = regexp.MustCompile(`^exits ([0-9]) `)
+	talked = regexp.MustCompile(`^stderr '(.*)'$`)
+	inside = regexp.MustCompile(`\\[wds][+*]?|\.[*+]\??|\[[^]]*\][+*]?|\(\?s\)`)
+)
+
+// The exit codes of the index are those that the programs end with in the scripts.
+func TestIndexedCodesAreTrue(t *testing.T) {
+	files, err := filepath.Glob("../cmd/testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, rows := map[string]bool{}, indexed(t)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code := ""
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimSpace(line)
+			if m := ending.FindStringSubmatch(line); m != nil {
+				code = m[1]
+			}
+			m := talked.FindStringSubmatch(line)
+			if m == nil || code == "0" || code == "" {
+				continue
+			}
+			message := strings.ReplaceAll(inside.ReplaceAllString(m[1], "…"), `\`, "")
+			var fit row // the longest
+			for _, r := range rows {
+				if len(r.quoted) > len(fit.quoted) && r.fits(message) {
+					fit = r
+				}
+			}
+			if fit.quoted == "" || !slices.ContainsFunc(fit.codes, func(c string) bool { return len(c) == 1 }) {
+				continue
+			}
+			held[fit.quoted] = true
+			if !slices.Contains(fit.codes, code) {
+				t.Errorf("%s: exit code %s of %q: errors.md has %v of %q", filepath.Base(file), code, m[1], fit.codes, fit.quoted)
+			}
+		}
+	}
+	if len(held) < 40 {
+		t.Errorf("scripts end with %d messages of errors.md", len(held))
 	}
 }

@@ -34,7 +34,7 @@ func (cmd inspectCommand) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	if !r.Intact {
-		return errors.New("the stored release is damaged: it is not what was signed (restore the state directory from a backup)")
+		return console.WithCode(console.Usage, errors.New("the stored release is damaged: it is not what was signed (restore the state directory from a backup)"))
 	}
 	return nil
 }

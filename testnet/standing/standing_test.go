@@ -105,6 +105,16 @@ func TestUp(t *testing.T) {
 	if err != nil || !s.Up || len(s.Nodes) != 4 || s.Nodes[3].PID == 0 || len(s.Nodes[3].Studies) != 1 {
 		t.Errorf("status %+v, %v", s, err)
 	}
+	var told, heard strings.Builder
+	if code, err := Ask(ctx, d, "north", []string{"budget", "show"}, nil, &told, &heard); code != 0 || err != nil || !strings.Contains(told.String(), "ε spent") {
+		t.Errorf("asked for the budget: code %d, %v, %q, %q", code, err, told.String(), heard.String())
+	}
+	if code, err := Ask(ctx, d, "aggregator", []string{"result", "zz"}, nil, io.Discard, &heard); code != 4 || err != nil || !strings.Contains(heard.String(), "hexadecimal") {
+		t.Errorf("asked for a study that is none: code %d, %v, %q", code, err, heard.String())
+	}
+	if _, err := Ask(ctx, d, "nort", []string{"status"}, nil, io.Discard, io.Discard); !errors.Is(err, ErrName) {
+		t.Errorf("asked nobody: %v", err)
+	}
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)

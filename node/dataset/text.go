@@ -38,6 +38,9 @@ const (
 	zstdWindow = 64 << 20
 )
 
+// signatureBytes is the length of the longest signature.
+const signatureBytes = 16
+
 // signatures are beginnings of files that are not text, or not text to be read.
 var signatures = []struct{ prefix, message, hint string }{
 	{"\xff\xfe", "text in UTF-16", hintUTF8},
@@ -65,7 +68,7 @@ func openText(p path) (*text, error) {
 }
 
 func (t *text) begin() error {
-	start, err := t.peek(5)
+	start, err := t.peek(signatureBytes)
 	if err != nil {
 		return err
 	}
@@ -87,7 +90,7 @@ func (t *text) begin() error {
 		t.reader = bufio.NewReaderSize(t.zstd, sampleBytes)
 	}
 	if t.compression != "" {
-		if start, err = t.peek(5); err != nil {
+		if start, err = t.peek(signatureBytes); err != nil {
 			return err
 		}
 		if len(start) == 0 {

@@ -204,8 +204,8 @@ func TestOpenRefuses(t *testing.T) {
 			other := filepath.Join(t.TempDir(), "other")
 			must(t, Create(other, Party, entropy(3)))
 			must(t, os.Rename(filepath.Join(other, databaseFile), filepath.Join(dir, databaseFile)))
-		}, ErrLedgerMissing, "not made with it"},
-		"newer layout": {func(t *testing.T, dir string) { tamper(t, dir, "PRAGMA user_version = 3") }, ErrLayout, "update it"},
+		}, ErrLedgerMissing, "was not made with ledger.id"},
+		"newer layout": {func(t *testing.T, dir string) { tamper(t, dir, "PRAGMA user_version = 3") }, ErrLayout, "a newer one was used here"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newDir(t, Party)

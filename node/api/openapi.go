@@ -160,7 +160,7 @@ func (s schemas) structure(t reflect.Type) object {
 		}
 	}
 	add(t)
-	return object{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
+	return object{"type": "object", "properties": properties, "required": required}
 }
 
 // orAbsent is the schema of a field that is left out where it is empty: it is never null.

@@ -59,12 +59,17 @@ func TestScripts(t *testing.T) {
 	if err := touchSources(); err != nil {
 		t.Fatal(err)
 	}
-	scripts, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(scripts) == 0 {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
 		t.Fatalf("no scripts in testdata (%v)", err)
 	}
-	testscript.Run(t, testscript.Params{
-		Files:               scripts,
+	testscript.Run(t, scripts(files...))
+}
+
+// scripts are the parameters of a run of these.
+func scripts(files ...string) testscript.Params {
+	return testscript.Params{
+		Files:               files,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               homes,
@@ -100,7 +105,7 @@ func TestScripts(t *testing.T) {
 			"study":      writeStudy,
 			"value":      value,
 		},
-	})
+	}
 }
 
 // condition knows namespaces: whether a script can mount disks of its own; and full: whether

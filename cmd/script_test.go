@@ -87,7 +87,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 func run(ts *testscript.TestScript, program string, args ...string) (code int, stdout, stderr []byte) {
 	cmd := exec.Command(filepath.Join(programs, program), args...)
 	cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"HOME", "PARTY_FORMAT"} {
+	for _, name := range []string{"HOME", "PARTY_FORMAT", "CLOCK_AHEAD"} {
 		if value := ts.Getenv(name); value != "" {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}

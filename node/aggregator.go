@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/protocol"
-	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // AggregatorOptions makes an aggregator's node.
@@ -145,6 +145,9 @@ func (a *Aggregator) load(ctx context.Context, running *sync.WaitGroup) error {
 		if again {
 			continue // it is said when it is back
 		}
+		if !bytes.Equal(h.study.Aggregator.HPKE, a.Store.HPKE().PublicKey().Bytes()) {
+			a.Logger.Error("hpke.key is not the one that the study names: no bundle of it can be opened (was it swapped? put its own back)", "study", entry.ID.Short())
+		}
 		a.Logger.Info("hosting study", "study", entry.ID.Short(), "name", h.study.Name, "parties", len(h.study.Parties))
 	}
 	return nil
@@ -176,7 +179,7 @@ func (a *Aggregator) open(id protocol.StudyID) (*hosted, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := study.Parse(source)
+	s, err := ParseStored(id, source)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (p *Party) Import(ctx context.Context, in io.Reader) (Carried, error) {
 		return Carried{}, fmt.Errorf("importing: %w", err)
 	}
 	if label.To != p.ID() {
-		return Carried{}, fmt.Errorf("importing: %w: it is for %s, this is %s", bundle.ErrElsewhere, label.To, p.ID())
+		return Carried{}, fmt.Errorf("importing: %w: it is for %s, this is %s (were two nodes' bundles swapped?)", bundle.ErrElsewhere, label.To, p.ID())
 	}
 	news := func(s *study.Study) (*mail, error) {
 		if label.From != s.Aggregator.ID {

@@ -19,7 +19,12 @@ type ClockError struct {
 }
 
 func (e *ClockError) Error() string {
-	return fmt.Sprintf("%v (%s: let a time service set the one that is wrong, such as timedatectl set-ntp true, and try again)", e.Err, clocksDiffer(e.Ahead))
+	then := "try again"
+	var stopped *session.StoppedError
+	if errors.As(e.Err, &stopped) {
+		then = "make a new study"
+	}
+	return fmt.Sprintf("%v (%s: let a time service set the one that is wrong, such as timedatectl set-ntp true, and %s)", e.Err, clocksDiffer(e.Ahead), then)
 }
 
 // Unwrap returns what the date did.

@@ -121,7 +121,7 @@ func (d *Desk) Import(ctx context.Context, label bundle.Label, in io.Reader) (Ar
 func (a *Aggregator) take(ctx context.Context, label bundle.Label, in io.Reader) (got Arrived, err error) {
 	got.Bundle = label
 	if label.To != a.ID() {
-		return got, fmt.Errorf("%w: it is for %s, this is %s", bundle.ErrElsewhere, label.To, a.ID())
+		return got, fmt.Errorf("%w: it is for %s, this is %s (were two nodes' bundles swapped?)", bundle.ErrElsewhere, label.To, a.ID())
 	}
 	if _, err := a.find(label.Study, label.From); err != nil {
 		return got, err

@@ -70,8 +70,32 @@ func (o DoctorOptions) state() Finding {
 	f := Finding{Check: "state", Subject: o.Store.Dir(), Verdict: Pass, Said: "private, and everything is there"}
 	if err := o.Store.MayWrite(); err != nil {
 		f.Verdict, f.Said, f.Fix = Fail, err.Error(), "make the disk writable, for this user; until then status, result and the like can be read"
+		return f
+	}
+	for _, s := range o.Studies {
+		if err := o.signedHere(s.ID); err != nil {
+			f.Verdict, f.Said, f.Fix = Fail, err.Error(), "put this directory's own identity.key back, or restore its newest backup into a new directory"
+		}
 	}
 	return f
+}
+
+// signedHere is a *StrangeIdentityError where another key than this node's has signed what
+// it has of a study.
+func (o DoctorOptions) signedHere(id protocol.StudyID) error {
+	own, err := o.Store.Own(id)
+	if err != nil || len(own) == 0 {
+		return err
+	}
+	e, err := decodeVerified(own[0].Raw)
+	if err != nil {
+		return err
+	}
+	here, err := o.Store.ID()
+	if err == nil && e.Sender() != here {
+		err = &StrangeIdentityError{e.Sender(), here}
+	}
+	return err
 }
 
 func (o DoctorOptions) ledger() Finding {
@@ -208,6 +232,8 @@ func connectionFix(err error) string {
 		return "the aggregator runs an older program: update the older of the two"
 	case errors.As(err, &refusal) && refusal.Code == p2p.CodeUnknownStudy:
 		return "ask the operator to run aggregator study create with this very file"
+	case strings.Contains(err.Error(), "expired or is not yet valid"), strings.Contains(err.Error(), "certificates' dates"):
+		return "compare this machine's clock with the time, and ask the operator to do the same; else a certificate has run out there"
 	case strings.Contains(err.Error(), "certificate"):
 		return "the outer TLS is not certified for this machine: name the authority under network: roots"
 	case errors.Is(err, p2p.ErrStranger):

@@ -113,11 +113,16 @@ func (p *Party) Run(ctx context.Context, id protocol.StudyID) error {
 // stored: not where somebody ended it, nor where the study itself has.
 func (r *service) tell(ctx context.Context, err error) {
 	var waited *WaitError
-	if ctx.Err() != nil || errors.As(err, &waited) || errors.Is(err, ErrNotApproved) || r.machine.Status().Terminal() {
-		return
-	}
+	var clock *ClockError
 	shown := snapshot(r.study, r.status())
-	shown.Trouble = fmt.Sprintf("%v%s; tried at %s", err, mend(err), r.Now())
+	switch {
+	case errors.As(err, &clock) && shown.Failure != "":
+		shown.Failure = clock.Error()
+	case ctx.Err() != nil, errors.As(err, &waited), errors.Is(err, ErrNotApproved), !shown.Active():
+		return
+	default:
+		shown.Trouble = fmt.Sprintf("%v%s; tried at %s", err, mend(err), r.Now())
+	}
 	if err := r.Store.PutStatus(r.study.ID, shown.encode()); err != nil {
 		r.Logger.Error("the status cannot be stored", "study", r.study.ID.Short(), "error", err)
 	}
@@ -151,9 +156,9 @@ func (p *Party) open(id protocol.StudyID) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := study.Parse(source)
+	s, err := ParseStored(id, source)
 	if err != nil {
-		return nil, fmt.Errorf("reading the stored study: %w", err)
+		return nil, err
 	}
 	r := &service{home: home{p.PartyOptions, p.signer, s}}
 	r.out = newOutgoing(network{p.host, s}, &r.home)
@@ -389,7 +394,7 @@ func (r *service) serve(ctx context.Context) error {
 			return err
 		default:
 			r.Observe(Progress{Study: r.study.ID, Milestone: Retrying, Err: err})
-			r.Logger.Warn("aggregator not reached", "study", r.study.ID.Short(), "error", err)
+			r.Logger.Warn("the aggregator does not answer as it should; trying again", "study", r.study.ID.Short(), "error", err)
 			if !r.retry.wait(ctx, err) {
 				return &WaitError{For: "the aggregator", Err: err}
 			}

@@ -48,9 +48,9 @@ func ForgetKept(st *store.Store, now protocol.Instant) error {
 		if err != nil {
 			return err
 		}
-		s, err := study.Parse(source)
+		s, err := ParseStored(id, source)
 		if err != nil {
-			return fmt.Errorf("reading the stored study: %w", err)
+			return err
 		}
 		if now >= s.NewRecords {
 			if err := st.DestroyKept(id); err != nil {

@@ -162,7 +162,7 @@ func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelea
 	signed := r.signer.Seal(r.study.ID, protocol.KindRelease, job.Attempt, wire.EncodeRelease(header))
 	err = r.Store.SaveRelease(r.study.ID, store.Release{Header: wire.EncodeEnvelope(signed.Envelope()), Files: files})
 	if err != nil {
-		return protocol.Verified{}, fmt.Errorf("storing the release: %w", err)
+		return protocol.Verified{}, err
 	}
 	r.Observe(Progress{Study: r.study.ID, Milestone: Stored})
 	return signed, nil

@@ -92,7 +92,7 @@ func (a *Aggregator) outOfService(id protocol.StudyID, caller protocol.PeerID) e
 		if s.disk != "" {
 			because = ": its disk " + s.disk
 		}
-		return p2p.Refuse(p2p.CodeBusy, "the aggregator's store fails at study %s%s; it tries again at %s", id.Short(), because, s.again)
+		return p2p.Refuse(p2p.CodeBusy, "the aggregator's store fails at study %s%s; it tries again from time to time", id.Short(), because)
 	}
 	return nil
 }

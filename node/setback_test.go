@@ -56,7 +56,7 @@ func TestBrokenDisk(t *testing.T) {
 			}
 		})
 	}()
-	if said := <-told; !strings.Contains(said, "the aggregator's store fails at study "+b.study.ID.Short()+"; it tries again at ") {
+	if said := <-told; !strings.Contains(said, "the aggregator's store fails at study "+b.study.ID.Short()+"; it tries again from time to time") {
 		t.Errorf("a party is told %q", said)
 	}
 

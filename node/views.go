@@ -396,7 +396,7 @@ func (v *Views) board(id protocol.StudyID) (*shownBoard, error) {
 		if err != nil {
 			return nil, err
 		}
-		s, err := study.Parse(source)
+		s, err := ParseStored(id, source)
 		if err != nil {
 			return nil, err
 		}

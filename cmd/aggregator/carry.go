@@ -87,6 +87,9 @@ func takeIn(ctx context.Context, st *store.Store, path string) (imported, error)
 		return imported{}, err
 	}
 	index, listed := s.PartyIndex(label.From)
+	if label.From == s.Aggregator.ID {
+		return imported{}, fmt.Errorf("importing %s: %w: this aggregator wrote it, for a party to import", path, bundle.ErrElsewhere)
+	}
 	if !listed {
 		return imported{}, console.WithCode(console.Usage, fmt.Errorf("study %s does not list its sender %s", s.ID.Short(), label.From))
 	}

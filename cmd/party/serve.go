@@ -110,7 +110,7 @@ func keepRunning(ctx context.Context, party *node.Party, id protocol.StudyID, lo
 		}
 		if text := err.Error(); text != said {
 			said = text
-			logger.Error("study cannot be served; trying again from time to time", "study", id.Short(), "error", err)
+			logger.Error("study cannot be served; trying again from time to time", "study", id.Short(), "error", text+node.Remedy(err))
 		}
 		select {
 		case <-ctx.Done():

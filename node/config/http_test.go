@@ -68,11 +68,11 @@ func TestHTTPCertificate(t *testing.T) {
 	if err != nil || got.HTTP.TLS == nil || len(got.HTTP.TLS().Certificate) != 1 {
 		t.Errorf("%+v %v", got.HTTP, err)
 	}
-	if err := os.Chmod(filepath.Join(dir, "key.pem"), 0o640); err != nil {
+	if err := os.Chmod(filepath.Join(dir, "key.pem"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := LoadAggregator(path); !errorIsOpen(err) {
-		t.Errorf("a key that its group can read: %v", err)
+		t.Errorf("a key that all can read: %v", err)
 	}
 }
 
@@ -81,7 +81,7 @@ func errorIsOpen(err error) bool {
 	if runtime.GOOS == "windows" {
 		return err == nil
 	}
-	return err != nil && strings.Contains(err.Error(), "agg.yaml:1: tls: ") && strings.Contains(err.Error(), "key.pem has mode 0640 and is open to other users (run `chmod go= ")
+	return err != nil && strings.Contains(err.Error(), "agg.yaml:1: tls: ") && strings.Contains(err.Error(), "key.pem has mode 0644 and is open to other users (run `chmod g-wx,o= ")
 }
 
 func TestPartyMetrics(t *testing.T) {

@@ -160,13 +160,17 @@ func ActiveStudies(st *store.Store) ([]*study.Study, error) {
 // StudySnapshot reads a study's status as its node last stored it, or says what a
 // study that was never served waits for.
 func StudySnapshot(st *store.Store, id protocol.StudyID) (node.Snapshot, error) {
+	out, err := storedSnapshot(st, id)
+	if free, unknown := st.Free(); err == nil && unknown == nil {
+		out.OnDisk(st.Dir(), free)
+	}
+	return out, err
+}
+
+func storedSnapshot(st *store.Store, id protocol.StudyID) (node.Snapshot, error) {
 	raw, err := st.Status(id)
 	if err == nil {
-		out, err := decidedSince(st, id, raw)
-		if free, unknown := st.Free(); unknown == nil {
-			out.OnDisk(st.Dir(), free)
-		}
-		return out, err
+		return decidedSince(st, id, raw)
 	}
 	if !errors.Is(err, store.ErrNotFound) {
 		return node.Snapshot{}, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -54,11 +55,7 @@ func storedStudy(st *store.Store, id protocol.StudyID) (*study.Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := study.Parse(source)
-	if err != nil {
-		return nil, fmt.Errorf("reading stored study %s: %w", id.Short(), err)
-	}
-	return s, nil
+	return node.ParseStored(id, source)
 }
 
 // StudyOrFile takes a study file's path, or a prefix of a stored study's id.
@@ -85,7 +82,7 @@ func AddStudy(st *store.Store, s *study.Study, until, now protocol.Instant) erro
 
 // Expired is the error of a study whose approval has closed.
 func Expired(s *study.Study) error {
-	return WithCode(Usage, fmt.Errorf("study %s (%s) has expired: approval closed at %s, and it is %s by this machine's clock; a new study file with a later date is another study", s.Name, s.ID.Short(), s.Expires, Now()))
+	return WithCode(Usage, fmt.Errorf("study %s (%s) has expired: approval closed at %s, and it is %s by this machine's clock (party doctor compares it with the aggregator's); a new study file with a later date is another study", s.Name, s.ID.Short(), s.Expires, Now()))
 }
 
 // AddedStudy is what study add and study create print.

@@ -17,17 +17,24 @@ var ErrOpen = errors.New("open to other users")
 // Check refuses what users other than the owner may read or write, with ErrOpen. On
 // Windows, whose mode bits say nothing, it refuses nothing.
 func Check(path string, info fs.FileInfo) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	if open := info.Mode().Perm() & 0o077; open != 0 {
-		return fmt.Errorf("%s has mode %04o and is %w (run `chmod go= %s`)", path, info.Mode().Perm(), ErrOpen, path)
+	return check(path, info, 0o077, "go=")
+}
+
+func check(path string, info fs.FileInfo, others fs.FileMode, mend string) error {
+	if info.Mode().Perm()&others != 0 && runtime.GOOS != "windows" {
+		return fmt.Errorf("%s has mode %04o and is %w (run `chmod %s %s`)", path, info.Mode().Perm(), ErrOpen, mend, path)
 	}
 	return nil
 }
 
 // Read reads a file that Check does not refuse.
-func Read(path string) ([]byte, error) {
+func Read(path string) ([]byte, error) { return read(path, 0o077, "go=") }
+
+// ReadOfGroup reads a file that its group may read, too, as that of the keys of a machine's
+// servers may.
+func ReadOfGroup(path string) ([]byte, error) { return read(path, 0o037, "g-wx,o=") }
+
+func read(path string, others fs.FileMode, mend string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -37,7 +44,7 @@ func Read(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := Check(path, info); err != nil {
+	if err := check(path, info, others, mend); err != nil {
 		return nil, err
 	}
 	var text bytes.Buffer

@@ -25,6 +25,9 @@ func TestRead(t *testing.T) {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := ReadOfGroup(path); (mode&0o037 == 0) == errors.Is(err, ErrOpen) && runtime.GOOS != "windows" {
+			t.Errorf("mode %04o, which a group may read: %v", mode, err)
+		}
 		text, err := Read(path)
 		if mode&0o077 == 0 || runtime.GOOS == "windows" {
 			if err != nil || string(text) != "secret" {

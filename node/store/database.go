@@ -138,7 +138,7 @@ func checkDatabase(db *sql.DB, role Role, id ledgerID) error {
 	case version == 0:
 		return fmt.Errorf("%w: %s is empty (%s)", ErrLedgerMissing, databaseFile, ledgerLost(role))
 	case version > schemaVersion:
-		return fmt.Errorf("%w: %s has layout %d, this program knows %d (update it)", ErrLayout, databaseFile, version, schemaVersion)
+		return fmt.Errorf("%w: %s has layout %d, this program knows %d (a newer one was used here: install that, or restore the backup from before the upgrade into a new directory)", ErrLayout, databaseFile, version, schemaVersion)
 	case version < schemaVersion:
 		return fmt.Errorf("%w: %s has layout %d, this program wants %d (any command that writes, such as %s fsck, upgrades it)", ErrLayout, databaseFile, version, schemaVersion, role)
 	}
@@ -150,10 +150,10 @@ func checkDatabase(db *sql.DB, role Role, id ledgerID) error {
 		return fmt.Errorf("reading %s: %w", databaseFile, err)
 	}
 	if storedRole != string(role) {
-		return fmt.Errorf("it belongs to a node of role %s", storedRole)
+		return fmt.Errorf("it belongs to a node of role %s, and this program is %s (name the %s's directory with --state)", storedRole, role, role)
 	}
 	if storedID != id.String() {
-		return fmt.Errorf("%w: %s was not made with it (%s)", ErrLedgerMissing, databaseFile, ledgerLost(role))
+		return fmt.Errorf("%w: %s was not made with %s (were two nodes' files swapped? put its own back; else %s)", ErrLedgerMissing, databaseFile, ledgerFile, ledgerLost(role))
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func parseHPKE(text []byte) (hpke.PrivateKey, error) {
 func decodePEM(text []byte, kind string) ([]byte, error) {
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != kind {
-		return nil, fmt.Errorf("want one PEM block %q", kind)
+		return nil, fmt.Errorf("want one PEM block %q (it is damaged, or another file: put its own back, or restore a backup)", kind)
 	}
 	return block.Bytes, nil
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"io/fs"
 
 	"golang.org/x/sys/windows"
 )
@@ -18,6 +19,9 @@ func (s *Store) Free() (int64, error) {
 	}
 	return int64(free), nil
 }
+
+// ownedElsewhere is nil: there is no root.
+func ownedElsewhere(string, fs.FileInfo) error { return nil }
 
 // mayWrite is nil when this process may write a file, or into a directory: access lists
 // are not read here, and the error of the write itself says it.

@@ -158,6 +158,14 @@ func (s *Store) checkDir() error {
 	if err := private.Check(s.dir, info); err != nil {
 		return err
 	}
+	if !s.readOnly {
+		if err := ownedElsewhere(s.dir, info); err != nil {
+			return err
+		}
+		if err := mayWrite(s.dir); err != nil {
+			return err
+		}
+	}
 	if err := requireFile(s.path(identityFile)); err != nil {
 		if requireFile(s.path(databaseFile)) == nil {
 			return fmt.Errorf("%w: the state is there but its identity is not (restore it from a backup)", err)

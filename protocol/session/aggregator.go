@@ -34,7 +34,7 @@ type Aggregator struct {
 // through Restore.
 func NewAggregator(c AggregatorConfig) (*Aggregator, error) {
 	if c.Signer.ID() != c.Study.Aggregator.ID {
-		return nil, fmt.Errorf("study %s names the aggregator %s, this one is %s", c.Study.ID.Short(), c.Study.Aggregator.ID, c.Signer.ID())
+		return nil, fmt.Errorf("study %s names the aggregator %s, this one is %s (was identity.key swapped for another node's?)", c.Study.ID.Short(), c.Study.Aggregator.ID, c.Signer.ID())
 	}
 	return &Aggregator{study: c.Study, signer: c.Signer, view: newView(c.Study, c.Signer.ID()), collected: map[protocol.PeerID]bool{}}, nil
 }

@@ -1,0 +1,27 @@
+package node_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/node"
+)
+
+// A study file that somebody changes where it is stored is no study that was approved.
+func TestAStoredStudyThatWasChanged(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	st := b.open("a")
+	defer st.Close()
+	source, err := st.Study(b.study.ID)
+	check(t, err)
+	s, err := node.ParseStored(b.study.ID, source)
+	check(t, err)
+	if s.ID != b.study.ID {
+		t.Errorf("id %s", s.ID)
+	}
+	_, err = node.ParseStored(b.study.ID, append(source, "# \n"...))
+	if !errors.Is(err, node.ErrStudyChanged) || !strings.Contains(err.Error(), "restore the newest backup") {
+		t.Errorf("with another byte: %v", err)
+	}
+}

@@ -70,32 +70,8 @@ func (o DoctorOptions) state() Finding {
 	f := Finding{Check: "state", Subject: o.Store.Dir(), Verdict: Pass, Said: "private, and everything is there"}
 	if err := o.Store.MayWrite(); err != nil {
 		f.Verdict, f.Said, f.Fix = Fail, err.Error(), "make the disk writable, for this user; until then status, result and the like can be read"
-		return f
-	}
-	for _, s := range o.Studies {
-		if err := o.signedHere(s.ID); err != nil {
-			f.Verdict, f.Said, f.Fix = Fail, err.Error(), "put this directory's own identity.key back, or restore its newest backup into a new directory"
-		}
 	}
 	return f
-}
-
-// signedHere is a *StrangeIdentityError where another key than this node's has signed what
-// it has of a study.
-func (o DoctorOptions) signedHere(id protocol.StudyID) error {
-	own, err := o.Store.Own(id)
-	if err != nil || len(own) == 0 {
-		return err
-	}
-	e, err := decodeVerified(own[0].Raw)
-	if err != nil {
-		return err
-	}
-	here, err := o.Store.ID()
-	if err == nil && e.Sender() != here {
-		err = &StrangeIdentityError{e.Sender(), here}
-	}
-	return err
 }
 
 func (o DoctorOptions) ledger() Finding {

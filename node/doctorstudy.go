@@ -24,7 +24,7 @@ func (o DoctorOptions) identity() Finding {
 		f.Verdict, f.Said, f.Fix = Fail, "this identity was retired, and approves and releases nothing any more", "name the directory of its successor, "+next.String()+", with --state"
 	}
 	if err != nil {
-		f.Verdict, f.Said, f.Fix = Fail, err.Error(), "party restore of the newest backup makes a directory that has it, if it is nowhere else"
+		f.Verdict, f.Said, f.Fix = Fail, err.Error(), "put this directory's own identity.key back; if it is nowhere else, party restore of the newest backup makes a directory that has it"
 	}
 	return f
 }

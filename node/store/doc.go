@@ -27,6 +27,9 @@
 // and refused; putting back an older copy is not noticed here, which is why
 // aggregators countersign ledgers and keep their heads (KeepLedgerHead).
 //
+// Damage to files that nothing signed is found by their own hashes: releases have them in a
+// file of sums, secrets before their bytes. Node's Fsck looks at all of it.
+//
 // Several processes may have one directory open: each write is a transaction or
 // an atomic rename. Writers of one study exclude each other by LockStudy.
 package store

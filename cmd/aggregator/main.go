@@ -14,19 +14,23 @@ import (
 type commands struct {
 	console.Globals
 
-	Init     initCommand           `cmd:"" help:"Make this node's identity and configuration file."`
-	Identity identityCommand       `cmd:"" help:"Print this node's peer id and HPKE key, for study files."`
-	Study    studyCommands         `cmd:"" help:"Create or explain a study."`
-	Serve    serveCommand          `cmd:"" help:"Host all studies until stopped."`
-	Token    tokenCommands         `cmd:"" help:"Make, list or revoke tokens of readers of the pages and the API."`
-	Import   importCommand         `cmd:"" help:"Take in files of parties that carry a study by hand."`
-	Export   exportCommand         `cmd:"" help:"Write the answers to parties that carry a study by hand."`
-	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`
-	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it to a file."`
-	Analyze  analyzeCommand        `cmd:"" help:"Answer a further analysis from a study's releases. Nothing is spent."`
-	Query    queryCommand          `cmd:"" help:"Find the released records nearest to public vectors. Nothing is spent."`
-	Purge    purgeCommand          `cmd:"" help:"Remove the sketches of studies that have ended. Results stay."`
-	Report   console.ReportCommand `cmd:"" help:"Write a study's result as a page with figures."`
+	Init     initCommand     `cmd:"" group:"Make a node:" help:"Make this node's identity and configuration file."`
+	Identity identityCommand `cmd:"" group:"Make a node:" help:"Print this node's peer id and HPKE key, for study files."`
+	Token    tokenCommands   `cmd:"" group:"Make a node:" help:"Make, list or revoke tokens of readers of the pages and the API."`
+
+	Study studyCommands `cmd:"" group:"Make a study:" help:"Create or explain a study."`
+
+	Serve  serveCommand          `cmd:"" group:"Serve:" help:"Host all studies until stopped."`
+	Status console.StatusCommand `cmd:"" group:"Serve:" help:"Say where studies stand and what they wait for."`
+	Import importCommand         `cmd:"" group:"Serve:" help:"Take in files of parties that carry a study by hand."`
+	Export exportCommand         `cmd:"" group:"Serve:" help:"Write the answers to parties that carry a study by hand."`
+
+	Result  resultCommand         `cmd:"" group:"Read what came out:" help:"Print a study's result, or write it to a file."`
+	Report  console.ReportCommand `cmd:"" group:"Read what came out:" help:"Write a study's result as a page with figures."`
+	Analyze analyzeCommand        `cmd:"" group:"Read what came out:" help:"Answer a further analysis from a study's releases. Nothing is spent."`
+	Query   queryCommand          `cmd:"" group:"Read what came out:" help:"Find the released records nearest to public vectors. Nothing is spent."`
+
+	Purge purgeCommand `cmd:"" group:"Keep the node:" help:"Remove the sketches of studies that have ended. Results stay."`
 
 	console.Upkeep
 }

@@ -15,28 +15,33 @@ import (
 type commands struct {
 	console.Globals
 
-	Init     initCommand           `cmd:"" help:"Make this node's identity, ledger and site file."`
-	Identity identityCommands      `cmd:"" help:"Print this node's peer id, for study files, or rotate it."`
-	Study    studyCommands         `cmd:"" help:"Add, explain, approve or decline a study."`
-	Steward  stewardCommands       `cmd:"" help:"Make the key of a second person, for four eyes."`
-	Plan     planCommand           `cmd:"" help:"Forecast how far a study's answers will err, and what it would cost. Nothing leaves."`
-	Data     dataCommands          `cmd:"" help:"Name data, look at them, check them against a study. Nothing leaves."`
-	Sketch   sketchCommand         `cmd:"" help:"Bring a held sketch up to date: add files, withdraw records; or rehearse a release. Nothing leaves."`
-	Release  releaseCommand        `cmd:"" help:"Let a held sketch go: the steward's decision."`
-	Run      runCommand            `cmd:"" help:"Serve one approved study to its result, then exit."`
-	Serve    serveCommand          `cmd:"" help:"Serve all approved studies until stopped."`
-	Doctor   doctorCommand         `cmd:"" help:"Check state, site file and the way to the aggregators, and say what to do."`
-	Export   exportCommand         `cmd:"" help:"Carry a study by hand: write what this party has to say to a file."`
-	Import   importCommand         `cmd:"" help:"Carry a study by hand: read the aggregator's answer from a file."`
-	Status   console.StatusCommand `cmd:"" help:"Say where studies stand and what they wait for."`
-	Result   resultCommand         `cmd:"" help:"Print a study's result, or write it with this party's labels to files."`
-	Predict  predictCommand        `cmd:"" help:"Say where new records of this party belong among a study's results. Nothing leaves."`
-	Query    queryCommand          `cmd:"" help:"Ask which records of all parties are nearest to new records. This is a release, and debited."`
-	Report   console.ReportCommand `cmd:"" help:"Write a study's result as a page with figures."`
-	Inspect  inspectCommand        `cmd:"" help:"Show what this party released in a study, and verify its hashes."`
-	Audit    auditCommand          `cmd:"" help:"Try a study's mechanism on made-up data against what it claims. Nothing leaves."`
-	Budget   budgetCommands        `cmd:"" help:"Show what was spent of the privacy budgets, and set their caps."`
-	Withdraw withdrawCommand       `cmd:"" help:"Take back the approval of a study, before this party has committed."`
+	Init     initCommand      `cmd:"" group:"Make a node:" help:"Make this node's identity, ledger and site file."`
+	Identity identityCommands `cmd:"" group:"Make a node:" help:"Print this node's peer id, for study files, or rotate it."`
+	Steward  stewardCommands  `cmd:"" group:"Make a node:" help:"Make the key of a second person, for four eyes."`
+	Doctor   doctorCommand    `cmd:"" group:"Make a node:" help:"Check state, site file and the way to the aggregators, and say what to do."`
+
+	Data dataCommands `cmd:"" group:"Name data:" help:"Name data, look at them, check them against a study. Nothing leaves."`
+
+	Study    studyCommands   `cmd:"" group:"Decide on a study:" help:"Add, explain, approve or decline a study."`
+	Plan     planCommand     `cmd:"" group:"Decide on a study:" help:"Forecast how far a study's answers will err, and what it would cost. Nothing leaves."`
+	Audit    auditCommand    `cmd:"" group:"Decide on a study:" help:"Try a study's mechanism on made-up data against what it claims. Nothing leaves."`
+	Withdraw withdrawCommand `cmd:"" group:"Decide on a study:" help:"Take back the approval of a study, before this party has committed."`
+
+	Run     runCommand            `cmd:"" group:"Take part:" help:"Serve one approved study to its result, then exit."`
+	Serve   serveCommand          `cmd:"" group:"Take part:" help:"Serve all approved studies until stopped."`
+	Status  console.StatusCommand `cmd:"" group:"Take part:" help:"Say where studies stand and what they wait for."`
+	Sketch  sketchCommand         `cmd:"" group:"Take part:" help:"Bring a held sketch up to date: add files, withdraw records; or rehearse a release. Nothing leaves."`
+	Release releaseCommand        `cmd:"" group:"Take part:" help:"Let a held sketch go: the steward's decision."`
+	Export  exportCommand         `cmd:"" group:"Take part:" help:"Carry a study by hand: write what this party has to say to a file."`
+	Import  importCommand         `cmd:"" group:"Take part:" help:"Carry a study by hand: read the aggregator's answer from a file."`
+
+	Result  resultCommand         `cmd:"" group:"Read what came out:" help:"Print a study's result, or write it with this party's labels to files."`
+	Report  console.ReportCommand `cmd:"" group:"Read what came out:" help:"Write a study's result as a page with figures."`
+	Predict predictCommand        `cmd:"" group:"Read what came out:" help:"Say where new records of this party belong among a study's results. Nothing leaves."`
+	Query   queryCommand          `cmd:"" group:"Read what came out:" help:"Ask which records of all parties are nearest to new records. This is a release, and debited."`
+
+	Inspect inspectCommand `cmd:"" group:"Read what left:" help:"Show what this party released in a study, and verify its hashes."`
+	Budget  budgetCommands `cmd:"" group:"Read what left:" help:"Show what was spent of the privacy budgets, and set their caps."`
 
 	console.Upkeep
 }

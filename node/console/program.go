@@ -63,9 +63,12 @@ type Program struct {
 func (p Program) Main(args []string) Code {
 	c := &Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Format: Text}
 	paths, pathsErr := p.Paths()
-	exit := Code(-1)
+	exit, help := Code(-1), c.Out
+	if len(args) == 0 { // whoever does not know the commands: a mistake of scripts, and a help to people
+		args, help = []string{"--help"}, c.Err
+	}
 	parser, err := kong.New(p.Commands, kong.Name(p.Name), kong.Description(p.About),
-		kong.DefaultEnvars(strings.ToUpper(p.Name)), kong.Writers(c.Out, c.Err),
+		kong.DefaultEnvars(strings.ToUpper(p.Name)), kong.Writers(help, c.Err),
 		kong.Vars{"name": p.Name, "version": p.Name + " " + Build(), "state": paths.State, "config": paths.Config},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: width}),
 		kong.Exit(func(code int) { exit = Code(code) }))
@@ -73,6 +76,9 @@ func (p Program) Main(args []string) Code {
 		panic("console: " + err.Error()) // the command structure itself is wrong
 	}
 	parsed, err := parser.Parse(args)
+	if exit >= 0 && help == c.Err {
+		return Usage
+	}
 	if exit >= 0 {
 		return exit // --help or --version has printed
 	}

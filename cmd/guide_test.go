@@ -271,7 +271,7 @@ func TestGuides(t *testing.T) {
 // notRun are the blocks that no test runs, by what they want of a machine.
 var notRun = map[string][]string{
 	"operator.md": {"systemd", "systemd", "docker", "measure"},
-	"steward.md":  {"database", "systemd", "held", "query", "hand"},
+	"steward.md":  {"systemd"},
 }
 
 // Every block of the guides is run, but for those that want a system that tests have not.

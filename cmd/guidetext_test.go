@@ -99,6 +99,8 @@ func fence(t *testing.T, steps []step, at step, words []string) []step {
 		t.Fatalf("%s: output of no block", at)
 	case len(words) == 3 && words[0] == "sh" && words[1] == "not":
 		at.kind, at.role = stepSkipped, words[2]
+	case len(words) == 2 && words[0] == "sh" && words[1] == "script":
+		return steps // every line of it is in a script of testdata: TestEveryBlockIsRun
 	case len(words) == 3 && words[0] == "sh" && words[2] == "&":
 		at.kind, at.role = stepServe, words[1]
 	case len(words) == 2 && words[0] == "sh":

@@ -74,11 +74,11 @@ func (h *HTTP) parseTLS(s source) parser {
 
 // readPair reads a certificate and its key, which only its owner and its group may be able to read.
 func readPair(cert, key string) (tls.Certificate, error) {
-	public, err := os.ReadFile(cert)
+	secret, err := private.ReadOfGroup(key)
 	if err != nil {
 		return tls.Certificate{}, err
 	}
-	secret, err := private.ReadOfGroup(key)
+	public, err := os.ReadFile(cert)
 	if err != nil {
 		return tls.Certificate{}, err
 	}

@@ -212,7 +212,11 @@ func (h *hosted) show() error {
 	}
 	h.shown = status
 	if status.Terminal() {
-		h.Logger.Info("study ended", "study", h.study.ID.Short(), "state", status.State, "reason", status.Failure)
+		about := []any{"study", h.study.ID.Short(), "state", status.State}
+		if status.Failure != nil {
+			about = append(about, "reason", status.Failure)
+		}
+		h.Logger.Info("study ended", about...)
 	}
 	if err := h.Store.PutStatus(h.study.ID, snapshot(h.study, status).encode()); err != nil {
 		return err

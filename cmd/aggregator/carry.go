@@ -139,6 +139,9 @@ func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console
 	if err := settle(ctx, st, s); err != nil {
 		return err
 	}
+	if err := os.MkdirAll(cmd.Output, 0o755); err != nil {
+		return console.WithCode(console.Usage, err)
+	}
 	out := []exported{}
 	for _, p := range parties {
 		path := filepath.Join(cmd.Output, fmt.Sprintf("%s-for-%s.bundle", s.ID.Short(), p.Name))

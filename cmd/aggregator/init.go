@@ -29,7 +29,12 @@ func (initCommand) Run(c *console.Console, g *console.Globals) error {
 	if err := console.WriteTemplate(g.Config, config.AggregatorTemplate()); err != nil {
 		return err
 	}
-	return identityCommand{}.Run(c, g)
+	if err := (identityCommand{}).Run(c, g); err != nil {
+		return err
+	}
+	c.Say("This node's state is in %s, its configuration is %s.", g.State, g.Config)
+	c.Say("Next: aggregator study new with the column lists of the parties, or aggregator study create FILE")
+	return nil
 }
 
 type identityCommand struct{}

@@ -37,6 +37,7 @@ type commands struct {
 
 func main() {
 	c := commands{
+		Study:  studyCommands{Diff: console.DiffCommand{Role: store.Aggregator}},
 		Status: console.StatusCommand{Role: store.Aggregator},
 		Report: console.ReportCommand{Role: store.Aggregator},
 		Upkeep: console.UpkeepOf(store.Aggregator),

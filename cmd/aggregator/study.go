@@ -10,12 +10,13 @@ import (
 )
 
 type studyCommands struct {
-	Create  studyCreate  `cmd:"" help:"Check a study file and host it; a running serve takes it up."`
-	New     studyNew     `cmd:"" help:"Draft a study file from the column lists of its parties."`
-	Check   studyCheck   `cmd:"" help:"Check a study file. Nothing is stored."`
-	Cancel  studyCancel  `cmd:"" help:"End a study that has no result. Every party is told why."`
-	Plan    studyPlan    `cmd:"" help:"Forecast how far the answers will err, under every choice that the study has."`
-	Explain studyExplain `cmd:"" help:"Say in plain words what would leave, to whom, under which guarantee."`
+	Create  studyCreate         `cmd:"" help:"Check a study file and host it; a running serve takes it up."`
+	New     studyNew            `cmd:"" help:"Draft a study file from the column lists of its parties."`
+	Check   studyCheck          `cmd:"" help:"Check a study file. Nothing is stored."`
+	Cancel  studyCancel         `cmd:"" help:"End a study that has no result. Every party is told why."`
+	Plan    studyPlan           `cmd:"" help:"Forecast how far the answers will err, under every choice that the study has."`
+	Explain studyExplain        `cmd:"" help:"Say in plain words what would leave, to whom, under which guarantee."`
+	Diff    console.DiffCommand `cmd:"" help:"Say what differs between two studies."`
 }
 
 type studyCreate struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func (studyCosign) Help() string {
 }
 
 // Run shows what would leave, asks, and prints the cosignature.
-func (cmd studyCosign) Run(c *console.Console, g *console.Globals) error {
+func (cmd studyCosign) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	signer, err := readKey(cmd.Key)
 	if err != nil {
 		return err
@@ -60,7 +61,7 @@ func (cmd studyCosign) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	if cmd.ID == "" {
-		if cmd.ID, err = ask(c, s, party); err != nil {
+		if cmd.ID, err = ask(ctx, c, s, party); err != nil {
 			return err
 		}
 	}

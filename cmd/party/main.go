@@ -48,6 +48,7 @@ type commands struct {
 
 func main() {
 	c := commands{
+		Study:  studyCommands{Diff: console.DiffCommand{Role: store.Party}},
 		Status: console.StatusCommand{Role: store.Party},
 		Report: console.ReportCommand{Role: store.Party},
 		Upkeep: console.UpkeepOf(store.Party),

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -17,13 +16,13 @@ import (
 )
 
 type studyCommands struct {
-	Fetch   studyFetch   `cmd:"" help:"Ask an aggregator for the studies that list this party, and keep them. Nothing is approved."`
-	Add     studyAdd     `cmd:"" help:"Check a study file and keep it. Nothing leaves."`
-	Explain studyExplain `cmd:"" help:"Say in plain words what would leave, to whom, under which guarantee."`
-	Diff    studyDiff    `cmd:"" help:"Say what differs between two studies."`
-	Approve studyApprove `cmd:"" help:"Approve a study: the steward's decision."`
-	Cosign  studyCosign  `cmd:"" help:"Say a second person's yes to a study, with a key of their own."`
-	Decline studyDecline `cmd:"" help:"Decline a study: it will not be served."`
+	Fetch   studyFetch          `cmd:"" help:"Ask an aggregator for the studies that list this party, and keep them. Nothing is approved."`
+	Add     studyAdd            `cmd:"" help:"Check a study file and keep it. Nothing leaves."`
+	Explain studyExplain        `cmd:"" help:"Say in plain words what would leave, to whom, under which guarantee."`
+	Diff    console.DiffCommand `cmd:"" help:"Say what differs between two studies."`
+	Approve studyApprove        `cmd:"" help:"Approve a study: the steward's decision."`
+	Cosign  studyCosign         `cmd:"" help:"Say a second person's yes to a study, with a key of their own."`
+	Decline studyDecline        `cmd:"" help:"Decline a study: it will not be served."`
 }
 
 // self returns this party's index in a study.
@@ -133,37 +132,6 @@ func (cmd studyFetch) Run(ctx context.Context, c *console.Console, g *console.Gl
 	})
 }
 
-type studyDiff struct {
-	Before string `arg:"" help:"The beginning of a study's id, or a study file."`
-	After  string `arg:"" help:"Another one."`
-}
-
-// Run prints every value that differs, and what that changes of what leaves.
-func (cmd studyDiff) Run(c *console.Console, g *console.Globals) error {
-	before, err := console.StudyOrFile(g, store.Party, cmd.Before)
-	if err != nil {
-		return err
-	}
-	after, err := console.StudyOrFile(g, store.Party, cmd.After)
-	if err != nil {
-		return err
-	}
-	changes := study.Diff(before, after)
-	return c.Print(map[string]any{"before": before.ID.String(), "after": after.ID.String(), "same_meaning": before.Meaning == after.Meaning, "changes": changes}, func(w io.Writer) {
-		for _, d := range changes {
-			fmt.Fprintf(w, "%s\n  - %s\n  + %s\n", d.Key, d.Before, d.After)
-		}
-		switch {
-		case before.ID == after.ID:
-			c.Say("They are one file, byte for byte.")
-		case len(changes) == 0:
-			c.Say("They say the same in other bytes: other comments, order or spelling. They are two studies all the same, and cost twice.")
-		default:
-			c.Say("%d values differ. An approval of one is none of the other. Next: party study explain %s", len(changes), after.ID.Short())
-		}
-	})
-}
-
 type studyExplain struct {
 	Study string `arg:"" help:"The beginning of a study's id, or a study file."`
 }
@@ -249,7 +217,7 @@ func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.
 		}
 	}
 	if cmd.ID == "" {
-		if cmd.ID, err = ask(c, s, party); err != nil {
+		if cmd.ID, err = ask(ctx, c, s, party); err != nil {
 			return err
 		}
 	}
@@ -287,15 +255,14 @@ func confirmed(answer string, s *study.Study) error {
 }
 
 // ask shows what would leave and asks for the id.
-func ask(c *console.Console, s *study.Study, party int) (string, error) {
+func ask(ctx context.Context, c *console.Console, s *study.Study, party int) (string, error) {
 	if !c.Interactive() {
 		return "", console.WithCode(console.Refused, errors.New("not approved: there is no terminal to ask at; answer with --id and the first eight characters of the study's id"))
 	}
 	fmt.Fprint(c.Err, s.Explain(party))
-	fmt.Fprintf(c.Err, "\nThe study's id is %s.\nTo approve, type its first eight characters: ", s.ID)
-	line, err := bufio.NewReader(c.In).ReadString('\n')
-	if err != nil && line == "" {
-		return "", console.WithCode(console.Refused, errors.New("not approved: no answer"))
+	answer, err := c.Ask(ctx, fmt.Sprintf("\nThe study's id is %s.\nTo approve, type its first eight characters; anything else leaves it undecided.", s.ID), func(string) error { return nil })
+	if err != nil {
+		return "", console.WithCode(console.Refused, fmt.Errorf("not approved: %w", err))
 	}
-	return strings.TrimSpace(line), nil
+	return answer, nil
 }

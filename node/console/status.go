@@ -185,6 +185,10 @@ func storedSnapshot(st *store.Store, id protocol.StudyID) (node.Snapshot, error)
 	}
 	out := node.Snapshot{Study: id.String(), Name: s.Name, State: added, WaitFor: "being served", Until: s.Expires.String()}
 	switch decision {
+	case "":
+		if st.Role() == store.Party {
+			out.WaitFor = "its steward's decision"
+		}
 	case store.Approve:
 		out.State = approved
 	case store.Decline:

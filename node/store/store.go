@@ -209,6 +209,9 @@ func (s *Store) readKeys() error {
 // Dir returns the state directory, for files that do not outlive their use.
 func (s *Store) Dir() string { return s.dir }
 
+// Role says whose state directory it is.
+func (s *Store) Role() Role { return s.role }
+
 // Format writes which state directory it is, for every verb.
 func (s *Store) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "%s's state directory", s.role) }
 

@@ -1,0 +1,42 @@
+package console
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// DiffCommand says what differs between two studies.
+type DiffCommand struct {
+	Role   store.Role `kong:"-"` // whose state directory it is; set by the program
+	Before string     `arg:"" help:"The beginning of a study's id, or a study file."`
+	After  string     `arg:"" help:"Another one."`
+}
+
+// Run prints every value that differs, and what that changes of what leaves.
+func (cmd DiffCommand) Run(c *Console, g *Globals) error {
+	before, err := StudyOrFile(g, cmd.Role, cmd.Before)
+	if err != nil {
+		return err
+	}
+	after, err := StudyOrFile(g, cmd.Role, cmd.After)
+	if err != nil {
+		return err
+	}
+	changes := study.Diff(before, after)
+	return c.Print(map[string]any{"before": before.ID.String(), "after": after.ID.String(), "same_meaning": before.Meaning == after.Meaning, "changes": changes}, func(w io.Writer) {
+		for _, d := range changes {
+			fmt.Fprintf(w, "%s\n  - %s\n  + %s\n", d.Key, d.Before, d.After)
+		}
+		switch {
+		case before.ID == after.ID:
+			c.Say("They are one file, byte for byte.")
+		case len(changes) == 0:
+			c.Say("They say the same in other bytes: other comments, order or spelling. They are two studies all the same, and cost twice.")
+		default:
+			c.Say("%d values differ. An approval of one is none of the other. Next: %s study explain %s", len(changes), cmd.Role, after.ID.Short())
+		}
+	})
+}

@@ -72,15 +72,15 @@ func fromPrometheus(ts *testscript.TestScript, path string, to any) error {
 	return json.NewDecoder(r.Body).Decode(to)
 }
 
-// until tries for half a minute.
+// until tries for a minute: the machine may be busy.
 func until(ts *testscript.TestScript, done func() (missing []string)) {
-	for end := time.Now().Add(30 * time.Second); ; {
+	for end := time.Now().Add(time.Minute); ; {
 		missing := done()
 		if len(missing) == 0 {
 			return
 		}
 		if time.Now().After(end) {
-			ts.Fatalf("in vain for half a minute:\n%s", strings.Join(missing, "\n"))
+			ts.Fatalf("in vain for a minute:\n%s", strings.Join(missing, "\n"))
 		}
 		<-time.After(200 * time.Millisecond)
 	}
@@ -134,8 +134,8 @@ func alertRules(ts *testscript.TestScript) (out []alertRule) {
 	return out
 }
 
-// firing are the alerts that fire.
-func firing(ts *testscript.TestScript) (out []string) {
+// firing are the alerts that fire; an error while Prometheus does not answer yet.
+func firing(ts *testscript.TestScript) (out []string, err error) {
 	var answer struct {
 		Data struct {
 			Alerts []struct {
@@ -144,22 +144,24 @@ func firing(ts *testscript.TestScript) (out []string) {
 			}
 		}
 	}
-	ts.Check(fromPrometheus(ts, "alerts", &answer))
+	if err := fromPrometheus(ts, "alerts", &answer); err != nil {
+		return nil, err
+	}
 	for _, a := range answer.Data.Alerts {
 		if a.State == "firing" && !slices.Contains(out, a.Labels["alertname"]) {
 			out = append(out, a.Labels["alertname"])
 		}
 	}
 	slices.Sort(out)
-	return out
+	return out, nil
 }
 
 // fires ALERT... waits until these alerts fire, and no other.
 func fires(ts *testscript.TestScript, neg bool, args []string) {
 	want := slices.Sorted(slices.Values(args))
 	until(ts, func() []string {
-		if now := firing(ts); !slices.Equal(now, want) {
-			return []string{fmt.Sprintf("%v fire, want %v", now, want)}
+		if now, err := firing(ts); err != nil || !slices.Equal(now, want) {
+			return []string{fmt.Sprintf("%v fire, want %v, %v", now, want, err)}
 		}
 		return nil
 	})

@@ -18,7 +18,7 @@ import (
 // StatusCommand prints where studies stand. It reads beside a running node.
 type StatusCommand struct {
 	Study string `arg:"" optional:"" help:"The beginning of a study's id. Default: all."`
-	Watch bool   `env:"-" help:"Print again whenever something changes, until every study has ended."`
+	Watch bool   `env:"-" help:"Print again whenever something changes, until every study has ended; where there is none, wait for one."`
 
 	Role store.Role `kong:"-"` // whose state directory it is; set by the program
 }
@@ -49,7 +49,7 @@ func (cmd StatusCommand) Run(ctx context.Context, c *Console, g *Globals) error 
 				return err
 			}
 		}
-		if !cmd.Watch || !slices.ContainsFunc(now, node.Snapshot.Active) {
+		if !cmd.Watch || len(now) > 0 && !slices.ContainsFunc(now, node.Snapshot.Active) {
 			return nil
 		}
 		select {

@@ -325,11 +325,14 @@ func TestFsckFindsFlippedBits(t *testing.T) {
 	contents := func(dir string) (text string) {
 		query(t, dir, func(db *sql.DB) {
 			for _, table := range tablesOf(t, db) {
-				columns := "*"
-				if table == "studies" {
-					columns = "id, source, added" // harmless explains its status
+				rows := "* FROM " + table
+				switch table { // harmless explains what is left out
+				case "studies":
+					rows = "id, source, added FROM studies"
+				case "journal":
+					rows = "* FROM journal WHERE seq < (SELECT MAX(seq) FROM journal)"
 				}
-				text += fmt.Sprint(table, rowsOf(t, db, fmt.Sprintf("SELECT %s FROM %s", columns, table)), "\n")
+				text += fmt.Sprint(table, rowsOf(t, db, "SELECT "+rows), "\n")
 			}
 		})
 		return text

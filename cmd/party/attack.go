@@ -22,19 +22,11 @@ func (cmd auditCommand) attack(ctx context.Context, c *console.Console, g *conso
 	if cmd.Trials != 0 && cmd.Output == "" {
 		return console.WithCode(console.Usage, errors.New("--trials goes with made-up data, not with --data"))
 	}
-	st, err := g.OpenReadOnly(store.Party)
+	st, s, index, err := openStudy(g.OpenReadOnly, cmd.Study)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	s, err := console.FindStudy(st, cmd.Study)
-	if err != nil {
-		return err
-	}
-	index, err := self(st, s)
-	if err != nil {
-		return err
-	}
 	out, err := attackOwn(ctx, c, g, st, s, index)
 	if why := (*node.Unattackable)(nil); errors.As(err, &why) {
 		return console.WithCode(console.Usage, err)

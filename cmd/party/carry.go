@@ -44,19 +44,11 @@ type carried struct {
 
 // Run goes on with the study and writes the bundle.
 func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
-	st, err := g.Open(store.Party)
+	st, s, index, err := openStudy(g.Open, cmd.Study)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	s, err := console.FindStudy(st, cmd.Study)
-	if err != nil {
-		return err
-	}
-	index, err := self(st, s)
-	if err != nil {
-		return err
-	}
 	if err := inTime(st, s); err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
-	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -52,19 +51,11 @@ type origin struct {
 
 // Run reads the data and asks policy and budget. It needs no approval, and no network.
 func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
-	st, err := g.OpenReadOnly(store.Party)
+	st, s, index, err := openStudy(g.OpenReadOnly, cmd.Study)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	s, err := console.FindStudy(st, cmd.Study)
-	if err != nil {
-		return err
-	}
-	index, err := self(st, s)
-	if err != nil {
-		return err
-	}
 	talk := newTalk(c, s, index)
 	defer talk.end()
 	summary, refusal, err := node.CheckData(ctx, node.DataOptions{

@@ -7,7 +7,6 @@ import (
 
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
-	"github.com/cosketch/cosketch/node/store"
 )
 
 type dataUse struct {
@@ -31,19 +30,11 @@ type usedData struct {
 
 // Run changes the site file.
 func (cmd dataUse) Run(_ context.Context, c *console.Console, g *console.Globals) error {
-	st, err := g.OpenReadOnly(store.Party)
+	st, s, party, err := openStudy(g.OpenReadOnly, cmd.Study)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	s, err := console.FindStudy(st, cmd.Study)
-	if err != nil {
-		return err
-	}
-	party, err := self(st, s)
-	if err != nil {
-		return err
-	}
 	var names []string
 	for _, i := range s.OwnColumns(party) {
 		names = append(names, s.Columns[i].Name)

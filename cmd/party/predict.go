@@ -36,14 +36,11 @@ type predicted struct {
 
 // Run places the records.
 func (cmd predictCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
-	st, s, err := openStudy(g, cmd.Study)
+	st, s, _, err := openStudy(g.Open, cmd.Study)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	if _, err := self(st, s); err != nil {
-		return err
-	}
 	p, err := node.Predict(ctx, node.PredictOptions{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
 		Data: cmd.Data, Workers: runtime.GOMAXPROCS(0),

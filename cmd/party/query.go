@@ -52,15 +52,11 @@ type queried struct {
 
 // Run asks.
 func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
-	st, s, err := openStudy(g, cmd.Study)
+	st, s, index, err := openStudy(g.Open, cmd.Study)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	index, err := self(st, s)
-	if err != nil {
-		return err
-	}
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
 		return console.WithCode(console.Usage, err)

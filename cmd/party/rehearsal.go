@@ -10,24 +10,15 @@ import (
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
-	"github.com/cosketch/cosketch/node/store"
 )
 
 // rehearse makes the release and throws it away. It needs no approval, and no network.
 func (cmd sketchCommand) rehearse(ctx context.Context, c *console.Console, g *console.Globals) error {
-	st, err := g.OpenReadOnly(store.Party)
+	st, s, index, err := openStudy(g.OpenReadOnly, cmd.Study)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	s, err := console.FindStudy(st, cmd.Study)
-	if err != nil {
-		return err
-	}
-	index, err := self(st, s)
-	if err != nil {
-		return err
-	}
 	talk := newTalk(c, s, index)
 	defer talk.end()
 	r, refusal, err := node.Rehearse(ctx, node.DataOptions{

@@ -30,14 +30,11 @@ type releasedHeld struct {
 
 // Run stores the decision.
 func (cmd releaseCommand) Run(c *console.Console, g *console.Globals) error {
-	st, s, err := openStudy(g, cmd.Study)
+	st, s, _, err := openStudy(g.Open, cmd.Study)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	if _, err := self(st, s); err != nil {
-		return err
-	}
 	h, err := node.ReleaseHeld(sketchOptions(st, g, s))
 	if err != nil {
 		return err

@@ -107,19 +107,11 @@ func (cmd resultCommand) rows(c *console.Console, g *console.Globals) error {
 	if cmd.Output != "" || cmd.Further != "" {
 		return console.WithCode(console.Usage, errors.New("--rows is about the release, which has no --output or --further: give it alone"))
 	}
-	st, err := g.OpenReadOnly(store.Party)
+	st, s, index, err := openStudy(g.OpenReadOnly, cmd.Study)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	s, err := console.FindStudy(st, cmd.Study)
-	if err != nil {
-		return err
-	}
-	index, err := self(st, s)
-	if err != nil {
-		return err
-	}
 	table, err := node.OwnRows(st, s, s.Parties[index].Name)
 	if errors.Is(err, store.ErrNotFound) {
 		return console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no release of yours yet, and rows have no order before", s.Name, s.ID.Short()))

@@ -32,22 +32,14 @@ func (cmd runCommand) Validate() error {
 
 // Run serves one study to its end.
 func (cmd runCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
-	st, err := g.Open(store.Party)
+	st, s, index, err := openStudy(g.Open, cmd.Study)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	s, err := console.FindStudy(st, cmd.Study)
-	if err != nil {
-		return err
-	}
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
 		return console.WithCode(console.Usage, err)
-	}
-	index, err := self(st, s)
-	if err != nil {
-		return err
 	}
 	if err := inTime(st, s); err != nil {
 		return err

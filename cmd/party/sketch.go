@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -63,15 +62,11 @@ func (cmd sketchCommand) Run(ctx context.Context, c *console.Console, g *console
 	if cmd.DryRun {
 		return cmd.rehearse(ctx, c, g)
 	}
-	st, s, err := openStudy(g, cmd.Study)
+	st, s, index, err := openStudy(g.Open, cmd.Study)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	index, err := self(st, s)
-	if err != nil {
-		return err
-	}
 	talk := newTalk(c, s, index)
 	o := sketchOptions(st, g, s)
 	o.Observe = talk.observe
@@ -85,18 +80,6 @@ func (cmd sketchCommand) Run(ctx context.Context, c *console.Console, g *console
 		said.write(w)
 		c.Say("Nothing has left. Next: party release %s lets it go as it is now.", s.ID.Short())
 	})
-}
-
-func openStudy(g *console.Globals, prefix string) (*store.Store, *study.Study, error) {
-	st, err := g.Open(store.Party)
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := console.FindStudy(st, prefix)
-	if err != nil {
-		return nil, nil, errors.Join(err, st.Close())
-	}
-	return st, s, nil
 }
 
 func sketchOptions(st *store.Store, g *console.Globals, s *study.Study) node.SketchOptions {

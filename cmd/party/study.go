@@ -25,6 +25,21 @@ type studyCommands struct {
 	Decline studyDecline        `cmd:"" help:"Decline a study: it will not be served."`
 }
 
+// openStudy opens the state directory, by one of Globals' ways, and finds a study in it and
+// this party's index in the study. The caller closes the store.
+func openStudy(open func(store.Role) (*store.Store, error), prefix string) (st *store.Store, s *study.Study, index int, err error) {
+	if st, err = open(store.Party); err != nil {
+		return nil, nil, 0, err
+	}
+	if s, err = console.FindStudy(st, prefix); err == nil {
+		index, err = self(st, s)
+	}
+	if err != nil {
+		return nil, nil, 0, errors.Join(err, st.Close())
+	}
+	return st, s, index, nil
+}
+
 // self returns this party's index in a study.
 func self(st *store.Store, s *study.Study) (int, error) {
 	id, err := st.ID()
@@ -195,19 +210,11 @@ type studyApprove struct {
 // Run records the steward's approval. The first eight characters of the id are
 // asked for, so that nobody approves one study thinking of another.
 func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
-	st, err := g.Open(store.Party)
+	st, s, party, err := openStudy(g.Open, cmd.Study)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	s, err := console.FindStudy(st, cmd.Study)
-	if err != nil {
-		return err
-	}
-	party, err := self(st, s)
-	if err != nil {
-		return err
-	}
 	if console.Now() >= max(s.Expires, s.LateUntil) { // who is late for the roster may join
 		return console.Expired(s)
 	}

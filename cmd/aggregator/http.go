@@ -46,13 +46,13 @@ func newShown(st *store.Store, conf config.HTTP, logger *slog.Logger) (*shown, e
 	if s.listener, loopback, err = api.Listen(conf.Listen); err != nil {
 		return nil, fmt.Errorf("%w (http: listen, or --http, names another address, or off)", err)
 	}
-	s.listener = api.Limit{Connections: conf.Connections, Secure: conf.TLS != nil, Metrics: registry, Logger: logger}.Listener(s.listener)
+	s.listener = api.Limit{Connections: conf.Connections, Proxied: conf.BehindProxy, Secure: conf.TLS != nil, Metrics: registry, Logger: logger}.Listener(s.listener)
 	if conf.TLS != nil {
 		s.secure = &tls.Config{Certificates: []tls.Certificate{*conf.TLS()}, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2", "http/1.1"}}
 	}
 	s.server, err = api.New(api.Options{
 		Views: s.views, Aggregator: id, Version: console.Version(), Now: console.Now, Metrics: registry, Tokens: tokensOf(st), Logger: logger,
-		Loopback: loopback, TokensAlways: conf.Always || conf.BehindProxy, Hosts: conf.Hosts, Streams: conf.Streams,
+		Loopback: loopback, TokensAlways: conf.Always || conf.BehindProxy, Proxied: conf.BehindProxy, Hosts: conf.Hosts, Streams: conf.Streams,
 	})
 	if err == nil {
 		err = pages.Add(s.server)

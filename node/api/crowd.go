@@ -22,6 +22,15 @@ func newCrowd(most, parts int) *crowd {
 	return &crowd{most: most, each: max(1, most/parts), from: map[netip.Prefix]int{}}
 }
 
+// shares is into how many parts a crowd is divided by address: behind a proxy, whose address
+// is everybody's, into none.
+func shares(parts int, proxied bool) int {
+	if proxied {
+		return 1
+	}
+	return parts
+}
+
 // enter takes a place for a caller, who leaves it once; ok is false where there is none.
 func (c *crowd) enter(remote string) (leave func(), ok bool) {
 	at, elsewhere := callerOf(remote)

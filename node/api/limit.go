@@ -16,6 +16,7 @@ import (
 // Limit bounds the connections of a listener.
 type Limit struct {
 	Connections int               // open at once, a quarter of them from one address; default 256
+	Proxied     bool              // all come from a proxy's address, which may have all of them
 	Secure      bool              // they speak TLS: who is refused can be told nothing
 	Metrics     *metrics.Registry // required: where they are counted
 	Logger      *slog.Logger      // required: told when one is refused
@@ -37,7 +38,7 @@ func (o Limit) Listener(l net.Listener) net.Listener {
 		o.Connections = 256
 	}
 	return &limited{
-		Listener: l, Limit: o, crowd: newCrowd(o.Connections, connectionShares), refusing: make(chan struct{}, mostRefused),
+		Listener: l, Limit: o, crowd: newCrowd(o.Connections, shares(connectionShares, o.Proxied)), refusing: make(chan struct{}, mostRefused),
 		open:    o.Metrics.Gauge("cosketch_http_connections", "Connections of HTTP that are open."),
 		refused: o.Metrics.Counter("cosketch_http_connections_refused_total", "Connections of HTTP that were refused: too many were open."),
 	}

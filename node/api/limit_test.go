@@ -56,6 +56,12 @@ func TestCrowd(t *testing.T) {
 	if c.all != 0 || len(c.from) != 0 {
 		t.Errorf("%d are left, %v", c.all, c.from)
 	}
+
+	c = newCrowd(8, shares(4, true)) // a proxy is everybody
+	for range 8 {
+		enter("192.0.2.1:1", true)
+	}
+	enter("192.0.2.1:1", false)
 }
 
 // refusals of a request beyond the bound name it, and one address cannot take all places.

@@ -28,6 +28,7 @@ type Options struct {
 	Logger       *slog.Logger            // default: nothing is logged
 	Loopback     bool                    // the listener is on the loopback interface alone
 	TokensAlways bool                    // callers on the loopback interface need a token, too
+	Proxied      bool                    // requests come from a proxy's address, which may have all places
 	Hosts        []string                // names of this server in lower case, beside those of the loopback interface; with any, callers need a token
 	Streams      int                     // streams of events at once, half of them to one address; default 64
 	Poll         time.Duration           // how often a stream looks for what other processes changed; default 2 s
@@ -56,7 +57,7 @@ func New(o Options) (*Server, error) {
 		o.Poll = 2 * time.Second
 	}
 	s := &Server{
-		Options: o, mux: http.NewServeMux(), slots: newCrowd(mostAtOnce, requestShares),
+		Options: o, mux: http.NewServeMux(), slots: newCrowd(mostAtOnce, shares(requestShares, o.Proxied)),
 		requests: o.Metrics.Counter("cosketch_http_requests_total", "Answers to HTTP requests, by route and status.", "route", "status"),
 		seconds:  o.Metrics.Histogram("cosketch_http_request_seconds", "How long answers took, streams aside, by route.", []float64{0.001, 0.01, 0.1, 0.2, 1, 10}, "route"),
 		streams:  o.Metrics.Gauge("cosketch_http_streams", "Streams of events that are open."),
@@ -65,7 +66,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	streamSlots := newCrowd(o.Streams, streamShares)
+	streamSlots := newCrowd(o.Streams, shares(streamShares, o.Proxied))
 	for _, route := range s.routes() {
 		slots := s.slots
 		if route.stream {

@@ -168,7 +168,11 @@ func (o DoctorOptions) address(ctx context.Context, host *p2p.Host, s *study.Stu
 		add("name", Pass, "", "%s is %s", reached.Name, strings.Join(reached.Resolved, ", "))
 	}
 	if reached.Transport == "" {
-		add("connection", Fail, connectionFix(err), "%v", err)
+		check := "connection"
+		if errors.Is(err, p2p.ErrRefusedPeer) { // closed so soon that it looks like no connection
+			check = "admission"
+		}
+		add(check, Fail, connectionFix(err), "%v", err)
 		return findings, false
 	}
 	add("connection", Pass, "", "%s in %v, key exchange %s", reached.Transport, reached.Connected.Round(time.Millisecond), reached.KeyExchange)

@@ -27,12 +27,12 @@ const (
 	streamShares     = 2
 
 	refuseWithin = time.Second
-	mostRefused  = 16 // that are told why at once; others are closed
+	mostRefused  = 64 // that are told why at once; others are closed
 	sayEvery     = time.Minute
 )
 
-// Listener returns a listener that accepts no more than the limit allows. Who comes then is
-// told to come again, as HTTP has it, and nothing of what they send is looked at.
+// Listener returns a listener that accepts no more than the limit allows. Who asks then is
+// told to come again, as HTTP has it, and nothing of what they ask is looked at.
 func (o Limit) Listener(l net.Listener) net.Listener {
 	if o.Connections == 0 {
 		o.Connections = 256
@@ -75,7 +75,8 @@ func (l *limited) Accept() (net.Conn, error) {
 	}
 }
 
-// refuse tells a caller to come again, where that takes little.
+// refuse tells a caller to come again, where that takes little. The answer waits for the
+// request's first byte: many clients take one that comes before it for a broken connection.
 func (l *limited) refuse(c net.Conn) {
 	if l.Secure {
 		c.Close()
@@ -91,12 +92,15 @@ func (l *limited) refuse(c net.Conn) {
 		defer func() { <-l.refusing }()
 		defer c.Close()
 		c.SetDeadline(time.Now().Add(refuseWithin))
+		if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+			return
+		}
 		if _, err := io.WriteString(c, tooMany(l.Connections, l.crowd.each)); err != nil {
 			return
 		}
 		if half, ok := c.(interface{ CloseWrite() error }); ok {
 			half.CloseWrite()
-			io.Copy(io.Discard, io.LimitReader(c, longestHeader)) // closing before the request was read would take the answer back
+			io.Copy(io.Discard, io.LimitReader(c, longestHeader)) // closing before the request was read to its end would take the answer back
 		}
 	}()
 }

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -179,6 +180,15 @@ func TestSlowCallers(t *testing.T) {
 		if err != nil || status != http.StatusServiceUnavailable || json.Unmarshal([]byte(body), &p) != nil || !strings.Contains(p.Detail, "has 8 connections open, or 2 from your address, and takes no more: try again") {
 			t.Errorf("a third connection of one address: %d %q %v", status, body, err)
 		}
+		silent := l.dial("192.0.2.1:4") // nothing is said to who has not asked, and not for ever
+		check(t, silent.SetReadDeadline(time.Now().Add(refuseWithin/2)))
+		if n, err := silent.Read(make([]byte, 1)); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("before a request: %d bytes, %v", n, err)
+		}
+		check(t, silent.SetReadDeadline(time.Now().Add(refuseWithin)))
+		if n, err := silent.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+			t.Errorf("after a second without a request: %d bytes, %v", n, err)
+		}
 		if status, body, err := asked(l.dial("192.0.2.2:1")); err != nil || status != http.StatusOK || body != "hello" {
 			t.Errorf("another address meanwhile: %d %q %v", status, body, err)
 		}
@@ -208,7 +218,7 @@ func TestSlowCallers(t *testing.T) {
 		}
 		var text strings.Builder
 		check(t, registry.Write(&text))
-		for _, want := range []string{"\ncosketch_http_connections 0\n", "\ncosketch_http_connections_refused_total 2\n"} {
+		for _, want := range []string{"\ncosketch_http_connections 0\n", "\ncosketch_http_connections_refused_total 3\n"} {
 			if !strings.Contains(text.String(), want) {
 				t.Errorf("%q is not in\n%s", want, text.String())
 			}

@@ -3,11 +3,13 @@
 package cmd_test
 
 import (
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -34,6 +36,13 @@ func built(m *testing.M) int {
 		return 1
 	}
 	programs = dir
+	flag.Parse()
+	if parallel := flag.Lookup("test.parallel").Value; parallel.String() == fmt.Sprint(runtime.GOMAXPROCS(0)) {
+		if err := parallel.Set(fmt.Sprint(2 * runtime.GOMAXPROCS(0))); err != nil { // scripts wait more than they compute
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	return m.Run()
 }
 

@@ -152,7 +152,7 @@ type typed struct {
 }
 
 var (
-	flag        = regexp.MustCompile(`^--?[a-z][a-z-]*`)
+	option      = regexp.MustCompile(`^--?[a-z][a-z-]*`)
 	subcommand  = regexp.MustCompile(`^[a-z][a-z-]*$`)
 	groups      = []string{"budget", "config", "data", "identity", "log", "steward", "study", "token"}
 	settings    = []string{"--format", "--state", "--config", "--log-level"} // their values are no subcommand
@@ -172,7 +172,7 @@ func parseCommand(line string) (c typed) {
 		if slices.Contains([]string{"|", ">", "&", "&&", "<"}, words[i]) {
 			break
 		}
-		if f := flag.FindString(words[i]); f != "" {
+		if f := option.FindString(words[i]); f != "" {
 			c.flags = append(c.flags, f)
 			if slices.Contains(settings, words[i]) {
 				i++

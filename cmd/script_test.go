@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -53,10 +54,12 @@ func homes(env *testscript.Env) error {
 
 // freePort finds a loopback port that nobody listens at, below the range from
 // which the kernel takes the ports of outgoing connections: those of the scripts
-// beside this one cannot take it first.
+// beside this one cannot take it first. None is given twice, and the tests of
+// other packages take theirs from other ranges: a node that is restarted finds
+// its port free.
 func freePort() (int, error) {
 	for range 100 {
-		port := 12000 + rand.IntN(18000)
+		port := 12000 + int(ports.Add(1))%3000
 		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
 			return port, listener.Close()
@@ -64,6 +67,12 @@ func freePort() (int, error) {
 	}
 	return 0, errors.New("no free port")
 }
+
+var ports = func() *atomic.Uint32 {
+	var p atomic.Uint32
+	p.Store(rand.Uint32N(3000))
+	return &p
+}()
 
 // exits CODE NODE ARGS... runs a command of a node, or of party or aggregator without
 // naming a state directory, and expects its exit code. What it wrote is for stdout and

@@ -235,7 +235,7 @@ func (b *bench) context() context.Context {
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	for range 100 {
-		port := 12000 + mathrand.IntN(18000)
+		port := 15000 + int(ports.Add(1))%3000
 		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
 			l.Close()
@@ -245,6 +245,14 @@ func freeAddr(t *testing.T) string {
 	t.Fatal("no free port")
 	return ""
 }
+
+// ports is where freeAddr looks next: no port is given twice, and the tests of other packages take
+// theirs from other ranges, so that a node that is restarted finds its port free.
+var ports = func() *atomic.Uint32 {
+	var p atomic.Uint32
+	p.Store(mathrand.Uint32N(3000))
+	return &p
+}()
 
 func check(t *testing.T, err error) {
 	t.Helper()

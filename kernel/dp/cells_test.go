@@ -243,6 +243,9 @@ func homogeneity(a, b []int64, width int64) float64 {
 // outcomes are shifted by one, a tail that is left out, cells whose integers are all
 // accepted, and a scale that is a tenth off. False rejection: 1e-6 for each comparison.
 func TestTablesAgainstRejection(t *testing.T) {
+	if testing.Short() {
+		t.Skip("statistics of one goroutine")
+	}
 	const n = 400_000
 	for i, c := range []struct {
 		name      string

@@ -131,6 +131,9 @@ func checkMoments(t *testing.T, samples []int64, variance, fourth float64) {
 }
 
 func TestDiscreteGaussian(t *testing.T) {
+	if testing.Short() {
+		t.Skip("statistics of one goroutine")
+	}
 	for i, c := range []struct {
 		variance uint64
 		width    int64
@@ -171,6 +174,9 @@ func discreteVariance(s2 float64) float64 {
 }
 
 func TestDiscreteLaplace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("statistics of one goroutine")
+	}
 	for i, c := range []struct {
 		scale discreteLaplace
 		width int64

@@ -14,6 +14,7 @@ import (
 // norms, E2 is refused. Estimates at an end of their range, as the intersection of
 // equal record sets, are clamped and so left out.
 func TestRatiosAreNearlyUnbiased(t *testing.T) {
+	statistical(t)
 	const k, share = 100, 0.05
 	shares := map[string]float64{"E1": 1. / 6, "E2": share, "intersection": share}
 	rng := rand.New(rand.NewPCG(61, 1))

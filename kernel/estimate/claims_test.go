@@ -18,6 +18,14 @@ func draws(fast, long int) int {
 	return fast
 }
 
+// statistical marks long simulations in one goroutine, where the race detector has nothing to find.
+func statistical(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a simulation in one goroutine")
+	}
+}
+
 // What is claimed of intervals of 95 % is a coverage between .93 and .97. Over n
 // independent draws it has a standard error of √(.05·.95/n); where five of them are
 // more than .02, below 3,000 draws, they are the tolerance. A correct interval is
@@ -73,6 +81,7 @@ func naive(raw float64, k int, noise Noise, level Level) Estimate {
 // the noise, and, at k = 16, those that plug the estimate into its own variance:
 // they cover .894 of norms.
 func TestClaims(t *testing.T) {
+	statistical(t)
 	const d = 60
 	for i, s := range []setting{
 		{"gaussian matrix and noise, k = 16", 16, gaussianSketch, Noise{Variance: 1.5}, false, false},

@@ -53,6 +53,7 @@ func covariances(t *testing.T, parties []party, k, trials int, noise Noise, coun
 // N from record counts and from the columns of ones. Without the correction for the
 // means that err together a variance would be off by 1/k, which is found.
 func TestCovariance(t *testing.T) {
+	statistical(t)
 	rng := rand.New(rand.NewPCG(30, 1))
 	equal, partial := population(rng, 600, 0, false), population(rng, 600, 0.2, true)
 	trials := draws(2000, 20_000)

@@ -367,6 +367,7 @@ func clipRows(columns [][]float64, b float64) {
 // A registry: two columns a party, values (x − centre)/(3
 // spread), ones with weight 0.3, rows clipped to 0.8, ε = 1, δ = 1e-6, k = 1000.
 func TestCorrelationCoverageWithNoise(t *testing.T) {
+	statistical(t)
 	const sigma = 4.2246788893 // ε = 1, δ = 1e-6
 	for _, test := range []struct {
 		name        string
@@ -390,6 +391,7 @@ func TestCorrelationCoverageWithNoise(t *testing.T) {
 
 // E1 under noise: squares are sketched too, nothing is clipped, ε = 4.
 func TestCorrelationE1CoverageWithNoise(t *testing.T) {
+	statistical(t)
 	const records, k, seeds = 60_000, 1000, 40
 	const sigma = 1.1935185872
 	var e1 tally

@@ -67,6 +67,7 @@ func (u classTrial) data() (c summedCase, of []Indicator) {
 // Shares, means, weights, distances and accuracies of two and of four classes. The power
 // check declares half of the noise.
 func TestDiscriminantCovers(t *testing.T) {
+	statistical(t)
 	for _, u := range []classTrial{
 		{n: 2000, classes: 2, binary: true, noise: 1}, {n: 2000, classes: 2, binary: true, noise: 8}, {n: 2000, classes: 2, noise: 5}, {n: 4000, classes: 4, noise: 10},
 	} {

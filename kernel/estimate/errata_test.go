@@ -171,6 +171,7 @@ func TestErrataNormNeedsNoFactor(t *testing.T) {
 // 2r⁴/k + 8σ²r² + 14kσ⁴. The printed 2r⁴/k + 2k(7σ⁴-σ²) + 4σ²r² has half the cross term,
 // and takes a constant off a variance.
 func TestErrataLaplaceDistanceVariance(t *testing.T) {
+	statistical(t)
 	rng := rand.New(rand.NewPCG(5, 1))
 	const d, k = 30, 12
 	z := [][]float64{make([]float64, d)}

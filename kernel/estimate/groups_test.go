@@ -102,6 +102,7 @@ func cloud(rng *rand.Rand, n, d int, shift, scale float64) [][]float64 {
 // than it is, it may be wider than needed, never narrower. The same draws refuse
 // intervals for which every record had an R of its own, and for half of the noise.
 func TestGroupsCover(t *testing.T) {
+	statistical(t)
 	const d = 30
 	for i, s := range []struct {
 		setting

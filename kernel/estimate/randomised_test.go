@@ -85,6 +85,7 @@ func TestRandomisedDistanceVariance(t *testing.T) {
 // intervals must know: at k = 2d those that take the noise for one of coordinates fall
 // below the lower limit.
 func TestRandomisedRecordsCoverage(t *testing.T) {
+	statistical(t)
 	const d, trials = 200, 2000
 	p := 1 / (1 + math.E)
 	one := bitNoise(p)
@@ -136,6 +137,7 @@ func TestRandomisedRecordsCoverage(t *testing.T) {
 // The same on the columns side, for two parties' columns of which a tenth of the records
 // is one party's alone, and for correlation by E2 with exact ones.
 func TestRandomisedColumnsCoverage(t *testing.T) {
+	statistical(t)
 	const n, trials = 400, 600
 	p := 1 / (1 + math.Exp(2))
 	one := bitNoise(p)

@@ -98,6 +98,7 @@ func laws(spec projection.Spec, d int, noise Noise, x, y []int64) [3]float64 {
 // (That a projection's variance is not taken for another family's is checked where
 // it is stated, in package projection.)
 func TestEveryEstimatorHasItsVariance(t *testing.T) {
+	statistical(t)
 	const k, d = 16, 24
 	x, y := integers(d)
 	labels := make([][]byte, d)

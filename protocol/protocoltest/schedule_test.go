@@ -34,6 +34,9 @@ func TestRandomSchedules(t *testing.T) {
 
 // What the schedules were and came to; every role is played, and every end is met.
 func TestCounts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and a schedule runs in one goroutine")
+	}
 	var s Summary
 	for seed := range uint64(150) {
 		r, err := Random(1_000_000 + seed)

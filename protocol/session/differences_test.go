@@ -111,6 +111,9 @@ func TestLostSecretsEndTheStudy(t *testing.T) {
 // One flipped bit anywhere in a carried envelope is refused, by its form or as a
 // fault of whom it names.
 func TestOneFlippedBitIsRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and machines run in one goroutine")
+	}
 	b, _ := completed(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Parties: 2}), Seed: 3})
 	kinds := map[protocol.Kind]bool{}
 	for _, e := range b.Envelopes {

@@ -38,6 +38,9 @@ func full() bool { return os.Getenv("COSKETCH_FULL") != "" }
 // one message of each kind. What the machines promise their drivers on the way is
 // held by the simulation itself (see package protocoltest).
 func TestEveryScheduleEndsTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and machines run in one goroutine")
+	}
 	schedules := uint64(300)
 	if full() {
 		schedules = 3000

@@ -11,6 +11,9 @@ import (
 
 // Random schedules never leave the tables, and each row that can be met by chance is.
 func TestTransitionsHoldTheMachines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and machines run in one goroutine")
+	}
 	rows := map[bool]map[session.State]session.Transition{true: {}, false: {}}
 	for aggregator, table := range map[bool][]session.Transition{true: session.AggregatorTransitions(), false: session.PartyTransitions()} {
 		for _, row := range table {

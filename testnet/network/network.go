@@ -157,7 +157,7 @@ func (n *Network) awaitPort(ctx context.Context, port int) error {
 func freePort() (int, error) {
 	const tries = 100
 	for range tries {
-		port := 12000 + rand.IntN(18000)
+		port := 20000 + rand.IntN(10000)
 		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
 			return port, listener.Close()

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -116,7 +117,7 @@ func (w *world) serve(always bool) {
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	for range 100 {
-		port := 12000 + mathrand.IntN(18000)
+		port := 18000 + int(ports.Add(1))%2000
 		if l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
 			l.Close()
 			return fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port)
@@ -125,6 +126,14 @@ func freeAddr(t *testing.T) string {
 	t.Fatal("no free port")
 	return ""
 }
+
+// ports is where freeAddr looks next: no port is given twice, and the tests of other packages take
+// theirs from other ranges, so that a node that is restarted finds its port free.
+var ports = func() *atomic.Uint32 {
+	var p atomic.Uint32
+	p.Store(mathrand.Uint32N(2000))
+	return &p
+}()
 
 // terms are what differs between the studies of a world.
 type terms struct{ name, partition, columns, sketches, privacy, analyses string }

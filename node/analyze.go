@@ -126,7 +126,7 @@ func (h *hosted) contributionsTo(r protocol.Result, limit int64) ([]analysis.Con
 // integers as they are merged; of others in the parties' parts and stacked, and the numbers
 // computed from them.
 func memoryOf(s protocol.ReleasedSketch) int64 {
-	if s.Side == sketch.Columns && s.Masked == 0 {
+	if s.Side == sketch.Columns {
 		return 8 * s.Rows * s.Cols
 	}
 	return 3 * 8 * s.Rows * s.Cols

@@ -296,7 +296,8 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 		return nil
 	}
 	for i, s := range header.Release.Sketches {
-		if s.Side == sketch.Columns && s.Masked == 0 { // read when it is merged
+		out.Masked = s.Masked
+		if s.Side == sketch.Columns { // read when it is merged
 			out.Sketches = append(out.Sketches, sketch.Sketch{Side: s.Side, Rows: int(s.Rows), Cols: int(s.Cols)})
 			out.Labels, out.Rows = append(out.Labels, nil), append(out.Rows, release.Rows{})
 			out.Bytes += s.Size()
@@ -321,7 +322,6 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 		}
 		out.Sketches, out.Labels, out.Rows = append(out.Sketches, values), append(out.Labels, labels), append(out.Rows, rows)
 		out.Bytes += s.Size()
-		out.Masked = s.Masked
 	}
 	return out, nil
 }

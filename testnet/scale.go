@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/cosketch/cosketch/node/console"
@@ -18,6 +19,7 @@ type scaleOptions struct {
 	Parties   []int         `default:"4,8,16,32,64" help:"How many parties, one study each."`
 	Megabytes []int         `default:"0" placeholder:"MB" help:"How large the release of each party is, roughly; one study for each, of every number of parties. 0: as small as can be, so that the protocol is measured."`
 	Records   bool          `help:"Let releases have a row for each record, which are clustered, in the place of columns, which are compared."`
+	Masked    bool          `help:"Let the aggregator see the sum of the parties' columns alone. It takes three parties, and megabytes."`
 	Format    string        `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
 	Timeout   time.Duration `default:"10m" help:"Give up after this time."`
 }
@@ -30,6 +32,10 @@ func runScale(ctx context.Context, opts scaleOptions, stdout, stderr io.Writer) 
 			fmt.Fprintf(stderr, "testnet: --parties %d: a study has 2 to %d\n", n, study.MaxParties)
 			return exitUsage
 		}
+	}
+	if opts.Masked && (opts.Records || slices.Min(opts.Parties) < 3 || slices.Min(opts.Megabytes) < 1) {
+		fmt.Fprintln(stderr, "testnet: --masked: sums of columns are masked, of at least three parties: name --parties and --megabytes, and no --records")
+		return exitUsage
 	}
 	for _, mb := range opts.Megabytes {
 		if mb < 0 || mb > 4096 {
@@ -65,7 +71,7 @@ func scaled(ctx context.Context, opts scaleOptions, log io.Writer) ([]scale.Meas
 	var sizes []scale.Size
 	for _, n := range opts.Parties {
 		for _, mb := range opts.Megabytes {
-			sizes = append(sizes, scale.Size{Parties: n, Megabytes: mb, Records: opts.Records})
+			sizes = append(sizes, scale.Size{Parties: n, Megabytes: mb, Records: opts.Records, Masked: opts.Masked})
 		}
 	}
 	return scale.Run(ctx, dir, sizes, log)

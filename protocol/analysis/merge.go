@@ -9,16 +9,9 @@ import (
 
 // mergedColumns merges the parties' sketches of the columns side, k rows each: their columns
 // beside each other, or added. It holds what comes of it and a block more, however many
-// parties there are; only masked sketches, whose sum has to be unmasked, are held all.
-// Entries were checked as they were read: no sum of them overflows.
+// parties there are. Entries were checked as they were read: no sum of them overflows, but
+// for masked ones, whose sum is one modulo 2^64.
 func (r *run) mergedColumns(plan release.Plan, index int, add bool) (sketch.Sketch, error) {
-	if r.Study.Masked() {
-		var parts []sketch.Sketch
-		for _, c := range r.Contributions {
-			parts = append(parts, c.Sketches[index])
-		}
-		return plan.Unmask(parts)
-	}
 	first := r.Contributions[0].Sketches[index]
 	out := sketch.Sketch{Side: first.Side, Rows: first.Rows, Cols: first.Cols}
 	if !add {
@@ -42,6 +35,9 @@ func (r *run) mergedColumns(plan release.Plan, index int, add bool) (sketch.Sket
 		if !add {
 			offset += c.Sketches[index].Cols
 		}
+	}
+	if r.Study.Masked() {
+		return out, plan.Unmasked(out, len(r.Contributions))
 	}
 	return out, nil
 }

@@ -102,11 +102,10 @@ func addMask(data []int64, from stream.Stream, index uint32, add bool) {
 var ErrSpoilt = errors.New("the masked sum is out of range: a party released something else than its masked sketch, and nobody can tell which")
 
 // Unmask adds up the masked sketches of all members of an attempt, modulo 2^64: their masks
-// cancel. It refuses others than all, and a sum that no honest sketches have: where
-// masks do not cancel, each entry is at least as likely as not to show it.
+// cancel. It refuses others than all, and a sum as Unmasked does.
 func (p Plan) Unmask(parts []sketch.Sketch) (sketch.Sketch, error) {
-	if len(parts) != p.members {
-		return sketch.Sketch{}, fmt.Errorf("unmasking sketch %d: %d of %d masked sketches, and masks cancel in the sum of all alone", p.Index+1, len(parts), p.members)
+	if err := p.ofAll(len(parts)); err != nil {
+		return sketch.Sketch{}, err
 	}
 	out := parts[0]
 	out.Data = make([]int64, len(parts[0].Data))
@@ -118,13 +117,33 @@ func (p Plan) Unmask(parts []sketch.Sketch) (sketch.Sketch, error) {
 			out.Data[j] += v // modulo 2^64
 		}
 	}
-	limit := int64(len(parts)) * largestEntry
-	for _, v := range out.Data {
-		if v >= limit || v <= -limit {
-			return sketch.Sketch{}, fmt.Errorf("unmasking sketch %d: %w", p.Index+1, ErrSpoilt)
-		}
+	if err := p.Unmasked(out, len(parts)); err != nil {
+		return sketch.Sketch{}, err
 	}
 	return out, nil
+}
+
+// Unmasked refuses a sum, modulo 2^64, of the masked sketches of others than all members of
+// an attempt, and one that no honest sketches have: where masks do not cancel, each
+// entry is at least as likely as not to show it.
+func (p Plan) Unmasked(sum sketch.Sketch, parts int) error {
+	if err := p.ofAll(parts); err != nil {
+		return err
+	}
+	limit := int64(parts) * largestEntry
+	for _, v := range sum.Data {
+		if v >= limit || v <= -limit {
+			return fmt.Errorf("unmasking sketch %d: %w", p.Index+1, ErrSpoilt)
+		}
+	}
+	return nil
+}
+
+func (p Plan) ofAll(parts int) error {
+	if parts != p.members {
+		return fmt.Errorf("unmasking sketch %d: %d of %d masked sketches, and masks cancel in the sum of all alone", p.Index+1, parts, p.members)
+	}
+	return nil
 }
 
 // checkMasked holds what a header says of masks against the study.

@@ -49,6 +49,8 @@ type Size struct {
 	// Records has a row for each record, which are clustered, in the place of sketched
 	// columns, which are compared.
 	Records bool
+	// Masked lets the aggregator see the sum of the parties' columns alone: entries of 8 bytes.
+	Masked bool
 }
 
 // Run measures a study of each size in a directory of its own under dir, where
@@ -79,7 +81,7 @@ func one(ctx context.Context, dir string, size Size) (m Measured, err error) {
 		return m, err
 	}
 	defer relay.Close()
-	home := filepath.Join(dir, fmt.Sprintf("scale-%d-%d-%t", n, size.Megabytes, size.Records))
+	home := filepath.Join(dir, fmt.Sprintf("scale-%d-%d-%t-%t", n, size.Megabytes, size.Records, size.Masked))
 	if err := os.Mkdir(home, 0o700); err != nil {
 		return m, fmt.Errorf("making a directory for the nodes: %w", err)
 	}
@@ -170,9 +172,13 @@ func (t *table) seat(aggregator *network.Node, port int) error {
 	}
 	terms := small
 	if t.Megabytes > 0 {
-		terms = fmt.Sprintf(wide, t.Megabytes*dimensionsOfMegabyte)
-		if t.Records {
+		switch {
+		case t.Records:
 			terms = long
+		case t.Masked:
+			terms = fmt.Sprintf(masked, t.Megabytes*maskedOfMegabyte)
+		default:
+			terms = fmt.Sprintf(wide, t.Megabytes*dimensionsOfMegabyte)
 		}
 		for i := range features {
 			fmt.Fprintf(&columns, "  - {name: x%d, kind: numeric, bounds: [0, 1]}\n", i)
@@ -230,11 +236,21 @@ privacy: {unit: attribute, mechanism: laplace, epsilon: 8}
 analyses: [{kind: inner-product}]
 `
 
+// masked is one of which the aggregator sees the parties' sum.
+const masked = `partition: horizontal
+sketches: [{side: columns, family: sparse, k: %d, s: 1}]
+privacy: {unit: attribute, mechanism: gaussian, epsilon: 8, delta: 1e-6}
+sum: masked
+colluding: 1
+analyses: [{kind: inner-product}]
+`
+
 // How much makes a release of features columns a megabyte, roughly.
 const (
 	features             = 32
 	recordsOfMegabyte    = 370
 	dimensionsOfMegabyte = 10_400
+	maskedOfMegabyte     = 3_900
 )
 
 // writeData writes what a party holds: the same hundred records as the others, or in a
@@ -275,7 +291,7 @@ func (t *table) writeData(party int) error {
 
 func (t *table) approve() error {
 	for i, st := range t.stores {
-		site := fmt.Sprintf("datasets:\n  d: {source: %s.csv, caps: {attribute: {epsilon: 8}}}\nstudies:\n  %s: {dataset: d}\n", t.name(i), t.study.ID)
+		site := fmt.Sprintf("datasets:\n  d: {source: %s.csv, caps: {attribute: {epsilon: 8, delta: 1e-6}}}\nstudies:\n  %s: {dataset: d}\n", t.name(i), t.study.ID)
 		if err := os.WriteFile(t.path(i, "yaml"), []byte(site), 0o600); err != nil {
 			return fmt.Errorf("writing the site file of %s: %w", t.name(i), err)
 		}

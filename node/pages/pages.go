@@ -149,7 +149,7 @@ func words(r *http.Request, problem *api.Problem) (title, detail string) {
 // failed writes the page of an error. Who lacks a token is asked for one.
 func (p *pages) failed(w http.ResponseWriter, r *http.Request, problem *api.Problem) {
 	if problem.Status == http.StatusUnauthorized && r.Method == http.MethodGet {
-		http.Redirect(w, r, "/signin?next="+url.QueryEscape(r.URL.Path), http.StatusSeeOther)
+		http.Redirect(w, r, "/signin?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")

@@ -80,6 +80,16 @@ func TestFirstPageIsSmall(t *testing.T) {
 	}
 }
 
+// Who signs in comes to the page that asked for it, and to the same part of it.
+func TestSigningInLeadsBack(t *testing.T) {
+	request := httptest.NewRequest(http.MethodGet, "http://localhost/?before=abc", nil)
+	answer := httptest.NewRecorder()
+	site(t, 0).ServeHTTP(answer, request) // from elsewhere, and so without a token
+	if at := answer.Header().Get("Location"); answer.Code != http.StatusSeeOther || at != "/signin?next=%2F%3Fbefore%3Dabc" {
+		t.Errorf("%d, to %q", answer.Code, at)
+	}
+}
+
 // BenchmarkFirstPage is the server's part of loading the list of studies.
 func BenchmarkFirstPage(b *testing.B) {
 	for _, studies := range []int{0, 1, 50, 300} {

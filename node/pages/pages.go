@@ -108,6 +108,7 @@ type page struct {
 	Trail                           []crumb // after the list of studies
 	Events                          string  // path of the stream that says when to look again; empty: none
 	Poll                            int     // seconds after which to look again; 0: never
+	News                            string  // what the headline says, without how long is left; of pages that look again
 	Script                          string  // the asset that the page runs beside live.js; empty: none
 	SignedIn                        bool
 }

@@ -62,6 +62,7 @@ type Program struct {
 // code. Commands receive *Console and the context that SIGINT and SIGTERM end.
 func (p Program) Main(args []string) Code {
 	c := &Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Format: Text}
+	p.unsetEmpty()
 	paths, pathsErr := p.Paths()
 	exit, help := Code(-1), c.Out
 	if len(args) == 0 { // whoever does not know the commands: a mistake of scripts, and a help to people
@@ -104,6 +105,16 @@ func (p Program) Main(args []string) Code {
 	defer stop()
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return c.report(p.Name, parsed.Run(c, p.Globals, parsed.Model))
+}
+
+// unsetEmpty takes the program's variables that are empty out of the environment: they are as
+// good as none, and the parser of flags would take them for given.
+func (p Program) unsetEmpty() {
+	for _, pair := range os.Environ() {
+		if name, value, _ := strings.Cut(pair, "="); value == "" && strings.HasPrefix(name, strings.ToUpper(p.Name)+"_") {
+			os.Unsetenv(name) // what stays set is read as it was before
+		}
+	}
 }
 
 // takeFiles tells a format of files from one to print in. It is refused before a command

@@ -268,6 +268,9 @@ func TestPages(t *testing.T) {
 	if text := eval[string](b, "document.getElementById('headline').textContent"); !strings.Contains(text, "0 of 3 parties in; waits for") || !strings.Contains(text, ": approvals, until") {
 		t.Errorf("the headline says %q", text)
 	}
+	if text := eval[string](b, "document.getElementById('news').textContent"); !strings.HasPrefix(text, "0 of 3 parties in; waits for ") || !strings.HasSuffix(text, ": approvals.") {
+		t.Errorf("who listens is told %q", text)
+	}
 	b.look("waiting")
 	b.do(chromedp.Navigate(w.url + "/"))
 	b.look("studies")

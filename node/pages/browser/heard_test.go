@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/chromedp"
@@ -22,12 +23,12 @@ type heard struct {
 }
 
 // listen reads the page as a screen reader does, with every line opened that can be, and
-// says what its user would miss. What was read goes to $COSKETCH_SCREENSHOTS.
-func (b *tab) listen(name string) *heard {
+// reports what its user would miss. What was read goes to $COSKETCH_SCREENSHOTS.
+func (b *tab) listen(name string) {
 	b.t.Helper()
 	eval[bool](b, "[...document.querySelectorAll('details:not([open])')].forEach(d => { d.open = true; d.dataset.shut = 1 }) || true")
 	root := b.tree()
-	controls := eval[int](b, `[...document.querySelectorAll("a[href],button,input:not([type=hidden]),summary,[tabindex]")].filter(e => e.checkVisibility()).length`)
+	controls := eval[int](b, reached)
 	eval[bool](b, "[...document.querySelectorAll('details[data-shut]')].forEach(d => { d.open = false; delete d.dataset.shut }) || true")
 	if dir := os.Getenv("COSKETCH_SCREENSHOTS"); dir != "" {
 		var text strings.Builder
@@ -40,11 +41,16 @@ func (b *tab) listen(name string) *heard {
 		}
 		check(b.t, os.WriteFile(filepath.Join(dir, name+"-heard.txt"), []byte(text.String()), 0o644))
 	}
+	if eval[bool](b, "!!document.querySelector('main[data-poll]')") && !root.polite() {
+		b.t.Errorf("%s, heard: the page changes by itself, and says so in no status region", name)
+	}
 	for _, problem := range root.problems(controls) {
 		b.t.Errorf("%s, heard: %s", name, problem)
 	}
-	return root
 }
+
+// reached counts what the Tab key stops at.
+const reached = `[...document.querySelectorAll("a[href],button,input:not([type=hidden]),summary,[tabindex]")].filter(e => e.checkVisibility()).length`
 
 // tree is the browser's accessibility tree without what it ignores.
 func (b *tab) tree() *heard {
@@ -128,6 +134,16 @@ var bare = []string{"RootWebArea", "banner", "main", "contentinfo", "generic", "
 	"strong", "emphasis", "code", "time", "superscript", "subscript", "DescriptionList", "DescriptionListTerm", "DescriptionListDetail", "term", "definition", "Pre", "Details", "Section", "LabelText",
 	"group", "rowgroup", "row", "cell", "caption", "Figcaption", "Legend", "Abbr", "status", "alert", "form"}
 
+// polite reports whether there is a status region, whose changes are said when there is a pause.
+func (h *heard) polite() bool {
+	for one := range h.all {
+		if one.Role == "status" && one.Live == "polite" {
+			return true
+		}
+	}
+	return false
+}
+
 // problems are what a listener would miss; controls is how many there are to be reached.
 func (h *heard) problems(controls int) (out []string) {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -138,7 +154,7 @@ func (h *heard) problems(controls int) (out []string) {
 	}
 	level, leads := 0, map[string]string{}
 	for one := range h.all {
-		if one.Name == "" && !slices.Contains(bare, one.Role) {
+		if one.Name == "" && (!slices.Contains(bare, one.Role) || one.Focusable && one.Role != "RootWebArea") {
 			say("a %s has no name", one.Role)
 		}
 		if one.Focusable {
@@ -176,4 +192,25 @@ func (h *heard) problems(controls int) (out []string) {
 		say("%d more controls than are heard", controls+1)
 	}
 	return out
+}
+
+// What a listener would miss is noticed: a page that has everything wrong.
+func TestListening(t *testing.T) {
+	b := newTab(t, "")
+	path := filepath.Join(t.TempDir(), "wrong.html")
+	check(t, os.WriteFile(path, []byte(`<!doctype html><html lang="en"><title></title><main><h1>One</h1><h3>Three</h3>
+<a href="/a">here</a> <a href="/b">here</a> <a href="/c"></a> <button></button> <div aria-hidden="true"><button>unheard</button></div>
+<div tabindex="0" role="region">no name</div>
+<table><caption>a table</caption><tr><td>1<td>2<tr><td>3<td>4</table> <figure><svg role="img" width="9" height="9"><title>A figure</title></svg></figure>
+</main></html>`), 0o600))
+	b.do(chromedp.Navigate("file://" + path))
+	said := strings.Join(b.tree().problems(eval[int](b, reached)), "\n")
+	for _, want := range []string{
+		`0 landmarks "banner"`, `0 landmarks "contentinfo"`, `heading "Three" of level 3 follows one of level 1`, `two links are called "here"`, "a link has no name",
+		"a button has no name", "a generic has no name", "a figure has no name", `table "a table" has no headers`, `figure "A figure" does not say what it shows`, "1 more controls than are heard",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not noticed:\n%s", want, said)
+		}
+	}
 }

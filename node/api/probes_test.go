@@ -21,7 +21,7 @@ func TestNotReadyIsLoggedSeldom(t *testing.T) {
 			if w := ask(s, "/readyz", nil); w.Code != http.StatusServiceUnavailable {
 				t.Fatalf("%d", w.Code)
 			}
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 		}
 		if n := strings.Count(log.String(), "the disk is full"); n != 3 {
 			t.Errorf("logged %d times in 150 seconds:\n%s", n, log.String())

@@ -71,6 +71,9 @@ func TestFirstPageIsSmall(t *testing.T) {
 	if rows := strings.Count(html, `role="rowheader"`); rows != 50 || !strings.Contains(html, "Older studies") {
 		t.Fatalf("%d of 60 studies on the first page", rows)
 	}
+	if !strings.Contains(html, "50 of the 50 studies on this page go on, of 60 in all") {
+		t.Errorf("the headline counts other studies than the page lists:\n%.2000s", html)
+	}
 	total, loads := len(html), regexp.MustCompile(`(?:href|src)="(/assets/[^"]*)"`).FindAllStringSubmatch(html, -1)
 	for _, asset := range loads {
 		total += len(get(t, from, asset[1]))

@@ -66,7 +66,10 @@ func (cmd serveCommand) configuration(g *console.Globals) (config.Aggregator, er
 		return conf, err
 	}
 	if len(cmd.Listen) > 0 {
-		conf.Listen = cmd.Listen
+		conf.Listen = nil
+		for _, address := range cmd.Listen { // the variable's, too, which may have spaces between them
+			conf.Listen = append(conf.Listen, strings.TrimSpace(address))
+		}
 	}
 	switch cmd.HTTP {
 	case "":

@@ -239,6 +239,13 @@ func TestResultIsVerbatim(t *testing.T) {
 			t.Errorf("%s: Cache-Control %q", path, w.Header().Get("Cache-Control"))
 		}
 	}
+	// Whoever comes to a browser after somebody signed out of it is shown nothing that it kept.
+	signedIn := func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookieName, Value: "a token"}) }
+	for _, path := range []string{name, name + "/files/numbers.csv"} {
+		if policy := ask(s, prefix+"/studies/"+id+"/results/"+path, signedIn).Header().Get("Cache-Control"); policy != "private, no-cache" {
+			t.Errorf("%s, signed in: Cache-Control %q", path, policy)
+		}
+	}
 	for _, path := range []string{"labels", strings.Repeat("0", 64), "..%2Fidentity.key", "labels-00.json"} {
 		problemOf(t, ask(s, prefix+"/studies/"+id+"/results/"+path, nil), http.StatusNotFound)
 	}

@@ -15,8 +15,9 @@ const (
 )
 
 // events streams a study's status as it changes. What this aggregator changes is told at
-// once; what other processes change, at the next look. Whoever comes back with the id of
-// the last event that it saw is told only if something changed since.
+// once; what other processes change, at the next look, at which a stream also ends whose
+// token has ended. Whoever comes back with the id of the last event that it saw is told only
+// if something changed since.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	one, err := s.looked(r)
 	if err != nil {
@@ -38,6 +39,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	defer ticker.Stop()
 	for out.err == nil {
 		news := s.Views.News(one.File.ID) // before looking: what comes after is news
+		if s.allow(r, StudiesRead) != nil {
+			return nil
+		}
 		now, err := s.Views.Study(one.File.ID)
 		if err != nil {
 			s.Logger.Warn("a stream of events ends", "route", r.Pattern, "error", err)

@@ -7,7 +7,10 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/cosketch/cosketch/protocol"
 )
 
 // streamed reads events of a stream.
@@ -17,7 +20,7 @@ type streamed struct {
 }
 
 // listen serves on a real connection and opens a stream of the first study.
-func listen(t *testing.T, s *Server, last string) (*streamed, context.CancelFunc, chan error) {
+func listen(t *testing.T, s *Server, last string, change ...func(*http.Request)) (*streamed, context.CancelFunc, chan error) {
 	t.Helper()
 	l, loopback, err := Listen("127.0.0.1:0")
 	check(t, err)
@@ -30,6 +33,9 @@ func listen(t *testing.T, s *Server, last string) (*streamed, context.CancelFunc
 	request, err := http.NewRequest(http.MethodGet, "http://"+l.Addr().String()+prefix+"/studies/"+s.Views.(*fake).studies[0].File.ID.String()+"/events", nil)
 	check(t, err)
 	request.Header.Set("Last-Event-ID", last)
+	for _, c := range change {
+		c(request)
+	}
 	answer, err := http.DefaultClient.Do(request)
 	check(t, err)
 	t.Cleanup(func() { answer.Body.Close() })
@@ -102,6 +108,30 @@ func TestStreamEndsWithTheServer(t *testing.T) {
 	if name, _, _ := stream.next(); name != "" {
 		t.Errorf("then %q", name)
 	}
+	check(t, <-ended)
+}
+
+// A token that is revoked, or has expired, is shown nothing more: also a stream that it opened
+// ends.
+func TestStreamEndsWithItsToken(t *testing.T) {
+	f := newFake(t)
+	var now atomic.Int64
+	now.Store(5000)
+	tokens := kept{}
+	token := tokens.add(t, 5001, StudiesRead)
+	s, _ := newServer(t, f, func(o *Options) {
+		o.Tokens, o.TokensAlways, o.Now = tokens.find, true, func() protocol.Instant { return protocol.Instant(now.Load()) }
+	})
+	stream, stop, ended := listen(t, s, "", bearer(token))
+	if name, _, _ := stream.next(); name != "study" {
+		t.Fatalf("with a token: %q", name)
+	}
+	now.Store(5001)
+	f.change(func(s *Study) { s.Status.State = "computing" })
+	if name, _, data := stream.next(); name != "" {
+		t.Errorf("after the token: %s: %s", name, data)
+	}
+	stop()
 	check(t, <-ended)
 }
 

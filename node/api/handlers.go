@@ -147,9 +147,10 @@ func (s *Server) result(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// unchanging lets a caller keep what is named by a hash.
+// unchanging lets a caller keep what is named by a hash. A browser in which somebody signed in
+// asks each time: it may be shown to others after them.
 func (s *Server) unchanging(w http.ResponseWriter, r *http.Request, name protocol.Digest) {
-	if r.PathValue("document") == name.String() {
+	if r.PathValue("document") == name.String() && !SignedIn(r) {
 		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
 	}
 }

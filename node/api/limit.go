@@ -51,7 +51,7 @@ type limited struct {
 	refusing chan struct{}
 	open     metrics.Gauge
 	refused  metrics.Counter
-	said     time.Time
+	said     seldom
 }
 
 // Accept returns the next connection that has a place.
@@ -67,8 +67,7 @@ func (l *limited) Accept() (net.Conn, error) {
 			return &placed{Conn: c, leave: sync.OnceFunc(func() { l.open.Add(-1); leave() })}, nil
 		}
 		l.refused.Add(1)
-		if time.Since(l.said) > sayEvery {
-			l.said = time.Now()
+		if l.said.pass() {
 			l.Logger.Warn("connections of readers are refused: too many are open", "connections", l.Connections, "of_one_address", l.crowd.each)
 		}
 		l.refuse(c)

@@ -77,6 +77,18 @@ func TestAddDatasetWithStudy(t *testing.T) {
 	}
 }
 
+// A file that names certificates can be edited as any other.
+func TestEditBesideRoots(t *testing.T) {
+	path := write(t, "network: {roots: ca.pem}\n")
+	ca := filepath.Join(filepath.Dir(path), "ca.pem")
+	if err := os.WriteFile(ca, certificate(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := AddDataset(path, visits(), nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // A file that cannot be edited stays as it is, and the lines to write are said.
 func TestRefusedEdits(t *testing.T) {
 	for _, text := range []string{"? datasets\n: ? a\n  : source: x\n", "log: {level: warn}\n...\n", "datasets: ~\n", "unknown: 1\n"} {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/cosketch/cosketch/node/config"
@@ -116,7 +115,7 @@ func (c *Console) origin(flag string) string {
 // environment.
 func (p Program) originOf(given map[string]bool, set func(string) bool) func(flag string) string {
 	return func(flag string) string {
-		name := strings.ToUpper(p.Name + "_" + strings.ReplaceAll(flag, "-", "_"))
+		name := p.variable(flag)
 		switch {
 		case given[flag]:
 			return "flag --" + flag

@@ -62,6 +62,7 @@ type Program struct {
 // code. Commands receive *Console and the context that SIGINT and SIGTERM end.
 func (p Program) Main(args []string) Code {
 	c := &Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Format: Text}
+	p.unsetEmpty()
 	paths, pathsErr := p.Paths()
 	exit, help := Code(-1), c.Out
 	if len(args) == 0 { // whoever does not know the commands: a mistake of scripts, and a help to people
@@ -84,7 +85,7 @@ func (p Program) Main(args []string) Code {
 	}
 	if err != nil {
 		c.Format = p.askedFormat(args)
-		return c.report(p.Name, WithCode(Usage, p.misused(err)))
+		return c.report(p.Name, WithCode(Usage, p.misused(err, args)))
 	}
 	c.Format, c.level = p.Globals.Format, p.Globals.LogLevel
 	given := map[string]bool{}
@@ -106,6 +107,16 @@ func (p Program) Main(args []string) Code {
 	return c.report(p.Name, parsed.Run(c, p.Globals, parsed.Model))
 }
 
+// unsetEmpty takes the program's variables that are empty out of the environment: they are as
+// good as none, and the parser of flags would take them for given.
+func (p Program) unsetEmpty() {
+	for _, pair := range os.Environ() {
+		if name, value, _ := strings.Cut(pair, "="); value == "" && strings.HasPrefix(name, strings.ToUpper(p.Name)+"_") {
+			os.Unsetenv(name) // what stays set is read as it was before
+		}
+	}
+}
+
 // takeFiles tells a format of files from one to print in. It is refused before a command
 // that writes none has done anything.
 func (c *Console) takeFiles(parsed *kong.Context) error {
@@ -121,8 +132,14 @@ func (c *Console) takeFiles(parsed *kong.Context) error {
 	return nil
 }
 
-// misused says which command's help explains what went wrong.
-func (p Program) misused(err error) error {
+// variable is the environment variable of a flag.
+func (p Program) variable(flag string) string {
+	return strings.ToUpper(p.Name + "_" + strings.ReplaceAll(flag, "-", "_"))
+}
+
+// misused says which command's help explains what went wrong, and which variable gave the
+// value of a flag that is not among the arguments.
+func (p Program) misused(err error, args []string) error {
 	command := p.Name
 	var parse *kong.ParseError
 	if errors.As(err, &parse) {
@@ -132,12 +149,18 @@ func (p Program) misused(err error) error {
 			}
 		}
 	}
+	flag, _, _ := strings.Cut(err.Error(), " ")
+	name := p.variable(strings.TrimPrefix(flag, "--"))
+	given := func(arg string) bool { return arg == flag || strings.HasPrefix(arg, flag+"=") }
+	if strings.HasPrefix(flag, "--") && os.Getenv(name) != "" && !slices.ContainsFunc(args, given) {
+		err = fmt.Errorf("environment variable %s: %w", name, err)
+	}
 	return fmt.Errorf("%w (see %s --help)", err, command)
 }
 
 // askedFormat is the format that arguments ask for which could not be parsed.
 func (p Program) askedFormat(args []string) Format {
-	asked := Format(os.Getenv(strings.ToUpper(p.Name) + "_FORMAT"))
+	asked := Format(os.Getenv(p.variable("format")))
 	for i, arg := range args {
 		if value, ok := strings.CutPrefix(arg, "--format="); ok {
 			asked = Format(value)

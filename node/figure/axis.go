@@ -18,12 +18,14 @@ type Axis struct {
 // NewAxis makes an axis whose ends are round and which holds all numbers that are finite;
 // 0 and 1 where there is none.
 func NewAxis(from, to float64, numbers ...float64) Axis {
+	const least, most = 1e-300, 1e300 // beyond which steps would be 0, or infinite
 	low, high := span(math.Inf(-1), numbers)
-	switch {
-	case low > high:
+	if low > high {
 		low, high = 0, 1
-	case low == high:
-		size := max(math.Abs(low), 1e-300)
+	}
+	low, high = min(max(low, -most), most), min(max(high, -most), most)
+	if high-low < least {
+		size := max(math.Abs(low), least)
 		low, high = low-size/2, high+size/2
 	}
 	step := math.Pow(10, math.Floor(math.Log10(high-low)))

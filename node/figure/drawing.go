@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"math"
 	"strings"
+	"unicode/utf8"
 )
 
 // Drawing collects the elements of an SVG. All text is escaped, so names may be anybody's.
@@ -67,11 +68,16 @@ func (d *Drawing) Begin(x, y float64, attributes string) {
 func (d *Drawing) End() { d.body.WriteString("</g>\n") }
 
 // Scale draws an axis below an area: ticks from the top of the area to its bottom, and
-// their numbers.
+// their numbers, as far as they have room beside each other.
 func (d *Drawing) Scale(a Axis, top, bottom float64) {
+	const letter, between = 7, 6 // pixels: a digit, about, and what sets numbers apart
+	free := math.Inf(-1)
 	for _, t := range a.Ticks() {
 		d.Path("axis", fmt.Sprintf("M%g %gV%g", t.At, Tenth(top), Tenth(bottom)), "")
-		d.Text("soft mid", t.At, bottom+16, t.Text)
+		if half := letter * float64(utf8.RuneCountInString(t.Text)) / 2; t.At-half >= free {
+			d.Text("soft mid", t.At, bottom+16, t.Text)
+			free = t.At + half + between
+		}
 	}
 }
 

@@ -108,6 +108,7 @@ type page struct {
 	Trail                           []crumb // after the list of studies
 	Events                          string  // path of the stream that says when to look again; empty: none
 	Poll                            int     // seconds after which to look again; 0: never
+	News                            string  // what the headline says, without how long is left; of pages that look again
 	Script                          string  // the asset that the page runs beside live.js; empty: none
 	SignedIn                        bool
 }
@@ -149,7 +150,7 @@ func words(r *http.Request, problem *api.Problem) (title, detail string) {
 // failed writes the page of an error. Who lacks a token is asked for one.
 func (p *pages) failed(w http.ResponseWriter, r *http.Request, problem *api.Problem) {
 	if problem.Status == http.StatusUnauthorized && r.Method == http.MethodGet {
-		http.Redirect(w, r, "/signin?next="+url.QueryEscape(r.URL.Path), http.StatusSeeOther)
+		http.Redirect(w, r, "/signin?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")

@@ -71,12 +71,25 @@ func TestFirstPageIsSmall(t *testing.T) {
 	if rows := strings.Count(html, `role="rowheader"`); rows != 50 || !strings.Contains(html, "Older studies") {
 		t.Fatalf("%d of 60 studies on the first page", rows)
 	}
+	if !strings.Contains(html, "50 of the 50 studies on this page go on, of 60 in all") {
+		t.Errorf("the headline counts other studies than the page lists:\n%.2000s", html)
+	}
 	total, loads := len(html), regexp.MustCompile(`(?:href|src)="(/assets/[^"]*)"`).FindAllStringSubmatch(html, -1)
 	for _, asset := range loads {
 		total += len(get(t, from, asset[1]))
 	}
 	if len(loads) != 3 || total > 150_000 {
 		t.Errorf("the first page and the %d files that it loads have %d bytes, at most 150000 allowed", len(loads), total)
+	}
+}
+
+// Who signs in comes to the page that asked for it, and to the same part of it.
+func TestSigningInLeadsBack(t *testing.T) {
+	request := httptest.NewRequest(http.MethodGet, "http://localhost/?before=abc", nil)
+	answer := httptest.NewRecorder()
+	site(t, 0).ServeHTTP(answer, request) // from elsewhere, and so without a token
+	if at := answer.Header().Get("Location"); answer.Code != http.StatusSeeOther || at != "/signin?next=%2F%3Fbefore%3Dabc" {
+		t.Errorf("%d, to %q", answer.Code, at)
 	}
 }
 

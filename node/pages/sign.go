@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"unicode"
 
 	"github.com/cosketch/cosketch/node/api"
 )
@@ -18,9 +19,11 @@ func newSignView(next, failure string) signView {
 	return signView{page{Title: "Sign in", Headline: "These pages need a token.", Footer: footer, Trail: []crumb{{Text: "Sign in"}}}, local(next), failure}
 }
 
-// local is a path of this server, and / for everything else.
+// local is a path of this server, and / for everything else. Browsers leave control characters
+// out of an address, and take a backslash for a slash.
 func local(next string) string {
-	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n") {
+	odd := strings.ContainsFunc(next, func(r rune) bool { return r == '\\' || unicode.IsControl(r) })
+	if odd || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") {
 		return "/"
 	}
 	return next

@@ -40,7 +40,7 @@ func (p *pages) studies(w http.ResponseWriter, r *http.Request) error {
 	total := len(all)
 	if before := r.URL.Query().Get("before"); before != "" {
 		at := slices.IndexFunc(all, func(l api.Listed) bool { return l.ID.String() == before })
-		if at < 0 {
+		if at < 0 || at == len(all)-1 {
 			return api.ErrNotFound
 		}
 		all = all[at+1:]
@@ -50,7 +50,7 @@ func (p *pages) studies(w http.ResponseWriter, r *http.Request) error {
 		all = all[:perPage]
 		v.Older = "/?before=" + url.QueryEscape(all[perPage-1].ID.String())
 	}
-	running, soonest, who := 0, protocol.Instant(0), ""
+	running, soonest, who, news := 0, protocol.Instant(0), "", ""
 	for _, l := range all {
 		s, err := p.server.Views.Study(l.ID)
 		if err != nil {
@@ -60,7 +60,7 @@ func (p *pages) studies(w http.ResponseWriter, r *http.Request) error {
 		if !s.Status.Ended {
 			running++
 			if s.Status.Until != 0 && (soonest == 0 || s.Status.Until < soonest) {
-				soonest, who = s.Status.Until, s.File.Name+" "+waits(s.Status, now)
+				soonest, who, news = s.Status.Until, "; next, "+s.File.Name+" "+waits(s.Status, now), "; next, "+s.File.Name+" "+awaits(s.Status)
 			}
 		}
 		row := studyRow{Path: studyPath(s), Name: s.File.Name, Short: s.File.ID.Short(), State: s.Status.State, Class: stateClass(s.Status),
@@ -79,18 +79,24 @@ func (p *pages) studies(w http.ResponseWriter, r *http.Request) error {
 		}
 		v.Rows = append(v.Rows, row)
 	}
-	v.Headline = "There are no studies yet."
-	if total > 0 {
-		v.Headline = fmt.Sprintf("%d of %d studies go on", running, len(all))
-		if len(all) == 1 {
-			v.Headline = map[int]string{0: "One study, which has ended", 1: "One study, which goes on"}[running]
-		}
-		if who != "" {
-			v.Headline += "; next, " + who
-		}
-		v.Headline += "."
-	}
+	goOn := goingOn(running, len(all), total)
+	v.Headline, v.News = goOn+who+".", goOn+news+"."
 	return p.show(w, r, "studies", v)
+}
+
+// goingOn says how many of the studies here, which may be a part of all, go on.
+func goingOn(running, here, all int) string {
+	switch {
+	case all == 0:
+		return "There are no studies yet"
+	case all == 1 && running == 0:
+		return "One study, which has ended"
+	case all == 1:
+		return "One study, which goes on"
+	case here < all:
+		return fmt.Sprintf("%d of the %d studies on this page go on, of %d in all", running, here, all)
+	}
+	return fmt.Sprintf("%d of %d studies go on", running, all)
 }
 
 func studyPath(s api.Study) string { return "/studies/" + s.File.ID.String() }
@@ -158,9 +164,11 @@ func (p *pages) study(w http.ResponseWriter, r *http.Request) error {
 	v := studyView{page: p.ofStudy(r, s, ""), Path: studyPath(s), ID: s.File.ID.String(), Meaning: s.File.Meaning.String(), State: s.Status.State,
 		Trouble: s.Status.Trouble, Failure: s.Status.Failure, Bare: s.File.Privacy.Mechanism == dp.None, Purged: s.Purged, Faults: s.Status.Faults, Culprits: s.Status.Culprits,
 		Columns: s.File.Columns, Messages: s.Messages, ResultsWhen: "They are computed when every release is here, or at the deadline from those that are."}
-	if v.Headline, err = p.headline(s, now); err != nil {
+	answered, err := p.answered(s)
+	if err != nil {
 		return err
 	}
+	v.Headline, v.News = headline(s, answered, waits(s.Status, now)), headline(s, answered, awaits(s.Status))
 	if !s.Status.Ended {
 		v.Events, v.Poll = "/api/v1"+v.Path+"/events", 60 // news at once, and how long is left by the minute
 	} else {
@@ -187,19 +195,19 @@ func (p *pages) study(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "study", v)
 }
 
-// headline says what a study's result says first, and what is still to come.
-func (p *pages) headline(s api.Study, now protocol.Instant) (string, error) {
-	answered := ""
-	if len(s.Results) > 0 && !s.Results[0].Further {
-		d, err := p.server.Views.Document(s.File.ID, s.Results[0].Document.Hash)
-		if err != nil && !errors.Is(err, api.ErrNotFound) { // a late release may have replaced it just now
-			return "", err
-		}
-		if err == nil {
-			answered = report.Headline(d.Result)
-		}
+// answered is what a study's result says first; empty without one.
+func (p *pages) answered(s api.Study) (string, error) {
+	if len(s.Results) == 0 || s.Results[0].Further {
+		return "", nil
 	}
-	return headline(s, answered, now), nil
+	d, err := p.server.Views.Document(s.File.ID, s.Results[0].Document.Hash)
+	if errors.Is(err, api.ErrNotFound) { // a late release may have replaced it just now
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return report.Headline(d.Result), nil
 }
 
 // newPartyRow draws a party's steps: those taken, and the one that is awaited.

@@ -46,17 +46,21 @@ func distance(t, now protocol.Instant) string {
 	return "in " + text
 }
 
-// waits says what a study waits for, from whom and until when; empty where it waits for
-// nothing.
-func waits(s api.Status, now protocol.Instant) string {
+// awaits says what a study waits for and from whom; empty where it waits for nothing.
+func awaits(s api.Status) string {
 	if s.WaitFor == "" {
 		return ""
 	}
-	text := "waits for " + s.WaitFor
 	if from := slices.DeleteFunc(slices.Clone(s.From), func(name string) bool { return name == "the aggregator" }); len(from) > 0 {
-		text = "waits for " + some(from) + ": " + s.WaitFor
+		return "waits for " + some(from) + ": " + s.WaitFor
 	}
-	if s.Until != 0 {
+	return "waits for " + s.WaitFor
+}
+
+// waits says, beside that, until when.
+func waits(s api.Status, now protocol.Instant) string {
+	text := awaits(s)
+	if text != "" && s.Until != 0 {
 		text += ", until " + moment(s.Until, now) + ", " + distance(s.Until, now)
 	}
 	return text
@@ -86,8 +90,8 @@ func released(s api.Study) int {
 }
 
 // headline answers what most readers want to know first; answered is what a result says
-// first, where there is one.
-func headline(s api.Study, answered string, now protocol.Instant) string {
+// first, where there is one, and waits what the study waits for.
+func headline(s api.Study, answered, waits string) string {
 	text := fmt.Sprintf("%d of %d parties in", released(s), len(s.Parties))
 	switch {
 	case answered != "":
@@ -97,8 +101,8 @@ func headline(s api.Study, answered string, now protocol.Instant) string {
 	}
 	if s.Status.Doing != nil {
 		text += "; " + doing(*s.Status.Doing) + " is being computed"
-	} else if w := waits(s.Status, now); w != "" {
-		text += "; " + w
+	} else if waits != "" {
+		text += "; " + waits
 	}
 	return text + "."
 }

@@ -29,10 +29,15 @@ type Section struct {
 }
 
 // Sections are the answers of a result that Decode let pass, one for each analysis, in
-// their order.
+// their order. Titles that are there before are numbered, so that each leads to one place.
 func Sections(r analysis.Result) (out []Section) {
+	titled := map[string]int{}
 	for i, a := range r.Analyses {
-		out = append(out, newSection(fmt.Sprintf("a%d", i), a, r.Analyses))
+		s := newSection(fmt.Sprintf("a%d", i), a, r.Analyses)
+		if titled[s.Title]++; titled[s.Title] > 1 {
+			s.Title += fmt.Sprintf(" (%d)", titled[s.Title])
+		}
+		out = append(out, s)
 	}
 	return out
 }

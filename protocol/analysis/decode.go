@@ -67,6 +67,9 @@ func known(format, ours string) error {
 
 // check reports what does not hang together in an analysis of so many sketches.
 func (a Analysis) check(sketches int) error {
+	if !a.Kind.Known() { // whose name becomes that of files, and is shown
+		return fmt.Errorf("of a kind %.40q that this program does not know (is the aggregator's newer?)", a.Kind)
+	}
 	if a.Sketch < 0 || a.Sketch >= sketches {
 		return fmt.Errorf("of sketch %d of %d", a.Sketch+1, sketches)
 	}

@@ -52,6 +52,8 @@ func TestDecodeRefusesWhatDoesNotHangTogether(t *testing.T) {
 	}{
 		"format":            {func(r *Result) { r.Format = "other" }, "the aggregator disagrees with this program on the version: format of the document \"other\" against \"cosketch/result/1\""},
 		"study":             {func(r *Result) { r.Study = protocol.StudyID{2}.String() }, "of study"},
+		"no kind":           {func(r *Result) { r.Analyses[0].Kind = "" }, "of a kind \"\""},
+		"a path as a kind":  {func(r *Result) { r.Analyses[0].Kind = "x/../../../tmp/x" }, "of a kind \"x/../"},
 		"sketch":            {func(r *Result) { r.Analyses[0].Sketch = 1 }, "sketch 2 of 1"},
 		"negative sketch":   {func(r *Result) { r.Analyses[0].Sketch = -1 }, "sketch 0 of 1"},
 		"index":             {func(r *Result) { r.Analyses[0].Pairs[0].J = 2 }, "pair (0, 2)"},

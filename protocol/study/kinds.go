@@ -77,6 +77,12 @@ func kindOf(name AnalysisKind) (k kind, ok bool) {
 	return kind{}, false
 }
 
+// Known reports whether this version has the analysis.
+func (k AnalysisKind) Known() bool {
+	_, ok := kindOf(k)
+	return ok
+}
+
 // analysisWords are the names of all kinds.
 func analysisWords() vocabulary {
 	v := vocabulary{what: "analysis"}

@@ -176,6 +176,7 @@ func (b *tab) look(name string) {
 	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}})
 	check(b.t, err)
 	b.do(chromedp.EmulateViewport(1280, 900))
+	b.listen(name)
 	b.sane(name)
 }
 
@@ -198,6 +199,7 @@ const accessible = `(() => {
     if (!t.querySelector("th[scope]")) say("a table without scopes", t);
   }
   for (const s of document.querySelectorAll("svg")) if (!s.querySelector(":scope > title") || !s.querySelector(":scope > desc")) say("a figure without title and description", s);
+  for (const e of document.querySelectorAll("svg :is(path,rect,ellipse,text)")) if (getComputedStyle(e).display === "none") say("a part of a figure is not shown", e);
   for (const e of document.querySelectorAll("input:not([type=hidden]),select,textarea")) if (!e.labels || !e.labels.length) say("a field without label", e);
   for (const e of document.querySelectorAll("a,button,summary")) if (!e.textContent.trim() && !e.ariaLabel) say("nothing to read on a control", e);
   for (const e of document.querySelectorAll("progress")) if (!e.ariaLabel) say("a progress bar without name", e);
@@ -265,6 +267,9 @@ func TestPages(t *testing.T) {
 	b.await("the others are awaited", `document.querySelectorAll(".parties > li.awaited").length === 2`)
 	if text := eval[string](b, "document.getElementById('headline').textContent"); !strings.Contains(text, "0 of 3 parties in; waits for") || !strings.Contains(text, ": approvals, until") {
 		t.Errorf("the headline says %q", text)
+	}
+	if text := eval[string](b, "document.getElementById('news').textContent"); !strings.HasPrefix(text, "0 of 3 parties in; waits for ") || !strings.HasSuffix(text, ": approvals.") {
+		t.Errorf("who listens is told %q", text)
 	}
 	b.look("waiting")
 	b.do(chromedp.Navigate(w.url + "/"))

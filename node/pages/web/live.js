@@ -1,5 +1,6 @@
 // Keeps a page up to date: fetches it again when the server says that its study changed,
-// or from time to time, and puts the parts that change in place.
+// or from time to time, and puts the parts that change in place. Who listens is told what
+// the headline says, but not each minute how long is left.
 "use strict";
 (() => {
   const main = document.getElementById("main");
@@ -23,6 +24,8 @@
         }
       }
       document.title = page.title;
+      const said = document.getElementById("news"), news = page.getElementById("news")?.dataset.news;
+      if (said && news && said.dataset.news !== news) said.textContent = said.dataset.news = news;
     } catch { /* the next event, or look, tries again */ }
     finally {
       asking = false;

@@ -1,6 +1,7 @@
 package node_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,6 +68,7 @@ type writes struct {
 	forget bool   // a mutant: whoever debits sees an empty ledger
 
 	broken atomic.Bool  // every write of a study fails
+	why    error        // of what; nil: errDisk
 	looks  atomic.Int64 // how often the aggregator has listed its studies
 	tried  atomic.Int64 // writes while broken
 
@@ -80,7 +82,7 @@ type writes struct {
 func (w *writes) write(name string, do func() error) error {
 	if w.broken.Load() && !strings.HasPrefix(name, "KeepLedgerHead") { // else no message gets as far as the board
 		w.tried.Add(1)
-		return errDisk
+		return cmp.Or(w.why, errDisk)
 	}
 	if !w.due(name) {
 		return do()

@@ -141,9 +141,6 @@ func (f *fsck) cosignatures(id protocol.StudyID) {
 	}
 }
 
-// letGoMark is the end of a letGoNote.
-var letGoMark = regexp.MustCompile(`\(([0-9a-f]{64})\)$`)
-
 // letGo holds against the journal whether the steward let go what is held. Every change of
 // that takes the decision back, and the release ends both.
 func (f *fsck) letGo(id protocol.StudyID) error {
@@ -153,8 +150,7 @@ func (f *fsck) letGo(id protocol.StudyID) error {
 		return nil
 	}
 	last := told[len(told)-1]
-	mark := letGoMark.FindStringSubmatch(last.Note)
-	if err != nil || mark == nil || mark[1] != fmt.Sprintf("%x", sha256.Sum256(manifest)) {
+	if err != nil || !strings.HasSuffix(last.Note, heldMark(manifest)) {
 		return err
 	}
 	decided, err := f.Store.Held(id).Decided()

@@ -106,7 +106,12 @@ func ReleaseHeld(o SketchOptions) (Holding, error) {
 // letGoNote tells the journal which held sketch was let go, by the beginning of its
 // manifest's hash. Fsck reads it.
 func letGoNote(records int64, manifest []byte) string {
-	return fmt.Sprintf("a held sketch of %d records (%x)", records, sha256.Sum256(manifest))
+	return fmt.Sprintf("a held sketch of %d records %s", records, heldMark(manifest))
+}
+
+func heldMark(manifest []byte) string {
+	sum := sha256.Sum256(manifest)
+	return fmt.Sprintf("(%x)", sum[:8])
 }
 
 // with locks and opens the held sketch for do.

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
@@ -52,10 +51,15 @@ func TestSwappedKeys(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
 	defer stop()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // for its approval
+	ctx, cancel := context.WithCancel(b.context())
 	defer cancel()
+	approved := func(p node.Progress) {
+		if p.Milestone == node.Persisted {
+			cancel()
+		}
+	}
 	var waited *node.WaitError
-	if err := b.run(ctx, "a", nil); !errors.As(err, &waited) {
+	if err := b.run(ctx, "a", approved); !errors.As(err, &waited) {
 		t.Fatalf("alone it ended with %v", err)
 	}
 	other := b.path("other")

@@ -1,6 +1,7 @@
 package node_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,6 +68,7 @@ type writes struct {
 	forget bool   // a mutant: whoever debits sees an empty ledger
 
 	broken atomic.Bool  // every write of a study fails
+	why    error        // of what; nil: errDisk
 	looks  atomic.Int64 // how often the aggregator has listed its studies
 	tried  atomic.Int64 // writes while broken
 
@@ -80,7 +82,7 @@ type writes struct {
 func (w *writes) write(name string, do func() error) error {
 	if w.broken.Load() && !strings.HasPrefix(name, "KeepLedgerHead") { // else no message gets as far as the board
 		w.tried.Add(1)
-		return errDisk
+		return cmp.Or(w.why, errDisk)
 	}
 	if !w.due(name) {
 		return do()
@@ -245,3 +247,18 @@ func (f failingHeld) Discard(files []string) error {
 func (f failingHeld) Decide() error { return f.writes.write("Held.Decide", f.Held.Decide) }
 
 func (f failingHeld) Destroy() error { return f.writes.write("Held.Destroy", f.Held.Destroy) }
+
+// repeated does something for a node, and once more where the write that was to fail has
+// just failed.
+func (b *bench) repeated(name string, do func() error) error {
+	w := b.writes[name]
+	before := w != nil && w.hasFailed()
+	err := do()
+	if err != nil && w != nil && !before && w.hasFailed() {
+		if name == "a" && b.before == nil {
+			b.before = b.stored()
+		}
+		err = do()
+	}
+	return err
+}

@@ -22,7 +22,6 @@ import (
 type FsckOptions struct {
 	Store *store.Store // required; open for reading is enough
 	Role  store.Role   // required: whose state it is
-	Now   func() protocol.Instant
 }
 
 // Fsck recomputes every hash, signature and chain of a node's state, from the database's
@@ -34,11 +33,10 @@ func Fsck(ctx context.Context, o FsckOptions) ([]Finding, error) {
 	f.files()
 	f.chains()
 	f.local()
-	entries, err := o.Store.Studies()
+	entries, err := f.studies()
 	if err != nil {
 		return f.findings, err
 	}
-	f.studies(entries)
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return f.findings, err
@@ -51,9 +49,8 @@ func Fsck(ctx context.Context, o FsckOptions) ([]Finding, error) {
 type fsck struct {
 	FsckOptions
 	findings []Finding
-	subject  string                   // study that is being looked at
-	journal  []journal.Entry          // as far as its chain holds
-	heard    map[protocol.PeerID]bool // parties of which an aggregator keeps a ledger head
+	subject  string          // study that is being looked at
+	journal  []journal.Entry // as far as its chain holds
 }
 
 // add reports a check: what it found, or that it failed.
@@ -116,7 +113,8 @@ func (f *fsck) local() {
 	}
 	count, err := f.Store.CheckSecrets()
 	f.add("secrets", err, "nothing brings them back: a study that wants them takes no further part here", "%d files, each as it was written", count)
-	count, err = f.Store.CheckReleases()
+	summed := store.Summed(f.journal)
+	count, err = f.Store.CheckReleases(func(dir string) bool { return summed[dir] })
 	f.add("releases", err, restoreFix+"; a release is never drawn a second time", "%d stored, each file as it was written", count)
 }
 
@@ -153,6 +151,9 @@ func (f *fsck) study(ctx context.Context, id protocol.StudyID) {
 		f.own(s)
 		if count, err := held.Check(f.Store.Held(s.ID)); err != nil || count > 0 {
 			f.add("held sketch", err, "", "%d files, each as it was written", count)
+		}
+		if err := f.letGo(s.ID); err != nil {
+			f.add("steward's release", err, "party release "+s.ID.Short()+" says it again, where the steward still wants it", "")
 		}
 		f.release(s)
 		f.queries(s, func(number int) (protocol.PeerID, storedQuery) { return f.ownQuery(s, number) })
@@ -228,7 +229,12 @@ func (f *fsck) own(s *study.Study) {
 		}
 	}
 	if err == nil && ownErr == nil {
-		err = f.signed(s.ID, own)
+		err = f.compared(func() error {
+			if own, err = f.Store.Own(s.ID); err != nil {
+				return err
+			}
+			return f.signed(s.ID, own)
+		})
 	}
 	f.add("own messages", errors.Join(ownErr, err), restoreFix, "%d, each signed by this node", len(own))
 }
@@ -256,8 +262,13 @@ func (f *fsck) posted(s *study.Study) bool {
 
 // uploads compares the stored chunks of each posted release with its signed header.
 func (f *fsck) uploads(ctx context.Context, s *study.Study, board []protocol.Verified) {
-	at, err := f.Store.Purged(s.ID)
-	if wrong := f.purged(s.ID, at, err == nil); wrong != nil && (err == nil || errors.Is(err, store.ErrNotFound)) {
+	var at protocol.Instant
+	var err error
+	wrong := f.compared(func() error {
+		at, err = f.Store.Purged(s.ID)
+		return f.purged(s.ID, at, err == nil)
+	})
+	if wrong != nil && (err == nil || errors.Is(err, store.ErrNotFound)) {
 		f.add("uploads", wrong, restoreFix, "")
 		return
 	}
@@ -295,8 +306,9 @@ func (f *fsck) uploads(ctx context.Context, s *study.Study, board []protocol.Ver
 		if err == nil && used[e.ID()] && arrived < total {
 			err = fmt.Errorf("%d of %d chunks are here, and the result was computed from all of them", arrived, total)
 		}
-		if err == nil && !f.heard[e.Sender()] {
-			err = errors.New("no ledger head of its party is kept")
+		if _, headErr := f.Store.LedgerHead(e.Sender()); err == nil && headErr != nil {
+			f.findings = append(f.findings, Finding{Check: "ledger heads", Subject: f.subject, Verdict: Warn,
+				Said: fmt.Sprintf("that of %s is not kept, which has posted a release: it has never sent one, or it is gone", s.Parties[index].Name), Fix: restoreFix})
 		}
 		f.add("release of "+s.Parties[index].Name, err, "while its party still has its release: remove the chunk, and the party sends it again", "%d of %d chunks are here, each with its signed hash", arrived, total)
 	}

@@ -61,6 +61,11 @@ func (f *fsck) result(s *study.Study, results []protocol.Result, known map[strin
 		return
 	}
 	at := slices.IndexFunc(results, func(r protocol.Result) bool { return r.Document == documentOf(raw) })
+	if at < 0 && f.Role == store.Aggregator && len(results) == 0 {
+		f.findings = append(f.findings, Finding{Check: "result", Subject: f.subject, Verdict: Warn,
+			Said: "one is stored, and the board has none: the aggregator is about to sign it, or was killed before it did", Fix: "aggregator serve computes it again"})
+		return
+	}
 	if at < 0 {
 		f.add("result", ErrUnsigned, resultFix, "")
 		return

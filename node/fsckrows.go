@@ -21,6 +21,21 @@ import (
 // What nobody signed is held against the journal, which was written in the same
 // transactions, and whose chain holds.
 
+// compared makes a comparison with the journal, and once more with a journal that was read
+// anew: beside a running node, something may have been written since it was read first.
+func (f *fsck) compared(compare func() error) error {
+	wrong := compare()
+	if wrong == nil {
+		return nil
+	}
+	entries, err := f.Store.Journal()
+	if err != nil {
+		return wrong // the journal's own check says more
+	}
+	f.journal = entries
+	return compare()
+}
+
 // told reports whether the journal was kept at that time: an older program kept none.
 func (f *fsck) told(at protocol.Instant) bool { return len(f.journal) > 0 && at >= f.journal[0].At }
 
@@ -35,7 +50,22 @@ func (f *fsck) toldOf(study string, events ...journal.Event) (out []journal.Entr
 }
 
 // studies holds the list of studies against the journal.
-func (f *fsck) studies(entries []store.StudyEntry) {
+func (f *fsck) studies() ([]store.StudyEntry, error) {
+	var entries []store.StudyEntry
+	var failed error
+	wrong := f.compared(func() error {
+		if entries, failed = f.Store.Studies(); failed != nil {
+			return nil
+		}
+		return f.added(entries)
+	})
+	if failed == nil {
+		f.add("studies", wrong, restoreFix, "%d, as the journal says", len(entries))
+	}
+	return entries, failed
+}
+
+func (f *fsck) added(entries []store.StudyEntry) error {
 	stored := map[string]bool{}
 	var err error
 	for _, e := range entries {
@@ -50,7 +80,7 @@ func (f *fsck) studies(entries []store.StudyEntry) {
 			err = errors.Join(err, fmt.Errorf("study %.8s is gone, which the journal says was added on %s", e.Study, e.At))
 		}
 	}
-	f.add("studies", err, restoreFix, "%d, as the journal says", len(entries))
+	return err
 }
 
 // suffix reports whether some things are those that the journal tells of: all of them where
@@ -65,17 +95,20 @@ func (f *fsck) suffix(id protocol.StudyID, things, told []string) error {
 
 // decisions holds what was decided here against the journal.
 func (f *fsck) decisions(id protocol.StudyID) {
-	all, err := f.Store.Decisions(id)
-	var things, told []string
-	for _, d := range all {
-		things = append(things, fmt.Sprint(d.Decision.Event(), d.At))
-	}
-	for _, e := range f.toldOf(id.String(), journal.Approved, journal.Declined, journal.Withdrawn) {
-		told = append(told, fmt.Sprint(e.Event, e.At))
-	}
-	if err == nil {
-		err = f.suffix(id, things, told)
-	}
+	var all []store.Decided
+	err := f.compared(func() (err error) {
+		if all, err = f.Store.Decisions(id); err != nil {
+			return err
+		}
+		var things, told []string
+		for _, d := range all {
+			things = append(things, fmt.Sprint(d.Decision.Event(), d.At))
+		}
+		for _, e := range f.toldOf(id.String(), journal.Approved, journal.Declined, journal.Withdrawn) {
+			told = append(told, fmt.Sprint(e.Event, e.At))
+		}
+		return f.suffix(id, things, told)
+	})
 	f.add("decisions", err, restoreFix, "%d, as the journal says", len(all))
 }
 
@@ -106,6 +139,25 @@ func (f *fsck) cosignatures(id protocol.StudyID) {
 	if err != nil || len(lines) > 0 {
 		f.add("cosignatures", err, restoreFix, "%d, each signed for this study", len(lines))
 	}
+}
+
+// letGo holds against the journal whether the steward let go what is held. Every change of
+// that takes the decision back, and the release ends both.
+func (f *fsck) letGo(id protocol.StudyID) error {
+	told := f.toldOf(id.String(), journal.LetGo)
+	manifest, err := f.Store.Held(id).Manifest()
+	if errors.Is(err, store.ErrNotFound) || len(told) == 0 {
+		return nil
+	}
+	last := told[len(told)-1]
+	if err != nil || !strings.HasSuffix(last.Note, heldMark(manifest)) {
+		return err
+	}
+	decided, err := f.Store.Held(id).Decided()
+	if err == nil && !decided {
+		err = fmt.Errorf("the journal says that the held sketch was let go on %s, and no decision says so of what is held", last.At)
+	}
+	return err
 }
 
 // ledgerMark is how the journal names an entry of the ledger.
@@ -172,20 +224,20 @@ func (f *fsck) purged(id protocol.StudyID, at protocol.Instant, gone bool) error
 
 // heads verifies the parties' ledger heads that an aggregator keeps.
 func (f *fsck) heads() {
-	f.heard = map[protocol.PeerID]bool{}
+	count := 0
 	self, err := f.Store.ID()
-	wrong := f.Store.LedgerHeads(func(party []byte, count int64, raw []byte) error {
+	wrong := f.Store.LedgerHeads(func(party []byte, entries int64, raw []byte) error {
 		h, err := wire.DecodeLedgerHead(raw)
 		switch {
 		case err != nil:
 			return err
-		case string(h.Party[:]) != string(party) || int64(h.Count) != count || h.Aggregator != self:
+		case string(h.Party[:]) != string(party) || int64(h.Count) != entries || h.Aggregator != self:
 			return fmt.Errorf("that of %s is kept as another's, or of another count", h.Party)
 		}
-		f.heard[h.Party] = true
+		count++
 		return protocol.VerifyLedgerHead(h)
 	})
-	f.add("ledger heads", errors.Join(err, wrong), restoreFix, "%d, each as its party signed it", len(f.heard))
+	f.add("ledger heads", errors.Join(err, wrong), restoreFix, "%d, each as its party signed it", count)
 }
 
 // keys compares this node's keys with what a study says of it.

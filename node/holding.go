@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -90,12 +91,27 @@ func ReleaseHeld(o SketchOptions) (Holding, error) {
 		if err := r.permitted(src, out.Records, entries); err != nil {
 			return err
 		}
-		if err := r.Store.Note(journal.Entry{At: o.Now(), Event: journal.LetGo, Study: r.study.ID.String(), Note: fmt.Sprintf("a held sketch of %d records", out.Records)}); err != nil {
+		manifest, err := r.Store.Held(r.study.ID).Manifest()
+		if err != nil {
+			return err
+		}
+		if err := r.Store.Note(journal.Entry{At: o.Now(), Event: journal.LetGo, Study: r.study.ID.String(), Note: letGoNote(out.Records, manifest)}); err != nil {
 			return err
 		}
 		return r.Store.Held(r.study.ID).Decide()
 	})
 	return out, err
+}
+
+// letGoNote tells the journal which held sketch was let go, by the beginning of its
+// manifest's hash. Fsck reads it.
+func letGoNote(records int64, manifest []byte) string {
+	return fmt.Sprintf("a held sketch of %d records %s", records, heldMark(manifest))
+}
+
+func heldMark(manifest []byte) string {
+	sum := sha256.Sum256(manifest)
+	return fmt.Sprintf("(%x)", sum[:8])
 }
 
 // with locks and opens the held sketch for do.

@@ -19,21 +19,6 @@ import (
 
 // What people do when a write failed: the same again.
 
-// repeated does something for a node, and once more where the write that was to fail has
-// just failed.
-func (b *bench) repeated(name string, do func() error) error {
-	w := b.writes[name]
-	before := w != nil && w.hasFailed()
-	err := do()
-	if err != nil && w != nil && !before && w.hasFailed() {
-		if name == "a" && b.before == nil {
-			b.before = b.stored()
-		}
-		err = do()
-	}
-	return err
-}
-
 // stewarded is a study in which party a's steward approves, and changes and releases the
 // held sketch: 52 records came, and one left.
 func (tab table) stewarded(t *testing.T, w *writes) []string {

@@ -12,8 +12,12 @@ import (
 // first failure, which may have been the only one, and then after longer and longer. It
 // is said once when it goes down, once for each other reason, and once when it is back.
 
-// Between two trials lies a second at first and five minutes at most.
-const mostPause protocol.Instant = 300
+// Between two trials lies a second at first and five minutes at most; a quarter of one where
+// the disk is at fault, which somebody mends and then waits.
+const (
+	mostPause     protocol.Instant = 300
+	mostDiskPause protocol.Instant = 15
+)
 
 // setback is a study's history of failures.
 type setback struct {
@@ -32,7 +36,11 @@ func (s *setback) pause() protocol.Instant {
 	if s.failures < 2 {
 		return 0
 	}
-	return min(1<<min(s.failures-2, 16), mostPause)
+	most := mostPause
+	if s.disk != "" {
+		most = mostDiskPause
+	}
+	return min(1<<min(s.failures-2, 16), most)
 }
 
 // due reports whether a study may be taken up now.
@@ -63,7 +71,8 @@ func (a *Aggregator) setBack(id protocol.StudyID, file *study.Study, err error) 
 	why := err.Error() + mend(err)
 	news := !s.told || s.why != why
 	s.failures++
-	s.down, s.told, s.why, s.disk, s.again = true, true, why, diskTrouble(err), a.Now()+s.pause()
+	s.down, s.told, s.why, s.disk = true, true, why, diskTrouble(err)
+	s.again = a.Now() + s.pause()
 	if news {
 		a.Logger.Error("study is not served; it is taken up again from the store", "study", id.Short(), "error", why, "again", s.again.String())
 	}

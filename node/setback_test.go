@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -16,11 +18,19 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// An aggregator whose disk fails tries again after longer and longer, says so once, tells
-// its parties, and goes on when the disk is back.
+// An aggregator whose store fails tries again after longer and longer, says so once, tells
+// its parties, and goes on when the store is back. For room on a disk it looks more often:
+// who makes it waits for what comes of it.
 func TestBrokenDisk(t *testing.T) {
+	t.Run("for no reason known", func(t *testing.T) { brokenDisk(t, nil, "; it tries again from time to time", 300) })
+	t.Run("no room", func(t *testing.T) {
+		brokenDisk(t, &fs.PathError{Op: "write", Path: "state.db", Err: syscall.ENOSPC}, "disk is full", 15)
+	})
+}
+
+func brokenDisk(t *testing.T, why error, tells string, longest int64) {
 	b := newBench(t, smallSketch, uniform(50))
-	w := &writes{}
+	w := &writes{why: why}
 	b.writes = map[string]*writes{"agg": w}
 	st := b.open("agg")
 	var clock atomic.Int64
@@ -56,7 +66,7 @@ func TestBrokenDisk(t *testing.T) {
 			}
 		})
 	}()
-	if said := <-told; !strings.Contains(said, "the aggregator's store fails at study "+b.study.ID.Short()+"; it tries again from time to time") {
+	if said := <-told; !strings.Contains(said, tells) {
 		t.Errorf("a party is told %q", said)
 	}
 
@@ -73,7 +83,7 @@ func TestBrokenDisk(t *testing.T) {
 		t.Errorf("%d writes were tried at first", before)
 	}
 	for pause := int64(1); pause <= 512; pause *= 2 {
-		length := min(pause, 300)
+		length := min(pause, longest)
 		clock.Add(length - 1)
 		if got := settled(); got != before {
 			t.Fatalf("tried again before %d s", length)

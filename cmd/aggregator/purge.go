@@ -99,19 +99,21 @@ func (cmd purgeCommand) due(st *store.Store) ([]*study.Study, error) {
 		return nil, err
 	}
 	for _, e := range entries {
+		switch _, err := st.Purged(e.ID); {
+		case err == nil:
+			continue
+		case !errors.Is(err, store.ErrNotFound):
+			return nil, err
+		}
 		s, err := console.FindStudy(st, e.ID.String())
 		if err != nil {
 			return nil, err
 		}
-		_, gone := st.Purged(e.ID)
-		if gone != nil && !errors.Is(gone, store.ErrNotFound) {
-			return nil, gone
-		}
-		e, err := node.EndingOf(st, s)
+		ending, err := node.EndingOf(st, s)
 		if err != nil {
 			return nil, err
 		}
-		if gone != nil && console.Now() >= e.At+protocol.Instant(*cmd.Days)*86400 {
+		if console.Now() >= ending.At+protocol.Instant(*cmd.Days)*86400 {
 			out = append(out, s)
 		}
 	}

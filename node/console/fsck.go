@@ -32,7 +32,7 @@ func (cmd FsckCommand) Run(ctx context.Context, c *Console, g *Globals) error {
 		return err
 	}
 	defer st.Close()
-	findings, err := node.Fsck(ctx, node.FsckOptions{Store: st, Role: cmd.Role, Now: Now})
+	findings, err := node.Fsck(ctx, node.FsckOptions{Store: st, Role: cmd.Role})
 	if err != nil {
 		return err
 	}

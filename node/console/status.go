@@ -25,14 +25,9 @@ type StatusCommand struct {
 
 // Run prints once, or until everything has ended.
 func (cmd StatusCommand) Run(ctx context.Context, c *Console, g *Globals) error {
-	st, err := g.OpenReadOnly(cmd.Role)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
 	var before []node.Snapshot
 	for first := true; ; first = false {
-		now, err := snapshots(st, cmd.Study)
+		now, err := cmd.look(g)
 		if err != nil {
 			return err
 		}
@@ -58,6 +53,16 @@ func (cmd StatusCommand) Run(ctx context.Context, c *Console, g *Globals) error 
 		case <-time.After(time.Second):
 		}
 	}
+}
+
+// look opens the state directory for a moment: what is opened on a full disk shows no news.
+func (cmd StatusCommand) look(g *Globals) ([]node.Snapshot, error) {
+	st, err := g.OpenReadOnly(cmd.Role)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	return snapshots(st, cmd.Study)
 }
 
 // next says what the reader can do about the first study that something can be

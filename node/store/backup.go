@@ -190,6 +190,9 @@ func restore(dir string, role Role, from io.Reader) (report BackupReport, err er
 	if err == nil {
 		err = private.Check(dir, info)
 	}
+	if err == nil {
+		err = ownedElsewhere(dir, info)
+	}
 	if err != nil {
 		return report, err
 	}

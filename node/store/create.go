@@ -42,6 +42,9 @@ func create(dir string, role Role, entropy io.Reader) error {
 	if err := private.Check(dir, info); err != nil {
 		return err
 	}
+	if err := ownedElsewhere(dir, info); err != nil {
+		return err
+	}
 	unlock, err := lockCreate(dir)
 	if err != nil {
 		return err

@@ -156,6 +156,13 @@ func TestSecrets(t *testing.T) {
 	if left, err := os.ReadFile(single); !bytes.Equal(left, make([]byte, len(sealed([]byte("fourth"))))) || err != nil {
 		t.Errorf("after destruction the file held %q, %v", left, err)
 	}
+	must(t, os.WriteFile(s.secretPath(study, 3), make([]byte, 57), 0o600))
+	if _, err := s.Secret(study, 3); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a file that was erased, and not removed before its process was killed: %v", err)
+	}
+	if n, err := s.CheckSecrets(); n != 3 || err != nil {
+		t.Errorf("%d files of secrets, %v", n, err)
+	}
 	if got, err := s.Secret(study, 2); string(got) != "third" || err != nil {
 		t.Errorf("another attempt's secret is %q, %v", got, err)
 	}

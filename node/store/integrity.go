@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -74,7 +75,12 @@ func (s *Store) Strays() ([]Stray, error) {
 		if err := private.Check(s.path(name), info); err != nil {
 			out = append(out, Stray{name, err.Error(), true})
 		}
-		top, _, nested := strings.Cut(name, "/")
+		top, below, nested := strings.Cut(name, "/")
+		if top == heldDir && nested && !strings.Contains(below, "/") && d.IsDir() {
+			if lost, err := s.unlisted(name); err != nil || lost {
+				out = append(out, Stray{Path: name, Why: "no manifest says what is held here: a process was killed, or is at work, before it wrote the first; else that is gone, and with it which records were withdrawn"})
+			}
+		}
 		switch {
 		case strings.HasSuffix(name, ".tmp"):
 			out = append(out, Stray{Path: name, Why: "half written by a process that was killed: it can be removed while no node runs"})
@@ -93,6 +99,16 @@ func (s *Store) Strays() ([]Stray, error) {
 		return nil, fmt.Errorf("looking through %q: %w", s.dir, err)
 	}
 	return out, nil
+}
+
+// unlisted reports whether a held sketch has files, and no manifest.
+func (s *Store) unlisted(dir string) (bool, error) {
+	files, err := os.ReadDir(s.path(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // it was destroyed meanwhile
+	}
+	isManifest := func(f fs.DirEntry) bool { return f.Name() == heldManifestFile }
+	return len(files) > 0 && !slices.ContainsFunc(files, isManifest), err
 }
 
 // knows reports whether a name at the top of the state directory is one of its own.

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
@@ -51,11 +53,7 @@ func (s *Store) Debit(ctx context.Context, decide func(entries []ledger.Entry) (
 			return nil, fmt.Errorf("debiting the ledger: %w", explain(err))
 		}
 		entries = append(entries, next)
-		released := fmt.Sprintf("sketch %d", next.Sketch+1)
-		if next.Query > 0 {
-			released = fmt.Sprintf("query %d", next.Query)
-		}
-		noted := journal.Entry{At: next.At, Event: journal.Debited, Study: next.Study.String(), Note: fmt.Sprintf("dataset %q, %s, ledger entry %s", next.Dataset, released, ledgerMark(next))}
+		noted := journal.Entry{At: next.At, Event: journal.Debited, Study: next.Study.String(), Note: debitNote(next)}
 		if err := s.journal(tx, noted); err != nil {
 			return nil, fmt.Errorf("debiting the ledger: %w", err)
 		}
@@ -64,6 +62,38 @@ func (s *Store) Debit(ctx context.Context, decide func(entries []ledger.Entry) (
 		return nil, fmt.Errorf("debiting the ledger: %w", err)
 	}
 	return entries[first:], nil
+}
+
+// debitNote tells the journal of a debit. Summed reads it.
+func debitNote(e ledger.Entry) string {
+	released := fmt.Sprintf("sketch %d", e.Sketch+1)
+	if e.Query > 0 {
+		released = fmt.Sprintf("query %d", e.Query)
+	}
+	return fmt.Sprintf("dataset %q, %s, ledger entry %s", e.Dataset, released, ledgerMark(e))
+}
+
+// markedDebit is the end of a debitNote.
+var markedDebit = regexp.MustCompile(`, (?:sketch [0-9]+|query ([0-9]+)), ledger entry [0-9]+ \([0-9a-f]{16}\)$`)
+
+// Summed are the names of the directories of those releases and queries that have a file of
+// sums, by what the journal tells of their debits: one with a mark was made by a program that
+// writes sums, too. Drawn they need not be yet.
+func Summed(entries []journal.Entry) map[string]bool {
+	out := map[string]bool{}
+	for _, e := range entries {
+		mark := markedDebit.FindStringSubmatch(e.Note)
+		study, err := protocol.ParseStudyID(e.Study)
+		if e.Event != journal.Debited || mark == nil || err != nil {
+			continue
+		}
+		name := study.String()
+		if number, err := strconv.Atoi(mark[1]); err == nil {
+			name = QueryDir(study, number)
+		}
+		out[name] = true
+	}
+	return out
 }
 
 // ledgerMark names an entry in the journal, with the beginning of its hash: the last entry of

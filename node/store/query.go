@@ -37,7 +37,13 @@ func (s *Store) saveQuery(study protocol.StudyID, number int, query Release) err
 
 // Query returns where a party's query of a study is stored, or will be.
 func (s *Store) Query(study protocol.StudyID, number int) ReleaseDir {
-	return ReleaseDir(s.path(releasesDir, fmt.Sprintf("%s-query-%d", study, number)))
+	return ReleaseDir(s.path(releasesDir, QueryDir(study, number)))
+}
+
+// QueryDir is the name of a query's directory, beside those of releases, which are named as
+// their studies are.
+func QueryDir(study protocol.StudyID, number int) string {
+	return fmt.Sprintf("%s-query-%d", study, number)
 }
 
 // putRelease makes a directory of the releases' with all that a release holds, at once.

@@ -14,8 +14,9 @@ import (
 // openForReading opens an existing database for looking, also beside a running node. In
 // WAL mode SQLite shares an index of the log with other processes, in a file beside the
 // database that it makes where there is none: also to read, and so not on a disk that is
-// read-only or full. There nobody else can begin to write either, and the database can be
-// read without sharing.
+// read-only or full. There nobody else can begin to write either, for as long as it is, and
+// the database can be read without sharing: what is written later is not seen, so such a
+// store is opened for a moment.
 func openForReading(path string) (*sql.DB, error) {
 	db, err := tryReading(path, nil)
 	if err == nil || !unshareable(err) {

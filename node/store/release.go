@@ -116,8 +116,9 @@ func summedFile(sums *strings.Builder, dir, name string, from io.Reader) error {
 }
 
 // CheckReleases compares every file of every release and query with its hash, and returns
-// how many there are.
-func (s *Store) CheckReleases() (count int, err error) {
+// how many there are. Without a file of sums are those of older nodes, but for the ones that
+// summed tells to have one, by the name of their directory.
+func (s *Store) CheckReleases(summed func(dir string) bool) (count int, err error) {
 	dirs, err := os.ReadDir(s.path(releasesDir))
 	if err != nil {
 		return 0, fmt.Errorf("looking through releases: %w", err)
@@ -126,7 +127,7 @@ func (s *Store) CheckReleases() (count int, err error) {
 		if strings.HasSuffix(d.Name(), ".tmp") {
 			continue // of a process that was killed
 		}
-		if err := compareRelease(s.path(releasesDir, d.Name())); err != nil {
+		if err := compareRelease(s.path(releasesDir, d.Name()), summed(d.Name())); err != nil {
 			return count, fmt.Errorf("%s/%s: %w", releasesDir, d.Name(), err)
 		}
 		count++
@@ -134,16 +135,16 @@ func (s *Store) CheckReleases() (count int, err error) {
 	return count, nil
 }
 
-func compareRelease(dir string) error {
+func compareRelease(dir string, summed bool) error {
 	if _, err := os.Stat(filepath.Join(dir, headerFile)); err != nil {
 		return fmt.Errorf("its header is gone: %w", missing(err))
 	}
 	text, err := os.ReadFile(filepath.Join(dir, sumsFile))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) && !summed {
 		return nil
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", sumsFile, missing(err))
 	}
 	if len(text) == 0 || text[len(text)-1] != '\n' {
 		return fmt.Errorf("%s is cut off", sumsFile)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -71,6 +72,9 @@ func readSealed(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(raw) > 0 && len(bytes.Trim(raw, "\x00")) == 0 {
+		return nil, fs.ErrNotExist // a process was killed between its erasing and its removal
+	}
 	rest, marked := bytes.CutPrefix(raw, []byte(sealMark))
 	if !marked {
 		return raw, nil
@@ -91,7 +95,11 @@ func (s *Store) CheckSecrets() (count int, err error) {
 		if strings.HasSuffix(f.Name(), ".tmp") {
 			continue // of a process that was killed
 		}
-		if _, err := readSealed(s.path(secretsDir, f.Name())); err != nil {
+		_, err := readSealed(s.path(secretsDir, f.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // erased
+		}
+		if err != nil {
 			return count, fmt.Errorf("%s/%s: %w", secretsDir, f.Name(), err)
 		}
 		count++

@@ -284,3 +284,25 @@ func tryTamper(t *testing.T, dir, statement string) error {
 	defer db.Close()
 	return transact(db, func(tx *sql.Tx) error { _, err := tx.Exec(statement); return err })
 }
+
+// What root makes in another user's directory, that user could not open.
+func TestRootLeavesDirectoriesOfOthersAlone(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a directory away")
+	}
+	s, _ := filled(t)
+	file := backup(t, s)
+	theirs := t.TempDir()
+	must(t, os.Chmod(theirs, 0o700))
+	must(t, os.Chown(theirs, 4711, 4711))
+	err := Create(theirs, Party, entropy(1))
+	_, restored := Restore(theirs, Party, bytes.NewReader(file))
+	for _, err := range []error{err, restored} {
+		if err == nil || !strings.Contains(err.Error(), "belongs to user 4711") {
+			t.Errorf("in a directory of another user: %v", err)
+		}
+	}
+	if made, err := os.ReadDir(theirs); len(made) != 0 || err != nil {
+		t.Errorf("left there: %v, %v", made, err)
+	}
+}

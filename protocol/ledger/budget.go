@@ -169,5 +169,8 @@ func (e *Exceeded) Error() string {
 	if e.Fits != nil {
 		text += "; " + e.Fits.String()
 	}
+	if e.Cap.Delta == 0 && math.IsInf(float64(e.Asked), 1) { // no ε is enough
+		return fmt.Sprintf("%s (the cap has no δ, without which this noise promises nothing: give caps.%s a delta in the site file, such as 1e-6)", text, e.Unit)
+	}
 	return fmt.Sprintf("%s (ask for less, or raise caps.%s in the site file)", text, e.Unit)
 }

@@ -159,6 +159,15 @@ func TestSharesFillTheCap(t *testing.T) {
 	}
 }
 
+// Of Gaussian noise no ε without a δ is enough: to raise it would help nobody.
+func TestACapWithoutDelta(t *testing.T) {
+	whole := promise(t, dp.Gaussian, dp.Budget{Epsilon: 1, Delta: 1e-6})
+	err := Check(nil, entry(1, 0, dp.Record, whole), Caps{Record: &dp.Budget{Epsilon: 5}}, Consent{})
+	if err == nil || !strings.Contains(err.Error(), "give caps.record a delta in the site file") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestExceededSaysWhatToDo(t *testing.T) {
 	spent := []Entry{entry(1, 0, dp.Record, promise(t, dp.Laplace, dp.Budget{Epsilon: 1}))}
 	whole := promise(t, dp.Laplace, dp.Budget{Epsilon: 0.5})

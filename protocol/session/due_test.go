@@ -30,7 +30,7 @@ func TestDue(t *testing.T) {
 			t.Errorf("%s, told %s: due at %s, want %s", s.Aggregator.Status().State, now, got, want)
 		}
 	}
-	s := simulate(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Parties: 4, Quorum: 2, Late: true})})
+	s := simulate(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Parties: 4, Quorum: 3, Late: true})})
 	is(s, 0, s.Study.Expires)
 	late := s.Parties[3]
 	for _, p := range s.Parties[:3] {

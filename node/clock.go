@@ -24,8 +24,10 @@ func (e *ClockError) Error() string {
 	if errors.As(e.Err, &stopped) {
 		then = "make a new study"
 	}
-	return fmt.Sprintf("%v (%s: let a time service set the one that is wrong, such as timedatectl set-ntp true, and %s)", e.Err, clocksDiffer(e.Ahead), then)
+	return fmt.Sprintf("%v (%s: %s, and %s)", e.Err, clocksDiffer(e.Ahead), setClock, then)
 }
+
+const setClock = "let a time service set the one that is wrong, such as timedatectl set-ntp true"
 
 // Unwrap returns what the date did.
 func (e *ClockError) Unwrap() error { return e.Err }
@@ -70,6 +72,41 @@ const (
 	noticeable = 5   // seconds
 	harmful    = 120 // seconds
 )
+
+// compareEvery is how long a comparison of the clocks holds.
+const compareEvery = 10 * time.Minute
+
+// compareClocks looks whether the clocks differ by so much that dates come at the wrong time,
+// and says so once. Only a study that waits has the time for it.
+func (r *service) compareClocks(ctx context.Context) error {
+	if !r.compared.IsZero() && time.Since(r.compared) < compareEvery {
+		return nil
+	}
+	r.compared = time.Now()
+	hello, err := r.client.hello(ctx)
+	if err != nil {
+		return nil // what is wrong with the way the next call says; an older aggregator shows no clock
+	}
+	before := r.ahead
+	r.ahead = int64(r.Now() - hello.Now)
+	switch {
+	case max(r.ahead, -r.ahead) <= harmful:
+		r.ahead = 0
+	case r.ahead < 0 && before < 0, r.ahead > 0 && before > 0:
+		r.ahead = before // it was said
+	default:
+		r.Observe(Progress{Study: r.study.ID, Milestone: Clocks, Note: r.clocks()})
+	}
+	return r.show()
+}
+
+// clocks says that the clocks differ, where they do.
+func (r *service) clocks() string {
+	if r.ahead == 0 {
+		return ""
+	}
+	return clocksDiffer(r.ahead) + ", and dates come at different times: " + setClock
+}
 
 func clock(addr string, here, there protocol.Instant) Finding {
 	f := Finding{Check: "clock", Subject: addr, Verdict: Pass, Said: "the two clocks agree"}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -66,5 +67,53 @@ func TestSwappedKeys(t *testing.T) {
 	var strange *node.StrangeIdentityError
 	if err := b.run(b.context(), "a", nil); !errors.As(err, &strange) {
 		t.Fatalf("with another's key: %v", err)
+	}
+}
+
+// While a study waits, a party says once that the clocks differ, and its status says so; where
+// they agree well enough, nothing does.
+func TestClocksThatDifferAreSaid(t *testing.T) {
+	for ahead, says := range map[int64]string{
+		-86400: "behind the aggregator's, and dates come at different times",
+		1800:   "ahead of the aggregator's, and dates come at different times",
+		100:    "",
+	} {
+		t.Run(fmt.Sprint(ahead), func(t *testing.T) {
+			b := newBench(t, smallSketch, uniform(50))
+			stop := b.serve()
+			defer stop()
+			st := b.open("a")
+			defer st.Close()
+			var notes []string
+			var others sync.WaitGroup
+			options := partyOptions(st, b.path("a.yaml"), func(p node.Progress) {
+				switch {
+				case p.Milestone == node.Clocks:
+					notes = append(notes, p.Note)
+				case p.Milestone != node.Waiting || p.Status.Terminal():
+				case len(notes) == 1 && !strings.Contains(b.status(st.Status).Clock, says):
+					t.Errorf("its status does not say %q", says)
+				}
+			}, b.logger())
+			options.Now = func() protocol.Instant { return now() + protocol.Instant(ahead) }
+			p, err := node.NewParty(options)
+			check(t, err)
+			defer p.Close()
+			for _, name := range []string{"b", "c"} {
+				others.Go(func() {
+					if err := b.run(b.context(), name, nil); err != nil {
+						t.Errorf("party %s: %v", name, err)
+					}
+				})
+			}
+			check(t, p.Run(b.context(), b.study.ID))
+			others.Wait()
+			if said := strings.Join(notes, "; "); len(notes) > 1 || (len(notes) == 1) != (says != "") || !strings.Contains(said, says) {
+				t.Errorf("it says %q", notes)
+			}
+			if got := b.status(st.Status).Clock; got != "" {
+				t.Errorf("in the end its status says %q", got)
+			}
+		})
 	}
 }

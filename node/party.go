@@ -148,6 +148,10 @@ type service struct {
 	told    bool    // that it is held
 	retry   backoff // of calls that fail; begins anew with each that brings the study on
 	fresh   bool    // the board was read since the start: before that, the machine acts on nothing
+
+	compared time.Time // when the two clocks were compared last
+	ahead    int64     // seconds by which this clock was ahead of the aggregator's then, if that does harm
+	differ   string    // what the stored status says of it
 }
 
 // open restores the study's machine from the store.
@@ -302,15 +306,23 @@ func (r *service) step(event session.Event) error {
 
 // show stores and reports the status when it changed.
 func (r *service) show() error {
-	status := r.status()
-	if sameStatus(status, r.shown) {
+	status, differ := r.status(), r.clocks()
+	if status.Terminal() {
+		differ = "" // a failure by a date says it
+	}
+	news := !sameStatus(status, r.shown)
+	if !news && differ == r.differ {
 		return nil
 	}
-	r.shown = status
-	if err := r.Store.PutStatus(r.study.ID, snapshot(r.study, status).encode()); err != nil {
+	r.shown, r.differ = status, differ
+	shot := snapshot(r.study, status)
+	shot.Clock = differ
+	if err := r.Store.PutStatus(r.study.ID, shot.encode()); err != nil {
 		return fmt.Errorf("storing status: %w", err)
 	}
-	r.Observe(Progress{Study: r.study.ID, Milestone: Waiting, Status: status})
+	if news {
+		r.Observe(Progress{Study: r.study.ID, Milestone: Waiting, Status: status})
+	}
 	return nil
 }
 
@@ -493,6 +505,9 @@ func (r *service) turn(ctx context.Context) error {
 	}
 	if !r.fresh {
 		return r.read(ctx, 0)
+	}
+	if err := r.compareClocks(ctx); err != nil {
+		return err
 	}
 	return r.read(ctx, readWait)
 }

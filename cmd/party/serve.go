@@ -155,6 +155,8 @@ func logProgress(logger *slog.Logger) node.Observer {
 			logger.Info("study", "study", study, "state", p.Status.State, "waits_for", p.Status.WaitFor)
 		case node.Checked, node.Held, node.Projected:
 			logger.Info("data "+string(p.Milestone), "study", study, "note", p.Note)
+		case node.Clocks:
+			logger.Warn(p.Note, "study", study)
 		case node.Persisted:
 			logger.Debug("message stored", "study", study, "kind", p.Kind)
 		case node.Debited, node.Stored, node.Uploaded, node.Finished:

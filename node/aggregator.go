@@ -139,6 +139,9 @@ func (a *Aggregator) load(ctx context.Context, running *sync.WaitGroup, lastNote
 		a.mu.Lock()
 		known := a.hosted[entry.ID] != nil
 		a.mu.Unlock()
+		if ctx.Err() != nil {
+			return nil // what is not hosted any more has ended with ctx
+		}
 		if known || !a.due(entry.ID) {
 			continue
 		}

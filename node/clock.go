@@ -24,10 +24,8 @@ func (e *ClockError) Error() string {
 	if errors.As(e.Err, &stopped) {
 		then = "make a new study"
 	}
-	return fmt.Sprintf("%v (%s: %s, and %s)", e.Err, clocksDiffer(e.Ahead), setClock, then)
+	return fmt.Sprintf("%v (%s: let a time service set the one that is wrong, such as timedatectl set-ntp true, and %s)", e.Err, clocksDiffer(e.Ahead), then)
 }
-
-const setClock = "let a time service set the one that is wrong, such as timedatectl set-ntp true"
 
 // Unwrap returns what the date did.
 func (e *ClockError) Unwrap() error { return e.Err }
@@ -105,7 +103,7 @@ func (r *service) clocks() string {
 	if r.ahead == 0 {
 		return ""
 	}
-	return clocksDiffer(r.ahead) + ", and dates come at different times: " + setClock
+	return fmt.Sprintf("%s, and dates come at different times: let a time service set the one that is wrong, such as timedatectl set-ntp true", clocksDiffer(r.ahead))
 }
 
 func clock(addr string, here, there protocol.Instant) Finding {

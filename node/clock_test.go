@@ -117,3 +117,46 @@ func TestClocksThatDifferAreSaid(t *testing.T) {
 		})
 	}
 }
+
+// A party in the midst of the agreement whose clock is past the study's end, and the
+// aggregator's is not, keeps its secrets; with its clock set right it goes on to the result.
+func TestPartysClockADayAheadLosesNothing(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	stop := b.serve()
+	defer stop()
+	var others sync.WaitGroup
+	for _, name := range []string{"b", "c"} {
+		others.Go(func() {
+			if err := b.run(b.context(), name, nil); err != nil {
+				t.Errorf("party %s: %v", name, err)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(b.context())
+	b.run(ctx, "a", func(p node.Progress) {
+		if p.Milestone == node.Persisted && p.Kind == protocol.KindCommit {
+			cancel()
+		}
+	})
+	if ctx.Err() == nil {
+		t.Fatal("party a has not committed")
+	}
+	st := b.open("a")
+	options := partyOptions(st, b.path("a.yaml"), nil, b.logger())
+	options.Now = func() protocol.Instant { return now() + 86400 }
+	p, err := node.NewParty(options)
+	check(t, err)
+	var clock *node.ClockError
+	var failed *node.FailedError
+	if err := p.Run(b.context(), b.study.ID); !errors.As(err, &clock) || errors.As(err, &failed) || !strings.Contains(err.Error(), "ahead of the aggregator's") {
+		t.Errorf("a day ahead it ended with %v", err)
+	}
+	check(t, p.Close())
+	check(t, st.Close())
+	if kept, err := os.ReadDir(b.path("a/secrets")); err != nil || len(kept) == 0 {
+		t.Errorf("it keeps %d secrets: %v", len(kept), err)
+	}
+	b.runAll(b.context(), "a")
+	others.Wait()
+	b.inResult("a", 3, "")
+}

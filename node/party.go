@@ -149,6 +149,8 @@ type service struct {
 	retry   backoff // of calls that fail; begins anew with each that brings the study on
 	fresh   bool    // the board was read since the start: before that, the machine acts on nothing
 
+	sure protocol.Instant // up to here no date is one of a wrong clock alone
+
 	compared time.Time // when the two clocks were compared last
 	ahead    int64     // seconds by which this clock was ahead of the aggregator's then, if that does harm
 	differ   string    // what the stored status says of it
@@ -170,6 +172,9 @@ func (p *Party) open(id protocol.StudyID) (*service, error) {
 	restored, err := r.restored()
 	if err != nil {
 		return nil, err
+	}
+	if len(restored.Own) == 0 {
+		r.sure = r.Now() // there is nothing to lose
 	}
 	welcome, err := r.welcome()
 	if err != nil {
@@ -287,7 +292,7 @@ func (r *service) replay() error {
 // step tells the time, then the event, and persists what the machine asks for.
 // What is to be sent and run waits in pending.
 func (r *service) step(event session.Event) error {
-	for _, ev := range []session.Event{session.Tick{Now: r.Now()}, event} {
+	for _, ev := range []session.Event{session.Tick{Now: r.instant()}, event} {
 		effects, err := r.machine.Step(ev)
 		if err != nil {
 			return err
@@ -471,6 +476,9 @@ const readWait = 20
 // turn posts what is due, then runs one job, or else reads the board. Before the first
 // of these it compares ledgers with the aggregator; to withdraw is always possible.
 func (r *service) turn(ctx context.Context) error {
+	if err := r.makeSure(ctx); err != nil {
+		return err
+	}
 	if !r.vouched && r.machine.Status().State != session.Withdrawn {
 		if err := r.vouch(ctx); err != nil {
 			return err

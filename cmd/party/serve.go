@@ -124,7 +124,8 @@ func keepRunning(ctx context.Context, party *node.Party, id protocol.StudyID, lo
 func final(err error) bool {
 	var failed *node.FailedError
 	var late *session.DeadlineError
-	return errors.As(err, &failed) || errors.As(err, &late) || errors.Is(err, node.ErrWithdrawn)
+	var clock *node.ClockError // which can be set
+	return errors.As(err, &failed) || errors.As(err, &late) && !errors.As(err, &clock) || errors.Is(err, node.ErrWithdrawn)
 }
 
 // approved lists the studies that the steward approved.

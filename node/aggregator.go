@@ -26,6 +26,9 @@ type AggregatorOptions struct {
 	Entropy io.Reader               // for the handles by which results tell parties of others' records, read by one goroutine a study; default: crypto/rand
 	Workers int                     // goroutines of one study's analyses; default: what the machine can run at once
 	Observe AggregatorObserver      // default: nobody
+
+	// Uptime is a clock that runs evenly and that nobody sets. Default: the machine's own.
+	Uptime func() time.Duration
 }
 
 // Aggregator is the operator's node: it hosts the boards of its studies, takes
@@ -49,6 +52,10 @@ func NewAggregator(o AggregatorOptions) (*Aggregator, error) {
 	a, err := offline(o)
 	if err != nil {
 		return nil, err
+	}
+	if a.Uptime == nil {
+		began := time.Now()
+		a.Uptime = func() time.Duration { return time.Since(began) }
 	}
 	o = a.AggregatorOptions
 	a.host, err = p2p.New(p2p.Config{Key: o.Store.Identity, Listen: o.Listen, Allow: a.allow, Limits: o.Limits, Version: o.Version, Logger: o.Logger})
@@ -96,8 +103,13 @@ func (a *Aggregator) Serve(ctx context.Context) error {
 	ticker := time.NewTicker(a.Tick)
 	defer ticker.Stop()
 	said := ""
+	lastNoted, err := a.Store.LastNoted()
+	if err != nil {
+		return fmt.Errorf("serving: %w", err)
+	}
 	for first := true; ; first = false {
-		err := a.load(ctx, &running)
+		err := a.load(ctx, &running, lastNoted)
+		lastNoted = 0
 		switch {
 		case err == nil:
 			said = ""
@@ -116,8 +128,9 @@ func (a *Aggregator) Serve(ctx context.Context) error {
 	}
 }
 
-// load starts hosting studies that are in the store and not hosted yet.
-func (a *Aggregator) load(ctx context.Context, running *sync.WaitGroup) error {
+// load starts hosting studies that are in the store and not hosted yet. Before the
+// first, lastNoted is of the journal's newest entry.
+func (a *Aggregator) load(ctx context.Context, running *sync.WaitGroup, lastNoted protocol.Instant) error {
 	entries, err := a.Store.Studies()
 	if err != nil {
 		return err
@@ -126,6 +139,9 @@ func (a *Aggregator) load(ctx context.Context, running *sync.WaitGroup) error {
 		a.mu.Lock()
 		known := a.hosted[entry.ID] != nil
 		a.mu.Unlock()
+		if ctx.Err() != nil {
+			return nil // what is not hosted any more has ended with ctx
+		}
 		if known || !a.due(entry.ID) {
 			continue
 		}
@@ -134,6 +150,7 @@ func (a *Aggregator) load(ctx context.Context, running *sync.WaitGroup) error {
 			a.setBack(entry.ID, nil, err)
 			continue
 		}
+		h.lastNoted = lastNoted
 		a.admit(h)
 		running.Go(func() {
 			h.run(ctx)

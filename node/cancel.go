@@ -98,7 +98,7 @@ func cancelled(o AggregatorOptions, s *study.Study) (Cancelled, error) {
 func (h *hosted) cancel(ctx context.Context, reason string) error {
 	var refused error
 	if err := h.do(ctx, func() error {
-		if err := h.step(h.life, session.Tick{Now: h.Now()}); err != nil {
+		if err := h.step(h.life, session.Tick{Now: h.instant()}); err != nil {
 			return err
 		}
 		if refused = h.machine.Cancellable(); refused != nil {

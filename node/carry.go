@@ -93,6 +93,7 @@ func (p *Party) byHand(ctx context.Context, id protocol.StudyID, news func(*stud
 	if err != nil {
 		return c, err
 	}
+	r.sure = r.Now() // there is nobody to ask
 	from := &mail{documents: map[protocol.Digest][]byte{}}
 	if news != nil {
 		if from, err = news(r.study); err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cosketch/cosketch/node"
@@ -71,4 +72,95 @@ func TestSwappedKeys(t *testing.T) {
 	if err := b.run(b.context(), "a", nil); !errors.As(err, &strange) {
 		t.Fatalf("with another's key: %v", err)
 	}
+}
+
+// While a study waits, a party says once that the clocks differ, and its status says so; where
+// they agree well enough, nothing does.
+func TestClocksThatDifferAreSaid(t *testing.T) {
+	for ahead, says := range map[int64]string{
+		-86400: "behind the aggregator's, and dates come at different times",
+		1800:   "ahead of the aggregator's, and dates come at different times",
+		100:    "",
+	} {
+		t.Run(fmt.Sprint(ahead), func(t *testing.T) {
+			b := newBench(t, smallSketch, uniform(50))
+			stop := b.serve()
+			defer stop()
+			st := b.open("a")
+			defer st.Close()
+			var notes []string
+			var others sync.WaitGroup
+			options := partyOptions(st, b.path("a.yaml"), func(p node.Progress) {
+				switch {
+				case p.Milestone == node.Clocks:
+					notes = append(notes, p.Note)
+				case p.Milestone != node.Waiting || p.Status.Terminal():
+				case len(notes) == 1 && !strings.Contains(b.status(st.Status).Clock, says):
+					t.Errorf("its status does not say %q", says)
+				}
+			}, b.logger())
+			options.Now = func() protocol.Instant { return now() + protocol.Instant(ahead) }
+			p, err := node.NewParty(options)
+			check(t, err)
+			defer p.Close()
+			for _, name := range []string{"b", "c"} {
+				others.Go(func() {
+					if err := b.run(b.context(), name, nil); err != nil {
+						t.Errorf("party %s: %v", name, err)
+					}
+				})
+			}
+			check(t, p.Run(b.context(), b.study.ID))
+			others.Wait()
+			if said := strings.Join(notes, "; "); len(notes) > 1 || (len(notes) == 1) != (says != "") || !strings.Contains(said, says) {
+				t.Errorf("it says %q", notes)
+			}
+			if got := b.status(st.Status).Clock; got != "" {
+				t.Errorf("in the end its status says %q", got)
+			}
+		})
+	}
+}
+
+// A party in the midst of the agreement whose clock is past the study's end, and the
+// aggregator's is not, keeps its secrets; with its clock set right it goes on to the result.
+func TestPartysClockADayAheadLosesNothing(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	stop := b.serve()
+	defer stop()
+	var others sync.WaitGroup
+	for _, name := range []string{"b", "c"} {
+		others.Go(func() {
+			if err := b.run(b.context(), name, nil); err != nil {
+				t.Errorf("party %s: %v", name, err)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(b.context())
+	b.run(ctx, "a", func(p node.Progress) {
+		if p.Milestone == node.Persisted && p.Kind == protocol.KindCommit {
+			cancel()
+		}
+	})
+	if ctx.Err() == nil {
+		t.Fatal("party a has not committed")
+	}
+	st := b.open("a")
+	options := partyOptions(st, b.path("a.yaml"), nil, b.logger())
+	options.Now = func() protocol.Instant { return now() + 86400 }
+	p, err := node.NewParty(options)
+	check(t, err)
+	var clock *node.ClockError
+	var failed *node.FailedError
+	if err := p.Run(b.context(), b.study.ID); !errors.As(err, &clock) || errors.As(err, &failed) || !strings.Contains(err.Error(), "ahead of the aggregator's") {
+		t.Errorf("a day ahead it ended with %v", err)
+	}
+	check(t, p.Close())
+	check(t, st.Close())
+	if kept, err := os.ReadDir(b.path("a/secrets")); err != nil || len(kept) == 0 {
+		t.Errorf("it keeps %d secrets: %v", len(kept), err)
+	}
+	b.runAll(b.context(), "a")
+	others.Wait()
+	b.inResult("a", 3, "")
 }

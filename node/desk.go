@@ -33,6 +33,7 @@ func OpenDesk(ctx context.Context, o AggregatorOptions, id protocol.StudyID) (*D
 	if err != nil {
 		return nil, err
 	}
+	a.Uptime = nil // a command does not outlast a grace
 	h, err := a.open(id)
 	if err != nil {
 		return nil, fmt.Errorf("opening study %s: %w", id.Short(), err)

@@ -150,7 +150,10 @@ func (o DoctorOptions) connections(ctx context.Context, s *study.Study, network 
 			findings[i].Verdict = Warn
 		}
 	}
-	return findings
+	if !through {
+		host = nil
+	}
+	return append(findings, o.board(ctx, host, s)...)
 }
 
 func (o DoctorOptions) address(ctx context.Context, host *p2p.Host, s *study.Study, addr string) (findings []Finding, ok bool) {

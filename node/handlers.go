@@ -49,7 +49,7 @@ func (a *Aggregator) post(ctx context.Context, from protocol.PeerID, request []b
 func (h *hosted) post(ctx context.Context, v protocol.Verified) error {
 	var refused error
 	err := h.do(ctx, func() error {
-		if err := h.step(h.life, session.Tick{Now: h.Now()}); err != nil {
+		if err := h.step(h.life, session.Tick{Now: h.instant()}); err != nil {
 			return err
 		}
 		var effects session.Effects

@@ -31,6 +31,10 @@ type hosted struct {
 	stored  uint64 // envelopes of the board that are in the store
 	shown   session.Status
 
+	grace     grace
+	waiting   string           // what the stored status says of it
+	lastNoted protocol.Instant // the newest entry of the journal when the aggregator started; 0: not known
+
 	life    context.Context   // of run: what the machine starts must outlive a call
 	work    chan func() error // an error ends the service: the machine is ahead of the store
 	ended   chan struct{}     // closed when run has returned
@@ -88,7 +92,7 @@ func (h *hosted) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			err = h.step(ctx, session.Tick{Now: h.Now()})
+			err = h.step(ctx, session.Tick{Now: h.instant()})
 		case f := <-h.work:
 			err = f()
 		case job := <-h.jobs:
@@ -140,7 +144,7 @@ func (h *hosted) resume(ctx context.Context) error {
 			return err
 		}
 	}
-	return h.step(ctx, session.Tick{Now: h.Now()})
+	return h.step(ctx, session.Tick{Now: h.instant()})
 }
 
 // do runs f on the goroutine that owns the machine, waits for it and returns its
@@ -203,14 +207,17 @@ func (h *hosted) carryOut(ctx context.Context, effects session.Effects) error {
 }
 
 func (h *hosted) show() error {
-	status := h.machine.Status()
-	if sameStatus(status, h.shown) {
+	status, waiting := h.machine.Status(), h.grace.text()
+	if status.Terminal() {
+		waiting = ""
+	}
+	if sameStatus(status, h.shown) && waiting == h.waiting {
 		return nil
 	}
 	for _, fault := range status.Faults[min(len(h.shown.Faults), len(status.Faults)):] {
 		h.Logger.Warn("an attempt of the parties failed", "study", h.study.ID.Short(), "reason", fault)
 	}
-	h.shown = status
+	h.shown, h.waiting = status, waiting
 	if status.Terminal() {
 		about := []any{"study", h.study.ID.Short(), "state", status.State}
 		if status.Failure != nil {
@@ -218,7 +225,9 @@ func (h *hosted) show() error {
 		}
 		h.Logger.Info("study ended", about...)
 	}
-	if err := h.Store.PutStatus(h.study.ID, snapshot(h.study, status).encode()); err != nil {
+	shot := snapshot(h.study, status)
+	shot.Grace = waiting
+	if err := h.Store.PutStatus(h.study.ID, shot.encode()); err != nil {
 		return err
 	}
 	h.Observe(Happening{What: Moved, Study: h.study.ID})

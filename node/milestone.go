@@ -22,6 +22,7 @@ const (
 	Uploading Milestone = "uploading" // Progress.Done of Progress.Total bytes have arrived
 	Uploaded  Milestone = "uploaded"  // all of the release has arrived
 	Retrying  Milestone = "retrying"  // the aggregator cannot be reached: Progress.Err
+	Clocks    Milestone = "clocks"    // this clock and the aggregator's differ while the study waits: Progress.Note
 	Finished  Milestone = "finished"  // the result is stored
 )
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -148,6 +147,12 @@ type service struct {
 	told    bool    // that it is held
 	retry   backoff // of calls that fail; begins anew with each that brings the study on
 	fresh   bool    // the board was read since the start: before that, the machine acts on nothing
+
+	sure protocol.Instant // up to here no date is one of a wrong clock alone
+
+	compared time.Time // when the two clocks were compared last
+	ahead    int64     // seconds by which this clock was ahead of the aggregator's then, if that does harm
+	differ   string    // what the stored status says of it
 }
 
 // open restores the study's machine from the store.
@@ -166,6 +171,9 @@ func (p *Party) open(id protocol.StudyID) (*service, error) {
 	restored, err := r.restored()
 	if err != nil {
 		return nil, err
+	}
+	if len(restored.Own) == 0 {
+		r.sure = r.Now() // there is nothing to lose
 	}
 	welcome, err := r.welcome()
 	if err != nil {
@@ -283,7 +291,7 @@ func (r *service) replay() error {
 // step tells the time, then the event, and persists what the machine asks for.
 // What is to be sent and run waits in pending.
 func (r *service) step(event session.Event) error {
-	for _, ev := range []session.Event{session.Tick{Now: r.Now()}, event} {
+	for _, ev := range []session.Event{session.Tick{Now: r.instant()}, event} {
 		effects, err := r.machine.Step(ev)
 		if err != nil {
 			return err
@@ -302,15 +310,23 @@ func (r *service) step(event session.Event) error {
 
 // show stores and reports the status when it changed.
 func (r *service) show() error {
-	status := r.status()
-	if sameStatus(status, r.shown) {
+	status, differ := r.status(), r.clocks()
+	if status.Terminal() {
+		differ = "" // a failure by a date says it
+	}
+	news := !sameStatus(status, r.shown)
+	if !news && differ == r.differ {
 		return nil
 	}
-	r.shown = status
-	if err := r.Store.PutStatus(r.study.ID, snapshot(r.study, status).encode()); err != nil {
+	r.shown, r.differ = status, differ
+	shot := snapshot(r.study, status)
+	shot.Clock = differ
+	if err := r.Store.PutStatus(r.study.ID, shot.encode()); err != nil {
 		return fmt.Errorf("storing status: %w", err)
 	}
-	r.Observe(Progress{Study: r.study.ID, Milestone: Waiting, Status: status})
+	if news {
+		r.Observe(Progress{Study: r.study.ID, Milestone: Waiting, Status: status})
+	}
 	return nil
 }
 
@@ -459,6 +475,9 @@ const readWait = 20
 // turn posts what is due, then runs one job, or else reads the board. Before the first
 // of these it compares ledgers with the aggregator; to withdraw is always possible.
 func (r *service) turn(ctx context.Context) error {
+	if err := r.makeSure(ctx); err != nil {
+		return err
+	}
 	if !r.vouched && r.machine.Status().State != session.Withdrawn {
 		if err := r.vouch(ctx); err != nil {
 			return err
@@ -493,6 +512,9 @@ func (r *service) turn(ctx context.Context) error {
 	}
 	if !r.fresh {
 		return r.read(ctx, 0)
+	}
+	if err := r.compareClocks(ctx); err != nil {
+		return err
 	}
 	return r.read(ctx, readWait)
 }
@@ -567,27 +589,4 @@ func transient(err error) bool {
 	}
 	return errors.Is(err, p2p.ErrUnreachable) || errors.Is(err, p2p.ErrRefusedPeer) || errors.Is(err, p2p.ErrInterrupted) ||
 		errors.Is(err, context.DeadlineExceeded)
-}
-
-// backoff waits longer after each failure in a row, with jitter so that parties
-// that lost one aggregator do not come back all at once.
-type backoff struct {
-	least, most, next time.Duration
-	last              error
-}
-
-func (b *backoff) reset() { b.next, b.last = 0, nil }
-
-// wait returns false when ctx ended first.
-func (b *backoff) wait(ctx context.Context, err error) bool {
-	b.last = err
-	b.next = min(max(2*b.next, b.least), b.most)
-	timer := time.NewTimer(b.next/2 + rand.N(b.next/2+1))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -22,6 +22,8 @@ type Snapshot struct {
 	Until   string   `json:"until,omitempty"` // RFC 3339, UTC
 	Failure string   `json:"failure,omitempty"`
 	Trouble string   `json:"trouble,omitempty"` // why it is not served for the time being
+	Grace   string   `json:"grace,omitempty"`   // a date has passed that does not count yet
+	Clock   string   `json:"clock,omitempty"`   // a party's: the clocks differ, and what to do
 	Faults  []string `json:"faults,omitempty"`  // why attempts at agreeing on the seed ended
 
 	Culprits []Culprit `json:"culprits,omitempty"` // of attempts that ended, and of a failure
@@ -118,7 +120,7 @@ func sameStatus(a, b session.Status) bool {
 // Equal reports whether two snapshots say the same.
 func (s Snapshot) Equal(t Snapshot) bool {
 	return s.Study == t.Study && s.State == t.State && s.WaitFor == t.WaitFor && s.Until == t.Until &&
-		s.Failure == t.Failure && s.Trouble == t.Trouble && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
+		s.Failure == t.Failure && s.Trouble == t.Trouble && s.Grace == t.Grace && s.Clock == t.Clock && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
 }
 
 // littleRoom is less than a node needs to store what a study needs next, in bytes.

@@ -134,6 +134,10 @@ type AggregatorState interface {
 	FirstMissing(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) (int, error)
 	OpenSketch(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) io.ReadCloser
 
+	// LastNoted is when the journal's newest entry was written, by the clock of then; 0
+	// where there is none.
+	LastNoted() (protocol.Instant, error)
+
 	// Purged says when a study's sketches were removed, for good.
 	Purged(study protocol.StudyID) (protocol.Instant, error)
 

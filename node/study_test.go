@@ -43,6 +43,7 @@ type bench struct {
 	entropy func(party string) io.Reader // default: crypto/rand
 	writes  map[string]*writes           // by node: its writes are counted, and one may fail
 	before  [][]byte                     // party a's release when a write of its own had failed
+	uptime  func() time.Duration         // default: so fast that a date that was missed counts after 60 ms
 }
 
 // terms is what a test's study says beyond who takes part.
@@ -67,6 +68,8 @@ type terms struct {
 func newBench(t *testing.T, w terms, data func(party int) string) *bench {
 	t.Helper()
 	b := &bench{t: t, dir: t.TempDir(), parties: []string{"a", "b", "c"}, logs: &safeBuffer{}, skew: &atomic.Int64{}}
+	began := time.Now()
+	b.uptime = func() time.Duration { return 10_000 * time.Since(began) }
 	b.addr = freeAddr(t)
 	check(t, store.Create(b.path("agg"), store.Aggregator, rand.Reader))
 	for i, p := range b.parties {
@@ -159,7 +162,7 @@ func (b *bench) serve() (stop func()) {
 	b.t.Helper()
 	st := b.open("agg")
 	a, err := node.NewAggregator(node.AggregatorOptions{
-		Store: b.state("agg", st), Listen: []string{b.addr}, Now: b.now, Tick: 50 * time.Millisecond, Logger: b.logger(),
+		Store: b.state("agg", st), Listen: []string{b.addr}, Now: b.now, Tick: 50 * time.Millisecond, Logger: b.logger(), Uptime: b.uptime,
 	})
 	check(b.t, err)
 	ctx, cancel := context.WithCancel(b.t.Context())

@@ -16,7 +16,7 @@ type doctorCommand struct {
 }
 
 func (doctorCommand) Help() string {
-	return "Looks at the state directory, ledger, disk and site file, and for each study at every address of its aggregator: name, connection, key exchange, admission, version and clock. Nothing is changed and no data are read.\n\nExample: party doctor 5f0c1b0e"
+	return "Looks at the state directory, ledger, disk and site file, and for each study at every address of its aggregator: name, connection, key exchange, admission, version and clock; and whether the study was stopped. Nothing is changed and no data are read.\n\nExample: party doctor 5f0c1b0e"
 }
 
 // Run prints PASS, WARN or FAIL for each check, with what to do.
@@ -89,10 +89,10 @@ func (cmd doctorCommand) studies(st *store.Store) ([]*study.Study, error) {
 	return console.ActiveStudies(st)
 }
 
-// failing is the error of findings of which some fail: about the network, or about
-// this machine.
+// failing is the error of findings of which some fail: about a study that is over, the
+// network, or this machine.
 func failing(findings []node.Finding) error {
-	failed, network := 0, false
+	failed, network, over := 0, false, false
 	for _, f := range findings {
 		if f.Verdict != node.Fail {
 			continue
@@ -101,13 +101,18 @@ func failing(findings []node.Finding) error {
 		switch f.Check {
 		case "name", "connection", "admission":
 			network = true
+		case "study":
+			over = true
 		}
 	}
 	if failed == 0 {
 		return nil
 	}
 	code := console.Usage
-	if network {
+	switch {
+	case over:
+		code = console.Failed
+	case network:
 		code = console.Connection
 	}
 	return console.WithCode(code, fmt.Errorf("%d of %d checks fail", failed, len(findings)))

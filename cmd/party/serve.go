@@ -124,7 +124,8 @@ func keepRunning(ctx context.Context, party *node.Party, id protocol.StudyID, lo
 func final(err error) bool {
 	var failed *node.FailedError
 	var late *session.DeadlineError
-	return errors.As(err, &failed) || errors.As(err, &late) || errors.Is(err, node.ErrWithdrawn)
+	var clock *node.ClockError // which can be set
+	return errors.As(err, &failed) || errors.As(err, &late) && !errors.As(err, &clock) || errors.Is(err, node.ErrWithdrawn)
 }
 
 // approved lists the studies that the steward approved.
@@ -155,6 +156,8 @@ func logProgress(logger *slog.Logger) node.Observer {
 			logger.Info("study", "study", study, "state", p.Status.State, "waits_for", p.Status.WaitFor)
 		case node.Checked, node.Held, node.Projected:
 			logger.Info("data "+string(p.Milestone), "study", study, "note", p.Note)
+		case node.Clocks:
+			logger.Warn(p.Note, "study", study)
 		case node.Persisted:
 			logger.Debug("message stored", "study", study, "kind", p.Kind)
 		case node.Debited, node.Stored, node.Uploaded, node.Finished:

@@ -56,6 +56,8 @@ func (t *talk) observe(p node.Progress) {
 		t.say("noise is drawn and the release is stored")
 	case node.Uploaded:
 		t.say("the release has arrived")
+	case node.Clocks:
+		t.say(p.Note)
 	case node.Retrying:
 		if text := p.Err.Error(); text != t.retried {
 			t.retried = text

@@ -47,6 +47,7 @@ type statusAnswer struct {
 	Until    *string   `json:"until" doc:"null: no date ends the wait"`
 	Failure  *string   `json:"failure" doc:"why it ended without a result"`
 	Trouble  *string   `json:"trouble" doc:"why it is not served for the time being"`
+	Grace    *string   `json:"grace" doc:"a date has passed that does not count yet, and until when"`
 	Faults   []string  `json:"faults" doc:"why attempts at agreeing on the seed ended"`
 	Culprits []Culprit `json:"culprits"`
 	Doing    *Doing    `json:"doing" doc:"the analysis that is being computed, where this process does that"`
@@ -201,7 +202,7 @@ func newSummary(s Study) summary {
 
 func newStatus(s Status) statusAnswer {
 	return statusAnswer{State: s.State, Ended: s.Ended, WaitsFor: some(s.WaitFor), From: list(s.From), Until: date(s.Until),
-		Failure: some(s.Failure), Trouble: some(s.Trouble), Faults: list(s.Faults), Culprits: list(s.Culprits), Doing: s.Doing}
+		Failure: some(s.Failure), Trouble: some(s.Trouble), Grace: some(s.Grace), Faults: list(s.Faults), Culprits: list(s.Culprits), Doing: s.Doing}
 }
 
 func newStudy(s Study) studyAnswer {

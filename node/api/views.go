@@ -57,6 +57,7 @@ type Status struct {
 	Until    protocol.Instant // 0: no date ends the wait
 	Failure  string           // why it ended without a result
 	Trouble  string           // why it is not served for the time being
+	Grace    string           // a date has passed that does not count yet
 	Faults   []string         // why attempts at agreeing on the seed ended
 	Culprits []Culprit
 	Doing    *Doing // nil: nothing that takes long

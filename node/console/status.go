@@ -248,6 +248,14 @@ func writeSnapshots(w io.Writer, all []node.Snapshot, now protocol.Instant) {
 			fmt.Fprintln(w)
 			Paragraph(w, "  ", s.Study[:8]+" is not served: "+s.Trouble)
 		}
+		if s.Clock != "" {
+			fmt.Fprintln(w)
+			Paragraph(w, "  ", s.Study[:8]+": "+s.Clock)
+		}
+		if s.Grace != "" {
+			fmt.Fprintln(w)
+			Paragraph(w, "  ", s.Study[:8]+" goes on: "+s.Grace)
+		}
 		if s.Failure != "" {
 			fmt.Fprintln(w)
 			Paragraph(w, "  ", s.Study[:8]+" "+s.State+": "+s.Failure)

@@ -50,7 +50,7 @@ func (p *Party) Observe(o node.Progress) {
 		p.sent.Add(p.more(o))
 	case node.Retrying:
 		p.trials.Add(1)
-	case node.Waiting:
+	case node.Waiting, node.Clocks:
 	default:
 		p.steps.Add(1, string(o.Milestone))
 	}

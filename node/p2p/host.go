@@ -13,6 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/connmgr"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/gologshim"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
@@ -86,6 +87,10 @@ func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (host
 	if err != nil {
 		return nil, err
 	}
+	local, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		return nil, err
+	}
 	listen := libp2p.ListenAddrStrings(cfg.Listen...)
 	if len(cfg.Listen) == 0 {
 		listen = libp2p.NoListenAddrs
@@ -95,7 +100,7 @@ func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (host
 		listen,
 		libp2p.Transport(tcp.NewTCPTransport, tcp.DisableReuseport()),
 		libp2p.Transport(websocket.New, websocket.WithTLSClientConfig(&tls.Config{RootCAs: cfg.Roots, MinVersion: tls.VersionTLS12})),
-		libp2p.Transport(libp2pquic.NewTransport),
+		libp2p.Transport(libp2pquic.NewTransport, libp2pquic.WithTLSIdentityOption(undated(local))),
 		libp2p.Security(libp2ptls.ID, newHybridTLS),
 		libp2p.Muxer(yamux.ID, yamux.DefaultTransport),
 		libp2p.ConnectionGater(gate),

@@ -26,10 +26,18 @@ import (
 // stays closed to a quantum computer of tomorrow.
 const keyExchange = tls.X25519MLKEM768
 
+// undated gives a node's certificate no dates. What proves an identity is its signature
+// over the connection's key, and a node whose clock is wrong should get as far as hearing so.
+func undated(local peer.ID) libp2ptls.IdentityOption {
+	return libp2ptls.WithCertTemplate(&x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{SerialNumber: local.String()}, // an issuer has to have a name
+		NotBefore: time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
+	})
+}
+
 // hybridTLS is libp2p's TLS 1.3 for TCP, as another such node speaks it, with two things
 // of its own: a connection whose key exchange is classical is closed, and the certificate
-// has no dates. What proves an identity is its signature over the connection's key, and a
-// node whose clock is wrong should get as far as hearing so.
+// is undated.
 type hybridTLS struct {
 	id       protocol.ID
 	local    peer.ID
@@ -42,11 +50,7 @@ func newHybridTLS(id protocol.ID, key crypto.PrivKey, muxers []upgrader.StreamMu
 	if err != nil {
 		return nil, err
 	}
-	name := pkix.Name{SerialNumber: local.String()} // an issuer has to have a name
-	identity, err := libp2ptls.NewIdentity(key, libp2ptls.WithCertTemplate(&x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: name,
-		NotBefore: time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
-	}))
+	identity, err := libp2ptls.NewIdentity(key, undated(local))
 	if err != nil {
 		return nil, err
 	}

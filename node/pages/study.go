@@ -119,19 +119,19 @@ func (p *pages) ofStudy(r *http.Request, s api.Study, here string) page {
 
 type studyView struct {
 	page
-	Path, ID, Meaning, State      string
-	Trouble, Failure, ResultsWhen string
-	Bare, Purged                  bool
-	Parties                       []partyRow
-	Doing                         *doingView
-	Faults                        []string
-	Culprits                      []api.Culprit
-	Results                       []resultRow
-	Dates                         []dateRow
-	Promise, Person               string
-	Analyses                      []analysisRow
-	Columns                       []study.Column
-	Messages                      uint64
+	Path, ID, Meaning, State             string
+	Trouble, Grace, Failure, ResultsWhen string
+	Bare, Purged                         bool
+	Parties                              []partyRow
+	Doing                                *doingView
+	Faults                               []string
+	Culprits                             []api.Culprit
+	Results                              []resultRow
+	Dates                                []dateRow
+	Promise, Person                      string
+	Analyses                             []analysisRow
+	Columns                              []study.Column
+	Messages                             uint64
 }
 
 type partyRow struct {
@@ -162,7 +162,7 @@ func (p *pages) study(w http.ResponseWriter, r *http.Request) error {
 	}
 	now := p.server.Now()
 	v := studyView{page: p.ofStudy(r, s, ""), Path: studyPath(s), ID: s.File.ID.String(), Meaning: s.File.Meaning.String(), State: s.Status.State,
-		Trouble: s.Status.Trouble, Failure: s.Status.Failure, Bare: s.File.Privacy.Mechanism == dp.None, Purged: s.Purged, Faults: s.Status.Faults, Culprits: s.Status.Culprits,
+		Trouble: s.Status.Trouble, Grace: s.Status.Grace, Failure: s.Status.Failure, Bare: s.File.Privacy.Mechanism == dp.None, Purged: s.Purged, Faults: s.Status.Faults, Culprits: s.Status.Culprits,
 		Columns: s.File.Columns, Messages: s.Messages, ResultsWhen: "They are computed when every release is here, or at the deadline from those that are."}
 	answered, err := p.answered(s)
 	if err != nil {

@@ -38,6 +38,23 @@ func (s *Store) journal(tx *sql.Tx, e journal.Entry) error {
 	return err
 }
 
+// LastNoted returns the date of the newest entry, and 0 where there is none.
+func (s *Store) LastNoted() (protocol.Instant, error) {
+	var raw []byte
+	err := s.db.QueryRow("SELECT raw FROM journal ORDER BY seq DESC LIMIT 1").Scan(&raw)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	var e journal.Entry
+	if err == nil {
+		e, err = journal.Decode(raw)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("reading the journal's newest entry: %w", explain(err))
+	}
+	return e.At, nil
+}
+
 // Journal returns every entry in order. It verifies the chain: a journal that is not what
 // was written is a *journal.Broken, with the entries before the break.
 func (s *Store) Journal() ([]journal.Entry, error) {

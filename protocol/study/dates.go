@@ -15,3 +15,15 @@ func (s *Study) AgreeBy(attempt uint32) protocol.Instant {
 
 // Closes is when nothing more can enter a result.
 func (s *Study) Closes() protocol.Instant { return max(s.Deadline, s.LateUntil) }
+
+// Dates lists the instants at which the study itself moves on, in their order.
+func (s *Study) Dates() []protocol.Instant {
+	dates := []protocol.Instant{s.Expires}
+	for attempt := uint32(1); int64(attempt) <= int64(s.Attempts); attempt++ {
+		dates = append(dates, s.AgreeBy(attempt))
+	}
+	if s.LateUntil != 0 {
+		dates = append(dates, s.LateUntil)
+	}
+	return dates
+}

@@ -13,8 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// programs is the directory of the two binaries.
-var programs string
+// programs is the directory of the two binaries, repository that of the documents' folder.
+var programs, repository string
 
 func TestMain(m *testing.M) {
 	os.Exit(built(m))
@@ -34,6 +34,10 @@ func built(m *testing.M) int {
 		return 1
 	}
 	programs = dir
+	if repository, err = filepath.Abs(".."); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
 }
 
@@ -92,6 +96,7 @@ func scripts(files ...string) testscript.Params {
 			"identify":   identify,
 			"init":       initNodes,
 			"json":       isJSON,
+			"line":       typedLine,
 			"list":       writeList,
 			"newer":      newer,
 			"parquet":    writeParquet,

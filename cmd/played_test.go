@@ -85,7 +85,8 @@ var (
 
 // line NODE DOCUMENT TEXT sets $LINE to a line of a document's block of `sh script`, as
 // whoever keeps a node types it: ids and STUDY are $STUDY, a word in capitals that is a
-// variable of the script is what that holds, and north is the node.
+// variable of the script is what that holds, and north is the node. The program takes the
+// shell's place, so that a script that fails can end it.
 func typedLine(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: line NODE DOCUMENT TEXT")
@@ -106,7 +107,7 @@ func typedLine(ts *testscript.TestScript, neg bool, args []string) {
 	})
 	program, _ := at(node)
 	state := filepath.Join(ts.Getenv("WORK"), node)
-	ts.Setenv("LINE", fmt.Sprintf("export %[1]s_STATE='%[2]s' %[1]s_CONFIG='%[2]s.yaml'; %[3]s", strings.ToUpper(program), state, text))
+	ts.Setenv("LINE", fmt.Sprintf("export %[1]s_STATE='%[2]s' %[1]s_CONFIG='%[2]s.yaml'; exec %[3]s", strings.ToUpper(program), state, text))
 }
 
 // played is a line of a document in a script of testdata.

@@ -15,8 +15,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// programs is the directory of the two binaries.
-var programs string
+// programs is the directory of the two binaries, repository that of the documents' folder.
+var programs, repository string
 
 func TestMain(m *testing.M) {
 	os.Exit(built(m))
@@ -36,6 +36,10 @@ func built(m *testing.M) int {
 		return 1
 	}
 	programs = dir
+	if repository, err = filepath.Abs(".."); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	flag.Parse()
 	if parallel := flag.Lookup("test.parallel").Value; parallel.String() == fmt.Sprint(runtime.GOMAXPROCS(0)) {
 		if err := parallel.Set(fmt.Sprint(2 * runtime.GOMAXPROCS(0))); err != nil { // scripts wait more than they compute
@@ -101,6 +105,7 @@ func scripts(files ...string) testscript.Params {
 			"identify":   identify,
 			"init":       initNodes,
 			"json":       isJSON,
+			"line":       typedLine,
 			"list":       writeList,
 			"newer":      newer,
 			"parquet":    writeParquet,

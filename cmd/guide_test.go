@@ -268,13 +268,13 @@ func TestGuides(t *testing.T) {
 	j.follow("operator.md", "")
 }
 
-// notRun are the blocks that no test runs, by what they want of a machine.
+// notRun are the blocks that tests of other packages run, by what they want of a machine.
 var notRun = map[string][]string{
 	"operator.md": {"systemd", "systemd", "docker", "measure"},
 	"steward.md":  {"systemd"},
 }
 
-// Every block of the guides is run, but for those that want a system that tests have not.
+// Every block of the guides is run here, but for those that want another system.
 func TestFewBlocksAreNotRun(t *testing.T) {
 	for _, file := range []string{"steward.md", "operator.md", "tutorial.md"} {
 		var got []string
@@ -288,7 +288,7 @@ func TestFewBlocksAreNotRun(t *testing.T) {
 			}
 		}
 		if want := notRun[file]; strings.Join(got, " ") != strings.Join(want, " ") {
-			t.Errorf("%s: blocks %q are not run, want %q", file, got, want)
+			t.Errorf("%s: blocks %q are not run here, want %q", file, got, want)
 		}
 		if ran < 4 {
 			t.Errorf("%s: only %d blocks are run", file, ran)

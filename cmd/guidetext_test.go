@@ -15,7 +15,8 @@ import (
 //
 //	```sh ROLE           run by everybody in the role, in a home of their own
 //	```sh ROLE &         started, and ended when all is done
-//	```sh not ROLE       not run; ROLE says what it would want
+//	```sh not NAME       run by another test: TestEveryBlockIsRun knows which
+//	```sh script         typed by a script of testdata, line by line
 //	```text              what the block before it prints
 //	```yaml ROLE FILE    a file that they write
 //	<!-- after DOCUMENT: SECTION -->
@@ -100,7 +101,7 @@ func fence(t *testing.T, steps []step, at step, words []string) []step {
 	case len(words) == 3 && words[0] == "sh" && words[1] == "not":
 		at.kind, at.role = stepSkipped, words[2]
 	case len(words) == 2 && words[0] == "sh" && words[1] == "script":
-		return steps // every line of it is in a script of testdata: TestEveryBlockIsRun
+		return steps
 	case len(words) == 3 && words[0] == "sh" && words[2] == "&":
 		at.kind, at.role = stepServe, words[1]
 	case len(words) == 2 && words[0] == "sh":

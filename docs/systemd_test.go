@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,8 +11,22 @@ import (
 	"time"
 )
 
-// The units start under a real systemd, as their first lines say, and carry a study to its
-// result: ready when they say so, sandboxed as they say, back after a crash, ended when told to.
+// blocksOf returns the blocks of a document that begin with these words.
+func blocksOf(t *testing.T, document, info string) (blocks []string) {
+	t.Helper()
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rest := range strings.Split(string(text), "```"+info+"\n")[1:] {
+		block, _, _ := strings.Cut(rest, "```")
+		blocks = append(blocks, block)
+	}
+	return blocks
+}
+
+// The units start under a real systemd, as the guides and their first lines say, and carry a
+// study to its result: ready when they say so, sandboxed as they say, back after a crash, ended when told to.
 func TestSystemdUnits(t *testing.T) {
 	if os.Getenv("COSKETCH_FULL") != "1" {
 		t.Skip("boots a container: with COSKETCH_FULL=1")
@@ -32,17 +47,34 @@ func TestSystemdUnits(t *testing.T) {
 	if err != nil || len(units) != 3 {
 		t.Fatalf("units: %q, %v", units, err)
 	}
-	for _, path := range append(units, "testdata/systemd/study.sh") {
+	share := func(name string, text []byte, mode os.FileMode) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range units {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		mode := os.FileMode(0o644)
-		if strings.HasSuffix(path, ".sh") {
-			mode = 0o755
+		share("source/docs/"+filepath.ToSlash(path), text, 0o644)
+	}
+	script, err := os.ReadFile("testdata/systemd/study.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	share("study.sh", script, 0o755)
+	for guide, want := range map[string]int{"operator.md": 2, "steward.md": 1} {
+		blocks := blocksOf(t, guide, "sh not systemd")
+		if len(blocks) != want {
+			t.Errorf("%s has %d blocks for systemd, want %d", guide, len(blocks), want)
 		}
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(path)), text, mode); err != nil {
-			t.Fatal(err)
+		for i, block := range blocks {
+			share(fmt.Sprintf("%s-%d.sh", strings.TrimSuffix(guide, ".md"), i), []byte(block), 0o644)
 		}
 	}
 	if err := os.Chmod(dir, 0o755); err != nil {
@@ -70,6 +102,9 @@ func TestSystemdUnits(t *testing.T) {
 	}
 	for name, pattern := range map[string]string{
 		"a start that cannot succeed is not tried again": `(?s)== what does not mend itself.*\nNRestarts=0\nExecMainStatus=4\n.*ActiveState=failed\n`,
+		"status shows that it runs":                      `(?s)== typed: systemctl status cosketch-aggregator\n.*Active: active \(running\).*\n== typed: journal`,
+		"the journal shows what it does":                 `(?s)== typed: journalctl -u cosketch-aggregator -f\n.*"msg":.*\n== typed: systemctl reload`,
+		"the user's service is on for good":              `== typed: systemctl --user enable --now cosketch-party\n.*Created symlink`,
 		"both units are hardened":                        `(?s)exposure level for cosketch-aggregator.service: [01]\.\d OK.*exposure level for cosketch-party.service: [01]\.\d OK`,
 		"the end is reached":                             `== done\n$`,
 	} {

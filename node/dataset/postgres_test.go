@@ -3,109 +3,18 @@
 package dataset
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
-	"fmt"
-	"net"
-	"os"
-	"os/exec"
-	"os/user"
-	"path/filepath"
 	"reflect"
-	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/cosketch/cosketch/node/dataset/postgrestest"
 )
 
-// postgresPassword must not appear in any error.
-const postgresPassword = "s3cr3t-pw"
-
-// startPostgres starts a server of its own on a loopback port, with its data in a
-// new directory, and returns a data source name. Where no server is installed, the
-// test is skipped.
-func startPostgres(t *testing.T) string {
-	t.Helper()
-	initdb, err := exec.LookPath("initdb")
-	if err != nil {
-		found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-		if len(found) == 0 {
-			t.Skip("no PostgreSQL server is installed (Debian: apt-get install postgresql)")
-		}
-		initdb = slices.Max(found)
-	}
-	dir, err := os.MkdirTemp("", "cosketch-postgres-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	run := asUnprivileged(t, dir)
-
-	password := filepath.Join(dir, "password")
-	if err := os.WriteFile(password, []byte(postgresPassword), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	data := filepath.Join(dir, "data")
-	run(initdb, "--pgdata="+data, "--username=steward", "--auth=scram-sha-256", "--pwfile="+password, "--encoding=UTF8", "--locale=C", "--no-sync")
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	listener.Close()
-	// pg_ctl returns when the server accepts connections.
-	ctl := filepath.Join(filepath.Dir(initdb), "pg_ctl")
-	options := fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off", port)
-	run(ctl, "start", "--wait", "--timeout=60", "--pgdata="+data, "--log="+filepath.Join(dir, "log"), "--options="+options)
-	t.Cleanup(func() { run(ctl, "stop", "--pgdata="+data, "--mode=immediate") })
-	return fmt.Sprintf("postgres://steward:%s@127.0.0.1:%d/postgres?sslmode=disable", postgresPassword, port)
-}
-
-// asUnprivileged gives a directory to an unprivileged user, where the test runs as
-// root, which the server refuses to do, and returns what runs programs as that user.
-func asUnprivileged(t *testing.T, dir string) func(program string, args ...string) {
-	var attributes *syscall.SysProcAttr
-	if os.Geteuid() == 0 {
-		owner, err := user.Lookup("postgres")
-		if err != nil {
-			owner, err = user.Lookup("nobody")
-		}
-		if err != nil {
-			t.Skip("PostgreSQL does not run as root, and there is no user postgres or nobody")
-		}
-		uid, _ := strconv.Atoi(owner.Uid)
-		gid, _ := strconv.Atoi(owner.Gid)
-		if err := os.Chown(dir, uid, gid); err != nil {
-			t.Fatal(err)
-		}
-		attributes = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
-	}
-	return func(program string, args ...string) {
-		t.Helper()
-		// The server inherits the output: a file, so that Run does not wait for it.
-		output, err := os.CreateTemp("", "cosketch-postgres-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer os.Remove(output.Name())
-		defer output.Close()
-		cmd := exec.Command(program, args...)
-		cmd.Dir, cmd.SysProcAttr, cmd.Stdout, cmd.Stderr = dir, attributes, output, output
-		if err := cmd.Run(); err != nil {
-			said, _ := os.ReadFile(output.Name())
-			t.Errorf("%s: %v\n%s", filepath.Base(program), err, bytes.TrimSpace(said))
-		}
-	}
-}
-
 func TestPostgres(t *testing.T) {
-	dsn := startPostgres(t)
-	if t.Failed() {
-		return
-	}
+	dsn := postgrestest.Start(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	db, err := sql.Open("pgx", dsn)
@@ -185,7 +94,7 @@ func TestPostgres(t *testing.T) {
 	// Neither a wrong password nor an absent server shows a secret.
 	for _, wrong := range []string{strings.Replace(dsn, "pw@", "PW@", 1), strings.Replace(dsn, "127.0.0.1", "127.0.0.2", 1)} {
 		t.Setenv("COSKETCH_TEST_DSN", wrong)
-		if _, _, err := ask(long); err == nil || strings.Contains(strings.ToLower(err.Error()), postgresPassword) || !strings.Contains(err.Error(), ": cannot be opened") {
+		if _, _, err := ask(long); err == nil || strings.Contains(strings.ToLower(err.Error()), postgrestest.Password) || !strings.Contains(err.Error(), ": cannot be opened") {
 			t.Errorf("got %v", err)
 		} else {
 			t.Log(err)

@@ -5,28 +5,34 @@ exec >/share/said 2>&1
 trap 'systemctl poweroff' EXIT
 say() { echo "== $*"; }
 cp /share/party /share/aggregator /usr/local/bin/
-cp /share/cosketch-aggregator.service /share/cosketch-party.service /etc/systemd/system/
-systemctl daemon-reload
+cd /share/source
+units=docs/operations/systemd
+cp $units/cosketch-party.service /etc/systemd/system/
 say booted
 
-# The lines at the head of the units, word for word.
-grep -h '^#   ' /share/cosketch-aggregator.service | grep -v systemctl | sed 's/^# *//' >/tmp/aggregator.sh
-grep -h '^#   ' /share/cosketch-party.service | grep -v 'systemctl\|useradd' | sed 's/^# *//' >/tmp/party.sh
-bash -e /tmp/aggregator.sh || say WRONG: the lines of the aggregator
-bash -e /tmp/party.sh || say WRONG: the lines of the party
+# The blocks of the documents and the lines at the head of the units, word for word.
+typed() { # every line of a file, in a shell of its own; what follows for good, for a moment
+  while read -r line; do
+    say "typed: $line"
+    case $line in
+      *' -f') timeout --preserve-status --signal=KILL 3 "$@" bash -c "$line"; [ $? = 137 ] ;;
+      *) "$@" bash -c "$line" ;;
+    esac || say "WRONG: $line"
+  done
+}
+typed env </share/operator-0.sh
+grep -h '^#   ' $units/cosketch-aggregator.service | sed 's/^# *//' | grep -vxFf /share/operator-0.sh | sed 's/^/WRONG, at the head of the unit only: /'
+grep -h '^#   ' $units/cosketch-party.service | grep -v 'systemctl\|useradd' | sed 's/^# *//' | typed env
 operator() { sudo -u cosketch aggregator --state /var/lib/cosketch/aggregator --config /etc/cosketch/aggregator.yaml "$@"; }
 north() { sudo -u cosketch party --state /var/lib/cosketch/party --config /etc/cosketch/party.yaml "$@"; }
 systemd-analyze verify /etc/systemd/system/cosketch-*.service || say WRONG: verify
-systemctl enable --now cosketch-aggregator || say WRONG: not started
 
 useradd --create-home --shell /bin/bash steward
-loginctl enable-linger steward
 uid=$(id -u steward)
-for _ in $(seq 50); do [ -S "/run/user/$uid/bus" ] && break; sleep 0.1; done
+systemctl start "user@$uid" # as a login does
 home() { sudo -u steward -H env XDG_RUNTIME_DIR="/run/user/$uid" "$@"; }
-home mkdir -p /home/steward/.local/bin /home/steward/.config/systemd/user
+home mkdir -p /home/steward/.local/bin
 install -o steward /share/party /home/steward/.local/bin/
-install -o steward /share/cosketch-party-user.service /home/steward/.config/systemd/user/cosketch-party.service
 south() { home /home/steward/.local/bin/party "$@"; }
 south init
 
@@ -56,8 +62,18 @@ north data add patients /srv/north.csv --study "$study" --cap-record 2,1e-6
 south data add patients /home/steward/south.csv --study "$study" --cap-record 2,1e-6
 for name in north south; do "$name" study approve "$study" --id "$study"; done
 systemctl enable --now cosketch-party || say WRONG: not started
-home systemctl --user daemon-reload
-home systemctl --user enable --now cosketch-party || say WRONG: not started
+install -o steward "/share/source/$units/cosketch-party-user.service" /home/steward/
+cd /home/steward
+login() { su --login steward -c "${*: -1}"; } # a session of its own, which lingering is asked from
+if ! ls /lib/*/security/pam_systemd.so /usr/lib*/polkit-1/polkitd >/dev/null 2>&1; then
+  say without sessions or polkit lingering is the administrator\'s to allow
+  sed -i '/enable-linger/d' /share/steward-0.sh
+  loginctl enable-linger steward
+  login() { home "$@"; }
+fi
+typed login </share/steward-0.sh
+[ -e /var/lib/systemd/linger/steward ] || say WRONG: not lingering
+cd /tmp
 for name in north south; do
   for _ in $(seq 150); do "$name" result "$study" >/dev/null 2>&1 && break; sleep 0.2; done
   "$name" result "$study" && say "$name has the result"
@@ -65,7 +81,7 @@ done
 
 say the level
 sed -i 's/^#  level: info .*/  level: warn/' /etc/cosketch/aggregator.yaml
-systemctl reload cosketch-aggregator || say WRONG: not reloaded
+typed env </share/operator-1.sh
 for _ in $(seq 50); do journalctl -u cosketch-aggregator | grep -q '"msg":"log level","level":"WARN"' && break; sleep 0.1; done
 journalctl -u cosketch-aggregator | grep '"msg":"log level"'
 say what comes back after a crash

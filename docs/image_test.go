@@ -1,0 +1,287 @@
+//go:build linux
+
+package docs_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// image is what operations/Dockerfile makes, without docker and without the base that a
+// registry would give: the build stage is run on this machine, and what the last stage copies
+// is all that its programs see.
+type image struct {
+	root    string // as it is after the build
+	volumes string // by name, with what the image has at the place
+	place   string // of the volume
+	user    string // and group, as chroot wants them
+	env     []string
+	tools   map[string]string // of this machine
+}
+
+var (
+	comment   = regexp.MustCompile(`(?m)^#.*\n`)
+	continued = regexp.MustCompile(`\s*\\\n\s*`)
+	copying   = regexp.MustCompile(`^COPY --from=build (?:--chown=(\d+:\d+) )?(/\S+)/ (/\S*)$`)
+	setting   = regexp.MustCompile(`[A-Z_]+=\S+`)
+	stageDirs = regexp.MustCompile(`(^|\s)(/(?:out|root-of-image|state)\b)`)
+)
+
+// newImage builds what the Dockerfile says, and refuses a line that it does not know.
+func newImage(t *testing.T) *image {
+	t.Helper()
+	im := &image{tools: map[string]string{}}
+	for _, tool := range []string{"unshare", "mount", "chroot", "ip", "cp", "chown", "sh"} {
+		path, err := exec.LookPath(tool)
+		if err != nil {
+			t.Skipf("needs %s", tool)
+		}
+		im.tools[tool] = path
+	}
+	if out, err := exec.Command(im.tools["unshare"], "--mount", "--net", "true").CombinedOutput(); err != nil {
+		t.Skipf("namespaces are not permitted here: %v\n%s", err, out)
+	}
+	const roots = "/etc/ssl/certs/ca-certificates.crt"
+	if _, err := os.Stat(roots); err != nil {
+		t.Skip("the base has certificate roots, and this machine has none: Debian's package ca-certificates")
+	}
+	text, err := os.ReadFile("operations/Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stage := t.TempDir()
+	im.root, im.volumes = t.TempDir(), t.TempDir()
+	if err := os.Chmod(im.root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(continued.ReplaceAllString(comment.ReplaceAllString(string(text), ""), " ")) {
+		line = strings.TrimSpace(line)
+		word, rest, _ := strings.Cut(line, " ")
+		copied := copying.FindStringSubmatch(line)
+		switch {
+		case strings.HasPrefix(line, "FROM golang:"), line == "WORKDIR /src", line == "COPY go.mod go.sum ./", line == "RUN go mod download", line == "COPY . .":
+		case line == "", line == "FROM scratch", word == "EXPOSE", word == "CMD":
+		case word == "RUN":
+			build := exec.Command(im.tools["sh"], "-euc", stageDirs.ReplaceAllString(rest, "${1}"+stage+"${2}"))
+			build.Dir = ".."
+			if out, err := build.CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", rest, err, out)
+			}
+		case copied != nil:
+			owner, from, to := copied[1], stage+copied[2], im.root+copied[3]
+			if owner == "" {
+				owner = "0:0"
+			}
+			im.do(t, "chown", "-R", owner, from)
+			if err := os.MkdirAll(to, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			im.do(t, "cp", "-a", from+"/.", to)
+		case word == "USER":
+			im.user = rest
+		case word == "ENV":
+			im.env = setting.FindAllString(rest, -1)
+		case word == "VOLUME":
+			im.place = rest
+		default:
+			t.Fatalf("a line of the Dockerfile that this test does not know: %s", line)
+		}
+	}
+	return im
+}
+
+func (im *image) do(t *testing.T, tool string, args ...string) {
+	t.Helper()
+	if out, err := exec.Command(im.tools[tool], args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %q: %v\n%s", tool, args, err, out)
+	}
+}
+
+// enter is what docker does before the program starts: $1 is the root, $2 mount, $3 chroot, $4 ip,
+// $5 who; then come folders and their places, and after -- the program.
+const enter = `root=$1 mount=$2 chroot=$3 ip=$4 user=$5
+shift 5
+"$ip" link set lo up
+"$mount" --bind "$root" "$root"
+"$mount" -o remount,bind,ro "$root"
+while [ "$1" != -- ]; do
+  "$mount" --bind "$1" "$root$2"
+  shift 2
+done
+shift
+exec "$chroot" --userspec="$user" --groups= "$root" "$@"`
+
+// run is what `docker run` does with a line, with a root that cannot be written to whatever it says, and a
+// network of its own.
+func (im *image) run(t *testing.T, line string) *exec.Cmd {
+	t.Helper()
+	args := []string{"--mount", "--net", im.tools["sh"], "-euc", enter, "enter", im.root, im.tools["mount"], im.tools["chroot"], im.tools["ip"], im.user}
+	words := strings.Fields(line)
+	for len(words) > 0 && words[0] != "cosketch" {
+		switch words[0] {
+		case "docker", "run", "--rm", "-d", "--read-only":
+		case "-p":
+			words = words[1:]
+		case "-v":
+			words = words[1:]
+			name, place, _ := strings.Cut(strings.TrimSuffix(words[0], ":ro"), ":")
+			args = append(args, im.volume(t, name, place), place)
+		default:
+			t.Fatalf("%s: a word that this test does not know: %s", line, words[0])
+		}
+		words = words[1:]
+	}
+	if len(words) < 2 {
+		t.Fatalf("%s: no image, or no command", line)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, im.tools["unshare"], append(append(args, "--"), words[1:]...)...)
+	cmd.Env, cmd.WaitDelay = append([]string{"HOME=/"}, im.env...), 10*time.Second // no such user: docker's home is /
+	return cmd
+}
+
+// volume returns the folder of a volume, which begins as what the image has at its place.
+func (im *image) volume(t *testing.T, name, place string) string {
+	t.Helper()
+	if err := os.MkdirAll(im.root+place, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(im.volumes, strings.ReplaceAll(name, "/", "_"))
+	if _, err := os.Stat(dir); err != nil {
+		im.do(t, "cp", "-a", im.root+place, dir)
+	}
+	return dir
+}
+
+// says runs a line to its end.
+func (im *image) says(t *testing.T, line, want string) {
+	t.Helper()
+	out, err := im.run(t, line).CombinedOutput()
+	if err != nil || !regexp.MustCompile(want).Match(out) {
+		t.Errorf("%s: %v, want %q in\n%s", line, err, want, out)
+	}
+}
+
+// serves runs a line until the program has said that it is up, and ends it.
+func (im *image) serves(t *testing.T, line, want string) {
+	t.Helper()
+	cmd := im.run(t, line)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd.Stdout, cmd.Stderr = w, w
+	err = cmd.Start()
+	w.Close()
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	said, up := "", false
+	for lines := bufio.NewScanner(r); !up && lines.Scan(); {
+		said += lines.Text() + "\n"
+		up = regexp.MustCompile(want).MatchString(said)
+	}
+	cmd.Process.Signal(syscall.SIGTERM)
+	io.Copy(io.Discard, r)
+	if err := cmd.Wait(); err != nil || !up {
+		t.Errorf("%s: %v, up: %v\n%s", line, err, up, said)
+	}
+}
+
+// The programs run in an image that holds nothing else, as no root, with a root that cannot be
+// written to: all of docker that the documents show, as it stands, but docker itself.
+func TestImage(t *testing.T) {
+	if os.Getenv("COSKETCH_FULL") != "1" {
+		t.Skip("builds the image's files: COSKETCH_FULL=1")
+	}
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to become the image's user")
+	}
+	im := newImage(t)
+	im.probe(t)
+
+	header, err := os.ReadFile("operations/Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := [][]string{regexp.MustCompile(`(?m)^#   (docker .*)$`).FindAllString(string(header), -1)}
+	for _, block := range blocksOf(t, "operator.md", "sh not docker") {
+		shown = append(shown, strings.Split(strings.TrimSpace(block), "\n"))
+	}
+	for _, lines := range shown {
+		im.volumes = t.TempDir()
+		ran := 0
+		for _, line := range lines {
+			line = strings.TrimPrefix(line, "#   ")
+			switch {
+			case line == "docker build -f docs/operations/Dockerfile -t cosketch .":
+			case strings.HasSuffix(line, " aggregator init"):
+				im.says(t, line, `state is in /var/lib/cosketch/aggregator, its configuration is /var/lib/cosketch/aggregator.yaml`)
+			case strings.HasSuffix(line, " party init"):
+				im.says(t, line, `its state is in /var/lib/cosketch/party, its site file is\s/var/lib/cosketch/party.yaml`)
+			case strings.HasSuffix(line, " aggregator serve"):
+				im.serves(t, line, `"msg":"listening".*/tcp/7424`)
+			case strings.HasSuffix(line, " party serve"):
+				im.serves(t, line, `"msg":`)
+			default:
+				t.Errorf("no test knows what %q says", line)
+			}
+			ran++
+		}
+		if ran < 3 {
+			t.Errorf("only %d lines of docker found", ran)
+		}
+	}
+
+	im.volumes = t.TempDir()
+	const run = "docker run --rm --read-only -v node:/var/lib/cosketch cosketch "
+	im.says(t, run+"party init", `its state is in`)
+	im.says(t, run+"party doctor", `PASS state: private, and everything is there`)
+	im.says(t, run+"party config show --effective", `(?m)^state +/var/lib/cosketch/party +.*PARTY_STATE`)
+	im.says(t, run+"aggregator init", `state is in`)
+	im.says(t, run+"aggregator config show --effective", `(?m)^state +/var/lib/cosketch/aggregator +.*AGGREGATOR_STATE`)
+	im.says(t, run+"aggregator fsck", `PASS`)
+	im.says(t, "docker run --rm --read-only cosketch party --help", `Usage: party`)
+}
+
+// probe shows that what must not be there is not: whoever wants a libc does not start, only the
+// volume can be written to, and nobody is root.
+func (im *image) probe(t *testing.T) {
+	t.Helper()
+	const run = "docker run -v probe:/probe -v state:/var/lib/cosketch cosketch "
+	dir := im.volume(t, "probe", "/probe")
+	build := exec.Command("go", "build", "-o", dir+"/static", "testdata/image/probe.go")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building the probe: %v\n%s", err, out)
+	}
+	id, _, _ := strings.Cut(im.user, ":")
+	if n, err := strconv.Atoi(id); err != nil || n == 0 {
+		t.Errorf("the image runs as %q", im.user)
+	}
+	im.says(t, run+"/probe/static / /tmp "+im.place, "^uid "+id+" gid "+id+` groups \[\] <nil>
+writing to / false
+writing to / false
+writing to /tmp false
+writing to `+im.place+` true
+$`)
+	im.do(t, "cp", im.tools["cp"], dir+"/dynamic")
+	if out, err := im.run(t, run+"/probe/dynamic --version").CombinedOutput(); err == nil {
+		t.Errorf("a program that wants a libc runs:\n%s", out)
+	}
+	if out, err := im.run(t, run+"sh -c true").CombinedOutput(); err == nil {
+		t.Errorf("there is a shell:\n%s", out)
+	}
+}

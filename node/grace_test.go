@@ -2,7 +2,6 @@ package node_test
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -114,31 +113,7 @@ func TestMissedDateCountsAfterAWhile(t *testing.T) {
 func TestPartyComesAfterAMissedDeadline(t *testing.T) {
 	s := newSlow(t)
 	stop := s.host()
-	var uploaded, parties sync.WaitGroup
-	uploaded.Add(2)
-	lost, die := context.WithCancel(s.context())
-	defer die()
-	for _, name := range s.parties {
-		parties.Go(func() {
-			ctx := s.context()
-			if name == "c" {
-				ctx = lost
-			}
-			err := s.run(ctx, name, func(p node.Progress) {
-				switch {
-				case name == "c" && p.Milestone == node.Stored:
-					die()
-				case name != "c" && p.Milestone == node.Uploaded:
-					uploaded.Done()
-				}
-			})
-			if err != nil && name != "c" {
-				t.Errorf("party %s: %v", name, err)
-			}
-		})
-	}
-	uploaded.Wait()
-	<-lost.Done()
+	parties := s.without("c", node.Stored)
 	stop()
 	s.skew.Store(8000) // past the deadline, by everybody's clock
 	stop = s.host()

@@ -94,36 +94,44 @@ func TestLostPartyCostsOnlyItself(t *testing.T) {
 	}
 }
 
-// An aggregator that was down at the deadline computes from the releases that had
-// arrived before it went.
-func TestAggregatorRestartedAfterTheDeadline(t *testing.T) {
-	b := newBench(t, smallSketch, uniform(50))
-	stop := b.serve()
+// without lets all parties run until those but one have uploaded their releases, and that one
+// died when it had come so far. Who waits for what is returned waits for the others.
+func (b *bench) without(dying string, at node.Milestone) *sync.WaitGroup {
+	b.t.Helper()
 	var uploaded, parties sync.WaitGroup
-	uploaded.Add(2)
+	uploaded.Add(len(b.parties) - 1)
 	lost, die := context.WithCancel(b.context())
-	defer die()
+	b.t.Cleanup(die)
 	for _, name := range b.parties {
 		parties.Go(func() {
 			ctx := b.context()
-			if name == "c" {
+			if name == dying {
 				ctx = lost
 			}
 			err := b.run(ctx, name, func(p node.Progress) {
 				switch {
-				case name == "c" && p.Milestone == node.Projected:
+				case name == dying && p.Milestone == at:
 					die()
-				case name != "c" && p.Milestone == node.Uploaded:
+				case name != dying && p.Milestone == node.Uploaded:
 					uploaded.Done()
 				}
 			})
-			if err != nil && name != "c" {
-				t.Errorf("party %s: %v", name, err)
+			if err != nil && name != dying {
+				b.t.Errorf("party %s: %v", name, err)
 			}
 		})
 	}
 	uploaded.Wait()
 	<-lost.Done()
+	return &parties
+}
+
+// An aggregator that was down at the deadline computes from the releases that had
+// arrived before it went.
+func TestAggregatorRestartedAfterTheDeadline(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	stop := b.serve()
+	parties := b.without("c", node.Projected)
 	stop()
 	b.skew.Store(8000) // past the deadline
 	stop = b.serve()

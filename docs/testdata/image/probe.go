@@ -1,4 +1,4 @@
-// Probe says who it is and where it can write: what the image's programs would find.
+// Command probe says who it is and where it can write: what the image's programs would find.
 package main
 
 import (

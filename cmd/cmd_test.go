@@ -103,6 +103,7 @@ func scripts(files ...string) testscript.Params {
 			"gzip":       gzipFile,
 			"hold":       hold,
 			"identify":   identify,
+			"ids":        ids,
 			"init":       initNodes,
 			"json":       isJSON,
 			"line":       typedLine,

@@ -58,10 +58,11 @@ var command = regexp.MustCompile(`^(\s{4,}|\$ )?(party|aggregator|go|curl|docker
 
 // others are the tests that run the blocks of `sh not NAME`.
 var others = map[string]string{
-	"systemd": "../docs/systemd_test.go",
-	"docker":  "../docs/image_test.go",
-	"measure": "../testnet/measure_test.go",
-	"itself":  "", // go test ./...
+	"systemd":  "../docs/systemd_test.go",
+	"docker":   "../docs/image_test.go",
+	"measure":  "../testnet/measure_test.go",
+	"defaults": "../testnet/defaults_test.go",
+	"itself":   "", // go test ./...
 }
 
 // Every block that is to be typed is run: by a guide that is followed, by a test that is
@@ -89,11 +90,11 @@ func TestEveryBlockIsRun(t *testing.T) {
 					}
 				}
 			case slices.Equal(b.info, []string{"sh", "script"}):
+			case language == "sh" && len(b.info) > 2 && b.info[1] == "not":
+				ran++
+				runsOther(t, b)
 			case slices.Contains(followed, d.file) && language == "sh" && len(b.info) > 1:
 				ran++ // its form is held where it is followed
-				if b.info[1] == "not" {
-					runsOther(t, b)
-				}
 			case elsewhere[d.file] != "" && len(b.info) == 1:
 				found[language]++
 				ran++
@@ -257,7 +258,7 @@ func (j *journey) prepare() {
 		for i := range 2000 {
 			fmt.Fprintf(&data, "%s-%d,%d,%d,%d\n", a.name, i, 20+i*7%70, 95+i*11%60, i%3/2)
 		}
-		editor := "#!/bin/sh\nsed -i.old -e '/age/s/kind: numeric/&, bounds: [0, 120]/' -e '/pressure/s/kind: numeric/&, bounds: [60, 220]/' \"$1\"\n"
+		editor := "#!/bin/sh\nsed -i.old -e '/age/s/kind: numeric/&, centre: 50, spread: 20/' -e '/pressure/s/kind: numeric/&, centre: 130, spread: 20/' \"$1\"\n"
 		for name, text := range map[string]string{"patients.csv": data.String(), "editor": editor} {
 			path := filepath.Join(a.home, name)
 			if err := os.WriteFile(path, []byte(text), 0o700); err != nil {

@@ -245,7 +245,7 @@ func writeStudy(ts *testscript.TestScript, neg bool, args []string) {
 	aggregator := identityOf(ts, "agg")
 	instant := func(ahead time.Duration) string { return time.Now().Add(ahead).UTC().Format(time.RFC3339) }
 	terms := [][2]string{
-		{"cosketch", "study/1"},
+		{"cosketch", "study/2"},
 		{"name", "trial"},
 		{"nonce", "000102030405060708090a0b0c0d0e0f"},
 		{"aggregator", fmt.Sprintf("{id: %s, hpke: %s, addrs: [%s]}", aggregator.ID, aggregator.HPKE, ts.Getenv("ADDR"))},

@@ -19,7 +19,7 @@ var topics = []struct {
 }{
 	{"The form of the file", []string{"tree.go", "text.go", "words.go", "parse.go"}},
 	{"Parties, dates, columns, records and privacy", []string{"validate.go", "tables.go", "dates.go", "features.go", "budget.go"}},
-	{"Sums: moments and cells", []string{"sums.go"}},
+	{"Sums: moments and cells; standardising", []string{"sums.go", "moments.go", "own.go"}},
 	{"Masked sums", []string{"masked.go"}},
 	{"Labels", []string{"labels.go"}},
 	{"A public matrix", []string{"matrix.go"}},
@@ -92,7 +92,7 @@ begins with line, column and key; all mistakes of a file are listed at once; the
 // example is a mistake as it is printed.
 func example(t *testing.T) string {
 	t.Helper()
-	_, err := study.Parse([]byte("cosketch: study/1\ncolumns:\n  - {name: age, kind: numeric, bounds: [0]}\n"))
+	_, err := study.Parse([]byte("cosketch: study/2\ncolumns:\n  - {name: age, kind: numeric, bounds: [0]}\n"))
 	var all study.Errors
 	errors.As(err, &all)
 	for _, e := range all {

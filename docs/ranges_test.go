@@ -22,7 +22,7 @@ type option struct {
 	is    string // the default; empty where there is none, or it depends on others
 }
 
-const head = `cosketch: study/1
+const head = `cosketch: study/2
 name: x
 nonce: 5f0c1b0e7a3d4c2f9b8e6d1a2c3f4e5d
 aggregator: {id: 12D3KooWCmBiXQRKqTPiQFZ7YKCxvewPEqWaUyGgemowB5mpeUBC, hpke: HPKE, addrs: [/dns4/agg.example.org/tcp/7424]}
@@ -88,7 +88,7 @@ var options = []option{
 	{"sketches.L", ofSums, "L: ", "VALUE #", ""},
 	{"sketches.q", ofSums, "q: ", "VALUE #", ""},
 	{"sketches.matrix", ofRecords, "labels: randomised", ", matrix: VALUE", "secret"},
-	{"sketches.helpers.ones", ofColumns, "clip: 0.8", ", helpers: {ones: VALUE}", "0.3"},
+	{"sketches.helpers.ones", ofColumns, "clip: 0.8", ", helpers: {ones: VALUE}", "0.7"},
 	{"sketches.helpers.squares", ofColumns, "clip: 0.8", ", helpers: {squares: VALUE}", "false"},
 	{"privacy.neighbours", ofColumns, "unit: record", ", neighbours: VALUE", "zeroed"},
 	{"privacy.epsilon", ofColumns, "epsilon: ", "VALUE #", ""},
@@ -114,7 +114,7 @@ var options = []option{
 	{"analyses.components", ofColumns, "kind: pca", ", components: VALUE", "10"},
 	{"analyses.scale", ofColumns, "kind: pca", ", scale: VALUE", "true"},
 	{"analyses.centre", ofColumns, "kind: pca", ", centre: VALUE", "true"},
-	{"analyses.ridge", ofColumns, "kind: regression, target: age", ", ridge: VALUE", "0"},
+	{"analyses.ridge", ofColumns, "kind: regression, target: age", ", ridge: VALUE", "auto"},
 	{"analyses.linkage", ofColumns, "kind: clustering", ", linkage: VALUE", "average"},
 	{"analyses.distance", ofColumns, "kind: clustering", ", distance: VALUE", "absolute"},
 }
@@ -124,10 +124,12 @@ var limits = map[string]string{
 	"quorum":               "2 to the number of parties, and more than half",
 	"colluding":            "1 to the number of parties less 2",
 	"columns.centre":       "in the data's unit",
-	"columns.spread":       "above 0, in the data's unit",
+	"columns.spread":       "above 0, in the data's unit; with a transform above 1",
+	"columns.unit":         "above 0, in the data's unit",
 	"sketches.s":           "1 to k, dividing it",
 	"sketches.clip":        "one step of `bits` to 1000",
 	"sketches.label_share": "0.001 to 1000",
+	"sketches.sums":        "2 to 5",
 	"sketches.L":           "1 to the least power of two that holds the features, at most 12",
 	"sketches.q":           "1 to the number of features",
 	"queries.records":      "1 to what one message of 4 MB holds",
@@ -197,6 +199,7 @@ func TestNeeded(t *testing.T) {
 	for path, c := range map[string]struct{ base, from, to string }{
 		"colluding":         {ofSums, "partition: horizontal", "partition: horizontal\nsum: masked"},
 		"columns.owner":     {ofColumns, ", owner: north", ""},
+		"columns.unit":      {ofColumns, "bounds: [0, 250000]", "bounds: [0, 250000], transform: asinh"},
 		"columns.values":    {ofColumns, "kind: binary", "kind: categorical"},
 		"sketches.k":        {ofColumns, ", k: 1024", ""},
 		"sketches.clip":     {ofColumns, ", clip: 0.8", ""},

@@ -52,7 +52,7 @@ func mistakes(o object, content string) study.Errors {
 	if o.name == "" {
 		content = strings.ReplaceAll(content, ", ", separator)
 	}
-	_, err := study.Parse([]byte("cosketch: study/1\n" + fmt.Sprintf(o.in, content) + "\n"))
+	_, err := study.Parse([]byte("cosketch: study/2\n" + fmt.Sprintf(o.in, content) + "\n"))
 	var all study.Errors
 	errors.As(err, &all)
 	return all
@@ -93,7 +93,7 @@ func analysisKinds() (out []string) {
 func form(o object, key string) string {
 	switch {
 	case o.name == "" && key == "cosketch":
-		return "`study/1`"
+		return "`study/2`"
 	case o.name == "analyses" && key == "kind":
 		return "a word of these"
 	}

@@ -37,6 +37,7 @@ type Aggregator struct {
 	AggregatorOptions
 	signer protocol.Signer
 	host   *p2p.Host
+	listed chan struct{} // closed when Serve has taken up the stored studies
 
 	mu       sync.Mutex
 	hosted   map[protocol.StudyID]*hosted  // guarded by mu
@@ -77,8 +78,19 @@ func (a *Aggregator) ID() protocol.PeerID { return a.signer.ID() }
 // Addrs returns the multiaddrs at which it listens.
 func (a *Aggregator) Addrs() []string { return a.host.Addrs() }
 
+// takingUp bounds how long a peer waits that comes before the stored studies are taken up.
+const takingUp = 10 * time.Second
+
 // allow admits the parties of the hosted studies, and nobody else.
 func (a *Aggregator) allow(id protocol.PeerID) bool {
+	select {
+	case <-a.listed:
+	default: // a timer only for those who come early
+		select {
+		case <-a.listed:
+		case <-time.After(takingUp):
+		}
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.peers[id] > 0 {
@@ -103,12 +115,15 @@ func (a *Aggregator) Serve(ctx context.Context) error {
 	ticker := time.NewTicker(a.Tick)
 	defer ticker.Stop()
 	said := ""
+	listed := sync.OnceFunc(func() { close(a.listed) })
+	defer listed()
 	lastNoted, err := a.Store.LastNoted()
 	if err != nil {
 		return fmt.Errorf("serving: %w", err)
 	}
 	for first := true; ; first = false {
 		err := a.load(ctx, &running, lastNoted)
+		listed()
 		lastNoted = 0
 		switch {
 		case err == nil:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -21,7 +22,12 @@ type Further struct {
 	Raw    []byte            // the document
 	T2     protocol.Digest   // of the agreement whose releases it was computed from
 	Labels []analysis.Labels // for each party in it, in the study's order; nil where records are not labelled
+
+	tables *scratch
 }
+
+// Close removes the answer's tables, which a published answer has in the store.
+func (f Further) Close() error { return f.tables.remove() }
 
 // MemoryError refuses an analysis that would take more memory than the operator allows.
 type MemoryError struct{ Needs, Limit int64 } // bytes
@@ -59,15 +65,17 @@ func Analyze(ctx context.Context, o AggregatorOptions, s *study.Study, asked stu
 	}
 	run := analysis.Options{
 		Study: s, Attempt: raw.Attempt, T2: result.T2, Complete: result.Completed, Analyses: []study.Analysis{asked},
-		Entropy: h.Entropy, Workers: h.Workers,
+		Entropy: h.Entropy, Workers: h.Workers, Failed: h.failed,
 	}
 	if run.Contributions, err = h.contributionsTo(result, limit); err != nil {
 		return Further{}, err
 	}
-	out.T2 = result.T2
+	out.T2, out.tables = result.T2, &scratch{}
+	run.Keep = out.tables
 	if out.Result, out.Labels, err = analysis.Run(ctx, run); err != nil {
-		return Further{}, err
+		return Further{}, errors.Join(err, out.tables.remove())
 	}
+	out.Result = out.Result.With(out.tables)
 	if out.Raw, err = json.MarshalIndent(out.Result, "", " "); err != nil {
 		return Further{}, fmt.Errorf("encoding the answer: %w", err)
 	}

@@ -394,7 +394,7 @@ func (q *query) send(ctx context.Context) error {
 	if err != nil {
 		return &FailedError{&protocol.Fault{Culprit: q.study.Aggregator.ID, Kind: "answer", Err: err}}
 	}
-	document, err := q.client.document(ctx, answer.Document)
+	document, err := q.client.document(ctx, answer.Document, maxLabels)
 	if err != nil {
 		return err
 	}

@@ -63,6 +63,9 @@ func (r *home) attack(ctx context.Context) (Attacked, error) {
 		return Attacked{}, err
 	}
 	drawn := &sample{random: random}
+	if _, err := r.rehearseLook(ctx, src); err != nil {
+		return Attacked{}, err
+	}
 	builders, err := r.builders(src, root)
 	if err != nil {
 		return Attacked{}, err
@@ -161,8 +164,12 @@ type seen struct {
 }
 
 func (s seen) attack(ctx context.Context, index int) (AttackedSketch, error) {
+	noise, err := s.plan.NoiseIn(s.exact.Sketch)
+	if err != nil {
+		return AttackedSketch{}, err
+	}
 	out := AttackedSketch{
-		Sketch: index + 1, Side: string(s.plan.Sketch().Side), Made: s.plan.Sketch().Method(), Noise: s.plan.Noise.String(), Flags: []string{}, Attacks: []AttackedResult{},
+		Sketch: index + 1, Side: string(s.plan.Sketch().Side), Made: s.plan.Sketch().Method(), Noise: noise.String(), Flags: []string{}, Attacks: []AttackedResult{},
 	}
 	if !s.plan.Flips.Zero() {
 		out.Noise = s.plan.Flips.String()
@@ -174,7 +181,6 @@ func (s seen) attack(ctx context.Context, index int) (AttackedSketch, error) {
 		}
 		out.Flags = append(out.Flags, e.Flags()...)
 	}
-	var err error
 	switch side := s.plan.Sketch().Side; {
 	case side.Sums():
 		out.Attacks, err = s.sums()
@@ -192,10 +198,21 @@ func (s seen) truth() *mat.Dense {
 	one := float64(s.plan.Study.Bits.One())
 	for i, record := range s.sample.records {
 		for j, at := range s.picks[:s.plan.Values] { // a label comes last, and is no value
-			out.Set(i, j, float64(record.values[at])/one)
+			out.Set(i, j, float64(s.valueOf(record, j, at))/one)
 		}
 	}
 	return out
+}
+
+// valueOf is a record's value of a feature; one that is absent is at the public centre.
+func (s seen) valueOf(record sampled, feature, at int) int64 {
+	if v := record.values[at]; v != sketch.Absent {
+		return sketch.Round(v, s.plan.Study.Fine())
+	}
+	if f := s.plan.Features[feature]; f.Kind == study.Value {
+		return s.plan.Study.Columns[f.Column].Scale.Missing(s.plan.Study.Bits)
+	}
+	return 0
 }
 
 // whole reports whether a feature is 0 or 1.
@@ -313,7 +330,7 @@ func errorsOf(truth, guess *mat.Dense) (out []AttackedError) {
 // name of a feature.
 func (s seen) name(feature int) string {
 	f := s.plan.Features[feature]
-	name := s.plan.Study.Columns[f.Column].Name
+	name := s.plan.Study.Columns[f.Column].Title()
 	if f.Value != "" {
 		name += "=" + f.Value
 	}

@@ -151,6 +151,17 @@ func TestAttackColumns(t *testing.T) {
 			t.Errorf("solved without noise: %+v", one)
 		}
 	}
+	centred := plain // around the middle of bounds there is less to hide a value
+	centred.sketches = "[{side: columns, family: rademacher, k: 2000, helpers: {ones: 1}}]"
+	if got, err = newBench(t, centred, uniform(400)).attack(); err != nil {
+		t.Fatal(err)
+	}
+	if one := found(t, got, "matched filter", "variance"); one.Value < 0.7 {
+		t.Errorf("centred, without noise: %+v", one)
+	}
+	if one := found(t, got, "least norm", "every value"); one.Value < 0.9999 {
+		t.Errorf("centred, solved without noise: %+v", one)
+	}
 	noised := plain
 	noised.sketches = "[{side: columns, family: sparse, k: 200, helpers: {ones: 0.3}, clip: 0.8}]"
 	noised.privacy = "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"

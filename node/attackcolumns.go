@@ -20,13 +20,20 @@ func (s seen) columnsSide() ([]AttackedResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := mat.NewDense(s.exact.Sketch.Rows, s.plan.Values, nil)
-	for i := range s.exact.Sketch.Rows {
+	head := s.plan.Head()
+	values := mat.NewDense(s.exact.Sketch.Rows-head, s.plan.Values, nil)
+	for i := range s.exact.Sketch.Rows - head {
 		for j := range s.plan.Values {
-			values.Set(i, j, float64(s.exact.Sketch.Row(i)[j])*s.plan.Unit())
+			values.Set(i, j, float64(s.exact.Sketch.Row(head + i)[j])*s.plan.Unit())
 		}
 	}
-	x := s.truth()
+	x := s.truth() // around centres, as the sketch has them
+	scales := s.plan.Scales()
+	for j, c := range s.plan.Centres() {
+		for i := range ids {
+			x.Set(i, j, (x.At(i, j)-c)/scales[j])
+		}
+	}
 	solved, err := s.solved(rows, values, x)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
@@ -26,24 +27,44 @@ func (s seen) sums() ([]AttackedResult, error) {
 		}
 		cellOf = func(record int) int { return cells[record] }
 	}
+	var means []float64
+	if cellOf == nil {
+		var err error
+		if means, err = s.means(); err != nil {
+			return nil, err
+		}
+	}
 	for i := range m {
 		for j := range d {
-			at := s.summed(cellOf, i, j)
+			at := 0.0
+			if cellOf == nil {
+				at = means[j]
+			} else {
+				at = s.summed(cellOf, i, j)
+			}
 			guess.Set(i, j, at+float64(centres[j])/one)
 		}
 	}
 	return s.results(name, knows, x, guess)
 }
 
-// summed is the mean, around the public centre, of a feature over all records, or over a
-// record's cell; 0, the centre, where a cell's count says nothing.
+// means are those of all records around the public centre, by feature.
+func (s seen) means() ([]float64, error) {
+	sums, err := s.plan.Summed(s.exact.Sketch)
+	if err != nil {
+		return nil, err
+	}
+	m, err := estimate.NewTallied([]estimate.Tally{s.plan.MomentTally(sums, s.records, 1)}, s.plan.TallyColumns())
+	if err != nil {
+		return nil, err
+	}
+	return m.Means(), nil
+}
+
+// summed is the mean, around the public centre, of a feature over a record's cell; 0, the
+// centre, where the cell's count says nothing.
 func (s seen) summed(cellOf func(int) int, record, feature int) float64 {
 	unit := s.plan.Unit()
-	if cellOf == nil {
-		first := s.exact.Sketch.Cols - len(s.plan.Features)
-		weight := float64(s.plan.Study.MomentWeights(s.plan.Index).Sum)
-		return float64(s.exact.Sketch.Data[first+feature]) / weight * unit / float64(s.records)
-	}
 	row := s.exact.Sketch.Row(cellOf(record))
 	count := float64(row[0]) / float64(s.plan.Study.CellWeight(s.plan.Index))
 	if count < 0.5 {
@@ -62,7 +83,7 @@ func (s seen) cells(centres []int64) ([]int, error) {
 	x, products := make([]int64, len(centres)), make([]int64, directions.Spec().K)
 	for i, record := range s.sample.records {
 		for j, at := range s.picks {
-			x[j] = record.values[at] - centres[j]
+			x[j] = s.valueOf(record, j, at) - centres[j]
 		}
 		if s.plan.Clip > 0 {
 			dp.ClipL2(x, s.plan.Clip)

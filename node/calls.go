@@ -1,11 +1,15 @@
 package node
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"io"
 
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
@@ -105,31 +109,46 @@ func (c client) ledger(ctx context.Context, own protocol.LedgerHead) (protocol.L
 	return kept, nil
 }
 
-// maxDocument bounds a result document that a party accepts, in bytes.
-const maxDocument = 1 << 30
+// Bounds of what a party accepts of its aggregator's results, in bytes. A document is held in
+// memory, and what it describes of tables is on disk.
+const (
+	maxDocument = analysis.MaxDocument
+	maxLabels   = 1 << 30 // what is said of the party's own records
+)
 
 // document fetches a whole document and checks it against its hash.
-func (c client) document(ctx context.Context, d protocol.Document) ([]byte, error) {
-	if d.Size > maxDocument {
-		return nil, fmt.Errorf("result document of %d bytes, at most %d", d.Size, int64(maxDocument))
+func (c client) document(ctx context.Context, d protocol.Document, most int64) ([]byte, error) {
+	if d.Size > most {
+		return nil, fmt.Errorf("result document of %d bytes, at most %d", d.Size, most)
 	}
-	var data []byte
-	for int64(len(data)) < d.Size {
-		raw, err := c.call(ctx, callDocument, wire.EncodeDocumentRequest(wire.DocumentRequest{Study: c.study.ID, Hash: d.Hash, Offset: int64(len(data))}))
+	var data bytes.Buffer
+	err := c.pieces(ctx, d, &data)
+	return data.Bytes(), err
+}
+
+// pieces fetches a document piece by piece. After an error, and not before nil is returned,
+// what was written may be something else.
+func (c client) pieces(ctx context.Context, d protocol.Document, to io.Writer) error {
+	sum := sha256.New()
+	for have := int64(0); have < d.Size; {
+		raw, err := c.call(ctx, callDocument, wire.EncodeDocumentRequest(wire.DocumentRequest{Study: c.study.ID, Hash: d.Hash, Offset: have}))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		piece, err := wire.DecodeDocumentReply(raw)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if len(piece) == 0 || int64(len(data)+len(piece)) > d.Size {
-			return nil, fmt.Errorf("result document %s does not have the size that was signed", d.Hash)
+		if have += int64(len(piece)); len(piece) == 0 || have > d.Size {
+			return fmt.Errorf("result document %s does not have the size that was signed", d.Hash)
 		}
-		data = append(data, piece...)
+		sum.Write(piece)
+		if _, err := to.Write(piece); err != nil {
+			return err
+		}
 	}
-	if documentOf(data).Hash != d.Hash {
-		return nil, fmt.Errorf("result document %s does not have the hash that was signed", d.Hash)
+	if [sha256.Size]byte(sum.Sum(nil)) != d.Hash {
+		return fmt.Errorf("result document %s does not have the hash that was signed", d.Hash)
 	}
-	return data, nil
+	return nil
 }

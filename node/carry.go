@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/cosketch/cosketch/node/bundle"
 	"github.com/cosketch/cosketch/node/store"
@@ -73,7 +74,7 @@ func (p *Party) Import(ctx context.Context, in io.Reader) (Carried, error) {
 		if err != nil {
 			return nil, err
 		}
-		return readMail(reader, label)
+		return readMail(reader, label, p.Store.Dir())
 	}
 	c, err := p.byHand(ctx, label.Study, news, func(*service) (bundle.Label, error) { return label, nil })
 	if err != nil {
@@ -94,12 +95,13 @@ func (p *Party) byHand(ctx context.Context, id protocol.StudyID, news func(*stud
 		return c, err
 	}
 	r.sure = r.Now() // there is nobody to ask
-	from := &mail{documents: map[protocol.Digest][]byte{}}
+	from := &mail{}
 	if news != nil {
 		if from, err = news(r.study); err != nil {
 			return c, err
 		}
 	}
+	defer from.close()
 	r.client = client{carrier: from, study: r.study}
 	if err := r.handle(ctx); err != nil {
 		return c, err
@@ -259,13 +261,60 @@ type mail struct {
 	board     []wire.BoardReply
 	further   []byte               // the list of further results
 	head      *protocol.LedgerHead // the highest of this party's that the aggregator keeps
-	documents map[protocol.Digest][]byte
-	seen      bool // that the board ends where the party stands
+	documents map[protocol.Digest][]span
+	file      *os.File // what the documents' spans are of; nil: there are none
+	size      int64    // of file
+	seen      bool     // that the board ends where the party stands
 }
 
-// readMail reads a whole bundle of the aggregator.
-func readMail(in *bundle.Reader, label bundle.Label) (*mail, error) {
-	m := &mail{documents: map[protocol.Digest][]byte{}}
+// span is a piece of a document.
+type span struct{ at, size int64 }
+
+// close gives the space of the documents back.
+func (m *mail) close() {
+	if m.file != nil {
+		m.file.Close()
+		os.Remove(m.file.Name())
+	}
+}
+
+// put appends a piece to a document, on disk: together they may be larger than memory.
+func (m *mail) put(dir string, hash protocol.Digest, piece []byte) (err error) {
+	if m.file == nil {
+		if m.file, err = os.CreateTemp(dir, "bundle.*.tmp"); err != nil {
+			return fmt.Errorf("unpacking the bundle: %w", err)
+		}
+	}
+	if _, err := m.file.Write(piece); err != nil {
+		return fmt.Errorf("unpacking the bundle: %w", err)
+	}
+	m.documents[hash] = append(m.documents[hash], span{m.size, int64(len(piece))})
+	m.size += int64(len(piece))
+	return nil
+}
+
+// piece is what a document has from an offset on, as far as one span of it reaches.
+func (m *mail) piece(hash protocol.Digest, offset int64) ([]byte, bool, error) {
+	spans, there := m.documents[hash]
+	for _, s := range spans {
+		if offset < s.size {
+			out := make([]byte, s.size-offset)
+			_, err := m.file.ReadAt(out, s.at+offset)
+			return out, true, err
+		}
+		offset -= s.size
+	}
+	return nil, there && offset == 0, nil
+}
+
+// readMail reads a whole bundle of the aggregator. Its documents are unpacked into dir.
+func readMail(in *bundle.Reader, label bundle.Label, dir string) (_ *mail, err error) {
+	m := &mail{documents: map[protocol.Digest][]span{}}
+	defer func() {
+		if err != nil {
+			m.close()
+		}
+	}()
 	for {
 		name, body, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -297,10 +346,12 @@ func readMail(in *bundle.Reader, label bundle.Label) (*mail, error) {
 			m.further = append([]byte(nil), body...)
 		case partDocument:
 			var hash protocol.Digest
-			if copy(hash[:], body) < len(hash) || len(m.documents[hash])+len(body) > maxDocument {
+			if copy(hash[:], body) < len(hash) {
 				return nil, bundle.ErrDamaged
 			}
-			m.documents[hash] = append(m.documents[hash], body[len(hash):]...)
+			if err := m.put(dir, hash, body[len(hash):]); err != nil {
+				return nil, err
+			}
 		default:
 			return nil, fmt.Errorf("%w: unknown part %q", bundle.ErrDamaged, name)
 		}
@@ -325,11 +376,14 @@ func (m *mail) call(_ context.Context, name string, request []byte) ([]byte, err
 		if err != nil {
 			return nil, err
 		}
-		data, there := m.documents[q.Hash]
-		if !there || q.Offset > int64(len(data)) {
+		data, there, err := m.piece(q.Hash, q.Offset)
+		if err != nil {
+			return nil, fmt.Errorf("reading the unpacked bundle: %w", err)
+		}
+		if !there {
 			return nil, fmt.Errorf("the bundle lacks document %s: ask the operator for a new one", q.Hash)
 		}
-		return wire.EncodeDocumentReply(data[q.Offset:min(q.Offset+pieceSize, int64(len(data)))]), nil
+		return wire.EncodeDocumentReply(data), nil
 	}
 	return nil, fmt.Errorf("call %s is not answered by bundles", name)
 }

@@ -3,6 +3,7 @@
 package node_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -23,6 +24,8 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // The crash tests run a node as a process of its own: this test binary again. A
@@ -112,6 +115,32 @@ func killed(err error) bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
+// killing serves a study to parties b and c, and to party a in processes of its own. die starts
+// one that is killed at a point; finish starts one that sees the study to its end, where what was
+// stored before still stands.
+func (b *bench) killing() (die func(at string), finish func(before [][]byte)) {
+	b.t.Helper()
+	ctx := b.context()
+	stop := b.serve()
+	b.t.Cleanup(stop)
+	others := make(chan struct{})
+	go func() { defer close(others); b.runAll(ctx, "b", "c") }()
+	die = func(at string) {
+		b.t.Helper()
+		if err := b.process(ctx, at); !killed(err) {
+			b.t.Fatalf("the party was to die at %q, and ended with: %v", at, err)
+		}
+	}
+	finish = func(before [][]byte) {
+		b.t.Helper()
+		check(b.t, b.process(ctx, ""))
+		<-others
+		stop()
+		b.verify(before)
+	}
+	return die, finish
+}
+
 // bigSketch is wide enough that a release takes two chunks.
 var bigSketch = terms{
 	sketches: "[{side: columns, family: sparse, k: 1048576, s: 1, helpers: {ones: 1}}]",
@@ -133,19 +162,111 @@ func TestPartySurvivesSIGKILL(t *testing.T) {
 				w.sketches = "[{side: columns, family: sparse, k: 64, s: 1, helpers: {ones: 1}}]"
 			}
 			b := newBench(t, w, uniform(50))
+			die, finish := b.killing()
+			die(at)
+			before := b.stored()
+			finish(before)
+		})
+	}
+}
+
+// ownSketch is one whose columns parties standardise, by a look at their data that is debited first.
+var ownSketch = terms{
+	sketches: "[{side: columns, family: sparse, k: 64, s: 1, helpers: {ones: 0.7}, clip: 1.2, standardise: own}]",
+	privacy:  "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}",
+	analyses: "[{kind: correlation}]",
+	caps:     "{record: {epsilon: 1, delta: 1e-6}}",
+}
+
+// A party that looks at its data first, and is killed on the way, debits once, and its release
+// is by the look that it stored.
+func TestStandardisingPartySurvivesSIGKILL(t *testing.T) {
+	for _, at := range []string{"debited", "projected", "stored"} {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, ownSketch, uniform(50))
+			die, finish := b.killing()
+			die(at)
+			before := b.stored()
+			st := b.open("a")
+			data, err := st.Look(b.study.ID)
+			if (err == nil) != (at != "debited") {
+				t.Errorf("killed when %s, it has a look of %d bytes, %v", at, len(data), err)
+			}
+			check(t, st.Close())
+			finish(before)
+			look, err := release.DecodeLook(data)
+			check(t, err)
+			if at == "debited" {
+				return
+			}
+			entries := b.stored()[1]
+			width := len(entries) / (64 + study.OwnRows) / 2
+			var centre int64
+			for i, part := range entries[:width] {
+				centre |= int64(part) << (8 * i)
+			}
+			if centre != look[0].Centre {
+				t.Errorf("its release is about %d, the look that it stored about %d", centre, look[0].Centre)
+			}
+		})
+	}
+}
+
+// A stored look stands for no debit, and one that is damaged is said plainly: the party neither
+// releases by it nor takes another.
+func TestStoredLookIsHeldAgainstTheLedger(t *testing.T) {
+	looked := func(t *testing.T, damage func([]byte) []byte) *bench {
+		b := newBench(t, ownSketch, uniform(50))
+		self, ok := b.study.PartyByName("a")
+		if !ok {
+			t.Fatal("no party a")
+		}
+		plan, err := release.For(b.study, self, 0)
+		check(t, err)
+		st := b.open("a")
+		defer st.Close()
+		check(t, st.PutLook(b.study.ID, damage(release.EncodeLook(plan.NewLook().Exact()))))
+		return b
+	}
+	t.Run("whole", func(t *testing.T) {
+		b := looked(t, func(look []byte) []byte { return look })
+		stop := b.serve()
+		defer stop()
+		b.runAll(b.context(), b.parties...)
+		stop()
+		b.verify(nil) // counts debits
+	})
+	for name, damage := range map[string]func([]byte) []byte{
+		"cut off":       func(look []byte) []byte { return look[:len(look)-16] },
+		"in the middle": func(look []byte) []byte { return look[:5] },
+		"too long":      func(look []byte) []byte { return append(look, look...) },
+		"out of range":  func(look []byte) []byte { return bytes.Repeat([]byte{0xff}, len(look)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := looked(t, damage)
 			stop := b.serve()
 			defer stop()
-			ctx := b.context()
-			others := make(chan struct{})
-			go func() { defer close(others); b.runAll(ctx, "b", "c") }()
-			if err := b.process(ctx, at); !killed(err) {
-				t.Fatalf("the party was to die at %q, and ended with: %v", at, err)
+			ctx, cancel := context.WithCancel(b.context())
+			others := make(chan error, 2)
+			for _, name := range []string{"b", "c"} {
+				go func() { others <- b.run(ctx, name, nil) }()
 			}
-			before := b.stored()
-			check(t, b.process(ctx, ""))
+			err := b.run(ctx, "a", nil)
+			cancel()
 			<-others
-			stop()
-			b.verify(before)
+			<-others
+			if err == nil || !strings.Contains(err.Error(), "the first look at the data that was stored cannot be used") || !strings.Contains(err.Error(), b.study.ID.String()+"-look") {
+				t.Errorf("said: %v", err)
+			}
+			st := b.open("a")
+			defer st.Close()
+			if entries, err := st.Ledger(); err != nil || len(entries) != 0 {
+				t.Errorf("%d debits, %v", len(entries), err)
+			}
+			if _, err := st.ReleaseHeader(b.study.ID); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("a release: %v", err)
+			}
 		})
 	}
 }
@@ -153,24 +274,15 @@ func TestPartySurvivesSIGKILL(t *testing.T) {
 // A party killed again and again, at one point after the other, still debits once.
 func TestPartySurvivesEveryKillInOneStudy(t *testing.T) {
 	b := newBench(t, bigSketch, uniform(50))
-	stop := b.serve()
-	defer stop()
-	ctx := b.context()
-	others := make(chan struct{})
-	go func() { defer close(others); b.runAll(ctx, "b", "c") }()
+	die, finish := b.killing()
 	for _, at := range []string{"persisted commit", "persisted share", "persisted confirm", "projected", "debited", "stored", "uploading"} {
-		if err := b.process(ctx, at); !killed(err) {
-			t.Fatalf("the party was to die at %q, and ended with: %v", at, err)
-		}
+		die(at)
 	}
 	before := b.stored()
 	if before == nil {
 		t.Fatal("the release was stored before the last kill, and is gone")
 	}
-	check(t, b.process(ctx, ""))
-	<-others
-	stop()
-	b.verify(before)
+	finish(before)
 }
 
 // A party whose sketch waits for its steward is killed when it is held, and again at every
@@ -180,17 +292,7 @@ func TestHeldSketchSurvivesSIGKILL(t *testing.T) {
 	w := bigSketch
 	w.sketches, w.release = smallSketch.sketches, "ask"
 	b := newBench(t, w, uniform(50))
-	stop := b.serve()
-	defer stop()
-	ctx := b.context()
-	others := make(chan struct{})
-	go func() { defer close(others); b.runAll(ctx, "b", "c") }()
-	die := func(at string) {
-		t.Helper()
-		if err := b.process(ctx, at); !killed(err) {
-			t.Fatalf("the party was to die at %q, and ended with: %v", at, err)
-		}
-	}
+	die, finish := b.killing()
 	die("held")
 	check(t, os.WriteFile(b.path("a-late.csv"), []byte("id,x\nID100,0.5\nID101,0.25\n"), 0o600))
 	check(t, os.WriteFile(b.path("gone.csv"), []byte("id,x\nID0,0.0000\n"), 0o600))
@@ -210,10 +312,7 @@ func TestHeldSketchSurvivesSIGKILL(t *testing.T) {
 		t.Errorf("a change after the release was stored: %v", err)
 	}
 	before := b.stored()
-	check(t, b.process(ctx, ""))
-	<-others
-	stop()
-	b.verify(before)
+	finish(before)
 	if _, err := os.Stat(filepath.Join(b.path("a"), "held", b.study.ID.String())); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the sketch is still held: %v", err)
 	}

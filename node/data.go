@@ -40,6 +40,9 @@ func (r *home) source() (*source, error) {
 	if err != nil {
 		return nil, &SiteError{err}
 	}
+	if site.Release == config.ReleaseAsk && looks(r.study) {
+		return nil, &SiteError{fmt.Errorf("study %s has release: ask, which does not go with standardise: own: its sums are made after a noisy first look, so nothing without noise can be held (take release: auto)", r.study.ID.Short())}
+	}
 	if site.Release == config.ReleaseAsk && drawsEarly(r.study) {
 		return nil, &SiteError{fmt.Errorf("study %s has release: ask, which does not go with mechanism %s: its noise is drawn into the values as they are read, so nothing without noise can be held (take release: auto)", r.study.ID.Short(), r.study.Privacy.Mechanism)}
 	}
@@ -65,12 +68,7 @@ func (r *home) source() (*source, error) {
 
 // schema is what the study wants of the party's file.
 func (r *home) schema(party int, site config.StudySite, data config.Dataset, limit int64) (dataset.Schema, error) {
-	own, travels := r.study.OwnColumns(party), map[int]bool{}
-	for i := range r.study.Sketches {
-		if c, ok := r.study.LabelOf(party, i); ok {
-			travels[c] = true
-		}
-	}
+	own, required := r.study.OwnColumns(party), r.labelled(party)
 	wanted := make([]string, len(own))
 	for i, c := range own {
 		wanted[i] = r.study.Columns[c].Name
@@ -81,7 +79,7 @@ func (r *home) schema(party int, site config.StudySite, data config.Dataset, lim
 	}
 	out := dataset.Schema{
 		ID: data.ID, Normalize: r.study.Records.Normalize, Duplicates: r.study.Records.Duplicates,
-		Missing: r.study.Records.Missing, Bits: r.study.Bits, MaxRecords: limit,
+		Missing: r.study.Records.Missing, Bits: r.study.ReadBits(), MaxRecords: limit,
 	}
 	if len(out.ID) == 0 {
 		out.ID = r.study.Records.ID
@@ -91,9 +89,30 @@ func (r *home) schema(party int, site config.StudySite, data config.Dataset, lim
 	}
 	for i, c := range own {
 		column := r.study.Columns[c]
-		out.Fields = append(out.Fields, dataset.Field{Name: column.Name, Header: headers[i], Kind: column.Kind, Scale: column.Scale, Values: column.Values, Required: travels[c]})
+		if r.study.Wide() {
+			column.Scale = column.Scale.Unlimited()
+		}
+		out.Fields = append(out.Fields, dataset.Field{Name: column.Name, Header: headers[i], Kind: column.Kind, Scale: column.Scale, Values: column.Values, Required: required[c]})
 	}
 	return out, nil
+}
+
+// labelled are the columns of which nothing stands for an absent value: a label that travels, and
+// one whose classes moments count, unless they count absent ones as a class.
+func (r *home) labelled(party int) map[int]bool {
+	out := map[int]bool{}
+	for i, sk := range r.study.Sketches {
+		if c, ok := r.study.LabelOf(party, i); ok {
+			out[c] = true
+		}
+		if sk.Side != sketch.Moments || r.study.Records.Missing != study.MissingCentre || r.study.MomentLayout(i).Classes == 0 {
+			continue
+		}
+		for _, c := range r.study.OwnColumns(party) {
+			out[c] = out[c] || r.study.Columns[c].Label
+		}
+	}
+	return out
 }
 
 // picks maps what a sketch takes of a record to the entries of a row of the dataset,
@@ -159,7 +178,11 @@ func (r *home) otherwiseNamed(src *source, err error) error {
 // check reads the data once before the party's first message leaves, so that a
 // bad line is found while nobody waits for this party yet.
 func (r *home) check(ctx context.Context) error {
-	summary, refusal, err := r.examine(ctx)
+	src, err := r.source()
+	if err != nil {
+		return err
+	}
+	summary, refusal, err := r.examine(ctx, src, func(dataset.Batch) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -170,14 +193,10 @@ func (r *home) check(ctx context.Context) error {
 	return nil
 }
 
-// examine reads the data once. refusal is why policy or budget would not let a
-// release of data that can be read leave.
-func (r *home) examine(ctx context.Context) (summary dataset.Summary, refusal, err error) {
-	src, err := r.source()
-	if err != nil {
-		return dataset.Summary{}, nil, err
-	}
-	summary, err = r.pass(ctx, src, func(dataset.Batch) error { return nil })
+// examine reads the data once, handing each batch to take. refusal is why policy or budget would
+// not let a release of data that can be read leave.
+func (r *home) examine(ctx context.Context, src *source, take func(dataset.Batch) error) (summary dataset.Summary, refusal, err error) {
+	summary, err = r.pass(ctx, src, take)
 	if err != nil {
 		return dataset.Summary{}, nil, err
 	}
@@ -212,19 +231,44 @@ func (o DataOptions) home() (*home, error) {
 	return &home{options, signer, o.Study}, nil
 }
 
+// CheckedData is what data are against a study, for the party's own eyes.
+type CheckedData struct {
+	dataset.Summary
+	Effect Effect
+}
+
 // CheckData reads a party's data against a study as Run does before its first
-// message, without any network and whether or not the study is approved. refusal
-// is why policy or budget would not allow the release, nil where they would; err
-// is about the data or the site file.
-func CheckData(ctx context.Context, o DataOptions) (summary dataset.Summary, refusal, err error) {
+// message, without any network and whether or not the study is approved, and says what
+// the study would do to them. refusal is why policy or budget would not allow the release,
+// nil where they would; err is about the data or the site file.
+func CheckData(ctx context.Context, o DataOptions) (out CheckedData, refusal, err error) {
 	h, err := o.home()
 	if err == nil {
-		summary, refusal, err = h.examine(ctx)
+		out, refusal, err = h.checkData(ctx)
 	}
 	if err != nil {
-		return summary, nil, fmt.Errorf("checking data for study %s: %w", o.Study.ID.Short(), err)
+		return CheckedData{}, nil, fmt.Errorf("checking data for study %s: %w", o.Study.ID.Short(), err)
 	}
-	return summary, refusal, nil
+	return out, refusal, nil
+}
+
+func (r *home) checkData(ctx context.Context) (out CheckedData, refusal, err error) {
+	src, err := r.source()
+	if err != nil {
+		return out, nil, err
+	}
+	if err := r.lookExactly(ctx, src); err != nil {
+		return out, nil, err
+	}
+	survey, err := r.newSurvey(src, true)
+	if err != nil {
+		return out, nil, err
+	}
+	if out.Summary, refusal, err = r.examine(ctx, src, survey.add); err != nil {
+		return out, nil, err
+	}
+	out.Effect = survey.effect(out.Summary, nil)
+	return out, refusal, nil
 }
 
 // summaryText says what was read, in counts.
@@ -236,6 +280,9 @@ func summaryText(s dataset.Summary) string {
 	for _, f := range s.Fields {
 		if f.Clamped > 0 {
 			text += fmt.Sprintf("; %q: %d values outside the public bounds were clipped to them", f.Name, f.Clamped)
+		}
+		if f.NoLogarithm > 0 {
+			text += fmt.Sprintf(", %d of them because numbers of 0 and less have no logarithm", f.NoLogarithm)
 		}
 		if f.Missing > 0 {
 			text += fmt.Sprintf("; %q: %d missing", f.Name, f.Missing)
@@ -269,6 +316,11 @@ func (r *home) builders(src *source, root seed.Seed) ([]*release.Builder, error)
 
 // project makes the exact sketches from the data.
 func (r *home) project(ctx context.Context, src *source, builders []*release.Builder) (*exact, error) {
+	return r.projectAnd(ctx, src, builders, func(dataset.Batch) error { return nil })
+}
+
+// projectAnd makes the exact sketches from the data, and hands each batch to see first.
+func (r *home) projectAnd(ctx context.Context, src *source, builders []*release.Builder, see func(dataset.Batch) error) (*exact, error) {
 	out := &exact{}
 	keep := false
 	for _, plan := range src.plans {
@@ -278,6 +330,9 @@ func (r *home) project(ctx context.Context, src *source, builders []*release.Bui
 	var values []int64
 	var err error
 	out.summary, err = r.pass(ctx, src, func(b dataset.Batch) error {
+		if err := see(b); err != nil {
+			return err
+		}
 		began := time.Now()
 		defer func() { out.adding += time.Since(began) }()
 		if keep {
@@ -291,7 +346,7 @@ func (r *home) project(ctx context.Context, src *source, builders []*release.Bui
 				values = b.Pick(values[:0], src.picks[i])
 				own = values
 			}
-			if err := builder.Add(b.IDs, own); err != nil {
+			if err := builder.AddRead(b.IDs, own); err != nil {
 				return fmt.Errorf("sketch %d: %w", i+1, err)
 			}
 		}

@@ -75,7 +75,7 @@ func offline(o AggregatorOptions) (*Aggregator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting aggregator: %w", err)
 	}
-	return &Aggregator{AggregatorOptions: o, signer: signer,
+	return &Aggregator{AggregatorOptions: o, signer: signer, listed: make(chan struct{}),
 		hosted: map[protocol.StudyID]*hosted{}, peers: map[protocol.PeerID]int{}, setbacks: map[protocol.StudyID]*setback{}}, nil
 }
 
@@ -279,15 +279,40 @@ func (h *hosted) exportDocuments(out *bundle.Writer, party protocol.PeerID) erro
 				return err
 			}
 		}
-		data, err := h.Store.Result(h.study.ID, name)
-		if err != nil {
+		if err := exportDocument(out, h.Store, h.study.ID, hash, name); err != nil {
 			return err
 		}
-		for at := 0; at == 0 || at < len(data); at += pieceSize {
-			piece := data[at:min(at+pieceSize, len(data))]
-			if err := out.Add(partDocument, append(hash[:len(hash):len(hash)], piece...)); err != nil {
+	}
+	names, err := h.Store.Results(h.study.ID)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if hash, ok := tableOf(name); ok {
+			if err := exportDocument(out, h.Store, h.study.ID, hash, name); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// exportDocument adds a stored document, piece by piece.
+func exportDocument(out *bundle.Writer, st State, id protocol.StudyID, hash protocol.Digest, name string) error {
+	f, err := st.OpenResult(id, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	body := make([]byte, len(hash)+pieceSize)
+	copy(body, hash[:])
+	for at := int64(0); at == 0 || at < f.Size(); at += pieceSize {
+		piece := body[len(hash):][:min(pieceSize, f.Size()-at)]
+		if _, err := f.ReadAt(piece, at); err != nil && len(piece) > 0 {
+			return fmt.Errorf("reading result %q: %w", name, err)
+		}
+		if err := out.Add(partDocument, body[:len(hash)+len(piece)]); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -215,9 +215,9 @@ func connectionFix(err error) string {
 		return "the aggregator runs an older program: update the older of the two"
 	case errors.As(err, &refusal) && refusal.Code == p2p.CodeUnknownStudy:
 		return "ask the operator to run aggregator study create with this very file"
-	case strings.Contains(err.Error(), "expired or is not yet valid"), strings.Contains(err.Error(), "certificates' dates"):
+	case errors.Is(err, p2p.ErrDates):
 		return "compare this machine's clock with the time, and ask the operator to do the same; else a certificate has run out there"
-	case strings.Contains(err.Error(), "certificate"):
+	case errors.Is(err, p2p.ErrUncertified):
 		return "the outer TLS is not certified for this machine: name the authority under network: roots"
 	case errors.Is(err, p2p.ErrStranger):
 		return "ask the operator at which address aggregator serve listens; addresses are part of the study file, so where that is wrong a corrected file is a new study"

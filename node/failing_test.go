@@ -73,6 +73,7 @@ type writes struct {
 	tried  atomic.Int64 // writes while broken
 
 	mu     sync.Mutex
+	most   int // bytes of one file of a result
 	seen   []nth
 	counts map[string]int
 	failed bool
@@ -113,6 +114,13 @@ func (w *writes) due(name string) bool {
 	return this == w.fail
 }
 
+// large notes how much of a result was written as one.
+func (w *writes) large(size int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.most = max(w.most, size)
+}
+
 // hasFailed tells whether the write that was to fail has been reached.
 func (w *writes) hasFailed() bool {
 	w.mu.Lock()
@@ -131,7 +139,34 @@ func (f failing) PutStatus(study protocol.StudyID, json []byte) error {
 
 func (f failing) PutResult(study protocol.StudyID, name string, data []byte) error {
 	kind, _, _ := strings.Cut(name, "-") // labels-… at the aggregator
+	f.writes.large(len(data))
 	return f.writes.write("PutResult "+kind, func() error { return f.Store.PutResult(study, name, data) })
+}
+
+func (f failing) NewResult(study protocol.StudyID) (store.NewFile, error) {
+	file, err := f.Store.NewResult(study)
+	return &failingResult{file, f.writes, 0}, err
+}
+
+// failingResult is durable when it has a name, or is not.
+type failingResult struct {
+	store.NewFile
+	writes *writes
+	size   int
+}
+
+func (f *failingResult) Write(p []byte) (int, error) {
+	f.size += len(p)
+	return f.NewFile.Write(p)
+}
+
+func (f *failingResult) Keep(name string) error {
+	f.writes.large(f.size)
+	return f.writes.write("NewResult", func() error { return f.NewFile.Keep(name) })
+}
+
+func (f failing) DropResult(study protocol.StudyID, name string) error {
+	return f.writes.write("DropResult", func() error { return f.Store.DropResult(study, name) })
 }
 
 func (f failing) PutDecision(study protocol.StudyID, decision store.Decision, at protocol.Instant) error {
@@ -165,6 +200,14 @@ func (f failing) DestroySecret(study protocol.StudyID, attempt uint32) error {
 
 func (f failing) DestroySecrets(study protocol.StudyID) error {
 	return f.writes.write("DestroySecrets", func() error { return f.Store.DestroySecrets(study) })
+}
+
+func (f failing) PutLook(study protocol.StudyID, data []byte) error {
+	return f.writes.write("PutLook", func() error { return f.Store.PutLook(study, data) })
+}
+
+func (f failing) DestroyLook(study protocol.StudyID) error {
+	return f.writes.write("DestroyLook", func() error { return f.Store.DestroyLook(study) })
 }
 
 func (f failing) Debit(ctx context.Context, decide func([]ledger.Entry) ([]ledger.Entry, error)) (out []ledger.Entry, err error) {

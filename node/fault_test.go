@@ -103,7 +103,7 @@ func TestSecondAttemptWithoutASilentParty(t *testing.T) {
 // A party that approves after the roster stands joins: it is handed the seed, its
 // sketch is folded in, and a later result takes the place of the first one.
 func TestLatePartyJoins(t *testing.T) {
-	b := lateParty(t, smallSketch)
+	b := lateParty(t, smallSketch, uniform(50))
 	st := b.open("c")
 	defer st.Close()
 	own, err := st.Own(b.study.ID)
@@ -122,7 +122,7 @@ func TestLatePartyJoins(t *testing.T) {
 func TestLatePartyBringsItsColumns(t *testing.T) {
 	w := smallSketch
 	w.sketches, w.analyses = "[{side: records, family: identity}]", "[{kind: k-means, clusters: 2}]"
-	b := lateParty(t, w)
+	b := lateParty(t, w, uniform(50))
 	for _, name := range b.parties {
 		st := b.open(name)
 		r, _, err := node.StoredResult(st, b.study.ID)
@@ -140,10 +140,10 @@ func TestLatePartyBringsItsColumns(t *testing.T) {
 
 // lateParty plays a study of two parties to its result, and of a third that comes late to
 // the next.
-func lateParty(t *testing.T, w terms) *bench {
+func lateParty(t *testing.T, w terms, data func(party int) string) *bench {
 	t.Helper()
 	w.late = now() + 3*3600
-	b := newBench(t, w, uniform(50))
+	b := newBench(t, w, data)
 	site, err := os.ReadFile(b.path("b.yaml"))
 	check(t, err)
 	site = []byte(strings.Replace(string(site), "dataset: d,", "dataset: d, welcome: ask,", 1)) // a is enough

@@ -1,12 +1,15 @@
 package node
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
@@ -70,13 +73,45 @@ func (f *fsck) result(s *study.Study, results []protocol.Result, known map[strin
 		f.add("result", ErrUnsigned, resultFix, "")
 		return
 	}
-	err = f.perParty(s, results[at].PerParty, known, func(party protocol.PeerID) string {
+	document, err := analysis.Decode(raw, s.ID)
+	err = errors.Join(err, f.tables(s, document, known))
+	err = errors.Join(err, f.perParty(s, results[at].PerParty, known, func(party protocol.PeerID) string {
 		if f.Role == store.Party {
 			return labelsFile
 		}
 		return partyLabels(party)
-	})
+	}))
 	f.add("result", err, resultFix, "is what the aggregator signed")
+}
+
+// tables compares the tables of a document with the hashes that it has of them.
+func (f *fsck) tables(s *study.Study, document analysis.Result, known map[string]bool) error {
+	parts, err := document.Parts()
+	for _, part := range parts {
+		name := tableFile(part.Hash)
+		known[name] = true
+		if found, readErr := f.hashOf(s, name); readErr != nil {
+			err = errors.Join(err, readErr)
+		} else if found != part {
+			err = errors.Join(err, fmt.Errorf("%s: %w", name, ErrUnsigned))
+		}
+	}
+	return err
+}
+
+// hashOf reads a result file through.
+func (f *fsck) hashOf(s *study.Study, name string) (out protocol.Document, err error) {
+	file, err := f.Store.OpenResult(s.ID, name)
+	if err != nil {
+		return out, err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if out.Size, err = io.Copy(sum, file); err != nil {
+		return out, fmt.Errorf("reading result %q: %w", name, err)
+	}
+	sum.Sum(out.Hash[:0])
+	return out, nil
 }
 
 // perParty compares what parties alone may read with what the aggregator signed: at a party,
@@ -104,6 +139,7 @@ func (f *fsck) further(s *study.Study, known map[string]bool) {
 	for _, r := range further {
 		hash := r.Statement.Document.Hash
 		known[furtherFile(hash)], known[furtherFile(hash)+".json"] = true, true
+		err = errors.Join(err, f.tables(s, r.Result, known))
 		err = errors.Join(err, f.perParty(s, r.Statement.PerParty, known, func(party protocol.PeerID) string { return furtherLabels(hash, party) }))
 	}
 	if err != nil || len(further) > 0 {

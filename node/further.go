@@ -72,17 +72,14 @@ func publish(o AggregatorOptions, s *study.Study, answer Further) (protocol.Furt
 		}
 		f.PerParty = append(f.PerParty, protocol.PartyDocument{Party: party, Document: documentOf(data)})
 	}
+	if err := answer.putTables(o.Store, s.ID); err != nil {
+		return f, err
+	}
 	if err := o.Store.PutResult(s.ID, name+".json", answer.Raw); err != nil {
 		return f, err
 	}
 	f = signer.SignFurther(f)
 	return f, o.Store.PutResult(s.ID, name, f.Encode())
-}
-
-// documents are the result files of a node.
-type documents interface {
-	Results(study protocol.StudyID) ([]string, error)
-	Result(study protocol.StudyID, name string) ([]byte, error)
 }
 
 // statements reads the further results that a node keeps of a study, the oldest first.
@@ -139,7 +136,7 @@ func FurtherResults(st State, s *study.Study) ([]StoredFurther, error) {
 		if err != nil {
 			return nil, fmt.Errorf("further result %s: %w", f.Document.Hash.String()[:8], err)
 		}
-		out = append(out, StoredFurther{f, r, raw})
+		out = append(out, StoredFurther{f, r.With(tables{st, s.ID}), raw})
 	}
 	return out, nil
 }
@@ -248,7 +245,7 @@ func (r *service) takeFurther(ctx context.Context, f protocol.Further) error {
 		if d.Party != r.signer.ID() {
 			continue
 		}
-		data, err := r.client.document(ctx, d.Document)
+		data, err := r.client.document(ctx, d.Document, maxLabels)
 		if err != nil {
 			return err
 		}
@@ -256,11 +253,11 @@ func (r *service) takeFurther(ctx context.Context, f protocol.Further) error {
 			return err
 		}
 	}
-	data, err := r.client.document(ctx, f.Document)
+	data, err := r.client.document(ctx, f.Document, maxDocument)
 	if err != nil {
 		return err
 	}
-	if _, err := analysis.Decode(data, r.study.ID); err != nil {
+	if _, err := r.takeTables(ctx, data, 1); err != nil {
 		return fmt.Errorf("the aggregator's further result: %w", err)
 	}
 	name := furtherFile(f.Document.Hash)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/cosketch/cosketch/node/p2p"
@@ -217,6 +218,11 @@ func (a *Aggregator) document(ctx context.Context, from protocol.PeerID, request
 		return nil, err
 	}
 	if name == "" {
+		if name, err = h.tableName(q.Hash); err != nil {
+			return nil, err
+		}
+	}
+	if name == "" {
 		if name, err = h.furtherName(q.Hash, from); err != nil {
 			return nil, err
 		}
@@ -229,15 +235,25 @@ func (a *Aggregator) document(ctx context.Context, from protocol.PeerID, request
 	if name == "" {
 		return nil, p2p.Refuse(p2p.CodeRefused, "no result document of the caller has this hash")
 	}
-	data, err := a.Store.Result(q.Study, name)
+	piece, err := pieceOf(a.Store, q, name)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, p2p.Refuse(p2p.CodeNotFound, "the result document is not here")
 	}
+	return piece, err
+}
+
+// pieceOf reads the asked piece of a stored document.
+func pieceOf(st State, q wire.DocumentRequest, name string) ([]byte, error) {
+	f, err := st.OpenResult(q.Study, name)
 	if err != nil {
 		return nil, err
 	}
-	start := min(q.Offset, int64(len(data)))
-	return wire.EncodeDocumentReply(data[start:min(start+pieceSize, int64(len(data)))]), nil
+	defer f.Close()
+	piece := make([]byte, max(0, min(pieceSize, f.Size()-q.Offset)))
+	if _, err := f.ReadAt(piece, q.Offset); err != nil && len(piece) > 0 {
+		return nil, fmt.Errorf("reading result %q: %w", name, err)
+	}
+	return wire.EncodeDocumentReply(piece), nil
 }
 
 // hello tells a party of the study what it can compare with its own.

@@ -58,6 +58,9 @@ func (r *service) sketched(ctx context.Context, src *source, job session.MakeRel
 	}
 	if !set.Exists() {
 		if src.site.Release != config.ReleaseAsk {
+			if err := r.lookFirst(ctx, src); err != nil {
+				return nil, err
+			}
 			builders, err := r.builders(src, job.Seed)
 			if err == nil && drawsEarly(r.study) {
 				err = r.randomise(ctx, src, builders)

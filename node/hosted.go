@@ -294,7 +294,7 @@ func (h *hosted) acceptable(header session.Header) error {
 // contribution reads a collected release from the store.
 func (h *hosted) contribution(header session.Header) (analysis.Contribution, error) {
 	index, _ := h.study.PartyIndex(header.Party.ID)
-	out := analysis.Contribution{Party: index, Header: header.ID, Records: header.Release.Records}
+	out := analysis.Contribution{Party: index, Header: header.ID, Records: header.Release.Records, Published: header.Release.Published}
 	out.Scan = func(i int, take func(entries []int64)) error {
 		s := header.Release.Sketches[i]
 		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, uploaded(header, i), len(s.Chunks))
@@ -385,9 +385,16 @@ func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Comp
 		h.Observe(Happening{What: Analysing, Study: h.study.ID, Progress: p})
 		h.Logger.Info("analysing", "study", h.study.ID.Short(), "analysis", p.Analysis+1, "kind", p.Kind, "done", p.Done, "of", p.Total)
 	}
+	o.Failed = h.failed
+	before, err := storedTables(h.Store, h.study.ID)
+	if err != nil {
+		return session.Computed{}, err
+	}
+	o.Keep = shelf{h.Store, h.study.ID}
 	result, labels, err := analysis.Run(ctx, o)
 	var reading *readingError
-	if errors.As(err, &reading) {
+	var keeping *analysis.KeepError
+	if errors.As(err, &reading) || errors.As(err, &keeping) {
 		return session.Computed{}, err
 	}
 	if err != nil {
@@ -395,6 +402,9 @@ func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Comp
 	}
 	done := session.Computed{Releases: job.Releases}
 	if done.Document, err = h.put(resultFile, result); err != nil {
+		return session.Computed{}, err
+	}
+	if err := dropTables(h.Store, h.study, before, result); err != nil {
 		return session.Computed{}, err
 	}
 	for i, l := range labels {
@@ -406,6 +416,11 @@ func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Comp
 		done.PerParty = append(done.PerParty, protocol.PartyDocument{Party: party, Document: d})
 	}
 	return done, nil
+}
+
+// failed logs an analysis that is undefined in the result, as numerics failed.
+func (h *hosted) failed(f analysis.Failure) {
+	h.Logger.Error("an analysis failed", "study", h.study.ID.Short(), "analysis", f.Analysis+1, "kind", f.Kind, "error", f.Err, "stack", f.Stack)
 }
 
 func (h *hosted) put(name string, document any) (protocol.Document, error) {

@@ -203,6 +203,11 @@ func inspectSketch(files store.ReleaseDir, p release.Plan, h protocol.ReleasedSk
 		out.Chunks = append(out.Chunks, InspectedChunk{want.String(), intact})
 		out.Intact = out.Intact && intact
 	}
+	if p.Sketch().OwnClip {
+		if err := out.choseClip(file, p, h); err != nil {
+			return out, err
+		}
+	}
 	if out.Intact && h.Masked == 0 {
 		values := h.Cols
 		if p.Labels != nil {
@@ -212,6 +217,28 @@ func inspectSketch(files store.ReleaseDir, p release.Plan, h protocol.ReleasedSk
 		return out, err
 	}
 	return out, nil
+}
+
+// choseClip says the noise of a sketch whose party took its own clip, which the entries name.
+func (i *InspectedSketch) choseClip(file io.ReaderAt, p release.Plan, h protocol.ReleasedSketch) error {
+	if !i.Intact {
+		i.Noise, i.Variance = "noise for a clip that the damaged entries name", 0
+		return nil
+	}
+	data := make([]byte, h.Size())
+	if _, err := file.ReadAt(data, 0); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	s, err := sketch.Decode(h.Side, int(h.Rows), int(h.Cols), h.Width, data)
+	if err != nil {
+		return err
+	}
+	noise, err := p.NoiseIn(s)
+	if err != nil {
+		return err
+	}
+	i.Noise, i.Variance = noise.String(), noise.Variance()
+	return nil
 }
 
 // bins is how many bars a histogram has.

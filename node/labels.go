@@ -28,7 +28,7 @@ func StoredResult(st *store.Store, id protocol.StudyID) (analysis.Result, []byte
 	if err != nil {
 		return r, nil, fmt.Errorf("reading stored result: %w", err)
 	}
-	return r, raw, nil
+	return r.With(tables{st, id}), raw, nil
 }
 
 // OwnLabels joins what a study's analyses say of this party's records, such as

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/node"
-	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
 )
 
 // bits is a study of one bit a party under randomised response.
@@ -54,10 +54,21 @@ func (j *diary) Read(p []byte) (int, error) {
 	return j.Reader.Read(p)
 }
 
-// Under randomised response the values are noised as they are read, so the debit is
-// durable before the key of the flips is drawn, and that before the data are projected.
-func TestRandomisedResponseDebitsFirst(t *testing.T) {
-	b := newBench(t, bits, coins(60))
+// noting is a store that notes when a first look is in it.
+type noting struct {
+	*store.Store
+	in *diary
+}
+
+func (n noting) PutLook(study protocol.StudyID, data []byte) error {
+	err := n.Store.PutLook(study, data)
+	n.in.note("look stored")
+	return err
+}
+
+// sinceDebit plays a study to its end and returns what party a's diary has from the debit on.
+func (b *bench) sinceDebit() []string {
+	b.t.Helper()
 	stop := b.serve()
 	defer stop()
 	ctx := b.context()
@@ -65,36 +76,51 @@ func TestRandomisedResponseDebitsFirst(t *testing.T) {
 	go func() { defer close(others); b.runAll(ctx, "b", "c") }()
 	st := b.open("a")
 	j := &diary{Reader: rand.Reader}
-	o := partyOptions(st, b.path("a.yaml"), nil, b.logger())
-	o.Entropy = j
-	o.Site = func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) }
-	o.Observe = func(p node.Progress) {
+	o := partyOptions(noting{st, j}, b.path("a.yaml"), func(p node.Progress) {
 		switch p.Milestone {
 		case node.Debited, node.Projected, node.Stored:
 			entries, err := st.Ledger()
 			if err != nil {
-				t.Error(err)
+				b.t.Error(err)
 			}
 			j.note(fmt.Sprintf("%s with %d debits", p.Milestone, len(entries)))
 		}
-	}
+	}, b.logger())
+	o.Entropy = j
 	p, err := node.NewParty(o)
-	check(t, err)
-	check(t, p.Run(ctx, b.study.ID))
-	check(t, p.Close())
-	check(t, st.Close())
+	check(b.t, err)
+	check(b.t, p.Run(ctx, b.study.ID))
+	check(b.t, p.Close())
+	check(b.t, st.Close())
 	<-others
-	debited := slices.Index(j.events, "debited with 1 debits")
-	if debited < 0 {
-		t.Fatalf("no debit in %v", j.events)
-	}
-	// The last entropy before the debit is its salt's; what follows is the key of the flips.
-	want := []string{"debited with 1 debits", "entropy 32", "projected with 1 debits", "stored with 1 debits"}
-	if got := j.events[debited:]; !slices.Equal(got, want) {
-		t.Errorf("after the debit: %v, want %v", got, want)
-	}
 	stop()
 	b.verify(nil)
+	debited := slices.Index(j.events, "debited with 1 debits")
+	if debited < 0 {
+		b.t.Fatalf("no debit in %v", j.events)
+	}
+	return slices.Compact(j.events[debited:]) // noise takes several keys
+}
+
+// Under randomised response the values are noised as they are read, so the debit is
+// durable before the key of the flips is drawn, and that before the data are projected. So it is
+// before the noise of a first look, which is stored before the data are projected by it.
+func TestWhatIsDrawnEarlyIsDebitedFirst(t *testing.T) {
+	for name, w := range map[string]struct {
+		terms
+		data func(int) string
+		want []string
+	}{
+		// The last entropy before the debit is its salt's; what follows are keys of noise.
+		"randomised response": {bits, coins(60), []string{"debited with 1 debits", "entropy 32", "projected with 1 debits", "stored with 1 debits"}},
+		"first look":          {ownSketch, uniform(50), []string{"debited with 1 debits", "entropy 32", "look stored", "projected with 1 debits", "entropy 32", "stored with 1 debits"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := newBench(t, w.terms, w.data).sinceDebit(); !slices.Equal(got, w.want) {
+				t.Errorf("after the debit: %v, want %v", got, w.want)
+			}
+		})
+	}
 }
 
 // A party killed around the debit of randomised response debits once and releases once.
@@ -103,22 +129,13 @@ func TestRandomisedResponseSurvivesSIGKILL(t *testing.T) {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, bits, coins(60))
-			stop := b.serve()
-			defer stop()
-			ctx := b.context()
-			others := make(chan struct{})
-			go func() { defer close(others); b.runAll(ctx, "b", "c") }()
-			if err := b.process(ctx, at); !killed(err) {
-				t.Fatalf("the party was to die at %q, and ended with: %v", at, err)
-			}
+			die, finish := b.killing()
+			die(at)
 			before := b.stored()
 			if (before != nil) != (at == "stored") {
 				t.Errorf("killed when %s, a release is stored: %v", at, before != nil)
 			}
-			check(t, b.process(ctx, ""))
-			<-others
-			stop()
-			b.verify(before)
+			finish(before)
 		})
 	}
 }

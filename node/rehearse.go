@@ -17,25 +17,18 @@ import (
 
 // Rehearsal describes a release that was made of a party's data and thrown away.
 type Rehearsal struct {
-	Study    string             `json:"study"`
-	Name     string             `json:"name"`
-	Dataset  string             `json:"dataset"`
-	Records  int64              `json:"records"`
-	Skipped  int64              `json:"skipped"` // left out for a missing value
-	Columns  []RehearsedColumn  `json:"columns"`
+	Study   string `json:"study"`
+	Name    string `json:"name"`
+	Dataset string `json:"dataset"`
+	Records int64  `json:"records"`
+	Skipped int64  `json:"skipped"` // left out for a missing value
+	Effect
 	Sketches []RehearsedSketch  `json:"sketches"`
 	Bytes    int64              `json:"bytes"`  // of all sketches, which would leave
 	Budget   []RehearsedAccount `json:"budget"` // the dataset's, per unit
 	Seconds  RehearsedTimes     `json:"seconds"`
 	Allowed  bool               `json:"allowed"` // policy and budget would let it leave
 	Refusal  string             `json:"refusal,omitempty"`
-}
-
-// RehearsedColumn counts a column's values.
-type RehearsedColumn struct {
-	Name    string `json:"name"`
-	Clipped int64  `json:"clipped"` // moved to the public bounds
-	Missing int64  `json:"missing"`
 }
 
 // RehearsedSketch describes one sketch.
@@ -99,6 +92,10 @@ func (r *home) rehearse(ctx context.Context) (out Rehearsal, refusal, err error)
 		return out, nil, err
 	}
 	defer root.Destroy()
+	look, err := r.rehearseLook(ctx, src)
+	if err != nil {
+		return out, nil, err
+	}
 	builders, err := r.builders(src, root)
 	if err != nil {
 		return out, nil, err
@@ -110,12 +107,21 @@ func (r *home) rehearse(ctx context.Context) (out Rehearsal, refusal, err error)
 	}
 	var times RehearsedTimes
 	var exact *exact
-	times.Pass = timed(func() { exact, err = r.project(ctx, src, builders) })
+	survey, err := r.newSurvey(src, false)
+	if err != nil {
+		return out, nil, err
+	}
+	times.Pass = timed(func() { exact, err = r.projectAnd(ctx, src, builders, survey.add) })
 	if err != nil {
 		return out, nil, err
 	}
 	times.Project = exact.adding.Seconds()
+	times.Pass += look.Seconds()
 	times.Noise = timed(func() { err = r.noise(src, exact) })
+	if err != nil {
+		return out, nil, err
+	}
+	cut, err := exact.cut(src)
 	if err != nil {
 		return out, nil, err
 	}
@@ -134,7 +140,9 @@ func (r *home) rehearse(ctx context.Context) (out Rehearsal, refusal, err error)
 		return out, nil, err
 	}
 	refusal = r.permitted(src, exact.summary.Records, entries)
-	out = r.describe(src, exact, described)
+	if out, err = r.describe(src, exact, described, survey.effect(exact.summary, cut)); err != nil {
+		return out, nil, err
+	}
 	out.Seconds, out.Allowed = times, refusal == nil
 	if refusal != nil {
 		out.Refusal = refusal.Error()
@@ -159,19 +167,40 @@ func freshSeed(entropy io.Reader) (seed.Seed, error) {
 	return seed.FromBytes(bytes), nil
 }
 
+// cut says what was cut of sketches with noise, which are not masked yet.
+func (e *exact) cut(src *source) ([]SketchEffect, error) {
+	out := []SketchEffect{}
+	for i, plan := range src.plans {
+		if plan.Clip == 0 {
+			continue
+		}
+		clip := plan.Clip
+		if plan.Moments != nil {
+			summed, err := plan.Summed(e.sketches[i].Sketch)
+			if err != nil {
+				return nil, fmt.Errorf("sketch %d: %w", i+1, err)
+			}
+			clip = summed.Clip
+		}
+		out = append(out, sketchEffect(plan, clip, &e.sketches[i].Clipped, e.summary.Records))
+	}
+	return out, nil
+}
+
 // describe says what was made.
-func (r *home) describe(src *source, e *exact, described []protocol.ReleasedSketch) Rehearsal {
+func (r *home) describe(src *source, e *exact, described []protocol.ReleasedSketch, effect Effect) (Rehearsal, error) {
 	out := Rehearsal{
 		Study: r.study.ID.String(), Name: r.study.Name, Dataset: src.data.Name,
-		Records: e.summary.Records, Skipped: e.summary.Skipped, Columns: []RehearsedColumn{},
-	}
-	for _, f := range e.summary.Fields {
-		out.Columns = append(out.Columns, RehearsedColumn{f.Name, f.Clamped, f.Missing})
+		Records: e.summary.Records, Skipped: e.summary.Skipped, Effect: effect,
 	}
 	for i, plan := range src.plans {
 		d := described[i]
 		out.Bytes += d.Size()
-		noise, variance := plan.Noise.String(), plan.Noise.Variance()
+		drawn, err := plan.NoiseIn(e.sketches[i].Sketch)
+		if err != nil {
+			return out, fmt.Errorf("sketch %d: %w", i+1, err)
+		}
+		noise, variance := drawn.String(), drawn.Variance()
 		if !plan.Flips.Zero() {
 			noise, variance = plan.Flips.String(), plan.Flips.Variance()
 		}
@@ -181,7 +210,7 @@ func (r *home) describe(src *source, e *exact, described []protocol.ReleasedSket
 			Deviation: math.Sqrt(variance), Bits: !plan.Flips.Zero(), Statement: plan.Statement(), Labels: labelsText(plan),
 		})
 	}
-	return out
+	return out, nil
 }
 
 // labelsText says what is done to the labels beside a sketch's rows; "" without any.

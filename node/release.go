@@ -31,6 +31,7 @@ import (
 //
 //	debit durably → draw noise and project → store durably → (only then) send
 //
+// Where a release takes a first look at the data, the debit comes before that is drawn (look.go).
 // Where sums are masked, noised sketches are masked before they are stored (masked.go).
 // Where the steward is asked, what was projected is held until the decision (held.go).
 // A crash before the debit leaves nothing. A crash after it leaves a debit that
@@ -68,7 +69,7 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 		return nil, err
 	}
 	r.Observe(Progress{Study: r.study.ID, Milestone: Projected, Note: exact.note})
-	if !drawsEarly(r.study) {
+	if !spendsEarly(r.study) {
 		if err := r.debit(ctx, src); err != nil {
 			return nil, err
 		}
@@ -82,6 +83,9 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	}
 	// The seed may be needed for late parties; the exact sketch is not.
 	if err := r.Store.Held(r.study.ID).Destroy(); err != nil {
+		return nil, err
+	}
+	if err := r.Store.DestroyLook(r.study.ID); err != nil {
 		return nil, err
 	}
 	r.asking, r.told = false, false // a masked sum that is void asks the steward anew
@@ -171,7 +175,7 @@ func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelea
 // noise draws the noise into the exact sketches, which no longer exist afterwards.
 func (r *home) noise(src *source, exact *exact) error {
 	for i, plan := range src.plans {
-		if err := plan.Draw(&exact.sketches[i].Sketch, r.Entropy, max(r.Workers, 1)); err != nil {
+		if err := exact.sketches[i].Draw(plan, r.Entropy, max(r.Workers, 1)); err != nil {
 			return fmt.Errorf("noising sketch %d: %w", i+1, err)
 		}
 	}
@@ -305,7 +309,7 @@ func (r *service) fetchResult(ctx context.Context, job session.FetchResult) (ses
 		if d.Party != r.signer.ID() {
 			continue
 		}
-		data, err := r.client.document(ctx, d.Document)
+		data, err := r.client.document(ctx, d.Document, maxLabels)
 		if err != nil {
 			return nil, err
 		}
@@ -316,14 +320,22 @@ func (r *service) fetchResult(ctx context.Context, job session.FetchResult) (ses
 			return nil, err
 		}
 	}
-	data, err := r.client.document(ctx, job.Result.Document)
+	data, err := r.client.document(ctx, job.Result.Document, maxDocument)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := analysis.Decode(data, r.study.ID); err != nil {
+	before, err := storedTables(r.Store, r.study.ID)
+	if err != nil {
+		return nil, err
+	}
+	result, err := r.takeTables(ctx, data, len(r.study.Analyses))
+	if err != nil {
 		return nil, fmt.Errorf("the aggregator's result: %w", err)
 	}
 	if err := r.Store.PutResult(r.study.ID, resultFile, data); err != nil {
+		return nil, err
+	}
+	if err := dropTables(r.Store, r.study, before, result); err != nil {
 		return nil, err
 	}
 	return session.ResultStored{Document: job.Result.Document.Hash}, nil

@@ -49,6 +49,11 @@ type State interface {
 	PutResult(study protocol.StudyID, name string, data []byte) error
 	Result(study protocol.StudyID, name string) ([]byte, error)
 	Results(study protocol.StudyID) ([]string, error)
+	// NewResult begins a file that Keep names, as PutResult would have put it there; OpenResult
+	// reads one; DropResult removes one that nothing speaks of any more.
+	NewResult(study protocol.StudyID) (store.NewFile, error)
+	OpenResult(study protocol.StudyID, name string) (*store.File, error)
+	DropResult(study protocol.StudyID, name string) error
 
 	// Note appends to the journal, in which decisions and what leaves stand before they
 	// take effect. What PutOwn, Debit and the store's decisions make durable is in it by
@@ -84,6 +89,11 @@ type PartyState interface {
 	DestroySecret(study protocol.StudyID, attempt uint32) error
 	DestroySecrets(study protocol.StudyID) error
 
+	// PutLook stores the first look that a study's release goes by, Look returns it, and
+	// DestroyLook ends it.
+	PutLook(study protocol.StudyID, data []byte) error
+	Look(study protocol.StudyID) ([]byte, error)
+	DestroyLook(study protocol.StudyID) error
 	// PutKept replaces what is kept of a study's seed when that is destroyed.
 	PutKept(study protocol.StudyID, data []byte) error
 

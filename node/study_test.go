@@ -61,6 +61,7 @@ type terms struct {
 	late      protocol.Instant // default: no late parties
 	more      string           // further lines; default: none
 	sum       string           // further keys; default: none, a plain sum
+	missing   string           // default: refuse
 }
 
 // newBench makes the nodes, their data and the study. Party i's file is made by
@@ -120,7 +121,7 @@ func (b *bench) source(w terms) string {
 	agg := b.open("agg")
 	defer agg.Close()
 	var s strings.Builder
-	fmt.Fprintf(&s, "cosketch: study/1\nname: bench\nnonce: 000102030405060708090a0b0c0d0e0f\n")
+	fmt.Fprintf(&s, "cosketch: study/2\nname: bench\nnonce: 000102030405060708090a0b0c0d0e0f\n")
 	fmt.Fprintf(&s, "aggregator:\n  id: %s\n  hpke: %s\n  addrs: [%s]\nparties:\n", peerID(b.t, agg),
 		base64.StdEncoding.EncodeToString(agg.HPKE().PublicKey().Bytes()), b.addr)
 	for _, p := range b.parties {
@@ -136,7 +137,8 @@ func (b *bench) source(w terms) string {
 	if w.deadline == 0 {
 		w.deadline = now() + 7200
 	}
-	fmt.Fprintf(&s, "partition: %s\nquorum: 2\nexpires: %s\ndeadline: %s\nrecords: {id: [id]}\n", w.partition, w.expires, w.deadline)
+	fill(&w.missing, "refuse")
+	fmt.Fprintf(&s, "partition: %s\nquorum: 2\nexpires: %s\ndeadline: %s\nrecords: {id: [id], missing: %s}\n", w.partition, w.expires, w.deadline, w.missing)
 	if w.late != 0 {
 		fmt.Fprintf(&s, "late_until: %s\n", w.late)
 	}

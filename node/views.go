@@ -25,6 +25,7 @@ type PublicState interface {
 	Board(study protocol.StudyID, from uint64, limit int) ([][]byte, error)
 	Results(study protocol.StudyID) ([]string, error)
 	Result(study protocol.StudyID, name string) ([]byte, error)
+	OpenResult(study protocol.StudyID, name string) (*store.File, error)
 	FirstMissing(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) (int, error)
 	Purged(study protocol.StudyID) (protocol.Instant, error)
 	Noted(after uint64) ([]store.Noted, uint64, error)
@@ -303,6 +304,7 @@ func (v *Views) document(id protocol.StudyID, name protocol.Digest) (out api.Doc
 		return out, store.ErrNotFound
 	}
 	out.Result, err = analysis.Decode(out.Raw, id)
+	out.Result = out.Result.With(tables{v.state, id})
 	return out, err
 }
 

@@ -32,8 +32,8 @@ type table struct {
 }
 
 // tables are a party that releases as soon as it may, one whose sketch waits for its
-// steward, who changes it by commands; one whose noise is in the values, one that agrees
-// twice, one that welcomes a newcomer, the newcomer, one without a network; and the
+// steward, who changes it by commands; one whose noise is in the values, one that looks at its
+// data first, one that agrees twice, one that welcomes a newcomer, the newcomer, one without a network; and the
 // aggregator, in one attempt and in two, with a late party and without a network.
 func tables() map[string]table {
 	asked := smallSketch
@@ -44,6 +44,7 @@ func tables() map[string]table {
 		"party":               {terms: clustered, data: points, node: "a"},
 		"party that asks":     {terms: asked, data: uniform(50), node: "a", only: "Held"},
 		"randomised response": {terms: bits, data: coins(60), node: "a", only: "Debit SaveRelease"},
+		"first look":          {terms: ownSketch, data: uniform(50), node: "a", only: "Debit PutLook SaveRelease DestroyLook"},
 		"steward":             {terms: asked, data: uniform(50), node: "a", only: "PutDecision", play: table.stewarded},
 		"second attempt":      {terms: smallSketch, data: uniform(50), node: "a", only: "DestroySecret", silent: protocol.KindShare},
 		"newcomer":            {terms: late, data: uniform(50), node: "c", only: "PutSecret", play: table.joined},

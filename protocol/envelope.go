@@ -13,7 +13,7 @@ import (
 // Kind names what an envelope carries.
 type Kind string
 
-// The kinds of study/1: first those of a study in which all goes well, in the order
+// The kinds of study/2: first those of a study in which all goes well, in the order
 // in which it posts them, then those of faults and of late parties.
 const (
 	KindApprove  Kind = "approve"  // a party signs the study's id and meaning
@@ -46,7 +46,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("%.40q", string(k))
 }
 
-// Known reports whether the kind is one of study/1.
+// Known reports whether the kind is one of study/2.
 func (k Kind) Known() bool { return k.FromAggregator() || k.FromParty() }
 
 // FromAggregator reports whether only the aggregator may send this kind.

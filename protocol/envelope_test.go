@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// kinds are all of study/1's.
+// kinds are all of study/2's.
 var kinds = []Kind{
 	KindApprove, KindWithdraw, KindRoster, KindCommit, KindShare, KindConfirm, KindRelease, KindResult,
 	KindComplaint, KindFault, KindAbandon, KindCertificate, KindJoin, KindWelcome, KindJoined, KindStop, KindClose,

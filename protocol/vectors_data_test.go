@@ -15,6 +15,8 @@ import (
 // valueCase is a real number that becomes an integer, or an integer its square.
 type valueCase struct {
 	What    string          `json:"what"`
+	Log     bool            `json:"log,omitempty"`
+	Unit    float64         `json:"unit,omitempty"` // of asinh
 	Bounds  []float64       `json:"bounds,omitempty"`
 	Centre  float64         `json:"centre,omitempty"`
 	Spread  float64         `json:"spread,omitempty"`
@@ -22,12 +24,13 @@ type valueCase struct {
 	Given   float64         `json:"given"`
 	Integer int64           `json:"integer"`
 	Clamped bool            `json:"clamped,omitempty"`
+	Real    float64         `json:"real,omitempty"` // a transformed number, every bit of it
 }
 
 func values() vectors {
 	return cases[valueCase]{
 		file:  "values",
-		about: "Given: a scale, a resolution and a number: a value (or nothing, missing), the weight of ones, an encoded value to square, or k for the automatic resolution. To be found: the integer.",
+		about: "Given: a scale, a resolution and a number: a value (or nothing, missing), the weight of ones, an encoded value to square, or k for the automatic resolution; or a number to transform. To be found: the integer, or the transformed number.",
 		given: func(*testing.T) (out []valueCase) {
 			for _, x := range []float64{-3, -2, 0.1, 1.99, 2, 2.0078125, 6, 7} {
 				out = append(out, valueCase{What: "value", Bounds: []float64{-2, 6}, Bits: 9, Given: x})
@@ -39,6 +42,20 @@ func values() vectors {
 				valueCase{What: "missing", Bounds: []float64{-2, 6}, Bits: 9},
 				valueCase{What: "missing", Centre: 47, Spread: 21, Bits: 12},
 			)
+			for _, x := range []float64{-1, 0, 0.5, 1, 666.1, 2000, 5664, 54000, 54001, 1e300} {
+				out = append(out,
+					valueCase{What: "value", Log: true, Centre: 2000, Spread: 3, Bits: 12, Given: x},
+					valueCase{What: "value", Log: true, Bounds: []float64{1, 1e6}, Bits: 14, Given: x},
+					valueCase{What: "value", Unit: 100, Bounds: []float64{-5000, 1e6}, Bits: 14, Given: x},
+				)
+			}
+			for _, x := range []float64{5e-324, 1e-310, 1e-20, 0.1, 0.7, 0.7071067811865475, 0.7071067811865476, 1, 1.0000000000000002, 3, 1e10, 1e300} {
+				out = append(out, valueCase{What: "transformed", Log: true, Given: x})
+			}
+			for _, x := range []float64{1e-310, 1e-9, -0.1, 0.24999999999999997, 0.25, 1, -7, 1 << 28, 1<<28 + 1, 1e300} {
+				out = append(out, valueCase{What: "transformed", Unit: 1, Given: x}, valueCase{What: "transformed", Unit: 3, Given: x})
+			}
+			out = append(out, valueCase{What: "missing", Log: true, Bounds: []float64{1, 1e6}, Bits: 9})
 			for _, w := range []float64{0, 0.3, 0.5, 1} {
 				out = append(out, valueCase{What: "ones", Bits: 11, Given: w})
 			}
@@ -55,13 +72,22 @@ func values() vectors {
 }
 
 func fillValue(t *testing.T, c *valueCase) {
+	var transform fixedpoint.Transform
 	var scale fixedpoint.Scale
 	var err error
 	switch {
+	case c.Log:
+		transform = fixedpoint.Log()
+	case c.Unit > 0:
+		if transform, err = fixedpoint.Asinh(c.Unit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	switch {
 	case len(c.Bounds) == 2:
-		scale, err = fixedpoint.Bounds(c.Bounds[0], c.Bounds[1])
+		scale, err = transform.Bounds(c.Bounds[0], c.Bounds[1])
 	case c.Spread > 0:
-		scale, err = fixedpoint.CentreSpread(c.Centre, c.Spread)
+		scale, err = transform.CentreSpread(c.Centre, c.Spread)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +96,8 @@ func fillValue(t *testing.T, c *valueCase) {
 	switch c.What {
 	case "value":
 		c.Integer, c.Clamped = scale.Encode(c.Given, c.Bits)
+	case "transformed":
+		c.Real = transform.Apply(c.Given)
 	case "missing":
 		c.Integer = scale.Missing(c.Bits)
 	case "ones":

@@ -74,7 +74,7 @@ func list[T ~string](m *meaning, path string, values []T) {
 
 func meaningOf(s *study.Study) *meaning {
 	m := &meaning{}
-	m.put("cosketch", "study/1")
+	m.put("cosketch", "study/2")
 	m.put("name", s.Name)
 	m.put("nonce", string(s.Nonce[:]))
 	m.put("aggregator.id", string(s.Aggregator.ID[:]))
@@ -186,6 +186,11 @@ func (m *meaning) sketch(sk study.Sketch) {
 	m.real("sketch.helpers.ones", sk.Helpers.Ones)
 	m.put("sketch.helpers.squares", fmt.Sprint(sk.Helpers.Squares))
 	m.real("sketch.clip", sk.Clip)
+	m.put("sketch.clip.whole", fmt.Sprint(sk.Whole))
+	m.put("sketch.clip.own", fmt.Sprint(sk.OwnClip))
+	m.whole("sketch.sums", sk.Moments.Sums)
+	m.put("sketch.fourth", fmt.Sprint(sk.Moments.Fourth))
+	m.put("sketch.standardise", fmt.Sprint(sk.Standardise))
 	if sk.Labels != "" {
 		m.put("sketch.labels", string(sk.Labels))
 		m.real("sketch.label_share", sk.LabelShare)

@@ -20,7 +20,8 @@ type sumsCase struct {
 	L           int         `json:"L,omitempty"`
 	Rows        hexed       `json:"cell rows,omitempty"`
 	Permutation hexed       `json:"cell permutation,omitempty"`
-	Records     [][]int64   `json:"records"`
+	Records     [][]int64   `json:"records"`           // the least int64 where a value is absent
+	Classes     []int       `json:"classes,omitempty"` // moments: of the records, of two
 
 	Cells    []int    `json:"cells,omitempty"` // of the records
 	Entries  []int64  `json:"entries"`         // row-major
@@ -31,11 +32,13 @@ type sumsCase struct {
 func sums() vectors {
 	return cases[sumsCase]{
 		file:  "sums",
-		about: "Given: columns, their public centre, the clip, records as encoded values and, of cells, L and two keys. To be found: the exact sketch, the records' cells, and both sensitivities.",
+		about: "Given: columns, their public centre, the clip, records as encoded values and, of cells, L and two keys, of moments the classes of records. Moments hold every part, with sums of weight 3 and typical squares of 9, 9 and 4. To be found: the exact sketch, the records' cells, and both sensitivities.",
 		given: func(*testing.T) []sumsCase {
 			records := [][]int64{{512, 0, -512}, {0, 512, 100}, {300, 200, 0}, {256, 511, 512}, {256, 256, 0}}
 			moments := sumsCase{Side: sketch.Moments, Columns: []string{"a", "b", "c"}, Centre: []int64{256, 256, 0}, One: 512, Clip: 409, Records: records}
 			cells := moments
+			moments.Records = append(slices.Clone(records), []int64{sketch.Absent, 511, 512}, []int64{sketch.Absent, 200, sketch.Absent})
+			moments.Classes = []int{0, 1, 1, 0, 0, 1, 0}
 			cells.Side, cells.L, cells.Rows, cells.Permutation = sketch.Cells, 2, hexedOf(rowKey(1)), hexedOf(rowKey(101))
 			return []sumsCase{moments, cells}
 		},
@@ -53,19 +56,28 @@ func fillSums(t *testing.T, c *sumsCase) {
 	options := sketch.SumsOptions{Centre: c.Centre, Largest: c.One, Clip: c.Clip}
 	d := len(c.Columns)
 	values := slices.Concat(c.Records...)
+	layout := sketch.MomentLayout{Columns: d, Products: true, Classes: 2, Cut: true, Fourth: true, Attributes: d}
+	weights := func(n dp.Neighbours) dp.MomentWeights {
+		w, err := dp.NewMomentWeights(c.Clip, dp.MomentParts{Products: true, SumWeight: 3, Label: true, Cut: true, Fourth: true, Typical: []int64{9, 9, 4}, Neighbours: n})
+		check(err)
+		return w
+	}
 	sensitivity := func(n dp.Neighbours) [2]int64 {
 		s, err := dp.RecordCells(c.Clip, d, c.Clip, n)
 		if c.Side == sketch.Moments {
-			s, err = dp.RecordMoments(c.Clip, d, dp.MomentWeights{Square: 5, Product: 7, Sum: 2 * c.Clip}, n)
+			s, err = dp.RecordMoments(c.Clip, layout.Columns, layout.Moves(), weights(n), n)
 		}
 		check(err)
 		return [2]int64{s.L1, s.L2Squared}
 	}
 	c.Zeroed, c.Replaced = sensitivity(dp.Zeroed), sensitivity(dp.Replaced)
 	if c.Side == sketch.Moments {
-		b, err := sketch.NewMoments(sketch.MomentWeights{Square: 5, Product: 7, Sum: 2 * c.Clip}, options)
+		options.Clip = 0
+		b, err := sketch.NewMoments(sketch.MomentsOptions{
+			SumsOptions: options, Layout: layout, Clips: []int64{c.Clip}, Weights: []dp.MomentWeights{weights(dp.Zeroed)}, One: c.One, Of: []int{0, 1, 2},
+		})
 		check(err)
-		check(b.Add(values))
+		check(b.Add(values, c.Classes))
 		c.Entries = b.Sketch().Data
 		return
 	}

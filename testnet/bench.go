@@ -45,15 +45,7 @@ func runBench(ctx context.Context, opts benchOptions, stdout, stderr io.Writer) 
 	} else {
 		tell, err = benchMemory(ctx, opts, workload, stdout, stderr)
 	}
-	if err != nil {
-		fmt.Fprintln(stderr, "testnet:", explain(ctx, err, nil))
-		return exitFailed
-	}
-	if err := tell(); err != nil {
-		fmt.Fprintln(stderr, "testnet:", err)
-		return exitInternal
-	}
-	return exitOK
+	return told(ctx, err, tell, stderr)
 }
 
 // benchMemory measures projections of data in memory.

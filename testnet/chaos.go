@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/cosketch/cosketch/testnet/chaos"
-	"github.com/cosketch/cosketch/testnet/network"
 )
 
 type chaosOptions struct {
@@ -43,27 +40,18 @@ func runChaos(ctx context.Context, opts chaosOptions, stdout, stderr io.Writer) 
 
 // disturb runs the rounds in a temporary directory and removes it.
 func disturb(ctx context.Context, opts chaosOptions, log io.Writer) ([]chaos.Round, error) {
-	dir, err := os.MkdirTemp("", "cosketch-chaos-")
+	dir, remove, err := built(ctx, "chaos", log)
 	if err != nil {
-		return nil, fmt.Errorf("making a directory for the nodes: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	fmt.Fprintln(log, "building party and aggregator")
-	if err := network.Build(ctx, dir); err != nil {
 		return nil, err
 	}
+	defer remove()
 	return chaos.Run(ctx, chaos.Options{Dir: dir, Seed: opts.Seed, Rounds: opts.Rounds, Log: log})
 }
 
 // tellChaos says what went through.
 func tellChaos(opts chaosOptions, rounds []chaos.Round, w io.Writer) error {
 	if opts.Format == "json" {
-		out := json.NewEncoder(w)
-		out.SetIndent("", "  ")
-		if err := out.Encode(rounds); err != nil {
-			return fmt.Errorf("printing: %w", err)
-		}
-		return nil
+		return printJSON(w, rounds)
 	}
 	total, longest := chaos.Sum(rounds), 0.0
 	for _, r := range rounds {

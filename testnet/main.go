@@ -41,6 +41,11 @@
 //
 // measures how often the intervals of results hold the truth of the pooled data.
 //
+//	go run ./testnet defaults
+//
+// measures whether what drafted studies answer is true to its label, and how close it is to
+// the best that its budget can buy.
+//
 //	go run ./testnet papers
 //
 // computes the tables and figures of the sources anew, beside the published values, and
@@ -86,11 +91,13 @@ type commands struct {
 	Down       downOptions      `cmd:"" help:"End the network that is up."`
 	Chaos      chaosOptions     `cmd:"" help:"Kill, pause and restart nodes and cut the network between them while they run studies, and check that nothing is lost, spent twice or left hanging."`
 	Scale      scaleOptions     `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 64 parties on this machine."`
+	Wide       wideOptions      `cmd:"" help:"Play covariances and correlations of thousands of columns on real processes, and print the memory that each took."`
 	Bench      benchOptions     `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
 	Table      tableOptions     `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
 	Mechanisms mechanismOptions `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
 	Union      unionOptions     `cmd:"" help:"Measure what horizontal studies that protect whole records get from moments and cells, beside what they get from row sketches and projections."`
 	Coverage   coverageOptions  `cmd:"" help:"Measure how often the intervals of results hold the truth: every kind of number, with and without noise, with equal and with other record sets."`
+	Defaults   defaultsOptions  `cmd:"" help:"Measure whether what drafted studies answer is true to its label, on public and generated data, and how close it is to the best that its budget can buy. Wants the public data sets, and takes long."`
 	Papers     paperOptions     `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory, and play a study of each on three parties and an aggregator."`
 	Simulate   simulateOptions  `cmd:"" help:"Play random schedules of the protocol, with adversaries, crashes and a bad network, and count what came of them."`
 }
@@ -134,12 +141,16 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runChaos(ctx, chosen.Chaos, stdout, stderr)
 	case "scale":
 		return runScale(ctx, chosen.Scale, stdout, stderr)
+	case "wide":
+		return runWide(ctx, chosen.Wide, stdout, stderr)
 	case "table <file>":
 		return runTable(chosen.Table, stderr)
 	case "union":
 		return runUnion(ctx, chosen.Union, stdout, stderr)
 	case "coverage":
 		return runCoverage(ctx, chosen.Coverage, stdout, stderr)
+	case "defaults":
+		return runDefaults(ctx, chosen.Defaults, stdout, stderr)
 	case "papers":
 		return runPapers(ctx, chosen.Papers, stdout, stderr)
 	case "mechanisms":

@@ -52,9 +52,7 @@ func runNetwork(ctx context.Context, opts networkOptions, stdout, stderr io.Writ
 	defer cancel()
 	all, err := playNetworks(ctx, opts, chosen, tables, stdout, stderr)
 	if opts.Format == "json" && len(all) > 0 {
-		out := json.NewEncoder(stdout)
-		out.SetIndent("", "  ")
-		if err := out.Encode(map[string]any{"networks": all}); err != nil {
+		if err := printJSON(stdout, map[string]any{"networks": all}); err != nil {
 			fmt.Fprintln(stderr, "testnet:", err)
 			return exitInternal
 		}

@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/scale"
 )
 
@@ -46,28 +43,16 @@ func runScale(ctx context.Context, opts scaleOptions, stdout, stderr io.Writer) 
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
 	measured, err := scaled(ctx, opts, stderr)
-	if err != nil {
-		fmt.Fprintln(stderr, "testnet:", explain(ctx, err, nil))
-		return exitFailed
-	}
-	if err := tellScale(opts, measured, stdout); err != nil {
-		fmt.Fprintln(stderr, "testnet:", err)
-		return exitInternal
-	}
-	return exitOK
+	return told(ctx, err, func() error { return tellScale(opts, measured, stdout) }, stderr)
 }
 
 // scaled measures in a temporary directory and removes it.
 func scaled(ctx context.Context, opts scaleOptions, log io.Writer) ([]scale.Measured, error) {
-	dir, err := os.MkdirTemp("", "cosketch-scale-")
+	dir, remove, err := built(ctx, "scale", log)
 	if err != nil {
-		return nil, fmt.Errorf("making a directory for the nodes: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	fmt.Fprintln(log, "building party and aggregator")
-	if err := network.Build(ctx, dir); err != nil {
 		return nil, err
 	}
+	defer remove()
 	var sizes []scale.Size
 	for _, n := range opts.Parties {
 		for _, mb := range opts.Megabytes {
@@ -79,12 +64,7 @@ func scaled(ctx context.Context, opts scaleOptions, log io.Writer) ([]scale.Meas
 
 func tellScale(opts scaleOptions, measured []scale.Measured, w io.Writer) error {
 	if opts.Format == "json" {
-		out := json.NewEncoder(w)
-		out.SetIndent("", "  ")
-		if err := out.Encode(measured); err != nil {
-			return fmt.Errorf("printing: %w", err)
-		}
-		return nil
+		return printJSON(w, measured)
 	}
 	t := console.NewTable(">parties", ">release, MB", ">seed, s", ">result, s", ">sent a party, kB", ">received a party, kB", ">aggregator, MiB", ">its disk, MB")
 	for _, m := range measured {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -176,9 +175,7 @@ func runStatus(ctx context.Context, opts statusOptions, stdout, stderr io.Writer
 		return outcomeOf(err, stderr)
 	}
 	if opts.Format == "json" {
-		out := json.NewEncoder(stdout)
-		out.SetIndent("", "  ")
-		return outcomeOf(out.Encode(s), stderr)
+		return outcomeOf(printJSON(stdout, s), stderr)
 	}
 	s.Write(stdout)
 	return exitOK

@@ -59,6 +59,7 @@ func (cmd analyzeCommand) Run(ctx context.Context, c *console.Console, g *consol
 	if err != nil {
 		return err
 	}
+	defer further.Close()
 	d := console.Document{Study: s, Result: further.Result, Raw: further.Raw}
 	if cmd.Publish {
 		statement, err := node.Publish(options(st), s, further)

@@ -16,12 +16,15 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
 type studyNew struct {
 	Output    string   `short:"o" required:"" placeholder:"FILE" env:"-" help:"The study file to write; it must not exist."`
 	Columns   []string `required:"" placeholder:"FILE" env:"-" help:"A party's column list, as party data columns writes it; once for each party."`
+	Column    []string `env:"-" sep:"none" placeholder:"COLUMN" help:"What you say of a column, whatever the lists say, as they would have it: {name: age, kind: numeric, centre: 47, spread: 21}. Once for each column."`
+	Records   string   `env:"-" placeholder:"N|NAME=N,…" help:"About how many records each party has, or single ones by name. Default: what the column lists say."`
 	Name      string   `env:"-" help:"The study's name. Asked for where it is left out."`
 	Partition string   `env:"-" enum:"vertical,horizontal," default:"" help:"vertical: same people, other columns; horizontal: same columns, other people. Asked for where it is left out."`
 	Ask       []string `env:"-" sep:"none" placeholder:"ANALYSIS" help:"What is asked, as the study file has it: correlation, or {kind: k-means, clusters: 3}. Once for each. Asked for where it is left out."`
@@ -33,19 +36,22 @@ type studyNew struct {
 
 // Help says what comes next.
 func (studyNew) Help() string {
-	return "Writes a commented study file from what the parties say of their columns. What only people know, bounds and lists of values that are public, stands there to be filled in.\n\nExample: aggregator study new --columns north.yaml --columns south.yaml --name registry --partition vertical --ask correlation -o study.yaml"
+	return "Writes a commented study file from what the parties say of their columns. What only people know stands there to be filled in: a public centre and spread of each numeric column (bounds are second best), and the values of categorical ones. Where the lists of a horizontal study describe a column differently, numeric wins over binary, a centre and spread over bounds, and otherwise the first list; each such decision is printed, and --column changes it.\n\nExample: aggregator study new --columns north.yaml --columns south.yaml --name registry --partition vertical --ask correlation -o study.yaml"
 }
 
 type drafted struct {
 	File    string         `json:"file"`
 	Parties []draftedParty `json:"parties"`
-	Open    []string       `json:"open"` // what is to be filled in
+	Open    []string       `json:"open"`    // what is to be filled in
+	Decided []string       `json:"decided"` // where the parties' lists differ
 }
 
 type draftedParty struct {
 	Name  string `json:"name"`
 	ID    string `json:"id"`
 	Words string `json:"words"` // its fingerprint, to be read out
+	// Records is about how many records it has; 0 where nobody said.
+	Records int64 `json:"records"`
 }
 
 // Run drafts a study file.
@@ -78,9 +84,10 @@ func (cmd studyNew) Run(ctx context.Context, c *console.Console, g *console.Glob
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("writing the study file: %w", err)
 	}
-	out := drafted{File: cmd.Output, Open: slices.Concat([]string{}, open)}
+	_, decided := d.Merged()
+	out := drafted{File: cmd.Output, Open: append([]string{}, open...), Decided: append([]string{}, decided...)}
 	for _, p := range d.Parties {
-		out.Parties = append(out.Parties, draftedParty{p.Name, p.ID.String(), p.ID.Words()})
+		out.Parties = append(out.Parties, draftedParty{p.Name, p.ID.String(), p.ID.Words(), p.Records})
 	}
 	return c.Print(out, func(w io.Writer) {
 		fmt.Fprintln(w, cmd.Output)
@@ -88,11 +95,43 @@ func (cmd studyNew) Run(ctx context.Context, c *console.Console, g *console.Glob
 		for _, p := range out.Parties {
 			c.Say("  %s: %s", p.Name, p.Words)
 		}
+		for _, line := range decided {
+			c.Say("decided: %s", line)
+		}
 		for _, o := range open {
 			c.Say("to be filled in: %s", o)
 		}
-		c.Say("Next: aggregator study plan %s, then aggregator study create %s", cmd.Output, cmd.Output)
+		if s, err := study.Parse([]byte(text)); err == nil { // with nothing left to fill in
+			c.Say("%s", console.ResultSize(analysis.SizeOf(s)))
+			if err := analysis.Deliverable(s); err != nil {
+				c.Say("aggregator study create will refuse it: %v", err)
+			}
+		}
+		if slices.ContainsFunc(open, func(o string) bool { return strings.Contains(o, "centre: ") }) {
+			c.Say("%s", study.Describing)
+		}
+		for _, p := range d.Parties {
+			if p.Records == 0 {
+				c.Say("It is not known how many records %s has. Say so with --records %s=N, and the draft will fit them.", p.Name, p.Name)
+			}
+		}
+		c.Say("Next: aggregator study plan %s%s, then aggregator study create %s", cmd.Output, recordsFlag(d.Parties), cmd.Output)
 	})
+}
+
+// recordsFlag tells a plan how many records the parties have, as far as is known: the study file
+// does not say it.
+func recordsFlag(parties []study.DraftParty) string {
+	var known []string
+	for _, p := range parties {
+		if p.Records > 0 {
+			known = append(known, fmt.Sprintf("%s=%d", p.Name, p.Records))
+		}
+	}
+	if len(known) == 0 {
+		return ""
+	}
+	return " --records " + strings.Join(known, ",")
 }
 
 // placeholder stands for an address that nobody has given.
@@ -117,6 +156,17 @@ func (cmd studyNew) known(c *console.Console, g *console.Globals) (study.Draft, 
 	if _, err := rand.Read(d.Nonce[:]); err != nil {
 		return d, fmt.Errorf("drawing a nonce: %w", err)
 	}
+	for _, text := range cmd.Column {
+		own, err := config.ParseColumn(text)
+		if err != nil {
+			return d, console.WithCode(console.Usage, fmt.Errorf("--column: %w", err))
+		}
+		d.Own = append(d.Own, own)
+	}
+	counts, err := console.Records(cmd.Records)
+	if err != nil {
+		return d, err
+	}
 	for _, path := range cmd.Columns {
 		l, err := config.LoadColumns(path)
 		if err != nil {
@@ -127,12 +177,36 @@ func (cmd studyNew) known(c *console.Console, g *console.Globals) (study.Draft, 
 		} else {
 			d.Records = l.Records
 		}
-		d.Parties = append(d.Parties, study.DraftParty{Name: l.Name, ID: l.ID, Columns: l.Columns})
+		d.Parties = append(d.Parties, study.DraftParty{Name: l.Name, ID: l.ID, Columns: l.Columns, Records: l.About})
+	}
+	if err := count(d.Parties, counts); err != nil {
+		return d, console.WithCode(console.Usage, err)
 	}
 	day := int64(24 * time.Hour / time.Second)
 	d.Expires = console.Now() + protocol.Instant(int64(cmd.Approval)*day)
 	d.Deadline = d.Expires + protocol.Instant(int64(cmd.Upload)*day)
 	return d, nil
+}
+
+// count gives parties the numbers of records that were named, in place of those of their lists.
+func count(parties []study.DraftParty, counts map[string]int64) error {
+	for name, n := range counts {
+		known := name == "" || slices.ContainsFunc(parties, func(p study.DraftParty) bool { return p.Name == name })
+		switch {
+		case !known:
+			return fmt.Errorf("--records: no column list is of %q", name)
+		case n < 1:
+			return fmt.Errorf("--records: %d is not above 0", n)
+		}
+	}
+	for i, p := range parties {
+		if n, named := counts[p.Name]; named {
+			parties[i].Records = n
+		} else if n, all := counts[""]; all {
+			parties[i].Records = n
+		}
+	}
+	return nil
 }
 
 // ask asks a person for what flags left out. An answer that fits nothing is asked for again,

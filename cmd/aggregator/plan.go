@@ -23,8 +23,12 @@ func (cmd studyPlan) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	return c.Print(p, func(w io.Writer) {
+	err = c.Print(p, func(w io.Writer) {
 		console.WritePlan(w, p)
 		c.Say("Next: change the study file, or aggregator study create it.")
 	})
+	if err != nil {
+		return err
+	}
+	return console.NewVerdict(p).Err(s)
 }

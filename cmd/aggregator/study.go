@@ -6,6 +6,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -20,7 +21,8 @@ type studyCommands struct {
 }
 
 type studyCreate struct {
-	File string `arg:"" help:"The study file."`
+	File    string `arg:"" help:"The study file."`
+	Records string `env:"-" placeholder:"N|NAME=N,…" help:"Records at each party, at single ones by name, for the forecast. Default: 10000 at each."`
 }
 
 // Run checks and stores a study.
@@ -41,14 +43,26 @@ func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
 	if s.Aggregator.ID != id {
 		return console.WithCode(console.Usage, fmt.Errorf("study %s names the aggregator %s; this node is %s (aggregator identity prints the lines for the study file)", s.Name, s.Aggregator.ID, id))
 	}
+	if err := analysis.Deliverable(s); err != nil {
+		return console.WithCode(console.Usage, fmt.Errorf("study %s: %w", s.Name, err))
+	}
+	p, err := console.PlanFlags{Records: cmd.Records}.Make(s, study.Everyone)
+	if err != nil {
+		return err
+	}
+	verdict := console.NewVerdict(p)
 	if err := console.AddStudy(st, s, s.Expires, console.Now()); err != nil {
 		return err
 	}
 	if err := console.Namesakes(c, st, s); err != nil {
 		return err
 	}
-	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
+	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name, Verdict: &verdict}, func(w io.Writer) {
 		fmt.Fprintln(w, s.ID)
+		verdict.Tell(c)
+		if verdict.Useless {
+			c.Say("Parties approve it only with --although-useless. aggregator study plan %s says what would help.", s.ID.Short())
+		}
 		c.Say("Next: aggregator serve, and give the same file, byte for byte, to every party.")
 		c.Say("Parties can approve %s.", console.Until(s.Expires, console.Now()))
 	})
@@ -63,6 +77,9 @@ func (cmd studyCheck) Run(c *console.Console, g *console.Globals) error {
 	s, err := console.ReadStudy(cmd.File)
 	if err != nil {
 		return err
+	}
+	if err := analysis.Deliverable(s); err != nil {
+		return console.WithCode(console.Usage, fmt.Errorf("study %s: %w", s.Name, err))
 	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
 		fmt.Fprintln(w, s.ID)

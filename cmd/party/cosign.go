@@ -60,12 +60,10 @@ func (cmd studyCosign) Run(ctx context.Context, c *console.Console, g *console.G
 	if err != nil {
 		return err
 	}
-	if cmd.ID == "" {
-		if cmd.ID, err = ask(ctx, c, s, party); err != nil {
-			return err
-		}
+	if err := show(c, cmd.ID, s, party); err != nil {
+		return err
 	}
-	if err := confirmed(cmd.ID, s); err != nil {
+	if err := ask(ctx, c, cmd.ID, s); err != nil {
 		return err
 	}
 	line := signer.Cosign(s.ID, s.Parties[party].ID).String()

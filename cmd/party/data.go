@@ -2,14 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 type dataCommands struct {
@@ -25,21 +28,15 @@ type dataCheck struct {
 }
 
 type checkedData struct {
-	Study   string          `json:"study"`
-	Records int64           `json:"records"`
-	Skipped int64           `json:"skipped"` // left out for a missing value
-	Columns []checkedColumn `json:"columns"`
-	Origins []origin        `json:"origins"`
-	CSV     string          `json:"csv,omitempty"` // what all CSV files agree on, for the site file
-	Limit   int64           `json:"limit"`         // most records that the study can take
-	Allowed bool            `json:"allowed"`
-	Refusal string          `json:"refusal,omitempty"`
-}
-
-type checkedColumn struct {
-	Name    string `json:"name"`
-	Clipped int64  `json:"clipped"`
-	Missing int64  `json:"missing"`
+	Study   string `json:"study"`
+	Records int64  `json:"records"`
+	Skipped int64  `json:"skipped"` // left out for a missing value
+	node.Effect
+	Origins []origin `json:"origins"`
+	CSV     string   `json:"csv,omitempty"` // what all CSV files agree on, for the site file
+	Limit   int64    `json:"limit"`         // most records that the study can take
+	Allowed bool     `json:"allowed"`
+	Refusal string   `json:"refusal,omitempty"`
 }
 
 type origin struct {
@@ -58,20 +55,21 @@ func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Glo
 	defer st.Close()
 	talk := newTalk(c, s, index)
 	defer talk.end()
-	summary, refusal, err := node.CheckData(ctx, node.DataOptions{
+	o := node.DataOptions{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
 		Observe: talk.observe,
-	})
+	}
+	summary, refusal, err := node.CheckData(ctx, o)
+	talk.end()
 	if err != nil {
+		if wrong := (*dataset.Error)(nil); errors.As(err, &wrong) && wrong.Column != "" {
+			tellMisfits(ctx, c, o)
+		}
 		return err
 	}
-	talk.end()
-	out := checkedData{Study: s.ID.String(), Records: summary.Records, Skipped: summary.Skipped, Limit: summary.Limit, Columns: []checkedColumn{}, Origins: []origin{}, Allowed: refusal == nil}
+	out := checkedData{Study: s.ID.String(), Records: summary.Records, Skipped: summary.Skipped, Limit: summary.Limit, Effect: summary.Effect, Origins: []origin{}, Allowed: refusal == nil}
 	if refusal != nil {
 		out.Refusal = refusal.Error()
-	}
-	for _, f := range summary.Fields {
-		out.Columns = append(out.Columns, checkedColumn{f.Name, f.Clamped, f.Missing})
 	}
 	for _, o := range summary.Origins {
 		one := origin{Name: o.Name, Format: o.Format}
@@ -91,6 +89,19 @@ func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Glo
 		return err
 	}
 	return refusal
+}
+
+// tellMisfits says everything that does not fit, as reading stops at the first value.
+func tellMisfits(ctx context.Context, c *console.Console, o node.DataOptions) {
+	misfits, err := node.Misfits(ctx, o)
+	if err != nil || len(misfits) == 0 {
+		return // what stopped the reading is said anyway
+	}
+	c.Say("What does not fit study %s, column by column:", o.Study.ID.Short())
+	for _, m := range misfits {
+		c.Say("  %s", m)
+	}
+	c.Say("Kinds are the study's, and the same at every party: correct the data, or ask the operator for another kind.")
 }
 
 // dialectOf is what fixes how all CSV files are read, where they agree; empty where
@@ -115,13 +126,12 @@ func dialectOf(origins []dataset.Origin) string {
 
 // write prints the check for people.
 func (d checkedData) write(w io.Writer) {
-	fmt.Fprintf(w, "The data fit the study: %d records of at most %d, %d left out for a missing value.\n\n", d.Records, d.Limit, d.Skipped)
-	t := console.NewTable("column", ">clipped", ">missing")
-	for _, f := range d.Columns {
-		t.Add(f.Name, fmt.Sprint(f.Clipped), fmt.Sprint(f.Missing))
+	atMost := ""
+	if d.Records > d.Limit/10 { // else it is a number that nobody need think about
+		atMost = fmt.Sprintf(" of at most %d", d.Limit)
 	}
-	t.Write(w)
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "The data fit the study: %s%s, %d left out for a missing value.\n\n", counted(d.Records, "record", "records"), atMost, d.Skipped)
+	tellData(w, d.Effect)
 	for _, o := range d.Origins {
 		console.Paragraph(w, "", o.Name+": "+o.Format)
 	}
@@ -133,4 +143,48 @@ func (d checkedData) write(w io.Writer) {
 		verdict = "Policy or budget would refuse the release."
 	}
 	fmt.Fprintln(w, verdict+" Nothing has left.")
+}
+
+// tellData says what the study would do to a party's data, the biggest problem first. It is exact:
+// it is for the party's own terminal.
+func tellData(w io.Writer, e node.Effect) {
+	for _, text := range e.Warnings {
+		console.Paragraph(w, "", "WARNING: "+text)
+	}
+	if len(e.Warnings) > 0 {
+		fmt.Fprintln(w)
+	}
+	far := slices.ContainsFunc(e.Columns, func(c node.ColumnEffect) bool { return c.Beyond > 0 })
+	head := []string{"column", ">clipped", ">missing"}
+	if far {
+		head = append(head, ">beyond 3 spreads")
+	}
+	t := console.NewTable(head...)
+	for _, c := range e.Columns {
+		row := []string{c.Name, fmt.Sprint(c.Clipped), fmt.Sprint(c.Missing)}
+		if far {
+			row = append(row, fmt.Sprint(c.Beyond))
+		}
+		t.Add(row...)
+	}
+	t.Write(w)
+	fmt.Fprintln(w)
+	for _, c := range e.Columns {
+		if c.NoLogarithm > 0 {
+			console.Paragraph(w, "", fmt.Sprintf("%s: %d values are 0 or less. They have no logarithm, and count as the lower bound, or as three spreads below the centre. If such values are common, ask the operator for transform: asinh.", c.Name, c.NoLogarithm))
+		}
+	}
+	if slices.ContainsFunc(e.Columns, func(c node.ColumnEffect) bool { return c.Missing > 0 }) {
+		console.Paragraph(w, "", map[study.Missing]string{
+			study.MissingCentre: "A missing value counts as the public centre.",
+			study.MissingCount:  "Moments leave a missing value out and count it, with noise. In other sketches it counts as the public centre.",
+			study.MissingSkip:   "A record that lacks a value is left out.",
+		}[e.Missing])
+	}
+	if far {
+		console.Paragraph(w, "", "Values beyond three spreads stay as they are. A record that is too long is shortened as a whole.")
+	}
+	for _, s := range e.Cuts {
+		console.Paragraph(w, "", s.String())
+	}
 }

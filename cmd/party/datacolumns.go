@@ -18,18 +18,19 @@ import (
 )
 
 type dataColumns struct {
-	Data   string   `arg:"" help:"Name of a dataset of the site file, or a file."`
-	Name   string   `required:"" env:"-" placeholder:"PARTY" help:"This party's name, for the study file."`
-	ID     []string `env:"-" placeholder:"COLUMN" help:"Columns that together identify a record. Default: the dataset's."`
-	Header bool     `env:"-" help:"The first row of the CSV file does hold names, although one looks like a value."`
-	Output string   `short:"o" env:"-" placeholder:"FILE" help:"Write the list there instead of printing it; it must not exist."`
+	Data      string   `arg:"" help:"Name of a dataset of the site file, or a file."`
+	Name      string   `required:"" env:"-" placeholder:"PARTY" help:"This party's name, for the study file."`
+	ID        []string `env:"-" placeholder:"COLUMN" help:"Columns that together identify a record. Default: the dataset's."`
+	Header    bool     `env:"-" help:"The first row of the CSV file does hold names, although one looks like a value."`
+	Uncounted bool     `env:"-" help:"Do not say how many records there are. By default the list has their number, rounded to two digits."`
+	Output    string   `short:"o" env:"-" placeholder:"FILE" help:"Write the list there instead of printing it; it must not exist."`
 
 	dialectFlags
 }
 
 // Help says what the list is for.
 func (dataColumns) Help() string {
-	return "The list holds names and kinds of columns, and nothing that was computed from values but the guess of the kinds. Text that identifies nobody and everybody stays out. Read it, add public bounds, and send it to the operator, who runs aggregator study new --columns FILE.\n\nExample: party data columns patients --name north -o north.yaml"
+	return "The list holds names and kinds of columns and the rounded number of records (--uncounted leaves it out), and nothing that was computed from values but the guess of the kinds. Text that identifies nobody and everybody stays out. Read it, add typical centres and spreads that are public, and send it to the operator, who runs aggregator study new --columns FILE.\n\nExample: party data columns patients --name north -o north.yaml"
 }
 
 type listedColumns struct {
@@ -37,6 +38,7 @@ type listedColumns struct {
 	Party   string         `json:"party"`
 	ID      string         `json:"id"`
 	Records []string       `json:"records"`
+	About   int64          `json:"about,omitempty"` // how many records, rounded
 	Columns []listedColumn `json:"columns"`
 	LeftOut []string       `json:"left_out"`
 }
@@ -77,7 +79,10 @@ func (cmd dataColumns) Run(ctx context.Context, c *console.Console, g *console.G
 		return console.WithCode(console.Usage, fmt.Errorf("listing the columns of %s: %w", cmd.Data, err))
 	}
 	list.Columns = columns
-	out := listedColumns{File: cmd.Output, Party: list.Name, ID: id.String(), Records: list.Records, LeftOut: left, Columns: []listedColumn{}}
+	if !cmd.Uncounted {
+		list.About = rounded(held.Records)
+	}
+	out := listedColumns{File: cmd.Output, Party: list.Name, ID: id.String(), Records: list.Records, About: list.About, LeftOut: left, Columns: []listedColumn{}}
 	for _, column := range columns {
 		out.Columns = append(out.Columns, listedColumn{column.Name, column.Kind})
 	}
@@ -95,8 +100,44 @@ func (cmd dataColumns) Run(ctx context.Context, c *console.Console, g *console.G
 		if len(left) > 0 {
 			c.Say("Left out: %s.", strings.Join(left, ", "))
 		}
-		c.Say("Next: read it, correct kinds, add bounds that are public, and send it to the operator. Nothing has left.")
+		for _, doubt := range guesses(held, list.Columns) {
+			c.Say("%s", doubt)
+		}
+		c.Say("Next: read it, correct kinds, add what it asks for from public knowledge, and send it to the operator. Nothing has left.")
 	})
+}
+
+// rounded is a number of records with two digits, and at least in tens; 0 for none.
+func rounded(n int64) int64 {
+	if n == 0 {
+		return 0
+	}
+	step := int64(10)
+	for n/step >= 100 {
+		step *= 10
+	}
+	return max(step, (n+step/2)/step*step)
+}
+
+// rare is the share of records below which a value is too rare to tell what else may occur.
+const rare = 0.01
+
+// guesses are the guesses of binary columns that rest on few values: counts of what is rare
+// look the same. They are for the data's owner, and in no list.
+func guesses(held dataset.Description, columns []study.DraftColumn) (out []string) {
+	for _, c := range held.Columns {
+		if c.Kind != dataset.KindBinary || !slices.ContainsFunc(columns, func(d study.DraftColumn) bool { return d.Name == c.Name }) || len(c.Common) == 0 {
+			continue
+		}
+		const or = "If it counts something rare, or another party may have more than 0 and 1, write kind: numeric."
+		switch least := c.Common[len(c.Common)-1]; {
+		case len(c.Common) == 1:
+			out = append(out, fmt.Sprintf("%q is taken as binary because %s is its only value. %s", c.Name, least.Value, or))
+		case float64(least.Count) < rare*float64(c.Present):
+			out = append(out, fmt.Sprintf("%q is taken as binary, and only %d of %d records have %s. %s", c.Name, least.Count, c.Present, least.Value, or))
+		}
+	}
+	return out
 }
 
 // listed chooses the columns that a study can use, and names the others with the reason.

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
@@ -38,15 +41,22 @@ type spending struct {
 	Cap     *float64 `json:"cap"` // null: counted, not limited
 }
 
-// Run forecasts a study from this party's point of view. Nothing is read but the study
-// file, the site file and the ledger.
-func (cmd planCommand) Run(c *console.Console, g *console.Globals) error {
+// Run forecasts a study from this party's point of view, with the records that its own data
+// have where the site file names them.
+func (cmd planCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	s, err := console.StudyOrFile(g, store.Party, cmd.Study)
 	if err != nil {
 		return err
 	}
 	party := viewer(c, g, s, "Planned")
-	p, err := cmd.Make(s, party)
+	var st *store.Store // open, where there is one: who plans a file need not be a party
+	if party != study.Everyone {
+		if st, err = g.OpenReadOnly(store.Party); err != nil {
+			return err
+		}
+		defer st.Close()
+	}
+	p, err := forecast(s, party, cmd.PlanFlags, func() *node.CheckedData { return ownData(ctx, c, g, st, s, party) })
 	if err != nil {
 		return err
 	}
@@ -59,7 +69,7 @@ func (cmd planCommand) Run(c *console.Console, g *console.Globals) error {
 			return err
 		}
 	}
-	return c.Print(out, func(w io.Writer) {
+	err = c.Print(out, func(w io.Writer) {
 		console.WritePlan(w, p)
 		out.writeBudget(w)
 		c.Say("Where that is not enough, the study file can be changed, with the other parties.")
@@ -71,6 +81,54 @@ func (cmd planCommand) Run(c *console.Console, g *console.Globals) error {
 		}
 		sayNext(c, g, s)
 	})
+	if err != nil {
+		return err
+	}
+	return console.NewVerdict(p).Err(s)
+}
+
+// forecast plans a study for a party. Where the flags leave this party's records open, they are
+// those of its own data, where there are any.
+func forecast(s *study.Study, party int, flags console.PlanFlags, own func() *node.CheckedData) (plan.Plan, error) {
+	said, err := console.Records(flags.Records)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	if party != study.Everyone {
+		name := s.Parties[party].Name
+		_, named := said[name]
+		if _, all := said[""]; !named && !all {
+			if data := own(); data != nil {
+				least := max(data.Records, 2) // no plan is for less
+				flags.Records = strings.TrimPrefix(fmt.Sprintf("%s,%s=%d", flags.Records, name, least), ",")
+			}
+		}
+	}
+	return flags.Make(s, party)
+}
+
+// ownData reads the data that this party has for a study; nil where the site file names
+// none. Data that cannot be read are said, and stop nobody: data check and run say what is wrong
+// with them.
+func ownData(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, party int) *node.CheckedData {
+	site, err := config.LoadParty(g.Config)
+	if err != nil {
+		return nil // what needs the site file says so
+	}
+	if _, named := site.Studies[s.ID]; !named {
+		return nil
+	}
+	talk := newTalk(c, s, party)
+	defer talk.end()
+	data, _, err := node.CheckData(ctx, node.DataOptions{
+		Store: st, Site: func() (config.Party, error) { return site, nil }, Now: console.Now, Study: s, Observe: talk.observe,
+	})
+	talk.end()
+	if err != nil {
+		c.Say("This party's own records could not be counted for the forecast: %v", err)
+		return nil
+	}
+	return &data
 }
 
 // spend works out the budget before and after a study, or all its queries too. Without the study's dataset in

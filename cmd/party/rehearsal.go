@@ -43,8 +43,8 @@ func (cmd sketchCommand) rehearse(ctx context.Context, c *console.Console, g *co
 
 // writeRehearsal prints a rehearsal for people.
 func writeRehearsal(w io.Writer, r node.Rehearsal) {
-	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %d bytes would leave, made of %d records of dataset %q; %d records left out for a missing value.",
-		r.Name, r.Study, r.Bytes, r.Records, r.Dataset, r.Skipped))
+	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %d bytes would leave, made of %s of dataset %q; %s left out for a missing value.",
+		r.Name, r.Study, r.Bytes, counted(r.Records, "record", "records"), r.Dataset, counted(r.Skipped, "record", "records")))
 	for i, s := range r.Sketches {
 		fmt.Fprintln(w)
 		console.Paragraph(w, "", fmt.Sprintf("Sketch %d: %s side, %s: %d × %d entries of %d bytes, %d bytes; %d records clipped.",
@@ -60,11 +60,7 @@ func writeRehearsal(w io.Writer, r node.Rehearsal) {
 		console.Paragraph(w, "  ", s.Statement)
 	}
 	fmt.Fprintln(w)
-	columns := console.NewTable("column", ">clipped", ">missing")
-	for _, f := range r.Columns {
-		columns.Add(f.Name, fmt.Sprint(f.Clipped), fmt.Sprint(f.Missing))
-	}
-	columns.Write(w)
+	tellData(w, r.Effect)
 	fmt.Fprintln(w)
 	accounts := console.NewTable("budget per", ">ε before", ">ε after", ">of cap", ">at δ")
 	for _, a := range r.Budget {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node"
@@ -205,6 +206,9 @@ type studyApprove struct {
 	Study    string `arg:"" help:"The beginning of the study's id."`
 	ID       string `env:"-" placeholder:"HEX" help:"At least the first eight characters of the study's id: the answer where nobody can be asked."`
 	Cosigned string `env:"-" placeholder:"FILE" help:"What party study cosign wrote, where the site file asks for a second person's yes."`
+	Records  string `env:"-" placeholder:"N|NAME=N,…" help:"Records at each party, at single ones by name, for the forecast. Default: this party's own are counted where the site file names its data, and 10000 at each other."`
+
+	AlthoughUseless bool `env:"-" help:"Approve although the forecast is that no analysis is usable: privacy is spent for nothing."`
 }
 
 // Run records the steward's approval. The first eight characters of the id are
@@ -223,12 +227,14 @@ func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.
 			return err
 		}
 	}
-	if cmd.ID == "" {
-		if cmd.ID, err = ask(ctx, c, s, party); err != nil {
-			return err
-		}
+	if err := show(c, cmd.ID, s, party); err != nil {
+		return err
 	}
-	if err := confirmed(cmd.ID, s); err != nil {
+	verdict, err := cmd.judge(ctx, c, g, st, s, party)
+	if err != nil {
+		return err
+	}
+	if err := ask(ctx, c, cmd.ID, s); err != nil {
 		return err
 	}
 	if cmd.Cosigned != "" {
@@ -239,7 +245,7 @@ func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.
 	if err := st.PutDecision(s.ID, store.Approve, console.Now()); err != nil {
 		return fmt.Errorf("approving: %w", err)
 	}
-	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
+	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name, Verdict: &verdict}, func(w io.Writer) {
 		fmt.Fprintf(w, "approved: %s (%s)\n", s.Name, s.ID.Short())
 		if site, err := config.LoadParty(g.Config); err == nil && len(site.Second) > 0 && cmd.Cosigned == "" {
 			c.Say("The site file asks for a second person's yes, too. Next: party study cosign %s --key THEIR-KEY, and party study approve %s --cosigned FILE with what it prints.", s.ID.Short(), s.ID.Short())
@@ -253,6 +259,43 @@ func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.
 	})
 }
 
+// judge tells what a study would do to this party's data, and its forecast. One of which nothing is usable is approved by who says
+// so, once: with the flag, or at a terminal.
+func (cmd studyApprove) judge(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, party int) (console.Verdict, error) {
+	own := sync.OnceValue(func() *node.CheckedData { return ownData(ctx, c, g, st, s, party) })
+	p, err := forecast(s, party, console.PlanFlags{Records: cmd.Records}, own)
+	if err != nil {
+		return console.Verdict{}, err
+	}
+	if c.Format == console.Text {
+		if data := own(); data != nil {
+			fmt.Fprintf(c.Err, "What the study would do to the %s of this party:\n\n", counted(data.Records, "record", "records"))
+			tellData(c.Err, data.Effect)
+			fmt.Fprintln(c.Err)
+		}
+	}
+	v := console.NewVerdict(p)
+	v.Tell(c)
+	decision, _, err := st.Decision(s.ID)
+	switch {
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return v, err
+	case !v.Useless || cmd.AlthoughUseless || decision == store.Approve:
+		return v, nil
+	case !c.Interactive():
+		return v, console.WithCode(console.Refused, fmt.Errorf("not approved: nothing that study %s (%s) asks is usable as it stands, and its privacy would be spent all the same; party plan %s says what would help, --although-useless approves it as it is", s.Name, s.ID.Short(), s.ID.Short()))
+	}
+	const yes = "although useless"
+	answer, err := c.Ask(ctx, "\nNothing that this study asks is usable as it stands, and privacy would be spent all the same.\nTo go on, type: "+yes, func(string) error { return nil })
+	if err == nil && answer != yes {
+		err = fmt.Errorf("the answer %q leaves a useless study undecided", answer)
+	}
+	if err != nil {
+		return v, console.WithCode(console.Refused, fmt.Errorf("not approved: %w", err))
+	}
+	return v, nil
+}
+
 // confirmed refuses an answer that is not the beginning of the study's id.
 func confirmed(answer string, s *study.Study) error {
 	if len(answer) < 8 || !strings.HasPrefix(s.ID.String(), strings.ToLower(answer)) {
@@ -261,15 +304,27 @@ func confirmed(answer string, s *study.Study) error {
 	return nil
 }
 
-// ask shows what would leave and asks for the id.
-func ask(ctx context.Context, c *console.Console, s *study.Study, party int) (string, error) {
-	if !c.Interactive() {
-		return "", console.WithCode(console.Refused, errors.New("not approved: there is no terminal to ask at; answer with --id and the first eight characters of the study's id"))
+// show prints what would leave to who is asked for the id, and refuses where there is a wrong
+// id or nobody to ask.
+func show(c *console.Console, id string, s *study.Study, party int) error {
+	switch {
+	case id != "":
+		return confirmed(id, s)
+	case !c.Interactive():
+		return console.WithCode(console.Refused, errors.New("not approved: there is no terminal to ask at; answer with --id and the first eight characters of the study's id"))
 	}
-	fmt.Fprint(c.Err, s.Explain(party))
-	answer, err := c.Ask(ctx, fmt.Sprintf("\nThe study's id is %s.\nTo approve, type its first eight characters; anything else leaves it undecided.", s.ID), func(string) error { return nil })
+	fmt.Fprint(c.Err, s.Explain(party), "\n")
+	return nil
+}
+
+// ask asks for the id where it was not given.
+func ask(ctx context.Context, c *console.Console, id string, s *study.Study) error {
+	if id != "" {
+		return nil
+	}
+	id, err := c.Ask(ctx, fmt.Sprintf("\nThe study's id is %s.\nTo approve, type its first eight characters; anything else leaves it undecided.", s.ID), func(string) error { return nil })
 	if err != nil {
-		return "", console.WithCode(console.Refused, fmt.Errorf("not approved: %w", err))
+		return console.WithCode(console.Refused, fmt.Errorf("not approved: %w", err))
 	}
-	return answer, nil
+	return confirmed(id, s)
 }

@@ -12,9 +12,11 @@ import (
 // Cells are the noised counts and sums of a partition of the space of records, of all
 // parties together, in encoded units around the public centre.
 type Cells struct {
-	Counts []float64  // required: records of each cell
-	Sums   *mat.Dense // required: cells × d, the sums of their records
-	Noise  CellNoise
+	Counts  []float64  // required: records of each cell
+	Sums    *mat.Dense // required: cells × d, the sums of their records
+	Places  *mat.Dense // required by Group: cells × d, where each lies, told without its count and sums; Places makes it
+	Records float64    // required by Group: of all cells, without noise
+	Noise   CellNoise
 }
 
 // CellNoise holds the variances of the noise on Cells; 0 for none.
@@ -39,15 +41,25 @@ type Grouping struct {
 	Model    *mat.Dense // clusters × d: a record belongs to the nearest; in the subspace, where there is one
 	Clusters []CellCluster
 	Inertia  float64 // summed squared distance of the kept cells' centroids from the model, by records, with the noise in it
-	Kept     int     // cells that stand out of the noise
-	Records  float64 // in them
+	Kept     int     // cells that stand out of the noise, whose centroids the model is of
 }
 
 // CellCluster is what the cells of one cluster add up to, before any projection.
 type CellCluster struct {
-	Cells   int     // how many
-	Records float64 // in them; its noise has the variance Cells · CellNoise.Count
-	Sums    []float64
+	Cells   int       // how many
+	Records float64   // in them
+	Sums    []float64 // the noise on an entry has the variance Cells · CellNoise.Sum
+}
+
+// Covariance is that of the noise on the numbers of records in two clusters of so many
+// cells, or, of a cluster with itself, its variance. As the number in all cells is known, the
+// noise of their counts adds up to nothing.
+func (c Cells) Covariance(a, b int, same bool) float64 {
+	shared := float64(a) * float64(b) / float64(len(c.Counts))
+	if same {
+		return c.Noise.Count * (float64(a) - shared)
+	}
+	return -c.Noise.Count * shared
 }
 
 // ErrFaint reports that fewer cells than clusters stand out of the noise.
@@ -100,6 +112,11 @@ func (s *Subspace) project(point []float64) {
 // their counts. Projecting them takes off the noise across the subspace;
 // distances between a record and the centroids then differ only within it. An *ErrFaint
 // says that there are fewer such cells than clusters.
+//
+// Those cells choose the model and nothing else: chosen by their noise, they have too many
+// records on average, and an interval of their sum would not cover. Every cell is then given
+// to the cluster that is nearest to its place, and all are added up. A number of records also
+// gets its cells' part of what the counts lack of all records, which is known.
 func (c Cells) Group(ctx context.Context, space *Subspace, opts Options) (Grouping, error) {
 	kept := c.heard()
 	if len(kept) < max(opts.Clusters, 1) {
@@ -111,15 +128,19 @@ func (c Cells) Group(ctx context.Context, space *Subspace, opts Options) (Groupi
 		return Grouping{}, err
 	}
 	_, d := c.Sums.Dims()
-	out := Grouping{Model: found.Centroids, Inertia: found.Inertia, Kept: len(kept), Records: floats.Sum(weights)}
+	out := Grouping{Model: found.Centroids, Inertia: found.Inertia, Kept: len(kept)}
 	for range opts.Clusters {
 		out.Clusters = append(out.Clusters, CellCluster{Sums: make([]float64, d)})
 	}
-	for row, i := range kept {
-		cluster := &out.Clusters[found.Labels[row]]
+	for i, n := range c.Counts {
+		cluster := &out.Clusters[Nearest(out.Model, c.Places.RawRowView(i))]
 		cluster.Cells++
-		cluster.Records += c.Counts[i]
+		cluster.Records += n
 		floats.Add(cluster.Sums, c.Sums.RawRowView(i))
+	}
+	lacking := c.Records - floats.Sum(c.Counts)
+	for i := range out.Clusters {
+		out.Clusters[i].Records += lacking * float64(out.Clusters[i].Cells) / float64(len(c.Counts))
 	}
 	return out, nil
 }

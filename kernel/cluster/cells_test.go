@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -71,41 +70,71 @@ func TestWeightedRefuses(t *testing.T) {
 	}
 }
 
-// fewCells are cells along a line of two clusters far apart and a cell of noise.
+// fewCells are cells along a line of two clusters far apart, a cell of noise and an empty one.
 func fewCells() Cells {
-	c := Cells{Counts: []float64{400, 300, 500, 20, -7, 350}, Sums: mat.NewDense(6, 2, nil), Noise: CellNoise{Count: 100, Sum: 25}}
+	c := Cells{Counts: []float64{400, 300, 500, 20, -7, 350}, Sums: mat.NewDense(6, 2, nil), Noise: CellNoise{Count: 100, Sum: 25}, Records: 1551}
 	for i, centre := range [][]float64{{1, 0.1}, {1.2, -0.1}, {-1, 0.2}, {50, 50}, {9, 9}, {-1.1, -0.2}} {
 		for j, v := range centre {
 			c.Sums.Set(i, j, v*c.Counts[i])
 		}
 	}
+	c.Places = mat.NewDense(6, 2, []float64{0.8, 0, 0.8, 0.3, -0.8, 0, 0.8, -0.3, -0.8, 0.3, -0.8, -0.3})
 	return c
 }
 
-func TestGroupDropsFaintCells(t *testing.T) {
+// Cells in the noise have no part in the model, and every cell has one in the numbers.
+func TestGroupGivesEveryCell(t *testing.T) {
 	c := fewCells()
 	o := Options{Clusters: 2, Rand: rand.New(rand.NewPCG(3, 3))}
 	got, err := c.Group(context.Background(), nil, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Kept != 4 || got.Records != 1550 {
-		t.Errorf("kept %d cells of %v records", got.Kept, got.Records)
+	if got.Kept != 4 {
+		t.Errorf("kept %d cells", got.Kept)
 	}
+	// The counts are 12 records too many, 2 for each cell.
 	for i, one := range got.Clusters {
-		if one.Cells != 2 || one.Records != 700 && one.Records != 850 {
-			t.Errorf("cluster %d: %+v", i, one)
+		model, cells, records := []float64{760. / 700, 10. / 700}, []int{0, 1, 3}, 720.-3*2
+		if got.Model.At(i, 0) < 0 {
+			model, cells, records = []float64{-885. / 850, 30. / 850}, []int{2, 4, 5}, 843-3*2
 		}
-		mean := slices.Clone(one.Sums)
-		floats.Scale(1/one.Records, mean)
-		if !floats.EqualApprox(mean, got.Model.RawRowView(i), 1e-12) {
-			t.Errorf("cluster %d: model %v, its cells' mean %v", i, got.Model.RawRowView(i), mean)
+		sums := make([]float64, 2)
+		for _, cell := range cells {
+			floats.Add(sums, c.Sums.RawRowView(cell))
+		}
+		if one.Cells != 3 || one.Records != records || !floats.EqualApprox(sums, one.Sums, 1e-9) {
+			t.Errorf("cluster %d: %+v, want %v records and sums %v", i, one, records, sums)
+		}
+		if !floats.EqualApprox(model, got.Model.RawRowView(i), 1e-12) {
+			t.Errorf("cluster %d: model %v, want %v", i, got.Model.RawRowView(i), model)
 		}
 	}
 	o.Clusters = 5
 	var faint *ErrFaint
 	if _, err := c.Group(context.Background(), nil, o); !errors.As(err, &faint) || faint.Kept != 4 {
 		t.Errorf("five clusters of four cells: %v", err)
+	}
+}
+
+// Sizes add up to a number without noise, so their covariances add up to nothing.
+func TestCellCovariance(t *testing.T) {
+	c := Cells{Counts: make([]float64, 16), Noise: CellNoise{Count: 9}}
+	sizes := []int{3, 5, 0, 8}
+	for i, a := range sizes {
+		var sum float64
+		for j, b := range sizes {
+			sum += c.Covariance(a, b, i == j)
+		}
+		if math.Abs(sum) > 1e-12 {
+			t.Errorf("covariances of %d cells add up to %v", a, sum)
+		}
+	}
+	if got := c.Covariance(16, 16, true); got != 0 {
+		t.Errorf("variance of all cells %v", got)
+	}
+	if got := c.Covariance(4, 4, true); got != 9*(4-1) {
+		t.Errorf("variance of 4 of 16 cells %v", got)
 	}
 }
 

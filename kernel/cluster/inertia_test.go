@@ -46,6 +46,9 @@ func inertiaOf(points *mat.Dense, r Result) (sum float64) {
 // the optimism, and the intervals of 95 % hold in all but 9 (1e-4 a setting). Without
 // the optimism they fail where noise is large.
 func TestInertiaWithoutNoise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation; others look at the workers")
+	}
 	const trials = 40
 	for _, test := range []struct {
 		name             string

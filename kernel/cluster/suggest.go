@@ -52,23 +52,35 @@ func Suggest(ctx context.Context, points *mat.Dense, o SuggestOptions) (Suggesti
 		}
 		points, m = part, suggestOf
 	}
-	whole, err := KMeans(ctx, points, k)
+	found, err := groupings(ctx, points, k, most)
 	if err != nil {
 		return Suggestion{}, err
 	}
-	var out Suggestion
-	var best float64
-	for k.Clusters = 2; k.Clusters <= most; k.Clusters++ {
-		found, err := KMeans(ctx, points, k)
+	return choose(points, found, o.Records)
+}
+
+// groupings are those into 1, 2, … clusters.
+func groupings(ctx context.Context, points *mat.Dense, k Options, most int) (found []Result, err error) {
+	for k.Clusters = 1; k.Clusters <= most; k.Clusters++ {
+		r, err := KMeans(ctx, points, k)
 		if err != nil {
-			return Suggestion{}, err
+			return nil, err
 		}
-		index, err := standing(points, whole, found, o.Records)
+		found = append(found, r)
+	}
+	return found, nil
+}
+
+// choose compares groupings with the one of a single cluster, which is the first.
+func choose(points *mat.Dense, found []Result, records estimate.Records) (out Suggestion, err error) {
+	var best float64
+	for i, f := range found[1:] {
+		index, err := standing(points, found[0], f, records)
 		if err != nil {
 			return Suggestion{}, fmt.Errorf("suggesting a number of clusters: %w", err)
 		}
 		if out.Index = append(out.Index, index); index > best {
-			best, out.Clusters = index, k.Clusters
+			best, out.Clusters = index, i+2
 		}
 	}
 	if out.Clusters == 0 {

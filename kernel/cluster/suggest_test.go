@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"math"
+	"reflect"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -9,11 +10,12 @@ import (
 	"github.com/cosketch/cosketch/kernel/estimate"
 )
 
+const suggestMost = 9
+
 func suggest(t *testing.T, points *mat.Dense, v float64, seed uint64) Suggestion {
 	t.Helper()
-	_, d := points.Dims()
 	s, err := Suggest(t.Context(), points, SuggestOptions{
-		Most: 9, Records: estimate.Records{K: d, Noise: estimate.Noise{Variance: v}, Identity: true}, Options: Options{Rand: source(seed), Workers: 2},
+		Most: suggestMost, Records: erring(points, v), Options: Options{Rand: source(seed), Workers: 2},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -21,10 +23,46 @@ func suggest(t *testing.T, points *mat.Dense, v float64, seed uint64) Suggestion
 	return s
 }
 
+func erring(points *mat.Dense, v float64) estimate.Records {
+	_, d := points.Dims()
+	return estimate.Records{K: d, Noise: estimate.Noise{Variance: v}, Identity: true}
+}
+
+// suggestTwice is what is suggested where the noise is known to be v, and where it is
+// taken to be none: the groupings are the same.
+func suggestTwice(t *testing.T, points *mat.Dense, v float64, seed uint64) (knowing, raw Suggestion) {
+	t.Helper()
+	found, err := groupings(t.Context(), points, Options{Rand: source(seed), Workers: 2, Restarts: 5}.withDefaults(), suggestMost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if knowing, err = choose(points, found, erring(points, v)); err == nil {
+		raw, err = choose(points, found, erring(points, 0))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return knowing, raw
+}
+
+// Suggestions made by way of the groupings are those that Suggest makes.
+func TestSuggestComparesGroupings(t *testing.T) {
+	_, points := noised(source(53), 600, 8, 3, 6, 0.2, 1)
+	knowing, raw := suggestTwice(t, points, 1, 4)
+	for v, got := range []Suggestion{raw, knowing} {
+		if want := suggest(t, points, float64(v), 4); !reflect.DeepEqual(got, want) {
+			t.Errorf("noise %d: %+v, want %+v", v, got, want)
+		}
+	}
+}
+
 // Suggestions are right in at least 7 of 8 trials of each kind, where the noise is
 // several times what there is within clusters. The raw index, which takes the noise for
 // what is left there, is wrong in a third of all: the test is not an easy one.
 func TestSuggestFindsTheNumber(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation; others look at the workers")
+	}
 	wrong, all := 0, 0
 	for _, test := range []struct {
 		clusters         int
@@ -37,10 +75,11 @@ func TestSuggestFindsTheNumber(t *testing.T) {
 		const trials, n, d = 8, 3000, 16
 		for range trials {
 			_, points := noised(rng, n, d, test.clusters, test.apart, test.within, test.v)
-			if suggest(t, points, test.v, 51).Clusters == test.clusters {
+			knowing, raw := suggestTwice(t, points, test.v, 51)
+			if knowing.Clusters == test.clusters {
 				right++
 			}
-			if suggest(t, points, 0, 51).Clusters != test.clusters {
+			if raw.Clusters != test.clusters {
 				wrong++
 			}
 			all++
@@ -61,10 +100,11 @@ func TestSuggestNothing(t *testing.T) {
 	rng := source(52)
 	for trial := range 4 {
 		_, points := noised(rng, 3000, 10, 1, 0, 0, 1)
-		if s := suggest(t, points, 1, uint64(trial)); s.Clusters != 0 || s.Undefined == "" {
-			t.Errorf("%d clusters of noise: %v", s.Clusters, s.Index)
+		knowing, raw := suggestTwice(t, points, 1, uint64(trial))
+		if knowing.Clusters != 0 || knowing.Undefined == "" {
+			t.Errorf("%d clusters of noise: %v", knowing.Clusters, knowing.Index)
 		}
-		if s := suggest(t, points, 0, uint64(trial)); s.Clusters == 0 {
+		if raw.Clusters == 0 {
 			t.Error("the same points without noise suggest nothing either")
 		}
 	}

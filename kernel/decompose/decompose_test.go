@@ -248,6 +248,118 @@ func TestSymmetricDecomposes(t *testing.T) {
 	}
 }
 
+// sketched are the correlations of n columns whose sketch has k rows: a matrix of rank k, with
+// columns of very different size beforehand where graded.
+func sketched(rng *rand.Rand, n, k int, graded bool) *mat.SymDense {
+	x := mat.NewDense(n, k, nil)
+	for i := range n {
+		for j := range k {
+			x.Set(i, j, rng.NormFloat64())
+		}
+	}
+	var a mat.SymDense
+	a.SymOuterK(1, x)
+	out := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			v := a.At(i, j) / math.Sqrt(a.At(i, i)*a.At(j, j))
+			if i == j {
+				v = 1
+			}
+			if graded {
+				v *= math.Exp2(-float64(20*i/n) - float64(20*j/n))
+			}
+			out.SetSym(i, j, v)
+		}
+	}
+	return out
+}
+
+// Matrices of low rank are decomposed as well as others: residuals, orthogonality and values
+// within what rounding of the whole matrix explains, and repairs leave them as they are.
+func TestMatricesOfLowRank(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and other tests look at the workers")
+	}
+	rng := rand.New(rand.NewPCG(8, 3))
+	for _, test := range []struct {
+		n, k   int
+		graded bool
+	}{
+		{100, 1, false}, {100, 13, false}, {150, 75, false}, {200, 20, false}, {200, 100, true}, {300, 64, false}, {300, 64, true}, {300, 150, false}, {400, 50, false}, {400, 200, false},
+	} {
+		name := fmt.Sprintf("n = %d, rank %d, graded %v", test.n, test.k, test.graded)
+		a := sketched(rng, test.n, test.k, test.graded)
+		e, err := Symmetric(context.Background(), a)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		n, norm := test.n, e.Values[0]
+		for i, want := range eigenvalues(t, a) {
+			if got := e.Values[n-1-i]; math.Abs(got-want) > 1e-14*float64(n)*norm {
+				t.Errorf("%s: value %d is %g, gonum's is %g", name, n-1-i, got, want)
+			}
+		}
+		if v := e.Values[test.k]; math.Abs(v) > 1e-14*float64(n)*norm {
+			t.Errorf("%s: value %d is %g", name, test.k, v)
+		}
+		q := mat.NewDense(n, n, nil)
+		for i, v := range e.Vectors {
+			q.SetRow(i, v)
+		}
+		var inner, left, right mat.Dense
+		inner.Mul(q, q.T())
+		left.Mul(q, a)
+		right.Mul(mat.NewDiagDense(n, e.Values), q)
+		left.Sub(&left, &right)
+		for i := range n {
+			inner.Set(i, i, inner.At(i, i)-1)
+		}
+		if off := mat.Max(&inner) - mat.Min(&inner); off > 1e-14*float64(n) {
+			t.Errorf("%s: vectors are %g from orthonormal", name, off)
+		}
+		if off := mat.Max(&left) - mat.Min(&left); off > 1e-14*float64(n)*norm {
+			t.Errorf("%s: residual %g", name, off)
+		}
+		for what, nearest := range map[string]func(context.Context, mat.Symmetric) (Repair, error){"semidefinite": Semidefinite, "correlation": Correlation} {
+			if test.graded && what == "correlation" {
+				continue
+			}
+			r, err := nearest(context.Background(), a)
+			if err != nil {
+				t.Errorf("%s: %s: %v", name, what, err)
+			} else if r.Negative != 0 || r.Moved > 1e-14*float64(n)*norm {
+				t.Errorf("%s: %s finds %d values below zero and moves it by %g", name, what, r.Negative, r.Moved)
+			}
+		}
+	}
+}
+
+// A matrix of low rank with errors has values below zero, and is repaired all the same.
+func TestRepairOfLowRankWithErrors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 4))
+	const n = 200
+	a := sketched(rng, n, 40, false)
+	for i := range n {
+		for j := range i {
+			if rng.IntN(50) == 0 {
+				a.SetSym(i, j, a.At(i, j)+0.2*rng.NormFloat64())
+			}
+		}
+	}
+	for what, nearest := range map[string]func(context.Context, mat.Symmetric) (Repair, error){"semidefinite": Semidefinite, "correlation": Correlation} {
+		r, err := nearest(context.Background(), a)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		values := eigenvalues(t, r.Matrix)
+		if r.Negative < 10 || values[0] < -1e-7*values[n-1] {
+			t.Errorf("%s: %d values below zero, and afterwards the least is %g", what, r.Negative, values[0])
+		}
+	}
+}
+
 func BenchmarkSymmetric(b *testing.B) {
 	rng := rand.New(rand.NewPCG(8, 2))
 	for _, n := range []int{200, 500, 1000, MaxEigen} {

@@ -153,11 +153,19 @@ func (t *tridiagonal) diagonalise(ctx context.Context) error {
 	const eps = 0x1p-53
 	n := len(t.diagonal)
 	d, e := t.diagonal, t.beside
+	// An entry beside the diagonal is 0 if it is small next to its neighbours on the diagonal.
+	// Where those vanish too, as in a matrix of low rank, nothing is: rounding of the large
+	// entries keeps it from shrinking further. So it is also 0 if it is small next to the
+	// matrix, which is what reducing it lost already (EISPACK's tql2).
+	floor := 0.0
+	for i := range n {
+		floor = math.Max(floor, eps*(math.Abs(d[i])+math.Abs(e[i])))
+	}
 	var turns []turn
 	for l := range n {
 		for shifts := 0; ; shifts++ {
 			m := l // where the matrix falls apart
-			for m < n-1 && math.Abs(e[m]) > eps*(math.Abs(d[m])+math.Abs(d[m+1])) {
+			for m < n-1 && math.Abs(e[m]) > math.Max(floor, eps*(math.Abs(d[m])+math.Abs(d[m+1]))) {
 				m++
 			}
 			if m == l {

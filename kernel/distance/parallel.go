@@ -1,8 +1,9 @@
 package distance
 
 import (
-	"sync"
 	"sync/atomic"
+
+	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
 // Stretch is how many points make a piece of work. It does not depend on the number
@@ -10,7 +11,7 @@ import (
 const Stretch = 4096
 
 // Parallel lets workers take pieces 0..pieces until none is left, and waits for them.
-// A worker's number is its own while do runs.
+// A worker's number is its own while do runs. A panic of do is one of Parallel.
 func Parallel(pieces, workers int, do func(worker, piece int)) {
 	workers = min(workers, pieces)
 	var taken atomic.Int64
@@ -19,13 +20,5 @@ func Parallel(pieces, workers int, do func(worker, piece int)) {
 			do(worker, piece)
 		}
 	}
-	if workers <= 1 {
-		work(0)
-		return
-	}
-	var wait sync.WaitGroup
-	for w := range workers {
-		wait.Go(func() { work(w) })
-	}
-	wait.Wait()
+	parallel.For(max(workers, 1), work)
 }

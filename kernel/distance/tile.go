@@ -26,14 +26,23 @@ func (t *tile) score(l kernels.Level, rows, panel []float32) {
 		tileScores(l, &t[0], &rows[0], &panel[0], n)
 		return
 	}
-	clear(t[:])
-	for j := range n {
-		lanes := panel[j*Lanes:][:Lanes]
-		for r, v := range rows[j*Rows:][:Rows] {
-			scores := t[r*Lanes:][:Lanes]
-			for i, w := range lanes {
-				scores[i] += float32(v * w)
+	for r := range Rows {
+		for i := 0; i < Lanes; i += 4 { // four sums stay in registers
+			var a, b, c, d float32
+			of, lanes := rows[r:], panel[i:]
+			for {
+				v, w := of[0], lanes[:4]
+				a += float32(v * w[0])
+				b += float32(v * w[1])
+				c += float32(v * w[2])
+				d += float32(v * w[3])
+				if len(of) <= Rows {
+					break
+				}
+				of, lanes = of[Rows:], lanes[Lanes:]
 			}
+			sums := t[r*Lanes+i:][:4]
+			sums[0], sums[1], sums[2], sums[3] = a, b, c, d
 		}
 	}
 }

@@ -39,6 +39,26 @@ func ClipL2(v []int64, bound int64) (clipped bool) {
 	return true
 }
 
+// Beside returns ⌊√(clip² − fixed²)⌋, the bound on the rest of a record whose contribution
+// has an entry that is not clipped: with the rest clipped to it, the whole is within clip.
+// It is 0 where the entry leaves nothing.
+func Beside(clip, fixed int64) int64 {
+	if clip <= 0 || magnitude(fixed) >= uint64(clip) {
+		return 0
+	}
+	left := multiply(uint64(clip), uint64(clip)).minus(multiply(magnitude(fixed), magnitude(fixed)))
+	return int64(left.root())
+}
+
+// Length returns ⌈√square⌉, the least bound that a vector of that squared norm is within.
+func Length(square int64) int64 {
+	n := int64(uint128{lo: magnitude(max(square, 0))}.root())
+	if n*n < square {
+		n++
+	}
+	return n
+}
+
 // scale sets every entry to v·bound/norm, truncated towards zero, for |v| ≤ norm and
 // bound < norm.
 func scale(v []int64, bound, norm uint64) {

@@ -112,3 +112,33 @@ func TestClipL2Examples(t *testing.T) {
 		}
 	}
 }
+
+func TestBeside(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		clip := rapid.OneOf(rapid.Int64Range(0, 1000), rapid.Int64Range(0, math.MaxInt64)).Draw(t, "clip")
+		fixed := rapid.OneOf(rapid.Int64Range(-1000, 1000), rapid.Int64(), rapid.Just(clip), rapid.Just(clip-1)).Draw(t, "fixed")
+		got, limit := Beside(clip, fixed), bigSquaredNorm([]int64{clip})
+		switch {
+		case got < 0:
+			t.Fatalf("beside %d of %d is %d", fixed, clip, got)
+		case bigSquaredNorm([]int64{fixed}).Cmp(limit) >= 0:
+			if got != 0 {
+				t.Fatalf("beside %d of %d is %d, want nothing", fixed, clip, got)
+			}
+		case bigSquaredNorm([]int64{got, fixed}).Cmp(limit) > 0:
+			t.Fatalf("beside %d of %d is %d: too long", fixed, clip, got)
+		case bigSquaredNorm([]int64{got + 1, fixed}).Cmp(limit) <= 0:
+			t.Fatalf("beside %d of %d is %d: one more fits", fixed, clip, got)
+		}
+	})
+}
+
+func TestLength(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		square := rapid.OneOf(rapid.Int64Range(0, 1000), rapid.Int64Range(0, math.MaxInt64)).Draw(t, "square")
+		n, want := Length(square), big.NewInt(square)
+		if bigSquaredNorm([]int64{n}).Cmp(want) < 0 || n > 0 && bigSquaredNorm([]int64{n - 1}).Cmp(want) >= 0 {
+			t.Fatalf("the length of %d is %d", square, n)
+		}
+	})
+}

@@ -13,11 +13,14 @@ const smoothing = 9
 
 // Limits on noise, in units of the sketch's entries, within which the samplers'
 // intermediate values fit their words.
+// MaxDeviation is the largest standard deviation of a discrete Gaussian that is drawn.
+const MaxDeviation = 1 << 28
+
 const (
-	maxVariance = 1 << 56 // of a discrete Gaussian
-	maxScale    = 1 << 50 // of a discrete Laplace distribution
-	maxEntry    = 1 << 62 // of a sketch before noise
-	maxEntries  = 1 << 34 // of a sketch: see the package comment
+	maxVariance = MaxDeviation * MaxDeviation // of a discrete Gaussian
+	maxScale    = 1 << 50                     // of a discrete Laplace distribution
+	maxEntry    = 1 << 62                     // of a sketch before noise
+	maxEntries  = 1 << 34                     // of a sketch: see the package comment
 )
 
 // Noise is a calibrated distribution of integer noise, the same for every entry of a

@@ -60,8 +60,8 @@ func AttributeRecords(row RowNorms, deltas []int64, orthogonalRows bool) (Sensit
 
 // RecordColumns is the sensitivity of a columns-side sketch R·X when one record's
 // contribution is replaced by zeros, its derived vector of the given number of
-// entries having been clipped to l2 norm ≤ clip before projection (ClipL2): the
-// sketch moves by the outer product of the row r and that vector, |r|₂²·clip² in
+// entries having been clipped to l2 norm ≤ clip before projection (ClipL2, or all but
+// entries that stay as they are: Beside): the sketch moves by the outer product of the row r and that vector, |r|₂²·clip² in
 // l2 squared and |r|₁·⌊clip·√entries⌋ in l1. Replacing a record by another one
 // doubles both norms (Replacing).
 func RecordColumns(row RowNorms, clip int64, entries int) (Sensitivity, error) {

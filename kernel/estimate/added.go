@@ -16,8 +16,11 @@ func (m *Summed) Moments(columns []int) (out *Moments, why string) {
 		return nil, "there are no columns"
 	}
 	ones := Ones{Column: len(m.mean), Weight: 1}
+	if m.covariance == nil {
+		return nil, "the study's moments have no products"
+	}
 	out = &Moments{
-		law: added{m}, centred: true, ones: []Ones{ones}, party: make([]int, n),
+		law: m.bound(columns), centred: true, ones: []Ones{ones}, party: make([]int, n),
 		shared: [][]float64{{m.records}}, sets: sets{same: true},
 	}
 	var chosen []float64
@@ -32,69 +35,226 @@ func (m *Summed) Moments(columns []int) (out *Moments, why string) {
 	return out, ""
 }
 
-// added is the law of sums over all records: independent noise on Σ x_i², Σ x_i x_j and
-// Σ x_i, and none on the number of records. It is the rule of [Summed.Covary] for
-// matrices that are sums of few products, as slopes are.
-type added struct{ *Summed }
+// added is the law of sums over all records: independent noise on products, sums and counts. It
+// is the rule of [Summed.Covary] for matrices that are sums of few products, as slopes are. Such
+// a rule wants the variance of entry (i, j) to be a product of two numbers. It is where all columns
+// are alike; where they are not, as with a label's classes, absent values or parties that
+// scale by their own moments, the least such bound on the variances is taken; and the noise of a count
+// that several entries share counts as if each had its own.
+type added struct {
+	*Summed
+	unit    []float64   // by variable
+	product float64     // times the squares of both units: the variance of an entry off the diagonal
+	square  []float64   // what an entry on the diagonal has beside twice that, over unit⁴
+	sums    [][]float64 // by tally and variable: variance of the sum, over unit²
+	centres [][]float64 // by tally and variable
+}
+
+// bound is the law of some columns.
+func (m *Summed) bound(columns []int) added {
+	n, n2 := len(columns), float64(m.records*m.records)
+	out := added{Summed: m, unit: make([]float64, n), square: make([]float64, n)}
+	own := mat.NewSymDense(n, nil) // variances of entries, without those of plain sums
+	type shared struct {
+		a, b     int
+		variance float64
+	}
+	var apart []shared          // what has no part in how units are found, as it is far less than others
+	least := make([]float64, n) // by variable the fewest records that another column leaves of it
+	for a := range least {
+		least[a] = m.counts[columns[a]]
+	}
+	rows := make([][]float64, n)
+	parallel.For(n, func(a int) {
+		rows[a] = make([]float64, 2*n)
+		for b := a; b < n; b++ {
+			rows[a][b], rows[a][n+b] = m.entryVariance(columns[a], columns[b])
+		}
+	})
+	for a, i := range columns {
+		for b := a; b < n; b++ {
+			j := columns[b]
+			both := float64(m.sum[i] * m.sum[j])
+			if a == b {
+				both *= 2
+			}
+			v := (rows[a][b] + both) * n2
+			switch {
+			case a == b || m.columns[i].Entry >= 0 || m.columns[j].Entry >= 0:
+				own.SetSym(a, b, v)
+			case rows[a][b] > 0: // of two classes, in both of which no record is: noise in how many have a label
+				apart = append(apart, shared{a, b, v})
+			}
+			least[a], least[b] = math.Min(least[a], rows[a][n+b]), math.Min(least[b], rows[a][n+b])
+		}
+	}
+	out.product = factor(own, out.unit)
+	for _, s := range apart {
+		u := out.unit[s.a] * out.unit[s.b]
+		out.product = math.Max(out.product, s.variance/(u*u))
+	}
+	for a := range out.square {
+		u := out.unit[a] * out.unit[a]
+		out.square[a] = own.At(a, a)/(u*u) - 2*out.product
+	}
+	for at := range m.tallies {
+		t := &m.tallies[at]
+		sums, centres := make([]float64, n), make([]float64, n)
+		for a, i := range columns {
+			c := m.columns[i]
+			centre, unit := t.place(c)
+			plain := sources{}.plus(at, unit, number{terms: t.sum(c, c).terms[:1]})
+			counted := sources{}.plus(at, centre-m.mean[i], t.count(c, c)).sorted()
+			share := m.records / least[a]
+			sums[a] = (float64(float64(m.dot(plain, plain)*share)*share) + m.dot(counted, counted)) / (out.unit[a] * out.unit[a])
+			centres[a] = centre
+		}
+		out.sums, out.centres = append(out.sums, sums), append(out.centres, centres)
+	}
+	return out
+}
+
+// entryVariance is the variance of the error of a covariance that is not of plain sums, and how
+// many records have both columns.
+func (m *Summed) entryVariance(i, j int) (variance, records float64) {
+	x, y := m.columns[i], m.columns[j]
+	p := m.pair(x, y)
+	c := p.s/p.n - float64(p.a*p.b)
+	var out sources
+	for at := range m.tallies {
+		t := &m.tallies[at]
+		cx, ux := t.place(x)
+		cy, uy := t.place(y)
+		a, b := p.a-cx, p.b-cy
+		out = out.plus(at, float64(ux*uy)/p.n, t.product(x, y))
+		out = out.plus(at, -float64(ux*b)/p.n, number{terms: t.sum(x, y).terms[1:]}).plus(at, -float64(uy*a)/p.n, number{terms: t.sum(y, x).terms[1:]})
+		out = out.plus(at, (float64(a*b)-c)/p.n, t.count(x, y))
+	}
+	out = out.sorted()
+	return m.dot(out, out), p.n
+}
+
+// factor finds units and returns the least product such that no entry off the diagonal is larger
+// than product times the squares of both units.
+func factor(v *mat.SymDense, units []float64) (product float64) {
+	n := len(units)
+	alpha := make([]float64, n) // logarithms of squared units
+	if n == 1 {
+		units[0] = 1
+		return v.At(0, 0) / 2
+	}
+	var logs, entries float64
+	for i := range n {
+		for j := range i {
+			if x := v.At(i, j); x > 0 {
+				logs += math.Log(x)
+				entries++
+			}
+		}
+	}
+	for i := range alpha {
+		alpha[i] = logs / math.Max(entries, 1) / 2
+	}
+	for range 40 {
+		for i := range n {
+			total, known := 0.0, 0.0
+			for j := range n {
+				if x := v.At(i, j); j != i && x > 0 {
+					total += math.Log(x) - alpha[j]
+					known++
+				}
+			}
+			if known > 0 {
+				alpha[i] = (alpha[i] + total/known) / 2 // damped: of two columns it would swing
+			}
+		}
+	}
+	for i := range n {
+		units[i] = math.Exp(alpha[i] / 2)
+	}
+	for i := range n {
+		for j := range i {
+			product = math.Max(product, v.At(i, j)/float64(float64(units[i]*units[i])*float64(units[j]*units[j])))
+		}
+	}
+	return product
+}
 
 // vector takes a, over the centred variables and the column of ones, to what the noise is
-// on: the columns and the ones themselves. A centred variable takes its mean off the ones.
-func (added) vector(m *Moments, a []float64) vector {
+// on: the columns, in units of their own, and the ones of each tally, around whose centre a
+// variable takes its mean off.
+func (l added) vector(m *Moments, a []float64) vector {
 	n := len(m.vars)
-	ones := a[n]
+	out := make([]float64, n, n+len(l.centres))
 	for i, x := range a[:n] {
-		ones -= float64(x * m.means[i])
+		out[i] = x * l.unit[i]
 	}
-	return vector{a: a, ha: append(a[:n:n], ones), ga: a}
+	for _, centres := range l.centres {
+		ones := a[n]
+		for i, x := range a[:n] {
+			ones -= float64(x * (m.means[i] - centres[i]))
+		}
+		out = append(out, ones)
+	}
+	return vector{a: a, ha: out, ga: a}
 }
 
 // covariance is Σ over the entries of the slopes' matrices W and V, on and off the
-// diagonal and beside the ones, of W_ij V_ij times the variance of the noise on (i, j).
-// The error of μμᵀ beyond its slope, ffᵀ, adds 2 v_f² tr(WV).
+// diagonal and beside the ones of each tally, of W_ij V_ij times the variance of the noise on
+// (i, j).
 func (l added) covariance(m *Moments, s, r slope) (total float64) {
-	n, n2 := len(m.vars), l.records*l.records
-	product := float64((l.product + float64(l.sum*l.sum)) * n2)
-	square := float64((l.square - float64(2*l.product)) * n2) // beside what entries off the diagonal have
+	n := len(m.vars)
 	for _, p := range s.parts {
 		x, y := p.x.ha[:n], p.y.ha[:n]
 		for _, q := range r.parts {
 			v, w := q.x.ha[:n], q.y.ha[:n]
-			total += float64(product * (float64(inner2(x, v)*inner2(y, w)) + float64(inner2(x, w)*inner2(y, v))))
+			total += float64(l.product * (float64(inner2(x, v)*inner2(y, w)) + float64(inner2(x, w)*inner2(y, v))))
 		}
 	}
-	own, ownOnes := diagonals(m, s)
-	other, otherOnes := diagonals(m, r)
+	own, ownOnes := l.diagonals(m, s)
+	other, otherOnes := l.diagonals(m, r)
 	for i := range n {
 		var d, e float64
+		square := l.unit[i] * l.unit[i]
 		if s.squares != nil {
-			d = s.squares[i]
+			d = s.squares[i] * square
 		}
 		if r.squares != nil {
-			e = r.squares[i]
+			e = r.squares[i] * square
 		}
 		// Those of the diagonal that are not in products of vectors.
 		apart := float64(d*other[i]) + float64(e*own[i]) - float64(d*e)
-		total += float64(2*float64(product*apart)) + float64(float64(square*own[i])*other[i]) + float64(float64(l.sum*n2*ownOnes[i])*otherOnes[i])
+		total += float64(2*float64(l.product*apart)) + float64(float64(l.square[i]*own[i])*other[i])
+		for t, sums := range l.sums {
+			total += float64(float64(sums[i]*ownOnes[t][i]) * otherOnes[t][i])
+		}
 	}
 	return total
 }
 
-// diagonals are W_ii, and 2 W_i1 beside the ones, of a slope's matrix over the columns as
-// they were summed.
-func diagonals(m *Moments, s slope) (own, ones []float64) {
+// diagonals are W_ii, and by tally 2 W_i1 beside its ones, of a slope's matrix, in the
+// variables' units.
+func (l added) diagonals(m *Moments, s slope) (own []float64, ones [][]float64) {
 	n := len(m.vars)
-	own, ones = make([]float64, n), make([]float64, n)
+	own, ones = make([]float64, n), make([][]float64, len(l.centres))
+	for t := range ones {
+		ones[t] = make([]float64, n)
+	}
 	for _, p := range s.parts {
 		x, y := p.x.ha, p.y.ha
 		for i := range n {
 			own[i] += float64(x[i] * y[i])
-			ones[i] += float64(x[i]*y[n]) + float64(x[n]*y[i])
+			for t := range ones {
+				ones[t][i] += float64(x[i]*y[n+t]) + float64(x[n+t]*y[i])
+			}
 		}
 	}
 	if s.squares != nil {
 		for i, d := range s.squares[:n] {
-			own[i] += d
-			ones[i] -= 2 * float64(d*m.means[i])
+			own[i] += float64(float64(d*l.unit[i]) * l.unit[i])
+			for t := range ones {
+				ones[t][i] -= 2 * float64(float64(d*l.unit[i])*(m.means[i]-l.centres[t][i]))
+			}
 		}
 	}
 	return own, ones
@@ -134,4 +294,15 @@ func (added) meanSquare(m *Moments, i int) float64 {
 
 func (added) freedom(*Moments) float64 { return math.Inf(1) }
 
-func (l added) exact(*Moments) bool { return l.square == 0 && l.product == 0 && l.sum == 0 }
+func (l added) exact(*Moments) bool {
+	for i := range l.tallies {
+		for _, v := range l.tallies[i].Variances {
+			if v > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (l added) width(m *Moments) int { return len(m.vars) + len(l.centres) }

@@ -167,8 +167,9 @@ func TestCosineCovers(t *testing.T) {
 		noise := Noise{Variance: s.variance * dot(points[0], points[0]) / float64(s.k)}
 		n := draws(3000, 30_000)
 		var right, attenuated tally
+		root := rootOf(points)
 		for range n {
-			sketch := gaussianSketch(rng, s.k, points)
+			sketch := sketchOf(rng, s.k, root)
 			addNoise(rng, sketch, noise)
 			right.add(mustGram(t, sketch, []Noise{noise, noise}).Cosine(Column(0), Column(1), 0), want)
 			attenuated.add(mustGram(t, sketch, make([]Noise, 2)).Cosine(Column(0), Column(1), 0), want)
@@ -218,8 +219,9 @@ func TestAllPairsCoverTogether(t *testing.T) {
 		together[name] = map[Level]*tally{0: {}, Level(0).Bonferroni(pairs): {}}
 	}
 	n := draws(1000, 10_000)
+	root := rootOf(points)
 	for range n {
-		sketch := gaussianSketch(rng, k, points)
+		sketch := sketchOf(rng, k, root)
 		addNoise(rng, sketch, noise)
 		noises := make([]Noise, columns)
 		for j := range noises {

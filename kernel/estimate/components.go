@@ -59,10 +59,12 @@ func (m *Moments) Components(ctx context.Context, o ComponentsOptions) ([]Compon
 	n := len(e.Values)
 	c := &components{m: m, Eigen: e, level: o.Level, raw: m.rawMatrix()}
 	c.spread = m.law.spread(m, e.Vectors)
+	c.doubts = m.faint(o.Level)
 	out := make([]Component, n)
 	loadings := min(o.Loadings, n)
 	tell := counted(n+loadings, o.Done)
 	c.trace, c.sum = m.trace()
+	c.whole = m.total(c.trace, c.sum)
 	parallel.For(n, func(i int) {
 		if ctx.Err() == nil {
 			out[i] = c.component(i)
@@ -94,6 +96,8 @@ type components struct {
 	spread [][]float64 // of each two vectors: the variance of v_iᵀ dM v_j
 	sum    float64     // of the eigenvalues
 	trace  slope       // its slope
+	whole  divisor     // the sum as what shares are divided by
+	doubts []float64   // of each variable whose scale may be too large: by what part its correlations may be larger
 }
 
 // trace is the slope of the sum of eigenvalues, and that.
@@ -109,6 +113,70 @@ func (m *Moments) trace() (s slope, sum float64) {
 		share[i] = m.matrix.At(i, i)
 	}
 	return slope{}.plusVariances(m, share), sum
+}
+
+// total is the sum of all variances as what shares are divided by. What the projection alone
+// makes of its error grows as its square.
+func (m *Moments) total(trace slope, sum float64) divisor {
+	d := plainDivisor(sum, m.variance(trace))
+	if m.gram == nil || m.standardised {
+		return d
+	}
+	var squares float64
+	for i := range m.vars {
+		for _, v := range m.full.RawRowView(i) {
+			squares += float64(v * v)
+		}
+	}
+	if squares > 0 {
+		d.k = float64(sum*sum) / squares * float64(m.gram.k)
+	}
+	return d
+}
+
+// faint says by what part the correlations of each variable may be larger, as its variance
+// stands out narrowly; nil where none does or nothing was divided.
+func (m *Moments) faint(level Level) (out []float64) {
+	if !m.standardised {
+		return nil
+	}
+	for i, d := range m.divisors {
+		if shrink := d.shrink(level); shrink < 1 {
+			if out == nil {
+				out = make([]float64, len(m.vars))
+			}
+			out[i] = 1/math.Sqrt(shrink) - 1
+		}
+	}
+	return out
+}
+
+// bend is how much further down and up eigenvalue i may be: correlations of variable a that
+// are larger by a part t move it by 2 t v_a² (λ − 1), the diagonal being 1.
+func (c *components) bend(i int) (down, up float64) {
+	for a, t := range c.doubts {
+		moved := float64(2*float64(t*(c.Values[i]-1))) * float64(c.Vectors[i][a]*c.Vectors[i][a])
+		down, up = down+math.Max(0, -moved), up+math.Max(0, moved)
+	}
+	return down, up
+}
+
+// turn is how far down and up entry a of vector i may be in the same way: vector j is added
+// with t v_ib v_jb (λ_i + λ_j − 2)/(λ_i − λ_j).
+func (c *components) turn(i, a int) (down, up float64) {
+	for b, t := range c.doubts {
+		if t == 0 {
+			continue
+		}
+		var moved float64
+		for j, w := range c.Vectors {
+			if gap := c.Values[i] - c.Values[j]; j != i && gap != 0 {
+				moved += float64(float64(t*c.Vectors[i][b])*float64(w[b]*w[a])) * (c.Values[i] + c.Values[j] - 2) / gap
+			}
+		}
+		down, up = down+math.Max(0, -moved), up+math.Max(0, moved)
+	}
+	return down, up
 }
 
 // spread is the variance of uᵀ dM v for each two of the vectors, without the errors of
@@ -238,21 +306,22 @@ func (c *components) component(i int) Component {
 	variance += near.doubt
 	if c.m.standardised {
 		half, at := float64(c.level.z()*math.Sqrt(variance)), value-near.push
-		out.Interval = finish(value, at-half, at+half, 0, c.sum).deviating(variance)
+		down, up := c.bend(i)
+		out.Interval = finish(value, at-half-down, at+half+up, 0, c.sum).deviating(variance)
 		out.Share = out.Interval.Times(1 / c.sum)
 		return out
 	}
 	out.Interval = squared{
 		estimate: value, push: near.push, noise: inner2(v, product(c.raw, v)) - value, variance: variance, k: c.m.law.freedom(c.m),
 	}.estimateAt(c.level)
-	if !(c.sum > 2*math.Sqrt(c.m.variance(c.trace))) {
+	if !c.whole.stands() {
 		out.Share = undefined("the sum of eigenvalues does not stand out of its error")
 		return out
 	}
 	share := value / c.sum
 	variance = (c.m.variance(own.plus(-share, c.trace)) + near.doubt) / c.sum / c.sum
 	half, at := float64(c.level.z()*math.Sqrt(variance)), share-near.push/c.sum
-	out.Share = finish(share, at-half, at+half, 0, 1).deviating(variance)
+	out.Share = finish(share, at-half, (at+half)/c.whole.shrink(c.level), 0, 1).deviating(variance)
 	return out
 }
 
@@ -288,7 +357,8 @@ func (c *components) loadings(ctx context.Context, i int, why string) ([]Estimat
 		variance := c.m.variance(c.m.slope(u, v)) + float64(float64(float64(v[a]*v[a])*spread)/4)
 		half := float64(c.level.z() * math.Sqrt(math.Max(0, variance)))
 		at := v[a] + float64(float64(v[a]*turned)/2)
-		out[a] = finish(v[a], at-half, at+half, -1, 1).deviating(variance)
+		down, up := c.turn(i, a)
+		out[a] = finish(v[a], at-half-down, at+half+up, -1, 1).deviating(variance)
 	})
 	return out, ctx.Err()
 }

@@ -11,6 +11,7 @@ type Variable struct {
 	Ones          Ones    // the party's column of ones
 	Squares       int     // E1 only: index of the column of x²
 	SquaresWeight float64 // E1 only, required there: what x² was multiplied by, x in the units of the value column; above 0
+	Own           *Own    // E2 only: moments that the party published beside its sketch; nil where it did not
 	Kurtosis      float64 // E2 only: E(x−μ)⁴/σ⁴ assumed for the sampling term; default 3, that of a normal distribution
 }
 
@@ -60,15 +61,20 @@ func (g *Gram) CorrelationE1(x, y Variable, level Level) Estimate {
 			return undefined(why)
 		}
 	}
-	n := g.product(x.one(), y.one())
-	if !(n > 0) {
+	shared := g.overlapping(x.Ones, y.Ones)
+	if !shared.stands() {
 		return undefined(noOverlap)
 	}
+	n := shared.value
 	meanX := g.product(x.value(), y.one()) / n
 	meanY := g.product(x.one(), y.value()) / n
 	varX := g.product(x.square(), y.one())/n - float64(meanX*meanX)
 	varY := g.product(x.one(), y.square())/n - float64(meanY*meanY)
 	if !(varX > float64(negligible*float64(meanX*meanX))) || !(varY > float64(negligible*float64(meanY*meanY))) {
+		return undefined(noVariance)
+	}
+	divisors := []divisor{g.spread(x, y, meanX, varX, n), g.spread(y, x, meanY, varY, n), shared, shared}
+	if !divisors[0].stands() || !divisors[1].stands() {
 		return undefined(noVariance)
 	}
 	sdX, sdY := math.Sqrt(varX), math.Sqrt(varY)
@@ -82,6 +88,7 @@ func (g *Gram) CorrelationE1(x, y Variable, level Level) Estimate {
 			{0.5, x.standardSquare(meanX, varX), y.one()},
 			{0.5, x.one(), y.standardSquare(meanY, varY)},
 		},
+		divisors: divisors,
 	}.estimate(g, level, -1, 1)
 }
 
@@ -89,6 +96,17 @@ func (g *Gram) CorrelationE1(x, y Variable, level Level) Estimate {
 func (v Variable) standardSquare(mean, variance float64) Combination {
 	centred := v.square().minus(2*mean, v.value()).minus(-mean*mean, v.one())
 	return centred.scaled(1 / variance)
+}
+
+// spread is the variance of x over the n records that it shares with y as what others are
+// divided by. What the projection alone makes of its error grows as its square.
+func (g *Gram) spread(x, y Variable, mean, variance, n float64) divisor {
+	err := form{{variance / n, x.standardSquare(mean, variance).minus(1, x.one()), y.one()}}
+	d := plainDivisor(variance, g.variance(err))
+	if bare := g.projected(err); bare > 0 {
+		d.k = 2 * float64(variance*variance) / bare
+	}
+	return d
 }
 
 // CorrelationE2 estimates Pearson's correlation of x and y over the records that
@@ -106,16 +124,24 @@ func (g *Gram) CorrelationE2(x, y Variable, level Level) Estimate {
 			return undefined(why)
 		}
 	}
+	if x.Own != nil && y.Own != nil {
+		return g.correlationOfOwn(x, y, level)
+	}
 	oneX, oneY := x.one(), y.one()
 	overlap, why := g.cosine(oneX, oneY)
-	if why != "" || !(overlap.n > 0) {
+	shared := g.quotient(overlap)
+	if why != "" || !shared.stands() {
 		return undefined(noOverlap)
 	}
-	ownX, ownY := g.product(oneX, oneX), g.product(oneY, oneY)
+	ownX, ownY := g.own(x.Ones).divisor, g.own(y.Ones).divisor
 	restX := x.value().minus(g.product(x.value(), oneX)/ownX, oneX)
 	restY := y.value().minus(g.product(y.value(), oneY)/ownY, oneY)
 	residual, why := g.cosine(restX, restY)
 	if why != "" || g.flat(x, restX) || g.flat(y, restY) {
+		return undefined(noVariance)
+	}
+	divisors := []divisor{g.norm(restX), g.norm(restY), shared, shared}
+	if !divisors[0].stands() || !divisors[1].stands() {
 		return undefined(noVariance)
 	}
 	// d log m = d log|x̃||ỹ| + d log⟨1_A,1_B⟩ − d log|1_A||1_B|
@@ -128,6 +154,7 @@ func (g *Gram) CorrelationE2(x, y Variable, level Level) Estimate {
 		numerator:   residual.numerator,
 		denominator: denominator,
 		extra:       sampling(x, ownX, overlap.n) + sampling(y, ownY, overlap.n),
+		divisors:    divisors,
 	}.estimate(g, level, -1, 1)
 }
 

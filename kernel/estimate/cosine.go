@@ -1,10 +1,12 @@
 package estimate
 
+import "slices"
+
 import "math"
 
 // Cosine estimates ⟨x, y⟩/(|x||y|). Each norm runs over its own party's records,
 // the product over those that both hold. The estimate is clamped to [−1, 1]. It is
-// undefined where a norm does not stand out of its noise.
+// undefined where a norm does not stand out of its noise ([StandsOut]).
 func (g *Gram) Cosine(x, y Combination, level Level) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)
@@ -12,6 +14,12 @@ func (g *Gram) Cosine(x, y Combination, level Level) Estimate {
 	c, why := g.cosine(x, y)
 	if why != "" {
 		return undefined(why)
+	}
+	c.divisors = []divisor{g.norm(x), g.norm(y)}
+	for _, d := range c.divisors {
+		if !d.stands() {
+			return undefined("the squared norm of a column does not stand out of the noise")
+		}
 	}
 	return c.estimate(g, level, -1, 1)
 }
@@ -29,4 +37,26 @@ func (g *Gram) cosine(x, y Combination) (ratio, string) {
 		numerator:   form{{1, x, y}},
 		denominator: form{{m / (2 * xx), x, x}, {m / (2 * yy), y, y}},
 	}, ""
+}
+
+// norm is the squared norm of a combination as what others are divided by, with the variance
+// that the general rule gives it.
+func (g *Gram) norm(x Combination) divisor {
+	k, raw, value := float64(g.k), bilinear(g.raw, x, x), g.product(x, x)
+	variance := 2 * float64(raw*raw) / k
+	if slices.ContainsFunc(x, func(t Term) bool { return g.noise[t.Column].FourthCumulant != 0 || g.noise[t.Column].Sources > 0 }) {
+		variance = g.variance(form{{1, x, x}})
+	}
+	return divisor{value: value, variance: variance, noise: raw - value, k: k}
+}
+
+// overlapping is the product of two columns of ones, or of one with itself, as what others
+// are divided by. The variance of a product c of a projection alone grows by c²/k, and by
+// twice that of one with itself.
+func (g *Gram) overlapping(a, b Ones) divisor {
+	x, y := a.column(), b.column()
+	if a.Column == b.Column {
+		return g.norm(x)
+	}
+	return divisor{value: g.product(x, y), variance: g.variance(form{{1, x, y}}), k: 2 * float64(g.k)}
 }

@@ -35,14 +35,16 @@ func covariances(t *testing.T, parties []party, k, trials int, noise Noise, coun
 	}
 	tallies = map[string]*tally{"variance": {}, "within": {}, "across": {}}
 	wrong = &tally{}
+	root := rootOf(columns)
+	variance, within, across := covariance(parties[0], parties[0], 0, 0), covariance(parties[0], parties[0], 0, 1), covariance(parties[0], parties[1], 0, 0)
 	for range trials {
-		sketch := gaussianSketch(rng, k, columns)
+		sketch := sketchOf(rng, k, root)
 		g := mustGram(t, sketch, addGaussian(rng, sketch, noise))
 		silent := mustGram(t, sketch, make([]Noise, len(sketch)))
-		tallies["variance"].add(g.Covariance(vs[0][0], vs[0][0], 0), covariance(parties[0], parties[0], 0, 0))
-		tallies["within"].add(g.Covariance(vs[0][0], vs[0][1], 0), covariance(parties[0], parties[0], 0, 1))
-		tallies["across"].add(g.Covariance(vs[0][0], vs[1][0], 0), covariance(parties[0], parties[1], 0, 0))
-		wrong.add(silent.Covariance(vs[0][0], vs[0][0], 0), covariance(parties[0], parties[0], 0, 0))
+		tallies["variance"].add(g.Covariance(vs[0][0], vs[0][0], 0), variance)
+		tallies["within"].add(g.Covariance(vs[0][0], vs[0][1], 0), within)
+		tallies["across"].add(g.Covariance(vs[0][0], vs[1][0], 0), across)
+		wrong.add(silent.Covariance(vs[0][0], vs[0][0], 0), variance)
 	}
 	return tallies, wrong
 }
@@ -79,7 +81,7 @@ func TestCovariance(t *testing.T) {
 			}[name]
 			bias, se := c.mean()-want, c.rmse()/math.Sqrt(float64(c.n))
 			t.Logf("%s, %s: coverage %.3f, bias %.2f standard errors, %.2f/k of the truth %.3f", test.name, name, c.coverage(), bias/se, bias/want*float64(test.k), want)
-			if !c.holds(false) || c.undefined > 0 {
+			if !c.holds(false) || c.undefined > c.n/100 {
 				t.Errorf("%s, %s: coverage %.3f ± %.3f", test.name, name, c.coverage(), coverageTolerance(c.n))
 			}
 			allowed := 5 * se
@@ -127,3 +129,57 @@ func TestCovarianceIsUndefinedWithoutOverlap(t *testing.T) {
 }
 
 func (c *tally) mean() float64 { return c.sum / float64(c.n-c.undefined) }
+
+// A party's own variances and covariances where its column of ones is lost in noise: 3
+// parties, 2,000 records of which each holds .4, values of a small spread off the middle of
+// their bounds, k = 256, ε = 4 for each value. Means over the noisy number of records make
+// of a variance of .0028 up to hundreds; over the public one they cover. Two columns of 600
+// studies: five standard errors of .95 are .031, which is a false rejection below 1e-6.
+func TestOwnBlocksCoverWhereOnesDrown(t *testing.T) {
+	const records, k, trials = 2000, 256, 600
+	const sigma = 1.1935185872 // ε = 4, δ = 1e-6
+	rng := rand.New(rand.NewPCG(81, 1))
+	var p party
+	p.values = [][]float64{nil, nil}
+	for range records {
+		held := rng.Float64() < .4
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		x, y := .6+.053*a, .4+.053*(.5*a+.866*b)
+		if !held {
+			x, y = 0, 0
+		}
+		p.held = append(p.held, held)
+		p.values[0], p.values[1] = append(p.values[0], x), append(p.values[1], y)
+	}
+	ones := Ones{Weight: onesWeight, Records: p.records()}
+	x, y := Variable{Value: 1, Ones: ones}, Variable{Value: 2, Ones: ones}
+	columns := p.columns(false)
+	var variances, covariances, means, noisy tally
+	worst := 0.0
+	for range trials {
+		sketch := countSketch(rng, k, columns)
+		g := mustGram(t, sketch, addGaussian(rng, sketch, Noise{Variance: sigma * sigma}))
+		variances.add(g.Covariance(x, x, 0), covariance(p, p, 0, 0))
+		variances.add(g.Covariance(y, y, 0), covariance(p, p, 1, 1))
+		covariances.add(g.Covariance(x, y, 0), covariance(p, p, 0, 1))
+		means.add(g.Mean(x, ones, 0), dot(p.values[0], columns[0])/onesWeight/float64(ones.Records))
+		if n := g.product(ones.column(), ones.column()); n > 0 {
+			rest := Column(1).minus(g.product(Column(1), ones.column())/n, ones.column())
+			c := centred{inner: g.inner(rest, rest), n: float64(ones.Records)}
+			c.raw += g.variance(form{{1, rest, ones.column()}}) / n
+			e := c.estimate(0, noOnes)
+			noisy.add(e, covariance(p, p, 0, 0))
+			worst = math.Max(worst, e.Interval.Estimate)
+		}
+	}
+	for what, c := range map[string]tally{"variances": variances, "covariances": covariances, "means": means} {
+		t.Logf("%s: coverage %.3f of %d, undefined %d, RMSE %.3g, mean %.3g", what, c.coverage(), c.n, c.undefined, c.rmse(), c.mean())
+		if off := c.coverage() - .95; off < -5*math.Sqrt(.0475/trials) || c.undefined > 0 {
+			t.Errorf("%s: coverage %.3f, undefined %d", what, c.coverage(), c.undefined)
+		}
+	}
+	t.Logf("over the noisy number: coverage %.3f of %d, the largest variance %.3g of %.3g", noisy.coverage(), noisy.n, worst, covariance(p, p, 0, 0))
+	if noisy.coverage() > .88 {
+		t.Errorf("no power: over the noisy number they cover %.3f", noisy.coverage())
+	}
+}

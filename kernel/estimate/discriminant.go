@@ -3,6 +3,7 @@ package estimate
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -19,6 +20,7 @@ type Indicator struct {
 type DiscriminantOptions struct {
 	Classes []Indicator // required: at least two, and each record in one
 	On      []int       // required: the variables that tell them apart, each once and no indicator
+	Ridge   float64     // part of its variance by which each variable's variance within classes is raised; 0 for none
 	// Units and Origins are as those of RegressionOptions.
 	Units, Origins []float64
 	Level          Level
@@ -27,7 +29,8 @@ type DiscriminantOptions struct {
 // Discriminant is that of Fisher 1936 and, of several classes, Rao 1948: the linear scores
 // that are best where the values within each class are normal with one covariance.
 type Discriminant struct {
-	Classes []int         // those that stand out of their error, by Options; the others are left out
+	Classes []int         // those whose share stands out of its error ([StandsOut]), by Options; the others are left out
+	On      []int         // those variables whose variance within classes stands out of its error, in their order; the others are set aside
 	Shares  []Estimate    // of the records, by class
 	Means   [][]Estimate  // by class and variable, in original units
 	Within  *mat.SymDense // the pooled covariance within classes, in units of the variables
@@ -38,7 +41,7 @@ type Discriminant struct {
 	// variables.
 	Planes    []Score
 	Apart     []ClassPair // each two classes
-	Condition Estimate    // the least eigenvalue of the correlations within classes
+	Condition Estimate    // the least eigenvalue of the correlations within classes, raised by the ridge
 }
 
 // Score is Weights·x + Bias.
@@ -50,15 +53,11 @@ type Score struct {
 // ClassPair says how far classes I and J, by Discriminant.Classes, are apart.
 type ClassPair struct {
 	I, J     int
-	Distance Estimate // squared distance of the means in units of the spread within classes (Mahalanobis)
+	Distance Estimate // squared distance of the means in units of the spread within classes (Mahalanobis), raised by the ridge
 	// Accuracy is the share of the records of the two that the best score puts right, were
 	// values normal within classes, with one covariance.
 	Accuracy Estimate
 }
-
-// faintClass is how many of its standard errors the share of a class has to be above zero.
-// Means are quotients by it.
-const faintClass = 3
 
 // Discriminant finds the scores by the covariances alone. With the indicator of class c
 // having the mean π_c and the covariances C_c with the other variables, the means of the
@@ -73,12 +72,19 @@ const faintClass = 3
 // interval: of nearly singular matrices those pass as identified that are so the least, and
 // their distances are too small. Intervals are about the records' own scores, the ones
 // that exact moments would give.
+//
+// With a ridge S is raised by ridge·diag C in all of this, C being the covariances of all
+// records, of which the noise is. Distances then are smaller than within S, and so are the
+// accuracies that follow from them.
 func (m *Moments) Discriminant(o DiscriminantOptions) (*Discriminant, string) {
 	if why := o.Level.refuse(); why != "" {
 		return nil, why
 	}
 	d := &discriminant{m: m, o: o, z: o.Level.z()}
 	if why := d.classes(); why != "" {
+		return nil, why
+	}
+	if why := d.columns(); why != "" {
 		return nil, why
 	}
 	if why := d.within(); why != "" {
@@ -98,7 +104,9 @@ type discriminant struct {
 	matrix    *mat.SymDense
 	values    []float64 // of S
 	vectors   [][]float64
-	inverse   *mat.Dense
+	inverse   *mat.Dense // of S, raised by the ridge
+	variances []divisor  // within classes
+	doubts    doubts
 	condition Estimate
 }
 
@@ -106,30 +114,56 @@ type discriminant struct {
 func (d *discriminant) classes() string {
 	for c, of := range d.o.Classes {
 		share := float64(of.Weight*d.m.means[of.Variable]) + of.Offset
-		if !(share > float64(faintClass*math.Sqrt(d.m.variance(d.share(c))))) {
+		if !plainDivisor(share, d.m.variance(d.share(c))).stands() {
 			continue
 		}
 		d.kept, d.shares = append(d.kept, c), append(d.shares, share)
 		d.between = append(d.between, d.m.times(d.indicator(c)))
-		for i := range d.between[len(d.between)-1] {
-			if !d.explains(i) {
-				d.between[len(d.between)-1][i] = 0
-			}
-		}
 	}
+	d.explain(d.o.On)
 	if len(d.kept) < 2 {
 		return fmt.Sprintf("%d of %d classes stand out of the noise, and telling them apart takes two", len(d.kept), len(d.o.Classes))
 	}
 	return ""
 }
 
-func (d *discriminant) explains(variable int) bool {
-	for _, i := range d.o.On {
-		if i == variable {
-			return true
+// explain leaves to these variables alone to tell the classes apart.
+func (d *discriminant) explain(on []int) {
+	d.o.On = on
+	for _, between := range d.between {
+		for i := range between {
+			if !slices.Contains(on, i) {
+				between[i] = 0
+			}
 		}
 	}
-	return false
+}
+
+// columns sets aside the variables that drown in noise within the classes.
+func (d *discriminant) columns() string {
+	var on []int
+	for _, i := range d.o.On {
+		e := unit(len(d.m.vars), i)
+		if v := plainDivisor(d.covariance(i, i), d.m.variance(d.spread(e, e))); v.stands() {
+			on, d.variances = append(on, i), append(d.variances, v)
+		}
+	}
+	if len(on) == 0 {
+		return "the variance of no column within classes stands out of its error"
+	}
+	d.explain(on)
+	return ""
+}
+
+// covariance is that of two variables within classes.
+func (d *discriminant) covariance(i, j int) float64 {
+	v := d.m.matrix.At(i, j)
+	for at, c := range d.kept {
+		e := d.indicator(c)
+		own := d.m.joint(d.m.slope(unit(len(e), i), e), d.m.slope(unit(len(e), j), e))
+		v -= (float64(d.between[at][i]*d.between[at][j]) - own) / d.shares[at]
+	}
+	return v
 }
 
 // indicator is that of a class of the options, over all variables.
@@ -146,50 +180,44 @@ func (d *discriminant) mean(of []float64) slope {
 	return slope{parts: []slopePart{{d.m.byParty(of)[0].times(1 / d.m.shared[0][0]), d.m.one(0)}}}
 }
 
-// within finds S and its inverse, where it is not singular within its error.
+// within finds S and the inverse of what the ridge makes of it, where that is not singular
+// within its error.
 func (d *discriminant) within() string {
 	p, m := len(d.o.On), d.m
 	d.matrix = mat.NewSymDense(p, nil)
+	raised, all := mat.NewSymDense(p, nil), make([]int, p)
 	for a, i := range d.o.On {
-		for b, j := range d.o.On[:a+1] {
-			v := m.matrix.At(i, j)
-			for at, c := range d.kept {
-				e := d.indicator(c)
-				own := m.joint(m.slope(unit(len(e), i), e), m.slope(unit(len(e), j), e))
-				v -= (float64(d.between[at][i]*d.between[at][j]) - own) / d.shares[at]
-			}
-			d.matrix.SetSym(b, a, v)
-		}
-		if !(d.matrix.At(a, a) > 2*math.Sqrt(m.variance(d.spread(unit(len(m.vars), i), unit(len(m.vars), i))))) {
-			return noVariance
-		}
-	}
-	all := make([]int, p)
-	for a := range all {
 		all[a] = a
+		for b, j := range d.o.On[:a+1] {
+			v := d.covariance(i, j)
+			d.matrix.SetSym(b, a, v)
+			raised.SetSym(b, a, v)
+		}
+		raised.SetSym(a, a, d.matrix.At(a, a)+float64(d.o.Ridge*m.matrix.At(i, i)))
 	}
-	least, v, err := leastEigenvalue(d.matrix, all)
+	least, v, err := leastEigenvalue(raised, all)
 	if err != nil {
 		return err.Error()
 	}
 	u := make([]float64, p)
 	for a := range u {
-		u[a] = v[a] / math.Sqrt(d.matrix.At(a, a))
+		u[a] = v[a] / math.Sqrt(raised.At(a, a))
 	}
-	variance := m.variance(d.spread(d.over(u), d.over(u)))
+	variance := m.variance(d.raisedSpread(d.over(u), d.over(u)))
 	half := float64(d.z * math.Sqrt(variance))
 	d.condition = finish(least, least-half, least+half, 0, float64(p)).deviating(variance)
 	if least < negligible || !m.law.exact(m) && !(least >= float64(Identified*math.Sqrt(variance))) {
 		return notIdentified(least, math.Sqrt(variance))
 	}
-	e, err := symmetric(d.matrix)
+	e, err := symmetric(raised)
 	if err != nil {
 		return err.Error()
 	}
 	d.values, d.vectors = e.Values, e.Vectors
-	if d.inverse, err = inverse(d.matrix); err != nil {
+	if d.inverse, err = inverse(raised); err != nil {
 		return err.Error()
 	}
+	d.doubts = doubtsOf(d.variances, d.inverse, 1+d.o.Ridge, d.o.Level)
 	return ""
 }
 
@@ -241,6 +269,19 @@ func (d *discriminant) spread(x, y []float64) slope {
 	return s
 }
 
+// raisedSpread is the slope of xᵀ(S + ridge·diag C)y.
+func (d *discriminant) raisedSpread(x, y []float64) slope {
+	s := d.spread(x, y)
+	if d.o.Ridge == 0 {
+		return s
+	}
+	share := make([]float64, len(x))
+	for _, i := range d.o.On {
+		share[i] = float64(float64(d.o.Ridge*x[i])*y[i]) * d.m.matrix.At(i, i)
+	}
+	return s.plusVariances(d.m, share)
+}
+
 // shift is the slope of xᵀδ, of the means of kept class i over those of j.
 func (d *discriminant) shift(x []float64, i, j int) (s slope) {
 	for n, at := range []int{i, j} {
@@ -261,11 +302,14 @@ func (d *discriminant) contrast(i, j int) (delta, weights []float64) {
 }
 
 func (d *discriminant) discriminant() *Discriminant {
-	out := &Discriminant{Classes: d.kept, Within: d.matrix, Condition: d.condition}
+	out := &Discriminant{Classes: d.kept, On: d.o.On, Within: d.matrix, Condition: d.condition}
 	for at, c := range d.kept {
 		variance := d.m.variance(d.share(c))
 		half := float64(d.z * math.Sqrt(variance))
-		out.Shares = append(out.Shares, finish(d.shares[at], d.shares[at]-half, d.shares[at]+half, 0, 1).deviating(variance))
+		share := finish(d.shares[at], d.shares[at]-half, d.shares[at]+half, 0, 1).deviating(variance)
+		share = plainDivisor(d.shares[at], variance).widen(share, d.o.Level)
+		share.High = math.Min(share.High, 1)
+		out.Shares = append(out.Shares, share)
 		var means []Estimate
 		for _, i := range d.o.On {
 			means = append(means, d.original(d.classMean(at, i), i))
@@ -275,13 +319,10 @@ func (d *discriminant) discriminant() *Discriminant {
 			continue
 		}
 		_, w := d.contrast(at, 0)
-		var weights []Estimate
+		weights := d.doubts.bend(d.plainWeights(at, 0))
 		bias := stable(math.Log(d.shares[at] / d.shares[0]))
 		for a, i := range d.o.On {
-			row := d.over(d.inverse.RawRowView(a))
-			variance := d.m.variance(d.shift(row, at, 0).plus(-1, d.spread(row, w)))
-			half := float64(d.z * math.Sqrt(math.Max(0, variance)))
-			weights = append(weights, finish(w[i], w[i]-half, w[i]+half, math.Inf(-1), math.Inf(1)).deviating(variance).Times(1/d.unit(i)))
+			weights[a] = weights[a].Times(1 / d.unit(i))
 			shifts := d.between[at][i]/d.shares[at] + d.between[0][i]/d.shares[0]
 			bias -= float64(w[i] * (d.m.means[i] + float64(shifts/2)))
 		}
@@ -291,6 +332,19 @@ func (d *discriminant) discriminant() *Discriminant {
 		for j := i + 1; j < len(d.kept); j++ {
 			out.Apart = append(out.Apart, d.apart(i, j))
 		}
+	}
+	return out
+}
+
+// plainWeights are those of kept class i over j, with intervals that rest on the variances as
+// they came out.
+func (d *discriminant) plainWeights(i, j int) (out []Estimate) {
+	_, w := d.contrast(i, j)
+	for a, v := range d.o.On {
+		row := d.over(d.inverse.RawRowView(a))
+		variance := d.m.variance(d.shift(row, i, j).plus(-1, d.raisedSpread(row, w)))
+		half := float64(d.z * math.Sqrt(math.Max(0, variance)))
+		out = append(out, finish(w[v], w[v]-half, w[v]+half, math.Inf(-1), math.Inf(1)).deviating(variance))
 	}
 	return out
 }
@@ -305,7 +359,7 @@ func (d *discriminant) classMean(at, i int) Estimate {
 	return fieller{
 		ratio: m.means[i] + d.between[at][i]/d.shares[at],
 		nn:    m.variance(numerator) / t, nm: m.joint(numerator, share) / t, mm: m.variance(share) / t,
-	}.estimate(d.o.Level, math.Inf(-1), math.Inf(1))
+	}.over(plainDivisor(d.shares[at], m.variance(share)).shrink(d.o.Level), d.o.Level, math.Inf(-1), math.Inf(1))
 }
 
 func (d *discriminant) unit(i int) float64 {
@@ -326,7 +380,7 @@ func (d *discriminant) original(e Estimate, i int) Estimate {
 func (d *discriminant) apart(i, j int) ClassPair {
 	m := d.m
 	delta, w := d.contrast(i, j)
-	errs := func(x []float64) slope { return d.shift(x, i, j).plus(-1, d.spread(x, w)) }
+	errs := func(x []float64) slope { return d.shift(x, i, j).plus(-1, d.raisedSpread(x, w)) }
 	at, push, variance := inner2(delta, w), 0.0, m.variance(errs(w).plus(1, d.shift(w, i, j)))
 	for l, v := range d.vectors {
 		t := m.variance(errs(d.over(v))) / d.values[l]
@@ -334,7 +388,11 @@ func (d *discriminant) apart(i, j int) ClassPair {
 		variance += float64(2 * float64(t*t))
 	}
 	half := float64(d.z * math.Sqrt(variance))
-	out := ClassPair{I: i, J: j, Distance: finish(math.Max(0, at-push), at-push-half, at+half, 0, math.Inf(1)).deviating(variance)}
+	more := 0.0
+	if len(d.doubts) > 0 {
+		more = d.doubts.explained(d.plainWeights(i, j))
+	}
+	out := ClassPair{I: i, J: j, Distance: finish(math.Max(0, at-push), at-push-half, at+half+more, 0, math.Inf(1)).deviating(variance)}
 	if !out.Distance.Defined() {
 		out.Accuracy = out.Distance
 		return out

@@ -27,8 +27,8 @@
 //
 // Norms and distances are bounded by quantiles of χ² or by their score, products
 // and covariances by their score: all values within z deviations of the estimate,
-// the deviation being that of the value. Ratios (cosine, correlation,
-// intersection) are inverted as Fieller did: ρ0 is in the interval when numerator −
+// the deviation being that of the value; so is the size of an intersection. Ratios (cosine,
+// correlation) are inverted as Fieller did: ρ0 is in the interval when numerator −
 // ρ0·denominator is within z standard deviations of zero, a quadratic in ρ0.
 // Without noise and with equal record sets this is Fisher's interval,
 // atanh r ± atanh(z/√(k−z²)); with noise it stays
@@ -73,8 +73,7 @@
 // # Clipping
 //
 // Where records were clipped to an l2 bound before projection, the sketch is of
-// the clipped data: the value, square and ones entries of a clipped record shrink
-// together. Estimates and intervals are then about the clipped data. Ratios
-// suffer least, since the shrinking is in the numerator and the denominator; a
-// plain product of two columns of ones counts a clipped record as less than one.
+// the clipped data: the value and square entries of a clipped record shrink
+// together, and its entry of ones stays. Estimates and intervals are then about the clipped data, but for
+// numbers of records, which clipping leaves alone.
 package estimate

@@ -22,8 +22,8 @@ func Expected(products mat.Symmetric, k int, noise []Noise) (*Gram, error) {
 	g := &Gram{
 		k:        k,
 		noise:    append([]Noise(nil), noise...),
-		raw:      mat.NewSymDense(n, nil),
-		debiased: mat.NewSymDense(n, nil),
+		raw:      entries{SymDense: mat.NewSymDense(n, nil)},
+		debiased: entries{SymDense: mat.NewSymDense(n, nil)},
 	}
 	g.debiased.CopySym(products)
 	g.raw.CopySym(products)

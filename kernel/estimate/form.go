@@ -1,10 +1,6 @@
 package estimate
 
-import (
-	"slices"
-
-	"gonum.org/v1/gonum/mat"
-)
+import "slices"
 
 // Term is one column of a Gram with the weight at which it enters a combination.
 type Term struct {
@@ -36,6 +32,18 @@ func (c Combination) scaled(t float64) Combination {
 
 // merged is c with each column once, in the order of their first occurrence.
 func (c Combination) merged() Combination {
+	if len(c) <= fewColumns { // as in most of millions of pairs
+		out := make(Combination, 0, len(c))
+		for _, t := range c {
+			i := slices.IndexFunc(out, func(o Term) bool { return o.Column == t.Column })
+			if i < 0 {
+				i = len(out)
+				out = append(out, Term{Column: t.Column})
+			}
+			out[i].Weight += t.Weight
+		}
+		return out
+	}
 	at := make(map[int]int)
 	var out Combination
 	for _, t := range c {
@@ -55,7 +63,7 @@ func (g *Gram) product(x, y Combination) float64 {
 	return bilinear(g.debiased, x, y)
 }
 
-func bilinear(m mat.Symmetric, x, y Combination) float64 {
+func bilinear(m entries, x, y Combination) float64 {
 	var sum float64
 	for _, a := range x {
 		for _, b := range y {
@@ -137,6 +145,15 @@ func (g *Gram) before(f form) float64 {
 	return 2 * (s.trace(wh, wh) - s.trace(wg, wg)) / sources
 }
 
+// projected is the variance of a form that the projection alone would make of columns
+// without noise.
+func (g *Gram) projected(f form) float64 {
+	var s scene
+	s.enter(f)
+	wg := s.times(s.matrix(f), s.of(g.debiased))
+	return 2 * s.trace(wg, wg) / float64(g.k)
+}
+
 // sources is how many values of some columns were noised before the projection, the
 // least of them all; 0 where none were.
 func (g *Gram) sources(columns []int) (least float64) {
@@ -189,7 +206,7 @@ func (s *scene) grid() []float64 {
 }
 
 // of is m of the scene's columns.
-func (s *scene) of(m *mat.SymDense) []float64 {
+func (s *scene) of(m entries) []float64 {
 	out, n := s.grid(), len(s.columns)
 	for i, a := range s.columns {
 		for j, b := range s.columns {

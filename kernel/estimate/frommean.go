@@ -34,5 +34,5 @@ func (r Records) DistanceFromMean(x []float64, of Mean, own bool, level Level) (
 		Sources:        r.Noise.Sources,
 	}
 	shift := difference(x, of.Sketch)
-	return quadratic{raw: dot(shift, shift), k: r.K, noise: noise, projection: !r.Identity}.estimate(level), nil
+	return quadratic{raw: dot(shift, shift), k: r.K, noise: noise, projection: !r.Identity, rounding: float64(r.Rounding * (square + others/n/n))}.estimate(level), nil
 }

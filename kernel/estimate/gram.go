@@ -55,9 +55,23 @@ func (n Noise) check() error {
 type Gram struct {
 	k        int
 	noise    []Noise
-	raw      *mat.SymDense // H
-	debiased *mat.SymDense // G = H − k·v on the diagonal
+	raw      entries // H
+	debiased entries // G = H − k·v on the diagonal
 	ends     ends
+}
+
+// entries is a symmetric matrix of all columns of a Gram, or of some of them alone.
+type entries struct {
+	*mat.SymDense
+	place []int32 // of a column in the matrix, -1 where it has none; nil: it has all, in order
+}
+
+// At is the entry of two columns. It panics where the matrix lacks one of them.
+func (e entries) At(i, j int) float64 {
+	if e.place != nil {
+		i, j = int(e.place[i]), int(e.place[j])
+	}
+	return e.SymDense.At(i, j)
 }
 
 // Integers is a k × n columns sketch as it was released.
@@ -76,6 +90,42 @@ func FromIntegers(ctx context.Context, s Integers, noise []Noise) (*Gram, error)
 	if len(noise) != s.N {
 		return nil, fmt.Errorf("computing the gram matrix: %d columns but %d noises", s.N, len(noise))
 	}
+	return fromIntegers(ctx, s, noise)
+}
+
+// FromColumns is the Gram matrix of some columns of a sketch, each given once. The others'
+// products take neither time nor memory: methods panic on the index of one of them. What it
+// answers of its columns is what that of all columns answers.
+func FromColumns(ctx context.Context, s Integers, noise []Noise, columns []int) (*Gram, error) {
+	if len(noise) != s.N || len(s.Data) != s.K*s.N {
+		return nil, fmt.Errorf("computing the gram matrix: %d columns, %d noises and %d entries of %d rows", s.N, len(noise), len(s.Data), s.K)
+	}
+	part := Integers{K: s.K, N: len(columns), Unit: s.Unit, Data: make([]int64, s.K*len(columns))}
+	some, place := make([]Noise, len(columns)), make([]int32, s.N)
+	for i := range place {
+		place[i] = -1
+	}
+	for at, column := range columns {
+		if place[column] >= 0 {
+			return nil, fmt.Errorf("computing the gram matrix: column %d is given twice", column)
+		}
+		some[at], place[column] = noise[column], int32(at)
+	}
+	for row := range s.K {
+		from, to := s.Data[row*s.N:][:s.N], part.Data[row*part.N:][:part.N]
+		for at, column := range columns {
+			to[at] = from[column]
+		}
+	}
+	g, err := fromIntegers(ctx, part, some)
+	if err != nil {
+		return nil, err
+	}
+	g.noise, g.raw.place, g.debiased.place = noise, place, place
+	return g, nil
+}
+
+func fromIntegers(ctx context.Context, s Integers, noise []Noise) (*Gram, error) {
 	if !(s.Unit > 0) || math.IsInf(s.Unit, 0) {
 		return nil, fmt.Errorf("computing the gram matrix: unit %g is not a number above 0", s.Unit)
 	}
@@ -91,7 +141,7 @@ func FromIntegers(ctx context.Context, s Integers, noise []Noise) (*Gram, error)
 // the diagonal.
 func assemble(k int, raw *mat.SymDense, noise []Noise) (*Gram, error) {
 	n := raw.SymmetricDim()
-	g := &Gram{k: k, noise: append([]Noise(nil), noise...), raw: raw, debiased: mat.NewSymDense(n, nil)}
+	g := &Gram{k: k, noise: append([]Noise(nil), noise...), raw: entries{SymDense: raw}, debiased: entries{SymDense: mat.NewSymDense(n, nil)}}
 	g.debiased.CopySym(raw)
 	for i := range n {
 		if err := noise[i].check(); err != nil {

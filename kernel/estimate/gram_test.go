@@ -45,6 +45,42 @@ func TestGramRefuses(t *testing.T) {
 	}
 }
 
+// Some columns alone have the products that they have among all, to the last bit.
+func TestGramOfSomeColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(33, 4))
+	const k, n = 300, 70
+	s := Integers{K: k, N: n, Data: make([]int64, k*n), Unit: 1.0 / 3}
+	for i := range s.Data {
+		s.Data[i] = rng.Int64N(1<<40) - 1<<39
+	}
+	noise := make([]Noise, n)
+	for i := range noise {
+		noise[i] = Noise{Variance: float64(i), FourthCumulant: float64(i)}
+	}
+	all, err := FromIntegers(context.Background(), s, noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	some, err := FromColumns(context.Background(), s, noise, []int{69, 3, 40, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range []int{0, 3, 40, 69} {
+		for _, j := range []int{0, 3, 40, 69} {
+			x, y := Combination{{i, 2}, {3, -1}}, Combination{{j, 0.3}, {40, 1}}
+			if got, want := some.InnerProduct(x, y, 0), all.InnerProduct(x, y, 0); got != want {
+				t.Errorf("product of %d and %d is %v, of all columns %v", i, j, got, want)
+			}
+			if got, want := some.SquaredDistance(x, y, 0), all.SquaredDistance(x, y, 0); got != want {
+				t.Errorf("distance of %d and %d is %v, of all columns %v", i, j, got, want)
+			}
+		}
+	}
+	if _, err := FromColumns(context.Background(), s, noise, []int{2, 2}); err == nil || !strings.Contains(err.Error(), "column 2 is given twice") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // Integers in a unit give the matrix of the columns that they stand for.
 func TestGramOfIntegers(t *testing.T) {
 	ctx, noise := context.Background(), []Noise{{Variance: 0.5}, {}}

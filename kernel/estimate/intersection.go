@@ -20,33 +20,136 @@ func (o Ones) refuse() string {
 	return ""
 }
 
+// known is the product of the column with itself where that is public, else 0.
+func (o Ones) known() float64 {
+	return float64(o.Records)
+}
+
 // column is the column in units in which an entry is 1.
 func (o Ones) column() Combination { return Combination{{o.Column, 1 / o.Weight}} }
 
-// Intersection estimates how many records two parties share. With both record
-// counts it is √(n_A n_B)·cos(1_A, 1_B) within [0, min(n_A, n_B)]: errors that the
-// two norms share with the product cancel, and so does the shrinking by clipping
-// as far as it strikes shared and other records alike. Without the counts, or
-// where a norm is lost in noise, it is the product ⟨1_A, 1_B⟩/(w_A w_B).
+// Intersection estimates how many records two parties share: the product ⟨1_A, 1_B⟩, which
+// is unbiased as ones are never cut. With both record counts it is within [0, min(n_A, n_B)],
+// and what the squared norms show of the projection and the noise is taken off, since they
+// are known to be the counts (control variates: Lavenberg and Welch 1981):
+//
+//	N̂ = ⟨1_A, 1_B⟩ − g'S⁻¹u,   u = (|1_A|² − n_A, |1_B|² − n_B),
+//
+// with S the covariances of u under the general rule and g those with the product. Both
+// depend on N: the estimate solves the equation, and the interval holds all N within z
+// deviations of it, the deviation being that of N.
 func (g *Gram) Intersection(a, b Ones, level Level) Estimate {
 	for _, why := range []string{level.refuse(), a.refuse(), b.refuse()} {
 		if why != "" {
 			return undefined(why)
 		}
 	}
-	most := math.Inf(1)
-	if a.Records > 0 && b.Records > 0 {
-		most = float64(min(a.Records, b.Records))
-		if c, why := g.cosine(a.column(), b.column()); why == "" {
-			counts := math.Sqrt(float64(a.Records)) * math.Sqrt(float64(b.Records))
-			c.n *= counts
-			c.numerator = c.numerator.times(counts)
-			return c.estimate(g, level, 0, most)
-		}
+	if s, ok := g.shared(a, b); ok {
+		return s.estimate(level)
 	}
 	e := g.InnerProduct(a.column(), b.column(), level)
 	if !e.Defined() {
 		return e
 	}
-	return finish(e.Interval.Estimate, e.Low, e.High, 0, most).deviating(e.Deviation * e.Deviation)
+	return finish(e.Interval.Estimate, e.Low, e.High, 0, math.Inf(1)).deviating(e.Deviation * e.Deviation)
+}
+
+// shared is what a Gram shows of the records that two parties share, whose counts are known.
+type shared struct {
+	product  float64    // ⟨1_A, 1_B⟩
+	off      [2]float64 // by how much the squared norms exceed the counts
+	raw      [2]float64 // expected squared norms with noise
+	noise    [2]float64 // what the noise's fourth cumulants add to the variances of these
+	k, most  float64
+	one, two Combination
+}
+
+// shared is false where a count is unknown.
+func (g *Gram) shared(a, b Ones) (s shared, ok bool) {
+	if a.Records <= 0 || b.Records <= 0 {
+		return shared{}, false
+	}
+	s = shared{k: float64(g.k), most: float64(min(a.Records, b.Records)), one: a.column(), two: b.column()}
+	s.product = g.product(s.one, s.two)
+	for i, o := range []Ones{a, b} {
+		noise, n := g.noiseOf(o.column()), float64(o.Records)
+		s.off[i] = g.product(o.column(), o.column()) - n
+		s.raw[i] = n + float64(s.k*noise.Variance)
+		s.noise[i] = float64(s.k * noise.FourthCumulant)
+	}
+	return s, true
+}
+
+// weights are S⁻¹g at a number of shared records, and the variance of what they leave. The
+// two errors, in their own deviations, have the sum and the difference for axes.
+func (s shared) weights(n float64) (c [2]float64, variance float64) {
+	var deviation, along [2]float64
+	for i, h := range s.raw {
+		deviation[i] = math.Sqrt(float64(2*h*h)/s.k + s.noise[i])
+		along[i] = float64(2*n*h) / s.k / deviation[i]
+	}
+	together := float64(2*n*n) / s.k / deviation[0] / deviation[1]
+	sum := (along[0] + along[1]) / 2 / (1 + together)
+	var difference float64
+	if apart := 1 - together; apart > rounding { // else the errors are one
+		difference = (along[0] - along[1]) / 2 / apart
+	}
+	variance = (float64(s.raw[0]*s.raw[1])+float64(n*n))/s.k - float64(sum*(along[0]+along[1])) - float64(difference*(along[0]-along[1]))
+	return [2]float64{(sum + difference) / deviation[0], (sum - difference) / deviation[1]}, math.Max(0, variance)
+}
+
+// excess is by how much the estimate exceeds a number of shared records, and the variance
+// that it would have there.
+func (s shared) excess(n float64) (by, variance float64) {
+	c, variance := s.weights(n)
+	return s.product - n - float64(c[0]*s.off[0]) - float64(c[1]*s.off[1]), variance
+}
+
+// at is the number of shared records that is its own estimate, within [0, most].
+func (s shared) at() float64 {
+	by := func(n float64) float64 {
+		excess, _ := s.excess(n)
+		return excess
+	}
+	switch {
+	case !(by(0) > 0):
+		return 0
+	case !(by(s.most) < 0):
+		return s.most
+	}
+	return bisect(0, s.most, func(n float64) bool { return by(n) > 0 })
+}
+
+func (s shared) estimate(level Level) Estimate {
+	z2, at := float64(level.z()*level.z()), s.at()
+	within := func(n float64) bool {
+		by, variance := s.excess(n)
+		return float64(by*by) <= float64(z2*variance)
+	}
+	_, variance := s.excess(at)
+	half := math.Sqrt(float64(z2 * variance))
+	low, high := at-half, at+half
+	// Where the estimate is cut, no number need be within: then the plain interval stands.
+	if within(at) || at > 0 && at < s.most {
+		if low = 0; !within(0) {
+			low = bisect(0, at, func(n float64) bool { return !within(n) })
+		}
+		if high = s.most; !within(s.most) {
+			high = bisect(at, s.most, within)
+		}
+	}
+	slack := float64(rounding * s.most)
+	return finish(at, low-slack, high+slack, 0, s.most).deviating(variance)
+}
+
+// bisect returns where a condition that holds at low ends, which does not at high.
+func bisect(low, high float64, holds func(float64) bool) float64 {
+	for range 60 {
+		if middle := low + float64((high-low)/2); holds(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low + float64((high-low)/2)
 }

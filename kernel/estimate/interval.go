@@ -41,7 +41,7 @@ func (l Level) refuse() string {
 
 // tail is the probability left out on one side.
 func (l Level) tail() float64 {
-	return float64(1-l.orDefault()) / 2
+	return float64(float64(1-l.orDefault()) / 2)
 }
 
 // Interval is a number with the interval that covers it at the asked level.
@@ -54,8 +54,11 @@ type Interval struct {
 // Estimate is an interval, or the reason why there is none.
 type Estimate struct {
 	Interval
-	Deviation float64 // standard deviation of the estimate's error, where the interval comes from sketches
-	Undefined string  // empty when the interval holds; otherwise why there is none, and Interval is zero
+	Deviation  float64 // standard deviation of the estimate's error, where the interval comes from sketches
+	Population Span    // the second interval, which adds the error of sampling, where a Sample gave one
+	Undefined  string  // empty when the interval holds; otherwise why there is none, and Interval is zero
+
+	least, most float64 // the range of the quantity, where there is an interval
 }
 
 // Defined reports whether there is an interval.
@@ -74,8 +77,13 @@ func (e Estimate) Times(t float64) Estimate {
 	if !e.Defined() {
 		return e
 	}
-	d := t * e.Deviation
-	return finish(t*e.Interval.Estimate, t*e.Low, t*e.High, math.Inf(-1), math.Inf(1)).deviating(d * d)
+	out := finish(t*e.Interval.Estimate, t*e.Low, t*e.High, t*e.least, t*e.most)
+	if out.Defined() {
+		if out.Deviation = t * e.Deviation; math.IsInf(out.Deviation, 0) {
+			return undefined(tooLarge)
+		}
+	}
+	return out.spanning(e.Population.times(t, 0))
 }
 
 // Plus is the estimate from another zero: all of it plus t.
@@ -83,8 +91,21 @@ func (e Estimate) Plus(t float64) Estimate {
 	if !e.Defined() {
 		return e
 	}
-	return finish(e.Interval.Estimate+t, e.Low+t, e.High+t, math.Inf(-1), math.Inf(1)).deviating(e.Deviation * e.Deviation)
+	return finish(e.Interval.Estimate+t, e.Low+t, e.High+t, e.least+t, e.most+t).deviating(e.Deviation * e.Deviation).spanning(e.Population.times(1, t))
 }
+
+// Within is the estimate of a number that can only be within [lo, hi]: number and interval
+// are cut to it.
+func (e Estimate) Within(lo, hi float64) Estimate {
+	if !e.Defined() {
+		return e
+	}
+	p := e.Population
+	p.Low, p.High = clamp(p.Low, lo, hi), clamp(p.High, lo, hi)
+	return finish(clamp(e.Interval.Estimate, lo, hi), e.Low, e.High, lo, hi).deviating(e.Deviation * e.Deviation).spanning(p)
+}
+
+const tooLarge = "the numbers are too large for float64"
 
 func undefined(why string) Estimate { return Estimate{Undefined: why} }
 
@@ -94,16 +115,27 @@ func finish(estimate, low, high, lo, hi float64) Estimate {
 	low, high = clamp(low, lo, hi), clamp(high, lo, hi)
 	for _, v := range []float64{estimate, low, high} {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return undefined("the numbers are too large for float64")
+			return undefined(tooLarge)
 		}
 	}
-	return Estimate{Interval: Interval{Estimate: estimate, Low: low, High: high}}
+	return Estimate{Interval: Interval{Estimate: estimate, Low: low, High: high}, least: lo, most: hi}
+}
+
+// spanning is the estimate with its second interval, where both hold.
+func (e Estimate) spanning(s Span) Estimate {
+	if s.Known && e.Defined() && !math.IsInf(s.Low, 0) && !math.IsInf(s.High, 0) {
+		e.Population = s
+	}
+	return e
 }
 
 // deviating is the estimate with the variance of its error.
 func (e Estimate) deviating(variance float64) Estimate {
-	if e.Defined() {
-		e.Deviation = math.Sqrt(math.Max(0, variance))
+	if !e.Defined() {
+		return e
+	}
+	if e.Deviation = math.Sqrt(math.Max(0, variance)); math.IsInf(e.Deviation, 0) || math.IsNaN(e.Deviation) {
+		return undefined(tooLarge)
 	}
 	return e
 }

@@ -8,6 +8,8 @@ type law interface {
 	// vector is a, over the centred variables and the columns of ones, with what
 	// covariance takes of it.
 	vector(m *Moments, a []float64) vector
+	// width is how long the second part of a vector is.
+	width(m *Moments) int
 	// spread is the variance of uᵀ dM v for each two of some vectors.
 	spread(m *Moments, vectors [][]float64) [][]float64
 	// meanSquare is about that of a variable around its zero, in its own units.
@@ -40,3 +42,5 @@ func (projected) exact(m *Moments) bool {
 	}
 	return m.sets.same
 }
+
+func (projected) width(m *Moments) int { return len(m.vars) + len(m.ones) }

@@ -12,7 +12,8 @@ func (g *Gram) Sum(x Combination, over Ones, level Level) Estimate {
 
 // Mean estimates the mean of a variable, whose values are between −1 and 1 as it was
 // sketched, over the same records: the sum over their number, with Fieller's bounds. It
-// needs no assumption on which records those are. Clipping shrinks both alike.
+// needs no assumption on which records those are. Clipping shrinks both alike. Over its own
+// records their public number is in it: see own.
 func (g *Gram) Mean(x Variable, over Ones, level Level) Estimate {
 	for _, why := range []string{level.refuse(), x.refuse(false), over.refuse()} {
 		if why != "" {
@@ -20,16 +21,30 @@ func (g *Gram) Mean(x Variable, over Ones, level Level) Estimate {
 		}
 	}
 	one := over.column()
-	n := g.product(x.one(), one)
+	if x.Own != nil && x.Ones.Column == over.Column {
+		return x.Own.mean(level)
+	}
+	if x.Ones.Column == over.Column && over.known() > 0 {
+		own := g.own(over)
+		if !own.stands {
+			return undefined(noOnes)
+		}
+		return ratio{
+			n: g.product(x.value(), one), m: own.divisor,
+			numerator: form{{1, x.value(), one}}, denominator: form{{1 - own.loose, one, one}},
+		}.estimate(g, level, -1, 1)
+	}
+	n := g.overlapping(x.Ones, over)
 	switch {
-	case n > 0:
+	case n.stands():
 	case x.Ones.Column == over.Column:
 		return undefined(noOnes)
 	default:
 		return undefined(noOverlap)
 	}
 	return ratio{
-		n: g.product(x.value(), one), m: n,
+		n: g.product(x.value(), one), m: n.value,
 		numerator: form{{1, x.value(), one}}, denominator: form{{1, x.one(), one}},
+		divisors: []divisor{n, n},
 	}.estimate(g, level, -1, 1)
 }

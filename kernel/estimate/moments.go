@@ -28,10 +28,12 @@ type Moments struct {
 	party   []int       // of each variable, into ones
 	ones    []Ones      // distinct
 	shared  [][]float64 // of each two parties: records in common; 1 where not centred
+	own     []own       // by party: how means over its records are taken
 	means   []float64
 	scale   []float64 // what each variable was divided by: 1, its standard deviation or a unit
 
-	standardised bool // scale is of standard deviations, which err
+	standardised bool      // scale is of standard deviations, which err
+	divisors     []divisor // where it is: the variances that they are the roots of
 
 	sets sets
 
@@ -74,7 +76,11 @@ func (g *Gram) Moments(vars []Variable, centred bool) (m *Moments, why string) {
 	m.matrix = mat.NewSymDense(n, nil)
 	for i := range n {
 		for j := i; j < n; j++ {
-			m.matrix.SetSym(i, j, m.bare.At(i, j)/m.shared[m.party[i]][m.party[j]])
+			product, p, q := m.bare.At(i, j), m.party[i], m.party[j]
+			if m.centred && p == q {
+				product -= float64(m.own[p].taken(m.means[i], m.means[j]) * m.own[p].off)
+			}
+			m.matrix.SetSym(i, j, product/m.shared[p][q])
 		}
 	}
 	m.full = mat.DenseCopyOf(m.matrix)
@@ -90,27 +96,31 @@ func (m *Moments) share() (why string) {
 	}
 	m.shared = make([][]float64, len(m.ones))
 	for p, a := range m.ones {
+		m.own = append(m.own, m.gram.own(a))
+		if !m.own[p].stands {
+			return noOnes
+		}
 		for q, b := range m.ones {
-			n := m.gram.product(a.column(), b.column())
-			if !(n > 2*math.Sqrt(m.gram.variance(form{{1, a.column(), b.column()}}))) {
-				if p == q {
-					return noOnes
+			n := m.own[p].records
+			if p != q {
+				d := m.gram.overlapping(a, b)
+				if !d.stands() {
+					return noOverlap
 				}
-				return noOverlap
+				n = d.value
 			}
 			m.shared[p] = append(m.shared[p], n)
 		}
 	}
 	for i, v := range m.vars {
-		p := m.party[i]
-		m.means[i] = m.gram.product(v.value(), v.one()) / m.shared[p][p]
+		m.means[i] = m.gram.product(v.value(), v.one()) / m.own[m.party[i]].divisor
 	}
 	return ""
 }
 
 // centre is a matrix of products of the Gram's columns as one of the centred variables
 // and the columns of ones.
-func (m *Moments) centre(of *mat.SymDense) *mat.Dense {
+func (m *Moments) centre(of entries) *mat.Dense {
 	n := len(m.vars)
 	out := mat.NewSymDense(n+len(m.ones), nil)
 	for i, v := range m.vars {
@@ -147,11 +157,26 @@ func (m *Moments) centre(of *mat.SymDense) *mat.Dense {
 // rounding: it is constant.
 const negligible = 1e-12
 
+// mean is that of a combination of the variables of a party, by which they were centred.
+func (m *Moments) mean(of vector) float64 { return inner2(of.a[:len(m.vars)], m.means) }
+
+// counted reports whether how many records a party holds is public.
+func (m *Moments) counted(p int) bool { return m.gram == nil || m.ones[p].known() > 0 }
+
+// divisor is the variance of a variable as what others are divided by.
+func (m *Moments) divisor(i int) divisor {
+	e := unit(len(m.vars), i)
+	d := divisor{value: m.matrix.At(i, i), variance: m.variance(m.slope(e, e)), k: m.law.freedom(m)}
+	if m.raw != nil {
+		p := m.party[i]
+		d.noise = m.raw.At(i, i)/m.shared[p][p]/float64(m.scale[i]*m.scale[i]) - d.value
+	}
+	return d
+}
+
 // constant tells of a variable that its variance does not stand out of its error.
 func (m *Moments) constant(i int) bool {
-	variance, n := m.matrix.At(i, i), len(m.vars)
-	return !(variance > negligible*m.law.meanSquare(m, i)) ||
-		!(variance > 2*math.Sqrt(m.variance(m.slope(unit(n, i), unit(n, i)))))
+	return !(m.matrix.At(i, i) > negligible*m.law.meanSquare(m, i)) || !m.divisor(i).stands()
 }
 
 // Constant lists the variables whose variance does not stand out of its error. No
@@ -169,14 +194,16 @@ func (m *Moments) Constant() (out []int) {
 // Why says so where the variance of one does not stand out of its error.
 func (m *Moments) Scaled() (scaled *Moments, why string) {
 	deviations := make([]float64, len(m.vars))
+	var divisors []divisor
 	for i := range deviations {
 		if m.constant(i) {
 			return nil, noVariance
 		}
 		deviations[i] = math.Sqrt(m.matrix.At(i, i))
+		divisors = append(divisors, m.divisor(i))
 	}
 	scaled = m.over(deviations)
-	scaled.standardised = true
+	scaled.standardised, scaled.divisors = true, divisors
 	for i := range deviations {
 		scaled.matrix.SetSym(i, i, 1)
 		scaled.full.Set(i, i, 1)

@@ -44,7 +44,7 @@ func covarianceOf(x *mat.Dense) *mat.SymDense {
 	return &c
 }
 
-// trial is a simulated study; run returns its moments, and what all parties hold.
+// trial is a simulated study; run returns its moments, and what all parties hold with its covariance.
 type trial struct {
 	records, k int
 	missing    float64
@@ -52,21 +52,22 @@ type trial struct {
 	parties    int
 }
 
-func (s trial) run(t *testing.T, seed uint64) (*Moments, *mat.Dense) {
+func (s trial) run(t *testing.T, seed uint64) (*Moments, *mat.Dense, *mat.SymDense) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 77))
-	parties := population(rng, s.records, s.missing, false)[:s.parties]
-	sketch := gaussianSketch(rng, s.k, stack(parties, false))
+	set := dataSetFor(rng, s.records, s.missing, s.parties, seed)
+	sketch := sketchOf(rng, s.k, set.root)
 	g := mustGram(t, sketch, addGaussian(rng, sketch, s.noise))
 	var vars []Variable
-	for _, of := range variables(parties, false) {
+	for _, of := range variables(set.parties, false) {
 		vars = append(vars, of...)
 	}
 	m, why := g.Moments(vars, true)
 	if why != "" {
 		t.Fatal(why)
 	}
-	return m, together(parties)
+	data, covariance := set.together()
+	return m, data, covariance
 }
 
 func scaledTruth(c *mat.SymDense) *mat.SymDense {
@@ -106,8 +107,7 @@ func (s trial) components(t *testing.T, scale bool) {
 	var values, shares, loads, noised tally
 	unresolved := 0
 	for seed := range uint64(draws(80, 600)) {
-		m, data := s.run(t, seed)
-		truth := covarianceOf(data)
+		m, _, truth := s.run(t, seed)
 		if scale {
 			var why string
 			if m, why = m.Scaled(); why != "" {
@@ -270,7 +270,7 @@ func TestRegressionCovers(t *testing.T) {
 			var beta, intercept, r2, residual, noised tally
 			lost, seeds := 0, draws(120, 600)
 			for seed := range uint64(seeds) {
-				m, data := s.run(t, seed)
+				m, data, _ := s.run(t, seed)
 				got, why := m.Regression(RegressionOptions{Target: target, On: on})
 				if why != "" {
 					lost++

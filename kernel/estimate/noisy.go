@@ -31,3 +31,17 @@ func Quotient(n, m Noisy, level Level) Estimate {
 		ratio: n.Value / m.Value, nn: n.Variance / m.Value / m.Value, mm: m.Variance / m.Value / m.Value,
 	}.estimate(level, math.Inf(-1), math.Inf(1))
 }
+
+// Squared estimates a squared length from that of a vector with noise on it, from which the
+// mean of the noise's square was taken off: value, whose variance is 4·along times the
+// truth, plus across. Its interval is of the lengths within z of their own deviations of value.
+func Squared(value, along, across float64, level Level) Estimate {
+	if why := level.refuse(); why != "" {
+		return undefined(why)
+	}
+	z2 := float64(level.z() * level.z())
+	// (value − t)² ≤ z²·(4·along·t + across), a quadratic inequality in t.
+	middle := value + float64(2*float64(z2*along))
+	half := math.Sqrt(math.Max(0, float64(middle*middle)-float64(value*value)+float64(z2*across)))
+	return finish(value, middle-half, middle+half, 0, math.Inf(1)).deviating(float64(4*float64(along*math.Max(value, 0))) + across)
+}

@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -22,19 +21,19 @@ func TestPairsCover(t *testing.T) {
 			var correlations, covariances, distances, narrow tally
 			for seed := range uint64(draws(150, 3000)) {
 				rng := rand.New(rand.NewPCG(seed, 78))
-				parties := population(rng, s.records, s.missing, false)
-				sketch := gaussianSketch(rng, s.k, stack(parties, false))
+				set := dataSetFor(rng, s.records, s.missing, s.parties, seed)
+				vs, truths := variables(set.parties, false), set.pairs()
+				sketch := sketchOf(rng, s.k, set.root)
 				g := mustGram(t, sketch, addGaussian(rng, sketch, s.noise))
-				crossPairs(parties, variables(parties, false), func(x, y Variable, a, b party, i, j int) {
-					rho, _ := truth(a, b, i, j)
+				eachCross(set.parties, func(p, q, i, j int) {
+					x, y, truth := vs[p][i], vs[q][j], truths[[4]int{p, i, q, j}]
 					correlation := g.CorrelationE2(x, y, 0)
-					correlations.add(correlation, rho)
+					correlations.add(correlation, truth.rho)
 					half := (correlation.High - correlation.Low) / 4
 					correlation.Low, correlation.High = correlation.Low+half, correlation.High-half
-					narrow.add(correlation, rho)
-					covariance, distance := both(a.values[i], b.values[j], a.held, b.held)
-					covariances.add(g.Covariance(x, y, 0), covariance)
-					distances.add(g.SquaredDistance(x.value(), y.value(), 0), distance)
+					narrow.add(correlation, truth.rho)
+					covariances.add(g.Covariance(x, y, 0), truth.covariance)
+					distances.add(g.SquaredDistance(x.value(), y.value(), 0), truth.distance)
 				})
 				for _, c := range []*tally{&correlations, &covariances, &distances, &narrow} {
 					c.seed()
@@ -57,12 +56,27 @@ func TestPairsCover(t *testing.T) {
 	}
 }
 
+// pairTruth is what is true of two columns of two parties.
+type pairTruth struct{ rho, covariance, distance float64 }
+
+func (s *dataSet) everyPair() map[[4]int]pairTruth {
+	out := map[[4]int]pairTruth{}
+	eachCross(s.parties, func(p, q, i, j int) {
+		a, b := s.parties[p], s.parties[q]
+		rho, _ := truth(a, b, i, j)
+		covariance, distance := both(a.values[i], b.values[j], a.held, b.held)
+		out[[4]int{p, i, q, j}] = pairTruth{rho, covariance, distance}
+	})
+	return out
+}
+
 // both is the covariance over the records that two parties hold, and the squared distance
 // where a record that one lacks counts as zero there.
 func both(x, y []float64, a, b []bool) (covariance, distance float64) {
 	var n, sx, sy, sxy float64
 	for r := range x {
-		distance += math.Pow(x[r]-y[r], 2) // zero where not held
+		d := x[r] - y[r] // zero where not held
+		distance += d * d
 		if a[r] && b[r] {
 			n, sx, sy, sxy = n+1, sx+x[r], sy+y[r], sxy+x[r]*y[r]
 		}

@@ -9,9 +9,10 @@ import (
 type quadratic struct {
 	raw        float64 // S
 	k          int
-	noise      Noise // on a coordinate of the vector
-	projection bool  // false for identity: the only error is the noise
-	ends       *ends // of χ², where several norms share them
+	noise      Noise   // on a coordinate of the vector
+	projection bool    // false for identity: the only error is the noise
+	ends       *ends   // of χ², where several norms share them
+	rounding   float64 // variance of what the rounding of values left on a coordinate
 }
 
 // estimate takes the noise off, t = S − k·v, and bounds t.
@@ -51,7 +52,22 @@ func (q quadratic) quantiles(level Level) quantiles {
 	return e
 }
 
-func (q quadratic) between(e quantiles) Estimate {
+func (q quadratic) between(e quantiles) Estimate { return q.rounded(q.unrounded(e), e.level) }
+
+// rounded widens an interval to what rounding alone makes of it: the error of a squared length
+// t by roundings of variance r on each of its coordinates is 4rt + 2kr², around kr.
+func (q quadratic) rounded(e Estimate, level Level) Estimate {
+	if !e.Defined() || q.rounding == 0 {
+		return e
+	}
+	t, k, r := math.Max(0, e.Interval.Estimate), float64(q.k), q.rounding
+	variance := float64(4*float64(r*t)) + float64(float64(k*float64(r*r))*(2+k))
+	half := float64(level.z() * math.Sqrt(variance))
+	low, high := math.Min(e.Low, e.Interval.Estimate-half), math.Max(e.High, e.Interval.Estimate+half)
+	return finish(e.Interval.Estimate, low, high, 0, math.Inf(1)).deviating(math.Max(e.Deviation*e.Deviation, variance))
+}
+
+func (q quadratic) unrounded(e quantiles) Estimate {
 	k, v := float64(q.k), q.noise.Variance
 	t := q.raw - float64(k*v)
 	if q.chi() {

@@ -9,6 +9,8 @@ type ratio struct {
 	numerator   form
 	denominator form
 	extra       float64 // variance of ρ̂/ρ that the sketch does not cause
+
+	divisors []divisor // of whose product m, or what matters of it, is the root
 }
 
 // rounding is the part of the range by which intervals of ratios are widened for
@@ -18,7 +20,21 @@ const rounding = 1e-12
 // estimate bounds ρ within [lo, hi].
 func (r ratio) estimate(g *Gram, level Level, lo, hi float64) Estimate {
 	nn, nm, mm := g.errors(r.numerator, r.denominator)
-	return fieller{ratio: r.n / r.m, nn: nn / r.m / r.m, nm: nm / r.m / r.m, mm: mm/r.m/r.m + r.extra}.estimate(level, lo, hi)
+	shrink := 1.0
+	for _, d := range r.divisors {
+		shrink *= d.shrink(level)
+	}
+	return fieller{ratio: r.n / r.m, nn: nn / r.m / r.m, nm: nm / r.m / r.m, mm: mm/r.m/r.m + r.extra}.over(math.Sqrt(shrink), level, lo, hi)
+}
+
+// quotient is a ratio as what others are divided by.
+func (g *Gram) quotient(r ratio) divisor {
+	if r.m == 0 {
+		return divisor{}
+	}
+	nn, nm, mm := g.errors(r.numerator, r.denominator)
+	rho := r.n / r.m
+	return plainDivisor(rho, (nn-float64(2*float64(rho*nm))+float64(float64(rho*rho)*mm))/r.m/r.m)
 }
 
 // fieller is a ratio of two numbers with the variances and the covariance of their

@@ -2,15 +2,17 @@ package estimate
 
 import (
 	"fmt"
+	"math"
 )
 
 // Records says how the coordinates of sketched records err: k coordinates, each
 // with the same noise, independent over coordinates and records. Where the
 // sketches of several parties were added, Noise is the sum over the parties.
 type Records struct {
-	K        int   // required: coordinates of a sketched record
-	Noise    Noise // on one coordinate of one record
-	Identity bool  // family identity: no projection, so no projection error
+	K        int     // required: coordinates of a sketched record
+	Noise    Noise   // on one coordinate of one record
+	Identity bool    // family identity: no projection, so no projection error
+	Rounding float64 // variance of what the rounding of its values left on a coordinate of a record: no interval is narrower than that says
 }
 
 func (r Records) check(points ...[]float64) error {
@@ -55,7 +57,7 @@ func (r Records) SquaredDistance(x, y []float64, level Level) (Estimate, error) 
 // distance is the squared distance of two records.
 func (r Records) distance(raw float64) quadratic {
 	noise := Noise{Variance: 2 * r.Noise.Variance, FourthCumulant: 2 * r.Noise.FourthCumulant, Sources: r.Noise.Sources}
-	return quadratic{raw: raw, k: r.K, noise: noise, projection: !r.Identity}
+	return quadratic{raw: raw, k: r.K, noise: noise, projection: !r.Identity, rounding: 2 * r.Rounding}
 }
 
 // Distances estimates many squared distances at one level. [Records.Distances] makes it.
@@ -77,3 +79,45 @@ func (r Records) Distances(level Level) (Distances, error) {
 
 // Of estimates |x − y|² as SquaredDistance does, given |s(x) − s(y)|².
 func (d Distances) Of(raw float64) Estimate { return d.records.distance(raw).between(d.quantiles) }
+
+// Told is the share of how squared distances differ, of which the mean and the variance are
+// given, that is not what errors make of them: 1 − Var(D at the mean distance)/Var(all D).
+// The order of distances means little where it is below [ToldApart].
+func (r Records) Told(mean, variance float64) float64 {
+	if !(variance > 0) {
+		return 0
+	}
+	return 1 - r.distance(0).variance(mean)/variance
+}
+
+// ToldApart is the least share of the variance of distances that has to be of the records and
+// not of errors for the nearest of them to be named. On records under noise the rank
+// correlation of the order with the true one is .3 where the share is .2, .7 where it is .7,
+// and .9 where it is .9.
+const ToldApart = 0.5
+
+// Nearest estimates the squared distances of records that were chosen for being near.
+type Nearest struct{ plain, chosen Distances }
+
+// Nearest prepares intervals of the distances of the nearest of some others, at a level for
+// each record's. The least of many unbiased distances is too small: its upper end allows for
+// the choice among all others, as that of Bonferroni's intervals, and its lower end need
+// not, but for there being several neighbours.
+func (r Records) Nearest(level Level, neighbors, others int) (out Nearest, err error) {
+	if out.plain, err = r.Distances(level.Bonferroni(neighbors)); err != nil {
+		return out, err
+	}
+	out.chosen, err = r.Distances(level.Bonferroni(others))
+	return out, err
+}
+
+// Of estimates |x − y|², given |s(x) − s(y)|²: the debiased distance, or zero where that is
+// below.
+func (n Nearest) Of(raw float64) Estimate {
+	e, low := n.chosen.Of(raw), n.plain.Of(raw)
+	if !e.Defined() || !low.Defined() {
+		return e
+	}
+	at := math.Max(0, e.Interval.Estimate)
+	return finish(at, low.Low, math.Max(e.High, at), 0, math.Inf(1)).deviating(e.Deviation * e.Deviation)
+}

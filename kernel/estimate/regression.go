@@ -3,6 +3,7 @@ package estimate
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -23,6 +24,7 @@ type RegressionOptions struct {
 
 // Regression is that of one variable on others with an intercept, in original units.
 type Regression struct {
+	On           []int      // those explaining variables whose variance stands out of its error ([StandsOut]), in their order; the others are set aside
 	Coefficients []Estimate // in the order of On
 	Intercept    Estimate
 	R2           Estimate // the share of the target's variance that is explained
@@ -45,7 +47,8 @@ type Regression struct {
 const Identified = 2
 
 // Regression finds the coefficients β = (C_xx + ridge·diag C_xx)⁻¹ c_xy; undefined where
-// they are not identified.
+// they are not identified. Explaining variables that drown in noise are set aside, by their
+// variances alone.
 //
 // With a row u of that inverse and r the residual, as vectors over the variables, a
 // coefficient errs by uᵀ dC r, less ridge times Σ u_i β_i dC_ii. Without noise and with
@@ -74,10 +77,18 @@ type fit struct {
 	t         float64 // quantile
 	widen     float64 // of variances, for the coefficients that were fitted
 	condition Estimate
+	doubts    doubts
 }
 
 func (m *Moments) fit(o RegressionOptions) (*fit, string) {
+	if m.constant(o.Target) {
+		return nil, "the target: " + noVariance
+	}
+	o.On = slices.DeleteFunc(slices.Clone(o.On), m.constant)
 	p := len(o.On)
+	if p == 0 {
+		return nil, "the variance of no explaining column stands out of its error"
+	}
 	f := &fit{m: m, o: o, freedom: m.law.freedom(m) - float64(p+1), widen: 1}
 	if why := o.Level.refuse(); why != "" {
 		return nil, why
@@ -88,11 +99,6 @@ func (m *Moments) fit(o RegressionOptions) (*fit, string) {
 	f.t = o.Level.student(f.freedom)
 	if !math.IsInf(f.freedom, 1) {
 		f.widen = m.law.freedom(m) / f.freedom
-	}
-	for _, i := range append([]int{o.Target}, o.On...) {
-		if m.constant(i) {
-			return nil, noVariance
-		}
 	}
 	if why := f.identify(); why != "" {
 		return nil, why
@@ -112,6 +118,11 @@ func (m *Moments) fit(o RegressionOptions) (*fit, string) {
 		}
 		f.slopes = append(f.slopes, s)
 	}
+	var variances []divisor
+	for _, i := range o.On {
+		variances = append(variances, m.divisor(i))
+	}
+	f.doubts = doubtsOf(variances, f.inverse, 1+o.Ridge, o.Level)
 	return f, ""
 }
 
@@ -136,7 +147,7 @@ func (f *fit) identify() string {
 }
 
 func notIdentified(least, deviation float64) string {
-	return fmt.Sprintf("not identified: the explaining columns are collinear within their error (the least eigenvalue of their correlations is %.3g with standard error %.3g; it takes %d of them)",
+	return fmt.Sprintf("not identified: the explaining columns are collinear within their error (the least eigenvalue of their correlations is %.3g, with standard error %.3g; it has to be at least %d times that)",
 		least, deviation, Identified)
 }
 
@@ -206,15 +217,20 @@ func (f *fit) mean(i int) float64 {
 }
 
 func (f *fit) regression() *Regression {
-	out := &Regression{Freedom: f.freedom, Condition: f.condition}
+	out := &Regression{On: f.o.On, Freedom: f.freedom, Condition: f.condition}
 	y := f.o.Target
-	for a, i := range f.o.On {
-		e := f.around(f.beta[a], f.m.variance(f.slopes[a]))
-		out.Coefficients = append(out.Coefficients, e.Times(f.unit(y)/f.unit(i)))
+	var plain []Estimate
+	for a := range f.o.On {
+		plain = append(plain, f.around(f.beta[a], f.m.variance(f.slopes[a])))
 	}
-	out.Intercept = f.intercept().Times(f.unit(y))
-	out.Residual, out.R2 = f.fitness()
-	out.Residual = out.Residual.Times(f.unit(y))
+	intercept := f.intercept()
+	out.Coefficients, out.Intercept = f.doubts.bend(plain), f.doubts.bendCombination(intercept, plain, func(a int) float64 { return -f.mean(f.o.On[a]) })
+	out.Residual, out.R2 = f.fitness(f.doubts.explained(plain))
+	f.sampled(out)
+	for a, i := range f.o.On {
+		out.Coefficients[a] = out.Coefficients[a].Times(f.unit(y) / f.unit(i))
+	}
+	out.Intercept, out.Residual = out.Intercept.Times(f.unit(y)), out.Residual.Times(f.unit(y))
 	return out
 }
 
@@ -232,6 +248,7 @@ func (f *fit) intercept() Estimate {
 	for p, r := range f.m.byParty(f.residual) {
 		if r.a != nil {
 			s.parts = append(s.parts, slopePart{r.times(1 / f.m.shared[p][p]), f.m.one(p)})
+			s = s.plus(1/f.m.shared[p][p], f.m.loose(p, f.residual))
 		}
 	}
 	for a, i := range f.o.On {
@@ -239,6 +256,21 @@ func (f *fit) intercept() Estimate {
 		s = s.plus(-f.mean(i), f.slopes[a])
 	}
 	return f.around(at, f.m.variance(s)+f.sampledMeans())
+}
+
+// loose is the slope of what is in the mean of a combination of the variables of a party, times
+// the number of its records, of the error of the column of ones with itself.
+func (m *Moments) loose(p int, u []float64) slope {
+	if m.gram == nil || m.own[p].loose == 0 {
+		return slope{}
+	}
+	var mean float64
+	for i, v := range u {
+		if m.party[i] == p {
+			mean += float64(v * m.means[i])
+		}
+	}
+	return slope{parts: []slopePart{{m.one(p).times(mean * m.own[p].loose), m.one(p)}}}
 }
 
 // sampledMeans is the variance by which means over a party's own records differ from
@@ -265,8 +297,9 @@ func (f *fit) sampledMeans() (sum float64) {
 	return math.Max(0, sum)
 }
 
-// fitness is the residual's standard deviation, and R².
-func (f *fit) fitness() (residual, r2 Estimate) {
+// fitness is the residual's standard deviation, and R², where the explaining variables may
+// explain so much more of the target's variance than they seem to.
+func (f *fit) fitness(more float64) (residual, r2 Estimate) {
 	m, y := f.m, f.o.Target
 	r, e := f.residual, unit(len(m.vars), y)
 	left, own := m.slope(r, r), m.slope(e, e)
@@ -286,7 +319,9 @@ func (f *fit) fitness() (residual, r2 Estimate) {
 		return squaredResidual, squaredResidual
 	}
 	rest += taken
-	low, high := math.Sqrt(squaredResidual.Low), math.Sqrt(squaredResidual.High)
+	target := f.m.divisor(y)
+	less := float64(target.value * (1 - target.shrink(f.o.Level))) // by which both variances may be too large
+	low, high := math.Sqrt(math.Max(0, squaredResidual.Low-more-less)), math.Sqrt(squaredResidual.High)
 	at := math.Sqrt(math.Max(0, rest))
 	deviation := squaredResidual.Deviation / 2 / math.Max(at, (low+high)/4)
 	residual = finish(math.Max(at, 0), low, high, 0, math.Inf(1)).deviating(deviation * deviation)
@@ -302,6 +337,10 @@ func (f *fit) fitness() (residual, r2 Estimate) {
 		return residual, finish(clamp(1-share, 0, 1), 0, 1, 0, 1).deviating(variance)
 	}
 	lo, hi := between(a, share-float64(z2*nm), float64(share*share)-float64(z2*nn))
+	if more > 0 || less > 0 { // what is explained, and more, of a smaller variance
+		half := float64(f.t * math.Sqrt(math.Max(0, nn-float64(2*nm)+mm)))
+		lo = math.Min(lo, 1-(1-share+half+more/total)/(1-less/total))
+	}
 	return residual, finish(clamp(1-share, 0, 1), 1-hi, 1-lo, 0, 1).deviating(variance)
 }
 

@@ -34,7 +34,8 @@ type direction struct{ u, cu []float64 }
 //
 //	Σ_pq [Err(u_p, v_q) − (u_pᵀ C_pq v_q) Err(1_p, 1_q)]/N_pq
 //
-// where u_p are the variables of party p, divided by their scale. Where those are
+// and in the block of one party whose number of records is public what [own.taken] says
+// instead of the second term. The u_p are the variables of party p, divided by their scale. Where those are
 // standard deviations, their errors take off half of Σ_i (u_i (Mv)_i + v_i (Mu)_i) times
 // that of C_ii, relative to it.
 func (m *Moments) slope(u, v []float64) slope {
@@ -56,7 +57,13 @@ func (m *Moments) slope(u, v []float64) slope {
 			}
 			t := 1 / m.shared[p][q]
 			z.add(t, y)
-			if m.centred {
+			switch {
+			case !m.centred:
+			case p == q && m.counted(p):
+				if m.gram != nil {
+					o.add(-float64(m.own[p].taken(m.mean(x), m.mean(y))*t), m.one(q))
+				}
+			default:
 				o.add(-float64(inner2(x.a, y.ga)*t)*t, m.one(q))
 			}
 		}
@@ -81,15 +88,17 @@ type vector struct{ a, ha, ga []float64 }
 
 func (m *Moments) nothing() vector {
 	n := len(m.vars) + len(m.ones)
-	return vector{make([]float64, n), make([]float64, n), make([]float64, n)}
+	return vector{make([]float64, n), make([]float64, m.law.width(m)), make([]float64, n)}
 }
 
 // add adds t·w.
 func (v *vector) add(t float64, w vector) {
 	for i := range v.a {
 		v.a[i] += float64(t * w.a[i])
-		v.ha[i] += float64(t * w.ha[i])
 		v.ga[i] += float64(t * w.ga[i])
+	}
+	for i := range v.ha {
+		v.ha[i] += float64(t * w.ha[i])
 	}
 }
 
@@ -132,7 +141,13 @@ func (s slope) plusVariances(m *Moments, share []float64) slope {
 		p, scale := m.party[i], m.scale[i]
 		variance := float64(float64(m.matrix.At(i, i)*scale) * scale)
 		squares[i] += t / variance / m.shared[p][p]
-		if m.centred {
+		switch {
+		case !m.centred:
+		case m.counted(p):
+			if m.gram != nil {
+				squares[n+p] -= float64(t*m.own[p].taken(m.means[i], m.means[i])) / variance / m.shared[p][p]
+			}
+		default:
 			squares[n+p] -= t / m.shared[p][p]
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
 // SummedOf is what a merged moments sketch says of N records, in units of the sketched
@@ -23,63 +25,64 @@ type MomentNoise struct {
 	Sum     float64 // on an entry of Sums
 }
 
-// Summed estimates means, covariances and correlations of d columns over a set of
-// records from their noised moments. There is no projection, and so no error but the
-// noise: independent Gaussian numbers of known variance on Σ xxᵀ and Σ x, divided by N.
+// Summed estimates means, covariances and correlations of columns over a set of records from
+// their noised sums. There is no projection, and so no error but the noise: independent
+// numbers of known variance on sums, and on counts where some values are absent.
 //
-// With e the errors of the mean products and f those of the means μ̂, the covariance
-// matrix Second/N − μ̂μ̂ᵀ errs by e − μfᵀ − fμᵀ − ffᵀ, the last term having the mean
-// diag(v_f), which is taken off. So a linear functional Σ W_ij·Err_ij with symmetric W has
-// the variance
-//
-//	Σ W_ii² v_s + 4 Σ_{i<j} W_ij² v_p + 4 v_f |Wμ|² + 2 v_f² tr(WW)
-//
-// (Covary), which is to moments what 2 tr(WHWH)/k is to a Gram. Intervals are ± z
-// deviations, and ratios are inverted as Fieller did. They are about the records as they
-// were summed: where records were clipped, about the clipped ones.
+// See NewTallied for how a covariance errs, to first order. The noise of both means also
+// multiplies, which has a mean where it is the same one, that is taken off variances, and a
+// variance that is counted in. Intervals are ± z deviations, and ratios are inverted as Fieller
+// did. They are about the records as they were summed: where records were cut, about
+// the cut ones.
 //
 // It is immutable. Methods panic on a column outside [0, d), as package mat does.
 type Summed struct {
+	tallies    []Tally
+	columns    []TallyColumn
 	records    float64
 	mean       []float64
-	covariance *mat.SymDense
-	square     float64 // variances of the errors of mean products and means
-	product    float64
-	sum        float64
+	counts     []float64     // records that have a column
+	sum        []float64     // variances of means
+	covariance *mat.SymDense // nil where there are no products
 }
 
-// NewSummed refuses shapes that differ and fewer than one record.
+// NewSummed refuses shapes that differ and fewer than one record. It is for sums of which
+// nothing is known but how far each kind of them errs.
 func NewSummed(of SummedOf) (*Summed, error) {
 	d := len(of.Sums)
 	if of.Second == nil || of.Second.SymmetricDim() != d || d == 0 || of.Records < 1 {
 		return nil, fmt.Errorf("moments of %d records: want at least one, and second moments of as many columns as there are sums, %d", of.Records, d)
 	}
-	n := float64(of.Records)
-	m := &Summed{
-		records: n, mean: make([]float64, d), covariance: mat.NewSymDense(d, nil),
-		square: of.Noise.Square / n / n, product: of.Noise.Product / n / n, sum: of.Noise.Sum / n / n,
-	}
-	for i, s := range of.Sums {
-		m.mean[i] = s / n
-	}
+	t := Tally{Records: of.Records, Layout: sketch.MomentLayout{Columns: d, Products: true}}
+	t.Values, t.Variances = make([]float64, t.Layout.Entries()), make([]float64, t.Layout.Entries())
+	columns := make([]TallyColumn, d)
 	for i := range d {
+		columns[i] = TallyColumn{Entry: i}
 		for j := i; j < d; j++ {
-			c := of.Second.At(i, j)/n - float64(m.mean[i]*m.mean[j])
-			if i == j {
-				c += m.sum
+			at := t.Layout.Product(i, j)
+			if t.Values[at], t.Variances[at] = of.Second.At(i, j), of.Noise.Product; i == j {
+				t.Variances[at] = of.Noise.Square
 			}
-			m.covariance.SetSym(i, j, c)
 		}
+		t.Values[t.Layout.Sum(i)], t.Variances[t.Layout.Sum(i)] = of.Sums[i], of.Noise.Sum
 	}
-	return m, nil
+	return NewTallied([]Tally{t}, columns)
 }
+
+// Records returns N.
+func (m *Summed) Records() float64 { return m.records }
 
 // Means returns the estimated means. They must not be changed.
 func (m *Summed) Means() []float64 { return m.mean }
 
 // Covariances is the d × d matrix of unbiased estimates of the covariances, divided by N.
-// With noise it need not be positive semidefinite. It must not be changed.
-func (m *Summed) Covariances() mat.Symmetric { return m.covariance }
+// With noise it need not be positive semidefinite; nil where there are no products. It must not be changed.
+func (m *Summed) Covariances() mat.Symmetric {
+	if m.covariance == nil {
+		return nil
+	}
+	return m.covariance
+}
 
 // Entry is an entry of a symmetric matrix W with its mirror: W_ij = W_ji = Weight, I ≤ J.
 type Entry struct {
@@ -89,44 +92,33 @@ type Entry struct {
 
 // Covary is the covariance of two linear functionals of the covariances' errors, Σ
 // W_ij·Err_ij and Σ V_ij·Err_ij, by their symmetric matrices; no entry is listed twice.
-func (m *Summed) Covary(w, v []Entry) (total float64) {
-	at := make(map[[2]int]float64, len(v))
-	for _, e := range v {
-		at[[2]int{e.I, e.J}] = e.Weight
-	}
-	for _, e := range w {
-		other := at[[2]int{e.I, e.J}]
-		both := float64(e.Weight * other)
-		if e.I == e.J {
-			total += float64(both*m.square) + float64(2*float64(both*m.sum)*m.sum)
-		} else {
-			total += float64(4*float64(both*m.product)) + float64(4*float64(both*m.sum)*m.sum)
+func (m *Summed) Covary(w, v []Entry) float64 {
+	total := m.dot(m.errors(w), m.errors(v))
+	for _, e := range w { // of the product of both means' errors
+		for _, o := range v {
+			if e.I != o.I || e.J != o.J {
+				continue
+			}
+			times := 4.0
+			if e.I == e.J {
+				times = 2
+			}
+			total += float64(float64(times*float64(e.Weight*o.Weight)) * float64(m.sum[e.I]*m.sum[e.J]))
 		}
-	}
-	a, columns := m.timesMean(w)
-	b, _ := m.timesMean(v)
-	for _, i := range columns {
-		total += float64(float64(4*float64(m.sum*a[i])) * b[i])
 	}
 	return total
 }
 
-// timesMean is Wμ, where it is not zero, and the places where that is, in a fixed order.
-func (m *Summed) timesMean(w []Entry) (product map[int]float64, at []int) {
-	product = make(map[int]float64, 2*len(w))
-	add := func(i, j int, weight float64) {
-		if _, ok := product[i]; !ok {
-			at = append(at, i)
-		}
-		product[i] += float64(weight * m.mean[j])
-	}
+// errors is Σ W_ij·Err_ij.
+func (m *Summed) errors(w []Entry) (out sources) {
 	for _, e := range w {
-		add(e.I, e.J, e.Weight)
+		weight := e.Weight
 		if e.I != e.J {
-			add(e.J, e.I, e.Weight)
+			weight *= 2
 		}
+		out = m.covarianceError(out, e.I, e.J, weight)
 	}
-	return product, at
+	return out.sorted()
 }
 
 // entry is the functional that is the error of covariance (i, j) itself.
@@ -139,7 +131,7 @@ func entry(i, j int, weight float64) []Entry {
 
 // Mean estimates the mean of column i.
 func (m *Summed) Mean(i int, level Level) Estimate {
-	return Noisy{m.mean[i], m.sum}.Estimate(level, math.Inf(-1))
+	return Noisy{m.mean[i], m.sum[i]}.Estimate(level, math.Inf(-1))
 }
 
 // Covariance estimates the covariance of columns i and j, or the variance of one.
@@ -151,21 +143,27 @@ func (m *Summed) Covariance(i, j int, level Level) Estimate {
 	return Noisy{m.covariance.At(i, j), m.Covary(w, w)}.Estimate(level, least)
 }
 
+// divisor is the variance of column i as what others are divided by.
+func (m *Summed) divisor(i int) divisor {
+	w := entry(i, i, 1)
+	return plainDivisor(m.covariance.At(i, i), m.Covary(w, w))
+}
+
 // Correlation estimates Pearson's correlation of columns i and j. It is undefined where
-// a variance does not stand out of the noise.
+// a variance does not stand out of the noise ([StandsOut]), and where one does so narrowly
+// the interval allows for the selection.
 func (m *Summed) Correlation(i, j int, level Level) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)
 	}
-	for _, c := range []int{i, j} {
-		if e := m.Covariance(c, c, level); !(e.Low > 0) {
-			return undefined("a variance does not stand out of the noise")
-		}
+	x, y := m.divisor(i), m.divisor(j)
+	if !x.stands() || !y.stands() {
+		return undefined("a variance does not stand out of the noise")
 	}
 	if i == j {
 		return finish(1, 1, 1, -1, 1)
 	}
-	a, b := m.covariance.At(i, i), m.covariance.At(j, j)
+	a, b := x.value, y.value
 	norm := math.Sqrt(a) * math.Sqrt(b)
 	numerator := entry(i, j, 1)
 	// The linear part of the error of √(ab).
@@ -175,5 +173,5 @@ func (m *Summed) Correlation(i, j int, level Level) Estimate {
 		nn:    m.Covary(numerator, numerator) / norm / norm,
 		nm:    m.Covary(numerator, denominator) / norm / norm,
 		mm:    m.Covary(denominator, denominator) / norm / norm,
-	}.estimate(level, -1, 1)
+	}.over(math.Sqrt(x.shrink(level)*y.shrink(level)), level, -1, 1)
 }

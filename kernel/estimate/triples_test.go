@@ -65,9 +65,10 @@ func sketchPair(t *testing.T, spec projection.Spec, columns bool, trial int, lab
 		stride, next = 1, spec.K
 	}
 	out := [][]float64{make([]float64, spec.K), make([]float64, spec.K)}
+	scale := spec.Scale()
 	for i := range spec.K {
-		out[0][i] = float64(pair[i*stride]) * spec.Scale()
-		out[1][i] = float64(pair[i*stride+next]) * spec.Scale()
+		out[0][i] = float64(pair[i*stride]) * scale
+		out[1][i] = float64(pair[i*stride+next]) * scale
 	}
 	return out
 }

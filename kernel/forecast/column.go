@@ -17,9 +17,6 @@ type Column struct {
 // Normal is a normal distribution.
 func Normal(mean, spread float64) Column { return Column{Mean: mean, Spread: spread, Kurtosis: 3} }
 
-// Uniform is the uniform distribution on [0, 1].
-func Uniform() Column { return Column{Mean: 0.5, Spread: 1 / math.Sqrt(12), Kurtosis: 1.8} }
-
 // Binary is 1 with the given probability, else 0.
 func Binary(p float64) Column {
 	spread := math.Sqrt(p * (1 - p))
@@ -38,8 +35,8 @@ func (c Column) moments() [5]float64 {
 	}
 }
 
-// Contribution is what of a record's derived vector goes into a sketch once it is
-// clipped: its entries shrink together by a factor f = min(1, clip/length).
+// Contribution is what of a record's values goes into a sketch once they are
+// clipped: they shrink together by a factor f = min(1, clip/length).
 type Contribution struct {
 	Mean    float64 // E f
 	Square  float64 // E f²
@@ -53,10 +50,11 @@ func Whole() Contribution { return Contribution{Mean: 1, Square: 1} }
 const quantiles = 256
 
 // Clipped is the contribution of records clipped to length clip, whose derived vector
-// holds values of the columns, their squares if so asked, and ones of a weight. The
-// squared length less that of the ones is taken as a gamma variable with the mean and
-// variance that independent columns give it.
+// holds ones of a weight, which stay as they are, and beside them values of the columns, with
+// their squares if so asked. The squared length of these is taken as a gamma variable with
+// the mean and variance that independent columns give it.
 func Clipped(clip, ones float64, squares bool, columns []Column) Contribution {
+	clip = math.Sqrt(math.Max(0, clip*clip-ones*ones))
 	var mean, variance float64
 	for _, c := range columns {
 		m := c.moments()
@@ -69,12 +67,12 @@ func Clipped(clip, ones float64, squares bool, columns []Column) Contribution {
 		variance += spread
 	}
 	if !(mean > 0) || !(variance > 1e-12*mean*mean) {
-		return constantly(clip, mean+ones*ones)
+		return constantly(clip, mean)
 	}
 	length := distuv.Gamma{Alpha: mean * mean / variance, Beta: mean / variance}
 	var c Contribution
 	for i := range quantiles {
-		f := constantly(clip, ones*ones+length.Quantile((float64(i)+0.5)/quantiles))
+		f := constantly(clip, length.Quantile((float64(i)+0.5)/quantiles))
 		c.Mean += f.Mean / quantiles
 		c.Square += f.Square / quantiles
 		c.Clipped += f.Clipped / quantiles

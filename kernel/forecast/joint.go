@@ -14,6 +14,8 @@ type Joint struct {
 	Correlation Error
 	Columns     int     // n
 	K           float64 // coordinates of the sketch; infinite without a projection
+	Ridge       float64 // part by which the columns' variances are raised
+	Least       float64 // required: least eigenvalue of the columns' correlations; 1 where they are unrelated
 }
 
 // edge is about the root mean square of the greatest eigenvalue of a symmetric matrix of
@@ -35,13 +37,14 @@ func (j Joint) Component() Error {
 	}
 	s, n := j.Correlation.Deviation, float64(j.Columns)
 	excess := s * (edge(j.Columns) + n/math.Sqrt(j.K))
-	return Error{Deviation: excess / n, HalfWidth: math.Sqrt2 * j.Correlation.HalfWidth / n, z: 1}
+	return Error{Deviation: excess / n, HalfWidth: math.Sqrt2 * j.Correlation.HalfWidth / n, z: 1, Standings: j.Correlation.Standings}
 }
 
 // Coefficient forecasts a coefficient of a regression on the columns, in spreads of the
 // target for a spread of the column, from the covariance of the two in units of both
 // spreads. The coefficients that are fitted leave a projection fewer degrees of freedom,
-// and where noise alone makes columns look collinear no coefficient is identified.
+// and where noise alone makes columns look collinear no coefficient is identified. A ridge
+// makes coefficients smaller, and their errors.
 func (j Joint) Coefficient(covariance Error) Error {
 	if e := j.identified(); e.Undefined != "" {
 		return e
@@ -54,21 +57,18 @@ func (j Joint) Coefficient(covariance Error) Error {
 		}
 		freedom = math.Sqrt(j.K / left)
 	}
-	return covariance.times(freedom)
+	return covariance.times(freedom / (1 + j.Ridge)).standing(j.Correlation.Standings)
 }
 
 // Difference forecasts how far the means of two classes are apart in a column, in units of
-// its spread, from the covariance of the column with the label, in units of both spreads:
-// of a binary label, or of one of several values, each of which a share of the records has.
-func (j Joint) Difference(covariance Error, share float64, binary bool) Error {
+// its spread, from the covariance of the column with a class of the label, in units of both
+// spreads, where each class has a share of the records. Classes are summed by themselves, so that
+// their errors are independent.
+func (j Joint) Difference(covariance Error, share float64) Error {
 	if e := j.identified(); e.Undefined != "" {
 		return e
 	}
-	spread := math.Sqrt(share * (1 - share))
-	if binary {
-		return covariance.times(1 / spread)
-	}
-	return covariance.times(math.Sqrt2 * spread / share)
+	return covariance.times(math.Sqrt2 * math.Sqrt(share*(1-share)) / share).standing(j.Correlation.Standings)
 }
 
 // identified says where no set of so many columns would be.
@@ -77,7 +77,7 @@ func (j Joint) identified() Error {
 		return j.Correlation
 	}
 	s := j.Correlation.Deviation
-	if j.Columns > 1 && 1-s*edge(j.Columns) < estimate.Identified*math.Sqrt2*s {
+	if j.Columns > 1 && j.Least+j.Ridge-s*edge(j.Columns) < estimate.Identified*math.Sqrt2*s {
 		return Error{Undefined: "noise would make the columns look collinear, and nothing would be identified"}
 	}
 	return Error{}
@@ -86,6 +86,7 @@ func (j Joint) identified() Error {
 // times is the error in other units.
 func (e Error) times(t float64) Error {
 	e.Deviation *= t
+	e.plain *= t
 	e.HalfWidth *= t
 	return e
 }

@@ -73,8 +73,12 @@ func (l Law) OptimalK(z Difference) float64 {
 }
 
 // Relative is the error of an estimate of such a variance, in units of the number that
-// is estimated.
+// is estimated. What has no length, such as records of which all are alike, errs by more than
+// itself.
 func Relative(variance, of float64) Error {
-	d := math.Sqrt(variance) / of
+	if !(of > 0) {
+		return Error{Undefined: "records that are all alike are at no distance"}
+	}
+	d := math.Sqrt(math.Max(0, variance)) / of // rounding may leave a little less than nothing
 	return Error{Deviation: d, HalfWidth: quantile(0) * d, z: quantile(0)}
 }

@@ -27,7 +27,6 @@ type Pair struct {
 	Shared  float64        // records that both hold, a random part of each one's
 	Union   bool           // X and Y are columns of one sketch, and so is the column of ones
 	Squares bool           // squares are sketched too
-	Clipped bool           // records are clipped, so that record counts say nothing of sums
 	Level   estimate.Level // of the interval; 0 stands for 95 %
 }
 
@@ -37,6 +36,9 @@ type Error struct {
 	HalfWidth float64 // half of the width of the interval
 	Undefined string  // empty when there is an interval; otherwise why there is none
 	z         float64 // deviations that a normal interval of the level reaches to either side
+	plain     float64 // the deviation without a cut, where it is larger
+
+	Standings []estimate.Standing // of what the answer is divided by, each once
 }
 
 // quantile is the z of a level; 0 stands for the default one.
@@ -49,7 +51,42 @@ func quantile(l estimate.Level) float64 {
 
 // Detects is the least effect whose interval leaves zero out, in the units of the
 // deviation.
-func (e Error) Detects() float64 { return e.z * e.Deviation }
+func (e Error) Detects() float64 { return e.z * math.Max(e.Deviation, e.plain) }
+
+// Lost is about the probability that there is no answer, as what it is divided by does not stand
+// out of its error: 1 where none is expected.
+func (e Error) Lost() float64 {
+	if e.Undefined != "" {
+		return 1
+	}
+	kept := 1.0
+	for _, s := range e.Standings {
+		kept *= 1 - s.Lost(1)
+	}
+	return 1 - kept
+}
+
+// Noisier is the error where columns are noised so many times as much, beside what they say.
+func (e Error) Noisier(by float64) Error {
+	e = e.times(by)
+	standings := e.Standings
+	e.Standings = nil
+	for _, s := range standings {
+		if !s.Count {
+			s.Value /= by
+		}
+		e.Standings = append(e.Standings, s)
+	}
+	return e
+}
+
+// standing is the error with what its answer is divided by.
+func (e Error) standing(on []estimate.Standing) Error {
+	if e.Undefined == "" {
+		e.Standings = on
+	}
+	return e
+}
 
 // in returns the error of an estimate of a level in units of a scale.
 func in(scale float64, e estimate.Estimate, level estimate.Level) Error {
@@ -92,15 +129,32 @@ func (p Pair) product(a, b int) float64 {
 		return 1
 	}
 	w := weight(a) * weight(b)
+	cut := func(at int) bool { return at != atOnesX && at != atOnesY } // ones never are
+	// kept is what clipping leaves of the product of two columns over one party's records.
+	kept := func(c Contribution) float64 {
+		switch {
+		case cut(a) && cut(b):
+			return c.Square
+		case cut(a) || cut(b):
+			return c.Mean
+		}
+		return 1
+	}
 	switch {
 	case b < atY:
-		return w * p.X.Records * p.X.Keep.Square * x[power[a]+power[b]]
+		return w * p.X.Records * kept(p.X.Keep) * x[power[a]+power[b]]
 	case a >= atY:
-		return w * p.Y.Records * p.Y.Keep.Square * y[power[a-atY]+power[b-atY]]
+		return w * p.Y.Records * kept(p.Y.Keep) * y[power[a-atY]+power[b-atY]]
 	case p.Union:
-		return w * p.Shared * p.X.Keep.Square * x[power[a]] * y[power[b-atY]]
+		return w * p.Shared * kept(p.X.Keep) * x[power[a]] * y[power[b-atY]]
 	}
-	return w * p.Shared * p.X.Keep.Mean * p.Y.Keep.Mean * x[power[a]] * y[power[b-atY]]
+	if cut(a) {
+		w *= p.X.Keep.Mean
+	}
+	if cut(b) {
+		w *= p.Y.Keep.Mean
+	}
+	return w * p.Shared * x[power[a]] * y[power[b-atY]]
 }
 
 // combination is a member as answers name it: in original units.
@@ -191,7 +245,7 @@ func (p Pair) CorrelationE1() (Error, error) {
 		return Error{}, err
 	}
 	x, y := p.variables()
-	return in(1, g.CorrelationE1(x, y, p.Level), p.Level), nil
+	return in(1, g.CorrelationE1(x, y, p.Level), p.Level).standing(g.StandingsE1(x, y)), nil
 }
 
 // CorrelationE2 forecasts the correlation by estimator E2.
@@ -201,7 +255,7 @@ func (p Pair) CorrelationE2() (Error, error) {
 		return Error{}, err
 	}
 	x, y := p.variables()
-	return in(1, g.CorrelationE2(x, y, p.Level), p.Level), nil
+	return in(1, g.CorrelationE2(x, y, p.Level), p.Level).standing(g.Standings(x, y)), nil
 }
 
 // Intersection forecasts how many records are shared, in units of Shared.
@@ -213,14 +267,13 @@ func (p Pair) Intersection() (Error, error) {
 	return in(p.Shared, g.Intersection(p.X.ones(atOnesX), p.Y.ones(atOnesY), p.Level), p.Level), nil
 }
 
-// covariances are both columns as covariances name them: without their record counts
-// where records are clipped, in which case the ones count less as values do.
-func (p Pair) covariances() (x, y estimate.Variable) {
-	x, y = p.variables()
-	if p.Clipped {
-		x.Ones.Records, y.Ones.Records = 0, 0
+// SharedStanding is that of how many records the two parties share.
+func (p Pair) SharedStanding() ([]estimate.Standing, error) {
+	g, err := p.gram()
+	if err != nil {
+		return nil, err
 	}
-	return x, y
+	return g.Shared(p.X.ones(atOnesX), p.Y.ones(p.onesY())), nil
 }
 
 // Covariance forecasts the covariance in units of the product of both spreads, so that
@@ -230,8 +283,8 @@ func (p Pair) Covariance() (Error, error) {
 	if err != nil {
 		return Error{}, err
 	}
-	x, y := p.covariances()
-	return in(p.X.Column.Spread*p.Y.Column.Spread, g.Covariance(x, y, p.Level), p.Level), nil
+	x, y := p.variables()
+	return in(p.X.Column.Spread*p.Y.Column.Spread, g.Covariance(x, y, p.Level), p.Level).standing(g.Shared(x.Ones, y.Ones)), nil
 }
 
 // Mean forecasts the mean of X over the records that Y's party shares, in units of X's
@@ -241,8 +294,8 @@ func (p Pair) Mean() (Error, error) {
 	if err != nil {
 		return Error{}, err
 	}
-	x, _ := p.variables()
-	return in(p.X.Column.Spread, g.Mean(x, p.Y.ones(p.onesY()), p.Level), p.Level), nil
+	x, y := p.variables()
+	return in(p.X.Column.Spread, g.Mean(x, y.Ones, p.Level), p.Level).standing(g.Shared(x.Ones, y.Ones)), nil
 }
 
 // Variance forecasts the variance of X, in units of itself.
@@ -251,6 +304,39 @@ func (p Pair) Variance() (Error, error) {
 	if err != nil {
 		return Error{}, err
 	}
-	x, _ := p.covariances()
-	return in(p.X.Column.Spread*p.X.Column.Spread, g.Covariance(x, x, p.Level), p.Level), nil
+	x, _ := p.variables()
+	out := in(p.X.Column.Spread*p.X.Column.Spread, g.Covariance(x, x, p.Level), p.Level)
+	out.Deviation = math.Sqrt(math.Max(0, out.Deviation*out.Deviation-p.bits()))
+	return out, nil
+}
+
+// bits is what the variance of randomised bits errs by less than intervals say, which know
+// nothing of third moments. Around its mean m, a bit that was flipped with noise of variance v
+// has squares whose noise has a variance of (1−2m)²v, and not v + 4vm(1−m); the difference is
+// 8vm(1−m). It is in units of the squared variance m(1−m).
+func (p Pair) bits() float64 {
+	if p.X.Noise.Sources == 0 {
+		return 0
+	}
+	v := p.X.Noise.Variance * float64(p.K) / p.X.Noise.Sources
+	return 8 * v / (p.X.Records * p.X.Column.Spread * p.X.Column.Spread)
+}
+
+// Within is the error of a number of such a value once it is cut to a range that holds it, all
+// in the units of the deviation. What stands out is judged as without the cut.
+func (e Error) Within(value, lo, hi float64) Error {
+	s := e.Deviation
+	if e.Undefined != "" || !(s > 0) {
+		return e
+	}
+	e.plain = math.Max(e.plain, s)
+	part := func(end float64) float64 { // of E min(Z, end)² for Z > 0
+		if math.IsInf(end, 1) {
+			return 0.5
+		}
+		beyond := math.Erfc(end/math.Sqrt2) / 2
+		return end*end*beyond + 0.5 - beyond - end*math.Exp(-end*end/2)/math.Sqrt(2*math.Pi)
+	}
+	e.Deviation = s * math.Sqrt(part(math.Max(0, value-lo)/s)+part(math.Max(0, hi-value)/s))
+	return e
 }

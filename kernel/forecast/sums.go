@@ -64,5 +64,5 @@ func (s Sums) Correlation() (Error, error) {
 	if err != nil {
 		return Error{}, err
 	}
-	return in(1, m.Correlation(0, 1, s.Level), s.Level), nil
+	return in(1, m.Correlation(0, 1, s.Level), s.Level).standing([]estimate.Standing{m.Standing(0), m.Standing(1)}), nil
 }

@@ -1,104 +1,456 @@
 package sketch
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"slices"
 
-// MomentWeights are the integer weights at which the entries of a moments sketch are
-// summed. One noise serves all entries, so the weights decide how exact each becomes;
-// dp.RecordMoments has the sensitivity, which asks for Product² ≤ 2·Square².
-type MomentWeights struct {
-	Square  int64 // of x_i²
-	Product int64 // of x_i·x_j, i < j
-	Sum     int64 // of x_i
+	"github.com/cosketch/cosketch/kernel/dp"
+)
+
+// MomentsOptions describe a moments sketch to be built.
+type MomentsOptions struct {
+	SumsOptions // Clip is not used; Limit is required
+	Layout      MomentLayout
+	// Clips are the lengths to which records are cut, each larger than the one before it: a
+	// sketch is kept for each. Empty: records are not cut.
+	Clips   []int64
+	Weights []dp.MomentWeights // by clip, or one
+	One     int64              // entries of this size are 1, up to which fourth powers count
+	Of      []int              // by entry of a record: its attribute, among those whose absence is counted
+	Move    []Standard         // by entry: how it is moved and scaled before anything else; nil: it is not
+	Fine    uint               // records are added in steps of 2^-Fine, in which sums are; products are of whole steps. That of Weights
+	Measure bool               // count the records' lengths alone, and sum nothing
 }
 
-// maxWeight keeps what one record adds to an entry below 2^62.
-const maxWeight = 1 << 20
+// Standard moves and scales an entry: v becomes (16·v − Centre)·one/Spread, rounded half away
+// from zero, no further than ±2^20.
+type Standard struct {
+	Centre int64 // in sixteenths of a step
+	Spread int64 // in sixteenths of a step, above 0: what becomes one
+}
 
-// MaxMomentColumns bounds d: a sketch of so many columns has 2^21 entries.
-const MaxMomentColumns = 2046
+// Absent stands for an absent value among a record's entries.
+const Absent = math.MinInt64
 
-// MomentEntries is how many entries a moments sketch of d columns has, d(d+3)/2.
-func MomentEntries(d int) int { return d * (d + 3) / 2 }
+// saturated is how far an entry can be from zero after it was moved and scaled.
+const saturated = 1 << 20
 
-// MomentsBuilder sums a moments sketch over records: of every centred and clipped record
-// x the products x_i·x_j, i ≤ j, row by row of the upper triangle, then its entries,
-// each times its weight. The result is the same to the bit for every order, batch size
-// and number of workers. One goroutine uses a builder at a time.
+// Apply returns a value as it is taken, at so many finer bits; |v| ≤ 2^21, and one ≤ 2^14 is what Spread becomes.
+func (s Standard) Apply(v, one int64, fine uint) int64 {
+	n := (16*v - s.Centre<<fine) * one // below 2^63: |v| ≤ 2^21, one ≤ 2^14
+	half := s.Spread / 2
+	if n < 0 {
+		half = -half
+	}
+	return max(min((n+half)/s.Spread, saturated), -saturated)
+}
+
+// MomentsBuilder sums a moments sketch over records. The result is the same to the bit for
+// every order, batch size and number of workers. One goroutine uses a builder at a time.
 type MomentsBuilder struct {
-	summing
-	weights MomentWeights
-	scratch [][]int32 // by worker: a few records, column by column
+	options MomentsOptions
+	records int64
+	shorter [][]int64 // by clip and attribute: dp.Absence.Shorter
+	workers []momentWorker
 }
+
+// momentWorker is what one worker sums, without weights.
+type momentWorker struct {
+	// By clip: the records that are first short enough for it, as they are, and all that are
+	// longer, cut to it. What a clip's sketch holds is its cut records and the whole ones of it
+	// and of all smaller clips.
+	whole, cut [][]int64
+	lengths    []int64  // records by the first clip that they are short enough for; the last entry: none is
+	kept       []int64  // scratch: some records, moved
+	norms      []uint64 // scratch: squared, in fine steps
+	rounded    []uint64 // scratch: squared, of what is rounded to whole steps
+	missing    [][]int  // scratch: by record the attributes that it lacks
+	chosen     []int64  // scratch: some of these, together, in fine steps
+	coarse     []int64  // scratch: the same in whole steps
+	columns    []int32  // scratch: the same by column
+	at         []int    // scratch: by record the first clip that it is short enough for
+	classes    []int
+	lacking    [][]int
+}
+
+// momentBlock is how many records are summed at a time, small enough that their entries stay
+// in the cache.
+const momentBlock = 256
 
 // NewMoments returns a builder without records.
-func NewMoments(weights MomentWeights, options SumsOptions) (*MomentsBuilder, error) {
-	if err := weights.check(); err != nil {
-		return nil, fmt.Errorf("moments sketch: %w", err)
+func NewMoments(o MomentsOptions) (*MomentsBuilder, error) {
+	d := o.Layout.Columns
+	switch {
+	case d < 1 || d > MaxMomentColumns || o.Layout.Entries() > MaxMomentEntries:
+		return nil, fmt.Errorf("moments sketch: %d columns make %d entries: at most %d columns and %d entries are possible", d, o.Layout.Entries(), MaxMomentColumns, MaxMomentEntries)
+	case len(o.Centre) != d || o.Move != nil && len(o.Move) != d || o.Layout.Attributes > 0 && len(o.Of) != d:
+		return nil, fmt.Errorf("moments sketch: centres, scales or attributes of another number of columns than %d", d)
+	case len(o.Weights) != max(len(o.Clips), 1):
+		return nil, fmt.Errorf("moments sketch: %d sets of weights for %d clips", len(o.Weights), len(o.Clips))
+	case o.Fine > 4 || slices.ContainsFunc(o.Weights, func(w dp.MomentWeights) bool { return w.Fine != o.Fine }):
+		return nil, fmt.Errorf("moments sketch: steps finer by %d bits, and weights for others", o.Fine)
+	case o.One < 1 || o.One > 1<<14:
+		return nil, fmt.Errorf("moments sketch: a unit of %d steps: must be between 1 and 2^14", o.One)
 	}
-	if len(options.Centre) > MaxMomentColumns {
-		return nil, fmt.Errorf("moments sketch: %d columns: at most %d are possible", len(options.Centre), MaxMomentColumns)
-	}
-	if err := options.check(weights.perRecord(options.reach())); err != nil {
-		return nil, fmt.Errorf("moments sketch: %w", err)
-	}
-	return &MomentsBuilder{summing: newSumming(options), weights: weights, scratch: make([][]int32, options.Workers)}, nil
-}
-
-func (w MomentWeights) check() error {
-	for _, v := range []int64{w.Square, w.Product, w.Sum} {
-		if v < 1 || v > maxWeight {
-			return fmt.Errorf("weight %d: must be between 1 and 2^20", v)
+	reach := o.Largest
+	if o.Move != nil {
+		reach = saturated
+		for _, m := range o.Move {
+			if m.Spread < 1 {
+				return nil, fmt.Errorf("moments sketch: a spread of %d: must be positive", m.Spread)
+			}
 		}
 	}
+	var perRecord int64
+	for i, w := range o.Weights {
+		most := reach
+		if len(o.Clips) > 0 {
+			if o.Clips[i] < 1 || i > 0 && o.Clips[i] <= o.Clips[i-1] {
+				return nil, fmt.Errorf("moments sketch: clips %d do not grow from above 0", o.Clips)
+			}
+			most = min(most, o.Clips[i])
+		}
+		one, err := PerRecord(w, min(most, saturated>>o.Fine), o.One)
+		if err != nil {
+			return nil, fmt.Errorf("moments sketch: %w", err)
+		}
+		perRecord = max(perRecord, one)
+	}
+	if err := o.check(perRecord); err != nil {
+		return nil, fmt.Errorf("moments sketch: %w", err)
+	}
+	b := &MomentsBuilder{options: o, workers: make([]momentWorker, o.Workers)}
+	for _, w := range o.Weights {
+		var cuts []int64
+		for j := range w.AbsentOf.Columns() {
+			cuts = append(cuts, w.AbsentOf.Shorter(j))
+		}
+		b.shorter = append(b.shorter, cuts)
+	}
+	return b, nil
+}
+
+// PerRecord bounds what one record with entries of at most reach adds to an entry of a moments
+// sketch with these weights.
+func PerRecord(w dp.MomentWeights, reach, one int64) (int64, error) {
+	if reach < 1 || reach > 1<<20 {
+		return 0, fmt.Errorf("entries of up to %d: must be between 1 and 2^20", reach)
+	}
+	most := max(max(w.Square, w.Product)*reach*reach, max(w.Sum, w.ClassSum)<<w.Fine*reach, w.ClassCount, w.Cut, w.Fourth*one)
+	for j := range w.AbsentOf.Columns() {
+		most = max(most, w.AbsentOf.Absent(j))
+		if w.AbsentOf.Pairs() {
+			most = max(most, w.AbsentOf.SumAbsent(j)<<w.Fine*reach, w.AbsentOf.BothAbsent(j, j))
+		}
+	}
+	return most, nil
+}
+
+// MomentsLimit returns how many records a moments sketch with entries of absolute value at
+// most reach holds before an entry can reach bound.
+func MomentsLimit(w dp.MomentWeights, reach, one, bound int64) int64 {
+	most, err := PerRecord(w, reach, one)
+	if err != nil {
+		return 0
+	}
+	return bound / most
+}
+
+// Records returns how many records were added.
+func (b *MomentsBuilder) Records() int64 { return b.records }
+
+// Lengths counts the records by the first clip that they are short enough for, and at last
+// those that are longer than all.
+func (b *MomentsBuilder) Lengths() []int64 {
+	out := make([]int64, len(b.options.Clips)+1)
+	for i := range b.workers {
+		for j, n := range b.workers[i].lengths {
+			out[j] += n
+		}
+	}
+	return out
+}
+
+// Clipped returns how many records are longer than the last clip.
+func (b *MomentsBuilder) Clipped() int64 {
+	if len(b.options.Clips) == 0 {
+		return 0
+	}
+	return b.Lengths()[len(b.options.Clips)]
+}
+
+// Add adds a batch of records, x being m × d row-major, Absent where a value is absent, and the
+// class of each where there is a label. It adds all or, with an error, none: when x is not whole
+// records, an entry is too far from the centre, or the limit of records would be passed.
+func (b *MomentsBuilder) Add(x []int64, classes []int) error {
+	o := b.options
+	d := o.Layout.Columns
+	m := len(x) / d
+	switch {
+	case len(x)%d != 0:
+		return fmt.Errorf("adding records of %d columns: %d entries", d, len(x))
+	case o.Layout.Classes > 0 && len(classes) != m:
+		return fmt.Errorf("adding %d records: the classes of %d", m, len(classes))
+	case int64(m) > o.Limit-b.records:
+		return fmt.Errorf("adding %d records to %d: the limit is %d", m, b.records, o.Limit)
+	}
+	for i, v := range x {
+		if c := o.Centre[i%d] << o.Fine; (v > c+o.Largest || v < c-o.Largest) && !(v == Absent && o.Layout.Attributes > 0) {
+			return fmt.Errorf("adding records: entry (%d, %d) of the batch is further than %d from the centre", i/d+1, i%d+1, o.Largest)
+		}
+	}
+	for i, c := range classes {
+		if c < 0 || c >= o.Layout.Classes {
+			return fmt.Errorf("adding records: record %d of the batch is of class %d of %d", i+1, c, o.Layout.Classes)
+		}
+	}
+	parallel(m, d, len(b.workers), func(worker, from, to int) {
+		for ; from < to; from += momentBlock {
+			end := min(from+momentBlock, to)
+			var own []int
+			if o.Layout.Classes > 0 {
+				own = classes[from:end]
+			}
+			b.addBlock(&b.workers[worker], x[from*d:end*d], own)
+		}
+	})
+	b.records += int64(m)
 	return nil
 }
 
-// perRecord bounds what one record adds to an entry. Both entries of a product may be as
-// large as reach, unless records are clipped.
-func (w MomentWeights) perRecord(reach int64) int64 {
-	return max(max(w.Square, w.Product)*reach*reach, w.Sum*reach)
-}
-
-// MomentsLimit returns how many records a moments sketch with entries of absolute value
-// at most reach holds before an entry can reach bound.
-func MomentsLimit(weights MomentWeights, reach, bound int64) int64 {
-	return bound / weights.perRecord(reach)
-}
-
-// Add adds a batch of records, x being m × d row-major. It adds all or, with an error,
-// none: when x is not whole records, an entry is too far from the centre, or the limit of
-// records would be passed.
-func (b *MomentsBuilder) Add(x []int64) error {
-	d := len(b.options.Centre)
-	return b.add(x, MomentEntries(d), func(worker int, sums, prepared []int64) {
-		if b.scratch[worker] == nil {
-			b.scratch[worker] = make([]int32, momentBlock*d)
+// addBlock adds a few records.
+func (b *MomentsBuilder) addBlock(w *momentWorker, x []int64, classes []int) {
+	o := b.options
+	d, clips := o.Layout.Columns, len(o.Clips)
+	m := len(x) / d
+	if w.whole == nil {
+		w.whole, w.cut = make([][]int64, max(clips, 1)), make([][]int64, clips)
+		w.lengths, w.missing = make([]int64, clips+1), make([][]int, momentBlock)
+		w.at = make([]int, momentBlock)
+		w.norms, w.rounded, w.columns = make([]uint64, momentBlock), make([]uint64, momentBlock), make([]int32, momentBlock*d)
+	}
+	if cap(w.kept) < m*d {
+		w.kept = make([]int64, momentBlock*d)
+	}
+	kept := w.kept[:m*d]
+	for i := range m {
+		w.norms[i], w.rounded[i], w.missing[i] = b.move(kept[i*d:][:d], x[i*d:][:d], w.missing[i][:0])
+	}
+	first := func(i int) int { // clip that record i is short enough for
+		for e := range o.Clips {
+			bound := uint64(b.bound(e, w.missing[i]))
+			if square := bound * bound; w.rounded[i] <= square && w.norms[i] <= square<<(2*o.Fine) {
+				return e
+			}
 		}
-		for len(prepared) > 0 {
-			n := min(momentBlock, len(prepared)/d)
-			addMoments(sums, b.scratch[worker], prepared[:n*d], d)
-			prepared = prepared[n*d:]
-		}
-	})
+		return clips
+	}
+	at := w.at[:m]
+	for i := range at {
+		at[i] = first(i)
+		w.lengths[at[i]]++
+	}
+	if o.Measure {
+		return
+	}
+	if clips == 0 {
+		b.sum(w, &w.whole[0], kept, classes, whole)
+		return
+	}
+	for e := range o.Clips {
+		b.sum(w, &w.whole[e], kept, classes, e)
+		b.sum(w, &w.cut[e], kept, classes, ^e)
+	}
 }
 
-// momentBlock is how many records are multiplied at a time: with 30 columns they take
-// 30 kB, column by column.
-const momentBlock = 256
+// move returns a record around its centre in out, its squared length, that of what is rounded to
+// whole steps, and what it lacks.
+func (b *MomentsBuilder) move(out, x []int64, missing []int) (norm, rounded uint64, lacks []int) {
+	o := b.options
+	for j, v := range x {
+		switch {
+		case v == Absent:
+			if out[j] = 0; len(missing) == 0 || missing[len(missing)-1] != o.Of[j] { // entries of a column are next to each other
+				missing = append(missing, o.Of[j])
+			}
+			continue
+		case o.Move != nil:
+			v = o.Move[j].Apply(v, o.One, o.Fine)
+		default:
+			v -= o.Centre[j] << o.Fine
+		}
+		out[j] = v
+		norm += uint64(v * v) // of at most 2^40 times d, and d is far below 2^23
+		whole := Round(v, o.Fine)
+		rounded += uint64(whole * whole)
+	}
+	return norm, rounded, missing
+}
 
-// addMoments adds the products and sums of a few records to sums, without weights.
-// Entries are at most 2^20, so a product is at most 2^40 and all are exact in int64.
-func addMoments(sums []int64, columns []int32, x []int64, d int) {
+// bound is the length to which a record is cut at a clip.
+func (b *MomentsBuilder) bound(e int, lacks []int) int64 {
+	clip := b.options.Clips[e]
+	if len(lacks) == 0 {
+		return clip
+	}
+	square := clip * clip
+	for _, j := range lacks {
+		square -= b.shorter[e][j]
+	}
+	return int64(root(uint64(max(square, 0))))
+}
+
+// whole stands for no clip: all records are taken as they are.
+const whole = math.MaxInt
+
+// sum adds records of a block to sums: those that a clip is the first to fit, as they are, or,
+// for ^clip, those that are longer, cut to it.
+func (b *MomentsBuilder) sum(w *momentWorker, sums *[]int64, kept []int64, classes []int, which int) {
+	l := b.options.Layout
+	d := l.Columns
+	w.chosen, w.classes, w.lacking = w.chosen[:0], w.classes[:0], w.lacking[:0]
+	n, clip := 0, -1
+	if which < 0 {
+		clip = ^which
+	}
+	for i := range len(kept) / d {
+		if which != whole && (clip < 0 && w.at[i] != which || clip >= 0 && w.at[i] <= clip) {
+			continue
+		}
+		w.chosen = append(w.chosen, kept[i*d:][:d]...)
+		if clip >= 0 {
+			dp.ClipL2(w.chosen[n*d:], b.bound(clip, w.missing[i])<<b.options.Fine)
+		}
+		if l.Classes > 0 {
+			w.classes = append(w.classes, classes[i])
+		}
+		w.lacking = append(w.lacking, w.missing[i])
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	if *sums == nil {
+		*sums = make([]int64, l.Entries())
+		clear(*sums) // see accumulator.add
+	}
+	s := *sums
+	addMoments(s, w.columns, b.whole(w, which), w.chosen, d, l)
+	if clip >= 0 && l.Cut {
+		s[l.CutCount()] += int64(n)
+	}
+	if l.Classes == 0 && !l.Fourth && l.Attributes == 0 {
+		return
+	}
+	for i := range n {
+		b.addParts(s, w.chosen[i*d:][:d], w.coarse[i*d:][:d], w.class(i), w.lacking[i])
+	}
+}
+
+// Round returns a number of fine steps in whole ones, rounded half away from zero.
+func Round(v int64, fine uint) int64 {
+	half := int64(1) << fine >> 1
+	if v < 0 {
+		return -((half - v) >> fine)
+	}
+	return (v + half) >> fine
+}
+
+// whole returns the chosen records in whole steps and, where they are cut, no longer than their
+// bound: rounding may lengthen them.
+func (b *MomentsBuilder) whole(w *momentWorker, which int) []int64 {
+	if b.options.Fine == 0 {
+		w.coarse = w.chosen
+		return w.chosen
+	}
+	d := b.options.Layout.Columns
+	w.coarse = w.coarse[:0]
+	for _, v := range w.chosen {
+		w.coarse = append(w.coarse, Round(v, b.options.Fine))
+	}
+	if which >= 0 { // they fit as they are
+		return w.coarse
+	}
+	for i, lacks := range w.lacking {
+		dp.ClipL2(w.coarse[i*d:][:d], b.bound(^which, lacks))
+	}
+	return w.coarse
+}
+
+func (w *momentWorker) class(i int) int {
+	if len(w.classes) == 0 {
+		return 0
+	}
+	return w.classes[i]
+}
+
+// addParts adds what one record adds beside products and sums.
+func (b *MomentsBuilder) addParts(s, x, coarse []int64, class int, lacks []int) {
+	l, one := b.options.Layout, b.options.One
+	if l.Classes > 0 {
+		s[l.ClassCount(class)]++
+		if l.Products {
+			row := s[l.ClassSum(class, 0):][:len(x)]
+			for j, v := range x {
+				row[j] += v
+			}
+		}
+	}
+	if l.Fourth {
+		row := s[l.FourthPower(0):][:len(x)]
+		for j, v := range coarse {
+			row[j] += FourthPower(v, one)
+		}
+	}
+	for at, a := range lacks {
+		s[l.Absent(class, a)]++
+		if !l.Products {
+			continue
+		}
+		for _, other := range lacks[:at] {
+			s[l.BothAbsent(other, a)]++
+		}
+		for j, v := range x {
+			s[l.SumAbsent(j, a)] += v
+		}
+	}
+}
+
+// FourthPower is ⌊min(|v|, one)⁴/one³⌋: in units of one, the fourth power of an entry that is
+// limited to ±1.
+func FourthPower(v, one int64) int64 {
+	v = min(max(v, -v), one) // at most 2^14
+	return v * v * v * v / (one * one * one)
+}
+
+// root is ⌊√n⌋ for n below 2^62.
+func root(n uint64) uint64 {
+	r := uint64(math.Sqrt(float64(n)))
+	for r*r > n {
+		r--
+	}
+	for (r+1)*(r+1) <= n {
+		r++
+	}
+	return r
+}
+
+// addMoments adds the products and sums of a few records to sums, without weights: products of x,
+// and sums of fine. Entries are at most 2^20, so a product is at most 2^40 and all are exact in int64.
+func addMoments(sums []int64, columns []int32, x, fine []int64, d int, l MomentLayout) {
 	n := len(x) / d
 	for j := range d {
 		column := columns[j*n : (j+1)*n]
 		var sum int64
 		for i := range column {
-			v := x[i*d+j]
-			column[i] = int32(v)
-			sum += v
+			column[i] = int32(x[i*d+j])
+			sum += fine[i*d+j]
 		}
-		sums[d*(d+1)/2+j] += sum
+		sums[l.Sum(j)] += sum
+	}
+	if !l.Products {
+		return
 	}
 	// Two rows of the triangle at a time: four products for four numbers read.
 	row := func(i int) []int64 { return sums[i*d-i*(i-1)/2-i:][:d] } // row(i)[j] is entry (i, j), j ≥ i
@@ -149,23 +501,35 @@ func dot(a, b []int32) (sum int64) {
 	return sum
 }
 
-// Sketch returns the weighted sums so far, 1 × d(d+3)/2, in memory of its own.
+// Sketch returns the weighted sums so far, in memory of its own: a row for each clip.
 func (b *MomentsBuilder) Sketch() Sketch {
-	d := len(b.options.Centre)
-	s := Sketch{Side: Moments, Rows: 1, Cols: MomentEntries(d), Data: b.total(MomentEntries(d))}
-	at := 0
-	for i := range d {
-		for j := i; j < d; j++ {
-			if i == j {
-				s.Data[at] *= b.weights.Square
-			} else {
-				s.Data[at] *= b.weights.Product
+	entries := b.options.Layout.Entries()
+	s := Sketch{Side: Moments, Rows: max(len(b.options.Clips), 1), Cols: entries}
+	s.Data = make([]int64, s.Rows*s.Cols)
+	for e := range s.Rows {
+		row := s.Row(e)
+		if e > 0 {
+			copy(row, s.Row(e-1)) // whole records of all smaller clips
+		}
+		for i := range b.workers {
+			if w := &b.workers[i]; w.whole != nil {
+				add(row, w.whole[e])
 			}
-			at++
 		}
 	}
-	for i := at; i < len(s.Data); i++ {
-		s.Data[i] *= b.weights.Sum
+	for e := range s.Rows {
+		for i := range b.workers {
+			if w := &b.workers[i]; e < len(w.cut) {
+				add(s.Row(e), w.cut[e])
+			}
+		}
+		b.options.Layout.weigh(s.Row(e), b.options.Weights[e])
 	}
 	return s
+}
+
+func add(to, from []int64) {
+	for i, v := range from {
+		to[i] += v
+	}
 }

@@ -157,6 +157,22 @@ func (b *summing) prepare(w *sumWorker, x []int64) []int64 {
 	return out
 }
 
+// Lengths counts the records that a sketch would clip, and sums nothing. One goroutine uses it
+// at a time.
+type Lengths struct{ summing }
+
+// NewLengths returns a counter without records.
+func NewLengths(options SumsOptions) (*Lengths, error) {
+	if err := options.check(1); err != nil {
+		return nil, fmt.Errorf("lengths of records: %w", err)
+	}
+	return &Lengths{newSumming(options)}, nil
+}
+
+// Add counts a batch of records, x being m × d row-major. It counts all or, with an error, none:
+// see [CellsBuilder.Add].
+func (l *Lengths) Add(x []int64) error { return l.add(x, 0, func(int, []int64, []int64) {}) }
+
 // total returns the sum of what the workers have, in memory of its own.
 func (b *summing) total(size int) []int64 {
 	out := make([]int64, size)

@@ -13,7 +13,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 )
 
-var testWeights = MomentWeights{Square: 5, Product: 7, Sum: 250}
+var testWeights = dp.MomentWeights{Square: 5, Product: 7, Sum: 250}
 
 // sums is what both builders of sums are.
 type sums interface {
@@ -22,6 +22,23 @@ type sums interface {
 	Records() int64
 	Clipped() int64
 }
+
+// plainMoments are products and sums alone, cut to one length or not at all.
+type plainMoments struct{ *MomentsBuilder }
+
+func (p plainMoments) Add(x []int64) error { return p.MomentsBuilder.Add(x, nil) }
+
+func plain(w dp.MomentWeights, o SumsOptions) (plainMoments, error) {
+	all := MomentsOptions{SumsOptions: o, Layout: MomentLayout{Columns: len(o.Centre), Products: true}, Weights: []dp.MomentWeights{w}, One: 1024}
+	if o.Clip != 0 {
+		all.Clips = []int64{o.Clip}
+	}
+	b, err := NewMoments(all)
+	return plainMoments{b}, err
+}
+
+// plainEntries is how many entries those have.
+func plainEntries(d int) int { return MomentLayout{Columns: d, Products: true}.Entries() }
 
 func directions(t require, l, d int) *projection.Fixed {
 	t.Helper()
@@ -37,7 +54,7 @@ func directions(t require, l, d int) *projection.Fixed {
 // newSums returns one builder of each side.
 func newSums(t require, o SumsOptions) map[Side]sums {
 	t.Helper()
-	m, err := NewMoments(testWeights, o)
+	m, err := plain(testWeights, o)
 	must(t, err)
 	c, err := NewCells(directions(t, 3, len(o.Centre)), 90, o)
 	must(t, err)
@@ -47,7 +64,7 @@ func newSums(t require, o SumsOptions) map[Side]sums {
 // naive computes both sketches as their definitions say.
 func naive(t require, o SumsOptions, x []int64) map[Side]Sketch {
 	d := len(o.Centre)
-	moments := Sketch{Side: Moments, Rows: 1, Cols: MomentEntries(d), Data: make([]int64, MomentEntries(d))}
+	moments := Sketch{Side: Moments, Rows: 1, Cols: plainEntries(d), Data: make([]int64, plainEntries(d))}
 	cells := Sketch{Side: Cells, Rows: 8, Cols: 1 + d, Data: make([]int64, CellEntries(3, d))}
 	f := directions(t, 3, d)
 	for row := range slices.Chunk(x, d) {
@@ -164,16 +181,11 @@ func TestSumsRefuse(t *testing.T) {
 		{Centre: make([]int64, 3), Largest: 1 << 20, Limit: 1 << 40},
 	}
 	for _, o := range bad {
-		if _, err := NewMoments(testWeights, o); err == nil {
+		if _, err := plain(testWeights, o); err == nil {
 			t.Errorf("moments with %+v", o)
 		}
 	}
-	for _, w := range []MomentWeights{{}, {1, 1, 0}, {1, 1 << 21, 1}} {
-		if _, err := NewMoments(w, SumsOptions{Centre: make([]int64, 3), Largest: 1}); err == nil {
-			t.Errorf("moments with weights %+v", w)
-		}
-	}
-	if _, err := NewMoments(testWeights, SumsOptions{Centre: make([]int64, MaxMomentColumns+1), Largest: 1}); err == nil {
+	if _, err := plain(testWeights, SumsOptions{Centre: make([]int64, MaxMomentColumns+1), Largest: 1}); err == nil {
 		t.Error("moments of too many columns")
 	}
 	good := SumsOptions{Centre: make([]int64, 3), Largest: 1}
@@ -193,7 +205,7 @@ func TestSumsRefuse(t *testing.T) {
 // orthogonal, opposite and at random, within the clip and far beyond it.
 func TestSumsSensitivity(t *testing.T) {
 	const d, clip = 6, 1000
-	weights := MomentWeights{Square: 5, Product: 7, Sum: 5 * clip / 2}
+	weights := dp.MomentWeights{Square: 5, Product: 7, Sum: 5 * clip / 2}
 	source := rand.New(rand.NewPCG(7, 7))
 	var records [][]int64
 	for i := range d {
@@ -220,7 +232,7 @@ func TestSumsSensitivity(t *testing.T) {
 	o := SumsOptions{Centre: make([]int64, d), Largest: 2048, Clip: clip}
 	build := map[Side]func(r []int64) []int64{
 		Moments: func(r []int64) []int64 {
-			b, err := NewMoments(weights, o)
+			b, err := plain(weights, o)
 			must(t, err)
 			must(t, b.Add(r))
 			return b.Sketch().Data
@@ -235,7 +247,7 @@ func TestSumsSensitivity(t *testing.T) {
 	declared := func(side Side, n dp.Neighbours) (s dp.Sensitivity) {
 		var err error
 		if side == Moments {
-			s, err = dp.RecordMoments(clip, d, dp.MomentWeights(weights), n)
+			s, err = dp.RecordMoments(clip, d, plainEntries(d), weights, n)
 		} else {
 			s, err = dp.RecordCells(clip, d, clip, n)
 		}
@@ -309,7 +321,7 @@ func BenchmarkSums(b *testing.B) {
 		o := SumsOptions{Centre: make([]int64, d), Largest: 1024, Clip: 4000, Workers: workers}
 		b.Run(fmt.Sprintf("moments/workers=%d", workers), func(b *testing.B) {
 			for b.Loop() {
-				s, err := NewMoments(testWeights, o)
+				s, err := plain(testWeights, o)
 				must(b, err)
 				must(b, s.Add(x))
 			}

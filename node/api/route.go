@@ -68,7 +68,7 @@ func (s *Server) routes() []route {
 		{path: studyPath + "/results", name: "listResults", summary: "The results that are here, the study's own first.", scope: StudiesRead, answer: resultsAnswer{}, handle: s.results},
 		{path: resultPath, name: "getResult", summary: "A result, byte for byte as the aggregator signed it.", scope: ResultsRead, answer: resultDocument, handle: s.result},
 		{path: resultPath + "/files", name: "listFiles", summary: "The tables and matrices of a result, as files for notebooks.", scope: ResultsRead, answer: filesAnswer{}, handle: s.files},
-		{path: resultPath + "/files/{file}", name: "getFile", summary: "A table as CSV, Parquet or JSON, a matrix as NPY, or the names of its rows.", scope: ResultsRead, media: fileMedia(), handle: s.download},
+		{path: resultPath + "/files/{file}", name: "getFile", summary: "A table as CSV, Parquet, NPY or JSON, a matrix as NPY, or the names of its rows.", scope: ResultsRead, media: fileMedia(), handle: s.download},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -151,6 +152,41 @@ func (s *Server) Send(w http.ResponseWriter, r *http.Request, media string, body
 	if r.Method != http.MethodHead {
 		w.Write(body) // the caller may be gone, which is no error here
 	}
+}
+
+// stream answers with a body that is written as it is made. Where that fails half way, the
+// connection is closed, which tells the caller that the body is not whole.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, media, tag string, write func(io.Writer) error) error {
+	h := w.Header()
+	h.Set("ETag", `"`+tag+`"`)
+	if h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "private, no-cache")
+	}
+	if matches(r.Header.Get("If-None-Match"), h.Get("ETag")) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	h.Set("Content-Type", media)
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	if err := write(&patient{w, http.NewResponseController(w)}); err != nil {
+		s.Logger.Warn("an answer broke off", "path", r.URL.Path, "error", err)
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}
+
+// patient gives the caller time anew for each piece of a body.
+type patient struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (p *patient) Write(piece []byte) (int, error) {
+	p.control.SetWriteDeadline(time.Now().Add(takeWithin)) // where there is a connection to set it of
+	return p.ResponseWriter.Write(piece)
 }
 
 // tagOf names a body by its hash.

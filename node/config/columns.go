@@ -20,34 +20,56 @@ type ColumnList struct {
 	Name    string // the party's, for the study file
 	ID      protocol.PeerID
 	Records []string // columns that identify a record
+	About   int64    // about how many records; 0 where it is not said
 	Columns []study.DraftColumn
 }
 
-// Text is the list as party data columns writes it. A numeric column without bounds has a
-// comment that asks for them.
+// Text is the list as party data columns writes it. It asks for what only people know: of
+// a numeric column a typical centre and spread, of a categorical one the values.
 func (l ColumnList) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `# What %s could bring to a study, for aggregator study new --columns.
-# Nothing here was computed from values, except the guess of each column's kind: correct
-# a wrong one. Bounds and lists of values have to come from what is public already, such as
-# a code book or a norm, never from the data: what they say is not protected by noise.
-# Read all of it before you send it.
-cosketch: %s
-party: {name: %s, id: %s}
-records: {id: %s}
-columns:
-`, printable(l.Name), columnsVersion, scalar(l.Name), l.ID, list(l.Records))
+	records, counted := "id: "+list(l.Records), ""
+	if l.About > 0 {
+		records += fmt.Sprintf(", about: %d", l.About)
+		counted = " and the rounded number of records"
+	}
+	comment(&b, fmt.Sprintf("What %s could bring to a study, for aggregator study new --columns. Nothing here was computed from values, except the guess of each column's kind%s: correct a wrong guess. Read all of it before you send it.", printable(l.Name), counted))
+	comment(&b, "Add what is missing, from what is public already: a code book, a norm, the literature, experience. Never compute it from the data: no noise protects what stands here. You may say where a number is from: source: census 2021.")
+	b.WriteString("#\n# Numbers, best first:\n#   centre: 50, spread: 20                    # or as centre: TYPICAL, spread: DEVIATION\n")
+	b.WriteString("#   transform: log, centre: 2000, spread: 3   # amounts of which a few are very large: two thirds lie\n")
+	b.WriteString("#                                             # between 2000/3 and 2000*3; none is 0 or less\n")
+	b.WriteString("#   transform: asinh, unit: 100, centre: 2000, spread: 3   # the same where 0 and less occur; the\n")
+	b.WriteString("#                                             # unit is an amount that is small among the others\n")
+	b.WriteString("#   bounds: [LOW, HIGH]                       # second best\n")
+	comment(&b, study.Describing)
+	b.WriteString("#\n")
+	comment(&b, "Binary columns hold only 0 and 1, at every party. A column that may hold more at another party, such as a count, is numeric.")
+	fmt.Fprintf(&b, "cosketch: %s\nparty: {name: %s, id: %s}\nrecords: {%s}\ncolumns:\n", columnsVersion, scalar(l.Name), l.ID, records)
 	for _, c := range l.Columns {
 		line := fmt.Sprintf("  - {name: %s, kind: %s}", scalar(c.Name), c.Kind)
 		switch c.Kind {
 		case study.Numeric:
-			line += "  # add the public bounds: [LOW, HIGH]"
+			line += "  # add centre: TYPICAL, spread: DEVIATION"
 		case study.Categorical:
-			line += "  # add the public values: [ALL, OF, THEM]"
+			line += "  # add values: [ALL, OF, THEM]"
 		}
 		b.WriteString(line + "\n")
 	}
 	return b.String()
+}
+
+// comment writes text in lines of a comment.
+func comment(b *strings.Builder, text string) {
+	const width = 96
+	line := "#"
+	for _, word := range strings.Fields(text) {
+		if len(line)+1+len(word) > width && line != "#" {
+			b.WriteString(line + "\n")
+			line = "#"
+		}
+		line += " " + word
+	}
+	b.WriteString(line + "\n")
 }
 
 // printable leaves out what would end a comment's line.
@@ -88,7 +110,12 @@ func (l *ColumnList) parse(s source, root *yaml.Node) error {
 				return nil
 			}})
 		},
-		"records": func(n *yaml.Node) error { return s.fields(n, fields{"id": s.texts(&l.Records)}) },
+		"records": func(n *yaml.Node) error {
+			about := 0
+			err := s.fields(n, fields{"id": s.texts(&l.Records), "about": s.count(&about)})
+			l.About = int64(about)
+			return err
+		},
 		"columns": func(n *yaml.Node) error {
 			if n.Kind != yaml.SequenceNode {
 				return s.errorf(n, "want a list of columns")
@@ -116,6 +143,20 @@ func (l *ColumnList) parse(s source, root *yaml.Node) error {
 	return nil
 }
 
+// ParseColumn reads one column as a column list has it, like {name: age, kind: numeric,
+// centre: 47, spread: 21}.
+func ParseColumn(text string) (study.DraftColumn, error) {
+	s := source{what: "column", path: fmt.Sprintf("%.80q", text)}
+	root, err := s.document([]byte(text))
+	switch {
+	case err != nil:
+		return study.DraftColumn{}, err
+	case root == nil || root.Kind != yaml.MappingNode:
+		return study.DraftColumn{}, fmt.Errorf("reading column %.80q: want {name: …, kind: …, centre: …, spread: …}, as a column list has it", text)
+	}
+	return s.draftColumn(root)
+}
+
 // draftColumn reads one column. Its terms are kept as they are written: the study file's own
 // parser judges them.
 func (s source) draftColumn(n *yaml.Node) (c study.DraftColumn, err error) {
@@ -128,7 +169,7 @@ func (s source) draftColumn(n *yaml.Node) (c study.DraftColumn, err error) {
 	kind := ""
 	err = s.fields(n, fields{
 		"name": s.text(&c.Name), "kind": s.text(&kind),
-		"bounds": term("bounds"), "centre": term("centre"), "spread": term("spread"), "values": term("values"),
+		"transform": term("transform"), "unit": term("unit"), "bounds": term("bounds"), "centre": term("centre"), "spread": term("spread"), "values": term("values"),
 		"source": s.text(&c.Source), "role": s.text(&c.Role),
 	})
 	c.Kind = study.ColumnKind(kind)

@@ -1,10 +1,8 @@
 package console
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +17,10 @@ import (
 // from an aggregator, so nothing in it is taken to be sound: indices may point
 // nowhere, and text is made printable.
 func writeResult(w io.Writer, r analysis.Result) {
+	if nothing := r.Nothing(); nothing != "" {
+		Paragraph(w, "", nothing)
+		fmt.Fprintln(w)
+	}
 	Paragraph(w, "", headline(r))
 	fmt.Fprintln(w)
 	parties := NewTable("party", ">records", ">shipped")
@@ -64,12 +66,8 @@ func writePromises(w io.Writer, r analysis.Result) {
 		t.Add(strconv.Itoa(i+1), s.Side, s.Family, strconv.Itoa(s.K), s.Mechanism, s.Unit, epsilon, delta, person)
 	}
 	t.Write(w)
-	said := map[string]bool{}
-	for _, s := range r.Sketches {
-		if !said[s.Statement] {
-			said[s.Statement] = true
-			Paragraph(w, "  ", s.Statement)
-		}
+	for _, text := range r.Promises() {
+		Paragraph(w, "  ", text)
 	}
 }
 
@@ -78,10 +76,16 @@ func Brief(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
 
 func writeAnalysis(w io.Writer, a analysis.Analysis) {
 	fmt.Fprintln(w)
+	if caution := a.Warned(); caution != "" {
+		Paragraph(w, "", fmt.Sprintf("CAUTION, %s: %s", a.Kind, caution))
+	}
 	Paragraph(w, "", title(a))
 	if a.Undefined != "" {
 		Paragraph(w, "  ", "no answer: "+a.Undefined)
 		return
+	}
+	if nothing := a.Nothing(); nothing != "" {
+		Paragraph(w, "  ", nothing)
 	}
 	if a.Joined != nil {
 		writeJoined(w, *a.Joined)
@@ -117,7 +121,11 @@ func writeAnalysis(w io.Writer, a analysis.Analysis) {
 	} else if a.RecordDistances != nil {
 		Paragraph(w, "  ", "Records are named by their party and their row in its release, from 0.")
 	}
-	writePairs(w, a, a.Pairs)
+	if a.Dense != nil {
+		writeDense(w, a)
+	} else {
+		writePairs(w, a, a.Pairs)
+	}
 	if len(a.Shifts) > 0 {
 		Paragraph(w, "", "Squared distances between the mean records of two parties:")
 		writePairs(w, a, a.Shifts)
@@ -144,17 +152,14 @@ func title(a analysis.Analysis) string {
 	case a.Level != 0:
 		text += fmt.Sprintf(", with %s %% intervals", Brief(100*a.Level))
 	}
-	if a.Assumption == "" {
-		return text + "."
+	text += "."
+	if covered := a.Covered(); covered != "" {
+		text += " " + covered
 	}
-	who, assumes := "It", "assumes that "
-	if a.Estimator != "" {
-		who = "Estimator " + string(a.Estimator)
+	if assumes := a.Assumes(); assumes != "" {
+		text += " " + assumes
 	}
-	if strings.HasPrefix(a.Assumption, "nothing") {
-		assumes = "assumes "
-	}
-	return text + ". " + who + " " + assumes + a.Assumption + "."
+	return text
 }
 
 // writeRepaired says that there is a repaired matrix and how far it is from the
@@ -166,9 +171,9 @@ func writeRepaired(w io.Writer, r analysis.Repaired) {
 	}
 	text := fmt.Sprintf("%s (in the document) is the nearest matrix without negative eigenvalues. ", r.Name)
 	if r.Negative == 0 {
-		text += "The estimates have none, so it is equal to them. "
+		text += "The estimates have none either, so both are equal. "
 	} else {
-		text += fmt.Sprintf("The estimates have %d, the least %s; it is %s away from them, %.2g %% of their size (Frobenius norm, encoded units). ",
+		text += fmt.Sprintf("The estimates have %d, the least %s. The two matrices differ by %s, %.2g %% of the estimates (Frobenius norm, encoded units). ",
 			r.Negative, threeDigits(r.Least), threeDigits(r.Moved), 100*r.Moved/r.Norm)
 	}
 	Paragraph(w, "  ", text+r.Statement)
@@ -199,14 +204,13 @@ func writeJoined(w io.Writer, j analysis.Joined) {
 	Paragraph(w, "  ", fmt.Sprintf("About %d records: %s. There are %s.", j.Records, about, strings.Join(parts, ", ")))
 }
 
+// writePairs prints the first pairs of those that can be told from 0 most clearly; last come
+// those without an answer.
 func writePairs(w io.Writer, a analysis.Analysis, pairs []analysis.Pair) {
-	t := NewTable("of", "and", ">estimate", ">interval")
+	people := a.People()
+	t := NewTable(heads(people, "of", "and", ">estimate")...)
 	var undefined []string
-	first, order := strongest, "the strongest"
-	if a.Units != "" { // sizes in different units say little beside each other
-		first, order = clearest, "the clearest"
-	}
-	for _, p := range first(pairs) {
+	for _, p := range a.Clearest(pairs)[:min(len(pairs), mostRows)] {
 		number, between := "undefined", ""
 		switch {
 		case p.Estimate == nil && !slices.Contains(undefined, p.Undefined):
@@ -214,45 +218,34 @@ func writePairs(w io.Writer, a analysis.Analysis, pairs []analysis.Pair) {
 		case p.Estimate != nil && p.Low != nil && p.High != nil:
 			number, between = interval(*p.Estimate, *p.Low, *p.High)
 		}
+		if a.Unanswered(p.Number) {
+			number = "no answer"
+		}
 		other := "itself"
 		if p.I != p.J {
 			other = featureText(a.Features, p.J)
 		}
-		t.Add(featureText(a.Features, p.I), other, number, between)
+		t.Add(cells(people, p.Number, featureText(a.Features, p.I), other, number, between)...)
 	}
 	t.Write(w)
 	for _, why := range undefined {
 		Paragraph(w, "  ", "undefined: "+why)
 	}
-	omitted(w, len(pairs), "pairs, "+order+" first")
+	omitted(w, len(pairs), "pairs, the clearest first")
+}
+
+// writeDense prints the clearest pairs of a dense table, and counts the others.
+func writeDense(w io.Writer, a analysis.Analysis) {
+	g := a.Dense.Gist
+	writePairs(w, a, g.Clearest[:min(len(g.Clearest), mostRows)])
+	Paragraph(w, "  ", fmt.Sprintf("… the clearest of %d pairs of different %s: %d clearly differ from 0, %d are undefined. All %d pairs are in %s beside the document: -o DIR writes them as an array, with --format csv or parquet as a table.",
+		g.Compared, a.Compared(), g.Clear, g.Undefined, a.Dense.Pairs, bytesText(a.Dense.Bytes())))
 }
 
 func omitted(w io.Writer, count int, what string) {
 	if count > mostRows {
 		fmt.Fprintf(w, "  … %d of %d %s; --format json prints all\n", mostRows, count, what)
 	}
-}
-
-// strongest returns the pairs of greatest absolute estimate, the first first.
-func strongest(all []analysis.Pair) []analysis.Pair {
-	return greatest(all, func(estimate, _ float64) float64 { return estimate })
-}
-
-// clearest returns the pairs whose estimate is largest beside its interval.
-func clearest(all []analysis.Pair) []analysis.Pair {
-	return greatest(all, func(estimate, width float64) float64 { return estimate / width })
-}
-
-func greatest(all []analysis.Pair, of func(estimate, width float64) float64) []analysis.Pair {
-	size := func(p analysis.Pair) float64 {
-		if p.Estimate == nil || p.Low == nil || p.High == nil {
-			return -1
-		}
-		return math.Abs(of(*p.Estimate, *p.High-*p.Low))
-	}
-	sorted := slices.Clone(all)
-	slices.SortStableFunc(sorted, func(a, b analysis.Pair) int { return cmp.Compare(size(b), size(a)) })
-	return sorted[:min(len(sorted), mostRows)]
 }
 
 // featureText names a row or column of a matrix of pairs; "?" where the document

@@ -3,6 +3,7 @@ package console
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write golden files instead of comparing with them")
@@ -136,4 +138,80 @@ func ExampleNewTable() {
 	//   party  records
 	//   north        7
 	//   west      1200
+}
+
+// Of a dense table a terminal shows the clearest pairs, counts the others and says where they
+// are.
+func TestDenseTableInATerminal(t *testing.T) {
+	number := func(x float64) analysis.Number {
+		low, high, width := x-0.1, x+0.1, 0.05
+		return analysis.Number{Estimate: &x, StandardError: &width, Low: &low, High: &high}
+	}
+	a := analysis.Analysis{Kind: study.Correlation, Dense: &analysis.Dense{Pairs: 49_995_000, Fields: []string{"estimate", "standard_error", "low", "high"},
+		Gist: analysis.Gist{Compared: 25_000_000, Clear: 1234, Undefined: 17}}}
+	for i := range 500 {
+		a.Features = append(a.Features, analysis.Feature{Party: []string{"north", "south"}[i%2], Column: fmt.Sprintf("c%d", i)})
+	}
+	for i := range 100 {
+		a.Dense.Gist.Clearest = append(a.Dense.Gist.Clearest, analysis.Pair{I: i, J: i + 1, Number: number(1 - float64(i)/200)})
+	}
+	var out strings.Builder
+	writeResult(&out, analysis.Result{Analyses: []analysis.Analysis{a}})
+	text := strings.Join(strings.Fields(out.String()), " ")
+	for _, want := range []string{"north: c0", "south: c19", "25000000 pairs of different parties' columns", "1234 clearly differ from 0", "17 are undefined", "All 49995000 pairs are in 1.6 GB"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text lacks %q:\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(text, "c21") {
+		t.Errorf("more than %d pairs are shown", mostRows)
+	}
+}
+
+// What is to be read first stands first, what is no answer last, and a result without a finding
+// says so in its first line.
+func TestWhatIsToBeReadFirst(t *testing.T) {
+	number := func(x, low, high float64) analysis.Number {
+		width := (high - low) / 4
+		return analysis.Number{Estimate: &x, StandardError: &width, Low: &low, High: &high}
+	}
+	a := analysis.Analysis{
+		Kind: study.Correlation, Caution: "about 7 % of the records were longer than the clip: means and covariances are of the shortened data",
+		Assumption: "that shortened data are what is asked about; a number is over all records", Level: 0.95,
+		Features: []analysis.Feature{{Party: "a", Column: "x"}, {Party: "b", Column: "y"}, {Party: "c", Column: "z"}},
+		Pairs:    []analysis.Pair{{I: 0, J: 1, Number: number(1, -1, 1)}, {I: 0, J: 2, Number: number(0.1, -0.3, 0.5)}, {I: 1, J: 2, Number: number(-0.9, -1, 0.5)}},
+	}
+	shown := func(r analysis.Result) string {
+		var out strings.Builder
+		writeResult(&out, r)
+		return strings.Join(strings.Fields(out.String()), " ")
+	}
+	text := shown(analysis.Result{Name: "trial", Analyses: []analysis.Analysis{a}})
+	at := 0
+	for _, next := range []string{
+		"Nothing here stands out of the noise. correlation: 0 of 3 pairs across parties clearly differ from 0.",
+		"trial (study ): 0 of 0 parties",
+		"CAUTION, correlation: About 7 % of the records were longer than the clip: means and covariances are of the shortened data.",
+		"CORRELATION, with 95 % intervals.",
+		"It assumes that shortened data are what is asked about; a number is over all records.",
+		"Nothing here stands out of the noise: 0 of 3 pairs across parties clearly differ from 0.",
+		"b: y c: z -0.9", "a: x c: z 0.1", "a: x b: y no answer [-1.0, 1.0]",
+	} {
+		found := strings.Index(text[at:], next)
+		if found < 0 {
+			t.Fatalf("%q is not where it should be:\n%s", next, text)
+		}
+		at += found + len(next)
+	}
+	if !strings.HasPrefix(text, "Nothing here") {
+		t.Errorf("the result begins with something else:\n%s", text)
+	}
+	a.Pairs[1].Number, a.Caution = number(0.3, 0.2, 0.4), ""
+	text = shown(analysis.Result{Name: "trial", Analyses: []analysis.Analysis{a}})
+	if strings.Contains(text, "Nothing") || strings.Contains(text, "CAUTION") {
+		t.Errorf("a finding is denied:\n%s", text)
+	}
+	if first, second := strings.Index(text, "a: x c: z 0.3"), strings.Index(text, "b: y c: z"); first < 0 || first > second {
+		t.Errorf("what clearly differ from 0 does not come first:\n%s", text)
+	}
 }

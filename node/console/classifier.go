@@ -21,7 +21,7 @@ func writeClassifier(w io.Writer, c analysis.Classifier) {
 	}
 	Paragraph(w, "  ", fmt.Sprintf("Predicts %s (%d classes) from %d coordinates, trained on %d records, %s; %s.",
 		c.Column, len(c.Classes), c.Coordinates, c.Records, how, c.Options))
-	t := NewTable("", ">accuracy", ">interval")
+	t := NewTable("", ">accuracy", forPeople)
 	add := func(name string, n analysis.Number) {
 		if n.Estimate == nil || n.Low == nil || n.High == nil {
 			t.Add(name, "undefined", n.Undefined)

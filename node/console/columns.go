@@ -63,21 +63,17 @@ func leftOut(w io.Writer, features []analysis.Feature, why string) {
 	}
 }
 
+// faint is why a column is left out of an answer that divides by its variance.
+const faint = "its variance does not stand out of its error"
+
 // mostLoadings bounds how many columns of a component are printed.
 const mostLoadings = 3
 
 func writePCA(w io.Writer, a analysis.Analysis, p analysis.PCA) {
 	var why reasons
-	of := "products of columns"
-	switch {
-	case p.Scaled:
-		of = "correlations"
-	case p.Centred:
-		of = "covariances"
-	}
-	Paragraph(w, "  ", "Principal components of "+of+":")
+	Paragraph(w, "  ", "Principal components of "+p.Of(a.Features)+":")
 	apart := true
-	t := NewTable(">component", ">eigenvalue", ">interval", ">share", "greatest loadings")
+	t := NewTable(">component", ">eigenvalue", forRecords, ">share", "greatest loadings")
 	for i, c := range p.Components[:min(len(p.Components), mostRows)] {
 		value, between := why.text(c.Interval)
 		if c.Interval.Estimate == nil {
@@ -103,7 +99,7 @@ func writePCA(w io.Writer, a analysis.Analysis, p analysis.PCA) {
 		Paragraph(w, "  ", "A component that is not separated has its eigenvalue, but which columns make it cannot be told from a neighbour's: its loadings mean nothing.")
 	}
 	why.write(w)
-	leftOut(w, p.LeftOut, "its variance does not stand out of its error")
+	leftOut(w, p.LeftOut, faint)
 }
 
 // greatestLoadings are the columns that make most of a component.
@@ -141,27 +137,28 @@ func greatestLoadings(features []analysis.Feature, loadings []float64) string {
 func writeRegression(w io.Writer, a analysis.Analysis, r analysis.Regression) {
 	var why reasons
 	target := featureText([]analysis.Feature{r.Target}, 0)
-	text := "  " + target + " = the sum of these"
-	if r.Ridge > 0 {
-		text += fmt.Sprintf(" (ridge %s)", Brief(r.Ridge))
+	if ridge := r.Ridged(); ridge != "" {
+		Paragraph(w, "  ", ridge)
 	}
-	fmt.Fprintln(w, text+":")
-	t := NewTable("times", ">coefficient", ">interval")
+	fmt.Fprintln(w, "  "+target+" = the sum of these:")
+	people := a.People()
+	t := NewTable(heads(people, "times", ">coefficient")...)
 	for i, c := range r.Coefficients[:min(len(r.Coefficients), mostRows)] {
 		number, between := why.text(c)
-		t.Add(featureText(a.Features, i), number, between)
+		t.Add(cells(people, c, featureText(a.Features, i), number, between)...)
 	}
 	for _, row := range []struct {
 		name string
 		of   analysis.Number
 	}{{"intercept", r.Intercept}, {"R²", r.RSquared}, {"residual deviation", r.Residual}} {
 		number, between := why.text(row.of)
-		t.Add(row.name, number, between)
+		t.Add(cells(people, row.of, row.name, number, between)...)
 	}
 	t.Write(w)
 	omitted(w, len(r.Coefficients), "coefficients")
 	why.write(w)
 	leftOut(w, r.Reference, "the values with which the others of their column are compared")
+	leftOut(w, r.LeftOut, faint)
 }
 
 func writeHierarchy(w io.Writer, a analysis.Analysis, h analysis.Hierarchy) {
@@ -196,10 +193,9 @@ func writeHierarchy(w io.Writer, a analysis.Analysis, h analysis.Hierarchy) {
 
 func writeSums(w io.Writer, a analysis.Analysis, s analysis.Sums) {
 	var why reasons
-	t := NewTable("column", "over records of", ">sum", ">interval", ">mean", ">interval")
+	people := a.People()
+	means, sums := NewTable(heads(people, "mean of", "over records of", ">estimate")...), NewTable(heads(people, "sum of", "over records of", ">estimate")...)
 	for _, r := range s.Rows[:min(len(s.Rows), mostRows)] {
-		sum, sumBetween := why.text(r.Sum)
-		mean, meanBetween := why.text(r.Mean)
 		over := r.Over
 		switch {
 		case over == "":
@@ -207,9 +203,15 @@ func writeSums(w io.Writer, a analysis.Analysis, s analysis.Sums) {
 		case r.Feature < len(a.Features) && a.Features[r.Feature].Party == over:
 			over = "its party"
 		}
-		t.Add(featureText(a.Features, r.Feature), over, sum, sumBetween, mean, meanBetween)
+		name := featureText(a.Features, r.Feature)
+		number, between := why.text(r.Mean)
+		means.Add(cells(people, r.Mean, name, over, number, between)...)
+		number, between = why.text(r.Sum)
+		sums.Add(cells(people, r.Sum, name, over, number, between)...)
 	}
-	t.Write(w)
+	means.Write(w)
+	fmt.Fprintln(w)
+	sums.Write(w)
 	omitted(w, len(s.Rows), "rows")
 	why.write(w)
 }

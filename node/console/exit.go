@@ -26,7 +26,7 @@ type Code int
 // The exit codes of party and aggregator.
 const (
 	OK           Code = 0
-	Failed       Code = 1 // the study failed
+	Failed       Code = 1 // the study failed, or a plan finds nothing usable
 	Connection   Code = 2 // refused by the other side, or absent where waiting was not asked for
 	Absent       Code = 3 // something was not there before the deadline or --wait
 	Usage        Code = 4 // arguments, configuration, study file or data
@@ -47,7 +47,7 @@ func (c Code) Meaning() string {
 	case OK:
 		return "done"
 	case Failed:
-		return "the study failed"
+		return "the study failed, or nothing in a plan is usable"
 	case Connection:
 		return "refused by the other side, or not there and --wait 0"
 	case Absent:

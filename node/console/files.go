@@ -14,8 +14,16 @@ import (
 
 // file is a file that a result is written to.
 type file struct {
-	name string
-	data []byte
+	name  string
+	write func(io.Writer) error
+}
+
+// bytesFile is a file with these bytes.
+func bytesFile(name string, data []byte) file {
+	return file{name, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}}
 }
 
 // writeFiles puts files into a directory, for their owner alone, and returns their paths.
@@ -25,10 +33,7 @@ func writeFiles(dir string, files []file) (written []string, err error) {
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
-		if err := WriteFileWhole(path, func(w io.Writer) error {
-			_, err := w.Write(f.data)
-			return err
-		}); err != nil {
+		if err := WriteFileWhole(path, f.write); err != nil {
 			return nil, err
 		}
 		written = append(written, path)
@@ -37,49 +42,61 @@ func writeFiles(dir string, files []file) (written []string, err error) {
 }
 
 // render makes the files of the format that was asked for, beside the whole document.
-func (d Document) render(c *Console) ([]file, error) {
+func (d Document) render(c *Console) []file {
 	switch c.Files {
 	case CSV:
 		return tables(d.Result, ".csv", table.CSV)
 	case Parquet:
 		return tables(d.Result, ".parquet", table.Parquet)
 	case NPY:
-		return matrices(d.Result)
+		return arrays(d.Result)
 	}
-	if c.Format != Text {
-		return nil, nil
+	out := denseTables(d.Result) // without them the document is not whole
+	if c.Format == Text {
+		var text bytes.Buffer
+		d.text(&text)
+		out = append([]file{bytesFile("result.txt", text.Bytes())}, out...)
 	}
-	var text bytes.Buffer
-	d.text(&text)
-	return []file{{"result.txt", text.Bytes()}}, nil
+	return out
+}
+
+// denseTables writes every dense table of a result as an array, with the names of its features.
+func denseTables(r analysis.Result) (files []file) {
+	for _, d := range r.DenseTables() {
+		files = append(files, file{d.Name + "_pairs.npy", func(w io.Writer) error { return table.Dense(w, d.Dense) }}, names(d.Name, d.Names))
+	}
+	return files
+}
+
+func names(analysis string, of []string) file {
+	return bytesFile(analysis+"_names.txt", []byte(strings.Join(of, "\n")+"\n"))
 }
 
 // tables writes every table of a result, one a file.
-func tables(r analysis.Result, extension string, write func(io.Writer, analysis.Table) error) (files []file, err error) {
+func tables(r analysis.Result, extension string, write func(io.Writer, analysis.Table) error) (files []file) {
 	for _, t := range r.Tables() {
-		var out bytes.Buffer
-		if err := write(&out, t); err != nil {
-			return nil, err
-		}
-		files = append(files, file{t.Name + extension, out.Bytes()})
+		files = append(files, file{t.Name + extension, func(w io.Writer) error { return write(w, t) }})
 	}
-	return files, nil
+	return files
 }
 
-// matrices writes every matrix of a result, one a file, and the names of their rows and
-// columns, one a line.
-func matrices(r analysis.Result) (files []file, err error) {
+// arrays writes every matrix of a result, one a file, and the names of their rows and
+// columns, one a line; and every table but that of the pairs, which are the matrices, or an
+// array for each dense table.
+func arrays(r analysis.Result) (files []file) {
+	for _, t := range r.Tables() {
+		if t.Name == analysis.NumbersTable {
+			continue
+		}
+		files = append(files, file{t.Name + ".npy", func(w io.Writer) error { return table.Records(w, t) }})
+	}
 	named := map[string]bool{}
 	for _, m := range r.Matrices() {
-		var out bytes.Buffer
-		if err := table.NPY(&out, m.Rows); err != nil {
-			return nil, err
-		}
-		files = append(files, file{m.Name + ".npy", out.Bytes()})
+		files = append(files, file{m.Name + ".npy", func(w io.Writer) error { return table.NPY(w, m.Rows) }})
 		if m.Names != nil && !named[m.Analysis] {
 			named[m.Analysis] = true
-			files = append(files, file{m.Analysis + "_names.txt", []byte(strings.Join(m.Names, "\n") + "\n")})
+			files = append(files, names(m.Analysis, m.Names))
 		}
 	}
-	return files, nil
+	return append(files, denseTables(r)...)
 }

@@ -15,7 +15,7 @@ func notAStudy(path string, text []byte) error {
 	if !known || kind == sniff.Study {
 		return nil
 	}
-	return WithCode(Usage, fmt.Errorf("study file %s: it is %s; a study file begins with cosketch: study/1", path, kind))
+	return WithCode(Usage, fmt.Errorf("study file %s: it is %s; a study file begins with cosketch: study/2", path, kind))
 }
 
 // Namesakes says of a study that was added which others of its name are here: a file that

@@ -108,13 +108,19 @@ func printable(s string) string {
 }
 
 // Paragraph prints text in lines of at most width columns, each indented.
-func Paragraph(w io.Writer, indent, text string) {
+func Paragraph(w io.Writer, indent, text string) { paragraph(w, indent, indent, text) }
+
+// Item prints a point of a list: its further lines begin below its first word.
+func Item(w io.Writer, indent, text string) { paragraph(w, indent+"- ", indent+"  ", text) }
+
+// paragraph has one indent before the first line and another, as long, before the rest.
+func paragraph(w io.Writer, indent, rest, text string) {
 	line := ""
 	for _, word := range strings.Fields(printable(text)) {
 		word = shorten(word, width-len(indent))
 		if line != "" && len(indent)+utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
 			fmt.Fprintln(w, indent+line)
-			line = ""
+			line, indent = "", rest
 		}
 		if line != "" {
 			line += " "

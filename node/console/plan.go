@@ -11,34 +11,25 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // PlanFlags are the public numbers that a plan is made from, beside the study.
 type PlanFlags struct {
-	Records string  `placeholder:"N|NAME=N,…" help:"Records at each party, at single ones by name. Default: 10000 at each."`
+	Records string  `placeholder:"N|NAME=N,…" help:"Records at each party, at single ones by name. Default: what a party's own data have, and else 10000."`
 	Overlap float64 `placeholder:"SHARE" help:"Vertical studies: how many of the smaller party's records two parties share, as a share of 1. Default: 0.9."`
-	Spread  string  `placeholder:"COLUMN=SD,…" help:"Standard deviations of columns, in their own units, where you know them better than the study file says."`
+	Spread  string  `placeholder:"COLUMN=SD,…" help:"Standard deviations of columns, in their own units (of log(NAME) for a column with transform: log), where you know them better than the study file says."`
 }
 
 // Make plans a study for a party, or for study.Everyone. What is wrong with the flags is
 // a Usage error.
 func (f PlanFlags) Make(s *study.Study, party int) (plan.Plan, error) {
-	o := plan.Options{Study: s, Party: party, Overlap: f.Overlap, Records: map[string]int64{}, Spreads: map[string]float64{}}
-	err := each(f.Records, func(name, value string) error {
-		n, err := strconv.ParseInt(value, 10, 64)
-		if err != nil {
-			return fmt.Errorf("--records: %q is not a whole number", value)
-		}
-		if _, twice := o.Records[name]; twice {
-			return fmt.Errorf("--records: %q appears twice", name)
-		}
-		o.Records[name] = n
-		return nil
-	})
-	if err != nil {
-		return plan.Plan{}, WithCode(Usage, err)
+	o := plan.Options{Study: s, Party: party, Overlap: f.Overlap, Spreads: map[string]float64{}}
+	var err error
+	if o.Records, err = Records(f.Records); err != nil {
+		return plan.Plan{}, err
 	}
 	err = each(f.Spread, func(name, value string) error {
 		spread, err := strconv.ParseFloat(value, 64)
@@ -56,6 +47,27 @@ func (f PlanFlags) Make(s *study.Study, party int) (plan.Plan, error) {
 		return plan.Plan{}, WithCode(Usage, err)
 	}
 	return p, nil
+}
+
+// Records reads N|NAME=N,…: numbers of records by party, with "" for all others. What is
+// wrong is a Usage error.
+func Records(list string) (map[string]int64, error) {
+	out := map[string]int64{}
+	err := each(list, func(name, value string) error {
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil {
+			return fmt.Errorf("--records: %q is not a whole number", value)
+		}
+		if _, twice := out[name]; twice {
+			return fmt.Errorf("--records: %q appears twice", name)
+		}
+		out[name] = n
+		return nil
+	})
+	if err != nil {
+		return nil, WithCode(Usage, err)
+	}
+	return out, nil
 }
 
 // each calls do for every item of a list NAME=VALUE,…; without "=" the name is empty.
@@ -78,24 +90,10 @@ func each(list string, do func(name, value string) error) error {
 // WritePlan prints a plan for people: whether the study is of use, then what each sketch
 // and analysis rests on, what could be chosen instead, and what was assumed.
 func WritePlan(w io.Writer, p plan.Plan) {
-	useful, all := 0, 0
-	for _, s := range p.Sketches {
-		for _, a := range s.Analyses {
-			all++
-			if a.Chosen.Usable {
-				useful++
-			}
-		}
-	}
-	Paragraph(w, "", fmt.Sprintf("%s (study %.8s), planned for %s: %d of %d analyses are usable as the study stands.",
-		p.Name, p.Study, forWhom(p), useful, all))
-	for _, s := range p.Sketches {
-		for _, a := range s.Analyses {
-			Paragraph(w, "  ", planned(a)+": "+a.Verdict+".")
-		}
-	}
+	NewVerdict(p).write(w)
+	Paragraph(w, "", ResultSize(p.Result))
 	for i, s := range p.Sketches {
-		writePlannedSketch(w, i, s)
+		writePlannedSketch(w, i, s, p.Party)
 	}
 	for _, warning := range p.Warnings {
 		fmt.Fprintln(w)
@@ -109,8 +107,17 @@ func WritePlan(w io.Writer, p plan.Plan) {
 	}
 	fmt.Fprintln(w, "\nASSUMED")
 	for _, text := range p.Assumptions {
-		Paragraph(w, "  ", "- "+text+".")
+		Item(w, "  ", text+".")
 	}
+}
+
+// ResultSize says what a result takes.
+func ResultSize(s analysis.Size) string {
+	text := fmt.Sprintf("The result takes about %s at the aggregator and at each party", bytesText(s.Document+s.Tables))
+	if s.Tables > 0 {
+		text += fmt.Sprintf(": %s of tables, and a document of %s", bytesText(s.Tables), bytesText(s.Document))
+	}
+	return text + "."
 }
 
 func forWhom(p plan.Plan) string {
@@ -138,7 +145,25 @@ func planned(a plan.Analysis) string {
 	return string(a.Kind)
 }
 
-func writePlannedSketch(w io.Writer, i int, s plan.Sketch) {
+// most names the party that has the most of something, where a plan is of all parties and they
+// differ.
+func most(s plan.Sketch, party string, of func(plan.Part) float64) string {
+	if party != "" || len(s.Parties) == 0 {
+		return ""
+	}
+	least, at := of(s.Parties[0]), 0
+	for i, p := range s.Parties {
+		if least = min(least, of(p)); of(p) > of(s.Parties[at]) {
+			at = i
+		}
+	}
+	if least == of(s.Parties[at]) {
+		return ""
+	}
+	return s.Parties[at].Name
+}
+
+func writePlannedSketch(w io.Writer, i int, s plan.Sketch, party string) {
 	fmt.Fprintln(w)
 	promise := "no promise"
 	if s.Unit != "" {
@@ -156,11 +181,18 @@ func writePlannedSketch(w io.Writer, i int, s plan.Sketch) {
 	}
 	Paragraph(w, "", fmt.Sprintf("SKETCH %d: %s side, %s; %s", i+1, s.Side, method, promise))
 	text := fmt.Sprintf("About %s leave, made of %s of values, %d for each record.", bytesText(s.Bytes), bytesText(s.RawBytes), s.Features)
+	if name := most(s, party, func(p plan.Part) float64 { return float64(p.Bytes) }); name != "" {
+		text = fmt.Sprintf("About %s leave %s, and less other parties; made of up to %s of values, up to %d for each record.", bytesText(s.Bytes), name, bytesText(s.RawBytes), s.Features)
+	}
 	if s.Rounding.Bias > 0 {
 		text += fmt.Sprintf(" Rounding to %d bits moves values by at most %.1g of their column's spread%s.", s.Rounding.Bits, s.Rounding.Bias, beside(s))
 	}
 	if s.Unit == dp.Record {
-		text += fmt.Sprintf(" About %.2g %% of the records are clipped.", 100*s.Clipped)
+		text += fmt.Sprintf(" About %.2g %% of the records are clipped", 100*s.Clipped)
+		if name := most(s, party, func(p plan.Part) float64 { return p.Clipped }); name != "" {
+			text += " at " + name + ", the most of any party"
+		}
+		text += "."
 	}
 	Paragraph(w, "  ", text)
 	if s.Labels != "" {
@@ -202,13 +234,16 @@ func writePlannedAnalysis(w io.Writer, a plan.Analysis) {
 		Paragraph(w, "  ", planned(a)+": "+a.Verdict)
 		return
 	}
-	title := planned(a) + ", in " + a.Measure
+	title := planned(a)
+	if a.Measure != string(a.Kind) {
+		title += ", in " + a.Measure
+	}
 	if len(a.Pair) == 2 {
-		title += fmt.Sprintf(", of %s and %s, which err most; the pair that errs least has %s",
+		title += fmt.Sprintf(", of %s and %s, which err most (%s for the pair that errs least)",
 			featureText(a.Pair, 0), featureText(a.Pair, 1), short(a.Best))
 	}
 	if a.Together > 0 {
-		title += fmt.Sprintf("; its %d intervals hold all together at 95 %%, each at %.5g %%", a.Together, 100*a.EachLevel)
+		title += fmt.Sprintf("; all %d intervals together hold at 95 %%, each at %.5g %%", a.Together, 100*a.EachLevel)
 	}
 	if len(a.Options) == 0 { // sums: nothing could be chosen instead
 		Paragraph(w, "  ", fmt.Sprintf("%s: standard error %s, 95 %% interval %s", title, standard(a.Chosen), half(a.Chosen)))
@@ -236,17 +271,30 @@ func short(x float64) string {
 }
 
 func standard(c plan.Choice) string {
-	if c.Undefined != "" {
-		return "none"
-	}
-	return short(c.StandardError)
+	return ends(c, func(e plan.End) float64 { return e.StandardError })
 }
 
 func half(c plan.Choice) string {
-	if c.Undefined != "" {
+	text := ends(c, func(e plan.End) float64 { return e.HalfWidth })
+	if text == "none" {
+		return text
+	}
+	return "± " + text
+}
+
+// ends shows a number from the best end to the worst, or none where there is no answer.
+func ends(c plan.Choice, of func(plan.End) float64) string {
+	if c.AtBest.Undefined != "" {
 		return "none"
 	}
-	return "± " + short(c.HalfWidth)
+	a, b := short(of(c.AtBest)), "none"
+	if c.AtWorst.Undefined == "" {
+		b = short(of(c.AtWorst))
+	}
+	if a == b {
+		return a
+	}
+	return a + " to " + b
 }
 
 // usableFrom is the least effect that stands out, or whether a distance can be told.
@@ -257,5 +305,5 @@ func usableFrom(a plan.Analysis, c plan.Choice) string {
 	case a.Kind == study.Distance || a.Kind == study.GroupDistance || plan.ByTypicalRecords(a.Kind):
 		return "yes"
 	}
-	return "from " + short(c.Detects)
+	return "from " + short(c.AtWorst.Detects)
 }

@@ -64,6 +64,7 @@ func writeNeighbors(w io.Writer, a analysis.Analysis) {
 	omitted(w, rows, "pairs of parties")
 	Paragraph(w, "  ", fmt.Sprintf("Another party holds %.1f %% of the %d neighbours of a record; if it said nothing who holds a record, that would be %.1f %%.",
 		100*n.Across, n.Neighbors, 100*n.Unrelated))
+	Paragraph(w, "  ", fmt.Sprintf("%.0f %% of how distances differ does not come from noise and projection. The nearer to 100 %%, the more the order of neighbours means.", 100*n.Told))
 	writeQuantiles(w, []string{"nearest", "number " + strconv.Itoa(n.Neighbors)}, n.Nearest, n.Farthest)
 	if n.Unbounded != "" {
 		Paragraph(w, "  ", "Parties see distances without intervals: "+n.Unbounded)

@@ -166,15 +166,11 @@ type listing struct {
 // write puts the document into a directory that only its owner can read, in the format
 // that was asked for and, whole, as result.json.
 func (d Document) write(c *Console, dir string) error {
-	files := []file{{"result.json", d.Raw}}
+	files := []file{bytesFile("result.json", d.Raw)}
 	if d.Labels != nil {
-		files = append([]file{{labelsCSV, d.Labels}}, files...)
+		files = append([]file{bytesFile(labelsCSV, d.Labels)}, files...)
 	}
-	more, err := d.render(c)
-	if err != nil {
-		return err
-	}
-	written, err := writeFiles(dir, append(files, more...))
+	written, err := writeFiles(dir, append(files, d.render(c)...))
 	if err != nil {
 		return err
 	}

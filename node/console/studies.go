@@ -87,6 +87,7 @@ func Expired(s *study.Study) error {
 
 // AddedStudy is what study add and study create print.
 type AddedStudy struct {
-	Study string `json:"study"`
-	Name  string `json:"name"`
+	Study   string   `json:"study"`
+	Name    string   `json:"name"`
+	Verdict *Verdict `json:"verdict,omitempty"` // of create and approve, where there is a forecast
 }

@@ -10,13 +10,17 @@ import (
 
 // writeMeans prints the means of columns, in their order.
 func writeMeans(w io.Writer, a analysis.Analysis) {
-	t := NewTable("of", ">estimate", ">interval")
+	people := a.People()
+	t := NewTable(heads(people, "of", ">estimate")...)
 	for i, m := range a.Means[:min(len(a.Means), mostRows)] {
 		number, between := numberText(m)
-		t.Add(featureText(a.Features, i), number, between)
+		t.Add(cells(people, m, featureText(a.Features, i), number, between)...)
 	}
 	t.Write(w)
 	omitted(w, len(a.Means), "means")
+	for _, line := range a.Amounts(interval) {
+		Paragraph(w, "  ", line)
+	}
 }
 
 // numberText is a number and its interval, rounded to it.
@@ -31,13 +35,12 @@ func numberText(n analysis.Number) (number, between string) {
 // where their centres are, and what stays unsaid.
 func writeCellMeans(w io.Writer, a analysis.Analysis) {
 	c := *a.CellMeans
-	number, between := numberText(c.Records)
-	Paragraph(w, "  ", fmt.Sprintf("%d of %d cells stand out of the noise, with %s %s records. Intervals are at %s %% each, about the noise, with the cells grouped as they are.",
-		c.Kept, c.Cells, number, between, Brief(100*c.Level)))
+	Paragraph(w, "  ", fmt.Sprintf("%d of %d cells stand out of the noise; their centroids choose the clusters. Each cell is then added to the nearest cluster, %d records in all. Intervals are at %s %% each. They cover the noise, and take the grouping of the cells as given.",
+		c.Kept, c.Cells, c.Records, Brief(100*c.Level)))
 	if c.Suggested > 0 && c.Suggested != c.Clusters {
 		Paragraph(w, "  ", fmt.Sprintf("The records look more like %d clusters than like %d.", c.Suggested, c.Clusters))
 	}
-	sizes := NewTable(">cluster", ">records", ">interval")
+	sizes := NewTable(">cluster", ">records", forRecords)
 	for i, n := range c.Sizes[:min(len(c.Sizes), mostRows)] {
 		number, between := numberText(n)
 		sizes.Add(strconv.Itoa(i), number, between)
@@ -46,7 +49,7 @@ func writeCellMeans(w io.Writer, a analysis.Analysis) {
 	omitted(w, len(c.Sizes), "clusters")
 	if len(c.Separations) > 0 {
 		fmt.Fprintln(w, "  How far their centroids are apart, in encoded units:")
-		apart := NewTable("clusters", ">squared distance", ">interval")
+		apart := NewTable("clusters", ">squared distance", forRecords)
 		for _, p := range c.Separations[:min(len(c.Separations), mostRows)] {
 			number, between := numberText(p.Number)
 			apart.Add(fmt.Sprintf("%d and %d", p.I, p.J), number, between)
@@ -58,11 +61,12 @@ func writeCellMeans(w io.Writer, a analysis.Analysis) {
 		Paragraph(w, "  ", "Centroids and their intervals are in the document.")
 		return
 	}
-	heads := []string{"centroid"}
+	fmt.Fprintln(w, "  Their centroids, with intervals for these records:")
+	names := []string{"centroid"}
 	for i := range c.Centroids {
-		heads = append(heads, fmt.Sprintf(">of %d", i), ">interval")
+		names = append(names, fmt.Sprintf(">of %d", i), ">interval")
 	}
-	t := NewTable(heads...)
+	t := NewTable(names...)
 	for j := range a.Features[:min(len(a.Features), mostRows)] {
 		row := []string{featureText(a.Features, j)}
 		for _, centroid := range c.Centroids {

@@ -114,12 +114,12 @@ func (b *block) addMissing(i int) *problem {
 	switch {
 	case b.plan.schema.Missing == study.MissingRefuse:
 		return notPresent
-	case b.plan.schema.Missing == study.MissingCentre && b.plan.columns[i].field.Required:
+	case b.plan.schema.Missing.Stays() && b.plan.columns[i].field.Required:
 		return noLabel
 	}
 	b.fields[i].Missing++
 	b.complete = false
-	b.values = b.plan.columns[i].appendMissing(b.values, b.plan.schema.Bits)
+	b.values = b.plan.columns[i].appendMissing(b.values, b.plan.schema.Missing, b.plan.schema.Bits)
 	return nil
 }
 
@@ -128,23 +128,19 @@ func (b *block) addText(i int, value []byte, d *Dialect) *problem {
 	if len(value) == 0 {
 		return b.addMissing(i)
 	}
-	var clamped bool
+	var f fate
 	var wrong *problem
-	b.values, clamped, wrong = b.plan.columns[i].appendText(b.values, value, d, b.plan.schema.Bits)
-	if clamped {
-		b.fields[i].Clamped++
-	}
+	b.values, f, wrong = b.plan.columns[i].appendText(b.values, value, d, b.plan.schema.Bits)
+	b.fields[i].count(f)
 	return wrong
 }
 
 // addNumber appends a value of the i-th field, numeric or binary.
 func (b *block) addNumber(i int, x float64) *problem {
-	var clamped bool
+	var f fate
 	var wrong *problem
-	b.values, clamped, wrong = b.plan.columns[i].appendNumber(b.values, x, b.plan.schema.Bits)
-	if clamped {
-		b.fields[i].Clamped++
-	}
+	b.values, f, wrong = b.plan.columns[i].appendNumber(b.values, x, b.plan.schema.Bits)
+	b.fields[i].count(f)
 	return wrong
 }
 

@@ -19,7 +19,7 @@ const secret = "s3cr3t"
 func TestBadFiles(t *testing.T) {
 	row := func(cells string) string { return clinicHeader + "1,,1,170,1,a\n" + cells + "\n" }
 	const numberHint = " (write 1234.5 or 1.2345e3, with a decimal point; leave the field empty where a value is missing)"
-	const encodingHint = " (save the file as UTF-8, or say csv: {encoding: windows-1252} in the site file if that is what it is)"
+	const encodingHint = " (save the file as UTF-8, or if it is windows-1252 say so: --encoding windows-1252, or csv: {encoding: windows-1252} in the site file)"
 	const quoteHint = " (quote a value that holds a comma or a line break, or name another csv: {delimiter: …} in the site file)"
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":                 {"", ": the file is empty"},

@@ -104,6 +104,17 @@ type FieldSummary struct {
 	Name    string // the study's name of the column
 	Clamped int64  // values outside the public bounds, clipped to them
 	Missing int64  // empty values
+	// NoLogarithm counts those of Clamped that are 0 or less under transform log.
+	NoLogarithm int64
+}
+
+func (s *FieldSummary) count(f fate) {
+	if f != within {
+		s.Clamped++
+	}
+	if f == noLogarithm {
+		s.NoLogarithm++
+	}
 }
 
 // Reader delivers one source's records. It is for one goroutine.
@@ -258,6 +269,7 @@ func (r *Reader) account(t *task) error {
 	for i, f := range b.fields {
 		r.summary.Fields[i].Clamped += f.Clamped
 		r.summary.Fields[i].Missing += f.Missing
+		r.summary.Fields[i].NoLogarithm += f.NoLogarithm
 	}
 	return r.seen.add(b.seen)
 }

@@ -133,7 +133,7 @@ func TestRead(t *testing.T) {
 	wantSummary := Summary{
 		Records: 4,
 		Fields: []FieldSummary{
-			{"age", 1, 1}, {"height", 1, 1}, {"smoker", 0, 1}, {"ward", 0, 1},
+			{Name: "age", Clamped: 1, Missing: 1}, {Name: "height", Clamped: 1, Missing: 1}, {Name: "smoker", Missing: 1}, {Name: "ward", Missing: 1},
 		},
 		Bytes: int64(len(text)), Size: int64(len(text)), Complete: true,
 		Digest: sha256.Sum256([]byte(text)),

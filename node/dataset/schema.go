@@ -47,7 +47,7 @@ type Field struct {
 	// Scale maps values to integers; bounds 0 and 1 for binary columns. Required
 	// for numeric and binary columns, not used for categorical ones.
 	Scale fixedpoint.Scale
-	// Required makes an absent value an error where study.MissingCentre would stand for it.
+	// Required makes an absent value an error where study.MissingCentre would stand for it or study.MissingCount leave it out.
 	Required bool
 	// Values lists a categorical column's values in the order of its entries.
 	// Required for categorical columns.
@@ -100,7 +100,7 @@ func (s Schema) prepared() (Schema, error) {
 	switch s.Missing {
 	case "":
 		s.Missing = study.MissingRefuse
-	case study.MissingRefuse, study.MissingCentre, study.MissingSkip:
+	case study.MissingRefuse, study.MissingCentre, study.MissingCount, study.MissingSkip:
 	default:
 		return s, fmt.Errorf("preparing schema: unknown rule %q for missing values", s.Missing)
 	}

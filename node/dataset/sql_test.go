@@ -53,7 +53,7 @@ func TestSQLite(t *testing.T) {
 	}
 	wantSummary := Summary{
 		Records: 5, Limit: 100, Complete: true, Origins: []Origin{{Name: path, Format: "SQL query"}},
-		Fields: []FieldSummary{{"x", 0, 1}, {"flag", 0, 1}, {"ward", 0, 2}},
+		Fields: []FieldSummary{{Name: "x", Missing: 1}, {Name: "flag", Missing: 1}, {Name: "ward", Missing: 2}},
 	}
 	if !reflect.DeepEqual(summary, wantSummary) {
 		t.Errorf("got  %+v\nwant %+v", summary, wantSummary)

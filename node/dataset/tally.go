@@ -90,9 +90,9 @@ func (t *tally) addText(value []byte, record position, d *Dialect) {
 		}
 	}
 	if t.field != nil {
-		var clamped bool
-		t.entries, clamped, wrong = t.field.appendText(t.entries[:0], value, d, t.bits)
-		t.fits(x, clamped, wrong, record)
+		var f fate
+		t.entries, f, wrong = t.field.appendText(t.entries[:0], value, d, t.bits)
+		t.fits(x, f, wrong, record)
 	}
 }
 
@@ -113,14 +113,14 @@ func (t *tally) addNumber(x float64, record position) {
 	if t.field == nil {
 		return
 	}
-	var clamped bool
+	var f fate
 	var wrong *problem
 	if t.field.field.Kind == study.Categorical {
 		t.entries, wrong = t.field.appendCategory(t.entries[:0], strconv.AppendFloat(text[:0], x, 'f', -1, 64), t.bits)
 	} else {
-		t.entries, clamped, wrong = t.field.appendNumber(t.entries[:0], x, t.bits)
+		t.entries, f, wrong = t.field.appendNumber(t.entries[:0], x, t.bits)
 	}
-	t.fits(x, clamped, wrong, record)
+	t.fits(x, f, wrong, record)
 }
 
 // count counts a value among the different ones, as long as they are few and short.
@@ -153,20 +153,20 @@ func (t *tally) number(x float64, record position) {
 }
 
 // fits counts what a study's column would not take as it is.
-func (t *tally) fits(x float64, clamped bool, wrong *problem, record position) {
+func (t *tally) fits(x float64, f fate, wrong *problem, record position) {
 	switch {
 	case wrong != nil:
 		if t.not++; t.not == 1 {
 			t.notAt = record
 		}
-	case clamped && x < middle(t.field.field.Scale):
-		t.below++
-	case clamped:
+	case f == clamped && t.field.field.Scale.Transform().Apply(x) >= middle(t.field.field.Scale):
 		t.above++
+	case f != within:
+		t.below++
 	}
 }
 
-// middle is a number between the ends at which a scale clips.
+// middle is a transformed number between the ends at which a scale clips.
 func middle(s fixedpoint.Scale) float64 {
 	if lo, hi, ok := s.Bounds(); ok {
 		return lo/2 + hi/2

@@ -31,7 +31,7 @@ const (
 	hintUTF8  = "save the file as UTF-8"
 	hintSheet = "save the sheet as CSV in UTF-8"
 	// hintEncoding follows where Windows-1252 is the likely reason.
-	hintEncoding = "save the file as UTF-8, or say csv: {encoding: windows-1252} in the site file if that is what it is"
+	hintEncoding = "save the file as UTF-8, or if it is windows-1252 say so: --encoding windows-1252, or csv: {encoding: windows-1252} in the site file"
 
 	sampleBytes = 64 << 10
 	// zstdWindow bounds the decoder's memory; zstd itself asks for consent above 128 MiB.

@@ -130,7 +130,7 @@ func (t *typedRows) parseColumns(b *block) bool {
 	ids, width := len(t.plan.schema.ID), t.plan.width
 	fields := t.columns[ids:]
 	for i := range fields {
-		if fields[i].absent > 0 && (t.plan.schema.Missing != study.MissingCentre || t.plan.columns[i].field.Required) {
+		if fields[i].absent > 0 && (!t.plan.schema.Missing.Stays() || t.plan.columns[i].field.Required) {
 			return false
 		}
 	}
@@ -152,17 +152,24 @@ func (t *typedRows) parseColumns(b *block) bool {
 func (b *block) addColumn(i int, dst []int64, v *vector, from, to int) bool {
 	c, bits, width := &b.plan.columns[i], b.plan.schema.Bits, b.plan.width
 	if c.field.Kind == study.Numeric && v.absent == 0 {
-		encoded, clamped := c.field.Scale.EncodeColumn(dst, width, v.numbers[from:to], bits)
-		b.fields[i].Clamped += int64(clamped)
+		encoded, outside := c.field.Scale.EncodeColumn(dst, width, v.numbers[from:to], bits)
+		b.fields[i].Clamped += int64(outside)
+		if outside > 0 && c.field.Scale.Transform().IsLog() {
+			for _, x := range v.numbers[from:to] {
+				if x <= 0 {
+					b.fields[i].NoLogarithm++
+				}
+			}
+		}
 		return encoded == to-from
 	}
 	for at := from; at < to; at++ {
 		place := dst[(at-from)*width:][:0] // appending stays within the record
 		var wrong *problem
-		var clamped bool
+		var f fate
 		switch {
 		case !v.present[at]:
-			c.appendMissing(place, bits)
+			c.appendMissing(place, b.plan.schema.Missing, bits)
 			b.fields[i].Missing++
 		case c.field.Kind == study.Categorical:
 			value := trimSpace(v.at(at))
@@ -171,14 +178,12 @@ func (b *block) addColumn(i int, dst []int64, v *vector, from, to int) bool {
 			}
 			_, wrong = c.appendCategory(place, value, bits)
 		default:
-			_, clamped, wrong = c.appendNumber(place, v.numbers[at], bits)
+			_, f, wrong = c.appendNumber(place, v.numbers[at], bits)
 		}
 		if wrong != nil {
 			return false
 		}
-		if clamped {
-			b.fields[i].Clamped++
-		}
+		b.fields[i].count(f)
 	}
 	return true
 }

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -39,7 +40,7 @@ var (
 	notBinary  = &problem{"neither 0 nor 1", "a binary column holds 0 and 1; leave the field empty where a value is missing"}
 	notInList  = &problem{"not one of the column's values", "the study lists the values; leave the field empty where one is missing"}
 	notPresent = &problem{"value is missing", "the study says missing: refuse"}
-	noLabel    = &problem{"value is missing", "labels travel in this study, and nothing stands for an absent one: complete it, or leave the row out"}
+	noLabel    = &problem{"value is missing", "labels travel in this study, or are counted, and nothing stands for an absent one: complete it, or leave the row out"}
 	noID       = &problem{"record id is empty", "every row needs an id that is not empty after normalisation"}
 )
 
@@ -47,24 +48,39 @@ var (
 // a categorical column zeros, as if none of its values applied. (Half in each of
 // its v entries would be further from a value, in l1 norm v/2, than two values are
 // from each other, and would break the sensitivity for v > 4.)
-func (c *column) appendMissing(dst []int64, bits fixedpoint.Bits) []int64 {
+func (c *column) appendMissing(dst []int64, rule study.Missing, bits fixedpoint.Bits) []int64 {
+	if rule == study.MissingCount {
+		for range c.field.Entries() {
+			dst = append(dst, sketch.Absent)
+		}
+		return dst
+	}
 	if c.field.Kind == study.Categorical {
 		return append(dst, make([]int64, len(c.field.Values))...)
 	}
 	return append(dst, c.field.Scale.Missing(bits))
 }
 
+// fate is what encoding did to a value.
+type fate uint8
+
+const (
+	within      fate = iota
+	clamped          // outside the public range, moved to its nearer end
+	noLogarithm      // the same, as it is 0 or less where logarithms are taken
+)
+
 // appendText appends the entries of a CSV value that is not empty.
-func (c *column) appendText(dst []int64, cell []byte, d *Dialect, bits fixedpoint.Bits) (_ []int64, clamped bool, _ *problem) {
+func (c *column) appendText(dst []int64, cell []byte, d *Dialect, bits fixedpoint.Bits) ([]int64, fate, *problem) {
 	switch c.field.Kind {
 	case study.Binary:
 		if len(cell) != 1 || cell[0] != '0' && cell[0] != '1' {
-			return dst, false, notBinary
+			return dst, within, notBinary
 		}
 		return c.appendNumber(dst, float64(cell[0]-'0'), bits)
 	case study.Categorical:
 		dst, wrong := c.appendCategory(dst, cell, bits)
-		return dst, false, wrong
+		return dst, within, wrong
 	default:
 		mark := byte('.')
 		if d.Decimal == DecimalComma {
@@ -72,21 +88,27 @@ func (c *column) appendText(dst []int64, cell []byte, d *Dialect, bits fixedpoin
 		}
 		x, wrong := parseNumber(cell, mark, d.Date)
 		if wrong != nil {
-			return dst, false, wrong
+			return dst, within, wrong
 		}
 		return c.appendNumber(dst, x, bits)
 	}
 }
 
 // appendNumber appends the entry of a numeric or binary value.
-func (c *column) appendNumber(dst []int64, x float64, bits fixedpoint.Bits) (_ []int64, clamped bool, _ *problem) {
+func (c *column) appendNumber(dst []int64, x float64, bits fixedpoint.Bits) ([]int64, fate, *problem) {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
-		return dst, false, notFinite
+		return dst, within, notFinite
 	case c.field.Kind == study.Binary && x != 0 && x != 1:
-		return dst, false, notBinary
+		return dst, within, notBinary
 	}
-	v, clamped := c.field.Scale.Encode(x, bits)
+	v, moved := c.field.Scale.Encode(x, bits)
+	switch {
+	case !moved:
+		return append(dst, v), within, nil
+	case x <= 0 && c.field.Scale.Transform().IsLog():
+		return append(dst, v), noLogarithm, nil
+	}
 	return append(dst, v), clamped, nil
 }
 

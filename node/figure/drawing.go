@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -70,15 +71,32 @@ func (d *Drawing) End() { d.body.WriteString("</g>\n") }
 // Scale draws an axis below an area: ticks from the top of the area to its bottom, and
 // their numbers, as far as they have room beside each other.
 func (d *Drawing) Scale(a Axis, top, bottom float64) {
-	const letter, between = 7, 6 // pixels: a digit, about, and what sets numbers apart
-	free := math.Inf(-1)
-	for _, t := range a.Ticks() {
+	ticks := a.Ticks()
+	first, every := written(ticks)
+	for i, t := range ticks {
 		d.Path("axis", fmt.Sprintf("M%g %gV%g", t.At, Tenth(top), Tenth(bottom)), "")
-		if half := letter * float64(utf8.RuneCountInString(t.Text)) / 2; t.At-half >= free {
+		if i%every == first {
 			d.Text("soft mid", t.At, bottom+16, t.Text)
-			free = t.At + half + between
 		}
 	}
+}
+
+// written says which ticks have room for their numbers: each so manieth from the first one,
+// with 0 among them.
+func written(ticks []Tick) (first, every int) {
+	const letter, between = 7, 6 // pixels: a digit, about, and what sets numbers apart
+	half := func(t Tick) float64 { return letter * float64(utf8.RuneCountInString(t.Text)) / 2 }
+	zero := max(0, slices.IndexFunc(ticks, func(t Tick) bool { return t.Text == "0" }))
+	for every = 1; every < len(ticks); every++ {
+		first, fits := zero%every, true
+		for i := first; i+every < len(ticks); i += every {
+			fits = fits && ticks[i].At+half(ticks[i])+between <= ticks[i+every].At-half(ticks[i+every])
+		}
+		if fits {
+			return first, every
+		}
+	}
+	return zero, max(1, len(ticks))
 }
 
 // Rise draws an axis beside an area: ticks from its left edge to its right one, and their

@@ -41,3 +41,20 @@ func TestNumbersBelowAnAxisStandApart(t *testing.T) {
 		t.Error("no axis was crowded: the test finds nothing")
 	}
 }
+
+// Numbers of an axis that do not all have room leave out every second one, not some here and
+// there, and keep 0.
+func TestWrittenTicksAreEven(t *testing.T) {
+	for _, c := range []struct {
+		low, high    float64
+		first, every int
+	}{{-0.35, -0.2, 0, 2}, {0, 5, 0, 1}, {-0.025, 0.1, 1, 2}} {
+		ticks := NewAxis(28, 198, c.low, c.high).Ticks()
+		if first, every := written(ticks); first != c.first || every != c.every {
+			t.Errorf("%v: from %d each %d, want from %d each %d", ticks, first, every, c.first, c.every)
+		}
+	}
+	if first, every := written(nil); first != 0 || every != 1 {
+		t.Errorf("of none: from %d each %d", first, every)
+	}
+}

@@ -179,7 +179,7 @@ func (c *change) project(b dataset.Batch, shard uint32, builders []*release.Buil
 	}
 	for i, builder := range builders {
 		c.values = b.Pick(c.values[:0], c.Picks[i])
-		if err := builder.Add(b.IDs, c.values); err != nil {
+		if err := builder.AddRead(b.IDs, c.values); err != nil {
 			return fmt.Errorf("sketch %d: %w", i+1, err)
 		}
 	}
@@ -195,7 +195,7 @@ func (c *change) combine(op func(whole, part sketch.Sketch) (sketch.Sketch, erro
 		one := c.sums[i].Exact()
 		whole := one.Sketch
 		if held := c.next.Sums[i].File; held != nil {
-			rows, cols := plan.Shape(0)
+			rows, cols := plan.ExactShape(0)
 			before, err := loadSketch(c.Files, *held, one.Sketch.Side, rows, cols)
 			if err != nil {
 				return err

@@ -107,7 +107,7 @@ func (s *Set) Exact() (Exact, error) {
 	}
 	out := Exact{Records: s.m.records()}
 	for i, plan := range s.Plans {
-		rows, cols := plan.Shape(out.Records)
+		rows, cols := plan.ExactShape(out.Records)
 		one := release.Exact{Clipped: s.m.Sums[i].Clipped}
 		var err error
 		if adds(plan) {

@@ -227,7 +227,7 @@ func (w *world) atOnce(shards map[string][]record) Exact {
 		}
 		must(w.t, err)
 		for i, b := range builders {
-			must(w.t, b.Add(batch.IDs, batch.Pick(nil, o.Picks[i])))
+			must(w.t, b.AddRead(batch.IDs, batch.Pick(nil, o.Picks[i])))
 		}
 		for _, id := range batch.IDs {
 			out.IDs = append(out.IDs, slices.Clone(id))

@@ -2,9 +2,12 @@ package p2p
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"strings"
@@ -13,13 +16,24 @@ import (
 	"github.com/libp2p/go-libp2p/core/sec"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
 )
 
 // What dialling and listening fail of, in words that say what to look at.
 
-// ErrStranger reports an address at which something listens that is not the peer: the
-// port of another program, or of another node. Errors that wrap it wrap ErrUnreachable, too.
-var ErrStranger = errors.New("somebody else listens there")
+// Why an address could not be connected to. Errors that wrap one of these wrap ErrUnreachable, too.
+var (
+	// ErrStranger reports an address at which something listens that is not the peer: the
+	// port of another program, or of another node.
+	ErrStranger = errors.New("somebody else listens there")
+
+	// ErrDates reports certificates that are not of this time by one of the two clocks.
+	ErrDates = errors.New("the certificates' dates do not fit")
+
+	// ErrUncertified reports an outer TLS, as of a proxy, that no authority certifies for this
+	// machine.
+	ErrUncertified = errors.New("the outer TLS is not certified for this machine")
+)
 
 // dialError puts every address that was tried and what became of it on one line. Where none
 // was, it names the hosts that no address was found for.
@@ -40,55 +54,104 @@ func dialError(err error, addrs []ma.Multiaddr) error {
 		}
 		return fmt.Errorf("%w: %w (is it serving, and is the address right and open?)", ErrUnreachable, err)
 	}
-	strange := false
+	var kinds []error
 	tried := make([]string, len(dial.DialErrors))
 	for i, e := range dial.DialErrors {
-		text, stranger := dialCause(e.Cause)
-		tried[i], strange = fmt.Sprintf("%s: %s", e.Address, text), strange || stranger
+		text, kind := dialCause(e.Cause)
+		tried[i] = fmt.Sprintf("%s: %s", e.Address, text)
+		if kind != nil {
+			kinds = append(kinds, kind)
+		}
 	}
-	all := strings.Join(tried, "; ")
-	if strange {
-		return fmt.Errorf("%w: %w: %s (are port and peer id right? ask the operator at which addresses it serves)", ErrUnreachable, ErrStranger, all)
+	failed := &undialled{kinds: kinds, text: fmt.Sprintf("%v: %s (is it serving, and is the address right and open?)", ErrUnreachable, strings.Join(tried, "; "))}
+	if errors.Is(failed, ErrStranger) {
+		failed.text = fmt.Sprintf("%v: %v: %s (are port and peer id right? ask the operator at which addresses it serves)", ErrUnreachable, ErrStranger, strings.Join(tried, "; "))
 	}
-	return fmt.Errorf("%w: %s (is it serving, and is the address right and open?)", ErrUnreachable, all)
+	return failed
 }
+
+// undialled is ErrUnreachable, and why addresses were.
+type undialled struct {
+	kinds []error
+	text  string
+}
+
+func (u *undialled) Error() string   { return u.text }
+func (u *undialled) Unwrap() []error { return append([]error{ErrUnreachable}, u.kinds...) }
 
 // securing is how libp2p begins what went wrong between the first byte and the proof of
 // the peer's identity.
 const securing = "failed to negotiate security protocol: "
 
-// dialCause says what became of one address, and whether somebody else listens there.
-func dialCause(err error) (text string, stranger bool) {
+const datesText = "the certificates' dates do not fit (does this clock, or theirs, differ by an hour or more? let a time service set it, such as timedatectl set-ntp true)"
+
+// dialCause says what became of one address, and which of the above it is; nil: none. It is the one
+// place that looks into texts: libp2p hands on neither where it stopped, nor what is wrong with a
+// certificate, and crypto/tls keeps the type of the alert that the other side sent to itself.
+func dialCause(err error) (text string, kind error) {
 	var mismatch sec.ErrPeerIDMismatch
+	var invalid x509.CertificateInvalidError
+	var uncertified *tls.CertificateVerificationError
 	met := strings.HasPrefix(err.Error(), securing)
 	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired: // a proxy's
+		return datesText, ErrDates
+	case errors.As(err, &uncertified): // libp2p's own certificates are checked otherwise
+		return printable(err.Error()), ErrUncertified
 	case strings.Contains(err.Error(), "expired or is not yet valid"), strings.Contains(err.Error(), "tls: bad certificate"):
-		return "the certificates' dates do not fit (does this clock, or theirs, differ by an hour or more? let a time service set it, such as timedatectl set-ntp true)", false
+		return datesText, ErrDates
 	case errors.As(err, &mismatch):
-		return "another node listens there, " + mismatch.Actual.String(), true
+		return "another node listens there, " + mismatch.Actual.String(), ErrStranger
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "connection refused: nothing listens there", false
+		return "connection refused: nothing listens there", nil
 	case met && (timedOut(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)):
-		return "what listens there takes the connection and says nothing", true
+		return "what listens there takes the connection and says nothing", ErrStranger
 	case met && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)):
-		return "what listens there closed the connection at once", false
+		return "what listens there closed the connection at once", nil
 	case met:
-		return "what listens there is no node of a study", true
+		return "what listens there is no node of a study", ErrStranger
 	}
-	return printable(err.Error()), false
+	return printable(err.Error()), nil
 }
 
-// listenError says why a node cannot listen.
+// listenError says why a node cannot listen. libp2p tells it in words alone, so that each address
+// is tried once more to learn the cause.
 func listenError(want []string, err error) error {
+	for _, addr := range want {
+		parsed, bad := ma.NewMultiaddr(addr)
+		if bad != nil {
+			return fmt.Errorf("listening at %s: not a multiaddr such as /ip4/0.0.0.0/tcp/7424%s", strings.Join(want, ", "), multiaddrOf(want))
+		}
+		if cause := tryListening(parsed); cause != nil {
+			return listenCause(want, cause, err)
+		}
+	}
+	return err
+}
+
+// tryListening listens at the TCP port of an address, and stops.
+func tryListening(addr ma.Multiaddr) error {
+	below, _ := ma.SplitFunc(addr, func(c ma.Component) bool { return c.Protocol().Code == ma.P_WS || c.Protocol().Code == ma.P_TLS })
+	network, host, err := manet.DialArgs(below)
+	if err != nil {
+		return nil // libp2p knows what is wrong with it
+	}
+	l, err := net.Listen(network, host)
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}
+
+// listenCause says what the system refused.
+func listenCause(want []string, cause, err error) error {
 	where := strings.Join(want, ", ")
-	switch text := err.Error(); {
-	case errors.Is(err, syscall.EADDRINUSE), strings.Contains(text, "address already in use"):
+	switch {
+	case errors.Is(cause, syscall.EADDRINUSE):
 		return fmt.Errorf("listening at %s: address already in use: another program, or this node in another process, listens there; stop it or choose another address", where)
-	case strings.Contains(text, "cannot assign requested address"):
+	case errors.Is(cause, syscall.EADDRNOTAVAIL):
 		return fmt.Errorf("listening at %s: this machine has no such address; /ip4/0.0.0.0/tcp/7424 listens at all that it has", where)
-	case strings.Contains(text, "must begin with /"), strings.Contains(text, "failed to parse multiaddr"):
-		return fmt.Errorf("listening at %s: not a multiaddr such as /ip4/0.0.0.0/tcp/7424%s", where, multiaddrOf(want))
-	case strings.Contains(text, "permission denied"):
+	case errors.Is(cause, fs.ErrPermission):
 		return fmt.Errorf("listening at %s: ports below 1024 are not for this user; choose a higher one: %w", where, err)
 	}
 	return err

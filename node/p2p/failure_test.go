@@ -1,10 +1,17 @@
 package p2p
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 )
 
 // What answers at a peer's address and is not the peer is named as such.
@@ -43,19 +50,52 @@ func TestAWrongPortIsNamed(t *testing.T) {
 	}
 }
 
-// An address that cannot be listened at is answered by what to do. The texts are libp2p's:
-// it hands no error values on, and keeps goroutines when it cannot start, so that it is the
-// scripts of package cmd that meet them.
+// An address that cannot be listened at is answered by what to do, and by what the system says of
+// it: libp2p, which keeps goroutines when it cannot start, hands no error values on.
 func TestListeningFailuresAreExplained(t *testing.T) {
-	for cause, says := range map[string]string{
-		"failed to listen on any addresses: [listen tcp4 127.0.0.1:7424: bind: address already in use]":          "in another process",
-		`failed to parse multiaddr "/ip4/127.0.0.1/tcp/80000": invalid value "80000" for protocol tcp`:           "not a multiaddr such as",
-		"failed to listen on any addresses: [listen tcp4 192.0.2.7:7424: bind: cannot assign requested address]": "this machine has no such address",
-		"failed to listen on any addresses: [listen tcp4 127.0.0.1:80: bind: permission denied]":                 "below 1024",
-		`failed to parse multiaddr "127.0.0.1:7424": must begin with /`:                                          "127.0.0.1:7424 is /ip4/127.0.0.1/tcp/7424",
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	port := strings.TrimPrefix(taken.Addr().String(), "127.0.0.1:")
+	libp2ps := errors.New("failed to listen on any addresses: [words]")
+	for addr, says := range map[string]string{
+		"/ip4/127.0.0.1/tcp/" + port:             "in another process",
+		"/ip4/127.0.0.1/tcp/" + port + "/ws":     "in another process",
+		"/ip4/127.0.0.1/tcp/" + port + "/tls/ws": "in another process",
+		"/ip4/127.0.0.1/tcp/80000":               "not a multiaddr such as",
+		"/ip4/192.0.2.7/tcp/7424":                "this machine has no such address",
+		"127.0.0.1:7424":                         "127.0.0.1:7424 is /ip4/127.0.0.1/tcp/7424",
+		"/ip4/127.0.0.1/udp/7424/quic-v1":        libp2ps.Error(),
 	} {
-		if err := listenError([]string{"127.0.0.1:7424"}, errors.New(cause)); !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", cause, err)
+		if err := listenError([]string{addr}, libp2ps); !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", addr, err)
+		}
+	}
+	denied := &net.OpError{Op: "listen", Err: os.NewSyscallError("bind", syscall.EACCES)}
+	if err := listenCause([]string{"/ip4/127.0.0.1/tcp/80"}, denied, libp2ps); !strings.Contains(err.Error(), "below 1024") {
+		t.Errorf("port 80: %v", err)
+	}
+}
+
+// What is wrong with a certificate is told apart by values, of which the doctor's advice depends.
+func TestWrongCertificatesAreKinds(t *testing.T) {
+	outer := fmt.Errorf("websocket: %w", &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}})
+	for _, c := range []struct{ cause, kind error }{
+		{outer, ErrUncertified},
+		{&tls.CertificateVerificationError{Err: x509.CertificateInvalidError{Reason: x509.Expired}}, ErrDates},
+		{errors.New(securing + "certificate verification failed: x509: certificate has expired or is not yet valid: current time"), ErrDates},
+		{errors.New(securing + "remote error: tls: bad certificate"), ErrDates},
+		{errors.New("no route"), nil},
+	} {
+		_, kind := dialCause(c.cause)
+		if kind != c.kind {
+			t.Errorf("%v is %v, want %v", c.cause, kind, c.kind)
+		}
+		err := dialError(&swarm.DialError{DialErrors: []swarm.TransportError{{Cause: c.cause}}}, nil)
+		if !errors.Is(err, ErrUnreachable) || c.kind != nil && !errors.Is(err, c.kind) || errors.Is(err, ErrStranger) {
+			t.Errorf("%v", err)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func TestWebSocketBehindProxy(t *testing.T) {
 	}
 
 	_, err = start(t, 3, nil).Call(patience(t), server.PeerID(), outside, "echo", nil)
-	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "certificate") {
+	if !errors.Is(err, ErrUnreachable) || !errors.Is(err, ErrUncertified) || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("a proxy that nobody certified: %v", err)
 	}
 	_, err = certified.Call(patience(t), testID(t, 9), outside, "echo", nil)

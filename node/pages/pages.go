@@ -116,7 +116,7 @@ type page struct {
 // crumb is a step of the way to a page.
 type crumb struct{ Path, Text string }
 
-const footer = "Every number is an estimate from sketches; its interval covers projection and noise together. No page holds a record or a record id."
+const footer = "Every number is an estimate from sketches. Its interval for these records covers projection and noise; the one for people like these also covers who is among the records. No page holds a record or a record id."
 
 // show writes a page.
 func (p *pages) show(w http.ResponseWriter, r *http.Request, name string, view any) error {

@@ -22,17 +22,11 @@ const (
 func (s *Section) components(id string, a analysis.Analysis) {
 	p := *a.PCA
 	s.skip("pca", "pca_components", "pca_components_loadings", "pca_components_loading_intervals", "pca_left_out")
-	of := "products"
-	switch {
-	case p.Scaled:
-		of = "correlations"
-	case p.Centred:
-		of = "covariances"
-	}
+	of := p.Of(a.Features)
 	s.Title = "Principal components of " + of
 	first := p.Components[0].Share
 	if first.Estimate != nil {
-		s.Summary = "the first holds a share of " + numberText(first)
+		s.Summary = "the first holds a share of " + numberText(first) + " " + analysis.ForRecords
 	}
 	s.Figures = append(s.Figures, scree(id, p, of))
 	listed := 0
@@ -42,7 +36,7 @@ func (s *Section) components(id string, a analysis.Analysis) {
 	if listed > 0 {
 		s.Figures = append(s.Figures, loadings(id, a, min(listed, mostPanels)))
 	}
-	table := Grid{Caption: "Components", Columns: []GridColumn{{"component", true}, {"eigenvalue", true}, {"interval", true}, {"share", true}}}
+	table := Grid{Caption: "Components", Columns: []GridColumn{{"component", true}, {"eigenvalue", true}, {"interval, " + analysis.ForRecords, true}, {"share, " + analysis.ForRecords, true}}}
 	for i, c := range p.Components[:min(len(p.Components), mostRows)] {
 		between := "not separated"
 		if c.Interval.Estimate != nil {
@@ -71,7 +65,7 @@ func (s *Section) leftOut(what string, features []analysis.Feature) {
 
 // scree draws eigenvalues in their order.
 func scree(id string, p analysis.PCA, of string) figure.Figure {
-	curve := figure.Curve{Name: "eigenvalue of the estimates, with its interval"}
+	curve := figure.Curve{Name: "eigenvalue of the estimates, with its interval for these records"}
 	open := 0
 	for i, c := range p.Components {
 		at := numberPoint(float64(i+1), c.Interval)
@@ -135,7 +129,7 @@ func loadings(id string, a analysis.Analysis, components int) figure.Figure {
 		ID: id + "-loadings", Title: "Loadings of the first components", Drawing: d, Least: 0.6,
 		Width: left + float64(components)*(loadingPanel+loadingGap), Height: bottom + 24,
 		Description: fmt.Sprintf("What each of %d columns has in the first %d components, with intervals.", rows, components),
-		Caption:     "Dots are loadings, bars their intervals; a dashed bar contains 0, and a dot without a bar has none, as its component cannot be told from its neighbours. Signs are those by which the largest is positive.",
+		Caption:     "Dots are loadings, bars their intervals for these records; a dashed bar contains 0, and a dot without a bar has none, as its component cannot be told from its neighbours. Signs are those by which the largest is positive.",
 	}
 	if rows < len(a.Features) {
 		f.Caption += fmt.Sprintf(" Drawn are %d of %d columns; the table has more.", rows, len(a.Features))
@@ -158,7 +152,7 @@ func loading(d *figure.Drawing, axis figure.Axis, y, value float64, n analysis.N
 // loadingGrid is the table of loadings, a column for each component.
 func loadingGrid(a analysis.Analysis, components int) Grid {
 	components = min(components, 8)
-	g := Grid{Caption: fmt.Sprintf("Loadings of the first %d components", components), Columns: []GridColumn{{"column", false}}}
+	g := Grid{Caption: fmt.Sprintf("Loadings of the first %d components, for these records", components), Columns: []GridColumn{{"column", false}}}
 	for k := range components {
 		g.Columns = append(g.Columns, GridColumn{fmt.Sprintf("component %d", k+1), true})
 	}

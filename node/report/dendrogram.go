@@ -98,7 +98,7 @@ func dendrogram(id string, a analysis.Analysis, open int) figure.Figure {
 	return figure.Figure{
 		ID: id + "-dendrogram", Title: "Which columns go together", Drawing: d, Width: left + dendrogramArea + 14, Height: bottom + 44, Least: 0.7,
 		Description: fmt.Sprintf("A tree of %d columns by %s linkage; %d of %d merges are not settled. The table has every merge.", n, h.Linkage, open, len(h.Merges)),
-		Caption: fmt.Sprintf("The further left two columns meet, the nearer they are (%s linkage). A dashed merge with a ring is within its error of the one above: what belongs together there is not settled. Point at a merge for its height.",
+		Caption: fmt.Sprintf("The further left two columns meet, the nearer they are (%s linkage). A dashed merge with a ring is not settled: it is within its error of the one above. Point at a merge for its height.",
 			h.Linkage),
 	}
 }

@@ -13,6 +13,11 @@ import (
 // discriminant draws where the means of classes are, by the document alone: no record is in
 // the picture.
 func (s *Section) discriminant(id string, a analysis.Analysis) {
+	if ridge := a.LDA.Ridged(); ridge != "" {
+		s.Notes = append(s.Notes, ridge)
+	}
+	s.skip("lda_drowned")
+	s.leftOut("columns", a.LDA.Drowned)
 	if means, ok := discriminantMeans(*a.LDA); ok {
 		s.Figures = append(s.Figures, classPlane(id, *a.LDA, means))
 	}
@@ -163,7 +168,7 @@ func classPlane(id string, l analysis.LDA, means []classMean) figure.Figure {
 	return figure.Figure{
 		ID: id + "-classes", Title: "Where the means of the classes of " + l.Column + " are", Drawing: d, Width: scatterWidth, Height: scatterHeight + 30, Least: 0.5,
 		Description: fmt.Sprintf("The means of %d classes by their first discriminants, each with its interval and the spread of its records.", len(means)),
-		Caption: "Directions are those in which the classes differ most beside the spread within them, taken as they came out. Coloured ellipses, or lines, hold a mean at the level of the intervals " +
+		Caption: "Directions are those in which the classes differ most beside the spread within them, taken as they came out. Coloured ellipses, or lines, hold a mean at the level of the intervals for these records " +
 			"or more often; thin circles are one standard deviation of a class's records. No record is in the picture.",
 	}
 }

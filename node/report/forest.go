@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/cosketch/cosketch/node/figure"
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -12,6 +14,16 @@ import (
 type entry struct {
 	name string
 	analysis.Number
+	unanswered bool // its interval is all that it can be
+}
+
+// text is the number with its interval for these records, or why there is none.
+func (e entry) text() string {
+	text := numberText(e.Number)
+	if _, between, ok := strings.Cut(text, " "); ok && e.unanswered {
+		return "no answer " + between
+	}
+	return text
 }
 
 // mostEntries bounds the rows of an interval plot.
@@ -20,6 +32,7 @@ const mostEntries = 20
 // Sizes of interval plots, in pixels.
 const (
 	forestPitch = 34.0 // a name, and under it its interval
+	peoplePitch = 12.0 // more, where a second line says the one for people like these
 	forestLeft  = 28.0
 	forestArea  = 260.0
 	forestTop   = 4.0
@@ -34,10 +47,18 @@ func forest(id, what string, entries []entry, common bool, unit string) figure.F
 	entries = entries[:min(total, mostEntries)]
 	left, right := forestLeft, 90.0
 	for _, e := range entries {
-		right = max(right, 20+digitWidth*float64(len([]rune(numberText(e.Number)))))
+		right = max(right, 20+digitWidth*float64(len([]rune(e.text()))))
+		if people := peopleText(e.Number); people != "" {
+			right = max(right, 20+digitWidth*float64(len([]rune(people+" "+analysis.ForPeople))))
+		}
 	}
+	people := slices.ContainsFunc(entries, func(e entry) bool { return peopleText(e.Number) != "" })
 	d := &figure.Drawing{}
-	bottom := forestTop + forestPitch*float64(len(entries))
+	pitch := forestPitch
+	if people {
+		pitch += peoplePitch
+	}
+	bottom := forestTop + pitch*float64(len(entries))
 	axis := figure.NewAxis(left, left+forestArea, ends(entries)...)
 	if common {
 		d.Scale(axis, forestTop, bottom)
@@ -50,31 +71,41 @@ func forest(id, what string, entries []entry, common bool, unit string) figure.F
 		d.Text("soft mid", left+forestArea/2, bottom+16, "0")
 	}
 	for i, e := range entries {
-		y := forestTop + forestPitch*(float64(i)+0.72)
+		y := forestTop + pitch*float64(i) + 0.72*forestPitch
 		d.Text("name", 1, y-10, longName(e.name))
-		d.Text("soft", left+forestArea+12, y+4, numberText(e.Number))
+		d.Text("soft", left+forestArea+12, y+4, e.text())
+		if people := peopleText(e.Number); people != "" {
+			d.Text("soft small", left+forestArea+12, y+17, people+" "+analysis.ForPeople)
+		}
 		if e.Estimate == nil {
 			continue
 		}
 		at := axis
 		if !common {
-			far := max(math.Abs(*e.Low), math.Abs(*e.High), math.Abs(*e.Estimate), math.SmallestNonzeroFloat64)
+			low, high := e.Outer()
+			far := max(math.Abs(low), math.Abs(high), math.Abs(*e.Estimate), math.SmallestNonzeroFloat64)
 			at = figure.Axis{Low: -far, High: far, From: left, To: left + forestArea}
 		}
 		class := "bar"
 		if contains0(e.Number) {
 			class = "bar open"
 		}
-		d.Path(class, fmt.Sprintf("M%g %gH%gM%g %gv8M%g %gv8", at.At(*e.Low), y, at.At(*e.High), at.At(*e.Low), y-4, at.At(*e.High), y-4), e.name+": "+numberText(e.Number))
+		if low, high := e.Outer(); low < *e.Low || high > *e.High {
+			d.Path(class+" people", fmt.Sprintf("M%g %gH%g", at.At(low), y, at.At(high)), "")
+		}
+		d.Path(class, fmt.Sprintf("M%g %gH%gM%g %gv8M%g %gv8", at.At(*e.Low), y, at.At(*e.High), at.At(*e.Low), y-4, at.At(*e.High), y-4), e.name+": "+numberTitle(e.Number))
 		d.Path("dot", fmt.Sprintf("M%g %gh0", at.At(*e.Estimate), y), "")
 	}
 	f := figure.Figure{
 		ID: id, Title: what + ", with intervals", Drawing: d, Width: left + forestArea + right, Height: bottom + 44, Least: 0.75,
 		Description: fmt.Sprintf("%d of %d numbers, each a dot with its interval and its figures beside it.", len(entries), total),
-		Caption:     "Dots are estimates, bars their intervals; a dashed bar contains 0.",
+		Caption:     "Dots are estimates, and bars their intervals " + analysis.ForRecords + ". A dashed bar contains 0.",
+	}
+	if people {
+		f.Caption = "Dots are estimates. Bars with ends are their intervals " + analysis.ForRecords + ", thin lines those " + analysis.ForPeople + ". If the latter contains 0, both are dashed."
 	}
 	if !common {
-		f.Caption = "Units differ, so every row has a scale of its own, with 0 in the middle: compare how far a bar is from 0, not rows with each other. A dashed bar contains 0."
+		f.Caption = "Units differ, so each row has its own scale, with 0 in the middle. Compare how far bars are from 0, not rows with each other. " + f.Caption
 	}
 	if total > len(entries) {
 		f.Caption += fmt.Sprintf(" The %d clearest of %d.", len(entries), total)
@@ -94,7 +125,8 @@ func ends(entries []entry) []float64 {
 	var out []float64
 	for _, e := range entries {
 		if e.Estimate != nil {
-			out = append(out, *e.Estimate, *e.Low, *e.High)
+			low, high := e.Outer()
+			out = append(out, *e.Estimate, low, high)
 		}
 	}
 	return out

@@ -36,8 +36,11 @@ func heatMapIn(id string, a analysis.Analysis, order []int) figure.Figure {
 	cell := min(max(largestCell, widest), math.Floor(heatSide/float64(n)))
 	h := heat{Drawing: &figure.Drawing{}, id: id, a: a, order: order, cell: cell, side: cell * float64(n), ranges: cell >= max(rangeCell, widest), name: columnName}
 	caption := "Squares along the diagonal, between the rules, hold a party's own pairs; all other cells are across parties. "
-	if !together(a.Features, order) {
+	switch {
+	case !together(a.Features, order):
 		h.name, caption = analysis.Feature.Name, ""
+	case !slices.ContainsFunc(a.Features, func(f analysis.Feature) bool { return f.Party != a.Features[0].Party }):
+		caption = ""
 	}
 	h.before = h.labelRoom()
 	h.Hatch(id + "-hatch")
@@ -51,8 +54,8 @@ func heatMapIn(id string, a analysis.Analysis, order []int) figure.Figure {
 	return figure.Figure{
 		ID: id, Title: title(a) + " of every pair of columns", Drawing: h.Drawing,
 		Width: max(h.before+h.side+12, h.before+470), Height: h.before + h.side + 56, Told: h.told(),
-		Description: fmt.Sprintf("%d columns by %d, from −1 (blue) over 0 (white) to 1 (orange). %s. The table below holds every number.", n, n, standing(a)),
-		Caption: "A colour fades as its interval widens; a cell is hatched where the interval contains 0, which this study cannot tell from none. " + caption +
+		Description: fmt.Sprintf("%d columns by %d, from −1 (blue) over 0 (white) to 1 (orange). %s. The table below holds every number.", n, n, a.Standing()),
+		Caption: "Intervals in the map are " + about(a) + ". A colour fades as its interval widens; a cell is hatched where the interval contains 0, so that this study cannot tell it from 0. " + caption +
 			"The table has every interval.",
 	}
 }
@@ -73,7 +76,8 @@ func widestRange(pairs []analysis.Pair) float64 {
 	most := 0.0
 	for _, p := range pairs {
 		if p.Estimate != nil && p.I != p.J {
-			_, between := figure.Interval(*p.Estimate, *p.Low, *p.High)
+			low, high := p.Outer()
+			_, between := figure.Interval(*p.Estimate, low, high)
 			most = max(most, rangeLetter*float64(len(between))+rangeMinus*float64(strings.Count(between, "-")))
 		}
 	}
@@ -141,7 +145,7 @@ func (h heat) cells() {
 	for place, feature := range h.order {
 		at[feature] = place
 	}
-	titled := len(across(h.a)) <= mostTitled
+	titled := len(h.a.Across()) <= mostTitled
 	shared, fills := map[string]*strings.Builder{}, []string{}
 	plain := func(fill string, row, column int) {
 		if shared[fill] == nil {
@@ -181,7 +185,7 @@ func (h heat) cells() {
 
 // told is, as attributes, what a page's script says of every cell: names in their order, and
 // the numbers below the diagonal, row by row, each as an estimate and the ends of its
-// interval.
+// interval for these records, and of that for people like these where there is one.
 func (h heat) told() string {
 	n := len(h.order)
 	plain := strings.NewReplacer("−", "-", "[", "", "]", "", ",", "")
@@ -191,7 +195,11 @@ func (h heat) told() string {
 	}
 	for _, p := range h.a.Pairs {
 		if row, column := max(at[p.I], at[p.J]), min(at[p.I], at[p.J]); row != column {
-			numbers[row*(row-1)/2+column] = plain.Replace(numberText(p.Number))
+			number := numberText(p.Number)
+			if people := peopleText(p.Number); people != "" {
+				number += " " + people
+			}
+			numbers[row*(row-1)/2+column] = plain.Replace(number)
 		}
 	}
 	return fmt.Sprintf(`data-cell="%g" data-names="%s" data-numbers="%s"`, h.cell,
@@ -203,9 +211,13 @@ func (h heat) numbers(p analysis.Pair, row, column int) {
 	text, between := "?", ""
 	class := "mid"
 	if p.Estimate != nil {
-		text, between = figure.Interval(*p.Estimate, *p.Low, *p.High)
+		low, high := p.Outer()
+		text, between = figure.Interval(*p.Estimate, low, high)
 		text, between = minus(text), minus(between)
-		if !contains0(p.Number) && figure.White(*p.Estimate, (*p.High-*p.Low)/2) {
+		if h.a.Unanswered(p.Number) {
+			text = "–"
+		}
+		if !contains0(p.Number) && figure.White(*p.Estimate, (high-low)/2) {
 			class = "mid strong"
 		}
 	}
@@ -224,7 +236,8 @@ func (h heat) fill(p analysis.Pair) string {
 	if p.Estimate == nil || contains0(p.Number) {
 		return "url(#" + h.id + "-hatch)"
 	}
-	return figure.Colour(*p.Estimate) + figure.Fade((*p.High-*p.Low)/2)
+	low, high := p.Outer()
+	return figure.Colour(*p.Estimate) + figure.Fade((high-low)/2)
 }
 
 // groups draws the parties: their names, and the rules between them.

@@ -31,7 +31,7 @@ func (s *Section) clusters(id string, k analysis.KMeans) {
 			Y:           figure.Dimension{Label: "squared distance, in encoded units", Include: []float64{0}},
 			Curves:      []figure.Curve{quantileCurve("", k.Distances)},
 			Description: "Quantiles of the rows' squared distances from the centroid of their cluster.",
-			Caption:     "A point says how large a share of the rows is at most so far from its centroid, with the noise that is in the rows. A steep end is rows that fit no cluster.",
+			Caption:     "Each point: this share of the rows lies at most this far from its centroid, noise included. A steep end means that some rows fit no cluster.",
 		}.Figure())
 		s.table(quantileGrid("Distances from the centroid", []string{"squared distance"}, k.Distances))
 	}
@@ -53,7 +53,7 @@ func suggestion(id string, g analysis.Suggested) figure.Figure {
 		ID: id + "-suggested", Title: "How many clusters stand out", Height: 200, Width: 420, Curves: []figure.Curve{curve},
 		X: figure.Dimension{Label: "clusters"}, Y: figure.Dimension{Label: "index of Calinski and Harabasz, without the noise", Include: []float64{0}},
 		Description: fmt.Sprintf("The index for 2 to %d clusters.", len(g.Index)+1),
-		Caption:     "The higher, the better so many clusters are told apart; 0 where they do not stand out of the noise.",
+		Caption:     "The higher the index, the better this number of clusters separates the records. It is 0 where they do not stand out of the noise.",
 	}
 	if g.Clusters != nil {
 		chart.References = []figure.Reference{{Name: "suggested", At: float64(*g.Clusters), Upright: true}}
@@ -65,19 +65,19 @@ func suggestion(id string, g analysis.Suggested) figure.Figure {
 func (s *Section) cells(id string, a analysis.Analysis) {
 	c := *a.CellMeans
 	s.skip("cell_means_sizes", "cell_means_centroids", "cell_means_separations")
-	s.Summary = fmt.Sprintf("%d clusters of %s records", c.Clusters, numberText(c.Records))
+	s.Summary = fmt.Sprintf("%d clusters of %s records", c.Clusters, fmt.Sprint(c.Records))
 	var sizes, apart []entry
 	for i, n := range c.Sizes {
-		sizes = append(sizes, entry{fmt.Sprintf("cluster %d", i), n})
+		sizes = append(sizes, entry{name: fmt.Sprintf("cluster %d", i), Number: n})
 	}
 	for _, p := range c.Separations {
-		apart = append(apart, entry{fmt.Sprintf("clusters %d and %d", p.I, p.J), p.Number})
+		apart = append(apart, entry{name: fmt.Sprintf("clusters %d and %d", p.I, p.J), Number: p.Number})
 	}
 	s.Figures = append(s.Figures, forest(id+"-sizes", "Records in each cluster", sizes, true, "records"))
 	if len(apart) > 0 {
 		s.Figures = append(s.Figures, forest(id+"-apart", "Squared distances of the centroids", apart, true, "squared distance, in encoded units"))
 	}
-	centres := Grid{Caption: "Centroids, in original units", Columns: []GridColumn{{"column", false}}}
+	centres := Grid{Caption: "Centroids, in original units, with intervals for these records", Columns: []GridColumn{{"column", false}}}
 	shown := min(c.Clusters, 12)
 	for i := range shown {
 		centres.Columns = append(centres.Columns, GridColumn{fmt.Sprintf("cluster %d", i), true})
@@ -100,15 +100,16 @@ func (s *Section) cells(id string, a analysis.Analysis) {
 func (s *Section) neighbors(id string, a analysis.Analysis) {
 	n := *a.Neighbors
 	s.skip("neighbors", "neighbors_nearest", "neighbors_farthest", "neighbors_edges")
-	s.Summary = fmt.Sprintf("%.0f %% of them are at another party, %.0f %% would be if that said nothing", 100*n.Across, 100*n.Unrelated)
+	s.Summary = fmt.Sprintf("%.0f %% of them are at another party; %.0f %% would be if parties did not matter", 100*n.Across, 100*n.Unrelated)
 	chart := figure.Chart{
 		ID: id + "-distances", Title: "How far the neighbours of records are", Height: 240,
 		X:           figure.Dimension{Label: "share of the records, %", Include: []float64{0, 100}},
 		Y:           figure.Dimension{Label: "squared distance, " + unitName(a), Include: []float64{0}},
 		Curves:      []figure.Curve{quantileCurve("from the nearest neighbour", n.Nearest)},
 		Description: fmt.Sprintf("Quantiles of the records' squared distances from the first and the last of %d neighbours.", n.Neighbors),
-		Caption:     "A point says how large a share of the records is at most so far from its neighbour, without the noise. What noise takes off may leave less than nothing.",
+		Caption:     "Each point: this share of the records lies at most this far from its neighbour. The noise is taken off; 0 where it is larger.",
 	}
+	s.Notes = append(s.Notes, fmt.Sprintf("%.0f %% of how distances differ does not come from noise and projection. The nearer to 100 %%, the more the order of neighbours means.", 100*n.Told))
 	if n.Neighbors > 1 {
 		chart.Curves = append(chart.Curves, quantileCurve(fmt.Sprintf("from neighbour %d", n.Neighbors), n.Farthest))
 	}
@@ -148,7 +149,7 @@ func (s *Section) outliers(id string, a analysis.Analysis) {
 		Curves:      []figure.Curve{quantileCurve("score", o.Quantiles)},
 		References:  []figure.Reference{{Name: "stands out above", At: o.Threshold}},
 		Description: fmt.Sprintf("Quantiles of the scores; %d records have one above %s.", above, brief(o.Threshold)),
-		Caption:     "A point says how large a share of the records has at most this score. The scores of single records are told to their parties alone.",
+		Caption:     "Each point: this share of the records has at most this score. Only a record's own party is told its score.",
 	}
 	s.Figures = append(s.Figures, chart.Figure())
 	if o.Scatter != nil {

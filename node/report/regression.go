@@ -15,14 +15,14 @@ import (
 // regression draws the coefficients of a regression.
 func (s *Section) regression(id string, a analysis.Analysis) {
 	r := *a.Regression
-	s.skip("regression", "regression_coefficients", "regression_reference", "regression_residuals")
+	s.skip("regression", "regression_coefficients", "regression_reference", "regression_left_out", "regression_residuals")
 	s.Title = "Regression of " + r.Target.Name()
 	if r.RSquared.Estimate != nil {
-		s.Summary = "explained is a share of " + numberText(r.RSquared)
+		s.Summary = "R² is " + numberText(r.RSquared) + " " + analysis.ForRecords
 	}
 	var entries []entry
 	for i, f := range a.Features {
-		entries = append(entries, entry{f.Name(), r.Coefficients[i]})
+		entries = append(entries, entry{name: f.Name(), Number: r.Coefficients[i]})
 	}
 	s.Figures = append(s.Figures, forest(id+"-coefficients", "Coefficients", entries, ofOneSize(entries), "of "+r.Target.Name()+", for one more of the column"))
 	if len(r.Residuals) > 0 {
@@ -35,18 +35,23 @@ func (s *Section) regression(id string, a analysis.Analysis) {
 	if len(names) > 0 {
 		s.Notes = append(s.Notes, "Other values of these columns are compared with "+strings.Join(names, ", ")+".")
 	}
-	fit := Grid{Caption: "Coefficients, and how well they fit", Columns: []GridColumn{{"what", false}, {"estimate and interval", true}}}
+	if ridge := r.Ridged(); ridge != "" {
+		s.Notes = append(s.Notes, ridge)
+	}
+	s.leftOut("columns", r.LeftOut)
+	fit := Grid{Caption: "Coefficients, and how well they fit", Columns: []GridColumn{{"what", false}, {"estimate, " + analysis.ForRecords, true}, {analysis.ForPeople, true}}}
 	for _, e := range entries[:min(len(entries), mostRows)] {
-		fit.Rows = append(fit.Rows, []string{e.name, numberOrWhy(e.Number)})
+		fit.Rows = append(fit.Rows, []string{e.name, numberOrWhy(e.Number), peopleText(e.Number)})
 	}
 	fit.Omitted = len(entries) - len(fit.Rows)
 	for _, one := range []entry{
-		{"intercept", r.Intercept}, {"R²", r.RSquared}, {"standard deviation of what is not explained", r.Residual}, {"least eigenvalue of the explaining columns", r.Condition},
+		{name: "intercept", Number: r.Intercept}, {name: "R²", Number: r.RSquared},
+		{name: "standard deviation of what is not explained", Number: r.Residual}, {name: "least eigenvalue of the explaining columns", Number: r.Condition},
 	} {
-		fit.Rows = append(fit.Rows, []string{one.name, numberOrWhy(one.Number)})
+		fit.Rows = append(fit.Rows, []string{one.name, numberOrWhy(one.Number), peopleText(one.Number)})
 	}
 	if r.Ridge > 0 {
-		fit.Rows = append(fit.Rows, []string{"ridge", brief(r.Ridge)})
+		fit.Rows = append(fit.Rows, []string{"ridge", brief(r.Ridge), ""})
 	}
 	s.table(fit)
 	if len(r.Residuals) > 0 {
@@ -98,7 +103,7 @@ func normality(id string, r analysis.Regression) figure.Figure {
 	}.Figure()
 }
 
-// numberOrWhy is a number with its interval, or why there is none.
+// numberOrWhy is a number with its interval for these records, or why there is none.
 func numberOrWhy(n analysis.Number) string {
 	if n.Estimate == nil && n.Undefined != "" {
 		return fmt.Sprintf("undefined: %s", n.Undefined)

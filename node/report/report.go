@@ -64,7 +64,7 @@ type view struct {
 	Stepper  bool
 	Parties  []partyRow
 	Sections []Section
-	Promise  []string // distinct statements
+	Promise  []string
 	Explain  string
 }
 
@@ -89,10 +89,6 @@ func newView(p Page) view {
 		}
 		v.Parties = append(v.Parties, row)
 	}
-	for _, s := range p.Result.Sketches {
-		if !slices.Contains(v.Promise, s.Statement) {
-			v.Promise = append(v.Promise, s.Statement)
-		}
-	}
+	v.Promise = p.Result.Promises()
 	return v
 }

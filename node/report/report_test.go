@@ -264,9 +264,10 @@ func TestTablesOfUnknownSections(t *testing.T) {
 		Columns: []analysis.Column{
 			{Name: "coefficient", Type: analysis.Integer}, {Name: "name", Type: analysis.Text},
 			{Name: "weight", Type: analysis.Real}, {Name: "weight_standard_error", Type: analysis.Real}, {Name: "weight_low", Type: analysis.Real}, {Name: "weight_high", Type: analysis.Real},
+			{Name: "weight_population_low", Type: analysis.Real}, {Name: "weight_population_high", Type: analysis.Real},
 			{Name: "weight_undefined", Type: analysis.Text},
 		},
-		Rows: [][]any{{int64(0), "age", 0.5, 0.1, 0.3, 0.7, ""}, {int64(1), "smoker", nil, nil, nil, nil, "lost"}},
+		Rows: [][]any{{int64(0), "age", 0.5, 0.1, 0.3, 0.7, 0.2, 0.8, ""}, {int64(1), "smoker", nil, nil, nil, nil, nil, nil, "lost"}},
 	}
 	entries := entriesOf(table)
 	if len(entries) != 2 || entries[0].name != "age, weight" || *entries[0].Low != 0.3 || entries[1].Estimate != nil {
@@ -276,10 +277,136 @@ func TestTablesOfUnknownSections(t *testing.T) {
 		t.Errorf("of the only row: %+v", one)
 	}
 	g := gridOf("coefficients", table)
-	if got := strings.Join(g.Rows[0], "|"); got != "0|age|0.50 [0.30, 0.70]|" {
+	if g.Columns[2].Name != "weight, for these records" || g.Columns[3].Name != "weight, for people like these" {
+		t.Errorf("headings %+v", g.Columns)
+	}
+	if got := strings.Join(g.Rows[0], "|"); got != "0|age|0.50 [0.30, 0.70]|[0.20, 0.80]|" {
 		t.Errorf("a row shows %q", got)
 	}
-	if got := strings.Join(g.Rows[1], "|"); got != "1|smoker|undefined|lost" {
+	if got := strings.Join(g.Rows[1], "|"); got != "1|smoker|undefined||lost" {
 		t.Errorf("a row shows %q", got)
+	}
+}
+
+// What can be told from 0 of these records need not hold of people in general: the second
+// interval decides, and the text says so.
+func TestSecondIntervalsDecide(t *testing.T) {
+	p := func(x float64) *float64 { return &x }
+	number := func(low, high, peopleLow, peopleHigh float64) analysis.Number {
+		return analysis.Number{Estimate: p((low + high) / 2), StandardError: p(.01), Low: p(low), High: p(high), PopulationLow: p(peopleLow), PopulationHigh: p(peopleHigh)}
+	}
+	a := analysis.Analysis{
+		Kind: study.Correlation, Level: .95, Features: []analysis.Feature{{Column: "a"}, {Column: "b"}, {Column: "c"}},
+		Pairs: []analysis.Pair{{I: 0, J: 1, Number: number(.01, .03, -.02, .06)}, {I: 0, J: 2, Number: number(.3, .4, .2, .5)}, {I: 1, J: 2, Number: number(-.1, .1, -.2, .2)}},
+	}
+	if got := a.Standing(); got != "1 of 3 pairs clearly differ from 0 for people like these" {
+		t.Error(got)
+	}
+	if got := smallest(analysis.Result{Analyses: []analysis.Analysis{a}}); !strings.Contains(got, "0.20 (for people like these)") {
+		t.Error(got)
+	}
+	s := newSection("a0", a, nil)
+	if !strings.Contains(s.Terms, "Those for people like these also cover") {
+		t.Error(s.Terms)
+	}
+	html, err := s.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"a, b: 0.020 [0.010, 0.030] for these records, [−0.020, 0.060] for people like these", `<th scope="col" class="n">interval, for these records<th scope="col" class="n">for people like these`,
+		"Intervals in the map are for people like these.",
+	} {
+		if !strings.Contains(string(html), want) {
+			t.Errorf("the section lacks %q", want)
+		}
+	}
+	for i := range a.Pairs {
+		a.Pairs[i].PopulationLow, a.Pairs[i].PopulationHigh = nil, nil
+	}
+	if got := a.Standing(); got != "2 of 3 pairs clearly differ from 0 for these records" {
+		t.Error(got)
+	}
+	if html, err := newSection("a0", a, nil).HTML(); err != nil || strings.Contains(string(html), "people") {
+		t.Errorf("numbers without second intervals are said to be about people: %v", err)
+	}
+}
+
+// Of a dense table a page shows the clearest pairs, and counts the others.
+func TestPageOfADenseTable(t *testing.T) {
+	a := pairs(study.Covariance, 30, "original")
+	a.Dense = &analysis.Dense{Pairs: 50_005_000, Diagonal: true, Fields: []string{"estimate", "standard_error", "low", "high"},
+		Parts: []analysis.Part{{SHA256: strings.Repeat("0a", 32), Bytes: 1}},
+		Gist:  analysis.Gist{Compared: 25_000_000, Clear: 1234, Undefined: 17, Clearest: a.Pairs[1:20]}}
+	a.Pairs = nil
+	html := render(t, page(t, a))
+	for _, want := range []string{"1234 of 25000000 pairs of different parties", "17 undefined", "All 50005000 pairs are in files beside the document", "of the clearest pairs"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(html, strings.Repeat("0a", 32)) || len(html) > 100_000 {
+		t.Errorf("the page has %d bytes, or the parts of the table", len(html))
+	}
+}
+
+// A caution is read before the numbers, in the section, in every caption, and by whoever copies a
+// table. What is no answer is called so and comes last, and a result without a finding begins
+// with a line that says so.
+func TestCautionComesFirst(t *testing.T) {
+	a := pairs(study.Correlation, 4, "")
+	for i := range a.Pairs {
+		a.Pairs[i].Number = number(0.01*float64(i), 0.5)
+	}
+	a.Pairs[0].Number = analysis.Number{Estimate: ptr(1), StandardError: ptr(9), Low: ptr(-1), High: ptr(1)}
+	a.Caution = "about 7 % of the records were longer than the clip"
+	a.Cut = &analysis.Cut{Records: number(70, 10), Of: 1000, Sensible: .01, Shortened: true}
+	s := newSection("a0", a, nil)
+	const said = "About 7 % of the records were longer than the clip."
+	if len(s.Figures) != 2 || len(s.Folded)+len(s.Open) != 1 {
+		t.Fatalf("%d figures, %d tables", len(s.Figures), len(s.Folded)+len(s.Open))
+	}
+	for _, f := range append(s.Figures, s.Asked...) {
+		if !strings.HasPrefix(f.Caption, said) {
+			t.Errorf("the caption of %s begins %q", f.ID, f.Caption)
+		}
+	}
+	for _, g := range append(s.Open, s.Folded...) {
+		if g.Caution != said {
+			t.Errorf("table %q has the caution %q", g.Caption, g.Caution)
+		}
+	}
+	grid := s.Folded[0]
+	if last := grid.Rows[len(grid.Rows)-1]; last[2] != "no answer" || last[3] != "[−1.0, 1.0]" {
+		t.Errorf("the last row is %q", last)
+	}
+	html := render(t, page(t, a))
+	at := 0
+	for _, next := range []string{
+		"<h1>Nothing here stands out of the noise. correlation: 0 of 4 pairs across parties clearly differ from 0. 2 of 3 parties are in",
+		`<p class="warn"><strong>Caution.</strong> ` + said, `<p class="warn">Nothing here stands out of the noise: 0 of 4 pairs`, `class="soft"`, "<figure",
+		"<figcaption id=\"a0-heat-c\">" + said, "no answer [−1.0, 1.0]", "Of 1000 records, about 70 [60, 80] were longer than the clip, by a noisy count. From 10 on, means",
+	} {
+		found := strings.Index(html[at:], next)
+		if found < 0 {
+			t.Fatalf("%q is not where it should be", next)
+		}
+		at += found
+	}
+	a.Pairs[1].Number, a.Caution = number(0.5, 0.1), ""
+	if html = render(t, page(t, a)); strings.Contains(html, "Nothing here") || strings.Contains(html, "Caution") {
+		t.Error("a finding is denied, or a caution given without a reason")
+	}
+}
+
+// Means are drawn once and listed once, whatever tables an export has of them.
+func TestMeansAreShownOnce(t *testing.T) {
+	a := analysis.Analysis{Kind: study.Mean, Features: []analysis.Feature{{Column: "age"}, {Column: "stay"}}, Means: analysis.Means{number(60, 1), number(4, .5)}}
+	s := newSection("a0", a, nil)
+	if len(s.Figures) != 1 || len(s.Open) != 1 || len(s.Folded) != 0 {
+		t.Fatalf("%d figures, %d and %d tables", len(s.Figures), len(s.Open), len(s.Folded))
+	}
+	if grid := s.Open[0]; len(grid.Rows) != 2 || grid.Rows[0][0] != "age" || grid.Rows[0][1] != "60.0 [59.0, 61.0]" {
+		t.Errorf("the table has %q", grid.Rows)
 	}
 }

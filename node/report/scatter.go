@@ -34,7 +34,7 @@ func scatterPlot(id string, k analysis.KMeans) figure.Figure {
 	return planeFigure(id, s, d, scatterHeight, figure.Figure{
 		Title:       "Clusters in the plane in which the sketched records vary most",
 		Description: fmt.Sprintf("%d of %d sketched records in %d clusters, each with a shape of its own and its number at its centre.", len(s.Points), s.Of, k.Clusters),
-		Caption:     "Shape and colour are the cluster, numbers stand at centres, ellipses hold two standard deviations of the marks.",
+		Caption:     "Shape and colour show the cluster, numbers its centre, and ellipses two standard deviations of its marks.",
 	})
 }
 
@@ -57,7 +57,7 @@ func groupPlot(id, what string, s analysis.Scatter, names []string) figure.Figur
 	return planeFigure(id, s, d, top-8, figure.Figure{
 		Title:       what + ", in the plane in which the sketched records vary most",
 		Description: fmt.Sprintf("%d of %d sketched records, with a shape for each of %d groups.", len(s.Points), s.Of, len(names)),
-		Caption:     "Shape and colour both say the group.",
+		Caption:     "Shape and colour both show the group.",
 	})
 }
 
@@ -83,7 +83,7 @@ func marksOf(s analysis.Scatter, groups int) (*figure.Drawing, [][2][]float64) {
 func planeFigure(id string, s analysis.Scatter, d *figure.Drawing, bottom float64, f figure.Figure) figure.Figure {
 	d.Text("soft mid", scatterWidth/2, scatterHeight+20, fmt.Sprintf("first direction (%.0f %% of the variance) →   second (%.0f %%) ↑", 100*s.Variance[0], 100*s.Variance[1]))
 	f.ID, f.Drawing, f.Width, f.Height, f.Least = id, d, scatterWidth, bottom+30, 0.5
-	f.Caption = fmt.Sprintf("%d of %d records, as sketched: noise and projection are in them, so marks lie wider than the records do. %s Which party a mark is from, nobody is told.", len(s.Points), s.Of, f.Caption)
+	f.Caption = fmt.Sprintf("%d of %d records, as sketched: with noise and projection, so that marks spread wider than the records. %s Nobody is told which party a mark is from.", len(s.Points), s.Of, f.Caption)
 	return f
 }
 

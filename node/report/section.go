@@ -16,6 +16,8 @@ import (
 type Section struct {
 	ID        string // unique in a result; figures' begin with it
 	Title     string
+	Caution   string // to be read before the numbers
+	Nothing   string // that nothing stands out of the noise, and of what
 	Summary   string // what comes out, in a phrase
 	Terms     string // what intervals and estimates hold for
 	Undefined string // why there is no answer
@@ -53,15 +55,18 @@ func (s Section) HTML() (template.HTML, error) {
 // correlations, pictures that its kind has, and else intervals. Kinds that have no figure
 // of their own are tables, and intervals where those hold numbers.
 func newSection(id string, a analysis.Analysis, beside []analysis.Analysis) Section {
-	s := Section{ID: id, Title: title(a), Terms: terms(a), Undefined: a.Undefined}
+	s := Section{ID: id, Title: title(a), Caution: a.Warned(), Nothing: a.Nothing(), Terms: terms(a), Undefined: a.Undefined}
 	if a.Undefined != "" {
 		return s
 	}
 	if len(a.Pairs) > 0 {
 		s.pairs(a)
 	}
+	if a.Dense != nil {
+		s.dense(a)
+	}
 	if len(a.Shifts) > 0 {
-		s.Figures = append(s.Figures, forest(id+"-shift", "Squared distances between mean records", entriesOfPairs(a, clearest(a.Shifts)), true, "squared distance between the mean records of two parties"))
+		s.Figures = append(s.Figures, forest(id+"-shift", "Squared distances between mean records", entriesOfPairs(a, a.Clearest(a.Shifts)), true, "squared distance between the mean records of two parties"))
 		s.Folded = append(s.Folded, pairGrid("Squared distances between the parties' mean records", a, a.Shifts))
 	}
 	s.kind(id, a, beside)
@@ -69,10 +74,16 @@ func newSection(id string, a analysis.Analysis, beside []analysis.Analysis) Sect
 		s.Notes = append(s.Notes, repairedText(*a.Repaired))
 		s.skip("repaired", "repaired_matrix")
 	}
+	s.skip("features") // they stand beside their numbers
+	if a.Cut != nil {
+		s.Notes = append(s.Notes, cutText(*a.Cut))
+		s.skip("cut")
+	}
 	for _, t := range a.Tables() {
 		if s.skipped[t.Name] {
 			continue
 		}
+		t = withoutParts(t)
 		caption := strings.ReplaceAll(t.Name, "_", " ")
 		if kind := strings.ReplaceAll(string(a.Kind), "-", "_"); strings.HasPrefix(t.Name, kind) { // k-means, not k means
 			caption = string(a.Kind) + strings.ReplaceAll(strings.TrimPrefix(t.Name, kind), "_", " ")
@@ -82,7 +93,26 @@ func newSection(id string, a analysis.Analysis, beside []analysis.Analysis) Sect
 		}
 		s.table(gridOf(caption, t))
 	}
+	s.warn()
 	return s
+}
+
+// warn begins the captions of figures and tables with the caution: they are copied without
+// what stands around them.
+func (s *Section) warn() {
+	if s.Caution == "" {
+		return
+	}
+	for _, figures := range [][]figure.Figure{s.Figures, s.Asked} {
+		for i := range figures {
+			figures[i].Caption = s.Caution + " " + figures[i].Caption
+		}
+	}
+	for _, grids := range [][]Grid{s.Open, s.Folded} {
+		for i := range grids {
+			grids[i].Caution = s.Caution
+		}
+	}
 }
 
 // kind draws what an analysis's own section holds.
@@ -137,13 +167,13 @@ const shortTable = 12
 
 // pairs draws the numbers of pairs.
 func (s *Section) pairs(a analysis.Analysis) {
-	s.Summary = standing(a)
+	s.Summary = a.Standing()
 	columns := a.Features[0].Column != ""
 	scaled := a.Kind == study.Correlation || a.Kind == study.Cosine
 	if scaled && len(a.Features) > 1 && len(a.Features) <= mostHeat {
 		s.Figures = append(s.Figures, heatMap(s.ID+"-heat", a))
 	}
-	shown, what := across(a), " across parties"
+	shown, what := a.Across(), " across parties"
 	if len(shown) == 0 || a.Features[0].Party == "" {
 		what = ""
 	}
@@ -162,9 +192,25 @@ func (s *Section) pairs(a analysis.Analysis) {
 		shown, what = a.Pairs, ""
 	}
 	if scaled || columns || len(shown) > 0 {
-		s.Figures = append(s.Figures, forest(s.ID+"-pairs", title(a)+what, entriesOfPairs(a, clearest(shown)), scaled || !columns, unit))
+		s.Figures = append(s.Figures, forest(s.ID+"-pairs", title(a)+what, entriesOfPairs(a, a.Clearest(shown)), scaled || !columns, unit))
 	}
 	s.Folded = append(s.Folded, pairGrid(title(a)+" of every pair", a, a.Pairs))
+}
+
+// dense draws the clearest numbers of a dense table, which are all that its document has.
+func (s *Section) dense(a analysis.Analysis) {
+	g := a.Dense.Gist
+	s.Summary = fmt.Sprintf("%d of %d pairs of different %s clearly differ from 0", g.Clear, g.Compared, a.Compared())
+	if g.Undefined > 0 {
+		s.Summary += fmt.Sprintf("; %d undefined", g.Undefined)
+	}
+	if len(g.Clearest) > 0 {
+		caption := title(a) + " of the clearest pairs"
+		s.Figures = append(s.Figures, forest(s.ID+"-pairs", caption, entriesOfPairs(a, g.Clearest), a.Units == "", ""))
+		s.Folded = append(s.Folded, pairGrid(caption, a, g.Clearest))
+	}
+	s.Notes = append(s.Notes, fmt.Sprintf("All %d pairs are in files beside the document, %s.", a.Dense.Pairs, bytesText(a.Dense.Bytes())))
+	s.skip("dense", "dense_fields", "dense_undefined", "dense_parts", "dense_gist_clearest")
 }
 
 func entriesOfPairs(a analysis.Analysis, pairs []analysis.Pair) []entry {
@@ -174,7 +220,7 @@ func entriesOfPairs(a analysis.Analysis, pairs []analysis.Pair) []entry {
 		if p.I != p.J {
 			name += ", " + a.Features[p.J].Name()
 		}
-		out = append(out, entry{name, p.Number})
+		out = append(out, entry{name, p.Number, a.Unanswered(p.Number)})
 	}
 	return out
 }
@@ -185,8 +231,8 @@ func repairedText(r analysis.Repaired) string {
 		return fmt.Sprintf("%s is undefined: %s.", r.Name, r.Undefined)
 	}
 	if r.Negative == 0 {
-		return fmt.Sprintf("The estimates have no negative eigenvalue: %s is equal to them. %s", r.Name, r.Statement)
+		return fmt.Sprintf("The estimates have no negative eigenvalue, so %s equals them. %s", r.Name, r.Statement)
 	}
-	return fmt.Sprintf("%s, in the document, is the nearest matrix without negative eigenvalues; the estimates have %d, and it is %.2g %% of their size away. %s",
+	return fmt.Sprintf("%s, in the document, is the nearest matrix without negative eigenvalues. The estimates have %d; the two matrices differ by %.2g %% of the estimates. %s",
 		r.Name, r.Negative, 100*r.Moved/r.Norm, r.Statement)
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -34,7 +33,11 @@ func title(a analysis.Analysis) string {
 
 // headline answers what most readers want to know first.
 func headline(r analysis.Result) string {
-	text := fmt.Sprintf("%d of %d parties are in", len(r.Parties), len(r.Parties)+len(r.Absent))
+	text := r.Nothing()
+	if text != "" {
+		text += " "
+	}
+	text += fmt.Sprintf("%d of %d parties are in", len(r.Parties), len(r.Parties)+len(r.Absent))
 	var ready, failed []string
 	for _, a := range r.Analyses {
 		if a.Undefined != "" {
@@ -70,14 +73,15 @@ func smallest(r analysis.Result) string {
 			continue
 		}
 		var halves []float64
-		for _, p := range across(a) {
+		for _, p := range a.Across() {
 			if p.Estimate != nil && contains0(p.Number) {
-				halves = append(halves, (*p.High-*p.Low)/2)
+				low, high := p.Outer()
+				halves = append(halves, (high-low)/2)
 			}
 		}
 		if len(halves) > 0 {
 			slices.Sort(halves)
-			return fmt.Sprintf("the smallest effect that this study typically sees is |\u2060ρ\u2060|\u2060\u00a0≥\u00a0%.2f", halves[len(halves)/2])
+			return fmt.Sprintf("the smallest effect that this study typically sees is |\u2060ρ\u2060|\u2060\u00a0≥\u00a0%.2f (%s)", halves[len(halves)/2], about(a))
 		}
 	}
 	return ""
@@ -88,47 +92,15 @@ func bare(r analysis.Result) bool {
 	return slices.ContainsFunc(r.Sketches, func(s analysis.Sketch) bool { return s.Mechanism == string(dp.None) })
 }
 
-// across are the pairs of different parties' columns, or all pairs where columns belong to
-// the union.
-func across(a analysis.Analysis) []analysis.Pair {
-	var out []analysis.Pair
-	for _, p := range a.Pairs {
-		if p.I != p.J && (a.Features[p.I].Party == "" || a.Features[p.I].Party != a.Features[p.J].Party) {
-			out = append(out, p)
-		}
-	}
-	return out
-}
+// contains0 reports a number whose sign its widest interval leaves open.
+func contains0(n analysis.Number) bool { return n.Estimate != nil && !n.Told() }
 
-// contains0 reports an interval that leaves the sign open.
-func contains0(n analysis.Number) bool { return n.Estimate != nil && *n.Low <= 0 && 0 <= *n.High }
-
-// standing counts the pairs that can be told from 0.
-func standing(a analysis.Analysis) string {
-	pairs, of := across(a), "pairs across parties"
-	if a.RecordDistances != nil || len(pairs) == 0 || a.Features[0].Party == "" {
-		of = "pairs"
+// about says what the widest intervals of an analysis are for.
+func about(a analysis.Analysis) string {
+	if a.People() {
+		return analysis.ForPeople
 	}
-	if len(pairs) == 0 {
-		pairs = a.Pairs
-	}
-	clear, undefined := 0, 0
-	for _, p := range pairs {
-		switch {
-		case p.Estimate == nil:
-			undefined++
-		case !contains0(p.Number):
-			clear++
-		}
-	}
-	text := fmt.Sprintf("%d of %d %s can be told from 0", clear, len(pairs), of)
-	switch {
-	case undefined == 1:
-		text += "; 1 is undefined"
-	case undefined > 1:
-		text += fmt.Sprintf("; %d are undefined", undefined)
-	}
-	return text
+	return analysis.ForRecords
 }
 
 // terms says what intervals and estimates hold for.
@@ -138,7 +110,10 @@ func terms(a analysis.Analysis) string {
 	case a.Level != 0 && a.Intervals == study.IntervalsAll:
 		parts = append(parts, fmt.Sprintf("%.4g %% intervals that hold all together (each by itself at %.6g %%).", 100*a.Level, 100*a.EachLevel))
 	case a.Level != 0:
-		parts = append(parts, fmt.Sprintf("%.4g %% intervals, each by itself; they cover projection and noise together.", 100*a.Level))
+		parts = append(parts, fmt.Sprintf("%.4g %% intervals, each by itself.", 100*a.Level))
+	}
+	if covered := a.Covered(); covered != "" {
+		parts = append(parts, covered)
 	}
 	if a.Units != "" {
 		units, meaning, _ := strings.Cut(a.Units, ":")
@@ -148,44 +123,46 @@ func terms(a analysis.Analysis) string {
 		}
 		parts = append(parts, text+".")
 	}
-	if a.Assumption != "" {
-		who, assumes := "It", "assumes that "
-		if a.Estimator != "" {
-			who = "Estimator " + string(a.Estimator)
-		}
-		if strings.HasPrefix(a.Assumption, "nothing") {
-			assumes = "assumes "
-		}
-		parts = append(parts, who+" "+assumes+a.Assumption+".")
+	if assumes := a.Assumes(); assumes != "" {
+		parts = append(parts, assumes)
 	}
 	return strings.Join(parts, " ")
 }
 
 // pairTitle names a pair and its number.
 func pairTitle(a analysis.Analysis, p analysis.Pair) string {
-	return a.Features[p.I].Name() + ", " + a.Features[p.J].Name() + ": " + numberText(p.Number)
+	number := numberTitle(p.Number)
+	if a.Unanswered(p.Number) {
+		number = "no answer, " + number
+	}
+	return a.Features[p.I].Name() + ", " + a.Features[p.J].Name() + ": " + number
 }
 
-// numberText is a number with its interval, or why there is none.
+// numberTitle is a number with all of its intervals, and what each is for.
+func numberTitle(n analysis.Number) string {
+	text := numberText(n)
+	if people := peopleText(n); people != "" {
+		text += " " + analysis.ForRecords + ", " + people + " " + analysis.ForPeople
+	}
+	return text
+}
+
+// peopleText is the interval for people like these; empty where there is none.
+func peopleText(n analysis.Number) string {
+	if n.Estimate == nil || n.PopulationLow == nil || n.PopulationHigh == nil {
+		return ""
+	}
+	_, between := figure.Interval(*n.Estimate, *n.PopulationLow, *n.PopulationHigh)
+	return minus(between)
+}
+
+// numberText is a number with its interval for these records, or why there is none.
 func numberText(n analysis.Number) string {
 	if n.Estimate == nil {
 		return "undefined"
 	}
 	number, between := figure.Interval(*n.Estimate, *n.Low, *n.High)
 	return strings.ReplaceAll(number+" "+between, "-", "−")
-}
-
-// clearest orders pairs by how far their intervals are from 0, in interval widths.
-func clearest(pairs []analysis.Pair) []analysis.Pair {
-	size := func(p analysis.Pair) float64 {
-		if p.Estimate == nil {
-			return -1
-		}
-		return math.Abs(*p.Estimate) / max(*p.High-*p.Low, math.SmallestNonzeroFloat64)
-	}
-	sorted := slices.Clone(pairs)
-	slices.SortStableFunc(sorted, func(a, b analysis.Pair) int { return cmp.Compare(size(b), size(a)) })
-	return sorted
 }
 
 // bytesText shows a number of bytes.
@@ -201,3 +178,9 @@ func bytesText(n int64) string {
 
 // brief prints a number with at most four significant digits.
 func brief(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+
+// cutText says how many records were cut, and from how many on it matters.
+func cutText(c analysis.Cut) string {
+	return fmt.Sprintf("Of %d records, about %s were longer than the clip, by a noisy count. From %.3g on, means and covariances may be off by more than their intervals allow for.",
+		c.Of, numberText(c.Records), math.Ceil(float64(c.Sensible*float64(c.Of))))
+}

@@ -27,7 +27,7 @@ func TestDescribe(t *testing.T) {
 		archive("cosketch-backup"):               "a backup",
 		archive("letters/april.txt"):             "a tar archive",
 		"\x1f\x8b\x08":                           "gzip",
-		"cosketch: study/1\nname: x\n":           "a study file",
+		"cosketch: study/2\nname: x\n":           "a study file",
 		"# What x has\ncosketch: columns/1\n":    "a column list",
 		"# Site.\ndatasets:\n  d: {}\n":          "a party's site file",
 		"listen: [/ip4/127.0.0.1/tcp/1]\n":       "an aggregator's configuration",

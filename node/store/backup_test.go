@@ -91,7 +91,7 @@ func TestDamagedBackups(t *testing.T) {
 		says string
 	}{
 		"empty":             {nil, "it is empty (want what party backup wrote)"},
-		"a study file":      {[]byte("cosketch: study/1\nname: x\n"), "it is a study file"},
+		"a study file":      {[]byte("cosketch: study/2\nname: x\n"), "it is a study file"},
 		"compressed":        {[]byte("\x1f\x8b\x08"), "compressed with gzip: unpack it first"},
 		"another archive":   {otherArchive(t), "it is a tar archive that is no node's backup"},
 		"cut off":           {file[:len(file)*2/3], "unexpected EOF"},

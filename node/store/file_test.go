@@ -133,6 +133,47 @@ func TestResult(t *testing.T) {
 	}
 }
 
+// A result that is written piece by piece is there when it has its name, and not before.
+func TestNewResult(t *testing.T) {
+	s := newStore(t, Aggregator)
+	study := studyID("study")
+	write := func(text string) NewFile {
+		t.Helper()
+		f, err := s.NewResult(study)
+		must(t, err)
+		_, err = io.WriteString(f, text)
+		must(t, err)
+		return f
+	}
+	f := write("one")
+	_, err := f.Write([]byte(" two"))
+	must(t, err)
+	if names, err := s.Results(study); len(names) > 0 || err != nil {
+		t.Errorf("unnamed, it is there: %q, %v", names, err)
+	}
+	must(t, f.Keep("table-1"))
+	write("given up").Discard()
+	if err := write("elsewhere").Keep("../../escape"); err == nil {
+		t.Error("a name that leaves the directory is taken")
+	}
+	entries, err := os.ReadDir(s.path(resultsDir, study.String()))
+	must(t, err)
+	if len(entries) != 1 {
+		t.Errorf("%v is there", entries)
+	}
+	s = reopen(t, s)
+	opened, err := s.OpenResult(study, "table-1")
+	must(t, err)
+	defer opened.Close()
+	if got, err := io.ReadAll(opened); string(got) != "one two" || err != nil {
+		t.Errorf("read %q, %v", got, err)
+	}
+	must(t, s.DropResult(study, "table-1"))
+	must(t, s.DropResult(study, "table-1"))
+	_, err = s.OpenResult(study, "table-1")
+	wantIs(t, err, ErrNotFound)
+}
+
 func TestSecrets(t *testing.T) {
 	s := newStore(t, Party)
 	study, other := studyID("study"), studyID("other")

@@ -11,37 +11,17 @@ import (
 // PutKept stores the keys that a study lets a party keep when its seed is destroyed, in a
 // file of their own (mode 0600), replacing and erasing what was there. Durable when it
 // returns nil. DestroySecrets leaves it alone.
-func (s *Store) PutKept(study protocol.StudyID, data []byte) error {
-	if err := s.putSecret(s.keptPath(study), data); err != nil {
-		return fmt.Errorf("storing what is kept of the seed of study %s: %w", study.Short(), err)
-	}
-	return nil
-}
+func (s *Store) PutKept(study protocol.StudyID, data []byte) error { return s.kept(study).put(data) }
 
 // Kept returns them, or ErrNotFound when none were stored or they were destroyed.
-func (s *Store) Kept(study protocol.StudyID) ([]byte, error) {
-	data, err := readSealed(s.keptPath(study))
-	if err != nil {
-		return nil, fmt.Errorf("what is kept of the seed of study %s: %w", study.Short(), missing(err))
-	}
-	return data, nil
-}
+func (s *Store) Kept(study protocol.StudyID) ([]byte, error) { return s.kept(study).read() }
 
 // DestroyKept overwrites and removes them, with the guarantee of DestroySecrets; having
 // none is no error.
-func (s *Store) DestroyKept(study protocol.StudyID) error {
-	err := s.writable()
-	if err == nil {
-		err = s.destroySecret(s.keptPath(study))
-	}
-	if err != nil {
-		return fmt.Errorf("destroying what is kept of the seed of study %s: %w", study.Short(), err)
-	}
-	return nil
-}
+func (s *Store) DestroyKept(study protocol.StudyID) error { return s.kept(study).destroy() }
 
-func (s *Store) keptPath(study protocol.StudyID) string {
-	return s.path(secretsDir, "kept-"+study.String())
+func (s *Store) kept(study protocol.StudyID) aside {
+	return aside{s, study, "what is kept of the seed", "kept-" + study.String()}
 }
 
 // KeptStudies lists the studies of which something is kept.

@@ -64,10 +64,16 @@ func sealed(data []byte) []byte {
 	return slices.Concat([]byte(sealMark), sum[:], data)
 }
 
+// mostSecret is more than any file of secrets has.
+const mostSecret = 16 << 20
+
 // errSeal reports secrets that are not what was written.
 var errSeal = errors.New("it is not as it was written: the disk fails, or somebody changed it")
 
 func readSealed(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && info.Size() > mostSecret {
+		return nil, errSeal
+	}
 	raw, err := private.Read(path)
 	if err != nil {
 		return nil, err
@@ -148,6 +154,41 @@ func (s *Store) DestroySecret(study protocol.StudyID, attempt uint32) error {
 	}
 	if err != nil {
 		return fmt.Errorf("destroying the secrets of attempt %d of study %s: %w", attempt, study.Short(), err)
+	}
+	return nil
+}
+
+// aside is a file of secrets of a study beside those of its attempts.
+type aside struct {
+	*Store
+	study      protocol.StudyID
+	what, name string // in messages, and of the file
+}
+
+func (a aside) path() string { return a.Store.path(secretsDir, a.name) }
+
+func (a aside) put(data []byte) error {
+	if err := a.putSecret(a.path(), data); err != nil {
+		return fmt.Errorf("storing %s of study %s: %w", a.what, a.study.Short(), err)
+	}
+	return nil
+}
+
+func (a aside) read() ([]byte, error) {
+	data, err := readSealed(a.path())
+	if err != nil {
+		return nil, fmt.Errorf("%s of study %s: %w", a.what, a.study.Short(), missing(err))
+	}
+	return data, nil
+}
+
+func (a aside) destroy() error {
+	err := a.writable()
+	if err == nil {
+		err = a.destroySecret(a.path())
+	}
+	if err != nil {
+		return fmt.Errorf("destroying %s of study %s: %w", a.what, a.study.Short(), err)
 	}
 	return nil
 }

@@ -233,6 +233,8 @@ func TestRoleMismatch(t *testing.T) {
 	}
 }
 
+func beginning(_ NewFile, err error) error { return err }
+
 func TestReadOnly(t *testing.T) {
 	dir := newDir(t, Party)
 	s := open(t, dir, Party, Options{ReadOnly: true}) // before any other process has it open
@@ -246,7 +248,11 @@ func TestReadOnly(t *testing.T) {
 		"SaveRelease":    s.SaveRelease(study, Release{}),
 		"PutChunk":       s.PutChunk(study, protocol.PeerID{}, 0, 0, nil),
 		"PutResult":      s.PutResult(study, "x", nil),
+		"NewResult":      beginning(s.NewResult(study)),
+		"DropResult":     s.DropResult(study, "x"),
 		"PutSecret":      s.PutSecret(study, 1, nil),
+		"PutLook":        s.PutLook(study, nil),
+		"DestroyLook":    s.DestroyLook(study),
 		"DestroySecret":  s.DestroySecret(study, 1),
 		"DestroySecrets": s.DestroySecrets(study),
 	} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -121,6 +122,95 @@ func (s *Store) PutResult(study protocol.StudyID, name string, data []byte) erro
 	}
 	if err != nil {
 		return fmt.Errorf("storing result %q of study %s: %w", name, study.Short(), err)
+	}
+	return nil
+}
+
+// NewFile is a file that is being written and has no name yet. It ends with Keep, after which
+// it is there under a name, whole and durable, or with Discard.
+type NewFile interface {
+	io.Writer
+	Keep(name string) error
+	Discard()
+}
+
+// NewResult begins a result file of a study, which may be larger than memory.
+func (s *Store) NewResult(study protocol.StudyID) (NewFile, error) {
+	out := &newResult{study: study}
+	dir := s.path(resultsDir, study.String())
+	err := s.writable()
+	if err == nil {
+		err = mkdir(dir)
+	}
+	if err == nil {
+		out.File, err = os.CreateTemp(dir, "part.*.tmp")
+	}
+	if err != nil {
+		return nil, out.failed(err)
+	}
+	return out, nil
+}
+
+type newResult struct {
+	*os.File
+	study protocol.StudyID
+}
+
+func (n *newResult) failed(err error) error {
+	return fmt.Errorf("storing a result of study %s: %w", n.study.Short(), err)
+}
+
+// Write appends to the file.
+func (n *newResult) Write(p []byte) (int, error) {
+	written, err := n.File.Write(p)
+	if err != nil {
+		return written, n.failed(err)
+	}
+	return written, nil
+}
+
+// Keep ends the file and names it, in the place of one of that name.
+func (n *newResult) Keep(name string) error {
+	dir := filepath.Dir(n.Name())
+	err := errors.Join(checkName(name), n.Sync())
+	if err = errors.Join(err, n.Close()); err == nil {
+		err = os.Rename(n.Name(), filepath.Join(dir, name))
+	}
+	if err != nil {
+		return n.failed(errors.Join(err, os.Remove(n.Name())))
+	}
+	if err := syncDir(dir); err != nil {
+		return n.failed(err)
+	}
+	return nil
+}
+
+// Discard removes what was written.
+func (n *newResult) Discard() {
+	n.Close()
+	os.Remove(n.Name()) // what is left of it is removed when the store is opened the next time
+}
+
+// OpenResult opens a result file of a study, or returns ErrNotFound.
+func (s *Store) OpenResult(study protocol.StudyID, name string) (*File, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	f, err := openFile(s.path(resultsDir, study.String(), name))
+	if err != nil {
+		return nil, fmt.Errorf("result %q of study %s: %w", name, study.Short(), err)
+	}
+	return f, nil
+}
+
+// DropResult removes a result file of a study. Having none is no error.
+func (s *Store) DropResult(study protocol.StudyID, name string) error {
+	err := errors.Join(s.writable(), checkName(name))
+	if err == nil {
+		err = os.Remove(s.path(resultsDir, study.String(), name))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing result %q of study %s: %w", name, study.Short(), err)
 	}
 	return nil
 }

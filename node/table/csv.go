@@ -2,6 +2,7 @@ package table
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -18,15 +19,15 @@ func CSV(w io.Writer, t analysis.Table) error {
 		header = append(header, c.Name)
 	}
 	out.Write(header)
-	for _, row := range t.Rows {
-		fields := make([]string, len(row))
+	fields := make([]string, len(t.Columns))
+	err := t.Each(func(row []any) error {
 		for i, value := range row {
 			fields[i] = field(value)
 		}
-		out.Write(fields)
-	}
+		return out.Write(fields)
+	})
 	out.Flush()
-	if err := out.Error(); err != nil {
+	if err := errors.Join(err, out.Error()); err != nil {
 		return fmt.Errorf("writing table %s: %w", t.Name, err)
 	}
 	return nil

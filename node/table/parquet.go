@@ -12,14 +12,16 @@ import (
 // Parquet writes a table with columns of its types, each of which may have nulls, in the
 // order of the table.
 func Parquet(w io.Writer, t analysis.Table) error {
-	out := parquet.NewGenericWriter[any](w, schema(t), parquet.CreatedBy("cosketch", "", ""))
-	rows := make([]parquet.Row, len(t.Rows))
-	for i, row := range t.Rows {
+	out := parquet.NewGenericWriter[any](w, schema(t), parquet.CreatedBy("cosketch", "", ""), parquet.MaxRowsPerRowGroup(rowGroup))
+	one := make([]parquet.Row, 1)
+	err := t.Each(func(row []any) error {
+		one[0] = one[0][:0]
 		for at, value := range row {
-			rows[i] = append(rows[i], cell(at, value))
+			one[0] = append(one[0], cell(at, value))
 		}
-	}
-	_, err := out.WriteRows(rows)
+		_, err := out.WriteRows(one)
+		return err
+	})
 	if err == nil {
 		err = out.Close()
 	}
@@ -28,6 +30,9 @@ func Parquet(w io.Writer, t analysis.Table) error {
 	}
 	return nil
 }
+
+// rowGroup is how many rows are held in memory before they are written.
+const rowGroup = 1 << 17
 
 // schema describes the columns. parquet-go sorts the fields of a group, so a table's own
 // order is kept by a node that does not.

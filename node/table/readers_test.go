@@ -49,6 +49,25 @@ print(b.getvalue() == open(sys.argv[1], "rb").read())
 	}
 }
 
+func TestNumpyReadsTables(t *testing.T) {
+	const python = "/usr/bin/python3"
+	if err := exec.Command(python, "-c", "import numpy").Run(); err != nil {
+		t.Skipf("no numpy for %s: %v", python, err)
+	}
+	path := written(t, "mixed.npy", func(w io.Writer) error { return Records(w, mixed) })
+	out, err := exec.Command(python, "-c", `
+import io, numpy, sys
+a = numpy.load(sys.argv[1], allow_pickle=False)
+print(a.dtype.descr, a["estimate"][0], a["name"].tolist())
+b = io.BytesIO(); numpy.save(b, a)
+print(b.getvalue() == open(sys.argv[1], "rb").read())
+`, path).CombinedOutput()
+	want := "[('which', '<f8'), ('estimate', '<f8'), ('name', '<U18'), ('defined', '<f8')] 0.1 ['north: ward=a, \"b\"', 'größer\\nals', '', '']\nTrue\n"
+	if err != nil || string(out) != want {
+		t.Errorf("numpy reads (%v)\n%s, want\n%s", err, out, want)
+	}
+}
+
 // duckdb prints what a query finds, as JSON, with the path in place of ?.
 const duckdb = `
 const { DuckDBInstance } = require('@duckdb/node-api');

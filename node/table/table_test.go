@@ -102,6 +102,25 @@ func TestNPYBytes(t *testing.T) {
 	}
 }
 
+// The bytes are those that numpy.save writes for an array of records with these types.
+func TestRecordsBytes(t *testing.T) {
+	var out bytes.Buffer
+	if err := Records(&out, analysis.Table{
+		Columns: []analysis.Column{{Name: "i", Type: analysis.Integer}, {Name: "n", Type: analysis.Integer}, {Name: "x", Type: analysis.Real}, {Name: "name", Type: analysis.Text}, {Name: "is", Type: analysis.Truth}},
+		Rows:    [][]any{{int64(-2), nil, 0.5, "zwölf", true}, {int64(3), int64(7), nil, nil, false}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	const nan, seven = "\x01\x00\x00\x00\x00\x00\xf8\x7f", "\x00\x00\x00\x00\x00\x00\x1c\x40"
+	want := "\x93NUMPY\x01\x00\xb6\x00{'descr': [('i', '<i8'), ('n', '<f8'), ('x', '<f8'), ('name', '<U5'), ('is', '|b1')], 'fortran_order': False, 'shape': (2,), }"
+	want += strings.Repeat(" ", 10+0xb6-1-len(want)) + "\n" +
+		"\xfe\xff\xff\xff\xff\xff\xff\xff" + nan + "\x00\x00\x00\x00\x00\x00\xe0\x3f" + "z\x00\x00\x00w\x00\x00\x00\xf6\x00\x00\x00l\x00\x00\x00f\x00\x00\x00" + "\x01" +
+		"\x03\x00\x00\x00\x00\x00\x00\x00" + seven + nan + strings.Repeat("\x00", 20) + "\x00"
+	if out.String() != want {
+		t.Errorf("wrote\n%q, want\n%q", out.String(), want)
+	}
+}
+
 func TestNPYRefusesRaggedRows(t *testing.T) {
 	if err := NPY(io.Discard, [][]float64{{1, 2}, {3}}); err == nil || !strings.Contains(err.Error(), "row 1 has 1 entries") {
 		t.Errorf("error %v", err)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -13,8 +13,10 @@ import (
 	"github.com/cosketch/cosketch/kernel/cluster"
 	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
@@ -24,16 +26,16 @@ import (
 type CellMeans struct {
 	Clusters    int         `json:"clusters"`
 	Restarts    int         `json:"restarts"`
-	Suggested   int         `json:"suggested"`   // how many clusters, of 2 or more, the records seem to have; 0 where too few cells do or there are no moments to tell by
-	Cells       int         `json:"cells"`       // of the partition
-	Kept        int         `json:"kept"`        // of them, whose counts stand out of the noise; the others have no part in this
-	Records     Number      `json:"records"`     // in the kept cells
-	Level       float64     `json:"level"`       // of each interval by itself: about the noise, with the cells grouped as they are
-	Sizes       []Number    `json:"sizes"`       // by cluster: records in its cells
-	Centroids   [][]Number  `json:"centroids"`   // by cluster and feature: means of the records in its cells, in original units
-	Separations []Pair      `json:"separations"` // of clusters I and J: squared distance of their centroids, in encoded units
-	Inertia     float64     `json:"inertia"`     // summed squared distance of cells' centroids from the model, by records, with the noise in it, in encoded units
-	Model       [][]float64 `json:"model"`       // by cluster and feature, in encoded units around the public centre: the nearest one's number is a record's cluster
+	Suggested   int         `json:"suggested"`                                   // how many clusters, of 2 or more, the records seem to have; 0 where too few cells do or there are no moments to tell by
+	Cells       int         `json:"cells"`                                       // of the partition
+	Kept        int         `json:"kept"`                                        // of them, whose counts stand out of the noise: they choose the model, and have no other part in this
+	Records     int64       `json:"records"`                                     // of all parties: the sizes add up to it
+	Level       float64     `json:"level"`                                       // of each interval by itself: about the noise, with the cells grouped as they are
+	Sizes       []Number    `json:"sizes" by:"cluster"`                          // by cluster: records in its cells, those that lie nearest to it
+	Centroids   [][]Number  `json:"centroids" by:"cluster,features"`             // by cluster and feature: means of the records in its cells, in original units
+	Separations []Pair      `json:"separations" by:"-" of:"cluster"`             // of clusters I and J: squared distance of their centroids, in encoded units
+	Inertia     float64     `json:"inertia"`                                     // summed squared distance of cells' centroids from the model, by records, with the noise in it, in encoded units
+	Model       [][]float64 `json:"model" by:"cluster,features" of:"coordinate"` // by cluster and feature, in encoded units around the public centre: the nearest one's number is a record's cluster
 }
 
 func (c *CellMeans) check(a Analysis) error {
@@ -41,7 +43,7 @@ func (c *CellMeans) check(a Analysis) error {
 	if k < 1 || len(c.Sizes) != k || len(c.Centroids) != k || len(c.Model) != k {
 		return fmt.Errorf("%d sizes, %d centroids and %d rows of a model of %d clusters", len(c.Sizes), len(c.Centroids), len(c.Model), k)
 	}
-	numbers := append([]Number{c.Records}, c.Sizes...)
+	numbers := slices.Clone(c.Sizes)
 	for i := range k {
 		if len(c.Centroids[i]) != len(a.Features) || len(c.Model[i]) != len(a.Features) {
 			return fmt.Errorf("cluster %d has %d and %d coordinates for %d features", i, len(c.Centroids[i]), len(c.Model[i]), len(a.Features))
@@ -62,8 +64,27 @@ func (c *CellMeans) check(a Analysis) error {
 	return nil
 }
 
-// assumesCells is what the numbers of clusters are about.
-const assumesCells = "nothing: means and numbers are of the records in the cells that make a cluster"
+// What the numbers of clusters are about.
+const (
+	aboutCells        = "sizes and means are of all records in the cells that lie nearest to a cluster"
+	aboutClippedCells = aboutCells + "; for means, each record is cut to the study's clip"
+)
+
+// assumesCells says what clusters by cells rest on: cells have no place for a missing value.
+func (r *run) assumesCells(clipped bool) string {
+	about := aboutCells
+	if clipped {
+		about = aboutClippedCells
+	}
+	switch r.Study.Records.Missing {
+	case study.MissingCentre, study.MissingCount:
+		return missingIsCentre + "; " + about
+	}
+	return "nothing: " + about
+}
+
+// noCell is why a cluster has no numbers: its model is nearer to no cell's place than another.
+const noCell = "no cell lies nearest to this cluster"
 
 // mostSuggested is the largest number of clusters that is looked at to suggest one.
 const mostSuggested = 10
@@ -78,11 +99,15 @@ func (r *run) cellMeans(ctx context.Context, index, sk int, a study.Analysis) (A
 	if err != nil {
 		return Analysis{}, err
 	}
-	cells := x.cells(sum, r.Study.CellWeight(sk), len(r.Contributions))
-	space, variance, err := r.subspace(ctx, x, sk)
+	known, err := r.beside(ctx, x, sk)
 	if err != nil {
 		return Analysis{}, err
 	}
+	cells, err := r.cells(x, sum, known.records)
+	if err != nil {
+		return Analysis{}, err
+	}
+	space, variance := known.space, known.variance
 	start := protocol.Hash("cosketch/1/analysis/k-means", r.Study.ID[:], transcript.Uint32(uint32(index)))
 	options := cluster.Options{Clusters: o.Clusters, Restarts: o.Restarts, Rand: rand.New(rand.NewChaCha8(start))}
 	if o.Auto {
@@ -102,58 +127,138 @@ func (r *run) cellMeans(ctx context.Context, index, sk int, a study.Analysis) (A
 		return Analysis{}, err
 	}
 	answer := &CellMeans{
-		Clusters: o.Clusters, Restarts: o.Restarts, Cells: sum.Rows, Kept: found.Kept, Level: float64(estimate.DefaultLevel), Inertia: found.Inertia,
-		Records: number(estimate.Noisy{Value: found.Records, Variance: float64(found.Kept) * cells.Noise.Count}.Estimate(0, 0)),
+		Clusters: o.Clusters, Restarts: o.Restarts, Cells: sum.Rows, Kept: found.Kept, Records: r.records(), Level: float64(estimate.DefaultLevel), Inertia: found.Inertia,
 	}
 	if variance > 0 {
 		if answer.Suggested, err = cells.Suggest(ctx, space, variance, mostSuggested, options); err != nil {
 			return Analysis{}, err
 		}
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Assumption: assumesCells, Units: unitsOriginal, CellMeans: answer}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Assumption: r.assumesCells(x.plan.Clip > 0), Units: unitsOriginal, CellMeans: answer}
 	for i := range x.plan.Features {
 		out.Features = append(out.Features, x.name(i))
 	}
 	for c, one := range found.Clusters {
-		count := estimate.Noisy{Value: one.Records, Variance: float64(one.Cells) * cells.Noise.Count}
-		answer.Sizes = append(answer.Sizes, number(count.Estimate(0, 0)))
-		answer.Model = append(answer.Model, mat.Row(nil, c, found.Model))
+		count := estimate.Noisy{Value: one.Records, Variance: cells.Covariance(one.Cells, one.Cells, true)}
+		size := number(count.Estimate(0, 0))
+		if one.Cells == 0 {
+			size = Number{Undefined: noCell}
+		}
+		answer.Sizes, answer.Model = append(answer.Sizes, size), append(answer.Model, mat.Row(nil, c, found.Model))
 		var centroid []Number
 		for i, s := range one.Sums {
-			e := estimate.Quotient(estimate.Noisy{Value: s, Variance: float64(one.Cells) * cells.Noise.Sum}, count, 0)
-			centroid = append(centroid, number(e.Times(x.unit(i)).Plus(x.origin(i))))
+			mean := Number{Undefined: noCell}
+			if one.Cells > 0 {
+				e := estimate.Quotient(estimate.Noisy{Value: s, Variance: float64(one.Cells) * cells.Noise.Sum}, count, 0)
+				mean = number(e.Times(x.unit(i)).Plus(x.origin(i)))
+			}
+			centroid = append(centroid, mean)
 		}
 		answer.Centroids = append(answer.Centroids, centroid)
 	}
-	answer.Separations, err = separations(found.Clusters, cells.Noise)
-	return out, err
+	answer.Separations = separations(found.Clusters, cells)
+	return out, nil
 }
 
-// cells are a merged sketch in encoded units.
-func (x axes) cells(sum sketch.Sketch, weight int64, parties int) cluster.Cells {
-	unit := x.plan.Unit()
-	out := cluster.Cells{Sums: mat.NewDense(sum.Rows, sum.Cols-1, nil), Noise: x.plan.CellNoise(parties)}
+// CellClusters tells of a k-means by cells, which a run of the same options answered, to which
+// cluster each cell belongs: its sizes and means are of the records in these cells, and not of those
+// that the model is nearest to.
+func CellClusters(ctx context.Context, o Options, a Analysis) ([]int, error) {
+	fail := func(err error) ([]int, error) { return nil, fmt.Errorf("telling the cells of clusters: %w", err) }
+	if err := o.check(); err != nil {
+		return fail(err)
+	}
+	if a.CellMeans == nil {
+		return fail(errors.New("the analysis has no clusters by cells"))
+	}
+	r := &run{Options: o}
+	x, sum, err := r.together(a.Sketch)
+	if err != nil {
+		return fail(err)
+	}
+	known, err := r.beside(ctx, x, a.Sketch)
+	if err != nil {
+		return fail(err)
+	}
+	cells, err := r.cells(x, sum, known.records)
+	if err != nil {
+		return fail(err)
+	}
+	nearest, err := a.CellMeans.model(len(x.plan.Features))
+	if err != nil {
+		return fail(err)
+	}
+	out := make([]int, sum.Rows)
+	for i := range out {
+		out[i] = nearest(cells.Places.RawRowView(i))
+	}
+	return out, nil
+}
+
+// records is how many all parties have.
+func (r *run) records() (n int64) {
+	for _, c := range r.Contributions {
+		n += c.Records
+	}
+	return n
+}
+
+// cells are a merged sketch in encoded units, and where they lie.
+func (r *run) cells(x axes, sum sketch.Sketch, known cluster.Gaussian) (cluster.Cells, error) {
+	unit, weight := x.plan.Unit(), float64(r.Study.CellWeight(x.plan.Index))
+	out := cluster.Cells{Sums: mat.NewDense(sum.Rows, sum.Cols-1, nil), Records: float64(r.records()), Noise: x.plan.CellNoise(len(r.Contributions))}
 	for i := range sum.Rows {
 		row := sum.Row(i)
-		out.Counts = append(out.Counts, float64(row[0])/float64(weight))
+		out.Counts = append(out.Counts, float64(row[0])/weight)
 		for j, v := range row[1:] {
 			out.Sums.Set(i, j, float64(v)*unit)
 		}
 	}
+	keys, err := release.Public(r.Study, r.Contributions[0].Published)
+	if err != nil {
+		return out, err
+	}
+	directions, err := x.plan.Directions(keys)
+	if err != nil {
+		return out, err
+	}
+	out.Places, err = cluster.Places(known, across(directions))
+	return out, err
+}
+
+// across is a matrix of directions, columns × directions.
+func across(directions *projection.Fixed) *mat.Dense {
+	d, l := directions.Columns(), directions.Spec().K
+	axes, products := make([]int64, d*d), make([]int64, d*l)
+	for j := range d {
+		axes[j*d+j] = 1
+	}
+	directions.Project(products, axes)
+	out := mat.NewDense(d, l, nil)
+	for i, v := range products {
+		out.Set(i/l, i%l, float64(v))
+	}
 	return out
 }
 
-// subspace is spanned by the first eigenvectors of the covariance of the summed moments,
-// where the study asks for them: those of the columns that are in the cells. Variance is
-// that of the records in it, or in the whole space; 0 in a study without moments.
-func (r *run) subspace(ctx context.Context, x axes, sk int) (space *cluster.Subspace, variance float64, err error) {
+// beside is what is known of the records in cells but for the cells.
+type beside struct {
+	records  cluster.Gaussian
+	space    *cluster.Subspace // that centroids are projected on; nil: they are not
+	variance float64           // of the records in the subspace, or in the whole space; 0 where it is not known
+}
+
+// beside is by the summed moments, where the study asks for them, and else by what it
+// declares. The subspace is spanned by the first eigenvectors of the covariance of the
+// moments: of the columns that are in the cells.
+func (r *run) beside(ctx context.Context, x axes, sk int) (beside, error) {
 	at, ok := r.Study.Moments()
 	if !ok {
-		return nil, 0, nil
+		return beside{records: x.declared()}, nil
 	}
 	m, err := r.moments(at)
 	if err != nil {
-		return nil, 0, err
+		return beside{}, err
 	}
 	var in []int // moments' features that are in the cells, in the same order
 	for i, f := range m.plan.Features {
@@ -168,30 +273,64 @@ func (r *run) subspace(ctx context.Context, x axes, sk int) (space *cluster.Subs
 			covariance.SetSym(a, b, m.estimates.Covariances().At(i, j))
 		}
 	}
+	out := beside{records: cluster.Gaussian{Mean: through}, variance: mat.Trace(covariance)}
+	if len(in) <= decompose.MaxDim {
+		near, err := decompose.Semidefinite(ctx, covariance)
+		if err != nil {
+			return beside{}, err
+		}
+		out.records.Covariance = near.Matrix
+	} else { // too many for eigenvalues: without correlations
+		variances := mat.NewSymDense(len(in), nil)
+		for i := range in {
+			variances.SetSym(i, i, max(covariance.At(i, i), 0))
+		}
+		out.records.Covariance = variances
+	}
 	q := r.Study.Sketches[sk].Subspace
 	if q == 0 {
-		return nil, mat.Trace(covariance), nil
+		return out, nil
 	}
 	values, axes, err := decompose.Principal(ctx, covariance, q)
 	if err != nil {
-		return nil, 0, err
+		return beside{}, err
 	}
-	return &cluster.Subspace{Through: through, Axes: axes}, floats.Sum(values), nil
+	out.space, out.variance = &cluster.Subspace{Through: through, Axes: axes}, floats.Sum(values)
+	return out, nil
+}
+
+// declared is what a study says of records without looking: a column's own spread, values
+// spread evenly within bounds, categories of equal shares, and no correlation but that of
+// the categories of one column.
+func (x axes) declared() cluster.Gaussian {
+	d := len(x.plan.Features)
+	mean, covariance := make([]float64, d), mat.NewSymDense(d, nil)
+	for i, f := range x.plan.Features {
+		c := x.column(i)
+		if f.Kind == study.OneHot {
+			share := 1 / float64(len(c.Values))
+			mean[i] = share
+			for j := i; j >= 0 && x.plan.Features[j].Column == f.Column; j-- {
+				covariance.SetSym(i, j, -share*share)
+			}
+			covariance.SetSym(i, i, share*(1-share))
+			continue
+		}
+		variance := 1. / 12
+		if c.Kind == study.Binary {
+			variance = 1. / 4
+		} else if _, spread, ok := c.Scale.CentreSpread(); ok {
+			variance = spread * spread / x.unit(i) / x.unit(i)
+		}
+		covariance.SetSym(i, i, variance)
+	}
+	return cluster.Gaussian{Mean: mean, Covariance: covariance}
 }
 
 // separations are the squared distances between the centroids of all pairs of clusters,
-// with the noise taken off.
-func separations(clusters []cluster.CellCluster, noise cluster.CellNoise) (out []Pair, err error) {
-	centroid := func(c cluster.CellCluster) (point []float64, variance float64) {
-		n, cells := c.Records, float64(c.Cells)
-		var squares float64
-		for _, s := range c.Sums {
-			point = append(point, s/n)
-			squares += s / n * s / n
-		}
-		// Of a coordinate, on average: the sum's noise, and the count's, which is in all.
-		return point, cells * (noise.Sum + noise.Count*squares/math.Max(1, float64(len(c.Sums)))) / n / n
-	}
+// with the noise taken off. With x = S/n a centroid, a sum errs by noise of its own on each
+// coordinate, and a count, by e, moves the centroid by −x·e/n, and by x·Var(e)/n² on average.
+func separations(clusters []cluster.CellCluster, cells cluster.Cells) (out []Pair) {
 	for i, a := range clusters {
 		for j := i + 1; j < len(clusters); j++ {
 			b := clusters[j]
@@ -199,14 +338,38 @@ func separations(clusters []cluster.CellCluster, noise cluster.CellNoise) (out [
 				out = append(out, Pair{I: i, J: j, Number: Number{Undefined: "a cluster has no cell"}})
 				continue
 			}
-			x, v := centroid(a)
-			y, w := centroid(b)
-			e, err := estimate.Records{K: len(x), Noise: estimate.Noise{Variance: (v + w) / 2}, Identity: true}.SquaredDistance(x, y, 0)
-			if err != nil {
-				return nil, err
+			if lost := func(c cluster.CellCluster) bool {
+				return c.Records <= 0 || c.Records*c.Records <= 4*cells.Covariance(c.Cells, c.Cells, true)
+			}; lost(a) || lost(b) {
+				out = append(out, Pair{I: i, J: j, Number: Number{Undefined: "the records of a cluster do not stand out of the noise"}})
+				continue
 			}
-			out = append(out, pair(i, j, e))
+			out = append(out, pair(i, j, separation(a, b, cells)))
 		}
 	}
-	return out, nil
+	return out
+}
+
+func separation(a, b cluster.CellCluster, cells cluster.Cells) estimate.Estimate {
+	d, n, m := len(a.Sums), a.Records, b.Records
+	x, y, apart := slices.Clone(a.Sums), slices.Clone(b.Sums), make([]float64, d)
+	floats.Scale(1/n, x)
+	floats.Scale(1/m, y)
+	floats.SubTo(apart, x, y)
+	// Variances of e/n, and of a coordinate by the sums' noise.
+	first, second := cells.Covariance(a.Cells, a.Cells, true)/n/n, cells.Covariance(b.Cells, b.Cells, true)/m/m
+	both := cells.Covariance(a.Cells, b.Cells, false) / n / m
+	each := cells.Noise.Sum * (float64(a.Cells)/n/n + float64(b.Cells)/m/m)
+	byCounts := func(u, v float64) float64 { return u*u*first + v*v*second - 2*u*v*both } // of u·e/n − v·e/m
+	square := floats.Dot(apart, apart)
+	moved := 2 * (floats.Dot(apart, x)*first - floats.Dot(apart, y)*second)
+	off := float64(d)*each + moved
+	for c := range x {
+		off += byCounts(x[c], y[c])
+	}
+	along := each
+	if square > 0 {
+		along += byCounts(floats.Dot(apart, x), floats.Dot(apart, y)) / square
+	}
+	return estimate.Squared(square-off, along, 2*float64(d)*each*each, 0)
 }

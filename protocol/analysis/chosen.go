@@ -15,7 +15,7 @@ import (
 // order, like "north/12", and then, where it was asked, the parties whose mean records they
 // are compared with.
 type RecordDistances struct {
-	Records []ChosenRecord `json:"records"`
+	Records []ChosenRecord `json:"records" by:"i"`
 }
 
 // ChosenRecord is a row of a party's release.

@@ -24,35 +24,35 @@ import (
 // The model stands by itself: a record's coordinates are the entries of its unscaled integer
 // sketch times Unit, and Planes give each class a score.
 type Classifier struct {
-	Column  string   `json:"column"`  // the label's
-	Classes []string `json:"classes"` // its values
-	Options string   `json:"options"` // as the study file would have them
-	Labels  string   `json:"labels"`  // plain or randomised
-	Other   float64  `json:"other"`   // randomised: the probability of each single class but the true one
+	Column  string   `json:"column"`                    // the label's
+	Classes []string `json:"classes" by:"i" of:"class"` // its values
+	Options string   `json:"options"`                   // as the study file would have them
+	Labels  string   `json:"labels"`                    // plain or randomised
+	Other   float64  `json:"other"`                     // randomised: the probability of each single class but the true one
 	Records int      `json:"records"`
 
-	Accuracy    Number      `json:"accuracy"`             // of predictions by models that did not know the record
-	Folds       []float64   `json:"folds"`                // accuracy in each fold
-	FoldsError  float64     `json:"folds_error"`          // their standard deviation over the root of their number
-	Baseline    Number      `json:"baseline"`             // accuracy of always predicting Majority
-	Majority    string      `json:"majority"`             // the most frequent class
-	Confusion   [][]float64 `json:"confusion"`            // records by true class and predicted class
-	Unit        float64     `json:"unit"`                 // one step of an entry, in encoded units
-	Coordinates int         `json:"coordinates"`          // of a sketch
-	ClassPlanes []Planes    `json:"class_planes"`         // one a class; for two classes one alone, of the second against the first
-	Unfinished  bool        `json:"unfinished,omitempty"` // training was cut off before the planes were the best ones
-	Voted       bool        `json:"voted,omitempty"`      // planes vote, each as often as Votes says; else there is one a class
+	Accuracy    Number      `json:"accuracy"`                                              // of predictions by models that did not know the record
+	Folds       []float64   `json:"folds" by:"fold" of:"accuracy"`                         // accuracy in each fold
+	FoldsError  float64     `json:"folds_error"`                                           // their standard deviation over the root of their number
+	Baseline    Number      `json:"baseline"`                                              // accuracy of always predicting Majority
+	Majority    string      `json:"majority"`                                              // the most frequent class
+	Confusion   [][]float64 `json:"confusion" by:"classes,predicted=classes" of:"records"` // records by true class and predicted class
+	Unit        float64     `json:"unit"`                                                  // one step of an entry, in encoded units
+	Coordinates int         `json:"coordinates"`                                           // of a sketch
+	ClassPlanes []Planes    `json:"class_planes" by:"class"`                               // one a class; for two classes one alone, of the second against the first
+	Unfinished  bool        `json:"unfinished,omitempty"`                                  // training was cut off before the planes were the best ones
+	Voted       bool        `json:"voted,omitempty"`                                       // planes vote, each as often as Votes says; else there is one a class
 
 	// Margins are quantiles, by class, of the score of a record's class less the highest of
 	// any other: above 0 where it was predicted. Of plain labels alone.
-	Margins []Margins `json:"margins,omitempty"`
+	Margins []Margins `json:"margins,omitempty" by:"class"`
 	Scatter *Scatter  `json:"scatter,omitempty"` // by predicted class
 }
 
 // Margins are those of the records of one class.
 type Margins struct {
 	Class     string     `json:"class"`
-	Quantiles []Quantile `json:"quantiles"`
+	Quantiles []Quantile `json:"quantiles" by:"share"`
 }
 
 // Planes tell one class from the others. The score of a record x is Weights·x + Bias of the
@@ -61,12 +61,12 @@ type Margins struct {
 // score is above 0.
 type Planes struct {
 	Class  string  `json:"class"`
-	Planes []Plane `json:"planes"`
+	Planes []Plane `json:"planes" by:"plane,coordinate"`
 }
 
 // Plane is one hyperplane.
 type Plane struct {
-	Weights []float64 `json:"weights"`
+	Weights []float64 `json:"weights" of:"weight"`
 	Bias    float64   `json:"bias"`
 	Votes   int       `json:"votes,omitempty"`
 }

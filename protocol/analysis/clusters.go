@@ -20,20 +20,20 @@ type KMeans struct {
 	Restarts  int         `json:"restarts"`
 	Whole     int         `json:"whole,omitempty"`   // records of every party, which alone say where clusters are; 0 where all do
 	Batches   int         `json:"batches,omitempty"` // mini-batches, where there are too many records for whole iterations
-	Sizes     []int       `json:"sizes"`
-	Inertia   float64     `json:"inertia"`             // with the noise in it, in squared encoded units
-	Debiased  *Number     `json:"debiased,omitempty"`  // inertia of the records themselves in these clusters
-	Suggested *Suggested  `json:"suggested,omitempty"` // how many clusters, whatever the study asks for
-	Centroids [][]float64 `json:"centroids"`           // in the space of the sketch, in encoded units
-	Distances []Quantile  `json:"distances"`           // of the rows' squared distances from their centroid, with the noise in them, in encoded units
+	Sizes     []int       `json:"sizes" by:"cluster" of:"records"`
+	Inertia   float64     `json:"inertia"`                                      // with the noise in it, in squared encoded units
+	Debiased  *Number     `json:"debiased,omitempty"`                           // inertia of the records themselves in these clusters
+	Suggested *Suggested  `json:"suggested,omitempty"`                          // how many clusters, whatever the study asks for
+	Centroids [][]float64 `json:"centroids" by:"cluster,coordinate" of:"value"` // in the space of the sketch, in encoded units
+	Distances []Quantile  `json:"distances" by:"share"`                         // of the rows' squared distances from their centroid, with the noise in them, in encoded units
 	Scatter   *Scatter    `json:"scatter,omitempty"`
 }
 
 // Suggested is how many clusters stand out best.
 type Suggested struct {
-	Clusters  *int      `json:"clusters"` // null when undefined
-	Most      int       `json:"most"`     // that were tried
-	Index     []float64 `json:"index"`    // of 2, 3, … clusters, by Calinski and Harabasz without the noise; 0 where they do not stand out of it
+	Clusters  *int      `json:"clusters"`                         // null when undefined
+	Most      int       `json:"most"`                             // that were tried
+	Index     []float64 `json:"index" by:"clusters+2" of:"index"` // of 2, 3, … clusters, by Calinski and Harabasz without the noise; 0 where they do not stand out of it
 	Undefined string    `json:"undefined,omitempty"`
 }
 

@@ -2,10 +2,8 @@ package analysis
 
 import (
 	"context"
-	"slices"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
-	"github.com/cosketch/cosketch/kernel/parallel"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -14,11 +12,13 @@ import (
 // other (stack), or one set of columns of the union (add).
 type columns struct {
 	study  *study.Study
-	gram   *estimate.Gram
-	rows   estimate.Integers // of which gram holds the products
+	rows   estimate.Integers
+	noise  []estimate.Noise // of each column of rows
+	gram   *estimate.Gram   // products of the columns; of those that reach was called for, where all are too many
 	groups []group
 	level  estimate.Level // of each interval
 	tell   func(done, total int)
+	keep   Keeper // of dense tables; nil: there are none
 }
 
 // group is the columns that came from one party, or from the union.
@@ -26,7 +26,10 @@ type group struct {
 	party   string // empty for the union
 	records int64
 	plan    release.Plan
-	first   int // index in the Gram of the group's first column
+	centres []float64      // what was taken off each value, in encoded units
+	scales  []float64      // what it was divided by then
+	own     []estimate.Own // of each value, where the party published them; else nil
+	first   int            // index in the Gram of the group's first column
 }
 
 // columns merges the parties' sketches of one index into a Gram matrix, once for all
@@ -48,18 +51,34 @@ func (r *run) columns(ctx context.Context, index int) (columns, error) {
 
 func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 	c := &columns{study: r.Study}
-	var noise []estimate.Noise
-	add := r.Study.Merge(index) == study.Add
-	for n, contribution := range r.Contributions {
+	var plans []release.Plan
+	for _, contribution := range r.Contributions {
 		plan, err := r.planned(contribution.Party, index)
 		if err != nil {
 			return nil, err
+		}
+		plans = append(plans, plan)
+	}
+	add := r.Study.Merge(index) == study.Add
+	merged, heads, err := r.mergedColumns(plans[0], index, add)
+	if err != nil {
+		return nil, &brokenInput{err}
+	}
+	var noise []estimate.Noise
+	for n, contribution := range r.Contributions {
+		plan := plans[n]
+		var own []estimate.Own
+		if plan.Head() > 0 {
+			if plan, err = plan.Owned(heads[n]); err != nil {
+				return nil, &brokenInput{err}
+			}
+			own = plan.OwnMoments(heads[n], contribution.Records)
 		}
 		if add && n > 0 {
 			c.groups[0].records += contribution.Records
 			continue
 		}
-		g := group{party: r.Study.Parties[contribution.Party].Name, records: contribution.Records, plan: plan, first: len(noise)}
+		g := group{party: r.Study.Parties[contribution.Party].Name, records: contribution.Records, plan: plan, centres: plan.Centres(), scales: plan.Scales(), own: own, first: len(noise)}
 		if add {
 			g.party = ""
 		}
@@ -73,14 +92,45 @@ func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 			noise[i] = c.groups[0].plan.NoiseOf(i, len(r.Contributions), c.groups[0].records)
 		}
 	}
-	merged, err := r.mergedColumns(c.groups[0].plan, index, add)
-	if err != nil {
-		return nil, err
+	c.rows, c.noise = estimate.Integers{K: merged.Rows, N: merged.Cols, Data: merged.Data, Unit: c.groups[0].plan.Unit()}, noise
+	if merged.Cols <= mostWhole {
+		c.gram, err = estimate.FromIntegers(ctx, c.rows, noise)
 	}
-	integers := estimate.Integers{K: merged.Rows, N: merged.Cols, Data: merged.Data, Unit: c.groups[0].plan.Unit()}
-	c.rows = integers
-	c.gram, err = estimate.FromIntegers(ctx, integers, noise)
 	return c, err
+}
+
+// mostWhole is of how many columns the products of all are computed at once, for all analyses.
+// Of more, an analysis computes those that it needs.
+const mostWhole = 500
+
+// block is of how many columns products are computed at once where all are too many, and only
+// those with columns of ones are needed.
+const block = 512
+
+// reach computes the products of some variables and of all columns of ones, unless all are
+// there.
+func (c *columns) reach(ctx context.Context, vars []variable) (err error) {
+	if c.gram == nil {
+		c.gram, err = estimate.FromColumns(ctx, c.rows, c.noise, c.places(c.located(vars)))
+	}
+	return err
+}
+
+// places are the columns that numbers of some variables are about: theirs, their squares and
+// all columns of ones.
+func (c *columns) places(of []estimate.Variable) (out []int) {
+	for _, g := range c.groups {
+		if ones, ok := c.ones(g); ok {
+			out = append(out, ones.Column)
+		}
+	}
+	for _, v := range of {
+		out = append(out, v.Value)
+		if v.SquaresWeight > 0 {
+			out = append(out, v.Squares)
+		}
+	}
+	return out
 }
 
 // Intervals is how many intervals an analysis has, about so many columns of values and
@@ -118,7 +168,7 @@ func (c *columns) variables() []variable {
 
 func (c *columns) name(v variable) Feature {
 	f := v.group.plan.Features[v.feature]
-	return Feature{Party: v.group.party, Column: c.study.Columns[f.Column].Name, Value: f.Value}
+	return Feature{Party: v.group.party, Column: c.study.Columns[f.Column].Title(), Value: f.Value}
 }
 
 // ones locates a group's column of ones; ok is false where it has none.
@@ -132,14 +182,14 @@ func (c *columns) ones(g group) (estimate.Ones, bool) {
 // original is a variable in the column's original units, where the column of
 // ones can supply the offset; otherwise the encoded variable, and false.
 func (c *columns) original(v variable) (estimate.Combination, bool) {
-	column, unit := c.column(v), c.unit(v)
+	unit, origin := c.unit(v), c.origin(v)
 	at := v.group.first + v.feature
 	ones, ok := c.ones(v.group)
 	switch {
-	case column.Scale.Origin() == 0:
+	case origin == 0:
 		return estimate.Combination{{Column: at, Weight: unit}}, true
 	case ok:
-		return estimate.Combination{{Column: at, Weight: unit}, {Column: ones.Column, Weight: column.Scale.Origin() / ones.Weight}}, true
+		return estimate.Combination{{Column: at, Weight: unit}, {Column: ones.Column, Weight: origin / ones.Weight}}, true
 	}
 	return estimate.Column(at), false
 }
@@ -152,30 +202,22 @@ const (
 
 func (c *columns) correlation(ctx context.Context, a study.Analysis, out *Analysis) (err error) {
 	out.Estimator, out.Assumption = a.Estimator(), assumesE2
-	of := c.gram.CorrelationE2
+	of := (*estimate.Gram).CorrelationE2
 	if a.Estimator() == study.E1 {
-		out.Assumption, of = assumesE1, c.gram.CorrelationE1
+		out.Assumption, of = assumesE1, (*estimate.Gram).CorrelationE1
 	}
 	located := c.locate(a, out)
-	out.Pairs, err = everyPair(ctx, len(located), false, func(i, j int) estimate.Estimate {
-		return of(located[i], located[j], c.level)
+	drawn, err := c.draw(ctx, c.variables(), located)
+	if err != nil {
+		return err
+	}
+	second := drawn.correlationE2
+	if a.Estimator() == study.E1 {
+		second = drawn.correlation
+	}
+	return c.pairs(ctx, out, shape{people: true}, located, func(g *estimate.Gram, i, j int) estimate.Estimate {
+		return second(of(g, located[i], located[j], c.level), i, j)
 	})
-	return err
-}
-
-// everyPair answers all pairs of n features, with themselves or without, on all
-// processors.
-func everyPair(ctx context.Context, n int, themselves bool, of func(i, j int) estimate.Estimate) ([]Pair, error) {
-	rows := make([][]Pair, n)
-	parallel.For(n, func(i int) {
-		rows[i] = make([]Pair, 0, n-i)
-		for j := i; j < n && ctx.Err() == nil; j++ {
-			if i != j || themselves {
-				rows[i] = append(rows[i], pair(i, j, of(i, j)))
-			}
-		}
-	})
-	return slices.Concat(rows...), ctx.Err()
 }
 
 // locate names the value features and gives their places in the Gram.
@@ -197,6 +239,9 @@ func (c *columns) located(vars []variable) []estimate.Variable {
 	for i, v := range vars {
 		ones, _ := c.ones(v.group)
 		out[i] = estimate.Variable{Value: v.group.first + v.feature, Ones: ones, Kurtosis: c.column(v).Kurtosis}
+		if v.group.own != nil {
+			out[i].Own = &v.group.own[v.feature]
+		}
 	}
 	return out
 }
@@ -205,12 +250,23 @@ func (c *columns) column(v variable) study.Column {
 	return c.study.Columns[v.group.plan.Features[v.feature].Column]
 }
 
-// unit is how much of the column's original unit one encoded unit is.
-func (c *columns) unit(v variable) float64 {
+// unit is how much of the column's original unit one unit of the sketch is.
+func (c *columns) unit(v variable) float64 { return c.encoded(v) * v.group.scales[v.feature] }
+
+// encoded is how much of the column's original unit one encoded unit is.
+func (c *columns) encoded(v variable) float64 {
 	return c.column(v).Scale.Step(c.study.Bits) * float64(c.study.Bits.One())
 }
 
-func (c *columns) intersection(out *Analysis) {
+// origin is the original value that is zero in the sketch.
+func (c *columns) origin(v variable) float64 {
+	return c.column(v).Scale.Origin() + v.group.centres[v.feature]*c.encoded(v)
+}
+
+func (c *columns) intersection(ctx context.Context, out *Analysis) error {
+	if err := c.reach(ctx, nil); err != nil {
+		return err
+	}
 	for i, g := range c.groups {
 		out.Features = append(out.Features, Feature{Party: g.party})
 		for j := i + 1; j < len(c.groups); j++ {
@@ -219,6 +275,7 @@ func (c *columns) intersection(out *Analysis) {
 			out.Pairs = append(out.Pairs, pair(i, j, c.gram.Intersection(a, b, c.level)))
 		}
 	}
+	return nil
 }
 
 // Units of products and distances.
@@ -249,16 +306,15 @@ func (c *columns) products(ctx context.Context, kind study.AnalysisKind, out *An
 	if kind == study.Cosine && out.Units == unitsOriginal {
 		out.Units = ""
 	}
-	out.Pairs, err = everyPair(ctx, len(combos), kind == study.InnerProduct, func(i, j int) estimate.Estimate {
+	return c.pairs(ctx, out, shape{themselves: kind == study.InnerProduct}, c.located(vars), func(g *estimate.Gram, i, j int) estimate.Estimate {
 		switch {
 		case i == j:
-			return c.gram.SquaredNorm(combos[i], c.level)
+			return g.SquaredNorm(combos[i], c.level)
 		case kind == study.Distance:
-			return c.gram.SquaredDistance(combos[i], combos[j], c.level)
+			return g.SquaredDistance(combos[i], combos[j], c.level)
 		case kind == study.Cosine:
-			return c.gram.Cosine(combos[i], combos[j], c.level)
+			return g.Cosine(combos[i], combos[j], c.level)
 		}
-		return c.gram.InnerProduct(combos[i], combos[j], c.level)
+		return g.InnerProduct(combos[i], combos[j], c.level)
 	})
-	return err
 }

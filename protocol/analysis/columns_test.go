@@ -344,6 +344,30 @@ func TestKurtosisWidensIntervals(t *testing.T) {
 	}
 }
 
+// Every answer that stands on values says that some of them may stand for missing ones.
+func TestMissingValuesAreAssumed(t *testing.T) {
+	terms := fmt.Sprintf(vertical, "{side: columns, family: rademacher, k: 64, helpers: {ones: 1, squares: true}}", noPromise, everything)
+	for _, test := range []struct {
+		records string
+		said    bool
+	}{{"{id: [patient]}", false}, {"{id: [patient], missing: skip}", false}, {"{id: [patient], missing: centre}", true}} {
+		s := parse(t, strings.Replace(terms, "{id: [patient]}", test.records, 1))
+		result, _ := ship(t, s, 1, people(rand.New(rand.NewPCG(1, 9)), 200, 0)).run(t)
+		for _, a := range result.Analyses {
+			want := test.said && a.Assumption != "" && a.Kind != study.Intersection
+			if got := strings.Contains(a.Assumes(), " that a missing value is the centre"); got != want {
+				t.Errorf("%s, %s: %q", test.records, a.Kind, a.Assumes())
+			}
+			if strings.Contains(a.Assumes(), "that that") || strings.Contains(a.Assumes(), "that nothing") {
+				t.Errorf("%s: %q", a.Kind, a.Assumes())
+			}
+		}
+		if test.said {
+			t.Log(result.Analyses[0].Assumes())
+		}
+	}
+}
+
 // TestCorrelationSaysWhatItAssumes: the estimator and its assumption travel with the
 // numbers.
 func TestCorrelationSaysWhatItAssumes(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/estimate"
@@ -15,6 +16,7 @@ const (
 	assumesRandomOverlap = "the records that parties share are a random part of each party's records"
 	assumesTogether      = "nothing: means and products are over all records of the union"
 	unitsBare            = "encoded: (value - origin) over the range of bounds or over 3 spreads"
+	unitsCentred         = "encoded: (value - centre) over the range of bounds or over 3 spreads, the centre of bounds being their middle"
 	assumesNoOverlap     = "nothing: a record that one party lacks counts as zero there"
 )
 
@@ -22,18 +24,45 @@ const (
 type PCA struct {
 	Scaled     bool        `json:"scaled"`  // of correlations
 	Centred    bool        `json:"centred"` // of covariances or correlations, else of products
-	Components []Component `json:"components"`
-	LeftOut    []Feature   `json:"left_out,omitempty"` // columns whose variance does not stand out of its error
+	Components []Component `json:"components" by:"component"`
+	LeftOut    []Feature   `json:"left_out,omitempty" by:"-"` // columns whose variance does not stand out of its error
 }
 
 // Component is one of them.
 type Component struct {
-	Eigenvalue       float64   `json:"eigenvalue"`                  // of the estimates, as it came out; noise may make it negative
-	Interval         Number    `json:"interval"`                    // of that of this rank; undefined where errors drive it too far from others
-	Share            Number    `json:"share"`                       // of the sum of all eigenvalues
-	Loadings         []float64 `json:"loadings,omitempty"`          // by feature; the largest is positive
-	LoadingIntervals []Number  `json:"loading_intervals,omitempty"` // the loadings with their intervals; undefined where it is not separated from its neighbours
+	Eigenvalue       float64   `json:"eigenvalue"`                                    // of the estimates, as it came out; noise may make it negative
+	Interval         Number    `json:"interval"`                                      // of that of this rank; undefined where errors drive it too far from others
+	Share            Number    `json:"share"`                                         // of the sum of all eigenvalues
+	Loadings         []float64 `json:"loadings,omitempty" by:"features" of:"loading"` // by feature; the largest is positive
+	LoadingIntervals []Number  `json:"loading_intervals,omitempty" by:"features"`     // the loadings with their intervals; undefined where it is not separated from its neighbours
 }
+
+// Of says what the components are of, and of which columns where some were left out: the
+// first eigenvalue of 4 of 24 columns answers another question than that of all.
+func (p PCA) Of(features []Feature) string {
+	of := "products of columns"
+	switch {
+	case p.Scaled:
+		of = "correlations"
+	case p.Centred:
+		of = "covariances"
+	}
+	if len(p.LeftOut) == 0 {
+		return of
+	}
+	names, more := features, ""
+	if len(names) > mostNamed {
+		names, more = names[:mostNamed], fmt.Sprintf(" and %d others", len(names)-mostNamed)
+	}
+	var texts []string
+	for _, f := range names {
+		texts = append(texts, f.Name())
+	}
+	return fmt.Sprintf("%s of %d of %d columns, %s%s", of, len(features), len(features)+len(p.LeftOut), strings.Join(texts, ", "), more)
+}
+
+// mostNamed bounds how many columns a headline names.
+const mostNamed = 6
 
 func (p *PCA) check(a Analysis) error {
 	if len(p.Components) != len(a.Features) {
@@ -64,6 +93,9 @@ func (c *columns) pca(ctx context.Context, a study.Analysis, out *Analysis) erro
 	if len(vars) > decompose.MaxEigen {
 		return unanswerable("%d columns are too many: at most %d have principal components", len(vars), decompose.MaxEigen)
 	}
+	if err := c.reach(ctx, vars); err != nil {
+		return err
+	}
 	m, vars, err := c.moments(vars, o.Centre, o.Scale, &section.LeftOut)
 	if err != nil {
 		return err
@@ -79,7 +111,9 @@ func (c *columns) pca(ctx context.Context, a study.Analysis, out *Analysis) erro
 		out.Units = unitsOriginal
 		m = m.In(c.units(vars))
 	default:
-		out.Units = unitsBare
+		if out.Units = unitsBare; c.study.Centred(out.Sketch) {
+			out.Units = unitsCentred
+		}
 	}
 	for _, v := range vars {
 		out.Features = append(out.Features, c.name(v))

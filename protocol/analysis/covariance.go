@@ -3,6 +3,7 @@ package analysis
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -13,11 +14,11 @@ import (
 
 // What a covariance is about, and what may be said of a repaired matrix.
 const (
-	assumesCovariance = "nothing about which records the parties share: an entry is over the records that its two columns have in common, divided by their number"
-	assumesUnion      = "nothing: an entry is over all records of the union, divided by their number"
+	assumesCovariance = "nothing about which records the parties share: each entry is over the records that its two columns have in common"
+	assumesUnion      = "nothing: each entry is over all records of the union"
 
-	notUnbiased   = "Not unbiased: for methods that cannot do without it, not for reading off entries."
-	otherMatrices = " Its entries are over different records, and make one matrix only where parties share records at random."
+	notUnbiased   = "A repair makes entries biased: use this matrix for methods that need one, not to read off entries."
+	otherMatrices = " Its entries are over different records. They make one matrix only where parties share records at random."
 )
 
 // covariance answers the covariances of all pairs of columns, and variances, in
@@ -30,35 +31,75 @@ func (c *columns) covariance(ctx context.Context, a study.Analysis, out *Analysi
 		out.Assumption = assumesUnion
 	}
 	vars, located := c.variables(), c.locate(a, out)
-	for i, v := range vars {
-		if v.group.plan.Clip > 0 {
-			located[i].Ones.Records = 0 // clipped records count less than one, in sums as in ones
-		}
+	drawn, err := c.draw(ctx, vars, located)
+	if err != nil {
+		return err
 	}
-	encoded, err := everyPair(ctx, len(located), true, func(i, j int) estimate.Estimate {
-		return c.gram.Covariance(located[i], located[j], c.level)
+	of := func(g *estimate.Gram, i, j int) estimate.Estimate {
+		return drawn.covariance(possible(g.Covariance(located[i], located[j], c.level), c.column(vars[i]), c.column(vars[j]), i == j), i, j)
+	}
+	units := c.units(vars)
+	err = c.pairs(ctx, out, shape{themselves: true, people: true}, located, func(g *estimate.Gram, i, j int) estimate.Estimate {
+		return of(g, i, j).Times(units[i] * units[j])
 	})
 	if err != nil {
 		return err
 	}
-	for _, p := range encoded {
-		out.Pairs = append(out.Pairs, Pair{p.I, p.J, p.times(c.unit(vars[p.I]) * c.unit(vars[p.J]))})
+	if len(vars) > decompose.MaxDim {
+		out.Repaired = tooWide("covariance_psd", len(vars))
+		return nil
+	}
+	encoded, err := everyPair(ctx, len(located), true, func(i, j int) estimate.Estimate { return of(c.gram, i, j) })
+	if err != nil {
+		return err
 	}
 	r, matrix, err := repair(ctx, "covariance_psd", len(vars), encoded, decompose.Semidefinite)
 	if matrix != nil {
 		r.Statement = c.statement()
-		for i := range vars {
-			for j := range vars {
-				r.Matrix[i][j] = matrix.At(i, j) * (c.unit(vars[i]) * c.unit(vars[j]))
-			}
-		}
+		r.fill(matrix, units)
 	}
 	out.Repaired = r
 	return err
 }
 
+// MostVariance is the largest variance of a column between bounds, in encoded units, in which
+// these are 1 apart (Popoviciu).
+const MostVariance = 1. / 4
+
+// possible cuts a covariance, in encoded units, to what it can be: a variance is not negative,
+// and between bounds none is larger, nor a covariance larger than two of them allow.
+func possible(e estimate.Estimate, x, y study.Column, same bool) estimate.Estimate {
+	most := math.Inf(1)
+	if _, _, bounded := x.Scale.Bounds(); bounded {
+		if _, _, bounded = y.Scale.Bounds(); bounded {
+			most = MostVariance
+		}
+	}
+	if same {
+		return e.Within(0, most)
+	}
+	return e.Within(-most, most)
+}
+
+// fill takes a matrix over, in units of the features. Where those are beyond float64, there is
+// none.
+func (r *Repaired) fill(matrix *mat.SymDense, units []float64) {
+	for i, row := range r.Matrix {
+		for j := range row {
+			if row[j] = matrix.At(i, j) * (units[i] * units[j]); math.IsInf(row[j], 0) {
+				*r = Repaired{Name: r.Name, Undefined: "its numbers are too large for float64"}
+				return
+			}
+		}
+	}
+}
+
 // repairCorrelation sets the nearest correlation matrix beside the estimates.
 func (c *columns) repairCorrelation(ctx context.Context, out *Analysis) error {
+	if out.Dense != nil {
+		out.Repaired = tooWide("correlation_psd", len(out.Features))
+		return nil
+	}
 	r, matrix, err := repair(ctx, "correlation_psd", len(out.Features), out.Pairs, decompose.Correlation)
 	if matrix != nil {
 		r.Statement = c.statement()
@@ -80,16 +121,20 @@ func (c *columns) statement() string {
 	return notUnbiased + otherMatrices
 }
 
+// tooWide stands for a matrix of more features than are repaired.
+func tooWide(name string, n int) *Repaired {
+	return &Repaired{Name: name, Undefined: fmt.Sprintf("%d columns are too many: at most %d are repaired", n, decompose.MaxDim)}
+}
+
 // repair makes the matrix of n features positive semidefinite, with an empty Matrix
-// of its size to fill; the matrix is nil where it says why there is none. Entries of
-// the diagonal that are no pairs are ones.
+// of its size to fill; the matrix is nil where it says why there is none. Its error is that
+// of ctx alone. Entries of the diagonal that are no pairs are ones.
 func repair(ctx context.Context, name string, n int, pairs []Pair,
 	nearest func(context.Context, mat.Symmetric) (decompose.Repair, error)) (*Repaired, *mat.SymDense, error) {
-	r := &Repaired{Name: name}
 	if n > decompose.MaxDim {
-		r.Undefined = fmt.Sprintf("%d columns are too many: at most %d are repaired", n, decompose.MaxDim)
-		return r, nil, nil
+		return tooWide(name, n), nil, nil
 	}
+	r := &Repaired{Name: name}
 	estimates := mat.NewSymDense(n, nil)
 	for i := range n {
 		estimates.SetSym(i, i, 1)
@@ -102,8 +147,12 @@ func repair(ctx context.Context, name string, n int, pairs []Pair,
 		estimates.SetSym(p.I, p.J, *p.Estimate)
 	}
 	found, err := nearest(ctx, estimates)
-	if err != nil {
-		return nil, nil, err
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
+	if err != nil { // the estimates are none the worse
+		r.Undefined = err.Error()
+		return r, nil, nil
 	}
 	r.Moved, r.Norm, r.Negative, r.Least = found.Moved, found.Norm, found.Negative, found.Least
 	r.Matrix = make([][]float64, n)

@@ -13,6 +13,9 @@ import (
 // one of this study and hangs together, so that whoever shows it need not.
 func Decode(data []byte, id protocol.StudyID) (Result, error) {
 	var r Result
+	if err := bounded(data); err != nil {
+		return Result{}, fmt.Errorf("decoding result: %w", err)
+	}
 	if err := json.Unmarshal(data, &r); err != nil {
 		return Result{}, fmt.Errorf("decoding result: %w", err)
 	}
@@ -31,6 +34,46 @@ func Decode(data []byte, id protocol.StudyID) (Result, error) {
 		}
 	}
 	return r, nil
+}
+
+// Bounds of a document, so that decoding it takes no more than about 1 GiB, whatever it says:
+// an analysis takes a kilobyte, any other list or structure less than 256 bytes, a value 16,
+// and lists that grow twice that.
+const (
+	mostAtTop  = 1 << 14 // parties, sketches and analyses
+	mostNested = 1 << 20 // lists and structures
+	mostValues = 1 << 24
+)
+
+// bounded refuses a document that would take more memory than any result needs.
+func bounded(data []byte) error {
+	if len(data) > MaxDocument {
+		return fmt.Errorf("a document of %d bytes, at most %d", len(data), MaxDocument)
+	}
+	depth, atTop, nested, values := 0, 0, 0, 0
+	for at := 0; at < len(data); at++ {
+		switch data[at] {
+		case '"':
+			for at++; at < len(data) && data[at] != '"'; at++ {
+				if data[at] == '\\' {
+					at++
+				}
+			}
+		case '{', '[':
+			if depth++; depth == 3 { // within a list of the whole
+				atTop++
+			}
+			nested++
+		case '}', ']':
+			depth--
+		case ',':
+			values++
+		}
+	}
+	if atTop > mostAtTop || nested > mostNested || values > mostValues {
+		return fmt.Errorf("a document of %d parts, %d lists and %d values: no result has so many", atTop, nested, values)
+	}
+	return nil
 }
 
 // DecodeLabels reads a party's own document, which came from the aggregator, and checks
@@ -73,8 +116,16 @@ func (a Analysis) check(sketches int) error {
 	if a.Sketch < 0 || a.Sketch >= sketches {
 		return fmt.Errorf("of sketch %d of %d", a.Sketch+1, sketches)
 	}
-	if a.Undefined != "" && (len(a.Pairs) > 0 || len(a.sections()) > 0) {
+	if a.Undefined != "" && (len(a.Pairs) > 0 || a.Dense != nil || len(a.sections()) > 0) {
 		return errors.New("there are both an answer and a reason for none")
+	}
+	if a.Dense != nil {
+		if len(a.Pairs) > 0 {
+			return errors.New("there are both pairs and a table of them")
+		}
+		if err := a.Dense.check(len(a.Features)); err != nil {
+			return err
+		}
 	}
 	for _, s := range a.sections() {
 		if err := s.check(a); err != nil {

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func sound() Result {
 			}},
 			{Kind: study.Clustering, Features: make([]Feature, 3), Hierarchy: &Hierarchy{Merges: []Merge{{A: 0, B: 1}, {A: 2, B: 3}}, Leaves: []int{2, 0, 1}}},
 			{Kind: study.Sums, Features: make([]Feature, 1), Sums: &Sums{Rows: []SumRow{{Sum: whole, Mean: whole}}}},
-			{Kind: study.Neighbors, Features: make([]Feature, 1), Neighbors: &Neighbors{Neighbors: 1, Edges: [][]int{{3}}}},
+			{Kind: study.Neighbors, Features: make([]Feature, 1), Neighbors: &Neighbors{Neighbors: 1, Told: .8, Edges: [][]int{{3}}}},
 			{Kind: study.Outliers, Features: make([]Feature, 1), Outliers: &Outliers{Neighbors: 1, Above: []int{1}, Ranked: []int{1}}},
 			{Kind: study.KMeans, KMeans: &KMeans{Clusters: 1, Sizes: []int{1}, Debiased: &whole, Suggested: &Suggested{Most: 3, Undefined: "few", Index: []float64{0, 1}}}},
 			{Kind: study.RecordDistance, Features: []Feature{{Party: "a/0"}, {Party: "b/2"}, {Party: "b"}}, RecordDistances: &RecordDistances{Records: []ChosenRecord{{"a", 0}, {"b", 2}}}},
@@ -132,5 +133,27 @@ func TestDecodeLabels(t *testing.T) {
 	}
 	if _, err := DecodeLabels([]byte("{"), id); err == nil {
 		t.Error("broken JSON was decoded")
+	}
+}
+
+// A small document that would take much memory is refused before it is decoded.
+func TestDecodeBoundsMemory(t *testing.T) {
+	for _, many := range []string{
+		`"analyses":[` + strings.Repeat(`{},`, 1<<14) + `{}]`,
+		`"analyses":[{"pairs":[` + strings.Repeat(`{},`, 1<<20) + `{}]}]`,
+		`"analyses":[{"pca":{"components":[{"loadings":[` + strings.Repeat(`0,`, 1<<24+1) + `0]}]}}]`,
+		`"name":"\"` + strings.Repeat(" ", MaxDocument) + `"`,
+	} {
+		var before, after runtime.MemStats
+		data := []byte(`{` + many + `}`)
+		runtime.ReadMemStats(&before)
+		_, err := Decode(data, protocol.StudyID{})
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), "a document of") || after.TotalAlloc-before.TotalAlloc > 1<<16 {
+			t.Errorf("%.40s…: %d bytes were allocated (%v)", data, after.TotalAlloc-before.TotalAlloc, err)
+		}
+	}
+	if _, err := Decode([]byte(`{"name": "`+strings.Repeat(`[{,\"`, 1<<18)+`"}`), protocol.StudyID{}); err == nil || strings.Contains(err.Error(), "a document of") {
+		t.Errorf("a long name: %v", err)
 	}
 }

@@ -22,11 +22,11 @@ type Result struct {
 	Attempt      uint32          `json:"attempt"`
 	T2           string          `json:"t2"`
 	Partition    study.Partition `json:"partition"`
-	Parties      []Party         `json:"parties"`
-	Absent       []string        `json:"absent"` // listed parties that are not in it
+	Parties      []Party         `json:"parties" by:"-"`
+	Absent       []string        `json:"absent" by:"-" of:"party"` // listed parties that are not in it
 	Masked       *MaskedSum      `json:"masked,omitempty"`
-	Sketches     []Sketch        `json:"sketches"`
-	Analyses     []Analysis      `json:"analyses"`
+	Sketches     []Sketch        `json:"sketches" by:"sketch"`
+	Analyses     []Analysis      `json:"analyses" by:"analysis"`
 }
 
 // Completeness of a result.
@@ -66,16 +66,19 @@ type Analysis struct {
 	Kind       study.AnalysisKind `json:"kind"`
 	Sketch     int                `json:"sketch"`
 	Undefined  string             `json:"undefined,omitempty"` // why there is no answer; then all below is empty
+	Caution    string             `json:"caution,omitempty"`   // to be read first: what the numbers are not about
 	Estimator  study.Estimator    `json:"estimator,omitempty"`
 	Assumption string             `json:"assumption,omitempty"`
 	Units      string             `json:"units,omitempty"`
 	Level      float64            `json:"level,omitempty"`      // at which the intervals hold, as Intervals says
 	Intervals  study.Intervals    `json:"intervals,omitempty"`  // each: by itself; all: all of the analysis together
 	EachLevel  float64            `json:"each_level,omitempty"` // where it is not Level: the level for which each was built
-	Features   []Feature          `json:"features,omitempty"`
+	Features   []Feature          `json:"features,omitempty" by:"i"`
 	Pairs      []Pair             `json:"pairs,omitempty"`
+	Dense      *Dense             `json:"dense,omitempty"`  // in the place of Pairs, where there are more than MostInline features
 	Shifts     []Pair             `json:"shifts,omitempty"` // group-distance: squared distance between the mean records of two parties
 	Repaired   *Repaired          `json:"repaired,omitempty"`
+	Cut        *Cut               `json:"cut,omitempty"`    // moments: the records that were longer than the clip
 	Joined     *Joined            `json:"joined,omitempty"` // records side of a vertical study
 
 	// One of these, where the kind has a section of its own.
@@ -88,7 +91,7 @@ type Analysis struct {
 	Neighbors  *Neighbors  `json:"neighbors,omitempty"`
 	Outliers   *Outliers   `json:"outliers,omitempty"`
 	CellMeans  *CellMeans  `json:"cell_means,omitempty"` // k-means by cells
-	Means      Means       `json:"means,omitempty"`
+	Means      Means       `json:"means,omitempty" by:"features"`
 	LDA        *LDA        `json:"lda,omitempty"`
 
 	RecordDistances *RecordDistances `json:"record_distances,omitempty"`
@@ -152,29 +155,27 @@ type Feature struct {
 	Value  string `json:"value,omitempty"` // of a categorical column
 }
 
-// Number is an estimate with its interval. All four are null when it is undefined.
+// Number is an estimate with its interval. All four are null when it is undefined. The interval
+// is for these records: it covers projection and noise. Numbers that mean something of the
+// people whom the records were drawn from have a second one, for people like these, which
+// adds the error of the draw.
 type Number struct {
-	Estimate      *float64 `json:"estimate"`
-	StandardError *float64 `json:"standard_error"` // of projection and noise together
-	Low           *float64 `json:"low"`
-	High          *float64 `json:"high"`
-	Undefined     string   `json:"undefined,omitempty"` // why
+	Estimate       *float64 `json:"estimate"`
+	StandardError  *float64 `json:"standard_error"` // of projection and noise together
+	Low            *float64 `json:"low"`
+	High           *float64 `json:"high"`
+	PopulationLow  *float64 `json:"population_low,omitempty"`
+	PopulationHigh *float64 `json:"population_high,omitempty"`
+	Undefined      string   `json:"undefined,omitempty"` // why
 }
 
 func number(e estimate.Estimate) Number {
 	if !e.Defined() {
 		return Number{Undefined: e.Undefined}
 	}
-	return Number{Estimate: &e.Estimate, StandardError: &e.Deviation, Low: &e.Low, High: &e.High}
-}
-
-// times is the number in other units: t, which is above 0, times it.
-func (n Number) times(t float64) Number {
-	for _, v := range []**float64{&n.Estimate, &n.StandardError, &n.Low, &n.High} {
-		if *v != nil {
-			scaled := t * **v
-			*v = &scaled
-		}
+	n := Number{Estimate: &e.Estimate, StandardError: &e.Deviation, Low: &e.Low, High: &e.High}
+	if p := e.Population; p.Known {
+		n.PopulationLow, n.PopulationHigh = &p.Low, &p.High
 	}
 	return n
 }
@@ -185,6 +186,11 @@ func (n Number) check() error {
 	none := n.Estimate == nil && n.StandardError == nil && n.Low == nil && n.High == nil
 	if !all && !none || none && n.Undefined == "" {
 		return errors.New("a number has neither an interval nor a reason")
+	}
+	if low, high := n.PopulationLow, n.PopulationHigh; low != nil || high != nil {
+		if none || low == nil || high == nil || !(*low <= *n.Low) || !(*n.High <= *high) {
+			return errors.New("the interval for people like these does not hold the one for these records")
+		}
 	}
 	return nil
 }
@@ -201,13 +207,13 @@ func pair(i, j int, e estimate.Estimate) Pair { return Pair{I: i, J: j, Number: 
 // Repaired is a matrix of estimates made positive semidefinite. It stands beside the
 // estimates and never replaces them.
 type Repaired struct {
-	Name      string      `json:"name"`                // covariance_psd or correlation_psd
-	Statement string      `json:"statement,omitempty"` // what it is and is not
-	Matrix    [][]float64 `json:"matrix"`              // by Features, in the estimates' units; null when undefined
-	Moved     float64     `json:"moved"`               // Frobenius norm of its difference from the estimates, in encoded units
-	Norm      float64     `json:"norm"`                // Frobenius norm of the estimates, in encoded units
-	Negative  int         `json:"negative"`            // eigenvalues below zero that the estimates have
-	Least     float64     `json:"least"`               // the least eigenvalue of the estimates, in encoded units
+	Name      string      `json:"name"`                                     // covariance_psd or correlation_psd
+	Statement string      `json:"statement,omitempty"`                      // what it is and is not
+	Matrix    [][]float64 `json:"matrix" by:"features,features" of:"entry"` // by Features, in the estimates' units; null when undefined
+	Moved     float64     `json:"moved"`                                    // Frobenius norm of its difference from the estimates, in encoded units
+	Norm      float64     `json:"norm"`                                     // Frobenius norm of the estimates, in encoded units
+	Negative  int         `json:"negative"`                                 // eigenvalues below zero that the estimates have
+	Least     float64     `json:"least"`                                    // the least eigenvalue of the estimates, in encoded units
 	Undefined string      `json:"undefined,omitempty"`
 }
 

@@ -54,13 +54,13 @@ func (r *run) group(ctx context.Context, c Contribution, sk int) (*estimate.Grou
 		return nil, err
 	}
 	s := c.Sketches[sk]
-	record := make([]float64, s.Cols)
+	record, unit := make([]float64, s.Cols), plan.Unit()
 	for i := range s.Rows {
 		if i%stretch == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		for j, v := range s.Row(i) {
-			record[j] = float64(v) * plan.Unit()
+			record[j] = float64(v) * unit
 		}
 		if err := g.Add(record); err != nil {
 			return nil, err

@@ -13,19 +13,23 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
+// MostClustered is how many columns a hierarchy has at most: the work and the memory grow
+// with their square.
+const MostClustered = 2000
+
 // Hierarchy is the section of a clustering of columns: those of the analysis's features.
 type Hierarchy struct {
 	Linkage  cluster.Linkage      `json:"linkage"`
 	Distance study.ColumnDistance `json:"distance"`
-	Merges   []Merge              `json:"merges"`             // from the lowest to the highest
-	Leaves   []int                `json:"leaves"`             // features, so that every cluster is a run of neighbours
-	LeftOut  []Feature            `json:"left_out,omitempty"` // columns without a defined correlation
+	Merges   []Merge              `json:"merges" by:"merge"`              // from the lowest to the highest
+	Leaves   []int                `json:"leaves" by:"leaf" of:"features"` // features, so that every cluster is a run of neighbours
+	LeftOut  []Feature            `json:"left_out,omitempty" by:"-"`      // columns without a defined correlation
 }
 
 // Merge joins two clusters: features, or, from their number on, earlier merges.
 type Merge struct {
-	A             int     `json:"a"`
-	B             int     `json:"b"`
+	A             int     `json:"a" of:"features"`
+	B             int     `json:"b" of:"features"`
 	Height        float64 `json:"height"`
 	StandardError float64 `json:"standard_error"` // at most
 	Size          int     `json:"size"`
@@ -61,6 +65,12 @@ func (c *columns) clustering(ctx context.Context, a study.Analysis, out *Analysi
 	vars := c.variables()
 	located := c.located(vars)
 	section := &Hierarchy{Linkage: o.Linkage, Distance: o.Distance}
+	if len(vars) > MostClustered {
+		return unanswerable("%d columns are too many: at most %d are clustered", len(vars), MostClustered)
+	}
+	if err := c.reach(ctx, vars); err != nil {
+		return err
+	}
 	pairs, err := everyPair(ctx, len(located), false, func(i, j int) estimate.Estimate {
 		return c.gram.CorrelationE2(located[i], located[j], c.level)
 	})

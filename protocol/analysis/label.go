@@ -9,6 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/cluster"
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -21,6 +22,7 @@ type Labeller struct {
 	centres []int64
 	clip    int64
 	one     float64
+	fine    uint
 	scratch []int64
 	point   []float64
 	say     func(point []float64) int
@@ -33,13 +35,16 @@ func NewLabeller(s *study.Study, a Analysis) (*Labeller, error) {
 	if a.Sketch < 0 || a.Sketch >= len(s.Sketches) || !s.Sketches[a.Sketch].Side.Sums() || a.CellMeans == nil && a.LDA == nil {
 		return nil, fmt.Errorf("labelling records: the result has no model of sums to label them by")
 	}
-	l := &Labeller{Name: "cluster", Sketch: a.Sketch, clip: s.IntegerClip(a.Sketch), one: float64(s.Bits.One())}
+	l := &Labeller{Name: "cluster", Sketch: a.Sketch, clip: s.IntegerClip(a.Sketch), one: float64(s.Bits.One()), fine: s.Fine()}
+	if sk := s.Sketches[a.Sketch]; sk.OwnClip || sk.Standardise {
+		l.clip = 0 // each party chose its length, or in which units a record has it, and the study does not say
+	}
 	features, centres := s.Features(0, a.Sketch), s.Centres(a.Sketch)
 	var names []Feature
 	for i, f := range features {
 		if c := s.Columns[f.Column]; !c.Label {
 			l.takes, l.centres = append(l.takes, i), append(l.centres, centres[i])
-			names = append(names, Feature{Column: c.Name, Value: f.Value})
+			names = append(names, Feature{Column: c.Title(), Value: f.Value})
 		}
 	}
 	l.scratch, l.point = make([]int64, len(l.takes)), make([]float64, len(l.takes))
@@ -97,11 +102,14 @@ func (l *LDA) model(of, names []Feature) (func([]float64) int, error) {
 func (l *Labeller) Takes() []int { return l.takes }
 
 // Label returns what is told of a record, a cluster or the number of a class, by its
-// encoded values in the order of Takes, after these were centred and clipped as they were
+// values encoded at the study's ReadBits in the order of Takes, after these were rounded, centred and clipped as they were
 // for the sketch. It panics where they are fewer.
 func (l *Labeller) Label(values []int64) int {
 	for i, c := range l.centres {
-		l.scratch[i] = values[i] - c
+		l.scratch[i] = 0
+		if values[i] != sketch.Absent {
+			l.scratch[i] = sketch.Round(values[i], l.fine) - c
+		}
 	}
 	if l.clip > 0 {
 		dp.ClipL2(l.scratch, l.clip)

@@ -12,26 +12,36 @@ import (
 // that tell the classes apart. A party predicts the class of its own records by Model: no
 // record's label travels, and no accuracy is counted.
 type LDA struct {
-	Column     string       `json:"column"`              // the label's
-	Classes    []string     `json:"classes"`             // its values that are told apart
-	LeftOut    []string     `json:"left_out,omitempty"`  // those that do not stand out of the noise
-	Reference  []Feature    `json:"reference,omitempty"` // values of categorical columns with which their other values are compared
-	Shares     []Number     `json:"shares"`              // by class: of the records
-	Means      [][]Number   `json:"means"`               // by class and feature, in original units
-	Within     [][]float64  `json:"within"`              // covariance within classes, pooled, in original units
-	Weights    [][]Number   `json:"weights"`             // by class but the first, and feature: how much a score rises over the first class's, per original unit
-	Apart      []ClassApart `json:"apart"`               // each two classes
-	Condition  Number       `json:"condition"`           // the least eigenvalue of the correlations within classes
-	Identified float64      `json:"identified"`          // how many standard errors Condition has to be above zero where there is noise
-	Model      []Plane      `json:"model"`               // by class but the first, whose score is 0: scores in encoded units around the public centre; the highest is the class
+	Column     string       `json:"column"`                                        // the label's
+	Classes    []string     `json:"classes" by:"i" of:"class"`                     // its values that are told apart
+	LeftOut    []string     `json:"left_out,omitempty" by:"-" of:"class"`          // those that do not stand out of the noise
+	Drowned    []Feature    `json:"drowned,omitempty" by:"-"`                      // columns whose variance within classes does not stand out of its error
+	Ridge      float64      `json:"ridge,omitempty"`                               // part of each column's variance by which that within classes was raised; scores, distances and accuracies are of what comes of it
+	Reference  []Feature    `json:"reference,omitempty" by:"-"`                    // values of categorical columns with which their other values are compared
+	Shares     []Number     `json:"shares" by:"classes"`                           // by class: of the records
+	Means      [][]Number   `json:"means" by:"classes,features"`                   // by class and feature, in original units
+	Within     [][]float64  `json:"within" by:"features,features" of:"covariance"` // covariance within classes, pooled, in original units
+	Weights    [][]Number   `json:"weights" by:"classes+1,features"`               // by class but the first, and feature: how much a score rises over the first class's, per original unit
+	Apart      []ClassApart `json:"apart" by:"-"`                                  // each two classes
+	Condition  Number       `json:"condition"`                                     // the least eigenvalue of the correlations within classes
+	Identified float64      `json:"identified"`                                    // how many standard errors Condition has to be above zero where there is noise
+	Model      []Plane      `json:"model" by:"classes+1,features"`                 // by class but the first, whose score is 0: scores in encoded units around the public centre; the highest is the class
 }
 
 // ClassApart says how far two classes are apart.
 type ClassApart struct {
-	I        int    `json:"i"` // of Classes
-	J        int    `json:"j"`
+	I        int    `json:"i" of:"classes"` // of Classes
+	J        int    `json:"j" of:"classes"`
 	Distance Number `json:"distance"` // squared distance of the means in units of the spread within classes
 	Accuracy Number `json:"accuracy"` // share of the records of the two that the best score puts right, if values are normal
+}
+
+// Ridged says of which discriminant the answers are; "" without a ridge.
+func (l LDA) Ridged() string {
+	if l.Ridge == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Answers are of the discriminant with ridge %.3g: the variance of each column within classes is raised by this part of its whole variance, which makes weights, distances and accuracies smaller.", l.Ridge)
 }
 
 func (l *LDA) check(a Analysis) error {
@@ -71,7 +81,7 @@ func (l *LDA) check(a Analysis) error {
 }
 
 // assumesNormal is what accuracies rest on beside.
-const assumesNormal = "; and accuracies that values are normal within each class, with one covariance: they are of the best score"
+const assumesNormal = "that values are normal within each class, with one covariance, of which accuracies are those of the best score"
 
 // lda tells the classes of the label apart.
 func (m *moments) lda(a study.Analysis, out *Analysis) error {
@@ -84,18 +94,21 @@ func (m *moments) lda(a study.Analysis, out *Analysis) error {
 		return fmt.Errorf("no column has role: label")
 	}
 	section := &LDA{Column: label.Name, Identified: estimate.Identified}
-	out.Units, out.Assumption = unitsOriginal, out.Assumption+assumesNormal
-	all := m.all()
-	options := estimate.DiscriminantOptions{Classes: m.indicators(label)}
-	options.On, section.Reference = chosen(o.On, label.Name, len(all), m.of)
-	for i := range all {
+	out.Units, out.Assumption = unitsOriginal, m.assumption(assumesNormal)
+	classes := label.Classes()
+	all := slices.DeleteFunc(m.all(), func(i int) bool { return m.column(i).Name == label.Name })
+	options := estimate.DiscriminantOptions{}
+	options.On, section.Reference = chosen(o.On, label.Name, len(all), func(at int) (study.Column, Feature) { return m.of(all[at]) })
+	for _, i := range all {
 		options.Units, options.Origins = append(options.Units, m.unit(i)), append(options.Origins, m.origin(i))
 	}
-	out.Features = nil
-	for _, i := range options.On {
-		out.Features = append(out.Features, m.name(i))
+	section.Ridge = m.ridge(o.Ridge, options.On, all)
+	options.Ridge = section.Ridge
+	for c := range classes { // they follow the features
+		options.Classes = append(options.Classes, estimate.Indicator{Variable: len(all), Weight: 1})
+		options.Units, options.Origins = append(options.Units, 1), append(options.Origins, 0)
+		all = append(all, len(m.plan.Features)+c)
 	}
-	classes := label.Classes()
 	k, n := len(classes), len(options.On)
 	options.Level = out.promise(a, k+(2*k-1)*n+k*(k-1))
 	of, why := m.estimates.Moments(all)
@@ -106,6 +119,16 @@ func (m *moments) lda(a study.Analysis, out *Analysis) error {
 	if why != "" {
 		return unanswerable("%s", why)
 	}
+	out.Features = nil
+	for _, i := range options.On {
+		if slices.Contains(found.On, i) {
+			out.Features = append(out.Features, m.name(all[i]))
+		} else {
+			section.Drowned = append(section.Drowned, m.name(all[i]))
+		}
+	}
+	options.On = found.On
+	section.sampled(found, options, m.estimates.Counts()[len(m.plan.Features)], func(i int) bool { return m.column(all[i]).Kind != study.Numeric })
 	section.fill(found, classes, options)
 	out.LDA = section
 	return nil
@@ -143,20 +166,4 @@ func (l *LDA) fill(d *estimate.Discriminant, classes []string, o estimate.Discri
 		}
 		l.Within = append(l.Within, row)
 	}
-}
-
-// indicators make the label's features tell its classes: the values of a categorical
-// column do by themselves, and of a binary one 1 is the one class and 0 the other.
-func (m *moments) indicators(label study.Column) (out []estimate.Indicator) {
-	for i, f := range m.plan.Features {
-		if m.column(i).Name != label.Name {
-			continue
-		}
-		one := estimate.Indicator{Variable: i, Weight: m.unit(i), Offset: m.origin(i)}
-		if f.Kind == study.Value {
-			out = append(out, estimate.Indicator{Variable: i, Weight: -one.Weight, Offset: 1 - one.Offset})
-		}
-		out = append(out, one)
-	}
-	return out
 }

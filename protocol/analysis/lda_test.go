@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -28,7 +29,7 @@ analyses: [%s]
 const (
 	binaryLabel      = "kind: binary"
 	categoricalLabel = "kind: categorical, values: [well, ill, never seen]"
-	questions        = "{kind: lda}, {kind: regression, target: pulse, on: [height]}, {kind: pca, scale: false}, {kind: regression, target: pulse, on: [height], ridge: 0.5}, {kind: pca}"
+	questions        = "{kind: lda, ridge: 0}, {kind: regression, target: pulse, on: [height], ridge: 0}, {kind: pca, scale: false}, {kind: regression, target: pulse, on: [height], ridge: 0.5}, {kind: pca}"
 )
 
 // sick are files in which the ill are smaller and have a higher pulse.
@@ -74,7 +75,7 @@ func fisher(data files) (weights *mat.VecDense, means [2][2]float64, distance, s
 // Without noise, moments give what the pooled records do, whatever the label's kind.
 func TestDiscriminantWithoutNoiseIsPooled(t *testing.T) {
 	data := sick(rand.New(rand.NewPCG(3, 1)), 400, 250, 600)
-	weights, means, distance, share := fisher(data)
+	_, _, _, share := fisher(data)
 	for _, kind := range []string{binaryLabel, categoricalLabel} {
 		s := parse(t, fmt.Sprintf(labelled, kind, "", noPromise, questions))
 		result, _ := ship(t, s, 3, data).run(t)
@@ -85,13 +86,7 @@ func TestDiscriminantWithoutNoiseIsPooled(t *testing.T) {
 		if left := len(l.LeftOut); left != 0 && (kind == binaryLabel || left != 1 || l.LeftOut[0] != "never seen") {
 			t.Errorf("%s: left out %v", kind, l.LeftOut)
 		}
-		near(t, "distance", l.Apart[0].Distance, distance)
-		near(t, "share", l.Shares[1], share)
-		for i := range 2 {
-			near(t, "weight", l.Weights[0][i], weights.AtVec(i))
-			near(t, "mean of the healthy", l.Means[0][i], means[0][i])
-			near(t, "mean of the ill", l.Means[1][i], means[1][i])
-		}
+		nearFisher(t, l, data)
 		x, y := pool(data, 0), pool(data, 2)
 		slope := stat.Covariance(x, y, nil) / stat.Variance(x, nil)
 		r := result.Analyses[1].Regression
@@ -111,6 +106,54 @@ func TestDiscriminantWithoutNoiseIsPooled(t *testing.T) {
 		if _, err := json.Marshal(result); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Records without a label count for no class: shares are of those with one, and of twice the
+// records, a half of them without a label, answers are as of the half with one.
+func TestMissingLabelsAreOfNoClass(t *testing.T) {
+	data := sick(rand.New(rand.NewPCG(3, 5)), 400, 250, 600)
+	_, _, _, share := fisher(data)
+	more := files{}
+	for name, f := range data {
+		var twice file
+		for row, values := range f.values {
+			twice.add(fmt.Sprint(row), values...)
+			twice.add(fmt.Sprint(row, "again"), values[0], math.NaN(), values[2])
+		}
+		more[name] = twice
+	}
+	terms := strings.Replace(labelled, "id: [patient]", "id: [patient], missing: count", 1)
+	for _, kind := range []string{binaryLabel, categoricalLabel} {
+		s := parse(t, fmt.Sprintf(terms, kind, "", noPromise, "{kind: lda, ridge: 0}, {kind: mean}, {kind: covariance}"))
+		result, _ := ship(t, s, 3, more).run(t)
+		l, ill := result.Analyses[0].LDA, 1
+		if l == nil {
+			t.Fatalf("%s: %s", kind, result.Analyses[0].Undefined)
+		}
+		if kind == categoricalLabel {
+			ill = 2 // after the well
+		}
+		near(t, "mean of the label", result.Analyses[1].Means[ill], share)
+		for _, p := range result.Analyses[2].Pairs {
+			if p.I == ill && p.J == ill {
+				near(t, "variance of the label", p.Number, share*(1-share))
+			}
+		}
+		nearFisher(t, l, data)
+	}
+}
+
+// nearFisher holds a discriminant against that of pooled records.
+func nearFisher(t *testing.T, l *analysis.LDA, data files) {
+	t.Helper()
+	weights, means, distance, share := fisher(data)
+	near(t, "distance", l.Apart[0].Distance, distance)
+	near(t, "share", l.Shares[1], share)
+	for i := range 2 {
+		near(t, "weight", l.Weights[0][i], weights.AtVec(i))
+		near(t, "mean of the healthy", l.Means[0][i], means[0][i])
+		near(t, "mean of the ill", l.Means[1][i], means[1][i])
 	}
 }
 
@@ -159,8 +202,8 @@ func TestDiscriminantWithNoise(t *testing.T) {
 	x, ill, y := pool(data, 0), pool(data, 1), pool(data, 2)
 	right := 0.0
 	for i := range x {
-		a, _ := s.Columns[0].Scale.Encode(x[i], s.Bits)
-		b, _ := s.Columns[2].Scale.Encode(y[i], s.Bits)
+		a, _ := s.Columns[0].Scale.Encode(x[i], s.ReadBits())
+		b, _ := s.Columns[2].Scale.Encode(y[i], s.ReadBits())
 		if class := labeller.Label([]int64{a, b}); labeller.Text(class) == fmt.Sprint(ill[i]) {
 			right += 1 / float64(len(x))
 		}
@@ -205,5 +248,54 @@ func TestDiscriminantThatDrowns(t *testing.T) {
 		if i < 2 && a.Undefined == "" {
 			t.Errorf("%s is answered from 60 records: %+v", a.Kind, a)
 		}
+	}
+}
+
+// Records are told by the whole of them where each party chose its own length, which the study
+// does not say: half of them are longer than a typical one.
+func TestLabelsOfWholeRecords(t *testing.T) {
+	data := sick(rand.New(rand.NewPCG(3, 4)), 4000, 2500, 6000)
+	x, y := pool(data, 0), pool(data, 2)
+	terms := strings.Replace(labelled, "centre: 70, spread: 12", "centre: 60, spread: 4", 1)
+	s := parse(t, fmt.Sprintf(terms, binaryLabel, ", clip: own", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", "{kind: lda, ridge: 0}"))
+	result, _ := ship(t, s, 3, data).run(t)
+	l := result.Analyses[0].LDA
+	if l == nil {
+		t.Fatal(result.Analyses[0].Undefined)
+	}
+	labeller, err := analysis.NewLabeller(s, result.Analyses[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, one, p := 0, float64(s.ReadBits().One()), l.Model[0]
+	for i := range x {
+		a, _ := s.Columns[0].Scale.Encode(x[i], s.ReadBits())
+		b, _ := s.Columns[2].Scale.Unlimited().Encode(y[i], s.ReadBits())
+		score := p.Bias + p.Weights[0]*(float64(a)/one-0.5) + p.Weights[1]*float64(b)/one
+		if told := labeller.Label([]int64{a, b}); (told != 0) != (score > 0) && math.Abs(score) > 0.05 {
+			other++
+		}
+	}
+	if other > 0 {
+		t.Errorf("%d of %d records are told another class than their scores say", other, len(x))
+	}
+}
+
+// A length of standardised records is none of records as they are encoded: each party took its own
+// spreads for it.
+func TestLabelsOfStandardisedRecordsAreWhole(t *testing.T) {
+	terms := strings.Replace(labelled, "centre: 70, spread: 12", "bounds: [0, 200]", 1)
+	s := parse(t, fmt.Sprintf(terms, binaryLabel, ", clip: 0.5, standardise: own", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", "{kind: lda, ridge: 0}"))
+	model := analysis.Analysis{
+		Features: []analysis.Feature{{Column: "height"}, {Column: "pulse"}},
+		LDA:      &analysis.LDA{Classes: []string{"0", "1"}, Model: []analysis.Plane{{Weights: []float64{1, 1}, Bias: -0.9}}},
+	}
+	labeller, err := analysis.NewLabeller(s, model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := s.ReadBits().One() // half a unit above the middle in both: a score of 0.1
+	if told := labeller.Label([]int64{one, one}); told != 1 {
+		t.Errorf("a record at its upper bounds is told class %d", told)
 	}
 }

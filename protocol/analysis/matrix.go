@@ -22,17 +22,39 @@ type Matrix struct {
 // Matrices returns the pairs of every analysis as square matrices of estimates, standard
 // errors and ends of intervals, NaN where one is undefined or not in the document; and
 // every list of lists of numbers. On the diagonal of correlations and cosines, which are no
-// pairs, stand ones, with errors of zero.
+// pairs, stand ones, with errors of zero. Dense tables are no matrices here.
 func (r Result) Matrices() []Matrix {
 	var out []Matrix
 	for i, a := range r.Analyses {
-		name := fmt.Sprintf("%d_%s", i, strings.ReplaceAll(string(a.Kind), "-", "_"))
+		name := a.place(i)
 		for _, m := range slices.Concat(a.squares("", a.Pairs), a.squares("shift_", a.Shifts), a.lists()) {
 			m.Analysis, m.Name = name, name+"_"+m.Name
 			out = append(out, m)
 		}
 	}
 	return out
+}
+
+// DenseTable is a dense table of a result.
+type DenseTable struct {
+	Name  string   // like "2_correlation", as a matrix's Analysis
+	Names []string // of the features
+	*Dense
+}
+
+// DenseTables lists those of a result, in the order of its analyses.
+func (r Result) DenseTables() (out []DenseTable) {
+	for i, a := range r.Analyses {
+		if a.Dense != nil {
+			out = append(out, DenseTable{a.place(i), a.names(), a.Dense})
+		}
+	}
+	return out
+}
+
+// place names the analysis at a position in a result.
+func (a Analysis) place(at int) string {
+	return fmt.Sprintf("%d_%s", at, strings.ReplaceAll(string(a.Kind), "-", "_"))
 }
 
 func (a Analysis) names() []string {
@@ -50,28 +72,24 @@ func (a Analysis) squares(prefix string, pairs []Pair) []Matrix {
 	}
 	ones := a.Kind == study.Correlation || a.Kind == study.Cosine
 	var out []Matrix
-	for _, part := range []struct {
-		name     string
-		of       func(Pair) *float64
-		diagonal float64
-	}{
-		{"estimate", func(p Pair) *float64 { return p.Estimate }, 1},
-		{"standard_error", func(p Pair) *float64 { return p.StandardError }, 0},
-		{"low", func(p Pair) *float64 { return p.Low }, 1},
-		{"high", func(p Pair) *float64 { return p.High }, 1},
-	} {
+	for at, part := range fields {
+		if at >= required && !slices.ContainsFunc(pairs, func(p Pair) bool { return *part.of(&p.Number) != nil }) {
+			continue // the kind has none
+		}
 		m := Matrix{Name: prefix + part.name, Names: a.names()}
 		for i := range a.Features {
 			m.Rows = append(m.Rows, make([]float64, len(a.Features)))
 			for j := range m.Rows[i] {
 				m.Rows[i][j] = math.NaN()
 			}
-			if ones {
-				m.Rows[i][i] = part.diagonal
+			if ones && part.name == "standard_error" {
+				m.Rows[i][i] = 0
+			} else if ones {
+				m.Rows[i][i] = 1
 			}
 		}
 		for _, p := range pairs {
-			if x := part.of(p); x != nil {
+			if x := *part.of(&p.Number); x != nil {
 				m.Rows[p.I][p.J], m.Rows[p.J][p.I] = *x, *x
 			}
 		}

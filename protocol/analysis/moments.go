@@ -3,7 +3,9 @@ package analysis
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -12,12 +14,6 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
-)
-
-// What numbers from moments are about.
-const (
-	assumesMoments        = "nothing: a number is over all records of the union, divided by their number"
-	assumesClippedMoments = "nothing: a number is over all records of the union, divided by their number, each record cut to the study's clip"
 )
 
 // Means is the section of mean: a number for each of the analysis's features.
@@ -38,8 +34,12 @@ func (m Means) check(a Analysis) error {
 // moments is the parties' sum of a moments sketch.
 type moments struct {
 	axes
+	records   int64
+	cut       *Cut    // nil where no record can have been cut
+	product   float64 // variance of the noise on a product of two entries, in their own units
 	estimates *estimate.Summed
 	level     estimate.Level // of each interval
+	keep      Keeper         // of dense tables; nil: there are none
 }
 
 // axes are the values of records in sums: encoded, around the public centre, in which
@@ -52,7 +52,7 @@ type axes struct {
 func (x axes) column(i int) study.Column { return x.plan.Study.Columns[x.plan.Features[i].Column] }
 
 func (x axes) name(i int) Feature {
-	return Feature{Column: x.column(i).Name, Value: x.plan.Features[i].Value}
+	return Feature{Column: x.column(i).Title(), Value: x.plan.Features[i].Value}
 }
 
 // unit is how much of the column's original unit one encoded unit is.
@@ -78,39 +78,155 @@ func (r *run) together(index int) (axes, sketch.Sketch, error) {
 		return axes{}, sketch.Sketch{}, err
 	}
 	sum, err := r.added(plan, parts)
-	return axes{plan, r.Study.Centres(index)}, sum, err
+	if err != nil {
+		return axes{}, sum, &brokenInput{err}
+	}
+	return axes{plan, r.Study.Centres(index)}, sum, nil
 }
 
+// moments reads the parties' moments: a tally for each centre and scale around which parties
+// summed, and the records that were cut.
 func (r *run) moments(index int) (*moments, error) {
-	x, sum, err := r.together(index)
+	plan, err := r.planned(r.Contributions[0].Party, index)
 	if err != nil {
 		return nil, err
 	}
-	d := len(x.plan.Features)
-	weights, unit := r.Study.MomentWeights(index), x.plan.Unit()
-	square, product, first := unit*unit/float64(weights.Square), unit*unit/float64(weights.Product), unit/float64(weights.Sum)
-	of := estimate.SummedOf{Sums: make([]float64, d), Noise: x.plan.MomentNoise(len(r.Contributions))}
+	m := &moments{axes: axes{plan, r.Study.Centres(index)}, keep: r.Keep}
 	for _, c := range r.Contributions {
-		of.Records += c.Records
+		m.records += c.Records
 	}
-	second, at := mat.NewSymDense(d, nil), 0
-	for i := range d {
-		for j := i; j < d; j++ {
-			scale := product
-			if i == j {
-				scale = square
-			}
-			second.SetSym(i, j, float64(sum.Data[at])*scale)
-			at++
+	var tallies []estimate.Tally
+	if r.Study.Masked() {
+		_, sum, err := r.together(index)
+		if err != nil {
+			return nil, err
+		}
+		one, err := plan.Summed(sum)
+		if err != nil {
+			return nil, err
+		}
+		tallies = append(tallies, plan.MomentTally(one, m.records, len(r.Contributions)))
+	} else if tallies, err = r.plainTallies(plan, index); err != nil {
+		return nil, err
+	}
+	m.cutRecords(tallies, len(r.Contributions))
+	if l := plan.Moments.Layout; l.Products {
+		for _, t := range tallies {
+			m.product += t.Variances[l.Product(0, min(1, l.Columns-1))]
 		}
 	}
-	for i := range d {
-		of.Sums[i] = float64(sum.Data[at+i]) * first
-	}
-	of.Second = second
-	m := &moments{axes: x}
-	m.estimates, err = estimate.NewSummed(of)
+	m.estimates, err = estimate.NewTallied(tallies, plan.TallyColumns())
 	return m, err
+}
+
+// plainTallies adds up parties that summed around one centre in one scale.
+func (r *run) plainTallies(plan release.Plan, index int) (out []estimate.Tally, err error) {
+	for _, c := range r.Contributions {
+		one, err := plan.Summed(c.Sketches[index])
+		if err != nil {
+			return nil, fmt.Errorf("party %q: %w", r.Study.Parties[c.Party].Name, err)
+		}
+		t := plan.MomentTally(one, c.Records, 1)
+		if len(out) == 0 || t.Units != nil {
+			out = append(out, t)
+			continue
+		}
+		sum := &out[0]
+		sum.Records += t.Records
+		for i, v := range t.Values {
+			sum.Values[i] += v
+			sum.Variances[i] += t.Variances[i]
+		}
+	}
+	return out, nil
+}
+
+// Cut is how many records were longer than the clip of the study or of their party.
+type Cut struct {
+	Records   Number  `json:"records"`   // with the noise of their count
+	Of        int64   `json:"of"`        // all records
+	Sensible  float64 `json:"sensible"`  // the share from which it moves means and covariances by more than their intervals allow for
+	Shortened bool    `json:"shortened"` // whether it may be that many
+}
+
+// cutRecords adds up the noisy counts of records that were cut.
+func (m *moments) cutRecords(tallies []estimate.Tally, members int) {
+	l := m.plan.Moments.Layout
+	if !l.Cut {
+		return
+	}
+	var count estimate.Noisy
+	for _, t := range tallies {
+		count.Value += t.Values[l.CutCount()]
+		count.Variance += t.Variances[l.CutCount()]
+	}
+	n := float64(m.records)
+	sensible := m.plan.Sensible(members, n)
+	sd := math.Sqrt(count.Variance)
+	m.cut = &Cut{
+		Records: number(count.Estimate(0, 0)), Of: m.records, Sensible: sensible,
+		Shortened: count.Value > math.Max(sensible*n, 2*sd),
+	}
+}
+
+// caution is what is to be said first of answers that stand on shortened data; "" where there is
+// nothing to say.
+func (c *Cut) caution() string {
+	if c == nil || !c.Shortened {
+		return ""
+	}
+	return fmt.Sprintf("about %s of the records were longer than the clip: means and covariances are of the shortened data", c.share())
+}
+
+// share shows which part of the records was cut, to two digits.
+func (c *Cut) share() string {
+	if c.Records.Estimate == nil {
+		return "an unknown part"
+	}
+	share := 100 * math.Min(math.Max(*c.Records.Estimate, 0)/float64(c.Of), 1)
+	switch {
+	case share > 99.5:
+		return "all"
+	case share >= 1:
+		return fmt.Sprintf("%.2g %%", share)
+	}
+	return fmt.Sprintf("%.1g %%", share)
+}
+
+// missingIsCentre is assumed where a value stands in place of a missing one.
+const missingIsCentre = "that a missing value is the centre of its column or the middle of its bounds"
+
+// assumption says what numbers from moments rest on, beside what a kind's own rest on.
+func (m *moments) assumption(own ...string) string {
+	rests := own
+	switch {
+	case m.cut == nil:
+	case m.cut.Shortened:
+		rests = append(rests, "that the question is about shortened records, as intervals may miss what whole records would give")
+	default:
+		rests = append(rests, "that the few records that were cut to the clip do not matter beside the noise")
+	}
+	s := m.plan.Study
+	if s.Records.Missing == study.MissingCentre {
+		rests = append(rests, missingIsCentre)
+	}
+	if !s.Wide() && slices.ContainsFunc(m.plan.Features, func(f study.Feature) bool {
+		_, _, centred := s.Columns[f.Column].Scale.CentreSpread()
+		return centred
+	}) {
+		rests = append(rests, "that a value more than three spreads from its centre counts as three spreads away")
+	}
+	over := "means and covariances are over all records of the union"
+	if s.Records.Missing == study.MissingCount {
+		over = "means are over the values that are there, covariances and correlations over the records that have both values"
+	}
+	if m.cut != nil && m.cut.Shortened {
+		over += "; each record is cut to the clip first"
+	}
+	if len(rests) == 0 {
+		return "nothing: " + over
+	}
+	return strings.Join(rests, ", and ") + "; " + over
 }
 
 // ofMoments answers what needs the means and second moments of the union.
@@ -119,10 +235,7 @@ func (r *run) ofMoments(ctx context.Context, sk int, a study.Analysis, tell func
 	if err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Assumption: assumesMoments}
-	if m.plan.Clip > 0 {
-		out.Assumption = assumesClippedMoments
-	}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Caution: m.cut.caution(), Assumption: m.assumption(), Cut: m.cut}
 	for i := range m.plan.Features {
 		out.Features = append(out.Features, m.name(i))
 	}
@@ -130,8 +243,9 @@ func (r *run) ofMoments(ctx context.Context, sk int, a study.Analysis, tell func
 	switch a.Kind {
 	case study.Mean:
 		out.Units = unitsOriginal
+		drawn := m.draw()
 		for i := range out.Features {
-			out.Means = append(out.Means, number(m.estimates.Mean(i, m.level).Times(m.unit(i)).Plus(m.origin(i))))
+			out.Means = append(out.Means, number(drawn.mean(m.estimates.Mean(i, m.level), i, 0).Times(m.unit(i)).Plus(m.origin(i))))
 		}
 		return out, nil
 	case study.Covariance:
@@ -152,10 +266,17 @@ func (r *run) ofMoments(ctx context.Context, sk int, a study.Analysis, tell func
 // nearest matrix that could be one of covariances, found in encoded units.
 func (m *moments) covariance(ctx context.Context, out *Analysis) error {
 	out.Units = unitsOriginal
+	drawn := m.draw()
+	if m.keep != nil && len(out.Features) > MostInline {
+		out.Repaired = tooWide("covariance_psd", len(out.Features))
+		return writePairs(ctx, m.keep, out, shape{themselves: true, people: true}, nil, func(_ *estimate.Gram, i, j int) estimate.Estimate {
+			return drawn.covariance(m.estimates.Covariance(i, j, m.level), i, j).Times(m.unit(i) * m.unit(j))
+		})
+	}
 	var encoded []Pair
 	for i := range out.Features {
 		for j := i; j < len(out.Features); j++ {
-			e := m.estimates.Covariance(i, j, m.level)
+			e := drawn.covariance(possible(m.estimates.Covariance(i, j, m.level), m.column(i), m.column(j), i == j), i, j)
 			encoded = append(encoded, pair(i, j, e))
 			out.Pairs = append(out.Pairs, pair(i, j, e.Times(m.unit(i)*m.unit(j))))
 		}
@@ -163,11 +284,11 @@ func (m *moments) covariance(ctx context.Context, out *Analysis) error {
 	r, matrix, err := repair(ctx, "covariance_psd", len(out.Features), encoded, decompose.Semidefinite)
 	if matrix != nil {
 		r.Statement = notUnbiased
-		for i := range r.Matrix {
-			for j := range r.Matrix {
-				r.Matrix[i][j] = matrix.At(i, j) * (m.unit(i) * m.unit(j))
-			}
+		var units []float64
+		for i := range out.Features {
+			units = append(units, m.unit(i))
 		}
+		r.fill(matrix, units)
 	}
 	out.Repaired = r
 	return err
@@ -231,31 +352,46 @@ func (m *moments) regression(a study.Analysis, out *Analysis) error {
 	if !ok {
 		return fmt.Errorf("options of kind %T", a.Options)
 	}
-	section := &Regression{Ridge: o.Ridge, Identified: estimate.Identified}
+	section := &Regression{Identified: estimate.Identified}
 	out.Units, out.Features = unitsOriginal, nil
 	vars, target := explaining(o, section, len(m.plan.Features), m.of)
 	found, why := m.estimates.Moments(vars)
 	if why != "" {
 		return unanswerable("%s", why)
 	}
-	if constant := found.Constant(); len(constant) > 0 {
-		return unanswerable("the variance of %s does not stand out of its error, and no line through it is defined", m.name(vars[constant[0]]).text())
-	}
-	options := estimate.RegressionOptions{Target: target, Ridge: o.Ridge}
+	options := estimate.RegressionOptions{Target: target}
 	for at, i := range vars {
 		options.Units, options.Origins = append(options.Units, m.unit(i)), append(options.Origins, m.origin(i))
 		if at != target {
-			options.On, out.Features = append(options.On, at), append(out.Features, m.name(i))
+			options.On = append(options.On, at)
 		}
 	}
+	section.Ridge = m.ridge(o.Ridge, options.On, vars)
+	options.Ridge = section.Ridge
 	section.Target = m.name(vars[target])
-	return section.find(found, options, a, out)
+	return section.find(found, options, a, out, func(at int) Feature { return m.name(vars[at]) })
+}
+
+// ridge is the one that a study asks for, of what explains among these features.
+func (m *moments) ridge(of study.Ridge, on, features []int) float64 {
+	explaining := make([]int, len(on))
+	for i, at := range on {
+		explaining[i] = features[at]
+	}
+	return m.plan.Ridge(of, m.product, m.records, explaining)
 }
 
 func (m *moments) correlation(ctx context.Context, out *Analysis) error {
+	drawn := m.draw()
+	if m.keep != nil && len(out.Features) > MostInline {
+		out.Repaired = tooWide("correlation_psd", len(out.Features))
+		return writePairs(ctx, m.keep, out, shape{people: true}, nil, func(_ *estimate.Gram, i, j int) estimate.Estimate {
+			return drawn.correlation(m.estimates.Correlation(i, j, m.level), i, j)
+		})
+	}
 	for i := range out.Features {
 		for j := i + 1; j < len(out.Features); j++ {
-			out.Pairs = append(out.Pairs, pair(i, j, m.estimates.Correlation(i, j, m.level)))
+			out.Pairs = append(out.Pairs, pair(i, j, drawn.correlation(m.estimates.Correlation(i, j, m.level), i, j)))
 		}
 	}
 	r, matrix, err := repair(ctx, "correlation_psd", len(out.Features), out.Pairs, decompose.Correlation)

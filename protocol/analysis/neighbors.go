@@ -1,11 +1,13 @@
 package analysis
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"sync/atomic"
 
@@ -17,13 +19,14 @@ import (
 // Neighbors is the section of neighbors. Which records are whose neighbours is told to
 // their parties alone.
 type Neighbors struct {
-	Neighbors int        `json:"neighbors"`           // of each record
-	Nearest   []Quantile `json:"nearest"`             // of the records' squared distances from their nearest neighbour, without the noise
-	Farthest  []Quantile `json:"farthest"`            // from the last of their neighbours
-	Across    float64    `json:"across"`              // share of neighbours that another party holds
-	Unrelated float64    `json:"unrelated"`           // what that share would be if it said nothing who holds a record
-	Edges     [][]int    `json:"edges"`               // Edges[i][j]: neighbours that records of party i have at party j, by Features
-	Unbounded string     `json:"unbounded,omitempty"` // why parties are told distances without intervals
+	Neighbors int        `json:"neighbors"`                                   // of each record
+	Nearest   []Quantile `json:"nearest" by:"share"`                          // of the records' squared distances from their nearest neighbour, without the noise
+	Farthest  []Quantile `json:"farthest" by:"share"`                         // from the last of their neighbours
+	Across    float64    `json:"across"`                                      // share of neighbours that another party holds
+	Unrelated float64    `json:"unrelated"`                                   // what that share would be if it said nothing who holds a record
+	Edges     [][]int    `json:"edges" by:"features,features" of:"neighbors"` // Edges[i][j]: neighbours that records of party i have at party j, by Features
+	Told      float64    `json:"told"`                                        // share of how distances differ that is of the records and not of errors, at least estimate.ToldApart
+	Unbounded string     `json:"unbounded,omitempty"`                         // why parties are told distances without intervals
 }
 
 // Quantile is a value that a share of the values does not exceed.
@@ -45,6 +48,9 @@ func (n *Neighbors) check(a Analysis) error {
 				return fmt.Errorf("%d edges", count)
 			}
 		}
+	}
+	if !(n.Told >= estimate.ToldApart && n.Told <= 1) {
+		return fmt.Errorf("neighbours that are told apart by %g", n.Told)
 	}
 	if !(n.Across >= 0 && n.Across <= 1 && n.Unrelated >= 0 && n.Unrelated <= 1) {
 		return fmt.Errorf("shares of %g and %g of the neighbours", n.Across, n.Unrelated)
@@ -82,24 +88,28 @@ func (r *run) neighbors(ctx context.Context, index, sk int, a study.Analysis) (A
 	}
 	m := len(all.noise)
 	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Assumption: assumesNeighbors, Units: unitsSquared, Features: r.parties()}
-	// For each record, or for all, the intervals of all the others hold together, so that
-	// those of the nearest do, whichever these are.
-	level, others := out.promise(a, 1), m-1
+	// For each record, or for all, the upper ends for all the others hold together, so that
+	// those of the nearest do, whichever these are, and the lower ends of the nearest.
+	level, each, others := out.promise(a, 1), o.Neighbors, m-1
 	if a.Intervals == study.IntervalsAll {
-		others = m * (m - 1) / 2
+		each, others = m*o.Neighbors, m*(m-1)/2
 	}
-	level = level.Bonferroni(others)
-	out.EachLevel = float64(level)
-	d, err := r.distances(sk, all, level)
+	out.EachLevel = float64(level.Bonferroni(others))
+	d, err := r.near(sk, all, choice{level, each, others})
 	if err != nil {
 		return Analysis{}, err
 	}
-	out.Neighbors = &Neighbors{Neighbors: o.Neighbors, Unbounded: d.of(0, 0, 0).Undefined}
+	told, err := d.told(all, pairsWithin(all))
+	if err != nil {
+		return Analysis{}, err
+	}
+	d.sort(graph)
+	out.Neighbors = &Neighbors{Neighbors: o.Neighbors, Told: told, Unbounded: d.of(0, 0, 0).Undefined}
 	out.Neighbors.count(graph, all, len(r.Contributions))
 	out.Neighbors.Nearest = d.quantiles(graph, 0)
 	out.Neighbors.Farthest = d.quantiles(graph, o.Neighbors-1)
 	for i := range r.Contributions {
-		t := &told{run: r, to: i, all: all, graph: graph, distances: d, column: RowColumn{Analysis: index, Sketch: sk}}
+		t := &teller{run: r, to: i, all: all, graph: graph, distances: d, column: RowColumn{Analysis: index, Sketch: sk}}
 		if err := t.tell(); err != nil {
 			return Analysis{}, err
 		}
@@ -163,19 +173,40 @@ func (n *Neighbors) count(graph neighbor.Graph, all *points, parties int) {
 // distances estimates the squared distances of pairs of records.
 type distances struct {
 	law   estimate.Records
-	level estimate.Level
 	noise []estimate.Noise
-	ready map[estimate.Noise]estimate.Distances // by the mean noise of a pair
+	make  func(estimate.Records) (estimator, error)
+	ready map[estimate.Noise]estimator // by the mean noise of a pair
 }
 
+// estimator is [estimate.Distances] or [estimate.Nearest].
+type estimator interface {
+	Of(squared float64) estimate.Estimate
+}
+
+// choice is of how many others neighbours are chosen, how many of them have intervals that
+// hold together, and at which level.
+type choice struct {
+	level        estimate.Level
+	each, others int
+}
+
+// distances are those of records that were not chosen by them.
 func (r *run) distances(sk int, all *points, level estimate.Level) (*distances, error) {
+	return r.distancesBy(sk, all, func(law estimate.Records) (estimator, error) { return law.Distances(level) })
+}
+
+// near are those of records that were chosen as the nearest.
+func (r *run) near(sk int, all *points, c choice) (*distances, error) {
+	return r.distancesBy(sk, all, func(law estimate.Records) (estimator, error) { return law.Nearest(c.level, c.each, c.others) })
+}
+
+func (r *run) distancesBy(sk int, all *points, make func(estimate.Records) (estimator, error)) (*distances, error) {
 	law, err := r.law(sk, all)
 	if err != nil {
 		return nil, err
 	}
-	d := &distances{law: law, level: level, noise: all.noise, ready: map[estimate.Noise]estimate.Distances{}}
-	_, err = law.Distances(level)
-	return d, err
+	_, err = make(law)
+	return &distances{law: law, noise: all.noise, make: make, ready: map[estimate.Noise]estimator{}}, err
 }
 
 // of estimates the squared distance of two records from that of their sketches.
@@ -186,22 +217,101 @@ func (d *distances) of(x, y int, squared float64) estimate.Estimate {
 // between does so for two points whose coordinates have these noises; that of one is zero
 // where it is known exactly.
 func (d *distances) between(x, y estimate.Noise, squared float64) estimate.Estimate {
-	noise := x
-	noise.Variance = (x.Variance + y.Variance) / 2
-	noise.FourthCumulant = (x.FourthCumulant + y.FourthCumulant) / 2
+	noise := meanNoise(x, y)
 	ready, ok := d.ready[noise]
 	if !ok {
 		law := d.law
 		law.Noise = noise
-		ready, _ = law.Distances(d.level) // refused only what was refused before
+		ready, _ = d.make(law) // refused only what was refused before
 		d.ready[noise] = ready
 	}
 	return ready.Of(squared)
 }
 
-// debiased is the estimate alone: the interval may be undefined.
+func meanNoise(x, y estimate.Noise) estimate.Noise {
+	x.Variance, x.FourthCumulant = (x.Variance+y.Variance)/2, (x.FourthCumulant+y.FourthCumulant)/2
+	return x
+}
+
+// unbiased is the estimate alone: the interval may be undefined.
+func (d *distances) unbiased(x, y estimate.Noise, squared float64) float64 {
+	return squared - float64(d.law.K)*(x.Variance+y.Variance)
+}
+
+// debiased is that of two records, and zero where it is below: no distance is.
 func (d *distances) debiased(x, y int, squared float64) float64 {
-	return squared - float64(d.law.K)*(d.noise[x].Variance+d.noise[y].Variance)
+	return max(0, d.unbiased(d.noise[x], d.noise[y], squared))
+}
+
+// sort orders neighbours by their distance without the noise, where records differ in that.
+func (d *distances) sort(graph neighbor.Graph) {
+	if !slices.ContainsFunc(d.noise, func(n estimate.Noise) bool { return n != d.noise[0] }) {
+		return
+	}
+	type near struct {
+		index   int32
+		squared float64
+	}
+	for i := range graph.Len() {
+		index, squared := graph.Of(i)
+		row := make([]near, len(index))
+		for rank := range row {
+			row[rank] = near{index[rank], squared[rank]}
+		}
+		slices.SortStableFunc(row, func(a, b near) int {
+			return cmp.Compare(d.unbiased(d.noise[i], d.noise[a.index], a.squared), d.unbiased(d.noise[i], d.noise[b.index], b.squared))
+		})
+		for rank, n := range row {
+			index[rank], squared[rank] = n.index, n.squared
+		}
+	}
+}
+
+// mostPairs bounds the pairs by which it is told whether distances tell records apart: their
+// mean and variance are known to a part in a hundred.
+const mostPairs = 100_000
+
+// pairsWithin are pairs of records: all of few, and as many as mostPairs of many, each record
+// with others at the same steps in their order.
+func pairsWithin(all *points) func(yield func(x, y int)) {
+	m := len(all.noise)
+	steps := max(1, min((m-1)/2, mostPairs/m))
+	return func(yield func(x, y int)) {
+		for s := range steps {
+			step := 1 + s*((m-1)/2)/steps
+			for x := range m {
+				yield(x, (x+step)%m)
+			}
+		}
+	}
+}
+
+// told is the share of how distances of pairs of records differ that is not what errors make
+// of them, or that neighbours cannot be told apart.
+func (d *distances) told(all *points, pairs func(yield func(x, y int))) (float64, error) {
+	var n, mean, squares float64
+	noise := estimate.Noise{}
+	pairs(func(x, y int) {
+		at := d.unbiased(d.noise[x], d.noise[y], squaredApart(all.matrix.RawRowView(x), all.matrix.RawRowView(y)))
+		n++
+		off := at - mean
+		mean += off / n
+		squares += off * (at - mean)
+		noise.Variance += (d.noise[x].Variance + d.noise[y].Variance) / 2
+		noise.FourthCumulant += (d.noise[x].FourthCumulant + d.noise[y].FourthCumulant) / 2
+	})
+	law := d.law
+	law.Noise.Variance, law.Noise.FourthCumulant = noise.Variance/n, noise.FourthCumulant/n
+	return apart(law.Told(mean, squares/n))
+}
+
+// apart refuses what errors make of distances.
+func apart(told float64) (float64, error) {
+	if told < estimate.ToldApart {
+		return 0, unanswerable("the nearest records cannot be told apart: of how distances differ errors make %.0f %%, and the order of distances means something below %.0f %%",
+			100*(1-max(0, told)), 100*(1-estimate.ToldApart))
+	}
+	return told, nil
 }
 
 // quantiles are those of the records' distances from their neighbour of a rank.
@@ -214,8 +324,8 @@ func (d *distances) quantiles(graph neighbor.Graph, rank int) []Quantile {
 	return quantiles(values)
 }
 
-// told is what one contribution is told of the graph.
-type told struct {
+// teller tells one contribution of the graph.
+type teller struct {
 	*run
 	*distances
 	to     int
@@ -225,7 +335,7 @@ type told struct {
 }
 
 // tell adds, for each rank, who the neighbour is, and its distance with the interval.
-func (t *told) tell() error {
+func (t *teller) tell() error {
 	names, err := t.handles()
 	if err != nil {
 		return err
@@ -260,7 +370,7 @@ func (t *told) tell() error {
 	return nil
 }
 
-func (t *told) named(what string, rank int) RowColumn {
+func (t *teller) named(what string, rank int) RowColumn {
 	c := t.column
 	c.Name = what + "_" + strconv.Itoa(rank+1)
 	return c
@@ -271,7 +381,7 @@ func (c *RowColumn) add(text string, own int) {
 }
 
 // own says for each record which row of the contribution it is, or -1.
-func (t *told) own() []int {
+func (t *teller) own() []int {
 	out := make([]int, len(t.all.noise))
 	for i := range out {
 		out[i] = -1
@@ -287,9 +397,9 @@ func (t *told) own() []int {
 // handles names the neighbours that other parties hold: their party, and 8 random bytes.
 // A record has one handle in all that an analysis tells a party. What others are told,
 // and other results, have other handles, so that nobody can follow a record by them.
-func (t *told) handles() (map[int]string, error) {
+func (t *teller) handles() (map[int]string, error) {
 	if t.Entropy == nil {
-		return nil, errors.New("no entropy for handles")
+		return nil, &brokenInput{errors.New("no entropy for handles")}
 	}
 	holders, own := t.all.holders(), t.own()
 	out := map[int]string{}
@@ -304,7 +414,7 @@ func (t *told) handles() (map[int]string, error) {
 			}
 			var handle [8]byte
 			if _, err := io.ReadFull(t.Entropy, handle[:]); err != nil {
-				return nil, fmt.Errorf("drawing handles: %w", err)
+				return nil, &brokenInput{fmt.Errorf("drawing handles: %w", err)}
 			}
 			out[int(other)] = t.name(holders[other]) + ":" + hex.EncodeToString(handle[:])
 		}

@@ -53,9 +53,10 @@ func released(t *testing.T, s shipped, sketch int) map[whose][]float64 {
 		if err != nil {
 			t.Fatal(err)
 		}
+		unit := plan.Unit()
 		for row := range c.Sketches[sketch].Rows {
 			for _, v := range c.Sketches[sketch].Row(row) {
-				out[whose{p, row}] = append(out[whose{p, row}], float64(v)*plan.Unit())
+				out[whose{p, row}] = append(out[whose{p, row}], float64(v)*unit)
 			}
 		}
 	}
@@ -94,10 +95,13 @@ func TestNeighborsAreNamed(t *testing.T) {
 				edges[p][other.party]++
 				number := strconv.Itoa(rank + 1)
 				who := column(t, l, 0, "neighbor_"+number)
-				for _, part := range []string{"distance_", "distance_low_", "distance_high_"} {
-					if got := column(t, l, 0, part+number).Numbers[row]; got != squared[other] {
-						t.Fatalf("%s%s of row %d of %s is %g, want %g", part, number, row, l.Party, got, squared[other])
-					}
+				at := func(part string) float64 { return column(t, l, 0, part+number).Numbers[row] }
+				if got := at("distance_"); got != squared[other] {
+					t.Fatalf("distance %s of row %d of %s is %g, want %g", number, row, l.Party, got, squared[other])
+				}
+				// Values are rounded: an interval is as wide as that, and no wider.
+				if low, high := at("distance_low_"), at("distance_high_"); !(low < squared[other] && squared[other] < high && high-low < .01) {
+					t.Fatalf("interval %s of row %d of %s is [%g, %g] around %g", number, row, l.Party, low, high, squared[other])
 				}
 				if other.party == p {
 					if who.Own[row] != other.row || who.Texts[row] != "" {
@@ -155,7 +159,7 @@ func TestNeighborsAreNamed(t *testing.T) {
 // more.
 func TestNeighborsIntervalsHoldForTheChosen(t *testing.T) {
 	s := parse(t, fmt.Sprintf(horizontal, "  - {side: records, family: rademacher, k: 64}",
-		"{unit: attribute, mechanism: gaussian, epsilon: 60, delta: 1e-6}", "{kind: neighbors, neighbors: 3}"))
+		"{unit: attribute, mechanism: gaussian, epsilon: 150, delta: 1e-6}", "{kind: neighbors, neighbors: 3}"))
 	plain := parse(t, fmt.Sprintf(horizontal, "  - {side: records, family: identity}", noPromise, "{kind: neighbors}"))
 	data := scattered(rand.New(rand.NewPCG(8, 2)), 150, 150, 150)
 	plan, err := release.For(s, 0, 0)

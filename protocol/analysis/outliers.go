@@ -15,12 +15,12 @@ import (
 type Outliers struct {
 	Neighbors int         `json:"neighbors"` // that a record was compared with
 	Score     study.Score `json:"score"`
-	Quantiles []Quantile  `json:"quantiles"`         // of the scores
-	Threshold float64     `json:"threshold"`         // scores above it stand out
-	Above     []int       `json:"above"`             // how many do, by Features
-	Top       int         `json:"top"`               // records that are ranked
-	Ranked    []int       `json:"ranked"`            // how many of these each party has, by Features
-	Scatter   *Scatter    `json:"scatter,omitempty"` // those that stand out are group 1
+	Quantiles []Quantile  `json:"quantiles" by:"share"`              // of the scores
+	Threshold float64     `json:"threshold"`                         // scores above it stand out
+	Above     []int       `json:"above" by:"features" of:"records"`  // how many do, by Features
+	Top       int         `json:"top"`                               // records that are ranked
+	Ranked    []int       `json:"ranked" by:"features" of:"records"` // how many of these each party has, by Features
+	Scatter   *Scatter    `json:"scatter,omitempty"`                 // those that stand out are group 1
 }
 
 func (o *Outliers) check(a Analysis) error {
@@ -66,14 +66,17 @@ func (r *run) outliers(ctx context.Context, index, sk int, a study.Analysis) (An
 	if err != nil {
 		return Analysis{}, err
 	}
+	d, err := r.distances(sk, all, 0)
+	if err != nil {
+		return Analysis{}, err
+	}
+	if _, err := d.told(all, pairsWithin(all)); err != nil {
+		return Analysis{}, err
+	}
 	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Assumption: assumesLOF, Units: unitsLOF, Features: r.parties()}
 	section := &Outliers{Neighbors: o.Neighbors, Score: o.Score, Top: min(o.Top, len(all.noise)), Threshold: lofStandsOut}
 	var scores []float64
 	if o.Score == study.ScoreDistance {
-		d, err := r.distances(sk, all, 0)
-		if err != nil {
-			return Analysis{}, err
-		}
 		out.Assumption, out.Units = assumesScores, unitsSquared
 		for i := range all.noise {
 			near, squared := graph.Of(i)

@@ -29,9 +29,9 @@ const notJoined = -1
 
 // Joined says how the rows of several parties' releases became records.
 type Joined struct {
-	Join    study.JoinRule `json:"join"`    // all: of every party in this result; any: of at least one
-	Records int            `json:"records"` // that were joined, and that the answer is about
-	In      []int          `json:"in"`      // In[i]: records that i+1 parties' releases have, joined or not
+	Join    study.JoinRule `json:"join"`                           // all: of every party in this result; any: of at least one
+	Records int            `json:"records"`                        // that were joined, and that the answer is about
+	In      []int          `json:"in" by:"parties+1" of:"records"` // In[i]: records that i+1 parties' releases have, joined or not
 }
 
 func (j *Joined) check(Analysis) error {
@@ -230,7 +230,9 @@ func (r *run) law(sk int, all *points) (estimate.Records, error) {
 		return estimate.Records{}, err
 	}
 	_, k := all.matrix.Dims()
-	out := estimate.Records{K: k, Identity: plan.Spec().OrthogonalRows(r.features(plan)), Noise: estimate.Noise{Sources: all.noise[0].Sources}}
+	step, features := 1/float64(r.Study.Bits.One()), float64(r.features(plan))
+	rounding := float64(step*step) / 12 * features / float64(k)
+	out := estimate.Records{K: k, Rounding: rounding, Identity: plan.Spec().OrthogonalRows(r.features(plan)), Noise: estimate.Noise{Sources: all.noise[0].Sources}}
 	for _, n := range all.noise {
 		out.Noise.Variance += n.Variance / float64(len(all.noise))
 		out.Noise.FourthCumulant += n.FourthCumulant / float64(len(all.noise))

@@ -147,6 +147,9 @@ func TestJoinedRecords(t *testing.T) {
 // deviations; false rejection below 1e-6); with every party's noise on every record, or
 // with north's alone, it would be 25 % off and more.
 func TestJoinedNoise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation; others look at the workers")
+	}
 	for _, sk := range []string{"  - {side: records, family: sparse, k: 16}", "  - {side: records, family: identity}"} {
 		for _, privacy := range []string{"{unit: attribute, mechanism: laplace, epsilon: 30}", "{unit: attribute, mechanism: gaussian, epsilon: 400, delta: 1e-6}"} {
 			s := parse(t, fmt.Sprintf(joined, "any", sk, privacy, "{kind: k-means, clusters: 2, restarts: 3}"))

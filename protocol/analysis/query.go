@@ -94,7 +94,10 @@ func (r *run) nearest(ctx context.Context, q asked) (*nearest, error) {
 		return nil, unanswerable("%d neighbours are asked for, and there are %d records", q.neighbors, m)
 	}
 	out := &nearest{asked: q, all: all, level: estimate.DefaultLevel.Bonferroni(m)}
-	if out.distances, err = r.distances(q.sketch, all, out.level); err != nil {
+	if out.distances, err = r.near(q.sketch, all, choice{estimate.DefaultLevel, q.neighbors, m}); err != nil {
+		return nil, err
+	}
+	if err := out.told(); err != nil {
 		return nil, err
 	}
 	out.graph, err = neighbor.Search(ctx, all.matrix, q.points, neighbor.Options{Neighbors: q.neighbors, Workers: r.Workers})
@@ -106,9 +109,37 @@ func (n *nearest) distance(record int, squared float64) estimate.Estimate {
 	return n.distances.between(n.all.noise[record], n.noise, squared)
 }
 
-// debiased is the estimate alone: the interval may be undefined.
+// debiased is the estimate alone, and zero where it is below: the interval may be undefined.
 func (n *nearest) debiased(record int, squared float64) float64 {
-	return squared - float64(n.distances.law.K)*(n.all.noise[record].Variance+n.noise.Variance)
+	return max(0, n.distances.unbiased(n.all.noise[record], n.noise, squared))
+}
+
+// told refuses points whose nearest records cannot be told apart.
+func (n *nearest) told() error {
+	m, asked := len(n.all.noise), n.points.RawMatrix().Rows
+	if m < 2 {
+		return nil
+	}
+	// Of each point, the distances of records at the same steps in their order.
+	of := min(m, max(mostPairs/asked, 2))
+	var count, mean, within float64
+	law := n.distances.law
+	law.Noise = meanNoise(law.Noise, n.noise)
+	for i := range min(asked, mostPairs/2) {
+		var own, squares float64
+		for s := range of {
+			record := s * m / of
+			at := n.distances.unbiased(n.all.noise[record], n.noise, squaredApart(n.points.RawRowView(i), n.all.matrix.RawRowView(record)))
+			off := at - own
+			own += off / float64(s+1)
+			squares += off * (at - own)
+		}
+		count++
+		mean += (own - mean) / count
+		within += (squares/float64(of) - within) / count
+	}
+	_, err := apart(law.Told(mean, within))
+	return err
 }
 
 // Query answers vectors that the aggregator projected. It comes after the releases, which

@@ -3,6 +3,7 @@ package analysis
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -34,10 +35,10 @@ type QueryAnswer struct {
 	Study     string      `json:"study"`
 	Party     string      `json:"party"`
 	Number    int         `json:"number"`
-	Records   int         `json:"records"`    // among which the nearest were sought
-	Level     float64     `json:"level"`      // at which the intervals of one row hold together
-	EachLevel float64     `json:"each_level"` // for which each was built
-	Undefined string      `json:"undefined,omitempty"`
+	Records   int         `json:"records"`             // among which the nearest were sought
+	Level     float64     `json:"level"`               // at which the intervals of one row hold together
+	EachLevel float64     `json:"each_level"`          // for which each was built
+	Undefined string      `json:"undefined,omitempty"` // why there are no intervals, or no columns at all
 	Columns   []RowColumn `json:"columns"`
 }
 
@@ -96,14 +97,19 @@ func answerQuery(ctx context.Context, o Options, q OwnQuery) (QueryAnswer, error
 	for i, v := range q.Sketch.Data {
 		points.RawMatrix().Data[i] = float64(v) * unit
 	}
+	out := QueryAnswer{
+		Format: QueryFormat, Study: o.Study.ID.String(), Party: o.Study.Parties[q.Party].Name, Number: q.Number,
+		Level: float64(estimate.DefaultLevel),
+	}
 	found, err := r.nearest(ctx, asked{sketch: index, points: points, noise: plan.NoiseOf(0, 1, 1), neighbors: o.Study.Queries.Neighbors})
+	if why := (*noAnswer)(nil); errors.As(err, &why) { // the query is spent: the party learns what came of it
+		out.Undefined = why.Error()
+		return out, nil
+	}
 	if err != nil {
 		return QueryAnswer{}, err
 	}
-	out := QueryAnswer{
-		Format: QueryFormat, Study: o.Study.ID.String(), Party: o.Study.Parties[q.Party].Name, Number: q.Number,
-		Records: len(found.all.noise), Level: float64(estimate.DefaultLevel), EachLevel: float64(found.level),
-	}
+	out.Records, out.EachLevel = len(found.all.noise), float64(found.level)
 	own := make([]int, out.Records)
 	for i := range own {
 		own[i] = -1
@@ -119,7 +125,7 @@ func answerQuery(ctx context.Context, o Options, q OwnQuery) (QueryAnswer, error
 // tell adds, for each rank, who the neighbour is, and its distance with the interval.
 func (n *nearest) tell(r *run, own []int, out *QueryAnswer) error {
 	holders, handles := n.all.holders(), handles{from: r.Entropy, of: map[int]string{}}
-	t := told{column: RowColumn{Sketch: n.sketch}}
+	t := teller{column: RowColumn{Sketch: n.sketch}}
 	for rank := range n.neighbors {
 		who, distance, low, high := t.named("neighbor", rank), t.named("distance", rank), t.named("distance_low", rank), t.named("distance_high", rank)
 		for i := range n.graph.Len() {

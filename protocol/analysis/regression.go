@@ -1,10 +1,12 @@
 package analysis
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -13,9 +15,10 @@ import (
 // are the explaining columns.
 type Regression struct {
 	Target       Feature   `json:"target"`
-	Ridge        float64   `json:"ridge,omitempty"`
-	Reference    []Feature `json:"reference,omitempty"` // values of categorical columns with which their other values are compared
-	Coefficients []Number  `json:"coefficients"`        // by feature: units of the target per unit of the feature
+	Ridge        float64   `json:"ridge,omitempty"`            // part by which each explaining column's variance was raised; answers are of that regression
+	LeftOut      []Feature `json:"left_out,omitempty" by:"-"`  // explaining columns whose variance does not stand out of its error
+	Reference    []Feature `json:"reference,omitempty" by:"-"` // values of categorical columns with which their other values are compared
+	Coefficients []Number  `json:"coefficients" by:"features"` // by feature: units of the target per unit of the feature
 	Intercept    Number    `json:"intercept"`
 	RSquared     Number    `json:"r_squared"`
 	Residual     Number    `json:"residual"`   // standard deviation of what is not explained, in units of the target
@@ -23,7 +26,15 @@ type Regression struct {
 	Freedom      float64   `json:"freedom"`    // degrees of freedom of the intervals; 0 of moments, whose intervals are normal
 	Identified   float64   `json:"identified"` // how many standard errors Condition has to be above zero where there is noise
 
-	Residuals []SketchRow `json:"residuals,omitempty"`
+	Residuals []SketchRow `json:"residuals,omitempty" by:"row"`
+}
+
+// Ridged says of which regression the answers are; "" for least squares.
+func (r Regression) Ridged() string {
+	if r.Ridge == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Answers are of the ridge regression with ridge %.3g: the variance of each explaining column is raised by this part of itself, which makes coefficients and R² smaller.", r.Ridge)
 }
 
 func (r *Regression) check(a Analysis) error {
@@ -41,12 +52,12 @@ func (r *Regression) check(a Analysis) error {
 // regression answers with coefficients in original units. The first value of a
 // categorical explaining column is the reference of the others, as the values of a
 // record add up to one, which the intercept has already.
-func (c *columns) regression(a study.Analysis, out *Analysis) error {
+func (c *columns) regression(ctx context.Context, a study.Analysis, out *Analysis) error {
 	o, ok := a.Options.(study.RegressionOptions)
 	if !ok {
 		return fmt.Errorf("options of kind %T", a.Options)
 	}
-	section := &Regression{Ridge: o.Ridge, Identified: estimate.Identified}
+	section := &Regression{Ridge: o.Ridge.By, Identified: estimate.Identified}
 	out.Assumption, out.Units = c.assumes(true), unitsOriginal
 	columns := c.variables()
 	at, target := explaining(o, section, len(columns), func(i int) (study.Column, Feature) { return c.column(columns[i]), c.name(columns[i]) })
@@ -60,36 +71,55 @@ func (c *columns) regression(a study.Analysis, out *Analysis) error {
 	if len(vars) < 2 {
 		return unanswerable("no party that holds an explaining column is in the result")
 	}
+	if len(vars) > decompose.MaxEigen {
+		return unanswerable("%d columns are too many: a line is found through at most %d", len(vars), decompose.MaxEigen)
+	}
+	if err := c.reach(ctx, vars); err != nil {
+		return err
+	}
 	m, why := c.gram.Moments(c.located(vars), true)
 	if why != "" {
 		return unanswerable("%s", why)
 	}
-	if constant := m.Constant(); len(constant) > 0 {
-		f := c.name(vars[constant[0]])
-		return unanswerable("the variance of %s does not stand out of its error, and no line through it is defined", f.text())
-	}
-	options := estimate.RegressionOptions{Target: target, Ridge: o.Ridge, Units: c.units(vars)}
+	options := estimate.RegressionOptions{Target: target, Ridge: section.Ridge, Units: c.units(vars)}
 	for i, v := range vars {
-		options.Origins = append(options.Origins, c.column(v).Scale.Origin())
+		options.Origins = append(options.Origins, c.origin(v))
 		if i != target {
 			options.On = append(options.On, i)
-			out.Features = append(out.Features, c.name(v))
 		}
 	}
 	section.Target = c.name(vars[target])
-	if err := section.find(m, options, a, out); err != nil {
+	if err := section.find(m, options, a, out, func(i int) Feature { return c.name(vars[i]) }); err != nil {
 		return err
 	}
-	section.Residuals = c.residuals(vars, target, section)
+	kept := slices.DeleteFunc(slices.Clone(vars), func(v variable) bool { return slices.Contains(section.LeftOut, c.name(v)) })
+	target = slices.IndexFunc(kept, func(v variable) bool { return c.name(v) == section.Target })
+	section.Residuals = c.residuals(kept, target, section)
 	return nil
 }
 
-// find fills in the regression of m on the analysis's features.
-func (r *Regression) find(m *estimate.Moments, o estimate.RegressionOptions, a study.Analysis, out *Analysis) error {
+// find fills in the regression of m, and the features that it is on: those whose variance
+// stands out.
+func (r *Regression) find(m *estimate.Moments, o estimate.RegressionOptions, a study.Analysis, out *Analysis, name func(int) Feature) error {
+	constant := m.Constant()
+	if slices.Contains(constant, o.Target) {
+		return unanswerable("the variance of %s does not stand out of its error, and no line through it is defined", r.Target.text())
+	}
+	if len(o.On) > 0 && !slices.ContainsFunc(o.On, func(i int) bool { return !slices.Contains(constant, i) }) {
+		first := name(o.On[0])
+		return unanswerable("the variance of %s does not stand out of its error, nor that of any other explaining column", first.text())
+	}
 	o.Level = out.promise(a, len(o.On)+3)
 	found, why := m.Regression(o)
 	if why != "" {
 		return unanswerable("%s", why)
+	}
+	for _, i := range o.On {
+		if slices.Contains(found.On, i) {
+			out.Features = append(out.Features, name(i))
+		} else {
+			r.LeftOut = append(r.LeftOut, name(i))
+		}
 	}
 	for _, e := range found.Coefficients {
 		r.Coefficients = append(r.Coefficients, number(e))

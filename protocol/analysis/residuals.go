@@ -36,7 +36,7 @@ func (c *columns) residuals(vars []variable, target int, found *Regression) []Sk
 	}
 	place := func(v variable) int { return v.group.first + v.feature }
 	observed := estimate.Combination{{Column: place(vars[target]), Weight: c.unit(vars[target])}}
-	offset := *found.Intercept.Estimate - c.column(vars[target]).Scale.Origin()
+	offset := *found.Intercept.Estimate - c.origin(vars[target])
 	var fitted estimate.Combination
 	for i, v := range slices.Delete(slices.Clone(vars), target, target+1) {
 		b := found.Coefficients[i].Estimate
@@ -44,7 +44,7 @@ func (c *columns) residuals(vars []variable, target int, found *Regression) []Sk
 			return nil
 		}
 		fitted = append(fitted, estimate.Term{Column: place(v), Weight: *b * c.unit(v)})
-		offset += float64(*b * c.column(v).Scale.Origin())
+		offset += float64(*b * c.origin(v))
 	}
 	fitted = append(fitted, estimate.Term{Column: ones.Column, Weight: offset / ones.Weight})
 	// E[u·v] is the sum over the records, so a row's entry has the mean square over k of it.

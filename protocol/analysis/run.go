@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/estimate"
@@ -25,6 +28,9 @@ type Contribution struct {
 	Rows     []release.Rows // by sketch: what the release says of rows; required where a sketch is joined
 	Labels   [][]int        // per sketch, the label of each row; nil where none travel
 	Masked   int            // for how many members its sketches are masked; 0: they are not
+	// Published are the row keys that the release shows, in the study's order; required where
+	// a sketch is of cells.
+	Published [][32]byte
 	// Scan hands over, block by block and in order, the entries of a sketch of the columns side
 	// of which Sketches has the shape and no Data: then no party's sketch is in memory, only
 	// what is merged of all. Its error ends the run. It is not used where sketches are masked.
@@ -43,6 +49,19 @@ type Options struct {
 	Entropy  io.Reader      // for handles of records that are told to other parties; required where neighbors are asked for
 	Workers  int            // goroutines; no number in a result depends on them. Default 1
 	Observe  func(Progress) // told of the progress of long analyses, ten times each; default nobody
+	Failed   func(Failure)  // told of analyses that failed, for a log; default nobody
+	// Keep keeps the tables of analyses of more than MostInline features. Default: the pairs
+	// of any number of features are in the result itself, which takes much memory.
+	Keep Keeper
+}
+
+// Failure is an analysis that an error or a panic left without an answer. The document says
+// that it is undefined; that the releases do not answer it is no failure.
+type Failure struct {
+	Analysis int // its index
+	Kind     study.AnalysisKind
+	Err      error
+	Stack    string // of a panic; else empty
 }
 
 // Progress is how far an analysis has come.
@@ -114,6 +133,10 @@ func (o Options) checkLabels(c Contribution) error {
 
 // Run answers the analyses. Labels holds one document per contribution,
 // in their order, or is nil where no analysis labels records.
+//
+// An analysis that fails, even by a panic in its numerics, is undefined in the result, and the
+// others are answered. Run itself fails where ctx ends, where the contributions are not what
+// the study wants or cannot be read, where a masked sum is spoilt, and where Entropy or Keep fails.
 func Run(ctx context.Context, o Options) (Result, []Labels, error) {
 	if err := o.check(); err != nil {
 		return Result{}, nil, fmt.Errorf("running analyses: %w", err)
@@ -127,17 +150,52 @@ func Run(ctx context.Context, o Options) (Result, []Labels, error) {
 		o.Analyses = o.Study.Analyses
 	}
 	for i, a := range o.Analyses {
-		answer, err := r.answer(ctx, i, a)
-		if why := (*noAnswer)(nil); errors.As(err, &why) {
-			sk, _ := o.Study.SketchFor(a)
-			answer, err = Analysis{Kind: a.Kind, Sketch: sk, Undefined: why.Error()}, nil
-		}
+		answer, err := r.attempt(ctx, i, a)
 		if err != nil {
 			return Result{}, nil, fmt.Errorf("running analysis %d (%s): %w", i, a.Kind, err)
 		}
 		out.Analyses = append(out.Analyses, answer)
 	}
 	return out, r.labels, nil
+}
+
+// attempt answers an analysis, or says why it is undefined. Its error ends the run.
+func (r *run) attempt(ctx context.Context, index int, a study.Analysis) (Analysis, error) {
+	answer, stack, err := r.recovered(ctx, index, a)
+	switch why, broken, keeping := (*noAnswer)(nil), (*brokenInput)(nil), (*KeepError)(nil); {
+	case err == nil:
+		return answer, nil
+	case errors.As(err, &broken) || errors.As(err, &keeping):
+		return Analysis{}, err
+	case ctx.Err() != nil:
+		return Analysis{}, ctx.Err()
+	case !errors.As(err, &why):
+		if r.Failed != nil {
+			r.Failed(Failure{Analysis: index, Kind: a.Kind, Err: err, Stack: stack})
+		}
+		err = fmt.Errorf("the analysis failed: %w", err)
+		if stack != "" { // what a panic says is for the log
+			err = errors.New("the analysis failed: internal error; the aggregator's log says more")
+		}
+	default:
+		err = why
+	}
+	for i, l := range r.labels {
+		r.labels[i].Columns = slices.DeleteFunc(l.Columns, func(c RowColumn) bool { return c.Analysis == index })
+	}
+	sk, _ := r.Study.SketchFor(a)
+	return Analysis{Kind: a.Kind, Sketch: sk, Undefined: err.Error()}, nil
+}
+
+// recovered is answer, with a panic as an error and its stack.
+func (r *run) recovered(ctx context.Context, index int, a study.Analysis) (out Analysis, stack string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			out, stack, err = Analysis{}, string(debug.Stack()), fmt.Errorf("panic: %v", p)
+		}
+	}()
+	out, err = r.answer(ctx, index, a)
+	return out, "", err
 }
 
 // run is one call of Run.
@@ -147,6 +205,12 @@ type run struct {
 	gathered map[int]*points // by sketch of the records side
 	merged   map[int]columns // by sketch of the columns side
 }
+
+// brokenInput is why no analysis can be answered: what the run was given cannot be read, or
+// is not what it has to be.
+type brokenInput struct{ error }
+
+func (b *brokenInput) Unwrap() error { return b.error }
 
 // noAnswer is why the releases do not answer one analysis. The others are unharmed.
 type noAnswer struct{ why string }
@@ -177,6 +241,26 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 	case side == sketch.Moments:
 		return r.ofMoments(ctx, sk, a, r.observer(index, a.Kind))
 	}
+	out, err := r.projected(ctx, index, sk, a)
+	if out.Assumption != "" && a.Kind != study.Intersection && r.Study.Records.Missing.Stays() {
+		out.Assumption = alsoMissing(out.Assumption)
+	}
+	return out, err
+}
+
+// alsoMissing is what is assumed where values stand in place of missing ones, too.
+func alsoMissing(assumption string) string {
+	if about, nothing := strings.CutPrefix(assumption, "nothing: "); nothing {
+		return missingIsCentre + "; " + about
+	}
+	if strings.HasPrefix(assumption, "nothing") || strings.HasPrefix(assumption, "that ") {
+		return missingIsCentre + ", and " + assumption
+	}
+	return missingIsCentre + ", and that " + assumption
+}
+
+// projected answers what needs projections, of columns or of records.
+func (r *run) projected(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
 	switch a.Kind {
 	case study.KMeans:
 		return r.kMeans(ctx, index, sk, a)
@@ -196,7 +280,7 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 		return Analysis{}, err
 	}
 	out := Analysis{Kind: a.Kind, Sketch: sk}
-	c.tell = r.observer(index, a.Kind)
+	c.tell, c.keep = r.observer(index, a.Kind), r.Keep
 	c.level = out.promise(a, Intervals(a.Kind, len(c.variables()), len(c.groups)))
 	switch a.Kind {
 	case study.Covariance:
@@ -206,11 +290,11 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 			err = c.repairCorrelation(ctx, &out)
 		}
 	case study.Intersection:
-		c.intersection(&out)
+		err = c.intersection(ctx, &out)
 	case study.PCA:
 		err = c.pca(ctx, a, &out)
 	case study.Regression:
-		err = c.regression(a, &out)
+		err = c.regression(ctx, a, &out)
 	case study.Clustering:
 		err = c.clustering(ctx, a, &out)
 	case study.Sums:

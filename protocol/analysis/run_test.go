@@ -32,7 +32,7 @@ func document(t *testing.T, s shipped) string {
 func TestRunIsAFunctionOfTheReleases(t *testing.T) {
 	columns := parse(t, fmt.Sprintf(vertical, "{side: columns, family: sparse, k: 200, helpers: {ones: 0.3, squares: true}}",
 		"{unit: attribute, mechanism: laplace, epsilon: 5}", everything))
-	records := parse(t, fmt.Sprintf(horizontal, "  - {side: records, family: sparse, k: 48, s: 3}",
+	records := parse(t, fmt.Sprintf(horizontal, "  - {side: records, family: sparse, k: 12, s: 3}",
 		"{unit: attribute, mechanism: gaussian, epsilon: 5, delta: 1e-6}", "{kind: k-means, clusters: 4}, {kind: k-means, clusters: 2}"))
 	before := runtime.GOMAXPROCS(0)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/cluster"
+	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/dp"
 )
 
@@ -18,17 +19,17 @@ import (
 // nothing, as everything here does. Points carry neither party nor position, and there is
 // no picture of releases without noise: of those the parties learn clusters, not rows.
 type Scatter struct {
-	Of       int          `json:"of"`       // rows in all; Points are a sample, even over each party's rows of a cluster
-	Variance [2]float64   `json:"variance"` // along each axis, as shares of the sample's
-	Points   []Dot        `json:"points"`   // by X
-	Centres  [][2]float64 `json:"centres"`  // the clusters' centroids in the same plane; null of other groups
+	Of       int          `json:"of"`                                    // rows in all; Points are a sample, even over each party's rows of a cluster
+	Variance [2]float64   `json:"variance" by:"axis" of:"share"`         // along each axis, as shares of the sample's
+	Points   []Dot        `json:"points" by:"point"`                     // by X
+	Centres  [][2]float64 `json:"centres" by:"cluster,axis" of:"centre"` // the clusters' centroids in the same plane; null of other groups
 }
 
 // Dot is one point of a picture, to four digits, in encoded units from the sample's mean.
 type Dot struct {
 	X       float64 `json:"x"`
 	Y       float64 `json:"y"`
-	Cluster int     `json:"cluster"`
+	Cluster int     `json:"cluster" of:"classes"`
 }
 
 // mostDots bounds the points of a picture, and mostDrawn the clusters.
@@ -66,12 +67,9 @@ func scatter(ctx context.Context, points *mat.Dense, found cluster.Result, mecha
 	for i := range chosen {
 		centre(drawn.RawRowView(i))
 	}
-	if err := ctx.Err(); err != nil {
+	axes, variance, ok, err := plane(ctx, drawn)
+	if err != nil || !ok {
 		return nil, err
-	}
-	axes, variance, ok := plane(drawn)
-	if !ok {
-		return nil, nil
 	}
 	out := &Scatter{Of: rows, Variance: variance}
 	for i, row := range chosen {
@@ -137,42 +135,54 @@ func (a flat) of(row []float64) (x, y float64) {
 }
 
 // plane finds the two directions in which centred rows vary most, and their shares of the
-// variance, from the products of the rows, of which there are few. An axis points to
-// where its largest entry is positive. Rows that are all alike have no plane.
-func plane(centred *mat.Dense) (out flat, share [2]float64, ok bool) {
+// variance. Rows that are all alike have no plane.
+func plane(ctx context.Context, centred *mat.Dense) (out flat, share [2]float64, ok bool, err error) {
 	n, cols := centred.Dims()
-	var products mat.SymDense
-	products.SymOuterK(1, centred)
-	total := mat.Trace(&products)
-	var found mat.EigenSym
-	if !(total > 0) || math.IsInf(total, 0) || !found.Factorize(&products, true) {
-		return out, share, false
+	var products mat.SymDense // of columns or of rows, whichever are fewer: both have the same eigenvalues
+	if cols <= n {
+		products.SymOuterK(1, centred.T())
+	} else {
+		products.SymOuterK(1, centred)
 	}
-	values, vectors := found.Values(nil), &mat.Dense{}
-	found.VectorsTo(vectors)
+	total := mat.Trace(&products)
+	if !(total > 0) || math.IsInf(total, 0) {
+		return out, share, false, nil
+	}
+	values, vectors, err := decompose.Principal(ctx, &products, len(out))
+	if err != nil {
+		return out, share, false, err
+	}
 	for k := range out {
 		out[k] = make([]float64, cols)
-		value := max(values[n-1-k], 0)
-		share[k] = value / total
-		if share[k] < 1e-12 {
-			continue // one direction holds everything
-		}
-		for i := range n {
-			for j, x := range centred.RawRowView(i) {
-				out[k][j] += float64(vectors.At(i, n-1-k) * x)
-			}
-		}
-		largest := 0.0
-		for _, x := range out[k] {
-			if math.Abs(x) > math.Abs(largest) {
-				largest = x
-			}
-		}
-		for j := range out[k] {
-			out[k][j] /= math.Copysign(math.Sqrt(value), largest)
+		share[k] = max(values[k], 0) / total
+		switch {
+		case share[k] < 1e-12: // one direction holds everything
+		case cols <= n:
+			mat.Col(out[k], k, vectors)
+		default:
+			turned(out[k], centred, vectors.ColView(k), values[k])
 		}
 	}
-	return out, share, true
+	return out, share, true, nil
+}
+
+// turned makes of an eigenvector of the products of rows that of the products of columns,
+// with the sign that makes its largest entry positive.
+func turned(axis []float64, centred *mat.Dense, vector mat.Vector, value float64) {
+	for i := range vector.Len() {
+		for j, x := range centred.RawRowView(i) {
+			axis[j] += float64(vector.AtVec(i) * x)
+		}
+	}
+	largest := 0.0
+	for _, x := range axis {
+		if math.Abs(x) > math.Abs(largest) {
+			largest = x
+		}
+	}
+	for j := range axis {
+		axis[j] /= math.Copysign(math.Sqrt(value), largest)
+	}
 }
 
 // check reports a picture that cannot be drawn.

@@ -2,12 +2,14 @@ package analysis_test
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -34,7 +36,7 @@ func parse(t testing.TB, terms string) *study.Study {
 }
 
 // file is what one party holds: for each record a real value per own column; of a
-// categorical column the index of the value.
+// categorical column the index of the value. NaN is an absent one.
 type file struct {
 	ids    []string
 	values [][]float64
@@ -48,6 +50,12 @@ func encode(s *study.Study, p release.Plan, values []float64) []int64 {
 	var out []int64
 	for i, c := range s.OwnColumns(p.Party) {
 		column := s.Columns[c]
+		if math.IsNaN(values[i]) && s.Records.Missing == study.MissingCount {
+			for range max(len(column.Values), 1) {
+				out = append(out, sketch.Absent)
+			}
+			continue
+		}
 		if column.Kind == study.Categorical {
 			entries := make([]int64, len(column.Values))
 			entries[int(values[i])] = s.Bits.One()
@@ -91,6 +99,10 @@ func ship(t testing.TB, s *study.Study, n int, data files) shipped {
 		}
 		c := analysis.Contribution{Party: party, Header: protocol.Digest{byte(party)}, Records: int64(len(f.ids))}
 		var orders [][]int
+		var err error
+		if c.Published, err = release.Publish(s, rootSeed(n)); err != nil {
+			t.Fatal(err)
+		}
 		for i := range s.Sketches {
 			plan, err := release.For(s, party, i)
 			if err != nil {
@@ -194,7 +206,7 @@ func sketched(t testing.TB, s *study.Study, n, party, index int, f file, value f
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := make([]float64, spec.K)
+	out, scale := make([]float64, spec.K), spec.Scale()
 	for row, id := range f.ids {
 		label := stream.VerticalRecordLabel([]byte(id))
 		if s.Partition == study.Horizontal {
@@ -203,7 +215,7 @@ func sketched(t testing.TB, s *study.Study, n, party, index int, f file, value f
 		r := make([]int64, spec.K)
 		matrix.AddOuter(r, label, []int64{1})
 		for i, entry := range r {
-			out[i] += float64(entry) * value(row) * spec.Scale()
+			out[i] += float64(entry) * value(row) * scale
 		}
 	}
 	return out

@@ -9,13 +9,13 @@ import (
 
 // Sums is the section of sums and means of columns, in original units.
 type Sums struct {
-	Rows []SumRow `json:"rows"`
+	Rows []SumRow `json:"rows" by:"-"`
 }
 
 // SumRow is a column over the records that its party shares with another one, or over all
 // of its own.
 type SumRow struct {
-	Feature int    `json:"feature"`
+	Feature int    `json:"feature" of:"features"`
 	Over    string `json:"over,omitempty"` // the other party, or its own; empty for the union
 	Sum     Number `json:"sum"`
 	Mean    Number `json:"mean"`
@@ -47,19 +47,33 @@ func (c *columns) sums(ctx context.Context, a study.Analysis, out *Analysis) err
 	}
 	c.level = out.promise(a, 2*len(vars)*len(c.groups))
 	section := &Sums{}
+	drawn, err := c.draw(ctx, vars, located)
+	if err != nil {
+		return err
+	}
+	whole := c.gram != nil
 	for i, v := range vars {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if !whole && i%block == 0 {
+			c.gram = nil
+			if err := c.reach(ctx, vars[i:min(i+block, len(vars))]); err != nil {
+				return err
+			}
+		}
 		out.Features = append(out.Features, c.name(v))
 		combination, _ := c.original(v)
-		unit, origin := c.unit(v), c.column(v).Scale.Origin()
-		for _, g := range c.groups {
+		unit, origin := c.unit(v), c.origin(v)
+		for at, g := range c.groups {
 			over, _ := c.ones(g)
-			mean := c.gram.Mean(located[i], over, c.level).Times(unit).Plus(origin)
-			section.Rows = append(section.Rows, SumRow{
-				Feature: i, Over: g.party, Sum: number(c.gram.Sum(combination, over, c.level)), Mean: number(mean),
-			})
+			mean := drawn.mean(c.gram.Mean(located[i], over, c.level), i, at).Times(unit).Plus(origin)
+			of := c.gram.Sum(combination, over, c.level)
+			if v.group.own != nil && g.first == v.group.first {
+				of = c.gram.Mean(located[i], over, c.level).Times(unit).Plus(origin).Times(float64(g.records))
+			}
+			sum := drawn.sum(of, i, at, unit)
+			section.Rows = append(section.Rows, SumRow{Feature: i, Over: g.party, Sum: number(sum), Mean: number(mean)})
 		}
 	}
 	out.Sums = section

@@ -96,7 +96,7 @@ func TestSumsWithNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := s.Bits.One()
+	one := s.ReadBits().One()
 	if low, high := labeller.Label([]int64{0, one}), labeller.Label([]int64{one, -one}); low == high {
 		t.Error("opposite records have one label")
 	}

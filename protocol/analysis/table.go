@@ -6,24 +6,61 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // Table is a part of a result as rows of single values: what files for notebooks and pages
-// hold. Every part of the document but its lists of pairs becomes tables by one rule, so
+// hold. The lists of pairs are one table, "numbers". All else becomes tables by one rule, so
 // that a kind's section is in them as soon as it is in the document:
 //
 //   - the single values of a structure are the columns of one row, those of structures
 //     within it behind the name of the field;
-//   - a list is a table of its own, named after the path to it, with a column for the
-//     position in each list on the way, from 0 as in the document; of a list of lists, the
-//     second position is "column";
+//   - a list is a table of its own, named after the path to it, and each row begins with
+//     what stands for the position in each list on the way;
 //   - so is a structure behind a pointer, which has no row where it is absent.
+//
+// Two tags of the document's fields say what positions mean. The tag "by" has a word for each
+// dimension of a list, and of lists within its items that have no such tag:
+//
+//   - "features" and "classes" are lists of an enclosing structure. A position among the
+//     features is told as i, feature, party, column and value, or, where both dimensions are
+//     features, as i, feature_i, j and feature_j; one among the classes as class. With a name
+//     before, like "predicted=classes", that is the column;
+//   - the key of a text or number of the items, like "share", stands for the position;
+//   - "-" leaves the position out;
+//   - any other word is the column of the position, from 0, or from n with "+n" behind it,
+//     which also skips n names of a list.
+//
+// The tag "of" says what whole numbers are positions of, by the same lists, or else names the
+// column of a list of single values.
 type Table struct {
 	Name    string // words of the document's keys joined by "_", like "k_means_sizes"
 	Columns []Column
 	Rows    [][]any // by Columns: string, int64, float64, bool, or nil where there is no value
+
+	// More reads further rows, which are as many as Further says, from the files beside the
+	// document, and hands them over one by one until take returns an error, which it returns.
+	// Take keeps none of them. Nil: there are none.
+	More    func(take func(row []any) error) error
+	Further int64
 }
+
+// Each hands over every row, of Rows and More, until take returns an error, which it returns.
+func (t Table) Each(take func(row []any) error) error {
+	for _, row := range t.Rows {
+		if err := take(row); err != nil {
+			return err
+		}
+	}
+	if t.More == nil {
+		return nil
+	}
+	return t.More(take)
+}
+
+// Len is how many rows the table has.
+func (t Table) Len() int64 { return int64(len(t.Rows)) + t.Further }
 
 // Column is a column of a table.
 type Column struct {
@@ -42,66 +79,78 @@ const (
 	Truth   ColumnType = "truth"   // bool
 )
 
-// numbersTable is the table of all pairs, whatever the kind.
-const numbersTable = "numbers"
+// Tables of the document as a whole. The lists and sections of the last two are not named
+// after them.
+const (
+	NumbersTable  = "numbers" // of all pairs, whatever the kind
+	resultTable   = "result"
+	analysesTable = "analyses"
+)
 
-// Tables returns the whole result: who is in it, what was asked and promised, every
-// number of a pair in "numbers", and what the kinds' own sections hold. Tables of one name
-// from several analyses are one, with the analysis's position in the document as its first
-// column.
+// Tables returns the whole result: every number of a pair in "numbers", who is in it, what
+// was asked and promised, and what the kinds' own sections hold. What belongs to an analysis
+// has the analysis's position in the document as its first column.
 func (r Result) Tables() []Table {
-	out := []Table{r.numbers()}
-	flat := &flattener{shallow: true}
-	flat.list("analyses", nil, reflect.ValueOf(r.Analyses))
-	flat.list("parties", nil, reflect.ValueOf(r.Parties))
-	flat.list("sketches", nil, reflect.ValueOf(r.Sketches))
-	out = append(out, flat.tables...)
-	for i, a := range r.Analyses {
-		for _, t := range a.Tables() {
-			at := slices.IndexFunc(out, func(o Table) bool { return o.Name == t.Name })
-			if at < 0 {
-				at = len(out)
-				out = append(out, Table{Name: t.Name, Columns: append([]Column{{"analysis", Integer}}, t.Columns...)})
-			}
-			for _, row := range t.Rows {
-				out[at].Rows = append(out[at].Rows, append([]any{int64(i)}, row...))
-			}
-		}
-	}
-	return out
+	f := &flattener{tables: []Table{r.numbers()}}
+	f.row(resultTable, path{}, reflect.ValueOf(r), place{})
+	return f.done()
 }
 
-// Tables returns what an analysis holds beside its pairs: the repaired matrix and its
-// kind's section.
+// Tables returns what an analysis holds beside its pairs: its features, the repaired matrix
+// and its kind's section.
 func (a Analysis) Tables() []Table {
-	flat := &flattener{}
-	v := reflect.ValueOf(a)
-	for i := range v.NumField() {
-		if f := v.Field(i); f.Kind() == reflect.Pointer && f.Type().Elem().Kind() == reflect.Struct && !f.IsNil() {
-			flat.row(keyOf(v.Type().Field(i)), nil, f.Elem())
-		}
-	}
-	return slices.DeleteFunc(flat.tables, func(t Table) bool { return len(t.Rows) == 0 })
+	f := &flattener{}
+	f.row(analysesTable, path{}, reflect.ValueOf(a), place{})
+	return slices.DeleteFunc(f.done(), func(t Table) bool { return t.Name == analysesTable })
 }
 
-// numbers has one row for each pair.
+// numbers has one row for each pair: those of dense tables last.
 func (r Result) numbers() Table {
-	out := Table{Name: numbersTable, Columns: []Column{
+	out := Table{Name: NumbersTable, Columns: []Column{
 		{"analysis", Integer}, {"kind", Text}, {"of", Text}, {"i", Integer}, {"j", Integer}, {"feature_i", Text}, {"feature_j", Text},
-		{"estimate", Real}, {"standard_error", Real}, {"low", Real}, {"high", Real}, {"undefined", Text},
 	}}
+	for _, f := range fields {
+		out.Columns = append(out.Columns, Column{f.name, Real})
+	}
+	fill := func(row []any, at int, of string, p Pair) []any {
+		a := r.Analyses[at]
+		row = append(row, int64(at), string(a.Kind), of, int64(p.I), int64(p.J), a.Features[p.I].Name(), a.Features[p.J].Name())
+		for _, f := range fields {
+			row = append(row, optional(*f.of(&p.Number)))
+		}
+		return append(row, p.Undefined)
+	}
+	out.Columns = append(out.Columns, Column{"undefined", Text})
 	for at, a := range r.Analyses {
 		for _, list := range []struct {
 			of    string
 			pairs []Pair
 		}{{"pair", a.Pairs}, {"shift", a.Shifts}} {
 			for _, p := range list.pairs {
-				out.Rows = append(out.Rows, []any{
-					int64(at), string(a.Kind), list.of, int64(p.I), int64(p.J), a.Features[p.I].Name(), a.Features[p.J].Name(),
-					optional(p.Estimate), optional(p.StandardError), optional(p.Low), optional(p.High), p.Undefined,
-				})
+				out.Rows = append(out.Rows, fill(make([]any, 0, len(out.Columns)), at, list.of, p))
 			}
 		}
+		if a.Dense != nil {
+			out.Further += a.Dense.Pairs
+		}
+	}
+	if out.Further == 0 {
+		return out
+	}
+	out.More = func(take func(row []any) error) error {
+		row := make([]any, 0, len(out.Columns))
+		for at, a := range r.Analyses {
+			if a.Dense == nil {
+				continue
+			}
+			if err := a.EachPair(func(p Pair) error {
+				row = fill(row[:0], at, "pair", p)
+				return take(row)
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	return out
 }
@@ -129,117 +178,257 @@ func (f Feature) Name() string {
 }
 
 // flattener makes tables of a document's structures and lists.
-type flattener struct {
-	tables  []Table
-	shallow bool // leaves the lists and pointers within structures out
+type flattener struct{ tables []Table }
+
+// path is what a row begins with: where in the lists around it it stands.
+type path struct {
+	columns []Column
+	values  []any
 }
 
-// key is a column that says where in a list a row stands.
-type key struct {
-	name string
-	at   int64
+func (p path) with(name string, kind ColumnType, value any) path {
+	return path{append(slices.Clip(p.columns), Column{name, kind}), append(slices.Clip(p.values), value)}
+}
+
+// place is where a value stands: what is around it, and what tags say of it.
+type place struct {
+	around []reflect.Value // the structures, from the outermost
+	by     []string        // words for the dimensions of lists
+	of     string
+	key    string // the field that stands for the structure's position already
+	letter string // j within a list of lists by features and features
+}
+
+// done returns the tables that have rows, and numbers.
+func (f *flattener) done() []Table {
+	return slices.DeleteFunc(f.tables, func(t Table) bool { return len(t.Rows) == 0 && t.Name != NumbersTable })
+}
+
+// add appends a row to the table of a name, which it makes where there is none.
+func (f *flattener) add(name string, row path) {
+	at := slices.IndexFunc(f.tables, func(t Table) bool { return t.Name == name })
+	if at < 0 {
+		at = len(f.tables)
+		f.tables = append(f.tables, Table{Name: name, Columns: row.columns})
+	}
+	f.tables[at].Rows = append(f.tables[at].Rows, row.values)
 }
 
 // row adds a structure's values as a row of the table of its name, and the structure's
 // lists and pointers as tables of theirs.
-func (f *flattener) row(name string, keys []key, v reflect.Value) {
-	var columns []Column
-	var values []any
-	for _, k := range keys {
-		columns, values = append(columns, Column{k.name, Integer}), append(values, k.at)
+func (f *flattener) row(name string, at path, v reflect.Value, in place) {
+	row, begin := at, name+"_"
+	if name == resultTable || name == analysesTable {
+		begin = ""
 	}
-	at := f.table(name)
-	f.fields("", v, func(column Column, value any) {
-		columns, values = append(columns, column), append(values, value)
-	}, func(field string, v reflect.Value) { f.nested(name+"_"+field, keys, v) })
-	if len(columns) > len(keys) { // a structure of lists alone has no row
-		f.tables[at].Columns, f.tables[at].Rows = columns, append(f.tables[at].Rows, values)
+	in.around = append(slices.Clip(in.around), v)
+	type later struct {
+		name string
+		v    reflect.Value
+		in   place
+	}
+	var nested []later
+	f.fields("", v, in, func(c Column, x any) {
+		row = row.with(c.Name, c.Type, x)
+	}, func(field string, v reflect.Value, in place) { nested = append(nested, later{begin + field, v, in}) })
+	if len(row.columns) > len(at.columns) || in.key != "" { // a structure of lists alone has no row
+		f.add(name, row)
+	}
+	for _, n := range nested {
+		switch {
+		case n.v.Kind() != reflect.Pointer:
+			f.list(n.name, at, n.v, n.in)
+		case !n.v.IsNil():
+			f.row(n.name, at, n.v.Elem(), n.in)
+		}
 	}
 }
 
 // fields hands out a structure's single values, and what has a table of its own.
-func (f *flattener) fields(prefix string, v reflect.Value, single func(Column, any), nested func(string, reflect.Value)) {
+func (f *flattener) fields(prefix string, v reflect.Value, in place, single func(Column, any), nested func(string, reflect.Value, place)) {
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)
-		name := prefix + keyOf(field)
+		name, here := prefix+keyOf(field), place{around: in.around, by: in.by, of: field.Tag.Get("of")}
+		if words, ok := field.Tag.Lookup("by"); ok {
+			here.by = strings.Split(words, ",")
+		}
 		switch kind := field.Type.Kind(); {
-		case !field.IsExported() || keyOf(field) == "-":
+		case !field.IsExported() || keyOf(field) == "-" || field.Type == reflect.TypeFor[[]Pair]() && v.Type() == reflect.TypeFor[Analysis](): // those are in numbers
 		case field.Anonymous && kind == reflect.Struct:
-			f.fields(prefix, value, single, nested)
+			f.fields(prefix, value, in, single, nested)
+		case field.Type == reflect.TypeFor[Feature]():
+			value.Interface().(Feature).columns(name, name+"_", single)
 		case kind == reflect.Struct:
 			inner := name + "_"
-			f.fields(inner, value, func(c Column, x any) {
+			f.fields(inner, value, here, func(c Column, x any) {
 				if field.Type == reflect.TypeFor[Number]() && c.Name == inner+"estimate" {
 					c.Name = name // a number goes by the name of what it is
 				}
 				single(c, x)
 			}, nested)
 		case kind == reflect.Slice || kind == reflect.Array || kind == reflect.Pointer && field.Type.Elem().Kind() == reflect.Struct:
-			if !f.shallow {
-				nested(name, value)
-			}
+			nested(name, value, here)
+		case name == in.key:
+		case kind == reflect.Int && here.of != "":
+			here.position(name, value.Int(), single)
+		case kind == reflect.Int && in.of != "": // such as clusters I and J
+			single(Column{in.of + "_" + name, Integer}, value.Int())
 		default:
 			single(valueOf(name, value))
 		}
 	}
 }
 
-// nested adds a list, or the structure behind a pointer.
-func (f *flattener) nested(name string, keys []key, v reflect.Value) {
-	switch {
-	case v.Kind() != reflect.Pointer:
-		f.list(name, keys, v)
-	case !v.IsNil():
-		f.row(name, keys, v.Elem())
+// list adds the items of a list: structures as rows, and single values as rows of one.
+func (f *flattener) list(name string, at path, v reflect.Value, in place) {
+	by, within := singular(name[strings.LastIndexByte(name, '_')+1:]), in
+	if len(in.by) > 0 {
+		by, within.by = in.by[0], in.by[1:]
 	}
-}
-
-// list adds the items of a list: structures as rows, single values as rows of one
-// value, and lists of those with the second position as "column".
-func (f *flattener) list(name string, keys []key, v reflect.Value) {
-	at := f.table(name)
-	here := key{name: singular(name[strings.LastIndexByte(name, '_')+1:])}
+	letter := in.letter
+	if within.letter = ""; len(in.by) > 1 && by == "features" && in.by[1] == by {
+		letter, within.letter = "i", "j"
+	}
 	for i := range v.Len() {
-		here.at = int64(i)
-		item, path := v.Index(i), append(keys[:len(keys):len(keys)], here)
-		if item.Kind() == reflect.Pointer && !item.IsNil() {
+		item, row := v.Index(i), at
+		for item.Kind() == reflect.Pointer && !item.IsNil() {
 			item = item.Elem()
 		}
-		switch item.Kind() {
-		case reflect.Struct:
-			f.row(name, path, item)
-		case reflect.Slice, reflect.Array:
-			for j := range item.Len() {
-				inner := append(path[:len(path):len(path)], key{"column", int64(j)})
-				if item.Type().Elem().Kind() == reflect.Struct {
-					f.row(name, inner, item.Index(j))
-				} else {
-					f.value(at, inner, item.Index(j))
-				}
-			}
+		add := func(c Column, x any) { row = row.with(c.Name, c.Type, x) }
+		within.key = ""
+		switch field, ok := keyed(item, by); {
+		case ok:
+			within.key = by
+			add(valueOf(by, field))
 		default:
-			f.value(at, path, item)
+			in.index(letter, by, i, add)
+		}
+		switch {
+		case item.Type() == reflect.TypeFor[Feature]():
+			item.Interface().(Feature).columns("feature", "", add)
+			f.add(name, row)
+		case item.Kind() == reflect.Struct:
+			f.row(name, row, item, within)
+		case item.Kind() == reflect.Slice || item.Kind() == reflect.Array:
+			f.list(name, row, item, within)
+		case item.Kind() == reflect.Int:
+			in.position(cmp.Or(in.of, "value"), item.Int(), add)
+			f.add(name, row)
+		default:
+			add(valueOf(cmp.Or(in.of, "value"), item))
+			f.add(name, row)
 		}
 	}
 }
 
-// value adds a row of a list of single values.
-func (f *flattener) value(at int, keys []key, v reflect.Value) {
-	column, x := valueOf("value", v)
-	row, columns := []any{}, []Column{}
-	for _, k := range keys {
-		row, columns = append(row, k.at), append(columns, Column{k.name, Integer})
+// keyed returns the field of an item that a word of "by" names.
+func keyed(item reflect.Value, by string) (reflect.Value, bool) {
+	if item.Kind() == reflect.Struct && item.Type() != reflect.TypeFor[Feature]() {
+		for i := range item.NumField() {
+			switch field := item.Type().Field(i); field.Type.Kind() {
+			case reflect.String, reflect.Float64:
+				if keyOf(field) == by {
+					return item.Field(i), true
+				}
+			}
+		}
 	}
-	f.tables[at].Columns, f.tables[at].Rows = append(columns, column), append(f.tables[at].Rows, append(row, x))
+	return reflect.Value{}, false
 }
 
-// table returns the position of the table of a name, which it adds where there is none.
-func (f *flattener) table(name string) int {
-	if at := slices.IndexFunc(f.tables, func(t Table) bool { return t.Name == name }); at >= 0 {
-		return at
+// index tells a position in a list by a word of "by". Letter is i or j where it is one of two
+// features.
+func (in place) index(letter, by string, position int, add func(Column, any)) {
+	as, word, ok := strings.Cut(by, "=")
+	if !ok {
+		word = by
 	}
-	f.tables = append(f.tables, Table{Name: name})
-	return len(f.tables) - 1
+	word, from, _ := strings.Cut(word, "+")
+	first, _ := strconv.Atoi(from)
+	names := in.names(word)
+	switch {
+	case word == "-":
+	case !names.IsValid():
+		add(Column{word, Integer}, int64(first+position))
+	case names.Type() != reflect.TypeFor[[]Feature]():
+		if !ok {
+			as = singular(word)
+		}
+		itemOf(names, first+position).named(as, add)
+	case letter == "":
+		add(Column{"i", Integer}, int64(first+position))
+		itemOf(names, first+position).columns("feature", "", add)
+	default:
+		add(Column{letter, Integer}, int64(first+position))
+		itemOf(names, first+position).named("feature_"+letter, add)
+	}
+}
+
+// position adds a whole number of the document and, where "of" says that it is a position in
+// a list of names, the name.
+func (in place) position(key string, at int64, add func(Column, any)) {
+	names := in.names(in.of)
+	switch {
+	case !names.IsValid():
+		add(Column{key, Integer}, at)
+	case key == "feature" || key == in.of && names.Type() == reflect.TypeFor[[]Feature]():
+		add(Column{"i", Integer}, at)
+		itemOf(names, int(at)).columns("feature", "", add)
+	case names.Type() == reflect.TypeFor[[]Feature]():
+		add(Column{key, Integer}, at)
+		itemOf(names, int(at)).named("feature_"+key, add)
+	case key == "i" || key == "j":
+		add(Column{key, Integer}, at)
+		itemOf(names, int(at)).named(singular(in.of)+"_"+key, add)
+	default:
+		add(Column{key, Integer}, at)
+		itemOf(names, int(at)).named(singular(in.of), add)
+	}
+}
+
+// names is the list of an enclosing structure that a word means.
+func (in place) names(word string) reflect.Value {
+	for _, v := range slices.Backward(in.around) {
+		for i := range v.NumField() {
+			field := v.Type().Field(i)
+			if keyOf(field) == word && (field.Type == reflect.TypeFor[[]Feature]() || field.Type == reflect.TypeFor[[]string]()) {
+				return v.Field(i)
+			}
+		}
+	}
+	return reflect.Value{}
+}
+
+// columns tells a feature by its name and its parts.
+func (f Feature) columns(name, prefix string, add func(Column, any)) {
+	f.named(name, add)
+	for _, part := range []struct{ name, text string }{{"party", f.Party}, {"column", f.Column}, {"value", f.Value}} {
+		var x any
+		if part.text != "" {
+			x = part.text
+		}
+		add(Column{prefix + part.name, Text}, x)
+	}
+}
+
+// named tells a feature by its name alone; one that there is not by none.
+func (f Feature) named(name string, add func(Column, any)) {
+	var x any
+	if f != (Feature{}) {
+		x = f.Name()
+	}
+	add(Column{name, Text}, x)
+}
+
+// itemOf is an item of a list of names, which a peer's document may lack.
+func itemOf(names reflect.Value, at int) Feature {
+	if at < 0 || at >= names.Len() {
+		return Feature{}
+	}
+	if f, ok := names.Index(at).Interface().(Feature); ok {
+		return f
+	}
+	return Feature{Column: names.Index(at).String()}
 }
 
 // valueOf returns a single value and the column that it belongs to. What has no type of
@@ -297,7 +486,7 @@ func keyOf(f reflect.StructField) string {
 
 // singular names one item of a list.
 func singular(list string) string {
-	for _, ending := range [][2]string{{"yses", "ysis"}, {"ies", "y"}, {"ches", "ch"}, {"ices", "ex"}, {"s", ""}} {
+	for _, ending := range [][2]string{{"yses", "ysis"}, {"sses", "ss"}, {"ies", "y"}, {"ches", "ch"}, {"ices", "ex"}, {"s", ""}} {
 		if stem, ok := strings.CutSuffix(list, ending[0]); ok && stem != "" {
 			return stem + ending[1]
 		}

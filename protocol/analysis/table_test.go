@@ -1,12 +1,11 @@
 package analysis
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/cosketch/cosketch/protocol/study"
@@ -25,7 +24,7 @@ func tabled() Result {
 		Analyses: []Analysis{
 			{
 				Kind: study.Correlation, Features: []Feature{{Party: "a", Column: "x"}, {Party: "b", Column: "ward", Value: "n"}},
-				Pairs:    []Pair{{0, 1, Number{ptr(0.5), ptr(0.1), ptr(0.3), ptr(0.7), ""}}},
+				Pairs:    []Pair{{0, 1, Number{ptr(0.5), ptr(0.1), ptr(0.3), ptr(0.7), ptr(0.2), ptr(0.8), ""}}},
 				Repaired: &Repaired{Name: "correlation_psd", Matrix: [][]float64{{1, 0.5}, {0.5, 1}}},
 			},
 			{Kind: study.KMeans, KMeans: clusters(4, 5)},
@@ -55,8 +54,8 @@ func TestTables(t *testing.T) {
 	}
 	for name, want := range map[string][][]any{
 		"numbers": {
-			{int64(0), "correlation", "pair", int64(0), int64(1), "a: x", "b: ward=n", 0.5, 0.1, 0.3, 0.7, ""},
-			{int64(4), "intersection", "pair", int64(0), int64(1), "a", "b", nil, nil, nil, nil, "lost in the noise"},
+			{int64(0), "correlation", "pair", int64(0), int64(1), "a: x", "b: ward=n", 0.5, 0.1, 0.3, 0.7, 0.2, 0.8, ""},
+			{int64(4), "intersection", "pair", int64(0), int64(1), "a", "b", nil, nil, nil, nil, nil, nil, "lost in the noise"},
 		},
 		"k_means":           {{int64(1), int64(2), int64(3), int64(0), int64(0), 2.5}, {int64(3), int64(2), int64(3), int64(0), int64(0), 2.5}},
 		"k_means_sizes":     {{int64(1), int64(0), int64(4)}, {int64(1), int64(1), int64(5)}, {int64(3), int64(0), int64(6)}, {int64(3), int64(1), int64(3)}},
@@ -79,66 +78,8 @@ func TestTables(t *testing.T) {
 			t.Errorf("%s = %v, want %v", name, rows, want)
 		}
 	}
-	if want := []string{"analysis", "centroid", "column", "value"}; !slices.Equal(heads["k_means_centroids"], want) {
+	if want := []string{"analysis", "cluster", "coordinate", "value"}; !slices.Equal(heads["k_means_centroids"], want) {
 		t.Errorf("centroids under %v, want %v", heads["k_means_centroids"], want)
-	}
-}
-
-// Whatever number the document has of its analyses, the tables have too.
-func TestTablesLeaveNothingOut(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.json")
-	if err != nil || len(files) < 3 {
-		t.Fatalf("%d documents (%v)", len(files), err)
-	}
-	checked := 0
-	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var r Result
-		var plain struct{ Analyses []any }
-		if json.Unmarshal(raw, &r) != nil || json.Unmarshal(raw, &plain) != nil || r.Format != ResultFormat {
-			continue
-		}
-		have := map[float64]int{}
-		for _, table := range r.Tables() {
-			for _, row := range table.Rows {
-				for _, value := range row {
-					switch x := value.(type) {
-					case float64:
-						have[x]++
-					case int64:
-						have[float64(x)]++
-					}
-				}
-			}
-		}
-		want := map[float64]int{}
-		countNumbers(plain.Analyses, want)
-		for x, n := range want {
-			if checked++; have[x] < n {
-				t.Errorf("%s: %v stands %d times in the document, %d times in the tables", file, x, n, have[x])
-			}
-		}
-	}
-	if checked < 50 {
-		t.Errorf("only %d numbers checked", checked)
-	}
-}
-
-func countNumbers(v any, out map[float64]int) {
-	switch x := v.(type) {
-	case float64:
-		out[x]++
-	case []any:
-		for _, item := range x {
-			countNumbers(item, out)
-		}
-	case map[string]any:
-		for _, item := range x {
-			countNumbers(item, out)
-		}
 	}
 }
 
@@ -166,26 +107,122 @@ func TestMatrices(t *testing.T) {
 }
 
 func TestSingular(t *testing.T) {
-	for list, item := range map[string]string{"analyses": "analysis", "parties": "party", "sizes": "size", "matrix": "matrix", "sketches": "sketch", "s": "s"} {
+	for list, item := range map[string]string{"analyses": "analysis", "parties": "party", "sizes": "size", "classes": "class", "matrix": "matrix", "sketches": "sketch", "s": "s"} {
 		if got := singular(list); got != item {
 			t.Errorf("singular(%s) = %s, want %s", strconv.Quote(list), got, item)
 		}
 	}
 }
 
-// Numbers by two positions, such as the means of classes, are numbers in tables too.
-func TestNumbersOfNumbers(t *testing.T) {
-	n := Number{ptr(0.5), ptr(0.1), ptr(0.3), ptr(0.7), ""}
-	a := Analysis{Kind: study.LDA, LDA: &LDA{Classes: []string{"0", "1"}, Means: [][]Number{{n, n}, {n, n}}, Within: [][]float64{{1, 2}, {2, 3}}}}
-	for _, table := range a.Tables() {
-		if table.Name != "lda_means" {
-			continue
+// Lists are read by names: of features, of classes, of clusters.
+func TestTablesHaveNames(t *testing.T) {
+	n := Number{ptr(0.5), ptr(0.1), ptr(0.3), ptr(0.7), ptr(0.2), ptr(0.8), ""}
+	numbers := []any{0.5, 0.1, 0.3, 0.7, 0.2, 0.8, ""}
+	height, ward := Feature{Column: "height"}, Feature{Party: "north", Column: "ward", Value: "n"}
+	features := []Feature{height, ward}
+	tables := map[string]Table{}
+	for _, a := range []Analysis{
+		{Kind: study.Mean, Features: features, Means: Means{n, n}},
+		{Kind: study.Regression, Features: features, Regression: &Regression{Target: ward, Coefficients: []Number{n, n}, Reference: []Feature{height}}},
+		{Kind: study.LDA, Features: features, LDA: &LDA{
+			Classes: []string{"ill", "well"}, Means: [][]Number{{n, n}, {n, n}}, Weights: [][]Number{{n, n}}, Within: [][]float64{{1, 2}, {2, 3}}, Apart: []ClassApart{{0, 1, n, n}},
+			Model: []Plane{{Weights: []float64{5, 6}}}, LeftOut: []string{"dead"},
+		}},
+		{Kind: study.KMeans, Features: features, CellMeans: &CellMeans{Clusters: 2, Centroids: [][]Number{{n, n}, {n, n}}, Separations: []Pair{{0, 1, n}}}},
+		{Kind: study.Clustering, Features: append(features, Feature{Column: "pulse"}), Hierarchy: &Hierarchy{Merges: []Merge{{A: 1, B: 0}, {A: 2, B: 3}}, Leaves: []int{2, 1, 0}}},
+		{Kind: study.Sums, Features: features, Sums: &Sums{Rows: []SumRow{{Feature: 1, Over: "south", Sum: n, Mean: n}}}},
+		{Kind: study.Neighbors, Features: []Feature{{Party: "north"}, {Party: "south"}}, Neighbors: &Neighbors{Edges: [][]int{{1, 2}, {3, 4}}, Nearest: []Quantile{{0.5, 7}}}},
+		{Kind: study.SVM, Classifier: &Classifier{
+			Classes: []string{"a", "b"}, Confusion: [][]float64{{1, 2}, {3, 4}}, Margins: []Margins{{"b", []Quantile{{0.5, 9}}}},
+			ClassPlanes: []Planes{{"b", []Plane{{Weights: []float64{8}}}}}, Scatter: &Scatter{Points: []Dot{{1, 2, 1}}},
+		}},
+	} {
+		for _, table := range a.Tables() {
+			if table.Name != "features" {
+				tables[table.Name] = table
+			}
 		}
-		row := []any{int64(1), int64(0), 0.5, 0.1, 0.3, 0.7, ""}
-		if len(table.Rows) != 4 || !slices.Equal(table.Rows[2], row) || table.Columns[1].Name != "column" || table.Columns[2].Name != "estimate" {
-			t.Errorf("%v: %v", table.Columns, table.Rows)
-		}
-		return
 	}
-	t.Error("no table of means")
+	inNorth := []any{int64(1), "north: ward=n", "north", "ward", "n"}
+	for _, test := range []struct {
+		table, columns string
+		row            int
+		want           []any
+	}{
+		{"means", "i feature party column value estimate standard_error low high population_low population_high undefined", 1, slices.Concat(inNorth, numbers)},
+		{"means", "", 0, slices.Concat([]any{int64(0), "height", nil, "height", nil}, numbers)},
+		{"regression_coefficients", "i feature party column value estimate standard_error low high population_low population_high undefined", 1, slices.Concat(inNorth, numbers)},
+		{"regression_reference", "feature party column value", 0, []any{"height", nil, "height", nil}},
+		{"lda_means", "class i feature party column value estimate standard_error low high population_low population_high undefined", 3, slices.Concat([]any{"well"}, inNorth, numbers)},
+		{"lda_weights", "class i feature party column value estimate standard_error low high population_low population_high undefined", 1, slices.Concat([]any{"well"}, inNorth, numbers)},
+		{"lda_within", "i feature_i j feature_j covariance", 1, []any{int64(0), "height", int64(1), "north: ward=n", 2.0}},
+		{"lda_apart", "", 0, slices.Concat([]any{int64(0), "ill", int64(1), "well"}, numbers, numbers)},
+		{"lda_model_weights", "class i feature party column value weight", 1, slices.Concat([]any{"well"}, inNorth, []any{6.0})},
+		{"lda_left_out", "class", 0, []any{"dead"}},
+		{"cell_means_centroids", "cluster i feature party column value estimate standard_error low high population_low population_high undefined", 3, slices.Concat([]any{int64(1)}, inNorth, numbers)},
+		{"cell_means_separations", "cluster_i cluster_j estimate standard_error low high population_low population_high undefined", 0, slices.Concat([]any{int64(0), int64(1)}, numbers)},
+		{"hierarchy_merges", "merge a feature_a b feature_b height standard_error size close", 0, []any{int64(0), int64(1), "north: ward=n", int64(0), "height", 0.0, 0.0, int64(0), false}},
+		{"hierarchy_merges", "", 1, []any{int64(1), int64(2), "pulse", int64(3), nil, 0.0, 0.0, int64(0), false}},
+		{"hierarchy_leaves", "leaf i feature party column value", 1, slices.Concat([]any{int64(1)}, inNorth)},
+		{"sums_rows", "", 0, slices.Concat(inNorth, []any{"south"}, numbers, numbers)},
+		{"neighbors_edges", "i feature_i j feature_j neighbors", 2, []any{int64(1), "south", int64(0), "north", int64(3)}},
+		{"neighbors_nearest", "share value", 0, []any{0.5, 7.0}},
+		{"classifier_confusion", "class predicted records", 1, []any{"a", "b", 2.0}},
+		{"classifier_margins_quantiles", "class share value", 0, []any{"b", 0.5, 9.0}},
+		{"classifier_class_planes_planes_weights", "class plane coordinate weight", 0, []any{"b", int64(0), int64(0), 8.0}},
+		{"classifier_scatter_points", "point x y cluster class", 0, []any{int64(0), 1.0, 2.0, int64(1), "b"}},
+	} {
+		table := tables[test.table]
+		var heads []string
+		for _, c := range table.Columns {
+			heads = append(heads, c.Name)
+		}
+		if got := strings.Join(heads, " "); test.columns != "" && got != test.columns {
+			t.Errorf("%s has the columns\n%s, want\n%s", test.table, got, test.columns)
+		}
+		if len(table.Rows) <= test.row || !slices.Equal(table.Rows[test.row], test.want) {
+			t.Errorf("%s: %v, want row %d to be %v", test.table, table.Rows, test.row, test.want)
+		}
+	}
+}
+
+// Every list of the document says what its positions are, and every list of plain values what
+// these are.
+func TestListsSayWhatPositionsAre(t *testing.T) {
+	lists := 0
+	var walk func(at string, in reflect.Type, by int)
+	walk = func(at string, in reflect.Type, by int) {
+		for i := range in.NumField() {
+			field := in.Field(i)
+			where, kind, words := at+"."+field.Name, field.Type, by
+			if tag, ok := field.Tag.Lookup("by"); ok {
+				words = len(strings.Split(tag, ","))
+			}
+			if kind == reflect.TypeFor[[]Pair]() && in == reflect.TypeFor[Analysis]() || kind == reflect.TypeFor[Feature]() {
+				continue
+			}
+			list := false
+			for ; kind.Kind() == reflect.Slice || kind.Kind() == reflect.Array || kind.Kind() == reflect.Pointer; kind = kind.Elem() {
+				if kind.Kind() != reflect.Pointer {
+					list = true
+					if words--; words < 0 {
+						t.Errorf("%s: no word says what positions in the list are", where)
+					}
+				}
+			}
+			if list {
+				lists++
+			}
+			switch {
+			case kind.Kind() == reflect.Struct && kind != reflect.TypeFor[Feature]():
+				walk(where, kind, max(words, 0))
+			case list && kind != reflect.TypeFor[Feature]() && field.Tag.Get("of") == "":
+				t.Errorf("%s: nothing says what the values are", where)
+			}
+		}
+	}
+	walk("Result", reflect.TypeFor[Result](), 0)
+	if lists < 40 {
+		t.Errorf("only %d lists", lists)
+	}
 }

@@ -69,10 +69,11 @@ func TestColumnsThatCannotAnswer(t *testing.T) {
 	if left := constant[4].PCA.LeftOut; len(left) != 1 || left[0].Column != "weight" {
 		t.Errorf("constant: left out of pca: %v", left)
 	}
-	for _, i := range []int{5, 6} {
-		if why := constant[i].Undefined; !strings.Contains(why, "weight") || !strings.Contains(why, "does not stand out of its error") {
-			t.Errorf("constant: regression says %q", why)
-		}
+	if r := constant[5]; r.Regression == nil || len(r.Regression.LeftOut) != 1 || r.Regression.LeftOut[0].Column != "weight" || len(r.Features) != 1 || len(r.Regression.Coefficients) != 1 {
+		t.Errorf("constant: a regression on it and another column is %+v %s", r.Regression, r.Undefined)
+	}
+	if why := constant[6].Undefined; !strings.Contains(why, "weight") || !strings.Contains(why, "does not stand out of its error") {
+		t.Errorf("constant: regression says %q", why)
 	}
 	apart := run(func(data files) {
 		f := data["west"]

@@ -19,18 +19,38 @@ import (
 type cell struct {
 	Options
 	index  int
-	kept   map[int]forecast.Contribution // by party; what clipping leaves does not depend on the choice
+	kept   map[int]forecast.Contribution // by party; what clipping leaves does not depend on the projection
 	method forecast.Method
-	each   estimate.Level // of intervals, where another analysis than the one that is asked for says so; else 0
+	plans  map[planned]release.Plan // of this cell and of its copies
+	each   estimate.Level           // of intervals, where another analysis than the one that is asked for says so; else 0
 }
 
 // newCell is the study's own sketch of an index.
 func newCell(o Options, index int) *cell {
 	p := o.Study.Sketches[index].Projection
 	return &cell{
-		Options: o, index: index, kept: map[int]forecast.Contribution{},
+		Options: o, index: index, kept: map[int]forecast.Contribution{}, plans: map[planned]release.Plan{},
 		method: forecast.Method{Mechanism: o.Study.Privacy.Mechanism, Family: p.Family, S: p.S},
 	}
+}
+
+// planned is whose part of what is planned: a changed study is a copy, with another address.
+type planned struct {
+	of           *study.Study
+	index, party int
+}
+
+// plan is a party's part of the sketch. A forecast asks for it again and again.
+func (c *cell) plan(party int) (release.Plan, error) {
+	key := planned{c.Study, c.index, party}
+	if p, known := c.plans[key]; known {
+		return p, nil
+	}
+	p, err := release.For(c.Study, party, c.index)
+	if err == nil {
+		c.plans[key] = p
+	}
+	return p, err
 }
 
 func (c *cell) sketch() study.Sketch { return c.Study.Sketches[c.index] }
@@ -54,14 +74,14 @@ func (c *cell) at(epsilon dp.Epsilon) *cell {
 	s := *c.Study
 	s.Privacy.Epsilon = epsilon
 	out := *c
-	out.Study = &s
+	out.Study, out.kept = &s, map[int]forecast.Contribution{}
 	return &out
 }
 
 // times is the cell with all record counts times a factor.
 func (c *cell) times(factor float64) *cell {
 	out := *c
-	out.Options = c.scaled(factor)
+	out.Options, out.kept = c.scaled(factor), map[int]forecast.Contribution{}
 	return &out
 }
 
@@ -70,24 +90,48 @@ func (c *cell) columns(party int) []forecast.Column {
 	var out []forecast.Column
 	for _, f := range c.Study.Features(party, c.index) {
 		if f.Kind == study.Value || f.Kind == study.OneHot {
-			if c.sketch().Side.Sums() {
-				out = append(out, c.central(f))
-			} else {
-				out = append(out, c.encoded(f))
-			}
+			out = append(out, c.central(f))
 		}
 	}
+	return out
+}
+
+// centre is what the sketch takes off a feature, in encoded units.
+func (c *cell) centre(f study.Feature) float64 {
+	if !c.Study.Centred(c.index) {
+		return 0
+	}
+	one := c.Study.Bits.One()
+	return float64(c.Study.CentreOf(f, one)) / float64(one)
+}
+
+// central is what a feature is expected to look like around what is taken off it.
+func (c *cell) central(f study.Feature) forecast.Column {
+	out, column := c.encoded(f), c.Study.Columns[f.Column]
+	if _, _, bounded := column.Scale.Bounds(); bounded && column.Kind == study.Numeric && c.sketch().Standardise {
+		if e, err := c.standardised(f); err == nil {
+			return e // moved and scaled by its own moments
+		}
+	}
+	out.Mean -= c.centre(f)
 	return out
 }
 
 // keep is what of a party's records is left by clipping.
 func (c *cell) keep(party int) forecast.Contribution {
 	sk := c.sketch()
-	if sk.Clip == 0 || c.Study.Privacy.Mechanism == dp.None {
+	if sk.Clip == 0 || sk.Whole || c.Study.Privacy.Mechanism == dp.None {
 		return forecast.Whole()
 	}
 	k, known := c.kept[party]
 	if !known {
+		p, err := c.plan(party)
+		if sk.Side == sketch.Columns && err == nil && p.Clip < c.Study.IntegerClip(c.index) {
+			return forecast.Whole() // no record is as long as the clip
+		}
+		if sk.OwnClip && err == nil { // what is expected of a party, which looks at its records
+			sk.Clip = float64(p.Moments.Clips[p.Expected(c.unionRecords())]) / float64(c.Study.Bits.One())
+		}
 		k = forecast.Clipped(sk.Clip, c.ones(), sk.Helpers.Squares, c.columns(party))
 		c.kept[party] = k
 	}
@@ -108,7 +152,7 @@ type place struct {
 
 // member is a place as a pair's forecast takes it.
 func (c *cell) member(p place) (forecast.Member, error) {
-	plan, err := release.For(c.Study, p.party, c.index)
+	plan, err := c.plan(p.party)
 	if err != nil {
 		return forecast.Member{}, err
 	}
@@ -119,9 +163,9 @@ func (c *cell) member(p place) (forecast.Member, error) {
 	parties := 1
 	if p.feature.Kind != study.Ones {
 		column := c.Study.Columns[p.feature.Column]
-		m.Column, m.Unit = c.encoded(p.feature), unitOf(c.Study, column)
+		m.Column, m.Unit = c.central(p.feature), unitOf(c.Study, column)
 		if m.Ones > 0 {
-			m.Origin = column.Scale.Origin() / m.Unit
+			m.Origin = column.Scale.Origin()/m.Unit + c.centre(p.feature)
 		}
 	}
 	if c.union() {
@@ -150,7 +194,7 @@ func (c *cell) pair(x, y place) (forecast.Pair, error) {
 	}
 	p := forecast.Pair{
 		K: c.sketch().Projection.K, X: a, Y: b, Union: c.union(), Squares: c.sketch().Helpers.Squares,
-		Shared: c.overlap() * math.Min(a.Records, b.Records), Clipped: c.Study.Privacy.Mechanism != dp.None && c.Study.Privacy.Unit == dp.Record,
+		Shared: c.overlap() * math.Min(a.Records, b.Records),
 	}
 	if p.Union = p.Union || x.party == y.party; p.Union { // one party's records are all there
 		p.Shared = a.Records
@@ -165,8 +209,46 @@ type question struct {
 	x, y     place
 }
 
-// forecast is the error of a question's answer.
+// forecast is the error of a question's answer, at the cell's end.
 func (c *cell) forecast(q question) (forecast.Error, error) {
+	e, err := c.bare(q)
+	if by := c.factor(q); err == nil && by != 1 {
+		e = e.Noisier(by)
+	}
+	return e, err
+}
+
+// bare is that error for data whose centres and spreads are as declared.
+func (c *cell) bare(q question) (forecast.Error, error) {
+	e, err := c.uncut(q)
+	if err != nil || q.analysis.Kind != study.Covariance {
+		return e, err
+	}
+	if most, ok := c.mostCovariance(q); ok && q.x == q.y {
+		return e.Within(1, 0, most), nil
+	} else if ok {
+		return e.Within(0, -most, most), nil
+	} else if q.x == q.y {
+		return e.Within(1, 0, math.Inf(1)), nil
+	}
+	return e, nil
+}
+
+// mostCovariance is the largest covariance that two columns between bounds can have, in units
+// of the product of both spreads: answers are cut to it.
+func (c *cell) mostCovariance(q question) (most float64, ok bool) {
+	spreads := 1.0
+	for _, p := range []place{q.x, q.y} {
+		if _, _, bounded := c.Study.Columns[p.feature.Column].Scale.Bounds(); !bounded {
+			return 0, false
+		}
+		spreads *= c.encoded(p.feature).Spread
+	}
+	return analysis.MostVariance / spreads, true
+}
+
+// uncut is that error before an answer is cut to what it can be.
+func (c *cell) uncut(q question) (forecast.Error, error) {
 	switch {
 	case joint(q.analysis.Kind):
 		return c.jointly(q)
@@ -298,7 +380,7 @@ func (c *cell) recordColumns() (out []forecast.Column) {
 func (c *cell) recordNoise() (sum estimate.Noise, err error) {
 	var parts []estimate.Times
 	for _, party := range c.holders() {
-		plan, err := release.For(c.Study, party, c.index)
+		plan, err := c.plan(party)
 		if err != nil {
 			return sum, err
 		}

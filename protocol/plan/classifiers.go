@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
-	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -21,7 +20,7 @@ func (c *cell) classifier(a study.Analysis) (*Analysis, error) {
 	default:
 		return nil, nil
 	}
-	plan, err := release.For(c.Study, c.viewer(), c.index)
+	plan, err := c.plan(c.viewer())
 	if err != nil || plan.Labels == nil {
 		return nil, err
 	}
@@ -43,6 +42,8 @@ func (c *cell) classifier(a study.Analysis) (*Analysis, error) {
 		},
 		Verdict: fmt.Sprintf("accuracy will be known to ± %.2g at worst; how high it is depends on the data", half),
 	}
+	out.Chosen.AtBest = End{StandardError: out.Chosen.StandardError, HalfWidth: half}
+	out.Chosen.AtWorst = out.Chosen.AtBest
 	if !out.Chosen.Usable {
 		out.Verdict = fmt.Sprintf("NOT USABLE: accuracy would be known to ± %.2g only", half)
 		if span < 0.5 {

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -17,34 +19,112 @@ func joint(kind study.AnalysisKind) bool {
 // jointly forecasts an answer from all columns together: by how one pair of them errs, and
 // by how many there are.
 func (c *cell) jointly(q question) (forecast.Error, error) {
-	together := forecast.Joint{Columns: len(c.explaining(q.analysis)), K: math.Inf(1)}
+	together := forecast.Joint{Columns: len(c.explaining(q.analysis)), K: math.Inf(1), Least: leastEigenvalue[c.Options.end]}
 	if !c.sketch().Side.Sums() {
 		together.K = float64(c.sketch().Projection.K)
 	}
 	at := *c
 	at.each = c.level(q.analysis)
 	as := func(kind study.AnalysisKind) (forecast.Error, error) {
-		return at.forecast(question{study.Analysis{Kind: kind}, q.x, q.y})
+		return at.bare(question{study.Analysis{Kind: kind}, q.x, q.y})
 	}
 	var err error
 	if together.Correlation, err = as(study.Correlation); err != nil {
 		return forecast.Error{}, err
 	}
 	if q.analysis.Kind == study.PCA {
-		return together.Component(), nil
+		out := together.Component()
+		if out.Undefined == "" {
+			out.Standings, err = at.allStand()
+		}
+		return out, err
 	}
 	covariance, err := as(study.Covariance)
 	if err != nil {
 		return forecast.Error{}, err
 	}
+	if together.Ridge, err = c.ridge(q.analysis); err != nil {
+		return forecast.Error{}, err
+	}
 	if q.analysis.Kind == study.LDA {
 		label, _ := c.Study.Label()
-		return together.Difference(covariance, 1/float64(len(label.Classes())), label.Kind == study.Binary), nil
+		return together.Difference(covariance, 1/float64(len(label.Classes()))), nil
 	}
 	if c.Study.Privacy.Mechanism == dp.None {
 		together.Correlation = forecast.Error{} // no noise that columns could drown in
 	}
 	return together.Coefficient(covariance), nil
+}
+
+// allStand are the standings of all columns together: of pca, which sets aside those whose variance
+// drowns, and of the records that each two parties share.
+func (c *cell) allStand() (out []estimate.Standing, err error) {
+	type alike struct {
+		party  int
+		column forecast.Column
+	}
+	known := map[alike][]estimate.Standing{}
+	correlation := study.Analysis{Kind: study.Correlation}
+	for _, p := range c.places() {
+		kind := alike{p.party, c.central(p.feature)}
+		if _, ok := known[kind]; !ok {
+			e, err := c.bare(question{correlation, p, p})
+			if err != nil {
+				return nil, err
+			}
+			if e.Undefined != "" { // it does not stand out even as expected
+				known[kind] = []estimate.Standing{{}}
+			} else if n := len(e.Standings); n > 0 {
+				known[kind] = e.Standings[n-1:]
+			}
+		}
+		out = append(out, known[kind]...)
+	}
+	if c.union() || c.sketch().Side.Sums() {
+		return out, nil
+	}
+	for x := range c.Study.Parties {
+		for y := range x {
+			ones := study.Feature{Column: -1, Kind: study.Ones}
+			pair, err := c.pair(place{x, ones}, place{y, ones})
+			if err != nil {
+				return nil, err
+			}
+			shared, err := pair.SharedStanding()
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, shared...)
+		}
+	}
+	return out, nil
+}
+
+// ridge is the one that a regression or lda will have.
+func (c *cell) ridge(a study.Analysis) (float64, error) {
+	var of study.Ridge
+	switch o := a.Options.(type) {
+	case study.RegressionOptions:
+		of = o.Ridge
+	case study.LDAOptions:
+		of = o.Ridge
+	}
+	if c.sketch().Side != sketch.Moments {
+		return of.By, nil
+	}
+	plan, err := c.plan(c.viewer())
+	if err != nil {
+		return 0, err
+	}
+	var on []int
+	for _, p := range c.explaining(a) {
+		on = append(on, slices.Index(plan.Features, p.feature))
+	}
+	noise, err := c.momentNoise()
+	if err != nil {
+		return 0, err
+	}
+	return plan.Ridge(of, noise.Product, int64(c.unionRecords()), on), nil
 }
 
 // places are all value features, of every party or of the union.

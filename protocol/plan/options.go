@@ -24,7 +24,9 @@ type Options struct {
 	Party   int                // whose plan it is, or study.Everyone
 	Records map[string]int64   // by party; "" stands for all that are not named. Default: DefaultRecords
 	Overlap float64            // shared records of two parties over those of the smaller one. Default: DefaultOverlap
-	Spreads map[string]float64 // standard deviations by column, in the column's units. Default: what the study declares
+	Spreads map[string]float64 // standard deviations by column, of its values after their transform. Default: what the study declares
+
+	end end
 }
 
 // check refuses numbers that cannot be, and names that the study does not have.
@@ -116,7 +118,10 @@ func (o Options) encoded(f study.Feature) forecast.Column {
 	case c.Kind == study.Binary && given:
 		return forecast.Binary((1 - math.Sqrt(math.Max(0, 1-4*spread*spread))) / 2)
 	case c.Kind == study.Binary:
-		return forecast.Binary(0.5)
+		if rate, told := c.Scale.Rate(); told {
+			return forecast.Binary(rate)
+		}
+		return forecast.Binary(rateOf[o.end])
 	case centred && !given:
 		return forecast.Column{Spread: declared / unit, Kurtosis: c.Kurtosis}
 	case centred:
@@ -124,7 +129,7 @@ func (o Options) encoded(f study.Feature) forecast.Column {
 	case given:
 		return forecast.Column{Mean: 0.5, Spread: spread / unit, Kurtosis: c.Kurtosis}
 	}
-	return forecast.Uniform()
+	return forecast.Column{Mean: 0.5, Spread: ofRange[o.end], Kurtosis: c.Kurtosis}
 }
 
 // unitOf is the real size of an encoded unit of a column.
@@ -141,8 +146,11 @@ func (o Options) describe() []Column {
 			f.Kind = study.OneHot
 		}
 		e, unit := o.encoded(f), unitOf(o.Study, c)
-		d := Column{Name: c.Name, Mean: c.Scale.Origin() + e.Mean*unit, Spread: e.Spread * unit, From: "assumed"}
+		d := Column{Name: c.Title(), Mean: c.Scale.Origin() + e.Mean*unit, Spread: e.Spread * unit, From: "assumed"}
 		if _, _, ok := c.Scale.CentreSpread(); ok {
+			d.From = "declared"
+		}
+		if _, ok := c.Scale.Rate(); ok {
 			d.From = "declared"
 		}
 		if _, ok := o.Spreads[c.Name]; ok {
@@ -160,16 +168,16 @@ func (o Options) assumptions() []string {
 	for i, p := range s.Parties {
 		_, named := o.Records[p.Name]
 		if _, all := o.Records[""]; !named && !all {
-			out = append(out, fmt.Sprintf("%d records at each party of which nothing was said (--records)", o.records(i)))
+			out = append(out, fmt.Sprintf("each party whose number of records is not given has %d (--records)", o.records(i)))
 			break
 		}
 		if !named && o.Party != study.Everyone && i != o.Party {
-			out = append(out, "as many records at each other party (--records NAME=N)")
+			out = append(out, "every other party has as many records (--records NAME=N)")
 			break
 		}
 	}
 	if s.Partition == study.Vertical {
-		text := fmt.Sprintf("two parties share %.4g %% of the smaller one's records, a random part", 100*o.overlap())
+		text := fmt.Sprintf("two parties share %.4g %% of the smaller party's records, drawn at random", 100*o.overlap())
 		if o.Overlap == 0 {
 			text += " (--overlap)"
 		}
@@ -177,38 +185,48 @@ func (o Options) assumptions() []string {
 	}
 	for i := range s.Sketches {
 		if s.Merge(i) == study.Join {
-			out = append(out, "distances are those of records that every party has")
+			out = append(out, "distances are between records that every party has")
 			break
 		}
 	}
-	uniform, halves, hot := false, false, false
+	tenth, halves, hot, centres := false, false, false, false
 	for _, c := range s.Columns {
 		_, given := o.Spreads[c.Name]
 		_, _, bounded := c.Scale.Bounds()
+		_, told := c.Scale.Rate()
 		switch {
 		case c.Kind == study.Categorical:
 			hot = true
 		case c.Kind == study.Binary:
-			halves = halves || !given
+			halves = halves || !given && !told
 		case bounded:
-			uniform = uniform || !given
+			tenth = tenth || !given
+		default:
+			centres = true
 		}
 	}
-	if uniform {
-		out = append(out, "values between bounds are spread evenly from one to the other; real ones are often closer together, and then errors are larger (--spread COLUMN=SD)")
+	if tenth {
+		out = append(out, "the spread of a column with bounds is a tenth of its range; at best a fifth, at worst a fortieth (--spread COLUMN=SD)")
+	}
+	if centres {
+		out = append(out, fmt.Sprintf("declared centres and spreads are about right: errors of means lie between %g and %g times the formula, those of correlations and covariances between %g and %g times", meansErr[best], meansErr[worst], correlationsErr[best], correlationsErr[worst]))
 	}
 	if halves {
-		out = append(out, "binary values are 1 in half of the records (--spread COLUMN=SD, with 0.22 for 5 %)")
+		out = append(out, "half of a binary column's values are 1; at worst one in twenty (--spread COLUMN=SD; 5 % of ones have a spread of 0.22)")
 	}
 	if hot {
-		out = append(out, "the values of a categorical column are equally frequent")
+		out = append(out, "the categories of a column are equally frequent")
 	}
 	if s.Masked() {
-		text := "no party colludes beside the one that the study reckons with"
+		text := "at most one party colludes, as the study allows"
 		if s.Colluding > 1 {
-			text = fmt.Sprintf("no party colludes beside the %d that the study reckons with", s.Colluding)
+			text = fmt.Sprintf("at most %d parties collude, as the study allows", s.Colluding)
 		}
-		out = append(out, fmt.Sprintf("all %d parties take part to the end (of fewer, each adds more noise)", len(s.Parties)), text)
+		out = append(out, fmt.Sprintf("all %d parties take part to the end; if fewer do, each adds more noise", len(s.Parties)), text)
 	}
-	return append(out, "columns are uncorrelated, and have the centre and spread that is declared for them")
+	out = append(out, "columns are uncorrelated")
+	if slices.ContainsFunc(s.Analyses, func(a study.Analysis) bool { return joint(a.Kind) && a.Kind != study.PCA }) {
+		out = append(out, fmt.Sprintf("at worst, the explaining columns of a regression or lda are correlated: the least eigenvalue of their correlations is %g", leastEigenvalue[worst]))
+	}
+	return out
 }

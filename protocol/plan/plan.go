@@ -11,7 +11,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
-	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -23,7 +23,10 @@ func Make(o Options) (Plan, error) {
 	s := o.Study
 	out := Plan{
 		Format: Format, Study: s.ID.String(), Name: s.Name, Columns: o.describe(),
-		Assumptions: o.assumptions(), Sketches: []Sketch{}, Warnings: []Warning{},
+		Assumptions: o.assumptions(), Sketches: []Sketch{}, Result: analysis.SizeOf(s), Warnings: []Warning{},
+	}
+	if err := analysis.Deliverable(s); err != nil {
+		out.Warnings = append(out.Warnings, Warning{Text: err.Error()})
 	}
 	for i, p := range s.Parties {
 		out.Parties = append(out.Parties, Party{Name: p.Name, Records: o.records(i)})
@@ -53,14 +56,21 @@ func Make(o Options) (Plan, error) {
 // describe forecasts one sketch with the analyses that it answers.
 func (c *cell) describe() (Sketch, []Warning, error) {
 	s, own := c.Study, c.sketch()
-	bytes, err := c.bytes()
+	parts, err := c.parts()
 	if err != nil {
 		return Sketch{}, nil, err
 	}
 	out := Sketch{
 		Side: own.Side, Method: c.method.String(), K: own.Projection.K, Unit: s.Privacy.Unit,
-		Features: len(s.Features(c.viewer(), c.index)), Bytes: bytes, RawBytes: c.rawBytes(),
-		Replaced: s.Privacy.Replaced, Clipped: c.keep(c.viewer()).Clipped, Rounding: c.rounding(), Analyses: []Analysis{},
+		Replaced: s.Privacy.Replaced, Rounding: c.rounding(), Parties: parts, Analyses: []Analysis{},
+	}
+	shown := parts
+	if c.Party != study.Everyone {
+		shown = parts[c.Party : c.Party+1]
+	}
+	for _, p := range shown {
+		out.Features, out.Bytes, out.RawBytes = max(out.Features, p.Features), max(out.Bytes, p.Bytes), max(out.RawBytes, p.RawBytes)
+		out.Clipped = max(out.Clipped, p.Clipped)
 	}
 	if err := c.promise(&out); err != nil {
 		return Sketch{}, nil, err
@@ -110,9 +120,32 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 	return out, append(append(c.warn(out), better...), c.sumsInstead(asked)...), err
 }
 
+// parts are what each party has of the sketch.
+func (c *cell) parts() (out []Part, err error) {
+	for party, p := range c.Study.Parties {
+		at := *c
+		at.Options.Party = party
+		part := Part{Name: p.Name, Features: len(c.Study.Features(party, c.index)), RawBytes: at.rawBytes(), Clipped: c.keep(party).Clipped}
+		if part.Bytes, err = at.bytes(); err != nil {
+			return nil, err
+		}
+		out = append(out, part)
+	}
+	return out, nil
+}
+
+// leastRecords is how many records the party has that has the fewest.
+func (c *cell) leastRecords() int64 {
+	least := c.Options.records(0)
+	for party := range c.Study.Parties {
+		least = min(least, c.Options.records(party))
+	}
+	return least
+}
+
 // promise fills in what the sketch promises, or what it gives away.
 func (c *cell) promise(out *Sketch) error {
-	plan, err := release.For(c.Study, c.viewer(), c.index)
+	plan, err := c.plan(c.viewer())
 	if err != nil {
 		return err
 	}
@@ -180,38 +213,70 @@ func (c *cell) answer(a study.Analysis) (out Analysis, hardest question, err err
 		out.Verdict = "not planned: the study has no pair of columns to compare"
 		return out, question{}, nil
 	}
-	hardest, most, least, err := c.hardest(questions)
+	hardest, err = c.judgedBy(a, questions, &out)
 	if err != nil {
-		return out, hardest, err
-	}
-	out.Pair, out.Best = c.names(hardest), least.Deviation
-	if a.Intervals == study.IntervalsAll {
-		out.Together, out.EachLevel = c.intervals(a), float64(c.level(a))
-	}
-	if out.Chosen, err = c.choice(a, most); err != nil {
 		return out, hardest, err
 	}
 	if out.Options, err = c.options(hardest); err != nil {
 		return out, hardest, err
 	}
 	if !out.Chosen.Usable {
-		out.Needs = c.needs(hardest)
+		out.Needs = c.needs(hardest, out.Options)
 	}
 	out.Verdict = verdict(a, out, c.Study.Privacy.Mechanism)
 	return out, hardest, nil
 }
 
-// choice describes the cell's own method with a forecast error.
-func (c *cell) choice(a study.Analysis, e forecast.Error) (Choice, error) {
+// judgedBy forecasts an analysis by the question that errs most at the worse end.
+func (c *cell) judgedBy(a study.Analysis, questions []question, out *Analysis) (question, error) {
+	hardest, _, _, err := c.atEnd(worst).hardest(questions)
+	if err != nil {
+		return hardest, err
+	}
+	_, _, least, err := c.hardest(questions)
+	if err != nil {
+		return hardest, err
+	}
+	out.Pair, out.Best = c.names(hardest), least.Deviation
+	if a.Intervals == study.IntervalsAll {
+		out.Together, out.EachLevel = c.intervals(a), float64(c.level(a))
+	}
+	if out.Chosen, err = c.choice(hardest); err != nil {
+		return hardest, err
+	}
+	if a.Kind == study.Mean && hardest.x.feature.Column >= 0 && out.Chosen.Undefined == "" {
+		if column := c.Study.Columns[hardest.x.feature.Column]; column.Kind == study.Numeric && c.untold(column) {
+			out.OfBounds = out.Chosen.HalfWidth * c.encoded(hardest.x.feature).Spread
+		}
+	}
+	return hardest, nil
+}
+
+// choice describes the cell's own method by the forecast of a question.
+func (c *cell) choice(q question) (Choice, error) {
 	bytes, err := c.bytes()
 	if err != nil {
 		return Choice{}, err
 	}
-	p := c.sketch().Projection
+	j, err := c.judge(q)
+	if err != nil {
+		return Choice{}, err
+	}
+	a, e, p := q.analysis, j.typical, c.sketch().Projection
 	out := Choice{
 		Method: c.method.String(), Mechanism: c.method.Mechanism, Family: p.Family, K: p.K, S: p.S,
 		StandardError: e.Deviation, HalfWidth: e.HalfWidth, Detects: e.Detects(), Bytes: bytes,
-		Usable: usable(a.Kind, e), Undefined: e.Undefined, off: off(a.Kind, e),
+		AtBest: endOf(j.best), AtWorst: endOf(j.worst), Lost: j.worst.Lost(),
+		Usable: j.usable(a.Kind), Undefined: e.Undefined, off: off(a.Kind, e),
+	}
+	if cells := c.sketch().Side == sketch.Cells; cells {
+		out.Usable = j.cut == nil && usableCells(j.worst)
+	}
+	if j.cut != nil {
+		out.Cut = j.cut.String()
+	}
+	if untold := c.hinges(q); !out.Usable && j.cut == nil && len(untold) > 0 && usable(a.Kind, j.best) && lostSeldom(a.Kind, j.best) {
+		out.Hinges = untold
 	}
 	if c.method.Mechanism == dp.Gaussian {
 		out.Delta = c.Study.Privacy.Delta
@@ -235,11 +300,10 @@ func (c *cell) options(q question) ([]Choice, error) {
 		}
 		best := func(k int) *cell { return c.with(m, k, delta) }
 		k, _ := c.search(m, func(k int) float64 { return best(k).off(q) })
-		e, err := best(k).forecast(q)
-		if err != nil {
+		if _, err := best(k).forecast(q); err != nil {
 			continue // at so small an ε its noise cannot be drawn, or flipped bits would say nothing
 		}
-		choice, err := best(k).choice(q.analysis, e)
+		choice, err := best(k).choice(q)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m, err)
 		}
@@ -315,16 +379,29 @@ func (c *cell) selectable(m forecast.Method) (bool, string) {
 
 var errNoRange = errors.New("nothing in range is enough")
 
-// needs searches what would make a question usable as the study stands: the least ε,
-// and the fewest records at each party.
-func (c *cell) needs(q question) *Needs {
+// needs searches what would make a question usable: another method or k, of which some options
+// are known to do, or else the least ε and the fewest records at each party, at the k that is
+// best then.
+func (c *cell) needs(q question, options []Choice) *Needs {
 	out := &Needs{}
-	enough := func(at *cell) bool {
-		e, err := at.forecast(q)
-		if at.sketch().Side == sketch.Cells {
-			return err == nil && e.Deviation <= faintCell
+	if at := slices.IndexFunc(options, func(o Choice) bool { return o.selectable && o.Usable }); at >= 0 {
+		out.Method, out.K = options[at].Method, options[at].K
+		return out
+	}
+	projects := c.sketch().Projection.Family != projection.Identity && !c.sketch().Side.Sums()
+	suits := func(at *cell) (k int, ok bool) {
+		if at.good(q) {
+			return 0, true
 		}
-		return err == nil && usable(q.analysis.Kind, e)
+		if !projects {
+			return 0, false
+		}
+		k, _ = at.search(at.method, func(k int) float64 { return at.with(at.method, k, at.Study.Privacy.Delta).off(q) })
+		return k, at.with(at.method, k, at.Study.Privacy.Delta).good(q)
+	}
+	enough := func(at *cell) bool {
+		_, ok := suits(at)
+		return ok
 	}
 	if c.Study.Privacy.Mechanism != dp.None {
 		factor, err := leastFactor(1e3/float64(c.Study.Privacy.Epsilon), func(f float64) bool {
@@ -332,13 +409,15 @@ func (c *cell) needs(q question) *Needs {
 		})
 		if err == nil {
 			out.Epsilon = roundUp(float64(c.Study.Privacy.Epsilon) * factor)
+			out.EpsilonK, _ = suits(c.at(dp.Epsilon(out.Epsilon)))
 		}
 	}
 	if c.sketch().Side != sketch.Records || q.analysis.Kind == study.GroupDistance {
-		records := float64(c.Options.records(c.viewer()))
+		records := float64(c.leastRecords())
 		factor, err := leastFactor(maxRecords/records, func(f float64) bool { return enough(c.times(f)) })
 		if err == nil {
 			out.Records = int64(roundUp(records * factor))
+			out.RecordsK, _ = suits(c.times(float64(out.Records) / records))
 		}
 	}
 	return out
@@ -362,6 +441,9 @@ func leastFactor(most float64, enough func(float64) bool) (float64, error) {
 
 // roundUp keeps two significant digits, upwards.
 func roundUp(x float64) float64 {
+	if !(x > 0) || math.IsInf(x, 0) {
+		return x
+	}
 	unit := math.Pow10(int(math.Floor(math.Log10(x))) - 1)
 	return math.Ceil(x/unit-1e-9) * unit
 }

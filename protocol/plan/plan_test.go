@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -29,7 +30,7 @@ const (
 func horizontal(features int, sketch, privacy string) string {
 	var columns []string
 	for i := range features {
-		columns = append(columns, fmt.Sprintf("{name: c%d, kind: numeric, bounds: [0, 1]}", i))
+		columns = append(columns, fmt.Sprintf("{name: c%d, kind: numeric, bounds: [0, 1], kurtosis: 1.8}", i))
 	}
 	return fmt.Sprintf("partition: horizontal\nrecords: {id: [patient]}\ncolumns: [%s]\nsketches: [%s]\nprivacy: %s\nanalyses: [{kind: k-means, clusters: 2}]\n",
 		strings.Join(columns, ", "), sketch, privacy)
@@ -38,6 +39,15 @@ func horizontal(features int, sketch, privacy string) string {
 func planOf(t *testing.T, terms string, change ...func(*Options)) Plan {
 	t.Helper()
 	o := Options{Study: parse(t, terms), Party: study.Everyone, Records: map[string]int64{"": 200_000}}
+	for _, c := range o.Study.Columns { // those of horizontal are told, and uniform
+		if c.Kurtosis == 1.8 {
+			if o.Spreads == nil {
+				o.Spreads = map[string]float64{}
+			}
+			lo, hi, _ := c.Scale.Bounds()
+			o.Spreads[c.Name] = (hi - lo) / math.Sqrt(12)
+		}
+	}
 	for _, c := range change {
 		c(&o)
 	}
@@ -56,7 +66,7 @@ func TestRegistry(t *testing.T) {
 	if got := rho.Chosen.StandardError; math.Abs(got-0.053) > 0.004 {
 		t.Errorf("correlation: standard error %.4f, want .053", got)
 	}
-	if !strings.HasPrefix(rho.Verdict, "usable: |ρ| ≥ 0.1") {
+	if !strings.HasPrefix(rho.Verdict, "usable: |ρ| ≥ 0.23 (at best 0.069) stands out") {
 		t.Errorf("verdict %q", rho.Verdict)
 	}
 	if rho.Best > rho.Chosen.StandardError {
@@ -131,7 +141,7 @@ func TestIdentityOrSparse(t *testing.T) {
 		best     projection.Family
 	}{{30, true, projection.Identity}, {1500, false, projection.Sparse}} {
 		p := planOf(t, horizontal(test.features, "{side: records, family: sparse, k: 32}", "{unit: attribute, mechanism: laplace, epsilon: 8}"),
-			func(o *Options) { o.Records = map[string]int64{"": 500}; o.Spreads = map[string]float64{} })
+			func(o *Options) { o.Records = map[string]int64{"": 500} })
 		s := p.Sketches[0]
 		best := s.Analyses[0].Options[0]
 		if test.features > 1000 {
@@ -198,24 +208,24 @@ func TestRecommendationHolds(t *testing.T) {
 // A study that is of no use says what it takes, and with that it is of use, and with a
 // tenth less it is not.
 func TestNeeds(t *testing.T) {
-	terms := func(epsilon float64) string {
-		return vertical(twoEach, registry, fmt.Sprintf("{unit: record, mechanism: gaussian, epsilon: %.6g, delta: 1e-6}", epsilon), "{kind: correlation}")
+	terms := func(epsilon float64, k int) string {
+		return vertical(twoEach, strings.Replace(registry, "k: 1000", fmt.Sprintf("k: %d", k), 1), fmt.Sprintf("{unit: record, mechanism: gaussian, epsilon: %.6g, delta: 1e-6}", epsilon), "{kind: correlation}")
 	}
 	few := func(n int64) func(*Options) { return func(o *Options) { o.Records = map[string]int64{"": n} } }
-	a := planOf(t, terms(0.5), few(2000)).Sketches[0].Analyses[0]
+	a := planOf(t, terms(0.5, 1000), few(2000)).Sketches[0].Analyses[0]
 	if a.Chosen.Usable || a.Needs == nil || a.Needs.Epsilon == 0 || a.Needs.Records == 0 {
 		t.Fatalf("2,000 records at ε = 0.5: %+v", a)
 	}
 	if !strings.HasPrefix(a.Verdict, "not usable: ") || !strings.Contains(a.Verdict, "needs ε ≥ ") || !strings.Contains(a.Verdict, "N ≥ ") {
 		t.Errorf("verdict %q", a.Verdict)
 	}
-	usable := func(epsilon float64, n int64) bool {
-		return planOf(t, terms(epsilon), few(n)).Sketches[0].Analyses[0].Chosen.Usable
+	usable := func(epsilon float64, n int64, k int) bool {
+		return planOf(t, terms(epsilon, cmp.Or(k, 1000)), few(n)).Sketches[0].Analyses[0].Chosen.Usable
 	}
-	if !usable(a.Needs.Epsilon, 2000) || usable(0.9*a.Needs.Epsilon, 2000) {
+	if !usable(a.Needs.Epsilon, 2000, a.Needs.EpsilonK) || usable(0.9*a.Needs.Epsilon, 2000, a.Needs.EpsilonK) {
 		t.Errorf("ε = %g is not the least", a.Needs.Epsilon)
 	}
-	if !usable(0.5, a.Needs.Records) || usable(0.5, a.Needs.Records*9/10) {
+	if !usable(0.5, a.Needs.Records, a.Needs.RecordsK) || usable(0.5, a.Needs.Records*9/10, a.Needs.RecordsK) {
 		t.Errorf("%d records are not the fewest", a.Needs.Records)
 	}
 }

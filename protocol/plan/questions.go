@@ -122,7 +122,7 @@ func (c *cell) names(q question) []analysis.Feature {
 	name := func(p place) analysis.Feature {
 		f := analysis.Feature{Party: c.Study.Parties[p.party].Name, Value: p.feature.Value}
 		if p.feature.Kind != study.Ones && !parties {
-			f.Column = c.Study.Columns[p.feature.Column].Name
+			f.Column = c.Study.Columns[p.feature.Column].Title()
 		}
 		if c.union() {
 			f.Party = ""

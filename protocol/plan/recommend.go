@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/projection"
@@ -24,6 +25,9 @@ type asking struct {
 // analysis has a method and a k of its own that are best; of a choice for all of them
 // counts the one that errs farthest beside its own best.
 func (c *cell) recommend(asked []asking) ([]Warning, error) {
+	if c.laidOut() {
+		return nil, nil
+	}
 	bests := make([]float64, len(asked))
 	var methods []Choice
 	for i, a := range asked {
@@ -45,7 +49,7 @@ func (c *cell) recommend(asked []asking) ([]Warning, error) {
 		}
 		return most, whose
 	}
-	own, worst := behind(c)
+	own, _ := behind(c)
 	best, least := Choice{}, math.Inf(1)
 	for _, o := range methods {
 		k, ratio := c.search(o.method(), func(k int) float64 {
@@ -60,29 +64,44 @@ func (c *cell) recommend(asked []asking) ([]Warning, error) {
 	if !(own > farFromBest*least) {
 		return nil, nil
 	}
-	e, err := c.with(best.method(), best.K, best.Delta).forecast(asked[worst].question)
-	if err != nil {
-		return nil, err
+	at := c.with(best.method(), best.K, best.Delta)
+	var does []string
+	usable := 0
+	for _, a := range asked {
+		e, err := at.forecast(a.question)
+		if err != nil {
+			return nil, err
+		}
+		if at.good(a.question) {
+			usable++
+		}
+		if text := better(a.answer, e); text != "" {
+			does = append(does, text)
+		}
 	}
-	if a := asked[worst].answer; !usable(a.Kind, e) {
-		return []Warning{c.warning(nil, "no choice of projection and noise makes %s usable at ε = %.4g", a.Kind, float64(c.Study.Privacy.Epsilon))}, nil
+	if len(does) == 0 || usable == 0 { // the verdicts say what is not usable, and what would be
+		return nil, nil
 	}
-	return []Warning{c.warning(c.lines(best), "%s", better(asked[worst].answer, best, e))}, nil
+	where := fmt.Sprintf("with %s, k = %d", best.Method, best.K)
+	if best.Family == projection.Identity {
+		where = fmt.Sprintf("with %s, which does not project", best.Method)
+	}
+	return []Warning{c.warning(c.lines(best), "%s, %s", where, strings.Join(does, ", "))}, nil
 }
 
-// better says what another choice does for the analysis that errs farthest.
-func better(a Analysis, o Choice, e forecast.Error) string {
-	text := fmt.Sprintf("%s errs %.3g times as far as with %s", a.Kind, a.Chosen.StandardError/e.Deviation, o.Method)
-	if a.Kind == study.GroupDistance {
-		text = fmt.Sprintf("%s has intervals %.3g times as wide as with %s", a.Kind, a.Chosen.HalfWidth/e.HalfWidth, o.Method)
+// better says what another choice does for an analysis; nothing where that is little.
+func better(a Analysis, e forecast.Error) string {
+	switch {
+	case e.Undefined != "":
+		return ""
+	case a.Chosen.Undefined != "":
+		return fmt.Sprintf("%s would have an interval", a.Kind)
+	case a.Kind == study.GroupDistance && a.Chosen.HalfWidth > farFromBest*e.HalfWidth:
+		return fmt.Sprintf("intervals of %s would be %.3g times less wide", a.Kind, a.Chosen.HalfWidth/e.HalfWidth)
+	case a.Kind != study.GroupDistance && a.Chosen.StandardError > farFromBest*e.Deviation:
+		return fmt.Sprintf("%s would err %.3g times less", a.Kind, a.Chosen.StandardError/e.Deviation)
 	}
-	if a.Chosen.Undefined != "" {
-		text = fmt.Sprintf("%s has no interval, and has one with %s", a.Kind, o.Method)
-	}
-	if o.Family == projection.Identity {
-		return text + ": do not project"
-	}
-	return text + fmt.Sprintf(", k = %d", o.K)
+	return ""
 }
 
 // search returns the k of a method with the least error.

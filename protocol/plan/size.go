@@ -5,7 +5,6 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
-	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -44,7 +43,7 @@ func (c *cell) viewer() int { return max(c.Party, 0) }
 func (c *cell) bytes() (int64, error) {
 	party := c.viewer()
 	records := c.Options.records(party)
-	plan, err := release.For(c.Study, party, c.index)
+	plan, err := c.plan(party)
 	if err != nil {
 		return 0, err
 	}

@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/estimate"
@@ -33,24 +36,14 @@ func (c *cell) summed(out *Sketch) error {
 		}
 		answer := Analysis{Kind: a.Kind, Measure: measures[a.Kind], Options: []Choice{}}
 		if a.Kind == study.KMeans {
-			answer.Measure = "share of the records of a cell"
+			answer.Measure = "share of the records of a cluster, where all have as many"
 		}
-		if a.Intervals == study.IntervalsAll {
-			answer.Together, answer.EachLevel = c.intervals(a), float64(c.level(a))
-		}
-		hardest, most, least, err := c.hardest(c.questions(a))
+		hardest, err := c.judgedBy(a, c.questions(a), &answer)
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.Kind, err)
 		}
-		answer.Pair, answer.Best = c.names(hardest), least.Deviation
-		if answer.Chosen, err = c.choice(a, most); err != nil {
-			return err
-		}
-		if c.sketch().Side == sketch.Cells {
-			answer.Pair, answer.Chosen.Usable = nil, most.Deviation <= faintCell
-		}
 		if !answer.Chosen.Usable {
-			answer.Needs = c.needs(hardest)
+			answer.Needs = c.needs(hardest, nil)
 		}
 		answer.Verdict = c.summedVerdict(a, answer)
 		out.Analyses = append(out.Analyses, answer)
@@ -58,43 +51,58 @@ func (c *cell) summed(out *Sketch) error {
 	return nil
 }
 
-// faintCell is the largest error of a typical cell's count, in units of itself, with which
-// cells are said to be of use: one half more than what keeps a cell from being dropped.
-const faintCell = 1. / 4.5
+// usableCells reports whether clusters can be told by cells, and the number of records of one
+// is known within itself.
+func usableCells(e forecast.Error) bool { return e.Undefined == "" && e.HalfWidth <= 1 }
 
 func (c *cell) summedVerdict(a study.Analysis, f Analysis) string {
 	if c.sketch().Side != sketch.Cells {
 		return verdict(a, f, c.Study.Privacy.Mechanism)
 	}
-	cells := 1 << c.sketch().Projection.K
-	text := fmt.Sprintf("a cell of the %d would have %.3g records if all had as many, and its count errs by %.2g",
-		cells, c.unionRecords()/float64(cells), f.Chosen.StandardError*c.unionRecords()/float64(cells))
+	if why := cmp.Or(f.Chosen.Undefined, f.Chosen.AtWorst.Undefined); why != "" {
+		return "not usable: " + why + needed(f.Needs, c.Study.Privacy.Mechanism)
+	}
+	each := c.unionRecords() / float64(c.clusters(a))
+	text := fmt.Sprintf("clusters of equal size would have %s records each, known to ± %s", whole(each, 3), whole(f.Chosen.AtWorst.HalfWidth*each, 2))
 	if !f.Chosen.Usable {
 		return "not usable: " + text + needed(f.Needs, c.Study.Privacy.Mechanism)
 	}
 	return "usable: " + text
 }
 
+// whole shows a number to some digits, without an exponent.
+func whole(x float64, digits int) string {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
+	if err != nil {
+		rounded = x
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
+// clusters is how many k-means looks for; the fewest where the data say it.
+func (c *cell) clusters(a study.Analysis) int {
+	o, _ := a.Options.(study.KMeansOptions)
+	return max(o.Clusters, 2)
+}
+
 // momentNoise is that on the parties' sum of moments, in encoded units.
-func (c *cell) momentNoise() (estimate.MomentNoise, error) {
-	plan, err := release.For(c.Study, c.viewer(), c.index)
+func (c *cell) momentNoise(of ...study.Feature) (estimate.MomentNoise, error) {
+	plan, err := c.plan(c.viewer())
 	if err != nil {
 		return estimate.MomentNoise{}, err
 	}
-	return plan.MomentNoise(len(c.Study.Parties)), nil
+	label := slices.ContainsFunc(of, func(f study.Feature) bool {
+		return f.Column >= 0 && c.Study.Columns[f.Column].Label && plan.Moments.Layout.Classes > 0
+	})
+	return plan.MomentNoise(len(c.Study.Parties), plan.Expected(c.unionRecords()), label), nil
 }
 
 // ofSums forecasts a question that moments or cells answer.
 func (c *cell) ofSums(q question) (forecast.Error, error) {
 	if c.sketch().Side == sketch.Cells {
-		plan, err := release.For(c.Study, c.viewer(), c.index)
-		if err != nil {
-			return forecast.Error{}, err
-		}
-		cells := float64(int(1) << plan.Spec().K)
-		return forecast.Relative(plan.CellNoise(len(c.Study.Parties)).Count, c.unionRecords()/cells), nil
+		return c.ofCells(q)
 	}
-	noise, err := c.momentNoise()
+	noise, err := c.momentNoise(q.x.feature, q.y.feature)
 	if err != nil {
 		return forecast.Error{}, err
 	}
@@ -112,27 +120,50 @@ func (c *cell) ofSums(q question) (forecast.Error, error) {
 	return s.Covariance()
 }
 
-// central is what a feature is expected to look like around the public centre of sums.
-func (c *cell) central(f study.Feature) forecast.Column {
-	out := c.encoded(f)
-	if _, _, bounded := c.Study.Columns[f.Column].Scale.Bounds(); bounded && f.Kind == study.Value {
-		out.Mean -= 0.5
+// ofCells forecasts the number of records of a cluster.
+func (c *cell) ofCells(q question) (forecast.Error, error) {
+	count, err := c.countNoise()
+	if err != nil {
+		return forecast.Error{}, err
 	}
-	return out
+	f := forecast.Cells{
+		Columns: c.columns(c.viewer()), Keep: forecast.Whole(), Records: c.unionRecords(), Cells: 1 << c.sketch().Projection.K,
+		Clusters: c.clusters(q.analysis), Subspace: c.sketch().Subspace, Count: count,
+	}
+	if at, ok := c.Study.Moments(); ok {
+		moments := *c
+		moments.index, moments.kept = at, map[int]forecast.Contribution{}
+		noise, err := moments.momentNoise()
+		if err != nil {
+			return forecast.Error{}, err
+		}
+		f.Keep, f.Product = moments.keep(c.viewer()), noise.Product
+	}
+	return f.Size(), nil
+}
+
+// countNoise is the variance of that on the count of a cell, of all parties.
+func (c *cell) countNoise() (float64, error) {
+	plan, err := c.plan(c.viewer())
+	if err != nil {
+		return 0, err
+	}
+	return plan.CellNoise(len(c.Study.Parties)).Count, nil
 }
 
 // sumsBytes is about what a sums sketch takes: its largest entries are those of all
 // records in one place, or of noise.
 func (c *cell) sumsBytes(plan release.Plan, records int64) (int64, error) {
 	rows, cols := plan.Shape(records)
-	weights, one := c.Study.MomentWeights(c.index), float64(c.Study.Bits.One())
+	one := float64(c.Study.Bits.One())
 	var length float64
 	for _, column := range c.columns(c.viewer()) {
 		length = math.Max(length, column.Mean*column.Mean+column.Spread*column.Spread)
 	}
-	largest := float64(weights.Square) * length * one * one
-	if plan.Sketch().Side == sketch.Cells {
-		largest = float64(c.Study.CellWeight(c.index))
+	largest := float64(c.Study.CellWeight(c.index))
+	if plan.Moments != nil {
+		weights := plan.Moments.Weights[plan.Expected(c.unionRecords())]
+		largest = max(float64(weights.Square)*length*one*one, float64(weights.Sum)*math.Sqrt(length)*one, float64(weights.ClassCount))
 	}
 	reach := largest*float64(records) + 5*math.Sqrt(plan.Noise.Variance())
 	width := 1
@@ -145,26 +176,10 @@ func (c *cell) sumsBytes(plan release.Plan, records int64) (int64, error) {
 	return sketch.EncodedSize(int(rows), int(cols), width)
 }
 
-// directions is the most of them with which a cell of average size stands out of its noise
-// with some to spare, at this ε and with these records; at least 1.
-func (c *cell) directions() int {
-	best := 1
-	most := min(sketch.MaxDirections, projection.HadamardSize(len(c.columns(c.viewer()))))
-	for l := 1; l <= most; l++ {
-		if sketch.CellEntries(l, len(c.columns(c.viewer()))) > sketch.MaxCellEntries {
-			break
-		}
-		at := c.times(1)
-		own := at.sketch()
-		own.Projection.K = l
-		at = at.taking(own)
-		e, err := at.ofSums(question{})
-		if err != nil || e.Deviation > faintCell {
-			break
-		}
-		best = l
-	}
-	return best
+// directions are as many as these records bear at this ε.
+func (c *cell) directions() (int, error) {
+	count, err := c.countNoise()
+	return forecast.Directions(len(c.columns(c.viewer())), c.unionRecords(), math.Sqrt(count)), err
 }
 
 // taking is the cell of a copy of the study with another sketch in its place.
@@ -174,31 +189,43 @@ func (c *cell) taking(sk study.Sketch) *cell {
 	return &out
 }
 
-// directionsWarning says when the study has other directions than its records bear.
+// directionsWarning says when the study has far more or fewer directions than its records
+// bear.
 func (c *cell) directionsWarning() []Warning {
 	if c.sketch().Side != sketch.Cells || c.Study.Privacy.Mechanism == dp.None {
 		return nil
 	}
-	if best, own := c.directions(), c.sketch().Projection.K; best != own && (best < own || best > own+1) {
-		why := "fewer cells would stand out of the noise better"
-		if best > own {
-			why = "more cells would tell clusters apart better and still stand out of the noise"
-		}
-		return []Warning{c.warning([]string{"sketches:", fmt.Sprintf("  - {side: cells, L: %d, …}", best)}, "with L = %d, %s", own, why)}
+	best, err := c.directions()
+	own := c.sketch().Projection.K
+	if err != nil || best >= own-1 && best <= own+1 {
+		return nil
 	}
-	return nil
+	why := "fewer cells would stand out of the noise more clearly"
+	if best > own {
+		why = "more cells would tell clusters apart better and still stand out of the noise"
+	}
+	return []Warning{c.warning([]string{"sketches:", fmt.Sprintf("  - {side: cells, L: %d, …}", best)}, "with L = %d, %s", own, why)}
 }
 
-// subspaceWarning says when the centroids of cells keep noise that moments could take off.
+// subspaceWarning says when the centroids of cells keep noise that moments could take off,
+// and when they lose directions in which clusters differ.
 func (c *cell) subspaceWarning() []Warning {
 	own := c.sketch()
-	if _, ok := c.Study.Moments(); !ok || own.Side != sketch.Cells || own.Subspace > 0 || c.Study.Privacy.Mechanism == dp.None {
+	if _, ok := c.Study.Moments(); !ok || own.Side != sketch.Cells || c.Study.Privacy.Mechanism == dp.None {
 		return nil
 	}
 	for _, a := range c.Study.Analyses {
-		if o, ok := a.Options.(study.KMeansOptions); ok && !o.Auto && o.Clusters-1 < len(c.columns(c.viewer())) {
-			return []Warning{c.warning([]string{"sketches:", fmt.Sprintf("  - {side: cells, L: %d, q: %d, …}", own.Projection.K, o.Clusters-1)},
-				"%d clusters lie in %d directions: projected on as many eigenvectors of the moments, cells' centroids lose most of their noise", o.Clusters, o.Clusters-1)}
+		o, ok := a.Options.(study.KMeansOptions)
+		if !ok || o.Auto {
+			continue
+		}
+		best, d := forecast.CellTerms{Columns: len(c.columns(c.viewer())), Clusters: o.Clusters}.Choose().Subspace, len(c.columns(c.viewer()))
+		change := []string{"sketches:", fmt.Sprintf("  - {side: cells, L: %d, q: %d, …}", own.Projection.K, best)}
+		switch {
+		case own.Subspace == 0 && best < d:
+			return []Warning{c.warning(change, "%d clusters differ in at most %d directions. Projected on as many eigenvectors of the moments, the centroids of cells lose most of their noise", o.Clusters, best)}
+		case own.Subspace > 0 && own.Subspace < best:
+			return []Warning{c.warning(change, "%d clusters differ in up to %d directions, but q keeps only %d eigenvectors of the moments. Clusters that differ in the others are not told apart", o.Clusters, best, own.Subspace)}
 		}
 	}
 	return nil
@@ -229,21 +256,24 @@ func (c *cell) sumsInstead(asked []asking) []Warning {
 		said[side] = true
 		if side == sketch.Cells {
 			at := c.taking(study.Sketch{Side: side, Share: c.sketch().Share, Clip: clip, Projection: projection.Spec{Family: projection.Hadamard, K: 1}})
-			l, q := at.directions(), 1
-			if o, ok := a.question.analysis.Options.(study.KMeansOptions); ok {
-				q = max(min(o.Clusters-1, len(at.columns(at.viewer()))), 1)
+			best := forecast.CellTerms{Columns: len(at.columns(at.viewer())), Clusters: c.clusters(a.question.analysis)}.Choose()
+			count, err := at.countNoise()
+			if err != nil {
+				continue
 			}
+			count *= float64(best.Moments+best.Cells) / float64(best.Cells) // the moments take a part
+			l := forecast.Directions(len(at.columns(at.viewer())), at.unionRecords(), math.Sqrt(count))
 			out = append(out, c.warning([]string{
-				"sketches:", fmt.Sprintf("  - {side: moments, clip: %v, share: 7}", clip), fmt.Sprintf("  - {side: cells, L: %d, q: %d, clip: %v, share: 3}", l, q, clip),
-			}, "%s of horizontal records needs no record of its own in a release: cells and moments answer it, at the same promise", a.answer.Kind))
+				"sketches:", fmt.Sprintf("  - {side: moments, clip: %v, share: %d}", clip, best.Moments), fmt.Sprintf("  - {side: cells, L: %d, q: %d, clip: %v, share: %d}", l, best.Subspace, clip, best.Cells),
+			}, "%s of a horizontal study needs no row for each record. Cells and moments answer it, with the same guarantee", a.answer.Kind))
 			continue
 		}
-		at := c.taking(study.Sketch{Side: side, Share: c.sketch().Share, Clip: clip})
+		at := c.taking(study.Sketch{Side: side, Share: c.sketch().Share, Clip: clip, Moments: study.Moments{Sums: 3}})
 		e, err := at.forecast(a.question)
 		if err != nil || e.Undefined != "" {
 			continue
 		}
-		text := fmt.Sprintf("%s errs %.2g times as far as with side moments", a.answer.Kind, a.answer.Chosen.StandardError/e.Deviation)
+		text := fmt.Sprintf("%s errs %.2g times as much as with side moments", a.answer.Kind, a.answer.Chosen.StandardError/e.Deviation)
 		switch {
 		case a.answer.Chosen.Undefined != "":
 			text = fmt.Sprintf("%s has no interval, and with side moments errs by %.2g", a.answer.Kind, e.Deviation)

@@ -45,6 +45,25 @@ func TestSumsAreForecast(t *testing.T) {
 	}
 }
 
+// A verdict is about clusters: many records do not help where there are fewer cells than
+// two for each, and cells with few records each do no harm where enough can stand out.
+func TestVerdictsOfCells(t *testing.T) {
+	verdict := func(cells string, clusters string) string {
+		terms := strings.Replace(horizontal(12, "{side: moments, clip: 1.5}, "+cells, perRecordGaussian), "clusters: 2", clusters, 1)
+		p := planOf(t, terms, func(o *Options) { o.Records = map[string]int64{"": 10_000} })
+		return p.Sketches[1].Analyses[0].Verdict
+	}
+	for _, c := range []struct{ cells, clusters, want string }{
+		{"{side: cells, L: 6, q: 3, clip: 1.5, share: 3}", "clusters: 4", "usable: clusters of equal size would have 5000 records each, known to ± "},
+		{"{side: cells, L: 12, q: 3, clip: 1.5, share: 3}", "clusters: 4", "usable: clusters of equal size would have 5000 records each, known to ± "},
+		{"{side: cells, L: 3, q: 3, clip: 1.5, share: 3}", "clusters: 6", "not usable: at most 8 cells can stand out well"},
+	} {
+		if got := verdict(c.cells, c.clusters); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s, %s: %q, want %q", c.cells, c.clusters, got, c.want)
+		}
+	}
+}
+
 // The plan says how many directions the records bear, where the study is far from it.
 func TestDirectionsAreRecommended(t *testing.T) {
 	warned := func(p Plan) string {
@@ -65,8 +84,9 @@ func TestDirectionsAreRecommended(t *testing.T) {
 
 // Cells beside moments are told how many eigenvectors to take.
 func TestSubspaceIsRecommended(t *testing.T) {
+	asked := "clusters: 2"
 	told := func(sketches string) string {
-		for _, w := range planOf(t, horizontal(12, sketches, perRecordGaussian)).Warnings {
+		for _, w := range planOf(t, strings.Replace(horizontal(12, sketches, perRecordGaussian), "clusters: 2", asked, 1)).Warnings {
 			if strings.Contains(w.Text, "eigenvectors of the moments") {
 				return strings.Join(w.Change, " ")
 			}
@@ -81,6 +101,10 @@ func TestSubspaceIsRecommended(t *testing.T) {
 	}
 	if got := told("{side: cells, L: 3, clip: 1.5}"); got != "" {
 		t.Errorf("without moments: %q", got)
+	}
+	asked = "clusters: 4"
+	if got := told(bothSides); !strings.Contains(got, "L: 3, q: 3,") {
+		t.Errorf("fewer than four clusters differ in: %q", got)
 	}
 }
 

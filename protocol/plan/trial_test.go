@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -58,7 +59,13 @@ func (tr trial) study(t testing.TB) *cell {
 	t.Helper()
 	for epsilon := 0.5; epsilon < 1000; epsilon *= 1.15 {
 		s := parse(t, strings.ReplaceAll(tr.terms, "EPSILON", fmt.Sprintf("%.3f", epsilon)))
-		c := newCell(Options{Study: s, Party: study.Everyone, Records: map[string]int64{"": tr.records}, Overlap: tr.overlap}, 0)
+		o := Options{Study: s, Party: study.Everyone, Records: map[string]int64{"": tr.records}, Overlap: tr.overlap, Spreads: map[string]float64{}}
+		for _, column := range s.Columns {
+			if lo, hi, ok := column.Scale.Bounds(); ok && column.Kind == study.Numeric {
+				o.Spreads[column.Name] = (hi - lo) / math.Sqrt(12) // they are spread evenly
+			}
+		}
+		c := newCell(o, 0)
 		useful := true
 		for _, a := range s.Analyses {
 			most, wide := 0.15, 1.06
@@ -95,7 +102,7 @@ func trials(full bool) []trial {
 		}
 		switch centre, spread := between(-50, 50), between(0.5, 20); rng.IntN(3) {
 		case 0:
-			return fmt.Sprintf("  - {name: %s, kind: numeric, bounds: [%.3f, %.3f]%s}\n", name, centre-spread, centre+spread, owner)
+			return fmt.Sprintf("  - {name: %s, kind: numeric, bounds: [%.3f, %.3f], kurtosis: 1.8%s}\n", name, centre-spread, centre+spread, owner)
 		default:
 			return fmt.Sprintf("  - {name: %s, kind: numeric, centre: %.3f, spread: %.3f%s}\n", name, centre, spread, owner)
 		}

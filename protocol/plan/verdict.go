@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -60,61 +62,75 @@ const drowned = "the distance of two records would err by more than itself"
 // verdict says in words what an analysis is good for.
 func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
 	c := f.Chosen
-	if c.Undefined != "" {
-		return "not usable: " + c.Undefined + needed(f.Needs, m)
+	undefined := cmp.Or(c.Undefined, c.AtWorst.Undefined)
+	switch {
+	case c.Cut != "":
+		return "not usable: " + c.Cut
+	case len(c.Hinges) > 0:
+		return "not usable: it depends on the spread of " + names(c.Hinges) + ", which is not known. Plan again with " + tell(c.Hinges)
+	case undefined != "":
+		return "not usable: " + undefined + needed(f.Needs, m)
+	case !c.Usable && a.Kind == study.PCA && c.Lost > oftenLostAll:
+		return fmt.Sprintf("not usable: with a probability of %.2g it would lack a column, because noise hides the variance of one or a number of shared records", c.Lost) + needed(f.Needs, m)
+	case !c.Usable && a.Kind != study.PCA && c.Lost > oftenLost:
+		return fmt.Sprintf("not usable: with a probability of %.2g it would have no answer, because noise hides a variance or a number of shared records", c.Lost) + needed(f.Needs, m)
 	}
 	if !c.Usable {
 		why := map[study.AnalysisKind]string{
 			study.Correlation:  "even |ρ| = 1 would not stand out of its interval",
 			study.Cosine:       "even a cosine of 1 would not stand out of its interval",
 			study.InnerProduct: "even the largest product that the columns can have would not stand out of its interval",
-			study.Intersection: "the number of shared records would not be known within half of itself",
+			study.Intersection: "the number of shared records would err by more than half of itself",
 			study.Distance:     "a distance would err by more than itself",
 			study.KMeans:       drowned,
 			study.Neighbors:    drowned,
 			study.Outliers:     drowned,
 
-			study.PCA:        "errors alone would explain as much as a component can",
+			study.PCA:        "errors alone would explain as much of the variance as a component can",
 			study.Regression: "even a target that follows the column exactly would not stand out of the interval of its coefficient",
 			study.LDA:        "classes whose means are a whole spread apart would not be told apart",
 			study.Clustering: "even columns with |ρ| = 1 would not be told from unrelated ones",
-			study.Sums:       "a mean would not be known within the column's spread",
+			study.Sums:       "a mean would err by more than its column's spread",
 
-			study.Mean:          "a mean would not be known within the column's spread",
+			study.Mean:          "a mean would err by more than its column's spread",
 			study.Covariance:    "even the largest covariance that the columns can have would not stand out of its interval",
-			study.GroupDistance: "its interval would be wider than a mean distance itself to either side",
+			study.GroupDistance: "half of its interval would be wider than the mean distance itself",
 		}[a.Kind]
 		return "not usable: " + why + needed(f.Needs, m)
 	}
 	switch a.Kind {
 	case study.Correlation:
-		return "usable: |ρ| ≥ " + digits(c.Detects) + " stands out"
+		return "usable: |ρ| ≥ " + detects(c) + " stands out"
 	case study.Cosine:
-		return "usable: |cosine| ≥ " + digits(c.Detects) + " stands out"
+		return "usable: |cosine| ≥ " + detects(c) + " stands out"
 	case study.InnerProduct:
-		return "usable: products of at least " + digits(c.Detects) + " of |x||y| stand out"
+		return "usable: products of at least " + detects(c) + " of |x||y| stand out"
 	case study.Intersection:
-		return "usable: the number is known to ± " + percent(c.HalfWidth)
+		return "usable: the number is known to ± " + width(c)
 	case study.Covariance:
-		return "usable: covariances of at least " + digits(c.Detects) + " of the product of both spreads stand out"
+		return "usable: covariances of at least " + detects(c) + " of the product of both spreads stand out"
 	case study.Mean:
-		return "usable: means are known to ± " + percent(c.HalfWidth) + " of their column's spread"
+		text := "usable: means are known to ± "
+		if f.OfBounds > 0 {
+			text += percent(f.OfBounds) + " of the range of a column with bounds, and to ± "
+		}
+		return text + width(c) + " of a column's spread"
 	case study.PCA:
-		return "usable: components that explain " + percent(c.Detects) + " of the variance more than their due stand out"
+		return "usable: components that explain " + percent(c.AtWorst.Detects) + " of the variance more than an equal share stand out"
 	case study.Regression:
-		return "usable: coefficients of at least " + digits(c.Detects) + " stand out, in spreads of the target for a spread of the column; those of columns that hang together err more"
+		return "usable: coefficients of at least " + detects(c) + " stand out, in spreads of the target for a spread of the column; those of correlated columns err more"
 	case study.LDA:
-		return "usable: classes whose means in a column are " + digits(c.Detects) + " of its spread apart are told apart; how well all columns together do depends on the data"
+		return "usable: classes whose means in a column are " + detects(c) + " of its spread apart are told apart; how well all columns together do depends on the data"
 	case study.Clustering:
-		return "usable: columns with |ρ| ≥ " + digits(c.Detects) + " are told from unrelated ones"
+		return "usable: columns with |ρ| ≥ " + detects(c) + " are told from unrelated ones"
 	case study.Sums:
-		return "usable: means are known to ± " + percent(c.HalfWidth) + " of their column's spread"
+		return "usable: means are known to ± " + width(c) + " of their column's spread"
 	case study.GroupDistance:
-		return "usable: mean distances are known to ± " + percent(c.HalfWidth)
+		return "usable: mean distances are known to ± " + width(c)
 	case study.Distance:
-		return "usable: distances are known to ± " + percent(c.HalfWidth)
+		return "usable: distances are known to ± " + width(c)
 	}
-	return "usable: the distance of two typical records errs by " + percent(c.StandardError)
+	return "usable: the distance of two typical records errs by " + spanned(c.AtBest.StandardError, c.AtWorst.StandardError, percent)
 }
 
 // unplanned says why there is no forecast.
@@ -128,12 +144,15 @@ func unplanned(kind study.AnalysisKind) string {
 
 // needed says what would make an answer usable.
 func needed(n *Needs, m dp.Mechanism) string {
+	if n != nil && n.Method != "" {
+		return fmt.Sprintf("; usable with %s, k = %d", n.Method, n.K)
+	}
 	var ways []string
 	if n != nil && n.Epsilon > 0 {
-		ways = append(ways, fmt.Sprintf("ε ≥ %.4g", n.Epsilon))
+		ways = append(ways, fmt.Sprintf("ε ≥ %.4g", n.Epsilon)+withK(n.EpsilonK))
 	}
 	if n != nil && n.Records > 0 {
-		ways = append(ways, fmt.Sprintf("N ≥ %d records a party", n.Records))
+		ways = append(ways, fmt.Sprintf("N ≥ %d records a party", n.Records)+withK(n.RecordsK))
 	}
 	switch {
 	case len(ways) > 0:
@@ -141,7 +160,43 @@ func needed(n *Needs, m dp.Mechanism) string {
 	case m == dp.None:
 		return "; needs a larger k"
 	}
-	return "; neither a larger ε nor more records help, another k or method may"
+	return "; neither a larger ε nor more records help, but another k or method may"
+}
+
+func withK(k int) string {
+	if k == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" with k = %d", k)
+}
+
+// detects is the least effect that stands out at worst, and at best where that is another.
+func detects(c Choice) string {
+	if least, most := digits(c.AtBest.Detects), digits(c.AtWorst.Detects); least != most {
+		return most + " (at best " + least + ")"
+	}
+	return digits(c.AtWorst.Detects)
+}
+
+// width is half of the interval, from best to worst.
+func width(c Choice) string { return spanned(c.AtBest.HalfWidth, c.AtWorst.HalfWidth, percent) }
+
+// spanned shows two numbers, or one where they are the same.
+func spanned(least, most float64, show func(float64) string) string {
+	a, b := show(least), show(most)
+	if a == b {
+		return a
+	}
+	return strings.TrimSuffix(a, " %") + " to " + b
+}
+
+// names lists columns, the first few by name.
+func names(columns []string) string {
+	const few = 3
+	if len(columns) > few {
+		return fmt.Sprintf("%s and %d more", strings.Join(columns[:few], ", "), len(columns)-few)
+	}
+	return strings.Join(columns, ", ")
 }
 
 // digits shows a number between 0 and 1 with two significant digits, rounded up.
@@ -161,19 +216,21 @@ func (c *cell) warn(s Sketch) []Warning {
 	var out []Warning
 	warn := func(format string, args ...any) { out = append(out, c.warning(nil, format, args...)) }
 	if e := s.Exposure; e != nil && !e.Acceptable {
-		warn("without noise, %s; a party that agrees all the same says accept_reconstruction: true in its own site file", e.Reason)
+		warn("without noise, %s; a party that agrees nevertheless says accept_reconstruction: true in its own site file", e.Reason)
 	}
 	if s.Exposure != nil && s.Bytes > s.RawBytes {
 		warn("it is larger than the data: %d bytes for %d bytes of values", s.Bytes, s.RawBytes)
 	}
-	if s.Clipped > manyClipped {
-		warn("%.0f %% of the records are longer than clip, %g: they shrink, and answers are about the shrunk data", 100*s.Clipped, c.sketch().Clip)
+	if cut, err := c.cuts(); err == nil && cut != nil {
+		warn("%s", cut)
+	} else if c.sketch().Side != sketch.Moments && !c.laidOut() && s.Clipped > manyClipped {
+		out = append(out, c.warning(c.shorter(), "%.0f %% of the records are longer than the clip, %g. They are shortened to it, and answers are about the shortened data", 100*s.Clipped, c.sketch().Clip))
 	}
 	for _, name := range c.narrow() {
 		warn("the spread of %q is less than 2^-7 of half its range: closer bounds, or a centre and spread, take less noise", name)
 	}
 	for _, a := range s.Analyses {
-		if bias := s.Rounding.Bias; a.Chosen.StandardError > 0 && bias > roundingBeside*a.Chosen.StandardError && a.Kind == study.Correlation {
+		if bias := s.Rounding.Bias; c.Study.Bits < c.Study.AutoBits() && a.Chosen.StandardError > 0 && bias > roundingBeside*a.Chosen.StandardError && a.Kind == study.Correlation {
 			warn("%d bits may move a correlation by %.1g, beside a standard error of %.1g: more bits cost nothing", s.Rounding.Bits, bias, a.Chosen.StandardError)
 		}
 	}
@@ -190,7 +247,7 @@ func (c *cell) narrow() []string {
 	for _, column := range c.Study.Columns {
 		lo, hi, ok := column.Scale.Bounds()
 		if given, known := c.Spreads[column.Name]; ok && known && given < leastSpread*(hi-lo)/2 {
-			out = append(out, column.Name)
+			out = append(out, column.Title())
 		}
 	}
 	return out

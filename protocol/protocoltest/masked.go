@@ -25,6 +25,10 @@ type Masked struct {
 // masks as a party has them.
 func (p *Party) mask(job session.MakeRelease) (protocol.Release, Masked, error) {
 	out, made := protocol.Release{T2: job.T2, Records: records}, Masked{}
+	var err error
+	if out.Published, err = release.Publish(p.sim.Study, job.Seed); err != nil {
+		return out, made, err
+	}
 	index, _ := p.sim.Study.PartyIndex(p.Signer.ID())
 	for i := range p.sim.Study.Sketches {
 		plan, err := release.For(p.sim.Study, index, i)

@@ -50,7 +50,7 @@ func NewStudy(t Terms) (*study.Study, error) {
 		return nil, fmt.Errorf("deriving the aggregator's HPKE key: %w", err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "cosketch: study/1\nname: simulated\nnonce: %032x\n", t.Nonce)
+	fmt.Fprintf(&b, "cosketch: study/2\nname: simulated\nnonce: %032x\n", t.Nonce)
 	fmt.Fprintf(&b, "aggregator:\n  id: %s\n  hpke: %s\n  addrs: [/ip4/127.0.0.1/tcp/1]\nparties:\n",
 		Identity("aggregator").ID(), base64.StdEncoding.EncodeToString(key.PublicKey().Bytes()))
 	for i, p := range parties(t.Parties) {

@@ -64,15 +64,16 @@ func (p Plan) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 		return Audit{}, err
 	}
 	defer g.Destroy()
-	out := Audit{Declared: p.Sensitivity, Remarks: p.remarks()}
+	out := Audit{Remarks: p.remarks()}
 	if !p.Flips.Zero() {
 		out.Drawn = p.Flips.Epsilon()
 	}
 	whole := p
-	p = p.unlabelled()
-	if out.Realised, err = p.Realise(root, g); err != nil {
+	p, out.Realised, err = p.unlabelled().settled(root, g)
+	if err != nil {
 		return Audit{}, err
 	}
+	out.Declared = p.Sensitivity
 	c, err := newCanaries(p, root, g)
 	if err != nil {
 		return Audit{}, fmt.Errorf("auditing sketch %d: %w", p.Index+1, err)
@@ -116,6 +117,12 @@ func (p Plan) spread(entropy io.Reader) (*audit.Spread, error) {
 
 // remarks are those of the plan's design.
 func (p Plan) remarks() []string {
+	if p.Own != nil {
+		return []string{"tried is the sketch of values that are moved and scaled so that records are as long as they can be; the noisy numbers by which a party moves its values, and the sums beside the sketch, have a share of the budget of their own, and are not tried"}
+	}
+	if p.chooses() {
+		return []string{"tried are the sums, with whichever clip a record comes closest to what their noise covers; the noisy numbers by which a party chooses its clip, or moves its records, have a share of the budget of their own, and are not tried"}
+	}
 	d := audit.Design{Unit: p.Study.Privacy.Unit, Side: p.Sketch().Side, Projection: p.Spec(), Columns: p.spanned()}
 	if p.Sketch().Side == sketch.Records {
 		noise := p.NoiseOf(0, 1, 1)

@@ -34,8 +34,12 @@ var audited = []struct {
 	{"record columns", "{side: columns, family: sparse, k: 64, helpers: {ones: 0.3}, clip: 0.8}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{bounded, centred}, 0.7},
 	{"record columns, laplace", "{side: columns, family: sparse, k: 64, helpers: {ones: 0}, clip: 0.8}", "{unit: record, mechanism: laplace, epsilon: 2}", []string{centred}, 0.8},
 	{"record columns, replaced", "{side: columns, family: sparse, k: 64, helpers: {ones: 0}, clip: 0.8}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{centred}, 0.7},
+	{"own columns", "{side: columns, family: sparse, k: 64, helpers: {ones: 0.7}, clip: 1.1, standardise: own}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{bounded, centred, binary}, 0.7},
+	{"own columns, replaced", "{side: columns, family: sparse, k: 64, helpers: {ones: 0.7}, clip: 1.1, standardise: own}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{bounded, centred}, 0.6}, // ones do not change
 	{"moments", "{side: moments, clip: 0.8}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{bounded, centred, binary}, 0.7},
 	{"moments, replaced", "{side: moments, clip: 0.8}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{centred, beside}, 0.7},
+	{"moments, own clip, absent values", "{side: moments, clip: own}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{centred, beside, binary}, 0.7},
+	{"moments, own moments", "{side: moments, clip: own, standardise: own}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{bounded, centred, binary}, 0.7},
 	{"cells", "{side: cells, L: 2, clip: 0.8}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{bounded, centred, binary}, 0.7},
 	{"cells, replaced", "{side: cells, L: 2, clip: 0.8}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{centred, beside}, 0.7},
 	{"bits", "{side: records, family: identity}", "{unit: attribute, mechanism: randomised-response, epsilon: 1}", []string{binary, second}, 0.8},
@@ -47,11 +51,15 @@ func auditPlan(t *testing.T, i int) release.Plan {
 	t.Helper()
 	a := audited[i]
 	partition := study.Horizontal
-	if strings.HasPrefix(a.name, "joined") {
+	if strings.HasPrefix(a.name, "joined") || strings.HasPrefix(a.name, "own") {
 		partition = study.Vertical
 	}
+	missing := "refuse"
+	if strings.Contains(a.name, "absent") {
+		missing = "count"
+	}
 	return plan(t, parse(t, terms{
-		partition: partition, columns: a.columns, sketches: []string{a.sketch}, privacy: a.privacy, missing: "refuse",
+		partition: partition, columns: a.columns, sketches: []string{a.sketch}, privacy: a.privacy, missing: missing,
 	}), 0)
 }
 
@@ -84,6 +92,11 @@ func TestAuditPassesAsShipped(t *testing.T) {
 	}
 }
 
+// chooses reports whether parties take their own clips, or move columns by their own values.
+func chooses(p release.Plan) bool {
+	return p.Own != nil || p.Moments != nil && len(p.Moments.Clips) > 1
+}
+
 // Mutants of the mechanism, each of which the audit that passes the real one fails.
 func TestAuditFailsMutants(t *testing.T) {
 	recalibrate := func(t *testing.T, p *release.Plan, s dp.Sensitivity) {
@@ -101,12 +114,27 @@ func TestAuditFailsMutants(t *testing.T) {
 		of    func(p release.Plan) bool
 		apply func(t *testing.T, p *release.Plan)
 	}{
-		{"halved noise", func(p release.Plan) bool { return p.Flips.Zero() }, func(t *testing.T, p *release.Plan) { recalibrate(t, p, half(p.Sensitivity)) }},
-		{"no factor 2 for a replaced record", func(p release.Plan) bool { return p.Study.Privacy.Replaced }, func(t *testing.T, p *release.Plan) {
+		{"clips twice as long as their noise covers", func(p release.Plan) bool { return chooses(p) && p.Moments != nil && p.Moments.Layout.Attributes == 0 }, func(_ *testing.T, p *release.Plan) {
+			m := *p.Moments
+			m.Clips = nil
+			for _, clip := range p.Moments.Clips {
+				m.Clips = append(m.Clips, 2*clip)
+			}
+			p.Moments = &m
+		}},
+		{"halved noise", func(p release.Plan) bool { return p.Flips.Zero() && !chooses(p) }, func(t *testing.T, p *release.Plan) { recalibrate(t, p, half(p.Sensitivity)) }},
+		{"no factor 2 for a replaced record", func(p release.Plan) bool { return p.Study.Privacy.Replaced && !chooses(p) }, func(t *testing.T, p *release.Plan) {
 			p.Sensitivity = half(p.Sensitivity)
 			recalibrate(t, p, p.Sensitivity)
 		}},
-		{"no clipping", func(p release.Plan) bool { return p.Clip > 0 }, func(_ *testing.T, p *release.Plan) { p.Clip = 0 }},
+		{"no clipping", func(p release.Plan) bool { return p.Clip > 0 && !chooses(p) }, func(_ *testing.T, p *release.Plan) {
+			p.Clip = 0
+			if p.Moments != nil { // the weights are those of the clip
+				m := *p.Moments
+				m.Clips = []int64{dp.MaxMomentClip}
+				p.Moments = &m
+			}
+		}},
 		{"bits flipped half as often", func(p release.Plan) bool { return !p.Flips.Zero() }, func(t *testing.T, p *release.Plan) {
 			weak, err := dp.Promise(dp.RandomisedResponse, dp.Budget{Epsilon: 2 * p.Noise.Guarantee().Epsilon()})
 			if err == nil {
@@ -140,6 +168,9 @@ func TestAuditFailsMutants(t *testing.T) {
 func TestRealisedSensitivity(t *testing.T) {
 	for i, a := range audited {
 		p := auditPlan(t, i)
+		if chooses(p) { // [release.Plan.Audit] looks at each clip, or past the first look
+			continue
+		}
 		g, err := dp.NewGenerator(entropy(3))
 		if err != nil {
 			t.Fatal(err)

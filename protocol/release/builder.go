@@ -3,6 +3,7 @@ package release
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/projection"
@@ -23,14 +24,19 @@ type Builder struct {
 	parts   []part        // columns side: one a worker
 	random  *dp.Generator // draws flips; nil until Randomise
 	bits    []int64       // scratch: a batch of randomised values
+	own     ownSums       // columns side that is standardised
 	names   *names        // joined sketches alone
 	wide    int           // joined sketches: of how many features a record is projected
 	places  []int         // joined sketches: which of these each value is
-	centres []int64       // joined sketches: what is taken off each value
+	centres []int64       // joined sketches and the columns side: what is taken off each value
 	placed  []int64       // scratch: a batch of values at their places
+	coarse  []int64       // scratch: a batch at the study's bits
+	filled  []int64       // scratch: a batch with something in the place of absent values
 	bare    []int64       // scratch: a batch without the entries of labels
 	classes []int64       // of the records so far, where labels travel
 	squares bool
+	centred bool    // columns side: some centre is not zero
+	cut     int64   // columns side: bound on a record's values; 0: none
 	ones    []int64 // what a derived vector ends with: the entry of the helper column, if there is one
 }
 
@@ -42,11 +48,7 @@ type Keys interface {
 // NewBuilder derives this side's row key from the seed and returns a builder
 // without records. Workers changes speed alone.
 func (p Plan) NewBuilder(root Keys, workers int) (*Builder, error) {
-	helpers := p.Sketch().Helpers
-	b := &Builder{plan: p, squares: helpers.Squares}
-	if helpers.Ones > 0 {
-		b.ones = []int64{p.ones()}
-	}
+	b := p.preparing()
 	var err error
 	switch side := p.Sketch().Side; {
 	case side.Sums():
@@ -60,6 +62,20 @@ func (p Plan) NewBuilder(root Keys, workers int) (*Builder, error) {
 		return nil, fmt.Errorf("opening sketch %d: %w", p.Index, err)
 	}
 	return b, nil
+}
+
+// preparing is a builder that makes of records what is to be summed or projected, and neither sums nor projects.
+func (p Plan) preparing() *Builder {
+	helpers := p.Sketch().Helpers
+	b := &Builder{plan: p, squares: helpers.Squares, cut: p.Cut()}
+	if helpers.Ones > 0 {
+		b.ones = []int64{p.ones()}
+	}
+	if p.Sketch().Side == sketch.Columns {
+		b.centres = p.centres()
+		b.centred = slices.ContainsFunc(b.centres, func(c int64) bool { return c != 0 })
+	}
+	return b
 }
 
 func (b *Builder) openRecords(root Keys, workers int) error {
@@ -117,6 +133,7 @@ func (b *Builder) Add(ids [][]byte, values []int64) error {
 	if want := b.plan.Values + b.plan.Labels.entries(); len(values) != len(ids)*want {
 		return fmt.Errorf("batch of %d records has %d values, want %d each", len(ids), len(values), want)
 	}
+	values = b.present(values)
 	if b.plan.Labels != nil {
 		before := len(b.classes)
 		bare, err := b.takeLabels(len(ids), values)
@@ -129,6 +146,54 @@ func (b *Builder) Add(ids [][]byte, values []int64) error {
 		return err
 	}
 	return b.addValues(ids, values)
+}
+
+// present returns a batch in which what stands for an absent value takes its place, where
+// absent values are counted and this sketch does not count them.
+func (b *Builder) present(values []int64) []int64 {
+	s := b.plan.Study
+	if s.Records.Missing != study.MissingCount || b.plan.Moments != nil {
+		return values
+	}
+	inputs := b.plan.Inputs()
+	b.filled = append(b.filled[:0], values...)
+	for i, v := range b.filled {
+		if v != sketch.Absent {
+			continue
+		}
+		b.filled[i] = 0
+		if f := inputs[i%len(inputs)]; f.Kind == study.Value {
+			b.filled[i] = s.Columns[f.Column].Scale.Missing(s.Bits)
+		}
+	}
+	return b.filled
+}
+
+// AddRead is Add for values as they are read, at the study's ReadBits. Where that is finer than
+// its bits, moments take them as they are, and others rounded.
+func (b *Builder) AddRead(ids [][]byte, values []int64) error {
+	if m, ok := b.sums.(*momentSummer); ok && b.plan.Study.Fine() > 0 {
+		if want := b.plan.Values; len(values) != len(ids)*want {
+			return fmt.Errorf("batch of %d records has %d values, want %d each", len(ids), len(values), want)
+		}
+		return m.AddRead(values)
+	}
+	return b.Add(ids, b.rounded(values))
+}
+
+// rounded returns values as they are read at the study's bits.
+func (b *Builder) rounded(values []int64) []int64 {
+	fine := b.plan.Study.Fine()
+	if fine == 0 {
+		return values
+	}
+	b.coarse = append(b.coarse[:0], values...)
+	for i, v := range b.coarse {
+		if v != sketch.Absent {
+			b.coarse[i] = sketch.Round(v, fine)
+		}
+	}
+	return b.coarse
 }
 
 func (b *Builder) addValues(ids [][]byte, values []int64) error {
@@ -199,7 +264,11 @@ func (b *Builder) Exact() Exact {
 	case b.sums != nil:
 		return Exact{Sketch: b.sums.Sketch(), Clipped: b.sums.Clipped()}
 	case b.columns != nil:
-		return Exact{Sketch: b.columns.Sketch(), Clipped: b.clipped}
+		e := Exact{Sketch: b.columns.Sketch(), Clipped: b.clipped}
+		if b.plan.Head() > 0 {
+			e.Sketch = b.plan.headed(e.Sketch, b.own)
+		}
+		return e
 	}
 	e := Exact{Sketch: b.records.Sketch(), Clipped: b.clipped}
 	if b.names != nil {

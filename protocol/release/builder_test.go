@@ -88,7 +88,7 @@ func TestExactSketchesArePinned(t *testing.T) {
 		d := randomData(rand.New(rand.NewPCG(5, 12)), p, 7)
 		digest.Write(encoded(t, exact(t, p, rootSeed(3), d)))
 	})
-	const want = "6d06237bb6bfb9fdec041b0fa6ae5c06e42235532091084d6a8b1ca31e6a83bd"
+	const want = "ba68d62a7082c25824d9a7d188a185b62ed29b9191ef215b438f53ef74b5e373"
 	if got := hex.EncodeToString(digest.Sum(nil)); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
@@ -126,12 +126,12 @@ func TestFeaturesOfARecord(t *testing.T) {
 		values, want  []int64
 	}{
 		{"values", "{ones: 0}", []int64{256, -100, 0, 256, 0}, []int64{256, -100, 0, 256, 0}},
-		{"ones", "{ones: 0.3}", []int64{0, 0, 0, 0, 0}, []int64{0, 0, 0, 0, 0, 77}}, // 76.8
-		{"whole ones", "{ones: 1}", []int64{1, 2, 0, 0, 0}, []int64{1, 2, 0, 0, 0, 256}},
+		{"ones", "{ones: 0.3}", []int64{128, 0, 0, 0, 0}, []int64{0, 0, 0, 0, 0, 77}}, // 76.8; around the middle of bounds
+		{"whole ones", "{ones: 1}", []int64{1, 2, 0, 0, 0}, []int64{-127, 2, 0, 0, 0, 256}},
 		{
 			"squares and ones", "{ones: 1, squares: true}",
 			[]int64{100, -256, 0, 256, 0},
-			[]int64{100, -256, 0, 256, 0, 39, 256, 0, 256, 0, 256}, // 100²/256 = 39.06
+			[]int64{-28, -256, 0, 256, 0, 3, 256, 0, 256, 0, 256}, // 28²/256 = 3.06
 		},
 		{
 			"squares round to nearest", "{ones: 0, squares: true}",

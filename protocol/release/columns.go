@@ -19,15 +19,28 @@ import (
 // takes away from some of them.
 type part struct {
 	labels  [][]byte
-	arena   []byte // of labels
-	derived []int64
+	arena   []byte   // of labels
+	derived []int64  // where they are not the values
 	norms   []uint64 // squared, of derived vectors without their ending
 	over    [][]byte // labels of records that are clipped
+	cut     []int    // which records of these are
 	excess  []int64  // a row for each: what clipping adds to it
 	clipped int64    // records of the batch
+	whole   []int64  // scratch: a record that was cut
+	own     ownSums  // of the batch, where columns are standardised
 }
 
 func (b *Builder) openColumns(root Keys, workers int) error {
+	b.parts = make([]part, workers)
+	if b.plan.Own != nil {
+		if b.plan.Own.moves == nil {
+			return errUnseen
+		}
+		b.own = newOwnSums(b.plan.Values)
+		for i := range b.parts {
+			b.parts[i].own = newOwnSums(b.plan.Values)
+		}
+	}
 	key, err := root.Derive(seed.RecordRows)
 	if err != nil {
 		return err
@@ -36,7 +49,6 @@ func (b *Builder) openColumns(root Keys, workers int) error {
 	if err != nil {
 		return err
 	}
-	b.parts = make([]part, workers)
 	b.columns, err = sketch.NewColumns(matrix, sketch.ColumnsOptions{
 		Columns: len(b.plan.Features), Ending: b.ones, Largest: b.plan.Study.Bits.One(), Limit: b.plan.Limit, Workers: workers,
 	})
@@ -49,12 +61,17 @@ func (b *Builder) addColumns(ids [][]byte, values []int64) error {
 	n := b.plan.Values
 	for i := range b.parts {
 		b.parts[i].clipped = 0
+		clear(b.parts[i].own.sums)
+		clear(b.parts[i].own.squares)
 	}
 	err := b.columns.AddParts(len(ids), func(worker, from, to int) sketch.Part {
 		p := &b.parts[worker]
 		records := sketch.Part{Labels: b.label(p, ids[from:to]), X: b.derive(p, values[from*n:to*n])}
-		if b.plan.Clip > 0 {
+		if b.cut > 0 {
 			b.clip(p, &records)
+		}
+		if b.plan.Own != nil {
+			b.addOwn(p, records)
 		}
 		return records
 	})
@@ -63,53 +80,92 @@ func (b *Builder) addColumns(ids [][]byte, values []int64) error {
 	}
 	for i := range b.parts {
 		b.clipped += b.parts[i].clipped
+		for j := range b.own.sums {
+			b.own.sums[j] += b.parts[i].own.sums[j]
+			b.own.squares[j] += b.parts[i].own.squares[j]
+		}
 	}
 	return nil
 }
 
-// derive returns the features of records up to the ones. They are the values themselves
-// where there are no squares.
+// addOwn sums records as they were cut.
+func (b *Builder) addOwn(p *part, r sketch.Part) {
+	n, quantum, cut := b.plan.Values, b.plan.Own.quantum, 0
+	wide := n + len(b.ones)
+	for i := range r.Labels {
+		row := r.X[i*n:][:n]
+		if cut < len(r.Corrected) && p.cut[cut] == i {
+			p.whole = append(p.whole[:0], row...)
+			for j, v := range r.Corrections[cut*wide:][:n] {
+				p.whole[j] += v
+			}
+			row, cut = p.whole, cut+1
+		}
+		p.own.add(row, quantum)
+	}
+}
+
+// derive returns the features of records up to the ones: values around their centres, and
+// the squares of these. They are the values themselves where there is nothing to derive. A
+// value beyond the range stays where it is, and the sketch refuses it.
 func (b *Builder) derive(p *part, values []int64) []int64 {
-	if !b.squares {
+	if !b.squares && !b.centred && b.plan.Own == nil {
 		return values
 	}
-	n, bits := b.plan.Values, b.plan.Study.Bits
+	n, bits, one := b.plan.Values, b.plan.Study.Bits, b.plan.Study.Bits.One()
 	p.derived = p.derived[:0]
+	if b.plan.Own != nil {
+		for i, v := range values {
+			if v >= -one && v <= one {
+				v = b.plan.take(i%n, v)
+			}
+			p.derived = append(p.derived, v)
+		}
+		return p.derived
+	}
 	for ; len(values) > 0; values = values[n:] {
+		from := len(p.derived)
 		p.derived = append(p.derived, values[:n]...)
-		for _, v := range values[:n] {
-			p.derived = append(p.derived, fixedpoint.Square(v, bits))
+		own := p.derived[from:]
+		for i, c := range b.centres {
+			if own[i] >= -one && own[i] <= one {
+				own[i] -= c
+			}
+		}
+		if b.squares {
+			for _, v := range own {
+				p.derived = append(p.derived, fixedpoint.Square(v, bits))
+			}
 		}
 	}
 	return p.derived
 }
 
-// clip corrects the records that are longer than the bound. Most are not, and stay where
-// they are; dp.ClipL2 decides on all that are not surely within it.
+// clip corrects the records whose values are longer than the bound on them. Most are not,
+// and stay where they are; dp.ClipL2 decides on all that are not surely within it. The ones
+// stay as they are, so that their products count records, whatever is cut.
 func (b *Builder) clip(p *part, r *sketch.Part) {
-	n, bound := len(r.X)/len(r.Labels), b.plan.Clip
+	n := len(r.X) / len(r.Labels)
 	p.norms = slices.Grow(p.norms[:0], len(r.Labels))[:len(r.Labels)]
 	known := kernels.Best().SquaredNorms(p.norms, r.X)
-	most := uint64(min(bound, math.MaxUint32))
-	ones := uint64(0)
-	for _, v := range b.ones {
-		ones += uint64(v * v)
-	}
-	p.over, p.excess = p.over[:0], p.excess[:0]
+	most := uint64(min(b.cut, math.MaxUint32))
+	p.over, p.cut, p.excess = p.over[:0], p.cut[:0], p.excess[:0]
 	for i, label := range r.Labels {
-		if known && p.norms[i]+ones <= most*most {
+		if known && p.norms[i] <= most*most {
 			continue
 		}
 		from, x := len(p.excess), r.X[i*n:][:n]
-		p.excess = append(append(p.excess, x...), b.ones...)
+		p.excess = append(p.excess, x...)
 		row := p.excess[from:]
-		if !dp.ClipL2(row, bound) {
+		if !dp.ClipL2(row, b.cut) {
 			p.excess = p.excess[:from]
 			continue
 		}
 		subtract(row, x)
-		subtract(row[n:], b.ones)
-		p.over = append(p.over, label)
+		for range b.ones {
+			p.excess = append(p.excess, 0)
+		}
+		p.over, p.cut = append(p.over, label), append(p.cut, i)
 	}
 	p.clipped += int64(len(p.over))
 	r.Corrected, r.Corrections = p.over, p.excess

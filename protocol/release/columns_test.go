@@ -1,6 +1,7 @@
 package release_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -55,6 +56,12 @@ func written(t *testing.T, p release.Plan, d data) (sums []int64, clipped int64)
 	sums = make([]int64, p.Spec().K*len(p.Features))
 	for i, id := range d.ids {
 		row := slices.Clone(d.values[i*p.Values:][:p.Values])
+		for j, f := range p.Features[:p.Values] {
+			c := p.Study.Columns[f.Column]
+			if _, _, bounds := c.Scale.Bounds(); bounds && f.Kind == study.Value && p.Sketch().Helpers.Ones > 0 {
+				row[j] -= p.Study.Bits.One() / 2 // which is in the ones
+			}
+		}
 		for _, f := range p.Features[p.Values:] {
 			if f.Kind == study.Ones {
 				row = append(row, int64(p.OnesWeight()*float64(p.Study.Bits.One())))
@@ -62,7 +69,11 @@ func written(t *testing.T, p release.Plan, d data) (sums []int64, clipped int64)
 				row = append(row, fixedpoint.Square(row[len(row)-p.Values], p.Study.Bits))
 			}
 		}
-		if p.Clip > 0 && dp.ClipL2(row, p.Clip) {
+		own := row
+		if p.Sketch().Helpers.Ones > 0 { // which are never cut
+			own = row[:len(row)-1]
+		}
+		if p.Clip > 0 && dp.ClipL2(own, p.Cut()) {
 			clipped++
 		}
 		label := stream.VerticalRecordLabel(id)
@@ -72,4 +83,43 @@ func written(t *testing.T, p release.Plan, d data) (sums []int64, clipped int64)
 		matrix.AddOuter(sums, label, row)
 	}
 	return sums, clipped
+}
+
+// TestLongestRecordIsNotCut: a clip beyond every record is as long as the longest one,
+// which it does not cut; noise is for no more than that.
+func TestLongestRecordIsNotCut(t *testing.T) {
+	columns := []string{bounded, binary, rare, categorical}
+	for _, test := range []struct{ helpers, clip string }{{"{ones: 0.3}", "1000"}, {"{ones: 0}", "40"}, {"{ones: 0.7, squares: true}", "3"}} {
+		for bits := 2; bits <= 14; bits++ {
+			p := plan(t, parse(t, terms{
+				partition: study.Vertical, columns: columns, bits: bits, privacy: "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}",
+				sketches: []string{"{side: columns, family: rademacher, k: 1, helpers: " + test.helpers + ", clip: " + test.clip + "}"},
+			}), 0)
+			one := p.Study.Bits.One()
+			longest := 0.0
+			for _, bound := range []int64{0, one} {
+				for _, bit := range []int64{0, one} {
+					for _, scarce := range []int64{0, one} {
+						values := []int64{bound, bit, scarce, 0, one, 0}
+						b, err := p.NewBuilder(rootSeed(1), 1)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if err := b.Add([][]byte{[]byte("x")}, values); err != nil {
+							t.Fatal(err)
+						}
+						e := b.Exact()
+						if e.Clipped != 0 {
+							t.Errorf("%s, %d bits: %v is cut at %d", test.helpers, bits, values, p.Clip)
+						}
+						_, l2 := norms(e.Sketch, zero(e.Sketch))
+						longest = max(longest, math.Sqrt(float64(l2)))
+					}
+				}
+			}
+			if longest > float64(p.Clip) || longest < float64(p.Clip)-2 {
+				t.Errorf("%s, %d bits: the longest record is %.1f long, the clip %d", test.helpers, bits, longest, p.Clip)
+			}
+		}
+	}
 }

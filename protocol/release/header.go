@@ -80,7 +80,15 @@ func Scan(h protocol.ReleasedSketch, r io.Reader, take func(entries []int64)) er
 // grow with it.
 func (p Plan) Check(h protocol.ReleasedSketch, r io.Reader) error {
 	var at, wrong int64 // entries so far; the first row whose label is none of the column's, from 1
+	var head []int64
+	first := p.Head() * len(p.Features)
+	if p.Moments != nil {
+		first = p.prefix()
+	}
 	err := scan(h, r, func(entries []int64) {
+		if left := first - len(head); left > 0 {
+			head = append(head, entries[:min(left, len(entries))]...)
+		}
 		if p.Labels == nil {
 			return
 		}
@@ -95,6 +103,16 @@ func (p Plan) Check(h protocol.ReleasedSketch, r io.Reader) error {
 	}
 	if wrong > 0 {
 		return p.Labels.unknown(wrong)
+	}
+	if p.Own != nil {
+		if _, err := p.Owned(head); err != nil {
+			return err
+		}
+	}
+	if p.Moments != nil {
+		if _, err := p.chosen(head); err != nil {
+			return err
+		}
 	}
 	return scanRows(h, r, func(Pseudonym) {})
 }

@@ -48,36 +48,6 @@ func (p Plan) fixed(root Keys) (f *projection.Fixed, places []int, err error) {
 	return f, places, err
 }
 
-// Centres returns what is taken off each value of a joined sketch before it is projected,
-// in encoded units; zeros in other sketches.
-func (p Plan) Centres() []float64 {
-	out := make([]float64, p.Values)
-	if p.Joined() {
-		for i, c := range p.centres() {
-			out[i] = float64(c) / float64(p.span())
-		}
-	}
-	return out
-}
-
-func (p Plan) centres() (out []int64) {
-	for _, f := range p.Features {
-		out = append(out, p.centre(f))
-	}
-	return out
-}
-
-// centre is what is taken off a feature's values in a joined sketch, so that zero, which
-// is what a record has from a party that lacks it, is the public centre: the middle of
-// bounds. One-hot entries stay, all zero standing for no category.
-func (p Plan) centre(f study.Feature) int64 {
-	_, _, bounds := p.Study.Columns[f.Column].Scale.Bounds()
-	if f.Kind != study.Value || !bounds {
-		return 0
-	}
-	return p.span() / 2
-}
-
 // place returns records' values about their centres, at their places among R's rows.
 func (b *Builder) place(values []int64) []int64 {
 	n := b.plan.Values

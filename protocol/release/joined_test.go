@@ -379,9 +379,10 @@ func TestJoinedMatrix(t *testing.T) {
 		}
 		var want mat.Dense
 		want.Mul(x, r)
+		unit := p.Unit()
 		for i, v := range got.Data {
-			if w := want.RawMatrix().Data[i]; math.Abs(float64(v)*p.Unit()-w) > 1e-9 {
-				t.Fatalf("%s: entry %d is %v, want %v", family, i, float64(v)*p.Unit(), w)
+			if w := want.RawMatrix().Data[i]; math.Abs(float64(v)*unit-w) > 1e-9 {
+				t.Fatalf("%s: entry %d is %v, want %v", family, i, float64(v)*unit, w)
 			}
 		}
 	}

@@ -139,6 +139,13 @@ func gather(s *sketch.Sketch) []int64 {
 // secret; each of the two reads 32 bytes of it, or none where nothing is drawn. After an
 // error the sketch is of no use.
 func (p Plan) Draw(s *sketch.Sketch, entropy io.Reader, workers int) error {
+	if p.Moments != nil {
+		_, err := p.drawMoments(s, entropy, workers)
+		return err
+	}
+	if p.Head() > 0 {
+		return p.drawOwn(s, entropy, workers)
+	}
 	if p.Labels == nil {
 		return p.Noise.AddParallel(s.Data, entropy, workers)
 	}
@@ -172,6 +179,14 @@ func (l *Labels) unknown(row int64) error {
 // Unpack divides a decoded release into the sketch and its labels, by row; nil where none
 // travel. It refuses a label that is none of the column's. The sketch is taken over.
 func (p Plan) Unpack(s sketch.Sketch) (sketch.Sketch, []int, error) {
+	if p.Moments != nil {
+		_, err := p.Summed(s)
+		return s, nil, err
+	}
+	if p.Own != nil {
+		_, err := p.Owned(s.Data[:min(len(s.Data), study.OwnRows*s.Cols)])
+		return s, nil, err
+	}
 	if p.Labels == nil {
 		return s, nil, nil
 	}
@@ -194,6 +209,8 @@ func (p Plan) Guarantee() dp.Guarantee { return p.whole }
 func (p Plan) Statement() string {
 	unit := p.Study.Privacy.Unit
 	switch {
+	case p.Own != nil || p.chooses(): // whose noises have a share of it each
+		return p.whole.Statement(unit) + p.exception()
 	case p.Labels == nil || p.Study.Privacy.Mechanism == dp.None:
 		return p.Noise.Guarantee().Statement(unit) + p.exception()
 	case p.Labels.Response.Zero():

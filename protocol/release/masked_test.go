@@ -362,7 +362,7 @@ func TestAuditOfAMaskedSum(t *testing.T) {
 func TestMaskedHeaders(t *testing.T) {
 	s := maskedStudy(t, gaussianRecord)
 	good := func() protocol.Release {
-		out := protocol.Release{Records: 5}
+		out := protocol.Release{Records: 5, Published: make([][32]byte, len(s.Published()))}
 		for i := range s.Sketches {
 			p := plan(t, s, i)
 			h := protocol.ReleasedSketch{Side: p.Sketch().Side, Width: 8, Masked: 3, Chunks: make([]protocol.Digest, 1)}

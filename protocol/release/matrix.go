@@ -20,8 +20,9 @@ func (p Plan) Matrix(root seed.Seed, ids [][]byte) (*mat.Dense, error) {
 		return nil, fmt.Errorf("making the matrix of sketch %d: %w", p.Index, err)
 	}
 	out := mat.NewDense(rows, len(flat)/rows, nil) // a label beside the rows has none
+	scale := p.Spec().Scale()
 	for i, v := range flat {
-		out.RawMatrix().Data[i] = float64(v) * p.Spec().Scale()
+		out.RawMatrix().Data[i] = float64(v) * scale
 	}
 	return out, nil
 }

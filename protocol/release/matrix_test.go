@@ -50,9 +50,10 @@ func TestMatrixMakesTheSketch(t *testing.T) {
 			if rows != got.Rows || cols != got.Cols {
 				t.Fatalf("%d × %d, want %d × %d", got.Rows, got.Cols, rows, cols)
 			}
+			scale := p.Spec().Scale()
 			for i, v := range got.Data {
-				if w := want.RawMatrix().Data[i]; math.Abs(float64(v)*p.Spec().Scale()-w) > 1e-9*(1+math.Abs(w)) {
-					t.Fatalf("entry %d: %v, want %v", i, float64(v)*p.Spec().Scale(), w)
+				if w := want.RawMatrix().Data[i]; math.Abs(float64(v)*scale-w) > 1e-9*(1+math.Abs(w)) {
+					t.Fatalf("entry %d: %v, want %v", i, float64(v)*scale, w)
 				}
 			}
 		})

@@ -47,7 +47,7 @@ func (p Plan) footprint(root seed.Seed, id []byte) ([]int, error) {
 	narrow := *p.Study
 	narrow.Sketches = slices.Clone(narrow.Sketches)
 	narrow.Sketches[p.Index].Helpers = study.Helpers{}
-	p.Study, p.Features, p.Values, p.Clip = &narrow, p.Features[:1], 1, 0
+	p.Study, p.Features, p.Values, p.Clip, p.Own = &narrow, p.Features[:1], 1, 0, nil
 	column, err := p.alone(root, id, []int64{narrow.Bits.One()})
 	if err != nil {
 		return nil, err
@@ -125,12 +125,15 @@ func (p Plan) extremes(column int) []pair {
 // furthest is the change of one column's value that moves the features furthest, and how
 // far, by the norm that counts.
 func (p Plan) furthest(column int) (worst pair, most int64) {
+	bits := p.Study.Bits
+	at, _ := p.first(column)
+	centre := p.centre(p.Features[at])
 	for _, e := range p.extremes(column) {
 		var deltas []int64
 		for i := range e.with {
 			deltas = append(deltas, e.with[i]-e.without[i])
 			if p.Sketch().Helpers.Squares {
-				deltas = append(deltas, fixedpoint.Square(e.with[i], p.Study.Bits)-fixedpoint.Square(e.without[i], p.Study.Bits))
+				deltas = append(deltas, fixedpoint.Square(e.with[i]-centre, bits)-fixedpoint.Square(e.without[i]-centre, bits))
 			}
 		}
 		if s := p.size(normsOf(deltas)); s > most {
@@ -246,6 +249,9 @@ func (p Plan) worst(root seed.Seed, g *dp.Generator) (furthest pair, realised dp
 	changes := p.recordChanges(g, max(2, int(min(candidates, searched/(rows*cols)))))
 	if p.Sketch().Side.Sums() {
 		changes = append(changes, p.axes()...)
+	}
+	if p.Moments != nil && p.Moments.Layout.Attributes > 0 {
+		changes = append(changes, p.withAbsent(changes, g)...)
 	}
 	for i, change := range changes {
 		_, delta, err := p.moved(root, canaryID(i), change)

@@ -18,12 +18,14 @@ type Plan struct {
 	Index    int // into Study.Sketches
 	Features []study.Feature
 	Values   int   // how many of Features come from the data; squares and ones follow
-	Clip     int64 // integer l2 bound on a record's contribution; 0: not clipped
+	Clip     int64 // integer l2 bound on a record's contribution, on the columns side no more than the longest record has; 0: not clipped. See Cut
 	Limit    int64 // most records that exact sums over all parties are sure to hold
 
 	Sensitivity dp.Sensitivity // zero where no noise is added: mechanisms none and randomised-response
 	Noise       dp.Noise       // added to every entry after projection; under masked sums the party's part of it, see Among
 	Flips       dp.Flips       // of every bit before projection; zero but for randomised-response
+	Moments     *Moments       // side moments; else nil
+	Own         *Own           // side columns that the party standardises; else nil
 	Labels      *Labels        // what travels beside the rows; nil: nothing
 
 	whole   dp.Guarantee // of the sketch and its labels
@@ -41,6 +43,9 @@ func For(s *study.Study, party, index int) (Plan, error) {
 	}
 	p.Limit = s.RecordLimit(index)
 	p.Clip = s.IntegerClip(index)
+	if p.Clip > 0 && s.Sketches[index].Side == sketch.Columns {
+		p.Clip = min(p.Clip, p.longest())
+	}
 	part, err := s.Part(index)
 	if err != nil {
 		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
@@ -54,10 +59,17 @@ func For(s *study.Study, party, index int) (Plan, error) {
 	if p.Flips, err = s.Flips(index); err != nil {
 		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
 	}
-	if p.Sensitivity, err = p.sensitivity(); err != nil {
-		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
+	if p.Clip > 0 && p.Cut() == 0 {
+		return Plan{}, fmt.Errorf("planning sketch %d: a clip of %d leaves nothing beside ones of %d", index, p.Clip, p.ones())
 	}
-	if p.Noise, err = dp.Calibrate(part.Values, p.Sensitivity); err != nil {
+	if p.Sketch().Side == sketch.Moments {
+		err = p.planMoments(part.Values)
+	} else if s.StandardisedColumns(index) {
+		err = p.planOwn(part.Values)
+	} else if p.Sensitivity, err = p.sensitivity(); err == nil {
+		p.Noise, err = dp.Calibrate(part.Values, p.Sensitivity)
+	}
+	if err != nil {
 		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
 	}
 	p.summed, p.members = p.Noise, len(s.Parties)
@@ -95,6 +107,46 @@ func (p Plan) ones() int64 {
 	return int64(math.Round(p.Sketch().Helpers.Ones * float64(p.span())))
 }
 
+// Cut is the bound on a record's values and their squares, on the columns side beside the
+// entry of ones, which is never cut: 0 where records are not clipped.
+func (p Plan) Cut() int64 {
+	if p.Sketch().Side != sketch.Columns || p.Sketch().Helpers.Ones == 0 {
+		return p.Clip
+	}
+	return dp.Beside(p.Clip, p.ones())
+}
+
+// longest is the length of the longest record that the party can have on the columns side,
+// rounded up so that a clip of it cuts nothing.
+func (p Plan) longest() int64 {
+	bits, squares := p.Study.Bits, p.Sketch().Helpers.Squares
+	one := bits.One()
+	var sum int64
+	column := -1
+	for _, f := range p.Features[:p.Values] {
+		if f.Kind == study.OneHot && f.Column == column {
+			continue // one of a column's entries is not zero
+		}
+		column = f.Column
+		var most int64
+		centre := p.centre(f)
+		for _, end := range []int64{one - p.Study.Columns[column].Scale.Range(bits), one} {
+			v := end - centre
+			square := v * v
+			if squares {
+				square += fixedpoint.Square(v, bits) * fixedpoint.Square(v, bits)
+			}
+			most = max(most, square)
+		}
+		if p.Study.StandardisedColumns(p.Index) && p.scaled(f) {
+			most = one * one // three spreads
+		}
+		sum += most
+	}
+	values := dp.Length(sum)
+	return dp.Length(values*values + p.ones()*p.ones())
+}
+
 // OnesWeight returns the weight of the column of ones as it is in the sketch, after
 // rounding, in encoded units.
 func (p Plan) OnesWeight() float64 { return float64(p.ones()) / float64(p.span()) }
@@ -104,9 +156,9 @@ func (p Plan) OnesWeight() float64 { return float64(p.ones()) / float64(p.span()
 func (p Plan) Shape(records int64) (rows, cols int64) {
 	switch p.Sketch().Side {
 	case sketch.Columns:
-		return int64(p.Spec().K), int64(len(p.Features))
+		return int64(p.Spec().K + p.Head()), int64(len(p.Features))
 	case sketch.Moments:
-		return 1, int64(sketch.MomentEntries(len(p.Features)))
+		return 1, p.Study.MomentPrefix(p.Index) + int64(p.Moments.Layout.Entries())
 	case sketch.Cells:
 		return 1 << p.Spec().K, int64(1 + len(p.Features))
 	}
@@ -115,6 +167,19 @@ func (p Plan) Shape(records int64) (rows, cols int64) {
 		cols++
 	}
 	return records, cols
+}
+
+// ExactShape is the shape of the sketch before noise. Where a party takes its own clip there are
+// sums for each.
+func (p Plan) ExactShape(records int64) (rows, cols int64) {
+	if p.Moments == nil {
+		return p.Shape(records) // nothing that takes a look is held
+	}
+	rows = 1
+	if p.Moments.own {
+		rows = int64(len(p.Moments.Clips) + p.Moments.countRows())
+	}
+	return rows, int64(p.Moments.Layout.Entries())
 }
 
 // sensitivity is of the worst change of the study's unit.
@@ -173,7 +238,10 @@ func (p Plan) attributes() []int {
 // changes lists the changes of a column's value that move the features derived from
 // it furthest: one that is the worst in l1, and one in l2 where that is another. A
 // categorical value moves two one-hot entries and their squares by 1 each. A value
-// within bounds moves from 0 to 1, and so does its square. Around a centre, from -1
+// within bounds moves by 1, and its square by that much too where it is not centred. From one
+// end around the middle to the other leaves the square where it was, which is the worst in
+// both norms: the square of a shorter move gains no more than the move loses. A bit around
+// another centre has one move only. Around a column's own centre, from -1
 // to 1 is the longest move and the worst in l2, but it leaves the square where it
 // was: with squares the worst in l1 is from -1/2 to 1.
 func (p Plan) changes(c int) [][]int64 {
@@ -190,7 +258,8 @@ func (p Plan) changes(c int) [][]int64 {
 	case !squares:
 		return [][]int64{{longest}}
 	case longest == one:
-		return [][]int64{{one, one}}
+		centre := p.centre(study.Feature{Column: c, Kind: study.Value})
+		return [][]int64{{one, fixedpoint.Square(one-centre, bits) - fixedpoint.Square(-centre, bits)}}
 	}
 	return [][]int64{{longest}, {one + one/2, one - fixedpoint.Square(-one/2, bits)}}
 }

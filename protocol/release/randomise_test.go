@@ -124,12 +124,12 @@ func TestRandomisedReleaseIsUnbiased(t *testing.T) {
 	s := randomised(t, "{side: records, family: identity}", "{side: columns, family: sparse, k: 512, helpers: {ones: 0.7}}")
 	p, q := plan(t, s, 0), plan(t, s, 1)
 	d := randomRecords(rand.New(rand.NewPCG(1, 10)), p, records)
-	one := float64(p.Study.Bits.One())
+	one, unit := float64(p.Study.Bits.One()), p.Unit()
 	v := p.NoiseOf(0, 1, records)
 	var sum, squares float64
 	for key := range releases {
 		for i, y := range inOrder(shipped(t, p, d, key)).Data {
-			miss := float64(y)*p.Unit() - float64(d.values[i])/one
+			miss := float64(y)*unit - float64(d.values[i])/one
 			sum += miss
 			squares += miss * miss
 		}
@@ -149,12 +149,13 @@ func TestRandomisedReleaseIsUnbiased(t *testing.T) {
 		truth += float64(d.values[2*i]*d.values[2*i+1]) / one / one
 		norm += float64(d.values[2*i]) / one
 	}
+	unit, noise := q.Unit(), q.NoiseOf(0, 1, records).Variance
 	for key := range releases {
 		x := shipped(t, q, d, key).Sketch
 		for row := range x.Rows {
-			a, b, w := float64(x.Row(row)[0])*q.Unit(), float64(x.Row(row)[1])*q.Unit(), float64(x.Row(row)[2])*q.Unit()
+			a, b, w := float64(x.Row(row)[0])*unit, float64(x.Row(row)[1])*unit, float64(x.Row(row)[2])*unit
 			seen += a * b / releases
-			debiased += (a*a - q.NoiseOf(0, 1, records).Variance) / releases
+			debiased += (a*a - noise) / releases
 			ones += w * w / releases
 		}
 	}

@@ -214,24 +214,48 @@ func TestSensitivityIsAttained(t *testing.T) {
 	})
 }
 
-// TestSquaresMoveAsPlanned tries every change of a value around a centre, of which
-// two are the worst (Plan.changes): rounding the squares adds nothing to them.
+// TestSquaresMoveAsPlanned tries every change of a value around a centre, its own or a
+// public one that is taken off, of which two are the worst (Plan.changes): rounding the
+// squares adds nothing to them.
 func TestSquaresMoveAsPlanned(t *testing.T) {
-	for bits := 1; bits <= 8; bits++ {
-		s := parse(t, terms{
-			partition: study.Vertical, columns: []string{centred}, bits: bits, privacy: laplace,
-			sketches: []string{"{side: columns, family: sparse, k: 4, helpers: {ones: 0, squares: true}}"},
-		})
-		var want dp.Sensitivity
-		f := fixedpoint.Bits(bits)
-		for v := -f.One(); v <= f.One(); v++ {
-			for w := -f.One(); w <= f.One(); w++ {
-				d, sq := max(v-w, w-v), fixedpoint.Square(v, f)-fixedpoint.Square(w, f)
-				want = dp.Max(want, dp.Sensitivity{L1: d + max(sq, -sq), L2Squared: d*d + sq*sq})
+	for _, test := range []struct {
+		column, ones string
+		ends         func(one int64) (least, most, step int64) // of centred values
+	}{
+		{centred, "0", func(one int64) (int64, int64, int64) { return -one, one, 1 }},
+		{bounded, "0", func(one int64) (int64, int64, int64) { return 0, one, 1 }},
+		{bounded, "1", func(one int64) (int64, int64, int64) { return -one / 2, one - one/2, 1 }},
+		{binary, "1", func(one int64) (int64, int64, int64) { return -one / 2, one - one/2, one }},
+		{rare, "1", func(one int64) (int64, int64, int64) {
+			c := int64(math.Round(0.03 * float64(one)))
+			return -c, one - c, one
+		}},
+	} {
+		for bits := 1; bits <= 8; bits++ {
+			s := parse(t, terms{
+				partition: study.Vertical, columns: []string{test.column}, bits: bits, privacy: laplace,
+				sketches: []string{"{side: columns, family: sparse, k: 4, helpers: {ones: " + test.ones + ", squares: true}}"},
+			})
+			var want dp.Sensitivity
+			f := fixedpoint.Bits(bits)
+			least, most, step := test.ends(f.One())
+			for v := least; v <= most; v += step {
+				for w := least; w <= most; w += step {
+					d, sq := max(v-w, w-v), fixedpoint.Square(v, f)-fixedpoint.Square(w, f)
+					want = dp.Max(want, dp.Sensitivity{L1: d + max(sq, -sq), L2Squared: d*d + sq*sq})
+				}
 			}
-		}
-		if got := plan(t, s, 0).Sensitivity; got != want {
-			t.Errorf("%d bits: %+v, want %+v", bits, got, want)
+			p := plan(t, s, 0)
+			if got := p.Sensitivity; got != want {
+				t.Errorf("%s, ones %s, %d bits: %+v, want %+v", test.column, test.ones, bits, got, want)
+			}
+			g, err := dp.NewGenerator(entropy(3))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := p.Realise(rootSeed(5), g); err != nil || got.L1 != want.L1 { // the norm that laplace noise covers
+				t.Errorf("%s, ones %s, %d bits: the search finds %+v, want %+v (%v)", test.column, test.ones, bits, got, want, err)
+			}
 		}
 	}
 }
@@ -272,7 +296,8 @@ func TestClippingHoldsAfterwards(t *testing.T) {
 			_, after := norms(got.Sketch, zero(got.Sketch))
 			_, before := norms(unclipped, zero(unclipped))
 			changed, _ := norms(got.Sketch, unclipped)
-			beyond := before > row*p.Clip*p.Clip
+			ones := int64(p.OnesWeight() * float64(p.Study.Bits.One())) // which are never cut
+			beyond := before > row*(p.Cut()*p.Cut()+ones*ones)
 			switch {
 			case after > row*p.Clip*p.Clip:
 				rt.Fatalf("a clipped record contributes l2² %d, at most %d", after, row*p.Clip*p.Clip)
@@ -283,7 +308,8 @@ func TestClippingHoldsAfterwards(t *testing.T) {
 	})
 }
 
-// TestClipIsRoundedDown: the bound in integers is never above the bound in the study.
+// TestClipIsRoundedDown: the bound in integers is never above the bound in the study, and
+// on the columns side no record needs more than it.
 func TestClipIsRoundedDown(t *testing.T) {
 	for _, test := range []struct {
 		sketch string
@@ -295,7 +321,7 @@ func TestClipIsRoundedDown(t *testing.T) {
 		{"{side: records, family: rademacher, k: 16, clip: 0.8}", 819},           // 204.8·4 = 819.2
 		{"{side: records, family: identity, clip: 1}", 256},                      // exact
 		{"{side: records, family: identity, clip: 0.00390625}", 1},               // one step
-		{"{side: columns, family: sparse, k: 8, clip: 1000}", 256_000},           // beyond every record
+		{"{side: columns, family: sparse, k: 8, clip: 1000}", 256},               // beyond every record: as long as those are
 		{"{side: columns, family: sparse, k: 8, clip: 0.9999999999999999}", 255}, // just below a step
 	} {
 		s := parse(t, terms{partition: study.Horizontal, columns: []string{bounded}, sketches: []string{test.sketch}, privacy: promises[3].privacy})

@@ -32,6 +32,7 @@ const (
 	centred     = "{name: centred, kind: numeric, centre: 10, spread: 2}"
 	beside      = "{name: beside, kind: numeric, centre: 0, spread: 1}"
 	binary      = "{name: binary, kind: binary}"
+	rare        = "{name: rare, kind: binary, centre: 0.03}"
 	categorical = "{name: categorical, kind: categorical, values: [a, b, c]}"
 )
 

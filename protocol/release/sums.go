@@ -1,6 +1,8 @@
 package release
 
 import (
+	"math"
+
 	"github.com/cosketch/cosketch/kernel/cluster"
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/estimate"
@@ -22,12 +24,9 @@ type summer interface {
 // openSums opens a builder that centres and clips records itself. Record ids have no part
 // in it: what a record adds is a function of its values alone.
 func (b *Builder) openSums(root Keys, workers int) (err error) {
-	p := b.plan
-	options := sketch.SumsOptions{
-		Centre: p.Study.Centres(p.Index), Largest: p.Study.Bits.One(), Clip: p.Clip, Limit: p.Limit, Workers: workers,
-	}
+	p, options := b.plan, b.plan.sumsOptions(workers)
 	if p.Sketch().Side == sketch.Moments {
-		b.sums, err = sketch.NewMoments(p.Study.MomentWeights(p.Index), options)
+		b.sums, err = p.openMoments(options, false)
 		return err
 	}
 	directions, err := p.Directions(root)
@@ -36,6 +35,12 @@ func (b *Builder) openSums(root Keys, workers int) (err error) {
 	}
 	b.sums, err = sketch.NewCells(directions, p.Study.CellWeight(p.Index), options)
 	return err
+}
+
+func (p Plan) sumsOptions(workers int) sketch.SumsOptions {
+	return sketch.SumsOptions{
+		Centre: p.Study.Centres(p.Index), Largest: p.Study.Reach(), Clip: p.Clip, Limit: p.Limit, Workers: workers,
+	}
 }
 
 // Directions are those that cut the space of records into the cells of this sketch: L
@@ -53,22 +58,49 @@ func (p Plan) Directions(root Keys) (*projection.Fixed, error) {
 	return projection.FixHadamard(p.Spec(), stream.New(signs), stream.New(permutation), p.featureLabels(p.Features))
 }
 
-// sumsChange is the sensitivity of a sums sketch.
+// sumsChange is the sensitivity of a cells sketch.
 func (p Plan) sumsChange() (dp.Sensitivity, error) {
-	if p.Sketch().Side == sketch.Moments {
-		return dp.RecordMoments(p.Clip, len(p.Features), dp.MomentWeights(p.Study.MomentWeights(p.Index)), p.Study.Neighbours())
-	}
 	return dp.RecordCells(p.Clip, len(p.Features), p.Study.CellWeight(p.Index), p.Study.Neighbours())
 }
 
-// MomentNoise is the noise on the parties' sum of a moments sketch, in encoded units.
-func (p Plan) MomentNoise(parties int) estimate.MomentNoise {
-	variance, unit := float64(parties)*p.Noise.Variance(), p.Unit()
-	w := p.Study.MomentWeights(p.Index)
-	of := func(step float64) float64 { return variance * step * step }
-	return estimate.MomentNoise{
-		Square: of(unit * unit / float64(w.Square)), Product: of(unit * unit / float64(w.Product)), Sum: of(unit / float64(w.Sum)),
+// Ridge is what a regression or a discriminant by moments raises variances by, given the
+// places of the features that explain: what the study says, or for auto what its noise asks
+// for ([estimate.NoiseRidge]), given the variance of the noise on a sum of products of two
+// entries, in their own units. It takes nothing of the data: a plan knows it from the clip
+// that it expects.
+func (p Plan) Ridge(ridge study.Ridge, noise float64, records int64, explaining []int) float64 {
+	if !ridge.Auto || noise == 0 || records < 1 || len(explaining) == 0 {
+		return ridge.By
 	}
+	var variances []float64
+	for _, i := range explaining {
+		s := p.TypicalSpread(p.Features[i])
+		variances = append(variances, s*s)
+	}
+	return estimate.NoiseRidge(estimate.CorrelationNoise(noise, float64(records), variances), len(explaining))
+}
+
+// Of columns that declare bounds alone the spread is taken for a tenth of their range: of
+// real columns in bounds as code books have them it is from a hundredth to a quarter.
+const typicalOfRange = 0.1
+
+// TypicalSpread is the standard deviation, in encoded units, that a study lets expect of a
+// feature.
+func (p Plan) TypicalSpread(f study.Feature) float64 {
+	c := p.Study.Columns[f.Column]
+	_, spread, declared := c.Scale.CentreSpread()
+	switch {
+	case f.Kind == study.OneHot:
+		share := 1 / float64(len(c.Values))
+		return math.Sqrt(share * (1 - share))
+	case c.Kind == study.Binary:
+		return 0.5
+	case c.Kind == study.Numeric && p.Sketch().Standardise && !declared:
+		return 1. / 3
+	case declared:
+		return spread / (c.Scale.Step(p.Study.Bits) * float64(p.Study.Bits.One()))
+	}
+	return typicalOfRange
 }
 
 // CellNoise is the noise on the parties' sum of a cells sketch: on a count, and on a sum

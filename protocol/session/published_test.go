@@ -36,6 +36,21 @@ func TestPublicRowKeys(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
+	// Cells show where they lie, under masked sums, too.
+	masked := newFixture(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Masked: true}), Seed: 3})
+	for _, c := range []struct {
+		e    protocol.Verified
+		want string
+	}{
+		{masked.confirm(func(c *protocol.Confirm) { c.Published = nil }), "0 hashes of public row keys, the study publishes 2"},
+		{masked.release(func(r *protocol.Release) { r.Published = nil }), "0 public row keys, the study publishes 2"},
+		{masked.release(func(r *protocol.Release) { r.Published[0][7] ^= 1 }), "the public key of cell rows is not the one that all have confirmed"},
+		{masked.release(func(r *protocol.Release) { r.Published[1][7] ^= 1 }), "the public key of cell permutation is not"},
+	} {
+		if err := masked.atAggregator(masked.before(c.e.Kind()), c.e); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("cells: %v, want %q", err, c.want)
+		}
+	}
 	secret := newFixture(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{}), Seed: 3})
 	for _, e := range []protocol.Verified{
 		secret.confirm(func(c *protocol.Confirm) { c.Published = make([][32]byte, 1) }),

@@ -10,11 +10,11 @@ import (
 )
 
 // Weights of the column of ones where a study needs one and does not say. Under
-// unit record the ones share the clipped norm of a record with its values, and 0.3
-// leaves most of it to them.
+// unit record the ones share the noise with a record's values: the more they weigh, the less
+// noise the means of other parties bring, and the more the values have.
 const (
 	defaultOnes       = 1
-	defaultOnesRecord = 0.3
+	defaultOnesRecord = 0.7
 )
 
 // defaultAttempts is how often parties try to agree where a study does not say.
@@ -48,6 +48,12 @@ func (r *reader) complete(s *Study) {
 		if sk.Labels == LabelsRandomised && s.Privacy.Unit == dp.Record && !r.given(path+".label_share") {
 			sk.LabelShare = sk.Share
 		}
+		switch {
+		case sk.Side == sketch.Moments:
+			r.completeMoments(s, i)
+		case sk.Whole:
+			sk.Clip = s.TypicalLength(i)
+		}
 		if len(s.Parties) > 0 {
 			s.completeSums(i)
 		}
@@ -58,7 +64,7 @@ func (r *reader) complete(s *Study) {
 		s.Sketches[i].LabelShare /= total
 	}
 	if s.Bits == 0 {
-		s.Bits = s.autoBits()
+		s.Bits = s.AutoBits()
 	}
 	for i := range s.Analyses {
 		r.completeAnalysis(s, i)

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -27,6 +30,8 @@ type Draft struct {
 	Records    []string         // columns that identify a record
 	Analyses   []string         // as the study file has them: a kind, or {kind: …, …}
 	Epsilon    string           // of one party's releases; empty: 1 for whole records, 8 for single values
+	Masked     bool             // horizontal: the aggregator is to see sums over all parties alone
+	Own        []DraftColumn    // what the operator says of columns, whatever the parties' lists say
 }
 
 // DraftAggregator is the aggregator as its own identity command prints it.
@@ -41,13 +46,14 @@ type DraftParty struct {
 	Name    string
 	ID      protocol.PeerID
 	Columns []DraftColumn
+	Records int64 // about how many it has; 0 where nobody said
 }
 
 // DraftColumn is a column of which something may still be open.
 type DraftColumn struct {
 	Name   string
 	Kind   ColumnKind
-	Terms  []DraftTerm // bounds, centre, spread or values, as they are written
+	Terms  []DraftTerm // transform, unit, bounds, centre, spread or values, as they are written
 	Source string
 	Role   string
 }
@@ -55,23 +61,35 @@ type DraftColumn struct {
 // DraftTerm is one key of a column and its value in YAML's flow style.
 type DraftTerm struct{ Key, Value string }
 
+// Describing says how a numeric column is to be described, to whoever fills in a column
+// list or a study file.
+const Describing = "A centre is a typical value, and a spread is how far typical values lie from it: about two thirds of all values are within one spread of the centre. Round public numbers will do. Second best are bounds, the least and the greatest value, as bounds: [LOW, HIGH]. Values mostly fill a small part of them, and means and correlations then often err several times more."
+
 // open is what a column still lacks, for people to fill in; empty where it lacks nothing.
 func (c DraftColumn) open() string {
-	has := func(key string) bool {
-		return slices.ContainsFunc(c.Terms, func(t DraftTerm) bool { return t.Key == key })
+	var lacks []string
+	lack := func(key, what string) {
+		if !c.has(key) {
+			lacks = append(lacks, key+": "+what)
+		}
 	}
 	switch {
-	case c.Kind == Numeric && !has("bounds") && !(has("centre") && has("spread")):
-		return "bounds: [LOW, HIGH]"
-	case c.Kind == Categorical && !has("values"):
-		return "values: [ALL, PUBLIC, VALUES]"
+	case c.Kind == Numeric && !c.has("bounds"):
+		lack("centre", "TYPICAL")
+		if c.has("transform") {
+			lack("spread", "FACTOR")
+		} else {
+			lack("spread", "DEVIATION")
+		}
+	case c.Kind == Categorical:
+		lack("values", "[ALL, PUBLIC, VALUES]")
 	}
-	return ""
+	return strings.Join(lacks, ", ")
 }
 
 // assumed stands for what is open while it is tried which sketches answer the study.
 func (c DraftColumn) assumed() string {
-	return map[ColumnKind]string{Numeric: "bounds: [0, 1]", Categorical: "values: [a, b]"}[c.Kind]
+	return strings.NewReplacer("TYPICAL", "1", "DEVIATION", "1", "FACTOR", "2", "ALL, PUBLIC, VALUES", "a, b").Replace(c.open())
 }
 
 // bareWord is text that needs no quotes in a study file.
@@ -106,53 +124,126 @@ type sketching struct {
 
 // choices are the ways to sketch, the most private first.
 func (d Draft) choices() []sketching {
-	// A third of the root of the number of columns cuts few records where spreads are right.
-	clip := strconv.FormatFloat(math.Max(0.8, math.Round(10*math.Sqrt(float64(len(d.columns())))/3)/10), 'f', -1, 64)
-	columns := "{side: columns, family: sparse, k: 1024, s: 1, helpers: {ones: 0.3}, clip: 0.8}"
-	moments := "{side: moments, clip: " + clip + "%s}"
-	// There are no more directions than columns, and a subspace has fewer.
-	cells := fmt.Sprintf("{side: cells, L: %d, clip: %s%%s}", min(5, len(d.columns())), clip)
-	if q := min(2, len(d.columns())-1); q > 0 {
-		cells = strings.Replace(cells, ", clip", fmt.Sprintf(", q: %d, clip", q), 1)
-	}
+	byLabel := func(c DraftColumn) bool { return c.Role == "label" }
+	const single = "{side: columns, family: sparse, k: 1024, s: 1, helpers: {ones: 1}}"
+	layout, own := d.layout()
+	columns := fmt.Sprintf("{side: columns, family: sparse, k: %d, s: 1, helpers: {ones: %v}, clip: %v%s}", layout.K, layout.Ones, layout.Clip, own)
 	if d.Partition == Vertical {
 		return []sketching{
-			{"columns of different parties are compared over the records they share, and whole records are protected", []string{columns}, "record", InnerProduct},
-			{"records are joined by pseudonyms; the parties see who shares which, so single values are protected", []string{"{side: records, family: sparse, k: 64, s: 1}"}, "attribute", RecordDistance},
-			{"both sides are sketched, and share the budget; single values are protected", []string{"{side: columns, family: sparse, k: 1024, s: 1, helpers: {ones: 0.3}}", "{side: records, family: sparse, k: 64, s: 1}"}, "attribute", RecordDistance},
+			{"they compare columns of different parties over shared records, and protect whole records", []string{columns}, "record", InnerProduct},
+			{"records are joined by pseudonyms. These show who shares which records, so single values are protected", []string{"{side: records, family: sparse, k: 64, s: 1}"}, "attribute", RecordDistance},
+			{"the analyses need sketches of columns and of records, which share the budget. Single values are protected", []string{single, "{side: records, family: sparse, k: 64, s: 1}"}, "attribute", RecordDistance},
 		}
 	}
-	byLabel := func(c DraftColumn) bool { return c.Role == "label" }
+	sums, cells, shares := d.horizontal()
 	out := []sketching{
-		{"noisy sums add up over the parties and protect whole records", []string{fmt.Sprintf(moments, "")}, "record", Mean},
-		{"noisy counts and sums of cells add up over the parties and protect whole records", []string{fmt.Sprintf(moments, ", share: 7"), fmt.Sprintf(cells, ", share: 3")}, "record", Mean},
-		{"each record has a noisy row of its own, so single values are protected", []string{"{side: records, family: identity}"}, "attribute", RecordDistance},
+		{"noisy sums add up over the parties and protect whole records", []string{fmt.Sprintf(sums, "")}, "record", Mean},
+		{"noisy counts and sums of cells add up over the parties and protect whole records", []string{fmt.Sprintf(sums, fmt.Sprintf(", share: %d", shares)), cells}, "record", Mean},
+		{"the analyses need a noisy row for each record. Single values are protected", []string{"{side: records, family: identity}"}, "attribute", RecordDistance},
 		{"sketches of columns add up over the parties", []string{columns}, "record", InnerProduct},
 	}
 	if slices.ContainsFunc(d.columns(), byLabel) {
-		out = slices.Insert(out, 3, sketching{"each record has a noisy row of its own with its label, so single values are protected", []string{"{side: records, family: identity, labels: randomised}"}, "attribute", RecordDistance})
+		out = slices.Insert(out, 3, sketching{"the analyses need a noisy row for each record, with its label. Single values are protected", []string{"{side: records, family: identity, labels: randomised}"}, "attribute", RecordDistance})
 	}
 	return out
 }
 
-// columns are those of the study, each once. Of a horizontal one, they are the first
-// party's; what it leaves open, another may know.
-func (d Draft) columns() []DraftColumn {
-	if d.Partition == Horizontal && len(d.Parties) > 0 {
-		out := slices.Clone(d.Parties[0].Columns)
-		for i := range out {
-			for _, p := range d.Parties[1:] {
-				if out[i].open() != "" && i < len(p.Columns) {
-					out[i].Terms, out[i].Source = p.Columns[i].Terms, p.Columns[i].Source
-				}
+// clusters is the most that a k-means of the draft looks for; 2 without one.
+func (d Draft) clusters() int {
+	most := 2
+	for _, a := range d.Analyses {
+		n, err := load([]byte(a))
+		if err != nil || n.Kind != yaml.MappingNode {
+			continue
+		}
+		var keys struct {
+			Kind        AnalysisKind `yaml:"kind"`
+			Clusters    any          `yaml:"clusters"`
+			MaxClusters int          `yaml:"max_clusters"`
+		}
+		if n.Decode(&keys) != nil || keys.Kind != KMeans {
+			continue
+		}
+		switch k := keys.Clusters.(type) {
+		case int:
+			most = max(most, k)
+		case string: // auto
+			most = max(most, cmp.Or(keys.MaxClusters, DefaultMaxClusters))
+		}
+	}
+	return most
+}
+
+// draftRecords is how many records a party is thought to have that does not say.
+const draftRecords = 10_000
+
+// ownNoise is how far the noise of a mean of bits may put it off for parties to standardise their
+// columns.
+const ownNoise = 0.01
+
+// layout is the sketch of columns that suits what is known of them, with the key by which parties
+// standardise it: in vertical studies, where rates or spreads are not declared and all parties have
+// records enough for noisy means.
+func (d Draft) layout() (l forecast.Layout, own string) {
+	mu := dp.Mu(d.mu())
+	var holdings []forecast.Holding
+	untold, noise := false, 0.0
+	for _, p := range d.Parties {
+		h := forecast.Holding{Records: float64(cmp.Or(p.Records, draftRecords))}
+		for _, c := range p.Columns {
+			if own, ok := d.own(c.Name); ok {
+				c = own
+			}
+			k := c.known()
+			untold = untold || !k.Told && c.Kind != Categorical
+			h.Columns = append(h.Columns, k)
+		}
+		if len(h.Columns) > 0 {
+			holdings = append(holdings, h)
+			noise = math.Max(noise, math.Sqrt(float64(len(h.Columns))/shareBits)/2/float64(mu)/h.Records)
+		}
+	}
+	if d.Partition != Vertical || !untold || noise > ownNoise {
+		return forecast.VerticalLayout(holdings, mu), ""
+	}
+	for _, h := range holdings {
+		for i, c := range h.Columns {
+			if c == forecast.KnownBounds() {
+				h.Columns[i] = forecast.KnownSpread() // it is scaled
 			}
 		}
-		return out
 	}
-	var out []DraftColumn
-	for _, p := range d.Parties {
-		out = append(out, p.Columns...)
+	return forecast.VerticalLayout(holdings, mu*dp.Mu(math.Sqrt(1-shareNumbers-shareOwn))), ", standardise: own"
+}
+
+// known is what a sketch of columns can count on.
+func (c DraftColumn) known() forecast.Known {
+	number := func(key string) (x float64, ok bool) {
+		for _, t := range c.Terms {
+			if t.Key == key {
+				x, err := strconv.ParseFloat(t.Value, 64)
+				return x, err == nil
+			}
+		}
+		return 0, false
 	}
+	rate, told := number("centre")
+	switch {
+	case c.Kind == Categorical:
+		return forecast.KnownCategory()
+	case c.Kind == Binary && told && rate > 0 && rate < 1:
+		return forecast.KnownRate(rate)
+	case c.Kind == Binary:
+		return forecast.KnownBit()
+	case c.has("bounds"):
+		return forecast.KnownBounds()
+	}
+	return forecast.KnownSpread()
+}
+
+// columns are those of the study, each once.
+func (d Draft) columns() []DraftColumn {
+	out, _ := d.Merged()
 	return out
 }
 
@@ -281,6 +372,13 @@ func (d Draft) agree() error {
 			}
 		}
 	}
+	for _, own := range d.Own {
+		if !slices.ContainsFunc(d.Parties, func(p DraftParty) bool {
+			return slices.ContainsFunc(p.Columns, func(c DraftColumn) bool { return c.Name == own.Name })
+		}) {
+			return fmt.Errorf("column %q: no party's column list has it", own.Name)
+		}
+	}
 	if d.Partition == Horizontal {
 		return d.agreeHorizontal()
 	}
@@ -291,27 +389,6 @@ func (d Draft) agree() error {
 				return fmt.Errorf("parties of a vertical study have other columns: %s and %s both have a column %q (is the study horizontal? else one of them has to take another name)", before, p.Name, c.Name)
 			}
 			owner[c.Name] = p.Name
-		}
-	}
-	return nil
-}
-
-// agreeHorizontal refuses parties that describe other columns than the first.
-func (d Draft) agreeHorizontal() error {
-	first := d.Parties[0]
-	for _, p := range d.Parties[1:] {
-		for i, c := range first.Columns {
-			switch {
-			case i >= len(p.Columns) || p.Columns[i].Name != c.Name:
-				return fmt.Errorf("parties of a horizontal study have the same columns, in one order: column %q of %s has no equal at %s (is the study vertical?)", c.Name, first.Name, p.Name)
-			case p.Columns[i].Kind != c.Kind:
-				return fmt.Errorf("parties of a horizontal study have the same columns: column %q is %s at %s and %s at %s", c.Name, c.Kind, first.Name, p.Columns[i].Kind, p.Name)
-			case len(c.Terms) > 0 && len(p.Columns[i].Terms) > 0 && terms(c) != terms(p.Columns[i]):
-				return fmt.Errorf("parties of a horizontal study have the same columns: column %q is {%s} at %s and {%s} at %s (let them agree on one)", c.Name, terms(c), first.Name, terms(p.Columns[i]), p.Name)
-			}
-		}
-		if n := len(first.Columns); len(p.Columns) > n {
-			return fmt.Errorf("parties of a horizontal study have the same columns, in one order: column %q of %s is not at %s", p.Columns[n].Name, p.Name, first.Name)
 		}
 	}
 	return nil
@@ -331,7 +408,7 @@ func terms(c DraftColumn) string {
 func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("cosketch: study/1")
+	line("cosketch: study/2")
 	line("name: %s", quoted(d.Name))
 	line("nonce: %q          # fresh for every study", hex.EncodeToString(d.Nonce[:]))
 	line("aggregator:")
@@ -346,9 +423,18 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 	line("# quorum: %d       # how many must approve; default: all", max(2, len(d.Parties)/2+1))
 	line("expires: %s   # approval closes", d.Expires)
 	line("deadline: %s  # upload closes", d.Deadline)
-	line("records: {id: %s, missing: centre}  # a missing value counts as the column's centre", quotedList(d.Records))
-	line("# Bounds, centres, spreads and values are public: they come from a code book or the")
-	line("# literature, never from the data. Values outside are moved to the nearest end.")
+	if strings.Contains(choice.sketches[0], "side: moments") {
+		line("records: {id: %s, missing: count}  # moments leave missing values out, and count them with noise", quotedList(d.Records))
+	} else {
+		line("records: {id: %s, missing: centre}  # a missing value counts as the column's centre", quotedList(d.Records))
+	}
+	line("# Bounds, centres, spreads and categories are public. They come from a code book or the")
+	line("# literature, never from the data. Values outside of bounds are moved to the nearest bound.")
+	if strings.Contains(choice.sketches[0], "side: moments") {
+		line("# Around a centre nothing is moved: a record that is too long is shortened as a whole.")
+	} else {
+		line("# Values more than three spreads from a centre are moved to three spreads from it.")
+	}
 	line("columns:")
 	for _, p := range d.Parties {
 		columns := p.Columns
@@ -356,13 +442,16 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 			columns = d.columns()
 		}
 		for _, c := range columns {
+			if own, ok := d.own(c.Name); ok {
+				c = own
+			}
 			d.column(&b, p, c, fill)
 		}
 		if d.Partition == Horizontal {
 			break
 		}
 	}
-	line("# Here %s.", choice.why)
+	b.WriteString(comment("These sketches were chosen because " + choice.why + "."))
 	line("# aggregator study plan says how far the answers will err, and what would be better.")
 	line("sketches:")
 	for _, s := range choice.sketches {
@@ -373,6 +462,10 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 	} else {
 		line("privacy: {unit: attribute, mechanism: laplace, epsilon: %s}", d.epsilon("8"))
 	}
+	if d.Masked && d.Partition == Horizontal {
+		line("sum: masked      # the aggregator sees only the sum over all parties")
+		line("colluding: %d     # how many parties may collude", max(1, (len(d.Parties)-1)/2))
+	}
 	line("analyses:")
 	for _, a := range d.Analyses {
 		if !strings.HasPrefix(a, "{") {
@@ -380,8 +473,15 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 		}
 		line("  - %s", a)
 	}
-	line("# later: []        # what may be asked of the same releases afterwards; default: all that they answer")
+	line("# later: []        # what may be asked of the same releases afterwards; default: all they can answer")
 	return b.String()
+}
+
+// comment writes text in lines of a comment.
+func comment(text string) string {
+	p := &page{}
+	p.wrap("# ", "# ", text)
+	return p.String()
 }
 
 func (d Draft) epsilon(usual string) string {

@@ -23,14 +23,14 @@ func ExampleParse() {
 		fmt.Printf("%s sketches %d features, %s\n", p.Name, len(s.Features(i, 0)), s.Merge(0))
 	}
 	// Output:
-	// registry-2026 f5d4afc8 vertical
+	// registry-2026 3b5f8f01 vertical
 	// south sketches 5 features, stack
 	// north sketches 3 features, stack
 	// west sketches 2 features, stack
 }
 
 func ExampleErrors() {
-	_, err := study.Parse([]byte("cosketch: study/1\nparties: []\nquroum: 2\n"))
+	_, err := study.Parse([]byte("cosketch: study/2\nparties: []\nquroum: 2\n"))
 	fmt.Println(err.(study.Errors)[len(err.(study.Errors))-1])
 	// Output:
 	// line 3, column 1: quroum: unknown key (did you mean "quorum"?)

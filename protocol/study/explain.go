@@ -17,7 +17,8 @@ const Everyone = -1
 // Explain says in plain words, for the person who decides about a party's data, what
 // approving the study lets out, to whom, under which guarantee and until when. The
 // party is an index into Parties, or Everyone. Lines have at most 100 columns; text
-// of the file appears with every character outside printable ASCII as \u{hex}.
+// of the file appears with every character as \u{hex} that could pass for another: all but
+// printable ASCII, letters of European languages in Latin script and a few signs.
 func (s *Study) Explain(party int) string {
 	p := &page{}
 	p.line(fmt.Sprintf("Study %s", quote(s.Name)))
@@ -75,9 +76,14 @@ func (s *Study) explainColumns(p *page, party int) {
 	absent := map[Missing]string{
 		MissingRefuse: "An absent value is an error.",
 		MissingCentre: "An absent value becomes the centre, or the middle of the bounds.",
+		MissingCount:  "Moments leave an absent value out; the number of absent values leaves with them, with noise. In other sketches an absent value becomes the centre, or the middle of the bounds.",
 		MissingSkip:   "A record with an absent value is left out.",
 	}
-	p.text("Values outside these public bounds are moved to the nearest bound. " + absent[s.Records.Missing] +
+	outside := "Values outside these public bounds are moved to the nearest bound. "
+	if s.Wide() && !s.bounded() {
+		outside = "Values outside of bounds are moved to the nearest bound. Values far from a centre stay as they are, and a record that is too long is shortened as a whole. "
+	}
+	p.text(outside + absent[s.Records.Missing] +
 		" Records are known by " + list(s.Records.ID) + "; two records with one id are an error.")
 }
 
@@ -85,7 +91,11 @@ func (s *Study) describeColumn(c Column) string {
 	out := quote(c.Name) + ": " + string(c.Kind)
 	switch c.Kind {
 	case Numeric:
-		out += ", " + describeScale(c)
+		out += ", " + s.describeScale(c)
+	case Binary:
+		if rate, ok := c.Scale.Rate(); ok {
+			out += fmt.Sprintf(", 1 in about %s %% of records", round(100*rate))
+		}
 	case Categorical:
 		out += ", one of " + list(c.Values)
 	}
@@ -101,12 +111,27 @@ func (s *Study) describeColumn(c Column) string {
 	return out
 }
 
-func describeScale(c Column) string {
-	if centre, spread, ok := c.Scale.CentreSpread(); ok {
-		return fmt.Sprintf("centre %v and spread %v, so %v to %v", centre, spread, round(centre-3*spread), round(centre+3*spread))
+func (s *Study) describeScale(c Column) string {
+	first, second := c.Scale.Declared()
+	t, words := c.Scale.Transform(), ""
+	least, greatest := c.Scale.Ends()
+	if !t.IsZero() {
+		words = fmt.Sprintf(", as %s", show(c.Title()))
 	}
-	lo, hi, _ := c.Scale.Bounds()
-	return fmt.Sprintf("%v to %v", lo, hi)
+	if t.IsLog() {
+		words += fmt.Sprintf(", where 0 and less count as %s", round(t.Invert(least)))
+	}
+	if _, _, ok := c.Scale.CentreSpread(); !ok {
+		return fmt.Sprintf("%v to %v%s", first, second, words)
+	}
+	factor, reaches := "", ""
+	if !t.IsZero() {
+		factor = "a factor of "
+	}
+	if !s.Wide() {
+		reaches = fmt.Sprintf(", so %s to %s", round(t.Invert(least)), round(t.Invert(greatest)))
+	}
+	return fmt.Sprintf("centre %v and spread %s%v%s%s", first, factor, second, reaches, words)
 }
 
 // round keeps six significant digits, for printing.
@@ -138,8 +163,11 @@ func (s *Study) explainReleases(p *page, party int) {
 	for i := range s.Sketches {
 		rows = append(rows, s.describeSketch(i, party))
 	}
-	if n := len(s.Published()); n > 0 {
-		rows = append(rows, fmt.Sprintf("the key of the rows of R of %s, %d bytes, the same from every party", s.publicSketches(), 32*n))
+	if of := s.publicSketches(); of != "" {
+		rows = append(rows, fmt.Sprintf("the key of the rows of R of %s, %d bytes, the same from every party", of, 32*s.publishedOf(sketch.Records)))
+	}
+	if n := s.publishedOf(sketch.Cells); n > 0 {
+		rows = append(rows, fmt.Sprintf("the keys of the directions between the cells, %d bytes, the same from every party", 32*n))
 	}
 	p.items(append(rows, "the number of your records, and signed messages that hold no data"))
 	if s.joins() {
@@ -197,8 +225,12 @@ func (s *Study) describeSketch(i, party int) string {
 	if labels := s.describeLabels(i); labels != "" {
 		out += "; " + labels
 	}
-	if sk.Clip > 0 {
-		out += fmt.Sprintf("; one record's part is cut to length %v, where a value at its bound has length 1", sk.Clip)
+	switch {
+	case sk.OwnClip:
+	case sk.Whole && s.Privacy.Mechanism != dp.None:
+		out += "; no record is cut: values lie within their bounds"
+	case sk.Clip > 0:
+		out += fmt.Sprintf("; one record's part is cut to length %v, where the range between bounds, or three spreads, has length 1", sk.Clip)
 	}
 	return out
 }
@@ -212,6 +244,10 @@ func (s *Study) describeColumnsSide(i, party int) string {
 		}
 	}
 	least, most := slices.Min(sizes), slices.Max(sizes)
+	rows := k
+	if s.StandardisedColumns(i) {
+		rows += OwnRows
+	}
 	n := fmt.Sprint(least)
 	if least != most {
 		n = fmt.Sprintf("%d to %d", least, most)
@@ -224,7 +260,7 @@ func (s *Study) describeColumnsSide(i, party int) string {
 		noisy = ", each bit randomised,"
 	}
 	out := fmt.Sprintf("%d x %s integers, %s, however many records there are: one column of %d sums over all records%s for each ",
-		k, n, s.sizes(int64(k)*int64(least), int64(k)*int64(most)), k, noisy)
+		rows, n, s.sizes(int64(rows)*int64(least), int64(rows)*int64(most)), k, noisy)
 	parts := []string{"value"}
 	if s.Sketches[i].Helpers.Squares {
 		parts = append(parts, "squared value")
@@ -233,6 +269,7 @@ func (s *Study) describeColumnsSide(i, party int) string {
 	if ones := s.Sketches[i].Helpers.Ones; ones > 0 {
 		out += fmt.Sprintf(", and one for a column of ones of weight %v", ones)
 	}
+	out += s.describeOwn(i)
 	return out
 }
 
@@ -257,6 +294,9 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
+// publicDirections says what the keys tell that leave with cells.
+const publicDirections = "The directions between the cells are public: their keys leave with your release, and tell the aggregator where each cell lies, so that it can give every cell to the cluster that is nearest. The guarantee below counts them as known. They make neither the seed nor any other key known."
+
 func (s *Study) explainReaders(p *page, party int) {
 	p.heading("WHO SEES IT")
 	if s.Masked() {
@@ -279,10 +319,10 @@ func (s *Study) explainReaders(p *page, party int) {
 	case slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Records }):
 		p.text("Records-side sketches come in a secret shuffled order: their rows carry no record id.")
 	}
-	switch {
-	case slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return !sk.Side.Sums() }):
+	if slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return !sk.Side.Sums() }) {
 		s.explainMatrix(p)
-	case slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Cells }):
-		p.text("The directions between the cells are secret from outsiders, and yet nothing here counts on that: the aggregator together with any one party knows them.")
+	}
+	if s.cells() {
+		p.text(publicDirections)
 	}
 }

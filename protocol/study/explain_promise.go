@@ -28,7 +28,7 @@ func (s *Study) explainGuarantee(p *page, party int) {
 // explainNone says what mechanism none costs and what must hold before it is used.
 func (s *Study) explainNone(p *page, party int) {
 	who := "the aggregator together with any one party"
-	if len(s.Published()) > 0 {
+	if s.publicSketches() != "" {
 		who = "here, as it is public, everybody"
 	}
 	p.text(fmt.Sprintf("The study adds no noise. Whoever knows R (%s) can compute values of single records from what leaves, the more of them the larger a sketch is beside the data. Your ledger records the release as unbounded, for good.", who))

@@ -82,7 +82,9 @@ func checkPage(t *testing.T, text string) {
 			t.Errorf("%d characters: %s", n, line)
 		}
 	}
-	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && (r < ' ' || r > '~') && r != 'ε' && r != 'δ' }); i >= 0 {
+	if i := strings.IndexFunc(text, func(r rune) bool {
+		return r != '\n' && (r < ' ' || r > '~') && !strings.ContainsRune("εδéôößµ²", r)
+	}); i >= 0 {
 		t.Errorf("unescaped character in %q", text[max(i-20, 0):min(i+20, len(text))])
 	}
 }
@@ -99,7 +101,7 @@ func TestExplainFlagsSuspiciousNames(t *testing.T) {
 		{"letters that join", edit(t, base, "values: [a, b, c]", "values: [ward m, ward rn]"),
 			`value of ward, "ward rn" looks like value of ward, "ward m".`},
 		{"accent", edit(t, base, "values: [a, b, c]", "values: [cote, côte]"),
-			`value of ward, "c\u{f4}te" looks like value of ward, "cote".`},
+			`value of ward, "côte" looks like value of ward, "cote".`},
 	} {
 		source := strings.ReplaceAll(test.source, "owner: west", "owner: "+ownerOfLast(test.source))
 		text := parse(t, source).Explain(study.Everyone)
@@ -167,5 +169,49 @@ func TestExplainTellsRotationFromMixture(t *testing.T) {
 	text := strings.Join(strings.Fields(parse(t, source).Explain(0)), " ")
 	if want := "k is at most a tenth of the 30 values of a record; here k is 32, which is too many"; !strings.Contains(text, want) {
 		t.Errorf("want %q in\n%s", want, text)
+	}
+}
+
+// Names of European languages are readable in the text that people sign; what could pass
+// for another letter is not.
+func TestExplainShowsLatinLetters(t *testing.T) {
+	source := edit(t, file(t, "registry"), "name: age", "name: Größe")
+	s := parse(t, edit(t, source, "source: census 2021", "source: \"µg/m², D\u0131\u017f\u0113\u0101se \u00d7 \u0430\u200a\u1ea1\""))
+	if text := strings.Join(strings.Fields(s.Explain(1)), " "); !strings.Contains(text, `"Größe": numeric`) || !strings.Contains(text, `"µg/m², D\u{131}\u{17f}ēāse \u{d7} \u{430}\u{200a}\u{1ea1}"`) {
+		t.Error(text)
+	}
+	s = parse(t, edit(t, source, "name: income", "name: Grösse"))
+	if text := s.Explain(study.Everyone); strings.Contains(text, "looks like") {
+		t.Errorf("ß is not ss:\n%s", text)
+	}
+	s = parse(t, edit(t, edit(t, file(t, "registry"), "name: age", "name: Ður"), "name: income", "name: Đur"))
+	if text := s.Explain(study.Everyone); !strings.Contains(text, `column "Đur" looks like column "Ður"`) {
+		t.Errorf("two letters that look the same:\n%s", text)
+	}
+}
+
+// A transform is said where its column is, with what it does to the ends of the range, and
+// is part of what the parties agree on.
+func TestExplainTransforms(t *testing.T) {
+	seen := map[string]string{}
+	for columns, want := range map[string]string{
+		"bounds: [0, 250000]":                                 `"income": numeric, 0 to 250000`,
+		"bounds: [1, 250000], transform: log":                 `"income": numeric, 1 to 250000, as log(income), where 0 and less count as 1`,
+		"centre: 30000, spread: 2, transform: log":            `"income": numeric, centre 30000 and spread a factor of 2, so 3750 to 240000, as log(income), where 0 and less count as 3750`,
+		"bounds: [0, 250000], transform: asinh, unit: 100":    `"income": numeric, 0 to 250000, as asinh(income/100)`,
+		"bounds: [0, 250000], transform: asinh, unit: 1000":   `"income": numeric, 0 to 250000, as asinh(income/1000)`,
+		"centre: 0, spread: 10, transform: asinh, unit: 1000": `"income": numeric, centre 0 and spread a factor of 10, so -500000 to 500000, as asinh(income/1000)`,
+	} {
+		s := parse(t, edit(t, file(t, "registry"), "bounds: [0, 250000]", columns))
+		north, _ := s.PartyByName("north")
+		text := s.Explain(north)
+		checkPage(t, text)
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+			t.Errorf("%s: want %s in\n%s", columns, want, text)
+		}
+		if other, there := seen[s.Meaning.String()]; there {
+			t.Errorf("%s means the same as %s", columns, other)
+		}
+		seen[s.Meaning.String()] = columns
 	}
 }

@@ -60,6 +60,27 @@ func (s *Study) Features(party, index int) []Feature {
 	return out
 }
 
+// Centred reports whether the values of a sketch, by its index, are moved to their public
+// centres before anything else. On the columns side they are where a column of ones can
+// give the centres back.
+func (s *Study) Centred(index int) bool {
+	sk := s.Sketches[index]
+	if sk.Side == sketch.Columns {
+		return sk.Helpers.Ones > 0
+	}
+	return sk.Side.Sums() || s.Merge(index) == Join
+}
+
+// CentreOf is what a centred sketch takes off a value feature, where one stands for 1: the
+// middle of bounds, the rate that a binary column declares, nothing where a column has a
+// centre already, and nothing of one-hot entries, most of which are zero.
+func (s *Study) CentreOf(f Feature, one int64) int64 {
+	if f.Kind != Value {
+		return 0
+	}
+	return s.Columns[f.Column].Scale.Central(one)
+}
+
 // joins reports whether some sketch joins records of several parties.
 func (s *Study) joins() bool {
 	for i := range s.Sketches {
@@ -119,7 +140,11 @@ func (s *Study) RecordLimit(index int) int64 {
 	case sk.Side.Sums():
 		return s.sumsLimit(index)
 	case sk.Side == sketch.Columns:
-		return sk.Projection.LargestRecordCount(s.Bits.One()) / MaxParties
+		limit := sk.Projection.LargestRecordCount(s.Bits.One()) / MaxParties
+		if sk.Standardise {
+			limit = min(limit, ownLimit)
+		}
+		return limit
 	}
 	return math.MaxInt32
 }

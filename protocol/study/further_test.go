@@ -49,7 +49,7 @@ func TestFurther(t *testing.T) {
 		{"k-means", []string{"clusters=2", "estimator=E1"}, "estimator: does not belong here"},
 		{"k-means", []string{"clusters=2", "colour=red"}, "unknown key"},
 		{"k-meens", nil, "unknown analysis \"k-meens\" (did you mean \"k-means\"?)"},
-		{"correlation", nil, "no sketch of the study answers correlation (it needs a sketch of side moments, or of side columns with helpers.ones above 0"},
+		{"correlation", nil, "no sketch of the study answers correlation (it needs a sketch of side moments with products, or of side columns with helpers.ones above 0"},
 	} {
 		_, err := hospitals.Further(c.kind, c.words)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "line ") {

@@ -83,11 +83,19 @@ func (k AnalysisKind) Known() bool {
 	return ok
 }
 
+// Kinds are the kinds of analysis of this version, in the order in which they are listed.
+func Kinds() (out []AnalysisKind) {
+	for _, k := range kinds() {
+		out = append(out, k.name)
+	}
+	return out
+}
+
 // analysisWords are the names of all kinds.
 func analysisWords() vocabulary {
 	v := vocabulary{what: "analysis"}
-	for _, k := range kinds() {
-		v.has = append(v.has, string(k.name))
+	for _, k := range Kinds() {
+		v.has = append(v.has, string(k))
 	}
 	return v
 }
@@ -97,11 +105,13 @@ type needs struct {
 	side          sketch.Side
 	ones, squares bool
 	labels        bool
+	sums          bool // moments without products answer it
 }
 
 // met reports whether a sketch has it.
 func (n needs) met(sk Sketch) bool {
-	return sk.Side == n.side && (sk.Helpers.Ones > 0 || !n.ones) && (sk.Helpers.Squares || !n.squares) && (sk.Labels != LabelsNone || !n.labels)
+	return sk.Side == n.side && (sk.Helpers.Ones > 0 || !n.ones) && (sk.Helpers.Squares || !n.squares) && (sk.Labels != LabelsNone || !n.labels) &&
+		(sk.Side != sketch.Moments || n.sums || sk.Moments.Sums > 0)
 }
 
 // String says it in the words of the study file.
@@ -112,6 +122,9 @@ func (n needs) String() string {
 	}
 	if n.squares {
 		out += " and helpers.squares: true"
+	}
+	if n.side == sketch.Moments && !n.sums {
+		out += " with products"
 	}
 	if n.labels {
 		out += " with labels: plain or labels: randomised"

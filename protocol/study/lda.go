@@ -12,14 +12,15 @@ const LDA AnalysisKind = "lda"
 
 // LDAOptions are those of LDA.
 type LDAOptions struct {
-	On []string // the columns that tell the classes apart; default all but the label. Of a categorical one, the first value is left out
+	On    []string // the columns that tell the classes apart; default all but the label. Of a categorical one, the first value is left out
+	Ridge Ridge    // within classes
 }
 
 var lda = kind{
 	name: LDA, needs: one(needs{side: sketch.Moments}),
-	keys: []string{"on"},
+	keys: []string{"on", "ridge"},
 	read: func(o object) Options {
-		var out LDAOptions
+		out := LDAOptions{Ridge: o.ridge()}
 		for _, it := range o.items("on", MaxColumns) {
 			out.On = append(out.On, o.r.text(it))
 		}
@@ -29,6 +30,7 @@ var lda = kind{
 		o, _ := a.Options.(LDAOptions)
 		label, _ := s.Label()
 		r.validateOn(s, o.On, label.Name, "the label itself", path)
+		o.Ridge.check(r, path)
 		if len(s.Columns) < 2 {
 			r.fail(path, "lda needs another column beside the label")
 		}
@@ -40,16 +42,23 @@ var lda = kind{
 		if len(o.On) > 0 {
 			on = strings.Join(o.On, ", ")
 		}
-		return "the classes of the label told apart by " + on + ": their means, the spread within them, and scores that predict the class of a record, which each party works out for its own"
+		return "the classes of the label told apart by " + on + o.Ridge.says() + ": their means, the spread within them, and scores that predict the class of a record, which each party works out for its own"
 	},
 	horizontal: "of a record, its parties have a part each, and moments sum over whole ones",
 }
 
 func (o LDAOptions) String() string {
-	if len(o.On) == 0 {
-		return ""
+	var out []string
+	if len(o.On) > 0 {
+		out = append(out, "on: ["+strings.Join(o.On, ", ")+"]")
 	}
-	return "on: [" + strings.Join(o.On, ", ") + "]"
+	if ridge := o.Ridge.option(); ridge != "" {
+		out = append(out, ridge)
+	}
+	return strings.Join(out, ", ")
 }
 
-func (o LDAOptions) encode(e *encoder) { texts(e, "analysis.on", o.On) }
+func (o LDAOptions) encode(e *encoder) {
+	texts(e, "analysis.on", o.On)
+	o.Ridge.encode(e)
+}

@@ -9,15 +9,30 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+// readable reports whether a character beyond ASCII stands as it is: the letters of European
+// languages in Latin script, and a few signs of units. Left out are letters that are easily
+// taken for ASCII (a dotless i, a long s, a kra) or for two letters. Other scripts and signs,
+// marks that combine and everything that has no width would need more knowledge than a
+// reader has.
+func readable(r rune) bool {
+	switch {
+	case strings.ContainsRune("×÷ĲĳıĸĿŀŉſ", r):
+		return false
+	case r >= 'À' && r <= 'ž', strings.ContainsRune("ȘșȚțẞ°²³µ§€", r):
+		return true
+	}
+	return false
+}
+
 // show renders text of the file so that nothing in it can pass for something else:
-// printable ASCII as it is, every other character as \u{hex}.
+// printable ASCII and what is readable as it is, every other character as \u{hex}.
 func show(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
 		case r == '\\':
 			b.WriteString(`\\`)
-		case r >= ' ' && r <= '~':
+		case r >= ' ' && r <= '~', readable(r):
 			b.WriteRune(r)
 		default:
 			fmt.Fprintf(&b, `\u{%x}`, r)
@@ -52,10 +67,10 @@ func mixedScripts(name string) string {
 }
 
 // Letters that deceive the eye in most fonts, and what they pass for. It is a short
-// list of Cyrillic, Greek and ASCII, not all of Unicode's.
+// list of Cyrillic, Greek, Latin letters with strokes and ASCII, not all of Unicode's.
 const (
-	deceiving  = "асеіјорхуѕԁԛԝһкмтнАВЕІЈКМНОРСТУХЅαγινορυκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ01I|"
-	passingFor = "aceijopxysdqwhkmthABElJKMHOPCTYXSayivopukABEZHlKMNOPTYXolll"
+	deceiving  = "асеіјорхуѕԁԛԝһкмтнАВЕІЈКМНОРСТУХЅαγινορυκΑΒΕΖΗΙΚΜΝΟΡΤΥΧÐĐđŁłØøĦħŦŧ01I|"
+	passingFor = "aceijopxysdqwhkmthABElJKMHOPCTYXSayivopukABEZHlKMNOPTYXDDdLlOoHhTtolll"
 )
 
 // skeleton maps names that look alike to one text: without marks, with deceiving

@@ -23,8 +23,11 @@ func (sk Sketch) matrix() string {
 	return "secret"
 }
 
+// The directions of cells are always public: where a cell lies decides to which cluster the
+// aggregator gives it, and no guarantee counts them as secret.
+
 // Published returns the labels of the row keys that leave with every release, in the order
-// in which they stand there; nil where no matrix is public.
+// in which they stand there; nil where no matrix is public and no sketch is of cells.
 func (s *Study) Published() []seed.Label {
 	var out []seed.Label
 	if slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Public }) {
@@ -33,7 +36,25 @@ func (s *Study) Published() []seed.Label {
 	if slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Public && sk.Projection.Family == projection.Hadamard }) {
 		out = append(out, seed.HadamardPermutation)
 	}
+	if s.cells() {
+		out = append(out, seed.CellRows, seed.CellPermutation)
+	}
 	return out
+}
+
+// publishedOf is how many row keys leave for the sketches of a side.
+func (s *Study) publishedOf(side sketch.Side) (n int) {
+	for _, label := range s.Published() {
+		if ofCells := label == seed.CellRows || label == seed.CellPermutation; ofCells == (side == sketch.Cells) {
+			n++
+		}
+	}
+	return n
+}
+
+// cells reports whether a sketch is of cells.
+func (s *Study) cells() bool {
+	return slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Cells })
 }
 
 // Projectable reports whether the aggregator can project vectors as a sketch does: its R is

@@ -115,14 +115,26 @@ func (e *encoder) column(c Column) {
 	e.real("column.kurtosis", c.Kurtosis)
 }
 
+// scale encodes the numbers as the file has them, before the transform.
 func (e *encoder) scale(s fixedpoint.Scale) {
-	if lo, hi, ok := s.Bounds(); ok {
-		e.real("column.bounds.lo", lo)
-		e.real("column.bounds.hi", hi)
+	first, second := s.Declared()
+	if _, _, ok := s.Bounds(); ok {
+		e.real("column.bounds.lo", first)
+		e.real("column.bounds.hi", second)
 	}
-	if centre, spread, ok := s.CentreSpread(); ok {
-		e.real("column.centre", centre)
-		e.real("column.spread", spread)
+	if rate, ok := s.Rate(); ok { // a path of its own: no other column has it
+		e.real("column.rate", rate)
+	}
+	if _, _, ok := s.CentreSpread(); ok {
+		e.real("column.centre", first)
+		e.real("column.spread", second)
+	}
+	if s.Transform().IsLog() { // paths of their own: no other column's encoding has them
+		e.text("column.transform", "log")
+	}
+	if unit, ok := s.Transform().Unit(); ok {
+		e.text("column.transform", "asinh")
+		e.real("column.unit", unit)
 	}
 }
 
@@ -136,6 +148,11 @@ func (e *encoder) sketch(sk Sketch) {
 	e.real("sketch.helpers.ones", sk.Helpers.Ones)
 	e.text("sketch.helpers.squares", strconv.FormatBool(sk.Helpers.Squares))
 	e.real("sketch.clip", sk.Clip)
+	e.text("sketch.clip.whole", strconv.FormatBool(sk.Whole))
+	e.text("sketch.clip.own", strconv.FormatBool(sk.OwnClip))
+	e.whole("sketch.sums", sk.Moments.Sums)
+	e.text("sketch.fourth", strconv.FormatBool(sk.Moments.Fourth))
+	e.text("sketch.standardise", strconv.FormatBool(sk.Standardise))
 	if sk.Labels != LabelsNone || sk.LabelShare != 0 { // paths of their own: no other study's encoding has them
 		e.text("sketch.labels", string(sk.Labels))
 		e.real("sketch.label_share", sk.LabelShare)

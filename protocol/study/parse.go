@@ -28,7 +28,10 @@ const (
 )
 
 // version is the value of the first key of every study file that this program reads.
-const version = "study/1"
+const version = "study/2"
+
+// first is the version before it, whose defaults gave other answers. It is refused, not read.
+const first = "study/1"
 
 // Parse reads, completes and validates a study file. Its error is an Errors that
 // lists everything wrong in the first of these stages that found anything: text,
@@ -68,6 +71,10 @@ func (r *reader) study(root *yaml.Node) *Study {
 	s := &Study{}
 	if root.Kind != yaml.MappingNode || len(root.Content) == 0 || root.Content[0].Value != "cosketch" {
 		r.fail("", "not a study file").Hint = "its first key is cosketch: " + version
+		return s
+	}
+	if root.Content[1].Value == first {
+		r.fail("cosketch", "the file is of the first version, %s, whose defaults gave other answers", first).Hint = "draft the study anew with aggregator study new: this program reads " + version
 		return s
 	}
 	if v := root.Content[1]; v.Kind != yaml.ScalarNode || v.Value != version {

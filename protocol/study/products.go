@@ -16,7 +16,7 @@ var (
 	innerProduct = kind{name: InnerProduct, needs: one(needs{side: sketch.Columns})}
 	distance     = kind{name: Distance, needs: one(needs{side: sketch.Columns})}
 	cosine       = kind{name: Cosine, needs: one(needs{side: sketch.Columns})}
-	mean         = kind{name: Mean, needs: one(needs{side: sketch.Moments})}
+	mean         = kind{name: Mean, needs: one(needs{side: sketch.Moments, sums: true})}
 	covariance   = kind{name: Covariance, needs: func(Options) []needs {
 		return []needs{{side: sketch.Moments}, {side: sketch.Columns, ones: true}}
 	}}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
@@ -16,10 +18,63 @@ const Regression AnalysisKind = "regression"
 type RegressionOptions struct {
 	Target string   // the column that is explained; required
 	On     []string // those that explain it; default all others. Of a categorical one, the first value is the reference that its other values are compared with
-	Ridge  float64  // part by which the variance of each explaining column is raised; default 0, which is least squares
+	Ridge  Ridge
+}
+
+// Ridge is the part by which the variance of each explaining column is raised; 0 is least
+// squares. Auto, the default, is what keeps the answer defined under the noise of moments,
+// and 0 elsewhere: see release.Plan.Ridge.
+type Ridge struct {
+	Auto bool
+	By   float64 // not Auto alone: 0 to 1000
 }
 
 const maxRidge = 1000
+
+const autoText = "auto"
+
+// ridge reads the key of that name.
+func (o object) ridge() Ridge {
+	n := o.values["ridge"]
+	if n == nil || n.Kind == yaml.ScalarNode && n.Value == autoText {
+		return Ridge{Auto: true}
+	}
+	return Ridge{By: o.number("ridge")}
+}
+
+// check reports a ridge that is out of range.
+func (d Ridge) check(r *reader, path string) {
+	if d.By < 0 || d.By > maxRidge {
+		r.fail(path+".ridge", "%g is not between 0 and %d", d.By, maxRidge).Hint = "leave it out for what the noise asks for"
+	}
+}
+
+// says explains a ridge, after the rest of a sentence.
+func (d Ridge) says() string {
+	switch {
+	case d.Auto:
+		return ", with a ridge as large as the noise requires, which raises each variance (ridge: auto)"
+	case d.By > 0:
+		return fmt.Sprintf(", with each variance raised by %g of itself (ridge)", d.By)
+	}
+	return ""
+}
+
+// option is the key with its value, or "" for the default.
+func (d Ridge) option() string {
+	if d.Auto {
+		return ""
+	}
+	return fmt.Sprintf("ridge: %g", d.By)
+}
+
+func (d Ridge) encode(e *encoder) {
+	if d.Auto {
+		e.text("analysis.ridge", autoText)
+		return
+	}
+	e.real("analysis.ridge", d.By)
+}
 
 var regression = kind{
 	name: Regression,
@@ -28,7 +83,7 @@ var regression = kind{
 	},
 	keys: []string{"target", "on", "ridge"},
 	read: func(o object) Options {
-		out := RegressionOptions{Target: o.text("target"), Ridge: o.number("ridge")}
+		out := RegressionOptions{Target: o.text("target"), Ridge: o.ridge()}
 		for _, it := range o.items("on", MaxColumns) {
 			out.On = append(out.On, o.r.text(it))
 		}
@@ -41,11 +96,7 @@ var regression = kind{
 		if len(o.On) > 0 {
 			on = strings.Join(o.On, ", ")
 		}
-		text := fmt.Sprintf("%s explained by %s", o.Target, on)
-		if o.Ridge > 0 {
-			text += fmt.Sprintf(", with each variance raised by %g of itself (ridge)", o.Ridge)
-		}
-		return text + "; of a categorical column, its first value is what the others are compared with"
+		return fmt.Sprintf("%s explained by %s", o.Target, on) + o.Ridge.says() + "; of a categorical column, its first value is what the others are compared with"
 	},
 }
 
@@ -60,9 +111,7 @@ func checkRegression(r *reader, s *Study, a Analysis, path string) {
 	if len(s.Columns) < 2 {
 		r.fail(path, "a regression needs another column beside its target")
 	}
-	if o.Ridge < 0 || o.Ridge > maxRidge {
-		r.fail(path+".ridge", "%g is not between 0 and %d", o.Ridge, maxRidge)
-	}
+	o.Ridge.check(r, path)
 }
 
 // validateOn checks the columns by which another one, itself none of them, is explained.
@@ -104,8 +153,8 @@ func (o RegressionOptions) String() string {
 	if len(o.On) > 0 {
 		text += ", on: [" + strings.Join(o.On, ", ") + "]"
 	}
-	if o.Ridge > 0 {
-		text += fmt.Sprintf(", ridge: %g", o.Ridge)
+	if ridge := o.Ridge.option(); ridge != "" {
+		text += ", " + ridge
 	}
 	return text
 }
@@ -113,5 +162,5 @@ func (o RegressionOptions) String() string {
 func (o RegressionOptions) encode(e *encoder) {
 	e.text("analysis.target", o.Target)
 	texts(e, "analysis.on", o.On)
-	e.real("analysis.ridge", o.Ridge)
+	o.Ridge.encode(e)
 }

@@ -99,8 +99,12 @@ type Missing string
 const (
 	MissingRefuse Missing = "refuse" // an error with its line
 	MissingCentre Missing = "centre" // the public centre, or the middle of the bounds; counted
+	MissingCount  Missing = "count"  // left out of moments, which count them with noise; elsewhere the public centre
 	MissingSkip   Missing = "skip"   // the whole record is left out; counted; refused under unit attribute
 )
+
+// Stays reports whether a record stays that lacks a value.
+func (m Missing) Stays() bool { return m == MissingCentre || m == MissingCount }
 
 // ColumnKind is a column's type.
 type ColumnKind string
@@ -115,13 +119,17 @@ const (
 type Column struct {
 	Name     string
 	Kind     ColumnKind
-	Scale    fixedpoint.Scale // Numeric: bounds, or centre and spread. Binary and Categorical: bounds 0, 1
+	Scale    fixedpoint.Scale // Numeric: transform, and bounds or centre and spread. Binary and Categorical: bounds 0, 1
 	Source   string           // where bounds or centre and spread came from; free text, may be empty
 	Values   []string         // Categorical: the public value list
 	Owner    string           // vertical: the name of the party that holds it; horizontal: empty
 	Label    bool             // role: label, the column that classifiers predict; beside records-side sketches at most (Sketch.Labels)
 	Kurtosis float64          // fourth standardised moment assumed for sampling terms of intervals, at least 1; default 3
 }
+
+// Title names what answers are about: the column, or its transformed values, as in log(NAME).
+// No name of a column has parentheses.
+func (c Column) Title() string { return c.Scale.Transform().Of(c.Name) }
 
 // Sketch is one sketch that every party releases.
 type Sketch struct {
@@ -133,12 +141,24 @@ type Sketch struct {
 	Clip       float64 // l2 bound on a record's contribution, in units of 2^Bits; 0 unless Privacy.Unit is record
 	Labels     Labels  // what of each record's label travels beside its row; records side
 	LabelShare float64 // unit record: the randomised labels' share of the budget, beside Share; default: as much. Else 0
-	Subspace   int     // side cells: q, the eigenvectors of the summed moments that cells are projected on; 0: they are not projected
+	Whole      bool    // clip: whole, so long that no record is cut: columns have bounds
+	OwnClip    bool    // side moments, clip: own: each party takes the clip that its noisy lengths suggest; Clip is then the least
+	Moments    Moments // side moments
+	// Standardise is standardise: own. In moments, numeric columns with bounds are moved and scaled by each
+	// party's own noisy moments first; in columns of vertical studies bits are moved, too.
+	Standardise bool
+	Subspace    int // side cells: q, the eigenvectors of the summed moments that cells are projected on; 0: they are not projected
+}
+
+// Moments is what a moments sketch holds.
+type Moments struct {
+	Sums   int  // weight of sums, in units of the clip; default 3, or 2 where no mean is asked. 0: there are no products, and sums are as exact as they can be
+	Fourth bool // also sums of fourth powers, which tell how far variances err as those of people like these
 }
 
 // Helpers are derived columns of a columns-side sketch.
 type Helpers struct {
-	Ones    float64 // weight of the column of ones, up to 1; 0 leaves it out. Default: 0 where no analysis needs it, else 1, or 0.3 under unit record
+	Ones    float64 // weight of the column of ones, up to 1; 0 leaves it out. Default: 0 where no analysis needs it, else 1, or 0.7 under unit record
 	Squares bool    // also sketch the square of every value and one-hot entry (estimator E1)
 }
 

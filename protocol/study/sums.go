@@ -16,21 +16,6 @@ import (
 // clipped, without a projection. They are for horizontal studies, where one party has all
 // columns of a record.
 
-// Weights of a record's squares and products in a moments sketch: 7 is nearly √2 times 5,
-// and not more (dp.RecordMoments).
-const (
-	squareWeight  = 5
-	productWeight = 7
-	sumWeight     = 2 // times the longest record
-)
-
-// Limits of the fixed point of moments: a record's length in steps, so that the square of
-// a square is within int64, and the resolution that "bits: auto" takes at most.
-const (
-	maxMomentClip  = 1 << 14
-	autoMomentBits = 12
-)
-
 // IntegerClip is the l2 bound on one record's contribution in integer units, on the
 // columns side and of sums of its derived vector, on the records side of its unscaled
 // sketch; 0 where records are not clipped. It is rounded down, so that the sensitivity
@@ -41,6 +26,9 @@ func (s *Study) IntegerClip(index int) int64 {
 	}
 	sk := s.Sketches[index]
 	bound := sk.Clip * float64(s.Bits.One())
+	if sk.Whole {
+		return s.wholeLength(index)
+	}
 	if sk.Side == sketch.Records {
 		bound /= sk.Projection.Scale()
 	}
@@ -56,27 +44,18 @@ func (s *Study) length(index int) int64 {
 	return s.Bits.One()
 }
 
-// MomentWeights are the weights of a moments sketch. That of the sums, twice the longest
-// record, leaves 25/29 of μ² to the products: means err by noise too, and enter
-// covariances times the distance of the mean from the public centre.
-func (s *Study) MomentWeights(index int) sketch.MomentWeights {
-	return sketch.MomentWeights{Square: squareWeight, Product: productWeight, Sum: sumWeight * max(s.length(index), 1)}
-}
-
 // CellWeight is what a record counts in a cells sketch: as much as the longest record, so
 // that counts and sums have equal parts in the sensitivity.
 func (s *Study) CellWeight(index int) int64 { return s.length(index) }
 
 // Centres are the integers that are taken off the encoded values of a sums sketch before
-// they are clipped: the middle of bounds, nothing where a column has a centre already, and
-// nothing of one-hot entries, most of which are zero.
+// they are clipped.
 func (s *Study) Centres(index int) []int64 {
 	features := s.Features(0, index)
 	out := make([]int64, len(features))
 	for i, f := range features {
-		c := s.Columns[f.Column]
-		if _, _, bounds := c.Scale.Bounds(); bounds && f.Kind == Value {
-			out[i] = s.Bits.One() / 2
+		if !s.labelApart(index, f) {
+			out[i] = s.CentreOf(f, s.Bits.One())
 		}
 	}
 	return out
@@ -87,9 +66,9 @@ func (s *Study) Centres(index int) []int64 {
 func (s *Study) sumsLimit(index int) int64 {
 	const bound = 1 << 61 / MaxParties
 	if s.Sketches[index].Side == sketch.Moments {
-		return sketch.MomentsLimit(s.MomentWeights(index), min(s.Bits.One(), s.length(index)), bound)
+		return s.momentsLimit(index, bound)
 	}
-	return bound / max(s.CellWeight(index), s.Bits.One())
+	return bound / max(s.CellWeight(index), s.Reach())
 }
 
 // completeSums fills in what follows from the side. A moments sketch keeps every feature;
@@ -101,9 +80,9 @@ func (s *Study) completeSums(index int) {
 	}
 }
 
-// autoBits is the resolution of a study that leaves it open: what its projections need,
+// AutoBits is the resolution of a study that leaves it open: what its projections need,
 // but no more than its moments can take.
-func (s *Study) autoBits() fixedpoint.Bits {
+func (s *Study) AutoBits() fixedpoint.Bits {
 	if s.Privacy.Mechanism == dp.RandomisedResponse {
 		return fixedpoint.MaxBits // no noise grows with it, and flip probabilities are multiples of 2^-bits
 	}
@@ -118,8 +97,8 @@ func (s *Study) autoBits() fixedpoint.Bits {
 		bits = fixedpoint.AutoBits(largest)
 	}
 	for i, sk := range s.Sketches {
-		for sk.Side == sketch.Moments && bits > 1 && s.momentsFit(i, bits) != nil {
-			bits--
+		if sk.Side == sketch.Moments {
+			bits = s.momentBits(i, bits)
 		}
 	}
 	return bits
@@ -133,35 +112,10 @@ func (s *Study) Taking(index int, sk Sketch) *Study {
 	out.Sketches = slices.Clone(s.Sketches)
 	out.Sketches[index] = sk
 	out.completeSums(index)
-	for sk.Side == sketch.Moments && out.Bits > 1 && out.momentsFit(index, out.Bits) != nil {
-		out.Bits--
+	if sk.Side == sketch.Moments {
+		out.Bits = out.momentBits(index, out.Bits)
 	}
 	return &out
-}
-
-// momentsFit refuses a resolution at which a record of moments is longer than 2^14 steps,
-// or their noise is too large to sample: it grows with the square of the steps.
-func (s *Study) momentsFit(index int, bits fixedpoint.Bits) error {
-	at := *s
-	at.Bits = bits
-	if steps := at.Sketches[index].Clip * float64(bits.One()); steps > maxMomentClip {
-		return fmt.Errorf("the clip is more than 2^14 steps of %d bits, and fourth powers would not fit 63 bits", bits)
-	}
-	clip := at.IntegerClip(index)
-	whole, err := at.Privacy.Guarantee()
-	if err != nil || clip < 1 || at.Privacy.Mechanism == dp.None {
-		return nil // said elsewhere, or without noise
-	}
-	part, err := whole.Share(at.Sketches[index].Share)
-	if err != nil {
-		return err
-	}
-	sensitivity, err := dp.RecordMoments(clip, len(at.Features(0, index)), dp.MomentWeights(at.MomentWeights(index)), at.Neighbours())
-	if err != nil {
-		return err
-	}
-	_, err = dp.Calibrate(part, sensitivity)
-	return err
 }
 
 // Neighbours says what a record's contribution becomes under unit record.
@@ -176,14 +130,17 @@ func (s *Study) Neighbours() dp.Neighbours {
 func (o object) sumsKeys(sk *Sketch) {
 	for _, key := range []string{"family", "k", "s", "helpers", "matrix"} {
 		if o.has(key) {
-			o.fail(key, "does not belong here: side %s does not project", sk.Side).Hint = "remove the key; " + string(sk.Side) + " takes " + map[sketch.Side]string{sketch.Moments: "clip and share", sketch.Cells: "L, q, clip and share"}[sk.Side]
+			o.fail(key, "does not belong here: side %s does not project", sk.Side).Hint = "remove the key; " + string(sk.Side) + " takes " + map[sketch.Side]string{sketch.Moments: "clip, products, sums, fourth, standardise and share", sketch.Cells: "L, q, clip and share"}[sk.Side]
 		}
 	}
 	if sk.Side != sketch.Cells {
 		o.forbid("L", "belongs to side cells")
 		o.forbid("q", "belongs to side cells")
+		o.momentKeys(sk)
 		return
 	}
+	o.forbidMoments()
+	o.forbid("standardise", "belongs to sides columns and moments")
 	sk.Projection = projection.Spec{Family: projection.Hadamard, K: o.integer("L")}
 	sk.Subspace = o.integer("q")
 }
@@ -203,17 +160,25 @@ func (r *reader) validateSums(s *Study, i int) {
 		r.fail(path+".side", "%s is refused under unit attribute: one value is in as many sums as a record has values", sk.Side).Hint = "take unit: record, which protects more for less, or " + otherwise
 		return
 	}
-	r.validateClip(s, sk, path)
+	if sk.Side == sketch.Moments {
+		r.validateMoments(s, i)
+	}
+	if sk.Whole && (!s.bounded() || sk.Standardise) {
+		r.fail(path+".clip", "whole wants bounds of every column, and nothing standardised: values around a centre have no end").Hint = "take a length, or of moments clip: own"
+	}
+	if !sk.OwnClip && !sk.Whole {
+		r.validateClip(s, sk, path)
+	}
 	d := len(s.Features(0, i))
 	switch {
 	case d == 0:
 		r.fail(path, "has no column").Hint = "the label is left out of cells"
-	case sk.Side == sketch.Moments && d > sketch.MaxMomentColumns:
-		r.fail(path, "%d features are too many for moments, which sum the products of all pairs; at most %d are possible", d, sketch.MaxMomentColumns)
+	case sk.Side == sketch.Moments && (d > sketch.MaxMomentColumns || s.MomentLayout(i).Entries() > sketch.MaxMomentEntries):
+		r.fail(path, "%d features are too many for moments, which sum the products of all pairs; at most %d features and %d sums are possible", d, sketch.MaxMomentColumns, sketch.MaxMomentEntries)
 	case sk.Side == sketch.Cells:
 		r.validateDirections(s, i, d, path)
 	default:
-		if err := s.momentsFit(i, s.Bits); err != nil {
+		if err := s.momentsFit(i, s.Bits, 0); err != nil {
 			r.fail(path+".clip", "%v", err).Hint = "take bits: auto, or a smaller clip"
 		}
 	}
@@ -274,11 +239,9 @@ func (s *Study) describeSums(i int) string {
 		noisy = "noisy"
 	}
 	if sk.Side == sketch.Moments {
-		n := int64(sketch.MomentEntries(d))
-		return fmt.Sprintf("moments, %d integers, %s, however many records there are: %s sums over all records, of the products of each two of their %d values and of the values themselves",
-			n, s.sizes(n, n), noisy, d)
+		return s.describeMoments(i, noisy)
 	}
 	n := int64(sketch.CellEntries(sk.Projection.K, d))
-	return fmt.Sprintf("cells, %d integers, %s, however many records there are: for each of 2^%d cells, in which %d random directions cut the space of records, a %s count of your records there and %s sums of their %d values. A cell's count shows about how many of your records are alike in a rough way, and its sums what they are like on average; noise hides whether any one record is among them",
+	return fmt.Sprintf("cells, %d integers, %s, however many records there are. Each record falls into one of 2^%d cells, by %d random directions. For each cell leave a %s count of your records in it and %s sums of their %d values. The count tells roughly how many of your records are alike, and the sums what they are like on average; noise hides whether any one record is among them",
 		n, s.sizes(n, n), sk.Projection.K, sk.Projection.K, noisy, noisy, d)
 }

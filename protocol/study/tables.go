@@ -14,7 +14,7 @@ const defaultKurtosis = 3
 // column reads one entry of columns. What a kind asks for or forbids is checked here,
 // because afterwards only the finished Scale is left.
 func (r *reader) column(it item) Column {
-	o := r.object(it.node, it.path, "name", "kind", "bounds", "centre", "spread", "source", "values", "owner", "role", "kurtosis")
+	o := r.object(it.node, it.path, "name", "kind", "transform", "unit", "bounds", "centre", "spread", "source", "values", "owner", "role", "kurtosis")
 	o.require("name", "kind")
 	c := Column{
 		Name:     o.name("name"),
@@ -35,16 +35,20 @@ func (r *reader) column(it item) Column {
 		c.Scale = o.scale()
 	case Binary:
 		o.forbid("values", "belongs to categorical columns")
-		o.forbidScale("a binary column is 0 or 1")
-		c.Scale = unitScale(r, it.path)
+		o.forbidScale("a binary column is 0 or 1", "bounds", "spread")
+		c.Scale = o.rate()
 	case Categorical:
-		o.forbidScale("the values of a categorical column are listed")
+		o.forbidScale("the values of a categorical column are listed", "bounds", "centre", "spread")
 		o.forbid("kurtosis", "belongs to numeric columns")
 		o.require("values")
 		for _, v := range o.items("values", MaxValues) {
 			c.Values = append(c.Values, r.value(v))
 		}
 		c.Scale = unitScale(r, it.path)
+	}
+	if c.Kind != Numeric {
+		o.forbid("transform", "belongs to numeric columns")
+		o.forbid("unit", "belongs to numeric columns")
 	}
 	return c
 }
@@ -58,14 +62,31 @@ func unitScale(r *reader, path string) fixedpoint.Scale {
 	return scale
 }
 
+// rate reads the centre of a binary column: the public share of its ones.
+func (o object) rate() fixedpoint.Scale {
+	before := o.r.failures
+	if !o.has("centre") {
+		return unitScale(o.r, o.path)
+	}
+	rate := o.number("centre")
+	if o.r.failures > before {
+		return fixedpoint.Scale{}
+	}
+	scale, err := fixedpoint.Binary(rate)
+	if err != nil {
+		o.fail("centre", "%v is not between 0 and 1", rate).Hint = "the centre of a binary column is the public share of its ones, like 0.03"
+	}
+	return scale
+}
+
 func (o object) forbid(key, why string) {
 	if o.has(key) {
 		o.fail(key, "does not belong here: it %s", why).Hint = "remove the key"
 	}
 }
 
-func (o object) forbidScale(why string) {
-	for _, key := range []string{"bounds", "centre", "spread"} {
+func (o object) forbidScale(why string, keys ...string) {
+	for _, key := range keys {
 		if o.has(key) {
 			o.fail(key, "does not belong here: %s", why).Hint = "remove the key"
 		}
@@ -75,12 +96,14 @@ func (o object) forbidScale(why string) {
 // scale reads a numeric column's bounds, or its centre and spread.
 func (o object) scale() fixedpoint.Scale {
 	const hint = "give public numbers: bounds: [0, 120], or centre: 47 and spread: 21; never numbers computed from the private data"
+	transform, ok := o.transform()
 	byBounds, byCentre := o.has("bounds"), o.has("centre") || o.has("spread")
 	switch {
+	case !ok:
 	case byBounds && byCentre:
 		o.r.fail(o.path, "has both bounds and centre or spread").Hint = "give one of the two"
 	case byBounds:
-		return o.bounds()
+		return o.bounds(transform)
 	case byCentre:
 		o.require("centre", "spread")
 		before := o.r.failures
@@ -88,7 +111,7 @@ func (o object) scale() fixedpoint.Scale {
 		if o.r.failures > before || !o.has("centre") || !o.has("spread") {
 			break
 		}
-		scale, err := fixedpoint.CentreSpread(centre, spread)
+		scale, err := transform.CentreSpread(centre, spread)
 		if err != nil {
 			o.fail("spread", "%v", err)
 		}
@@ -99,7 +122,38 @@ func (o object) scale() fixedpoint.Scale {
 	return fixedpoint.Scale{}
 }
 
-func (o object) bounds() fixedpoint.Scale {
+// transform reads what happens to a numeric column's values before they are encoded; ok is
+// false where it cannot be told.
+func (o object) transform() (t fixedpoint.Transform, ok bool) {
+	const hint = "like 100, an amount that is small among the values: the scale is nearly linear below it and nearly logarithmic above"
+	before := o.r.failures
+	word := choice(o, "transform", transforms, "")
+	unit := o.number("unit")
+	if o.r.failures > before {
+		return t, false
+	}
+	switch word {
+	case "asinh":
+		if !o.has("unit") {
+			o.fail("unit", "is missing").Hint = hint
+			return t, false
+		}
+		t, err := fixedpoint.Asinh(unit)
+		if err != nil {
+			o.fail("unit", "%v", err).Hint = hint
+		}
+		return t, err == nil
+	case "log":
+		t = fixedpoint.Log()
+	}
+	if o.has("unit") {
+		o.fail("unit", "belongs to transform asinh").Hint = "remove the key"
+		return t, false
+	}
+	return t, true
+}
+
+func (o object) bounds(transform fixedpoint.Transform) fixedpoint.Scale {
 	before := o.r.failures
 	items := o.items("bounds", 2)
 	if o.r.failures == before && len(items) != 2 {
@@ -112,7 +166,7 @@ func (o object) bounds() fixedpoint.Scale {
 	if o.r.failures > before {
 		return fixedpoint.Scale{}
 	}
-	scale, err := fixedpoint.Bounds(lo, hi)
+	scale, err := transform.Bounds(lo, hi)
 	if err != nil {
 		o.fail("bounds", "%v", err)
 	}
@@ -149,9 +203,10 @@ func (o object) share(key string) float64 {
 
 // sketch reads one entry of sketches.
 func (r *reader) sketch(it item) Sketch {
-	o := r.object(it.node, it.path, "side", "family", "k", "s", "share", "helpers", "clip", "labels", "label_share", "matrix", "L", "q")
+	o := r.object(it.node, it.path, "side", "family", "k", "s", "share", "helpers", "clip", "labels", "label_share", "matrix", "L", "q", "products", "sums", "fourth", "standardise")
 	o.require("side")
-	sk := Sketch{Side: choice(o, "side", sides, sketch.Side("")), Share: 1, Clip: o.number("clip")}
+	sk := Sketch{Side: choice(o, "side", sides, sketch.Side("")), Share: 1}
+	o.clip(&sk)
 	if o.has("share") {
 		sk.Share = o.share("share")
 	}
@@ -172,6 +227,10 @@ func (r *reader) sketch(it item) Sketch {
 	sk.Public = choice(o, "matrix", matrices, "secret") == "public"
 	for _, key := range []string{"L", "q"} {
 		o.forbid(key, "belongs to side cells")
+	}
+	o.forbidMoments()
+	if o.standardise(&sk); sk.Side == sketch.Records {
+		o.forbid("standardise", "belongs to sides columns and moments")
 	}
 	if o.has("helpers") {
 		h := r.object(o.values["helpers"], it.path+".helpers", "ones", "squares")

@@ -84,7 +84,7 @@ func load(source []byte) (*yaml.Node, *Error) {
 	}
 	var first, second yaml.Node
 	if err := loader.Load(&first); errors.Is(err, io.EOF) {
-		return nil, &Error{Line: 1, Column: 1, Message: "the file is empty", Hint: "a study file begins with cosketch: study/1"}
+		return nil, &Error{Line: 1, Column: 1, Message: "the file is empty", Hint: "a study file begins with cosketch: study/2"}
 	} else if err != nil {
 		return nil, yamlError(err)
 	}
@@ -316,6 +316,7 @@ var typedWord = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|null|~|[-+]?\
 
 var (
 	numberForm  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE]-?[0-9]+)?$`)
+	dateForm    = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
 	integerForm = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
 )
 
@@ -331,7 +332,11 @@ func (o object) number(key string) float64 {
 func (r *reader) number(it item) float64 {
 	n := it.node
 	if n.Kind != yaml.ScalarNode || !plain(n) || !numberForm.MatchString(n.Value) {
-		r.fail(it.path, "want a number, have %s", describe(n)).Hint = "write it like 12, -0.5 or 1e-6, without quotes"
+		e := r.fail(it.path, "want a number, have %s", describe(n))
+		e.Hint = "write it like 12, -0.5 or 1e-6, without quotes"
+		if dateForm.MatchString(n.Value) {
+			e.Hint = "a date is a number of days since 1970-01-01: 1940-01-01 is -10958, 2000-01-01 is 10957"
+		}
 		return 0
 	}
 	x, err := strconv.ParseFloat(n.Value, 64)

@@ -111,8 +111,11 @@ func (r *reader) validateRecords(s *Study) {
 	if r.given("records.join") && !s.joins() {
 		r.fail("records.join", "does not belong here: it is about records-side sketches of a vertical study, and there is none").Hint = "remove the key"
 	}
-	if s.Records.Missing == MissingSkip && s.Privacy.Unit == dp.Attribute {
-		r.fail("records.missing", "skip is refused under unit attribute").Hint = "a missing value would then change which records are counted; use centre or refuse"
+	if s.Records.Missing == MissingSkip && s.Privacy.Mechanism != dp.None {
+		r.fail("records.missing", "skip is refused where there is noise: the number of records is public, and would tell which of them lack a value").Hint = "use count, centre or refuse"
+	}
+	if s.Records.Missing == MissingCount && !s.has(sketch.Moments) {
+		r.fail("records.missing", "count is for sketches of side moments, and there is none: no other counts absent values").Hint = "use centre or refuse"
 	}
 }
 
@@ -144,6 +147,9 @@ func (r *reader) validateColumns(s *Study) {
 			r.fail(path+".values", "lists %d, at least 2 are needed", len(c.Values))
 		}
 		unique(r, path+".values", c.Values)
+		if _, told := c.Scale.Rate(); told && s.Partition == Horizontal {
+			r.fail(path+".centre", "does not belong here: a binary column has a rate in vertical studies, whose sketches are centred by it").Hint = "remove the key"
+		}
 		if c.Kurtosis < 1 || c.Kurtosis > maxKurtosis {
 			r.fail(path+".kurtosis", "%v is not between 1 and %v", c.Kurtosis, float64(maxKurtosis)).Hint = "a normal distribution has 3; none has less than 1"
 		}
@@ -254,6 +260,7 @@ func (r *reader) validateSketch(s *Study, i int) {
 	}
 	r.validateHelpers(s, sk, path)
 	r.validateClip(s, sk, path)
+	r.validateOwn(s, sk, path)
 	r.validateLabels(s, i, path)
 	r.validateMatrix(s, i, path)
 	for party := range s.Parties {

@@ -18,6 +18,7 @@ type vocabulary struct {
 var (
 	partitions   = vocabulary{what: "partition", has: []string{"vertical", "horizontal"}}
 	columnKinds  = vocabulary{what: "column kind", has: []string{"numeric", "binary", "categorical"}}
+	transforms   = vocabulary{what: "transform", has: []string{"log", "asinh"}}
 	roles        = vocabulary{what: "role", has: []string{"feature", "label"}}
 	sides        = vocabulary{what: "side", has: []string{"columns", "records", "moments", "cells"}}
 	labelWords   = vocabulary{what: "way of labels", has: []string{"plain", "randomised"}}
@@ -29,7 +30,7 @@ var (
 	sums         = vocabulary{what: "sum", has: []string{"plain", "masked"}}
 	normalizings = vocabulary{what: "normalization", has: []string{"nfc", "trim", "casefold", "digits"}, planned: []string{"pad"}}
 	duplicates   = vocabulary{what: "rule for duplicates", has: []string{"refuse"}, planned: []string{"sum"}}
-	missings     = vocabulary{what: "rule for missing values", has: []string{"refuse", "centre", "skip"}}
+	missings     = vocabulary{what: "rule for missing values", has: []string{"refuse", "count", "centre", "skip"}}
 	joins        = vocabulary{what: "rule for joining records", has: []string{"all", "any"}}
 	estimators   = vocabulary{what: "estimator", has: []string{"E1", "E2"}}
 	intervals    = vocabulary{what: "intervals", has: []string{"each", "all"}}

@@ -3,6 +3,7 @@ package agree
 import (
 	"crypto/hpke"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -71,17 +72,32 @@ func commitment(study [32]byte, attempt uint32, member [32]byte, contribution, b
 	return transcript.Hash(labelCommitment, study[:], transcript.Uint32(attempt), member[:], contribution, blinder)
 }
 
-// Check reports whether others can seal to the commit's ephemeral key. A key
-// whose X25519 half has low order parses, and fails only when sealed to.
+// Check reports whether others can seal to the commit's ephemeral key. A key whose
+// X25519 half has low order parses, and would fail when sealed to.
 func (c Commit) Check() error {
-	key, err := kem().NewPublicKey(c.EphemeralKey)
-	if err != nil {
+	if _, err := kem().NewPublicKey(c.EphemeralKey); err != nil {
 		return fmt.Errorf("%w: %v", ErrEphemeralKey, err)
 	}
-	if _, err := hpke.Seal(key, kdf(), aead(), []byte(labelShare), nil); err != nil {
-		return fmt.Errorf("%w: %v", ErrEphemeralKey, err)
+	if lowOrder([32]byte(c.EphemeralKey[len(c.EphemeralKey)-32:])) {
+		return fmt.Errorf("%w: its X25519 half has low order", ErrEphemeralKey)
 	}
 	return nil
+}
+
+// lowOrder reports whether an X25519 public key gives a shared secret of zeros with every
+// private key: RFC 7748, section 6.1. Its highest bit does not count (section 5).
+func lowOrder(u [32]byte) bool {
+	u[31] &= 0x7f
+	const p = "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f" // but for the first byte
+	switch hex.EncodeToString(u[:]) {
+	case "0000000000000000000000000000000000000000000000000000000000000000", // orders 1 and 2
+		"0100000000000000000000000000000000000000000000000000000000000000", "ec" + p, // 4, on the curve and its twist
+		"e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800", // 8
+		"5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
+		"ed" + p, "ee" + p: // 0 and 1, not reduced
+		return true
+	}
+	return false
 }
 
 // secretsVersion is the first byte of the encoded secrets.

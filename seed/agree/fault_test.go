@@ -191,6 +191,37 @@ func badKeys(t *testing.T) (keys map[string][]byte, parse int) {
 	return keys, parse
 }
 
+// What Check refuses is what nobody can seal to, and nothing else: also where the bit that
+// does not count is set, and beside each point of low order.
+func TestCheckKnowsWhatCanBeSealedTo(t *testing.T) {
+	good := committed(t, group(2)).commits[0].Message.EphemeralKey
+	refused := 0
+	for _, u := range x25519LowOrder {
+		for _, change := range []struct{ at, bit byte }{{31, 0}, {31, 0x80}, {31, 0x40}, {0, 1}, {0, 2}, {0, 4}, {16, 1}} {
+			half, err := hex.DecodeString(u)
+			if err != nil {
+				t.Fatal(err)
+			}
+			half[change.at] ^= change.bit
+			key := slices.Concat(good[:len(good)-32], half)
+			parsed, err := kem().NewPublicKey(key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, sealing := hpke.Seal(parsed, kdf(), aead(), nil, nil)
+			if got := (Commit{EphemeralKey: key}).Check(); (got == nil) != (sealing == nil) {
+				t.Errorf("%x: checked %v, sealed to %v", half, got, sealing)
+			}
+			if sealing != nil {
+				refused++
+			}
+		}
+	}
+	if refused < 2*len(x25519LowOrder) {
+		t.Errorf("%d keys cannot be sealed to", refused)
+	}
+}
+
 func TestUnusableEphemeralKeys(t *testing.T) {
 	keys, parse := badKeys(t)
 	if parse < len(x25519LowOrder) {

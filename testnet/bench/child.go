@@ -49,7 +49,7 @@ func newHome(ctx context.Context, dir, name, data string, t table, unit dp.Unit)
 		clip, noise, limits = fmt.Sprintf(", clip: %.3f", clipping(t.columns)), "mechanism: gaussian, epsilon: 1, delta: 1e-6", "epsilon: 1, delta: 1e-6"
 	}
 	now := time.Now().UTC()
-	text := fmt.Sprintf(`cosketch: study/1
+	text := fmt.Sprintf(`cosketch: study/2
 name: %s
 nonce: 000102030405060708090a0b0c0d0e0f
 aggregator: {id: %s, hpke: %s, addrs: [/ip4/127.0.0.1/tcp/1]}

@@ -201,7 +201,10 @@ func (l *ledger) rows(c Condition) (out []Row) {
 		if t.n > 0 {
 			r.Coverage, r.Halved = float64(t.covered)/float64(t.n), float64(t.halved)/float64(t.n)
 		}
-		if len(t.seeds) > 1 {
+		switch {
+		case len(t.seeds) == 1: // its intervals may all err together
+			r.StandardError = math.Sqrt(Nominal * (1 - Nominal))
+		case len(t.seeds) > 1:
 			// Where all seeds agree by chance, independent intervals still differ.
 			least := math.Sqrt(Nominal * (1 - Nominal) / float64(t.n))
 			r.StandardError = max(stat.StdErr(stat.StdDev(t.seeds, nil), float64(len(t.seeds))), least)

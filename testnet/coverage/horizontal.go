@@ -9,6 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/cancer"
+	"github.com/cosketch/cosketch/testnet/rehearsal"
 )
 
 // horizontal is a study of three parties with other people each, dealt out anew.
@@ -40,30 +41,29 @@ func (h *horizontal) condition() Condition {
 
 func (h *horizontal) run(ctx context.Context, n uint64, into *ledger) error {
 	entropy, rng := source(n, 3), rand.New(source(n, 4))
-	key, err := root(entropy)
-	if err != nil {
-		return err
-	}
 	own := make([][]int, parties)
 	for _, r := range rng.Perm(len(h.people.values)) {
 		p := rng.IntN(parties)
 		own[p] = append(own[p], r)
 	}
-	o := analysis.Options{Study: h.study, Attempt: 1, Complete: true, Entropy: entropy}
-	rows := make([][]int, parties) // the record of each row of a release
+	var held []rehearsal.Held
 	for p := range own {
-		c, order, err := contribute(h.study, p, own[p], h.people, key, entropy)
-		if err != nil {
-			return err
-		}
+		held = append(held, h.people.held(h.study, p, own[p]))
+	}
+	played, err := rehearsal.New(h.study, held)
+	if err != nil {
+		return err
+	}
+	answer, err := played.Draw(ctx, entropy)
+	if err != nil {
+		return err
+	}
+	result, labels := answer.Result, answer.Labels
+	rows := make([][]int, parties) // the record of each row of a release
+	for p, order := range answer.Orders {
 		for _, i := range order {
 			rows[p] = append(rows[p], own[p][i])
 		}
-		o.Contributions = append(o.Contributions, c)
-	}
-	result, labels, err := analysis.Run(ctx, o)
-	if err != nil {
-		return err
 	}
 	points := h.encoded()
 	h.groups(result.Analyses[0], points, own, into)

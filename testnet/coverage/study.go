@@ -3,7 +3,6 @@ package coverage
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -11,12 +10,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
-	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/testnet/cancer"
+	"github.com/cosketch/cosketch/testnet/rehearsal"
 	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
@@ -94,7 +91,6 @@ func (t table) column(j int) []float64 {
 // describe writes the columns of a study file. No value is clamped: the truth is that of
 // the values themselves.
 func (t table) describe(b *strings.Builder, owner func(j int) string) {
-	b.WriteString("columns:\n")
 	for j, name := range t.names {
 		x := t.column(j)
 		centre := math.Round(1e3*stat.Mean(x, nil)) / 1e3
@@ -107,6 +103,13 @@ func (t table) describe(b *strings.Builder, owner func(j int) string) {
 
 // parse writes and reads a study file.
 func parse(partition, rest string, t table, owner func(j int) string) (*study.Study, error) {
+	var b strings.Builder
+	t.describe(&b, owner)
+	return parseColumns(partition, b.String(), rest)
+}
+
+// parseColumns is parse with columns that are written already.
+func parseColumns(partition, columns, rest string) (*study.Study, error) {
 	example, err := protocoltest.NewStudy(protocoltest.Terms{Parties: parties})
 	if err != nil {
 		return nil, err
@@ -114,8 +117,7 @@ func parse(partition, rest string, t table, owner func(j int) string) (*study.St
 	head, _, _ := bytes.Cut(example.Source, []byte("columns:"))
 	var b strings.Builder
 	b.WriteString(strings.Replace(string(head), "partition: horizontal", "partition: "+partition, 1))
-	t.describe(&b, owner)
-	b.WriteString(rest)
+	b.WriteString("columns:\n" + columns + rest)
 	s, err := study.Parse([]byte(b.String()))
 	if err != nil {
 		return nil, fmt.Errorf("parsing a study: %w", err)
@@ -123,59 +125,15 @@ func parse(partition, rest string, t table, owner func(j int) string) (*study.St
 	return s, nil
 }
 
-// contribute makes a party's release of some records as a party does, and reads it as the
-// aggregator does. Order says which of them each row of a records side is.
-func contribute(s *study.Study, party int, of []int, t table, root seed.Seed, entropy io.Reader) (c analysis.Contribution, order []int, err error) {
-	plan, err := release.For(s, party, 0)
-	if err != nil {
-		return c, nil, err
-	}
-	b, err := plan.NewBuilder(root, 2)
-	if err != nil {
-		return c, nil, err
-	}
-	own := s.OwnColumns(party)
-	ids, values := make([][]byte, 0, len(of)), make([]int64, 0, len(of)*len(own))
+// held are some records of a party's own columns.
+func (t table) held(s *study.Study, party int, of []int) rehearsal.Held {
+	out, own := rehearsal.Held{IDs: of}, s.OwnColumns(party)
 	for _, r := range of {
-		ids = append(ids, fmt.Appendf(nil, "record %d", r))
-		for _, j := range own {
-			v, _ := s.Columns[j].Scale.Encode(t.values[r][j], s.Bits)
-			values = append(values, v)
+		values := make([]float64, len(own))
+		for i, j := range own {
+			values[i] = t.values[r][j]
 		}
+		out.Values = append(out.Values, values)
 	}
-	if err := b.Add(ids, values); err != nil {
-		return c, nil, err
-	}
-	exact, err := b.Finish(entropy)
-	if err != nil {
-		return c, nil, err
-	}
-	if err := plan.Noise.AddParallel(exact.Sketch.Data, entropy, 2); err != nil {
-		return c, nil, err
-	}
-	header, shipped, err := exact.Encode()
-	if err != nil {
-		return c, nil, err
-	}
-	from := bytes.NewReader(shipped)
-	decoded, err := release.Decode(header, from)
-	if err != nil {
-		return c, nil, err
-	}
-	rows, err := release.DecodeRows(header, from)
-	if err != nil {
-		return c, nil, err
-	}
-	c = analysis.Contribution{Party: party, Records: int64(len(of)), Bytes: header.Size()}
-	c.Sketches, c.Rows = append(c.Sketches, decoded), append(c.Rows, rows)
-	return c, exact.Order, nil
-}
-
-// root draws a study's seed.
-func root(from io.Reader) (seed.Seed, error) {
-	var b [seed.Size]byte
-	if _, err := io.ReadFull(from, b[:]); err != nil {
-		return seed.Seed{}, err
-	}
-	return seed.FromBytes(b), nil
+	return out
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/testnet/rehearsal"
 )
 
 // vertical is a study of three parties with three columns each of the same people, each
@@ -45,32 +46,11 @@ func (v *vertical) condition() Condition {
 }
 
 func (v *vertical) run(ctx context.Context, n uint64, into *ledger) error {
-	entropy, rng := source(n, 1), rand.New(source(n, 2))
-	key, err := root(entropy)
+	answer, known, err := v.play(ctx, n)
 	if err != nil {
 		return err
 	}
-	known := held{vertical: v}
-	o := analysis.Options{Study: v.study, Attempt: 1, Complete: true}
-	for p, listed := range v.study.Parties {
-		var own []int
-		for r := range v.people.values {
-			if v.overlap == 1 || rng.Float64() < v.overlap {
-				own = append(own, r)
-			}
-		}
-		c, _, err := contribute(v.study, p, own, v.people, key, entropy)
-		if err != nil {
-			return err
-		}
-		o.Contributions = append(o.Contributions, c)
-		known.records, known.names = append(known.records, own), append(known.names, listed.Name)
-	}
-	result, _, err := analysis.Run(ctx, o)
-	if err != nil {
-		return err
-	}
-	for _, a := range result.Analyses {
+	for _, a := range answer.Result.Analyses {
 		if err := known.compare(a, into); err != nil {
 			return fmt.Errorf("%s: %w", a.Kind, err)
 		}
@@ -78,11 +58,35 @@ func (v *vertical) run(ctx context.Context, n uint64, into *ledger) error {
 	return nil
 }
 
+// play plays the study once, each party holding its part of the records by chance.
+func (v *vertical) play(ctx context.Context, n uint64) (*rehearsal.Answer, held, error) {
+	entropy, rng := source(n, 1), rand.New(source(n, 2))
+	known := held{vertical: v, common: map[string][]int{}}
+	var parties []rehearsal.Held
+	for p, listed := range v.study.Parties {
+		var own []int
+		for r := range v.people.values {
+			if v.overlap == 1 || rng.Float64() < v.overlap {
+				own = append(own, r)
+			}
+		}
+		parties = append(parties, v.people.held(v.study, p, own))
+		known.records, known.names = append(known.records, own), append(known.names, listed.Name)
+	}
+	played, err := rehearsal.New(v.study, parties)
+	if err != nil {
+		return nil, known, err
+	}
+	answer, err := played.Draw(ctx, entropy)
+	return answer, known, err
+}
+
 // held is who held what in one study.
 type held struct {
 	*vertical
-	names   []string // of parties
-	records [][]int  // ascending, by party
+	names   []string         // of parties
+	records [][]int          // ascending, by party
+	common  map[string][]int // what shared has found
 }
 
 // Targets, in the words of docs/study.md.
@@ -136,6 +140,10 @@ func (h held) place(f analysis.Feature) (party, column int) {
 
 // shared are the records that all of some parties hold.
 func (h held) shared(of ...int) (out []int) {
+	key := fmt.Sprint(of)
+	if known, ok := h.common[key]; ok {
+		return known
+	}
 	out = h.records[of[0]]
 	for _, p := range of[1:] {
 		out = slices.DeleteFunc(slices.Clone(out), func(r int) bool {
@@ -143,6 +151,7 @@ func (h held) shared(of ...int) (out []int) {
 			return !both
 		})
 	}
+	h.common[key] = out
 	return out
 }
 

@@ -18,7 +18,7 @@ func (t *truth) points() *mat.Dense {
 	var kept []column
 	for _, c := range t.Study.Columns {
 		if !c.Label {
-			kept = append(kept, t.columns[c.Name])
+			kept = append(kept, t.columns[c.Title()])
 		}
 	}
 	out := mat.NewDense(len(t.Data.Pooled.Rows), len(kept), nil)

@@ -27,7 +27,7 @@ type column struct {
 	terms   []float64 // the same and, where moments answer, cut to the clip
 	origin  float64   // where the fixed point is 0
 	step    float64
-	encode  func(x float64) float64 // in the units of the sketch
+	encode  func(x float64) float64 // from the scale of answers to the units of the sketch
 }
 
 func newTruth(p Played) (*truth, error) {
@@ -59,15 +59,16 @@ func newTruth(p Played) (*truth, error) {
 				return nil, fmt.Errorf("column %q, record %d: no number", c.Name, i+1)
 			}
 			v, _ := c.Scale.Encode(x, p.Study.Bits)
-			out.raw[i], out.bounded[i] = x, decode(v)
+			if out.raw[i], out.bounded[i] = c.Scale.Transform().Apply(x), decode(v); math.IsInf(out.raw[i], -1) {
+				out.raw[i] = math.NaN() // of no logarithm there is no truth before the terms
+			}
 		}
 		out.terms = slices.Clone(out.bounded)
 		out.origin, out.step = c.Scale.Origin(), c.Scale.Step(p.Study.Bits)
 		out.encode = func(x float64) float64 {
-			v, _ := c.Scale.Encode(x, p.Study.Bits)
-			return float64(v) / float64(p.Study.Bits.One())
+			return math.Round((x-out.origin)/out.step) / float64(p.Study.Bits.One())
 		}
-		t.columns[c.Name] = out
+		t.columns[c.Title()] = out
 	}
 	if index, ok := p.Study.Moments(); ok {
 		t.clip(index)
@@ -75,23 +76,35 @@ func newTruth(p Played) (*truth, error) {
 	return t, nil
 }
 
-// clip cuts records as a moments sketch does: around the public centre, to a length.
+// clip cuts records as a moments sketch does: around the public centre, to a length, the label
+// aside. Where each party chooses its own length the terms leave them as they are.
 func (t *truth) clip(index int) {
-	limit := float64(t.Study.IntegerClip(index))
-	centres := t.Study.Centres(index)
+	clips := t.Study.Clips(index)
+	if len(clips) != 1 {
+		return
+	}
+	limit := float64(clips[0])
+	centres, features := t.Study.Centres(index), t.Study.Features(0, index)
+	type entry struct {
+		column
+		centre float64
+	}
+	var cut []entry
+	for _, j := range t.Study.MomentEntries(index) {
+		cut = append(cut, entry{t.columns[t.Study.Columns[features[j].Column].Title()], float64(centres[j])})
+	}
 	for i := range t.Data.Pooled.Rows {
 		var length float64
-		for j, c := range t.Study.Columns {
-			x := t.columns[c.Name].steps(i) - float64(centres[j])
+		for _, e := range cut {
+			x := e.steps(i) - e.centre
 			length += float64(x * x)
 		}
-		if length = math.Sqrt(length); limit == 0 || length <= limit {
+		if length = math.Sqrt(length); length <= limit {
 			continue
 		}
-		for j, c := range t.Study.Columns {
-			column := t.columns[c.Name]
-			x := (column.steps(i) - float64(centres[j])) * limit / length
-			column.terms[i] = column.origin + float64((float64(centres[j])+x)*column.step)
+		for _, e := range cut {
+			x := (e.steps(i) - e.centre) * limit / length
+			e.terms[i] = e.origin + float64((e.centre+x)*e.step)
 		}
 	}
 }
@@ -147,6 +160,9 @@ func (t *truth) pair(a, b analysis.Feature) pair {
 func (t *truth) numbers(a analysis.Analysis, forecast *Forecast) ([]Numbers, error) {
 	if a.Regression != nil {
 		return t.regression(a)
+	}
+	if a.LDA != nil {
+		return t.discriminant(a)
 	}
 	one := tally{n: Numbers{Kind: a.Kind, Level: a.Level, Forecast: forecast}}
 	for i, m := range a.Means {
@@ -233,6 +249,52 @@ func (t *truth) regression(a analysis.Analysis) ([]Numbers, error) {
 	}
 	return []Numbers{coefficients.close(), share.close()}, nil
 }
+
+// discriminant compares the shares of the classes, and the means of the columns in each in
+// spreads of the column.
+func (t *truth) discriminant(a analysis.Analysis) ([]Numbers, error) {
+	label, rows := t.columns[a.LDA.Column], t.rows()
+	shares := tally{n: Numbers{Kind: a.Kind, Of: "shares of classes", Measure: "share", Level: a.Level}}
+	means := tally{n: Numbers{Kind: a.Kind, Of: "means of classes", Measure: "spreads", Level: a.Level}}
+	for c, class := range a.LDA.Classes {
+		number, err := strconv.ParseFloat(class, 64)
+		if err != nil {
+			return nil, fmt.Errorf("the testnet knows no truth about the class %q of %s", class, a.LDA.Column)
+		}
+		var members []int
+		for _, i := range rows {
+			if label.raw[i] == number {
+				members = append(members, i)
+			}
+		}
+		share := float64(len(members)) / float64(len(rows))
+		if err := shares.add(class, a.LDA.Shares[c], share, share, 1); err != nil {
+			return nil, err
+		}
+		for j, f := range a.Features {
+			of := t.columns[f.Column]
+			is, termsIs := mean(of.raw, members), mean(of.terms, members)
+			if err := means.add(f.Name()+" of "+class, a.LDA.Means[c][j], is, termsIs, spread(of.raw, rows)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return []Numbers{shares.close(), means.close()}, nil
+}
+
+// at are the values of these rows that are there.
+func at(values []float64, rows []int) (out []float64) {
+	for _, i := range rows {
+		if !math.IsNaN(values[i]) {
+			out = append(out, values[i])
+		}
+	}
+	return out
+}
+
+func mean(values []float64, rows []int) float64 { return stat.Mean(at(values, rows), nil) }
+
+func spread(values []float64, rows []int) float64 { return stat.StdDev(at(values, rows), nil) }
 
 // leastSquares regresses the last of these columns on the others, with an intercept, and
 // a penalty of ridge times each one's variance.

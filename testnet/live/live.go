@@ -114,7 +114,7 @@ func (n *Network) play(ctx context.Context, s Study) (out Outcome, err error) {
 		if _, err := party.Run(ctx, "study", "add", path); err != nil {
 			return out, err
 		}
-		if _, err := party.Run(ctx, "study", "approve", id, "--id", id[:8]); err != nil {
+		if _, err := party.Run(ctx, "study", "approve", id, "--id", id[:8], "--although-useless"); err != nil {
 			return out, err
 		}
 	}
@@ -232,7 +232,7 @@ func (s Study) file(nodes *network.Network) ([]byte, error) {
 	}
 	var out strings.Builder
 	instant := func(d time.Duration) string { return time.Now().Add(d).UTC().Format("2006-01-02T15:04:05Z") }
-	fmt.Fprintf(&out, "cosketch: study/1\nname: %s\nnonce: \"%x\"\naggregator: {id: %s, hpke: %s, addrs: [%s]}\nparties:\n",
+	fmt.Fprintf(&out, "cosketch: study/2\nname: %s\nnonce: \"%x\"\naggregator: {id: %s, hpke: %s, addrs: [%s]}\nparties:\n",
 		s.Name, nonce, nodes.Aggregator.ID, nodes.Aggregator.HPKE, nodes.Address)
 	for _, p := range nodes.Parties {
 		fmt.Fprintf(&out, "  - {name: %s, id: %s}\n", p.Name, p.ID)

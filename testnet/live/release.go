@@ -53,7 +53,7 @@ func Read(n *network.Node, s *study.Study) (Release, error) {
 	if !ok {
 		return Release{}, errors.New("its sender is not in the study")
 	}
-	out := Release{Contribution: analysis.Contribution{Party: index, Header: verified.ID(), Records: header.Records}, T2: header.T2}
+	out := Release{Contribution: analysis.Contribution{Party: index, Header: verified.ID(), Records: header.Records, Published: header.Published}, T2: header.T2}
 	for i, described := range header.Sketches {
 		file, err := st.OpenReleaseFile(s.ID, fmt.Sprintf("sketch-%d.bin", i))
 		if err != nil {

@@ -35,6 +35,12 @@ func Aggregator(ctx context.Context, dir, home string) (*Node, error) {
 	return newNode(ctx, n.program("aggregator"), filepath.Join(home, "aggregator.d"), "aggregator")
 }
 
+// Party makes a party's identity under home, from the programs in dir.
+func Party(ctx context.Context, dir, home, name string) (*Node, error) {
+	n := &Network{dir: dir}
+	return newNode(ctx, n.program("party"), filepath.Join(home, name), name)
+}
+
 // FreePort finds a loopback port that nobody listens at.
 func FreePort() (int, error) { return freePort() }
 

@@ -45,9 +45,9 @@ func project(f *projection.Fixed, x []int64) []float64 {
 	k := f.Spec().K
 	y := make([]int64, len(x)/f.Columns()*k)
 	f.Project(y, x)
-	out := make([]float64, len(y))
+	out, scale := make([]float64, len(y)), f.Spec().Scale()
 	for i, v := range y {
-		out[i] = float64(v) * f.Spec().Scale()
+		out[i] = float64(v) * scale
 	}
 	return out
 }

@@ -96,9 +96,9 @@ func liuErrors(ctx context.Context, o Options, table liuTable) (Table, error) {
 			}
 			sums := make([]int64, 2*k)
 			matrix.AddOuters(sums, labels, flat)
-			u, v := make([]float64, k), make([]float64, k)
+			u, v, scale := make([]float64, k), make([]float64, k), spec.Scale()
 			for j := range k {
-				u[j], v[j] = float64(sums[2*j])*spec.Scale(), float64(sums[2*j+1])*spec.Scale()
+				u[j], v[j] = float64(sums[2*j])*scale, float64(sums[2*j+1])*scale
 			}
 			return 100 * (table.estimate(u, v) - truth) / truth, nil
 		})

@@ -64,6 +64,11 @@ func (p pairwise) apart(i, j int) (n float64) {
 
 // read takes the error from the tables that the parties got of their own records.
 func (p pairwise) read(out live.Outcome) ([]Drawn, error) {
+	for _, a := range out.Result.Analyses {
+		if a.Undefined != "" {
+			return nil, fmt.Errorf("the distances are not told: %s", a.Undefined)
+		}
+	}
 	var errors, truths float64
 	pairs := 0
 	for _, own := range out.Own {
@@ -176,13 +181,18 @@ func (p pairwise) add(ctx context.Context, o Options, t *Table, setting string) 
 	return nil
 }
 
-// bits are random records.
+// bits are random records, one in twenty of whose bits differ from the others: every other
+// record is of zeros, the others are of ones. A study tells distances where they differ by more
+// than their errors.
 func bits(r *rand.Rand, n, d int) [][]int64 {
 	out := make([][]int64, n)
 	for i := range out {
 		out[i] = make([]int64, d)
 		for j := range d {
-			out[i][j] = r.Int64N(2)
+			out[i][j] = int64(i % 2)
+			if r.IntN(20) == 0 {
+				out[i][j] = 1 - out[i][j]
+			}
 		}
 	}
 	return out

@@ -49,11 +49,11 @@ func liuProducts(ctx context.Context, o Options) (Table, error) {
 			}
 			sums := make([]int64, 2*columns*k)
 			matrix.AddOuters(sums, labels, x)
-			u := make([][]float64, 2*columns)
+			u, scale := make([][]float64, 2*columns), spec.Scale()
 			for c := range u {
 				u[c] = make([]float64, k)
 				for j := range k {
-					u[c][j] = float64(sums[j*2*columns+c]) * spec.Scale() / length[c]
+					u[c][j] = float64(sums[j*2*columns+c]) * scale / length[c]
 				}
 			}
 			var out run

@@ -189,7 +189,7 @@ func (t *table) seat(aggregator *network.Node, port int) error {
 		return fmt.Errorf("drawing a nonce: %w", err)
 	}
 	now := time.Now().UTC()
-	source := fmt.Sprintf(`cosketch: study/1
+	source := fmt.Sprintf(`cosketch: study/2
 name: scale
 nonce: "%x"
 aggregator: {id: %s, hpke: %s, addrs: [/ip4/127.0.0.1/tcp/%d]}

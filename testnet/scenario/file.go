@@ -92,7 +92,7 @@ var studyTemplate = template.Must(template.New("study").Funcs(template.FuncMap{
 	"isColumns": func(side sketch.Side) bool { return side == sketch.Columns },
 	"vertical":  func(p study.Partition) bool { return p == study.Vertical },
 	"centred":   func(r Range) bool { return r.Spread != 0 },
-}).Parse(`cosketch: study/1
+}).Parse(`cosketch: study/2
 name: {{.Name}}
 nonce: "{{printf "%x" .Nonce}}"
 aggregator:

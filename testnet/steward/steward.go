@@ -134,6 +134,6 @@ func (s *Site) Approve(ctx context.Context, d Draft, party *network.Node) error 
 	if err != nil {
 		return fmt.Errorf("writing the site file of %s: %w", party.Name, err)
 	}
-	_, err = party.Run(ctx, "study", "approve", d.Study.ID.String(), "--id", d.Study.ID.String()[:8])
+	_, err = party.Run(ctx, "study", "approve", d.Study.ID.String(), "--id", d.Study.ID.String()[:8], "--although-useless")
 	return err
 }

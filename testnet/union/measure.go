@@ -58,12 +58,7 @@ func MeasureClusters(ctx context.Context, p Pooled, clusters int, a Ask, trials 
 	}
 	var each []float64 // agreement with the pooled clusters
 	for trial := range trials {
-		own, order := p.deal(rand.New(source(uint64(trial), 1)))
-		study, err := prepare(Data{Columns: p.Columns, Parties: own}, a)
-		if err != nil {
-			return out, err
-		}
-		answer, err := study.draw(ctx, source(uint64(trial), 2))
+		answer, order, err := p.trial(ctx, a, uint64(trial))
 		if err != nil {
 			return out, err
 		}
@@ -133,15 +128,22 @@ func Forecast(p Pooled, a Ask) (plan.Analysis, error) {
 	return plan.Analysis{}, errors.New("the plan forecasts nothing")
 }
 
+// trial deals the records out anew and plays a study of them; order is which record each of a
+// party's is.
+func (p Pooled) trial(ctx context.Context, a Ask, trial uint64) (answer *Answer, order [][]int, err error) {
+	own, order := p.deal(rand.New(source(trial, 1)))
+	study, err := prepare(Data{Columns: p.Columns, Parties: own}, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	answer, err = study.draw(ctx, source(trial, 2))
+	return answer, order, err
+}
+
 // MeasureCorrelations runs a study's correlations once.
 func MeasureCorrelations(ctx context.Context, p Pooled, a Ask, trial uint64) (out Correlations, err error) {
 	a.Analyses = "{kind: correlation}"
-	own, _ := p.deal(rand.New(source(trial, 1)))
-	study, err := prepare(Data{Columns: p.Columns, Parties: own}, a)
-	if err != nil {
-		return out, err
-	}
-	answer, err := study.draw(ctx, source(trial, 2))
+	answer, _, err := p.trial(ctx, a, trial)
 	if err != nil {
 		return out, err
 	}

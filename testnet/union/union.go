@@ -15,10 +15,8 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
-	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/seed"
-	"github.com/cosketch/cosketch/seed/agree"
+	"github.com/cosketch/cosketch/testnet/rehearsal"
 	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
@@ -46,7 +44,7 @@ type Answer struct {
 // prepared is a study of data whose exact values are encoded.
 type prepared struct {
 	study  *study.Study
-	values [][]int64 // by party, records × columns
+	played *rehearsal.Rehearsal
 	counts []int
 }
 
@@ -75,54 +73,31 @@ func prepare(d Data, a Ask) (*prepared, error) {
 		return nil, fmt.Errorf("parsing a study: %w", err)
 	}
 	p := &prepared{study: s}
+	var parties []rehearsal.Held
 	for _, records := range d.Parties {
-		var values []int64
-		for _, r := range records {
-			for j, x := range r {
-				v, _ := s.Columns[j].Scale.Encode(x, s.Bits)
-				values = append(values, v)
-			}
-		}
-		p.values, p.counts = append(p.values, values), append(p.counts, len(records))
+		parties, p.counts = append(parties, rehearsal.Held{Values: records}), append(p.counts, len(records))
+	}
+	if p.played, err = rehearsal.New(s, parties); err != nil {
+		return nil, err
 	}
 	return p, nil
 }
 
-// batch is how many records are added at a time.
-const batch = 4096
-
 // draw runs the study once, with a seed and noise of its own.
 func (p *prepared) draw(ctx context.Context, entropy io.Reader) (*Answer, error) {
-	var key [seed.Size]byte
-	if _, err := io.ReadFull(entropy, key[:]); err != nil {
-		return nil, err
-	}
-	o := analysis.Options{Study: p.study, Attempt: 1, Complete: true}
-	var orders [][]int
-	pairs, err := p.pairs(entropy)
+	drawn, err := p.played.Draw(ctx, entropy)
 	if err != nil {
 		return nil, err
 	}
-	for party := range p.values {
-		c, order, err := p.contribute(party, seed.FromBytes(key), pairs, entropy)
-		if err != nil {
-			return nil, fmt.Errorf("the release of party %d: %w", party+1, err)
-		}
-		o.Contributions, orders = append(o.Contributions, c), append(orders, order)
-	}
-	result, labels, err := analysis.Run(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	out := &Answer{Study: p.study, Result: result}
-	for party, l := range labels { // of records sides: by row
+	out := &Answer{Study: p.study, Result: drawn.Result}
+	for party, l := range drawn.Labels { // of records sides: by row
 		own := make([]int, p.counts[party])
 		for row, cluster := range l.Columns[0].Integers {
-			own[orders[party][row]] = cluster
+			own[drawn.Orders[party][row]] = cluster
 		}
 		out.Labels = append(out.Labels, own)
 	}
-	for _, a := range result.Analyses {
+	for _, a := range drawn.Result.Analyses {
 		if a.CellMeans == nil {
 			continue
 		}
@@ -130,66 +105,15 @@ func (p *prepared) draw(ctx context.Context, entropy io.Reader) (*Answer, error)
 		if err != nil {
 			return nil, err
 		}
-		d := len(p.study.Columns)
 		for party, n := range p.counts {
 			own := make([]int, n)
 			for i := range own {
-				own[i] = labeller.Label(p.values[party][i*d:][:d])
+				own[i] = labeller.Label(p.played.Encoded(party, i))
 			}
 			out.Labels = append(out.Labels, own)
 		}
 	}
 	return out, nil
-}
-
-// contribute makes a party's release as a party does, and reads it as the aggregator does.
-func (p *prepared) contribute(party int, root seed.Seed, pairs []agree.Pairs, entropy io.Reader) (c analysis.Contribution, order []int, err error) {
-	d := len(p.study.Columns)
-	c = analysis.Contribution{Party: party, Records: int64(p.counts[party])}
-	for i := range p.study.Sketches {
-		plan, err := release.For(p.study, party, i)
-		if err != nil {
-			return c, nil, err
-		}
-		b, err := plan.NewBuilder(root, 2)
-		if err != nil {
-			return c, nil, err
-		}
-		for from := 0; from < p.counts[party]; from += batch {
-			to := min(from+batch, p.counts[party])
-			ids := make([][]byte, to-from)
-			for r := range ids {
-				ids[r] = fmt.Appendf(nil, "record %d", from+r)
-			}
-			if err := b.Add(ids, p.values[party][from*d:to*d]); err != nil {
-				return c, nil, err
-			}
-		}
-		exact, err := b.Finish(entropy)
-		if err != nil {
-			return c, nil, err
-		}
-		order = exact.Order
-		if err := plan.Noise.AddParallel(exact.Sketch.Data, entropy, 2); err != nil {
-			return c, nil, err
-		}
-		if pairs != nil {
-			if err := exact.Mask(plan, pairs[party]); err != nil {
-				return c, nil, err
-			}
-			c.Masked = exact.Masked
-		}
-		header, data, err := exact.Encode()
-		if err != nil {
-			return c, nil, err
-		}
-		got, err := release.Decode(header, bytes.NewReader(data))
-		if err != nil {
-			return c, nil, err
-		}
-		c.Sketches, c.Bytes = append(c.Sketches, got), c.Bytes+header.Size()
-	}
-	return c, order, nil
 }
 
 // source is a stream of random bytes of its own for each trial. It stands for the

@@ -156,6 +156,9 @@ func TestRealHospitals(t *testing.T) {
 	if got.Pooled < 0.8 {
 		t.Errorf("agreement %.3f with the pooled clusters, want at least .8", got.Pooled)
 	}
+	if got.Known < got.Ceiling-0.03 {
+		t.Errorf("agreement %.3f with the diagnoses, pooled clusters have %.3f", got.Known, got.Ceiling)
+	}
 }
 
 // The plan's forecast lies on what is measured, at small and at large ε, and the page of

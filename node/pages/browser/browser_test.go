@@ -312,9 +312,10 @@ func (b *tab) readsCells() {
 		}
 	}
 	// What the table of all pairs says, by the pair.
-	table := eval[map[string]string](b, `Object.fromEntries([...document.querySelectorAll("details table tbody tr")].filter(r => r.cells.length === 5).flatMap(r => {
-		const [of, and, estimate, interval] = [...r.cells].map(c => c.textContent);
-		return [[of + ", " + and, estimate + " " + interval], [and + ", " + of, estimate + " " + interval]];
+	table := eval[map[string]string](b, `Object.fromEntries([...document.querySelectorAll("details table tbody tr")].filter(r => r.cells.length === 6).flatMap(r => {
+		const [of, and, estimate, records, people] = [...r.cells].map(c => c.textContent);
+		const says = estimate + " " + records + " for these records, " + people + " for people like these";
+		return [[of + ", " + and, says], [and + ", " + of, says]];
 	}))`)
 	names := eval[[]string](b, "document.querySelector('svg[data-names]').dataset.names.split('\\n')")
 	if len(names) != 12 || len(table) < 12*11 {

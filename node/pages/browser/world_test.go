@@ -159,7 +159,7 @@ func (w *world) add(of terms) *study.Study {
 	var s strings.Builder
 	id, err := w.agg.ID()
 	check(w.t, err)
-	fmt.Fprintf(&s, "cosketch: study/1\nname: %s\nnonce: 000102030405060708090a0b0c0d0e0f\naggregator:\n  id: %s\n  hpke: %s\n  addrs: [%s]\nparties:\n",
+	fmt.Fprintf(&s, "cosketch: study/2\nname: %s\nnonce: 000102030405060708090a0b0c0d0e0f\naggregator:\n  id: %s\n  hpke: %s\n  addrs: [%s]\nparties:\n",
 		of.name, id, base64.StdEncoding.EncodeToString(w.agg.HPKE().PublicKey().Bytes()), w.addr)
 	for i, name := range w.parties {
 		st, err := store.Open(w.path(fmt.Sprint(i)), store.Party, store.Options{ReadOnly: true})

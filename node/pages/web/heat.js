@@ -3,7 +3,7 @@
 "use strict";
 for (const svg of document.querySelectorAll("svg[data-numbers]")) {
   const grid = svg.querySelector("g.grid"), names = svg.dataset.names.split("\n"), cell = Number(svg.dataset.cell), last = names.length - 1;
-  const numbers = svg.dataset.numbers.split(";").map(text => text.replace(/^(\S+) (\S+) (\S+)$/, "$1 [$2, $3]").replaceAll("-", "\u2212"));
+  const numbers = svg.dataset.numbers.split(";").map(text => text.replace(/^(\S+) (\S+) (\S+)$/, "$1 [$2, $3] for these records").replace(/^(\S+) (\S+) (\S+) (\S+) (\S+)$/, "$1 [$2, $3] for these records, [$4, $5] for people like these").replaceAll("-", "\u2212"));
   const mark = document.createElementNS(svg.namespaceURI, "rect"), says = document.createElement("p");
   let row = 1, column = 0, shown = "";
   mark.setAttribute("class", "cursor");

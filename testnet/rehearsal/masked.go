@@ -1,22 +1,23 @@
-package union
+package rehearsal
 
 import (
 	"fmt"
 	"io"
 
+	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
 // pairs are the pairwise secrets of a masked study's parties, by the agreement that they
 // would run; nil of a plain one.
-func (p *prepared) pairs(entropy io.Reader) ([]agree.Pairs, error) {
-	if !p.study.Masked() {
+func pairs(of *study.Study, entropy io.Reader) ([]agree.Pairs, error) {
+	if !of.Masked() {
 		return nil, nil
 	}
-	g := agree.Group{Study: p.study.ID, Attempt: 1}
+	g := agree.Group{Study: of.ID, Attempt: 1}
 	var secrets []*agree.Secrets
 	var commits []agree.Posted[agree.Commit]
-	for i, party := range p.study.Parties {
+	for i, party := range of.Parties {
 		g.Members = append(g.Members, party.ID)
 		s, err := agree.Begin(g.Study, g.Attempt, party.ID, entropy)
 		if err != nil {

@@ -1,0 +1,284 @@
+package dp
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+)
+
+// MomentWeights are the integer weights at which the parts of a moments sketch enter it. One
+// noise serves all entries, so the weights decide how exact each part becomes. A part of
+// weight 0 is not in the sketch. NewMomentWeights chooses them.
+//
+// A record x of d entries, cut to length C, in class c of its label, adds
+//
+//	Square·x_i², Product·x_i·x_j (i < j), Sum·x_i, ClassSum·x_i to class c, ClassCount to
+//	class c, Cut where it was cut, Fourth·x_i⁴
+//
+// and, for each column j of which it has no value, Absent(j), BothAbsent(j, l) where it lacks
+// column l too, and SumAbsent(j)·x_i.
+type MomentWeights struct {
+	Square, Product      int64 // both 0: sums alone
+	Sum                  int64
+	ClassSum, ClassCount int64 // of the label, which has no part in x
+	Cut                  int64
+	Fourth               int64 // of ⌊x⁴/one³⌋, x having been limited to ±one
+	AbsentOf             Absence
+	Fine                 uint // sums of x_i, by class or where a column is absent too, are of x_i in steps of 2^-Fine
+}
+
+// Absence gives the weights of absent values. They cost no noise: a record that lacks values
+// is cut to a shorter length (Bound), and what that leaves of the sensitivity pays for its
+// counts.
+type Absence struct {
+	clip     int64
+	fine     uint
+	products bool
+	twice    bool    // records may be replaced by others
+	roots    []int64 // by column: 2^20·√q, q being its share of a record's squared length
+	cuts     []int64 // by column: what its absence takes off the squared length
+}
+
+// MomentParts says what a moments sketch is to hold.
+type MomentParts struct {
+	Products   bool    // else sums alone
+	SumWeight  int64   // with products: weight of sums in units of the clip; 2, 3, 4 or 5
+	Label      bool    // counts by class and, with products, sums by class
+	Cut        bool    // the number of records that were cut
+	Fourth     bool    // sums of fourth powers
+	Typical    []int64 // by column: typical squared entry, for absent values; nil: none is counted
+	Neighbours Neighbours
+	Fine       uint // with products: how many bits finer sums are than products, at most 4
+}
+
+// MaxMomentClip is the largest clip of a moments sketch: its fourth power has 56 bits.
+const MaxMomentClip = 1 << 14
+
+// MaxSumClip is that of one without products.
+const MaxSumClip = 1 << 20
+
+// root20 is 2^20 times a square root, rounded down.
+func root20(n int64) int64 { return int64(multiply(uint64(n), 1<<40).root()) }
+
+// NewMomentWeights chooses the weights for records cut to length clip, at least 64 and at most
+// MaxMomentClip.
+func NewMomentWeights(clip int64, p MomentParts) (MomentWeights, error) {
+	w := MomentWeights{}
+	most := int64(MaxMomentClip)
+	if !p.Products {
+		most = MaxSumClip
+	}
+	if clip < 64 || clip > most {
+		return w, fmt.Errorf("moments of records cut to %d steps: want 64 to %d", clip, most)
+	}
+	if p.Fine > 4 || p.Fine > 0 && !p.Products {
+		return w, fmt.Errorf("moments with sums that are %d bits finer: want 0 to 4, and products", p.Fine)
+	}
+	w.Fine = p.Fine
+	if p.Products {
+		if p.SumWeight < 2 || p.SumWeight > 5 {
+			return w, fmt.Errorf("moments with sums of weight %d: want 2 to 5", p.SumWeight)
+		}
+		w.Square, w.Product, w.Sum = 5, 7, p.SumWeight*clip>>p.Fine
+	} else {
+		w.Sum = 1
+	}
+	if p.Label && p.Products {
+		w.ClassSum, w.ClassCount = 3*clip>>p.Fine, clip*clip
+	} else if p.Label {
+		w.ClassCount = clip / 2
+	}
+	if p.Cut {
+		if w.Cut = clip / 8; p.Products {
+			w.Cut = clip * clip
+		}
+	}
+	if p.Fourth {
+		if w.Fourth = clip; !p.Products {
+			return w, errors.New("moments with fourth powers and without products: there is no variance to go with them")
+		}
+	}
+	if p.Typical != nil {
+		a := Absence{clip: clip, fine: p.Fine, products: p.Products, twice: p.Neighbours == Replaced}
+		var all int64
+		for _, t := range p.Typical {
+			if all += t; t < 1 || all > 1<<22 {
+				return w, fmt.Errorf("moments with absent values: typical squares add up to %d or one is %d: want 1 to 2^22", all, t)
+			}
+		}
+		for _, t := range p.Typical {
+			a.roots = append(a.roots, int64(multiply(uint64(t), 1<<40).over(uint128{lo: uint64(all)})))
+			a.cuts = append(a.cuts, int64(multiply(uint64(clip*clip), uint64(t)).over(uint128{lo: uint64(2 * all)})))
+		}
+		for j, q := range a.roots {
+			a.roots[j] = int64(uint128{lo: uint64(q)}.root())
+		}
+		w.AbsentOf = a
+	}
+	return w, nil
+}
+
+// Columns is how many columns' absent values are counted.
+func (a Absence) Columns() int { return len(a.roots) }
+
+// Pairs reports whether pairs of absent values, and sums where a value is absent, are counted.
+func (a Absence) Pairs() bool { return a.products && len(a.roots) > 0 }
+
+// times is a·2^-20·b, rounded down, for a < 2^31 and b ≤ 2^32.
+func times20(a, b int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	return int64(hi<<44 | lo>>20)
+}
+
+// Absent is the weight of a record without a value of column j: with products √(7q)·C², else
+// √(q/2)·C, rounded down.
+func (a Absence) Absent(j int) int64 {
+	if a.products {
+		return times20(times20(a.clip*a.clip, root20(7)), a.roots[j])
+	}
+	return times20(times20(a.clip, int64(uint128{lo: 1 << 39}.root())), a.roots[j])
+}
+
+// BothAbsent is the weight of a record that lacks both columns: √(14·q_j·q_l)·C², rounded down.
+func (a Absence) BothAbsent(j, l int) int64 {
+	j, l = min(j, l), max(j, l) // rounding in one order
+	return times20(times20(times20(a.clip*a.clip, root20(14)), a.roots[j]), a.roots[l])
+}
+
+// SumAbsent is the weight of an entry of a record that lacks column j: √(12·q)·C, or √(6·q)·C
+// where records may be replaced, over 2^Fine and rounded down.
+func (a Absence) SumAbsent(j int) int64 {
+	n := int64(12)
+	if a.twice {
+		n = 6
+	}
+	return times20(times20(a.clip, root20(n)), a.roots[j]) >> a.fine
+}
+
+// Shorter is what the absence of column j takes off the squared length to which a record is
+// cut, ⌊q·C²/2⌋.
+func (a Absence) Shorter(j int) int64 { return a.cuts[j] }
+
+// paid reports whether what absence takes off pays for its counts (RecordMoments), given squares
+// and the linear parts in units of the clip's square.
+func (a Absence) paid(c *checked, squares, linear int64) bool {
+	n := int64(1 << 10)
+	for _, cut := range a.cuts {
+		n = min(n, cut)
+	}
+	one, r := 2*(n+1), n+2 // r/one is t
+	square := c.times(a.clip, a.clip)
+	costs := c.plus(c.times(squares, r, r), c.times(linear, r, one), c.times(14, square, one, one), c.times(12, square, r, one))
+	return costs <= c.times(c.plus(squares, linear), one, one)
+}
+
+// RecordMoments is the sensitivity of a moments sketch when one record's contribution changes,
+// records having been cut to l2 norm ≤ clip (ClipL2), or shorter where values are absent
+// (Absence.Shorter). Columns is how many entries a record has, entries how many of the sketch one
+// record can move.
+//
+// Replaced by zeros. With the weights a, b and c of squares, products and sums, b² ≤ 2a²,
+//
+//	a² Σ x_i⁴ + b² Σ_{i<j} x_i²x_j² + c²|x|² ≤ a²|x|⁴ + c²|x|² ≤ a²C⁴ + c²C²,
+//
+// since |x|⁴ = Σ x_i⁴ + 2 Σ_{i<j} x_i²x_j²: attained by a record with a single entry ±C.
+// Weights near b = √2·a make it nearly tight for all records of length C; 5 and 7 lose 1 % of
+// the noise's deviation there, and are integers. A record is in one class and moves its sums
+// alone, and the class's count. Fourth powers of entries limited to ±1 are no larger than the
+// entries, in units of one, so that their squares add up to at most C².
+//
+// Let a record lack values, y being the sum of their columns' q, and t = 1 − y/2, so that |x|² ≤
+// tC². In units of C⁴ it moves the squares and products by a²t², the linear parts, whose squared
+// weights add up to L·C², by L·t, and the counts of absent values by at most 7y + 7y² + 12yt,
+// as Σ_{j<l} q_j q_l ≤ y²/2. The sum is convex in y, and so at most its value at y = 0, or at
+// y = 1, which is no larger where 3a²/4 + L/2 ≥ 20. What an absence takes off is rounded down to
+// at least n steps, so that t is in truth up to 1 − y/2·n/(n+1): with r, its value at y = 1, that
+// asks for a²r² + L·r + 14 + 12r ≤ a² + L. Without products counts of absent values are no longer
+// than what their absence takes off, also rounded.
+//
+// Replaced by another record, with t = ⟨x,y⟩, p = |x|² and q = |y|²,
+//
+//	a²(p² + q² − 2t²) + L(p + q − 2t) ≤ 2a²C⁴ + 2LC² + L²/(2a²)
+//
+// for the products and the linear parts that both records move: it is concave in t, greatest at
+// t = −L/(2a²), and grows with p and q. Where sums are of finer steps than products, the two have
+// not one t: an entry is rounded by half a step, and a record that this makes longer is cut, so that
+// the two records of d entries are no further from each other than 2√d + 1, and the two t than
+// δ = 2C(2√d + 1), which adds 2Lδ. Records of two classes move the class parts of both
+// and share the plain sums alone; counts and fourth powers are not negative, so their
+// difference is no longer than both together. Absent values are counted with less, see
+// SumAbsent, so that the argument above holds for each record.
+//
+// The l1 norm follows by Cauchy and Schwarz.
+func RecordMoments(clip int64, columns, entries int, w MomentWeights, n Neighbours) (Sensitivity, error) {
+	wrong := func(what string) (Sensitivity, error) {
+		return Sensitivity{}, fmt.Errorf("sensitivity of moments of records cut to %d: %s", clip, what)
+	}
+	c := &checked{}
+	square := c.times(clip, clip)
+	linear := c.times(w.Sum<<w.Fine, w.Sum<<w.Fine)
+	classes := c.times(w.ClassSum<<w.Fine, w.ClassSum<<w.Fine)
+	switch {
+	case clip < 1 || columns < 1 || entries < 1 || w.Sum < 1:
+		return wrong("want a clip, columns, entries and sums")
+	case c.times(w.Product, w.Product) > 2*c.times(w.Square, w.Square):
+		return wrong("Product² has to be at most 2·Square²")
+	case w.AbsentOf.Columns() > 0 && w.AbsentOf.clip != clip:
+		return wrong("the weights of absent values are of another clip")
+	case w.AbsentOf.Pairs() && !w.AbsentOf.paid(c, c.times(w.Square, w.Square, square), c.plus(linear, classes)):
+		return wrong("the weights and steps leave no room for absent values of so many columns")
+	case w.AbsentOf.Columns() > 0 && !w.AbsentOf.Pairs() && w.Sum != 1:
+		return wrong("absent values beside sums alone want a weight of 1")
+	}
+	counts := c.times(w.ClassCount, w.ClassCount)
+	fourth := c.times(w.Fourth, w.Fourth, square)
+	cut := c.times(w.Cut, w.Cut)
+	products := c.times(w.Square, w.Square, square, square)
+	l2 := c.plus(products, c.times(linear, square), c.times(classes, square), counts, cut, fourth)
+	if n == Replaced {
+		pair := func(l int64) int64 { // of the products and linear parts that both move
+			if w.Square == 0 {
+				return c.times(4, l, square)
+			}
+			half, rounded := 2*w.Square*w.Square, int64(0)
+			if w.Fine > 0 {
+				rounded = c.times(2, l, 2*clip, 2*Length(int64(columns))+1)
+			}
+			return c.plus(c.times(2, products), c.times(2, l, square), c.ratio(l, half), rounded)
+		}
+		same := pair(c.plus(linear, classes))
+		other := c.plus(pair(linear), c.times(2, classes, square), c.times(2, counts))
+		l2 = c.plus(max(same, other), cut, c.times(2, fourth))
+		entries *= 2
+	}
+	if c.overflow {
+		return Sensitivity{}, fmt.Errorf("sensitivity of moments of records cut to %d: %w", clip, errOverflow)
+	}
+	return spread(l2, entries), nil
+}
+
+// checked adds and multiplies numbers that are not negative, and remembers what int64 does not
+// hold.
+type checked struct{ overflow bool }
+
+func (c *checked) times(factors ...int64) int64 {
+	v, err := product(factors...)
+	c.overflow = c.overflow || err != nil
+	return v
+}
+
+func (c *checked) plus(terms ...int64) int64 {
+	v, err := sum(terms...)
+	c.overflow = c.overflow || err != nil
+	return v
+}
+
+// ratio is l²/half, rounded up.
+func (c *checked) ratio(l, half int64) int64 {
+	q := multiply(uint64(l), uint64(l)).plus(uint128{lo: uint64(half - 1)})
+	if q.hi >= uint64(half) {
+		c.overflow = true
+		return 0
+	}
+	return int64(q.over(uint128{lo: uint64(half)}))
+}

@@ -1,0 +1,54 @@
+package estimate
+
+import "math"
+
+// Own are moments of a column over its party's own records, published beside the sketch and
+// with noise of their own, in the units of the value column.
+type Own struct {
+	Sketched         float64 // mean of the values as they were sketched, where records may be cut
+	Variance         float64 // of the values as they were sketched; noise may make it negative
+	VarianceVariance float64 // of the variance's error
+	Mean             float64 // of the values before any was cut
+	MeanVariance     float64 // of the mean's error
+}
+
+// ownStands is how many standard errors an own variance has to have to be divided by.
+const ownStands = 3.5
+
+func (o Own) stands() bool {
+	return o.Variance > ownStands*math.Sqrt(o.VarianceVariance) && o.Variance > 0
+}
+
+// mean estimates the mean, whose error is noise alone.
+func (o Own) mean(level Level) Estimate {
+	reach := float64(level.z() * math.Sqrt(o.MeanVariance))
+	return finish(o.Mean, o.Mean-reach, o.Mean+reach, math.Inf(-1), math.Inf(1)).deviating(o.MeanVariance)
+}
+
+// correlationOfOwn is E2 with the means and variances that both parties published: only the
+// product of the centred columns and the number of shared records come from sketches,
+//
+//	ρ = ⟨x − μ1_A, y − ν1_B⟩/(N s_x s_y),
+//
+// so that a column whose norm is lost in the noise of the sketch has correlations, too. The
+// error of a published mean is of second order, as the other column is centred; that of the
+// variances is in the interval.
+func (g *Gram) correlationOfOwn(x, y Variable, level Level) Estimate {
+	if !x.Own.stands() || !y.Own.stands() {
+		return undefined(noVariance)
+	}
+	n, err := g.overlap(x.Ones, y.Ones)
+	if !(n > 0) {
+		return undefined(noOverlap)
+	}
+	restX, restY := x.value().minus(x.Own.Sketched, x.one()), y.value().minus(y.Own.Sketched, y.one())
+	spread := math.Sqrt(x.Own.Variance) * math.Sqrt(y.Own.Variance)
+	r := ratio{n: g.product(restX, restY), m: float64(n * spread), numerator: form{{1, restX, restY}}, denominator: err.times(spread)}
+	for _, v := range []Variable{x, y} {
+		r.extra += v.Own.VarianceVariance / 4 / float64(v.Own.Variance*v.Own.Variance)
+		if x.Ones.Column != y.Ones.Column {
+			r.extra += sampling(v, n, n) // its own number is the public one
+		}
+	}
+	return r.estimate(g, level, -1, 1)
+}

@@ -1,0 +1,115 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+// Limits of the rule for cells, found by simulation: a cell of average size is to have this
+// many deviations of its count's noise, and more directions than these gain nothing.
+const (
+	averageCell    = 4.5
+	mostDirections = 9
+)
+
+// CellTerms is what the rule for k-means by cells goes by.
+type CellTerms struct {
+	Columns  int     // required: d
+	Clusters int     // required, at least 2
+	Mu       dp.Mu   // of all that a party releases for it; required
+	Parties  float64 // whose noise is in the sums, in units of one party's under plain sums; required
+	Records  float64 // of all parties; 0 where that is not known
+	Replaced bool    // a record is replaced by another, not by zeros
+}
+
+// CellChoice is how moments and cells answer k-means best.
+type CellChoice struct {
+	Directions     int // L
+	Subspace       int // q
+	Moments, Cells int // shares of the promise
+}
+
+// unknownDirections are enough for a few clusters, and few enough for some thousand records.
+const unknownDirections = 5
+
+// Choose is the rule: clusters differ in one direction less than there are of them; moments,
+// which only find these and where cells lie, take a quarter of μ²; and there are as many
+// cells as records bear.
+func (t CellTerms) Choose() CellChoice {
+	out := CellChoice{Subspace: max(1, min(t.Clusters-1, t.Columns)), Moments: 1, Cells: 3}
+	if out.Directions = min(unknownDirections, projection.HadamardSize(t.Columns)); t.Records > 0 {
+		share := float64(out.Cells) / float64(out.Cells+out.Moments)
+		length := math.Sqrt2 // of a record's count and sums together, in units of either
+		if t.Replaced {
+			length = 2
+		}
+		out.Directions = Directions(t.Columns, t.Records, length/(float64(t.Mu)*math.Sqrt(share))*math.Sqrt(t.Parties))
+	}
+	return out
+}
+
+// Directions is the most of them with which an average cell has 4.5 deviations of the noise
+// on its count, up to 9 and to what so many columns allow; at least 1.
+func Directions(columns int, records, deviation float64) int {
+	l := 1
+	for most := min(mostDirections, projection.HadamardSize(columns)); l < most; l++ {
+		if records/float64(int(2)<<l) < averageCell*deviation || sketch.CellEntries(l+1, columns) > sketch.MaxCellEntries {
+			break
+		}
+	}
+	return l
+}
+
+// Cells is a k-means of the records in noisy cells.
+type Cells struct {
+	Columns  []Column     // required: of encoded values around the public centre
+	Keep     Contribution // of a record in the moments; Whole where nothing is clipped
+	Records  float64      // required: of all parties
+	Cells    int          // required
+	Clusters int          // required, at least 2
+	Subspace int          // eigenvectors of the moments that centroids are projected on; 0: none
+	Count    float64      // variance of the noise on the count of a cell
+	Product  float64      // variance of the noise on a sum of products of two columns; 0 without moments
+}
+
+// What is needed to tell clusters: so many deviations of its noise for the count of a cell
+// that clusters are found by, and so many such cells for each of them.
+const (
+	clearCell      = 5
+	cellsByCluster = 2
+)
+
+// Size forecasts the number of records of a cluster, in units of itself, where all have as
+// many records and cells: by Cells.Group of kernel/cluster, the variance is that of N/K
+// records in B/K of B cells. It is undefined where clusters cannot be told:
+//
+//   - where fewer than two cells for each cluster can have five deviations of the noise on a
+//     count: there are B of them, and at most N/(5σ), which unequal cells come near to;
+//   - where the noise of the moments hides the q-th direction in which clusters differ. A
+//     symmetric d × d matrix of noise with deviation s has a norm of about 2s√d (Wigner
+//     1958). The direction is taken to have the q-th part of half of the variance, and has
+//     to have three s more than that norm.
+func (c Cells) Size() Error {
+	k := float64(c.Clusters)
+	clearest := float64(c.Cells)
+	if c.Count > 0 {
+		clearest = min(clearest, c.Records/(clearCell*math.Sqrt(c.Count)))
+	}
+	if clearest < cellsByCluster*k {
+		return Error{Undefined: fmt.Sprintf("at most %d cells can stand out well, fewer than %d for each of %d clusters", int(clearest), cellsByCluster, c.Clusters)}
+	}
+	var variance float64
+	for _, column := range c.Columns {
+		variance += column.Spread * column.Spread
+	}
+	s := math.Sqrt(c.Product) / c.Records
+	if q := float64(c.Subspace); q > 0 && variance*c.Keep.Square/2/q < s*(2*math.Sqrt(float64(len(c.Columns)))+3) {
+		return Error{Undefined: fmt.Sprintf("the noise of the moments would hide the directions in which %d clusters differ", c.Clusters)}
+	}
+	each := float64(c.Cells) / k
+	return Relative(c.Count*(each-each/k), c.Records/k)
+}

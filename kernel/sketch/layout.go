@@ -1,0 +1,155 @@
+package sketch
+
+import "github.com/cosketch/cosketch/kernel/dp"
+
+// MomentLayout says where the parts of a moments sketch stand among its entries: products row
+// by row of the upper triangle, sums, then what else is asked for. See dp.MomentWeights.
+type MomentLayout struct {
+	Columns    int  // entries of a record, d
+	Products   bool // else sums alone
+	Classes    int  // of the label; 0 where there is none
+	Cut        bool
+	Fourth     bool
+	Attributes int // columns whose absent values are counted; 0: none is
+}
+
+// MaxMomentEntries bounds the entries of a moments sketch.
+const MaxMomentEntries = 1 << 23
+
+// MaxMomentColumns bounds d: a sketch of the products of so many columns has 2^21 entries.
+const MaxMomentColumns = 2046
+
+// Product is the entry of x_i·x_j.
+func (l MomentLayout) Product(i, j int) int {
+	if j < i {
+		i, j = j, i
+	}
+	return i*l.Columns - i*(i-1)/2 + j - i
+}
+
+func (l MomentLayout) sums() int {
+	if l.Products {
+		return l.Columns * (l.Columns + 1) / 2
+	}
+	return 0
+}
+
+// Sum is the entry of x_i.
+func (l MomentLayout) Sum(i int) int { return l.sums() + i }
+
+// ClassSum is the entry of x_i of the records of a class.
+func (l MomentLayout) ClassSum(class, i int) int { return l.Sum(l.Columns) + class*l.Columns + i }
+
+func (l MomentLayout) classSums() int {
+	if l.Products {
+		return l.Classes * l.Columns
+	}
+	return 0
+}
+
+// ClassCount is the entry of the records of a class.
+func (l MomentLayout) ClassCount(class int) int { return l.Sum(l.Columns) + l.classSums() + class }
+
+// Cut is the entry of the records that were cut.
+func (l MomentLayout) CutCount() int { return l.ClassCount(l.Classes) }
+
+func (l MomentLayout) fourths() int {
+	if l.Cut {
+		return l.CutCount() + 1
+	}
+	return l.CutCount()
+}
+
+// FourthPower is the entry of x_i⁴.
+func (l MomentLayout) FourthPower(i int) int { return l.fourths() + i }
+
+func (l MomentLayout) absent() int {
+	if l.Fourth {
+		return l.fourths() + l.Columns
+	}
+	return l.fourths()
+}
+
+// groups is how many counts of absent values there are of a column: one for each class.
+func (l MomentLayout) groups() int { return max(l.Classes, 1) }
+
+// Absent is the entry of the records of a class that lack a column; without a label class 0 has
+// all records.
+func (l MomentLayout) Absent(class, attribute int) int {
+	return l.absent() + class*l.Attributes + attribute
+}
+
+// pairs reports whether pairs of absent values and sums where one is absent are counted.
+func (l MomentLayout) pairs() bool { return l.Products && l.Attributes > 0 }
+
+// BothAbsent is the entry of the records that lack two columns.
+func (l MomentLayout) BothAbsent(a, b int) int {
+	if b < a {
+		a, b = b, a
+	}
+	return l.Absent(l.groups(), 0) + a*l.Attributes - a*(a+1)/2 + b - a - 1
+}
+
+// SumAbsent is the entry of x_i of the records that lack a column.
+func (l MomentLayout) SumAbsent(i, attribute int) int {
+	return l.Absent(l.groups(), 0) + l.Attributes*(l.Attributes-1)/2 + i*l.Attributes + attribute
+}
+
+// Entries is how many there are.
+func (l MomentLayout) Entries() int {
+	if l.pairs() {
+		return l.SumAbsent(l.Columns, 0)
+	}
+	return l.Absent(l.groups(), 0)
+}
+
+// Moves is how many entries one record can move, of which those of other classes are none.
+func (l MomentLayout) Moves() int {
+	one := l
+	one.Classes = min(l.Classes, 1)
+	return one.Entries()
+}
+
+// weigh multiplies sums by their weights.
+func (l MomentLayout) weigh(row []int64, w dp.MomentWeights) {
+	times := func(from, to int, weight int64) {
+		for i := from; i < to; i++ {
+			row[i] *= weight
+		}
+	}
+	if l.Products {
+		times(0, l.Sum(0), w.Product)
+		for i := range l.Columns {
+			row[l.Product(i, i)] = row[l.Product(i, i)] / w.Product * w.Square
+		}
+	}
+	times(l.Sum(0), l.ClassSum(0, 0), w.Sum)
+	times(l.ClassSum(0, 0), l.ClassCount(0), w.ClassSum)
+	times(l.ClassCount(0), l.CutCount(), w.ClassCount)
+	times(l.CutCount(), l.fourths(), w.Cut)
+	times(l.fourths(), l.absent(), w.Fourth)
+	for a := range l.Attributes {
+		for class := range l.groups() {
+			row[l.Absent(class, a)] *= w.AbsentOf.Absent(a)
+		}
+		if !l.pairs() {
+			continue
+		}
+		for b := range a {
+			row[l.BothAbsent(b, a)] *= w.AbsentOf.BothAbsent(b, a)
+		}
+		for i := range l.Columns {
+			row[l.SumAbsent(i, a)] *= w.AbsentOf.SumAbsent(a)
+		}
+	}
+}
+
+// Factors are the weights of a sketch's entries.
+func (l MomentLayout) Factors(w dp.MomentWeights) []int64 {
+	out := make([]int64, l.Entries())
+	for i := range out {
+		out[i] = 1
+	}
+	l.weigh(out, w)
+	return out
+}

@@ -1,0 +1,227 @@
+package console
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// filler gives every number and word of a structure a value of its own.
+type filler struct{ count, pairs int }
+
+func (f *filler) fill(v reflect.Value) {
+	f.count++
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(fmt.Sprintf("word%d", f.count))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(1000 + f.count))
+	case reflect.Uint32:
+		v.SetUint(uint64(1000 + f.count))
+	case reflect.Float64:
+		v.SetFloat(float64(f.count) + 0.5)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		f.fill(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fallthrough
+	case reflect.Array:
+		for i := range v.Len() {
+			f.fill(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				f.fill(v.Field(i))
+			}
+		}
+		if p, ok := v.Addr().Interface().(*analysis.Pair); ok { // of two features
+			p.I, p.J = 0, f.pairs%2
+			f.pairs++
+		}
+	default:
+		panic(v.Kind())
+	}
+}
+
+// filled is a result with every field of the document, and an analysis for each section that
+// there is.
+func filled() analysis.Result {
+	var f filler
+	var out analysis.Result
+	f.fill(reflect.ValueOf(&out).Elem())
+	out.Analyses = nil
+	sections := reflect.TypeFor[analysis.Analysis]()
+	for i := range sections.NumField() {
+		if sections.Field(i).Type == reflect.TypeFor[*analysis.Dense]() {
+			continue // files beside the document
+		}
+		var a analysis.Analysis
+		v := reflect.ValueOf(&a).Elem()
+		f.fill(reflect.ValueOf(&a.Kind).Elem())
+		a.Kind += study.AnalysisKind(fmt.Sprint(i))
+		f.fill(reflect.ValueOf(&a.Features).Elem())
+		f.fill(v.Field(i))
+		out.Analyses = append(out.Analyses, a)
+	}
+	return out
+}
+
+// npyValues reads an array of float64 or of records.
+func npyValues(t *testing.T, name string, data []byte, add func(any)) {
+	t.Helper()
+	size := int(binary.LittleEndian.Uint16(data[8:]))
+	header, body := string(data[10:10+size]), data[10+size:]
+	types := regexp.MustCompile(`'([<|][fibU]\d+)'`).FindAllStringSubmatch(header, -1)
+	if len(types) == 0 {
+		t.Fatalf("%s: header %q", name, header)
+	}
+	for at := 0; len(body) > 0; at++ {
+		kind, width := types[at%len(types)][1][1], 8
+		if n, err := strconv.Atoi(types[at%len(types)][1][2:]); err != nil {
+			t.Fatal(err)
+		} else if width = n; kind == 'U' {
+			width = 4 * n
+		}
+		value := body[:width]
+		body = body[width:]
+		switch kind {
+		case 'f':
+			add(math.Float64frombits(binary.LittleEndian.Uint64(value)))
+		case 'i':
+			add(float64(int64(binary.LittleEndian.Uint64(value))))
+		case 'U':
+			var text strings.Builder
+			for ; len(value) > 0 && binary.LittleEndian.Uint32(value) != 0; value = value[4:] {
+				text.WriteRune(rune(binary.LittleEndian.Uint32(value)))
+			}
+			add(text.String())
+		}
+	}
+}
+
+// content is what would be written.
+func (f file) content(t *testing.T) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := f.write(&out); err != nil {
+		t.Fatalf("%s: %v", f.name, err)
+	}
+	return out.Bytes()
+}
+
+// Whatever the document says stands in files of each format, numbers and words alike. A new
+// field or section is in this test by being in the document.
+func TestFilesLeaveNothingOut(t *testing.T) {
+	r := filled()
+	raw, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document any
+	if err := json.Unmarshal(raw, &document); err != nil {
+		t.Fatal(err)
+	}
+	want, reasons := map[any]bool{}, map[any]bool{} // reasons are of pairs: matrices have none
+	var walk func(list, key string, v any)
+	walk = func(list, key string, v any) {
+		switch x := v.(type) {
+		case float64, string:
+			want[x], reasons[x] = true, key == "undefined" && (list == "pairs" || list == "shifts")
+		case []any:
+			for _, item := range x {
+				walk(key, key, item)
+			}
+		case map[string]any:
+			for name, item := range x {
+				walk(list, name, item)
+			}
+		}
+	}
+	walk("", "", document)
+	if len(want) < 500 {
+		t.Fatalf("only %d values in a full document", len(want))
+	}
+	for _, format := range []Format{CSV, Parquet, NPY} {
+		files := Document{Result: r, Raw: raw}.render(&Console{Files: format})
+		have := map[any]bool{}
+		text := func(s string) {
+			have[s] = true
+			// The name of a feature has its parts in it.
+			for _, part := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+				have[part] = true
+			}
+			if x, err := strconv.ParseFloat(s, 64); err == nil {
+				have[x] = true
+			}
+		}
+		add := func(v any) {
+			if s, ok := v.(string); ok {
+				text(s)
+			}
+			have[v] = true
+		}
+		for _, f := range files {
+			data := f.content(t)
+			switch {
+			case strings.HasSuffix(f.name, ".csv"):
+				rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+				if err != nil {
+					t.Fatalf("%s: %v", f.name, err)
+				}
+				for _, row := range rows[1:] {
+					for _, field := range row {
+						text(field)
+					}
+				}
+			case strings.HasSuffix(f.name, ".parquet"):
+				from := parquet.NewReader(bytes.NewReader(data))
+				rows := make([]parquet.Row, 1000)
+				n, _ := from.ReadRows(rows)
+				for _, row := range rows[:n] {
+					for _, value := range row {
+						switch value.Kind() {
+						case parquet.Double:
+							add(value.Double())
+						case parquet.Int64:
+							add(float64(value.Int64()))
+						case parquet.ByteArray:
+							add(string(value.ByteArray()))
+						}
+					}
+				}
+				from.Close()
+			case strings.HasSuffix(f.name, ".npy"):
+				npyValues(t, f.name, data, add)
+			case strings.HasSuffix(f.name, ".txt"):
+				for line := range strings.Lines(string(data)) {
+					text(strings.TrimSuffix(line, "\n"))
+				}
+			default:
+				t.Errorf("a file %s", f.name)
+			}
+		}
+		for value := range want {
+			if !have[value] && !(format == NPY && reasons[value]) {
+				t.Errorf("%s: %v is in the document, and in no file", format, value)
+			}
+		}
+	}
+}

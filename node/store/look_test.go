@@ -1,0 +1,65 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// A first look replaces the one before, is for its owner's eyes alone, goes with the study's
+// secrets, and is read back as it was written or not at all.
+func TestLook(t *testing.T) {
+	dir := newDir(t, Party)
+	s := open(t, dir, Party, Options{})
+	id := protocol.StudyID{1}
+	if _, err := s.Look(id); !errors.Is(err, ErrNotFound) {
+		t.Errorf("before: %v", err)
+	}
+	put := func() {
+		t.Helper()
+		if err := errors.Join(s.PutLook(id, []byte("a look")), s.PutLook(id, []byte("another look"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put()
+	path := filepath.Join(dir, "secrets", id.String()+"-look")
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if got, err := s.Look(id); err != nil || string(got) != "another look" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := errors.Join(s.DestroyLook(id), s.DestroyLook(id)); err != nil {
+		t.Fatal(err)
+	}
+	put()
+	if err := s.DestroySecrets(id); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("after: %v", err)
+	}
+	put()
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, damage := range map[string]func() error{
+		"a bit":     func() error { return os.WriteFile(path, append(whole[:len(whole)-1:len(whole)-1], 'K'), 0o600) },
+		"the end":   func() error { return os.WriteFile(path, whole[:len(whole)-3], 0o600) },
+		"too large": func() error { return os.Truncate(path, mostSecret+1) },
+	} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Look(id); !errors.Is(err, errSeal) || got != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	if err := s.DestroySecrets(id); err != nil {
+		t.Errorf("destroying a damaged one: %v", err)
+	}
+}

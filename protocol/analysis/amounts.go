@@ -1,0 +1,36 @@
+package analysis
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
+)
+
+// mostAmounts bounds how many sentences Amounts makes.
+const mostAmounts = 20
+
+// Amounts says what means of transformed columns stand for in the columns' own units, in a
+// sentence each: the transforms rise everywhere, so estimate and ends of an interval come
+// back one by one, with what the interval promises. write makes a number and its interval.
+func (a Analysis) Amounts(write func(estimate, low, high float64) (number, between string)) (out []string) {
+	for i, n := range a.Means[:min(len(a.Means), len(a.Features))] {
+		f := a.Features[i]
+		t, name, transformed := fixedpoint.Titled(f.Column)
+		if !transformed || n.Estimate == nil || n.Low == nil || n.High == nil || len(out) == mostAmounts {
+			continue
+		}
+		is := "the value"
+		if t.IsLog() {
+			is = "the geometric mean"
+		}
+		f.Column = name
+		number, between := write(t.Invert(*n.Estimate), t.Invert(*n.Low), t.Invert(*n.High))
+		between += " " + ForRecords
+		if n.PopulationLow != nil && n.PopulationHigh != nil {
+			_, people := write(t.Invert(*n.Estimate), t.Invert(*n.PopulationLow), t.Invert(*n.PopulationHigh))
+			between += ", " + people + " " + ForPeople
+		}
+		out = append(out, fmt.Sprintf("The mean of %s stands for %s of %s, %s (%s). It is not the mean of %s, which is larger where a few values are very large.", a.Features[i].Name(), name, number, is, between, f.Name()))
+	}
+	return out
+}

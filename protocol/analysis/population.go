@@ -1,0 +1,224 @@
+package analysis
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Second intervals are given to the numbers that mean something of the people whom the
+// records were drawn from: means, sums, covariances, correlations, coefficients and shares.
+
+// values says how a column's values are distributed, of which share is the mean in original
+// units and variance that in encoded ones.
+func values(c study.Column, share, variance, unit float64) estimate.Values {
+	if c.Kind != study.Numeric {
+		return estimate.Binary(share, 1/unit)
+	}
+	return estimate.Numeric(variance, estimate.Kurtosis{Value: c.Kurtosis})
+}
+
+// draw gives numbers of an analysis's features, in encoded units, their second intervals.
+type draw struct {
+	values  []estimate.Values   // of each feature
+	located []estimate.Variable // of columns: where each feature is
+	samples [][]estimate.Sample // by two groups: the records that both have
+	group   []int               // of each feature
+	counts  []float64           // moments that count absent values: records that have each feature, of so many
+	records float64
+	level   estimate.Level
+}
+
+func (d draw) between(i, j int) estimate.Sample {
+	if d.counts != nil { // as if values were absent independently
+		return estimate.NewSample(d.counts[i]*d.counts[j]/d.records, d.level)
+	}
+	return d.samples[d.group[i]][d.group[j]]
+}
+
+// mean is that of feature i over the records that its group shares with another.
+func (d draw) mean(e estimate.Estimate, i, group int) estimate.Estimate {
+	if d.counts != nil {
+		return estimate.NewSample(d.counts[i], d.level).Mean(e, d.values[i])
+	}
+	return d.samples[d.group[i]][group].Mean(e, d.values[i])
+}
+
+// sum is that of feature i, in units of which unit are an encoded one.
+func (d draw) sum(e estimate.Estimate, i, group int, unit float64) estimate.Estimate {
+	return d.samples[d.group[i]][group].Sum(e, d.values[i].Times(unit))
+}
+
+// covariance is that of two features, or the variance of one.
+func (d draw) covariance(e estimate.Estimate, i, j int) estimate.Estimate {
+	if i == j {
+		return d.between(i, i).Variance(e, d.values[i])
+	}
+	return d.between(i, j).Covariance(e, d.values[i], d.values[j])
+}
+
+// correlation is that of two features over the same records.
+func (d draw) correlation(e estimate.Estimate, i, j int) estimate.Estimate {
+	return d.between(i, j).Correlation(e, d.values[i], d.values[j])
+}
+
+// correlationE2 is one by that estimator.
+func (d draw) correlationE2(e estimate.Estimate, i, j int) estimate.Estimate {
+	return d.between(i, j).CorrelationE2(e, d.located[i], d.located[j], d.values[i], d.values[j])
+}
+
+// draw is that of all records of the sum.
+func (m *moments) draw() draw {
+	out := draw{samples: [][]estimate.Sample{{estimate.NewSample(m.estimates.Records(), m.level)}}, group: make([]int, len(m.plan.Features))}
+	if m.plan.Moments.Layout.Attributes > 0 {
+		out.counts, out.records, out.level = m.estimates.Counts(), m.estimates.Records(), m.level
+	}
+	covariances := m.estimates.Covariances()
+	for i := range m.plan.Features {
+		c := m.column(i)
+		share := float64(m.estimates.Means()[i]*m.unit(i)) + m.origin(i)
+		var variance float64
+		if covariances != nil {
+			variance = covariances.At(i, i)
+		} else {
+			variance = declaredSpread(c) * declaredSpread(c)
+		}
+		of := values(c, share, variance, m.unit(i))
+		if k, ok := m.estimates.Kurtosis(i); ok && c.Kind == study.Numeric {
+			of = estimate.Numeric(variance, k)
+		}
+		out.values = append(out.values, of)
+	}
+	return out
+}
+
+// declaredSpread is what a numeric column's spread is taken for, in encoded units, where only
+// sums tell of it: what the study declares, or a quarter of the range.
+func declaredSpread(c study.Column) float64 {
+	if _, _, ok := c.Scale.CentreSpread(); ok {
+		return 1. / 3
+	}
+	return 0.25
+}
+
+// sampled gives the shares of classes and their means the second intervals: a class has its
+// share of n records, and a column within it the variance that is pooled over classes, or,
+// of two values, that of its share.
+func (l *LDA) sampled(d *estimate.Discriminant, o estimate.DiscriminantOptions, n float64, two func(variable int) bool) {
+	all := estimate.NewSample(n, o.Level)
+	for c, share := range d.Shares {
+		d.Shares[c] = all.Mean(share, estimate.Binary(share.Interval.Estimate, 1))
+		s := estimate.NewSample(n*math.Max(0, share.Interval.Estimate), o.Level)
+		for a, i := range o.On {
+			of := estimate.Numeric(d.Within.At(a, a)*o.Units[i]*o.Units[i], estimate.Kurtosis{})
+			if two(i) {
+				of = estimate.Binary(d.Means[c][a].Interval.Estimate, 1)
+			}
+			d.Means[c][a] = s.Mean(d.Means[c][a], of)
+		}
+	}
+}
+
+// draw is that of the records which each two groups share, as far as the sketch tells.
+func (c *columns) draw(ctx context.Context, vars []variable, located []estimate.Variable) (draw, error) {
+	out, of := draw{located: located}, *c
+	if err := of.reach(ctx, nil); err != nil {
+		return out, err
+	}
+	for i, g := range c.groups {
+		out.samples = append(out.samples, make([]estimate.Sample, len(c.groups)))
+		for j, h := range c.groups {
+			out.samples[i][j] = estimate.NewSample(of.shared(g, h), c.level)
+		}
+	}
+	for at, v := range vars {
+		for i, g := range c.groups {
+			if g.first == v.group.first {
+				out.group = append(out.group, i)
+			}
+		}
+		if c.gram == nil && at%block == 0 {
+			of.gram = nil
+			if err := of.reach(ctx, vars[at:min(at+block, len(vars))]); err != nil {
+				return out, err
+			}
+		}
+		out.values = append(out.values, c.values(of.gram, v, located[at]))
+	}
+	return out, nil
+}
+
+// shared is how many records two groups share; 0 where that is not known.
+func (c *columns) shared(g, h group) float64 {
+	if g.first == h.first {
+		return float64(g.records)
+	}
+	a, known := c.ones(g)
+	b, too := c.ones(h)
+	if !known || !too {
+		return 0
+	}
+	return c.gram.Intersection(a, b, c.level).Interval.Estimate
+}
+
+// values says how a variable is distributed, in encoded units, over all records of its
+// group: those that two groups share are fewer, and their variance errs more. A variance that
+// is not known is the largest that the mean allows for.
+func (c *columns) values(g *estimate.Gram, v variable, located estimate.Variable) estimate.Values {
+	mean := g.Mean(located, located.Ones, c.level).Interval.Estimate
+	variance := 1 - float64(mean*mean)
+	if e := g.Covariance(located, located, c.level); e.Defined() {
+		variance = math.Min(e.Interval.Estimate, variance)
+	}
+	if o := located.Own; o != nil && o.Variance > 0 {
+		variance = math.Min(o.Variance, variance)
+	}
+	column, unit := c.column(v), c.unit(v)
+	return values(column, float64(mean*unit)+c.origin(v), variance, unit)
+}
+
+// What intervals are for, as headings have it.
+const (
+	ForRecords = "for these records"
+	ForPeople  = "for people like these"
+)
+
+// Outer returns the ends of the widest interval of a number that is defined: the one for
+// people like these, or else the one for these records.
+func (n Number) Outer() (low, high float64) {
+	if n.PopulationLow != nil && n.PopulationHigh != nil {
+		return *n.PopulationLow, *n.PopulationHigh
+	}
+	return *n.Low, *n.High
+}
+
+// People reports whether numbers of the analysis have the second interval, for people like
+// these.
+func (a Analysis) People() bool {
+	has := func(n Number) bool { return n.PopulationLow != nil && n.PopulationHigh != nil }
+	if a.Dense != nil && len(a.Dense.Fields) > required {
+		return true
+	}
+	if slices.ContainsFunc(a.Pairs, func(p Pair) bool { return has(p.Number) }) || slices.ContainsFunc(a.Means, has) {
+		return true
+	}
+	return a.Sums != nil && slices.ContainsFunc(a.Sums.Rows, func(r SumRow) bool { return has(r.Sum) || has(r.Mean) }) ||
+		a.Regression != nil && slices.ContainsFunc(append([]Number{a.Regression.Intercept}, a.Regression.Coefficients...), has) ||
+		a.LDA != nil && slices.ContainsFunc(a.LDA.Shares, has)
+}
+
+// Covered says in a sentence what the intervals of the analysis cover.
+func (a Analysis) Covered() string {
+	switch {
+	case a.Level == 0:
+		return ""
+	case a.Classifier != nil:
+		return "Intervals of an accuracy are for people like these: the model is taken as it is, and the records as a random sample of people."
+	case a.People():
+		return "Intervals for these records cover noise and projection. Those for people like these also cover sampling error: they take the records as a random sample of people."
+	}
+	return "Intervals are for these records: they cover noise and projection."
+}

@@ -1,0 +1,256 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Nobody has checked the documents that these read: a number may lack an end, and a pair may
+// point nowhere.
+
+// Told reports a number that can be told from 0: its widest interval leaves it out.
+func (n Number) Told() bool {
+	if !n.whole() {
+		return false
+	}
+	low, high := n.Outer()
+	return low > 0 || high < 0
+}
+
+func (n Number) whole() bool { return n.Estimate != nil && n.Low != nil && n.High != nil }
+
+// clearness says how clearly an interval leaves 0 out: the distance of its nearer end, in
+// widths of the interval. It is negative, and at least -0.5, where 0 is within.
+func clearness(low, high float64) float64 {
+	return min(max(low, -high)/max(high-low, math.SmallestNonzeroFloat64), math.MaxFloat64)
+}
+
+// Clearest returns pairs of the analysis in another order: those that can be told from 0
+// first, then the others, each by how far 0 is from the nearer end of the widest interval, in
+// widths of it; then those without an answer, and undefined ones last.
+func (a Analysis) Clearest(pairs []Pair) []Pair {
+	size := func(p Pair) float64 {
+		switch {
+		case !p.whole():
+			return -1
+		case a.Unanswered(p.Number):
+			return -0.75
+		}
+		return clearness(p.Outer())
+	}
+	sorted := slices.Clone(pairs)
+	slices.SortStableFunc(sorted, func(a, b Pair) int { return cmp.Compare(size(b), size(a)) })
+	return sorted
+}
+
+// Unanswered reports a number of the analysis's pairs that says nothing, because its interval
+// is all that a number of this kind can be.
+func (a Analysis) Unanswered(n Number) bool {
+	return (a.Kind == study.Correlation || a.Kind == study.Cosine) && n.whole() && *n.Low <= -1 && *n.High >= 1
+}
+
+// Across are the pairs that a study is made for: of different parties' features, or of
+// different features where they belong to the union.
+func (a Analysis) Across() []Pair {
+	var out []Pair
+	for _, p := range a.Pairs {
+		if p.I == p.J {
+			continue
+		}
+		if first, second := a.party(p.I), a.party(p.J); first == "" || first != second {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// party is whose a feature is; empty where that is the union, or nobody.
+func (a Analysis) party(at int) string {
+	if at < 0 || at >= len(a.Features) {
+		return ""
+	}
+	return a.Features[at].Party
+}
+
+// compared returns the pairs among which something may stand out, and what they are.
+func (a Analysis) compared() ([]Pair, string) {
+	pairs := a.Across()
+	switch {
+	case len(pairs) == 0:
+		return a.Pairs, "pairs"
+	case a.RecordDistances != nil || a.party(pairs[0].I) == "":
+		return pairs, "pairs"
+	}
+	return pairs, "pairs across parties"
+}
+
+// Standing counts the pairs that can be told from 0, in a phrase.
+func (a Analysis) Standing() string {
+	pairs, of := a.compared()
+	clear, unanswered, undefined := 0, 0, 0
+	for _, p := range pairs {
+		switch {
+		case p.Told():
+			clear++
+		case !p.whole():
+			undefined++
+		case a.Unanswered(p.Number):
+			unanswered++
+		}
+	}
+	who := ForRecords
+	if a.People() {
+		who = ForPeople
+	}
+	text := fmt.Sprintf("%d of %d %s clearly differ from 0 %s", clear, len(pairs), of, who)
+	for _, rest := range []struct {
+		n         int
+		one, many string
+	}{{unanswered, "1 has no answer", "%d have no answer"}, {undefined, "1 is undefined", "%d are undefined"}} {
+		switch {
+		case rest.n == 1:
+			text += "; " + rest.one
+		case rest.n > 1:
+			text += "; " + fmt.Sprintf(rest.many, rest.n)
+		}
+	}
+	return text
+}
+
+// Beginnings of a line that says that nothing was found.
+const (
+	nothingHere   = "Nothing here stands out of the noise"
+	nothingAcross = "Nothing across parties stands out of the noise"
+)
+
+// Nothing says that nothing in an analysis stands out of the noise, and of what. It is empty
+// where something does, where there is no answer, and of questions such as a mean, whose
+// answer is as good as its interval is narrow.
+func (a Analysis) Nothing() string {
+	if lead, what := a.nothing(); lead != "" {
+		return lead + ": " + what + "."
+	}
+	return ""
+}
+
+func (a Analysis) nothing() (lead, what string) {
+	switch {
+	case a.Undefined != "":
+	case a.Dense != nil:
+		if g := a.Dense.Gist; g.Compared > 0 && g.Clear == 0 {
+			lead, what = nothingHere, fmt.Sprintf("0 of %d pairs of different %s clearly differ from 0", g.Compared, a.Compared())
+			if newGist(a.Features).several {
+				lead = nothingAcross
+			}
+		}
+	case len(a.Pairs) > 0:
+		told := func(p Pair) bool { return p.Told() }
+		if pairs, of := a.compared(); !slices.ContainsFunc(pairs, told) && !slices.ContainsFunc(a.Shifts, told) {
+			lead, what = nothingHere, fmt.Sprintf("0 of %d %s clearly differ from 0", len(pairs), of)
+			if slices.ContainsFunc(a.Pairs, func(p Pair) bool { return p.I != p.J && p.Told() }) {
+				lead = nothingAcross
+			}
+		}
+	case a.Regression != nil:
+		if r := a.Regression; !r.RSquared.Told() && !slices.ContainsFunc(r.Coefficients, Number.Told) {
+			lead, what = nothingHere, fmt.Sprintf("0 of %d coefficients clearly differ from 0", len(r.Coefficients))
+		}
+	case a.PCA != nil:
+		if len(a.PCA.Components) > 0 && !slices.ContainsFunc(a.PCA.Components, Component.separated) {
+			lead, what = nothingHere, fmt.Sprintf("0 of %d components can be told from their neighbours", len(a.PCA.Components))
+		}
+	case a.Hierarchy != nil:
+		if m := a.Hierarchy.Merges; len(m) > 1 && !slices.ContainsFunc(m, func(m Merge) bool { return !m.Close }) {
+			lead, what = nothingHere, fmt.Sprintf("0 of %d steps are settled", len(m))
+		}
+	case a.LDA != nil:
+		if l := a.LDA; len(l.Apart) > 0 && !slices.ContainsFunc(l.Apart, func(c ClassApart) bool { return c.Distance.Told() }) {
+			lead, what = nothingHere, fmt.Sprintf("0 of %d pairs of classes can be told apart", len(l.Apart))
+		}
+	case a.Classifier != nil:
+		if c := a.Classifier; c.Accuracy.Low == nil || c.Baseline.Estimate != nil && *c.Accuracy.Low <= *c.Baseline.Estimate {
+			lead, what = nothingHere, "predictions are not for certain better than always "+c.Majority
+		}
+	}
+	return lead, what
+}
+
+// separated reports a component whose loadings are known. Of a component without loadings,
+// the eigenvalue is asked for alone.
+func (c Component) separated() bool {
+	if len(c.LoadingIntervals) == 0 {
+		return c.Interval.Estimate != nil
+	}
+	return c.LoadingIntervals[0].Estimate != nil
+}
+
+// Nothing is the first line of a result none of whose analyses has anything that stands out of
+// the noise; empty of any other.
+func (r Result) Nothing() string {
+	all, said := nothingHere, []string{}
+	for _, a := range r.Analyses {
+		lead, what := a.nothing()
+		switch {
+		case a.Undefined != "":
+			what = "no answer"
+		case lead == "":
+			return ""
+		case lead == nothingAcross:
+			all = lead
+		}
+		said = append(said, string(a.Kind)+": "+what)
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return all + ". " + strings.Join(said, "; ") + "."
+}
+
+// Promises are the statements of the sketches, each once. Where they differ each says which
+// sketches it is about.
+func (r Result) Promises() (all []string) {
+	var of [][]string
+	for i, s := range r.Sketches {
+		at := slices.Index(all, s.Statement)
+		if at < 0 {
+			at, all, of = len(all), append(all, s.Statement), append(of, nil)
+		}
+		of[at] = append(of[at], strconv.Itoa(i+1))
+	}
+	for i := range all {
+		if len(all) > 1 {
+			all[i] = "Sketch " + strings.Join(of[i], ", ") + ": " + all[i]
+		}
+	}
+	return all
+}
+
+// Assumes says in a sentence what the numbers rest on; empty where nothing was said.
+func (a Analysis) Assumes() string {
+	if a.Assumption == "" {
+		return ""
+	}
+	who, assumes := "It", " assumes that "
+	if a.Estimator != "" {
+		who = "Estimator " + string(a.Estimator)
+	}
+	if strings.HasPrefix(a.Assumption, "nothing") || strings.HasPrefix(a.Assumption, "that ") {
+		assumes = " assumes "
+	}
+	return who + assumes + a.Assumption + "."
+}
+
+// Warned says in a sentence what is to be read before the numbers; empty where that is nothing.
+func (a Analysis) Warned() string {
+	if a.Caution == "" {
+		return ""
+	}
+	first := []rune(a.Caution)
+	return strings.ToUpper(string(first[0])) + string(first[1:]) + "."
+}

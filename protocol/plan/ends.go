@@ -1,0 +1,227 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// end is how kind the data are that a forecast is about. A plan is made for typical ones, with
+// what it would be at either end, and judges by the worse one.
+type end int
+
+const (
+	typical end = iota
+	best
+	worst
+)
+
+// ofRange is the spread of a column of which bounds alone are told, over their distance: real
+// columns in bounds as code books have them have from a fortieth to a fifth.
+var ofRange = [...]float64{typical: 1. / 10, best: 1. / 5, worst: 1. / 40}
+
+// rateOf is the rate of a binary column of which none is told.
+var rateOf = [...]float64{typical: 0.5, best: 0.5, worst: 0.05}
+
+// By how much answers err beside what is forecast where columns have a declared centre and
+// spread: nine tenths of a family of distributions, normal to lognormal, with spreads
+// told as .8 to 1.3 of the true ones.
+var (
+	meansErr        = [...]float64{typical: 1, best: 0.8, worst: 1.45}
+	correlationsErr = [...]float64{typical: 1, best: 0.65, worst: 2.1}
+)
+
+// leastEigenvalue is that of the correlations of the columns that a regression is on.
+var leastEigenvalue = [...]float64{typical: 1, best: 1, worst: 0.05}
+
+// Probabilities with which an answer may be undefined and is usable all the same.
+const (
+	oftenLost    = 0.05
+	oftenLostAll = 0.1 // of pca: that not all columns are in it
+)
+
+// at is the cell at another end.
+func (c *cell) atEnd(e end) *cell {
+	out := *c
+	out.Options.end, out.kept = e, map[int]forecast.Contribution{}
+	return &out
+}
+
+// untold reports whether nothing but bounds or its kind is known of a column of numbers.
+func (o Options) untold(column study.Column) bool {
+	_, given := o.Spreads[column.Name]
+	_, _, bounded := column.Scale.Bounds()
+	_, rate := column.Scale.Rate()
+	return column.Kind != study.Categorical && bounded && !rate && !given
+}
+
+// asks lists the columns that a question is about.
+func (c *cell) asks(q question) (out []study.Column) {
+	places := []place{q.x, q.y}
+	if c.sketch().Side == sketch.Records || c.sketch().Side == sketch.Cells || joint(q.analysis.Kind) {
+		places = c.places()
+	}
+	if joint(q.analysis.Kind) && q.analysis.Kind != study.PCA {
+		places = append(c.explaining(q.analysis), q.x, q.y)
+	}
+	for _, p := range places {
+		if p.feature.Kind != study.Ones && p.feature.Column >= 0 {
+			out = append(out, c.Study.Columns[p.feature.Column])
+		}
+	}
+	return out
+}
+
+// hinges names the columns of a question whose spread nobody told.
+func (c *cell) hinges(q question) (out []string) {
+	for _, column := range c.asks(q) {
+		if c.untold(column) && !slices.Contains(out, column.Name) {
+			out = append(out, column.Name)
+		}
+	}
+	return out
+}
+
+// factor is by how much answers of a question err beside what is forecast, at this end.
+func (c *cell) factor(q question) float64 {
+	if c.Options.end == typical || !slices.ContainsFunc(c.asks(q), func(column study.Column) bool {
+		_, _, centred := column.Scale.CentreSpread()
+		return centred
+	}) {
+		return 1
+	}
+	switch q.analysis.Kind {
+	case study.Mean, study.Sums:
+		return meansErr[c.Options.end]
+	case study.Correlation, study.Covariance, study.Clustering, study.Cosine, study.InnerProduct, study.PCA, study.Regression, study.LDA:
+		return correlationsErr[c.Options.end]
+	}
+	return 1
+}
+
+// judged is a question's forecast, at either end too.
+type judged struct {
+	typical, best, worst forecast.Error
+	cut                  *cutting // more than the noise bears
+}
+
+// judge forecasts a question at every end.
+func (c *cell) judge(q question) (out judged, err error) {
+	for _, at := range []struct {
+		end  end
+		into *forecast.Error
+	}{{typical, &out.typical}, {best, &out.best}, {worst, &out.worst}} {
+		if *at.into, err = c.atEnd(at.end).forecast(q); err != nil {
+			return out, err
+		}
+	}
+	// Of what is projected without noise, or relative to squares, the worse end may be the other.
+	for _, e := range []forecast.Error{out.typical, out.best, out.worst} {
+		if off(q.analysis.Kind, e) < off(q.analysis.Kind, out.best) {
+			out.best = e
+		}
+		if off(q.analysis.Kind, e) > off(q.analysis.Kind, out.worst) {
+			out.worst = e
+		}
+	}
+	out.cut, err = c.cuts()
+	return out, err
+}
+
+// usable reports whether an answer says anything at the worse end, and is likely to be there at
+// all.
+func (j judged) usable(kind study.AnalysisKind) bool {
+	return j.cut == nil && usable(kind, j.worst) && lostSeldom(kind, j.worst)
+}
+
+func lostSeldom(kind study.AnalysisKind, e forecast.Error) bool {
+	if kind == study.PCA {
+		return e.Lost() <= oftenLostAll
+	}
+	return e.Lost() <= oftenLost
+}
+
+// good reports whether a question is usable as a cell has it.
+func (c *cell) good(q question) bool {
+	j, err := c.judge(q)
+	if err == nil && c.sketch().Side == sketch.Cells {
+		return j.cut == nil && usableCells(j.worst)
+	}
+	return err == nil && j.usable(q.analysis.Kind)
+}
+
+// cutting is what a clip that is too short does.
+type cutting struct {
+	share, bearable float64 // of the records
+	least           float64 // clip
+	own             bool    // the sketch may take clip: own
+}
+
+func (c cutting) String() string {
+	text := fmt.Sprintf("about %.2g %% of the records would be cut, and up to %.2g %% would not show beside the noise. Take clip: ", 100*c.share, 100*c.bearable)
+	if c.own {
+		text += "own, or "
+	}
+	return text + fmt.Sprintf("%v or more", c.least)
+}
+
+// cuts is nil where a sketch of moments cuts no more records than its noise bears. Where a
+// clip is as long as the rule has it for what all parties hold, nobody knows better beforehand.
+func (c *cell) cuts() (*cutting, error) {
+	sk := c.sketch()
+	if sk.Side != sketch.Moments || sk.Clip == 0 || sk.OwnClip || sk.Whole || c.Study.Privacy.Mechanism == dp.None {
+		return nil, nil
+	}
+	rule, n := c.Study.ClipRule(c.index, c.unionRecords()), c.unionRecords()
+	if sk.Clip >= 0.98*rule { // drafts write it with two digits
+		return nil, nil
+	}
+	plan, err := c.plan(c.viewer())
+	if err != nil {
+		return nil, err
+	}
+	out := &cutting{
+		share: c.keep(c.viewer()).Clipped, bearable: plan.Sensible(len(c.Study.Parties), n),
+		least: math.Ceil(10*rule) / 10, own: !c.Study.Masked(),
+	}
+	if out.share <= out.bearable {
+		return nil, nil
+	}
+	return out, nil
+}
+
+// tell asks for the spreads of columns.
+func tell(columns []string) string {
+	shown := columns
+	if len(shown) > 2 {
+		shown = shown[:2]
+	}
+	var flags []string
+	for _, name := range shown {
+		flags = append(flags, name+"=SD")
+	}
+	text := "--spread " + strings.Join(flags, ",")
+	if len(shown) < len(columns) {
+		text += ",…"
+	}
+	return text
+}
+
+// standardised is the spread that a column between bounds has, a third being 1 declared spread,
+// after its party moved and scaled it by its own noisy moments. These are about right where its
+// variance is four standard errors of their noise or more, and the spread is smaller where not.
+func (c *cell) standardised(f study.Feature) (forecast.Column, error) {
+	plan, err := c.plan(c.viewer())
+	if err != nil {
+		return forecast.Column{}, err
+	}
+	spread := c.encoded(f).Spread
+	least := plan.LeastSpread(int64(c.records(c.viewer())))
+	return forecast.Normal(0, spread/math.Max(spread, least)/3), nil
+}

@@ -1,0 +1,165 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// moments are the terms of a horizontal study by moments.
+func moments(columns, sketch, analyses string) string {
+	return fmt.Sprintf("partition: horizontal\nrecords: {id: [patient]}\ncolumns: [%s]\nsketches: [%s]\nprivacy: %s\nanalyses: [%s]\n", columns, sketch, perRecordGaussian, analyses)
+}
+
+func repeated(n int, kind string) string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprintf("{name: c%d, kind: %s}", i, kind))
+	}
+	return strings.Join(out, ", ")
+}
+
+func answersOf(p Plan) map[study.AnalysisKind]Analysis {
+	out := map[study.AnalysisKind]Analysis{}
+	for _, s := range p.Sketches {
+		for _, a := range s.Analyses {
+			out[a.Kind] = a
+		}
+	}
+	return out
+}
+
+// Where bounds alone are told, correlations err as the inverse square of the spread, so that the
+// ends are 64 times apart; means are exact in units of the bounds; and with a spread all is
+// known.
+func TestBoundsAloneGiveARange(t *testing.T) {
+	terms := moments(repeated(6, "numeric, bounds: [0, 40]"), "{side: moments}", "{kind: mean}, {kind: correlation}")
+	count := func(n int64) func(*Options) { return func(o *Options) { o.Records = map[string]int64{"": n} } }
+	a := answersOf(planOf(t, terms, count(1_000_000)))
+	rho, mean := a[study.Correlation].Chosen, a[study.Mean]
+	if got := rho.AtWorst.StandardError / rho.AtBest.StandardError; math.Abs(got-64) > 1 {
+		t.Errorf("the ends of a correlation are %.3g times apart", got)
+	}
+	if got := mean.Chosen.AtWorst.HalfWidth / mean.Chosen.AtBest.HalfWidth; math.Abs(got-8) > 0.1 {
+		t.Errorf("the ends of a mean are %.3g times apart", got)
+	}
+	if got := mean.Chosen.AtWorst.HalfWidth / 40; math.Abs(got-mean.OfBounds) > 1e-9 || !strings.Contains(mean.Verdict, "of the range of a column with bounds") {
+		t.Errorf("a mean is known to %g of the bounds, %g of a fortieth: %q", mean.OfBounds, got, mean.Verdict)
+	}
+	few := answersOf(planOf(t, terms, count(20_000)))[study.Correlation]
+	if few.Chosen.Usable || len(few.Chosen.Hinges) != 2 || !strings.Contains(few.Verdict, "it depends on the spread of c0, c5, which is not known. Plan again with --spread c0=SD,c5=SD") {
+		t.Errorf("20,000 records: %q", few.Verdict)
+	}
+	told := answersOf(planOf(t, terms, count(20_000), func(o *Options) {
+		o.Spreads = map[string]float64{}
+		for i := range 6 {
+			o.Spreads[fmt.Sprintf("c%d", i)] = 8
+		}
+	}))[study.Correlation].Chosen
+	if !told.Usable || told.AtBest != told.AtWorst || math.Abs(told.StandardError/few.Chosen.AtBest.StandardError-1) > 0.01 {
+		t.Errorf("with spreads of a fifth: %+v, at best %+v", told, few.Chosen.AtBest)
+	}
+	// Standardised by own moments, a spread of a tenth is as good as told.
+	own := answersOf(planOf(t, strings.Replace(terms, "{side: moments}", "{side: moments, standardise: own}", 1), count(200_000)))[study.Correlation].Chosen
+	if math.Abs(own.AtBest.StandardError/own.StandardError-1) > 1e-9 {
+		t.Errorf("standardised: %+v", own)
+	}
+}
+
+// Around a centre and spread, the ends are those of a family of distributions.
+func TestCentresGiveARange(t *testing.T) {
+	a := answersOf(planOf(t, moments(repeated(6, "numeric, centre: 3, spread: 2"), "{side: moments}", "{kind: mean}, {kind: correlation}")))
+	for kind, want := range map[study.AnalysisKind][2]float64{study.Mean: {0.8, 1.45}, study.Correlation: {0.65, 2.1}} {
+		c := a[kind].Chosen
+		if got := [2]float64{c.AtBest.StandardError / c.StandardError, c.AtWorst.StandardError / c.StandardError}; math.Abs(got[0]-want[0]) > 1e-9 || math.Abs(got[1]-want[1]) > 1e-9 {
+			t.Errorf("%s: %v", kind, got)
+		}
+	}
+}
+
+// A clip that cuts more than the noise bears makes no answer usable, whatever it errs by; what
+// is asked for instead does, and is not warned of.
+func TestShortClipsAreNotUsable(t *testing.T) {
+	plan := func(sketch string) Plan {
+		return planOf(t, moments(repeated(8, "numeric, centre: 3, spread: 2"), sketch, "{kind: mean}, {kind: correlation}"))
+	}
+	short := plan("{side: moments, clip: 0.9}")
+	if usable, all := short.Usable(); usable != 0 || all != 2 {
+		t.Errorf("%d of %d are usable with 0.9", usable, all)
+	}
+	if a := short.Sketches[0].Analyses[0]; !strings.Contains(a.Verdict, "Take clip: own, or 2") || len(short.Warnings) != 1 {
+		t.Errorf("%q, %v", a.Verdict, short.Warnings)
+	}
+	for _, longer := range []string{"{side: moments}", "{side: moments, clip: own}", "{side: moments, clip: 2.2}"} {
+		p := plan(longer)
+		if usable, all := p.Usable(); usable != all || len(p.Warnings) > 0 {
+			t.Errorf("%s: %d of %d are usable; %v", longer, usable, all, p.Warnings)
+		}
+	}
+}
+
+// Where only means are asked, a record has no products: the noise is that of sums alone, by
+// about √(25+w²)/w less, and the forecast knows.
+func TestMeansAloneAreForecast(t *testing.T) {
+	columns := repeated(6, "numeric, bounds: [0, 1]")
+	alone := answersOf(planOf(t, moments(columns, "{side: moments}", "{kind: mean}")+"later: [mean]\n"))[study.Mean].Chosen
+	beside := answersOf(planOf(t, moments(columns, "{side: moments, sums: 3}", "{kind: mean}, {kind: covariance}")))[study.Mean].Chosen
+	if got, want := beside.StandardError/alone.StandardError, math.Sqrt(34)/3; math.Abs(got/want-1) > 0.02 {
+		t.Errorf("means err %.3f times as far beside products, want %.3f", got, want)
+	}
+}
+
+// A component analysis is usable only where it is likely to be of all columns; a correlation
+// only where it is likely to be defined.
+func TestLikelyUndefinedIsNotUsable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and a plan is made in one goroutine")
+	}
+	for epsilon := 0.2; epsilon < 20; epsilon *= 1.2 {
+		terms := vertical(twoEach, registry, fmt.Sprintf("{unit: record, mechanism: gaussian, epsilon: %.4g, delta: 1e-6}", epsilon), "{kind: correlation}, {kind: pca}")
+		a := answersOf(planOf(t, terms, func(o *Options) { o.Records = map[string]int64{"": 20_000} }))
+		rho, pca := a[study.Correlation].Chosen, a[study.PCA].Chosen
+		if rho.Usable && rho.Lost > 0.05 || pca.Usable && pca.Lost > 0.1 {
+			t.Errorf("ε = %.3g: %+v, %+v", epsilon, rho, pca)
+		}
+		if pca.Usable && !rho.Usable && pca.Lost > rho.Lost {
+			t.Errorf("ε = %.3g: pca is usable where correlations are not", epsilon)
+		}
+	}
+}
+
+// A plan of all parties has what each sends and cuts, and shows the most.
+func TestEveryPartyIsPlanned(t *testing.T) {
+	columns := twoEach + ", {name: e, kind: numeric, bounds: [0, 1], owner: south}, {name: f, kind: binary, owner: south}, {name: g, kind: binary, owner: south}"
+	p := planOf(t, vertical(columns, registry, perRecord, "{kind: correlation}"))
+	s := p.Sketches[0]
+	if len(s.Parties) != 2 {
+		t.Fatalf("%+v", s.Parties)
+	}
+	few, many := 0, 1
+	if s.Parties[0].Name == "south" {
+		few, many = 1, 0
+	}
+	if s.Parties[few].Features >= s.Parties[many].Features || s.Parties[few].Clipped >= s.Parties[many].Clipped {
+		t.Fatalf("%+v", s.Parties)
+	}
+	if s.Clipped != s.Parties[many].Clipped || s.Bytes != s.Parties[many].Bytes || s.Features != s.Parties[many].Features {
+		t.Errorf("%+v is not the most of %+v", s, s.Parties)
+	}
+	own := planOf(t, vertical(columns, registry, perRecord, "{kind: correlation}"), func(o *Options) { o.Party = few }).Sketches[0]
+	if own.Clipped != s.Parties[few].Clipped || own.Bytes != s.Parties[few].Bytes {
+		t.Errorf("of its own plan %+v", own)
+	}
+}
+
+// Where another k on the list is usable, a verdict says which, and asks for nothing else.
+func TestNeedsKnowTheOptions(t *testing.T) {
+	terms := vertical(twoEach, strings.Replace(registry, "k: 1000", "k: 40000", 1), perRecord, correlation)
+	a := planOf(t, terms, func(o *Options) { o.Records = map[string]int64{"": 120_000} }).Sketches[0].Analyses[0]
+	if a.Chosen.Usable || a.Needs == nil || a.Needs.K == 0 || a.Needs.Epsilon != 0 || !strings.Contains(a.Verdict, fmt.Sprintf("; usable with %s, k = %d", a.Needs.Method, a.Needs.K)) {
+		t.Errorf("%q, %+v", a.Verdict, a.Needs)
+	}
+}

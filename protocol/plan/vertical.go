@@ -1,0 +1,94 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// holdings are what is known of the parties' columns of a sketch of the columns side.
+func (c *cell) holdings() (out []forecast.Holding) {
+	for party := range c.Study.Parties {
+		h := forecast.Holding{Records: c.records(party)}
+		last := -1
+		for _, f := range c.Study.Features(party, c.index) {
+			if f.Kind != study.Value && f.Kind != study.OneHot || f.Column == last {
+				continue // of a category, one entry stands for all
+			}
+			last = f.Column
+			column := c.Study.Columns[f.Column]
+			rate, told := column.Scale.Rate()
+			_, _, centred := column.Scale.CentreSpread()
+			_, given := c.Spreads[column.Name]
+			_, _, bounded := column.Scale.Bounds()
+			switch {
+			case column.Kind == study.Categorical:
+				h.Columns = append(h.Columns, forecast.KnownCategory())
+			case bounded && column.Kind == study.Numeric && c.sketch().Standardise:
+				h.Columns = append(h.Columns, forecast.KnownSpread())
+			case given:
+				k := forecast.Known{Column: c.central(f), Bit: column.Kind == study.Binary, Told: true, Most: 1}
+				if !centred {
+					k.Most = math.Max(c.centre(f), 1-c.centre(f))
+				}
+				h.Columns = append(h.Columns, k)
+			case told:
+				h.Columns = append(h.Columns, forecast.KnownRate(rate))
+			case column.Kind == study.Binary:
+				h.Columns = append(h.Columns, forecast.KnownBit())
+			case centred:
+				h.Columns = append(h.Columns, forecast.KnownSpread())
+			default:
+				h.Columns = append(h.Columns, forecast.KnownBounds())
+			}
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// layout is the sketch of columns by least forecast error; false where none is chosen: for
+// whole records alone, with ones and under gaussian noise.
+func (c *cell) layout() (study.Sketch, bool) {
+	sk := c.sketch()
+	if sk.Side != sketch.Columns || sk.Helpers.Ones == 0 || sk.Helpers.Squares || c.Study.Privacy.Unit != dp.Record || c.Study.Privacy.Mechanism != dp.Gaussian {
+		return study.Sketch{}, false
+	}
+	part, err := c.Study.Part(c.index)
+	if err != nil {
+		return study.Sketch{}, false
+	}
+	mu := part.Values.Mu()
+	if sk.Standardise {
+		rows, _, _ := c.Study.OwnShare(0, c.index)
+		mu *= dp.Mu(math.Sqrt(rows))
+	}
+	l := forecast.VerticalLayout(c.holdings(), mu)
+	sk.Projection.K, sk.Clip, sk.Helpers.Ones = l.K, l.Clip, l.Ones
+	if s := max(sk.Projection.S, 1); l.K%s != 0 {
+		sk.Projection.K = (l.K/s + 1) * s
+	}
+	return sk, true
+}
+
+// laidOut reports whether a sketch of columns is about as long as the rule for k, clip and ones
+// has it for what is known, by which it is best for correlations.
+func (c *cell) laidOut() bool {
+	best, ok := c.layout()
+	own := c.sketch()
+	near := func(a, b, share float64) bool { return math.Abs(a-b) <= share*math.Max(a, b) }
+	return ok && near(float64(own.Projection.K), float64(best.Projection.K), 0.1) && near(own.Clip, best.Clip, 0.02) && near(own.Helpers.Ones, best.Helpers.Ones, 0.1)
+}
+
+// shorter are the lines of a study file in whose sketch of columns few records are cut.
+func (c *cell) shorter() []string {
+	sk, ok := c.layout()
+	if !ok {
+		return nil
+	}
+	at := c.taking(sk)
+	return at.lines(Choice{Mechanism: c.Study.Privacy.Mechanism, Family: sk.Projection.Family, S: sk.Projection.S, K: sk.Projection.K, Delta: c.Study.Privacy.Delta})
+}

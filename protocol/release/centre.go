@@ -1,0 +1,46 @@
+package release
+
+import "github.com/cosketch/cosketch/protocol/study"
+
+// Centres returns what is taken off each value before it is clipped and projected, in
+// encoded units; zeros where a sketch is not centred. A record that lacks a value is at
+// its centre, and so is in joined sketches one that a party lacks: it is zeros then.
+func (p Plan) Centres() []float64 {
+	out := make([]float64, p.Values)
+	for i, c := range p.centres() {
+		out[i] = float64(c) / float64(p.span())
+		if p.Own != nil && p.Own.takes != nil {
+			out[i] = float64(p.Own.takes[i].Centre) / float64(16*p.span())
+		}
+	}
+	return out
+}
+
+// centres are the centres in integers, in units of the span.
+func (p Plan) centres() []int64 {
+	out := make([]int64, p.Values)
+	for i, f := range p.Features[:p.Values] {
+		out[i] = p.centre(f)
+	}
+	return out
+}
+
+// Scales returns what each value is divided by once its centre is taken off: 1, but where a party
+// scales it by its own spread.
+func (p Plan) Scales() []float64 {
+	out := make([]float64, p.Values)
+	for i := range out {
+		out[i] = 1
+		if p.Own != nil && p.Own.takes != nil {
+			out[i] = float64(p.Own.takes[i].Spread) / float64(16*p.Study.Bits.One())
+		}
+	}
+	return out
+}
+
+func (p Plan) centre(f study.Feature) int64 {
+	if !p.Study.Centred(p.Index) {
+		return 0
+	}
+	return p.Study.CentreOf(f, p.span())
+}

@@ -1,0 +1,501 @@
+package release
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Moments is what a plan for side moments has beside others.
+type Moments struct {
+	Layout  sketch.MomentLayout
+	Entries []int // features that are entries of the summed records: all but those of the label
+	Clips   []int64
+	Weights []dp.MomentWeights // by clip; one where records are not cut
+
+	own     bool       // the party takes the clip that its noisy lengths choose
+	noises  []dp.Noise // by clip, of a plain sum
+	moves   []sketch.Standard
+	counts  dp.Noise // of the own lengths, each count having weight countWeight
+	looking dp.Noise // of the own moments
+	mu      float64  // of the sums
+}
+
+// countWeight is what one record adds to a count of lengths, so that what the variance of
+// discrete noise exceeds the continuous one by is negligible.
+const countWeight = 64
+
+// planMoments plans the sums of a moments sketch for each clip, and what comes before them.
+func (p *Plan) planMoments(whole dp.Guarantee) error {
+	s := p.Study
+	m := &Moments{Layout: s.MomentLayout(p.Index), Entries: s.MomentEntries(p.Index), Clips: s.Clips(p.Index), own: s.TakesOwnClip(p.Index)}
+	p.Moments = m
+	share, standard, lengths := s.MomentShare(p.Index)
+	part, err := shared(whole, share)
+	if err != nil {
+		return err
+	}
+	clips := m.Clips
+	if len(clips) == 0 {
+		clips = []int64{0}
+	}
+	for i, clip := range clips {
+		w, err := s.MomentWeights(p.Index, clip)
+		if err != nil {
+			return err
+		}
+		m.Weights = append(m.Weights, w)
+		var sensitivity dp.Sensitivity
+		if clip > 0 {
+			if sensitivity, err = dp.RecordMoments(clip, m.Layout.Columns, m.Layout.Moves(), w, s.Neighbours()); err != nil {
+				return err
+			}
+		}
+		noise, err := dp.Calibrate(part, sensitivity)
+		if err != nil {
+			return err
+		}
+		m.noises = append(m.noises, noise)
+		if i == 0 {
+			p.Clip, p.Sensitivity, p.Noise = clip, sensitivity, noise
+			if v := noise.Variance(); v > 0 {
+				m.mu = math.Sqrt(float64(sensitivity.L2Squared) / v)
+			}
+		}
+	}
+	if lengths > 0 {
+		if m.counts, err = calibrated(whole, lengths, p.lengthChange()); err != nil {
+			return err
+		}
+	}
+	if standard > 0 {
+		if m.looking, err = calibrated(whole, standard, p.lookChange()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func shared(whole dp.Guarantee, share float64) (dp.Guarantee, error) {
+	if share == 1 {
+		return whole, nil
+	}
+	return whole.Share(share)
+}
+
+func calibrated(whole dp.Guarantee, share float64, s dp.Sensitivity) (dp.Noise, error) {
+	part, err := shared(whole, share)
+	if err != nil {
+		return dp.Noise{}, err
+	}
+	return dp.Calibrate(part, s)
+}
+
+// lengthChange is how far one record moves the counts of lengths: it is in one of them, and its
+// replacement in another.
+func (p Plan) lengthChange() dp.Sensitivity {
+	const square = countWeight * countWeight
+	if p.Study.Privacy.Replaced {
+		return dp.Sensitivity{L1: 2 * countWeight, L2Squared: 2 * square}
+	}
+	return dp.Sensitivity{L1: countWeight, L2Squared: square}
+}
+
+// momentSummer takes the label out of records and sums what is left.
+type momentSummer struct {
+	*sketch.MomentsBuilder
+	plan    Plan
+	label   []int // features of the label
+	values  []int64
+	finer   []int64
+	classes []int
+}
+
+// openMoments opens a builder of moments; with measure one that counts lengths alone.
+func (p Plan) openMoments(options sketch.SumsOptions, measure bool) (*momentSummer, error) {
+	m := p.Moments
+	if p.Study.Sketches[p.Index].Standardise && m.moves == nil {
+		return nil, errUnseen
+	}
+	centre := options.Centre
+	options.Centre, options.Clip = nil, 0
+	for _, i := range m.Entries {
+		options.Centre = append(options.Centre, centre[i])
+	}
+	b, err := sketch.NewMoments(sketch.MomentsOptions{
+		SumsOptions: options, Layout: m.Layout, Clips: m.Clips, Weights: m.Weights, One: p.Study.Bits.One(),
+		Of: p.Study.MomentAttributes(p.Index), Move: m.moves, Fine: p.Study.Fine(), Measure: measure,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &momentSummer{MomentsBuilder: b, plan: p}
+	for i := range p.Features {
+		if !slices.Contains(m.Entries, i) {
+			out.label = append(out.label, i)
+		}
+	}
+	return out, nil
+}
+
+// Add takes records with all features, in steps of the study's bits.
+func (m *momentSummer) Add(x []int64) error {
+	fine := m.plan.Study.Fine()
+	if fine == 0 {
+		return m.AddRead(x)
+	}
+	m.finer = append(m.finer[:0], x...)
+	for i, v := range m.finer {
+		if v != sketch.Absent {
+			m.finer[i] = v << fine
+		}
+	}
+	return m.AddRead(m.finer)
+}
+
+// AddRead takes records with all features, as they are read.
+func (m *momentSummer) AddRead(x []int64) error {
+	if len(m.label) == 0 {
+		return m.MomentsBuilder.Add(x, nil)
+	}
+	n := len(m.plan.Features)
+	m.values, m.classes = m.values[:0], m.classes[:0]
+	label := make([]int64, len(m.label))
+	for i := 0; i+n <= len(x); i += n {
+		row := x[i : i+n]
+		for _, at := range m.plan.Moments.Entries {
+			m.values = append(m.values, row[at])
+		}
+		for j, at := range m.label {
+			label[j] = row[at]
+		}
+		if label[0] == sketch.Absent {
+			m.classes = append(m.classes, m.plan.Moments.Layout.Classes-1)
+			continue
+		}
+		class, err := classOf(label, m.plan.Study.ReadBits().One())
+		if err != nil {
+			return fmt.Errorf("record %d of the batch: %w", i/n+1, err)
+		}
+		m.classes = append(m.classes, int(class))
+	}
+	return m.MomentsBuilder.Add(m.values, m.classes)
+}
+
+// Sketch is the sums for each clip and, where the party chooses one, how many records each is the
+// first to fit.
+func (m *momentSummer) Sketch() sketch.Sketch {
+	s := m.MomentsBuilder.Sketch()
+	if !m.plan.Moments.own {
+		return s
+	}
+	rows := m.plan.Moments.countRows()
+	counts := make([]int64, rows*s.Cols)
+	copy(counts, m.Lengths())
+	s.Data, s.Rows = append(s.Data, counts...), s.Rows+rows
+	return s
+}
+
+// countRows is how many rows behind the sums for each clip the counts of lengths take: with few
+// sums there are more clips than these.
+func (m *Moments) countRows() int {
+	n := m.Layout.Entries()
+	return (len(m.Clips) + n) / n
+}
+
+// Draw draws all noise of a release (Plan.Draw), and counts the records that were cut: where a
+// party takes its own clip, that is known only then.
+func (e *Exact) Draw(p Plan, entropy io.Reader, workers int) error {
+	if p.Moments == nil {
+		return p.Draw(&e.Sketch, entropy, workers)
+	}
+	cut, err := p.drawMoments(&e.Sketch, entropy, workers)
+	if cut >= 0 {
+		e.Clipped = cut
+	}
+	return err
+}
+
+// drawMoments draws the noise of a moments sketch. Where the party takes its own clip, that of
+// its lengths comes first; they choose which of the sums are noised and left. The
+// return value is how many records are longer than the clip, or -1 where that is not known.
+func (p Plan) drawMoments(s *sketch.Sketch, entropy io.Reader, workers int) (cut int64, err error) {
+	m := p.Moments
+	var prefix []int64
+	noise := p.Noise
+	cut = -1
+	if m.own {
+		if s.Rows != len(m.Clips)+m.countRows() {
+			return 0, fmt.Errorf("drawing noise: moments of %d clips have %d rows", len(m.Clips), s.Rows)
+		}
+		exact := s.Data[len(m.Clips)*s.Cols:][:len(m.Clips)+1]
+		noisy := weighted(exact)
+		if err := m.counts.AddParallel(noisy, entropy, 1); err != nil {
+			return 0, err
+		}
+		edge := p.chooseClip(noisy, total(exact))
+		cut = total(exact[edge+1:])
+		prefix, noise = append(prefix, int64(edge)), m.noises[edge]
+		row := append([]int64(nil), s.Row(edge)...)
+		clear(s.Data)
+		*s = sketch.Sketch{Side: s.Side, Rows: 1, Cols: len(row), Data: row}
+	}
+	if err := noise.AddParallel(s.Data, entropy, workers); err != nil {
+		return 0, err
+	}
+	for _, move := range m.moves {
+		prefix = append(prefix, move.Centre, move.Spread)
+	}
+	s.Data, s.Cols = append(prefix, s.Data...), s.Cols+len(prefix)
+	return cut, nil
+}
+
+// weighted is what noise is added to of counts of lengths.
+func weighted(counts []int64) []int64 {
+	out := make([]int64, len(counts))
+	for i, n := range counts {
+		out[i] = n * countWeight
+	}
+	return out
+}
+
+func total(counts []int64) (sum int64) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}
+
+// What a party's own clip goes by: counts of lengths below so many of their standard errors count
+// as none, and what is cut off may move means by so much of their standard error. Counts far beyond a
+// clip have to be clearer, as one that noise alone makes would lengthen it most.
+const (
+	clearCount = 2
+	clearFar   = 4
+	near       = 3 // counts
+	bearable   = 0.5
+)
+
+// chooseClip takes the least clip that cuts so little off, by the noisy counts of lengths, that
+// means are off by less than their noise bears. A record of a length between two edges loses at
+// most what the longer one is longer than the clip; added up over records, in typical lengths,
+// that is how far means are off, in spreads times the records, if all records are cut in one
+// direction. Where a party has too few records to tell, it takes the clip that suits most data
+// (study.ClipRule).
+func (p Plan) chooseClip(noisy []int64, records int64) int {
+	m := p.Moments
+	sd := math.Sqrt(m.counts.Variance()) / countWeight
+	last := len(m.Clips) - 1
+	if n := float64(records); sd*math.Sqrt(float64(last+1)) > n/4 {
+		return p.Expected(n * float64(len(p.Study.Parties)))
+	}
+	typical := p.Study.TypicalLength(p.Index) * float64(p.Study.Bits.One())
+	noise := p.Study.MeanNoise(p.Index, float64(len(p.Study.Parties))) / m.mu // of a mean at the typical length
+	for e, clip := range m.Clips[:last] {
+		var off float64
+		for b := e + 1; b < len(noisy); b++ {
+			count := float64(noisy[b]) / countWeight
+			if clear := clearCount * sd; count < clear || b > e+near && count < clearFar*sd {
+				continue
+			}
+			longer := 1.5 * float64(m.Clips[last])
+			if b <= last {
+				longer = float64(m.Clips[b])
+			}
+			off += count * (longer - float64(clip)) / typical
+		}
+		if off <= bearable*noise*float64(clip)/typical {
+			return e
+		}
+	}
+	return last
+}
+
+// Expected is the clip that a party is expected to take where all parties have so many records:
+// its number among the clips.
+func (p Plan) Expected(records float64) int {
+	m := p.Moments
+	if !m.own {
+		return 0
+	}
+	length := p.Study.ClipRule(p.Index, records) * float64(p.Study.Bits.One())
+	for e, clip := range m.Clips {
+		if float64(clip) >= length {
+			return e
+		}
+	}
+	return len(m.Clips) - 1
+}
+
+// MomentNoise is the noise on the sum of so many parties' moments, in encoded units, at a clip.
+// That on products is that on sums by class where one of two columns is the label.
+func (p Plan) MomentNoise(parties, clip int, label bool) estimate.MomentNoise {
+	noise, w, unit := p.Noise, p.Moments.Weights[clip], p.Unit()
+	if clip > 0 {
+		noise = p.Moments.noises[clip]
+	}
+	variance := float64(parties) * noise.Variance()
+	of := func(step float64) float64 { return variance * step * step }
+	out := estimate.MomentNoise{Sum: of(unit / float64(w.Sum<<w.Fine))}
+	if w.Square > 0 {
+		out.Square, out.Product = of(unit*unit/float64(w.Square)), of(unit*unit/float64(w.Product))
+	}
+	if label && w.ClassSum > 0 {
+		out.Product = of(unit / float64(w.ClassSum<<w.Fine))
+	}
+	return out
+}
+
+// Sensible is the share of cut records from which means may be off by more than .4 of their
+// standard error: twice the noise of a mean of records of typical length, in spreads. The sum over
+// so many members has so many records.
+func (p Plan) Sensible(members int, records float64) float64 {
+	m := p.Moments
+	if m.mu == 0 {
+		return 0
+	}
+	noises := float64(members)
+	if p.Study.Masked() {
+		noises /= float64(p.Study.Sharers(members))
+	}
+	return 2 * p.Study.MeanNoise(p.Index, 1) * math.Sqrt(noises) / m.mu / records
+}
+
+// SummedMoments is a released moments sketch.
+type SummedMoments struct {
+	Clip    int64 // 0: records were not cut
+	Weights dp.MomentWeights
+	Noise   dp.Noise
+	Moves   []sketch.Standard // by entry; nil: none was standardised
+	Sums    []int64           // by the layout
+}
+
+// MomentTally divides the sums of so many records, with so many members' noise, by their weights,
+// into encoded units around the public centre.
+func (p Plan) MomentTally(m SummedMoments, records int64, members int) estimate.Tally {
+	l := p.Moments.Layout
+	factors, one := l.Factors(m.Weights), float64(p.Study.Bits.One())
+	out := estimate.Tally{Records: records, Layout: l, Unlabelled: p.Study.Unlabelled(p.Index), Values: make([]float64, len(factors)), Variances: make([]float64, len(factors))}
+	fine := float64(p.Study.ReadBits().One())
+	variance := float64(members) * m.Noise.Variance()
+	for i, w := range factors {
+		unit := 1 / float64(w)
+		out.Values[i], out.Variances[i] = float64(m.Sums[i])*unit, variance*unit*unit
+	}
+	scale := func(at int, by float64) {
+		out.Values[at] *= by
+		out.Variances[at] *= by * by
+	}
+	for i := range l.Columns {
+		for j := i; j < l.Columns && l.Products; j++ {
+			scale(l.Product(i, j), 1/one/one)
+		}
+		scale(l.Sum(i), 1/fine)
+		for c := 0; c < l.Classes && l.Products; c++ {
+			scale(l.ClassSum(c, i), 1/fine)
+		}
+		for a := 0; a < l.Attributes && l.Products; a++ {
+			scale(l.SumAbsent(i, a), 1/fine)
+		}
+		if l.Fourth {
+			scale(l.FourthPower(i), 1/one)
+		}
+	}
+	if m.Moves == nil {
+		return out
+	}
+	centres := p.Study.Centres(p.Index)
+	for i, at := range p.Moments.Entries {
+		move := m.Moves[i]
+		out.Centres = append(out.Centres, float64(move.Centre)/16/one-float64(centres[at])/one)
+		out.Units = append(out.Units, float64(move.Spread)/16/one)
+	}
+	return out
+}
+
+// TallyColumns are the columns of such tallies: the sketch's features, and then the classes of
+// its label.
+func (p Plan) TallyColumns() (out []estimate.TallyColumn) {
+	at := map[int]int{} // entries by feature
+	for i, f := range p.Moments.Entries {
+		at[f] = i
+	}
+	of, class := p.Study.MomentAttributes(p.Index), 0
+	for i, f := range p.Features {
+		if entry, ok := at[i]; ok {
+			out = append(out, estimate.TallyColumn{Entry: entry, Attribute: of[entry]})
+			continue
+		}
+		if f.Kind == study.Value { // of a binary label, 1
+			class = 1
+		}
+		out = append(out, estimate.TallyColumn{Entry: -1, Class: class})
+		class++
+	}
+	classes := p.Moments.Layout.Classes
+	if p.Study.Unlabelled(p.Index) {
+		classes--
+	}
+	for c := range classes {
+		out = append(out, estimate.TallyColumn{Entry: -1, Class: c})
+	}
+	return out
+}
+
+// NoiseIn is the noise of a released sketch: where a party takes its own clip, that of the clip which
+// the sketch names.
+func (p Plan) NoiseIn(s sketch.Sketch) (dp.Noise, error) {
+	if p.Moments == nil {
+		return p.Noise, nil
+	}
+	summed, err := p.Summed(s)
+	return summed.Noise, err
+}
+
+// Summed reads a released moments sketch: of one party or, masked, the sum over all.
+func (p Plan) Summed(s sketch.Sketch) (SummedMoments, error) {
+	m := p.Moments
+	prefix := p.prefix()
+	if want := prefix + m.Layout.Entries(); s.Rows != 1 || len(s.Data) != want {
+		return SummedMoments{}, fmt.Errorf("reading moments: %s, want 1 × %d", s, want)
+	}
+	out, err := p.chosen(s.Data[:prefix])
+	out.Sums = s.Data[prefix:]
+	return out, err
+}
+
+// prefix is how many numbers stand before the sums of a released moments sketch.
+func (p Plan) prefix() int { return int(p.Study.MomentPrefix(p.Index)) }
+
+// chosen reads what stands before the sums of a released moments sketch: the clip that the party
+// has chosen, and how it moved its records.
+func (p Plan) chosen(prefix []int64) (SummedMoments, error) {
+	m := p.Moments
+	out := SummedMoments{Clip: p.Clip, Weights: m.Weights[0], Noise: p.Noise}
+	if len(prefix) != p.prefix() {
+		return out, fmt.Errorf("reading moments: %d numbers before the sums, want %d", len(prefix), p.prefix())
+	}
+	if m.own {
+		edge := prefix[0]
+		if edge < 0 || edge >= int64(len(m.Clips)) {
+			return out, fmt.Errorf("reading moments: clip number %d of %d", edge, len(m.Clips))
+		}
+		out.Clip, out.Weights, out.Noise, prefix = m.Clips[edge], m.Weights[edge], m.noises[edge], prefix[1:]
+	}
+	if p.Sketch().Standardise {
+		for i := range m.Entries {
+			move := sketch.Standard{Centre: prefix[2*i], Spread: prefix[2*i+1]}
+			if most := 64 * p.Study.Bits.One(); move.Spread < 1 || move.Spread > most || move.Centre < -most || move.Centre > most {
+				return out, fmt.Errorf("reading moments: entry %d was moved by %d and scaled by %d sixteenths", i+1, move.Centre, move.Spread)
+			}
+			out.Moves = append(out.Moves, move)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,234 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// A party of a vertical study may standardise its columns. A first look at its own values
+// says how: numbers with bounds are taken around their means and scaled to a third, and bits around
+// their rates where these are far enough from 1/2. What is sketched of a record is cut to a length then
+// that the published rates shorten, and summed once more beside the sketch, with its squares: so
+// what divides a product of columns does not come from the sketch, in whose noise it may be lost.
+
+// Own is what a plan for columns that are standardised has beside others.
+type Own struct {
+	values  dp.Guarantee // of all parts of the sketch
+	clip    int64        // before the look
+	looking dp.Noise
+	moves   []sketch.Standard // by value: what was published of it; nil before the look
+	takes   []sketch.Standard // by value: how the sketch takes it
+	weight  int64             // of a sum
+	quantum int64             // of squares: what counts 1
+	sums    dp.Noise          // on own sums
+	change  dp.Sensitivity    // of own sums
+	alone   bool              // an audit tries the sketch without what stands before it
+}
+
+// ownLevel bounds the squares of one record as own sums count them.
+const ownLevel = 1 << 18
+
+func (p *Plan) planOwn(values dp.Guarantee) (err error) {
+	p.Own = &Own{values: values, clip: p.Clip}
+	_, look, _ := p.Study.OwnShare(p.Party, p.Index)
+	if p.Own.looking, err = calibrated(values, look, p.lookChange()); err != nil {
+		return err
+	}
+	return p.calibrateOwn()
+}
+
+// calibrateOwn draws up the noise for records that are cut to the plan's length.
+func (p *Plan) calibrateOwn() (err error) {
+	o := p.Own
+	rows, _, own := p.Study.OwnShare(p.Party, p.Index)
+	if p.Sensitivity, err = p.sensitivity(); err != nil {
+		return err
+	}
+	if p.Noise, err = calibrated(o.values, rows, p.Sensitivity); err != nil {
+		return err
+	}
+	p.summed = p.Noise
+	// For |x| ≤ C in l2, Σ⌊x²/q⌋² ≤ ⌊C²/q⌋², and Σ(ax)² ≤ (aC)².
+	cut := p.Cut()
+	o.quantum = cut*cut/ownLevel + 1
+	squares := cut * cut / o.quantum
+	o.weight = max(squares/cut, 1)
+	change := within(o.weight*o.weight*cut*cut+squares*squares, 2*p.Values)
+	if p.Study.Privacy.Replaced {
+		if change, err = change.Replacing(); err != nil {
+			return err
+		}
+	}
+	o.change = change
+	o.sums, err = calibrated(o.values, own, change)
+	return err
+}
+
+// Head is how many rows stand before those of a released sketch of columns.
+func (p Plan) Head() int {
+	if p.Own == nil || p.Own.alone {
+		return 0
+	}
+	return study.OwnRows
+}
+
+// around is the plan of the second pass over columns, as a look at them has it. All in it is a
+// function of what is published. Bits are taken around their rates where the sum of p(1 − p) is
+// below .18 of their number: otherwise no record of theirs is cut around their public centres.
+func (p Plan) around(moves []sketch.Standard) (Plan, error) {
+	one := p.Study.Bits.One()
+	o := *p.Own
+	p.Clip = o.clip
+	o.moves, o.takes = moves, make([]sketch.Standard, len(moves))
+	var bits, rates, longest, others int64 // rates: Σ 256·p(1 − p)·one²; others: nine typical squared lengths
+	last := -1
+	for i, m := range moves {
+		f := p.Features[i]
+		o.takes[i] = p.still(i)
+		switch c := p.Study.Columns[f.Column]; {
+		case p.scaled(f):
+			o.takes[i] = m
+			others += one * one
+		case c.Kind == study.Binary:
+			bits++
+			rates += m.Centre * (16*one - m.Centre)
+			end := max(p.centre(f), one-p.centre(f))
+			longest += end * end
+		case f.Column == last:
+		case c.Kind == study.Categorical:
+			others += 9 * one * one
+		default:
+			others += one * one
+		}
+		last = f.Column
+	}
+	cut := p.Cut()
+	squared, shorter := cut*cut, int64(16*forecast.BitLength*forecast.BitLength)*(rates/256)/16
+	if 100*(rates/256) < 18*bits*one*one && shorter < longest {
+		for i, m := range moves {
+			if p.Study.Columns[p.Features[i].Column].Kind == study.Binary {
+				o.takes[i].Centre = (m.Centre + 8) / 16 * 16
+			}
+		}
+		squared = min(squared, max(squared-(longest-shorter), shorter+others/4, 1))
+	}
+	p.Own = &o
+	p.Clip = dp.Length(squared + p.ones()*p.ones())
+	if p.Cut() < 1 {
+		p.Clip++
+	}
+	err := p.calibrateOwn()
+	return p, err
+}
+
+// take is a value as a standardised sketch has it: within three spreads.
+func (p Plan) take(value int, v int64) int64 {
+	one := p.Study.Bits.One()
+	return max(min(p.Own.takes[value].Apply(v, one, 0), one), -one)
+}
+
+// ownSums add up what is sketched of records.
+type ownSums struct {
+	sums, squares []int64
+}
+
+func newOwnSums(values int) ownSums { return ownSums{make([]int64, values), make([]int64, values)} }
+
+// add adds a record.
+func (s *ownSums) add(row []int64, quantum int64) {
+	for i, v := range row {
+		s.sums[i] += v
+		s.squares[i] += v * v / quantum
+	}
+}
+
+// headed is an exact sketch behind its own sums; the rows of what was published first are still
+// empty.
+func (p Plan) headed(s sketch.Sketch, own ownSums) sketch.Sketch {
+	head := make([]int64, study.OwnRows*s.Cols, (study.OwnRows+s.Rows)*s.Cols)
+	for i := range own.sums {
+		head[2*s.Cols+i] = own.sums[i] * p.Own.weight
+		head[3*s.Cols+i] = own.squares[i]
+	}
+	s.Data, s.Rows = append(head, s.Data...), s.Rows+study.OwnRows
+	return s
+}
+
+// drawOwn draws the noise of a standardised sketch of columns, and writes down what was published before.
+func (p Plan) drawOwn(s *sketch.Sketch, entropy io.Reader, workers int) error {
+	if p.Own.moves == nil || s.Rows != p.Spec().K+study.OwnRows {
+		return errors.New("drawing noise: a party standardises by its own values, which are not known yet")
+	}
+	cols := s.Cols
+	for i, m := range p.Own.moves {
+		s.Data[i], s.Data[cols+i] = m.Centre, m.Spread
+	}
+	for _, row := range []int{2, 3} {
+		if err := p.Own.sums.AddParallel(s.Data[row*cols:row*cols+p.Values], entropy, 1); err != nil {
+			return err
+		}
+	}
+	return p.Noise.AddParallel(s.Data[study.OwnRows*cols:], entropy, workers)
+}
+
+// Owned reads the head of a released sketch of columns: the plan as it was after the look.
+func (p Plan) Owned(head []int64) (Plan, error) {
+	cols := len(p.Features)
+	if len(head) != study.OwnRows*cols {
+		return p, fmt.Errorf("reading own values: %d numbers, want %d", len(head), study.OwnRows*cols)
+	}
+	one := p.Study.Bits.One()
+	moves := make([]sketch.Standard, p.Values)
+	for i := range cols {
+		m := sketch.Standard{Centre: head[i], Spread: head[cols+i]}
+		ok := true
+		switch {
+		case i >= p.Values: // the ones
+			ok = m == sketch.Standard{} && head[2*cols+i] == 0 && head[3*cols+i] == 0
+		case m.Centre > 16*one || m.Centre < 16*(one-p.Study.Columns[p.Features[i].Column].Scale.Range(p.Study.Bits)):
+			ok = false
+		case p.scaled(p.Features[i]):
+			ok = m.Spread >= 1 && m.Spread <= 48*one
+		default:
+			ok = m.Spread == 16*one
+		}
+		if !ok {
+			return p, fmt.Errorf("reading own values: column %d of the sketch is taken around %d and scaled by %d sixteenths", i+1, m.Centre, m.Spread)
+		}
+		if i < p.Values {
+			moves[i] = m
+		}
+	}
+	return p.After(moves)
+}
+
+// OwnMoments are the moments of values as the sketch of so many records has them, by its
+// head, which Owned read; means are those of the look, before anything was cut.
+func (p Plan) OwnMoments(head []int64, records int64) []estimate.Own {
+	o, cols, n, one := p.Own, len(p.Features), float64(records), float64(p.Study.Bits.One())
+	level := float64(p.lookLevel())
+	of, _ := p.looked()
+	noise := o.sums.Variance()
+	out := make([]estimate.Own, p.Values)
+	for i := range out {
+		sum, square := 1/(n*float64(o.weight)*one), float64(o.quantum)/(n*one*one)
+		mean := float64(head[2*cols+i]) * sum
+		scale := float64(o.takes[i].Spread) / 16
+		ofMean := float64(of[i].half) / level / n / scale
+		out[i] = estimate.Own{
+			Sketched:         mean,
+			Variance:         float64(head[3*cols+i])*square - mean*mean,
+			VarianceVariance: noise * (square*square + 4*mean*mean*sum*sum),
+			Mean:             float64(o.moves[i].Centre-o.takes[i].Centre) / 16 / scale,
+			MeanVariance:     o.looking.Variance() * ofMean * ofMean,
+		}
+	}
+	return out
+}

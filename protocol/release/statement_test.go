@@ -1,0 +1,20 @@
+package release_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// A party that looks at its own records first spends a part of the sketch's promise on that: the
+// statement is about all that leaves, not about the sums alone.
+func TestStatementCountsLooks(t *testing.T) {
+	for _, keys := range []string{"clip: 1", "clip: own", "clip: own, standardise: own", "clip: 1, standardise: own"} {
+		p := plan(t, parse(t, terms{partition: study.Horizontal, columns: []string{centred, bounded}, sketches: []string{"{side: moments, " + keys + "}"},
+			privacy: "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}"}), 0)
+		if text := p.Statement(); !strings.Contains(text, "(ε = 4, δ = 1e-06)") {
+			t.Errorf("%s: %s", keys, text)
+		}
+	}
+}

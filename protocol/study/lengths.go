@@ -1,0 +1,276 @@
+package study
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/sketch"
+)
+
+// edges are the lengths that a party can choose its clip from, in units of a typical record's.
+var edges = []float64{1, 1.15, 1.3, 1.5, 1.7, 1.9, 2.1, 2.4, 2.8, 3.5, 5, 8, 13, 21, 34}
+
+// endlessSquare is that of a value without bounds that is one spread from its centre.
+const endlessSquare = 4
+
+// typical are the squares of typical entries in units of a sixth, by column of a sketch of
+// sums but for a label that is apart, and which column each entry is of: a spread is a third, a
+// value within bounds is at most a half from their middle, and of the entries of a categorical
+// column one is 1.
+func (s *Study) typical(index int) (squares []int64, of []int) {
+	last := -1
+	for _, f := range s.Features(0, index) {
+		if s.labelApart(index, f) {
+			continue
+		}
+		if f.Column != last {
+			last = f.Column
+			c := s.Columns[f.Column]
+			_, _, bounded := c.Scale.Bounds()
+			switch {
+			case c.Kind == Categorical:
+				squares = append(squares, 36)
+			case bounded && !(c.Kind == Numeric && s.Sketches[index].Standardise):
+				squares = append(squares, 9)
+			default:
+				squares = append(squares, endlessSquare)
+			}
+		}
+		of = append(of, len(squares)-1)
+	}
+	return squares, of
+}
+
+// MomentAttributes gives, by entry, which column it is of among those whose absence is counted.
+func (s *Study) MomentAttributes(index int) []int {
+	_, of := s.typical(index)
+	return of
+}
+
+// TypicalLength is the length of a record with typical entries, in units of 2^Bits: where all
+// columns have bounds, no record is longer.
+func (s *Study) TypicalLength(index int) float64 {
+	squares, _ := s.typical(index)
+	var all int64
+	for _, t := range squares {
+		all += t
+	}
+	return math.Sqrt(float64(all)) / 6
+}
+
+// wholeLength is the least length of whole steps that no record within bounds exceeds.
+func (s *Study) wholeLength(index int) int64 {
+	squares, _ := s.typical(index)
+	var all int64
+	for _, t := range squares {
+		all += t
+	}
+	one := s.Bits.One()
+	length := int64(math.Sqrt(float64(all*one*one) / 36))
+	for 36*length*length < all*one*one {
+		length++
+	}
+	return length
+}
+
+// Clips are the lengths that a moments sketch is cut to, in integer units: one, or those that
+// each party chooses from. None where records are not cut and there is no noise.
+func (s *Study) Clips(index int) []int64 {
+	if s.Privacy.Mechanism == dp.None || s.Privacy.Unit != dp.Record {
+		return nil
+	}
+	if !s.Sketches[index].OwnClip {
+		return []int64{s.IntegerClip(index)}
+	}
+	var out []int64
+	length := s.TypicalLength(index) * float64(s.Bits.One())
+	longest := s.longestClip(index)
+	for _, edge := range edges {
+		if clip := int64(edge * length); clip <= longest {
+			out = append(out, clip)
+		}
+	}
+	return out
+}
+
+// longestClip is the longest, in integer units, whose sums int64 holds and whose noise can be drawn.
+func (s *Study) longestClip(index int) int64 {
+	whole, err := s.Privacy.Guarantee()
+	if err != nil {
+		return dp.MaxMomentClip
+	}
+	sums, _, _ := s.MomentShare(index)
+	part, err := whole.Share(s.Sketches[index].Share * sums)
+	if err != nil {
+		return dp.MaxMomentClip
+	}
+	const clip = 1 << 10
+	change := math.Sqrt(float64(s.momentChange(index, clip))) / clip / clip // over the squared clip, or with sums alone over the clip
+	most := math.Sqrt(float64(part.Mu()) * 0.99 * dp.MaxDeviation / change)
+	if s.Sketches[index].Moments.Sums == 0 {
+		return int64(math.Min(float64(part.Mu())*0.99*dp.MaxDeviation/(change*clip), dp.MaxSumClip))
+	}
+	return int64(math.Min(most, dp.MaxMomentClip))
+}
+
+// momentChange is the squared l2 sensitivity of moments cut to a length; 0 where there is none.
+func (s *Study) momentChange(index int, clip int64) int64 {
+	w, err := s.MomentWeights(index, clip)
+	if err != nil {
+		return 0
+	}
+	l := s.MomentLayout(index)
+	change, err := dp.RecordMoments(clip, l.Columns, l.Moves(), w, s.Neighbours())
+	if err != nil {
+		return 0
+	}
+	return change.L2Squared
+}
+
+// momentBits is the resolution of moments where the study leaves it open. Where parties take their own
+// clip there is room for records of up to 34 typical lengths, or of fewer where that would
+// make steps coarser than 256 to a unit, or 1024 where columns are standardised, whose units are
+// their whole ranges.
+func (s *Study) momentBits(index int, most fixedpoint.Bits) fixedpoint.Bits {
+	least := fixedpoint.Bits(8)
+	if s.Sketches[index].Standardise {
+		least = 10
+	}
+	if s.Sketches[index].OwnClip {
+		for far := len(edges) - 1; far > 0; far-- {
+			for bits := most; bits >= least; bits-- {
+				if s.momentsFit(index, bits, edges[far]) == nil {
+					return bits
+				}
+			}
+		}
+	}
+	bits := most
+	for bits > 1 && s.momentsFit(index, bits, 1) != nil {
+		bits--
+	}
+	return bits
+}
+
+// momentsLimit is how many records a moments sketch holds before an entry can reach bound.
+func (s *Study) momentsLimit(index int, bound int64) int64 {
+	limit := int64(math.MaxInt64)
+	clips := s.Clips(index)
+	if clips == nil {
+		clips = []int64{0}
+	}
+	for _, clip := range clips {
+		w, err := s.MomentWeights(index, clip)
+		if err != nil {
+			return 0
+		}
+		reach := s.Reach()
+		if clip > 0 {
+			reach = min(reach, clip)
+		}
+		limit = min(limit, sketch.MomentsLimit(w, reach, s.Bits.One(), bound))
+	}
+	return limit
+}
+
+// momentsFit refuses a resolution at which a record of moments has too many steps for its
+// sums, or too few, or the noise is too large to sample: it grows with the square of the
+// steps. Where parties take their own clip, those of up to far typical lengths have to fit.
+func (s *Study) momentsFit(index int, bits fixedpoint.Bits, far float64) error {
+	at := *s
+	at.Bits = bits
+	sk := at.Sketches[index]
+	length := sk.Clip
+	if sk.OwnClip {
+		length *= max(far, 1)
+	}
+	if at.Privacy.Mechanism == dp.None || at.Privacy.Unit != dp.Record {
+		return nil
+	}
+	most := float64(dp.MaxMomentClip)
+	if sk.Moments.Sums == 0 {
+		most = dp.MaxSumClip
+	}
+	if steps := length * float64(bits.One()); steps > most {
+		return fmt.Errorf("the clip is more than 2^14 steps of %d bits, and fourth powers would not fit 63 bits", bits)
+	}
+	if steps := length * float64(bits.One()); sk.OwnClip && steps > float64(at.longestClip(index)) {
+		return fmt.Errorf("with a clip of %d steps of %d bits the noise is too large to draw", int64(steps), bits)
+	}
+	clips := at.Clips(index)
+	if len(clips) == 0 || clips[0] < leastMomentLength {
+		return fmt.Errorf("the clip is less than %d steps of %d bits", leastMomentLength, bits)
+	}
+	whole, err := at.Privacy.Guarantee()
+	if err != nil {
+		return nil // said elsewhere
+	}
+	sums, _, _ := at.MomentShare(index)
+	part, err := whole.Share(sk.Share * sums)
+	if err != nil {
+		return err
+	}
+	var sensitivity dp.Sensitivity
+	l := at.MomentLayout(index)
+	for _, clip := range clips {
+		weights, err := at.MomentWeights(index, clip)
+		if err != nil {
+			return err
+		}
+		if sensitivity, err = dp.RecordMoments(clip, l.Columns, l.Moves(), weights, at.Neighbours()); err != nil {
+			return err
+		}
+	}
+	_, err = dp.Calibrate(part, sensitivity) // the longest wants the most noise
+	return err
+}
+
+// MeanNoise is the noise of a mean of moments of records of typical length, times μ and one party's
+// records, in spreads: ν·n·μ of so many parties, whose noises are independent and whose records
+// are as many. With products it is about √(25+w²)/w times that of sums alone.
+func (s *Study) MeanNoise(index int, parties float64) float64 {
+	const clip = 1 << 10
+	w, err := s.MomentWeights(index, clip)
+	if err != nil {
+		return 0
+	}
+	return math.Sqrt(float64(s.momentChange(index, clip))) / float64(w.Sum<<w.Fine*clip) * 3 * s.TypicalLength(index) / math.Sqrt(parties)
+}
+
+// ClipRule is the length to which records of moments are best cut where nothing is known of the
+// data but how many records all parties have, in units of 2^Bits: as [forecast.ClipRule] and, under
+// masks, [forecast.BlindClip] have it.
+func (s *Study) ClipRule(index int, records float64) float64 {
+	typical := s.TypicalLength(index)
+	whole, err := s.Privacy.Guarantee()
+	if err != nil || s.Privacy.Mechanism == dp.None {
+		return typical
+	}
+	share, _, _ := s.MomentShare(index)
+	part, err := whole.Share(s.Sketches[index].Share * share)
+	if err != nil {
+		return typical
+	}
+	parties := float64(len(s.Parties))
+	if s.Masked() {
+		parties /= float64(s.Sharers(len(s.Parties)))
+	}
+	nu := s.MeanNoise(index, 1) * math.Sqrt(parties) / float64(part.Mu()) / math.Max(records, 1)
+	if !s.Masked() {
+		return typical * forecast.ClipRule(len(s.MomentEntries(index)), nu)
+	}
+	squares, of := s.typical(index)
+	var within int64
+	endless := 0
+	for _, t := range squares {
+		if t == endlessSquare {
+			endless++
+		} else {
+			within += t
+		}
+	}
+	return forecast.BlindClip(len(of), endless, float64(within)/36, nu)
+}

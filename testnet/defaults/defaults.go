@@ -1,0 +1,147 @@
+// Package defaults measures what drafted studies answer: whether it is true to its label,
+// and how close it is to the best that its budget can buy. Every study is written by the
+// draft, from what people would know of the columns and from nothing else, played with the
+// real code within one process, many times, with data dealt out, described and noised anew,
+// and held against the raw records: not against what the study's own terms make of them.
+//
+// A row of the table is one kind of answer of one setting. It fails where a test rejects its
+// coverage at the level Rejection, where its errors are larger than a reference allows,
+// where its numbers are undefined, or where the plan said that it would be usable and it is
+// not. Docs of type coverage say how the test allows for intervals of one study that hang
+// together.
+package defaults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/testnet/corpus"
+)
+
+// Measure runs the whole table. The data sets of the folder are required.
+func Measure(ctx context.Context, folder *corpus.Corpus, o Options) ([]Row, error) {
+	if folder == nil {
+		return nil, fmt.Errorf("measuring the defaults: %w", corpus.ErrNone)
+	}
+	sets, err := load(folder)
+	if err != nil {
+		return nil, fmt.Errorf("measuring the defaults: %w", err)
+	}
+	high, err := rich(*folder)
+	if err != nil {
+		return nil, fmt.Errorf("measuring the defaults: %w", err)
+	}
+	if len(high) != len(sets.adult.rows) {
+		return nil, errors.New("measuring the defaults: as many incomes as people")
+	}
+	out, err := measureAll(ctx, long(sets, high), o)
+	if err != nil {
+		return nil, fmt.Errorf("measuring the defaults: %w", err)
+	}
+	return out, nil
+}
+
+// malignant is the label of the breast cancer data.
+const malignant = "malignant"
+
+// long is the whole table.
+func long(sets real, high []bool) (out []measured) {
+	horizontal := []*data{sets.adult, sets.diabetes, sets.heart, sets.retail, sets.cancer}
+	for _, g := range generated() {
+		horizontal = append(horizontal, g.fixed())
+	}
+	for _, d := range horizontal {
+		for _, epsilon := range []float64{1, 4} {
+			for _, masked := range []bool{false, true} {
+				out = append(out, moments(d, epsilon, masked, bySpread))
+			}
+		}
+	}
+	for _, d := range []*data{sets.adult, sets.diabetes, normal(15_000, 0.3).fixed(), constant(15_000).fixed()} {
+		out = append(out, moments(d, 1, false, byBounds), moments(d, 4, false, byBounds))
+	}
+	out = append(out, labels(sets, high)...)
+	out = append(out, verticals(sets)...)
+	out = append(out,
+		clustered(mixture("5 clusters", 30_000, 20, 5, 1).fixed(), 5, 1.10),
+		clustered(mixture("8 weak clusters", 20_000, 16, 8, 0.4).fixed(), 8, 1.20),
+		clustered(skewed(20_000, 0.8, 0).fixed(), 4, 1.20),
+		clustered(sets.adult, 4, 1.10),
+		clustered(sets.diabetes, 5, 1.10),
+		population(15_000, 4, 0), population(15_000, 4, 0.5), population(15_000, 4, 1), population(100_000, 1, 1),
+	)
+	return append(out, studies()...)
+}
+
+// generated are the horizontal ones.
+func generated() []generator {
+	return []generator{
+		normal(15_000, 0.3), normal(15_000, 0.95), skewed(15_000, 1, 0), skewed(60_000, 1, 0.95), pareto(20_000), oneSided(40_000),
+		rare(20_000), letters(20_000), constant(15_000), lacking(15_000),
+	}
+}
+
+func labels(sets real, high []bool) (out []measured) {
+	patients := labelled(sets.cancer, malignant, func(row int) bool { return sets.malignant[row] })
+	three := classes(15_000).fixed()
+	for _, epsilon := range []float64{1, 4} {
+		out = append(out, told(three, epsilon, false), told(three, epsilon, true))
+		if sets.adult != nil {
+			out = append(out, told(labelled(sets.adult, "rich", func(row int) bool { return high[row] }), epsilon, false))
+			out = append(out, explained(sets.diabetes, epsilon, false, "time_in_hospital"), explained(sets.adult, epsilon, false, "hours-per-week"))
+		}
+		out = append(out, explained(normal(15_000, 0.95).fixed(), epsilon, false, "x0"))
+	}
+	return append(out, told(patients, 4, false), explained(sets.cancer, 4, false, `"mean radius"`))
+}
+
+func verticals(sets real) []measured {
+	none := limits{low: 0.93}
+	out := []measured{
+		vertical(answers("answers, rates .2–.8", 40_000, 0.2, 0.8).fixed(), 4, 0.85, bySpread, limits{low: 0.90, rmse: 0.06, none: true}, limits{low: 0.93, rmse: 0.04, none: true}),
+		vertical(answers("answers, rates .01–.5", 40_000, 0.01, 0.5).fixed(), 4, 0.85, bySpread, limits{low: 0.90, rmse: 0.12, none: true}, limits{low: 0.93, rmse: 0.03, none: true}),
+		vertical(answers("answers, rates .2–.8", 40_000, 0.2, 0.8).fixed(), 1, 0.85, bySpread, none, limits{low: 0.93, rmse: 0.166, none: true}),
+	}
+	if sets.baskets != nil {
+		out = append(out, vertical(sets.baskets, 4, 0.85, bySpread, limits{low: 0.90, rmse: 0.12, none: true}, limits{low: 0.93, rmse: 0.03, none: true}))
+	}
+	return out
+}
+
+// studies are three that were drafted by their users and went wrong.
+func studies() []measured {
+	amounts := moments(credit().fixed(), 1, false, byBounds)
+	sugar := diabetics().fixed()
+	sugar.parties = make([][]int, 3)
+	for r := range sugar.rows {
+		sugar.parties[r%3] = append(sugar.parties[r%3], r)
+	}
+	few := vertical(clinic().fixed(), 1, 0.9, byBounds, limits{low: 0.93}, limits{low: 0.93})
+	return []measured{amounts, moments(sugar, 1, false, byBounds), few}
+}
+
+// short is a part of the table on what needs no folder.
+func short(sets real) []measured {
+	weak := limits{low: 0.93}
+	return []measured{
+		moments(normal(15_000, 0.3).fixed(), 1, false, bySpread),
+		moments(normal(15_000, 0.3).fixed(), 1, true, bySpread),
+		moments(normal(15_000, 0.3).fixed(), 1, false, byBounds),
+		moments(normal(15_000, 0.95).fixed(), 4, false, bySpread),
+		moments(skewed(15_000, 1, 0).fixed(), 4, false, bySpread),
+		moments(pareto(10_000).fixed(), 1, false, bySpread),
+		moments(oneSided(10_000).fixed(), 1, false, bySpread),
+		moments(rare(10_000).fixed(), 1, false, bySpread),
+		moments(letters(10_000).fixed(), 1, false, bySpread),
+		moments(constant(10_000).fixed(), 1, false, bySpread),
+		moments(lacking(10_000).fixed(), 1, false, bySpread),
+		moments(sets.cancer, 4, false, bySpread),
+		told(classes(9_000).fixed(), 4, false),
+		explained(sets.cancer, 4, false, `"mean radius"`),
+		vertical(answers("answers, rates .2–.8", 10_000, 0.2, 0.8).fixed(), 4, 0.85, bySpread, weak, weak),
+		clustered(mixture("5 clusters", 15_000, 20, 5, 1).fixed(), 5, 1.10),
+		population(6_000, 4, 0.5),
+		moments(credit().fixed(), 1, false, byBounds),
+	}
+}

@@ -1,0 +1,108 @@
+package defaults
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol/protocoltest"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/testnet/scenario"
+)
+
+// described says how the columns of a draft are known.
+type described string
+
+const (
+	bySpread described = "spread" // a typical centre and spread, both somewhat wrong
+	byBounds described = "bounds" // those of a code book
+)
+
+// What people know of a column is off by so much: a part of its spread, and of the spread
+// itself. Which way is drawn.
+const (
+	centreOff = 0.3
+	spreadOff = 0.22
+)
+
+// terms are what the parties' column lists say of a numeric column.
+func (c column) terms(by described, mean, sd float64, rng *rand.Rand) []study.DraftTerm {
+	if by == byBounds {
+		return []study.DraftTerm{{Key: "bounds", Value: fmt.Sprintf("[%s, %s]", scenario.Decimal(c.lo), scenario.Decimal(c.hi))}}
+	}
+	centre, spread := centreOff, spreadOff
+	if c.below || rng.IntN(2) == 0 {
+		centre = -centre
+	}
+	if rng.IntN(2) == 0 {
+		spread = -spread
+	}
+	return []study.DraftTerm{{Key: "centre", Value: decimal(mean + centre*sd)}, {Key: "spread", Value: decimal(sd * (1 + spread))}}
+}
+
+// decimal writes a number with four digits, as people do.
+func decimal(x float64) string {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
+	if err != nil {
+		rounded = x // not reached: the input is FormatFloat's own
+	}
+	return scenario.Decimal(rounded)
+}
+
+// partyName is that of the n-th party of every setting.
+func partyName(n int) string { return "p" + strconv.Itoa(n) }
+
+// draft is the study as it is drafted for somebody who knows the columns as described, the
+// number of records of each party, ε and the questions, and nothing else. All that the
+// table shows comes from what this writes.
+func (s setting) draft(nonce uint64, records []int, rng *rand.Rand) (*study.Study, error) {
+	example, err := protocoltest.NewStudy(protocoltest.Terms{})
+	if err != nil {
+		return nil, err
+	}
+	d := study.Draft{
+		Name: "drafted", Partition: s.partition, Expires: protocoltest.Expires, Deadline: protocoltest.Deadline,
+		Records: []string{"id"}, Analyses: s.ask, Epsilon: scenario.Decimal(s.epsilon),
+		Aggregator: study.DraftAggregator{ID: example.Aggregator.ID, HPKE: base64.StdEncoding.EncodeToString(example.Aggregator.HPKE), Addrs: example.Aggregator.Addrs},
+	}
+	for i := range 8 {
+		d.Nonce[i] = byte(nonce >> (8 * i))
+	}
+	d.Masked = s.masked
+	for p, n := range records {
+		d.Parties = append(d.Parties, study.DraftParty{Name: partyName(p), ID: protocoltest.Identity(partyName(p)).ID(), Records: int64(n)})
+	}
+	truth := s.data.truth()
+	for _, c := range s.data.columns {
+		of := study.DraftColumn{Name: c.name, Kind: c.kind}
+		switch c.kind {
+		case study.Numeric:
+			at := truth.at[[2]string{c.name, ""}]
+			of.Terms = c.terms(s.by, truth.means[at], truth.sds[at], rng)
+		case study.Categorical:
+			of.Terms = []study.DraftTerm{{Key: "values", Value: "[" + strings.Join(c.values, ", ") + "]"}}
+		}
+		if c.label {
+			of.Role = "label"
+		}
+		for p := range d.Parties {
+			if s.partition == study.Horizontal || c.owner == p {
+				d.Parties[p].Columns = append(d.Parties[p].Columns, of)
+			}
+		}
+	}
+	text, open, err := d.Text()
+	if err != nil {
+		return nil, fmt.Errorf("drafting: %w", err)
+	}
+	if len(open) > 0 {
+		return nil, fmt.Errorf("drafting: %s is left open", strings.Join(open, ", "))
+	}
+	out, err := study.Parse([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("reading the draft: %w", err)
+	}
+	return out, nil
+}

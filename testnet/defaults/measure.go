@@ -1,0 +1,165 @@
+package defaults
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+)
+
+// measured is a setting with the rows that are taken from it.
+type measured struct {
+	setting
+	rows  []asked
+	seeds int
+}
+
+// records of all parties together.
+func (s setting) records() int {
+	n := len(s.data.rows)
+	if s.fresh != nil {
+		n = s.fresh.n
+	}
+	return n
+}
+
+// references is of how many seeds a reference is computed.
+const references = 3
+
+// run plays a setting and judges its rows. Seeds over 0 stand for the setting's own, and
+// then a row is not asked for enough intervals.
+func (m measured) run(ctx context.Context, seeds int) ([]Row, error) {
+	enough := leastIntervals
+	if seeds == 0 {
+		seeds = m.seeds
+	} else {
+		enough = 0
+	}
+	tallies := make([]*tally, len(m.rows))
+	for i := range tallies {
+		tallies[i] = &tally{}
+	}
+	for seed := range seeds {
+		p, err := m.play(ctx, uint64(seed))
+		if err != nil {
+			return nil, fmt.Errorf("%s, seed %d: %w", m.name(), seed, err)
+		}
+		for i, a := range m.rows {
+			t := tallies[i]
+			if err := a.numbers(p, t); err != nil {
+				return nil, fmt.Errorf("%s, seed %d: %s: %w", m.name(), seed, a.what, err)
+			}
+			t.close()
+			if seed < planned && a.kind != "" {
+				if f, ok := foretold(p.forecast, a.kind); ok {
+					t.forecasts = append(t.forecasts, f)
+				}
+			}
+			if seed < references && a.reference != nil {
+				x, err := a.reference(p)
+				if err != nil {
+					return nil, fmt.Errorf("%s: the reference of %s: %w", m.name(), a.what, err)
+				}
+				t.references = append(t.references, x)
+			}
+		}
+	}
+	var out []Row
+	for i, a := range m.rows {
+		out = append(out, tallies[i].row(m.setting, a, seeds, enough))
+	}
+	return out, nil
+}
+
+// Options say what is measured.
+type Options struct {
+	Only    string                                // part of a row's data or setting, so that only those are measured; empty: all
+	Seeds   int                                   // of each setting; 0: as many as its rows' tests need. With fewer, tests have less power
+	Workers int                                   // settings that are measured at a time; default 1
+	Tell    func(name string, took time.Duration) // of each setting that is done; nil for nobody
+}
+
+// measureAll runs settings, and keeps the rows in their order.
+func measureAll(ctx context.Context, all []measured, o Options) ([]Row, error) {
+	var chosen []measured
+	for _, m := range all {
+		if strings.Contains(m.name(), o.Only) {
+			chosen = append(chosen, m)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("no setting is called %q", o.Only)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	rows := make([][]Row, len(chosen))
+	next := make(chan int)
+	var wait sync.WaitGroup
+	var telling sync.Mutex
+	for range max(o.Workers, 1) {
+		wait.Go(func() {
+			for i := range next {
+				began := time.Now()
+				var err error
+				if rows[i], err = chosen[i].run(ctx, o.Seeds); err != nil {
+					cancel(err)
+				} else if o.Tell != nil {
+					telling.Lock()
+					o.Tell(chosen[i].name(), time.Since(began))
+					telling.Unlock()
+				}
+			}
+		})
+	}
+	for i := range chosen {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	wait.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	var out []Row
+	for _, r := range rows {
+		out = append(out, r...)
+	}
+	return append(out, together(out)...), nil
+}
+
+// together are the rows about all others: how many forecasts come true.
+func together(rows []Row) []Row {
+	good, all, inside, bounded := 0, 0, 0, 0
+	for _, r := range rows {
+		f := r.Forecast
+		if f == nil || f.Realised == nil {
+			continue
+		}
+		if r.By == string(byBounds) {
+			bounded++
+			if *r.RMSE >= f.Easiest && *r.RMSE <= f.Hardest {
+				inside++
+			}
+			continue
+		}
+		all++
+		if *f.Realised >= 0.5 && *f.Realised <= 2 {
+			good++
+		}
+	}
+	share := func(what, limit string, good, all int, least float64) Row {
+		r := Row{Data: "all rows", What: what, Limit: limit, Intervals: all, Coverage: number(float64(good) / math.Max(1, float64(all))), Outcome: Pass}
+		if float64(good) < least*float64(all) {
+			r.Outcome, r.Why = Fail, []string{fmt.Sprintf("%d of %d", good, all)}
+		}
+		return r
+	}
+	return []Row{
+		share("realised ÷ forecast within .5 and 2", "≥ 90 %", good, all, 0.9),
+		share("realised within the stated range, from bounds", "≥ 90 %", inside, bounded, 0.9),
+	}
+}

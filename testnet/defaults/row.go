@@ -1,0 +1,333 @@
+package defaults
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/plan"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Outcome is what became of a row.
+type Outcome string
+
+// Outcomes. Marked is of rows whose answers say first that they are of shortened data, where
+// that excuses them; reported rows have no limit; and of those that are not told nothing was
+// found, with fewer seeds than it takes to find it.
+const (
+	Pass     Outcome = "pass"
+	Fail     Outcome = "FAIL"
+	Marked   Outcome = "marked"
+	Reported Outcome = "reported"
+	Untold   Outcome = "untold"
+)
+
+// Row is one kind of answer of one setting.
+type Row struct {
+	Data      string          `json:"data"`
+	Real      bool            `json:"real"`
+	Partition study.Partition `json:"partition"`
+	Sum       string          `json:"sum,omitempty"` // plain or masked; empty of a vertical study
+	Epsilon   float64         `json:"epsilon"`
+	By        string          `json:"by"` // how columns are described: spread or bounds
+	What      string          `json:"what"`
+	Records   int             `json:"records"` // of all parties together
+	Seeds     int             `json:"seeds"`
+
+	Intervals int      `json:"intervals"`
+	Undefined int      `json:"undefined"` // numbers, or whole answers, without one
+	Marked    int      `json:"marked"`    // of Intervals, in answers marked as standing on shortened data
+	Coverage  *float64 `json:"coverage,omitempty"`
+	Plain     *float64 `json:"coverage_plain,omitempty"` // of intervals that were not widened
+	Effective float64  `json:"effective,omitempty"`      // intervals after their dependence, n*
+	Power     float64  `json:"power,omitempty"`          // to reject the lower limit at a coverage of .85
+	Limit     string   `json:"limit"`
+
+	RMSE      *float64 `json:"rmse,omitempty"`
+	Measure   string   `json:"measure,omitempty"`
+	Reference *float64 `json:"reference,omitempty"` // what RMSE is compared with
+	Ratio     *float64 `json:"ratio,omitempty"`     // RMSE over Reference
+
+	Forecast *Forecast `json:"forecast,omitempty"`
+	Outcome  Outcome   `json:"outcome"`
+	Why      []string  `json:"why,omitempty"`
+}
+
+// Name is the row's own.
+func (r Row) Name() string {
+	parts := []string{r.Data, string(r.Partition)}
+	if r.Sum != "" {
+		parts = append(parts, r.Sum)
+	}
+	return strings.Join(append(parts, fmt.Sprintf("ε %g", r.Epsilon), r.By, r.What), "/")
+}
+
+// Forecast is what the plan said before.
+type Forecast struct {
+	Easiest  float64  `json:"easiest"` // standard errors, of the answer that errs least and most
+	Hardest  float64  `json:"hardest"`
+	Typical  float64  `json:"typical"`
+	Realised *float64 `json:"realised,omitempty"` // RMSE over Typical
+	Usable   bool     `json:"usable"`
+	Verdict  string   `json:"verdict"`
+	Right    *bool    `json:"right,omitempty"` // whether the verdict was; null where what came of it does not tell
+}
+
+// What rows are of, where another place has to know.
+const (
+	rowMeans        = "means"
+	rowCorrelations = "correlations"
+	rowAcross       = "correlations across parties"
+	rowShared       = "shared records"
+)
+
+// limits of a row; what is 0 has none.
+type limits struct {
+	low, high float64 // coverage, the second of intervals that were not widened
+	ratio     float64 // RMSE over the reference's, at most
+	rmse      float64 // at most
+	undefined float64 // share, at most; with none it has to be usable
+	none      bool    // nothing may be undefined
+	excused   bool    // marks excuse
+}
+
+func (l limits) String() string {
+	var out []string
+	switch {
+	case l.low > 0 && l.high > 0:
+		out = append(out, fmt.Sprintf("%.2f–%.2f", l.low, l.high))
+	case l.low > 0:
+		out = append(out, fmt.Sprintf("≥ %.2f", l.low))
+	}
+	if l.ratio > 0 {
+		out = append(out, fmt.Sprintf("≤ %.2f ×", l.ratio))
+	}
+	if l.rmse > 0 {
+		out = append(out, fmt.Sprintf("RMSE ≤ %g", l.rmse))
+	}
+	if l.none {
+		out = append(out, "all defined")
+	}
+	if l.undefined > 0 {
+		out = append(out, fmt.Sprintf("≥ %.0f %% defined", 100*(1-l.undefined)))
+	}
+	return strings.Join(out, ", ")
+}
+
+// asked is one row of a setting: what is taken from its answers, and how it is judged.
+type asked struct {
+	what    string
+	measure string
+	kind    study.AnalysisKind // whose forecast it is; empty: of none
+	limits  limits
+	numbers func(p *played, l *tally) error
+	// reference is the mean square error, in the row's measure, of what RMSE is compared
+	// with; of the first seeds. Nil without one.
+	reference func(p *played) (float64, error)
+}
+
+// tally counts one row.
+type tally struct {
+	all, unmarked, plain coverage
+	squares              float64
+	defined              int // numbers that squares is of
+	answered             int // answers that are counted without their numbers
+	undefined, marked    int
+	references           []float64
+	forecasts            []Forecast
+	seed                 struct{ n, covered, unmarked, coveredUnmarked, plain, coveredPlain int }
+}
+
+// slack is the part of a truth by which it may differ where it is summed another way.
+const slack = 1e-9
+
+// number holds an interval against the truth; scale is what one of the measure is.
+func (t *tally) number(n analysis.Number, truth, scale float64, marked bool) {
+	if n.Estimate == nil {
+		t.undefined++
+		return
+	}
+	off := (*n.Estimate - truth) / scale
+	t.squares, t.defined = t.squares+off*off, t.defined+1
+	margin := slack * math.Abs(truth)
+	covers := 0
+	if *n.Low-margin <= truth && truth <= *n.High+margin {
+		covers = 1
+	}
+	t.seed.n, t.seed.covered = t.seed.n+1, t.seed.covered+covers
+	if marked {
+		t.marked++
+	} else {
+		t.seed.unmarked, t.seed.coveredUnmarked = t.seed.unmarked+1, t.seed.coveredUnmarked+covers
+	}
+	if !widened(n) {
+		t.seed.plain, t.seed.coveredPlain = t.seed.plain+1, t.seed.coveredPlain+covers
+	}
+}
+
+// widened reports whether an interval is longer than its standard error makes it.
+func widened(n analysis.Number) bool {
+	const more = 1.05
+	return *n.High-*n.Low > more*2*1.96**n.StandardError
+}
+
+// close ends a seed.
+func (t *tally) close() {
+	s := &t.seed
+	t.all.add(s.n, s.covered)
+	t.unmarked.add(s.unmarked, s.coveredUnmarked)
+	t.plain.add(s.plain, s.coveredPlain)
+	*s = struct{ n, covered, unmarked, coveredUnmarked, plain, coveredPlain int }{}
+}
+
+// marked reports whether an answer says first that it stands on shortened data.
+func marked(a analysis.Analysis) bool { return a.Caution != "" }
+
+// foretold is what a plan says of a kind of analysis.
+func foretold(p plan.Plan, kind study.AnalysisKind) (Forecast, bool) {
+	for _, s := range p.Sketches {
+		for _, a := range s.Analyses {
+			if a.Kind != kind {
+				continue
+			}
+			f := Forecast{Easiest: a.Best, Hardest: a.Chosen.StandardError, Usable: a.Chosen.Usable, Verdict: a.Verdict}
+			f.Typical = math.Sqrt(f.Easiest * f.Hardest)
+			return f, true
+		}
+	}
+	return Forecast{}, false
+}
+
+// mean puts the forecasts of several seeds together: their geometric means, and the verdict
+// of the first, usable if any is.
+func mean(all []Forecast) *Forecast {
+	if len(all) == 0 {
+		return nil
+	}
+	out, n := all[0], float64(len(all))
+	var easiest, hardest, typical float64
+	for _, f := range all {
+		easiest, hardest, typical = easiest+math.Log(f.Easiest)/n, hardest+math.Log(f.Hardest)/n, typical+math.Log(f.Typical)/n
+		out.Usable = out.Usable || f.Usable
+	}
+	out.Easiest, out.Hardest, out.Typical = math.Exp(easiest), math.Exp(hardest), math.Exp(typical)
+	for _, x := range []*float64{&out.Easiest, &out.Hardest, &out.Typical} {
+		if math.IsInf(*x, 0) || math.IsNaN(*x) {
+			*x = 0 // the plan has no number
+		}
+	}
+	return &out
+}
+
+// row judges what was counted. Enough is how many intervals it takes.
+func (t *tally) row(s setting, a asked, seeds, enough int) Row {
+	r := Row{
+		Data: s.data.name, Real: s.data.real, Partition: s.partition, Sum: s.sum(), Epsilon: s.epsilon, By: string(s.by), What: a.what,
+		Records: s.records(), Seeds: seeds, Undefined: t.undefined, Marked: t.marked, Limit: a.limits.String(), Measure: a.measure, Outcome: Pass,
+	}
+	judged := t.all
+	if a.limits.excused {
+		judged = t.unmarked
+	}
+	r.Intervals, _ = t.all.total()
+	if r.Intervals > 0 {
+		r.Coverage = number(t.all.share())
+	}
+	if n, _ := t.plain.total(); n > 0 {
+		r.Plain = number(t.plain.share())
+	}
+	r.Effective = judged.effective(Rejection)
+	if a.limits.low > 0 && r.Effective > 0 {
+		r.Power = judged.power(a.limits.low, wrongCoverage, Rejection)
+	}
+	if t.defined > 0 {
+		r.RMSE = number(math.Sqrt(t.squares / float64(t.defined)))
+	}
+	if len(t.references) > 0 && r.RMSE != nil {
+		var sum float64
+		for _, x := range t.references {
+			sum += x / float64(len(t.references))
+		}
+		r.Reference = number(math.Sqrt(sum))
+		r.Ratio = number(*r.RMSE / *r.Reference)
+	}
+	r.Forecast = mean(t.forecasts)
+	t.judge(&r, a.limits, judged, enough)
+	return r
+}
+
+// leastPower is with which probability a coverage of .85 has to be found.
+const leastPower = 0.9
+
+// foretoldRows are those whose errors are compared with the plan's: in the same measure.
+var foretoldRows = []string{rowMeans, rowCorrelations, rowAcross, rowShared}
+
+// judge holds a row against its limits.
+func (t *tally) judge(r *Row, l limits, judged coverage, enough int) {
+	fail := func(format string, args ...any) { r.Outcome, r.Why = Fail, append(r.Why, fmt.Sprintf(format, args...)) }
+	if l == (limits{}) {
+		r.Outcome = Reported
+	}
+	undefined := float64(t.undefined) / math.Max(1, float64(t.undefined+t.defined+t.answered))
+	f := r.Forecast
+	n, _ := judged.total()
+	if l.excused && t.marked > 0 && n < max(enough, 1) {
+		r.Outcome, l = Marked, limits{}
+	}
+	if l.low > 0 {
+		said := f != nil && !f.Usable && t.undefined+n >= enough // that there would hardly be any
+		switch {
+		case judged.below(l.low, Rejection):
+			fail("covers less than %.2f", l.low)
+		case said:
+		case n < enough:
+			fail("%d intervals, %d are needed", n, enough)
+		case r.Power < leastPower && enough > 0:
+			fail("a coverage of %.2f would be found with probability %.2f only", wrongCoverage, r.Power)
+		case r.Power < leastPower:
+			r.Outcome = Untold
+		}
+	}
+	if l.high > 0 && t.plain.above(l.high, Rejection) {
+		fail("intervals that were not widened cover more than %.2f", l.high)
+	}
+	if l.ratio > 0 && r.Ratio != nil && *r.Ratio > l.ratio {
+		fail("errs by %.2f times the reference", *r.Ratio)
+	}
+	if l.rmse > 0 && (r.RMSE == nil || *r.RMSE > l.rmse) {
+		fail("errs by more than %g", l.rmse)
+	}
+	switch {
+	case l.none && t.undefined > 0:
+		fail("%d are undefined", t.undefined)
+	case l.undefined > 0 && undefined > l.undefined:
+		fail("%.0f %% are undefined", 100*undefined)
+	}
+	if f == nil {
+		return
+	}
+	if r.RMSE != nil && f.Typical > 0 && slices.Contains(foretoldRows, r.What) {
+		f.Realised = number(*r.RMSE / f.Typical)
+	}
+	// A verdict is wrong that promises an answer which is often undefined or does not cover.
+	wrong := undefined > 0.05 || r.Coverage != nil && *r.Coverage < wrongCoverage && r.Outcome != Marked
+	if right := !wrong; f.Usable {
+		f.Right = &right
+		if wrong {
+			fail("the plan says usable: %.0f %% undefined, coverage %s", 100*undefined, part(r.Coverage))
+		}
+	} else if wrong {
+		yes := true
+		f.Right = &yes
+	}
+}
+
+func number(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}

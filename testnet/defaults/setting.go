@@ -1,0 +1,171 @@
+package defaults
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/plan"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/testnet/rehearsal"
+)
+
+// setting is one study, drafted and played anew for every seed.
+type setting struct {
+	data      *data
+	fresh     *generator // where records are drawn anew for every seed, too
+	partition study.Partition
+	epsilon   float64
+	masked    bool
+	by        described
+	hold      float64 // vertical: the share of the records that each party has, at random
+	ask       []string
+}
+
+// name is the setting's own: its seeds follow from it.
+func (s setting) name() string {
+	return fmt.Sprintf("%s/%s/%s/%g/%s/%v", s.data.name, s.partition, s.sum(), s.epsilon, s.by, s.ask)
+}
+
+func (s setting) sum() string {
+	switch {
+	case s.partition == study.Vertical:
+		return ""
+	case s.masked:
+		return "masked"
+	}
+	return "plain"
+}
+
+// played is what came of one seed.
+type played struct {
+	setting
+	study     *study.Study
+	held      [][]int // by party: the rows that it has
+	rehearsed *rehearsal.Rehearsal
+	run       analysis.Options // what the result was made of
+	result    analysis.Result
+	forecast  plan.Plan // of the first seeds alone
+}
+
+// source is a stream of its own for each setting, seed and use. It stands for the
+// operating system's: what is measured here is no one's data.
+func source(name string, seed, use uint64) *rand.ChaCha8 {
+	var key [32]byte
+	for i := range 8 {
+		key[i], key[8+i], key[16+i] = byte(hash(name)>>(8*i)), byte(seed>>(8*i)), byte(use>>(8*i))
+	}
+	return rand.NewChaCha8(key)
+}
+
+// planned is how many seeds are forecast.
+const planned = 3
+
+// play drafts and plays the study once.
+func (s setting) play(ctx context.Context, seed uint64) (*played, error) {
+	if s.fresh != nil {
+		fresh := s.fresh.draw(rand.New(source(s.name(), seed, 1)))
+		fresh.known = *s.data.truth() // what is known beforehand stays as it is
+		s.data = fresh
+	}
+	rng := rand.New(source(s.name(), seed, 2))
+	out := &played{setting: s}
+	if s.partition == study.Vertical {
+		out.held = s.share(rng)
+	} else {
+		out.held = s.data.deal(rng)
+	}
+	records := make([]int, len(out.held))
+	for p, rows := range out.held {
+		records[p] = len(rows)
+	}
+	var err error
+	if out.study, err = s.draft(seed, records, rng); err != nil {
+		return nil, err
+	}
+	parties := make([]rehearsal.Held, len(out.held))
+	for p, rows := range out.held {
+		at, ok := out.study.PartyByName(partyName(p))
+		if !ok {
+			return nil, fmt.Errorf("the draft has no party %s", partyName(p))
+		}
+		parties[at] = s.data.values(out.study, at, rows)
+	}
+	if out.rehearsed, err = rehearsal.New(out.study, parties); err != nil {
+		return nil, err
+	}
+	answer, err := out.rehearsed.Draw(ctx, source(s.name(), seed, 3))
+	if err != nil {
+		return nil, err
+	}
+	out.result, out.run = answer.Result, answer.Run
+	if seed < planned {
+		o := plan.Options{Study: out.study, Party: study.Everyone, Records: map[string]int64{}, Overlap: s.hold}
+		for p, n := range records {
+			o.Records[partyName(p)] = int64(n)
+		}
+		if out.forecast, err = plan.Make(o); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// share gives each party of a vertical study its own part of the rows.
+func (s setting) share(rng *rand.Rand) (out [][]int) {
+	parties := 0
+	for _, c := range s.data.columns {
+		parties = max(parties, c.owner+1)
+	}
+	n := len(s.data.rows)
+	for range parties {
+		rows := rng.Perm(n)[:int(math.Round(s.hold*float64(n)))]
+		slices.Sort(rows)
+		out = append(out, rows)
+	}
+	return out
+}
+
+// shared are the rows that two parties of a vertical study both have, ascending.
+func shared(a, b []int) (out []int) {
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			a = a[1:]
+		case b[0] < a[0]:
+			b = b[1:]
+		default:
+			out, a, b = append(out, a[0]), a[1:], b[1:]
+		}
+	}
+	return out
+}
+
+// values are the rows of a party's own columns.
+func (d *data) values(s *study.Study, party int, rows []int) rehearsal.Held {
+	var at []int
+	for _, c := range s.OwnColumns(party) {
+		at = append(at, slices.IndexFunc(d.columns, func(own column) bool { return own.name == s.Columns[c].Name }))
+	}
+	out := rehearsal.Held{IDs: rows, Values: make([][]float64, len(rows))}
+	for i, r := range rows {
+		out.Values[i] = make([]float64, len(at))
+		for j, c := range at {
+			out.Values[i][j] = d.rows[r][c]
+		}
+	}
+	return out
+}
+
+// answer is the answered analysis of a kind.
+func (p *played) answer(kind study.AnalysisKind) (analysis.Analysis, error) {
+	for _, a := range p.result.Analyses {
+		if a.Kind == kind {
+			return a, nil
+		}
+	}
+	return analysis.Analysis{}, fmt.Errorf("the result has no %s", kind)
+}

@@ -11,16 +11,21 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Clocks that are off by a day, for real: the two programs are built with a standard
-// library whose time.Now adds $CLOCK_AHEAD seconds, so that certificates, timers and every
-// library see that clock, and not the node's own code alone. It builds the library anew,
-// which takes a minute or two before it is cached.
+// Clocks that are off by a day, for real: the two programs are linked with a package time
+// whose Now adds $CLOCK_AHEAD seconds, so that certificates, timers and every library see that
+// clock, and not the node's own code alone. Nothing else is compiled anew: what others see of
+// the package is the same, which the linker checks.
 func TestClocksADayOff(t *testing.T) {
 	if os.Getenv("COSKETCH_FULL") != "1" {
-		t.Skip("builds the standard library: COSKETCH_FULL=1")
+		t.Skip("links the programs with another clock: COSKETCH_FULL=1")
 	}
 	before, dir := programs, t.TempDir()
-	build := exec.Command("go", "build", "-overlay", skewedTime(t, dir), "-o", dir, "./party", "./aggregator")
+	linking := filepath.Join(dir, "linking")
+	if err := os.WriteFile(linking, []byte(linkSkewed), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("go", "build", "-toolexec", linking, "-o", dir, "./party", "./aggregator")
+	build.Env = append(os.Environ(), "SKEWED_TIME="+skewedTime(t, dir))
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building the programs: %v\n%s", err, out)
 	}
@@ -29,9 +34,25 @@ func TestClocksADayOff(t *testing.T) {
 	testscript.Run(t, scripts("testdata/clock/clock.txtar"))
 }
 
-// skewedTime writes an overlay in which time.Now is off, made from the library that is
-// installed.
-func skewedTime(t *testing.T, dir string) (overlay string) {
+// linkSkewed runs a tool of the compiler; the linker gets another package time.
+const linkSkewed = `#!/bin/sh -eu
+for argument; do
+  case $argument in
+    */importcfg.link) sed -i "s|^packagefile time=.*|packagefile time=$SKEWED_TIME|" "$argument" ;;
+  esac
+done
+exec "$@"
+`
+
+// addAhead is in one line, and declares nothing in the package: so all that others were compiled
+// with stands where it stood.
+const addAhead = `{ text, _ := syscall.Getenv("CLOCK_AHEAD"); var ahead int64; ` +
+	`for _, c := range []byte(text) { if c != '-' { ahead = 10*ahead + int64(c-'0') } }; ` +
+	`if len(text) > 0 && text[0] == '-' { ahead = -ahead }; sec += ahead }`
+
+// skewedTime compiles a package time in which Now is off, made from the library that is
+// installed and called by its name, and returns the archive's.
+func skewedTime(t *testing.T, dir string) (archive string) {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -44,38 +65,31 @@ func skewedTime(t *testing.T, dir string) (overlay string) {
 	}
 	text := string(source)
 	for _, change := range [][2]string{
-		{"import (\n", "import (\n\t\"syscall\"\n"},
-		{"func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n", "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n\tsec += ahead\n"},
+		{"import (\n", "import ( \"syscall\"\n"},
+		{"func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n", "func Now() Time {\n\tsec, nsec, mono := runtimeNow(); " + addAhead + "\n"},
 	} {
 		if strings.Count(text, change[0]) != 1 {
 			t.Fatalf("package time is not as it was: %q is there %d times", change[0], strings.Count(text, change[0]))
 		}
 		text = strings.Replace(text, change[0], change[1], 1)
 	}
-	text += `
-var ahead = func() (seconds int64) {
-	text, _ := syscall.Getenv("CLOCK_AHEAD")
-	for _, c := range []byte(text) {
-		if c != '-' {
-			seconds = 10*seconds + int64(c-'0')
-		}
-	}
-	if len(text) > 0 && text[0] == '-' {
-		seconds = -seconds
-	}
-	return seconds
-}()
-`
 	skewed := filepath.Join(dir, "time.go")
 	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{original: skewed}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	overlay = filepath.Join(dir, "overlay.json")
+	overlay := filepath.Join(dir, "overlay.json")
 	for path, data := range map[string]string{skewed: text, overlay: string(replace)} {
 		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return overlay
+	place := "-gcflags=time=-trimpath=" + skewed + "=>$GOROOT/src/time/time.go;" + strings.TrimSpace(string(root)) + "=>$GOROOT"
+	list := exec.Command("go", "list", "-overlay", overlay, place, "-export", "-f", "{{.Export}}", "time")
+	list.Stderr = os.Stderr
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("compiling package time: %v", err)
+	}
+	return strings.TrimSpace(string(out))
 }

@@ -86,6 +86,7 @@ func openAs(path string, query url.Values, pragmas ...string) (*sql.DB, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(8)
+	db.SetMaxIdleConns(8) // each new one reads the whole schema
 	return db, nil
 }
 

@@ -153,7 +153,10 @@ func (tab table) run(t *testing.T, w *writes, between func(*bench)) []string {
 	if tab.silent != "" {
 		members = b.parties[:2]
 		gone := b.fallSilent(ctx, "c", tab.silent)
-		defer func() { <-gone }()
+		defer func() {
+			cancel() // it may never have come to that message
+			<-gone
+		}()
 	}
 	ended := make(chan error, len(members))
 	for _, name := range members[1:] {

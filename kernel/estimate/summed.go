@@ -32,8 +32,8 @@ type MomentNoise struct {
 // See NewTallied for how a covariance errs, to first order. The noise of both means also
 // multiplies, which has a mean where it is the same one, that is taken off variances, and a
 // variance that is counted in. Intervals are ± z deviations, and ratios are inverted as Fieller
-// did. They are about the records as they were summed: where records were cut, about
-// the cut ones.
+// did. Where records were cut, those of means, variances and covariances
+// allow for what these may have lost ([Shortened]); the others are about the cut records.
 //
 // It is immutable. Methods panic on a column outside [0, d), as package mat does.
 type Summed struct {
@@ -44,6 +44,7 @@ type Summed struct {
 	counts     []float64     // records that have a column
 	sum        []float64     // variances of means
 	covariance *mat.SymDense // nil where there are no products
+	lost       []lost        // nil where no record was cut, as far as is known
 }
 
 // NewSummed refuses shapes that differ and fewer than one record. It is for sums of which
@@ -131,7 +132,11 @@ func entry(i, j int, weight float64) []Entry {
 
 // Mean estimates the mean of column i.
 func (m *Summed) Mean(i int, level Level) Estimate {
-	return Noisy{m.mean[i], m.sum[i]}.Estimate(level, math.Inf(-1))
+	if why := level.refuse(); why != "" {
+		return undefined(why)
+	}
+	half := level.reach(math.Sqrt(m.sum[i]), m.shortened(i).mean)
+	return finish(m.mean[i], m.mean[i]-half, m.mean[i]+half, math.Inf(-1), math.Inf(1)).deviating(m.sum[i])
 }
 
 // Covariance estimates the covariance of columns i and j, or the variance of one.
@@ -140,7 +145,7 @@ func (m *Summed) Covariance(i, j int, level Level) Estimate {
 	if i == j {
 		least = 0
 	}
-	return Noisy{m.covariance.At(i, j), m.Covary(w, w)}.Estimate(level, least)
+	return m.whole(Noisy{m.covariance.At(i, j), m.Covary(w, w)}.Estimate(level, least), i, j)
 }
 
 // divisor is the variance of column i as what others are divided by.

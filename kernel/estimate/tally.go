@@ -21,6 +21,8 @@ type Tally struct {
 	Variances []float64           // required: of their noise
 	// Unlabelled says that records of the last class have no label: they count for no class.
 	Unlabelled bool
+	// Shortened is of the records that were cut, where the layout counts them.
+	Shortened Shortened
 	// Centres and Units say, by entry of a record, what 0 and 1 are in the units that all
 	// tallies have in common; nil: 0 and 1.
 	Centres, Units []float64
@@ -202,6 +204,7 @@ func NewTallied(tallies []Tally, columns []TallyColumn) (*Summed, error) {
 	for i := range columns {
 		m.sum[i] = m.dot(m.meanError(i), m.meanError(i))
 	}
+	m.shorten()
 	if !tallies[0].Layout.Products {
 		return m, nil
 	}

@@ -94,7 +94,7 @@ func (m *moments) lda(a study.Analysis, out *Analysis) error {
 		return fmt.Errorf("no column has role: label")
 	}
 	section := &LDA{Column: label.Name, Identified: estimate.Identified}
-	out.Units, out.Assumption = unitsOriginal, m.assumption(assumesNormal)
+	out.Units, out.Assumption = unitsOriginal, m.assumption(study.LDA, assumesNormal)
 	classes := label.Classes()
 	all := slices.DeleteFunc(m.all(), func(i int) bool { return m.column(i).Name == label.Name })
 	options := estimate.DiscriminantOptions{}

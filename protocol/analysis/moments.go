@@ -133,6 +133,7 @@ func (r *run) plainTallies(plan release.Plan, index int) (out []estimate.Tally, 
 		}
 		sum := &out[0]
 		sum.Records += t.Records
+		sum.Shortened = sum.Shortened.Plus(t.Shortened)
 		for i, v := range t.Values {
 			sum.Values[i] += v
 			sum.Variances[i] += t.Variances[i]
@@ -197,10 +198,12 @@ func (c *Cut) share() string {
 const missingIsCentre = "that a missing value is the centre of its column or the middle of its bounds"
 
 // assumption says what numbers from moments rest on, beside what a kind's own rest on.
-func (m *moments) assumption(own ...string) string {
+func (m *moments) assumption(kind study.AnalysisKind, own ...string) string {
 	rests := own
 	switch {
 	case m.cut == nil:
+	case !m.cut.Shortened && (kind == study.Mean || kind == study.Covariance):
+		rests = append(rests, "that records that were cut to the clip are half as long again on average, or less")
 	case m.cut.Shortened:
 		rests = append(rests, "that the question is about shortened records, as intervals may miss what whole records would give")
 	default:
@@ -235,7 +238,7 @@ func (r *run) ofMoments(ctx context.Context, sk int, a study.Analysis, tell func
 	if err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Caution: m.cut.caution(), Assumption: m.assumption(), Cut: m.cut}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Caution: m.cut.caution(), Assumption: m.assumption(a.Kind), Cut: m.cut}
 	for i := range m.plan.Features {
 		out.Features = append(out.Features, m.name(i))
 	}

@@ -146,16 +146,20 @@ func TestWhatMomentsAssume(t *testing.T) {
 	if got := (Analysis{Caution: "about 7 % were cut"}).Warned(); got != "About 7 % were cut." {
 		t.Error(got)
 	}
+	few := moments{axes: axes{plan: release.Plan{Study: &study.Study{}}}, cut: &Cut{}}
+	if got := few.assumption(study.Mean); !strings.HasPrefix(got, "that records that were cut to the clip are half as long again on average, or less; means") {
+		t.Error(got)
+	}
 	for cut, want := range map[*Cut]string{
 		nil:                "nothing: means and covariances are over all records of the union",
 		{Shortened: false}: "that the few records that were cut to the clip do not matter beside the noise; means and covariances are over all records of the union",
 		{Shortened: true}:  "that the question is about shortened records, as intervals may miss what whole records would give; means and covariances are over all records of the union; each record is cut to the clip first",
 	} {
 		m := moments{axes: axes{plan: release.Plan{Study: &study.Study{}}}, cut: cut}
-		if got := m.assumption(); got != want {
+		if got := m.assumption(study.Correlation); got != want {
 			t.Errorf("%+v: %q", cut, got)
 		}
-		if got := m.assumption(assumesNormal); !strings.HasPrefix(got, "that values are normal") {
+		if got := m.assumption(study.LDA, assumesNormal); !strings.HasPrefix(got, "that values are normal") {
 			t.Errorf("%+v: %q", cut, got)
 		}
 	}

@@ -35,6 +35,10 @@ var rateOf = [...]float64{typical: 0.5, best: 0.5, worst: 0.05}
 var (
 	meansErr        = [...]float64{typical: 1, best: 0.8, worst: 1.45}
 	correlationsErr = [...]float64{typical: 1, best: 0.65, worst: 2.1}
+	// Where parties take clips of their own, these are longer for heavy tails, and so is the noise: from
+	// normal values to those of a Pareto distribution of index 2.2.
+	ownMeansErr        = [...]float64{typical: 1.35, best: 0.8, worst: 2.6}
+	ownCorrelationsErr = [...]float64{typical: 2, best: 0.65, worst: 5}
 )
 
 // leastEigenvalue is that of the correlations of the columns that a regression is on.
@@ -90,17 +94,21 @@ func (c *cell) hinges(q question) (out []string) {
 
 // factor is by how much answers of a question err beside what is forecast, at this end.
 func (c *cell) factor(q question) float64 {
-	if c.Options.end == typical || !slices.ContainsFunc(c.asks(q), func(column study.Column) bool {
+	if !slices.ContainsFunc(c.asks(q), func(column study.Column) bool {
 		_, _, centred := column.Scale.CentreSpread()
 		return centred
 	}) {
 		return 1
 	}
+	means, correlations := meansErr, correlationsErr
+	if c.sketch().OwnClip {
+		means, correlations = ownMeansErr, ownCorrelationsErr
+	}
 	switch q.analysis.Kind {
 	case study.Mean, study.Sums:
-		return meansErr[c.Options.end]
+		return means[c.Options.end]
 	case study.Correlation, study.Covariance, study.Clustering, study.Cosine, study.InnerProduct, study.PCA, study.Regression, study.LDA:
-		return correlationsErr[c.Options.end]
+		return correlations[c.Options.end]
 	}
 	return 1
 }

@@ -69,13 +69,21 @@ func TestBoundsAloneGiveARange(t *testing.T) {
 	}
 }
 
-// Around a centre and spread, the ends are those of a family of distributions.
+// Around a centre and spread, the ends are those of a family of distributions; where parties take
+// their own clips, of one with heavier tails.
 func TestCentresGiveARange(t *testing.T) {
-	a := answersOf(planOf(t, moments(repeated(6, "numeric, centre: 3, spread: 2"), "{side: moments}", "{kind: mean}, {kind: correlation}")))
-	for kind, want := range map[study.AnalysisKind][2]float64{study.Mean: {0.8, 1.45}, study.Correlation: {0.65, 2.1}} {
-		c := a[kind].Chosen
-		if got := [2]float64{c.AtBest.StandardError / c.StandardError, c.AtWorst.StandardError / c.StandardError}; math.Abs(got[0]-want[0]) > 1e-9 || math.Abs(got[1]-want[1]) > 1e-9 {
-			t.Errorf("%s: %v", kind, got)
+	for sketch, ranges := range map[string]map[study.AnalysisKind][3]float64{
+		"{side: moments, clip: 1.3}": {study.Mean: {1, 0.8, 1.45}, study.Correlation: {1, 0.65, 2.1}},
+		"{side: moments, clip: own}": {study.Mean: {1.35, 0.8, 2.6}, study.Correlation: {2, 0.65, 5}},
+	} {
+		a := answersOf(planOf(t, moments(repeated(6, "numeric, centre: 3, spread: 2"), sketch, "{kind: mean}, {kind: correlation}")))
+		for kind, want := range ranges {
+			c := a[kind].Chosen
+			for i, end := range []float64{c.AtBest.StandardError, c.AtWorst.StandardError} {
+				if got := end / c.StandardError * want[0]; math.Abs(got-want[i+1]) > 1e-9 {
+					t.Errorf("%s, %s: end %d is at %g, want %g", sketch, kind, i, got, want[i+1])
+				}
+			}
 		}
 	}
 }

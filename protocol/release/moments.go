@@ -273,12 +273,12 @@ func total(counts []int64) (sum int64) {
 }
 
 // What a party's own clip goes by: counts of lengths below so many of their standard errors count
-// as none, and what is cut off may move means by so much of their standard error. Counts far beyond a
-// clip have to be clearer, as one that noise alone makes would lengthen it most.
+// as none, and what is cut off may move means by so much of their standard error. Counts behind one
+// that counts as none have to be clearer: of a tail that thins out none are left there, and one that
+// noise alone makes would lengthen the clip most.
 const (
 	clearCount = 2
 	clearFar   = 4
-	near       = 3 // counts
 	bearable   = 0.5
 )
 
@@ -299,9 +299,13 @@ func (p Plan) chooseClip(noisy []int64, records int64) int {
 	noise := p.Study.MeanNoise(p.Index, float64(len(p.Study.Parties))) / m.mu // of a mean at the typical length
 	for e, clip := range m.Clips[:last] {
 		var off float64
+		clear := clearCount * sd
 		for b := e + 1; b < len(noisy); b++ {
 			count := float64(noisy[b]) / countWeight
-			if clear := clearCount * sd; count < clear || b > e+near && count < clearFar*sd {
+			if count < clearCount*sd {
+				clear = clearFar * sd
+			}
+			if count < clear {
 				continue
 			}
 			longer := 1.5 * float64(m.Clips[last])
@@ -406,6 +410,10 @@ func (p Plan) MomentTally(m SummedMoments, records int64, members int) estimate.
 		if l.Fourth {
 			scale(l.FourthPower(i), 1/one)
 		}
+	}
+	if l.Cut {
+		clip, cut := float64(m.Clip)/one, out.Values[l.CutCount()]
+		out.Shortened = estimate.Shortened{Length: cut * clip, Square: float64(cut*clip) * clip}
 	}
 	if m.Moves == nil {
 		return out

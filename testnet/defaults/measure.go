@@ -141,7 +141,7 @@ func together(rows []Row) []Row {
 		}
 		if r.By == string(byBounds) {
 			bounded++
-			if *r.RMSE >= f.Easiest && *r.RMSE <= f.Hardest {
+			if *r.RMSE >= f.Best && *r.RMSE <= f.Worst {
 				inside++
 			}
 			continue

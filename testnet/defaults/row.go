@@ -70,6 +70,8 @@ type Forecast struct {
 	Easiest  float64  `json:"easiest"` // standard errors, of the answer that errs least and most
 	Hardest  float64  `json:"hardest"`
 	Typical  float64  `json:"typical"`
+	Best     float64  `json:"best"`               // of the answer that errs least, for the kindest data
+	Worst    float64  `json:"worst"`              // of the one that errs most, for the worst
 	Realised *float64 `json:"realised,omitempty"` // RMSE over Typical
 	Usable   bool     `json:"usable"`
 	Verdict  string   `json:"verdict"`
@@ -193,7 +195,7 @@ func foretold(p plan.Plan, kind study.AnalysisKind) (Forecast, bool) {
 			if a.Kind != kind {
 				continue
 			}
-			f := Forecast{Easiest: a.Best, Hardest: a.Chosen.StandardError, Usable: a.Chosen.Usable, Verdict: a.Verdict}
+			f := Forecast{Easiest: a.Best, Hardest: a.Chosen.StandardError, Best: math.Min(a.Best, a.Chosen.AtBest.StandardError), Worst: a.Chosen.AtWorst.StandardError, Usable: a.Chosen.Usable, Verdict: a.Verdict}
 			f.Typical = math.Sqrt(f.Easiest * f.Hardest)
 			return f, true
 		}
@@ -208,13 +210,15 @@ func mean(all []Forecast) *Forecast {
 		return nil
 	}
 	out, n := all[0], float64(len(all))
-	var easiest, hardest, typical float64
+	var easiest, hardest, typical, best, worst float64
 	for _, f := range all {
 		easiest, hardest, typical = easiest+math.Log(f.Easiest)/n, hardest+math.Log(f.Hardest)/n, typical+math.Log(f.Typical)/n
+		best, worst = best+math.Log(f.Best)/n, worst+math.Log(f.Worst)/n
 		out.Usable = out.Usable || f.Usable
 	}
 	out.Easiest, out.Hardest, out.Typical = math.Exp(easiest), math.Exp(hardest), math.Exp(typical)
-	for _, x := range []*float64{&out.Easiest, &out.Hardest, &out.Typical} {
+	out.Best, out.Worst = math.Exp(best), math.Exp(worst)
+	for _, x := range []*float64{&out.Easiest, &out.Hardest, &out.Typical, &out.Best, &out.Worst} {
 		if math.IsInf(*x, 0) || math.IsNaN(*x) {
 			*x = 0 // the plan has no number
 		}

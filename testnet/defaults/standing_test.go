@@ -8,7 +8,7 @@ var standing = map[string]bool{
 	"normal, ρ 0.3/horizontal/plain/ε 1/spread/covariances":  true,
 	"normal, ρ 0.3/horizontal/plain/ε 1/spread/correlations": true,
 
-	"normal, ρ 0.3/horizontal/masked/ε 1/spread/means":        false,
+	"normal, ρ 0.3/horizontal/masked/ε 1/spread/means":        true,
 	"normal, ρ 0.3/horizontal/masked/ε 1/spread/variances":    true,
 	"normal, ρ 0.3/horizontal/masked/ε 1/spread/covariances":  true,
 	"normal, ρ 0.3/horizontal/masked/ε 1/spread/correlations": true,
@@ -18,7 +18,7 @@ var standing = map[string]bool{
 	"normal, ρ 0.3/horizontal/plain/ε 1/bounds/covariances":  true,
 	"normal, ρ 0.3/horizontal/plain/ε 1/bounds/correlations": true,
 
-	"normal, ρ 0.95/horizontal/plain/ε 4/spread/means":        false,
+	"normal, ρ 0.95/horizontal/plain/ε 4/spread/means":        true,
 	"normal, ρ 0.95/horizontal/plain/ε 4/spread/variances":    true,
 	"normal, ρ 0.95/horizontal/plain/ε 4/spread/covariances":  true,
 	"normal, ρ 0.95/horizontal/plain/ε 4/spread/correlations": true,
@@ -28,15 +28,15 @@ var standing = map[string]bool{
 	"lognormal(1), ρ 0/horizontal/plain/ε 4/spread/covariances":  true,
 	"lognormal(1), ρ 0/horizontal/plain/ε 4/spread/correlations": false,
 
-	"Pareto(2.2)/horizontal/plain/ε 1/spread/means":        false,
+	"Pareto(2.2)/horizontal/plain/ε 1/spread/means":        true,
 	"Pareto(2.2)/horizontal/plain/ε 1/spread/variances":    false,
 	"Pareto(2.2)/horizontal/plain/ε 1/spread/covariances":  true,
-	"Pareto(2.2)/horizontal/plain/ε 1/spread/correlations": false,
+	"Pareto(2.2)/horizontal/plain/ε 1/spread/correlations": true,
 
 	"one-sided centres/horizontal/plain/ε 1/spread/means":        true,
-	"one-sided centres/horizontal/plain/ε 1/spread/variances":    false,
+	"one-sided centres/horizontal/plain/ε 1/spread/variances":    true,
 	"one-sided centres/horizontal/plain/ε 1/spread/covariances":  true,
-	"one-sided centres/horizontal/plain/ε 1/spread/correlations": false,
+	"one-sided centres/horizontal/plain/ε 1/spread/correlations": true,
 
 	"rare binary, .5 %/horizontal/plain/ε 1/spread/means":        true,
 	"rare binary, .5 %/horizontal/plain/ε 1/spread/variances":    true,
@@ -50,7 +50,7 @@ var standing = map[string]bool{
 	"26 classes/horizontal/plain/ε 1/spread/correlations": true,
 	"26 classes/horizontal/plain/ε 1/spread/shares":       true,
 
-	"nearly constant/horizontal/plain/ε 1/spread/means":        false,
+	"nearly constant/horizontal/plain/ε 1/spread/means":        true,
 	"nearly constant/horizontal/plain/ε 1/spread/variances":    true,
 	"nearly constant/horizontal/plain/ε 1/spread/covariances":  true,
 	"nearly constant/horizontal/plain/ε 1/spread/correlations": true,
@@ -58,10 +58,10 @@ var standing = map[string]bool{
 	"10 % missing/horizontal/plain/ε 1/spread/means":        true,
 	"10 % missing/horizontal/plain/ε 1/spread/variances":    true,
 	"10 % missing/horizontal/plain/ε 1/spread/covariances":  true,
-	"10 % missing/horizontal/plain/ε 1/spread/correlations": false,
+	"10 % missing/horizontal/plain/ε 1/spread/correlations": true,
 
-	"breast cancer/horizontal/plain/ε 4/spread/means":        false,
-	"breast cancer/horizontal/plain/ε 4/spread/variances":    false,
+	"breast cancer/horizontal/plain/ε 4/spread/means":        true,
+	"breast cancer/horizontal/plain/ε 4/spread/variances":    true,
 	"breast cancer/horizontal/plain/ε 4/spread/covariances":  true,
 	"breast cancer/horizontal/plain/ε 4/spread/correlations": true,
 
@@ -84,11 +84,11 @@ var standing = map[string]bool{
 	"lognormal(0.5), ρ 0.5, people drawn anew/horizontal/plain/ε 4/spread/correlations of people": true,
 	"lognormal(0.5), ρ 0.5, people drawn anew/horizontal/plain/ε 4/spread/coefficients of people": true,
 
-	"credit-card amounts/horizontal/plain/ε 1/bounds/means":        false,
-	"credit-card amounts/horizontal/plain/ε 1/bounds/variances":    false,
-	"credit-card amounts/horizontal/plain/ε 1/bounds/covariances":  false,
+	"credit-card amounts/horizontal/plain/ε 1/bounds/means":        true,
+	"credit-card amounts/horizontal/plain/ε 1/bounds/variances":    true,
+	"credit-card amounts/horizontal/plain/ε 1/bounds/covariances":  true,
 	"credit-card amounts/horizontal/plain/ε 1/bounds/correlations": true,
 
-	"all rows//ε 0//realised ÷ forecast within .5 and 2":           false,
+	"all rows//ε 0//realised ÷ forecast within .5 and 2":           true,
 	"all rows//ε 0//realised within the stated range, from bounds": false,
 }

@@ -146,7 +146,7 @@ func (r *run) plainTallies(plan release.Plan, index int) (out []estimate.Tally, 
 type Cut struct {
 	Records   Number  `json:"records"`   // with the noise of their count
 	Of        int64   `json:"of"`        // all records
-	Sensible  float64 `json:"sensible"`  // the share from which it moves means and covariances by more than their intervals allow for
+	Sensible  float64 `json:"sensible"`  // the share from which it may move means by more than .4 of their standard error
 	Shortened bool    `json:"shortened"` // whether it may be that many
 }
 

@@ -108,9 +108,7 @@ func (g *Gram) covariance(f, h form) float64 {
 func (g *Gram) errors(f, h form) (ff, fh, hh float64) {
 	var memory [grids * fewColumns * fewColumns]float64
 	var places [fewColumns]int
-	s := scene{columns: places[:0], memory: memory[:]}
-	s.enter(f)
-	s.enter(h)
+	s := scene{columns: entered(entered(places[:0], f), h), memory: memory[:]}
 	raw := s.of(g.raw)
 	w, v := s.matrix(f), s.matrix(h)
 	wh, vh := s.times(w, raw), s.times(v, raw)
@@ -134,8 +132,7 @@ func (g *Gram) errors(f, h form) (ff, fh, hh float64) {
 // before is the part of a form's variance that noise adds which was in the values before
 // the projection: see the package comment.
 func (g *Gram) before(f form) float64 {
-	var s scene
-	s.enter(f)
+	s := scene{columns: entered(nil, f)}
 	sources := g.sources(s.columns)
 	if sources == 0 {
 		return 0
@@ -148,8 +145,7 @@ func (g *Gram) before(f form) float64 {
 // projected is the variance of a form that the projection alone would make of columns
 // without noise.
 func (g *Gram) projected(f form) float64 {
-	var s scene
-	s.enter(f)
+	s := scene{columns: entered(nil, f)}
 	wg := s.times(s.matrix(f), s.of(g.debiased))
 	return 2 * s.trace(wg, wg) / float64(g.k)
 }
@@ -178,17 +174,18 @@ const (
 	grids      = 8 // that errors takes
 )
 
-// enter adds the columns of a form.
-func (s *scene) enter(f form) {
+// entered adds the columns of a form. It is no method, so that what they are put into stays on the stack.
+func entered(columns []int, f form) []int {
 	for _, p := range f {
 		for _, side := range [...]Combination{p.x, p.y} {
 			for _, t := range side {
-				if s.place(t.Column) < 0 {
-					s.columns = append(s.columns, t.Column)
+				if !slices.Contains(columns, t.Column) {
+					columns = append(columns, t.Column)
 				}
 			}
 		}
 	}
+	return columns
 }
 
 // place is the row of a column of the Gram, or -1.

@@ -106,7 +106,7 @@ func (m *Summed) whole(e Estimate, i, j int) Estimate {
 	if norm > 0 {
 		share = math.Min(1, math.Abs(c)/norm)
 	}
-	off := share * math.Sqrt(m.lost[i].variance) * math.Sqrt(m.lost[j].variance)
+	off := float64(float64(share*math.Sqrt(m.lost[i].variance)) * math.Sqrt(m.lost[j].variance))
 	if c > 0 {
 		e.High += off
 	} else {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -219,6 +220,11 @@ func TestFieldsAreThoseOfNumbers(t *testing.T) {
 // compare compares values as documents have them.
 func compare(t *testing.T, got, want any) {
 	t.Helper()
+	if a, ok := got.([]analysis.Pair); ok {
+		if b, ok := want.([]analysis.Pair); ok && slices.EqualFunc(a, b, samePair) {
+			return
+		}
+	}
 	a, errA := json.Marshal(got)
 	b, errB := json.Marshal(want)
 	if err := errors.Join(errA, errB); err != nil {
@@ -231,6 +237,15 @@ func compare(t *testing.T, got, want any) {
 		}
 		t.Errorf("from byte %d on\n%.200s\nwant\n%.200s", at, a[max(0, at-60):], b[max(0, at-60):])
 	}
+}
+
+// samePair compares two pairs to the last bit.
+func samePair(a, b analysis.Pair) bool {
+	same := func(a, b *float64) bool {
+		return a == nil && b == nil || a != nil && b != nil && math.Float64bits(*a) == math.Float64bits(*b)
+	}
+	return a.I == b.I && a.J == b.J && a.Undefined == b.Undefined && same(a.Estimate, b.Estimate) && same(a.StandardError, b.StandardError) &&
+		same(a.Low, b.Low) && same(a.High, b.High) && same(a.PopulationLow, b.PopulationLow) && same(a.PopulationHigh, b.PopulationHigh)
 }
 
 // What a table of another shape, or with other bytes, is refused for.

@@ -278,7 +278,9 @@ func total(counts []int64) (sum int64) {
 // noise alone makes would lengthen the clip most.
 const (
 	clearCount = 2
-	clearFar   = 4
+	clearApart = 3
+	clearFar   = 4  // of those longer than
+	far        = 11 // this clip
 	bearable   = 0.5
 )
 
@@ -302,10 +304,11 @@ func (p Plan) chooseClip(noisy []int64, records int64) int {
 		clear := clearCount * sd
 		for b := e + 1; b < len(noisy); b++ {
 			count := float64(noisy[b]) / countWeight
-			if count < clearCount*sd {
-				clear = clearFar * sd
-			}
-			if count < clear {
+			switch {
+			case count < clearCount*sd:
+				clear = clearApart * sd
+				continue
+			case count < clear, b > far && clear > clearCount*sd && count < clearFar*sd:
 				continue
 			}
 			longer := 1.5 * float64(m.Clips[last])

@@ -29,8 +29,9 @@ var meanings = map[string]string{
 	"aggregator.hpke":  "its public key for files that are carried by hand",
 	"aggregator.addrs": "multiaddrs at which parties reach it, tried in this order of kinds: TCP, WebSocket, QUIC",
 
-	"parties.name": "the organisation, for people",
-	"parties.id":   "its peer id, as `party init` prints it",
+	"parties.name":    "the organisation, for people",
+	"parties.id":      "its peer id, as `party init` prints it",
+	"parties.records": "about how many records it has, for forecasts alone. Default: not told; `plan` takes 10000, and a party its own",
 
 	"records.id":         "columns that identify a record, together",
 	"records.normalize":  "steps applied to ids, in order. Default: `[nfc, trim]`",

@@ -74,6 +74,7 @@ analyses: [{kind: correlation}, {kind: k-means, clusters: auto}]
 )
 
 var options = []option{
+	{"parties.records", ofColumns, "12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5", ", records: VALUE", ""},
 	{"max_attempts", ofColumns, "partition: vertical", "\nmax_attempts: VALUE", "3"},
 	{"bits", ofColumns, "partition: vertical", "\nbits: VALUE", "auto"},
 	{"records.normalize", ofColumns, "id: [patient]", ", normalize: VALUE", "[nfc, trim]"},

@@ -26,7 +26,7 @@ func studies() vectors {
 		file:  "studies",
 		about: "Given: a study file of protocol/study/testdata. To be found: its id and meaning, and the pairs whose labelled hash the meaning is. What must be refused is in protocol/study/testdata/refusals.txt.",
 		given: func(*testing.T) []studyCase {
-			return []studyCase{{File: "registry.yaml"}, {File: "hospitals.yaml"}, {File: "laboratories.yaml"}, {File: "survey.yaml"}, {File: "patients.yaml"}, {File: "clinics.yaml"}, {File: "wards.yaml"}, {File: "visitors.yaml"}}
+			return []studyCase{{File: "registry.yaml"}, {File: "hospitals.yaml"}, {File: "laboratories.yaml"}, {File: "survey.yaml"}, {File: "patients.yaml"}, {File: "clinics.yaml"}, {File: "wards.yaml"}, {File: "practices.yaml"}, {File: "visitors.yaml"}}
 		},
 		fill: func(t *testing.T, c *studyCase) {
 			source, err := os.ReadFile("study/testdata/" + c.File)
@@ -84,6 +84,9 @@ func meaningOf(s *study.Study) *meaning {
 	for _, p := range s.Parties {
 		m.put("party.name", p.Name)
 		m.put("party.id", string(p.ID[:]))
+		if p.Records != 0 {
+			m.whole("party.records", int(p.Records))
+		}
 	}
 	m.put("partition", string(s.Partition))
 	m.whole("quorum", s.Quorum)
@@ -157,13 +160,21 @@ func meaningOf(s *study.Study) *meaning {
 func (m *meaning) column(c study.Column) {
 	m.put("column.name", c.Name)
 	m.put("column.kind", string(c.Kind))
-	if lo, hi, ok := c.Scale.Bounds(); ok {
-		m.real("column.bounds.lo", lo)
-		m.real("column.bounds.hi", hi)
+	first, second := c.Scale.Declared()
+	if _, _, ok := c.Scale.Bounds(); ok {
+		m.real("column.bounds.lo", first)
+		m.real("column.bounds.hi", second)
 	}
-	if centre, spread, ok := c.Scale.CentreSpread(); ok {
-		m.real("column.centre", centre)
-		m.real("column.spread", spread)
+	if _, _, ok := c.Scale.CentreSpread(); ok {
+		m.real("column.centre", first)
+		m.real("column.spread", second)
+	}
+	if c.Scale.Transform().IsLog() {
+		m.put("column.transform", "log")
+	}
+	if unit, ok := c.Scale.Transform().Unit(); ok {
+		m.put("column.transform", "asinh")
+		m.real("column.unit", unit)
 	}
 	m.put("column.source", c.Source)
 	list(m, "column.values", c.Values)

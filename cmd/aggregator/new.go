@@ -115,23 +115,8 @@ func (cmd studyNew) Run(ctx context.Context, c *console.Console, g *console.Glob
 				c.Say("It is not known how many records %s has. Say so with --records %s=N, and the draft will fit them.", p.Name, p.Name)
 			}
 		}
-		c.Say("Next: aggregator study plan %s%s, then aggregator study create %s", cmd.Output, recordsFlag(d.Parties), cmd.Output)
+		c.Say("Next: aggregator study plan %s, then aggregator study create %s", cmd.Output, cmd.Output)
 	})
-}
-
-// recordsFlag tells a plan how many records the parties have, as far as is known: the study file
-// does not say it.
-func recordsFlag(parties []study.DraftParty) string {
-	var known []string
-	for _, p := range parties {
-		if p.Records > 0 {
-			known = append(known, fmt.Sprintf("%s=%d", p.Name, p.Records))
-		}
-	}
-	if len(known) == 0 {
-		return ""
-	}
-	return " --records " + strings.Join(known, ",")
 }
 
 // placeholder stands for an address that nobody has given.

@@ -22,7 +22,7 @@ type studyCommands struct {
 
 type studyCreate struct {
 	File    string `arg:"" help:"The study file."`
-	Records string `env:"-" placeholder:"N|NAME=N,…" help:"Records at each party, at single ones by name, for the forecast. Default: 10000 at each."`
+	Records string `env:"-" placeholder:"N|NAME=N,…" help:"Records at each party, at single ones by name, for the forecast. Default: what the study file says, and else 10000."`
 }
 
 // Run checks and stores a study.

@@ -206,7 +206,7 @@ type studyApprove struct {
 	Study    string `arg:"" help:"The beginning of the study's id."`
 	ID       string `env:"-" placeholder:"HEX" help:"At least the first eight characters of the study's id: the answer where nobody can be asked."`
 	Cosigned string `env:"-" placeholder:"FILE" help:"What party study cosign wrote, where the site file asks for a second person's yes."`
-	Records  string `env:"-" placeholder:"N|NAME=N,…" help:"Records at each party, at single ones by name, for the forecast. Default: this party's own are counted where the site file names its data, and 10000 at each other."`
+	Records  string `env:"-" placeholder:"N|NAME=N,…" help:"Records at each party, at single ones by name, for the forecast. Default: this party's own are counted where the site file names its data; of others what the study file says, and else 10000."`
 
 	AlthoughUseless bool `env:"-" help:"Approve although the forecast is that no analysis is usable: privacy is spent for nothing."`
 }

@@ -22,7 +22,7 @@ const maxRecords = 1e12
 type Options struct {
 	Study   *study.Study       // required
 	Party   int                // whose plan it is, or study.Everyone
-	Records map[string]int64   // by party; "" stands for all that are not named. Default: DefaultRecords
+	Records map[string]int64   // by party; "" stands for all that are not named. Default: what the study says, and else DefaultRecords
 	Overlap float64            // shared records of two parties over those of the smaller one. Default: DefaultOverlap
 	Spreads map[string]float64 // standard deviations by column, of its values after their transform. Default: what the study declares
 
@@ -84,6 +84,9 @@ func (o Options) records(party int) int64 {
 		return n
 	}
 	if n, ok := o.Records[""]; ok {
+		return n
+	}
+	if n := o.Study.Parties[party].Records; n > 0 {
 		return n
 	}
 	return DefaultRecords
@@ -165,16 +168,22 @@ func (o Options) describe() []Column {
 func (o Options) assumptions() []string {
 	s := o.Study
 	var out []string
+	_, all := o.Records[""]
+	told, untold, alike := false, false, false
 	for i, p := range s.Parties {
 		_, named := o.Records[p.Name]
-		if _, all := o.Records[""]; !named && !all {
-			out = append(out, fmt.Sprintf("each party whose number of records is not given has %d (--records)", o.records(i)))
-			break
-		}
-		if !named && o.Party != study.Everyone && i != o.Party {
-			out = append(out, "every other party has as many records (--records NAME=N)")
-			break
-		}
+		told = told || !named && !all && p.Records > 0
+		untold = untold || !named && !all && p.Records == 0
+		alike = alike || !named && all && o.Party != study.Everyone && i != o.Party
+	}
+	if told {
+		out = append(out, "parties have about as many records as the study file says (--records)")
+	}
+	if untold {
+		out = append(out, fmt.Sprintf("each party whose number of records is not given has %d (--records)", DefaultRecords))
+	}
+	if alike {
+		out = append(out, "every other party has as many records (--records NAME=N)")
 	}
 	if s.Partition == study.Vertical {
 		text := fmt.Sprintf("two parties share %.4g %% of the smaller party's records, drawn at random", 100*o.overlap())
@@ -209,7 +218,13 @@ func (o Options) assumptions() []string {
 		out = append(out, "the spread of a column with bounds is a tenth of its range; at best a fifth, at worst a fortieth (--spread COLUMN=SD)")
 	}
 	if centres {
-		out = append(out, fmt.Sprintf("declared centres and spreads are about right: errors of means lie between %g and %g times the formula, those of correlations and covariances between %g and %g times", meansErr[best], meansErr[worst], correlationsErr[best], correlationsErr[worst]))
+		const text = "declared centres and spreads are about right: errors of means lie between %g and %g times the formula, those of correlations and covariances between %g and %g times%s"
+		own := func(sk study.Sketch) bool { return sk.OwnClip }
+		if !slices.ContainsFunc(s.Sketches, own) {
+			out = append(out, fmt.Sprintf(text, meansErr[best], meansErr[worst], correlationsErr[best], correlationsErr[worst], ""))
+		} else {
+			out = append(out, fmt.Sprintf(text, ownMeansErr[best], ownMeansErr[worst], ownCorrelationsErr[best], ownCorrelationsErr[worst], ", as parties choose longer clips for longer records"))
+		}
 	}
 	if halves {
 		out = append(out, "half of a binary column's values are 1; at worst one in twenty (--spread COLUMN=SD; 5 % of ones have a spread of 0.22)")

@@ -417,7 +417,11 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 	line("  addrs: %s", quotedList(d.Aggregator.Addrs))
 	line("parties:")
 	for _, p := range d.Parties {
-		line("  - {name: %s, id: %s}", quoted(p.Name), p.ID)
+		about := ""
+		if p.Records >= leastRecords && p.Records <= mostRecords {
+			about = fmt.Sprintf(", records: %d", p.Records)
+		}
+		line("  - {name: %s, id: %s%s}", quoted(p.Name), p.ID, about)
 	}
 	line("partition: %s   # vertical: same people, other columns; horizontal: same columns, other people", d.Partition)
 	line("# quorum: %d       # how many must approve; default: all", max(2, len(d.Parties)/2+1))

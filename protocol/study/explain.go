@@ -51,6 +51,9 @@ func (s *Study) explainWho(p *page, party int) {
 	var rows []string
 	for i, q := range s.Parties {
 		row := fmt.Sprintf("%s, %s, in words %s", quote(q.Name), q.ID, q.ID.Words())
+		if q.Records != 0 {
+			row += fmt.Sprintf(", about %d records", q.Records)
+		}
 		if i == party {
 			row += " (you)"
 		}

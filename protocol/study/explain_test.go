@@ -19,6 +19,7 @@ func TestExplain(t *testing.T) {
 		{"wards", "Charité"},
 		{"visitors", "Saint Mary"},
 		{"infirmaries", "Charité"},
+		{"practices", "Charité"},
 	} {
 		s := parse(t, file(t, test.file))
 		party, ok := s.PartyByName(test.party)

@@ -13,7 +13,7 @@ import (
 func FuzzParse(f *testing.F) {
 	seeds := 0
 	add := func(source string) { f.Add([]byte(source)); seeds++ }
-	for _, name := range []string{"laboratories", "registry", "hospitals", "clinics", "wards", "infirmaries"} {
+	for _, name := range []string{"laboratories", "registry", "hospitals", "clinics", "wards", "infirmaries", "practices"} {
 		add(file(f, name))
 	}
 	for _, r := range refusals {

@@ -34,6 +34,9 @@ func meaning(s *Study) protocol.Digest {
 	for _, p := range s.Parties {
 		e.text("party.name", p.Name)
 		e.text("party.id", string(p.ID[:]))
+		if p.Records != 0 { // a path of its own: studies that do not say it have none
+			e.whole("party.records", int(p.Records))
+		}
 	}
 	e.text("partition", string(s.Partition))
 	e.whole("quorum", s.Quorum)

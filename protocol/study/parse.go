@@ -226,9 +226,15 @@ func (o object) hpke() []byte {
 }
 
 func (r *reader) party(it item) Party {
-	o := r.object(it.node, it.path, "name", "id")
+	o := r.object(it.node, it.path, "name", "id", "records")
 	o.require("name", "id")
-	return Party{Name: o.name("name"), ID: o.peerID("id")}
+	p := Party{Name: o.name("name"), ID: o.peerID("id")}
+	if before := len(r.errs); o.has("records") {
+		if p.Records = int64(o.integer("records")); len(r.errs) == before {
+			r.within(it.path+".records", int(p.Records), leastRecords, mostRecords)
+		}
+	}
+	return p
 }
 
 func (r *reader) records(n *yaml.Node) Records {

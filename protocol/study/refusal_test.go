@@ -173,6 +173,8 @@ var refusals = []struct{ what, base, old, new string }{
 	{"public matrix of moments", "wards", "{side: moments, clip: 2", "{side: moments, matrix: public, clip: 2"},
 	{"public matrix of one of two sketches", "visitors", "matrix: public}", "matrix: public}\n  - {side: records, family: sparse, k: 16}"},
 	{"unknown matrix", "visitors", "matrix: public", "matrix: open"},
+	{"records of no party", "practices", "records: 4000", "records: 1"},
+	{"records by half", "practices", "records: 4000", "records: 4000.5"},
 	{"queries without a date", "visitors", "new_records_until: 2027-06-15T17:00:00Z\n", ""},
 	{"queries without a number", "visitors", "releases: 4, records: 500", "records: 500"},
 	{"too many queries", "visitors", "releases: 4", "releases: 101"},

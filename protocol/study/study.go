@@ -47,8 +47,9 @@ type Aggregator struct {
 
 // Party is one organisation's node.
 type Party struct {
-	Name string
-	ID   protocol.PeerID
+	Name    string
+	ID      protocol.PeerID
+	Records int64 // about how many it has, for forecasts alone; 0 where nobody said
 }
 
 // Partition says how the data are split.

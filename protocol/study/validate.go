@@ -21,6 +21,8 @@ const (
 	maxKurtosis = 1e6
 	maxMatrix   = 1 << 28 // bytes of a records-side R
 	longestRow  = 2       // of R with noise, in usual lengths
+
+	leastRecords, mostRecords = 2, 1<<31 - 1 // that a party is said to have
 )
 
 // validate checks how the parts of a completed study fit together.

@@ -181,6 +181,10 @@ func brief(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
 
 // cutText says how many records were cut, and from how many on it matters.
 func cutText(c analysis.Cut) string {
-	return fmt.Sprintf("Of %d records, about %s were longer than the clip, by a noisy count. Intervals of means and covariances allow for it. From %.3g on, it shows beside the noise.",
-		c.Of, numberText(c.Records), math.Ceil(float64(c.Sensible*float64(c.Of))))
+	were, allowed := "were longer than the clip", "Intervals of means and covariances allow for it. "
+	if c.Beyond {
+		were, allowed = "were longer than the clip or had a value beyond three spreads", ""
+	}
+	return fmt.Sprintf("Of %d records, about %s %s, by a noisy count. %sFrom %.3g on, it shows beside the noise.",
+		c.Of, numberText(c.Records), were, allowed, math.Ceil(float64(c.Sensible*float64(c.Of))))
 }

@@ -16,6 +16,7 @@ type columns struct {
 	noise  []estimate.Noise // of each column of rows
 	gram   *estimate.Gram   // products of the columns; of those that reach was called for, where all are too many
 	groups []group
+	cut    *Cut           // nil where nobody counted
 	level  estimate.Level // of each interval
 	tell   func(done, total int)
 	keep   Keeper // of dense tables; nil: there are none
@@ -23,13 +24,14 @@ type columns struct {
 
 // group is the columns that came from one party, or from the union.
 type group struct {
-	party   string // empty for the union
-	records int64
-	plan    release.Plan
-	centres []float64      // what was taken off each value, in encoded units
-	scales  []float64      // what it was divided by then
-	own     []estimate.Own // of each value, where the party published them; else nil
-	first   int            // index in the Gram of the group's first column
+	party     string // empty for the union
+	records   int64
+	plan      release.Plan
+	centres   []float64       // what was taken off each value, in encoded units
+	scales    []float64       // what it was divided by then
+	own       []estimate.Own  // of each value, where the party published them; else nil
+	shortened *estimate.Noisy // how many records are not sketched as they are; nil where nobody counted
+	first     int             // index in the Gram of the group's first column
 }
 
 // columns merges the parties' sketches of one index into a Gram matrix, once for all
@@ -68,17 +70,20 @@ func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 	for n, contribution := range r.Contributions {
 		plan := plans[n]
 		var own []estimate.Own
+		var shortened *estimate.Noisy
 		if plan.Head() > 0 {
 			if plan, err = plan.Owned(heads[n]); err != nil {
 				return nil, &brokenInput{err}
 			}
 			own = plan.OwnMoments(heads[n], contribution.Records)
+			count := plan.Shortened(heads[n])
+			shortened = &count
 		}
 		if add && n > 0 {
 			c.groups[0].records += contribution.Records
 			continue
 		}
-		g := group{party: r.Study.Parties[contribution.Party].Name, records: contribution.Records, plan: plan, centres: plan.Centres(), scales: plan.Scales(), own: own, first: len(noise)}
+		g := group{party: r.Study.Parties[contribution.Party].Name, records: contribution.Records, plan: plan, centres: plan.Centres(), scales: plan.Scales(), own: own, shortened: shortened, first: len(noise)}
 		if add {
 			g.party = ""
 		}
@@ -93,6 +98,7 @@ func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 		}
 	}
 	c.rows, c.noise = estimate.Integers{K: merged.Rows, N: merged.Cols, Data: merged.Data, Unit: c.groups[0].plan.Unit()}, noise
+	c.cut = c.cutFromColumns()
 	if merged.Cols <= mostWhole {
 		c.gram, err = estimate.FromIntegers(ctx, c.rows, noise)
 	}

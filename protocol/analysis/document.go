@@ -78,7 +78,7 @@ type Analysis struct {
 	Dense      *Dense             `json:"dense,omitempty"`  // in the place of Pairs, where there are more than MostInline features
 	Shifts     []Pair             `json:"shifts,omitempty"` // group-distance: squared distance between the mean records of two parties
 	Repaired   *Repaired          `json:"repaired,omitempty"`
-	Cut        *Cut               `json:"cut,omitempty"`    // moments: the records that were longer than the clip
+	Cut        *Cut               `json:"cut,omitempty"`    // the records that were not sketched as they are, where they were counted
 	Joined     *Joined            `json:"joined,omitempty"` // records side of a vertical study
 
 	// One of these, where the kind has a section of its own.

@@ -3,7 +3,6 @@ package analysis
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -109,7 +108,7 @@ func (r *run) moments(index int) (*moments, error) {
 	} else if tallies, err = r.plainTallies(plan, index); err != nil {
 		return nil, err
 	}
-	m.cutRecords(tallies, len(r.Contributions))
+	m.cut = cutFromMoments(plan, tallies, m.records, len(r.Contributions))
 	if l := plan.Moments.Layout; l.Products {
 		for _, t := range tallies {
 			m.product += t.Variances[l.Product(0, min(1, l.Columns-1))]
@@ -142,58 +141,6 @@ func (r *run) plainTallies(plan release.Plan, index int) (out []estimate.Tally, 
 	return out, nil
 }
 
-// Cut is how many records were longer than the clip of the study or of their party.
-type Cut struct {
-	Records   Number  `json:"records"`   // with the noise of their count
-	Of        int64   `json:"of"`        // all records
-	Sensible  float64 `json:"sensible"`  // the share from which it may move means by more than .4 of their standard error
-	Shortened bool    `json:"shortened"` // whether it may be that many
-}
-
-// cutRecords adds up the noisy counts of records that were cut.
-func (m *moments) cutRecords(tallies []estimate.Tally, members int) {
-	l := m.plan.Moments.Layout
-	if !l.Cut {
-		return
-	}
-	var count estimate.Noisy
-	for _, t := range tallies {
-		count.Value += t.Values[l.CutCount()]
-		count.Variance += t.Variances[l.CutCount()]
-	}
-	n := float64(m.records)
-	sensible := m.plan.Sensible(members, n)
-	sd := math.Sqrt(count.Variance)
-	m.cut = &Cut{
-		Records: number(count.Estimate(0, 0)), Of: m.records, Sensible: sensible,
-		Shortened: count.Value > math.Max(sensible*n, 2*sd),
-	}
-}
-
-// caution is what is to be said first of answers that stand on shortened data; "" where there is
-// nothing to say.
-func (c *Cut) caution() string {
-	if c == nil || !c.Shortened {
-		return ""
-	}
-	return fmt.Sprintf("about %s of the records were longer than the clip: means and covariances are of the shortened data", c.share())
-}
-
-// share shows which part of the records was cut, to two digits.
-func (c *Cut) share() string {
-	if c.Records.Estimate == nil {
-		return "an unknown part"
-	}
-	share := 100 * math.Min(math.Max(*c.Records.Estimate, 0)/float64(c.Of), 1)
-	switch {
-	case share > 99.5:
-		return "all"
-	case share >= 1:
-		return fmt.Sprintf("%.2g %%", share)
-	}
-	return fmt.Sprintf("%.1g %%", share)
-}
-
 // missingIsCentre is assumed where a value stands in place of a missing one.
 const missingIsCentre = "that a missing value is the centre of its column or the middle of its bounds"
 
@@ -205,9 +152,9 @@ func (m *moments) assumption(kind study.AnalysisKind, own ...string) string {
 	case !m.cut.Shortened && (kind == study.Mean || kind == study.Covariance):
 		rests = append(rests, "that records that were cut to the clip are half as long again on average, or less")
 	case m.cut.Shortened:
-		rests = append(rests, "that the question is about shortened records, as intervals may miss what whole records would give")
+		rests = append(rests, cutAsked)
 	default:
-		rests = append(rests, "that the few records that were cut to the clip do not matter beside the noise")
+		rests = append(rests, fewCut)
 	}
 	s := m.plan.Study
 	if s.Records.Missing == study.MissingCentre {
@@ -217,7 +164,7 @@ func (m *moments) assumption(kind study.AnalysisKind, own ...string) string {
 		_, _, centred := s.Columns[f.Column].Scale.CentreSpread()
 		return centred
 	}) {
-		rests = append(rests, "that a value more than three spreads from its centre counts as three spreads away")
+		rests = append(rests, limited)
 	}
 	over := "means and covariances are over all records of the union"
 	if s.Records.Missing == study.MissingCount {

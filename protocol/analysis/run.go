@@ -8,7 +8,6 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/estimate"
@@ -242,21 +241,19 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 		return r.ofMoments(ctx, sk, a, r.observer(index, a.Kind))
 	}
 	out, err := r.projected(ctx, index, sk, a)
-	if out.Assumption != "" && a.Kind != study.Intersection && r.Study.Records.Missing.Stays() {
-		out.Assumption = alsoMissing(out.Assumption)
+	if a.Kind == study.Intersection { // ones are neither missing nor cut
+		return out, err
+	}
+	if c, ok := r.merged[sk]; ok {
+		out.Cut, out.Caution = c.cut, c.cut.caution()
+	}
+	if out.Assumption != "" {
+		out.Assumption = also(r.assumesOfCut(sk, out.Cut), out.Assumption)
+		if r.Study.Records.Missing.Stays() {
+			out.Assumption = also(missingIsCentre, out.Assumption)
+		}
 	}
 	return out, err
-}
-
-// alsoMissing is what is assumed where values stand in place of missing ones, too.
-func alsoMissing(assumption string) string {
-	if about, nothing := strings.CutPrefix(assumption, "nothing: "); nothing {
-		return missingIsCentre + "; " + about
-	}
-	if strings.HasPrefix(assumption, "nothing") || strings.HasPrefix(assumption, "that ") {
-		return missingIsCentre + ", and " + assumption
-	}
-	return missingIsCentre + ", and that " + assumption
 }
 
 // projected answers what needs projections, of columns or of records.

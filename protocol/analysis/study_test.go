@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"context"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -107,6 +108,9 @@ func ship(t testing.TB, s *study.Study, n int, data files) shipped {
 			plan, err := release.For(s, party, i)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if plan.Looks() {
+				plan = looked(t, plan, s, f, entropy)
 			}
 			builder, err := plan.NewBuilder(rootSeed(n), 2)
 			if err != nil {
@@ -233,4 +237,23 @@ func dot(x, y []float64) (sum float64) {
 		sum += x[i] * y[i]
 	}
 	return sum
+}
+
+// looked is a party's plan after its first look.
+func looked(t testing.TB, plan release.Plan, s *study.Study, f file, entropy io.Reader) release.Plan {
+	t.Helper()
+	look := plan.NewLook()
+	for _, row := range f.values {
+		if err := look.Add(encode(s, plan, row)[:len(plan.Inputs())]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	moves, err := look.Draw(entropy)
+	if err == nil {
+		plan, err = plan.After(moves)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
 }

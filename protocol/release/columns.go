@@ -26,6 +26,7 @@ type part struct {
 	cut     []int    // which records of these are
 	excess  []int64  // a row for each: what clipping adds to it
 	clipped int64    // records of the batch
+	beyond  []bool   // which records have a value that was taken nearer, where columns are standardised
 	whole   []int64  // scratch: a record that was cut
 	own     ownSums  // of the batch, where columns are standardised
 }
@@ -63,6 +64,7 @@ func (b *Builder) addColumns(ids [][]byte, values []int64) error {
 		b.parts[i].clipped = 0
 		clear(b.parts[i].own.sums)
 		clear(b.parts[i].own.squares)
+		b.parts[i].own.shortened = 0
 	}
 	err := b.columns.AddParts(len(ids), func(worker, from, to int) sketch.Part {
 		p := &b.parts[worker]
@@ -80,6 +82,7 @@ func (b *Builder) addColumns(ids [][]byte, values []int64) error {
 	}
 	for i := range b.parts {
 		b.clipped += b.parts[i].clipped
+		b.own.shortened += b.parts[i].own.shortened
 		for j := range b.own.sums {
 			b.own.sums[j] += b.parts[i].own.sums[j]
 			b.own.squares[j] += b.parts[i].own.squares[j]
@@ -88,20 +91,22 @@ func (b *Builder) addColumns(ids [][]byte, values []int64) error {
 	return nil
 }
 
-// addOwn sums records as they were cut.
+// addOwn sums records as they were cut, and counts those that were not left as they are.
 func (b *Builder) addOwn(p *part, r sketch.Part) {
 	n, quantum, cut := b.plan.Values, b.plan.Own.quantum, 0
 	wide := n + len(b.ones)
 	for i := range r.Labels {
-		row := r.X[i*n:][:n]
+		row, shortened := r.X[i*n:][:n], p.beyond[i]
 		if cut < len(r.Corrected) && p.cut[cut] == i {
 			p.whole = append(p.whole[:0], row...)
 			for j, v := range r.Corrections[cut*wide:][:n] {
 				p.whole[j] += v
 			}
-			row, cut = p.whole, cut+1
+			row, cut, shortened = p.whole, cut+1, true
 		}
-		p.own.add(row, quantum)
+		if p.own.add(row, quantum); shortened {
+			p.own.shortened++
+		}
 	}
 }
 
@@ -115,11 +120,18 @@ func (b *Builder) derive(p *part, values []int64) []int64 {
 	n, bits, one := b.plan.Values, b.plan.Study.Bits, b.plan.Study.Bits.One()
 	p.derived = p.derived[:0]
 	if b.plan.Own != nil {
-		for i, v := range values {
-			if v >= -one && v <= one {
-				v = b.plan.take(i%n, v)
+		p.beyond = p.beyond[:0]
+		for ; len(values) > 0; values = values[n:] {
+			any := false
+			for i, v := range values[:n] {
+				if v >= -one && v <= one {
+					beyond := false
+					v, beyond = b.plan.take(i, v)
+					any = any || beyond
+				}
+				p.derived = append(p.derived, v)
 			}
-			p.derived = append(p.derived, v)
+			p.beyond = append(p.beyond, any)
 		}
 		return p.derived
 	}

@@ -17,6 +17,7 @@ import (
 // their rates where these are far enough from 1/2. What is sketched of a record is cut to a length then
 // that the published rates shorten, and summed once more beside the sketch, with its squares: so
 // what divides a product of columns does not come from the sketch, in whose noise it may be lost.
+// With these sums goes how many records are not sketched as they are.
 
 // Own is what a plan for columns that are standardised has beside others.
 type Own struct {
@@ -25,7 +26,9 @@ type Own struct {
 	looking dp.Noise
 	moves   []sketch.Standard // by value: what was published of it; nil before the look
 	takes   []sketch.Standard // by value: how the sketch takes it
+	ends    []bool            // by value: whether one at an end of its range may have been beyond it
 	weight  int64             // of a sum
+	counted int64             // of a record that is not sketched as it is
 	quantum int64             // of squares: what counts 1
 	sums    dp.Noise          // on own sums
 	change  dp.Sensitivity    // of own sums
@@ -55,12 +58,13 @@ func (p *Plan) calibrateOwn() (err error) {
 		return err
 	}
 	p.summed = p.Noise
-	// For |x| ≤ C in l2, Σ⌊x²/q⌋² ≤ ⌊C²/q⌋², and Σ(ax)² ≤ (aC)².
+	// For |x| ≤ C in l2, Σ⌊x²/q⌋² ≤ ⌊C²/q⌋², and Σ(ax)² ≤ (aC)². The count adds an eighth to what
+	// these are together at most, and so a sixteenth to their noise.
 	cut := p.Cut()
 	o.quantum = cut*cut/ownLevel + 1
 	squares := cut * cut / o.quantum
-	o.weight = max(squares/cut, 1)
-	change := within(o.weight*o.weight*cut*cut+squares*squares, 2*p.Values)
+	o.weight, o.counted = max(squares/cut, 1), max(squares/2, 1)
+	change := within(o.weight*o.weight*cut*cut+squares*squares+o.counted*o.counted, 2*p.Values+1)
 	if p.Study.Privacy.Replaced {
 		if change, err = change.Replacing(); err != nil {
 			return err
@@ -86,7 +90,7 @@ func (p Plan) around(moves []sketch.Standard) (Plan, error) {
 	one := p.Study.Bits.One()
 	o := *p.Own
 	p.Clip = o.clip
-	o.moves, o.takes = moves, make([]sketch.Standard, len(moves))
+	o.moves, o.takes, o.ends = moves, make([]sketch.Standard, len(moves)), make([]bool, len(moves))
 	var bits, rates, longest, others int64 // rates: Σ 256·p(1 − p)·one²; others: nine typical squared lengths
 	last := -1
 	for i, m := range moves {
@@ -106,6 +110,7 @@ func (p Plan) around(moves []sketch.Standard) (Plan, error) {
 			others += 9 * one * one
 		default:
 			others += one * one
+			o.ends[i] = true
 		}
 		last = f.Column
 	}
@@ -128,18 +133,25 @@ func (p Plan) around(moves []sketch.Standard) (Plan, error) {
 	return p, err
 }
 
-// take is a value as a standardised sketch has it: within three spreads.
-func (p Plan) take(value int, v int64) int64 {
+// take is a value as a standardised sketch has it: within three spreads. It also reports whether it was
+// beyond them, or at the ends to which values beyond declared ones were moved when they were read.
+func (p Plan) take(value int, v int64) (taken int64, beyond bool) {
 	one := p.Study.Bits.One()
-	return max(min(p.Own.takes[value].Apply(v, one, 0), one), -one)
+	x := p.Own.takes[value].Apply(v, one, 0)
+	taken = max(min(x, one), -one)
+	return taken, taken != x || p.Own.ends[value] && (x == one || x == -one)
 }
 
-// ownSums add up what is sketched of records.
+// ownSums add up what is sketched of records, and count those that are not sketched as they are:
+// they are cut, or a value of theirs is beyond three spreads.
 type ownSums struct {
 	sums, squares []int64
+	shortened     int64
 }
 
-func newOwnSums(values int) ownSums { return ownSums{make([]int64, values), make([]int64, values)} }
+func newOwnSums(values int) ownSums {
+	return ownSums{sums: make([]int64, values), squares: make([]int64, values)}
+}
 
 // add adds a record.
 func (s *ownSums) add(row []int64, quantum int64) {
@@ -157,6 +169,7 @@ func (p Plan) headed(s sketch.Sketch, own ownSums) sketch.Sketch {
 		head[2*s.Cols+i] = own.sums[i] * p.Own.weight
 		head[3*s.Cols+i] = own.squares[i]
 	}
+	head[2*s.Cols+p.Values] = own.shortened * p.Own.counted
 	s.Data, s.Rows = append(head, s.Data...), s.Rows+study.OwnRows
 	return s
 }
@@ -170,8 +183,8 @@ func (p Plan) drawOwn(s *sketch.Sketch, entropy io.Reader, workers int) error {
 	for i, m := range p.Own.moves {
 		s.Data[i], s.Data[cols+i] = m.Centre, m.Spread
 	}
-	for _, row := range []int{2, 3} {
-		if err := p.Own.sums.AddParallel(s.Data[row*cols:row*cols+p.Values], entropy, 1); err != nil {
+	for _, noised := range [][]int64{s.Data[2*cols:][:p.Values+1], s.Data[3*cols:][:p.Values]} {
+		if err := p.Own.sums.AddParallel(noised, entropy, 1); err != nil {
 			return err
 		}
 	}
@@ -190,8 +203,8 @@ func (p Plan) Owned(head []int64) (Plan, error) {
 		m := sketch.Standard{Centre: head[i], Spread: head[cols+i]}
 		ok := true
 		switch {
-		case i >= p.Values: // the ones
-			ok = m == sketch.Standard{} && head[2*cols+i] == 0 && head[3*cols+i] == 0
+		case i >= p.Values: // the ones, whose sum is the count
+			ok = m == sketch.Standard{} && head[3*cols+i] == 0
 		case m.Centre > 16*one || m.Centre < 16*(one-p.Study.Columns[p.Features[i].Column].Scale.Range(p.Study.Bits)):
 			ok = false
 		case p.scaled(p.Features[i]):
@@ -231,4 +244,10 @@ func (p Plan) OwnMoments(head []int64, records int64) []estimate.Own {
 		}
 	}
 	return out
+}
+
+// Shortened is the noisy count of records that the sketch does not have as they are, by its head.
+func (p Plan) Shortened(head []int64) estimate.Noisy {
+	unit := 1 / float64(p.Own.counted)
+	return estimate.Noisy{Value: float64(head[2*len(p.Features)+p.Values]) * unit, Variance: p.Own.sums.Variance() * unit * unit}
 }

@@ -182,28 +182,26 @@ const draftRecords = 10_000
 const ownNoise = 0.01
 
 // layout is the sketch of columns that suits what is known of them, with the key by which parties
-// standardise it: in vertical studies, where rates or spreads are not declared and all parties have
-// records enough for noisy means.
+// standardise it: in vertical studies, where all parties have records enough for noisy means. Where
+// all is declared it is for the variances, and for the count of records that are cut.
 func (d Draft) layout() (l forecast.Layout, own string) {
 	mu := dp.Mu(d.mu())
 	var holdings []forecast.Holding
-	untold, noise := false, 0.0
+	noise := 0.0
 	for _, p := range d.Parties {
 		h := forecast.Holding{Records: float64(cmp.Or(p.Records, draftRecords))}
 		for _, c := range p.Columns {
 			if own, ok := d.own(c.Name); ok {
 				c = own
 			}
-			k := c.known()
-			untold = untold || !k.Told && c.Kind != Categorical
-			h.Columns = append(h.Columns, k)
+			h.Columns = append(h.Columns, c.known())
 		}
 		if len(h.Columns) > 0 {
 			holdings = append(holdings, h)
 			noise = math.Max(noise, math.Sqrt(float64(len(h.Columns))/shareBits)/2/float64(mu)/h.Records)
 		}
 	}
-	if d.Partition != Vertical || !untold || noise > ownNoise {
+	if d.Partition != Vertical || noise > ownNoise {
 		return forecast.VerticalLayout(holdings, mu), ""
 	}
 	for _, h := range holdings {

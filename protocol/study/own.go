@@ -15,7 +15,8 @@ const (
 )
 
 // OwnRows is how many rows stand before those of a standardised sketch of columns: the own
-// centres and spreads of values, and the sums and sums of squares of what was sketched of them.
+// centres and spreads of values, and the sums and sums of squares of what was sketched of them, with
+// the count of records that were not sketched as they are.
 const OwnRows = 4
 
 // ownLimit is of how many records own sums are surely less than what a release can have.
@@ -58,5 +59,5 @@ func (s *Study) describeOwn(index int) string {
 	if !s.StandardisedColumns(index) {
 		return ""
 	}
-	return "; and noisy means and noisy sums of squares of your own columns: your program centres and scales the values by them before it sketches"
+	return "; and noisy means and noisy sums of squares of your own columns: your program centres and scales the values by them before it sketches; and how many records were shortened, with noise"
 }

@@ -1,0 +1,161 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Cut is how many records are not in a sketch as they are: they were longer than the clip of the
+// study or of their party or, in a standardised sketch of columns, had a value beyond three spreads.
+type Cut struct {
+	Records   Number  `json:"records"`   // with the noise of their count
+	Of        int64   `json:"of"`        // all records
+	Sensible  float64 `json:"sensible"`  // the share from which it may move answers by more than .4 of their standard error
+	Shortened bool    `json:"shortened"` // whether it may be that many
+	Beyond    bool    `json:"beyond"`    // whether records with a value beyond three spreads are among them
+}
+
+// cutOf is what a noisy count says.
+func cutOf(count estimate.Noisy, of int64, sensible float64) *Cut {
+	return &Cut{
+		Records: number(count.Estimate(0, 0)), Of: of, Sensible: sensible,
+		Shortened: count.Value > math.Max(sensible*float64(of), 2*math.Sqrt(count.Variance)),
+	}
+}
+
+// cutFromMoments adds up the noisy counts of tallies; nil where nothing was cut.
+func cutFromMoments(plan release.Plan, tallies []estimate.Tally, records int64, members int) *Cut {
+	l := plan.Moments.Layout
+	if !l.Cut {
+		return nil
+	}
+	var count estimate.Noisy
+	for _, t := range tallies {
+		count.Value += t.Values[l.CutCount()]
+		count.Variance += t.Variances[l.CutCount()]
+	}
+	return cutOf(count, records, plan.Sensible(members, float64(records)))
+}
+
+// cutFromColumns is what parties counted beside sketches of columns; nil where they did not.
+func (c *columns) cutFromColumns() *Cut {
+	var count estimate.Noisy
+	var of int64
+	for _, g := range c.groups {
+		if g.shortened == nil {
+			return nil
+		}
+		count.Value += g.shortened.Value
+		count.Variance += g.shortened.Variance
+		of += g.records
+	}
+	// What cutting takes from a correlation is at most half of the share that is cut.
+	out := cutOf(count, of, 2*c.correlationError())
+	out.Beyond = true
+	return out
+}
+
+// correlationError is the least standard error of a correlation between columns of two parties that
+// are as far spread as the typical ones of both; 1 where none is expected to have an answer.
+func (c *columns) correlationError() float64 {
+	member := func(g group) forecast.Member {
+		var variances []float64
+		for _, o := range g.own {
+			variances = append(variances, math.Max(o.Variance, math.Sqrt(o.VarianceVariance)))
+		}
+		slices.Sort(variances)
+		ones, _ := c.ones(g)
+		return forecast.Member{
+			Column: forecast.Normal(0, math.Sqrt(variances[len(variances)/2])), Records: float64(g.records), Keep: forecast.Whole(),
+			Ones: ones.Weight, Noise: c.noise[g.first], OnesNoise: c.noise[ones.Column],
+		}
+	}
+	least := 1.
+	for i, g := range c.groups {
+		for _, other := range c.groups[:i] {
+			pair := forecast.Pair{K: c.rows.K, X: member(g), Y: member(other), Shared: float64(min(g.records, other.records))}
+			if e, err := pair.CorrelationE2(); err == nil && e.Undefined == "" {
+				least = math.Min(least, e.Deviation)
+			}
+		}
+	}
+	return least
+}
+
+// caution is what is to be said first of answers that stand on shortened data; "" where there is
+// nothing to say.
+func (c *Cut) caution() string {
+	switch {
+	case c == nil || !c.Shortened:
+		return ""
+	case c.Beyond:
+		return fmt.Sprintf("about %s of the records were longer than the clip or had a value beyond three spreads: the answer is about the shortened data", c.share())
+	}
+	return fmt.Sprintf("about %s of the records were longer than the clip: means and covariances are of the shortened data", c.share())
+}
+
+// share shows which part of the records was cut, to two digits.
+func (c *Cut) share() string {
+	if c.Records.Estimate == nil {
+		return "an unknown part"
+	}
+	share := 100 * math.Min(math.Max(*c.Records.Estimate, 0)/float64(c.Of), 1)
+	switch {
+	case share > 99.5:
+		return "all"
+	case share >= 1:
+		return fmt.Sprintf("%.2g %%", share)
+	}
+	return fmt.Sprintf("%.1g %%", share)
+}
+
+// What is assumed of records that were cut.
+const (
+	fewCut     = "that the few records that were cut to the clip do not matter beside the noise"
+	cutAsked   = "that the question is about shortened records, as intervals may miss what whole records would give"
+	nobodyKnew = "that hardly any record is longer than the clip, as nobody counted them"
+	limited    = "that a value more than three spreads from its centre counts as three spreads away"
+)
+
+// assumesOfCut is what an answer from a sketch that projects assumes of records that were cut; "" where
+// it is about all of them as they are.
+func (r *run) assumesOfCut(sk int, cut *Cut) string {
+	switch {
+	case cut != nil && cut.Shortened:
+		return cutAsked
+	case cut != nil:
+		return fewCut
+	}
+	var rests []string
+	if r.Study.Sketches[sk].Clip > 0 {
+		rests = append(rests, nobodyKnew)
+	}
+	if slices.ContainsFunc(r.Study.Columns, func(c study.Column) bool {
+		_, _, centred := c.Scale.CentreSpread()
+		return centred
+	}) {
+		rests = append(rests, limited)
+	}
+	return strings.Join(rests, ", and ")
+}
+
+// also is an assumption with another one before it.
+func also(another, assumption string) string {
+	if another == "" {
+		return assumption
+	}
+	if about, nothing := strings.CutPrefix(assumption, "nothing: "); nothing {
+		return another + "; " + about
+	}
+	if strings.HasPrefix(assumption, "nothing") || strings.HasPrefix(assumption, "that ") {
+		return another + ", and " + assumption
+	}
+	return another + ", and that " + assumption
+}

@@ -2,25 +2,55 @@ package estimate
 
 import "math"
 
-// Shortened is what is known of the records of a tally that were cut to a length: by their noisy
-// count, the sum of the lengths that they were cut to and that of their squares, in the
-// tally's units.
+// Shortened is what is known of the records of one party that were cut.
 type Shortened struct {
-	Length, Square float64
-}
-
-// Plus is what is known of both.
-func (s Shortened) Plus(t Shortened) Shortened {
-	return Shortened{s.Length + t.Length, s.Square + t.Square}
+	Count float64 // noisy
+	Clip  float64 // what they were cut to, in the tally's units
 }
 
 // A record that is cut to C loses what it is longer, and nothing that is released says how much.
-// If lengths beyond C fall like a Pareto tail of index 3, that is C/2 of its length on average,
-// and 2C² of its square: lognormal and lighter tails lose less, of index 2 and below have no variance.
+// It is taken from how lengths fall up to C: where a share p of the records is longer than a
+// typical one of length r, and a share q is longer than C, as in a Pareto tail of index
+//
+//	α = ln(p/q)/ln(C/r)
+//
+// of which cut records have lost C/(α − 1) of their length on average, and 2C²/(α − 2) of its square. Lengths
+// of normal values fall ever faster, and lose less. Below least there would be no variance.
 const (
-	excessLength = 0.5
-	excessSquare = 2.0
+	overTypical = 0.2 // p: about 0.4 of normal records, 0.3 of collinear ones, 0.1 of skewed ones
+	leastIndex  = 2.2
 )
+
+// tail is what a record of a tally has lost that was cut, on average and in clips, if such a share
+// was: of its length, and of the square of that.
+func (t *Tally) tail(share float64) (length, square float64) {
+	index := leastIndex
+	if longer := t.clip() / t.typical(); share > 0 && longer > 1 {
+		index = math.Max(index, math.Log(overTypical/share)/math.Log(longer))
+	}
+	return 1 / (index - 1), 2 / (index - 2)
+}
+
+// clip is the mean of those of the tally's parties.
+func (t *Tally) clip() (mean float64) {
+	for _, s := range t.Shortened {
+		mean += s.Clip / float64(len(t.Shortened))
+	}
+	return mean
+}
+
+// typical is the root of the mean square of lengths, as they were cut; what is thought beforehand
+// where no squares are known.
+func (t *Tally) typical() float64 {
+	if !t.Layout.Products {
+		return t.Typical
+	}
+	var squares float64
+	for i := range t.Layout.Columns {
+		squares += math.Max(0, t.Values[t.Layout.Product(i, i)])
+	}
+	return math.Sqrt(squares / math.Max(1, float64(t.Records)))
+}
 
 // lost is by how much records that were cut may have moved the mean of a column, and how much too
 // small they may have made its variance.
@@ -31,21 +61,36 @@ type lost struct {
 // shorten tells what was lost. A column has its part of the squares of all: of squared lengths
 // that part, and of a length its root, as where all columns are long at once and in one direction.
 // Where each record is long by another column, it is less. A count that does not stand out of its
-// noise by a standard error counts as none.
+// noise by a standard error counts as none for means. Variances hang on the longest records, and so few of
+// them may hide in the noise of the count: there it is a standard error more.
 func (m *Summed) shorten() {
-	var count, variance float64
+	var count, variance, records float64
 	for i := range m.tallies {
 		if t := &m.tallies[i]; t.Layout.Cut {
 			count += t.Values[t.Layout.CutCount()]
 			variance += t.Variances[t.Layout.CutCount()]
+			records += float64(t.Records)
 		}
 	}
-	if !(count > math.Sqrt(variance)) {
+	deviation := math.Sqrt(variance)
+	most := math.Max(count, 0) + deviation
+	if most == 0 {
 		return
 	}
 	m.lost = make([]lost, len(m.columns))
 	for at := range m.tallies {
 		t := &m.tallies[at]
+		var length float64
+		for _, s := range t.Shortened {
+			if count > deviation {
+				length += float64(s.Count * s.Clip)
+			}
+		}
+		clip := t.clip()
+		ofLength, _ := t.tail(count / records)
+		_, ofSquare := t.tail(most / records)
+		length *= ofLength
+		square := float64(float64(ofSquare*clip)*clip) * (most * float64(t.Records) / records)
 		parts := t.parts()
 		for i, c := range m.columns {
 			if c.Entry < 0 {
@@ -53,12 +98,12 @@ func (m *Summed) shorten() {
 			}
 			_, unit := t.place(c)
 			part := parts[c.Entry]
-			m.lost[i].mean += float64(float64(unit*excessLength)*t.Shortened.Length) * math.Sqrt(part) / m.counts[i]
-			m.lost[i].variance += float64(float64(float64(unit*unit)*excessSquare)*t.Shortened.Square) * part / m.counts[i]
+			m.lost[i].mean += float64(unit*length) * math.Sqrt(part) / m.counts[i]
+			m.lost[i].variance += float64(float64(unit*unit)*square) * part / m.counts[i]
 		}
 	}
 	for i := range m.lost { // of one tally the count may be below none
-		m.lost[i] = lost{math.Max(0, m.lost[i].mean), math.Max(0, m.lost[i].variance)}
+		m.lost[i].mean = math.Max(0, m.lost[i].mean)
 	}
 }
 

@@ -21,8 +21,9 @@ type Tally struct {
 	Variances []float64           // required: of their noise
 	// Unlabelled says that records of the last class have no label: they count for no class.
 	Unlabelled bool
-	// Shortened is of the records that were cut, where the layout counts them.
-	Shortened Shortened
+	// Shortened is of the parties whose records were cut, where the layout counts them.
+	Shortened []Shortened
+	Typical   float64 // the length of a record that is thought typical; needed where records are cut and no products are known
 	// Centres and Units say, by entry of a record, what 0 and 1 are in the units that all
 	// tallies have in common; nil: 0 and 1.
 	Centres, Units []float64

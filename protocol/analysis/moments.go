@@ -132,7 +132,7 @@ func (r *run) plainTallies(plan release.Plan, index int) (out []estimate.Tally, 
 		}
 		sum := &out[0]
 		sum.Records += t.Records
-		sum.Shortened = sum.Shortened.Plus(t.Shortened)
+		sum.Shortened = append(sum.Shortened, t.Shortened...)
 		for i, v := range t.Values {
 			sum.Values[i] += v
 			sum.Variances[i] += t.Variances[i]
@@ -150,7 +150,7 @@ func (m *moments) assumption(kind study.AnalysisKind, own ...string) string {
 	switch {
 	case m.cut == nil:
 	case !m.cut.Shortened && (kind == study.Mean || kind == study.Covariance):
-		rests = append(rests, "that records that were cut to the clip are half as long again on average, or less")
+		rests = append(rests, "that lengths of records fall off beyond the clip as they do up to it")
 	case m.cut.Shortened:
 		rests = append(rests, cutAsked)
 	default:

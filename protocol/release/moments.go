@@ -415,8 +415,8 @@ func (p Plan) MomentTally(m SummedMoments, records int64, members int) estimate.
 		}
 	}
 	if l.Cut {
-		clip, cut := float64(m.Clip)/one, out.Values[l.CutCount()]
-		out.Shortened = estimate.Shortened{Length: cut * clip, Square: float64(cut*clip) * clip}
+		out.Shortened = []estimate.Shortened{{Count: out.Values[l.CutCount()], Clip: float64(m.Clip) / one}}
+		out.Typical = p.Study.TypicalLength(p.Index)
 	}
 	if m.Moves == nil {
 		return out

@@ -28,6 +28,28 @@ func (s setting) records() int {
 // references is of how many seeds a reference is computed.
 const references = 3
 
+// mostSeeds is how many times as many seeds as planned are played at most, where intervals hang together so
+// much that these do not tell.
+const mostSeeds = 3
+
+// short reports whether some row has too few intervals to tell a wrong coverage.
+func (m measured) short(tallies []*tally, enough int) bool {
+	if enough == 0 {
+		return false
+	}
+	for i, a := range m.rows {
+		judged := &tallies[i].all
+		if a.limits.excused {
+			judged = &tallies[i].unmarked
+		}
+		n, _ := judged.total()
+		if a.limits.low > 0 && n > enough/2 && (n < enough || judged.power(a.limits.low, wrongCoverage, Rejection) < leastPower) {
+			return true
+		}
+	}
+	return false
+}
+
 // run plays a setting and judges its rows. Seeds over 0 stand for the setting's own, and
 // then a row is not asked for enough intervals.
 func (m measured) run(ctx context.Context, seeds int) ([]Row, error) {
@@ -41,11 +63,13 @@ func (m measured) run(ctx context.Context, seeds int) ([]Row, error) {
 	for i := range tallies {
 		tallies[i] = &tally{}
 	}
-	for seed := range seeds {
+	played := 0
+	for seed := 0; seed < seeds || seed < mostSeeds*seeds && m.short(tallies, enough); seed++ {
 		p, err := m.play(ctx, uint64(seed))
 		if err != nil {
 			return nil, fmt.Errorf("%s, seed %d: %w", m.name(), seed, err)
 		}
+		played++
 		for i, a := range m.rows {
 			t := tallies[i]
 			if err := a.numbers(p, t); err != nil {
@@ -68,7 +92,7 @@ func (m measured) run(ctx context.Context, seeds int) ([]Row, error) {
 	}
 	var out []Row
 	for i, a := range m.rows {
-		out = append(out, tallies[i].row(m.setting, a, seeds, enough))
+		out = append(out, tallies[i].row(m.setting, a, played, enough))
 	}
 	return out, nil
 }

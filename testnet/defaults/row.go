@@ -41,7 +41,8 @@ type Row struct {
 	Undefined int      `json:"undefined"` // numbers, or whole answers, without one
 	Marked    int      `json:"marked"`    // of Intervals, in answers marked as standing on shortened data
 	Coverage  *float64 `json:"coverage,omitempty"`
-	Plain     *float64 `json:"coverage_plain,omitempty"` // of intervals that were not widened
+	Plain     *float64 `json:"coverage_plain,omitempty"` // of the intervals of studies in which none was widened
+	Length    *float64 `json:"length,omitempty"`         // of intervals, over that which their standard errors make
 	Effective float64  `json:"effective,omitempty"`      // intervals after their dependence, n*
 	Power     float64  `json:"power,omitempty"`          // to reject the lower limit at a coverage of .85
 	Limit     string   `json:"limit"`
@@ -134,13 +135,20 @@ type asked struct {
 // tally counts one row.
 type tally struct {
 	all, unmarked, plain coverage
-	squares              float64
+	squares, length      float64
 	defined              int // numbers that squares is of
+	lengths              int // intervals that length is of
 	answered             int // answers that are counted without their numbers
 	undefined, marked    int
 	references           []float64
 	forecasts            []Forecast
-	seed                 struct{ n, covered, unmarked, coveredUnmarked, plain, coveredPlain int }
+	seed                 counted
+}
+
+// counted are the intervals of one seed.
+type counted struct {
+	n, covered, unmarked, coveredUnmarked int
+	widened                               bool // one at least
 }
 
 // slack is the part of a truth by which it may differ where it is summed another way.
@@ -165,9 +173,10 @@ func (t *tally) number(n analysis.Number, truth, scale float64, marked bool) {
 	} else {
 		t.seed.unmarked, t.seed.coveredUnmarked = t.seed.unmarked+1, t.seed.coveredUnmarked+covers
 	}
-	if !widened(n) {
-		t.seed.plain, t.seed.coveredPlain = t.seed.plain+1, t.seed.coveredPlain+covers
+	if own := 2 * 1.96 * *n.StandardError; own > 0 {
+		t.length, t.lengths = t.length+(*n.High-*n.Low)/own, t.lengths+1
 	}
+	t.seed.widened = t.seed.widened || widened(n)
 }
 
 // widened reports whether an interval is longer than its standard error makes it.
@@ -181,8 +190,10 @@ func (t *tally) close() {
 	s := &t.seed
 	t.all.add(s.n, s.covered)
 	t.unmarked.add(s.unmarked, s.coveredUnmarked)
-	t.plain.add(s.plain, s.coveredPlain)
-	*s = struct{ n, covered, unmarked, coveredUnmarked, plain, coveredPlain int }{}
+	if !s.widened { // by how much a number's interval is widened may hang on the number
+		t.plain.add(s.n, s.covered)
+	}
+	*s = counted{}
 }
 
 // marked reports whether an answer says first that it stands on shortened data.
@@ -242,6 +253,9 @@ func (t *tally) row(s setting, a asked, seeds, enough int) Row {
 	}
 	if n, _ := t.plain.total(); n > 0 {
 		r.Plain = number(t.plain.share())
+	}
+	if t.lengths > 0 {
+		r.Length = number(t.length / float64(t.lengths))
 	}
 	r.Effective = judged.effective(Rejection)
 	if a.limits.low > 0 && r.Effective > 0 {

@@ -29,7 +29,7 @@ var standing = map[string]bool{
 	"lognormal(1), ρ 0/horizontal/plain/ε 4/spread/correlations": false,
 
 	"Pareto(2.2)/horizontal/plain/ε 1/spread/means":        true,
-	"Pareto(2.2)/horizontal/plain/ε 1/spread/variances":    false,
+	"Pareto(2.2)/horizontal/plain/ε 1/spread/variances":    true,
 	"Pareto(2.2)/horizontal/plain/ε 1/spread/covariances":  true,
 	"Pareto(2.2)/horizontal/plain/ε 1/spread/correlations": true,
 

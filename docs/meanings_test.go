@@ -63,7 +63,7 @@ var meanings = map[string]string{
 	"sketches.label_share":     "unit record: the randomised labels' part of the budget. Default: as much as `share`",
 	"sketches.matrix":          "records side; public: the aggregator may know R, and answer vectors of its own. Default: secret",
 	"sketches.products":        "moments: whether products of columns are summed. Without them means err about half as much, and nothing else is answered. Default: false where only means are asked, else true",
-	"sketches.sums":            "moments: the weight of sums beside that of products, 5. Default: 3, or 2 where no mean is asked",
+	"sketches.sums":            "moments: the weight of sums beside that of products, 5. Default: 3, or 2 where no mean is asked of it",
 	"sketches.fourth":          "moments: also sum fourth powers, for the kurtosis of columns: intervals for people like these then allow for heavy tails. Default: false",
 	"sketches.standardise":     "moments, and columns of vertical studies under unit record with gaussian noise: `own` centres and scales columns that have bounds by each party's own noisy mean and spread, before anything is summed. In sketches of columns bits are centred, too, and correlations divide by noisy sums instead of by the sketch. Default: no",
 	"sketches.L":               "cells, and needed there: random directions; there are 2^L cells",

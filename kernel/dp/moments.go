@@ -48,7 +48,7 @@ type MomentParts struct {
 	Fourth     bool    // sums of fourth powers
 	Typical    []int64 // by column: typical squared entry, for absent values; nil: none is counted
 	Neighbours Neighbours
-	Fine       uint // with products: how many bits finer sums are than products, at most 4
+	Fine       uint // how many bits finer sums are than the steps of the clip, and of products, at most 4
 }
 
 // MaxMomentClip is the largest clip of a moments sketch: its fourth power has 56 bits.
@@ -71,8 +71,8 @@ func NewMomentWeights(clip int64, p MomentParts) (MomentWeights, error) {
 	if clip < 64 || clip > most {
 		return w, fmt.Errorf("moments of records cut to %d steps: want 64 to %d", clip, most)
 	}
-	if p.Fine > 4 || p.Fine > 0 && !p.Products {
-		return w, fmt.Errorf("moments with sums that are %d bits finer: want 0 to 4, and products", p.Fine)
+	if p.Fine > 4 {
+		return w, fmt.Errorf("moments with sums that are %d bits finer: want 0 to 4", p.Fine)
 	}
 	w.Fine = p.Fine
 	if p.Products {
@@ -81,15 +81,15 @@ func NewMomentWeights(clip int64, p MomentParts) (MomentWeights, error) {
 		}
 		w.Square, w.Product, w.Sum = 5, 7, p.SumWeight*clip>>p.Fine
 	} else {
-		w.Sum = 1
+		w.Sum = 1 // of fine steps: all else is as many times more
 	}
 	if p.Label && p.Products {
 		w.ClassSum, w.ClassCount = 3*clip>>p.Fine, clip*clip
 	} else if p.Label {
-		w.ClassCount = clip / 2
+		w.ClassCount = clip / 2 << p.Fine
 	}
 	if p.Cut {
-		if w.Cut = clip / 8; p.Products {
+		if w.Cut = clip / 3 << p.Fine; p.Products {
 			w.Cut = clip * clip
 		}
 	}
@@ -131,12 +131,12 @@ func times20(a, b int64) int64 {
 }
 
 // Absent is the weight of a record without a value of column j: with products √(7q)·C², else
-// √(q/2)·C, rounded down.
+// √(q/2)·C, rounded down, times 2^Fine.
 func (a Absence) Absent(j int) int64 {
 	if a.products {
 		return times20(times20(a.clip*a.clip, root20(7)), a.roots[j])
 	}
-	return times20(times20(a.clip, int64(uint128{lo: 1 << 39}.root())), a.roots[j])
+	return times20(times20(a.clip, int64(uint128{lo: 1 << 39}.root())), a.roots[j]) << a.fine
 }
 
 // BothAbsent is the weight of a record that lacks both columns: √(14·q_j·q_l)·C², rounded down.

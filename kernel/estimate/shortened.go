@@ -56,11 +56,12 @@ func (t *Tally) typical() float64 {
 // small they may have made its variance.
 type lost struct {
 	mean, variance float64
+	shared         float64 // as variance, where columns have their parts: of what two of them have in common
 }
 
-// shorten tells what was lost. A column has its part of the squares of all: of squared lengths
-// that part, and of a length its root, as where all columns are long at once and in one direction.
-// Where each record is long by another column, it is less. A count that does not stand out of its
+// shorten tells what was lost. A column has its part of the squares of all, and of what one column loses the root
+// of that: as where all columns are long at once and in one direction, for means, and as where one is
+// long more often than others, for variances. A count that does not stand out of its
 // noise by a standard error counts as none for means. Variances hang on the longest records, and so few of
 // them may hide in the noise of the count: there it is a standard error more.
 func (m *Summed) shorten() {
@@ -99,7 +100,8 @@ func (m *Summed) shorten() {
 			_, unit := t.place(c)
 			part := parts[c.Entry]
 			m.lost[i].mean += float64(unit*length) * math.Sqrt(part) / m.counts[i]
-			m.lost[i].variance += float64(float64(unit*unit)*square) * part / m.counts[i]
+			m.lost[i].variance += float64(float64(unit*unit)*square) * math.Sqrt(part) / m.counts[i]
+			m.lost[i].shared += float64(float64(unit*unit)*square) * part / m.counts[i]
 		}
 	}
 	for i := range m.lost { // of one tally the count may be below none
@@ -151,7 +153,7 @@ func (m *Summed) whole(e Estimate, i, j int) Estimate {
 	if norm > 0 {
 		share = math.Min(1, math.Abs(c)/norm)
 	}
-	off := float64(float64(share*math.Sqrt(m.lost[i].variance)) * math.Sqrt(m.lost[j].variance))
+	off := float64(float64(share*math.Sqrt(m.lost[i].shared)) * math.Sqrt(m.lost[j].shared))
 	if c > 0 {
 		e.High += off
 	} else {

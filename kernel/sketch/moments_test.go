@@ -172,6 +172,8 @@ func TestMomentsOfSeveralClips(t *testing.T) {
 		h := everyPart()
 		h.fine = fine
 		testSeveralClips(t, h)
+		h.layout.Products, h.layout.Fourth = false, false
+		testSeveralClips(t, h)
 	}
 }
 
@@ -236,7 +238,7 @@ func TestMomentsSensitivity(t *testing.T) {
 		least                   float64 // of the declared square
 	}{
 		{0, true, true, true, dp.Zeroed, .98}, {0, true, false, true, dp.Zeroed, .98}, {0, true, true, true, dp.Replaced, .9}, {4, true, false, true, dp.Replaced, .9},
-		{0, false, true, true, dp.Zeroed, .98}, {0, false, true, true, dp.Replaced, .9}, {0, true, false, false, dp.Zeroed, .98}, {4, true, true, true, dp.Zeroed, .96},
+		{0, false, true, true, dp.Zeroed, .98}, {0, false, true, true, dp.Replaced, .9}, {3, false, true, true, dp.Zeroed, .98}, {4, false, true, true, dp.Replaced, .9}, {4, false, false, true, dp.Zeroed, .98}, {0, true, false, false, dp.Zeroed, .98}, {4, true, true, true, dp.Zeroed, .96},
 	} {
 		h := everyPart()
 		h.layout.Products, h.layout.Fourth, h.fine = change.products, change.products, change.fine

@@ -179,6 +179,22 @@ func (m *moments) assumption(kind study.AnalysisKind, own ...string) string {
 	return strings.Join(rests, ", and ") + "; " + over
 }
 
+// spread is what tells how values are spread: moments that have products, where the study has such.
+func (r *run) spread(m *moments) (*estimate.Summed, error) {
+	if m.plan.Moments.Layout.Products {
+		return m.estimates, nil
+	}
+	at := slices.IndexFunc(r.Study.Sketches, func(sk study.Sketch) bool { return sk.Side == sketch.Moments && sk.Moments.Sums > 0 })
+	if at < 0 {
+		return m.estimates, nil
+	}
+	other, err := r.moments(at)
+	if err != nil {
+		return nil, err
+	}
+	return other.estimates, nil
+}
+
 // ofMoments answers what needs the means and second moments of the union.
 func (r *run) ofMoments(ctx context.Context, sk int, a study.Analysis, tell func(done, total int)) (Analysis, error) {
 	m, err := r.moments(sk)
@@ -193,7 +209,11 @@ func (r *run) ofMoments(ctx context.Context, sk int, a study.Analysis, tell func
 	switch a.Kind {
 	case study.Mean:
 		out.Units = unitsOriginal
-		drawn := m.draw()
+		spread, err := r.spread(m)
+		if err != nil {
+			return out, err
+		}
+		drawn := m.drawAs(spread)
 		for i := range out.Features {
 			out.Means = append(out.Means, number(drawn.mean(m.estimates.Mean(i, m.level), i, 0).Times(m.unit(i)).Plus(m.origin(i))))
 		}

@@ -71,12 +71,15 @@ func (d draw) correlationE2(e estimate.Estimate, i, j int) estimate.Estimate {
 }
 
 // draw is that of all records of the sum.
-func (m *moments) draw() draw {
+func (m *moments) draw() draw { return m.drawAs(m.estimates) }
+
+// drawAs is draw where how values are spread is told by another sketch of the same columns.
+func (m *moments) drawAs(spread *estimate.Summed) draw {
 	out := draw{samples: [][]estimate.Sample{{estimate.NewSample(m.estimates.Records(), m.level)}}, group: make([]int, len(m.plan.Features))}
 	if m.plan.Moments.Layout.Attributes > 0 {
 		out.counts, out.records, out.level = m.estimates.Counts(), m.estimates.Records(), m.level
 	}
-	covariances := m.estimates.Covariances()
+	covariances := spread.Covariances()
 	for i := range m.plan.Features {
 		c := m.column(i)
 		share := float64(m.estimates.Means()[i]*m.unit(i)) + m.origin(i)
@@ -87,7 +90,7 @@ func (m *moments) draw() draw {
 			variance = declaredSpread(c) * declaredSpread(c)
 		}
 		of := values(c, share, variance, m.unit(i))
-		if k, ok := m.estimates.Kurtosis(i); ok && c.Kind == study.Numeric {
+		if k, ok := spread.Kurtosis(i); ok && c.Kind == study.Numeric {
 			of = estimate.Numeric(variance, k)
 		}
 		out.values = append(out.values, of)

@@ -29,16 +29,16 @@ var ofRange = [...]float64{typical: 1. / 10, best: 1. / 5, worst: 1. / 40}
 // rateOf is the rate of a binary column of which none is told.
 var rateOf = [...]float64{typical: 0.5, best: 0.5, worst: 0.05}
 
-// By how much answers err beside what is forecast where columns have a declared centre and
-// spread: nine tenths of a family of distributions, normal to lognormal, with spreads
-// told as .8 to 1.3 of the true ones.
+// By how much answers err beside what is forecast where values have no end, or parties a clip of
+// their own: nine tenths of a family of distributions, normal to lognormal, with spreads told as
+// .8 to 1.3 of the true ones.
 var (
 	meansErr        = [...]float64{typical: 1, best: 0.8, worst: 1.45}
 	correlationsErr = [...]float64{typical: 1, best: 0.65, worst: 2.1}
 	// Where parties take clips of their own, these are longer for heavy tails, and so is the noise: from
-	// normal values to those of a Pareto distribution of index 2.2.
-	ownMeansErr        = [...]float64{typical: 1.35, best: 0.8, worst: 2.6}
-	ownCorrelationsErr = [...]float64{typical: 2, best: 0.65, worst: 5}
+	// normal values to those of a Pareto distribution of index 2.2, and real columns between.
+	ownMeansErr        = [...]float64{typical: 1.6, best: 0.7, worst: 3.5}
+	ownCorrelationsErr = [...]float64{typical: 2.4, best: 1.2, worst: 7}
 )
 
 // leastEigenvalue is that of the correlations of the columns that a regression is on.
@@ -94,7 +94,7 @@ func (c *cell) hinges(q question) (out []string) {
 
 // factor is by how much answers of a question err beside what is forecast, at this end.
 func (c *cell) factor(q question) float64 {
-	if !slices.ContainsFunc(c.asks(q), func(column study.Column) bool {
+	if !c.sketch().OwnClip && !slices.ContainsFunc(c.asks(q), func(column study.Column) bool {
 		_, _, centred := column.Scale.CentreSpread()
 		return centred
 	}) {

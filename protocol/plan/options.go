@@ -217,14 +217,14 @@ func (o Options) assumptions() []string {
 	if tenth {
 		out = append(out, "the spread of a column with bounds is a tenth of its range; at best a fifth, at worst a fortieth (--spread COLUMN=SD)")
 	}
+	const times = "errors of means lie between %g and %g times the formula, those of correlations and covariances between %g and %g times"
 	if centres {
-		const text = "declared centres and spreads are about right: errors of means lie between %g and %g times the formula, those of correlations and covariances between %g and %g times%s"
-		own := func(sk study.Sketch) bool { return sk.OwnClip }
-		if !slices.ContainsFunc(s.Sketches, own) {
-			out = append(out, fmt.Sprintf(text, meansErr[best], meansErr[worst], correlationsErr[best], correlationsErr[worst], ""))
-		} else {
-			out = append(out, fmt.Sprintf(text, ownMeansErr[best], ownMeansErr[worst], ownCorrelationsErr[best], ownCorrelationsErr[worst], ", as parties choose longer clips for longer records"))
-		}
+		out = append(out, "declared centres and spreads are about right")
+	}
+	if slices.ContainsFunc(s.Sketches, func(sk study.Sketch) bool { return sk.OwnClip }) {
+		out = append(out, "parties choose longer clips for longer records: "+fmt.Sprintf(times, ownMeansErr[best], ownMeansErr[worst], ownCorrelationsErr[best], ownCorrelationsErr[worst]))
+	} else if centres {
+		out[len(out)-1] += ": " + fmt.Sprintf(times, meansErr[best], meansErr[worst], correlationsErr[best], correlationsErr[worst])
 	}
 	if halves {
 		out = append(out, "half of a binary column's values are 1; at worst one in twenty (--spread COLUMN=SD; 5 % of ones have a spread of 0.22)")

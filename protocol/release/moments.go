@@ -282,6 +282,11 @@ const (
 	clearFar   = 4  // of those longer than
 	far        = 11 // this clip
 	bearable   = 0.5
+
+	// Of correlations: the part of their noise that the share of cut records may be, and how many standard
+	// deviations of a count may pass however small that is.
+	bearableShare = 0.5
+	leastPassing  = 1.5
 )
 
 // chooseClip takes the least clip that cuts so little off, by the noisy counts of lengths, that
@@ -299,25 +304,54 @@ func (p Plan) chooseClip(noisy []int64, records int64) int {
 	}
 	typical := p.Study.TypicalLength(p.Index) * float64(p.Study.Bits.One())
 	noise := p.Study.MeanNoise(p.Index, float64(len(p.Study.Parties))) / m.mu // of a mean at the typical length
+	if p.Study.ForProducts(p.Index) {
+		return p.chooseProductClip(noisy, sd)
+	}
 	for e, clip := range m.Clips[:last] {
 		var off float64
-		clear := clearCount * sd
-		for b := e + 1; b < len(noisy); b++ {
-			count := float64(noisy[b]) / countWeight
-			switch {
-			case count < clearCount*sd:
-				clear = clearApart * sd
-				continue
-			case count < clear, b > far && clear > clearCount*sd && count < clearFar*sd:
-				continue
-			}
+		p.passing(noisy, e, sd, func(b int, count float64) {
 			longer := 1.5 * float64(m.Clips[last])
 			if b <= last {
 				longer = float64(m.Clips[b])
 			}
 			off += count * (longer - float64(clip)) / typical
-		}
+		})
 		if off <= bearable*noise*float64(clip)/typical {
+			return e
+		}
+	}
+	return last
+}
+
+// passing tells of the counts of lengths beyond a clip that stand out of their noise of a standard
+// deviation sd: near ones must follow each other, and behind a gap, and far out, it takes more.
+func (p Plan) passing(noisy []int64, e int, sd float64, tell func(b int, count float64)) {
+	clear := clearCount * sd
+	for b := e + 1; b < len(noisy); b++ {
+		count := float64(noisy[b]) / countWeight
+		switch {
+		case count < clearCount*sd:
+			clear = clearApart * sd
+		case count < clear, b > far && clear > clearCount*sd && count < clearFar*sd:
+		default:
+			tell(b, count)
+		}
+	}
+}
+
+// chooseProductClip takes the least clip that is passed by so few records, by the noisy counts of
+// lengths, that correlations are off by less than their noise bears: cutting a share of the records takes at
+// most half of it off a correlation. The noise of these grows with the square of the clip.
+func (p Plan) chooseProductClip(noisy []int64, sd float64) int {
+	m := p.Moments
+	last := len(m.Clips) - 1
+	typical := p.Study.TypicalLength(p.Index) * float64(p.Study.Bits.One())
+	noise := p.Study.ProductNoise(p.Index, float64(len(p.Study.Parties))) / m.mu
+	for e, clip := range m.Clips[:last] {
+		var longer float64
+		p.passing(noisy, e, sd, func(_ int, count float64) { longer += count })
+		length := float64(clip) / typical
+		if longer+sd <= math.Max(bearableShare*float64(noise*length)*length, leastPassing*sd) {
 			return e
 		}
 	}

@@ -1,6 +1,8 @@
 package release
 
 import (
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -79,5 +81,54 @@ analyses: [{kind: mean}, {kind: correlation}]
 		if edge < 12 {
 			t.Errorf("clip %d, which %d records exceed", edge, records/10)
 		}
+	}
+}
+
+// Means are answered by a sketch of their own, whose clip leaves long records whole; one that is there for
+// products, whose noise grows with the square of its clip, cuts more of them.
+func TestProductsTakeAShorterClip(t *testing.T) {
+	columns := ""
+	for i := range 10 {
+		columns += fmt.Sprintf("  - {name: c%d, kind: numeric, centre: 50, spread: 20}\n", i)
+	}
+	s := momentStudy(t, "records: {id: [patient], missing: count}\ncolumns:\n"+columns+`sketches:
+  - {side: moments, products: false, clip: own, share: 1}
+  - {side: moments, clip: own, share: 2}
+privacy: {unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}
+analyses: [{kind: mean}, {kind: correlation}]
+`)
+	if s.Sketches[1].Moments.Sums != 2 || !s.ForProducts(1) || s.ForProducts(0) || s.Fine() == 0 {
+		t.Fatalf("the second sketch weighs sums %d, with %d fine bits", s.Sketches[1].Moments.Sums, s.Fine())
+	}
+	const records, trials = 7_000, 200
+	entropy := rand.NewChaCha8([32]byte{2})
+	// The mean clip, in typical lengths, where so many records are longer than a length.
+	mean := func(index int, longer func(length float64) float64) (clip float64) {
+		p, err := For(s, 0, index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		typical := s.TypicalLength(index) * float64(s.Bits.One())
+		for range trials {
+			noisy := make([]int64, len(p.Moments.Clips)+1)
+			before := float64(records)
+			for i, c := range p.Moments.Clips {
+				now := longer(float64(c) / typical)
+				noisy[i], before = int64(before-now)*countWeight, now
+			}
+			if err := p.Moments.counts.AddParallel(noisy, entropy, 1); err != nil {
+				t.Fatal(err)
+			}
+			clip += float64(p.Moments.Clips[p.chooseClip(noisy, records)]) / typical / trials
+		}
+		return clip
+	}
+	pareto := func(length float64) float64 { return 0.15 * records * math.Pow(length, -2.2) }
+	if whole, cut := mean(0, pareto), mean(1, pareto); whole < 8 || cut > 5 || cut < 2 {
+		t.Errorf("of long records means take a clip of %.1f typical lengths, products of %.1f", whole, cut)
+	}
+	normal := func(length float64) float64 { return records * math.Erfc(math.Max(0, 3.3*(length-1))) / 2 }
+	if whole, cut := mean(0, normal), mean(1, normal); whole < 1.3 || whole > 2 || cut < 1.2 || cut > 2 {
+		t.Errorf("of short records means take a clip of %.2f typical lengths, products of %.2f", whole, cut)
 	}
 }

@@ -137,8 +137,8 @@ func (d Draft) choices() []sketching {
 	}
 	sums, cells, shares := d.horizontal()
 	out := []sketching{
-		{"noisy sums add up over the parties and protect whole records", []string{fmt.Sprintf(sums, "")}, "record", Mean},
-		{"noisy counts and sums of cells add up over the parties and protect whole records", []string{fmt.Sprintf(sums, fmt.Sprintf(", share: %d", shares)), cells}, "record", Mean},
+		{"noisy sums add up over the parties and protect whole records", sums(0), "record", Mean},
+		{"noisy counts and sums of cells add up over the parties and protect whole records", append(sums(shares), cells), "record", Mean},
 		{"the analyses need a noisy row for each record. Single values are protected", []string{"{side: records, family: identity}"}, "attribute", RecordDistance},
 		{"sketches of columns add up over the parties", []string{columns}, "record", InnerProduct},
 	}

@@ -59,6 +59,27 @@ func TestDraftsAreStudies(t *testing.T) {
 			t.Errorf("%s: %v, without %s:\n%s", c.asked, err, c.cells, text)
 		}
 	}
+	// Means and products have clips of their own, with cells beside them or without.
+	for _, c := range []struct {
+		asked []string
+		lines string
+	}{
+		{[]string{"mean", "correlation"}, "  - {side: moments, products: false, clip: own, share: 1}\n  - {side: moments, clip: own, fourth: true, share: 2}\n"},
+		{[]string{"mean", "{kind: regression, target: x}", "{kind: k-means, clusters: 3}"}, "  - {side: moments, products: false, clip: own, share: 1}\n  - {side: moments, clip: own, share: 2}\n  - {side: cells, L: 2, q: 2, clip: 1.05, share: 9}\n"},
+		{[]string{"mean"}, "  - {side: moments, clip: own}\n"},
+		{[]string{"correlation", "pca"}, "  - {side: moments, clip: own, fourth: true}\n"},
+	} {
+		d := draft(Horizontal, c.asked...)
+		for i := range d.Parties {
+			for j := range d.Parties[i].Columns {
+				d.Parties[i].Columns[j].Terms = []DraftTerm{{"centre", "5"}, {"spread", "2"}}
+			}
+		}
+		text, _, err := d.Text()
+		if err != nil || !strings.Contains(text, c.lines) {
+			t.Errorf("%v: %v, without\n%s:\n%s", c.asked, err, c.lines, text)
+		}
+	}
 	answered := 0
 	for _, partition := range []Partition{Vertical, Horizontal} {
 		for _, k := range kinds() {

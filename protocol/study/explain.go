@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -307,10 +308,18 @@ func (s *Study) explainReaders(p *page, party int) {
 	} else {
 		p.text(fmt.Sprintf("The aggregator %s sees every party's sketches. No party sees another party's sketch; all see the results and the record counts.", s.Aggregator.ID))
 	}
+	var added []string
 	for i := range s.Sketches {
 		if s.Merge(i) == Add && !s.Masked() {
-			p.text(fmt.Sprintf("The results use the parties' sum of sketch %d, but each party's sketch reaches the aggregator on its own.", i+1))
+			added = append(added, strconv.Itoa(i+1))
 		}
+	}
+	switch last := len(added) - 1; last {
+	case -1:
+	case 0:
+		p.text(fmt.Sprintf("The results use the parties' sum of sketch %s, but each party's sketch reaches the aggregator on its own.", added[0]))
+	default:
+		p.text(fmt.Sprintf("The results use the parties' sums of sketches %s and %s, but each party's sketches reach the aggregator on their own.", strings.Join(added[:last], ", "), added[last]))
 	}
 	switch {
 	case s.joins():

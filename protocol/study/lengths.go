@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
@@ -238,6 +239,27 @@ func (s *Study) MeanNoise(index int, parties float64) float64 {
 		return 0
 	}
 	return math.Sqrt(float64(s.momentChange(index, clip))) / float64(w.Sum<<w.Fine*clip) * 3 * s.TypicalLength(index) / math.Sqrt(parties)
+}
+
+// ProductNoise is the noise of a correlation from moments of records of typical length, times μ and one
+// party's records, as MeanNoise has that of a mean.
+func (s *Study) ProductNoise(index int, parties float64) float64 {
+	const clip = 1 << 10
+	w, err := s.MomentWeights(index, clip)
+	if err != nil || w.Product == 0 {
+		return 0
+	}
+	typical := 3 * s.TypicalLength(index)
+	return math.Sqrt(float64(s.momentChange(index, clip))) / float64(w.Product*clip*clip) * float64(typical*typical) / math.Sqrt(parties)
+}
+
+// ForProducts reports whether a sketch of moments is there for its products: what is asked of means, of
+// all records or of those of a class, is another's.
+func (s *Study) ForProducts(index int) bool {
+	return s.Sketches[index].Moments.Sums > 0 && !slices.ContainsFunc(s.Analyses, func(a Analysis) bool {
+		at, ok := s.SketchFor(a)
+		return ok && at == index && (a.Kind == Mean || a.Kind == LDA)
+	})
 }
 
 // ClipRule is the length to which records of moments are best cut where nothing is known of the

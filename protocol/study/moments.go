@@ -25,8 +25,9 @@ const (
 // standardises, and to its own noisy lengths, by which it chooses its clip. The sketch has the
 // rest.
 const (
-	shareStandardise = 0.1
-	shareLengths     = 0.06
+	shareStandardise  = 0.1
+	shareLengths      = 0.06
+	shareLengthsAlone = 0.2 // without products
 )
 
 // clip reads a length, or the words own and whole.
@@ -84,11 +85,11 @@ func (o object) forbidMoments() {
 func (r *reader) completeMoments(s *Study, index int) {
 	sk, path := &s.Sketches[index], fmt.Sprintf("sketches[%d]", index)
 	asked := append(kindsOf(s.Analyses), s.Later...)
-	means, others := false, false
+	means, others, apart := false, false, s.meansApart(index)
 	for _, k := range asked {
 		switch k {
 		case Mean:
-			means = true
+			means = means || !apart
 		case Covariance, Correlation, PCA, KMeans:
 			others = true
 		default:
@@ -118,6 +119,12 @@ func (r *reader) completeMoments(s *Study, index int) {
 	if sk.OwnClip {
 		sk.Clip = s.TypicalLength(index)
 	}
+}
+
+// meansApart reports whether means are answered by a sketch of sums alone that stands before one of
+// moments.
+func (s *Study) meansApart(index int) bool {
+	return slices.ContainsFunc(s.Sketches[:index], func(sk Sketch) bool { return sk.Side == sketch.Moments && sk.Moments.Sums == 0 })
 }
 
 // has reports whether the study has a sketch of a side.
@@ -249,8 +256,11 @@ func (s *Study) MomentShare(index int) (sums, standard, lengths float64) {
 	if sk.Standardise {
 		standard = shareStandardise
 	}
-	if sk.OwnClip {
+	switch {
+	case sk.OwnClip && sk.Moments.Sums > 0:
 		lengths = shareLengths
+	case sk.OwnClip:
+		lengths = shareLengthsAlone
 	}
 	return 1 - standard - lengths, standard, lengths
 }
@@ -262,10 +272,8 @@ func (s *Study) Fine() uint {
 	if !s.Wide() {
 		return 0
 	}
-	for _, sk := range s.Sketches {
-		if sk.Side == sketch.Moments && sk.Moments.Sums == 0 {
-			return 0
-		}
+	if at := s.moments(); at >= 0 && s.Sketches[at].Moments.Sums == 0 {
+		return 0 // there are none with products
 	}
 	return uint(min(mostFine, fixedpoint.MaxBits-s.Bits))
 }

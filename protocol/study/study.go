@@ -153,7 +153,7 @@ type Sketch struct {
 
 // Moments is what a moments sketch holds.
 type Moments struct {
-	Sums   int  // weight of sums, in units of the clip; default 3, or 2 where no mean is asked. 0: there are no products, and sums are as exact as they can be
+	Sums   int  // weight of sums, in units of the clip; default 3, or 2 where no mean is asked of it. 0: there are no products, and sums are as exact as they can be
 	Fourth bool // also sums of fourth powers, which tell how far variances err as those of people like these
 }
 

@@ -203,14 +203,14 @@ func (r *reader) validateDirections(s *Study, i, d int, path string) {
 	}
 }
 
-// moments is the index of the first moments sketch, or -1.
+// moments is the index of the first moments sketch that has products or, if none has, of the first;
+// -1 without one.
 func (s *Study) moments() int {
-	for i, sk := range s.Sketches {
-		if sk.Side == sketch.Moments {
-			return i
-		}
+	products := func(sk Sketch) bool { return sk.Side == sketch.Moments && sk.Moments.Sums > 0 }
+	if at := slices.IndexFunc(s.Sketches, products); at >= 0 {
+		return at
 	}
-	return -1
+	return slices.IndexFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Moments })
 }
 
 // Moments is the index of the sketch whose eigenvectors the cells of a study are projected

@@ -26,7 +26,7 @@ var standing = map[string]bool{
 	"lognormal(1), ρ 0/horizontal/plain/ε 4/spread/means":        true,
 	"lognormal(1), ρ 0/horizontal/plain/ε 4/spread/variances":    true,
 	"lognormal(1), ρ 0/horizontal/plain/ε 4/spread/covariances":  true,
-	"lognormal(1), ρ 0/horizontal/plain/ε 4/spread/correlations": false,
+	"lognormal(1), ρ 0/horizontal/plain/ε 4/spread/correlations": true,
 
 	"Pareto(2.2)/horizontal/plain/ε 1/spread/means":        true,
 	"Pareto(2.2)/horizontal/plain/ε 1/spread/variances":    true,

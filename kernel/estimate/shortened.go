@@ -21,12 +21,38 @@ const (
 	leastIndex  = 2.2
 )
 
+// Thought is what is known beforehand of an entry of records.
+type Thought struct {
+	Square  float64 // a typical one, in the tally's units
+	Endless bool    // nothing bounds it: it is by such entries that records are long
+}
+
+// squares are the mean squares of entries, as they were cut, and their sums over entries that have no
+// bound and over the others; what is thought beforehand where no squares are known.
+func (t *Tally) squares() (of []float64, endless, bounded float64) {
+	for i, e := range t.Thought {
+		square := e.Square
+		if t.Layout.Products {
+			at := t.Layout.Product(i, i)
+			square = math.Max(t.Values[at], math.Sqrt(t.Variances[at])) / math.Max(1, float64(t.Records))
+		}
+		if of = append(of, square); e.Endless {
+			endless += square
+		} else {
+			bounded += square
+		}
+	}
+	return of, endless, bounded
+}
+
 // tail is what a record of a tally has lost that was cut, on average and in clips, if such a share
-// was: of its length, and of the square of that.
+// was: of its length, and of the square of that. What has bounds is no part of how lengths fall.
 func (t *Tally) tail(share float64) (length, square float64) {
-	index := leastIndex
-	if longer := t.clip() / t.typical(); share > 0 && longer > 1 {
-		index = math.Max(index, math.Log(overTypical/share)/math.Log(longer))
+	_, endless, bounded := t.squares()
+	clip := t.clip()
+	index, longer := leastIndex, (float64(clip*clip)-bounded)/endless
+	if share > 0 && longer > 1 {
+		index = math.Max(index, 2*math.Log(overTypical/share)/math.Log(longer))
 	}
 	return 1 / (index - 1), 2 / (index - 2)
 }
@@ -37,19 +63,6 @@ func (t *Tally) clip() (mean float64) {
 		mean += s.Clip / float64(len(t.Shortened))
 	}
 	return mean
-}
-
-// typical is the root of the mean square of lengths, as they were cut; what is thought beforehand
-// where no squares are known.
-func (t *Tally) typical() float64 {
-	if !t.Layout.Products {
-		return t.Typical
-	}
-	var squares float64
-	for i := range t.Layout.Columns {
-		squares += math.Max(0, t.Values[t.Layout.Product(i, i)])
-	}
-	return math.Sqrt(squares / math.Max(1, float64(t.Records)))
 }
 
 // lost is by how much records that were cut may have moved the mean of a column, and how much too
@@ -81,6 +94,9 @@ func (m *Summed) shorten() {
 	m.lost = make([]lost, len(m.columns))
 	for at := range m.tallies {
 		t := &m.tallies[at]
+		if len(t.Shortened) == 0 {
+			continue
+		}
 		var length float64
 		for _, s := range t.Shortened {
 			if count > deviation {
@@ -109,20 +125,15 @@ func (m *Summed) shorten() {
 	}
 }
 
-// parts are those of entries in the squares of all of a tally's records: equal ones where no
-// squares are known.
+// parts are those of entries in the squares of all of a tally's records; of those that have no bound,
+// in the squares of these.
 func (t *Tally) parts() []float64 {
-	out := make([]float64, t.Layout.Columns)
-	var all float64
-	for i := range out {
-		out[i] = 1
-		if t.Layout.Products {
-			at := t.Layout.Product(i, i)
-			out[i] = math.Max(t.Values[at], math.Sqrt(t.Variances[at]))
+	out, endless, bounded := t.squares()
+	for i, e := range t.Thought {
+		all := endless
+		if !e.Endless {
+			all += bounded
 		}
-		all += out[i]
-	}
-	for i := range out {
 		if all > 0 {
 			out[i] /= all
 		}

@@ -68,7 +68,10 @@ func cutUnion(rng *rand.Rand, records [][]float64, clip, noise float64) (t Tally
 		t.Variances[i] = sd * sd
 	}
 	cut = t.Values[t.Layout.CutCount()]
-	t.Shortened = []Shortened{{cut, clip}}
+	t.Shortened, t.Thought = []Shortened{{cut, clip}}, make([]Thought, d)
+	for i := range t.Thought {
+		t.Thought[i].Endless = true
+	}
 	return t, means, variances
 }
 

@@ -23,7 +23,7 @@ type Tally struct {
 	Unlabelled bool
 	// Shortened is of the parties whose records were cut, where the layout counts them.
 	Shortened []Shortened
-	Typical   float64 // the length of a record that is thought typical; needed where records are cut and no products are known
+	Thought   []Thought // of each entry; needed where records are cut
 	// Centres and Units say, by entry of a record, what 0 and 1 are in the units that all
 	// tallies have in common; nil: 0 and 1.
 	Centres, Units []float64

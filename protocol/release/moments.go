@@ -450,7 +450,7 @@ func (p Plan) MomentTally(m SummedMoments, records int64, members int) estimate.
 	}
 	if l.Cut {
 		out.Shortened = []estimate.Shortened{{Count: out.Values[l.CutCount()], Clip: float64(m.Clip) / one}}
-		out.Typical = p.Study.TypicalLength(p.Index)
+		out.Thought = p.Study.Thought(p.Index)
 	}
 	if m.Moves == nil {
 		return out

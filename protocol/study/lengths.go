@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -43,6 +44,19 @@ func (s *Study) typical(index int) (squares []int64, of []int) {
 		of = append(of, len(squares)-1)
 	}
 	return squares, of
+}
+
+// Thought is what is known beforehand of the entries of a moments sketch, in units of 2^Bits.
+func (s *Study) Thought(index int) (out []estimate.Thought) {
+	squares, of := s.typical(index)
+	entries := make([]float64, len(squares))
+	for _, column := range of {
+		entries[column]++
+	}
+	for _, column := range of {
+		out = append(out, estimate.Thought{Square: float64(squares[column]) / 36 / entries[column], Endless: squares[column] == endlessSquare})
+	}
+	return out
 }
 
 // MomentAttributes gives, by entry, which column it is of among those whose absence is counted.

@@ -271,13 +271,24 @@ func (r *home) checkData(ctx context.Context) (out CheckedData, refusal, err err
 	return out, refusal, nil
 }
 
-// summaryText says what was read, in counts.
+// mostNamed bounds how many columns a line about data names.
+const mostNamed = 5
+
+// summaryText says what was read, in counts: one line, of the first columns with something to say.
 func summaryText(s dataset.Summary) string {
 	text := fmt.Sprintf("%d records", s.Records)
 	if s.Skipped > 0 {
 		text += fmt.Sprintf(", %d left out for a missing value", s.Skipped)
 	}
+	named, more := 0, 0
 	for _, f := range s.Fields {
+		if f.Clamped == 0 && f.Missing == 0 {
+			continue
+		}
+		if named++; named > mostNamed {
+			more++
+			continue
+		}
 		if f.Clamped > 0 {
 			text += fmt.Sprintf("; %q: %d values outside the public bounds were clipped to them", f.Name, f.Clamped)
 		}
@@ -287,6 +298,9 @@ func summaryText(s dataset.Summary) string {
 		if f.Missing > 0 {
 			text += fmt.Sprintf("; %q: %d missing", f.Name, f.Missing)
 		}
+	}
+	if more > 0 {
+		text += fmt.Sprintf("; and %d more columns with such values, which party data check lists", more)
 	}
 	return text
 }

@@ -25,6 +25,7 @@ type Result struct {
 	Parties      []Party         `json:"parties" by:"-"`
 	Absent       []string        `json:"absent" by:"-" of:"party"` // listed parties that are not in it
 	Masked       *MaskedSum      `json:"masked,omitempty"`
+	Promise      string          `json:"promise,omitempty"` // of all sketches of a party together, where there are several with noise
 	Sketches     []Sketch        `json:"sketches" by:"sketch"`
 	Analyses     []Analysis      `json:"analyses" by:"analysis"`
 }

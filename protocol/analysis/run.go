@@ -339,6 +339,9 @@ func (r *run) describe() (Result, error) {
 			out.Absent = append(out.Absent, p.Name)
 		}
 	}
+	if g, err := s.Privacy.Guarantee(); err == nil && len(s.Sketches) > 1 && s.Privacy.Mechanism != dp.None {
+		out.Promise = s.Together(g)
+	}
 	for i := range s.Sketches {
 		d, err := r.describeSketch(i)
 		if err != nil {

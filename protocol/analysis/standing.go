@@ -212,8 +212,8 @@ func (r Result) Nothing() string {
 	return all + ". " + strings.Join(said, "; ") + "."
 }
 
-// Promises are the statements of the sketches, each once. Where they differ each says which
-// sketches it is about.
+// Promises are what all sketches promise together, where there are several, and the statements of the
+// sketches, each once. Where they differ each says which sketches it is about.
 func (r Result) Promises() (all []string) {
 	var of [][]string
 	for i, s := range r.Sketches {
@@ -227,6 +227,9 @@ func (r Result) Promises() (all []string) {
 		if len(all) > 1 {
 			all[i] = "Sketch " + strings.Join(of[i], ", ") + ": " + all[i]
 		}
+	}
+	if r.Promise != "" {
+		all = slices.Insert(all, 0, r.Promise)
 	}
 	return all
 }

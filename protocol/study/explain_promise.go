@@ -87,7 +87,8 @@ func (s *Study) leastRecords(party, index int) int {
 	})
 }
 
-func (s *Study) explainPromise(p *page, g dp.Guarantee) {
+// Together says what all sketches of a party promise, under a guarantee.
+func (s *Study) Together(g dp.Guarantee) string {
 	what := "All that leaves one party together"
 	if s.Masked() {
 		what = "All that one party adds to the sums together"
@@ -95,7 +96,11 @@ func (s *Study) explainPromise(p *page, g dp.Guarantee) {
 	if s.plainLabels() {
 		what += ", but for the labels"
 	}
-	p.text(fmt.Sprintf("%s: %s", what, g.Statement(s.Privacy.Unit)))
+	return fmt.Sprintf("%s: %s", what, g.Statement(s.Privacy.Unit))
+}
+
+func (s *Study) explainPromise(p *page, g dp.Guarantee) {
+	p.text(s.Together(g))
 	if parts := s.describeParts(); len(parts) > 1 {
 		p.text("Of this, " + strings.Join(parts, "; ") + ".")
 	}

@@ -14,8 +14,8 @@ type Shortened struct {
 //
 //	α = ln(p/q)/ln(C/r)
 //
-// of which cut records have lost C/(α − 1) of their length on average, and 2C²/(α − 2) of its square. Lengths
-// of normal values fall ever faster, and lose less. Below least there would be no variance.
+// of which cut records have lost C/(α − 1) of their length on average, and 2C²/(α − 2) of its
+// square. Lengths of normal values fall ever faster, and lose less. Below 2 there would be no variance.
 const (
 	overTypical = 0.2 // p: about 0.4 of normal records, 0.3 of collinear ones, 0.1 of skewed ones
 	leastIndex  = 2.2
@@ -46,9 +46,13 @@ func (t *Tally) squares() (of []float64, endless, bounded float64) {
 }
 
 // tail is what a record of a tally has lost that was cut, on average and in clips, if such a share
-// was: of its length, and of the square of that. What has bounds is no part of how lengths fall.
+// was: of its length, and of the square of that. What has bounds is no part of how lengths fall,
+// unless all has.
 func (t *Tally) tail(share float64) (length, square float64) {
 	_, endless, bounded := t.squares()
+	if endless == 0 {
+		endless, bounded = bounded, 0
+	}
 	clip := t.clip()
 	index, longer := leastIndex, (float64(clip*clip)-bounded)/endless
 	if share > 0 && longer > 1 {
@@ -72,11 +76,11 @@ type lost struct {
 	shared         float64 // as variance, where columns have their parts: of what two of them have in common
 }
 
-// shorten tells what was lost. A column has its part of the squares of all, and of what one column loses the root
-// of that: as where all columns are long at once and in one direction, for means, and as where one is
-// long more often than others, for variances. A count that does not stand out of its
-// noise by a standard error counts as none for means. Variances hang on the longest records, and so few of
-// them may hide in the noise of the count: there it is a standard error more.
+// shorten tells what was lost. A column has its part of the squares of all, and of what one column
+// loses the root of that: as where all columns are long at once and in one direction, for means, and
+// as where one is long more often than others, for variances. A count that does not stand out of its
+// noise by a standard error counts as none for means. Variances hang on the longest records, and few
+// of them may hide in the noise of the count: there it is a standard error more.
 func (m *Summed) shorten() {
 	var count, variance, records float64
 	for i := range m.tallies {

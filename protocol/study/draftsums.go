@@ -75,7 +75,7 @@ func (d Draft) horizontal() (moments func(share int) []string, cells string, sha
 		fourth = ", fourth: true"
 	}
 	// Means want records whole, and correlations little noise: each has a clip of its own where it
-	// can. Two releases with a third and two thirds of μ² err as one that weighs sums 3.6 beside 5. Where
+	// can. Two releases with a third and two thirds of μ² err as one that weighs sums 3.5 beside 5. Where
 	// columns are standardised, each would take a look of its own, with so much less.
 	apart := clip == "own" && !bounded && d.asks(Mean) && d.asks(Covariance, Correlation, PCA, Regression)
 	moments = func(share int) []string {

@@ -285,7 +285,7 @@ const (
 
 	// Of correlations: the part of their noise that the share of cut records may be, and how many standard
 	// deviations of a count may pass however small that is.
-	bearableShare = 0.5
+	bearableShare = 0.3
 	leastPassing  = 1.5
 )
 

@@ -17,8 +17,9 @@ type Shortened struct {
 // of which cut records have lost C/(α − 1) of their length on average, and 2C²/(α − 2) of its
 // square. Lengths of normal values fall ever faster, and lose less. Below 2 there would be no variance.
 const (
-	overTypical = 0.2 // p: about 0.4 of normal records, 0.3 of collinear ones, 0.1 of skewed ones
-	leastIndex  = 2.2
+	overTypical  = 0.2 // p: about 0.4 of normal records, 0.3 of collinear ones, 0.1 of skewed ones
+	leastIndex   = 2.2
+	leastOfMeans = 3.0 // of what means lose: cut records are half as long again on average, or less
 )
 
 // Thought is what is known beforehand of an entry of records.
@@ -58,7 +59,7 @@ func (t *Tally) tail(share float64) (length, square float64) {
 	if share > 0 && longer > 1 {
 		index = math.Max(index, 2*math.Log(overTypical/share)/math.Log(longer))
 	}
-	return 1 / (index - 1), 2 / (index - 2)
+	return 1 / (math.Max(index, leastOfMeans) - 1), 2 / (index - 2)
 }
 
 // clip is the mean of those of the tally's parties.

@@ -150,7 +150,7 @@ func (m *moments) assumption(kind study.AnalysisKind, own ...string) string {
 	switch {
 	case m.cut == nil:
 	case !m.cut.Shortened && (kind == study.Mean || kind == study.Covariance):
-		rests = append(rests, "that lengths of records fall off beyond the clip as they do up to it")
+		rests = append(rests, "that lengths of records fall off beyond the clip as they do up to it, and that cut records are half as long again on average, or less")
 	case m.cut.Shortened:
 		rests = append(rests, cutAsked)
 	default:

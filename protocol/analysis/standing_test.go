@@ -147,7 +147,7 @@ func TestWhatMomentsAssume(t *testing.T) {
 		t.Error(got)
 	}
 	few := moments{axes: axes{plan: release.Plan{Study: &study.Study{}}}, cut: &Cut{}}
-	if got := few.assumption(study.Mean); !strings.HasPrefix(got, "that lengths of records fall off beyond the clip as they do up to it; means") {
+	if got := few.assumption(study.Mean); !strings.HasPrefix(got, "that lengths of records fall off beyond the clip as they do up to it, and that cut records are half as long again on average, or less; means") {
 		t.Error(got)
 	}
 	for cut, want := range map[*Cut]string{

@@ -124,7 +124,7 @@ analyses: [{kind: mean}, {kind: correlation}]
 		return clip
 	}
 	pareto := func(length float64) float64 { return 0.15 * records * math.Pow(length, -2.2) }
-	if whole, cut := mean(0, pareto), mean(1, pareto); whole < 8 || cut > 6 || cut < 2 {
+	if whole, cut := mean(0, pareto), mean(1, pareto); whole < 8 || cut > 5.05 || cut < 2 {
 		t.Errorf("of long records means take a clip of %.1f typical lengths, products of %.1f", whole, cut)
 	}
 	normal := func(length float64) float64 { return records * math.Erfc(math.Max(0, 3.3*(length-1))) / 2 }

@@ -56,9 +56,9 @@ func fillSums(t *testing.T, c *sumsCase) {
 	options := sketch.SumsOptions{Centre: c.Centre, Largest: c.One, Clip: c.Clip}
 	d := len(c.Columns)
 	values := slices.Concat(c.Records...)
-	layout := sketch.MomentLayout{Columns: d, Products: true, Classes: 2, Cut: true, Fourth: true, Attributes: d}
+	layout := sketch.MomentLayout{Columns: d, Products: true, Classes: 2, Cut: true, CutSums: true, Fourth: true, Attributes: d}
 	weights := func(n dp.Neighbours) dp.MomentWeights {
-		w, err := dp.NewMomentWeights(c.Clip, dp.MomentParts{Products: true, SumWeight: 3, Label: true, Cut: true, Fourth: true, Typical: []int64{9, 9, 4}, Neighbours: n})
+		w, err := dp.NewMomentWeights(c.Clip, dp.MomentParts{Products: true, SumWeight: 3, Label: true, Cut: true, CutSums: true, Fourth: true, Typical: []int64{9, 9, 4}, Neighbours: n})
 		check(err)
 		return w
 	}

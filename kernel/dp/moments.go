@@ -13,7 +13,7 @@ import (
 // A record x of d entries, cut to length C, in class c of its label, adds
 //
 //	Square·x_i², Product·x_i·x_j (i < j), Sum·x_i, ClassSum·x_i to class c, ClassCount to
-//	class c, Cut where it was cut, Fourth·x_i⁴
+//	class c, Cut and CutSum·x_i where it was cut, Fourth·x_i⁴
 //
 // and, for each column j of which it has no value, Absent(j), BothAbsent(j, l) where it lacks
 // column l too, and SumAbsent(j)·x_i.
@@ -21,7 +21,7 @@ type MomentWeights struct {
 	Square, Product      int64 // both 0: sums alone
 	Sum                  int64
 	ClassSum, ClassCount int64 // of the label, which has no part in x
-	Cut                  int64
+	Cut, CutSum          int64 // of the records that were cut: how many, and their sums
 	Fourth               int64 // of ⌊x⁴/one³⌋, x having been limited to ±one
 	AbsentOf             Absence
 	Fine                 uint // sums of x_i, by class or where a column is absent too, are of x_i in steps of 2^-Fine
@@ -33,6 +33,7 @@ type MomentWeights struct {
 type Absence struct {
 	clip     int64
 	fine     uint
+	sum      int64 // weight of sums, where there are no products
 	products bool
 	twice    bool    // records may be replaced by others
 	roots    []int64 // by column: 2^20·√q, q being its share of a record's squared length
@@ -45,6 +46,7 @@ type MomentParts struct {
 	SumWeight  int64   // with products: weight of sums in units of the clip; 2, 3, 4 or 5
 	Label      bool    // counts by class and, with products, sums by class
 	Cut        bool    // the number of records that were cut
+	CutSums    bool    // and their sums
 	Fourth     bool    // sums of fourth powers
 	Typical    []int64 // by column: typical squared entry, for absent values; nil: none is counted
 	Neighbours Neighbours
@@ -82,15 +84,23 @@ func NewMomentWeights(clip int64, p MomentParts) (MomentWeights, error) {
 		w.Square, w.Product, w.Sum = 5, 7, p.SumWeight*clip>>p.Fine
 	} else {
 		w.Sum = 1 // of fine steps: all else is as many times more
+		if p.CutSums {
+			w.Sum = 5
+		}
 	}
 	if p.Label && p.Products {
 		w.ClassSum, w.ClassCount = 3*clip>>p.Fine, clip*clip
 	} else if p.Label {
-		w.ClassCount = clip / 2 << p.Fine
+		w.ClassCount = w.Sum * (clip / 2) << p.Fine
 	}
 	if p.Cut {
-		if w.Cut = clip / 3 << p.Fine; p.Products {
+		if w.Cut = w.Sum * (clip / 4) << p.Fine; p.Products {
 			w.Cut = clip * clip
+		}
+	}
+	if p.CutSums {
+		if w.CutSum = 2; p.Products {
+			w.CutSum = 3 * clip / 2 >> p.Fine
 		}
 	}
 	if p.Fourth {
@@ -99,7 +109,7 @@ func NewMomentWeights(clip int64, p MomentParts) (MomentWeights, error) {
 		}
 	}
 	if p.Typical != nil {
-		a := Absence{clip: clip, fine: p.Fine, products: p.Products, twice: p.Neighbours == Replaced}
+		a := Absence{clip: clip, fine: p.Fine, sum: w.Sum, products: p.Products, twice: p.Neighbours == Replaced}
 		var all int64
 		for _, t := range p.Typical {
 			if all += t; t < 1 || all > 1<<22 {
@@ -131,12 +141,12 @@ func times20(a, b int64) int64 {
 }
 
 // Absent is the weight of a record without a value of column j: with products √(7q)·C², else
-// √(q/2)·C, rounded down, times 2^Fine.
+// √(q/2)·C, rounded down, times 2^Fine and the weight of sums.
 func (a Absence) Absent(j int) int64 {
 	if a.products {
 		return times20(times20(a.clip*a.clip, root20(7)), a.roots[j])
 	}
-	return times20(times20(a.clip, int64(uint128{lo: 1 << 39}.root())), a.roots[j]) << a.fine
+	return a.sum * times20(times20(a.clip, int64(uint128{lo: 1 << 39}.root())), a.roots[j]) << a.fine
 }
 
 // BothAbsent is the weight of a record that lacks both columns: √(14·q_j·q_l)·C², rounded down.
@@ -184,7 +194,8 @@ func (a Absence) paid(c *checked, squares, linear int64) bool {
 // since |x|⁴ = Σ x_i⁴ + 2 Σ_{i<j} x_i²x_j²: attained by a record with a single entry ±C.
 // Weights near b = √2·a make it nearly tight for all records of length C; 5 and 7 lose 1 % of
 // the noise's deviation there, and are integers. A record is in one class and moves its sums
-// alone, and the class's count. Fourth powers of entries limited to ±1 are no larger than the
+// alone, and the class's count. A record that is cut moves its sums a second time: that is as if the
+// weight of sums were √(c² + c'²), for a record and for two of which one is cut or both. Fourth powers of entries limited to ±1 are no larger than the
 // entries, in units of one, so that their squares add up to at most C².
 //
 // Let a record lack values, y being the sum of their columns' q, and t = 1 − y/2, so that |x|² ≤
@@ -216,7 +227,7 @@ func RecordMoments(clip int64, columns, entries int, w MomentWeights, n Neighbou
 	}
 	c := &checked{}
 	square := c.times(clip, clip)
-	linear := c.times(w.Sum<<w.Fine, w.Sum<<w.Fine)
+	linear := c.plus(c.times(w.Sum<<w.Fine, w.Sum<<w.Fine), c.times(w.CutSum<<w.Fine, w.CutSum<<w.Fine))
 	classes := c.times(w.ClassSum<<w.Fine, w.ClassSum<<w.Fine)
 	switch {
 	case clip < 1 || columns < 1 || entries < 1 || w.Sum < 1:
@@ -227,8 +238,8 @@ func RecordMoments(clip int64, columns, entries int, w MomentWeights, n Neighbou
 		return wrong("the weights of absent values are of another clip")
 	case w.AbsentOf.Pairs() && !w.AbsentOf.paid(c, c.times(w.Square, w.Square, square), c.plus(linear, classes)):
 		return wrong("the weights and steps leave no room for absent values of so many columns")
-	case w.AbsentOf.Columns() > 0 && !w.AbsentOf.Pairs() && w.Sum != 1:
-		return wrong("absent values beside sums alone want a weight of 1")
+	case w.AbsentOf.Columns() > 0 && !w.AbsentOf.Pairs() && w.Sum != w.AbsentOf.sum:
+		return wrong("the weights of absent values are of another weight of sums")
 	}
 	counts := c.times(w.ClassCount, w.ClassCount)
 	fourth := c.times(w.Fourth, w.Fourth, square)

@@ -2,12 +2,6 @@ package estimate
 
 import "math"
 
-// Shortened is what is known of the records of one party that were cut.
-type Shortened struct {
-	Count float64 // noisy
-	Clip  float64 // what they were cut to, in the tally's units
-}
-
 // A record that is cut to C loses what it is longer, and nothing that is released says how much.
 // It is taken from how lengths fall up to C: where a share p of the records is longer than a
 // typical one of length r, and a share q is longer than C, as in a Pareto tail of index
@@ -16,10 +10,14 @@ type Shortened struct {
 //
 // of which cut records have lost C/(α − 1) of their length on average, and 2C²/(α − 2) of its
 // square. Lengths of normal values fall ever faster, and lose less. Below 2 there would be no variance.
+//
+// In which columns they lost it is told by the sums of the cut records, as they are after it: what
+// means lack is between nothing and 1/(α − 1) of these.
 const (
 	overTypical  = 0.2 // p: about 0.4 of normal records, 0.3 of collinear ones, 0.1 of skewed ones
 	leastIndex   = 2.2
-	leastOfMeans = 3.0 // of what means lose: cut records are half as long again on average, or less
+	leastOfMeans = 2.5  // of what means lose: cut records are two thirds as long again on average, or less; less one half where one column makes them long
+	mostlyNoise  = 2.25 // times the variance: squares of no more are taken for noise
 )
 
 // Thought is what is known beforehand of an entry of records.
@@ -46,10 +44,9 @@ func (t *Tally) squares() (of []float64, endless, bounded float64) {
 	return of, endless, bounded
 }
 
-// tail is what a record of a tally has lost that was cut, on average and in clips, if such a share
-// was: of its length, and of the square of that. What has bounds is no part of how lengths fall,
-// unless all has.
-func (t *Tally) tail(share float64) (length, square float64) {
+// tail is what a record of a tally has lost that was cut, of the square of its length on average and in
+// clips, if such a share was. What has bounds is no part of how lengths fall, unless all has.
+func (t *Tally) tail(share float64) (square float64) {
 	_, endless, bounded := t.squares()
 	if endless == 0 {
 		endless, bounded = bounded, 0
@@ -59,39 +56,114 @@ func (t *Tally) tail(share float64) (length, square float64) {
 	if share > 0 && longer > 1 {
 		index = math.Max(index, 2*math.Log(overTypical/share)/math.Log(longer))
 	}
-	return 1 / (math.Max(index, leastOfMeans) - 1), 2 / (index - 2)
+	return 2 / (index - 2)
+}
+
+// gain is how much longer than the clip, in clips, a tally's cut records are on average at most, if
+// such a share was cut and their mean is this part of the clip in the direction of an entry. Where that is 1,
+// the entry alone makes records long, by values that are far out for one of its kind: a length of all
+// entries says little of these, half as many are longer than a typical one, and they may be twice the clip.
+func (t *Tally) gain(share float64, entry int, direction float64) float64 {
+	of, all, bounded := t.squares()
+	if all == 0 {
+		all, bounded = bounded, 0
+	}
+	grows := all // of the squares of typical records, the part that is larger in long ones
+	if t.Thought[entry].Endless && direction > 0 {
+		grows = math.Min(all, of[entry]/float64(direction*direction))
+	}
+	clip := t.clip()
+	index, longer := leastOfMeans-direction/2, (float64(clip*clip)-bounded-(all-grows))/grows
+	if share > 0 && longer > 1 {
+		index = math.Max(index, 2*math.Log(overTypical/(1+direction)/share)/math.Log(longer))
+	}
+	return 1 / (index - 1)
 }
 
 // clip is the mean of those of the tally's parties.
 func (t *Tally) clip() (mean float64) {
-	for _, s := range t.Shortened {
-		mean += s.Clip / float64(len(t.Shortened))
+	for _, c := range t.Clips {
+		mean += c / float64(len(t.Clips))
 	}
 	return mean
 }
 
-// lost is by how much records that were cut may have moved the mean of a column, and how much too
-// small they may have made its variance.
-type lost struct {
-	mean, variance float64
-	shared         float64 // as variance, where columns have their parts: of what two of them have in common
+// mended is a mean with half of what its records may have lost, and by how much that can be wrong.
+type mended struct{ value, variance, bias float64 }
+
+// mend gives means back half of what they may have lost by records that were cut. That is shrunk where
+// it is little beside its noise, as James and Stein did, and none is where the count of cut records does
+// not stand out of its noise by two standard errors. The rest of what they may have lost is the most that
+// they are off by, sums counting for a standard error more than they are. Where the count does not stand
+// out by one, nothing was cut.
+func (m *Summed) mend() {
+	m.mended = make([]mended, len(m.columns))
+	for i, variance := range m.sum {
+		m.mended[i] = mended{value: m.mean[i], variance: variance}
+	}
+	count, deviation := m.cut()
+	if !m.tallies[0].Layout.CutSums || !(count > deviation) {
+		return
+	}
+	for i, c := range m.columns {
+		if c.Entry < 0 {
+			continue // labels are not cut
+		}
+		var sum, variance float64 // of cut records in the direction of the entry
+		for at := range m.tallies {
+			t := &m.tallies[at]
+			clip, e := t.clip(), t.Layout.CutSum(c.Entry)
+			sum += t.Values[e] / clip
+			variance += t.Variances[e] / float64(clip*clip)
+		}
+		direction := math.Min(1, math.Max(0, math.Abs(sum)-math.Sqrt(variance))/count)
+		var most float64
+		var added sources
+		for at := range m.tallies {
+			t := &m.tallies[at]
+			_, unit := t.place(c)
+			weight := float64(unit/2) * t.gain(count/m.records, c.Entry, direction) / m.counts[i]
+			most += float64(weight * t.Values[t.Layout.CutSum(c.Entry)])
+			added = added.plus(at, weight, t.at(t.Layout.CutSum(c.Entry)))
+		}
+		added = added.sorted()
+		noise := m.dot(added, added)
+		back := 0.0
+		if square := most * most; count > 2*deviation && square > mostlyNoise*noise {
+			back = 1 - mostlyNoise*noise/square
+		}
+		all := m.meanError(i)
+		for _, s := range added {
+			s.weight *= back
+			all = append(all, s)
+		}
+		all = all.sorted()
+		m.mended[i] = mended{m.mean[i] + float64(back*most), m.dot(all, all), float64((2-back)*math.Abs(most)) + math.Sqrt(noise)}
+	}
 }
 
-// shorten tells what was lost. A column has its part of the squares of all, and of what one column
-// loses the root of that: as where all columns are long at once and in one direction, for means, and
-// as where one is long more often than others, for variances. A count that does not stand out of its
-// noise by a standard error counts as none for means. Variances hang on the longest records, and few
-// of them may hide in the noise of the count: there it is a standard error more.
-func (m *Summed) shorten() {
-	var count, variance, records float64
+// cut is the noisy count of records that were cut, and its standard error.
+func (m *Summed) cut() (count, deviation float64) {
 	for i := range m.tallies {
 		if t := &m.tallies[i]; t.Layout.Cut {
 			count += t.Values[t.Layout.CutCount()]
-			variance += t.Variances[t.Layout.CutCount()]
-			records += float64(t.Records)
+			deviation += t.Variances[t.Layout.CutCount()]
 		}
 	}
-	deviation := math.Sqrt(variance)
+	return count, math.Sqrt(deviation)
+}
+
+// lost is how much too small records that were cut may have made the variance of a column.
+type lost struct {
+	variance float64
+	shared   float64 // as variance, where columns have their parts: of what two of them have in common
+}
+
+// shorten tells what was lost. A column has its part of the squares of all, and of what one column
+// loses the root of that, as where one is long more often than others. Variances hang on the longest records, and few
+// of them may hide in the noise of the count: there it is a standard error more.
+func (m *Summed) shorten() {
+	count, deviation := m.cut()
 	most := math.Max(count, 0) + deviation
 	if most == 0 {
 		return
@@ -99,20 +171,11 @@ func (m *Summed) shorten() {
 	m.lost = make([]lost, len(m.columns))
 	for at := range m.tallies {
 		t := &m.tallies[at]
-		if len(t.Shortened) == 0 {
+		if len(t.Clips) == 0 {
 			continue
 		}
-		var length float64
-		for _, s := range t.Shortened {
-			if count > deviation {
-				length += float64(s.Count * s.Clip)
-			}
-		}
 		clip := t.clip()
-		ofLength, _ := t.tail(count / records)
-		_, ofSquare := t.tail(most / records)
-		length *= ofLength
-		square := float64(float64(ofSquare*clip)*clip) * (most * float64(t.Records) / records)
+		square := float64(float64(t.tail(most/m.records)*clip)*clip) * (most * float64(t.Records) / m.records)
 		parts := t.parts()
 		for i, c := range m.columns {
 			if c.Entry < 0 {
@@ -120,13 +183,9 @@ func (m *Summed) shorten() {
 			}
 			_, unit := t.place(c)
 			part := parts[c.Entry]
-			m.lost[i].mean += float64(unit*length) * math.Sqrt(part) / m.counts[i]
 			m.lost[i].variance += float64(float64(unit*unit)*square) * math.Sqrt(part) / m.counts[i]
 			m.lost[i].shared += float64(float64(unit*unit)*square) * part / m.counts[i]
 		}
-	}
-	for i := range m.lost { // of one tally the count may be below none
-		m.lost[i].mean = math.Max(0, m.lost[i].mean)
 	}
 }
 
@@ -144,14 +203,6 @@ func (t *Tally) parts() []float64 {
 		}
 	}
 	return out
-}
-
-// shortened is what was lost of column i.
-func (m *Summed) shortened(i int) lost {
-	if m.lost == nil {
-		return lost{}
-	}
-	return m.lost[i]
 }
 
 // whole is the interval of the covariance of two columns, or of the variance of one, that allows for

@@ -3,6 +3,7 @@ package estimate
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -30,7 +31,7 @@ func TestReachIsAQuantile(t *testing.T) {
 // variances of the whole ones.
 func cutUnion(rng *rand.Rand, records [][]float64, clip, noise float64) (t Tally, means, variances []float64) {
 	d := len(records[0])
-	t = Tally{Records: int64(len(records)), Layout: sketch.MomentLayout{Columns: d, Products: true, Cut: true}}
+	t = Tally{Records: int64(len(records)), Layout: sketch.MomentLayout{Columns: d, Products: true, Cut: true, CutSums: true}}
 	t.Values, t.Variances = make([]float64, t.Layout.Entries()), make([]float64, t.Layout.Entries())
 	means, variances = make([]float64, d), make([]float64, d)
 	cut := 0.0
@@ -47,6 +48,9 @@ func cutUnion(rng *rand.Rand, records [][]float64, clip, noise float64) (t Tally
 		}
 		for i, v := range x {
 			t.Values[t.Layout.Sum(i)] += share * v
+			if share < 1 {
+				t.Values[t.Layout.CutSum(i)] += share * v
+			}
 			for j := i; j < d; j++ {
 				t.Values[t.Layout.Product(i, j)] += share * share * v * x[j]
 			}
@@ -58,17 +62,18 @@ func cutUnion(rng *rand.Rand, records [][]float64, clip, noise float64) (t Tally
 	t.Values[t.Layout.CutCount()] = cut
 	for i := range t.Values {
 		sd := noise
-		switch { // as weights of 7 for products, 3C for sums and C² for the count make it
+		switch { // as weights of 7 for products, 3C for sums, C² for the count and 2C for cut sums make it
 		case i < t.Layout.Sum(0):
 			sd *= clip * 3 / 7
 		case i == t.Layout.CutCount():
 			sd *= 3 / clip
+		case i > t.Layout.CutCount():
+			sd *= 1.5
 		}
 		t.Values[i] += sd * rng.NormFloat64()
 		t.Variances[i] = sd * sd
 	}
-	cut = t.Values[t.Layout.CutCount()]
-	t.Shortened, t.Thought = []Shortened{{cut, clip}}, make([]Thought, d)
+	t.Clips, t.Thought = []float64{clip}, make([]Thought, d)
 	for i := range t.Thought {
 		t.Thought[i].Endless = true
 	}
@@ -82,23 +87,29 @@ func TestShortenedCover(t *testing.T) {
 	statistical(t)
 	const n, d = 4_000, 6
 	for name, c := range map[string]struct {
-		draw  func(rng *rand.Rand) float64
+		draw  func(rng *rand.Rand, column int) float64
 		clip  float64
 		bound float64 // on the coverage of means where what is lost is left out
 		wider float64 // on the length of intervals, in those where it is left out
 	}{
-		"one-sided and long": {func(rng *rand.Rand) float64 { return math.Exp(rng.NormFloat64()) - 1 }, 11, 0.9, 2.5},
-		"Pareto":             {func(rng *rand.Rand) float64 { return math.Pow(1-rng.Float64(), -1/2.5) - 1.5 }, 7, 0.9, 2},
-		"normal":             {func(rng *rand.Rand) float64 { return 0.1 + rng.NormFloat64() }, 6, 1, 1.1},
+		"one-sided and long": {func(rng *rand.Rand, _ int) float64 { return math.Exp(rng.NormFloat64()) - 1 }, 11, 0.9, 2.5},
+		"Pareto":             {func(rng *rand.Rand, _ int) float64 { return math.Pow(1-rng.Float64(), -1/2.5) - 1.5 }, 7, 0.9, 2},
+		"normal":             {func(rng *rand.Rand, _ int) float64 { return 0.1 + rng.NormFloat64() }, 6, 1, 1.1},
+		"one long among normal ones": {func(rng *rand.Rand, column int) float64 {
+			if column > 0 {
+				return rng.NormFloat64()
+			}
+			return math.Exp(rng.NormFloat64()) - 1.6
+		}, 5, 0.9, 2},
 	} {
-		var means, plain, variances tally
+		var means, plain, variances, first tally // first: means of the first column, which one of them makes long
 		var length, before float64
 		rng := rand.New(rand.NewPCG(44, uint64(len(name))))
 		for range draws(40, 400) {
 			records := make([][]float64, n)
 			for i := range records {
-				for range d {
-					records[i] = append(records[i], c.draw(rng))
+				for j := range d {
+					records[i] = append(records[i], c.draw(rng, j))
 				}
 			}
 			tl, mean, variance := cutUnion(rng, records, c.clip, 14*c.clip)
@@ -110,7 +121,7 @@ func TestShortenedCover(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tl.Shortened = nil
+			tl.Values[tl.Layout.CutCount()], tl.Variances[tl.Layout.CutCount()] = 0, 0
 			short, err := NewTallied([]Tally{tl}, columns)
 			if err != nil {
 				t.Fatal(err)
@@ -120,14 +131,21 @@ func TestShortenedCover(t *testing.T) {
 				means.add(a, mean[i])
 				plain.add(b, mean[i])
 				variances.add(whole.Covariance(i, i, 0), variance[i])
+				if i == 0 {
+					first.add(a, mean[i])
+				}
 				length, before = length+a.High-a.Low, before+b.High-b.Low
 			}
 			means.seed()
+			first.seed()
 			plain.seed()
 			variances.seed()
 		}
 		t.Logf("%s: means %.3f (%.3f without), variances %.3f, %.2f times as long", name, means.coverage(), plain.coverage(), variances.coverage(), length/before)
 		means.check(t, name+": means", 0.93, 1)
+		if strings.HasPrefix(name, "one long") {
+			first.check(t, name+": means of the long column", 0.9, 1)
+		}
 		variances.check(t, name+": variances", 0.90, 1)
 		if plain.coverage() > c.bound {
 			t.Errorf("%s: means cover %.3f where what is lost is left out", name, plain.coverage())

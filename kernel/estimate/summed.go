@@ -33,7 +33,7 @@ type MomentNoise struct {
 // multiplies, which has a mean where it is the same one, that is taken off variances, and a
 // variance that is counted in. Intervals are ± z deviations, and ratios are inverted as Fieller
 // did. Where records were cut, those of means, variances and covariances
-// allow for what these may have lost ([Shortened]); the others are about the cut records.
+// allow for what these may have lost ([Tally]); the others are about the cut records.
 //
 // It is immutable. Methods panic on a column outside [0, d), as package mat does.
 type Summed struct {
@@ -44,6 +44,7 @@ type Summed struct {
 	counts     []float64     // records that have a column
 	sum        []float64     // variances of means
 	covariance *mat.SymDense // nil where there are no products
+	mended     []mended      // by column: its mean, as it is answered
 	lost       []lost        // nil where no record was cut, as far as is known
 }
 
@@ -73,7 +74,7 @@ func NewSummed(of SummedOf) (*Summed, error) {
 // Records returns N.
 func (m *Summed) Records() float64 { return m.records }
 
-// Means returns the estimated means. They must not be changed.
+// Means returns the means of the records as they were cut, which covariances are around. They must not be changed.
 func (m *Summed) Means() []float64 { return m.mean }
 
 // Covariances is the d × d matrix of unbiased estimates of the covariances, divided by N.
@@ -130,13 +131,14 @@ func entry(i, j int, weight float64) []Entry {
 	return []Entry{{min(i, j), max(i, j), weight / 2}}
 }
 
-// Mean estimates the mean of column i.
+// Mean estimates the mean of column i: of records as they were before they were cut, where cut ones were summed.
 func (m *Summed) Mean(i int, level Level) Estimate {
 	if why := level.refuse(); why != "" {
 		return undefined(why)
 	}
-	half := level.reach(math.Sqrt(m.sum[i]), m.shortened(i).mean)
-	return finish(m.mean[i], m.mean[i]-half, m.mean[i]+half, math.Inf(-1), math.Inf(1)).deviating(m.sum[i])
+	w := m.mended[i]
+	half := level.reach(math.Sqrt(w.variance), w.bias)
+	return finish(w.value, w.value-half, w.value+half, math.Inf(-1), math.Inf(1)).deviating(w.variance)
 }
 
 // Covariance estimates the covariance of columns i and j, or the variance of one.

@@ -21,9 +21,10 @@ type Tally struct {
 	Variances []float64           // required: of their noise
 	// Unlabelled says that records of the last class have no label: they count for no class.
 	Unlabelled bool
-	// Shortened is of the parties whose records were cut, where the layout counts them.
-	Shortened []Shortened
-	Thought   []Thought // of each entry; needed where records are cut
+	// Clips are the lengths to which each party's records were cut, in the tally's units; needed where the
+	// layout counts cut records.
+	Clips   []float64
+	Thought []Thought // of each entry; needed where records are cut
 	// Centres and Units say, by entry of a record, what 0 and 1 are in the units that all
 	// tallies have in common; nil: 0 and 1.
 	Centres, Units []float64
@@ -205,6 +206,7 @@ func NewTallied(tallies []Tally, columns []TallyColumn) (*Summed, error) {
 	for i := range columns {
 		m.sum[i] = m.dot(m.meanError(i), m.meanError(i))
 	}
+	m.mend()
 	m.shorten()
 	if !tallies[0].Layout.Products {
 		return m, nil

@@ -8,7 +8,8 @@ type MomentLayout struct {
 	Columns    int  // entries of a record, d
 	Products   bool // else sums alone
 	Classes    int  // of the label; 0 where there is none
-	Cut        bool
+	Cut        bool // the records that were cut are counted
+	CutSums    bool // and summed
 	Fourth     bool
 	Attributes int // columns whose absent values are counted; 0: none is
 }
@@ -50,14 +51,24 @@ func (l MomentLayout) classSums() int {
 // ClassCount is the entry of the records of a class.
 func (l MomentLayout) ClassCount(class int) int { return l.Sum(l.Columns) + l.classSums() + class }
 
-// Cut is the entry of the records that were cut.
+// CutCount is the entry of the records that were cut.
 func (l MomentLayout) CutCount() int { return l.ClassCount(l.Classes) }
 
-func (l MomentLayout) fourths() int {
+func (l MomentLayout) cutSums() int {
 	if l.Cut {
 		return l.CutCount() + 1
 	}
 	return l.CutCount()
+}
+
+// CutSum is the entry of x_i of the records that were cut.
+func (l MomentLayout) CutSum(i int) int { return l.cutSums() + i }
+
+func (l MomentLayout) fourths() int {
+	if l.CutSums {
+		return l.CutSum(l.Columns)
+	}
+	return l.cutSums()
 }
 
 // FourthPower is the entry of x_i⁴.
@@ -126,7 +137,8 @@ func (l MomentLayout) weigh(row []int64, w dp.MomentWeights) {
 	times(l.Sum(0), l.ClassSum(0, 0), w.Sum)
 	times(l.ClassSum(0, 0), l.ClassCount(0), w.ClassSum)
 	times(l.ClassCount(0), l.CutCount(), w.ClassCount)
-	times(l.CutCount(), l.fourths(), w.Cut)
+	times(l.CutCount(), l.cutSums(), w.Cut)
+	times(l.cutSums(), l.fourths(), w.CutSum)
 	times(l.fourths(), l.absent(), w.Fourth)
 	for a := range l.Attributes {
 		for class := range l.groups() {

@@ -137,7 +137,7 @@ func PerRecord(w dp.MomentWeights, reach, one int64) (int64, error) {
 	if reach < 1 || reach > 1<<20 {
 		return 0, fmt.Errorf("entries of up to %d: must be between 1 and 2^20", reach)
 	}
-	most := max(max(w.Square, w.Product)*reach*reach, max(w.Sum, w.ClassSum)<<w.Fine*reach, w.ClassCount, w.Cut, w.Fourth*one)
+	most := max(max(w.Square, w.Product)*reach*reach, max(w.Sum, w.ClassSum, w.CutSum)<<w.Fine*reach, w.ClassCount, w.Cut, w.Fourth*one)
 	for j := range w.AbsentOf.Columns() {
 		most = max(most, w.AbsentOf.Absent(j))
 		if w.AbsentOf.Pairs() {
@@ -339,6 +339,12 @@ func (b *MomentsBuilder) sum(w *momentWorker, sums *[]int64, kept []int64, class
 	addMoments(s, w.columns, b.whole(w, which), w.chosen, d, l)
 	if clip >= 0 && l.Cut {
 		s[l.CutCount()] += int64(n)
+	}
+	if clip >= 0 && l.CutSums {
+		row := s[l.CutSum(0):][:d]
+		for i, v := range w.chosen {
+			row[i%d] += v
+		}
 	}
 	if l.Classes == 0 && !l.Fourth && l.Attributes == 0 {
 		return

@@ -21,7 +21,7 @@ type parts struct {
 
 func everyPart() parts {
 	return parts{
-		layout:  MomentLayout{Columns: 5, Products: true, Classes: 3, Cut: true, Fourth: true, Attributes: 4},
+		layout:  MomentLayout{Columns: 5, Products: true, Classes: 3, Cut: true, CutSums: true, Fourth: true, Attributes: 4},
 		of:      []int{0, 1, 1, 2, 3},
 		typical: []int64{4, 36, 9, 4}, one: 512,
 	}
@@ -35,7 +35,7 @@ func (h parts) options(t require, clips []int64, n dp.Neighbours) MomentsOptions
 	}
 	for _, c := range clips {
 		w, err := dp.NewMomentWeights(c, dp.MomentParts{
-			Products: h.layout.Products, SumWeight: 3, Label: h.layout.Classes > 0, Cut: h.layout.Cut, Fourth: h.layout.Fourth, Typical: h.typical, Neighbours: n, Fine: h.fine,
+			Products: h.layout.Products, SumWeight: 3, Label: h.layout.Classes > 0, Cut: h.layout.Cut, CutSums: h.layout.CutSums, Fourth: h.layout.Fourth, Typical: h.typical, Neighbours: n, Fine: h.fine,
 		})
 		must(t, err)
 		o.Weights = append(o.Weights, w)
@@ -66,7 +66,8 @@ func (h parts) naive(x []int64, class int, clip int64, w dp.MomentWeights) []int
 	for i := range v {
 		whole[i] = int64(math.Round(float64(v[i]) / float64(int64(1)<<h.fine)))
 	}
-	if lengthened := dp.ClipL2(whole, bound); (cut || lengthened) && l.Cut {
+	lengthened := dp.ClipL2(whole, bound)
+	if (cut || lengthened) && l.Cut {
 		out[l.CutCount()] = w.Cut
 	}
 	for i := range v {
@@ -77,6 +78,9 @@ func (h parts) naive(x []int64, class int, clip int64, w dp.MomentWeights) []int
 			}
 		}
 		out[l.Sum(i)] = w.Sum * v[i]
+		if (cut || lengthened) && l.CutSums {
+			out[l.CutSum(i)] = w.CutSum * v[i]
+		}
 		if l.Classes > 0 && l.Products {
 			out[l.ClassSum(class, i)] = w.ClassSum * v[i]
 		}
@@ -125,7 +129,7 @@ func (h parts) record(source *rand.Rand, scale int64) []int64 {
 // Every entry has a place of its own, and no place is left over.
 func TestMomentLayout(t *testing.T) {
 	for _, l := range []MomentLayout{
-		everyPart().layout, {Columns: 4, Products: true}, {Columns: 4}, {Columns: 3, Classes: 2, Cut: true, Attributes: 2}, {Columns: 3, Products: true, Attributes: 3},
+		everyPart().layout, {Columns: 4, Products: true}, {Columns: 4}, {Columns: 3, Classes: 2, Cut: true, Attributes: 2}, {Columns: 3, Cut: true, CutSums: true}, {Columns: 3, Products: true, Attributes: 3},
 	} {
 		seen := make([]int, l.Entries())
 		for i := range l.Columns {
@@ -133,6 +137,9 @@ func TestMomentLayout(t *testing.T) {
 				seen[l.Product(i, j)]++
 			}
 			seen[l.Sum(i)]++
+			if l.CutSums {
+				seen[l.CutSum(i)]++
+			}
 			for c := 0; c < l.Classes && l.Products; c++ {
 				seen[l.ClassSum(c, i)]++
 			}

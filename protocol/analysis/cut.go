@@ -89,14 +89,16 @@ func (c *columns) correlationError() float64 {
 	return least
 }
 
-// caution is what is to be said first of answers that stand on shortened data; "" where there is
+// caution is what is to be said first of answers of a kind that stand on shortened data; "" where there is
 // nothing to say.
-func (c *Cut) caution() string {
+func (c *Cut) caution(kind study.AnalysisKind) string {
 	switch {
 	case c == nil || !c.Shortened:
 		return ""
 	case c.Beyond:
 		return fmt.Sprintf("about %s of the records were longer than the clip or had a value beyond three spreads: the answer is about the shortened data", c.share())
+	case kind == study.Mean:
+		return fmt.Sprintf("about %s of the records were longer than the clip and were shortened: half of what means may have lost is added back", c.share())
 	}
 	return fmt.Sprintf("about %s of the records were longer than the clip: means and covariances are of the shortened data", c.share())
 }
@@ -119,6 +121,7 @@ func (c *Cut) share() string {
 // What is assumed of records that were cut.
 const (
 	fewCut     = "that the few records that were cut to the clip do not matter beside the noise"
+	fallOff    = "that lengths of records fall off beyond the clip as they do up to it"
 	cutAsked   = "that the question is about shortened records, as intervals may miss what whole records would give"
 	nobodyKnew = "that hardly any record is longer than the clip, as nobody counted them"
 	limited    = "that a value more than three spreads from its centre counts as three spreads away"

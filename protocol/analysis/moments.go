@@ -132,7 +132,7 @@ func (r *run) plainTallies(plan release.Plan, index int) (out []estimate.Tally, 
 		}
 		sum := &out[0]
 		sum.Records += t.Records
-		sum.Shortened = append(sum.Shortened, t.Shortened...)
+		sum.Clips = append(sum.Clips, t.Clips...)
 		for i, v := range t.Values {
 			sum.Values[i] += v
 			sum.Variances[i] += t.Variances[i]
@@ -149,8 +149,8 @@ func (m *moments) assumption(kind study.AnalysisKind, own ...string) string {
 	rests := own
 	switch {
 	case m.cut == nil:
-	case !m.cut.Shortened && (kind == study.Mean || kind == study.Covariance):
-		rests = append(rests, "that lengths of records fall off beyond the clip as they do up to it, and that cut records are half as long again on average, or less")
+	case kind == study.Mean || !m.cut.Shortened && kind == study.Covariance:
+		rests = append(rests, fallOff)
 	case m.cut.Shortened:
 		rests = append(rests, cutAsked)
 	default:
@@ -170,7 +170,7 @@ func (m *moments) assumption(kind study.AnalysisKind, own ...string) string {
 	if s.Records.Missing == study.MissingCount {
 		over = "means are over the values that are there, covariances and correlations over the records that have both values"
 	}
-	if m.cut != nil && m.cut.Shortened {
+	if m.cut != nil && m.cut.Shortened && kind != study.Mean {
 		over += "; each record is cut to the clip first"
 	}
 	if len(rests) == 0 {
@@ -201,7 +201,7 @@ func (r *run) ofMoments(ctx context.Context, sk int, a study.Analysis, tell func
 	if err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Caution: m.cut.caution(), Assumption: m.assumption(a.Kind), Cut: m.cut}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Caution: m.cut.caution(a.Kind), Assumption: m.assumption(a.Kind), Cut: m.cut}
 	for i := range m.plan.Features {
 		out.Features = append(out.Features, m.name(i))
 	}

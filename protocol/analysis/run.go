@@ -245,7 +245,7 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 		return out, err
 	}
 	if c, ok := r.merged[sk]; ok {
-		out.Cut, out.Caution = c.cut, c.cut.caution()
+		out.Cut, out.Caution = c.cut, c.cut.caution(a.Kind)
 	}
 	if out.Assumption != "" {
 		out.Assumption = also(r.assumesOfCut(sk, out.Cut), out.Assumption)

@@ -147,7 +147,11 @@ func TestWhatMomentsAssume(t *testing.T) {
 		t.Error(got)
 	}
 	few := moments{axes: axes{plan: release.Plan{Study: &study.Study{}}}, cut: &Cut{}}
-	if got := few.assumption(study.Mean); !strings.HasPrefix(got, "that lengths of records fall off beyond the clip as they do up to it, and that cut records are half as long again on average, or less; means") {
+	if got := few.assumption(study.Mean); !strings.HasPrefix(got, "that lengths of records fall off beyond the clip as they do up to it; means") {
+		t.Error(got)
+	}
+	many := moments{axes: few.axes, cut: &Cut{Shortened: true, Of: 100}}
+	if got := many.assumption(study.Mean); got != few.assumption(study.Mean) || strings.Contains(many.cut.caution(study.Mean), "of the shortened data") {
 		t.Error(got)
 	}
 	for cut, want := range map[*Cut]string{

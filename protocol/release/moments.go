@@ -281,7 +281,7 @@ const (
 	clearApart = 3
 	clearFar   = 4  // of those longer than
 	far        = 11 // this clip
-	bearable   = 0.5
+	bearable   = 0.7
 
 	// Of correlations: the part of their noise that the share of cut records may be, and how many standard
 	// deviations of a count may pass however small that is.
@@ -438,6 +438,9 @@ func (p Plan) MomentTally(m SummedMoments, records int64, members int) estimate.
 			scale(l.Product(i, j), 1/one/one)
 		}
 		scale(l.Sum(i), 1/fine)
+		if l.CutSums {
+			scale(l.CutSum(i), 1/fine)
+		}
 		for c := 0; c < l.Classes && l.Products; c++ {
 			scale(l.ClassSum(c, i), 1/fine)
 		}
@@ -449,7 +452,7 @@ func (p Plan) MomentTally(m SummedMoments, records int64, members int) estimate.
 		}
 	}
 	if l.Cut {
-		out.Shortened = []estimate.Shortened{{Count: out.Values[l.CutCount()], Clip: float64(m.Clip) / one}}
+		out.Clips = []float64{float64(m.Clip) / one}
 		out.Thought = p.Study.Thought(p.Index)
 	}
 	if m.Moves == nil {

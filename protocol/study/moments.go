@@ -211,7 +211,7 @@ func (s *Study) MomentLayout(index int) sketch.MomentLayout {
 	sk := s.Sketches[index]
 	l := sketch.MomentLayout{
 		Columns: len(s.MomentEntries(index)), Products: sk.Moments.Sums > 0, Classes: s.MomentClasses(index), Fourth: sk.Moments.Fourth,
-		Cut: s.cuts(index),
+		Cut: s.cuts(index), CutSums: s.cuts(index) && !s.ForProducts(index),
 	}
 	if s.Records.Missing == MissingCount {
 		typical, _ := s.typical(index)
@@ -237,7 +237,7 @@ func (s *Study) MomentWeights(index int, clip int64) (dp.MomentWeights, error) {
 	}
 	l := s.MomentLayout(index)
 	parts := dp.MomentParts{
-		Products: l.Products, SumWeight: int64(s.Sketches[index].Moments.Sums), Label: l.Classes > 0, Cut: l.Cut, Fourth: l.Fourth, Neighbours: s.Neighbours(), Fine: s.Fine(),
+		Products: l.Products, SumWeight: int64(s.Sketches[index].Moments.Sums), Label: l.Classes > 0, Cut: l.Cut, CutSums: l.CutSums, Fourth: l.Fourth, Neighbours: s.Neighbours(), Fine: s.Fine(),
 	}
 	if l.Attributes > 0 {
 		parts.Typical, _ = s.typical(index)

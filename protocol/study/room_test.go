@@ -26,7 +26,7 @@ analyses: [{kind: mean}, {kind: correlation}]
 	}
 	head, _, _ := strings.Cut(string(example), "partition:")
 	var columns []string
-	for i := range 300 {
+	for i := range 600 {
 		columns = append(columns, fmt.Sprintf("{name: c%d, kind: numeric, centre: 0, spread: 1}", i))
 	}
 	for _, c := range []struct {
@@ -34,7 +34,7 @@ analyses: [{kind: mean}, {kind: correlation}]
 		missing, clip string
 		fits          bool
 	}{
-		{8, "count", "0.25", false}, {8, "centre", "0.25", true}, {8, "count", "6", true}, {4, "count", "own", false}, {5, "count", "own", true}, {4, "centre", "own", true},
+		{8, "count", "0.25", false}, {8, "centre", "0.25", true}, {8, "count", "6", true}, {3, "count", "own", false}, {5, "count", "own", true}, {3, "centre", "own", true},
 	} {
 		_, err := Parse(fmt.Appendf([]byte(head), terms, c.bits, c.missing, strings.Join(columns, ", "), c.clip))
 		if (err == nil) != c.fits || err != nil && !strings.Contains(err.Error(), "no room for absent values") {

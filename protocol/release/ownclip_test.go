@@ -92,8 +92,8 @@ func TestProductsTakeAShorterClip(t *testing.T) {
 		columns += fmt.Sprintf("  - {name: c%d, kind: numeric, centre: 50, spread: 20}\n", i)
 	}
 	s := momentStudy(t, "records: {id: [patient], missing: count}\ncolumns:\n"+columns+`sketches:
-  - {side: moments, products: false, clip: own, share: 1}
-  - {side: moments, clip: own, share: 2}
+  - {side: moments, products: false, clip: own, share: 2}
+  - {side: moments, clip: own, share: 3}
 privacy: {unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}
 analyses: [{kind: mean}, {kind: correlation}]
 `)

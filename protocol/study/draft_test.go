@@ -64,8 +64,8 @@ func TestDraftsAreStudies(t *testing.T) {
 		asked []string
 		lines string
 	}{
-		{[]string{"mean", "correlation"}, "  - {side: moments, products: false, clip: own, share: 1}\n  - {side: moments, clip: own, fourth: true, share: 2}\n"},
-		{[]string{"mean", "{kind: regression, target: x}", "{kind: k-means, clusters: 3}"}, "  - {side: moments, products: false, clip: own, share: 1}\n  - {side: moments, clip: own, share: 2}\n  - {side: cells, L: 2, q: 2, clip: 1.05, share: 9}\n"},
+		{[]string{"mean", "correlation"}, "  - {side: moments, products: false, clip: own, share: 2}\n  - {side: moments, clip: own, fourth: true, share: 3}\n"},
+		{[]string{"mean", "{kind: regression, target: x}", "{kind: k-means, clusters: 3}"}, "  - {side: moments, products: false, clip: own, share: 2}\n  - {side: moments, clip: own, share: 3}\n  - {side: cells, L: 2, q: 2, clip: 1.05, share: 15}\n"},
 		{[]string{"mean"}, "  - {side: moments, clip: own}\n"},
 		{[]string{"correlation", "pca"}, "  - {side: moments, clip: own, fourth: true}\n"},
 	} {

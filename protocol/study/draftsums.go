@@ -75,14 +75,14 @@ func (d Draft) horizontal() (moments func(share int) []string, cells string, sha
 		fourth = ", fourth: true"
 	}
 	// Means want records whole, and correlations little noise: each has a clip of its own where it
-	// can. Two releases with a third and two thirds of μ² err as one that weighs sums 3.5 beside 5. Where
+	// can. Two releases with two and three fifths of μ² err as one that weighs sums 4 beside 5. Where
 	// columns are standardised, each would take a look of its own, with so much less.
 	apart := clip == "own" && !bounded && d.asks(Mean) && d.asks(Covariance, Correlation, PCA, Regression)
 	moments = func(share int) []string {
 		if apart {
 			return []string{
-				fmt.Sprintf("{side: moments, products: false, %s, share: %d}", end, max(share, 1)),
-				fmt.Sprintf("{side: moments, %s%s, share: %d}", end, fourth, 2*max(share, 1)),
+				fmt.Sprintf("{side: moments, products: false, %s, share: %d}", end, 2*max(share, 1)),
+				fmt.Sprintf("{side: moments, %s%s, share: %d}", end, fourth, 3*max(share, 1)),
 			}
 		}
 		if share > 0 {
@@ -96,7 +96,7 @@ func (d Draft) horizontal() (moments func(share int) []string, cells string, sha
 	}
 	cellShare := best.Cells
 	if apart {
-		cellShare *= 3
+		cellShare *= 5
 	}
 	cells = fmt.Sprintf("{side: cells, L: %d, q: %d, clip: %s, share: %d}", best.Directions, best.Subspace, cellClip, cellShare)
 	return moments, cells, best.Moments

@@ -54,8 +54,8 @@ type Layout struct {
 	Ones float64
 }
 
-// BitLength is how long records of bits around their rates are cut, in typical ones: 1.2 to
-// 1.3 have the least error of correlations, by simulation.
+// BitLength is how long records of bits around their rates are cut, in typical ones: with .9 to
+// 1.3 correlations have about the least error, by simulation.
 const BitLength = 1.25
 
 const (

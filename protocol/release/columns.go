@@ -51,7 +51,7 @@ func (b *Builder) openColumns(root Keys, workers int) error {
 		return err
 	}
 	b.columns, err = sketch.NewColumns(matrix, sketch.ColumnsOptions{
-		Columns: len(b.plan.Features), Ending: b.ones, Largest: b.plan.Study.Bits.One(), Limit: b.plan.Limit, Workers: workers,
+		Columns: len(b.plan.Features), Ending: b.ones, Largest: b.plan.Study.LargestEntry(b.plan.Index), Limit: b.plan.Limit, Workers: workers,
 	})
 	return err
 }

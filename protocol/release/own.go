@@ -13,9 +13,10 @@ import (
 )
 
 // A party of a vertical study may standardise its columns. A first look at its own values
-// says how: numbers with bounds are taken around their means and scaled to a third, and bits around
-// their rates where these are far enough from 1/2. What is sketched of a record is cut to a length then
-// that the published rates shorten, and summed once more beside the sketch, with its squares: so
+// says how: numbers with bounds are taken around their means and scaled to a third, and so are bits
+// where enough rates are far from 1/2: without a scale, rare ones drown in the noise that common ones
+// ask for. Ones beside them, whose means then are about 0, weigh 1/2 at most. What is sketched of a record
+// is cut to a length then that this shortens, and summed once more beside the sketch, with its squares: so
 // what divides a product of columns does not come from the sketch, in whose noise it may be lost.
 // With these sums goes how many records are not sketched as they are.
 
@@ -27,6 +28,7 @@ type Own struct {
 	moves   []sketch.Standard // by value: what was published of it; nil before the look
 	takes   []sketch.Standard // by value: how the sketch takes it
 	ends    []bool            // by value: whether one at an end of its range may have been beyond it
+	ones    int64             // weight of the column of ones, where it is not the study's
 	weight  int64             // of a sum
 	counted int64             // of a record that is not sketched as it is
 	quantum int64             // of squares: what counts 1
@@ -84,12 +86,13 @@ func (p Plan) Head() int {
 }
 
 // around is the plan of the second pass over columns, as a look at them has it. All in it is a
-// function of what is published. Bits are taken around their rates where the sum of p(1 − p) is
+// function of what is published. Bits are taken around their rates and scaled where the sum of p(1 − p) is
 // below .18 of their number: otherwise no record of theirs is cut around their public centres.
 func (p Plan) around(moves []sketch.Standard) (Plan, error) {
 	one := p.Study.Bits.One()
 	o := *p.Own
-	p.Clip = o.clip
+	o.ones = 0
+	p.Own, p.Clip = &o, o.clip
 	o.moves, o.takes, o.ends = moves, make([]sketch.Standard, len(moves)), make([]bool, len(moves))
 	var bits, rates, longest, others int64 // rates: Σ 256·p(1 − p)·one²; others: nine typical squared lengths
 	last := -1
@@ -115,16 +118,19 @@ func (p Plan) around(moves []sketch.Standard) (Plan, error) {
 		last = f.Column
 	}
 	cut := p.Cut()
-	squared, shorter := cut*cut, int64(16*forecast.BitLength*forecast.BitLength)*(rates/256)/16
+	ones := p.ones()
+	squared, shorter := cut*cut, int64(16*forecast.BitLength*forecast.BitLength)*bits*one*one/9/16
 	if 100*(rates/256) < 18*bits*one*one && shorter < longest {
+		ones = min(ones, one/2)
 		for i, m := range moves {
 			if p.Study.Columns[p.Features[i].Column].Kind == study.Binary {
-				o.takes[i].Centre = (m.Centre + 8) / 16 * 16
+				c := (m.Centre + 8) / 16 * 16
+				o.takes[i] = sketch.Standard{Centre: c, Spread: max(dp.Length(9*c*(16*one-c)), (max(c, 16*one-c)+1)/2)}
 			}
 		}
 		squared = min(squared, max(squared-(longest-shorter), shorter+others/4, 1))
 	}
-	p.Own = &o
+	o.ones = ones
 	p.Clip = dp.Length(squared + p.ones()*p.ones())
 	if p.Cut() < 1 {
 		p.Clip++
@@ -138,6 +144,9 @@ func (p Plan) around(moves []sketch.Standard) (Plan, error) {
 func (p Plan) take(value int, v int64) (taken int64, beyond bool) {
 	one := p.Study.Bits.One()
 	x := p.Own.takes[value].Apply(v, one, 0)
+	if p.Study.Columns[p.Features[value].Column].Kind == study.Binary {
+		return x, false
+	}
 	taken = max(min(x, one), -one)
 	return taken, taken != x || p.Own.ends[value] && (x == one || x == -one)
 }

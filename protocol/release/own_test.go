@@ -305,3 +305,48 @@ func TestOwnMomentsAreThoseOfWhatIsSketched(t *testing.T) {
 		t.Error("a shorter head is taken")
 	}
 }
+
+// TestBitsAreScaledByTheirRates: where rates are far from 1/2, all bits are as far spread in the sketch, but very
+// rare ones, which go to twice what others do, and ones weigh less. Where rates are near 1/2 nothing is scaled.
+func TestBitsAreScaledByTheirRates(t *testing.T) {
+	after := func(rates ...float64) (Plan, float64) {
+		var columns []string
+		for i := range rates {
+			columns = append(columns, fmt.Sprintf("name: c%d, kind: binary", i))
+		}
+		p := ownPlan(t, strings.Join(columns, "\n"), "", "1.6")
+		one := p.Study.Bits.One()
+		var moves []sketch.Standard
+		for i, rate := range rates {
+			m := p.still(i)
+			m.Centre = int64(rate * 16 * float64(one))
+			moves = append(moves, m)
+		}
+		p, err := p.After(moves)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, float64(one)
+	}
+	rates := []float64{0.004, 0.03, 0.05, 0.95, 0.1, 0.2, 0.5, 0.5}
+	p, one := after(rates...)
+	for i, rate := range rates {
+		low, _ := p.take(i, 0)
+		high, beyond := p.take(i, int64(one))
+		spread := float64(high-low) * math.Sqrt(rate*(1-rate)) / one
+		if want := 1. / 3; rate >= 0.03 && math.Abs(spread-want) > 0.01*want {
+			t.Errorf("a rate of %g: a spread of %g in the sketch", rate, spread)
+		}
+		if beyond || high > int64(2*one) || rate == 0.004 && high < int64(1.9*one) {
+			t.Errorf("a rate of %g: a 1 is %g in the sketch, beyond: %t", rate, float64(high)/one, beyond)
+		}
+	}
+	if p.OnesWeight() != 0.5 {
+		t.Errorf("ones weigh %g", p.OnesWeight())
+	}
+	p, one = after(0.3, 0.5, 0.6, 0.5)
+	low, _ := p.take(0, 0)
+	if high, _ := p.take(0, int64(one)); float64(high) != one/2 || float64(low) != -one/2 || math.Abs(p.OnesWeight()-0.7) > 1e-3 {
+		t.Errorf("a bit is %d or %d of %g, and ones weigh %g", low, high, one, p.OnesWeight())
+	}
+}

@@ -104,6 +104,9 @@ func (p Plan) span() int64 {
 // ones is the entry of the column of ones. Under randomised response it is in units of
 // the span like the means of the others, and no less exact: ones say nothing of values.
 func (p Plan) ones() int64 {
+	if p.Own != nil && p.Own.ones > 0 {
+		return p.Own.ones
+	}
 	return int64(math.Round(p.Sketch().Helpers.Ones * float64(p.span())))
 }
 

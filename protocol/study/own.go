@@ -22,6 +22,15 @@ const OwnRows = 4
 // ownLimit is of how many records own sums are surely less than what a release can have.
 const ownLimit = 1 << 36
 
+// LargestEntry is that of a record in a sketch of columns: bits that are scaled by their rates go to
+// twice what others do.
+func (s *Study) LargestEntry(index int) int64 {
+	if s.StandardisedColumns(index) {
+		return 2 * s.Bits.One()
+	}
+	return s.Bits.One()
+}
+
 // StandardisedColumns reports whether a sketch is of columns that are moved and scaled by each
 // party's own values.
 func (s *Study) StandardisedColumns(index int) bool {

@@ -29,17 +29,49 @@ var ofRange = [...]float64{typical: 1. / 10, best: 1. / 5, worst: 1. / 40}
 // rateOf is the rate of a binary column of which none is told.
 var rateOf = [...]float64{typical: 0.5, best: 0.5, worst: 0.05}
 
-// By how much answers err beside what is forecast where values have no end, or parties a clip of
-// their own: nine tenths of a family of distributions, normal to lognormal, with spreads told as
-// .8 to 1.3 of the true ones.
+// tail is by how much answers err beside what is forecast where values have no end: long records are cut, or
+// make clips, and so the noise, longer. It grows with less noise, in which less of a tail is lost.
+type tail struct {
+	ends            [3]float64 // by end, where the noise of a mean of typical records is at, in spreads, or more
+	at, power, most float64    // with less noise, typically and at worst, as its power, up to most times
+}
+
+// By how much means and correlations err: over nine tenths of a family of distributions, normal to
+// lognormal, with spreads told as .8 to 1.3 of the true ones, where one length is told; under masks, and where
+// parties take lengths of their own, for normal to Pareto values of index 2.2, collinear ones, and real columns.
 var (
-	meansErr        = [...]float64{typical: 1, best: 0.8, worst: 1.45}
-	correlationsErr = [...]float64{typical: 1, best: 0.65, worst: 2.1}
-	// Where parties take clips of their own, these are longer for heavy tails, and so is the noise: from
-	// normal values to those of a Pareto distribution of index 2.2, and real columns between.
-	ownMeansErr        = [...]float64{typical: 1.6, best: 0.7, worst: 3.5}
-	ownCorrelationsErr = [...]float64{typical: 2.4, best: 1.2, worst: 7}
+	toldMeans          = tail{ends: [...]float64{typical: 1, best: 0.8, worst: 1.45}}
+	toldCorrelations   = tail{ends: [...]float64{typical: 1, best: 0.65, worst: 2.1}}
+	maskedMeans        = tail{ends: [...]float64{typical: 1.4, best: 0.8, worst: 4}}
+	maskedCorrelations = tail{ends: [...]float64{typical: 1.7, best: 0.9, worst: 4}}
+	ownMeans           = tail{ends: [...]float64{typical: 1.4, best: 0.7, worst: 2.8}, at: 0.01, power: 0.3, most: 2.4}
+	ownCorrelations    = tail{ends: [...]float64{typical: 1.5, best: 1.1, worst: 4.5}, at: 0.018, power: 0.36, most: 4}
 )
+
+// of is the factor at an end, where a mean of typical records has the noise ν.
+func (t tail) of(e end, nu float64) float64 {
+	by := t.ends[e]
+	if t.power > 0 && e != best && nu > 0 {
+		by *= math.Min(math.Max(math.Pow(t.at/nu, t.power), 1), t.most)
+	}
+	return by
+}
+
+// tails are those of a sketch's means, and of what is computed of its products.
+func (c *cell) tails() (means, correlations func(end) float64) {
+	m, r := toldMeans, toldCorrelations
+	nu := 0.0
+	if c.sketch().Side == sketch.Moments {
+		nu = c.Study.TypicalNoise(c.index, c.unionRecords())
+		switch {
+		case c.sketch().OwnClip:
+			m, r = ownMeans, ownCorrelations
+		case c.Study.Masked():
+			m, r = maskedMeans, maskedCorrelations
+		}
+	}
+	return func(e end) float64 { return m.of(e, nu) }, func(e end) float64 { return r.of(e, nu) }
+}
 
 // leastEigenvalue is that of the correlations of the columns that a regression is on.
 var leastEigenvalue = [...]float64{typical: 1, best: 1, worst: 0.05}
@@ -100,15 +132,12 @@ func (c *cell) factor(q question) float64 {
 	}) {
 		return 1
 	}
-	means, correlations := meansErr, correlationsErr
-	if c.sketch().OwnClip {
-		means, correlations = ownMeansErr, ownCorrelationsErr
-	}
+	means, correlations := c.tails()
 	switch q.analysis.Kind {
 	case study.Mean, study.Sums:
-		return means[c.Options.end]
+		return means(c.Options.end)
 	case study.Correlation, study.Covariance, study.Clustering, study.Cosine, study.InnerProduct, study.PCA, study.Regression, study.LDA:
-		return correlations[c.Options.end]
+		return correlations(c.Options.end)
 	}
 	return 1
 }

@@ -64,24 +64,32 @@ func TestBoundsAloneGiveARange(t *testing.T) {
 	}
 	// Standardised by own moments, a spread of a tenth is as good as told.
 	own := answersOf(planOf(t, strings.Replace(terms, "{side: moments}", "{side: moments, standardise: own}", 1), count(200_000)))[study.Correlation].Chosen
-	if math.Abs(own.AtBest.StandardError/own.StandardError-1.2/2.4) > 1e-9 {
+	if math.Abs(own.AtWorst.StandardError/own.StandardError-3) > 1e-9 {
 		t.Errorf("standardised: %+v", own)
 	}
 }
 
 // Around a centre and spread, the ends are those of a family of distributions; where parties take
-// their own clips, of one with heavier tails.
+// their own clips, of one with heavier tails, of which the more shows the less noise there is.
 func TestCentresGiveARange(t *testing.T) {
-	for sketch, ranges := range map[string]map[study.AnalysisKind][3]float64{
-		"{side: moments, clip: 1.3}": {study.Mean: {1, 0.8, 1.45}, study.Correlation: {1, 0.65, 2.1}},
-		"{side: moments, clip: own}": {study.Mean: {1.6, 0.7, 3.5}, study.Correlation: {2.4, 1.2, 7}},
+	for _, c := range []struct {
+		sketch  string
+		records int64
+		ranges  map[study.AnalysisKind][3]float64
+	}{
+		{"{side: moments, clip: 1.3}", 10_000, map[study.AnalysisKind][3]float64{study.Mean: {1, 0.8, 1.45}, study.Correlation: {1, 0.65, 2.1}}},
+		{"{side: moments, clip: own}", 200, map[study.AnalysisKind][3]float64{study.Mean: {1.4, 0.7, 2.8}, study.Correlation: {1.5, 1.1, 4.5}}},
+		{"{side: moments, clip: own}", 10_000_000, map[study.AnalysisKind][3]float64{study.Mean: {1.4 * 2.4, 0.7, 2.8 * 2.4}, study.Correlation: {1.5 * 4, 1.1, 4.5 * 4}}},
 	} {
-		a := answersOf(planOf(t, moments(repeated(6, "numeric, centre: 3, spread: 2"), sketch, "{kind: mean}, {kind: correlation}")))
-		for kind, want := range ranges {
-			c := a[kind].Chosen
-			for i, end := range []float64{c.AtBest.StandardError, c.AtWorst.StandardError} {
-				if got := end / c.StandardError * want[0]; math.Abs(got-want[i+1]) > 1e-9 {
-					t.Errorf("%s, %s: end %d is at %g, want %g", sketch, kind, i, got, want[i+1])
+		columns := repeated(6, "numeric, centre: 3, spread: 2")
+		a := answersOf(planOf(t, moments(columns, c.sketch, "{kind: mean}, {kind: correlation}"), func(o *Options) {
+			o.Records = map[string]int64{"": c.records}
+		}))
+		for kind, want := range c.ranges {
+			chosen := a[kind].Chosen
+			for i, end := range []float64{chosen.AtBest.StandardError, chosen.AtWorst.StandardError} {
+				if got := end / chosen.StandardError * want[0]; math.Abs(got-want[i+1]) > 1e-9 {
+					t.Errorf("%s of %d records, %s: end %d is at %g, want %g", c.sketch, c.records, kind, i, got, want[i+1])
 				}
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -217,14 +218,15 @@ func (o Options) assumptions() []string {
 	if tenth {
 		out = append(out, "the spread of a column with bounds is a tenth of its range; at best a fifth, at worst a fortieth (--spread COLUMN=SD)")
 	}
-	const times = "errors of means lie between %g and %g times the formula, those of correlations and covariances between %g and %g times"
-	if centres {
+	own := slices.ContainsFunc(s.Sketches, func(sk study.Sketch) bool { return sk.OwnClip })
+	switch {
+	case centres && own:
 		out = append(out, "declared centres and spreads are about right")
+	case centres:
+		out = append(out, "declared centres and spreads are about right: "+o.times())
 	}
-	if slices.ContainsFunc(s.Sketches, func(sk study.Sketch) bool { return sk.OwnClip }) {
-		out = append(out, "parties choose longer clips for longer records: "+fmt.Sprintf(times, ownMeansErr[best], ownMeansErr[worst], ownCorrelationsErr[best], ownCorrelationsErr[worst]))
-	} else if centres {
-		out[len(out)-1] += ": " + fmt.Sprintf(times, meansErr[best], meansErr[worst], correlationsErr[best], correlationsErr[worst])
+	if own {
+		out = append(out, "parties choose longer clips for longer records: "+o.times())
 	}
 	if halves {
 		out = append(out, "half of a binary column's values are 1; at worst one in twenty (--spread COLUMN=SD; 5 % of ones have a spread of 0.22)")
@@ -244,4 +246,28 @@ func (o Options) assumptions() []string {
 		out = append(out, fmt.Sprintf("at worst, the explaining columns of a regression or lda are correlated: the least eigenvalue of their correlations is %g", leastEigenvalue[worst]))
 	}
 	return out
+}
+
+// times says between how many times the formula errors lie: those of means by the first sketch that is not
+// there for products, those of correlations by the last one.
+func (o Options) times() string {
+	first := 0
+	for i := range o.Study.Sketches {
+		if o.Study.Sketches[i].Side != sketch.Moments {
+			continue
+		}
+		if first = i; !o.Study.ForProducts(i) {
+			break
+		}
+	}
+	last := first
+	for i, sk := range o.Study.Sketches {
+		if sk.Side == sketch.Moments && sk.Moments.Sums > 0 {
+			last = i
+		}
+	}
+	means, _ := newCell(o, first).tails()
+	_, correlations := newCell(o, last).tails()
+	return fmt.Sprintf("errors of means lie between %.2g and %.2g times the formula, those of correlations and covariances between %.2g and %.2g times",
+		means(best), means(worst), correlations(best), correlations(worst))
 }

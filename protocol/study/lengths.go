@@ -276,27 +276,53 @@ func (s *Study) ForProducts(index int) bool {
 	})
 }
 
-// ClipRule is the length to which records of moments are best cut where nothing is known of the
-// data but how many records all parties have, in units of 2^Bits: as [forecast.ClipRule] and, under
-// masks, [forecast.BlindClip] have it.
-func (s *Study) ClipRule(index int, records float64) float64 {
-	typical := s.TypicalLength(index)
+// TypicalNoise is the noise ν, in spreads, of a mean over so many records of all parties that have typical
+// length and are not cut; 0 without noise.
+func (s *Study) TypicalNoise(index int, records float64) float64 {
 	whole, err := s.Privacy.Guarantee()
 	if err != nil || s.Privacy.Mechanism == dp.None {
-		return typical
+		return 0
 	}
 	share, _, _ := s.MomentShare(index)
 	part, err := whole.Share(s.Sketches[index].Share * share)
 	if err != nil {
-		return typical
+		return 0
 	}
 	parties := float64(len(s.Parties))
 	if s.Masked() {
 		parties /= float64(s.Sharers(len(s.Parties)))
 	}
-	nu := s.MeanNoise(index, 1) * math.Sqrt(parties) / float64(part.Mu()) / math.Max(records, 1)
+	return s.MeanNoise(index, 1) * math.Sqrt(parties) / float64(part.Mu()) / math.Max(records, 1)
+}
+
+// EndlessShare is the part of a typical record's squared length, in moments, that its values without bounds
+// have: by these records are long.
+func (s *Study) EndlessShare(index int) float64 {
+	squares, _ := s.typical(index)
+	var endless, all int64
+	for _, t := range squares {
+		if all += t; t == endlessSquare {
+			endless += t
+		}
+	}
+	return float64(endless) / float64(max(all, 1))
+}
+
+// ClipRule is the length to which records of moments are best cut where nothing is known of the
+// data but how many records all parties have, in units of 2^Bits: as [forecast.ClipRule] and, under
+// masks, [forecast.BlindClip] have it. Values with bounds are no longer than typical.
+func (s *Study) ClipRule(index int, records float64) float64 {
+	typical := s.TypicalLength(index)
+	nu := s.TypicalNoise(index, records)
+	if nu == 0 {
+		return typical
+	}
 	if !s.Masked() {
-		return typical * forecast.ClipRule(len(s.MomentEntries(index)), nu)
+		m, endless := forecast.ClipRule(len(s.MomentEntries(index)), nu), s.EndlessShare(index)
+		if endless == 0 {
+			return typical * m
+		}
+		return typical * math.Sqrt(1-endless+float64(float64(m*m)*endless))
 	}
 	squares, of := s.typical(index)
 	var within int64

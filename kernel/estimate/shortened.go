@@ -54,10 +54,14 @@ func (t *Tally) tail(share float64) (square float64) {
 	clip := t.clip()
 	index, longer := leastIndex, (float64(clip*clip)-bounded)/endless
 	if share > 0 && longer > 1 {
-		index = math.Max(index, 2*math.Log(overTypical/share)/math.Log(longer))
+		index = math.Max(index, fall(overTypical/share, longer))
 	}
 	return 2 / (index - 2)
 }
+
+// fall is the index of a Pareto tail in which so many times fewer records are beyond a length whose square is so
+// many times larger.
+func fall(fewer, longer float64) float64 { return stable(2 * math.Log(fewer) / math.Log(longer)) }
 
 // gain is how much longer than the clip, in clips, a tally's cut records are on average at most, if
 // such a share was cut and their mean is this part of the clip in the direction of an entry. Where that is 1,
@@ -73,9 +77,9 @@ func (t *Tally) gain(share float64, entry int, direction float64) float64 {
 		grows = math.Min(all, of[entry]/float64(direction*direction))
 	}
 	clip := t.clip()
-	index, longer := leastOfMeans-direction/2, (float64(clip*clip)-bounded-(all-grows))/grows
+	index, longer := leastOfMeans-float64(direction/2), (float64(clip*clip)-bounded-(all-grows))/grows
 	if share > 0 && longer > 1 {
-		index = math.Max(index, 2*math.Log(overTypical/(1+direction)/share)/math.Log(longer))
+		index = math.Max(index, fall(overTypical/(1+direction)/share, longer))
 	}
 	return 1 / (index - 1)
 }
@@ -160,7 +164,7 @@ type lost struct {
 }
 
 // shorten tells what was lost. A column has its part of the squares of all, and of what one column
-// loses the root of that, as where one is long more often than others. Variances hang on the longest records, and few
+// loses the cube root of that, as where one is long much more often than others. Variances hang on the longest records, and few
 // of them may hide in the noise of the count: there it is a standard error more.
 func (m *Summed) shorten() {
 	count, deviation := m.cut()
@@ -183,7 +187,7 @@ func (m *Summed) shorten() {
 			}
 			_, unit := t.place(c)
 			part := parts[c.Entry]
-			m.lost[i].variance += float64(float64(unit*unit)*square) * math.Sqrt(part) / m.counts[i]
+			m.lost[i].variance += float64(float64(unit*unit)*square) * stable(math.Cbrt(part)) / m.counts[i]
 			m.lost[i].shared += float64(float64(unit*unit)*square) * part / m.counts[i]
 		}
 	}

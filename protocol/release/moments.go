@@ -282,6 +282,7 @@ const (
 	clearFar   = 4  // of those longer than
 	far        = 11 // this clip
 	bearable   = 0.7
+	ofClasses  = 0.25 // of what that of classes may be off by: nothing is given back to their means
 
 	// Of correlations: the part of their noise that the share of cut records may be, and how many standard
 	// deviations of a count may pass however small that is.
@@ -307,6 +308,10 @@ func (p Plan) chooseClip(noisy []int64, records int64) int {
 	if p.Study.ForProducts(p.Index) {
 		return p.chooseProductClip(noisy, sd)
 	}
+	bear := bearable
+	if m.Layout.Classes > 0 {
+		bear = ofClasses
+	}
 	for e, clip := range m.Clips[:last] {
 		var off float64
 		p.passing(noisy, e, sd, func(b int, count float64) {
@@ -316,7 +321,7 @@ func (p Plan) chooseClip(noisy []int64, records int64) int {
 			}
 			off += count * (longer - float64(clip)) / typical
 		})
-		if off <= bearable*noise*float64(clip)/typical {
+		if off <= bear*noise*float64(clip)/typical {
 			return e
 		}
 	}

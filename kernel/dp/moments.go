@@ -194,9 +194,10 @@ func (a Absence) paid(c *checked, squares, linear int64) bool {
 // since |x|⁴ = Σ x_i⁴ + 2 Σ_{i<j} x_i²x_j²: attained by a record with a single entry ±C.
 // Weights near b = √2·a make it nearly tight for all records of length C; 5 and 7 lose 1 % of
 // the noise's deviation there, and are integers. A record is in one class and moves its sums
-// alone, and the class's count. A record that is cut moves its sums a second time: that is as if the
-// weight of sums were √(c² + c'²), for a record and for two of which one is cut or both. Fourth powers of entries limited to ±1 are no larger than the
-// entries, in units of one, so that their squares add up to at most C².
+// alone, and the class's count. A record that is cut moves its sums a second time: that is as if
+// the weight of sums were √(c² + c'²), for a record and for two of which one is cut or both. Fourth
+// powers of entries limited to ±1 are no larger than the entries, in units of one, so that their
+// squares add up to at most C².
 //
 // Let a record lack values, y being the sum of their columns' q, and t = 1 − y/2, so that |x|² ≤
 // tC². In units of C⁴ it moves the squares and products by a²t², the linear parts, whose squared

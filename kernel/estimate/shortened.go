@@ -16,7 +16,7 @@ import "math"
 const (
 	overTypical  = 0.2 // p: about 0.4 of normal records, 0.3 of collinear ones, 0.1 of skewed ones
 	leastIndex   = 2.2
-	leastOfMeans = 2.5  // of what means lose: cut records are two thirds as long again on average, or less; less one half where one column makes them long
+	leastOfMeans = 2.5  // of what means lose, and 2 where one column makes records long
 	mostlyNoise  = 2.25 // times the variance: squares of no more are taken for noise
 )
 
@@ -164,8 +164,8 @@ type lost struct {
 }
 
 // shorten tells what was lost. A column has its part of the squares of all, and of what one column
-// loses the cube root of that, as where one is long much more often than others. Variances hang on the longest records, and few
-// of them may hide in the noise of the count: there it is a standard error more.
+// loses the cube root of that, as where one is long much more often than others. Variances hang on the
+// longest records, and few of them may hide in the noise of the count: there it is a standard error more.
 func (m *Summed) shorten() {
 	count, deviation := m.cut()
 	most := math.Max(count, 0) + deviation

@@ -20,6 +20,7 @@ type Indicator struct {
 type DiscriminantOptions struct {
 	Classes []Indicator // required: at least two, and each record in one
 	On      []int       // required: the variables that tell them apart, each once and no indicator
+	Raise   bool        // whether the ridge may be raised where variables are collinear within their error
 	Ridge   float64     // part of its variance by which each variable's variance within classes is raised; 0 for none
 	// Units and Origins are as those of RegressionOptions.
 	Units, Origins []float64
@@ -42,6 +43,7 @@ type Discriminant struct {
 	Planes    []Score
 	Apart     []ClassPair // each two classes
 	Condition Estimate    // the least eigenvalue of the correlations within classes, raised by the ridge
+	Ridge     float64     // that was taken
 }
 
 // Score is Weights·x + Bias.
@@ -181,33 +183,30 @@ func (d *discriminant) mean(of []float64) slope {
 }
 
 // within finds S and the inverse of what the ridge makes of it, where that is not singular
-// within its error.
+// within its error. A ridge that may be raised is doubled until it is not.
 func (d *discriminant) within() string {
-	p, m := len(d.o.On), d.m
+	p := len(d.o.On)
 	d.matrix = mat.NewSymDense(p, nil)
-	raised, all := mat.NewSymDense(p, nil), make([]int, p)
 	for a, i := range d.o.On {
-		all[a] = a
 		for b, j := range d.o.On[:a+1] {
-			v := d.covariance(i, j)
-			d.matrix.SetSym(b, a, v)
-			raised.SetSym(b, a, v)
+			d.matrix.SetSym(b, a, d.covariance(i, j))
 		}
-		raised.SetSym(a, a, d.matrix.At(a, a)+float64(d.o.Ridge*m.matrix.At(i, i)))
 	}
-	least, v, err := leastEigenvalue(raised, all)
+	raised, least, deviation, err := d.raise()
+	for range doublings {
+		if err != nil || !d.o.Raise || d.m.law.exact(d.m) || !d.collinear(least, deviation) {
+			break
+		}
+		d.o.Ridge = math.Max(leastRidge, 2*d.o.Ridge)
+		raised, least, deviation, err = d.raise()
+	}
 	if err != nil {
 		return err.Error()
 	}
-	u := make([]float64, p)
-	for a := range u {
-		u[a] = v[a] / math.Sqrt(raised.At(a, a))
-	}
-	variance := m.variance(d.raisedSpread(d.over(u), d.over(u)))
-	half := float64(d.z * math.Sqrt(variance))
-	d.condition = finish(least, least-half, least+half, 0, float64(p)).deviating(variance)
-	if least < negligible || !m.law.exact(m) && !(least >= float64(Identified*math.Sqrt(variance))) {
-		return notIdentified(least, math.Sqrt(variance))
+	half := float64(d.z * deviation)
+	d.condition = finish(least, least-half, least+half, 0, float64(p)).deviating(deviation * deviation)
+	if d.collinear(least, deviation) {
+		return notIdentified(least, deviation)
 	}
 	e, err := symmetric(raised)
 	if err != nil {
@@ -219,6 +218,38 @@ func (d *discriminant) within() string {
 	}
 	d.doubts = doubtsOf(d.variances, d.inverse, 1+d.o.Ridge, d.o.Level)
 	return ""
+}
+
+// How far a ridge is raised: doubled so many times, from at least this on.
+const (
+	doublings  = 12
+	leastRidge = 0.01
+)
+
+// raise is S with the ridge, with the least eigenvalue of its correlations and that one's standard error.
+func (d *discriminant) raise() (raised *mat.SymDense, least, deviation float64, err error) {
+	p := len(d.o.On)
+	raised = mat.NewSymDense(p, nil)
+	raised.CopySym(d.matrix)
+	all := make([]int, p)
+	for a, i := range d.o.On {
+		all[a] = a
+		raised.SetSym(a, a, d.matrix.At(a, a)+float64(d.o.Ridge*d.m.matrix.At(i, i)))
+	}
+	least, v, err := leastEigenvalue(raised, all)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	u := make([]float64, p)
+	for a := range u {
+		u[a] = v[a] / math.Sqrt(raised.At(a, a))
+	}
+	return raised, least, math.Sqrt(d.m.variance(d.raisedSpread(d.over(u), d.over(u)))), nil
+}
+
+// collinear reports whether the least eigenvalue of correlations does not stand out of its error.
+func (d *discriminant) collinear(least, deviation float64) bool {
+	return least < negligible || !d.m.law.exact(d.m) && !(least >= float64(Identified*deviation))
 }
 
 // over is a vector of the explaining variables over all of them.
@@ -302,7 +333,7 @@ func (d *discriminant) contrast(i, j int) (delta, weights []float64) {
 }
 
 func (d *discriminant) discriminant() *Discriminant {
-	out := &Discriminant{Classes: d.kept, On: d.o.On, Within: d.matrix, Condition: d.condition}
+	out := &Discriminant{Classes: d.kept, On: d.o.On, Within: d.matrix, Condition: d.condition, Ridge: d.o.Ridge}
 	for at, c := range d.kept {
 		variance := d.m.variance(d.share(c))
 		half := float64(d.z * math.Sqrt(variance))

@@ -16,6 +16,8 @@ type RegressionOptions struct {
 	// Ridge is the part by which each explaining variable's variance is raised, so that
 	// it does not depend on units; 0 for least squares.
 	Ridge float64
+	// Raise says that more may be taken where less leaves them collinear within their error.
+	Raise bool
 	// Units and Origins say what variable i is in original units: Units[i]·x + Origins[i];
 	// nil for as it was sketched. Units are above 0.
 	Units, Origins []float64
@@ -31,6 +33,7 @@ type Regression struct {
 	Residual     Estimate // standard deviation of what is not
 	Freedom      float64  // degrees of freedom of the intervals: k less the coefficients; infinite for sums
 	Condition    Estimate // the least eigenvalue of the correlations of the explaining variables
+	Ridge        float64  // that was taken
 }
 
 // Identified is how many of its standard errors the least eigenvalue of the correlations
@@ -109,10 +112,10 @@ func (m *Moments) fit(o RegressionOptions) (*fit, string) {
 	for a := range p {
 		u := f.row(a)
 		s := m.slope(u, f.residual)
-		if o.Ridge > 0 {
+		if f.o.Ridge > 0 {
 			share := make([]float64, len(m.vars))
 			for b, i := range o.On {
-				share[i] = -float64(float64(o.Ridge*u[i])*f.beta[b]) * m.matrix.At(i, i)
+				share[i] = -float64(float64(f.o.Ridge*u[i])*f.beta[b]) * m.matrix.At(i, i)
 			}
 			s = s.plusVariances(m, share)
 		}
@@ -122,7 +125,7 @@ func (m *Moments) fit(o RegressionOptions) (*fit, string) {
 	for _, i := range o.On {
 		variances = append(variances, m.divisor(i))
 	}
-	f.doubts = doubtsOf(variances, f.inverse, 1+o.Ridge, o.Level)
+	f.doubts = doubtsOf(variances, f.inverse, 1+f.o.Ridge, o.Level)
 	return f, ""
 }
 
@@ -140,6 +143,10 @@ func (f *fit) identify() string {
 	half := float64(f.o.Level.z() * deviation)
 	f.condition = finish(least, least-half, least+half, 0, float64(len(u))).deviating(deviation * deviation)
 	raised := least + f.o.Ridge
+	if enough := float64((Identified + 1) * deviation); f.o.Raise && !f.m.law.exact(f.m) && raised < enough {
+		f.o.Ridge += enough - raised
+		raised = enough
+	}
 	if raised < negligible || !f.m.law.exact(f.m) && !(raised >= float64(Identified*deviation)) {
 		return notIdentified(least, deviation)
 	}
@@ -217,7 +224,7 @@ func (f *fit) mean(i int) float64 {
 }
 
 func (f *fit) regression() *Regression {
-	out := &Regression{On: f.o.On, Freedom: f.freedom, Condition: f.condition}
+	out := &Regression{On: f.o.On, Freedom: f.freedom, Condition: f.condition, Ridge: f.o.Ridge}
 	y := f.o.Target
 	var plain []Estimate
 	for a := range f.o.On {

@@ -102,8 +102,7 @@ func (m *moments) lda(a study.Analysis, out *Analysis) error {
 	for _, i := range all {
 		options.Units, options.Origins = append(options.Units, m.unit(i)), append(options.Origins, m.origin(i))
 	}
-	section.Ridge = m.ridge(o.Ridge, options.On, all)
-	options.Ridge = section.Ridge
+	options.Ridge, options.Raise = m.ridge(o.Ridge, options.On, all), o.Ridge.Auto
 	for c := range classes { // they follow the features
 		options.Classes = append(options.Classes, estimate.Indicator{Variable: len(all), Weight: 1})
 		options.Units, options.Origins = append(options.Units, 1), append(options.Origins, 0)
@@ -127,7 +126,7 @@ func (m *moments) lda(a study.Analysis, out *Analysis) error {
 			section.Drowned = append(section.Drowned, m.name(all[i]))
 		}
 	}
-	options.On = found.On
+	options.On, options.Ridge, section.Ridge = found.On, found.Ridge, found.Ridge
 	section.sampled(found, options, m.estimates.Counts()[len(m.plan.Features)], func(i int) bool { return m.column(all[i]).Kind != study.Numeric })
 	section.fill(found, classes, options)
 	out.LDA = section

@@ -336,13 +336,13 @@ func (m *moments) regression(a study.Analysis, out *Analysis) error {
 			options.On = append(options.On, at)
 		}
 	}
-	section.Ridge = m.ridge(o.Ridge, options.On, vars)
-	options.Ridge = section.Ridge
+	options.Ridge, options.Raise = m.ridge(o.Ridge, options.On, vars), o.Ridge.Auto
 	section.Target = m.name(vars[target])
 	return section.find(found, options, a, out, func(at int) Feature { return m.name(vars[at]) })
 }
 
-// ridge is the one that a study asks for, of what explains among these features.
+// ridge is the one that a study asks for, of what explains among these features. One that goes by the noise may
+// be raised, where columns have less variance than is expected of them.
 func (m *moments) ridge(of study.Ridge, on, features []int) float64 {
 	explaining := make([]int, len(on))
 	for i, at := range on {

@@ -121,6 +121,7 @@ func (r *Regression) find(m *estimate.Moments, o estimate.RegressionOptions, a s
 			r.LeftOut = append(r.LeftOut, name(i))
 		}
 	}
+	r.Ridge = found.Ridge
 	for _, e := range found.Coefficients {
 		r.Coefficients = append(r.Coefficients, number(e))
 	}

@@ -141,12 +141,12 @@ func (d *discriminant) explain(on []int) {
 	}
 }
 
-// columns sets aside the variables that drown in noise within the classes.
+// columns sets aside the variables that drown in noise within the classes, or as a whole, of which the ridge is a part.
 func (d *discriminant) columns() string {
 	var on []int
 	for _, i := range d.o.On {
 		e := unit(len(d.m.vars), i)
-		if v := plainDivisor(d.covariance(i, i), d.m.variance(d.spread(e, e))); v.stands() {
+		if v := plainDivisor(d.covariance(i, i), d.m.variance(d.spread(e, e))); v.stands() && d.m.divisor(i).stands() {
 			on, d.variances = append(on, i), append(d.variances, v)
 		}
 	}

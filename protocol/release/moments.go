@@ -282,7 +282,7 @@ const (
 	clearFar   = 4  // of those longer than
 	far        = 11 // this clip
 	bearable   = 0.7
-	ofClasses  = 0.25 // of what that of classes may be off by: nothing is given back to their means
+	ofClasses  = 0.35 // of what that of classes may be off by: nothing is given back to their means
 
 	// Of correlations: the part of their noise that the share of cut records may be, and how many standard
 	// deviations of a count may pass however small that is.
@@ -352,6 +352,9 @@ func (p Plan) chooseProductClip(noisy []int64, sd float64) int {
 	last := len(m.Clips) - 1
 	typical := p.Study.TypicalLength(p.Index) * float64(p.Study.Bits.One())
 	noise := p.Study.ProductNoise(p.Index, float64(len(p.Study.Parties))) / m.mu
+	if p.Study.ForRegression(p.Index) { // all correlations at once, whose noise adds up
+		noise *= math.Max(1, math.Sqrt(float64(m.Layout.Columns))/2)
+	}
 	for e, clip := range m.Clips[:last] {
 		var longer float64
 		p.passing(noisy, e, sd, func(_ int, count float64) { longer += count })

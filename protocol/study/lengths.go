@@ -276,6 +276,14 @@ func (s *Study) ForProducts(index int) bool {
 	})
 }
 
+// ForRegression reports whether all that is asked of a sketch of moments are regressions.
+func (s *Study) ForRegression(index int) bool {
+	return s.ForProducts(index) && !slices.ContainsFunc(s.Analyses, func(a Analysis) bool {
+		at, ok := s.SketchFor(a)
+		return ok && at == index && a.Kind != Regression
+	})
+}
+
 // TypicalNoise is the noise ν, in spreads, of a mean over so many records of all parties that have typical
 // length and are not cut; 0 without noise.
 func (s *Study) TypicalNoise(index int, records float64) float64 {

@@ -66,7 +66,8 @@ func fall(fewer, longer float64) float64 { return stable(2 * math.Log(fewer) / m
 // gain is how much longer than the clip, in clips, a tally's cut records are on average at most, if
 // such a share was cut and their mean is this part of the clip in the direction of an entry. Where that is 1,
 // the entry alone makes records long, by values that are far out for one of its kind: a length of all
-// entries says little of these, half as many are longer than a typical one, and they may be twice the clip.
+// entries says little of these, half as many are longer than a typical one, and they may be twice the clip. What
+// does not grow is a part of the clip that nothing is lost beyond.
 func (t *Tally) gain(share float64, entry int, direction float64) float64 {
 	of, all, bounded := t.squares()
 	if all == 0 {
@@ -76,12 +77,15 @@ func (t *Tally) gain(share float64, entry int, direction float64) float64 {
 	if t.Thought[entry].Endless && direction > 0 {
 		grows = math.Min(all, of[entry]/float64(direction*direction))
 	}
-	clip := t.clip()
-	index, longer := leastOfMeans-float64(direction/2), (float64(clip*clip)-bounded-(all-grows))/grows
-	if share > 0 && longer > 1 {
+	square := float64(t.clip() * t.clip())
+	index, far := leastOfMeans-float64(direction/2), square-bounded-(all-grows) // the squared length that grows, at the clip
+	if far <= 0 {
+		return 1 / (index - 1)
+	}
+	if longer := far / grows; share > 0 && longer > 1 {
 		index = math.Max(index, fall(overTypical/(1+direction)/share, longer))
 	}
-	return 1 / (index - 1)
+	return far / square / (index - 1)
 }
 
 // clip is the mean of those of the tally's parties.

@@ -43,9 +43,9 @@ var (
 	toldMeans          = tail{ends: [...]float64{typical: 1, best: 0.8, worst: 1.45}}
 	toldCorrelations   = tail{ends: [...]float64{typical: 1, best: 0.65, worst: 2.1}}
 	maskedMeans        = tail{ends: [...]float64{typical: 1.4, best: 0.8, worst: 4}}
-	maskedCorrelations = tail{ends: [...]float64{typical: 2.2, best: 0.9, worst: 6}}
+	maskedCorrelations = tail{ends: [...]float64{typical: 2.2, best: 0.9, worst: 4}}
 	ownMeans           = tail{ends: [...]float64{typical: 1.4, best: 0.7, worst: 2.8}, at: 0.01, power: 0.3, most: 2.4}
-	ownCorrelations    = tail{ends: [...]float64{typical: 1.9, best: 0.7, worst: 5}, at: 0.018, power: 0.36, most: 4}
+	ownCorrelations    = tail{ends: [...]float64{typical: 1.9, best: 0.7, worst: 4.5}, at: 0.018, power: 0.36, most: 4}
 )
 
 // of is the factor at an end, where a mean of typical records has the noise ν.

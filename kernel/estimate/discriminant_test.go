@@ -264,3 +264,43 @@ func TestDiscriminantRefuses(t *testing.T) {
 		t.Errorf("with an empty class: %+v %s", d, why)
 	}
 }
+
+// Columns that are collinear within their error tell classes apart by a ridge that may be raised, and by
+// none else.
+func TestRaisedDiscriminant(t *testing.T) {
+	const n, d = 4000, 4
+	rng := rand.New(rand.NewPCG(6, 6))
+	c := summedCase{second: mat.NewSymDense(d+1, nil), sums: make([]float64, d+1), n: n}
+	for r := range n {
+		class, shared, x := float64(r%2)-.5, rng.NormFloat64(), make([]float64, d+1)
+		for i := range d {
+			x[i] = class + shared + .1*rng.NormFloat64()
+		}
+		x[d] = class
+		for i := range x {
+			c.sums[i] += x[i]
+			for j := i; j < len(x); j++ {
+				c.second.SetSym(i, j, c.second.At(i, j)+x[i]*x[j])
+			}
+		}
+	}
+	c.noise = MomentNoise{Square: 40 * 40, Product: 28 * 28, Sum: 30 * 30}
+	of := []Indicator{{d, -1, .5}, {d, 1, .5}}
+	const trials = 100
+	plain, raised := 0, 0
+	for trial := range uint64(trials) {
+		m := mustMoments(t, c.noised(rand.New(rand.NewPCG(trial, 9))), c.all())
+		o := DiscriminantOptions{Classes: of, On: []int{0, 1, 2, 3}}
+		if _, why := m.Discriminant(o); why == "" {
+			plain++
+		}
+		o.Raise = true
+		if got, why := m.Discriminant(o); why == "" && got.Ridge > 0 && got.Condition.Defined() {
+			raised++
+		}
+	}
+	t.Logf("identified: %d of %d, raised %d", plain, trials, raised)
+	if plain > trials/4 || raised < trials*3/4 || plain+raised < trials {
+		t.Errorf("%d of %d are identified without a ridge, and %d with one that is raised", plain, trials, raised)
+	}
+}

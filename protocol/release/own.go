@@ -139,7 +139,7 @@ func (p Plan) around(moves []sketch.Standard) (Plan, error) {
 	return p, err
 }
 
-// take is a value as a standardised sketch has it: within three spreads. It also reports whether it was
+// take is a value as a standardised sketch has it: within three spreads or, of a bit, within twice as much. It also reports whether it was
 // beyond them, or at the ends to which values beyond declared ones were moved when they were read.
 func (p Plan) take(value int, v int64) (taken int64, beyond bool) {
 	one := p.Study.Bits.One()

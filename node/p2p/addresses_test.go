@@ -5,8 +5,13 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peerstore"
+	ma "github.com/multiformats/go-multiaddr"
 )
 
 // A node dials the addresses that it was given and no others: those at which a peer
@@ -48,4 +53,47 @@ func TestOnlyGivenAddressesAreDialled(t *testing.T) {
 		}
 	}
 	t.Errorf("without the proxy: %v, want %v", err, ErrUnreachable)
+}
+
+// What libp2p does to the addresses of a peer, as it hears where that listens or sees a connection to
+// it end, changes none of those that are about to be dialled: it may come between the two.
+func TestAddressesAreThoseOfTheCallAlone(t *testing.T) {
+	server, client := start(t, 1, listening(tcpLoopback)), start(t, 2, nil)
+	id, err := toLibp2p(server.PeerID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, err := parseAddrs(id, server.Addrs())
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := parseAddrs(id, []string{"/ip4/192.0.2.1/tcp/4001"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.book.dialOnly(id, given)
+	store := client.host.Peerstore()
+	store.AddAddrs(id, told, peerstore.ConnectedAddrTTL)
+	store.AddAddr(id, told[0], peerstore.PermanentAddrTTL)
+	store.SetAddrs(id, told, peerstore.ConnectedAddrTTL)
+	store.SetAddr(id, told[0], peerstore.ConnectedAddrTTL)
+	certified, _ := peerstore.GetCertifiedAddrBook(server.host.Peerstore())
+	own, _ := peerstore.GetCertifiedAddrBook(store)
+	signed := certified.GetPeerRecord(id)
+	if signed == nil {
+		t.Fatal("a node that listens signs no record of it")
+	}
+	if accepted, err := own.ConsumePeerRecord(signed, peerstore.PermanentAddrTTL); accepted || err != nil {
+		t.Errorf("another node's record: %v, %v", accepted, err)
+	}
+	for _, ttl := range []time.Duration{peerstore.RecentlyConnectedAddrTTL, peerstore.ConnectedAddrTTL, peerstore.PermanentAddrTTL} {
+		store.UpdateAddrs(id, ttl, peerstore.TempAddrTTL)
+	}
+	store.UpdateAddrs(id, peerstore.TempAddrTTL, 0)
+	if got := store.PeerInfo(id).Addrs; len(got) != len(given) || !slices.EqualFunc(got, given, ma.Multiaddr.Equal) {
+		t.Errorf("to be dialled are %v, want %v", got, given)
+	}
+	if _, err := client.host.Network().DialPeer(patience(t), id); err != nil {
+		t.Error(err)
+	}
 }

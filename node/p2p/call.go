@@ -10,7 +10,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/peerstore"
 	libp2p "github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/multiformats/go-multistream"
@@ -83,10 +82,7 @@ func (h *Host) connect(ctx context.Context, id peer.ID, addrs []string) error {
 	if s, ok := h.host.Network().(*swarm.Swarm); ok {
 		s.Backoff().Clear(id) // when to try again is the caller's business
 	}
-	// A peer tells libp2p at which addresses it listens itself. Those are not for this
-	// node to dial: they may be another machine's here, and go round a proxy.
-	h.host.Peerstore().ClearAddrs(id)
-	h.host.Peerstore().AddAddrs(id, parsed, peerstore.TempAddrTTL)
+	h.book.dialOnly(id, parsed)
 	dial, cancel := context.WithTimeout(ctx, h.limits.Dial)
 	defer cancel()
 	if _, err := h.host.Network().DialPeer(dial, id); err != nil {

@@ -33,6 +33,7 @@ type Host struct {
 	limits Limits
 	log    *slog.Logger
 	gate   *gater
+	book   *book
 	host   host.Host
 
 	ctx    context.Context // ends with Close
@@ -71,7 +72,7 @@ func New(cfg Config) (*Host, error) {
 	if h.id, err = protocol.PeerIDFromKey(cfg.Key().Public().(ed25519.PublicKey)); err != nil {
 		return nil, fmt.Errorf("starting the network node: identity key: %w", err)
 	}
-	if h.host, err = newLibp2p(cfg, key, h.limits, h.gate); err != nil {
+	if h.host, h.book, err = newLibp2p(cfg, key, h.limits, h.gate); err != nil {
 		return nil, fmt.Errorf("starting the network node: %w", listenError(cfg.Listen, err))
 	}
 	if err := h.listensEverywhere(cfg.Listen); err != nil {
@@ -82,14 +83,19 @@ func New(cfg Config) (*Host, error) {
 	return h, nil
 }
 
-func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (host.Host, error) {
+func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (host.Host, *book, error) {
 	resources, err := resourceManager(limits)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	local, err := peer.IDFromPrivateKey(key)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	known, err := newBook(local)
+	if err != nil {
+		resources.Close()
+		return nil, nil, err
 	}
 	listen := libp2p.ListenAddrStrings(cfg.Listen...)
 	if len(cfg.Listen) == 0 {
@@ -97,6 +103,7 @@ func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (host
 	}
 	h, err := libp2p.New(
 		libp2p.Identity(key),
+		libp2p.Peerstore(known),
 		listen,
 		libp2p.Transport(tcp.NewTCPTransport, tcp.DisableReuseport()),
 		libp2p.Transport(websocket.New, websocket.WithTLSClientConfig(&tls.Config{RootCAs: cfg.Roots, MinVersion: tls.VersionTLS12})),
@@ -120,10 +127,11 @@ func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (host
 		libp2p.IPv6BlackHoleSuccessCounter(nil),
 	)
 	if err != nil {
-		resources.Close() // libp2p may have failed before it took it over
-		return nil, err
+		resources.Close() // libp2p may have failed before it took them over
+		known.Close()
+		return nil, nil, err
 	}
-	return h, nil
+	return h, known, nil
 }
 
 // listensEverywhere reports an address that could not be listened at; libp2p is

@@ -117,6 +117,7 @@ func scripts(files ...string) testscript.Params {
 			"sqlite":     writeSQLite,
 			"metrics":    writeMetrics,
 			"token":      readToken,
+			"steps":      steps,
 			"study":      writeStudy,
 			"value":      value,
 		},

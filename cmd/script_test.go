@@ -175,17 +175,39 @@ func awaits(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("status of %s never says %q:\n%s", args[0], args[1], said.String())
 }
 
-// init NODE... initialises nodes.
+// init NODE... initialises nodes, and sets STEP to how long the slowest took.
 func initNodes(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: init NODE...")
 	}
+	var slowest time.Duration
 	for _, name := range args {
 		program, flags := at(name)
+		began := time.Now()
 		if code, _, stderr := run(ts, program, append(flags, "init")...); code != 0 {
 			ts.Fatalf("initialising %s: %s", name, stderr)
 		}
+		slowest = max(slowest, time.Since(began))
 	}
+	ts.Setenv("STEP", slowest.String())
+}
+
+// shortest is how long a command is taken to take, at least.
+const shortest = time.Second
+
+// steps N NAME sets an environment variable to what N commands take on this machine, as busy as it is, by
+// the slowest of init. What is so far ahead comes neither before the script is there, nor much later.
+func steps(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: steps N NAME")
+	}
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	step, err := time.ParseDuration(ts.Getenv("STEP"))
+	if err != nil {
+		ts.Fatalf("steps stands after init: %v", err)
+	}
+	ts.Setenv(args[1], (time.Duration(n) * max(step, shortest)).String())
 }
 
 // identityOf asks a node what study files say of it.

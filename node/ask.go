@@ -191,6 +191,9 @@ func (q *query) look(ctx context.Context) error {
 			if err == nil {
 				_, err = q.due(entries)
 			}
+			if err == nil {
+				err = q.remember(q.src, entries)
+			}
 			return err
 		case err != nil:
 			return err
@@ -238,9 +241,6 @@ func (q *query) read(ctx context.Context, into func(dataset.Batch) error) (sum [
 // due is the ledger's entry for the query, none where an interrupted one was debited, and an
 // error where a cap refuses it.
 func (q *query) due(entries []ledger.Entry) ([]ledger.Entry, error) {
-	if _, done := ledger.FindQuery(entries, q.study.ID, q.Number); done {
-		return nil, nil
-	}
 	caps, err := capsOf(q.src.data, q.Promise.Mechanism(), q.study.Privacy.Unit)
 	if err != nil {
 		return nil, err
@@ -249,6 +249,9 @@ func (q *query) due(entries []ledger.Entry) ([]ledger.Entry, error) {
 		Dataset: q.src.data.Name, Study: q.study.ID, Aggregator: q.study.Aggregator.ID, Sketch: q.plan.Index, Query: q.Number,
 		Unit: q.study.Privacy.Unit, Attributes: max(q.plan.Attributes(), 1), At: q.Now(),
 	}.Promised(q.Promise)
+	if _, paid := ledger.Paid(entries, next); paid {
+		return nil, nil
+	}
 	if err := ledger.Check(entries, next, caps, ledger.Consent{AcceptUnbounded: q.src.site.AcceptReconstruction}); err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func (b *bench) queryFaults(before []byte) (out []string) {
 	defer agg.Close()
 	entries, err := st.Ledger()
 	check(b.t, err)
-	if _, ok := ledger.FindQuery(entries, b.study.ID, 1); !ok || len(entries) != 2 {
+	if ok := slices.ContainsFunc(entries, func(e ledger.Entry) bool { return e.Study == b.study.ID && e.Query == 1 }); !ok || len(entries) != 2 {
 		out = append(out, fmt.Sprintf("the ledger holds %d debits, want one of the release and one of query 1", len(entries)))
 	}
 	own, err := st.Query(b.study.ID, 1).Header()

@@ -99,16 +99,26 @@ func (r *home) attack(ctx context.Context) (Attacked, error) {
 		Study: r.study.ID.String(), Name: r.study.Name, Dataset: src.data.Name, Records: exact.records, Sample: len(drawn.records),
 		Promise: src.plans[0].Statement(), Sketches: []AttackedSketch{},
 	}
+	all := make([]seen, len(src.plans))
 	for i, plan := range src.plans {
 		if exact.sketches[i].Sketch, _, err = plan.Unpack(exact.sketches[i].Sketch); err != nil {
 			return Attacked{}, fmt.Errorf("sketch %d: %w", i+1, err)
 		}
-		seen := seen{plan: plan, root: root, sample: drawn, picks: src.picks[i], exact: exact.sketches[i], ids: exact.ids, random: random, records: exact.records}
-		one, err := seen.attack(ctx, i)
+		all[i] = seen{plan: plan, root: root, sample: drawn, picks: src.picks[i], exact: exact.sketches[i], ids: exact.ids, random: random, records: exact.records}
+		one, err := all[i].attack(ctx, i)
 		if err != nil {
 			return Attacked{}, fmt.Errorf("sketch %d: %w", i+1, err)
 		}
 		out.Sketches = append(out.Sketches, one)
+	}
+	for _, side := range []sketch.Side{sketch.Columns, sketch.Records} {
+		together, err := attackTogether(ctx, side, all)
+		if err != nil {
+			return Attacked{}, fmt.Errorf("all sketches of the %s side: %w", side, err)
+		}
+		if together != nil {
+			out.Together = append(out.Together, *together)
+		}
 	}
 	return out, nil
 }
@@ -235,18 +245,72 @@ const (
 	ofColumns  = "columns told apart (correlation above 0.9)"
 )
 
+// attackTogether attacks all sketches of a side that hide nothing by noise as one: whoever knows their
+// matrices has the equations of all. It is nil where there are not several.
+func attackTogether(ctx context.Context, side sketch.Side, all []seen) (*AttackedSketch, error) {
+	var of []seen
+	for _, s := range all {
+		if s.plan.Sketch().Side == side && s.plan.Study.Privacy.Mechanism == dp.None {
+			of = append(of, s)
+		}
+	}
+	if len(of) < 2 {
+		return nil, nil
+	}
+	out := &AttackedSketch{Side: string(side), Flags: []string{}, Attacks: []AttackedResult{}}
+	var err error
+	if side == sketch.Records {
+		out.Attacks, err = recordsTogether(ctx, of)
+	} else {
+		out.Attacks, err = columnsTogether(of)
+	}
+	return out, err
+}
+
 // recordsSide attacks rows of sketches.
 func (s seen) recordsSide(ctx context.Context) ([]AttackedResult, error) {
-	matrix, err := s.plan.Matrix(s.root, nil)
+	view, err := s.view()
 	if err != nil {
 		return nil, err
 	}
-	d, k := matrix.Dims()
-	if d*k > attackedEntries {
+	return s.throughRows(ctx, view)
+}
+
+// recordsTogether attacks the rows of several sketches of the same records, side by side.
+func recordsTogether(ctx context.Context, all []seen) ([]AttackedResult, error) {
+	var together attack.Seen
+	for _, s := range all {
+		view, err := s.view()
+		if err != nil {
+			return nil, err
+		}
+		if together.R == nil {
+			together = view
+			continue
+		}
+		var r, y mat.Dense
+		r.Augment(together.R, view.R)
+		y.Augment(together.Y, view.Y)
+		together.R, together.Y = &r, &y
+	}
+	return all[0].throughRows(ctx, together)
+}
+
+// view is what whoever knows R sees of the sampled records.
+func (s seen) view() (attack.Seen, error) {
+	matrix, err := s.plan.Matrix(s.root, nil)
+	if err != nil {
+		return attack.Seen{}, err
+	}
+	return attack.Seen{R: matrix, Y: s.rows(matrix), Variance: s.plan.NoiseOf(0, 1, s.records).Variance}, nil
+}
+
+// throughRows attacks the sampled records by what is seen of them.
+func (s seen) throughRows(ctx context.Context, view attack.Seen) ([]AttackedResult, error) {
+	if d, k := view.R.Dims(); d*k > attackedEntries {
 		return nil, &Unattackable{fmt.Sprintf("R has %d × %d entries, at most %d are attacked", d, k, attackedEntries)}
 	}
 	x := s.truth()
-	view := attack.Seen{R: matrix, Y: s.rows(matrix), Variance: s.plan.NoiseOf(0, 1, s.records).Variance}
 	var out []AttackedResult
 	for _, one := range []func(context.Context, attack.Seen, *mat.Dense) ([]AttackedResult, error){
 		s.leastNorm, s.covariance, s.fewValues, s.bounds, s.pairs, s.trilateration, s.components, s.links,

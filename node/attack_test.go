@@ -71,12 +71,17 @@ func bitColumns(n int) string {
 // found is what an attack recovered, by its name and measure.
 func found(t *testing.T, a node.Attacked, name, measure string) node.AttackedResult {
 	t.Helper()
-	for _, one := range a.Sketches[0].Attacks {
+	return foundOf(t, a.Sketches[0], name, measure)
+}
+
+func foundOf(t *testing.T, s node.AttackedSketch, name, measure string) node.AttackedResult {
+	t.Helper()
+	for _, one := range s.Attacks {
 		if one.Name == name && strings.Contains(one.Measure, measure) {
 			return one
 		}
 	}
-	t.Fatalf("no attack %q of %q among %+v", name, measure, a.Sketches[0].Attacks)
+	t.Fatalf("no attack %q of %q among %+v", name, measure, s.Attacks)
 	return node.AttackedResult{}
 }
 
@@ -253,5 +258,39 @@ func TestAttackBesideLabels(t *testing.T) {
 		if one := found(t, got, "least norm", "variance"); one.Value < 0.999 {
 			t.Errorf("%s: %+v", family, one)
 		}
+	}
+}
+
+// Sketches without noise are attacked together, too: of two with half as many numbers as records each
+// one half of the variance is read, and of both the data.
+func TestSketchesAreAttackedTogether(t *testing.T) {
+	some := func(party int) string { // the first 200 records
+		lines := strings.SplitAfter(waiting(party), "\n")
+		return strings.Join(lines[:201], "")
+	}
+	columns := terms{
+		columns:  "[{name: w, kind: numeric, bounds: [0, 9], owner: a}, {name: x, kind: numeric, bounds: [0, 9], owner: a}, {name: y, kind: numeric, bounds: [0, 9], owner: b}, {name: z, kind: numeric, bounds: [0, 9], owner: c}]",
+		sketches: "[{side: columns, family: rademacher, k: 100, helpers: {ones: 1}}, {side: columns, family: achlioptas, k: 120, helpers: {ones: 0}}]",
+		privacy:  "{mechanism: none}", analyses: "[{kind: correlation}]", caps: "{}",
+	}
+	a, err := newBench(t, columns, some).attack()
+	check(t, err)
+	alone, both := found(t, a, "least norm", "variance"), foundOf(t, a.Together[0], "least norm", "variance")
+	if len(a.Together) != 1 || alone.Value < .4 || alone.Value > .6 || both.Value < .99 {
+		t.Errorf("%d together; one sketch gives %.3f of the variance, both %.3f", len(a.Together), alone.Value, both.Value)
+	}
+	if !strings.Contains(a.Summary(), "100.0 %") {
+		t.Errorf("the summary is %q", a.Summary())
+	}
+
+	rows := terms{
+		partition: "horizontal", columns: bitColumns(24), sketches: "[{side: records, family: rademacher, k: 12}, {side: records, family: achlioptas, k: 14}]",
+		privacy: "{mechanism: none}", analyses: "[{kind: k-means, clusters: 2}]", caps: "{}",
+	}
+	a, err = newBench(t, rows, bitRecords(24, 6, 100)).attack()
+	check(t, err)
+	alone, both = found(t, a, "least norm", "variance"), foundOf(t, a.Together[0], "least norm", "variance")
+	if both.Value < .95 || alone.Value > .8 {
+		t.Errorf("rows: one sketch gives %.3f of the variance, both %.3f", alone.Value, both.Value)
 	}
 }

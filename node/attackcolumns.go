@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -12,28 +13,74 @@ import (
 
 // columnsSide attacks the columns of a sketch by the rows of R of the sampled records.
 func (s seen) columnsSide() ([]AttackedResult, error) {
+	rows, values, err := s.columns()
+	if err != nil {
+		return nil, err
+	}
+	x := s.truth() // around centres, as the sketch has them
+	scales := s.plan.Scales()
+	for j, c := range s.plan.Centres() {
+		for i := range s.sample.records {
+			x.Set(i, j, (x.At(i, j)-c)/scales[j])
+		}
+	}
+	return s.throughColumns(rows, values, x)
+}
+
+// columns are the rows of R of the sampled records, and the sketched columns.
+func (s seen) columns() (rows, values *mat.Dense, err error) {
 	ids := make([][]byte, len(s.sample.records))
 	for i, record := range s.sample.records {
 		ids[i] = record.id
 	}
-	rows, err := s.plan.Matrix(s.root, ids)
-	if err != nil {
-		return nil, err
+	if rows, err = s.plan.Matrix(s.root, ids); err != nil {
+		return nil, nil, err
 	}
 	head := s.plan.Head()
-	values := mat.NewDense(s.exact.Sketch.Rows-head, s.plan.Values, nil)
+	values = mat.NewDense(s.exact.Sketch.Rows-head, s.plan.Values, nil)
 	for i := range s.exact.Sketch.Rows - head {
 		for j := range s.plan.Values {
 			values.Set(i, j, float64(s.exact.Sketch.Row(head + i)[j])*s.plan.Unit())
 		}
 	}
-	x := s.truth() // around centres, as the sketch has them
-	scales := s.plan.Scales()
-	for j, c := range s.plan.Centres() {
-		for i := range ids {
-			x.Set(i, j, (x.At(i, j)-c)/scales[j])
+	return rows, values, nil
+}
+
+// columnsTogether attacks several sketches of the same columns at once. Each has its own centres and
+// scales, so that the values as they are come first. What centres weigh in a sketch is R's sum over all
+// records: it is known where all are in the sample.
+func columnsTogether(all []seen) ([]AttackedResult, error) {
+	var rows, values *mat.Dense
+	for _, s := range all {
+		r, v, err := s.columns()
+		if err != nil {
+			return nil, err
 		}
+		m, k := r.Dims()
+		if whole := int64(m) == s.records; !whole && slices.ContainsFunc(s.plan.Centres(), func(c float64) bool { return c != 0 }) {
+			return nil, nil
+		}
+		var sums mat.VecDense
+		sums.MulVec(r.T(), ones(m))
+		scales := s.plan.Scales()
+		for j, c := range s.plan.Centres() {
+			for i := range k {
+				v.Set(i, j, v.At(i, j)*scales[j]+c*sums.AtVec(i))
+			}
+		}
+		if rows == nil {
+			rows, values = r, v
+			continue
+		}
+		var side, below mat.Dense
+		side.Augment(rows, r)
+		below.Stack(values, v)
+		rows, values = &side, &below
 	}
+	return all[0].throughColumns(rows, values, all[0].truth())
+}
+
+func (s seen) throughColumns(rows, values, x *mat.Dense) ([]AttackedResult, error) {
 	solved, err := s.solved(rows, values, x)
 	if err != nil {
 		return nil, err

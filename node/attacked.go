@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,16 +16,25 @@ type Attacked struct {
 	Sample   int              `json:"sample"` // records that were attacked, drawn at random
 	Promise  string           `json:"promise"`
 	Sketches []AttackedSketch `json:"sketches"`
+	Together []AttackedSketch `json:"together,omitempty"` // a side's sketches without noise attacked as one, where there are several
 }
 
 // AttackedSketch is one sketch under all attacks that fit it.
 type AttackedSketch struct {
-	Sketch  int              `json:"sketch"` // from 1
+	Sketch  int              `json:"sketch"` // from 1; 0: several together
 	Side    string           `json:"side"`
 	Made    string           `json:"projection"`
 	Noise   string           `json:"noise"`
 	Flags   []string         `json:"flags"` // what nobody should release; empty with noise, which the claim is about
 	Attacks []AttackedResult `json:"attacks"`
+}
+
+// Title names what was attacked.
+func (s AttackedSketch) Title() string {
+	if s.Sketch == 0 {
+		return fmt.Sprintf("All sketches of the %s side together", s.Side)
+	}
+	return fmt.Sprintf("Sketch %d: %s side, %s, %s", s.Sketch, s.Side, s.Made, s.Noise)
 }
 
 // AttackedResult is what one attack recovered, beside guessing without the release. All are
@@ -73,7 +83,7 @@ func (a Attacked) Flags() (out []string) {
 func (a Attacked) Summary() string {
 	strongest := map[string]AttackedResult{}
 	var order []string
-	for _, s := range a.Sketches {
+	for _, s := range slices.Concat(a.Sketches, a.Together) {
 		for _, one := range s.Attacks {
 			best, seen := strongest[one.Measure]
 			if !seen {

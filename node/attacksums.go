@@ -66,7 +66,7 @@ func (s seen) means() ([]float64, error) {
 func (s seen) summed(cellOf func(int) int, record, feature int) float64 {
 	unit := s.plan.Unit()
 	row := s.exact.Sketch.Row(cellOf(record))
-	count := float64(row[0]) / float64(s.plan.Study.CellWeight(s.plan.Index))
+	count := float64(row[0]) / float64(s.plan.Study.CellWeights(s.plan.Index).Count)
 	if count < 0.5 {
 		return 0
 	}

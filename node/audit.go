@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/audit"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -40,6 +41,26 @@ type AuditedSketch struct {
 	Labels    *AuditedLabels `json:"labels,omitempty"`
 	Remarks   []string       `json:"remarks"`
 	Passed    bool           `json:"passed"`
+
+	Conclusive bool `json:"conclusive"` // so many trials would not have let half of the noise pass
+}
+
+// Verdict is PASS, FAIL, or INCONCLUSIVE where a pass says little.
+func (s AuditedSketch) Verdict() string { return verdict(s.Passed, s.Conclusive) }
+
+func verdict(passed, conclusive bool) string {
+	switch {
+	case !passed:
+		return "FAIL"
+	case !conclusive:
+		return "INCONCLUSIVE"
+	}
+	return "PASS"
+}
+
+// Verdict is FAIL if that of any sketch is, or else INCONCLUSIVE if that of any is.
+func (a Audited) Verdict() string {
+	return verdict(a.Passed, !slices.ContainsFunc(a.Sketches, func(s AuditedSketch) bool { return !s.Conclusive || s.Labels != nil && !s.Labels.Conclusive }))
 }
 
 // AuditedLabels are the randomised labels of a sketch.
@@ -50,7 +71,12 @@ type AuditedLabels struct {
 	Drawn   float64 `json:"drawn_epsilon"`
 	Trials  int     `json:"trials"`
 	Passed  bool    `json:"passed"`
+
+	Conclusive bool `json:"conclusive"`
 }
+
+// Verdict is that of the labels alone.
+func (l AuditedLabels) Verdict() string { return verdict(l.Passed, l.Conclusive) }
 
 // AuditedOneRun is what one release gives away of canaries that were put in by fair coins.
 type AuditedOneRun struct {
@@ -120,10 +146,10 @@ func (o AuditOptions) sketch(ctx context.Context, party, index int) (AuditedSket
 		Party: o.Study.Parties[party].Name, Sketch: index + 1, Side: string(plan.Sketch().Side),
 		Mechanism: string(claim.Mechanism()), Unit: string(o.Study.Privacy.Unit),
 		Claimed: float64(f.Claimed), Delta: float64(f.Delta), Found: float64(f.Found), Reach: float64(f.Reach), Drawn: float64(a.Drawn),
-		Trials: f.Trials, Statement: plan.Statement(), Remarks: append([]string{}, a.Remarks...), Passed: a.Passed(),
+		Trials: f.Trials, Statement: plan.Statement(), Remarks: append([]string{}, a.Remarks...), Passed: a.Passed(), Conclusive: a.Conclusive,
 	}
 	if l := a.Labels; l != nil {
-		out.Labels = &AuditedLabels{float64(l.Finding.Claimed), float64(l.Finding.Found), float64(l.Finding.Reach), float64(l.Drawn), l.Finding.Trials, l.Passed()}
+		out.Labels = &AuditedLabels{float64(l.Finding.Claimed), float64(l.Finding.Found), float64(l.Finding.Reach), float64(l.Drawn), l.Finding.Trials, l.Passed(), l.Conclusive}
 	}
 	out.OneRun = AuditedOneRun{a.OneRun.Canaries, a.OneRun.Made, a.OneRun.Right, float64(a.OneRun.Found), audit.OneRunDoubt}
 	if a.Spread != nil {

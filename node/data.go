@@ -10,9 +10,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/people"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -27,6 +29,7 @@ type source struct {
 	schema dataset.Schema
 	plans  []release.Plan // one a sketch
 	picks  [][]int        // per sketch, which of the schema's entries are its values
+	people people.Sample  // of whom the last pass read; empty before
 	round  int            // how many releases of the study, of void attempts, came before this one
 }
 
@@ -79,7 +82,7 @@ func (r *home) schema(party int, site config.StudySite, data config.Dataset, lim
 	}
 	out := dataset.Schema{
 		ID: data.ID, Normalize: r.study.Records.Normalize, Duplicates: r.study.Records.Duplicates,
-		Missing: r.study.Records.Missing, Bits: r.study.ReadBits(), MaxRecords: limit,
+		Missing: r.study.Records.Missing, Bits: r.study.ReadBits(), MaxRecords: limit, Apart: r.study.Privacy.Unit == dp.Attribute,
 	}
 	if len(out.ID) == 0 {
 		out.ID = r.study.Records.ID
@@ -93,6 +96,9 @@ func (r *home) schema(party int, site config.StudySite, data config.Dataset, lim
 			column.Scale = column.Scale.Unlimited()
 		}
 		out.Fields = append(out.Fields, dataset.Field{Name: column.Name, Header: headers[i], Kind: column.Kind, Scale: column.Scale, Values: column.Values, Required: required[c]})
+	}
+	if err := out.Check(); err != nil { // what the study says was checked when it was parsed
+		return dataset.Schema{}, &SiteError{err}
 	}
 	return out, nil
 }
@@ -142,13 +148,22 @@ func (r *home) pass(ctx context.Context, src *source, take func(dataset.Batch) e
 		return dataset.Summary{}, r.otherwiseNamed(src, err)
 	}
 	defer reader.Close()
+	key, err := r.Store.PeopleKey()
+	if err != nil {
+		return dataset.Summary{}, err
+	}
+	sampler := people.NewSampler(key, src.data.Source)
 	for {
 		batch, err := reader.Next(ctx)
 		if errors.Is(err, io.EOF) {
+			src.people = sampler.Sample()
 			return reader.Summary(), nil
 		}
 		if err != nil {
 			return dataset.Summary{}, err
+		}
+		for _, id := range batch.IDs {
+			sampler.Add(id)
 		}
 		if err := take(batch); err != nil {
 			return dataset.Summary{}, err
@@ -189,6 +204,9 @@ func (r *home) check(ctx context.Context) error {
 	if refusal != nil {
 		return refusal
 	}
+	if err := r.Store.KeepPeople(src.data.Name, src.people); err != nil {
+		return err
+	}
 	r.Observe(Progress{Study: r.study.ID, Milestone: Checked, Note: summaryText(summary)})
 	return nil
 }
@@ -204,7 +222,8 @@ func (r *home) examine(ctx context.Context, src *source, take func(dataset.Batch
 	if err != nil { // a ledger that cannot be read is no refusal
 		return summary, nil, err
 	}
-	return summary, r.permitted(src, summary.Records, entries), nil
+	refusal, err = r.permitted(src, summary.Records, entries)
+	return summary, refusal, err
 }
 
 // DataOptions says what CheckData and Rehearse look at.

@@ -46,10 +46,11 @@ type ColumnEffect struct {
 type SketchEffect struct {
 	Sketch int     `json:"sketch"` // from 1
 	Side   string  `json:"side"`
-	Clip   float64 `json:"clip"` // the length, where a bound or three spreads have length 1
-	Own    bool    `json:"own"`  // this party's program chooses it
-	Cut    *int64  `json:"cut"`  // records that are longer; null where only a rehearsal tells
-	Of     int64   `json:"of"`   // all records
+	Clip   float64 `json:"clip"`   // the length, where a bound or three spreads have length 1
+	Own    bool    `json:"own"`    // this party's program chooses it
+	Cut    *int64  `json:"cut"`    // records that are longer; null where only a rehearsal tells
+	Of     int64   `json:"of"`     // all records
+	Mended bool    `json:"mended"` // means get back half of what they may lose
 	// Sensible is the share of cut records up to which answers do not show it; null where no rule
 	// is known, and where the program weighs what it cuts against the noise itself.
 	Sensible *float64 `json:"sensible"`
@@ -189,8 +190,15 @@ func sketchEffect(plan release.Plan, clip int64, cut *int64, records int64) Sket
 	switch {
 	case plan.Sketch().Side == sketch.Records:
 		out.Clip = plan.Sketch().Clip
-	case plan.Moments != nil && records > 0 && !out.Own:
-		out.Sensible = finiteFloat(plan.Sensible(len(s.Parties), float64(records)*float64(len(s.Parties))))
+	case plan.Moments != nil:
+		out.Mended = plan.Moments.Layout.CutSums
+	}
+	switch parties, all := len(s.Parties), float64(records)*float64(len(s.Parties)); {
+	case records == 0 || out.Own:
+	case plan.Moments != nil:
+		out.Sensible = finiteFloat(plan.Sensible(parties, all))
+	case plan.Sketch().Side == sketch.Cells:
+		out.Sensible = finiteFloat(plan.SensibleCells(parties, all, s.Clusters(plan.Index)))
 	}
 	return out
 }
@@ -227,16 +235,18 @@ func (e SketchEffect) problem() bool {
 }
 
 func (e SketchEffect) warning() string {
-	what := "correlations and covariances"
-	switch sketch.Side(e.Side) {
-	case sketch.Moments:
-		what = "means and covariances"
-	case sketch.Cells:
-		what = "clusters"
-	case sketch.Records:
-		what = "distances"
+	what := "correlations and covariances would be of shortened data."
+	switch side := sketch.Side(e.Side); {
+	case side == sketch.Moments && e.Mended:
+		what = "means would get back half of what they may lose, and all else would be of shortened data."
+	case side == sketch.Moments:
+		what = "means and covariances would be of shortened data."
+	case side == sketch.Cells:
+		what = "means of clusters would be of shortened data."
+	case side == sketch.Records:
+		what = "distances would be of shortened data."
 	}
-	text := fmt.Sprintf("%s are longer than the clip of sketch %d: %s would be of shortened data.", partOf(*e.Cut, e.Of, "your records"), e.Sketch, what)
+	text := fmt.Sprintf("%s are longer than the clip of sketch %d: %s", partOf(*e.Cut, e.Of, "your records"), e.Sketch, what)
 	if e.Sensible != nil && *e.Sensible < 1 {
 		text += fmt.Sprintf(" Up to %s would not show beside the noise.", percent(*e.Sensible))
 	}

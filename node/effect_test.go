@@ -218,7 +218,7 @@ func TestEffectOnOddData(t *testing.T) {
 			`"x": all 40 values are more than three spreads from the centre and count as three spreads away.`,
 		}},
 		"far, and all the same": {sums, "refuse", []string{"2000,0"}, []string{
-			"all 40 of your records are longer than the clip of sketch 1: means and covariances would be of shortened data. Up to ",
+			"all 40 of your records are longer than the clip of sketch 1: means would get back half of what they may lose, and all else would be of shortened data. Up to ",
 			`"x": the mean of your data is 400 spreads above the declared centre. This makes records longer, and more of them are cut. A centre of about 2000 would fit. These figures are computed from your data: give the operator published ones instead.`,
 			`"b": all values count as the same number, so this column tells nothing.`,
 		}},

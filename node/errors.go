@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node/people"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -56,8 +57,19 @@ type ReconstructionError struct {
 }
 
 func (e *ReconstructionError) Error() string {
-	return fmt.Sprintf("refused to release without noise: %s. %s Only the steward can overrule this, by accept_reconstruction: true under this study (%s) in the site file",
+	return fmt.Sprintf("refused to release without noise: %s (%s). Only the steward can overrule this, by accept_reconstruction: true under this study (%s) in the site file",
 		e.Reason, e.Exposure, e.Study.Short())
+}
+
+// PeopleError refuses a dataset whose people have a budget under another name already.
+type PeopleError struct {
+	Dataset, Other string
+	Why            people.Likeness
+}
+
+func (e *PeopleError) Error() string {
+	return fmt.Sprintf("dataset %q is about people of dataset %q, of which releases were made: %s. Their budget is kept under that name: use it (party data use %s STUDY). If they are other people, say why under %s in the site file: apart_from: {%s: REASON}",
+		e.Dataset, e.Other, e.Why, e.Other, e.Dataset, e.Other)
 }
 
 // CosignError reports a study that waits for a second person's yes.

@@ -1,11 +1,11 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
+	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
@@ -99,8 +100,29 @@ func (f *fsck) chains() {
 			err = f.ledger(debits)
 		}
 		f.add("ledger", err, restoreFix, "%d releases, the chain holds", len(debits))
+		f.beside(debits)
 	}
 	f.add("journal", err, "what stands before the break is still proved; keep the directory as evidence", "%d entries, the chain holds", len(entries))
+}
+
+// beside looks at what is kept beside the ledger: how far it had come, and whom its datasets are about.
+func (f *fsck) beside(debits []ledger.Entry) {
+	if len(debits) == 0 {
+		return
+	}
+	if there, err := f.Store.LedgerHeadKept(); err != nil || !there {
+		f.add("ledger head", cmp.Or(err, errors.New("ledger.head is gone: a lost end of the ledger would not be noticed until the next debit writes it anew")), restoreFix, "")
+	}
+	known, err := f.Store.People()
+	if err == nil {
+		_, err = f.Store.PeopleKey()
+	}
+	for _, e := range debits {
+		if _, sampled := known[e.Dataset]; err == nil && !sampled {
+			err = fmt.Errorf("nothing is remembered of the people of dataset %q: they would have a second budget under a second name until the next study of it is run", e.Dataset)
+		}
+	}
+	f.add("people", err, restoreFix, "datasets whose people are recognised: %d", len(known))
 }
 
 // local looks at what belongs to no study.
@@ -320,24 +342,18 @@ func (f *fsck) chunks(ctx context.Context, s *study.Study, party protocol.PeerID
 		if err != nil {
 			return arrived, err
 		}
-		from := f.Store.OpenSketch(s.ID, party, uploaded(header, i), have)
-		defer from.Close()
 		for c := range have {
 			if err := ctx.Err(); err != nil {
 				return arrived, err
 			}
-			hash := sha256.New()
-			size := min(protocol.ChunkSize, sketch.Size()-int64(c)*protocol.ChunkSize)
-			if _, err := io.CopyN(hash, from, size); err != nil {
+			data, err := f.Store.Chunk(s.ID, party, uploaded(header, i), c)
+			if err != nil {
 				return arrived, fmt.Errorf("sketch %d, chunk %d: %w", i, c, err)
 			}
-			if protocol.Digest(hash.Sum(nil)) != sketch.Chunks[c] {
+			if sha256.Sum256(data) != sketch.Chunks[c] {
 				return arrived, fmt.Errorf("sketch %d, chunk %d does not have the hash that its party signed", i, c)
 			}
 			arrived++
-		}
-		if n, err := io.CopyN(io.Discard, from, 1); n > 0 || !errors.Is(err, io.EOF) {
-			return arrived, fmt.Errorf("sketch %d: bytes after its last chunk", i)
 		}
 	}
 	return arrived, nil

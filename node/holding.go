@@ -88,7 +88,8 @@ func ReleaseHeld(o SketchOptions) (Holding, error) {
 		if err != nil {
 			return err
 		}
-		if err := r.permitted(src, out.Records, entries); err != nil {
+		if refusal, err := r.permitted(src, out.Records, entries); refusal != nil || err != nil {
+			err = errors.Join(refusal, err)
 			return err
 		}
 		manifest, err := r.Store.Held(r.study.ID).Manifest()

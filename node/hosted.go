@@ -261,6 +261,10 @@ func (h *hosted) collect(ctx context.Context, party protocol.PeerID) (wire.Progr
 		return progress, nil
 	}
 	if err := h.acceptable(header); err != nil {
+		var damaged *damagedChunk
+		if errors.As(err, &damaged) {
+			return h.collect(ctx, party) // without the chunk, which is gone
+		}
 		if errors.Is(err, errUnacceptable) {
 			h.Observe(Happening{What: ReleaseRefused, Study: h.study.ID})
 		}
@@ -278,10 +282,10 @@ func (h *hosted) acceptable(header session.Header) error {
 		if err != nil {
 			return err
 		}
-		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, uploaded(header, i), len(s.Chunks))
-		err = plan.Check(s, from)
+		err = plan.Check(s, h.uploadedSketch(header, i))
 		var disk *fs.PathError
-		if err = errors.Join(err, from.Close()); errors.As(err, &disk) {
+		var damaged *damagedChunk
+		if errors.As(err, &disk) || errors.As(err, &damaged) || errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("reading sketch %d of %s: %w", i, header.Party.Name, err) // no fault of the party's
 		}
 		if err != nil {
@@ -297,9 +301,7 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 	out := analysis.Contribution{Party: index, Header: header.ID, Records: header.Release.Records, Published: header.Release.Published}
 	out.Scan = func(i int, take func(entries []int64)) error {
 		s := header.Release.Sketches[i]
-		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, uploaded(header, i), len(s.Chunks))
-		err := errors.Join(release.Scan(s, from, take), from.Close())
-		if err != nil {
+		if err := release.Scan(s, h.uploadedSketch(header, i), take); err != nil {
 			return &readingError{fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)}
 		}
 		return nil
@@ -312,13 +314,13 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 			out.Bytes += s.Size()
 			continue
 		}
-		from := h.Store.OpenSketch(h.study.ID, header.Party.ID, uploaded(header, i), len(s.Chunks))
+		from := h.uploadedSketch(header, i)
 		decoded, err := release.Decode(s, from)
 		var rows release.Rows
 		if err == nil {
 			rows, err = release.DecodeRows(s, from)
 		}
-		if err := errors.Join(err, from.Close()); err != nil {
+		if err != nil {
 			return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
 		}
 		plan, err := release.For(h.study, index, i)

@@ -55,7 +55,11 @@ func (r *service) lookFirst(ctx context.Context, src *source) error {
 	if err != nil {
 		return err
 	}
-	if err := r.acceptable(src, summary.Records); err != nil {
+	entries, err := r.Store.Ledger()
+	if err != nil {
+		return err
+	}
+	if err := r.acceptable(src, summary.Records, entries); err != nil {
 		return err
 	}
 	if err := r.debit(ctx, src); err != nil {

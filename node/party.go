@@ -142,11 +142,12 @@ type service struct {
 	client  client
 	pending session.Effects // not sent or run yet
 	shown   session.Status
-	vouched bool    // the aggregator has seen the ledger's head since this run began
-	asking  bool    // the steward decides whether the held sketch is released
-	told    bool    // that it is held
-	retry   backoff // of calls that fail; begins anew with each that brings the study on
-	fresh   bool    // the board was read since the start: before that, the machine acts on nothing
+	vouched bool            // the aggregator has seen the ledger's head since this run began
+	asking  bool            // the steward decides whether the held sketch is released
+	told    bool            // that it is held
+	retry   backoff         // of calls that fail; begins anew with each that brings the study on
+	shipped *session.Upload // the upload that has arrived; nil before
+	fresh   bool            // the board was read since the start: before that, the machine acts on nothing
 
 	sure protocol.Instant // up to here no date is one of a wrong clock alone
 
@@ -516,7 +517,24 @@ func (r *service) turn(ctx context.Context) error {
 	if err := r.compareClocks(ctx); err != nil {
 		return err
 	}
-	return r.read(ctx, readWait)
+	before := r.machine.Count()
+	if err := r.read(ctx, readWait); err != nil || r.machine.Count() != before || r.shipped == nil {
+		return err
+	}
+	return r.resend(ctx)
+}
+
+// resend sends again what the aggregator lost of a release that had arrived: nobody else can.
+func (r *service) resend(ctx context.Context) error {
+	progress, err := r.client.progress(ctx)
+	var refusal *p2p.Refusal
+	if errors.As(err, &refusal) || err == nil && progress.Complete {
+		return nil // the board says what is wanted now
+	}
+	if err == nil {
+		_, err = r.upload(ctx, *r.shipped)
+	}
+	return err
 }
 
 // superseded drops the fetching of a result that a later one has replaced at the
@@ -568,9 +586,14 @@ func (r *service) read(ctx context.Context, wait uint32) error {
 func (r *service) run(ctx context.Context, job session.Job) (session.Event, error) {
 	switch job := job.(type) {
 	case session.MakeRelease:
+		r.shipped = nil
 		return r.makeRelease(ctx, job)
 	case session.Upload:
-		return r.upload(ctx, job)
+		event, err := r.upload(ctx, job)
+		if err == nil {
+			r.shipped = &job
+		}
+		return event, err
 	case session.FetchResult:
 		return r.fetchResult(ctx, job)
 	}

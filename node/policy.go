@@ -3,26 +3,63 @@ package node
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/people"
+	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
 // permitted checks the rules that do not depend on the seed, before anything
-// leaves: the rule for sketches without noise, and the dataset's caps after what
-// the ledger holds. The release job holds both again before it debits.
-func (r *home) permitted(src *source, records int64, entries []ledger.Entry) error {
-	if err := r.acceptable(src, records); err != nil {
-		return err
+// leaves: whom the data are about, the rule for sketches without noise, and the dataset's
+// caps after what the ledger holds. The release job holds all again before it debits. refusal is
+// what they say, and err why they cannot be held.
+func (r *home) permitted(src *source, records int64, entries []ledger.Entry) (refusal, err error) {
+	if refusal, err = r.recognised(src, entries); refusal != nil || err != nil {
+		return refusal, err
 	}
-	_, err := r.debits(src, entries)
-	return err
+	if refusal = r.acceptable(src, records, entries); refusal == nil {
+		_, refusal = r.debits(src, entries)
+	}
+	return refusal, nil
+}
+
+// remember holds recognised and keeps whom the data are about, before anything is debited.
+func (r *home) remember(src *source, entries []ledger.Entry) error {
+	if refusal, err := r.recognised(src, entries); refusal != nil || err != nil {
+		return errors.Join(refusal, err)
+	}
+	return r.Store.KeepPeople(src.data.Name, src.people)
+}
+
+// recognised refuses a dataset that is about people of another one of which something was released, unless
+// the steward says that they are others. Their budget would be counted anew.
+func (r *home) recognised(src *source, entries []ledger.Entry) (refusal, err error) {
+	others, err := r.Store.People()
+	if err != nil {
+		return nil, err
+	}
+	released := map[string]bool{}
+	for _, e := range entries {
+		released[e.Dataset] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(others)) {
+		if _, apart := src.data.ApartFrom[name]; apart || name == src.data.Name || !released[name] {
+			continue
+		}
+		if why := src.people.Like(others[name]); why != people.Unlike {
+			return &PeopleError{src.data.Name, name, why}, nil
+		}
+	}
+	return nil, nil
 }
 
 // acceptable holds the rule of package audit for releases without noise, and that labels
 // do not leave as they are, which only the steward's site file overrules.
-func (r *home) acceptable(src *source, records int64) error {
+func (r *home) acceptable(src *source, records int64, entries []ledger.Entry) error {
 	if src.site.AcceptReconstruction {
 		return nil
 	}
@@ -30,18 +67,52 @@ func (r *home) acceptable(src *source, records int64) error {
 		if plan.Labels != nil && plan.Labels.Response.Zero() {
 			return &ReconstructionError{Study: r.study.ID, Reason: "every record's label leaves as it is", Exposure: fmt.Sprintf("the value of %q of each record, without its id", r.study.Columns[plan.Labels.Column].Name)}
 		}
-		if r.study.Privacy.Mechanism != dp.None {
-			continue
-		}
-		e, err := r.study.Reveals(plan.Party, plan.Index, int(records))
-		if err != nil {
-			return err
-		}
-		if ok, reason := e.Acceptable(); !ok {
-			return &ReconstructionError{Study: r.study.ID, Reason: reason, Exposure: e.String()}
-		}
+	}
+	if r.study.Privacy.Mechanism != dp.None {
+		return nil
+	}
+	party := src.plans[0].Party
+	together, err := r.study.RevealsTogether(party, int(records), r.revealed(src.data.Name, r.study.Parties[party].ID, records, entries))
+	if err != nil {
+		return err
+	}
+	if ok, reason := together.Acceptable(); !ok {
+		return &ReconstructionError{Study: r.study.ID, Reason: reason, Exposure: together.String()}
 	}
 	return nil
+}
+
+// revealed is how many numbers for each number held earlier studies released of a dataset without
+// noise, if it had as many records as today. Of a study that is not here any more it is
+// taken that nothing stayed hidden.
+func (r *home) revealed(data string, own protocol.PeerID, records int64, entries []ledger.Entry) (share float64) {
+	for _, e := range entries {
+		if e.Dataset != data || e.Study == r.study.ID || e.Mechanism != dp.None {
+			continue
+		}
+		share += r.revealedBy(e, own, records)
+	}
+	return share
+}
+
+func (r *home) revealedBy(e ledger.Entry, own protocol.PeerID, records int64) float64 {
+	source, err := r.Store.Study(e.Study)
+	if err != nil {
+		return 1
+	}
+	s, err := ParseStored(e.Study, source)
+	if err != nil {
+		return 1
+	}
+	party, ok := s.PartyIndex(own)
+	if !ok || e.Sketch >= len(s.Sketches) {
+		return 1
+	}
+	one, err := s.Reveals(party, e.Sketch, int(records))
+	if err != nil {
+		return 1
+	}
+	return one.Share
 }
 
 // debits lists the ledger entries that the study's release still needs, each
@@ -73,15 +144,15 @@ func (r *home) debits(src *source, entries []ledger.Entry) ([]ledger.Entry, erro
 // the caps allow them.
 func (r *home) due(src *source, entries []ledger.Entry) (out []ledger.Entry) {
 	for i, plan := range src.plans {
-		if _, done := ledger.Find(entries, r.study.ID, i, src.round); done {
-			continue
-		}
 		next := ledger.Entry{
 			Dataset: src.data.Name, Study: r.study.ID, Aggregator: r.study.Aggregator.ID, Sketch: i, Round: src.round, Unit: r.study.Privacy.Unit,
 			Attributes: max(plan.Attributes(), 1), At: r.Now(),
 		}.Promised(plan.Guarantee())
 		if next.Unit == "" {
 			next.Unit = dp.Record // mechanism none has no unit of its own; it bounds neither
+		}
+		if _, paid := ledger.Paid(entries, next); paid {
+			continue
 		}
 		out = append(out, next)
 	}

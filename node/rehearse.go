@@ -139,7 +139,9 @@ func (r *home) rehearse(ctx context.Context) (out Rehearsal, refusal, err error)
 	if err != nil {
 		return out, nil, err
 	}
-	refusal = r.permitted(src, exact.summary.Records, entries)
+	if refusal, err = r.permitted(src, exact.summary.Records, entries); err != nil {
+		return out, nil, err
+	}
 	if out, err = r.describe(src, exact, described, survey.effect(exact.summary, cut)); err != nil {
 		return out, nil, err
 	}

@@ -65,7 +65,14 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	if err != nil {
 		return nil, err
 	}
-	if err := r.acceptable(src, exact.records); err != nil {
+	entries, err := r.Store.Ledger()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.acceptable(src, exact.records, entries); err != nil {
+		return nil, err
+	}
+	if err := r.remember(src, entries); err != nil {
 		return nil, err
 	}
 	r.Observe(Progress{Study: r.study.ID, Milestone: Projected, Note: exact.note})

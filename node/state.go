@@ -4,9 +4,9 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/hpke"
-	"io"
 	"time"
 
+	"github.com/cosketch/cosketch/node/people"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
@@ -89,6 +89,12 @@ type PartyState interface {
 	DestroySecret(study protocol.StudyID, attempt uint32) error
 	DestroySecrets(study protocol.StudyID) error
 
+	// KeepPeople remembers the people whom a dataset is about, People returns what is remembered of all
+	// datasets, and PeopleKey is the key of their samples.
+	KeepPeople(dataset string, now people.Sample) error
+	People() (map[string]people.Sample, error)
+	PeopleKey() ([32]byte, error)
+
 	// PutLook stores the first look that a study's release goes by, Look returns it, and
 	// DestroyLook ends it.
 	PutLook(study protocol.StudyID, data []byte) error
@@ -138,11 +144,12 @@ type AggregatorState interface {
 
 	// PutChunk keeps a chunk of a party's sketch: the same again changes nothing, another
 	// one in its place is store.ErrConflict. FirstMissing says where an upload goes on
-	// (it is chunks when all are there), and OpenSketch reads the chunks one after the
-	// other.
+	// (it is chunks when all are there), Chunk reads one, and DropChunk removes one that is
+	// damaged.
 	PutChunk(study protocol.StudyID, party protocol.PeerID, sketch, index int, data []byte) error
 	FirstMissing(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) (int, error)
-	OpenSketch(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) io.ReadCloser
+	Chunk(study protocol.StudyID, party protocol.PeerID, sketch, index int) ([]byte, error)
+	DropChunk(study protocol.StudyID, party protocol.PeerID, sketch, index int) error
 
 	// LastNoted is when the journal's newest entry was written, by the clock of then; 0
 	// where there is none.

@@ -3,7 +3,6 @@ package node_test
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
@@ -66,10 +65,12 @@ func (b *bench) faults(before [][]byte) (out []string) {
 	}
 	agg := b.open("agg")
 	defer agg.Close()
-	arrived := agg.OpenSketch(b.study.ID, peerID(b.t, st), int(b.lost(attempt))*study.MaxSketches, (len(now[1])+protocol.ChunkSize-1)/protocol.ChunkSize)
-	defer arrived.Close()
-	received, err := io.ReadAll(arrived)
-	check(b.t, err)
+	var received []byte
+	for i := range (len(now[1]) + protocol.ChunkSize - 1) / protocol.ChunkSize {
+		chunk, err := agg.Chunk(b.study.ID, peerID(b.t, st), int(b.lost(attempt))*study.MaxSketches, i)
+		check(b.t, err)
+		received = append(received, chunk...)
+	}
 	if string(received) != string(now[1]) {
 		out = append(out, "the aggregator received other bytes than were stored")
 	}

@@ -63,7 +63,7 @@ func fillSums(t *testing.T, c *sumsCase) {
 		return w
 	}
 	sensitivity := func(n dp.Neighbours) [2]int64 {
-		s, err := dp.RecordCells(c.Clip, d, c.Clip, n)
+		s, err := dp.RecordCells(c.Clip, d, dp.NewCellWeights(c.Clip, true), n)
 		if c.Side == sketch.Moments {
 			s, err = dp.RecordMoments(c.Clip, layout.Columns, layout.Moves(), weights(n), n)
 		}
@@ -88,7 +88,7 @@ func fillSums(t *testing.T, c *sumsCase) {
 	directions, err := projection.FixHadamard(projection.Spec{Family: projection.Hadamard, K: c.L},
 		stream.New([32]byte(c.Rows)), stream.New([32]byte(c.Permutation)), labels)
 	check(err)
-	b, err := sketch.NewCells(directions, c.Clip, options)
+	b, err := sketch.NewCells(directions, dp.NewCellWeights(c.Clip, true), options)
 	check(err)
 	check(b.Add(values))
 	c.Entries, c.Cells = b.Sketch().Data, nil

@@ -31,12 +31,26 @@ func (s *site) add(scene scenario.Scenario, id string) {
 	s.studies = append(s.studies, siteStudy{id, scene})
 }
 
+// madeUp is why datasets of the testnet are about other people, although they share record ids.
+const madeUp = "made up for a demonstration: these are nobody's data"
+
+// apart says so of the dataset and all others.
+func (s *site) apart(dataset string) string {
+	var out []string
+	for _, d := range s.datasets {
+		if d.Dataset != dataset {
+			out = append(out, fmt.Sprintf("%s: %q", d.Dataset, madeUp))
+		}
+	}
+	return "{" + strings.Join(out, ", ") + "}"
+}
+
 // yaml is the site file.
 func (s *site) yaml() []byte {
 	var out strings.Builder
 	out.WriteString("datasets:\n")
 	for _, d := range s.datasets {
-		fmt.Fprintf(&out, "  %s:\n    source: %s.csv\n    id: [%s]\n", d.Dataset, d.Dataset, scenario.IDColumn)
+		fmt.Fprintf(&out, "  %s:\n    source: %s.csv\n    id: [%s]\n    apart_from: %s\n", d.Dataset, d.Dataset, scenario.IDColumn, s.apart(d.Dataset))
 		if d.Cap > 0 {
 			fmt.Fprintf(&out, "    caps: {%s: {epsilon: %g", d.Unit, d.Cap)
 			if d.Delta > 0 {

@@ -41,6 +41,9 @@ func TestSiteFile(t *testing.T) {
 	if got, want := parsed.Datasets["registry"].Caps.Record, (config.Budget{Epsilon: 1, Delta: 1e-6}); got != want {
 		t.Errorf("cap %+v, want %+v", got, want)
 	}
+	if why := parsed.Datasets["open"].ApartFrom; len(why) != 1 || why["registry"] != madeUp {
+		t.Errorf("the open data are apart from %v, want from the registry", why)
+	}
 	if parsed.Studies[id("1")].AcceptReconstruction || !parsed.Studies[id("2")].AcceptReconstruction {
 		t.Error("the stewards' answers are mixed up")
 	}

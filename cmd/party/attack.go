@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node"
@@ -91,9 +92,9 @@ func writeAttacked(w io.Writer, a node.Attacked) {
 	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): what somebody who knows the random matrix recovers from a release of dataset %q. The aggregator knows it with the help of one other party. %d of %d records were attacked.",
 		a.Name, a.Study, a.Dataset, a.Sample, a.Records))
 	console.Paragraph(w, "  ", a.Promise)
-	for _, s := range a.Sketches {
+	for _, s := range slices.Concat(a.Sketches, a.Together) {
 		fmt.Fprintln(w)
-		console.Paragraph(w, "", fmt.Sprintf("Sketch %d: %s side, %s, %s.", s.Sketch, s.Side, s.Made, s.Noise))
+		console.Paragraph(w, "", s.Title()+".")
 		for _, flag := range s.Flags {
 			console.Paragraph(w, "  ", "FLAG: "+flag+".")
 		}

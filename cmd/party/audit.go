@@ -60,10 +60,13 @@ func (cmd auditCommand) audit(ctx context.Context, c *console.Console, g *consol
 	})
 }
 
-// failed is the error of a mechanism that gives away more than is claimed.
+// failed is the error of a mechanism that gives away more than is claimed, or may do so unseen.
 func failed(a node.Audited) error {
-	if a.Passed {
+	switch a.Verdict() {
+	case "PASS":
 		return nil
+	case "INCONCLUSIVE":
+		return console.WithCode(console.Failed, errors.New("the audit is inconclusive: so few trials would have let half of the noise pass (ask for more by --trials N)"))
 	}
 	return console.WithCode(console.Failed, errors.New("the audit failed: a release would give away more than the study claims; do not release, and report this with the output above"))
 }
@@ -95,19 +98,20 @@ func plansToAudit(c *console.Console, g *console.Globals, s *study.Study) []int 
 
 // writeAudited prints what trials found, for people.
 func writeAudited(w io.Writer, a node.Audited) {
-	verdict := "PASS: nothing speaks against what the study claims."
-	if !a.Passed {
-		verdict = "FAIL: a release gives away more than the study claims."
-	}
+	verdict := map[string]string{
+		"PASS":         "PASS: nothing speaks against what the study claims.",
+		"FAIL":         "FAIL: a release gives away more than the study claims.",
+		"INCONCLUSIVE": "INCONCLUSIVE: nothing speaks against what the study claims, but so few trials would have let half of the noise pass.",
+	}[a.Verdict()]
 	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %s", a.Name, a.Study, verdict))
 	fmt.Fprintln(w)
 	t := console.NewTable("party", ">sketch", "mechanism", ">claimed ε", ">δ", ">found ε", ">at most", ">trials", "verdict")
 	for _, s := range a.Sketches {
 		t.Add(s.Party, fmt.Sprint(s.Sketch), s.Mechanism, console.Brief(s.Claimed), console.Brief(s.Delta),
-			"≥ "+console.Brief(s.Found), console.Brief(s.Reach), fmt.Sprint(s.Trials), word(s.Passed))
+			"≥ "+console.Brief(s.Found), console.Brief(s.Reach), fmt.Sprint(s.Trials), s.Verdict())
 		if l := s.Labels; l != nil {
 			t.Add(s.Party, fmt.Sprint(s.Sketch), "its labels", console.Brief(l.Claimed), "0",
-				"≥ "+console.Brief(l.Found), console.Brief(l.Reach), fmt.Sprint(l.Trials), word(l.Passed))
+				"≥ "+console.Brief(l.Found), console.Brief(l.Reach), fmt.Sprint(l.Trials), l.Verdict())
 		}
 	}
 	t.Write(w)
@@ -128,8 +132,8 @@ func writeAudited(w io.Writer, a node.Audited) {
 		if s.Noise != nil {
 			console.Paragraph(w, "  ", fmt.Sprintf("%d draws of noise have %.4f times the variance that is stated, and follow its law (p = %.2g).", s.Noise.Draws, s.Noise.Variance, s.Noise.Chance))
 		}
-		if s.Found == 0 {
-			console.Paragraph(w, "  ", "Note: so few trials find nothing, so this sketch would pass with too little noise too: ask for more by --trials.")
+		if !s.Conclusive {
+			console.Paragraph(w, "  ", "Note: so few trials would have let half of the noise pass: ask for more by --trials.")
 		}
 		for _, r := range s.Remarks {
 			console.Paragraph(w, "  ", "Note: "+r+".")
@@ -137,11 +141,4 @@ func writeAudited(w io.Writer, a node.Audited) {
 	}
 	fmt.Fprintln(w)
 	console.Paragraph(w, "", "No data were read, the ledger was not touched, and nothing has left.")
-}
-
-func word(passed bool) string {
-	if passed {
-		return "PASS"
-	}
-	return "FAIL"
 }

@@ -13,7 +13,7 @@ func TestFailedAuditIsShown(t *testing.T) {
 	a := node.Audited{
 		Study: "0123456789abcdef", Name: "trial", Doubt: 1e-6,
 		Sketches: []node.AuditedSketch{
-			{Party: "north", Sketch: 1, Side: "records", Mechanism: "gaussian", Unit: "record", Claimed: 1, Delta: 1e-6, Found: 0.8, Reach: 45, Trials: 20000, Declared: &[2]int64{10, 20}, Realised: &[2]int64{9, 18}, Passed: true},
+			{Party: "north", Sketch: 1, Side: "records", Mechanism: "gaussian", Unit: "record", Claimed: 1, Delta: 1e-6, Found: 0.8, Reach: 45, Trials: 20000, Declared: &[2]int64{10, 20}, Realised: &[2]int64{9, 18}, Passed: true, Conclusive: true},
 			{Party: "north", Sketch: 2, Side: "columns", Mechanism: "randomised-response", Unit: "attribute", Claimed: 1, Found: 1.8, Reach: 6, Drawn: 1.9, Trials: 20000, Remarks: []string{"something"}},
 		},
 	}

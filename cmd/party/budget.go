@@ -193,10 +193,10 @@ func (b budget) write(w io.Writer) {
 		for _, e := range b.Entries {
 			epsilon, delta, person := "none", "none", "none"
 			if e.Mechanism != string(dp.None) {
-				epsilon, delta = console.Brief(e.Epsilon), console.Brief(e.Delta)
+				epsilon, delta = dp.AtMost(e.Epsilon, 4), dp.AtMost(e.Delta, 4)
 			}
 			if e.Person != nil {
-				person = console.Brief(*e.Person)
+				person = dp.AtMost(*e.Person, 4)
 			}
 			t.Add(fmt.Sprint(e.Sequence), minute(e.At), e.Dataset, e.Study[:8], released(e), e.Mechanism, e.Unit, epsilon, delta, person)
 		}
@@ -213,7 +213,7 @@ func (b budget) write(w io.Writer) {
 		}
 		limit, left := "no cap", ""
 		if s.Cap != nil {
-			limit, left = console.Brief(*s.Cap), console.Brief(*s.Left)
+			limit, left = console.Brief(*s.Cap), dp.AtLeast(*s.Left, 4)
 		}
 		t.Add(s.Dataset, s.Unit, "all", fmt.Sprint(s.Releases), spentText(s.Epsilon), limit, left, console.Brief(s.Delta))
 	}
@@ -233,5 +233,5 @@ func spentText(epsilon *float64) string {
 	if epsilon == nil {
 		return "unbounded"
 	}
-	return console.Brief(*epsilon)
+	return dp.AtMost(*epsilon, 4)
 }

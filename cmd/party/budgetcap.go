@@ -12,10 +12,16 @@ import (
 )
 
 type budgetCap struct {
-	Dataset string  `arg:"" help:"Name of a dataset of the site file."`
-	Unit    string  `arg:"" enum:"record,attribute" help:"What one change means: record or attribute."`
-	Epsilon float64 `arg:"" help:"The most that all studies together may spend."`
-	Delta   float64 `arg:"" optional:"" help:"The δ at which that is counted. Default: 0, which no gaussian release keeps."`
+	Dataset string   `arg:"" help:"Name of a dataset of the site file."`
+	Unit    string   `arg:"" enum:"record,attribute" help:"What one change means: record or attribute."`
+	Epsilon float64  `arg:"" help:"The most that all studies together may spend."`
+	Delta   *float64 `arg:"" optional:"" help:"The δ at which that is counted, such as 1e-6. Under unit attribute it is 0 by default, which no gaussian release keeps."`
+}
+
+// noDelta refuses a cap under unit record that drafted studies, which are gaussian, could never keep; it
+// shows how to say one that they can, and one for pure releases alone.
+func noDelta(usual, pure string) error {
+	return fmt.Errorf("a cap under unit record names a δ, since no gaussian release keeps δ = 0: %s, or %s if only laplace and randomised response may release", usual, pure)
 }
 
 // Help has an example.
@@ -34,9 +40,12 @@ func (cmd budgetCap) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	limit := config.Budget{Epsilon: dp.Epsilon(cmd.Epsilon), Delta: dp.Delta(cmd.Delta)}
-	if err := config.SetCap(g.Config, cmd.Dataset, dp.Unit(cmd.Unit), limit); err != nil {
-		return console.WithCode(console.Usage, err)
+	limit := config.Budget{Epsilon: dp.Epsilon(cmd.Epsilon)}
+	switch {
+	case cmd.Delta != nil:
+		limit.Delta = dp.Delta(*cmd.Delta)
+	case dp.Unit(cmd.Unit) == dp.Record:
+		return console.WithCode(console.Usage, noDelta(fmt.Sprintf("party budget cap %s record %s 1e-6", cmd.Dataset, console.Brief(cmd.Epsilon)), "0 in place of 1e-6"))
 	}
 	var own []ledger.Entry
 	for _, e := range entries {
@@ -45,14 +54,18 @@ func (cmd budgetCap) Run(c *console.Console, g *console.Globals) error {
 		}
 	}
 	t := total(own, ledger.Account{Dataset: cmd.Dataset, Unit: dp.Unit(cmd.Unit)}, limit)
+	if t.Epsilon == nil && !t.Unbounded {
+		return console.WithCode(console.Usage, fmt.Errorf("what was spent of %s has no ε at δ = %s, so that nothing more could be released under this cap: name a greater δ, as in party budget cap %s %s %s 1e-6", cmd.Dataset, console.Brief(t.Delta), cmd.Dataset, cmd.Unit, console.Brief(cmd.Epsilon)))
+	}
+	if err := config.SetCap(g.Config, cmd.Dataset, dp.Unit(cmd.Unit), limit); err != nil {
+		return console.WithCode(console.Usage, err)
+	}
 	return c.Print(t, func(w io.Writer) {
 		fmt.Fprintf(w, "The cap of %s under unit %s is ε = %s at δ = %s, in %s.\n", cmd.Dataset, cmd.Unit, console.Brief(*t.Cap), console.Brief(t.Delta), g.Config)
-		fmt.Fprintf(w, "Spent: ε = %s (releases: %d). Left: ε = %s.\n", spentText(t.Epsilon), t.Releases, console.Brief(*t.Left))
+		fmt.Fprintf(w, "Spent: ε = %s (releases: %d). Left: ε = %s.\n", spentText(t.Epsilon), t.Releases, dp.AtLeast(*t.Left, 4))
 		switch {
 		case t.Unbounded:
 			c.Say("Something was released without noise: that bounds nothing, and nothing more is released under any cap.")
-		case t.Epsilon == nil:
-			c.Say("Gaussian releases have no ε at δ = %s, so nothing more is released under this cap: name a greater δ, as in party budget cap %s %s %s 1e-6.", console.Brief(t.Delta), cmd.Dataset, cmd.Unit, console.Brief(cmd.Epsilon))
 		case *t.Epsilon > *t.Cap:
 			c.Say("More than this was spent already, and stays spent. Nothing more is released under this cap until it is raised.")
 		case *t.Left == 0:

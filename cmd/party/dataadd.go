@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/people"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/ledger"
@@ -21,15 +23,16 @@ import (
 )
 
 type dataAdd struct {
-	Name         string   `arg:"" help:"The dataset's name; the ledger keeps its budget under it."`
-	File         []string `arg:"" optional:"" help:"CSV (also gzip or zstd) or .parquet; several files, or a pattern like visits/*.csv, are one dataset. Or an SQLite database, with --query."`
-	Query        string   `env:"-" placeholder:"SELECT" help:"What of a database the records are: one SELECT, whose columns have names."`
-	DSNEnv       string   `name:"dsn-env" env:"-" xor:"dsn" placeholder:"NAME" help:"Of PostgreSQL: the environment variable that holds the data source name, a secret, whenever the data are read."`
-	DSNFile      string   `name:"dsn-file" env:"-" xor:"dsn" placeholder:"FILE" help:"Or a file that holds it, and that only its owner can read."`
-	ID           []string `env:"-" placeholder:"COLUMN" help:"Columns that together identify a record. Default: those that the study names."`
-	CapRecord    string   `env:"-" placeholder:"EPSILON[,DELTA]" help:"The most that all studies together may spend under unit record."`
-	CapAttribute string   `env:"-" placeholder:"EPSILON[,DELTA]" help:"The same under unit attribute."`
-	Study        string   `env:"-" placeholder:"STUDY" help:"Also say that it answers this study: the beginning of a study's id."`
+	Name         string            `arg:"" help:"The dataset's name; the ledger keeps its budget under it."`
+	File         []string          `arg:"" optional:"" help:"CSV (also gzip or zstd) or .parquet; several files, or a pattern like visits/*.csv, are one dataset. Or an SQLite database, with --query."`
+	Query        string            `env:"-" placeholder:"SELECT" help:"What of a database the records are: one SELECT, whose columns have names."`
+	DSNEnv       string            `name:"dsn-env" env:"-" xor:"dsn" placeholder:"NAME" help:"Of PostgreSQL: the environment variable that holds the data source name, a secret, whenever the data are read."`
+	DSNFile      string            `name:"dsn-file" env:"-" xor:"dsn" placeholder:"FILE" help:"Or a file that holds it, and that only its owner can read."`
+	ID           []string          `env:"-" placeholder:"COLUMN" help:"Columns that together identify a record. Default: those that the study names."`
+	CapRecord    string            `env:"-" placeholder:"EPSILON,DELTA" help:"The most that all studies together may spend under unit record."`
+	CapAttribute string            `env:"-" placeholder:"EPSILON[,DELTA]" help:"The same under unit attribute."`
+	ApartFrom    map[string]string `env:"-" mapsep:"none" placeholder:"DATASET=REASON" help:"Why these are not the people of a dataset that they look like, by its place or its record ids. Once for each."`
+	Study        string            `env:"-" placeholder:"STUDY" help:"Also say that it answers this study: the beginning of a study's id."`
 
 	dialectFlags
 }
@@ -59,6 +62,9 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 	}
 	if _, exists := site.Datasets[d.Name]; exists {
 		return console.WithCode(console.Usage, fmt.Errorf("dataset %q is in %s already: choose another name, or change it there (its caps: party budget cap %s record EPSILON DELTA)", d.Name, site.Path, d.Name))
+	}
+	if err := cmd.alike(d, site); err != nil {
+		return console.WithCode(console.Usage, err)
 	}
 	held, err := dataset.Describe(ctx, d.Source, dataset.DescribeOptions{ID: identified(d, answers), Normalize: normalization(answers)})
 	if err != nil {
@@ -93,6 +99,22 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 	})
 }
 
+// alike refuses data that another name has already: their budget is kept under that one.
+func (dataAdd) alike(d config.Dataset, site config.Party) error {
+	for name, reason := range d.ApartFrom {
+		if strings.TrimSpace(reason) == "" {
+			return fmt.Errorf("--apart-from %s=: say why these are other people than those of dataset %q", name, name)
+		}
+	}
+	place := func(of dataset.Source) people.Sample { return people.NewSampler([32]byte{}, of).Sample() }
+	for _, name := range slices.Sorted(maps.Keys(site.Datasets)) {
+		if _, apart := d.ApartFrom[name]; !apart && place(d.Source).Like(place(site.Datasets[name].Source)) == people.SamePlace {
+			return fmt.Errorf("these data lie where dataset %q does, and the budget of their people is kept under that name: use it (party data use %s STUDY), or say why they are others with --apart-from %s=REASON", name, name, name)
+		}
+	}
+	return nil
+}
+
 // dataset is what the arguments describe, and the study that it answers, if any.
 func (cmd dataAdd) dataset(g *console.Globals) (d config.Dataset, answers *study.Study, err error) {
 	usage := func(format string, args ...any) error {
@@ -101,14 +123,14 @@ func (cmd dataAdd) dataset(g *console.Globals) (d config.Dataset, answers *study
 	if cmd.Name == "" || len(cmd.Name) > ledger.MaxDataset {
 		return d, nil, usage("the dataset's name has %d bytes, want 1 to %d", len(cmd.Name), ledger.MaxDataset)
 	}
-	d = config.Dataset{Name: cmd.Name, ID: cmd.ID}
+	d = config.Dataset{Name: cmd.Name, ID: cmd.ID, ApartFrom: cmd.ApartFrom}
 	if d.Source, err = cmd.source(); err != nil {
 		return d, nil, console.WithCode(console.Usage, err)
 	}
-	if d.Caps.Record, err = budgetOf(cmd.CapRecord); err != nil {
+	if d.Caps.Record, err = budgetOf(cmd.CapRecord, dp.Record); err != nil {
 		return d, nil, usage("--cap-record: %w", err)
 	}
-	if d.Caps.Attribute, err = budgetOf(cmd.CapAttribute); err != nil {
+	if d.Caps.Attribute, err = budgetOf(cmd.CapAttribute, dp.Attribute); err != nil {
 		return d, nil, usage("--cap-attribute: %w", err)
 	}
 	if cmd.Study == "" {
@@ -160,7 +182,7 @@ func (cmd dataAdd) source() (s dataset.Source, err error) {
 }
 
 // budgetOf reads EPSILON[,DELTA]; no text is no cap.
-func budgetOf(text string) (b config.Budget, err error) {
+func budgetOf(text string, unit dp.Unit) (b config.Budget, err error) {
 	if text == "" {
 		return b, nil
 	}
@@ -172,6 +194,9 @@ func budgetOf(text string) (b config.Budget, err error) {
 	}
 	if err != nil || !(epsilon > 0) {
 		return b, fmt.Errorf("want an ε above 0, and perhaps a δ: 2 or 2,1e-6, not %.40q", text)
+	}
+	if unit == dp.Record && !both {
+		return b, noDelta(text+",1e-6", text+",0")
 	}
 	return config.Budget{Epsilon: dp.Epsilon(epsilon), Delta: dp.Delta(delta)}, nil
 }

@@ -153,15 +153,14 @@ func spend(g *console.Globals, s *study.Study, party int, queries bool) ([]spend
 	}
 	after := before[:len(before):len(before)]
 	for i := range s.Sketches {
-		if _, done := ledger.Find(before, s.ID, i, 0); done {
-			continue
-		}
 		p, err := release.For(s, party, i)
 		if err != nil {
 			return nil, "", err
 		}
 		next := ledger.Entry{Dataset: entry.Dataset, Study: s.ID, Sketch: i, Unit: s.Privacy.Unit, Attributes: max(p.Attributes(), 1)}
-		after = append(after, next.Promised(p.Guarantee()))
+		if next = next.Promised(p.Guarantee()); !paid(before, next) {
+			after = append(after, next)
+		}
 	}
 	if queries {
 		due, err := queriesDue(before, s, party, entry.Dataset)
@@ -175,6 +174,12 @@ func spend(g *console.Globals, s *study.Study, party int, queries bool) ([]spend
 		spent(before, after, ledger.Account{Dataset: entry.Dataset, Unit: dp.Record, Delta: s.Privacy.Delta}, caps.Record),
 		spent(before, after, ledger.Account{Dataset: entry.Dataset, Unit: dp.Attribute, Delta: s.Privacy.Delta}, caps.Attribute),
 	}, "", nil
+}
+
+// paid reports whether the ledger holds a debit already.
+func paid(before []ledger.Entry, next ledger.Entry) bool {
+	_, paid := ledger.Paid(before, next)
+	return paid
 }
 
 // spent states one account before and after, at the δ of its cap where there is one.

@@ -40,9 +40,9 @@ func queriesDue(before []ledger.Entry, s *study.Study, party int, dataset string
 		return nil, err
 	}
 	for query := 1; query <= s.Queries.Releases; query++ {
-		if _, done := ledger.FindQuery(before, s.ID, query); !done {
-			next := ledger.Entry{Dataset: dataset, Study: s.ID, Sketch: p.Index, Query: query, Unit: s.Privacy.Unit, Attributes: max(p.Attributes(), 1)}
-			out = append(out, next.Promised(p.Guarantee()))
+		next := ledger.Entry{Dataset: dataset, Study: s.ID, Sketch: p.Index, Query: query, Unit: s.Privacy.Unit, Attributes: max(p.Attributes(), 1)}
+		if next = next.Promised(p.Guarantee()); !paid(before, next) {
+			out = append(out, next)
 		}
 	}
 	return out, nil

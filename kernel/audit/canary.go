@@ -45,6 +45,31 @@ func LaplaceScore(noise, delta []int64) float64 {
 
 func magnitude(v int64) int64 { return max(v, -v) }
 
+// Halved returns noise as it would have been with half of its scale: what is put out less what was so without
+// the canary, of which delta is not noise if the canary was in. An audit that lets it pass has too few trials.
+func Halved(noise, delta []int64, with bool) []int64 {
+	out := make([]int64, len(noise))
+	for i, n := range noise {
+		if with {
+			n -= delta[i]
+		}
+		if out[i] = n / 2; with {
+			out[i] += delta[i]
+		}
+	}
+	return out
+}
+
+// FlipsConclude reports whether so many trials under each of two values would likely fail answers that are flipped
+// as for twice the ε, by expected counts and two standard errors.
+func FlipsConclude(claim dp.Epsilon, trials int) bool {
+	n := trials / 2 // the other half chooses the threshold
+	rate := 1 / (1 + math.Exp(2*float64(claim)))
+	wrong := float64(n) * rate
+	errs := int(math.Ceil(wrong + 2*math.Sqrt(wrong)))
+	return errs < n && rates{positives: errs, negatives: errs, n: n}.epsilon() > claim
+}
+
 // Finding is a promise beside the least that trials leave of it.
 type Finding struct {
 	Claimed dp.Epsilon // of the release

@@ -3,6 +3,7 @@ package audit
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/combin"
@@ -146,5 +147,36 @@ func TestScores(t *testing.T) {
 	}
 	if got := LaplaceScore([]int64{3, -2, 0}, []int64{2, 5, 0}); got != 2-5 {
 		t.Errorf("%v", got)
+	}
+}
+
+// What half of the noise would score is told from the scores' own noise, and of flips from their law: either
+// says that trials are enough where they fail a mechanism that is made so.
+func TestTrialsConclude(t *testing.T) {
+	for _, with := range []bool{false, true} {
+		noise, delta := []int64{40, -6, 9}, []int64{10, 0, 1}
+		want := []int64{20, -3, 4}
+		if with {
+			want = []int64{25, -3, 5} // (40-10)/2 + 10
+		}
+		if got := Halved(noise, delta, with); !slices.Equal(got, want) {
+			t.Errorf("canary in: %v: %v, want %v", with, got, want)
+		}
+	}
+	for _, test := range []struct {
+		epsilon   dp.Epsilon
+		few, many int
+	}{{0.5, 100, 8000}, {2, 60, 2000}, {6, 4000, 200_000}} {
+		rng := rand.New(rand.NewPCG(3, 5))
+		g := claim(t, dp.RandomisedResponse, dp.Budget{Epsilon: test.epsilon})
+		for _, n := range []int{test.few, test.many} {
+			f, err := Judge(g, trials(g, n, 0.5, rng))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := FlipsConclude(test.epsilon, n); got != (n == test.many) || got == f.Passed {
+				t.Errorf("ε = %v, %d trials: enough %v, and flips for twice that pass %v", test.epsilon, n, got, f.Passed)
+			}
+		}
 	}
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -21,6 +22,8 @@ type Shape struct {
 	Records    int             // required but on the records side: m, the records of this party
 	Columns    int             // required but on the columns side: d, the columns that this party projects or sums
 	Functions  int             // columns side: sketched functions per value column; default 1, 2 where squares are sketched too
+	Attributes int             // records side: the attributes that the columns encode, as a category is many; default Columns
+	Discrete   bool            // some of the attributes are binary or categorical
 }
 
 // Exposure is what a noise-free sketch of some shape tells someone who knows R,
@@ -29,13 +32,14 @@ type Exposure struct {
 	Shape Shape
 
 	// Share is the number of values released per value held: k·functions/m on the
-	// columns side, k/d on the records side, (d+3)/(2m) for moments, 2^L·(1+d)/(m·d) for
-	// cells. At 1 the data are in the sketch.
+	// columns side, k per attribute on the records side, (d+3)/(2m) for moments, 2^L·(1+d)/(m·d) for
+	// cells. At 1 the data are in the sketch. Shares of sketches of the same data add up, as the ranks
+	// of independent matrices do.
 	Share float64
 
 	// RSquared is the part of a column's variance (columns side) or of a record's
 	// squared norm (records side) that least squares recovers: about
-	// min(1, Share). Knowledge about the data (few distinct values, sparsity, a
+	// min(1, Share), of entries where these are more than attributes. Knowledge about the data (few distinct values, sparsity, a
 	// covariance) recovers more.
 	RSquared float64
 
@@ -59,8 +63,14 @@ func Expose(shape Shape) (Exposure, error) {
 		return Exposure{}, fmt.Errorf("working out what a sketch gives away: %w", err)
 	}
 	p := shape.Projection
+	if shape.Attributes == 0 {
+		shape.Attributes = shape.Columns
+	}
 	share := float64(p.K) * float64(functions) / float64(n)
 	e := Exposure{Shape: shape, Share: share, RSquared: math.Min(1, share)}
+	if shape.Side == sketch.Records {
+		e.Share = float64(p.K) / float64(shape.Attributes)
+	}
 	if p.Family == projection.Sparse {
 		s := float64(p.S)
 		alone := math.Pow(1-s/float64(p.K), float64(n-1))
@@ -106,23 +116,25 @@ func (s Shape) held() (n, functions int, err error) {
 	return 0, 0, fmt.Errorf("unknown side %q", s.Side)
 }
 
-// Acceptable holds the rule for sketches without noise: refused unless, on the
+// Acceptable holds the rule for one sketch without noise: refused unless, on the
 // columns side, k·functions ≤ m/10 and, for a sparse projection, m/k ≥ 20; on the
-// records side, k ≤ d/10; of moments, (d+3)/2 ≤ m/10; of cells always, since nothing keeps
-// a record from being alone in its cell. A refusal comes with its reason. The steward of the
+// records side, k is at most a tenth of the attributes. Refused whatever their size are sketches of binary and
+// categorical columns, as what has few values is read off far smaller sketches; moments, as those of two
+// releases that differ by a record tell that record; and cells, since nothing keeps a record from being alone
+// in its cell. A refusal comes with its reason. The steward of the
 // data may overrule it in the party's own site file, no one else.
 func (e Exposure) Acceptable() (ok bool, reason string) {
 	p := e.Shape.Projection
 	switch {
 	case e.Shape.Side == sketch.Cells:
 		return false, "a cell may hold a single record, and then shows its values"
-	case e.Shape.Side == sketch.Moments && e.Share > maxShare:
-		return false, fmt.Sprintf("the moments of %d columns are more numbers than a tenth of the values of %d records", e.Shape.Columns, e.Shape.Records)
 	case e.Shape.Side == sketch.Moments:
-		return true, ""
+		return false, "moments tell the values of a record that is alone in having something, or that came between two releases"
+	case e.Shape.Discrete:
+		return false, "binary and categorical values can be read off however small a sketch is, where few of them are possible or common"
 	case e.Shape.Side == sketch.Records:
-		if 10*p.K > e.Shape.Columns {
-			return false, fmt.Sprintf("k = %d is more than a tenth of %d columns", p.K, e.Shape.Columns)
+		if 10*p.K > e.Shape.Attributes {
+			return false, fmt.Sprintf("k = %d is more than a tenth of %d columns", p.K, e.Shape.Attributes)
 		}
 		return true, ""
 	}
@@ -135,6 +147,60 @@ func (e Exposure) Acceptable() (ok bool, reason string) {
 			p.K, minLoad, e.Shape.Records)
 	}
 	return true, ""
+}
+
+// Release is all that leaves of the same data without noise.
+type Release struct {
+	Sketches []Exposure // of one study
+	Earlier  float64    // the sum of the shares of what left before
+}
+
+// Share is the number of values released for each value held.
+func (r Release) Share() float64 {
+	sum := r.Earlier
+	for _, e := range r.Sketches {
+		sum += e.Share
+	}
+	return sum
+}
+
+// Acceptable holds the rule for what leaves together: each sketch is acceptable, and all release at most a
+// tenth of a number for each number held.
+func (r Release) Acceptable() (ok bool, reason string) {
+	for i, e := range r.Sketches {
+		if ok, reason := e.Acceptable(); !ok {
+			if len(r.Sketches) > 1 {
+				reason = fmt.Sprintf("sketch %d: %s", i+1, reason)
+			}
+			return false, reason
+		}
+	}
+	share := r.Share()
+	if share <= maxShare*(1+1e-12) { // sums of exact tenths are
+		return true, ""
+	}
+	what := "all sketches together release"
+	if r.Earlier > 0 {
+		what = "with what left of these data without noise before, it would be"
+	}
+	return false, fmt.Sprintf("%s %.2g numbers for each number held, more than a tenth", what, share)
+}
+
+// String tells a steward what all of it gives away.
+func (r Release) String() string {
+	var out []string
+	for i, e := range r.Sketches {
+		text := e.String()
+		if len(r.Sketches) > 1 {
+			text = fmt.Sprintf("sketch %d: %s", i+1, text)
+		}
+		out = append(out, text)
+	}
+	text := strings.Join(out, "; ")
+	if share := r.Share(); len(r.Sketches) > 1 || r.Earlier > 0 {
+		text += fmt.Sprintf("; together with all that left of these data without noise: %.3g numbers for each number held, whoever knows the matrices recovers about %.0f %% of the variance", share, 100*math.Min(1, share))
+	}
+	return text
 }
 
 // Invertible reports a shape of which R has an inverse, but for rows of it that depend on each

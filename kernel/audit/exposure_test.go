@@ -54,6 +54,11 @@ func TestRule(t *testing.T) {
 		{columns(projection.Spec{Family: projection.Gaussian, K: 101}, 1000, 0), "a tenth of 1000 records"},
 		{records(projection.Spec{Family: projection.Hadamard, K: 10}, 100), ""},
 		{records(projection.Spec{Family: projection.Hadamard, K: 32}, 30), "a tenth"},
+		{Shape{Side: sketch.Records, Projection: signs(10), Columns: 100, Attributes: 99}, "a tenth of 99 columns"},
+		{Shape{Side: sketch.Records, Projection: signs(1), Columns: 100, Attributes: 50, Discrete: true}, "binary and categorical"},
+		{Shape{Side: sketch.Columns, Projection: signs(1), Records: 1000, Discrete: true}, "binary and categorical"},
+		{Shape{Side: sketch.Moments, Projection: projection.Spec{Family: projection.Identity, K: 1}, Records: 1_000_000, Columns: 1}, "between two releases"},
+		{Shape{Side: sketch.Cells, Projection: signs(1), Records: 1_000_000, Columns: 1}, "a single record"},
 	} {
 		ok, reason := mustExpose(t, test.shape).Acceptable()
 		if ok != (test.reason == "") || ok != (reason == "") || !strings.Contains(reason, test.reason) {

@@ -39,6 +39,6 @@ func Example() {
 	fmt.Println(part)
 	fmt.Println(noise)
 	// Output:
-	// ε = 0.8253, δ = 1e-06
+	// ε = 0.8254, δ = 1e-06
 	// discrete gaussian noise of variance 26735569
 }

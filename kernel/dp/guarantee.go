@@ -15,9 +15,26 @@ type Budget struct {
 // String shows the budget as "ε = 1, δ = 1e-06".
 func (b Budget) String() string {
 	if b.Delta == 0 {
-		return fmt.Sprintf("ε = %.4g", float64(b.Epsilon))
+		return "ε = " + AtMost(float64(b.Epsilon), 4)
 	}
-	return fmt.Sprintf("ε = %.4g, δ = %.4g", float64(b.Epsilon), float64(b.Delta))
+	return "ε = " + AtMost(float64(b.Epsilon), 4) + ", δ = " + AtMost(float64(b.Delta), 4)
+}
+
+// AtMost writes a bound, which is not negative, with so many significant digits, rounded up: what is
+// promised or spent is never more than what is said. A relative excess of 1e-9 is put down to floating point.
+func AtMost(x float64, digits int) string { return rounded(x, digits, 1) }
+
+// AtLeast writes what is left of a bound, rounded down.
+func AtLeast(x float64, digits int) string { return rounded(x, digits, -1) }
+
+func rounded(x float64, digits int, to float64) string {
+	text := fmt.Sprintf("%.*g", digits, x)
+	var shown float64
+	if _, err := fmt.Sscan(text, &shown); err != nil || math.IsInf(x, 0) || math.IsNaN(x) || !(to*(x-shown) > 1e-9*x) {
+		return text
+	}
+	last := math.Pow10(int(math.Floor(math.Log10(x))) + 1 - digits) // one of the last digit
+	return fmt.Sprintf("%.*g", digits, shown+to*last)
 }
 
 // Guarantee is what a release promises under one mechanism. It is immutable; Promise
@@ -122,7 +139,7 @@ func (g Guarantee) Statement(unit Unit) string {
 	}
 	s := fmt.Sprintf("When %s, no outcome becomes more than %s times as likely", change, factor(g.budget.Epsilon))
 	if g.budget.Delta > 0 {
-		s += fmt.Sprintf(", except for outcomes of probability %.2g together", float64(g.budget.Delta))
+		s += fmt.Sprintf(", except for outcomes of probability %s together", AtMost(float64(g.budget.Delta), 2))
 	}
 	return fmt.Sprintf("%s (%v).", s, g)
 }
@@ -130,9 +147,9 @@ func (g Guarantee) Statement(unit Unit) string {
 func factor(e Epsilon) string {
 	f := math.Exp(float64(e))
 	if f >= 1000 && f < 1e6 { // where %g would turn to exponents
-		return fmt.Sprintf("%.0f", 10*math.Round(f/10))
+		return fmt.Sprintf("%.0f", 10*math.Ceil(f/10))
 	}
-	return fmt.Sprintf("%.3g", f)
+	return AtMost(f, 3)
 }
 
 // Exposure says how a person is exposed to a study's releases.

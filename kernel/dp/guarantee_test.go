@@ -110,3 +110,27 @@ func BenchmarkMuOf(b *testing.B) {
 		}
 	}
 }
+
+// What is promised is stated rounded up, and what is left of it rounded down; floating point is no excess.
+func TestBoundsAreStatedAsBounds(t *testing.T) {
+	for _, c := range []struct {
+		x           float64
+		digits      int
+		most, least string
+	}{
+		{1, 4, "1", "1"}, {1.00049, 4, "1.001", "1"}, {1.8138, 3, "1.82", "1.81"}, {0.29117, 4, "0.2912", "0.2911"}, {1e-6, 4, "1e-06", "1e-06"},
+		{1.00001e-6, 2, "1.1e-06", "1e-06"}, {0.1 + 0.2, 4, "0.3", "0.3"}, {999.96, 4, "1000", "999.9"}, {9.9999, 4, "10", "9.999"}, {0, 4, "0", "0"}, {math.Inf(1), 4, "+Inf", "+Inf"},
+		{123456, 4, "1.235e+05", "1.234e+05"},
+	} {
+		if most, least := AtMost(c.x, c.digits), AtLeast(c.x, c.digits); most != c.most || least != c.least {
+			t.Errorf("%v with %d digits: at most %s, at least %s, want %s and %s", c.x, c.digits, most, least, c.most, c.least)
+		}
+	}
+	g, err := Promise(Gaussian, Budget{Epsilon: 8.0001, Delta: 1.05e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := g.Statement(Record), "When one record's whole contribution is replaced by zeros, no outcome becomes more than 2990 times as likely, except for outcomes of probability 1.1e-06 together (ε = 8.001, δ = 1.05e-06)."; got != want {
+		t.Errorf("it says %q", got)
+	}
+}

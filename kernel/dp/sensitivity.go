@@ -72,6 +72,20 @@ func RecordColumns(row RowNorms, clip int64, entries int) (Sensitivity, error) {
 	return scaled(row, s.L1, s.L2Squared)
 }
 
+// RecordColumnsCounted is RecordColumns of a sketch beside which an entry counts weight for each record that
+// was clipped: one record moves it by weight at most. With a weight of 0 there is none.
+func RecordColumnsCounted(row RowNorms, clip int64, entries int, weight int64) (Sensitivity, error) {
+	s, err := RecordColumns(row, clip, entries)
+	if err != nil {
+		return Sensitivity{}, err
+	}
+	square, err := product(weight, weight)
+	if err != nil || s.L1 > math.MaxInt64-weight || s.L2Squared > math.MaxInt64-square {
+		return Sensitivity{}, fmt.Errorf("sensitivity %v beside a count of weight %d: %w", s, weight, errOverflow)
+	}
+	return Sensitivity{L1: s.L1 + weight, L2Squared: s.L2Squared + square}, nil
+}
+
 // RecordRecords is the sensitivity of a records-side sketch X·R when one record's
 // sketch of k entries, clipped to l2 norm ≤ clip after projection (ClipL2), is
 // replaced by zeros: clip in l2 and ⌊clip·√k⌋ in l1, whatever R and the data are.

@@ -14,18 +14,37 @@ const (
 	Replaced                   // or by that of any other record
 )
 
+// CellWeights are what a record counts in a cells sketch.
+type CellWeights struct {
+	Count int64 // in its cell; required
+	Cut   int64 // among those that were clipped; 0: these are not counted
+}
+
+// NewCellWeights are those of records clipped to l2 norm ≤ clip: a record counts as much as a
+// longest one, so that counts and sums have equal parts in the sensitivity, and among those
+// that were clipped, where these are counted, a third of it, which makes noise 3 % larger.
+func NewCellWeights(clip int64, cut bool) CellWeights {
+	w := CellWeights{Count: clip}
+	if cut {
+		w.Cut = max(1, clip/3)
+	}
+	return w
+}
+
 // RecordCells is the sensitivity of a cells sketch when one record's contribution
 // changes, records of d entries having been clipped to l2 norm ≤ clip (ClipL2): a record x
-// adds (weight, x) to the row of its cell, so that replaced by zeros it takes
-// weight² + clip² in l2 squared away, attained by every record of that length. Replaced
-// by another record, it moves two rows so, which makes twice as much, or one row in which
-// the weight stays and the entries move by 2·clip at most: 4·clip².
-func RecordCells(clip int64, d int, weight int64, n Neighbours) (Sensitivity, error) {
-	if clip < 1 || weight < 1 || d < 1 {
-		return Sensitivity{}, fmt.Errorf("sensitivity of cells of %d columns clipped to %d with weight %d: want all above 0", d, clip, weight)
+// adds (weight, x) to the row of its cell and, where it was cut and that is counted, its
+// weight to one entry more, so that replaced by zeros it takes weight² + clip² + cut² in
+// l2 squared away, attained by every record that was cut. Replaced by another record, it
+// moves two rows so, which makes twice as much, or one row in which the weight stays and
+// the entries move by 2·clip at most, 4·clip²; the number of those that were cut changes
+// by one.
+func RecordCells(clip int64, d int, w CellWeights, n Neighbours) (Sensitivity, error) {
+	if clip < 1 || w.Count < 1 || w.Cut < 0 || d < 1 {
+		return Sensitivity{}, fmt.Errorf("sensitivity of cells of %d columns clipped to %d with weights %d and %d: want all above 0", d, clip, w.Count, w.Cut)
 	}
 	square, err1 := product(clip, clip)
-	count, err2 := product(weight, weight)
+	count, err2 := product(w.Count, w.Count)
 	l2, err3 := sum(square, count)
 	entries := 1 + d
 	if n == Replaced && errors.Join(err1, err2, err3) == nil {
@@ -33,6 +52,12 @@ func RecordCells(clip int64, d int, weight int64, n Neighbours) (Sensitivity, er
 		l2, err1 = sum(l2, l2)
 		same, err2 = product(4, square)
 		l2, entries = max(l2, same), 2*entries
+	}
+	if w.Cut > 0 && errors.Join(err1, err2, err3) == nil {
+		var cut int64
+		cut, err1 = product(w.Cut, w.Cut)
+		l2, err2 = sum(l2, cut)
+		entries++
 	}
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return Sensitivity{}, fmt.Errorf("sensitivity of cells clipped to %d: %w", clip, errOverflow)

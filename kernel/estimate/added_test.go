@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -286,5 +287,64 @@ func TestAddedIsCovary(t *testing.T) {
 				t.Errorf("slopes %d and %d: %g, want %g", i, j, got, want)
 			}
 		}
+	}
+}
+
+// A target whose variance drowns has coefficients, as nothing is divided by it, and no R²; sums without
+// noise of a constant target have neither.
+func TestRegressionOnATargetThatDrowns(t *testing.T) {
+	const n, d = 4000, 3
+	rng := rand.New(rand.NewPCG(11, 4))
+	c := summedCase{second: mat.NewSymDense(d, nil), sums: make([]float64, d), n: n, noise: MomentNoise{Square: 36, Product: 18, Sum: 64}}
+	for range n {
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		x := []float64{.02*a - .01*b + .01*rng.NormFloat64() + .1, .3 * a, .2*a + .3*b}
+		for i := range d {
+			c.sums[i] += x[i]
+			for j := i; j < d; j++ {
+				c.second.SetSym(i, j, c.second.At(i, j)+x[i]*x[j])
+			}
+		}
+	}
+	o := RegressionOptions{Target: 0, On: []int{1, 2}}
+	want, why := mustMoments(t, c.truth(), c.all()).Regression(o)
+	if why != "" || !want.R2.Defined() {
+		t.Fatal(why, want)
+	}
+	var beta, intercept tally
+	drowned, trials := 0, draws(400, 4000)
+	for trial := range uint64(trials) {
+		m := mustMoments(t, c.noised(rand.New(rand.NewPCG(trial, 12))), c.all())
+		got, why := m.Regression(o)
+		if why != "" {
+			t.Fatal(why)
+		}
+		if !slices.Contains(m.Constant(), 0) {
+			continue
+		}
+		drowned++
+		if got.R2.Defined() || got.Residual.Defined() || got.R2.Undefined != noTarget {
+			t.Fatalf("R² is %v, the residual %v", got.R2, got.Residual)
+		}
+		for i, b := range got.Coefficients {
+			beta.add(b, want.Coefficients[i].Interval.Estimate)
+			if p := b.Population; !p.Known || p.Low > b.Low || p.High < b.High {
+				t.Fatalf("for people like these %+v, for these %v", p, b)
+			}
+		}
+		intercept.add(got.Intercept, want.Intercept.Interval.Estimate)
+		for _, x := range []*tally{&beta, &intercept} {
+			x.seed()
+		}
+	}
+	if drowned < trials*9/10 {
+		t.Errorf("the target drowns %d of %d times", drowned, trials)
+	}
+	beta.check(t, "coefficients", 0.93, 0.98)
+	intercept.check(t, "intercept", 0.93, 0.98)
+
+	constant := summedCase{second: mat.NewSymDense(2, []float64{0, 0, 0, 10}), sums: []float64{0, 1}, n: 100}
+	if _, why := mustMoments(t, constant.truth(), constant.all()).Regression(RegressionOptions{Target: 0, On: []int{1}}); why != noTarget {
+		t.Errorf("of a constant target without noise: %q", why)
 	}
 }

@@ -31,7 +31,7 @@ type DiscriminantOptions struct {
 // that are best where the values within each class are normal with one covariance.
 type Discriminant struct {
 	Classes []int         // those whose share stands out of its error ([StandsOut]), by Options; the others are left out
-	On      []int         // those variables whose variance within classes stands out of its error, in their order; the others are set aside
+	On      []int         // those variables whose variance, and what the ridge makes of that within classes, stands out of its error, in their order; the others are set aside
 	Shares  []Estimate    // of the records, by class
 	Means   [][]Estimate  // by class and variable, in original units
 	Within  *mat.SymDense // the pooled covariance within classes, in units of the variables
@@ -107,7 +107,6 @@ type discriminant struct {
 	values    []float64 // of S
 	vectors   [][]float64
 	inverse   *mat.Dense // of S, raised by the ridge
-	variances []divisor  // within classes
 	doubts    doubts
 	condition Estimate
 }
@@ -141,13 +140,13 @@ func (d *discriminant) explain(on []int) {
 	}
 }
 
-// columns sets aside the variables that drown in noise within the classes, or as a whole, of which the ridge is a part.
+// columns sets aside the variables that drown in noise within the classes, raised by the ridge, or as a whole, of which
+// that is a part.
 func (d *discriminant) columns() string {
 	var on []int
 	for _, i := range d.o.On {
-		e := unit(len(d.m.vars), i)
-		if v := plainDivisor(d.covariance(i, i), d.m.variance(d.spread(e, e))); v.stands() && d.m.divisor(i).stands() {
-			on, d.variances = append(on, i), append(d.variances, v)
+		if d.divisor(i).stands() && d.m.divisor(i).stands() {
+			on = append(on, i)
 		}
 	}
 	if len(on) == 0 {
@@ -155,6 +154,12 @@ func (d *discriminant) columns() string {
 	}
 	d.explain(on)
 	return ""
+}
+
+// divisor is the variance of a variable within classes, raised by the ridge: what scores are divided by.
+func (d *discriminant) divisor(i int) divisor {
+	e := unit(len(d.m.vars), i)
+	return plainDivisor(d.covariance(i, i)+float64(d.o.Ridge*d.m.matrix.At(i, i)), d.m.variance(d.raisedSpread(e, e)))
 }
 
 // covariance is that of two variables within classes.
@@ -216,7 +221,11 @@ func (d *discriminant) within() string {
 	if d.inverse, err = inverse(raised); err != nil {
 		return err.Error()
 	}
-	d.doubts = doubtsOf(d.variances, d.inverse, 1+d.o.Ridge, d.o.Level)
+	var variances []divisor
+	for _, i := range d.o.On {
+		variances = append(variances, d.divisor(i))
+	}
+	d.doubts = doubtsOf(variances, d.inverse, 1, d.o.Level)
 	return ""
 }
 

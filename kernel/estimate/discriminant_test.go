@@ -304,3 +304,47 @@ func TestRaisedDiscriminant(t *testing.T) {
 		t.Errorf("%d of %d are identified without a ridge, and %d with one that is raised", plain, trials, raised)
 	}
 }
+
+// Columns that drown within the classes tell these apart where the ridge, a part of their whole variance,
+// stands out beside the noise.
+func TestRidgeKeepsColumnsThatDrownWithinClasses(t *testing.T) {
+	const n = 4000
+	rng := rand.New(rand.NewPCG(6, 7))
+	c := summedCase{second: mat.NewSymDense(2, nil), sums: make([]float64, 2), n: n, noise: MomentNoise{Square: 72 * 72, Product: 51 * 51, Sum: 30 * 30}}
+	for r := range n {
+		class := float64(r%2) - .5
+		x := []float64{class + .2*rng.NormFloat64(), class} // .29 in all, .04 within: noise is .018
+		for i := range x {
+			c.sums[i] += x[i]
+			for j := i; j < len(x); j++ {
+				c.second.SetSym(i, j, c.second.At(i, j)+x[i]*x[j])
+			}
+		}
+	}
+	o := DiscriminantOptions{Classes: []Indicator{{1, -1, .5}, {1, 1, .5}}, On: []int{0}}
+	const trials = 200
+	plain, ridged := 0, 0
+	var apart tally
+	for trial := range uint64(trials) {
+		m := mustMoments(t, c.noised(rand.New(rand.NewPCG(trial, 13))), c.all())
+		o.Ridge = 0
+		if _, why := m.Discriminant(o); why == "" {
+			plain++
+		}
+		o.Ridge = .5
+		want, why := mustMoments(t, c.truth(), c.all()).Discriminant(o)
+		if why != "" {
+			t.Fatal(why)
+		}
+		if got, why := m.Discriminant(o); why == "" {
+			ridged++
+			apart.add(got.Apart[0].Distance, want.Apart[0].Distance.Interval.Estimate)
+			apart.seed()
+		}
+	}
+	t.Logf("%d of %d without a ridge, %d with one, distances covered %.3f", plain, trials, ridged, apart.coverage())
+	if plain > trials/5 || ridged < trials*9/10 {
+		t.Errorf("%d of %d have an answer without a ridge, %d with one", plain, trials, ridged)
+	}
+	apart.check(t, "distance", .93, 1)
+}

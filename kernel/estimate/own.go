@@ -19,6 +19,10 @@ func (o Own) stands() bool {
 	return o.Variance > ownStands*math.Sqrt(o.VarianceVariance) && o.Variance > 0
 }
 
+func (o Own) standing() Standing {
+	return Standing{Value: o.Variance / math.Sqrt(o.VarianceVariance), Threshold: ownStands}
+}
+
 // mean estimates the mean, whose error is noise alone.
 func (o Own) mean(level Level) Estimate {
 	reach := float64(level.z() * math.Sqrt(o.MeanVariance))

@@ -29,8 +29,8 @@ type Regression struct {
 	On           []int      // those explaining variables whose variance stands out of its error ([StandsOut]), in their order; the others are set aside
 	Coefficients []Estimate // in the order of On
 	Intercept    Estimate
-	R2           Estimate // the share of the target's variance that is explained
-	Residual     Estimate // standard deviation of what is not
+	R2           Estimate // the share of the target's variance that is explained; undefined where that does not stand out of its error
+	Residual     Estimate // standard deviation of what is not; undefined with R2
 	Freedom      float64  // degrees of freedom of the intervals: k less the coefficients; infinite for sums
 	Condition    Estimate // the least eigenvalue of the correlations of the explaining variables
 	Ridge        float64  // that was taken
@@ -60,6 +60,9 @@ const Identified = 2
 // coefficients for k. They are used throughout, and are those of the general rule where
 // there is noise. R² is one less the ratio of two squared norms, with Fieller's bounds,
 // and allows for what k coordinates explain by chance.
+//
+// Coefficients are divided by variances of the explaining variables alone. Of sums with noise, whose
+// errors do not hang on the target's variance either, they are defined where that drowns.
 func (m *Moments) Regression(o RegressionOptions) (*Regression, string) {
 	f, why := m.fit(o)
 	if why != "" {
@@ -81,18 +84,25 @@ type fit struct {
 	widen     float64 // of variances, for the coefficients that were fitted
 	condition Estimate
 	doubts    doubts
+	drowned   bool // the target's variance does not stand out of its error
 }
 
+const noTarget = "the target: " + noVariance
+
+// Unprojected reports whether these are of sums with noise, whose errors hang on no variance.
+func (m *Moments) Unprojected() bool { return m.gram == nil && !m.law.exact(m) }
+
 func (m *Moments) fit(o RegressionOptions) (*fit, string) {
-	if m.constant(o.Target) {
-		return nil, "the target: " + noVariance
+	drowned := m.constant(o.Target)
+	if drowned && !m.Unprojected() {
+		return nil, noTarget
 	}
 	o.On = slices.DeleteFunc(slices.Clone(o.On), m.constant)
 	p := len(o.On)
 	if p == 0 {
 		return nil, "the variance of no explaining column stands out of its error"
 	}
-	f := &fit{m: m, o: o, freedom: m.law.freedom(m) - float64(p+1), widen: 1}
+	f := &fit{m: m, o: o, drowned: drowned, freedom: m.law.freedom(m) - float64(p+1), widen: 1}
 	if why := o.Level.refuse(); why != "" {
 		return nil, why
 	}
@@ -307,6 +317,9 @@ func (f *fit) sampledMeans() (sum float64) {
 // fitness is the residual's standard deviation, and R², where the explaining variables may
 // explain so much more of the target's variance than they seem to.
 func (f *fit) fitness(more float64) (residual, r2 Estimate) {
+	if f.drowned {
+		return undefined(noTarget), undefined(noTarget)
+	}
 	m, y := f.m, f.o.Target
 	r, e := f.residual, unit(len(m.vars), y)
 	left, own := m.slope(r, r), m.slope(e, e)

@@ -28,6 +28,10 @@ func (d divisor) standing(count bool) Standing {
 func (g *Gram) Standings(x, y Variable) []Standing {
 	out := g.Shared(x.Ones, y.Ones)
 	for _, v := range []Variable{x, y} {
+		if x.Own != nil && y.Own != nil {
+			out = append(out, v.Own.standing())
+			continue
+		}
 		one := v.one()
 		rest := v.value().minus(g.product(v.value(), one)/g.own(v.Ones).divisor, one)
 		out = append(out, g.norm(rest).standing(false))

@@ -43,13 +43,23 @@ func (t CellTerms) Choose() CellChoice {
 	out := CellChoice{Subspace: max(1, min(t.Clusters-1, t.Columns)), Moments: 1, Cells: 3}
 	if out.Directions = min(unknownDirections, projection.HadamardSize(t.Columns)); t.Records > 0 {
 		share := float64(out.Cells) / float64(out.Cells+out.Moments)
-		length := math.Sqrt2 // of a record's count and sums together, in units of either
-		if t.Replaced {
-			length = 2
-		}
-		out.Directions = Directions(t.Columns, t.Records, length/(float64(t.Mu)*math.Sqrt(share))*math.Sqrt(t.Parties))
+		out.Directions = Directions(t.Columns, t.Records, t.length()/(float64(t.Mu)*math.Sqrt(share))*math.Sqrt(t.Parties))
 	}
 	return out
+}
+
+// length is that of what a record adds in all, in units of its count.
+func (t CellTerms) length() float64 {
+	const clip = 1 << 10
+	n := dp.Zeroed
+	if t.Replaced {
+		n = dp.Replaced
+	}
+	s, err := dp.RecordCells(clip, max(t.Columns, 1), dp.NewCellWeights(clip, true), n)
+	if err != nil {
+		panic(err) // of so short a clip there is a sensitivity
+	}
+	return math.Sqrt(float64(s.L2Squared)) / clip
 }
 
 // Directions is the most of them with which an average cell has 4.5 deviations of the noise
@@ -57,7 +67,7 @@ func (t CellTerms) Choose() CellChoice {
 func Directions(columns int, records, deviation float64) int {
 	l := 1
 	for most := min(mostDirections, projection.HadamardSize(columns)); l < most; l++ {
-		if records/float64(int(2)<<l) < averageCell*deviation || sketch.CellEntries(l+1, columns) > sketch.MaxCellEntries {
+		if records/float64(int(2)<<l) < averageCell*deviation || sketch.CellEntries(l+1, columns, dp.NewCellWeights(3, true)) > sketch.MaxCellEntries {
 			break
 		}
 	}

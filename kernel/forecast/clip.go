@@ -11,13 +11,13 @@ func ClipRule(d int, nu float64) float64 { return clipRule(d, nu, .2, 3) }
 // BlindClip is the length of records to cut where nobody sees what it does before all is answered,
 // as under masks: of entries, values without end, of which a typical one is 1/3, and others, within
 // bounds, of so large a squared length. It is that of [ClipRule] or, if that is longer, one to which
-// values without end count for m times their own, m = .6 + .8/√endless − .33·ln ν between 1 and 5.
+// values without end count for m times their own, m = .6 + .8/√endless − .32·ln ν between 1 and 5.
 // Means of bell-shaped values err by at most two and a half times what they would at their best
 // length. Of real skewed ones with little noise, where ClipRule alone errs by 5 to 13 times that, they
 // err by 2 to 8 times, and the length cuts so many records that their count says so.
 func BlindClip(entries, endless int, bounded, nu float64) float64 {
 	own := float64(endless) / 9
-	m := clipRule(max(endless, 1), nu, .33, 5)
+	m := clipRule(max(endless, 1), nu, .32, 5)
 	return math.Max(ClipRule(max(entries, 1), nu)*math.Sqrt(bounded+own), math.Sqrt(bounded+float64(m*m*own)))
 }
 

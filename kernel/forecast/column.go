@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -49,12 +50,31 @@ func Whole() Contribution { return Contribution{Mean: 1, Square: 1} }
 // quantiles is how many points stand for the distribution of a record's length.
 const quantiles = 256
 
+// coarse is how many stand for that of all columns but one.
+const coarse = 32
+
 // Clipped is the contribution of records clipped to length clip, whose derived vector
 // holds ones of a weight, which stay as they are, and beside them values of the columns, with
 // their squares if so asked. The squared length of these is taken as a gamma variable with
 // the mean and variance that independent columns give it.
 func Clipped(clip, ones float64, squares bool, columns []Column) Contribution {
-	clip = math.Sqrt(math.Max(0, clip*clip-ones*ones))
+	clip = beside(clip, ones)
+	var c Contribution
+	all := lengths(columns, squares, quantiles)
+	for _, squared := range all {
+		f := constantly(clip, squared)
+		c.Mean += f.Mean / float64(len(all))
+		c.Square += f.Square / float64(len(all))
+		c.Clipped += f.Clipped / float64(len(all))
+	}
+	return c
+}
+
+// beside is what is left of a clip beside ones.
+func beside(clip, ones float64) float64 { return math.Sqrt(math.Max(0, clip*clip-ones*ones)) }
+
+// lengths are quantiles of the squared length of records, or the one that all have.
+func lengths(columns []Column, squares bool, points int) []float64 {
 	var mean, variance float64
 	for _, c := range columns {
 		m := c.moments()
@@ -67,17 +87,64 @@ func Clipped(clip, ones float64, squares bool, columns []Column) Contribution {
 		variance += spread
 	}
 	if !(mean > 0) || !(variance > 1e-12*mean*mean) {
-		return constantly(clip, mean)
+		return []float64{mean}
 	}
 	length := distuv.Gamma{Alpha: mean * mean / variance, Beta: mean / variance}
-	var c Contribution
-	for i := range quantiles {
-		f := constantly(clip, length.Quantile((float64(i)+0.5)/quantiles))
-		c.Mean += f.Mean / quantiles
-		c.Square += f.Square / quantiles
-		c.Clipped += f.Clipped / quantiles
+	out := make([]float64, points)
+	for i := range out {
+		out[i] = length.Quantile((float64(i) + 0.5) / float64(points))
 	}
-	return c
+	return out
+}
+
+// Left is what is left of a column once records are clipped, as its mean and its mean square.
+type Left struct{ Mean, Square float64 }
+
+// few is of how many columns each has a noticeable part in a record's length.
+const few = 32
+
+// LeftOf are what is left of columns as Clipped has records, where each is as given and those around
+// it are these, in the same order. Where a column is a bit, that which is rarer is in the longer records,
+// which are shortened more than others.
+func LeftOf(clip, ones float64, columns, around []Column) []Left {
+	all := Clipped(clip, ones, false, around)
+	clip = beside(clip, ones)
+	whole := lengths(around, false, coarse)
+	out := make([]Left, len(columns))
+	for i, c := range columns {
+		m := c.moments()
+		out[i] = Left{Mean: all.Mean * m[1], Square: all.Square * m[2]}
+		rare, low, high := c.bit()
+		if !(rare > 0) {
+			continue
+		}
+		rest := whole
+		if len(columns) <= few {
+			rest = lengths(slices.Concat(around[:i], around[i+1:]), false, coarse)
+		}
+		out[i] = Left{}
+		for _, squared := range rest {
+			for _, at := range []struct{ share, value float64 }{{1 - rare, low}, {rare, high}} {
+				f := constantly(clip, squared+at.value*at.value)
+				share := at.share / float64(len(rest))
+				out[i].Mean += share * f.Mean * at.value
+				out[i].Square += share * f.Square * at.value * at.value
+			}
+		}
+	}
+	return out
+}
+
+// bit is what a column is that has two values alone: the share of the higher one, and both; a share of 0
+// where it has more.
+func (c Column) bit() (share, low, high float64) {
+	g := c.Skewness
+	if math.Abs(c.Kurtosis-1-g*g) > 1e-9*c.Kurtosis || !(c.Spread > 0) {
+		return 0, 0, 0
+	}
+	share = (1 - g/math.Sqrt(4+g*g)) / 2
+	odds := math.Sqrt((1 - share) / share)
+	return share, c.Mean - c.Spread/odds, c.Mean + c.Spread*odds
 }
 
 // constantly is the contribution of records that all have one squared length.

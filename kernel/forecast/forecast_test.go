@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -212,6 +213,49 @@ func TestClipped(t *testing.T) {
 	}
 	if got := Clipped(1, 0.5, false, nil); got != Whole() {
 		t.Errorf("ones alone: %+v", got)
+	}
+}
+
+// TestRareBitsAreCut holds what is left of bits against draws: the rarer of two values makes a record
+// long, and is in those that are cut.
+func TestRareBitsAreCut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	columns := []Column{{Mean: 0, Spread: 0.2, Kurtosis: 3}}
+	var bits [][3]float64 // rate, low and high
+	for _, rate := range []float64{0.01, 0.02, 0.05, 0.3, 0.97} {
+		c := Binary(rate)
+		scale := math.Max(3*c.Spread, math.Max(rate, 1-rate)/2)
+		bits = append(bits, [3]float64{rate, -rate / scale, (1 - rate) / scale})
+		c.Mean, c.Spread = 0, c.Spread/scale
+		columns = append(columns, c)
+	}
+	const draws, clip, ones = 400_000, 1.0, 0.3
+	bound := math.Sqrt(clip*clip - ones*ones)
+	mean, square := make([]float64, len(columns)), make([]float64, len(columns))
+	x := make([]float64, len(columns))
+	for range draws {
+		x[0] = 0.2 * rng.NormFloat64()
+		length := x[0] * x[0]
+		for i, b := range bits {
+			if x[i+1] = b[1]; rng.Float64() < b[0] {
+				x[i+1] = b[2]
+			}
+			length += x[i+1] * x[i+1]
+		}
+		f := math.Min(1, bound/math.Sqrt(length))
+		for i, v := range x {
+			mean[i] += f * v / draws
+			square[i] += f * f * v * v / draws
+		}
+	}
+	for i, got := range LeftOf(clip, ones, columns, columns) {
+		if math.Abs(got.Square-square[i]) > 0.12*square[i] || math.Abs(got.Mean-mean[i]) > 0.02 {
+			t.Errorf("column %d: %+v is left, want a mean of %.4f and a mean square of %.4f", i, got, mean[i], square[i])
+		}
+	}
+	general := Clipped(clip, ones, false, columns)
+	if of := columns[1]; general.Square*of.Spread*of.Spread < 1.5*square[1] {
+		t.Errorf("of the rarest bit %.4f is left, and %.4f if it were cut like others: the test shows nothing", square[1], general.Square*of.Spread*of.Spread)
 	}
 }
 

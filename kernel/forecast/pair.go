@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -18,6 +19,7 @@ type Member struct {
 	Noise     estimate.Noise // on a coordinate of values and squares, in encoded units; of the union, that of all parties together
 	OnesNoise estimate.Noise // the same, of the column of ones
 	Unit      float64        // real size of an encoded unit; 0 stands for 1
+	Own       *estimate.Own  // what is expected of moments that the party publishes beside its sketch; nil where it does not
 }
 
 // Pair is two columns in sketches of k coordinates. They are uncorrelated.
@@ -77,6 +79,19 @@ func (e Error) Noisier(by float64) Error {
 		}
 		e.Standings = append(e.Standings, s)
 	}
+	return e
+}
+
+// Shortened is the error where columns have only a part of their variance left, and what is divided by it
+// may drown.
+func (e Error) Shortened(part float64) Error {
+	standings := slices.Clone(e.Standings)
+	for i := range standings {
+		if !standings[i].Count {
+			standings[i].Value *= part
+		}
+	}
+	e.Standings = standings
 	return e
 }
 
@@ -229,8 +244,8 @@ func (p Pair) Cosine() (Error, error) {
 
 // variables are both columns as correlations name them.
 func (p Pair) variables() (x, y estimate.Variable) {
-	x = estimate.Variable{Value: atX, Ones: p.X.ones(atOnesX), Squares: atXX, SquaresWeight: 1, Kurtosis: p.X.Column.Kurtosis}
-	y = estimate.Variable{Value: atY, Ones: p.Y.ones(p.onesY()), Squares: atYY, SquaresWeight: 1, Kurtosis: p.Y.Column.Kurtosis}
+	x = estimate.Variable{Value: atX, Ones: p.X.ones(atOnesX), Squares: atXX, SquaresWeight: 1, Kurtosis: p.X.Column.Kurtosis, Own: p.X.Own}
+	y = estimate.Variable{Value: atY, Ones: p.Y.ones(p.onesY()), Squares: atYY, SquaresWeight: 1, Kurtosis: p.Y.Column.Kurtosis, Own: p.Y.Own}
 	return x, y
 }
 

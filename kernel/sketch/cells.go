@@ -3,6 +3,7 @@ package sketch
 import (
 	"fmt"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/projection"
 )
 
@@ -15,7 +16,8 @@ const (
 // CellsBuilder sums a cells sketch over records: L directions cut the space of centred
 // and clipped records into 2^L cells, and a record x adds (weight, x) to the row of its
 // cell. Bit l of a cell's number is 1 where the product of x and direction l is negative.
-// The result is the same to the bit for every order, batch size and number of workers.
+// Where the records that were clipped have a weight, a last row begins with their number
+// times it, and has zeros besides. The result is the same to the bit for every order, batch size and number of workers.
 // One goroutine uses a builder at a time.
 //
 // Cells are those of a locality-sensitive partition (sign random projections: Charikar
@@ -24,39 +26,49 @@ const (
 type CellsBuilder struct {
 	summing
 	directions *projection.Fixed
-	weight     int64
+	weights    dp.CellWeights
 	products   [][]int64 // by worker: of some records with the directions
 }
 
 // NewCells returns a builder without records. The directions are the columns of a
-// projection of d columns to L: the family hadamard makes signs of them. Weight is what a
-// record counts in the first entry of its cell's row.
-func NewCells(directions *projection.Fixed, weight int64, options SumsOptions) (*CellsBuilder, error) {
+// projection of d columns to L: the family hadamard makes signs of them.
+func NewCells(directions *projection.Fixed, weights dp.CellWeights, options SumsOptions) (*CellsBuilder, error) {
 	d, l := directions.Columns(), directions.Spec().K
 	switch {
 	case len(options.Centre) != d:
 		return nil, fmt.Errorf("cells sketch: a centre of %d entries for %d columns", len(options.Centre), d)
-	case l > MaxDirections || CellEntries(l, d) > MaxCellEntries:
+	case l > MaxDirections || CellEntries(l, d, weights) > MaxCellEntries:
 		return nil, fmt.Errorf("cells sketch: %d directions of %d columns: at most %d directions and %d entries are possible", l, d, MaxDirections, MaxCellEntries)
-	case weight < 1 || weight > 1<<30:
-		return nil, fmt.Errorf("cells sketch: weight %d: must be between 1 and 2^30", weight)
+	case weights.Count < 1 || weights.Count > 1<<30:
+		return nil, fmt.Errorf("cells sketch: weight %d: must be between 1 and 2^30", weights.Count)
+	case weights.Cut < 0 || weights.Cut > weights.Count:
+		return nil, fmt.Errorf("cells sketch: weight %d of records that were cut: must be between 0 and %d", weights.Cut, weights.Count)
 	}
-	if err := options.check(max(weight, options.reach())); err != nil {
+	if err := options.check(max(weights.Count, options.reach())); err != nil {
 		return nil, fmt.Errorf("cells sketch: %w", err)
 	}
-	return &CellsBuilder{summing: newSumming(options), directions: directions, weight: weight, products: make([][]int64, options.Workers)}, nil
+	return &CellsBuilder{summing: newSumming(options), directions: directions, weights: weights, products: make([][]int64, options.Workers)}, nil
 }
 
-// CellEntries is how many entries a cells sketch of l directions and d columns has,
-// 2^l·(1+d).
-func CellEntries(l, d int) int { return (1 + d) << l }
+// CellRows is how many rows a cells sketch of l directions has: one for each of 2^l cells and,
+// where the records that were clipped have a weight, one of their number.
+func CellRows(l int, weights dp.CellWeights) int {
+	if weights.Cut > 0 {
+		return 1<<l + 1
+	}
+	return 1 << l
+}
+
+// CellEntries is how many entries a cells sketch of l directions and d columns has: rows of
+// 1 + d.
+func CellEntries(l, d int, weights dp.CellWeights) int { return (1 + d) * CellRows(l, weights) }
 
 // Add adds a batch of records, x being m × d row-major. It adds all or, with an error,
 // none: when x is not whole records, an entry is too far from the centre, or the limit of
 // records would be passed.
 func (b *CellsBuilder) Add(x []int64) error {
 	d, l := b.directions.Columns(), b.directions.Spec().K
-	return b.add(x, CellEntries(l, d), func(worker int, sums, prepared []int64) {
+	return b.add(x, (1+d)<<l, func(worker int, sums, prepared []int64) {
 		m := len(prepared) / d
 		if len(b.products[worker]) < m*l {
 			b.products[worker] = make([]int64, m*l)
@@ -65,7 +77,7 @@ func (b *CellsBuilder) Add(x []int64) error {
 		b.directions.Project(products, prepared)
 		for i := range m {
 			row := sums[CellOf(products[i*l:][:l])*(1+d):][:1+d]
-			row[0] += b.weight
+			row[0] += b.weights.Count
 			for j, v := range prepared[i*d:][:d] {
 				row[1+j] += v
 			}
@@ -83,8 +95,13 @@ func CellOf(products []int64) (cell int) {
 	return cell
 }
 
-// Sketch returns the sums so far, 2^L × (1+d), in memory of its own.
+// Sketch returns the sums so far, [CellRows] × (1+d), in memory of its own.
 func (b *CellsBuilder) Sketch() Sketch {
 	d, l := b.directions.Columns(), b.directions.Spec().K
-	return Sketch{Side: Cells, Rows: 1 << l, Cols: 1 + d, Data: b.total(CellEntries(l, d))}
+	out := Sketch{Side: Cells, Rows: CellRows(l, b.weights), Cols: 1 + d, Data: make([]int64, CellEntries(l, d, b.weights))}
+	copy(out.Data, b.total((1+d)<<l))
+	if b.weights.Cut > 0 {
+		out.Row(1 << l)[0] = b.weights.Cut * b.Clipped()
+	}
+	return out
 }

@@ -56,24 +56,35 @@ func newSums(t require, o SumsOptions) map[Side]sums {
 	t.Helper()
 	m, err := plain(testWeights, o)
 	must(t, err)
-	c, err := NewCells(directions(t, 3, len(o.Centre)), 90, o)
+	c, err := NewCells(directions(t, 3, len(o.Centre)), testCells(o), o)
 	must(t, err)
 	return map[Side]sums{Moments: m, Cells: c}
+}
+
+// testCells counts the records that are cut, where some may be.
+func testCells(o SumsOptions) dp.CellWeights {
+	if o.Clip > 0 {
+		return dp.CellWeights{Count: 90, Cut: 31}
+	}
+	return dp.CellWeights{Count: 90}
 }
 
 // naive computes both sketches as their definitions say.
 func naive(t require, o SumsOptions, x []int64) map[Side]Sketch {
 	d := len(o.Centre)
 	moments := Sketch{Side: Moments, Rows: 1, Cols: plainEntries(d), Data: make([]int64, plainEntries(d))}
-	cells := Sketch{Side: Cells, Rows: 8, Cols: 1 + d, Data: make([]int64, CellEntries(3, d))}
+	cells := Sketch{Side: Cells, Rows: 8, Cols: 1 + d, Data: make([]int64, 8*(1+d))}
+	if o.Clip > 0 {
+		cells.Rows, cells.Data = 9, append(cells.Data, make([]int64, 1+d)...)
+	}
 	f := directions(t, 3, d)
 	for row := range slices.Chunk(x, d) {
 		v := make([]int64, d)
 		for j := range v {
 			v[j] = row[j] - o.Centre[j]
 		}
-		if o.Clip > 0 {
-			dp.ClipL2(v, o.Clip)
+		if o.Clip > 0 && dp.ClipL2(v, o.Clip) {
+			cells.Row(8)[0] += 31
 		}
 		at := 0
 		for i := range d {
@@ -189,13 +200,16 @@ func TestSumsRefuse(t *testing.T) {
 		t.Error("moments of too many columns")
 	}
 	good := SumsOptions{Centre: make([]int64, 3), Largest: 1}
-	if _, err := NewCells(directions(t, 2, 4), 1, good); err == nil {
+	if _, err := NewCells(directions(t, 2, 4), dp.CellWeights{Count: 1}, good); err == nil {
 		t.Error("cells of another number of columns")
 	}
-	if _, err := NewCells(directions(t, 2, 3), 0, good); err == nil {
+	if _, err := NewCells(directions(t, 2, 3), dp.CellWeights{}, good); err == nil {
 		t.Error("cells without a weight")
 	}
-	if _, err := NewCells(directions(t, MaxDirections+1, 1<<13), 1, SumsOptions{Centre: make([]int64, 1<<13), Largest: 1}); err == nil {
+	if _, err := NewCells(directions(t, 2, 3), dp.CellWeights{Count: 2, Cut: 3}, good); err == nil {
+		t.Error("cells in which a cut record counts more than any")
+	}
+	if _, err := NewCells(directions(t, MaxDirections+1, 1<<13), dp.CellWeights{Count: 1}, SumsOptions{Centre: make([]int64, 1<<13), Largest: 1}); err == nil {
 		t.Error("cells of too many directions")
 	}
 }
@@ -238,7 +252,7 @@ func TestSumsSensitivity(t *testing.T) {
 			return b.Sketch().Data
 		},
 		Cells: func(r []int64) []int64 {
-			b, err := NewCells(directions(t, 3, d), clip, o)
+			b, err := NewCells(directions(t, 3, d), dp.NewCellWeights(clip, true), o)
 			must(t, err)
 			must(t, b.Add(r))
 			return b.Sketch().Data
@@ -249,7 +263,7 @@ func TestSumsSensitivity(t *testing.T) {
 		if side == Moments {
 			s, err = dp.RecordMoments(clip, d, plainEntries(d), weights, n)
 		} else {
-			s, err = dp.RecordCells(clip, d, clip, n)
+			s, err = dp.RecordCells(clip, d, dp.NewCellWeights(clip, true), n)
 		}
 		must(t, err)
 		return s
@@ -295,7 +309,7 @@ func apart(x, y []int64) (s dp.Sensitivity) {
 func TestSumsGolden(t *testing.T) {
 	want := map[Side]string{
 		Moments: "c9350fa8dada3463",
-		Cells:   "e134dac6ce918d59",
+		Cells:   "eefe03afaeb53acb",
 	}
 	_, x := data(0, 10_000, 7)
 	for side, b := range newSums(t, SumsOptions{Centre: []int64{0, 1, 2, 3, 4, 5, 6}, Largest: 2 * largest, Clip: 800, Workers: 2}) {
@@ -329,7 +343,7 @@ func BenchmarkSums(b *testing.B) {
 		b.Run(fmt.Sprintf("cells/workers=%d", workers), func(b *testing.B) {
 			f := directions(b, 7, d)
 			for b.Loop() {
-				s, err := NewCells(f, 4000, o)
+				s, err := NewCells(f, dp.NewCellWeights(4000, true), o)
 				must(b, err)
 				must(b, s.Add(x))
 			}

@@ -105,7 +105,7 @@ func TestPartyErrors(t *testing.T) {
 	home(t)
 	study := "\nstudies:\n  " + testID + ":\n    "
 	for name, c := range map[string]struct{ text, want string }{
-		"unknown key":       {"datasets:\n  a:\n    sorce: x.csv", `:3: unknown key "sorce" (did you mean "source"?); known are caps, csv, id, source, sql`},
+		"unknown key":       {"datasets:\n  a:\n    sorce: x.csv", `:3: unknown key "sorce" (did you mean "source"?); known are apart_from, caps, csv, id, source, sql`},
 		"unknown top key":   {"xyzzy: 1", `:1: unknown key "xyzzy"; known are approval, datasets, log, metrics, network, studies`},
 		"secret":            {"\npassword: hunter2", `:2: unknown key "password"; known are approval, datasets, log, metrics, network, studies`},
 		"repeated key":      {"datasets:\n  a: {source: x}\n  a: {source: y}", `:3: key "a" is already on line 2`},

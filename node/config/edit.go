@@ -76,6 +76,13 @@ func (d Dataset) fields() []string {
 	if len(d.ID) > 0 {
 		out = append(out, "id: "+list(d.ID))
 	}
+	var apart []string
+	for _, name := range sortedKeys(d.ApartFrom) {
+		apart = append(apart, scalar(name)+": "+scalar(d.ApartFrom[name]))
+	}
+	if apart != nil {
+		out = append(out, "apart_from: {"+strings.Join(apart, ", ")+"}")
+	}
 	var caps []string
 	for _, c := range []struct {
 		unit  dp.Unit

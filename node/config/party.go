@@ -34,6 +34,9 @@ type Dataset struct {
 	Source dataset.Source // with absolute paths
 	ID     []string       // the file's columns that identify a record; empty: those of the study
 	Caps   Caps
+	// ApartFrom are datasets that look as if they were about the same people and are not, with the
+	// steward's reason by name.
+	ApartFrom map[string]string
 }
 
 // Caps bound what all studies together may spend on a dataset, per unit. A unit
@@ -194,6 +197,19 @@ func (p *Party) parseDataset(s source, key, value *yaml.Node) error {
 		"csv":    parseDialect(s, &d.Source.CSV),
 		"sql":    parseSQL(s, &d.Source),
 		"id":     s.texts(&d.ID),
+		"apart_from": func(n *yaml.Node) error {
+			d.ApartFrom = map[string]string{}
+			return s.entries(n, func(key, value *yaml.Node) error {
+				var reason string
+				if err := s.text(&reason)(value); err != nil {
+					return err
+				}
+				if d.ApartFrom[key.Value] = reason; strings.TrimSpace(reason) == "" {
+					return s.errorf(value, "apart_from says why the people of %q are others: %s: REASON", key.Value, scalar(key.Value))
+				}
+				return nil
+			})
+		},
 		"caps": func(n *yaml.Node) error {
 			return s.fields(n, fields{"record": d.Caps.Record.parse(s), "attribute": d.Caps.Attribute.parse(s)})
 		},

@@ -58,10 +58,10 @@ func writePromises(w io.Writer, r analysis.Result) {
 	for i, s := range r.Sketches {
 		epsilon, delta, person := "none", "none", "none"
 		if s.Mechanism != string(dp.None) {
-			epsilon, delta = Brief(s.Epsilon), Brief(s.Delta)
+			epsilon, delta = dp.AtMost(s.Epsilon, 4), dp.AtMost(s.Delta, 4)
 		}
 		if s.EpsilonPerPerson != nil {
-			person = Brief(*s.EpsilonPerPerson)
+			person = dp.AtMost(*s.EpsilonPerPerson, 4)
 		}
 		t.Add(strconv.Itoa(i+1), s.Side, s.Family, strconv.Itoa(s.K), s.Mechanism, s.Unit, epsilon, delta, person)
 	}

@@ -26,7 +26,7 @@ type Code int
 // The exit codes of party and aggregator.
 const (
 	OK           Code = 0
-	Failed       Code = 1 // the study failed, or a plan finds nothing usable
+	Failed       Code = 1 // the study failed, a plan finds nothing usable, or an audit tells nothing
 	Connection   Code = 2 // refused by the other side, or absent where waiting was not asked for
 	Absent       Code = 3 // something was not there before the deadline or --wait
 	Usage        Code = 4 // arguments, configuration, study file or data
@@ -86,7 +86,7 @@ func CodeOf(err error) Code {
 		return c.code
 	case isAny[*ledger.Exceeded](err), isAny[*node.NoBudgetError](err), isAny[*node.LedgerRolledBackError](err):
 		return Budget
-	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn, node.ErrReleased, node.ErrNobodyLeft, node.ErrPurged, session.ErrAnswered, store.ErrRetired, node.ErrNoQueries, node.ErrQueriesAsked), isAny[*node.NotEndedError](err), isAny[*node.CosignError](err), isAny[*node.ReconstructionError](err),
+	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn, node.ErrReleased, node.ErrNobodyLeft, node.ErrPurged, session.ErrAnswered, store.ErrRetired, node.ErrNoQueries, node.ErrQueriesAsked), isAny[*node.NotEndedError](err), isAny[*node.CosignError](err), isAny[*node.ReconstructionError](err), isAny[*node.PeopleError](err),
 		isAny[*study.NotLaterError](err), isAny[*node.SecretMatrixError](err):
 		return Refused
 	case disagreement(err):

@@ -95,19 +95,24 @@ func WritePlan(w io.Writer, p plan.Plan) {
 	for i, s := range p.Sketches {
 		writePlannedSketch(w, i, s, p.Party)
 	}
-	for _, warning := range p.Warnings {
-		fmt.Fprintln(w)
-		Paragraph(w, "", "WARNING, "+warning.Text+".")
-		if len(warning.Change) > 0 {
-			fmt.Fprintln(w, "  In the study file:")
-			for _, line := range warning.Change {
-				fmt.Fprintln(w, "    "+line)
-			}
-		}
-	}
+	writeChanges(w, "WARNING, ", p.Warnings)
+	writeChanges(w, "INSTEAD: ", p.Instead)
 	fmt.Fprintln(w, "\nASSUMED")
 	for _, text := range p.Assumptions {
 		Item(w, "  ", text+".")
+	}
+}
+
+func writeChanges(w io.Writer, begin string, all []plan.Warning) {
+	for _, one := range all {
+		fmt.Fprintln(w)
+		Paragraph(w, "", begin+one.Text+".")
+		if len(one.Change) > 0 {
+			fmt.Fprintln(w, "  In the study file:")
+			for _, line := range one.Change {
+				fmt.Fprintln(w, "    "+line)
+			}
+		}
 	}
 }
 

@@ -29,6 +29,9 @@ type Schema struct {
 	// Fields are the value columns in the order of the batches' entries. May be
 	// empty: a party can take part in an intersection with its ids alone.
 	Fields []Field
+	// Apart refuses one column of the file as two fields: the study promises something about one value at a
+	// time, which would then count twice.
+	Apart bool
 	// Bits is the fixed point's resolution. Required.
 	Bits fixedpoint.Bits
 	// MaxRecords is the largest number of records the file may hold, records that
@@ -70,6 +73,12 @@ func (s Schema) Entries() int {
 		n += f.Entries()
 	}
 	return n
+}
+
+// Check says why no file can be read by the schema; nil where one can.
+func (s Schema) Check() error {
+	_, err := s.prepared()
+	return err
 }
 
 // prepared returns a copy with defaults filled in and names in normal form, or
@@ -116,6 +125,11 @@ func (s Schema) prepared() (Schema, error) {
 		var err error
 		if s.Fields[i], err = f.prepared(); err != nil {
 			return s, fmt.Errorf("preparing schema: %w", err)
+		}
+		same := func(before Field) bool { return before.Header == s.Fields[i].Header }
+		if at := slices.IndexFunc(s.Fields[:i], same); s.Apart && at >= 0 {
+			return s, fmt.Errorf("preparing schema: column %q of the data would be both %q and %q of the study, which promises something about one value at a time (unit: attribute): it would count twice (give one of them another column; in a study with unit: record it may be both)",
+				s.Fields[i].Header, s.Fields[at].Name, s.Fields[i].Name)
 		}
 	}
 	return s, nil

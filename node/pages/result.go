@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"fmt"
 	"html/template"
 	"math"
 	"net/http"
@@ -117,8 +116,8 @@ func numbers(f *study.Study) []numberRow {
 	out := []numberRow{
 		{"unit", string(f.Privacy.Unit)},
 		{"noise", string(f.Privacy.Mechanism)},
-		{"ε", fmt.Sprintf("%.4g", float64(f.Privacy.Epsilon))},
-		{"δ", fmt.Sprintf("%.4g", float64(f.Privacy.Delta))},
+		{"ε", dp.AtMost(float64(f.Privacy.Epsilon), 4)},
+		{"δ", dp.AtMost(float64(f.Privacy.Delta), 4)},
 	}
 	if b, err := f.PerPerson(); err == nil {
 		text := bounded(b)

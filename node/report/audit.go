@@ -40,6 +40,8 @@ func newAuditView(p AuditPage) auditView {
 	switch {
 	case v.Failed:
 		verdict = append(verdict, "FAIL: a release gives away more than the study claims. Do not release.")
+	case !v.Bare && p.Audited.Verdict() == "INCONCLUSIVE":
+		verdict = append(verdict, "INCONCLUSIVE: nothing speaks against what the study claims, but so few trials would have let half of the noise pass.")
 	case !v.Bare:
 		verdict = append(verdict, "PASS: nothing speaks against what the study claims.")
 	}
@@ -48,6 +50,9 @@ func newAuditView(p AuditPage) auditView {
 		v.Flags = p.Attacked.Flags()
 		for _, s := range p.Attacked.Sketches {
 			v.Sections = append(v.Sections, attackedSection(s, len(p.Attacked.Sketches)))
+		}
+		for _, s := range p.Attacked.Together {
+			v.Sections = append(v.Sections, togetherSection(s))
 		}
 	}
 	if p.Audited != nil {
@@ -64,8 +69,17 @@ func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 
 // attackedSection draws what attacks on one sketch of the party's data recovered.
 func attackedSection(s node.AttackedSketch, of int) Section {
-	id := fmt.Sprintf("s%d", s.Sketch)
-	out := Section{ID: id, Title: "What attacks recover" + ofSketch(s.Sketch, of), Terms: fmt.Sprintf("Sketch %d: %s side, %s, %s.", s.Sketch, s.Side, s.Made, s.Noise)}
+	return attacks(s, Section{ID: fmt.Sprintf("s%d", s.Sketch), Title: "What attacks recover" + ofSketch(s.Sketch, of), Terms: s.Title() + "."})
+}
+
+// togetherSection draws what attacks on all sketches of a side recovered.
+func togetherSection(s node.AttackedSketch) Section {
+	return attacks(s, Section{ID: "together-" + s.Side, Title: fmt.Sprintf("What attacks recover of all sketches of the %s side", s.Side), Terms: s.Title() + "."})
+}
+
+// attacks fills in what attacks recovered.
+func attacks(s node.AttackedSketch, out Section) Section {
+	id := out.ID
 	if len(s.Attacks) == 0 {
 		out.Notes = []string{"No attack fits this sketch."}
 		return out

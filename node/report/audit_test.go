@@ -26,7 +26,7 @@ func auditOf(found float64) AuditPage {
 	}
 	audited := node.Audited{Name: "trial <x>", Passed: found <= 1, Doubt: 1e-6, Sketches: []node.AuditedSketch{{
 		Party: "north", Sketch: 1, Mechanism: "laplace", Claimed: 1, Found: found, Reach: 3, Trials: 1000, Declared: &[2]int64{10, 20}, Realised: &[2]int64{9, 18},
-		Statement: "A statement.", OneRun: node.AuditedOneRun{Guessed: 100, Right: 60, Found: 0.4}, Noise: noise, Remarks: []string{"something"}, Passed: found <= 1,
+		Statement: "A statement.", OneRun: node.AuditedOneRun{Guessed: 100, Right: 60, Found: 0.4}, Noise: noise, Remarks: []string{"something"}, Passed: found <= 1, Conclusive: true,
 	}}}
 	return AuditPage{Name: "trial <x>", Study: attacked.Study, Attacked: &attacked, Audited: &audited, Version: "test"}
 }

@@ -15,20 +15,13 @@ func claimSection(a node.Audited) Section {
 	}
 	g := Grid{Caption: "Claimed and found", Columns: []GridColumn{{"party", false}, {"sketch", true}, {"mechanism", false}, {"claimed ε", true}, {"δ", true}, {"found ε", true}, {"in one run", true}, {"could find", true}, {"trials", true}, {"verdict", false}}}
 	for _, s := range a.Sketches {
-		g.Rows = append(g.Rows, []string{s.Party, fmt.Sprint(s.Sketch), s.Mechanism, brief(s.Claimed), brief(s.Delta), "≥ " + brief(s.Found), "≥ " + brief(s.OneRun.Found), brief(s.Reach), fmt.Sprint(s.Trials), verdictOf(s.Passed)})
+		g.Rows = append(g.Rows, []string{s.Party, fmt.Sprint(s.Sketch), s.Mechanism, brief(s.Claimed), brief(s.Delta), "≥ " + brief(s.Found), "≥ " + brief(s.OneRun.Found), brief(s.Reach), fmt.Sprint(s.Trials), s.Verdict()})
 		if l := s.Labels; l != nil {
-			g.Rows = append(g.Rows, []string{s.Party, fmt.Sprint(s.Sketch), "its labels", brief(l.Claimed), "0", "≥ " + brief(l.Found), "–", brief(l.Reach), fmt.Sprint(l.Trials), verdictOf(l.Passed)})
+			g.Rows = append(g.Rows, []string{s.Party, fmt.Sprint(s.Sketch), "its labels", brief(l.Claimed), "0", "≥ " + brief(l.Found), "–", brief(l.Reach), fmt.Sprint(l.Trials), l.Verdict()})
 		}
 	}
 	out.Open = []Grid{g}
 	return out
-}
-
-func verdictOf(passed bool) string {
-	if passed {
-		return "pass"
-	}
-	return "FAIL"
 }
 
 // claims draws a row for each sketch: the claim, and what was found below it.

@@ -76,7 +76,7 @@ func newSection(id string, a analysis.Analysis, beside []analysis.Analysis) Sect
 	}
 	s.skip("features") // they stand beside their numbers
 	if a.Cut != nil {
-		s.Notes = append(s.Notes, cutText(*a.Cut))
+		s.Notes = append(s.Notes, cutText(a))
 		s.skip("cut")
 	}
 	for _, t := range a.Tables() {

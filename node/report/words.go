@@ -180,10 +180,13 @@ func bytesText(n int64) string {
 func brief(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
 
 // cutText says how many records were cut, and from how many on it matters.
-func cutText(c analysis.Cut) string {
-	were, allowed := "were longer than the clip", "Intervals of means and covariances allow for it. "
-	if c.Beyond {
+func cutText(a analysis.Analysis) string {
+	c, were, allowed := *a.Cut, "were longer than the clip", "Intervals of means and covariances allow for it. "
+	switch {
+	case c.Beyond:
 		were, allowed = "were longer than the clip or had a value beyond three spreads", ""
+	case a.CellMeans != nil:
+		allowed = "Intervals of the means of clusters do not allow for it. "
 	}
 	return fmt.Sprintf("Of %d records, about %s %s, by a noisy count. %sFrom %.3g on, it shows beside the noise.",
 		c.Of, numberText(c.Records), were, allowed, math.Ceil(float64(c.Sensible*float64(c.Of))))

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -21,6 +22,7 @@ import (
 	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
+	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
 // A backup is a tar file: first "cosketch-backup", which names format and role, then the
@@ -78,13 +80,22 @@ func (s *Store) backup(w io.Writer) (report BackupReport, err error) {
 			return report, err
 		}
 	}
+	debits, err := debitsOf(snapshot)
+	if err != nil {
+		return report, err
+	}
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
 		return report, err
 	}
 	defer root.Close()
 	for _, dir := range backedUp() {
-		err := walkDir(root, dir, func(name string, _ int64) error { return out.file(name, s.path(filepath.FromSlash(name))) })
+		err := walkDir(root, dir, func(name string, _ int64) error {
+			if dir == releasesDir && !backedUpRelease(debits, name) {
+				return nil
+			}
+			return out.file(name, s.path(filepath.FromSlash(name)))
+		})
 		if err != nil {
 			return report, err
 		}
@@ -97,6 +108,16 @@ func (s *Store) backup(w io.Writer) (report BackupReport, err error) {
 		return report, err
 	}
 	return report, s.Note(journal.Entry{At: now(), Event: journal.BackedUp, Bytes: report.Bytes, Note: fmt.Sprintf("%d files, the identity among them", report.Files)})
+}
+
+// debitsOf is the ledger of a copy of a database.
+func debitsOf(copied string) ([]ledger.Entry, error) {
+	db, err := openForReading(copied)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	return readLedger(context.Background(), db)
 }
 
 // backedUp are the directories whose files a backup holds.
@@ -229,6 +250,9 @@ func restore(dir string, role Role, from io.Reader) (report BackupReport, err er
 		return report, err
 	}
 	defer s.Close()
+	if err := s.beginLedgerHead(); err != nil {
+		return report, err
+	}
 	return report, s.Note(journal.Entry{At: now(), Event: journal.Restored, Bytes: report.Bytes, Note: fmt.Sprintf("%d files", report.Files)})
 }
 

@@ -22,6 +22,9 @@ func filled(t *testing.T) (*Store, protocol.StudyID) {
 	id := addStudy(t, s, "study")
 	must(t, s.PutDecision(id, Approve, 100))
 	must(t, s.PutOwn(id, protocol.KindApprove, 0, []byte("approval")))
+	if _, err := debit(t, s, id, 0); err != nil {
+		t.Fatal(err)
+	}
 	must(t, s.SaveRelease(id, Release{Header: []byte("header"), Files: map[string]io.Reader{"sketch-0.bin": strings.NewReader("noised")}}))
 	must(t, s.PutResult(id, "result.json", []byte("{}")))
 	must(t, s.PutSecret(id, 1, []byte("the seed of a running study")))

@@ -204,7 +204,7 @@ func checkAfterKill(t *testing.T, dir string, acknowledged map[string]bool) {
 		if said("own") && (len(own) != 1 || !bytes.Equal(own[0].Raw, study[:])) {
 			t.Errorf("acknowledged own envelope %d: %v", i, own)
 		}
-		if _, debited := ledger.Find(entries, study, 0, 0); said("debit") && !debited {
+		if _, debited := ledger.Paid(entries, entry(study, 0)); said("debit") && !debited {
 			t.Errorf("acknowledged debit %d is lost", i)
 		}
 		if secret, err := s.Secret(study, 1); said("secret") && !said("debit") && (err != nil || !bytes.Equal(secret, study[:])) {

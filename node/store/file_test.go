@@ -27,6 +27,9 @@ func TestRelease(t *testing.T) {
 	_, err = s.OpenReleaseFile(study, "sketch-0.bin")
 	wantIs(t, err, ErrNotFound)
 
+	if _, err := debit(t, s, study, 0); err != nil {
+		t.Fatal(err)
+	}
 	must(t, s.SaveRelease(study, testRelease("header", "numbers")))
 	must(t, s.SaveRelease(study, testRelease("header", "numbers")))
 	wantIs(t, s.SaveRelease(study, testRelease("other header", "other numbers")), ErrConflict)
@@ -106,10 +109,15 @@ func TestUpload(t *testing.T) {
 	missing(party, 1)
 	missing(other, 0)
 	read := func() (string, error) {
-		r := s.OpenSketch(study, party, 0, 3)
-		defer r.Close()
-		got, err := io.ReadAll(r)
-		return string(got), err
+		var got []byte
+		for i := range 3 {
+			chunk, err := s.Chunk(study, party, 0, i)
+			if err != nil {
+				return "", err
+			}
+			got = append(got, chunk...)
+		}
+		return string(got), nil
 	}
 	_, err := read()
 	wantIs(t, err, ErrNotFound)
@@ -118,6 +126,11 @@ func TestUpload(t *testing.T) {
 	if got, err := read(); got != "aabbc" || err != nil {
 		t.Errorf("sketch %q, %v", got, err)
 	}
+	must(t, s.DropChunk(study, party, 0, 1))
+	must(t, s.DropChunk(study, party, 0, 1))
+	missing(party, 1)
+	must(t, s.PutChunk(study, party, 0, 1, []byte("dd")))
+	missing(party, 3)
 }
 
 func TestResult(t *testing.T) {

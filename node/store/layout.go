@@ -8,12 +8,12 @@ import (
 )
 
 // schemaVersion is the database layout that this program writes.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // migrations lead from layout i+1 to layout i+2, each in one transaction with the new
 // number. A new database begins at layout 1 and takes all of them: there is one way to
 // every layout. Once released, a migration is never changed.
-func migrations() []string { return []string{layout2} }
+func migrations() []string { return []string{layout2, layout3} }
 
 // layout2 adds the audit log, cosignatures, what was purged and retired, and the table of ledger heads, which
 // layout 1 made where it was first needed.
@@ -45,21 +45,29 @@ CREATE TABLE IF NOT EXISTS ledger_heads (
 ) STRICT;
 `
 
+// layout3 adds what is remembered of the people whom datasets are about.
+const layout3 = `
+CREATE TABLE people (
+	dataset TEXT PRIMARY KEY,
+	raw     BLOB NOT NULL
+) STRICT;
+`
+
 // migrate brings a database of an older layout to this program's. What it was is kept
 // beside it, in one file: a state that a newer program has touched is refused by older
 // ones, and this is the way back.
-func migrate(db *sql.DB, path string) error {
+func migrate(db *sql.DB, path string) (older bool, err error) {
 	version, err := layout(db)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if version < 1 || version >= schemaVersion {
-		return nil // checkDatabase says what is wrong, if anything is
+		return false, nil // checkDatabase says what is wrong, if anything is
 	}
 	if err := keepLayout(db, fmt.Sprintf("%s.layout%d", path, version)); err != nil {
-		return fmt.Errorf("keeping a copy of layout %d: %w", version, err)
+		return true, fmt.Errorf("keeping a copy of layout %d: %w", version, err)
 	}
-	return transact(db, func(tx *sql.Tx) error {
+	return true, transact(db, func(tx *sql.Tx) error {
 		version, err := layout(tx) // again: another process may have been here
 		if err != nil {
 			return err

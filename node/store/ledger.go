@@ -26,7 +26,7 @@ func (s *Store) Debit(ctx context.Context, decide func(entries []ledger.Entry) (
 	}
 	tx, err := s.db.BeginTx(ctx, nil) // BEGIN IMMEDIATE: see openDatabase
 	if err != nil {
-		return nil, fmt.Errorf("debiting the ledger: %w", err)
+		return nil, fmt.Errorf("debiting the ledger: %w", explain(err))
 	}
 	defer tx.Rollback()
 	if err := inService(tx); err != nil {
@@ -34,6 +34,9 @@ func (s *Store) Debit(ctx context.Context, decide func(entries []ledger.Entry) (
 	}
 	entries, err := readLedger(ctx, tx)
 	if err != nil {
+		return nil, fmt.Errorf("debiting the ledger: %w", err)
+	}
+	if err := s.whole(entries); err != nil {
 		return nil, fmt.Errorf("debiting the ledger: %w", err)
 	}
 	asked, err := decide(entries)
@@ -59,6 +62,9 @@ func (s *Store) Debit(ctx context.Context, decide func(entries []ledger.Entry) (
 		}
 	}
 	if err := tx.Commit(); err != nil {
+		return nil, fmt.Errorf("debiting the ledger: %w", explain(err))
+	}
+	if err := s.keepLedgerHead(entries); err != nil {
 		return nil, fmt.Errorf("debiting the ledger: %w", err)
 	}
 	return entries[first:], nil

@@ -24,7 +24,7 @@ func entry(study protocol.StudyID, sketch int) ledger.Entry {
 func debit(t testing.TB, s *Store, study protocol.StudyID, sketch int) ([]ledger.Entry, error) {
 	t.Helper()
 	return s.Debit(context.Background(), func(entries []ledger.Entry) ([]ledger.Entry, error) {
-		if _, found := ledger.Find(entries, study, sketch, 0); found {
+		if _, found := ledger.Paid(entries, entry(study, sketch)); found {
 			return nil, nil
 		}
 		return []ledger.Entry{entry(study, sketch)}, nil

@@ -45,7 +45,10 @@ func (s *Store) rotate(dir string, entropy io.Reader, at protocol.Instant) (prot
 	if err := s.retire(id, at); err != nil {
 		return id, err
 	}
-	return id, next.inherit(s, at)
+	if err := next.inherit(s, at); err != nil {
+		return id, err
+	}
+	return id, next.beginLedgerHead()
 }
 
 // successor opens the new directory: a fresh one, or that of a Rotate which was killed.
@@ -157,6 +160,9 @@ func (s *Store) inherit(from *Store, at protocol.Instant) error {
 		}
 		if len(own) == len(entries) && len(own) > 0 {
 			return nil // a second time
+		}
+		if err := s.inheritPeople(tx, from); err != nil {
+			return err
 		}
 		id, err := from.ID()
 		if err != nil {

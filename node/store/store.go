@@ -135,11 +135,18 @@ func (s *Store) open() error {
 		return s.unwritable(err)
 	}
 	if !s.readOnly {
-		if err := migrate(s.db, s.path(databaseFile)); err != nil {
+		older, err := migrate(s.db, s.path(databaseFile))
+		if err == nil && older {
+			err = s.beginLedgerHead()
+		}
+		if err != nil {
 			return s.unwritable(err)
 		}
 	}
-	return s.unwritable(checkDatabase(s.db, s.role, s.ledgerID))
+	if err := checkDatabase(s.db, s.role, s.ledgerID); err != nil {
+		return s.unwritable(err)
+	}
+	return s.unwritable(s.checkLedger())
 }
 
 // checkDir tells a missing directory from a damaged one and from one of the

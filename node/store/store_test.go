@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -205,7 +206,9 @@ func TestOpenRefuses(t *testing.T) {
 			must(t, Create(other, Party, entropy(3)))
 			must(t, os.Rename(filepath.Join(other, databaseFile), filepath.Join(dir, databaseFile)))
 		}, ErrLedgerMissing, "was not made with ledger.id"},
-		"newer layout": {func(t *testing.T, dir string) { tamper(t, dir, "PRAGMA user_version = 3") }, ErrLayout, "a newer one was used here"},
+		"newer layout": {func(t *testing.T, dir string) {
+			tamper(t, dir, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion+1))
+		}, ErrLayout, "a newer one was used here"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newDir(t, Party)

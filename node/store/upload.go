@@ -55,55 +55,39 @@ func (s *Store) FirstMissing(study protocol.StudyID, party protocol.PeerID, sket
 	return chunks, nil
 }
 
-// OpenSketch reads a party's sketch chunk after chunk, holding no more than one open
-// file: ErrNotFound where a chunk is missing. The caller closes it.
-func (s *Store) OpenSketch(study protocol.StudyID, party protocol.PeerID, sketch, chunks int) io.ReadCloser {
-	return &chunkReader{chunks: chunks, open: func(index int) (io.ReadCloser, error) {
-		f, err := os.Open(s.chunkPath(study, party, sketch, index))
-		if err != nil {
-			return nil, fmt.Errorf("chunk %d of sketch %d of %s in study %s: %w", index, sketch, party, study.Short(), missing(err))
-		}
-		return f, nil
-	}}
-}
-
-// chunkReader reads chunks one after the other.
-type chunkReader struct {
-	open   func(index int) (io.ReadCloser, error)
-	chunks int // all of them
-	next   int
-	from   io.ReadCloser // nil between chunks
-}
-
-func (r *chunkReader) Read(p []byte) (int, error) {
-	for {
-		if r.from == nil {
-			if r.next == r.chunks {
-				return 0, io.EOF
-			}
-			f, err := r.open(r.next)
-			if err != nil {
-				return 0, err
-			}
-			r.from, r.next = f, r.next+1
-		}
-		n, err := r.from.Read(p)
-		if err == io.EOF {
-			err = r.Close()
-		}
-		if n > 0 || err != nil || len(p) == 0 {
-			return n, err
-		}
+// Chunk reads a chunk of a party's sketch, and no more than a byte beyond what a chunk may have: ErrNotFound where
+// it is missing. Whoever goes by it compares its hash: disks change bytes.
+func (s *Store) Chunk(study protocol.StudyID, party protocol.PeerID, sketch, index int) ([]byte, error) {
+	data, err := readChunk(s.chunkPath(study, party, sketch, index))
+	if err != nil {
+		return nil, fmt.Errorf("chunk %d of sketch %d of %s in study %s: %w", index, sketch, party, study.Short(), missing(err))
 	}
+	return data, nil
 }
 
-func (r *chunkReader) Close() error {
-	if r.from == nil {
-		return nil
+func readChunk(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	err := r.from.Close()
-	r.from = nil
-	return err
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, protocol.ChunkSize+1))
+}
+
+// DropChunk removes a chunk that is damaged, so that its party sends it again. Having none is no error.
+func (s *Store) DropChunk(study protocol.StudyID, party protocol.PeerID, sketch, index int) error {
+	path := s.chunkPath(study, party, sketch, index)
+	err := s.writable()
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing chunk %d of sketch %d of %s in study %s: %w", index, sketch, party, study.Short(), err)
+	}
+	return nil
 }
 
 func (s *Store) chunkPath(study protocol.StudyID, party protocol.PeerID, sketch, index int) string {

@@ -68,19 +68,26 @@ func (c *CellMeans) check(a Analysis) error {
 const (
 	aboutCells        = "sizes and means are of all records in the cells that lie nearest to a cluster"
 	aboutClippedCells = aboutCells + "; for means, each record is cut to the study's clip"
+	meansAreCut       = "that means are asked of shortened records, as intervals may miss those of whole ones"
 )
 
 // assumesCells says what clusters by cells rest on: cells have no place for a missing value.
-func (r *run) assumesCells(clipped bool) string {
-	about := aboutCells
+func (r *run) assumesCells(clipped bool, cut *Cut) string {
+	about, rests := aboutCells, ""
 	if clipped {
 		about = aboutClippedCells
 	}
+	switch {
+	case cut != nil && cut.Shortened:
+		rests = meansAreCut
+	case cut != nil:
+		rests = fewCut
+	}
 	switch r.Study.Records.Missing {
 	case study.MissingCentre, study.MissingCount:
-		return missingIsCentre + "; " + about
+		return also(rests, missingIsCentre) + "; " + about
 	}
-	return "nothing: " + about
+	return also(rests, "nothing: "+about)
 }
 
 // noCell is why a cluster has no numbers: its model is nearer to no cell's place than another.
@@ -127,14 +134,18 @@ func (r *run) cellMeans(ctx context.Context, index, sk int, a study.Analysis) (A
 		return Analysis{}, err
 	}
 	answer := &CellMeans{
-		Clusters: o.Clusters, Restarts: o.Restarts, Cells: sum.Rows, Kept: found.Kept, Records: r.records(), Level: float64(estimate.DefaultLevel), Inertia: found.Inertia,
+		Clusters: o.Clusters, Restarts: o.Restarts, Cells: len(cells.Counts), Kept: found.Kept, Records: r.records(), Level: float64(estimate.DefaultLevel), Inertia: found.Inertia,
 	}
 	if variance > 0 {
 		if answer.Suggested, err = cells.Suggest(ctx, space, variance, mostSuggested, options); err != nil {
 			return Analysis{}, err
 		}
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Assumption: r.assumesCells(x.plan.Clip > 0), Units: unitsOriginal, CellMeans: answer}
+	cut := r.cutFromCells(x.plan, sum, o.Clusters)
+	out := Analysis{
+		Kind: a.Kind, Sketch: sk, Assumption: r.assumesCells(x.plan.Clip > 0 && !r.Study.Sketches[sk].Whole, cut), Cut: cut, Caution: cut.caution(a.Kind),
+		Units: unitsOriginal, CellMeans: answer,
+	}
 	for i := range x.plan.Features {
 		out.Features = append(out.Features, x.name(i))
 	}
@@ -188,7 +199,7 @@ func CellClusters(ctx context.Context, o Options, a Analysis) ([]int, error) {
 	if err != nil {
 		return fail(err)
 	}
-	out := make([]int, sum.Rows)
+	out := make([]int, len(cells.Counts))
 	for i := range out {
 		out[i] = nearest(cells.Places.RawRowView(i))
 	}
@@ -205,9 +216,10 @@ func (r *run) records() (n int64) {
 
 // cells are a merged sketch in encoded units, and where they lie.
 func (r *run) cells(x axes, sum sketch.Sketch, known cluster.Gaussian) (cluster.Cells, error) {
-	unit, weight := x.plan.Unit(), float64(r.Study.CellWeight(x.plan.Index))
-	out := cluster.Cells{Sums: mat.NewDense(sum.Rows, sum.Cols-1, nil), Records: float64(r.records()), Noise: x.plan.CellNoise(len(r.Contributions))}
-	for i := range sum.Rows {
+	unit, weight := x.plan.Unit(), float64(r.Study.CellWeights(x.plan.Index).Count)
+	rows := 1 << x.plan.Spec().K // the last one, of records that were cut, is no cell's
+	out := cluster.Cells{Sums: mat.NewDense(rows, sum.Cols-1, nil), Records: float64(r.records()), Noise: x.plan.CellNoise(len(r.Contributions))}
+	for i := range rows {
 		row := sum.Row(i)
 		out.Counts = append(out.Counts, float64(row[0])/weight)
 		for j, v := range row[1:] {

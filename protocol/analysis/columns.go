@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -66,6 +67,7 @@ func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 	if err != nil {
 		return nil, &brokenInput{err}
 	}
+	merged, counts := splitCounts(plans[0], merged)
 	var noise []estimate.Noise
 	for n, contribution := range r.Contributions {
 		plan := plans[n]
@@ -82,6 +84,14 @@ func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 		if add && n > 0 {
 			c.groups[0].records += contribution.Records
 			continue
+		}
+		if plan.CountRows() > 0 {
+			parties := 1
+			if add {
+				parties = len(r.Contributions)
+			}
+			count := plan.CutCount(counts[len(noise)], parties)
+			shortened = &count
 		}
 		g := group{party: r.Study.Parties[contribution.Party].Name, records: contribution.Records, plan: plan, centres: plan.Centres(), scales: plan.Scales(), own: own, shortened: shortened, first: len(noise)}
 		if add {
@@ -103,6 +113,14 @@ func (r *run) merge(ctx context.Context, index int) (*columns, error) {
 		c.gram, err = estimate.FromIntegers(ctx, c.rows, noise)
 	}
 	return c, err
+}
+
+// splitCounts parts a merged sketch from the row of counts behind it.
+func splitCounts(plan release.Plan, merged sketch.Sketch) (sketch.Sketch, []int64) {
+	at := (merged.Rows - plan.CountRows()) * merged.Cols
+	counts := merged.Data[at:]
+	merged.Rows, merged.Data = merged.Rows-plan.CountRows(), merged.Data[:at]
+	return merged, counts
 }
 
 // mostWhole is of how many columns the products of all are computed at once, for all analyses.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -44,11 +45,23 @@ func cutFromMoments(plan release.Plan, tallies []estimate.Tally, records int64, 
 	return cutOf(count, records, plan.Sensible(members, float64(records)))
 }
 
+// cutFromCells is what parties counted beside the sum of their cells; nil where nothing was cut.
+func (r *run) cutFromCells(plan release.Plan, sum sketch.Sketch, clusters int) *Cut {
+	count, ok := plan.CellCut(sum, len(r.Contributions))
+	if !ok {
+		return nil
+	}
+	records := r.records()
+	return cutOf(count, records, plan.SensibleCells(len(r.Contributions), float64(records), clusters))
+}
+
 // cutFromColumns is what parties counted beside sketches of columns; nil where they did not.
 func (c *columns) cutFromColumns() *Cut {
 	var count estimate.Noisy
 	var of int64
+	beyond := false
 	for _, g := range c.groups {
+		beyond = beyond || g.own != nil
 		if g.shortened == nil {
 			return nil
 		}
@@ -58,36 +71,52 @@ func (c *columns) cutFromColumns() *Cut {
 	}
 	// What cutting takes from a correlation is at most half of the share that is cut.
 	out := cutOf(count, of, 2*c.correlationError())
-	out.Beyond = true
+	out.Beyond = beyond
 	return out
 }
 
 // correlationError is the least standard error of a correlation between columns of two parties that
-// are as far spread as the typical ones of both; 1 where none is expected to have an answer.
+// are as far spread as the typical ones of both, or of the one set of columns that there is; 1 where none is
+// expected to have an answer. Without columns of ones it is that of a cosine.
 func (c *columns) correlationError() float64 {
 	member := func(g group) forecast.Member {
-		var variances []float64
-		for _, o := range g.own {
-			variances = append(variances, math.Max(o.Variance, math.Sqrt(o.VarianceVariance)))
+		// Where they published none, values are taken to be as long together as a clip of √2 typical lengths has them.
+		variance := c.real(g.plan.Cut()) * c.real(g.plan.Cut()) / 2 / float64(g.plan.Values)
+		if g.own != nil {
+			var variances []float64
+			for _, o := range g.own {
+				variances = append(variances, math.Max(o.Variance, math.Sqrt(o.VarianceVariance)))
+			}
+			slices.Sort(variances)
+			variance = variances[len(variances)/2]
 		}
-		slices.Sort(variances)
 		ones, _ := c.ones(g)
 		return forecast.Member{
-			Column: forecast.Normal(0, math.Sqrt(variances[len(variances)/2])), Records: float64(g.records), Keep: forecast.Whole(),
+			Column: forecast.Normal(0, math.Sqrt(variance)), Records: float64(g.records), Keep: forecast.Whole(),
 			Ones: ones.Weight, Noise: c.noise[g.first], OnesNoise: c.noise[ones.Column],
 		}
 	}
 	least := 1.
 	for i, g := range c.groups {
-		for _, other := range c.groups[:i] {
+		for _, other := range c.groups[:i+1] {
 			pair := forecast.Pair{K: c.rows.K, X: member(g), Y: member(other), Shared: float64(min(g.records, other.records))}
-			if e, err := pair.CorrelationE2(); err == nil && e.Undefined == "" {
+			if pair.Union = other.first == g.first; pair.Union && len(c.groups) > 1 {
+				continue
+			}
+			of := pair.CorrelationE2
+			if pair.X.Ones == 0 {
+				of = pair.Cosine
+			}
+			if e, err := of(); err == nil && e.Undefined == "" {
 				least = math.Min(least, e.Deviation)
 			}
 		}
 	}
 	return least
 }
+
+// real is an integer length in the units of values.
+func (c *columns) real(length int64) float64 { return float64(length) / float64(c.study.Bits.One()) }
 
 // caution is what is to be said first of answers of a kind that stand on shortened data; "" where there is
 // nothing to say.
@@ -97,6 +126,8 @@ func (c *Cut) caution(kind study.AnalysisKind) string {
 		return ""
 	case c.Beyond:
 		return fmt.Sprintf("about %s of the records were longer than the clip or had a value beyond three spreads: the answer is about the shortened data", c.share())
+	case kind == study.KMeans:
+		return fmt.Sprintf("about %s of the records were longer than the clip: means of clusters are of the shortened data", c.share())
 	case kind == study.Mean:
 		return fmt.Sprintf("about %s of the records were longer than the clip and were shortened: half of what means may have lost is added back", c.share())
 	}
@@ -130,17 +161,16 @@ const (
 // assumesOfCut is what an answer from a sketch that projects assumes of records that were cut; "" where
 // it is about all of them as they are.
 func (r *run) assumesOfCut(sk int, cut *Cut) string {
+	var rests []string
 	switch {
 	case cut != nil && cut.Shortened:
-		return cutAsked
+		rests = append(rests, cutAsked)
 	case cut != nil:
-		return fewCut
-	}
-	var rests []string
-	if r.Study.Sketches[sk].Clip > 0 {
+		rests = append(rests, fewCut)
+	case r.Study.Sketches[sk].Clip > 0 && r.Study.Sketches[sk].Side == sketch.Records:
 		rests = append(rests, nobodyKnew)
 	}
-	if slices.ContainsFunc(r.Study.Columns, func(c study.Column) bool {
+	if counted := cut != nil && (cut.Beyond || r.Study.Sketches[sk].Side.Sums()); !counted && slices.ContainsFunc(r.Study.Columns, func(c study.Column) bool {
 		_, _, centred := c.Scale.CentreSpread()
 		return centred
 	}) {

@@ -77,9 +77,32 @@ analyses: [{kind: correlation}, {kind: covariance}, {kind: inner-product}, {kind
 			}
 		}
 	}
-	for _, a := range answers(10, .9, "") {
-		if a.Cut != nil || a.Kind == "correlation" && !strings.Contains(a.Assumption, "nobody counted them") {
-			t.Errorf("%s of records that nobody counts: %+v, %s", a.Kind, a.Cut, a.Assumption)
+	// Without a look at their own values parties count what is cut alone.
+	for _, c := range []struct {
+		name        string
+		clip        float64
+		least, most float64
+		marked      bool
+	}{{"clip of all but a few", 1.3, 0, .01, false}, {"a third of them", .9, .2, .6, true}} {
+		for _, a := range answers(10, c.clip, "") {
+			if a.Kind == "intersection" {
+				continue
+			}
+			if a.Cut == nil || a.Cut.Beyond || a.Cut.Of != 2*n {
+				t.Fatalf("%s: %s: %+v", c.name, a.Kind, a.Cut)
+			}
+			share := *a.Cut.Records.Estimate / (2 * n)
+			if share < c.least || share > c.most || *a.Cut.Records.StandardError > 100 || a.Cut.Shortened != c.marked || strings.Contains(a.Caution, "longer than the clip:") != c.marked {
+				t.Errorf("%s: %s: a share of %g was cut (± %g records), which counts from %g on: %q", c.name, a.Kind, share, *a.Cut.Records.StandardError, a.Cut.Sensible, a.Caution)
+			}
+			if a.Assumption != "" && (strings.Contains(a.Assumption, "shortened records") != c.marked || !strings.Contains(a.Assumption, "three spreads")) {
+				t.Errorf("%s: %s assumes %s", c.name, a.Kind, a.Assumption)
+			}
+		}
+	}
+	for _, a := range answers(10, 10, "") {
+		if a.Cut != nil || strings.Contains(a.Assumption, "clip") {
+			t.Errorf("%s of records that cannot be cut: %+v, %s", a.Kind, a.Cut, a.Assumption)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 // beside each other, or added. It holds what comes of it and a block more, however many
 // parties there are, and the rows that stand before each party's own. Entries were checked as they were read: no sum of them overflows, but
 // for masked ones, whose sum is one modulo 2^64.
+// The counts of cut records that stand behind some are the last row of what it returns.
 func (r *run) mergedColumns(plan release.Plan, index int, add bool) (sketch.Sketch, [][]int64, error) {
 	first := r.Contributions[0].Sketches[index]
 	out := sketch.Sketch{Side: first.Side, Rows: first.Rows - plan.Head(), Cols: first.Cols}

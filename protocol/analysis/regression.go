@@ -102,7 +102,7 @@ func (c *columns) regression(ctx context.Context, a study.Analysis, out *Analysi
 // stands out.
 func (r *Regression) find(m *estimate.Moments, o estimate.RegressionOptions, a study.Analysis, out *Analysis, name func(int) Feature) error {
 	constant := m.Constant()
-	if slices.Contains(constant, o.Target) {
+	if slices.Contains(constant, o.Target) && !m.Unprojected() {
 		return unanswerable("the variance of %s does not stand out of its error, and no line through it is defined", r.Target.text())
 	}
 	if len(o.On) > 0 && !slices.ContainsFunc(o.On, func(i int) bool { return !slices.Contains(constant, i) }) {

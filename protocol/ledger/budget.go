@@ -164,8 +164,8 @@ func (e *Exceeded) Error() string {
 	case e.Unbounded:
 		return fmt.Sprintf("dataset %q, unit %s: an earlier release had no noise, so the cap of %v is void; a new release needs the steward's explicit consent", e.Dataset, e.Unit, *e.Cap)
 	}
-	text := fmt.Sprintf("dataset %q, unit %s: the release asks for ε = %.4g and would bring the total from %.4g to %.4g, above the cap of %v, of which ε = %.4g is left",
-		e.Dataset, e.Unit, float64(e.Asked), float64(e.Spent), float64(e.After), *e.Cap, float64(e.Left()))
+	text := fmt.Sprintf("dataset %q, unit %s: the release asks for ε = %s and would bring the total from %s to %s, above the cap of %v, of which ε = %s is left",
+		e.Dataset, e.Unit, dp.AtMost(float64(e.Asked), 4), dp.AtMost(float64(e.Spent), 4), dp.AtMost(float64(e.After), 4), *e.Cap, dp.AtLeast(float64(e.Left()), 4))
 	if e.Fits != nil {
 		text += "; " + e.Fits.String()
 	}

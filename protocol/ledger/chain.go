@@ -7,14 +7,10 @@ import (
 )
 
 // Append returns the entry with its place in the chain filled in, after entries,
-// which are in order and verified. It refuses to debit one sketch of a study twice, or one
-// query: a release is drawn once and then only re-sent (see Find and FindQuery).
+// which are in order and verified. It refuses to debit again what was paid for: a
+// release is drawn once and then only re-sent (see Paid).
 func Append(entries []Entry, next Entry) (Entry, error) {
-	before, found := Find(entries, next.Study, next.Sketch, next.Round)
-	if next.Query != 0 {
-		before, found = FindQuery(entries, next.Study, next.Query)
-	}
-	if found {
+	if before, paid := Paid(entries, next); paid {
 		return Entry{}, fmt.Errorf("debiting %s: entry %d of the ledger already did", next.released(), before.Sequence)
 	}
 	next.Sequence, next.Previous = 1, protocol.Digest{}
@@ -27,21 +23,15 @@ func Append(entries []Entry, next Entry) (Entry, error) {
 	return next, nil
 }
 
-// Find returns the entry that debited a sketch of a study's release, in one of its rounds.
-func Find(entries []Entry, study protocol.StudyID, sketch, round int) (Entry, bool) {
-	return find(entries, func(e Entry) bool {
-		return e.Study == study && e.Query == 0 && e.Sketch == sketch && e.Round == round
-	})
-}
-
-// FindQuery returns the entry that debited a query of a study, by its number.
-func FindQuery(entries []Entry, study protocol.StudyID, query int) (Entry, bool) {
-	return find(entries, func(e Entry) bool { return e.Study == study && e.Query == query })
-}
-
-func find(entries []Entry, is func(Entry) bool) (Entry, bool) {
+// Paid returns the entry that debited a release: the same sketch and round of a study, or
+// the same query, of the same dataset, with the same promise about as many attributes. A
+// debit for one dataset does not pay for another, which the steward may have put in its
+// place since.
+func Paid(entries []Entry, next Entry) (Entry, bool) {
 	for _, e := range entries {
-		if is(e) {
+		same := e // but for its place, and who receives it
+		same.Sequence, same.Previous, same.Salt, same.At, same.Aggregator = next.Sequence, next.Previous, next.Salt, next.At, next.Aggregator
+		if same == next {
 			return e, true
 		}
 	}

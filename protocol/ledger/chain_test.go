@@ -74,11 +74,30 @@ func TestAppendDebitsOnce(t *testing.T) {
 	if _, err := Append(entries, entries[1]); err == nil {
 		t.Error("one sketch of a study was debited twice")
 	}
-	if e, found := Find(entries, protocol.StudyID{1}, 1, 0); !found || e != entries[1] {
+	again := entries[1]
+	again.Sequence, again.Previous, again.Salt, again.At = 0, protocol.Digest{}, [32]byte{7}, again.At+9
+	if e, found := Paid(entries, again); !found || e != entries[1] {
 		t.Errorf("found %v (%v), want %v", e, found, entries[1])
 	}
-	if e, found := Find(entries, protocol.StudyID{2}, 1, 0); found {
-		t.Errorf("found %v, which was never debited", e)
+}
+
+// A debit pays for the release that it was for and for none else: above all for no other dataset,
+// which the steward put in its place.
+func TestADebitPaysForNothingElse(t *testing.T) {
+	entries := samples(t)
+	for name, change := range map[string]func(*Entry){
+		"dataset": func(e *Entry) { e.Dataset += "2" }, "study": func(e *Entry) { e.Study[0]++ }, "sketch": func(e *Entry) { e.Sketch++ },
+		"query": func(e *Entry) { e.Query++ }, "round": func(e *Entry) { e.Round++ }, "attributes": func(e *Entry) { e.Attributes++ },
+		"ε": func(e *Entry) { e.Epsilon += .5 }, "unit": func(e *Entry) { e.Unit += "s" },
+	} {
+		last := entries[1]
+		change(&last)
+		if e, paid := Paid(entries, last); paid {
+			t.Errorf("with another %s it is paid for by %v", name, e)
+		}
+		if got, err := Append(entries, last); err == nil && got.Sequence != uint64(len(entries))+1 {
+			t.Errorf("with another %s: %v, %v", name, got, err)
+		}
 	}
 }
 

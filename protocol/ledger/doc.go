@@ -8,7 +8,8 @@
 // Loss is kept per unit, and each unit may have a cap. Under unit record a record-level
 // release counts as it is, and an attribute-level release counts once for each attribute
 // of the dataset that the study uses (group privacy: attributes·μ or attributes·ε),
-// because a whole record is all its attributes. Under unit attribute an attribute-level
+// because a whole record is all its attributes, or more often where with its entry in the
+// column of ones it is longer than so many changes of a value (release.Plan.Attributes). Under unit attribute an attribute-level
 // release counts as it is and a record-level release counts twice, because changing one
 // value replaces a record by another: it goes and a new one comes. Gaussian releases
 // compose exactly, by μ; pure ones add ε, or ρ where that is less; a release without noise

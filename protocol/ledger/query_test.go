@@ -29,14 +29,15 @@ func TestQueriesAreDebitedOnce(t *testing.T) {
 	if len(entries) != 3 {
 		t.Fatalf("%d entries of a release and two queries, each tried twice", len(entries))
 	}
-	if e, ok := Find(entries, entry.Study, 0, 0); !ok || e.Query != 0 {
-		t.Errorf("the release is %+v", e)
+	for query := range 3 {
+		entry.Query = query
+		if e, ok := Paid(entries, entry); !ok || e.Query != query || e.Sequence != uint64(query)+1 {
+			t.Errorf("query %d is paid for by %+v", query, e)
+		}
 	}
-	if e, ok := FindQuery(entries, entry.Study, 2); !ok || e.Sequence != 3 {
-		t.Errorf("query 2 is %+v", e)
-	}
-	if _, ok := FindQuery(entries, protocol.StudyID{2}, 2); ok {
-		t.Error("another study's query is found")
+	entry.Study = protocol.StudyID{2}
+	if _, ok := Paid(entries, entry); ok {
+		t.Error("another study's query pays")
 	}
 	if spent := Total(entries, Account{Dataset: "d", Unit: dp.Attribute}); spent.Epsilon != 6 {
 		t.Errorf("three releases of ε = 2 spend %v", spent)

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/estimate"
@@ -21,7 +22,10 @@ type cell struct {
 	index  int
 	kept   map[int]forecast.Contribution // by party; what clipping leaves does not depend on the projection
 	method forecast.Method
+	common bool                     // bits whose rate nobody told are common around those that a question is about
 	plans  map[planned]release.Plan // of this cell and of its copies
+	looks  map[looked]expected      // of the same: what parties find that look at their own columns first
+	lefts  map[clipped]left         // of the same: what clipping leaves
 	each   estimate.Level           // of intervals, where another analysis than the one that is asked for says so; else 0
 }
 
@@ -29,7 +33,7 @@ type cell struct {
 func newCell(o Options, index int) *cell {
 	p := o.Study.Sketches[index].Projection
 	return &cell{
-		Options: o, index: index, kept: map[int]forecast.Contribution{}, plans: map[planned]release.Plan{},
+		Options: o, index: index, kept: map[int]forecast.Contribution{}, plans: map[planned]release.Plan{}, looks: map[looked]expected{}, lefts: map[clipped]left{},
 		method: forecast.Method{Mechanism: o.Study.Privacy.Mechanism, Family: p.Family, S: p.S},
 	}
 }
@@ -52,6 +56,103 @@ func (c *cell) plan(party int) (release.Plan, error) {
 	}
 	return p, err
 }
+
+// looked is what was planned for data of an end and a number of records.
+type looked struct {
+	planned
+	end     end
+	common  bool
+	records float64
+}
+
+// expected is a party's part of a sketch of columns once it has looked at its own, where these are as they are
+// forecast.
+type expected struct {
+	plan    release.Plan
+	columns []forecast.Column // by value, as it is sketched
+	keep    forecast.Contribution
+	keeps   []forecast.Contribution // by value, of its own squares
+	own     []estimate.Own
+}
+
+// look is that part; nil of a party that looks at nothing.
+func (c *cell) look(party int) (*expected, error) {
+	p, err := c.plan(party)
+	if err != nil || p.Own == nil {
+		return nil, err
+	}
+	key := looked{planned{c.Study, c.index, party}, c.Options.end, c.common, c.records(party)}
+	if e, known := c.looks[key]; known {
+		return &e, nil
+	}
+	var out expected
+	around := c
+	if c.common {
+		around = c.atEnd(typical)
+	}
+	var means, spreads []float64
+	least := p.LeastSpread(int64(c.records(party)))
+	for _, f := range p.Features[:p.Values] {
+		e := around.encoded(f)
+		means, spreads = append(means, e.Mean), append(spreads, math.Max(e.Spread, least))
+	}
+	if out.plan, err = p.Looking(means, spreads); err != nil {
+		return nil, err
+	}
+	centres, scales := out.plan.Centres(), out.plan.Scales()
+	var others []forecast.Column
+	var variances []float64
+	for i, f := range p.Features[:p.Values] {
+		as := func(e forecast.Column) forecast.Column {
+			e.Mean, e.Spread = (e.Mean-centres[i])/scales[i], e.Spread/scales[i]
+			return e
+		}
+		out.columns, others = append(out.columns, as(c.encoded(f))), append(others, as(around.encoded(f)))
+	}
+	left := c.left(clipped{party, c.Options.end, c.common, c.real(out.plan.Clip), out.plan.OnesWeight()}, out.columns, others)
+	out.keep = left.keep
+	for i, left := range left.each {
+		of := out.keep
+		if e := out.columns[i]; e.Mean != 0 || e.Spread != 0 {
+			of.Square = left.Square / (e.Mean*e.Mean + e.Spread*e.Spread)
+		}
+		out.keeps = append(out.keeps, of)
+		means[i] = left.Mean
+		variances = append(variances, left.Square-left.Mean*left.Mean)
+	}
+	out.own = out.plan.OwnExpected(means, variances, int64(c.records(party)))
+	c.looks[key] = out
+	return &out, nil
+}
+
+// clipped is to what records of columns of a party and an end are clipped.
+type clipped struct {
+	party      int
+	end        end
+	common     bool
+	clip, ones float64
+}
+
+// left is what that leaves of columns.
+type left struct {
+	of, around []forecast.Column
+
+	keep forecast.Contribution
+	each []forecast.Left
+}
+
+// left depends on neither the projection nor the noise, but for numbers that noise makes look spread.
+func (c *cell) left(by clipped, of, around []forecast.Column) left {
+	if known, ok := c.lefts[by]; ok && slices.Equal(known.of, of) && slices.Equal(known.around, around) {
+		return known
+	}
+	out := left{of, around, forecast.Clipped(by.clip, by.ones, false, around), forecast.LeftOf(by.clip, by.ones, of, around)}
+	c.lefts[by] = out
+	return out
+}
+
+// real is an integer bound in encoded units.
+func (c *cell) real(bound int64) float64 { return float64(bound) / float64(c.Study.Bits.One()) }
 
 func (c *cell) sketch() study.Sketch { return c.Study.Sketches[c.index] }
 
@@ -87,10 +188,13 @@ func (c *cell) times(factor float64) *cell {
 
 // columns are the expected values of a party's value features.
 func (c *cell) columns(party int) []forecast.Column {
+	if e, err := c.look(party); err == nil && e != nil {
+		return e.columns
+	}
 	var out []forecast.Column
 	for _, f := range c.Study.Features(party, c.index) {
 		if f.Kind == study.Value || f.Kind == study.OneHot {
-			out = append(out, c.central(f))
+			out = append(out, c.central(place{party, f}))
 		}
 	}
 	return out
@@ -106,7 +210,18 @@ func (c *cell) centre(f study.Feature) float64 {
 }
 
 // central is what a feature is expected to look like around what is taken off it.
-func (c *cell) central(f study.Feature) forecast.Column {
+func (c *cell) central(p place) forecast.Column {
+	if e, err := c.look(p.party); err == nil && e != nil {
+		if i := slices.Index(e.plan.Features[:e.plan.Values], p.feature); i >= 0 {
+			return e.columns[i]
+		}
+	}
+	return c.moved(p.feature)
+}
+
+// moved is what a feature is expected to look like around its public centre or, in moments, as the party
+// standardises it.
+func (c *cell) moved(f study.Feature) forecast.Column {
 	out, column := c.encoded(f), c.Study.Columns[f.Column]
 	if _, _, bounded := column.Scale.Bounds(); bounded && column.Kind == study.Numeric && c.sketch().Standardise {
 		if e, err := c.standardised(f); err == nil {
@@ -122,6 +237,9 @@ func (c *cell) keep(party int) forecast.Contribution {
 	sk := c.sketch()
 	if sk.Clip == 0 || sk.Whole || c.Study.Privacy.Mechanism == dp.None {
 		return forecast.Whole()
+	}
+	if e, err := c.look(party); err == nil && e != nil {
+		return e.keep
 	}
 	k, known := c.kept[party]
 	if !known {
@@ -156,16 +274,28 @@ func (c *cell) member(p place) (forecast.Member, error) {
 	if err != nil {
 		return forecast.Member{}, err
 	}
+	e, err := c.look(p.party)
+	if err != nil {
+		return forecast.Member{}, err
+	}
+	centre, scale, keep := c.centre(p.feature), 1., c.keep(p.party)
+	var own *estimate.Own
+	if e != nil {
+		if plan = e.plan; p.feature.Kind != study.Ones {
+			at := slices.Index(plan.Features, p.feature)
+			centre, scale, keep, own = plan.Centres()[at], plan.Scales()[at], e.keeps[at], &e.own[at]
+		}
+	}
 	m := forecast.Member{
-		Column: forecast.Normal(0, 1), Ones: plan.OnesWeight(), Keep: c.keep(p.party), Unit: 1,
+		Column: forecast.Normal(0, 1), Ones: plan.OnesWeight(), Keep: keep, Unit: 1,
 		Records: c.records(p.party),
 	}
 	parties := 1
 	if p.feature.Kind != study.Ones {
 		column := c.Study.Columns[p.feature.Column]
-		m.Column, m.Unit = c.central(p.feature), unitOf(c.Study, column)
+		m.Column, m.Unit, m.Own = c.central(p), unitOf(c.Study, column)*scale, own
 		if m.Ones > 0 {
-			m.Origin = column.Scale.Origin()/m.Unit + c.centre(p.feature)
+			m.Origin = column.Scale.Origin()/m.Unit + centre/scale
 		}
 	}
 	if c.union() {
@@ -214,6 +344,9 @@ func (c *cell) forecast(q question) (forecast.Error, error) {
 	e, err := c.bare(q)
 	if by := c.factor(q); err == nil && by != 1 {
 		e = e.Noisier(by)
+	}
+	if err == nil && c.lumpy(q) {
+		e = e.Shortened(shortenedTo)
 	}
 	return e, err
 }

@@ -25,6 +25,7 @@ type Plan struct {
 	Sketches    []Sketch      `json:"sketches"`
 	Result      analysis.Size `json:"result"` // about what it takes, at the aggregator and at each party
 	Warnings    []Warning     `json:"warnings"`
+	Instead     []Warning     `json:"instead"` // what errs less, and promises or needs something else: for the stewards to choose, and no fault of the study
 }
 
 // Party is one party's record count.
@@ -98,10 +99,18 @@ type Analysis struct {
 	Best      float64            `json:"best_pair"` // standard error of the pair that errs least
 	Options   []Choice           `json:"options"`   // the menu, each at its best k
 	Verdict   string             `json:"verdict"`
+	Supposes  []Supposed         `json:"supposes,omitempty"`   // what the worse end takes of columns whose spread nobody told
 	Together  int                `json:"together,omitempty"`   // intervals: all; how many hold together at 95 %
 	EachLevel float64            `json:"each_level,omitempty"` // and the level of each
 	Needs     *Needs             `json:"needs,omitempty"`      // what would make it usable
 	OfBounds  float64            `json:"of_bounds,omitempty"`  // means of columns of which bounds alone are told: half of the interval over the distance of these, whatever the spread
+}
+
+// Supposed is with which columns a forecast reckons, of which no spread is told: one of the two numbers.
+type Supposed struct {
+	Columns []string `json:"columns"`
+	Rate    float64  `json:"rate,omitempty"`     // of binary ones: the least share of either value
+	OfRange float64  `json:"of_range,omitempty"` // of others: the least spread, over the distance of their bounds
 }
 
 // Choice is one method with a k.

@@ -26,8 +26,14 @@ const (
 // columns in bounds as code books have them have from a fortieth to a fifth.
 var ofRange = [...]float64{typical: 1. / 10, best: 1. / 5, worst: 1. / 40}
 
-// rateOf is the rate of a binary column of which none is told.
-var rateOf = [...]float64{typical: 0.5, best: 0.5, worst: 0.05}
+// rateOf is the rate of a binary column of which none is told, at an end. At worst it is one in 100, as of what is
+// rare and asked for all the same.
+func (o Options) rateOf(e end) float64 {
+	if e == worst {
+		return 0.01
+	}
+	return 0.5
+}
 
 // tail is by how much answers err beside what is forecast where values have no end: long records are cut, or
 // make clips, and so the noise, longer. It grows with less noise, in which less of a tail is lost.
@@ -42,9 +48,9 @@ type tail struct {
 var (
 	toldMeans          = tail{ends: [...]float64{typical: 1, best: 0.8, worst: 1.45}}
 	toldCorrelations   = tail{ends: [...]float64{typical: 1, best: 0.65, worst: 2.1}}
-	maskedMeans        = tail{ends: [...]float64{typical: 1.4, best: 0.8, worst: 4}}
+	maskedMeans        = tail{ends: [...]float64{typical: 1.75, best: 0.8, worst: 4}}
 	maskedCorrelations = tail{ends: [...]float64{typical: 2.2, best: 0.9, worst: 4}}
-	ownMeans           = tail{ends: [...]float64{typical: 1.4, best: 0.7, worst: 2.8}, at: 0.01, power: 0.3, most: 2.4}
+	ownMeans           = tail{ends: [...]float64{typical: 1.4, best: 0.7, worst: 3.2}, at: 0.01, power: 0.3, most: 2.4}
 	ownCorrelations    = tail{ends: [...]float64{typical: 1.9, best: 0.7, worst: 4.5}, at: 0.018, power: 0.36, most: 4}
 )
 
@@ -56,6 +62,9 @@ func (t tail) of(e end, nu float64) float64 {
 	}
 	return by
 }
+
+// leastEndless is the part of a typical record's squared length that tails are taken to act on, at least.
+const leastEndless = 0.5
 
 // tails are those of a sketch's means, and of what is computed of its products.
 func (c *cell) tails() (means, correlations func(end) float64) {
@@ -70,7 +79,15 @@ func (c *cell) tails() (means, correlations func(end) float64) {
 			m, r = maskedMeans, maskedCorrelations
 		}
 	}
-	return func(e end) float64 { return m.of(e, nu) }, func(e end) float64 { return r.of(e, nu) }
+	endless := 1.0
+	if c.sketch().OwnClip { // what has bounds makes no clip longer; but few endless values may make it much longer
+		endless = math.Max(c.Study.EndlessShare(c.index), leastEndless)
+	}
+	means = func(e end) float64 {
+		by := m.of(e, nu)
+		return math.Sqrt(1 - endless + endless*by*by)
+	}
+	return means, func(e end) float64 { return r.of(e, nu) }
 }
 
 // leastEigenvalue is that of the correlations of the columns that a regression is on.
@@ -124,6 +141,56 @@ func (c *cell) hinges(q question) (out []string) {
 	return out
 }
 
+// supposed is what the worse end takes of the columns of an answer that is divided by their spreads, which
+// nobody told.
+func (c *cell) supposed(a study.Analysis) (out []Supposed) {
+	if !dividing(a.Kind) {
+		return nil
+	}
+	asked := map[int]bool{}
+	for _, p := range c.explaining(a) {
+		asked[p.feature.Column] = true
+	}
+	rates, ranges := Supposed{Rate: c.rateOf(worst)}, Supposed{OfRange: ofRange[worst]}
+	for i, column := range c.Study.Columns {
+		into := &ranges
+		if column.Kind == study.Binary {
+			into = &rates
+		}
+		if asked[i] && c.untold(column) {
+			into.Columns = append(into.Columns, column.Name)
+		}
+	}
+	for _, s := range []Supposed{rates, ranges} {
+		if len(s.Columns) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// dividing reports whether answers of a kind are divided by spreads of columns, and have none where
+// these drown.
+func dividing(kind study.AnalysisKind) bool {
+	return kind == study.Correlation || kind == study.Clustering || joint(kind)
+}
+
+// supposing says on what a verdict rests; "" where all spreads are told.
+func supposing(all []Supposed) string {
+	var out []string
+	for _, s := range all {
+		if s.Rate > 0 {
+			out = append(out, fmt.Sprintf("no value of %s is rarer than %g %%", names(s.Columns), 100*s.Rate))
+		} else {
+			out = append(out, fmt.Sprintf("spreads of %s are %g %% of the range or more", names(s.Columns), 100*s.OfRange))
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return ", if " + strings.Join(out, " and ")
+}
+
 // factor is by how much answers of a question err beside what is forecast, at this end.
 func (c *cell) factor(q question) float64 {
 	if !c.sketch().OwnClip && !slices.ContainsFunc(c.asks(q), func(column study.Column) bool {
@@ -142,6 +209,17 @@ func (c *cell) factor(q question) float64 {
 	return 1
 }
 
+// shortenedTo is the part of its variance that a column is left with at worst, of which bounds alone are told
+// and whose party cuts records to its own clip: amounts between bounds may have their variance in few records.
+const shortenedTo = 0.5
+
+// lumpy reports whether a question is of such a column.
+func (c *cell) lumpy(q question) bool {
+	return c.Options.end == worst && c.sketch().OwnClip && c.sketch().Standardise && slices.ContainsFunc(c.asks(q), func(column study.Column) bool {
+		return column.Kind == study.Numeric && c.untold(column)
+	})
+}
+
 // judged is a question's forecast, at either end too.
 type judged struct {
 	typical, best, worst forecast.Error
@@ -158,8 +236,16 @@ func (c *cell) judge(q question) (out judged, err error) {
 			return out, err
 		}
 	}
+	ends := []forecast.Error{out.typical, out.best, out.worst}
+	if among, ok := c.atEnd(worst).amongCommon(q); ok {
+		e, err := among.forecast(q)
+		if err != nil {
+			return out, err
+		}
+		ends = append(ends, e)
+	}
 	// Of what is projected without noise, or relative to squares, the worse end may be the other.
-	for _, e := range []forecast.Error{out.typical, out.best, out.worst} {
+	for _, e := range ends {
 		if off(q.analysis.Kind, e) < off(q.analysis.Kind, out.best) {
 			out.best = e
 		}
@@ -169,6 +255,17 @@ func (c *cell) judge(q question) (out judged, err error) {
 	}
 	out.cut, err = c.cuts()
 	return out, err
+}
+
+// amongCommon is the cell where bits around those of a question are common: then its party does not scale
+// them, and rare ones drown sooner than where all are rare. It is false where no rate matters that nobody told.
+func (c *cell) amongCommon(q question) (*cell, bool) {
+	if sk := c.sketch(); sk.Side != sketch.Columns || !sk.Standardise {
+		return nil, false
+	}
+	out := *c
+	out.common = true
+	return &out, slices.ContainsFunc(c.asks(q), func(column study.Column) bool { return column.Kind == study.Binary && c.untold(column) })
 }
 
 // usable reports whether an answer says anything at the worse end, and is likely to be there at

@@ -28,6 +28,24 @@ func (c *cell) jointly(q question) (forecast.Error, error) {
 	as := func(kind study.AnalysisKind) (forecast.Error, error) {
 		return at.bare(question{study.Analysis{Kind: kind}, q.x, q.y})
 	}
+	noisy := c.Study.Privacy.Mechanism != dp.None
+	if q.analysis.Kind == study.Regression && c.sketch().Side.Sums() && noisy {
+		// Nothing is divided by the target's variance: all hangs on those of the columns that explain.
+		with := q.x
+		for _, p := range c.explaining(q.analysis) {
+			if p != q.x {
+				with = p
+				break
+			}
+		}
+		as = func(kind study.AnalysisKind) (forecast.Error, error) {
+			y := with
+			if kind == study.Covariance {
+				y = q.y
+			}
+			return at.bare(question{study.Analysis{Kind: kind}, q.x, y})
+		}
+	}
 	var err error
 	if together.Correlation, err = as(study.Correlation); err != nil {
 		return forecast.Error{}, err
@@ -50,7 +68,7 @@ func (c *cell) jointly(q question) (forecast.Error, error) {
 		label, _ := c.Study.Label()
 		return together.Difference(covariance, 1/float64(len(label.Classes()))), nil
 	}
-	if c.Study.Privacy.Mechanism == dp.None {
+	if !noisy {
 		together.Correlation = forecast.Error{} // no noise that columns could drown in
 	}
 	return together.Coefficient(covariance), nil
@@ -66,7 +84,7 @@ func (c *cell) allStand() (out []estimate.Standing, err error) {
 	known := map[alike][]estimate.Standing{}
 	correlation := study.Analysis{Kind: study.Correlation}
 	for _, p := range c.places() {
-		kind := alike{p.party, c.central(p.feature)}
+		kind := alike{p.party, c.central(p)}
 		if _, ok := known[kind]; !ok {
 			e, err := c.bare(question{correlation, p, p})
 			if err != nil {

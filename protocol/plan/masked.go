@@ -20,13 +20,14 @@ func (c *cell) masking() *cell {
 	return &out
 }
 
-// maskable reports whether the study could mask its sums as it stands.
+// maskable reports whether the study could mask its sums as it stands: parties that choose their own clips
+// or scales could not.
 func maskable(s *study.Study) bool {
 	if s.Masked() || s.Privacy.Mechanism != dp.Gaussian || s.LateUntil != 0 || len(s.Parties) < leastMasked {
 		return false
 	}
 	for i := range s.Sketches {
-		if s.Merge(i) != study.Add {
+		if s.Merge(i) != study.Add || s.Sketches[i].OwnClip || s.Sketches[i].Standardise {
 			return false
 		}
 	}
@@ -65,7 +66,7 @@ func maskedInstead(o Options, sketches []Sketch) ([]Warning, error) {
 		return nil, nil
 	}
 	return []Warning{{
-		Text:   fmt.Sprintf("%s errs %.2g times as far as with a masked sum, of which the aggregator sees no party's part and each party draws a part of the noise alone; it assumes that no more than one party colludes, and needs every party that begins to stay to the end", whose, most),
+		Text:   fmt.Sprintf("with a masked sum, %s would err %.2g times less: the aggregator sees no party's part of it, and each party draws a part of the noise alone. It assumes that no more than one party colludes, and needs every party that begins to stay to the end", whose, most),
 		Change: []string{"sum: masked", "colluding: 1"},
 	}}, nil
 }

@@ -29,7 +29,7 @@ func TestMaskedSumsAreForecast(t *testing.T) {
 		t.Errorf("a plain sum errs %.3f times as far as a masked one, want √2", ratio)
 	}
 	recommended := func(p Plan) bool {
-		return slices.ContainsFunc(p.Warnings, func(w Warning) bool {
+		return slices.ContainsFunc(p.Instead, func(w Warning) bool {
 			return slices.Contains(w.Change, "sum: masked") && strings.Contains(w.Text, "no more than one party colludes")
 		})
 	}
@@ -66,6 +66,8 @@ func TestMaskedSumsNeedTheirStudy(t *testing.T) {
 		"laplace":       {func(s *study.Study) { s.Privacy.Mechanism = "laplace" }, false},
 		"rows":          {func(s *study.Study) { s.Sketches[0].Side = "records" }, false},
 		"vertical":      {func(s *study.Study) { s.Partition, s.Sketches[0].Side = study.Vertical, "columns" }, false},
+		"own clips":     {func(s *study.Study) { s.Sketches[0].OwnClip = true }, false},
+		"own scales":    {func(s *study.Study) { s.Sketches[0].Standardise = true }, false},
 		"masked so far": {func(s *study.Study) { s.Sum = study.SumMasked }, false},
 	} {
 		if got := maskable(s(c.change)); got != c.want {

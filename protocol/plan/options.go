@@ -125,7 +125,7 @@ func (o Options) encoded(f study.Feature) forecast.Column {
 		if rate, told := c.Scale.Rate(); told {
 			return forecast.Binary(rate)
 		}
-		return forecast.Binary(rateOf[o.end])
+		return forecast.Binary(o.rateOf(o.end))
 	case centred && !given:
 		return forecast.Column{Spread: declared / unit, Kurtosis: c.Kurtosis}
 	case centred:
@@ -229,7 +229,12 @@ func (o Options) assumptions() []string {
 		out = append(out, "parties choose longer clips for longer records: "+o.times())
 	}
 	if halves {
-		out = append(out, "half of a binary column's values are 1; at worst one in twenty (--spread COLUMN=SD; 5 % of ones have a spread of 0.22)")
+		rare := o.rateOf(worst)
+		text := fmt.Sprintf("half of a binary column's values are 1; at worst %g %% (--spread COLUMN=SD; %g %% of ones have a spread of %.2g", 100*rare, 100*rare, math.Sqrt(rare*(1-rare)))
+		if s.Partition == study.Vertical {
+			text += "; or the public share of ones as centre in the column list"
+		}
+		out = append(out, text+")")
 	}
 	if hot {
 		out = append(out, "the categories of a column are equally frequent")

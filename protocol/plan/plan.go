@@ -23,7 +23,7 @@ func Make(o Options) (Plan, error) {
 	s := o.Study
 	out := Plan{
 		Format: Format, Study: s.ID.String(), Name: s.Name, Columns: o.describe(),
-		Assumptions: o.assumptions(), Sketches: []Sketch{}, Result: analysis.SizeOf(s), Warnings: []Warning{},
+		Assumptions: o.assumptions(), Sketches: []Sketch{}, Result: analysis.SizeOf(s), Warnings: []Warning{}, Instead: []Warning{},
 	}
 	if err := analysis.Deliverable(s); err != nil {
 		out.Warnings = append(out.Warnings, Warning{Text: err.Error()})
@@ -45,11 +45,16 @@ func Make(o Options) (Plan, error) {
 		out.Sketches = append(out.Sketches, sk)
 		out.Warnings = append(out.Warnings, warnings...)
 	}
+	together, err := revealed(o, out.Sketches)
+	if err != nil {
+		return Plan{}, fmt.Errorf("planning what is released without noise: %w", err)
+	}
+	out.Warnings = append(out.Warnings, together...)
 	masked, err := maskedInstead(o, out.Sketches)
 	if err != nil {
 		return Plan{}, fmt.Errorf("planning a masked sum: %w", err)
 	}
-	out.Warnings = append(out.Warnings, masked...)
+	out.Instead = append(out.Instead, masked...)
 	return out, nil
 }
 
@@ -166,6 +171,22 @@ func (c *cell) promise(out *Sketch) error {
 	return nil
 }
 
+// revealed warns where sketches without noise that are acceptable each are too much together.
+func revealed(o Options, sketches []Sketch) ([]Warning, error) {
+	if o.Study.Privacy.Mechanism != dp.None || slices.ContainsFunc(sketches, func(s Sketch) bool { return s.Exposure == nil || !s.Exposure.Acceptable }) {
+		return nil, nil // said of the sketch
+	}
+	viewer := newCell(o, 0).viewer()
+	all, err := o.Study.RevealsTogether(viewer, int(min(o.records(viewer), math.MaxInt32)), 0)
+	if err != nil {
+		return nil, err
+	}
+	if ok, reason := all.Acceptable(); !ok {
+		return []Warning{{Text: "without noise, " + reason + overruled}}, nil
+	}
+	return nil, nil
+}
+
 // rounding is what the fixed point costs: a value moves by at most half
 // a step g, which is g/(2s) of a column's spread s; a correlation moves by at most about
 // as much where values lie on a lattice, and by g²/(12s²) where they do not.
@@ -244,6 +265,7 @@ func (c *cell) judgedBy(a study.Analysis, questions []question, out *Analysis) (
 	if out.Chosen, err = c.choice(hardest); err != nil {
 		return hardest, err
 	}
+	out.Supposes = c.supposed(a)
 	if a.Kind == study.Mean && hardest.x.feature.Column >= 0 && out.Chosen.Undefined == "" {
 		if column := c.Study.Columns[hardest.x.feature.Column]; column.Kind == study.Numeric && c.untold(column) {
 			out.OfBounds = out.Chosen.HalfWidth * c.encoded(hardest.x.feature).Spread

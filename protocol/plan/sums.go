@@ -107,7 +107,7 @@ func (c *cell) ofSums(q question) (forecast.Error, error) {
 		return forecast.Error{}, err
 	}
 	s := forecast.Sums{
-		X: c.central(q.x.feature), Y: c.central(q.y.feature), Keep: c.keep(c.viewer()), Records: c.unionRecords(), Noise: noise, Level: c.level(q.analysis),
+		X: c.central(q.x), Y: c.central(q.y), Keep: c.keep(c.viewer()), Records: c.unionRecords(), Noise: noise, Level: c.level(q.analysis),
 	}
 	switch {
 	case q.analysis.Kind == study.Mean:
@@ -160,7 +160,7 @@ func (c *cell) sumsBytes(plan release.Plan, records int64) (int64, error) {
 	for _, column := range c.columns(c.viewer()) {
 		length = math.Max(length, column.Mean*column.Mean+column.Spread*column.Spread)
 	}
-	largest := float64(c.Study.CellWeight(c.index))
+	largest := float64(c.Study.CellWeights(c.index).Count)
 	if plan.Moments != nil {
 		weights := plan.Moments.Weights[plan.Expected(c.unionRecords())]
 		largest = max(float64(weights.Square)*length*one*one, float64(weights.Sum)*math.Sqrt(length)*one, float64(weights.ClassCount))
@@ -291,7 +291,7 @@ func (c *cell) typicalClip() float64 {
 	var squares float64
 	for _, f := range c.Study.Features(c.viewer(), c.index) {
 		if f.Kind == study.Value || f.Kind == study.OneHot {
-			e := c.central(f)
+			e := c.moved(f)
 			squares += e.Mean*e.Mean + e.Spread*e.Spread
 		}
 	}

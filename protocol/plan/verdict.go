@@ -100,7 +100,7 @@ func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
 	}
 	switch a.Kind {
 	case study.Correlation:
-		return "usable: |ρ| ≥ " + detects(c) + " stands out"
+		return "usable: |ρ| ≥ " + detects(c) + " stands out" + supposing(f.Supposes)
 	case study.Cosine:
 		return "usable: |cosine| ≥ " + detects(c) + " stands out"
 	case study.InnerProduct:
@@ -116,13 +116,13 @@ func verdict(a study.Analysis, f Analysis, m dp.Mechanism) string {
 		}
 		return text + width(c) + " of a column's spread"
 	case study.PCA:
-		return "usable: components that explain " + percent(c.AtWorst.Detects) + " of the variance more than an equal share stand out"
+		return "usable: components that explain " + percent(c.AtWorst.Detects) + " of the variance more than an equal share stand out" + supposing(f.Supposes)
 	case study.Regression:
-		return "usable: coefficients of at least " + detects(c) + " stand out, in spreads of the target for a spread of the column; those of correlated columns err more"
+		return "usable: coefficients of at least " + detects(c) + " stand out, in spreads of the target for a spread of the column; those of correlated columns err more" + supposing(f.Supposes)
 	case study.LDA:
-		return "usable: classes whose means in a column are " + detects(c) + " of its spread apart are told apart; how well all columns together do depends on the data"
+		return "usable: classes whose means in a column are " + detects(c) + " of its spread apart are told apart; how well all columns together do depends on the data" + supposing(f.Supposes)
 	case study.Clustering:
-		return "usable: columns with |ρ| ≥ " + detects(c) + " are told from unrelated ones"
+		return "usable: columns with |ρ| ≥ " + detects(c) + " are told from unrelated ones" + supposing(f.Supposes)
 	case study.Sums:
 		return "usable: means are known to ± " + width(c) + " of their column's spread"
 	case study.GroupDistance:
@@ -211,12 +211,15 @@ const (
 	roundingBeside = 0.1      // of the standard error
 )
 
+// overruled ends what is said of releases that a party's program refuses without its steward.
+const overruled = "; a party that agrees nevertheless says accept_reconstruction: true in its own site file"
+
 // warn says what is doubtful about a sketch.
 func (c *cell) warn(s Sketch) []Warning {
 	var out []Warning
 	warn := func(format string, args ...any) { out = append(out, c.warning(nil, format, args...)) }
 	if e := s.Exposure; e != nil && !e.Acceptable {
-		warn("without noise, %s; a party that agrees nevertheless says accept_reconstruction: true in its own site file", e.Reason)
+		warn("without noise, %s%s", e.Reason, overruled)
 	}
 	if s.Exposure != nil && s.Bytes > s.RawBytes {
 		warn("it is larger than the data: %d bytes for %d bytes of values", s.Bytes, s.RawBytes)

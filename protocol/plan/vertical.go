@@ -30,7 +30,7 @@ func (c *cell) holdings() (out []forecast.Holding) {
 			case bounded && column.Kind == study.Numeric && c.sketch().Standardise:
 				h.Columns = append(h.Columns, forecast.KnownSpread())
 			case given:
-				k := forecast.Known{Column: c.central(f), Bit: column.Kind == study.Binary, Told: true, Most: 1}
+				k := forecast.Known{Column: c.moved(f), Bit: column.Kind == study.Binary, Told: true, Most: 1}
 				if !centred {
 					k.Most = math.Max(c.centre(f), 1-c.centre(f))
 				}

@@ -15,7 +15,9 @@ import (
 
 // AuditOptions make an audit of one sketch.
 type AuditOptions struct {
-	Trials  int       // under each of two data sets; default: as many as about 2^26 numbers of noise allow, 200 to 100,000
+	// Trials under each of two data sets; default: as many as about 2^26 numbers of noise allow, 200 to 100,000, and where
+	// these would let half of the noise pass, up to as many as 2^28 numbers allow.
+	Trials  int
 	Entropy io.Reader // required: R, noise and the choice of neighbours come from it
 }
 
@@ -30,6 +32,10 @@ type Audit struct {
 	OneRun   OneRun
 	Labels   *LabelAudit // where randomised labels travel
 	Remarks  []string
+
+	// Conclusive reports whether the trials would have failed the same releases with half of their noise, or flips
+	// for twice the ε. Where not, that the claim was not failed says little.
+	Conclusive bool
 }
 
 // OneRun is what a single release gives away, in which each canary was put or left out by a
@@ -79,8 +85,9 @@ func (p Plan) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 		return Audit{}, fmt.Errorf("auditing sketch %d: %w", p.Index+1, err)
 	}
 	if o.Trials == 0 {
-		rows, cols := p.Shape(int64(len(c.ids)))
-		o.Trials = int(min(max((1<<26)*int64(len(c.all))/(2*rows*cols), 200), 100_000))
+		if o.Trials, err = c.enough(ctx, claim, o.Entropy); err != nil {
+			return Audit{}, fmt.Errorf("auditing sketch %d: %w", p.Index+1, err)
+		}
 	}
 	if out.OneRun, err = c.oneRun(g, o.Entropy); err != nil {
 		return Audit{}, fmt.Errorf("auditing sketch %d: %w", p.Index+1, err)
@@ -88,8 +95,11 @@ func (p Plan) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 	if out.Spread, err = p.spread(o.Entropy); err != nil {
 		return Audit{}, fmt.Errorf("auditing sketch %d: %w", p.Index+1, err)
 	}
-	trials, err := c.trials(ctx, o.Trials, o.Entropy)
+	trials, weak, err := c.trials(ctx, o.Trials, o.Entropy)
 	if err != nil {
+		return Audit{}, fmt.Errorf("auditing sketch %d: %w", p.Index+1, err)
+	}
+	if out.Conclusive, err = c.concludes(claim, weak); err != nil {
 		return Audit{}, fmt.Errorf("auditing sketch %d: %w", p.Index+1, err)
 	}
 	if out.Finding, err = audit.Judge(claim, trials); err != nil {
@@ -99,6 +109,32 @@ func (p Plan) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 		return Audit{}, fmt.Errorf("auditing the labels of sketch %d: %w", p.Index+1, err)
 	}
 	return out, nil
+}
+
+// enough is how many trials are made where nobody says: more where those that are quick would let half of the
+// noise pass. What is tried here judges no claim, so that the number depends on no verdict.
+func (c *canaries) enough(ctx context.Context, claim dp.Guarantee, entropy io.Reader) (int, error) {
+	rows, cols := c.plan.Shape(int64(len(c.ids)))
+	each := max(2*rows*cols/int64(len(c.all)), 1) // numbers of noise for a trial under both
+	n := min(max((1<<26)/each, 200), 100_000)
+	for most := max((1<<28)/each, n); ; n = min(4*n, most) {
+		_, weak, err := c.trials(ctx, int(n), entropy)
+		if err != nil {
+			return 0, err
+		}
+		if good, err := c.concludes(claim, weak); good || err != nil || n == most {
+			return int(min(2*n, most)), err // twice as many conclude almost surely
+		}
+	}
+}
+
+// concludes reports whether the scores of half of the noise fail the claim.
+func (c *canaries) concludes(claim dp.Guarantee, weak audit.Trials) (bool, error) {
+	if !c.plan.Flips.Zero() {
+		return audit.FlipsConclude(claim.Epsilon(), min(len(weak.With), len(weak.Without))), nil
+	}
+	f, err := audit.Judge(claim, weak)
+	return !f.Passed, err
 }
 
 // spread draws noise and compares it with what it is said to be.

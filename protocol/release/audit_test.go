@@ -82,8 +82,11 @@ func TestAuditPassesAsShipped(t *testing.T) {
 			got := runAudit(t, p, 20_000)
 			f := got.Finding
 			t.Logf("claimed %.3g, found %.3g of at most %.3g; declared %v, realised %v; drawn %.4g; %q", float64(f.Claimed), float64(f.Found), float64(f.Reach), got.Declared, got.Realised, float64(got.Drawn), got.Remarks)
-			if !got.Passed() {
+			if !got.Passed() || !got.Conclusive {
 				t.Errorf("%+v", got)
+			}
+			if few := runAudit(t, p, 100); few.Conclusive && few.Finding.Trials < 200 && few.Finding.Claimed < 1 {
+				t.Errorf("%d trials are said to be enough for a claim of %.3g", few.Finding.Trials, float64(few.Finding.Claimed))
 			}
 			if float64(f.Found) < a.floor*float64(f.Claimed) {
 				t.Errorf("only %.3g of the claimed %.3g are found", float64(f.Found), float64(f.Claimed))

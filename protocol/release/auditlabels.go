@@ -15,6 +15,8 @@ import (
 type LabelAudit struct {
 	Drawn   dp.Epsilon // of the response as it is drawn
 	Finding audit.Finding
+
+	Conclusive bool // so many trials would have failed labels that are changed as for twice the ε
 }
 
 // Passed reports whether nothing speaks against the claim.
@@ -71,6 +73,7 @@ func (p Plan) auditLabels(ctx context.Context, root seed.Seed, n int, entropy io
 	if out.Finding, err = audit.Judge(claim, trials); err != nil {
 		return nil, err
 	}
+	out.Conclusive = audit.FlipsConclude(claim.Epsilon(), out.Finding.Trials)
 	return out, nil
 }
 

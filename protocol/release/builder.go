@@ -268,6 +268,9 @@ func (b *Builder) Exact() Exact {
 		if b.plan.Head() > 0 {
 			e.Sketch = b.plan.headed(e.Sketch, b.own)
 		}
+		if b.plan.counted > 0 {
+			e.Sketch = b.plan.behind(e.Sketch, b.clipped)
+		}
 		return e
 	}
 	e := Exact{Sketch: b.records.Sketch(), Clipped: b.clipped}

@@ -99,6 +99,11 @@ func (c *canaries) laySums(worst pair, g *dp.Generator) error {
 			return err
 		}
 		one := canary{record: len(c.ids), change: change, column: -1}
+		size := c.plan.size(normsOf(delta))
+		if i > 0 && c.plan.Study.CellWeights(c.plan.Index).Cut > 0 {
+			own := (1 + len(c.plan.Features)) << c.plan.Spec().K // all meet in the number of records that were cut
+			base, delta = base[:own], delta[:own]
+		}
 		meets := false
 		for at, d := range delta {
 			if d != 0 {
@@ -106,7 +111,6 @@ func (c *canaries) laySums(worst pair, g *dp.Generator) error {
 			}
 			meets = meets || taken[at] && (d != 0 || base[at] != 0)
 		}
-		size := c.plan.size(normsOf(delta))
 		if i == 0 {
 			most = size
 		}
@@ -302,6 +306,11 @@ func (c *canaries) records(with func(canary int) bool) (ids [][]byte, values []i
 
 // score compares what stands at a canary's places with what was there without it.
 func (c *canaries) score(one canary, got sketch.Sketch) float64 {
+	return c.scoreOf(one, c.noise(one, got))
+}
+
+// noise is what stands at a canary's places less what was there without it.
+func (c *canaries) noise(one canary, got sketch.Sketch) []int64 {
 	row := got.Data
 	if one.inEntry {
 		row = got.Row(one.record)
@@ -310,6 +319,10 @@ func (c *canaries) score(one canary, got sketch.Sketch) float64 {
 	for i, at := range one.places {
 		noise[i] = row[at] - one.base[i]
 	}
+	return noise
+}
+
+func (c *canaries) scoreOf(one canary, noise []int64) float64 {
 	if c.plan.Noise.Guarantee().Mechanism() == dp.Laplace {
 		return audit.LaplaceScore(noise, one.delta)
 	}
@@ -317,29 +330,31 @@ func (c *canaries) score(one canary, got sketch.Sketch) float64 {
 }
 
 // trials runs releases until there are so many scores under each of the two states. A
-// canary is in the one state in every other round, and its neighbour in the other.
-func (c *canaries) trials(ctx context.Context, n int, entropy io.Reader) (audit.Trials, error) {
-	var out audit.Trials
+// canary is in the one state in every other round, and its neighbour in the other. Weak are the scores of the
+// same releases with half of their noise.
+func (c *canaries) trials(ctx context.Context, n int, entropy io.Reader) (out, weak audit.Trials, err error) {
 	for r := 0; len(out.With) < n || len(out.Without) < n; r++ {
 		if err := ctx.Err(); err != nil {
-			return audit.Trials{}, err
+			return out, weak, err
 		}
 		with := func(i int) bool { return (i+r)%2 == 0 }
 		all, err := c.releases(c.copies(), with, entropy)
 		if err != nil {
-			return audit.Trials{}, fmt.Errorf("release %d of an audit: %w", r+1, err)
+			return out, weak, fmt.Errorf("release %d of an audit: %w", r+1, err)
 		}
 		for _, got := range all {
 			for i, one := range c.all {
-				if s := c.score(one, got); with(i) {
-					out.With = append(out.With, s)
+				noise := c.noise(one, got)
+				score, half := c.scoreOf(one, noise), c.scoreOf(one, audit.Halved(noise, one.delta, with(i)))
+				if with(i) {
+					out.With, weak.With = append(out.With, score), append(weak.With, half)
 				} else {
-					out.Without = append(out.Without, s)
+					out.Without, weak.Without = append(out.Without, score), append(weak.Without, half)
 				}
 			}
 		}
 	}
-	return out, nil
+	return out, weak, nil
 }
 
 // oneRun makes one release with canaries put in by fair coins and guesses about the half of

@@ -82,6 +82,10 @@ func written(t *testing.T, p release.Plan, d data) (sums []int64, clipped int64)
 		}
 		matrix.AddOuter(sums, label, row)
 	}
+	if p.CutWeight() > 0 {
+		sums = append(sums, make([]int64, len(p.Features))...)
+		sums[p.Spec().K*len(p.Features)] = clipped * p.CutWeight()
+	}
 	return sums, clipped
 }
 

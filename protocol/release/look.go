@@ -230,6 +230,20 @@ func (p Plan) After(moves []sketch.Standard) (Plan, error) {
 	return p, nil
 }
 
+// Looking is the plan of the second pass where the values of a standardised sketch of columns have these
+// means and spreads, in encoded units.
+func (p Plan) Looking(means, spreads []float64) (Plan, error) {
+	one := float64(p.Study.Bits.One())
+	moves := make([]sketch.Standard, p.Values)
+	for i, f := range p.Features[:p.Values] {
+		moves[i] = sketch.Standard{Centre: int64(math.Round(16 * one * means[i])), Spread: int64(16 * one)}
+		if p.scaled(f) {
+			moves[i].Spread = int64(math.Min(math.Max(math.Round(48*one*spreads[i]), 1), 48*one))
+		}
+	}
+	return p.After(moves)
+}
+
 // EncodeLook writes a look as it is stored.
 func EncodeLook(moves []sketch.Standard) []byte {
 	var out []byte

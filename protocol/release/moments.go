@@ -281,13 +281,18 @@ const (
 	clearApart = 3
 	clearFar   = 4  // of those longer than
 	far        = 11 // this clip
-	bearable   = 0.7
+	bearable   = 0.4
 	ofClasses  = 0.35 // of what that of classes may be off by: nothing is given back to their means
 
 	// Of correlations: the part of their noise that the share of cut records may be, and how many standard
 	// deviations of a count may pass however small that is.
 	bearableShare = 0.3
 	leastPassing  = 1.5
+
+	// A clip is not lengthened, beyond one that bell-shaped values need, to where the noise of a correlation
+	// passes this: with more, the variance of a column drowns that is half as large as declared.
+	drowning = 0.09
+	ample    = 1.5
 )
 
 // chooseClip takes the least clip that cuts so little off, by the noisy counts of lengths, that
@@ -306,7 +311,7 @@ func (p Plan) chooseClip(noisy []int64, records int64) int {
 	typical := p.Study.TypicalLength(p.Index) * float64(p.Study.Bits.One())
 	noise := p.Study.MeanNoise(p.Index, float64(len(p.Study.Parties))) / m.mu // of a mean at the typical length
 	if p.Study.ForProducts(p.Index) {
-		return p.chooseProductClip(noisy, sd)
+		return p.chooseProductClip(noisy, records, sd)
 	}
 	bear := bearable
 	if m.Layout.Classes > 0 {
@@ -347,7 +352,7 @@ func (p Plan) passing(noisy []int64, e int, sd float64, tell func(b int, count f
 // chooseProductClip takes the least clip that is passed by so few records, by the noisy counts of
 // lengths, that correlations are off by less than their noise bears: cutting a share of the records takes at
 // most half of it off a correlation. The noise of these grows with the square of the clip.
-func (p Plan) chooseProductClip(noisy []int64, sd float64) int {
+func (p Plan) chooseProductClip(noisy []int64, records int64, sd float64) int {
 	m := p.Moments
 	last := len(m.Clips) - 1
 	typical := p.Study.TypicalLength(p.Index) * float64(p.Study.Bits.One())
@@ -359,6 +364,9 @@ func (p Plan) chooseProductClip(noisy []int64, sd float64) int {
 		var longer float64
 		p.passing(noisy, e, sd, func(_ int, count float64) { longer += count })
 		length := float64(clip) / typical
+		if next := float64(m.Clips[e+1]) / typical; next > ample && noise*next*next > drowning*float64(records) {
+			return e
+		}
 		if longer+sd <= math.Max(bearableShare*float64(noise*length)*length, leastPassing*sd) {
 			return e
 		}

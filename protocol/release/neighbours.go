@@ -47,7 +47,7 @@ func (p Plan) footprint(root seed.Seed, id []byte) ([]int, error) {
 	narrow := *p.Study
 	narrow.Sketches = slices.Clone(narrow.Sketches)
 	narrow.Sketches[p.Index].Helpers = study.Helpers{}
-	p.Study, p.Features, p.Values, p.Clip, p.Own = &narrow, p.Features[:1], 1, 0, nil
+	p.Study, p.Features, p.Values, p.Clip, p.Own, p.counted = &narrow, p.Features[:1], 1, 0, nil, 0
 	column, err := p.alone(root, id, []int64{narrow.Bits.One()})
 	if err != nil {
 		return nil, err

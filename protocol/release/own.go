@@ -234,25 +234,52 @@ func (p Plan) Owned(head []int64) (Plan, error) {
 // OwnMoments are the moments of values as the sketch of so many records has them, by its
 // head, which Owned read; means are those of the look, before anything was cut.
 func (p Plan) OwnMoments(head []int64, records int64) []estimate.Own {
-	o, cols, n, one := p.Own, len(p.Features), float64(records), float64(p.Study.Bits.One())
-	level := float64(p.lookLevel())
-	of, _ := p.looked()
-	noise := o.sums.Variance()
+	cols := len(p.Features)
+	unit := p.ownUnits(records)
 	out := make([]estimate.Own, p.Values)
 	for i := range out {
-		sum, square := 1/(n*float64(o.weight)*one), float64(o.quantum)/(n*one*one)
-		mean := float64(head[2*cols+i]) * sum
-		scale := float64(o.takes[i].Spread) / 16
-		ofMean := float64(of[i].half) / level / n / scale
-		out[i] = estimate.Own{
-			Sketched:         mean,
-			Variance:         float64(head[3*cols+i])*square - mean*mean,
-			VarianceVariance: noise * (square*square + 4*mean*mean*sum*sum),
-			Mean:             float64(o.moves[i].Centre-o.takes[i].Centre) / 16 / scale,
-			MeanVariance:     o.looking.Variance() * ofMean * ofMean,
-		}
+		mean := float64(head[2*cols+i]) * unit.sum
+		out[i] = unit.of(p, i, mean, float64(head[3*cols+i])*unit.square-mean*mean)
+		out[i].Mean = float64(p.Own.moves[i].Centre-p.Own.takes[i].Centre) / float64(p.Own.takes[i].Spread)
 	}
 	return out
+}
+
+// OwnExpected are the moments where values as they are sketched have these means and variances, in
+// the sketch's units.
+func (p Plan) OwnExpected(means, variances []float64, records int64) []estimate.Own {
+	unit := p.ownUnits(records)
+	out := make([]estimate.Own, p.Values)
+	for i := range out {
+		out[i] = unit.of(p, i, means[i], variances[i])
+	}
+	return out
+}
+
+// ownUnits are what 1 in own sums of values, of squares and of a look is of means.
+type ownUnits struct {
+	sum, square float64
+	look        []float64 // by value, before it is scaled
+}
+
+func (p Plan) ownUnits(records int64) ownUnits {
+	n, one, level := float64(records), float64(p.Study.Bits.One()), float64(p.lookLevel())
+	out := ownUnits{sum: 1 / (n * float64(p.Own.weight) * one), square: float64(p.Own.quantum) / (n * one * one)}
+	of, _ := p.looked()
+	for _, l := range of {
+		out.look = append(out.look, float64(l.half)/level/n)
+	}
+	return out
+}
+
+// of are the moments of a value with their errors.
+func (u ownUnits) of(p Plan, value int, mean, variance float64) estimate.Own {
+	ofMean := u.look[value] / (float64(p.Own.takes[value].Spread) / 16)
+	return estimate.Own{
+		Sketched: mean, Variance: variance, Mean: mean,
+		VarianceVariance: p.Own.sums.Variance() * (u.square*u.square + 4*mean*mean*u.sum*u.sum),
+		MeanVariance:     p.Own.looking.Variance() * ofMean * ofMean,
+	}
 }
 
 // Shortened is the noisy count of records that the sketch does not have as they are, by its head.

@@ -28,6 +28,7 @@ type Plan struct {
 	Own         *Own           // side columns that the party standardises; else nil
 	Labels      *Labels        // what travels beside the rows; nil: nothing
 
+	counted int64        // what a record that was cut adds to the last row, side columns; 0: there is no such row
 	whole   dp.Guarantee // of the sketch and its labels
 	summed  dp.Noise     // what is sure to be in whatever is seen: Noise, but for masked sums
 	members int          // of the attempt that the plan is for: see Among
@@ -36,15 +37,11 @@ type Plan struct {
 // For plans a party's part in the study's sketch of that index.
 func For(s *study.Study, party, index int) (Plan, error) {
 	p := Plan{Study: s, Party: party, Index: index, Features: s.Features(party, index)}
-	for _, f := range p.Features {
-		if f.Kind == study.Value || f.Kind == study.OneHot {
-			p.Values++
-		}
-	}
+	p.Values = values(p.Features)
 	p.Limit = s.RecordLimit(index)
 	p.Clip = s.IntegerClip(index)
 	if p.Clip > 0 && s.Sketches[index].Side == sketch.Columns {
-		p.Clip = min(p.Clip, p.longest())
+		p.Clip = min(p.Clip, s.LongestColumns(party, index))
 	}
 	part, err := s.Part(index)
 	if err != nil {
@@ -62,6 +59,9 @@ func For(s *study.Study, party, index int) (Plan, error) {
 	if p.Clip > 0 && p.Cut() == 0 {
 		return Plan{}, fmt.Errorf("planning sketch %d: a clip of %d leaves nothing beside ones of %d", index, p.Clip, p.ones())
 	}
+	if p.counted, err = p.countWeight(); err != nil {
+		return Plan{}, fmt.Errorf("planning sketch %d: %w", index, err)
+	}
 	if p.Sketch().Side == sketch.Moments {
 		err = p.planMoments(part.Values)
 	} else if s.StandardisedColumns(index) {
@@ -74,6 +74,16 @@ func For(s *study.Study, party, index int) (Plan, error) {
 	}
 	p.summed, p.members = p.Noise, len(s.Parties)
 	return p.Among(p.members)
+}
+
+// values counts the features that come from the data.
+func values(of []study.Feature) (n int) {
+	for _, f := range of {
+		if f.Kind == study.Value || f.Kind == study.OneHot {
+			n++
+		}
+	}
+	return n
 }
 
 // Sketch returns the study's entry for this sketch.
@@ -119,37 +129,6 @@ func (p Plan) Cut() int64 {
 	return dp.Beside(p.Clip, p.ones())
 }
 
-// longest is the length of the longest record that the party can have on the columns side,
-// rounded up so that a clip of it cuts nothing.
-func (p Plan) longest() int64 {
-	bits, squares := p.Study.Bits, p.Sketch().Helpers.Squares
-	one := bits.One()
-	var sum int64
-	column := -1
-	for _, f := range p.Features[:p.Values] {
-		if f.Kind == study.OneHot && f.Column == column {
-			continue // one of a column's entries is not zero
-		}
-		column = f.Column
-		var most int64
-		centre := p.centre(f)
-		for _, end := range []int64{one - p.Study.Columns[column].Scale.Range(bits), one} {
-			v := end - centre
-			square := v * v
-			if squares {
-				square += fixedpoint.Square(v, bits) * fixedpoint.Square(v, bits)
-			}
-			most = max(most, square)
-		}
-		if p.Study.StandardisedColumns(p.Index) && p.scaled(f) {
-			most = one * one // three spreads
-		}
-		sum += most
-	}
-	values := dp.Length(sum)
-	return dp.Length(values*values + p.ones()*p.ones())
-}
-
 // OnesWeight returns the weight of the column of ones as it is in the sketch, after
 // rounding, in encoded units.
 func (p Plan) OnesWeight() float64 { return float64(p.ones()) / float64(p.span()) }
@@ -159,11 +138,11 @@ func (p Plan) OnesWeight() float64 { return float64(p.ones()) / float64(p.span()
 func (p Plan) Shape(records int64) (rows, cols int64) {
 	switch p.Sketch().Side {
 	case sketch.Columns:
-		return int64(p.Spec().K + p.Head()), int64(len(p.Features))
+		return int64(p.Head() + p.Spec().K + p.CountRows()), int64(len(p.Features))
 	case sketch.Moments:
 		return 1, p.Study.MomentPrefix(p.Index) + int64(p.Moments.Layout.Entries())
 	case sketch.Cells:
-		return 1 << p.Spec().K, int64(1 + len(p.Features))
+		return int64(sketch.CellRows(p.Spec().K, p.Study.CellWeights(p.Index))), int64(1 + len(p.Features))
 	}
 	cols = int64(p.cols())
 	if p.Labels != nil {
@@ -205,7 +184,7 @@ func (p Plan) change() (dp.Sensitivity, error) {
 	case p.Study.Privacy.Mechanism == dp.None || p.Study.Privacy.Mechanism == dp.RandomisedResponse:
 		return dp.Sensitivity{}, nil
 	case p.Study.Privacy.Unit == dp.Record && columns:
-		return dp.RecordColumns(row, p.Clip, len(p.Features))
+		return dp.RecordColumnsCounted(row, p.Clip, len(p.Features), p.counted)
 	case p.Study.Privacy.Unit == dp.Record:
 		return dp.RecordRecords(p.Clip, spec.K)
 	}
@@ -268,11 +247,26 @@ func (p Plan) changes(c int) [][]int64 {
 }
 
 // Attributes counts the columns of this sketch, with the label that travels: how many values of one record
-// an attribute-level guarantee counts separately.
+// an attribute-level guarantee counts separately. A record that is taken away also takes its entry in the
+// column of ones along, which no value of it moves: where all of it is longer than so many changes of a
+// value, it counts for as many as it is long.
 func (p Plan) Attributes() int {
 	n := len(p.attributes())
 	if p.Labels != nil {
 		n++
 	}
-	return n
+	if p.Study.Privacy.Unit != dp.Attribute || p.Sketch().Side != sketch.Columns || p.ones() == 0 {
+		return n
+	}
+	worst, err := p.change()
+	if err != nil || worst.L1 == 0 { // of randomised response, which has no ones
+		return n
+	}
+	l1, square := p.Study.Farthest(p.Party, p.Index)
+	ones, spec := p.ones(), p.Spec()
+	times := float64(l1+ones) * float64(spec.RowL1()) / float64(worst.L1)
+	if p.Study.Privacy.Mechanism == dp.Gaussian { // lengths of different columns add up in squares
+		times = math.Sqrt(float64(square+ones*ones) * float64(spec.RowL2Squared()) / float64(worst.L2Squared))
+	}
+	return max(n, int(math.Ceil(times)))
 }

@@ -297,10 +297,14 @@ func TestClippingHoldsAfterwards(t *testing.T) {
 			_, before := norms(unclipped, zero(unclipped))
 			changed, _ := norms(got.Sketch, unclipped)
 			ones := int64(p.OnesWeight() * float64(p.Study.Bits.One())) // which are never cut
+			var counted int64
+			if got.Clipped > 0 {
+				counted = p.CutWeight() * p.CutWeight()
+			}
 			beyond := before > row*(p.Cut()*p.Cut()+ones*ones)
 			switch {
-			case after > row*p.Clip*p.Clip:
-				rt.Fatalf("a clipped record contributes l2² %d, at most %d", after, row*p.Clip*p.Clip)
+			case after > row*p.Clip*p.Clip+counted:
+				rt.Fatalf("a clipped record contributes l2² %d, at most %d", after, row*p.Clip*p.Clip+counted)
 			case beyond != (got.Clipped == 1), beyond != (changed > 0):
 				rt.Fatalf("l2² %d against a bound of %d: counted %d, changed by %d", before, row*p.Clip*p.Clip, got.Clipped, changed)
 			}
@@ -337,6 +341,49 @@ func TestMechanismNoneHasNoSensitivity(t *testing.T) {
 	p := plan(t, s, 0)
 	if p.Sensitivity != (dp.Sensitivity{}) || p.Clip != 0 || p.Noise.Variance() != 0 {
 		t.Errorf("sensitivity %v, clip %d, noise variance %v", p.Sensitivity, p.Clip, p.Noise.Variance())
+	}
+}
+
+// TestRecordAccountHoldsTheOnes: a record that is taken away moves an attribute-level sketch by no more than
+// as many attributes as the ledger counts, its entry of ones with it, which count more than the columns only
+// where it does.
+func TestRecordAccountHoldsTheOnes(t *testing.T) {
+	const gaussian = "{unit: attribute, mechanism: gaussian, epsilon: 1, delta: 1e-6}"
+	for _, privacy := range []string{laplace, gaussian} {
+		for _, ones := range []float64{0, .3, .6, 1} {
+			for _, d := range []int{1, 2, 5} {
+				var columns []string
+				for i := range d {
+					columns = append(columns, fmt.Sprintf("{name: c%d, kind: %s}", i, []string{"numeric, bounds: [0, 1]", "binary, centre: 0.1"}[d%2]))
+				}
+				s := parse(t, terms{partition: study.Vertical, columns: columns, privacy: privacy, sketches: []string{fmt.Sprintf("{side: columns, family: sparse, k: 16, helpers: {ones: %v}}", ones)}})
+				p := plan(t, s, 0)
+				b, err := p.NewBuilder(rootSeed(1), 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				row := make([]int64, d)
+				for i := range row {
+					row[i] = s.Bits.One()
+				}
+				if err := b.Add([][]byte{[]byte("a")}, row); err != nil {
+					t.Fatal(err)
+				}
+				exact := b.Exact()
+				var l1, l2 float64 // without the record all is zero
+				for _, v := range exact.Sketch.Data {
+					l1, l2 = l1+math.Abs(float64(v)), l2+float64(v*v)
+				}
+				moved := l1 / float64(p.Sensitivity.L1)
+				counted := float64(p.Attributes())
+				if privacy == gaussian {
+					moved = math.Sqrt(l2 / float64(p.Sensitivity.L2Squared))
+				}
+				if most := math.Max(float64(d), math.Ceil(moved-1e-9)); counted != most {
+					t.Errorf("%s, ones %v, %d columns: a record moves it by %.3f attributes, and %v are counted", privacy, ones, d, moved, counted)
+				}
+			}
+		}
 	}
 }
 

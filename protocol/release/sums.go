@@ -33,7 +33,7 @@ func (b *Builder) openSums(root Keys, workers int) (err error) {
 	if err != nil {
 		return err
 	}
-	b.sums, err = sketch.NewCells(directions, p.Study.CellWeight(p.Index), options)
+	b.sums, err = sketch.NewCells(directions, p.Study.CellWeights(p.Index), options)
 	return err
 }
 
@@ -60,7 +60,7 @@ func (p Plan) Directions(root Keys) (*projection.Fixed, error) {
 
 // sumsChange is the sensitivity of a cells sketch.
 func (p Plan) sumsChange() (dp.Sensitivity, error) {
-	return dp.RecordCells(p.Clip, len(p.Features), p.Study.CellWeight(p.Index), p.Study.Neighbours())
+	return dp.RecordCells(p.Clip, len(p.Features), p.Study.CellWeights(p.Index), p.Study.Neighbours())
 }
 
 // Ridge is what a regression or a discriminant by moments raises variances by, given the
@@ -107,8 +107,35 @@ func (p Plan) TypicalSpread(f study.Feature) float64 {
 // in encoded units.
 func (p Plan) CellNoise(parties int) cluster.CellNoise {
 	variance, unit := float64(parties)*p.Noise.Variance(), p.Unit()
-	weight := float64(p.Study.CellWeight(p.Index))
+	weight := float64(p.Study.CellWeights(p.Index).Count)
 	return cluster.CellNoise{Count: variance / weight / weight, Sum: variance * unit * unit}
+}
+
+// SensibleCells is the share of cut records from which means of so many clusters may be off by more
+// than .4 of their standard error, as [Plan.Sensible] has it: twice the noise of a mean, in spreads,
+// where clusters have as many cells and records each.
+func (p Plan) SensibleCells(parties int, records float64, clusters int) float64 {
+	var squares float64
+	for _, f := range p.Features {
+		s := p.TypicalSpread(f)
+		squares += s * s / float64(len(p.Features))
+	}
+	each := 1 / float64(clusters)
+	cells := each * float64(int(1)<<p.Spec().K)
+	return 2 * math.Sqrt(cells*p.CellNoise(parties).Sum/squares) / (each * records)
+}
+
+// CellCut is how many records of so many parties were cut, by the sum of their cells sketches;
+// ok is false where these do not count it.
+func (p Plan) CellCut(sum sketch.Sketch, parties int) (count estimate.Noisy, ok bool) {
+	weights := p.Study.CellWeights(p.Index)
+	if weights.Cut == 0 {
+		return count, false
+	}
+	weight := float64(weights.Cut)
+	return estimate.Noisy{
+		Value: float64(sum.Row(sum.Rows - 1)[0]) / weight, Variance: float64(parties) * p.Noise.Variance() / weight / weight,
+	}, true
 }
 
 // axes are records that differ from the public centre in one column alone, as far as it

@@ -90,8 +90,33 @@ func (s *Study) Reveals(party, index, records int) (audit.Exposure, error) {
 	if sk.Side != sketch.Records {
 		shape.Records = records
 	}
+	features := s.Features(party, index)
 	if sk.Side != sketch.Columns {
-		shape.Columns = len(s.Features(party, index))
+		shape.Columns = len(features)
+	}
+	attributes := map[int]bool{}
+	for _, f := range features {
+		if f.Column >= 0 {
+			attributes[f.Column] = true
+			shape.Discrete = shape.Discrete || s.Columns[f.Column].Kind != Numeric
+		}
+	}
+	if sk.Side == sketch.Records {
+		shape.Attributes = len(attributes)
 	}
 	return audit.Expose(shape)
+}
+
+// RevealsTogether works out what all sketches of a party give away, after what earlier releases of the same
+// data without noise released for each number held.
+func (s *Study) RevealsTogether(party, records int, earlier float64) (audit.Release, error) {
+	out := audit.Release{Earlier: earlier}
+	for i := range s.Sketches {
+		e, err := s.Reveals(party, i, records)
+		if err != nil {
+			return audit.Release{}, err
+		}
+		out.Sketches = append(out.Sketches, e)
+	}
+	return out, nil
 }

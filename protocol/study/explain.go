@@ -235,6 +235,9 @@ func (s *Study) describeSketch(i, party int) string {
 		out += "; no record is cut: values lie within their bounds"
 	case sk.Clip > 0:
 		out += fmt.Sprintf("; one record's part is cut to length %v, where the range between bounds, or three spreads, has length 1", sk.Clip)
+		if s.CountsCut(i) {
+			out += ", and how many records are cut is counted, with noise"
+		}
 	}
 	return out
 }
@@ -251,6 +254,9 @@ func (s *Study) describeColumnsSide(i, party int) string {
 	rows := k
 	if s.StandardisedColumns(i) {
 		rows += OwnRows
+	}
+	if s.CountsCut(i) {
+		rows++
 	}
 	n := fmt.Sprint(least)
 	if least != most {

@@ -32,32 +32,43 @@ func (s *Study) explainNone(p *page, party int) {
 		who = "here, as it is public, everybody"
 	}
 	p.text(fmt.Sprintf("The study adds no noise. Whoever knows R (%s) can compute values of single records from what leaves, the more of them the larger a sketch is beside the data. Your ledger records the release as unbounded, for good.", who))
-	p.text("Your program sends nothing unless, for each sketch:")
-	rows := make([]string, len(s.Sketches))
-	for i, sk := range s.Sketches {
-		if sk.Side == sketch.Cells {
-			rows[i] = fmt.Sprintf("sketch %d: no number of records is enough, as a cell may hold a single one and show its values", i+1)
-			continue
-		}
-		if sk.Side != sketch.Records {
-			rows[i] = fmt.Sprintf("sketch %d: you have at least %d records", i+1, s.leastRecords(max(party, 0), i))
-			continue
-		}
-		d, at := s.fewest(party, i)
-		rows[i] = fmt.Sprintf("sketch %d: k is at most a tenth of the %d values of a record; here k is %d, ", i+1, d, sk.Projection.K)
-		if e, err := s.Reveals(at, i, 1); err == nil {
-			if ok, _ := e.Acceptable(); ok {
-				rows[i] += "which it is"
-			} else {
-				rows[i] += "which is too many"
-			}
-		}
+	p.text("Your program sends nothing unless:")
+	rows := make([]string, len(s.Sketches), len(s.Sketches)+2)
+	for i := range s.Sketches {
+		rows[i] = fmt.Sprintf("sketch %d: ", i+1) + s.condition(party, i)
 	}
+	together := "it is"
+	if len(s.Sketches) > 1 {
+		together = "all sketches are"
+	}
+	rows = append(rows, "with what left of the same data without noise before, "+together+" at most a tenth of a number for each number held")
 	if s.plainLabels() {
 		rows = append(rows, "labels do not leave as they are, which here they do")
 	}
 	p.items(rows)
 	p.text("or your own site file says accept_reconstruction: true for this study. No one else can say it for you.")
+}
+
+// condition says under what a sketch without noise is acceptable by itself.
+func (s *Study) condition(party, index int) string {
+	sk := s.Sketches[index]
+	d, at := s.fewest(party, index)
+	e, err := s.Reveals(at, index, math.MaxInt32)
+	if err != nil {
+		return "it cannot be made"
+	}
+	ok, reason := e.Acceptable()
+	switch {
+	case sk.Side == sketch.Records && !e.Shape.Discrete:
+		text := fmt.Sprintf("k is at most a tenth of the %d values of a record; here k is %d, ", d, sk.Projection.K)
+		if ok {
+			return text + "which it is"
+		}
+		return text + "which is too many"
+	case !ok:
+		return "never, as " + reason
+	}
+	return fmt.Sprintf("you have at least %d records", s.leastRecords(max(party, 0), index))
 }
 
 // fewest returns how many values of a record are in a sketch at the party, or, to Everyone,

@@ -55,7 +55,7 @@ func TestExplainToEveryone(t *testing.T) {
 	s := parse(t, file(t, "registry"))
 	text := s.Explain(study.Everyone)
 	checkPage(t, text)
-	if !strings.Contains(text, "1000 x 2 to 5 integers, 2 kB to 40 kB") {
+	if !strings.Contains(text, "1001 x 2 to 5 integers, 2 kB to 40 kB") {
 		t.Errorf("the sizes of the three parties' sketches are not summed up:\n%s", text)
 	}
 	if strings.Contains(text, "YOUR COLUMNS") || strings.Contains(text, "(you)") {

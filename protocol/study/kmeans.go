@@ -33,6 +33,21 @@ const (
 	DefaultMaxClusters = 10 // also of suggestions beside a given number
 )
 
+// Clusters is how many k-means looks for in a sketch, the fewest where several ask; 2 where the data say it.
+func (s *Study) Clusters(index int) int {
+	least := 0
+	for _, a := range s.Analyses {
+		o, ok := a.Options.(KMeansOptions)
+		if at, answered := s.SketchFor(a); !ok || !answered || at != index {
+			continue
+		}
+		if n := max(o.Clusters, 2); least == 0 || n < least {
+			least = n
+		}
+	}
+	return max(least, 2)
+}
+
 var kMeans = kind{
 	name: KMeans, bare: true,
 	needs: func(Options) []needs { return []needs{{side: sketch.Cells}, {side: sketch.Records}} },

@@ -44,9 +44,10 @@ func (s *Study) length(index int) int64 {
 	return s.Bits.One()
 }
 
-// CellWeight is what a record counts in a cells sketch: as much as the longest record, so
-// that counts and sums have equal parts in the sensitivity.
-func (s *Study) CellWeight(index int) int64 { return s.length(index) }
+// CellWeights are those of a cells sketch. Where nothing can be cut, nothing is counted.
+func (s *Study) CellWeights(index int) dp.CellWeights {
+	return dp.NewCellWeights(s.length(index), s.IntegerClip(index) > 0 && !s.Sketches[index].Whole)
+}
 
 // Centres are the integers that are taken off the encoded values of a sums sketch before
 // they are clipped.
@@ -68,7 +69,7 @@ func (s *Study) sumsLimit(index int) int64 {
 	if s.Sketches[index].Side == sketch.Moments {
 		return s.momentsLimit(index, bound)
 	}
-	return bound / max(s.CellWeight(index), s.Reach())
+	return bound / max(s.CellWeights(index).Count, s.Reach())
 }
 
 // completeSums fills in what follows from the side. A moments sketch keeps every feature;
@@ -194,7 +195,7 @@ func (r *reader) validateDirections(s *Study, i, d int, path string) {
 		r.fail(path+".L", "%d is not between 1 and %d, for %d features", l, most, d)
 	case sk.Subspace > 0 && d > decompose.MaxDim:
 		r.fail(path+".q", "%d features are too many: eigenvectors are found of at most %d", d, decompose.MaxDim)
-	case sketch.CellEntries(l, d) > sketch.MaxCellEntries:
+	case sketch.CellEntries(l, d, s.CellWeights(i)) > sketch.MaxCellEntries:
 		r.fail(path+".L", "2^%d cells of %d features are too many numbers, at most %d are possible", l, d, sketch.MaxCellEntries)
 	case r.given(path+".q") && (sk.Subspace < 1 || sk.Subspace > d):
 		r.fail(path+".q", "%d is not between 1 and the %d features", sk.Subspace, d)
@@ -241,7 +242,11 @@ func (s *Study) describeSums(i int) string {
 	if sk.Side == sketch.Moments {
 		return s.describeMoments(i, noisy)
 	}
-	n := int64(sketch.CellEntries(sk.Projection.K, d))
-	return fmt.Sprintf("cells, %d integers, %s, however many records there are. Each record falls into one of 2^%d cells, by %d random directions. For each cell leave a %s count of your records in it and %s sums of their %d values. The count tells roughly how many of your records are alike, and the sums what they are like on average; noise hides whether any one record is among them",
-		n, s.sizes(n, n), sk.Projection.K, sk.Projection.K, noisy, noisy, d)
+	n := int64(sketch.CellEntries(sk.Projection.K, d, s.CellWeights(i)))
+	cut := ""
+	if s.CellWeights(i).Cut > 0 {
+		cut = fmt.Sprintf(", and a %s count of your records that were cut to the clip", noisy)
+	}
+	return fmt.Sprintf("cells, %d integers, %s, however many records there are. Each record falls into one of 2^%d cells, by %d random directions. For each cell leave a %s count of your records in it and %s sums of their %d values%s. The count tells roughly how many of your records are alike, and the sums what they are like on average; noise hides whether any one record is among them",
+		n, s.sizes(n, n), sk.Projection.K, sk.Projection.K, noisy, noisy, d, cut)
 }

@@ -130,7 +130,7 @@ func sizes(p *played, t *tally) error {
 		}
 	}
 	for c, n := range a.CellMeans.Sizes {
-		t.number(n, counts[c], total, marked(a))
+		t.number(fmt.Sprintf("cluster %d", c+1), n, counts[c], total, marked(a))
 	}
 	return nil
 }

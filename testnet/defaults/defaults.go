@@ -103,8 +103,15 @@ func verticals(sets real) []measured {
 		vertical(answers("answers, rates .01–.5", 40_000, 0.01, 0.5).fixed(), 4, 0.85, bySpread, limits{low: 0.90, rmse: 0.12, none: true}, limits{low: 0.93, rmse: 0.03, none: true}),
 		vertical(answers("answers, rates .2–.8", 40_000, 0.2, 0.8).fixed(), 1, 0.85, bySpread, none, limits{low: 0.93, rmse: 0.166, none: true}),
 	}
+	for _, rates := range []struct {
+		name      string
+		low, high float64
+	}{{"answers, rates .2–.8", 0.2, 0.8}, {"answers, rates .01–.5", 0.01, 0.5}, {"answers, rates .05", 0.05, 0.05}, {"answers, rates .004–.03", 0.004, 0.03}} {
+		out = append(out, vertical(answers(rates.name, 40_000, rates.low, rates.high).fixed(), 4, 0.85, byRates, limits{low: 0.90}, limits{low: 0.93}))
+	}
 	if sets.baskets != nil {
 		out = append(out, vertical(sets.baskets, 4, 0.85, bySpread, limits{low: 0.90, rmse: 0.12, none: true}, limits{low: 0.93, rmse: 0.03, none: true}))
+		out = append(out, vertical(sets.baskets, 4, 0.85, byRates, limits{low: 0.90}, limits{low: 0.93}))
 	}
 	return out
 }
@@ -140,6 +147,7 @@ func short(sets real) []measured {
 		told(classes(9_000).fixed(), 4, false),
 		explained(sets.cancer, 4, false, `"mean radius"`),
 		vertical(answers("answers, rates .2–.8", 10_000, 0.2, 0.8).fixed(), 4, 0.85, bySpread, weak, weak),
+		vertical(answers("answers, rates .02–.5", 10_000, 0.02, 0.5).fixed(), 4, 0.85, byRates, weak, weak),
 		clustered(mixture("5 clusters", 15_000, 20, 5, 1).fixed(), 5, 1.10),
 		population(6_000, 4, 0.5),
 		moments(credit().fixed(), 1, false, byBounds),

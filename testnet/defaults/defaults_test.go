@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -31,30 +32,19 @@ func rehearsedRows(t *testing.T) []Row {
 	return rows
 }
 
-// The short form of the table: every row that stands holds, and every row is known. Seeds
-// are fixed; 30 of them find any coverage that is far off, which the long form tells better.
+// The short form of the table: no row of any setting fails. Seeds are fixed; 30 of them find
+// any coverage that is far off, which the long form tells better.
 func TestDraftsAnswerTrulyShortForm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a simulation; the short form of the long table")
 	}
 	rows := rehearsedRows(t)
-	seen := map[string]bool{}
-	for _, r := range rows {
-		name := r.Name()
-		seen[name] = true
-		stands, known := standing[name]
-		switch {
-		case !known:
-			t.Errorf("%s: %s; standing does not list it", name, r.Outcome)
-		case stands && r.Outcome == Fail:
-			t.Errorf("%s: %s", name, strings.Join(r.Why, "; "))
-		case !stands && r.Outcome != Fail:
-			t.Logf("%s: %s now: let it stand", name, r.Outcome)
-		}
+	if len(rows) < 72 {
+		t.Errorf("%d rows, want 72 or more", len(rows))
 	}
-	for name := range standing {
-		if !seen[name] {
-			t.Errorf("standing lists %s, which is not measured", name)
+	for _, r := range rows {
+		if r.Outcome == Fail {
+			t.Errorf("%s: %s", r.Name(), strings.Join(r.Why, "; "))
 		}
 	}
 	var text, document bytes.Buffer
@@ -124,7 +114,7 @@ func TestJudgement(t *testing.T) {
 				if i >= covered {
 					low, high, estimate = 10, 13.92, 11.96
 				}
-				out.number(analysisNumber(estimate, se, low, high), 0, 1, false)
+				out.number("x", analysisNumber(estimate, se, low, high), 0, 1, false)
 			}
 			out.close()
 		}
@@ -165,6 +155,15 @@ func TestJudgement(t *testing.T) {
 		if why := strings.Join(r.Why, "; "); r.Outcome != c.outcome || !strings.Contains(why, c.why) || c.why == "" && why != "" {
 			t.Errorf("%s: %s: %s", c.what, r.Outcome, why)
 		}
+	}
+	hidden := counted(50, 50)
+	for i := range 150 {
+		hidden.number("a", analysisNumber(0, 1, -1.96, 1.96), 0, 1, false)
+		hidden.number("b", analysisNumber(float64(i%3*5), 1, float64(i%3*5)-1.96, float64(i%3*5)+1.96), 0, 1, false)
+		hidden.number(fmt.Sprint("c", i), analysisNumber(9, 1, 7, 11), 0, 1, false) // too few of each to tell
+	}
+	if w := hidden.row(s, asked{}, 150, 0).Worst; w == nil || w.Of != "b" || w.Intervals != 150 || w.Coverage != 50./150 {
+		t.Errorf("the worst number is %+v", w)
 	}
 	long := analysisNumber(0, 1, -3, 3)
 	if !widened(long) || widened(analysisNumber(0, 1, -1.96, 1.96)) || widened(analysisNumber(0.9, 1, -1.06, 1)) {

@@ -18,6 +18,7 @@ type described string
 const (
 	bySpread described = "spread" // a typical centre and spread, both somewhat wrong
 	byBounds described = "bounds" // those of a code book
+	byRates  described = "rates"  // of binary columns of vertical studies the share of ones, somewhat wrong; of others as bySpread
 )
 
 // What people know of a column is off by so much: a part of its spread, and of the spread
@@ -25,6 +26,7 @@ const (
 const (
 	centreOff = 0.3
 	spreadOff = 0.22
+	oddsOff   = 1.4 // of a rate
 )
 
 // terms are what the parties' column lists say of a numeric column.
@@ -81,6 +83,15 @@ func (s setting) draft(nonce uint64, records []int, rng *rand.Rand) (*study.Stud
 		case study.Numeric:
 			at := truth.at[[2]string{c.name, ""}]
 			of.Terms = c.terms(s.by, truth.means[at], truth.sds[at], rng)
+		case study.Binary:
+			if s.by == byRates {
+				rate := truth.means[truth.at[[2]string{c.name, ""}]]
+				odds := rate / (1 - rate) * oddsOff
+				if rng.IntN(2) == 0 {
+					odds /= oddsOff * oddsOff
+				}
+				of.Terms = []study.DraftTerm{{Key: "centre", Value: decimal(odds / (1 + odds))}}
+			}
 		case study.Categorical:
 			of.Terms = []study.DraftTerm{{Key: "values", Value: "[" + strings.Join(c.values, ", ") + "]"}}
 		}

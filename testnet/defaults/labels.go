@@ -60,7 +60,7 @@ func classShares(p *played, t *tally) error {
 	}
 	_, members := p.data.members()
 	for c, class := range a.LDA.Classes {
-		t.number(a.LDA.Shares[c], float64(len(members[class]))/float64(len(p.data.rows)), 1, marked(a))
+		t.number(class, a.LDA.Shares[c], float64(len(members[class]))/float64(len(p.data.rows)), 1, marked(a))
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func classMeans(p *played, t *tally) error {
 					sum, n = sum+x, n+1
 				}
 			}
-			t.number(a.LDA.Means[c][j], sum/n, truth.sds[i], marked(a))
+			t.number(called(a.Features[j])+" of "+class, a.LDA.Means[c][j], sum/n, truth.sds[i], marked(a))
 		}
 	}
 	return nil
@@ -125,7 +125,7 @@ func coefficients(p *played, t *tally) error {
 	}
 	for j, i := range at {
 		unit := truth.sds[target] / truth.sds[i]
-		t.number(p.interval(a.Regression.Coefficients[j]), b[j]*unit, unit, marked(a))
+		t.number(called(a.Features[j]), p.interval(a.Regression.Coefficients[j]), b[j]*unit, unit, marked(a))
 	}
 	return nil
 }

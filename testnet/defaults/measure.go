@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // measured is a setting with the rows that are taken from it.
@@ -163,9 +165,9 @@ func together(rows []Row) []Row {
 		if f == nil || f.Realised == nil {
 			continue
 		}
-		if r.By == string(byBounds) {
+		if r.By == string(byBounds) && r.Partition == study.Horizontal {
 			bounded++
-			if *r.RMSE >= f.Best && *r.RMSE <= f.Worst {
+			if *r.RMSE >= f.Best && (f.Worst == 0 || *r.RMSE <= f.Worst) { // at worst there is no answer
 				inside++
 			}
 			continue

@@ -3,6 +3,8 @@ package defaults
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -27,6 +29,22 @@ func (s *summary) places(a analysis.Analysis) (out []int, err error) {
 		out = append(out, at)
 	}
 	return out, nil
+}
+
+// called is what a feature is, in a row.
+func called(f analysis.Feature) string {
+	if f.Value != "" {
+		return f.Column + "=" + f.Value
+	}
+	return strings.Join(slices.DeleteFunc([]string{f.Party, f.Column}, func(s string) bool { return s == "" }), ".")
+}
+
+// beside is what a pair of features is; with itself, one.
+func beside(f, g analysis.Feature) string {
+	if f == g {
+		return called(f)
+	}
+	return called(f) + " × " + called(g)
 }
 
 // indicator reports whether a feature is 0 or 1, so that its mean is a share.
@@ -60,7 +78,7 @@ func means(shares bool) func(*played, *tally) error {
 			if shares {
 				scale = 1
 			}
-			t.number(p.interval(m), truth.means[at[i]], scale, marked(a))
+			t.number(called(a.Features[i]), p.interval(m), truth.means[at[i]], scale, marked(a))
 		}
 		return nil
 	}
@@ -90,12 +108,13 @@ func pairs(kind study.AnalysisKind, take func(i, j int) bool) func(*played, *tal
 		}
 		for _, pair := range a.Pairs {
 			i, j := at[pair.I], at[pair.J]
+			of := beside(a.Features[pair.I], a.Features[pair.J])
 			switch {
 			case !take(i, j):
 			case kind == study.Covariance:
-				t.number(p.interval(pair.Number), truth.covariances[i][j], truth.sds[i]*truth.sds[j], marked(a))
+				t.number(of, p.interval(pair.Number), truth.covariances[i][j], truth.sds[i]*truth.sds[j], marked(a))
 			default:
-				t.number(p.interval(pair.Number), truth.correlation(i, j), 1, marked(a))
+				t.number(of, p.interval(pair.Number), truth.correlation(i, j), 1, marked(a))
 			}
 		}
 		return nil

@@ -2,6 +2,7 @@ package defaults
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -42,6 +43,7 @@ type Row struct {
 	Marked    int      `json:"marked"`    // of Intervals, in answers marked as standing on shortened data
 	Coverage  *float64 `json:"coverage,omitempty"`
 	Plain     *float64 `json:"coverage_plain,omitempty"` // of the intervals of studies in which none was widened
+	Worst     *Worst   `json:"worst,omitempty"`          // of the numbers that several seeds have
 	Length    *float64 `json:"length,omitempty"`         // of intervals, over that which their standard errors make
 	Effective float64  `json:"effective,omitempty"`      // intervals after their dependence, n*
 	Power     float64  `json:"power,omitempty"`          // to reject the lower limit at a coverage of .85
@@ -55,6 +57,14 @@ type Row struct {
 	Forecast *Forecast `json:"forecast,omitempty"`
 	Outcome  Outcome   `json:"outcome"`
 	Why      []string  `json:"why,omitempty"`
+}
+
+// Worst is the number whose intervals hold its truth least often: where a row has many numbers, its
+// coverage hides the one that is always missed.
+type Worst struct {
+	Of        string  `json:"of"` // the number's columns, values or class
+	Intervals int     `json:"intervals"`
+	Coverage  float64 `json:"coverage"`
 }
 
 // Name is the row's own.
@@ -142,8 +152,12 @@ type tally struct {
 	undefined, marked    int
 	references           []float64
 	forecasts            []Forecast
+	each                 map[string]hits // by the number's name
 	seed                 counted
 }
+
+// hits are intervals, and how many of them hold the truth.
+type hits struct{ n, covered int }
 
 // counted are the intervals of one seed.
 type counted struct {
@@ -154,8 +168,8 @@ type counted struct {
 // slack is the part of a truth by which it may differ where it is summed another way.
 const slack = 1e-9
 
-// number holds an interval against the truth; scale is what one of the measure is.
-func (t *tally) number(n analysis.Number, truth, scale float64, marked bool) {
+// number holds the interval of what is named against the truth; scale is what one of the measure is.
+func (t *tally) number(of string, n analysis.Number, truth, scale float64, marked bool) {
 	if n.Estimate == nil {
 		t.undefined++
 		return
@@ -168,6 +182,11 @@ func (t *tally) number(n analysis.Number, truth, scale float64, marked bool) {
 		covers = 1
 	}
 	t.seed.n, t.seed.covered = t.seed.n+1, t.seed.covered+covers
+	if t.each == nil {
+		t.each = map[string]hits{}
+	}
+	h := t.each[of]
+	t.each[of] = hits{h.n + 1, h.covered + covers}
 	if marked {
 		t.marked++
 	} else {
@@ -194,6 +213,21 @@ func (t *tally) close() {
 		t.plain.add(s.n, s.covered)
 	}
 	*s = counted{}
+}
+
+// leastOfEach is how many intervals of one number its own coverage is told by, at least.
+const leastOfEach = 20
+
+// worst is the number that is held least often, the first by name of those; nil without one.
+func (t *tally) worst() *Worst {
+	var out *Worst
+	for _, of := range slices.Sorted(maps.Keys(t.each)) {
+		h := t.each[of]
+		if share := float64(h.covered) / float64(h.n); h.n >= leastOfEach && (out == nil || share < out.Coverage) {
+			out = &Worst{of, h.n, share}
+		}
+	}
+	return out
 }
 
 // marked reports whether an answer says first that it stands on shortened data.
@@ -254,6 +288,7 @@ func (t *tally) row(s setting, a asked, seeds, enough int) Row {
 	if n, _ := t.plain.total(); n > 0 {
 		r.Plain = number(t.plain.share())
 	}
+	r.Worst = t.worst()
 	if t.lengths > 0 {
 		r.Length = number(t.length / float64(t.lengths))
 	}

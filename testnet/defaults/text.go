@@ -13,7 +13,7 @@ import (
 // of plans, right and wrong.
 func Text(w io.Writer, rows []Row) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	head := []string{"data", "study", "ε", "by", "what", "N", "seeds", "intervals", "undef", "cover", "plain", "length", "power", "limit", "RMSE", "ref", "÷ref", "forecast", "÷fc", "plan", "outcome"}
+	head := []string{"data", "study", "ε", "by", "what", "N", "seeds", "intervals", "undef", "cover", "worst", "of", "plain", "length", "power", "limit", "RMSE", "ref", "÷ref", "forecast", "÷fc", "plan", "outcome"}
 	fmt.Fprintln(t, strings.Join(head, "\t"))
 	for _, r := range rows {
 		kind := string(r.Partition)
@@ -27,13 +27,17 @@ func Text(w io.Writer, rows []Row) error {
 				usable = "usable"
 			}
 		}
+		worst, of := "–", ""
+		if r.Worst != nil {
+			worst, of = fmt.Sprintf("%.3f", r.Worst.Coverage), r.Worst.Of
+		}
 		power := ""
 		if r.Power > 0 {
 			power = fmt.Sprintf("%.2f", r.Power)
 		}
 		cells := []string{
 			r.Data, kind, fmt.Sprintf("%g", r.Epsilon), r.By, r.What, fmt.Sprint(r.Records), fmt.Sprint(r.Seeds), fmt.Sprint(r.Intervals), fmt.Sprint(r.Undefined),
-			part(r.Coverage), part(r.Plain), digits(r.Length), power, r.Limit, digits(r.RMSE), digits(r.Reference), digits(r.Ratio), forecast, realised, usable, string(r.Outcome),
+			part(r.Coverage), worst, of, part(r.Plain), digits(r.Length), power, r.Limit, digits(r.RMSE), digits(r.Reference), digits(r.Ratio), forecast, realised, usable, string(r.Outcome),
 		}
 		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}
@@ -65,7 +69,7 @@ func Text(w io.Writer, rows []Row) error {
 		}
 	}
 	_, err := fmt.Fprintf(w, `
-Coverage is of the raw data; plain, of studies in which no interval was widened; length is that of intervals over
+Coverage is of the raw data; worst, of the number that is held least often, and of which it is; plain, of studies in which no interval was widened; length is that of intervals over
 what their standard errors make. A row fails where a binomial test allowing for seeds rejects a limit at %g; power is the probability that a coverage of %.2f would be
 rejected. RMSE is in the row's measure: spreads for means, the correlation itself for correlations. ref is
 the best clip's by search (of masked sums, of a curator), and forecast the plan's standard errors.

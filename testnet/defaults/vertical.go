@@ -49,7 +49,7 @@ func across(p *played, t *tally) error {
 		if err != nil {
 			return err
 		}
-		t.number(pair.Number, p.data.correlation(f, g, both[m][n]), 1, marked(a))
+		t.number(beside(f, g), pair.Number, p.data.correlation(f, g, both[m][n]), 1, marked(a))
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func intersections(p *played, t *tally) error {
 			return err
 		}
 		truth := float64(len(both[m][n]))
-		t.number(pair.Number, truth, truth, marked(a))
+		t.number(beside(a.Features[pair.I], a.Features[pair.J]), pair.Number, truth, truth, marked(a))
 	}
 	return nil
 }

@@ -140,7 +140,11 @@ func (n *Network) seat(p int, s Study, id string) error {
 		return fmt.Errorf("writing the data of %s: %w", party.Name, err)
 	}
 	const plenty = "{attribute: {epsilon: 1e6, delta: 0.5}}"
-	fmt.Fprintf(&n.data[p], "  %s: {source: %s.csv, id: [%s], caps: %s}\n", name, name, scenario.IDColumn, plenty)
+	var apart []string
+	for before := 1; before < n.played; before++ {
+		apart = append(apart, fmt.Sprintf("data-%d: drawn anew", before))
+	}
+	fmt.Fprintf(&n.data[p], "  %s: {source: %s.csv, id: [%s], caps: %s, apart_from: {%s}}\n", name, name, scenario.IDColumn, plenty, strings.Join(apart, ", "))
 	fmt.Fprintf(&n.sites[p], "  \"%s\": {dataset: %s, accept_reconstruction: true}\n", id, name)
 	return network.WriteSiteFile(party, []byte("datasets:\n"+n.data[p].String()+"studies:\n"+n.sites[p].String()))
 }

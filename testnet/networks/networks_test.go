@@ -80,6 +80,10 @@ func TestTemplates(t *testing.T) {
 				t.Errorf("%s protects a whole %s", template.Name, s.Privacy.Unit)
 			}
 		}
+		discrete := slices.ContainsFunc(s.Columns, func(c study.Column) bool { return c.Kind != study.Numeric })
+		if s.Privacy.Mechanism == "none" && discrete && !template.AcceptReconstruction {
+			t.Errorf("%s: no party releases what is not numeric without noise, unless its steward accepts that", template.Name)
+		}
 		if len(template.Parties) > 2 && s.Quorum == len(s.Parties) {
 			t.Errorf("%s: one party that is lost ends the study", template.Name)
 		}

@@ -64,7 +64,7 @@ func promise(s outcome.Study) string {
 	}
 	line += fmt.Sprintf(" per %s and release (%s)", s.Scenario.Unit, s.Scenario.Mechanism)
 	if person := perPerson(s); person != nil {
-		line += fmt.Sprintf("; ε = %.3g per person", *person)
+		line += "; ε = " + dp.AtMost(*person, 3) + " per person"
 	}
 	return line
 }

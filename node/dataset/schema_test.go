@@ -1,0 +1,32 @@
+package dataset
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// One column of a file may be two of a study where whole records are protected, as it is and as its
+// logarithm; where single values are, it would count twice.
+func TestOneColumnUnderTwoNames(t *testing.T) {
+	scale, err := fixedpoint.Bounds(0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := Schema{ID: []string{"id"}, Bits: 10, MaxRecords: 10, Fields: []Field{
+		{Name: "income", Header: "INCOME", Kind: study.Numeric, Scale: scale}, {Name: "earnings", Header: " INCOME", Kind: study.Numeric, Scale: scale},
+	}}
+	if _, err := schema.prepared(); err != nil {
+		t.Errorf("under unit record: %v", err)
+	}
+	schema.Apart = true
+	if _, err := schema.prepared(); err == nil || !strings.Contains(err.Error(), `"INCOME" of the data would be both "income" and "earnings"`) {
+		t.Errorf("under unit attribute: %v", err)
+	}
+	schema.Fields[1].Header = "EARNED"
+	if _, err := schema.prepared(); err != nil {
+		t.Errorf("of two columns: %v", err)
+	}
+}

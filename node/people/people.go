@@ -1,0 +1,175 @@
+// Package people tells whether two datasets are about the same people, whatever they are called, by where
+// they lie and by a keyed sample of their record ids.
+//
+// The privacy budget of a dataset is kept under its name. Under a second name the same people would have a
+// second budget, which no promise that was made to them knows of.
+package people
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cosketch/cosketch/node/dataset"
+)
+
+const (
+	// size is how many ids a sample holds: those of a dataset that is a part of another, down to one in five
+	// hundred, are still told from others.
+	size = 4096
+	// fewest is how many ids decide where a sample is not of all of them.
+	fewest = 8
+	// mostPlaces is how many places of a dataset are remembered, the newest.
+	mostPlaces = 64
+)
+
+// mark stands for a record id. Without the key it says nothing of it.
+type mark [8]byte
+
+func (m mark) compare(other mark) int { return bytes.Compare(m[:], other[:]) }
+
+// Sample is what is remembered of a dataset.
+type Sample struct {
+	places []string // files, or database and query
+	marks  []mark   // those of all ids that are least, ascending: a sample without replacement
+}
+
+// Sampler makes a sample of what is read.
+type Sampler struct {
+	prefix []byte // of what is hashed
+	sample Sample
+}
+
+// NewSampler samples what is read from a source under a secret key of the party's own.
+func NewSampler(key [32]byte, from dataset.Source) *Sampler {
+	s := &Sampler{prefix: append([]byte(nil), key[:]...)}
+	if s.sample.places = slices.Clone(from.Files); from.SQL != nil {
+		s.sample.places = []string{from.SQL.String() + "\n" + from.SQL.Query}
+	}
+	return s
+}
+
+// Add takes in the id of a record. The same one twice counts once.
+func (s *Sampler) Add(id []byte) {
+	s.prefix = append(s.prefix[:32], id...)
+	sum := sha256.Sum256(s.prefix)
+	s.sample.add(mark(sum[:len(mark{})]))
+}
+
+func (s *Sample) add(m mark) {
+	if len(s.marks) == size && s.marks[size-1].compare(m) < 0 {
+		return
+	}
+	at, known := slices.BinarySearchFunc(s.marks, m, mark.compare)
+	if known {
+		return
+	}
+	if s.marks = slices.Insert(s.marks, at, m); len(s.marks) > size {
+		s.marks = s.marks[:size]
+	}
+}
+
+// Sample is that of all that was added.
+func (s *Sampler) Sample() Sample {
+	return Sample{slices.Clone(s.sample.places), slices.Clone(s.sample.marks)}
+}
+
+// With is the sample of both: of what a dataset held before and holds now.
+func (s Sample) With(other Sample) Sample {
+	out := Sample{slices.Clone(s.places), slices.Clone(s.marks)}
+	for _, place := range other.places {
+		if out.places = append(slices.DeleteFunc(out.places, func(p string) bool { return p == place }), place); len(out.places) > mostPlaces {
+			out.places = out.places[1:]
+		}
+	}
+	for _, m := range other.marks {
+		out.add(m)
+	}
+	return out
+}
+
+// Likeness is why two datasets are taken to be about the same people.
+type Likeness string
+
+const (
+	Unlike    Likeness = ""
+	SamePlace Likeness = "they lie in the same place"
+	SameIDs   Likeness = "half of a sample of their record ids, or more, is the same"
+)
+
+// Like compares two samples under the same key. Where one dataset is a part of the other, or each has lost
+// and gained some records, half of the ids of the smaller one decide.
+func (s Sample) Like(other Sample) Likeness {
+	for _, place := range s.places {
+		if slices.Contains(other.places, place) {
+			return SamePlace
+		}
+	}
+	// Up to the least of both ends, both are whole.
+	a, b := s.marks, other.marks
+	whole := len(a) < size && len(b) < size
+	if len(a) == size {
+		b = upTo(b, a[size-1])
+	}
+	if len(b) == size {
+		a = upTo(a, b[size-1])
+	}
+	shared := 0
+	for _, m := range a {
+		if _, ok := slices.BinarySearchFunc(b, m, mark.compare); ok {
+			shared++
+		}
+	}
+	if fewer := min(len(a), len(b)); shared > 0 && 2*shared >= fewer && (whole || fewer >= fewest) {
+		return SameIDs
+	}
+	return Unlike
+}
+
+// upTo are the marks up to one.
+func upTo(marks []mark, end mark) []mark {
+	at, known := slices.BinarySearchFunc(marks, end, mark.compare)
+	if known {
+		at++
+	}
+	return marks[:at]
+}
+
+// stored is a sample as it is kept.
+type stored struct {
+	Places []string `json:"places"`
+	Marks  string   `json:"marks"` // hexadecimal, one after the other
+}
+
+// Encode writes a sample as it is kept.
+func (s Sample) Encode() ([]byte, error) {
+	var all []byte
+	for _, m := range s.marks {
+		all = append(all, m[:]...)
+	}
+	return json.Marshal(stored{s.places, hex.EncodeToString(all)})
+}
+
+// Decode reads what Encode wrote.
+func Decode(data []byte) (Sample, error) {
+	var in stored
+	if err := json.Unmarshal(data, &in); err != nil {
+		return Sample{}, fmt.Errorf("reading a sample of record ids: %w", err)
+	}
+	all, err := hex.DecodeString(in.Marks)
+	if err == nil && (len(all)%len(mark{}) != 0 || len(all) > size*len(mark{})) {
+		err = errors.New("what is stored is damaged")
+	}
+	if err != nil {
+		return Sample{}, fmt.Errorf("reading a sample of record ids: %w", err)
+	}
+	out := Sample{places: in.Places}
+	for ; len(all) > 0; all = all[len(mark{}):] {
+		out.add(mark(all[:len(mark{})]))
+	}
+	return out, nil
+}

@@ -1,0 +1,132 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/node/private"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/ledger"
+)
+
+// What was debited is in the database alone. Where that loses its newest part, as when it is copied
+// without its log, the chain that is left is whole. So how far the ledger had come is written down beside
+// the database after each debit, and no release is stored without one.
+
+// ledgerHeadFile has the number and the hash of the ledger's last entry.
+const ledgerHeadFile = "ledger.head"
+
+func ledgerHead(entries []ledger.Entry) string {
+	last := entries[len(entries)-1]
+	return fmt.Sprintf("%d %s\n", last.Sequence, last.Hash())
+}
+
+// keepLedgerHead writes down how far the ledger has come. Durable when it returns nil.
+func (s *Store) keepLedgerHead(entries []ledger.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	return writeFile(s.path(ledgerHeadFile), []byte(ledgerHead(entries)))
+}
+
+// whole is ErrLedgerMissing where the ledger lacks an entry that it had, by what was written down or by what
+// is stored of releases.
+func (s *Store) whole(entries []ledger.Entry) error {
+	head, err := private.Read(s.path(ledgerHeadFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err == nil {
+		var count int
+		if _, err := fmt.Sscanf(string(head), "%d ", &count); err != nil || count < 1 {
+			return fmt.Errorf("%s is damaged: it is %.40q (%s)", ledgerHeadFile, head, ledgerLost(s.role))
+		}
+		if count > len(entries) || ledgerHead(entries[:count]) != string(head) {
+			return fmt.Errorf("%w: by %s it had %d entries, and the last of those is not in %s, which has %d (was that copied without %s-wal? %s)",
+				ErrLedgerMissing, ledgerHeadFile, count, databaseFile, len(entries), databaseFile, ledgerLost(s.role))
+		}
+	}
+	stored, err := s.unpaid(entries)
+	if err != nil {
+		return err
+	}
+	if len(stored) > 0 {
+		return fmt.Errorf("%w: it has no debit for %s/%s, which is stored (%s)", ErrLedgerMissing, releasesDir, stored[0], ledgerLost(s.role))
+	}
+	return nil
+}
+
+// unpaid are the directories of stored releases and queries for which the ledger has no debit.
+func (s *Store) unpaid(entries []ledger.Entry) ([]string, error) {
+	dirs, err := os.ReadDir(s.path(releasesDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("looking through releases: %w", err)
+	}
+	paid := map[string]bool{}
+	for _, e := range entries {
+		paid[releaseDirOf(e)] = true
+	}
+	var out []string
+	for _, d := range dirs {
+		name, _, _ := strings.Cut(d.Name(), "-query-")
+		if _, err := protocol.ParseStudyID(name); err != nil || strings.HasSuffix(d.Name(), ".tmp") || paid[d.Name()] {
+			continue // not of this program, or half written
+		}
+		out = append(out, d.Name())
+	}
+	return out, nil
+}
+
+// releaseDirOf is where what was debited is stored.
+func releaseDirOf(e ledger.Entry) string {
+	if e.Query > 0 {
+		return QueryDir(e.Study, e.Query)
+	}
+	return e.Study.String()
+}
+
+// checkLedger holds the ledger of a party's database against what stands beside it, when it is opened. An
+// entry that cannot be read is found by whoever reads it.
+func (s *Store) checkLedger() error {
+	if s.role != Party {
+		return nil
+	}
+	entries, err := readLedger(context.Background(), s.db)
+	if err != nil {
+		return nil
+	}
+	return s.whole(entries)
+}
+
+// LedgerHeadKept reports whether how far the ledger has come is written down, as it is after every debit.
+func (s *Store) LedgerHeadKept() (bool, error) {
+	_, err := os.Stat(s.path(ledgerHeadFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// beginLedgerHead writes it down for a ledger that was taken over, or of a program that did not.
+func (s *Store) beginLedgerHead() error {
+	if s.role != Party {
+		return nil
+	}
+	entries, err := readLedger(context.Background(), s.db)
+	if err != nil {
+		return nil // checkLedger
+	}
+	return s.keepLedgerHead(entries)
+}
+
+// backedUpRelease reports whether a file of a release belongs to one for which a copy of the database has the debit: the
+// running node may have stored more since.
+func backedUpRelease(entries []ledger.Entry, name string) bool {
+	parts := strings.Split(name, "/")
+	return len(parts) < 2 || slices.ContainsFunc(entries, func(e ledger.Entry) bool { return releaseDirOf(e) == parts[1] })
+}

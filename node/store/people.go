@@ -1,0 +1,137 @@
+package store
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/node/people"
+)
+
+// inheritedKey is the row of a key that is not of this identity. No dataset has that name.
+const inheritedKey = ""
+
+// peopleRow is what a row holds: the bytes, and before them their hash with the row's name.
+func peopleRow(name string, raw []byte) []byte {
+	sum := sha256.Sum256(append(append([]byte(name), 0), raw...))
+	return append(sum[:], raw...)
+}
+
+func readPeopleRow(name string, row []byte) ([]byte, error) {
+	if len(row) < sha256.Size || !bytes.Equal(row, peopleRow(name, row[sha256.Size:])) {
+		return nil, errors.New("what is remembered of a dataset's people is damaged")
+	}
+	return row[sha256.Size:], nil
+}
+
+func putPeople(tx *sql.Tx, name string, raw []byte) error {
+	_, err := tx.Exec("INSERT OR REPLACE INTO people (dataset, raw) VALUES (?, ?)", name, peopleRow(name, raw))
+	return explain(err)
+}
+
+// PeopleKey is the key under which samples of record ids are taken. It follows from the identity, or from that
+// whose ledger this one has taken over.
+func (s *Store) PeopleKey() (key [32]byte, err error) {
+	var row []byte
+	switch err := s.db.QueryRow("SELECT raw FROM people WHERE dataset = ?", inheritedKey).Scan(&row); {
+	case errors.Is(err, sql.ErrNoRows):
+		mac := hmac.New(sha256.New, s.identity().Seed())
+		mac.Write([]byte("cosketch/1/people"))
+		return [32]byte(mac.Sum(nil)), nil
+	case err != nil:
+		return key, fmt.Errorf("reading the key of samples of record ids: %w", explain(err))
+	}
+	raw, err := readPeopleRow(inheritedKey, row)
+	if err == nil && len(raw) != len(key) {
+		err = errors.New("what is remembered of a dataset's people is damaged")
+	}
+	if err != nil {
+		return key, fmt.Errorf("reading the key of samples of record ids: %w", err)
+	}
+	return [32]byte(raw), nil
+}
+
+// inheritPeople takes over what another store remembers, with its key.
+func (s *Store) inheritPeople(tx *sql.Tx, from *Store) error {
+	key, err := from.PeopleKey()
+	if err != nil {
+		return err
+	}
+	all, err := from.People()
+	if err != nil {
+		return err
+	}
+	for name, sample := range all {
+		raw, err := sample.Encode()
+		if err == nil {
+			err = putPeople(tx, name, raw)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return putPeople(tx, inheritedKey, key[:])
+}
+
+// KeepPeople remembers the people whom a dataset is about, beside those it was about before. Durable when it
+// returns nil.
+func (s *Store) KeepPeople(dataset string, now people.Sample) error {
+	if s.readOnly {
+		return fmt.Errorf("remembering a sample of record ids: %w", ErrReadOnly)
+	}
+	err := transact(s.db, func(tx *sql.Tx) error {
+		var row []byte
+		switch err := tx.QueryRow("SELECT raw FROM people WHERE dataset = ?", dataset).Scan(&row); {
+		case errors.Is(err, sql.ErrNoRows):
+		case err != nil:
+			return explain(err)
+		default:
+			raw, err := readPeopleRow(dataset, row)
+			if err != nil {
+				return err
+			}
+			before, err := people.Decode(raw)
+			if err != nil {
+				return err
+			}
+			now = before.With(now)
+		}
+		raw, err := now.Encode()
+		if err != nil {
+			return err
+		}
+		return putPeople(tx, dataset, raw)
+	})
+	if err != nil {
+		return fmt.Errorf("remembering a sample of record ids of dataset %q: %w", dataset, err)
+	}
+	return nil
+}
+
+// People returns what is remembered of all datasets, by name.
+func (s *Store) People() (map[string]people.Sample, error) {
+	out := map[string]people.Sample{}
+	rows, err := s.db.Query("SELECT dataset, raw FROM people WHERE dataset != ?", inheritedKey)
+	if err != nil {
+		return nil, fmt.Errorf("reading samples of record ids: %w", explain(err))
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		var row []byte
+		if err := rows.Scan(&name, &row); err != nil {
+			return nil, fmt.Errorf("reading samples of record ids: %w", err)
+		}
+		raw, err := readPeopleRow(name, row)
+		if err == nil {
+			out[name], err = people.Decode(raw)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("dataset %q: %w", name, err)
+		}
+	}
+	return out, rows.Err()
+}

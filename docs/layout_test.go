@@ -164,7 +164,7 @@ func calls(f *ast.File, pkg, name string) bool {
 func TestOneImporterEach(t *testing.T) {
 	owners := map[string][]string{
 		"google.golang.org/protobuf":  {"protocol/wire", "protocol/wire/wirepb"},
-		"github.com/libp2p":           {"node/p2p"},
+		"github.com/libp2p":           {"node/p2p", "node/p2p/raw"},
 		"modernc.org/sqlite":          {"node/store", "node/dataset"},
 		"github.com/jackc/pgx":        {"node/dataset"},
 		"github.com/parquet-go":       {"node/dataset", "node/table", "testnet/bench"},

@@ -192,7 +192,8 @@ func (q *query) look(ctx context.Context) error {
 				_, err = q.due(entries)
 			}
 			if err == nil {
-				err = q.remember(q.src, entries)
+				refusal, failed := q.recognised(q.src, entries)
+				err = errors.Join(refusal, failed)
 			}
 			return err
 		case err != nil:
@@ -339,7 +340,7 @@ func (q *query) make(ctx context.Context) error {
 	return q.save(exact, ids)
 }
 
-func (q *query) debitQuery(ctx context.Context) error { return q.spend(ctx, q.due) }
+func (q *query) debitQuery(ctx context.Context) error { return q.spend(ctx, q.src, q.due) }
 
 // save stores the noised query with its signed statement.
 func (q *query) save(exact release.Exact, ids [][]byte) error {

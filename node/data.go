@@ -204,7 +204,7 @@ func (r *home) check(ctx context.Context) error {
 	if refusal != nil {
 		return refusal
 	}
-	if err := r.Store.KeepPeople(src.data.Name, src.people); err != nil {
+	if err := r.remember(src); err != nil {
 		return err
 	}
 	r.Observe(Progress{Study: r.study.ID, Milestone: Checked, Note: summaryText(summary)})

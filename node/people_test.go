@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/people"
@@ -48,10 +49,13 @@ func TestPeopleAreRecognised(t *testing.T) {
 		return &source{data: config.Dataset{Name: name, ApartFrom: apart}, people: sample}
 	}
 	released := []ledger.Entry{{Dataset: "a"}}
-	if err := h.remember(of("a", about("a.csv", 0, 100), nil), nil); err != nil {
+	if err := h.remember(of("a", about("a.csv", 0, 100), nil)); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.remember(of("a", about("a.csv", 100, 120), nil), released); err != nil { // others since
+	if err := h.remember(of("a", about("a.csv", 100, 120), nil)); err != nil { // others since
+		t.Fatal(err)
+	}
+	if err := h.remember(of("held", about("held.csv", 50, 150), nil)); err != nil { // before a was released
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {
@@ -66,6 +70,7 @@ func TestPeopleAreRecognised(t *testing.T) {
 		"before anything was released":  {of("b", about("b.csv", 0, 100), nil), nil, people.Unlike},
 		"others, by the steward's word": {of("b", about("b.csv", 0, 100), map[string]string{"a": "another register"}), released, people.Unlike},
 		"the word of another":           {of("b", about("b.csv", 0, 100), map[string]string{"c": "another register"}), released, people.SameIDs},
+		"those of a held sketch":        {of("held", people.Sample{}, nil), released, people.SameIDs},
 		"others":                        {of("b", about("b.csv", 500, 600), nil), released, people.Unlike},
 	} {
 		refusal, err := h.recognised(test.src, test.entries)
@@ -76,5 +81,51 @@ func TestPeopleAreRecognised(t *testing.T) {
 		if errors.As(refusal, &alike) != (test.why != people.Unlike) || alike != nil && (alike.Why != test.why || alike.Other != "a") {
 			t.Errorf("%s: %v, want %q", name, refusal, test.why)
 		}
+	}
+}
+
+// Whatever is about to be debited, its people are looked at within the debit: two datasets may both have been
+// looked at before either was.
+func TestDebitsLookAtPeople(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a")
+	if err := store.Create(dir, store.Party, rand.Reader); err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.Open(dir, store.Party, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	s, err := protocoltest.NewStudy(protocoltest.Terms{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := st.PeopleKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &service{home: home{PartyOptions{Store: st, Now: func() protocol.Instant { return 1000 }}, protocoltest.Identity("party 0"), s}}
+	for _, name := range []string{"a", "b"} {
+		sampler := people.NewSampler(key, dataset.Files(name+".csv"))
+		for i := range 100 {
+			sampler.Add(fmt.Append(nil, i))
+		}
+		src := &source{data: config.Dataset{Name: name}, people: sampler.Sample()}
+		if err := r.remember(src); err != nil {
+			t.Fatal(err)
+		}
+		if refusal, err := r.recognised(src, nil); refusal != nil || err != nil {
+			t.Fatalf("before anything is debited: %v, %v", refusal, err)
+		}
+	}
+	entry := ledger.Entry{Dataset: "a", Study: s.ID, Aggregator: s.Aggregator.ID, Unit: dp.Record, Attributes: 1, At: 1000, Mechanism: dp.None}
+	if _, err := st.Debit(t.Context(), func([]ledger.Entry) ([]ledger.Entry, error) { return []ledger.Entry{entry}, nil }); err != nil {
+		t.Fatal(err)
+	}
+	held := &source{data: config.Dataset{Name: "b"}} // nothing was read anew
+	due := func([]ledger.Entry) ([]ledger.Entry, error) { return []ledger.Entry{entry}, nil }
+	var alike *PeopleError
+	if err := r.spend(t.Context(), held, due); !errors.As(err, &alike) || alike.Dataset != "b" || alike.Other != "a" {
+		t.Errorf("the second name is debited: %v", err)
 	}
 }

@@ -27,20 +27,25 @@ func (r *home) permitted(src *source, records int64, entries []ledger.Entry) (re
 	return refusal, nil
 }
 
-// remember holds recognised and keeps whom the data are about, before anything is debited.
-func (r *home) remember(src *source, entries []ledger.Entry) error {
-	if refusal, err := r.recognised(src, entries); refusal != nil || err != nil {
-		return errors.Join(refusal, err)
+// remember keeps whom the data are about that were read, durably, before anything of them is debited.
+func (r *home) remember(src *source) error {
+	if src.people.Empty() {
+		return nil
 	}
 	return r.Store.KeepPeople(src.data.Name, src.people)
 }
 
 // recognised refuses a dataset that is about people of another one of which something was released, unless
-// the steward says that they are others. Their budget would be counted anew.
+// the steward says that they are others. Their budget would be counted anew. Where no data are read, as of
+// a held sketch, the dataset is about those that it was about when they were.
 func (r *home) recognised(src *source, entries []ledger.Entry) (refusal, err error) {
 	others, err := r.Store.People()
 	if err != nil {
 		return nil, err
+	}
+	own := src.people
+	if own.Empty() {
+		own = others[src.data.Name]
 	}
 	released := map[string]bool{}
 	for _, e := range entries {
@@ -50,7 +55,7 @@ func (r *home) recognised(src *source, entries []ledger.Entry) (refusal, err err
 		if _, apart := src.data.ApartFrom[name]; apart || name == src.data.Name || !released[name] {
 			continue
 		}
-		if why := src.people.Like(others[name]); why != people.Unlike {
+		if why := own.Like(others[name]); why != people.Unlike {
 			return &PeopleError{src.data.Name, name, why}, nil
 		}
 	}

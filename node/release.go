@@ -72,9 +72,6 @@ func (r *service) makeRelease(ctx context.Context, job session.MakeRelease) (ses
 	if err := r.acceptable(src, exact.records, entries); err != nil {
 		return nil, err
 	}
-	if err := r.remember(src, entries); err != nil {
-		return nil, err
-	}
 	r.Observe(Progress{Study: r.study.ID, Milestone: Projected, Note: exact.note})
 	if !spendsEarly(r.study) {
 		if err := r.debit(ctx, src); err != nil {
@@ -119,12 +116,19 @@ func (r *service) randomise(ctx context.Context, src *source, builders []*releas
 // debit spends the budget, once per sketch, durably, and has the ledger's head
 // countersigned.
 func (r *service) debit(ctx context.Context, src *source) error {
-	return r.spend(ctx, func(entries []ledger.Entry) ([]ledger.Entry, error) { return r.debits(src, entries) })
+	return r.spend(ctx, src, func(entries []ledger.Entry) ([]ledger.Entry, error) { return r.debits(src, entries) })
 }
 
-// spend appends what is due to the ledger, durably, and has its head countersigned.
-func (r *service) spend(ctx context.Context, due func([]ledger.Entry) ([]ledger.Entry, error)) error {
+// spend appends what is due to the ledger, durably, unless it is of people whose budget is under another name,
+// and has the ledger's head countersigned.
+func (r *service) spend(ctx context.Context, src *source, due func([]ledger.Entry) ([]ledger.Entry, error)) error {
+	if err := r.remember(src); err != nil {
+		return err
+	}
 	_, err := r.Store.Debit(ctx, func(entries []ledger.Entry) ([]ledger.Entry, error) {
+		if refusal, err := r.recognised(src, entries); refusal != nil || err != nil {
+			return nil, errors.Join(refusal, err)
+		}
 		next, err := due(entries)
 		if err != nil {
 			return nil, err

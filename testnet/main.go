@@ -19,6 +19,10 @@
 //
 // disturbs studies at random and checks that they end right all the same.
 //
+//	go run ./testnet hostile
+//
+// attacks an aggregator while honest parties finish studies.
+//
 //	go run ./testnet scale
 //
 // measures what ever more parties cost.
@@ -81,25 +85,27 @@ const (
 
 // commands are what the program does; without a name, it runs studies.
 type commands struct {
-	Run        options          `cmd:"" default:"withargs" help:"Run studies between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
-	Network    networkOptions   `cmd:"" help:"Play studies of real public data between organisations as they might be, and print an error table: every answer beside what the pooled data say."`
-	Up         upOptions        `cmd:"" help:"Start a network and keep it up until Ctrl-C, with a study slow enough to watch; nodes may be killed, and come back."`
-	Study      studyOptions     `cmd:"" help:"Play one more study on the network that is up."`
-	Ask        askOptions       `cmd:"" help:"Ask a node of the network, as its steward or operator would: ask north budget show."`
-	Kill       killOptions      `cmd:"" help:"Kill a node of the network that is up, as a crash would (SIGKILL)."`
-	Status     statusOptions    `cmd:"" help:"Say which nodes of a network run and where their studies stand."`
-	Down       downOptions      `cmd:"" help:"End the network that is up."`
-	Chaos      chaosOptions     `cmd:"" help:"Kill, pause and restart nodes and cut the network between them while they run studies, and check that nothing is lost, spent twice or left hanging."`
-	Scale      scaleOptions     `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 64 parties on this machine."`
-	Wide       wideOptions      `cmd:"" help:"Play covariances and correlations of thousands of columns on real processes, and print the memory that each took."`
-	Bench      benchOptions     `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
-	Table      tableOptions     `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
-	Mechanisms mechanismOptions `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
-	Union      unionOptions     `cmd:"" help:"Measure what horizontal studies that protect whole records get from moments and cells, beside what they get from row sketches and projections."`
-	Coverage   coverageOptions  `cmd:"" help:"Measure how often the intervals of results hold the truth: every kind of number, with and without noise, with equal and with other record sets."`
-	Defaults   defaultsOptions  `cmd:"" help:"Measure whether what drafted studies answer is true to its label, on public and generated data, and how close it is to the best that its budget can buy. Wants the public data sets, and takes long."`
-	Papers     paperOptions     `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory, and play a study of each on three parties and an aggregator."`
-	Simulate   simulateOptions  `cmd:"" help:"Play random schedules of the protocol, with adversaries, crashes and a bad network, and count what came of them."`
+	Run        options             `cmd:"" default:"withargs" help:"Run studies between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
+	Network    networkOptions      `cmd:"" help:"Play studies of real public data between organisations as they might be, and print an error table: every answer beside what the pooled data say."`
+	Up         upOptions           `cmd:"" help:"Start a network and keep it up until Ctrl-C, with a study slow enough to watch; nodes may be killed, and come back."`
+	Study      studyOptions        `cmd:"" help:"Play one more study on the network that is up."`
+	Ask        askOptions          `cmd:"" help:"Ask a node of the network, as its steward or operator would: ask north budget show."`
+	Kill       killOptions         `cmd:"" help:"Kill a node of the network that is up, as a crash would (SIGKILL)."`
+	Status     statusOptions       `cmd:"" help:"Say which nodes of a network run and where their studies stand."`
+	Down       downOptions         `cmd:"" help:"End the network that is up."`
+	Chaos      chaosOptions        `cmd:"" help:"Kill, pause and restart nodes and cut the network between them while they run studies, and check that nothing is lost, spent twice or left hanging."`
+	Hostile    hostileOptions      `cmd:"" help:"Let hostile peers attack an aggregator while honest parties finish studies, and check that these are hardly slower, and that memory and disk stay within their bounds."`
+	Scale      scaleOptions        `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 64 parties on this machine."`
+	Wide       wideOptions         `cmd:"" help:"Play covariances and correlations of thousands of columns on real processes, and print the memory that each took."`
+	Bench      benchOptions        `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
+	Apart      hostilePeersOptions `cmd:"" name:"hostile-peers" hidden:"" help:"Play the hostile peers of an order on stdin."`
+	Table      tableOptions        `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
+	Mechanisms mechanismOptions    `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
+	Union      unionOptions        `cmd:"" help:"Measure what horizontal studies that protect whole records get from moments and cells, beside what they get from row sketches and projections."`
+	Coverage   coverageOptions     `cmd:"" help:"Measure how often the intervals of results hold the truth: every kind of number, with and without noise, with equal and with other record sets."`
+	Defaults   defaultsOptions     `cmd:"" help:"Measure whether what drafted studies answer is true to its label, on public and generated data, and how close it is to the best that its budget can buy. Wants the public data sets, and takes long."`
+	Papers     paperOptions        `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory, and play a study of each on three parties and an aggregator."`
+	Simulate   simulateOptions     `cmd:"" help:"Play random schedules of the protocol, with adversaries, crashes and a bad network, and count what came of them."`
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -139,6 +145,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runDown(chosen.Down, stdout, stderr)
 	case "chaos":
 		return runChaos(ctx, chosen.Chaos, stdout, stderr)
+	case "hostile":
+		return runHostile(ctx, chosen.Hostile, stdout, stderr)
+	case "hostile-peers":
+		return runHostilePeers(ctx, os.Stdin, stdout, stderr)
 	case "scale":
 		return runScale(ctx, chosen.Scale, stdout, stderr)
 	case "wide":

@@ -78,6 +78,9 @@ func (s *Sampler) Sample() Sample {
 	return Sample{slices.Clone(s.sample.places), slices.Clone(s.sample.marks)}
 }
 
+// Empty reports whether nothing is known: no data were read.
+func (s Sample) Empty() bool { return len(s.places) == 0 && len(s.marks) == 0 }
+
 // With is the sample of both: of what a dataset held before and holds now.
 func (s Sample) With(other Sample) Sample {
 	out := Sample{slices.Clone(s.places), slices.Clone(s.marks)}

@@ -1,0 +1,137 @@
+// Package raw is a peer that keeps no rule: it connects as any node does, and sends what it is
+// given. Tests and the testnet attack nodes with it.
+package raw
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	libp2pprotocol "github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
+	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// mostAnswer bounds what a peer reads of an answer.
+const mostAnswer = 64 << 20
+
+// Peer is a node's counterpart at one address.
+type Peer struct {
+	host host.Host
+	to   peer.AddrInfo
+}
+
+// New returns a peer that has not connected yet. The address is a multiaddr of TCP without the identity.
+func New(key ed25519.PrivateKey, to protocol.PeerID, address string) (*Peer, error) {
+	fail := func(err error) (*Peer, error) { return nil, fmt.Errorf("making a raw peer: %w", err) }
+	own, err := crypto.UnmarshalEd25519PrivateKey(key)
+	if err != nil {
+		return fail(err)
+	}
+	theirs, err := crypto.UnmarshalEd25519PublicKey(to[:])
+	if err != nil {
+		return fail(err)
+	}
+	id, err := peer.IDFromPublicKey(theirs)
+	if err != nil {
+		return fail(err)
+	}
+	at, err := ma.NewMultiaddr(address)
+	if err != nil {
+		return fail(err)
+	}
+	h, err := libp2p.New(
+		libp2p.Identity(own), libp2p.NoListenAddrs, libp2p.Transport(tcp.NewTCPTransport, tcp.DisableReuseport()),
+		libp2p.Security(libp2ptls.ID, libp2ptls.New), libp2p.Muxer(yamux.ID, yamux.DefaultTransport),
+		libp2p.Ping(false), libp2p.DisableRelay(), libp2p.DisableMetrics(), libp2p.ResourceManager(&network.NullResourceManager{}),
+	)
+	if err != nil {
+		return fail(err)
+	}
+	return &Peer{h, peer.AddrInfo{ID: id, Addrs: []ma.Multiaddr{at}}}, nil
+}
+
+// Close ends all connections.
+func (p *Peer) Close() error { return p.host.Close() }
+
+// Frame is a request as it travels: its length, and what it holds.
+func Frame(body []byte) []byte {
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
+}
+
+// Send opens a stream of a call, writes bytes as they are, and returns the code and body of the answer.
+func (p *Peer) Send(ctx context.Context, call string, sent []byte) (code byte, body []byte, err error) {
+	s, err := p.Open(ctx, call, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer s.Reset()
+	defer context.AfterFunc(ctx, func() { s.Reset() })()
+	if until, ok := ctx.Deadline(); ok {
+		s.SetDeadline(until)
+	}
+	wrote := make(chan struct{})
+	go func() {
+		defer close(wrote)
+		s.Write(sent) // a refusal may come before it is through
+	}()
+	code, body, err = answer(s)
+	s.Reset()
+	<-wrote
+	return code, body, err
+}
+
+// Open opens a stream of a call, writes the beginning of a request, and leaves it to the caller, who resets it.
+func (p *Peer) Open(ctx context.Context, call string, beginning []byte) (Stream, error) {
+	if err := p.host.Connect(ctx, p.to); err != nil {
+		return nil, fmt.Errorf("connecting: %w", err)
+	}
+	s, err := p.host.NewStream(ctx, p.to.ID, libp2pprotocol.ID("/"+protocol.Version+"/"+call))
+	if err != nil {
+		return nil, fmt.Errorf("opening a stream of %s: %w", call, err)
+	}
+	if _, err := s.Write(beginning); err != nil {
+		s.Reset()
+		return nil, fmt.Errorf("writing to a stream of %s: %w", call, err)
+	}
+	return s, nil
+}
+
+// Stream is one call.
+type Stream interface {
+	io.ReadWriter
+	SetDeadline(time.Time) error
+	Reset() error
+}
+
+// answer reads code, length and body.
+func answer(from io.Reader) (code byte, body []byte, err error) {
+	head := make([]byte, 5)
+	if _, err := io.ReadFull(from, head); err != nil {
+		return 0, nil, fmt.Errorf("reading an answer: %w", err)
+	}
+	n := binary.BigEndian.Uint32(head[1:])
+	if n > mostAnswer {
+		return head[0], nil, fmt.Errorf("reading an answer: %d bytes, at most %d", n, mostAnswer)
+	}
+	body, err = io.ReadAll(io.LimitReader(from, int64(n)))
+	if err == nil && len(body) < int(n) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return head[0], nil, fmt.Errorf("reading an answer: %w", err)
+	}
+	return head[0], body, nil
+}

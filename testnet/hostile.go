@@ -17,6 +17,7 @@ type hostileOptions struct {
 	Peers   int           `default:"20" help:"Hostile peers. Half of them are parties of studies of their own, the others are in none."`
 	Studies int           `default:"10" help:"Studies of three honest parties meanwhile."`
 	For     time.Duration `default:"5m" help:"How long hostile peers go on."`
+	Replies bool          `help:"Play a hostile aggregator instead, which answers each call of a party with the worst that it may."`
 	Format  string        `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
 	Timeout time.Duration `default:"30m" help:"Give up after this time."`
 }
@@ -36,6 +37,15 @@ func runHostile(ctx context.Context, opts hostileOptions, stdout, stderr io.Writ
 		return told(ctx, err, nil, stderr)
 	}
 	defer remove()
+	if opts.Replies {
+		replies, failed := chaos.Replies(ctx, dir, func(string, string) bool { return true }, stderr)
+		return told(ctx, failed, func() error {
+			if opts.Format == "json" {
+				return printJSON(stdout, replies)
+			}
+			return chaos.WriteReplies(stdout, replies)
+		}, stderr)
+	}
 	measured, failed := chaos.Attack(ctx, chaos.AttackOptions{Dir: dir, Peers: opts.Peers, Studies: opts.Studies, For: opts.For, Log: stderr, Attackers: attackersApart})
 	if len(measured.Loaded) > 0 {
 		tell := func() error {

@@ -78,7 +78,7 @@ func Attack(ctx context.Context, o AttackOptions) (out Attacked, err error) {
 	if err != nil {
 		return out, err
 	}
-	site, err := newSite(ctx, o.Dir, port, port, scene)
+	site, err := newSite(ctx, o.Dir, o.Dir, port, port, scene)
 	if err != nil {
 		return out, err
 	}

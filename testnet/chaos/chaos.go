@@ -64,7 +64,7 @@ func Run(ctx context.Context, o Options) ([]Round, error) {
 	if err != nil {
 		return nil, err
 	}
-	site, err := newSite(ctx, o.Dir, between.Port(), port, scene)
+	site, err := newSite(ctx, o.Dir, o.Dir, between.Port(), port, scene)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func TestRound(t *testing.T) {
 	defer between.Close()
 	scene, err := laboratories(1 << 18)
 	must(t, err)
-	s, err := newSite(ctx, dir, between.Port(), port, scene)
+	s, err := newSite(ctx, dir, dir, between.Port(), port, scene)
 	must(t, err)
 	id, err := s.propose(ctx, 0)
 	must(t, err)

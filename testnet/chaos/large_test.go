@@ -89,7 +89,7 @@ func TestLargeUpload(t *testing.T) {
 	between, err := network.NewRelay(ctx, net.JoinHostPort("127.0.0.1", itoa(port)))
 	must(t, err)
 	defer between.Close()
-	s, err := newSite(ctx, dir, between.Port(), port, scene)
+	s, err := newSite(ctx, dir, dir, between.Port(), port, scene)
 	must(t, err)
 	s.lifetime = 2 * patience
 	id, err := s.propose(ctx, 0)

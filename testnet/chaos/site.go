@@ -50,11 +50,11 @@ func laboratories(k int) (scenario.Scenario, error) {
 	return scene, nil
 }
 
-// newSite makes the nodes and their data.
-func newSite(ctx context.Context, dir string, relay, port int, scene scenario.Scenario) (*site, error) {
-	s := &site{dir: dir, relay: relay, port: port, scene: scene, lifetime: 10 * time.Minute}
+// newSite makes the nodes and their data under home, from the programs in dir.
+func newSite(ctx context.Context, dir, home string, relay, port int, scene scenario.Scenario) (*site, error) {
+	s := &site{dir: home, relay: relay, port: port, scene: scene, lifetime: 10 * time.Minute}
 	var err error
-	if s.aggregator, s.parties, err = network.Identities(ctx, dir); err != nil {
+	if s.aggregator, s.parties, err = network.Identities(ctx, dir, home); err != nil {
 		return nil, err
 	}
 	for p, party := range s.parties {

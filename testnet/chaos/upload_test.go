@@ -36,7 +36,7 @@ func TestUploadSurvivesCuts(t *testing.T) {
 	defer between.Close()
 	scene, err := laboratories(k)
 	must(t, err)
-	s, err := newSite(ctx, dir, between.Port(), port, scene)
+	s, err := newSite(ctx, dir, dir, between.Port(), port, scene)
 	must(t, err)
 	id, err := s.propose(ctx, 0)
 	must(t, err)

@@ -14,15 +14,15 @@ import (
 	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
-// Identities makes every node's identity under dir, from the programs that Build put
-// there, and starts nothing.
-func Identities(ctx context.Context, dir string) (aggregator *Node, parties [scenario.Parties]*Node, err error) {
+// Identities makes every node's identity under home, from the programs that Build put
+// into dir, and starts nothing.
+func Identities(ctx context.Context, dir, home string) (aggregator *Node, parties [scenario.Parties]*Node, err error) {
 	n := &Network{dir: dir}
-	if aggregator, err = newNode(ctx, n.program("aggregator"), filepath.Join(dir, "aggregator.d"), "aggregator"); err != nil {
+	if aggregator, err = newNode(ctx, n.program("aggregator"), filepath.Join(home, "aggregator.d"), "aggregator"); err != nil {
 		return nil, parties, err
 	}
 	for p, name := range scenario.PartyNames {
-		if parties[p], err = newNode(ctx, n.program("party"), filepath.Join(dir, name), name); err != nil {
+		if parties[p], err = newNode(ctx, n.program("party"), filepath.Join(home, name), name); err != nil {
 			return nil, parties, err
 		}
 	}
@@ -94,6 +94,9 @@ func (s *Started) Err() error {
 	}
 	return fmt.Errorf("%s: %w%s", s.node.Name, s.err, s.said.indented(s.node.Name))
 }
+
+// Code is the process' exit code, -1 where a signal ended it. It must not be called before Ended.
+func (s *Started) Code() int { return s.cmd.ProcessState.ExitCode() }
 
 // Killed reports whether the process ended by a signal, and not by itself. It must not be
 // called before Ended.

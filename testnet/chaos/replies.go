@@ -1,0 +1,276 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/testnet/network"
+)
+
+// Reply is how a party took the replies of a hostile aggregator to one of its calls.
+type Reply struct {
+	Call    string  `json:"call"`
+	Payload string  `json:"payload"`
+	Asked   int     `json:"asked"` // how often the party made the call
+	Exit    string  `json:"exit"`
+	Said    string  `json:"said,omitempty"` // the party's last line
+	Seconds float64 `json:"seconds"`
+	Memory  int64   `json:"memory_bytes"` // most that the party had resident
+}
+
+// What a party may take of a hostile aggregator.
+const (
+	partyMemory = 256 << 20
+	partyWait   = 8 * time.Second
+	partyEnd    = partyWait + 10*time.Second // it looks at its state at the end
+)
+
+// payloads are the worst that a reply may be: messages that would be many more in memory than on the wire.
+func payloads() map[string][]byte {
+	out := map[string][]byte{"zeros": make([]byte, frame), "groups": bytes.Repeat([]byte{0x0b}, frame)}
+	for number := byte(1); number <= mostFields; number++ {
+		tag := number<<3 | 2 // a field of bytes, of texts, of messages or of packed numbers
+		out[fmt.Sprintf("empty fields %d", number)] = bytes.Repeat([]byte{tag, 0}, frame/2)
+		out[fmt.Sprintf("one field %d", number)] = append([]byte{tag, 0xfb, 0xff, 0xff, 0x03}, make([]byte, frame-5)...)
+	}
+	return out
+}
+
+// mostFields is the highest number of a field that a reply with a payload has.
+const mostFields = 3
+
+// replyCalls are the calls of a party that runs a study.
+var replyCalls = []string{"hello", "read", "post", "ledger", "progress", "chunk", "document"}
+
+// Replies lets a party run studies at an aggregator that answers one of its calls with the worst that it may:
+// each call in turn, with each payload. Which are played is up to the filter. It returns what it measured, and an
+// error that names the first thing that was not as it must be.
+func Replies(ctx context.Context, dir string, take func(call, payload string) bool, log io.Writer) (out []Reply, err error) {
+	all := payloads()
+	n := 0
+	for _, call := range replyCalls {
+		for _, name := range slices.Sorted(func(yield func(string) bool) {
+			for name := range all {
+				if take(call, name) && !yield(name) {
+					return
+				}
+			}
+		}) {
+			n++
+			r, err := reply(ctx, dir, n, call, all[name])
+			r.Payload = name
+			if err != nil {
+				return out, fmt.Errorf("%s answered with %s: %w", call, name, err)
+			}
+			out = append(out, r)
+			fmt.Fprintf(log, "%s answered with %s: asked %d times, %s after %.1f s, %d MiB; %s\n", call, name, r.Asked, r.Exit, r.Seconds, r.Memory>>20, r.Said)
+			if err := r.judge(); err != nil {
+				return out, err
+			}
+		}
+	}
+	return out, nil
+}
+
+func (r Reply) judge() error {
+	switch {
+	case r.Asked == 0:
+		return fmt.Errorf("the party never made the call %s", r.Call)
+	case r.Memory > partyMemory:
+		return fmt.Errorf("%s answered with %s: the party had %d MiB resident, at most %d allowed", r.Call, r.Payload, r.Memory>>20, partyMemory>>20)
+	case r.Seconds > partyEnd.Seconds():
+		return fmt.Errorf("%s answered with %s: the party ended after %.1f s, where --wait was %v", r.Call, r.Payload, r.Seconds, partyWait)
+	}
+	return nil
+}
+
+// between is an aggregator to parties, and each party to the aggregator behind it: it passes calls on, but answers
+// one call of one party with a payload.
+type between struct {
+	host    *p2p.Host
+	clients map[protocol.PeerID]*p2p.Host
+	behind  string // where the aggregator listens
+	own     protocol.PeerID
+
+	victim  protocol.PeerID
+	call    string
+	payload []byte
+
+	mu    sync.Mutex
+	asked int
+}
+
+// newBetween listens at a port in the aggregator's name.
+func newBetween(s *site, port int) (b *between, err error) {
+	b = &between{clients: map[protocol.PeerID]*p2p.Host{}, behind: fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", s.port)}
+	defer func() {
+		if err != nil {
+			b.close()
+		}
+	}()
+	everybody := func(protocol.PeerID) bool { return true }
+	host := func(n *network.Node, listen ...string) (*p2p.Host, protocol.PeerID, error) {
+		key, err := store.ReadKey(filepath.Join(n.StateDir(), "identity.key"))
+		if err != nil {
+			return nil, protocol.PeerID{}, err
+		}
+		id, err := protocol.PeerIDFromKey(key.Public().(ed25519.PublicKey))
+		if err != nil {
+			return nil, id, err
+		}
+		h, err := p2p.New(p2p.Config{Key: func() ed25519.PrivateKey { return key }, Listen: listen, Allow: everybody})
+		return h, id, err
+	}
+	for _, party := range s.parties {
+		h, id, err := host(party)
+		if err != nil {
+			return nil, err
+		}
+		b.clients[id] = h
+	}
+	if b.host, b.own, err = host(s.aggregator, fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port)); err != nil {
+		return nil, err
+	}
+	for _, name := range callNames {
+		b.host.Serve(name, func(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+			return b.answer(ctx, name, from, request)
+		})
+	}
+	return b, nil
+}
+
+func (b *between) answer(ctx context.Context, name string, from protocol.PeerID, request []byte) ([]byte, error) {
+	if name == b.call && from == b.victim {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.asked++
+		return b.payload, nil
+	}
+	client, ok := b.clients[from]
+	if !ok {
+		return nil, p2p.Refuse(p2p.CodeRefused, "a stranger")
+	}
+	return client.Call(ctx, b.own, []string{b.behind}, name, request)
+}
+
+func (b *between) close() {
+	if b.host != nil {
+		b.host.Close()
+	}
+	for _, c := range b.clients {
+		c.Close()
+	}
+}
+
+// reply plays one study with a hostile reply.
+func reply(ctx context.Context, dir string, n int, call string, payload []byte) (r Reply, err error) {
+	r.Call = call
+	behind, err := network.FreePort()
+	if err != nil {
+		return r, err
+	}
+	port, err := network.FreePort()
+	if err != nil {
+		return r, err
+	}
+	scene, err := laboratories(1 << 8)
+	if err != nil {
+		return r, err
+	}
+	s, err := newSite(ctx, dir, filepath.Join(dir, fmt.Sprintf("reply-%d", n)), port, behind, scene)
+	if err != nil {
+		return r, err
+	}
+	serving, err := s.aggregator.Start(s.serveArgs()...)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, serving.Kill()) }()
+	if err := network.Await(ctx, behind); err != nil {
+		return r, err
+	}
+	b, err := newBetween(s, port)
+	if err != nil {
+		return r, err
+	}
+	defer b.close()
+	b.call, b.payload = call, payload
+	if b.victim, err = protocol.ParsePeerID(s.parties[0].ID); err != nil {
+		return r, err
+	}
+	id, err := s.propose(ctx, 0)
+	if err != nil {
+		return r, err
+	}
+	var running []*network.Started
+	began := time.Now()
+	for _, p := range s.parties {
+		started, err := p.Start("run", id, "--wait", partyWait.String())
+		if err != nil {
+			return r, err
+		}
+		defer func() { err = errors.Join(err, started.Kill()) }()
+		running = append(running, started)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 6*partyEnd)
+	defer cancel()
+	r.Exit = "no end"
+	r.Memory = watch(ctx, running[0])
+	r.Seconds = time.Since(began).Seconds()
+	select {
+	case <-running[0].Ended():
+		r.Exit = fmt.Sprintf("exit %d", running[0].Code())
+		if err := running[0].Err(); err != nil {
+			r.Said = running[0].Says()
+		}
+	default:
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r.Asked = b.asked
+	return r, nil
+}
+
+// watch waits for the end of a process and returns the most memory that it had resident. What the system says
+// afterwards would be of the program that started it, too.
+func watch(ctx context.Context, p *network.Started) (peak int64) {
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.Ended():
+			return peak
+		case <-ctx.Done():
+			return peak
+		case <-ticker.C:
+			peak = max(peak, p.Resident().Peak)
+		}
+	}
+}
+
+// WriteReplies prints what was measured, for people.
+func WriteReplies(w io.Writer, all []Reply) error {
+	var most Reply
+	for _, r := range all {
+		if r.Memory > most.Memory {
+			most = r
+		}
+	}
+	_, err := fmt.Fprintf(w, "%d hostile replies: the party had at most %d MiB resident (%s answered with %s; %d MiB allowed), and always ended in time.\n",
+		len(all), most.Memory>>20, most.Call, most.Payload, int64(partyMemory)>>20)
+	if err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	return nil
+}

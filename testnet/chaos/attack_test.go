@@ -1,0 +1,75 @@
+package chaos
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cosketch/cosketch/testnet/network"
+)
+
+// Honest parties finish beside hostile peers, and what is too much is said.
+func TestAttack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs both programs")
+	}
+	dir := t.TempDir()
+	must(t, network.Build(t.Context(), dir))
+	var log bytes.Buffer
+	a, err := Attack(t.Context(), AttackOptions{Dir: dir, Peers: 8, Studies: 2, For: 8 * time.Second, Log: &log, Attackers: PlayAttackers})
+	if len(a.Loaded) < 2 {
+		t.Fatalf("%v\n%s", err, log.String())
+	}
+	if err != nil && !strings.Contains(err.Error(), "beside hostile peers, at most") { // how long it takes is no test's business
+		t.Error(err)
+	}
+	for _, name := range []string{"held calls", "refused post", "silent connections", "slow forms", "pages without a token"} {
+		if len(a.Calls[name]) == 0 {
+			t.Errorf("nobody tried %s: %v", name, a.Calls)
+		}
+	}
+	var text bytes.Buffer
+	must(t, a.Write(&text))
+	if !strings.Contains(text.String(), "8 hostile peers for") {
+		t.Errorf("it is told as %s", text.String())
+	}
+
+	good := Attacked{Quiet: []float64{1}, Loaded: []float64{2}, Memory: 1, Most: 2, Disk: 1, MostDisk: 2, Pages: map[int]int{200: 5, 503: 1}}
+	must(t, good.judge())
+	for name, spoil := range map[string]func(*Attacked){
+		"slow":   func(a *Attacked) { a.Loaded = []float64{2, 4} },
+		"memory": func(a *Attacked) { a.Memory = 3 },
+		"disk":   func(a *Attacked) { a.Disk = 3 },
+		"pages":  func(a *Attacked) { a.Pages = map[int]int{200: 5, 500: 1} },
+		"silent": func(a *Attacked) { a.Pages = nil },
+	} {
+		bad := good
+		spoil(&bad)
+		if bad.judge() == nil {
+			t.Errorf("%s: nothing is said", name)
+		}
+	}
+}
+
+// A party takes the worst reply to a call within its bounds.
+func TestReply(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs both programs")
+	}
+	dir := t.TempDir()
+	must(t, network.Build(t.Context(), dir))
+	var log bytes.Buffer
+	take := func(call, payload string) bool {
+		return call == "read" && payload == "empty fields 2" || call == "progress" && payload == "one field 1"
+	}
+	all, err := Replies(t.Context(), dir, take, &log)
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%d replies: %v\n%s", len(all), err, log.String())
+	}
+	for _, bad := range []Reply{{Call: "read"}, {Asked: 1, Memory: partyMemory + 1}, {Asked: 1, Seconds: 2 * partyEnd.Seconds()}} {
+		if bad.judge() == nil {
+			t.Errorf("%+v passes", bad)
+		}
+	}
+}

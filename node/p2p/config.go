@@ -43,7 +43,16 @@ type Config struct {
 	// Limits bounds what peers may occupy.
 	Limits Limits
 
-	speaks string // protocol version; another than protocol.Version in tests alone
+	speaks string           // protocol version; another than protocol.Version in tests alone
+	now    func() time.Time // the clock; another than the machine's in tests alone
+}
+
+// clock tells how old a handshake is, and when the log may say something again.
+func (c Config) clock() func() time.Time {
+	if c.now == nil {
+		return time.Now
+	}
+	return c.now
 }
 
 // agent names the program to its peers.
@@ -77,12 +86,14 @@ type Limits struct {
 	// refused as busy. Default: 32.
 	CallsPerPeer int
 
-	// ConnsPerIP is how many connections one IPv4 address or IPv6 /56 may hold, and
+	// ConnsPerIP is how many connections one IPv4 address or IPv6 /48 may hold, and
 	// how many it may open in a burst. An aggregator must admit all parties behind
-	// one address. Default: 256.
+	// one address. A quarter of them, and at least 64, may be in the middle of their
+	// handshakes. Default: 256.
 	ConnsPerIP int
 
-	// Conns is how many connections there may be in all. Default: 1024.
+	// Conns is how many connections there may be in all, beside those whose handshake
+	// has not ended: half as many (and at least 320) by TCP, and by QUIC. Default: 1024.
 	Conns int
 
 	// Memory is how many bytes all connections and frames may occupy.
@@ -133,6 +144,16 @@ func (l Limits) frame(name string) int {
 	}
 	return l.Frame
 }
+
+// manyAtOnce is how many parties behind one address may connect at the same time.
+const manyAtOnce = 64
+
+// unfinishedPerIP is how many handshakes of one address may be under way.
+func (l Limits) unfinishedPerIP() int { return min(l.ConnsPerIP, max(manyAtOnce, l.ConnsPerIP/4)) }
+
+// unfinished is how many handshakes may be under way by TCP and WebSocket, and as many by QUIC,
+// where one address may begin as many as a quarter of what is free.
+func (l Limits) unfinished() int { return max(5*manyAtOnce, l.Conns/2) }
 
 func (c *Config) check() error {
 	if c.Key == nil {

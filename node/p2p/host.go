@@ -84,7 +84,7 @@ func New(cfg Config) (*Host, error) {
 }
 
 func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (host.Host, *book, error) {
-	resources, err := resourceManager(limits)
+	resources, err := resourceManager(limits, cfg.clock())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,6 +97,7 @@ func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (host
 		resources.Close()
 		return nil, nil, err
 	}
+	streams := newDoor(limits.unfinished(), limits.unfinishedPerIP(), cfg.clock())
 	listen := libp2p.ListenAddrStrings(cfg.Listen...)
 	if len(cfg.Listen) == 0 {
 		listen = libp2p.NoListenAddrs
@@ -105,8 +106,8 @@ func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (host
 		libp2p.Identity(key),
 		libp2p.Peerstore(known),
 		listen,
-		libp2p.Transport(tcp.NewTCPTransport, tcp.DisableReuseport()),
-		libp2p.Transport(websocket.New, websocket.WithTLSClientConfig(&tls.Config{RootCAs: cfg.Roots, MinVersion: tls.VersionTLS12})),
+		libp2p.Transport(throughDoor(streams, tcp.NewTCPTransport, tcp.DisableReuseport())),
+		libp2p.Transport(throughDoor(streams, websocket.New, websocket.WithTLSClientConfig(&tls.Config{RootCAs: cfg.Roots, MinVersion: tls.VersionTLS12}))),
 		libp2p.Transport(libp2pquic.NewTransport, libp2pquic.WithTLSIdentityOption(undated(local))),
 		libp2p.Security(libp2ptls.ID, newHybridTLS),
 		libp2p.Muxer(yamux.ID, yamux.DefaultTransport),

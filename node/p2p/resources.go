@@ -14,19 +14,18 @@ const ownStreams = 16
 
 // resourceManager turns limits into libp2p's. Nothing is derived from the
 // machine, whose memory a container may not have. Only peers that the gater
-// admitted get past the transient scope.
-func resourceManager(l Limits) (network.ResourceManager, error) {
+// admitted get past the transient scope, whose connections doors count: they have
+// room beside that of the admitted, so that strangers never take a party's place.
+func resourceManager(l Limits, now func() time.Time) (network.ResourceManager, error) {
 	count := func(n int) rcmgr.LimitVal { return rcmgr.LimitVal(n) }
 	streams := 2 * (l.CallsPerPeer + ownStreams) // in and out
 	limits := rcmgr.PartialLimitConfig{
 		System: rcmgr.ResourceLimits{
-			Conns:  count(l.Conns),
-			FD:     count(l.Conns),
+			Conns:  count(l.Conns + 2*l.unfinished()), // by TCP and by QUIC
+			FD:     count(l.Conns + l.unfinished()),
 			Memory: rcmgr.LimitVal64(l.Memory),
 		},
 		Transient: rcmgr.ResourceLimits{
-			Conns:  count(l.ConnsPerIP),
-			FD:     count(l.ConnsPerIP),
 			Memory: rcmgr.LimitVal64(l.Memory / 4),
 		},
 		PeerDefault: rcmgr.ResourceLimits{
@@ -36,15 +35,19 @@ func resourceManager(l Limits) (network.ResourceManager, error) {
 			Memory:         rcmgr.LimitVal64(l.Memory / 2),
 		},
 	}
-	return rcmgr.NewResourceManager(
+	manager, err := rcmgr.NewResourceManager(
 		rcmgr.NewFixedLimiter(limits.Build(rcmgr.InfiniteLimits)),
 		rcmgr.WithMetricsDisabled(),
 		rcmgr.WithLimitPerSubnet(
-			[]rcmgr.ConnLimitPerSubnet{{PrefixLength: 32, ConnCount: l.ConnsPerIP}},
-			[]rcmgr.ConnLimitPerSubnet{{PrefixLength: 56, ConnCount: l.ConnsPerIP}},
+			[]rcmgr.ConnLimitPerSubnet{{PrefixLength: bits4, ConnCount: l.ConnsPerIP}},
+			[]rcmgr.ConnLimitPerSubnet{{PrefixLength: bits6, ConnCount: l.ConnsPerIP}},
 		),
 		rcmgr.WithConnRateLimiters(connRate(l)),
 	)
+	if err != nil {
+		return nil, err
+	}
+	return watched{manager, newDoor(l.unfinished(), l.unfinishedPerIP(), now)}, nil
 }
 
 // connRate admits a burst of ConnsPerIP new connections per address and refills
@@ -57,8 +60,8 @@ func connRate(l Limits) *rate.Limiter {
 			{Prefix: netip.MustParsePrefix("::1/128")},
 		},
 		SubnetRateLimiter: rate.SubnetLimiter{
-			IPv4SubnetLimits: []rate.SubnetLimit{{PrefixLength: 32, Limit: perAddress}},
-			IPv6SubnetLimits: []rate.SubnetLimit{{PrefixLength: 56, Limit: perAddress}},
+			IPv4SubnetLimits: []rate.SubnetLimit{{PrefixLength: bits4, Limit: perAddress}},
+			IPv6SubnetLimits: []rate.SubnetLimit{{PrefixLength: bits6, Limit: perAddress}},
 			GracePeriod:      time.Minute,
 		},
 	}

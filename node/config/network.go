@@ -44,7 +44,15 @@ func parseLimits(s source, to *p2p.Limits) parser {
 			"connections":             s.count(&to.Conns),
 			"connections_per_address": s.count(&to.ConnsPerIP),
 			"calls_per_party":         s.count(&to.CallsPerPeer),
-			"memory_mib":              s.mebibytes(&to.Memory),
+			"memory_mib": func(n *yaml.Node) error {
+				if err := s.mebibytes(&to.Memory)(n); err != nil {
+					return err
+				}
+				if to.Memory < p2p.LeastMemory {
+					return s.errorf(n, "want at least %d, not %q: less does not hold the requests of two parties", p2p.LeastMemory>>20, n.Value)
+				}
+				return nil
+			},
 		})
 	}
 }

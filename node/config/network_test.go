@@ -40,6 +40,7 @@ func TestAggregatorRefusals(t *testing.T) {
 	for text, want := range map[string]string{
 		"limits: {connections: 0}":                          `want a whole number of at least 1, not "0"`,
 		"limits: {calls_per_party: 1.5}":                    `want a whole number of at least 1, not "1.5"`,
+		"limits: {memory_mib: 63}":                          `want at least 64, not "63"`,
 		"limits: {memory_mib: 1e12}":                        `want a whole number of at least 1, not "1e12"`,
 		"limits: {connection: 5}":                           `did you mean "connections"?`,
 		"listen: [/dns4/agg.example.org/tcp/443/tls/ws]":    "listen without /tls",

@@ -96,8 +96,10 @@ type Limits struct {
 	// has not ended: half as many (and at least 320) by TCP, and by QUIC. Default: 1024.
 	Conns int
 
-	// Memory is how many bytes all connections and frames may occupy.
-	// Default: 512 MiB.
+	// Memory is how many bytes all connections and frames may occupy: requests that
+	// arrive or are answered take half, the rest is for what connections buffer.
+	// Whatever one peer has of a half, as much is left for the others.
+	// Default: 512 MiB; at least LeastMemory.
 	Memory int64
 
 	// Dial bounds making a connection. Default: 20 s.
@@ -112,6 +114,10 @@ type Limits struct {
 	// for news. Default: 5 min.
 	Call time.Duration
 }
+
+// LeastMemory is what Limits.Memory has to be: room for a few of the largest requests and for
+// the streams of a few peers.
+const LeastMemory = 64 << 20
 
 func (l Limits) withDefaults() Limits {
 	positive := func(v *int, value int) {
@@ -154,6 +160,12 @@ func (l Limits) unfinishedPerIP() int { return min(l.ConnsPerIP, max(manyAtOnce,
 // unfinished is how many handshakes may be under way by TCP and WebSocket, and as many by QUIC,
 // where one address may begin as many as a quarter of what is free.
 func (l Limits) unfinished() int { return max(5*manyAtOnce, l.Conns/2) }
+
+// requests is how many bytes the requests of all peers may take.
+func (l Limits) requests() int64 { return l.Memory / 2 }
+
+// windows is how many bytes all connections may buffer.
+func (l Limits) windows() int64 { return l.Memory - l.requests() }
 
 func (c *Config) check() error {
 	if c.Key == nil {

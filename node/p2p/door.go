@@ -181,11 +181,12 @@ func origin(from ma.Multiaddr) netip.Prefix {
 	return prefix
 }
 
-// watched is a resource manager at whose door callers by QUIC wait. Their connections are made
-// out of reach: who comes too much is refused.
+// watched is a resource manager at whose door callers by QUIC wait, and which divides streams
+// between peers. Connections by QUIC are made out of reach: who comes too much is refused.
 type watched struct {
 	network.ResourceManager
 	packets *door
+	inbound *ration[peer.ID]
 }
 
 // OpenConnection makes the scope of a connection; a caller by TCP, who holds a file descriptor,

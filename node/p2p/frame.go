@@ -75,26 +75,31 @@ func (f *framer) readHead(n int) ([]byte, error) {
 	return head, err
 }
 
-// readBody reads the frame's bytes, whose length the frame announced. It asks
-// reserve for the memory first.
+// readBody reads the frame's bytes, whose length the frame announced. Nobody has sent these
+// bytes yet: memory grows with what arrives, to twice that at most, and reserve is asked for
+// each part before it is made.
 func (f *framer) readBody(length []byte, limit int, reserve func(int) error) ([]byte, error) {
-	n := binary.BigEndian.Uint32(length)
-	if uint64(n) > uint64(limit) {
-		return nil, fmt.Errorf("%d bytes, at most %d: %w", n, limit, errTooLarge)
+	size := binary.BigEndian.Uint32(length)
+	if uint64(size) > uint64(limit) {
+		return nil, fmt.Errorf("%d bytes, at most %d: %w", size, limit, errTooLarge)
 	}
-	if err := reserve(int(n)); err != nil {
-		return nil, err
-	}
-	body := make([]byte, n)
-	for rest := body; len(rest) > 0; {
+	n, body := int(size), []byte{}
+	for len(body) < n {
+		if len(body) == cap(body) {
+			room := min(n, max(slice, 2*cap(body)))
+			if err := reserve(room - cap(body)); err != nil {
+				return nil, err
+			}
+			body = append(make([]byte, 0, room), body...)
+		}
 		if err := f.SetReadDeadline(f.soon()); err != nil {
 			return nil, err
 		}
-		m := min(len(rest), slice)
-		if _, err := io.ReadFull(f, rest[:m]); err != nil {
+		have := len(body)
+		body = body[:min(have+slice, cap(body))]
+		if _, err := io.ReadFull(f, body[have:]); err != nil {
 			return nil, err
 		}
-		rest = rest[m:]
 	}
 	return body, nil
 }

@@ -43,6 +43,8 @@ type Host struct {
 	closing bool
 	serving map[protocol.PeerID]int // calls being served, per caller
 	calls   sync.WaitGroup          // the same calls
+
+	requests *ration[protocol.PeerID] // bytes of the requests of these calls
 }
 
 // New starts a node: it listens at Config.Listen at once and serves nothing
@@ -69,6 +71,7 @@ func New(cfg Config) (*Host, error) {
 		gate:    newGater(cfg.Allow, log),
 		serving: make(map[protocol.PeerID]int),
 	}
+	h.requests = newRation[protocol.PeerID](h.limits.requests())
 	if h.id, err = protocol.PeerIDFromKey(cfg.Key().Public().(ed25519.PublicKey)); err != nil {
 		return nil, fmt.Errorf("starting the network node: identity key: %w", err)
 	}

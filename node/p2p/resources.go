@@ -5,12 +5,16 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/libp2p/go-libp2p/x/rate"
 )
 
 // ownStreams is how many streams of a peer libp2p's identify may use beside calls.
 const ownStreams = 16
+
+// window is what yamux takes of memory for a new stream.
+const window = 256 << 10
 
 // resourceManager turns limits into libp2p's. Nothing is derived from the
 // machine, whose memory a container may not have. Only peers that the gater
@@ -23,16 +27,16 @@ func resourceManager(l Limits, now func() time.Time) (network.ResourceManager, e
 		System: rcmgr.ResourceLimits{
 			Conns:  count(l.Conns + 2*l.unfinished()), // by TCP and by QUIC
 			FD:     count(l.Conns + l.unfinished()),
-			Memory: rcmgr.LimitVal64(l.Memory),
+			Memory: rcmgr.LimitVal64(l.windows()),
 		},
 		Transient: rcmgr.ResourceLimits{
-			Memory: rcmgr.LimitVal64(l.Memory / 4),
+			Memory: rcmgr.LimitVal64(l.windows() / 2),
 		},
 		PeerDefault: rcmgr.ResourceLimits{
 			Conns:          count(8),
 			Streams:        count(2 * streams),
 			StreamsInbound: count(streams),
-			Memory:         rcmgr.LimitVal64(l.Memory / 2),
+			Memory:         rcmgr.LimitVal64(l.windows() / 2),
 		},
 	}
 	manager, err := rcmgr.NewResourceManager(
@@ -47,7 +51,11 @@ func resourceManager(l Limits, now func() time.Time) (network.ResourceManager, e
 	if err != nil {
 		return nil, err
 	}
-	return watched{manager, newDoor(l.unfinished(), l.unfinishedPerIP(), now)}, nil
+	return watched{
+		ResourceManager: manager,
+		packets:         newDoor(l.unfinished(), l.unfinishedPerIP(), now),
+		inbound:         newRation[peer.ID](l.windows() / 2 / window), // windows grow by the other half at most
+	}, nil
 }
 
 // connRate admits a burst of ConnsPerIP new connections per address and refills

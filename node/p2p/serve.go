@@ -90,9 +90,11 @@ type inbound struct {
 	name   string
 	from   protocol.PeerID
 	until  time.Time // the handler's deadline
+	size   int64     // bytes of memory that the request has
 }
 
 func (c *inbound) serve(handler Handler) {
+	defer func() { c.requests.give(c.from, c.size) }()
 	request, err := c.readRequest()
 	var refusal *Refusal
 	switch {
@@ -136,12 +138,12 @@ func (c *inbound) readRequest() ([]byte, error) {
 	return request, err
 }
 
-// reserve asks libp2p's resource manager for a frame's memory, which it gets back
-// with the stream.
+// reserve takes memory for more of the request, which goes back when the call is answered.
 func (c *inbound) reserve(n int) error {
-	if err := c.stream.Scope().ReserveMemory(n, network.ReservationPriorityHigh); err != nil {
-		return Refuse(CodeBusy, "no memory for %d bytes now", n)
+	if !c.requests.take(c.from, int64(n)) {
+		return Refuse(CodeBusy, "no memory for %d more bytes of this peer now", n)
 	}
+	c.size += int64(n)
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/seldom"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -44,6 +45,8 @@ type Aggregator struct {
 	peers    map[protocol.PeerID]int       // how many hosted studies list a peer; guarded by mu
 	setbacks map[protocol.StudyID]*setback // of studies that could not be served; guarded by mu
 
+	refusals *seldom.Log // what peers cause to be said
+
 	saidAgain protocol.Instant // when the log may say again that nothing can be stored; guarded by mu
 }
 
@@ -53,10 +56,6 @@ func NewAggregator(o AggregatorOptions) (*Aggregator, error) {
 	a, err := offline(o)
 	if err != nil {
 		return nil, err
-	}
-	if a.Uptime == nil {
-		began := time.Now()
-		a.Uptime = func() time.Duration { return time.Since(began) }
 	}
 	o = a.AggregatorOptions
 	a.host, err = p2p.New(p2p.Config{Key: o.Store.Identity, Listen: o.Listen, Allow: a.allow, Limits: o.Limits, Version: o.Version, Logger: o.Logger})
@@ -111,6 +110,7 @@ func (a *Aggregator) Serve(ctx context.Context) error {
 	defer cancel()
 	var running sync.WaitGroup
 	defer running.Wait()
+	defer a.refusals.Close()
 	defer a.host.Close() // handlers first, then the studies that they ask
 	ticker := time.NewTicker(a.Tick)
 	defer ticker.Stop()
@@ -135,6 +135,7 @@ func (a *Aggregator) Serve(ctx context.Context) error {
 			a.Logger.Error("studies cannot be listed; those that are hosted go on", "error", err)
 		}
 		a.emptyInbox(ctx)
+		a.refusals.Tell()
 		select {
 		case <-ctx.Done():
 			return nil

@@ -63,7 +63,7 @@ func (a *Aggregator) query(ctx context.Context, from protocol.PeerID, request []
 	answer, err := h.asked(ctx, q, rest[protocol.QuerySize:])
 	var refusal *p2p.Refusal
 	if errors.As(err, &refusal) && refusal.Code != p2p.CodeBusy {
-		a.Logger.Warn("refused a query", "study", id.Short(), "from", from.String(), "query", q.Number, "error", err)
+		a.refusals.Warn(from.String(), "refused a query", "study", id.Short(), "query", q.Number, "error", err)
 	}
 	return answer, err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node/bundle"
+	"github.com/cosketch/cosketch/node/seldom"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -52,6 +53,7 @@ func OpenDesk(ctx context.Context, o AggregatorOptions, id protocol.StudyID) (*D
 func (d *Desk) Close() {
 	d.cancel()
 	<-d.done
+	d.aggregator.refusals.Close()
 }
 
 // offline is an aggregator without a network.
@@ -71,11 +73,14 @@ func offline(o AggregatorOptions) (*Aggregator, error) {
 	if o.Observe == nil {
 		o.Observe = func(Happening) {}
 	}
+	if o.Uptime == nil {
+		o.Uptime = seldom.Clock(time.Now)
+	}
 	signer, err := protocol.NewSigner(o.Store.Identity())
 	if err != nil {
 		return nil, fmt.Errorf("starting aggregator: %w", err)
 	}
-	return &Aggregator{AggregatorOptions: o, signer: signer, listed: make(chan struct{}),
+	return &Aggregator{AggregatorOptions: o, signer: signer, listed: make(chan struct{}), refusals: seldom.New(o.Logger, o.Uptime, time.Minute, 256),
 		hosted: map[protocol.StudyID]*hosted{}, peers: map[protocol.PeerID]int{}, setbacks: map[protocol.StudyID]*setback{}}, nil
 }
 

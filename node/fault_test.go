@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/p2p"
@@ -247,5 +250,69 @@ func TestSignedUnderAnotherVersion(t *testing.T) {
 	const want = "a disagrees with the aggregator on the version: signatures of cosketch/2 against cosketch/1"
 	if !errors.As(err, &refusal) || refusal.Code != p2p.CodeVersion || !strings.Contains(refusal.Message, want) {
 		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+// A party that is refused as often as it can ask fills no disk: its refusals make a line a minute,
+// and the log says how many there were.
+func TestRefusalsAreLoggedSeldom(t *testing.T) {
+	const posts, askers = 10_000, 16
+	b := newBench(t, smallSketch, uniform(50))
+	var up atomic.Int64
+	b.uptime = func() time.Duration { return time.Duration(up.Load()) }
+	stop := b.serve()
+	defer stop()
+	st := b.open("a")
+	defer st.Close()
+	signer, err := protocol.NewSigner(st.Identity())
+	check(t, err)
+	e := signer.Seal(b.study.ID, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: b.study.Meaning})).Envelope()
+	e.Signature[0] ^= 1
+	request := wire.EncodePost([]protocol.Envelope{e})
+	host, err := p2p.New(p2p.Config{Key: st.Identity, Allow: func(protocol.PeerID) bool { return true }})
+	check(t, err)
+	defer host.Close()
+	ctx := b.context()
+	post := func() bool {
+		_, err := host.Call(ctx, b.study.Aggregator.ID, b.study.Aggregator.Addrs, "post", request)
+		var refusal *p2p.Refusal
+		if !errors.As(err, &refusal) || refusal.Code != p2p.CodeInvalid {
+			t.Errorf("got %v, want a refusal", err)
+			return false
+		}
+		return true
+	}
+	post()
+	var asking sync.WaitGroup
+	for range askers {
+		asking.Go(func() {
+			for range posts / askers {
+				if !post() {
+					return
+				}
+			}
+		})
+	}
+	asking.Wait()
+	up.Add(int64(time.Minute))
+	post()
+	stop()
+	lines, counted := 0, 0
+	for line := range bytes.Lines(b.logs.Bytes()) {
+		var one struct {
+			Msg, Error string
+			LeftOut    int `json:"left_out"`
+		}
+		check(t, json.Unmarshal(line, &one))
+		if one.Msg != "refused a message" {
+			continue
+		}
+		lines, counted = lines+1, counted+one.LeftOut
+		if one.Error != "" {
+			counted++
+		}
+	}
+	if want := 1 + posts + 1; lines > 4 || counted != want {
+		t.Errorf("%d lines tell of %d refusals, want %d in four lines at most", lines, counted, want)
 	}
 }

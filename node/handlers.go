@@ -37,7 +37,7 @@ func (a *Aggregator) post(ctx context.Context, from protocol.PeerID, request []b
 		}
 		v, err := verify(h.study, e, a.ID())
 		if err != nil {
-			a.Logger.Warn("refused a message", "from", from.String(), "error", err)
+			a.refusals.Warn(from.String(), "refused a message", "study", h.study.ID.Short(), "error", err)
 			return nil, p2p.Refuse(refusalCode(err), "%v", err)
 		}
 		if err := h.post(ctx, v); err != nil {
@@ -63,7 +63,7 @@ func (h *hosted) post(ctx context.Context, v protocol.Verified) error {
 	case refused == nil || errors.Is(refused, session.ErrPosted):
 		return nil
 	}
-	h.Logger.Warn("refused a message", "study", h.study.ID.Short(), "error", refused)
+	h.refusals.Warn(v.Sender().String(), "refused a message", "study", h.study.ID.Short(), "error", refused)
 	return p2p.Refuse(refusalCode(refused), "%v", refused)
 }
 
@@ -148,7 +148,7 @@ func (a *Aggregator) chunk(ctx context.Context, from protocol.PeerID, request []
 	sk := header.Release.Sketches[c.Sketch]
 	want := min(protocol.ChunkSize, sk.Size()-int64(c.Index)*protocol.ChunkSize)
 	if int64(len(c.Data)) != want || sha256.Sum256(c.Data) != sk.Chunks[c.Index] {
-		a.Logger.Warn("refused a chunk", "study", h.study.ID.Short(), "from", from.String(), "sketch", c.Sketch, "chunk", c.Index)
+		a.refusals.Warn(from.String(), "refused a chunk", "study", h.study.ID.Short(), "sketch", c.Sketch, "chunk", c.Index)
 		return nil, p2p.Refuse(p2p.CodeInvalid, "chunk %d of sketch %d does not match the release's header", c.Index, c.Sketch)
 	}
 	if gone, err := purged(a.Store, c.Study); err != nil || gone {
@@ -173,7 +173,7 @@ func (h *hosted) arrived(ctx context.Context, party protocol.PeerID) (progress w
 		return err
 	})
 	if unacceptable != nil {
-		h.Logger.Warn("refused a release", "study", h.study.ID.Short(), "from", party.String(), "error", unacceptable)
+		h.refusals.Warn(party.String(), "refused a release", "study", h.study.ID.Short(), "error", unacceptable)
 		return progress, p2p.Refuse(p2p.CodeInvalid, "%v", unacceptable)
 	}
 	return progress, err

@@ -95,7 +95,7 @@ func (a *Aggregator) ledger(_ context.Context, from protocol.PeerID, request []b
 		return nil, err
 	}
 	if kept.Count != head.Count || kept.Hash != head.Hash {
-		a.Logger.Warn("a party's ledger head is not the highest that it signed", "party", from.String(), "sent", head.Count, "kept", kept.Count)
+		a.refusals.Warn(from.String(), "a party's ledger head is not the highest that it signed", "sent", head.Count, "kept", kept.Count)
 	}
 	return wire.EncodeLedgerHead(a.signer.Countersign(kept)), nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node/metrics"
+	"github.com/cosketch/cosketch/node/seldom"
 )
 
 // Limit bounds the connections of a listener.
@@ -40,6 +41,7 @@ func (o Limit) Listener(l net.Listener) net.Listener {
 	return &limited{
 		Listener: l, Limit: o, crowd: newCrowd(o.Connections, shares(connectionShares, o.Proxied)), refusing: make(chan struct{}, mostRefused),
 		open:    o.Metrics.Gauge("cosketch_http_connections", "Connections of HTTP that are open."),
+		said:    seldom.New(o.Logger, seldom.Clock(time.Now), sayEvery, 1),
 		refused: o.Metrics.Counter("cosketch_http_connections_refused_total", "Connections of HTTP that were refused: too many were open."),
 	}
 }
@@ -51,7 +53,7 @@ type limited struct {
 	refusing chan struct{}
 	open     metrics.Gauge
 	refused  metrics.Counter
-	said     seldom
+	said     *seldom.Log
 }
 
 // Accept returns the next connection that has a place.
@@ -67,9 +69,7 @@ func (l *limited) Accept() (net.Conn, error) {
 			return &placed{Conn: c, leave: sync.OnceFunc(func() { l.open.Add(-1); leave() })}, nil
 		}
 		l.refused.Add(1)
-		if l.said.pass() {
-			l.Logger.Warn("connections of readers are refused: too many are open", "connections", l.Connections, "of_one_address", l.crowd.each)
-		}
+		l.said.Warn("", "connections of readers are refused: too many are open", "connections", l.Connections, "of_one_address", l.crowd.each)
 		l.refuse(c)
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/cosketch/cosketch/node/metrics"
+	"github.com/cosketch/cosketch/node/seldom"
 )
 
 // Probes are what watches a node: /healthz says that the process answers, /readyz that it
@@ -33,22 +33,6 @@ func (p Probes) Handler() http.Handler {
 	})
 }
 
-// seldom lets something be said once a minute.
-type seldom struct {
-	mu   sync.Mutex
-	last time.Time
-}
-
-func (s *seldom) pass() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if now := time.Now(); s.last.IsZero() || now.Sub(s.last) > sayEvery {
-		s.last = now
-		return true
-	}
-	return false
-}
-
 // add puts the three on a mux. allow guards /metrics alone: the others tell nothing.
 func (p Probes) add(mux *http.ServeMux, allow func(*http.Request) error, s *Server) {
 	say := func(w http.ResponseWriter, status int, text string) {
@@ -57,13 +41,11 @@ func (p Probes) add(mux *http.ServeMux, allow func(*http.Request) error, s *Serv
 		w.WriteHeader(status)
 		w.Write([]byte(text + "\n"))
 	}
-	var said seldom
+	said := seldom.New(p.Logger, seldom.Clock(time.Now), sayEvery, 1)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { say(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		if err := p.Ready(); err != nil {
-			if said.pass() { // anybody may ask, and the disk may be full
-				p.Logger.Warn("not ready", "error", err)
-			}
+			said.Warn("", "not ready", "error", err) // anybody may ask, and the disk may be full
 			say(w, http.StatusServiceUnavailable, "not ready: the log says why")
 			return
 		}

@@ -2,7 +2,6 @@ package p2p
 
 import (
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/control"
@@ -10,16 +9,14 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/cosketch/cosketch/node/seldom"
 	"github.com/cosketch/cosketch/protocol"
 )
 
 // gater holds the allow-list at libp2p's checkpoints.
 type gater struct {
-	allow func(protocol.PeerID) bool
-	log   *slog.Logger
-
-	mu     sync.Mutex
-	logged map[peer.ID]time.Time // when a refusal of this peer was last logged
+	allow     func(protocol.PeerID) bool
+	strangers *seldom.Log
 }
 
 // Refusals are logged once per peer and quiet, for at most maxLogged peers at a
@@ -29,8 +26,8 @@ const (
 	maxLogged = 64
 )
 
-func newGater(allow func(protocol.PeerID) bool, log *slog.Logger) *gater {
-	return &gater{allow: allow, log: log, logged: make(map[peer.ID]time.Time)}
+func newGater(allow func(protocol.PeerID) bool, log *slog.Logger, clock func() time.Duration) *gater {
+	return &gater{allow: allow, strangers: seldom.New(log, clock, quiet, maxLogged)}
 }
 
 // admit returns the peer's identity and whether it may be spoken to.
@@ -58,8 +55,8 @@ func (g *gater) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 // has shown who they are.
 func (g *gater) InterceptSecured(_ network.Direction, id peer.ID, addrs network.ConnMultiaddrs) bool {
 	_, ok := g.admit(id)
-	if !ok && g.shouldLog(id, time.Now()) {
-		g.log.Warn("refused a peer that no study lists", "peer", id.String(), "from", addrs.RemoteMultiaddr().String())
+	if !ok {
+		g.strangers.Warn(id.String(), "refused a peer that no study lists", "from", addrs.RemoteMultiaddr().String())
 	}
 	return ok
 }
@@ -67,24 +64,4 @@ func (g *gater) InterceptSecured(_ network.Direction, id peer.ID, addrs network.
 // InterceptUpgraded closes QUIC connections without the hybrid key exchange.
 func (g *gater) InterceptUpgraded(conn network.Conn) (bool, control.DisconnectReason) {
 	return hybridQUIC(conn), 0
-}
-
-func (g *gater) shouldLog(id peer.ID, now time.Time) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if last, ok := g.logged[id]; ok && now.Sub(last) < quiet {
-		return false
-	}
-	if len(g.logged) >= maxLogged {
-		for old, last := range g.logged {
-			if now.Sub(last) >= quiet {
-				delete(g.logged, old)
-			}
-		}
-		if len(g.logged) >= maxLogged {
-			return false
-		}
-	}
-	g.logged[id] = now
-	return true
 }

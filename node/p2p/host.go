@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/connmgr"
@@ -22,6 +23,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	"github.com/libp2p/go-libp2p/p2p/transport/websocket"
 
+	"github.com/cosketch/cosketch/node/seldom"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -32,6 +34,7 @@ type Host struct {
 	speaks string // the protocol's version
 	limits Limits
 	log    *slog.Logger
+	said   *seldom.Log // what peers cause to be said
 	gate   *gater
 	book   *book
 	host   host.Host
@@ -68,7 +71,8 @@ func New(cfg Config) (*Host, error) {
 		log:     log,
 		agent:   cfg.agent(),
 		speaks:  cfg.protocol(),
-		gate:    newGater(cfg.Allow, log),
+		said:    seldom.New(log, seldom.Clock(cfg.clock()), time.Minute, 256),
+		gate:    newGater(cfg.Allow, log, seldom.Clock(cfg.clock())),
 		serving: make(map[protocol.PeerID]int),
 	}
 	h.requests = newRation[protocol.PeerID](h.limits.requests())
@@ -174,5 +178,7 @@ func (h *Host) Close() error {
 	h.cancel()
 	err := h.host.Close()
 	h.calls.Wait()
+	h.said.Close()
+	h.gate.strangers.Close()
 	return err
 }

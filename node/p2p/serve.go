@@ -152,7 +152,7 @@ func (c *inbound) reserve(n int) error {
 func (c *inbound) watch(cancel context.CancelFunc) {
 	defer cancel()
 	if n, _ := c.stream.Read(make([]byte, 1)); n > 0 {
-		c.log.Warn("peer sent bytes after its request", "call", c.name, "peer", c.from.String())
+		c.said.Warn(c.from.String(), "peer sent bytes after its request", "call", c.name)
 	}
 }
 
@@ -181,7 +181,7 @@ func (c *inbound) answer(response []byte, err error) {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		refusal = Refuse(CodeBusy, "the call was not done in time")
 	default:
-		c.log.Error("call failed", "call", c.name, "peer", c.from.String(), "err", err)
+		c.said.Error(c.from.String(), "call "+c.name+" failed", "err", err)
 		refusal = &Refusal{Code: CodeInternal}
 	}
 	c.send(refusal.Code, []byte(printable(refusal.Message)))

@@ -161,7 +161,7 @@ type outlets struct {
 func newOutlets(t *testing.T) *outlets {
 	t.Helper()
 	o := &outlets{views: &asked{}}
-	server, err := api.New(api.Options{Views: o.views, Now: func() protocol.Instant { return 0 }, Metrics: &metrics.Registry{}, Loopback: true,
+	server, err := api.New(api.Options{Views: o.views, Now: func() protocol.Instant { return 0 }, Metrics: &metrics.Registry{}, Loopback: true, WithoutTokens: true,
 		Logger: slog.New(slog.NewJSONHandler(&o.log, nil))})
 	check(t, err)
 	o.server = server

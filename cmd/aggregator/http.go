@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/cosketch/cosketch/node"
@@ -52,7 +53,7 @@ func newShown(st *store.Store, conf config.HTTP, logger *slog.Logger) (*shown, e
 	}
 	s.server, err = api.New(api.Options{
 		Views: s.views, Aggregator: id, Version: console.Version(), Now: console.Now, Metrics: registry, Tokens: tokensOf(st), Logger: logger,
-		Loopback: loopback, TokensAlways: conf.Always || conf.BehindProxy, Proxied: conf.BehindProxy, Hosts: conf.Hosts, Streams: conf.Streams,
+		Loopback: loopback, WithoutTokens: conf.WithoutTokens && !conf.BehindProxy, Proxied: conf.BehindProxy, Hosts: conf.Hosts, Streams: conf.Streams,
 	})
 	if err == nil {
 		err = pages.Add(s.server)
@@ -79,6 +80,18 @@ func (s *shown) address() string {
 		scheme = "https"
 	}
 	return scheme + "://" + s.listener.Addr().String() + "/"
+}
+
+// invitation tells whoever sits at the terminal where the pages are, and lets them in. What a
+// terminal shows nobody else reads, as a log.
+func (s *shown) invitation() string {
+	switch {
+	case s.server.WithoutTokens:
+		return "pages at " + s.address() + ", for all users of this machine without a token"
+	case s.server.Loopback && s.secure == nil:
+		return "pages at " + s.address() + "\nsign in, once and within an hour, at " + strings.TrimSuffix(s.address(), "/") + s.server.Link() + "\nor with a token: aggregator token create NAME --scope studies:read,results:read"
+	}
+	return "pages at " + s.address() + "; sign in with a token: aggregator token create NAME --scope studies:read,results:read"
 }
 
 func (s *shown) close() {

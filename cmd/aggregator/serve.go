@@ -54,7 +54,7 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 	}
 	c.Began(logger, fmt.Sprintf("aggregator %s listens at %s; stop with Ctrl-C", a.ID(), strings.Join(a.Addrs(), ", ")), "listening", "id", a.ID().String(), "addresses", a.Addrs())
 	if shown.listener != nil {
-		c.Began(logger, "pages at "+shown.address(), "showing pages", "address", shown.address())
+		c.Began(logger, shown.invitation(), "showing pages", "address", shown.address())
 	}
 	defer c.Ready()()
 	return shown.beside(ctx, a.Serve)

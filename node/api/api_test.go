@@ -130,7 +130,7 @@ func newFake(t *testing.T) *fake {
 func newServer(t *testing.T, f *fake, change func(*Options)) (*Server, *metrics.Registry) {
 	t.Helper()
 	registry := &metrics.Registry{}
-	o := Options{Views: f, Version: "test", Now: func() protocol.Instant { return 5000 }, Metrics: registry, Loopback: true}
+	o := Options{Views: f, Version: "test", Now: func() protocol.Instant { return 5000 }, Metrics: registry, Loopback: true, WithoutTokens: true}
 	if change != nil {
 		change(&o)
 	}

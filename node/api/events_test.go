@@ -120,7 +120,7 @@ func TestStreamEndsWithItsToken(t *testing.T) {
 	tokens := kept{}
 	token := tokens.add(t, 5001, StudiesRead)
 	s, _ := newServer(t, f, func(o *Options) {
-		o.Tokens, o.TokensAlways, o.Now = tokens.find, true, func() protocol.Instant { return protocol.Instant(now.Load()) }
+		o.Tokens, o.WithoutTokens, o.Now = tokens.find, false, func() protocol.Instant { return protocol.Instant(now.Load()) }
 	})
 	stream, stop, ended := listen(t, s, "", bearer(token))
 	if name, _, _ := stream.next(); name != "study" {

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -16,9 +18,8 @@ import (
 const (
 	cookieName       = "__Host-cosketch"
 	cookieNamePlain  = "cosketch" // over plain HTTP on the loopback interface
-	signedInFor      = 12 * time.Hour
-	mostAtOnce       = 64 // requests, beside streams
-	requestShares    = 2  // of one address
+	mostAtOnce       = 64         // requests, beside streams
+	requestShares    = 2          // of one address
 	longestFormBytes = 4 << 10
 
 	// contentPolicy lets a page load what this server has, and run and style itself by
@@ -83,16 +84,21 @@ func loopbackName(name string) bool {
 	return name == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
-// open reports whether a request needs no token: it comes to a loopback listener from
-// this machine, under a loopback name, through no proxy, and the operator asked for none.
+// open reports whether a request needs no token: the operator asked for none on this machine, and
+// it comes to a loopback listener from this machine, under a loopback name. That alone does not tell a
+// proxy's request from a reader's, and so no request is open unless the operator says so; what shows
+// a proxy is refused all the same.
 func (s *Server) open(r *http.Request) bool {
-	if !s.Loopback || s.TokensAlways || len(s.Hosts) > 0 {
+	if !s.WithoutTokens || !s.Loopback || len(s.Hosts) > 0 {
 		return false
 	}
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
 		if r.Header.Get(name) != "" {
 			return false
 		}
+	}
+	if !r.ProtoAtLeast(1, 1) { // no reader's program speaks it, and some proxies do
+		return false
 	}
 	from, _, err := net.SplitHostPort(r.RemoteAddr)
 	return err == nil && loopbackName(from)
@@ -104,13 +110,9 @@ func (s *Server) allow(r *http.Request, scope Scope) error {
 	if scope == "" || s.open(r) {
 		return nil
 	}
-	text, err := shown(r)
-	if err != nil {
-		return err
-	}
-	token, err := s.Tokens.verify(text, s.Now())
+	token, err := s.shown(r)
 	switch {
-	case errors.Is(err, errToken):
+	case errors.Is(err, errToken), errors.Is(err, errSession):
 		return problem(http.StatusUnauthorized, "%v", err)
 	case err != nil:
 		return err
@@ -120,43 +122,54 @@ func (s *Server) allow(r *http.Request, scope Scope) error {
 	return nil
 }
 
-// shown is the token that a request shows, in its header or in the cookie of who signed
-// in.
-func shown(r *http.Request) (string, error) {
+// shown is the token that a request shows in its header, or with which the session of its cookie
+// was opened.
+func (s *Server) shown(r *http.Request) (Token, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, text, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
-			return "", problem(http.StatusUnauthorized, "want Authorization: Bearer TOKEN")
+			return Token{}, problem(http.StatusUnauthorized, "want Authorization: Bearer TOKEN")
 		}
-		return strings.TrimSpace(text), nil
+		return s.Tokens.verify(strings.TrimSpace(text), s.Now())
 	}
-	for _, name := range []string{cookieName, cookieNamePlain} {
-		if c, err := r.Cookie(name); err == nil {
-			return c.Value, nil
-		}
+	if id := sessionOf(r); id != "" {
+		return s.signedIn(id)
 	}
-	return "", problem(http.StatusUnauthorized, "this needs a token (aggregator token create makes one): Authorization: Bearer TOKEN")
+	return Token{}, problem(http.StatusUnauthorized, "this needs a token (aggregator token create makes one): Authorization: Bearer TOKEN")
 }
 
-// SignIn checks a token that was typed in and sets the cookie that shows it from now on.
-// The error is a *Problem.
+// sessionOf is the id of the session that a request's cookie holds, or "".
+func sessionOf(r *http.Request) string {
+	for _, name := range []string{cookieName, cookieNamePlain} {
+		if c, err := r.Cookie(name); err == nil {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+// SignIn checks a token that was typed in, or the key of the link, and opens a session, whose id
+// is in a cookie. The error is a *Problem.
 func (s *Server) SignIn(w http.ResponseWriter, r *http.Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, longestFormBytes)
 	if err := r.ParseForm(); err != nil {
 		return problem(http.StatusBadRequest, "the form cannot be read: %v", err)
 	}
-	text := strings.TrimSpace(r.PostForm.Get("token"))
-	if _, err := s.Tokens.verify(text, s.Now()); errors.Is(err, errToken) {
+	token, err := s.tokenOf(strings.TrimSpace(r.PostForm.Get("token")))
+	if errors.Is(err, errToken) {
 		return problem(http.StatusUnauthorized, "%v", err)
 	} else if err != nil {
 		return err
 	}
-	s.setCookie(w, r, text, int(signedInFor/time.Second))
+	s.sessions.end(sessionOf(r))
+	s.setCookie(w, r, s.sessions.open(token, s.Now()), int(signedInFor/time.Second))
 	return nil
 }
 
-// SignOut takes the cookie back.
-func (s *Server) SignOut(w http.ResponseWriter, r *http.Request) { s.setCookie(w, r, "", -1) }
+// SignOut ends the session and takes the cookie back.
+func (s *Server) SignOut(w http.ResponseWriter, r *http.Request) {
+	s.sessions.end(sessionOf(r))
+	s.setCookie(w, r, "", -1)
+}
 
 func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
 	c := &http.Cookie{Name: cookieName, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: true, SameSite: http.SameSiteStrictMode}
@@ -167,12 +180,8 @@ func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, value string,
 	http.SetCookie(w, c)
 }
 
-// SignedIn reports whether a request shows a token in a cookie.
-func SignedIn(r *http.Request) bool {
-	_, secure := r.Cookie(cookieName)
-	_, plain := r.Cookie(cookieNamePlain)
-	return secure == nil || plain == nil
-}
+// SignedIn reports whether a request shows a session.
+func SignedIn(r *http.Request) bool { return sessionOf(r) != "" }
 
 // counted counts an answer, by the pattern of its route.
 func (s *Server) counted(r *http.Request, status int, took time.Duration) {
@@ -212,9 +221,14 @@ func (w *watched) Write(b []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// atOnce bounds how many requests are answered at once.
+// atOnce bounds how many requests are answered at once. What a request says has come before it
+// takes a place, so that nobody keeps others out by saying it slowly.
 func (s *Server) atOnce(slots *crowd, handle http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		if err := readForm(w, r); err != nil {
+			s.writeProblem(w, r, problem(http.StatusBadRequest, "the form cannot be read: %v", err))
+			return
+		}
 		leave, ok := slots.enter(r.RemoteAddr)
 		if !ok {
 			w.Header().Set("Retry-After", "2")
@@ -224,4 +238,21 @@ func (s *Server) atOnce(slots *crowd, handle http.HandlerFunc) http.HandlerFunc 
 		defer leave()
 		handle(w, r)
 	}
+}
+
+// readForm reads the body of a request that may have one, within a time of its own.
+func readForm(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodPost || r.Body == nil {
+		return nil
+	}
+	control := http.NewResponseController(w)
+	control.SetReadDeadline(time.Now().Add(formWithin)) // where there is a connection to set it of
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, longestFormBytes))
+	if err != nil {
+		w.Header().Set("Connection", "close") // what is left of it is not waited for
+		return err
+	}
+	control.SetReadDeadline(time.Time{})
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return nil
 }

@@ -2,11 +2,13 @@ package api
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -37,7 +39,7 @@ func bearer(token string) func(*http.Request) {
 // nothing and hears one and the same answer.
 func TestScopes(t *testing.T) {
 	tokens := kept{}
-	s, _ := newServer(t, newFake(t), func(o *Options) { o.Tokens, o.TokensAlways = tokens.find, true })
+	s, _ := newServer(t, newFake(t), func(o *Options) { o.Tokens, o.WithoutTokens = tokens.find, false })
 	id := s.Views.(*fake).studies[0].File.ID.String()
 	paths := map[Scope]string{StudiesRead: prefix + "/studies/" + id + "/board", ResultsRead: prefix + "/studies/" + id + "/results/current", MetricsRead: "/metrics"}
 	for _, has := range Scopes() {
@@ -77,8 +79,8 @@ func TestScopes(t *testing.T) {
 	problemOf(t, ask(s, paths[StudiesRead]+"?token="+good, nil), http.StatusUnauthorized)
 }
 
-// Without a token there is an answer only to callers on this machine, under a loopback
-// name, through no proxy.
+// Without a token there is an answer only where the operator asked for that, and then to callers on
+// this machine, under a loopback name, through no proxy.
 func TestLoopbackWithoutToken(t *testing.T) {
 	for name, c := range map[string]struct {
 		options func(*Options)
@@ -93,7 +95,8 @@ func TestLoopbackWithoutToken(t *testing.T) {
 		"no host name":                     {nil, func(r *http.Request) { r.Host = "" }, http.StatusMisdirectedRequest},
 		"through a proxy":                  {nil, func(r *http.Request) { r.Header.Set("X-Forwarded-For", "192.0.2.1") }, http.StatusUnauthorized},
 		"from elsewhere":                   {nil, func(r *http.Request) { r.RemoteAddr = "192.0.2.1:5555" }, http.StatusUnauthorized},
-		"always":                           {func(o *Options) { o.TokensAlways = true }, nil, http.StatusUnauthorized},
+		"as a proxy that says nothing":     {nil, func(r *http.Request) { r.Proto, r.ProtoMinor = "HTTP/1.0", 0 }, http.StatusUnauthorized},
+		"unless asked otherwise":           {func(o *Options) { o.WithoutTokens = false }, nil, http.StatusUnauthorized},
 		"with hosts":                       {func(o *Options) { o.Hosts = []string{"cosketch.example"} }, nil, http.StatusUnauthorized},
 		"under such a name":                {func(o *Options) { o.Hosts = []string{"cosketch.example"} }, func(r *http.Request) { r.Host = "COSKETCH.example:443" }, http.StatusUnauthorized},
 		"not on loopback":                  {func(o *Options) { o.Loopback, o.Hosts = false, []string{"cosketch.example"} }, func(r *http.Request) { r.Host = "cosketch.example" }, http.StatusUnauthorized},
@@ -156,6 +159,141 @@ func TestSignIn(t *testing.T) {
 		if w := ask(s, prefix+"/studies", func(r *http.Request) { r.AddCookie(c) }); w.Code != http.StatusOK {
 			t.Errorf("%s: with the cookie %d", host, w.Code)
 		}
+	}
+}
+
+// entrance is a server with a sign-in page, and what a browser does there.
+type entrance struct {
+	t      *testing.T
+	s      *Server
+	tokens kept
+	now    protocol.Instant
+}
+
+func newEntrance(t *testing.T) *entrance {
+	e := &entrance{t: t, tokens: kept{}, now: 5000}
+	e.s, _ = newServer(t, newFake(t), func(o *Options) {
+		o.Tokens, o.WithoutTokens, o.Now = e.tokens.find, false, func() protocol.Instant { return e.now }
+	})
+	failed := func(w http.ResponseWriter, _ *http.Request, p *Problem) { w.WriteHeader(p.Status) }
+	e.s.Page("POST /signin", "", e.s.SignIn, failed)
+	e.s.Page("POST /signout", "", func(w http.ResponseWriter, r *http.Request) error { e.s.SignOut(w, r); return nil }, failed)
+	return e
+}
+
+// post sends a form with a text, and returns the status and the cookie that came.
+func (e *entrance) post(path, text string, cookie *http.Cookie) (int, *http.Cookie) {
+	w := ask(e.s, path, func(r *http.Request) {
+		body := url.Values{"token": {text}}.Encode()
+		r.Method, r.Body, r.ContentLength = http.MethodPost, io.NopCloser(strings.NewReader(body)), int64(len(body))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if cookie != nil {
+			r.AddCookie(cookie)
+		}
+	})
+	if cookies := w.Result().Cookies(); len(cookies) == 1 {
+		return w.Code, cookies[0]
+	}
+	return w.Code, nil
+}
+
+func (e *entrance) signIn(text string) *http.Cookie {
+	e.t.Helper()
+	code, cookie := e.post("/signin", text, nil)
+	if code != http.StatusOK || cookie == nil {
+		e.t.Fatalf("signing in: %d, cookie %v", code, cookie)
+	}
+	return cookie
+}
+
+func (e *entrance) sees(cookie *http.Cookie) int {
+	return ask(e.s, prefix+"/studies", func(r *http.Request) { r.AddCookie(cookie) }).Code
+}
+
+// The cookie is of a session, which ends by time, with its token, by signing out, and which is good for
+// nothing else.
+func TestSession(t *testing.T) {
+	e := newEntrance(t)
+	token := e.tokens.add(t, 0, StudiesRead)
+	first, second := e.signIn(token), e.signIn(token)
+	if first.Value == second.Value || strings.Contains(token, first.Value) || strings.Contains(first.Value, strings.Split(token, "_")[2]) {
+		t.Errorf("the cookies %q and %q of token %q", first.Value, second.Value, token)
+	}
+	if code := ask(e.s, prefix+"/studies", bearer(first.Value)).Code; code != http.StatusUnauthorized {
+		t.Errorf("a session as a token: %d", code)
+	}
+	if code := e.sees(&http.Cookie{Name: cookieNamePlain, Value: token}); code != http.StatusUnauthorized {
+		t.Errorf("a token as a cookie: %d", code)
+	}
+	if code := ask(e.s, "/metrics", func(r *http.Request) { r.AddCookie(first) }).Code; code != http.StatusForbidden {
+		t.Errorf("beyond the token's scopes: %d", code)
+	}
+	if code, gone := e.post("/signout", "", first); code != http.StatusOK || gone.MaxAge >= 0 {
+		t.Errorf("signing out: %d, %v", code, gone)
+	}
+	if e.sees(first) != http.StatusUnauthorized || e.sees(second) != http.StatusOK {
+		t.Error("signing out ends another session, or not its own")
+	}
+	third := e.signIn(token)
+	e.now += protocol.Instant(signedInFor/time.Second) - 1
+	if code := e.sees(third); code != http.StatusOK {
+		t.Errorf("just before twelve hours: %d", code)
+	}
+	e.now++
+	if code := e.sees(third); code != http.StatusUnauthorized {
+		t.Errorf("after twelve hours: %d", code)
+	}
+	fourth := e.signIn(token)
+	delete(e.tokens, strings.Split(token, "_")[1])
+	if code := e.sees(fourth); code != http.StatusUnauthorized {
+		t.Errorf("after its token was revoked: %d", code)
+	}
+}
+
+// Who signs in ever again holds no more than so many sessions, and ends nobody else's.
+func TestSessionsAreBounded(t *testing.T) {
+	e := newEntrance(t)
+	mine, others := e.tokens.add(t, 0, StudiesRead), e.tokens.add(t, 0, StudiesRead)
+	other := e.signIn(others)
+	var cookies []*http.Cookie
+	for range mostSessions + 2 {
+		cookies = append(cookies, e.signIn(mine))
+	}
+	for n, c := range cookies {
+		if ok := e.sees(c) == http.StatusOK; ok != (n >= 2) {
+			t.Errorf("session %d of %d: %v", n, len(cookies), ok)
+		}
+	}
+	if code := e.sees(other); code != http.StatusOK || len(e.s.sessions.by) != mostSessions+1 {
+		t.Errorf("another token's session: %d; %d are kept", code, len(e.s.sessions.by))
+	}
+}
+
+// The link signs in once, and for an hour.
+func TestLink(t *testing.T) {
+	e := newEntrance(t)
+	key := func() string { return strings.TrimPrefix(e.s.Link(), "/signin?key=") }
+	if code, _ := e.post("/signin", "", nil); code != http.StatusUnauthorized {
+		t.Errorf("without a link: %d", code)
+	}
+	old, text := key(), key()
+	if code, _ := e.post("/signin", old, nil); code != http.StatusUnauthorized {
+		t.Errorf("an older link: %d", code)
+	}
+	if code := ask(e.s, prefix+"/studies", bearer(text)).Code; code != http.StatusUnauthorized {
+		t.Errorf("the link as a token: %d", code)
+	}
+	cookie := e.signIn(text)
+	if code := e.sees(cookie); code != http.StatusOK {
+		t.Errorf("signed in by the link: %d", code)
+	}
+	if code, _ := e.post("/signin", text, nil); code != http.StatusUnauthorized {
+		t.Errorf("a second time: %d", code)
+	}
+	text = key()
+	e.now += protocol.Instant(linkFor / time.Second)
+	if code, _ := e.post("/signin", text, nil); code != http.StatusUnauthorized {
+		t.Errorf("after an hour: %d", code)
 	}
 }
 

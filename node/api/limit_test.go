@@ -13,12 +13,97 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/cosketch/cosketch/node/metrics"
 )
+
+// Forms that come slowly, or never, take no place of those who ask for something.
+func TestSlowForms(t *testing.T) {
+	s, _ := newServer(t, newFake(t), func(o *Options) { o.Tokens = kept{}.find })
+	s.Page("POST /signin", "", s.SignIn, func(w http.ResponseWriter, _ *http.Request, p *Problem) { w.WriteHeader(p.Status) })
+	l, _, err := Listen("127.0.0.1:0")
+	check(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(ctx, l, s, nil, slog.New(slog.DiscardHandler)) }()
+	var slow []net.Conn
+	defer func() {
+		for _, c := range slow {
+			c.Close()
+		}
+		cancel()
+		check(t, <-ended)
+	}()
+	at := l.Addr().String()
+	for range mostAtOnce {
+		c, err := net.Dial("tcp", at)
+		check(t, err)
+		slow = append(slow, c)
+		fmt.Fprintf(c, "POST /signin HTTP/1.1\r\nHost: %s\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 4000\r\n\r\ntoken=", at)
+	}
+	client := http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	for range 50 {
+		answer, err := client.Get("http://" + at + prefix + "/studies")
+		check(t, err)
+		_, err = io.Copy(io.Discard, answer.Body)
+		check(t, errors.Join(err, answer.Body.Close()))
+		if answer.StatusCode != http.StatusOK {
+			t.Fatalf("beside slow forms: %s", answer.Status)
+		}
+	}
+}
+
+// A form is waited for five seconds, and no longer than it may be.
+func TestFormsAreBounded(t *testing.T) {
+	s, _ := newServer(t, newFake(t), func(o *Options) { o.Tokens = kept{}.find })
+	s.Page("POST /signin", "", s.SignIn, func(w http.ResponseWriter, _ *http.Request, p *Problem) { w.WriteHeader(p.Status) })
+	w := ask(s, "/signin", func(r *http.Request) {
+		r.Method, r.Body = http.MethodPost, io.NopCloser(strings.NewReader("token="+strings.Repeat("a", longestFormBytes)))
+	})
+	problemOf(t, w, http.StatusBadRequest)
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		defer far.Close()
+		l := &once{conn: near, closed: make(chan struct{})}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- Serve(ctx, l, s, nil, slog.New(slog.DiscardHandler)) }()
+		began := time.Now()
+		fmt.Fprint(far, "POST /signin HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 4000\r\n\r\ntoken=")
+		answer, err := http.ReadResponse(bufio.NewReader(far), nil)
+		check(t, err)
+		if took := time.Since(began); answer.StatusCode != http.StatusBadRequest || took != formWithin {
+			t.Errorf("%s after %v", answer.Status, took)
+		}
+		far.Close()
+		cancel()
+		check(t, <-ended)
+	})
+}
+
+// once is a listener that one connection comes to.
+type once struct {
+	conn   net.Conn
+	closed chan struct{}
+	end    sync.Once
+}
+
+func (o *once) Accept() (net.Conn, error) {
+	if c := o.conn; c != nil {
+		o.conn = nil
+		return c, nil
+	}
+	<-o.closed
+	return nil, net.ErrClosed
+}
+
+func (o *once) Close() error   { o.end.Do(func() { close(o.closed) }); return nil }
+func (o *once) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
 func TestCrowd(t *testing.T) {
 	c := newCrowd(8, 4)

@@ -20,19 +20,19 @@ import (
 
 // Options makes a Server.
 type Options struct {
-	Views        Views                   // required
-	Aggregator   protocol.PeerID         // whose studies they are
-	Version      string                  // of this program
-	Now          func() protocol.Instant // required: the clock
-	Metrics      *metrics.Registry       // required: what /metrics writes, and where requests are counted
-	Tokens       Tokens                  // default: no token is valid
-	Logger       *slog.Logger            // default: nothing is logged
-	Loopback     bool                    // the listener is on the loopback interface alone
-	TokensAlways bool                    // callers on the loopback interface need a token, too
-	Proxied      bool                    // requests come from a proxy's address, which may have all places
-	Hosts        []string                // names of this server in lower case, beside those of the loopback interface; with any, callers need a token
-	Streams      int                     // streams of events at once, half of them to one address; default 64
-	Poll         time.Duration           // how often a stream looks for what other processes changed; default 2 s
+	Views         Views                   // required
+	Aggregator    protocol.PeerID         // whose studies they are
+	Version       string                  // of this program
+	Now           func() protocol.Instant // required: the clock
+	Metrics       *metrics.Registry       // required: what /metrics writes, and where requests are counted
+	Tokens        Tokens                  // default: no token is valid
+	Logger        *slog.Logger            // default: nothing is logged
+	Loopback      bool                    // the listener is on the loopback interface alone
+	WithoutTokens bool                    // callers from this machine to the loopback interface need no token
+	Proxied       bool                    // requests come from a proxy's address, which may have all places
+	Hosts         []string                // names of this server in lower case, beside those of the loopback interface; with any, all callers need a token
+	Streams       int                     // streams of events at once, half of them to one address; default 64
+	Poll          time.Duration           // how often a stream looks for what other processes changed; default 2 s
 }
 
 // Server answers HTTP requests about an aggregator's studies.
@@ -41,6 +41,7 @@ type Server struct {
 	handler  http.Handler
 	mux      *http.ServeMux
 	slots    *crowd
+	sessions sessions
 	requests metrics.Counter
 	seconds  metrics.Histogram
 	streams  metrics.Gauge
@@ -219,6 +220,7 @@ func Listen(address string) (l net.Listener, loopback bool, err error) {
 // How long one caller may take.
 const (
 	headersWithin = 5 * time.Second
+	formWithin    = 5 * time.Second
 	requestWithin = 15 * time.Second
 	answerWithin  = 2 * time.Minute
 	idleFor       = time.Minute

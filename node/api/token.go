@@ -120,17 +120,10 @@ var errToken = errors.New("the token is not valid: it may be misspelt, revoked o
 // verify returns the record of a token that is valid now.
 func (f Tokens) verify(text string, now protocol.Instant) (Token, error) {
 	parts := tokenForm.FindStringSubmatch(text)
-	if parts == nil || f == nil {
+	if parts == nil {
 		return Token{}, errToken
 	}
-	raw, err := f(parts[1])
-	if errors.Is(err, ErrNotFound) {
-		return Token{}, errToken
-	}
-	if err != nil {
-		return Token{}, fmt.Errorf("looking a token up: %w", err)
-	}
-	t, err := DecodeToken(raw)
+	t, err := f.lookUp(parts[1], now)
 	if err != nil {
 		return Token{}, err
 	}
@@ -139,9 +132,30 @@ func (f Tokens) verify(text string, now protocol.Instant) (Token, error) {
 		return Token{}, errToken
 	}
 	hash := sha256.Sum256(secret)
-	same := subtle.ConstantTimeCompare([]byte(hex.EncodeToString(hash[:])), []byte(t.Hash)) == 1
-	if !same || t.Expires != 0 && now >= t.Expires {
+	if subtle.ConstantTimeCompare([]byte(hex.EncodeToString(hash[:])), []byte(t.Hash)) != 1 {
 		return Token{}, errToken
+	}
+	return t, nil
+}
+
+// lookUp returns the record of an id whose token is neither revoked nor expired.
+func (f Tokens) lookUp(id string, now protocol.Instant) (Token, error) {
+	if f == nil {
+		return Token{}, errToken
+	}
+	raw, err := f(id)
+	if errors.Is(err, ErrNotFound) {
+		return Token{}, errToken
+	}
+	if err != nil {
+		return Token{}, fmt.Errorf("looking a token up: %w", err)
+	}
+	t, err := DecodeToken(raw)
+	if err == nil && t.Expires != 0 && now >= t.Expires {
+		err = errToken
+	}
+	if err != nil {
+		return Token{}, err
 	}
 	return t, nil
 }

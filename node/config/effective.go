@@ -82,7 +82,7 @@ func aggregatorDefaults() []setting {
 		{key: "limits.memory_mib", value: "512"},
 		{key: "analysis.memory_mib", value: fmt.Sprint(DefaultMemory >> 20)},
 		{key: "http.listen", value: "off"},
-		{key: "http.tokens", value: "unless_loopback"},
+		{key: "http.tokens", value: "always"},
 		{key: "http.hosts", value: "none", list: true},
 		{key: "http.behind_proxy", value: "false"},
 		{key: "http.tls.cert", value: "none"},

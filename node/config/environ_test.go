@@ -71,7 +71,7 @@ func TestVariablesAreCheckedAsKeysAre(t *testing.T) {
 	home(t)
 	empty := write(t, "")
 	for _, c := range []struct{ name, value, want string }{
-		{"AGGREGATOR_HTTP_TOKENS", "never", "reading environment variable AGGREGATOR_HTTP_TOKENS: want one of unless_loopback, always"},
+		{"AGGREGATOR_HTTP_TOKENS", "never", "reading environment variable AGGREGATOR_HTTP_TOKENS: want one of always, unless_loopback"},
 		{"AGGREGATOR_LIMITS_CONNECTIONS", "many", `reading environment variable AGGREGATOR_LIMITS_CONNECTIONS: want a number like 0.5 or 1e-6, not "many"`},
 		{"AGGREGATOR_LISTEN", "/ip4/0.0.0.0/tcp/1,7424", `reading environment variable AGGREGATOR_LISTEN: listen address "7424"`},
 		{"AGGREGATOR_HTTP_LISTEN", "0.0.0.0:80", "say under which names readers reach it"},

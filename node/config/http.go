@@ -2,6 +2,7 @@ package config
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -16,13 +17,13 @@ import (
 
 // HTTP says where an aggregator shows its studies to readers, and to whom.
 type HTTP struct {
-	Listen      string                  // HOST:PORT; empty: nowhere
-	Hosts       []string                // names by which readers reach it, in lower case, beside those of the loopback interface
-	Always      bool                    // callers on the loopback interface need a token, too
-	BehindProxy bool                    // TLS ends at a proxy in front of it
-	TLS         func() *tls.Certificate // nil: plain HTTP; a function, so that no log can hold the key
-	Connections int                     // open at once; default 256
-	Streams     int                     // of events at once; default 64
+	Listen        string                  // HOST:PORT; empty: nowhere
+	Hosts         []string                // names by which readers reach it, in lower case, beside those of the loopback interface
+	WithoutTokens bool                    // callers on the loopback interface need no token
+	BehindProxy   bool                    // TLS ends at a proxy in front of it
+	TLS           func() *tls.Certificate // nil: plain HTTP; a function, so that no log can hold the key
+	Connections   int                     // open at once; default 256
+	Streams       int                     // of events at once; default 64
 }
 
 func (h *HTTP) parse(s source) parser {
@@ -31,13 +32,13 @@ func (h *HTTP) parse(s source) parser {
 		err := s.fields(n, fields{
 			"listen":       s.text(&h.Listen),
 			"hosts":        s.hosts(&h.Hosts),
-			"tokens":       oneOf(s, &tokens, []string{"unless_loopback", "always"}),
+			"tokens":       oneOf(s, &tokens, []string{"always", "unless_loopback"}),
 			"behind_proxy": s.boolean(&h.BehindProxy),
 			"connections":  s.count(&h.Connections),
 			"streams":      s.count(&h.Streams),
 			"tls":          h.parseTLS(s),
 		})
-		h.Always = tokens == "always"
+		h.WithoutTokens = tokens == "unless_loopback"
 		if err == nil && h.Listen == "off" {
 			h.Listen = ""
 		}
@@ -116,6 +117,8 @@ func (h HTTP) Check() error {
 	switch {
 	case err != nil:
 		return err
+	case h.WithoutTokens && (!loopback || len(h.Hosts) > 0 || h.BehindProxy):
+		return errors.New("tokens: unless_loopback is for readers on this machine alone: leave it out, or listen at a loopback address without hosts and behind_proxy")
 	case loopback:
 		return nil
 	case len(h.Hosts) == 0:

@@ -20,7 +20,7 @@ func TestHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := HTTP{Listen: "127.0.0.1:7480", Hosts: []string{"cosketch.example.org", "192.0.2.1"}, Always: true, BehindProxy: true, Streams: 7}
+	want := HTTP{Listen: "127.0.0.1:7480", Hosts: []string{"cosketch.example.org", "192.0.2.1"}, BehindProxy: true, Streams: 7}
 	if !reflect.DeepEqual(got.HTTP, want) {
 		t.Errorf("read %+v, want %+v", got.HTTP, want)
 	}
@@ -39,16 +39,19 @@ func TestHTTP(t *testing.T) {
 		}
 	}
 	for text, says := range map[string]string{
-		"http: {listen: 7480}\n":                         "want HOST:PORT",
-		"http: {listen: example.org:7480}\n":             "want an IP address before the port",
-		"http: {listen: \":7480\"}\n":                    "say under which names",
-		"http: {listen: 0.0.0.0:7480, hosts: [a]}\n":     "travel in the clear",
-		"http: {hosts: [\"https://a\"]}\n":               `host "https://a"`,
-		"http: {tokens: never}\n":                        "unless_loopback, always",
-		"http: {streams: 0}\n":                           "at least 1",
-		"http: {tls: {cert: a.pem}}\n":                   "want cert and key",
-		"http: {tls: {cert: none.pem, key: none.pem}}\n": "none.pem",
-		"http: {lisen: 127.0.0.1:1}\n":                   `did you mean "listen"`,
+		"http: {listen: 7480}\n":                                                     "want HOST:PORT",
+		"http: {listen: example.org:7480}\n":                                         "want an IP address before the port",
+		"http: {listen: \":7480\"}\n":                                                "say under which names",
+		"http: {listen: 0.0.0.0:7480, hosts: [a]}\n":                                 "travel in the clear",
+		"http: {hosts: [\"https://a\"]}\n":                                           `host "https://a"`,
+		"http: {tokens: never}\n":                                                    "always, unless_loopback",
+		"http: {listen: 127.0.0.1:1, hosts: [a], tokens: unless_loopback}\n":         "for readers on this machine alone",
+		"http: {listen: 127.0.0.1:1, behind_proxy: true, tokens: unless_loopback}\n": "for readers on this machine alone",
+		"http: {listen: 0.0.0.0:1, tokens: unless_loopback}\n":                       "for readers on this machine alone",
+		"http: {streams: 0}\n":                                                       "at least 1",
+		"http: {tls: {cert: a.pem}}\n":                                               "want cert and key",
+		"http: {tls: {cert: none.pem, key: none.pem}}\n":                             "none.pem",
+		"http: {lisen: 127.0.0.1:1}\n":                                               `did you mean "listen"`,
 	} {
 		if _, err := LoadAggregator(write(t, text)); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "site.yaml:1") {
 			t.Errorf("%q: %v, want an error with its line that says %q", text, err, says)

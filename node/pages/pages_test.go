@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -46,7 +47,7 @@ func site(t testing.TB, studies int) http.Handler {
 		check(t, err)
 		check(t, st.PutStudy(s.ID, s.Source, 1_790_000_000))
 	}
-	server, err := api.New(api.Options{Views: node.NewViews(st), Now: func() protocol.Instant { return 1_790_000_000 }, Metrics: &metrics.Registry{}, Loopback: true})
+	server, err := api.New(api.Options{Views: node.NewViews(st), Now: func() protocol.Instant { return 1_790_000_000 }, Metrics: &metrics.Registry{}, Loopback: true, WithoutTokens: true})
 	check(t, err)
 	check(t, pages.Add(server))
 	return server
@@ -90,6 +91,17 @@ func TestSigningInLeadsBack(t *testing.T) {
 	site(t, 0).ServeHTTP(answer, request) // from elsewhere, and so without a token
 	if at := answer.Header().Get("Location"); answer.Code != http.StatusSeeOther || at != "/signin?next=%2F%3Fbefore%3Dabc" {
 		t.Errorf("%d, to %q", answer.Code, at)
+	}
+}
+
+// The link that serve prints leads to a button, which alone signs in: whatever looks at a link
+// beforehand uses nothing up. What a link says stays text.
+func TestTheLinkLeadsToAButton(t *testing.T) {
+	answer := httptest.NewRecorder()
+	site(t, 0).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "http://localhost/signin?key="+url.QueryEscape(`a"><script>`), nil))
+	page := answer.Body.String()
+	if !strings.Contains(page, `name="token" value="a&#34;&gt;&lt;script&gt;"`) || strings.Contains(page, `type="password"`) || len(answer.Result().Cookies()) > 0 {
+		t.Errorf("%d, %s", answer.Code, page)
 	}
 }
 

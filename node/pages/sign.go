@@ -13,10 +13,15 @@ import (
 type signView struct {
 	page
 	Next, Failure string
+	Key           string // of the link that led here, in place of a token
 }
 
-func newSignView(next, failure string) signView {
-	return signView{page{Title: "Sign in", Headline: "These pages need a token.", Footer: footer, Trail: []crumb{{Text: "Sign in"}}}, local(next), failure}
+func newSignView(next, failure, key string) signView {
+	v := signView{page{Title: "Sign in", Headline: "These pages need a token.", Footer: footer, Trail: []crumb{{Text: "Sign in"}}}, local(next), failure, key}
+	if key != "" {
+		v.Headline = "Sign in here, once."
+	}
+	return v
 }
 
 // local is a path of this server, and / for everything else. Browsers leave control characters
@@ -31,7 +36,7 @@ func local(next string) string {
 
 func (p *pages) signIn(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
-	return p.show(w, r, "signin", newSignView(r.URL.Query().Get("next"), ""))
+	return p.show(w, r, "signin", newSignView(r.URL.Query().Get("next"), "", r.URL.Query().Get("key")))
 }
 
 func (p *pages) signedIn(w http.ResponseWriter, r *http.Request) error {
@@ -39,7 +44,7 @@ func (p *pages) signedIn(w http.ResponseWriter, r *http.Request) error {
 	var problem *api.Problem
 	if errors.As(err, &problem) && problem.Status == http.StatusUnauthorized {
 		w.Header().Set("Cache-Control", "no-store")
-		return p.show(w, r, "signin", newSignView(r.PostForm.Get("next"), "Not signed in: "+problem.Detail+"."))
+		return p.show(w, r, "signin", newSignView(r.PostForm.Get("next"), "Not signed in: "+problem.Detail+".", ""))
 	}
 	if err != nil {
 		return err

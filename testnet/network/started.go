@@ -68,6 +68,7 @@ func (n *Node) Start(args ...string) (*Started, error) { return n.StartLogged(ni
 func (n *Node) StartLogged(log io.Writer, args ...string) (*Started, error) {
 	s := &Started{node: n, said: new(talk), done: make(chan struct{})}
 	s.cmd = exec.Command(n.program, n.arguments(args)...)
+	s.cmd.Env = append(os.Environ(), "AGGREGATOR_HTTP_TOKENS=unless_loopback") // no data of people: whoever runs it may look
 	apart(s.cmd)
 	s.cmd.Stderr = s.said
 	if log != nil {

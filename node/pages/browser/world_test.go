@@ -93,7 +93,7 @@ func (w *world) serve(always bool) {
 	listener, loopback, err := api.Listen("127.0.0.1:0")
 	check(w.t, err)
 	server, err := api.New(api.Options{Views: views, Aggregator: id, Version: "test", Now: now, Metrics: registry, Tokens: w.tokens,
-		Logger: logger, Loopback: loopback, TokensAlways: always, Poll: 50 * time.Millisecond})
+		Logger: logger, Loopback: loopback, WithoutTokens: !always, Poll: 50 * time.Millisecond})
 	check(w.t, err)
 	check(w.t, pages.Add(server))
 	w.url = "http://" + listener.Addr().String()

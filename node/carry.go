@@ -152,7 +152,7 @@ func (r *service) handle(ctx context.Context) error {
 	return nil
 }
 
-// export writes all own envelopes and, where there is one, the whole release.
+// export writes the own envelopes that are due and, where one is on its way, the whole release.
 func (r *service) export(w io.Writer) (bundle.Label, error) {
 	sealed := &counted{Writer: w}
 	label, err := r.seal(sealed)
@@ -196,22 +196,13 @@ func (r *service) seal(w io.Writer) (bundle.Label, error) {
 	if err := out.Add(callLedger, wire.EncodeLedgerHead(r.signer.SignLedgerHead(label.To, head.Count, head.Hash))); err != nil {
 		return label, err
 	}
-	own, err := r.Store.Own(r.study.ID)
-	if err != nil {
-		return label, err
-	}
-	announced := false // the release: without its header the aggregator takes no chunk
-	for _, o := range own {
-		e, err := wire.DecodeEnvelope(o.Raw)
-		if err != nil {
-			return label, fmt.Errorf("own %s in the store: %w", o.Kind, err)
-		}
-		announced = announced || e.Kind == protocol.KindRelease
-		if err := out.Add(callPost, wire.EncodePost([]protocol.Envelope{e})); err != nil {
+	// A bundle may be lost: whatever the board does not show, and still has its turn, is in each.
+	for _, e := range r.machine.Due() {
+		if err := out.Add(callPost, wire.EncodePost([]protocol.Envelope{e.Envelope()})); err != nil {
 			return label, err
 		}
 	}
-	if announced {
+	if r.machine.Delivers() {
 		if err := r.exportRelease(out); err != nil {
 			return label, err
 		}

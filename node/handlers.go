@@ -20,8 +20,8 @@ import (
 // of its parties, and answers about the caller's own things or the board alone:
 // no answer can hold another party's sketch.
 
-// post admits the caller's envelopes to the board, in order. A party can carry
-// nobody's messages but its own.
+// post admits the caller's envelopes to the board, in order, and leaves out those whose turn has passed. A
+// party can carry nobody's messages but its own.
 func (a *Aggregator) post(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	envelopes, err := wire.DecodePost(request)
 	if err != nil {
@@ -61,6 +61,9 @@ func (h *hosted) post(ctx context.Context, v protocol.Verified) error {
 	case err != nil:
 		return err
 	case refused == nil || errors.Is(refused, session.ErrPosted):
+		return nil
+	case errors.Is(refused, session.ErrPassed): // what stands beside it may still have its turn
+		h.refusals.Warn(v.Sender().String(), "left out a message", "study", h.study.ID.Short(), "why", refused)
 		return nil
 	}
 	h.refusals.Warn(v.Sender().String(), "refused a message", "study", h.study.ID.Short(), "error", refused)

@@ -495,10 +495,13 @@ func (r *service) turn(ctx context.Context) error {
 		if err := r.read(ctx, 0); err != nil || r.machine.Status().Terminal() {
 			return err
 		}
-		if posted != nil && len(r.pending.Send) == len(refused) {
+		switch {
+		case len(r.pending.Send) < len(refused): // what was refused, or left out, belongs to an attempt that is over
+			return nil
+		case posted != nil:
 			return posted
 		}
-		return nil // what was refused belongs to an attempt that is over
+		return fmt.Errorf("%w: the aggregator took in what was posted, and its board does not show it", p2p.ErrInterrupted)
 	}
 	if len(r.pending.Run) > 0 {
 		event, err := r.run(ctx, r.pending.Run[0])

@@ -22,7 +22,7 @@ type importCommand struct {
 }
 
 func (importCommand) Help() string {
-	return "Takes in what parties have to say, as if it had come over the network, also while aggregator serve runs. Taking a bundle in again changes nothing.\n\nExample: aggregator import /media/stick/*.bundle"
+	return "Takes in what parties have to say, as if it had come over the network, also while aggregator serve runs. Taking a bundle in again changes nothing. A bundle that is refused keeps no other one out; the exit code is that of the first.\n\nExample: aggregator import /media/stick/*.bundle"
 }
 
 type exportCommand struct {
@@ -51,14 +51,16 @@ func (cmd importCommand) Run(ctx context.Context, c *console.Console, g *console
 	}
 	defer st.Close()
 	out := []imported{}
+	var refused []error
 	for _, path := range cmd.Files {
 		one, err := takeIn(ctx, st, path)
 		if err != nil {
-			return fmt.Errorf("importing %s: %w", path, err)
+			refused = append(refused, fmt.Errorf("importing %s: %w", path, err))
+			continue
 		}
 		out = append(out, one)
 	}
-	return c.Print(out, func(w io.Writer) {
+	err = c.Print(out, func(w io.Writer) {
 		for _, one := range out {
 			fmt.Fprintf(w, "took in %s from %s\n", one.File, one.Party)
 		}
@@ -66,6 +68,13 @@ func (cmd importCommand) Run(ctx context.Context, c *console.Console, g *console
 			c.Say("Next: aggregator export %s, for the parties to take home; aggregator status says what is waited for", out[0].Study[:8])
 		}
 	})
+	switch len(refused) {
+	case 0:
+		return err
+	case 1:
+		return refused[0]
+	}
+	return console.WithCode(console.CodeOf(refused[0]), fmt.Errorf("%d of %d bundles were not taken in:\n%w", len(refused), len(cmd.Files), errors.Join(refused...)))
 }
 
 // handOverTime is how long a serving aggregator may take to look into its inbox and

@@ -51,6 +51,8 @@ var mutants = []mutant{
 	{"masks do not cancel", "protocol/release/masked.go", "word = -word", "word += 0"},
 	{"secrets of a later attempt go with those of a void one", "protocol/session/void.go",
 		"if p.seeded != nil { // it has not", "if p.seeded != nil || len(p.tries) > 0 { // it has not"},
+	{"a message is sent for ever", "protocol/session/party.go",
+		"case p.view.passed(e):", "case p.view.passed(e) && !kind.Agreement():"},
 	{"messages leave before they are stored", "protocol/protocoltest/party.go",
 		"\tfor _, record := range effects.Persist {", "\tif p.outbox = effects.Send; len(p.outbox) > 0 && p.sim.Aggregator.machine != nil {\n\t\tp.post()\n\t}\n\tfor _, record := range effects.Persist {"},
 }

@@ -135,6 +135,9 @@ func (p *Party) carryOut(effects session.Effects) error {
 		}
 	}
 	p.outbox = effects.Send
+	for _, e := range p.outbox {
+		p.fresh(e)
+	}
 	for _, job := range effects.Run {
 		p.watch(job)
 		p.jobs = append(p.jobs, job)
@@ -163,6 +166,18 @@ func (p *Party) watch(job session.Job) {
 	}
 	if !ok && !late && len(p.Store.Secrets) > 0 {
 		p.sim.breach("%s is past its release and holds secrets", p.Name)
+	}
+}
+
+// fresh holds that nothing of the agreement is sent for an attempt after which the party has read another roster.
+func (p *Party) fresh(e protocol.Verified) {
+	if !e.Kind().Agreement() && e.Kind() != protocol.KindComplaint {
+		return
+	}
+	for _, read := range p.Store.Board {
+		if read.Kind() == protocol.KindRoster && read.Attempt() > e.Attempt() {
+			p.sim.breach("%s sends %s of attempt %d after it has read the roster of attempt %d", p.Name, e.Kind(), e.Attempt(), read.Attempt())
+		}
 	}
 }
 

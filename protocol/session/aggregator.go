@@ -127,6 +127,9 @@ func (a *Aggregator) post(e protocol.Verified, out *Effects) error {
 		return fault(e, err)
 	}
 	if err := a.view.admit(e); err != nil {
+		if !errors.Is(err, ErrPosted) && !errors.Is(err, ErrConflict) && a.view.passed(e) {
+			return late{err}
+		}
 		a.accuseOf(e, err, out)
 		return err
 	}

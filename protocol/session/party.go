@@ -272,43 +272,29 @@ func (p *Party) everSigned(kind protocol.Kind) bool {
 	return false
 }
 
-// unposted returns the own envelopes that are not on the board and still have a
-// place there: an attempt that is over takes nothing more.
+// unposted returns the own envelopes that are not on the board and still have a place there (see Turns).
 func (p *Party) unposted() []protocol.Verified {
 	var out []protocol.Verified
-	if p.view.ended() {
-		return nil
-	}
 	for _, e := range p.own {
-		if p.view.holds(e) {
-			continue
+		switch kind := e.Kind(); {
+		case p.view.holds(e):
+		case (kind == protocol.KindAbandon || kind == protocol.KindCertificate) && p.challenged && !p.view.ended():
+			out = append(out, e) // what this board says is over, another one goes on with
+		case p.view.passed(e):
+		case (kind.Agreement() || kind == protocol.KindComplaint) && p.view.at(e.Attempt()) == nil: // the board was not read as far
+		case kind == protocol.KindWelcome && (p.now >= p.study.LateUntil || !p.view.awaited(e)):
+		default:
+			out = append(out, e)
 		}
-		switch e.Kind() {
-		case protocol.KindApprove:
-			if p.view.current() != nil {
-				continue
-			}
-		case protocol.KindCommit, protocol.KindShare, protocol.KindConfirm, protocol.KindComplaint:
-			if a := p.view.current(); a == nil || a.number != e.Attempt() || a.over() {
-				continue
-			}
-		case protocol.KindRelease:
-			if a := p.view.at(e.Attempt()); a != nil && a.void {
-				continue
-			}
-		case protocol.KindWelcome:
-			if p.now >= p.study.LateUntil || !p.view.awaited(e) {
-				continue
-			}
-		case protocol.KindAbandon, protocol.KindCertificate:
-			if p.view.certified() != nil && !p.challenged {
-				continue
-			}
-		}
-		out = append(out, e)
 	}
 	return out
 }
+
+// Due returns the own envelopes that are not on the board as it was read, and still have a place there.
+func (p *Party) Due() []protocol.Verified { return p.unposted() }
+
+// Delivers reports whether the party's release is, or may be, still on its way.
+func (p *Party) Delivers() bool { return p.released && !p.uploaded && !p.view.ended() }
 
 // StoppedError reports a study that the aggregator stopped.
 type StoppedError struct {

@@ -402,7 +402,11 @@ func (q *query) send(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := analysis.DecodeQueryAnswer(document, q.study.ID, q.Number, int(own.Rows), q.released); err != nil {
+	said, err := analysis.DecodeQueryAnswer(document, q.study.ID, q.Number, int(own.Rows), q.released)
+	if err == nil {
+		err = said.CheckNames(q.study)
+	}
+	if err != nil {
 		return &FailedError{&protocol.Fault{Culprit: q.study.Aggregator.ID, Kind: "answer", Err: err}}
 	}
 	name := askedFile(q.Number)

@@ -3,11 +3,11 @@ package node
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/table"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -44,12 +44,12 @@ func (r *home) assign(ctx context.Context, result analysis.Result, w io.Writer) 
 	if err != nil {
 		return 0, err
 	}
-	out := csv.NewWriter(w)
+	out := table.NewWriter(w, len(r.study.Records.ID))
 	header := append([]string(nil), r.study.Records.ID...)
 	for _, l := range by {
 		header = append(header, l.name)
 	}
-	if err := out.Write(header); err != nil {
+	if err := out.Row(header); err != nil {
 		return 0, err
 	}
 	entries := src.schema.Entries()
@@ -70,7 +70,7 @@ func (r *home) assign(ctx context.Context, result analysis.Result, w io.Writer) 
 			for n := range by {
 				row = append(row, columns[n][at])
 			}
-			if err := out.Write(row); err != nil {
+			if err := out.Row(row); err != nil {
 				return err
 			}
 		}
@@ -79,8 +79,7 @@ func (r *home) assign(ctx context.Context, result analysis.Result, w io.Writer) 
 	if err != nil {
 		return 0, err
 	}
-	out.Flush()
-	return summary.Records, out.Error()
+	return summary.Records, out.Flush()
 }
 
 // labellers are those of a result, in its order.

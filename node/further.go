@@ -249,6 +249,13 @@ func (r *service) takeFurther(ctx context.Context, f protocol.Further) error {
 		if err != nil {
 			return err
 		}
+		labels, err := analysis.DecodeLabels(data, r.study.ID)
+		if err == nil {
+			err = labels.CheckNames(r.study)
+		}
+		if err != nil {
+			return fmt.Errorf("the aggregator's labels of a further result: %w", err)
+		}
 		if err := r.Store.PutResult(r.study.ID, furtherLabels(f.Document.Hash, d.Party), data); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/table"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -71,16 +72,19 @@ func OwnRows(st *store.Store, s *study.Study, party string) ([]byte, error) {
 		}
 		rows[o.record] = append(id, study.RecordName{Party: party, Row: row}.String())
 	}
-	return asCSV(append(append([]string(nil), s.Records.ID...), "record"), rows)
+	return asCSV(len(s.Records.ID), append(append([]string(nil), s.Records.ID...), "record"), rows)
 }
 
-// asCSV is a table as a file.
-func asCSV(header []string, rows [][]string) ([]byte, error) {
+// asCSV is a table as a file. So many columns are ids of the party's own.
+func asCSV(ids int, header []string, rows [][]string) ([]byte, error) {
 	var out bytes.Buffer
-	w := csv.NewWriter(&out)
-	w.Write(header)
-	w.WriteAll(rows)
-	if err := w.Error(); err != nil {
+	w := table.NewWriter(&out, ids)
+	for _, row := range append([][]string{header}, rows...) {
+		if err := w.Row(row); err != nil {
+			return nil, fmt.Errorf("writing what belongs to own ids: %w", err)
+		}
+	}
+	if err := w.Flush(); err != nil {
 		return nil, fmt.Errorf("writing what belongs to own ids: %w", err)
 	}
 	return out.Bytes(), nil
@@ -99,7 +103,7 @@ func ownLabels(st *store.Store, s *study.Study, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return asCSV(t.header, t.rows)
+	return asCSV(len(s.Records.ID), t.header, t.rows)
 }
 
 // ownTable is a party's records, by position in the data file, with what is said of them.

@@ -324,7 +324,11 @@ func (r *service) fetchResult(ctx context.Context, job session.FetchResult) (ses
 		if err != nil {
 			return nil, err
 		}
-		if _, err := analysis.DecodeLabels(data, r.study.ID); err != nil {
+		labels, err := analysis.DecodeLabels(data, r.study.ID)
+		if err == nil {
+			err = labels.CheckNames(r.study)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("the aggregator's labels: %w", err)
 		}
 		if err := r.Store.PutResult(r.study.ID, labelsFile, data); err != nil {

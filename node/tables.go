@@ -86,6 +86,9 @@ func (r *service) takeTables(ctx context.Context, document []byte, most int) (an
 	if err != nil {
 		return result, err
 	}
+	if err := result.CheckNames(r.study); err != nil {
+		return result, err
+	}
 	if len(result.Analyses) > most {
 		return result, fmt.Errorf("it has %d analyses, the study asks for %d", len(result.Analyses), most)
 	}

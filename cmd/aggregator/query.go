@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
@@ -17,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/table"
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
@@ -88,13 +86,12 @@ func (cmd queryCommand) write(c *console.Console, a analysis.Answers) error {
 	if cmd.Output == "" {
 		return c.Print(a, text)
 	}
-	var out bytes.Buffer
-	file := console.Console{Out: &out, Err: c.Err, Format: c.Format}
-	if err := file.Print(a, text); err != nil {
-		return err
-	}
-	if err := os.WriteFile(cmd.Output, out.Bytes(), 0o644); err != nil {
-		return console.WithCode(console.Usage, fmt.Errorf("writing answers: %w", err))
+	err := console.WriteFileWhole(cmd.Output, func(to io.Writer) error {
+		file := console.Console{Out: to, Err: c.Err, Format: c.Format}
+		return file.Print(a, text)
+	})
+	if err != nil {
+		return fmt.Errorf("writing answers: %w", err)
 	}
 	c.Say("wrote %s", cmd.Output)
 	return nil
@@ -112,8 +109,8 @@ func said(a analysis.Answers) (names []string) {
 
 // answersCSV writes a row for each vector and neighbour.
 func answersCSV(to io.Writer, a analysis.Answers) {
-	w := csv.NewWriter(to)
-	w.Write(append([]string{"query", "rank", "parties", "handle", "squared_distance", "standard_error", "low", "high", "undefined"}, said(a)...))
+	w := table.NewWriter(to, 0)
+	w.Row(append([]string{"query", "rank", "parties", "handle", "squared_distance", "standard_error", "low", "high", "undefined"}, said(a)...))
 	for _, q := range a.Queries {
 		for rank, n := range q.Near {
 			d := n.Distance
@@ -121,7 +118,7 @@ func answersCSV(to io.Writer, a analysis.Answers) {
 			for _, s := range q.Said {
 				row = append(row, s.Value)
 			}
-			w.Write(row)
+			w.Row(row)
 		}
 	}
 	w.Flush()

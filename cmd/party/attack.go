@@ -68,20 +68,20 @@ func sayExposed(ctx context.Context, c *console.Console, g *console.Globals, st 
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	console.Paragraph(c.Err, "", fmt.Sprintf("%s (study %.8s) asks for sketches without noise, which promise nothing.", s.Name, s.ID))
+	console.Paragraph(c.Talk(), "", fmt.Sprintf("%s (study %.8s) asks for sketches without noise, which promise nothing.", s.Name, s.ID))
 	if err != nil {
 		c.Say("What a release of your data would give away could not be tried out yet. Do it before anything is\nreleased, by party audit %s --data. The reason: %v", s.ID.Short(), err)
 		return nil
 	}
 	if c.Interactive() {
-		fmt.Fprintln(c.Err, "\nWHAT WHOEVER KNOWS R RECOVERS")
-		writeAttacked(c.Err, out)
+		fmt.Fprintln(c.Talk(), "\nWHAT WHOEVER KNOWS R RECOVERS")
+		writeAttacked(c.Talk(), out)
 	} else {
 		for _, flag := range out.Flags() {
-			console.Paragraph(c.Err, "", "FLAG: "+flag+".")
+			console.Paragraph(c.Talk(), "", "FLAG: "+flag+".")
 		}
 	}
-	console.Paragraph(c.Err, "", fmt.Sprintf("%s party audit %s --data says which attacks these are; with -o FILE, as a page.", out.Summary(), s.ID.Short()))
+	console.Paragraph(c.Talk(), "", fmt.Sprintf("%s party audit %s --data says which attacks these are; with -o FILE, as a page.", out.Summary(), s.ID.Short()))
 	return nil
 }
 

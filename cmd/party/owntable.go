@@ -2,12 +2,10 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
-	"fmt"
 	"io"
-	"os"
 
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/table"
 )
 
 // ownTable is a table about a party's own records, for its owner alone.
@@ -16,29 +14,33 @@ type ownTable struct {
 	path string // where it is written; empty: it is printed
 }
 
-// tableOf makes it of columns and records, and writes it where a path is given.
-func tableOf(path string, columns []string, records [][]string) (*ownTable, error) {
+// tableOf makes it of columns, of which the first so many are ids of the party's own, and
+// records, and writes it where a path is given.
+func tableOf(path string, ids int, columns []string, records [][]string) (*ownTable, error) {
 	t := &ownTable{path: path}
-	w := csv.NewWriter(&t.text)
-	w.Write(columns)
-	w.WriteAll(records)
-	if err := w.Error(); err != nil {
+	w := table.NewWriter(&t.text, ids)
+	for _, row := range append([][]string{columns}, records...) {
+		if err := w.Row(row); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Flush(); err != nil {
 		return nil, err
 	}
 	if path == "" {
 		return t, nil
 	}
-	if err := os.WriteFile(path, t.text.Bytes(), 0o600); err != nil {
-		return nil, console.WithCode(console.Usage, err)
-	}
-	return t, nil
+	return t, console.WriteFileWhole(path, func(to io.Writer) error {
+		_, err := to.Write(t.text.Bytes())
+		return err
+	})
 }
 
-// print says where the table is, or prints it.
-func (t *ownTable) print(to io.Writer) {
+// print says where the table is, or prints it as it is: the ids in it are the reader's own.
+func (t *ownTable) print(c *console.Console, to io.Writer) {
 	if t.path != "" {
-		fmt.Fprintln(to, t.path)
+		io.WriteString(to, t.path+"\n")
 		return
 	}
-	to.Write(t.text.Bytes())
+	c.Out.Write(t.text.Bytes())
 }

@@ -55,7 +55,7 @@ func (cmd predictCommand) Run(ctx context.Context, c *console.Console, g *consol
 	case err != nil:
 		return err
 	}
-	table, err := tableOf(cmd.Output, p.Columns, p.Records)
+	table, err := tableOf(cmd.Output, len(s.Records.ID), p.Columns, p.Records)
 	if err != nil {
 		return fmt.Errorf("writing predictions: %w", err)
 	}
@@ -64,7 +64,7 @@ func (cmd predictCommand) Run(ctx context.Context, c *console.Console, g *consol
 		out.Records = p.Records
 	}
 	return c.Print(out, func(to io.Writer) {
-		table.print(to)
+		table.print(c, to)
 		for _, f := range p.Summary.Fields {
 			if f.Clamped > 0 {
 				c.Say("%q: %d values outside the public bounds were moved to the nearest bound.", f.Name, f.Clamped)

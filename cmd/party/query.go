@@ -97,7 +97,7 @@ func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.
 			fmt.Fprintf(to, "Query %d of %d, about %d records, would cost %v. Nothing was spent, and nothing has left.\n", asked.Number, s.Queries.Releases, asked.Records, cost)
 		})
 	}
-	table, err := tableOf(cmd.Output, asked.Columns, asked.Table)
+	table, err := tableOf(cmd.Output, len(s.Records.ID), asked.Columns, asked.Table)
 	if err != nil {
 		return fmt.Errorf("writing neighbours: %w (the answer is stored: ask again, which spends nothing)", err)
 	}
@@ -105,7 +105,7 @@ func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.
 		out.Records = asked.Table
 	}
 	return c.Print(out, func(to io.Writer) {
-		table.print(to)
+		table.print(c, to)
 		if asked.Answer.Undefined != "" {
 			c.Say("Distances have no intervals: %s.", asked.Answer.Undefined)
 		}

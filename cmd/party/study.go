@@ -269,9 +269,9 @@ func (cmd studyApprove) judge(ctx context.Context, c *console.Console, g *consol
 	}
 	if c.Format == console.Text {
 		if data := own(); data != nil {
-			fmt.Fprintf(c.Err, "What the study would do to the %s of this party:\n\n", counted(data.Records, "record", "records"))
-			tellData(c.Err, data.Effect)
-			fmt.Fprintln(c.Err)
+			fmt.Fprintf(c.Talk(), "What the study would do to the %s of this party:\n\n", counted(data.Records, "record", "records"))
+			tellData(c.Talk(), data.Effect)
+			fmt.Fprintln(c.Talk())
 		}
 	}
 	v := console.NewVerdict(p)
@@ -313,7 +313,7 @@ func show(c *console.Console, id string, s *study.Study, party int) error {
 	case !c.Interactive():
 		return console.WithCode(console.Refused, errors.New("not approved: there is no terminal to ask at; answer with --id and the first eight characters of the study's id"))
 	}
-	fmt.Fprint(c.Err, s.Explain(party), "\n")
+	fmt.Fprint(c.Talk(), s.Explain(party), "\n")
 	return nil
 }
 

@@ -21,7 +21,7 @@ func (c *Console) Ask(ctx context.Context, question string, check func(answer st
 		c.answers = bufio.NewReader(c.In)
 	}
 	for {
-		fmt.Fprintf(c.Err, "%s\n> ", question)
+		fmt.Fprintf(c.Talk(), "%s\n> ", question)
 		line, err := c.answer(ctx)
 		if line = strings.TrimSpace(line); err != nil && (line == "" || !errors.Is(err, io.EOF)) {
 			fmt.Fprintln(c.Err) // the cursor is behind the prompt
@@ -34,7 +34,7 @@ func (c *Console) Ask(ctx context.Context, question string, check func(answer st
 		if wrong == nil {
 			return line, nil
 		}
-		fmt.Fprintf(c.Err, "%v\n\n", wrong)
+		fmt.Fprintf(c.Talk(), "%v\n\n", wrong)
 	}
 }
 

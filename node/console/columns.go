@@ -140,7 +140,7 @@ func writeRegression(w io.Writer, a analysis.Analysis, r analysis.Regression) {
 	if ridge := r.Ridged(); ridge != "" {
 		Paragraph(w, "  ", ridge)
 	}
-	fmt.Fprintln(w, "  "+target+" = the sum of these:")
+	Paragraph(w, "  ", target+" = the sum of these:")
 	people := a.People()
 	t := NewTable(heads(people, "times", ">coefficient")...)
 	for i, c := range r.Coefficients[:min(len(r.Coefficients), mostRows)] {

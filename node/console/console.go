@@ -15,6 +15,7 @@ import (
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/plain"
 )
 
 // Format is how data are printed.
@@ -60,7 +61,7 @@ func (c *Console) report(name string, err error) Code {
 	}
 	text := err.Error() + node.Remedy(err)
 	if c.Format == Text {
-		fmt.Fprintln(c.Err, c.folded(name+": "+text))
+		fmt.Fprintln(c.Talk(), c.folded(name+": "+text))
 		return code
 	}
 	c.line(c.Err, failure{text, code})
@@ -73,7 +74,11 @@ type failure struct {
 	Code  Code   `json:"code"`
 }
 
-// Print writes data: text by the function, or the value as JSON.
+// Talk is where text for people goes that is no data: without what a terminal acts on.
+func (c *Console) Talk() io.Writer { return plain.Text(c.Err) }
+
+// Print writes data: text by the function, or the value as JSON. Whoever wrote the texts in it,
+// a terminal finds nothing to act on.
 func (c *Console) Print(value any, text func(io.Writer)) error {
 	switch c.Format {
 	case JSON:
@@ -81,13 +86,13 @@ func (c *Console) Print(value any, text func(io.Writer)) error {
 		if err != nil {
 			return fmt.Errorf("printing: %w", err)
 		}
-		_, err = fmt.Fprintf(c.Out, "%s\n", b)
-		return err
+		return printJSON(c.Out, b)
 	case Lines:
 		return c.line(c.Out, value)
 	}
-	text(c.Out)
-	return nil
+	out := plain.Text(c.Out)
+	text(out)
+	return out.Close()
 }
 
 func (c *Console) line(w io.Writer, value any) error {
@@ -95,14 +100,19 @@ func (c *Console) line(w io.Writer, value any) error {
 	if err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
-	_, err = fmt.Fprintf(w, "%s\n", b)
+	return printJSON(w, b)
+}
+
+func printJSON(w io.Writer, b []byte) error {
+	out := plain.JSON(w)
+	_, err := fmt.Fprintf(out, "%s\n", b)
 	return err
 }
 
 // Say writes talk for people: nothing when programs read.
 func (c *Console) Say(format string, args ...any) {
 	if c.Format == Text {
-		fmt.Fprintln(c.Err, c.folded(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(c.Talk(), c.folded(fmt.Sprintf(format, args...)))
 	}
 }
 
@@ -183,7 +193,7 @@ func (c *Console) Logger(l config.Log) *slog.Logger {
 	c.threshold.Set(level)
 	options := &slog.HandlerOptions{Level: &c.threshold}
 	if l.Format == config.LogText || l.Format == config.LogAuto && c.Terminal() {
-		return slog.New(slog.NewTextHandler(c.Err, options))
+		return slog.New(slog.NewTextHandler(c.Err, options)) // it quotes what is not shown
 	}
-	return slog.New(slog.NewJSONHandler(c.Err, options))
+	return slog.New(slog.NewJSONHandler(plain.JSON(c.Err), options))
 }

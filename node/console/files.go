@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/cosketch/cosketch/node/plain"
 	"github.com/cosketch/cosketch/node/table"
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
@@ -54,7 +55,9 @@ func (d Document) render(c *Console) []file {
 	out := denseTables(d.Result) // without them the document is not whole
 	if c.Format == Text {
 		var text bytes.Buffer
-		d.text(&text)
+		to := plain.Text(&text)
+		d.text(to)
+		to.Close() // a buffer takes all
 		out = append([]file{bytesFile("result.txt", text.Bytes())}, out...)
 	}
 	return out
@@ -68,8 +71,13 @@ func denseTables(r analysis.Result) (files []file) {
 	return files
 }
 
+// names are those of features, one a line.
 func names(analysis string, of []string) file {
-	return bytesFile(analysis+"_names.txt", []byte(strings.Join(of, "\n")+"\n"))
+	var text strings.Builder
+	for _, name := range of {
+		text.WriteString(plain.Line(name) + "\n")
+	}
+	return bytesFile(analysis+"_names.txt", []byte(text.String()))
 }
 
 // tables writes every table of a result, one a file.

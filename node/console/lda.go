@@ -40,7 +40,7 @@ func writeLDA(w io.Writer, a analysis.Analysis, l analysis.LDA) {
 			weight, between := why.text(n)
 			t.Add(featureText(a.Features, i), first, mean, weight, between)
 		}
-		fmt.Fprintf(w, "  The score of %s over %s:\n", l.Classes[c+1], l.Classes[0])
+		Paragraph(w, "  ", fmt.Sprintf("The score of %s over %s:", l.Classes[c+1], l.Classes[0]))
 		t.Write(w)
 		omitted(w, len(weights), "columns")
 	}

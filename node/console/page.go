@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/cosketch/cosketch/node/plain"
 )
 
 // width is the greatest number of columns that text for people takes.
@@ -29,18 +30,20 @@ func NewTable(columns ...string) *Table {
 	return t
 }
 
-// Add appends a row, made printable.
-func (t *Table) Add(cells ...string) {
-	for i := range cells {
-		cells[i] = printable(cells[i])
-	}
-	t.rows = append(t.rows, cells)
-}
+// Add appends a row.
+func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
 // Write prints the table, indented by two columns. Where it would be wider than
 // width, the widest text gives way; numbers stay whole.
 func (t *Table) Write(w io.Writer) {
-	all := append([][]string{t.head}, t.rows...)
+	var all [][]string
+	for _, row := range append([][]string{t.head}, t.rows...) {
+		line := make([]string, len(row))
+		for i, cell := range row {
+			line[i] = plain.Line(cell)
+		}
+		all = append(all, line)
+	}
 	widths := t.fit(all)
 	for _, row := range all {
 		var line strings.Builder
@@ -96,17 +99,6 @@ func shorten(s string, most int) string {
 	return string(runes[:most-1-tail]) + "…" + string(runes[len(runes)-tail:])
 }
 
-// printable makes text that others wrote fit for a terminal: one line, without
-// characters that a terminal acts on.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			return '·'
-		}
-		return r
-	}, s)
-}
-
 // Paragraph prints text in lines of at most width columns, each indented.
 func Paragraph(w io.Writer, indent, text string) { paragraph(w, indent, indent, text) }
 
@@ -116,7 +108,7 @@ func Item(w io.Writer, indent, text string) { paragraph(w, indent+"- ", indent+"
 // paragraph has one indent before the first line and another, as long, before the rest.
 func paragraph(w io.Writer, indent, rest, text string) {
 	line := ""
-	for _, word := range strings.Fields(printable(text)) {
+	for _, word := range strings.Fields(plain.Line(text)) {
 		word = shorten(word, width-len(indent))
 		if line != "" && len(indent)+utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
 			fmt.Fprintln(w, indent+line)

@@ -57,11 +57,11 @@ func (v Verdict) Tell(c *Console) {
 	if c.Format != Text {
 		return
 	}
-	v.write(c.Err)
+	v.write(c.Talk())
 	if len(v.Assumed) > 0 {
-		fmt.Fprintln(c.Err, "  Assumed:")
+		fmt.Fprintln(c.Talk(), "  Assumed:")
 		for _, text := range v.Assumed {
-			Item(c.Err, "  ", text+".")
+			Item(c.Talk(), "  ", text+".")
 		}
 	}
 }

@@ -38,7 +38,7 @@ func TestCSV(t *testing.T) {
 	if err != nil || len(rows) != 5 {
 		t.Fatalf("%d rows (%v)", len(rows), err)
 	}
-	if strings.Join(rows[0], " ") != "which estimate name defined" || rows[2][2] != "größer\nals" || rows[2][1] != "" {
+	if strings.Join(rows[0], " ") != "which estimate name defined" || rows[2][2] != `größer\u000aals` || rows[2][1] != "" {
 		t.Errorf("read back %q", rows)
 	}
 	if x, err := strconv.ParseFloat(rows[1][1], 64); err != nil || x != 0.1 {

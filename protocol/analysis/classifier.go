@@ -137,7 +137,7 @@ func (r *run) classify(ctx context.Context, index, sk int, a study.Analysis) (An
 	for i, at := range known.at {
 		predicted[at] = found[i]
 	}
-	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: "predicted", Texts: predicted})
+	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: predictedColumn, Texts: predicted})
 	return out, nil
 }
 

@@ -139,7 +139,7 @@ func (r *run) kMeans(ctx context.Context, index, sk int, a study.Analysis) (Anal
 	if out.KMeans.Scatter, err = scatter(ctx, all.matrix, found, r.Study.Privacy.Mechanism); err != nil {
 		return Analysis{}, err
 	}
-	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: "cluster", Integers: found.Labels})
+	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: clusterColumn, Integers: found.Labels})
 	return out, nil
 }
 

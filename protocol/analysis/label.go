@@ -35,7 +35,7 @@ func NewLabeller(s *study.Study, a Analysis) (*Labeller, error) {
 	if a.Sketch < 0 || a.Sketch >= len(s.Sketches) || !s.Sketches[a.Sketch].Side.Sums() || a.CellMeans == nil && a.LDA == nil {
 		return nil, fmt.Errorf("labelling records: the result has no model of sums to label them by")
 	}
-	l := &Labeller{Name: "cluster", Sketch: a.Sketch, clip: s.IntegerClip(a.Sketch), one: float64(s.Bits.One()), fine: s.Fine()}
+	l := &Labeller{Name: clusterColumn, Sketch: a.Sketch, clip: s.IntegerClip(a.Sketch), one: float64(s.Bits.One()), fine: s.Fine()}
 	if sk := s.Sketches[a.Sketch]; sk.OwnClip || sk.Standardise {
 		l.clip = 0 // each party chose its length, or in which units a record has it, and the study does not say
 	}
@@ -50,7 +50,7 @@ func NewLabeller(s *study.Study, a Analysis) (*Labeller, error) {
 	l.scratch, l.point = make([]int64, len(l.takes)), make([]float64, len(l.takes))
 	var err error
 	if a.LDA != nil {
-		l.Name, l.classes = "predicted", a.LDA.Classes
+		l.Name, l.classes = predictedColumn, a.LDA.Classes
 		l.say, err = a.LDA.model(a.Features, names)
 	} else {
 		l.say, err = a.CellMeans.model(len(l.takes))

@@ -31,12 +31,12 @@ func (r Result) Models(s *study.Study) ([]Model, error) {
 		if a.Sketch < 0 || a.Sketch >= len(s.Sketches) {
 			return nil, fmt.Errorf("models of the result: analysis %d is of sketch %d of %d", i+1, a.Sketch+1, len(s.Sketches))
 		}
-		m := Model{Analysis: i, Sketch: a.Sketch, Name: "cluster"}
+		m := Model{Analysis: i, Sketch: a.Sketch, Name: clusterColumn}
 		var err error
 		if dim := s.Sketches[a.Sketch].Projection.K; a.KMeans != nil {
 			m.say, err = a.KMeans.model(dim)
 		} else {
-			m.Name = "predicted"
+			m.Name = predictedColumn
 			m.say, err = a.Classifier.model(dim)
 		}
 		if err != nil {

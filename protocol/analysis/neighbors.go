@@ -343,7 +343,7 @@ func (t *teller) tell() error {
 	own := t.own()
 	of := t.all.of[t.to]
 	for rank := range t.graph.Neighbors {
-		who, distance, low, high := t.named("neighbor", rank), t.named("distance", rank), t.named("distance_low", rank), t.named("distance_high", rank)
+		who, distance, low, high := t.named(neighborColumn, rank), t.named(distanceColumn, rank), t.named(distanceLowColumn, rank), t.named(distanceHighColumn, rank)
 		bounded := true
 		for _, record := range of {
 			if record == notJoined {
@@ -394,6 +394,9 @@ func (t *teller) own() []int {
 	return out
 }
 
+// handleBytes is the length of a handle.
+const handleBytes = 8
+
 // handles names the neighbours that other parties hold: their party, and 8 random bytes.
 // A record has one handle in all that an analysis tells a party. What others are told,
 // and other results, have other handles, so that nobody can follow a record by them.
@@ -412,7 +415,7 @@ func (t *teller) handles() (map[int]string, error) {
 			if own[other] >= 0 || out[int(other)] != "" {
 				continue
 			}
-			var handle [8]byte
+			var handle [handleBytes]byte
 			if _, err := io.ReadFull(t.Entropy, handle[:]); err != nil {
 				return nil, &brokenInput{fmt.Errorf("drawing handles: %w", err)}
 			}

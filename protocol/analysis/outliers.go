@@ -93,8 +93,8 @@ func (r *run) outliers(ctx context.Context, index, sk int, a study.Analysis) (An
 		return Analysis{}, err
 	}
 	out.Outliers = section
-	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: "outlier_score", Numbers: scores})
-	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: "outlier_rank", Integers: ranks})
+	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: scoreColumn, Numbers: scores})
+	r.label(all, RowColumn{Analysis: index, Sketch: sk, Name: outlierColumn, Integers: ranks})
 	return out, nil
 }
 

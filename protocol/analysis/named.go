@@ -1,0 +1,291 @@
+package analysis
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// A document comes from an aggregator, and is printed, drawn and written to files beside a
+// party's own ids. What it names must be something that the study names, and what it says must
+// be text.
+
+// named is what a study lets its documents name.
+type named struct {
+	name    string
+	parties map[string]bool
+	columns map[string][]string // by title: the values of a categorical column
+	label   map[string][]string // the same, of label columns
+}
+
+func namedBy(s *study.Study) named {
+	n := named{s.Name, map[string]bool{}, map[string][]string{}, map[string][]string{}}
+	for _, p := range s.Parties {
+		n.parties[p.Name] = true
+	}
+	for _, c := range s.Columns {
+		n.columns[c.Title()] = c.Values
+		if c.Label {
+			n.label[c.Name] = c.Classes()
+		}
+	}
+	return n
+}
+
+// CheckNames refuses a result that names what its study does not, or says what is no plain
+// text.
+func (r Result) CheckNames(s *study.Study) error {
+	n := namedBy(s)
+	err := n.result(r)
+	if err == nil {
+		err = n.walk(reflect.ValueOf(r))
+	}
+	if err != nil {
+		return fmt.Errorf("checking the names in a result: %w", err)
+	}
+	return nil
+}
+
+func (n named) result(r Result) error {
+	if r.Name != n.name {
+		return fmt.Errorf("study %.40q, not %q", r.Name, n.name)
+	}
+	for _, p := range r.Parties {
+		if err := n.party(p.Name); err != nil {
+			return err
+		}
+	}
+	for _, name := range r.Absent {
+		if err := n.party(name); err != nil {
+			return err
+		}
+	}
+	for i, a := range r.Analyses {
+		if err := n.analysis(a); err != nil {
+			return fmt.Errorf("analysis %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// analysis checks the names that are no features, which walk finds wherever they stand.
+func (n named) analysis(a Analysis) error {
+	if a.Sums != nil {
+		for _, row := range a.Sums.Rows {
+			if row.Over == "" {
+				continue
+			}
+			if err := n.party(row.Over); err != nil {
+				return err
+			}
+		}
+	}
+	if a.RecordDistances != nil {
+		for _, of := range a.RecordDistances.Records {
+			if err := n.party(of.Party); err != nil {
+				return err
+			}
+		}
+	}
+	if l := a.LDA; l != nil {
+		if err := n.classes(l.Column, slices.Concat(l.Classes, l.LeftOut)); err != nil {
+			return err
+		}
+	}
+	if c := a.Classifier; c != nil {
+		named := slices.Concat(c.Classes, []string{c.Majority})
+		for _, m := range c.Margins {
+			named = append(named, m.Class)
+		}
+		return n.classes(c.Column, named)
+	}
+	return nil
+}
+
+func (n named) party(name string) error {
+	if !n.parties[name] {
+		return fmt.Errorf("party %.40q is none of the study's", name)
+	}
+	return nil
+}
+
+func (n named) classes(column string, named []string) error {
+	values, ok := n.label[column]
+	if !ok {
+		return fmt.Errorf("label %.40q is no label of the study", column)
+	}
+	for _, class := range named {
+		if !slices.Contains(values, class) {
+			return fmt.Errorf("class %.40q is no value of %q", class, column)
+		}
+	}
+	return nil
+}
+
+// feature checks what a row or column of a matrix is called: a party, a single record of one,
+// or a column.
+func (n named) feature(f Feature) error {
+	if f == (Feature{}) {
+		return nil
+	}
+	if f.Party != "" {
+		party, row, single := strings.Cut(f.Party, "/")
+		if err := n.party(party); err != nil {
+			return err
+		}
+		if single && (f.Column != "" || !whole(row, 0)) {
+			return fmt.Errorf("record %.40q is not named PARTY/ROW", f.Party)
+		}
+	}
+	if f.Column == "" && f.Value == "" {
+		return nil
+	}
+	values, ok := n.columns[f.Column]
+	if !ok {
+		return fmt.Errorf("column %.40q is none of the study's", f.Column)
+	}
+	if f.Value != "" && !slices.Contains(values, f.Value) {
+		return fmt.Errorf("value %.40q is none of column %q", f.Value, f.Column)
+	}
+	return nil
+}
+
+// walk checks every feature of a document, and every text in it.
+func (n named) walk(v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.String:
+		return checkPlain(v.String())
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			return n.walk(v.Elem())
+		}
+	case reflect.Slice, reflect.Array:
+		if k := v.Type().Elem().Kind(); reflect.Bool <= k && k <= reflect.Complex128 {
+			return nil // numbers name nothing, and there are many
+		}
+		for i := range v.Len() {
+			if err := n.walk(v.Index(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Struct:
+		if f, ok := reflect.TypeAssert[Feature](v); ok {
+			return n.feature(f)
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				if err := n.walk(v.Field(i)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// checkPlain refuses characters that act on a terminal, or that reorder or hide others.
+func checkPlain(s string) error {
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r) }) {
+		return nil
+	}
+	return fmt.Errorf("%+.60q has characters that are not shown", s)
+}
+
+// CheckNames refuses labels that are not such as analyses of the study make: what heads their
+// columns, and what stands in them.
+func (l Labels) CheckNames(s *study.Study) error {
+	return namedBy(s).rows("labels", l.Party, l.Columns)
+}
+
+// CheckNames does so for the answer to a party's query.
+func (a QueryAnswer) CheckNames(s *study.Study) error {
+	err := checkPlain(a.Undefined)
+	if err == nil {
+		err = namedBy(s).rows("an answer", a.Party, a.Columns)
+	}
+	return err
+}
+
+func (n named) rows(what, party string, columns []RowColumn) error {
+	err := n.party(party)
+	for _, c := range columns {
+		if err == nil {
+			err = n.column(c)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("checking the names in %s: %w", what, err)
+	}
+	return nil
+}
+
+// What heads the columns of labels: Rank columns are followed by their rank, like neighbor_1.
+const (
+	clusterColumn      = "cluster"
+	predictedColumn    = "predicted"
+	scoreColumn        = "outlier_score"
+	outlierColumn      = "outlier_rank"
+	neighborColumn     = "neighbor"
+	distanceColumn     = "distance"
+	distanceLowColumn  = "distance_low"
+	distanceHighColumn = "distance_high"
+)
+
+func (n named) column(c RowColumn) error {
+	if c.Analysis < 0 || c.Analysis > mostAtTop {
+		return fmt.Errorf("a column of analysis %d", c.Analysis)
+	}
+	text := func(string) bool { return false } // the column has none
+	switch c.Name {
+	case clusterColumn, scoreColumn, outlierColumn:
+	case predictedColumn:
+		text = n.isClass
+	default:
+		at := max(strings.LastIndexByte(c.Name, '_'), 0)
+		stem, rank := c.Name[:at], strings.TrimPrefix(c.Name[at:], "_")
+		if !slices.Contains([]string{neighborColumn, distanceColumn, distanceLowColumn, distanceHighColumn}, stem) || !whole(rank, 1) {
+			return fmt.Errorf("a column %.40q, which no analysis makes", c.Name)
+		}
+		if stem == neighborColumn {
+			text = n.isHandle
+		}
+	}
+	for row, s := range c.Texts {
+		if s != "" && !text(s) {
+			return fmt.Errorf("column %q, row %d: %+.40q is no text of such a column", c.Name, row, s)
+		}
+	}
+	return nil
+}
+
+// isClass reports a value of a label.
+func (n named) isClass(s string) bool {
+	for _, values := range n.label {
+		if slices.Contains(values, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// isHandle reports a record of another party as neighbours are told: PARTY:HANDLE, of 16
+// hexadecimal digits.
+func (n named) isHandle(s string) bool {
+	at := strings.LastIndexByte(s, ':')
+	if at < 0 || len(s)-at-1 != 2*handleBytes || strings.Trim(s[at+1:], "0123456789abcdef") != "" {
+		return false
+	}
+	return n.parties[s[:at]]
+}
+
+// whole reports a whole number, in digits without leading zeros, of at least so much.
+func whole(s string, least int) bool {
+	n, err := strconv.Atoi(s)
+	return err == nil && n >= least && strconv.Itoa(n) == s
+}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/durable"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -241,7 +242,7 @@ func edit(path, lines string, change func(text string) (string, error)) error {
 	exists := err == nil
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		if err := durable.Mkdir(filepath.Dir(path)); err != nil {
 			return fail(err)
 		}
 	case err != nil:
@@ -282,22 +283,13 @@ func writable(path string) (fs.FileMode, error) {
 	return info.Mode().Perm(), nil
 }
 
-// replace writes a file whole, or not at all.
+// replace writes a site file whole, or not at all.
 func replace(path, text string, mode fs.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
-	if err != nil {
+	return durable.Replace(path, mode, func(f *os.File) error {
+		if _, err := f.WriteString(text); err != nil {
+			return err
+		}
+		_, err := LoadParty(f.Name())
 		return err
-	}
-	_, err = f.WriteString(text)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		_, err = LoadParty(f.Name())
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	})
 }

@@ -1,10 +1,8 @@
 package console
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/cosketch/cosketch/node/store"
@@ -48,29 +46,6 @@ func (cmd BackupCommand) Run(c *Console, g *Globals) error {
 		fmt.Fprintf(w, "%s: %d files, %d bytes\n", cmd.File, report.Files, report.Bytes)
 		c.Say("It holds this node's identity: keep it encrypted. Next: try it, with restore %s --state NEWDIR", cmd.File)
 	})
-}
-
-// createWhole writes a new file of mode 0600 under its name only when it is whole.
-func createWhole(path string, write func(io.Writer) error) error {
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return WithCode(Usage, fmt.Errorf("writing %s: it exists and stays as it is", path))
-	}
-	part := path + ".part"
-	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return WithCode(Usage, fmt.Errorf("writing %s: %w", path, err))
-	}
-	err = write(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(part, path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(part))
-	}
-	return nil
 }
 
 // RestoreCommand makes a state directory of a backup.

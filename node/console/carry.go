@@ -4,26 +4,37 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
+
+	"github.com/cosketch/cosketch/node/durable"
 )
 
 // WriteFileWhole writes a file that is there in full or not at all, readable by its
 // owner alone; one of the same name is replaced.
 func WriteFileWhole(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
-	if err != nil {
+	return placed(path, write, func(fill func(*os.File) error) error { return durable.Replace(path, durable.Private, fill) })
+}
+
+// createWhole does so for a file that must not be there before.
+func createWhole(path string, write func(io.Writer) error) error {
+	return placed(path, write, func(fill func(*os.File) error) error { return durable.Create(path, fill) })
+}
+
+// placed tells an error of whoever writes from one of the place, which is the user's to mend.
+func placed(path string, write func(io.Writer) error, put func(fill func(*os.File) error) error) error {
+	var failed error
+	err := put(func(f *os.File) error {
+		failed = write(f)
+		return failed
+	})
+	switch {
+	case failed != nil:
+		return failed
+	case errors.Is(err, fs.ErrExist):
+		return WithCode(Usage, fmt.Errorf("writing %s: it exists and stays as it is", path))
+	case err != nil:
 		return WithCode(Usage, fmt.Errorf("writing %s: %w", path, err))
-	}
-	if err := write(f); err != nil {
-		return errors.Join(err, f.Close(), os.Remove(f.Name()))
-	}
-	err = errors.Join(f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return WithCode(Usage, errors.Join(fmt.Errorf("writing %s: %w", path, err), os.Remove(f.Name())))
 	}
 	return nil
 }

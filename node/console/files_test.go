@@ -6,9 +6,13 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -223,5 +227,32 @@ func TestFilesLeaveNothingOut(t *testing.T) {
 				t.Errorf("%s: %v is in the document, and in no file", format, value)
 			}
 		}
+	}
+}
+
+// A backup is new, and its owner's alone, whatever lies about in a directory that others use.
+func TestBackupsAreNewFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "backup.tar")
+	if err := os.WriteFile(path+".part", []byte("theirs"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := createWhole(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, "the identity")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := os.ReadFile(path + ".part"); err != nil || string(raw) != "theirs" {
+		t.Errorf("another's file holds %q (%v)", raw, err)
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 {
+		t.Errorf("%v (%v)", info, err)
+	}
+	if err := createWhole(path, func(io.Writer) error { return nil }); CodeOf(err) != Usage || !strings.Contains(err.Error(), "it exists and stays as it is") {
+		t.Errorf("a second time: %v", err)
+	}
+	if err := createWhole(filepath.Join(dir, "none", "x"), func(io.Writer) error { return nil }); CodeOf(err) != Usage {
+		t.Errorf("no such directory: %v", err)
 	}
 }

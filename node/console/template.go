@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/cosketch/cosketch/node/durable"
 )
 
 // WriteTemplate writes a commented configuration file, unless there is one.
@@ -21,10 +23,8 @@ func writeNew(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+	return durable.Create(path, func(f *os.File) error {
+		_, err := f.WriteString(text)
 		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
+	})
 }

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cosketch/cosketch/node/durable"
 	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/protocol"
@@ -204,7 +205,7 @@ func Restore(dir string, role Role, from io.Reader) (BackupReport, error) {
 }
 
 func restore(dir string, role Role, from io.Reader) (report BackupReport, err error) {
-	if err := mkdir(dir); err != nil {
+	if err := durable.Mkdir(dir); err != nil {
 		return report, err
 	}
 	info, err := os.Stat(dir)
@@ -230,17 +231,20 @@ func restore(dir string, role Role, from io.Reader) (report BackupReport, err er
 	if err := os.RemoveAll(staging); err != nil {
 		return report, err
 	}
-	if err := mkdir(staging); err != nil {
+	if err := durable.Mkdir(staging); err != nil {
 		return report, err
 	}
 	if report, err = unpack(role, from, func(name string, from io.Reader) error {
 		file := filepath.Join(staging, filepath.FromSlash(name))
-		if err := mkdir(filepath.Dir(file)); err != nil {
+		if err := durable.Mkdir(filepath.Dir(file)); err != nil {
 			return err
 		}
-		return newFile(file, from)
+		return durable.New(file, from)
 	}); err != nil {
 		return report, errors.Join(err, os.RemoveAll(staging))
+	}
+	if err := durable.SyncTree(staging); err != nil {
+		return report, err
 	}
 	if err := settle(dir, staging); err != nil {
 		return report, err
@@ -264,7 +268,7 @@ func settle(dir, staging string) error {
 	}
 	names := []string{secretsDir, releasesDir, uploadsDir, resultsDir, locksDir}
 	for _, name := range names {
-		if err := mkdir(filepath.Join(staging, name)); err != nil {
+		if err := durable.Mkdir(filepath.Join(staging, name)); err != nil {
 			return err
 		}
 	}
@@ -274,10 +278,7 @@ func settle(dir, staging string) error {
 		}
 	}
 	for _, name := range append(names, identityFile) {
-		if err := os.Rename(filepath.Join(staging, name), filepath.Join(dir, name)); err != nil {
-			return err
-		}
-		if err := syncDir(dir); err != nil {
+		if err := durable.Rename(filepath.Join(staging, name), filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}

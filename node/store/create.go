@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/cosketch/cosketch/node/durable"
 	"github.com/cosketch/cosketch/node/private"
 )
 
@@ -32,7 +33,7 @@ func create(dir string, role Role, entropy io.Reader) error {
 	if role != Party && role != Aggregator {
 		return fmt.Errorf("unknown role %q", role)
 	}
-	if err := mkdir(dir); err != nil {
+	if err := durable.Mkdir(dir); err != nil {
 		return err
 	}
 	info, err := os.Stat(dir)
@@ -64,22 +65,19 @@ func create(dir string, role Role, entropy io.Reader) error {
 	if err := os.RemoveAll(staging); err != nil {
 		return err
 	}
-	if err := mkdir(staging); err != nil {
+	if err := durable.Mkdir(staging); err != nil {
 		return err
 	}
 	if err := stage(staging, role, entropy); err != nil {
 		return err
 	}
 	for _, name := range []string{secretsDir, releasesDir, uploadsDir, resultsDir} {
-		if err := mkdir(filepath.Join(dir, name)); err != nil {
+		if err := durable.Mkdir(filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
 	for _, name := range files {
-		if err := os.Rename(filepath.Join(staging, name), filepath.Join(dir, name)); err != nil {
-			return err
-		}
-		if err := syncDir(dir); err != nil {
+		if err := durable.Rename(filepath.Join(staging, name), filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
@@ -88,7 +86,7 @@ func create(dir string, role Role, entropy io.Reader) error {
 
 // lockCreate keeps a second Create out of the directory.
 func lockCreate(dir string) (unlock func(), err error) {
-	if err := mkdir(filepath.Join(dir, locksDir)); err != nil {
+	if err := durable.Mkdir(filepath.Join(dir, locksDir)); err != nil {
 		return nil, err
 	}
 	lock := flock.New(filepath.Join(dir, locksDir, "create.lock"), flock.SetPermissions(0o600))

@@ -253,3 +253,63 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("a secret that others can read: %v", err)
 	}
 }
+
+// Whenever a process is killed while it replaces secrets, what was there has a name, by which
+// the next one erases it; and what counts stays.
+func TestSecretsOfAKilledWriter(t *testing.T) {
+	study := studyID("study")
+	for name, next := range map[string]func(s *Store) error{
+		"replacing":  func(s *Store) error { return s.PutSecret(study, 1, []byte("third")) },
+		"destroying": func(s *Store) error { return s.DestroySecret(study, 1) },
+		"all":        func(s *Store) error { return s.DestroySecrets(study) },
+	} {
+		// Before the new file has its name, what is there has two.
+		s := newStore(t, Party)
+		must(t, s.PutSecret(study, 1, []byte("first")))
+		path := s.secretPath(study, 1)
+		must(t, os.Link(path, path+".before.tmp"))
+		if got, err := s.Secret(study, 1); string(got) != "first" || err != nil {
+			t.Errorf("%s: secret %q, %v", name, got, err)
+		}
+		must(t, next(s))
+		erasedAll(t, s, name, "first")
+
+		// Afterwards what was there has the other name alone.
+		s = newStore(t, Party)
+		must(t, s.PutSecret(study, 1, []byte("first")))
+		path = s.secretPath(study, 1)
+		watched := filepath.Join(t.TempDir(), "watched")
+		must(t, os.Link(path, watched))
+		must(t, os.Rename(path, path+".before.tmp"))
+		must(t, writeFile(path, sealed([]byte("second"))))
+		must(t, next(s))
+		erasedAll(t, s, name, "first")
+		if left, err := os.ReadFile(watched); err != nil || len(bytes.Trim(left, "\x00")) > 0 {
+			t.Errorf("%s: the old file held %q, %v", name, left, err)
+		}
+	}
+
+	// A new file that could not be written leaves what is there.
+	s := newStore(t, Party)
+	must(t, s.PutSecret(study, 1, []byte("first")))
+	path := s.secretPath(study, 1)
+	must(t, os.Link(path, path+".before.tmp"))
+	must(t, eraseOther(path+".before.tmp", path))
+	if got, err := s.Secret(study, 1); string(got) != "first" || err != nil {
+		t.Errorf("secret %q, %v", got, err)
+	}
+}
+
+// erasedAll wants no file of secrets with a text, and none that was left behind.
+func erasedAll(t *testing.T, s *Store, name, text string) {
+	t.Helper()
+	files, err := os.ReadDir(s.path(secretsDir))
+	must(t, err)
+	for _, f := range files {
+		raw, err := os.ReadFile(s.path(secretsDir, f.Name()))
+		must(t, err)
+		if strings.HasSuffix(f.Name(), ".tmp") || strings.Contains(string(raw), text) {
+			t.Errorf("%s: %s is left", name, f.Name())
+		}
+	}
+}

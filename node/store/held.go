@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
 
+	"github.com/cosketch/cosketch/node/durable"
 	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -110,7 +112,7 @@ func (h *heldSketch) create(name string) (*os.File, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	if err := mkdir(h.path()); err != nil {
+	if err := durable.Mkdir(h.path()); err != nil {
 		return nil, err
 	}
 	return os.OpenFile(h.path(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -124,10 +126,10 @@ func (h *heldSketch) commit(manifest []byte, files []string) error {
 	if err := h.store.writable(); err != nil {
 		return err
 	}
-	if err := mkdir(h.path()); err != nil {
+	if err := durable.Mkdir(h.path()); err != nil {
 		return err
 	}
-	if err := syncDir(h.path()); err != nil {
+	if err := durable.SyncDir(h.path()); err != nil {
 		return err
 	}
 	if err := writeFile(h.path(heldManifestFile), manifest); err != nil {
@@ -159,7 +161,7 @@ func (h *heldSketch) sweep(keep []string) error {
 			return err
 		}
 	}
-	return syncDir(h.path())
+	return durable.SyncDir(h.path())
 }
 
 func (h *heldSketch) Decide() error {
@@ -203,8 +205,8 @@ func (h *heldSketch) destroy() error {
 		return err
 	}
 	// Without its name the manifest is never seen half overwritten.
-	err := os.Rename(h.path(heldManifestFile), h.path(heldManifestFile+".gone"))
-	if err != nil && !os.IsNotExist(err) {
+	err := durable.Rename(h.path(heldManifestFile), h.path(heldManifestFile+".gone"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err := h.sweep(nil); err != nil {
@@ -213,7 +215,7 @@ func (h *heldSketch) destroy() error {
 	if err := os.Remove(h.path()); err != nil {
 		return err
 	}
-	return syncDir(h.store.path(heldDir))
+	return durable.SyncDir(h.store.path(heldDir))
 }
 
 // LockHeld makes the caller the one that changes, releases or destroys a study's

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/cosketch/cosketch/node/durable"
 )
 
 // schemaVersion is the database layout that this program writes.
@@ -98,7 +100,7 @@ func keepLayout(db *sql.DB, path string) error {
 	if err := snapshotDatabase(db, path+".tmp"); err != nil {
 		return err
 	}
-	return os.Rename(path+".tmp", path)
+	return durable.Rename(path+".tmp", path)
 }
 
 // snapshotDatabase writes a consistent copy of a database that others may be writing to,

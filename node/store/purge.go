@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/cosketch/cosketch/node/durable"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
 )
@@ -41,7 +42,7 @@ func (s *Store) Purge(study protocol.StudyID, at protocol.Instant) (freed int64,
 	if err := os.RemoveAll(dir); err != nil {
 		return fail(err)
 	}
-	return freed, syncDir(s.path(uploadsDir))
+	return freed, durable.SyncDir(s.path(uploadsDir))
 }
 
 // Purged returns when a study's sketches were removed, or ErrNotFound.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/cosketch/cosketch/node/durable"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -52,14 +53,14 @@ func (s *Store) putRelease(dir string, release Release) error {
 	if err := os.RemoveAll(staging); err != nil { // of a process that was killed here
 		return err
 	}
-	if err := mkdir(staging); err != nil {
+	if err := durable.Mkdir(staging); err != nil {
 		return err
 	}
 	if err := fillRelease(staging, release); err != nil {
 		return errors.Join(err, os.RemoveAll(staging))
 	}
-	if err := os.Rename(staging, dir); err != nil {
+	if err := durable.Rename(staging, dir); err != nil {
 		return errors.Join(err, os.RemoveAll(staging))
 	}
-	return syncDir(s.path(releasesDir))
+	return nil
 }

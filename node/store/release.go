@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cosketch/cosketch/node/durable"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -71,13 +72,10 @@ func (s *Store) dropRelease(study protocol.StudyID) error {
 		return err
 	}
 	// Without its name it is never seen half removed.
-	switch err := os.Rename(s.path(releasesDir, study.String()), staging); {
+	switch err := durable.Rename(s.path(releasesDir, study.String()), staging); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return err
-	}
-	if err := syncDir(s.path(releasesDir)); err != nil {
 		return err
 	}
 	return os.RemoveAll(staging)
@@ -96,10 +94,10 @@ func fillRelease(dir string, release Release) error {
 	if err := summedFile(&sums, dir, headerFile, bytes.NewReader(release.Header)); err != nil {
 		return err
 	}
-	if err := newFile(filepath.Join(dir, sumsFile), strings.NewReader(sums.String())); err != nil {
+	if err := durable.New(filepath.Join(dir, sumsFile), strings.NewReader(sums.String())); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return durable.SyncDir(dir)
 }
 
 // sumsFile has the hash of each file of a release, also of those of which no header tells
@@ -108,7 +106,7 @@ const sumsFile = "sums"
 
 func summedFile(sums *strings.Builder, dir, name string, from io.Reader) error {
 	hash := sha256.New()
-	if err := newFile(filepath.Join(dir, name), io.TeeReader(from, hash)); err != nil {
+	if err := durable.New(filepath.Join(dir, name), io.TeeReader(from, hash)); err != nil {
 		return err
 	}
 	fmt.Fprintf(sums, "%x  %s\n", hash.Sum(nil), name)
@@ -168,14 +166,6 @@ func compareRelease(dir string, summed bool) error {
 		}
 	}
 	return nil
-}
-
-func newFile(path string, from io.Reader) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	return writeSynced(f, from)
 }
 
 // ReleaseHeader returns the header of a study's stored release, or ErrNotFound

@@ -8,10 +8,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/cosketch/cosketch/node/durable"
 	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -29,20 +31,47 @@ func (s *Store) putSecret(path string, data []byte) error {
 	if err := s.writable(); err != nil {
 		return err
 	}
-	before, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil && !os.IsNotExist(err) {
+	// What is there keeps a name until it is erased: whoever is killed meanwhile leaves
+	// nothing that cannot be found.
+	before := path + ".before.tmp"
+	if err := eraseOther(before, path); err != nil {
 		return err
 	}
-	if err := writeFile(path, sealed(data)); err != nil {
-		if before != nil {
-			before.Close()
+	switch err := os.Link(path, before); {
+	case errors.Is(err, fs.ErrNotExist), err == nil: // nothing is there, or it has two names
+	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, fs.ErrPermission): // a file system without links: rather no secrets than ones that stay
+		if err := eraseFile(path); err != nil {
+			return err
 		}
+	default:
 		return err
 	}
-	if before == nil {
+	err := writeFile(path, sealed(data))
+	return errors.Join(err, eraseOther(before, path), durable.SyncDir(filepath.Dir(path)))
+}
+
+// eraseOther erases and removes a file that path once named; of one that path still names, it
+// removes this other name.
+func eraseOther(before, path string) error {
+	old, err := os.Lstat(before)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return errors.Join(erase(before), before.Close()) // it has no name any more
+	if err != nil {
+		return err
+	}
+	if now, err := os.Lstat(path); err == nil && os.SameFile(old, now) {
+		return os.Remove(before)
+	}
+	return eraseFile(before)
+}
+
+// writeFile puts a file in place whole and durably, for the node alone.
+func writeFile(path string, data []byte) error {
+	return durable.Replace(path, durable.Private, func(f *os.File) error {
+		_, err := f.Write(data)
+		return err
+	})
 }
 
 // Secret returns the secrets of an attempt, or ErrNotFound when none were stored
@@ -194,13 +223,18 @@ func (a aside) destroy() error {
 }
 
 func (s *Store) destroySecret(path string) error {
-	if err := eraseFile(path); err != nil {
-		if os.IsNotExist(err) {
-			return nil
-		}
+	files, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
 		return err
 	}
-	return syncDir(s.path(secretsDir))
+	for _, f := range files { // with those of a writer that was killed
+		if rest, of := strings.CutPrefix(f.Name(), filepath.Base(path)); of && (rest == "" || strings.HasPrefix(rest, ".") && strings.HasSuffix(rest, ".tmp")) {
+			if err := eraseFile(filepath.Join(filepath.Dir(path), f.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return durable.SyncDir(s.path(secretsDir))
 }
 
 // eraseFile overwrites and removes a file. That it has gone is durable when its

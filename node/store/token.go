@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 
+	"github.com/cosketch/cosketch/node/durable"
 	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/protocol/journal"
 )
@@ -24,7 +25,7 @@ func (s *Store) PutToken(id string, record []byte) error {
 		err = fmt.Errorf("token %.40q: want 8 hexadecimal digits", id)
 	}
 	if err == nil {
-		err = mkdir(s.path(tokensDir))
+		err = durable.Mkdir(s.path(tokensDir))
 	}
 	if err == nil {
 		if _, there := os.Lstat(s.path(tokensDir, id)); there == nil {
@@ -81,7 +82,7 @@ func (s *Store) RemoveToken(id string) error {
 		err = missing(os.Remove(s.path(tokensDir, id)))
 	}
 	if err == nil {
-		err = syncDir(s.path(tokensDir))
+		err = durable.SyncDir(s.path(tokensDir))
 	}
 	if err == nil {
 		err = s.Note(journal.Entry{At: now(), Event: journal.TokenRevoked, Note: id})

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/cosketch/cosketch/node/durable"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -35,7 +36,7 @@ func (s *Store) putChunk(path string, data []byte) error {
 	case !os.IsNotExist(err):
 		return err
 	}
-	if err := mkdir(filepath.Dir(path)); err != nil {
+	if err := durable.Mkdir(filepath.Dir(path)); err != nil {
 		return err
 	}
 	return writeFile(path, data)
@@ -82,7 +83,7 @@ func (s *Store) DropChunk(study protocol.StudyID, party protocol.PeerID, sketch,
 		err = os.Remove(path)
 	}
 	if err == nil {
-		err = syncDir(filepath.Dir(path))
+		err = durable.SyncDir(filepath.Dir(path))
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing chunk %d of sketch %d of %s in study %s: %w", index, sketch, party, study.Short(), err)
@@ -99,7 +100,7 @@ func (s *Store) chunkPath(study protocol.StudyID, party protocol.PeerID, sketch,
 func (s *Store) PutResult(study protocol.StudyID, name string, data []byte) error {
 	err := errors.Join(s.writable(), checkName(name))
 	if err == nil {
-		err = mkdir(s.path(resultsDir, study.String()))
+		err = durable.Mkdir(s.path(resultsDir, study.String()))
 	}
 	if err == nil {
 		err = writeFile(s.path(resultsDir, study.String(), name), data)
@@ -124,7 +125,7 @@ func (s *Store) NewResult(study protocol.StudyID) (NewFile, error) {
 	dir := s.path(resultsDir, study.String())
 	err := s.writable()
 	if err == nil {
-		err = mkdir(dir)
+		err = durable.Mkdir(dir)
 	}
 	if err == nil {
 		out.File, err = os.CreateTemp(dir, "part.*.tmp")
@@ -158,13 +159,10 @@ func (n *newResult) Keep(name string) error {
 	dir := filepath.Dir(n.Name())
 	err := errors.Join(checkName(name), n.Sync())
 	if err = errors.Join(err, n.Close()); err == nil {
-		err = os.Rename(n.Name(), filepath.Join(dir, name))
+		err = durable.Rename(n.Name(), filepath.Join(dir, name))
 	}
 	if err != nil {
 		return n.failed(errors.Join(err, os.Remove(n.Name())))
-	}
-	if err := syncDir(dir); err != nil {
-		return n.failed(err)
 	}
 	return nil
 }

@@ -198,8 +198,9 @@ func initNodes(ts *testscript.TestScript, neg bool, args []string) {
 // shortest is how long a command is taken to take, at least.
 const shortest = time.Second
 
-// steps N NAME sets an environment variable to what N commands take on this machine, as busy as it is, by
-// the slowest of init. What is so far ahead comes neither before the script is there, nor much later.
+// steps N NAME sets an environment variable to what N commands take on this machine, as busy as it is now: by
+// the slowest of init, and by one more. What is so far ahead comes neither before the script is there, nor
+// much later. Still, between a date and what must come before it stand as few commands as can be.
 func steps(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: steps N NAME")
@@ -210,6 +211,14 @@ func steps(ts *testscript.TestScript, neg bool, args []string) {
 	if err != nil {
 		ts.Fatalf("steps stands after init: %v", err)
 	}
+	again, err := os.MkdirTemp("", "cosketch-step-")
+	ts.Check(err)
+	defer os.RemoveAll(again)
+	began := time.Now()
+	if code, _, stderr := run(ts, "party", "--state", filepath.Join(again, "state"), "--config", filepath.Join(again, "party.yaml"), "init"); code != 0 {
+		ts.Fatalf("measuring a step: %s", stderr)
+	}
+	step = max(step, time.Since(began))
 	ts.Setenv(args[1], (time.Duration(n) * max(step, shortest)).String())
 }
 

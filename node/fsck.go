@@ -35,6 +35,10 @@ func Fsck(ctx context.Context, o FsckOptions) ([]Finding, error) {
 	f.chains()
 	f.local()
 	entries, err := f.studies()
+	if errors.Is(err, store.ErrDamaged) {
+		f.add("studies", err, restoreFix, "")
+		return f.findings, nil
+	}
 	if err != nil {
 		return f.findings, err
 	}
@@ -70,7 +74,10 @@ func (f *fsck) database() {
 	if err == nil && len(wrong) > 0 {
 		err = errors.New(strings.Join(wrong, "; "))
 	}
-	f.add("database", err, restoreFix, "pages, indexes and references are sound")
+	if err == nil {
+		err = f.Store.CheckSchema()
+	}
+	f.add("database", err, restoreFix, "pages, indexes, references and guards are sound")
 }
 
 func (f *fsck) files() {

@@ -88,13 +88,17 @@ func change(table, column string, row, value any) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
 		query(t, dir, func(db *sql.DB) {
 			execute(t, db, "PRAGMA ignore_check_constraints = 1")
-			for _, trigger := range rowsOf(t, db, "SELECT name FROM sqlite_master WHERE type = 'trigger'") {
+			guards := rowsOf(t, db, "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+			for _, trigger := range guards {
 				execute(t, db, fmt.Sprintf("DROP TRIGGER %s", trigger[0]))
 			}
 			if column == "" {
 				execute(t, db, fmt.Sprintf("DELETE FROM %s WHERE rowid = ?", table), row)
 			} else {
 				execute(t, db, fmt.Sprintf("UPDATE %s SET %s = ? WHERE rowid = ?", table, column), value, row)
+			}
+			for _, trigger := range guards { // that they are gone is damage, too: see damagedGuards
+				execute(t, db, fmt.Sprint(trigger[1]))
 			}
 		})
 	}
@@ -128,6 +132,24 @@ func damagedRows(t *testing.T, dir string) (out []damage) {
 			}
 		}
 	})
+	return out
+}
+
+// damagedGuards are every trigger gone, or made to let everything pass, and a table too many.
+func damagedGuards(t *testing.T, dir string) (out []damage) {
+	run := func(what, statement string) {
+		out = append(out, damage{what, func(t *testing.T, dir string) {
+			query(t, dir, func(db *sql.DB) { execute(t, db, statement) })
+		}})
+	}
+	query(t, dir, func(db *sql.DB) {
+		for _, trigger := range rowsOf(t, db, "SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger'") {
+			run(fmt.Sprintf("guard %s gone", trigger[0]), fmt.Sprintf("DROP TRIGGER %s", trigger[0]))
+			run(fmt.Sprintf("guard %s idle", trigger[0]), fmt.Sprintf("DROP TRIGGER %s; CREATE TRIGGER %s BEFORE UPDATE ON %s BEGIN SELECT 1; END", trigger[0], trigger[0], trigger[1]))
+		}
+	})
+	run("guard table too many", "CREATE TABLE more (x)")
+	run("guard trigger too many", "CREATE TRIGGER more AFTER INSERT ON ledger BEGIN DELETE FROM people; END")
 	return out
 }
 
@@ -211,7 +233,7 @@ func tryAll(t *testing.T, dir string, role store.Role, only func(string) bool) {
 		last = fmt.Sprintf("journal %v", rowsOf(t, db, "SELECT MAX(seq) FROM journal")[0][0])
 	})
 	tried := 0
-	for _, d := range append(damagedRows(t, dir), damagedFiles(t, dir)...) {
+	for _, d := range slices.Concat(damagedRows(t, dir), damagedFiles(t, dir), damagedGuards(t, dir)) {
 		if !only(d.what) {
 			continue
 		}

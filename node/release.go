@@ -141,7 +141,7 @@ func (r *service) spend(ctx context.Context, src *source, due func([]ledger.Entr
 		return next, nil
 	})
 	if err != nil {
-		return fmt.Errorf("debiting the ledger: %w", err)
+		return err
 	}
 	r.Observe(Progress{Study: r.study.ID, Milestone: Debited})
 	if err := r.vouchPatiently(ctx); err != nil {

@@ -37,6 +37,9 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 		again, err := config.LoadAggregator(g.Config)
 		return again.Log, err
 	})
+	if err := console.CheckState(ctx, st, logger); err != nil {
+		return err
+	}
 	shown, err := newShown(st, conf.HTTP, logger)
 	if err != nil {
 		return console.WithCode(console.Usage, err)

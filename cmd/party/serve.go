@@ -39,6 +39,9 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 		again, err := config.LoadParty(g.Config)
 		return again.Log, err
 	})
+	if err := console.CheckState(ctx, st, logger); err != nil {
+		return err
+	}
 	var watching, running sync.WaitGroup
 	defer watching.Wait()
 	ctx, cancel := context.WithCancel(ctx)

@@ -54,6 +54,7 @@ func TestCodeOf(t *testing.T) {
 		"data":                  {&dataset.Error{File: "x", Err: fs.ErrNotExist}, console.Usage},
 		"site file":             {&node.SiteError{Err: errors.New("unknown key")}, console.Usage},
 		"not in store":          {store.ErrNotFound, console.Usage},
+		"damaged database":      {fmt.Errorf("listing studies: %w", store.ErrDamaged), console.Usage},
 		"no store":              {store.ErrNoStore, console.Usage},
 		"another layout":        {store.ErrLayout, console.Usage},
 		"ledger missing":        {store.ErrLedgerMissing, console.Usage},

@@ -25,7 +25,7 @@ type Own struct {
 func (s *Store) PutOwn(study protocol.StudyID, kind protocol.Kind, attempt uint32, raw []byte) error {
 	err := transact(s.db, func(tx *sql.Tx) error {
 		var before []byte
-		err := tx.QueryRow("SELECT raw FROM own WHERE study = ? AND kind = ? AND attempt = ?", study[:], string(kind), attempt).Scan(&before)
+		err := scan(tx.QueryRow("SELECT raw FROM own WHERE study = ? AND kind = ? AND attempt = ?", study[:], string(kind), attempt), &before)
 		switch {
 		case err == nil && bytes.Equal(before, raw):
 			return nil
@@ -63,7 +63,7 @@ func (s *Store) Own(study protocol.StudyID) ([]Own, error) {
 func (s *Store) AppendBoard(study protocol.StudyID, from uint64, raws [][]byte, head []byte) error {
 	err := transact(s.db, func(tx *sql.Tx) error {
 		var count uint64
-		if err := tx.QueryRow("SELECT COUNT(*) FROM board WHERE study = ?", study[:]).Scan(&count); err != nil {
+		if err := scan(tx.QueryRow("SELECT COUNT(*) FROM board WHERE study = ?", study[:]), &count); err != nil {
 			return err
 		}
 		if count != from {
@@ -152,7 +152,7 @@ func (s *Store) Board(study protocol.StudyID, from uint64, limit int) ([][]byte,
 // BoardCount returns the number of envelopes on a board, 0 for an unknown study.
 func (s *Store) BoardCount(study protocol.StudyID) (uint64, error) {
 	var count uint64
-	if err := s.db.QueryRow("SELECT COUNT(*) FROM board WHERE study = ?", study[:]).Scan(&count); err != nil {
+	if err := scan(s.db.QueryRow("SELECT COUNT(*) FROM board WHERE study = ?", study[:]), &count); err != nil {
 		return 0, fmt.Errorf("reading the board of study %s: %w", study.Short(), explain(err))
 	}
 	return count, nil
@@ -161,7 +161,7 @@ func (s *Store) BoardCount(study protocol.StudyID) (uint64, error) {
 // Head returns the newest encoded head of a board, or ErrNotFound.
 func (s *Store) Head(study protocol.StudyID) ([]byte, error) {
 	var raw []byte
-	if err := s.db.QueryRow("SELECT raw FROM heads WHERE study = ?", study[:]).Scan(&raw); err != nil {
+	if err := scan(s.db.QueryRow("SELECT raw FROM heads WHERE study = ?", study[:]), &raw); err != nil {
 		return nil, fmt.Errorf("board head of study %s: %w", study.Short(), explain(err))
 	}
 	return raw, nil

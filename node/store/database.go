@@ -144,7 +144,7 @@ func checkDatabase(db *sql.DB, role Role, id ledgerID) error {
 		return fmt.Errorf("%w: %s has layout %d, this program wants %d (any command that writes, such as %s fsck, upgrades it)", ErrLayout, databaseFile, version, schemaVersion, role)
 	}
 	var storedRole, storedID string
-	if err := db.QueryRow("SELECT role, ledger FROM meta").Scan(&storedRole, &storedID); err != nil {
+	if err := scan(db.QueryRow("SELECT role, ledger FROM meta"), &storedRole, &storedID); err != nil {
 		if errors.Is(err, sql.ErrNoRows) {
 			return fmt.Errorf("%w: %s names none", ErrLedgerMissing, databaseFile)
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,9 +22,30 @@ func diskError(e *sqlite.Error) error {
 	case sqlite3.SQLITE_IOERR:
 		return &fs.PathError{Op: "use", Path: databaseFile, Err: syscall.EIO}
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%s is damaged (restore the newest backup into a new directory, and compare by fsck)", databaseFile)
+		return ErrDamaged
 	}
 	return nil
+}
+
+// ErrDamaged reports a database that is not what was written: a disk fails, or somebody changed it.
+var ErrDamaged = errors.New(databaseFile + " is damaged (restore the newest backup into a new directory, and compare by fsck)")
+
+// scan reads the one row that a query finds.
+func scan(row *sql.Row, into ...any) error {
+	if err := row.Err(); err != nil {
+		return err
+	}
+	return scanned(row.Scan(into...))
+}
+
+// scanned is the error of taking the values out of a row that was found: what is no value of
+// its column's kind was never written by this program.
+func scanned(err error) error {
+	var ofSQLite *sqlite.Error
+	if err == nil || errors.As(err, &ofSQLite) || errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
 // MayWrite is nil when this process may write into the state directory, as far as can be

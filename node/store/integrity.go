@@ -1,11 +1,14 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -43,6 +46,89 @@ func (s *Store) Integrity() ([]string, error) {
 		return nil, fmt.Errorf("checking %s: %w", databaseFile, explain(err))
 	}
 	return slices.Concat(wrong, strays, gaps), nil
+}
+
+// CheckSchema compares the tables and guards of the database with those that this program
+// makes: without its triggers, what must not change could.
+func (s *Store) CheckSchema() error {
+	want, err := madeSchema()
+	if err == nil {
+		var have map[string]string
+		if have, err = schemaOf(s.db); err == nil {
+			err = compareSchema(have, want)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("checking the schema of %s: %w", databaseFile, explain(err))
+	}
+	return nil
+}
+
+func compareSchema(have, want map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		text, there := have[name]
+		switch {
+		case !there:
+			return fmt.Errorf("%w: %s is gone", ErrDamaged, name)
+		case text != want[name]:
+			return fmt.Errorf("%w: %s is not as this program makes it", ErrDamaged, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(have)) {
+		if _, made := want[name]; !made {
+			return fmt.Errorf("%w: %.60q is not of this program", ErrDamaged, name)
+		}
+	}
+	return nil
+}
+
+// madeSchema is that of a new database.
+func madeSchema() (map[string]string, error) {
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1) // each has a memory of its own
+	for _, made := range append([]string{schema}, migrations()...) {
+		if _, err := db.Exec(made); err != nil {
+			return nil, err
+		}
+	}
+	return schemaOf(db)
+}
+
+// schemaOf lists what a database has, such as "trigger ledger_keep", each with the statement
+// that makes it, whatever its spaces and comments.
+func schemaOf(db *sql.DB) (map[string]string, error) {
+	type object struct{ name, made string }
+	all, err := collect(db, func(rows *sql.Rows) (o object, err error) {
+		return o, rows.Scan(&o.name, &o.made)
+	}, "SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+	out := map[string]string{}
+	for _, o := range all {
+		out[o.name] = strings.Join(strings.Fields(sqlComment.ReplaceAllString(o.made, " ")), " ")
+	}
+	return out, err
+}
+
+var sqlComment = regexp.MustCompile(`--[^\n]*`)
+
+// QuickCheck looks for damaged pages until ctx ends, and tells whether it came to the end. It
+// is ErrDamaged where there are any.
+func (s *Store) QuickCheck(ctx context.Context) (whole bool, err error) {
+	var said string
+	err = explain(scan(s.db.QueryRowContext(ctx, "PRAGMA quick_check(1)"), &said))
+	switch {
+	case ctx.Err() != nil && !errors.Is(err, ErrDamaged):
+		return false, nil
+	case err == nil && said != "ok":
+		err = fmt.Errorf("%w: %s", ErrDamaged, said)
+	}
+	if err != nil {
+		return false, fmt.Errorf("checking %s: %w", databaseFile, err)
+	}
+	return true, nil
 }
 
 // numbering finds lists whose numbers are not 1, 2, 3 …, or of boards 0, 1, 2 …

@@ -24,7 +24,7 @@ func (s *Store) Note(e journal.Entry) error {
 // journal appends an entry in the transaction of what it tells of.
 func (s *Store) journal(tx *sql.Tx, e journal.Entry) error {
 	var last []byte
-	err := tx.QueryRow("SELECT raw FROM journal ORDER BY seq DESC LIMIT 1").Scan(&last)
+	err := scan(tx.QueryRow("SELECT raw FROM journal ORDER BY seq DESC LIMIT 1"), &last)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
@@ -41,7 +41,7 @@ func (s *Store) journal(tx *sql.Tx, e journal.Entry) error {
 // LastNoted returns the date of the newest entry, and 0 where there is none.
 func (s *Store) LastNoted() (protocol.Instant, error) {
 	var raw []byte
-	err := s.db.QueryRow("SELECT raw FROM journal ORDER BY seq DESC LIMIT 1").Scan(&raw)
+	err := scan(s.db.QueryRow("SELECT raw FROM journal ORDER BY seq DESC LIMIT 1"), &raw)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}

@@ -86,7 +86,7 @@ func migrate(db *sql.DB, path string) (older bool, err error) {
 
 func layout(from interface{ QueryRow(string, ...any) *sql.Row }) (int, error) {
 	var version int
-	if err := from.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+	if err := scan(from.QueryRow("PRAGMA user_version"), &version); err != nil {
 		return 0, fmt.Errorf("reading %s: %w", databaseFile, err)
 	}
 	return version, nil

@@ -21,23 +21,31 @@ import (
 // error comes from the commit itself they may be durable nevertheless: call Debit
 // again and let decide find them.
 func (s *Store) Debit(ctx context.Context, decide func(entries []ledger.Entry) ([]ledger.Entry, error)) ([]ledger.Entry, error) {
-	if s.readOnly {
-		return nil, fmt.Errorf("debiting the ledger: %w", ErrReadOnly)
-	}
-	tx, err := s.db.BeginTx(ctx, nil) // BEGIN IMMEDIATE: see openDatabase
+	entries, err := s.debit(ctx, decide)
 	if err != nil {
 		return nil, fmt.Errorf("debiting the ledger: %w", explain(err))
 	}
+	return entries, nil
+}
+
+func (s *Store) debit(ctx context.Context, decide func(entries []ledger.Entry) ([]ledger.Entry, error)) ([]ledger.Entry, error) {
+	if s.readOnly {
+		return nil, ErrReadOnly
+	}
+	tx, err := s.db.BeginTx(ctx, nil) // BEGIN IMMEDIATE: see openDatabase
+	if err != nil {
+		return nil, err
+	}
 	defer tx.Rollback()
 	if err := inService(tx); err != nil {
-		return nil, fmt.Errorf("debiting the ledger: %w", err)
+		return nil, err
 	}
 	entries, err := readLedger(ctx, tx)
 	if err != nil {
-		return nil, fmt.Errorf("debiting the ledger: %w", err)
+		return nil, err
 	}
 	if err := s.whole(entries); err != nil {
-		return nil, fmt.Errorf("debiting the ledger: %w", err)
+		return nil, err
 	}
 	asked, err := decide(entries)
 	if err != nil {
@@ -46,26 +54,26 @@ func (s *Store) Debit(ctx context.Context, decide func(entries []ledger.Entry) (
 	first := len(entries)
 	for _, next := range asked {
 		if next, err = ledger.Append(entries, next); err != nil {
-			return nil, fmt.Errorf("debiting the ledger: %w", err)
+			return nil, err
 		}
 		raw, err := next.Encode()
 		if err != nil {
-			return nil, fmt.Errorf("debiting the ledger: %w", err)
+			return nil, err
 		}
 		if _, err := tx.ExecContext(ctx, "INSERT INTO ledger (seq, raw) VALUES (?, ?)", next.Sequence, raw); err != nil {
-			return nil, fmt.Errorf("debiting the ledger: %w", explain(err))
+			return nil, err
 		}
 		entries = append(entries, next)
 		noted := journal.Entry{At: next.At, Event: journal.Debited, Study: next.Study.String(), Note: debitNote(next)}
 		if err := s.journal(tx, noted); err != nil {
-			return nil, fmt.Errorf("debiting the ledger: %w", err)
+			return nil, err
 		}
 	}
 	if err := tx.Commit(); err != nil {
-		return nil, fmt.Errorf("debiting the ledger: %w", explain(err))
+		return nil, err
 	}
 	if err := s.keepLedgerHead(entries); err != nil {
-		return nil, fmt.Errorf("debiting the ledger: %w", err)
+		return nil, err
 	}
 	return entries[first:], nil
 }
@@ -113,7 +121,7 @@ func ledgerMark(e ledger.Entry) string {
 func (s *Store) Ledger() ([]ledger.Entry, error) {
 	entries, err := readLedger(context.Background(), s.db)
 	if err != nil {
-		return nil, fmt.Errorf("reading the ledger: %w", err)
+		return nil, fmt.Errorf("reading the ledger: %w", explain(err))
 	}
 	return entries, nil
 }
@@ -129,7 +137,7 @@ func (s *Store) KeepLedgerHead(party protocol.PeerID, count uint64, raw []byte) 
 		if err != nil {
 			return err
 		}
-		return tx.QueryRow("SELECT raw FROM ledger_heads WHERE party = ?", party[:]).Scan(&kept)
+		return scan(tx.QueryRow("SELECT raw FROM ledger_heads WHERE party = ?", party[:]), &kept)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("keeping the ledger head of %s: %w", party, explain(err))
@@ -141,7 +149,7 @@ func (s *Store) KeepLedgerHead(party protocol.PeerID, count uint64, raw []byte) 
 // ErrNotFound.
 func (s *Store) LedgerHead(party protocol.PeerID) ([]byte, error) {
 	var kept []byte
-	err := s.db.QueryRow("SELECT raw FROM ledger_heads WHERE party = ?", party[:]).Scan(&kept)
+	err := scan(s.db.QueryRow("SELECT raw FROM ledger_heads WHERE party = ?", party[:]), &kept)
 	if err != nil {
 		return nil, fmt.Errorf("ledger head of %s: %w", party, explain(err))
 	}
@@ -182,7 +190,7 @@ func readLedger(ctx context.Context, q queryer) ([]ledger.Entry, error) {
 	for rows.Next() {
 		var seq uint64
 		var raw []byte
-		if err := rows.Scan(&seq, &raw); err != nil {
+		if err := scanned(rows.Scan(&seq, &raw)); err != nil {
 			return nil, err
 		}
 		e, err := ledger.DecodeEntry(raw)

@@ -36,7 +36,7 @@ func putPeople(tx *sql.Tx, name string, raw []byte) error {
 // whose ledger this one has taken over.
 func (s *Store) PeopleKey() (key [32]byte, err error) {
 	var row []byte
-	switch err := s.db.QueryRow("SELECT raw FROM people WHERE dataset = ?", inheritedKey).Scan(&row); {
+	switch err := scan(s.db.QueryRow("SELECT raw FROM people WHERE dataset = ?", inheritedKey), &row); {
 	case errors.Is(err, sql.ErrNoRows):
 		mac := hmac.New(sha256.New, s.identity().Seed())
 		mac.Write([]byte("cosketch/1/people"))
@@ -84,7 +84,7 @@ func (s *Store) KeepPeople(dataset string, now people.Sample) error {
 	}
 	err := transact(s.db, func(tx *sql.Tx) error {
 		var row []byte
-		switch err := tx.QueryRow("SELECT raw FROM people WHERE dataset = ?", dataset).Scan(&row); {
+		switch err := scan(tx.QueryRow("SELECT raw FROM people WHERE dataset = ?", dataset), &row); {
 		case errors.Is(err, sql.ErrNoRows):
 		case err != nil:
 			return explain(err)
@@ -122,7 +122,7 @@ func (s *Store) People() (map[string]people.Sample, error) {
 	for rows.Next() {
 		var name string
 		var row []byte
-		if err := rows.Scan(&name, &row); err != nil {
+		if err := scanned(rows.Scan(&name, &row)); err != nil {
 			return nil, fmt.Errorf("reading samples of record ids: %w", err)
 		}
 		raw, err := readPeopleRow(name, row)
@@ -133,5 +133,8 @@ func (s *Store) People() (map[string]people.Sample, error) {
 			return nil, fmt.Errorf("dataset %q: %w", name, err)
 		}
 	}
-	return out, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("reading samples of record ids: %w", explain(err))
+	}
+	return out, nil
 }

@@ -48,7 +48,7 @@ func (s *Store) Purge(study protocol.StudyID, at protocol.Instant) (freed int64,
 // Purged returns when a study's sketches were removed, or ErrNotFound.
 func (s *Store) Purged(study protocol.StudyID) (protocol.Instant, error) {
 	var at protocol.Instant
-	err := s.db.QueryRow("SELECT at FROM purged WHERE study = ?", study[:]).Scan(&at)
+	err := scan(s.db.QueryRow("SELECT at FROM purged WHERE study = ?", study[:]), &at)
 	if err != nil {
 		return 0, fmt.Errorf("whether study %s was purged: %w", study.Short(), explain(err))
 	}

@@ -94,7 +94,7 @@ func (s *Store) Retired() (protocol.PeerID, error) {
 
 // RetiredAt returns when this identity was succeeded, or ErrNotFound.
 func (s *Store) RetiredAt() (at protocol.Instant, err error) {
-	if err := s.db.QueryRow("SELECT at FROM retired").Scan(&at); err != nil {
+	if err := scan(s.db.QueryRow("SELECT at FROM retired"), &at); err != nil {
 		return 0, fmt.Errorf("when this identity was retired: %w", explain(err))
 	}
 	return at, nil
@@ -102,7 +102,7 @@ func (s *Store) RetiredAt() (at protocol.Instant, err error) {
 
 func retiredIn(from interface{ QueryRow(string, ...any) *sql.Row }) (protocol.PeerID, error) {
 	var raw []byte
-	if err := from.QueryRow("SELECT successor FROM retired").Scan(&raw); err != nil {
+	if err := scan(from.QueryRow("SELECT successor FROM retired"), &raw); err != nil {
 		return protocol.PeerID{}, explain(err)
 	}
 	return protocol.PeerIDFromKey(raw)

@@ -41,7 +41,7 @@ func (s *Store) PutStudy(id protocol.StudyID, source []byte, added protocol.Inst
 // Study returns a study file's bytes, or ErrNotFound.
 func (s *Store) Study(id protocol.StudyID) ([]byte, error) {
 	var source []byte
-	if err := s.db.QueryRow("SELECT source FROM studies WHERE id = ?", id[:]).Scan(&source); err != nil {
+	if err := scan(s.db.QueryRow("SELECT source FROM studies WHERE id = ?", id[:]), &source); err != nil {
 		return nil, fmt.Errorf("study %s: %w", id.Short(), explain(err))
 	}
 	return source, nil
@@ -121,8 +121,8 @@ func (s *Store) PutDecision(study protocol.StudyID, decision Decision, at protoc
 			}
 		}
 		var withdrawn bool
-		if err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM decisions WHERE study = ? AND decision = ?)",
-			study[:], string(Withdraw)).Scan(&withdrawn); err != nil {
+		if err := scan(tx.QueryRow("SELECT EXISTS (SELECT 1 FROM decisions WHERE study = ? AND decision = ?)",
+			study[:], string(Withdraw)), &withdrawn); err != nil {
 			return err
 		}
 		if withdrawn {
@@ -147,7 +147,7 @@ func (s *Store) PutDecision(study protocol.StudyID, decision Decision, at protoc
 func (s *Store) Decision(study protocol.StudyID) (Decision, protocol.Instant, error) {
 	var decision Decision
 	var at protocol.Instant
-	err := s.db.QueryRow("SELECT decision, at FROM decisions WHERE study = ? ORDER BY seq DESC LIMIT 1", study[:]).Scan(&decision, &at)
+	err := scan(s.db.QueryRow("SELECT decision, at FROM decisions WHERE study = ? ORDER BY seq DESC LIMIT 1", study[:]), &decision, &at)
 	if err != nil {
 		return "", 0, fmt.Errorf("decision on study %s: %w", study.Short(), explain(err))
 	}
@@ -217,7 +217,7 @@ func (s *Store) PutStatus(study protocol.StudyID, json []byte) error {
 // Status returns the newest snapshot of a study, or ErrNotFound.
 func (s *Store) Status(study protocol.StudyID) ([]byte, error) {
 	var json []byte
-	err := s.db.QueryRow("SELECT status FROM studies WHERE id = ? AND status IS NOT NULL", study[:]).Scan(&json)
+	err := scan(s.db.QueryRow("SELECT status FROM studies WHERE id = ? AND status IS NOT NULL", study[:]), &json)
 	if err != nil {
 		return nil, fmt.Errorf("status of study %s: %w", study.Short(), explain(err))
 	}
@@ -286,7 +286,7 @@ func collect[T any](db *sql.DB, scan func(*sql.Rows) (T, error), query string, a
 	for rows.Next() {
 		one, err := scan(rows)
 		if err != nil {
-			return nil, err
+			return nil, scanned(err)
 		}
 		all = append(all, one)
 	}

@@ -59,10 +59,14 @@ func (s *Store) backup(w io.Writer) (report BackupReport, err error) {
 	if err := s.writable(); err != nil { // the copy of the database is made beside it
 		return report, err
 	}
-	// The database first: the files that it speaks of are written before it does.
-	snapshot := s.path(databaseFile + ".backup")
-	defer os.Remove(snapshot)
-	if err := snapshotDatabase(s.db, snapshot); err != nil {
+	staging, err := os.MkdirTemp(s.dir, "backup.*.tmp")
+	if err != nil {
+		return report, err
+	}
+	defer os.RemoveAll(staging)
+	snapshot := filepath.Join(staging, databaseFile)
+	from, err := s.freeze(snapshot, staging)
+	if err != nil {
 		return report, explain(err)
 	}
 	out := &backupWriter{tar: tar.NewWriter(w)}
@@ -85,19 +89,12 @@ func (s *Store) backup(w io.Writer) (report BackupReport, err error) {
 	if err != nil {
 		return report, err
 	}
-	root, err := os.OpenRoot(s.dir)
-	if err != nil {
-		return report, err
-	}
-	defer root.Close()
 	for _, dir := range backedUp() {
-		err := walkDir(root, dir, func(name string, _ int64) error {
-			if dir == releasesDir && !backedUpRelease(debits, name) {
-				return nil
-			}
-			return out.file(name, s.path(filepath.FromSlash(name)))
-		})
-		if err != nil {
+		at := s.dir
+		if dir == resultsDir {
+			at = from
+		}
+		if err := out.dir(at, dir, func(name string) bool { return dir != releasesDir || backedUpRelease(debits, name) }); err != nil {
 			return report, err
 		}
 	}
@@ -109,6 +106,71 @@ func (s *Store) backup(w io.Writer) (report BackupReport, err error) {
 		return report, err
 	}
 	return report, s.Note(journal.Entry{At: now(), Event: journal.BackedUp, Bytes: report.Bytes, Note: fmt.Sprintf("%d files, the identity among them", report.Files)})
+}
+
+// mostTries bounds how often a copy of the database is made anew since a result came meanwhile.
+const mostTries = 10
+
+// freeze copies the database, and links the files of results as they were then: what a board
+// says of results and what is stored of them must be of one moment. It returns the directory
+// that has the results. All other files are written before the database speaks of them.
+func (s *Store) freeze(snapshot, staging string) (from string, err error) {
+	for range mostTries {
+		before, err := s.listResults(s.dir)
+		if err != nil {
+			return "", err
+		}
+		if err := snapshotDatabase(s.db, snapshot); err != nil {
+			return "", err
+		}
+		if err := s.linkResults(before, staging); errors.Is(err, fs.ErrNotExist) {
+			continue // one has gone meanwhile
+		} else if err != nil {
+			return s.dir, nil // a file system without links: they are copied as they are when their turn comes
+		}
+		after, err := s.listResults(s.dir)
+		if err != nil {
+			return "", err
+		}
+		if maps.EqualFunc(before, after, os.SameFile) {
+			return staging, nil
+		}
+	}
+	return staging, nil // of a node that stores results all the time: those from before the database was copied
+}
+
+// listResults are the files of results below a directory, by name.
+func (s *Store) listResults(dir string) (map[string]fs.FileInfo, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	out := map[string]fs.FileInfo{}
+	err = walkDir(root, resultsDir, func(name string, _ int64) error {
+		info, err := root.Lstat(name)
+		out[name] = info
+		return err
+	})
+	return out, err
+}
+
+// linkResults gives the files of results a second name below staging, in the place of those of
+// an earlier try.
+func (s *Store) linkResults(files map[string]fs.FileInfo, staging string) error {
+	if err := os.RemoveAll(filepath.Join(staging, resultsDir)); err != nil {
+		return err
+	}
+	for name := range files {
+		to := filepath.Join(staging, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return err
+		}
+		if err := os.Link(s.path(filepath.FromSlash(name)), to); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // debitsOf is the ledger of a copy of a database.
@@ -135,7 +197,22 @@ func (b *backupWriter) bytes(name string, data []byte) error {
 	return b.stream(name, int64(len(data)), strings.NewReader(string(data)))
 }
 
-// file copies a file; one that has gone since it was listed is left out.
+// dir copies the files of a directory below at that wanted admits.
+func (b *backupWriter) dir(at, dir string, wanted func(name string) bool) error {
+	root, err := os.OpenRoot(at)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return walkDir(root, dir, func(name string, _ int64) error {
+		if !wanted(name) {
+			return nil
+		}
+		return b.file(name, filepath.Join(at, filepath.FromSlash(name)))
+	})
+}
+
+// file copies a file.
 func (b *backupWriter) file(name, from string) error {
 	f, err := os.Open(from)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -279,5 +280,70 @@ func TestStrays(t *testing.T) {
 	for _, statement := range []string{"PRAGMA foreign_keys = 0", "DELETE FROM studies"} {
 		_, err := s.db.Exec(statement)
 		must(t, err)
+	}
+}
+
+// meanwhile does something when a backup begins to be read.
+type meanwhile struct {
+	bytes.Buffer
+	do func()
+}
+
+func (m *meanwhile) Write(p []byte) (int, error) {
+	if m.do != nil {
+		m.do()
+		m.do = nil
+	}
+	return m.Buffer.Write(p)
+}
+
+// A backup is of one moment: what a running node stores while it is written, of which the copy
+// of the database knows nothing, is not in it, and what is replaced is as it was.
+func TestBackupIsOfOneMoment(t *testing.T) {
+	s, id := filled(t)
+	file := meanwhile{do: func() {
+		must(t, s.PutResult(id, "result.json", []byte("{later}")))
+		must(t, s.PutResult(id, "labels.json", []byte("{later}")))
+		must(t, s.PutResult(id, "gone.json", []byte("{later}")))
+	}}
+	must(t, s.PutResult(id, "gone.json", []byte("{first}")))
+	_, err := s.Backup(&file)
+	must(t, err)
+	must(t, s.DropResult(id, "gone.json"))
+	dir := filepath.Join(t.TempDir(), "again")
+	_, err = Restore(dir, Party, &file.Buffer)
+	must(t, err)
+	again := open(t, dir, Party, Options{})
+	for name, want := range map[string]string{"result.json": "{}", "gone.json": "{first}"} {
+		if raw, err := again.Result(id, name); string(raw) != want || err != nil {
+			t.Errorf("%s holds %q (%v), want %q", name, raw, err, want)
+		}
+	}
+	if _, err := again.Result(id, "labels.json"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a result that came later: %v", err)
+	}
+	if strays, err := s.Strays(); err != nil || len(strays) > 0 {
+		t.Errorf("left behind: %v, %v", strays, err)
+	}
+}
+
+// A result that comes while the database is copied makes another copy.
+func TestBackupCopiesTheDatabaseAgain(t *testing.T) {
+	s, id := filled(t)
+	staging := t.TempDir()
+	before, err := s.listResults(s.dir)
+	must(t, err)
+	must(t, s.linkResults(before, staging))
+	must(t, s.PutResult(id, "result.json", []byte("{later}")))
+	after, err := s.listResults(s.dir)
+	must(t, err)
+	if maps.EqualFunc(before, after, os.SameFile) {
+		t.Error("a file that was replaced is the same")
+	}
+	must(t, s.linkResults(after, staging)) // in the place of those
+	linked, err := s.listResults(staging)
+	must(t, err)
+	if !maps.EqualFunc(after, linked, os.SameFile) {
+		t.Error("other files were linked")
 	}
 }

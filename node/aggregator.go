@@ -45,7 +45,8 @@ type Aggregator struct {
 	peers    map[protocol.PeerID]int       // how many hosted studies list a peer; guarded by mu
 	setbacks map[protocol.StudyID]*setback // of studies that could not be served; guarded by mu
 
-	refusals *seldom.Log // what peers cause to be said
+	refusals *seldom.Log      // what peers cause to be said
+	ahead    map[aheadOf]bool // of which the log has said so; guarded by mu
 
 	saidAgain protocol.Instant // when the log may say again that nothing can be stored; guarded by mu
 }

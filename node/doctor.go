@@ -45,8 +45,8 @@ type DoctorOptions struct {
 }
 
 // Diagnose looks at what a party needs to serve studies: its state directory, its site
-// file, and for each study the way to the aggregator, address by address. It changes
-// nothing and waits for nobody longer than half a minute an address.
+// file, and for each study the way to the aggregator, address by address, and what that keeps
+// of this party's ledger. It changes nothing here and waits for nobody longer than half a minute an address.
 func Diagnose(ctx context.Context, o DoctorOptions) []Finding {
 	identity := o.identity()
 	findings := []Finding{o.state(), identity, o.ledger(), o.disk()}
@@ -152,8 +152,46 @@ func (o DoctorOptions) connections(ctx context.Context, s *study.Study, network 
 	}
 	if !through {
 		host = nil
+	} else {
+		findings = append(findings, o.head(ctx, host, s)...)
 	}
 	return append(findings, o.board(ctx, host, s)...)
+}
+
+// LedgerHeadCheck is the check of a Finding about the ledger head that an aggregator keeps.
+const LedgerHeadCheck = "ledger head"
+
+// head compares the ledger with the head that the aggregator keeps, as a run does before it
+// sends anything: it finds a state directory that was restored from a backup. It has nothing
+// to say of a party that has released nothing to this aggregator.
+func (o DoctorOptions) head(ctx context.Context, host *p2p.Host, s *study.Study) []Finding {
+	f := Finding{Check: LedgerHeadCheck, Subject: s.ID.Short(), Verdict: Pass}
+	signer, err := protocol.NewSigner(o.Store.Identity())
+	if err != nil {
+		return nil // identity says so
+	}
+	entries, err := o.Store.Ledger()
+	if err != nil {
+		return nil // ledger says so
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	kept, err := keptHead(ctx, client{network{host, s}, s}, signer, entries)
+	if err == nil {
+		err = covers(entries, kept)
+	}
+	var back *LedgerRolledBackError
+	switch {
+	case errors.As(err, &back):
+		f.Verdict, f.Said, f.Fix = Fail, err.Error(), "restore the newest backup into a new directory: nothing is run before"
+	case err != nil:
+		f.Verdict, f.Said, f.Fix = Warn, err.Error(), connectionFix(err)
+	case kept.Count == 0:
+		return nil
+	default:
+		f.Said = fmt.Sprintf("releases that the aggregator knows of: %d; this ledger holds them", kept.Count)
+	}
+	return []Finding{f}
 }
 
 func (o DoctorOptions) address(ctx context.Context, host *p2p.Host, s *study.Study, addr string) (findings []Finding, ok bool) {

@@ -110,6 +110,7 @@ func (a *Aggregator) read(ctx context.Context, from protocol.PeerID, request []b
 		}); err != nil {
 			return nil, err
 		}
+		a.sawMore(q, from, reply.Head.Count)
 		if len(reply.Envelopes) > 0 || wait.Err() != nil {
 			return wire.EncodeBoardReply(reply), nil
 		}
@@ -119,6 +120,30 @@ func (a *Aggregator) read(ctx context.Context, from protocol.PeerID, request []b
 		case <-h.ended:
 			return nil, errGone
 		}
+	}
+}
+
+// aheadOf is a party that has read more of a study's board than there is.
+type aheadOf struct {
+	study protocol.StudyID
+	party protocol.PeerID
+}
+
+// sawMore tells the operator, once, that a party says to have read messages of a board that are
+// not here: it refuses the board, and nobody else would say so.
+func (a *Aggregator) sawMore(q wire.Read, from protocol.PeerID, count uint64) {
+	if q.From <= count {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if key := (aheadOf{q.Study, from}); !a.ahead[key] {
+		if a.ahead == nil {
+			a.ahead = map[aheadOf]bool{}
+		}
+		a.ahead[key] = true
+		a.Logger.Error("a party says that it has read more of the board than there is: if the state directory was restored from an old backup, the study cannot go on",
+			"study", q.Study.Short(), "party", from.String(), "read", q.From, "here", count, "fix", "aggregator cancel "+q.Study.Short()+", and a new study")
 	}
 }
 

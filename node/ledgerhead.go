@@ -25,7 +25,7 @@ func (r *service) vouch(ctx context.Context) error {
 		return err
 	}
 	head := ledger.HeadFor(entries, aggregator)
-	kept, err := r.client.ledger(ctx, r.signer.SignLedgerHead(aggregator, head.Count, head.Hash))
+	kept, err := keptHead(ctx, r.client, r.signer, entries)
 	if err != nil {
 		return err
 	}
@@ -48,11 +48,22 @@ func (r *service) vouchFor(kept *protocol.LedgerHead) error {
 	if err != nil {
 		return err
 	}
-	aggregator := r.study.Aggregator.ID
-	if ledger.Covers(entries, aggregator, ledger.Head{Count: kept.Count, Hash: kept.Hash}) {
+	return covers(entries, *kept)
+}
+
+// keptHead shows an aggregator the head of a ledger for it, and returns the one that it keeps.
+func keptHead(ctx context.Context, from client, signer protocol.Signer, entries []ledger.Entry) (protocol.LedgerHead, error) {
+	aggregator := from.study.Aggregator.ID
+	head := ledger.HeadFor(entries, aggregator)
+	return from.ledger(ctx, signer.SignLedgerHead(aggregator, head.Count, head.Hash))
+}
+
+// covers is a *LedgerRolledBackError where a ledger lacks what a kept head covers.
+func covers(entries []ledger.Entry, kept protocol.LedgerHead) error {
+	if ledger.Covers(entries, kept.Aggregator, ledger.Head{Count: kept.Count, Hash: kept.Hash}) {
 		return nil
 	}
-	return &LedgerRolledBackError{Aggregator: aggregator, Signed: kept.Count, Held: ledger.HeadFor(entries, aggregator).Count}
+	return &LedgerRolledBackError{Aggregator: kept.Aggregator, Signed: kept.Count, Held: ledger.HeadFor(entries, kept.Aggregator).Count}
 }
 
 // vouchPatiently vouches as soon as the aggregator can be reached. What was debited

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
@@ -61,6 +62,9 @@ func (b *bench) again(w terms) {
 func (b *bench) rolledBack(signed, held uint64) {
 	b.t.Helper()
 	before := b.posted()
+	if f := b.headFound(); f.Verdict != node.Fail || !strings.Contains(f.Said, fmt.Sprintf("signed for: %d, that this ledger holds of them: %d at most", signed, held)) {
+		b.t.Errorf("doctor says %+v", f)
+	}
 	err := b.run(b.context(), "a", nil)
 	var refusal *node.LedgerRolledBackError
 	if !errors.As(err, &refusal) {
@@ -82,6 +86,22 @@ func (b *bench) rolledBack(signed, held uint64) {
 	if after := b.posted(); after != before {
 		b.t.Errorf("%d messages were posted", after-before)
 	}
+}
+
+// headFound is what doctor says of the ledger head that the aggregator keeps of party a.
+func (b *bench) headFound() (found node.Finding) {
+	b.t.Helper()
+	st := b.open("a")
+	defer st.Close()
+	for _, f := range node.Diagnose(b.context(), node.DoctorOptions{
+		Store: st, Now: now, Studies: []*study.Study{b.study},
+		Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
+	}) {
+		if f.Check == node.LedgerHeadCheck {
+			found = f
+		}
+	}
+	return found
 }
 
 // posted counts the messages on the study's board.
@@ -113,6 +133,9 @@ func TestRestoredLedgerIsRefused(t *testing.T) {
 	copyDir(t, b.path("backup-1"), b.path("a"))
 	b.again(smallSketch)
 	stop = b.serve()
+	if f := b.headFound(); f.Verdict != node.Pass || !strings.Contains(f.Said, "knows of: 1;") {
+		t.Errorf("with the newest backup, doctor says %+v", f)
+	}
 	b.runAll(b.context(), b.parties...)
 	stop()
 

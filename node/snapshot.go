@@ -14,17 +14,18 @@ import (
 // Snapshot is a study's status as a node last stored it, for status commands
 // that run beside the node.
 type Snapshot struct {
-	Study   string   `json:"study"`
-	Name    string   `json:"name"`
-	State   string   `json:"state"`
-	WaitFor string   `json:"wait_for,omitempty"`
-	From    []string `json:"from,omitempty"`  // names
-	Until   string   `json:"until,omitempty"` // RFC 3339, UTC
-	Failure string   `json:"failure,omitempty"`
-	Trouble string   `json:"trouble,omitempty"` // why it is not served for the time being
-	Grace   string   `json:"grace,omitempty"`   // a date has passed that does not count yet
-	Clock   string   `json:"clock,omitempty"`   // a party's: the clocks differ, and what to do
-	Faults  []string `json:"faults,omitempty"`  // why attempts at agreeing on the seed ended
+	Study    string   `json:"study"`
+	Name     string   `json:"name"`
+	State    string   `json:"state"`
+	WaitFor  string   `json:"wait_for,omitempty"`
+	From     []string `json:"from,omitempty"`  // names
+	Until    string   `json:"until,omitempty"` // RFC 3339, UTC
+	Failure  string   `json:"failure,omitempty"`
+	Trouble  string   `json:"trouble,omitempty"`  // why it is not served for the time being
+	Grace    string   `json:"grace,omitempty"`    // a date has passed that does not count yet
+	Clock    string   `json:"clock,omitempty"`    // a party's: the clocks differ, and what to do
+	Restored string   `json:"restored,omitempty"` // an aggregator's: its state is of a backup that the study may have gone on after
+	Faults   []string `json:"faults,omitempty"`   // why attempts at agreeing on the seed ended
 
 	Culprits []Culprit `json:"culprits,omitempty"` // of attempts that ended, and of a failure
 }
@@ -120,7 +121,7 @@ func sameStatus(a, b session.Status) bool {
 // Equal reports whether two snapshots say the same.
 func (s Snapshot) Equal(t Snapshot) bool {
 	return s.Study == t.Study && s.State == t.State && s.WaitFor == t.WaitFor && s.Until == t.Until &&
-		s.Failure == t.Failure && s.Trouble == t.Trouble && s.Grace == t.Grace && s.Clock == t.Clock && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
+		s.Failure == t.Failure && s.Trouble == t.Trouble && s.Grace == t.Grace && s.Clock == t.Clock && s.Restored == t.Restored && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
 }
 
 // littleRoom is less than a node needs to store what a study needs next, in bytes.
@@ -131,6 +132,14 @@ const littleRoom = 1 << 17
 func (s *Snapshot) OnDisk(dir string, free int64) {
 	if s.Active() && s.Trouble == "" && free < littleRoom {
 		s.Trouble = fmt.Sprintf("the disk of %s is full: make room; what is stored is whole", dir)
+	}
+}
+
+// PutBack lets an aggregator's study that goes on say that it was there when the state was
+// made of a backup: no other node tells the operator of what came after.
+func (s *Snapshot) PutBack(added, restored protocol.Instant) {
+	if s.Active() && added <= restored {
+		s.Restored = fmt.Sprintf("the state directory was restored from a backup at %s. If the study had gone on after that backup was made, its parties refuse this board, which is too old: aggregator cancel %s ends it, and a new study is made", restored, s.Study[:8])
 	}
 }
 

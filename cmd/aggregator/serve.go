@@ -40,6 +40,15 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 	if err := console.CheckState(ctx, st, logger); err != nil {
 		return err
 	}
+	studies, err := console.Overview{Store: st}.Snapshots()
+	if err != nil {
+		return err
+	}
+	for _, s := range studies {
+		if s.Restored != "" {
+			logger.Warn(s.Restored, "study", s.Study[:8])
+		}
+	}
 	shown, err := newShown(st, conf.HTTP, logger)
 	if err != nil {
 		return console.WithCode(console.Usage, err)

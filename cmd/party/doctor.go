@@ -16,7 +16,7 @@ type doctorCommand struct {
 }
 
 func (doctorCommand) Help() string {
-	return "Looks at the state directory, ledger, disk and site file, and for each study at every address of its aggregator: name, connection, key exchange, admission, version and clock; and whether the study was stopped. Nothing is changed and no data are read.\n\nExample: party doctor 5f0c1b0e"
+	return "Looks at the state directory, ledger, disk and site file, and for each study at every address of its aggregator: name, connection, key exchange, admission, version and clock; whether the study was stopped; and whether this ledger holds what its aggregator knows of it. Nothing is changed and no data are read.\n\nExample: party doctor 5f0c1b0e"
 }
 
 // Run prints PASS, WARN or FAIL for each check, with what to do.
@@ -89,10 +89,10 @@ func (cmd doctorCommand) studies(st *store.Store) ([]*study.Study, error) {
 	return console.ActiveStudies(st)
 }
 
-// failing is the error of findings of which some fail: about a study that is over, the
-// network, or this machine.
+// failing is the error of findings of which some fail: about a ledger that was put back, a study that
+// is over, the network, or this machine.
 func failing(findings []node.Finding) error {
-	failed, network, over := 0, false, false
+	failed, network, over, back := 0, false, false, false
 	for _, f := range findings {
 		if f.Verdict != node.Fail {
 			continue
@@ -103,6 +103,8 @@ func failing(findings []node.Finding) error {
 			network = true
 		case "study":
 			over = true
+		case node.LedgerHeadCheck:
+			back = true
 		}
 	}
 	if failed == 0 {
@@ -110,6 +112,8 @@ func failing(findings []node.Finding) error {
 	}
 	code := console.Usage
 	switch {
+	case back: // as run would end
+		code = console.Budget
 	case over:
 		code = console.Failed
 	case network:

@@ -169,7 +169,28 @@ func StudySnapshot(st *store.Store, id protocol.StudyID) (node.Snapshot, error) 
 	if free, unknown := st.Free(); err == nil && unknown == nil {
 		out.OnDisk(st.Dir(), free)
 	}
+	if err == nil && st.Role() == store.Aggregator {
+		err = putBack(st, id, &out)
+	}
 	return out, err
+}
+
+// putBack says of an aggregator's study that its state was restored since it was added.
+func putBack(st *store.Store, id protocol.StudyID, out *node.Snapshot) error {
+	restored, err := st.RestoredAt()
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	all, err := st.Studies()
+	for _, s := range all {
+		if s.ID == id {
+			out.PutBack(s.Added, restored)
+		}
+	}
+	return err
 }
 
 func storedSnapshot(st *store.Store, id protocol.StudyID) (node.Snapshot, error) {
@@ -255,6 +276,10 @@ func writeSnapshots(w io.Writer, all []node.Snapshot, now protocol.Instant) {
 		if s.Grace != "" {
 			fmt.Fprintln(w)
 			Paragraph(w, "  ", s.Study[:8]+" goes on: "+s.Grace)
+		}
+		if s.Restored != "" {
+			fmt.Fprintln(w)
+			Paragraph(w, "  ", s.Study[:8]+": "+s.Restored)
 		}
 		if s.Failure != "" {
 			fmt.Fprintln(w)

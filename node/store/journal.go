@@ -55,6 +55,20 @@ func (s *Store) LastNoted() (protocol.Instant, error) {
 	return e.At, nil
 }
 
+// RestoredAt returns when this state directory was last made of a backup, or ErrNotFound.
+func (s *Store) RestoredAt() (protocol.Instant, error) {
+	var raw []byte
+	err := scan(s.db.QueryRow("SELECT raw FROM journal WHERE instr(raw, CAST(? AS BLOB)) > 0 ORDER BY seq DESC LIMIT 1", `"event":"`+string(journal.Restored)+`"`), &raw)
+	var e journal.Entry
+	if err == nil {
+		e, err = journal.Decode(raw)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("when this state directory was restored: %w", explain(err))
+	}
+	return e.At, nil
+}
+
 // Journal returns every entry in order. It verifies the chain: a journal that is not what
 // was written is a *journal.Broken, with the entries before the break.
 func (s *Store) Journal() ([]journal.Entry, error) {

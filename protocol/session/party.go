@@ -159,7 +159,7 @@ func (JobFailed) partyEvent()       {}
 var ErrRolledBack = errors.New("the board holds a message of ours that our store lacks: the store was rolled back; only a withdrawal can follow")
 
 // ErrBoardRewritten reports a board that does not extend what was seen before.
-var ErrBoardRewritten = errors.New("the board does not extend the one that was seen before")
+var ErrBoardRewritten = errors.New("the board does not extend the one that was seen before: the aggregator was restored from an old backup, or shows two boards (ask its operator)")
 
 // Step takes one event. An error means that the event itself was impossible; a
 // study that fails says so in Status and asks for nothing any more.

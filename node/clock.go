@@ -35,7 +35,30 @@ func clocksDiffer(ahead int64) string {
 	if ahead < 0 {
 		ahead, word = -ahead, "behind"
 	}
-	return fmt.Sprintf("this clock is %v %s the aggregator's", time.Duration(ahead)*time.Second, word)
+	return fmt.Sprintf("this clock is %s %s the aggregator's", inWords(ahead), word)
+}
+
+// inWords is a number of seconds in words. A time.Duration ends at 292 years.
+func inWords(seconds int64) string {
+	const day, year = 24 * 60 * 60, 365.2425
+	switch days := seconds / day; {
+	case days < 10:
+		return (time.Duration(seconds) * time.Second).String()
+	case days < 2*365:
+		return fmt.Sprintf("%d days", days)
+	default:
+		return fmt.Sprintf("about %.0f years", float64(days)/year)
+	}
+}
+
+// farthest bounds what two clocks are taken to differ by, in seconds.
+const farthest = 1 << 50
+
+// apart is how many seconds one clock is ahead of another, negative where it is behind. The
+// other is a peer's, and may be any number.
+func apart(here, there protocol.Instant) int64 {
+	within := func(t protocol.Instant) int64 { return min(max(int64(t), -farthest), farthest) }
+	return within(here) - within(there)
 }
 
 // tellingDifference is how far clocks may lie apart before a date's refusal is laid to
@@ -61,7 +84,7 @@ func (r *service) byClock(ctx context.Context, err error) error {
 	if helloErr != nil {
 		return err
 	}
-	ahead := int64(r.Now() - hello.Now)
+	ahead := apart(r.Now(), hello.Now)
 	if max(ahead, -ahead) < tellingDifference {
 		return err
 	}
@@ -104,7 +127,7 @@ func (r *service) makeSure(ctx context.Context) error {
 		return nil
 	}
 	hello, err := r.client.hello(ctx)
-	if ahead := int64(now - hello.Now); err == nil && ahead >= tellingDifference && hello.Now < date {
+	if ahead := apart(now, hello.Now); err == nil && ahead >= tellingDifference && hello.Now < date {
 		return &ClockError{&session.DeadlineError{What: "this party's release", Until: date}, ahead}
 	}
 	r.sure = now
@@ -126,7 +149,7 @@ func (r *service) compareClocks(ctx context.Context) error {
 		return nil // what is wrong with the way the next call says; an older aggregator shows no clock
 	}
 	before := r.ahead
-	r.ahead = int64(r.Now() - hello.Now)
+	r.ahead = apart(r.Now(), hello.Now)
 	switch {
 	case max(r.ahead, -r.ahead) <= harmful:
 		r.ahead = 0
@@ -148,7 +171,7 @@ func (r *service) clocks() string {
 
 func clock(addr string, here, there protocol.Instant) Finding {
 	f := Finding{Check: "clock", Subject: addr, Verdict: Pass, Said: "the two clocks agree"}
-	ahead := int64(here - there)
+	ahead := apart(here, there)
 	if max(ahead, -ahead) <= noticeable {
 		return f
 	}

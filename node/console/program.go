@@ -43,11 +43,23 @@ func (g *Globals) OpenReadOnly(role store.Role) (*store.Store, error) {
 }
 
 func (g *Globals) open(role store.Role, o store.Options) (*store.Store, error) {
+	if err := checkClock(Now()); err != nil {
+		return nil, err
+	}
 	st, err := store.Open(g.State, role, o)
 	if err != nil {
 		return nil, WithCode(Usage, err)
 	}
 	return st, nil
+}
+
+// checkClock refuses to work by a clock that was never set: no date of a study, ledger or log
+// is before 1970.
+func checkClock(now protocol.Instant) error {
+	if now >= 0 {
+		return nil
+	}
+	return WithCode(Usage, fmt.Errorf("this machine's clock says %s, and no date is before 1970: set it, such as by timedatectl set-ntp true", now))
 }
 
 // Program is one of the two commands.

@@ -294,19 +294,20 @@ func writeSnapshots(w io.Writer, all []node.Snapshot, now protocol.Instant) {
 
 // Until says when a wait ends and how long that is from now.
 func Until(t, now protocol.Instant) string {
-	left := time.Duration(t-now) * time.Second
+	const minute, hour = 60, 60 * 60 // a time.Duration ends at 292 years
+	left := int64(t - now)
 	var in string
 	switch {
 	case left <= 0:
 		return fmt.Sprintf("until %s (over)", t)
-	case left < 2*time.Minute:
-		in = fmt.Sprintf("%d s", left/time.Second)
-	case left < 2*time.Hour:
-		in = fmt.Sprintf("%d min", left/time.Minute)
-	case left < 48*time.Hour:
-		in = fmt.Sprintf("%d h", left/time.Hour)
+	case left < 2*minute:
+		in = fmt.Sprintf("%d s", left)
+	case left < 2*hour:
+		in = fmt.Sprintf("%d min", left/minute)
+	case left < 48*hour:
+		in = fmt.Sprintf("%d h", left/hour)
 	default:
-		in = fmt.Sprintf("%d days", left/(24*time.Hour))
+		in = fmt.Sprintf("%d days", left/(24*hour))
 	}
 	return fmt.Sprintf("until %s (in %s)", t, in)
 }

@@ -15,12 +15,23 @@ func TestUntil(t *testing.T) {
 		want string
 	}{
 		{0, "over"}, {-5, "over"}, {1, "in 1 s"}, {119, "in 119 s"}, {120, "in 2 min"}, {7199, "in 119 min"},
-		{7200, "in 2 h"}, {48*3600 - 1, "in 47 h"}, {48 * 3600, "in 2 days"}, {400 * 24 * 3600, "in 400 days"},
+		{7200, "in 2 h"}, {48*3600 - 1, "in 47 h"}, {48 * 3600, "in 2 days"}, {400 * 24 * 3600, "in 400 days"}, {300 * 366 * 24 * 3600, "in 109800 days"},
 	} {
 		want := "until 2027-01-15T08:00:00Z (" + c.want + ")"
 		if got := Until(at, at-protocol.Instant(c.left)); got != want {
 			t.Errorf("with %d s left: %q, want %q", c.left, got, want)
 		}
+	}
+}
+
+func TestAClockBeforeAllDates(t *testing.T) {
+	for _, now := range []protocol.Instant{0, 1, 1_800_000_000} {
+		if err := checkClock(now); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := checkClock(-8_204_660_629); CodeOf(err) != Usage || !strings.Contains(err.Error(), "clock says 1710-01-02T") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -142,3 +142,20 @@ func TestLength(t *testing.T) {
 		}
 	})
 }
+
+// Entries just beyond those whose squares fit one word in any number are summed in two: in one,
+// the squares of 1025 of them wrap around to less than the bound.
+func TestClipL2OfSquaresThatWouldWrap(t *testing.T) {
+	for _, entry := range []int64{1<<27 - 1, -1<<27 + 1, 1 << 26, 1<<26 - 1, -1 << 26} {
+		for _, n := range []int{1025, 1<<12 - 1} {
+			v := make([]int64, n)
+			for i := range v {
+				v[i] = entry
+			}
+			limit := bigSquaredNorm([]int64{1 << 28})
+			if !ClipL2(v, 1<<28) || bigSquaredNorm(v).Cmp(limit) > 0 {
+				t.Errorf("%d entries of %d are not clipped", n, entry)
+			}
+		}
+	}
+}

@@ -76,3 +76,12 @@ func TestProduct(t *testing.T) {
 		}
 	})
 }
+
+// A factor of 0 is none of a product that does not fit.
+func TestProductWithZero(t *testing.T) {
+	for _, factors := range [][]int64{{0}, {3, 0, 2}, {0, 1 << 62, 4}} {
+		if got, err := product(factors...); got != 0 || err != nil {
+			t.Errorf("product of %v is %d, %v", factors, got, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package dp
 
 import (
+	"errors"
 	"math"
 	"testing"
 )
@@ -233,6 +234,27 @@ func TestSensitivityRefuses(t *testing.T) {
 	} {
 		if s, err := f(); err == nil {
 			t.Errorf("%s: got %v, want an error", name, s)
+		}
+	}
+}
+
+// A sum of squares that wraps around is refused, whether what comes of it is negative or not,
+// and while the sum of the changes themselves is far from it.
+func TestNormsThatWrapAround(t *testing.T) {
+	for n := 1; n <= 9; n++ {
+		deltas := make([]int64, n)
+		for i := range deltas {
+			deltas[i] = math.MaxInt32
+		}
+		sum, squares, err := norms(deltas)
+		if n <= 2 {
+			if err != nil || sum != int64(n)*math.MaxInt32 || squares != int64(n)*math.MaxInt32*math.MaxInt32 {
+				t.Errorf("%d changes: %d, %d, %v", n, sum, squares, err)
+			}
+			continue
+		}
+		if !errors.Is(err, errOverflow) {
+			t.Errorf("%d changes: %d, %d, %v", n, sum, squares, err)
 		}
 	}
 }

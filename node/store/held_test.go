@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func fill(t *testing.T, h Held, name, text string) {
@@ -150,5 +151,27 @@ func TestHeldLock(t *testing.T) {
 		if !errors.Is(err, ErrReadOnly) {
 			t.Errorf("a store for looking: %v", err)
 		}
+	}
+}
+
+// Who waits for a held sketch gets it when the other one is done.
+func TestLockHeldWaits(t *testing.T) {
+	s := newStore(t, Party)
+	for range 20 { // now and then the other one is done first
+		unlock, err := s.LockHeld(studyID("study"), 0)
+		must(t, err)
+		got := make(chan error)
+		asking := make(chan struct{})
+		go func() {
+			close(asking)
+			again, err := s.LockHeld(studyID("study"), time.Minute)
+			if err == nil {
+				again()
+			}
+			got <- err
+		}()
+		<-asking
+		unlock()
+		must(t, <-got)
 	}
 }

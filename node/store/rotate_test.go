@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/cosketch/cosketch/protocol"
@@ -18,6 +19,8 @@ func TestRotate(t *testing.T) {
 	}
 	before, err := s.Ledger()
 	must(t, err)
+	_, err = s.RetiredAt()
+	wantIs(t, err, ErrNotFound)
 	dir := filepath.Join(t.TempDir(), "new")
 	id, err := s.Rotate(dir, entropy(9), 500)
 	must(t, err)
@@ -40,6 +43,9 @@ func TestRotate(t *testing.T) {
 	}
 	if successor, err := s.Retired(); successor != id || err != nil {
 		t.Errorf("successor %s, %v", successor, err)
+	}
+	if at, err := s.RetiredAt(); at != 500 || err != nil {
+		t.Errorf("retired at %s, %v", at, err)
 	}
 	// Once more is the same, elsewhere is refused.
 	if again, err := s.Rotate(dir, entropy(9), 700); again != id || err != nil {
@@ -73,5 +79,34 @@ func TestRotateKilled(t *testing.T) {
 	must(t, err)
 	if entries, err := open(t, dir, Party, Options{}).Ledger(); err != nil || len(entries) != 1 {
 		t.Errorf("%d entries, %v", len(entries), err)
+	}
+}
+
+// A successor that has spent by itself takes no ledger over: the two would contradict each other.
+func TestRotateOntoALedgerOfItsOwn(t *testing.T) {
+	s, id := filled(t)
+	dir := filepath.Join(t.TempDir(), "new")
+	must(t, Create(dir, Party, entropy(9)))
+	next := open(t, dir, Party, Options{})
+	if _, err := debit(t, next, addStudy(t, next, "another"), 3); err != nil {
+		t.Fatal(err)
+	}
+	before, err := next.Ledger()
+	must(t, err)
+	successor, err := next.ID()
+	must(t, err)
+	must(t, next.Close())
+	must(t, s.retire(successor, 500)) // as a rotation that was killed
+	_, err = s.Rotate(dir, entropy(9), 500)
+	wantIs(t, err, ErrConflict)
+	if !strings.Contains(err.Error(), "the new ledger has gone its own way") {
+		t.Errorf("error %v", err)
+	}
+	after, err := open(t, dir, Party, Options{}).Ledger()
+	if err != nil || len(after) != len(before) || after[0].Hash() != before[0].Hash() {
+		t.Errorf("its ledger has %d entries now (%v)", len(after), err)
+	}
+	if _, err := debit(t, s, id, 1); !errors.Is(err, ErrRetired) {
+		t.Errorf("the old one spends: %v", err)
 	}
 }

@@ -3,12 +3,18 @@ package store
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"sync"
 	"testing"
 
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
 )
 
 func TestStudies(t *testing.T) {
@@ -120,6 +126,20 @@ func TestBoard(t *testing.T) {
 	if n, err := s.BoardCount(study); n != 3 || err != nil {
 		t.Errorf("count %d, %v", n, err)
 	}
+	noted, last, err := s.Noted(0)
+	must(t, err)
+	var said []string
+	for _, n := range noted {
+		said = append(said, fmt.Sprintf("%s %d", n.Study.Short(), n.Number))
+	}
+	if want := fmt.Sprintf("[%s 0 %s 1 %s 0 %s 2]", study.Short(), study.Short(), other.Short(), study.Short()); fmt.Sprint(said) != want {
+		t.Errorf("noted %v, want %s", said, want)
+	}
+	for _, after := range []uint64{last, last + 7} { // beyond the end there is nothing, and nothing to go back to
+		if none, now, err := s.Noted(after); len(none) > 0 || now != after || err != nil {
+			t.Errorf("noted after %d: %v, %d, %v", after, none, now, err)
+		}
+	}
 	if head, err := s.Head(study); string(head) != "head 2" || err != nil {
 		t.Errorf("head %q, %v", head, err)
 	}
@@ -191,4 +211,38 @@ func TestLockStudy(t *testing.T) {
 	unlock, err = other.LockStudy(one)
 	must(t, err)
 	unlock()
+}
+
+func TestLastNoted(t *testing.T) {
+	s := newStore(t, Party)
+	before, err := s.LastNoted()
+	must(t, err)
+	if before != 0 {
+		t.Errorf("of nothing: %s", before)
+	}
+	must(t, s.Note(journal.Entry{At: 1_700_000_000, Event: journal.BackedUp}))
+	must(t, s.Note(journal.Entry{At: 1_800_000_000, Event: journal.BackedUp}))
+	if at, err := s.LastNoted(); at != 1_800_000_000 || err != nil {
+		t.Errorf("last noted at %s, %v", at, err)
+	}
+}
+
+// What SQLite cannot open is explained by what is wrong with the directory, if anything is.
+func TestUnwritableNamesTheDirectory(t *testing.T) {
+	s := newStore(t, Party)
+	db, err := openDatabase(s.path("none", databaseFile))
+	must(t, err)
+	defer db.Close()
+	_, cannot := layout(db)
+	var ofSQLite *sqlite.Error
+	if !errors.As(cannot, &ofSQLite) || ofSQLite.Code()&0xff != sqlite3.SQLITE_CANTOPEN {
+		t.Fatalf("opened with %v", cannot)
+	}
+	if err := s.unwritable(cannot); err != cannot {
+		t.Errorf("of a directory that is well: %v", err)
+	}
+	gone := &Store{dir: s.path("none")}
+	if err := gone.unwritable(cannot); !errors.Is(err, fs.ErrNotExist) || errors.As(err, &ofSQLite) {
+		t.Errorf("of one that is gone: %v", err)
+	}
 }

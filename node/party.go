@@ -491,12 +491,15 @@ func (r *service) turn(ctx context.Context) error {
 			return posted
 		}
 		// The board may say why a message was refused: that the study is closed, say.
-		refused := r.pending.Send
+		refused := slices.Clone(r.pending.Send)
 		if err := r.read(ctx, 0); err != nil || r.machine.Status().Terminal() {
 			return err
 		}
+		still := slices.ContainsFunc(refused, func(e protocol.Verified) bool {
+			return slices.ContainsFunc(r.pending.Send, func(due protocol.Verified) bool { return due.ID() == e.ID() })
+		})
 		switch {
-		case len(r.pending.Send) < len(refused): // what was refused, or left out, belongs to an attempt that is over
+		case !still: // it is on the board, or its turn has passed
 			return nil
 		case posted != nil:
 			return posted

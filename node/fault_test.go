@@ -19,6 +19,7 @@ import (
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
@@ -218,7 +219,7 @@ func TestAnotherMeaning(t *testing.T) {
 	check(t, err)
 	other := b.study.Meaning
 	other[0] ^= 1
-	approve := signer.Seal(b.study.ID, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: other}))
+	approve := protocoltest.Sealed(signer.Seal(b.study.ID, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: other})))
 	check(t, st.PutOwn(b.study.ID, protocol.KindApprove, 0, wire.EncodeEnvelope(approve.Envelope())))
 	check(t, st.Close())
 	stop := b.serve()
@@ -240,7 +241,7 @@ func TestSignedUnderAnotherVersion(t *testing.T) {
 	defer st.Close()
 	signer, err := protocol.NewSigner(st.Identity())
 	check(t, err)
-	e := signer.Seal(b.study.ID, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: b.study.Meaning})).Envelope()
+	e := protocoltest.Sealed(signer.Seal(b.study.ID, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: b.study.Meaning}))).Envelope()
 	e.Signature = ed25519.Sign(st.Identity(), bytes.Replace(e.Preimage(), []byte(protocol.Version), []byte("cosketch/2"), 1))
 	host, err := p2p.New(p2p.Config{Key: st.Identity, Allow: func(protocol.PeerID) bool { return true }})
 	check(t, err)
@@ -266,7 +267,7 @@ func TestRefusalsAreLoggedSeldom(t *testing.T) {
 	defer st.Close()
 	signer, err := protocol.NewSigner(st.Identity())
 	check(t, err)
-	e := signer.Seal(b.study.ID, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: b.study.Meaning})).Envelope()
+	e := protocoltest.Sealed(signer.Seal(b.study.ID, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: b.study.Meaning}))).Envelope()
 	e.Signature[0] ^= 1
 	request := wire.EncodePost([]protocol.Envelope{e})
 	host, err := p2p.New(p2p.Config{Key: st.Identity, Allow: func(protocol.PeerID) bool { return true }})

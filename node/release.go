@@ -174,7 +174,10 @@ func (r *service) noiseAndStore(src *source, exact *exact, job session.MakeRelea
 	if counts != nil {
 		files[clippedFile] = bytes.NewReader(counts)
 	}
-	signed := r.signer.Seal(r.study.ID, protocol.KindRelease, job.Attempt, wire.EncodeRelease(header))
+	signed, err := r.signer.Seal(r.study.ID, protocol.KindRelease, job.Attempt, wire.EncodeRelease(header))
+	if err != nil {
+		return protocol.Verified{}, err
+	}
 	err = r.Store.SaveRelease(r.study.ID, store.Release{Header: wire.EncodeEnvelope(signed.Envelope()), Files: files})
 	if err != nil {
 		return protocol.Verified{}, err

@@ -61,7 +61,7 @@ func TestVerifyHead(t *testing.T) {
 func TestEnvelopesAreNoHeads(t *testing.T) {
 	signer := signerOf(t, 7)
 	h := Head{Study: StudyID{1}, Count: 1, Chain: Digest{2}}
-	e := signer.Seal(h.Study, KindStop, 1, h.preimage()).Envelope()
+	e := sealed(signer.Seal(h.Study, KindStop, 1, h.preimage())).Envelope()
 	h.Signature = e.Signature
 	if err := VerifyHead(h, signer.ID()); !errors.Is(err, ErrSignature) {
 		t.Error(err)

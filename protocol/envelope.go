@@ -82,8 +82,29 @@ const envelopePrefix = "cosketch/1/envelope\x00"
 // Limits on what is accepted from a peer, in bytes.
 const (
 	MaxKind    = 32
-	MaxPayload = 1 << 20
+	MaxPayload = 1 << 20 // of any kind; see Kind.MaxPayload
 )
+
+// MaxPayload bounds the payloads of a kind, in bytes. Each limit is above what the largest
+// study needs. Those of the agreement leave room in a fault for two messages, which is what
+// a conflict shows, and those of a confirmation room in a certificate for one of every
+// member: what others can make somebody sign is never too large to be read.
+func (k Kind) MaxPayload() int {
+	switch k {
+	case KindApprove, KindWithdraw, KindCommit, KindConfirm, KindComplaint, KindAbandon,
+		KindJoin, KindWelcome, KindJoined, KindStop, KindClose:
+		return 4 << 10
+	case KindRoster:
+		return 8 << 10
+	case KindResult:
+		return 16 << 10
+	case KindShare:
+		return 128 << 10
+	case KindCertificate:
+		return 512 << 10
+	}
+	return MaxPayload // of releases and faults; and kinds that are none are refused at any size
+}
 
 // Envelope is one signed message of one study. The payload bytes are those that
 // were signed; they are parsed only after Verify accepted them.
@@ -106,6 +127,32 @@ func (e *Envelope) Preimage() []byte {
 	b = transcript.AppendField(b, []byte(e.Kind))
 	b = binary.BigEndian.AppendUint32(b, e.Attempt)
 	return transcript.AppendField(b, e.Payload)
+}
+
+// CheckSize refuses a kind or a payload that is too large for an envelope: decoding, Verify
+// and Seal all ask it, so that what one node signs and stores is what others can read.
+func (e *Envelope) CheckSize() error {
+	if len(e.Kind) > MaxKind {
+		return fmt.Errorf("kind of %d bytes, at most %d", len(e.Kind), MaxKind)
+	}
+	if most := e.Kind.MaxPayload(); len(e.Payload) > most {
+		return fmt.Errorf("%s with a payload of %d bytes, at most %d", e.Kind, len(e.Payload), most)
+	}
+	return nil
+}
+
+// checkForm refuses what no signature makes good.
+func (e *Envelope) checkForm() error {
+	if !e.Kind.Known() {
+		return fmt.Errorf("unknown kind %s", e.Kind)
+	}
+	if err := e.CheckSize(); err != nil {
+		return err
+	}
+	if e.Kind.PreAttempt() != (e.Attempt == 0) {
+		return fmt.Errorf("attempt %d does not fit the kind", e.Attempt)
+	}
+	return nil
 }
 
 // String names the envelope in logs and errors; it holds no payload.
@@ -145,12 +192,16 @@ func (s Signer) ID() PeerID { return s.id }
 // String names the signer by its identity.
 func (s Signer) String() string { return "signer " + s.id.String() }
 
-// Seal signs a payload into a verified envelope of this signer.
-func (s Signer) Seal(study StudyID, kind Kind, attempt uint32, payload []byte) Verified {
+// Seal signs a payload into a verified envelope of this signer. It refuses whatever Verify
+// would refuse of the envelope.
+func (s Signer) Seal(study StudyID, kind Kind, attempt uint32, payload []byte) (Verified, error) {
 	e := Envelope{Study: study, Sender: s.id, Kind: kind, Attempt: attempt, Payload: payload}
+	if err := e.checkForm(); err != nil {
+		return Verified{}, fmt.Errorf("signing a message of study %s: %w", study.Short(), err)
+	}
 	pre := e.Preimage()
 	e.Signature = s.sign(pre)
-	return Verified{envelope: e, id: Hash("envelope id", pre)}
+	return Verified{envelope: e, id: Hash("envelope id", pre)}, nil
 }
 
 // Verified is an envelope whose signature was checked. Machines take nothing
@@ -177,13 +228,8 @@ func Verify(e Envelope) (Verified, error) {
 
 // verify returns the preimage under a good signature.
 func (e *Envelope) verify() ([]byte, error) {
-	switch {
-	case !e.Kind.Known():
-		return nil, fmt.Errorf("unknown kind %s", e.Kind)
-	case len(e.Payload) > MaxPayload:
-		return nil, fmt.Errorf("payload of %d bytes, at most %d", len(e.Payload), MaxPayload)
-	case e.Kind.PreAttempt() != (e.Attempt == 0):
-		return nil, fmt.Errorf("attempt %d does not fit the kind", e.Attempt)
+	if err := e.checkForm(); err != nil {
+		return nil, err
 	}
 	// Under a small-order key anybody can sign.
 	if _, err := PeerIDFromKey(e.Sender[:]); err != nil {

@@ -25,7 +25,7 @@ var kinds = []Kind{
 // sample is a small signed envelope.
 func sample(t testing.TB) Verified {
 	t.Helper()
-	return signerOf(t, 7).Seal(StudyID(bytes.Repeat([]byte{0x55}, 32)), KindCommit, 2, []byte("abc"))
+	return sealed(signerOf(t, 7).Seal(StudyID(bytes.Repeat([]byte{0x55}, 32)), KindCommit, 2, []byte("abc")))
 }
 
 // The layout under the signature, byte by byte, and what is derived from it.
@@ -98,6 +98,21 @@ func TestPreimageIsUnambiguous(t *testing.T) {
 	})
 }
 
+// sealed is what Seal returns of a message that has the form of its kind.
+func sealed(e Verified, err error) Verified {
+	if err != nil {
+		panic(err)
+	}
+	return e
+}
+
+// signed puts a good signature over whatever an envelope holds, as Seal would not.
+func signed(s Signer, e Envelope) Envelope {
+	e.Sender = s.id
+	e.Signature = s.sign(e.Preimage())
+	return e
+}
+
 func TestSealedEnvelopesVerify(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "seed")
@@ -111,14 +126,14 @@ func TestSealedEnvelopesVerify(t *testing.T) {
 			attempt = rapid.Uint32Min(1).Draw(t, "attempt")
 		}
 		study := StudyID(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "study"))
-		sealed := signer.Seal(study, kind, attempt, rapid.SliceOf(rapid.Byte()).Draw(t, "payload"))
-		v, err := Verify(sealed.Envelope())
+		made := sealed(signer.Seal(study, kind, attempt, rapid.SliceOf(rapid.Byte()).Draw(t, "payload")))
+		v, err := Verify(made.Envelope())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v.ID() != sealed.ID() || v.Study() != study || v.Sender() != signer.ID() || v.Kind() != kind ||
-			v.Attempt() != attempt || !bytes.Equal(v.Payload(), sealed.Payload()) || v.String() != sealed.String() {
-			t.Fatalf("%v came back as %v", sealed, v)
+		if v.ID() != made.ID() || v.Study() != study || v.Sender() != signer.ID() || v.Kind() != kind ||
+			v.Attempt() != attempt || !bytes.Equal(v.Payload(), made.Payload()) || v.String() != made.String() {
+			t.Fatalf("%v came back as %v", made, v)
 		}
 	})
 }
@@ -181,7 +196,7 @@ func checkRefused(t *testing.T, what string, e Envelope) error {
 func TestVerifyRefuses(t *testing.T) {
 	signer, other := signerOf(t, 7), signerOf(t, 8)
 	study := StudyID{1}
-	good := signer.Seal(study, KindCommit, 1, []byte("payload")).Envelope()
+	good := sealed(signer.Seal(study, KindCommit, 1, []byte("payload"))).Envelope()
 	change := func(f func(*Envelope)) Envelope {
 		e := good
 		f(&e)
@@ -190,7 +205,7 @@ func TestVerifyRefuses(t *testing.T) {
 	// resigned has a good signature over what is wrong.
 	resigned := func(f func(*Envelope)) Envelope {
 		e := change(f)
-		return signer.Seal(e.Study, e.Kind, e.Attempt, e.Payload).Envelope()
+		return signed(signer, e)
 	}
 	for name, c := range map[string]struct {
 		envelope Envelope
@@ -213,14 +228,14 @@ func TestVerifyRefuses(t *testing.T) {
 		"commit before all attempts":  {resigned(func(e *Envelope) { e.Attempt = 0 }), "attempt 0 does not fit"},
 		"approval in an attempt":      {resigned(func(e *Envelope) { e.Kind = KindApprove }), "attempt 1 does not fit"},
 		"withdrawal in an attempt":    {resigned(func(e *Envelope) { e.Kind = KindWithdraw }), "attempt 1 does not fit"},
-		"payload over the limit":      {resigned(func(e *Envelope) { e.Payload = make([]byte, MaxPayload+1) }), "payload of 1048577 bytes"},
+		"payload over the limit":      {resigned(func(e *Envelope) { e.Payload = make([]byte, KindCommit.MaxPayload()+1) }), "payload of 4097 bytes, at most 4096"},
 	} {
 		err := checkRefused(t, name, c.envelope)
 		if !strings.Contains(err.Error(), c.want) || len(err.Error()) > 300 || strings.ContainsAny(err.Error(), "\x1b\n") {
 			t.Errorf("%s: %q, want %q", name, err, c.want)
 		}
 	}
-	for _, e := range []Envelope{good, signer.Seal(study, KindCommit, 1, make([]byte, MaxPayload)).Envelope(), signer.Seal(study, KindWithdraw, 0, nil).Envelope()} {
+	for _, e := range []Envelope{good, sealed(signer.Seal(study, KindCommit, 1, make([]byte, KindCommit.MaxPayload()))).Envelope(), sealed(signer.Seal(study, KindWithdraw, 0, nil)).Envelope()} {
 		if _, err := Verify(e); err != nil {
 			t.Errorf("a good envelope of %d bytes: %v", len(e.Payload), err)
 		}
@@ -287,7 +302,7 @@ func TestIDIsWithoutTheSignature(t *testing.T) {
 	if second.ID() != first.ID() {
 		t.Error("another signature makes another message")
 	}
-	if next := signerOf(t, 7).Seal(e.Study, e.Kind, e.Attempt, []byte("abd")); next.ID() == first.ID() {
+	if next := sealed(signerOf(t, 7).Seal(e.Study, e.Kind, e.Attempt, []byte("abd"))); next.ID() == first.ID() {
 		t.Error("another payload makes the same message")
 	}
 }
@@ -398,7 +413,7 @@ func TestNewSigner(t *testing.T) {
 		t.Fatal(err)
 	}
 	clear(key) // the signer keeps a key of its own
-	if _, err := Verify(signer.Seal(StudyID{1}, KindApprove, 0, nil).Envelope()); err != nil {
+	if _, err := Verify(sealed(signer.Seal(StudyID{1}, KindApprove, 0, nil)).Envelope()); err != nil {
 		t.Error(err)
 	}
 }
@@ -420,7 +435,7 @@ func TestSignaturesOfOtherVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := signer.Seal(StudyID{1}, KindApprove, 0, []byte("x")).Envelope()
+	e := sealed(signer.Seal(StudyID{1}, KindApprove, 0, []byte("x"))).Envelope()
 	for version, want := range map[string]bool{"2": true, "9": true, "a": false} {
 		pre := bytes.Replace(e.Preimage(), []byte("cosketch/1/"), []byte("cosketch/"+version+"/"), 1)
 		e.Signature = ed25519.Sign(key, pre)

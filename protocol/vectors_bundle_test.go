@@ -10,6 +10,7 @@ import (
 	"testing/cryptotest"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
@@ -139,7 +140,7 @@ func givenBundles(t *testing.T) []bundleCase {
 	hpkeInput := hexed(bytes.Repeat([]byte{7}, 32))
 	mailbox := derivedKey(t, mailboxInput(t, party, study[:])).PublicKey()
 
-	approve := p.Seal(study, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: digest(1)}))
+	approve := protocoltest.Sealed(p.Seal(study, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: digest(1)})))
 	head := p.SignLedgerHead(a.ID(), 1, digest(2))
 	to1 := []bundlePart{
 		{"mailbox", p.SignMailbox(study, mailbox.Bytes()).Encode()},

@@ -304,7 +304,7 @@ func givenRun(t *testing.T) []runCase {
 	}
 	post := func(kind protocol.Kind, attempt uint32, payload func(i int) []byte) {
 		for i, signer := range w.signers {
-			step(session.Post{Envelope: signer.Seal(w.study.ID, kind, attempt, payload(i))})
+			step(session.Post{Envelope: protocoltest.Sealed(signer.Seal(w.study.ID, kind, attempt, payload(i)))})
 		}
 	}
 	step(session.Tick{Now: protocoltest.Start})

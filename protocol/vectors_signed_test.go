@@ -166,7 +166,7 @@ func payloads(study protocol.StudyID, sender protocol.Signer) map[protocol.Kind]
 	t1, t2 := digest(0x11), digest(0x12)
 	confirm := protocol.Confirm{Confirm: agree.Confirm{T1: t1, T2: t2, Tag: digest(0x13)}, Count: 7, Chain: digest(0x14)}
 	evidence := func(payload string) protocol.Envelope {
-		return sender.Seal(study, protocol.KindCommit, 1, []byte(payload)).Envelope()
+		return protocoltest.Sealed(sender.Seal(study, protocol.KindCommit, 1, []byte(payload))).Envelope()
 	}
 	return map[protocol.Kind][]byte{
 		protocol.KindApprove:  wire.EncodeApprove(protocol.Approve{Meaning: digest(1)}),
@@ -188,7 +188,7 @@ func payloads(study protocol.StudyID, sender protocol.Signer) map[protocol.Kind]
 			{Culprit: sender.ID(), Cause: protocol.CauseConflict, Kind: protocol.KindCommit, Evidence: []protocol.Envelope{evidence("one"), evidence("two")}},
 		}}),
 		protocol.KindAbandon:     wire.EncodeAbandon(),
-		protocol.KindCertificate: wire.EncodeCertificate(protocol.Certificate{Confirms: []protocol.Envelope{sender.Seal(study, protocol.KindConfirm, 1, wire.EncodeConfirm(confirm)).Envelope()}}),
+		protocol.KindCertificate: wire.EncodeCertificate(protocol.Certificate{Confirms: []protocol.Envelope{protocoltest.Sealed(sender.Seal(study, protocol.KindConfirm, 1, wire.EncodeConfirm(confirm))).Envelope()}}),
 		protocol.KindJoin:        wire.EncodeJoin(protocol.Join{Meaning: digest(1), EphemeralKey: bytes.Repeat([]byte{17}, 1216)}),
 		protocol.KindWelcome:     wire.EncodeWelcome(protocol.Welcome{Join: digest(18), Sealed: bytes.Repeat([]byte{19}, agree.WelcomeSize)}),
 		protocol.KindJoined:      wire.EncodeConfirm(confirm),
@@ -223,7 +223,7 @@ func envelopes() vectors {
 			c.Read = readPayload(v.Kind(), v.Payload()) == nil
 			c.Study, c.Sender, c.Kind, c.Attempt, c.Payload = hexedOf(e.Study), hexedOf(e.Sender), string(e.Kind), e.Attempt, e.Payload
 			c.Preimage, c.ID = e.Preimage(), hexedOf(v.ID())
-			if again := signerOf(t, c.Signer).Seal(e.Study, e.Kind, e.Attempt, e.Payload); !bytes.Equal(again.Envelope().Signature, e.Signature) {
+			if again := protocoltest.Sealed(signerOf(t, c.Signer).Seal(e.Study, e.Kind, e.Attempt, e.Payload)); !bytes.Equal(again.Envelope().Signature, e.Signature) {
 				t.Errorf("%s: another signature", c.Note)
 			}
 		},
@@ -245,7 +245,7 @@ func givenEnvelopes(t *testing.T) (out []envelopeCase) {
 		if kind.PreAttempt() {
 			attempt = 0
 		}
-		e := signerOf(t, key).Seal(study, kind, attempt, all[kind]).Envelope()
+		e := protocoltest.Sealed(signerOf(t, key).Seal(study, kind, attempt, all[kind])).Envelope()
 		out = append(out, envelopeCase{Note: string(kind), Encoded: wire.EncodeEnvelope(e), Signer: key})
 	}
 	return append(out, refusedEnvelopes(t, study, party, all)...)
@@ -255,7 +255,7 @@ func givenEnvelopes(t *testing.T) (out []envelopeCase) {
 func refusedEnvelopes(t *testing.T, study protocol.StudyID, key hexed, all map[protocol.Kind][]byte) (out []envelopeCase) {
 	signer := signerOf(t, key)
 	add := func(note string, change func(e *protocol.Envelope)) {
-		e := signer.Seal(study, protocol.KindApprove, 0, bytes.Clone(all[protocol.KindApprove])).Envelope()
+		e := protocoltest.Sealed(signer.Seal(study, protocol.KindApprove, 0, bytes.Clone(all[protocol.KindApprove]))).Envelope()
 		e.Signature = bytes.Clone(e.Signature)
 		change(&e)
 		out = append(out, envelopeCase{Note: note, Encoded: wire.EncodeEnvelope(e), Signer: key})
@@ -269,7 +269,8 @@ func refusedEnvelopes(t *testing.T, study protocol.StudyID, key hexed, all map[p
 	add("a sender of small order", func(e *protocol.Envelope) { e.Sender = protocol.PeerID{1} })
 	add("a signature of 63 bytes", func(e *protocol.Envelope) { e.Signature = e.Signature[:63] })
 	sign := func(note string, kind protocol.Kind, attempt uint32, payload []byte) {
-		e := signer.Seal(study, kind, attempt, payload).Envelope()
+		e := protocol.Envelope{Study: study, Sender: signer.ID(), Kind: kind, Attempt: attempt, Payload: payload}
+		e.Signature = ed25519.Sign(ed25519.NewKeyFromSeed(key), e.Preimage()) // as Seal would not
 		out = append(out, envelopeCase{Note: note, Encoded: wire.EncodeEnvelope(e), Signer: key})
 	}
 	sign("signed, of an unknown kind", "vote", 1, nil)
@@ -278,7 +279,8 @@ func refusedEnvelopes(t *testing.T, study protocol.StudyID, key hexed, all map[p
 	unknown := protowire.AppendTag(bytes.Clone(all[protocol.KindApprove]), 99, protowire.VarintType)
 	sign("signed, with an unknown field in the payload", protocol.KindApprove, 0, protowire.AppendVarint(unknown, 1))
 	sign("signed, with a payload cut off", protocol.KindApprove, 0, all[protocol.KindApprove][:20])
-	good := wire.EncodeEnvelope(signer.Seal(study, protocol.KindApprove, 0, all[protocol.KindApprove]).Envelope())
+	sign("signed, with a payload that is larger than its kind has", protocol.KindConfirm, 1, make([]byte, protocol.KindConfirm.MaxPayload()+1))
+	good := wire.EncodeEnvelope(protocoltest.Sealed(signer.Seal(study, protocol.KindApprove, 0, all[protocol.KindApprove])).Envelope())
 	field := protowire.AppendVarint(protowire.AppendTag(good, 99, protowire.VarintType), 1)
 	return append(out, envelopeCase{Note: "an unknown field beside the envelope's own", Encoded: field, Signer: key})
 }

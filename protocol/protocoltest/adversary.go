@@ -69,7 +69,7 @@ func as(e protocol.Verified) []protocol.Verified { return []protocol.Verified{e}
 
 // again signs another message in the place of one.
 func (p *Party) again(e protocol.Verified, payload []byte) protocol.Verified {
-	return p.Signer.Seal(e.Study(), e.Kind(), e.Attempt(), payload)
+	return Sealed(p.Signer.Seal(e.Study(), e.Kind(), e.Attempt(), payload))
 }
 
 // instead makes a role that changes its messages of one kind and is honest else.
@@ -204,7 +204,7 @@ func complaintRoles() []*Role {
 			}
 			o := p.opening(e.Attempt())
 			change(&o)
-			return as(p.Signer.Seal(e.Study(), protocol.KindComplaint, e.Attempt(), wire.EncodeComplaint(o)))
+			return as(Sealed(p.Signer.Seal(e.Study(), protocol.KindComplaint, e.Attempt(), wire.EncodeComplaint(o))))
 		})
 	}
 	return []*Role{
@@ -219,7 +219,7 @@ can only be its own fault. Where the certificate is there already, it is refused
 				if !p.canOpen(e.Attempt()) {
 					return as(e)
 				}
-				return []protocol.Verified{e, p.Signer.Seal(e.Study(), protocol.KindComplaint, e.Attempt(), wire.EncodeComplaint(p.opening(e.Attempt())))}
+				return []protocol.Verified{e, Sealed(p.Signer.Seal(e.Study(), protocol.KindComplaint, e.Attempt(), wire.EncodeComplaint(p.opening(e.Attempt()))))}
 			})},
 	}
 }
@@ -245,7 +245,7 @@ would, and stops nobody.`,
 		{Name: "late fault", Story: `Contradicts its own commit once all have confirmed, to undo a seed it does not like. The
 certificate stands: whoever holds it is seeded for good.`,
 			act: instead(protocol.KindRelease, func(p *Party, e protocol.Verified) []protocol.Verified {
-				second := p.Signer.Seal(e.Study(), protocol.KindCommit, e.Attempt(), wire.EncodeCommit(freshCommit(p, e)))
+				second := Sealed(p.Signer.Seal(e.Study(), protocol.KindCommit, e.Attempt(), wire.EncodeCommit(freshCommit(p, e))))
 				return []protocol.Verified{second, e}
 			})},
 		{Name: "two releases", Story: `Posts two headers, to let the aggregator choose or compare. The second is refused: one release, ever.`,
@@ -283,7 +283,7 @@ func shareAnyhow(p *Party) []protocol.Verified {
 	secrets, group := p.secrets(1), a.group(p.sim.Study.ID)
 	a.commits[group.Index(p.Signer.ID())].Message = secrets.Commit() // as if it had been the one on the board
 	share := decode(secrets.Share(group, a.commits))
-	return as(p.Signer.Seal(p.sim.Study.ID, protocol.KindShare, 1, wire.EncodeShare(share)))
+	return as(Sealed(p.Signer.Seal(p.sim.Study.ID, protocol.KindShare, 1, wire.EncodeShare(share))))
 }
 
 // silentFrom sends nothing from a kind on.
@@ -378,7 +378,7 @@ func replay(p *Party, e protocol.Verified) []protocol.Verified {
 			}
 		}
 		// Signed anew, it belongs to another study, and is refused for that.
-		out = append(out, p.Signer.Seal(protocol.StudyID{1}, other.Kind(), other.Attempt(), other.Payload()))
+		out = append(out, Sealed(p.Signer.Seal(protocol.StudyID{1}, other.Kind(), other.Attempt(), other.Payload())))
 		break
 	}
 	return append(out, e)

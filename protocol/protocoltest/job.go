@@ -78,7 +78,7 @@ func (p *Party) makeRelease(job session.MakeRelease) (session.Event, error) {
 		if err != nil {
 			return nil, err
 		}
-		e := p.Signer.Seal(p.sim.Study.ID, protocol.KindRelease, job.Attempt, wire.EncodeRelease(header))
+		e := Sealed(p.Signer.Seal(p.sim.Study.ID, protocol.KindRelease, job.Attempt, wire.EncodeRelease(header)))
 		if p.Store.Masked == nil {
 			p.Store.Masked = map[protocol.Digest]Masked{}
 		}

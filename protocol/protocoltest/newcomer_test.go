@@ -55,7 +55,7 @@ func TestNewcomersRefuseAnotherSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lie := liar.Signer.Seal(s.Study.ID, protocol.KindWelcome, 1, wire.EncodeWelcome(protocol.Welcome{Join: join.ID(), Sealed: sealed}))
+	lie := Sealed(liar.Signer.Seal(s.Study.ID, protocol.KindWelcome, 1, wire.EncodeWelcome(protocol.Welcome{Join: join.ID(), Sealed: sealed})))
 	if err := s.Aggregator.Post(lie); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestNewcomersRefuseAnotherSeed(t *testing.T) {
 func TestNewcomersThatAreRefused(t *testing.T) {
 	join := func(s *Simulation, by protocol.Signer) protocol.Verified {
 		secrets := decode(agree.Begin(s.Study.ID, 1, by.ID(), s.Parties[0].entropy))
-		return by.Seal(s.Study.ID, protocol.KindJoin, 1, wire.EncodeJoin(protocol.Join{Meaning: s.Study.Meaning, EphemeralKey: secrets.Commit().EphemeralKey}))
+		return Sealed(by.Seal(s.Study.ID, protocol.KindJoin, 1, wire.EncodeJoin(protocol.Join{Meaning: s.Study.Meaning, EphemeralKey: secrets.Commit().EphemeralKey})))
 	}
 	for name, c := range map[string]struct {
 		by   func(*Simulation) protocol.Signer
@@ -94,7 +94,7 @@ func TestNewcomersThatAreRefused(t *testing.T) {
 		"a stranger": {by: func(*Simulation) protocol.Signer { return Identity("stranger") }, says: "does not list"},
 		"a member":   {by: func(s *Simulation) protocol.Signer { return s.Parties[0].Signer }, says: "on the roster already"},
 		"one that withdrew": {by: func(s *Simulation) protocol.Signer { return s.Parties[3].Signer }, do: func(s *Simulation) error {
-			return s.Aggregator.Post(s.Parties[3].Signer.Seal(s.Study.ID, protocol.KindWithdraw, 0, nil))
+			return s.Aggregator.Post(Sealed(s.Parties[3].Signer.Seal(s.Study.ID, protocol.KindWithdraw, 0, nil)))
 		}, says: "closed"}, // nobody is left to wait for
 		"one that is too late": {by: func(s *Simulation) protocol.Signer { return s.Parties[3].Signer }, do: func(s *Simulation) error {
 			s.Now = LateUntil
@@ -124,7 +124,7 @@ func TestNewcomersThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	late := join(s, s.Parties[2].Signer)
-	again := s.Parties[2].Signer.Seal(s.Study.ID, protocol.KindJoin, 2, late.Payload())
+	again := Sealed(s.Parties[2].Signer.Seal(s.Study.ID, protocol.KindJoin, 2, late.Payload()))
 	if err := s.Aggregator.Post(again); err == nil || !strings.Contains(err.Error(), "struck") {
 		t.Errorf("a struck member joins: %v", err)
 	}

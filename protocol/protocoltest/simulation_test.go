@@ -52,17 +52,17 @@ func TestBreachesAreSeen(t *testing.T) {
 		says   string
 	}{
 		"sends what is not durable": {func(s *Simulation, p *Party) {
-			p.outbox = []protocol.Verified{p.Signer.Seal(s.Study.ID, protocol.KindApprove, 0, nil)}
+			p.outbox = []protocol.Verified{Sealed(p.Signer.Seal(s.Study.ID, protocol.KindApprove, 0, nil))}
 			p.post()
 		}, "not durable"},
 		"sends twice, differently": {func(s *Simulation, p *Party) {
 			p.post()
-			p.Store.Own = []protocol.Verified{p.Signer.Seal(s.Study.ID, protocol.KindApprove, 0, nil)}
+			p.Store.Own = []protocol.Verified{Sealed(p.Signer.Seal(s.Study.ID, protocol.KindApprove, 0, nil))}
 			p.outbox = p.Store.Own
 			p.post()
 		}, "two different approve"},
 		"signs twice, differently": {func(s *Simulation, p *Party) {
-			p.carryOut(session.Effects{Persist: []session.Record{session.SaveEnvelope{Envelope: p.Signer.Seal(s.Study.ID, protocol.KindApprove, 0, nil)}}})
+			p.carryOut(session.Effects{Persist: []session.Record{session.SaveEnvelope{Envelope: Sealed(p.Signer.Seal(s.Study.ID, protocol.KindApprove, 0, nil))}}})
 		}, "second, different approve"},
 		"saves secrets after their end": {func(_ *Simulation, p *Party) {
 			p.carryOut(session.Effects{Persist: []session.Record{session.DestroySecrets{}, session.SaveSecrets{Data: seed.Hide([]byte{1})}}})

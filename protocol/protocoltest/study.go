@@ -122,6 +122,14 @@ func Identity(name string) protocol.Signer {
 	return s
 }
 
+// Sealed is what Signer.Seal returns of a message that has the form of its kind.
+func Sealed(e protocol.Verified, err error) protocol.Verified {
+	if err != nil {
+		panic("protocoltest: " + err.Error())
+	}
+	return e
+}
+
 // parties returns the identities of n parties in the order of their keys.
 func parties(n int) []protocol.Signer {
 	var out []protocol.Signer

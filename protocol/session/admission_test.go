@@ -66,7 +66,7 @@ func (f *fixture) sign(by protocol.Signer, kind protocol.Kind, payload []byte) p
 	if kind.PreAttempt() {
 		attempt = 0
 	}
-	return by.Seal(f.study.ID, kind, attempt, payload)
+	return protocoltest.Sealed(by.Seal(f.study.ID, kind, attempt, payload))
 }
 
 // posted is the message of a kind that party i posted in the study that went well.
@@ -219,8 +219,8 @@ func TestPartiesMayNotPost(t *testing.T) {
 		{"a party fixes the roster", protocol.KindRoster, f.sign(a, protocol.KindRoster, f.roster().Payload()), nil, "not for"},
 		{"a party posts a result", protocol.KindResult, f.sign(a, protocol.KindResult, junk), nil, "not for"},
 		{"a party stops the study", protocol.KindCommit, f.sign(a, protocol.KindStop, f.stop().Payload()), nil, "not for"},
-		{"a message of another study", protocol.KindApprove, a.Seal(other.ID, protocol.KindApprove, 0, f.approve(a).Payload()), nil, "belongs to study"},
-		{"a second attempt", protocol.KindCommit, a.Seal(f.study.ID, protocol.KindCommit, 2, f.posted(0, protocol.KindCommit).Payload()), nil, "attempt 2"},
+		{"a message of another study", protocol.KindApprove, protocoltest.Sealed(a.Seal(other.ID, protocol.KindApprove, 0, f.approve(a).Payload())), nil, "belongs to study"},
+		{"a second attempt", protocol.KindCommit, protocoltest.Sealed(a.Seal(f.study.ID, protocol.KindCommit, 2, f.posted(0, protocol.KindCommit).Payload())), nil, "attempt 2"},
 
 		{"another meaning", protocol.KindApprove, f.sign(a, protocol.KindApprove, wire.EncodeApprove(protocol.Approve{Meaning: other.Meaning})), session.ErrMeaning, ""},
 		{"an approval of junk", protocol.KindApprove, f.sign(a, protocol.KindApprove, junk), nil, "decoding approve"},
@@ -336,7 +336,7 @@ func TestAggregatorsMayNotPost(t *testing.T) {
 		{"a roster before the approvals", protocol.KindApprove, f.roster(a, b, c), nil, "not on the board"},
 		{"a second roster", protocol.KindCommit, f.roster(a, b), session.ErrConflict, ""},
 		{"a roster of junk", protocol.KindRoster, f.sign(f.board.Keeper, protocol.KindRoster, []byte("junk")), nil, "decoding roster"},
-		{"a roster of a second attempt", protocol.KindRoster, f.board.Keeper.Seal(f.study.ID, protocol.KindRoster, 2, f.roster(a, b, c).Payload()), nil, "attempt 2"},
+		{"a roster of a second attempt", protocol.KindRoster, protocoltest.Sealed(f.board.Keeper.Seal(f.study.ID, protocol.KindRoster, 2, f.roster(a, b, c).Payload())), nil, "attempt 2"},
 
 		{"a result before the certificate", protocol.KindConfirm, f.result(func(*protocol.Result) {}), session.ErrPremature, "no certificate"},
 		{"a result of another agreement", protocol.KindResult, f.result(func(r *protocol.Result) { r.T2[0] ^= 1 }), session.ErrOtherSeed, ""},

@@ -189,8 +189,11 @@ func (a *Aggregator) accuseOf(e protocol.Verified, refusal error, out *Effects) 
 
 // own signs a message of the aggregator and puts it on the board.
 func (a *Aggregator) own(kind protocol.Kind, attempt uint32, payload []byte, out *Effects) {
-	e := a.signer.Seal(a.study.ID, kind, attempt, payload)
-	if err := a.view.admit(e); err != nil {
+	e, err := a.signer.Seal(a.study.ID, kind, attempt, payload)
+	if err == nil {
+		err = a.view.admit(e)
+	}
+	if err != nil {
 		a.failure = cmp.Or(a.failure, err)
 		return
 	}

@@ -72,8 +72,8 @@ func TestBoardThatMisbehaves(t *testing.T) {
 		"signed by another":                 {stranger.Stretch(half, half+3), protocol.ErrSignature},
 		"of another study":                  {other.Stretch(half, half+3), session.ErrBoardRewritten},
 		"of another study, signed as ours":  {change(func(b *session.Board) { b.Head = other.Head(half + 3); b.Head.Study = f.study.ID }), protocol.ErrSignature},
-		"with another study's message":      {f.board.With(half, f.party(0).Seal(other.Study, protocol.KindShare, 1, whole[half].Payload())).Stretch(half, half+1), nil},
-		"with our message of another study": {f.board.With(half, f.party(2).Seal(other.Study, protocol.KindApprove, 0, whole[0].Payload())).Stretch(half, half+1), nil},
+		"with another study's message":      {f.board.With(half, protocoltest.Sealed(f.party(0).Seal(other.Study, protocol.KindShare, 1, whole[half].Payload()))).Stretch(half, half+1), nil},
+		"with our message of another study": {f.board.With(half, protocoltest.Sealed(f.party(2).Seal(other.Study, protocol.KindApprove, 0, whole[0].Payload()))).Stretch(half, half+1), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f.t = t
@@ -137,7 +137,7 @@ func TestForkIsFoundWhenPartiesConfirm(t *testing.T) {
 	check(t, s.ApproveAll())
 	last := func(p *protocoltest.Party) protocol.Verified { return p.Store.Own[len(p.Store.Own)-1] }
 	approvals := []protocol.Verified{last(a), last(b)}
-	roster := keeper.Seal(s.Study.ID, protocol.KindRoster, 1, wire.EncodeRoster(protocol.Roster{Approvals: []protocol.Digest{last(a).ID(), last(b).ID()}}))
+	roster := protocoltest.Sealed(keeper.Seal(s.Study.ID, protocol.KindRoster, 1, wire.EncodeRoster(protocol.Roster{Approvals: []protocol.Digest{last(a).ID(), last(b).ID()}})))
 	show(append(slices.Clone(approvals), roster), []protocol.Verified{approvals[1], approvals[0], roster})
 	for _, kind := range []protocol.Kind{protocol.KindCommit, protocol.KindShare} {
 		both := []protocol.Verified{last(a), last(b)}
@@ -204,7 +204,7 @@ func TestConfirmationUnderAnotherSeed(t *testing.T) {
 	c, err := wire.DecodeConfirm(liar.Store.Own[3].Payload())
 	check(t, err)
 	c.Tag[0] ^= 1
-	check(t, s.Aggregator.Post(liar.Signer.Seal(s.Study.ID, protocol.KindConfirm, 1, wire.EncodeConfirm(c))))
+	check(t, s.Aggregator.Post(protocoltest.Sealed(liar.Signer.Seal(s.Study.ID, protocol.KindConfirm, 1, wire.EncodeConfirm(c)))))
 	check(t, s.Run())
 	for _, p := range s.Parties[1:] {
 		var stop *session.StoppedError
@@ -249,8 +249,8 @@ func TestFaultsAfterTheCertificateAreIgnored(t *testing.T) {
 			check(t, s.RunUntil(func() bool { return a.Status().State == state }))
 			seen := len(a.Store.Board)
 			board := s.Aggregator.Board().With(seen,
-				s.Parties[1].Signer.Seal(s.Study.ID, protocol.KindShare, 1, []byte("junk")), // a second one
-				a.Store.Board[upTo(s.Aggregator.Board(), protocol.KindConfirm)])             // a confirmation again
+				protocoltest.Sealed(s.Parties[1].Signer.Seal(s.Study.ID, protocol.KindShare, 1, []byte("junk"))), // a second one
+				a.Store.Board[upTo(s.Aggregator.Board(), protocol.KindConfirm)])                                  // a confirmation again
 			check(t, a.Step(board.Stretch(seen, seen+2)))
 			if n := len(a.Store.Board); n != seen+2 {
 				t.Errorf("the stored board has %d messages of %d", n, seen+2)

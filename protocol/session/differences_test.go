@@ -52,7 +52,7 @@ func TestAnotherMeaningIsRefused(t *testing.T) {
 	}
 
 	// Under an aggregator that reads as it does, it finds that the others do not.
-	other := s.Parties[1].Signer.Seal(s.Study.ID, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: s.Study.Meaning}))
+	other := protocoltest.Sealed(s.Parties[1].Signer.Seal(s.Study.ID, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: s.Study.Meaning})))
 	_, err = p.Step(s.Aggregator.Board().With(0, other).All())
 	check(t, err)
 	if err := p.Status().Failure; !errors.Is(err, session.ErrMeaning) {

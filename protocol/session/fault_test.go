@@ -50,8 +50,8 @@ func TestFalseAccusations(t *testing.T) {
 		"a stranger":                           {protocol.KindShare, f.sign(f.board.Keeper, protocol.KindFault, wire.EncodeAccusations(protocol.Accusations{At: by, Against: []protocol.Accusation{nobody}})), "not on the roster"},
 		"one message as two":                   {protocol.KindShare, f.accusation(by, protocol.CauseConflict, protocol.KindCommit, commit, commit), "one message twice"},
 		"another's message":                    {protocol.KindShare, f.accusation(by, protocol.CauseConflict, protocol.KindCommit, commit, f.sign(b, protocol.KindCommit, []byte("junk"))), "evidence is commit"},
-		"another attempt's message":            {protocol.KindShare, f.accusation(by, protocol.CauseConflict, protocol.KindCommit, commit, a.Seal(f.study.ID, protocol.KindCommit, 2, []byte("junk"))), "evidence is commit"},
-		"another study's message":              {protocol.KindShare, f.accusation(by, protocol.CauseConflict, protocol.KindCommit, commit, a.Seal(other.ID, protocol.KindCommit, 1, []byte("junk"))), "evidence is commit"},
+		"another attempt's message":            {protocol.KindShare, f.accusation(by, protocol.CauseConflict, protocol.KindCommit, commit, protocoltest.Sealed(a.Seal(f.study.ID, protocol.KindCommit, 2, []byte("junk")))), "evidence is commit"},
+		"another study's message":              {protocol.KindShare, f.accusation(by, protocol.CauseConflict, protocol.KindCommit, commit, protocoltest.Sealed(a.Seal(other.ID, protocol.KindCommit, 1, []byte("junk")))), "evidence is commit"},
 		"another kind's message":               {protocol.KindShare, f.accusation(by, protocol.CauseConflict, protocol.KindCommit, commit, f.sign(a, protocol.KindShare, []byte("junk"))), "evidence is share"},
 		"a valid message as invalid":           {protocol.KindShare, f.accusation(by, protocol.CauseInvalid, protocol.KindShare, share), "does not show it"},
 		"an invalid message as astray":         {protocol.KindShare, f.accusation(by, protocol.CauseDiffers, protocol.KindShare, f.sign(a, protocol.KindShare, []byte("junk"))), "does not show it"},
@@ -77,7 +77,7 @@ func TestRostersAfterAFault(t *testing.T) {
 	board := f.before(protocol.KindShare)
 	board = board.With(len(board.Envelopes), shown)
 	roster := func(attempt uint32, approvals, faults []protocol.Digest) protocol.Verified {
-		return f.board.Keeper.Seal(f.study.ID, protocol.KindRoster, attempt, wire.EncodeRoster(protocol.Roster{Approvals: approvals, Faults: faults}))
+		return protocoltest.Sealed(f.board.Keeper.Seal(f.study.ID, protocol.KindRoster, attempt, wire.EncodeRoster(protocol.Roster{Approvals: approvals, Faults: faults})))
 	}
 	by := []protocol.Digest{shown.ID()}
 	for name, tc := range map[string]struct {
@@ -131,12 +131,12 @@ func TestCertificateAnswersALaterRoster(t *testing.T) {
 	commit := slices.IndexFunc(board.Envelopes, func(e protocol.Verified) bool {
 		return e.Kind() == protocol.KindCommit && e.Sender() == s.Parties[1].Signer.ID()
 	})
-	second := s.Parties[1].Signer.Seal(s.Study.ID, protocol.KindCommit, 1, []byte("junk"))
-	accused := s.Aggregator.Signer.Seal(s.Study.ID, protocol.KindFault, 1, wire.EncodeAccusations(protocol.Accusations{At: s.Now, Against: []protocol.Accusation{{
+	second := protocoltest.Sealed(s.Parties[1].Signer.Seal(s.Study.ID, protocol.KindCommit, 1, []byte("junk")))
+	accused := protocoltest.Sealed(s.Aggregator.Signer.Seal(s.Study.ID, protocol.KindFault, 1, wire.EncodeAccusations(protocol.Accusations{At: s.Now, Against: []protocol.Accusation{{
 		Culprit: s.Parties[1].Signer.ID(), Cause: protocol.CauseConflict, Kind: protocol.KindCommit,
 		Evidence: []protocol.Envelope{board.Envelopes[commit].Envelope(), second.Envelope()},
-	}}}))
-	next := s.Aggregator.Signer.Seal(s.Study.ID, protocol.KindRoster, 2, wire.EncodeRoster(protocol.Roster{Faults: []protocol.Digest{accused.ID()}}))
+	}}})))
+	next := protocoltest.Sealed(s.Aggregator.Signer.Seal(s.Study.ID, protocol.KindRoster, 2, wire.EncodeRoster(protocol.Roster{Faults: []protocol.Digest{accused.ID()}})))
 	check(t, a.Step(board.With(seen, accused, next).Stretch(seen, seen+2)))
 	if got := a.Status(); got.State != session.Seeded {
 		t.Fatalf("%s: %v", got.State, got.Failure)

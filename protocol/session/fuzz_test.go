@@ -34,17 +34,17 @@ func pool(t testing.TB, f *fixture) []protocol.Verified {
 	junk, commit := []byte("junk"), f.posted(0, protocol.KindCommit)
 	second := f.sign(f.party(0), protocol.KindCommit, junk)
 	shown := f.accusation(protocoltest.Start, protocol.CauseConflict, protocol.KindCommit, commit, second)
-	next := f.board.Keeper.Seal(f.study.ID, protocol.KindRoster, 2, wire.EncodeRoster(protocol.Roster{
+	next := protocoltest.Sealed(f.board.Keeper.Seal(f.study.ID, protocol.KindRoster, 2, wire.EncodeRoster(protocol.Roster{
 		Approvals: []protocol.Digest{f.posted(1, protocol.KindApprove).ID(), f.posted(2, protocol.KindApprove).ID()}, Faults: []protocol.Digest{shown.ID()},
-	}))
+	})))
 	out = append(out, second, shown, next, f.accusation(f.study.AgreeBy(1), protocol.CauseMissing, protocol.KindConfirm))
 	for i := range f.parties {
 		for _, kind := range []protocol.Kind{protocol.KindComplaint, protocol.KindAbandon, protocol.KindCertificate, protocol.KindJoin} {
 			out = append(out, f.sign(f.party(i), kind, wire.EncodeComplaint(agree.Opening{Key: junk})), f.sign(f.party(i), kind, nil))
 		}
-		out = append(out, f.party(i).Seal(f.study.ID, protocol.KindCommit, 2, f.posted(i, protocol.KindCommit).Payload()))
+		out = append(out, protocoltest.Sealed(f.party(i).Seal(f.study.ID, protocol.KindCommit, 2, f.posted(i, protocol.KindCommit).Payload())))
 	}
-	return append(out, f.stop(), f.roster(), f.board.Keeper.Seal(protocol.StudyID{1}, protocol.KindStop, 1, f.stop().Payload()))
+	return append(out, f.stop(), f.roster(), protocoltest.Sealed(f.board.Keeper.Seal(protocol.StudyID{1}, protocol.KindStop, 1, f.stop().Payload())))
 }
 
 // Whoever posts whatever in whatever order: every refusal names somebody, nothing

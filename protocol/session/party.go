@@ -242,7 +242,11 @@ func (p *Party) retract(out *Effects) error {
 
 // sign makes an own envelope and asks for it to be persisted before it is sent.
 func (p *Party) sign(kind protocol.Kind, attempt uint32, payload []byte, out *Effects) {
-	e := p.signer.Seal(p.study.ID, kind, attempt, payload)
+	e, err := p.signer.Seal(p.study.ID, kind, attempt, payload)
+	if err != nil {
+		p.fail(err)
+		return
+	}
 	p.own = append(p.own, e)
 	out.Persist = append(out.Persist, SaveEnvelope{e})
 }

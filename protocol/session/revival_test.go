@@ -40,7 +40,7 @@ func TestConvictedMemberRevivesNothing(t *testing.T) {
 			continue // it was not the last
 		}
 		tried++
-		e := culprit.Signer.Seal(s.Study.ID, protocol.KindCertificate, 1, wire.EncodeCertificate(confirms))
+		e := protocoltest.Sealed(culprit.Signer.Seal(s.Study.ID, protocol.KindCertificate, 1, wire.EncodeCertificate(confirms)))
 		if err := s.Aggregator.Post(e); !errors.Is(err, session.ErrPremature) {
 			t.Errorf("seed %d: %v", seed, err)
 		}

@@ -46,15 +46,15 @@ func TestPassedTurns(t *testing.T) {
 	shown := f.accusation(protocoltest.Start, protocol.CauseConflict, protocol.KindCommit, f.posted(0, protocol.KindCommit), f.sign(f.party(0), protocol.KindCommit, []byte("junk")))
 	over := before.With(len(before.Envelopes), shown)
 	approvals := []protocol.Digest{f.posted(1, protocol.KindApprove).ID(), f.posted(2, protocol.KindApprove).ID()}
-	next := over.With(len(over.Envelopes), f.board.Keeper.Seal(f.study.ID, protocol.KindRoster, 2,
-		wire.EncodeRoster(protocol.Roster{Approvals: approvals, Faults: []protocol.Digest{shown.ID()}})))
+	next := over.With(len(over.Envelopes), protocoltest.Sealed(f.board.Keeper.Seal(f.study.ID, protocol.KindRoster, 2,
+		wire.EncodeRoster(protocol.Roster{Approvals: approvals, Faults: []protocol.Digest{shown.ID()}}))))
 	for _, kind := range []protocol.Kind{protocol.KindShare, protocol.KindConfirm, protocol.KindComplaint, protocol.KindRelease, protocol.KindWithdraw} {
 		for name, board := range map[string]protocoltest.Board{"over": over, "followed": next} {
 			attempt := uint32(1)
 			if kind.PreAttempt() {
 				attempt = 0
 			}
-			if err := f.atAggregator(board, b.Seal(f.study.ID, kind, attempt, f.payload(kind))); !errors.Is(err, session.ErrPassed) {
+			if err := f.atAggregator(board, protocoltest.Sealed(b.Seal(f.study.ID, kind, attempt, f.payload(kind)))); !errors.Is(err, session.ErrPassed) {
 				t.Errorf("%s of an attempt that is %s: %v", kind, name, err)
 			}
 		}
@@ -64,10 +64,10 @@ func TestPassedTurns(t *testing.T) {
 		put   protocol.Verified
 	}{
 		"a share before all commits":           {f.before(protocol.KindCommit), f.posted(1, protocol.KindShare)},
-		"a commit before the roster":           {over, b.Seal(f.study.ID, protocol.KindCommit, 2, f.posted(1, protocol.KindCommit).Payload())},
+		"a commit before the roster":           {over, protocoltest.Sealed(b.Seal(f.study.ID, protocol.KindCommit, 2, f.posted(1, protocol.KindCommit).Payload()))},
 		"a release before the certificate":     {before, f.posted(1, protocol.KindRelease)},
-		"a second commit":                      {next, b.Seal(f.study.ID, protocol.KindCommit, 1, []byte("junk"))},
-		"junk in an attempt that is under way": {next, b.Seal(f.study.ID, protocol.KindCommit, 2, []byte("junk"))},
+		"a second commit":                      {next, protocoltest.Sealed(b.Seal(f.study.ID, protocol.KindCommit, 1, []byte("junk")))},
+		"junk in an attempt that is under way": {next, protocoltest.Sealed(b.Seal(f.study.ID, protocol.KindCommit, 2, []byte("junk")))},
 	} {
 		if err := f.atAggregator(tc.board, tc.put); err == nil || errors.Is(err, session.ErrPassed) {
 			t.Errorf("%s: %v", name, err)

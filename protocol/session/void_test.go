@@ -58,7 +58,7 @@ func TestVoidIsHeldToItsRules(t *testing.T) {
 			board := s.Aggregator.Stored
 			a, err := session.NewAggregator(session.AggregatorConfig{Study: s.Study, Signer: s.Aggregator.Signer})
 			check(t, err)
-			void := s.Aggregator.Signer.Seal(s.Study.ID, protocol.KindFault, 1, wire.EncodeAccusations(c.of(s)))
+			void := protocoltest.Sealed(s.Aggregator.Signer.Seal(s.Study.ID, protocol.KindFault, 1, wire.EncodeAccusations(c.of(s))))
 			err = a.Restore(append(board[:len(board):len(board)], void))
 			if c.says == "" {
 				check(t, err)
@@ -81,7 +81,7 @@ func TestVoidAttemptsStayVoid(t *testing.T) {
 	d := s.Parties[3]
 	check(t, s.Advance(s.Study.AgreeBy(1)))
 	check(t, s.RunUntil(func() bool { return s.Aggregator.Status().State == session.Agreeing }))
-	late := d.Signer.Seal(s.Study.ID, protocol.KindRelease, 1, wire.EncodeRelease(protocol.Release{T2: s.Parties[0].T2}))
+	late := protocoltest.Sealed(d.Signer.Seal(s.Study.ID, protocol.KindRelease, 1, wire.EncodeRelease(protocol.Release{T2: s.Parties[0].T2})))
 	if err := s.Aggregator.Post(late); err == nil || !strings.Contains(err.Error(), "attempt 1 is void") {
 		t.Errorf("a late release of a void attempt: %v", err)
 	}
@@ -91,7 +91,7 @@ func TestVoidAttemptsStayVoid(t *testing.T) {
 			c.Confirms = append(c.Confirms, e.Envelope())
 		}
 	}
-	back := s.Parties[0].Signer.Seal(s.Study.ID, protocol.KindCertificate, 1, wire.EncodeCertificate(c))
+	back := protocoltest.Sealed(s.Parties[0].Signer.Seal(s.Study.ID, protocol.KindCertificate, 1, wire.EncodeCertificate(c)))
 	if err := s.Aggregator.Post(back); err == nil {
 		t.Error("a certificate brings a void attempt back")
 	}
@@ -113,7 +113,7 @@ func TestMaskedResultsAreOfAll(t *testing.T) {
 			r.Releases = append(r.Releases, e.ID())
 		}
 	}
-	partial := s.Aggregator.Signer.Seal(s.Study.ID, protocol.KindResult, 1, wire.EncodeResult(r))
+	partial := protocoltest.Sealed(s.Aggregator.Signer.Seal(s.Study.ID, protocol.KindResult, 1, wire.EncodeResult(r)))
 	a, err := session.NewAggregator(session.AggregatorConfig{Study: s.Study, Signer: s.Aggregator.Signer})
 	check(t, err)
 	if err := a.Restore(append(s.Aggregator.Stored, partial)); err == nil || !strings.Contains(err.Error(), "masks cancel in the sum of all alone") {

@@ -12,13 +12,17 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/protocol/wire/wirepb"
 )
 
+// signerKey is signer's.
+var signerKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32))
+
 func signer(t testing.TB) protocol.Signer {
 	t.Helper()
-	s, err := protocol.NewSigner(ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32)))
+	s, err := protocol.NewSigner(signerKey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,11 +105,11 @@ func refusals() []refusal {
 		"long sender":      {func(e *wirepb.Envelope) { e.Sender = append(key[:], 0) }, "sender: ed25519 key of 33 bytes"},
 		"small sender":     {func(e *wirepb.Envelope) { e.Sender = onePoint }, "small-order"},
 		"sender off curve": {func(e *wirepb.Envelope) { e.Sender = offCurve }, "not a canonical ed25519 point"},
-		"long kind":        {func(e *wirepb.Envelope) { e.Kind = strings.Repeat("k", 33) }, "wrong size"},
-		"no signature":     {func(e *wirepb.Envelope) { e.Signature = nil }, "wrong size"},
-		"short signature":  {func(e *wirepb.Envelope) { e.Signature = n(63) }, "wrong size"},
-		"long signature":   {func(e *wirepb.Envelope) { e.Signature = n(65) }, "wrong size"},
-		"long payload":     {func(e *wirepb.Envelope) { e.Payload = n(protocol.MaxPayload + 1) }, "wrong size"},
+		"long kind":        {func(e *wirepb.Envelope) { e.Kind = strings.Repeat("k", 33) }, "kind of 33 bytes"},
+		"no signature":     {func(e *wirepb.Envelope) { e.Signature = nil }, "signature of 0 bytes"},
+		"short signature":  {func(e *wirepb.Envelope) { e.Signature = n(63) }, "signature of 63 bytes"},
+		"long signature":   {func(e *wirepb.Envelope) { e.Signature = n(65) }, "signature of 65 bytes"},
+		"long payload":     {func(e *wirepb.Envelope) { e.Payload = n(protocol.KindCommit.MaxPayload() + 1) }, "payload of 4097 bytes, at most 4096"},
 	} {
 		e := envelope(c.change)
 		add(name, "DecodeEnvelope", e, c.want)
@@ -313,11 +317,11 @@ func TestDecodersRefuse(t *testing.T) {
 func TestLargestAccepted(t *testing.T) {
 	envelopes := make([]protocol.Envelope, wire.MaxEnvelopes)
 	for i := range envelopes {
-		envelopes[i] = signer(t).Seal(aStudy, protocol.KindCommit, 1, n(10)).Envelope()
+		envelopes[i] = protocoltest.Sealed(signer(t).Seal(aStudy, protocol.KindCommit, 1, n(10))).Envelope()
 	}
 	for decoder, b := range map[string][]byte{
 		"DecodePost":          wire.EncodePost(envelopes),
-		"DecodeEnvelope":      wire.EncodeEnvelope(signer(t).Seal(aStudy, protocol.KindCommit, 1, n(protocol.MaxPayload)).Envelope()),
+		"DecodeEnvelope":      wire.EncodeEnvelope(protocoltest.Sealed(signer(t).Seal(aStudy, protocol.KindRelease, 1, n(protocol.MaxPayload))).Envelope()),
 		"DecodeChunk":         wire.EncodeChunk(wire.Chunk{Sketch: 1 << 30, Index: 1 << 30, Data: n(protocol.ChunkSize)}),
 		"DecodeRoster":        wire.EncodeRoster(protocol.Roster{Approvals: make([]protocol.Digest, 64)}),
 		"DecodeStop":          wire.EncodeStop(protocol.Stop{Reason: strings.Repeat("é", 500)}),

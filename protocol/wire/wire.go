@@ -8,6 +8,7 @@
 package wire
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 
@@ -122,9 +123,9 @@ func envelopeFrom(m *wirepb.Envelope) (e protocol.Envelope, err error) {
 	if e.Sender, err = protocol.PeerIDFromKey(m.GetSender()); err != nil {
 		return e, fmt.Errorf("sender: %w", err)
 	}
-	if len(m.GetKind()) > protocol.MaxKind || len(m.GetPayload()) > protocol.MaxPayload || len(m.GetSignature()) != 64 {
-		return e, errors.New("kind, payload or signature of a wrong size")
-	}
 	e.Kind, e.Attempt, e.Payload, e.Signature = protocol.Kind(m.GetKind()), m.GetAttempt(), m.GetPayload(), m.GetSignature()
-	return e, nil
+	if len(e.Signature) != ed25519.SignatureSize {
+		return e, fmt.Errorf("signature of %d bytes, want %d", len(e.Signature), ed25519.SignatureSize)
+	}
+	return e, e.CheckSize()
 }

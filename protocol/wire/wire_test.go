@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"errors"
 	"go/ast"
 	"go/parser"
@@ -17,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed/agree"
 )
@@ -107,7 +109,7 @@ func TestAnyEncodingOfAMessageIsRead(t *testing.T) {
 
 // Such a carrier changes neither an envelope's id nor its signature.
 func TestCarriersDoNotChangeIDs(t *testing.T) {
-	v := signer(t).Seal(aStudy, protocol.KindConfirm, 1, []byte("payload"))
+	v := protocoltest.Sealed(signer(t).Seal(aStudy, protocol.KindConfirm, 1, []byte("payload")))
 	for name, b := range map[string][]byte{
 		"as encoded":   wire.EncodeEnvelope(v.Envelope()),
 		"encoded anew": loosen(t, wire.EncodeEnvelope(v.Envelope())),
@@ -128,7 +130,7 @@ func TestCarriersDoNotChangeIDs(t *testing.T) {
 
 // Absent and empty are one on the wire; where nothing is allowed, it is read.
 func TestEmptyFields(t *testing.T) {
-	e := signer(t).Seal(aStudy, protocol.KindWithdraw, 0, nil).Envelope()
+	e := protocoltest.Sealed(signer(t).Seal(aStudy, protocol.KindWithdraw, 0, nil)).Envelope()
 	head := protocol.Head{Chain: protocol.Digest{1}, Signature: make([]byte, 64)}
 	for decoder, b := range map[string][]byte{
 		"DecodeEnvelope":      wire.EncodeEnvelope(e),
@@ -174,34 +176,117 @@ func TestStopReasons(t *testing.T) {
 	})
 }
 
-// The largest study's messages keep to the specified size.
+// The largest study's messages are below the limits of their kinds: by a half, so that there
+// is room for other encodings.
 func TestSizesAtMostMembers(t *testing.T) {
-	const limit = 128 << 10
 	n := agree.MaxMembers
 	sealed := make([][]byte, n-1)
 	for i := range sealed {
 		sealed[i] = bytes.Repeat([]byte{0xff}, agree.SealedSize)
 	}
-	for name, payload := range map[string][]byte{
-		"roster": wire.EncodeRoster(protocol.Roster{Approvals: make([]protocol.Digest, n), Faults: make([]protocol.Digest, n)}),
-		"certificate": wire.EncodeCertificate(protocol.Certificate{Confirms: slices.Repeat([]protocol.Envelope{signer(t).Seal(aStudy, protocol.KindConfirm, 9,
-			wire.EncodeConfirm(protocol.Confirm{Count: 1 << 63})).Envelope()}, n)}),
-		"join":    wire.EncodeJoin(protocol.Join{EphemeralKey: make([]byte, 1216)}),
-		"welcome": wire.EncodeWelcome(protocol.Welcome{Sealed: make([]byte, agree.WelcomeSize)}),
-		"commit":  wire.EncodeCommit(agree.Commit{EphemeralKey: make([]byte, 1216)}),
-		"share":   wire.EncodeShare(agree.Share{Sealed: sealed}),
-		"confirm": wire.EncodeConfirm(protocol.Confirm{Count: 1 << 63}),
-		"result":  wire.EncodeResult(protocol.Result{Releases: make([]protocol.Digest, n), PerParty: make([]protocol.PartyDocument, n)}),
-		"stop":    wire.EncodeStop(protocol.Stop{Reason: strings.Repeat("x", 2000), Missing: make([]protocol.PeerID, n)}),
+	confirm := wire.EncodeConfirm(protocol.Confirm{Count: 1 << 63, Confirm: agree.Confirm{Published: make([][32]byte, 8)}})
+	documents := slices.Repeat([]protocol.PartyDocument{{Party: peer(1), Document: protocol.Document{Size: 1 << 62}}}, n)
+	for kind, payload := range map[protocol.Kind][]byte{
+		protocol.KindApprove:     wire.EncodeApprove(protocol.Approve{}),
+		protocol.KindRoster:      wire.EncodeRoster(protocol.Roster{Approvals: make([]protocol.Digest, n), Faults: make([]protocol.Digest, n)}),
+		protocol.KindCertificate: wire.EncodeCertificate(protocol.Certificate{Confirms: slices.Repeat([]protocol.Envelope{seal(t, protocol.KindConfirm, confirm)}, n)}),
+		protocol.KindJoin:        wire.EncodeJoin(protocol.Join{EphemeralKey: make([]byte, 1216)}),
+		protocol.KindWelcome:     wire.EncodeWelcome(protocol.Welcome{Sealed: make([]byte, agree.WelcomeSize)}),
+		protocol.KindCommit:      wire.EncodeCommit(agree.Commit{EphemeralKey: make([]byte, 1216)}),
+		protocol.KindShare:       wire.EncodeShare(agree.Share{Sealed: sealed}),
+		protocol.KindConfirm:     confirm,
+		protocol.KindJoined:      confirm,
+		protocol.KindComplaint:   wire.EncodeComplaint(agree.Opening{Key: make([]byte, 32)}),
+		protocol.KindResult:      wire.EncodeResult(protocol.Result{Count: 1 << 63, Releases: make([]protocol.Digest, n), PerParty: documents}),
+		protocol.KindStop:        wire.EncodeStop(protocol.Stop{Reason: strings.Repeat("x", 2000), At: -1, Missing: make([]protocol.PeerID, n)}),
+		protocol.KindClose:       wire.EncodeClose(protocol.Close{At: -1}),
 	} {
-		e := wire.EncodeEnvelope(signer(t).Seal(aStudy, protocol.KindShare, 1, payload).Envelope())
-		if len(e) >= limit {
-			t.Errorf("%s of %d members: an envelope of %d bytes, want less than %d", name, n, len(e), limit)
+		if most := kind.MaxPayload(); len(payload) > most*4/5 {
+			t.Errorf("%s of %d members: %d bytes of %d", kind, n, len(payload), most)
 		}
 	}
 	if share := wire.EncodeShare(agree.Share{Sealed: sealed}); len(share) < 63*1232 || len(share) > 63*(1232+3)+34 {
 		t.Errorf("a share for 63 has %d bytes", len(share))
 	}
+}
+
+// seal signs a payload of any kind.
+func seal(t testing.TB, kind protocol.Kind, payload []byte) protocol.Envelope {
+	t.Helper()
+	attempt := uint32(1)
+	if kind.PreAttempt() {
+		attempt = 0
+	}
+	return protocoltest.Sealed(signer(t).Seal(aStudy, kind, attempt, payload)).Envelope()
+}
+
+// Whatever a sender puts into the messages of the agreement, the aggregator can show them to
+// everybody, and a member all the confirmations that it has.
+func TestWhatHoldsOthersMessagesCanBeRead(t *testing.T) {
+	largest := func(kind protocol.Kind, n int) (out []protocol.Envelope) {
+		for i := range n {
+			out = append(out, seal(t, kind, bytes.Repeat([]byte{byte(i)}, kind.MaxPayload())))
+		}
+		return out
+	}
+	read := func(kind protocol.Kind, payload []byte, decode func([]byte) error) {
+		t.Helper()
+		e, err := wire.DecodeEnvelope(wire.EncodeEnvelope(seal(t, kind, payload)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := protocol.Verify(e); err != nil {
+			t.Error(err)
+		}
+		if err := decode(e.Payload); err != nil {
+			t.Error(err)
+		}
+	}
+	accusations := func(b []byte) error { _, err := wire.DecodeAccusations(b); return err }
+	for _, kind := range kinds {
+		if !kind.Agreement() {
+			continue
+		}
+		for cause, n := range map[protocol.Cause]int{protocol.CauseConflict: 2, protocol.CauseInvalid: 1, protocol.CauseDiffers: 1} {
+			x := protocol.Accusations{At: -1, Against: []protocol.Accusation{{Culprit: signer(t).ID(), Cause: cause, Kind: kind, Evidence: largest(kind, n)}}}
+			read(protocol.KindFault, wire.EncodeAccusations(x), accusations)
+		}
+	}
+	var absent protocol.Accusations
+	for i := range agree.MaxMembers {
+		absent.Against = append(absent.Against, protocol.Accusation{Culprit: protocoltest.Identity(string(rune('a' + i))).ID(), Cause: protocol.CauseMissing, Kind: protocol.KindConfirm})
+	}
+	slices.SortFunc(absent.Against, func(a, b protocol.Accusation) int { return a.Culprit.Compare(b.Culprit) })
+	read(protocol.KindFault, wire.EncodeAccusations(absent), accusations)
+	read(protocol.KindCertificate, wire.EncodeCertificate(protocol.Certificate{Confirms: largest(protocol.KindConfirm, agree.MaxMembers)}), func(b []byte) error {
+		_, err := wire.DecodeCertificate(b)
+		return err
+	})
+}
+
+// Signing, decoding and verifying have one opinion of every size of every kind.
+func TestOneOpinionOfSizes(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		kind := rapid.SampledFrom(kinds).Draw(r, "kind")
+		if !kind.Known() {
+			return
+		}
+		size := rapid.OneOf(rapid.IntRange(0, protocol.MaxPayload+10), rapid.IntRange(kind.MaxPayload()-2, kind.MaxPayload()+2)).Draw(r, "size")
+		e := protocol.Envelope{Study: aStudy, Sender: signer(t).ID(), Kind: kind, Attempt: 1, Payload: make([]byte, size)}
+		if kind.PreAttempt() {
+			e.Attempt = 0
+		}
+		e.Signature = ed25519.Sign(signerKey, e.Preimage())
+		good := size <= kind.MaxPayload()
+		_, sealing := signer(t).Seal(e.Study, kind, e.Attempt, e.Payload)
+		_, decoding := wire.DecodeEnvelope(wire.EncodeEnvelope(e))
+		_, verifying := protocol.Verify(e)
+		for what, err := range map[string]error{"Seal": sealing, "DecodeEnvelope": decoding, "Verify": verifying} {
+			if (err == nil) != good {
+				r.Fatalf("%s with a payload of %d bytes, at most %d: %s says %v", kind, size, kind.MaxPayload(), what, err)
+			}
+		}
+	})
 }
 
 // FuzzDecode gives every input to every decoder: none panics, and what one accepts
@@ -253,7 +338,9 @@ func FuzzVerify(f *testing.F) {
 		if kind.PreAttempt() {
 			attempt = 0
 		}
-		b := wire.EncodeEnvelope(s.Seal(aStudy, kind, attempt, []byte("payload")).Envelope())
+		e := protocol.Envelope{Study: aStudy, Sender: s.ID(), Kind: kind, Attempt: attempt, Payload: []byte("payload")}
+		e.Signature = ed25519.Sign(signerKey, e.Preimage()) // Seal refuses unknown kinds
+		b := wire.EncodeEnvelope(e)
 		f.Add(b)
 		f.Add(loosen(f, b))
 		seeds++

@@ -121,8 +121,8 @@ var calls = func() (out []call) {
 		call{"refused post", func(ctx context.Context, h *hostile) string {
 			return h.ask(ctx, "post", raw.Frame(wire.EncodePost([]protocol.Envelope{h.junk(64).Envelope()})))
 		}},
-		call{"junk of agreement, 60 kB", func(ctx context.Context, h *hostile) string {
-			return h.ask(ctx, "post", raw.Frame(wire.EncodePost([]protocol.Envelope{h.junk(60_000).Envelope()})))
+		call{"junk of agreement, at its largest", func(ctx context.Context, h *hostile) string {
+			return h.ask(ctx, "post", raw.Frame(wire.EncodePost([]protocol.Envelope{h.junk(protocol.MaxPayload).Envelope()})))
 		}},
 		call{"progress of nothing", func(ctx context.Context, h *hostile) string {
 			return h.ask(ctx, "progress", raw.Frame(wire.EncodeProgressRequest(h.study().ID)))
@@ -138,10 +138,14 @@ var calls = func() (out []call) {
 
 func (h *hostile) study() *study.Study { return h.studies[mathrand.IntN(len(h.studies))] }
 
-// junk is an envelope of the agreement on a seed whose payload is none.
+// junk is an envelope of the agreement on a seed whose payload is none, of a size or as large as its kind may be.
 func (h *hostile) junk(size int) protocol.Verified {
-	kinds := []protocol.Kind{protocol.KindCommit, protocol.KindShare, protocol.KindConfirm}
-	return h.signer.Seal(h.study().ID, kinds[mathrand.IntN(len(kinds))], 1, bytes.Repeat([]byte{0xff}, size))
+	kind := []protocol.Kind{protocol.KindCommit, protocol.KindShare, protocol.KindConfirm}[mathrand.IntN(3)]
+	e, err := h.signer.Seal(h.study().ID, kind, 1, bytes.Repeat([]byte{0xff}, min(size, kind.MaxPayload())))
+	if err != nil {
+		panic(err) // a known kind of a possible size
+	}
+	return e
 }
 
 // ask makes a call and says what came of it.
@@ -223,7 +227,10 @@ func every(ctx context.Context, pause time.Duration, do func()) {
 // spoil approves all studies, so that they begin, and then makes hostile calls.
 func (a *attackers) spoil(ctx context.Context, h *hostile) {
 	for _, s := range h.studies {
-		e := h.signer.Seal(s.ID, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: s.Meaning}))
+		e, err := h.signer.Seal(s.ID, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: s.Meaning}))
+		if err != nil {
+			continue
+		}
 		a.count("approve", h.ask(ctx, "post", raw.Frame(wire.EncodePost([]protocol.Envelope{e.Envelope()}))))
 	}
 	every(ctx, pace, func() {

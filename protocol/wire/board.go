@@ -9,9 +9,6 @@ import (
 
 // Requests of a party and the aggregator's replies, one exchange a stream.
 
-// MaxEnvelopes bounds the envelopes of one request or reply.
-const MaxEnvelopes = 256
-
 // EncodePost asks to append envelopes to the board.
 func EncodePost(envelopes []protocol.Envelope) []byte {
 	m := &wirepb.PostRequest{}
@@ -32,9 +29,6 @@ func DecodePost(b []byte) (out []protocol.Envelope, err error) {
 }
 
 func envelopes(in []*wirepb.Envelope) ([]protocol.Envelope, error) {
-	if len(in) > MaxEnvelopes {
-		return nil, fmt.Errorf("%d envelopes, at most %d", len(in), MaxEnvelopes)
-	}
 	out := make([]protocol.Envelope, len(in))
 	for i, m := range in {
 		e, err := envelopeFrom(m)

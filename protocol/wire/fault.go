@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/cosketch/cosketch/protocol"
@@ -47,8 +48,8 @@ func DecodeAccusations(b []byte) (a protocol.Accusations, err error) {
 	var m wirepb.Accusations
 	err = decode("fault", b, &m, func() error {
 		a.At = protocol.Instant(m.GetAt())
-		if n := len(m.GetAgainst()); n < 1 || n > agree.MaxMembers {
-			return fmt.Errorf("%d accusations, want 1 to %d", n, agree.MaxMembers)
+		if len(m.GetAgainst()) == 0 {
+			return errors.New("no accusation")
 		}
 		for i, one := range m.GetAgainst() {
 			accusation, err := accusationFrom(one)
@@ -103,9 +104,6 @@ func EncodeCertificate(c protocol.Certificate) []byte {
 func DecodeCertificate(b []byte) (c protocol.Certificate, err error) {
 	var m wirepb.Certificate
 	err = decode("certificate", b, &m, func() error {
-		if len(m.GetConfirms()) > agree.MaxMembers {
-			return fmt.Errorf("%d confirmations, at most %d", len(m.GetConfirms()), agree.MaxMembers)
-		}
 		c.Confirms, err = envelopes(m.GetConfirms())
 		return err
 	})

@@ -18,6 +18,7 @@ import (
 type form struct {
 	decoder   string                                   // name of its decoding function
 	sample    []byte                                   // a valid encoding with every field set
+	decode    func(b []byte)                           // decodes and forgets
 	recode    func(b []byte) (again []byte, err error) // decodes and encodes
 	roundTrip func(t *rapid.T)                         // draws, encodes, decodes and compares
 }
@@ -26,6 +27,7 @@ func formOf[M any](decoder string, sample M, encode func(M) []byte, decode func(
 	return form{
 		decoder: decoder,
 		sample:  encode(sample),
+		decode:  func(b []byte) { decode(b) },
 		recode: func(b []byte) ([]byte, error) {
 			m, err := decode(b)
 			if err != nil {

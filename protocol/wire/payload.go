@@ -38,9 +38,6 @@ func EncodeRoster(r protocol.Roster) []byte {
 func DecodeRoster(b []byte) (r protocol.Roster, err error) {
 	var m wirepb.Roster
 	err = decode("roster", b, &m, func() error {
-		if len(m.GetApprovals()) > agree.MaxMembers || len(m.GetFaults()) > agree.MaxMembers {
-			return fmt.Errorf("%d approvals and %d faults, at most %d each", len(m.GetApprovals()), len(m.GetFaults()), agree.MaxMembers)
-		}
 		if r.Approvals, err = list32[protocol.Digest]("approval", m.GetApprovals()); err != nil {
 			return err
 		}
@@ -75,9 +72,6 @@ func EncodeShare(s agree.Share) []byte {
 func DecodeShare(b []byte) (s agree.Share, err error) {
 	var m wirepb.Share
 	err = decode("share", b, &m, func() error {
-		if len(m.GetSealed()) >= agree.MaxMembers {
-			return fmt.Errorf("%d sealed shares, fewer than %d are possible", len(m.GetSealed()), agree.MaxMembers)
-		}
 		s.Sealed = m.GetSealed()
 		s.T1, err = bytes32[[32]byte]("t1", m.GetT1())
 		return err
@@ -113,14 +107,8 @@ func DecodeConfirm(b []byte) (c protocol.Confirm, err error) {
 	return c, err
 }
 
-// maxPublished bounds how many row keys a study can publish.
-const maxPublished = 8
-
 // published reads public row keys, or their hashes; nil where there are none.
 func published(in [][]byte) ([][32]byte, error) {
-	if len(in) > maxPublished {
-		return nil, fmt.Errorf("%d public row keys, at most %d", len(in), maxPublished)
-	}
 	if len(in) == 0 {
 		return nil, nil
 	}
@@ -193,18 +181,14 @@ func releasedSketch(m *wirepb.ReleasedSketch) (s protocol.ReleasedSketch, err er
 	return s, err
 }
 
-// Limits on what a sketch has beside its entries.
+// Limits on what a row column says.
 const (
-	maxRowColumns     = 8
 	maxRowColumnWidth = 64 // bytes
 	maxRowColumnName  = 32 // bytes
 )
 
 // rowColumns reads the row columns of a sketch whose shape is possible without them.
 func rowColumns(s *protocol.ReleasedSketch, ms []*wirepb.RowColumn) error {
-	if len(ms) > maxRowColumns {
-		return fmt.Errorf("%d row columns, at most %d", len(ms), maxRowColumns)
-	}
 	left := math.MaxInt64/s.Rows - s.Cols*int64(s.Width)
 	for _, m := range ms {
 		if n := len(m.GetName()); n < 1 || n > maxRowColumnName {
@@ -261,9 +245,6 @@ func DecodeResult(b []byte) (r protocol.Result, err error) {
 		if r.T2, err = bytes32[protocol.Digest]("t2", m.GetT2()); err != nil {
 			return err
 		}
-		if len(m.GetReleases()) > agree.MaxMembers || len(m.GetPerParty()) > agree.MaxMembers {
-			return fmt.Errorf("%d releases and %d documents for parties, at most %d each", len(m.GetReleases()), len(m.GetPerParty()), agree.MaxMembers)
-		}
 		if r.Releases, err = list32[protocol.Digest]("release", m.GetReleases()); err != nil {
 			return err
 		}
@@ -305,9 +286,6 @@ func DecodeStop(b []byte) (s protocol.Stop, err error) {
 	err = decode("stop", b, &m, func() error {
 		if len(m.GetReason()) > maxReason {
 			return fmt.Errorf("reason of %d bytes, at most %d", len(m.GetReason()), maxReason)
-		}
-		if len(m.GetMissing()) > agree.MaxMembers {
-			return fmt.Errorf("%d missing peers, at most %d", len(m.GetMissing()), agree.MaxMembers)
 		}
 		s.Reason, s.At = m.GetReason(), protocol.Instant(m.GetAt())
 		for _, key := range m.GetMissing() {

@@ -120,8 +120,8 @@ func refusals() []refusal {
 	for range wire.MaxEnvelopes + 1 {
 		many = append(many, envelope(func(*wirepb.Envelope) {}))
 	}
-	add("too many envelopes", "DecodePost", &wirepb.PostRequest{Envelopes: many}, "257 envelopes")
-	add("too many envelopes", "DecodeBoardReply", &wirepb.BoardReply{Envelopes: many, Head: goodHead}, "257 envelopes")
+	add("too many envelopes", "DecodePost", &wirepb.PostRequest{Envelopes: many}, "field envelopes is there more than 256 times")
+	add("too many envelopes", "DecodeBoardReply", &wirepb.BoardReply{Envelopes: many, Head: goodHead}, "field envelopes is there more than 256 times")
 	add("no head", "DecodeBoardReply", &wirepb.BoardReply{}, "head signature of 0 bytes")
 	for name, c := range map[string]struct {
 		change func(*wirepb.Head)
@@ -140,13 +140,13 @@ func refusals() []refusal {
 	// Payloads.
 	add("no meaning", "DecodeApprove", &wirepb.Approve{}, "meaning of 0 bytes")
 	add("long meaning", "DecodeApprove", &wirepb.Approve{Meaning: n(64)}, "meaning of 64 bytes")
-	add("too many approvals", "DecodeRoster", &wirepb.Roster{Approvals: fields(65)}, "65 approvals")
+	add("too many approvals", "DecodeRoster", &wirepb.Roster{Approvals: fields(65)}, "field approvals is there more than 64 times")
 	add("short approval", "DecodeRoster", &wirepb.Roster{Approvals: append(fields(2), n(31))}, "approval of 31 bytes")
 	add("empty approval", "DecodeRoster", &wirepb.Roster{Approvals: append(fields(2), nil)}, "approval of 0 bytes")
 	add("short commitment", "DecodeCommit", &wirepb.Commit{EphemeralKey: n(1216), Commitment: n(31)}, "commitment of 31 bytes")
-	add("too many shares", "DecodeShare", &wirepb.Share{T1: n(32), Sealed: fields(64)}, "64 sealed shares")
+	add("too many shares", "DecodeShare", &wirepb.Share{T1: n(32), Sealed: fields(64)}, "field sealed is there more than 63 times")
 	add("no T1", "DecodeShare", &wirepb.Share{Sealed: fields(2)}, "t1 of 0 bytes")
-	add("too many faults", "DecodeRoster", &wirepb.Roster{Approvals: fields(2), Faults: fields(65)}, "65 faults")
+	add("too many faults", "DecodeRoster", &wirepb.Roster{Approvals: fields(2), Faults: fields(65)}, "field faults is there more than 64 times")
 	add("short fault", "DecodeRoster", &wirepb.Roster{Approvals: fields(2), Faults: append(fields(1), n(31))}, "fault of 31 bytes")
 	add("short contribution", "DecodeComplaint", &wirepb.Complaint{Key: n(32), Contribution: n(31), Blinder: n(32)}, "contribution of 31 bytes")
 	add("no blinder", "DecodeComplaint", &wirepb.Complaint{Key: n(32), Contribution: n(32)}, "blinder of 0 bytes")
@@ -163,8 +163,8 @@ func refusals() []refusal {
 		against []*wirepb.Accusation
 		want    string
 	}{
-		"no accusation":            {nil, "0 accusations"},
-		"too many accusations":     {make([]*wirepb.Accusation, 65), "65 accusations"},
+		"no accusation":            {nil, "no accusation"},
+		"too many accusations":     {make([]*wirepb.Accusation, 65), "field against is there more than 64 times"},
 		"no culprit":               {[]*wirepb.Accusation{{Cause: "missing", Kind: "commit"}}, "culprit: "},
 		"unknown cause":            {[]*wirepb.Accusation{accusation("malice", "commit", 0)}, "unknown cause"},
 		"another kind":             {[]*wirepb.Accusation{accusation("missing", "roster", 0)}, "no message of the agreement"},
@@ -180,7 +180,7 @@ func refusals() []refusal {
 	for range 65 {
 		confirms = append(confirms, envelope(func(*wirepb.Envelope) {}))
 	}
-	add("too many confirmations", "DecodeCertificate", &wirepb.Certificate{Confirms: confirms}, "65 confirmations")
+	add("too many confirmations", "DecodeCertificate", &wirepb.Certificate{Confirms: confirms}, "field confirms is there more than 64 times")
 	add("short T1", "DecodeConfirm", &wirepb.Confirm{T1: n(31), T2: n(32), Tag: n(32), Chain: n(32)}, "t1 of 31 bytes")
 	add("no T2", "DecodeConfirm", &wirepb.Confirm{T1: n(32), Tag: n(32), Chain: n(32)}, "t2 of 0 bytes")
 	add("long tag", "DecodeConfirm", &wirepb.Confirm{T1: n(32), T2: n(32), Tag: n(33), Chain: n(32)}, "tag of 33 bytes")
@@ -198,8 +198,8 @@ func refusals() []refusal {
 		"no chain":               {func(m *wirepb.Result) { m.Chain = nil }, "chain of 0 bytes"},
 		"no T2":                  {func(m *wirepb.Result) { m.T2 = nil }, "t2 of 0 bytes"},
 		"short release":          {func(m *wirepb.Result) { m.Releases = [][]byte{n(31)} }, "release of 31 bytes"},
-		"too many releases":      {func(m *wirepb.Result) { m.Releases = fields(65) }, "65 releases"},
-		"too many documents":     {func(m *wirepb.Result) { m.PerParty = make([]*wirepb.PartyDocument, 65) }, "65 documents"},
+		"too many releases":      {func(m *wirepb.Result) { m.Releases = fields(65) }, "field releases is there more than 64 times"},
+		"too many documents":     {func(m *wirepb.Result) { m.PerParty = make([]*wirepb.PartyDocument, 65) }, "field per_party is there more than 64 times"},
 		"no document":            {func(m *wirepb.Result) { m.Document = nil }, "document is missing"},
 		"document without hash":  {func(m *wirepb.Result) { m.Document.Hash = nil }, "document hash of 0 bytes"},
 		"negative document":      {func(m *wirepb.Result) { m.Document.Size = -1 }, "document of -1 bytes"},
@@ -216,7 +216,7 @@ func refusals() []refusal {
 	add("long reason", "DecodeStop", &wirepb.Stop{Reason: strings.Repeat("x", 1001)}, "reason of 1001 bytes")
 	add("missing nobody", "DecodeStop", &wirepb.Stop{Missing: [][]byte{nil}}, "missing peer: ed25519 key of 0 bytes")
 	add("missing a small key", "DecodeStop", &wirepb.Stop{Missing: [][]byte{onePoint}}, "small-order")
-	add("missing too many", "DecodeStop", &wirepb.Stop{Missing: fields(65)}, "65 missing peers")
+	add("missing too many", "DecodeStop", &wirepb.Stop{Missing: fields(65)}, "field missing is there more than 64 times")
 	all = append(all, refusal{"reason that is not UTF-8", "DecodeStop", []byte{0x0a, 0x01, 0xff}, "not a valid message"})
 
 	// Requests and replies.
@@ -248,6 +248,12 @@ func releaseRefusals() (all []refusal) {
 	}
 	add("no T2", &wirepb.Release{Records: 1}, "t2 of 0 bytes")
 	add("no records", &wirepb.Release{T2: n(32)}, "0 records")
+	one := func(s *wirepb.ReleasedSketch) *wirepb.Release {
+		return &wirepb.Release{T2: n(32), Records: 1, Sketches: []*wirepb.ReleasedSketch{s}}
+	}
+	add("short chunk hash", one(&wirepb.ReleasedSketch{Chunks: [][]byte{n(31)}}), "field chunks has 31 bytes, at least 32 are wanted")
+	add("nine row columns", one(&wirepb.ReleasedSketch{RowColumns: slices.Repeat([]*wirepb.RowColumn{{Name: "p", Width: 1}}, 9)}), "field row_columns is there more than 8 times")
+	add("seventeen sketches", &wirepb.Release{Sketches: make([]*wirepb.ReleasedSketch, 17)}, "field sketches is there more than 16 times")
 	add("negative records", &wirepb.Release{T2: n(32), Records: -5}, "-5 records")
 	const huge = math.MaxInt64
 	for name, c := range map[string]struct {
@@ -276,7 +282,7 @@ func releaseRefusals() (all []refusal) {
 		"chunk too many":    {"records", protocol.ChunkSize, 1, 1, fields(2), "2 chunks for 4194304 bytes, want 1"},
 		"a byte more":       {"records", protocol.ChunkSize + 1, 1, 1, fields(1), "1 chunks for 4194305 bytes, want 2"},
 		"no chunks":         {"records", 1, 1, 1, nil, "0 chunks for 1 bytes, want 1"},
-		"short chunk hash":  {"records", 1, 1, 1, [][]byte{n(31)}, "chunk hash of 31 bytes"},
+		"long chunk hash":   {"records", 1, 1, 1, [][]byte{n(33)}, "chunk hash of 33 bytes"},
 	} {
 		good := &wirepb.ReleasedSketch{Side: "columns", Rows: 1, Cols: 1, Width: 1, Chunks: fields(1)}
 		bad := &wirepb.ReleasedSketch{Side: c.side, Rows: c.rows, Cols: c.cols, Width: c.width, Chunks: c.chunks}
@@ -291,7 +297,6 @@ func releaseRefusals() (all []refusal) {
 		"wide row column":         {1, []*wirepb.RowColumn{{Name: "p", Width: 65}}, `row column "p" of 65 bytes`},
 		"row column without name": {1, []*wirepb.RowColumn{{Width: 1}}, "a row column has a name of 0 bytes, want 1 to 32"},
 		"row column of long name": {1, []*wirepb.RowColumn{{Name: strings.Repeat("n", 33), Width: 1}}, "a row column has a name of 33 bytes"},
-		"nine row columns":        {1, slices.Repeat([]*wirepb.RowColumn{{Name: "p", Width: 1}}, 9), "9 row columns, at most 8"},
 		"row columns overflow":    {huge / 16, []*wirepb.RowColumn{{Name: "p", Width: 8}, {Name: "q", Width: 8}}, "impossible shape"},
 		"row columns count":       {protocol.ChunkSize / 2, []*wirepb.RowColumn{{Name: "p", Width: 2}}, "1 chunks for 6291456 bytes, want 2"},
 	} {

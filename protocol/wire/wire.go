@@ -9,11 +9,9 @@ package wire
 
 import (
 	"crypto/ed25519"
-	"errors"
 	"fmt"
 
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/wire/wirepb"
@@ -21,6 +19,13 @@ import (
 
 // MaxMessage bounds every decoded message, in bytes.
 const MaxMessage = 8 << 20
+
+// What decoding a message of n bytes allocates is at most MemoryFactor·n + MemoryBase bytes,
+// also where it is refused.
+const (
+	MemoryFactor = 6
+	MemoryBase   = 128 << 10
+)
 
 func marshal(m proto.Message) []byte {
 	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
@@ -32,35 +37,19 @@ func marshal(m proto.Message) []byte {
 	return b
 }
 
-var errUnknownField = errors.New("unknown field: sent by a newer version?")
-
+// unmarshal decodes a message. Decoding takes at most MemoryFactor bytes of memory for each
+// byte of it, and MemoryBase beside them, whatever it holds.
 func unmarshal(b []byte, m proto.Message) error {
 	if len(b) > MaxMessage {
 		return fmt.Errorf("%d bytes, at most %d", len(b), MaxMessage)
 	}
+	if err := count(b, m.ProtoReflect().Descriptor()); err != nil {
+		return err
+	}
 	if err := proto.Unmarshal(b, m); err != nil {
-		return errors.New("not a valid message")
+		return errInvalid
 	}
-	return noUnknown(m.ProtoReflect())
-}
-
-func noUnknown(m protoreflect.Message) (err error) {
-	if len(m.GetUnknown()) > 0 {
-		return errUnknownField
-	}
-	m.Range(func(field protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		switch {
-		case field.Message() == nil:
-		case field.IsList():
-			for i := 0; i < v.List().Len() && err == nil; i++ {
-				err = noUnknown(v.List().Get(i).Message())
-			}
-		default:
-			err = noUnknown(v.Message())
-		}
-		return err == nil
-	})
-	return err
+	return nil
 }
 
 // bytes32 reads a fixed 32-byte field.

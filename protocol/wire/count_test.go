@@ -1,0 +1,176 @@
+package wire_test
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/protocol/wire/wirepb"
+)
+
+// messages are all of wire.proto.
+func messages(t *testing.T) (out []protoreflect.MessageDescriptor) {
+	t.Helper()
+	all := wirepb.File_wire_proto.Messages()
+	for i := range all.Len() {
+		out = append(out, all.Get(i))
+	}
+	if len(out) < 20 {
+		t.Fatalf("%d messages", len(out))
+	}
+	return out
+}
+
+func fieldsOf(m protoreflect.MessageDescriptor) (out []protoreflect.FieldDescriptor) {
+	for i := range m.Fields().Len() {
+		out = append(out, m.Fields().Get(i))
+	}
+	return out
+}
+
+// element encodes one occurrence of a field with a value of so many bytes.
+func element(f protoreflect.FieldDescriptor, value []byte) []byte {
+	switch f.Kind() {
+	case protoreflect.BytesKind, protoreflect.StringKind, protoreflect.MessageKind:
+		return protowire.AppendBytes(protowire.AppendTag(nil, f.Number(), protowire.BytesType), value)
+	}
+	return protowire.AppendVarint(protowire.AppendTag(nil, f.Number(), protowire.VarintType), 1)
+}
+
+// fullest is a message with as many elements as its lists may have, each as small as it may be.
+func fullest(m protoreflect.MessageDescriptor, most map[string]int) (out []byte) {
+	for _, f := range fieldsOf(m) {
+		var value []byte
+		switch {
+		case f.Message() != nil:
+			value = fullest(f.Message(), most)
+		case f.Name() == "chunks":
+			value = n(32)
+		default:
+			value = n(1)
+		}
+		times := 1
+		if f.IsList() {
+			times = most[string(f.Parent().Name()+"."+f.Name())]
+		}
+		one := element(f, value)
+		for range times {
+			if len(out)+len(one) > wire.MaxMessage {
+				break
+			}
+			out = append(out, one...)
+		}
+	}
+	return out
+}
+
+// most says of every list how long it may be, as SPEC.md has it.
+func most() map[string]int {
+	return map[string]int{
+		"PostRequest.envelopes": 256, "BoardReply.envelopes": 256,
+		"Roster.approvals": 64, "Roster.faults": 64, "Result.releases": 64, "Result.per_party": 64, "Stop.missing": 64,
+		"Accusations.against": 64, "Accusation.evidence": 2, "Certificate.confirms": 64, "Share.sealed": 63,
+		"Confirm.published": 8, "Release.published": 8, "Release.sketches": study.MaxSketches, "ProgressReply.missing": study.MaxSketches,
+		"ReleasedSketch.chunks": protocol.MaxPayload / 34, "ReleasedSketch.row_columns": 8,
+	}
+}
+
+// Every field that may be repeated is counted.
+func TestEveryListIsBounded(t *testing.T) {
+	left := most()
+	for _, m := range messages(t) {
+		for _, f := range fieldsOf(m) {
+			name := string(m.Name() + "." + f.Name())
+			want, bounded := left[name]
+			delete(left, name)
+			if f.IsMap() || f.IsList() != bounded {
+				t.Errorf("%s: bounded: %t", name, bounded)
+			}
+			value := n(32)
+			if f.Message() != nil {
+				value = nil
+			}
+			for times, refused := range map[int]bool{max(want, 1): false, max(want, 1) + 1: true} {
+				err := wire.Count(bytes.Repeat(element(f, value), times), m)
+				if (err != nil) != refused || refused && !strings.Contains(err.Error(), fmt.Sprintf("field %s is there more than %d times", f.Name(), max(want, 1))) {
+					t.Errorf("%s, %d times: %v", name, times, err)
+				}
+			}
+		}
+	}
+	if len(left) > 0 {
+		t.Errorf("no message has %v", left)
+	}
+}
+
+// Numbers may come packed, and are counted all the same.
+func TestPackedNumbersAreCounted(t *testing.T) {
+	for count, refused := range map[int]bool{study.MaxSketches: false, study.MaxSketches + 1: true, 4 << 20: true} {
+		b := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), n(count))
+		p, err := wire.DecodeProgress(b)
+		if (err != nil) != refused || !refused && len(p.Missing) != count {
+			t.Errorf("%d numbers: %v", count, err)
+		}
+	}
+}
+
+// amplifying are encodings that are small on the wire, and would be large in memory.
+func amplifying(t *testing.T, yield func(what string, b []byte)) {
+	t.Helper()
+	const size = 1 << 20
+	yield("8 MiB of two-byte envelopes", bytes.Repeat([]byte{0x0a, 0}, wire.MaxMessage/2))
+	for _, m := range messages(t) {
+		yield("fullest "+string(m.Name()), fullest(m, most()))
+		for _, f := range fieldsOf(m) {
+			for _, value := range [][]byte{nil, n(1), n(32)} {
+				one := element(f, value)
+				yield(fmt.Sprintf("%s.%s of %d bytes", m.Name(), f.Name(), len(value)), bytes.Repeat(one, size/len(one)))
+			}
+			for _, inner := range fieldsOf(m) {
+				if f.Message() == nil || inner.Message() != nil {
+					continue
+				}
+				one := element(inner, nil)
+				body := bytes.Repeat(one, size/len(one))
+				yield(fmt.Sprintf("%s.%s full of field %d", m.Name(), f.Name(), inner.Number()), element(f, body))
+			}
+		}
+	}
+	header := wirepb.File_wire_proto.Messages().ByName("ReleasedSketch").Fields().ByName("chunks")
+	chunks := bytes.Repeat(element(header, n(32)), protocol.MaxPayload/34)
+	yield("a header of all hashes", element(wirepb.File_wire_proto.Messages().ByName("Release").Fields().ByName("sketches"), chunks))
+	for _, f := range forms() {
+		yield("the sample of "+f.decoder, f.sample)
+	}
+}
+
+// Whatever stands in a message, decoding it takes no more memory than a small multiple of
+// its size.
+func TestDecodingIsNoAmplifier(t *testing.T) {
+	all := forms()
+	worst, at := 0.0, ""
+	var before, after runtime.MemStats
+	amplifying(t, func(what string, b []byte) {
+		for _, f := range all {
+			runtime.ReadMemStats(&before)
+			f.decode(b)
+			runtime.ReadMemStats(&after)
+			took := after.TotalAlloc - before.TotalAlloc
+			if took > wire.MemoryFactor*uint64(len(b))+wire.MemoryBase {
+				t.Fatalf("%s: %s: %d bytes of memory for %d on the wire", f.decoder, what, took, len(b))
+			}
+			if factor := (float64(took) - wire.MemoryBase) / float64(len(b)+1); factor > worst {
+				worst, at = factor, f.decoder+": "+what
+			}
+		}
+	})
+	t.Logf("at most %.1f bytes for one, beyond %d: %s", worst, wire.MemoryBase, at)
+}

@@ -1,0 +1,4 @@
+package wire
+
+// Count is count, for tests of every message.
+var Count = count

@@ -59,7 +59,7 @@ func NewAggregator(o AggregatorOptions) (*Aggregator, error) {
 		return nil, err
 	}
 	o = a.AggregatorOptions
-	a.host, err = p2p.New(p2p.Config{Key: o.Store.Identity, Listen: o.Listen, Allow: a.allow, Limits: o.Limits, Version: o.Version, Logger: o.Logger})
+	a.host, err = p2p.New(p2p.Config{Key: o.Store.Identity, Listen: o.Listen, Allow: a.allow, Limits: withFrames(o.Limits), Version: o.Version, Logger: o.Logger})
 	if err != nil {
 		return nil, fmt.Errorf("starting aggregator: %w", err)
 	}

@@ -28,6 +28,42 @@ const (
 	callStudies  = "studies"  // the study files that list the caller
 )
 
+// What one answer, or part of a bundle, carries of what may be larger, in bytes.
+const (
+	mostBoard = 4 << 20 // of envelopes
+	pieceSize = 4 << 20 // of a document
+)
+
+// Sizes of frames, in bytes.
+const (
+	statement = 1 << 10 // of a few fixed fields: a digest or two, a number, a short text
+	mostPost  = 4 << 20 // the release's header, a share and a certificate of the largest study, twice
+	mostList  = 2 << 20 // 256 further results of 64 parties, or the ids of all queries
+)
+
+// frames are the largest frames of each call. What a call does not need it may not send: a
+// node reserves memory for a frame before it comes, and decodes it.
+func frames() map[string]p2p.Frames {
+	return map[string]p2p.Frames{
+		callPost:     {Request: mostPost},
+		callRead:     {Request: statement, Response: mostBoard + 4*statement},
+		callChunk:    {Request: protocol.ChunkSize + statement},
+		callProgress: {Request: statement, Response: statement},
+		callDocument: {Request: statement, Response: pieceSize + statement},
+		callHello:    {Request: statement, Response: statement},
+		callLedger:   {Request: statement, Response: statement},
+		callFurther:  {Request: statement, Response: mostList},
+		callQuery:    {Request: study.MaxQueryBytes + statement, Response: mostList},
+		callStudies:  {Response: mostOffered},
+	}
+}
+
+// withFrames are limits with those of the calls.
+func withFrames(l p2p.Limits) p2p.Limits {
+	l.FrameOf = frames()
+	return l
+}
+
 // client is a party's way to the aggregator of one study.
 type client struct {
 	carrier

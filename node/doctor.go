@@ -133,7 +133,7 @@ func (o DoctorOptions) connections(ctx context.Context, s *study.Study, network 
 	to := s.Aggregator.ID
 	host, err := p2p.New(p2p.Config{
 		Key: o.Store.Identity, Allow: func(id protocol.PeerID) bool { return id == to },
-		Roots: network.Roots, Version: o.Version,
+		Limits: withFrames(p2p.Limits{}), Roots: network.Roots, Version: o.Version,
 	})
 	if err != nil {
 		return []Finding{{Check: "connection", Verdict: Fail, Said: err.Error()}}

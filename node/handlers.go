@@ -226,9 +226,6 @@ func (a *Aggregator) progress(ctx context.Context, from protocol.PeerID, request
 	return wire.EncodeProgress(progress), nil
 }
 
-// pieceSize is how much of a document one answer, or part of a bundle, carries.
-const pieceSize = 4 << 20
-
 func (a *Aggregator) document(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	q, err := wire.DecodeDocumentRequest(request)
 	if err != nil {

@@ -439,7 +439,6 @@ func partyLabels(party protocol.PeerID) string { return fmt.Sprintf("labels-%x.j
 // board reads the stored board, which only run appends to, from an index on: as
 // much as one reply carries, with the head of just that much.
 func (h *hosted) board(from uint64) (wire.BoardReply, error) {
-	const most = 4 << 20 // bytes of envelopes in one reply
 	reply := wire.BoardReply{From: from}
 	// No more than the machine has: another process may have appended since.
 	there := h.stored - min(from, h.stored)
@@ -449,7 +448,7 @@ func (h *hosted) board(from uint64) (wire.BoardReply, error) {
 	}
 	size := 0
 	for _, raw := range raws {
-		if size += len(raw); size > most && len(reply.Envelopes) > 0 {
+		if size += len(raw); size > mostBoard && len(reply.Envelopes) > 0 {
 			break
 		}
 		e, err := wire.DecodeEnvelope(raw)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime"
+	"slices"
 	"sync"
 	"testing"
 
@@ -121,5 +123,86 @@ func TestLargeEvidenceCostsItsSenderAlone(t *testing.T) {
 	}
 	if faults != 1 {
 		t.Errorf("%d faults on the board", faults)
+	}
+}
+
+// took is how much memory a function allocates, with all that goes on meanwhile.
+func took(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// A request is refused before it is read where it is larger than its call needs, and before it is
+// decoded where it repeats what it may not: neither costs the aggregator memory.
+func TestRequestsAreNoAmplifiers(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	stop := b.serve()
+	defer stop()
+	c := b.hostile("c")
+	ctx := b.context()
+	for call, most := range map[string]int{
+		"post": 4 << 20, "read": 1 << 10, "chunk": 4<<20 + 1<<10, "progress": 1 << 10, "document": 1 << 10,
+		"hello": 1 << 10, "ledger": 1 << 10, "further": 1 << 10, "query": 4<<20 + 1<<10, "studies": 0,
+	} {
+		for size, want := range map[int][]p2p.Code{most: {p2p.CodeInvalid, p2p.CodeUnknownStudy}, most + 2: {p2p.CodeTooLarge}} {
+			if size == 0 {
+				continue
+			}
+			request := bytes.Repeat([]byte{0x0a, 0}, size/2)
+			var err error
+			cost := took(func() { _, err = c.call(ctx, call, request) })
+			var refusal *p2p.Refusal
+			if !errors.As(err, &refusal) || !slices.Contains(want, refusal.Code) {
+				t.Errorf("%s of %d bytes: %v", call, size, err)
+			}
+			if limit := uint64(8*size + 4<<20); cost > limit {
+				t.Errorf("%s of %d bytes: %d bytes of memory, at most %d", call, size, cost, limit)
+			}
+		}
+	}
+}
+
+// An aggregator's answers are bounded and counted like a party's requests.
+func TestAnswersAreNoAmplifiers(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	agg := b.open("agg")
+	defer agg.Close()
+	aggregator, err := protocol.NewSigner(agg.Identity())
+	check(t, err)
+	for name, size := range map[string]int{"of two-byte envelopes": 4 << 20, "too large": 4<<20 + 4<<10 + 2} {
+		t.Run(name, func(t *testing.T) {
+			host, err := p2p.New(p2p.Config{Key: agg.Identity, Listen: []string{b.addr}, Allow: func(protocol.PeerID) bool { return true }})
+			check(t, err)
+			defer host.Close()
+			host.Serve("hello", func(context.Context, protocol.PeerID, []byte) ([]byte, error) {
+				return wire.EncodeHello(wire.Hello{Now: now()}), nil
+			})
+			host.Serve("ledger", func(_ context.Context, _ protocol.PeerID, request []byte) ([]byte, error) {
+				h, err := wire.DecodeLedgerHead(request)
+				return wire.EncodeLedgerHead(aggregator.Countersign(h)), err
+			})
+			host.Serve("post", func(context.Context, protocol.PeerID, []byte) ([]byte, error) { return nil, nil })
+			answer := bytes.Repeat([]byte{0x12, 0}, size/2)
+			reads := 0
+			ctx, cancel := context.WithCancel(b.context())
+			defer cancel()
+			host.Serve("read", func(context.Context, protocol.PeerID, []byte) ([]byte, error) {
+				if reads++; reads > 3 {
+					cancel()
+				}
+				return answer, nil
+			})
+			cost := took(func() { err = b.run(ctx, "a", nil) })
+			if err == nil {
+				t.Error("the party took it")
+			}
+			if limit := uint64(8*(size*max(reads, 1)) + 16<<20); cost > limit {
+				t.Errorf("%d bytes of memory for %d answers, at most %d: %v", cost, reads, limit, err)
+			}
+			t.Logf("%d bytes of memory for %d answers: %v", cost, reads, err)
+		})
 	}
 }

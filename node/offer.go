@@ -100,7 +100,7 @@ func FetchStudies(ctx context.Context, o FetchOptions) ([]*study.Study, error) {
 	if err != nil {
 		return nil, &SiteError{fmt.Errorf("address %q: %w", o.Address, err)}
 	}
-	host, err := p2p.New(p2p.Config{Key: o.Identity, Allow: func(id protocol.PeerID) bool { return id == to }, Roots: o.Network.Roots, Version: o.Version})
+	host, err := p2p.New(p2p.Config{Key: o.Identity, Allow: func(id protocol.PeerID) bool { return id == to }, Limits: withFrames(p2p.Limits{}), Roots: o.Network.Roots, Version: o.Version})
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func NewParty(o PartyOptions) (*Party, error) {
 		return nil, fmt.Errorf("starting party: %w", err)
 	}
 	p := &Party{PartyOptions: o, signer: signer, aggregators: map[protocol.PeerID]bool{}}
-	p.host, err = p2p.New(p2p.Config{Key: o.Store.Identity, Allow: p.allow, Roots: o.Network.Roots, Version: o.Version, Logger: o.Logger})
+	p.host, err = p2p.New(p2p.Config{Key: o.Store.Identity, Allow: p.allow, Limits: withFrames(p2p.Limits{}), Roots: o.Network.Roots, Version: o.Version, Logger: o.Logger})
 	if err != nil {
 		return nil, fmt.Errorf("starting party: %w", err)
 	}

@@ -34,7 +34,7 @@ func (h *Host) Call(ctx context.Context, to protocol.PeerID, addrs []string, nam
 }
 
 func (h *Host) call(ctx context.Context, to protocol.PeerID, addrs []string, name string, request []byte) ([]byte, error) {
-	if limit := h.limits.frame(name); len(request) > limit {
+	if limit := h.limits.frames(name).Request; len(request) > limit {
 		return nil, fmt.Errorf("request of %d bytes, at most %d", len(request), limit)
 	}
 	if !h.gate.allow(to) {
@@ -112,7 +112,7 @@ func (h *Host) exchange(ctx context.Context, id peer.ID, name string, request []
 	sent := make(chan error, 1)
 	go func() { sent <- frames.write(nil, request) }()
 
-	response, err := readAnswer(&frames, h.limits.frame(name))
+	response, err := readAnswer(&frames, h.limits.frames(name).Response)
 	select {
 	case failed := <-sent:
 		if err == nil && failed == nil {

@@ -80,7 +80,7 @@ type Limits struct {
 
 	// FrameOf overrides Frame for single call names. Both sides of a call should
 	// agree on it.
-	FrameOf map[string]int
+	FrameOf map[string]Frames
 
 	// CallsPerPeer is how many calls of one peer are served at once; the next is
 	// refused as busy. Default: 32.
@@ -119,6 +119,10 @@ type Limits struct {
 // the streams of a few peers.
 const LeastMemory = 64 << 20
 
+// Frames are the largest request and the largest response of a call, in bytes. Where one is
+// zero, that one is empty.
+type Frames struct{ Request, Response int }
+
 func (l Limits) withDefaults() Limits {
 	positive := func(v *int, value int) {
 		if *v <= 0 {
@@ -143,12 +147,12 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// frame returns the largest frame of calls with this name.
-func (l Limits) frame(name string) int {
-	if n, ok := l.FrameOf[name]; ok && n > 0 {
-		return n
+// frames returns the largest frames of calls with this name.
+func (l Limits) frames(name string) Frames {
+	if own, ok := l.FrameOf[name]; ok {
+		return own
 	}
-	return l.Frame
+	return Frames{l.Frame, l.Frame}
 }
 
 // manyAtOnce is how many parties behind one address may connect at the same time.

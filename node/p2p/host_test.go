@@ -135,7 +135,7 @@ func TestTooLarge(t *testing.T) {
 	var logged lockedBuffer
 	server := start(t, 1, func(c *Config) {
 		c.Listen = []string{tcpLoopback}
-		c.Limits = Limits{Frame: 1000, FrameOf: map[string]int{"wide": 2000}}
+		c.Limits = Limits{Frame: 1000, FrameOf: map[string]Frames{"wide": {2000, 2000}, "short": {10, 0}}}
 		c.Logger = slog.New(slog.NewTextHandler(&logged, nil))
 	})
 	served := 0
@@ -144,6 +144,7 @@ func TestTooLarge(t *testing.T) {
 		return echo(ctx, from, request)
 	})
 	server.Serve("wide", echo)
+	server.Serve("short", echo)
 	server.Serve("grow", func(context.Context, protocol.PeerID, []byte) ([]byte, error) { return make([]byte, 1001), nil })
 	client := start(t, 2, nil) // has the larger default limit
 	call := func(h *Host, name string, n int) error {
@@ -161,6 +162,8 @@ func TestTooLarge(t *testing.T) {
 		t.Error(err)
 	}
 	wantRefusal(t, call(client, "wide", 2001), CodeTooLarge)
+	wantRefusal(t, call(client, "short", 11), CodeTooLarge)
+	wantRefusal(t, call(client, "short", 1), CodeInternal) // the answer has to be empty
 	wantRefusal(t, call(client, "grow", 0), CodeInternal)
 	if !strings.Contains(logged.String(), "response of 1001 bytes") {
 		t.Errorf("the oversize response was not logged: %s", logged.String())
@@ -175,6 +178,10 @@ func TestTooLarge(t *testing.T) {
 		t.Error("no error")
 	}
 	server.Serve("reply", func(context.Context, protocol.PeerID, []byte) ([]byte, error) { return make([]byte, 501), nil })
+	mute := start(t, 5, func(c *Config) { c.Limits = Limits{FrameOf: map[string]Frames{"reply": {}}} })
+	if err := call(mute, "reply", 0); !errors.Is(err, errTooLarge) {
+		t.Errorf("an answer where none is wanted: %v", err)
+	}
 	if err := call(narrow2, "reply", 0); !errors.Is(err, errTooLarge) {
 		t.Errorf("oversize answer: %v", err)
 	}

@@ -131,7 +131,7 @@ func (c *inbound) readRequest() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	request, err := c.frames.readBody(length, c.limits.frame(c.name), c.reserve)
+	request, err := c.frames.readBody(length, c.limits.frames(c.name).Request, c.reserve)
 	if errors.Is(err, errTooLarge) {
 		return nil, Refuse(CodeTooLarge, "request: %v", err)
 	}
@@ -168,7 +168,7 @@ func (c *inbound) run(ctx context.Context, handler Handler, request []byte) (res
 }
 
 func (c *inbound) answer(response []byte, err error) {
-	if limit := c.limits.frame(c.name); err == nil && len(response) > limit {
+	if limit := c.limits.frames(c.name).Response; err == nil && len(response) > limit {
 		err = fmt.Errorf("response of %d bytes, at most %d", len(response), limit)
 	}
 	var refusal *Refusal

@@ -20,7 +20,7 @@ type Queries struct {
 // Limits of queries. A query travels in one message.
 const (
 	MaxQueries        = 100
-	maxQueryBytes     = 4 << 20
+	MaxQueryBytes     = 4 << 20 // of its rows
 	maxQueryNeighbors = 100
 
 	defaultQueryRecords   = 1000
@@ -60,7 +60,7 @@ func (s *Study) queryRecords() int {
 	if !ok {
 		return 0
 	}
-	return maxQueryBytes / (8 * s.Sketches[index].Projection.K)
+	return MaxQueryBytes / (8 * s.Sketches[index].Projection.K)
 }
 
 func (r *reader) completeQueries(s *Study) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -36,13 +37,15 @@ const (
 	partyEnd    = partyWait + 10*time.Second // it looks at its state at the end
 )
 
-// payloads are the worst that a reply may be: messages that would be many more in memory than on the wire.
-func payloads() map[string][]byte {
-	out := map[string][]byte{"zeros": make([]byte, frame), "groups": bytes.Repeat([]byte{0x0b}, frame)}
+// payloads are the worst that a reply of some size may be: messages that would be many more in memory than
+// on the wire, and one that is larger than it may be.
+func payloads(size int) map[string][]byte {
+	out := map[string][]byte{"zeros": make([]byte, size), "groups": bytes.Repeat([]byte{0x0b}, size), "too much": make([]byte, frame)}
 	for number := byte(1); number <= mostFields; number++ {
 		tag := number<<3 | 2 // a field of bytes, of texts, of messages or of packed numbers
-		out[fmt.Sprintf("empty fields %d", number)] = bytes.Repeat([]byte{tag, 0}, frame/2)
-		out[fmt.Sprintf("one field %d", number)] = append([]byte{tag, 0xfb, 0xff, 0xff, 0x03}, make([]byte, frame-5)...)
+		out[fmt.Sprintf("empty fields %d", number)] = bytes.Repeat([]byte{tag, 0}, size/2)
+		one := binary.AppendUvarint([]byte{tag}, uint64(size-5))
+		out[fmt.Sprintf("one field %d", number)] = append(one, make([]byte, size-5)...)
 	}
 	return out
 }
@@ -50,16 +53,19 @@ func payloads() map[string][]byte {
 // mostFields is the highest number of a field that a reply with a payload has.
 const mostFields = 3
 
-// replyCalls are the calls of a party that runs a study.
-var replyCalls = []string{"hello", "read", "post", "ledger", "progress", "chunk", "document"}
+// replyCalls are the calls of a party that runs a study, with the largest answers that each takes (SPEC, section 18.1).
+var replyCalls = []struct {
+	name string
+	size int
+}{{"hello", 1 << 10}, {"read", 4<<20 + 4<<10}, {"post", 8}, {"ledger", 1 << 10}, {"progress", 1 << 10}, {"chunk", 8}, {"document", 4<<20 + 1<<10}}
 
 // Replies lets a party run studies at an aggregator that answers one of its calls with the worst that it may:
 // each call in turn, with each payload. Which are played is up to the filter. It returns what it measured, and an
 // error that names the first thing that was not as it must be.
 func Replies(ctx context.Context, dir string, take func(call, payload string) bool, log io.Writer) (out []Reply, err error) {
-	all := payloads()
 	n := 0
-	for _, call := range replyCalls {
+	for _, to := range replyCalls {
+		call, all := to.name, payloads(to.size)
 		for _, name := range slices.Sorted(func(yield func(string) bool) {
 			for name := range all {
 				if take(call, name) && !yield(name) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"runtime/debug"
 	"slices"
@@ -308,33 +309,52 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 	}
 	for i, s := range header.Release.Sketches {
 		out.Masked = s.Masked
-		if s.Side == sketch.Columns { // read when it is merged
-			out.Sketches = append(out.Sketches, sketch.Sketch{Side: s.Side, Rows: int(s.Rows), Cols: int(s.Cols)})
-			out.Labels, out.Rows = append(out.Labels, nil), append(out.Rows, release.Rows{})
-			out.Bytes += s.Size()
-			continue
-		}
-		from := h.uploadedSketch(header, i)
-		decoded, err := release.Decode(s, from)
+		one := sketch.Sketch{Side: s.Side, Rows: int(s.Rows), Cols: int(s.Cols)}
+		var labels []int
 		var rows release.Rows
-		if err == nil {
-			rows, err = release.DecodeRows(s, from)
+		var err error
+		switch from := h.uploadedSketch(header, i); s.Side {
+		case sketch.Columns: // read when it is merged
+		case sketch.Records: // read when its records are gathered
+			labels, rows, err = h.beside(index, i, s, from)
+			if labels != nil {
+				one.Cols--
+			}
+		default:
+			one, err = h.sums(index, i, s, from)
 		}
 		if err != nil {
 			return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
 		}
-		plan, err := release.For(h.study, index, i)
-		if err != nil {
-			return out, err
-		}
-		values, labels, err := plan.Unpack(decoded)
-		if err != nil {
-			return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
-		}
-		out.Sketches, out.Labels, out.Rows = append(out.Sketches, values), append(out.Labels, labels), append(out.Rows, rows)
+		out.Sketches, out.Labels, out.Rows = append(out.Sketches, one), append(out.Labels, labels), append(out.Rows, rows)
 		out.Bytes += s.Size()
 	}
 	return out, nil
+}
+
+// beside reads what stands beside the rows of a released sketch of records.
+func (h *hosted) beside(party, index int, s protocol.ReleasedSketch, from io.Reader) ([]int, release.Rows, error) {
+	plan, err := release.For(h.study, party, index)
+	if err != nil {
+		return nil, release.Rows{}, err
+	}
+	return plan.Beside(s, from)
+}
+
+// sums reads a released sketch of sums.
+func (h *hosted) sums(party, index int, s protocol.ReleasedSketch, from io.Reader) (sketch.Sketch, error) {
+	plan, err := release.For(h.study, party, index)
+	if err != nil {
+		return sketch.Sketch{}, err
+	}
+	decoded, err := release.Decode(s, from)
+	if err == nil {
+		_, err = release.DecodeRows(s, from)
+	}
+	if err == nil {
+		decoded, _, err = plan.Unpack(decoded)
+	}
+	return decoded, err
 }
 
 // compute runs the analyses and stores the documents. A panic in numerics must

@@ -53,18 +53,14 @@ func (r *run) group(ctx context.Context, c Contribution, sk int) (*estimate.Grou
 	if err != nil {
 		return nil, err
 	}
-	s := c.Sketches[sk]
-	record, unit := make([]float64, s.Cols), plan.Unit()
-	for i := range s.Rows {
-		if i%stretch == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		for j, v := range s.Row(i) {
+	record, unit := make([]float64, c.Sketches[sk].Cols), plan.Unit()
+	if err := r.eachRow(ctx, c, sk, func(_ int, row []int64) error {
+		for j, v := range row {
 			record[j] = float64(v) * unit
 		}
-		if err := g.Add(record); err != nil {
-			return nil, err
-		}
+		return g.Add(record)
+	}); err != nil {
+		return nil, err
 	}
 	return g, nil
 }

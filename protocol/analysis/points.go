@@ -103,21 +103,66 @@ func (r *run) fill(ctx context.Context, sk int, to *points) error {
 		if err != nil {
 			return err
 		}
-		places, unit, s := plan.Coordinates(), plan.Unit(), c.Sketches[sk]
-		for i, at := range to.of[n] {
-			if i%stretch == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
+		places, unit := plan.Coordinates(), plan.Unit()
+		if err := r.eachRow(ctx, c, sk, func(i int, row []int64) error {
+			at := to.of[n][i]
 			if at == notJoined {
-				continue
+				return nil
 			}
 			record := to.matrix.RawRowView(at)
-			for j, v := range s.Row(i) {
+			for j, v := range row {
 				record[places[j]] += float64(v) * unit
 			}
+			return nil
+		}); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// eachRow hands over the rows of a contribution's sketch of the records side, without labels. A
+// row is take's until it returns.
+func (r *run) eachRow(ctx context.Context, c Contribution, sk int, take func(i int, row []int64) error) error {
+	s := c.Sketches[sk]
+	if s.Data != nil || c.Scan == nil {
+		for i := range s.Rows {
+			if i%stretch == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := take(i, s.Row(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	width := s.Cols
+	if _, labelled := r.Study.LabelOf(c.Party, sk); labelled {
+		width++ // the label stands behind the row
+	}
+	row, i, failed := make([]int64, 0, width), 0, error(nil)
+	err := c.Scan(sk, func(entries []int64) {
+		for len(entries) > 0 && failed == nil {
+			n := min(len(entries), width-len(row))
+			row, entries = append(row, entries[:n]...), entries[n:]
+			if len(row) < width {
+				return
+			}
+			if i == s.Rows {
+				failed = fmt.Errorf("it goes on after its %d rows", s.Rows)
+			} else if failed = take(i, row[:s.Cols]); failed == nil && i%stretch == 0 {
+				failed = ctx.Err()
+			}
+			row, i = row[:0], i+1
+		}
+	})
+	switch {
+	case err != nil:
+		return &brokenInput{err}
+	case failed == nil && i != s.Rows:
+		return &brokenInput{fmt.Errorf("it ends after %d of %d rows", i, s.Rows)}
+	}
+	return failed
 }
 
 // join merges the rows of releases that have one pseudonym into one record, in the order

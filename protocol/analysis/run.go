@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"runtime/debug"
 	"slices"
@@ -30,9 +31,10 @@ type Contribution struct {
 	// Published are the row keys that the release shows, in the study's order; required where
 	// a sketch is of cells.
 	Published [][32]byte
-	// Scan hands over, block by block and in order, the entries of a sketch of the columns side
-	// of which Sketches has the shape and no Data: then no party's sketch is in memory, only
-	// what is merged of all. Its error ends the run. It is not used where sketches are masked.
+	// Scan hands over, block by block and in order, the entries of a sketch of the columns or
+	// records side of which Sketches has the shape and no Data: then no party's sketch is in
+	// memory, only what is merged of all. A row of records has its label behind it, where labels
+	// travel. Its error ends the run. It is not used where sketches are masked.
 	Scan func(sketch int, take func(entries []int64)) error
 }
 
@@ -46,6 +48,7 @@ type Options struct {
 	// Analyses are those to answer; default: the study's own.
 	Analyses []study.Analysis
 	Entropy  io.Reader      // for handles of records that are told to other parties; required where neighbors are asked for
+	Memory   int64          // bytes that an analysis may take; what needs more is undefined. Default: any
 	Workers  int            // goroutines; no number in a result depends on them. Default 1
 	Observe  func(Progress) // told of the progress of long analyses, ten times each; default nobody
 	Failed   func(Failure)  // told of analyses that failed, for a log; default nobody
@@ -234,6 +237,9 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 	if !ok {
 		return Analysis{}, errors.New("no sketch of the study answers it")
 	}
+	if err := r.makeRoom(sk); err != nil {
+		return Analysis{}, err
+	}
 	switch side := r.Study.Sketches[sk].Side; {
 	case side == sketch.Cells:
 		return r.cellMeans(ctx, index, sk, a)
@@ -254,6 +260,33 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 		}
 	}
 	return out, err
+}
+
+// makeRoom refuses a sketch that takes more memory than there may be, and forgets what was merged
+// of others where all of them together do.
+func (r *run) makeRoom(sk int) error {
+	if r.Memory == 0 {
+		return nil
+	}
+	var records, all int64
+	for _, c := range r.Contributions {
+		records = plus(records, c.Records)
+	}
+	for index := range r.Study.Sketches {
+		takes, err := Memory(r.Study, index, records)
+		if err != nil {
+			return err
+		}
+		if index == sk && takes > r.Memory {
+			return unanswerable("%v", &QuotaError{Of: "the releases", What: onMemory, Needs: takes, Quota: r.Memory})
+		}
+		all = plus(all, takes)
+	}
+	if all > r.Memory {
+		maps.DeleteFunc(r.gathered, func(index int, _ *points) bool { return index != sk })
+		maps.DeleteFunc(r.merged, func(index int, _ columns) bool { return index != sk })
+	}
+	return nil
 }
 
 // projected answers what needs projections, of columns or of records.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -199,6 +200,36 @@ func (p Plan) Unpack(s sketch.Sketch) (sketch.Sketch, []int, error) {
 		labels[i] = int(v)
 	}
 	return s, labels, nil
+}
+
+// Beside reads what Unpack and DecodeRows return beside the entries of a sketch of the records
+// side, in memory that does not grow with those.
+func (p Plan) Beside(h protocol.ReleasedSketch, r io.Reader) (labels []int, rows Rows, err error) {
+	var at, wrong int64 // entries so far; the first row whose label is none of the column's, from 1
+	if p.Labels != nil {
+		labels = make([]int, 0, h.Rows)
+	}
+	err = scan(h, r, func(entries []int64) {
+		if p.Labels == nil {
+			return
+		}
+		for _, v := range entries {
+			if at++; at%h.Cols != 0 {
+				continue
+			}
+			if labels = append(labels, int(v)); wrong == 0 && !p.Labels.known(v) {
+				wrong = at / h.Cols
+			}
+		}
+	})
+	if err != nil {
+		return nil, Rows{}, err
+	}
+	if wrong > 0 {
+		return nil, Rows{}, p.Labels.unknown(wrong)
+	}
+	rows, err = DecodeRows(h, r)
+	return labels, rows, err
 }
 
 // Guarantee is what the sketch promises together with its labels: what a ledger is debited

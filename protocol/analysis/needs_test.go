@@ -1,0 +1,170 @@
+package analysis_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/analysis"
+)
+
+// streamed has the records of a run read from elsewhere, in blocks that are no rows.
+func streamed(o analysis.Options) analysis.Options {
+	o.Contributions = slices.Clone(o.Contributions)
+	for n := range o.Contributions {
+		c := &o.Contributions[n]
+		held := c.Sketches
+		c.Sketches = nil
+		for _, s := range held {
+			c.Sketches = append(c.Sketches, sketch.Sketch{Side: s.Side, Rows: s.Rows, Cols: s.Cols})
+		}
+		labels := c.Labels
+		c.Scan = func(i int, take func([]int64)) error {
+			var all []int64
+			for row := range held[i].Rows {
+				all = append(all, held[i].Row(row)...)
+				if labels[i] != nil {
+					all = append(all, int64(labels[i][row]))
+				}
+			}
+			for block := range slices.Chunk(all, 7) {
+				take(block)
+			}
+			return nil
+		}
+	}
+	return o
+}
+
+// Records that are read from a disk while they are gathered have the answers of records that are
+// held in memory, with and without labels beside them, joined and not.
+func TestRecordsAreStreamed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	grouped := parse(t, fmt.Sprintf(diagnosed, "{side: records, family: identity, labels: plain}", noPromise,
+		"{kind: svm}, {kind: ridge-classification}, {kind: k-means, clusters: 3}, {kind: group-distance}, {kind: outliers, neighbors: 3}"))
+	apart := parse(t, fmt.Sprintf(joined, "any", "  - {side: records, family: identity}\n", noPromise, "{kind: k-means, clusters: 2}"))
+	var records []of
+	for i := range 40 {
+		records = append(records, of{[]float64{float64(i % 10), 3}, []float64{float64(i)}, []float64{float64(i % 2)}})
+	}
+	some, _ := split(rng, records, func(party string, i int) bool { return i > 3 || party != "west" })
+	for name, sent := range map[string]shipped{
+		"horizontal": ship(t, grouped, 5, diagnoses(rng, mostlyMixed(1))), "joined": ship(t, apart, 5, some),
+	} {
+		held, heldLabels := sent.run(t)
+		sent.options = streamed(sent.options)
+		got, labels := sent.run(t)
+		if !reflect.DeepEqual(got, held) || !reflect.DeepEqual(labels, heldLabels) {
+			t.Errorf("%s: other answers:\n%+v\n%+v", name, got, held)
+		}
+	}
+}
+
+// Of records that are read from a disk, the matrix that they are gathered in is all that is held.
+func TestMemoryOfRecords(t *testing.T) {
+	const records, k = 20_000, 64
+	s := parse(t, fmt.Sprintf(diagnosed, fmt.Sprintf("{side: records, family: rademacher, k: %d, labels: plain}", k), noPromise, "{kind: k-means, clusters: 3}"))
+	row := make([]int64, k+1)
+	c := analysis.Contribution{Records: records, Sketches: []sketch.Sketch{{Side: sketch.Records, Rows: records, Cols: k}}, Labels: [][]int{make([]int, records)}}
+	rng := rand.New(rand.NewPCG(1, 2))
+	live := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before, held := live(), int64(0)
+	c.Scan = func(_ int, take func([]int64)) error {
+		for range records {
+			for i := range k {
+				row[i] = rng.Int64N(1 << 20)
+			}
+			take(row)
+		}
+		held = live() - before
+		return nil
+	}
+	result, _, err := analysis.Run(t.Context(), analysis.Options{Study: s, Attempt: 1, Contributions: []analysis.Contribution{c}})
+	if err != nil || result.Analyses[0].Undefined != "" {
+		t.Fatal(err, result.Analyses)
+	}
+	if most := int64(records * (8*k + 128)); held > most {
+		t.Errorf("%d bytes are held of %d records, want at most %d", held, records, most)
+	}
+	if said, err := analysis.Memory(s, 0, records); err != nil || said < 2*8*k*records {
+		t.Errorf("they are said to take %d bytes (%v)", said, err)
+	}
+}
+
+// An analysis that would take more memory than there may be is undefined, and says what it takes
+// and which key allows more. Others are answered.
+func TestAnalysesWithinMemory(t *testing.T) {
+	s := parse(t, fmt.Sprintf(joined, "all", "  - {side: records, family: identity}\n  - {side: columns, family: sparse, k: 16, s: 1, helpers: {ones: 1}}\n", noPromise,
+		"{kind: k-means, clusters: 2}, {kind: covariance}"))
+	var records []of
+	for i := range 60 {
+		records = append(records, of{[]float64{float64(i % 10), 3}, []float64{float64(i)}, []float64{float64(i % 2)}})
+	}
+	data, _ := split(rand.New(rand.NewPCG(8, 8)), records, func(string, int) bool { return true })
+	sent := ship(t, s, 5, data)
+	sent.options.Memory = 1 << 16
+	result, _ := sent.run(t)
+	if why := result.Analyses[0].Undefined; !strings.Contains(why, "of memory at the aggregator, and it allows 1 MiB (analysis: memory_mib") {
+		t.Errorf("k-means: %q", why)
+	}
+	if a := result.Analyses[1]; a.Undefined != "" || len(a.Pairs) == 0 {
+		t.Errorf("covariance: %q", a.Undefined)
+	}
+}
+
+// A party's share is what its records take by the study file and an equal part of the rest,
+// whoever else comes: one that says it has few cannot bring many in the others' place.
+func TestShares(t *testing.T) {
+	text := fmt.Sprintf(diagnosed, "{side: records, family: rademacher, k: 256, labels: plain}", noPromise, "{kind: k-means, clusters: 3}")
+	s := parse(t, text)
+	const each = 16*256 + 512
+	quotas := analysis.Quotas{Memory: 30_000 * each, Disk: 1 << 40}
+	shares, err := quotas.Shares(s)
+	if err != nil || !slices.Equal(shares, []int64{10_000, 10_000, 10_000}) {
+		t.Errorf("shares %v, error %v", shares, err)
+	}
+	if err := quotas.Admit(s, 1, 10_000); err != nil {
+		t.Error(err)
+	}
+	var tooMany *analysis.QuotaError
+	if err := quotas.Admit(s, 1, 10_001); !errors.As(err, &tooMany) || !strings.Contains(err.Error(), "whose share of the quota is 10000") {
+		t.Errorf("10001 records: %v", err)
+	}
+	s.Parties[0].Records = 24_000
+	if shares, err = quotas.Shares(s); err != nil || !slices.Equal(shares, []int64{26_000, 2000, 2000}) {
+		t.Errorf("shares %v, error %v", shares, err)
+	}
+	if err := quotas.Check(s); err != nil {
+		t.Error(err)
+	}
+	s.Parties[1].Records = 6001
+	if err := quotas.Check(s); !errors.As(err, &tooMany) || !strings.Contains(err.Error(), "the study's releases take about 132 MiB of memory at the aggregator, and it allows 132 MiB (analysis: memory_mib") {
+		t.Errorf("30001 records: %v", err)
+	}
+	// On a disk it is the same, and sums do not grow with records.
+	onDisk := analysis.Quotas{Memory: 1 << 40, Disk: 3 * 100 * (256 + 1) * 8}
+	s = parse(t, text)
+	if shares, err = onDisk.Shares(s); err != nil || !slices.Equal(shares, []int64{100, 100, 100}) {
+		t.Errorf("shares %v, error %v", shares, err)
+	}
+	wide := ofColumns(t, 10_000, "{kind: sums}")
+	if shares, err := (analysis.Quotas{Memory: 1 << 30, Disk: 1 << 30}).Shares(wide); err != nil || shares != nil {
+		t.Errorf("of columns: shares %v, error %v", shares, err)
+	}
+	for _, small := range []analysis.Quotas{{Memory: 1 << 20, Disk: 1 << 30}, {Memory: 1 << 30, Disk: 1 << 20}} {
+		if err := small.Admit(wide, 0, 1); !errors.As(err, &tooMany) {
+			t.Errorf("%+v: %v", small, err)
+		}
+	}
+}

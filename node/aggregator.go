@@ -20,6 +20,7 @@ type AggregatorOptions struct {
 	Store   AggregatorState         // required, opened for writing
 	Listen  []string                // required: multiaddrs
 	Limits  p2p.Limits              // what peers may occupy
+	Quotas  Quotas                  // what they may make it keep and compute
 	Now     func() protocol.Instant // required: the clock
 	Version string                  // default: dev
 	Logger  *slog.Logger            // default: nothing is logged
@@ -38,12 +39,14 @@ type Aggregator struct {
 	AggregatorOptions
 	signer protocol.Signer
 	host   *p2p.Host
+	room   *room         // for what all studies compute
 	listed chan struct{} // closed when Serve has taken up the stored studies
 
 	mu       sync.Mutex
 	hosted   map[protocol.StudyID]*hosted  // guarded by mu
 	peers    map[protocol.PeerID]int       // how many hosted studies list a peer; guarded by mu
 	setbacks map[protocol.StudyID]*setback // of studies that could not be served; guarded by mu
+	marked   map[protocol.StudyID]bool     // whose computations this process has marked; guarded by mu
 
 	refusals *seldom.Log      // what peers cause to be said
 	ahead    map[aheadOf]bool // of which the log has said so; guarded by mu

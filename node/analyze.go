@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -33,7 +32,7 @@ func (f Further) Close() error { return f.tables.remove() }
 type MemoryError struct{ Needs, Limit int64 } // bytes
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("the study's sketches take about %d MiB of memory, and the limit is %d MiB (analysis: memory_mib in the configuration file)", mebibytes(e.Needs), mebibytes(e.Limit))
+	return fmt.Sprintf("the study's releases take about %d MiB of memory, and the limit is %d MiB (analysis: memory_mib in the configuration file)", mebibytes(e.Needs), mebibytes(e.Limit))
 }
 
 func mebibytes(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
@@ -67,7 +66,8 @@ func Analyze(ctx context.Context, o AggregatorOptions, s *study.Study, asked stu
 		Study: s, Attempt: raw.Attempt, T2: result.T2, Complete: result.Completed, Analyses: []study.Analysis{asked},
 		Entropy: h.Entropy, Workers: h.Workers, Failed: h.failed,
 	}
-	if run.Contributions, err = h.contributionsTo(result, limit); err != nil {
+	index, _ := s.SketchFor(asked)
+	if run.Contributions, err = h.contributionsTo(result, index, limit); err != nil {
 		return Further{}, err
 	}
 	out.T2, out.tables = result.T2, &scratch{}
@@ -98,23 +98,25 @@ func (h *hosted) resultBefore() (protocol.Result, analysis.Result, error) {
 }
 
 // contributionsTo reads every release that a result was computed from, in the study's
-// order, unless they take more than limit bytes.
-func (h *hosted) contributionsTo(r protocol.Result, limit int64) ([]analysis.Contribution, error) {
+// order, unless an analysis of their sketch of that index takes more than limit bytes.
+func (h *hosted) contributionsTo(r protocol.Result, index int, limit int64) ([]analysis.Contribution, error) {
 	used := map[protocol.Digest]bool{}
 	for _, id := range r.Releases {
 		used[id] = true
 	}
 	var headers []session.Header
-	var needs int64
+	var records int64
 	for _, p := range h.study.Parties {
 		header, posted := h.machine.Release(p.ID)
 		if !posted || !used[header.ID] {
 			continue
 		}
 		headers = append(headers, header)
-		for _, s := range header.Release.Sketches {
-			needs += memoryOf(s)
-		}
+		records += header.Release.Records
+	}
+	needs, err := analysis.Memory(h.study, index, records)
+	if err != nil {
+		return nil, err
 	}
 	if needs > limit {
 		return nil, &MemoryError{Needs: needs, Limit: limit}
@@ -128,14 +130,4 @@ func (h *hosted) contributionsTo(r protocol.Result, limit int64) ([]analysis.Con
 		out = append(out, c)
 	}
 	return out, nil
-}
-
-// memoryOf is what a sketch takes while it is analysed, 8 bytes a number: of columns, its
-// integers as they are merged; of others in the parties' parts and stacked, and the numbers
-// computed from them.
-func memoryOf(s protocol.ReleasedSketch) int64 {
-	if s.Side == sketch.Columns {
-		return 8 * s.Rows * s.Cols
-	}
-	return 3 * 8 * s.Rows * s.Cols
 }

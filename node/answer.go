@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -215,8 +214,24 @@ func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw
 	if err != nil {
 		return nil, err
 	}
-	run, _, err := stored.queried(math.MaxInt64)
-	if errors.Is(err, ErrPurged) {
+	var headers []session.Header
+	for _, p := range h.study.Parties {
+		if header, posted := stored.machine.Release(p.ID); posted {
+			headers = append(headers, header)
+		}
+	}
+	size, err := h.takes(headers, h.room.size)
+	if err != nil {
+		return nil, err
+	}
+	leave, err := h.room.take(ctx, size)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	run, _, err := stored.queried(h.Quotas.Memory)
+	var tooLarge *MemoryError
+	if errors.Is(err, ErrPurged) || errors.As(err, &tooLarge) {
 		return nil, p2p.Refuse(p2p.CodeRefused, "%v", err)
 	}
 	if err != nil {

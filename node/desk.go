@@ -76,11 +76,13 @@ func offline(o AggregatorOptions) (*Aggregator, error) {
 	if o.Uptime == nil {
 		o.Uptime = seldom.Clock(time.Now)
 	}
+	o.Quotas = o.Quotas.orDefaults()
 	signer, err := protocol.NewSigner(o.Store.Identity())
 	if err != nil {
 		return nil, fmt.Errorf("starting aggregator: %w", err)
 	}
 	return &Aggregator{AggregatorOptions: o, signer: signer, listed: make(chan struct{}), refusals: seldom.New(o.Logger, o.Uptime, time.Minute, 256),
+		room: &room{size: o.Quotas.Memory}, marked: map[protocol.StudyID]bool{},
 		hosted: map[protocol.StudyID]*hosted{}, peers: map[protocol.PeerID]int{}, setbacks: map[protocol.StudyID]*setback{}}, nil
 }
 
@@ -90,7 +92,7 @@ func (d *Desk) Settle(ctx context.Context) error {
 	for {
 		var busy bool
 		if err := d.hosted.do(ctx, func() error {
-			busy = d.hosted.running
+			busy = d.hosted.running || d.hosted.pending != nil
 			return nil
 		}); err != nil {
 			return err

@@ -49,9 +49,13 @@ func (a *Aggregator) post(ctx context.Context, from protocol.PeerID, request []b
 
 func (h *hosted) post(ctx context.Context, v protocol.Verified) error {
 	var refused error
+	var unfit *p2p.Refusal
 	err := h.do(ctx, func() error {
 		if err := h.step(h.life, session.Tick{Now: h.instant()}); err != nil {
 			return err
+		}
+		if refused = h.fits(v); refused != nil {
+			return nil
 		}
 		var effects session.Effects
 		effects, refused = h.machine.Step(session.Post{Envelope: v}) // a refusal may end the attempt
@@ -65,6 +69,8 @@ func (h *hosted) post(ctx context.Context, v protocol.Verified) error {
 	case errors.Is(refused, session.ErrPassed): // what stands beside it may still have its turn
 		h.refusals.Warn(v.Sender().String(), "left out a message", "study", h.study.ID.Short(), "why", refused)
 		return nil
+	case errors.As(refused, &unfit):
+		return unfit
 	}
 	h.refusals.Warn(v.Sender().String(), "refused a message", "study", h.study.ID.Short(), "error", refused)
 	return p2p.Refuse(refusalCode(refused), "%v", refused)
@@ -181,6 +187,9 @@ func (a *Aggregator) chunk(ctx context.Context, from protocol.PeerID, request []
 	}
 	if gone, err := purged(a.Store, c.Study); err != nil || gone {
 		return nil, cmp.Or(err, error(p2p.Refuse(p2p.CodeRefused, "%v", ErrPurged)))
+	}
+	if err := a.roomFor(int64(len(c.Data))); err != nil {
+		return nil, err
 	}
 	if err := a.Store.PutChunk(c.Study, from, uploaded(header, c.Sketch), c.Index, c.Data); err != nil {
 		return nil, h.do(ctx, func() error { return err }) // the study's service ends, as with every write that fails

@@ -41,7 +41,11 @@ type hosted struct {
 	ended   chan struct{}     // closed when run has returned
 	news    chan struct{}     // closed and replaced when the board grows; owned by run
 	jobs    chan finished
-	running bool // a job runs
+	running bool             // a job runs
+	pending *session.Compute // one that does not yet
+	begin   protocol.Instant // when it may
+	tries   attempts         // that ended the process before this one
+	trouble string           // what the stored status says of it
 
 	asking  sync.Mutex     // held while a query is being answered: one at a time
 	answers sync.WaitGroup // of the goroutines that answer
@@ -66,6 +70,9 @@ func newHosted(a *Aggregator, s *study.Study) (*hosted, error) {
 		return nil, err
 	}
 	h.stored = uint64(len(board))
+	if h.tries, err = a.unfinished(s.ID); err != nil {
+		return nil, err
+	}
 	return h, machine.Restore(board)
 }
 
@@ -93,12 +100,17 @@ func (h *hosted) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			err = h.step(ctx, session.Tick{Now: h.instant()})
+			if err = h.step(ctx, session.Tick{Now: h.instant()}); err == nil {
+				err = h.beginDue(ctx)
+			}
 		case f := <-h.work:
 			err = f()
 		case job := <-h.jobs:
 			h.running = false
-			if err = job.err; err == nil && ctx.Err() == nil {
+			if ctx.Err() != nil {
+				return // which may have ended the job
+			}
+			if err = job.err; err == nil {
 				err = h.step(ctx, job.event)
 			}
 		}
@@ -201,24 +213,30 @@ func (h *hosted) carryOut(ctx context.Context, effects session.Effects) error {
 		if !ok {
 			return fmt.Errorf("cannot run %T", job)
 		}
-		h.running = true
-		go func() { h.jobs <- h.compute(ctx, compute) }()
+		h.enqueue(compute)
+		if err := h.beginDue(ctx); err != nil {
+			return err
+		}
 	}
 	return h.show()
 }
 
 func (h *hosted) show() error {
 	status, waiting := h.machine.Status(), h.grace.text()
-	if status.Terminal() {
-		waiting = ""
+	trouble := ""
+	if h.pending != nil {
+		trouble = h.tries.trouble(h.begin)
 	}
-	if sameStatus(status, h.shown) && waiting == h.waiting {
+	if status.Terminal() {
+		waiting, trouble = "", ""
+	}
+	if sameStatus(status, h.shown) && waiting == h.waiting && trouble == h.trouble {
 		return nil
 	}
 	for _, fault := range status.Faults[min(len(h.shown.Faults), len(status.Faults)):] {
 		h.Logger.Warn("an attempt of the parties failed", "study", h.study.ID.Short(), "reason", fault)
 	}
-	h.shown, h.waiting = status, waiting
+	h.shown, h.waiting, h.trouble = status, waiting, trouble
 	if status.Terminal() {
 		about := []any{"study", h.study.ID.Short(), "state", status.State}
 		if status.Failure != nil {
@@ -227,7 +245,7 @@ func (h *hosted) show() error {
 		h.Logger.Info("study ended", about...)
 	}
 	shot := snapshot(h.study, status)
-	shot.Grace = waiting
+	shot.Grace, shot.Trouble = waiting, trouble
 	if err := h.Store.PutStatus(h.study.ID, shot.encode()); err != nil {
 		return err
 	}
@@ -372,6 +390,8 @@ func (h *hosted) compute(ctx context.Context, job session.Compute) (out finished
 	done, err := h.analyse(ctx, job)
 	var impossible *analysisError
 	switch {
+	case ctx.Err() != nil: // the node ends
+		return finished{err: ctx.Err()}
 	case err == nil:
 		h.Observe(Happening{What: Computed, Study: h.study.ID, Took: time.Since(began)})
 		return finished{event: done}
@@ -394,7 +414,7 @@ func (e *readingError) Unwrap() error { return e.error }
 func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Computed, error) {
 	o := analysis.Options{
 		Study: h.study, Attempt: job.Attempt, T2: job.T2, Complete: job.Complete,
-		Entropy: h.Entropy, Workers: h.Workers,
+		Entropy: h.Entropy, Workers: h.Workers, Memory: h.Quotas.Memory,
 	}
 	for _, header := range job.Releases {
 		c, err := h.contribution(header)

@@ -110,7 +110,8 @@ func (h *hosted) queried(limit int64) (run analysis.Options, models []analysis.M
 	run = analysis.Options{
 		Study: h.study, Attempt: document.Attempt, T2: result.T2, Complete: result.Completed, Entropy: h.Entropy, Workers: h.Workers,
 	}
-	if run.Contributions, err = h.contributionsTo(result, limit); err != nil {
+	index, _ := h.study.QuerySketch()
+	if run.Contributions, err = h.contributionsTo(result, index, limit); err != nil {
 		return run, nil, err
 	}
 	if models, err = document.Models(h.study); err != nil {

@@ -151,6 +151,9 @@ type AggregatorState interface {
 	Chunk(study protocol.StudyID, party protocol.PeerID, sketch, index int) ([]byte, error)
 	DropChunk(study protocol.StudyID, party protocol.PeerID, sketch, index int) error
 
+	// Free is how many bytes may still be written to the disk.
+	Free() (int64, error)
+
 	// LastNoted is when the journal's newest entry was written, by the clock of then; 0
 	// where there is none.
 	LastNoted() (protocol.Instant, error)

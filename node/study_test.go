@@ -39,11 +39,12 @@ type bench struct {
 	study   *study.Study
 	parties []string // names
 	logs    *safeBuffer
-	skew    *atomic.Int64                // seconds
-	entropy func(party string) io.Reader // default: crypto/rand
-	writes  map[string]*writes           // by node: its writes are counted, and one may fail
-	before  [][]byte                     // party a's release when a write of its own had failed
-	uptime  func() time.Duration         // default: so fast that a date that was missed counts after 60 ms
+	skew    *atomic.Int64                 // seconds
+	entropy func(party string) io.Reader  // default: crypto/rand
+	writes  map[string]*writes            // by node: its writes are counted, and one may fail
+	before  [][]byte                      // party a's release when a write of its own had failed
+	tune    func(*node.AggregatorOptions) // default: nothing
+	uptime  func() time.Duration          // default: so fast that a date that was missed counts after 60 ms
 }
 
 // terms is what a test's study says beyond who takes part.
@@ -163,9 +164,13 @@ func peerID(t *testing.T, st *store.Store) protocol.PeerID {
 func (b *bench) serve() (stop func()) {
 	b.t.Helper()
 	st := b.open("agg")
-	a, err := node.NewAggregator(node.AggregatorOptions{
+	options := node.AggregatorOptions{
 		Store: b.state("agg", st), Listen: []string{b.addr}, Now: b.now, Tick: 50 * time.Millisecond, Logger: b.logger(), Uptime: b.uptime,
-	})
+	}
+	if b.tune != nil {
+		b.tune(&options)
+	}
+	a, err := node.NewAggregator(options)
 	check(b.t, err)
 	ctx, cancel := context.WithCancel(b.t.Context())
 	ended := make(chan error, 1)

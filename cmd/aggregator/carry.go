@@ -11,8 +11,10 @@ import (
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/bundle"
+	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -53,7 +55,7 @@ func (cmd importCommand) Run(ctx context.Context, c *console.Console, g *console
 	out := []imported{}
 	var refused []error
 	for _, path := range cmd.Files {
-		one, err := takeIn(ctx, st, path)
+		one, err := takeIn(ctx, g, st, path)
 		if err != nil {
 			refused = append(refused, fmt.Errorf("importing %s: %w", path, err))
 			continue
@@ -81,7 +83,7 @@ func (cmd importCommand) Run(ctx context.Context, c *console.Console, g *console
 // take a bundle in.
 const handOverTime = 5 * time.Minute
 
-func takeIn(ctx context.Context, st *store.Store, path string) (imported, error) {
+func takeIn(ctx context.Context, g *console.Globals, st *store.Store, path string) (imported, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return imported{}, console.WithCode(console.Usage, err)
@@ -103,7 +105,11 @@ func takeIn(ctx context.Context, st *store.Store, path string) (imported, error)
 		return imported{}, console.WithCode(console.Usage, fmt.Errorf("study %s does not list its sender %s", s.ID.Short(), label.From))
 	}
 	out := imported{File: path, Study: s.ID.String(), Party: s.Parties[index].Name}
-	desk, err := node.OpenDesk(ctx, options(st), s.ID)
+	o, err := deskOptions(g, st)
+	if err != nil {
+		return out, err
+	}
+	desk, err := node.OpenDesk(ctx, o, s.ID)
 	if errors.Is(err, store.ErrLocked) {
 		ctx, cancel := context.WithTimeout(ctx, handOverTime)
 		defer cancel()
@@ -123,6 +129,22 @@ func takeIn(ctx context.Context, st *store.Store, path string) (imported, error)
 
 func options(st *store.Store) node.AggregatorOptions {
 	return node.AggregatorOptions{Store: st, Now: console.Now, Version: console.Version()}
+}
+
+// deskOptions are those of commands that take parties' releases in, within the quotas of the
+// configuration file.
+func deskOptions(g *console.Globals, st *store.Store) (node.AggregatorOptions, error) {
+	conf, err := config.LoadAggregator(g.Config)
+	if err != nil {
+		return node.AggregatorOptions{}, console.WithCode(console.Usage, err)
+	}
+	o := options(st)
+	o.Quotas = quotas(conf)
+	return o, nil
+}
+
+func quotas(conf config.Aggregator) node.Quotas {
+	return node.Quotas{Quotas: analysis.Quotas{Memory: conf.Memory, Disk: conf.Uploads.Study}, Free: conf.Uploads.Free}
 }
 
 type exported struct {
@@ -145,7 +167,7 @@ func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console
 	if err != nil {
 		return err
 	}
-	if err := settle(ctx, st, s); err != nil {
+	if err := settle(ctx, g, st, s); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(cmd.Output, 0o755); err != nil {
@@ -192,8 +214,12 @@ func (cmd exportCommand) parties(s *study.Study) ([]study.Party, error) {
 }
 
 // settle lets a study that nobody serves do what its dates ask for.
-func settle(ctx context.Context, st *store.Store, s *study.Study) error {
-	desk, err := node.OpenDesk(ctx, options(st), s.ID)
+func settle(ctx context.Context, g *console.Globals, st *store.Store, s *study.Study) error {
+	o, err := deskOptions(g, st)
+	if err != nil {
+		return err
+	}
+	desk, err := node.OpenDesk(ctx, o, s.ID)
 	if errors.Is(err, store.ErrLocked) {
 		return nil
 	}

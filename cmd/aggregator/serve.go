@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/cosketch/cosketch/node"
@@ -53,8 +55,9 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 	if err != nil {
 		return console.WithCode(console.Usage, err)
 	}
+	boundMemory(conf)
 	a, err := node.NewAggregator(node.AggregatorOptions{
-		Store: st, Listen: conf.Listen, Limits: conf.Limits,
+		Store: st, Listen: conf.Listen, Limits: conf.Limits, Quotas: quotas(conf),
 		Now: console.Now, Version: console.Version(), Logger: logger, Observe: shown.observe,
 	})
 	if err != nil {
@@ -70,6 +73,17 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 	}
 	defer c.Ready()()
 	return shown.beside(ctx, a.Serve)
+}
+
+// besides is about what a node takes beside what its configuration bounds.
+const besides = 256 << 20
+
+// boundMemory makes the runtime collect what is unused before the process takes more than its
+// configuration says, unless the environment has a limit already.
+func boundMemory(conf config.Aggregator) {
+	if _, set := os.LookupEnv("GOMEMLIMIT"); !set {
+		debug.SetMemoryLimit(conf.Memory + max(conf.Limits.Memory, 512<<20) + besides)
+	}
 }
 
 func (cmd serveCommand) configuration(g *console.Globals) (config.Aggregator, error) {

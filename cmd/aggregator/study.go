@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -46,6 +48,13 @@ func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
 	if err := analysis.Deliverable(s); err != nil {
 		return console.WithCode(console.Usage, fmt.Errorf("study %s: %w", s.Name, err))
 	}
+	o, err := deskOptions(g, st)
+	if err != nil {
+		return err
+	}
+	if err := o.Quotas.Check(s); err != nil {
+		return console.WithCode(console.Usage, fmt.Errorf("study %s: %w", s.Name, err))
+	}
 	p, err := console.PlanFlags{Records: cmd.Records}.Make(s, study.Everyone)
 	if err != nil {
 		return err
@@ -63,9 +72,24 @@ func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
 		if verdict.Useless {
 			c.Say("Parties approve it only with --although-useless. aggregator study plan %s says what would help.", s.ID.Short())
 		}
+		tellShares(c, s, o.Quotas)
 		c.Say("Next: aggregator serve, and give the same file, byte for byte, to every party.")
 		c.Say("Parties can approve %s.", console.Until(s.Expires, console.Now()))
 	})
+}
+
+// tellShares says how many records parties can release at most, where that is a matter of the
+// quotas.
+func tellShares(c *console.Console, s *study.Study, q node.Quotas) {
+	shares, err := q.Shares(s)
+	if err != nil || shares == nil {
+		return
+	}
+	var said []string
+	for i, n := range shares {
+		said = append(said, fmt.Sprintf("%s %d", s.Parties[i].Name, n))
+	}
+	c.Say("Records that each party can release at most, by the quotas of this aggregator: %s. Larger releases are refused before they are sent.", strings.Join(said, ", "))
 }
 
 type studyCheck struct {

@@ -10,16 +10,27 @@ import (
 
 // Aggregator is an aggregator's configuration file.
 type Aggregator struct {
-	Path   string   // of the file, whether it exists or not
-	Listen []string // multiaddrs, without /p2p; default: DefaultListen
-	Limits p2p.Limits
-	Memory int64 // bytes that a study's sketches may take in a further analysis; default: DefaultMemory
-	HTTP   HTTP
-	Log    Log
+	Path    string   // of the file, whether it exists or not
+	Listen  []string // multiaddrs, without /p2p; default: DefaultListen
+	Limits  p2p.Limits
+	Memory  int64 // bytes that a study's releases may take while they are analysed; default: DefaultMemory
+	Uploads Uploads
+	HTTP    HTTP
+	Log     Log
 }
 
-// DefaultMemory is what a study's sketches may take in a further analysis, in bytes.
-const DefaultMemory = 4 << 30
+// Uploads bounds the releases that parties may send, in bytes.
+type Uploads struct {
+	Study int64 // of one study; default: DefaultUploads
+	Free  int64 // that they leave on the disk; default: DefaultFree
+}
+
+// Defaults, in bytes.
+const (
+	DefaultMemory  = 4 << 30
+	DefaultUploads = 64 << 30
+	DefaultFree    = 1 << 30
+)
 
 // DefaultListen returns the addresses at which an aggregator listens unless it is
 // told otherwise: TCP port 7424 of every IPv4 and IPv6 address.
@@ -39,7 +50,7 @@ func LoadAggregator(path string) (Aggregator, error) {
 	if err == nil {
 		root, err = source.environment(aggregatorVariables, root, aggregatorDefaults())
 	}
-	a := Aggregator{Path: source.path, Memory: DefaultMemory}
+	a := Aggregator{Path: source.path, Memory: DefaultMemory, Uploads: Uploads{DefaultUploads, DefaultFree}}
 	if err == nil {
 		err = a.parse(source, root)
 	}
@@ -67,8 +78,11 @@ func (a *Aggregator) parse(s source, root *yaml.Node) error {
 		},
 		"limits":   parseLimits(s, &a.Limits),
 		"analysis": func(n *yaml.Node) error { return s.fields(n, fields{"memory_mib": s.mebibytes(&a.Memory)}) },
-		"http":     a.HTTP.parse(s),
-		"log":      a.Log.parse(s),
+		"uploads": func(n *yaml.Node) error {
+			return s.fields(n, fields{"study_mib": s.mebibytes(&a.Uploads.Study), "free_mib": s.mebibytes(&a.Uploads.Free)})
+		},
+		"http": a.HTTP.parse(s),
+		"log":  a.Log.parse(s),
 	})
 }
 

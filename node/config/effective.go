@@ -81,6 +81,8 @@ func aggregatorDefaults() []setting {
 		{key: "limits.calls_per_party", value: "32"},
 		{key: "limits.memory_mib", value: "512"},
 		{key: "analysis.memory_mib", value: fmt.Sprint(DefaultMemory >> 20)},
+		{key: "uploads.study_mib", value: fmt.Sprint(DefaultUploads >> 20)},
+		{key: "uploads.free_mib", value: fmt.Sprint(DefaultFree >> 20)},
 		{key: "http.listen", value: "off"},
 		{key: "http.tokens", value: "always"},
 		{key: "http.hosts", value: "none", list: true},

@@ -12,7 +12,7 @@ import (
 // others are values that are no key's default and no file's.
 var others = map[string]string{
 	"listen": "/ip4/127.0.0.1/tcp/1, /ip6/::1/tcp/1", "limits.connections": "7", "limits.connections_per_address": "6",
-	"limits.calls_per_party": "5", "limits.memory_mib": "400", "analysis.memory_mib": "3", "http.listen": "127.0.0.1:7", "http.tokens": "always",
+	"limits.calls_per_party": "5", "limits.memory_mib": "400", "analysis.memory_mib": "3", "uploads.study_mib": "11", "uploads.free_mib": "12", "http.listen": "127.0.0.1:7", "http.tokens": "always",
 	"http.hosts": "a.example,b.example", "http.behind_proxy": "true", "http.connections": "2", "http.streams": "9",
 	"log.level": "error", "log.format": "json", "metrics": "127.0.0.1:8",
 	"approval.second": "12D3KooWBtg3aaRMjxwedh83aGiUkwSxDwUZkzuJcfaqUmo7R3pq",

@@ -1,0 +1,196 @@
+package node_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/session"
+)
+
+// many gives party c so many records and the others forty, of columns x and y.
+func many(ofC int) func(int) string {
+	return func(party int) string {
+		records := 40
+		if party == 2 {
+			records = ofC
+		}
+		var s strings.Builder
+		s.WriteString("id,x,y\n")
+		for i := range records {
+			fmt.Fprintf(&s, "%d-%d,%.3f,%.3f\n", party, i, float64(i%97)/97, float64(i%89)/89)
+		}
+		return s.String()
+	}
+}
+
+// rows is a study whose releases grow with their records.
+func rows() terms {
+	w := clustered
+	w.sketches, w.privacy, w.caps = "[{side: records, family: rademacher, k: 16}]", "{unit: attribute, mechanism: laplace, epsilon: 1000}", "{attribute: {epsilon: 1000}}"
+	return w
+}
+
+// A party that has many more records than the aggregator can compute with is told so when its
+// release's header comes, before a chunk of it does. The others get their result.
+func TestAReleaseBeyondTheQuota(t *testing.T) {
+	for what, quotas := range map[string]analysis.Quotas{"memory": {Memory: 3 << 20}, "disk": {Disk: 3 << 16}} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, rows(), many(3000))
+			var chunks atomic.Int64
+			b.tune = func(o *node.AggregatorOptions) {
+				o.Quotas = node.Quotas{Quotas: quotas}
+				o.Observe = func(h node.Happening) {
+					if h.What == node.ChunkKept {
+						chunks.Add(1)
+					}
+				}
+			}
+			stop := b.serve()
+			defer stop()
+			ctx := b.context()
+			var all sync.WaitGroup
+			for _, name := range []string{"a", "b"} {
+				all.Go(func() {
+					if err := b.run(ctx, name, nil); err != nil {
+						t.Errorf("party %s: %v", name, err)
+					}
+				})
+			}
+			err := b.run(ctx, "c", nil)
+			var refusal *p2p.Refusal
+			if !errors.As(err, &refusal) || refusal.Code != p2p.CodeTooLarge || !strings.Contains(refusal.Message, "3000 records of c, whose share of the quota is ") || !strings.Contains(refusal.Message, "of "+what) {
+				t.Errorf("party c: %v", err)
+			}
+			b.skew.Store(7201)
+			all.Wait()
+			if n := chunks.Load(); n != 2 {
+				t.Errorf("%d chunks were taken, want one of each of two parties", n)
+			}
+		})
+	}
+}
+
+// full is a disk with so many bytes left.
+type full struct {
+	*store.Store
+	free *atomic.Int64
+}
+
+func (f full) Free() (int64, error) { return f.free.Load(), nil }
+
+// What is to stay free on the disk stays free: parties try again until there is room.
+func TestNoRoomForAnUpload(t *testing.T) {
+	b := newBench(t, clustered, points)
+	var free atomic.Int64
+	free.Store(1000)
+	b.tune = func(o *node.AggregatorOptions) {
+		o.Store, o.Quotas.Free = full{o.Store.(*store.Store), &free}, 990
+	}
+	stop := b.serve()
+	defer stop()
+	ctx := b.context()
+	var told sync.Once
+	var all sync.WaitGroup
+	for _, name := range b.parties {
+		all.Go(func() {
+			if err := b.run(ctx, name, func(p node.Progress) {
+				var refusal *p2p.Refusal
+				if errors.As(p.Err, &refusal) && refusal.Code == p2p.CodeBusy && strings.Contains(refusal.Message, "has no room for") {
+					told.Do(func() { free.Store(1 << 30) })
+				}
+			}); err != nil {
+				t.Errorf("party %s: %v", name, err)
+			}
+		})
+	}
+	all.Wait()
+	if free.Load() == 1000 {
+		t.Error("nobody was told that there is no room")
+	}
+}
+
+// dying is the state of a node that is killed when it has said that it computes: no write comes
+// after that one.
+type dying struct{ failing }
+
+func (d dying) PutResult(study protocol.StudyID, name string, data []byte) error {
+	err := d.failing.PutResult(study, name, data)
+	if name == "computing.json" {
+		d.writes.broken.Store(true)
+	}
+	return err
+}
+
+// An aggregator that ended while it computed a result does not begin with that at the next start:
+// it serves the study, says what happened, and computes it after a while, longer after each time.
+func TestAComputationThatEndsTheNode(t *testing.T) {
+	b := newBench(t, clustered, points)
+	ctx := b.context()
+	var clock atomic.Int64
+	clock.Store(int64(now()))
+	var deaths []*writes
+	b.tune = func(o *node.AggregatorOptions) {
+		o.Now, o.Tick = func() protocol.Instant { return protocol.Instant(clock.Load()) }, time.Millisecond
+		w := &writes{}
+		deaths = append(deaths, w)
+		o.Store = dying{failing{o.Store.(*store.Store), w}}
+	}
+	var all sync.WaitGroup
+	for _, name := range b.parties {
+		all.Go(func() {
+			if err := b.run(ctx, name, nil); err != nil {
+				t.Errorf("party %s: %v", name, err)
+			}
+		})
+	}
+	status := func() node.Snapshot {
+		st := b.open("agg")
+		defer st.Close()
+		return b.status(st.Status)
+	}
+	stop := b.serve()
+	b.until(deaths[0].broken.Load)
+	stop()
+	for i, pause := range []int64{5, 20, 80} {
+		stop = b.serve()
+		w := deaths[len(deaths)-1]
+		b.until(func() bool { return b.logged("the result is not computed yet") == i+1 })
+		clock.Add(pause - 1)
+		looks := w.looks.Load()
+		b.until(func() bool { return w.looks.Load() > looks+20 })
+		if w.broken.Load() {
+			t.Fatalf("it computed before %d s had passed", pause)
+		}
+		b.until(func() bool { return strings.Contains(status().Trouble, "while it computed the result") })
+		if s := status(); s.State != string(session.Computing) || i == 1 && !strings.Contains(s.Trouble, "this node ended 2 times in a row while") {
+			t.Errorf("status %+v", s)
+		}
+		clock.Add(1)
+		b.until(w.broken.Load)
+		stop()
+	}
+	b.tune = nil // it does not die any more
+	b.skew.Store(clock.Load() - int64(now()))
+	stop = b.serve()
+	defer stop()
+	b.until(func() bool { return b.logged("the result is not computed yet") == 4 })
+	b.skew.Add(320)
+	all.Wait()
+	stop()
+	st := b.open("agg")
+	defer st.Close()
+	if _, err := st.Result(b.study.ID, "computing.json"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the mark is still there: %v", err)
+	}
+}

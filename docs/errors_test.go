@@ -247,7 +247,6 @@ var kinds = map[string]string{
 	"kernel/sketch/encoding.go":  peerIsWrong,
 	"seed/agree/":                peerIsWrong,
 	"node/ask.go":                peerIsWrong,
-	"node/calls.go":              peerIsWrong,
 	"node/release.go":            peerIsWrong,
 	"node/hosted.go":             peerIsWrong,
 	"node/p2p/":                  peerIsWrong,

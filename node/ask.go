@@ -398,9 +398,13 @@ func (q *query) send(ctx context.Context) error {
 	if err != nil {
 		return &FailedError{&protocol.Fault{Culprit: q.study.Aggregator.ID, Kind: "answer", Err: err}}
 	}
-	document, err := q.client.document(ctx, answer.Document, maxLabels)
+	bounds := analysis.AnswerOf(q.study, own.Rows)
+	document, err := q.client.document(ctx, answer.Document, bounds.Document)
 	if err != nil {
 		return err
+	}
+	if err := bounds.Check(document); err != nil {
+		return &FailedError{&protocol.Fault{Culprit: q.study.Aggregator.ID, Kind: "answer", Err: err}}
 	}
 	said, err := analysis.DecodeQueryAnswer(document, q.study.ID, q.Number, int(own.Rows), q.released)
 	if err == nil {

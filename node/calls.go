@@ -9,7 +9,6 @@ import (
 
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/protocol"
-	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
@@ -145,17 +144,10 @@ func (c client) ledger(ctx context.Context, own protocol.LedgerHead) (protocol.L
 	return kept, nil
 }
 
-// Bounds of what a party accepts of its aggregator's results, in bytes. A document is held in
-// memory, and what it describes of tables is on disk.
-const (
-	maxDocument = analysis.MaxDocument
-	maxLabels   = 1 << 30 // what is said of the party's own records
-)
-
 // document fetches a whole document and checks it against its hash.
 func (c client) document(ctx context.Context, d protocol.Document, most int64) ([]byte, error) {
 	if d.Size > most {
-		return nil, fmt.Errorf("result document of %d bytes, at most %d", d.Size, most)
+		return nil, &badDocument{fmt.Errorf("a document of %d bytes: one of this study has at most %d", d.Size, most)}
 	}
 	var data bytes.Buffer
 	err := c.pieces(ctx, d, &data)

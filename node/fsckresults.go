@@ -29,7 +29,7 @@ const resultFix = "fetch it again: party run, or restore the aggregator's from a
 // results verifies what the aggregator signed of the stored results, and that nothing else
 // is beside them.
 func (f *fsck) results(s *study.Study, board []protocol.Verified) {
-	known := map[string]bool{computingFile: true} // a serving aggregator takes that up
+	known := map[string]bool{computingFile: true, refusedFile: true} // a serving aggregator takes that up
 	f.result(s, resultsOn(board), known)
 	f.further(s, known)
 	f.asked(s, known)

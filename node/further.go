@@ -24,8 +24,21 @@ import (
 
 const furtherPrefix = "further-"
 
-// mostFurther bounds how many further results of one study a party takes.
-const mostFurther = 256
+// mostFurther bounds how many further results of one study a party is told of at once, and
+// mostKept how many it keeps.
+const (
+	mostFurther = 256
+	mostKept    = 4 * mostFurther
+)
+
+// furtherRoom is how many bytes a party keeps of a study's results and further results.
+func furtherRoom(s *study.Study) int64 {
+	own, further := analysis.BoundsOf(s), analysis.FurtherBounds(s)
+	return 1<<30 + own.Document + 4*(own.Tables+further.Tables)
+}
+
+// ErrFullOfFurther reports more further results of a study than a party keeps.
+var ErrFullOfFurther = errors.New("more further results of the study than a party keeps")
 
 func furtherFile(document protocol.Digest) string {
 	return furtherPrefix + document.String()[:16]
@@ -213,6 +226,10 @@ func (r *service) fetchFurther(ctx context.Context) (fetched int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	kept, err := statements(r.Store, r.study)
+	if err != nil {
+		return 0, err
+	}
 	for len(list) > 0 {
 		size := 0
 		if len(list) >= 4 {
@@ -232,6 +249,9 @@ func (r *service) fetchFurther(ctx context.Context) (fetched int, err error) {
 		case !errors.Is(err, store.ErrNotFound):
 			return fetched, err
 		}
+		if len(kept)+fetched >= mostKept {
+			return fetched, fmt.Errorf("%w: there are %d", ErrFullOfFurther, mostKept)
+		}
 		if err := r.takeFurther(ctx, f); err != nil {
 			return fetched, err
 		}
@@ -241,30 +261,38 @@ func (r *service) fetchFurther(ctx context.Context) (fetched int, err error) {
 }
 
 func (r *service) takeFurther(ctx context.Context, f protocol.Further) error {
+	left, err := r.roomLeft()
+	if err != nil {
+		return err
+	}
+	bounds := analysis.FurtherBounds(r.study)
 	for _, d := range f.PerParty {
 		if d.Party != r.signer.ID() {
 			continue
 		}
-		data, err := r.client.document(ctx, d.Document, maxLabels)
+		rows, err := r.ownRows()
 		if err != nil {
 			return err
 		}
-		labels, err := analysis.DecodeLabels(data, r.study.ID)
-		if err == nil {
-			err = labels.CheckNames(r.study)
+		if left -= d.Size; left < 0 {
+			return r.tooMuchFurther()
 		}
+		data, err := r.takeLabels(ctx, d.Document, analysis.FurtherLabelsOf(r.study, rows))
 		if err != nil {
-			return fmt.Errorf("the aggregator's labels of a further result: %w", err)
+			return fmt.Errorf("the labels of the aggregator's further result: %w", err)
 		}
 		if err := r.Store.PutResult(r.study.ID, furtherLabels(f.Document.Hash, d.Party), data); err != nil {
 			return err
 		}
 	}
-	data, err := r.client.document(ctx, f.Document, maxDocument)
-	if err != nil {
-		return err
+	if left -= f.Document.Size; left < bounds.Tables {
+		return r.tooMuchFurther()
 	}
-	if _, err := r.takeTables(ctx, data, 1); err != nil {
+	data, err := r.client.document(ctx, f.Document, bounds.Document)
+	if err != nil {
+		return fmt.Errorf("the aggregator's further result: %w", err)
+	}
+	if _, err := r.takeTables(ctx, data, bounds); err != nil {
 		return fmt.Errorf("the aggregator's further result: %w", err)
 	}
 	name := furtherFile(f.Document.Hash)
@@ -272,4 +300,28 @@ func (r *service) takeFurther(ctx context.Context, f protocol.Further) error {
 		return err
 	}
 	return r.Store.PutResult(r.study.ID, name, f.Encode())
+}
+
+func (r *service) tooMuchFurther() error {
+	return fmt.Errorf("%w: together they would have more than %d bytes", ErrFullOfFurther, furtherRoom(r.study))
+}
+
+// roomLeft is what may still be kept of a study's further results.
+func (r *service) roomLeft() (int64, error) {
+	names, err := r.Store.Results(r.study.ID)
+	if err != nil {
+		return 0, err
+	}
+	left := furtherRoom(r.study)
+	for _, name := range names {
+		f, err := r.Store.OpenResult(r.study.ID, name)
+		if err != nil {
+			return 0, err
+		}
+		left -= f.Size()
+		if err := f.Close(); err != nil {
+			return 0, err
+		}
+	}
+	return left, nil
 }

@@ -317,44 +317,66 @@ func (r *home) eachChunk(i int, s protocol.ReleasedSketch, from int, send func(i
 }
 
 // fetchResult fetches what this party may see, checks it against the hashes that
-// the aggregator signed, and stores it.
+// the aggregator signed, and stores it. What is none of the study is refused once.
 func (r *service) fetchResult(ctx context.Context, job session.FetchResult) (session.Event, error) {
-	for _, d := range job.Result.PerParty {
+	document := job.Result.Document.Hash
+	if err := r.refusedBefore(document); err != nil {
+		return nil, err
+	}
+	if err := r.takeResult(ctx, job.Result); err != nil {
+		return nil, r.refuse(document, err)
+	}
+	return session.ResultStored{Document: document}, r.forgive()
+}
+
+func (r *service) takeResult(ctx context.Context, signed protocol.Result) error {
+	for _, d := range signed.PerParty {
 		if d.Party != r.signer.ID() {
 			continue
 		}
-		data, err := r.client.document(ctx, d.Document, maxLabels)
+		rows, err := r.ownRows()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		labels, err := analysis.DecodeLabels(data, r.study.ID)
-		if err == nil {
-			err = labels.CheckNames(r.study)
-		}
+		data, err := r.takeLabels(ctx, d.Document, analysis.LabelsOf(r.study, rows))
 		if err != nil {
-			return nil, fmt.Errorf("the aggregator's labels: %w", err)
+			return fmt.Errorf("the aggregator's labels: %w", err)
 		}
 		if err := r.Store.PutResult(r.study.ID, labelsFile, data); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	data, err := r.client.document(ctx, job.Result.Document, maxDocument)
+	bounds := analysis.BoundsOf(r.study)
+	data, err := r.client.document(ctx, signed.Document, bounds.Document)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("the aggregator's result: %w", err)
 	}
 	before, err := storedTables(r.Store, r.study.ID)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	result, err := r.takeTables(ctx, data, len(r.study.Analyses))
+	result, err := r.takeTables(ctx, data, bounds)
 	if err != nil {
-		return nil, fmt.Errorf("the aggregator's result: %w", err)
+		return fmt.Errorf("the aggregator's result: %w", err)
 	}
 	if err := r.Store.PutResult(r.study.ID, resultFile, data); err != nil {
+		return err
+	}
+	return dropTables(r.Store, r.study, before, result)
+}
+
+// takeLabels fetches what is said of this party's own records.
+func (r *service) takeLabels(ctx context.Context, d protocol.Document, bounds analysis.LabelBounds) ([]byte, error) {
+	data, err := r.client.document(ctx, d, bounds.Document)
+	if err != nil {
 		return nil, err
 	}
-	if err := dropTables(r.Store, r.study, before, result); err != nil {
-		return nil, err
+	labels, err := bounds.Decode(data, r.study.ID)
+	if err == nil {
+		err = labels.CheckNames(r.study)
 	}
-	return session.ResultStored{Document: job.Result.Document.Hash}, nil
+	if err != nil {
+		return nil, &badDocument{err}
+	}
+	return data, nil
 }

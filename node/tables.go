@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,19 +79,19 @@ func (h *hosted) tableName(part protocol.Digest) (string, error) {
 	return tableFile(part), f.Close()
 }
 
-// takeTables decodes a fetched document, of at most so many analyses, and fetches the tables
+// takeTables decodes a fetched document, within bounds, and fetches the tables
 // that it names: part after part, with one piece in memory, and those alone that are not here.
 // It checks each part's hash before it keeps it, and then what no hash says.
-func (r *service) takeTables(ctx context.Context, document []byte, most int) (analysis.Result, error) {
-	result, err := analysis.Decode(document, r.study.ID)
+func (r *service) takeTables(ctx context.Context, document []byte, bounds analysis.Bounds) (analysis.Result, error) {
+	result, err := bounds.Decode(ctx, document, r.study.ID)
 	if err != nil {
-		return result, err
+		if ctx.Err() != nil {
+			return result, ctx.Err()
+		}
+		return result, &badDocument{err}
 	}
 	if err := result.CheckNames(r.study); err != nil {
-		return result, err
-	}
-	if len(result.Analyses) > most {
-		return result, fmt.Errorf("it has %d analyses, the study asks for %d", len(result.Analyses), most)
+		return result, &badDocument{err}
 	}
 	parts, err := result.Parts()
 	if err != nil {
@@ -108,6 +109,9 @@ func (r *service) takeTables(ctx context.Context, document []byte, most int) (an
 	}
 	err = result.With(tables{r.Store, r.study.ID}).CheckTables()
 	if err != nil { // they are what was signed, and no tables: nothing will speak of them
+		if disk := (*fs.PathError)(nil); !errors.As(err, &disk) {
+			err = &badDocument{err}
+		}
 		for _, part := range fetched {
 			err = errors.Join(err, r.Store.DropResult(r.study.ID, tableFile(part.Hash)))
 		}

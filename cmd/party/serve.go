@@ -98,10 +98,14 @@ const sweepEvery = time.Hour
 // not be served: until the steward has mended the data or the site file, say.
 const retryAfter = 30 * time.Second
 
+// longestRetry is how long it waits at most where an aggregator's result is bad: it may sign
+// another.
+const longestRetry = time.Hour
+
 // keepRunning serves a study to its end. What a steward can mend is said once and
-// tried again.
+// tried again; what an aggregator has to mend, after longer and longer.
 func keepRunning(ctx context.Context, party *node.Party, id protocol.StudyID, logger *slog.Logger) {
-	said := ""
+	said, pause := "", retryAfter
 	for {
 		err := party.Run(ctx, id)
 		if err == nil || ctx.Err() != nil {
@@ -115,10 +119,16 @@ func keepRunning(ctx context.Context, party *node.Party, id protocol.StudyID, lo
 			said = text
 			logger.Error("study cannot be served; trying again from time to time", "study", id.Short(), "error", text+node.Remedy(err))
 		}
+		var bad *node.BadResultError
+		if errors.As(err, &bad) {
+			pause = min(2*pause, longestRetry)
+		} else {
+			pause = retryAfter
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(retryAfter):
+		case <-time.After(pause):
 		}
 	}
 }

@@ -13,27 +13,38 @@ import (
 // one of this study and hangs together, so that whoever shows it need not.
 func Decode(data []byte, id protocol.StudyID) (Result, error) {
 	var r Result
-	if err := bounded(data); err != nil {
+	if len(data) > MaxDocument {
+		return Result{}, fmt.Errorf("decoding result: a document of %d bytes, at most %d", len(data), MaxDocument)
+	}
+	if err := bounded(data, most{mostAtTop, mostNested, mostValues}); err != nil {
 		return Result{}, fmt.Errorf("decoding result: %w", err)
 	}
 	if err := json.Unmarshal(data, &r); err != nil {
 		return Result{}, fmt.Errorf("decoding result: %w", err)
 	}
-	if err := known(r.Format, ResultFormat); err != nil {
+	if err := r.check(id); err != nil {
 		return Result{}, fmt.Errorf("decoding result: %w", err)
+	}
+	return r, nil
+}
+
+// check reports what does not hang together in a result of this study.
+func (r Result) check(id protocol.StudyID) error {
+	if err := known(r.Format, ResultFormat); err != nil {
+		return err
 	}
 	if r.Study != id.String() {
-		return Result{}, fmt.Errorf("decoding result: of study %.64q, not %s", r.Study, id)
+		return fmt.Errorf("of study %.64q, not %s", r.Study, id)
 	}
 	if err := r.Masked.check(); err != nil {
-		return Result{}, fmt.Errorf("decoding result: %w", err)
+		return err
 	}
 	for i, a := range r.Analyses {
 		if err := a.check(len(r.Sketches)); err != nil {
-			return Result{}, fmt.Errorf("decoding result: analysis %d: %w", i+1, err)
+			return fmt.Errorf("analysis %d: %w", i+1, err)
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // Bounds of a document, so that decoding it takes no more than about 1 GiB, whatever it says:
@@ -45,12 +56,12 @@ const (
 	mostValues = 1 << 24
 )
 
+// most is how much of it a document may have.
+type most struct{ top, nested, values int64 }
+
 // bounded refuses a document that would take more memory than any result needs.
-func bounded(data []byte) error {
-	if len(data) > MaxDocument {
-		return fmt.Errorf("a document of %d bytes, at most %d", len(data), MaxDocument)
-	}
-	depth, atTop, nested, values := 0, 0, 0, 0
+func bounded(data []byte, most most) error {
+	depth, atTop, nested, values := 0, int64(0), int64(0), int64(0)
 	for at := 0; at < len(data); at++ {
 		switch data[at] {
 		case '"':
@@ -70,7 +81,7 @@ func bounded(data []byte) error {
 			values++
 		}
 	}
-	if atTop > mostAtTop || nested > mostNested || values > mostValues {
+	if atTop > most.top || nested > most.nested || values > most.values {
 		return fmt.Errorf("a document of %d parts, %d lists and %d values: no result has so many", atTop, nested, values)
 	}
 	return nil

@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -170,7 +171,39 @@ func (s shipped) run(t testing.TB) (analysis.Result, []analysis.Labels) {
 			t.Error(err)
 		}
 	}
+	if s.options.Analyses == nil {
+		s.withinBounds(t, result, labels)
+	}
 	return result, labels
+}
+
+// withinBounds holds what came out against what a party takes of such a study.
+func (s shipped) withinBounds(t testing.TB, result analysis.Result, labels []analysis.Labels) {
+	t.Helper()
+	raw, err := json.MarshalIndent(result, "", " ")
+	for _, a := range result.Analyses {
+		if err != nil || s.options.Keep == nil && len(a.Features) > analysis.MostInline {
+			return // no aggregator makes it
+		}
+	}
+	bounds := analysis.BoundsOf(s.options.Study)
+	again, err := bounds.Decode(context.Background(), raw, s.options.Study.ID)
+	if err != nil {
+		t.Errorf("a party refuses the result: %v", err)
+	} else if said, _ := json.MarshalIndent(again, "", " "); string(said) != string(raw) {
+		t.Errorf("a party reads another result:\n%s\n%s", said, raw)
+	}
+	for i, l := range labels {
+		for index, sk := range s.options.Contributions[i].Sketches {
+			raw, err := json.MarshalIndent(l, "", " ")
+			if err != nil || sk.Side != sketch.Records {
+				continue
+			}
+			if _, err := analysis.LabelsOf(s.options.Study, int64(sk.Rows)).Decode(raw, s.options.Study.ID); err != nil {
+				t.Errorf("sketch %d: a party refuses its labels: %v", index, err)
+			}
+		}
+	}
 }
 
 // answer is one analysis, with its pairs found by the columns' names.

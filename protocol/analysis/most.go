@@ -1,0 +1,355 @@
+package analysis
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/kernel/linear"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Bounds are what a study's result has at the most, whoever made it. To decode a document within
+// them takes less than MemoryPerByte times its bound.
+type Bounds struct {
+	Document int64 // bytes
+	Tables   int64 // bytes of all tables beside it
+
+	parties, sketches int
+	kinds             []study.AnalysisKind // of its analyses, in order; nil: one of any
+}
+
+// MemoryPerByte is how many bytes of memory a byte of a document's bound may cost: a list or
+// structure takes at most 256 and has at least leastNested, and lists that grow take that twice.
+const MemoryPerByte = 40
+
+// leastNested is less than a list or structure takes of an honest document, on average.
+const leastNested = 24
+
+// Bytes at the most of parts of a document, with their keys and the spaces before them.
+const (
+	mostNumber = 512 // with a reason why it is undefined
+	mostEntry  = 48
+	mostBase   = 64 << 10 // of what is said in words, and of what has one size in all studies
+	mostPoints = 1000     // of a picture
+)
+
+// BoundsOf is of a study's own result.
+func BoundsOf(s *study.Study) Bounds {
+	out := Bounds{Document: mostBase + int64(len(s.Parties))*1024 + int64(len(s.Sketches))*8192, parties: len(s.Parties), sketches: len(s.Sketches), kinds: []study.AnalysisKind{}}
+	for _, a := range s.Analyses {
+		out.kinds = append(out.kinds, a.Kind)
+		out.Document = plus(out.Document, mostOf(s, a))
+	}
+	out.Document, out.Tables = min(out.Document, MaxDocument), SizeOf(s).Tables
+	return out
+}
+
+// Options of further analyses are bounded by nothing but sense.
+const (
+	mostFurtherClusters = 256
+	mostFurtherRecords  = 100
+)
+
+// FurtherBounds is of the answer to one further analysis, of any kind.
+func FurtherBounds(s *study.Study) Bounds {
+	out := BoundsOf(s)
+	out.kinds, out.Document, out.Tables = nil, 0, 0
+	for _, a := range []study.Analysis{
+		{Kind: study.Covariance}, {Kind: study.PCA, Options: study.PCAOptions{Components: MostInline}}, {Kind: study.LDA}, {Kind: study.VotedPerceptron},
+		{Kind: study.KMeans, Options: study.KMeansOptions{Clusters: mostFurtherClusters}},
+		{Kind: study.RecordDistance, Options: study.RecordDistanceOptions{Of: make([]study.RecordName, mostFurtherRecords)}},
+	} {
+		out.Document = max(out.Document, mostBase+mostOf(s, a))
+		out.Tables = max(out.Tables, sizeOf(s, a).Tables)
+	}
+	out.Document = min(out.Document, MaxDocument)
+	return out
+}
+
+// mostOf is what an analysis takes of a document.
+func mostOf(s *study.Study, a study.Analysis) int64 {
+	n, parties := int64(len(valuesOf(s, a))), int64(len(s.Parties))
+	classes, k, clusters := int64(0), int64(0), int64(0)
+	if l, ok := s.Label(); ok {
+		classes = int64(len(l.Classes()))
+	}
+	if index, ok := s.SketchFor(a); ok {
+		k = int64(s.Sketches[index].Projection.K)
+		if s.Sketches[index].Side == sketch.Records && a.Kind == study.KMeans {
+			n = 0
+		}
+	}
+	number := func(count ...int64) (out int64) {
+		out = mostNumber
+		for _, c := range count {
+			out = times(out, c)
+		}
+		return out
+	}
+	// Every analysis has features, which may be listed again where they are left out, numbers of
+	// each, and of parties.
+	size := plus(mostBase, number(16, n+parties))
+	size = plus(size, times(4*longestName(s), n+parties))
+	size = plus(size, number(2, parties, parties))
+	switch o := a.Options.(type) {
+	case study.KMeansOptions:
+		clusters = int64(max(o.Clusters, o.MaxClusters))
+	case study.PCAOptions:
+		size = plus(size, number(min(int64(o.Components), n)+1, n+4))
+	case study.RecordDistanceOptions:
+		of := int64(len(o.Of))
+		size = plus(size, number(2, of, of+parties))
+	}
+	switch a.Kind {
+	case study.Covariance, study.Correlation, study.InnerProduct, study.Distance, study.Cosine, study.Intersection:
+		if n <= MostInline {
+			size = plus(plus(size, number(n, n)), times(mostEntry*n, n))
+		} else {
+			size = plus(size, number(mostClearest+sizeOf(s, a).Tables/PartSize))
+		}
+	case study.Sums:
+		size = plus(size, number(2, n, parties))
+	case study.LDA:
+		size = plus(plus(size, number(4, n, classes)), plus(number(2, classes, classes), times(mostEntry*n, n)))
+	case study.KMeans:
+		if n > 0 { // by cells: each two of them
+			size = plus(size, number(2, clusters, clusters))
+		}
+		size = plus(size, plus(number(2, clusters, n+4), times(mostEntry*clusters, k)))
+	case study.Perceptron, study.VotedPerceptron, study.SVM, study.RidgeClassification:
+		planes := int64(1)
+		if a.Kind == study.VotedPerceptron {
+			planes = linear.MostPlanes
+		}
+		size = plus(size, plus(number(2, classes, classes+20), times(mostEntry*classes*planes, k+4)))
+	}
+	return plus(size, mostEntry*8*mostPoints)
+}
+
+// longestName bounds how a feature's party, column and value are spelt, escaped.
+func longestName(s *study.Study) int64 {
+	party, column, value := 0, 0, 0
+	for _, p := range s.Parties {
+		party = max(party, len(p.Name))
+	}
+	for _, c := range s.Columns {
+		column = max(column, len(c.Name))
+		for _, v := range c.Classes() {
+			value = max(value, len(v))
+		}
+	}
+	return 128 + 6*int64(party+column+value)
+}
+
+// Decode reads a document that an aggregator signed, as Decode does, and refuses what no result of
+// the study has before it takes memory for it. It ends with ctx.
+func (b Bounds) Decode(ctx context.Context, data []byte, id protocol.StudyID) (Result, error) {
+	if int64(len(data)) > b.Document {
+		return Result{}, fmt.Errorf("decoding result: a document of %d bytes: one of this study has at most %d", len(data), b.Document)
+	}
+	if err := bounded(data, most{top: mostAtTop, nested: b.Document / leastNested, values: b.Document}); err != nil {
+		return Result{}, fmt.Errorf("decoding result: %w", err)
+	}
+	r, err := b.read(ctx, data)
+	if err == nil {
+		err = r.check(id)
+	}
+	for i, kind := range b.kinds {
+		if err == nil && r.Analyses[i].Kind != kind {
+			err = fmt.Errorf("analysis %d is of kind %.40q, the study asks for %s", i+1, r.Analyses[i].Kind, kind)
+		}
+	}
+	if err != nil {
+		return Result{}, fmt.Errorf("decoding result: %w", err)
+	}
+	parts, err := r.Parts()
+	if err != nil {
+		return Result{}, fmt.Errorf("decoding result: %w", err)
+	}
+	var tables int64
+	for _, p := range parts {
+		tables = plus(tables, p.Size)
+	}
+	if tables > b.Tables {
+		return Result{}, fmt.Errorf("decoding result: tables of %d bytes: one of this study has at most %d", tables, b.Tables)
+	}
+	return r, nil
+}
+
+// read decodes a document list by list, none of which is longer than the study's.
+func (b Bounds) read(ctx context.Context, data []byte) (r Result, err error) {
+	in := json.NewDecoder(whileContext{ctx, bytes.NewReader(data)})
+	if err := delimiter(in, '{'); err != nil {
+		return r, err
+	}
+	analyses := 1
+	if b.kinds != nil {
+		analyses = len(b.kinds)
+	}
+	seen, rest := map[string]bool{}, map[string]json.RawMessage{}
+	for in.More() {
+		token, err := in.Token()
+		if err != nil {
+			return r, err
+		}
+		key, _ := token.(string)
+		if seen[key] || len(seen) > 64 {
+			return r, fmt.Errorf("the key %.40q is there twice, or there are too many", key)
+		}
+		seen[key] = true
+		switch key {
+		case "parties":
+			r.Parties, err = list[Party](ctx, in, key, b.parties)
+		case "absent":
+			r.Absent, err = list[string](ctx, in, key, b.parties)
+		case "sketches":
+			r.Sketches, err = list[Sketch](ctx, in, key, b.sketches)
+		case "analyses":
+			r.Analyses, err = list[Analysis](ctx, in, key, analyses)
+		default:
+			var value json.RawMessage
+			if err = in.Decode(&value); len(value) > mostBase {
+				return r, fmt.Errorf("%.40q has %d bytes", key, len(value))
+			}
+			rest[key] = value
+		}
+		if err != nil {
+			return r, err
+		}
+	}
+	if err := delimiter(in, '}'); err != nil {
+		return r, err
+	}
+	if _, err := in.Token(); !errors.Is(err, io.EOF) {
+		return r, errors.New("something stands behind it")
+	}
+	if b.kinds != nil && len(r.Analyses) != analyses {
+		return r, fmt.Errorf("it has %d analyses, the study asks for %d", len(r.Analyses), analyses)
+	}
+	raw, err := json.Marshal(rest)
+	if err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal(raw, &r)
+}
+
+// list reads a list of at most so many entries.
+func list[T any](ctx context.Context, in *json.Decoder, key string, most int) (out []T, err error) {
+	if err := delimiter(in, '['); err != nil {
+		return nil, err
+	}
+	out = []T{}
+	for in.More() {
+		if len(out) == most {
+			return nil, fmt.Errorf("it has more %s than the %d of the study", key, most)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var one T
+		if err := in.Decode(&one); err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, delimiter(in, ']')
+}
+
+func delimiter(in *json.Decoder, want json.Delim) error {
+	token, err := in.Token()
+	if err != nil {
+		return err
+	}
+	if token != want {
+		return fmt.Errorf("%.40v where %v was expected", token, want)
+	}
+	return nil
+}
+
+// whileContext reads until a context ends.
+type whileContext struct {
+	context.Context
+	from io.Reader
+}
+
+func (w whileContext) Read(p []byte) (int, error) {
+	if err := w.Err(); err != nil {
+		return 0, err
+	}
+	return w.from.Read(p)
+}
+
+// LabelBounds are what a party's own document has at the most, whose release has so many rows.
+type LabelBounds struct {
+	Document int64 // bytes
+	columns  int
+	rows     int64
+}
+
+// LabelsOf bounds the document beside a study's own result.
+func LabelsOf(s *study.Study, rows int64) LabelBounds { return labelsOf(s, rows, s.Analyses) }
+
+// FurtherLabelsOf bounds that beside the answer to one further analysis.
+func FurtherLabelsOf(s *study.Study, rows int64) LabelBounds {
+	most := study.Analysis{Kind: study.Neighbors, Options: study.NeighborsOptions{Neighbors: int(min(mostTold/max(rows, 1)+1, mostFurtherNeighbors))}}
+	return labelsOf(s, rows, []study.Analysis{most})
+}
+
+const mostFurtherNeighbors = 1000
+
+func labelsOf(s *study.Study, rows int64, analyses []study.Analysis) LabelBounds {
+	out := LabelBounds{rows: rows}
+	for _, a := range analyses {
+		switch o := a.Options.(type) {
+		case study.NeighborsOptions:
+			out.columns += 4 * o.Neighbors
+		default:
+			out.columns += 2
+		}
+	}
+	// A value, that it is absent, and its own row.
+	each := 2*mostEntry + longestName(s)
+	out.Document = min(plus(mostBase, times(int64(out.columns), plus(512, times(rows, each)))), mostLabels)
+	return out
+}
+
+// mostLabels bounds a party's own document in bytes, whatever the study: see mostTold.
+const mostLabels = 1 << 30
+
+// AnswerOf bounds the answer to a query of so many rows.
+func AnswerOf(s *study.Study, rows int64) LabelBounds {
+	return labelsOf(s, rows, []study.Analysis{{Kind: study.Neighbors, Options: study.NeighborsOptions{Neighbors: s.Queries.Neighbors}}})
+}
+
+// Check refuses a document that would take more memory than any of the study.
+func (b LabelBounds) Check(data []byte) error {
+	if int64(len(data)) > b.Document {
+		return fmt.Errorf("a document of %d bytes: one of this study has at most %d", len(data), b.Document)
+	}
+	// A column has no list in a list.
+	return bounded(data, most{top: int64(b.columns), nested: 2 + 6*int64(b.columns), values: times(int64(b.columns), 3*b.rows+16)})
+}
+
+// Decode reads such a document as DecodeLabels does, and refuses what none of the study has before
+// it takes memory for it.
+func (b LabelBounds) Decode(data []byte, id protocol.StudyID) (Labels, error) {
+	if err := b.Check(data); err != nil {
+		return Labels{}, fmt.Errorf("decoding labels: %w", err)
+	}
+	l, err := DecodeLabels(data, id)
+	for _, c := range l.Columns {
+		if n := int64(c.Rows()); err == nil && n != b.rows {
+			err = fmt.Errorf("decoding labels: column %.40q has %d values, the release %d rows", c.Name, n, b.rows)
+		}
+	}
+	if err != nil {
+		return Labels{}, err
+	}
+	return l, nil
+}

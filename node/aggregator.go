@@ -211,7 +211,16 @@ func (a *Aggregator) dismiss(h *hosted) {
 }
 
 // open restores a study from the store.
-func (a *Aggregator) open(id protocol.StudyID) (*hosted, error) {
+func (a *Aggregator) open(id protocol.StudyID) (h *hosted, err error) {
+	unlock := func() {}
+	defer func() {
+		if p := recover(); p != nil {
+			h, err = nil, recovered(a.Logger, id, p)
+		}
+		if err != nil {
+			unlock()
+		}
+	}()
 	source, err := a.Store.Study(id)
 	if err != nil {
 		return nil, err
@@ -220,13 +229,12 @@ func (a *Aggregator) open(id protocol.StudyID) (*hosted, error) {
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := a.Store.LockStudy(id)
+	locked, err := a.Store.LockStudy(id)
 	if err != nil {
 		return nil, err
 	}
-	h, err := newHosted(a, s)
-	if err != nil {
-		unlock()
+	unlock = locked
+	if h, err = newHosted(a, s); err != nil {
 		return nil, err
 	}
 	h.unlock = unlock

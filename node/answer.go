@@ -186,7 +186,7 @@ func queried(q protocol.Query) protocol.ReleasedSketch {
 func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			h.Logger.Error("answering a query panicked", "study", h.study.ID.Short(), "panic", p, "stack", string(debug.Stack()))
+			h.Logger.Error("answering a query panicked", "study", h.study.ID.Short(), "panic", panicText(p), "stack", string(debug.Stack()))
 			raw, err = nil, errors.New("internal error")
 		}
 	}()

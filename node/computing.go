@@ -115,6 +115,11 @@ func (h *hosted) beginDue(ctx context.Context) error {
 // computeWithin computes when there is memory for it: for all of it, where it ended the process
 // before.
 func (h *hosted) computeWithin(ctx context.Context, job session.Compute, before attempts) (out finished) {
+	defer func() {
+		if p := recover(); p != nil {
+			out = finished{err: recovered(h.Logger, h.study.ID, p)}
+		}
+	}()
 	size, err := h.takes(job.Releases, h.room.size)
 	if err != nil {
 		return finished{err: err}

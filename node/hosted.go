@@ -89,16 +89,27 @@ func (h *hosted) run(ctx context.Context) {
 		h.answers.Wait()
 		h.unlock()
 	}()
+	if err := h.serve(ctx); err != nil {
+		h.tell(h.setBack(h.study.ID, h.study, err))
+	}
+}
+
+// serve is nil when ctx has ended, and else why the study cannot be served for the time being.
+func (h *hosted) serve(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = recovered(h.Logger, h.study.ID, p)
+		}
+	}()
 	ticker := time.NewTicker(h.Tick)
 	defer ticker.Stop()
-	err := h.resume(ctx)
-	if err == nil {
+	if err = h.resume(ctx); err == nil {
 		h.back(h.study.ID)
 	}
 	for err == nil {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-ticker.C:
 			if err = h.step(ctx, session.Tick{Now: h.instant()}); err == nil {
 				err = h.beginDue(ctx)
@@ -108,14 +119,14 @@ func (h *hosted) run(ctx context.Context) {
 		case job := <-h.jobs:
 			h.running = false
 			if ctx.Err() != nil {
-				return // which may have ended the job
+				return nil // which may have ended the job
 			}
 			if err = job.err; err == nil {
 				err = h.step(ctx, job.event)
 			}
 		}
 	}
-	h.tell(h.setBack(h.study.ID, h.study, err))
+	return err
 }
 
 // tell lets the status say that the study is out of service, as far as it can be stored.
@@ -170,7 +181,17 @@ func (h *hosted) do(ctx context.Context, f func() error) error {
 		done <- err
 		return err
 	}:
-		return <-done
+		select {
+		case err := <-done:
+			return err
+		case <-h.ended: // f may have panicked, and sends nothing
+		}
+		select {
+		case err := <-done:
+			return err
+		default:
+			return errGone
+		}
 	case <-h.ended:
 		return errGone
 	case <-ctx.Done():
@@ -382,7 +403,7 @@ func (h *hosted) compute(ctx context.Context, job session.Compute) (out finished
 	defer func() {
 		if p := recover(); p != nil {
 			h.Observe(Happening{What: Uncomputed, Study: h.study.ID})
-			h.Logger.Error("analyses panicked", "study", h.study.ID.Short(), "panic", p, "stack", string(debug.Stack()))
+			h.Logger.Error("analyses panicked", "study", h.study.ID.Short(), "panic", panicText(p), "stack", string(debug.Stack()))
 			out = finished{event: session.JobFailed{Err: errors.New("internal error")}}
 		}
 	}()

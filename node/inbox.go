@@ -13,6 +13,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/bundle"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
 )
 
 // A serving aggregator owns its studies, so that another process cannot take a bundle
@@ -37,15 +38,16 @@ func (a *Aggregator) emptyInbox(ctx context.Context) {
 	}
 	for _, e := range entries {
 		path, suffix := filepath.Join(dir, e.Name()), filepath.Ext(e.Name())
-		var err error
+		var take func(context.Context, string) error
 		switch suffix {
 		case bundleSuffix:
-			err = a.takeFile(ctx, path)
+			take = a.takeFile
 		case cancelSuffix:
-			err = a.takeCancellation(ctx, path)
+			take = a.takeCancellation
 		default:
 			continue
 		}
+		err := a.takeSafely(ctx, path, take)
 		if err != nil {
 			a.Logger.Warn("refused what was in the inbox", "file", e.Name(), "error", err)
 			why := strings.TrimSuffix(path, suffix) + refusedSuffix
@@ -57,6 +59,16 @@ func (a *Aggregator) emptyInbox(ctx context.Context) {
 			a.Logger.Error("inbox cannot be emptied", "error", err)
 		}
 	}
+}
+
+// takeSafely makes an error of a panic: what was in the inbox is refused, and the node goes on.
+func (a *Aggregator) takeSafely(ctx context.Context, path string, take func(context.Context, string) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = recovered(a.Logger, protocol.StudyID{}, p)
+		}
+	}()
+	return take(ctx, path)
 }
 
 func (a *Aggregator) takeFile(ctx context.Context, path string) error {

@@ -86,14 +86,14 @@ func (p *Party) Run(ctx context.Context, id protocol.StudyID) error {
 		return fmt.Errorf("serving study %s: %w", id.Short(), err)
 	}
 	defer unlock()
-	r, err := p.open(id)
+	r, err := p.openSafely(id)
 	if err != nil {
 		return fmt.Errorf("serving study %s: %w", id.Short(), err)
 	}
 	p.mu.Lock()
 	p.aggregators[r.study.Aggregator.ID] = true
 	p.mu.Unlock()
-	err = r.serve(ctx)
+	err = r.serveSafely(ctx)
 	if noted := r.out.sum(); noted != nil {
 		if err == nil {
 			err = noted
@@ -106,6 +106,25 @@ func (p *Party) Run(ctx context.Context, id protocol.StudyID) error {
 		return fmt.Errorf("serving study %s: %w", id.Short(), err)
 	}
 	return nil
+}
+
+// openSafely and serveSafely make errors of panics: other studies are served in this process.
+func (p *Party) openSafely(id protocol.StudyID) (r *service, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			r, err = nil, recovered(p.Logger, id, v)
+		}
+	}()
+	return p.open(id)
+}
+
+func (r *service) serveSafely(ctx context.Context) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = recovered(r.Logger, r.study.ID, v)
+		}
+	}()
+	return r.serve(ctx)
 }
 
 // tell lets the status say why the study is not served any more, as far as that can be

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/cosketch/cosketch/node/p2p"
@@ -8,7 +9,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// A study whose store fails is taken up again from what is stored: at once after the
+// A study whose store fails, or at which this program does, is taken up again from what is stored: at once after the
 // first failure, which may have been the only one, and then after longer and longer. It
 // is said once when it goes down, once for each other reason, and once when it is back.
 
@@ -27,6 +28,7 @@ type setback struct {
 	failures int          // in a row
 	why      string       // the last one
 	disk     string       // what is wrong with the disk, where it is that
+	mistake  bool         // of this program
 	again    protocol.Instant
 	served   protocol.Instant // when it was last taken up
 }
@@ -71,7 +73,8 @@ func (a *Aggregator) setBack(id protocol.StudyID, file *study.Study, err error) 
 	why := err.Error() + mend(err)
 	news := !s.told || s.why != why
 	s.failures++
-	s.down, s.told, s.why, s.disk = true, true, why, diskTrouble(err)
+	var mistake *panicError
+	s.down, s.told, s.why, s.disk, s.mistake = true, true, why, diskTrouble(err), errors.As(err, &mistake)
 	s.again = a.Now() + s.pause()
 	if news {
 		a.Logger.Error("study is not served; it is taken up again from the store", "study", id.Short(), "error", why, "again", s.again.String())
@@ -97,6 +100,9 @@ func (a *Aggregator) outOfService(id protocol.StudyID, caller protocol.PeerID) e
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if s := a.setbacks[id]; s != nil && s.lists(caller) {
+		if s.mistake {
+			return p2p.Refuse(p2p.CodeBusy, "the aggregator has an internal error at study %s; it tries again from time to time", id.Short())
+		}
 		because := ""
 		if s.disk != "" {
 			because = ": its disk " + s.disk
@@ -116,5 +122,8 @@ func (s *setback) lists(caller protocol.PeerID) bool {
 
 // trouble is what a status says of it.
 func (s setback) trouble() string {
+	if s.mistake {
+		return fmt.Sprintf("%s; tried again at %s", s.why, s.again)
+	}
 	return fmt.Sprintf("the store failed: %s; tried again at %s", s.why, s.again)
 }

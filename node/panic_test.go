@@ -1,0 +1,133 @@
+package node_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// mistaken is a node's state under which its program panics at one study, while told to.
+type mistaken struct {
+	*store.Store
+	at   protocol.StudyID
+	told *atomic.Bool
+}
+
+const inThePanic = "a value of somebody's record"
+
+func (m mistaken) AppendBoard(id protocol.StudyID, from uint64, raws [][]byte, head []byte) error {
+	if id == m.at && m.told.Load() {
+		panic(inThePanic)
+	}
+	return m.Store.AppendBoard(id, from, raws, head)
+}
+
+func (m mistaken) Study(id protocol.StudyID) ([]byte, error) {
+	if id == m.at && m.told.Load() {
+		panic(inThePanic)
+	}
+	return m.Store.Study(id)
+}
+
+// A panic at one study leaves the node and its other studies as they are: the study is out of
+// service, is tried again, and goes on when the mistake is gone. The log has the stack and nothing
+// that the panic said.
+func TestAPanicAtOneStudy(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	other, err := study.Parse([]byte(strings.Replace(string(b.study.Source), "nonce: 00", "nonce: ff", 1)))
+	check(t, err)
+	st := b.open("agg")
+	check(t, st.PutStudy(other.ID, other.Source, now()))
+	check(t, st.Close())
+	var told atomic.Bool
+	b.tune = func(o *node.AggregatorOptions) { o.Store = mistaken{o.Store.(*store.Store), b.study.ID, &told} }
+	stop := b.serve()
+	defer stop()
+	b.until(func() bool { return b.logged("hosting study") == 2 })
+	told.Store(true)
+	ctx := b.context()
+	var all sync.WaitGroup
+	for _, name := range b.parties {
+		all.Go(func() {
+			if err := b.run(ctx, name, nil); err != nil {
+				t.Errorf("party %s: %v", name, err)
+			}
+		})
+	}
+	status := func(id protocol.StudyID) node.Snapshot {
+		st, err := store.Open(b.path("agg"), store.Aggregator, store.Options{ReadOnly: true})
+		check(t, err)
+		defer st.Close()
+		raw, err := st.Status(id)
+		check(t, err)
+		s, err := node.DecodeSnapshot(raw)
+		check(t, err)
+		return s
+	}
+	b.until(func() bool { return b.logged("study is not served") == 1 && b.logged("internal error") >= 2 })
+	b.until(func() bool {
+		return strings.HasPrefix(status(b.study.ID).Trouble, "internal error: a panic of type string (a mistake of this program")
+	})
+	if s := status(other.ID); s.State != string(session.Open) || s.Trouble != "" {
+		t.Errorf("the other study: %+v", s)
+	}
+	b.skew.Add(600)
+	told.Store(false)
+	all.Wait()
+	if b.logged("study is served again") == 0 {
+		t.Error("the log does not say that the study is served again")
+	}
+	b.saysWhere(t, "AppendBoard")
+}
+
+// A panic at a party ends its run with an error, and not the process.
+func TestAPanicAtAParty(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	stop := b.serve()
+	defer stop()
+	var told atomic.Bool
+	told.Store(true)
+	mistakes := func(name string) error {
+		st := b.open(name)
+		defer st.Close()
+		p, err := node.NewParty(partyOptions(mistaken{st, b.study.ID, &told}, b.path(name+".yaml"), nil, b.logger()))
+		check(t, err)
+		defer p.Close()
+		return p.Run(b.context(), b.study.ID)
+	}
+	if err := mistakes("a"); err == nil || !strings.Contains(err.Error(), "internal error: a panic of type string") {
+		t.Errorf("party a: %v", err)
+	}
+	b.saysWhere(t, "Study")
+	b.runAll(b.context(), b.parties...)
+}
+
+// saysWhere checks the lines of the log about internal errors.
+func (b *bench) saysWhere(t *testing.T, function string) {
+	t.Helper()
+	if bytes.Contains(b.logs.Bytes(), []byte(inThePanic)) {
+		t.Error("the log has what the panic said")
+	}
+	for line := range bytes.Lines(b.logs.Bytes()) {
+		var said struct{ Level, Msg, Study, Stack string }
+		if json.Unmarshal(line, &said) != nil || said.Msg != "internal error" {
+			continue
+		}
+		if said.Level != "ERROR" || said.Study != b.study.ID.Short() || !strings.Contains(said.Stack, "mistaken") {
+			t.Errorf("the log says %+v", said)
+		}
+		if strings.Contains(said.Stack, function) {
+			return
+		}
+	}
+	t.Errorf("no stack in the log has %s", function)
+}

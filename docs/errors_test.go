@@ -249,6 +249,7 @@ var kinds = map[string]string{
 	"node/ask.go":                peerIsWrong,
 	"node/release.go":            peerIsWrong,
 	"node/hosted.go":             peerIsWrong,
+	"node/verdict.go":            peerIsWrong,
 	"node/p2p/":                  peerIsWrong,
 	"node/carry.go":              peerIsWrong,
 	// What is stored.

@@ -67,7 +67,7 @@ func Analyze(ctx context.Context, o AggregatorOptions, s *study.Study, asked stu
 		Entropy: h.Entropy, Workers: h.Workers, Failed: h.failed,
 	}
 	index, _ := s.SketchFor(asked)
-	if run.Contributions, err = h.contributionsTo(result, index, limit); err != nil {
+	if run.Contributions, err = h.contributionsTo(ctx, result, index, limit); err != nil {
 		return Further{}, err
 	}
 	out.T2, out.tables = result.T2, &scratch{}
@@ -99,7 +99,7 @@ func (h *hosted) resultBefore() (protocol.Result, analysis.Result, error) {
 
 // contributionsTo reads every release that a result was computed from, in the study's
 // order, unless an analysis of their sketch of that index takes more than limit bytes.
-func (h *hosted) contributionsTo(r protocol.Result, index int, limit int64) ([]analysis.Contribution, error) {
+func (h *hosted) contributionsTo(ctx context.Context, r protocol.Result, index int, limit int64) ([]analysis.Contribution, error) {
 	used := map[protocol.Digest]bool{}
 	for _, id := range r.Releases {
 		used[id] = true
@@ -123,7 +123,7 @@ func (h *hosted) contributionsTo(r protocol.Result, index int, limit int64) ([]a
 	}
 	var out []analysis.Contribution
 	for _, header := range headers {
-		c, err := h.contribution(header)
+		c, err := h.contribution(ctx, header)
 		if err != nil {
 			return nil, err
 		}

@@ -229,7 +229,7 @@ func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw
 		return nil, err
 	}
 	defer leave()
-	run, _, err := stored.queried(h.Quotas.Memory)
+	run, _, err := stored.queried(ctx, h.Quotas.Memory)
 	var tooLarge *MemoryError
 	if errors.Is(err, ErrPurged) || errors.As(err, &tooLarge) {
 		return nil, p2p.Refuse(p2p.CodeRefused, "%v", err)

@@ -97,7 +97,7 @@ func cancelled(o AggregatorOptions, s *study.Study) (Cancelled, error) {
 // in the journal before the board says it.
 func (h *hosted) cancel(ctx context.Context, reason string) error {
 	var refused error
-	if err := h.do(ctx, func() error {
+	if err := h.doSettled(ctx, func() error {
 		if err := h.step(h.life, session.Tick{Now: h.instant()}); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -50,10 +51,16 @@ func (c *chunks) Read(p []byte) (int, error) {
 }
 
 // uploadedSketch reads a sketch of a party's release. A damaged chunk is named and removed.
-func (h *hosted) uploadedSketch(header session.Header, index int) io.Reader {
+// Reading ends with ctx.
+func (h *hosted) uploadedSketch(ctx context.Context, header session.Header, index int) io.Reader {
 	party, sketch := header.Party, uploaded(header, index)
 	return &chunks{
-		read:   func(i int) ([]byte, error) { return h.Store.Chunk(h.study.ID, party.ID, sketch, i) },
+		read: func(i int) ([]byte, error) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			return h.Store.Chunk(h.study.ID, party.ID, sketch, i)
+		},
 		sketch: header.Release.Sketches[index],
 		bad: func(i int) error {
 			damaged := &damagedChunk{party.Name, sketch, i}

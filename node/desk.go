@@ -92,7 +92,7 @@ func (d *Desk) Settle(ctx context.Context) error {
 	for {
 		var busy bool
 		if err := d.hosted.do(ctx, func() error {
-			busy = d.hosted.running || d.hosted.pending != nil
+			busy = !d.hosted.isSettled() || d.hosted.running || d.hosted.pending != nil
 			return nil
 		}); err != nil {
 			return err

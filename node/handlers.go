@@ -50,7 +50,7 @@ func (a *Aggregator) post(ctx context.Context, from protocol.PeerID, request []b
 func (h *hosted) post(ctx context.Context, v protocol.Verified) error {
 	var refused error
 	var unfit *p2p.Refusal
-	err := h.do(ctx, func() error {
+	err := h.doSettled(ctx, func() error {
 		if err := h.step(h.life, session.Tick{Now: h.instant()}); err != nil {
 			return err
 		}
@@ -164,9 +164,11 @@ func (a *Aggregator) chunk(ctx context.Context, from protocol.PeerID, request []
 	}
 	var header session.Header
 	var posted, whole bool
+	var unacceptable error
 	if err := h.do(ctx, func() error {
 		header, posted = h.machine.Release(from)
 		whole = h.machine.Collected(from)
+		unacceptable = h.verdicts.known[header.ID]
 		return nil
 	}); err != nil {
 		return nil, err
@@ -176,6 +178,8 @@ func (a *Aggregator) chunk(ctx context.Context, from protocol.PeerID, request []
 		return nil, p2p.Refuse(p2p.CodeRefused, "a chunk came before the release's header")
 	case whole:
 		return nil, nil
+	case unacceptable != nil:
+		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", unacceptable)
 	case c.Sketch >= len(header.Release.Sketches) || c.Index >= len(header.Release.Sketches[c.Sketch].Chunks):
 		return nil, p2p.Refuse(p2p.CodeInvalid, "the release has no chunk %d of sketch %d", c.Index, c.Sketch)
 	}
@@ -199,21 +203,35 @@ func (a *Aggregator) chunk(ctx context.Context, from protocol.PeerID, request []
 	return nil, err
 }
 
-// arrived collects on the machine's goroutine and says what is still missing.
+// arrived says what is still missing of a party's release, or when it is whole, what came of
+// checking it, which may take a while.
 func (h *hosted) arrived(ctx context.Context, party protocol.PeerID) (progress wire.Progress, err error) {
-	var unacceptable error
-	err = h.do(ctx, func() (err error) {
-		progress, err = h.collect(h.life, party)
-		if errors.Is(err, errUnacceptable) {
-			unacceptable, err = err, nil
+	for {
+		var unacceptable error
+		var checked <-chan struct{}
+		if err := h.do(ctx, func() (err error) {
+			progress, checked, err = h.collect(h.life, party)
+			if errors.Is(err, errUnacceptable) {
+				unacceptable, err = err, nil
+			}
+			return err
+		}); err != nil {
+			return progress, err
 		}
-		return err
-	})
-	if unacceptable != nil {
-		h.refusals.Warn(party.String(), "refused a release", "study", h.study.ID.Short(), "error", unacceptable)
-		return progress, p2p.Refuse(p2p.CodeInvalid, "%v", unacceptable)
+		switch {
+		case unacceptable != nil:
+			return progress, p2p.Refuse(p2p.CodeInvalid, "%v", unacceptable)
+		case checked == nil:
+			return progress, nil
+		}
+		select {
+		case <-checked:
+		case <-h.ended:
+			return progress, errGone
+		case <-ctx.Done():
+			return progress, ctx.Err()
+		}
 	}
-	return progress, err
 }
 
 func (a *Aggregator) progress(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {

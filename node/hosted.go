@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 
@@ -49,6 +47,11 @@ type hosted struct {
 
 	asking  sync.Mutex     // held while a query is being answered: one at a time
 	answers sync.WaitGroup // of the goroutines that answer
+
+	verdicts verdicts
+	checking sync.Mutex     // held while a release is being checked: one at a time
+	checks   sync.WaitGroup // of the goroutines that check
+	settled  chan struct{}  // closed when what had arrived before is checked; until then the machine is not told the time
 }
 
 // finished is what came of a job: an event, or an error of the store, which ends the
@@ -64,7 +67,9 @@ func newHosted(a *Aggregator, s *study.Study) (*hosted, error) {
 		return nil, err
 	}
 	h := &hosted{Aggregator: a, study: s, machine: machine,
-		work: make(chan func() error), ended: make(chan struct{}), news: make(chan struct{}), jobs: make(chan finished, 1)}
+		work: make(chan func() error), ended: make(chan struct{}), news: make(chan struct{}), jobs: make(chan finished, 1), settled: make(chan struct{}),
+		verdicts: verdicts{known: map[protocol.Digest]error{}, under: map[protocol.Digest]chan struct{}{}, ended: make(chan judgement)},
+	}
 	board, err := storedBoard(a.Store, s.ID)
 	if err != nil {
 		return nil, err
@@ -87,6 +92,7 @@ func (h *hosted) run(ctx context.Context) {
 			<-h.jobs // the job has seen ctx end
 		}
 		h.answers.Wait()
+		h.checks.Wait()
 		h.unlock()
 	}()
 	if err := h.serve(ctx); err != nil {
@@ -111,11 +117,13 @@ func (h *hosted) serve(ctx context.Context) (err error) {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
-			if err = h.step(ctx, session.Tick{Now: h.instant()}); err == nil {
-				err = h.beginDue(ctx)
+			if h.isSettled() {
+				err = h.tick(ctx)
 			}
 		case f := <-h.work:
 			err = f()
+		case v := <-h.verdicts.ended:
+			err = h.judge(ctx, v)
 		case job := <-h.jobs:
 			h.running = false
 			if ctx.Err() != nil {
@@ -138,37 +146,74 @@ func (h *hosted) tell(s setback) {
 	}
 }
 
-// resume finds the releases that had arrived before, and only then tells the
+// resume finds the releases that had arrived before, and only when those are checked tells the
 // time: at the deadline, what the machine has not been told of is missing.
 func (h *hosted) resume(ctx context.Context) error {
 	gone, err := purged(h.Store, h.study.ID)
 	if err != nil {
 		return err
 	}
-	result, _ := h.machine.Result()
+	if result, ok := h.machine.Result(); ok {
+		for _, id := range result.Releases { // which were read when it was computed
+			h.verdicts.known[id] = nil
+		}
+	}
 	for _, p := range h.study.Parties {
 		header, posted := h.machine.Release(p.ID)
 		if !posted {
 			continue
 		}
 		if gone { // what the result used had arrived
-			if slices.Contains(result.Releases, header.ID) {
+			if _, used := h.verdicts.known[header.ID]; used {
 				if err := h.step(ctx, session.Collected{Party: p.ID}); err != nil {
 					return err
 				}
 			}
 			continue
 		}
-		_, err := h.collect(ctx, p.ID)
-		if errors.Is(err, errUnacceptable) {
-			h.Logger.Warn("refused a release", "study", h.study.ID.Short(), "from", p.ID.String(), "error", err)
-			continue
-		}
-		if err != nil {
+		if _, _, err := h.collect(ctx, p.ID); err != nil {
 			return err
 		}
 	}
-	return h.step(ctx, session.Tick{Now: h.instant()})
+	return h.settle(ctx)
+}
+
+// settle tells the time when the last release that had arrived before is checked.
+func (h *hosted) settle(ctx context.Context) error {
+	if h.isSettled() || len(h.verdicts.under) > 0 {
+		return nil
+	}
+	close(h.settled)
+	return h.tick(ctx)
+}
+
+func (h *hosted) isSettled() bool {
+	select {
+	case <-h.settled:
+		return true
+	default:
+		return false
+	}
+}
+
+// tick tells the machine the time, and begins what was to wait.
+func (h *hosted) tick(ctx context.Context) error {
+	if err := h.step(ctx, session.Tick{Now: h.instant()}); err != nil {
+		return err
+	}
+	return h.beginDue(ctx)
+}
+
+// doSettled is do, once the machine may be told the time.
+func (h *hosted) doSettled(ctx context.Context, f func() error) error {
+	select {
+	case <-h.settled:
+		return h.do(ctx, f)
+	case <-h.ended:
+		return errGone
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // do runs f on the goroutine that owns the machine, waits for it and returns its
@@ -274,74 +319,13 @@ func (h *hosted) show() error {
 	return nil
 }
 
-// errUnacceptable reports a release that is whole, matches its hashes, and still is not
-// what its header and the study say.
-var errUnacceptable = errors.New("release is not acceptable")
-
-// collect looks whether a party's release is wholly here, and if so checks it
-// and tells the machine.
-func (h *hosted) collect(ctx context.Context, party protocol.PeerID) (wire.Progress, error) {
-	header, ok := h.machine.Release(party)
-	if !ok {
-		return wire.Progress{}, nil
-	}
-	if h.machine.Collected(party) {
-		return wire.Progress{Complete: true}, nil
-	}
-	progress := wire.Progress{Complete: true}
-	for i, s := range header.Release.Sketches {
-		missing, err := h.Store.FirstMissing(h.study.ID, party, uploaded(header, i), len(s.Chunks))
-		if err != nil {
-			return wire.Progress{}, err
-		}
-		progress.Missing = append(progress.Missing, missing)
-		progress.Complete = progress.Complete && missing == len(s.Chunks)
-	}
-	if !progress.Complete {
-		return progress, nil
-	}
-	if err := h.acceptable(header); err != nil {
-		var damaged *damagedChunk
-		if errors.As(err, &damaged) {
-			return h.collect(ctx, party) // without the chunk, which is gone
-		}
-		if errors.Is(err, errUnacceptable) {
-			h.Observe(Happening{What: ReleaseRefused, Study: h.study.ID})
-		}
-		return progress, err
-	}
-	h.Observe(Happening{What: ReleaseTaken, Study: h.study.ID})
-	return progress, h.step(ctx, session.Collected{Party: party})
-}
-
-// acceptable checks what no hash says: that a release decodes as its header claims.
-func (h *hosted) acceptable(header session.Header) error {
-	index, _ := h.study.PartyIndex(header.Party.ID)
-	for i, s := range header.Release.Sketches {
-		plan, err := release.For(h.study, index, i)
-		if err != nil {
-			return err
-		}
-		err = plan.Check(s, h.uploadedSketch(header, i))
-		var disk *fs.PathError
-		var damaged *damagedChunk
-		if errors.As(err, &disk) || errors.As(err, &damaged) || errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("reading sketch %d of %s: %w", i, header.Party.Name, err) // no fault of the party's
-		}
-		if err != nil {
-			return fmt.Errorf("%w: sketch %d of %s: %w", errUnacceptable, i, header.Party.Name, err)
-		}
-	}
-	return nil
-}
-
 // contribution reads a collected release from the store.
-func (h *hosted) contribution(header session.Header) (analysis.Contribution, error) {
+func (h *hosted) contribution(ctx context.Context, header session.Header) (analysis.Contribution, error) {
 	index, _ := h.study.PartyIndex(header.Party.ID)
 	out := analysis.Contribution{Party: index, Header: header.ID, Records: header.Release.Records, Published: header.Release.Published}
 	out.Scan = func(i int, take func(entries []int64)) error {
 		s := header.Release.Sketches[i]
-		if err := release.Scan(s, h.uploadedSketch(header, i), take); err != nil {
+		if err := release.Scan(s, h.uploadedSketch(ctx, header, i), take); err != nil {
 			return &readingError{fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)}
 		}
 		return nil
@@ -352,7 +336,7 @@ func (h *hosted) contribution(header session.Header) (analysis.Contribution, err
 		var labels []int
 		var rows release.Rows
 		var err error
-		switch from := h.uploadedSketch(header, i); s.Side {
+		switch from := h.uploadedSketch(ctx, header, i); s.Side {
 		case sketch.Columns: // read when it is merged
 		case sketch.Records: // read when its records are gathered
 			labels, rows, err = h.beside(index, i, s, from)
@@ -438,7 +422,7 @@ func (h *hosted) analyse(ctx context.Context, job session.Compute) (session.Comp
 		Entropy: h.Entropy, Workers: h.Workers, Memory: h.Quotas.Memory,
 	}
 	for _, header := range job.Releases {
-		c, err := h.contribution(header)
+		c, err := h.contribution(ctx, header)
 		if err != nil {
 			return session.Computed{}, err
 		}

@@ -65,7 +65,7 @@ func Query(ctx context.Context, o AggregatorOptions, s *study.Study, v Vectors) 
 	if err != nil {
 		return out, summary, fmt.Errorf("reading study %s: %w", s.ID.Short(), err)
 	}
-	run, models, err := h.queried(v.Limit)
+	run, models, err := h.queried(ctx, v.Limit)
 	if err != nil {
 		return out, summary, err
 	}
@@ -99,7 +99,7 @@ func Query(ctx context.Context, o AggregatorOptions, s *study.Study, v Vectors) 
 
 // queried is a run on the releases of the newest result, and the models that it and the
 // further results hold.
-func (h *hosted) queried(limit int64) (run analysis.Options, models []analysis.Model, err error) {
+func (h *hosted) queried(ctx context.Context, limit int64) (run analysis.Options, models []analysis.Model, err error) {
 	result, document, err := h.resultBefore()
 	if err != nil {
 		return run, nil, err
@@ -111,7 +111,7 @@ func (h *hosted) queried(limit int64) (run analysis.Options, models []analysis.M
 		Study: h.study, Attempt: document.Attempt, T2: result.T2, Complete: result.Completed, Entropy: h.Entropy, Workers: h.Workers,
 	}
 	index, _ := h.study.QuerySketch()
-	if run.Contributions, err = h.contributionsTo(result, index, limit); err != nil {
+	if run.Contributions, err = h.contributionsTo(ctx, result, index, limit); err != nil {
 		return run, nil, err
 	}
 	if models, err = document.Models(h.study); err != nil {

@@ -55,7 +55,7 @@ func (h *hosted) fits(v protocol.Verified) error {
 	err = h.Quotas.Admit(h.study, party, header.Records)
 	var tooLarge *analysis.QuotaError
 	if errors.As(err, &tooLarge) {
-		h.Logger.Warn("refused a release that is too large", "study", h.study.ID.Short(), "from", names(h.study, []protocol.PeerID{v.Sender()})[0], "error", err)
+		h.refusals.Warn(v.Sender().String(), "refused a release that is too large", "study", h.study.ID.Short(), "error", err)
 		return p2p.Refuse(p2p.CodeTooLarge, "%v: its operator may allow more, and the study file say how many records each party has", err)
 	}
 	if err != nil {

@@ -42,7 +42,7 @@ func (a *Aggregator) query(ctx context.Context, from protocol.PeerID, request []
 		return nil, p2p.Refuse(p2p.CodeInvalid, "a query begins with a study's id of %d bytes", len(id))
 	}
 	rest := request[copy(id[:], request):]
-	h, err := a.find(id, from)
+	h, err := a.find(ctx, id, from)
 	if err != nil {
 		return nil, err
 	}

@@ -131,11 +131,9 @@ func (a *Aggregator) takeCancellation(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("reading a request to cancel: %w", err)
 	}
-	a.mu.Lock()
-	h := a.hosted[id]
-	a.mu.Unlock()
-	if h == nil {
-		return fmt.Errorf("study %s is not being served", id.Short())
+	h, err := a.wake(ctx, id)
+	if err != nil {
+		return fmt.Errorf("study %s is not being served: %w", id.Short(), err)
 	}
 	return h.cancel(ctx, c.Reason)
 }

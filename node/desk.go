@@ -39,6 +39,7 @@ func OpenDesk(ctx context.Context, o AggregatorOptions, id protocol.StudyID) (*D
 	if err != nil {
 		return nil, fmt.Errorf("opening study %s: %w", id.Short(), err)
 	}
+	a.enter(h.study)
 	a.admit(h)
 	ctx, cancel := context.WithCancel(ctx)
 	d := &Desk{aggregator: a, hosted: h, cancel: cancel, done: make(chan struct{})}
@@ -83,7 +84,8 @@ func offline(o AggregatorOptions) (*Aggregator, error) {
 	}
 	return &Aggregator{AggregatorOptions: o, signer: signer, listed: make(chan struct{}), refusals: seldom.New(o.Logger, o.Uptime, time.Minute, 256),
 		room: &room{size: o.Quotas.Memory}, marked: map[protocol.StudyID]bool{},
-		hosted: map[protocol.StudyID]*hosted{}, peers: map[protocol.PeerID]int{}, setbacks: map[protocol.StudyID]*setback{}}, nil
+		files: map[protocol.StudyID]*study.Study{}, peers: map[protocol.PeerID]bool{}, resting: map[protocol.StudyID]bool{},
+		hosted: map[protocol.StudyID]*hosted{}, setbacks: map[protocol.StudyID]*setback{}}, nil
 }
 
 // Settle waits until the study has done what it can do now: dates looked at, results
@@ -131,7 +133,7 @@ func (a *Aggregator) take(ctx context.Context, label bundle.Label, in io.Reader)
 	if label.To != a.ID() {
 		return got, fmt.Errorf("%w: it is for %s, this is %s (were two nodes' bundles swapped?)", bundle.ErrElsewhere, label.To, a.ID())
 	}
-	if _, err := a.find(label.Study, label.From); err != nil {
+	if _, err := a.find(ctx, label.Study, label.From); err != nil {
 		return got, err
 	}
 	reader, err := bundle.Open(in, label, a.Store.HPKE())

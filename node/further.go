@@ -156,13 +156,13 @@ func FurtherResults(st State, s *study.Study) ([]StoredFurther, error) {
 
 // further answers the call for a study's further results: those statements, one after the
 // other, each with its length.
-func (a *Aggregator) further(_ context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+func (a *Aggregator) further(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	var id protocol.StudyID
 	if len(request) != len(id) {
 		return nil, p2p.Refuse(p2p.CodeInvalid, "a study's id has %d bytes, this one %d", len(id), len(request))
 	}
 	copy(id[:], request)
-	h, err := a.find(id, from)
+	h, err := a.find(ctx, id, from)
 	if err != nil {
 		return nil, err
 	}

@@ -48,13 +48,14 @@ func (s *slow) host() (stop func()) {
 	}
 }
 
-// stands returns the stored status after the aggregator has looked at its clock many times.
+// stands returns the stored status after the aggregator has looked at its clock many times, or
+// when the study has ended: then it need not look any more.
 func (s *slow) stands() node.Snapshot {
 	s.t.Helper()
-	from := s.looks.Load()
-	s.until(func() bool { return s.looks.Load() > from+20 })
 	st := s.open("agg")
 	defer st.Close()
+	from := s.looks.Load()
+	s.until(func() bool { return s.looks.Load() > from+20 || !s.status(st.Status).Active() })
 	return s.status(st.Status)
 }
 

@@ -31,7 +31,7 @@ func (a *Aggregator) post(ctx context.Context, from protocol.PeerID, request []b
 		if e.Sender != from {
 			return nil, p2p.Refuse(p2p.CodeRefused, "%s is not the caller's own", e.Kind)
 		}
-		h, err := a.find(e.Study, from)
+		h, err := a.find(ctx, e.Study, from)
 		if err != nil {
 			return nil, err
 		}
@@ -100,10 +100,12 @@ func (a *Aggregator) read(ctx context.Context, from protocol.PeerID, request []b
 	if err != nil {
 		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
 	}
-	h, err := a.find(q.Study, from)
+	h, err := a.find(ctx, q.Study, from)
 	if err != nil {
 		return nil, err
 	}
+	h.waiting.Add(1)
+	defer h.waiting.Add(-1)
 	wait, cancel := context.WithTimeout(ctx, min(time.Duration(q.Wait)*time.Second, longestWait))
 	defer cancel()
 	for {
@@ -158,7 +160,7 @@ func (a *Aggregator) chunk(ctx context.Context, from protocol.PeerID, request []
 	if err != nil {
 		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
 	}
-	h, err := a.find(c.Study, from)
+	h, err := a.find(ctx, c.Study, from)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +241,7 @@ func (a *Aggregator) progress(ctx context.Context, from protocol.PeerID, request
 	if err != nil {
 		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
 	}
-	h, err := a.find(id, from)
+	h, err := a.find(ctx, id, from)
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +260,7 @@ func (a *Aggregator) document(ctx context.Context, from protocol.PeerID, request
 	if err != nil {
 		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
 	}
-	h, err := a.find(q.Study, from)
+	h, err := a.find(ctx, q.Study, from)
 	if err != nil {
 		return nil, err
 	}
@@ -315,7 +317,7 @@ func (a *Aggregator) hello(ctx context.Context, from protocol.PeerID, request []
 		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
 	}
 	out := wire.Hello{Now: a.Now(), Version: a.Version}
-	if _, err := a.find(q.Study, from); err != nil {
+	if _, err := a.find(ctx, q.Study, from); err != nil {
 		if out.Other = a.namesake(ctx, q.Name, from); out.Other == (protocol.StudyID{}) {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -31,7 +32,7 @@ type hosted struct {
 	shown   session.Status
 
 	grace     grace
-	waiting   string           // what the stored status says of it
+	said      string           // what the stored status says of it
 	lastNoted protocol.Instant // the newest entry of the journal when the aggregator started; 0: not known
 
 	life    context.Context   // of run: what the machine starts must outlive a call
@@ -44,6 +45,10 @@ type hosted struct {
 	begin   protocol.Instant // when it may
 	tries   attempts         // that ended the process before this one
 	trouble string           // what the stored status says of it
+
+	wanted  atomic.Int64 // the Uptime at which somebody asked for it last
+	waiting atomic.Int64 // callers that wait for news
+	rests   bool         // run has returned, for nobody wants the study
 
 	asking  sync.Mutex     // held while a query is being answered: one at a time
 	answers sync.WaitGroup // of the goroutines that answer
@@ -75,6 +80,7 @@ func newHosted(a *Aggregator, s *study.Study) (*hosted, error) {
 		return nil, err
 	}
 	h.stored = uint64(len(board))
+	h.wanted.Store(int64(a.sinceStart()))
 	if h.tries, err = a.unfinished(s.ID); err != nil {
 		return nil, err
 	}
@@ -96,7 +102,7 @@ func (h *hosted) run(ctx context.Context) {
 		h.unlock()
 	}()
 	if err := h.serve(ctx); err != nil {
-		h.tell(h.setBack(h.study.ID, h.study, err))
+		h.tell(h.setBack(h.study.ID, err))
 	}
 }
 
@@ -120,6 +126,10 @@ func (h *hosted) serve(ctx context.Context) (err error) {
 			if h.isSettled() {
 				err = h.tick(ctx)
 			}
+			if err == nil && h.mayRest() {
+				h.rests = true
+				return nil
+			}
 		case f := <-h.work:
 			err = f()
 		case v := <-h.verdicts.ended:
@@ -135,6 +145,24 @@ func (h *hosted) serve(ctx context.Context) (err error) {
 		}
 	}
 	return err
+}
+
+// restAfter is how long nobody asks for a study that has ended before it rests: what it holds is
+// given back, and it is taken up again when somebody asks.
+const restAfter = time.Minute
+
+// mayRest reports whether the study has ended, and neither anybody asks for it nor anything is
+// being done for it.
+func (h *hosted) mayRest() bool {
+	if h.Uptime == nil || !h.isSettled() || h.running || h.pending != nil || len(h.verdicts.under) > 0 || h.waiting.Load() > 0 ||
+		h.sinceStart()-time.Duration(h.wanted.Load()) < restAfter || !h.machine.Status().Terminal() {
+		return false
+	}
+	if !h.asking.TryLock() {
+		return false // a query is being answered
+	}
+	h.asking.Unlock()
+	return true
 }
 
 // tell lets the status say that the study is out of service, as far as it can be stored.
@@ -296,13 +324,13 @@ func (h *hosted) show() error {
 	if status.Terminal() {
 		waiting, trouble = "", ""
 	}
-	if sameStatus(status, h.shown) && waiting == h.waiting && trouble == h.trouble {
+	if sameStatus(status, h.shown) && waiting == h.said && trouble == h.trouble {
 		return nil
 	}
 	for _, fault := range status.Faults[min(len(h.shown.Faults), len(status.Faults)):] {
 		h.Logger.Warn("an attempt of the parties failed", "study", h.study.ID.Short(), "reason", fault)
 	}
-	h.shown, h.waiting, h.trouble = status, waiting, trouble
+	h.shown, h.said, h.trouble = status, waiting, trouble
 	if status.Terminal() {
 		about := []any{"study", h.study.ID.Short(), "state", status.State}
 		if status.Failure != nil {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/protocol"
-	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // A study whose store fails, or at which this program does, is taken up again from what is stored: at once after the
@@ -22,13 +21,12 @@ const (
 
 // setback is a study's history of failures.
 type setback struct {
-	down     bool         // it is not served
-	told     bool         // and the log says so
-	study    *study.Study // nil where not even its file could be read
-	failures int          // in a row
-	why      string       // the last one
-	disk     string       // what is wrong with the disk, where it is that
-	mistake  bool         // of this program
+	down     bool   // it is not served
+	told     bool   // and the log says so
+	failures int    // in a row
+	why      string // the last one
+	disk     string // what is wrong with the disk, where it is that
+	mistake  bool   // of this program
 	again    protocol.Instant
 	served   protocol.Instant // when it was last taken up
 }
@@ -55,7 +53,7 @@ func (a *Aggregator) due(id protocol.StudyID) bool {
 
 // setBack notes that a study cannot be served, and says so if that is news. A study that
 // was served for longer than the last pause begins with the shortest again.
-func (a *Aggregator) setBack(id protocol.StudyID, file *study.Study, err error) setback {
+func (a *Aggregator) setBack(id protocol.StudyID, err error) setback {
 	a.Observe(Happening{What: TakenDown, Study: id})
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,9 +64,6 @@ func (a *Aggregator) setBack(id protocol.StudyID, file *study.Study, err error) 
 	}
 	if !s.down && a.Now()-s.served > max(s.pause(), 1) {
 		s.failures = 0
-	}
-	if file != nil {
-		s.study = file
 	}
 	why := err.Error() + mend(err)
 	news := !s.told || s.why != why
@@ -95,29 +90,22 @@ func (a *Aggregator) back(id protocol.StudyID) {
 	s.down, s.told, s.served = false, false, a.Now()
 }
 
-// outOfService is the refusal of a caller's study that is down, or nil.
-func (a *Aggregator) outOfService(id protocol.StudyID, caller protocol.PeerID) error {
+// outOfService is the refusal of a study that is down, or nil.
+func (a *Aggregator) outOfService(id protocol.StudyID) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if s := a.setbacks[id]; s != nil && s.lists(caller) {
-		if s.mistake {
-			return p2p.Refuse(p2p.CodeBusy, "the aggregator has an internal error at study %s; it tries again from time to time", id.Short())
-		}
-		because := ""
-		if s.disk != "" {
-			because = ": its disk " + s.disk
-		}
-		return p2p.Refuse(p2p.CodeBusy, "the aggregator's store fails at study %s%s; it tries again from time to time", id.Short(), because)
+	s := a.setbacks[id]
+	if s == nil || !s.down {
+		return nil
 	}
-	return nil
-}
-
-func (s *setback) lists(caller protocol.PeerID) bool {
-	if !s.down || s.study == nil {
-		return false
+	if s.mistake {
+		return p2p.Refuse(p2p.CodeBusy, "the aggregator has an internal error at study %s; it tries again from time to time", id.Short())
 	}
-	_, listed := s.study.PartyIndex(caller)
-	return listed
+	because := ""
+	if s.disk != "" {
+		because = ": its disk " + s.disk
+	}
+	return p2p.Refuse(p2p.CodeBusy, "the aggregator's store fails at study %s%s; it tries again from time to time", id.Short(), because)
 }
 
 // trouble is what a status says of it.

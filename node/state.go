@@ -151,6 +151,9 @@ type AggregatorState interface {
 	Chunk(study protocol.StudyID, party protocol.PeerID, sketch, index int) ([]byte, error)
 	DropChunk(study protocol.StudyID, party protocol.PeerID, sketch, index int) error
 
+	// Status is the newest snapshot that PutStatus stored.
+	Status(study protocol.StudyID) ([]byte, error)
+
 	// Free is how many bytes may still be written to the disk.
 	Free() (int64, error)
 

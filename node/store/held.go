@@ -225,19 +225,20 @@ func (s *Store) LockHeld(study protocol.StudyID, patience time.Duration) (unlock
 	if err := s.writable(); err != nil {
 		return nil, fmt.Errorf("locking the held sketch of study %s: %w", study.Short(), err)
 	}
-	lock := flock.New(s.path(locksDir, study.String()+".held.lock"), flock.SetPermissions(0o600))
-	ok, err := lock.TryLock()
-	if err == nil && !ok && patience > 0 {
+	unlock, ok, err := s.lock(study.String()+".held.lock", func(lock *flock.Flock) (bool, error) {
+		ok, err := lock.TryLock()
+		if err != nil || ok || patience <= 0 {
+			return ok, err
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		ok, err = lock.TryLockContext(ctx, 20*time.Millisecond)
-	}
+		return lock.TryLockContext(ctx, 20*time.Millisecond)
+	})
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("locking the held sketch of study %s: %w", study.Short(), err)
 	}
 	if !ok {
-		lock.Close()
 		return nil, fmt.Errorf("locking the held sketch of study %s: %w", study.Short(), ErrBusy)
 	}
-	return func() { lock.Close() }, nil
+	return unlock, nil
 }

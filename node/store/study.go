@@ -231,17 +231,40 @@ func (s *Store) LockStudy(study protocol.StudyID) (unlock func(), err error) {
 	if err := s.writable(); err != nil {
 		return nil, fmt.Errorf("locking study %s: %w", study.Short(), err)
 	}
-	lock := flock.New(s.path(locksDir, study.String()+".lock"), flock.SetPermissions(0o600))
-	ok, err := lock.TryLock()
+	unlock, ok, err := s.lock(study.String()+".lock", (*flock.Flock).TryLock)
 	if err != nil {
 		return nil, fmt.Errorf("locking study %s: %w", study.Short(), err)
 	}
 	if !ok {
-		lock.Close()
 		return nil, fmt.Errorf("locking study %s: %w", study.Short(), ErrLocked)
 	}
-	// The file stays: removing it would let two processes lock two files of one name.
-	return func() { lock.Close() }, nil
+	return unlock, nil
+}
+
+// lock takes the lock of a file that is there for as long as somebody holds it. Its holder alone
+// removes the file, and who has locked one that was removed meanwhile has locked nothing: so no
+// two processes hold two files of one name.
+func (s *Store) lock(name string, try func(*flock.Flock) (bool, error)) (unlock func(), ok bool, err error) {
+	path := s.path(locksDir, name)
+	for {
+		lock := flock.New(path, flock.SetPermissions(0o600))
+		if ok, err = try(lock); err != nil || !ok {
+			lock.Close()
+			return nil, false, err
+		}
+		held, err := lock.Stat()
+		if err != nil {
+			lock.Close()
+			return nil, false, err
+		}
+		if there, err := os.Stat(path); err == nil && os.SameFile(held, there) {
+			return func() {
+				os.Remove(path) // where that fails the file stays, and locks as well
+				lock.Close()
+			}, true, nil
+		}
+		lock.Close()
+	}
 }
 
 // LockServing makes this process the one that serves the directory's studies, until unlock

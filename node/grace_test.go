@@ -55,7 +55,17 @@ func (s *slow) stands() node.Snapshot {
 	st := s.open("agg")
 	defer st.Close()
 	from := s.looks.Load()
-	s.until(func() bool { return s.looks.Load() > from+20 || !s.status(st.Status).Active() })
+	s.until(func() bool {
+		if s.looks.Load() > from+20 {
+			return true
+		}
+		raw, err := st.Status(s.study.ID)
+		if err != nil {
+			return false // there is none yet
+		}
+		shown, err := node.DecodeSnapshot(raw)
+		return err == nil && !shown.Active()
+	})
 	return s.status(st.Status)
 }
 

@@ -113,21 +113,20 @@ func TestAnUnacceptableReleaseIsCheckedOnce(t *testing.T) {
 	go func() { first <- lying(st) }()
 	b.until(func() bool { return reads.Load() == 1 })
 
-	call := func(party, name string, request []byte) error {
-		of := st
-		if party != "a" {
-			var err error
-			of, err = store.Open(b.path(party), store.Party, store.Options{ReadOnly: true})
-			check(t, err)
-			defer of.Close()
-		}
+	calls := func(of *store.Store) (call func(name string, request []byte) error, end func()) {
 		host, err := p2p.New(p2p.Config{Key: of.Identity, Allow: func(protocol.PeerID) bool { return true }})
 		check(t, err)
-		defer host.Close()
-		_, err = host.Call(ctx, b.study.Aggregator.ID, b.study.Aggregator.Addrs, name, request)
-		return err
+		return func(name string, request []byte) error {
+			_, err := host.Call(ctx, b.study.Aggregator.ID, b.study.Aggregator.Addrs, name, request)
+			return err
+		}, func() { host.Close() }
 	}
-	check(t, call("b", "read", wire.EncodeRead(wire.Read{Study: b.study.ID}))) // while a's release is read
+	other, err := store.Open(b.path("b"), store.Party, store.Options{ReadOnly: true})
+	check(t, err)
+	defer other.Close()
+	call, end := calls(other)
+	check(t, call("read", wire.EncodeRead(wire.Read{Study: b.study.ID}))) // while a's release is read
+	end()
 	close(read)
 	isRefused := func(err error) {
 		t.Helper()
@@ -138,10 +137,12 @@ func TestAnUnacceptableReleaseIsCheckedOnce(t *testing.T) {
 	}
 	isRefused(<-first)
 	var asked sync.WaitGroup
+	call, end = calls(st)
 	for range 10 {
-		asked.Go(func() { isRefused(call("a", "progress", wire.EncodeProgressRequest(b.study.ID))) })
+		asked.Go(func() { isRefused(call("progress", wire.EncodeProgressRequest(b.study.ID))) })
 	}
 	asked.Wait()
+	end()
 	isRefused(lying(st))
 	if n, said := reads.Load(), refused.Load(); n != 1 || said != 1 || b.logged("refused a release") != 1 {
 		t.Errorf("the release was read %d times, %d refusals were observed and %d logged, want 1 each", n, said, b.logged("refused a release"))

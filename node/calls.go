@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 
@@ -44,7 +45,7 @@ const (
 // node reserves memory for a frame before it comes, and decodes it.
 func frames() map[string]p2p.Frames {
 	return map[string]p2p.Frames{
-		callPost:     {Request: mostPost},
+		callPost:     {Request: mostPost, Response: wire.MaxEnvelopes * len(protocol.Digest{})},
 		callRead:     {Request: statement, Response: mostBoard + 4*statement},
 		callChunk:    {Request: protocol.ChunkSize + statement},
 		callProgress: {Request: statement, Response: statement},
@@ -84,43 +85,73 @@ func (n network) call(ctx context.Context, name string, request []byte) ([]byte,
 	return n.host.Call(ctx, n.study.Aggregator.ID, n.study.Aggregator.Addrs, name, request)
 }
 
-func (c client) post(ctx context.Context, envelopes []protocol.Verified) error {
+// read makes a call and reads its answer.
+func read[T any](ctx context.Context, c client, name string, request []byte, decode func([]byte) (T, error)) (out T, err error) {
+	raw, err := c.call(ctx, name, request)
+	if errors.Is(err, p2p.ErrTooLarge) {
+		return out, &AnswerError{c.study.Aggregator.ID, name, err}
+	}
+	if err != nil {
+		return out, err
+	}
+	if out, err = decode(raw); err != nil {
+		return out, &AnswerError{c.study.Aggregator.ID, name, err}
+	}
+	return out, nil
+}
+
+// post sends envelopes, and returns the ids of those whose turn has passed.
+func (c client) post(ctx context.Context, envelopes []protocol.Verified) (passed []protocol.Digest, err error) {
 	var plain []protocol.Envelope
 	for _, e := range envelopes {
 		plain = append(plain, e.Envelope())
 	}
-	_, err := c.call(ctx, callPost, wire.EncodePost(plain))
-	return err
+	return read(ctx, c, callPost, wire.EncodePost(plain), decodePassed)
+}
+
+// encodePassed is the answer to a post: the ids of the envelopes that were passed over, as
+// their turn has passed, in the order of the request. It is empty where all were taken in.
+func encodePassed(passed []protocol.Verified) []byte {
+	var out []byte
+	for _, v := range passed {
+		id := v.ID()
+		out = append(out, id[:]...)
+	}
+	return out
+}
+
+// decodePassed reads encodePassed's form.
+func decodePassed(b []byte) (ids []protocol.Digest, err error) {
+	if len(b)%len(protocol.Digest{}) != 0 || len(b) > wire.MaxEnvelopes*len(protocol.Digest{}) {
+		return nil, fmt.Errorf("%d bytes are no list of ids", len(b))
+	}
+	for len(b) > 0 {
+		var id protocol.Digest
+		b = b[copy(id[:], b):]
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
 // hello asks what the aggregator says of itself, and of the study.
 func (c client) hello(ctx context.Context) (wire.Hello, error) {
-	raw, err := c.call(ctx, callHello, wire.EncodeHelloRequest(wire.HelloRequest{Study: c.study.ID, Name: c.study.Name}))
-	if err != nil {
-		return wire.Hello{}, err
-	}
-	return wire.DecodeHello(raw)
+	return read(ctx, c, callHello, wire.EncodeHelloRequest(wire.HelloRequest{Study: c.study.ID, Name: c.study.Name}), wire.DecodeHello)
 }
 
 // read returns the board from an index on. It waits up to wait seconds for news.
 func (c client) read(ctx context.Context, from uint64, wait uint32) (wire.BoardReply, error) {
-	raw, err := c.call(ctx, callRead, wire.EncodeRead(wire.Read{Study: c.study.ID, From: from, Wait: wait}))
-	if err != nil {
-		return wire.BoardReply{}, err
-	}
-	return wire.DecodeBoardReply(raw, c.study.ID)
+	return read(ctx, c, callRead, wire.EncodeRead(wire.Read{Study: c.study.ID, From: from, Wait: wait}), func(raw []byte) (wire.BoardReply, error) {
+		return wire.DecodeBoardReply(raw, c.study.ID)
+	})
 }
 
 func (c client) progress(ctx context.Context) (wire.Progress, error) {
-	raw, err := c.call(ctx, callProgress, wire.EncodeProgressRequest(c.study.ID))
-	if err != nil {
-		return wire.Progress{}, err
-	}
-	return wire.DecodeProgress(raw)
+	return read(ctx, c, callProgress, wire.EncodeProgressRequest(c.study.ID), wire.DecodeProgress)
 }
 
 func (c client) chunk(ctx context.Context, sketch, index int, data []byte) error {
-	_, err := c.call(ctx, callChunk, wire.EncodeChunk(wire.Chunk{Study: c.study.ID, Sketch: sketch, Index: index, Data: data}))
+	nothing := func([]byte) (struct{}, error) { return struct{}{}, nil }
+	_, err := read(ctx, c, callChunk, wire.EncodeChunk(wire.Chunk{Study: c.study.ID, Sketch: sketch, Index: index, Data: data}), nothing)
 	return err
 }
 
@@ -159,16 +190,12 @@ func (c client) document(ctx context.Context, d protocol.Document, most int64) (
 func (c client) pieces(ctx context.Context, d protocol.Document, to io.Writer) error {
 	sum := sha256.New()
 	for have := int64(0); have < d.Size; {
-		raw, err := c.call(ctx, callDocument, wire.EncodeDocumentRequest(wire.DocumentRequest{Study: c.study.ID, Hash: d.Hash, Offset: have}))
-		if err != nil {
-			return err
-		}
-		piece, err := wire.DecodeDocumentReply(raw)
+		piece, err := read(ctx, c, callDocument, wire.EncodeDocumentRequest(wire.DocumentRequest{Study: c.study.ID, Hash: d.Hash, Offset: have}), wire.DecodeDocumentReply)
 		if err != nil {
 			return err
 		}
 		if have += int64(len(piece)); len(piece) == 0 || have > d.Size {
-			return fmt.Errorf("result document %s does not have the size that was signed", d.Hash)
+			return &AnswerError{c.study.Aggregator.ID, callDocument, fmt.Errorf("result document %s does not have the size that was signed", d.Hash)}
 		}
 		sum.Write(piece)
 		if _, err := to.Write(piece); err != nil {
@@ -176,7 +203,7 @@ func (c client) pieces(ctx context.Context, d protocol.Document, to io.Writer) e
 		}
 	}
 	if [sha256.Size]byte(sum.Sum(nil)) != d.Hash {
-		return fmt.Errorf("result document %s does not have the hash that was signed", d.Hash)
+		return &AnswerError{c.study.Aggregator.ID, callDocument, fmt.Errorf("result document %s does not have the hash that was signed", d.Hash)}
 	}
 	return nil
 }

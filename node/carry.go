@@ -152,7 +152,7 @@ func (r *service) handle(ctx context.Context) error {
 	return nil
 }
 
-// export writes the own envelopes that are due and, where one is on its way, the whole release.
+// export writes the own envelopes whose turn it is and, until a result has it, the whole release.
 func (r *service) export(w io.Writer) (bundle.Label, error) {
 	sealed := &counted{Writer: w}
 	label, err := r.seal(sealed)
@@ -196,13 +196,12 @@ func (r *service) seal(w io.Writer) (bundle.Label, error) {
 	if err := out.Add(callLedger, wire.EncodeLedgerHead(r.signer.SignLedgerHead(label.To, head.Count, head.Hash))); err != nil {
 		return label, err
 	}
-	// A bundle may be lost: whatever the board does not show, and still has its turn, is in each.
-	for _, e := range r.machine.Due() {
+	for _, e := range r.pending.Send { // what is on the board of this party has arrived
 		if err := out.Add(callPost, wire.EncodePost([]protocol.Envelope{e.Envelope()})); err != nil {
 			return label, err
 		}
 	}
-	if r.machine.Delivers() {
+	if r.machine.Carries() {
 		if err := r.exportRelease(out); err != nil {
 			return label, err
 		}

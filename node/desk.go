@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/cosketch/cosketch/node/bundle"
@@ -115,6 +116,12 @@ type Arrived struct {
 	Bundle   bundle.Label
 	Messages int // envelopes, also those that were on the board before
 	Chunks   int
+	Passed   []protocol.Verified // of the messages, those whose turn had passed: nothing came of them
+}
+
+// released reports whether the bundle's release was passed over: then so are its chunks.
+func (a Arrived) released() bool {
+	return slices.ContainsFunc(a.Passed, func(v protocol.Verified) bool { return v.Kind() == protocol.KindRelease })
 }
 
 // Import takes the bundle of a party of the desk's study in, after ReadLabel. What
@@ -154,9 +161,13 @@ func (a *Aggregator) take(ctx context.Context, label bundle.Label, in io.Reader)
 		case callLedger:
 			_, err = a.ledger(ctx, label.From, body)
 		case callPost:
-			_, err = a.post(ctx, label.From, body)
-			got.Messages++
+			var passed []protocol.Verified
+			passed, err = a.postAll(ctx, label.From, body)
+			got.Messages, got.Passed = got.Messages+1, append(got.Passed, passed...)
 		case callChunk:
+			if got.released() {
+				continue
+			}
 			_, err = a.chunk(ctx, label.From, body)
 			got.Chunks++
 		default:

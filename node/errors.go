@@ -72,6 +72,21 @@ func (e *PeopleError) Error() string {
 		e.Dataset, e.Other, e.Why, e.Other, e.Dataset, e.Other)
 }
 
+// AnswerError reports an answer of the aggregator that cannot be read, or is larger than its call's may be. Another
+// version of its program may send such, or one that means harm.
+type AnswerError struct {
+	Aggregator protocol.PeerID
+	Call       string
+	Err        error
+}
+
+func (e *AnswerError) Error() string {
+	return fmt.Sprintf("the answer of aggregator %s to %s is not one: %v (is its program of another version?)", e.Aggregator, e.Call, e.Err)
+}
+
+// Unwrap returns what is wrong with it.
+func (e *AnswerError) Unwrap() error { return e.Err }
+
 // CosignError reports a study that waits for a second person's yes.
 type CosignError struct {
 	Study protocol.StudyID

@@ -20,9 +20,19 @@ import (
 // of its parties, and answers about the caller's own things or the board alone:
 // no answer can hold another party's sketch.
 
-// post admits the caller's envelopes to the board, in order, and leaves out those whose turn has passed. A
-// party can carry nobody's messages but its own.
+// post admits the caller's envelopes to the board, in order, and answers which it has passed
+// over. A party can carry nobody's messages but its own.
 func (a *Aggregator) post(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+	passed, err := a.postAll(ctx, from, request)
+	if err != nil {
+		return nil, err
+	}
+	return encodePassed(passed), nil
+}
+
+// postAll admits envelopes, and returns those that it has passed over: their turn has passed.
+// What is refused else ends the request; those before it stay on the board.
+func (a *Aggregator) postAll(ctx context.Context, from protocol.PeerID, request []byte) (passed []protocol.Verified, err error) {
 	envelopes, err := wire.DecodePost(request)
 	if err != nil {
 		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
@@ -40,17 +50,22 @@ func (a *Aggregator) post(ctx context.Context, from protocol.PeerID, request []b
 			a.refusals.Warn(from.String(), "refused a message", "study", h.study.ID.Short(), "error", err)
 			return nil, p2p.Refuse(refusalCode(err), "%v", err)
 		}
-		if err := h.post(ctx, v); err != nil {
+		taken, err := h.post(ctx, v)
+		if err != nil {
 			return nil, err
 		}
+		if !taken {
+			passed = append(passed, v)
+		}
 	}
-	return nil, nil
+	return passed, nil
 }
 
-func (h *hosted) post(ctx context.Context, v protocol.Verified) error {
+// post admits an envelope, or passes over it, if its turn has passed.
+func (h *hosted) post(ctx context.Context, v protocol.Verified) (taken bool, err error) {
 	var refused error
 	var unfit *p2p.Refusal
-	err := h.doSettled(ctx, func() error {
+	err = h.doSettled(ctx, func() error {
 		if err := h.step(h.life, session.Tick{Now: h.instant()}); err != nil {
 			return err
 		}
@@ -63,17 +78,17 @@ func (h *hosted) post(ctx context.Context, v protocol.Verified) error {
 	})
 	switch {
 	case err != nil:
-		return err
+		return false, err
 	case refused == nil || errors.Is(refused, session.ErrPosted):
-		return nil
-	case errors.Is(refused, session.ErrPassed): // what stands beside it may still have its turn
-		h.refusals.Warn(v.Sender().String(), "left out a message", "study", h.study.ID.Short(), "why", refused)
-		return nil
+		return true, nil
+	case errors.Is(refused, session.ErrPassed):
+		h.refusals.Warn(v.Sender().String(), "passed over a message", "study", h.study.ID.Short(), "reason", refused)
+		return false, nil
 	case errors.As(refused, &unfit):
-		return unfit
+		return false, unfit
 	}
 	h.refusals.Warn(v.Sender().String(), "refused a message", "study", h.study.ID.Short(), "error", refused)
-	return p2p.Refuse(refusalCode(refused), "%v", refused)
+	return false, p2p.Refuse(refusalCode(refused), "%v", refused)
 }
 
 // refusalCode says which kind of refusal an error of the machine is.

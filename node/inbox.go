@@ -83,7 +83,7 @@ func (a *Aggregator) takeFile(ctx context.Context, path string) error {
 	}
 	got, err := a.take(ctx, label, f)
 	if err == nil {
-		a.Logger.Info("took a bundle in", "study", label.Study.Short(), "from", label.From.String(), "messages", got.Messages, "chunks", got.Chunks)
+		a.Logger.Info("took a bundle in", "study", label.Study.Short(), "from", label.From.String(), "messages", got.Messages, "passed over", len(got.Passed), "chunks", got.Chunks)
 	}
 	return err
 }

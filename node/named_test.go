@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ func TestADocumentThatNamesWhatTheStudyDoesNot(t *testing.T) {
 		},
 		"labels": func(f *node.Further) {
 			f.Labels = append(f.Labels, analysis.Labels{Format: analysis.LabelsFormat, Study: b.study.ID.String(), Party: "a", Columns: []analysis.RowColumn{
-				{Name: "predicted", Texts: []string{formula}},
+				{Name: "predicted", Texts: slices.Repeat([]string{formula}, 60)},
 			}})
 		},
 	} {

@@ -505,25 +505,7 @@ func (r *service) turn(ctx context.Context) error {
 		r.vouched = true
 	}
 	if len(r.pending.Send) > 0 {
-		posted := r.client.post(ctx, r.pending.Send)
-		if posted != nil && transient(posted) {
-			return posted
-		}
-		// The board may say why a message was refused: that the study is closed, say.
-		refused := slices.Clone(r.pending.Send)
-		if err := r.read(ctx, 0); err != nil || r.machine.Status().Terminal() {
-			return err
-		}
-		still := slices.ContainsFunc(refused, func(e protocol.Verified) bool {
-			return slices.ContainsFunc(r.pending.Send, func(due protocol.Verified) bool { return due.ID() == e.ID() })
-		})
-		switch {
-		case !still: // it is on the board, or its turn has passed
-			return nil
-		case posted != nil:
-			return posted
-		}
-		return fmt.Errorf("%w: the aggregator took in what was posted, and its board does not show it", p2p.ErrInterrupted)
+		return r.post(ctx)
 	}
 	if len(r.pending.Run) > 0 {
 		event, err := r.run(ctx, r.pending.Run[0])
@@ -548,6 +530,31 @@ func (r *service) turn(ctx context.Context) error {
 	}
 	return r.resend(ctx)
 }
+
+// post sends what is due. The board may say why a message was refused or passed over: that its
+// attempt is over, say, or that the study is closed. Then the machine drops it.
+func (r *service) post(ctx context.Context) error {
+	sent := r.pending.Send
+	passed, refused := r.client.post(ctx, sent)
+	if refused != nil && transient(refused) {
+		return refused
+	}
+	err := r.read(ctx, 0)
+	if status := r.machine.Status(); err != nil || status.Terminal() && status.State != session.Withdrawn {
+		return err
+	}
+	if refused != nil && slices.EqualFunc(r.pending.Send, sent, sameEnvelope) {
+		return refused
+	}
+	for _, e := range r.pending.Send {
+		if slices.Contains(passed, e.ID()) {
+			return p2p.Refuse(p2p.CodeRefused, "the aggregator has passed over %s, whose turn it is by the board that it shows (a date may be over)", e)
+		}
+	}
+	return nil
+}
+
+func sameEnvelope(a, b protocol.Verified) bool { return a.ID() == b.ID() }
 
 // resend sends again what the aggregator lost of a release that had arrived: nobody else can.
 func (r *service) resend(ctx context.Context) error {

@@ -18,11 +18,11 @@ import (
 // study: a release is admitted by its header, before a byte of it has come, or refused. What all
 // studies compute at once stays within the quota of one.
 
-// Quotas bound what parties may make an aggregator keep and compute. Zero fields have the
-// defaults of its configuration file.
+// Quotas bound what parties may make an aggregator keep and compute. Zero memory and disk are
+// the defaults of its configuration file.
 type Quotas struct {
 	analysis.Quotas
-	Free int64 // bytes of its disk that no release may take
+	Free int64 // bytes of its disk that no release may take; 0: it is not looked at
 }
 
 func (q Quotas) orDefaults() Quotas {
@@ -31,9 +31,6 @@ func (q Quotas) orDefaults() Quotas {
 	}
 	if q.Disk == 0 {
 		q.Disk = config.DefaultUploads
-	}
-	if q.Free == 0 {
-		q.Free = config.DefaultFree
 	}
 	return q
 }
@@ -68,8 +65,12 @@ func (h *hosted) fits(v protocol.Verified) error {
 	return h.roomFor(size)
 }
 
-// roomFor refuses for now what would take the disk's last bytes.
+// roomFor refuses for now what would take the disk's last bytes. Where none are to stay free, the
+// disk itself says when it is full.
 func (a *Aggregator) roomFor(size int64) error {
+	if a.Quotas.Free == 0 {
+		return nil
+	}
 	free, err := a.Store.Free()
 	if err != nil {
 		return err

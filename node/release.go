@@ -255,7 +255,7 @@ func (r *service) upload(ctx context.Context, job session.Upload) (session.Event
 		return nil, err
 	}
 	if !progress.Complete && len(progress.Missing) != len(job.Header.Sketches) {
-		return nil, fmt.Errorf("the aggregator counts %d sketches, the release has %d", len(progress.Missing), len(job.Header.Sketches))
+		return nil, &AnswerError{r.study.Aggregator.ID, callProgress, fmt.Errorf("it counts %d sketches, the release has %d", len(progress.Missing), len(job.Header.Sketches))}
 	}
 	var total, done int64
 	for _, s := range job.Header.Sketches {

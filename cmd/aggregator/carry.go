@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ type importCommand struct {
 }
 
 func (importCommand) Help() string {
-	return "Takes in what parties have to say, as if it had come over the network, also while aggregator serve runs. Taking a bundle in again changes nothing. A bundle that is refused keeps no other one out; the exit code is that of the first.\n\nExample: aggregator import /media/stick/*.bundle"
+	return "Takes in what parties have to say, as if it had come over the network, also while aggregator serve runs. Taking a bundle in again changes nothing. Every file is tried: one that is refused is named, and keeps none of the others out. The exit code is then that of the first one that was refused.\n\nExample: aggregator import /media/stick/*.bundle"
 }
 
 type exportCommand struct {
@@ -42,10 +43,12 @@ type imported struct {
 	Study    string `json:"study"`
 	Party    string `json:"party"`
 	Messages int    `json:"messages,omitempty"`
+	Passed   int    `json:"passed,omitempty"` // of the messages, those whose turn had passed
 	Chunks   int    `json:"chunks,omitempty"`
 }
 
-// Run takes the bundles in, one after the other.
+// Run takes the bundles in, one after the other. A bad one is its sender's affair, or the
+// stick's: whoever else has sent one must not wait for that.
 func (cmd importCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	st, err := g.Open(store.Aggregator)
 	if err != nil {
@@ -56,27 +59,40 @@ func (cmd importCommand) Run(ctx context.Context, c *console.Console, g *console
 	var refused []error
 	for _, path := range cmd.Files {
 		one, err := takeIn(ctx, g, st, path)
+		if err != nil && ctx.Err() != nil {
+			return err
+		}
 		if err != nil {
 			refused = append(refused, fmt.Errorf("importing %s: %w", path, err))
 			continue
 		}
 		out = append(out, one)
 	}
+	if len(out) == 0 && len(refused) > 0 {
+		return notTaken(refused)
+	}
 	err = c.Print(out, func(w io.Writer) {
 		for _, one := range out {
-			fmt.Fprintf(w, "took in %s from %s\n", one.File, one.Party)
+			fmt.Fprintf(w, "took in %s from %s", one.File, one.Party)
+			if one.Passed > 0 {
+				fmt.Fprintf(w, " (%d of its messages came after their turn, and are not needed any more)", one.Passed)
+			}
+			fmt.Fprintln(w)
 		}
-		if len(out) > 0 {
-			c.Say("Next: aggregator export %s, for the parties to take home; aggregator status says what is waited for", out[0].Study[:8])
-		}
+		c.Say("Next: aggregator export %s, for the parties to take home; aggregator status says what is waited for", out[0].Study[:8])
 	})
+	return cmp.Or(err, notTaken(refused))
+}
+
+// notTaken names every file that was refused; its exit code is that of the first.
+func notTaken(refused []error) error {
 	switch len(refused) {
 	case 0:
-		return err
+		return nil
 	case 1:
 		return refused[0]
 	}
-	return console.WithCode(console.CodeOf(refused[0]), fmt.Errorf("%d of %d bundles were not taken in:\n%w", len(refused), len(cmd.Files), errors.Join(refused...)))
+	return console.WithCode(console.CodeOf(refused[0]), fmt.Errorf("%d bundles were not taken in:\n%w", len(refused), errors.Join(refused...)))
 }
 
 // handOverTime is how long a serving aggregator may take to look into its inbox and
@@ -123,7 +139,7 @@ func takeIn(ctx context.Context, g *console.Globals, st *store.Store, path strin
 	}
 	defer desk.Close()
 	got, err := desk.Import(ctx, label, f)
-	out.Messages, out.Chunks = got.Messages, got.Chunks
+	out.Messages, out.Passed, out.Chunks = got.Messages, len(got.Passed), got.Chunks
 	return out, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/protocol/session"
@@ -53,7 +54,7 @@ func (t *talk) observe(p node.Progress) {
 	case node.Debited:
 		t.say("the ledger is debited")
 	case node.Stored:
-		t.say("noise is drawn and the release is stored")
+		t.say(stored(t.study.Privacy.Mechanism))
 	case node.Uploaded:
 		t.say("the release has arrived")
 	case node.Clocks:
@@ -64,6 +65,17 @@ func (t *talk) observe(p node.Progress) {
 			t.say("trying again: " + text)
 		}
 	}
+}
+
+// stored says that a release is, and what was done to the sketch before.
+func stored(mechanism dp.Mechanism) string {
+	switch mechanism {
+	case dp.None:
+		return "the release is stored without noise, as the study says"
+	case dp.RandomisedResponse:
+		return "bits are flipped at random and the release is stored"
+	}
+	return "noise is drawn and the release is stored"
 }
 
 // waits says what the study waits for from others, once: that one of several has

@@ -29,7 +29,7 @@ type Uploads struct {
 const (
 	DefaultMemory  = 4 << 30
 	DefaultUploads = 64 << 30
-	DefaultFree    = 1 << 30
+	DefaultFree    = 256 << 20
 )
 
 // DefaultListen returns the addresses at which an aggregator listens unless it is
@@ -79,7 +79,7 @@ func (a *Aggregator) parse(s source, root *yaml.Node) error {
 		"limits":   parseLimits(s, &a.Limits),
 		"analysis": func(n *yaml.Node) error { return s.fields(n, fields{"memory_mib": s.mebibytes(&a.Memory)}) },
 		"uploads": func(n *yaml.Node) error {
-			return s.fields(n, fields{"study_mib": s.mebibytes(&a.Uploads.Study), "free_mib": s.mebibytes(&a.Uploads.Free)})
+			return s.fields(n, fields{"study_mib": s.mebibytes(&a.Uploads.Study), "free_mib": s.mebibytesOrNone(&a.Uploads.Free)})
 		},
 		"http": a.HTTP.parse(s),
 		"log":  a.Log.parse(s),

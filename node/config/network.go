@@ -67,15 +67,28 @@ func (s source) mebibytes(to *int64) parser {
 	}
 }
 
+// mebibytesOrNone is mebibytes, and takes 0.
+func (s source) mebibytesOrNone(to *int64) parser {
+	return func(n *yaml.Node) error {
+		var count int
+		err := s.countFrom(0, &count)(n)
+		*to = int64(count) << 20
+		return err
+	}
+}
+
 // count reads a whole number above 0.
-func (s source) count(to *int) parser {
+func (s source) count(to *int) parser { return s.countFrom(1, to) }
+
+// countFrom reads a whole number of at least so much.
+func (s source) countFrom(least int, to *int) parser {
 	return func(n *yaml.Node) error {
 		var value float64
 		if err := s.number(&value)(n); err != nil {
 			return err
 		}
-		if value < 1 || value > math.MaxInt32 || value != math.Trunc(value) {
-			return s.errorf(n, "want a whole number of at least 1, not %q", n.Value)
+		if value < float64(least) || value > math.MaxInt32 || value != math.Trunc(value) {
+			return s.errorf(n, "want a whole number of at least %d, not %q", least, n.Value)
 		}
 		*to = int(value)
 		return nil

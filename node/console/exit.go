@@ -95,7 +95,7 @@ func CodeOf(err error) Code {
 		return waitCode(err)
 	case isAny[*session.DeadlineError](err), isOneOf(err, node.ErrNoSeed, held.ErrEmpty, node.ErrNothingKept, node.ErrKeptNoMore):
 		return Absent
-	case turnedAway(err), isOneOf(err, p2p.ErrUnreachable, p2p.ErrRefusedPeer, p2p.ErrInterrupted):
+	case turnedAway(err), isAny[*node.AnswerError](err), isOneOf(err, p2p.ErrUnreachable, p2p.ErrRefusedPeer, p2p.ErrInterrupted):
 		return Connection
 	case isAny[*session.StoppedError](err), isAny[*protocol.Fault](err), isAny[*p2p.Refusal](err), isAny[*node.BadResultError](err),
 		isOneOf(err, session.ErrRolledBack, session.ErrBoardRewritten, node.ErrUnsigned, node.ErrQueryLost, node.ErrFullOfFurther):

@@ -157,7 +157,7 @@ func timedOut(err error) bool {
 func (h *Host) explain(ctx context.Context, id peer.ID, err error) error {
 	var refusal *Refusal
 	switch {
-	case errors.As(err, &refusal) || errors.Is(err, errTooLarge):
+	case errors.As(err, &refusal) || errors.Is(err, ErrTooLarge):
 		return err
 	case h.ctx.Err() != nil:
 		return errClosed

@@ -18,8 +18,8 @@ type pipe interface {
 	SetWriteDeadline(time.Time) error
 }
 
-// errTooLarge reports a frame beyond its limit. The frame's bytes were not read.
-var errTooLarge = errors.New("frame exceeds its limit")
+// ErrTooLarge reports a frame beyond its limit. The frame's bytes were not read.
+var ErrTooLarge = errors.New("frame exceeds its limit")
 
 // framer reads and writes frames on one stream. A frame that has begun must make
 // progress within idle; nothing may last beyond until.
@@ -81,7 +81,7 @@ func (f *framer) readHead(n int) ([]byte, error) {
 func (f *framer) readBody(length []byte, limit int, reserve func(int) error) ([]byte, error) {
 	size := binary.BigEndian.Uint32(length)
 	if uint64(size) > uint64(limit) {
-		return nil, fmt.Errorf("%d bytes, at most %d: %w", size, limit, errTooLarge)
+		return nil, fmt.Errorf("%d bytes, at most %d: %w", size, limit, ErrTooLarge)
 	}
 	n, body := int(size), []byte{}
 	for len(body) < n {

@@ -47,9 +47,9 @@ func TestAnswer(t *testing.T) {
 		"half a head":   {sent: "\x00\x00", err: io.ErrUnexpectedEOF},
 		"half a body":   {sent: "\x00\x00\x00\x00\x05hi", err: io.ErrUnexpectedEOF},
 		"no body":       {sent: "\x00\x00\x00\x00\x05", err: io.EOF},
-		"too large":     {sent: "\x00\x00\x00\x00\x0bhello there", err: errTooLarge},
-		"largest":       {sent: "\x00\xff\xff\xff\xff", err: errTooLarge},
-		"large refusal": {sent: "\x02\x00\x00\x02\x01", err: errTooLarge},
+		"too large":     {sent: "\x00\x00\x00\x00\x0bhello there", err: ErrTooLarge},
+		"largest":       {sent: "\x00\xff\xff\xff\xff", err: ErrTooLarge},
+		"large refusal": {sent: "\x02\x00\x00\x02\x01", err: ErrTooLarge},
 	} {
 		got, err := readAnswer(framerOver(bytes.NewReader([]byte(c.sent)), nil), 10)
 		if string(got) != c.want || !errors.Is(err, c.err) {

@@ -179,10 +179,10 @@ func TestTooLarge(t *testing.T) {
 	}
 	server.Serve("reply", func(context.Context, protocol.PeerID, []byte) ([]byte, error) { return make([]byte, 501), nil })
 	mute := start(t, 5, func(c *Config) { c.Limits = Limits{FrameOf: map[string]Frames{"reply": {}}} })
-	if err := call(mute, "reply", 0); !errors.Is(err, errTooLarge) {
+	if err := call(mute, "reply", 0); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("an answer where none is wanted: %v", err)
 	}
-	if err := call(narrow2, "reply", 0); !errors.Is(err, errTooLarge) {
+	if err := call(narrow2, "reply", 0); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("oversize answer: %v", err)
 	}
 }

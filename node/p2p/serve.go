@@ -132,7 +132,7 @@ func (c *inbound) readRequest() ([]byte, error) {
 		return nil, err
 	}
 	request, err := c.frames.readBody(length, c.limits.frames(c.name).Request, c.reserve)
-	if errors.Is(err, errTooLarge) {
+	if errors.Is(err, ErrTooLarge) {
 		return nil, Refuse(CodeTooLarge, "request: %v", err)
 	}
 	return request, err

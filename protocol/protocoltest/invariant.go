@@ -28,8 +28,7 @@ import (
 //   - what masked releases of all members add up to is the sum of what they noised;
 //   - every public row key on a board is that of the seed that honest parties used;
 //   - who comes late and proves another seed is named by whoever holds the seed;
-//   - a study that stopped says why, and names every culprit;
-//   - nothing is sent whose turn has passed on the board that its sender has read.
+//   - a study that stopped says why, and names every culprit.
 //
 // Contradictions that show while it runs are breaches, which end Run.
 func (s *Simulation) Check() error {

@@ -37,6 +37,9 @@ func (p *Party) run(job session.Job) (session.Event, error) {
 			p.sim.note("%s keeps the chunks of its release", p.Name)
 			return session.ReleaseUploaded{}, nil
 		}
+		if p.Hand { // its chunks are in its bundles
+			return session.ReleaseUploaded{}, p.mayCrash()
+		}
 		p.sim.note("%s uploads its release", p.Name)
 		if err := p.keeper().collect(p.Signer.ID()); err != nil {
 			return nil, err

@@ -51,8 +51,10 @@ var mutants = []mutant{
 	{"masks do not cancel", "protocol/release/masked.go", "word = -word", "word += 0"},
 	{"secrets of a later attempt go with those of a void one", "protocol/session/void.go",
 		"if p.seeded != nil { // it has not", "if p.seeded != nil || len(p.tries) > 0 { // it has not"},
-	{"a message is sent for ever", "protocol/session/party.go",
-		"case p.view.passed(e):", "case p.view.passed(e) && !kind.Agreement():"},
+	{"a party sends what has lost its turn", "protocol/session/party.go",
+		"case p.view.turn(e) != nil && !p.answers(e):", "case p.view.turn(e) != nil && p.view.current() == nil && !p.answers(e):"},
+	{"what has lost its turn is refused", "protocol/session/turns.go",
+		`return fmt.Errorf("%w: %w", ErrPassed, v.because(e, phase))`, `return fmt.Errorf("%w: %w", ErrPremature, v.because(e, phase))`},
 	{"messages leave before they are stored", "protocol/protocoltest/party.go",
 		"\tfor _, record := range effects.Persist {", "\tif p.outbox = effects.Send; len(p.outbox) > 0 && p.sim.Aggregator.machine != nil {\n\t\tp.post()\n\t}\n\tfor _, record := range effects.Persist {"},
 }

@@ -21,6 +21,7 @@ type Party struct {
 	Store  Store
 	Away   bool  // the node is switched off until this is false again
 	Role   *Role // what it does instead of the protocol; nil for an honest party
+	Hand   bool  // it carries the study by hand: bundles in place of calls
 	Debits int   // how often its budget was spent, durably
 
 	// Excused parties were away or slow when they were waited for: the aggregator may
@@ -42,6 +43,7 @@ type Party struct {
 	sent     map[string][]byte // by title
 	restored bool              // its store was put back to an earlier state: it may sign anew
 	asked    protocol.Instant  // when the board was last read
+	way      *walk             // a bundle on its way; nil: there is none
 }
 
 // errCrashed reports that the node died on the way; it is not a breach.
@@ -135,9 +137,6 @@ func (p *Party) carryOut(effects session.Effects) error {
 		}
 	}
 	p.outbox = effects.Send
-	for _, e := range p.outbox {
-		p.fresh(e)
-	}
 	for _, job := range effects.Run {
 		p.watch(job)
 		p.jobs = append(p.jobs, job)
@@ -166,18 +165,6 @@ func (p *Party) watch(job session.Job) {
 	}
 	if !ok && !late && len(p.Store.Secrets) > 0 {
 		p.sim.breach("%s is past its release and holds secrets", p.Name)
-	}
-}
-
-// fresh holds that nothing of the agreement is sent for an attempt after which the party has read another roster.
-func (p *Party) fresh(e protocol.Verified) {
-	if !e.Kind().Agreement() && e.Kind() != protocol.KindComplaint {
-		return
-	}
-	for _, read := range p.Store.Board {
-		if read.Kind() == protocol.KindRoster && read.Attempt() > e.Attempt() {
-			p.sim.breach("%s sends %s of attempt %d after it has read the roster of attempt %d", p.Name, e.Kind(), e.Attempt(), read.Attempt())
-		}
 	}
 }
 
@@ -231,7 +218,11 @@ func (p *Party) post() error {
 		p.sim.breach("%s sends two different %s messages", p.Name, e.Kind())
 	}
 	p.sent[name] = raw
+	current := p.Role == nil && p.machine.Count() == p.keeper().count() && p.sim.Twin == nil
 	err := p.put(e, raw)
+	if current && errors.Is(err, session.ErrPassed) && !errors.Is(err, session.ErrClosed) {
+		p.sim.breach("%s sends what has lost its turn on the board that it holds: %v", p.Name, reason(err))
+	}
 	switch {
 	case err == nil, errors.Is(err, session.ErrPosted):
 		if len(p.outbox) > 0 {

@@ -18,6 +18,7 @@ import (
 //	study masked, study joined                        of masked sums, of joined records
 //	role c bad share                                  c misbehaves (see Roles)
 //	censor d                                          d's messages never arrive
+//	hand a                                            a carries the study by hand
 //	welcome a                                         a hands the seed to late parties
 //	approve a b                                       stewards decide; all for everybody
 //	withdraw a
@@ -146,6 +147,8 @@ func (s *Simulation) order(p *Party, name, rest string) error {
 			s.Censored = map[string]bool{}
 		}
 		s.Censored[p.Name] = true
+	case "hand":
+		p.Hand = true
 	case "welcome":
 		p.Welcome = func(protocol.PeerID) bool { return true }
 		p.machine = nil // the site file is read at the start

@@ -53,6 +53,7 @@ func Random(seed uint64) (Report, error) {
 	if late != nil && late.honest() {
 		there--
 	}
+	s.carriers()
 	must := there >= st.Quorum && faulty < st.Attempts
 	err = s.Play(late)
 	if err == nil {

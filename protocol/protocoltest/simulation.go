@@ -185,13 +185,17 @@ func (s *Simulation) actions() (out []func() error) {
 		if p.over() || a.machine == nil {
 			continue
 		}
-		if len(p.outbox) > 0 {
+		if p.Hand {
+			if do := p.byHand(); do != nil {
+				out = append(out, do)
+			}
+		} else if len(p.outbox) > 0 {
 			out = append(out, p.post)
 		}
 		if len(p.jobs) > 0 {
 			out = append(out, p.work)
 		}
-		if !p.upToDate() {
+		if !p.Hand && !p.upToDate() {
 			out = append(out, p.readSome)
 		}
 	}

@@ -338,7 +338,7 @@ func TestAggregatorsMayNotPost(t *testing.T) {
 		{"a roster of junk", protocol.KindRoster, f.sign(f.board.Keeper, protocol.KindRoster, []byte("junk")), nil, "decoding roster"},
 		{"a roster of a second attempt", protocol.KindRoster, protocoltest.Sealed(f.board.Keeper.Seal(f.study.ID, protocol.KindRoster, 2, f.roster(a, b, c).Payload())), nil, "attempt 2"},
 
-		{"a result before the certificate", protocol.KindConfirm, f.result(func(*protocol.Result) {}), session.ErrPremature, "no certificate"},
+		{"a result before the certificate", protocol.KindConfirm, f.result(func(*protocol.Result) {}), session.ErrPremature, "confirmations are missing"},
 		{"a result of another agreement", protocol.KindResult, f.result(func(r *protocol.Result) { r.T2[0] ^= 1 }), session.ErrOtherSeed, ""},
 		{"a result from another board", protocol.KindResult, f.result(func(r *protocol.Result) { r.Chain[0] ^= 1 }), session.ErrBoards, ""},
 		{"a result from a longer board", protocol.KindResult, f.result(func(r *protocol.Result) { r.Count++ }), session.ErrBoards, ""},

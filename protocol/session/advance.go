@@ -235,7 +235,7 @@ func (p *Party) certify(a *attempt, out *Effects) error {
 		}
 		if err := outcome.Check(m.ID, c.Confirm); err != nil {
 			if a == p.view.current() && len(a.removals) == 0 {
-				return p.complainOf(a, &protocol.Fault{Culprit: m.ID, Kind: protocol.KindConfirm, Attempt: a.number, Err: p.view.unproved(m.ID, err)}, out)
+				return p.complainOf(a, &protocol.Fault{Culprit: m.ID, Kind: protocol.KindConfirm, Attempt: a.number, Err: p.view.unproved(m.ID, protocol.KindConfirm, err)}, out)
 			}
 			return nil
 		}

@@ -127,9 +127,6 @@ func (a *Aggregator) post(e protocol.Verified, out *Effects) error {
 		return fault(e, err)
 	}
 	if err := a.view.admit(e); err != nil {
-		if !errors.Is(err, ErrPosted) && !errors.Is(err, ErrConflict) && a.view.passed(e) {
-			return late{err}
-		}
 		a.accuseOf(e, err, out)
 		return err
 	}
@@ -148,7 +145,7 @@ func (a *Aggregator) closedTo(e protocol.Verified) error {
 	switch e.Kind() {
 	case protocol.KindApprove:
 		if a.now >= a.study.Expires {
-			return fmt.Errorf("%w: approval closed at %s", ErrPremature, a.study.Expires)
+			return fmt.Errorf("%w: approval closed at %s", ErrClosed, a.study.Expires)
 		}
 	case protocol.KindRelease, protocol.KindJoin, protocol.KindWelcome, protocol.KindJoined:
 		until = a.study.Closes()
@@ -161,7 +158,7 @@ func (a *Aggregator) closedTo(e protocol.Verified) error {
 		}
 	}
 	if a.now >= until {
-		return fmt.Errorf("%w: upload closed at %s", ErrPremature, until)
+		return fmt.Errorf("%w: upload closed at %s", ErrClosed, until)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
@@ -199,19 +198,12 @@ func inOrder[M any](members []study.Party, from map[protocol.PeerID]M) []M {
 	return out
 }
 
-// turn returns the attempt that a member's message of the agreement belongs to, if
-// it is the member's turn to post one.
-func (v *view) turn(e protocol.Verified) (*attempt, error) {
-	a, seeded := v.current(), v.certified()
-	switch {
-	case a == nil || e.Attempt() > a.number:
-		return nil, fmt.Errorf("%w: there is no roster of attempt %d yet", ErrPremature, e.Attempt())
-	case e.Attempt() < a.number || a.over():
-		return nil, fmt.Errorf("%w: attempt %d is over", ErrPremature, e.Attempt())
-	case !a.member(e.Sender()):
+// ofMember returns the attempt that a member's message belongs to. The table of turns has
+// seen to it that there is one.
+func (v *view) ofMember(e protocol.Verified) (*attempt, error) {
+	a := v.at(e.Attempt())
+	if !a.member(e.Sender()) {
 		return nil, errNotMember
-	case seeded != nil && seeded != a:
-		return nil, fmt.Errorf("%w: attempt %d gave the seed", ErrPremature, seeded.number)
 	}
 	return a, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cosketch/cosketch/protocol"
@@ -218,6 +219,8 @@ func TestConfirmationUnderAnotherSeed(t *testing.T) {
 		var d *protocol.Disagreement
 		if !errors.As(stop, &d) || d.On != protocol.OnSeed || d.Who != liar.Name || d.Theirs == d.Ours || d.From != p.Name {
 			t.Errorf("%s does not say who differs: %v", p.Name, d)
+		} else if !strings.Contains(d.Error(), "has released nothing") || strings.Contains(d.Error(), "it released") {
+			t.Errorf("a party that released nothing: %v", d)
 		}
 		if p.Store.Release != nil {
 			t.Errorf("%s released without a certificate", p.Name)

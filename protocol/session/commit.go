@@ -12,7 +12,7 @@ import (
 // Commit (agreement round 1): once the roster is fixed, each member posts its
 // ephemeral key and commitment. Every receiver test-seals to the key at once.
 func (v *view) commit(e protocol.Verified) error {
-	a, err := v.turn(e)
+	a, err := v.ofMember(e)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ var ErrBoards = errors.New("confirms another board than this one")
 // holds the seed and says which board it saw. Anybody can check the transcripts
 // and the board; only members can check the proof.
 func (v *view) confirm(e protocol.Verified) error {
-	a, err := v.turn(e)
+	a, err := v.ofMember(e)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,8 @@ import (
 const (
 	sameVersion = "run the same version of the software at both"
 	otherBoard  = "one of them was shown another board, or misstates it: compare with the operator"
-	otherSeed   = "what it released does not fit the others: ask its steward what it runs"
+	otherSeed   = "its release does not fit the others: ask its steward what it runs"
+	wrongSeed   = "it confirmed a seed that nobody else has, and has released nothing under it: ask its steward what it runs"
 )
 
 // disagrees says on what a sender differs from this node, and with which values.
@@ -41,11 +42,16 @@ func (v *view) sawThis(sender protocol.PeerID, count uint64, chain protocol.Dige
 	return v.disagrees(sender, protocol.OnSeed, fmt.Sprintf("board of %d messages", count), chain, v.chains[min(count, v.count())], otherBoard, ErrBoards)
 }
 
-// unproved is a confirmation under another seed, with the proof that the seed asks for.
-func (v *view) unproved(sender protocol.PeerID, err error) error {
+// unproved is a confirmation under another seed, with the proof that the seed asks for: of a
+// member, which releases nothing without the others' confirmations, or of a newcomer.
+func (v *view) unproved(sender protocol.PeerID, kind protocol.Kind, err error) error {
 	var tag *agree.TagError
 	if !errors.As(err, &tag) {
 		return err
 	}
-	return v.disagrees(sender, protocol.OnSeed, "proof of the seed", tag.Got, tag.Want, otherSeed, agree.ErrConfirmTag)
+	do := wrongSeed
+	if kind == protocol.KindJoined {
+		do = otherSeed
+	}
+	return v.disagrees(sender, protocol.OnSeed, "proof of the seed", tag.Got, tag.Want, do, agree.ErrConfirmTag)
 }

@@ -22,12 +22,9 @@ import (
 // complain: a member opens its side of the attempt. Everybody recomputes it; whom
 // that convicts is out of the next attempt, and it may be the complainant.
 func (v *view) complain(e protocol.Verified) error {
-	a, err := v.turn(e)
+	a, err := v.ofMember(e)
 	if err != nil {
 		return err
-	}
-	if !a.complete(protocol.KindShare) {
-		return fmt.Errorf("%w: shares are missing", ErrPremature)
 	}
 	opening, err := wire.DecodeComplaint(e.Payload())
 	if err != nil {
@@ -51,7 +48,7 @@ func (v *view) complain(e protocol.Verified) error {
 			kind = protocol.KindComplaint
 		}
 		culprit := a.members[f.Member].ID
-		a.remove(culprit, kind, e.ID(), true, v.unproved(culprit, f.Err))
+		a.remove(culprit, kind, e.ID(), true, v.unproved(culprit, kind, f.Err))
 	}
 	return nil
 }
@@ -82,9 +79,9 @@ func (v *view) accuse(e protocol.Verified) error {
 	if voids(x) {
 		return v.void(e, x)
 	}
-	a := v.current()
-	if a == nil || e.Attempt() != a.number || len(a.removals) > 0 || v.certified() != nil {
-		return fmt.Errorf("%w: attempt %d is not under way", ErrPremature, e.Attempt())
+	a := v.at(e.Attempt())
+	if a.certified {
+		return fmt.Errorf("%w: attempt %d gave the seed", ErrPassed, a.number)
 	}
 	var found []error
 	for _, one := range x.Against {
@@ -169,12 +166,9 @@ func (v *view) abandon(e protocol.Verified) error {
 	if err := wire.DecodeAbandon(e.Payload()); err != nil {
 		return err
 	}
-	a := v.at(e.Attempt())
-	switch {
-	case a == nil || !a.doubtful() || v.certified() != nil:
-		return fmt.Errorf("%w: there is nothing to abandon in attempt %d", ErrPremature, e.Attempt())
-	case !a.member(e.Sender()):
-		return errNotMember
+	a, err := v.ofMember(e)
+	if err != nil {
+		return err
 	}
 	a.abandoned[e.Sender()] = true
 	return nil
@@ -186,14 +180,12 @@ func (v *view) certificate(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
-	a := v.at(e.Attempt())
+	a, err := v.ofMember(e)
 	switch {
-	case a == nil || !a.over() || a.void || v.certified() != nil:
-		return fmt.Errorf("%w: nobody doubts attempt %d", ErrPremature, e.Attempt())
-	case !a.member(e.Sender()):
-		return errNotMember
+	case err != nil:
+		return err
 	case len(a.abandoned) > 0:
-		return fmt.Errorf("%w: attempt %d was abandoned", ErrPremature, e.Attempt())
+		return fmt.Errorf("%w: attempt %d was abandoned", ErrPassed, e.Attempt())
 	case len(c.Confirms) != len(a.members):
 		return fmt.Errorf("%d confirmations of %d members", len(c.Confirms), len(a.members))
 	}

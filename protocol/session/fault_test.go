@@ -55,8 +55,8 @@ func TestFalseAccusations(t *testing.T) {
 		"another kind's message":               {protocol.KindShare, f.accusation(by, protocol.CauseConflict, protocol.KindCommit, commit, f.sign(a, protocol.KindShare, []byte("junk"))), "evidence is share"},
 		"a valid message as invalid":           {protocol.KindShare, f.accusation(by, protocol.CauseInvalid, protocol.KindShare, share), "does not show it"},
 		"an invalid message as astray":         {protocol.KindShare, f.accusation(by, protocol.CauseDiffers, protocol.KindShare, f.sign(a, protocol.KindShare, []byte("junk"))), "does not show it"},
-		"before there is a roster":             {protocol.KindRoster, f.accusation(by, protocol.CauseConflict, protocol.KindCommit, commit, second), "not under way"},
-		"after the certificate":                {protocol.KindRelease, f.accusation(by, protocol.CauseConflict, protocol.KindCommit, commit, second), "not under way"},
+		"before there is a roster":             {protocol.KindRoster, f.accusation(by, protocol.CauseConflict, protocol.KindCommit, commit, second), "no roster of attempt 1"},
+		"after the certificate":                {protocol.KindRelease, f.accusation(by, protocol.CauseConflict, protocol.KindCommit, commit, second), "attempt 1 gave the seed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f.t = t

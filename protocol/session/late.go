@@ -30,18 +30,9 @@ type invitation struct {
 	sealed []byte
 }
 
-// lateTurn returns the attempt that gave the seed, if late parties may come.
-func (v *view) lateTurn(e protocol.Verified) (*attempt, error) {
-	a := v.certified()
-	switch {
-	case v.study.LateUntil == 0:
-		return nil, errors.New("the study takes no late parties: it has no late_until")
-	case a == nil:
-		return nil, fmt.Errorf("%w: there is no certificate", ErrPremature)
-	case e.Attempt() != a.number:
-		return nil, fmt.Errorf("%w: attempt %d gave the seed, not %d", ErrPremature, a.number, e.Attempt())
-	}
-	return a, nil
+// ofNewcomers reports a kind that has its turn only in studies that take late parties.
+func ofNewcomers(kind protocol.Kind) bool {
+	return kind == protocol.KindJoin || kind == protocol.KindWelcome || kind == protocol.KindJoined
 }
 
 // stranger says why a listed party cannot come late, or nil.
@@ -69,11 +60,7 @@ func (v *view) absent() []protocol.PeerID {
 }
 
 func (v *view) join(e protocol.Verified) error {
-	a, err := v.lateTurn(e)
-	if err != nil {
-		return err
-	}
-	if a.member(e.Sender()) {
+	if v.at(e.Attempt()).member(e.Sender()) {
 		return errors.New("its sender is on the roster already")
 	}
 	if err := v.stranger(e.Sender()); err != nil {
@@ -94,12 +81,8 @@ func (v *view) join(e protocol.Verified) error {
 }
 
 func (v *view) welcome(e protocol.Verified) error {
-	a, err := v.lateTurn(e)
-	if err != nil {
+	if _, err := v.ofMember(e); err != nil {
 		return err
-	}
-	if !a.member(e.Sender()) {
-		return errNotMember
 	}
 	w, err := wire.DecodeWelcome(e.Payload())
 	if err != nil {
@@ -136,10 +119,7 @@ func (v *view) awaited(e protocol.Verified) bool {
 // hashes of public row keys, and that is what admission does. The tag is for who holds the seed to check, which the
 // aggregator does not: a wrong one keeps nobody out, but members say so (checkNewcomers).
 func (v *view) joined(e protocol.Verified) error {
-	a, err := v.lateTurn(e)
-	if err != nil {
-		return err
-	}
+	a := v.at(e.Attempt())
 	n := v.late[e.Sender()]
 	if n == nil || len(n.welcomes) == 0 {
 		return fmt.Errorf("%w: nobody has welcomed its sender", ErrPremature)
@@ -166,9 +146,6 @@ func (v *view) takeClose(e protocol.Verified) error {
 	c, err := wire.DecodeClose(e.Payload())
 	if err != nil {
 		return err
-	}
-	if len(v.results) == 0 {
-		return fmt.Errorf("%w: there is no result", ErrPremature)
 	}
 	v.closed = &c
 	return nil

@@ -132,7 +132,7 @@ func (p *Party) checkNewcomers(a *attempt) {
 		}
 		p.examined[party.ID] = true
 		if err := p.seeded.Check(party.ID, n.proof); err != nil {
-			p.caught = append(p.caught, Culprit{Node: party.ID, Standing: Seen, Kind: protocol.KindJoined, Attempt: a.number, Err: p.view.unproved(party.ID, err)})
+			p.caught = append(p.caught, Culprit{Node: party.ID, Standing: Seen, Kind: protocol.KindJoined, Attempt: a.number, Err: p.view.unproved(party.ID, protocol.KindJoined, err)})
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -276,17 +277,15 @@ func (p *Party) everSigned(kind protocol.Kind) bool {
 	return false
 }
 
-// unposted returns the own envelopes that are not on the board and still have a place there (see Turns).
+// unposted returns the own envelopes that are not on the board and whose turn it is. What
+// has lost its turn never leaves again: it would be passed over, for ever.
 func (p *Party) unposted() []protocol.Verified {
 	var out []protocol.Verified
 	for _, e := range p.own {
-		switch kind := e.Kind(); {
+		switch {
 		case p.view.holds(e):
-		case (kind == protocol.KindAbandon || kind == protocol.KindCertificate) && p.challenged && !p.view.ended():
-			out = append(out, e) // what this board says is over, another one goes on with
-		case p.view.passed(e):
-		case (kind.Agreement() || kind == protocol.KindComplaint) && p.view.at(e.Attempt()) == nil: // the board was not read as far
-		case kind == protocol.KindWelcome && (p.now >= p.study.LateUntil || !p.view.awaited(e)):
+		case p.view.turn(e) != nil && !p.answers(e):
+		case e.Kind() == protocol.KindWelcome && (p.now >= p.study.LateUntil || !p.view.awaited(e)):
 		default:
 			out = append(out, e)
 		}
@@ -294,11 +293,22 @@ func (p *Party) unposted() []protocol.Verified {
 	return out
 }
 
-// Due returns the own envelopes that are not on the board as it was read, and still have a place there.
-func (p *Party) Due() []protocol.Verified { return p.unposted() }
+// answers reports a certificate that answers a later roster. This party's view goes no
+// further than the certificate, and so cannot know whose turn it is on the board.
+func (p *Party) answers(e protocol.Verified) bool {
+	return p.challenged && !p.view.ended() && e.Kind() == protocol.KindCertificate
+}
 
-// Delivers reports whether the party's release is, or may be, still on its way.
-func (p *Party) Delivers() bool { return p.released && !p.uploaded && !p.view.ended() }
+// Carries reports whether chunks of the own release have to go into the next bundle. Bundles
+// cannot ask which have arrived: all go until a result that the release is in.
+func (p *Party) Carries() bool {
+	header, ok := p.mine(protocol.KindRelease, p.seededIn)
+	if !ok || !p.view.holds(header) && p.view.turn(header) != nil {
+		return false
+	}
+	r := p.view.result()
+	return !p.view.ended() && (r == nil || !slices.Contains(r.Releases, header.ID()))
+}
 
 // StoppedError reports a study that the aggregator stopped.
 type StoppedError struct {

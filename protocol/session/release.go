@@ -15,17 +15,8 @@ var ErrOtherSeed = errors.New("release was made under another agreement (T2 diff
 // Release: with a certificate on the board, each member posts the header of its
 // noised sketches, whose shapes the study fixes up to the record count.
 func (v *view) release(e protocol.Verified) error {
-	a := v.certified()
-	switch {
-	case v.current() == nil:
-		return fmt.Errorf("%w: there is no roster yet", ErrPremature)
-	case a == nil && v.at(e.Attempt()) != nil && v.at(e.Attempt()).void:
-		return fmt.Errorf("%w: attempt %d is void: %w", ErrPremature, e.Attempt(), ErrVoid)
-	case a == nil:
-		return fmt.Errorf("%w: confirmations are missing", ErrPremature)
-	case e.Attempt() != a.number:
-		return fmt.Errorf("%w: it belongs to attempt %d, and attempt %d gave the seed", ErrOtherSeed, e.Attempt(), a.number)
-	case !v.contributor(e.Sender()):
+	a := v.at(e.Attempt())
+	if !v.contributor(e.Sender()) {
 		return errNotMember
 	}
 	r, err := wire.DecodeRelease(e.Payload())

@@ -15,13 +15,7 @@ func (v *view) takeResult(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
-	a := v.certified()
-	if a == nil {
-		return fmt.Errorf("%w: there is no certificate", ErrPremature)
-	}
-	if e.Attempt() != a.number {
-		return ErrOtherSeed
-	}
+	a := v.at(e.Attempt())
 	if t2 := a.t2(); r.T2 != t2 {
 		return v.disagrees(e.Sender(), protocol.OnSeed, "agreement T2", r.T2, t2, otherBoard, ErrOtherSeed)
 	}

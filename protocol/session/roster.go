@@ -23,9 +23,6 @@ func (v *view) approve(e protocol.Verified) error {
 	if err != nil {
 		return err
 	}
-	if v.current() != nil {
-		return fmt.Errorf("%w: the roster is fixed", ErrPremature)
-	}
 	if a.Meaning != v.study.Meaning {
 		return v.otherMeaning(e.Sender(), a.Meaning)
 	}
@@ -38,7 +35,7 @@ func (v *view) withdraw(e protocol.Verified) error {
 	}
 	for _, a := range v.attempts {
 		if a.has(e.Sender(), protocol.KindCommit) {
-			return fmt.Errorf("%w: the party has committed", ErrPremature)
+			return fmt.Errorf("%w: the party has committed", ErrPassed)
 		}
 	}
 	v.withdrawn[e.Sender()] = true

@@ -11,7 +11,7 @@ import (
 // Share (agreement round 2): with all commits on the board, each member posts
 // its contribution sealed to every other.
 func (v *view) share(e protocol.Verified) error {
-	a, err := v.turn(e)
+	a, err := v.ofMember(e)
 	if err != nil {
 		return err
 	}

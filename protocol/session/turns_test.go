@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,74 +14,183 @@ import (
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
-// The table of turns is the one in SPEC.md, row by row, and has every kind that a party may post.
-func TestTurnsAreThoseOfTheSpec(t *testing.T) {
-	spec, err := os.ReadFile("../SPEC.md")
-	check(t, err)
+// SPEC.md holds the table that drives the machines, cell by cell.
+func TestTurnsAreThoseOfTheSpecification(t *testing.T) {
 	var want strings.Builder
-	want.WriteString("| kind | who | its turn begins with | and has passed when |\n|---|---|---|---|\n")
-	known := map[protocol.Kind]bool{}
-	for _, turn := range session.Turns() {
-		known[turn.Kind] = true
-		fmt.Fprintf(&want, "| `%s` | %s | %s | %s |\n", turn.Kind, turn.Who, turn.Opens, turn.Passes)
+	want.WriteString("| kind | by |")
+	for _, phase := range session.Phases() {
+		fmt.Fprintf(&want, " %s |", phase)
 	}
-	if !strings.Contains(string(spec), want.String()) {
-		t.Errorf("SPEC.md, section 8, does not have this table:\n%s", want.String())
-	}
-	for _, kind := range []protocol.Kind{
-		protocol.KindApprove, protocol.KindWithdraw, protocol.KindCommit, protocol.KindShare, protocol.KindConfirm, protocol.KindComplaint, protocol.KindAbandon,
-		protocol.KindCertificate, protocol.KindJoin, protocol.KindWelcome, protocol.KindJoined, protocol.KindRelease, protocol.KindRoster, protocol.KindFault,
-		protocol.KindResult, protocol.KindStop, protocol.KindClose,
-	} {
-		if known[kind] != kind.FromParty() {
-			t.Errorf("%s: in the table %t, posted by parties %t", kind, known[kind], kind.FromParty())
+	fmt.Fprintf(&want, " if |\n%s\n", strings.Repeat("|---", len(session.Phases())+3)+"|")
+	kinds := map[protocol.Kind]bool{}
+	for _, row := range session.Turns() {
+		fmt.Fprintf(&want, "| `%s` | %s |", row.Kind, row.Who)
+		for _, turn := range row.In {
+			fmt.Fprintf(&want, " %s |", turn)
 		}
+		fmt.Fprintf(&want, " %s |\n", row.If)
+		kinds[row.Kind] = true
+		if !row.Kind.Known() || row.Kind.FromAggregator() != (row.Who == "the aggregator") {
+			t.Errorf("%s by %s", row.Kind, row.Who)
+		}
+	}
+	if len(kinds) != 17 || len(kinds) != len(session.Turns()) {
+		t.Errorf("the table has %d kinds in %d rows", len(kinds), len(session.Turns()))
+	}
+	text, err := os.ReadFile("../SPEC.md")
+	check(t, err)
+	if !strings.Contains(string(text), want.String()) {
+		t.Errorf("SPEC.md lacks the table of turns:\n%s", &want)
 	}
 }
 
-// What can have its turn no more is told from what has it not yet, and from what is wrong.
-func TestPassedTurns(t *testing.T) {
-	f := quorumTwo(t)
-	b := f.party(1)
-	before := f.before(protocol.KindShare) // all have committed in attempt 1
-	shown := f.accusation(protocoltest.Start, protocol.CauseConflict, protocol.KindCommit, f.posted(0, protocol.KindCommit), f.sign(f.party(0), protocol.KindCommit, []byte("junk")))
-	over := before.With(len(before.Envelopes), shown)
-	approvals := []protocol.Digest{f.posted(1, protocol.KindApprove).ID(), f.posted(2, protocol.KindApprove).ID()}
-	next := over.With(len(over.Envelopes), protocoltest.Sealed(f.board.Keeper.Seal(f.study.ID, protocol.KindRoster, 2,
-		wire.EncodeRoster(protocol.Roster{Approvals: approvals, Faults: []protocol.Digest{shown.ID()}}))))
-	for _, kind := range []protocol.Kind{protocol.KindShare, protocol.KindConfirm, protocol.KindComplaint, protocol.KindRelease, protocol.KindWithdraw} {
-		for name, board := range map[string]protocoltest.Board{"over": over, "followed": next} {
-			attempt := uint32(1)
-			if kind.PreAttempt() {
-				attempt = 0
-			}
-			if err := f.atAggregator(board, protocoltest.Sealed(b.Seal(f.study.ID, kind, attempt, f.payload(kind)))); !errors.Is(err, session.ErrPassed) {
-				t.Errorf("%s of an attempt that is %s: %v", kind, name, err)
-			}
-		}
+// inPhases returns a study and a board for each phase in which attempt 1 can be.
+func inPhases(t *testing.T) map[session.Phase]*fixture {
+	day := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2, Late: true}), Seed: 3})
+	check(t, day.Run())
+	late := &fixture{t: t, study: day.Study, board: day.Aggregator.Board(), parties: day.Parties}
+	cut := func(f *fixture, board protocoltest.Board) *fixture {
+		return &fixture{t: t, study: f.study, board: board, parties: f.parties}
 	}
-	for name, tc := range map[string]struct {
-		board protocoltest.Board
-		put   protocol.Verified
-	}{
-		"a share before all commits":           {f.before(protocol.KindCommit), f.posted(1, protocol.KindShare)},
-		"a commit before the roster":           {over, protocoltest.Sealed(b.Seal(f.study.ID, protocol.KindCommit, 2, f.posted(1, protocol.KindCommit).Payload()))},
-		"a release before the certificate":     {before, f.posted(1, protocol.KindRelease)},
-		"a second commit":                      {next, protocoltest.Sealed(b.Seal(f.study.ID, protocol.KindCommit, 1, []byte("junk")))},
-		"junk in an attempt that is under way": {next, protocoltest.Sealed(b.Seal(f.study.ID, protocol.KindCommit, 2, []byte("junk")))},
-	} {
-		if err := f.atAggregator(tc.board, tc.put); err == nil || errors.Is(err, session.ErrPassed) {
-			t.Errorf("%s: %v", name, err)
-		}
+	second := late.sign(late.party(0), protocol.KindCommit, []byte("junk"))
+	over := late.before(protocol.KindShare)
+	over = over.With(len(over.Envelopes), late.accusation(protocoltest.Start, protocol.CauseConflict, protocol.KindCommit, late.posted(0, protocol.KindCommit), second))
+	doubtful := late.before(protocol.KindConfirm)
+	doubtful = doubtful.With(len(doubtful.Envelopes), late.accusation(late.study.AgreeBy(1), protocol.CauseMissing, protocol.KindConfirm))
+
+	lost := lostAtTheEnd(t, 3, true)
+	check(t, lost.Advance(lost.Study.AgreeBy(1)))
+	void := lost.Aggregator.Board()
+	void = void.With(upTo(void, protocol.KindFault) + 1)
+
+	again := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2, Late: true}), Seed: 6})
+	check(t, again.RunUntil(func() bool { return again.Aggregator.Status().State == session.Agreeing }))
+	check(t, again.Parties[0].Withdraw())
+	check(t, again.RunUntil(func() bool { return again.Aggregator.Status().State == session.Collecting }))
+	elsewhere := again.Aggregator.Board()
+	elsewhere = elsewhere.With(upTo(elsewhere, protocol.KindConfirm) + 2)
+
+	return map[session.Phase]*fixture{
+		session.NoRoster:   cut(late, late.board.With(0)),
+		session.Committing: cut(late, late.before(protocol.KindCommit)),
+		session.Sharing:    cut(late, late.before(protocol.KindShare)),
+		session.Confirming: cut(late, late.before(protocol.KindConfirm)),
+		session.Certified:  cut(late, late.before(protocol.KindRelease)),
+		session.HasResult:  cut(late, late.before(protocol.KindClose)),
+		session.Over:       cut(late, over),
+		session.Doubtful:   cut(late, doubtful),
+		session.Void:       {t: t, study: lost.Study, board: void, parties: lost.Parties},
+		session.Elsewhere:  {t: t, study: again.Study, board: elsewhere, parties: again.Parties},
+		session.Ended:      late,
 	}
 }
 
-// payload is what party 1 has posted of a kind, or nothing.
-func (f *fixture) payload(kind protocol.Kind) []byte {
-	for _, e := range f.board.Envelopes {
-		if e.Kind() == kind && e.Sender() == f.party(1).ID() {
-			return e.Payload()
+// Both machines keep to the table, for every kind in every phase: a board takes what has its
+// turn, and says of all else whether it came too early or too late; and a party sends nothing
+// of its own but what has its turn on the board that it holds.
+func TestTurnsDriveTheMachines(t *testing.T) {
+	boards := inPhases(t)
+	tried := map[session.Turn]int{}
+	for i, phase := range session.Phases() {
+		f := boards[phase]
+		for _, row := range session.Turns() {
+			newcomers := row.Kind == protocol.KindJoin || row.Kind == protocol.KindWelcome || row.Kind == protocol.KindJoined
+			if newcomers && f.study.LateUntil == 0 {
+				continue
+			}
+			want := row.In[i]
+			if phase == session.Elsewhere && (row.Kind.PreAttempt() || row.Kind == protocol.KindStop || row.Kind == protocol.KindClose) {
+				continue // they are about the attempt that gave the seed
+			}
+			e, fills := f.unposted(row.Kind)
+			if !fills {
+				continue // all slots are full: whatever else comes is a conflict
+			}
+			tried[want]++
+			a, err := session.NewAggregator(session.AggregatorConfig{Study: f.study, Signer: f.board.Keeper})
+			check(t, err)
+			err = a.Restore(append(f.board.Envelopes[:len(f.board.Envelopes):len(f.board.Envelopes)], e))
+			early := errors.Is(err, session.ErrPremature) && !errors.Is(err, session.ErrPassed)
+			switch {
+			case errors.Is(err, session.ErrConflict) || err == nil:
+				t.Errorf("%s, %s: %v", phase, row.Kind, err)
+			case want == session.Late && !errors.Is(err, session.ErrPassed),
+				want == session.Early && !early,
+				want == session.Takes && (errors.Is(err, session.ErrPassed) || early && row.Kind != protocol.KindJoined):
+				t.Errorf("%s, %s should be %q: %v", phase, row.Kind, want, err)
+			}
+			if row.Kind.FromAggregator() || want == session.Takes {
+				continue
+			}
+			if f.sends(e) {
+				t.Errorf("%s: a party sends its %s, which is %s", phase, row.Kind, want)
+			}
 		}
 	}
-	return nil
+	if tried[session.Takes] < 40 || tried[session.Early] < 40 || tried[session.Late] < 40 {
+		t.Errorf("tried %v", tried)
+	}
+}
+
+// A release that comes after its attempt was ended by a proof hears that, and not that
+// confirmations are missing: all of them are there.
+func TestReleaseOfAnAttemptThatIsOver(t *testing.T) {
+	s := approved(t, protocoltest.Options{Study: newStudy(t, protocoltest.Terms{Quorum: 2}), Seed: 3})
+	liar := s.Parties[0]
+	check(t, s.RunUntil(func() bool { return countOf(s, protocol.KindShare) == 3 && len(liar.Store.Own) == 4 }))
+	c, err := wire.DecodeConfirm(liar.Store.Own[3].Payload())
+	check(t, err)
+	c.Tag[0] ^= 1
+	check(t, s.Aggregator.Post(protocoltest.Sealed(liar.Signer.Seal(s.Study.ID, protocol.KindConfirm, 1, wire.EncodeConfirm(c)))))
+	liar.Away, liar.Excused = true, true
+	check(t, s.RunUntil(func() bool { return upTo(s.Aggregator.Board(), protocol.KindComplaint) < len(s.Aggregator.Stored) }))
+	err = s.Aggregator.Post(protocoltest.Sealed(liar.Signer.Seal(s.Study.ID, protocol.KindRelease, 1, []byte("junk"))))
+	if !errors.Is(err, session.ErrPassed) || !strings.Contains(err.Error(), "attempt 1 is over") {
+		t.Errorf("a release of an attempt that is over: %v", err)
+	}
+}
+
+// unposted is an envelope about attempt 1 that no board holds, for a slot that is free.
+func (f *fixture) unposted(kind protocol.Kind) (protocol.Verified, bool) {
+	senders := []protocol.Signer{f.board.Keeper}
+	if kind.FromParty() {
+		senders = senders[:0]
+		for i := range f.parties {
+			senders = append(senders, f.party(i))
+		}
+	}
+	slices.Reverse(senders)
+	for _, by := range senders {
+		full := slices.ContainsFunc(f.board.Envelopes, func(e protocol.Verified) bool {
+			return e.Sender() == by.ID() && e.Kind() == kind && e.Attempt() < 2 && kind != protocol.KindResult && kind != protocol.KindWelcome
+		})
+		if !full {
+			return f.sign(by, kind, []byte("junk")), true
+		}
+	}
+	return protocol.Verified{}, false
+}
+
+// sends reports whether a party that has signed an envelope and holds this board sends it.
+func (f *fixture) sends(e protocol.Verified) bool {
+	f.t.Helper()
+	restored := session.PartyRestored{Own: []protocol.Verified{e}}
+	signer := f.party(0)
+	for i, p := range f.parties {
+		if p.Signer.ID() == e.Sender() {
+			signer = f.party(i)
+		}
+	}
+	for _, own := range f.board.Envelopes {
+		if own.Sender() == e.Sender() {
+			restored.Own = append(restored.Own, own)
+		}
+	}
+	p, err := session.NewParty(session.PartyConfig{Study: f.study, Signer: signer, Entropy: nothing{}, Restored: restored})
+	check(f.t, err)
+	board := f.board.All()
+	board.Stored = true // it acts on nothing yet, and sends what it has
+	effects, err := p.Step(board)
+	check(f.t, err)
+	return slices.ContainsFunc(effects.Send, func(sent protocol.Verified) bool { return sent.ID() == e.ID() })
 }

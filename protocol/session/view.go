@@ -65,9 +65,6 @@ var ErrPosted = errors.New("already on the board")
 // attempt). Both are signed, so it is proved.
 var ErrConflict = errors.New("two different messages of one kind in one attempt")
 
-// ErrPremature reports a message whose turn has not come, or has passed.
-var ErrPremature = errors.New("not its turn")
-
 // admit checks an envelope against everything before it and puts it on the
 // board. On error the board is unchanged; a *protocol.Fault names the culprit.
 func (v *view) admit(e protocol.Verified) error {
@@ -126,11 +123,14 @@ func (v *view) check(e protocol.Verified) error {
 	if _, listed := v.study.PartyIndex(e.Sender()); !listed && e.Kind().FromParty() {
 		return errors.New("the study does not list its sender")
 	}
-	if v.ended() {
-		return fmt.Errorf("%w: the study is closed", ErrPremature)
-	}
 	if e.Attempt() > uint32(v.study.Attempts) {
 		return fmt.Errorf("attempt %d: the study makes at most %d", e.Attempt(), v.study.Attempts)
+	}
+	if v.study.LateUntil == 0 && ofNewcomers(e.Kind()) {
+		return errors.New("the study takes no late parties: it has no late_until")
+	}
+	if err := v.turn(e); err != nil {
+		return err
 	}
 	switch e.Kind() {
 	case protocol.KindApprove:
@@ -175,9 +175,6 @@ func (v *view) takeStop(e protocol.Verified) error {
 	s, err := wire.DecodeStop(e.Payload())
 	if err != nil {
 		return err
-	}
-	if len(v.results) > 0 {
-		return fmt.Errorf("%w: the study has a result", ErrPremature)
 	}
 	v.stop = &s
 	return nil

@@ -41,8 +41,8 @@ func voids(x protocol.Accusations) bool { return x.Against[0].Kind == protocol.K
 // void takes the aggregator's statement in that masked releases have not arrived. Whose
 // headers are missing is for all to see; that chunks are, is the aggregator's word.
 func (v *view) void(e protocol.Verified, x protocol.Accusations) error {
-	a := v.current()
-	if !v.voidable(a) || e.Attempt() != a.number {
+	a := v.at(e.Attempt())
+	if !v.voidable(a) {
 		return fmt.Errorf("%w: attempt %d is not one that waits for masked releases and can be followed by another", ErrPremature, e.Attempt())
 	}
 	if by := v.study.AgreeBy(a.number); x.At < by {

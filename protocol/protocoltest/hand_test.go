@@ -1,0 +1,111 @@
+package protocoltest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+)
+
+// Whatever one party does, all others end with a result, whether their messages travel over
+// the network or in bundles. A bundle of theirs that is refused is a breach.
+func TestNobodyIsStuckByAnother(t *testing.T) {
+	seeds := uint64(4)
+	if testing.Short() {
+		seeds = 2
+	}
+	for i, role := range Roles(rand.New(rand.NewPCG(1, 1))) {
+		t.Run(role.Name, func(t *testing.T) {
+			t.Parallel()
+			did := 0
+			for seed := range 2 * seeds {
+				terms := Terms{Parties: 4, Quorum: 3, Attempts: 3, Late: role.Late, Public: seed%4 > 1 && !role.withholds, Masked: role.withholds}
+				s := begun(t, terms, seed)
+				bad := s.Parties[seed%4]
+				bad.Role = Roles(rand.New(rand.NewPCG(seed, 2)))[i]
+				var late *Party
+				if role.Late {
+					late, bad.Excused = bad, true
+				}
+				for _, p := range s.Parties {
+					p.Hand = p.honest() && seed < seeds
+					p.Welcome = func(protocol.PeerID) bool { return true }
+					p.machine = nil // the rule is read at the start
+				}
+				err := s.Play(late)
+				if err == nil {
+					err = s.Check()
+				}
+				if err == nil {
+					err = s.progress()
+				}
+				if err != nil {
+					t.Fatalf("seed %d: %v\n%s", seed, err, s.Trace())
+				}
+				if bad.Role.Did() {
+					did++
+				}
+			}
+			if did == 0 && !testing.Short() { // some need luck
+				t.Error("it never misbehaved")
+			}
+		})
+	}
+}
+
+func begun(t *testing.T, terms Terms, seed uint64) *Simulation {
+	t.Helper()
+	st, err := NewStudy(terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Options{Study: st, Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A withdrawal may come at any moment before its sender has committed, also from a party that
+// has not read what the others have said since: they go on without it.
+func TestWithdrawalsStopNobody(t *testing.T) {
+	withdrew := map[string]int{}
+	for seed := range uint64(60) {
+		s := begun(t, Terms{Parties: 4, Quorum: 3, Attempts: 3}, seed)
+		leaver := s.Parties[seed%4]
+		for _, p := range s.Parties {
+			p.Hand = seed%3 > 0
+			if err := p.Approve(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		leaves := int(seed) % 20 // messages on the board
+		if err := s.RunUntil(func() bool { return len(s.Aggregator.Stored) >= leaves }); err != nil {
+			t.Fatal(err)
+		}
+		phase := fmt.Sprint(s.Aggregator.Status().State)
+		if leaver.Withdraw() == nil {
+			withdrew[phase]++
+		} else {
+			leaver.Store.Decision = "approve" // too late: it has committed
+		}
+		for _, date := range append([]protocol.Instant{s.Now}, s.dates()...) {
+			if err := s.Advance(date); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Run(); err != nil {
+				t.Fatalf("seed %d: %v\n%s", seed, err, s.Trace())
+			}
+		}
+		for _, p := range s.Parties {
+			if got := p.Status(); got.State != session.Done && (p != leaver || got.State != session.Withdrawn) {
+				t.Errorf("seed %d: %s is %s (%v, %v)\n%s", seed, p.Name, got.State, got.Failure, p.Over, s.Trace())
+			}
+		}
+	}
+	if withdrew["open"] < 5 || withdrew["agreeing"] < 5 {
+		t.Errorf("withdrew %v", withdrew)
+	}
+}

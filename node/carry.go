@@ -251,10 +251,32 @@ type mail struct {
 	board     []wire.BoardReply
 	further   []byte               // the list of further results
 	head      *protocol.LedgerHead // the highest of this party's that the aggregator keeps
+	boards    int64                // bytes of board
 	documents map[protocol.Digest][]span
+	pieces    int      // of documents
 	file      *os.File // what the documents' spans are of; nil: there are none
 	size      int64    // of file
 	seen      bool     // that the board ends where the party stands
+}
+
+// What a bundle of the aggregator may hold. Boards are kept in memory, and documents on disk.
+const (
+	mostBoards   = 1 << 28 // bytes of all stretches: four times what 64 parties can release and agree
+	mostPieces   = 1 << 18 // of all documents, and so documents
+	mostUnpacked = 1 << 36 // bytes of all documents
+)
+
+// bounded refuses a part with which the bundle would hold too much.
+func (m *mail) bounded() error {
+	switch {
+	case m.boards > mostBoards:
+		return fmt.Errorf("%w: more than %d MiB of messages", bundle.ErrTooMuch, mostBoards>>20)
+	case m.pieces > mostPieces:
+		return fmt.Errorf("%w: more than %d pieces of documents", bundle.ErrTooMuch, mostPieces)
+	case m.size > mostUnpacked:
+		return fmt.Errorf("%w: more than %d GiB of documents", bundle.ErrTooMuch, mostUnpacked>>30)
+	}
+	return nil
 }
 
 // span is a piece of a document.
@@ -279,7 +301,7 @@ func (m *mail) put(dir string, hash protocol.Digest, piece []byte) (err error) {
 		return fmt.Errorf("unpacking the bundle: %w", err)
 	}
 	m.documents[hash] = append(m.documents[hash], span{m.size, int64(len(piece))})
-	m.size += int64(len(piece))
+	m.size, m.pieces = m.size+int64(len(piece)), m.pieces+1
 	return nil
 }
 
@@ -319,7 +341,7 @@ func readMail(in *bundle.Reader, label bundle.Label, dir string) (_ *mail, err e
 			if err != nil {
 				return nil, err
 			}
-			m.board = append(m.board, reply)
+			m.board, m.boards = append(m.board, reply), m.boards+int64(len(body))
 		case callLedger:
 			head, err := wire.DecodeLedgerHead(body)
 			if err == nil {
@@ -344,6 +366,9 @@ func readMail(in *bundle.Reader, label bundle.Label, dir string) (_ *mail, err e
 			}
 		default:
 			return nil, fmt.Errorf("%w: unknown part %q", bundle.ErrDamaged, name)
+		}
+		if err := m.bounded(); err != nil {
+			return nil, err
 		}
 	}
 }

@@ -3,7 +3,9 @@ package node_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -14,7 +16,9 @@ import (
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/bundle"
+	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
@@ -234,6 +238,71 @@ func TestBundleRefusals(t *testing.T) {
 	err := node.ExportBoard(b.deskOptions(st), b.study, b.study.Parties[other].ID, io.Discard)
 	if !errors.Is(err, node.ErrNoMailbox) {
 		t.Errorf("a party that sent nothing: %v", err)
+	}
+}
+
+// A mailbox to which nothing can be sealed is refused when it comes, over whatever way; one that
+// is stored already costs its owner the answer, and nobody else.
+func TestUnusableMailboxes(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	st := b.open("a")
+	signer, err := protocol.NewSigner(st.Identity())
+	check(t, err)
+	check(t, st.Close())
+	sealed := func(mailbox []byte) []byte {
+		var out bytes.Buffer
+		w, err := bundle.Create(&out, bundle.Label{Study: b.study.ID, From: signer.ID(), To: b.study.Aggregator.ID}, b.study.Aggregator.HPKE)
+		check(t, err)
+		check(t, w.Add("mailbox", mailbox))
+		check(t, w.Close())
+		return out.Bytes()
+	}
+	forged := signer.SignMailbox(b.study.ID, b.study.Aggregator.HPKE)
+	forged.Signature = make([]byte, 64)
+	unusable := signer.SignMailbox(b.study.ID, bytes.Repeat([]byte{0xff}, 1216)).Encode()
+	for name, mailbox := range map[string][]byte{"of an invalid key": unusable, "of another's signature": forged.Encode()} {
+		_, err := b.take(sealed(mailbox))
+		if !errors.As(err, new(*protocol.MailboxError)) || console.CodeOf(err) != console.Usage {
+			t.Errorf("a mailbox %s: %v", name, err)
+		}
+	}
+	agg := b.open("agg")
+	defer agg.Close()
+	i, _ := b.study.PartyByName("a")
+	if err := node.ExportBoard(b.deskOptions(agg), b.study, b.study.Parties[i].ID, io.Discard); !errors.Is(err, node.ErrNoMailbox) {
+		t.Errorf("a refused mailbox was stored: %v", err)
+	}
+	id := signer.ID()
+	check(t, agg.PutResult(b.study.ID, fmt.Sprintf("mailbox-%x", id[:]), unusable))
+	if err := node.ExportBoard(b.deskOptions(agg), b.study, id, io.Discard); !errors.As(err, new(*protocol.MailboxError)) {
+		t.Errorf("an unusable mailbox that is stored: %v", err)
+	}
+}
+
+// A bundle of more pieces than a bundle may have is refused, and leaves nothing behind.
+func TestBundleOfTooManyPieces(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	st := b.open("a")
+	key, err := node.MailboxKey(st.Identity(), b.study.ID)
+	check(t, err)
+	id := peerID(t, st)
+	check(t, st.Close())
+	var out bytes.Buffer
+	w, err := bundle.Create(&out, bundle.Label{Study: b.study.ID, From: b.study.Aggregator.ID, To: id}, key.PublicKey().Bytes())
+	check(t, err)
+	for i := range 1<<18 + 1 {
+		check(t, w.Add("document", binary.BigEndian.AppendUint64(make([]byte, 24), uint64(i))))
+	}
+	check(t, w.Close())
+	err = b.byHand("a", fixed("a"), func(p *node.Party) error {
+		_, err := p.Import(b.context(), &out)
+		return err
+	})
+	if !errors.Is(err, bundle.ErrTooMuch) || console.CodeOf(err) != console.Usage {
+		t.Errorf("ended with %v", err)
+	}
+	if left, err := filepath.Glob(b.path("a/*.tmp")); err != nil || len(left) > 0 {
+		t.Errorf("left behind are %q, %v", left, err)
 	}
 }
 

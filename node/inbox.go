@@ -133,6 +133,13 @@ func handOver(ctx context.Context, st *store.Store, in io.Reader, suffix string)
 	}
 }
 
+// InboxError is what a serving aggregator says of what it was handed and did not take.
+type InboxError struct{ Why string }
+
+func (e *InboxError) Error() string {
+	return "the serving aggregator did not take it: " + e.Why
+}
+
 // refusedBecause reads why a bundle was refused; there is no such file when it was not.
 func refusedBecause(path string) error {
 	why, err := os.ReadFile(path)
@@ -142,5 +149,5 @@ func refusedBecause(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(errors.New(string(why)), os.Remove(path))
+	return errors.Join(&InboxError{string(why)}, os.Remove(path))
 }

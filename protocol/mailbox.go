@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"fmt"
 
+	"github.com/cosketch/cosketch/seed/agree"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
@@ -40,14 +41,32 @@ func (s Signer) SignMailbox(study StudyID, key []byte) Mailbox {
 // Encode writes the mailbox as its signature and its key.
 func (m Mailbox) Encode() []byte { return append(append([]byte{}, m.Signature...), m.Key...) }
 
-// DecodeMailbox reads what Encode wrote for an owner's study, and verifies it.
+// MailboxError refuses a mailbox: its owner did not sign it, or nothing can be sealed to it.
+type MailboxError struct {
+	Study StudyID
+	Owner PeerID
+	Err   error
+}
+
+func (e *MailboxError) Error() string {
+	return fmt.Sprintf("the mailbox of %s in study %s cannot be used: %v (party export writes another)", e.Owner, e.Study.Short(), e.Err)
+}
+
+func (e *MailboxError) Unwrap() error { return e.Err }
+
+// DecodeMailbox reads what Encode wrote for an owner's study, verifies it, and tries its key:
+// who stores a mailbox has to seal to it later. A refusal is a *MailboxError.
 func DecodeMailbox(study StudyID, owner PeerID, b []byte) (Mailbox, error) {
+	refused := func(err error) (Mailbox, error) { return Mailbox{}, &MailboxError{study, owner, err} }
 	if len(b) < ed25519.SignatureSize || len(b) > ed25519.SignatureSize+maxMailboxKey {
-		return Mailbox{}, fmt.Errorf("mailbox of %s in study %s: %d bytes", owner, study.Short(), len(b))
+		return refused(fmt.Errorf("it has %d bytes", len(b)))
 	}
 	m := Mailbox{Study: study, Owner: owner, Signature: b[:ed25519.SignatureSize], Key: b[ed25519.SignatureSize:]}
 	if !ed25519.Verify(owner[:], m.preimage(), m.Signature) {
-		return Mailbox{}, fmt.Errorf("mailbox of %s in study %s: %w", owner, study.Short(), ErrSignature)
+		return refused(ErrSignature)
+	}
+	if err := agree.CheckKey(m.Key); err != nil {
+		return refused(fmt.Errorf("nothing can be sealed to its key: %w", err))
 	}
 	return m, nil
 }

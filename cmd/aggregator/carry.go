@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -195,6 +196,10 @@ func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console
 		err := console.WriteFileWhole(path, func(w io.Writer) error { return node.ExportBoard(options(st), s, p.ID, w) })
 		if errors.Is(err, node.ErrNoMailbox) && len(cmd.Party) == 0 {
 			c.Say("%s has sent no bundle yet: nothing for it", p.Name)
+			continue
+		}
+		if mailbox := (*protocol.MailboxError)(nil); errors.As(err, &mailbox) && len(cmd.Party) == 0 {
+			c.Say("nothing for %s: %v", p.Name, mailbox) // the others are none the worse
 			continue
 		}
 		if err != nil {

@@ -26,6 +26,7 @@ var (
 	ErrDamaged   = errors.New("the bundle is damaged, or sealed to another key")
 	ErrTruncated = errors.New("the bundle is cut off")
 	ErrElsewhere = errors.New("the bundle is not for this node")
+	ErrTooMuch   = errors.New("the bundle holds more than a bundle may")
 )
 
 const (

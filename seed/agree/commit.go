@@ -72,14 +72,22 @@ func commitment(study [32]byte, attempt uint32, member [32]byte, contribution, b
 	return transcript.Hash(labelCommitment, study[:], transcript.Uint32(attempt), member[:], contribution, blinder)
 }
 
-// Check reports whether others can seal to the commit's ephemeral key. A key whose
-// X25519 half has low order parses, and would fail when sealed to.
+// Check reports whether others can seal to the commit's ephemeral key.
 func (c Commit) Check() error {
-	if _, err := kem().NewPublicKey(c.EphemeralKey); err != nil {
-		return fmt.Errorf("%w: %v", ErrEphemeralKey, err)
+	if err := CheckKey(c.EphemeralKey); err != nil {
+		return fmt.Errorf("%w: %w", ErrEphemeralKey, err)
 	}
-	if lowOrder([32]byte(c.EphemeralKey[len(c.EphemeralKey)-32:])) {
-		return fmt.Errorf("%w: its X25519 half has low order", ErrEphemeralKey)
+	return nil
+}
+
+// CheckKey reports whether others can seal to an MLKEM768-X25519 public key. One whose
+// X25519 half has low order parses, and would fail when sealed to.
+func CheckKey(key []byte) error {
+	if _, err := kem().NewPublicKey(key); err != nil {
+		return err
+	}
+	if lowOrder([32]byte(key[len(key)-32:])) {
+		return errors.New("its X25519 half has low order")
 	}
 	return nil
 }

@@ -114,6 +114,7 @@ func scripts(files ...string) testscript.Params {
 			"round":      round,
 			"rows":       rows,
 			"site":       writeSite,
+			"spoil":      spoil,
 			"sqlite":     writeSQLite,
 			"metrics":    writeMetrics,
 			"token":      readToken,

@@ -331,6 +331,32 @@ func putApproved(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(st.PutDecision(id, store.Approve, 0))
 }
 
+// spoil STATE board|file|NAME makes something of the study $ID in an aggregator's state unreadable:
+// its board, by a message that is none; the file of another study that is there beside it; or
+// the mailbox of the party NAME.
+func spoil(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: spoil STATE board|file|NAME")
+	}
+	st, err := store.Open(ts.MkAbs(args[0]), store.Aggregator, store.Options{})
+	ts.Check(err)
+	defer st.Close()
+	id, err := protocol.ParseStudyID(ts.Getenv("ID"))
+	ts.Check(err)
+	switch args[1] {
+	case "board":
+		board, err := st.Board(id, 0, 1<<20)
+		ts.Check(err)
+		ts.Check(st.AppendBoard(id, uint64(len(board)), [][]byte{{0xff}}, nil))
+	case "file":
+		ts.Check(st.PutStudy(protocol.StudyID{0xfe, 0xfe}, []byte("no study"), 0))
+	default:
+		party, err := protocol.ParsePeerID(identityOf(ts, args[1]).ID)
+		ts.Check(err)
+		ts.Check(st.PutResult(id, fmt.Sprintf("mailbox-%x", party[:]), make([]byte, 100)))
+	}
+}
+
 // site PARTY CSV [KEY=YAML]... writes a party's site file: the study $ID is answered
 // by a dataset of this source, a query where CSV begins with "sql:". The keys are caps (of the dataset; default: those that
 // the study of the study command just fits) and any of the study's.

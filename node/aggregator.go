@@ -116,7 +116,7 @@ func (a *Aggregator) list() ([]store.StudyEntry, error) {
 		}
 		s, err := a.readStudy(entry.ID)
 		if err != nil {
-			a.setBack(entry.ID, err)
+			a.showDamage(a.setBack(entry.ID, err), err)
 			continue
 		}
 		a.enter(s)
@@ -218,7 +218,7 @@ func (a *Aggregator) load(ctx context.Context, lastNoted protocol.Instant) error
 			a.resting[entry.ID] = true
 			a.mu.Unlock()
 		} else if _, err := a.takeUp(entry.ID, lastNoted); err != nil {
-			a.setBack(entry.ID, err)
+			a.showDamage(a.setBack(entry.ID, err), err)
 			continue
 		}
 		if again {

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,18 +26,34 @@ type cancellation struct {
 
 // Cancelled says how a study that was cancelled stands.
 type Cancelled struct {
+	Name   string
 	Stop   protocol.Stop // what the board says
 	Before bool          // it was stopped before, by its operator or by itself
+	Damage *DamagedError // what was given up; nil where the board could be read
 }
 
 // Cancel ends a study that has no result, by a stop on its board that the parties read. It
 // is session.ErrAnswered after the result. A study that is being served in another process
 // is ended by that one: Cancel leaves a request in its inbox, which outlives both, and
-// waits until it was taken. Cancelling again changes nothing.
-func Cancel(ctx context.Context, o AggregatorOptions, st *store.Store, s *study.Study, reason string) (Cancelled, error) {
-	out, err := cancel(ctx, o, st, s, reason)
+// waits until it was taken. A study that is damaged, whose board can say nothing more, is
+// given up on this node. Cancelling again changes nothing.
+func Cancel(ctx context.Context, o AggregatorOptions, st *store.Store, id protocol.StudyID, reason string) (Cancelled, error) {
+	source, err := st.Study(id)
+	var s *study.Study
+	if err == nil {
+		s, err = ParseStored(id, source)
+	}
+	var out Cancelled
+	if err == nil {
+		out, err = cancel(ctx, o, st, s, reason)
+		out.Name = s.Name
+	}
+	var damaged *DamagedError
+	if errors.As(err, &damaged) {
+		out, err = giveUp(ctx, o, st, damaged, reason)
+	}
 	if err != nil {
-		return out, fmt.Errorf("cancelling study %s: %w", s.ID.Short(), err)
+		return out, fmt.Errorf("cancelling study %s: %w", id.Short(), err)
 	}
 	return out, nil
 }
@@ -52,11 +67,7 @@ func cancel(ctx context.Context, o AggregatorOptions, st *store.Store, s *study.
 	d, err := OpenDesk(ctx, o, s.ID)
 	switch {
 	case errors.Is(err, store.ErrLocked):
-		request, err := json.Marshal(cancellation{s.ID.String(), reason})
-		if err != nil {
-			return out, err
-		}
-		refused := handOver(ctx, st, bytes.NewReader(request), cancelSuffix)
+		refused := requestCancel(ctx, st, s.ID, reason)
 		// Whatever came of the request, the board has the last word.
 		if out, err = cancelled(o, s); err != nil || out.Stop.At != 0 {
 			return out, err

@@ -149,6 +149,17 @@ func (f *fsck) local() {
 
 func (f *fsck) study(ctx context.Context, id protocol.StudyID) {
 	f.subject = id.String()
+	before := len(f.findings)
+	if ended, over := givenUp(f.Store, id); over { // what is damaged of it is known, and nothing rests on it
+		defer func() {
+			for i := range f.findings[before:] {
+				if one := &f.findings[before+i]; one.Verdict == Fail {
+					one.Verdict, one.Fix = Warn, ""
+					one.Said += "; it was given up: " + ended.Failure
+				}
+			}
+		}()
+	}
 	source, err := f.Store.Study(id)
 	if err == nil && sha256.Sum256(source) != id {
 		err = errors.New("the stored file does not have the study's id")

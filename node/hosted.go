@@ -84,7 +84,10 @@ func newHosted(a *Aggregator, s *study.Study) (*hosted, error) {
 	if h.tries, err = a.unfinished(s.ID); err != nil {
 		return nil, err
 	}
-	return h, machine.Restore(board)
+	if err := machine.Restore(board); err != nil {
+		return nil, damagedBoard(s.ID, err)
+	}
+	return h, nil
 }
 
 // run owns the machine until ctx ends or something cannot be persisted.

@@ -59,8 +59,8 @@ func (h *hostile) post(ctx context.Context, kind protocol.Kind, attempt uint32, 
 	return refusal.Code
 }
 
-// await reads the board until a kind is on it.
-func (h *hostile) await(ctx context.Context, kind protocol.Kind) {
+// await reads the board until a kind is on it so many times.
+func (h *hostile) await(ctx context.Context, kind protocol.Kind, times int) {
 	h.t.Helper()
 	for from := uint64(0); ; {
 		raw, err := h.call(ctx, "read", wire.EncodeRead(wire.Read{Study: h.study.ID, From: from, Wait: 10}))
@@ -69,8 +69,11 @@ func (h *hostile) await(ctx context.Context, kind protocol.Kind) {
 		check(h.t, err)
 		for _, e := range reply.Envelopes {
 			if e.Kind == kind {
-				return
+				times--
 			}
+		}
+		if times <= 0 {
+			return
 		}
 		from += uint64(len(reply.Envelopes))
 	}
@@ -95,7 +98,7 @@ func TestLargeEvidenceCostsItsSenderAlone(t *testing.T) {
 	if code := c.post(ctx, protocol.KindApprove, 0, wire.EncodeApprove(protocol.Approve{Meaning: b.study.Meaning})); code != 0 {
 		t.Fatalf("the approval was refused: %s", code)
 	}
-	c.await(ctx, protocol.KindRoster)
+	c.await(ctx, protocol.KindCommit, 2) // those of the others, which are not late then
 	if code := c.post(ctx, protocol.KindCommit, 1, make([]byte, protocol.MaxPayload)); code != p2p.CodeInvalid {
 		t.Errorf("a commit of 1 MiB: %s", code)
 	}

@@ -39,6 +39,7 @@ type Happening struct {
 	Progress analysis.Progress // Analysing
 	Took     time.Duration     // Computed and Uncomputed
 	Call     string            // Called: one of a few names
+	Damaged  bool              // TakenDown: the study cannot be read; others are none the worse
 	Outcome  string            // Called: ok, failed, or the code of the refusal in words
 }
 

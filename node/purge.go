@@ -46,8 +46,17 @@ type Ending struct {
 // EndingOf reads from an aggregator's board whether a study was stopped or closed, and else
 // goes by its dates. Queries, which only a study with a result takes, come until their own.
 func EndingOf(st *store.Store, s *study.Study) (Ending, error) {
+	last := Ending{At: max(s.Deadline, s.LateUntil)}
+	if s.Queries.Releases > 0 {
+		last.At = max(last.At, s.NewRecords)
+	}
 	board, err := storedBoard(st, s.ID)
-	if err != nil {
+	var damaged *DamagedError
+	switch {
+	case errors.As(err, &damaged): // it says nothing any more
+		_, last.Over = givenUp(st, s.ID)
+		return last, nil
+	case err != nil:
 		return Ending{}, err
 	}
 	signer, err := protocol.NewSigner(st.Identity())
@@ -61,17 +70,13 @@ func EndingOf(st *store.Store, s *study.Study) (Ending, error) {
 	if err := machine.Restore(board); err != nil {
 		return Ending{}, fmt.Errorf("reading the board of study %s: %w", s.ID.Short(), err)
 	}
-	last := max(s.Deadline, s.LateUntil)
-	if s.Queries.Releases > 0 {
-		last = max(last, s.NewRecords)
-	}
 	at, ended := machine.Ended()
 	_, stopped := machine.Stopped()
 	switch {
 	case !ended || s.Queries.Releases > 0 && !stopped:
-		return Ending{At: last}, nil
+		return last, nil
 	case at == 0:
-		return Ending{At: last, Over: true}, nil
+		return Ending{At: last.At, Over: true}, nil
 	}
 	return Ending{At: at, Over: true}, nil
 }

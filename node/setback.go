@@ -29,6 +29,7 @@ type setback struct {
 	mistake  bool   // of this program
 	again    protocol.Instant
 	served   protocol.Instant // when it was last taken up
+	damaged  bool             // it cannot be read
 }
 
 // pause is how long to wait after so many failures.
@@ -54,7 +55,9 @@ func (a *Aggregator) due(id protocol.StudyID) bool {
 // setBack notes that a study cannot be served, and says so if that is news. A study that
 // was served for longer than the last pause begins with the shortest again.
 func (a *Aggregator) setBack(id protocol.StudyID, err error) setback {
-	a.Observe(Happening{What: TakenDown, Study: id})
+	var damage *DamagedError
+	damaged := errors.As(err, &damage)
+	a.Observe(Happening{What: TakenDown, Study: id, Damaged: damaged})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := a.setbacks[id]
@@ -70,6 +73,7 @@ func (a *Aggregator) setBack(id protocol.StudyID, err error) setback {
 	s.failures++
 	var mistake *panicError
 	s.down, s.told, s.why, s.disk, s.mistake = true, true, why, diskTrouble(err), errors.As(err, &mistake)
+	s.damaged = damaged
 	s.again = a.Now() + s.pause()
 	if news {
 		a.Logger.Error("study is not served; it is taken up again from the store", "study", id.Short(), "error", why, "again", s.again.String())
@@ -97,6 +101,12 @@ func (a *Aggregator) outOfService(id protocol.StudyID) error {
 	s := a.setbacks[id]
 	if s == nil || !s.down {
 		return nil
+	}
+	if s.damaged {
+		if ended, ok := givenUp(a.Store, id); ok {
+			return p2p.Refuse(p2p.CodeRefused, "study %s was damaged at the aggregator, and is over: %s", id.Short(), ended.Failure)
+		}
+		return p2p.Refuse(p2p.CodeRefused, "study %s is damaged at the aggregator: its operator has to restore it, or to give it up", id.Short())
 	}
 	if s.mistake {
 		return p2p.Refuse(p2p.CodeBusy, "the aggregator has an internal error at study %s; it tries again from time to time", id.Short())

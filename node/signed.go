@@ -46,7 +46,7 @@ func Signed(st *store.Store, s *study.Study, document []byte) (Signature, error)
 }
 
 // storedBoard reads the whole board of a study as stored here, with every signature
-// verified.
+// verified. What cannot be read is a *DamagedError.
 func storedBoard(st State, id protocol.StudyID) ([]protocol.Verified, error) {
 	raws, err := st.Board(id, 0, 1<<20)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -56,7 +56,7 @@ func storedBoard(st State, id protocol.StudyID) ([]protocol.Verified, error) {
 	for i, raw := range raws {
 		e, err := decodeVerified(raw)
 		if err != nil {
-			return nil, fmt.Errorf("stored board, envelope %d: %w", i, err)
+			return nil, damagedBoard(id, fmt.Errorf("envelope %d: %w", i, err))
 		}
 		board = append(board, e)
 	}

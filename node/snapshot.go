@@ -24,6 +24,7 @@ type Snapshot struct {
 	Trouble  string   `json:"trouble,omitempty"`  // why it is not served for the time being
 	Grace    string   `json:"grace,omitempty"`    // a date has passed that does not count yet
 	Clock    string   `json:"clock,omitempty"`    // a party's: the clocks differ, and what to do
+	GivenUp  string   `json:"given_up,omitempty"` // RFC 3339, UTC: when the operator ended a damaged study here
 	Restored string   `json:"restored,omitempty"` // an aggregator's: its state is of a backup that the study may have gone on after
 	Faults   []string `json:"faults,omitempty"`   // why attempts at agreeing on the seed ended
 
@@ -121,7 +122,7 @@ func sameStatus(a, b session.Status) bool {
 // Equal reports whether two snapshots say the same.
 func (s Snapshot) Equal(t Snapshot) bool {
 	return s.Study == t.Study && s.State == t.State && s.WaitFor == t.WaitFor && s.Until == t.Until &&
-		s.Failure == t.Failure && s.Trouble == t.Trouble && s.Grace == t.Grace && s.Clock == t.Clock && s.Restored == t.Restored && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
+		s.Failure == t.Failure && s.Trouble == t.Trouble && s.Grace == t.Grace && s.Clock == t.Clock && s.Restored == t.Restored && s.GivenUp == t.GivenUp && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
 }
 
 // littleRoom is less than a node needs to store what a study needs next, in bytes.

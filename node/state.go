@@ -46,6 +46,7 @@ type State interface {
 	// PutStatus and PutResult replace a whole snapshot or file by a whole one; the same
 	// again changes nothing. Results names the files that there are.
 	PutStatus(study protocol.StudyID, json []byte) error
+	Status(study protocol.StudyID) ([]byte, error)
 	PutResult(study protocol.StudyID, name string, data []byte) error
 	Result(study protocol.StudyID, name string) ([]byte, error)
 	Results(study protocol.StudyID) ([]string, error)

@@ -73,7 +73,9 @@ func (v *Views) Observe(h Happening) {
 	case Computed, Uncomputed:
 		delete(v.doing, h.Study)
 	case TakenDown:
-		v.down[h.Study] = true
+		if !h.Damaged { // which study it is stands in the lists
+			v.down[h.Study] = true
+		}
 		delete(v.doing, h.Study)
 	case TakenUp:
 		delete(v.down, h.Study)
@@ -141,7 +143,11 @@ func (v *Views) study(id protocol.StudyID) (out api.Study, err error) {
 		return out, err
 	}
 	board, err := v.board(id)
-	if err != nil {
+	var d *DamagedError
+	switch {
+	case errors.As(err, &d):
+		return v.damaged(out, d)
+	case err != nil:
 		return out, err
 	}
 	out.File, out.Messages, out.Chain = board.study, uint64(len(board.messages)), board.chain
@@ -167,6 +173,20 @@ func (v *Views) study(id protocol.StudyID) (out api.Study, err error) {
 	}
 	out.Results, err = v.statements(board)
 	return out, err
+}
+
+// damaged shows what is known of a study that cannot be read.
+func (v *Views) damaged(out api.Study, d *DamagedError) (api.Study, error) {
+	out.Damaged, out.File = true, fileOf(v.state, d.Study)
+	if out.File == nil {
+		out.File = &study.Study{ID: d.Study, Name: nameOf(nil)}
+	}
+	for _, p := range out.File.Parties {
+		out.Parties = append(out.Parties, api.Party{Name: p.Name, ID: p.ID})
+	}
+	shot := DamagedSnapshot(v.state, d)
+	out.Status = api.Status{State: shot.State, Ended: !shot.Active(), Failure: shot.Failure, Trouble: shot.Trouble}
+	return out, nil
 }
 
 // added is when a study was added, which never changes: the list is read again only for a
@@ -371,7 +391,11 @@ func (v *Views) kindsOf(id protocol.StudyID, name protocol.Digest, raw []byte) (
 
 // absent is the error that readers know.
 func absent(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
+	var d *DamagedError
+	switch {
+	case errors.As(err, &d):
+		return fmt.Errorf("%w: %w", api.ErrDamaged, err)
+	case errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("%w: %w", api.ErrNotFound, err)
 	}
 	return err
@@ -433,10 +457,10 @@ func (b *shownBoard) with(raws [][]byte) (*shownBoard, error) {
 	for _, raw := range raws {
 		e, err := decodeVerified(raw)
 		if err != nil {
-			return nil, fmt.Errorf("stored board, envelope %d: %w", len(out.messages), err)
+			return nil, damagedBoard(b.study.ID, fmt.Errorf("envelope %d: %w", len(out.messages), err))
 		}
 		if err := out.take(e); err != nil {
-			return nil, fmt.Errorf("stored board, envelope %d: %w", len(out.messages), err)
+			return nil, damagedBoard(b.study.ID, fmt.Errorf("envelope %d: %w", len(out.messages), err))
 		}
 	}
 	return out, nil

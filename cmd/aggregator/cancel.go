@@ -53,23 +53,27 @@ func (cmd studyCancel) Run(ctx context.Context, c *console.Console, g *console.G
 		return err
 	}
 	defer st.Close()
-	s, err := console.FindStudy(st, cmd.Study)
+	id, err := console.FindID(st, cmd.Study)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, handOverTime)
 	defer cancel()
-	got, err := node.Cancel(ctx, options(st), st, s, cmd.Reason)
+	got, err := node.Cancel(ctx, options(st), st, id, cmd.Reason)
 	if err != nil {
 		return err
 	}
-	out := stopped{s.ID.String(), s.Name, got.Stop.At.String(), got.Stop.Reason, got.Before}
+	out := stopped{id.String(), got.Name, got.Stop.At.String(), got.Stop.Reason, got.Before}
 	return c.Print(out, func(w io.Writer) {
 		if got.Before {
-			fmt.Fprintf(w, "%s (%s) was stopped before, at %s: %s\n", s.Name, s.ID.Short(), got.Stop.At, got.Stop.Reason)
+			fmt.Fprintf(w, "%s (%s) was stopped before, at %s: %s\n", got.Name, id.Short(), got.Stop.At, got.Stop.Reason)
 			return
 		}
-		fmt.Fprintf(w, "%s (%s) is stopped: %s\n", s.Name, s.ID.Short(), got.Stop.Reason)
-		c.Say("Parties learn it from the board: over the network from aggregator serve, by hand from aggregator export %s", s.ID.Short())
+		fmt.Fprintf(w, "%s (%s) is stopped: %s\n", got.Name, id.Short(), got.Stop.Reason)
+		if got.Damage != nil {
+			c.Say("The stored %s is damaged: it is given up here, and parties are told when they ask. The board cannot say so: tell them yourself, too.", got.Damage.What)
+			return
+		}
+		c.Say("Parties learn it from the board: over the network from aggregator serve, by hand from aggregator export %s", id.Short())
 	})
 }

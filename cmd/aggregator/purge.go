@@ -106,6 +106,9 @@ func (cmd purgeCommand) due(st *store.Store) ([]*study.Study, error) {
 			return nil, err
 		}
 		s, err := console.FindStudy(st, e.ID.String())
+		if errors.As(err, new(*node.DamagedError)) {
+			continue // its dates cannot be read
+		}
 		if err != nil {
 			return nil, err
 		}

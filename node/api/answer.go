@@ -40,7 +40,7 @@ type summary struct {
 }
 
 type statusAnswer struct {
-	State    string    `json:"state" doc:"added, open, agreeing, collecting, computing, computed, closed or stopped"`
+	State    string    `json:"state" doc:"added, open, agreeing, collecting, computing, computed, closed, stopped, or damaged where it cannot be read"`
 	Ended    bool      `json:"ended"`
 	WaitsFor *string   `json:"waits_for" doc:"null: nothing"`
 	From     []string  `json:"from" doc:"who owes it, by name"`

@@ -19,7 +19,7 @@ func openAPI(routes []route) ([]byte, error) {
 	known := schemas{}
 	paths := object{}
 	failures := object{}
-	for _, status := range []string{"400", "401", "403", "404", "421", "500", "503"} {
+	for _, status := range []string{"400", "401", "403", "404", "409", "421", "500", "503"} {
 		failures[status] = object{"$ref": "#/components/responses/Problem"}
 	}
 	for _, r := range routes {

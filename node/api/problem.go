@@ -29,6 +29,8 @@ func (s *Server) ProblemOf(r *http.Request, err error) *Problem {
 	switch {
 	case errors.As(err, &p):
 		return p
+	case errors.Is(err, ErrDamaged):
+		return problem(http.StatusConflict, "this study is damaged here, and cannot be shown: its operator restores a backup, or gives it up")
 	case errors.Is(err, ErrNotFound):
 		return problem(http.StatusNotFound, "%s is not here: /api/v1/studies lists the studies, and each names its results", r.URL.Path)
 	}

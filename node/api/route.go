@@ -135,7 +135,11 @@ func (s *Server) Lookup(r *http.Request) (Study, error) {
 	if err != nil {
 		return Study{}, err
 	}
-	return s.Views.Study(id)
+	one, err := s.Views.Study(id)
+	if err == nil && one.Damaged && len(one.File.Source) == 0 {
+		err = ErrDamaged
+	}
+	return one, err
 }
 
 // LookupResult reads the result that a path names.

@@ -11,6 +11,9 @@ import (
 // ErrNotFound reports a study, a result or a message that is not there.
 var ErrNotFound = errors.New("not found")
 
+// ErrDamaged reports something of a study that cannot be read from the state any more.
+var ErrDamaged = errors.New("the study is damaged")
+
 // Views is all that handlers see of an aggregator. It is read-only, and its methods may
 // be called concurrently.
 type Views interface {
@@ -46,11 +49,12 @@ type Study struct {
 	Messages uint64      // on the board
 	Purged   bool        // the operator removed the sketches; results stay
 	Chain    protocol.Digest
+	Damaged  bool // what is stored cannot be read; of File there may be no more than id and name
 }
 
 // Status says where a study stands.
 type Status struct {
-	State    string           // of package session, or added where it was never served
+	State    string           // of package session, added where it was never served, or damaged
 	Ended    bool             // nothing will change any more
 	WaitFor  string           // empty when it waits for nothing
 	From     []string         // who owes it, by name

@@ -100,7 +100,7 @@ func CodeOf(err error) Code {
 	case isAny[*session.StoppedError](err), isAny[*protocol.Fault](err), isAny[*p2p.Refusal](err), isAny[*node.BadResultError](err),
 		isOneOf(err, session.ErrRolledBack, session.ErrBoardRewritten, node.ErrUnsigned, node.ErrQueryLost, node.ErrFullOfFurther):
 		return Failed
-	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err), isAny[*node.MemoryError](err), isAny[*node.StrangeIdentityError](err), isAny[*held.StaleError](err), isAny[*ledger.BrokenChain](err), isAny[*protocol.MailboxError](err), isAny[*node.InboxError](err),
+	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err), isAny[*node.MemoryError](err), isAny[*node.StrangeIdentityError](err), isAny[*held.StaleError](err), isAny[*ledger.BrokenChain](err), isAny[*protocol.MailboxError](err), isAny[*node.DamagedError](err), isAny[*node.InboxError](err),
 		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, bundle.ErrTooMuch, store.ErrBackup, store.ErrNotFound, store.ErrDamaged, store.ErrNoStore, store.ErrLayout, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrServed, store.ErrBusy, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, store.ErrConflict, node.ErrRecordsChanged, node.ErrStudyChanged):
 		return Usage
 	case analysis.Unanswerable(err):

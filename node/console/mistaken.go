@@ -1,8 +1,10 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -30,6 +32,9 @@ func Namesakes(c *Console, st *store.Store, s *study.Study) error {
 			continue
 		}
 		other, err := storedStudy(st, e.ID)
+		if errors.As(err, new(*node.DamagedError)) {
+			continue // status says so
+		}
 		if err != nil {
 			return err
 		}

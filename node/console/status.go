@@ -154,6 +154,9 @@ func ActiveStudies(st *store.Store) ([]*study.Study, error) {
 			continue
 		}
 		s, err := FindStudy(st, one.Study)
+		if errors.As(err, new(*node.DamagedError)) {
+			continue // nothing can be done in it
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -202,7 +205,11 @@ func storedSnapshot(st *store.Store, id protocol.StudyID) (node.Snapshot, error)
 		return node.Snapshot{}, err
 	}
 	s, err := storedStudy(st, id)
-	if err != nil {
+	var damaged *node.DamagedError
+	switch {
+	case errors.As(err, &damaged):
+		return node.DamagedSnapshot(st, damaged), nil
+	case err != nil:
 		return node.Snapshot{}, err
 	}
 	decision, _, err := st.Decision(id)

@@ -38,6 +38,9 @@ func FindStudy(st *store.Store, prefix string) (*study.Study, error) {
 	return storedStudy(st, id)
 }
 
+// FindID looks a study up whose file may not be readable.
+func FindID(st *store.Store, prefix string) (protocol.StudyID, error) { return findID(st, prefix) }
+
 // findID looks a study up; what is not found is the caller's to correct.
 func findID(st *store.Store, prefix string) (protocol.StudyID, error) {
 	id, err := st.FindStudy(prefix)

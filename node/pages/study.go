@@ -69,6 +69,8 @@ func (p *pages) studies(w http.ResponseWriter, r *http.Request) error {
 			row.Results = "none"
 		}
 		switch {
+		case s.Damaged && !s.Status.Ended:
+			row.Waits = "its operator: it is damaged here"
 		case s.Status.Trouble != "":
 			row.Waits = "being served again: " + s.Status.Trouble
 		case s.Status.Failure != "":

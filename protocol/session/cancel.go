@@ -38,12 +38,16 @@ func (a *Aggregator) cancel(ev Cancel, out *Effects) error {
 	if err := a.Cancellable(); err != nil {
 		return err
 	}
-	reason := "cancelled by the aggregator's operator, who gave no reason"
-	if ev.Reason != "" {
-		reason = fmt.Sprintf("cancelled by the aggregator's operator: %q", ev.Reason)
-	}
-	a.stop(reason, nil, out)
+	a.stop(CancelReason(ev.Reason), nil, out)
 	return nil
+}
+
+// CancelReason is what is said of a study that its operator ended, and why.
+func CancelReason(why string) string {
+	if why == "" {
+		return "cancelled by the aggregator's operator, who gave no reason"
+	}
+	return fmt.Sprintf("cancelled by the aggregator's operator: %q", why)
 }
 
 // Stopped returns the aggregator's stop, once it is on the board.

@@ -1,0 +1,133 @@
+package node_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// spoil adds to the aggregator a study whose board, and one whose file, cannot be read.
+func (b *bench) spoil() (board, file protocol.StudyID) {
+	b.t.Helper()
+	st := b.open("agg")
+	defer st.Close()
+	source := strings.Replace(string(b.study.Source), "nonce: 0001", "nonce: ffff", 1)
+	s, err := study.Parse([]byte(source))
+	check(b.t, err)
+	check(b.t, st.PutStudy(s.ID, s.Source, b.now()))
+	check(b.t, st.AppendBoard(s.ID, 0, [][]byte{{0xff}}, nil))
+	file = protocol.StudyID{0xfe}
+	check(b.t, st.PutStudy(file, []byte("cosketch: study/2"), b.now()))
+	return s.ID, file
+}
+
+// A study that cannot be read any more is named as that, and harms no other: lists, readiness
+// and the other studies go on, its parties are told, and its operator can give it up.
+func TestDamagedStudyHarmsNoOther(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	board, file := b.spoil()
+	beside := b.open("agg")
+	defer beside.Close()
+	views := node.NewViews(beside)
+	stop := b.serveObserved(views.Observe)
+	defer stop()
+	b.runAll(b.context(), b.parties...)
+
+	all, err := views.Studies()
+	check(t, err)
+	if len(all) != 3 {
+		t.Fatalf("%d studies are listed", len(all))
+	}
+	for _, l := range all {
+		shown, err := views.Study(l.ID)
+		if err != nil {
+			t.Errorf("study %s: %v", l.ID.Short(), err)
+			continue
+		}
+		damaged := l.ID != b.study.ID
+		if shown.File.ID != l.ID || shown.Damaged != damaged || (shown.Status.State == node.Damaged) != damaged || damaged && !strings.Contains(shown.Status.Trouble, "is damaged") {
+			t.Errorf("study %s: %s %q, damaged %t", l.ID.Short(), shown.Status.State, shown.Status.Trouble, shown.Damaged)
+		}
+	}
+	check(t, views.Ready())
+	snapshots, err := console.Overview{Store: beside}.Snapshots()
+	check(t, err)
+	states := map[string]string{}
+	for _, s := range snapshots {
+		states[s.Study] = s.State
+	}
+	if states[board.String()] != node.Damaged || states[file.String()] != node.Damaged || states[b.study.ID.String()] == node.Damaged {
+		t.Errorf("status says %v", states)
+	}
+
+	a := b.hostile("a")
+	told := func(want string) {
+		t.Helper()
+		_, err := a.call(b.context(), "read", wire.EncodeRead(wire.Read{Study: board}))
+		var refusal *p2p.Refusal
+		if !errors.As(err, &refusal) || refusal.Code != p2p.CodeRefused || !strings.Contains(refusal.Message, want) {
+			t.Errorf("a party of it is told %v, want %q", err, want)
+		}
+	}
+	told("is damaged at the aggregator")
+	failures := func() (n int) {
+		findings, err := node.Fsck(b.context(), node.FsckOptions{Store: beside, Role: store.Aggregator})
+		check(t, err)
+		for _, one := range findings {
+			if one.Verdict == node.Fail {
+				n++
+			}
+		}
+		return n
+	}
+	if n := failures(); n != 2 {
+		t.Errorf("fsck finds %d faults", n)
+	}
+	for _, id := range []protocol.StudyID{board, file} {
+		got, err := node.Cancel(b.context(), b.deskOptions(beside), beside, id, "lost")
+		if err != nil || got.Damage == nil || got.Before || got.Stop.At == 0 {
+			t.Fatalf("cancelling %s: %+v, %v", id.Short(), got, err)
+		}
+		again, err := node.Cancel(b.context(), b.deskOptions(beside), beside, id, "other")
+		if err != nil || !again.Before || again.Stop.At != got.Stop.At || again.Stop.Reason != got.Stop.Reason {
+			t.Errorf("cancelling %s again: %+v, %v", id.Short(), again, err)
+		}
+		shown, err := views.Study(id)
+		check(t, err)
+		if !shown.Status.Ended || shown.Status.Trouble != "" || !strings.Contains(shown.Status.Failure, `"lost"`) {
+			t.Errorf("given up, %s is shown as %+v", id.Short(), shown.Status)
+		}
+	}
+	told(`is over: cancelled by the aggregator's operator: "lost"`)
+	if n := failures(); n != 0 {
+		t.Errorf("fsck finds %d faults in what was given up", n)
+	}
+}
+
+// A damaged study is given up by the same command while nobody serves it.
+func TestDamagedStudyIsGivenUpOffline(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	board, _ := b.spoil()
+	st := b.open("agg")
+	defer st.Close()
+	if _, err := node.OpenDesk(b.context(), b.deskOptions(st), board); !errors.As(err, new(*node.DamagedError)) || console.CodeOf(err) != console.Usage {
+		t.Errorf("opened with %v", err)
+	}
+	got, err := node.Cancel(b.context(), b.deskOptions(st), st, board, "")
+	if err != nil || got.Damage == nil || got.Name != "bench" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	s, err := study.Parse([]byte(strings.Replace(string(b.study.Source), "nonce: 0001", "nonce: ffff", 1)))
+	check(t, err)
+	if e, err := node.EndingOf(st, s); err != nil || !e.Over {
+		t.Errorf("its ending: %+v, %v", e, err)
+	}
+}

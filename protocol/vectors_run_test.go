@@ -214,8 +214,7 @@ func (w *world) release(party int, root seed.Seed, t2 protocol.Digest) (protocol
 // documents runs the study's analyses and returns their documents, as hashes.
 func (w *world) documents(t2 protocol.Digest, contributions []analysis.Contribution) (all protocol.Document, own []protocol.PartyDocument) {
 	w.Helper()
-	result, labels, err := analysis.Run(context.Background(), analysis.Options{Study: w.study, Attempt: 1, T2: t2, Complete: true, Contributions: contributions})
-	must(w.T, err)
+	result, labels := w.analysed(t2, contributions)
 	hash := func(document any) protocol.Document {
 		data, err := json.MarshalIndent(document, "", " ")
 		must(w.T, err)
@@ -226,6 +225,13 @@ func (w *world) documents(t2 protocol.Digest, contributions []analysis.Contribut
 		own = append(own, protocol.PartyDocument{Party: w.signers[i].ID(), Document: hash(l)})
 	}
 	return hash(result), own
+}
+
+func (w *world) analysed(t2 protocol.Digest, contributions []analysis.Contribution) (analysis.Result, []analysis.Labels) {
+	w.Helper()
+	result, labels, err := analysis.Run(context.Background(), analysis.Options{Study: w.study, Attempt: 1, T2: t2, Complete: true, Contributions: contributions})
+	must(w.T, err)
+	return result, labels
 }
 
 func fillRun(t *testing.T, c *runCase) {

@@ -116,6 +116,7 @@ func TestVectors(t *testing.T) {
 		identities(), transcripts(), envelopes(), statements(),
 		studies(), keys(), welcomes(), labels(), rows(),
 		values(), sketches(), joinedSketches(), clips(), sums(), masks(), calibrations(), responses(), runs(), bundles(),
+		turns(), rosters(), complaints(), certificates(), sensitivities(), documents(),
 	}
 	var known []string
 	for _, v := range all {

@@ -118,6 +118,14 @@ func (n Noise) Variance() float64 {
 	return 0
 }
 
+// Scale returns the scale t of the discrete Laplace distribution, exactly; 0 of others.
+func (n Noise) Scale() float64 {
+	if n.guarantee.mechanism != Laplace {
+		return 0
+	}
+	return n.laplace.scale()
+}
+
 // FourthCumulant returns the fourth cumulant of one entry's noise: 0 for the discrete
 // Gaussian (to 1e-70 relative), v + 3v² for the discrete Laplace distribution of
 // variance v, which is the difference of two geometric variables.

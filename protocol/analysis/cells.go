@@ -24,8 +24,8 @@ import (
 // CellMeans is the section of k-means where cells answer it. A party tells the cluster of
 // a record by Model itself: no record's label travels.
 type CellMeans struct {
-	Clusters    int         `json:"clusters"`
-	Restarts    int         `json:"restarts"`
+	Clusters    int         `json:"clusters"`                                    // how many, as the study asks or as was suggested
+	Restarts    int         `json:"restarts"`                                    // how many starts were tried
 	Suggested   int         `json:"suggested"`                                   // how many clusters, of 2 or more, the records seem to have; 0 where too few cells do or there are no moments to tell by
 	Cells       int         `json:"cells"`                                       // of the partition
 	Kept        int         `json:"kept"`                                        // of them, whose counts stand out of the noise: they choose the model, and have no other part in this

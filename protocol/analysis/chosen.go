@@ -15,13 +15,13 @@ import (
 // order, like "north/12", and then, where it was asked, the parties whose mean records they
 // are compared with.
 type RecordDistances struct {
-	Records []ChosenRecord `json:"records" by:"i"`
+	Records []ChosenRecord `json:"records" by:"i"` // that were named
 }
 
 // ChosenRecord is a row of a party's release.
 type ChosenRecord struct {
-	Party string `json:"party"`
-	Row   int    `json:"row"` // from 0
+	Party string `json:"party"` // name
+	Row   int    `json:"row"`   // from 0
 }
 
 func (d *RecordDistances) check(a Analysis) error {

@@ -29,7 +29,7 @@ type Classifier struct {
 	Options string   `json:"options"`                   // as the study file would have them
 	Labels  string   `json:"labels"`                    // plain or randomised
 	Other   float64  `json:"other"`                     // randomised: the probability of each single class but the true one
-	Records int      `json:"records"`
+	Records int      `json:"records"`                   // that it was trained on
 
 	Accuracy    Number      `json:"accuracy"`                                              // of predictions by models that did not know the record
 	Folds       []float64   `json:"folds" by:"fold" of:"accuracy"`                         // accuracy in each fold
@@ -51,8 +51,8 @@ type Classifier struct {
 
 // Margins are those of the records of one class.
 type Margins struct {
-	Class     string     `json:"class"`
-	Quantiles []Quantile `json:"quantiles" by:"share"`
+	Class     string     `json:"class"`                // of the records
+	Quantiles []Quantile `json:"quantiles" by:"share"` // of their margins
 }
 
 // Planes tell one class from the others. The score of a record x is Weights·x + Bias of the
@@ -60,15 +60,15 @@ type Margins struct {
 // the highest score is predicted, the first of several; of two classes the second where its
 // score is above 0.
 type Planes struct {
-	Class  string  `json:"class"`
-	Planes []Plane `json:"planes" by:"plane,coordinate"`
+	Class  string  `json:"class"`                        // that they give a score
+	Planes []Plane `json:"planes" by:"plane,coordinate"` // one, or those that vote
 }
 
 // Plane is one hyperplane.
 type Plane struct {
-	Weights []float64 `json:"weights" of:"weight"`
-	Bias    float64   `json:"bias"`
-	Votes   int       `json:"votes,omitempty"`
+	Weights []float64 `json:"weights" of:"weight"` // by coordinate or feature: the score is their sum of products with a record's
+	Bias    float64   `json:"bias"`                // added to the sum
+	Votes   int       `json:"votes,omitempty"`     // how often it votes, of voted perceptrons
 }
 
 func (c *Classifier) check(Analysis) error {

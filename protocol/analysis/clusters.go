@@ -16,17 +16,17 @@ import (
 
 // KMeans is the section of k-means.
 type KMeans struct {
-	Clusters  int         `json:"clusters"`
-	Restarts  int         `json:"restarts"`
-	Whole     int         `json:"whole,omitempty"`   // records of every party, which alone say where clusters are; 0 where all do
-	Batches   int         `json:"batches,omitempty"` // mini-batches, where there are too many records for whole iterations
-	Sizes     []int       `json:"sizes" by:"cluster" of:"records"`
+	Clusters  int         `json:"clusters"`                                     // how many
+	Restarts  int         `json:"restarts"`                                     // how many starts were tried
+	Whole     int         `json:"whole,omitempty"`                              // records of every party, which alone say where clusters are; 0 where all do
+	Batches   int         `json:"batches,omitempty"`                            // mini-batches, where there are too many records for whole iterations
+	Sizes     []int       `json:"sizes" by:"cluster" of:"records"`              // records of each cluster
 	Inertia   float64     `json:"inertia"`                                      // with the noise in it, in squared encoded units
 	Debiased  *Number     `json:"debiased,omitempty"`                           // inertia of the records themselves in these clusters
 	Suggested *Suggested  `json:"suggested,omitempty"`                          // how many clusters, whatever the study asks for
 	Centroids [][]float64 `json:"centroids" by:"cluster,coordinate" of:"value"` // in the space of the sketch, in encoded units
 	Distances []Quantile  `json:"distances" by:"share"`                         // of the rows' squared distances from their centroid, with the noise in them, in encoded units
-	Scatter   *Scatter    `json:"scatter,omitempty"`
+	Scatter   *Scatter    `json:"scatter,omitempty"`                            // a picture of the clusters
 }
 
 // Suggested is how many clusters stand out best.
@@ -34,7 +34,7 @@ type Suggested struct {
 	Clusters  *int      `json:"clusters"`                         // null when undefined
 	Most      int       `json:"most"`                             // that were tried
 	Index     []float64 `json:"index" by:"clusters+2" of:"index"` // of 2, 3, … clusters, by Calinski and Harabasz without the noise; 0 where they do not stand out of it
-	Undefined string    `json:"undefined,omitempty"`
+	Undefined string    `json:"undefined,omitempty"`              // why no number is suggested
 }
 
 func (k *KMeans) check(Analysis) error {

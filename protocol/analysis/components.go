@@ -22,9 +22,9 @@ const (
 
 // PCA is the section of principal components. They are of the analysis's features.
 type PCA struct {
-	Scaled     bool        `json:"scaled"`  // of correlations
-	Centred    bool        `json:"centred"` // of covariances or correlations, else of products
-	Components []Component `json:"components" by:"component"`
+	Scaled     bool        `json:"scaled"`                    // of correlations
+	Centred    bool        `json:"centred"`                   // of covariances or correlations, else of products
+	Components []Component `json:"components" by:"component"` // from the first, which varies most
 	LeftOut    []Feature   `json:"left_out,omitempty" by:"-"` // columns whose variance does not stand out of its error
 }
 

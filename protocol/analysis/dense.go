@@ -35,12 +35,12 @@ const PartSize = protocol.ChunkSize
 // each of Fields and a byte, all little-endian: 0, or the place in Undefined, from 1, of why
 // there is no number; then all fields are NaN.
 type Dense struct {
-	Pairs     int64    `json:"pairs"`
-	Diagonal  bool     `json:"diagonal"`
-	Fields    []string `json:"fields" by:"-" of:"field"`
-	Undefined []string `json:"undefined,omitempty" by:"code+1" of:"reason"`
-	Parts     []Part   `json:"parts" by:"part"`
-	Gist      Gist     `json:"gist"`
+	Pairs     int64    `json:"pairs"`                                       // how many the table has
+	Diagonal  bool     `json:"diagonal"`                                    // whether pairs of a feature with itself are in the table
+	Fields    []string `json:"fields" by:"-" of:"field"`                    // of a record of the table, in order
+	Undefined []string `json:"undefined,omitempty" by:"code+1" of:"reason"` // reasons, by code from 1
+	Parts     []Part   `json:"parts" by:"part"`                             // of the table, in order
+	Gist      Gist     `json:"gist"`                                        // what the table says in short
 
 	from Parts
 }
@@ -48,7 +48,7 @@ type Dense struct {
 // Part is a file of PartSize bytes, the last of a table of fewer.
 type Part struct {
 	SHA256 string `json:"sha256"` // 64 hexadecimal digits
-	Bytes  int64  `json:"bytes"`
+	Bytes  int64  `json:"bytes"`  // its size
 }
 
 // Parts opens the parts of dense tables.

@@ -15,19 +15,19 @@ const ResultFormat = "cosketch/result/1"
 
 // Result is that document, as JSON.
 type Result struct {
-	Format       string          `json:"cosketch"`
-	Study        string          `json:"study"` // id
-	Name         string          `json:"name"`
-	Completeness string          `json:"completeness"` // full, or partial when a member of the roster is not in it
-	Attempt      uint32          `json:"attempt"`
-	T2           string          `json:"t2"`
-	Partition    study.Partition `json:"partition"`
-	Parties      []Party         `json:"parties" by:"-"`
+	Format       string          `json:"cosketch"`                 // cosketch/result/1
+	Study        string          `json:"study"`                    // id
+	Name         string          `json:"name"`                     // of the study
+	Completeness string          `json:"completeness"`             // full, or partial when a member of the roster is not in it
+	Attempt      uint32          `json:"attempt"`                  // that gave the seed
+	T2           string          `json:"t2"`                       // of the agreement, in hexadecimal
+	Partition    study.Partition `json:"partition"`                // vertical or horizontal
+	Parties      []Party         `json:"parties" by:"-"`           // whose releases are in it
 	Absent       []string        `json:"absent" by:"-" of:"party"` // listed parties that are not in it
-	Masked       *MaskedSum      `json:"masked,omitempty"`
-	Promise      string          `json:"promise,omitempty"` // of all sketches of a party together, where there are several with noise
-	Sketches     []Sketch        `json:"sketches" by:"sketch"`
-	Analyses     []Analysis      `json:"analyses" by:"analysis"`
+	Masked       *MaskedSum      `json:"masked,omitempty"`         // where the sum was masked
+	Promise      string          `json:"promise,omitempty"`        // of all sketches of a party together, where there are several with noise
+	Sketches     []Sketch        `json:"sketches" by:"sketch"`     // in the study's order
+	Analyses     []Analysis      `json:"analyses" by:"analysis"`   // in the study's order; one alone in a further result
 }
 
 // Completeness of a result.
@@ -38,64 +38,64 @@ const (
 
 // Party is one contribution.
 type Party struct {
-	Name    string `json:"name"`
-	ID      string `json:"id"`
-	Records int64  `json:"records"`
+	Name    string `json:"name"`    // in the study file
+	ID      string `json:"id"`      // peer id
+	Records int64  `json:"records"` // how many are in its release
 	Release string `json:"release"` // id of the release header
 	Bytes   int64  `json:"bytes"`   // of its sketches as shipped
 }
 
 // Sketch says how the numbers came about and what was promised for them.
 type Sketch struct {
-	Side             string   `json:"side"`
-	Family           string   `json:"family"` // sums: of sides moments and cells
-	K                int      `json:"k"`      // of moments the features, of cells the directions
-	S                int      `json:"s"`
-	Bits             int      `json:"bits"`
-	Unit             string   `json:"unit"`
-	Mechanism        string   `json:"mechanism"`
+	Side             string   `json:"side"`               // columns, records, moments or cells
+	Family           string   `json:"family"`             // sums: of sides moments and cells
+	K                int      `json:"k"`                  // of moments the features, of cells the directions
+	S                int      `json:"s"`                  // of family sparse, else 0
+	Bits             int      `json:"bits"`               // resolution of the encoded values
+	Unit             string   `json:"unit"`               // attribute or record; empty without a guarantee
+	Mechanism        string   `json:"mechanism"`          // gaussian, laplace, randomised-response or none
 	Epsilon          float64  `json:"epsilon"`            // of this sketch, per party
 	Delta            float64  `json:"delta"`              // at which Epsilon holds
 	EpsilonPerParty  float64  `json:"epsilon_per_party"`  // of all of a party's sketches together
 	EpsilonPerPerson *float64 `json:"epsilon_per_person"` // of all releases about one person; null without a guarantee
-	Statement        string   `json:"statement"`
-	Labels           string   `json:"labels,omitempty"` // that travel with it: plain or randomised
+	Statement        string   `json:"statement"`          // what the numbers above promise, in words
+	Labels           string   `json:"labels,omitempty"`   // that travel with it: plain or randomised
 }
 
 // Analysis is one answered question.
 type Analysis struct {
-	Kind       study.AnalysisKind `json:"kind"`
-	Sketch     int                `json:"sketch"`
-	Undefined  string             `json:"undefined,omitempty"` // why there is no answer; then all below is empty
-	Caution    string             `json:"caution,omitempty"`   // to be read first: what the numbers are not about
-	Estimator  study.Estimator    `json:"estimator,omitempty"`
-	Assumption string             `json:"assumption,omitempty"`
-	Units      string             `json:"units,omitempty"`
-	Level      float64            `json:"level,omitempty"`      // at which the intervals hold, as Intervals says
-	Intervals  study.Intervals    `json:"intervals,omitempty"`  // each: by itself; all: all of the analysis together
-	EachLevel  float64            `json:"each_level,omitempty"` // where it is not Level: the level for which each was built
-	Features   []Feature          `json:"features,omitempty" by:"i"`
-	Pairs      []Pair             `json:"pairs,omitempty"`
-	Dense      *Dense             `json:"dense,omitempty"`  // in the place of Pairs, where there are more than MostInline features
-	Shifts     []Pair             `json:"shifts,omitempty"` // group-distance: squared distance between the mean records of two parties
-	Repaired   *Repaired          `json:"repaired,omitempty"`
-	Cut        *Cut               `json:"cut,omitempty"`    // the records that were not sketched as they are, where they were counted
-	Joined     *Joined            `json:"joined,omitempty"` // records side of a vertical study
+	Kind       study.AnalysisKind `json:"kind"`                      // as the study file has it
+	Sketch     int                `json:"sketch"`                    // index of the study's sketch that answered
+	Undefined  string             `json:"undefined,omitempty"`       // why there is no answer; then all below is empty
+	Caution    string             `json:"caution,omitempty"`         // to be read first: what the numbers are not about
+	Estimator  study.Estimator    `json:"estimator,omitempty"`       // of correlation: E1 or E2
+	Assumption string             `json:"assumption,omitempty"`      // what the numbers rest on beside noise and projection, in words
+	Units      string             `json:"units,omitempty"`           // of the numbers, in words
+	Level      float64            `json:"level,omitempty"`           // at which the intervals hold, as Intervals says
+	Intervals  study.Intervals    `json:"intervals,omitempty"`       // each: by itself; all: all of the analysis together
+	EachLevel  float64            `json:"each_level,omitempty"`      // where it is not Level: the level for which each was built
+	Features   []Feature          `json:"features,omitempty" by:"i"` // rows and columns of the matrix of pairs, or what a section counts by
+	Pairs      []Pair             `json:"pairs,omitempty"`           // one a pair of features, i ≤ j
+	Dense      *Dense             `json:"dense,omitempty"`           // in the place of Pairs, where there are more than MostInline features
+	Shifts     []Pair             `json:"shifts,omitempty"`          // group-distance: squared distance between the mean records of two parties
+	Repaired   *Repaired          `json:"repaired,omitempty"`        // of covariance and correlation: the matrix made positive semidefinite
+	Cut        *Cut               `json:"cut,omitempty"`             // the records that were not sketched as they are, where they were counted
+	Joined     *Joined            `json:"joined,omitempty"`          // records side of a vertical study
 
 	// One of these, where the kind has a section of its own.
-	KMeans     *KMeans     `json:"k_means,omitempty"`
-	Classifier *Classifier `json:"classifier,omitempty"`
-	PCA        *PCA        `json:"pca,omitempty"`
-	Regression *Regression `json:"regression,omitempty"`
-	Hierarchy  *Hierarchy  `json:"hierarchy,omitempty"`
-	Sums       *Sums       `json:"sums,omitempty"`
-	Neighbors  *Neighbors  `json:"neighbors,omitempty"`
-	Outliers   *Outliers   `json:"outliers,omitempty"`
-	CellMeans  *CellMeans  `json:"cell_means,omitempty"` // k-means by cells
-	Means      Means       `json:"means,omitempty" by:"features"`
-	LDA        *LDA        `json:"lda,omitempty"`
+	KMeans     *KMeans     `json:"k_means,omitempty"`             // of k-means by records
+	Classifier *Classifier `json:"classifier,omitempty"`          // of perceptron, voted-perceptron, svm and ridge-classification
+	PCA        *PCA        `json:"pca,omitempty"`                 // of pca
+	Regression *Regression `json:"regression,omitempty"`          // of regression
+	Hierarchy  *Hierarchy  `json:"hierarchy,omitempty"`           // of clustering
+	Sums       *Sums       `json:"sums,omitempty"`                // of sums
+	Neighbors  *Neighbors  `json:"neighbors,omitempty"`           // of neighbors
+	Outliers   *Outliers   `json:"outliers,omitempty"`            // of outliers
+	CellMeans  *CellMeans  `json:"cell_means,omitempty"`          // k-means by cells
+	Means      Means       `json:"means,omitempty" by:"features"` // of mean: by feature
+	LDA        *LDA        `json:"lda,omitempty"`                 // of lda
 
-	RecordDistances *RecordDistances `json:"record_distances,omitempty"`
+	RecordDistances *RecordDistances `json:"record_distances,omitempty"` // of record-distance
 }
 
 // section is what a kind of analysis adds to a result. Each stands beside the code that
@@ -151,9 +151,9 @@ func (a Analysis) sections() (out []section) {
 // Feature names a row and column of a matrix of pairs. Party is empty where the
 // number is about the union; of a single record it is the record's name, like "north/12".
 type Feature struct {
-	Party  string `json:"party,omitempty"`
-	Column string `json:"column,omitempty"`
-	Value  string `json:"value,omitempty"` // of a categorical column
+	Party  string `json:"party,omitempty"`  // name
+	Column string `json:"column,omitempty"` // name, with its transform
+	Value  string `json:"value,omitempty"`  // of a categorical column
 }
 
 // Number is an estimate with its interval. All four are null when it is undefined. The interval
@@ -161,13 +161,13 @@ type Feature struct {
 // people whom the records were drawn from have a second one, for people like these, which
 // adds the error of the draw.
 type Number struct {
-	Estimate       *float64 `json:"estimate"`
-	StandardError  *float64 `json:"standard_error"` // of projection and noise together
-	Low            *float64 `json:"low"`
-	High           *float64 `json:"high"`
-	PopulationLow  *float64 `json:"population_low,omitempty"`
-	PopulationHigh *float64 `json:"population_high,omitempty"`
-	Undefined      string   `json:"undefined,omitempty"` // why
+	Estimate       *float64 `json:"estimate"`                  // null where it is undefined
+	StandardError  *float64 `json:"standard_error"`            // of projection and noise together
+	Low            *float64 `json:"low"`                       // of the interval for these records
+	High           *float64 `json:"high"`                      // of the interval for these records
+	PopulationLow  *float64 `json:"population_low,omitempty"`  // of the interval for people like these
+	PopulationHigh *float64 `json:"population_high,omitempty"` // of the interval for people like these
+	Undefined      string   `json:"undefined,omitempty"`       // why
 }
 
 func number(e estimate.Estimate) Number {
@@ -198,8 +198,8 @@ func (n Number) check() error {
 
 // Pair is the number for features I and J, I ≤ J.
 type Pair struct {
-	I int `json:"i"`
-	J int `json:"j"`
+	I int `json:"i"` // index of one feature
+	J int `json:"j"` // index of the other feature, I or more
 	Number
 }
 
@@ -215,7 +215,7 @@ type Repaired struct {
 	Norm      float64     `json:"norm"`                                     // Frobenius norm of the estimates, in encoded units
 	Negative  int         `json:"negative"`                                 // eigenvalues below zero that the estimates have
 	Least     float64     `json:"least"`                                    // the least eigenvalue of the estimates, in encoded units
-	Undefined string      `json:"undefined,omitempty"`
+	Undefined string      `json:"undefined,omitempty"`                      // why there is no matrix
 }
 
 // LabelsFormat is the format of the document for one party alone.
@@ -224,23 +224,23 @@ const LabelsFormat = "cosketch/labels/1"
 // Labels is that document: what the analyses say of each of the party's own records, in
 // the order of its release's rows.
 type Labels struct {
-	Format  string      `json:"cosketch"`
-	Study   string      `json:"study"`
-	Party   string      `json:"party"`
-	Columns []RowColumn `json:"columns"`
+	Format  string      `json:"cosketch"` // cosketch/labels/1
+	Study   string      `json:"study"`    // id
+	Party   string      `json:"party"`    // name of the party whose own it is
+	Columns []RowColumn `json:"columns"`  // what is said of the rows
 }
 
 // RowColumn is one such thing, with one value a row: just one of the lists is there, or
 // Texts and Own.
 type RowColumn struct {
-	Analysis int       `json:"analysis"` // index into Result.Analyses
-	Sketch   int       `json:"sketch"`
-	Name     string    `json:"name"` // as it heads the party's table, like "cluster"
-	Integers []int     `json:"integers,omitempty"`
-	Numbers  []float64 `json:"numbers,omitempty"`
-	Texts    []string  `json:"texts,omitempty"`
-	Absent   []int     `json:"absent,omitempty"` // rows of which nothing can be said, ascending: records that other parties lack
-	Own      []int     `json:"own,omitempty"`    // where a value is another of the party's own records: its row; else -1, and Texts has the value
+	Analysis int       `json:"analysis"`           // index into Result.Analyses
+	Sketch   int       `json:"sketch"`             // index of the study's sketch that it is about
+	Name     string    `json:"name"`               // as it heads the party's table, like "cluster"
+	Integers []int     `json:"integers,omitempty"` // one a row
+	Numbers  []float64 `json:"numbers,omitempty"`  // one a row
+	Texts    []string  `json:"texts,omitempty"`    // one a row
+	Absent   []int     `json:"absent,omitempty"`   // rows of which nothing can be said, ascending: records that other parties lack
+	Own      []int     `json:"own,omitempty"`      // where a value is another of the party's own records: its row; else -1, and Texts has the value
 }
 
 // Rows is how many values the column has.

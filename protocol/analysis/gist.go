@@ -8,7 +8,7 @@ import (
 // Gist is what people are shown of a dense table. It counts pairs of different features: of
 // different parties' where several have features, else all.
 type Gist struct {
-	Compared  int64  `json:"compared"`
+	Compared  int64  `json:"compared"`        // pairs that were compared
 	Clear     int64  `json:"clear"`           // whose interval, the second one if there is one, is on one side of zero
 	Undefined int64  `json:"undefined"`       // without a number
 	Clearest  []Pair `json:"clearest" by:"-"` // those of them whose interval's nearer end is farthest from 0, in widths of it, on its own side

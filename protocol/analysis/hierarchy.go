@@ -19,8 +19,8 @@ const MostClustered = 2000
 
 // Hierarchy is the section of a clustering of columns: those of the analysis's features.
 type Hierarchy struct {
-	Linkage  cluster.Linkage      `json:"linkage"`
-	Distance study.ColumnDistance `json:"distance"`
+	Linkage  cluster.Linkage      `json:"linkage"`                        // as the study file has it
+	Distance study.ColumnDistance `json:"distance"`                       // absolute or signed
 	Merges   []Merge              `json:"merges" by:"merge"`              // from the lowest to the highest
 	Leaves   []int                `json:"leaves" by:"leaf" of:"features"` // features, so that every cluster is a run of neighbours
 	LeftOut  []Feature            `json:"left_out,omitempty" by:"-"`      // columns without a defined correlation
@@ -28,11 +28,11 @@ type Hierarchy struct {
 
 // Merge joins two clusters: features, or, from their number on, earlier merges.
 type Merge struct {
-	A             int     `json:"a" of:"features"`
-	B             int     `json:"b" of:"features"`
-	Height        float64 `json:"height"`
-	StandardError float64 `json:"standard_error"` // at most
-	Size          int     `json:"size"`
+	A             int     `json:"a" of:"features"` // one cluster: a feature's index, or the number of features and the index of an earlier merge
+	B             int     `json:"b" of:"features"` // the other cluster, in the same way
+	Height        float64 `json:"height"`          // distance at which they merge
+	StandardError float64 `json:"standard_error"`  // at most
+	Size          int     `json:"size"`            // features in the merged cluster
 	Close         bool    `json:"close,omitempty"` // within its error of the merge above: what belongs together there is not settled
 }
 

@@ -31,9 +31,9 @@ type LDA struct {
 // ClassApart says how far two classes are apart.
 type ClassApart struct {
 	I        int    `json:"i" of:"classes"` // of Classes
-	J        int    `json:"j" of:"classes"`
-	Distance Number `json:"distance"` // squared distance of the means in units of the spread within classes
-	Accuracy Number `json:"accuracy"` // share of the records of the two that the best score puts right, if values are normal
+	J        int    `json:"j" of:"classes"` // index of the other class
+	Distance Number `json:"distance"`       // squared distance of the means in units of the spread within classes
+	Accuracy Number `json:"accuracy"`       // share of the records of the two that the best score puts right, if values are normal
 }
 
 // Ridged says of which discriminant the answers are; "" without a ridge.

@@ -31,8 +31,8 @@ type Neighbors struct {
 
 // Quantile is a value that a share of the values does not exceed.
 type Quantile struct {
-	Share float64 `json:"share"`
-	Value float64 `json:"value"`
+	Share float64 `json:"share"` // of the values that are at most this
+	Value float64 `json:"value"` // in the units that the list says
 }
 
 func (n *Neighbors) check(a Analysis) error {

@@ -13,8 +13,8 @@ import (
 // Outliers is the section of outliers. The scores of records are told to their parties
 // alone.
 type Outliers struct {
-	Neighbors int         `json:"neighbors"` // that a record was compared with
-	Score     study.Score `json:"score"`
+	Neighbors int         `json:"neighbors"`                         // that a record was compared with
+	Score     study.Score `json:"score"`                             // lof or distance
 	Quantiles []Quantile  `json:"quantiles" by:"share"`              // of the scores
 	Threshold float64     `json:"threshold"`                         // scores above it stand out
 	Above     []int       `json:"above" by:"features" of:"records"`  // how many do, by Features

@@ -31,15 +31,15 @@ const QueryFormat = "cosketch/query/1"
 // records is named by its row in the party's release, one of others by their party and a
 // handle.
 type QueryAnswer struct {
-	Format    string      `json:"cosketch"`
-	Study     string      `json:"study"`
-	Party     string      `json:"party"`
-	Number    int         `json:"number"`
+	Format    string      `json:"cosketch"`            // cosketch/query/1
+	Study     string      `json:"study"`               // id
+	Party     string      `json:"party"`               // name of the party that asked
+	Number    int         `json:"number"`              // of the query
 	Records   int         `json:"records"`             // among which the nearest were sought
 	Level     float64     `json:"level"`               // at which the intervals of one row hold together
 	EachLevel float64     `json:"each_level"`          // for which each was built
 	Undefined string      `json:"undefined,omitempty"` // why there are no intervals, or no columns at all
-	Columns   []RowColumn `json:"columns"`
+	Columns   []RowColumn `json:"columns"`             // by row of the query
 }
 
 // DecodeQueryAnswer reads a document that came from the aggregator and checks that it is of

@@ -19,8 +19,8 @@ import (
 // Rows come after release and spend nothing. There are none of releases without noise, whose
 // rows are told to nobody.
 type SketchRow struct {
-	Fitted   float64 `json:"fitted"`
-	Residual float64 `json:"residual"`
+	Fitted   float64 `json:"fitted"`   // what the regression explains of the row
+	Residual float64 `json:"residual"` // what it leaves
 }
 
 // mostResiduals bounds the rows: the first ones, as none differs from the others.

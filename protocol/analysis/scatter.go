@@ -27,9 +27,9 @@ type Scatter struct {
 
 // Dot is one point of a picture, to four digits, in encoded units from the sample's mean.
 type Dot struct {
-	X       float64 `json:"x"`
-	Y       float64 `json:"y"`
-	Cluster int     `json:"cluster" of:"classes"`
+	X       float64 `json:"x"`                    // along the first axis
+	Y       float64 `json:"y"`                    // along the second axis
+	Cluster int     `json:"cluster" of:"classes"` // index of its group
 }
 
 // mostDots bounds the points of a picture, and mostDrawn the clusters.

@@ -9,16 +9,16 @@ import (
 
 // Sums is the section of sums and means of columns, in original units.
 type Sums struct {
-	Rows []SumRow `json:"rows" by:"-"`
+	Rows []SumRow `json:"rows" by:"-"` // one a column
 }
 
 // SumRow is a column over the records that its party shares with another one, or over all
 // of its own.
 type SumRow struct {
-	Feature int    `json:"feature" of:"features"`
-	Over    string `json:"over,omitempty"` // the other party, or its own; empty for the union
-	Sum     Number `json:"sum"`
-	Mean    Number `json:"mean"`
+	Feature int    `json:"feature" of:"features"` // the column
+	Over    string `json:"over,omitempty"`        // the other party, or its own; empty for the union
+	Sum     Number `json:"sum"`                   // over these records
+	Mean    Number `json:"mean"`                  // over these records
 }
 
 func (s *Sums) check(a Analysis) error {

@@ -18,10 +18,11 @@ import (
 func TestTurnsAreThoseOfTheSpecification(t *testing.T) {
 	var want strings.Builder
 	want.WriteString("| kind | by |")
-	for _, phase := range session.Phases() {
+	phases := session.Phases()
+	for _, phase := range phases {
 		fmt.Fprintf(&want, " %s |", phase)
 	}
-	fmt.Fprintf(&want, " if |\n%s\n", strings.Repeat("|---", len(session.Phases())+3)+"|")
+	fmt.Fprintf(&want, " if |\n%s\n", strings.Repeat("|---", len(phases)+3)+"|")
 	kinds := map[protocol.Kind]bool{}
 	for _, row := range session.Turns() {
 		fmt.Fprintf(&want, "| `%s` | %s |", row.Kind, row.Who)

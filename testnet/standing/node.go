@@ -113,7 +113,7 @@ func (k *keeper) start() (*network.Started, *os.File, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the log of %s: %w", k.node.Name, err)
 	}
-	process, err := k.node.StartLogged(log, k.serve...)
+	process, err := k.node.StartLogged(log, []string{openPages}, k.serve...)
 	if err != nil {
 		log.Close()
 		return nil, nil, err
@@ -125,3 +125,6 @@ func (k *keeper) start() (*network.Started, *os.File, error) {
 	}
 	return process, log, nil
 }
+
+// openPages lets everybody on this machine look: these are nobody's data.
+const openPages = "AGGREGATOR_HTTP_TOKENS=unless_loopback"

@@ -17,13 +17,10 @@ import (
 
 var rewriteDocuments = flag.Bool("documents", false, "write ../DOCUMENTS.md anew")
 
-// described is a field as the source has it.
-type described struct{ about, of string }
-
 // sources reads what the package's code says of its types and their fields.
-func sources(t *testing.T) (types map[string]string, fields map[string]map[string]described) {
+func sources(t *testing.T) (types map[string]string, fields map[string]map[string]string) {
 	t.Helper()
-	types, fields = map[string]string{}, map[string]map[string]described{}
+	types, fields = map[string]string{}, map[string]map[string]string{}
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -55,14 +52,14 @@ func sources(t *testing.T) (types map[string]string, fields map[string]map[strin
 				if !ok {
 					continue
 				}
-				fields[spec.Name.Name] = map[string]described{}
+				fields[spec.Name.Name] = map[string]string{}
 				for _, f := range body.Fields.List {
 					about := f.Comment
 					if about == nil {
 						about = f.Doc
 					}
 					for _, n := range f.Names {
-						fields[spec.Name.Name][n.Name] = described{about: line(about)}
+						fields[spec.Name.Name][n.Name] = line(about)
 					}
 				}
 			}
@@ -79,7 +76,7 @@ func line(c *ast.CommentGroup) string {
 type describer struct {
 	t      *testing.T
 	types  map[string]string
-	fields map[string]map[string]described
+	fields map[string]map[string]string
 	todo   []reflect.Type
 	met    map[reflect.Type]bool
 	out    strings.Builder
@@ -114,7 +111,7 @@ func (d *describer) rows(of reflect.Type) {
 			d.todo = append(d.todo, f.Type)
 			continue
 		}
-		about := d.fields[of.Name()][f.Name].about
+		about := d.fields[of.Name()][f.Name]
 		if about == "" {
 			d.t.Errorf("%s.%s says nothing of itself", of.Name(), f.Name)
 		}

@@ -48,7 +48,8 @@ func TestNobodyIsStuckByAnother(t *testing.T) {
 					did++
 				}
 			}
-			if did == 0 && !testing.Short() { // some need luck
+			// Ciphertexts differ from run to run: the share that is liked best may be the first.
+			if did == 0 && role.Name != "last sharer" {
 				t.Error("it never misbehaved")
 			}
 		})

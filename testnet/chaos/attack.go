@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -100,7 +99,7 @@ func Attack(ctx context.Context, o AttackOptions) (out Attacked, err error) {
 		if out.Memory == 0 {
 			out.Memory = attacked.serving.PeakMemory()
 		}
-		disk, err2 := sizeOf(site.aggregator.StateDir())
+		disk, err2 := network.Held(site.aggregator.StateDir())
 		out.Disk = disk
 		err = errors.Join(err, err2)
 		if err == nil {
@@ -369,26 +368,6 @@ func (a *attacked) costs(ctx context.Context) (out []Cost, err error) {
 
 // callsOfCost is how many calls are measured together.
 const callsOfCost = 60
-
-func sizeOf(dir string) (total int64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil {
-			total += info.Size()
-		}
-		return err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("looking at the size of %s: %w", dir, err)
-	}
-	return total, nil
-}
 
 // Write prints what was measured, for people.
 func (a Attacked) Write(w io.Writer) error {

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -111,30 +110,12 @@ func one(ctx context.Context, dir string, size Size) (m Measured, err error) {
 	if err != nil {
 		return m, err
 	}
-	if m.Disk, err = held(aggregator.StateDir()); err != nil {
+	if m.Disk, err = network.Held(aggregator.StateDir()); err != nil {
 		return m, err
 	}
-	uploads, err := held(filepath.Join(aggregator.StateDir(), "uploads"))
+	uploads, err := network.Held(filepath.Join(aggregator.StateDir(), "uploads"))
 	m.Sketch = uploads / int64(n)
 	return m, errors.Join(err, os.RemoveAll(home))
-}
-
-// held adds up the files below a directory.
-func held(dir string) (total int64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil {
-			total += info.Size()
-		}
-		return err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("looking at the size of %s: %w", dir, err)
-	}
-	return total, nil
 }
 
 // table is the parties of one study, in this process.

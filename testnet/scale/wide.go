@@ -136,7 +136,7 @@ func PlayWide(ctx context.Context, dir string, w Wide, log io.Writer) (out Playe
 			}
 			out.Processes = append(out.Processes, Process{party.Name + ": " + args[0], one.PeakMemory()})
 		}
-		if out.Result, err = held(filepath.Join(party.StateDir(), "results")); err != nil {
+		if out.Result, err = network.Held(filepath.Join(party.StateDir(), "results")); err != nil {
 			return out, err
 		}
 	}

@@ -551,6 +551,9 @@ func (r *service) post(ctx context.Context) error {
 			return p2p.Refuse(p2p.CodeRefused, "the aggregator has passed over %s, whose turn it is by the board that it shows (a date may be over)", e)
 		}
 	}
+	if slices.EqualFunc(r.pending.Send, sent, sameEnvelope) {
+		return fmt.Errorf("%w: the aggregator took in what was posted, and its board does not show it", p2p.ErrInterrupted)
+	}
 	return nil
 }
 

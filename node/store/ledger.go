@@ -40,11 +40,15 @@ func (s *Store) debit(ctx context.Context, decide func(entries []ledger.Entry) (
 	if err := inService(tx); err != nil {
 		return nil, err
 	}
+	beside, err := s.traces()
+	if err != nil {
+		return nil, err
+	}
 	entries, err := readLedger(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.whole(entries); err != nil {
+	if err := beside.whole(entries); err != nil {
 		return nil, err
 	}
 	asked, err := decide(entries)

@@ -34,52 +34,61 @@ func (s *Store) keepLedgerHead(entries []ledger.Entry) error {
 	return writeFile(s.path(ledgerHeadFile), []byte(ledgerHead(entries)))
 }
 
-// whole is ErrLedgerMissing where the ledger lacks an entry that it had, by what was written down or by what
-// is stored of releases.
-func (s *Store) whole(entries []ledger.Entry) error {
+// traces are what stands beside a ledger and tells how far it had come.
+type traces struct {
+	headed bool     // whether a head is written down
+	head   string   // as it is written down
+	stored []string // the directories of releases and queries
+	role   Role
+}
+
+// traces looks at what stands beside the ledger. A writer beside this one debits first and leaves its traces
+// then: so whoever compares the two reads the ledger after this, or misses what was debited in between.
+func (s *Store) traces() (traces, error) {
+	t := traces{role: s.role}
 	head, err := private.Read(s.path(ledgerHeadFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return traces{}, err
 	}
-	if err == nil {
+	t.headed, t.head = err == nil, string(head)
+	dirs, err := os.ReadDir(s.path(releasesDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return traces{}, fmt.Errorf("looking through releases: %w", err)
+	}
+	for _, d := range dirs {
+		name, _, _ := strings.Cut(d.Name(), "-query-")
+		if _, err := protocol.ParseStudyID(name); err == nil && !strings.HasSuffix(d.Name(), ".tmp") {
+			t.stored = append(t.stored, d.Name()) // others are not of this program, or half written
+		}
+	}
+	return t, nil
+}
+
+// whole is ErrLedgerMissing where the entries lack one that left a trace.
+func (t traces) whole(entries []ledger.Entry) error {
+	if t.headed {
 		var count int
-		if _, err := fmt.Sscanf(string(head), "%d ", &count); err != nil || count < 1 {
-			return fmt.Errorf("%s is damaged: it is %.40q (%s)", ledgerHeadFile, head, ledgerLost(s.role))
+		if _, err := fmt.Sscanf(t.head, "%d ", &count); err != nil || count < 1 {
+			return fmt.Errorf("%s is damaged: it is %.40q (%s)", ledgerHeadFile, t.head, ledgerLost(t.role))
 		}
-		if count > len(entries) || ledgerHead(entries[:count]) != string(head) {
+		if count > len(entries) || ledgerHead(entries[:count]) != t.head {
 			return fmt.Errorf("%w: by %s it had %d entries, and the last of those is not in %s, which has %d (was that copied without %s-wal? %s)",
-				ErrLedgerMissing, ledgerHeadFile, count, databaseFile, len(entries), databaseFile, ledgerLost(s.role))
+				ErrLedgerMissing, ledgerHeadFile, count, databaseFile, len(entries), databaseFile, ledgerLost(t.role))
 		}
 	}
-	stored, err := s.unpaid(entries)
-	if err != nil {
-		return err
-	}
-	if len(stored) > 0 {
-		return fmt.Errorf("%w: it has no debit for %s/%s, which is stored (%s)", ErrLedgerMissing, releasesDir, stored[0], ledgerLost(s.role))
+	if unpaid := t.unpaid(entries); len(unpaid) > 0 {
+		return fmt.Errorf("%w: it has no debit for %s/%s, which is stored (%s)", ErrLedgerMissing, releasesDir, unpaid[0], ledgerLost(t.role))
 	}
 	return nil
 }
 
-// unpaid are the directories of stored releases and queries for which the ledger has no debit.
-func (s *Store) unpaid(entries []ledger.Entry) ([]string, error) {
-	dirs, err := os.ReadDir(s.path(releasesDir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("looking through releases: %w", err)
-	}
+// unpaid are the directories of stored releases and queries for which the entries have no debit.
+func (t traces) unpaid(entries []ledger.Entry) []string {
 	paid := map[string]bool{}
 	for _, e := range entries {
 		paid[releaseDirOf(e)] = true
 	}
-	var out []string
-	for _, d := range dirs {
-		name, _, _ := strings.Cut(d.Name(), "-query-")
-		if _, err := protocol.ParseStudyID(name); err != nil || strings.HasSuffix(d.Name(), ".tmp") || paid[d.Name()] {
-			continue // not of this program, or half written
-		}
-		out = append(out, d.Name())
-	}
-	return out, nil
+	return slices.DeleteFunc(slices.Clone(t.stored), func(dir string) bool { return paid[dir] })
 }
 
 // releaseDirOf is where what was debited is stored.
@@ -96,11 +105,15 @@ func (s *Store) checkLedger() error {
 	if s.role != Party {
 		return nil
 	}
+	beside, err := s.traces()
+	if err != nil {
+		return err
+	}
 	entries, err := readLedger(context.Background(), s.db)
 	if err != nil {
 		return nil
 	}
-	return s.whole(entries)
+	return beside.whole(entries)
 }
 
 // LedgerHeadKept reports whether how far the ledger has come is written down, as it is after every debit.

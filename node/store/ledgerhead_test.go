@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -114,4 +115,42 @@ func TestABackupHasNoReleaseBeyondItsLedger(t *testing.T) {
 	}
 	_, err = back.ReleaseHeader(later)
 	wantIs(t, err, ErrNotFound)
+}
+
+// Whoever opens a directory beside its node sees a debit and its traces as whole, at any moment.
+func TestReadersBesideDebits(t *testing.T) {
+	s := newStore(t, Party)
+	ended := make(chan error)
+	stop := make(chan struct{})
+	go func() {
+		ended <- func() error {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return nil
+				default:
+				}
+				study := studyID(fmt.Sprint(i))
+				if err := s.PutStudy(study, study[:], 1); err != nil {
+					return err
+				}
+				if _, err := debit(t, s, study, 0); err != nil {
+					return err
+				}
+				if err := s.SaveRelease(study, Release{Header: study[:]}); err != nil {
+					return err
+				}
+			}
+		}()
+	}()
+	for i := range 100 {
+		reader, err := Open(s.dir, Party, Options{ReadOnly: true})
+		if err != nil {
+			t.Errorf("reader %d: %v", i, err)
+			break
+		}
+		must(t, reader.Close())
+	}
+	close(stop)
+	must(t, <-ended)
 }

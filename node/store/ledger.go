@@ -32,6 +32,12 @@ func (s *Store) debit(ctx context.Context, decide func(entries []ledger.Entry) (
 	if s.readOnly {
 		return nil, ErrReadOnly
 	}
+	select {
+	case s.debiting <- struct{}{}:
+		defer func() { <-s.debiting }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	tx, err := s.db.BeginTx(ctx, nil) // BEGIN IMMEDIATE: see openDatabase
 	if err != nil {
 		return nil, err

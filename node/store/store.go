@@ -91,13 +91,14 @@ type Store struct {
 	identity func() ed25519.PrivateKey
 	hpke     func() hpke.PrivateKey
 	ledgerID ledgerID
+	debiting chan struct{} // is full from reading the ledger until its head is written down
 }
 
 // Open opens a state directory that Create made for this role. It refuses a
 // directory without identity, key files that others can read, a missing or
 // foreign ledger, and a database of a newer program.
 func Open(dir string, role Role, opts Options) (*Store, error) {
-	s := &Store{dir: dir, role: role, readOnly: opts.ReadOnly}
+	s := &Store{dir: dir, role: role, readOnly: opts.ReadOnly, debiting: make(chan struct{}, 1)}
 	if err := s.open(); err != nil {
 		if s.db != nil {
 			s.db.Close()

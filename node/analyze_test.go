@@ -56,15 +56,15 @@ func TestAnalyze(t *testing.T) {
 	if !bytes.Equal(signed.Signature, again.Signature) {
 		t.Error("published twice, it is two results")
 	}
-	kept, err := node.FurtherResults(st, b.study)
+	kept, damaged, err := node.FurtherResults(st, b.study)
 	check(t, err)
-	if len(kept) != 1 || kept[0].Statement.Document != signed.Document || kept[0].Result.Analyses[0].Kind != asked.Kind {
+	if len(kept) != 1 || len(damaged) != 0 || kept[0].Statement.Document != signed.Document || kept[0].Result.Analyses[0].Kind != asked.Kind {
 		t.Errorf("kept %+v", kept)
 	}
-	check(t, st.PutResult(b.study.ID, "further-"+signed.Document.Hash.String()[:16]+".json", append(answer.Raw, ' ')))
-	if _, err := node.FurtherResults(st, b.study); !errors.Is(err, node.ErrUnsigned) {
-		t.Errorf("a changed document: %v", err)
-	}
+	b.spoilFurther(st, "further-"+signed.Document.Hash.String()[:16], func() {
+		_, err := node.Publish(options, b.study, answer)
+		check(t, err)
+	})
 	stop()
 }
 

@@ -131,3 +131,26 @@ func TestDamagedStudyIsGivenUpOffline(t *testing.T) {
 		t.Errorf("its ending: %+v, %v", e, err)
 	}
 }
+
+// spoilFurther damages the files of a further result, one after the other. It alone is lost, and named, until
+// it is made again.
+func (b *bench) spoilFurther(st *store.Store, name string, again func()) {
+	b.t.Helper()
+	for _, file := range []string{name, name + ".json"} {
+		raw, err := st.Result(b.study.ID, file)
+		check(b.t, err)
+		check(b.t, st.PutResult(b.study.ID, file, append([]byte{'?'}, raw[1:]...)))
+		kept, damaged, err := node.FurtherResults(st, b.study)
+		if err != nil || len(kept) != 0 || len(damaged) != 1 {
+			b.t.Errorf("%s is damaged: %d are read and %v are not, %v", file, len(kept), damaged, err)
+		}
+		shown, err := node.NewViews(st).Study(b.study.ID)
+		if err != nil || len(shown.Lost) != 1 || !strings.Contains(shown.Lost[0], "further result "+strings.TrimPrefix(name, "further-")[:8]) || len(shown.Results) != 1 {
+			b.t.Errorf("%s is damaged: %d results are shown and %q are lost, %v", file, len(shown.Results), shown.Lost, err)
+		}
+		again()
+		if kept, damaged, err := node.FurtherResults(st, b.study); err != nil || len(kept) != 1 || len(damaged) != 0 {
+			b.t.Errorf("%s was made again: %d are read and %v are not, %v", file, len(kept), damaged, err)
+		}
+	}
+}

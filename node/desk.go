@@ -275,7 +275,7 @@ func (h *hosted) exportDocuments(out *bundle.Writer, party protocol.PeerID) erro
 			documents = append(documents, own.Hash)
 		}
 	}
-	further, err := statements(h.Store, h.study)
+	further, _, err := statements(h.Store, h.study)
 	if err != nil {
 		return err
 	}

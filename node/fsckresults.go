@@ -135,7 +135,8 @@ func (f *fsck) perParty(s *study.Study, documents []protocol.PartyDocument, know
 
 // further verifies the further results, each with what parties alone may read of it.
 func (f *fsck) further(s *study.Study, known map[string]bool) {
-	further, err := FurtherResults(f.Store, s)
+	further, damaged, err := FurtherResults(f.Store, s)
+	err = errors.Join(err, errors.Join(damaged...))
 	for _, r := range further {
 		hash := r.Statement.Document.Hash
 		known[furtherFile(hash)], known[furtherFile(hash)+".json"] = true, true

@@ -65,10 +65,18 @@ func publish(o AggregatorOptions, s *study.Study, answer Further) (protocol.Furt
 	}
 	f := protocol.Further{Study: s.ID, T2: answer.T2, At: o.Now(), Document: documentOf(answer.Raw)}
 	name := furtherFile(f.Document.Hash)
-	if raw, err := o.Store.Result(s.ID, name); err == nil {
-		return protocol.DecodeFurther(s.ID, signer.ID(), raw)
-	} else if !errors.Is(err, store.ErrNotFound) {
+	raw, err := o.Store.Result(s.ID, name)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return f, err
+	}
+	if err == nil {
+		signed, err := protocol.DecodeFurther(s.ID, signer.ID(), raw)
+		if err == nil {
+			_, err = readFurther(o.Store, s, signed)
+		}
+		if err == nil {
+			return signed, nil
+		} // what is damaged is made anew
 	}
 	for i, l := range answer.Labels {
 		index, known := s.PartyByName(l.Party)
@@ -95,31 +103,44 @@ func publish(o AggregatorOptions, s *study.Study, answer Further) (protocol.Furt
 	return f, o.Store.PutResult(s.ID, name, f.Encode())
 }
 
-// statements reads the further results that a node keeps of a study, the oldest first.
-func statements(st documents, s *study.Study) ([]protocol.Further, error) {
+// statements reads the further results that a node keeps of a study, the oldest first. One that cannot be
+// read costs no other: damaged names each.
+func statements(st documents, s *study.Study) (out []protocol.Further, damaged []error, err error) {
 	names, err := st.Results(s.ID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []protocol.Further
 	for _, name := range names {
 		if !strings.HasPrefix(name, furtherPrefix) || len(name) != len(furtherPrefix)+16 {
 			continue
 		}
 		raw, err := st.Result(s.ID, name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		f, err := protocol.DecodeFurther(s.ID, s.Aggregator.ID, raw)
 		if err != nil {
-			return nil, fmt.Errorf("stored file %s: %w", name, err)
+			damaged = append(damaged, fmt.Errorf("further result %s: %w", strings.TrimPrefix(name, furtherPrefix)[:8], err))
+			continue
 		}
 		out = append(out, f)
 	}
 	slices.SortFunc(out, func(a, b protocol.Further) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), strings.Compare(a.Document.Hash.String(), b.Document.Hash.String()))
 	})
-	return out, nil
+	return out, damaged, nil
+}
+
+// readFurther reads the document of a further result. ErrUnsigned where it is not the signed one.
+func readFurther(st documents, s *study.Study, f protocol.Further) ([]byte, error) {
+	raw, err := st.Result(s.ID, furtherFile(f.Document.Hash)+".json")
+	if errors.Is(err, store.ErrNotFound) || err == nil && documentOf(raw) != f.Document {
+		err = ErrUnsigned
+	}
+	if err != nil {
+		return nil, fmt.Errorf("further result %s: %w", f.Document.Hash.String()[:8], err)
+	}
+	return raw, nil
 }
 
 // StoredFurther is a further result as this node keeps it, with its signature verified.
@@ -129,29 +150,30 @@ type StoredFurther struct {
 	Raw       []byte
 }
 
-// FurtherResults returns the further results that this node keeps of a study, the oldest
-// first.
-func FurtherResults(st State, s *study.Study) ([]StoredFurther, error) {
-	kept, err := statements(st, s)
+// FurtherResults returns the further results that this node keeps of a study, the oldest first. Those that
+// cannot be read any more are left out, and damaged names them.
+func FurtherResults(st State, s *study.Study) (out []StoredFurther, damaged []error, err error) {
+	kept, damaged, err := statements(st, s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []StoredFurther
 	for _, f := range kept {
-		raw, err := st.Result(s.ID, furtherFile(f.Document.Hash)+".json")
-		if err != nil {
-			return nil, err
+		raw, err := readFurther(st, s, f)
+		if errors.Is(err, ErrUnsigned) {
+			damaged = append(damaged, err)
+			continue
 		}
-		if documentOf(raw) != f.Document {
-			return nil, fmt.Errorf("further result %s: %w", f.Document.Hash.String()[:8], ErrUnsigned)
+		if err != nil {
+			return nil, nil, err
 		}
 		r, err := analysis.Decode(raw, s.ID)
 		if err != nil {
-			return nil, fmt.Errorf("further result %s: %w", f.Document.Hash.String()[:8], err)
+			damaged = append(damaged, fmt.Errorf("further result %s: %w", f.Document.Hash.String()[:8], err))
+			continue
 		}
 		out = append(out, StoredFurther{f, r.With(tables{st, s.ID}), raw})
 	}
-	return out, nil
+	return out, damaged, nil
 }
 
 // further answers the call for a study's further results: those statements, one after the
@@ -170,7 +192,7 @@ func (a *Aggregator) further(ctx context.Context, from protocol.PeerID, request 
 }
 
 func (h *hosted) listFurther() ([]byte, error) {
-	all, err := statements(h.Store, h.study)
+	all, _, err := statements(h.Store, h.study)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +207,7 @@ func (h *hosted) listFurther() ([]byte, error) {
 
 // furtherName finds the file of a document of a further result that the caller may see.
 func (h *hosted) furtherName(hash protocol.Digest, caller protocol.PeerID) (string, error) {
-	all, err := statements(h.Store, h.study)
+	all, _, err := statements(h.Store, h.study)
 	if err != nil {
 		return "", err
 	}
@@ -226,16 +248,25 @@ func (r *service) fetchFurther(ctx context.Context) (fetched int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	kept, err := statements(r.Store, r.study)
+	kept, _, err := statements(r.Store, r.study)
 	if err != nil {
 		return 0, err
+	}
+	var bad []error
+	here := map[protocol.Digest]bool{}
+	for _, f := range kept {
+		_, err := readFurther(r.Store, r.study, f)
+		if err != nil && !errors.Is(err, ErrUnsigned) { // what is damaged is fetched again
+			return 0, err
+		}
+		here[f.Document.Hash] = err == nil
 	}
 	for len(list) > 0 {
 		size := 0
 		if len(list) >= 4 {
 			size = int(binary.BigEndian.Uint32(list))
 		}
-		if len(list) < 4 || size > len(list)-4 || fetched >= mostFurther {
+		if len(list) < 4 || size > len(list)-4 || fetched+len(bad) >= mostFurther {
 			return fetched, errors.New("the aggregator's list of further results is damaged")
 		}
 		f, err := protocol.DecodeFurther(r.study.ID, r.study.Aggregator.ID, list[4:4+size])
@@ -243,21 +274,25 @@ func (r *service) fetchFurther(ctx context.Context) (fetched int, err error) {
 			return fetched, &FailedError{&protocol.Fault{Culprit: r.study.Aggregator.ID, Kind: "further result", Err: err}}
 		}
 		list = list[4+size:]
-		switch _, err := r.Store.Result(r.study.ID, furtherFile(f.Document.Hash)); {
-		case err == nil:
+		if here[f.Document.Hash] {
 			continue
-		case !errors.Is(err, store.ErrNotFound):
-			return fetched, err
 		}
 		if len(kept)+fetched >= mostKept {
 			return fetched, fmt.Errorf("%w: there are %d", ErrFullOfFurther, mostKept)
 		}
-		if err := r.takeFurther(ctx, f); err != nil {
+		var document *badDocument
+		var reply *AnswerError
+		err = r.takeFurther(ctx, f)
+		switch {
+		case err == nil:
+			fetched++
+		case errors.As(err, &document), errors.As(err, &reply): // the others may be whole
+			bad = append(bad, fmt.Errorf("further result %s: %w", f.Document.Hash.String()[:8], err))
+		default:
 			return fetched, err
 		}
-		fetched++
 	}
-	return fetched, nil
+	return fetched, errors.Join(bad...)
 }
 
 func (r *service) takeFurther(ctx context.Context, f protocol.Further) error {

@@ -49,7 +49,7 @@ func TestADocumentThatNamesWhatTheStudyDoesNot(t *testing.T) {
 			}
 			st = b.open("a")
 			defer st.Close()
-			if further, err := node.FurtherResults(st, b.study); err != nil || len(further) > 0 {
+			if further, _, err := node.FurtherResults(st, b.study); err != nil || len(further) > 0 {
 				t.Errorf("%d further results are kept (%v)", len(further), err)
 			}
 			files, err := st.Results(b.study.ID)

@@ -120,8 +120,8 @@ func (h *hosted) queried(ctx context.Context, limit int64) (run analysis.Options
 	for i, name := range modelColumns(h.study, models)[len(h.study.Records.ID):] {
 		models[i].Name = name
 	}
-	further, err := FurtherResults(h.Store, h.study)
-	if err != nil {
+	further, damaged, err := FurtherResults(h.Store, h.study)
+	if err = errors.Join(err, errors.Join(damaged...)); err != nil { // their columns would be missing from the answer
 		return run, nil, err
 	}
 	for _, f := range further {

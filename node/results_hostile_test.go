@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
+	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
@@ -134,18 +135,34 @@ func TestHostileFurtherResults(t *testing.T) {
 		_, err := node.Publish(node.AggregatorOptions{Store: st, Now: b.now}, b.study, node.Further{Raw: []byte(raw)})
 		check(t, err)
 	}
-	fetch := func() error {
+	fetch := func() (int, error) {
 		st := b.open("a")
 		defer st.Close()
 		p, err := node.NewParty(partyOptions(st, b.path("a.yaml"), nil, b.logger()))
 		check(t, err)
 		defer p.Close()
-		_, err = p.FetchFurther(b.context(), b.study.ID)
-		return err
+		return p.FetchFurther(b.context(), b.study.ID)
 	}
 	size := analysis.FurtherBounds(b.study).Document
 	publish(`{"analyses":[` + strings.Repeat(`{},`, int(size)/3) + `{}]}`)
-	if err := fetch(); err == nil || !strings.Contains(err.Error(), "one of this study has at most") {
-		t.Errorf("a large one: %v", err)
+	st := b.open("agg")
+	answer, err := node.Analyze(t.Context(), b.deskOptions(st), b.study, study.Analysis{Kind: study.Cosine}, 1<<30)
+	check(t, err)
+	check(t, st.Close())
+	publish(string(answer.Raw))
+	if n, err := fetch(); n != 1 || err == nil || !strings.Contains(err.Error(), "one of this study has at most") {
+		t.Errorf("a large one, and one as it should be: %d, %v", n, err)
 	}
+	if n, _ := fetch(); n != 0 {
+		t.Errorf("what is here is fetched again: %d", n)
+	}
+	st = b.open("a")
+	defer st.Close()
+	kept, _, err := node.FurtherResults(st, b.study)
+	check(t, err)
+	b.spoilFurther(st, "further-"+kept[0].Statement.Document.Hash.String()[:16], func() {
+		if n, _ := fetch(); n != 1 {
+			t.Errorf("what is damaged here: %d are fetched", n)
+		}
+	})
 }

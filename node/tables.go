@@ -170,13 +170,13 @@ func dropTables(st State, s *study.Study, before []protocol.Document, now analys
 	for _, p := range parts {
 		named[p.Hash] = true
 	}
-	further, err := statements(st, s)
+	further, _, err := statements(st, s)
 	if err != nil {
 		return err
 	}
 	for _, f := range further {
 		raw, err := st.Result(s.ID, furtherFile(f.Document.Hash)+".json")
-		if err != nil {
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 		for _, p := range before {

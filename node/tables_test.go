@@ -215,7 +215,7 @@ func TestTablesByHandAndFurther(t *testing.T) {
 	b.whole("a")
 	st = b.open("a")
 	defer st.Close()
-	further, err := node.FurtherResults(st, b.study)
+	further, _, err := node.FurtherResults(st, b.study)
 	check(t, err)
 	if len(further) != 1 || further[0].Statement.Document != signed.Document {
 		t.Fatalf("there are %d further results", len(further))

@@ -171,7 +171,7 @@ func (v *Views) study(id protocol.StudyID) (out api.Study, err error) {
 		}
 		out.Parties = append(out.Parties, shown)
 	}
-	out.Results, err = v.statements(board)
+	out.Results, out.Lost, err = v.statements(board)
 	return out, err
 }
 
@@ -304,7 +304,7 @@ func (v *Views) document(id protocol.StudyID, name protocol.Digest) (out api.Doc
 	if err != nil {
 		return out, err
 	}
-	all, err := v.statements(board)
+	all, _, err := v.statements(board)
 	if err != nil {
 		return out, err
 	}
@@ -328,44 +328,49 @@ func (v *Views) document(id protocol.StudyID, name protocol.Digest) (out api.Doc
 	return out, err
 }
 
-// statements are those of the results that are here, as their bytes are.
-func (v *Views) statements(board *shownBoard) ([]api.Statement, error) {
-	var out []api.Statement
+// statements are those of the results that are here, as their bytes are. What is said of others that are
+// lost is for readers.
+func (v *Views) statements(board *shownBoard) (out []api.Statement, lost []string, err error) {
 	s := board.study
 	raw, err := v.state.Result(s.ID, resultFile)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return nil, err
+		return nil, nil, err
 	}
 	if err == nil {
 		for _, own := range slices.Backward(board.results) {
 			if own.Document == documentOf(raw) {
 				if own.Kinds, err = v.kindsOf(s.ID, own.Document.Hash, raw); err != nil {
-					return nil, err
+					return nil, nil, err
 				}
 				out = append(out, own)
 				break
 			}
 		}
 	}
-	kept, err := statements(v.state, s)
+	kept, damaged, err := statements(v.state, s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, f := range kept {
-		raw, err := v.state.Result(s.ID, furtherFile(f.Document.Hash)+".json")
-		if err != nil {
-			return nil, err
+		raw, err := readFurther(v.state, s, f)
+		if errors.Is(err, ErrUnsigned) {
+			damaged = append(damaged, err)
+			continue
 		}
-		if documentOf(raw) != f.Document {
-			return nil, ErrUnsigned
+		if err != nil {
+			return nil, nil, err
 		}
 		further := api.Statement{Document: f.Document, Further: true, At: f.At, Complete: true, Signed: f.Encode()}
 		if further.Kinds, err = v.kindsOf(s.ID, f.Document.Hash, raw); err != nil {
-			return nil, err
+			damaged = append(damaged, fmt.Errorf("further result %s: %w", f.Document.Hash.String()[:8], err))
+			continue
 		}
 		out = append(out, further)
 	}
-	return out, nil
+	for _, err := range damaged {
+		lost = append(lost, err.Error())
+	}
+	return out, lost, nil
 }
 
 // kindsOf names what a document answers.

@@ -23,6 +23,7 @@ type Document struct {
 	Signed *node.Signature      // nil: nobody has signed it
 	Labels []byte               // labels.csv, about this node's own records; nil: none
 	Beside []node.StoredFurther // the study's further results that are here
+	Lost   []error              // and those that cannot be read any more
 
 	further *protocol.Further // what it is, where it is no study's own
 }
@@ -39,7 +40,7 @@ func FindDocument(st *store.Store, role store.Role, prefix, further string) (Doc
 	if err != nil {
 		return Document{}, err
 	}
-	beside, err := node.FurtherResults(st, s)
+	beside, lost, err := node.FurtherResults(st, s)
 	if err != nil {
 		return Document{}, err
 	}
@@ -49,7 +50,7 @@ func FindDocument(st *store.Store, role store.Role, prefix, further string) (Doc
 			hint = "aggregator status " + s.ID.Short() + " says what it waits for"
 		}
 		d, err := storedResult(st, s, hint)
-		d.Beside = beside
+		d.Beside, d.Lost = beside, lost
 		return d, err
 	}
 	var names []string
@@ -59,6 +60,9 @@ func FindDocument(st *store.Store, role store.Role, prefix, further string) (Doc
 			return Document{Study: s, Result: f.Result, Raw: f.Raw, Signed: furtherSignature(f.Statement), further: &f.Statement}, nil
 		}
 		names = append(names, name[:8])
+	}
+	for _, err := range lost {
+		names = append(names, err.Error())
 	}
 	if len(names) == 0 {
 		names = []string{"there are none"}
@@ -132,6 +136,9 @@ func (d Document) text(w io.Writer) {
 	Paragraph(w, "", d.verified())
 	for _, f := range d.Beside {
 		Paragraph(w, "", fmt.Sprintf("Further result %.8s, of %s: %s (--further %.8s shows it).", f.Statement.Document.Hash.String(), f.Statement.At, kindsOf(f.Result), f.Statement.Document.Hash.String()))
+	}
+	for _, err := range d.Lost {
+		Paragraph(w, "", "Lost: "+err.Error()+".")
 	}
 }
 

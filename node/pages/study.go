@@ -124,6 +124,7 @@ type studyView struct {
 	Path, ID, Meaning, State             string
 	Trouble, Grace, Failure, ResultsWhen string
 	Bare, Purged                         bool
+	Lost                                 []string
 	Parties                              []partyRow
 	Doing                                *doingView
 	Faults                               []string
@@ -164,7 +165,7 @@ func (p *pages) study(w http.ResponseWriter, r *http.Request) error {
 	}
 	now := p.server.Now()
 	v := studyView{page: p.ofStudy(r, s, ""), Path: studyPath(s), ID: s.File.ID.String(), Meaning: s.File.Meaning.String(), State: s.Status.State,
-		Trouble: s.Status.Trouble, Grace: s.Status.Grace, Failure: s.Status.Failure, Bare: s.File.Privacy.Mechanism == dp.None, Purged: s.Purged, Faults: s.Status.Faults, Culprits: s.Status.Culprits,
+		Trouble: s.Status.Trouble, Grace: s.Status.Grace, Failure: s.Status.Failure, Bare: s.File.Privacy.Mechanism == dp.None, Purged: s.Purged, Lost: s.Lost, Faults: s.Status.Faults, Culprits: s.Status.Culprits,
 		Columns: s.File.Columns, Messages: s.Messages, ResultsWhen: "They are computed when every release is here, or at the deadline from those that are."}
 	answered, err := p.answered(s)
 	if err != nil {

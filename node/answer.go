@@ -210,13 +210,13 @@ func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw
 	if err != nil {
 		return nil, err
 	}
-	stored, err := newHosted(h.Aggregator, h.study) // as it is stored: the machine is another goroutine's
+	saved, err := newHosted(h.Aggregator, h.study) // as it is stored: the machine is another goroutine's
 	if err != nil {
 		return nil, err
 	}
 	var headers []session.Header
 	for _, p := range h.study.Parties {
-		if header, posted := stored.machine.Release(p.ID); posted {
+		if header, posted := saved.machine.Release(p.ID); posted {
 			headers = append(headers, header)
 		}
 	}
@@ -229,7 +229,7 @@ func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw
 		return nil, err
 	}
 	defer leave()
-	run, _, err := stored.queried(ctx, h.Quotas.Memory)
+	run, _, err := saved.queried(ctx, h.Quotas.Memory)
 	var tooLarge *MemoryError
 	if errors.Is(err, ErrPurged) || errors.As(err, &tooLarge) {
 		return nil, p2p.Refuse(p2p.CodeRefused, "%v", err)

@@ -183,8 +183,8 @@ func (q *query) look(ctx context.Context) error {
 	q.digest, q.Records = sum, summary.Records
 	q.Observe(Progress{Study: q.study.ID, Milestone: Checked, Note: summaryText(summary)})
 	for number := 1; number <= q.study.Queries.Releases; number++ {
-		stored := q.Store.Query(q.study.ID, number)
-		switch _, err := stored.Header(); {
+		kept := q.Store.Query(q.study.ID, number)
+		switch _, err := kept.Header(); {
 		case errors.Is(err, store.ErrNotFound):
 			q.Number = number
 			entries, err := q.Store.Ledger()
@@ -199,7 +199,7 @@ func (q *query) look(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
-		before, err := readAll(stored, queryDigest)
+		before, err := readAll(kept, queryDigest)
 		if err != nil {
 			return err
 		}

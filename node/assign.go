@@ -20,7 +20,7 @@ import (
 func LabelRecords(ctx context.Context, o DataOptions, result analysis.Result, w io.Writer) (records int64, err error) {
 	h, err := o.home()
 	if err == nil {
-		records, err = h.assign(ctx, result, w)
+		records, err = assign(ctx, h, result, w)
 	}
 	if err != nil {
 		return records, fmt.Errorf("labelling records for study %s: %w", o.Study.ID.Short(), err)
@@ -35,12 +35,12 @@ type labelled struct {
 	picks    []int // the entries of a row of the data that it takes
 }
 
-func (r *home) assign(ctx context.Context, result analysis.Result, w io.Writer) (int64, error) {
+func assign(ctx context.Context, r *home, result analysis.Result, w io.Writer) (int64, error) {
 	src, err := r.source()
 	if err != nil {
 		return 0, err
 	}
-	by, err := r.labellers(src, result)
+	by, err := labellers(r, src, result)
 	if err != nil {
 		return 0, err
 	}
@@ -83,7 +83,7 @@ func (r *home) assign(ctx context.Context, result analysis.Result, w io.Writer) 
 }
 
 // labellers are those of a result, in its order.
-func (r *home) labellers(src *source, result analysis.Result) (out []labelled, err error) {
+func labellers(r *home, src *source, result analysis.Result) (out []labelled, err error) {
 	all, err := labellersOf(r.study, result)
 	if err != nil {
 		return nil, err

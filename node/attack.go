@@ -41,14 +41,14 @@ func Attack(ctx context.Context, o DataOptions) (Attacked, error) {
 	if err != nil {
 		return Attacked{}, err
 	}
-	out, err := h.attack(ctx)
+	out, err := attackOwn(ctx, h)
 	if err != nil {
 		return Attacked{}, fmt.Errorf("attacking the release for study %s: %w", o.Study.ID.Short(), err)
 	}
 	return out, nil
 }
 
-func (r *home) attack(ctx context.Context) (Attacked, error) {
+func attackOwn(ctx context.Context, r *home) (Attacked, error) {
 	src, err := r.source()
 	if err != nil {
 		return Attacked{}, err

@@ -177,11 +177,11 @@ type service struct {
 
 // open restores the study's machine from the store.
 func (p *Party) open(id protocol.StudyID) (*service, error) {
-	source, err := p.Store.Study(id)
+	text, err := p.Store.Study(id)
 	if err != nil {
 		return nil, err
 	}
-	s, err := ParseStored(id, source)
+	s, err := ParseStored(id, text)
 	if err != nil {
 		return nil, err
 	}

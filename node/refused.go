@@ -39,9 +39,11 @@ func (e *BadResultError) Error() string {
 func (e *BadResultError) Unwrap() error { return e.Err }
 
 // badDocument is an error of what an aggregator signed, whoever fetches it how often.
-type badDocument struct{ error }
+type badDocument struct{ Err error }
 
-func (b *badDocument) Unwrap() error { return b.error }
+func (b *badDocument) Error() string { return b.Err.Error() }
+
+func (b *badDocument) Unwrap() error { return b.Err }
 
 // refusedBefore is the refusal of a document that this program refused before, or nil.
 func (r *service) refusedBefore(document protocol.Digest) error {
@@ -71,7 +73,7 @@ func (r *service) refuse(document protocol.Digest, err error) error {
 	if failed == nil {
 		failed = r.Store.PutResult(r.study.ID, refusedFile, raw)
 	}
-	return errors.Join(&BadResultError{r.study.Aggregator.ID, document, bad.error}, failed)
+	return errors.Join(&BadResultError{r.study.Aggregator.ID, document, bad.Err}, failed)
 }
 
 // forgive forgets a refused document, since another one was taken in its place.

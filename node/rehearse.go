@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed"
 )
 
@@ -74,7 +75,7 @@ type RehearsedTimes struct {
 func Rehearse(ctx context.Context, o DataOptions) (out Rehearsal, refusal, err error) {
 	h, err := o.home()
 	if err == nil {
-		out, refusal, err = h.rehearse(ctx)
+		out, refusal, err = rehearse(ctx, h)
 	}
 	if err != nil {
 		return Rehearsal{}, nil, fmt.Errorf("rehearsing the release for study %s: %w", o.Study.ID.Short(), err)
@@ -82,7 +83,7 @@ func Rehearse(ctx context.Context, o DataOptions) (out Rehearsal, refusal, err e
 	return out, refusal, nil
 }
 
-func (r *home) rehearse(ctx context.Context) (out Rehearsal, refusal, err error) {
+func rehearse(ctx context.Context, r *home) (out Rehearsal, refusal, err error) {
 	src, err := r.source()
 	if err != nil {
 		return out, nil, err
@@ -121,7 +122,7 @@ func (r *home) rehearse(ctx context.Context) (out Rehearsal, refusal, err error)
 	if err != nil {
 		return out, nil, err
 	}
-	cut, err := exact.cut(src)
+	cut, err := cuts(exact, src)
 	if err != nil {
 		return out, nil, err
 	}
@@ -142,14 +143,14 @@ func (r *home) rehearse(ctx context.Context) (out Rehearsal, refusal, err error)
 	if refusal, err = r.permitted(src, exact.summary.Records, entries); err != nil {
 		return out, nil, err
 	}
-	if out, err = r.describe(src, exact, described, survey.effect(exact.summary, cut)); err != nil {
+	if out, err = describe(r.study, src, exact, described, survey.effect(exact.summary, cut)); err != nil {
 		return out, nil, err
 	}
 	out.Seconds, out.Allowed = times, refusal == nil
 	if refusal != nil {
 		out.Refusal = refusal.Error()
 	}
-	out.Budget, err = r.accounts(src, entries)
+	out.Budget, err = accounts(r, src, entries)
 	return out, refusal, err
 }
 
@@ -169,8 +170,8 @@ func freshSeed(entropy io.Reader) (seed.Seed, error) {
 	return seed.FromBytes(bytes), nil
 }
 
-// cut says what was cut of sketches with noise, which are not masked yet.
-func (e *exact) cut(src *source) ([]SketchEffect, error) {
+// cuts says what was cut of sketches with noise, which are not masked yet.
+func cuts(e *exact, src *source) ([]SketchEffect, error) {
 	out := []SketchEffect{}
 	for i, plan := range src.plans {
 		if plan.Clip == 0 {
@@ -190,9 +191,9 @@ func (e *exact) cut(src *source) ([]SketchEffect, error) {
 }
 
 // describe says what was made.
-func (r *home) describe(src *source, e *exact, described []protocol.ReleasedSketch, effect Effect) (Rehearsal, error) {
+func describe(s *study.Study, src *source, e *exact, described []protocol.ReleasedSketch, effect Effect) (Rehearsal, error) {
 	out := Rehearsal{
-		Study: r.study.ID.String(), Name: r.study.Name, Dataset: src.data.Name,
+		Study: s.ID.String(), Name: s.Name, Dataset: src.data.Name,
 		Records: e.summary.Records, Skipped: e.summary.Skipped, Effect: effect,
 	}
 	for i, plan := range src.plans {
@@ -224,7 +225,7 @@ func labelsText(p release.Plan) string {
 }
 
 // accounts adds the debits that the release still needs to the dataset's accounts.
-func (r *home) accounts(src *source, entries []ledger.Entry) ([]RehearsedAccount, error) {
+func accounts(r *home, src *source, entries []ledger.Entry) ([]RehearsedAccount, error) {
 	after := entries
 	var largest dp.Delta
 	for _, next := range r.due(src, entries) {

@@ -69,12 +69,12 @@ func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.
 	if g.LogLevel != "" {
 		logger = c.Logger(site.Log)
 	}
-	party, err := newParty(st, site, g, logger, observe)
+	self, err := newParty(st, site, g, logger, observe)
 	if err != nil {
 		return err
 	}
-	defer party.Close()
-	asked, err := party.Ask(ctx, s.ID, node.Question{Files: cmd.Files, DryRun: cmd.DryRun})
+	defer self.Close()
+	asked, err := self.Ask(ctx, s.ID, node.Question{Files: cmd.Files, DryRun: cmd.DryRun})
 	talk.end()
 	switch {
 	case errors.Is(err, store.ErrNotFound):

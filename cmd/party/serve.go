@@ -50,17 +50,17 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 	if err != nil {
 		return console.WithCode(console.Usage, err)
 	}
-	party, err := newParty(st, site, g, logger, observe)
+	self, err := newParty(st, site, g, logger, observe)
 	if err != nil {
 		return err
 	}
-	defer party.Close()
+	defer self.Close()
 	defer running.Wait()
 	defer cancel()
 	for _, text := range config.MisspeltForParty() {
 		logger.Warn(text)
 	}
-	c.Began(logger, fmt.Sprintf("party %s serves; stop with Ctrl-C", party.ID()), "serving", "id", party.ID().String())
+	c.Began(logger, fmt.Sprintf("party %s serves; stop with Ctrl-C", self.ID()), "serving", "id", self.ID().String())
 	defer c.Ready()()
 	taken := map[protocol.StudyID]bool{}
 	ticker := time.NewTicker(time.Second)
@@ -80,7 +80,7 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 		for _, id := range due {
 			if !taken[id] {
 				taken[id] = true
-				running.Go(func() { keepRunning(ctx, party, id, logger) })
+				running.Go(func() { keepRunning(ctx, self, id, logger) })
 			}
 		}
 		select {
@@ -104,10 +104,10 @@ const longestRetry = time.Hour
 
 // keepRunning serves a study to its end. What a steward can mend is said once and
 // tried again; what an aggregator has to mend, after longer and longer.
-func keepRunning(ctx context.Context, party *node.Party, id protocol.StudyID, logger *slog.Logger) {
+func keepRunning(ctx context.Context, self *node.Party, id protocol.StudyID, logger *slog.Logger) {
 	said, pause := "", retryAfter
 	for {
-		err := party.Run(ctx, id)
+		err := self.Run(ctx, id)
 		if err == nil || ctx.Err() != nil {
 			return
 		}

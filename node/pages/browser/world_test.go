@@ -202,13 +202,13 @@ func (w *world) data(party, records int) {
 }
 
 // run serves a study at a party to its end.
-func (w *world) run(ctx context.Context, party int, s *study.Study) error {
-	site := w.path(fmt.Sprintf("%d.yaml", party))
-	text := fmt.Sprintf("datasets:\n  d: {source: %d.csv, caps: {attribute: {epsilon: 40}}}\nstudies:\n  %s: {dataset: d}\n", party, s.ID)
+func (w *world) run(ctx context.Context, at int, s *study.Study) error {
+	site := w.path(fmt.Sprintf("%d.yaml", at))
+	text := fmt.Sprintf("datasets:\n  d: {source: %d.csv, caps: {attribute: {epsilon: 40}}}\nstudies:\n  %s: {dataset: d}\n", at, s.ID)
 	if err := os.WriteFile(site, []byte(text), 0o600); err != nil {
 		return err
 	}
-	st, err := store.Open(w.path(fmt.Sprint(party)), store.Party, store.Options{})
+	st, err := store.Open(w.path(fmt.Sprint(at)), store.Party, store.Options{})
 	if err != nil {
 		return err
 	}

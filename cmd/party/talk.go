@@ -54,7 +54,7 @@ func (t *talk) observe(p node.Progress) {
 	case node.Debited:
 		t.say("the ledger is debited")
 	case node.Stored:
-		t.say(stored(t.study.Privacy.Mechanism))
+		t.say(storedText(t.study.Privacy.Mechanism))
 	case node.Uploaded:
 		t.say("the release has arrived")
 	case node.Clocks:
@@ -67,8 +67,8 @@ func (t *talk) observe(p node.Progress) {
 	}
 }
 
-// stored says that a release is, and what was done to the sketch before.
-func stored(mechanism dp.Mechanism) string {
+// storedText says that a release is, and what was done to the sketch before.
+func storedText(mechanism dp.Mechanism) string {
 	switch mechanism {
 	case dp.None:
 		return "the release is stored without noise, as the study says"

@@ -116,6 +116,36 @@ func TestImportArrowsRunDown(t *testing.T) {
 	}
 }
 
+// rooms are the packages of the drivers, from the lowest: each may import those below it, and none beside it.
+// The last are what the commands call, by way of console and pages.
+var rooms = [][]string{{"event"}, {"."}, {"filename"}, {"calls"}, {"stored"}, {"source"}, {"carry"}, {"aggregator", "audit", "local", "party", "views"}}
+
+func TestDriversImportDownward(t *testing.T) {
+	level := map[string]int{}
+	for i, names := range rooms {
+		for _, name := range names {
+			level[path.Join("node", name)] = i + 1
+		}
+	}
+	above := []string{"node/console", "node/monitor", "node/report", "node/pages", "node/pages/browser"}
+	for _, f := range parseAll(t) {
+		if f.top() != "node" || f.test || slices.Contains(above, f.pkg) {
+			continue
+		}
+		for _, name := range f.imports(t) {
+			inner := strings.TrimPrefix(name, module+"/")
+			if level[inner] == 0 || inner == f.pkg {
+				continue
+			}
+			if level[f.pkg] == 0 {
+				t.Errorf("%s imports the driver %s, which stands on it", f.path, inner)
+			} else if level[inner] >= level[f.pkg] {
+				t.Errorf("%s imports %s: drivers import those below them alone", f.path, inner)
+			}
+		}
+	}
+}
+
 // pure are the folders without I/O, clock or randomness of their own.
 var pure = []string{"kernel", "seed", "protocol"}
 
@@ -257,7 +287,7 @@ func TestHouseRules(t *testing.T) {
 // Files get their names in one place, which makes them durable first: a rename elsewhere can be
 // undone by a power cut, or leave a name without its bytes.
 func TestFilesAreMadeDurableInOnePlace(t *testing.T) {
-	passing := map[string]bool{"node/inbox.go": true, "node/tables.go": true} // bundles that another process waits for, and tables of an answer that is not kept
+	passing := map[string]bool{"node/aggregator/inbox.go": true, "node/aggregator/tables.go": true} // bundles that another process waits for, and tables of an answer that is not kept
 	for _, f := range parseAll(t) {
 		if f.test || f.top() != "node" && f.top() != "cmd" || f.pkg == "node/durable" || strings.HasSuffix(f.pkg, "test") || passing[f.path] {
 			continue

@@ -15,10 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/api"
+	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/metrics"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/node/views"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -27,15 +30,15 @@ func TestViews(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	st := b.open("agg")
 	defer st.Close()
-	v := node.NewViews(st)
+	v := views.New(st)
 	before, err := v.Study(b.study.ID)
 	check(t, err)
 	if before.Status.State != "added" || before.Messages != 0 || len(before.Results) != 0 || len(before.Parties) != 3 {
 		t.Errorf("before it is served: %+v", before)
 	}
 	news := v.News(b.study.ID)
-	seen := map[node.Occurrence]bool{}
-	stop := b.serveObserved(func(h node.Happening) { seen[h.What] = true; v.Observe(h) })
+	seen := map[event.Occurrence]bool{}
+	stop := b.serveObserved(func(h event.Happening) { seen[h.What] = true; v.Observe(h) })
 	b.runAll(b.context(), b.parties...)
 	stop()
 	select {
@@ -43,7 +46,7 @@ func TestViews(t *testing.T) {
 	default:
 		t.Error("no news")
 	}
-	for _, want := range []node.Occurrence{node.Posted, node.ChunkKept, node.ReleaseTaken, node.Moved, node.Computed, node.TakenUp} {
+	for _, want := range []event.Occurrence{event.Posted, event.ChunkKept, event.ReleaseTaken, event.Moved, event.Computed, event.TakenUp} {
 		if !seen[want] {
 			t.Errorf("the observer was not told of %q", want)
 		}
@@ -58,7 +61,7 @@ func TestViews(t *testing.T) {
 			t.Errorf("party %s: %+v", p.Name, p)
 		}
 	}
-	_, raw, err := node.StoredResult(st, b.study.ID)
+	_, raw, err := stored.Result(st, b.study.ID)
 	check(t, err)
 	d, err := v.Document(b.study.ID, after.Results[0].Document.Hash)
 	check(t, err)
@@ -90,7 +93,7 @@ func TestViews(t *testing.T) {
 	if again, end, err := st.Noted(last); err != nil || len(again) != 0 || end != last {
 		t.Errorf("after its end the journal notes %v up to %d: %v", again, end, err)
 	}
-	if fresh, err := node.NewViews(st).Study(b.study.ID); err != nil || fresh.Chain != after.Chain {
+	if fresh, err := views.New(st).Study(b.study.ID); err != nil || fresh.Chain != after.Chain {
 		t.Errorf("views that were not there: %v %v", fresh.Chain, err)
 	}
 	if _, err := v.Study(protocol.StudyID{}); !errors.Is(err, api.ErrNotFound) {
@@ -108,17 +111,17 @@ func TestViews(t *testing.T) {
 		t.Errorf("a result that nobody signed is shown: %v %v", damaged.Results, err)
 	}
 	check(t, v.Ready())
-	v.Observe(node.Happening{What: node.TakenDown, Study: b.study.ID})
+	v.Observe(event.Happening{What: event.TakenDown, Study: b.study.ID})
 	if v.Ready() == nil {
 		t.Error("ready while the store fails at a study")
 	}
 }
 
 // serveObserved is serve with an observer.
-func (b *bench) serveObserved(observe node.AggregatorObserver) (stop func()) {
+func (b *bench) serveObserved(observe event.AggregatorObserver) (stop func()) {
 	b.t.Helper()
 	st := b.open("agg")
-	done := make(chan node.Happening, 1024)
+	done := make(chan event.Happening, 1024)
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
@@ -126,8 +129,8 @@ func (b *bench) serveObserved(observe node.AggregatorObserver) (stop func()) {
 			observe(h)
 		}
 	}()
-	a, err := node.NewAggregator(node.AggregatorOptions{Store: st, Listen: []string{b.addr}, Now: b.now, Tick: 50 * time.Millisecond, Logger: b.logger(),
-		Observe: func(h node.Happening) { done <- h }})
+	a, err := aggregator.New(aggregator.Options{Store: st, Listen: []string{b.addr}, Now: b.now, Tick: 50 * time.Millisecond, Logger: b.logger(),
+		Observe: func(h event.Happening) { done <- h }})
 	check(b.t, err)
 	ctx, cancel := context.WithCancel(b.t.Context())
 	ended := make(chan error, 1)
@@ -169,7 +172,7 @@ func TestAPIServesNothingElse(t *testing.T) {
 	add("hpke.key")
 	add("ledger.id")
 	add("results/*/labels-*")
-	server, err := api.New(api.Options{Views: node.NewViews(st), Metrics: &metrics.Registry{}, Now: now, Loopback: true, WithoutTokens: true})
+	server, err := api.New(api.Options{Views: views.New(st), Metrics: &metrics.Registry{}, Now: now, Loopback: true, WithoutTokens: true})
 	check(t, err)
 	web := httptest.NewServer(server)
 	defer web.Close()

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/node/report"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -218,7 +218,7 @@ func newPartyRow(of api.Study, p api.Party, now protocol.Instant) partyRow {
 	s := of.Status
 	out := partyRow{Name: p.Name, Awaited: !s.Ended && slices.Contains(s.From, p.Name)}
 	next := true
-	for _, name := range node.Steps() {
+	for _, name := range stored.Steps() {
 		step := stepRow{Name: string(name), Word: "not yet"}
 		switch {
 		case slices.Contains(p.Steps, step.Name):
@@ -233,7 +233,7 @@ func newPartyRow(of api.Study, p api.Party, now protocol.Instant) partyRow {
 		out.Sending = !p.Whole() && !of.Purged && !s.Ended
 		out.Note = fmt.Sprintf("%d records, %s", p.Release.Records, bytesText(p.Release.Bytes))
 		switch {
-		case of.Purged && slices.Contains(p.Steps, string(node.StepReleased)):
+		case of.Purged && slices.Contains(p.Steps, string(stored.StepReleased)):
 			out.Note += ", purged"
 		case !p.Whole():
 			out.Note = fmt.Sprintf("%s of %s are here", bytesText(p.Received), bytesText(p.Release.Bytes))

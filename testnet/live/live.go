@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/audit"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/network"
@@ -52,7 +52,7 @@ type Outcome struct {
 	Result   analysis.Result
 	Own      [scenario.Parties][]map[string]string // what result --output told the party of each of its records, by heading; nil if nothing
 	Releases [scenario.Parties]Release
-	Attacked node.Attacked // what party audit --data said, where it was asked for
+	Attacked audit.Attacked // what party audit --data said, where it was asked for
 }
 
 // Network is a running aggregator and three parties. Studies are played one after another.

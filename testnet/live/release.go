@@ -5,17 +5,16 @@ import (
 	"fmt"
 	"io"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/cosketch/cosketch/kernel/sketch"
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/testnet/network"
+	"gonum.org/v1/gonum/mat"
 )
 
 // Release is a party's release and result, as its state directory holds them.
@@ -75,7 +74,7 @@ func Read(n *network.Node, s *study.Study) (Release, error) {
 		out.Sketches, out.Labels, out.Plans = append(out.Sketches, values), append(out.Labels, labels), append(out.Plans, plan)
 		out.Bytes += described.Size()
 	}
-	_, out.Result, err = node.StoredResult(st, s.ID)
+	_, out.Result, err = stored.Result(st, s.ID)
 	return out, err
 }
 

@@ -18,6 +18,10 @@ type Made struct {
 	Shipped [][]byte
 }
 
+// unmaskedBits are more than any made-up sum with its noise has. That all words of a mask have as few is less
+// likely than once in 2^50.
+const unmaskedBits = 52
+
 // unmasked takes the masks off a release that its party has masked.
 func (w world) unmasked(header protocol.Release, shipped [][]byte) (out Made, err error) {
 	if !w.sim.Study.Masked() {
@@ -35,6 +39,9 @@ func (w world) unmasked(header protocol.Release, shipped [][]byte) (out Made, er
 		part, err := release.Decode(header.Sketches[i], bytes.NewReader(shipped[i]))
 		if err != nil {
 			return out, err
+		}
+		if !slices.ContainsFunc(part.Data, func(word int64) bool { return word >= 1<<unmaskedBits || word < -1<<unmaskedBits }) {
+			return out, fmt.Errorf("sketch %d is said to be masked, and is not", i)
 		}
 		mask := release.Exact{Sketch: part}
 		mask.Sketch.Data = make([]int64, len(part.Data))

@@ -75,7 +75,7 @@ func (p *Party) makeRelease(ctx context.Context, wanted session.MakeRelease) (se
 		return nil, err
 	}
 	stored, err := job.Run(ctx, job.Spec{
-		What:  job.Study{Attempt: wanted.Attempt, T2: wanted.T2, Pairs: wanted.Pairs, Round: p.Store.released(wanted.Attempt)},
+		Study: p.sim.Study, What: job.Study{Attempt: wanted.Attempt, T2: wanted.T2, Pairs: wanted.Pairs, Round: p.Store.released(wanted.Attempt)},
 		Plans: plans, Keys: wanted.Seed, Dataset: "data", Signer: p.Signer, Entropy: p.entropy,
 		Now: func() protocol.Instant { return p.sim.Now },
 	}, world{p, wanted})

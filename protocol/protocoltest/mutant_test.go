@@ -51,7 +51,7 @@ var mutants = []mutant{
 	{"what is proved is called a claim", "protocol/session.view.culprits",
 		"if r.Proved", "if r.Proved && v.stop == nil"},
 	{"noise is drawn anew on retry", "protocol/release/job.Run",
-		"if !void", "if !void && len(header) == 0"},
+		"if stored == ours", "if stored == ours && spec.Study == nil"},
 	{"the ledger is debited at each try", "protocol/release/job.Spec.Due",
 		"if _, paid := ledger.Paid(entries, next); paid", "if _, paid := ledger.Paid(entries, next); paid && next.Sketch > 99"},
 	{"a release after a void one is not paid for", "protocol/release/job.Study.entry",

@@ -8,25 +8,51 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
+// Find returns the release that spec says where it is stored, and ends what was kept on the way to it. It needs no
+// plans: a release that is stored is sent, whatever was decided about the data since.
+func Find(spec Spec, world World) (out Stored, found bool, err error) {
+	out, there, err := find(spec, world)
+	if err != nil || there != ours {
+		return Stored{}, false, err
+	}
+	return out, true, world.Forget()
+}
+
+// there is what is stored in the place of a release.
+type there int
+
+const (
+	nothing there = iota
+	ours          // the release
+	void          // that of an attempt which is void
+)
+
+func find(spec Spec, world World) (Stored, there, error) {
+	header, err := world.Stored()
+	if err != nil || header == nil {
+		return Stored{}, nothing, err
+	}
+	out, isVoid, err := spec.What.stored(spec, header)
+	switch {
+	case err != nil:
+		return Stored{}, nothing, err
+	case isVoid:
+		return Stored{}, void, nil
+	}
+	return out, ours, nil
+}
+
 // Run makes the release that spec says and stores it, or finds it stored.
 func Run(ctx context.Context, spec Spec, world World) (Stored, error) {
-	spec, err := spec.prepared()
+	found, stored, err := find(spec, world)
 	if err != nil {
 		return Stored{}, err
 	}
-	header, err := world.Stored()
-	if err != nil {
-		return Stored{}, err
+	if stored == ours {
+		return found, world.Forget()
 	}
-	void := false
-	if header != nil {
-		var found Stored
-		if found, void, err = spec.What.stored(spec, header); err != nil {
-			return Stored{}, err
-		}
-		if !void {
-			return found, world.Forget()
-		}
+	if spec, err = spec.prepared(); err != nil {
+		return Stored{}, err
 	}
 	r := &run{spec, world}
 	exact, bought, err := r.project(ctx)
@@ -38,7 +64,7 @@ func Run(ctx context.Context, spec Spec, world World) (Stored, error) {
 			return Stored{}, err
 		}
 	}
-	if void { // from here on another one can be stored
+	if stored == void { // from here on another one can be stored
 		if err := world.Drop(); err != nil {
 			return Stored{}, err
 		}

@@ -107,7 +107,31 @@ func TestStoredIsFound(t *testing.T) {
 			if got := strings.Join(w.calls, " "); got != "stored forget" {
 				t.Errorf("calls %s", got)
 			}
+			spec.Plans = nil // who says what the data are was asked to say no more
+			out, found, err := job.Find(spec, w)
+			if err != nil || !found || !bytes.Equal(header(m, out), w.shown[0]) {
+				t.Errorf("found %v, %v", found, err)
+			}
 		})
+	}
+}
+
+// What is not stored, or is void, is not found, and stays as it is.
+func TestOthersAreNotFound(t *testing.T) {
+	for _, m := range all(t) {
+		w := m.world(t)
+		before := w.saved
+		if _, found, err := job.Find(m.spec(t, 1), w); found || err != nil || w.saved != before {
+			t.Errorf("%s: found %v, %v", m.name, found, err)
+		}
+		if got := strings.Join(w.calls, " "); got != "stored" {
+			t.Errorf("%s: calls %s", m.name, got)
+		}
+		failed := errors.New("no disk")
+		w.fail = func(string, bool) error { return failed }
+		if _, _, err := job.Find(m.spec(t, 1), w); err != failed {
+			t.Errorf("%s: %v", m.name, err)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 // Spec says what is to be released. All fields are required but where a default is given.
 type Spec struct {
+	Study   *study.Study
 	What    What           // which release of the study it is
 	Plans   []release.Plan // one a sketch, as release.For or release.ForQuery plans them; at least one
 	Keys    release.Keys   // of the study's seed
@@ -30,9 +31,6 @@ type Spec struct {
 	Entropy io.Reader // crypto/rand outside tests
 	Workers int       // goroutines that project and draw. Default: 1
 }
-
-// study is what all plans are of.
-func (s Spec) study() *study.Study { return s.Plans[0].Study }
 
 func (s Spec) workers() int { return max(s.Workers, 1) }
 
@@ -56,7 +54,7 @@ func (s Spec) prepared() (Spec, error) {
 // Due lists the ledger entries that the release still needs, whether or not the caps allow them. A debit
 // that an interrupted run made is found and not made again.
 func (s Spec) Due(entries []ledger.Entry) (out []ledger.Entry) {
-	of := s.study()
+	of := s.Study
 	for _, plan := range s.Plans {
 		next := s.What.entry(ledger.Entry{
 			Dataset: s.Dataset, Study: of.ID, Aggregator: of.Aggregator.ID, Sketch: plan.Index, Unit: of.Privacy.Unit,
@@ -96,7 +94,7 @@ func (s Spec) withFit(err error, entries, due []ledger.Entry) error {
 	if _, whole := s.What.(Study); !whole || !errors.As(err, &exceeded) || exceeded.Unbounded {
 		return err
 	}
-	promise, invalid := s.study().Privacy.Guarantee()
+	promise, invalid := s.Study.Privacy.Guarantee()
 	if invalid != nil {
 		return invalid
 	}

@@ -68,7 +68,7 @@ const widest = 8
 // then it would be too late: they are taken to be as wide as they can be. Who has more than that has more
 // than 64 GiB of exact entries in memory.
 func (w Study) fits(s Spec, records int64) error {
-	of := s.study()
+	of := s.Study
 	header := protocol.Release{T2: w.T2, Records: records, Published: make([][32]byte, len(of.Published()))}
 	for _, plan := range s.Plans {
 		one := protocol.ReleasedSketch{Side: plan.Sketch().Side, Width: widest, RowColumns: plan.RowColumns()}
@@ -125,12 +125,12 @@ func (w Study) mask(plan release.Plan, noised *release.Exact) error {
 func (w Query) mask(release.Plan, *release.Exact) error { return nil }
 
 func (w Study) seal(s Spec, described []protocol.ReleasedSketch, _ [][]byte, records int64) ([]byte, error) {
-	published, err := release.Publish(s.study(), s.Keys)
+	published, err := release.Publish(s.Study, s.Keys)
 	if err != nil {
 		return nil, err
 	}
 	payload := wire.EncodeRelease(protocol.Release{T2: w.T2, Records: records, Sketches: described, Published: published})
-	signed, err := s.Signer.Seal(s.study().ID, protocol.KindRelease, w.Attempt, payload)
+	signed, err := s.Signer.Seal(s.Study.ID, protocol.KindRelease, w.Attempt, payload)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (w Study) seal(s Spec, described []protocol.ReleasedSketch, _ [][]byte, rec
 func (w Query) seal(s Spec, described []protocol.ReleasedSketch, data [][]byte, _ int64) ([]byte, error) {
 	one := described[0]
 	signed := s.Signer.SignQuery(protocol.Query{
-		Study: s.study().ID, T2: w.T2, Number: uint32(w.Number), Rows: one.Rows, Cols: uint32(one.Cols), Width: uint8(one.Width),
+		Study: s.Study.ID, T2: w.T2, Number: uint32(w.Number), Rows: one.Rows, Cols: uint32(one.Cols), Width: uint8(one.Width),
 		Data: protocol.Document{Hash: sha256.Sum256(data[0]), Size: int64(len(data[0]))},
 	})
 	return signed.Encode(), nil
@@ -152,17 +152,17 @@ func (w Study) stored(s Spec, header []byte) (out Stored, void bool, err error) 
 	if err == nil {
 		out.release, err = protocol.Verify(e)
 	}
-	if err == nil && (e.Kind != protocol.KindRelease || e.Study != s.study().ID || e.Sender != s.Signer.ID()) {
+	if err == nil && (e.Kind != protocol.KindRelease || e.Study != s.Study.ID || e.Sender != s.Signer.ID()) {
 		err = errors.New("it is none of this party's in this study")
 	}
 	if err != nil {
 		return Stored{}, false, fmt.Errorf("stored release: %w", err)
 	}
-	return out, s.study().Masked() && out.release.Attempt() < w.Attempt, nil
+	return out, s.Study.Masked() && out.release.Attempt() < w.Attempt, nil
 }
 
 func (w Query) stored(s Spec, header []byte) (out Stored, void bool, err error) {
-	out.query, err = protocol.DecodeQuery(s.study().ID, s.Signer.ID(), header)
+	out.query, err = protocol.DecodeQuery(s.Study.ID, s.Signer.ID(), header)
 	if err == nil && int64(out.query.Number) != int64(w.Number) {
 		err = fmt.Errorf("stored query: it has number %d in the place of %d", out.query.Number, w.Number)
 	}

@@ -234,7 +234,7 @@ func (m made) spec(t *testing.T, run byte) job.Spec {
 		}
 	}
 	spec := job.Spec{
-		What: job.Study{Attempt: 1, T2: protocol.Digest{1}}, Keys: seed.FromBytes([seed.Size]byte{7}), Dataset: "data",
+		Study: m.study, What: job.Study{Attempt: 1, T2: protocol.Digest{1}}, Keys: seed.FromBytes([seed.Size]byte{7}), Dataset: "data",
 		Now: func() protocol.Instant { return protocoltest.Start }, Signer: signer, Entropy: rand.NewChaCha8([32]byte{run}),
 	}
 	switch {

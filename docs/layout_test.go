@@ -300,6 +300,58 @@ func TestFilesAreMadeDurableInOnePlace(t *testing.T) {
 	}
 }
 
+// What a promise rests on is called in few places: where noise is drawn into data, and where a budget is debited.
+// A call elsewhere is a way around the order of protocol/release/job. Each place is a folder or a file.
+func TestNoiseAndDebitsHaveFewCallers(t *testing.T) {
+	drawing := []string{"protocol/release", "protocol/release/job", "protocol/audit", "node/party/ask.go", "node/party/release.go", "node/source/noise.go", "node/source/look.go", "node/local/rehearse.go", "node/audit/attack.go"}
+	places := map[string][]string{
+		"Draw": drawing, "DrawSeen": drawing, "Randomise": drawing,
+		"AddParallel": {"protocol/release"}, // what those draw with
+		"Debit":       {"protocol/release/job", "node/party/release.go"},
+	}
+	used := map[string]bool{}
+	for _, f := range parseAll(t) {
+		if top := f.top(); f.test || top != "protocol" && top != "node" && top != "cmd" {
+			continue
+		}
+		for name, allowed := range places {
+			if !callsMethod(f.ast, name) {
+				continue
+			}
+			at := f.path
+			if slices.Contains(allowed, f.pkg) {
+				at = f.pkg
+			}
+			if used[name+" "+at] = true; !slices.Contains(allowed, at) {
+				t.Errorf("%s calls %s, which is for %v", f.path, name, allowed)
+			}
+		}
+	}
+	for _, name := range drawing {
+		if !used["Draw "+name] && !used["DrawSeen "+name] && !used["Randomise "+name] {
+			t.Errorf("%s draws nothing: this list is out of date", name)
+		}
+	}
+	for _, name := range places["Debit"] {
+		if !used["Debit "+name] {
+			t.Errorf("%s debits nothing: this list is out of date", name)
+		}
+	}
+}
+
+// callsMethod reports whether a file calls a method, or a package's function, of that name.
+func callsMethod(f *ast.File, name string) bool {
+	found := false
+	ast.Inspect(f, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			sel, ok := call.Fun.(*ast.SelectorExpr)
+			found = found || ok && sel.Sel.Name == name
+		}
+		return !found
+	})
+	return found
+}
+
 // The documents name no file that is not there.
 func TestDocumentsPointAtFiles(t *testing.T) {
 	docs, err := filepath.Glob("*.md")

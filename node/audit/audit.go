@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/cosketch/cosketch/kernel/audit"
+	"github.com/cosketch/cosketch/protocol/audit"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -137,7 +137,7 @@ func (o Options) sketch(ctx context.Context, party, index int) (AuditedSketch, e
 	if err != nil {
 		return AuditedSketch{}, err
 	}
-	a, err := plan.Audit(ctx, release.AuditOptions{Trials: o.Trials, Entropy: o.Entropy})
+	a, err := audit.Sketch(ctx, plan, audit.Options{Trials: o.Trials, Entropy: o.Entropy})
 	if err != nil {
 		return AuditedSketch{}, err
 	}

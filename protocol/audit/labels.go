@@ -1,4 +1,4 @@
-package release
+package audit
 
 import (
 	"bytes"
@@ -8,11 +8,12 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/audit"
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/seed"
 )
 
-// LabelAudit is what the labels of a plan were found to give away.
-type LabelAudit struct {
+// Labels is what the labels of a plan were found to give away.
+type Labels struct {
 	Drawn   dp.Epsilon // of the response as it is drawn
 	Finding audit.Finding
 
@@ -20,7 +21,7 @@ type LabelAudit struct {
 }
 
 // Passed reports whether nothing speaks against the claim.
-func (l *LabelAudit) Passed() bool {
+func (l *Labels) Passed() bool {
 	return l == nil || l.Drawn <= l.Finding.Claimed && l.Finding.Passed
 }
 
@@ -28,7 +29,7 @@ func (l *LabelAudit) Passed() bool {
 // label alone, the first class against the last, through builder, noise, shuffle and
 // encoding. It is nil where labels are not randomised. Of labels as they are nothing is
 // claimed.
-func (p Plan) auditLabels(ctx context.Context, root seed.Seed, n int, entropy io.Reader) (*LabelAudit, error) {
+func (p plan) auditLabels(ctx context.Context, root seed.Seed, n int, entropy io.Reader) (*Labels, error) {
 	if p.Labels == nil || p.Labels.Response.Zero() {
 		return nil, nil
 	}
@@ -69,7 +70,7 @@ func (p Plan) auditLabels(ctx context.Context, root seed.Seed, n int, entropy io
 			}
 		}
 	}
-	out := &LabelAudit{Drawn: p.Labels.Response.Epsilon()}
+	out := &Labels{Drawn: p.Labels.Response.Epsilon()}
 	if out.Finding, err = audit.Judge(claim, trials); err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func (p Plan) auditLabels(ctx context.Context, root seed.Seed, n int, entropy io
 
 // shipLabels releases records of zeros, of which every other one has the last class, and
 // returns their labels as the aggregator decodes them, in the records' order.
-func (p Plan) shipLabels(root seed.Seed, last int, entropy io.Reader) ([]int, error) {
+func (p plan) shipLabels(root seed.Seed, last int, entropy io.Reader) ([]int, error) {
 	b, err := p.NewBuilder(root, 1)
 	if err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (p Plan) shipLabels(root seed.Seed, last int, entropy io.Reader) ([]int, er
 	if err := b.Randomise(entropy); err != nil {
 		return nil, err
 	}
-	width, one := p.Values+p.Labels.entries(), p.Study.Bits.One()
+	width, one := len(p.Inputs()), p.Study.Bits.One()
 	var ids [][]byte
 	values := make([]int64, mostRows*width)
 	for i := range mostRows {
@@ -110,11 +111,11 @@ func (p Plan) shipLabels(root seed.Seed, last int, entropy io.Reader) ([]int, er
 	if err := p.Draw(&out.Sketch, entropy, 1); err != nil {
 		return nil, err
 	}
-	header, data, err := Encode(out.Sketch)
+	header, data, err := release.Encode(out.Sketch)
 	if err != nil {
 		return nil, err
 	}
-	decoded, err := Decode(header, bytes.NewReader(data))
+	decoded, err := release.Decode(header, bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}

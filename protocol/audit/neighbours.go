@@ -1,4 +1,4 @@
-package release
+package audit
 
 import (
 	"cmp"
@@ -8,22 +8,22 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed"
 )
+
+// plan is a plan that is tried.
+type plan struct{ release.Plan }
 
 // pair are a record's encoded values in two neighbouring data sets. Nil stands for a
 // contribution of zeros: where records are summed no record at all.
 type pair struct{ without, with []int64 }
 
-// bare is the plan without randomised response and labels, whose exact sketches can be compared.
-func (p Plan) bare() Plan {
-	p.Flips, p.Labels = dp.Flips{}, nil
-	return p
-}
+func (p plan) bare() plan { return plan{p.Bare()} }
 
 // alone returns the exact sketch of one record.
-func (p Plan) alone(root seed.Seed, id []byte, values []int64) ([]int64, error) {
+func (p plan) alone(root seed.Seed, id []byte, values []int64) ([]int64, error) {
 	p = p.bare()
 	b, err := p.NewBuilder(root, 1)
 	if err != nil {
@@ -43,12 +43,8 @@ func (p Plan) alone(root seed.Seed, id []byte, values []int64) ([]int64, error) 
 
 // footprint lists the non-zeros of a record's row of R on the columns side. They are those of
 // a sketch of one value of one record, made like any other.
-func (p Plan) footprint(root seed.Seed, id []byte) ([]int, error) {
-	narrow := *p.Study
-	narrow.Sketches = slices.Clone(narrow.Sketches)
-	narrow.Sketches[p.Index].Helpers = study.Helpers{}
-	p.Study, p.Features, p.Values, p.Clip, p.Own, p.counted = &narrow, p.Features[:1], 1, 0, nil, 0
-	column, err := p.alone(root, id, []int64{narrow.Bits.One()})
+func (p plan) footprint(root seed.Seed, id []byte) ([]int, error) {
+	column, err := plan{p.OneValue()}.alone(root, id, []int64{p.Study.Bits.One()})
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +58,7 @@ func (p Plan) footprint(root seed.Seed, id []byte) ([]int, error) {
 }
 
 // moved returns the exact sketches of a record in both data sets, and their difference.
-func (p Plan) moved(root seed.Seed, id []byte, change pair) (base, delta []int64, err error) {
+func (p plan) moved(root seed.Seed, id []byte, change pair) (base, delta []int64, err error) {
 	if base, err = p.alone(root, id, change.without); err != nil {
 		return nil, nil, err
 	}
@@ -84,7 +80,7 @@ func normsOf(delta []int64) (s dp.Sensitivity) {
 }
 
 // size is the norm that the plan's noise covers.
-func (p Plan) size(s dp.Sensitivity) int64 {
+func (p plan) size(s dp.Sensitivity) int64 {
 	if p.Noise.Guarantee().Mechanism() == dp.Gaussian {
 		return s.L2Squared
 	}
@@ -92,7 +88,7 @@ func (p Plan) size(s dp.Sensitivity) int64 {
 }
 
 // first returns the place of a column's first value in a record, and how many it has.
-func (p Plan) first(column int) (at, n int) {
+func (p plan) first(column int) (at, n int) {
 	for i, f := range p.Features[:p.Values] {
 		if f.Column == column {
 			if n == 0 {
@@ -106,7 +102,7 @@ func (p Plan) first(column int) (at, n int) {
 
 // extremes are a column's values from one end to the other. Squares make a change from
 // the middle of the lower half worse in l1: see changes.
-func (p Plan) extremes(column int) []pair {
+func (p plan) extremes(column int) []pair {
 	one := p.Study.Bits.One()
 	c := p.Study.Columns[column]
 	if c.Kind == study.Categorical {
@@ -124,10 +120,10 @@ func (p Plan) extremes(column int) []pair {
 
 // furthest is the change of one column's value that moves the features furthest, and how
 // far, by the norm that counts.
-func (p Plan) furthest(column int) (worst pair, most int64) {
+func (p plan) furthest(column int) (worst pair, most int64) {
 	bits := p.Study.Bits
 	at, _ := p.first(column)
-	centre := p.centre(p.Features[at])
+	centre := p.Centre(p.Features[at])
 	for _, e := range p.extremes(column) {
 		var deltas []int64
 		for i := range e.with {
@@ -145,8 +141,8 @@ func (p Plan) furthest(column int) (worst pair, most int64) {
 
 // widest lists the sketch's columns from the one whose values can change most, as many as
 // are worth a try: through R's rows of equal length the first is among the worst.
-func (p Plan) widest() []int {
-	out := p.attributes()
+func (p plan) widest() []int {
+	out := p.Columns()
 	slices.SortStableFunc(out, func(a, b int) int {
 		_, x := p.furthest(a)
 		_, y := p.furthest(b)
@@ -157,9 +153,9 @@ func (p Plan) widest() []int {
 
 // attributePair is a pair of records that differ in every column as far as they can: for
 // the attribute of a column, take its values alone.
-func (p Plan) attributePair() pair {
+func (p plan) attributePair() pair {
 	out := pair{make([]int64, p.Values), make([]int64, p.Values)}
-	for _, c := range p.attributes() {
+	for _, c := range p.Columns() {
 		at, _ := p.first(c)
 		e, _ := p.furthest(c)
 		copy(out.without[at:], e.without)
@@ -169,7 +165,7 @@ func (p Plan) attributePair() pair {
 }
 
 // only is the pair that differs in one column alone.
-func (p Plan) only(change pair, column int) pair {
+func (p plan) only(change pair, column int) pair {
 	at, n := p.first(column)
 	with := append([]int64(nil), change.without...)
 	copy(with[at:at+n], change.with[at:])
@@ -177,9 +173,9 @@ func (p Plan) only(change pair, column int) pair {
 }
 
 // extremeRecord draws a record of which every value is at an end of its range.
-func (p Plan) extremeRecord(g *dp.Generator) []int64 {
+func (p plan) extremeRecord(g *dp.Generator) []int64 {
 	out := make([]int64, p.Values)
-	for _, c := range p.attributes() {
+	for _, c := range p.Columns() {
 		at, n := p.first(c)
 		one := p.Study.Bits.One()
 		switch column := p.Study.Columns[c]; {
@@ -204,16 +200,16 @@ const (
 // this R furthest: every attribute from one end to the other, or extreme records of all
 // kinds, through the pipeline that makes releases. What it finds is at most the plan's
 // Sensitivity, or the plan is wrong.
-func (p Plan) Realise(root seed.Seed, g *dp.Generator) (dp.Sensitivity, error) {
-	_, realised, err := p.worst(root, g)
+func Realise(of release.Plan, root seed.Seed, g *dp.Generator) (dp.Sensitivity, error) {
+	_, realised, err := plan{of}.worst(root, g)
 	if err != nil {
-		return dp.Sensitivity{}, fmt.Errorf("searching for the sensitivity of sketch %d: %w", p.Index, err)
+		return dp.Sensitivity{}, fmt.Errorf("searching for the sensitivity of sketch %d: %w", of.Index, err)
 	}
 	return realised, nil
 }
 
 // worst also returns the change that moved the sketch furthest.
-func (p Plan) worst(root seed.Seed, g *dp.Generator) (furthest pair, realised dp.Sensitivity, err error) {
+func (p plan) worst(root seed.Seed, g *dp.Generator) (furthest pair, realised dp.Sensitivity, err error) {
 	var most int64 = -1
 	note := func(change pair, delta []int64) {
 		moved := normsOf(delta)
@@ -265,7 +261,7 @@ func (p Plan) worst(root seed.Seed, g *dp.Generator) (furthest pair, realised dp
 
 // byColumn splits a columns-side difference by the study's column that each entry
 // derives from; ones, which do not change, are left out.
-func (p Plan) byColumn(delta []int64) map[int][]int64 {
+func (p plan) byColumn(delta []int64) map[int][]int64 {
 	out := map[int][]int64{}
 	for i, d := range delta {
 		if c := p.Features[i%len(p.Features)].Column; c >= 0 {
@@ -280,8 +276,8 @@ const rowsAtOnce = 64
 
 // eachRow sketches records of the records side in both states and hands on the difference
 // of their rows.
-func (p Plan) eachRow(root seed.Seed, changes []pair, take func(pair, []int64)) error {
-	b, err := p.bare().NewBuilder(root, 1)
+func (p plan) eachRow(root seed.Seed, changes []pair, take func(pair, []int64)) error {
+	b, err := p.bare().NewBuilder(root, 1) // which an exact sketch leaves without records
 	if err != nil {
 		return err
 	}
@@ -298,13 +294,13 @@ func (p Plan) eachRow(root seed.Seed, changes []pair, take func(pair, []int64)) 
 				values = append(values, state...)
 			}
 		}
-		at := b.records.Records()
 		if err := b.Add(ids, values); err != nil {
 			return err
 		}
+		rows := b.Exact().Sketch
 		for i, c := range some {
-			delta := append([]int64(nil), b.records.Row(at+2*i+1)...)
-			for j, v := range b.records.Row(at + 2*i) {
+			delta := append([]int64(nil), rows.Row(2*i+1)...)
+			for j, v := range rows.Row(2 * i) {
 				delta[j] -= v
 			}
 			take(c, delta)
@@ -315,7 +311,7 @@ func (p Plan) eachRow(root seed.Seed, changes []pair, take func(pair, []int64)) 
 
 // recordChanges draws extreme records, that take the place of zeros or, where the study
 // says so, of other extreme records.
-func (p Plan) recordChanges(g *dp.Generator, n int) []pair {
+func (p plan) recordChanges(g *dp.Generator, n int) []pair {
 	var out []pair
 	var before []int64
 	for range n {
@@ -331,9 +327,9 @@ func (p Plan) recordChanges(g *dp.Generator, n int) []pair {
 
 // opposite is a record with every number at the other end of its range, and every
 // category the next one.
-func (p Plan) opposite(record []int64) []int64 {
+func (p plan) opposite(record []int64) []int64 {
 	out := make([]int64, len(record))
-	for _, c := range p.attributes() {
+	for _, c := range p.Columns() {
 		at, n := p.first(c)
 		column := p.Study.Columns[c]
 		if column.Kind != study.Categorical {
@@ -344,6 +340,67 @@ func (p Plan) opposite(record []int64) []int64 {
 		for i := range n {
 			out[at+(i+1)%n] = record[at+i]
 		}
+	}
+	return out
+}
+
+// axes are records that differ from the public centre in one column alone, as far as it
+// goes: the ones of which the squares in a moments sketch are largest.
+func (p plan) axes() []pair {
+	centres, one := p.Study.Centres(p.Index), p.Study.Bits.One()
+	var out []pair
+	for i, f := range p.Features[:min(len(p.Features), candidates)] {
+		if f.Kind == study.OneHot {
+			continue
+		}
+		for j, other := range p.Features[:i+1] {
+			if other.Kind == study.OneHot || i-j > 1 {
+				continue
+			}
+			record := p.central(centres)
+			record[i] = one
+			change := pair{nil, record}
+			if p.Study.Privacy.Replaced {
+				change.without = p.central(centres)
+				change.without[j] = one - p.Study.Columns[other.Column].Scale.Range(p.Study.Bits)
+			}
+			out = append(out, change)
+		}
+	}
+	return out
+}
+
+// central is a record at the public centre, in the first of its categories.
+func (p plan) central(centres []int64) []int64 {
+	out := append([]int64(nil), centres...)
+	for i, f := range p.Features {
+		if f.Kind == study.OneHot && (i == 0 || p.Features[i-1].Column != f.Column) {
+			out[i] = p.Study.Bits.One()
+		}
+	}
+	return out
+}
+
+// withAbsent takes values out of half of the records of changes at random.
+func (p plan) withAbsent(changes []pair, g *dp.Generator) (out []pair) {
+	of := func(record []int64) []int64 {
+		if record == nil || g.Uint64()&1 == 0 {
+			return record
+		}
+		record = append([]int64(nil), record...)
+		for _, c := range p.Columns() {
+			if g.Uint64()&1 == 0 {
+				continue
+			}
+			at, n := p.first(c)
+			for i := range n {
+				record[at+i] = sketch.Absent
+			}
+		}
+		return record
+	}
+	for _, c := range changes {
+		out = append(out, pair{of(c.without), of(c.with)})
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package release
+package audit
 
 import (
 	"context"
@@ -9,12 +9,13 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed"
 )
 
-// AuditOptions make an audit of one sketch.
-type AuditOptions struct {
+// Options make an audit of one sketch.
+type Options struct {
 	// Trials under each of two data sets; default: as many as about 2^26 numbers of noise allow, 200 to 100,000, and where
 	// these would let half of the noise pass, up to as many as 2^28 numbers allow.
 	Trials  int
@@ -30,13 +31,19 @@ type Audit struct {
 	Finding  audit.Finding
 	Spread   *audit.Spread // the noise as drawn; nil under randomised response
 	OneRun   OneRun
-	Labels   *LabelAudit // where randomised labels travel
+	Labels   *Labels // where randomised labels travel
 	Remarks  []string
 
 	// Conclusive reports whether the trials would have failed the same releases with half of their noise, or flips
 	// for twice the ε. Where not, that the claim was not failed says little.
 	Conclusive bool
 }
+
+// With which probability a sound mechanism fails, and what one run finds is not true.
+const (
+	Doubt       = audit.Doubt
+	OneRunDoubt = audit.OneRunDoubt
+)
 
 // OneRun is what a single release gives away, in which each canary was put or left out by a
 // fair coin. It finds less than trials do, and is what could be done to a release itself.
@@ -52,10 +59,11 @@ func (a Audit) Passed() bool {
 	return covered && drawn && a.Drawn <= a.Finding.Claimed && a.Finding.Passed && a.Labels.Passed()
 }
 
-// Audit makes releases of neighbouring data sets that differ most, and judges the claim
+// Sketch makes releases of neighbouring data sets that differ most, and judges the claim
 // by what can be told apart. It takes an R of its own, since a study's seed does not
 // outlive the study, and no data. A plan without noise claims nothing and is an error.
-func (p Plan) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
+func Sketch(ctx context.Context, of release.Plan, o Options) (Audit, error) {
+	p := plan{of}
 	claim := p.Noise.Guarantee()
 	if claim.Mechanism() == dp.None {
 		return Audit{}, fmt.Errorf("auditing sketch %d: mechanism none promises nothing that could be audited", p.Index+1)
@@ -75,7 +83,8 @@ func (p Plan) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 		out.Drawn = p.Flips.Epsilon()
 	}
 	whole := p
-	p, out.Realised, err = p.unlabelled().settled(root, g)
+	p.Labels = nil
+	p, out.Realised, err = p.settled(root, g)
 	if err != nil {
 		return Audit{}, err
 	}
@@ -111,6 +120,43 @@ func (p Plan) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
 	return out, nil
 }
 
+// settled is the plan of what a party draws once it has chosen its clip, and how it moves its
+// records, by noisy numbers: of all clips the one under which a change of a record comes
+// closest to what the noise covers. The return value of a plan without a choice is itself.
+func (p plan) settled(root seed.Seed, g *dp.Generator) (worst plan, realised dp.Sensitivity, err error) {
+	if p.Own != nil {
+		p.Plan, err = p.SketchAlone()
+	}
+	if err != nil {
+		return p, dp.Sensitivity{}, err
+	}
+	if !p.Chooses() {
+		realised, err = Realise(p.Plan, root, g)
+		return p, realised, err
+	}
+	if p.Looks() { // noise has to cover whatever the look says
+		if p.Plan, err = p.Unmoved(); err != nil {
+			return p, dp.Sensitivity{}, err
+		}
+	}
+	closest := -1.
+	for clip := range p.Choices() {
+		one, err := p.ClippedAt(clip)
+		if err != nil {
+			return p, dp.Sensitivity{}, err
+		}
+		q := plan{one}
+		moved, err := Realise(one, root, g)
+		if err != nil {
+			return p, dp.Sensitivity{}, err
+		}
+		if share := float64(q.size(moved)) / float64(q.size(q.Sensitivity)); share > closest {
+			worst, realised, closest = q, moved, share
+		}
+	}
+	return worst, realised, nil
+}
+
 // enough is how many trials are made where nobody says: more where those that are quick would let half of the
 // noise pass. What is tried here judges no claim, so that the number depends on no verdict.
 func (c *canaries) enough(ctx context.Context, claim dp.Guarantee, entropy io.Reader) (int, error) {
@@ -138,7 +184,7 @@ func (c *canaries) concludes(claim dp.Guarantee, weak audit.Trials) (bool, error
 }
 
 // spread draws noise and compares it with what it is said to be.
-func (p Plan) spread(entropy io.Reader) (*audit.Spread, error) {
+func (p plan) spread(entropy io.Reader) (*audit.Spread, error) {
 	if !p.Flips.Zero() {
 		return nil, nil
 	}
@@ -152,18 +198,18 @@ func (p Plan) spread(entropy io.Reader) (*audit.Spread, error) {
 }
 
 // remarks are those of the plan's design.
-func (p Plan) remarks() []string {
+func (p plan) remarks() []string {
 	if p.Own != nil {
 		return []string{"tried is the sketch of values that are moved and scaled so that records are as long as they can be; the noisy numbers by which a party moves its values, and the sums beside the sketch, have a share of the budget of their own, and are not tried"}
 	}
-	if p.chooses() {
+	if p.Chooses() {
 		return []string{"tried are the sums, with whichever clip a record comes closest to what their noise covers; the noisy numbers by which a party chooses its clip, or moves its records, have a share of the budget of their own, and are not tried"}
 	}
-	d := audit.Design{Unit: p.Study.Privacy.Unit, Side: p.Sketch().Side, Projection: p.Spec(), Columns: p.spanned()}
+	d := audit.Design{Unit: p.Study.Privacy.Unit, Side: p.Sketch().Side, Projection: p.Spec(), Columns: p.Spanned()}
 	if p.Sketch().Side == sketch.Records {
 		noise := p.NoiseOf(0, 1, 1)
 		d.Variance, d.FourthCumulant = noise.Variance, noise.FourthCumulant
-		for _, c := range p.attributes() {
+		for _, c := range p.Columns() {
 			d.Distance += apart(p.Study.Columns[c], p.Study.Bits)
 		}
 	}

@@ -1,4 +1,4 @@
-package release_test
+package audit_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/audit"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -63,9 +64,9 @@ func auditPlan(t *testing.T, i int) release.Plan {
 	}), 0)
 }
 
-func runAudit(t *testing.T, p release.Plan, trials int) release.Audit {
+func runAudit(t *testing.T, p release.Plan, trials int) audit.Audit {
 	t.Helper()
-	out, err := p.Audit(context.Background(), release.AuditOptions{Trials: trials, Entropy: entropy(11)})
+	out, err := audit.Sketch(context.Background(), p, audit.Options{Trials: trials, Entropy: entropy(11)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,14 +172,14 @@ func TestAuditFailsMutants(t *testing.T) {
 func TestRealisedSensitivity(t *testing.T) {
 	for i, a := range audited {
 		p := auditPlan(t, i)
-		if chooses(p) { // [release.Plan.Audit] looks at each clip, or past the first look
+		if chooses(p) { // [audit.Sketch] looks at each clip, or past the first look
 			continue
 		}
 		g, err := dp.NewGenerator(entropy(3))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := p.Realise(rootSeed(5), g)
+		got, err := audit.Realise(p, rootSeed(5), g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,12 +201,12 @@ func TestRealisedSensitivity(t *testing.T) {
 
 func TestAuditRefuses(t *testing.T) {
 	s := parse(t, terms{partition: study.Horizontal, columns: []string{bounded}, privacy: noPromise, sketches: []string{"{side: records, family: identity}"}})
-	if _, err := plan(t, s, 0).Audit(context.Background(), release.AuditOptions{Entropy: entropy(1)}); err == nil {
+	if _, err := audit.Sketch(context.Background(), plan(t, s, 0), audit.Options{Entropy: entropy(1)}); err == nil {
 		t.Error("mechanism none was audited")
 	}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := auditPlan(t, 0).Audit(ended, release.AuditOptions{Entropy: entropy(1)}); err == nil {
+	if _, err := audit.Sketch(ended, auditPlan(t, 0), audit.Options{Entropy: entropy(1)}); err == nil {
 		t.Error("an audit went on after its context ended")
 	}
 }

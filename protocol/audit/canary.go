@@ -1,4 +1,4 @@
-package release
+package audit
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/audit"
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/seed"
 )
 
@@ -30,7 +31,7 @@ type canary struct {
 }
 
 type canaries struct {
-	plan Plan
+	plan plan
 	root seed.Seed
 	ids  [][]byte
 	all  []canary
@@ -44,7 +45,7 @@ const (
 )
 
 // newCanaries lays out canaries for the worst change of the plan.
-func newCanaries(p Plan, root seed.Seed, g *dp.Generator) (*canaries, error) {
+func newCanaries(p plan, root seed.Seed, g *dp.Generator) (*canaries, error) {
 	change, _, err := p.worst(root, g)
 	if err != nil {
 		return nil, err
@@ -165,7 +166,7 @@ func (c *canaries) layRecords(change pair) error {
 				return err
 			}
 		}
-		states[with] = b.columns.Sketch().Data
+		states[with] = b.Exact().Sketch.Data
 	}
 	for record, own := range rows {
 		c.lay(record, change, own, states)
@@ -179,7 +180,7 @@ func (c *canaries) lay(record int, change pair, rows []int, states map[bool][]in
 	p := c.plan
 	columns := []int{-1}
 	if p.Study.Privacy.Unit == dp.Attribute {
-		columns = p.attributes()
+		columns = p.Columns()
 	}
 	var most int64
 	var laid []canary
@@ -257,12 +258,12 @@ func (c *canaries) releases(copies int, with func(canary int) bool, entropy io.R
 }
 
 // shipped is what the aggregator decodes of a noised sketch, records in their order.
-func shipped(out Exact) (sketch.Sketch, error) {
+func shipped(out release.Exact) (sketch.Sketch, error) {
 	header, data, err := out.Encode()
 	if err != nil {
 		return sketch.Sketch{}, err
 	}
-	got, err := Decode(header, bytes.NewReader(data))
+	got, err := release.Decode(header, bytes.NewReader(data))
 	if err != nil || out.Order == nil {
 		return got, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cosketch/cosketch/testnet/bench"
 	"github.com/cosketch/cosketch/testnet/network"
+	"github.com/cosketch/cosketch/testnet/program"
 )
 
 type benchOptions struct {
@@ -35,7 +36,7 @@ func runBench(ctx context.Context, opts benchOptions, stdout, stderr io.Writer) 
 	workload, err := bench.NewWorkload(opts.Rows, opts.Repeat)
 	if err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitUsage
+		return program.Usage
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
@@ -45,7 +46,7 @@ func runBench(ctx context.Context, opts benchOptions, stdout, stderr io.Writer) 
 	} else {
 		tell, err = benchMemory(ctx, opts, workload, stdout, stderr)
 	}
-	return told(ctx, err, tell, stderr)
+	return program.Told(ctx, name, err, tell, stderr)
 }
 
 // benchMemory measures projections of data in memory.
@@ -96,7 +97,7 @@ func writeElsewhere(ctx context.Context, file string, records, columns int) erro
 func runTable(opts tableOptions, stderr io.Writer) int {
 	if err := bench.WriteTable(opts.File, opts.Records, opts.Columns); err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitFailed
+		return program.Failed
 	}
-	return exitOK
+	return program.OK
 }

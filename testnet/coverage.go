@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/testnet/coverage"
+	"github.com/cosketch/cosketch/testnet/program"
 )
 
 type coverageOptions struct {
@@ -20,7 +21,7 @@ type coverageOptions struct {
 func runCoverage(ctx context.Context, opts coverageOptions, stdout, stderr io.Writer) int {
 	if opts.Seeds < 2 {
 		fmt.Fprintf(stderr, "testnet: %d seeds: want at least 2 (see coverage --help)\n", opts.Seeds)
-		return exitUsage
+		return program.Usage
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
@@ -32,8 +33,8 @@ func runCoverage(ctx context.Context, opts coverageOptions, stdout, stderr io.Wr
 		}
 	}})
 	if err != nil {
-		fmt.Fprintln(stderr, "testnet:", explain(ctx, err, nil))
-		return exitFailed
+		fmt.Fprintln(stderr, "testnet:", program.Explain(ctx, err, nil))
+		return program.Failed
 	}
 	write := coverage.Text
 	if opts.Format == "json" {
@@ -41,13 +42,13 @@ func runCoverage(ctx context.Context, opts coverageOptions, stdout, stderr io.Wr
 	}
 	if err := write(stdout, rows); err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitInternal
+		return program.Internal
 	}
 	for _, r := range rows {
 		if !r.OK() {
 			fmt.Fprintln(stderr, "testnet: intervals do not cover what they promise")
-			return exitFailed
+			return program.Failed
 		}
 	}
-	return exitOK
+	return program.OK
 }

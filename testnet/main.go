@@ -72,16 +72,12 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/cosketch/cosketch/testnet/corpus"
+	"github.com/cosketch/cosketch/testnet/program"
 	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
-// exit codes, those of the nodes' programs
-const (
-	exitOK       = 0
-	exitFailed   = 1
-	exitUsage    = 4
-	exitInternal = 5
-)
+// name is what messages begin with.
+const name = "testnet"
 
 // commands are what the program does; without a name, it runs studies.
 type commands struct {
@@ -115,12 +111,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 	parser, err := newParser(&chosen, stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitInternal
+		return program.Internal
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
 		fmt.Fprintf(stderr, "testnet: %v (see --help)\n", err)
-		return exitUsage
+		return program.Usage
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

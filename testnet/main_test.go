@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/cosketch/cosketch/testnet/program"
 	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
@@ -23,8 +24,8 @@ func TestWrongArguments(t *testing.T) {
 		{"chaos", "--rounds", "0"}, {"hostile", "--peers", "2"}, {"hostile", "--studies", "0"}, {"hostile", "--for", "-1s"}, {"scale", "--parties", "1"},
 		{"mechanisms", "--k", "0"}, {"mechanisms", "--epsilon", "0"}, {"mechanisms", "--simulate", "--trials", "5"}} {
 		var out, talk strings.Builder
-		if code := run(args, &out, &talk); code != exitUsage {
-			t.Errorf("%v: exit code %d, want %d", args, code, exitUsage)
+		if code := run(args, &out, &talk); code != program.Usage {
+			t.Errorf("%v: exit code %d, want %d", args, code, program.Usage)
 		}
 		if out.Len() > 0 || !strings.HasPrefix(talk.String(), "testnet: ") {
 			t.Errorf("%v: stdout %q, stderr %q", args, out.String(), talk.String())
@@ -54,14 +55,14 @@ func TestReadLabels(t *testing.T) {
 // The simulation counts, and the tables of states have an owner for every wait.
 func TestSimulate(t *testing.T) {
 	var out, talk strings.Builder
-	if code := run([]string{"simulate", "--schedules", "4", "--seed", "7"}, &out, &talk); code != exitOK || talk.Len() > 0 {
+	if code := run([]string{"simulate", "--schedules", "4", "--seed", "7"}, &out, &talk); code != program.OK || talk.Len() > 0 {
 		t.Errorf("exit code %d, stderr %q", code, talk.String())
 	}
 	if !strings.HasPrefix(out.String(), "schedules            4,") || !strings.Contains(out.String(), "faults proved") {
 		t.Errorf("counted\n%s", out.String())
 	}
 	out.Reset()
-	if code := run([]string{"simulate", "--states"}, &out, &talk); code != exitOK {
+	if code := run([]string{"simulate", "--states"}, &out, &talk); code != program.OK {
 		t.Errorf("exit code %d", code)
 	}
 	if waits := strings.Count(out.String(), "waits for"); waits < 10 || waits != strings.Count(out.String(), "from   ") || waits != strings.Count(out.String(), "until  ") {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cosketch/cosketch/testnet/program"
 )
 
 // The measurements of operator.md run and print a table: with its flags, but of two parties, three
@@ -32,7 +34,7 @@ func TestMeasurementsRun(t *testing.T) {
 		}
 		ran[strings.Join(args, " ")] = true
 		var out, talk strings.Builder
-		if code := run(args, &out, &talk); code != exitOK {
+		if code := run(args, &out, &talk); code != program.OK {
 			t.Errorf("%v: exit code %d:\n%s", args, code, talk.String())
 		}
 		if rows := strings.Split(strings.TrimSpace(out.String()), "\n"); len(rows) != 2 || !strings.Contains(rows[0], "parties") || !strings.HasSuffix(strings.TrimSpace(rows[0]), "its disk, MB") {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/testnet/mechanism"
+	"github.com/cosketch/cosketch/testnet/program"
 )
 
 type mechanismOptions struct {
@@ -33,14 +34,14 @@ func runMechanisms(ctx context.Context, opts mechanismOptions, stdout, stderr io
 	}
 	if err := s.Check(); err != nil {
 		fmt.Fprintf(stderr, "testnet: %v (see mechanisms --help)\n", err)
-		return exitUsage
+		return program.Usage
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
 	c, err := mechanism.Compare(ctx, s)
 	if err != nil {
-		fmt.Fprintln(stderr, "testnet:", explain(ctx, err, nil))
-		return exitFailed
+		fmt.Fprintln(stderr, "testnet:", program.Explain(ctx, err, nil))
+		return program.Failed
 	}
 	write := mechanism.Text
 	if opts.Format == "json" {
@@ -48,7 +49,7 @@ func runMechanisms(ctx context.Context, opts mechanismOptions, stdout, stderr io
 	}
 	if err := write(stdout, c); err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitInternal
+		return program.Internal
 	}
-	return exitOK
+	return program.OK
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/errortable"
 	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/networks"
+	"github.com/cosketch/cosketch/testnet/program"
 	"github.com/cosketch/cosketch/testnet/steward"
 )
 
@@ -34,34 +35,34 @@ func runNetwork(ctx context.Context, opts networkOptions, stdout, stderr io.Writ
 	if opts.Name == "" {
 		if err := listNetworks(opts, stdout); err != nil {
 			fmt.Fprintln(stderr, "testnet:", err)
-			return exitInternal
+			return program.Internal
 		}
-		return exitOK
+		return program.OK
 	}
 	chosen, err := networks.Find(opts.Name)
 	if err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitUsage
+		return program.Usage
 	}
 	tables, err := pooledData(opts.Data, chosen)
 	if err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitUsage
+		return program.Usage
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
 	all, err := playNetworks(ctx, opts, chosen, tables, stdout, stderr)
 	if opts.Format == "json" && len(all) > 0 {
-		if err := printJSON(stdout, map[string]any{"networks": all}); err != nil {
+		if err := program.PrintJSON(stdout, map[string]any{"networks": all}); err != nil {
 			fmt.Fprintln(stderr, "testnet:", err)
-			return exitInternal
+			return program.Internal
 		}
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitFailed
+		return program.Failed
 	}
-	return exitOK
+	return program.OK
 }
 
 // listNetworks says what there is.
@@ -139,7 +140,7 @@ func playNetworks(ctx context.Context, opts networkOptions, chosen []networks.Te
 	}()
 	fmt.Fprintln(log, "building party and aggregator")
 	if err := network.Build(ctx, dir); err != nil {
-		return nil, explain(ctx, err, nil)
+		return nil, program.Explain(ctx, err, nil)
 	}
 	for i, t := range chosen {
 		fmt.Fprintf(log, "%s: starting an aggregator and %d parties\n", t.Name, len(t.Parties))
@@ -162,11 +163,11 @@ func playNetwork(ctx context.Context, dir string, seed uint64, t networks.Templa
 	home := filepath.Join(dir, t.Name)
 	nodes, err := network.StartIn(ctx, dir, home, t.Parties...)
 	if err != nil {
-		return out, played, explain(ctx, err, nil)
+		return out, played, program.Explain(ctx, err, nil)
 	}
 	defer nodes.Stop()
 	fail := func(err error) (playedNetwork, errortable.Played, error) {
-		return out, played, explain(ctx, err, nodes)
+		return out, played, program.Explain(ctx, err, nodes)
 	}
 	began := time.Now()
 	site := steward.Site{Dir: home, Address: nodes.Address, Aggregator: nodes.Aggregator, Parties: nodes.Parties, Template: t}

@@ -10,13 +10,14 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/networks"
+	"github.com/cosketch/cosketch/testnet/program"
 )
 
 // played runs networks by the command, on real processes.
 func played(t *testing.T, name string) []playedNetwork {
 	t.Helper()
 	var out, talk strings.Builder
-	if code := run([]string{"network", name, "--format", "json"}, &out, &talk); code != exitOK {
+	if code := run([]string{"network", name, "--format", "json"}, &out, &talk); code != program.OK {
 		t.Fatalf("exit code %d\n%s", code, talk.String())
 	}
 	var all struct {

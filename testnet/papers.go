@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/live"
 	"github.com/cosketch/cosketch/testnet/papers"
+	"github.com/cosketch/cosketch/testnet/program"
 )
 
 type paperOptions struct {
@@ -34,16 +35,16 @@ func runPapers(ctx context.Context, opts paperOptions, stdout, stderr io.Writer)
 		for _, about := range papers.About() {
 			fmt.Fprintf(stdout, "%-14s %s\n", about[0], about[1])
 		}
-		return exitOK
+		return program.OK
 	}
 	names, err := opts.names()
 	if err != nil {
 		fmt.Fprintf(stderr, "testnet: %v (see papers --list)\n", err)
-		return exitUsage
+		return program.Usage
 	}
 	if opts.Repeats < 0 || opts.Repeats == 1 {
 		fmt.Fprintln(stderr, "testnet: --repeats: want at least 2")
-		return exitUsage
+		return program.Usage
 	}
 	o := papers.Options{Repeats: opts.Repeats, Workers: runtime.GOMAXPROCS(0)}
 	switch data, err := corpus.Open(opts.Data, os.Getenv); {
@@ -51,7 +52,7 @@ func runPapers(ctx context.Context, opts paperOptions, stdout, stderr io.Writer)
 		o.Corpus = &data
 	case !errors.Is(err, corpus.ErrNone):
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitUsage
+		return program.Usage
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
@@ -64,18 +65,18 @@ func runPapers(ctx context.Context, opts paperOptions, stdout, stderr io.Writer)
 	if !opts.Nodes && opts.Out != "" {
 		if o.Drawn, err = papers.ReadStudies(opts.Out); err != nil {
 			fmt.Fprintln(stderr, "testnet:", err)
-			return exitUsage
+			return program.Usage
 		}
 	}
 	tables, off, err := makeTables(ctx, names, o, stderr)
 	if err != nil {
-		fmt.Fprintln(stderr, "testnet:", explain(ctx, err, nil))
-		return exitFailed
+		fmt.Fprintln(stderr, "testnet:", program.Explain(ctx, err, nil))
+		return program.Failed
 	}
 	if opts.Out != "" {
 		if err := papers.Write(opts.Out, tables, o.Drawn); err != nil {
 			fmt.Fprintln(stderr, "testnet:", err)
-			return exitInternal
+			return program.Internal
 		}
 		fmt.Fprintf(stderr, "written: %s\n", filepath.Join(opts.Out, papers.Document))
 	}
@@ -85,13 +86,13 @@ func runPapers(ctx context.Context, opts paperOptions, stdout, stderr io.Writer)
 	}
 	if err := write(stdout, tables); err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitInternal
+		return program.Internal
 	}
 	if off > 0 {
 		fmt.Fprintf(stderr, "testnet: %d of %d tables have a line that is off\n", off, len(tables))
-		return exitFailed
+		return program.Failed
 	}
-	return exitOK
+	return program.OK
 }
 
 // makeTables computes tables, and counts those that do not hold.

@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/cancer"
 	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/outcome"
+	"github.com/cosketch/cosketch/testnet/program"
 	"github.com/cosketch/cosketch/testnet/report"
 	"github.com/cosketch/cosketch/testnet/scenario"
 )
@@ -36,19 +37,19 @@ func runStudies(ctx context.Context, opts options, stdout, stderr io.Writer) int
 	if err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
 		if errors.Is(err, errUsage) {
-			return exitUsage
+			return program.Usage
 		}
-		return exitFailed
+		return program.Failed
 	}
 	if err := tell(opts, result, stdout, stderr); err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitInternal
+		return program.Internal
 	}
 	if !result.Verdict.OK() {
 		fmt.Fprintln(stderr, "testnet: the estimates are further from the truth than their intervals allow")
-		return exitFailed
+		return program.Failed
 	}
-	return exitOK
+	return program.OK
 }
 
 // errUsage marks what the caller can mend by other arguments.
@@ -81,13 +82,13 @@ func perform(ctx context.Context, opts options, log io.Writer) (result report.Ru
 	}()
 	fmt.Fprintln(log, "building party and aggregator")
 	if err := network.Build(ctx, dir); err != nil {
-		return report.Run{}, explain(ctx, err, nil)
+		return report.Run{}, program.Explain(ctx, err, nil)
 	}
 	built := time.Now()
 	fmt.Fprintf(log, "built in %.0f s; starting an aggregator and three parties\n", built.Sub(began).Seconds())
 	nodes, err := network.Start(ctx, dir)
 	if err != nil {
-		return report.Run{}, explain(ctx, err, nil)
+		return report.Run{}, program.Explain(ctx, err, nil)
 	}
 	defer nodes.Stop()
 	s := stage{nodes: nodes, data: data, dir: dir, log: log}
@@ -95,32 +96,13 @@ func perform(ctx context.Context, opts options, log io.Writer) (result report.Ru
 	for _, scene := range scenarios {
 		study, err := s.play(ctx, scene)
 		if err != nil {
-			return report.Run{}, explain(ctx, fmt.Errorf("%s: %w", scene.Name, err), nodes)
+			return report.Run{}, program.Explain(ctx, fmt.Errorf("%s: %w", scene.Name, err), nodes)
 		}
 		result.Studies = append(result.Studies, study)
 	}
 	result.Elapsed = time.Since(built)
 	result.Verdict = outcome.Judge(result.Studies)
 	return result, nil
-}
-
-// explain says why the run ended: from outside, or by the error, which then
-// comes with what the aggregator said.
-func explain(ctx context.Context, err error, nodes *network.Network) error {
-	// An interrupt at the terminal reaches the nodes too, and perhaps first.
-	select {
-	case <-ctx.Done():
-	case <-time.After(200 * time.Millisecond):
-	}
-	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return errors.New("gave up after --timeout")
-	case ctx.Err() != nil:
-		return errors.New("interrupted")
-	case nodes != nil:
-		return fmt.Errorf("%w%s", err, nodes.Talk())
-	}
-	return err
 }
 
 // choose returns the scenarios that were asked for, in their own order.

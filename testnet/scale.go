@@ -9,6 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/testnet/program"
 	"github.com/cosketch/cosketch/testnet/scale"
 )
 
@@ -27,28 +28,28 @@ func runScale(ctx context.Context, opts scaleOptions, stdout, stderr io.Writer) 
 	for _, n := range opts.Parties {
 		if n < 2 || n > study.MaxParties {
 			fmt.Fprintf(stderr, "testnet: --parties %d: a study has 2 to %d\n", n, study.MaxParties)
-			return exitUsage
+			return program.Usage
 		}
 	}
 	if opts.Masked && (opts.Records || slices.Min(opts.Parties) < 3 || slices.Min(opts.Megabytes) < 1) {
 		fmt.Fprintln(stderr, "testnet: --masked: sums of columns are masked, of at least three parties: name --parties and --megabytes, and no --records")
-		return exitUsage
+		return program.Usage
 	}
 	for _, mb := range opts.Megabytes {
 		if mb < 0 || mb > 4096 {
 			fmt.Fprintf(stderr, "testnet: --megabytes %d: must be from 0 to 4096\n", mb)
-			return exitUsage
+			return program.Usage
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
 	measured, err := scaled(ctx, opts, stderr)
-	return told(ctx, err, func() error { return tellScale(opts, measured, stdout) }, stderr)
+	return program.Told(ctx, name, err, func() error { return tellScale(opts, measured, stdout) }, stderr)
 }
 
 // scaled measures in a temporary directory and removes it.
 func scaled(ctx context.Context, opts scaleOptions, log io.Writer) ([]scale.Measured, error) {
-	dir, remove, err := built(ctx, "scale", log)
+	dir, remove, err := program.Built(ctx, "scale", log)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func scaled(ctx context.Context, opts scaleOptions, log io.Writer) ([]scale.Meas
 
 func tellScale(opts scaleOptions, measured []scale.Measured, w io.Writer) error {
 	if opts.Format == "json" {
-		return printJSON(w, measured)
+		return program.PrintJSON(w, measured)
 	}
 	t := console.NewTable(">parties", ">release, MB", ">seed, s", ">result, s", ">sent a party, kB", ">received a party, kB", ">aggregator, MiB", ">its disk, MB")
 	for _, m := range measured {

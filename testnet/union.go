@@ -11,6 +11,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/testnet/corpus"
+	"github.com/cosketch/cosketch/testnet/program"
 	"github.com/cosketch/cosketch/testnet/union"
 )
 
@@ -30,18 +31,18 @@ func runUnion(ctx context.Context, opts unionOptions, stdout, stderr io.Writer) 
 		o.Corpus = &data
 	case !errors.Is(err, corpus.ErrNone):
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitUsage
+		return program.Usage
 	}
 	for _, e := range opts.Epsilon {
 		if _, err := dp.Promise(dp.Gaussian, dp.Budget{Epsilon: dp.Epsilon(e), Delta: 1e-6}); err != nil {
 			fmt.Fprintf(stderr, "testnet: %v (see union --help)\n", err)
-			return exitUsage
+			return program.Usage
 		}
 		o.Epsilon = append(o.Epsilon, dp.Epsilon(e))
 	}
 	if opts.Trials < 1 {
 		fmt.Fprintf(stderr, "testnet: %d trials: want at least 1 (see union --help)\n", opts.Trials)
-		return exitUsage
+		return program.Usage
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
@@ -50,15 +51,15 @@ func runUnion(ctx context.Context, opts unionOptions, stdout, stderr io.Writer) 
 		o.Figures = &page
 	}
 	if err := union.Report(ctx, o, stdout); err != nil {
-		fmt.Fprintln(stderr, "testnet:", explain(ctx, err, nil))
-		return exitFailed
+		fmt.Fprintln(stderr, "testnet:", program.Explain(ctx, err, nil))
+		return program.Failed
 	}
 	if opts.Figures != "" {
 		if err := os.WriteFile(opts.Figures, page.Bytes(), 0o644); err != nil {
 			fmt.Fprintln(stderr, "testnet: writing the figures:", err)
-			return exitUsage
+			return program.Usage
 		}
 		fmt.Fprintf(stderr, "Figures: %s\n", opts.Figures)
 	}
-	return exitOK
+	return program.OK
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/testnet/program"
 	"github.com/cosketch/cosketch/testnet/scale"
 )
 
@@ -27,23 +28,23 @@ func runWide(ctx context.Context, opts wideOptions, stdout, stderr io.Writer) in
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
 	played, err := playWide(ctx, opts, stderr)
-	if code := told(ctx, err, func() error { return tellWide(opts, played, stdout) }, stderr); code != exitOK {
+	if code := program.Told(ctx, name, err, func() error { return tellWide(opts, played, stdout) }, stderr); code != program.OK {
 		return code
 	}
 	for _, p := range played {
 		for _, one := range p.Processes {
 			if one.Memory > opts.Most<<20 {
 				fmt.Fprintf(stderr, "testnet: %s, %s: %d MiB, at most %d were allowed\n", p.Mechanism, one.Name, one.Memory>>20, opts.Most)
-				return exitFailed
+				return program.Failed
 			}
 		}
 	}
-	return exitOK
+	return program.OK
 }
 
 // playWide plays in a temporary directory and removes it.
 func playWide(ctx context.Context, opts wideOptions, log io.Writer) (out []scale.Played, err error) {
-	dir, remove, err := built(ctx, "wide", log)
+	dir, remove, err := program.Built(ctx, "wide", log)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func playWide(ctx context.Context, opts wideOptions, log io.Writer) (out []scale
 
 func tellWide(opts wideOptions, played []scale.Played, w io.Writer) error {
 	if opts.Format == "json" {
-		return printJSON(w, played)
+		return program.PrintJSON(w, played)
 	}
 	for _, p := range played {
 		fmt.Fprintf(w, "\n2 x %d columns, mechanism %s: both parties have a result of %.2f GB after %.0f s\n", opts.Columns, p.Mechanism, float64(p.Result)/1e9, p.Seconds)

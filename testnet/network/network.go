@@ -5,7 +5,6 @@ package network
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -32,19 +31,18 @@ type Network struct {
 	err    error // why it ended; read after ended is closed
 }
 
-// Build compiles both programs into dir. It works from anywhere within the
-// module.
+// module is what the programs are built from.
+const module = "github.com/cosketch/cosketch"
+
+// Build compiles both programs into dir. It works from anywhere within the module, and
+// within one that requires it.
 func Build(ctx context.Context, dir string) error {
-	module, err := run(command(ctx, "go", "env", "GOMOD"), "go", new(talk))
+	root, err := run(command(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module), "go", new(talk))
 	if err != nil {
-		return err
-	}
-	file := strings.TrimSpace(string(module))
-	if file == "" || file == os.DevNull {
-		return errors.New("building the programs: there is no go.mod here or above; run the testnet from within its module")
+		return fmt.Errorf("building the programs: looking for their sources, which takes a directory within the module: %w", err)
 	}
 	cmd := command(ctx, "go", "build", "-o", dir+string(filepath.Separator), "./cmd/party", "./cmd/aggregator")
-	cmd.Dir = filepath.Dir(file)
+	cmd.Dir = strings.TrimSpace(string(root))
 	_, err = run(cmd, "go build", new(talk))
 	return err
 }

@@ -18,11 +18,10 @@ import (
 
 func TestWrongArguments(t *testing.T) {
 	for _, args := range [][]string{{"--study", "nosuch"}, {"--format", "yaml"}, {"--nosuch"}, {"nosuch"},
-		{"run", "--study", "nosuch"}, {"bench", "--rows", "0"}, {"bench", "--large"}, {"bench", "--study", "laboratories"},
+		{"run", "--study", "nosuch"}, {"bench"}, {"papers"},
 		{"network", "nosuch"}, {"network", "cancer", "--data", "nosuch"}, {"up", "nosuch"}, {"up", "cancer"}, {"up", "--pace", "-1s"},
 		{"kill", "--dir", "nosuch", "north"}, {"ask", "--dir", "nosuch", "north", "status"}, {"ask", "north"}, {"status", "--dir", "nosuch"}, {"down", "--dir", "nosuch"}, {"study", "--dir", "nosuch"}, {"kill"},
-		{"chaos", "--rounds", "0"}, {"hostile", "--peers", "2"}, {"hostile", "--studies", "0"}, {"hostile", "--for", "-1s"}, {"scale", "--parties", "1"},
-		{"mechanisms", "--k", "0"}, {"mechanisms", "--epsilon", "0"}, {"mechanisms", "--simulate", "--trials", "5"}} {
+		{"chaos", "--rounds", "0"}, {"hostile", "--peers", "2"}, {"hostile", "--studies", "0"}, {"hostile", "--for", "-1s"}} {
 		var out, talk strings.Builder
 		if code := run(args, &out, &talk); code != program.Usage {
 			t.Errorf("%v: exit code %d, want %d", args, code, program.Usage)

@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/dp/sources"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/node/figure"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/research/sources"
 	"github.com/cosketch/cosketch/testnet/live"
 )
 

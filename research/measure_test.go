@@ -24,11 +24,11 @@ func TestMeasurementsRun(t *testing.T) {
 	ran := map[string]bool{}
 	for line := range strings.Lines(block) {
 		words := strings.Fields(line)
-		if len(words) < 4 || strings.Join(words[:3], " ") != "go run ./testnet" {
-			t.Errorf("not a measurement of the testnet: %s", line)
+		if len(words) < 6 || strings.Join(words[:5], " ") != "go run -C research ." {
+			t.Errorf("not a measurement of the laboratory: %s", line)
 			continue
 		}
-		args := smallest(words[3:])
+		args := smallest(words[5:])
 		if ran[strings.Join(args, " ")] {
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/cosketch/cosketch/testnet/coverage"
+	"github.com/cosketch/cosketch/research/coverage"
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
@@ -20,7 +20,7 @@ type coverageOptions struct {
 // coverage that is not what intervals promise is a failure.
 func runCoverage(ctx context.Context, opts coverageOptions, stdout, stderr io.Writer) int {
 	if opts.Seeds < 2 {
-		fmt.Fprintf(stderr, "testnet: %d seeds: want at least 2 (see coverage --help)\n", opts.Seeds)
+		fmt.Fprintf(stderr, "research: %d seeds: want at least 2 (see coverage --help)\n", opts.Seeds)
 		return program.Usage
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
@@ -33,7 +33,7 @@ func runCoverage(ctx context.Context, opts coverageOptions, stdout, stderr io.Wr
 		}
 	}})
 	if err != nil {
-		fmt.Fprintln(stderr, "testnet:", program.Explain(ctx, err, nil))
+		fmt.Fprintln(stderr, "research:", program.Explain(ctx, err, nil))
 		return program.Failed
 	}
 	write := coverage.Text
@@ -41,12 +41,12 @@ func runCoverage(ctx context.Context, opts coverageOptions, stdout, stderr io.Wr
 		write = coverage.JSON
 	}
 	if err := write(stdout, rows); err != nil {
-		fmt.Fprintln(stderr, "testnet:", err)
+		fmt.Fprintln(stderr, "research:", err)
 		return program.Internal
 	}
 	for _, r := range rows {
 		if !r.OK() {
-			fmt.Fprintln(stderr, "testnet: intervals do not cover what they promise")
+			fmt.Fprintln(stderr, "research: intervals do not cover what they promise")
 			return program.Failed
 		}
 	}

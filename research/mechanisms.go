@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/testnet/mechanism"
+	"github.com/cosketch/cosketch/research/mechanism"
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
@@ -33,14 +33,14 @@ func runMechanisms(ctx context.Context, opts mechanismOptions, stdout, stderr io
 		s.Trials = opts.Trials
 	}
 	if err := s.Check(); err != nil {
-		fmt.Fprintf(stderr, "testnet: %v (see mechanisms --help)\n", err)
+		fmt.Fprintf(stderr, "research: %v (see mechanisms --help)\n", err)
 		return program.Usage
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
 	c, err := mechanism.Compare(ctx, s)
 	if err != nil {
-		fmt.Fprintln(stderr, "testnet:", program.Explain(ctx, err, nil))
+		fmt.Fprintln(stderr, "research:", program.Explain(ctx, err, nil))
 		return program.Failed
 	}
 	write := mechanism.Text
@@ -48,7 +48,7 @@ func runMechanisms(ctx context.Context, opts mechanismOptions, stdout, stderr io
 		write = mechanism.JSON
 	}
 	if err := write(stdout, c); err != nil {
-		fmt.Fprintln(stderr, "testnet:", err)
+		fmt.Fprintln(stderr, "research:", err)
 		return program.Internal
 	}
 	return program.OK

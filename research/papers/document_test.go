@@ -18,7 +18,7 @@ import (
 )
 
 // docs is where the document is committed.
-const docs = "../../docs"
+const docs = "../docs"
 
 // section is what the document says of a table.
 func section(t *testing.T, document, name string) string {
@@ -94,7 +94,7 @@ func TestDocumentIsGenerated(t *testing.T) {
 				t.Fatal(err)
 			}
 			if want := section(t, string(document([]Table{table})), name); want != section(t, string(content), name) {
-				t.Errorf("section %s is not what testnet papers generates:\n%s", name, want)
+				t.Errorf("section %s is not what research papers generates:\n%s", name, want)
 			}
 		}
 		return
@@ -122,7 +122,7 @@ func TestDocumentIsGenerated(t *testing.T) {
 	for name, want := range files {
 		got, err := os.ReadFile(filepath.Join(docs, filepath.FromSlash(name)))
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not what testnet papers generates: %v", name, err)
+			t.Errorf("%s is not what research papers generates: %v", name, err)
 		}
 	}
 }

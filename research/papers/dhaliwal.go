@@ -11,9 +11,9 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/cluster"
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/dp/sources"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/research/sources"
 	"github.com/cosketch/cosketch/testnet/live"
 	"github.com/cosketch/cosketch/testnet/scenario"
 )

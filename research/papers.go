@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cosketch/cosketch/research/papers"
 	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/live"
-	"github.com/cosketch/cosketch/testnet/papers"
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
@@ -39,11 +39,11 @@ func runPapers(ctx context.Context, opts paperOptions, stdout, stderr io.Writer)
 	}
 	names, err := opts.names()
 	if err != nil {
-		fmt.Fprintf(stderr, "testnet: %v (see papers --list)\n", err)
+		fmt.Fprintf(stderr, "research: %v (see papers --list)\n", err)
 		return program.Usage
 	}
 	if opts.Repeats < 0 || opts.Repeats == 1 {
-		fmt.Fprintln(stderr, "testnet: --repeats: want at least 2")
+		fmt.Fprintln(stderr, "research: --repeats: want at least 2")
 		return program.Usage
 	}
 	o := papers.Options{Repeats: opts.Repeats, Workers: runtime.GOMAXPROCS(0)}
@@ -51,7 +51,7 @@ func runPapers(ctx context.Context, opts paperOptions, stdout, stderr io.Writer)
 	case err == nil:
 		o.Corpus = &data
 	case !errors.Is(err, corpus.ErrNone):
-		fmt.Fprintln(stderr, "testnet:", err)
+		fmt.Fprintln(stderr, "research:", err)
 		return program.Usage
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
@@ -64,18 +64,18 @@ func runPapers(ctx context.Context, opts paperOptions, stdout, stderr io.Writer)
 	}
 	if !opts.Nodes && opts.Out != "" {
 		if o.Drawn, err = papers.ReadStudies(opts.Out); err != nil {
-			fmt.Fprintln(stderr, "testnet:", err)
+			fmt.Fprintln(stderr, "research:", err)
 			return program.Usage
 		}
 	}
 	tables, off, err := makeTables(ctx, names, o, stderr)
 	if err != nil {
-		fmt.Fprintln(stderr, "testnet:", program.Explain(ctx, err, nil))
+		fmt.Fprintln(stderr, "research:", program.Explain(ctx, err, nil))
 		return program.Failed
 	}
 	if opts.Out != "" {
 		if err := papers.Write(opts.Out, tables, o.Drawn); err != nil {
-			fmt.Fprintln(stderr, "testnet:", err)
+			fmt.Fprintln(stderr, "research:", err)
 			return program.Internal
 		}
 		fmt.Fprintf(stderr, "written: %s\n", filepath.Join(opts.Out, papers.Document))
@@ -85,11 +85,11 @@ func runPapers(ctx context.Context, opts paperOptions, stdout, stderr io.Writer)
 		write = papers.JSON
 	}
 	if err := write(stdout, tables); err != nil {
-		fmt.Fprintln(stderr, "testnet:", err)
+		fmt.Fprintln(stderr, "research:", err)
 		return program.Internal
 	}
 	if off > 0 {
-		fmt.Fprintf(stderr, "testnet: %d of %d tables have a line that is off\n", off, len(tables))
+		fmt.Fprintf(stderr, "research: %d of %d tables have a line that is off\n", off, len(tables))
 		return program.Failed
 	}
 	return program.OK

@@ -8,10 +8,10 @@ import (
 	"math/rand/v2"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/dp/sources"
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/research/sources"
 	"github.com/cosketch/cosketch/seed/stream"
 )
 

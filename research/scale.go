@@ -9,8 +9,8 @@ import (
 
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/research/scale"
 	"github.com/cosketch/cosketch/testnet/program"
-	"github.com/cosketch/cosketch/testnet/scale"
 )
 
 type scaleOptions struct {
@@ -27,17 +27,17 @@ type scaleOptions struct {
 func runScale(ctx context.Context, opts scaleOptions, stdout, stderr io.Writer) int {
 	for _, n := range opts.Parties {
 		if n < 2 || n > study.MaxParties {
-			fmt.Fprintf(stderr, "testnet: --parties %d: a study has 2 to %d\n", n, study.MaxParties)
+			fmt.Fprintf(stderr, "research: --parties %d: a study has 2 to %d\n", n, study.MaxParties)
 			return program.Usage
 		}
 	}
 	if opts.Masked && (opts.Records || slices.Min(opts.Parties) < 3 || slices.Min(opts.Megabytes) < 1) {
-		fmt.Fprintln(stderr, "testnet: --masked: sums of columns are masked, of at least three parties: name --parties and --megabytes, and no --records")
+		fmt.Fprintln(stderr, "research: --masked: sums of columns are masked, of at least three parties: name --parties and --megabytes, and no --records")
 		return program.Usage
 	}
 	for _, mb := range opts.Megabytes {
 		if mb < 0 || mb > 4096 {
-			fmt.Fprintf(stderr, "testnet: --megabytes %d: must be from 0 to 4096\n", mb)
+			fmt.Fprintf(stderr, "research: --megabytes %d: must be from 0 to 4096\n", mb)
 			return program.Usage
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/research/scale"
 	"github.com/cosketch/cosketch/testnet/program"
-	"github.com/cosketch/cosketch/testnet/scale"
 )
 
 type wideOptions struct {
@@ -34,7 +34,7 @@ func runWide(ctx context.Context, opts wideOptions, stdout, stderr io.Writer) in
 	for _, p := range played {
 		for _, one := range p.Processes {
 			if one.Memory > opts.Most<<20 {
-				fmt.Fprintf(stderr, "testnet: %s, %s: %d MiB, at most %d were allowed\n", p.Mechanism, one.Name, one.Memory>>20, opts.Most)
+				fmt.Fprintf(stderr, "research: %s, %s: %d MiB, at most %d were allowed\n", p.Mechanism, one.Name, one.Memory>>20, opts.Most)
 				return program.Failed
 			}
 		}

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/research/union"
 	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/program"
-	"github.com/cosketch/cosketch/testnet/union"
 )
 
 type unionOptions struct {
@@ -30,18 +30,18 @@ func runUnion(ctx context.Context, opts unionOptions, stdout, stderr io.Writer) 
 	case err == nil:
 		o.Corpus = &data
 	case !errors.Is(err, corpus.ErrNone):
-		fmt.Fprintln(stderr, "testnet:", err)
+		fmt.Fprintln(stderr, "research:", err)
 		return program.Usage
 	}
 	for _, e := range opts.Epsilon {
 		if _, err := dp.Promise(dp.Gaussian, dp.Budget{Epsilon: dp.Epsilon(e), Delta: 1e-6}); err != nil {
-			fmt.Fprintf(stderr, "testnet: %v (see union --help)\n", err)
+			fmt.Fprintf(stderr, "research: %v (see union --help)\n", err)
 			return program.Usage
 		}
 		o.Epsilon = append(o.Epsilon, dp.Epsilon(e))
 	}
 	if opts.Trials < 1 {
-		fmt.Fprintf(stderr, "testnet: %d trials: want at least 1 (see union --help)\n", opts.Trials)
+		fmt.Fprintf(stderr, "research: %d trials: want at least 1 (see union --help)\n", opts.Trials)
 		return program.Usage
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
@@ -51,12 +51,12 @@ func runUnion(ctx context.Context, opts unionOptions, stdout, stderr io.Writer) 
 		o.Figures = &page
 	}
 	if err := union.Report(ctx, o, stdout); err != nil {
-		fmt.Fprintln(stderr, "testnet:", program.Explain(ctx, err, nil))
+		fmt.Fprintln(stderr, "research:", program.Explain(ctx, err, nil))
 		return program.Failed
 	}
 	if opts.Figures != "" {
 		if err := os.WriteFile(opts.Figures, page.Bytes(), 0o644); err != nil {
-			fmt.Fprintln(stderr, "testnet: writing the figures:", err)
+			fmt.Fprintln(stderr, "research: writing the figures:", err)
 			return program.Usage
 		}
 		fmt.Fprintf(stderr, "Figures: %s\n", opts.Figures)

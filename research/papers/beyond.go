@@ -5,10 +5,10 @@ import (
 	"math"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/dp/sources"
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/research/sources"
 )
 
 // Beyond sets a source's mechanism beside this project's best one at the same ε, beside what

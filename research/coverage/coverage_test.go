@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/testnet/coverage"
+	"github.com/cosketch/cosketch/research/coverage"
 )
 
 // Every kind of interval covers the truth of the pooled data as often as it says, within

@@ -6,9 +6,9 @@ import (
 	"math"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/dp/sources"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/node/figure"
+	"github.com/cosketch/cosketch/research/sources"
 )
 
 // kenthapadiAlgorithms simulates algorithms 1 to 6 on pairs of records of bits: projecting,

@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/cosketch/cosketch/testnet/bench"
+	"github.com/cosketch/cosketch/research/bench"
 	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/program"
 )
@@ -35,7 +35,7 @@ func (opts benchOptions) Validate() error {
 func runBench(ctx context.Context, opts benchOptions, stdout, stderr io.Writer) int {
 	workload, err := bench.NewWorkload(opts.Rows, opts.Repeat)
 	if err != nil {
-		fmt.Fprintln(stderr, "testnet:", err)
+		fmt.Fprintln(stderr, "research:", err)
 		return program.Usage
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
@@ -96,7 +96,7 @@ func writeElsewhere(ctx context.Context, file string, records, columns int) erro
 // runTable writes the file and returns the exit code.
 func runTable(opts tableOptions, stderr io.Writer) int {
 	if err := bench.WriteTable(opts.File, opts.Records, opts.Columns); err != nil {
-		fmt.Fprintln(stderr, "testnet:", err)
+		fmt.Fprintln(stderr, "research:", err)
 		return program.Failed
 	}
 	return program.OK

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/dp/sources"
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/research/sources"
 )
 
 // rival is one mechanism of the comparison.

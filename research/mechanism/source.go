@@ -2,7 +2,7 @@ package mechanism
 
 import (
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/dp/sources"
+	"github.com/cosketch/cosketch/research/sources"
 )
 
 // calibration is the noise of a mechanism over a dense Gaussian projection whose longest

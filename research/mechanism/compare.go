@@ -6,9 +6,9 @@ import (
 	"math"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/dp/sources"
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/research/sources"
 	"github.com/cosketch/cosketch/seed/stream"
 )
 

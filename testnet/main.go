@@ -45,8 +45,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/cosketch/cosketch/testnet/corpus"
+	"github.com/cosketch/cosketch/testnet/networks"
 	"github.com/cosketch/cosketch/testnet/program"
-	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
 // name is what messages begin with.
@@ -119,7 +119,7 @@ func newParser(chosen *commands, stderr io.Writer) (*kong.Kong, error) {
 	return kong.New(chosen, kong.Name("testnet"), kong.Writers(stderr, stderr),
 		kong.Description("Run studies between three parties and an aggregator on this machine, and set the results beside the truth."),
 		kong.Help(help),
-		kong.Vars{"studies": strings.Join(scenario.Names(), ", "), "data": corpus.Variable})
+		kong.Vars{"studies": strings.Join(networks.DemoNames(), ", "), "data": corpus.Variable})
 }
 
 // help prints the usage of what was chosen, and of both program and studies when

@@ -12,8 +12,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/cosketch/cosketch/testnet/networks"
 	"github.com/cosketch/cosketch/testnet/program"
-	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
 func TestWrongArguments(t *testing.T) {
@@ -40,14 +40,8 @@ func TestChoose(t *testing.T) {
 	if len(chosen) != 2 || chosen[0].Name != "laboratories" {
 		t.Errorf("chose %d studies, want laboratories before hospitals-sparse", len(chosen))
 	}
-	if _, err := choose(options{Study: []string{"x"}}); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), scenario.Names()[0]) {
+	if _, err := choose(options{Study: []string{"x"}}); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), networks.DemoNames()[0]) {
 		t.Errorf("error %v, want the names that there are", err)
-	}
-}
-
-func TestReadLabels(t *testing.T) {
-	if labels, err := readLabels(t.TempDir() + "/labels.csv"); labels != nil || err != nil {
-		t.Errorf("no file: %v, %v, want neither labels nor an error", labels, err)
 	}
 }
 

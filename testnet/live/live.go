@@ -21,7 +21,6 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/network"
-	"github.com/cosketch/cosketch/testnet/outcome"
 	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
@@ -196,7 +195,7 @@ func (n *Network) collect(ctx context.Context, id string, out *Outcome) error {
 		}
 	}
 	var err error
-	out.Result, err = outcome.ParseResult(first)
+	out.Result, err = analysis.Decode(first, out.Study.ID)
 	if err == nil && (out.Result.Completeness != "full" || len(out.Result.Absent) > 0) {
 		err = fmt.Errorf("the result is %s; absent: %v", out.Result.Completeness, out.Result.Absent)
 	}

@@ -15,11 +15,42 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/errortable"
 	"github.com/cosketch/cosketch/testnet/networks"
-	"github.com/cosketch/cosketch/testnet/outcome"
 )
+
+// Play takes a study from its file to what came of it: draft, deal, propose, approve, run and
+// collect. It returns how many bytes the data have, too.
+func (s *Site) Play(ctx context.Context, d Dates, pooled corpus.Table, seed uint64) (out errortable.Played, raw int64, err error) {
+	draft, err := s.Draft(d)
+	if err != nil {
+		return out, 0, err
+	}
+	dealt, err := s.Template.Deal(draft.Study, pooled, seed)
+	if err != nil {
+		return out, 0, err
+	}
+	if raw, err = s.Deal(draft, dealt); err != nil {
+		return out, 0, err
+	}
+	if err := s.Propose(ctx, draft); err != nil {
+		return out, 0, err
+	}
+	for _, party := range s.Parties {
+		if err := s.Approve(ctx, draft, party); err != nil {
+			return out, 0, err
+		}
+	}
+	if err := s.Run(ctx, draft, d.Expires); err != nil {
+		return out, 0, err
+	}
+	out, err = s.Collect(ctx, draft, dealt)
+	return out, raw, err
+}
 
 // Run lets all parties serve a study at once, until each has its result.
 func (s *Site) Run(ctx context.Context, d Draft, wait time.Duration) error {
@@ -59,7 +90,7 @@ func (s *Site) Collect(ctx context.Context, d Draft, data networks.Dealt) (error
 			return out, fmt.Errorf("reading the result of %s: %w", party.Name, err)
 		}
 		if first == nil {
-			if out.Result, err = outcome.ParseResult(raw); err != nil {
+			if out.Result, err = analysis.Decode(raw, d.Study.ID); err != nil {
 				return out, err
 			}
 			first = raw
@@ -108,7 +139,7 @@ func (s *Site) plan(ctx context.Context, d Draft, out *errortable.Played) error 
 	if d.Study.Partition == study.Vertical {
 		args = append(args, "--overlap", fmt.Sprintf("%.3f", overlap(out.Data)))
 	}
-	return s.Aggregator.RunJSON(ctx, &out.Plan, args...)
+	return s.Aggregator.RunJSONThough(ctx, &out.Plan, int(console.Failed), args...) // where nothing is usable, the plan says so and ends with that
 }
 
 // overlap is how many records the first two parties share, over those of the smaller one.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/cosketch/cosketch/research/papers"
 	"github.com/cosketch/cosketch/testnet/corpus"
-	"github.com/cosketch/cosketch/testnet/live"
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
@@ -58,7 +57,7 @@ func runPapers(ctx context.Context, opts paperOptions, stdout, stderr io.Writer)
 	defer cancel()
 	o.Drawn = map[string][]papers.Drawn{}
 	if opts.Nodes {
-		nodes := &lateNetwork{log: stderr}
+		nodes := &lateNodes{log: stderr}
 		defer nodes.stop()
 		o.Player = nodes
 	}
@@ -112,38 +111,32 @@ func makeTables(ctx context.Context, names []string, o papers.Options, log io.Wr
 	return tables, off, nil
 }
 
-// lateNetwork builds the programs and starts an aggregator when the first study is played.
-type lateNetwork struct {
-	log     io.Writer
-	dir     string
-	running *live.Network
+// lateNodes builds the programs when the first study is played.
+type lateNodes struct {
+	log    io.Writer
+	remove func() error
+	nodes  *papers.Nodes
 }
 
 // Play plays a study.
-func (n *lateNetwork) Play(ctx context.Context, s live.Study) (live.Outcome, error) {
-	if n.running == nil {
-		fmt.Fprintln(n.log, "building party and aggregator")
-		dir, err := os.MkdirTemp("", "cosketch-papers-")
+func (n *lateNodes) Play(ctx context.Context, s papers.Study) (papers.Outcome, error) {
+	if n.nodes == nil {
+		dir, remove, err := program.Built(ctx, "papers", n.log)
 		if err != nil {
-			return live.Outcome{}, fmt.Errorf("making a directory for the nodes: %w", err)
+			return papers.Outcome{}, err
 		}
-		n.dir = dir
-		if n.running, err = live.Start(ctx, dir); err != nil {
-			return live.Outcome{}, err
-		}
+		n.nodes, n.remove = papers.Built(dir), remove
 	}
-	return n.running.Play(ctx, s)
+	return n.nodes.Play(ctx, s)
 }
 
-// stop ends the aggregator, if it was started, and removes everything.
-func (n *lateNetwork) stop() {
-	if n.running != nil {
-		n.running.Stop()
+// stop removes everything.
+func (n *lateNodes) stop() {
+	if n.remove == nil {
+		return
 	}
-	if n.dir != "" {
-		if err := os.RemoveAll(n.dir); err != nil {
-			fmt.Fprintln(n.log, "removing the nodes' state:", err)
-		}
+	if err := n.remove(); err != nil {
+		fmt.Fprintln(n.log, err)
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/cancer"
+	"github.com/cosketch/cosketch/testnet/networks"
 	"github.com/cosketch/cosketch/testnet/rehearsal"
-	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
 const parties = 3
@@ -97,7 +97,7 @@ func (t table) describe(b *strings.Builder, owner func(j int) string) {
 		widest := math.Max(floats.Max(x)-centre, centre-floats.Min(x))
 		kurtosis := math.Max(1, math.Round(10*(3+stat.ExKurtosis(x, nil)))/10)
 		fmt.Fprintf(b, "  - {name: %s, kind: numeric, centre: %s, spread: %s, kurtosis: %s%s}\n", name,
-			scenario.Decimal(centre), scenario.Decimal(math.Ceil(1e5*widest/3)/1e5), scenario.Decimal(kurtosis), owner(j))
+			networks.Decimal(centre), networks.Decimal(math.Ceil(1e5*widest/3)/1e5), networks.Decimal(kurtosis), owner(j))
 	}
 }
 

@@ -17,8 +17,7 @@ import (
 	"github.com/cosketch/cosketch/node/figure"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/corpus"
-	"github.com/cosketch/cosketch/testnet/live"
-	"github.com/cosketch/cosketch/testnet/scenario"
+	"github.com/cosketch/cosketch/testnet/networks"
 )
 
 // census is Adult for a classifier: complete records, numbers scaled to [0, 1] and one
@@ -237,7 +236,7 @@ func curatorNoise(mu dp.Mu) float64 {
 // sumsNoise is that of three parties whose noisy moments are added, each covering a whole
 // record of its own.
 func sumsNoise(mu dp.Mu) float64 {
-	return math.Sqrt(float64(scenario.Parties)) * (attributes + 2) / float64(mu)
+	return math.Sqrt(float64(parties)) * (attributes + 2) / float64(mu)
 }
 
 // ridgeWrong is how many percent a ridge classifier gets wrong that was made of second moments
@@ -284,7 +283,7 @@ func ridgeWrong(data census, split []int, train int, sigma float64, i int) (floa
 // censusPlayed learns the income from the numbers of some records, as released.
 func censusPlayed(ctx context.Context, o Options, adult corpus.Table, t *Table) error {
 	const records, epsilon = 3000, 8
-	s := live.Study{
+	s := Study{
 		Name: "dppro-census", Partition: study.Horizontal, Sketches: []string{"side: records, family: identity, labels: plain"},
 		Privacy: fmt.Sprintf("unit: attribute, mechanism: laplace, epsilon: %d", epsilon), Analyses: []string{"kind: svm"},
 	}
@@ -300,7 +299,7 @@ func censusPlayed(ctx context.Context, o Options, adult corpus.Table, t *Table) 
 			return err
 		}
 		low, high := slices.Min(values), slices.Max(values)
-		s.Columns = append(s.Columns, fmt.Sprintf("name: %s, kind: numeric, bounds: [%s, %s], source: public data", name, scenario.Decimal(low), scenario.Decimal(high)))
+		s.Columns = append(s.Columns, fmt.Sprintf("name: %s, kind: numeric, bounds: [%s, %s], source: public data", name, networks.Decimal(low), networks.Decimal(high)))
 		for i := range rows {
 			rows[i] = append(rows[i], values[i])
 			points[i*d+j] = (values[i] - low) / (high - low)
@@ -314,7 +313,7 @@ func censusPlayed(ctx context.Context, o Options, adult corpus.Table, t *Table) 
 		rows[i] = append(rows[i], float64(labels[i]))
 	}
 	s.Data = dealt(append(slices.Clone(censusNumbers), "rich"), rows)
-	drawn, err := o.play(ctx, s, func(out live.Outcome) ([]Drawn, error) {
+	drawn, err := o.play(ctx, s, func(out Outcome) ([]Drawn, error) {
 		a, err := answer(out.Result, "svm")
 		if err != nil {
 			return nil, err

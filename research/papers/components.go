@@ -12,7 +12,6 @@ import (
 	"github.com/cosketch/cosketch/kernel/audit/attack"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/testnet/live"
 )
 
 // Sizes of the paper's example: four signals of 8,000 moments.
@@ -140,11 +139,11 @@ func soundsPlayed(ctx context.Context, o Options, t *Table, name string, spec pr
 	for i := range rows {
 		rows[i] = slices.Clone(x.RawRowView(i))
 	}
-	drawn, err := o.play(ctx, live.Study{
+	drawn, err := o.play(ctx, Study{
 		Name: name, Partition: study.Horizontal, Columns: columns(numbered(signals), "kind: numeric, bounds: [-16, 16]"),
 		Sketches: []string{fmt.Sprintf("side: records, family: %s, k: %d", spec.Family, spec.K)}, Privacy: "mechanism: none",
 		Analyses: []string{"kind: group-distance"}, Data: dealt(numbered(signals), rows), Audit: true,
-	}, func(out live.Outcome) ([]Drawn, error) {
+	}, func(out Outcome) ([]Drawn, error) {
 		for _, a := range out.Attacked.Sketches[0].Attacks {
 			if a.Name == "independent components" {
 				return []Drawn{{What: "signals told apart, by party audit --data", Value: 100 * a.Value}}, nil

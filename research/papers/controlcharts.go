@@ -12,8 +12,6 @@ import (
 	"github.com/cosketch/cosketch/kernel/cluster"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/testnet/live"
-	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
 // liuClusters is table III.
@@ -88,7 +86,7 @@ func liuClusters(ctx context.Context, o Options) (Table, error) {
 	}
 	t.charts = append(t.charts, chart.done())
 	const k = 10
-	drawn, err := o.play(ctx, chartStudy(charts, k), func(out live.Outcome) ([]Drawn, error) {
+	drawn, err := o.play(ctx, chartStudy(charts, k), func(out Outcome) ([]Drawn, error) {
 		labels, err := clustersOf(out, len(charts))
 		if err != nil {
 			return nil, err
@@ -105,15 +103,15 @@ func liuClusters(ctx context.Context, o Options) (Table, error) {
 }
 
 // chartStudy clusters the charts. Their classes are dealt out evenly.
-func chartStudy(charts [][]float64, k int) live.Study {
+func chartStudy(charts [][]float64, k int) Study {
 	names := numbered(len(charts[0]))
-	s := live.Study{
+	s := Study{
 		Name: "liu-charts", Partition: study.Horizontal, Columns: columns(names, "kind: numeric, bounds: [0, 80]"),
 		Sketches: []string{fmt.Sprintf("side: records, family: gaussian, k: %d", k)}, Privacy: "mechanism: none",
 		Analyses: []string{"kind: k-means, clusters: 6, restarts: 20"},
 	}
 	for i, chart := range charts {
-		d := &s.Data[i%scenario.Parties]
+		d := &s.Data[i%parties]
 		d.Columns, d.IDs, d.Values = names, append(d.IDs, strconv.Itoa(i)), append(d.Values, chart)
 	}
 	return s

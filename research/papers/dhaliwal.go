@@ -14,8 +14,6 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/research/sources"
-	"github.com/cosketch/cosketch/testnet/live"
-	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
 // The setting of all the paper's experiments: two normal clusters, four apart, at ε = 4.
@@ -367,7 +365,7 @@ func blobsPlayed(ctx context.Context, o Options, t *Table, of func(played) ([]Dr
 	b := 1. / blobEpsilon
 	// The mean squared distance between the first two parties' records.
 	between := func(y []float64, k int) (sum float64) {
-		third := n / scenario.Parties
+		third := n / parties
 		for i := range third {
 			for j := third; j < 2*third; j++ {
 				sum += apart(y[i*k:(i+1)*k], y[j*k:(j+1)*k])
@@ -378,11 +376,11 @@ func blobsPlayed(ctx context.Context, o Options, t *Table, of func(played) ([]Dr
 	truth := between(slices.Concat(rows...), d)
 	out := played{}
 	var err error
-	out.drawn, err = o.play(ctx, live.Study{
+	out.drawn, err = o.play(ctx, Study{
 		Name: "dhaliwal-blobs", Partition: study.Horizontal, Columns: columns(names, fmt.Sprintf("kind: numeric, bounds: [-%d, %d]", playedRange, playedRange)),
 		Sketches: []string{fmt.Sprintf("side: records, family: sparse, k: %d", d)}, Privacy: fmt.Sprintf("unit: attribute, mechanism: laplace, epsilon: %d", 2*playedRange*blobEpsilon),
 		Analyses: []string{"kind: k-means, clusters: 2, restarts: 10", "kind: group-distance"}, Data: dealt(names, rows),
-	}, func(o live.Outcome) ([]Drawn, error) { return readBlobs(o, labels, truth) })
+	}, func(o Outcome) ([]Drawn, error) { return readBlobs(o, labels, truth) })
 	if err != nil || out.drawn == nil {
 		return err
 	}
@@ -420,7 +418,7 @@ func deviationOf(y *mat.Dense) float64 {
 }
 
 // readBlobs takes the numbers of the three tables from the study.
-func readBlobs(out live.Outcome, labels []int, truth float64) ([]Drawn, error) {
+func readBlobs(out Outcome, labels []int, truth float64) ([]Drawn, error) {
 	found, err := clustersOf(out, len(labels))
 	if err != nil {
 		return nil, err
@@ -433,7 +431,7 @@ func readBlobs(out live.Outcome, labels []int, truth float64) ([]Drawn, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := pairOf(a, scenario.PartyNames[0], scenario.PartyNames[1])
+	n, err := pairOf(a, partyNames[0], partyNames[1])
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/testnet/corpus"
-	"github.com/cosketch/cosketch/testnet/live"
+	"github.com/cosketch/cosketch/testnet/network"
 )
 
 // docs is where the document is committed.
@@ -134,11 +134,11 @@ func TestPlayed(t *testing.T) {
 	if os.Getenv("COSKETCH_FULL") != "1" {
 		t.Skip("set COSKETCH_FULL=1 to build and start nodes")
 	}
-	nodes, err := live.Start(context.Background(), t.TempDir())
-	if err != nil {
+	dir := t.TempDir()
+	if err := network.Build(context.Background(), dir); err != nil {
 		t.Fatal(err)
 	}
-	defer nodes.Stop()
+	nodes := Built(dir)
 	o := Options{Player: nodes, Drawn: map[string][]Drawn{}, Workers: runtime.GOMAXPROCS(0)}
 	for _, name := range []string{"kenthapadi-1", "kenthapadi-2", "kenthapadi-4", "liu-sections", "dhaliwal-3", "dhaliwal-4"} {
 		o.Repeats = quick[name]
@@ -155,8 +155,8 @@ func TestPlayed(t *testing.T) {
 // failing is a network that plays nothing.
 type failing struct{}
 
-func (failing) Play(context.Context, live.Study) (live.Outcome, error) {
-	return live.Outcome{}, errors.New("no network")
+func (failing) Play(context.Context, Study) (Outcome, error) {
+	return Outcome{}, errors.New("no network")
 }
 
 // TestPlayedIsHeld: what was recorded is not played again, a number that is far off fails its

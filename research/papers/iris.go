@@ -12,8 +12,6 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/corpus"
-	"github.com/cosketch/cosketch/testnet/live"
-	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
 // liuIris is table IV: the voted perceptron on projected flowers.
@@ -88,7 +86,7 @@ func liuIris(ctx context.Context, o Options) (Table, error) {
 			projected = got
 		}
 	}
-	drawn, err := o.play(ctx, irisStudy(iris, labels), func(out live.Outcome) ([]Drawn, error) {
+	drawn, err := o.play(ctx, irisStudy(iris, labels), func(out Outcome) ([]Drawn, error) {
 		a, err := answer(out.Result, "voted-perceptron")
 		if err != nil {
 			return nil, err
@@ -104,10 +102,10 @@ func liuIris(ctx context.Context, o Options) (Table, error) {
 }
 
 // irisStudy learns on projected flowers. The species are dealt out evenly.
-func irisStudy(iris corpus.Table, labels []int) live.Study {
+func irisStudy(iris corpus.Table, labels []int) Study {
 	const d = 4
 	names := append(numbered(d), "virginica")
-	s := live.Study{
+	s := Study{
 		Name: "liu-iris", Partition: study.Horizontal,
 		Columns:  append(columns(names[:d], "kind: numeric, bounds: [0, 8]"), "name: virginica, kind: binary, source: public data, role: label"),
 		Sketches: []string{"side: records, family: gaussian, k: 2, labels: plain"}, Privacy: "mechanism: none",
@@ -119,7 +117,7 @@ func irisStudy(iris corpus.Table, labels []int) live.Study {
 			v, _ := strconv.ParseFloat(cell, 64) // Numbers has read them all
 			values = append(values, v)
 		}
-		at := &s.Data[i%scenario.Parties]
+		at := &s.Data[i%parties]
 		at.Columns, at.IDs, at.Values = names, append(at.IDs, strconv.Itoa(i)), append(at.Values, append(values, float64(labels[i])))
 	}
 	return s

@@ -12,7 +12,6 @@ import (
 	"github.com/cosketch/cosketch/node/figure"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/research/sources"
-	"github.com/cosketch/cosketch/testnet/live"
 )
 
 // kenthapadiTradeoff is figure 1. The values are those of the exact trade-off, which the
@@ -71,11 +70,11 @@ func noiseOfNodes(ctx context.Context, o Options, t *Table) error {
 	for i := range rows {
 		rows[i] = make([]float64, values)
 	}
-	drawn, err := o.play(ctx, live.Study{
+	drawn, err := o.play(ctx, Study{
 		Name: "kenthapadi-noise", Partition: study.Horizontal, Columns: columns(names, "kind: binary"),
 		Sketches: []string{"side: records, family: identity"}, Privacy: fmt.Sprintf("unit: attribute, mechanism: gaussian, epsilon: %d, delta: %g", epsilon, delta),
 		Analyses: []string{"kind: group-distance"}, Data: dealt(names, rows),
-	}, func(out live.Outcome) ([]Drawn, error) {
+	}, func(out Outcome) ([]Drawn, error) {
 		var square float64
 		for _, r := range out.Releases {
 			square += math.Pow(mat.Norm(r.Points(0), 2), 2)

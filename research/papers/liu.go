@@ -10,8 +10,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/stream"
-	"github.com/cosketch/cosketch/testnet/live"
-	"github.com/cosketch/cosketch/testnet/scenario"
+	"github.com/cosketch/cosketch/testnet/networks"
 )
 
 // liuTable is one of tables I and II.
@@ -128,7 +127,7 @@ func liuErrors(ctx context.Context, o Options, table liuTable) (Table, error) {
 	}
 	t.charts = append(t.charts, chart.done())
 	t.Beyond = columnsBeyond(table, x, y)
-	drawn, err := o.play(ctx, adultStudy(x, y), func(out live.Outcome) ([]Drawn, error) { return readAdult(out, xx, yy, xy) })
+	drawn, err := o.play(ctx, adultStudy(x, y), func(out Outcome) ([]Drawn, error) { return readAdult(out, xx, yy, xy) })
 	if err != nil {
 		return Table{}, err
 	}
@@ -166,8 +165,8 @@ const adultK = 1000
 
 // adultStudy has the two columns at two parties and a third column, of which nothing is
 // asked, at the third.
-func adultStudy(x, y []float64) live.Study {
-	s := live.Study{
+func adultStudy(x, y []float64) Study {
+	s := Study{
 		Name: "liu-adult", Partition: study.Vertical,
 		Sketches: []string{fmt.Sprintf("side: columns, family: gaussian, k: %d, helpers: {ones: 0}", adultK)},
 		Privacy:  "mechanism: none", Analyses: []string{"kind: inner-product", "kind: distance"},
@@ -181,7 +180,7 @@ func adultStudy(x, y []float64) live.Study {
 		values []float64
 	}{{"fnlwgt", x}, {"education-num", y}, {"ones", ones}} {
 		s.Columns = append(s.Columns, fmt.Sprintf("name: %s, kind: numeric, bounds: [0, %s], source: public data, owner: %s",
-			column.name, scenario.Decimal(slices.Max(column.values)), scenario.PartyNames[p]))
+			column.name, networks.Decimal(slices.Max(column.values)), partyNames[p]))
 		s.Data[p].Columns = []string{column.name}
 		for i, v := range column.values {
 			s.Data[p].IDs = append(s.Data[p].IDs, strconv.Itoa(i))
@@ -192,7 +191,7 @@ func adultStudy(x, y []float64) live.Study {
 }
 
 // readAdult takes the relative errors of product and distance.
-func readAdult(out live.Outcome, xx, yy, xy float64) (drawn []Drawn, err error) {
+func readAdult(out Outcome, xx, yy, xy float64) (drawn []Drawn, err error) {
 	for _, one := range []struct {
 		kind  string
 		truth float64

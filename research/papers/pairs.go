@@ -12,8 +12,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/testnet/live"
-	"github.com/cosketch/cosketch/testnet/scenario"
+	"github.com/cosketch/cosketch/testnet/networks"
 )
 
 // pairwise is a study of few binary records, each pair of which has its squared distance
@@ -32,23 +31,23 @@ type pairwise struct {
 const pairedRecords = 99
 
 // study asks for all neighbours of every record.
-func (p pairwise) study() live.Study {
+func (p pairwise) study() Study {
 	names, rows := numbered(len(p.rows[0])), make([][]float64, len(p.rows))
 	for i, row := range p.rows {
 		for _, v := range row {
 			rows[i] = append(rows[i], float64(v))
 		}
 	}
-	privacy := fmt.Sprintf("unit: attribute, mechanism: randomised-response, epsilon: %s", scenario.Decimal(float64(p.randomised)))
+	privacy := fmt.Sprintf("unit: attribute, mechanism: randomised-response, epsilon: %s", networks.Decimal(float64(p.randomised)))
 	if p.randomised == 0 {
 		privacy = fmt.Sprintf("unit: attribute, mechanism: gaussian, epsilon: %s, delta: %s",
-			scenario.Decimal(float64(dp.EpsilonOf(dp.Mu(1/p.sigma), p.delta))), scenario.Decimal(float64(p.delta)))
+			networks.Decimal(float64(dp.EpsilonOf(dp.Mu(1/p.sigma), p.delta))), networks.Decimal(float64(p.delta)))
 	}
 	sketch := "side: records, family: " + string(p.spec.Family)
 	if p.spec.Family != projection.Identity {
 		sketch += fmt.Sprintf(", k: %d", p.spec.K)
 	}
-	return live.Study{
+	return Study{
 		Name: p.name, Partition: study.Horizontal, Columns: columns(names, "kind: binary"), Sketches: []string{sketch},
 		Privacy: privacy, Analyses: []string{fmt.Sprintf("kind: neighbors, neighbors: %d", len(rows)-1)}, Data: dealt(names, rows),
 	}
@@ -63,7 +62,7 @@ func (p pairwise) apart(i, j int) (n float64) {
 }
 
 // read takes the error from the tables that the parties got of their own records.
-func (p pairwise) read(out live.Outcome) ([]Drawn, error) {
+func (p pairwise) read(out Outcome) ([]Drawn, error) {
 	for _, a := range out.Result.Analyses {
 		if a.Undefined != "" {
 			return nil, fmt.Errorf("the distances are not told: %s", a.Undefined)
@@ -74,7 +73,7 @@ func (p pairwise) read(out live.Outcome) ([]Drawn, error) {
 	for _, own := range out.Own {
 		held := map[string]bool{}
 		for _, record := range own {
-			held[record[scenario.IDColumn]] = true
+			held[record[idColumn]] = true
 		}
 		for _, record := range own {
 			for n := 1; n < len(p.rows); n++ {
@@ -82,7 +81,7 @@ func (p pairwise) read(out live.Outcome) ([]Drawn, error) {
 				if !held[other] {
 					continue // another party's record, by a handle
 				}
-				i, _ := strconv.Atoi(record[scenario.IDColumn])
+				i, _ := strconv.Atoi(record[idColumn])
 				j, _ := strconv.Atoi(other)
 				got, err := strconv.ParseFloat(record[fmt.Sprintf("distance_%d", n)], 64)
 				if err != nil {
@@ -95,8 +94,8 @@ func (p pairwise) read(out live.Outcome) ([]Drawn, error) {
 			}
 		}
 	}
-	third := len(p.rows) / scenario.Parties
-	if want := scenario.Parties * third * (third - 1) / 2; pairs != want {
+	third := len(p.rows) / parties
+	if want := parties * third * (third - 1) / 2; pairs != want {
 		return nil, fmt.Errorf("%d pairs are told, want %d", pairs, want)
 	}
 	return []Drawn{{What: fmt.Sprintf("L2 error over %d pairs", pairs), Value: errors / truths}}, nil
@@ -129,7 +128,7 @@ func (p pairwise) here(ctx context.Context, o Options, draws int) ([]float64, er
 			y[n] += p.sigma * r.NormFloat64()
 		}
 		var errors, truths float64
-		third := len(p.rows) / scenario.Parties
+		third := len(p.rows) / parties
 		for a := range p.rows {
 			for b := a + 1; b < (a/third+1)*third; b++ {
 				truth := p.apart(a, b)
@@ -155,7 +154,7 @@ func (p pairwise) theory() float64 {
 // over sums variances over the pairs, over the squares of the distances.
 func (p pairwise) over(variance func(r2 float64) float64) float64 {
 	var errors, truths float64
-	third := len(p.rows) / scenario.Parties
+	third := len(p.rows) / parties
 	for a := range p.rows {
 		for b := a + 1; b < (a/third+1)*third; b++ {
 			truth := p.apart(a, b)

@@ -8,13 +8,11 @@ import (
 	"strconv"
 
 	"github.com/cosketch/cosketch/protocol/analysis"
-	"github.com/cosketch/cosketch/testnet/live"
-	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
 // Player plays studies between real parties and a real aggregator.
 type Player interface {
-	Play(ctx context.Context, s live.Study) (live.Outcome, error)
+	Play(ctx context.Context, s Study) (Outcome, error)
 }
 
 // Drawn is a number that one study on running nodes gave. The nodes agree on a fresh seed
@@ -49,7 +47,7 @@ const farthest = 5
 
 // play returns what a study on nodes gave: as it was recorded, or anew. Without either it
 // returns nil.
-func (o Options) play(ctx context.Context, s live.Study, read func(live.Outcome) ([]Drawn, error)) ([]Drawn, error) {
+func (o Options) play(ctx context.Context, s Study, read func(Outcome) ([]Drawn, error)) ([]Drawn, error) {
 	if given, ok := o.Drawn[s.Name]; ok {
 		return given, nil
 	}
@@ -156,7 +154,7 @@ func pairOf(a analysis.Analysis, x, y string) (analysis.Number, error) {
 
 // dealt gives each party a run of the records, in their order, with ids that say which:
 // those of integer gives back.
-func dealt(names []string, rows [][]float64) (out [scenario.Parties]scenario.Table) {
+func dealt(names []string, rows [][]float64) (out [parties]Records) {
 	for p := range out {
 		out[p].Columns = names
 		for i := p * len(rows) / len(out); i < (p+1)*len(rows)/len(out); i++ {
@@ -185,13 +183,13 @@ func numbered(n int) (out []string) {
 
 // clustersOf are the clusters that the parties were told of their own records, in the order
 // of the ids that dealt gave.
-func clustersOf(out live.Outcome, n int) ([]int, error) {
+func clustersOf(out Outcome, n int) ([]int, error) {
 	labels := make([]int, n)
 	for _, own := range out.Own {
 		for _, record := range own {
-			at, err := strconv.Atoi(record[scenario.IDColumn])
+			at, err := strconv.Atoi(record[idColumn])
 			if err != nil || at < 0 || at >= n {
-				return nil, fmt.Errorf("a record has the id %q", record[scenario.IDColumn])
+				return nil, fmt.Errorf("a record has the id %q", record[idColumn])
 			}
 			if labels[at], err = strconv.Atoi(record["cluster"]); err != nil {
 				return nil, fmt.Errorf("record %d has the cluster %q", at, record["cluster"])

@@ -10,8 +10,6 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/stream"
-	"github.com/cosketch/cosketch/testnet/live"
-	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
 // liuProducts is figure 6: the errors of the inner products of two sets of columns.
@@ -103,7 +101,7 @@ func liuProducts(ctx context.Context, o Options) (Table, error) {
 		chart.add(float64(k), math.NaN(), error, quantile(roots, 0.025), quantile(roots, 0.975), theory)
 	}
 	t.charts = append(t.charts, histogram("liu-6a", "Errors of the inner products of one matrix, k = 5000, and the law over all matrices", "error", single, math.Sqrt(1.5625/5000)), chart.done())
-	drawn, err := o.play(ctx, productStudy(x), func(out live.Outcome) ([]Drawn, error) { return readProducts(out, x, length) })
+	drawn, err := o.play(ctx, productStudy(x), func(out Outcome) ([]Drawn, error) { return readProducts(out, x, length) })
 	if err != nil {
 		return Table{}, err
 	}
@@ -123,8 +121,8 @@ const normal95 = 1.96
 
 // productStudy has ten of the columns of the first set at one party, ten of the second at
 // another, and ten of the rest at the third.
-func productStudy(x []int64) live.Study {
-	s := live.Study{
+func productStudy(x []int64) Study {
+	s := Study{
 		Name: "liu-products", Partition: study.Vertical,
 		Sketches: []string{fmt.Sprintf("side: columns, family: gaussian, k: %d, helpers: {ones: 0}", productK)},
 		Privacy:  "mechanism: none", Analyses: []string{"kind: inner-product"},
@@ -132,7 +130,7 @@ func productStudy(x []int64) live.Study {
 	for p, first := range playedFirst {
 		for c := range playedColumns {
 			name := fmt.Sprintf("c%d", first+c)
-			s.Columns = append(s.Columns, fmt.Sprintf("name: %s, kind: numeric, bounds: [0, %d], source: made up, owner: %s", name, productGrain, scenario.PartyNames[p]))
+			s.Columns = append(s.Columns, fmt.Sprintf("name: %s, kind: numeric, bounds: [0, %d], source: made up, owner: %s", name, productGrain, partyNames[p]))
 			s.Data[p].Columns = append(s.Data[p].Columns, name)
 		}
 		for i := 0; i < len(x); i += 2 * productColumns {
@@ -148,11 +146,11 @@ func productStudy(x []int64) live.Study {
 }
 
 // playedFirst is the first column of each party.
-var playedFirst = [scenario.Parties]int{0, productColumns, productColumns - playedColumns}
+var playedFirst = [parties]int{0, productColumns, productColumns - playedColumns}
 
 // readProducts takes the errors of the products between the first two parties' columns, and
 // how many of their intervals hold.
-func readProducts(out live.Outcome, x []int64, length []float64) ([]Drawn, error) {
+func readProducts(out Outcome, x []int64, length []float64) ([]Drawn, error) {
 	a, err := answer(out.Result, "inner-product")
 	if err != nil {
 		return nil, err
@@ -171,7 +169,7 @@ func readProducts(out live.Outcome, x []int64, length []float64) ([]Drawn, error
 		if err != nil {
 			return nil, err
 		}
-		if west := scenario.PartyNames[2]; from.Party == west || to.Party == west {
+		if west := partyNames[2]; from.Party == west || to.Party == west {
 			continue
 		}
 		truth := cosine(x, length, 2*productColumns, i, j)

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/cosketch/cosketch/testnet/cancer"
-	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
 // parties are how many hold the data of a case that does not say.
@@ -17,14 +16,14 @@ const parties = 3
 
 // Typical gives each column the centre and spread that its values have, to two digits:
 // what earlier publications about such data would say.
-func Typical(names []string, records [][]float64) (out []scenario.Column) {
+func Typical(names []string, records [][]float64) (out []Column) {
 	column := make([]float64, len(records))
 	for j, name := range names {
 		for i, r := range records {
 			column[i] = r[j]
 		}
 		mean, sd := stat.MeanStdDev(column, nil)
-		out = append(out, scenario.Column{Name: name, Range: scenario.Range{Centre: digits(mean), Spread: digits(sd)}})
+		out = append(out, Column{Name: name, Range: Range{Centre: digits(mean), Spread: digits(sd)}})
 	}
 	return out
 }
@@ -38,13 +37,13 @@ func digits(x float64) float64 {
 
 // Bounded gives each column the least and greatest of its values, whose middle is not
 // typical of skewed ones.
-func Bounded(names []string, records [][]float64) (out []scenario.Column) {
+func Bounded(names []string, records [][]float64) (out []Column) {
 	for j, name := range names {
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for _, r := range records {
 			lo, hi = min(lo, r[j]), max(hi, r[j])
 		}
-		out = append(out, scenario.Column{Name: name, Range: scenario.Range{Lo: lo, Hi: hi}})
+		out = append(out, Column{Name: name, Range: Range{Lo: lo, Hi: hi}})
 	}
 	return out
 }
@@ -52,7 +51,7 @@ func Bounded(names []string, records [][]float64) (out []scenario.Column) {
 // Pooled is a case before it is dealt out: what nobody holds.
 type Pooled struct {
 	Name    string
-	Columns []scenario.Column
+	Columns []Column
 	Records [][]float64
 	Known   []int   // a grouping of the records that no party puts into a study; nil without one
 	Parties [][]int // which records each party holds; nil: a third each, dealt out anew in every trial
@@ -133,7 +132,7 @@ func Mixture(n, d, k int, rng *rand.Rand) Pooled {
 		p.Records, p.Known = append(p.Records, r), append(p.Known, i%k)
 	}
 	for j := range d {
-		p.Columns = append(p.Columns, scenario.Column{Name: fmt.Sprintf("x%d", j), Range: scenario.Range{Centre: 0, Spread: 1.1}})
+		p.Columns = append(p.Columns, Column{Name: fmt.Sprintf("x%d", j), Range: Range{Centre: 0, Spread: 1.1}})
 	}
 	return p
 }
@@ -146,7 +145,7 @@ func Correlated(n, d int, rng *rand.Rand) Pooled {
 	for j := range loads {
 		a, b := rng.Float64()*2*math.Pi, 0.1+0.6*rng.Float64()
 		loads[j] = [3]float64{b * math.Cos(a), b * math.Sin(a), math.Sqrt(1 - b*b)}
-		p.Columns = append(p.Columns, scenario.Column{Name: fmt.Sprintf("x%d", j), Range: scenario.Range{Centre: 0, Spread: 1}})
+		p.Columns = append(p.Columns, Column{Name: fmt.Sprintf("x%d", j), Range: Range{Centre: 0, Spread: 1}})
 	}
 	for range n {
 		u, v := rng.NormFloat64(), rng.NormFloat64()

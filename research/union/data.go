@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/cosketch/cosketch/testnet/corpus"
-	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
 // typical is a numeric column with what is typical of it; without a spread it is 0 or 1.
@@ -26,13 +25,13 @@ var diabetesColumns = []typical{
 	{"number_outpatient", 0.4, 1.3}, {"number_emergency", 0.2, 0.9}, {"number_inpatient", 0.6, 1.3}, {"number_diagnoses", 7.4, 1.9},
 }
 
-func columnsOf(all []typical) (out []scenario.Column) {
+func columnsOf(all []typical) (out []Column) {
 	for _, c := range all {
-		at := scenario.Range{Centre: c.centre, Spread: c.spread}
+		at := Range{Centre: c.centre, Spread: c.spread}
 		if c.spread == 0 {
-			at = scenario.Range{Lo: 0, Hi: 1}
+			at = Range{Lo: 0, Hi: 1}
 		}
-		out = append(out, scenario.Column{Name: c.name, Range: at})
+		out = append(out, Column{Name: c.name, Range: at})
 	}
 	return out
 }

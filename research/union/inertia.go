@@ -19,7 +19,6 @@ import (
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/testnet/corpus"
-	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
 // Inertia is how far all records are from the centroids that are nearest to them, as shares
@@ -173,14 +172,14 @@ func (c Curator) lloyd(records *mat.Dense, clusters int, rng *rand.Rand) *mat.De
 
 // Misdeclared gives each column a centre that is off by .3 of its spread, and a spread by up
 // to 22 %, at random: about what is typical of such data elsewhere.
-func Misdeclared(records [][]float64, rng *rand.Rand) (out []scenario.Column) {
+func Misdeclared(records [][]float64, rng *rand.Rand) (out []Column) {
 	column := make([]float64, len(records))
 	for j := range records[0] {
 		for i, r := range records {
 			column[i] = r[j]
 		}
 		mean, sd := stat.MeanStdDev(column, nil)
-		out = append(out, scenario.Column{Name: fmt.Sprintf("x%d", j), Range: scenario.Range{
+		out = append(out, Column{Name: fmt.Sprintf("x%d", j), Range: Range{
 			Centre: digits(mean + 0.3*sd*float64(2*rng.IntN(2)-1)), Spread: digits(sd * math.Exp(0.2*(2*rng.Float64()-1))),
 		}})
 	}

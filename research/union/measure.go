@@ -13,12 +13,12 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/testnet/scenario"
+	"github.com/cosketch/cosketch/testnet/networks"
 )
 
 // Promise is unit record with gaussian noise at an ε, as studies write it.
 func Promise(epsilon dp.Epsilon) string {
-	return fmt.Sprintf("{unit: record, mechanism: gaussian, epsilon: %s, delta: 1e-6}", scenario.Decimal(float64(epsilon)))
+	return fmt.Sprintf("{unit: record, mechanism: gaussian, epsilon: %s, delta: 1e-6}", networks.Decimal(float64(epsilon)))
 }
 
 // Clusters is how the clusters that a study finds agree with others, on average over

@@ -16,14 +16,26 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/testnet/networks"
 	"github.com/cosketch/cosketch/testnet/rehearsal"
-	"github.com/cosketch/cosketch/testnet/scenario"
 )
+
+// Column is one public column description.
+type Column struct {
+	Name  string
+	Range Range // how values become fixed-point integers
+}
+
+// Range is either Lo and Hi, or Centre and Spread; the other two are zero.
+type Range struct {
+	Lo, Hi         float64
+	Centre, Spread float64
+}
 
 // Data are what the parties of a study hold: the same columns of other records.
 type Data struct {
-	Columns []scenario.Column // Range is used, and Name
-	Parties [][][]float64     // party, record, column
+	Columns []Column      // Range is used, and Name
+	Parties [][][]float64 // party, record, column
 }
 
 // Ask is what a study asks of data, in the words of a study file.
@@ -58,9 +70,9 @@ func prepare(d Data, a Ask) (*prepared, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%scolumns:\n", head)
 	for _, c := range d.Columns {
-		at := fmt.Sprintf("bounds: [%s, %s]", scenario.Decimal(c.Range.Lo), scenario.Decimal(c.Range.Hi))
+		at := fmt.Sprintf("bounds: [%s, %s]", networks.Decimal(c.Range.Lo), networks.Decimal(c.Range.Hi))
 		if c.Range.Spread > 0 {
-			at = fmt.Sprintf("centre: %s, spread: %s", scenario.Decimal(c.Range.Centre), scenario.Decimal(c.Range.Spread))
+			at = fmt.Sprintf("centre: %s, spread: %s", networks.Decimal(c.Range.Centre), networks.Decimal(c.Range.Spread))
 		}
 		fmt.Fprintf(&b, "  - {name: %s, kind: numeric, %s}\n", c.Name, at)
 	}

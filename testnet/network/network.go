@@ -14,8 +14,6 @@ import (
 	"runtime"
 	"strings"
 	"time"
-
-	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
 // Network is a running aggregator and parties that run when told to.
@@ -47,26 +45,14 @@ func Build(ctx context.Context, dir string) error {
 	return err
 }
 
-// Start makes every node's identity under dir, from the programs that Build put
-// there, and starts the aggregator on a free port of the loopback interface. It
-// returns when the aggregator accepts connections.
-func Start(ctx context.Context, dir string) (*Network, error) {
-	return StartIn(ctx, dir, dir, scenario.PartyNames[:]...)
-}
-
-// StartIn does so for parties of any names, whose directories are under home.
+// StartIn makes every node's identity in a directory of its own under home, from the programs
+// that Build put into dir, and starts the aggregator on a free port of the loopback interface.
+// It returns when the aggregator accepts connections.
 func StartIn(ctx context.Context, dir, home string, parties ...string) (*Network, error) {
 	n := &Network{dir: dir, ended: make(chan struct{}), served: new(talk)}
 	var err error
-	if n.Aggregator, err = newNode(ctx, n.program("aggregator"), filepath.Join(home, "aggregator.d"), "aggregator"); err != nil {
+	if n.Aggregator, n.Parties, err = Identities(ctx, dir, home, parties...); err != nil {
 		return nil, err
-	}
-	for _, name := range parties {
-		party, err := newNode(ctx, n.program("party"), filepath.Join(home, name), name)
-		if err != nil {
-			return nil, err
-		}
-		n.Parties = append(n.Parties, party)
 	}
 	port, err := freePort()
 	if err != nil {

@@ -77,6 +77,15 @@ func All() ([]Template, error) {
 // demo are the networks of the demonstration, in its order.
 var demo = []string{"laboratories", "registry", "hospitals-plain", "hospitals-identity", "hospitals-sparse", "hospitals-cells", "laboratories-joined"}
 
+// Change returns the template with a part of its study replaced, which stands there once.
+func (t Template) Change(from, to string) (Template, error) {
+	if n := strings.Count(t.study, from); n != 1 {
+		return Template{}, fmt.Errorf("changing the network %s: %q is there %d times", t.Name, from, n)
+	}
+	t.study = strings.Replace(t.study, from, to, 1)
+	return t, nil
+}
+
 // DemoNames are the names of the networks of the demonstration, in its order.
 func DemoNames() []string { return slices.Clone(demo) }
 

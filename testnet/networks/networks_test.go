@@ -288,3 +288,39 @@ func TestMadeColumns(t *testing.T) {
 		t.Error("a data set that is none")
 	}
 }
+
+func TestDecimal(t *testing.T) {
+	for x, want := range map[float64]string{1e-6: "1e-06", 1e21: "1e21", 0.8: "0.8", -3: "-3"} {
+		if got := Decimal(x); got != want {
+			t.Errorf("Decimal(%v) = %s, want %s", x, got, want)
+		}
+	}
+}
+
+// TestChange changes what stands in a study once, and only that.
+func TestChange(t *testing.T) {
+	found, err := Find("laboratories")
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, err := found[0].Change("family: rademacher, k: 256", "family: sparse, k: 128, s: 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := parsed(t, changed); s.Sketches[0].Projection.K != 128 || parsed(t, found[0]).Sketches[0].Projection.K != 256 {
+		t.Errorf("the changed study has k = %d", s.Sketches[0].Projection.K)
+	}
+	for _, from := range []string{"owner: north", "no such thing"} {
+		if _, err := found[0].Change(from, ""); err == nil {
+			t.Errorf("%q: no error", from)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, source := range []string{"", "title: x\n", "titel: x\n---\nparties: []\n", "title: x\n---\nparties: 3\n"} {
+		if _, err := Parse("x", source); err == nil || !strings.Contains(err.Error(), "the network x") {
+			t.Errorf("%q: %v", source, err)
+		}
+	}
+}

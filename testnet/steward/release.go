@@ -1,4 +1,4 @@
-package live
+package steward
 
 import (
 	"errors"
@@ -26,8 +26,8 @@ type Release struct {
 	Plans  []release.Plan // by sketch
 }
 
-// Read reads a party's release and result of a study.
-func Read(n *network.Node, s *study.Study) (Release, error) {
+// ReadRelease reads a party's release and result of a study.
+func ReadRelease(n *network.Node, s *study.Study) (Release, error) {
 	st, err := store.Open(n.StateDir(), store.Party, store.Options{ReadOnly: true})
 	if err != nil {
 		return Release{}, err

@@ -239,18 +239,15 @@ func (a *attacked) study(ctx context.Context, n int) (seconds float64, err error
 	if err != nil {
 		return 0, err
 	}
+	draft, err := a.site.Reopen(id)
+	if err != nil {
+		return 0, err
+	}
 	began := time.Now()
-	var running sync.WaitGroup
-	failures := make([]error, len(a.site.Parties))
-	for i, p := range a.site.Parties {
-		running.Go(func() { _, failures[i] = p.Run(ctx, "run", id, "--wait", studyDeadline.String()) })
+	if err := a.site.Run(ctx, draft, studyDeadline); err != nil {
+		return time.Since(began).Seconds(), err
 	}
-	running.Wait()
-	seconds = time.Since(began).Seconds()
-	if err := errors.Join(failures...); err != nil {
-		return seconds, err
-	}
-	return seconds, a.site.check(ctx, id)
+	return time.Since(began).Seconds(), a.site.check(ctx, id)
 }
 
 // load plays studies beside the hostile peers. Where the studies are done early, these go on to their end.

@@ -60,7 +60,7 @@ var command = regexp.MustCompile(`^(\s{4,}|\$ )?(party|aggregator|go|curl|docker
 var others = map[string]string{
 	"systemd":  "../docs/systemd_test.go",
 	"docker":   "../docs/image_test.go",
-	"measure":  "../testnet/measure_test.go",
+	"measure":  "../research/measure_test.go",
 	"defaults": "../testnet/defaults_test.go",
 	"itself":   "", // go test ./...
 }

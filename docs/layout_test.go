@@ -24,7 +24,7 @@ const module = "github.com/cosketch/cosketch"
 
 // layers are the top-level folders, from the lowest; a package may import from
 // its own folder and from those below. seed and kernel are siblings.
-var layers = map[string]int{"kernel": 0, "seed": 0, "protocol": 1, "node": 2, "cmd": 3, "testnet": 4, "docs": 5}
+var layers = map[string]int{"kernel": 0, "seed": 0, "protocol": 1, "node": 2, "cmd": 3, "testnet": 4, "research": 5, "docs": 6}
 
 type file struct {
 	path string // slash-separated, from the module's root
@@ -106,7 +106,7 @@ func TestImportArrowsRunDown(t *testing.T) {
 				continue
 			}
 			top := strings.SplitN(inner, "/", 2)[0]
-			if (inner == "protocol/protocoltest" && f.top() != "testnet" || inner == "node/dataset/postgrestest") && !f.test {
+			if (inner == "protocol/protocoltest" && !slices.Contains([]string{"testnet", "research"}, f.top()) || inner == "node/dataset/postgrestest") && !f.test {
 				t.Errorf("%s imports %s, which is for tests and demonstrations", f.path, inner)
 			}
 			if layers[top] > own || layers[top] == own && top != f.top() {
@@ -197,8 +197,8 @@ func TestOneImporterEach(t *testing.T) {
 		"github.com/libp2p":           {"node/p2p", "node/p2p/raw"},
 		"modernc.org/sqlite":          {"node/store", "node/dataset"},
 		"github.com/jackc/pgx":        {"node/dataset"},
-		"github.com/parquet-go":       {"node/dataset", "node/table", "testnet/bench"},
-		"github.com/alecthomas/kong":  {"node/console", "testnet"},
+		"github.com/parquet-go":       {"node/dataset", "node/table", "research/bench"},
+		"github.com/alecthomas/kong":  {"node/console", "testnet", "research"},
 		"github.com/vbauerster/mpb":   {"cmd/party"},
 		"go.yaml.in/yaml":             {"protocol/study", "node/config", "testnet/networks"},
 		"golang.org/x/crypto/blake2b": {"seed/stream"},
@@ -352,13 +352,23 @@ func callsMethod(f *ast.File, name string) bool {
 	return found
 }
 
-// The documents name no file that is not there.
-func TestDocumentsPointAtFiles(t *testing.T) {
+// documents are those of this folder and of the laboratory's, as they are reached from here.
+func documents(t *testing.T) []string {
+	t.Helper()
 	docs, err := filepath.Glob("*.md")
 	if err != nil || len(docs) < 12 {
 		t.Fatalf("%d documents found: %v", len(docs), err)
 	}
-	for _, doc := range append(docs, "../README.md") {
+	others, err := filepath.Glob("../research/docs/*.md")
+	if err != nil || len(others) < 2 {
+		t.Fatalf("%d documents of the laboratory found: %v", len(others), err)
+	}
+	return append(docs, others...)
+}
+
+// The documents name no file that is not there.
+func TestDocumentsPointAtFiles(t *testing.T) {
+	for _, doc := range append(documents(t), "../README.md") {
 		text, err := os.ReadFile(doc)
 		if err != nil {
 			t.Error(err)
@@ -394,11 +404,7 @@ func TestDocumentsAreListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	docs, err := filepath.Glob("*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, doc := range docs {
+	for _, doc := range documents(t) {
 		if doc != "README.md" && !strings.Contains(string(list), "("+doc+")") {
 			t.Errorf("README.md does not list %s", doc)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/testnet/chaos"
+	"github.com/cosketch/cosketch/testnet/program"
 )
 
 type chaosOptions struct {
@@ -20,27 +21,27 @@ type chaosOptions struct {
 func runChaos(ctx context.Context, opts chaosOptions, stdout, stderr io.Writer) int {
 	if opts.Rounds < 1 {
 		fmt.Fprintf(stderr, "testnet: --rounds %d: must be at least 1\n", opts.Rounds)
-		return exitUsage
+		return program.Usage
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
 	rounds, err := disturb(ctx, opts, stderr)
 	if err != nil {
-		fmt.Fprintln(stderr, "testnet:", explain(ctx, err, nil))
+		fmt.Fprintln(stderr, "testnet:", program.Explain(ctx, err, nil))
 	}
 	if err := tellChaos(opts, rounds, stdout); err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitInternal
+		return program.Internal
 	}
 	if err != nil {
-		return exitFailed
+		return program.Failed
 	}
-	return exitOK
+	return program.OK
 }
 
 // disturb runs the rounds in a temporary directory and removes it.
 func disturb(ctx context.Context, opts chaosOptions, log io.Writer) ([]chaos.Round, error) {
-	dir, remove, err := built(ctx, "chaos", log)
+	dir, remove, err := program.Built(ctx, "chaos", log)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +52,7 @@ func disturb(ctx context.Context, opts chaosOptions, log io.Writer) ([]chaos.Rou
 // tellChaos says what went through.
 func tellChaos(opts chaosOptions, rounds []chaos.Round, w io.Writer) error {
 	if opts.Format == "json" {
-		return printJSON(w, rounds)
+		return program.PrintJSON(w, rounds)
 	}
 	total, longest := chaos.Sum(rounds), 0.0
 	for _, r := range rounds {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/defaults"
+	"github.com/cosketch/cosketch/testnet/program"
 )
 
 type defaultsOptions struct {
@@ -26,12 +27,12 @@ type defaultsOptions struct {
 func runDefaults(ctx context.Context, opts defaultsOptions, stdout, stderr io.Writer) int {
 	if opts.Seeds < 0 || opts.Seeds == 1 || opts.Workers < 0 {
 		fmt.Fprintf(stderr, "testnet: %d seeds, %d workers: want at least 2 seeds (see defaults --help)\n", opts.Seeds, opts.Workers)
-		return exitUsage
+		return program.Usage
 	}
 	folder, err := corpus.Open(opts.Data, os.Getenv)
 	if err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitFailed
+		return program.Failed
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
@@ -46,12 +47,12 @@ func runDefaults(ctx context.Context, opts defaultsOptions, stdout, stderr io.Wr
 	if opts.Format == "json" {
 		write = defaults.JSON
 	}
-	if code := told(ctx, err, func() error { return write(stdout, rows) }, stderr); code != exitOK {
+	if code := program.Told(ctx, name, err, func() error { return write(stdout, rows) }, stderr); code != program.OK {
 		return code
 	}
 	if defaults.Failed(rows) {
 		fmt.Fprintln(stderr, "testnet: drafted studies do not answer as they should")
-		return exitFailed
+		return program.Failed
 	}
-	return exitOK
+	return program.OK
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/defaults"
+	"github.com/cosketch/cosketch/testnet/program"
 )
 
 // Missing data are a failure, and no table is printed.
@@ -15,12 +16,12 @@ func TestDefaultsNeedTheirData(t *testing.T) {
 	t.Setenv(corpus.Variable, "")
 	for _, args := range [][]string{{"defaults"}, {"defaults", "--data", t.TempDir()}} {
 		var out, talk strings.Builder
-		if code := run(args, &out, &talk); code != exitFailed || out.Len() > 0 || talk.Len() == 0 {
+		if code := run(args, &out, &talk); code != program.Failed || out.Len() > 0 || talk.Len() == 0 {
 			t.Errorf("%v: exit code %d, %q, %q", args, code, out.String(), talk.String())
 		}
 	}
 	var out, talk strings.Builder
-	if code := run([]string{"defaults", "--seeds", "1"}, &out, &talk); code != exitUsage || !strings.Contains(talk.String(), "2 seeds") {
+	if code := run([]string{"defaults", "--seeds", "1"}, &out, &talk); code != program.Usage || !strings.Contains(talk.String(), "2 seeds") {
 		t.Errorf("one seed: exit code %d, %q", code, talk.String())
 	}
 }
@@ -47,15 +48,15 @@ func TestDefaultsRun(t *testing.T) {
 	if err := json.Unmarshal([]byte(out.String()), &rows); err != nil || len(rows) < 20 {
 		t.Fatalf("%d rows, %v: %s", len(rows), err, talk.String())
 	}
-	want := exitOK
+	want := program.OK
 	if defaults.Failed(rows) {
-		want = exitFailed
+		want = program.Failed
 	}
 	if code != want {
 		t.Errorf("exit code %d, want %d", code, want)
 	}
 	out.Reset()
-	if code := run([]string{"defaults", "--seeds", "2", "--only", "no such"}, &out, &talk); code != exitFailed || !strings.Contains(talk.String(), "no setting") {
+	if code := run([]string{"defaults", "--seeds", "2", "--only", "no such"}, &out, &talk); code != program.Failed || !strings.Contains(talk.String(), "no setting") {
 		t.Errorf("an unknown setting: exit code %d, %q", code, talk.String())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/testnet/chaos"
+	"github.com/cosketch/cosketch/testnet/program"
 )
 
 type hostileOptions struct {
@@ -28,20 +29,20 @@ type hostilePeersOptions struct{}
 func runHostile(ctx context.Context, opts hostileOptions, stdout, stderr io.Writer) int {
 	if opts.Peers < 4 || opts.Peers > 64 || opts.Studies < 1 || opts.For <= 0 {
 		fmt.Fprintln(stderr, "testnet: hostile wants 4 to 64 --peers, at least one of --studies and a time above 0")
-		return exitUsage
+		return program.Usage
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
-	dir, remove, err := built(ctx, "hostile", stderr)
+	dir, remove, err := program.Built(ctx, "hostile", stderr)
 	if err != nil {
-		return told(ctx, err, nil, stderr)
+		return program.Told(ctx, name, err, nil, stderr)
 	}
 	defer remove()
 	if opts.Replies {
 		replies, failed := chaos.Replies(ctx, dir, func(string, string) bool { return true }, stderr)
-		return told(ctx, failed, func() error {
+		return program.Told(ctx, name, failed, func() error {
 			if opts.Format == "json" {
-				return printJSON(stdout, replies)
+				return program.PrintJSON(stdout, replies)
 			}
 			return chaos.WriteReplies(stdout, replies)
 		}, stderr)
@@ -50,15 +51,15 @@ func runHostile(ctx context.Context, opts hostileOptions, stdout, stderr io.Writ
 	if len(measured.Loaded) > 0 {
 		tell := func() error {
 			if opts.Format == "json" {
-				return printJSON(stdout, measured)
+				return program.PrintJSON(stdout, measured)
 			}
 			return measured.Write(stdout)
 		}
-		if code := told(ctx, nil, tell, stderr); code != exitOK {
+		if code := program.Told(ctx, name, nil, tell, stderr); code != program.OK {
 			return code
 		}
 	}
-	return told(ctx, failed, func() error { return nil }, stderr)
+	return program.Told(ctx, name, failed, func() error { return nil }, stderr)
 }
 
 // attackersApart plays hostile peers in a process of their own, which gives way to all others where
@@ -97,5 +98,5 @@ func runHostilePeers(ctx context.Context, stdin io.Reader, stdout, stderr io.Wri
 	if err == nil {
 		tally, err = chaos.PlayAttackers(ctx, order)
 	}
-	return told(ctx, err, func() error { return printJSON(stdout, tally) }, stderr)
+	return program.Told(ctx, name, err, func() error { return program.PrintJSON(stdout, tally) }, stderr)
 }

@@ -23,37 +23,10 @@
 //
 // attacks an aggregator while honest parties finish studies.
 //
-//	go run ./testnet scale
-//
-// measures what ever more parties cost.
-//
-//	go run ./testnet bench
-//
-// measures the projections beside those of scikit-learn instead, and with --files
-// the party program that reads and projects generated files.
-//
-//	go run ./testnet mechanisms
-//
-// compares the mechanisms with those of the sources.
-//
-//	go run ./testnet union
-//
-// measures what studies that protect whole records of horizontal parties get from sums,
-// beside what they get from projections.
-//
-//	go run ./testnet coverage
-//
-// measures how often the intervals of results hold the truth of the pooled data.
-//
 //	go run ./testnet defaults
 //
 // measures whether what drafted studies answer is true to its label, and how close it is to
 // the best that its budget can buy.
-//
-//	go run ./testnet papers
-//
-// computes the tables and figures of the sources anew, beside the published values, and
-// plays a study of each on running nodes; with --out docs it writes docs/papers.md.
 //
 //	go run ./testnet simulate
 //
@@ -72,40 +45,28 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/cosketch/cosketch/testnet/corpus"
-	"github.com/cosketch/cosketch/testnet/scenario"
+	"github.com/cosketch/cosketch/testnet/networks"
+	"github.com/cosketch/cosketch/testnet/program"
 )
 
-// exit codes, those of the nodes' programs
-const (
-	exitOK       = 0
-	exitFailed   = 1
-	exitUsage    = 4
-	exitInternal = 5
-)
+// name is what messages begin with.
+const name = "testnet"
 
 // commands are what the program does; without a name, it runs studies.
 type commands struct {
-	Run        options             `cmd:"" default:"withargs" help:"Run studies between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
-	Network    networkOptions      `cmd:"" help:"Play studies of real public data between organisations as they might be, and print an error table: every answer beside what the pooled data say."`
-	Up         upOptions           `cmd:"" help:"Start a network and keep it up until Ctrl-C, with a study slow enough to watch; nodes may be killed, and come back."`
-	Study      studyOptions        `cmd:"" help:"Play one more study on the network that is up."`
-	Ask        askOptions          `cmd:"" help:"Ask a node of the network, as its steward or operator would: ask north budget show."`
-	Kill       killOptions         `cmd:"" help:"Kill a node of the network that is up, as a crash would (SIGKILL)."`
-	Status     statusOptions       `cmd:"" help:"Say which nodes of a network run and where their studies stand."`
-	Down       downOptions         `cmd:"" help:"End the network that is up."`
-	Chaos      chaosOptions        `cmd:"" help:"Kill, pause and restart nodes and cut the network between them while they run studies, and check that nothing is lost, spent twice or left hanging."`
-	Hostile    hostileOptions      `cmd:"" help:"Let hostile peers attack an aggregator while honest parties finish studies, and check that these are hardly slower, and that memory and disk stay within their bounds."`
-	Scale      scaleOptions        `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 64 parties on this machine."`
-	Wide       wideOptions         `cmd:"" help:"Play covariances and correlations of thousands of columns on real processes, and print the memory that each took."`
-	Bench      benchOptions        `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
-	Apart      hostilePeersOptions `cmd:"" name:"hostile-peers" hidden:"" help:"Play the hostile peers of an order on stdin."`
-	Table      tableOptions        `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
-	Mechanisms mechanismOptions    `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
-	Union      unionOptions        `cmd:"" help:"Measure what horizontal studies that protect whole records get from moments and cells, beside what they get from row sketches and projections."`
-	Coverage   coverageOptions     `cmd:"" help:"Measure how often the intervals of results hold the truth: every kind of number, with and without noise, with equal and with other record sets."`
-	Defaults   defaultsOptions     `cmd:"" help:"Measure whether what drafted studies answer is true to its label, on public and generated data, and how close it is to the best that its budget can buy. Wants the public data sets, and takes long."`
-	Papers     paperOptions        `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory, and play a study of each on three parties and an aggregator."`
-	Simulate   simulateOptions     `cmd:"" help:"Play random schedules of the protocol, with adversaries, crashes and a bad network, and count what came of them."`
+	Run      options             `cmd:"" default:"withargs" help:"Run studies between three parties and an aggregator on this machine, and set the results beside the truth (the default)."`
+	Network  networkOptions      `cmd:"" help:"Play studies of real public data between organisations as they might be, and print an error table: every answer beside what the pooled data say."`
+	Up       upOptions           `cmd:"" help:"Start a network and keep it up until Ctrl-C, with a study slow enough to watch; nodes may be killed, and come back."`
+	Study    studyOptions        `cmd:"" help:"Play one more study on the network that is up."`
+	Ask      askOptions          `cmd:"" help:"Ask a node of the network, as its steward or operator would: ask north budget show."`
+	Kill     killOptions         `cmd:"" help:"Kill a node of the network that is up, as a crash would (SIGKILL)."`
+	Status   statusOptions       `cmd:"" help:"Say which nodes of a network run and where their studies stand."`
+	Down     downOptions         `cmd:"" help:"End the network that is up."`
+	Chaos    chaosOptions        `cmd:"" help:"Kill, pause and restart nodes and cut the network between them while they run studies, and check that nothing is lost, spent twice or left hanging."`
+	Hostile  hostileOptions      `cmd:"" help:"Let hostile peers attack an aggregator while honest parties finish studies, and check that these are hardly slower, and that memory and disk stay within their bounds."`
+	Apart    hostilePeersOptions `cmd:"" name:"hostile-peers" hidden:"" help:"Play the hostile peers of an order on stdin."`
+	Defaults defaultsOptions     `cmd:"" help:"Measure whether what drafted studies answer is true to its label, on public and generated data, and how close it is to the best that its budget can buy. Wants the public data sets, and takes long."`
+	Simulate simulateOptions     `cmd:"" help:"Play random schedules of the protocol, with adversaries, crashes and a bad network, and count what came of them."`
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -115,20 +76,18 @@ func run(args []string, stdout, stderr io.Writer) int {
 	parser, err := newParser(&chosen, stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitInternal
+		return program.Internal
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
 		fmt.Fprintf(stderr, "testnet: %v (see --help)\n", err)
-		return exitUsage
+		return program.Usage
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	switch parsed.Command() {
 	case "simulate":
 		return runSimulate(ctx, chosen.Simulate, stdout, stderr)
-	case "bench":
-		return runBench(ctx, chosen.Bench, stdout, stderr)
 	case "network", "network <name>":
 		return runNetwork(ctx, chosen.Network, stdout, stderr)
 	case "up", "up <name>":
@@ -149,22 +108,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runHostile(ctx, chosen.Hostile, stdout, stderr)
 	case "hostile-peers":
 		return runHostilePeers(ctx, os.Stdin, stdout, stderr)
-	case "scale":
-		return runScale(ctx, chosen.Scale, stdout, stderr)
-	case "wide":
-		return runWide(ctx, chosen.Wide, stdout, stderr)
-	case "table <file>":
-		return runTable(chosen.Table, stderr)
-	case "union":
-		return runUnion(ctx, chosen.Union, stdout, stderr)
-	case "coverage":
-		return runCoverage(ctx, chosen.Coverage, stdout, stderr)
 	case "defaults":
 		return runDefaults(ctx, chosen.Defaults, stdout, stderr)
-	case "papers":
-		return runPapers(ctx, chosen.Papers, stdout, stderr)
-	case "mechanisms":
-		return runMechanisms(ctx, chosen.Mechanisms, stdout, stderr)
 	}
 	return runStudies(ctx, chosen.Run, stdout, stderr)
 }
@@ -174,7 +119,7 @@ func newParser(chosen *commands, stderr io.Writer) (*kong.Kong, error) {
 	return kong.New(chosen, kong.Name("testnet"), kong.Writers(stderr, stderr),
 		kong.Description("Run studies between three parties and an aggregator on this machine, and set the results beside the truth."),
 		kong.Help(help),
-		kong.Vars{"studies": strings.Join(scenario.Names(), ", "), "data": corpus.Variable})
+		kong.Vars{"studies": strings.Join(networks.DemoNames(), ", "), "data": corpus.Variable})
 }
 
 // help prints the usage of what was chosen, and of both program and studies when

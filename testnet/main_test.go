@@ -12,19 +12,19 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/cosketch/cosketch/testnet/scenario"
+	"github.com/cosketch/cosketch/testnet/networks"
+	"github.com/cosketch/cosketch/testnet/program"
 )
 
 func TestWrongArguments(t *testing.T) {
 	for _, args := range [][]string{{"--study", "nosuch"}, {"--format", "yaml"}, {"--nosuch"}, {"nosuch"},
-		{"run", "--study", "nosuch"}, {"bench", "--rows", "0"}, {"bench", "--large"}, {"bench", "--study", "laboratories"},
+		{"run", "--study", "nosuch"}, {"bench"}, {"papers"},
 		{"network", "nosuch"}, {"network", "cancer", "--data", "nosuch"}, {"up", "nosuch"}, {"up", "cancer"}, {"up", "--pace", "-1s"},
 		{"kill", "--dir", "nosuch", "north"}, {"ask", "--dir", "nosuch", "north", "status"}, {"ask", "north"}, {"status", "--dir", "nosuch"}, {"down", "--dir", "nosuch"}, {"study", "--dir", "nosuch"}, {"kill"},
-		{"chaos", "--rounds", "0"}, {"hostile", "--peers", "2"}, {"hostile", "--studies", "0"}, {"hostile", "--for", "-1s"}, {"scale", "--parties", "1"},
-		{"mechanisms", "--k", "0"}, {"mechanisms", "--epsilon", "0"}, {"mechanisms", "--simulate", "--trials", "5"}} {
+		{"chaos", "--rounds", "0"}, {"hostile", "--peers", "2"}, {"hostile", "--studies", "0"}, {"hostile", "--for", "-1s"}} {
 		var out, talk strings.Builder
-		if code := run(args, &out, &talk); code != exitUsage {
-			t.Errorf("%v: exit code %d, want %d", args, code, exitUsage)
+		if code := run(args, &out, &talk); code != program.Usage {
+			t.Errorf("%v: exit code %d, want %d", args, code, program.Usage)
 		}
 		if out.Len() > 0 || !strings.HasPrefix(talk.String(), "testnet: ") {
 			t.Errorf("%v: stdout %q, stderr %q", args, out.String(), talk.String())
@@ -40,28 +40,22 @@ func TestChoose(t *testing.T) {
 	if len(chosen) != 2 || chosen[0].Name != "laboratories" {
 		t.Errorf("chose %d studies, want laboratories before hospitals-sparse", len(chosen))
 	}
-	if _, err := choose(options{Study: []string{"x"}}); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), scenario.Names()[0]) {
+	if _, err := choose(options{Study: []string{"x"}}); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), networks.DemoNames()[0]) {
 		t.Errorf("error %v, want the names that there are", err)
-	}
-}
-
-func TestReadLabels(t *testing.T) {
-	if labels, err := readLabels(t.TempDir() + "/labels.csv"); labels != nil || err != nil {
-		t.Errorf("no file: %v, %v, want neither labels nor an error", labels, err)
 	}
 }
 
 // The simulation counts, and the tables of states have an owner for every wait.
 func TestSimulate(t *testing.T) {
 	var out, talk strings.Builder
-	if code := run([]string{"simulate", "--schedules", "4", "--seed", "7"}, &out, &talk); code != exitOK || talk.Len() > 0 {
+	if code := run([]string{"simulate", "--schedules", "4", "--seed", "7"}, &out, &talk); code != program.OK || talk.Len() > 0 {
 		t.Errorf("exit code %d, stderr %q", code, talk.String())
 	}
 	if !strings.HasPrefix(out.String(), "schedules            4,") || !strings.Contains(out.String(), "faults proved") {
 		t.Errorf("counted\n%s", out.String())
 	}
 	out.Reset()
-	if code := run([]string{"simulate", "--states"}, &out, &talk); code != exitOK {
+	if code := run([]string{"simulate", "--states"}, &out, &talk); code != program.OK {
 		t.Errorf("exit code %d", code)
 	}
 	if waits := strings.Count(out.String(), "waits for"); waits < 10 || waits != strings.Count(out.String(), "from   ") || waits != strings.Count(out.String(), "until  ") {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -17,6 +18,7 @@ import (
 	"github.com/cosketch/cosketch/testnet/errortable"
 	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/networks"
+	"github.com/cosketch/cosketch/testnet/program"
 	"github.com/cosketch/cosketch/testnet/steward"
 )
 
@@ -34,34 +36,34 @@ func runNetwork(ctx context.Context, opts networkOptions, stdout, stderr io.Writ
 	if opts.Name == "" {
 		if err := listNetworks(opts, stdout); err != nil {
 			fmt.Fprintln(stderr, "testnet:", err)
-			return exitInternal
+			return program.Internal
 		}
-		return exitOK
+		return program.OK
 	}
 	chosen, err := networks.Find(opts.Name)
 	if err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitUsage
+		return program.Usage
 	}
 	tables, err := pooledData(opts.Data, chosen)
 	if err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitUsage
+		return program.Usage
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
-	all, err := playNetworks(ctx, opts, chosen, tables, stdout, stderr)
+	all, err := player{seed: opts.Seed, keep: opts.Keep, text: opts.Format == "text"}.play(ctx, chosen, tables, stdout, stderr)
 	if opts.Format == "json" && len(all) > 0 {
-		if err := printJSON(stdout, map[string]any{"networks": all}); err != nil {
+		if err := program.PrintJSON(stdout, map[string]any{"networks": all}); err != nil {
 			fmt.Fprintln(stderr, "testnet:", err)
-			return exitInternal
+			return program.Internal
 		}
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "testnet:", err)
-		return exitFailed
+		return program.Failed
 	}
-	return exitOK
+	return program.OK
 }
 
 // listNetworks says what there is.
@@ -110,105 +112,106 @@ func pooledData(dir string, chosen []networks.Template) (map[string]corpus.Table
 	return out, nil
 }
 
-// playedNetwork is a network that ran, for programs.
-type playedNetwork struct {
-	Name     string               `json:"name"`
-	Title    string               `json:"title"`
-	Study    string               `json:"study"`
-	Privacy  string               `json:"privacy"`
-	Bytes    int64                `json:"bytes_shipped"`
-	Raw      int64                `json:"bytes_raw"`
-	Seconds  float64              `json:"seconds"`
-	Verdicts []errortable.Verdict `json:"verdicts"`
-	Table    errortable.Table     `json:"table"`
+// player plays networks, each with nodes of its own.
+type player struct {
+	seed uint64 // of the split
+	keep bool   // the directory
+	text bool   // tell each on stdout as it ends
 }
 
-// playNetworks builds the programs once and plays one network after the other, each with
-// nodes of its own, in a temporary directory that it removes.
-func playNetworks(ctx context.Context, opts networkOptions, chosen []networks.Template, data map[string]corpus.Table, stdout, log io.Writer) (out []playedNetwork, err error) {
-	dir, err := os.MkdirTemp("", "cosketch-network-")
+// play builds the programs once and plays one network after the other in a temporary
+// directory that it removes.
+func (p player) play(ctx context.Context, chosen []networks.Template, data map[string]corpus.Table, stdout, log io.Writer) (out []errortable.Study, err error) {
+	dir, remove, err := program.Built(ctx, "network", log)
 	if err != nil {
-		return nil, fmt.Errorf("making a directory for the nodes: %w", err)
+		return nil, program.Explain(ctx, err, nil)
 	}
 	defer func() {
-		if opts.Keep {
+		if p.keep {
 			fmt.Fprintln(log, "kept:", dir)
-		} else if removed := os.RemoveAll(dir); err == nil && removed != nil {
-			err = fmt.Errorf("removing the nodes' state: %w", removed)
+		} else {
+			err = errors.Join(err, remove())
 		}
 	}()
-	fmt.Fprintln(log, "building party and aggregator")
-	if err := network.Build(ctx, dir); err != nil {
-		return nil, explain(ctx, err, nil)
-	}
 	for i, t := range chosen {
 		fmt.Fprintf(log, "%s: starting an aggregator and %d parties\n", t.Name, len(t.Parties))
-		one, played, err := playNetwork(ctx, dir, opts.Seed, t, data[t.Data])
+		one, err := p.playOne(ctx, dir, t, data[t.Data])
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", t.Name, err)
 		}
 		out = append(out, one)
-		if opts.Format == "text" {
+		if p.text {
 			if i > 0 {
 				fmt.Fprintln(stdout)
 			}
-			writeNetwork(stdout, one, played)
+			writeNetwork(stdout, one)
 		}
 	}
 	return out, nil
 }
 
-func playNetwork(ctx context.Context, dir string, seed uint64, t networks.Template, pooled corpus.Table) (out playedNetwork, played errortable.Played, err error) {
+func (p player) playOne(ctx context.Context, dir string, t networks.Template, pooled corpus.Table) (out errortable.Study, err error) {
 	home := filepath.Join(dir, t.Name)
 	nodes, err := network.StartIn(ctx, dir, home, t.Parties...)
 	if err != nil {
-		return out, played, explain(ctx, err, nil)
+		return out, program.Explain(ctx, err, nil)
 	}
 	defer nodes.Stop()
-	fail := func(err error) (playedNetwork, errortable.Played, error) {
-		return out, played, explain(ctx, err, nodes)
-	}
 	began := time.Now()
 	site := steward.Site{Dir: home, Address: nodes.Address, Aggregator: nodes.Aggregator, Parties: nodes.Parties, Template: t}
 	left := 20 * time.Minute
 	if deadline, ok := ctx.Deadline(); ok {
 		left = time.Until(deadline)
 	}
-	draft, err := site.Draft(steward.Dates{Expires: left, Deadline: 2 * left})
+	played, raw, err := site.Play(ctx, steward.Dates{Expires: left, Deadline: 2 * left}, pooled, p.seed)
+	if err == nil {
+		out, err = studyOf(ctx, played)
+	}
 	if err != nil {
-		return fail(err)
+		return out, program.Explain(ctx, err, nodes)
 	}
-	dealt, err := t.Deal(draft.Study, pooled, seed)
-	if err != nil {
-		return fail(err)
-	}
-	if out.Raw, err = site.Deal(draft, dealt); err != nil {
-		return fail(err)
-	}
-	if err := site.Propose(ctx, draft); err != nil {
-		return fail(err)
-	}
-	for _, party := range site.Parties {
-		if err := site.Approve(ctx, draft, party); err != nil {
-			return fail(err)
+	out.Raw, out.Seconds = raw, time.Since(began).Seconds()
+	return out, nil
+}
+
+// studyOf is what there is to say of a study that was played.
+func studyOf(ctx context.Context, p errortable.Played) (out errortable.Study, err error) {
+	out = errortable.Study{Name: p.Template.Name, Title: p.Template.Title, Question: p.Template.Question, Split: p.Template.Split.String(),
+		Study: p.Study.ID.String(), Privacy: promised(p.Study, p)}
+	for i, part := range p.Data.Parties {
+		out.Parties = append(out.Parties, errortable.Holder{Name: part.Name, Records: len(part.Rows)})
+		for _, in := range p.Result.Parties {
+			if in.Name == part.Name {
+				out.Parties[i].Bytes = in.Bytes
+				out.Bytes += in.Bytes
+			}
 		}
 	}
-	if err := site.Run(ctx, draft, left); err != nil {
-		return fail(err)
+	if out.Exposure, err = exposed(p); err != nil {
+		return out, err
 	}
-	if played, err = site.Collect(ctx, draft, dealt); err != nil {
-		return fail(err)
+	if out.Table, err = errortable.Make(ctx, p); err != nil {
+		return out, err
 	}
-	out.Name, out.Title, out.Study, out.Privacy = t.Name, t.Title, draft.Study.ID.String(), promised(draft.Study, played)
-	for _, p := range played.Result.Parties {
-		out.Bytes += p.Bytes
+	out.Verdicts, out.Checks = out.Table.Verdicts(), out.Table.Checks(out.Name)
+	return out, nil
+}
+
+// exposed is what sketches without noise give away; empty with noise.
+func exposed(p errortable.Played) (string, error) {
+	if p.Study.Privacy.Mechanism != dp.None {
+		return "", nil
 	}
-	out.Seconds = time.Since(began).Seconds()
-	if out.Table, err = errortable.Make(ctx, played); err != nil {
-		return fail(err)
+	listed, _ := p.Study.PartyByName(p.Data.Parties[0].Name)
+	e, err := p.Study.Reveals(listed, 0, len(p.Data.Parties[0].Rows))
+	if err != nil {
+		return "", err
 	}
-	out.Verdicts = out.Table.Verdicts()
-	return out, played, nil
+	text := "Each party's " + e.String() + "."
+	if ok, reason := e.Acceptable(); !ok {
+		text += " Refused by default, because " + reason + "; each steward accepted it in the site file."
+	}
+	return text, nil
 }
 
 // promised is what a study promises to people.
@@ -228,21 +231,19 @@ func promised(s *study.Study, p errortable.Played) string {
 }
 
 // writeNetwork tells what came of one network.
-func writeNetwork(w io.Writer, n playedNetwork, p errortable.Played) {
+func writeNetwork(w io.Writer, n errortable.Study) {
 	fmt.Fprintf(w, "%s: %s\n", n.Name, n.Title)
 	n.Table.Write(w)
 	fmt.Fprintln(w)
 	console.Paragraph(w, "  ", "Privacy: "+n.Privacy+".")
+	console.Paragraph(w, "  ", n.Exposure)
 	if n.Table.Cut > 0 {
 		console.Paragraph(w, "  ", fmt.Sprintf("Clip: %.1f %% of the records are cut to it, in the sketch where most are.", 100*n.Table.Cut))
 	}
-	var parties string
-	for i, part := range p.Data.Parties {
-		if i > 0 {
-			parties += ", "
-		}
-		parties += fmt.Sprintf("%s %d", part.Name, len(part.Rows))
+	var parties []string
+	for _, p := range n.Parties {
+		parties = append(parties, fmt.Sprintf("%s %d", p.Name, p.Records))
 	}
-	console.Paragraph(w, "  ", fmt.Sprintf("Records: %s; %s.", parties, p.Template.Split))
+	console.Paragraph(w, "  ", fmt.Sprintf("Records: %s; %s.", strings.Join(parties, ", "), n.Split))
 	console.Paragraph(w, "  ", fmt.Sprintf("Shipped: %d kB where the data files hold %d kB, in %.1f s. Study %s.", n.Bytes/1000, n.Raw/1000, n.Seconds, n.Study[:8]))
 }

@@ -9,18 +9,20 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/corpus"
+	"github.com/cosketch/cosketch/testnet/errortable"
 	"github.com/cosketch/cosketch/testnet/networks"
+	"github.com/cosketch/cosketch/testnet/program"
 )
 
 // played runs networks by the command, on real processes.
-func played(t *testing.T, name string) []playedNetwork {
+func played(t *testing.T, name string) []errortable.Study {
 	t.Helper()
 	var out, talk strings.Builder
-	if code := run([]string{"network", name, "--format", "json"}, &out, &talk); code != exitOK {
+	if code := run([]string{"network", name, "--format", "json"}, &out, &talk); code != program.OK {
 		t.Fatalf("exit code %d\n%s", code, talk.String())
 	}
 	var all struct {
-		Networks []playedNetwork `json:"networks"`
+		Networks []errortable.Study `json:"networks"`
 	}
 	if err := json.Unmarshal([]byte(out.String()), &all); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
@@ -69,7 +71,7 @@ func TestRealNetworks(t *testing.T) {
 // an analysis come from one seed and one draw of noise, so that they count as one: beyond
 // six standard errors lie fewer than 1e-8 of the draws. It returns how many analyses
 // would have failed with zeros for answers, and how many not.
-func hold(t *testing.T, n playedNetwork) (strong, weak int) {
+func hold(t *testing.T, n errortable.Study) (strong, weak int) {
 	t.Helper()
 	for _, v := range n.Verdicts {
 		t.Logf("%s: %s, %s: %s", n.Name, v.Kind, v.Grade, v.Said)

@@ -1,26 +1,25 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/cosketch/cosketch/testnet/cancer"
-	"github.com/cosketch/cosketch/testnet/network"
-	"github.com/cosketch/cosketch/testnet/outcome"
-	"github.com/cosketch/cosketch/testnet/report"
-	"github.com/cosketch/cosketch/testnet/scenario"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/testnet/errortable"
+	"github.com/cosketch/cosketch/testnet/networks"
+	"github.com/cosketch/cosketch/testnet/program"
 )
 
 type options struct {
-	Seed    uint64        `default:"1" help:"Seed of the data and their split. The projections' seed is agreed anew in every run."`
+	Seed    uint64        `default:"1" help:"Seed of the split. The projections' seed is agreed anew in every run."`
 	Study   []string      `placeholder:"NAME" help:"Run only these studies (repeatable): ${studies}."`
 	Report  string        `default:"report.html" placeholder:"FILE" help:"Where to write the report."`
 	Format  string        `default:"text" enum:"text,json" help:"What to print on stdout: text or json."`
@@ -28,135 +27,98 @@ type options struct {
 	Keep    bool          `help:"Keep the temporary directory with all nodes' state, and say where it is."`
 }
 
-// runStudies runs the studies, tells the results and returns the exit code.
-func runStudies(ctx context.Context, opts options, stdout, stderr io.Writer) int {
-	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
-	defer cancel()
-	result, err := perform(ctx, opts, stderr)
-	if err != nil {
-		fmt.Fprintln(stderr, "testnet:", err)
-		if errors.Is(err, errUsage) {
-			return exitUsage
-		}
-		return exitFailed
-	}
-	if err := tell(opts, result, stdout, stderr); err != nil {
-		fmt.Fprintln(stderr, "testnet:", err)
-		return exitInternal
-	}
-	if !result.Verdict.OK() {
-		fmt.Fprintln(stderr, "testnet: the estimates are further from the truth than their intervals allow")
-		return exitFailed
-	}
-	return exitOK
-}
-
 // errUsage marks what the caller can mend by other arguments.
 var errUsage = errors.New("wrong arguments")
 
-// perform runs the studies in a temporary directory and removes it.
-func perform(ctx context.Context, opts options, log io.Writer) (result report.Run, err error) {
-	began := time.Now()
-	data, err := cancer.Load()
-	if err != nil {
-		return report.Run{}, err
+// runStudies runs the demonstration, tells the results and returns the exit code.
+func runStudies(ctx context.Context, opts options, stdout, stderr io.Writer) int {
+	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
+	defer cancel()
+	fail := func(err error) int {
+		fmt.Fprintln(stderr, "testnet:", err)
+		if errors.Is(err, errUsage) {
+			return program.Usage
+		}
+		return program.Failed
 	}
-	scenarios, err := choose(opts)
+	chosen, err := choose(opts)
 	if err != nil {
-		return report.Run{}, err
+		return fail(err)
 	}
 	if _, err := os.Stat(filepath.Dir(opts.Report)); err != nil {
-		return report.Run{}, fmt.Errorf("%w: there is no directory for the report: %w", errUsage, err)
+		return fail(fmt.Errorf("%w: there is no directory for the report: %w", errUsage, err))
 	}
-	dir, err := os.MkdirTemp("", "cosketch-testnet-")
+	tables, err := pooledData("", chosen)
 	if err != nil {
-		return report.Run{}, fmt.Errorf("making a directory for the nodes: %w", err)
+		return fail(err)
 	}
-	defer func() {
-		if opts.Keep {
-			fmt.Fprintln(log, "kept:", dir)
-		} else if removed := os.RemoveAll(dir); err == nil && removed != nil {
-			err = fmt.Errorf("removing the nodes' state: %w", removed)
-		}
-	}()
-	fmt.Fprintln(log, "building party and aggregator")
-	if err := network.Build(ctx, dir); err != nil {
-		return report.Run{}, explain(ctx, err, nil)
-	}
-	built := time.Now()
-	fmt.Fprintf(log, "built in %.0f s; starting an aggregator and three parties\n", built.Sub(began).Seconds())
-	nodes, err := network.Start(ctx, dir)
+	all, err := player{seed: opts.Seed, keep: opts.Keep, text: opts.Format == "text"}.play(ctx, chosen, tables, stdout, stderr)
 	if err != nil {
-		return report.Run{}, explain(ctx, err, nil)
+		return fail(err)
 	}
-	defer nodes.Stop()
-	s := stage{nodes: nodes, data: data, dir: dir, log: log}
-	result = report.Run{Seed: opts.Seed, Made: began, Go: runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH}
-	for _, scene := range scenarios {
-		study, err := s.play(ctx, scene)
-		if err != nil {
-			return report.Run{}, explain(ctx, fmt.Errorf("%s: %w", scene.Name, err), nodes)
+	if err := tellStudies(opts, all, stdout, stderr); err != nil {
+		fmt.Fprintln(stderr, "testnet:", err)
+		return program.Internal
+	}
+	for _, one := range all {
+		if slices.ContainsFunc(one.Checks, func(c errortable.Check) bool { return !c.OK() }) {
+			fmt.Fprintln(stderr, "testnet: the estimates are further from the truth than their intervals allow")
+			return program.Failed
 		}
-		result.Studies = append(result.Studies, study)
 	}
-	result.Elapsed = time.Since(built)
-	result.Verdict = outcome.Judge(result.Studies)
-	return result, nil
+	return program.OK
 }
 
-// explain says why the run ended: from outside, or by the error, which then
-// comes with what the aggregator said.
-func explain(ctx context.Context, err error, nodes *network.Network) error {
-	// An interrupt at the terminal reaches the nodes too, and perhaps first.
-	select {
-	case <-ctx.Done():
-	case <-time.After(200 * time.Millisecond):
-	}
-	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return errors.New("gave up after --timeout")
-	case ctx.Err() != nil:
-		return errors.New("interrupted")
-	case nodes != nil:
-		return fmt.Errorf("%w%s", err, nodes.Talk())
-	}
-	return err
-}
-
-// choose returns the scenarios that were asked for, in their own order.
-func choose(opts options) ([]scenario.Scenario, error) {
-	for _, name := range opts.Study {
-		if !slices.Contains(scenario.Names(), name) {
-			return nil, fmt.Errorf("%w: no study %q; there are %s", errUsage, name, strings.Join(scenario.Names(), ", "))
-		}
-	}
-	all, err := scenario.All(opts.Seed)
+// choose returns the studies that were asked for, in their own order.
+func choose(opts options) ([]networks.Template, error) {
+	all, err := networks.Demo()
 	if err != nil || len(opts.Study) == 0 {
 		return all, err
 	}
-	return slices.DeleteFunc(all, func(s scenario.Scenario) bool { return !slices.Contains(opts.Study, s.Name) }), nil
+	for _, name := range opts.Study {
+		if !slices.Contains(networks.DemoNames(), name) {
+			return nil, fmt.Errorf("%w: no study %q; there are %s", errUsage, name, strings.Join(networks.DemoNames(), ", "))
+		}
+	}
+	return slices.DeleteFunc(all, func(t networks.Template) bool { return !slices.Contains(opts.Study, t.Name) }), nil
 }
 
-// tell writes the report, then the results on stdout.
-func tell(opts options, result report.Run, stdout, stderr io.Writer) error {
+// tellStudies writes the report, and says on stdout what holds of all studies together.
+func tellStudies(opts options, all []errortable.Study, stdout, stderr io.Writer) error {
 	path, err := filepath.Abs(opts.Report)
 	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
-	var page strings.Builder
-	if err := report.HTML(&page, result); err != nil {
+	var page bytes.Buffer
+	if err := errortable.Page(&page, all); err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
+	if err := os.WriteFile(path, page.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
-	write := report.Text
 	if opts.Format == "json" {
-		write = report.JSON
+		if err := program.PrintJSON(stdout, map[string]any{"seed": opts.Seed, "networks": all}); err != nil {
+			return err
+		}
+	} else {
+		tellChecks(stdout, all)
 	}
-	if err := write(stdout, result); err != nil {
-		return err
-	}
-	fmt.Fprintf(stderr, "done in %.0f s; the report with all figures: %s\n", result.Elapsed.Seconds(), path)
+	fmt.Fprintf(stderr, "the report with all figures: %s\n", path)
 	return nil
+}
+
+// tellChecks says how near to the truth the estimates are that are judged, if there are any.
+func tellChecks(w io.Writer, all []errortable.Study) {
+	var checks []errortable.Check
+	for _, one := range all {
+		checks = append(checks, one.Checks...)
+	}
+	if len(checks) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	console.Paragraph(w, "", errortable.Rule)
+	for _, c := range checks {
+		console.Paragraph(w, "  ", c.String())
+	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/testnet/program"
 )
 
 type simulateOptions struct {
@@ -23,7 +24,7 @@ type simulateOptions struct {
 func runSimulate(ctx context.Context, o simulateOptions, stdout, stderr io.Writer) int {
 	if o.States {
 		fmt.Fprint(stdout, "party\n", stateTable(session.PartyTransitions()), "\naggregator\n", stateTable(session.AggregatorTransitions()))
-		return exitOK
+		return program.OK
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -54,9 +55,9 @@ func runSimulate(ctx context.Context, o simulateOptions, stdout, stderr io.Write
 	fmt.Fprint(stdout, all.String())
 	if broken != nil {
 		fmt.Fprintln(stderr, "testnet: an invariant is broken:", broken)
-		return exitFailed
+		return program.Failed
 	}
-	return exitOK
+	return program.OK
 }
 
 // stateTable writes a machine's table for people.

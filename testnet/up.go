@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/networks"
+	"github.com/cosketch/cosketch/testnet/program"
 	"github.com/cosketch/cosketch/testnet/standing"
 )
 
@@ -68,18 +69,18 @@ type downOptions struct {
 func outcomeOf(err error, stderr io.Writer) int {
 	switch {
 	case err == nil:
-		return exitOK
+		return program.OK
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "testnet: interrupted")
-		return exitFailed
+		return program.Failed
 	}
 	fmt.Fprintln(stderr, "testnet:", err)
 	for _, mended := range []error{standing.ErrBusy, standing.ErrName, standing.ErrNone, standing.ErrOther, errUsage} {
 		if errors.Is(err, mended) {
-			return exitUsage
+			return program.Usage
 		}
 	}
-	return exitFailed
+	return program.Failed
 }
 
 // dealer loads a network's data now, and deals them out for any study.
@@ -175,10 +176,10 @@ func runStatus(ctx context.Context, opts statusOptions, stdout, stderr io.Writer
 		return outcomeOf(err, stderr)
 	}
 	if opts.Format == "json" {
-		return outcomeOf(printJSON(stdout, s), stderr)
+		return outcomeOf(program.PrintJSON(stdout, s), stderr)
 	}
 	s.Write(stdout)
-	return exitOK
+	return program.OK
 }
 
 // runDown ends a network.

@@ -12,7 +12,7 @@ import (
 )
 
 // What the sources print about how little a projection gives away, and how they measure,
-// beside experiment. docs/errata.md names these tests. All seeds are fixed.
+// beside experiment. research/docs/errata.md names these tests. All seeds are fixed.
 
 func normals(rng *rand.Rand, rows, cols int, scale float64) *mat.Dense {
 	out := mat.NewDense(rows, cols, nil)

@@ -8,7 +8,7 @@ import (
 )
 
 // What the sources print about noise, beside the exact trade-off that this package
-// calibrates by. docs/errata.md names these tests.
+// calibrates by. research/docs/errata.md names these tests.
 
 // lossOf is the ε at which Gaussian noise of this σ hides a change of length 1.
 func lossOf(sigma float64, delta Delta) float64 { return float64(EpsilonOf(Mu(1/sigma), delta)) }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What the sources print about the error of estimates, beside simulation. docs/errata.md
+// What the sources print about the error of estimates, beside simulation. research/docs/errata.md
 // names these tests. Seeds are fixed; over their choice a right formula fails with
 // probability below 1e-6, at five standard errors of a variance.
 

@@ -83,14 +83,14 @@ func Attack(ctx context.Context, o AttackOptions) (out Attacked, err error) {
 	}
 	site.lifetime = 2 * time.Hour
 	attacked := attacked{site: site, pages: fmt.Sprintf("127.0.0.1:%d", pages), order: Order{
-		Aggregator: site.aggregator.ID, Address: fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port), Port: port, Pages: fmt.Sprintf("127.0.0.1:%d", pages),
+		Aggregator: site.Aggregator.ID, Address: fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port), Port: port, Pages: fmt.Sprintf("127.0.0.1:%d", pages),
 		Unlisted: o.Peers / hostileKinds, Seconds: o.For.Seconds(),
 	}}
 	out = Attacked{Peers: o.Peers, Most: (memoryMiB + besidesMiB) << 20, MostDisk: diskMiB << 20, Pages: map[int]int{}}
 	if err := attacked.seat(ctx, o.Peers-attacked.order.Unlisted); err != nil {
 		return out, err
 	}
-	if attacked.serving, err = site.aggregator.Start(site.serveArgs()...); err != nil {
+	if attacked.serving, err = site.Aggregator.Start(site.serveArgs()...); err != nil {
 		return out, err
 	}
 	defer func() {
@@ -99,7 +99,7 @@ func Attack(ctx context.Context, o AttackOptions) (out Attacked, err error) {
 		if out.Memory == 0 {
 			out.Memory = attacked.serving.PeakMemory()
 		}
-		disk, err2 := network.Held(site.aggregator.StateDir())
+		disk, err2 := network.Held(site.Aggregator.StateDir())
 		out.Disk = disk
 		err = errors.Join(err, err2)
 		if err == nil {
@@ -164,7 +164,7 @@ type attacked struct {
 // seat configures the aggregator, and makes studies whose parties are the hostile peers.
 func (a *attacked) seat(ctx context.Context, listed int) error {
 	config := fmt.Sprintf("limits: {memory_mib: %d}\nhttp: {listen: \"%s\", tokens: always}\n", memoryMiB, a.pages)
-	if err := os.WriteFile(a.site.aggregator.SiteFile(), []byte(config), 0o600); err != nil {
+	if err := os.WriteFile(a.site.Aggregator.SiteFile(), []byte(config), 0o600); err != nil {
 		return fmt.Errorf("configuring the aggregator: %w", err)
 	}
 	var parties strings.Builder
@@ -186,12 +186,12 @@ func (a *attacked) seat(ctx context.Context, listed int) error {
 			return fmt.Errorf("drawing a nonce: %w", err)
 		}
 		now := time.Now().UTC()
-		source := fmt.Sprintf(hostileStudy, nonce, a.site.aggregator.ID, a.site.aggregator.HPKE, a.site.port, &parties, listed/2+1, instant(now.Add(time.Hour)), instant(now.Add(2*time.Hour)))
-		path := filepath.Join(a.site.dir, fmt.Sprintf("hostile-%d.yaml", n+1))
+		source := fmt.Sprintf(hostileStudy, nonce, a.site.Aggregator.ID, a.site.Aggregator.HPKE, a.site.port, &parties, listed/2+1, instant(now.Add(time.Hour)), instant(now.Add(2*time.Hour)))
+		path := filepath.Join(a.site.Dir, fmt.Sprintf("hostile-%d.yaml", n+1))
 		if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
 			return fmt.Errorf("writing a study file: %w", err)
 		}
-		if _, err := a.site.aggregator.Run(ctx, "study", "create", path); err != nil {
+		if _, err := a.site.Aggregator.Run(ctx, "study", "create", path); err != nil {
 			return err
 		}
 		a.order.Studies = append(a.order.Studies, source)
@@ -227,7 +227,7 @@ func (a *attacked) readersToken(ctx context.Context) (string, error) {
 	var made struct {
 		Token string `json:"token"`
 	}
-	err := a.site.aggregator.RunJSON(ctx, &made, "token", "create", "watcher", "--scope", "studies:read,results:read,metrics:read")
+	err := a.site.Aggregator.RunJSON(ctx, &made, "token", "create", "watcher", "--scope", "studies:read,results:read,metrics:read")
 	return made.Token, err
 }
 
@@ -235,22 +235,19 @@ func (a *attacked) readersToken(ctx context.Context) (string, error) {
 func (a *attacked) study(ctx context.Context, n int) (seconds float64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, studyDeadline)
 	defer cancel()
-	id, err := a.site.propose(ctx, n)
+	id, err := a.site.propose(ctx)
+	if err != nil {
+		return 0, err
+	}
+	draft, err := a.site.Reopen(id)
 	if err != nil {
 		return 0, err
 	}
 	began := time.Now()
-	var running sync.WaitGroup
-	failures := make([]error, len(a.site.parties))
-	for i, p := range a.site.parties {
-		running.Go(func() { _, failures[i] = p.Run(ctx, "run", id, "--wait", studyDeadline.String()) })
+	if err := a.site.Run(ctx, draft, studyDeadline); err != nil {
+		return time.Since(began).Seconds(), err
 	}
-	running.Wait()
-	seconds = time.Since(began).Seconds()
-	if err := errors.Join(failures...); err != nil {
-		return seconds, err
-	}
-	return seconds, a.site.check(ctx, id)
+	return time.Since(began).Seconds(), a.site.check(ctx, id)
 }
 
 // load plays studies beside the hostile peers. Where the studies are done early, these go on to their end.

@@ -71,7 +71,7 @@ func Run(ctx context.Context, o Options) ([]Round, error) {
 	var rounds []Round
 	for n := range o.Rounds {
 		began := time.Now()
-		id, err := site.propose(ctx, n)
+		id, err := site.propose(ctx)
 		if err != nil {
 			return rounds, fmt.Errorf("round %d: %w", n+1, err)
 		}

@@ -31,7 +31,7 @@ func TestRound(t *testing.T) {
 	must(t, err)
 	s, err := newSite(ctx, dir, dir, between.Port(), port, scene)
 	must(t, err)
-	id, err := s.propose(ctx, 0)
+	id, err := s.propose(ctx)
 	must(t, err)
 	var round Round
 	d := disturber{site: s, relay: between, rng: rand.New(rand.NewPCG(3, 0)), round: &round}
@@ -41,7 +41,7 @@ func TestRound(t *testing.T) {
 	}
 	must(t, s.check(ctx, id))
 
-	path := filepath.Join(s.parties[0].StateDir(), "results", id, "result.json")
+	path := filepath.Join(s.Parties[0].StateDir(), "results", id, "result.json")
 	raw, err := os.ReadFile(path)
 	must(t, err)
 	changed := strings.Replace(string(raw), `"completeness": "full"`, `"completeness": "partial"`, 1)

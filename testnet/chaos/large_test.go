@@ -12,16 +12,14 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/projection"
-	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
-	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/network"
-	"github.com/cosketch/cosketch/testnet/scenario"
+	"github.com/cosketch/cosketch/testnet/networks"
 )
 
 // Of the large study: the first party has wide columns, so that its sketch is large, and
@@ -34,39 +32,62 @@ const (
 	largeEpsilon = 1e-4
 )
 
-// large is a study in which the first party's sketch has at least so many bytes.
-func large(size int64) (scenario.Scenario, error) {
-	k := (size + bytesPerRow - 1) / bytesPerRow
+// large is a study in which the first party's sketch has at least so many bytes, k of its
+// columns' sketches, and its data.
+func large(size int64) (t networks.Template, k int64, pooled corpus.Table, err error) {
+	k = (size + bytesPerRow - 1) / bytesPerRow
 	if k > largestK {
-		return scenario.Scenario{}, fmt.Errorf("%d bytes: at most %d", size, int64(largestK*bytesPerRow))
+		return t, 0, pooled, fmt.Errorf("%d bytes: at most %d", size, int64(largestK*bytesPerRow))
 	}
-	s := scenario.Scenario{
-		Name: "large", Partition: study.Vertical, Side: sketch.Columns, Ones: 1,
-		Projection: projection.Spec{Family: projection.Sparse, K: int(k), S: 1},
-		Unit:       dp.Attribute, Mechanism: dp.Laplace, Epsilon: largeEpsilon,
-		Analyses: []study.Analysis{{Kind: study.Correlation, Options: study.CorrelationOptions{Estimator: study.E2}}},
+	var columns strings.Builder
+	pooled.Names = []string{"patient"}
+	for p, owner := range []string{"north", "south", "west"} {
+		count := 1
+		if p == 0 {
+			count = wide
+		}
+		for c := range count {
+			name := fmt.Sprintf("c%d_%d", p, c)
+			fmt.Fprintf(&columns, "  - {name: %s, kind: numeric, bounds: [0, 1], source: drawn, owner: %s}\n", name, owner)
+			pooled.Names = append(pooled.Names, name)
+		}
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
-	for p := range s.Tables {
-		columns := 1
-		if p == 0 {
-			columns = wide
+	for i := range 100 {
+		row := []string{strconv.Itoa(i)}
+		for range pooled.Names[1:] {
+			row = append(row, strconv.FormatFloat(rng.Float64(), 'g', -1, 64))
 		}
-		for c := range columns {
-			name := fmt.Sprintf("c%d_%d", p, c)
-			s.Columns = append(s.Columns, scenario.Column{Name: name, Owner: p, Range: scenario.Range{Hi: 1}, Source: "drawn"})
-			s.Tables[p].Columns = append(s.Tables[p].Columns, name)
-		}
-		for i := range 100 {
-			row := make([]float64, columns)
-			for c := range row {
-				row[c] = rng.Float64()
-			}
-			s.Tables[p].IDs, s.Tables[p].Values = append(s.Tables[p].IDs, strconv.Itoa(i)), append(s.Tables[p].Values, row)
-		}
+		pooled.Rows = append(pooled.Rows, row)
 	}
-	return s, nil
+	t, err = networks.Parse("large", fmt.Sprintf(largeStudy, &columns, k, largeEpsilon))
+	return t, k, pooled, err
 }
+
+const largeStudy = `title: A sketch that takes long to upload
+data: drawn
+split: {hold: 1}
+---
+cosketch: study/2
+name: large
+nonce: "NONCE"
+aggregator: {id: AGGREGATOR_ID, hpke: AGGREGATOR_HPKE, addrs: [AGGREGATOR_ADDRESS]}
+parties:
+  - {name: north, id: NORTH_ID}
+  - {name: south, id: SOUTH_ID}
+  - {name: west, id: WEST_ID}
+partition: vertical
+quorum: 3
+expires: EXPIRES
+deadline: DEADLINE
+records: {id: [patient], missing: refuse}
+columns:
+%ssketches:
+  - {side: columns, family: sparse, k: %d, s: 1, helpers: {ones: 1}}
+privacy: {unit: attribute, mechanism: laplace, epsilon: %g}
+analyses:
+  - {kind: correlation, estimator: E2}
+`
 
 // A sketch of COSKETCH_UPLOAD bytes, such as 1073741824, arrives whole over a connection
 // that is cut ten times, with at most a chunk re-sent each time, and neither side needs
@@ -77,7 +98,7 @@ func TestLargeUpload(t *testing.T) {
 	if err != nil {
 		t.Skip("COSKETCH_UPLOAD says no number of bytes")
 	}
-	scene, err := large(size)
+	template, k, pooled, err := large(size)
 	must(t, err)
 	const cuts, patience = 10, 20 * time.Minute
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -89,10 +110,10 @@ func TestLargeUpload(t *testing.T) {
 	between, err := network.NewRelay(ctx, net.JoinHostPort("127.0.0.1", itoa(port)))
 	must(t, err)
 	defer between.Close()
-	s, err := newSite(ctx, dir, dir, between.Port(), port, scene)
+	s, err := seated(ctx, dir, dir, between.Port(), port, template, pooled)
 	must(t, err)
 	s.lifetime = 2 * patience
-	id, err := s.propose(ctx, 0)
+	id, err := s.propose(ctx)
 	must(t, err)
 	start := func(n *network.Node, args ...string) *network.Started {
 		p, err := n.Start(args...)
@@ -111,15 +132,15 @@ func TestLargeUpload(t *testing.T) {
 		}
 	}
 	began := time.Now()
-	aggregator := start(s.aggregator, s.serveArgs()...)
+	aggregator := start(s.Aggregator, s.serveArgs()...)
 	run := []string{"run", id, "--wait", patience.String()}
-	small := []*network.Started{start(s.parties[1], run...), start(s.parties[2], run...)}
-	party := start(s.parties[0], run...)
+	small := []*network.Started{start(s.Parties[1], run...), start(s.Parties[2], run...)}
+	party := start(s.Parties[0], run...)
 
 	// The others' sketches are small and there before the large one is made.
-	row := int64(scene.Projection.K) * entryWidth
+	row := k * entryWidth
 	others, whole := 2*2*row, (wide+1)*row
-	header := filepath.Join(s.parties[0].StateDir(), "releases", id, "header")
+	header := filepath.Join(s.Parties[0].StateDir(), "releases", id, "header")
 	until(func() bool {
 		_, err := os.Stat(header)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -130,7 +151,7 @@ func TestLargeUpload(t *testing.T) {
 	must(t, party.Kill())
 	making, made := party.PeakMemory(), time.Since(began)
 	before := between.Up()
-	party = start(s.parties[0], run...)
+	party = start(s.Parties[0], run...)
 
 	rng, began := rand.New(rand.NewPCG(1, 1)), time.Now()
 	for cut := range int64(cuts) {
@@ -143,8 +164,8 @@ func TestLargeUpload(t *testing.T) {
 	until(func() bool { return between.Up() > before+whole*(cuts+1)/(cuts+2) })
 	must(t, aggregator.Kill())
 	taking := aggregator.PeakMemory()
-	aggregator = start(s.aggregator, s.serveArgs()...)
-	progress := filepath.Join(s.aggregator.StateDir(), "uploads", id, s.parties[0].ID, "sketch-0", strconv.FormatInt((whole-1)/protocol.ChunkSize, 10))
+	aggregator = start(s.Aggregator, s.serveArgs()...)
+	progress := filepath.Join(s.Aggregator.StateDir(), "uploads", id, s.Parties[0].ID, "sketch-0", strconv.FormatInt((whole-1)/protocol.ChunkSize, 10))
 	until(func() bool { _, err := os.Stat(progress); return err == nil })
 	uploading, up := time.Since(began), between.Up()-before
 	for _, p := range append(small, party) {

@@ -138,14 +138,14 @@ func newBetween(s *site, port int) (b *between, err error) {
 		h, err := p2p.New(p2p.Config{Key: func() ed25519.PrivateKey { return key }, Listen: listen, Allow: everybody})
 		return h, id, err
 	}
-	for _, party := range s.parties {
+	for _, party := range s.Parties {
 		h, id, err := host(party)
 		if err != nil {
 			return nil, err
 		}
 		b.clients[id] = h
 	}
-	if b.host, b.own, err = host(s.aggregator, fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port)); err != nil {
+	if b.host, b.own, err = host(s.Aggregator, fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port)); err != nil {
 		return nil, err
 	}
 	for _, name := range callNames {
@@ -198,7 +198,7 @@ func reply(ctx context.Context, dir string, n int, call string, payload []byte) 
 	if err != nil {
 		return r, err
 	}
-	serving, err := s.aggregator.Start(s.serveArgs()...)
+	serving, err := s.Aggregator.Start(s.serveArgs()...)
 	if err != nil {
 		return r, err
 	}
@@ -212,16 +212,16 @@ func reply(ctx context.Context, dir string, n int, call string, payload []byte) 
 	}
 	defer b.close()
 	b.call, b.payload = call, payload
-	if b.victim, err = protocol.ParsePeerID(s.parties[0].ID); err != nil {
+	if b.victim, err = protocol.ParsePeerID(s.Parties[0].ID); err != nil {
 		return r, err
 	}
-	id, err := s.propose(ctx, 0)
+	id, err := s.propose(ctx)
 	if err != nil {
 		return r, err
 	}
 	var running []*network.Started
 	began := time.Now()
-	for _, p := range s.parties {
+	for _, p := range s.Parties {
 		started, err := p.Start("run", id, "--wait", partyWait.String())
 		if err != nil {
 			return r, err

@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/protocol"
-	"github.com/cosketch/cosketch/testnet/live"
 	"github.com/cosketch/cosketch/testnet/network"
-	"github.com/cosketch/cosketch/testnet/scenario"
+	"github.com/cosketch/cosketch/testnet/steward"
 )
 
 // Sketches whose way is cut again and again arrive whole, and no cut costs a party
@@ -38,23 +37,23 @@ func TestUploadSurvivesCuts(t *testing.T) {
 	must(t, err)
 	s, err := newSite(ctx, dir, dir, between.Port(), port, scene)
 	must(t, err)
-	id, err := s.propose(ctx, 0)
+	id, err := s.propose(ctx)
 	must(t, err)
 
-	study, err := s.readStudy(id)
+	draft, err := s.Reopen(id)
 	must(t, err)
-	aggregator, err := s.aggregator.Start(s.serveArgs()...)
+	aggregator, err := s.Aggregator.Start(s.serveArgs()...)
 	must(t, err)
 	defer aggregator.Kill()
-	var parties [scenario.Parties]*network.Started
-	for p, node := range s.parties {
+	parties := make([]*network.Started, len(s.Parties))
+	for p, node := range s.Parties {
 		parties[p], err = node.Start("run", id, "--wait", "2m")
 		must(t, err)
 		defer parties[p].Kill()
 	}
 
 	// The size of an upload is known beforehand: width 3, from the noise.
-	size := int64(scenario.Parties * 3 * 11 * k)
+	size := int64(len(parties) * 3 * 11 * k)
 	rng := rand.New(rand.NewPCG(1, 1))
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -78,9 +77,9 @@ func TestUploadSurvivesCuts(t *testing.T) {
 	}
 	must(t, s.check(ctx, id))
 	total := int64(0)
-	for _, party := range study.Parties {
+	for _, party := range draft.Study.Parties {
 		_, node := s.nodeNamed(party.Name)
-		c, err := live.Read(node, study)
+		c, err := steward.ReadRelease(node, draft.Study)
 		must(t, err)
 		total += c.Bytes
 	}
@@ -91,7 +90,7 @@ func TestUploadSurvivesCuts(t *testing.T) {
 		t.Errorf("the sketches have %d bytes together, the test thought %d", total, size)
 	}
 	const rest = 4 << 20 // agreement, reads of the board, framing, several handshakes a cut
-	if most := total + int64(made*scenario.Parties*protocol.ChunkSize) + rest; between.Up() > most {
+	if most := total + int64(made*len(parties)*protocol.ChunkSize) + rest; between.Up() > most {
 		t.Errorf("%d bytes went up for sketches of %d and %d cuts, at most %d were due", between.Up(), total, made, most)
 	}
 	t.Logf("%d bytes went up for sketches of %d bytes, cut %d times", between.Up(), total, made)

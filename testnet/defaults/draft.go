@@ -9,7 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/testnet/scenario"
+	"github.com/cosketch/cosketch/testnet/networks"
 )
 
 // described says how the columns of a draft are known.
@@ -32,7 +32,7 @@ const (
 // terms are what the parties' column lists say of a numeric column.
 func (c column) terms(by described, mean, sd float64, rng *rand.Rand) []study.DraftTerm {
 	if by == byBounds {
-		return []study.DraftTerm{{Key: "bounds", Value: fmt.Sprintf("[%s, %s]", scenario.Decimal(c.lo), scenario.Decimal(c.hi))}}
+		return []study.DraftTerm{{Key: "bounds", Value: fmt.Sprintf("[%s, %s]", networks.Decimal(c.lo), networks.Decimal(c.hi))}}
 	}
 	centre, spread := centreOff, spreadOff
 	if c.below || rng.IntN(2) == 0 {
@@ -50,7 +50,7 @@ func decimal(x float64) string {
 	if err != nil {
 		rounded = x // not reached: the input is FormatFloat's own
 	}
-	return scenario.Decimal(rounded)
+	return networks.Decimal(rounded)
 }
 
 // partyName is that of the n-th party of every setting.
@@ -66,7 +66,7 @@ func (s setting) draft(nonce uint64, records []int, rng *rand.Rand) (*study.Stud
 	}
 	d := study.Draft{
 		Name: "drafted", Partition: s.partition, Expires: protocoltest.Expires, Deadline: protocoltest.Deadline,
-		Records: []string{"id"}, Analyses: s.ask, Epsilon: scenario.Decimal(s.epsilon),
+		Records: []string{"id"}, Analyses: s.ask, Epsilon: networks.Decimal(s.epsilon),
 		Aggregator: study.DraftAggregator{ID: example.Aggregator.ID, HPKE: base64.StdEncoding.EncodeToString(example.Aggregator.HPKE), Addrs: example.Aggregator.Addrs},
 	}
 	for i := range 8 {

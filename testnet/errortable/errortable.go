@@ -11,6 +11,7 @@
 package errortable
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -51,11 +52,14 @@ type Numbers struct {
 	Covered   int                `json:"covered"`           // of the defined ones, the interval holds the truth
 	ByTerms   int                `json:"covered_by_terms"`  // the interval holds what the terms make of the truth, which is what it is about
 	Level     float64            `json:"level"`
-	RMSE      float64            `json:"rmse"`     // root mean square error of the defined ones
-	Size      float64            `json:"size"`     // root mean square of the truths, what an answer of 0 would err by; of means 1, a spread
-	Terms     float64            `json:"terms"`    // part of the error that is the terms' own: the truth by the terms, from that of the data
-	Forecast  *Forecast          `json:"forecast"` // nil where the plan says nothing of it
+	RMSE      float64            `json:"rmse"`            // root mean square error of the defined ones
+	Size      float64            `json:"size"`            // root mean square of the truths, what an answer of 0 would err by; of means 1, a spread
+	Terms     float64            `json:"terms"`           // part of the error that is the terms' own: the truth by the terms, from that of the data
+	Forecast  *Forecast          `json:"forecast"`        // nil where the plan says nothing of it
+	Distance  float64            `json:"distance"`        // root mean square of the defined ones from the truth, in half-widths of their intervals; see Check
+	Limit     float64            `json:"limit,omitempty"` // the largest distance that passes; 0: it is not judged
 	Worst     Example            `json:"worst"`
+	Each      []Example          `json:"each"` // all answers, in the order of the result
 }
 
 // Forecast is the standard error that the plan expected.
@@ -72,7 +76,12 @@ type Example struct {
 	Estimate float64 `json:"estimate"`
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
+
+	Undefined string `json:"undefined,omitempty"` // why there is no estimate
 }
+
+// Covered says whether the interval holds the truth.
+func (e Example) Covered() bool { return e.Undefined == "" && e.Low <= e.Truth && e.Truth <= e.High }
 
 // Groups is one analysis that groups records.
 type Groups struct {
@@ -148,6 +157,9 @@ func Make(ctx context.Context, p Played) (Table, error) {
 			out.Numbers = append(out.Numbers, n...)
 		}
 	}
+	for i, n := range out.Numbers {
+		out.Numbers[i].Limit = p.Template.Limits[n.Kind]
+	}
 	return out, nil
 }
 
@@ -176,6 +188,7 @@ type tally struct {
 	squares, sizes float64
 	terms          float64
 	worst          float64
+	distances      float64
 }
 
 // add takes one answer. truth and terms are in the answer's own unit, of which unit is one
@@ -184,6 +197,10 @@ func (t *tally) add(name string, x analysis.Number, truth, terms, unit float64) 
 	t.n.Answers++
 	if x.Undefined != "" || x.Estimate == nil {
 		t.n.Undefined++
+		if math.IsNaN(truth) {
+			truth = 0
+		}
+		t.n.Each = append(t.n.Each, Example{Name: name, Truth: truth, Undefined: cmp.Or(x.Undefined, "there is no estimate")})
 		return nil
 	}
 	if x.Low == nil || x.High == nil {
@@ -200,7 +217,11 @@ func (t *tally) add(name string, x analysis.Number, truth, terms, unit float64) 
 	}
 	t.sizes += float64(size * size)
 	t.terms += float64((terms - truth) / unit * ((terms - truth) / unit))
-	if *x.Low <= truth && truth <= *x.High {
+	one := Example{Name: name, Truth: truth, Estimate: *x.Estimate, Low: *x.Low, High: *x.High}
+	t.n.Each = append(t.n.Each, one)
+	d := one.distance(t.n.Kind)
+	t.distances += float64(d * d)
+	if one.Covered() {
 		t.n.Covered++
 	}
 	if *x.Low <= terms && terms <= *x.High {
@@ -208,7 +229,7 @@ func (t *tally) add(name string, x analysis.Number, truth, terms, unit float64) 
 	}
 	if math.Abs(off) >= t.worst {
 		t.worst = math.Abs(off)
-		t.n.Worst = Example{Name: name, Truth: truth, Estimate: *x.Estimate, Low: *x.Low, High: *x.High}
+		t.n.Worst = one
 	}
 	return nil
 }
@@ -217,6 +238,7 @@ func (t *tally) add(name string, x analysis.Number, truth, terms, unit float64) 
 func (t *tally) close() Numbers {
 	if n := float64(t.n.Answers - t.n.Undefined); n > 0 {
 		t.n.RMSE, t.n.Size, t.n.Terms = math.Sqrt(t.squares/n), math.Sqrt(t.sizes/n), math.Sqrt(t.terms/n)
+		t.n.Distance = math.Sqrt(t.distances / n)
 	}
 	return t.n
 }

@@ -57,7 +57,7 @@ func played(t *testing.T, name string) Played {
 	if p.Study, err = study.Parse(source); err != nil {
 		t.Fatal(err)
 	}
-	pooled, err := networks.Load(networks.Embedded, nil)
+	pooled, err := networks.Load(found[0].Data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,12 +53,19 @@ func (t *truth) groups(ctx context.Context, a analysis.Analysis, forecast *Forec
 		}
 		out.Column, out.Known = t.Template.Known, new(Agreement)
 	}
-	classes := map[string]int{}
+	classes, label := map[string]int{}, map[int]int{}
 	for p, part := range t.Data.Parties {
 		if p >= len(t.Labels) || len(t.Labels[p]) != len(part.Rows) {
 			return out, fmt.Errorf("%s has not the cluster of each of its %d records", part.Name, len(part.Rows))
 		}
 		for i, row := range part.Rows {
+			// In a vertical study several parties have a record, and are told the same of it.
+			if other, told := label[row]; told && other != t.Labels[p][i] {
+				return out, fmt.Errorf("%s has the cluster %d for a record of which another party has %d", part.Name, t.Labels[p][i], other)
+			} else if told {
+				continue
+			}
+			label[row] = t.Labels[p][i]
 			found, same = append(found, t.Labels[p][i]), append(same, pooled.Labels[row])
 			if cells != nil {
 				if _, ok := classes[cells[row]]; !ok {

@@ -5,7 +5,6 @@ package network
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -15,8 +14,6 @@ import (
 	"runtime"
 	"strings"
 	"time"
-
-	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
 // Network is a running aggregator and parties that run when told to.
@@ -32,43 +29,30 @@ type Network struct {
 	err    error // why it ended; read after ended is closed
 }
 
-// Build compiles both programs into dir. It works from anywhere within the
-// module.
+// module is what the programs are built from.
+const module = "github.com/cosketch/cosketch"
+
+// Build compiles both programs into dir. It works from anywhere within the module, and
+// within one that requires it.
 func Build(ctx context.Context, dir string) error {
-	module, err := run(command(ctx, "go", "env", "GOMOD"), "go", new(talk))
+	root, err := run(command(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module), "go", new(talk))
 	if err != nil {
-		return err
-	}
-	file := strings.TrimSpace(string(module))
-	if file == "" || file == os.DevNull {
-		return errors.New("building the programs: there is no go.mod here or above; run the testnet from within its module")
+		return fmt.Errorf("building the programs: looking for their sources, which takes a directory within the module: %w", err)
 	}
 	cmd := command(ctx, "go", "build", "-o", dir+string(filepath.Separator), "./cmd/party", "./cmd/aggregator")
-	cmd.Dir = filepath.Dir(file)
+	cmd.Dir = strings.TrimSpace(string(root))
 	_, err = run(cmd, "go build", new(talk))
 	return err
 }
 
-// Start makes every node's identity under dir, from the programs that Build put
-// there, and starts the aggregator on a free port of the loopback interface. It
-// returns when the aggregator accepts connections.
-func Start(ctx context.Context, dir string) (*Network, error) {
-	return StartIn(ctx, dir, dir, scenario.PartyNames[:]...)
-}
-
-// StartIn does so for parties of any names, whose directories are under home.
+// StartIn makes every node's identity in a directory of its own under home, from the programs
+// that Build put into dir, and starts the aggregator on a free port of the loopback interface.
+// It returns when the aggregator accepts connections.
 func StartIn(ctx context.Context, dir, home string, parties ...string) (*Network, error) {
 	n := &Network{dir: dir, ended: make(chan struct{}), served: new(talk)}
 	var err error
-	if n.Aggregator, err = newNode(ctx, n.program("aggregator"), filepath.Join(home, "aggregator.d"), "aggregator"); err != nil {
+	if n.Aggregator, n.Parties, err = Identities(ctx, dir, home, parties...); err != nil {
 		return nil, err
-	}
-	for _, name := range parties {
-		party, err := newNode(ctx, n.program("party"), filepath.Join(home, name), name)
-		if err != nil {
-			return nil, err
-		}
-		n.Parties = append(n.Parties, party)
 	}
 	port, err := freePort()
 	if err != nil {

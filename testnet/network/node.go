@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 )
@@ -67,7 +68,7 @@ func (n *Node) arguments(args []string) []string {
 	return append([]string{"--state", n.StateDir(), "--config", n.SiteFile()}, args...)
 }
 
-// Run runs one command of the node's program and returns its stdout.
+// Run runs one command of the node's program and returns its stdout, also when it fails.
 func (n *Node) Run(ctx context.Context, args ...string) ([]byte, error) {
 	said := new(talk)
 	n.mu.Lock()
@@ -78,8 +79,15 @@ func (n *Node) Run(ctx context.Context, args ...string) ([]byte, error) {
 
 // RunJSON runs a command and decodes what it prints.
 func (n *Node) RunJSON(ctx context.Context, into any, args ...string) error {
+	return n.RunJSONThough(ctx, into, 0, args...)
+}
+
+// RunJSONThough does so, and takes an exit code for a success that ends a command which has
+// printed all the same.
+func (n *Node) RunJSONThough(ctx context.Context, into any, code int, args ...string) error {
 	out, err := n.Run(ctx, append([]string{"--format", "json"}, args...)...)
-	if err != nil {
+	var ended *exec.ExitError
+	if err != nil && !(code != 0 && errors.As(err, &ended) && ended.ExitCode() == code && len(out) > 0) {
 		return err
 	}
 	if err := json.Unmarshal(out, into); err != nil {

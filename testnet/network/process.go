@@ -81,13 +81,13 @@ func command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run waits for a process and returns what it wrote to stdout. Its error quotes
+// run waits for a process and returns what it wrote to stdout, also when it fails. Its error quotes
 // the command line and the last lines of its talk, each after name.
 func run(cmd *exec.Cmd, name string, said *talk) ([]byte, error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, said
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("running %s: %w%s", strings.Join(cmd.Args, " "), err, said.indented(name))
+		return out.Bytes(), fmt.Errorf("running %s: %w%s", strings.Join(cmd.Args, " "), err, said.indented(name))
 	}
 	return out.Bytes(), nil
 }

@@ -10,21 +10,20 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
-
-	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
 // Identities makes every node's identity under home, from the programs that Build put
 // into dir, and starts nothing.
-func Identities(ctx context.Context, dir, home string) (aggregator *Node, parties [scenario.Parties]*Node, err error) {
-	n := &Network{dir: dir}
-	if aggregator, err = newNode(ctx, n.program("aggregator"), filepath.Join(home, "aggregator.d"), "aggregator"); err != nil {
-		return nil, parties, err
+func Identities(ctx context.Context, dir, home string, names ...string) (aggregator *Node, parties []*Node, err error) {
+	if aggregator, err = Aggregator(ctx, dir, home); err != nil {
+		return nil, nil, err
 	}
-	for p, name := range scenario.PartyNames {
-		if parties[p], err = newNode(ctx, n.program("party"), filepath.Join(home, name), name); err != nil {
-			return nil, parties, err
+	for _, name := range names {
+		party, err := Party(ctx, dir, home, name)
+		if err != nil {
+			return nil, nil, err
 		}
+		parties = append(parties, party)
 	}
 	return aggregator, parties, nil
 }

@@ -1,9 +1,16 @@
 package networks
 
 import (
+	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distmv"
 
 	"github.com/cosketch/cosketch/testnet/cancer"
 	"github.com/cosketch/cosketch/testnet/corpus"
@@ -14,10 +21,13 @@ const Embedded = "cancer"
 
 // Load reads a data set, a row for each record, with the columns of its archive and those
 // that are made of them: every set has a column of record ids, and binary columns are 0
-// and 1. The folder may be nil for Embedded.
+// and 1. The folder may be nil for Embedded, and for the registry, which is drawn from it.
 func Load(set string, folder *corpus.Corpus) (corpus.Table, error) {
-	if set == Embedded {
+	switch set {
+	case Embedded:
 		return patients()
+	case "registry":
+		return registry()
 	}
 	if folder == nil {
 		return corpus.Table{}, fmt.Errorf("the data set %s: %w", set, corpus.ErrNone)
@@ -48,6 +58,41 @@ func patients() (corpus.Table, error) {
 		out.Rows = append(out.Rows, row)
 	}
 	return with(out, "malignant", func(i int) string { return binary(table.Malignant[i]) }), nil
+}
+
+// registry are people drawn from the normal distribution with the means and covariances of
+// some columns of the breast cancer data, with "patient": always the same.
+func registry() (corpus.Table, error) {
+	table, err := cancer.Load()
+	if err != nil {
+		return corpus.Table{}, err
+	}
+	out := corpus.Table{Names: []string{"patient"}, Rows: make([][]string, 200_000)}
+	// Some pairs are strongly correlated, some weakly, some negatively.
+	names := []string{"mean radius", "mean texture", "area error", "smoothness error", "worst concavity", "worst texture"}
+	sample, means := mat.NewDense(len(table.Values), len(names), nil), make([]float64, len(names))
+	for j, name := range names {
+		at := slices.Index(table.Names, name)
+		for i, values := range table.Values {
+			sample.Set(i, j, values[at])
+		}
+		means[j] = stat.Mean(mat.Col(nil, j, sample), nil)
+	}
+	var covariance mat.SymDense
+	stat.CovarianceMatrix(&covariance, sample, nil)
+	population, ok := distmv.NewNormal(means, &covariance, rand.New(rand.NewPCG(1, 2)))
+	if !ok {
+		return corpus.Table{}, errors.New("drawing the registry: the covariance is not positive definite")
+	}
+	out.Names = append(out.Names, names...)
+	for i := range out.Rows {
+		row := []string{fmt.Sprintf("R%06d", i+1)}
+		for _, v := range population.Rand(nil) {
+			row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
+		}
+		out.Rows[i] = row
+	}
+	return out, nil
 }
 
 // heart are the patients of four hospitals, with "patient", which each hospital counts

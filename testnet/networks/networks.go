@@ -11,15 +11,18 @@ package networks
 import (
 	"embed"
 	"fmt"
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/cosketch/cosketch/node/spelling"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
-//go:embed *.yaml
+//go:embed *.yaml demo/*.yaml
 var files embed.FS
 
 // Template is one network: a study, and how the testnet plays it.
@@ -30,6 +33,10 @@ type Template struct {
 	Data     string `yaml:"data"`     // one of the Sets
 	Split    Split  `yaml:"split"`
 	Known    string `yaml:"known"` // a column of the data that groups records, beside which clusters are set; may be empty
+
+	// Limits are how far right estimates may lie from the truth: see errortable.Check. Kinds that
+	// have none are not judged.
+	Limits map[study.AnalysisKind]float64 `yaml:"limits"`
 
 	// AcceptReconstruction is what every steward writes into the site file.
 	AcceptReconstruction bool `yaml:"accept_reconstruction"`
@@ -58,38 +65,79 @@ func (s Split) String() string {
 	return "records are dealt out at random, to each party as many"
 }
 
-// All returns every template, in the order of their names.
+// All returns every template but those of the demonstration, in the order of their names.
 func All() ([]Template, error) {
-	entries, err := files.ReadDir(".")
+	found, err := fs.Glob(files, "*.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("listing the networks: %w", err)
 	}
-	var out []Template
-	for _, e := range entries {
-		t, err := read(e.Name())
+	return readAll(found)
+}
+
+// demo are the networks of the demonstration, in its order.
+var demo = []string{"laboratories", "registry", "hospitals-plain", "hospitals-identity", "hospitals-sparse", "hospitals-cells", "laboratories-joined"}
+
+// Change returns the template with a part of its study replaced, which stands there once.
+func (t Template) Change(from, to string) (Template, error) {
+	if n := strings.Count(t.study, from); n != 1 {
+		return Template{}, fmt.Errorf("changing the network %s: %q is there %d times", t.Name, from, n)
+	}
+	t.study = strings.Replace(t.study, from, to, 1)
+	return t, nil
+}
+
+// DemoNames are the names of the networks of the demonstration, in its order.
+func DemoNames() []string { return slices.Clone(demo) }
+
+// Demo returns the templates of the demonstration, in its order. Their data need no folder.
+func Demo() ([]Template, error) {
+	var found []string
+	for _, name := range demo {
+		found = append(found, "demo/"+name+".yaml")
+	}
+	return readAll(found)
+}
+
+func readAll(found []string) (out []Template, err error) {
+	for _, file := range found {
+		source, err := files.ReadFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("reading the network %s: %w", e.Name(), err)
+			return nil, fmt.Errorf("reading a network: %w", err)
+		}
+		t, err := Parse(strings.TrimSuffix(path.Base(file), ".yaml"), string(source))
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, t)
 	}
 	return out, nil
 }
 
-// Find returns the template of a name, or all those of a data set.
+// Find returns the template of a name, or all those whose names have this before a dash, as
+// those of a data set have.
 func Find(name string) ([]Template, error) {
 	all, err := All()
 	if err != nil {
 		return nil, err
 	}
+	demo, err := Demo()
+	if err != nil {
+		return nil, err
+	}
 	var out []Template
 	var names []string
-	for _, t := range all {
-		if t.Name == name || t.Data == name {
+	for _, t := range append(all, demo...) {
+		if t.Name == name {
+			return []Template{t}, nil
+		}
+		if strings.HasPrefix(t.Name, name+"-") {
 			out = append(out, t)
 		}
-		names = append(names, t.Name)
-		if !slices.Contains(names, t.Data) {
-			names = append(names, t.Data)
+		set, _, _ := strings.Cut(t.Name, "-")
+		for _, name := range []string{t.Name, set} {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
 	if out != nil {
@@ -101,16 +149,21 @@ func Find(name string) ([]Template, error) {
 	return nil, fmt.Errorf("no network %q; there are %s", name, strings.Join(names, ", "))
 }
 
-func read(file string) (Template, error) {
-	source, err := files.ReadFile(file)
+// Parse reads a template, as the files of this package have it.
+func Parse(name, source string) (Template, error) {
+	t, err := parse(name, source)
 	if err != nil {
-		return Template{}, err
+		return Template{}, fmt.Errorf("reading the network %s: %w", name, err)
 	}
-	before, after, found := strings.Cut(string(source), "\n---\n")
+	return t, nil
+}
+
+func parse(name, source string) (Template, error) {
+	before, after, found := strings.Cut(source, "\n---\n")
 	if !found {
 		return Template{}, fmt.Errorf("no line of dashes before the study")
 	}
-	t := Template{Name: strings.TrimSuffix(file, ".yaml"), study: after}
+	t := Template{Name: name, study: after}
 	if err := yaml.Load([]byte(before), &t, yaml.WithKnownFields()); err != nil {
 		return Template{}, err
 	}

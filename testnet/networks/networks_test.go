@@ -6,11 +6,14 @@ import (
 	"crypto/hpke"
 	"encoding/base64"
 	"errors"
+	"math"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -96,7 +99,7 @@ func TestTemplates(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	for name, want := range map[string]int{"heart": 3, "heart-open": 1, "diabetes130": 4, "adult": 4, "cancer": 3} {
+	for name, want := range map[string]int{"heart": 3, "heart-open": 1, "diabetes130": 4, "adult": 4, "cancer": 3, "laboratories": 1, "hospitals": 4} {
 		if found, err := Find(name); err != nil || len(found) != want {
 			t.Errorf("%s: %d networks, %v", name, len(found), err)
 		}
@@ -120,6 +123,81 @@ func TestTermsMayNotLack(t *testing.T) {
 	}
 }
 
+// TestDemo reads the studies of the demonstration with the nodes' own parser. Their data need no
+// folder, and no value of those without noise is moved to a bound.
+func TestDemo(t *testing.T) {
+	all, err := Demo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, template := range all {
+		names = append(names, template.Name)
+		s := parsed(t, template)
+		if s.Name != template.Name || template.Title == "" || template.Question == "" {
+			t.Errorf("%s: the study is called %q, title %q, question %q", template.Name, s.Name, template.Title, template.Question)
+		}
+		pooled, err := Load(template.Data, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range s.Analyses {
+			if limit := template.Limits[a.Kind]; (limit > 0) == (a.Kind == study.KMeans) {
+				t.Errorf("%s: %s has the limit %v", template.Name, a.Kind, limit)
+			}
+		}
+		if s.Privacy.Mechanism != "none" {
+			continue
+		}
+		for _, c := range s.Columns {
+			cells, err := pooled.Numbers(c.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, x := range cells {
+				if _, clamped := c.Scale.Encode(x, s.Bits); clamped {
+					t.Errorf("%s: %s of record %d is moved to a bound", template.Name, c.Name, i+1)
+				}
+			}
+		}
+	}
+	if !slices.Equal(names, DemoNames()) {
+		t.Errorf("the studies are %v, want %v", names, DemoNames())
+	}
+}
+
+// TestRegistryFollowsTheData compares the correlations of the drawn records with those of the
+// patients. An entry has standard error at most 1/√200000 = .0022; .014 is 6.3 of them, so 15
+// entries together fail by chance less than once in 10⁸ runs (and the seed is fixed).
+func TestRegistryFollowsTheData(t *testing.T) {
+	drawn, err := Load("registry", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patients, err := Load(Embedded, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	correlation := func(of corpus.Table, a, b string) float64 {
+		x, err := of.Numbers(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := of.Numbers(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stat.Correlation(x, y, nil)
+	}
+	for i, a := range drawn.Names[1:] {
+		for _, b := range drawn.Names[1 : 1+i] {
+			if got, want := correlation(drawn, a, b), correlation(patients, a, b); math.Abs(got-want) > 0.014 {
+				t.Errorf("%s with %s: correlation %.3f, want %.3f", a, b, got, want)
+			}
+		}
+	}
+}
+
 // TestDealt deals every data set out, and reads what parties would find in their files.
 func TestDealt(t *testing.T) {
 	var folder *corpus.Corpus
@@ -132,6 +210,11 @@ func TestDealt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	demo, err := Demo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = append(all, demo...)
 	loaded := map[string]corpus.Table{}
 	for _, template := range all {
 		t.Run(template.Name, func(t *testing.T) {
@@ -203,5 +286,41 @@ func TestMadeColumns(t *testing.T) {
 	}
 	if _, err := Load("nosuch", new(corpus.Corpus)); err == nil {
 		t.Error("a data set that is none")
+	}
+}
+
+func TestDecimal(t *testing.T) {
+	for x, want := range map[float64]string{1e-6: "1e-06", 1e21: "1e21", 0.8: "0.8", -3: "-3"} {
+		if got := Decimal(x); got != want {
+			t.Errorf("Decimal(%v) = %s, want %s", x, got, want)
+		}
+	}
+}
+
+// TestChange changes what stands in a study once, and only that.
+func TestChange(t *testing.T) {
+	found, err := Find("laboratories")
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, err := found[0].Change("family: rademacher, k: 256", "family: sparse, k: 128, s: 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := parsed(t, changed); s.Sketches[0].Projection.K != 128 || parsed(t, found[0]).Sketches[0].Projection.K != 256 {
+		t.Errorf("the changed study has k = %d", s.Sketches[0].Projection.K)
+	}
+	for _, from := range []string{"owner: north", "no such thing"} {
+		if _, err := found[0].Change(from, ""); err == nil {
+			t.Errorf("%q: no error", from)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, source := range []string{"", "title: x\n", "titel: x\n---\nparties: []\n", "title: x\n---\nparties: 3\n"} {
+		if _, err := Parse("x", source); err == nil || !strings.Contains(err.Error(), "the network x") {
+			t.Errorf("%q: %v", source, err)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package networks
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -44,3 +45,9 @@ func (t Template) Study(terms Terms) ([]byte, error) {
 }
 
 func instant(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+
+// Decimal writes a number in the one form that study files read: no sign in the exponent but
+// minus, and no exponent where digits do.
+func Decimal(x float64) string {
+	return strings.ReplaceAll(strconv.FormatFloat(x, 'g', -1, 64), "e+", "e")
+}

@@ -15,11 +15,37 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/errortable"
 	"github.com/cosketch/cosketch/testnet/networks"
-	"github.com/cosketch/cosketch/testnet/outcome"
 )
+
+// Play takes a study from its file to what came of it: draft, deal, propose, approve, run and
+// collect. It returns how many bytes the data have, too.
+func (s *Site) Play(ctx context.Context, d Dates, pooled corpus.Table, seed uint64) (out errortable.Played, raw int64, err error) {
+	draft, err := s.Draft(d)
+	if err != nil {
+		return out, 0, err
+	}
+	dealt, err := s.Template.Deal(draft.Study, pooled, seed)
+	if err != nil {
+		return out, 0, err
+	}
+	if raw, err = s.Deal(draft, dealt); err != nil {
+		return out, 0, err
+	}
+	if err := s.Agree(ctx, draft); err != nil {
+		return out, 0, err
+	}
+	if err := s.Run(ctx, draft, d.Expires); err != nil {
+		return out, 0, err
+	}
+	out, err = s.Collect(ctx, draft, dealt)
+	return out, raw, err
+}
 
 // Run lets all parties serve a study at once, until each has its result.
 func (s *Site) Run(ctx context.Context, d Draft, wait time.Duration) error {
@@ -40,33 +66,50 @@ func (s *Site) Run(ctx context.Context, d Draft, wait time.Duration) error {
 	return cause
 }
 
-// Collect fetches the plan, the result, which is the same for all parties, and what each
-// party is told of its own records.
-func (s *Site) Collect(ctx context.Context, d Draft, data networks.Dealt) (errortable.Played, error) {
-	out := errortable.Played{Template: s.Template, Study: d.Study, Data: data}
-	if err := s.plan(ctx, d, &out); err != nil {
-		return out, err
-	}
+// Fetch has every party write the result, which is the same for all, and what it alone is
+// told of its records, into a directory of its own.
+func (s *Site) Fetch(ctx context.Context, d Draft) (result analysis.Result, dirs []string, err error) {
 	id := d.Study.ID.String()
 	var first []byte
-	for p, party := range s.Parties {
+	for _, party := range s.Parties {
 		dir := filepath.Join(party.Dir(), "result-"+id[:8])
 		if _, err := party.Run(ctx, "result", id, "--output", dir); err != nil {
-			return out, err
+			return result, nil, err
 		}
+		dirs = append(dirs, dir)
 		raw, err := os.ReadFile(filepath.Join(dir, "result.json"))
 		if err != nil {
-			return out, fmt.Errorf("reading the result of %s: %w", party.Name, err)
+			return result, nil, fmt.Errorf("reading the result of %s: %w", party.Name, err)
 		}
 		if first == nil {
-			if out.Result, err = outcome.ParseResult(raw); err != nil {
-				return out, err
+			if result, err = analysis.Decode(raw, d.Study.ID); err != nil {
+				return result, nil, err
 			}
 			first = raw
 		} else if !bytes.Equal(first, raw) {
-			return out, fmt.Errorf("%s holds another result than %s", party.Name, s.Parties[0].Name)
+			return result, nil, fmt.Errorf("%s holds another result than %s", party.Name, s.Parties[0].Name)
 		}
-		own := filepath.Join(dir, "labels.csv")
+	}
+	if result.Completeness != "full" || len(result.Absent) > 0 {
+		return result, nil, fmt.Errorf("the result is %s; absent: %v", result.Completeness, result.Absent)
+	}
+	return result, dirs, nil
+}
+
+// Collect fetches the plan, the result, and the clusters that each party is told of its own
+// records.
+func (s *Site) Collect(ctx context.Context, d Draft, data networks.Dealt) (out errortable.Played, err error) {
+	out = errortable.Played{Template: s.Template, Study: d.Study, Data: data}
+	if err := s.plan(ctx, d, &out); err != nil {
+		return out, err
+	}
+	var dirs []string
+	if out.Result, dirs, err = s.Fetch(ctx, d); err != nil {
+		return out, err
+	}
+	id := d.Study.ID.String()
+	for p, party := range s.Parties {
+		own := filepath.Join(dirs[p], OwnFile)
 		if slices.ContainsFunc(d.Study.Sketches, func(sk study.Sketch) bool { return sk.Side == sketch.Cells }) && clustered(out) {
 			if _, err := party.Run(ctx, "result", id, "--label", own); err != nil { // which the party tells by the published model
 				return out, err
@@ -81,8 +124,34 @@ func (s *Site) Collect(ctx context.Context, d Draft, data networks.Dealt) (error
 			return out, err
 		}
 	}
-	if out.Result.Completeness != "full" || len(out.Result.Absent) > 0 {
-		return out, fmt.Errorf("the result is %s; absent: %v", out.Result.Completeness, out.Result.Absent)
+	return out, nil
+}
+
+// OwnFile is the name of the file in which a party is told of its own records; there is none
+// where it is told nothing.
+const OwnFile = "labels.csv"
+
+// ReadOwn reads such a file: a map from headings for each record.
+func ReadOwn(path string) ([]map[string]string, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	lines, err := csv.NewReader(file).ReadAll()
+	if err != nil || len(lines) == 0 {
+		return nil, err
+	}
+	var out []map[string]string
+	for _, line := range lines[1:] {
+		record := make(map[string]string, len(line))
+		for i, heading := range lines[0] {
+			record[heading] = line[i]
+		}
+		out = append(out, record)
 	}
 	return out, nil
 }
@@ -108,7 +177,7 @@ func (s *Site) plan(ctx context.Context, d Draft, out *errortable.Played) error 
 	if d.Study.Partition == study.Vertical {
 		args = append(args, "--overlap", fmt.Sprintf("%.3f", overlap(out.Data)))
 	}
-	return s.Aggregator.RunJSON(ctx, &out.Plan, args...)
+	return s.Aggregator.RunJSONThough(ctx, &out.Plan, int(console.Failed), args...) // where nothing is usable, the plan says so and ends with that
 }
 
 // overlap is how many records the first two parties share, over those of the smaller one.
@@ -151,28 +220,20 @@ func (s *Site) clipped(ctx context.Context, p int, id string, out *errortable.Pl
 // clusters reads what a party is told of its records, in the order of its rows; nil where
 // that is nothing of clusters.
 func clusters(path string, data networks.Dealt, party int) ([]int, error) {
-	file, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	records, err := ReadOwn(path)
+	if err != nil || len(records) == 0 {
 		return nil, err
 	}
-	defer file.Close()
-	lines, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		return nil, err
-	}
-	at := slices.Index(lines[0], "cluster")
-	if at < 0 {
+	if _, told := records[0]["cluster"]; !told {
 		return nil, nil
-	}
-	found := make(map[string]string, len(lines))
-	for _, line := range lines[1:] {
-		found[line[0]] = line[at]
 	}
 	part := data.Parties[party]
-	ids, err := data.Pooled.Column(part.Columns[0])
+	id := part.Columns[0]
+	found := make(map[string]string, len(records))
+	for _, record := range records {
+		found[record[id]] = record["cluster"]
+	}
+	ids, err := data.Pooled.Column(id)
 	if err != nil {
 		return nil, err
 	}

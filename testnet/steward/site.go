@@ -7,7 +7,6 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/networks"
-	"github.com/cosketch/cosketch/testnet/scenario"
 )
 
 // dataFile is the name of a party's data in its own directory.
@@ -26,9 +25,9 @@ func SiteFile(t networks.Template, s *study.Study, terms Terms) []byte {
 	fmt.Fprintf(&out, "datasets:\n  %s:\n    source: %s\n    id: [%s]\n", t.Data, dataFile, strings.Join(s.Records.ID, ", "))
 	if p := s.Privacy; p.Mechanism != dp.None {
 		times := float64(max(terms.Studies, 1))
-		fmt.Fprintf(&out, "    caps: {%s: {epsilon: %s", p.Unit, scenario.Decimal(times*float64(p.Epsilon)))
+		fmt.Fprintf(&out, "    caps: {%s: {epsilon: %s", p.Unit, networks.Decimal(times*float64(p.Epsilon)))
 		if p.Delta > 0 {
-			fmt.Fprintf(&out, ", delta: %s", scenario.Decimal(times*float64(p.Delta)))
+			fmt.Fprintf(&out, ", delta: %s", networks.Decimal(times*float64(p.Delta)))
 		}
 		out.WriteString("}}\n")
 	}

@@ -120,6 +120,19 @@ func (s *Site) Propose(ctx context.Context, d Draft) error {
 	return nil
 }
 
+// Agree proposes the study, and every steward approves it.
+func (s *Site) Agree(ctx context.Context, d Draft) error {
+	if err := s.Propose(ctx, d); err != nil {
+		return err
+	}
+	for _, party := range s.Parties {
+		if err := s.Approve(ctx, d, party); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Approve does what one party's steward does: names the data in the site file, and
 // approves by the id's first eight characters.
 func (s *Site) Approve(ctx context.Context, d Draft, party *network.Node) error {

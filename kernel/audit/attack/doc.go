@@ -12,5 +12,5 @@
 // Liu, Kargupta and Ryan 2006 (section VI) say that no element can be found even if R is
 // disclosed, and that independent component analysis recovers nothing from fewer
 // dimensions than there are sources. Neither holds where something is known of the data:
-// docs/errata.md names the tests.
+// research/docs/errata.md names the tests.
 package attack

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/testnet/program"
+)
+
+// The measurements of operator.md run and print a table: with its flags, but of two parties, three
+// where sums are masked, and the least release that a line names, each of these once.
+func TestMeasurementsRun(t *testing.T) {
+	if os.Getenv("COSKETCH_FULL") != "1" {
+		t.Skip("runs studies on real processes: COSKETCH_FULL=1")
+	}
+	text, err := os.ReadFile("../docs/operator.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(text), "```sh not measure\n")
+	block, _, _ = strings.Cut(block, "```")
+	ran := map[string]bool{}
+	for line := range strings.Lines(block) {
+		words := strings.Fields(line)
+		if len(words) < 6 || strings.Join(words[:5], " ") != "go run -C research ." {
+			t.Errorf("not a measurement of the laboratory: %s", line)
+			continue
+		}
+		args := smallest(words[5:])
+		if ran[strings.Join(args, " ")] {
+			continue
+		}
+		ran[strings.Join(args, " ")] = true
+		var out, talk strings.Builder
+		if code := run(args, &out, &talk); code != program.OK {
+			t.Errorf("%v: exit code %d:\n%s", args, code, talk.String())
+		}
+		if rows := strings.Split(strings.TrimSpace(out.String()), "\n"); len(rows) != 2 || !strings.Contains(rows[0], "parties") || !strings.HasSuffix(strings.TrimSpace(rows[0]), "its disk, MB") {
+			t.Errorf("%v prints\n%s", args, out.String())
+		}
+	}
+	if len(ran) < 3 {
+		t.Errorf("%d measurements found", len(ran))
+	}
+}
+
+// smallest makes the sizes of a measurement small.
+func smallest(args []string) (out []string) {
+	parties := "2"
+	if slices.Contains(args, "--masked") {
+		parties = "3"
+	}
+	for i, word := range args {
+		if i > 0 && args[i-1] == "--megabytes" {
+			word, _, _ = strings.Cut(word, ",")
+		}
+		if i > 0 && args[i-1] == "--parties" {
+			word = parties
+		}
+		out = append(out, word)
+	}
+	return out
+}

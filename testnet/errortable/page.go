@@ -1,0 +1,94 @@
+package errortable
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+
+	"github.com/cosketch/cosketch/node/figure"
+)
+
+// Study is a study that was played, for people and programs.
+type Study struct {
+	Name     string    `json:"name"` // of its network
+	Title    string    `json:"title"`
+	Question string    `json:"question"`
+	Study    string    `json:"study"` // its id
+	Privacy  string    `json:"privacy"`
+	Exposure string    `json:"exposure,omitempty"` // what sketches without noise give away
+	Split    string    `json:"split"`
+	Parties  []Holder  `json:"parties"`
+	Bytes    int64     `json:"bytes_shipped"`
+	Raw      int64     `json:"bytes_raw"`
+	Seconds  float64   `json:"seconds"`
+	Verdicts []Verdict `json:"verdicts"`
+	Checks   []Check   `json:"checks,omitempty"`
+	Table    Table     `json:"table"`
+}
+
+// Holder is a party, and what it has.
+type Holder struct {
+	Name    string `json:"name"`
+	Records int    `json:"records"`
+	Bytes   int64  `json:"bytes_shipped"`
+}
+
+//go:embed page.html.tmpl
+var pageSource string
+
+// Page writes studies as one page: style and figures inside, no script, no request to
+// anywhere.
+func Page(w io.Writer, studies []Study) error {
+	page, err := template.New("page").Funcs(template.FuncMap{
+		"style": figure.Style, "digits": digits, "percent": percent, "chart": chart, "rule": func() string { return Rule },
+		"kB": func(n int64) string { return fmt.Sprintf("%d kB", n/1000) },
+		"checks": func() (out []Check) {
+			for _, s := range studies {
+				out = append(out, s.Checks...)
+			}
+			return out
+		},
+	}).Parse(pageSource)
+	if err == nil {
+		err = page.Execute(w, studies)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}
+
+// chart draws estimates over the truth; nil where there are fewer than two.
+func chart(study string, at int, n Numbers) *figure.Figure {
+	low, high := math.Inf(1), math.Inf(-1)
+	held, missed := figure.Curve{Name: "the interval holds the truth", Look: figure.Marks}, figure.Curve{Name: "it does not", Look: figure.Marks}
+	for _, e := range n.Each {
+		if e.Undefined != "" {
+			continue
+		}
+		low, high = min(low, e.Truth), max(high, e.Truth)
+		point := figure.Point{X: e.Truth, Y: e.Estimate, Low: e.Low, High: e.High,
+			Title: fmt.Sprintf("%s: %s [%s, %s], truth %s", e.Name, digits(e.Estimate), digits(e.Low), digits(e.High), digits(e.Truth))}
+		if e.Covered() {
+			held.Points = append(held.Points, point)
+		} else {
+			missed.Points = append(missed.Points, point)
+		}
+	}
+	if len(held.Points)+len(missed.Points) < 2 {
+		return nil
+	}
+	curves := []figure.Curve{held}
+	if len(missed.Points) > 0 {
+		curves = append(curves, missed)
+	}
+	drawn := figure.Chart{
+		ID: fmt.Sprintf("%s-%d", study, at), Title: fmt.Sprintf("%s: estimates over the truth", n.Kind),
+		Description: fmt.Sprintf("%d estimates, each with its interval, over what the pooled data say. Right ones lie on the line.", len(held.Points)+len(missed.Points)),
+		X:           figure.Dimension{Label: "truth, from the pooled data"}, Y: figure.Dimension{Label: "estimate"},
+		Curves: append(curves, figure.Curve{Name: "estimate = truth", Look: figure.Smooth, Points: []figure.Point{{X: low, Y: low}, {X: high, Y: high}}}),
+	}.Figure()
+	return &drawn
+}

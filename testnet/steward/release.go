@@ -1,0 +1,96 @@
+package steward
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/testnet/network"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Release is a party's release and result, as its state directory holds them.
+type Release struct {
+	analysis.Contribution
+	T2     protocol.Digest
+	Result []byte
+	Plans  []release.Plan // by sketch
+}
+
+// ReadRelease reads a party's release and result of a study.
+func ReadRelease(n *network.Node, s *study.Study) (Release, error) {
+	st, err := store.Open(n.StateDir(), store.Party, store.Options{ReadOnly: true})
+	if err != nil {
+		return Release{}, err
+	}
+	defer st.Close()
+	raw, err := st.ReleaseHeader(s.ID)
+	if err != nil {
+		return Release{}, err
+	}
+	envelope, err := wire.DecodeEnvelope(raw)
+	if err != nil {
+		return Release{}, err
+	}
+	verified, err := protocol.Verify(envelope)
+	if err != nil {
+		return Release{}, err
+	}
+	header, err := wire.DecodeRelease(verified.Payload())
+	if err != nil {
+		return Release{}, err
+	}
+	index, ok := s.PartyIndex(verified.Sender())
+	if !ok {
+		return Release{}, errors.New("its sender is not in the study")
+	}
+	out := Release{Contribution: analysis.Contribution{Party: index, Header: verified.ID(), Records: header.Records, Published: header.Published}, T2: header.T2}
+	for i, described := range header.Sketches {
+		file, err := st.OpenReleaseFile(s.ID, fmt.Sprintf("sketch-%d.bin", i))
+		if err != nil {
+			return Release{}, err
+		}
+		decoded, err := release.Decode(described, io.NewSectionReader(file, 0, file.Size()))
+		file.Close()
+		if err != nil {
+			return Release{}, err
+		}
+		plan, err := release.For(s, index, i)
+		if err != nil {
+			return Release{}, err
+		}
+		values, labels, err := plan.Unpack(decoded)
+		if err != nil {
+			return Release{}, err
+		}
+		out.Sketches, out.Labels, out.Plans = append(out.Sketches, values), append(out.Labels, labels), append(out.Plans, plan)
+		out.Bytes += described.Size()
+	}
+	_, out.Result, err = stored.Result(st, s.ID)
+	return out, err
+}
+
+// Points are the entries of a sketch, rows × columns, in encoded units: with R's scale, and
+// a bound or 3 spreads as 1.
+func (r Release) Points(i int) *mat.Dense {
+	s := r.Sketches[i]
+	return points(s, r.Plans[i].Unit())
+}
+
+func points(s sketch.Sketch, unit float64) *mat.Dense {
+	out := mat.NewDense(s.Rows, s.Cols, nil)
+	for i := range s.Rows {
+		for j, v := range s.Row(i) {
+			out.Set(i, j, float64(v)*unit)
+		}
+	}
+	return out
+}

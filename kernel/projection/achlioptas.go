@@ -154,7 +154,9 @@ func (r *achlioptasRow) take() bool {
 	return false
 }
 
-func (r *achlioptasRow) addOuter(u, x []int64) { kernels.Best().AddRows(u, x, len(x), r.places) }
+func (r *achlioptasRow) addOuter(u, x []int64) {
+	kernels.AddRows(kernels.Best(), u, x, len(x), r.places)
+}
 
 func (r *achlioptasRow) addScaled(y []int64, c int64) {
 	for _, p := range r.places {

@@ -54,7 +54,7 @@ func parallel(m, n, workers int, do func(worker, from, to int)) {
 
 // within reports whether all entries are inside ±largest, beyond which is the first
 // that is not.
-func within(x []int64, largest int64) bool { return kernels.Best().Within(x, largest) }
+func within(x []int64, largest int64) bool { return kernels.Within(kernels.Best(), x, largest) }
 
 func beyond(x []int64, largest int64) int {
 	return slices.IndexFunc(x, func(v int64) bool { return v > largest || v < -largest })

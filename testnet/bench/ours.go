@@ -127,7 +127,7 @@ func given(c Columns, places []uint32, x []int64, workers int) []int64 {
 		from, to := c.M*i/workers, c.M*(i+1)/workers
 		wait.Go(func() {
 			sums[i] = make([]int64, c.K*c.N)
-			kernels.Best().AddRows(sums[i], x[from*c.N:to*c.N], c.N, places[from:to])
+			kernels.AddRows(kernels.Best(), sums[i], x[from*c.N:to*c.N], c.N, places[from:to])
 		})
 	}
 	wait.Wait()
@@ -146,7 +146,7 @@ func pass(x []int64, workers int) error {
 	inside := make([]bool, workers)
 	for i := range workers {
 		part := x[len(x)*i/workers : len(x)*(i+1)/workers]
-		wait.Go(func() { inside[i] = kernels.Best().Within(part, largest) })
+		wait.Go(func() { inside[i] = kernels.Within(kernels.Best(), part, largest) })
 	}
 	wait.Wait()
 	if slices.Contains(inside, false) {

@@ -37,7 +37,7 @@ func checkHadamard(t *testing.T, rng *rand.Rand, n int, c shape) {
 	}
 	for _, l := range Levels() {
 		y, words := guarded(make([]int64, c.k), c.offset), guarded(make([]int64, n/2), c.offset)
-		l.HadamardProduct(y.inner, x, h, words.inner)
+		HadamardProduct(l, y.inner, x, h, words.inner)
 		if !slices.Equal(y.inner, want) {
 			t.Fatalf("%v: Hadamard product of order %d to %+v differs", l, n, c)
 		}
@@ -63,7 +63,7 @@ func TestHadamardLevelsAgree(t *testing.T) {
 		WalshHadamard(want)
 		for _, l := range Levels() {
 			y := make([]int64, n)
-			l.HadamardProduct(y, x, NewHadamard(signs, columns), make([]int64, n/2))
+			HadamardProduct(l, y, x, NewHadamard(signs, columns), make([]int64, n/2))
 			if !slices.Equal(y, want) {
 				t.Fatalf("%v: transform of order %d differs", l, n)
 			}
@@ -82,7 +82,7 @@ func TestHadamardDoesNotOverflow(t *testing.T) {
 			for _, l := range Levels() {
 				y := make([]int64, 2)
 				other := int32(n - 1 - column)
-				l.HadamardProduct(y, x, NewHadamard(signs, []int32{int32(column), other}), make([]int64, n/2))
+				HadamardProduct(l, y, x, NewHadamard(signs, []int32{int32(column), other}), make([]int64, n/2))
 				if want := int64(math.MinInt16) * int64(n); y[0] != want || y[1] != 0 {
 					t.Fatalf("%v: order %d, column %d: %d, want %d and 0", l, n, column, y, want)
 				}
@@ -127,9 +127,9 @@ func TestHadamardPanics(t *testing.T) {
 		"large order":    func(Level) { NewHadamard(make([]int16, 2*MostHadamard), nil) },
 		"column":         func(Level) { NewHadamard(make([]int16, 2), []int32{2}) },
 		"column below 0": func(Level) { NewHadamard(make([]int16, 2), []int32{-1}) },
-		"y":              func(l Level) { l.HadamardProduct(make([]int64, 2), make([]int16, 128), h, make([]int64, 64)) },
-		"x":              func(l Level) { l.HadamardProduct(make([]int64, 1), make([]int16, 127), h, make([]int64, 64)) },
-		"words":          func(l Level) { l.HadamardProduct(make([]int64, 1), make([]int16, 128), h, make([]int64, 63)) },
+		"y":              func(l Level) { HadamardProduct(l, make([]int64, 2), make([]int16, 128), h, make([]int64, 64)) },
+		"x":              func(l Level) { HadamardProduct(l, make([]int64, 1), make([]int16, 127), h, make([]int64, 64)) },
+		"words":          func(l Level) { HadamardProduct(l, make([]int64, 1), make([]int16, 128), h, make([]int64, 63)) },
 	} {
 		for _, l := range Levels() {
 			func() {
@@ -153,7 +153,7 @@ func BenchmarkHadamardProduct(b *testing.B) {
 		for _, l := range Levels() {
 			b.Run(strconv.Itoa(c.n)+" to "+strconv.Itoa(c.k)+"/"+l.String(), func(b *testing.B) {
 				for b.Loop() {
-					l.HadamardProduct(y, x, h, words)
+					HadamardProduct(l, y, x, h, words)
 				}
 			})
 		}

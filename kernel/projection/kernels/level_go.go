@@ -10,20 +10,20 @@ func Best() Level { return Go }
 
 const noAssembly = "kernels: a level that this build does not have"
 
-func (Level) signTile(*int64, int, *int16, int, *uint64, int) { panic(noAssembly) }
+func signTile(Level, *int64, int, *int16, int, *uint64, int) { panic(noAssembly) }
 
-func (Level) narrow(*int16, *int64, int) bool { panic(noAssembly) }
+func narrowAVX2(*int16, *int64, int) bool { panic(noAssembly) }
 
-func (Level) within(*int64, int, int64) bool { panic(noAssembly) }
+func withinAVX2(*int64, int, int64) bool { panic(noAssembly) }
 
-func (Level) addRows(*int64, *int64, int, int, *uint32, int, *int64, int) { panic(noAssembly) }
+func addRowsAVX2(*int64, *int64, int, int, *uint32, int, *int64, int) { panic(noAssembly) }
 
-func (Level) squaredNorms(*uint64, *int64, int, int) bool { panic(noAssembly) }
+func squaredNormsAVX2(*uint64, *int64, int, int) bool { panic(noAssembly) }
 
-func (Level) hadamardBlocks(*int64, *int16, *int16, int) int { panic(noAssembly) }
+func hadamardBlocks(Level, *int64, *int16, *int16, int) int { panic(noAssembly) }
 
-func (Level) hadamardEights(*int64, int) { panic(noAssembly) }
+func hadamardEights(Level, *int64, int) { panic(noAssembly) }
 
-func (Level) hadamardTwos(*int64, int) { panic(noAssembly) }
+func twosAVX2(*int64, int) { panic(noAssembly) }
 
-func (Level) hadamardGather(*int64, *int64, *int32, int) { panic(noAssembly) }
+func gather(*int64, *int64, *int32, int) { panic(noAssembly) }

@@ -6,7 +6,7 @@ import "fmt"
 // len(norms) rows of equal length. It reports whether it could: rows of 2^12 entries
 // or more, and entries that are not from −2^26 up to below 2^26, might not have sums
 // that fit. If it could not, norms mean nothing.
-func (l Level) SquaredNorms(norms []uint64, x []int64) bool {
+func SquaredNorms(l Level, norms []uint64, x []int64) bool {
 	m := len(norms)
 	if m == 0 && len(x) > 0 || m > 0 && len(x)%m != 0 {
 		panic(fmt.Sprintf("kernels: norms of %d rows of %d entries in all", m, len(x)))
@@ -20,7 +20,7 @@ func (l Level) SquaredNorms(norms []uint64, x []int64) bool {
 		return false
 	}
 	if l != Go {
-		return l.squaredNorms(&norms[0], &x[0], n, m)
+		return squaredNormsAVX2(&norms[0], &x[0], n, m)
 	}
 	var all uint64 // every bit that is set in an entry plus most, which is below twice that
 	for i := range norms {

@@ -172,6 +172,7 @@ func TestOneImporterEach(t *testing.T) {
 		"github.com/vbauerster/mpb":   {"cmd/party"},
 		"go.yaml.in/yaml":             {"protocol/study", "node/config", "testnet/networks"},
 		"golang.org/x/crypto/blake2b": {"seed/stream"},
+		"golang.org/x/sys/cpu":        {"kernel/cpu", "seed/stream"},
 		"github.com/chromedp":         nil, // tests alone
 	}
 	used := map[string]bool{}

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/cosketch/cosketch/kernel/cpu"
 	"github.com/cosketch/cosketch/kernel/distance"
-	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
 // lloyd holds one problem and the buffers that its restarts share.
@@ -144,7 +144,7 @@ func (l *lloyd) assign() (changed bool, err error) {
 			most = max(most, norm)
 		}
 	}
-	level := kernels.Best()
+	level := cpu.Best()
 	pieces := (l.panelCount() + panelsEach - 1) / panelsEach
 	changes, counts := make([]bool, pieces), make([]int32, pieces*l.opts.Clusters)
 	err = l.each(func(piece, p int, panel []float32) {

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/cosketch/cosketch/kernel/cpu"
 	"github.com/cosketch/cosketch/kernel/distance"
-	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
 // Options of a search.
@@ -205,7 +205,7 @@ func (b *block) limit(q int) {
 
 // compare looks at so many panels of points, the first of which is from.
 func (b *block) compare(ctx context.Context, from, panels int) {
-	level := kernels.Best()
+	level := cpu.Best()
 	group, panel := b.frame.GroupSize(), b.frame.PanelSize()
 	const stretch = 256 // panels between two looks at ctx
 	var masks distance.Masks

@@ -3,6 +3,7 @@ package projection
 import (
 	"math"
 
+	"github.com/cosketch/cosketch/kernel/cpu"
 	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
@@ -155,7 +156,7 @@ func (r *achlioptasRow) take() bool {
 }
 
 func (r *achlioptasRow) addOuter(u, x []int64) {
-	kernels.AddRows(kernels.Best(), u, x, len(x), r.places)
+	kernels.AddRows(cpu.Best(), u, x, len(x), r.places)
 }
 
 func (r *achlioptasRow) addScaled(y []int64, c int64) {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/cosketch/cosketch/kernel/cpu"
 	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
@@ -54,7 +55,7 @@ func parallel(m, n, workers int, do func(worker, from, to int)) {
 
 // within reports whether all entries are inside ±largest, beyond which is the first
 // that is not.
-func within(x []int64, largest int64) bool { return kernels.Within(kernels.Best(), x, largest) }
+func within(x []int64, largest int64) bool { return kernels.Within(cpu.Best(), x, largest) }
 
 func beyond(x []int64, largest int64) int {
 	return slices.IndexFunc(x, func(v int64) bool { return v > largest || v < -largest })

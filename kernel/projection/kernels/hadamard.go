@@ -3,6 +3,8 @@ package kernels
 import (
 	"fmt"
 	"math/bits"
+
+	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
 // Orders of a Hadamard: beyond the largest, sums of int16 entries could leave int32.
@@ -43,12 +45,12 @@ func (h Hadamard) Order() int { return len(h.signs) }
 
 // HadamardProduct overwrites y, an entry for each column of h, with the product of x,
 // one for each row, and h. words is scratch of half as many.
-func HadamardProduct(l Level, y []int64, x []int16, h Hadamard, words []int64) {
+func HadamardProduct(l cpu.Level, y []int64, x []int16, h Hadamard, words []int64) {
 	n := h.Order()
 	if len(y) != len(h.keep) || len(x) != n || len(words) != n/2 {
 		panic(fmt.Sprintf("kernels: Hadamard product of %d by %d × %d to %d, with %d words", len(x), n, len(h.keep), len(y), len(words)))
 	}
-	if l == Go || n < hadamardBlock || len(y) == 0 {
+	if l == cpu.Go || n < hadamardBlock || len(y) == 0 {
 		hadamardGo(y, x, h, words)
 		return
 	}

@@ -2,18 +2,7 @@
 
 package kernels
 
-import "golang.org/x/sys/cpu"
-
-// Best returns the fastest level that this machine has.
-func Best() Level {
-	switch x := &cpu.X86; {
-	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512VNNI && x.HasAVX2:
-		return AVX512
-	case x.HasAVX2:
-		return AVX2
-	}
-	return Go
-}
+import "github.com/cosketch/cosketch/kernel/cpu"
 
 //go:noescape
 func signTileAVX2(y *int64, yStride int, x *int16, xStride int, signs *uint64, pairs int)
@@ -53,8 +42,8 @@ func twosAVX2(v *int64, h int)
 //go:noescape
 func gather(y, v *int64, places *int32, n int)
 
-func signTile(l Level, y *int64, yStride int, x *int16, xStride int, signs *uint64, pairs int) {
-	if l == AVX512 {
+func signTile(l cpu.Level, y *int64, yStride int, x *int16, xStride int, signs *uint64, pairs int) {
+	if l == cpu.AVX512 {
 		signTileAVX512(y, yStride, x, xStride, signs, pairs)
 	} else {
 		signTileAVX2(y, yStride, x, xStride, signs, pairs)
@@ -62,8 +51,8 @@ func signTile(l Level, y *int64, yStride int, x *int16, xStride int, signs *uint
 }
 
 // hadamardBlocks transforms n entries in blocks, and returns the words of a block.
-func hadamardBlocks(l Level, v *int64, x, signs *int16, n int) int {
-	if l == AVX512 {
+func hadamardBlocks(l cpu.Level, v *int64, x, signs *int16, n int) int {
+	if l == cpu.AVX512 {
 		blocksAVX512(v, x, signs, n/128)
 		return 64
 	}
@@ -71,8 +60,8 @@ func hadamardBlocks(l Level, v *int64, x, signs *int16, n int) int {
 	return 32
 }
 
-func hadamardEights(l Level, v *int64, h int) {
-	if l == AVX512 {
+func hadamardEights(l cpu.Level, v *int64, h int) {
+	if l == cpu.AVX512 {
 		eightsAVX512(v, h)
 	} else {
 		eightsAVX2(v, h)

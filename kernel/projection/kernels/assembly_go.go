@@ -2,15 +2,14 @@
 
 package kernels
 
-// Best returns the fastest level that this build has.
-func Best() Level { return Go }
+import "github.com/cosketch/cosketch/kernel/cpu"
 
 // The functions below stand where the assembly is on amd64. Only levels above Go
 // call them, and this build has none.
 
 const noAssembly = "kernels: a level that this build does not have"
 
-func signTile(Level, *int64, int, *int16, int, *uint64, int) { panic(noAssembly) }
+func signTile(cpu.Level, *int64, int, *int16, int, *uint64, int) { panic(noAssembly) }
 
 func narrowAVX2(*int16, *int64, int) bool { panic(noAssembly) }
 
@@ -20,9 +19,9 @@ func addRowsAVX2(*int64, *int64, int, int, *uint32, int, *int64, int) { panic(no
 
 func squaredNormsAVX2(*uint64, *int64, int, int) bool { panic(noAssembly) }
 
-func hadamardBlocks(Level, *int64, *int16, *int16, int) int { panic(noAssembly) }
+func hadamardBlocks(cpu.Level, *int64, *int16, *int16, int) int { panic(noAssembly) }
 
-func hadamardEights(Level, *int64, int) { panic(noAssembly) }
+func hadamardEights(cpu.Level, *int64, int) { panic(noAssembly) }
 
 func twosAVX2(*int64, int) { panic(noAssembly) }
 

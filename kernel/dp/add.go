@@ -61,12 +61,19 @@ func (n Noise) addBlocks(dst []int64, key *[chacha20.KeySize]byte, workers int) 
 	s := n.sampler()
 	blocks := (len(dst) + blockEntries - 1) / blockEntries
 	generators := make([]*Generator, max(min(workers, blocks), 1))
-	for i := range generators {
-		generators[i] = newGenerator()
-		defer generators[i].Destroy()
-	}
+	defer func() {
+		for _, g := range generators {
+			if g != nil {
+				g.Destroy()
+			}
+		}
+	}()
 	parallel.Share(blocks, len(generators), func(worker, block int) {
 		g := generators[worker]
+		if g == nil { // made by its worker: two that are made in a row would share a cache line
+			g = newGenerator()
+			generators[worker] = g
+		}
 		g.rekey(key, uint64(block))
 		first := block * blockEntries
 		s.add(g, dst[first:min(first+blockEntries, len(dst))])

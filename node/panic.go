@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
-	"runtime/debug"
 
+	"github.com/cosketch/cosketch/kernel/parallel"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -21,15 +21,17 @@ func (e *PanicError) Error() string {
 
 // Recovered logs what recover returned, and makes an error of it.
 func Recovered(logger *slog.Logger, id protocol.StudyID, p any) error {
-	what := PanicText(p)
-	logger.Error("internal error", "study", id.Short(), "panic", what, "stack", string(debug.Stack()))
+	what, stack := PanicText(p)
+	logger.Error("internal error", "study", id.Short(), "panic", what, "stack", stack)
 	return &PanicError{what}
 }
 
-// PanicText is what the runtime says, and of other panics the type alone.
-func PanicText(p any) string {
-	if err, ok := p.(runtime.Error); ok {
-		return err.Error()
+// PanicText is what the runtime says, and of other panics the type alone; and the stack of who
+// panicked. The deferred function that recovered calls it.
+func PanicText(p any) (what, stack string) {
+	said, stack := parallel.Recovered(p)
+	if err, ok := said.(runtime.Error); ok {
+		return err.Error(), stack
 	}
-	return fmt.Sprintf("a panic of type %T", p)
+	return fmt.Sprintf("a panic of type %T", said), stack
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -177,7 +176,8 @@ func queried(q protocol.Query) protocol.ReleasedSketch {
 func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			h.Logger.Error("answering a query panicked", "study", h.study.ID.Short(), "panic", node.PanicText(p), "stack", string(debug.Stack()))
+			what, stack := node.PanicText(p)
+			h.Logger.Error("answering a query panicked", "study", h.study.ID.Short(), "panic", what, "stack", stack)
 			raw, err = nil, errors.New("internal error")
 		}
 	}()

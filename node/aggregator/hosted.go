@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -423,7 +422,8 @@ func (h *hosted) compute(ctx context.Context, job session.Compute) (out finished
 	defer func() {
 		if p := recover(); p != nil {
 			h.Observe(event.Happening{What: event.Uncomputed, Study: h.study.ID})
-			h.Logger.Error("analyses panicked", "study", h.study.ID.Short(), "panic", node.PanicText(p), "stack", string(debug.Stack()))
+			what, stack := node.PanicText(p)
+			h.Logger.Error("analyses panicked", "study", h.study.ID.Short(), "panic", what, "stack", stack)
 			out = finished{event: session.JobFailed{Err: errors.New("internal error")}}
 		}
 	}()

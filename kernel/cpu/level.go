@@ -1,6 +1,13 @@
-package kernels
+// Package cpu names the levels of vector instructions for which inner loops are
+// written, and says which of them this machine has.
+//
+// A loop exists in Go, and in assembly for amd64 with AVX2 and with AVX-512. Its
+// results do not depend on the level: each package of loops holds every level to the
+// same bits. The build tag purego, and any architecture but amd64, leave the Go level
+// alone.
+package cpu
 
-// Level is one implementation of the kernels.
+// Level is one implementation of the loops.
 type Level int
 
 // The levels, each faster than the one before. AVX512 needs the parts F, BW and

@@ -267,6 +267,27 @@ func TestUselessReleaseIsNotPaidFor(t *testing.T) {
 	}
 }
 
+// What cannot be made is found out before anything is paid for or read.
+func TestImpossibleSpec(t *testing.T) {
+	kinds := all(t)
+	for name, one := range map[string]struct {
+		of     made
+		change func(*job.Spec)
+	}{
+		"no sketch":         {kinds[0], func(s *job.Spec) { s.Plans = nil }},
+		"masks of nobody":   {kinds[1], func(s *job.Spec) { s.What = job.Study{Attempt: 1} }},
+		"too many members":  {kinds[1], func(s *job.Spec) { s.What = job.Study{Attempt: 1, Pairs: pairs(t, 9)} }},
+		"query of sketches": {kinds[4], func(s *job.Spec) { s.Plans = append(s.Plans, s.Plans...) }},
+	} {
+		w := one.of.world(t)
+		spec := one.of.spec(t, 1)
+		one.change(&spec)
+		if _, err := job.Run(t.Context(), spec, w); err == nil || strings.Join(w.calls, " ") != "stored" {
+			t.Errorf("%s: %v after %v", name, err, w.calls)
+		}
+	}
+}
+
 // A damaged look is said to be one, and nothing is spent.
 func TestDamagedLook(t *testing.T) {
 	m := all(t)[6]

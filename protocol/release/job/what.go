@@ -42,6 +42,9 @@ func (w Study) plans(all []release.Plan) ([]release.Plan, error) {
 		if !plan.Study.Masked() {
 			continue
 		}
+		if w.Pairs.Members() == 0 {
+			return nil, errors.New("releasing a masked sum without the secrets that it is masked with")
+		}
 		var err error
 		if out[i], err = plan.Among(w.Pairs.Members()); err != nil {
 			return nil, err
@@ -74,7 +77,7 @@ func (w Study) fits(s Spec, records int64) error {
 		one := protocol.ReleasedSketch{Side: plan.Sketch().Side, Width: widest, RowColumns: plan.RowColumns()}
 		one.Rows, one.Cols = plan.Shape(records)
 		if plan.Study.Masked() {
-			one.Masked = w.members(plan)
+			one.Masked = w.Pairs.Members()
 		}
 		header.Sketches = append(header.Sketches, one)
 	}
@@ -106,14 +109,6 @@ func (e *SizeError) Unwrap() error { return e.Err }
 
 // fits: the statement of a query has one size, and the study bounds the records.
 func (w Query) fits(s Spec, records int64) error { return nil }
-
-// members is how many a masked release is masked for: in a rehearsal, which has no pairs, all parties.
-func (w Study) members(plan release.Plan) int {
-	if n := w.Pairs.Members(); n > 0 {
-		return n
-	}
-	return len(plan.Study.Parties)
-}
 
 func (w Study) mask(plan release.Plan, noised *release.Exact) error {
 	if !plan.Study.Masked() {

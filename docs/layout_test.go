@@ -325,11 +325,11 @@ func TestFilesAreMadeDurableInOnePlace(t *testing.T) {
 // What a promise rests on is called in few places: where noise is drawn into data, and where a budget is debited.
 // A call elsewhere is a way around the order of protocol/release/job. Each place is a folder or a file.
 func TestNoiseAndDebitsHaveFewCallers(t *testing.T) {
-	drawing := []string{"protocol/release", "protocol/release/job", "protocol/audit", "node/party/ask.go", "node/party/release.go", "node/source/noise.go", "node/source/look.go", "node/local/rehearse.go", "node/audit/attack.go"}
+	drawing := []string{"protocol/release", "protocol/release/job", "protocol/audit"}
 	places := map[string][]string{
 		"Draw": drawing, "DrawSeen": drawing, "Randomise": drawing,
 		"AddParallel": {"protocol/release"}, // what those draw with
-		"Debit":       {"protocol/release/job", "node/party/release.go"},
+		"Debit":       {"protocol/release/job", "node/source/policy.go"},
 	}
 	used := map[string]bool{}
 	for _, f := range parseAll(t) {

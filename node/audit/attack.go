@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed"
 	"gonum.org/v1/gonum/mat"
@@ -63,18 +64,6 @@ func attackOwn(ctx context.Context, r *source.Source) (Attacked, error) {
 		return Attacked{}, err
 	}
 	drawn := &sample{random: random}
-	if _, err := r.RehearseLook(ctx, src); err != nil {
-		return Attacked{}, err
-	}
-	builders, err := r.Builders(src, root)
-	if err != nil {
-		return Attacked{}, err
-	}
-	for _, b := range builders {
-		if err := b.Randomise(r.Entropy); err != nil {
-			return Attacked{}, err
-		}
-	}
 	entries := src.Schema.Entries()
 	_, err = r.Pass(ctx, src, func(b dataset.Batch) error {
 		drawn.take(b, entries)
@@ -83,28 +72,27 @@ func attackOwn(ctx context.Context, r *source.Source) (Attacked, error) {
 	if err != nil {
 		return Attacked{}, err
 	}
-	exact, err := r.Project(ctx, src, builders)
+	// as whoever attacks is sure to see it
+	made, err := job.RehearseSeen(ctx, r.Spec(src, job.Study{}, root), &source.Data{Source: r, From: src}, func(job.Stage) {})
 	if err != nil {
 		return Attacked{}, err
 	}
-	if exact.Records < 2 {
-		return Attacked{}, &Unattackable{fmt.Sprintf("data of %d records leave nothing to attack", exact.Records)}
-	}
-	for i, plan := range src.Plans { // as whoever attacks is sure to see it
-		if err := plan.DrawSeen(&exact.Sketches[i].Sketch, r.Entropy, max(r.Workers, 1)); err != nil {
-			return Attacked{}, fmt.Errorf("noising sketch %d: %w", i+1, err)
-		}
+	src.Plans = made.Plans // of the second pass, where there was a look
+	records := made.Records.Count
+	if records < 2 {
+		return Attacked{}, &Unattackable{fmt.Sprintf("data of %d records leave nothing to attack", records)}
 	}
 	out := Attacked{
-		Study: r.Study.ID.String(), Name: r.Study.Name, Dataset: src.Data.Name, Records: exact.Records, Sample: len(drawn.records),
+		Study: r.Study.ID.String(), Name: r.Study.Name, Dataset: src.Data.Name, Records: records, Sample: len(drawn.records),
 		Promise: src.Plans[0].Statement(), Sketches: []AttackedSketch{},
 	}
 	all := make([]seen, len(src.Plans))
 	for i, plan := range src.Plans {
-		if exact.Sketches[i].Sketch, _, err = plan.Unpack(exact.Sketches[i].Sketch); err != nil {
+		own := made.Sketches[i]
+		if own.Sketch, _, err = plan.Unpack(own.Sketch); err != nil {
 			return Attacked{}, fmt.Errorf("sketch %d: %w", i+1, err)
 		}
-		all[i] = seen{plan: plan, root: root, sample: drawn, picks: src.Picks[i], exact: exact.Sketches[i], ids: exact.IDs, random: random, records: exact.Records}
+		all[i] = seen{plan: plan, root: root, sample: drawn, picks: src.Picks[i], exact: own, ids: made.Records.IDs, random: random, records: records}
 		one, err := all[i].attack(ctx, i)
 		if err != nil {
 			return Attacked{}, fmt.Errorf("sketch %d: %w", i+1, err)

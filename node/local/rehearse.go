@@ -12,7 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release"
-	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/release/job"
 )
 
 // Rehearsal describes a release that was made of a party's data and thrown away.
@@ -92,60 +92,47 @@ func rehearse(ctx context.Context, r *source.Source) (out Rehearsal, refusal, er
 		return out, nil, err
 	}
 	defer root.Destroy()
-	look, err := r.RehearseLook(ctx, src)
-	if err != nil {
-		return out, nil, err
-	}
-	builders, err := r.Builders(src, root)
-	if err != nil {
-		return out, nil, err
-	}
-	for _, b := range builders {
-		if err := b.Randomise(r.Entropy); err != nil {
-			return out, nil, err
-		}
-	}
-	var times RehearsedTimes
-	var exact *source.Exact
 	survey, err := r.NewSurvey(src, false)
 	if err != nil {
 		return out, nil, err
 	}
-	times.Pass = timed(func() { exact, err = r.ProjectAnd(ctx, src, builders, survey.Add) })
+	data := &source.Data{Source: r, From: src, See: survey.Add}
+	passed := map[job.Stage]time.Time{}
+	began := time.Now()
+	made, err := job.Rehearse(ctx, r.Spec(src, job.Study{}, root), data, func(stage job.Stage) { passed[stage] = time.Now() })
 	if err != nil {
 		return out, nil, err
 	}
-	times.Project = exact.Adding.Seconds()
-	times.Pass += look.Seconds()
-	times.Noise = timed(func() { err = r.Noise(src, exact) })
+	src.Plans = made.Plans // of the second pass, where there was a look
+	times := RehearsedTimes{
+		Pass:    passed[job.Projected].Sub(began).Seconds(),
+		Project: data.Adding.Seconds(),
+		Noise:   passed[job.Noised].Sub(passed[job.Projected]).Seconds(),
+	}
+	cut, err := cuts(made)
 	if err != nil {
 		return out, nil, err
 	}
-	cut, err := cuts(exact, src)
+	began = time.Now()
+	described, err := made.Describe()
 	if err != nil {
 		return out, nil, err
 	}
-	for i := range exact.Sketches {
-		if r.Study.Masked() { // there are no other members to agree on masks with
-			exact.Sketches[i].Masked = len(r.Study.Parties)
-		}
-	}
-	var described []protocol.ReleasedSketch
-	times.Encode = timed(func() { described, _, err = exact.Encode() })
-	if err != nil {
-		return out, nil, err
-	}
+	times.Encode = time.Since(began).Seconds()
 	entries, err := r.Store.Ledger()
 	if err != nil {
 		return out, nil, err
 	}
-	if refusal, err = r.Permitted(src, exact.Summary.Records, entries); err != nil {
+	if refusal, err = r.Permitted(src, made.Records.Count, entries); err != nil {
 		return out, nil, err
 	}
-	if out, err = describe(r.Study, src, exact, described, survey.Effect(exact.Summary, cut)); err != nil {
+	out = Rehearsal{
+		Study: r.Study.ID.String(), Name: r.Study.Name, Dataset: src.Data.Name,
+		Records: made.Records.Count, Skipped: data.Summary.Skipped, Effect: survey.Effect(data.Summary, cut), Seconds: times, Allowed: refusal == nil,
+	}
+	if err := out.describe(made, described); err != nil {
 		return out, nil, err
 	}
-	out.Seconds, out.Allowed = times, refusal == nil
 	if refusal != nil {
 		out.Refusal = refusal.Error()
 	}
@@ -153,44 +140,34 @@ func rehearse(ctx context.Context, r *source.Source) (out Rehearsal, refusal, er
 	return out, refusal, err
 }
 
-func timed(do func()) (seconds float64) {
-	began := time.Now()
-	do()
-	return time.Since(began).Seconds()
-}
-
 // cuts says what was cut of sketches with noise, which are not masked yet.
-func cuts(e *source.Exact, src *source.Opened) ([]source.SketchEffect, error) {
+func cuts(made job.Rehearsed) ([]source.SketchEffect, error) {
 	out := []source.SketchEffect{}
-	for i, plan := range src.Plans {
+	for i, plan := range made.Plans {
 		if plan.Clip == 0 {
 			continue
 		}
 		clip := plan.Clip
 		if plan.Moments != nil {
-			summed, err := plan.Summed(e.Sketches[i].Sketch)
+			summed, err := plan.Summed(made.Sketches[i].Sketch)
 			if err != nil {
 				return nil, fmt.Errorf("sketch %d: %w", i+1, err)
 			}
 			clip = summed.Clip
 		}
-		out = append(out, source.EffectOf(plan, clip, &e.Sketches[i].Clipped, e.Summary.Records))
+		out = append(out, source.EffectOf(plan, clip, &made.Sketches[i].Clipped, made.Records.Count))
 	}
 	return out, nil
 }
 
 // describe says what was made.
-func describe(s *study.Study, src *source.Opened, e *source.Exact, described []protocol.ReleasedSketch, effect source.Effect) (Rehearsal, error) {
-	out := Rehearsal{
-		Study: s.ID.String(), Name: s.Name, Dataset: src.Data.Name,
-		Records: e.Summary.Records, Skipped: e.Summary.Skipped, Effect: effect,
-	}
-	for i, plan := range src.Plans {
-		d := described[i]
+func (out *Rehearsal) describe(made job.Rehearsed, described []protocol.ReleasedSketch) error {
+	for i, plan := range made.Plans {
+		d, sketch := described[i], made.Sketches[i]
 		out.Bytes += d.Size()
-		drawn, err := plan.NoiseIn(e.Sketches[i].Sketch)
+		drawn, err := plan.NoiseIn(sketch.Sketch)
 		if err != nil {
-			return out, fmt.Errorf("sketch %d: %w", i+1, err)
+			return fmt.Errorf("sketch %d: %w", i+1, err)
 		}
 		noise, variance := drawn.String(), drawn.Variance()
 		if !plan.Flips.Zero() {
@@ -198,11 +175,11 @@ func describe(s *study.Study, src *source.Opened, e *source.Exact, described []p
 		}
 		out.Sketches = append(out.Sketches, RehearsedSketch{
 			Side: string(d.Side), Projection: plan.Sketch().Method(), Rows: d.Rows, Cols: d.Cols, Width: d.Width, Bytes: d.Size(),
-			Clipped: e.Sketches[i].Clipped, Noise: noise, Variance: variance,
+			Clipped: sketch.Clipped, Noise: noise, Variance: variance,
 			Deviation: math.Sqrt(variance), Bits: !plan.Flips.Zero(), Statement: plan.Statement(), Labels: labelsText(plan),
 		})
 	}
-	return out, nil
+	return nil
 }
 
 // labelsText says what is done to the labels beside a sketch's rows; "" without any.

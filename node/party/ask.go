@@ -25,6 +25,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/journal"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed"
@@ -184,15 +185,7 @@ func (q *query) look(ctx context.Context) error {
 		switch _, err := kept.Header(); {
 		case errors.Is(err, store.ErrNotFound):
 			q.Number = number
-			entries, err := q.Store.Ledger()
-			if err == nil {
-				_, err = q.due(entries)
-			}
-			if err == nil {
-				refusal, failed := q.Recognised(q.src, entries)
-				err = errors.Join(refusal, failed)
-			}
-			return err
+			return q.permitted()
 		case err != nil:
 			return err
 		}
@@ -227,24 +220,28 @@ func (q *query) read(ctx context.Context, into func(dataset.Batch) error) (sum [
 	return [32]byte(hash.Sum(nil)), summary, err
 }
 
-// due is the ledger's entry for the query, none where an interrupted one was debited, and an
-// error where a cap refuses it.
-func (q *query) due(entries []ledger.Entry) ([]ledger.Entry, error) {
-	caps, err := source.CapsOf(q.src.Data, q.Promise.Mechanism(), q.Study.Privacy.Unit)
+// spec says to package job what is released.
+func (q *query) spec() (job.Spec, error) {
+	spec := q.Spec(q.src, job.Query{Number: q.Number, T2: q.t2}, q.keys)
+	spec.Plans = []release.Plan{q.plan}
+	return q.Budgeted(spec, q.src)
+}
+
+// permitted is an error where a cap refuses the query, or its people have their budget under another name.
+func (q *query) permitted() error {
+	entries, err := q.Store.Ledger()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	next := ledger.Entry{
-		Dataset: q.src.Data.Name, Study: q.Study.ID, Aggregator: q.Study.Aggregator.ID, Sketch: q.plan.Index, Query: q.Number,
-		Unit: q.Study.Privacy.Unit, Attributes: max(q.plan.Attributes(), 1), At: q.Now(),
-	}.Promised(q.Promise)
-	if _, paid := ledger.Paid(entries, next); paid {
-		return nil, nil
+	spec, err := q.spec()
+	if err != nil {
+		return err
 	}
-	if err := ledger.Check(entries, next, caps, ledger.Consent{AcceptUnbounded: q.src.Site.AcceptReconstruction}); err != nil {
-		return nil, err
+	if _, err := spec.Debits(entries); err != nil {
+		return err
 	}
-	return []ledger.Entry{next}, nil
+	refusal, failed := q.Recognised(q.src, entries)
+	return errors.Join(refusal, failed)
 }
 
 // compare shows the aggregator the ledger's head, and asks which queries of this party it
@@ -282,76 +279,83 @@ func (q *query) stored(number int) (protocol.Query, error) {
 	return protocol.DecodeQuery(q.Study.ID, q.Signer.ID(), raw)
 }
 
-// make projects, debits, draws noise and stores.
+// make makes the release, which is stored then: see package job for its order.
 func (q *query) make(ctx context.Context) error {
-	early := source.DrawsEarly(q.Study)
-	if early {
-		if err := q.debitQuery(ctx); err != nil {
-			return err
-		}
-	}
-	builder, err := q.plan.NewBuilder(q.keys, max(q.Workers, 1))
+	spec, err := q.spec()
 	if err != nil {
 		return err
 	}
-	if early {
-		if err := builder.Randomise(q.Entropy); err != nil {
-			return err
-		}
-	}
+	_, err = job.Run(ctx, spec, queryWorld{q})
+	return err
+}
+
+// queryWorld is this node to the job that makes a query's release (job.World).
+type queryWorld struct{ *query }
+
+var errNoLook = errors.New("a query takes no first look, and none of its releases is void")
+
+// Stored returns the statement of the stored query.
+func (w queryWorld) Stored() ([]byte, error) {
+	return none(w.Store.Query(w.Study.ID, w.Number).Header())
+}
+
+// Debit spends the budget durably.
+func (w queryWorld) Debit(ctx context.Context, due func([]ledger.Entry) ([]ledger.Entry, error)) error {
+	return w.Spend(ctx, w.src, due)
+}
+
+// Vouch has the ledger's head countersigned by the aggregator.
+func (w queryWorld) Vouch(ctx context.Context) error { return w.vouchPatiently(ctx) }
+
+// Exact reads the records again, which must be those that were looked at.
+func (w queryWorld) Exact(ctx context.Context, builders []*release.Builder) (job.Records, error) {
 	var ids [][]byte
-	sum, _, err := q.read(ctx, func(b dataset.Batch) error {
+	sum, _, err := w.read(ctx, func(b dataset.Batch) error {
 		for _, id := range b.IDs {
 			ids = append(ids, append([]byte(nil), id...))
 		}
-		return builder.Add(b.IDs, b.Values)
+		return builders[0].Add(b.IDs, b.Values)
 	})
-	if err != nil {
-		return err
+	if err == nil && sum != w.digest {
+		err = ErrRecordsChanged
 	}
-	if sum != q.digest {
-		return ErrRecordsChanged
-	}
-	exact, err := builder.Finish(q.Entropy)
-	if err != nil {
-		return err
-	}
-	q.Observe(event.Progress{Study: q.Study.ID, Milestone: event.Projected, Note: fmt.Sprintf("query %d, %d records", q.Number, len(ids))})
-	if !early {
-		if err := q.debitQuery(ctx); err != nil {
-			return err
-		}
-	}
-	if err := q.plan.Draw(&exact.Sketch, q.Entropy, max(q.Workers, 1)); err != nil {
-		return fmt.Errorf("noising the query: %w", err)
-	}
-	return q.save(exact, ids)
+	return job.Records{Count: int64(len(ids)), IDs: ids}, err
 }
 
-func (q *query) debitQuery(ctx context.Context) error { return q.spend(ctx, q.src, q.due) }
-
-// save stores the noised query with its signed statement.
-func (q *query) save(exact release.Exact, ids [][]byte) error {
-	described, data, err := exact.Encode()
+// Save stores the query.
+func (w queryWorld) Save(s job.Sealed) error {
+	rows, err := stored.RowsCSV(s.IDs(), s.Orders()[0])
 	if err != nil {
 		return err
 	}
-	rows, err := stored.RowsCSV(ids, exact.Order)
-	if err != nil {
-		return err
-	}
-	signed := q.Signer.SignQuery(protocol.Query{
-		Study: q.Study.ID, T2: q.t2, Number: uint32(q.Number), Rows: described.Rows, Cols: uint32(described.Cols), Width: uint8(described.Width),
-		Data: stored.DocumentOf(data),
-	})
-	err = q.Store.SaveQuery(q.Study.ID, q.Number, store.Release{Header: signed.Encode(), Files: map[string]io.Reader{
-		filename.QueryRows: bytes.NewReader(data), filename.QueryOrder: bytes.NewReader(rows), filename.QueryDigest: bytes.NewReader(q.digest[:]),
+	return w.Store.SaveQuery(w.Study.ID, w.Number, store.Release{Header: s.Header(), Files: map[string]io.Reader{
+		filename.QueryRows: bytes.NewReader(s.Sketches()[0]), filename.QueryOrder: bytes.NewReader(rows), filename.QueryDigest: bytes.NewReader(w.digest[:]),
 	}})
-	if err != nil {
-		return err
+}
+
+// TakenLook, KeepLook, Look and Drop are for releases of a study.
+func (w queryWorld) TakenLook() ([]byte, error)                           { return nil, errNoLook }
+func (w queryWorld) KeepLook([]byte) error                                { return errNoLook }
+func (w queryWorld) Look(context.Context, []*release.Look) (int64, error) { return 0, errNoLook }
+func (w queryWorld) Drop() error                                          { return errNoLook }
+
+// Forget has nothing to end.
+func (w queryWorld) Forget() error { return nil }
+
+// At tells observers.
+func (w queryWorld) At(stage job.Stage) {
+	p := event.Progress{Study: w.Study.ID}
+	switch stage {
+	case job.Projected:
+		p.Milestone, p.Note = event.Projected, fmt.Sprintf("query %d, %d records", w.Number, w.Records)
+	case job.Debited:
+		p.Milestone = event.Debited
+	case job.Saved:
+		p.Milestone = event.Stored
+	default:
+		return
 	}
-	q.Observe(event.Progress{Study: q.Study.ID, Milestone: event.Stored})
-	return nil
+	w.Observe(p)
 }
 
 // send asks with what is stored, unless the answer is here, and stores the answer.

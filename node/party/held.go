@@ -7,19 +7,17 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node"
-	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/held"
-	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/session"
-	"github.com/cosketch/cosketch/seed/agree"
 )
 
 // errUndecided reports a held sketch that the steward has not released, or that a
 // command works on.
-var errUndecided = errors.New("the steward has not released the held sketch")
+var errUndecided = job.ErrUndecided
 
 // lockHeld keeps commands from the held sketch while it is made or released. While one
 // works on it, it is errUndecided.
@@ -31,46 +29,6 @@ func (r *service) lockHeld() (unlock func(), err error) {
 	return unlock, err
 }
 
-// sketched returns the exact sketches that are to be released: projected from the data,
-// or, where the steward is asked, those that are held and that the steward released.
-// Until then it is errUndecided. What is held goes also where the site file stopped to
-// ask: records were withdrawn from it.
-func (r *service) sketched(ctx context.Context, src *source.Opened, job session.MakeRelease) (*source.Exact, error) {
-	set, err := r.Held(src, agree.Outcome{Seed: job.Seed, T2: job.T2})
-	if err != nil {
-		return nil, err
-	}
-	if !set.Exists() {
-		if src.Site.Release != config.ReleaseAsk {
-			if err := r.lookFirst(ctx, src); err != nil {
-				return nil, err
-			}
-			builders, err := r.Builders(src, job.Seed)
-			if err == nil && source.DrawsEarly(r.Study) {
-				err = r.randomise(ctx, src, builders)
-			}
-			if err != nil {
-				return nil, err
-			}
-			return r.Project(ctx, src, builders)
-		}
-		if _, err := set.Update(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if src.Site.Release == config.ReleaseAsk {
-		decided, err := r.Store.Held(r.Study.ID).Decided()
-		if err != nil {
-			return nil, err
-		}
-		if !decided {
-			r.heldFor(set.Summary())
-			return nil, errUndecided
-		}
-	}
-	return r.taken(set)
-}
-
 // heldFor tells, once, that the sketch is held.
 func (r *service) heldFor(s held.Summary) {
 	if !r.told {
@@ -79,21 +37,16 @@ func (r *service) heldFor(s held.Summary) {
 	}
 }
 
-// taken makes the release's exact sketches of the held ones.
-func (r *service) taken(set *held.Set) (*source.Exact, error) {
+// taken are the held sketches, as a release takes them.
+func taken(set *held.Set) (job.Records, error) {
 	all, err := set.Exact()
 	if err != nil {
-		return nil, err
+		return job.Records{}, err
 	}
 	if all.Records == 0 {
-		return nil, node.ErrNobodyLeft
+		return job.Records{}, node.ErrNobodyLeft
 	}
-	for i := range all.Sketches {
-		if err := all.Sketches[i].Shuffle(r.Entropy); err != nil {
-			return nil, fmt.Errorf("sketch %d: %w", i+1, err)
-		}
-	}
-	return &source.Exact{Sketches: all.Sketches, IDs: all.IDs, Records: all.Records, Note: heldText(set.Summary())}, nil
+	return job.Records{Count: all.Records, IDs: all.IDs, Held: all.Sketches}, nil
 }
 
 // heldText says what is held, in counts.

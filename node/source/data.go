@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -21,7 +20,6 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/seed"
 )
 
 // Opened is the dataset that answers a study at this party.
@@ -32,7 +30,7 @@ type Opened struct {
 	Plans  []release.Plan // one a sketch
 	Picks  [][]int        // per sketch, which of the schema's entries are its values
 	People people.Sample  // of whom the last pass read; empty before
-	round  int            // how many releases of the study, of void attempts, came before this one
+	Round  int            // how many releases of the study, of void attempts, came before this one
 }
 
 // Open looks up the party's data for the study and what the study wants of them.
@@ -324,92 +322,4 @@ func SummaryText(s dataset.Summary) string {
 		text += fmt.Sprintf("; and %d more columns with such values, which party data check lists", more)
 	}
 	return text
-}
-
-// Exact is all exact sketches of the study.
-type Exact struct {
-	Sketches []release.Exact
-	IDs      [][]byte // in the order of the file; only where a sketch is of the records side
-	Records  int64
-	Note     string          // what was read and clipped, in counts
-	Summary  dataset.Summary // of the pass; zero where the sketch was held
-	Adding   time.Duration   // in which batches were projected; the rest of the pass waits for data
-}
-
-// Builders makes a builder without records for each sketch.
-func (r *Source) Builders(src *Opened, root seed.Seed) ([]*release.Builder, error) {
-	var out []*release.Builder
-	for _, plan := range src.Plans {
-		b, err := plan.NewBuilder(root, max(r.Workers, 1))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, b)
-	}
-	return out, nil
-}
-
-// Project makes the exact sketches from the data.
-func (r *Source) Project(ctx context.Context, src *Opened, builders []*release.Builder) (*Exact, error) {
-	return r.ProjectAnd(ctx, src, builders, func(dataset.Batch) error { return nil })
-}
-
-// ProjectAnd makes the exact sketches from the data, and hands each batch to see first.
-func (r *Source) ProjectAnd(ctx context.Context, src *Opened, builders []*release.Builder, see func(dataset.Batch) error) (*Exact, error) {
-	out := &Exact{}
-	keep := false
-	for _, plan := range src.Plans {
-		keep = keep || plan.Sketch().Side == sketch.Records
-	}
-	entries := src.Schema.Entries()
-	var values []int64
-	var err error
-	out.Summary, err = r.Pass(ctx, src, func(b dataset.Batch) error {
-		if err := see(b); err != nil {
-			return err
-		}
-		began := time.Now()
-		defer func() { out.Adding += time.Since(began) }()
-		if keep {
-			for _, id := range b.IDs {
-				out.IDs = append(out.IDs, append([]byte(nil), id...))
-			}
-		}
-		for i, builder := range builders {
-			own := b.Values
-			if !isAll(src.Picks[i], entries) {
-				values = b.Pick(values[:0], src.Picks[i])
-				own = values
-			}
-			if err := builder.AddRead(b.IDs, own); err != nil {
-				return fmt.Errorf("sketch %d: %w", i+1, err)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	out.Records, out.Note = out.Summary.Records, SummaryText(out.Summary)
-	for i, builder := range builders {
-		one, err := builder.Finish(r.Entropy)
-		if err != nil {
-			return nil, fmt.Errorf("sketch %d: %w", i+1, err)
-		}
-		if one.Clipped > 0 {
-			out.Note += fmt.Sprintf("; sketch %d: %d records clipped", i+1, one.Clipped)
-		}
-		out.Sketches = append(out.Sketches, one)
-	}
-	return out, nil
-}
-
-// isAll reports whether picks are all entries in their order.
-func isAll(picks []int, entries int) bool {
-	for i, at := range picks {
-		if i != at {
-			return false
-		}
-	}
-	return len(picks) == entries
 }

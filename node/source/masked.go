@@ -1,13 +1,11 @@
 package source
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
-	"github.com/cosketch/cosketch/protocol/session"
 )
 
 // Under masked sums an attempt may be void after this party has released in it. The next
@@ -35,7 +33,7 @@ func (r *Source) Readied(attempt uint32, members int) (*Opened, error) {
 	if err != nil || !r.Study.Masked() {
 		return src, err
 	}
-	if src.round, err = r.roundOf(attempt); err != nil {
+	if src.Round, err = r.roundOf(attempt); err != nil {
 		return nil, err
 	}
 	for i := range src.Plans {
@@ -61,32 +59,4 @@ func (r *Source) ReleasedIn(attempt uint32) (protocol.Verified, error) {
 		return protocol.Verified{}, store.ErrNotFound
 	}
 	return header, nil
-}
-
-// GiveUp ends the stored release of a void attempt, so that another one can be stored.
-func (r *Source) GiveUp(attempt uint32) error {
-	_, err := r.Store.ReleaseHeader(r.Study.ID)
-	if errors.Is(err, store.ErrNotFound) || !r.Study.Masked() {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if _, err := r.ReleasedIn(attempt); !errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("giving up the release before attempt %d: it is not of an earlier one: %w", attempt, err)
-	}
-	return r.Store.DropRelease(r.Study.ID)
-}
-
-// Mask masks noised sketches for the sum over the attempt's members.
-func (r *Source) Mask(src *Opened, exact *Exact, job session.MakeRelease) error {
-	if !r.Study.Masked() {
-		return nil
-	}
-	for i, plan := range src.Plans {
-		if err := exact.Sketches[i].Mask(plan, job.Pairs); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/dataset"
@@ -17,9 +18,9 @@ import (
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 )
 
-// People of whom something was released have no second budget under a second name, unless the steward says
-// why they are others. A name under which nothing was released counts for nobody.
-func TestPeopleAreRecognised(t *testing.T) {
+// newStore makes a party's state directory.
+func newStore(t *testing.T) *store.Store {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "a")
 	if err := store.Create(dir, store.Party, rand.Reader); err != nil {
 		t.Fatal(err)
@@ -28,7 +29,14 @@ func TestPeopleAreRecognised(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer st.Close()
+	t.Cleanup(func() { st.Close() })
+	return st
+}
+
+// People of whom something was released have no second budget under a second name, unless the steward says
+// why they are others. A name under which nothing was released counts for nobody.
+func TestPeopleAreRecognised(t *testing.T) {
+	st := newStore(t)
 	s, err := protocoltest.NewStudy(protocoltest.Terms{})
 	if err != nil {
 		t.Fatal(err)
@@ -81,5 +89,43 @@ func TestPeopleAreRecognised(t *testing.T) {
 		if errors.As(refusal, &alike) != (test.why != people.Unlike) || alike != nil && (alike.Why != test.why || alike.Other != "a") {
 			t.Errorf("%s: %v, want %q", name, refusal, test.why)
 		}
+	}
+}
+
+// Whatever is about to be debited, its people are looked at within the debit: two datasets may both have been
+// looked at before either was.
+func TestDebitsLookAtPeople(t *testing.T) {
+	st := newStore(t)
+	s, err := protocoltest.NewStudy(protocoltest.Terms{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := st.PeopleKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Source{node.PartyOptions{Store: st, Now: func() protocol.Instant { return 1000 }}, protocoltest.Identity("party 0"), s}
+	for _, name := range []string{"a", "b"} {
+		sampler := people.NewSampler(key, dataset.Files(name+".csv"))
+		for i := range 100 {
+			sampler.Add(fmt.Append(nil, i))
+		}
+		src := &Opened{Data: config.Dataset{Name: name}, People: sampler.Sample()}
+		if err := r.Remember(src); err != nil {
+			t.Fatal(err)
+		}
+		if refusal, err := r.Recognised(src, nil); refusal != nil || err != nil {
+			t.Fatalf("before anything is debited: %v, %v", refusal, err)
+		}
+	}
+	entry := ledger.Entry{Dataset: "a", Study: s.ID, Aggregator: s.Aggregator.ID, Unit: dp.Record, Attributes: 1, At: 1000, Mechanism: dp.None}
+	if _, err := st.Debit(t.Context(), func([]ledger.Entry) ([]ledger.Entry, error) { return []ledger.Entry{entry}, nil }); err != nil {
+		t.Fatal(err)
+	}
+	held := &Opened{Data: config.Dataset{Name: "b"}} // nothing was read anew
+	due := func([]ledger.Entry) ([]ledger.Entry, error) { return []ledger.Entry{entry}, nil }
+	var alike *node.PeopleError
+	if err := r.Spend(t.Context(), held, due); !errors.As(err, &alike) || alike.Dataset != "b" || alike.Other != "a" {
+		t.Errorf("the second name is debited: %v", err)
 	}
 }

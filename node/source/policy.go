@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -35,6 +36,21 @@ func (r *Source) Remember(src *Opened) error {
 		return nil
 	}
 	return r.Store.KeepPeople(src.Data.Name, src.People)
+}
+
+// Spend appends to the ledger what due returns for its entries, durably, unless it is of people whose budget is under
+// another name.
+func (r *Source) Spend(ctx context.Context, src *Opened, due func([]ledger.Entry) ([]ledger.Entry, error)) error {
+	if err := r.Remember(src); err != nil {
+		return err
+	}
+	_, err := r.Store.Debit(ctx, func(entries []ledger.Entry) ([]ledger.Entry, error) {
+		if refusal, err := r.Recognised(src, entries); refusal != nil || err != nil {
+			return nil, errors.Join(refusal, err)
+		}
+		return due(entries)
+	})
+	return err
 }
 
 // Recognised refuses a dataset that is about people of another one of which something was released, unless
@@ -122,65 +138,6 @@ func (r *Source) revealedBy(e ledger.Entry, own protocol.PeerID, records int64) 
 	return one.Share
 }
 
-// Debits lists the ledger entries that the study's release still needs, each
-// checked against the caps after those before it. A debit that an interrupted
-// run made is found and not made again.
-func (r *Source) Debits(src *Opened, entries []ledger.Entry) ([]ledger.Entry, error) {
-	caps, err := CapsOf(src.Data, r.Study.Privacy.Mechanism, r.Study.Privacy.Unit)
-	if err != nil {
-		return nil, err
-	}
-	// A release without noise needs the steward's yes. By now it was given: the
-	// approval of a study that says none, under a rule that only accept_reconstruction
-	// overrules (acceptable).
-	consent := ledger.Consent{AcceptUnbounded: src.Site.AcceptReconstruction || r.Study.Privacy.Mechanism == dp.None}
-	due := r.Due(src, entries)
-	after := entries
-	for _, next := range due {
-		if err := ledger.Check(after, next, caps, consent); err != nil {
-			return nil, r.withFit(err, entries, due, caps)
-		}
-		if after, err = Chain(after, next); err != nil {
-			return nil, err
-		}
-	}
-	return due, nil
-}
-
-// Due lists the ledger entries that the study's release still needs, whether or not
-// the caps allow them.
-func (r *Source) Due(src *Opened, entries []ledger.Entry) (out []ledger.Entry) {
-	for i, plan := range src.Plans {
-		next := ledger.Entry{
-			Dataset: src.Data.Name, Study: r.Study.ID, Aggregator: r.Study.Aggregator.ID, Sketch: i, Round: src.round, Unit: r.Study.Privacy.Unit,
-			Attributes: max(plan.Attributes(), 1), At: r.Now(),
-		}.Promised(plan.Guarantee())
-		if next.Unit == "" {
-			next.Unit = dp.Record // mechanism none has no unit of its own; it bounds neither
-		}
-		if _, paid := ledger.Paid(entries, next); paid {
-			continue
-		}
-		out = append(out, next)
-	}
-	return out
-}
-
-// withFit adds to a refusal for a cap what would fit instead.
-func (r *Source) withFit(err error, entries, due []ledger.Entry, caps ledger.Caps) error {
-	var exceeded *ledger.Exceeded
-	if !errors.As(err, &exceeded) || exceeded.Unbounded {
-		return err
-	}
-	whole, invalid := r.Study.Privacy.Guarantee()
-	if invalid != nil {
-		return invalid
-	}
-	fit := ledger.Largest(entries, due, whole, caps)
-	exceeded.Fits = &fit
-	return err
-}
-
 // Chain returns entries with the next one, and leaves entries alone.
 func Chain(entries []ledger.Entry, next ledger.Entry) ([]ledger.Entry, error) {
 	chained, err := ledger.Append(entries, next)
@@ -190,9 +147,9 @@ func Chain(entries []ledger.Entry, next ledger.Entry) ([]ledger.Entry, error) {
 	return append(entries[:len(entries):len(entries)], chained), nil
 }
 
-// CapsOf turns the site file's caps into the ledger's: a unit without a cap is
+// capsOf turns the site file's caps into the ledger's: a unit without a cap is
 // counted and not limited, but a dataset without any cap allows nothing.
-func CapsOf(d config.Dataset, m dp.Mechanism, unit dp.Unit) (ledger.Caps, error) {
+func capsOf(d config.Dataset, m dp.Mechanism, unit dp.Unit) (ledger.Caps, error) {
 	var caps ledger.Caps
 	budget := func(b config.Budget) *dp.Budget {
 		if b.Epsilon == 0 {

@@ -2,17 +2,14 @@ package source
 
 import (
 	"bytes"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
-	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
@@ -56,15 +53,7 @@ func signSketches(ks ...int) string {
 // What is released without noise adds up over the sketches of a study, and over studies: each of these is
 // small beside the data, and together they are the data.
 func TestNoiselessReleasesAddUp(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a")
-	if err := store.Create(dir, store.Party, rand.Reader); err != nil {
-		t.Fatal(err)
-	}
-	st, err := store.Open(dir, store.Party, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
+	st := newStore(t)
 	var entries []ledger.Entry
 	const records = 800
 	refused := func(name, sketches string) error {
@@ -85,6 +74,7 @@ func TestNoiselessReleasesAddUp(t *testing.T) {
 		}
 		for i := range src.Plans {
 			next := ledger.Entry{Dataset: data, Study: s.ID, Aggregator: s.Aggregator.ID, Sketch: i, Unit: dp.Record, Attributes: 1, At: 1}.Promised(src.Plans[i].Guarantee())
+			var err error
 			if entries, err = Chain(entries, next); err != nil {
 				t.Fatal(err)
 			}

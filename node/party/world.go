@@ -1,0 +1,151 @@
+package party
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/filename"
+	"github.com/cosketch/cosketch/node/source"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/ledger"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/job"
+	"github.com/cosketch/cosketch/seed"
+	"github.com/cosketch/cosketch/seed/agree"
+)
+
+// world is this node to the job that makes a study's release (job.World).
+type world struct {
+	*service
+	src    *source.Opened
+	seed   seed.Seed
+	t2     protocol.Digest
+	locked bool   // commands are kept from the held sketch
+	note   string // what was sketched, in counts
+}
+
+// Stored returns the header of the stored release.
+func (w *world) Stored() ([]byte, error) { return none(w.Store.ReleaseHeader(w.Study.ID)) }
+
+// none is data that need not be there: nil then.
+func none(data []byte, err error) ([]byte, error) {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// Debit spends the budget durably.
+func (w *world) Debit(ctx context.Context, due func([]ledger.Entry) ([]ledger.Entry, error)) error {
+	return w.Spend(ctx, w.src, due)
+}
+
+// Vouch has the ledger's head countersigned by the aggregator.
+func (w *world) Vouch(ctx context.Context) error { return w.vouchPatiently(ctx) }
+
+// TakenLook returns the stored first look.
+func (w *world) TakenLook() ([]byte, error) { return none(w.Store.Look(w.Study.ID)) }
+
+// KeepLook stores the first look.
+func (w *world) KeepLook(data []byte) error { return w.Store.PutLook(w.Study.ID, data) }
+
+// Look reads the data for a first look.
+func (w *world) Look(ctx context.Context, looks []*release.Look) (int64, error) {
+	return (&source.Data{Source: &w.Source, From: w.src}).Look(ctx, looks)
+}
+
+// Exact reads the data into the builders or, where the steward is asked, returns the sketches that are held and that
+// the steward released; until then it is errUndecided. What is held goes also where the site file stopped to ask:
+// records were withdrawn from it.
+func (w *world) Exact(ctx context.Context, builders []*release.Builder) (job.Records, error) {
+	set, err := w.Held(w.src, agree.Outcome{Seed: w.seed, T2: w.t2})
+	if err != nil {
+		return job.Records{}, err
+	}
+	asks := w.src.Site.Release == config.ReleaseAsk
+	if !set.Exists() {
+		if !asks {
+			data := &source.Data{Source: &w.Source, From: w.src}
+			records, err := data.Exact(ctx, builders)
+			w.note = data.Note
+			return records, err
+		}
+		if _, err := set.Update(ctx); err != nil {
+			return job.Records{}, err
+		}
+	}
+	if asks {
+		decided, err := w.Store.Held(w.Study.ID).Decided()
+		if err != nil {
+			return job.Records{}, err
+		}
+		if !decided {
+			w.heldFor(set.Summary())
+			return job.Records{}, errUndecided
+		}
+	}
+	w.note = heldText(set.Summary())
+	return taken(set)
+}
+
+// Drop ends the stored release of a void attempt.
+func (w *world) Drop() error { return w.Store.DropRelease(w.Study.ID) }
+
+// Save stores the release, and beside it what never leaves: the order of its rows, and how many records were cut.
+func (w *world) Save(s job.Sealed) error {
+	files := map[string]io.Reader{}
+	for i, data := range s.Sketches() {
+		files[filename.Sketch(i)] = bytes.NewReader(data)
+	}
+	for i, order := range s.Orders() {
+		if order == nil {
+			continue
+		}
+		rows, err := stored.RowsCSV(s.IDs(), order)
+		if err != nil {
+			return err
+		}
+		files[filename.Rows(i)] = bytes.NewReader(rows)
+	}
+	counts, err := stored.ClippedJSON(w.Study, s.Clipped())
+	if err != nil {
+		return err
+	}
+	if counts != nil {
+		files[filename.Clipped] = bytes.NewReader(counts)
+	}
+	return w.Store.SaveRelease(w.Study.ID, store.Release{Header: s.Header(), Files: files})
+}
+
+// Forget ends what was kept on the way. The seed may be needed for late parties; the exact sketch is not.
+func (w *world) Forget() error {
+	if !w.locked {
+		return w.destroyHeld()
+	}
+	if err := w.Store.Held(w.Study.ID).Destroy(); err != nil {
+		return err
+	}
+	return w.Store.DestroyLook(w.Study.ID)
+}
+
+// At tells observers.
+func (w *world) At(stage job.Stage) {
+	p := event.Progress{Study: w.Study.ID}
+	switch stage {
+	case job.Projected:
+		p.Milestone, p.Note = event.Projected, w.note
+	case job.Debited:
+		p.Milestone = event.Debited
+	case job.Saved:
+		p.Milestone = event.Stored
+	default:
+		return
+	}
+	w.Observe(p)
+}

@@ -1,0 +1,179 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/protocol/ledger"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/job"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Spec says to package job what is released of the data, without the dataset's caps: as it is rehearsed.
+func (r *Source) Spec(src *Opened, what job.What, keys release.Keys) job.Spec {
+	return job.Spec{
+		Study: r.Study, What: what, Plans: src.Plans, Keys: keys, Dataset: src.Data.Name,
+		Now: r.Now, Signer: r.Signer, Entropy: r.Entropy, Workers: r.Workers,
+	}
+}
+
+// Budgeted adds the dataset's caps, and the steward's yes to what is beyond them.
+func (r *Source) Budgeted(spec job.Spec, src *Opened) (job.Spec, error) {
+	var err error
+	spec.Caps, err = capsOf(src.Data, r.Study.Privacy.Mechanism, r.Study.Privacy.Unit)
+	spec.Consent = ledger.Consent{AcceptUnbounded: src.Site.AcceptReconstruction}
+	if _, ofStudy := spec.What.(job.Study); ofStudy && r.Study.Privacy.Mechanism == dp.None {
+		// A release without noise needs the steward's yes. By now it was given: the approval of a study that says
+		// none, under a rule that only accept_reconstruction overrules (Acceptable).
+		spec.Consent.AcceptUnbounded = true
+	}
+	return spec, err
+}
+
+// due is the spec of the study's release, as far as its debits go.
+func (r *Source) due(src *Opened) job.Spec { return r.Spec(src, job.Study{Round: src.Round}, nil) }
+
+// Due lists the ledger entries that the study's release still needs, whether or not
+// the caps allow them.
+func (r *Source) Due(src *Opened, entries []ledger.Entry) []ledger.Entry {
+	return r.due(src).Due(entries)
+}
+
+// Debits lists the same entries, each held to the caps after those before it.
+func (r *Source) Debits(src *Opened, entries []ledger.Entry) ([]ledger.Entry, error) {
+	spec, err := r.Budgeted(r.due(src), src)
+	if err != nil {
+		return nil, err
+	}
+	return spec.Debits(entries)
+}
+
+// Looks reports whether a release of the study takes a first look (release.Look).
+func Looks(s *study.Study) bool {
+	for _, sk := range s.Sketches {
+		if sk.Standardise {
+			return true
+		}
+	}
+	return false
+}
+
+// DrawsEarly reports that the noise is in the values before they are projected.
+func DrawsEarly(s *study.Study) bool { return s.Privacy.Mechanism == dp.RandomisedResponse }
+
+// Data reads the party's data for a job.
+type Data struct {
+	Source *Source
+	From   *Opened
+	See    func(dataset.Batch) error // is handed each batch that is sketched, first. Default: nothing
+
+	Summary dataset.Summary // of the last pass
+	Note    string          // what was sketched and clipped, in counts
+	Adding  time.Duration   // in which batches were projected; the rest of the pass waits for data
+}
+
+// Look hands what sketches take of each record to their looks.
+func (d *Data) Look(ctx context.Context, looks []*release.Look) (int64, error) {
+	var values []int64
+	summary, err := d.Source.Pass(ctx, d.From, func(b dataset.Batch) error {
+		for i, look := range looks {
+			if look == nil {
+				continue
+			}
+			values = b.Pick(values[:0], d.From.Picks[i])
+			if err := look.Add(values); err != nil {
+				return fmt.Errorf("sketch %d: %w", i+1, err)
+			}
+		}
+		return nil
+	})
+	d.Summary = summary
+	return summary.Records, err
+}
+
+// Exact hands what sketches take of each record to their builders.
+func (d *Data) Exact(ctx context.Context, builders []*release.Builder) (job.Records, error) {
+	keep := false
+	for _, plan := range d.From.Plans {
+		keep = keep || plan.Sketch().Side == sketch.Records
+	}
+	entries := d.From.Schema.Entries()
+	var ids [][]byte
+	var values []int64
+	summary, err := d.Source.Pass(ctx, d.From, func(b dataset.Batch) error {
+		if d.See != nil {
+			if err := d.See(b); err != nil {
+				return err
+			}
+		}
+		began := time.Now()
+		defer func() { d.Adding += time.Since(began) }()
+		if keep {
+			for _, id := range b.IDs {
+				ids = append(ids, append([]byte(nil), id...))
+			}
+		}
+		for i, builder := range builders {
+			own := b.Values
+			if !isAll(d.From.Picks[i], entries) {
+				values = b.Pick(values[:0], d.From.Picks[i])
+				own = values
+			}
+			if err := builder.AddRead(b.IDs, own); err != nil {
+				return fmt.Errorf("sketch %d: %w", i+1, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return job.Records{}, err
+	}
+	d.Summary, d.Note = summary, SummaryText(summary)
+	for i, builder := range builders {
+		if n := builder.Clipped(); n > 0 {
+			d.Note += fmt.Sprintf("; sketch %d: %d records clipped", i+1, n)
+		}
+	}
+	return job.Records{Count: summary.Records, IDs: ids}, nil
+}
+
+// isAll reports whether picks are all entries in their order.
+func isAll(picks []int, entries int) bool {
+	for i, at := range picks {
+		if i != at {
+			return false
+		}
+	}
+	return len(picks) == entries
+}
+
+// lookExactly makes the plans those of looks without noise, for the party's own eyes alone.
+func (r *Source) lookExactly(ctx context.Context, src *Opened) error {
+	if !Looks(r.Study) {
+		return nil
+	}
+	looks := make([]*release.Look, len(src.Plans))
+	for i, plan := range src.Plans {
+		if plan.Looks() {
+			looks[i] = plan.NewLook()
+		}
+	}
+	if _, err := (&Data{Source: r, From: src}).Look(ctx, looks); err != nil {
+		return err
+	}
+	for i, look := range looks {
+		if look == nil {
+			continue
+		}
+		var err error
+		if src.Plans[i], err = src.Plans[i].After(look.Exact()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

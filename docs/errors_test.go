@@ -34,7 +34,7 @@ func TestErrorsHaveEveryExitCode(t *testing.T) {
 }
 
 // wrappers say nothing of their own: what they wrap has its row.
-var wrappers = []string{"study.Error", "study.Errors", "node.SiteError", "node.FailedError", "protocol.Fault", "protocol.Disagreement", "p2p.Refusal", "dataset.Error", "agree.Fault", "context.Canceled", "context.DeadlineExceeded"}
+var wrappers = []string{"study.Error", "study.Errors", "node.SiteError", "node.FailedError", "protocol.Fault", "protocol.Disagreement", "p2p.Refusal", "dataset.Error", "agree.Fault", "parallel.Panic", "context.Canceled", "context.DeadlineExceeded"}
 
 // Whatever the exit codes tell apart is in the index, by its own words.
 func TestErrorsAreIndexed(t *testing.T) {
@@ -246,17 +246,18 @@ var kinds = map[string]string{
 	"protocol/release/labels.go": peerIsWrong,
 	"kernel/sketch/encoding.go":  peerIsWrong,
 	"seed/agree/":                peerIsWrong,
-	"node/ask.go":                peerIsWrong,
-	"node/release.go":            peerIsWrong,
-	"node/hosted.go":             peerIsWrong,
-	"node/verdict.go":            peerIsWrong,
+	"node/party/ask.go":          peerIsWrong,
+	"node/party/":                peerIsWrong,
+	"node/aggregator/hosted.go":  peerIsWrong,
+	"node/aggregator/verdict.go": peerIsWrong,
 	"node/p2p/":                  peerIsWrong,
-	"node/carry.go":              peerIsWrong,
+	"node/carry/":                peerIsWrong,
 	// What is stored.
-	"node/fsck":                   storedIsWrong,
-	"node/inspect.go":             storedIsWrong,
-	"node/labels.go":              storedIsWrong,
-	"node/further.go":             storedIsWrong,
+	"node/local/fsck":             storedIsWrong,
+	"node/local/inspect.go":       storedIsWrong,
+	"node/local/labels.go":        storedIsWrong,
+	"node/aggregator/further.go":  storedIsWrong,
+	"node/stored/":                storedIsWrong,
 	"node/store/ledger.go":        storedIsWrong,
 	"node/dataset/decode.go":      storedIsWrong,
 	"node/dataset/parquet.go":     storedIsWrong,
@@ -271,21 +272,21 @@ var kinds = map[string]string{
 	"kernel/linear/":     undefined,
 	"kernel/decompose/":  undefined,
 	// What callers hold, and users cannot reach: studies and data are checked before.
-	"kernel/":                ownMistake,
-	"protocol/release/":      ownMistake,
-	"protocol/study/":        ownMistake,
-	"seed/":                  ownMistake,
-	"node/answer.go":         ownMistake,
-	"node/api/":              ownMistake,
-	"node/bundle/":           ownMistake,
-	"node/dataset/schema.go": ownMistake,
-	"node/dataset/sql.go":    ownMistake,
-	"node/query.go":          ownMistake,
-	"node/party.go":          ownMistake,
-	"node/store/create.go":   ownMistake,
-	"node/store/release.go":  ownMistake,
-	"node/table/":            ownMistake,
-	"node/views.go":          ownMistake,
+	"kernel/":                   ownMistake,
+	"protocol/release/":         ownMistake,
+	"protocol/study/":           ownMistake,
+	"seed/":                     ownMistake,
+	"node/aggregator/answer.go": ownMistake,
+	"node/bundle/":              ownMistake,
+	"node/dataset/pipeline.go":  ownMistake,
+	"node/dataset/schema.go":    ownMistake,
+	"node/dataset/sql.go":       ownMistake,
+	"node/aggregator/query.go":  ownMistake,
+	"node/party/party.go":       ownMistake,
+	"node/store/create.go":      ownMistake,
+	"node/store/release.go":     ownMistake,
+	"node/table/":               ownMistake,
+	"node/views/":               ownMistake,
 }
 
 // The kinds, as errors.md has them.

@@ -116,6 +116,36 @@ func TestImportArrowsRunDown(t *testing.T) {
 	}
 }
 
+// rooms are the packages of the drivers, from the lowest: each may import those below it, and none beside it.
+// The last are what the commands call, by way of console and pages.
+var rooms = [][]string{{"event"}, {"."}, {"filename"}, {"calls"}, {"stored"}, {"source"}, {"carry"}, {"aggregator", "audit", "local", "party", "views"}}
+
+func TestDriversImportDownward(t *testing.T) {
+	level := map[string]int{}
+	for i, names := range rooms {
+		for _, name := range names {
+			level[path.Join("node", name)] = i + 1
+		}
+	}
+	above := []string{"node/console", "node/monitor", "node/report", "node/pages", "node/pages/browser"}
+	for _, f := range parseAll(t) {
+		if f.top() != "node" || f.test || slices.Contains(above, f.pkg) {
+			continue
+		}
+		for _, name := range f.imports(t) {
+			inner := strings.TrimPrefix(name, module+"/")
+			if level[inner] == 0 || inner == f.pkg {
+				continue
+			}
+			if level[f.pkg] == 0 {
+				t.Errorf("%s imports the driver %s, which stands on it", f.path, inner)
+			} else if level[inner] >= level[f.pkg] {
+				t.Errorf("%s imports %s: drivers import those below them alone", f.path, inner)
+			}
+		}
+	}
+}
+
 // pure are the folders without I/O, clock or randomness of their own.
 var pure = []string{"kernel", "seed", "protocol"}
 
@@ -138,6 +168,27 @@ func TestPureCodeStaysPure(t *testing.T) {
 				t.Errorf("%s calls rand.%s, which draws from the runtime's own source", f.path, call)
 			}
 		}
+	}
+}
+
+// Below node all goroutines are kernel/parallel's, which carries their panics to who waits for
+// them; so are those that read a node's data.
+func TestGoroutinesStartInOnePlace(t *testing.T) {
+	for _, f := range parseAll(t) {
+		if f.test || f.pkg == "kernel/parallel" || !slices.Contains(pure, f.top()) && f.pkg != "node/dataset" {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				t.Errorf("%s starts a goroutine (package kernel/parallel does that)", f.path)
+			case *ast.SelectorExpr:
+				if id, ok := n.X.(*ast.Ident); ok && id.Name == "sync" && n.Sel.Name == "WaitGroup" {
+					t.Errorf("%s waits for goroutines of its own (package kernel/parallel does that)", f.path)
+				}
+			}
+			return true
+		})
 	}
 }
 
@@ -172,6 +223,7 @@ func TestOneImporterEach(t *testing.T) {
 		"github.com/vbauerster/mpb":   {"cmd/party"},
 		"go.yaml.in/yaml":             {"protocol/study", "node/config", "testnet/networks"},
 		"golang.org/x/crypto/blake2b": {"seed/stream"},
+		"golang.org/x/sys/cpu":        {"kernel/cpu", "seed/stream"},
 		"github.com/chromedp":         nil, // tests alone
 	}
 	used := map[string]bool{}
@@ -257,7 +309,7 @@ func TestHouseRules(t *testing.T) {
 // Files get their names in one place, which makes them durable first: a rename elsewhere can be
 // undone by a power cut, or leave a name without its bytes.
 func TestFilesAreMadeDurableInOnePlace(t *testing.T) {
-	passing := map[string]bool{"node/inbox.go": true, "node/tables.go": true} // bundles that another process waits for, and tables of an answer that is not kept
+	passing := map[string]bool{"node/aggregator/inbox.go": true, "node/aggregator/tables.go": true} // bundles that another process waits for, and tables of an answer that is not kept
 	for _, f := range parseAll(t) {
 		if f.test || f.top() != "node" && f.top() != "cmd" || f.pkg == "node/durable" || strings.HasSuffix(f.pkg, "test") || passing[f.path] {
 			continue
@@ -268,6 +320,58 @@ func TestFilesAreMadeDurableInOnePlace(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What a promise rests on is called in few places: where noise is drawn into data, and where a budget is debited.
+// A call elsewhere is a way around the order of protocol/release/job. Each place is a folder or a file.
+func TestNoiseAndDebitsHaveFewCallers(t *testing.T) {
+	drawing := []string{"protocol/release", "protocol/release/job", "protocol/audit", "node/party/ask.go", "node/party/release.go", "node/source/noise.go", "node/source/look.go", "node/local/rehearse.go", "node/audit/attack.go"}
+	places := map[string][]string{
+		"Draw": drawing, "DrawSeen": drawing, "Randomise": drawing,
+		"AddParallel": {"protocol/release"}, // what those draw with
+		"Debit":       {"protocol/release/job", "node/party/release.go"},
+	}
+	used := map[string]bool{}
+	for _, f := range parseAll(t) {
+		if top := f.top(); f.test || top != "protocol" && top != "node" && top != "cmd" {
+			continue
+		}
+		for name, allowed := range places {
+			if !callsMethod(f.ast, name) {
+				continue
+			}
+			at := f.path
+			if slices.Contains(allowed, f.pkg) {
+				at = f.pkg
+			}
+			if used[name+" "+at] = true; !slices.Contains(allowed, at) {
+				t.Errorf("%s calls %s, which is for %v", f.path, name, allowed)
+			}
+		}
+	}
+	for _, name := range drawing {
+		if !used["Draw "+name] && !used["DrawSeen "+name] && !used["Randomise "+name] {
+			t.Errorf("%s draws nothing: this list is out of date", name)
+		}
+	}
+	for _, name := range places["Debit"] {
+		if !used["Debit "+name] {
+			t.Errorf("%s debits nothing: this list is out of date", name)
+		}
+	}
+}
+
+// callsMethod reports whether a file calls a method, or a package's function, of that name.
+func callsMethod(f *ast.File, name string) bool {
+	found := false
+	ast.Inspect(f, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			sel, ok := call.Fun.(*ast.SelectorExpr)
+			found = found || ok && sel.Sel.Name == name
+		}
+		return !found
+	})
+	return found
 }
 
 // documents are those of this folder and of the laboratory's, as they are reached from here.

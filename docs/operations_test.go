@@ -10,20 +10,20 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v4"
-
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/node/metrics"
 	"github.com/cosketch/cosketch/node/monitor"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/node/views"
 	"github.com/cosketch/cosketch/protocol"
+	"go.yaml.in/yaml/v4"
 )
 
 // noStudies is a state directory without any.
 type noStudies struct{}
 
-func (noStudies) Snapshots() ([]node.Snapshot, error) { return nil, nil }
-func (noStudies) Free() (int64, error)                { return 1, nil }
+func (noStudies) Snapshots() ([]stored.Snapshot, error) { return nil, nil }
+func (noStudies) Free() (int64, error)                  { return 1, nil }
 
 // exposed returns the names of all metrics that nodes have, and up, which Prometheus adds.
 func exposed(t *testing.T) []string {
@@ -36,7 +36,7 @@ func exposed(t *testing.T) []string {
 	monitor.NewAggregator(aggregator, noStudies{})
 	monitor.NewParty(party, noStudies{})
 	api.Limit{Metrics: aggregator}.Listener(nil)
-	if _, err := api.New(api.Options{Metrics: aggregator, Now: func() protocol.Instant { return 0 }, Views: node.NewViews(nil)}); err != nil {
+	if _, err := api.New(api.Options{Metrics: aggregator, Now: func() protocol.Instant { return 0 }, Views: views.New(nil)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range []*metrics.Registry{aggregator, party} {

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/ledger"
@@ -58,20 +58,20 @@ func answered(t *testing.T, w terms) (b *bench, stop func()) {
 }
 
 // ask asks about a file at a party in this process.
-func (b *bench) ask(ctx context.Context, name, file string) (node.Asked, error) {
+func (b *bench) ask(ctx context.Context, name, file string) (party.Asked, error) {
 	st, err := store.Open(b.path(name), store.Party, store.Options{})
 	if err != nil {
-		return node.Asked{}, err
+		return party.Asked{}, err
 	}
 	defer st.Close()
 	options := partyOptions(b.state(name, st), b.path(name+".yaml"), nil, b.logger())
 	options.Now = b.now
-	p, err := node.NewParty(options)
+	p, err := party.New(options)
 	if err != nil {
-		return node.Asked{}, err
+		return party.Asked{}, err
 	}
 	defer p.Close()
-	return p.Ask(ctx, b.study.ID, node.Question{Files: []string{b.path(file)}})
+	return p.Ask(ctx, b.study.ID, party.Question{Files: []string{b.path(file)}})
 }
 
 // queryFaults says what is wrong with query 1 of party a once it is answered: it must have
@@ -199,7 +199,7 @@ func TestQueryOfARolledBackStore(t *testing.T) {
 	dir := string(st.Query(b.study.ID, 1))
 	check(t, st.Close())
 	check(t, os.RemoveAll(dir))
-	if _, err := b.ask(b.context(), "a", "new.csv"); !errors.Is(err, node.ErrQueryLost) {
+	if _, err := b.ask(b.context(), "a", "new.csv"); !errors.Is(err, party.ErrQueryLost) {
 		t.Errorf("the query is gone from the store: %v", err)
 	}
 	if _, err := os.Stat(dir); err == nil {

@@ -9,18 +9,19 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/audit"
 	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 )
 
 // attack attacks party a's release as the command does.
-func (b *bench) attack() (node.Attacked, error) {
+func (b *bench) attack() (audit.Attacked, error) {
 	b.t.Helper()
 	st, err := store.Open(b.path("a"), store.Party, store.Options{ReadOnly: true})
 	check(b.t, err)
 	defer st.Close()
-	return node.Attack(context.Background(), node.DataOptions{
+	return audit.Attack(context.Background(), source.Options{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
 		Now: b.now, Study: b.study, Entropy: mathrand.NewChaCha8([32]byte{7}), Workers: 2,
 	})
@@ -69,12 +70,12 @@ func bitColumns(n int) string {
 }
 
 // found is what an attack recovered, by its name and measure.
-func found(t *testing.T, a node.Attacked, name, measure string) node.AttackedResult {
+func found(t *testing.T, a audit.Attacked, name, measure string) audit.AttackedResult {
 	t.Helper()
 	return foundOf(t, a.Sketches[0], name, measure)
 }
 
-func foundOf(t *testing.T, s node.AttackedSketch, name, measure string) node.AttackedResult {
+func foundOf(t *testing.T, s audit.AttackedSketch, name, measure string) audit.AttackedResult {
 	t.Helper()
 	for _, one := range s.Attacks {
 		if one.Name == name && strings.Contains(one.Measure, measure) {
@@ -82,7 +83,7 @@ func foundOf(t *testing.T, s node.AttackedSketch, name, measure string) node.Att
 		}
 	}
 	t.Fatalf("no attack %q of %q among %+v", name, measure, s.Attacks)
-	return node.AttackedResult{}
+	return audit.AttackedResult{}
 }
 
 // TestAttackTellsNoiseFromNone: sparse records without noise come out of a sketch that is
@@ -226,7 +227,7 @@ func TestAttackNeedsRecordsAndEntropy(t *testing.T) {
 	}
 	st := b.open("a")
 	defer st.Close()
-	_, err := node.Attack(context.Background(), node.DataOptions{
+	_, err := audit.Attack(context.Background(), source.Options{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
 		Now: b.now, Study: b.study, Entropy: iotest.ErrReader(errors.New("no entropy today")),
 	})

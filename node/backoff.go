@@ -6,19 +6,20 @@ import (
 	"time"
 )
 
-// backoff waits longer after each failure in a row, with jitter so that parties
+// Backoff waits longer after each failure in a row, with jitter so that parties
 // that lost one aggregator do not come back all at once.
-type backoff struct {
-	least, most, next time.Duration
-	last              error
+type Backoff struct {
+	Least, Most, next time.Duration
+	Last              error
 }
 
-func (b *backoff) reset() { b.next, b.last = 0, nil }
+// Reset lets the next wait be the shortest again.
+func (b *Backoff) Reset() { b.next, b.Last = 0, nil }
 
-// wait returns false when ctx ended first.
-func (b *backoff) wait(ctx context.Context, err error) bool {
-	b.last = err
-	b.next = min(max(2*b.next, b.least), b.most)
+// Wait returns false when ctx ended first.
+func (b *Backoff) Wait(ctx context.Context, err error) bool {
+	b.Last = err
+	b.next = min(max(2*b.next, b.Least), b.Most)
 	timer := time.NewTimer(b.next/2 + rand.N(b.next/2+1))
 	defer timer.Stop()
 	select {

@@ -15,9 +15,13 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/bundle"
+	"github.com/cosketch/cosketch/node/carry"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 )
@@ -30,34 +34,34 @@ func fixed(party string) io.Reader {
 
 // byHand opens a party for one command, as its owner would between two walks with the
 // stick, and goes on with its entropy where the last one stopped.
-func (b *bench) byHand(name string, entropy io.Reader, do func(*node.Party) error) error {
+func (b *bench) byHand(name string, entropy io.Reader, do func(*party.Party) error) error {
 	b.t.Helper()
 	st := b.open(name)
 	defer st.Close()
 	options := partyOptions(b.state(name, st), b.path(name+".yaml"), nil, b.logger())
 	options.Now, options.Entropy = b.now, entropy
-	p, err := node.NewParty(options)
+	p, err := party.New(options)
 	check(b.t, err)
 	defer p.Close()
 	return do(p)
 }
 
-func (b *bench) deskOptions(st *store.Store) node.AggregatorOptions {
-	return node.AggregatorOptions{Store: b.state("agg", st), Now: b.now, Logger: b.logger()}
+func (b *bench) deskOptions(st *store.Store) aggregator.Options {
+	return aggregator.Options{Store: b.state("agg", st), Now: b.now, Logger: b.logger()}
 }
 
 // take hands the aggregator a bundle.
-func (b *bench) take(data []byte) (node.Arrived, error) {
+func (b *bench) take(data []byte) (aggregator.Arrived, error) {
 	st := b.open("agg")
 	defer st.Close()
 	in := bytes.NewReader(data)
 	label, err := bundle.ReadLabel(in)
 	if err != nil {
-		return node.Arrived{}, err
+		return aggregator.Arrived{}, err
 	}
-	desk, err := node.OpenDesk(b.context(), b.deskOptions(st), label.Study)
+	desk, err := aggregator.OpenDesk(b.context(), b.deskOptions(st), label.Study)
 	if err != nil {
-		return node.Arrived{}, err
+		return aggregator.Arrived{}, err
 	}
 	defer desk.Close()
 	return desk.Import(b.context(), label, in)
@@ -70,7 +74,7 @@ func (b *bench) answer(name string) []byte {
 	defer st.Close()
 	i, _ := b.study.PartyByName(name)
 	var out bytes.Buffer
-	check(b.t, node.ExportBoard(b.deskOptions(st), b.study, b.study.Parties[i].ID, &out))
+	check(b.t, aggregator.ExportBoard(b.deskOptions(st), b.study, b.study.Parties[i].ID, &out))
 	return out.Bytes()
 }
 
@@ -87,7 +91,7 @@ func (b *bench) carryAll() (bundles [][]byte) {
 			var out bytes.Buffer
 			check(b.t, b.repeated(name, func() error {
 				out.Reset()
-				return b.byHand(name, entropy[name], func(p *node.Party) error {
+				return b.byHand(name, entropy[name], func(p *party.Party) error {
 					_, err := p.Export(b.context(), b.study.ID, &out)
 					return err
 				})
@@ -103,7 +107,7 @@ func (b *bench) carryAll() (bundles [][]byte) {
 			in := b.answer(name)
 			bundles = append(bundles, in)
 			check(b.t, b.repeated(name, func() error {
-				return b.byHand(name, entropy[name], func(p *node.Party) error {
+				return b.byHand(name, entropy[name], func(p *party.Party) error {
 					c, err := p.Import(b.context(), bytes.NewReader(in))
 					if c.Status.State == session.Done {
 						done++
@@ -131,7 +135,7 @@ func (b *bench) released(name string) (sketch []byte, result string) {
 	defer f.Close()
 	sketch, err = io.ReadAll(f)
 	check(b.t, err)
-	_, raw, err := node.StoredResult(st, b.study.ID)
+	_, raw, err := stored.Result(st, b.study.ID)
 	check(b.t, err)
 	return sketch, regexp.MustCompile(`"(t2|release)": "[0-9a-f]{64}"`).ReplaceAllString(string(raw), `"$1": ""`)
 }
@@ -194,7 +198,7 @@ func TestRestoredLedgerByHand(t *testing.T) {
 	b.carryAll()
 	check(t, os.RemoveAll(b.path("a")))
 	check(t, os.Rename(backup, b.path("a")))
-	err := b.byHand("a", fixed("a"), func(p *node.Party) error {
+	err := b.byHand("a", fixed("a"), func(p *party.Party) error {
 		_, err := p.Import(b.context(), bytes.NewReader(b.answer("a")))
 		return err
 	})
@@ -208,7 +212,7 @@ func TestBundleRefusals(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	export := func(name string) []byte {
 		var out bytes.Buffer
-		check(t, b.byHand(name, fixed(name), func(p *node.Party) error {
+		check(t, b.byHand(name, fixed(name), func(p *party.Party) error {
 			_, err := p.Export(b.context(), b.study.ID, &out)
 			return err
 		}))
@@ -235,8 +239,8 @@ func TestBundleRefusals(t *testing.T) {
 
 	st := b.open("agg")
 	defer st.Close()
-	err := node.ExportBoard(b.deskOptions(st), b.study, b.study.Parties[other].ID, io.Discard)
-	if !errors.Is(err, node.ErrNoMailbox) {
+	err := aggregator.ExportBoard(b.deskOptions(st), b.study, b.study.Parties[other].ID, io.Discard)
+	if !errors.Is(err, aggregator.ErrNoMailbox) {
 		t.Errorf("a party that sent nothing: %v", err)
 	}
 }
@@ -269,12 +273,12 @@ func TestUnusableMailboxes(t *testing.T) {
 	agg := b.open("agg")
 	defer agg.Close()
 	i, _ := b.study.PartyByName("a")
-	if err := node.ExportBoard(b.deskOptions(agg), b.study, b.study.Parties[i].ID, io.Discard); !errors.Is(err, node.ErrNoMailbox) {
+	if err := aggregator.ExportBoard(b.deskOptions(agg), b.study, b.study.Parties[i].ID, io.Discard); !errors.Is(err, aggregator.ErrNoMailbox) {
 		t.Errorf("a refused mailbox was stored: %v", err)
 	}
 	id := signer.ID()
 	check(t, agg.PutResult(b.study.ID, fmt.Sprintf("mailbox-%x", id[:]), unusable))
-	if err := node.ExportBoard(b.deskOptions(agg), b.study, id, io.Discard); !errors.As(err, new(*protocol.MailboxError)) {
+	if err := aggregator.ExportBoard(b.deskOptions(agg), b.study, id, io.Discard); !errors.As(err, new(*protocol.MailboxError)) {
 		t.Errorf("an unusable mailbox that is stored: %v", err)
 	}
 }
@@ -283,7 +287,7 @@ func TestUnusableMailboxes(t *testing.T) {
 func TestBundleOfTooManyPieces(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	st := b.open("a")
-	key, err := node.MailboxKey(st.Identity(), b.study.ID)
+	key, err := carry.MailboxKey(st.Identity(), b.study.ID)
 	check(t, err)
 	id := peerID(t, st)
 	check(t, st.Close())
@@ -294,7 +298,7 @@ func TestBundleOfTooManyPieces(t *testing.T) {
 		check(t, w.Add("document", binary.BigEndian.AppendUint64(make([]byte, 24), uint64(i))))
 	}
 	check(t, w.Close())
-	err = b.byHand("a", fixed("a"), func(p *node.Party) error {
+	err = b.byHand("a", fixed("a"), func(p *party.Party) error {
 		_, err := p.Import(b.context(), &out)
 		return err
 	})
@@ -324,12 +328,12 @@ func TestBundlesBesideTheNetwork(t *testing.T) {
 		}
 		done := 0
 		for name, e := range entropy {
-			check(t, b.byHand(name, e, func(p *node.Party) error {
+			check(t, b.byHand(name, e, func(p *party.Party) error {
 				var out bytes.Buffer
 				if _, err := p.Export(b.context(), b.study.ID, &out); err != nil {
 					return err
 				}
-				if err := node.HandOver(b.context(), st, &out); err != nil {
+				if err := aggregator.HandOver(b.context(), st, &out); err != nil {
 					return err
 				}
 				c, err := p.Import(b.context(), bytes.NewReader(b.answerBeside(st, name)))
@@ -344,7 +348,7 @@ func TestBundlesBesideTheNetwork(t *testing.T) {
 		}
 	}
 	check(t, <-ended)
-	if err := node.HandOver(b.context(), st, strings.NewReader("no bundle")); err == nil || !strings.Contains(err.Error(), "not a bundle") {
+	if err := aggregator.HandOver(b.context(), st, strings.NewReader("no bundle")); err == nil || !strings.Contains(err.Error(), "not a bundle") {
 		t.Errorf("a text in the inbox: %v", err)
 	}
 }
@@ -353,6 +357,6 @@ func TestBundlesBesideTheNetwork(t *testing.T) {
 func (b *bench) answerBeside(st *store.Store, name string) []byte {
 	i, _ := b.study.PartyByName(name)
 	var out bytes.Buffer
-	check(b.t, node.ExportBoard(b.deskOptions(st), b.study, b.study.Parties[i].ID, &out))
+	check(b.t, aggregator.ExportBoard(b.deskOptions(st), b.study, b.study.Parties[i].ID, &out))
 	return out.Bytes()
 }

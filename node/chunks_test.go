@@ -7,7 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
 )
 
@@ -29,19 +30,19 @@ func TestADamagedChunkIsSentAgain(t *testing.T) {
 			defer stop()
 			ctx := b.context()
 			damaged := make(chan struct{})
-			observers := map[string]node.Observer{
-				"a": func(p node.Progress) {
-					if p.Milestone == node.Projected {
+			observers := map[string]event.Observer{
+				"a": func(p event.Progress) {
+					if p.Milestone == event.Projected {
 						select {
 						case <-damaged:
 						case <-ctx.Done():
 						}
 					}
 				},
-				"b": sync.OnceValue(func() node.Observer {
+				"b": sync.OnceValue(func() event.Observer {
 					var once sync.Once
-					return func(p node.Progress) {
-						if p.Milestone != node.Uploaded {
+					return func(p event.Progress) {
+						if p.Milestone != event.Uploaded {
 							return
 						}
 						once.Do(func() {
@@ -69,10 +70,10 @@ func TestADamagedChunkIsSentAgain(t *testing.T) {
 			stop()
 			st := b.open("agg")
 			defer st.Close()
-			findings, err := node.Fsck(ctx, node.FsckOptions{Store: st, Role: store.Aggregator})
+			findings, err := local.Fsck(ctx, local.FsckOptions{Store: st, Role: store.Aggregator})
 			check(t, err)
 			for _, f := range findings {
-				if f.Verdict == node.Fail {
+				if f.Verdict == local.Fail {
 					t.Errorf("%+v", f)
 				}
 			}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -30,7 +32,7 @@ func TestAClockADayOff(t *testing.T) {
 			defer st.Close()
 			options := partyOptions(st, b.path("a.yaml"), nil, b.logger())
 			options.Now = func() protocol.Instant { return now() + protocol.Instant(max(0, ahead)) }
-			p, err := node.NewParty(options)
+			p, err := party.New(options)
 			check(t, err)
 			defer p.Close()
 			err = p.Run(b.context(), b.study.ID)
@@ -54,8 +56,8 @@ func TestSwappedKeys(t *testing.T) {
 	defer stop()
 	ctx, cancel := context.WithCancel(b.context())
 	defer cancel()
-	approved := func(p node.Progress) {
-		if p.Milestone == node.Persisted {
+	approved := func(p event.Progress) {
+		if p.Milestone == event.Persisted {
 			cancel()
 		}
 	}
@@ -90,17 +92,17 @@ func TestClocksThatDifferAreSaid(t *testing.T) {
 			defer st.Close()
 			var notes []string
 			var others sync.WaitGroup
-			options := partyOptions(st, b.path("a.yaml"), func(p node.Progress) {
+			options := partyOptions(st, b.path("a.yaml"), func(p event.Progress) {
 				switch {
-				case p.Milestone == node.Clocks:
+				case p.Milestone == event.Clocks:
 					notes = append(notes, p.Note)
-				case p.Milestone != node.Waiting || p.Status.Terminal():
+				case p.Milestone != event.Waiting || p.Status.Terminal():
 				case len(notes) == 1 && !strings.Contains(b.status(st.Status).Clock, says):
 					t.Errorf("its status does not say %q", says)
 				}
 			}, b.logger())
 			options.Now = func() protocol.Instant { return now() + protocol.Instant(ahead) }
-			p, err := node.NewParty(options)
+			p, err := party.New(options)
 			check(t, err)
 			defer p.Close()
 			for _, name := range []string{"b", "c"} {
@@ -137,8 +139,8 @@ func TestPartysClockADayAheadLosesNothing(t *testing.T) {
 		})
 	}
 	ctx, cancel := context.WithCancel(b.context())
-	b.run(ctx, "a", func(p node.Progress) {
-		if p.Milestone == node.Persisted && p.Kind == protocol.KindCommit {
+	b.run(ctx, "a", func(p event.Progress) {
+		if p.Milestone == event.Persisted && p.Kind == protocol.KindCommit {
 			cancel()
 		}
 	})
@@ -148,7 +150,7 @@ func TestPartysClockADayAheadLosesNothing(t *testing.T) {
 	st := b.open("a")
 	options := partyOptions(st, b.path("a.yaml"), nil, b.logger())
 	options.Now = func() protocol.Instant { return now() + 86400 }
-	p, err := node.NewParty(options)
+	p, err := party.New(options)
 	check(t, err)
 	var clock *node.ClockError
 	var failed *node.FailedError

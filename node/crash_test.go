@@ -21,7 +21,11 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -57,7 +61,7 @@ func separateAggregator(args []string) error {
 		return err
 	}
 	defer st.Close()
-	a, err := node.NewAggregator(node.AggregatorOptions{Store: st, Listen: []string{args[1]}, Now: now, Tick: 50 * time.Millisecond})
+	a, err := aggregator.New(aggregator.Options{Store: st, Listen: []string{args[1]}, Now: now, Tick: 50 * time.Millisecond})
 	if err != nil {
 		return err
 	}
@@ -76,7 +80,7 @@ func crashingParty(args []string) error {
 		return err
 	}
 	defer st.Close()
-	p, err := node.NewParty(partyOptions(st, args[1], func(p node.Progress) {
+	p, err := party.New(partyOptions(st, args[1], func(p event.Progress) {
 		if point(p) == args[3] {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {} // the signal is on its way
@@ -87,14 +91,14 @@ func crashingParty(args []string) error {
 	}
 	defer p.Close()
 	if len(args) == 5 {
-		_, err := p.Ask(context.Background(), id, node.Question{Files: args[4:]})
+		_, err := p.Ask(context.Background(), id, party.Question{Files: args[4:]})
 		return err
 	}
 	return p.Run(context.Background(), id)
 }
 
 // point names a moment of a party's life, as in "persisted share".
-func point(p node.Progress) string {
+func point(p event.Progress) string {
 	return strings.TrimSpace(string(p.Milestone) + " " + string(p.Kind))
 }
 
@@ -296,11 +300,11 @@ func TestHeldSketchSurvivesSIGKILL(t *testing.T) {
 	die("held")
 	check(t, os.WriteFile(b.path("a-late.csv"), []byte("id,x\nID100,0.5\nID101,0.25\n"), 0o600))
 	check(t, os.WriteFile(b.path("gone.csv"), []byte("id,x\nID0,0.0000\n"), 0o600))
-	h := b.change(node.HeldChange{})
+	h := b.change(local.HeldChange{})
 	if len(h.Added) != 1 || h.Records != 52 {
 		t.Errorf("after a late shard: %+v", h)
 	}
-	if h = b.change(node.HeldChange{Withdraw: b.path("gone.csv")}); h.Records != 51 || h.Taken != 1 {
+	if h = b.change(local.HeldChange{Withdraw: b.path("gone.csv")}); h.Records != 51 || h.Taken != 1 {
 		t.Errorf("after a withdrawal: %+v", h)
 	}
 	die("held")
@@ -308,7 +312,7 @@ func TestHeldSketchSurvivesSIGKILL(t *testing.T) {
 	die("projected")
 	die("debited")
 	die("stored")
-	if err := b.changes(node.HeldChange{}); !errors.Is(err, node.ErrReleased) {
+	if err := b.changes(local.HeldChange{}); !errors.Is(err, node.ErrReleased) {
 		t.Errorf("a change after the release was stored: %v", err)
 	}
 	before := b.stored()
@@ -318,7 +322,7 @@ func TestHeldSketchSurvivesSIGKILL(t *testing.T) {
 	}
 	st := b.open("a")
 	defer st.Close()
-	r, err := node.Inspect(st, b.study)
+	r, err := local.Inspect(st, b.study)
 	check(t, err)
 	if r.Records != 51 || !r.Intact {
 		t.Errorf("a release of %d records, intact: %v", r.Records, r.Intact)
@@ -337,8 +341,8 @@ func TestHeldSketchEndsWithTheStudy(t *testing.T) {
 	for _, name := range []string{"b", "c"} {
 		others.Go(func() { b.run(b.context(), name, nil) }) // to the result, or to the aggregator's stop
 	}
-	err := b.run(b.context(), "a", func(p node.Progress) {
-		if p.Milestone == node.Held {
+	err := b.run(b.context(), "a", func(p event.Progress) {
+		if p.Milestone == event.Held {
 			if _, err := os.Stat(held); err != nil {
 				t.Errorf("nothing is held: %v", err)
 			}
@@ -353,27 +357,27 @@ func TestHeldSketchEndsWithTheStudy(t *testing.T) {
 	if _, err := os.Stat(held); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the sketch is still held: %v", err)
 	}
-	if err := b.changes(node.HeldChange{}); !errors.Is(err, node.ErrNoSeed) {
+	if err := b.changes(local.HeldChange{}); !errors.Is(err, node.ErrNoSeed) {
 		t.Errorf("a change after the end: %v", err)
 	}
 }
 
 // change changes party a's held sketch.
-func (b *bench) change(c node.HeldChange) node.Holding {
+func (b *bench) change(c local.HeldChange) local.Holding {
 	b.t.Helper()
 	st := b.open("a")
 	defer st.Close()
-	h, err := node.ChangeHeld(b.t.Context(), b.sketchOptions(st), c)
+	h, err := local.ChangeHeld(b.t.Context(), b.sketchOptions(st), c)
 	check(b.t, err)
 	return h
 }
 
 // changes is the error of a change of party a's held sketch.
-func (b *bench) changes(c node.HeldChange) error {
+func (b *bench) changes(c local.HeldChange) error {
 	b.t.Helper()
 	st := b.open("a")
 	defer st.Close()
-	_, err := node.ChangeHeld(b.t.Context(), b.sketchOptions(st), c)
+	_, err := local.ChangeHeld(b.t.Context(), b.sketchOptions(st), c)
 	return err
 }
 
@@ -382,12 +386,12 @@ func (b *bench) release() {
 	b.t.Helper()
 	st := b.open("a")
 	defer st.Close()
-	_, err := node.ReleaseHeld(b.sketchOptions(st))
+	_, err := local.ReleaseHeld(b.sketchOptions(st))
 	check(b.t, err)
 }
 
-func (b *bench) sketchOptions(st node.PartyState) node.SketchOptions {
-	return node.SketchOptions{
+func (b *bench) sketchOptions(st node.PartyState) local.SketchOptions {
+	return local.SketchOptions{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
 		Entropy: rand.Reader, Now: b.now, Study: b.study,
 	}
@@ -449,7 +453,7 @@ func TestAggregatorSurvivesSIGKILL(t *testing.T) {
 	due := map[string]bool{"persisted commit": true, "persisted share": true, "persisted confirm": true, "stored": true, "uploading": true, "uploaded": true}
 	var a sync.WaitGroup
 	a.Go(func() {
-		err := b.run(ctx, "a", func(p node.Progress) {
+		err := b.run(ctx, "a", func(p event.Progress) {
 			mu.Lock()
 			defer mu.Unlock()
 			if at := point(p); due[at] {

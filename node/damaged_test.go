@@ -5,10 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/node/views"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
@@ -36,7 +39,7 @@ func TestDamagedStudyHarmsNoOther(t *testing.T) {
 	board, file := b.spoil()
 	beside := b.open("agg")
 	defer beside.Close()
-	views := node.NewViews(beside)
+	views := views.New(beside)
 	stop := b.serveObserved(views.Observe)
 	defer stop()
 	b.runAll(b.context(), b.parties...)
@@ -53,7 +56,7 @@ func TestDamagedStudyHarmsNoOther(t *testing.T) {
 			continue
 		}
 		damaged := l.ID != b.study.ID
-		if shown.File.ID != l.ID || shown.Damaged != damaged || (shown.Status.State == node.Damaged) != damaged || damaged && !strings.Contains(shown.Status.Trouble, "is damaged") {
+		if shown.File.ID != l.ID || shown.Damaged != damaged || (shown.Status.State == stored.Damaged) != damaged || damaged && !strings.Contains(shown.Status.Trouble, "is damaged") {
 			t.Errorf("study %s: %s %q, damaged %t", l.ID.Short(), shown.Status.State, shown.Status.Trouble, shown.Damaged)
 		}
 	}
@@ -64,7 +67,7 @@ func TestDamagedStudyHarmsNoOther(t *testing.T) {
 	for _, s := range snapshots {
 		states[s.Study] = s.State
 	}
-	if states[board.String()] != node.Damaged || states[file.String()] != node.Damaged || states[b.study.ID.String()] == node.Damaged {
+	if states[board.String()] != stored.Damaged || states[file.String()] != stored.Damaged || states[b.study.ID.String()] == stored.Damaged {
 		t.Errorf("status says %v", states)
 	}
 
@@ -79,10 +82,10 @@ func TestDamagedStudyHarmsNoOther(t *testing.T) {
 	}
 	told("is damaged at the aggregator")
 	failures := func() (n int) {
-		findings, err := node.Fsck(b.context(), node.FsckOptions{Store: beside, Role: store.Aggregator})
+		findings, err := local.Fsck(b.context(), local.FsckOptions{Store: beside, Role: store.Aggregator})
 		check(t, err)
 		for _, one := range findings {
-			if one.Verdict == node.Fail {
+			if one.Verdict == local.Fail {
 				n++
 			}
 		}
@@ -92,11 +95,11 @@ func TestDamagedStudyHarmsNoOther(t *testing.T) {
 		t.Errorf("fsck finds %d faults", n)
 	}
 	for _, id := range []protocol.StudyID{board, file} {
-		got, err := node.Cancel(b.context(), b.deskOptions(beside), beside, id, "lost")
+		got, err := aggregator.Cancel(b.context(), b.deskOptions(beside), beside, id, "lost")
 		if err != nil || got.Damage == nil || got.Before || got.Stop.At == 0 {
 			t.Fatalf("cancelling %s: %+v, %v", id.Short(), got, err)
 		}
-		again, err := node.Cancel(b.context(), b.deskOptions(beside), beside, id, "other")
+		again, err := aggregator.Cancel(b.context(), b.deskOptions(beside), beside, id, "other")
 		if err != nil || !again.Before || again.Stop.At != got.Stop.At || again.Stop.Reason != got.Stop.Reason {
 			t.Errorf("cancelling %s again: %+v, %v", id.Short(), again, err)
 		}
@@ -118,16 +121,39 @@ func TestDamagedStudyIsGivenUpOffline(t *testing.T) {
 	board, _ := b.spoil()
 	st := b.open("agg")
 	defer st.Close()
-	if _, err := node.OpenDesk(b.context(), b.deskOptions(st), board); !errors.As(err, new(*node.DamagedError)) || console.CodeOf(err) != console.Usage {
+	if _, err := aggregator.OpenDesk(b.context(), b.deskOptions(st), board); !errors.As(err, new(*stored.DamagedError)) || console.CodeOf(err) != console.Usage {
 		t.Errorf("opened with %v", err)
 	}
-	got, err := node.Cancel(b.context(), b.deskOptions(st), st, board, "")
+	got, err := aggregator.Cancel(b.context(), b.deskOptions(st), st, board, "")
 	if err != nil || got.Damage == nil || got.Name != "bench" {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	s, err := study.Parse([]byte(strings.Replace(string(b.study.Source), "nonce: 0001", "nonce: ffff", 1)))
 	check(t, err)
-	if e, err := node.EndingOf(st, s); err != nil || !e.Over {
+	if e, err := local.EndingOf(st, s); err != nil || !e.Over {
 		t.Errorf("its ending: %+v, %v", e, err)
+	}
+}
+
+// spoilFurther damages the files of a further result, one after the other. It alone is lost, and named, until
+// it is made again.
+func (b *bench) spoilFurther(st *store.Store, name string, again func()) {
+	b.t.Helper()
+	for _, file := range []string{name, name + ".json"} {
+		raw, err := st.Result(b.study.ID, file)
+		check(b.t, err)
+		check(b.t, st.PutResult(b.study.ID, file, append([]byte{'?'}, raw[1:]...)))
+		kept, damaged, err := stored.FurtherResults(st, b.study)
+		if err != nil || len(kept) != 0 || len(damaged) != 1 {
+			b.t.Errorf("%s is damaged: %d are read and %v are not, %v", file, len(kept), damaged, err)
+		}
+		shown, err := views.New(st).Study(b.study.ID)
+		if err != nil || len(shown.Lost) != 1 || !strings.Contains(shown.Lost[0], "further result "+strings.TrimPrefix(name, "further-")[:8]) || len(shown.Results) != 1 {
+			b.t.Errorf("%s is damaged: %d results are shown and %q are lost, %v", file, len(shown.Results), shown.Lost, err)
+		}
+		again()
+		if kept, damaged, err := stored.FurtherResults(st, b.study); err != nil || len(kept) != 1 || len(damaged) != 0 {
+			b.t.Errorf("%s was made again: %d are read and %v are not, %v", file, len(kept), damaged, err)
+		}
 	}
 }

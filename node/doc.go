@@ -1,10 +1,5 @@
-// Package node drives the machines of package protocol/session: it owns their
-// goroutines, clocks, files and connections. Party drives one organisation's
-// node, Aggregator the operator's.
-//
-// The driver's contract is that of session.Effects: persist in order, then send,
-// then run. The release job (release.go) holds the order that privacy rests on:
-// debit the ledger durably, have its head countersigned, draw noise, store the
-// release durably, and only then let a first byte out. Every step finds what an interrupted run left behind and
-// goes on from there, so a restart is the happy path run again.
+// Package node is what the drivers of both roles share: what they need of a store, their errors and the
+// remedies of these, how clocks are compared, how panics and failures are survived. Packages party and
+// aggregator drive the machines of package protocol/session; audit, local and views are beside them, and
+// all stand on source, stored, calls and event.
 package node

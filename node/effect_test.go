@@ -11,31 +11,31 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/release"
 )
 
 // checkData checks party a's data as the command does.
-func (b *bench) checkData() (node.CheckedData, error, error) {
+func (b *bench) checkData() (source.CheckedData, error, error) {
 	b.t.Helper()
 	st, err := store.Open(b.path("a"), store.Party, store.Options{ReadOnly: true})
 	check(b.t, err)
 	defer st.Close()
-	return node.CheckData(context.Background(), node.DataOptions{
+	return source.CheckData(context.Background(), source.Options{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) }, Now: b.now, Study: b.study,
 	})
 }
 
 // misfits looks for what does not fit as the command does.
-func (b *bench) misfits() ([]node.Misfit, error) {
+func (b *bench) misfits() ([]source.Misfit, error) {
 	b.t.Helper()
 	st, err := store.Open(b.path("a"), store.Party, store.Options{ReadOnly: true})
 	check(b.t, err)
 	defer st.Close()
-	return node.Misfits(context.Background(), node.DataOptions{
+	return source.Misfits(context.Background(), source.Options{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) }, Now: b.now, Study: b.study,
 	})
 }

@@ -154,3 +154,8 @@ func (e *FailedError) Error() string { return e.Err.Error() }
 
 // Unwrap returns why.
 func (e *FailedError) Unwrap() error { return e.Err }
+
+var (
+	ErrNothingKept = errors.New("this party keeps nothing of the study's seed: the study does not say new_records_until, or the parties have not agreed on the seed yet")
+	ErrKeptNoMore  = errors.New("the date has passed until which the study lets parties keep what places new records; it is destroyed")
+)

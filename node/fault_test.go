@@ -16,8 +16,11 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/session"
@@ -29,7 +32,7 @@ func (b *bench) inResult(name string, parties int, absent string) {
 	b.t.Helper()
 	st := b.open(name)
 	defer st.Close()
-	r, _, err := node.StoredResult(st, b.study.ID)
+	r, _, err := stored.Result(st, b.study.ID)
 	check(b.t, err)
 	if len(r.Parties) != parties || strings.Join(r.Absent, " ") != absent {
 		b.t.Errorf("party %s: a %s result of %d parties without %q", name, r.Completeness, len(r.Parties), r.Absent)
@@ -50,8 +53,8 @@ func TestSecondAttemptWithoutASilentParty(t *testing.T) {
 			var others sync.WaitGroup
 			silent := make(chan error, 1)
 			go func() {
-				silent <- b.run(lost, "c", func(p node.Progress) {
-					if p.Milestone == node.Persisted && p.Kind == kind {
+				silent <- b.run(lost, "c", func(p event.Progress) {
+					if p.Milestone == event.Persisted && p.Kind == kind {
 						die() // it is signed and stored, and never sent
 					}
 				})
@@ -60,8 +63,8 @@ func TestSecondAttemptWithoutASilentParty(t *testing.T) {
 			var mu sync.Mutex
 			for _, name := range []string{"a", "b"} {
 				others.Go(func() {
-					err := b.run(b.context(), name, func(p node.Progress) {
-						onlyC := p.Milestone == node.Waiting && strings.HasPrefix(p.Status.WaitFor, string(kind)) && len(p.Status.From) == 1
+					err := b.run(b.context(), name, func(p event.Progress) {
+						onlyC := p.Milestone == event.Waiting && strings.HasPrefix(p.Status.WaitFor, string(kind)) && len(p.Status.From) == 1
 						if !onlyC {
 							return
 						}
@@ -129,12 +132,12 @@ func TestLatePartyBringsItsColumns(t *testing.T) {
 	b := lateParty(t, w, uniform(50))
 	for _, name := range b.parties {
 		st := b.open(name)
-		r, _, err := node.StoredResult(st, b.study.ID)
+		r, _, err := stored.Result(st, b.study.ID)
 		check(t, err)
 		if j := r.Analyses[0].Joined; j == nil || !slices.Equal(j.In, []int{0, 0, 50}) || len(r.Analyses[0].KMeans.Centroids[0]) != 3 {
 			t.Errorf("party %s: %+v of %d dimensions", name, j, len(r.Analyses[0].KMeans.Centroids[0]))
 		}
-		table, err := node.OwnLabels(st, b.study)
+		table, err := local.OwnLabels(st, b.study)
 		if check(t, err); strings.Count(string(table), "\n") != 51 || strings.Contains(string(table), ",\n") {
 			t.Errorf("party %s has the labels\n%s", name, table)
 		}
@@ -159,11 +162,11 @@ func lateParty(t *testing.T, w terms, data func(party int) string) *bench {
 	for _, name := range []string{"a", "b"} {
 		all.Go(func() {
 			var once sync.Once
-			err := b.run(b.context(), name, func(p node.Progress) {
-				if p.Milestone == node.Waiting && p.Status.State == session.Approved && len(p.Status.From) == 1 {
+			err := b.run(b.context(), name, func(p event.Progress) {
+				if p.Milestone == event.Waiting && p.Status.State == session.Approved && len(p.Status.From) == 1 {
 					b.skew.Store(3700) // only c has not approved: past the close of approval
 				}
-				if p.Milestone == node.Waiting && p.Status.State == session.Released && p.Status.WaitFor == "late parties" {
+				if p.Milestone == event.Waiting && p.Status.State == session.Released && p.Status.WaitFor == "late parties" {
 					once.Do(first.Done)
 				}
 			})

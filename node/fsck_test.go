@@ -17,7 +17,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -192,13 +193,13 @@ func damageFound(t *testing.T, dir string, role store.Role) string {
 		return "opening: " + err.Error()
 	}
 	defer st.Close()
-	findings, err := node.Fsck(t.Context(), node.FsckOptions{Store: st, Role: role})
+	findings, err := local.Fsck(t.Context(), local.FsckOptions{Store: st, Role: role})
 	if err != nil {
 		return "fsck: " + err.Error()
 	}
 	var out []string
 	for _, f := range findings {
-		if f.Verdict != node.Pass {
+		if f.Verdict != local.Pass {
 			out = append(out, fmt.Sprintf("%s %s: %s", f.Check, f.Subject, f.Said))
 		}
 	}
@@ -280,9 +281,9 @@ func TestFsckFindsEveryDamage(t *testing.T) {
 	check(t, err)
 	stop()
 	st := b.open("agg")
-	answer, err := node.Analyze(ctx, b.deskOptions(st), b.study, b.study.Analyses[0], 1<<30)
+	answer, err := aggregator.Analyze(ctx, b.deskOptions(st), b.study, b.study.Analyses[0], 1<<30)
 	check(t, err)
-	_, err = node.Publish(b.deskOptions(st), b.study, answer)
+	_, err = aggregator.Publish(b.deskOptions(st), b.study, answer)
 	check(t, err)
 	check(t, st.PutToken("0123abcd", []byte(`{"id":"0123abcd"}`)))
 	check(t, st.Close())
@@ -358,10 +359,10 @@ func TestFsckBesideARunningNode(t *testing.T) {
 		decided++
 		check(t, st.PutDecision(b.study.ID, store.Decline, now()))
 	}}
-	findings, err := node.Fsck(ctx, node.FsckOptions{Store: st, Role: store.Party})
+	findings, err := local.Fsck(ctx, local.FsckOptions{Store: st, Role: store.Party})
 	check(t, err)
 	for _, f := range findings {
-		if f.Verdict != node.Pass {
+		if f.Verdict != local.Pass {
 			t.Errorf("%s %s: %s", f.Check, f.Subject, f.Said)
 		}
 	}
@@ -380,13 +381,13 @@ func TestFsckKnowsWhatIsHalfDone(t *testing.T) {
 	verdicts := func() (warned, failed []string) {
 		st := b.open("agg")
 		defer st.Close()
-		findings, err := node.Fsck(t.Context(), node.FsckOptions{Store: st, Role: store.Aggregator})
+		findings, err := local.Fsck(t.Context(), local.FsckOptions{Store: st, Role: store.Aggregator})
 		check(t, err)
 		for _, f := range findings {
 			switch f.Verdict {
-			case node.Warn:
+			case local.Warn:
 				warned = append(warned, f.Check)
-			case node.Fail:
+			case local.Fail:
 				failed = append(failed, f.Check+": "+f.Said)
 			}
 		}

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/session"
@@ -30,7 +32,7 @@ func newSlow(t *testing.T) *slow {
 func (s *slow) host() (stop func()) {
 	s.t.Helper()
 	st := s.open("agg")
-	a, err := node.NewAggregator(node.AggregatorOptions{
+	a, err := aggregator.New(aggregator.Options{
 		Store: st, Listen: []string{s.addr}, Tick: 2 * time.Millisecond, Logger: s.logger(), Uptime: s.uptime,
 		Now: func() protocol.Instant {
 			s.looks.Add(1)
@@ -50,7 +52,7 @@ func (s *slow) host() (stop func()) {
 
 // stands returns the stored status after the aggregator has looked at its clock many times, or
 // when the study has ended: then it need not look any more.
-func (s *slow) stands() node.Snapshot {
+func (s *slow) stands() stored.Snapshot {
 	s.t.Helper()
 	st := s.open("agg")
 	defer st.Close()
@@ -63,7 +65,7 @@ func (s *slow) stands() node.Snapshot {
 		if err != nil {
 			return false // there is none yet
 		}
-		shown, err := node.DecodeSnapshot(raw)
+		shown, err := stored.DecodeSnapshot(raw)
 		return err == nil && !shown.Active()
 	})
 	return s.status(st.Status)
@@ -79,8 +81,8 @@ func TestAggregatorsClockADayAheadLosesNothing(t *testing.T) {
 	stop := s.host()
 	s.until(func() bool { return s.logged(passed) == 1 })
 	ctx, cancel := context.WithCancel(s.context())
-	err := s.run(ctx, "a", func(p node.Progress) {
-		if p.Milestone == node.Waiting && p.Status.State == session.Approved && len(p.Status.From) == 2 {
+	err := s.run(ctx, "a", func(p event.Progress) {
+		if p.Milestone == event.Waiting && p.Status.State == session.Approved && len(p.Status.From) == 2 {
 			cancel() // its approval is on the board
 		}
 	})
@@ -124,7 +126,7 @@ func TestMissedDateCountsAfterAWhile(t *testing.T) {
 func TestPartyComesAfterAMissedDeadline(t *testing.T) {
 	s := newSlow(t)
 	stop := s.host()
-	parties := s.without("c", node.Stored)
+	parties := s.without("c", event.Stored)
 	stop()
 	s.skew.Store(8000) // past the deadline, by everybody's clock
 	stop = s.host()
@@ -134,7 +136,7 @@ func TestPartyComesAfterAMissedDeadline(t *testing.T) {
 	parties.Wait()
 	st := s.open("b")
 	defer st.Close()
-	r, _, err := node.StoredResult(st, s.study.ID)
+	r, _, err := stored.Result(st, s.study.ID)
 	check(t, err)
 	if r.Completeness != analysis.Full || len(r.Parties) != 3 {
 		t.Errorf("%s result of %d parties", r.Completeness, len(r.Parties))
@@ -148,8 +150,8 @@ func TestMissedDatesCountOneAfterTheOther(t *testing.T) {
 	stop := s.host()
 	for _, name := range []string{"a", "b"} {
 		ctx, cancel := context.WithCancel(s.context())
-		err := s.run(ctx, name, func(p node.Progress) {
-			if p.Milestone == node.Waiting && p.Status.State == session.Approved && len(p.Status.From) < 3 {
+		err := s.run(ctx, name, func(p event.Progress) {
+			if p.Milestone == event.Waiting && p.Status.State == session.Approved && len(p.Status.From) < 3 {
 				cancel()
 			}
 		})

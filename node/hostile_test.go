@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
@@ -111,7 +111,7 @@ func TestLargeEvidenceCostsItsSenderAlone(t *testing.T) {
 	stop()
 	st := b.open("agg")
 	defer st.Close()
-	if _, err := node.Taken(st, b.study); err != nil {
+	if _, err := stored.Taken(st, b.study); err != nil {
 		t.Errorf("the stored board: %v", err)
 	}
 	raws, err := st.Board(b.study.ID, 0, 100)

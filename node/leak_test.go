@@ -13,7 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -42,12 +43,12 @@ func secretStudy(t *testing.T, serve func(*bench) (stop func()), before func()) 
 	})
 	secrets := map[string][]byte{"raw value": []byte(marker), "record id": []byte("ZQXJ")}
 	var mu sync.Mutex
-	observe := func(p node.Progress) {
+	observe := func(p event.Progress) {
 		at := ""
 		switch {
-		case p.Milestone == node.Persisted && p.Kind == protocol.KindCommit:
+		case p.Milestone == event.Persisted && p.Kind == protocol.KindCommit:
 			at = "agreement secrets"
-		case p.Milestone == node.Projected:
+		case p.Milestone == event.Projected:
 			at = "seed"
 		default:
 			return
@@ -187,8 +188,8 @@ func TestClippedCountStaysAtTheParty(t *testing.T) {
 	var note string
 	var a sync.WaitGroup
 	a.Go(func() {
-		err := b.run(ctx, "a", func(p node.Progress) {
-			if p.Milestone == node.Projected {
+		err := b.run(ctx, "a", func(p event.Progress) {
+			if p.Milestone == event.Projected {
 				note = p.Note
 			}
 		})
@@ -203,7 +204,7 @@ func TestClippedCountStaysAtTheParty(t *testing.T) {
 	}
 	st := b.open("a")
 	defer st.Close()
-	r, err := node.Inspect(st, b.study)
+	r, err := local.Inspect(st, b.study)
 	check(t, err)
 	if got := r.Sketches[0].Clipped; got == nil || *got != 13 {
 		t.Errorf("inspect says %v clipped", got)

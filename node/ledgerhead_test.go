@@ -13,6 +13,8 @@ import (
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
@@ -62,7 +64,7 @@ func (b *bench) again(w terms) {
 func (b *bench) rolledBack(signed, held uint64) {
 	b.t.Helper()
 	before := b.posted()
-	if f := b.headFound(); f.Verdict != node.Fail || !strings.Contains(f.Said, fmt.Sprintf("signed for: %d, that this ledger holds of them: %d at most", signed, held)) {
+	if f := b.headFound(); f.Verdict != local.Fail || !strings.Contains(f.Said, fmt.Sprintf("signed for: %d, that this ledger holds of them: %d at most", signed, held)) {
 		b.t.Errorf("doctor says %+v", f)
 	}
 	err := b.run(b.context(), "a", nil)
@@ -89,15 +91,15 @@ func (b *bench) rolledBack(signed, held uint64) {
 }
 
 // headFound is what doctor says of the ledger head that the aggregator keeps of party a.
-func (b *bench) headFound() (found node.Finding) {
+func (b *bench) headFound() (found local.Finding) {
 	b.t.Helper()
 	st := b.open("a")
 	defer st.Close()
-	for _, f := range node.Diagnose(b.context(), node.DoctorOptions{
+	for _, f := range local.Diagnose(b.context(), local.DoctorOptions{
 		Store: st, Now: now, Studies: []*study.Study{b.study},
 		Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
 	}) {
-		if f.Check == node.LedgerHeadCheck {
+		if f.Check == local.LedgerHeadCheck {
 			found = f
 		}
 	}
@@ -133,7 +135,7 @@ func TestRestoredLedgerIsRefused(t *testing.T) {
 	copyDir(t, b.path("backup-1"), b.path("a"))
 	b.again(smallSketch)
 	stop = b.serve()
-	if f := b.headFound(); f.Verdict != node.Pass || !strings.Contains(f.Said, "knows of: 1;") {
+	if f := b.headFound(); f.Verdict != local.Pass || !strings.Contains(f.Said, "knows of: 1;") {
 		t.Errorf("with the newest backup, doctor says %+v", f)
 	}
 	b.runAll(b.context(), b.parties...)
@@ -155,8 +157,8 @@ func TestHeadIsCountersignedBeforeNoise(t *testing.T) {
 	others := make(chan struct{})
 	go func() { defer close(others); b.runAll(b.context(), "b", "c") }()
 	ctx, die := context.WithCancel(b.context())
-	err := b.run(ctx, "a", func(p node.Progress) {
-		if p.Milestone == node.Debited {
+	err := b.run(ctx, "a", func(p event.Progress) {
+		if p.Milestone == event.Debited {
 			die()
 		}
 	})

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
+	"github.com/cosketch/cosketch/node/party"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -18,12 +20,12 @@ func TestADocumentThatNamesWhatTheStudyDoesNot(t *testing.T) {
 	w, data := wide(3, "[{kind: distance}]")
 	b := newBench(t, w, data)
 	b.carryAll()
-	for name, change := range map[string]func(*node.Further){
-		"a feature": func(f *node.Further) {
+	for name, change := range map[string]func(*aggregator.Further){
+		"a feature": func(f *aggregator.Further) {
 			f.Raw = bytes.Replace(f.Raw, []byte(`"column": "x0"`), []byte(`"column": "`+formula+`"`), 1)
 			f.Raw = bytes.Replace(f.Raw, []byte(`"column":"x0"`), []byte(`"column":"`+formula+`"`), 1)
 		},
-		"labels": func(f *node.Further) {
+		"labels": func(f *aggregator.Further) {
 			f.Labels = append(f.Labels, analysis.Labels{Format: analysis.LabelsFormat, Study: b.study.ID.String(), Party: "a", Columns: []analysis.RowColumn{
 				{Name: "predicted", Texts: slices.Repeat([]string{formula}, 60)},
 			}})
@@ -32,15 +34,15 @@ func TestADocumentThatNamesWhatTheStudyDoesNot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			st := b.open("agg")
 			options := b.deskOptions(st)
-			answer, err := node.Analyze(t.Context(), options, b.study, study.Analysis{Kind: study.Cosine}, 1<<30)
+			answer, err := aggregator.Analyze(t.Context(), options, b.study, study.Analysis{Kind: study.Cosine}, 1<<30)
 			check(t, err)
 			change(&answer)
-			_, err = node.Publish(options, b.study, answer)
+			_, err = aggregator.Publish(options, b.study, answer)
 			check(t, err)
 			check(t, answer.Close())
 			check(t, st.Close())
 			in := b.answer("a")
-			err = b.byHand("a", fixed("a"), func(p *node.Party) error {
+			err = b.byHand("a", fixed("a"), func(p *party.Party) error {
 				_, err := p.Import(b.context(), bytes.NewReader(in))
 				return err
 			})
@@ -49,7 +51,7 @@ func TestADocumentThatNamesWhatTheStudyDoesNot(t *testing.T) {
 			}
 			st = b.open("a")
 			defer st.Close()
-			if further, err := node.FurtherResults(st, b.study); err != nil || len(further) > 0 {
+			if further, _, err := stored.FurtherResults(st, b.study); err != nil || len(further) > 0 {
 				t.Errorf("%d further results are kept (%v)", len(further), err)
 			}
 			files, err := st.Results(b.study.ID)

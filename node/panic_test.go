@@ -8,8 +8,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/kernel/parallel"
+	"github.com/cosketch/cosketch/node/aggregator"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -31,9 +34,10 @@ func (m mistaken) AppendBoard(id protocol.StudyID, from uint64, raws [][]byte, h
 	return m.Store.AppendBoard(id, from, raws, head)
 }
 
+// Study panics on workers' goroutines.
 func (m mistaken) Study(id protocol.StudyID) ([]byte, error) {
 	if id == m.at && m.told.Load() {
-		panic(inThePanic)
+		parallel.Share(2, 2, func(int, int) { panic(inThePanic) })
 	}
 	return m.Store.Study(id)
 }
@@ -49,7 +53,7 @@ func TestAPanicAtOneStudy(t *testing.T) {
 	check(t, st.PutStudy(other.ID, other.Source, now()))
 	check(t, st.Close())
 	var told atomic.Bool
-	b.tune = func(o *node.AggregatorOptions) { o.Store = mistaken{o.Store.(*store.Store), b.study.ID, &told} }
+	b.tune = func(o *aggregator.Options) { o.Store = mistaken{o.Store.(*store.Store), b.study.ID, &told} }
 	stop := b.serve()
 	defer stop()
 	b.until(func() bool { return b.logged("hosting study") == 2 })
@@ -63,13 +67,13 @@ func TestAPanicAtOneStudy(t *testing.T) {
 			}
 		})
 	}
-	status := func(id protocol.StudyID) node.Snapshot {
+	status := func(id protocol.StudyID) stored.Snapshot {
 		st, err := store.Open(b.path("agg"), store.Aggregator, store.Options{ReadOnly: true})
 		check(t, err)
 		defer st.Close()
 		raw, err := st.Status(id)
 		check(t, err)
-		s, err := node.DecodeSnapshot(raw)
+		s, err := stored.DecodeSnapshot(raw)
 		check(t, err)
 		return s
 	}
@@ -99,7 +103,7 @@ func TestAPanicAtAParty(t *testing.T) {
 	mistakes := func(name string) error {
 		st := b.open(name)
 		defer st.Close()
-		p, err := node.NewParty(partyOptions(mistaken{st, b.study.ID, &told}, b.path(name+".yaml"), nil, b.logger()))
+		p, err := party.New(partyOptions(mistaken{st, b.study.ID, &told}, b.path(name+".yaml"), nil, b.logger()))
 		check(t, err)
 		defer p.Close()
 		return p.Run(b.context(), b.study.ID)

@@ -11,8 +11,10 @@ import (
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/ledger"
@@ -33,7 +35,7 @@ func TestStudyOverTheNetwork(t *testing.T) {
 	var first []byte
 	for _, name := range b.parties {
 		st := b.open(name)
-		r, raw, err := node.StoredResult(st, b.study.ID)
+		r, raw, err := stored.Result(st, b.study.ID)
 		check(t, err)
 		check(t, st.Close())
 		if first == nil {
@@ -57,8 +59,8 @@ func TestLostPartyCostsOnlyItself(t *testing.T) {
 	lost, die := context.WithCancel(b.context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- b.run(lost, "c", func(p node.Progress) {
-			if p.Milestone == node.Projected {
+		ended <- b.run(lost, "c", func(p event.Progress) {
+			if p.Milestone == event.Projected {
 				die()
 			}
 		})
@@ -68,8 +70,8 @@ func TestLostPartyCostsOnlyItself(t *testing.T) {
 	ctx := b.context()
 	for _, name := range []string{"a", "b"} {
 		survivors.Go(func() {
-			err := b.run(ctx, name, func(p node.Progress) {
-				if p.Milestone == node.Uploaded {
+			err := b.run(ctx, name, func(p event.Progress) {
+				if p.Milestone == event.Uploaded {
 					uploaded.Done()
 				}
 			})
@@ -87,7 +89,7 @@ func TestLostPartyCostsOnlyItself(t *testing.T) {
 	survivors.Wait()
 	st := b.open("a")
 	defer st.Close()
-	r, _, err := node.StoredResult(st, b.study.ID)
+	r, _, err := stored.Result(st, b.study.ID)
 	check(t, err)
 	if r.Completeness != analysis.Partial || len(r.Parties) != 2 || strings.Join(r.Absent, " ") != "c" {
 		t.Errorf("%s result of %d parties without %v", r.Completeness, len(r.Parties), r.Absent)
@@ -96,7 +98,7 @@ func TestLostPartyCostsOnlyItself(t *testing.T) {
 
 // without lets all parties run until those but one have uploaded their releases, and that one
 // died when it had come so far. Who waits for what is returned waits for the others.
-func (b *bench) without(dying string, at node.Milestone) *sync.WaitGroup {
+func (b *bench) without(dying string, at event.Milestone) *sync.WaitGroup {
 	b.t.Helper()
 	var uploaded, parties sync.WaitGroup
 	uploaded.Add(len(b.parties) - 1)
@@ -108,11 +110,11 @@ func (b *bench) without(dying string, at node.Milestone) *sync.WaitGroup {
 			if name == dying {
 				ctx = lost
 			}
-			err := b.run(ctx, name, func(p node.Progress) {
+			err := b.run(ctx, name, func(p event.Progress) {
 				switch {
 				case name == dying && p.Milestone == at:
 					die()
-				case name != dying && p.Milestone == node.Uploaded:
+				case name != dying && p.Milestone == event.Uploaded:
 					uploaded.Done()
 				}
 			})
@@ -131,7 +133,7 @@ func (b *bench) without(dying string, at node.Milestone) *sync.WaitGroup {
 func TestAggregatorRestartedAfterTheDeadline(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	stop := b.serve()
-	parties := b.without("c", node.Projected)
+	parties := b.without("c", event.Projected)
 	stop()
 	b.skew.Store(8000) // past the deadline
 	stop = b.serve()
@@ -139,7 +141,7 @@ func TestAggregatorRestartedAfterTheDeadline(t *testing.T) {
 	parties.Wait()
 	st := b.open("b")
 	defer st.Close()
-	r, _, err := node.StoredResult(st, b.study.ID)
+	r, _, err := stored.Result(st, b.study.ID)
 	check(t, err)
 	if r.Completeness != analysis.Partial || len(r.Parties) != 2 {
 		t.Errorf("%s result of %d parties", r.Completeness, len(r.Parties))
@@ -231,8 +233,8 @@ func TestUnhostedStudyIsNotSpokenOf(t *testing.T) {
 	ctx, cancel := context.WithCancel(b.context())
 	defer cancel()
 	var last error
-	err := b.run(ctx, "a", func(p node.Progress) {
-		if p.Milestone == node.Retrying {
+	err := b.run(ctx, "a", func(p event.Progress) {
+		if p.Milestone == event.Retrying {
 			last = p.Err
 			cancel()
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -42,12 +43,12 @@ func TestKeptKeysGoInTime(t *testing.T) {
 		}
 		return err == nil
 	}
-	check(t, node.ForgetKept(st, first.NewRecords-1))
+	check(t, local.ForgetKept(st, first.NewRecords-1))
 	if !there(first) || !there(second) {
 		t.Fatal("keys went before their time")
 	}
 	predict := func(s *study.Study, now protocol.Instant) error {
-		_, err := node.Predict(t.Context(), node.PredictOptions{
+		_, err := local.Predict(t.Context(), local.PredictOptions{
 			Store: st, Study: s, Now: func() protocol.Instant { return now }, Data: []string{"new.csv"},
 			Site: func() (config.Party, error) { return config.Party{}, errors.New("no site file") },
 		})

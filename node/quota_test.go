@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
+	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/session"
@@ -48,10 +50,10 @@ func TestAReleaseBeyondTheQuota(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, rows(), many(3000))
 			var chunks atomic.Int64
-			b.tune = func(o *node.AggregatorOptions) {
-				o.Quotas = node.Quotas{Quotas: quotas}
-				o.Observe = func(h node.Happening) {
-					if h.What == node.ChunkKept {
+			b.tune = func(o *aggregator.Options) {
+				o.Quotas = aggregator.Quotas{Quotas: quotas}
+				o.Observe = func(h event.Happening) {
+					if h.What == event.ChunkKept {
 						chunks.Add(1)
 					}
 				}
@@ -94,7 +96,7 @@ func TestNoRoomForAnUpload(t *testing.T) {
 	b := newBench(t, clustered, points)
 	var free atomic.Int64
 	free.Store(1000)
-	b.tune = func(o *node.AggregatorOptions) {
+	b.tune = func(o *aggregator.Options) {
 		o.Store, o.Quotas.Free = full{o.Store.(*store.Store), &free}, 990
 	}
 	stop := b.serve()
@@ -104,7 +106,7 @@ func TestNoRoomForAnUpload(t *testing.T) {
 	var all sync.WaitGroup
 	for _, name := range b.parties {
 		all.Go(func() {
-			if err := b.run(ctx, name, func(p node.Progress) {
+			if err := b.run(ctx, name, func(p event.Progress) {
 				var refusal *p2p.Refusal
 				if errors.As(p.Err, &refusal) && refusal.Code == p2p.CodeBusy && strings.Contains(refusal.Message, "has no room for") {
 					told.Do(func() { free.Store(1 << 30) })
@@ -140,7 +142,7 @@ func TestAComputationThatEndsTheNode(t *testing.T) {
 	var clock atomic.Int64
 	clock.Store(int64(now()))
 	var deaths []*writes
-	b.tune = func(o *node.AggregatorOptions) {
+	b.tune = func(o *aggregator.Options) {
 		o.Now, o.Tick = func() protocol.Instant { return protocol.Instant(clock.Load()) }, time.Millisecond
 		w := &writes{}
 		deaths = append(deaths, w)
@@ -154,7 +156,7 @@ func TestAComputationThatEndsTheNode(t *testing.T) {
 			}
 		})
 	}
-	status := func() node.Snapshot {
+	status := func() stored.Snapshot {
 		st := b.open("agg")
 		defer st.Close()
 		return b.status(st.Status)

@@ -11,7 +11,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -76,9 +78,9 @@ func (b *bench) sinceDebit() []string {
 	go func() { defer close(others); b.runAll(ctx, "b", "c") }()
 	st := b.open("a")
 	j := &diary{Reader: rand.Reader}
-	o := partyOptions(noting{st, j}, b.path("a.yaml"), func(p node.Progress) {
+	o := partyOptions(noting{st, j}, b.path("a.yaml"), func(p event.Progress) {
 		switch p.Milestone {
-		case node.Debited, node.Projected, node.Stored:
+		case event.Debited, event.Projected, event.Stored:
 			entries, err := st.Ledger()
 			if err != nil {
 				b.t.Error(err)
@@ -87,7 +89,7 @@ func (b *bench) sinceDebit() []string {
 		}
 	}, b.logger())
 	o.Entropy = j
-	p, err := node.NewParty(o)
+	p, err := party.New(o)
 	check(b.t, err)
 	check(b.t, p.Run(ctx, b.study.ID))
 	check(b.t, p.Close())
@@ -149,7 +151,7 @@ func TestInspectRandomisedResponse(t *testing.T) {
 	st, err := store.Open(b.path("a"), store.Party, store.Options{ReadOnly: true})
 	check(t, err)
 	defer st.Close()
-	r, err := node.Inspect(st, b.study)
+	r, err := local.Inspect(st, b.study)
 	check(t, err)
 	one := r.Sketches[0]
 	if !r.Intact || one.Mechanism != "randomised-response" || one.Noise != "each bit is flipped with probability 0.269" || one.Variance == 0 || one.Exposure != "" {

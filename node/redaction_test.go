@@ -21,20 +21,21 @@ import (
 	"strings"
 	"testing"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/metrics"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/views"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/agree"
 	"github.com/cosketch/cosketch/seed/stream"
+	"go.yaml.in/yaml/v4"
 )
 
 // vessel is a value that holds secrets.
@@ -97,8 +98,8 @@ func vessels(t *testing.T) (out []vessel, secrets map[string][]byte) {
 			hpke, err := st.HPKE().Bytes()
 			check(t, err)
 			secrets["HPKE key"] = hpke
-			add("node.AggregatorOptions", node.AggregatorOptions{Store: st})
-			add("node.Views", node.NewViews(st))
+			add("node.AggregatorOptions", aggregator.Options{Store: st})
+			add("node.Views", views.New(st))
 		}
 	}
 	web := ed25519.NewKeyFromSeed(draw("TLS key"))

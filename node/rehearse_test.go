@@ -14,21 +14,22 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
 // rehearse rehearses party a's release as the command does, with the store open for
 // reading alone.
-func (b *bench) rehearse() (node.Rehearsal, error, error) {
+func (b *bench) rehearse() (local.Rehearsal, error, error) {
 	b.t.Helper()
 	st, err := store.Open(b.path("a"), store.Party, store.Options{ReadOnly: true})
 	check(b.t, err)
 	defer st.Close()
-	return node.Rehearse(context.Background(), node.DataOptions{
+	return local.Rehearse(context.Background(), source.Options{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
 		Now: b.now, Study: b.study, Entropy: rand.Reader, Workers: 2,
 	})
@@ -99,7 +100,7 @@ func TestRehearsalIsTheReleaseWithoutTrace(t *testing.T) {
 			b.runAll(b.context(), b.parties...)
 			st := b.open("a")
 			defer st.Close()
-			made, err := node.Inspect(st, b.study)
+			made, err := local.Inspect(st, b.study)
 			check(t, err)
 			if planned.Records != made.Records || len(planned.Sketches) != len(made.Sketches) {
 				t.Fatalf("planned %+v, made %+v", planned, made)
@@ -148,7 +149,7 @@ func TestRehearsalNeedsEntropy(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	st := b.open("a")
 	defer st.Close()
-	_, _, err := node.Rehearse(context.Background(), node.DataOptions{
+	_, _, err := local.Rehearse(context.Background(), source.Options{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
 		Now: b.now, Study: b.study, Entropy: iotest.ErrReader(errors.New("no entropy today")),
 	})

@@ -13,7 +13,10 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
@@ -49,14 +52,14 @@ func (tab table) stewarded(t *testing.T, w *writes) []string {
 	if err == nil {
 		check(t, os.WriteFile(b.path("a-late.csv"), []byte("id,x\nID100,0.5\nID101,0.25\n"), 0o600))
 		check(t, os.WriteFile(b.path("gone.csv"), []byte("id,x\nID0,0.0000\n"), 0o600))
-		for _, c := range []node.HeldChange{{}, {Withdraw: b.path("gone.csv")}, {Rebuild: true}} {
+		for _, c := range []local.HeldChange{{}, {Withdraw: b.path("gone.csv")}, {Rebuild: true}} {
 			command(func(st node.PartyState) error {
-				_, err := node.ChangeHeld(ctx, b.sketchOptions(st), c)
+				_, err := local.ChangeHeld(ctx, b.sketchOptions(st), c)
 				return err
 			})
 		}
 		command(func(st node.PartyState) error {
-			_, err := node.ReleaseHeld(b.sketchOptions(st))
+			_, err := local.ReleaseHeld(b.sketchOptions(st))
 			return err
 		})
 		err = b.repeated("a", func() error { return b.run(ctx, "a", nil) })
@@ -67,7 +70,7 @@ func (tab table) stewarded(t *testing.T, w *writes) []string {
 	out := append(b.faults(b.before), b.leftovers(b.parties)...)
 	st := b.open("a")
 	defer st.Close()
-	if r, err := node.Inspect(st, b.study); err != nil || r.Records != 51 {
+	if r, err := local.Inspect(st, b.study); err != nil || r.Records != 51 {
 		out = append(out, fmt.Sprintf("a release of %d records, %v", r.Records, err))
 	}
 	return out
@@ -96,8 +99,8 @@ func (b *bench) held(ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		waits := false
-		err := b.run(ctx, "a", func(p node.Progress) {
-			if p.Milestone == node.Waiting && p.Status.WaitFor == node.StewardsRelease {
+		err := b.run(ctx, "a", func(p event.Progress) {
+			if p.Milestone == event.Waiting && p.Status.WaitFor == stored.StewardsRelease {
 				waits = true
 				cancel()
 			}
@@ -126,8 +129,8 @@ func (tab table) joined(t *testing.T, w *writes) []string {
 	for _, name := range []string{"a", "b"} {
 		go func() {
 			ended <- b.repeated(name, func() error {
-				return b.run(ctx, name, func(p node.Progress) {
-					if p.Milestone != node.Waiting {
+				return b.run(ctx, name, func(p event.Progress) {
+					if p.Milestone != event.Waiting {
 						return
 					}
 					if p.Status.State == session.Approved && len(p.Status.From) == 1 {

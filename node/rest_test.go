@@ -13,9 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -106,7 +107,7 @@ func TestEndedStudiesRest(t *testing.T) {
 	}
 	raw, err := agg.Status(all[8].ID)
 	check(t, err)
-	if s, err := node.DecodeSnapshot(raw); err != nil || s.State != string(session.Stopped) || s.Trouble != "" {
+	if s, err := stored.DecodeSnapshot(raw); err != nil || s.State != string(session.Stopped) || s.Trouble != "" {
 		t.Errorf("its status is %+v, %v", s, err)
 	}
 	if n := b.logged("study ended"); n != studies+1 {
@@ -137,10 +138,10 @@ func TestStudiesAreKnownBeforeAnybodyComes(t *testing.T) {
 	defer st.Close()
 	g := gated{st, make(chan struct{}), make(chan struct{})}
 	made := make(chan error, 1)
-	var a *node.Aggregator
+	var a *aggregator.Aggregator
 	go func() {
 		var err error
-		a, err = node.NewAggregator(node.AggregatorOptions{Store: g, Listen: []string{b.addr}, Now: b.now, Logger: b.logger()})
+		a, err = aggregator.New(aggregator.Options{Store: g, Listen: []string{b.addr}, Now: b.now, Logger: b.logger()})
 		made <- err
 	}()
 	select {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -47,11 +47,11 @@ func TestAggregatorOfAnOldBackup(t *testing.T) {
 	defer party.Close()
 	told := 0
 	for range 2 {
-		for _, f := range node.Diagnose(b.context(), node.DoctorOptions{
+		for _, f := range local.Diagnose(b.context(), local.DoctorOptions{
 			Store: party, Now: now, Studies: []*study.Study{b.study},
 			Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
 		}) {
-			if f.Check == "board" && f.Verdict == node.Fail && strings.Contains(f.Said, "restored from an old backup") {
+			if f.Check == "board" && f.Verdict == local.Fail && strings.Contains(f.Said, "restored from an old backup") {
 				told++
 			}
 		}

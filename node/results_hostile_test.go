@@ -10,11 +10,15 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
+	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
@@ -71,15 +75,15 @@ func TestAHostileResult(t *testing.T) {
 			bounds := analysis.BoundsOf(b.study)
 			document := c.document(bounds)
 			var forged atomic.Bool
-			b.tune = func(o *node.AggregatorOptions) { o.Store = forger{o.Store.(*store.Store), document, &forged} }
+			b.tune = func(o *aggregator.Options) { o.Store = forger{o.Store.(*store.Store), document, &forged} }
 			stop := b.serve()
 			var all sync.WaitGroup
 			for _, party := range b.parties {
 				all.Go(func() {
 					ctx, cancel := context.WithCancel(b.context())
 					defer cancel()
-					b.run(ctx, party, func(p node.Progress) {
-						if p.Milestone == node.Uploaded {
+					b.run(ctx, party, func(p event.Progress) {
+						if p.Milestone == event.Uploaded {
 							cancel()
 						}
 					})
@@ -90,8 +94,8 @@ func TestAHostileResult(t *testing.T) {
 			stop()
 
 			var fetched atomic.Int64
-			b.tune = func(o *node.AggregatorOptions) {
-				o.Observe = func(h node.Happening) {
+			b.tune = func(o *aggregator.Options) {
+				o.Observe = func(h event.Happening) {
 					if h.Call == "document" {
 						fetched.Add(1)
 					}
@@ -103,7 +107,7 @@ func TestAHostileResult(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			first := b.run(b.context(), "a", nil)
 			runtime.ReadMemStats(&after)
-			var bad *node.BadResultError
+			var bad *party.BadResultError
 			if !errors.As(first, &bad) || bad.Aggregator != b.study.Aggregator.ID || !strings.Contains(first.Error(), c.says) {
 				t.Fatalf("party a: %v", first)
 			}
@@ -131,21 +135,37 @@ func TestHostileFurtherResults(t *testing.T) {
 	publish := func(raw string) {
 		st := b.open("agg")
 		defer st.Close()
-		_, err := node.Publish(node.AggregatorOptions{Store: st, Now: b.now}, b.study, node.Further{Raw: []byte(raw)})
+		_, err := aggregator.Publish(aggregator.Options{Store: st, Now: b.now}, b.study, aggregator.Further{Raw: []byte(raw)})
 		check(t, err)
 	}
-	fetch := func() error {
+	fetch := func() (int, error) {
 		st := b.open("a")
 		defer st.Close()
-		p, err := node.NewParty(partyOptions(st, b.path("a.yaml"), nil, b.logger()))
+		p, err := party.New(partyOptions(st, b.path("a.yaml"), nil, b.logger()))
 		check(t, err)
 		defer p.Close()
-		_, err = p.FetchFurther(b.context(), b.study.ID)
-		return err
+		return p.FetchFurther(b.context(), b.study.ID)
 	}
 	size := analysis.FurtherBounds(b.study).Document
 	publish(`{"analyses":[` + strings.Repeat(`{},`, int(size)/3) + `{}]}`)
-	if err := fetch(); err == nil || !strings.Contains(err.Error(), "one of this study has at most") {
-		t.Errorf("a large one: %v", err)
+	st := b.open("agg")
+	answer, err := aggregator.Analyze(t.Context(), b.deskOptions(st), b.study, study.Analysis{Kind: study.Cosine}, 1<<30)
+	check(t, err)
+	check(t, st.Close())
+	publish(string(answer.Raw))
+	if n, err := fetch(); n != 1 || err == nil || !strings.Contains(err.Error(), "one of this study has at most") {
+		t.Errorf("a large one, and one as it should be: %d, %v", n, err)
 	}
+	if n, _ := fetch(); n != 0 {
+		t.Errorf("what is here is fetched again: %d", n)
+	}
+	st = b.open("a")
+	defer st.Close()
+	kept, _, err := stored.FurtherResults(st, b.study)
+	check(t, err)
+	b.spoilFurther(st, "further-"+kept[0].Statement.Document.Hash.String()[:16], func() {
+		if n, _ := fetch(); n != 1 {
+			t.Errorf("what is damaged here: %d are fetched", n)
+		}
+	})
 }

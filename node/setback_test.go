@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
+	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 )
@@ -35,7 +37,7 @@ func brokenDisk(t *testing.T, why error, tells string, longest int64) {
 	st := b.open("agg")
 	var clock atomic.Int64
 	clock.Store(int64(now()))
-	a, err := node.NewAggregator(node.AggregatorOptions{
+	a, err := aggregator.New(aggregator.Options{
 		Store: b.state("agg", st), Listen: []string{b.addr}, Tick: 2 * time.Millisecond, Logger: b.logger(),
 		Now: func() protocol.Instant { return protocol.Instant(clock.Load()) },
 	})
@@ -56,7 +58,7 @@ func brokenDisk(t *testing.T, why error, tells string, longest int64) {
 	defer end()
 	finished := make(chan error, 1)
 	go func() {
-		finished <- b.run(party, "a", func(p node.Progress) {
+		finished <- b.run(party, "a", func(p event.Progress) {
 			var refusal *p2p.Refusal
 			if errors.As(p.Err, &refusal) && refusal.Code == p2p.CodeBusy {
 				select {
@@ -119,10 +121,10 @@ func brokenDisk(t *testing.T, why error, tells string, longest int64) {
 }
 
 // status reads a study's stored status.
-func (b *bench) status(read func(protocol.StudyID) ([]byte, error)) node.Snapshot {
+func (b *bench) status(read func(protocol.StudyID) ([]byte, error)) stored.Snapshot {
 	raw, err := read(b.study.ID)
 	check(b.t, err)
-	s, err := node.DecodeSnapshot(raw)
+	s, err := stored.DecodeSnapshot(raw)
 	check(b.t, err)
 	return s
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/stored"
 )
 
 // A study file that somebody changes where it is stored is no study that was approved.
@@ -15,13 +15,13 @@ func TestAStoredStudyThatWasChanged(t *testing.T) {
 	defer st.Close()
 	source, err := st.Study(b.study.ID)
 	check(t, err)
-	s, err := node.ParseStored(b.study.ID, source)
+	s, err := stored.Parse(b.study.ID, source)
 	check(t, err)
 	if s.ID != b.study.ID {
 		t.Errorf("id %s", s.ID)
 	}
-	_, err = node.ParseStored(b.study.ID, append(source, "# \n"...))
-	if !errors.Is(err, node.ErrStudyChanged) || !strings.Contains(err.Error(), "restore the newest backup") {
+	_, err = stored.Parse(b.study.ID, append(source, "# \n"...))
+	if !errors.Is(err, stored.ErrStudyChanged) || !strings.Contains(err.Error(), "restore the newest backup") {
 		t.Errorf("with another byte: %v", err)
 	}
 }

@@ -19,7 +19,10 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -39,12 +42,12 @@ type bench struct {
 	study   *study.Study
 	parties []string // names
 	logs    *safeBuffer
-	skew    *atomic.Int64                 // seconds
-	entropy func(party string) io.Reader  // default: crypto/rand
-	writes  map[string]*writes            // by node: its writes are counted, and one may fail
-	before  [][]byte                      // party a's release when a write of its own had failed
-	tune    func(*node.AggregatorOptions) // default: nothing
-	uptime  func() time.Duration          // default: so fast that a date that was missed counts after 60 ms
+	skew    *atomic.Int64                // seconds
+	entropy func(party string) io.Reader // default: crypto/rand
+	writes  map[string]*writes           // by node: its writes are counted, and one may fail
+	before  [][]byte                     // party a's release when a write of its own had failed
+	tune    func(*aggregator.Options)    // default: nothing
+	uptime  func() time.Duration         // default: so fast that a date that was missed counts after 60 ms
 }
 
 // terms is what a test's study says beyond who takes part.
@@ -164,13 +167,13 @@ func peerID(t *testing.T, st *store.Store) protocol.PeerID {
 func (b *bench) serve() (stop func()) {
 	b.t.Helper()
 	st := b.open("agg")
-	options := node.AggregatorOptions{
+	options := aggregator.Options{
 		Store: b.state("agg", st), Listen: []string{b.addr}, Now: b.now, Tick: 50 * time.Millisecond, Logger: b.logger(), Uptime: b.uptime,
 	}
 	if b.tune != nil {
 		b.tune(&options)
 	}
-	a, err := node.NewAggregator(options)
+	a, err := aggregator.New(options)
 	check(b.t, err)
 	ctx, cancel := context.WithCancel(b.t.Context())
 	ended := make(chan error, 1)
@@ -192,7 +195,7 @@ func (b *bench) logger() *slog.Logger {
 }
 
 // run serves the study at one party in this process.
-func (b *bench) run(ctx context.Context, name string, observe node.Observer) error {
+func (b *bench) run(ctx context.Context, name string, observe event.Observer) error {
 	st, err := store.Open(b.path(name), store.Party, store.Options{})
 	if err != nil {
 		return err
@@ -203,7 +206,7 @@ func (b *bench) run(ctx context.Context, name string, observe node.Observer) err
 	if b.entropy != nil {
 		options.Entropy = b.entropy(name)
 	}
-	p, err := node.NewParty(options)
+	p, err := party.New(options)
 	if err != nil {
 		return err
 	}
@@ -211,7 +214,7 @@ func (b *bench) run(ctx context.Context, name string, observe node.Observer) err
 	return p.Run(ctx, b.study.ID)
 }
 
-func partyOptions(st node.PartyState, site string, observe node.Observer, logger *slog.Logger) node.PartyOptions {
+func partyOptions(st node.PartyState, site string, observe event.Observer, logger *slog.Logger) node.PartyOptions {
 	return node.PartyOptions{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(site) },
 		Entropy: rand.Reader, Now: now, Observe: observe, Logger: logger, Workers: 2,

@@ -17,14 +17,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
-
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
+	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	files "github.com/cosketch/cosketch/node/table"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/parquet-go/parquet-go"
 )
 
 // wide is a study of two parties with so many columns each, and a third with one.
@@ -80,7 +82,7 @@ func (b *bench) whole(name string) analysis.Result {
 	b.t.Helper()
 	st := b.open(name)
 	defer st.Close()
-	r, _, err := node.StoredResult(st, b.study.ID)
+	r, _, err := stored.Result(st, b.study.ID)
 	check(b.t, err)
 	check(b.t, r.CheckTables())
 	pairs := int64(0)
@@ -98,10 +100,10 @@ func (b *bench) whole(name string) analysis.Result {
 	if name == "agg" {
 		role = store.Aggregator
 	}
-	findings, err := node.Fsck(b.t.Context(), node.FsckOptions{Store: st, Role: role})
+	findings, err := local.Fsck(b.t.Context(), local.FsckOptions{Store: st, Role: role})
 	check(b.t, err)
 	for _, f := range findings {
-		if f.Verdict != node.Pass && strings.Contains(f.Check, "result") {
+		if f.Verdict != local.Pass && strings.Contains(f.Check, "result") {
 			b.t.Errorf("fsck at %s: %+v", name, f)
 		}
 	}
@@ -177,7 +179,7 @@ func (b *bench) document(name string) []byte {
 	b.t.Helper()
 	st := b.open(name)
 	defer st.Close()
-	_, raw, err := node.StoredResult(st, b.study.ID)
+	_, raw, err := stored.Result(st, b.study.ID)
 	check(b.t, err)
 	return raw
 }
@@ -196,10 +198,10 @@ func TestTablesByHandAndFurther(t *testing.T) {
 	st := b.open("agg")
 	options := b.deskOptions(st)
 	checkExports(t, st, b.study.ID)
-	answer, err := node.Analyze(t.Context(), options, b.study, study.Analysis{Kind: study.Cosine}, 1<<30)
+	answer, err := aggregator.Analyze(t.Context(), options, b.study, study.Analysis{Kind: study.Cosine}, 1<<30)
 	check(t, err)
 	check(t, answer.Result.CheckTables())
-	signed, err := node.Publish(options, b.study, answer)
+	signed, err := aggregator.Publish(options, b.study, answer)
 	check(t, err)
 	check(t, answer.Close())
 	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
@@ -208,14 +210,14 @@ func TestTablesByHandAndFurther(t *testing.T) {
 	check(t, st.Close())
 	b.whole("agg")
 	in := b.answer("a")
-	check(t, b.byHand("a", fixed("a"), func(p *node.Party) error {
+	check(t, b.byHand("a", fixed("a"), func(p *party.Party) error {
 		_, err := p.Import(b.context(), bytes.NewReader(in))
 		return err
 	}))
 	b.whole("a")
 	st = b.open("a")
 	defer st.Close()
-	further, err := node.FurtherResults(st, b.study)
+	further, _, err := stored.FurtherResults(st, b.study)
 	check(t, err)
 	if len(further) != 1 || further[0].Statement.Document != signed.Document {
 		t.Fatalf("there are %d further results", len(further))
@@ -240,7 +242,7 @@ func TestTablesOfALaterResult(t *testing.T) {
 // checkExports compares what files hold of a table of distances.
 func checkExports(t *testing.T, st *store.Store, id protocol.StudyID) {
 	t.Helper()
-	r, _, err := node.StoredResult(st, id)
+	r, _, err := stored.Result(st, id)
 	check(t, err)
 	var want []analysis.Pair
 	check(t, r.Analyses[0].EachPair(func(p analysis.Pair) error {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
@@ -86,12 +87,12 @@ func (l perjurer) Own(id protocol.StudyID) ([]store.Own, error) {
 }
 
 // handParty opens a party for one command; wrap may change its store.
-func (b *bench) handParty(name string, entropy io.Reader, wrap func(node.PartyState) node.PartyState, do func(*node.Party) error) error {
+func (b *bench) handParty(name string, entropy io.Reader, wrap func(node.PartyState) node.PartyState, do func(*party.Party) error) error {
 	st := b.open(name)
 	defer st.Close()
 	options := partyOptions(wrap(b.state(name, st)), b.path(name+".yaml"), nil, b.logger())
 	options.Now, options.Entropy = b.now, entropy
-	p, err := node.NewParty(options)
+	p, err := party.New(options)
 	check(b.t, err)
 	defer p.Close()
 	return do(p)
@@ -116,7 +117,7 @@ func (b *bench) walks(order []string, wrap func(node.PartyState) node.PartyState
 				mine = wrap
 			}
 			var out bytes.Buffer
-			err := b.handParty(name, entropy[name], mine, func(p *node.Party) error {
+			err := b.handParty(name, entropy[name], mine, func(p *party.Party) error {
 				_, err := p.Export(b.context(), b.study.ID, &out)
 				return err
 			})
@@ -138,7 +139,7 @@ func (b *bench) walks(order []string, wrap func(node.PartyState) node.PartyState
 			if name == "c" && exported[name].Len() == 0 {
 				continue
 			}
-			err := b.handParty(name, entropy[name], mine, func(p *node.Party) error {
+			err := b.handParty(name, entropy[name], mine, func(p *party.Party) error {
 				c, err := p.Import(b.context(), bytes.NewReader(b.answer(name)))
 				done[name] = c.Status.State == session.Done
 				return err
@@ -239,7 +240,7 @@ func TestBadPartiesOverTheNetwork(t *testing.T) {
 				<-gone
 				st := b.open("c")
 				defer st.Close()
-				p, err := node.NewParty(partyOptions(perjurer{b.state("c", st), l}, b.path("c.yaml"), nil, b.logger()))
+				p, err := party.New(partyOptions(perjurer{b.state("c", st), l}, b.path("c.yaml"), nil, b.logger()))
 				mustNot(err)
 				defer p.Close()
 				bad <- p.Run(ctx, b.study.ID)

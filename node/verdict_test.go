@@ -12,7 +12,10 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
+	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
@@ -74,10 +77,10 @@ func TestAnUnacceptableReleaseIsCheckedOnce(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	var reads, refused atomic.Int64
 	read := make(chan struct{})
-	b.tune = func(o *node.AggregatorOptions) {
+	b.tune = func(o *aggregator.Options) {
 		o.Store = unhurried{o.Store.(*store.Store), &reads, read}
-		o.Observe = func(h node.Happening) {
-			if h.What == node.ReleaseRefused {
+		o.Observe = func(h event.Happening) {
+			if h.What == event.ReleaseRefused {
 				refused.Add(1)
 			}
 		}
@@ -89,8 +92,8 @@ func TestAnUnacceptableReleaseIsCheckedOnce(t *testing.T) {
 	var others sync.WaitGroup
 	for _, name := range []string{"b", "c"} {
 		others.Go(func() {
-			b.run(ctx, name, func(p node.Progress) {
-				if p.Milestone == node.Stored { // and sends nothing
+			b.run(ctx, name, func(p event.Progress) {
+				if p.Milestone == event.Stored { // and sends nothing
 					<-ctx.Done()
 				}
 			})
@@ -101,7 +104,7 @@ func TestAnUnacceptableReleaseIsCheckedOnce(t *testing.T) {
 	st := b.open("a")
 	defer st.Close()
 	lying := func(state node.PartyState) error {
-		p, err := node.NewParty(partyOptions(state, b.path("a.yaml"), nil, b.logger()))
+		p, err := party.New(partyOptions(state, b.path("a.yaml"), nil, b.logger()))
 		check(t, err)
 		defer p.Close()
 		return p.Run(ctx, b.study.ID)

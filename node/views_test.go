@@ -15,10 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/api"
+	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/metrics"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/node/views"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -27,15 +30,15 @@ func TestViews(t *testing.T) {
 	b := newBench(t, smallSketch, uniform(50))
 	st := b.open("agg")
 	defer st.Close()
-	views := node.NewViews(st)
-	before, err := views.Study(b.study.ID)
+	v := views.New(st)
+	before, err := v.Study(b.study.ID)
 	check(t, err)
 	if before.Status.State != "added" || before.Messages != 0 || len(before.Results) != 0 || len(before.Parties) != 3 {
 		t.Errorf("before it is served: %+v", before)
 	}
-	news := views.News(b.study.ID)
-	seen := map[node.Occurrence]bool{}
-	stop := b.serveObserved(func(h node.Happening) { seen[h.What] = true; views.Observe(h) })
+	news := v.News(b.study.ID)
+	seen := map[event.Occurrence]bool{}
+	stop := b.serveObserved(func(h event.Happening) { seen[h.What] = true; v.Observe(h) })
 	b.runAll(b.context(), b.parties...)
 	stop()
 	select {
@@ -43,12 +46,12 @@ func TestViews(t *testing.T) {
 	default:
 		t.Error("no news")
 	}
-	for _, want := range []node.Occurrence{node.Posted, node.ChunkKept, node.ReleaseTaken, node.Moved, node.Computed, node.TakenUp} {
+	for _, want := range []event.Occurrence{event.Posted, event.ChunkKept, event.ReleaseTaken, event.Moved, event.Computed, event.TakenUp} {
 		if !seen[want] {
 			t.Errorf("the observer was not told of %q", want)
 		}
 	}
-	after, err := views.Study(b.study.ID)
+	after, err := v.Study(b.study.ID)
 	check(t, err)
 	if after.Status.State != "closed" || !after.Status.Ended || after.Status.WaitFor != "" || len(after.Results) != 1 || !after.Results[0].Complete {
 		t.Errorf("afterwards: %+v", after)
@@ -58,14 +61,14 @@ func TestViews(t *testing.T) {
 			t.Errorf("party %s: %+v", p.Name, p)
 		}
 	}
-	_, raw, err := node.StoredResult(st, b.study.ID)
+	_, raw, err := stored.Result(st, b.study.ID)
 	check(t, err)
-	d, err := views.Document(b.study.ID, after.Results[0].Document.Hash)
+	d, err := v.Document(b.study.ID, after.Results[0].Document.Hash)
 	check(t, err)
 	if !bytes.Equal(d.Raw, raw) {
 		t.Error("other bytes than those that are stored")
 	}
-	all, err := views.Messages(b.study.ID, 0, 1000)
+	all, err := v.Messages(b.study.ID, 0, 1000)
 	check(t, err)
 	chain := protocol.Digest{}
 	for i, m := range all {
@@ -79,7 +82,7 @@ func TestViews(t *testing.T) {
 	if uint64(len(all)) != after.Messages || chain != after.Chain || all[len(all)-1].Kind != protocol.KindResult || all[len(all)-1].From != "the aggregator" {
 		t.Errorf("%d messages of %d, chain %s of %s", len(all), after.Messages, chain, after.Chain)
 	}
-	if rest, err := views.Messages(b.study.ID, 3, 2); err != nil || len(rest) != 2 || rest[0] != all[3] {
+	if rest, err := v.Messages(b.study.ID, 3, 2); err != nil || len(rest) != 2 || rest[0] != all[3] {
 		t.Errorf("from 3: %v %v", rest, err)
 	}
 	noted, last, err := st.Noted(0)
@@ -90,35 +93,35 @@ func TestViews(t *testing.T) {
 	if again, end, err := st.Noted(last); err != nil || len(again) != 0 || end != last {
 		t.Errorf("after its end the journal notes %v up to %d: %v", again, end, err)
 	}
-	if fresh, err := node.NewViews(st).Study(b.study.ID); err != nil || fresh.Chain != after.Chain {
+	if fresh, err := views.New(st).Study(b.study.ID); err != nil || fresh.Chain != after.Chain {
 		t.Errorf("views that were not there: %v %v", fresh.Chain, err)
 	}
-	if _, err := views.Study(protocol.StudyID{}); !errors.Is(err, api.ErrNotFound) {
+	if _, err := v.Study(protocol.StudyID{}); !errors.Is(err, api.ErrNotFound) {
 		t.Errorf("no such study: %v", err)
 	}
 	_, err = st.Purge(b.study.ID, 1)
 	check(t, err)
-	bare, err := views.Study(b.study.ID)
+	bare, err := v.Study(b.study.ID)
 	check(t, err)
 	if p := bare.Parties[0]; after.Purged || !bare.Purged || p.Whole() || !slices.Equal(p.Steps, after.Parties[0].Steps) || len(bare.Results) != 1 {
 		t.Errorf("after the purge: purged %v, before %v, %+v, %d results", bare.Purged, after.Purged, p, len(bare.Results))
 	}
 	check(t, st.PutResult(b.study.ID, "result.json", append(raw, ' ')))
-	if damaged, err := views.Study(b.study.ID); err != nil || len(damaged.Results) != 0 {
+	if damaged, err := v.Study(b.study.ID); err != nil || len(damaged.Results) != 0 {
 		t.Errorf("a result that nobody signed is shown: %v %v", damaged.Results, err)
 	}
-	check(t, views.Ready())
-	views.Observe(node.Happening{What: node.TakenDown, Study: b.study.ID})
-	if views.Ready() == nil {
+	check(t, v.Ready())
+	v.Observe(event.Happening{What: event.TakenDown, Study: b.study.ID})
+	if v.Ready() == nil {
 		t.Error("ready while the store fails at a study")
 	}
 }
 
 // serveObserved is serve with an observer.
-func (b *bench) serveObserved(observe node.AggregatorObserver) (stop func()) {
+func (b *bench) serveObserved(observe event.AggregatorObserver) (stop func()) {
 	b.t.Helper()
 	st := b.open("agg")
-	done := make(chan node.Happening, 1024)
+	done := make(chan event.Happening, 1024)
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
@@ -126,8 +129,8 @@ func (b *bench) serveObserved(observe node.AggregatorObserver) (stop func()) {
 			observe(h)
 		}
 	}()
-	a, err := node.NewAggregator(node.AggregatorOptions{Store: st, Listen: []string{b.addr}, Now: b.now, Tick: 50 * time.Millisecond, Logger: b.logger(),
-		Observe: func(h node.Happening) { done <- h }})
+	a, err := aggregator.New(aggregator.Options{Store: st, Listen: []string{b.addr}, Now: b.now, Tick: 50 * time.Millisecond, Logger: b.logger(),
+		Observe: func(h event.Happening) { done <- h }})
 	check(b.t, err)
 	ctx, cancel := context.WithCancel(b.t.Context())
 	ended := make(chan error, 1)
@@ -169,7 +172,7 @@ func TestAPIServesNothingElse(t *testing.T) {
 	add("hpke.key")
 	add("ledger.id")
 	add("results/*/labels-*")
-	server, err := api.New(api.Options{Views: node.NewViews(st), Metrics: &metrics.Registry{}, Now: now, Loopback: true, WithoutTokens: true})
+	server, err := api.New(api.Options{Views: views.New(st), Metrics: &metrics.Registry{}, Now: now, Loopback: true, WithoutTokens: true})
 	check(t, err)
 	web := httptest.NewServer(server)
 	defer web.Close()

@@ -16,7 +16,9 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -186,8 +188,8 @@ func (b *bench) fallSilent(ctx context.Context, name string, from protocol.Kind)
 	go func() {
 		defer close(gone)
 		defer die()
-		b.run(ctx, name, func(p node.Progress) {
-			if p.Milestone == node.Persisted && p.Kind == from {
+		b.run(ctx, name, func(p event.Progress) {
+			if p.Milestone == event.Persisted && p.Kind == from {
 				die()
 			}
 		})
@@ -202,10 +204,10 @@ func (b *bench) takenUp(ctx context.Context, tab table, w *writes, between func(
 	asked, failed := tab.release != "ask", false
 	for {
 		ctx, cancel := context.WithCancel(ctx)
-		err := b.run(ctx, "a", func(p node.Progress) {
+		err := b.run(ctx, "a", func(p event.Progress) {
 			switch {
-			case p.Milestone != node.Waiting:
-			case p.Status.WaitFor == node.StewardsRelease:
+			case p.Milestone != event.Waiting:
+			case p.Status.WaitFor == stored.StewardsRelease:
 				cancel()
 			case tab.silent == protocol.KindShare && len(p.Status.From) == 1 && strings.HasPrefix(p.Status.WaitFor, "share"),
 				tab.silent == protocol.KindRelease && p.Status.WaitFor == "the result":
@@ -238,9 +240,9 @@ func (b *bench) leftovers(members []string) (out []string) {
 	var first []byte
 	for _, name := range members {
 		st := b.open(name)
-		r, raw, err := node.StoredResult(st, b.study.ID)
+		r, raw, err := stored.Result(st, b.study.ID)
 		check(b.t, err)
-		_, labelled := node.OwnLabels(st, b.study)
+		_, labelled := local.OwnLabels(st, b.study)
 		entries, err := st.Ledger()
 		check(b.t, err)
 		check(b.t, st.Close())

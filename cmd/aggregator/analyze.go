@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
@@ -62,7 +62,7 @@ func (cmd analyzeCommand) Run(ctx context.Context, c *console.Console, g *consol
 	defer further.Close()
 	d := console.Document{Study: s, Result: further.Result, Raw: further.Raw}
 	if cmd.Publish {
-		statement, err := node.Publish(options(st), s, further)
+		statement, err := aggregator.Publish(options(st), s, further)
 		if err != nil {
 			return err
 		}
@@ -84,14 +84,14 @@ func (cmd analyzeCommand) Run(ctx context.Context, c *console.Console, g *consol
 }
 
 // answer computes, and says every few seconds that it still does.
-func (cmd analyzeCommand) answer(ctx context.Context, c *console.Console, st *store.Store, s *study.Study, asked study.Analysis, memory int64) (node.Further, error) {
+func (cmd analyzeCommand) answer(ctx context.Context, c *console.Console, st *store.Store, s *study.Study, asked study.Analysis, memory int64) (aggregator.Further, error) {
 	type outcome struct {
-		further node.Further
+		further aggregator.Further
 		err     error
 	}
 	done, began := make(chan outcome, 1), time.Now()
 	go func() {
-		further, err := node.Analyze(ctx, options(st), s, asked, memory)
+		further, err := aggregator.Analyze(ctx, options(st), s, asked, memory)
 		done <- outcome{further, err}
 	}()
 	ticker := time.NewTicker(2 * time.Second)

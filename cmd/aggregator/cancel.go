@@ -7,7 +7,7 @@ import (
 	"io"
 	"unicode"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
 )
@@ -59,7 +59,7 @@ func (cmd studyCancel) Run(ctx context.Context, c *console.Console, g *console.G
 	}
 	ctx, cancel := context.WithTimeout(ctx, handOverTime)
 	defer cancel()
-	got, err := node.Cancel(ctx, options(st), st, id, cmd.Reason)
+	got, err := aggregator.Cancel(ctx, options(st), st, id, cmd.Reason)
 	if err != nil {
 		return err
 	}

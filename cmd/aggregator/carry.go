@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/bundle"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
@@ -126,14 +126,14 @@ func takeIn(ctx context.Context, g *console.Globals, st *store.Store, path strin
 	if err != nil {
 		return out, err
 	}
-	desk, err := node.OpenDesk(ctx, o, s.ID)
+	desk, err := aggregator.OpenDesk(ctx, o, s.ID)
 	if errors.Is(err, store.ErrLocked) {
 		ctx, cancel := context.WithTimeout(ctx, handOverTime)
 		defer cancel()
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return out, err
 		}
-		return out, node.HandOver(ctx, st, f)
+		return out, aggregator.HandOver(ctx, st, f)
 	}
 	if err != nil {
 		return out, err
@@ -144,24 +144,24 @@ func takeIn(ctx context.Context, g *console.Globals, st *store.Store, path strin
 	return out, err
 }
 
-func options(st *store.Store) node.AggregatorOptions {
-	return node.AggregatorOptions{Store: st, Now: console.Now, Version: console.Version()}
+func options(st *store.Store) aggregator.Options {
+	return aggregator.Options{Store: st, Now: console.Now, Version: console.Version()}
 }
 
 // deskOptions are those of commands that take parties' releases in, within the quotas of the
 // configuration file.
-func deskOptions(g *console.Globals, st *store.Store) (node.AggregatorOptions, error) {
+func deskOptions(g *console.Globals, st *store.Store) (aggregator.Options, error) {
 	conf, err := config.LoadAggregator(g.Config)
 	if err != nil {
-		return node.AggregatorOptions{}, console.WithCode(console.Usage, err)
+		return aggregator.Options{}, console.WithCode(console.Usage, err)
 	}
 	o := options(st)
 	o.Quotas = quotas(conf)
 	return o, nil
 }
 
-func quotas(conf config.Aggregator) node.Quotas {
-	return node.Quotas{Quotas: analysis.Quotas{Memory: conf.Memory, Disk: conf.Uploads.Study}, Free: conf.Uploads.Free}
+func quotas(conf config.Aggregator) aggregator.Quotas {
+	return aggregator.Quotas{Quotas: analysis.Quotas{Memory: conf.Memory, Disk: conf.Uploads.Study}, Free: conf.Uploads.Free}
 }
 
 type exported struct {
@@ -193,8 +193,8 @@ func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console
 	out := []exported{}
 	for _, p := range parties {
 		path := filepath.Join(cmd.Output, fmt.Sprintf("%s-for-%s.bundle", s.ID.Short(), p.Name))
-		err := console.WriteFileWhole(path, func(w io.Writer) error { return node.ExportBoard(options(st), s, p.ID, w) })
-		if errors.Is(err, node.ErrNoMailbox) && len(cmd.Party) == 0 {
+		err := console.WriteFileWhole(path, func(w io.Writer) error { return aggregator.ExportBoard(options(st), s, p.ID, w) })
+		if errors.Is(err, aggregator.ErrNoMailbox) && len(cmd.Party) == 0 {
 			c.Say("%s has sent no bundle yet: nothing for it", p.Name)
 			continue
 		}
@@ -208,7 +208,7 @@ func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console
 		out = append(out, exported{p.Name, path})
 	}
 	if len(out) == 0 {
-		return console.WithCode(console.Absent, fmt.Errorf("exporting study %s: %w (party export writes one)", s.ID.Short(), node.ErrNoMailbox))
+		return console.WithCode(console.Absent, fmt.Errorf("exporting study %s: %w (party export writes one)", s.ID.Short(), aggregator.ErrNoMailbox))
 	}
 	return c.Print(out, func(w io.Writer) {
 		for _, one := range out {
@@ -240,7 +240,7 @@ func settle(ctx context.Context, g *console.Globals, st *store.Store, s *study.S
 	if err != nil {
 		return err
 	}
-	desk, err := node.OpenDesk(ctx, o, s.ID)
+	desk, err := aggregator.OpenDesk(ctx, o, s.ID)
 	if errors.Is(err, store.ErrLocked) {
 		return nil
 	}

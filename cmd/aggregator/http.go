@@ -10,19 +10,20 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/metrics"
 	"github.com/cosketch/cosketch/node/monitor"
 	"github.com/cosketch/cosketch/node/pages"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/views"
 )
 
 // shown is what an aggregator shows to readers while it serves.
 type shown struct {
-	views    *node.Views
+	views    *views.Views
 	monitor  *monitor.Aggregator
 	server   *api.Server
 	listener net.Listener // nil: nothing is shown
@@ -42,7 +43,7 @@ func newShown(st *store.Store, conf config.HTTP, logger *slog.Logger) (*shown, e
 	}
 	registry := &metrics.Registry{}
 	registry.Process(metrics.Build{Role: "aggregator", Version: console.Version(), Started: time.Now()})
-	s.views, s.monitor = node.NewViews(st), monitor.NewAggregator(registry, console.Overview{Store: st})
+	s.views, s.monitor = views.New(st), monitor.NewAggregator(registry, console.Overview{Store: st})
 	var loopback bool
 	if s.listener, loopback, err = api.Listen(conf.Listen); err != nil {
 		return nil, fmt.Errorf("%w (http: listen, or --http, names another address, or off)", err)
@@ -66,7 +67,7 @@ func newShown(st *store.Store, conf config.HTTP, logger *slog.Logger) (*shown, e
 }
 
 // observe tells views and metrics what happens.
-func (s *shown) observe(h node.Happening) {
+func (s *shown) observe(h event.Happening) {
 	if s.listener != nil {
 		s.views.Observe(h)
 		s.monitor.Observe(h)

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -68,14 +69,14 @@ func (cmd purgeCommand) Run(c *console.Console, g *console.Globals) error {
 // purge removes a study's sketches, or says how large they are and whether it would.
 func (cmd purgeCommand) purge(st *store.Store, s *study.Study) (bytes int64, err error) {
 	if !cmd.DryRun {
-		return node.Purge(st, s, console.Now())
+		return local.Purge(st, s, console.Now())
 	}
-	e, err := node.EndingOf(st, s)
+	e, err := local.EndingOf(st, s)
 	if err != nil {
 		return 0, err
 	}
 	if !e.Over && console.Now() < e.At {
-		return 0, &node.NotEndedError{Study: s.ID, Until: e.At}
+		return 0, &local.NotEndedError{Study: s.ID, Until: e.At}
 	}
 	return st.UploadSize(s.ID)
 }
@@ -106,13 +107,13 @@ func (cmd purgeCommand) due(st *store.Store) ([]*study.Study, error) {
 			return nil, err
 		}
 		s, err := console.FindStudy(st, e.ID.String())
-		if errors.As(err, new(*node.DamagedError)) {
+		if errors.As(err, new(*stored.DamagedError)) {
 			continue // its dates cannot be read
 		}
 		if err != nil {
 			return nil, err
 		}
-		ending, err := node.EndingOf(st, s)
+		ending, err := local.EndingOf(st, s)
 		if err != nil {
 			return nil, err
 		}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
@@ -53,7 +53,7 @@ func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.
 	if err != nil {
 		return console.WithCode(console.Usage, err)
 	}
-	answers, summary, err := node.Query(ctx, options(st), s, node.Vectors{
+	answers, summary, err := aggregator.Query(ctx, options(st), s, aggregator.Vectors{
 		Source: dataset.Files(cmd.File), Name: cmd.ID, Neighbors: cmd.Neighbors, Limit: conf.Memory,
 	})
 	switch {

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
@@ -56,7 +56,7 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 		return console.WithCode(console.Usage, err)
 	}
 	boundMemory(conf)
-	a, err := node.NewAggregator(node.AggregatorOptions{
+	a, err := aggregator.New(aggregator.Options{
 		Store: st, Listen: conf.Listen, Limits: conf.Limits, Quotas: quotas(conf),
 		Now: console.Now, Version: console.Version(), Logger: logger, Observe: shown.observe,
 	})

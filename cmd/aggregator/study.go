@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -80,7 +80,7 @@ func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
 
 // tellShares says how many records parties can release at most, where that is a matter of the
 // quotas.
-func tellShares(c *console.Console, s *study.Study, q node.Quotas) {
+func tellShares(c *console.Console, s *study.Study, q aggregator.Quotas) {
 	shares, err := q.Shares(s)
 	if err != nil || shares == nil {
 		return

@@ -11,9 +11,10 @@ import (
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/audit"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -29,7 +30,7 @@ func (cmd auditCommand) attack(ctx context.Context, c *console.Console, g *conso
 	}
 	defer st.Close()
 	out, err := attackOwn(ctx, c, g, st, s, index)
-	if why := (*node.Unattackable)(nil); errors.As(err, &why) {
+	if why := (*audit.Unattackable)(nil); errors.As(err, &why) {
 		return console.WithCode(console.Usage, err)
 	}
 	if err != nil {
@@ -49,10 +50,10 @@ func (cmd auditCommand) attack(ctx context.Context, c *console.Console, g *conso
 }
 
 // attackOwn attacks a release of the party's own data and tells how far it is.
-func attackOwn(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, index int) (node.Attacked, error) {
+func attackOwn(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, index int) (audit.Attacked, error) {
 	talk := newTalk(c, s, index)
 	defer talk.end()
-	return node.Attack(ctx, node.DataOptions{
+	return audit.Attack(ctx, source.Options{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
 		Observe: talk.observe, Entropy: rand.Reader, Workers: runtime.GOMAXPROCS(0),
 	})
@@ -86,7 +87,7 @@ func sayExposed(ctx context.Context, c *console.Console, g *console.Globals, st 
 }
 
 // writeAttacked prints what attacks recovered, for people.
-func writeAttacked(w io.Writer, a node.Attacked) {
+func writeAttacked(w io.Writer, a audit.Attacked) {
 	console.Paragraph(w, "", a.Summary())
 	fmt.Fprintln(w)
 	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): what somebody who knows the random matrix recovers from a release of dataset %q. The aggregator knows it with the help of one other party. %d of %d records were attacked.",
@@ -118,7 +119,7 @@ func writeAttacked(w io.Writer, a node.Attacked) {
 }
 
 // details joins what there is to add to an attack's numbers.
-func details(all []node.AttackedResult, name string) (text string) {
+func details(all []audit.AttackedResult, name string) (text string) {
 	for _, one := range all {
 		if one.Name == name && one.Detail != "" {
 			text += " " + capital(one.Detail) + "."

@@ -9,7 +9,7 @@ import (
 	"io"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/audit"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/report"
 	"github.com/cosketch/cosketch/node/store"
@@ -51,8 +51,8 @@ func (cmd auditCommand) Run(ctx context.Context, c *console.Console, g *console.
 }
 
 // audit tries the mechanism on made-up data.
-func (cmd auditCommand) audit(ctx context.Context, c *console.Console, g *console.Globals, s *study.Study) (node.Audited, error) {
-	return node.Audit(ctx, node.AuditOptions{
+func (cmd auditCommand) audit(ctx context.Context, c *console.Console, g *console.Globals, s *study.Study) (audit.Audited, error) {
+	return audit.Audit(ctx, audit.Options{
 		Study: s, Parties: plansToAudit(c, g, s), Trials: cmd.Trials, Entropy: rand.Reader,
 		Observe: func(party string, sketch int) {
 			c.Say("auditing sketch %d of %d of %s", sketch, len(s.Sketches), party)
@@ -61,7 +61,7 @@ func (cmd auditCommand) audit(ctx context.Context, c *console.Console, g *consol
 }
 
 // failed is the error of a mechanism that gives away more than is claimed, or may do so unseen.
-func failed(a node.Audited) error {
+func failed(a audit.Audited) error {
 	switch a.Verdict() {
 	case "PASS":
 		return nil
@@ -72,7 +72,7 @@ func failed(a node.Audited) error {
 }
 
 // page writes what was found as a page with figures.
-func (cmd auditCommand) page(c *console.Console, s *study.Study, attacked *node.Attacked, audited *node.Audited) error {
+func (cmd auditCommand) page(c *console.Console, s *study.Study, attacked *audit.Attacked, audited *audit.Audited) error {
 	p := report.AuditPage{Name: s.Name, Study: s.ID.String(), Attacked: attacked, Audited: audited, Made: console.Now(), Version: "cosketch " + console.Version()}
 	if err := console.WriteFileWhole(cmd.Output, func(w io.Writer) error { return report.Audit(w, p) }); err != nil {
 		return err
@@ -97,7 +97,7 @@ func plansToAudit(c *console.Console, g *console.Globals, s *study.Study) []int 
 }
 
 // writeAudited prints what trials found, for people.
-func writeAudited(w io.Writer, a node.Audited) {
+func writeAudited(w io.Writer, a audit.Audited) {
 	verdict := map[string]string{
 		"PASS":         "PASS: nothing speaks against what the study claims.",
 		"FAIL":         "FAIL: a release gives away more than the study claims.",

@@ -5,14 +5,14 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/audit"
 )
 
 // A failed audit says so first, and beside the sketch that failed.
 func TestFailedAuditIsShown(t *testing.T) {
-	a := node.Audited{
+	a := audit.Audited{
 		Study: "0123456789abcdef", Name: "trial", Doubt: 1e-6,
-		Sketches: []node.AuditedSketch{
+		Sketches: []audit.AuditedSketch{
 			{Party: "north", Sketch: 1, Side: "records", Mechanism: "gaussian", Unit: "record", Claimed: 1, Delta: 1e-6, Found: 0.8, Reach: 45, Trials: 20000, Declared: &[2]int64{10, 20}, Realised: &[2]int64{9, 18}, Passed: true, Conclusive: true},
 			{Party: "north", Sketch: 2, Side: "columns", Mechanism: "randomised-response", Unit: "attribute", Claimed: 1, Found: 1.8, Reach: 6, Drawn: 1.9, Trials: 20000, Remarks: []string{"something"}},
 		},

@@ -7,11 +7,12 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/bundle"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -123,7 +124,7 @@ func (cmd importCommand) next(w io.Writer, c *console.Console, s *study.Study, s
 		return
 	}
 	fmt.Fprintf(w, "read %s; %s is %s\n", cmd.File, s.Name, status.State)
-	if status.WaitFor == node.StewardsRelease {
+	if status.WaitFor == stored.StewardsRelease {
 		c.Say("Next: party release %s, or first party sketch %s; then party export %s", s.ID.Short(), s.ID.Short(), s.ID.Short())
 		return
 	}
@@ -131,7 +132,7 @@ func (cmd importCommand) next(w io.Writer, c *console.Console, s *study.Study, s
 }
 
 // byHand makes a party that talks as run does.
-func byHand(st *store.Store, g *console.Globals, t *talk) (*node.Party, func(), error) {
+func byHand(st *store.Store, g *console.Globals, t *talk) (*party.Party, func(), error) {
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
 		return nil, nil, console.WithCode(console.Usage, err)

@@ -7,10 +7,10 @@ import (
 	"io"
 	"slices"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -31,7 +31,7 @@ type checkedData struct {
 	Study   string `json:"study"`
 	Records int64  `json:"records"`
 	Skipped int64  `json:"skipped"` // left out for a missing value
-	node.Effect
+	source.Effect
 	Origins []origin `json:"origins"`
 	CSV     string   `json:"csv,omitempty"` // what all CSV files agree on, for the site file
 	Limit   int64    `json:"limit"`         // most records that the study can take
@@ -55,11 +55,11 @@ func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Glo
 	defer st.Close()
 	talk := newTalk(c, s, index)
 	defer talk.end()
-	o := node.DataOptions{
+	o := source.Options{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
 		Observe: talk.observe,
 	}
-	summary, refusal, err := node.CheckData(ctx, o)
+	summary, refusal, err := source.CheckData(ctx, o)
 	talk.end()
 	if err != nil {
 		if wrong := (*dataset.Error)(nil); errors.As(err, &wrong) && wrong.Column != "" {
@@ -92,8 +92,8 @@ func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Glo
 }
 
 // tellMisfits says everything that does not fit, as reading stops at the first value.
-func tellMisfits(ctx context.Context, c *console.Console, o node.DataOptions) {
-	misfits, err := node.Misfits(ctx, o)
+func tellMisfits(ctx context.Context, c *console.Console, o source.Options) {
+	misfits, err := source.Misfits(ctx, o)
 	if err != nil || len(misfits) == 0 {
 		return // what stopped the reading is said anyway
 	}
@@ -147,14 +147,14 @@ func (d checkedData) write(w io.Writer) {
 
 // tellData says what the study would do to a party's data, the biggest problem first. It is exact:
 // it is for the party's own terminal.
-func tellData(w io.Writer, e node.Effect) {
+func tellData(w io.Writer, e source.Effect) {
 	for _, text := range e.Warnings {
 		console.Paragraph(w, "", "WARNING: "+text)
 	}
 	if len(e.Warnings) > 0 {
 		fmt.Fprintln(w)
 	}
-	far := slices.ContainsFunc(e.Columns, func(c node.ColumnEffect) bool { return c.Beyond > 0 })
+	far := slices.ContainsFunc(e.Columns, func(c source.ColumnEffect) bool { return c.Beyond > 0 })
 	head := []string{"column", ">clipped", ">missing"}
 	if far {
 		head = append(head, ">beyond 3 spreads")
@@ -174,7 +174,7 @@ func tellData(w io.Writer, e node.Effect) {
 			console.Paragraph(w, "", fmt.Sprintf("%s: %d values are 0 or less. They have no logarithm, and count as the lower bound, or as three spreads below the centre. If such values are common, ask the operator for transform: asinh.", c.Name, c.NoLogarithm))
 		}
 	}
-	if slices.ContainsFunc(e.Columns, func(c node.ColumnEffect) bool { return c.Missing > 0 }) {
+	if slices.ContainsFunc(e.Columns, func(c source.ColumnEffect) bool { return c.Missing > 0 }) {
 		console.Paragraph(w, "", map[study.Missing]string{
 			study.MissingCentre: "A missing value counts as the public centre.",
 			study.MissingCount:  "Moments leave a missing value out and count it, with noise. In other sketches it counts as the public centre.",

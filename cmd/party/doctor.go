@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -30,7 +30,7 @@ func (cmd doctorCommand) Run(ctx context.Context, c *console.Console, g *console
 	if err != nil {
 		return err
 	}
-	findings := node.Diagnose(ctx, node.DoctorOptions{
+	findings := local.Diagnose(ctx, local.DoctorOptions{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) },
 		Now: console.Now, Version: console.Version(), Studies: studies,
 	})
@@ -49,23 +49,23 @@ func (cmd doctorCommand) Run(ctx context.Context, c *console.Console, g *console
 
 // probes checks that serve could answer health and metrics at the address that the site file
 // names, unless one does already.
-func probes(st *store.Store, g *console.Globals) []node.Finding {
+func probes(st *store.Store, g *console.Globals) []local.Finding {
 	site, err := config.LoadParty(g.Config)
 	if err != nil || site.Metrics == "" {
 		return nil
 	}
-	f := node.Finding{Check: "metrics", Subject: site.Path, Verdict: node.Pass, Said: "serve can answer at " + site.Metrics}
+	f := local.Finding{Check: "metrics", Subject: site.Path, Verdict: local.Pass, Said: "serve can answer at " + site.Metrics}
 	if st.Served() {
 		f.Said = "a party serve works on this state directory, and answers at the address that it read when it started"
-		return []node.Finding{f}
+		return []local.Finding{f}
 	}
 	listener, err := listenProbes(site.Metrics)
 	if err != nil {
-		f.Verdict, f.Said, f.Fix = node.Fail, err.Error(), "stop what listens there, or name another address under metrics"
-		return []node.Finding{f}
+		f.Verdict, f.Said, f.Fix = local.Fail, err.Error(), "stop what listens there, or name another address under metrics"
+		return []local.Finding{f}
 	}
 	listener.Close()
-	return []node.Finding{f}
+	return []local.Finding{f}
 }
 
 // next says what follows where nothing fails.
@@ -91,10 +91,10 @@ func (cmd doctorCommand) studies(st *store.Store) ([]*study.Study, error) {
 
 // failing is the error of findings of which some fail: about a ledger that was put back, a study that
 // is over, the network, or this machine.
-func failing(findings []node.Finding) error {
+func failing(findings []local.Finding) error {
 	failed, network, over, back := 0, false, false, false
 	for _, f := range findings {
-		if f.Verdict != node.Fail {
+		if f.Verdict != local.Fail {
 			continue
 		}
 		failed++
@@ -103,7 +103,7 @@ func failing(findings []node.Finding) error {
 			network = true
 		case "study":
 			over = true
-		case node.LedgerHeadCheck:
+		case local.LedgerHeadCheck:
 			back = true
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
 )
 
@@ -40,7 +40,7 @@ func (cmd inspectCommand) Run(c *console.Console, g *console.Globals) error {
 }
 
 // inspect takes a directory, or a prefix of a stored study's id.
-func (cmd inspectCommand) inspect(st *store.Store) (node.Inspection, error) {
+func (cmd inspectCommand) inspect(st *store.Store) (local.Inspection, error) {
 	if info, err := os.Stat(cmd.Release); err == nil {
 		dir := store.ReleaseDir(cmd.Release)
 		if !info.IsDir() { // one of its files
@@ -50,9 +50,9 @@ func (cmd inspectCommand) inspect(st *store.Store) (node.Inspection, error) {
 	}
 	s, err := console.FindStudy(st, cmd.Release)
 	if err != nil {
-		return node.Inspection{}, err
+		return local.Inspection{}, err
 	}
-	r, err := node.Inspect(st, s)
+	r, err := local.Inspect(st, s)
 	if errors.Is(err, store.ErrNotFound) {
 		return r, console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no release here yet: party run %s makes it", s.Name, s.ID.Short(), s.ID.Short()))
 	}
@@ -61,19 +61,19 @@ func (cmd inspectCommand) inspect(st *store.Store) (node.Inspection, error) {
 
 // inspectDir inspects a release where it lies. What its numbers mean is in the study's
 // file, which must be in the store.
-func inspectDir(st *store.Store, dir store.ReleaseDir) (node.Inspection, error) {
-	id, err := node.ReleasedStudy(dir)
+func inspectDir(st *store.Store, dir store.ReleaseDir) (local.Inspection, error) {
+	id, err := local.ReleasedStudy(dir)
 	if err != nil {
-		return node.Inspection{}, console.WithCode(console.Usage, fmt.Errorf("%s holds no release: reading its header: %w", dir, err))
+		return local.Inspection{}, console.WithCode(console.Usage, fmt.Errorf("%s holds no release: reading its header: %w", dir, err))
 	}
 	s, err := console.FindStudy(st, id.String())
 	if err != nil {
-		return node.Inspection{}, fmt.Errorf("the release in %s: %w", dir, err)
+		return local.Inspection{}, fmt.Errorf("the release in %s: %w", dir, err)
 	}
-	return node.InspectFiles(dir, s)
+	return local.InspectFiles(dir, s)
 }
 
-func writeInspection(w io.Writer, r node.Inspection) {
+func writeInspection(w io.Writer, r local.Inspection) {
 	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): the release of %d records by %s.", r.Name, r.Study, r.Records, r.Party))
 	fmt.Fprintf(w, "  signed header  %s\n  transcript T2  %s\n", r.Envelope, r.T2)
 	if r.Person != nil {
@@ -88,7 +88,7 @@ func writeInspection(w io.Writer, r node.Inspection) {
 }
 
 // order says what nobody else learns about the rows of a records-side sketch.
-func order(r node.Inspection) string {
+func order(r local.Inspection) string {
 	for _, s := range r.Sketches {
 		if len(s.Beside) > 0 {
 			return "In place of ids, rows have pseudonyms: the aggregator sees which records other parties have too, and with any one party's help whose they are. "
@@ -101,7 +101,7 @@ func order(r node.Inspection) string {
 }
 
 // values says whether single values are in the release, which noise decides.
-func values(r node.Inspection) string {
+func values(r local.Inspection) string {
 	for _, s := range r.Sketches {
 		if s.Labels != "" && !strings.Contains(s.Labels, "randomised") {
 			return "EVERY RECORD'S LABEL is in it as it is: see above."
@@ -116,7 +116,7 @@ func values(r node.Inspection) string {
 	return "No raw value is in it: noise was added to every entry."
 }
 
-func writeSketch(w io.Writer, i int, s node.InspectedSketch, records int64) {
+func writeSketch(w io.Writer, i int, s local.InspectedSketch, records int64) {
 	shape := fmt.Sprintf("k = %d", s.K)
 	if s.S > 0 {
 		shape += fmt.Sprintf(", s = %d", s.S)

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/plan"
@@ -56,7 +56,7 @@ func (cmd planCommand) Run(ctx context.Context, c *console.Console, g *console.G
 		}
 		defer st.Close()
 	}
-	p, err := forecast(s, party, cmd.PlanFlags, func() *node.CheckedData { return ownData(ctx, c, g, st, s, party) })
+	p, err := forecast(s, party, cmd.PlanFlags, func() *source.CheckedData { return ownData(ctx, c, g, st, s, party) })
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (cmd planCommand) Run(ctx context.Context, c *console.Console, g *console.G
 
 // forecast plans a study for a party. Where the flags leave this party's records open, they are
 // those of its own data, where there are any.
-func forecast(s *study.Study, party int, flags console.PlanFlags, own func() *node.CheckedData) (plan.Plan, error) {
+func forecast(s *study.Study, party int, flags console.PlanFlags, own func() *source.CheckedData) (plan.Plan, error) {
 	said, err := console.Records(flags.Records)
 	if err != nil {
 		return plan.Plan{}, err
@@ -110,7 +110,7 @@ func forecast(s *study.Study, party int, flags console.PlanFlags, own func() *no
 // ownData reads the data that this party has for a study; nil where the site file names
 // none. Data that cannot be read are said, and stop nobody: data check and run say what is wrong
 // with them.
-func ownData(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, party int) *node.CheckedData {
+func ownData(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, party int) *source.CheckedData {
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
 		return nil // what needs the site file says so
@@ -120,7 +120,7 @@ func ownData(ctx context.Context, c *console.Console, g *console.Globals, st *st
 	}
 	talk := newTalk(c, s, party)
 	defer talk.end()
-	data, _, err := node.CheckData(ctx, node.DataOptions{
+	data, _, err := source.CheckData(ctx, source.Options{
 		Store: st, Site: func() (config.Party, error) { return site, nil }, Now: console.Now, Study: s, Observe: talk.observe,
 	})
 	talk.end()

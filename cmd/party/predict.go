@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
 )
 
@@ -41,16 +42,16 @@ func (cmd predictCommand) Run(ctx context.Context, c *console.Console, g *consol
 		return err
 	}
 	defer st.Close()
-	p, err := node.Predict(ctx, node.PredictOptions{
+	p, err := local.Predict(ctx, local.PredictOptions{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
 		Data: cmd.Data, Workers: runtime.GOMAXPROCS(0),
 	})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no result here yet: party run %s fetches it", s.Name, s.ID.Short(), s.ID.Short()))
-	case errors.Is(err, node.ErrPartsAlone):
+	case errors.Is(err, local.ErrPartsAlone):
 		return console.WithCode(console.Usage, err)
-	case errors.Is(err, node.ErrNothingKept), errors.Is(err, node.ErrKeptNoMore), errors.Is(err, node.ErrNoModel):
+	case errors.Is(err, node.ErrNothingKept), errors.Is(err, node.ErrKeptNoMore), errors.Is(err, local.ErrNoModel):
 		return console.WithCode(console.Absent, err)
 	case err != nil:
 		return err

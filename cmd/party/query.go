@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
 )
 
@@ -69,12 +69,12 @@ func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.
 	if g.LogLevel != "" {
 		logger = c.Logger(site.Log)
 	}
-	party, err := newParty(st, site, g, logger, observe)
+	self, err := newParty(st, site, g, logger, observe)
 	if err != nil {
 		return err
 	}
-	defer party.Close()
-	asked, err := party.Ask(ctx, s.ID, node.Question{Files: cmd.Files, DryRun: cmd.DryRun})
+	defer self.Close()
+	asked, err := self.Ask(ctx, s.ID, party.Question{Files: cmd.Files, DryRun: cmd.DryRun})
 	talk.end()
 	switch {
 	case errors.Is(err, store.ErrNotFound):

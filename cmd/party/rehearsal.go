@@ -7,9 +7,10 @@ import (
 	"io"
 	"runtime"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/source"
 )
 
 // rehearse makes the release and throws it away. It needs no approval, and no network.
@@ -21,7 +22,7 @@ func (cmd sketchCommand) rehearse(ctx context.Context, c *console.Console, g *co
 	defer st.Close()
 	talk := newTalk(c, s, index)
 	defer talk.end()
-	r, refusal, err := node.Rehearse(ctx, node.DataOptions{
+	r, refusal, err := local.Rehearse(ctx, source.Options{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
 		Observe: talk.observe, Entropy: rand.Reader, Workers: runtime.GOMAXPROCS(0),
 	})
@@ -42,7 +43,7 @@ func (cmd sketchCommand) rehearse(ctx context.Context, c *console.Console, g *co
 }
 
 // writeRehearsal prints a rehearsal for people.
-func writeRehearsal(w io.Writer, r node.Rehearsal) {
+func writeRehearsal(w io.Writer, r local.Rehearsal) {
 	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %d bytes would leave, made of %s of dataset %q; %s left out for a missing value.",
 		r.Name, r.Study, r.Bytes, counted(r.Records, "record", "records"), r.Dataset, counted(r.Skipped, "record", "records")))
 	for i, s := range r.Sketches {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -35,7 +35,7 @@ func (cmd releaseCommand) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	defer st.Close()
-	h, err := node.ReleaseHeld(sketchOptions(st, g, s))
+	h, err := local.ReleaseHeld(sketchOptions(st, g, s))
 	if err != nil {
 		return err
 	}

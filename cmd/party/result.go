@@ -8,9 +8,11 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 )
 
@@ -73,7 +75,7 @@ func (cmd resultCommand) fetch(ctx context.Context, c *console.Console, g *conso
 	if err != nil {
 		return console.WithCode(console.Usage, err)
 	}
-	party, err := newParty(st, site, g, slog.New(slog.DiscardHandler), func(node.Progress) {})
+	party, err := newParty(st, site, g, slog.New(slog.DiscardHandler), func(event.Progress) {})
 	if err != nil {
 		return err
 	}
@@ -112,7 +114,7 @@ func (cmd resultCommand) rows(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	defer st.Close()
-	table, err := node.OwnRows(st, s, s.Parties[index].Name)
+	table, err := local.OwnRows(st, s, s.Parties[index].Name)
 	if errors.Is(err, store.ErrNotFound) {
 		return console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no release of yours yet, and rows have no order before", s.Name, s.ID.Short()))
 	}
@@ -161,7 +163,7 @@ func (cmd resultCommand) label(ctx context.Context, c *console.Console, g *conso
 	}
 	talk := newTalk(c, s, index)
 	defer talk.end()
-	written, err := node.LabelRecords(ctx, node.DataOptions{
+	written, err := local.LabelRecords(ctx, source.Options{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s, Observe: talk.observe,
 	}, d.Result, file)
 	talk.end()

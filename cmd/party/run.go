@@ -13,6 +13,9 @@ import (
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -79,7 +82,7 @@ func inTime(st *store.Store, s *study.Study) error {
 
 // patience makes --wait end the context: after that time, or, where it is 0, with
 // the first call that fails as the cause.
-func (cmd runCommand) patience(ctx context.Context, observe node.Observer) (context.Context, node.Observer, context.CancelFunc) {
+func (cmd runCommand) patience(ctx context.Context, observe event.Observer) (context.Context, event.Observer, context.CancelFunc) {
 	switch {
 	case cmd.Wait == nil:
 		return ctx, observe, func() {}
@@ -88,8 +91,8 @@ func (cmd runCommand) patience(ctx context.Context, observe node.Observer) (cont
 		return ctx, observe, cancel
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	first := func(p node.Progress) {
-		if p.Milestone == node.Retrying {
+	first := func(p event.Progress) {
+		if p.Milestone == event.Retrying {
 			cancel(&impatience{p.Err})
 			return
 		}
@@ -111,14 +114,14 @@ func failedBecause(ctx context.Context, err error) error {
 	return err
 }
 
-func newParty(st *store.Store, site config.Party, g *console.Globals, logger *slog.Logger, observe node.Observer) (*node.Party, error) {
-	if err := node.SameIdentity(st); err != nil {
+func newParty(st *store.Store, site config.Party, g *console.Globals, logger *slog.Logger, observe event.Observer) (*party.Party, error) {
+	if err := local.SameIdentity(st); err != nil {
 		return nil, err
 	}
-	if err := node.ForgetKept(st, console.Now()); err != nil {
+	if err := local.ForgetKept(st, console.Now()); err != nil {
 		return nil, err
 	}
-	return node.NewParty(node.PartyOptions{
+	return party.New(node.PartyOptions{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) },
 		Entropy: rand.Reader, Now: console.Now, Version: console.Version(), Logger: logger, Observe: observe,
 		Workers: runtime.GOMAXPROCS(0), Network: site.Network,

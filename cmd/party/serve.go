@@ -11,6 +11,9 @@ import (
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
@@ -50,17 +53,17 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 	if err != nil {
 		return console.WithCode(console.Usage, err)
 	}
-	party, err := newParty(st, site, g, logger, observe)
+	self, err := newParty(st, site, g, logger, observe)
 	if err != nil {
 		return err
 	}
-	defer party.Close()
+	defer self.Close()
 	defer running.Wait()
 	defer cancel()
 	for _, text := range config.MisspeltForParty() {
 		logger.Warn(text)
 	}
-	c.Began(logger, fmt.Sprintf("party %s serves; stop with Ctrl-C", party.ID()), "serving", "id", party.ID().String())
+	c.Began(logger, fmt.Sprintf("party %s serves; stop with Ctrl-C", self.ID()), "serving", "id", self.ID().String())
 	defer c.Ready()()
 	taken := map[protocol.StudyID]bool{}
 	ticker := time.NewTicker(time.Second)
@@ -69,7 +72,7 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 	for {
 		if time.Since(swept) > sweepEvery {
 			swept = time.Now()
-			if err := node.ForgetKept(st, console.Now()); err != nil {
+			if err := local.ForgetKept(st, console.Now()); err != nil {
 				return err
 			}
 		}
@@ -80,7 +83,7 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 		for _, id := range due {
 			if !taken[id] {
 				taken[id] = true
-				running.Go(func() { keepRunning(ctx, party, id, logger) })
+				running.Go(func() { keepRunning(ctx, self, id, logger) })
 			}
 		}
 		select {
@@ -104,10 +107,10 @@ const longestRetry = time.Hour
 
 // keepRunning serves a study to its end. What a steward can mend is said once and
 // tried again; what an aggregator has to mend, after longer and longer.
-func keepRunning(ctx context.Context, party *node.Party, id protocol.StudyID, logger *slog.Logger) {
+func keepRunning(ctx context.Context, self *party.Party, id protocol.StudyID, logger *slog.Logger) {
 	said, pause := "", retryAfter
 	for {
-		err := party.Run(ctx, id)
+		err := self.Run(ctx, id)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
@@ -119,7 +122,7 @@ func keepRunning(ctx context.Context, party *node.Party, id protocol.StudyID, lo
 			said = text
 			logger.Error("study cannot be served; trying again from time to time", "study", id.Short(), "error", text+node.Remedy(err))
 		}
-		var bad *node.BadResultError
+		var bad *party.BadResultError
 		if errors.As(err, &bad) {
 			pause = min(2*pause, longestRetry)
 		} else {
@@ -161,19 +164,19 @@ func approved(st *store.Store) ([]protocol.StudyID, error) {
 }
 
 // logProgress logs what a daemon's operator wants to find later.
-func logProgress(logger *slog.Logger) node.Observer {
-	return func(p node.Progress) {
+func logProgress(logger *slog.Logger) event.Observer {
+	return func(p event.Progress) {
 		study := p.Study.Short()
 		switch p.Milestone {
-		case node.Waiting:
+		case event.Waiting:
 			logger.Info("study", "study", study, "state", p.Status.State, "waits_for", p.Status.WaitFor)
-		case node.Checked, node.Held, node.Projected:
+		case event.Checked, event.Held, event.Projected:
 			logger.Info("data "+string(p.Milestone), "study", study, "note", p.Note)
-		case node.Clocks:
+		case event.Clocks:
 			logger.Warn(p.Note, "study", study)
-		case node.Persisted:
+		case event.Persisted:
 			logger.Debug("message stored", "study", study, "kind", p.Kind)
-		case node.Debited, node.Stored, node.Uploaded, node.Finished:
+		case event.Debited, event.Stored, event.Uploaded, event.Finished:
 			logger.Info("release "+string(p.Milestone), "study", study)
 		}
 	}

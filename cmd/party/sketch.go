@@ -9,10 +9,10 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/held"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -70,7 +70,7 @@ func (cmd sketchCommand) Run(ctx context.Context, c *console.Console, g *console
 	talk := newTalk(c, s, index)
 	o := sketchOptions(st, g, s)
 	o.Observe = talk.observe
-	out, err := node.ChangeHeld(ctx, o, node.HeldChange{Rebuild: cmd.Rebuild, Withdraw: cmd.Withdraw})
+	out, err := local.ChangeHeld(ctx, o, local.HeldChange{Rebuild: cmd.Rebuild, Withdraw: cmd.Withdraw})
 	talk.end()
 	if err != nil {
 		return err
@@ -82,14 +82,14 @@ func (cmd sketchCommand) Run(ctx context.Context, c *console.Console, g *console
 	})
 }
 
-func sketchOptions(st *store.Store, g *console.Globals, s *study.Study) node.SketchOptions {
-	return node.SketchOptions{
+func sketchOptions(st *store.Store, g *console.Globals, s *study.Study) local.SketchOptions {
+	return local.SketchOptions{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) },
 		Entropy: rand.Reader, Now: console.Now, Study: s, Workers: runtime.GOMAXPROCS(0),
 	}
 }
 
-func newHeldSketch(s *study.Study, h node.Holding) heldSketch {
+func newHeldSketch(s *study.Study, h local.Holding) heldSketch {
 	out := heldSketch{
 		Study: s.ID.String(), Name: s.Name, Changed: h.Changed, Records: h.Records, Withdrawn: h.Withdrawn, Taken: h.Taken,
 		Clipped: h.Clipped, Shards: []heldShard{},

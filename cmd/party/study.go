@@ -9,9 +9,10 @@ import (
 	"sync"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -109,7 +110,7 @@ func (cmd studyFetch) Run(ctx context.Context, c *console.Console, g *console.Gl
 	if err != nil {
 		return console.WithCode(console.Usage, err)
 	}
-	offered, err := node.FetchStudies(ctx, node.FetchOptions{Identity: st.Identity, Address: cmd.Address, Network: site.Network, Version: console.Version()})
+	offered, err := aggregator.FetchStudies(ctx, aggregator.FetchOptions{Identity: st.Identity, Address: cmd.Address, Network: site.Network, Version: console.Version()})
 	if err != nil {
 		return fmt.Errorf("fetching studies: %w", err)
 	}
@@ -262,7 +263,7 @@ func (cmd studyApprove) Run(ctx context.Context, c *console.Console, g *console.
 // judge tells what a study would do to this party's data, and its forecast. One of which nothing is usable is approved by who says
 // so, once: with the flag, or at a terminal.
 func (cmd studyApprove) judge(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, party int) (console.Verdict, error) {
-	own := sync.OnceValue(func() *node.CheckedData { return ownData(ctx, c, g, st, s, party) })
+	own := sync.OnceValue(func() *source.CheckedData { return ownData(ctx, c, g, st, s, party) })
 	p, err := forecast(s, party, console.PlanFlags{Records: cmd.Records}, own)
 	if err != nil {
 		return console.Verdict{}, err

@@ -4,14 +4,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
-
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
 )
 
 // talk tells a person how a study goes: a line where something happened, and on
@@ -22,7 +21,7 @@ type talk struct {
 	self    int // this party's index in the study
 	bars    *mpb.Progress
 	bar     *mpb.Bar
-	doing   node.Milestone
+	doing   event.Milestone
 	since   time.Time
 	waiting session.Status // what was last said to be waited for
 	faults  int            // how many ends of attempts were said
@@ -35,31 +34,31 @@ func newTalk(c *console.Console, s *study.Study, self int) *talk {
 
 const barAfter = 2 * time.Second
 
-func (t *talk) observe(p node.Progress) {
-	if p.Milestone == node.Reading || p.Milestone == node.Uploading {
+func (t *talk) observe(p event.Progress) {
+	if p.Milestone == event.Reading || p.Milestone == event.Uploading {
 		t.progress(p)
 		return
 	}
 	t.end()
 	switch p.Milestone {
-	case node.Checked:
+	case event.Checked:
 		t.say("the data fit the study: " + p.Note)
-	case node.Waiting:
+	case event.Waiting:
 		t.waits(p.Status)
-	case node.Held:
+	case event.Held:
 		t.say("the sketch is held: " + p.Note)
 		t.say("waits for party release " + t.study.ID.Short() + "; until then party sketch " + t.study.ID.Short() + " adds and withdraws records")
-	case node.Projected:
+	case event.Projected:
 		t.say("sketched: " + p.Note)
-	case node.Debited:
+	case event.Debited:
 		t.say("the ledger is debited")
-	case node.Stored:
-		t.say(stored(t.study.Privacy.Mechanism))
-	case node.Uploaded:
+	case event.Stored:
+		t.say(storedText(t.study.Privacy.Mechanism))
+	case event.Uploaded:
 		t.say("the release has arrived")
-	case node.Clocks:
+	case event.Clocks:
 		t.say(p.Note)
-	case node.Retrying:
+	case event.Retrying:
 		if text := p.Err.Error(); text != t.retried {
 			t.retried = text
 			t.say("trying again: " + text)
@@ -67,8 +66,8 @@ func (t *talk) observe(p node.Progress) {
 	}
 }
 
-// stored says that a release is, and what was done to the sketch before.
-func stored(mechanism dp.Mechanism) string {
+// storedText says that a release is, and what was done to the sketch before.
+func storedText(mechanism dp.Mechanism) string {
 	switch mechanism {
 	case dp.None:
 		return "the release is stored without noise, as the study says"
@@ -111,7 +110,7 @@ func (t *talk) waits(s session.Status) {
 func (t *talk) say(line string) { t.c.Say("%s: %s", t.study.Name, strings.TrimSpace(line)) }
 
 // progress draws a bar once an activity has lasted long enough to deserve one.
-func (t *talk) progress(p node.Progress) {
+func (t *talk) progress(p event.Progress) {
 	if !t.c.Terminal() {
 		return
 	}

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/metrics"
 	"github.com/cosketch/cosketch/node/monitor"
 	"github.com/cosketch/cosketch/node/store"
@@ -18,7 +18,7 @@ import (
 
 // watch answers /healthz, /readyz and /metrics at an address, where there is one, until
 // ctx ends. It returns the observer of the party.
-func watch(ctx context.Context, watching *sync.WaitGroup, st *store.Store, address string, logger *slog.Logger) (node.Observer, error) {
+func watch(ctx context.Context, watching *sync.WaitGroup, st *store.Store, address string, logger *slog.Logger) (event.Observer, error) {
 	logs := logProgress(logger)
 	if address == "" {
 		return logs, nil
@@ -38,7 +38,7 @@ func watch(ctx context.Context, watching *sync.WaitGroup, st *store.Store, addre
 			logger.Error("health and metrics are not answered any more", "error", err)
 		}
 	})
-	return func(p node.Progress) {
+	return func(p event.Progress) {
 		logs(p)
 		counts.Observe(p)
 	}, nil

@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/cosketch/cosketch/kernel/cpu"
 	"github.com/cosketch/cosketch/kernel/distance"
-	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
 // seed draws centroids by greedy k-means++: several points are drawn with probability
@@ -95,7 +95,7 @@ func (s *seeding) try(candidates []int) (best int, err error) {
 	for t := range candidates {
 		clear(s.sums[t])
 	}
-	level := kernels.Best()
+	level := cpu.Best()
 	err = s.each(func(piece, p int, panel []float32) {
 		var scores [distance.Rows * distance.Lanes]float32
 		distance.Scores(level, scores[:], rows, panel)

@@ -18,7 +18,7 @@
 // a limit of each row, [Least] finds the least row of each lane.
 //
 // The loops are in Go, and in assembly for amd64, at the levels of package
-// projection/kernels. A score is summed in the order of coordinates, each product
+// kernel/cpu. A score is summed in the order of coordinates, each product
 // rounded before it is added: every level, and every machine, has the same bits, and
 // a fuzz test holds them to it. (Processors that multiply and add in one unit would
 // be faster with fused steps, whose bits differ; those that have units for each, as

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/cosketch/cosketch/kernel/projection/kernels"
+	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
 func general(rows, cols int) blas64.General {
@@ -56,7 +56,7 @@ func TestScoresKeepTheBound(t *testing.T) {
 					laneNorms := f.Panel(panel, points, 0, 1-role)
 					rowNorms := f.Group(rows, points, 8, role)
 					var scores tile
-					Scores(kernels.Best(), scores[:], rows, panel)
+					Scores(cpu.Best(), scores[:], rows, panel)
 					for r := range Rows {
 						for i := range Lanes {
 							q, p := rowNorms[r], laneNorms[i]
@@ -118,7 +118,7 @@ func TestLimitIsNotIdle(t *testing.T) {
 		limits[r] = f.Limit(Squared(Row(points, r), Row(points, 20)), norms[r]) - float32(5*f.bound*norms[r])
 	}
 	var masks Masks
-	Below(kernels.Best(), &masks, rows, panel, &limits)
+	Below(cpu.Best(), &masks, rows, panel, &limits)
 	for _, mask := range masks {
 		if mask>>20&1 == 0 {
 			return

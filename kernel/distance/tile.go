@@ -3,7 +3,7 @@ package distance
 import (
 	"fmt"
 
-	"github.com/cosketch/cosketch/kernel/projection/kernels"
+	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
 // The shape of a tile: so many rows against a panel of so many lanes.
@@ -17,12 +17,12 @@ type tile [Rows * Lanes]float32
 
 // score fills the tile. rows is n × Rows and panel n × Lanes, both coordinate by
 // coordinate.
-func (t *tile) score(l kernels.Level, rows, panel []float32) {
+func (t *tile) score(l cpu.Level, rows, panel []float32) {
 	n := len(rows) / Rows
 	if n == 0 || len(rows) != n*Rows || len(panel) != n*Lanes {
 		panic(fmt.Sprintf("distance: a group of rows of %d entries and a panel of %d", len(rows), len(panel)))
 	}
-	if l != kernels.Go {
+	if l != cpu.Go {
 		tileScores(l, &t[0], &rows[0], &panel[0], n)
 		return
 	}
@@ -56,14 +56,14 @@ type Limits [Rows]float32
 // Below sets the bits of masks where the score of a row and a lane is at most the
 // row's limit, and reports whether there are any. rows is n × Rows and panel n ×
 // Lanes, coordinate by coordinate, as a Frame writes them.
-func Below(l kernels.Level, masks *Masks, rows, panel []float32, limits *Limits) bool {
+func Below(l cpu.Level, masks *Masks, rows, panel []float32, limits *Limits) bool {
 	var t tile
 	t.score(l, rows, panel)
 	return t.below(l, masks, limits)
 }
 
-func (t *tile) below(l kernels.Level, masks *Masks, limits *Limits) bool {
-	if l != kernels.Go {
+func (t *tile) below(l cpu.Level, masks *Masks, limits *Limits) bool {
+	if l != cpu.Go {
 		return tileBelow(&masks[0], &t[0], &limits[0])
 	}
 	var all uint32
@@ -89,7 +89,7 @@ type Leaders struct {
 
 // Least forgets what is in to and compares all groups of rows with a panel: rows is
 // any number of groups of n × Rows, n being the panel's coordinates.
-func Least(l kernels.Level, to *Leaders, rows, panel []float32) {
+func Least(l cpu.Level, to *Leaders, rows, panel []float32) {
 	for i := range Lanes {
 		to.Least[i], to.Second[i], to.Row[i] = inf32, inf32, 0
 	}
@@ -102,8 +102,8 @@ func Least(l kernels.Level, to *Leaders, rows, panel []float32) {
 	}
 }
 
-func (t *tile) least(l kernels.Level, to *Leaders, first int32) {
-	if l != kernels.Go {
+func (t *tile) least(l cpu.Level, to *Leaders, first int32) {
+	if l != cpu.Go {
 		tileLeast(to, &t[0], first)
 		return
 	}
@@ -120,6 +120,6 @@ func (t *tile) least(l kernels.Level, to *Leaders, first int32) {
 }
 
 // Scores writes the scores of one group of rows with a panel, Rows × Lanes.
-func Scores(l kernels.Level, to []float32, rows, panel []float32) {
+func Scores(l cpu.Level, to []float32, rows, panel []float32) {
 	(*tile)(to[:Rows*Lanes]).score(l, rows, panel)
 }

@@ -2,7 +2,7 @@
 
 package distance
 
-import "github.com/cosketch/cosketch/kernel/projection/kernels"
+import "github.com/cosketch/cosketch/kernel/cpu"
 
 //go:noescape
 func scoresAVX2(to, rows, panel *float32, n int)
@@ -16,8 +16,8 @@ func belowAVX2(masks *uint32, scores, limits *float32) bool
 //go:noescape
 func leastAVX2(to *Leaders, scores *float32, first int32)
 
-func tileScores(l kernels.Level, to, rows, panel *float32, n int) {
-	if l == kernels.AVX512 {
+func tileScores(l cpu.Level, to, rows, panel *float32, n int) {
+	if l == cpu.AVX512 {
 		scoresAVX512(to, rows, panel, n)
 	} else {
 		scoresAVX2(to, rows, panel, n)

@@ -2,14 +2,14 @@
 
 package distance
 
-import "github.com/cosketch/cosketch/kernel/projection/kernels"
+import "github.com/cosketch/cosketch/kernel/cpu"
 
 // The functions below stand where the assembly is on amd64. Only levels above Go
 // call them, and this build has none.
 
 const noAssembly = "distance: a level that this build does not have"
 
-func tileScores(kernels.Level, *float32, *float32, *float32, int) { panic(noAssembly) }
+func tileScores(cpu.Level, *float32, *float32, *float32, int) { panic(noAssembly) }
 
 func tileBelow(*uint32, *float32, *float32) bool { panic(noAssembly) }
 

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/cosketch/cosketch/kernel/projection/kernels"
+	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
 // inputs draws a group of rows and a panel of n coordinates at an offset that
@@ -58,12 +58,12 @@ func checkLevels(t *testing.T, seed uint64, coordinates, groups uint8, padded bo
 	}
 	limits[0] = want[3] // exactly at the limit
 	var masks Masks
-	any := Below(kernels.Go, &masks, group, panel, &limits)
+	any := Below(cpu.Go, &masks, group, panel, &limits)
 	var leaders Leaders
-	Least(kernels.Go, &leaders, rows, panel)
+	Least(cpu.Go, &leaders, rows, panel)
 	checkMasks(t, &want, &limits, masks, any)
 	checkLeaders(t, rows, panel, n, &leaders)
-	for _, l := range kernels.Levels() {
+	for _, l := range cpu.Levels() {
 		var got tile
 		Scores(l, got[:], group, panel)
 		for i, s := range got {
@@ -137,7 +137,7 @@ func FuzzLevels(f *testing.F) {
 
 func TestWrongLengthsPanic(t *testing.T) {
 	for name, lengths := range map[string][2]int{"rows": {9, Lanes}, "panel": {2 * Rows, Lanes}, "nothing": {0, 0}} {
-		for _, l := range kernels.Levels() {
+		for _, l := range cpu.Levels() {
 			func() {
 				defer func() {
 					if recover() == nil {
@@ -158,7 +158,7 @@ func BenchmarkBelow(b *testing.B) {
 	for r := range limits {
 		limits[r] = -1e9
 	}
-	for _, l := range kernels.Levels() {
+	for _, l := range cpu.Levels() {
 		b.Run(l.String(), func(b *testing.B) {
 			for b.Loop() {
 				Below(l, new(Masks), rows, panel, limits)
@@ -171,7 +171,7 @@ func BenchmarkBelow(b *testing.B) {
 func BenchmarkLeast(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	rows, panel := inputs(rng, 65, 0)
-	for _, l := range kernels.Levels() {
+	for _, l := range cpu.Levels() {
 		b.Run(l.String(), func(b *testing.B) {
 			for b.Loop() {
 				Least(l, new(Leaders), rows, panel)

@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/cosketch/cosketch/kernel/cpu"
 	"github.com/cosketch/cosketch/kernel/parallel"
-	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
 // MaxColumns is the most columns of a matrix: its entries take 8 bytes each, twice.
@@ -19,10 +19,10 @@ const MaxColumns = 20_000
 // Of returns the n × n matrix of inner products of the columns of data, k × n
 // row-major, each rounded to the nearest float64. It uses all processors.
 func Of(ctx context.Context, data []int64, k, n int) (*mat.SymDense, error) {
-	return of(ctx, kernels.Best(), data, k, n)
+	return of(ctx, cpu.Best(), data, k, n)
 }
 
-func of(ctx context.Context, level kernels.Level, data []int64, k, n int) (*mat.SymDense, error) {
+func of(ctx context.Context, level cpu.Level, data []int64, k, n int) (*mat.SymDense, error) {
 	switch {
 	case k < 1 || n < 1 || len(data)/n != k || len(data)%n != 0:
 		return nil, fmt.Errorf("computing the gram matrix: %d entries are not %d × %d", len(data), k, n)
@@ -51,7 +51,7 @@ const blockRows = 256
 // sums adds up the products of columns, in tiles. Tile t of panel i with panel j ≤ i
 // has the number (i(i+1)/2 + j)·2 + h for half h of panel j.
 type sums struct {
-	level   kernels.Level
+	level   cpu.Level
 	data    []int64
 	k, n    int
 	panels  int
@@ -62,7 +62,7 @@ type sums struct {
 	wide    []wide // of the tiles' entries, in their order: what was there when they were last emptied; nil if never
 }
 
-func newSums(level kernels.Level, data []int64, k, n int) *sums {
+func newSums(level cpu.Level, data []int64, k, n int) *sums {
 	s := &sums{level: level, data: data, k: k, n: n, panels: (n + panelWidth - 1) / panelWidth}
 	shares := make([]uint64, (k+blockRows-1)/blockRows)
 	parallel.For(len(shares), func(i int) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/kernel/projection/kernels"
+	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
 // exact is the matrix by package big.
@@ -45,7 +45,7 @@ func TestEveryLevelIsExact(t *testing.T) {
 				}
 			}
 			want := exact(data, k, n)
-			for _, level := range kernels.Levels() {
+			for _, level := range cpu.Levels() {
 				got, err := of(context.Background(), level, data, k, n)
 				if err != nil {
 					t.Fatal(err)
@@ -95,7 +95,7 @@ func BenchmarkGram(b *testing.B) {
 	for i := range data {
 		data[i] = rng.Int64N(1<<22) - 1<<21
 	}
-	for _, level := range kernels.Levels() {
+	for _, level := range cpu.Levels() {
 		b.Run(fmt.Sprint(level), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := of(context.Background(), level, data, k, n); err != nil {

@@ -2,7 +2,7 @@
 
 package gram
 
-import "github.com/cosketch/cosketch/kernel/projection/kernels"
+import "github.com/cosketch/cosketch/kernel/cpu"
 
 //go:noescape
 func tileAVX2(sums *[tileEntries]int64, a, b *int32, rows int)
@@ -11,12 +11,12 @@ func tileAVX2(sums *[tileEntries]int64, a, b *int32, rows int)
 func tileAVX512(sums *[tileEntries]int64, a, b *int32, rows int)
 
 // tile is tileGo at a level of the machine.
-func tile(level kernels.Level, sums *[tileEntries]int64, a, b []int32, rows int) {
+func tile(level cpu.Level, sums *[tileEntries]int64, a, b []int32, rows int) {
 	_, _ = a[(rows-1)*panelWidth+tileRows-1], b[rows*panelWidth-1]
 	switch level {
-	case kernels.AVX512:
+	case cpu.AVX512:
 		tileAVX512(sums, &a[0], &b[0], rows)
-	case kernels.AVX2:
+	case cpu.AVX2:
 		tileAVX2(sums, &a[0], &b[0], rows)
 	default:
 		tileGo(sums, a, b, rows)

@@ -2,9 +2,9 @@
 
 package gram
 
-import "github.com/cosketch/cosketch/kernel/projection/kernels"
+import "github.com/cosketch/cosketch/kernel/cpu"
 
 // tile is tileGo: this build has no other level.
-func tile(_ kernels.Level, sums *[tileEntries]int64, a, b []int32, rows int) {
+func tile(_ cpu.Level, sums *[tileEntries]int64, a, b []int32, rows int) {
 	tileGo(sums, a, b, rows)
 }

@@ -10,8 +10,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/cosketch/cosketch/kernel/cpu"
 	"github.com/cosketch/cosketch/kernel/distance"
-	"github.com/cosketch/cosketch/kernel/projection/kernels"
+	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
 // Options of a search.
@@ -125,24 +126,22 @@ func (s *searcher) run(ctx context.Context) error {
 	for from := 0; from < s.points.Rows; from += part {
 		count := min(part, s.points.Rows-from)
 		panels := (count + distance.Lanes - 1) / distance.Lanes
-		distance.Parallel(panels, s.Workers, func(_, i int) {
-			if ctx.Err() == nil {
-				s.frame.Panel(s.panels[i*size:][:size], s.points, from+i*distance.Lanes, distance.Normed)
-			}
+		err := parallel.ShareUntil(ctx, panels, s.Workers, func(_, i int) {
+			s.frame.Panel(s.panels[i*size:][:size], s.points, from+i*distance.Lanes, distance.Normed)
 		})
-		distance.Parallel(blocks, s.Workers, func(_, i int) {
-			if ctx.Err() != nil {
-				return
-			}
+		if err != nil {
+			return err
+		}
+		err = parallel.ShareUntil(ctx, blocks, s.Workers, func(_, i int) {
 			b := s.block(i * blockQueries)
 			b.compare(ctx, from, panels)
 			s.progress(int64(b.count) * int64(count))
 		})
-		if err := ctx.Err(); err != nil {
+		if err != nil {
 			return err
 		}
 	}
-	distance.Parallel(blocks, s.Workers, func(_, i int) {
+	parallel.Share(blocks, s.Workers, func(_, i int) {
 		for q := i * blockQueries; q < min((i+1)*blockQueries, s.queries.Rows); q++ {
 			s.heap(q).sort()
 		}
@@ -205,7 +204,7 @@ func (b *block) limit(q int) {
 
 // compare looks at so many panels of points, the first of which is from.
 func (b *block) compare(ctx context.Context, from, panels int) {
-	level := kernels.Best()
+	level := cpu.Best()
 	group, panel := b.frame.GroupSize(), b.frame.PanelSize()
 	const stretch = 256 // panels between two looks at ctx
 	var masks distance.Masks

@@ -3,6 +3,7 @@ package projection
 import (
 	"math"
 
+	"github.com/cosketch/cosketch/kernel/cpu"
 	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
@@ -154,7 +155,9 @@ func (r *achlioptasRow) take() bool {
 	return false
 }
 
-func (r *achlioptasRow) addOuter(u, x []int64) { kernels.Best().AddRows(u, x, len(x), r.places) }
+func (r *achlioptasRow) addOuter(u, x []int64) {
+	kernels.AddRows(cpu.Best(), u, x, len(x), r.places)
+}
 
 func (r *achlioptasRow) addScaled(y []int64, c int64) {
 	for _, p := range r.places {

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"github.com/cosketch/cosketch/kernel/projection/kernels"
+	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
 // drawBatch returns m labels and m × n entries; wide ones do not fit in 16 bits.
@@ -57,7 +57,7 @@ func checkOuters(t fatal, spec Spec, source Source, labels [][]byte, x []int64, 
 	for i, label := range labels {
 		matrix.AddOuter(want, label, x[i*n:(i+1)*n])
 	}
-	for _, level := range kernels.Levels() {
+	for _, level := range cpu.Levels() {
 		batched := matrix.Clone()
 		batched.scratch.level = level
 		got := make([]int64, spec.K*n)
@@ -88,7 +88,7 @@ func TestEndings(t *testing.T) {
 		}
 		want := make([]int64, spec.K*(n+len(ending)))
 		matrix.AddOuters(want, labels, whole)
-		for _, level := range kernels.Levels() {
+		for _, level := range cpu.Levels() {
 			ended := matrix.Clone()
 			ended.scratch.level = level
 			got := make([]int64, len(want))
@@ -116,7 +116,7 @@ func checkProducts(t fatal, spec Spec, source Source, labels [][]byte, x []int64
 		projectRows(want[i*spec.K:][:spec.K], fixed.rows, x[i*d:][:d])
 	}
 	got := slices.Repeat([]int64{77}, m*spec.K)
-	for _, level := range kernels.Levels() {
+	for _, level := range cpu.Levels() {
 		if fixed.product != nil {
 			fixed.product.multiply(got, x, &scratch{level: level})
 		} else {
@@ -189,7 +189,7 @@ func BenchmarkRecords(b *testing.B) {
 				b.ReportMetric(float64(d*k)/row, "GMAC/s")
 			})
 		}
-		for _, level := range kernels.Levels() {
+		for _, level := range cpu.Levels() {
 			s := &scratch{level: level}
 			run(level.String(), m, func() { fixed.product.multiply(y, x, s) })
 		}

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/cosketch/cosketch/kernel/cpu"
 	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
@@ -96,7 +97,7 @@ func TestHadamardEqualsDense(t *testing.T) {
 				fixed.rows[j].addScaled(slow[i*k:(i+1)*k], c)
 			}
 		}
-		for _, level := range kernels.Levels() {
+		for _, level := range cpu.Levels() {
 			got := slices.Repeat([]int64{99}, m*k) // overwritten
 			fixed.product.multiply(got, x, &scratch{level: level})
 			if !slices.Equal(got, want) {
@@ -127,7 +128,7 @@ func TestHadamardAtTheEdgeOfKernels(t *testing.T) {
 					fixed.rows[j].addScaled(r, 1)
 					x[j] = -largest * r[column]
 				}
-				for _, level := range kernels.Levels() {
+				for _, level := range cpu.Levels() {
 					fixed.product.multiply(y, x, &scratch{level: level})
 					if y[column] != int64(d)*-largest {
 						t.Fatalf("%v: d = %d, entries of %d: %d, want %d", level, d, largest, y[column], int64(d)*-largest)

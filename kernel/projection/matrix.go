@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/cosketch/cosketch/kernel/projection/kernels"
+	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
 // Source yields the randomness that a label's row is made of. Equal labels give
@@ -79,7 +79,7 @@ func New(spec Spec, source Source) (*Matrix, error) {
 	if !f.about().Columns {
 		return nil, fmt.Errorf("projection %s: serves the records side only, as it has one row for each column (use %s or %s)", spec, Sparse, Rademacher)
 	}
-	return &Matrix{spec: spec, source: source, row: f.blank(spec), scratch: scratch{level: kernels.Best()}}, nil
+	return &Matrix{spec: spec, source: source, row: f.blank(spec), scratch: scratch{level: cpu.Best()}}, nil
 }
 
 // Spec returns the matrix's description.
@@ -190,7 +190,7 @@ func Fix(spec Spec, source Source, labels [][]byte) (*Fixed, error) {
 	if p, ok := f.(producer); ok {
 		fixed.product = p.product(spec, rows)
 	}
-	fixed.scratches.New = func() any { return &scratch{level: kernels.Best()} }
+	fixed.scratches.New = func() any { return &scratch{level: cpu.Best()} }
 	return fixed, nil
 }
 
@@ -232,7 +232,7 @@ func projectRows(y []int64, rows []row, x []int64) {
 // scratch is memory that one goroutine uses for one batch after the other, and the
 // kernels that this machine has. What it holds means nothing between calls.
 type scratch struct {
-	level   kernels.Level
+	level   cpu.Level
 	narrow  []int16
 	blocks  [][64]byte
 	bytes   []byte

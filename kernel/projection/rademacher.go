@@ -3,6 +3,7 @@ package projection
 import (
 	"errors"
 
+	"github.com/cosketch/cosketch/kernel/cpu"
 	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
@@ -86,7 +87,7 @@ func (r *rademacherRow) addOuter(u, x []int64) {
 	for i := range places {
 		places[i] = kernels.Place(uint32(i), uint32(r.signs[i>>3]>>(i&7)&1))
 	}
-	kernels.Best().AddRows(u, x, len(x), places)
+	kernels.AddRows(cpu.Best(), u, x, len(x), places)
 }
 
 func (r *rademacherRow) addScaled(y []int64, c int64) {

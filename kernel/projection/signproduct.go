@@ -36,12 +36,12 @@ func (p *signProduct) add(y, x []int64, m int, s *scratch) {
 	d, stride := len(p.rows), 2*p.signs.Pairs
 	narrow := room(&s.narrow, kernels.PaddedRows(m)*stride)
 	if d == stride {
-		if s.level.Narrow(narrow[:m*d], x) {
-			s.level.SignProduct(y, narrow, m, p.signs)
+		if kernels.Narrow(s.level, narrow[:m*d], x) {
+			kernels.SignProduct(s.level, y, narrow, m, p.signs)
 			return
 		}
 	} else if s.narrowPadded(narrow, x, d) {
-		s.level.SignProduct(y, narrow, m, p.signs)
+		kernels.SignProduct(s.level, y, narrow, m, p.signs)
 		return
 	}
 	for i := range m {
@@ -53,7 +53,7 @@ func (p *signProduct) add(y, x []int64, m int, s *scratch) {
 func (s *scratch) narrowPadded(narrow []int16, x []int64, d int) bool {
 	for i := range len(x) / d {
 		row := narrow[i*(d+1):][:d+1]
-		if !s.level.Narrow(row[:d], x[i*d:][:d]) {
+		if !kernels.Narrow(s.level, row[:d], x[i*d:][:d]) {
 			return false
 		}
 		row[d] = 0
@@ -78,7 +78,7 @@ func (r *rademacherRow) addOuters(u []int64, source Source, labels [][]byte, x [
 	for from := 0; from < len(labels); from += most {
 		to := min(from+most, len(labels))
 		block := x[from*n : to*n]
-		if to-from <= fewRecords || !s.level.Within(block, math.MaxInt16) {
+		if to-from <= fewRecords || !kernels.Within(s.level, block, math.MaxInt16) {
 			for i, label := range labels[from:to] {
 				r.draw(source, label)
 				r.addOuter(u, block[i*n:][:n])
@@ -139,7 +139,7 @@ func addTransposedProduct(u []int64, signs kernels.Signs, x []int16, n int, s *s
 		panel := signs.Panel(c)
 		sums := sums[:n*panel.K]
 		clear(sums)
-		s.level.SignProduct(sums, x, n, panel)
+		kernels.SignProduct(s.level, sums, x, n, panel)
 		out := u[c*kernels.PanelWidth*n:][:panel.K*n]
 		for i := range panel.K {
 			row := out[i*n:][:n]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/cosketch/cosketch/kernel/cpu"
 	"github.com/cosketch/cosketch/kernel/projection/kernels"
 )
 
@@ -115,7 +116,7 @@ func (r *sparseRow) place(places []uint32, block *[64]byte) {
 }
 
 func (r *sparseRow) addOuter(u, x []int64) {
-	kernels.Best().AddRows(u, x, len(x), r.places[:r.s])
+	kernels.AddRows(cpu.Best(), u, x, len(x), r.places[:r.s])
 }
 
 func (r *sparseRow) addOuters(u []int64, source Source, labels [][]byte, x []int64, s *scratch) {
@@ -135,7 +136,7 @@ func (r *sparseRow) addEnded(u []int64, source Source, labels [][]byte, x, endin
 		for i := range blocks {
 			r.place(places[i*r.s:][:r.s], &blocks[i])
 		}
-		s.level.AddRows(u, x[from*n:to*n], n, places, ending...)
+		kernels.AddRows(s.level, u, x[from*n:to*n], n, places, ending...)
 	}
 }
 

@@ -41,8 +41,8 @@ func (t *transform) multiply(y, x []int64, s *scratch) {
 	clear(narrow[d:])
 	for i := range len(x) / d {
 		yi, xi := y[i*k:(i+1)*k], x[i*d:(i+1)*d]
-		if s.level.Narrow(narrow[:d], xi) {
-			s.level.HadamardProduct(yi, narrow, *t.fast, words)
+		if kernels.Narrow(s.level, narrow[:d], xi) {
+			kernels.HadamardProduct(s.level, yi, narrow, *t.fast, words)
 		} else {
 			t.wide(yi, xi, s)
 		}

@@ -71,6 +71,7 @@ type studyAnswer struct {
 	Analyses   []analysisAnswer `json:"analyses"`
 	Later      []string         `json:"later" doc:"kinds of analyses that may be asked afterwards"`
 	Results    []statement      `json:"results"`
+	Lost       []string         `json:"lost" doc:"further results that cannot be read any more, and why"`
 	Messages   uint64           `json:"messages" doc:"on the board"`
 	BoardChain string           `json:"board_chain" doc:"hash chain over all of them"`
 	Purged     bool             `json:"purged" doc:"the sketches were removed; results stay"`
@@ -209,7 +210,7 @@ func newStudy(s Study) studyAnswer {
 	f := s.File
 	out := studyAnswer{ID: f.ID.String(), Name: f.Name, Meaning: f.Meaning.String(), Added: s.Added.String(), Partition: f.Partition,
 		Quorum: f.Quorum, Expires: f.Expires.String(), Deadline: f.Deadline.String(), LateUntil: date(f.LateUntil),
-		Status: newStatus(s.Status), Parties: newParties(s), Privacy: newPrivacy(f), Later: []string{}, Results: newStatements(s),
+		Status: newStatus(s.Status), Parties: newParties(s), Privacy: newPrivacy(f), Later: []string{}, Results: newStatements(s), Lost: list(s.Lost),
 		Messages: s.Messages, BoardChain: s.Chain.String(), Purged: s.Purged}
 	for _, c := range f.Columns {
 		out.Columns = append(out.Columns, columnAnswer{Name: c.Name, Kind: c.Kind, Owner: some(c.Owner)})

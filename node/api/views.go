@@ -46,6 +46,7 @@ type Study struct {
 	Status   Status
 	Parties  []Party     // in the study's order
 	Results  []Statement // the study's own first, then further ones, the oldest first
+	Lost     []string    // further results that cannot be read here any more, and why
 	Messages uint64      // on the board
 	Purged   bool        // the operator removed the sketches; results stay
 	Chain    protocol.Digest

@@ -7,11 +7,15 @@ import (
 	"syscall"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/bundle"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/held"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/ledger"
@@ -86,8 +90,8 @@ func CodeOf(err error) Code {
 		return c.code
 	case isAny[*ledger.Exceeded](err), isAny[*node.NoBudgetError](err), isAny[*node.LedgerRolledBackError](err):
 		return Budget
-	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn, node.ErrReleased, node.ErrNobodyLeft, node.ErrPurged, session.ErrAnswered, store.ErrRetired, node.ErrNoQueries, node.ErrQueriesAsked), isAny[*node.NotEndedError](err), isAny[*node.CosignError](err), isAny[*node.ReconstructionError](err), isAny[*node.PeopleError](err),
-		isAny[*study.NotLaterError](err), isAny[*node.SecretMatrixError](err):
+	case isOneOf(err, node.ErrNotApproved, node.ErrWithdrawn, node.ErrReleased, node.ErrNobodyLeft, stored.ErrPurged, session.ErrAnswered, store.ErrRetired, party.ErrNoQueries, party.ErrQueriesAsked), isAny[*local.NotEndedError](err), isAny[*node.CosignError](err), isAny[*node.ReconstructionError](err), isAny[*node.PeopleError](err),
+		isAny[*study.NotLaterError](err), isAny[*aggregator.SecretMatrixError](err):
 		return Refused
 	case disagreement(err):
 		return Disagreement
@@ -97,11 +101,11 @@ func CodeOf(err error) Code {
 		return Absent
 	case turnedAway(err), isAny[*node.AnswerError](err), isOneOf(err, p2p.ErrUnreachable, p2p.ErrRefusedPeer, p2p.ErrInterrupted):
 		return Connection
-	case isAny[*session.StoppedError](err), isAny[*protocol.Fault](err), isAny[*p2p.Refusal](err), isAny[*node.BadResultError](err),
-		isOneOf(err, session.ErrRolledBack, session.ErrBoardRewritten, node.ErrUnsigned, node.ErrQueryLost, node.ErrFullOfFurther):
+	case isAny[*session.StoppedError](err), isAny[*protocol.Fault](err), isAny[*p2p.Refusal](err), isAny[*party.BadResultError](err),
+		isOneOf(err, session.ErrRolledBack, session.ErrBoardRewritten, stored.ErrUnsigned, party.ErrQueryLost, party.ErrFullOfFurther):
 		return Failed
-	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err), isAny[*node.MemoryError](err), isAny[*node.StrangeIdentityError](err), isAny[*held.StaleError](err), isAny[*ledger.BrokenChain](err), isAny[*protocol.MailboxError](err), isAny[*node.DamagedError](err), isAny[*node.InboxError](err),
-		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, bundle.ErrTooMuch, store.ErrBackup, store.ErrNotFound, store.ErrDamaged, store.ErrNoStore, store.ErrLayout, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrServed, store.ErrBusy, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, store.ErrConflict, node.ErrRecordsChanged, node.ErrStudyChanged):
+	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err), isAny[*aggregator.MemoryError](err), isAny[*node.StrangeIdentityError](err), isAny[*held.StaleError](err), isAny[*ledger.BrokenChain](err), isAny[*protocol.MailboxError](err), isAny[*stored.DamagedError](err), isAny[*aggregator.InboxError](err),
+		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, bundle.ErrTooMuch, store.ErrBackup, store.ErrNotFound, store.ErrDamaged, store.ErrNoStore, store.ErrLayout, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrServed, store.ErrBusy, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, store.ErrConflict, party.ErrRecordsChanged, stored.ErrStudyChanged):
 		return Usage
 	case analysis.Unanswerable(err):
 		return Usage

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
 )
 
@@ -32,7 +32,7 @@ func (cmd FsckCommand) Run(ctx context.Context, c *Console, g *Globals) error {
 		return err
 	}
 	defer st.Close()
-	findings, err := node.Fsck(ctx, node.FsckOptions{Store: st, Role: cmd.Role})
+	findings, err := local.Fsck(ctx, local.FsckOptions{Store: st, Role: cmd.Role})
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (cmd FsckCommand) Run(ctx context.Context, c *Console, g *Globals) error {
 	}
 	failed := 0
 	for _, f := range findings {
-		if f.Verdict == node.Fail {
+		if f.Verdict == local.Fail {
 			failed++
 		}
 	}
@@ -62,7 +62,7 @@ type finding struct {
 }
 
 // PrintFindings prints checks in the order in which they were made, under their subjects.
-func (c *Console) PrintFindings(findings []node.Finding) error {
+func (c *Console) PrintFindings(findings []local.Finding) error {
 	out := make([]finding, len(findings))
 	for i, f := range findings {
 		out[i] = finding{f.Check, f.Subject, string(f.Verdict), f.Said, f.Fix}

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/protocol/analysis"
 )
 
@@ -180,7 +180,7 @@ func TestTalkOfOthersIsHarmless(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Say("%s", attack)
-		if err := c.PrintFindings([]node.Finding{{Check: attack, Subject: attack, Verdict: node.Fail, Said: attack, Fix: attack}}); err != nil {
+		if err := c.PrintFindings([]local.Finding{{Check: attack, Subject: attack, Verdict: local.Fail, Said: attack, Fix: attack}}); err != nil {
 			t.Fatal(err)
 		}
 	}

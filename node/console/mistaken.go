@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -32,7 +32,7 @@ func Namesakes(c *Console, st *store.Store, s *study.Study) error {
 			continue
 		}
 		other, err := storedStudy(st, e.ID)
-		if errors.As(err, new(*node.DamagedError)) {
+		if errors.As(err, new(*stored.DamagedError)) {
 			continue // status says so
 		}
 		if err != nil {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/report"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 )
 
 // ReportCommand writes a result as a page.
@@ -46,11 +46,11 @@ func (d Document) Report(c *Console, st *store.Store, path string) error {
 			page.Signed.Message, page.Signed.Beside = "", d.Signed.At.String()
 		}
 	}
-	taken, err := node.Taken(st, d.Study)
+	taken, err := stored.Taken(st, d.Study)
 	if err != nil {
 		return err
 	}
-	for _, step := range node.Steps() {
+	for _, step := range stored.Steps() {
 		page.Steps = append(page.Steps, string(step))
 	}
 	for _, of := range taken {

@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -19,17 +20,18 @@ import (
 type Document struct {
 	Study  *study.Study
 	Result analysis.Result
-	Raw    []byte               // as it came, or is to be signed
-	Signed *node.Signature      // nil: nobody has signed it
-	Labels []byte               // labels.csv, about this node's own records; nil: none
-	Beside []node.StoredFurther // the study's further results that are here
+	Raw    []byte            // as it came, or is to be signed
+	Signed *stored.Signature // nil: nobody has signed it
+	Labels []byte            // labels.csv, about this node's own records; nil: none
+	Beside []stored.Further  // the study's further results that are here
+	Lost   []error           // and those that cannot be read any more
 
 	further *protocol.Further // what it is, where it is no study's own
 }
 
 // A Signature of a further result stands on no board.
-func furtherSignature(f protocol.Further) *node.Signature {
-	return &node.Signature{Aggregator: f.Aggregator, Document: f.Document.Hash, At: f.At}
+func furtherSignature(f protocol.Further) *stored.Signature {
+	return &stored.Signature{Aggregator: f.Aggregator, Document: f.Document.Hash, At: f.At}
 }
 
 // FindDocument returns the result of the study whose id begins so, or the further result
@@ -39,7 +41,7 @@ func FindDocument(st *store.Store, role store.Role, prefix, further string) (Doc
 	if err != nil {
 		return Document{}, err
 	}
-	beside, err := node.FurtherResults(st, s)
+	beside, lost, err := stored.FurtherResults(st, s)
 	if err != nil {
 		return Document{}, err
 	}
@@ -49,7 +51,7 @@ func FindDocument(st *store.Store, role store.Role, prefix, further string) (Doc
 			hint = "aggregator status " + s.ID.Short() + " says what it waits for"
 		}
 		d, err := storedResult(st, s, hint)
-		d.Beside = beside
+		d.Beside, d.Lost = beside, lost
 		return d, err
 	}
 	var names []string
@@ -60,6 +62,9 @@ func FindDocument(st *store.Store, role store.Role, prefix, further string) (Doc
 		}
 		names = append(names, name[:8])
 	}
+	for _, err := range lost {
+		names = append(names, err.Error())
+	}
 	if len(names) == 0 {
 		names = []string{"there are none"}
 	}
@@ -69,9 +74,9 @@ func FindDocument(st *store.Store, role store.Role, prefix, further string) (Doc
 // OwnLabels adds what the document says of this party's own records.
 func (d *Document) OwnLabels(st *store.Store) (err error) {
 	if d.further != nil {
-		d.Labels, err = node.FurtherLabels(st, d.Study, *d.further)
+		d.Labels, err = local.FurtherLabels(st, d.Study, *d.further)
 	} else {
-		d.Labels, err = node.OwnLabels(st, d.Study)
+		d.Labels, err = local.OwnLabels(st, d.Study)
 	}
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -82,7 +87,7 @@ func (d *Document) OwnLabels(st *store.Store) (err error) {
 // storedResult returns a study's result as this node stored it, after verifying the
 // aggregator's signature. Where there is none yet, hint says what to do.
 func storedResult(st *store.Store, s *study.Study, hint string) (Document, error) {
-	result, raw, err := node.StoredResult(st, s.ID)
+	result, raw, err := stored.Result(st, s.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		if now, err := StudySnapshot(st, s.ID); err == nil && now.Failure != "" {
 			return Document{}, WithCode(Failed, fmt.Errorf("study %s (%s) ended without a result: %s", s.Name, s.ID.Short(), now.Failure))
@@ -92,7 +97,7 @@ func storedResult(st *store.Store, s *study.Study, hint string) (Document, error
 	if err != nil {
 		return Document{}, err
 	}
-	signed, err := node.Signed(st, s, raw)
+	signed, err := stored.Signed(st, s, raw)
 	if err != nil {
 		return Document{}, fmt.Errorf("result of study %s (%s): %w", s.Name, s.ID.Short(), err)
 	}
@@ -132,6 +137,9 @@ func (d Document) text(w io.Writer) {
 	Paragraph(w, "", d.verified())
 	for _, f := range d.Beside {
 		Paragraph(w, "", fmt.Sprintf("Further result %.8s, of %s: %s (--further %.8s shows it).", f.Statement.Document.Hash.String(), f.Statement.At, kindsOf(f.Result), f.Statement.Document.Hash.String()))
+	}
+	for _, err := range d.Lost {
+		Paragraph(w, "", "Lost: "+err.Error()+".")
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -25,13 +25,13 @@ type StatusCommand struct {
 
 // Run prints once, or until everything has ended.
 func (cmd StatusCommand) Run(ctx context.Context, c *Console, g *Globals) error {
-	var before []node.Snapshot
+	var before []stored.Snapshot
 	for first := true; ; first = false {
 		now, err := cmd.look(g)
 		if err != nil {
 			return err
 		}
-		if first || !slices.EqualFunc(before, now, node.Snapshot.Equal) {
+		if first || !slices.EqualFunc(before, now, stored.Snapshot.Equal) {
 			before = now
 			err := c.Print(now, func(w io.Writer) {
 				if !first {
@@ -44,7 +44,7 @@ func (cmd StatusCommand) Run(ctx context.Context, c *Console, g *Globals) error 
 				return err
 			}
 		}
-		if !cmd.Watch || len(now) > 0 && !slices.ContainsFunc(now, node.Snapshot.Active) {
+		if !cmd.Watch || len(now) > 0 && !slices.ContainsFunc(now, stored.Snapshot.Active) {
 			return nil
 		}
 		select {
@@ -56,7 +56,7 @@ func (cmd StatusCommand) Run(ctx context.Context, c *Console, g *Globals) error 
 }
 
 // look opens the state directory for a moment: what is opened on a full disk shows no news.
-func (cmd StatusCommand) look(g *Globals) ([]node.Snapshot, error) {
+func (cmd StatusCommand) look(g *Globals) ([]stored.Snapshot, error) {
 	st, err := g.OpenReadOnly(cmd.Role)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (cmd StatusCommand) look(g *Globals) ([]node.Snapshot, error) {
 
 // next says what the reader can do about the first study that something can be
 // done about.
-func (cmd StatusCommand) next(c *Console, all []node.Snapshot) {
+func (cmd StatusCommand) next(c *Console, all []stored.Snapshot) {
 	if len(all) == 0 {
 		if cmd.Role == store.Party {
 			c.Say("Next: party study fetch ADDRESS, or party study add FILE")
@@ -81,7 +81,7 @@ func (cmd StatusCommand) next(c *Console, all []node.Snapshot) {
 		switch {
 		case s.State == added && cmd.Role == store.Party:
 			c.Say("Next: party study explain %s, then party study approve %s", short, short)
-		case s.WaitFor == node.StewardsRelease:
+		case s.WaitFor == stored.StewardsRelease:
 			c.Say("Next: party release %s, or first party sketch %s", short, short)
 		case s.State == approved, s.WaitFor == releaseDecided:
 			c.Say("Next: party run %s, or party serve", short)
@@ -108,7 +108,7 @@ const (
 const releaseDecided = "being served: its release is decided"
 
 // snapshots returns the status of one study, or of all where prefix is empty.
-func snapshots(st *store.Store, prefix string) ([]node.Snapshot, error) {
+func snapshots(st *store.Store, prefix string) ([]stored.Snapshot, error) {
 	var ids []protocol.StudyID
 	if prefix != "" {
 		id, err := findID(st, prefix)
@@ -125,7 +125,7 @@ func snapshots(st *store.Store, prefix string) ([]node.Snapshot, error) {
 			ids = append(ids, e.ID)
 		}
 	}
-	out := []node.Snapshot{}
+	out := []stored.Snapshot{}
 	for _, id := range ids {
 		one, err := StudySnapshot(st, id)
 		if err != nil {
@@ -140,7 +140,7 @@ func snapshots(st *store.Store, prefix string) ([]node.Snapshot, error) {
 type Overview struct{ *store.Store }
 
 // Snapshots returns the status of all studies.
-func (o Overview) Snapshots() ([]node.Snapshot, error) { return snapshots(o.Store, "") }
+func (o Overview) Snapshots() ([]stored.Snapshot, error) { return snapshots(o.Store, "") }
 
 // ActiveStudies returns the stored studies that have not ended on this node.
 func ActiveStudies(st *store.Store) ([]*study.Study, error) {
@@ -154,7 +154,7 @@ func ActiveStudies(st *store.Store) ([]*study.Study, error) {
 			continue
 		}
 		s, err := FindStudy(st, one.Study)
-		if errors.As(err, new(*node.DamagedError)) {
+		if errors.As(err, new(*stored.DamagedError)) {
 			continue // nothing can be done in it
 		}
 		if err != nil {
@@ -167,7 +167,7 @@ func ActiveStudies(st *store.Store) ([]*study.Study, error) {
 
 // StudySnapshot reads a study's status as its node last stored it, or says what a
 // study that was never served waits for.
-func StudySnapshot(st *store.Store, id protocol.StudyID) (node.Snapshot, error) {
+func StudySnapshot(st *store.Store, id protocol.StudyID) (stored.Snapshot, error) {
 	out, err := storedSnapshot(st, id)
 	if free, unknown := st.Free(); err == nil && unknown == nil {
 		out.OnDisk(st.Dir(), free)
@@ -179,7 +179,7 @@ func StudySnapshot(st *store.Store, id protocol.StudyID) (node.Snapshot, error) 
 }
 
 // putBack says of an aggregator's study that its state was restored since it was added.
-func putBack(st *store.Store, id protocol.StudyID, out *node.Snapshot) error {
+func putBack(st *store.Store, id protocol.StudyID, out *stored.Snapshot) error {
 	restored, err := st.RestoredAt()
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -196,27 +196,27 @@ func putBack(st *store.Store, id protocol.StudyID, out *node.Snapshot) error {
 	return err
 }
 
-func storedSnapshot(st *store.Store, id protocol.StudyID) (node.Snapshot, error) {
+func storedSnapshot(st *store.Store, id protocol.StudyID) (stored.Snapshot, error) {
 	raw, err := st.Status(id)
 	if err == nil {
 		return decidedSince(st, id, raw)
 	}
 	if !errors.Is(err, store.ErrNotFound) {
-		return node.Snapshot{}, err
+		return stored.Snapshot{}, err
 	}
 	s, err := storedStudy(st, id)
-	var damaged *node.DamagedError
+	var damaged *stored.DamagedError
 	switch {
 	case errors.As(err, &damaged):
-		return node.DamagedSnapshot(st, damaged), nil
+		return stored.DamagedSnapshot(st, damaged), nil
 	case err != nil:
-		return node.Snapshot{}, err
+		return stored.Snapshot{}, err
 	}
 	decision, _, err := st.Decision(id)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return node.Snapshot{}, err
+		return stored.Snapshot{}, err
 	}
-	out := node.Snapshot{Study: id.String(), Name: s.Name, State: added, WaitFor: "being served", Until: s.Expires.String()}
+	out := stored.Snapshot{Study: id.String(), Name: s.Name, State: added, WaitFor: "being served", Until: s.Expires.String()}
 	switch decision {
 	case "":
 		if st.Role() == store.Party {
@@ -234,9 +234,9 @@ func storedSnapshot(st *store.Store, id protocol.StudyID) (node.Snapshot, error)
 
 // decidedSince reads a stored status. That the steward has let the held sketch go since is
 // not in it before the study is served again.
-func decidedSince(st *store.Store, id protocol.StudyID, raw []byte) (node.Snapshot, error) {
-	s, err := node.DecodeSnapshot(raw)
-	if err != nil || s.WaitFor != node.StewardsRelease {
+func decidedSince(st *store.Store, id protocol.StudyID, raw []byte) (stored.Snapshot, error) {
+	s, err := stored.DecodeSnapshot(raw)
+	if err != nil || s.WaitFor != stored.StewardsRelease {
 		return s, err
 	}
 	decided, err := st.Held(id).Decided()
@@ -250,7 +250,7 @@ func decidedSince(st *store.Store, id protocol.StudyID, raw []byte) (node.Snapsh
 }
 
 // writeSnapshots prints statuses for people, with the time that is left at now.
-func writeSnapshots(w io.Writer, all []node.Snapshot, now protocol.Instant) {
+func writeSnapshots(w io.Writer, all []stored.Snapshot, now protocol.Instant) {
 	if len(all) == 0 {
 		fmt.Fprintln(w, "no studies")
 		return

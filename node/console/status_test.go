@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -38,10 +38,10 @@ func TestAClockBeforeAllDates(t *testing.T) {
 func TestWriteSnapshots(t *testing.T) {
 	id := func(digit string) string { return strings.Repeat(digit, 64) }
 	var out strings.Builder
-	writeSnapshots(&out, []node.Snapshot{
+	writeSnapshots(&out, []stored.Snapshot{
 		{Study: id("a"), Name: "registry", State: "done"},
 		{Study: id("b"), Name: "income", State: "shared", WaitFor: "share messages", From: []string{"north", "south"}, Until: "2027-01-15T08:00:00Z"},
-		{Study: id("c"), Name: "wards", State: "failed", Failure: "the aggregator stopped the study", Culprits: []node.Culprit{
+		{Study: id("c"), Name: "wards", State: "failed", Failure: "the aggregator stopped the study", Culprits: []stored.Culprit{
 			{Name: "north", Standing: "proved", Kind: "share", Attempt: 1}, {Name: "north", Standing: "proved", Kind: "share", Attempt: 2},
 			{Name: "south", Standing: "claimed", Kind: "confirm", Attempt: 2},
 		}},

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -58,7 +58,7 @@ func storedStudy(st *store.Store, id protocol.StudyID) (*study.Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	return node.ParseStored(id, source)
+	return stored.Parse(id, source)
 }
 
 // StudyOrFile takes a study file's path, or a prefix of a stored study's id.

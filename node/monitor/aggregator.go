@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/metrics"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 )
@@ -13,7 +14,7 @@ import (
 // Studies are the states of a node's studies and when the next date ends a wait, read from
 // the store when metrics are written.
 type Studies interface {
-	Snapshots() ([]node.Snapshot, error)
+	Snapshots() ([]stored.Snapshot, error)
 	Free() (int64, error)
 }
 
@@ -66,28 +67,28 @@ func fromZero[L ~string](c metrics.Counter, labels ...L) {
 }
 
 // Observe counts.
-func (a *Aggregator) Observe(h node.Happening) {
+func (a *Aggregator) Observe(h event.Happening) {
 	switch h.What {
-	case node.Posted:
+	case event.Posted:
 		a.posted.Add(1, string(h.Kind))
-	case node.Called:
+	case event.Called:
 		a.calls.Add(1, h.Call, h.Outcome)
-	case node.ChunkKept:
+	case event.ChunkKept:
 		a.received.Add(float64(h.Bytes))
-	case node.ReleaseTaken:
+	case event.ReleaseTaken:
 		a.releases.Add(1, "taken")
-	case node.ReleaseRefused:
+	case event.ReleaseRefused:
 		a.releases.Add(1, "refused")
-	case node.Computed:
+	case event.Computed:
 		a.results.Add(1, "computed")
 		a.analyses.Observe(h.Took.Seconds())
-	case node.Uncomputed:
+	case event.Uncomputed:
 		a.results.Add(1, "failed")
 		a.analyses.Observe(h.Took.Seconds())
-	case node.TakenDown:
+	case event.TakenDown:
 		a.failures.Add(1)
 		a.setDown(h.Study, true)
-	case node.TakenUp:
+	case event.TakenUp:
 		a.setDown(h.Study, false)
 	}
 }

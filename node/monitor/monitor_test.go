@@ -6,19 +6,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/metrics"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 )
 
 // some are studies of a state directory.
 type some struct {
-	all []node.Snapshot
+	all []stored.Snapshot
 	err error
 }
 
-func (s *some) Snapshots() ([]node.Snapshot, error) { return s.all, s.err }
-func (s *some) Free() (int64, error)                { return 12345, s.err }
+func (s *some) Snapshots() ([]stored.Snapshot, error) { return s.all, s.err }
+func (s *some) Free() (int64, error)                  { return 12345, s.err }
 
 func written(t *testing.T, r *metrics.Registry) string {
 	t.Helper()
@@ -39,17 +40,17 @@ func has(t *testing.T, text string, lines ...string) {
 }
 
 func TestAggregator(t *testing.T) {
-	r, studies := &metrics.Registry{}, &some{all: []node.Snapshot{
+	r, studies := &metrics.Registry{}, &some{all: []stored.Snapshot{
 		{State: "open", Until: "2026-12-02T00:00:00Z"}, {State: "collecting", Until: "2026-12-01T00:00:00Z"},
 		{State: "closed", Until: "2026-01-01T00:00:00Z"}, {State: "closed"}, {State: "added"}, {State: "strange"}}}
 	a := NewAggregator(r, studies)
 	has(t, written(t, r), `cosketch_releases_total{outcome="refused"} 0`, `cosketch_results_total{outcome="failed"} 0`, `cosketch_board_messages_total{kind="stop"} 0`)
 	x, y := protocol.StudyID{1}, protocol.StudyID{2}
-	for _, h := range []node.Happening{
-		{What: node.Posted, Study: x, Kind: protocol.KindCommit}, {What: node.Posted, Study: y, Kind: protocol.KindCommit}, {What: node.Called, Call: "post", Outcome: "refused"},
-		{What: node.ChunkKept, Bytes: 7}, {What: node.ChunkKept, Bytes: 5}, {What: node.ReleaseTaken}, {What: node.ReleaseRefused},
-		{What: node.Computed, Took: 2 * time.Second}, {What: node.Uncomputed}, {What: node.Moved}, {What: node.Analysing},
-		{What: node.TakenDown, Study: x}, {What: node.TakenDown, Study: x}, {What: node.TakenDown, Study: y}, {What: node.TakenUp, Study: x},
+	for _, h := range []event.Happening{
+		{What: event.Posted, Study: x, Kind: protocol.KindCommit}, {What: event.Posted, Study: y, Kind: protocol.KindCommit}, {What: event.Called, Call: "post", Outcome: "refused"},
+		{What: event.ChunkKept, Bytes: 7}, {What: event.ChunkKept, Bytes: 5}, {What: event.ReleaseTaken}, {What: event.ReleaseRefused},
+		{What: event.Computed, Took: 2 * time.Second}, {What: event.Uncomputed}, {What: event.Moved}, {What: event.Analysing},
+		{What: event.TakenDown, Study: x}, {What: event.TakenDown, Study: x}, {What: event.TakenDown, Study: y}, {What: event.TakenUp, Study: x},
 	} {
 		a.Observe(h)
 	}
@@ -75,13 +76,13 @@ func TestAggregator(t *testing.T) {
 
 func TestParty(t *testing.T) {
 	r := &metrics.Registry{}
-	p := NewParty(r, &some{all: []node.Snapshot{{State: "done"}, {State: "approved here"}}})
+	p := NewParty(r, &some{all: []stored.Snapshot{{State: "done"}, {State: "approved here"}}})
 	x, y := protocol.StudyID{1}, protocol.StudyID{2}
-	for _, o := range []node.Progress{
-		{Study: x, Milestone: node.Reading, Done: 10}, {Study: x, Milestone: node.Reading, Done: 30}, {Study: y, Milestone: node.Reading, Done: 5},
-		{Study: x, Milestone: node.Reading, Done: 4}, // again from the beginning
-		{Study: x, Milestone: node.Uploading, Done: 3}, {Study: x, Milestone: node.Uploading, Done: 9},
-		{Milestone: node.Retrying}, {Milestone: node.Waiting}, {Milestone: node.Stored}, {Milestone: node.Stored},
+	for _, o := range []event.Progress{
+		{Study: x, Milestone: event.Reading, Done: 10}, {Study: x, Milestone: event.Reading, Done: 30}, {Study: y, Milestone: event.Reading, Done: 5},
+		{Study: x, Milestone: event.Reading, Done: 4}, // again from the beginning
+		{Study: x, Milestone: event.Uploading, Done: 3}, {Study: x, Milestone: event.Uploading, Done: 9},
+		{Milestone: event.Retrying}, {Milestone: event.Waiting}, {Milestone: event.Stored}, {Milestone: event.Stored},
 	} {
 		p.Observe(o)
 	}

@@ -3,7 +3,7 @@ package monitor
 import (
 	"sync"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/metrics"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
@@ -23,7 +23,7 @@ type Party struct {
 // transfer is one reading or uploading of a study.
 type transfer struct {
 	study protocol.StudyID
-	what  node.Milestone
+	what  event.Milestone
 }
 
 // NewParty makes the metrics of a party.
@@ -35,29 +35,29 @@ func NewParty(r *metrics.Registry, studies Studies) *Party {
 		trials: r.Counter("cosketch_retries_total", "Times that an aggregator could not be reached."),
 		done:   map[transfer]int64{},
 	}
-	fromZero(p.steps, node.Checked, node.Persisted, node.Held, node.Projected, node.Debited, node.Stored, node.Uploaded, node.Finished)
+	fromZero(p.steps, event.Checked, event.Persisted, event.Held, event.Projected, event.Debited, event.Stored, event.Uploaded, event.Finished)
 	ofStudies(r, studies, []session.State{session.Invited, session.Approved, session.Committed, session.Shared, session.Confirmed, session.Joining,
 		session.Seeded, session.Sketched, session.Released, session.Done, session.Failed, session.Withdrawn})
 	return p
 }
 
 // Observe counts.
-func (p *Party) Observe(o node.Progress) {
+func (p *Party) Observe(o event.Progress) {
 	switch o.Milestone {
-	case node.Reading:
+	case event.Reading:
 		p.read.Add(p.more(o))
-	case node.Uploading:
+	case event.Uploading:
 		p.sent.Add(p.more(o))
-	case node.Retrying:
+	case event.Retrying:
 		p.trials.Add(1)
-	case node.Waiting, node.Clocks:
+	case event.Waiting, event.Clocks:
 	default:
 		p.steps.Add(1, string(o.Milestone))
 	}
 }
 
 // more is how many bytes of a transfer are new. One that begins again counts again.
-func (p *Party) more(o node.Progress) float64 {
+func (p *Party) more(o event.Progress) float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := transfer{o.Study, o.Milestone}

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/node/metrics"
 	"github.com/cosketch/cosketch/node/pages"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/views"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -47,7 +47,7 @@ func site(t testing.TB, studies int) http.Handler {
 		check(t, err)
 		check(t, st.PutStudy(s.ID, s.Source, 1_790_000_000))
 	}
-	server, err := api.New(api.Options{Views: node.NewViews(st), Now: func() protocol.Instant { return 1_790_000_000 }, Metrics: &metrics.Registry{}, Loopback: true, WithoutTokens: true})
+	server, err := api.New(api.Options{Views: views.New(st), Now: func() protocol.Instant { return 1_790_000_000 }, Metrics: &metrics.Registry{}, Loopback: true, WithoutTokens: true})
 	check(t, err)
 	check(t, pages.Add(server))
 	return server

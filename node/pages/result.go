@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/node/report"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -37,7 +37,7 @@ func (p *pages) result(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	of := report.Page{Study: s.File, Result: d.Result, Version: p.server.Version}
-	for _, step := range node.Steps() {
+	for _, step := range stored.Steps() {
 		of.Steps = append(of.Steps, string(step))
 	}
 	for _, one := range s.Parties {

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/node/report"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -124,6 +124,7 @@ type studyView struct {
 	Path, ID, Meaning, State             string
 	Trouble, Grace, Failure, ResultsWhen string
 	Bare, Purged                         bool
+	Lost                                 []string
 	Parties                              []partyRow
 	Doing                                *doingView
 	Faults                               []string
@@ -164,7 +165,7 @@ func (p *pages) study(w http.ResponseWriter, r *http.Request) error {
 	}
 	now := p.server.Now()
 	v := studyView{page: p.ofStudy(r, s, ""), Path: studyPath(s), ID: s.File.ID.String(), Meaning: s.File.Meaning.String(), State: s.Status.State,
-		Trouble: s.Status.Trouble, Grace: s.Status.Grace, Failure: s.Status.Failure, Bare: s.File.Privacy.Mechanism == dp.None, Purged: s.Purged, Faults: s.Status.Faults, Culprits: s.Status.Culprits,
+		Trouble: s.Status.Trouble, Grace: s.Status.Grace, Failure: s.Status.Failure, Bare: s.File.Privacy.Mechanism == dp.None, Purged: s.Purged, Lost: s.Lost, Faults: s.Status.Faults, Culprits: s.Status.Culprits,
 		Columns: s.File.Columns, Messages: s.Messages, ResultsWhen: "They are computed when every release is here, or at the deadline from those that are."}
 	answered, err := p.answered(s)
 	if err != nil {
@@ -217,7 +218,7 @@ func newPartyRow(of api.Study, p api.Party, now protocol.Instant) partyRow {
 	s := of.Status
 	out := partyRow{Name: p.Name, Awaited: !s.Ended && slices.Contains(s.From, p.Name)}
 	next := true
-	for _, name := range node.Steps() {
+	for _, name := range stored.Steps() {
 		step := stepRow{Name: string(name), Word: "not yet"}
 		switch {
 		case slices.Contains(p.Steps, step.Name):
@@ -232,7 +233,7 @@ func newPartyRow(of api.Study, p api.Party, now protocol.Instant) partyRow {
 		out.Sending = !p.Whole() && !of.Purged && !s.Ended
 		out.Note = fmt.Sprintf("%d records, %s", p.Release.Records, bytesText(p.Release.Bytes))
 		switch {
-		case of.Purged && slices.Contains(p.Steps, string(node.StepReleased)):
+		case of.Purged && slices.Contains(p.Steps, string(stored.StepReleased)):
 			out.Note += ", purged"
 		case !p.Whole():
 			out.Note = fmt.Sprintf("%s of %s are here", bytesText(p.Received), bytesText(p.Release.Bytes))

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/api"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -82,7 +82,7 @@ func some(names []string) string {
 func released(s api.Study) int {
 	n := 0
 	for _, p := range s.Parties {
-		if slices.Contains(p.Steps, string(node.StepReleased)) {
+		if slices.Contains(p.Steps, string(stored.StepReleased)) {
 			n++
 		}
 	}

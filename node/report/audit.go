@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/audit"
 	"github.com/cosketch/cosketch/node/figure"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -14,8 +14,8 @@ import (
 // AuditPage is what a page about an audit is made of.
 type AuditPage struct {
 	Name, Study string           // of the study: name and id
-	Attacked    *node.Attacked   // nil: no data were attacked
-	Audited     *node.Audited    // nil: the mechanism promises nothing that could be tried
+	Attacked    *audit.Attacked  // nil: no data were attacked
+	Audited     *audit.Audited   // nil: the mechanism promises nothing that could be tried
 	Made        protocol.Instant // when the page is made
 	Version     string           // of the program
 }
@@ -68,17 +68,17 @@ func newAuditView(p AuditPage) auditView {
 func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 
 // attackedSection draws what attacks on one sketch of the party's data recovered.
-func attackedSection(s node.AttackedSketch, of int) Section {
+func attackedSection(s audit.AttackedSketch, of int) Section {
 	return attacks(s, Section{ID: fmt.Sprintf("s%d", s.Sketch), Title: "What attacks recover" + ofSketch(s.Sketch, of), Terms: s.Title() + "."})
 }
 
 // togetherSection draws what attacks on all sketches of a side recovered.
-func togetherSection(s node.AttackedSketch) Section {
+func togetherSection(s audit.AttackedSketch) Section {
 	return attacks(s, Section{ID: "together-" + s.Side, Title: fmt.Sprintf("What attacks recover of all sketches of the %s side", s.Side), Terms: s.Title() + "."})
 }
 
 // attacks fills in what attacks recovered.
-func attacks(s node.AttackedSketch, out Section) Section {
+func attacks(s audit.AttackedSketch, out Section) Section {
 	id := out.ID
 	if len(s.Attacks) == 0 {
 		out.Notes = []string{"No attack fits this sketch."}
@@ -113,7 +113,7 @@ func ofSketch(sketch, of int) string {
 
 // strongest is the attack that recovers most of the values' variance; nil where none guesses
 // values.
-func strongest(attacks []node.AttackedResult) (best *node.AttackedResult) {
+func strongest(attacks []audit.AttackedResult) (best *audit.AttackedResult) {
 	for i, one := range attacks {
 		if len(one.Errors) > 0 && (best == nil || one.Value > best.Value) {
 			best = &attacks[i]
@@ -129,7 +129,7 @@ const (
 )
 
 // recovered draws a bar for what each attack recovers, and where guessing is.
-func recovered(id string, attacks []node.AttackedResult) figure.Figure {
+func recovered(id string, attacks []audit.AttackedResult) figure.Figure {
 	d := &figure.Drawing{}
 	bottom := recoveredPitch*float64(len(attacks)) + 4
 	axis := figure.Axis{Low: 0, High: 100, Step: 25, From: 8, To: 8 + recoveredArea}
@@ -152,7 +152,7 @@ func recovered(id string, attacks []node.AttackedResult) figure.Figure {
 }
 
 // errorCurves draws how far guesses of values are off.
-func errorCurves(id string, a node.AttackedResult) figure.Figure {
+func errorCurves(id string, a audit.AttackedResult) figure.Figure {
 	with, without := figure.Curve{Name: "with the release, by " + a.Name, Look: figure.Smooth}, figure.Curve{Name: "by each column's mean", Look: figure.Smooth}
 	for _, e := range a.Errors {
 		with.Points = append(with.Points, figure.Point{X: e.Recovered, Y: 100 * e.Share})
@@ -170,9 +170,9 @@ func errorCurves(id string, a node.AttackedResult) figure.Figure {
 const mostColumns = 40
 
 // clearestColumns are those of which most was recovered, first.
-func clearestColumns(a node.AttackedResult) []node.AttackedColumn {
+func clearestColumns(a audit.AttackedResult) []audit.AttackedColumn {
 	columns := slices.Clone(a.Columns)
-	slices.SortStableFunc(columns, func(a, b node.AttackedColumn) int {
+	slices.SortStableFunc(columns, func(a, b audit.AttackedColumn) int {
 		switch {
 		case a.Value > b.Value:
 			return -1
@@ -184,7 +184,7 @@ func clearestColumns(a node.AttackedResult) []node.AttackedColumn {
 	return columns
 }
 
-func columnShares(id string, a node.AttackedResult) figure.Figure {
+func columnShares(id string, a audit.AttackedResult) figure.Figure {
 	all := clearestColumns(a)
 	shown := all[:min(len(all), mostColumns)]
 	bars, names := figure.Curve{Look: figure.Bars}, []string{}
@@ -204,7 +204,7 @@ func columnShares(id string, a node.AttackedResult) figure.Figure {
 	return chart.Figure()
 }
 
-func columnGrid(a node.AttackedResult) Grid {
+func columnGrid(a audit.AttackedResult) Grid {
 	g := Grid{Caption: "How much of each column is recovered by " + a.Name, Columns: []GridColumn{{"column", false}, {"share of its variance", true}}}
 	all := clearestColumns(a)
 	for _, c := range all[:min(len(all), mostRows)] {
@@ -214,7 +214,7 @@ func columnGrid(a node.AttackedResult) Grid {
 	return g
 }
 
-func errorGrid(a node.AttackedResult) Grid {
+func errorGrid(a audit.AttackedResult) Grid {
 	g := Grid{Caption: "Errors of guesses of single values, as parts of the columns' ranges", Columns: []GridColumn{{"values", true}, {"error at most, by " + a.Name, true}, {"by each column's mean", true}}}
 	for _, e := range a.Errors {
 		g.Rows = append(g.Rows, []string{percent(e.Share), brief(e.Recovered), brief(e.Guessed)})

@@ -6,27 +6,27 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/audit"
 )
 
 // auditOf is a page about one sketch, attacked and tried, with names that need escaping.
 func auditOf(found float64) AuditPage {
-	one := node.AttackedResult{Name: "least norm", Knows: "R", Measure: "the values' variance", Value: 0.47, Detail: "best of all <b>"}
+	one := audit.AttackedResult{Name: "least norm", Knows: "R", Measure: "the values' variance", Value: 0.47, Detail: "best of all <b>"}
 	for j := range 60 {
-		one.Columns = append(one.Columns, node.AttackedColumn{Name: fmt.Sprintf("col <%d>", j), Value: float64(j)/60 - 0.1})
+		one.Columns = append(one.Columns, audit.AttackedColumn{Name: fmt.Sprintf("col <%d>", j), Value: float64(j)/60 - 0.1})
 	}
 	for i := range 21 {
-		one.Errors = append(one.Errors, node.AttackedError{Share: float64(i) / 20, Recovered: float64(i) / 100, Guessed: float64(i) / 50})
+		one.Errors = append(one.Errors, audit.AttackedError{Share: float64(i) / 20, Recovered: float64(i) / 100, Guessed: float64(i) / 50})
 	}
-	attacked := node.Attacked{Study: strings.Repeat("ab", 32), Name: "trial <x>", Dataset: "d", Records: 400, Sample: 300, Promise: "A promise.",
-		Sketches: []node.AttackedSketch{{Sketch: 1, Side: "records", Made: "sparse", Noise: "laplace", Flags: []string{"k = 3 <z>"}, Attacks: []node.AttackedResult{one, {Name: "linkage", Measure: "records linked", Value: 0.01, Baseline: 0.01}}}}}
-	noise := &node.AuditedNoise{Draws: 1000, Variance: 1.01, Chance: 0.4}
+	attacked := audit.Attacked{Study: strings.Repeat("ab", 32), Name: "trial <x>", Dataset: "d", Records: 400, Sample: 300, Promise: "A promise.",
+		Sketches: []audit.AttackedSketch{{Sketch: 1, Side: "records", Made: "sparse", Noise: "laplace", Flags: []string{"k = 3 <z>"}, Attacks: []audit.AttackedResult{one, {Name: "linkage", Measure: "records linked", Value: 0.01, Baseline: 0.01}}}}}
+	noise := &audit.AuditedNoise{Draws: 1000, Variance: 1.01, Chance: 0.4}
 	for i := range 41 {
-		noise.Histogram = append(noise.Histogram, node.AuditedBin{From: int64(10*i - 205), To: int64(10*i - 195), Drawn: 20 + i, Expected: 24.4})
+		noise.Histogram = append(noise.Histogram, audit.AuditedBin{From: int64(10*i - 205), To: int64(10*i - 195), Drawn: 20 + i, Expected: 24.4})
 	}
-	audited := node.Audited{Name: "trial <x>", Passed: found <= 1, Doubt: 1e-6, Sketches: []node.AuditedSketch{{
+	audited := audit.Audited{Name: "trial <x>", Passed: found <= 1, Doubt: 1e-6, Sketches: []audit.AuditedSketch{{
 		Party: "north", Sketch: 1, Mechanism: "laplace", Claimed: 1, Found: found, Reach: 3, Trials: 1000, Declared: &[2]int64{10, 20}, Realised: &[2]int64{9, 18},
-		Statement: "A statement.", OneRun: node.AuditedOneRun{Guessed: 100, Right: 60, Found: 0.4}, Noise: noise, Remarks: []string{"something"}, Passed: found <= 1, Conclusive: true,
+		Statement: "A statement.", OneRun: audit.AuditedOneRun{Guessed: 100, Right: 60, Found: 0.4}, Noise: noise, Remarks: []string{"something"}, Passed: found <= 1, Conclusive: true,
 	}}}
 	return AuditPage{Name: "trial <x>", Study: attacked.Study, Attacked: &attacked, Audited: &audited, Version: "test"}
 }

@@ -3,12 +3,12 @@ package report
 import (
 	"fmt"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/audit"
 	"github.com/cosketch/cosketch/node/figure"
 )
 
 // claimSection sets what trials found beside what is claimed.
-func claimSection(a node.Audited) Section {
+func claimSection(a audit.Audited) Section {
 	out := Section{
 		ID: "claim", Title: "What was found beside the claim", Figures: []figure.Figure{claims(a)},
 		Terms: fmt.Sprintf("Found is the least ε that releases of the worst neighbouring made-up data leave possible, but for a probability of %.0e. Such trials can only find fault: a claim that they do not reach is not proved by them.", a.Doubt),
@@ -25,7 +25,7 @@ func claimSection(a node.Audited) Section {
 }
 
 // claims draws a row for each sketch: the claim, and what was found below it.
-func claims(a node.Audited) figure.Figure {
+func claims(a audit.Audited) figure.Figure {
 	const area, pitch, left = 420.0, 44.0, 8.0
 	d := &figure.Drawing{}
 	numbers := []float64{0}
@@ -57,7 +57,7 @@ func claims(a node.Audited) figure.Figure {
 }
 
 // mechanismSection shows how one sketch's noise and sensitivity were recomputed.
-func mechanismSection(id string, s node.AuditedSketch, of int) Section {
+func mechanismSection(id string, s audit.AuditedSketch, of int) Section {
 	out := Section{ID: id, Title: "The noise of sketch " + fmt.Sprint(s.Sketch), Terms: s.Statement}
 	if of > 1 {
 		out.Title += " of " + s.Party
@@ -97,7 +97,7 @@ func mechanismSection(id string, s node.AuditedSketch, of int) Section {
 }
 
 // noiseHistogram draws noise beside its law.
-func noiseHistogram(id string, n node.AuditedNoise) figure.Figure {
+func noiseHistogram(id string, n audit.AuditedNoise) figure.Figure {
 	drawn, law := figure.Curve{Name: "drawn", Look: figure.Bars}, figure.Curve{Name: "expected under its law", Look: figure.Smooth}
 	for _, b := range n.Histogram {
 		x := (float64(b.From) + float64(b.To-1)) / 2

@@ -354,7 +354,7 @@ func (p *Party) adopt(e protocol.Verified) {
 			p.Store.Own[i] = e
 		}
 	}
-	p.machine, p.outbox, p.jobs = nil, nil, nil
+	p.machine = nil
 }
 
 // replay sends what others said, in every guise, before what it has to say itself.

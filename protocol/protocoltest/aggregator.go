@@ -6,6 +6,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/session/drive"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
@@ -17,7 +18,7 @@ type Aggregator struct {
 	Whole  []protocol.Digest   // ids of the releases that are wholly here, in the order of arrival
 
 	sim     *Simulation
-	machine *session.Aggregator // nil while the node is down
+	machine *drive.Aggregator // nil while the node is down
 	jobs    []session.Compute
 	shown   session.Status
 }
@@ -38,14 +39,11 @@ func (a *Aggregator) Board() Board {
 // start makes the machine from the store: the board, then the releases that are
 // there, then the time.
 func (a *Aggregator) start() error {
-	machine, err := session.NewAggregator(session.AggregatorConfig{Study: a.sim.Study, Signer: a.Signer})
+	machine, err := drive.OpenAggregator(session.AggregatorConfig{Study: a.sim.Study, Signer: a.Signer}, a.Stored, shelf{a})
 	if err != nil {
 		return err
 	}
 	a.machine, a.jobs = machine, nil
-	if err := machine.Restore(a.Stored); err != nil {
-		return err
-	}
 	for _, p := range a.sim.Study.Parties {
 		if h, posted := machine.Release(p.ID); !posted || !slices.Contains(a.Whole, h.ID) {
 			continue
@@ -69,37 +67,28 @@ func (a *Aggregator) step(ev session.AggregatorEvent) error {
 	if a.machine == nil {
 		return errCrashed
 	}
-	effects, refused := a.machine.Step(ev)
-	if err := a.carryOut(effects); err != nil {
-		return err
+	run, refused, broken := a.machine.Step(ev)
+	if broken != nil {
+		return broken
+	}
+	a.jobs = append(a.jobs, run...)
+	if s := a.Status(); changed(s, a.shown) {
+		a.shown = s
+		a.sim.show("aggregator", s)
 	}
 	return refused
 }
 
-func (a *Aggregator) carryOut(effects session.Effects) error {
-	for _, record := range effects.Persist {
-		save, ok := record.(session.SaveEnvelope)
-		if !ok {
-			a.sim.breach("the aggregator persists a %T", record)
-			continue
-		}
-		a.Stored = append(a.Stored, save.Envelope)
-		a.sim.note("aggregator persists %s", a.sim.names([]protocol.Verified{save.Envelope}))
+// shelf is where the aggregator keeps its board: it can die after each envelope.
+type shelf struct{ *Aggregator }
+
+func (a shelf) Append(envelopes []protocol.Verified) error {
+	for _, e := range envelopes {
+		a.Stored = append(a.Stored, e)
+		a.sim.note("aggregator persists %s", a.sim.names([]protocol.Verified{e}))
 		if a.sim.crashes(a.crash) {
 			return errCrashed
 		}
-	}
-	for _, job := range effects.Run {
-		compute, ok := job.(session.Compute)
-		if !ok {
-			a.sim.breach("the aggregator is to run a %T", job)
-			continue
-		}
-		a.jobs = append(a.jobs, compute)
-	}
-	if s := a.Status(); changed(s, a.shown) {
-		a.shown = s
-		a.sim.show("aggregator", s)
 	}
 	return nil
 }

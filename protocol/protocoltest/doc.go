@@ -1,7 +1,7 @@
 // Package protocoltest simulates a whole study in one goroutine, for tests and
-// demonstrations: the machines of package session, each driven as package node
-// drives it, with virtual stores that survive crashes, a virtual clock, scripted
-// jobs and a network that loses, delays and repeats.
+// demonstrations: the machines of package session in the loop of package drive, with
+// releases in the order of package job, over virtual stores that survive crashes, a
+// virtual clock, made-up data and a network that loses, delays and repeats.
 //
 // A seed fixes the order in which things happen and every draw of the nodes. Only
 // what HPKE encapsulates differs from run to run, and with it ciphertexts, ids

@@ -26,8 +26,9 @@ type walk struct {
 // posting and reading.
 func (p *Party) byHand() func() error {
 	a := p.keeper()
+	post, _ := p.due()
 	switch {
-	case p.way == nil && (len(p.outbox) > 0 || !p.upToDate()):
+	case p.way == nil && (len(post) > 0 || !p.upToDate()):
 		return p.export
 	case p.way == nil:
 		return nil
@@ -42,7 +43,8 @@ func (p *Party) byHand() func() error {
 // export writes a bundle of everything that the machine wants sent.
 func (p *Party) export() error {
 	w := &walk{count: p.machine.Count()}
-	for _, e := range p.outbox {
+	post, _ := p.due()
+	for _, e := range post {
 		if !p.Store.holds(e) {
 			p.sim.breach("%s carries a %s that is not durable", p.Name, e.Kind())
 		}
@@ -51,7 +53,7 @@ func (p *Party) export() error {
 	if p.machine.Carries() && p.Store.Release != nil {
 		w.header = p.Store.Release.ID()
 	}
-	p.sim.note("%s exports %s", p.Name, p.sim.names(p.outbox))
+	p.sim.note("%s exports %s", p.Name, p.sim.names(post))
 	p.way = w
 	return p.mayCrash()
 }

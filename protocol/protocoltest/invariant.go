@@ -194,7 +194,7 @@ func (s *Simulation) oneRelease() error {
 		if !p.honest() {
 			continue
 		}
-		made := len(p.Store.Masked)
+		made := len(p.Store.Made)
 		if p.Debits < made || p.Debits > made+1 || p.Debits > s.Study.Rounds() || p.Store.Release != nil && p.Store.Release.Attempt() == p.attempt && p.Debits != made {
 			return fmt.Errorf("%s made %d releases and spent its budget %d times", p.Name, made, p.Debits)
 		}

@@ -1,36 +1,38 @@
 package protocoltest
 
 import (
+	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/session"
-	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
 // work runs the first waiting job. A crash loses the job, but not what it made
 // durable.
 func (p *Party) work() error {
-	job := p.jobs[0]
-	event, err := p.run(job)
-	if err != nil {
-		return err
-	}
-	p.jobs = p.jobs[1:]
-	return p.Step(event)
+	return p.driven(func() error { return p.machine.Work(context.Background(), jobs{p}, network{p, most}) })
 }
 
-func (p *Party) run(job session.Job) (session.Event, error) {
-	if err := p.sim.Outcome(p.Name, job); err != nil {
+// jobs does a party's work.
+type jobs struct{ *Party }
+
+func (p jobs) Run(ctx context.Context, wanted session.Job) (session.Event, error) {
+	if err := p.sim.Outcome(p.Name, wanted); err != nil {
 		p.sim.note("%s cannot do its job: %v", p.Name, err)
 		return session.JobFailed{Err: err}, nil
 	}
-	switch job := job.(type) {
+	switch wanted := wanted.(type) {
 	case session.MakeRelease:
-		return p.makeRelease(job)
+		return p.makeRelease(ctx, wanted)
 	case session.Upload:
 		if p.Role != nil && p.Role.withholds {
 			p.Role.did = true
@@ -47,10 +49,10 @@ func (p *Party) run(job session.Job) (session.Event, error) {
 		return session.ReleaseUploaded{}, p.mayCrash()
 	case session.FetchResult:
 		p.sim.note("%s stores the result", p.Name)
-		p.Store.Result = job.Result.Document.Hash
+		p.Store.Result = wanted.Result.Document.Hash
 		return session.ResultStored{Document: p.Store.Result}, p.mayCrash()
 	}
-	return nil, fmt.Errorf("%s cannot run %T", p.Name, job)
+	return nil, fmt.Errorf("%s cannot run %T", p.Name, wanted)
 }
 
 func (p *Party) mayCrash() error {
@@ -60,74 +62,160 @@ func (p *Party) mayCrash() error {
 	return nil
 }
 
-// makeRelease draws a release once. A stored one is found and only ever re-sent.
-func (p *Party) makeRelease(job session.MakeRelease) (session.Event, error) {
-	root := job.Seed.Bytes()
-	again := p.sim.Study.Masked() && job.Attempt > p.attempt // the one before is void
-	if p.T2 != (protocol.Digest{}) && (p.Seed != root || p.T2 != job.T2) && !again {
+// makeRelease makes a release of made-up numbers.
+func (p *Party) makeRelease(ctx context.Context, wanted session.MakeRelease) (session.Event, error) {
+	root := wanted.Seed.Bytes()
+	again := p.sim.Study.Masked() && wanted.Attempt > p.attempt // the one before is void
+	if p.T2 != (protocol.Digest{}) && (p.Seed != root || p.T2 != wanted.T2) && !again {
 		p.sim.breach("%s is to release under a second seed", p.Name)
 	}
-	p.Seed, p.T2, p.attempt = root, job.T2, job.Attempt
-	if p.Store.Release == nil || p.Store.Release.Attempt() != job.Attempt {
-		if p.Store.Debited <= p.Store.released(job.Attempt) {
-			p.Store.Debited++
-			p.Debits++
-			p.sim.note("%s debits its ledger", p.Name)
-			if err := p.mayCrash(); err != nil {
-				return nil, err
-			}
-		}
-		header, made, err := p.draw(job)
+	p.Seed, p.T2, p.attempt = root, wanted.T2, wanted.Attempt
+	plans, err := p.plans()
+	if err != nil {
+		return nil, err
+	}
+	stored, err := job.Run(ctx, job.Spec{
+		Study: p.sim.Study, What: job.Study{Attempt: wanted.Attempt, T2: wanted.T2, Pairs: wanted.Pairs, Round: p.Store.released(wanted.Attempt)},
+		Plans: plans, Keys: wanted.Seed, Dataset: "data", Signer: p.Signer, Entropy: p.entropy,
+		Now: func() protocol.Instant { return p.sim.Now },
+	}, world{p, wanted})
+	if err != nil {
+		return nil, err
+	}
+	return session.ReleaseStored{Header: stored.Release()}, nil
+}
+
+// plans are the party's part in each sketch.
+func (p *Party) plans() (out []release.Plan, err error) {
+	index, _ := p.sim.Study.PartyIndex(p.Signer.ID())
+	for i := range p.sim.Study.Sketches {
+		plan, err := release.For(p.sim.Study, index, i)
 		if err != nil {
 			return nil, err
 		}
-		e := Sealed(p.Signer.Seal(p.sim.Study.ID, protocol.KindRelease, job.Attempt, wire.EncodeRelease(header)))
-		if p.Store.Masked == nil {
-			p.Store.Masked = map[protocol.Digest]Masked{}
-		}
-		p.Store.Masked[e.ID()] = made
-		if err := p.Store.putRelease(e); err != nil {
-			p.sim.breach("%s %v", p.Name, err)
-		}
-		p.sim.note("%s stores its release", p.Name)
-		if err := p.mayCrash(); err != nil {
-			return nil, err
-		}
+		out = append(out, plan)
 	}
-	return session.ReleaseStored{Header: *p.Store.Release}, nil
+	return out, nil
 }
 
-// draw makes what a release is of.
-func (p *Party) draw(job session.MakeRelease) (protocol.Release, Masked, error) {
-	if p.sim.Study.Masked() {
-		return p.mask(job)
+// world is the party's virtual store and made-up data, as its release has them.
+type world struct {
+	*Party
+	wanted session.MakeRelease
+}
+
+func (w world) Stored() ([]byte, error) {
+	if w.Store.Release == nil {
+		return nil, nil
 	}
-	header, err := Header(p.sim.Study, p.Signer.ID(), job.T2, p.entropy)
+	return wire.EncodeEnvelope(w.Store.Release.Envelope()), nil
+}
+
+func (w world) Debit(_ context.Context, due func([]ledger.Entry) ([]ledger.Entry, error)) error {
+	next, err := due(w.Store.Ledger)
+	if err != nil || len(next) == 0 {
+		return err
+	}
+	for _, e := range next {
+		if e, err = ledger.Append(w.Store.Ledger, e); err != nil {
+			return err
+		}
+		w.Store.Ledger = append(w.Store.Ledger, e)
+	}
+	w.Debits++
+	w.sim.note("%s debits its ledger", w.Name)
+	return w.mayCrash()
+}
+
+func (w world) Vouch(context.Context) error { return nil }
+
+var errNoLook = errors.New("no simulated study looks at data first")
+
+func (w world) Look(context.Context, []*release.Look) (int64, error) { return 0, errNoLook }
+func (w world) TakenLook() ([]byte, error)                           { return nil, errNoLook }
+func (w world) KeepLook([]byte) error                                { return errNoLook }
+
+func (w world) Drop() error {
+	w.Store.Release = nil
+	return nil
+}
+
+func (w world) Forget() error { return nil }
+func (w world) At(job.Stage)  {}
+
+func (w world) Save(s job.Sealed) error {
+	e, header, made, err := w.opened(s)
+	if err != nil {
+		w.sim.breach("%s makes a release that nobody takes: %v", w.Name, err)
+		return err
+	}
+	if w.Store.Made == nil {
+		w.Store.Made = map[protocol.Digest]Made{}
+	}
+	w.Store.Made[e.ID()] = made
+	if header.Records != records {
+		w.sim.breach("%s releases %d records", w.Name, header.Records)
+	}
+	if err := w.Store.putRelease(e); err != nil {
+		w.sim.breach("%s %v", w.Name, err)
+	}
+	w.sim.note("%s stores its release", w.Name)
+	return w.mayCrash()
+}
+
+// opened reads a release as others do.
+func (w world) opened(s job.Sealed) (e protocol.Verified, header protocol.Release, made Made, err error) {
+	plain, err := wire.DecodeEnvelope(s.Header())
 	if err == nil {
-		header.Published, err = release.Publish(p.sim.Study, job.Seed)
+		e, err = protocol.Verify(plain)
 	}
-	return header, Masked{}, err
+	if err == nil {
+		header, err = wire.DecodeRelease(e.Payload())
+	}
+	if err != nil {
+		return e, header, made, err
+	}
+	index, _ := w.sim.Study.PartyIndex(w.Signer.ID())
+	if err := release.CheckHeader(w.sim.Study, index, header); err != nil {
+		return e, header, made, err
+	}
+	made, err = w.unmasked(header, s.Sketches())
+	return e, header, made, err
 }
 
 // records is how many records each simulated party has.
 const records = 10
 
-// Header describes a release of the study's shapes, whose chunks hash to what
-// noise draws.
-func Header(s *study.Study, party protocol.PeerID, t2 protocol.Digest, noise io.Reader) (protocol.Release, error) {
-	out := protocol.Release{T2: t2, Records: records}
-	index, _ := s.PartyIndex(party)
-	for i := range s.Sketches {
-		plan, err := release.For(s, index, i)
+// Exact returns sketches of which entropy draws every entry, as if they were held.
+func (w world) Exact(_ context.Context, builders []*release.Builder) (job.Records, error) {
+	out := job.Records{Count: records}
+	for i := range records {
+		out.IDs = append(out.IDs, fmt.Appendf(nil, "record %d", i))
+	}
+	plans, err := w.plans()
+	if err != nil {
+		return out, err
+	}
+	for _, plan := range plans {
+		one, err := w.made(plan, out.IDs)
 		if err != nil {
 			return out, err
 		}
-		one := protocol.ReleasedSketch{Side: plan.Sketch().Side, Width: 2, Chunks: make([]protocol.Digest, 1), RowColumns: plan.RowColumns()}
-		one.Rows, one.Cols = plan.Shape(records)
-		if _, err := io.ReadFull(noise, one.Chunks[0][:]); err != nil {
-			return out, err
-		}
-		out.Sketches = append(out.Sketches, one)
+		out.Held = append(out.Held, one)
 	}
 	return out, nil
+}
+
+func (w world) made(plan release.Plan, ids [][]byte) (one release.Exact, err error) {
+	rows, cols := plan.ExactShape(records)
+	one.Sketch = sketch.Sketch{Side: plan.Sketch().Side, Rows: int(rows), Cols: int(cols), Data: make([]int64, rows*cols)}
+	words := make([]byte, 8*rows*cols)
+	if _, err := io.ReadFull(w.entropy, words); err != nil {
+		return one, err
+	}
+	for j := range one.Sketch.Data {
+		one.Sketch.Data[j] = int64(binary.LittleEndian.Uint64(words[8*j:])) >> 16 // 48 bits, of both signs
+	}
+	one.Rows.Pseudonyms, err = plan.Pseudonyms(w.wanted.Seed, ids)
+	return one, err
 }

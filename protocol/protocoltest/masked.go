@@ -2,10 +2,8 @@ package protocoltest
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -14,55 +12,48 @@ import (
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// Masked is a party's release of made-up sums in a masked study: as the party noised it,
-// and as it ships it.
-type Masked struct {
+// Made is what a release is of. Of one that is not masked nothing is known.
+type Made struct {
 	Plain   []sketch.Sketch // noised, before masks
 	Shipped [][]byte
 }
 
-// mask makes a party's release of sums of which entropy draws every entry, with noise and
-// masks as a party has them.
-func (p *Party) mask(job session.MakeRelease) (protocol.Release, Masked, error) {
-	out, made := protocol.Release{T2: job.T2, Records: records}, Masked{}
-	var err error
-	if out.Published, err = release.Publish(p.sim.Study, job.Seed); err != nil {
-		return out, made, err
+// unmaskedBits are more than any made-up sum with its noise has. That all words of a mask have as few is less
+// likely than once in 2^50.
+const unmaskedBits = 52
+
+// unmasked takes the masks off a release that its party has masked.
+func (w world) unmasked(header protocol.Release, shipped [][]byte) (out Made, err error) {
+	if !w.sim.Study.Masked() {
+		return out, nil
 	}
-	index, _ := p.sim.Study.PartyIndex(p.Signer.ID())
-	for i := range p.sim.Study.Sketches {
-		plan, err := release.For(p.sim.Study, index, i)
-		if err == nil {
-			plan, err = plan.Among(job.Pairs.Members())
-		}
-		if err != nil {
-			return out, made, err
-		}
-		rows, cols := plan.Shape(records)
-		one := release.Exact{Sketch: sketch.Sketch{Side: plan.Sketch().Side, Rows: int(rows), Cols: int(cols), Data: make([]int64, rows*cols)}}
-		words := make([]byte, 8*rows*cols)
-		if _, err := io.ReadFull(p.entropy, words); err != nil {
-			return out, made, err
-		}
-		for j := range one.Sketch.Data {
-			one.Sketch.Data[j] = int64(binary.LittleEndian.Uint64(words[8*j:])) >> 16 // 48 bits, of both signs
-		}
-		if err := plan.Draw(&one.Sketch, p.entropy, 1); err != nil {
-			return out, made, err
-		}
-		plain := one.Sketch
-		plain.Data = slices.Clone(plain.Data)
-		made.Plain = append(made.Plain, plain)
-		if err := one.Mask(plan, job.Pairs); err != nil {
-			return out, made, err
-		}
-		header, data, err := one.Encode()
-		if err != nil {
-			return out, made, err
-		}
-		out.Sketches, made.Shipped = append(out.Sketches, header), append(made.Shipped, data)
+	plans, err := w.plans()
+	if err != nil {
+		return out, err
 	}
-	return out, made, release.CheckHeader(p.sim.Study, index, out)
+	out.Shipped = shipped
+	for i, plan := range plans {
+		if plan, err = plan.Among(w.wanted.Pairs.Members()); err != nil {
+			return out, err
+		}
+		part, err := release.Decode(header.Sketches[i], bytes.NewReader(shipped[i]))
+		if err != nil {
+			return out, err
+		}
+		if !slices.ContainsFunc(part.Data, func(word int64) bool { return word >= 1<<unmaskedBits || word < -1<<unmaskedBits }) {
+			return out, fmt.Errorf("sketch %d is said to be masked, and is not", i)
+		}
+		mask := release.Exact{Sketch: part}
+		mask.Sketch.Data = make([]int64, len(part.Data))
+		if err := mask.Mask(plan, w.wanted.Pairs); err != nil {
+			return out, err
+		}
+		for j, word := range mask.Sketch.Data {
+			part.Data[j] -= word // modulo 2^64
+		}
+		out.Plain = append(out.Plain, part)
+	}
+	return out, nil
 }
 
 // summed adds up what the members of an attempt have shipped, as the aggregator does, and
@@ -72,7 +63,7 @@ func (s *Simulation) summed(job session.Compute) error {
 		var parts, plain []sketch.Sketch
 		for _, h := range job.Releases {
 			p := s.party(h.Party.ID)
-			made, ok := p.Store.Masked[h.ID]
+			made, ok := p.Store.Made[h.ID]
 			if !ok {
 				return fmt.Errorf("nothing is known of the release of %s", p.Name)
 			}

@@ -3,63 +3,165 @@ package protocoltest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-// mutant is a bug that somebody could write, as a change of one file.
+// mutant is a bug that somebody could write, as a change of one statement of code that ships. Of a
+// statement with a body, such as an if, old is what stands before the body, and the body stays.
 type mutant struct {
 	name     string
-	file     string // from the repository's root
+	in       string // package, from the repository's root, and function with its receiver's type
 	old, new string
 }
 
 // mutants break the invariants one by one. The simulations must find each.
 var mutants = []mutant{
-	{"confirmations are counted and not checked", "protocol/session/advance.go",
-		"if err := outcome.Check(m.ID, c.Confirm); err != nil {\n\t\t\tif", "if err := outcome.Check(m.ID, c.Confirm); err != nil && a == nil {\n\t\t\tif"},
-	{"a second commit takes the place of the first", "protocol/session/view.go",
+	{"confirmations are counted and not checked", "protocol/session.Party.certify",
+		"if err := outcome.Check(m.ID, c.Confirm); err != nil", "if err := outcome.Check(m.ID, c.Confirm); err != nil && a == nil"},
+	{"a second commit takes the place of the first", "protocol/session.view.admit",
 		"return fault(e, ErrConflict)", "if e.Kind() != protocol.KindCommit {\n\t\t\treturn fault(e, ErrConflict)\n\t\t}"},
-	{"who was struck stays on the roster", "protocol/session/attempt.go",
-		"return a.removal(m.ID) != nil })", "return a.removal(m.ID) != nil && a.number > 99 })"},
-	{"a complaint convicts whoever complains", "seed/agree/complaint.go",
-		"if len(faults) > 0 {\n\t\treturn faults, nil", "if len(faults) > 0 {\n\t\treturn []Fault{{Member: complainant, Err: ErrUnfounded}}, nil"},
-	{"a newcomer takes any seed", "protocol/session/newcomer.go",
-		"if outcome.Check(m.ID, a.confirms[m.ID].Confirm) != nil {", "if outcome.Check(m.ID, a.confirms[m.ID].Confirm) != nil && outcome.Seed.IsZero() {"},
-	{"nobody holds public row keys against the seed", "seed/agree/publish.go",
-		"!slices.Equal(want, c.Published) {", "!slices.Equal(want, c.Published) && o.Seed.IsZero() {"},
-	{"a release shows any public row key", "protocol/session/confirm.go",
-		"if agree.PublishedHash(labels[i], key) != confirmed[i] {", "if agree.PublishedHash(labels[i], key) != confirmed[i] && i > 9 {"},
-	{"a party signs before it has read the board", "protocol/session/advance.go",
-		"if !p.live {", "if false {"},
-	{"a newcomer with the seed forgets to say that it has joined", "protocol/session/advance.go",
-		"return p.toJoined(a, out) //", "return nil //"},
-	{"nobody looks at what newcomers prove", "protocol/session/advance.go",
+	{"who was struck stays on the roster", "protocol/session.attempt.survivors",
+		"return a.removal(m.ID) != nil", "return a.removal(m.ID) != nil && a.number > 99"},
+	{"a complaint convicts whoever complains", "seed/agree.Record.Examine",
+		"return faults, nil", "return []Fault{{Member: complainant, Err: ErrUnfounded}}, nil"},
+	{"a newcomer takes any seed", "protocol/session.Party.acceptable",
+		"if outcome.Check(m.ID, a.confirms[m.ID].Confirm) != nil", "if outcome.Check(m.ID, a.confirms[m.ID].Confirm) != nil && outcome.Seed.IsZero()"},
+	{"nobody holds public row keys against the seed", "seed/agree.Outcome.checkPublished",
+		"if err == nil && !slices.Equal(want, c.Published)", "if err == nil && !slices.Equal(want, c.Published) && o.Seed.IsZero()"},
+	{"a release shows any public row key", "protocol/session.view.checkPublished",
+		"if agree.PublishedHash(labels[i], key) != confirmed[i]", "if agree.PublishedHash(labels[i], key) != confirmed[i] && i > 9"},
+	{"a party signs before it has read the board", "protocol/session.Party.advance",
+		"if !p.live", "if false"},
+	{"a newcomer with the seed forgets to say that it has joined", "protocol/session.Party.seededSteps",
+		"return p.toJoined(a, out)", "return nil"},
+	{"nobody looks at what newcomers prove", "protocol/session.Party.seededSteps",
 		"p.checkNewcomers(a)", "if false {\n\t\tp.checkNewcomers(a)\n\t}"},
-	{"a stop forgets who was missing", "protocol/session/culprit.go",
-		"range v.stop.Missing {", "range v.stop.Missing[:0] {"},
-	{"what is proved is called a claim", "protocol/session/culprit.go",
-		"if r.Proved {", "if r.Proved && v.stop == nil {"},
-	{"noise is drawn anew on retry", "protocol/protocoltest/job.go",
-		"if p.Store.Release == nil || p.Store", "if len(p.Store.Own) > 0 || p.Store"},
-	{"the ledger is debited at each try", "protocol/protocoltest/job.go",
-		"if p.Store.Debited <= p.Store.released(job.Attempt) {", "if p.Store.Debited >= 0 {"},
-	{"masks do not cancel", "protocol/release/masked.go", "word = -word", "word += 0"},
-	{"secrets of a later attempt go with those of a void one", "protocol/session/void.go",
-		"if p.seeded != nil { // it has not", "if p.seeded != nil || len(p.tries) > 0 { // it has not"},
-	{"a party sends what has lost its turn", "protocol/session/party.go",
-		"case p.view.turn(e) != nil && !p.answers(e):", "case p.view.turn(e) != nil && p.view.current() == nil && !p.answers(e):"},
-	{"what has lost its turn is refused", "protocol/session/turns.go",
+	{"a stop forgets who was missing", "protocol/session.view.culprits",
+		"for _, id := range v.stop.Missing", "for _, id := range v.stop.Missing[:0]"},
+	{"what is proved is called a claim", "protocol/session.view.culprits",
+		"if r.Proved", "if r.Proved && v.stop == nil"},
+	{"noise is drawn anew on retry", "protocol/release/job.Run",
+		"if stored == ours", "if stored == ours && spec.Study == nil"},
+	{"the ledger is debited at each try", "protocol/release/job.Spec.Due",
+		"if _, paid := ledger.Paid(entries, next); paid", "if _, paid := ledger.Paid(entries, next); paid && next.Sketch > 99"},
+	{"a release after a void one is not paid for", "protocol/release/job.Study.entry",
+		"e.Round = w.Round", "e.Round = 0 * w.Round"},
+	{"a masked sketch leaves without its mask", "protocol/release/job.run.seal",
+		"if err := r.spec.What.mask(plan, one); err != nil", "one.Masked = r.spec.What.(Study).Pairs.Members()\n\t\tif err := error(nil); err != nil && plan.Values < 0"},
+	{"masks do not cancel", "protocol/release.addMask",
+		"word = -word", "word += 0"},
+	{"secrets of a later attempt go with those of a void one", "protocol/session.Party.leave",
+		"if p.seeded != nil", "if p.seeded != nil || len(p.tries) > 0"},
+	{"a party sends what has lost its turn", "protocol/session.Party.unposted",
+		"case p.view.turn(e) != nil && !p.answers(e)", "case p.view.turn(e) != nil && p.view.current() == nil && !p.answers(e)"},
+	{"what has lost its turn is refused", "protocol/session.view.turn",
 		`return fmt.Errorf("%w: %w", ErrPassed, v.because(e, phase))`, `return fmt.Errorf("%w: %w", ErrPremature, v.because(e, phase))`},
-	{"messages leave before they are stored", "protocol/protocoltest/party.go",
-		"\tfor _, record := range effects.Persist {", "\tif p.outbox = effects.Send; len(p.outbox) > 0 && p.sim.Aggregator.machine != nil {\n\t\tp.post()\n\t}\n\tfor _, record := range effects.Persist {"},
+	{"messages leave that are not stored", "protocol/session/drive.Party.Step",
+		"if err := p.store.Persist(record); err != nil", "if _, own := record.(session.SaveEnvelope); own {\n\t\t\tcontinue\n\t\t}\n\t\tif err := p.store.Persist(record); err != nil"},
+	{"secrets are stored only sometimes", "protocol/session/drive.Party.Step",
+		"for _, record := range effects.Persist", "for _, record := range effects.Persist[len(effects.Persist)/2:]"},
+	{"a job that failed is forgotten", "protocol/session/drive.Party.Work",
+		"event, err := jobs.Run(ctx, job)", "event, err := jobs.Run(ctx, job)\n\tif p.run = p.run[1:]; err != nil && p.broken == nil {\n\t\treturn nil\n\t}\n\tp.run = append([]session.Job{job}, p.run...)"},
 }
 
-// Each mutant's place is there, once; and with COSKETCH_FULL=1 each is built and must
+// place is where a mutant's statement stands.
+type place struct {
+	file     string
+	from, to int // offsets in it
+}
+
+// find returns the one place of a mutant, below the repository's root.
+func (m mutant) find(root string) (place, error) {
+	slash := strings.LastIndex(m.in, "/")
+	dot := slash + strings.Index(m.in[slash:], ".")
+	folder, function := filepath.Join(root, filepath.FromSlash(m.in[:dot])), m.in[dot+1:]
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		return place{}, err
+	}
+	var found []place
+	functions := 0
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		source, err := os.ReadFile(name)
+		if err != nil {
+			return place{}, err
+		}
+		set := token.NewFileSet()
+		parsed, err := parser.ParseFile(set, name, source, parser.SkipObjectResolution)
+		if err != nil {
+			return place{}, err
+		}
+		for _, d := range parsed.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || nameOf(fn) != function {
+				continue
+			}
+			functions++
+			ast.Inspect(fn.Body, func(n ast.Node) bool {
+				if begin, end := statement(n); begin.IsValid() {
+					from, to := set.Position(begin).Offset, set.Position(end).Offset
+					if text := strings.TrimSpace(string(source[from:to])); text == m.old {
+						found = append(found, place{name, from, from + len(text)})
+					}
+				}
+				return true
+			})
+		}
+	}
+	if functions != 1 || len(found) != 1 {
+		return place{}, fmt.Errorf("%d functions %s, which have the statement %d times: %s", functions, m.in, len(found), m.old)
+	}
+	return found[0], nil
+}
+
+// nameOf is a function's name behind its receiver's type.
+func nameOf(fn *ast.FuncDecl) string {
+	if fn.Recv == nil {
+		return fn.Name.Name
+	}
+	of := fn.Recv.List[0].Type
+	if star, ok := of.(*ast.StarExpr); ok {
+		of = star.X
+	}
+	if id, ok := of.(*ast.Ident); ok {
+		return id.Name + "." + fn.Name.Name
+	}
+	return ""
+}
+
+// statement is where a statement stands, without its body; nowhere for other nodes.
+func statement(n ast.Node) (from, to token.Pos) {
+	switch n := n.(type) {
+	case *ast.IfStmt:
+		return n.Pos(), n.Body.Pos()
+	case *ast.ForStmt:
+		return n.Pos(), n.Body.Pos()
+	case *ast.RangeStmt:
+		return n.Pos(), n.Body.Pos()
+	case *ast.CaseClause:
+		return n.Pos(), n.Colon
+	case *ast.BlockStmt:
+		return token.NoPos, token.NoPos
+	case ast.Stmt:
+		return n.Pos(), n.End()
+	}
+	return token.NoPos, token.NoPos
+}
+
+// Each mutant's statement is there, once; and with COSKETCH_FULL=1 each is built and must
 // be found by the simulations.
 func TestMutantsAreFound(t *testing.T) {
 	root, err := filepath.Abs("../..")
@@ -68,24 +170,24 @@ func TestMutantsAreFound(t *testing.T) {
 	}
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
-			file := filepath.Join(root, filepath.FromSlash(m.file))
-			source, err := os.ReadFile(file)
+			at, err := m.find(root)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := strings.Count(string(source), m.old); n != 1 {
-				t.Fatalf("%s has the mutant's place %d times", m.file, n)
+			source, err := os.ReadFile(at.file)
+			if err != nil {
+				t.Fatal(err)
 			}
 			if os.Getenv("COSKETCH_FULL") != "1" {
 				return
 			}
 			dir := t.TempDir()
 			changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-			text, err := json.Marshal(map[string]map[string]string{"Replace": {file: changed}})
+			text, err := json.Marshal(map[string]map[string]string{"Replace": {at.file: changed}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for path, data := range map[string][]byte{changed: []byte(strings.Replace(string(source), m.old, m.new, 1)), overlay: text} {
+			for path, data := range map[string][]byte{changed: slices.Concat(source[:at.from], []byte(m.new), source[at.to:]), overlay: text} {
 				if err := os.WriteFile(path, data, 0o600); err != nil {
 					t.Fatal(err)
 				}

@@ -1,20 +1,20 @@
 package protocoltest
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/session/drive"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
-// Party is one simulated party: a machine over a virtual store, driven as
-// package node drives it.
+// Party is one simulated party: a machine over a virtual store, in the loop and
+// with the order of release that every party has.
 type Party struct {
 	Name   string
 	Signer protocol.Signer
@@ -36,9 +36,9 @@ type Party struct {
 
 	sim      *Simulation
 	entropy  io.Reader
-	machine  *session.Party // nil while the node is down
-	outbox   []protocol.Verified
-	jobs     []session.Job
+	machine  *drive.Party    // nil while the node is down
+	begins   bool            // the next record is the first that a step asks for
+	offered  map[string]bool // jobs that were seen since the node started
 	shown    session.Status
 	sent     map[string][]byte // by title
 	restored bool              // its store was put back to an earlier state: it may sign anew
@@ -60,17 +60,15 @@ func (p *Party) Status() session.Status {
 // start makes the machine from the store, replays the board and brings the
 // steward's decision again.
 func (p *Party) start() error {
-	machine, err := session.NewParty(session.PartyConfig{
-		Study: p.sim.Study, Signer: p.Signer, Entropy: p.entropy, Restored: p.Store.restored(), Welcome: p.Welcome,
-	})
+	p.machine, p.offered, p.asked, p.begins = nil, map[string]bool{}, 0, true
+	machine, err := drive.Open(
+		session.PartyConfig{Study: p.sim.Study, Signer: p.Signer, Entropy: p.entropy, Welcome: p.Welcome},
+		disk{p}, func() protocol.Instant { return p.sim.Now })
 	if err != nil {
 		return fmt.Errorf("%s starts: %w", p.Name, err)
 	}
-	p.machine, p.outbox, p.jobs, p.asked = machine, nil, nil, 0
-	if n := len(p.Store.Board); n > 0 {
-		if err := p.Step(session.Board{Envelopes: p.Store.Board[:n:n], Head: p.Store.Head, Stored: true}); err != nil {
-			return err
-		}
+	if p.machine = machine; len(p.Store.Board) > 0 {
+		p.look()
 	}
 	return p.decided()
 }
@@ -100,49 +98,82 @@ func (p *Party) decided() error {
 // Step tells the machine the time and then the event, and makes durable what it
 // asks for. It is the machine's own error when the event is refused.
 func (p *Party) Step(event session.Event) error {
-	for _, ev := range []session.Event{session.Tick{Now: p.sim.Now}, event} {
-		if p.machine == nil {
-			return errCrashed
-		}
-		effects, err := p.machine.Step(ev)
-		if err != nil {
-			return err
-		}
-		if err := p.carryOut(effects); err != nil {
-			return err
+	return p.driven(func() error { return p.machine.Step(event) })
+}
+
+// driven lets the loop go on, and looks at what came of it.
+func (p *Party) driven(do func() error) error {
+	if p.machine == nil {
+		return errCrashed
+	}
+	p.begins = true
+	if err := do(); err != nil || p.machine == nil {
+		return err
+	}
+	p.look()
+	return nil
+}
+
+// look sees the jobs that are offered, and tells the status where it changed.
+func (p *Party) look() {
+	_, jobs := p.due()
+	for _, job := range jobs {
+		if name := named(job); !p.offered[name] {
+			p.offered[name] = true
+			p.watch(job)
 		}
 	}
 	if s := p.Status(); changed(s, p.shown) {
 		p.shown = s
 		p.sim.show(p.Name, s)
 	}
-	return nil
 }
 
-func (p *Party) carryOut(effects session.Effects) error {
-	if len(effects.Persist) > 0 && p.sim.crashes(p.crash) {
+// named tells the jobs of one machine apart.
+func named(job session.Job) string {
+	switch job := job.(type) {
+	case session.MakeRelease:
+		return fmt.Sprintf("release %d", job.Attempt)
+	case session.Upload:
+		return fmt.Sprintf("upload %s", job.Header.T2)
+	case session.FetchResult:
+		return fmt.Sprintf("fetch %s", job.Result.Document.Hash)
+	}
+	return fmt.Sprintf("%T", job)
+}
+
+// due is what waits to be posted and to be run.
+func (p *Party) due() ([]protocol.Verified, []session.Job) {
+	if p.machine == nil {
+		return nil, nil
+	}
+	return p.machine.Due()
+}
+
+// disk is the party's store as the loop has it: a node can die before the first record of a step, and after each.
+type disk struct{ *Party }
+
+func (d disk) Restored() (session.PartyRestored, error) { return d.Store.restored(), nil }
+
+func (d disk) Board() (session.Board, error) {
+	n := len(d.Store.Board)
+	return session.Board{Envelopes: d.Store.Board[:n:n], Head: d.Store.Head}, nil
+}
+
+func (d disk) Persist(record session.Record) error {
+	if d.begins && d.sim.crashes(d.crash) {
 		return errCrashed
 	}
-	for _, record := range effects.Persist {
-		what, err := p.Store.persist(record)
-		if err != nil {
-			p.sim.breach("%s %v", p.Name, err)
-		}
-		if what == "" {
-			continue
-		}
-		p.sim.note("%s persists %s", p.Name, what)
-		if p.sim.crashes(p.crash) {
-			return errCrashed
-		}
+	d.begins = false
+	what, err := d.Store.persist(record)
+	if err != nil {
+		d.sim.breach("%s %v", d.Name, err)
 	}
-	p.outbox = effects.Send
-	for _, job := range effects.Run {
-		p.watch(job)
-		p.jobs = append(p.jobs, job)
+	if what == "" {
+		return nil
 	}
-	p.jobs = slices.DeleteFunc(p.jobs, func(job session.Job) bool { return !p.machine.Wants(job) })
-	return nil
+	d.sim.note("%s persists %s", d.Name, what)
+	return d.mayCrash()
 }
 
 // watch holds what must be true when a job is offered.
@@ -190,7 +221,7 @@ func (p *Party) certain(job session.MakeRelease) error {
 func (p *Party) crash() {
 	p.sim.Crashes++
 	p.sim.note("%s crashes", p.Name)
-	p.machine, p.outbox, p.jobs = nil, nil, nil
+	p.machine = nil
 }
 
 // over reports whether the node would serve the study no longer.
@@ -199,43 +230,24 @@ func (p *Party) over() bool {
 		return false
 	}
 	s := p.machine.Status()
-	return p.Over != nil || s.Terminal() && !(s.State == session.Withdrawn && len(p.outbox) > 0)
+	post, _ := p.due()
+	return p.Over != nil || s.Terminal() && !(s.State == session.Withdrawn && len(post) > 0)
 }
 
 // post sends the first waiting envelope. When it is refused, the board may say
 // why, as that of a study which was stopped; if it does not, the node gives up.
 func (p *Party) post() error {
-	e := p.outbox[0]
-	raw := wire.EncodeEnvelope(e.Envelope())
-	if p.Role == nil && !p.Store.holds(e) {
-		p.sim.breach("%s sends a %s that is not durable", p.Name, e.Kind())
-	}
-	name := title(e)
-	if e.Kind() == protocol.KindWelcome {
-		name += " " + about(e).String()
-	}
-	if before, ok := p.sent[name]; p.Role == nil && !p.restored && ok && !bytes.Equal(before, raw) {
-		p.sim.breach("%s sends two different %s messages", p.Name, e.Kind())
-	}
-	p.sent[name] = raw
-	current := p.Role == nil && p.machine.Count() == p.keeper().count() && p.sim.Twin == nil
-	err := p.put(e, raw)
-	if current && errors.Is(err, session.ErrPassed) && !errors.Is(err, session.ErrClosed) {
-		p.sim.breach("%s sends what has lost its turn on the board that it holds: %v", p.Name, reason(err))
-	}
+	var refused error
+	err := p.driven(func() (err error) {
+		refused, err = p.machine.Post(context.Background(), network{p, most}, 1)
+		return err
+	})
 	switch {
-	case err == nil, errors.Is(err, session.ErrPosted):
-		if len(p.outbox) > 0 {
-			p.outbox = p.outbox[1:]
-		}
 	case errors.Is(err, errLost), errors.Is(err, errCrashed):
-	default:
-		if err := p.read(most); err != nil {
-			return err
-		}
-		if !p.Status().Terminal() && p.offers(e) {
-			p.Over = err
-		}
+	case err != nil:
+		return err
+	case refused != nil && !p.Status().Terminal():
+		p.Over = refused
 	}
 	if p.machine == nil {
 		return errCrashed
@@ -243,41 +255,12 @@ func (p *Party) post() error {
 	return p.mayCrash()
 }
 
-// put sends an envelope, or what the party's role makes of it.
-func (p *Party) put(e protocol.Verified, raw []byte) error {
-	if p.Role == nil {
-		return p.sim.send(p, raw)
-	}
-	for _, other := range p.Role.send(p, e) {
-		if err := p.sim.send(p, wire.EncodeEnvelope(other.Envelope())); err != nil && !errors.Is(err, errLost) {
-			p.sim.Refused++
-		}
-	}
-	return nil
-}
-
-// offers reports whether the machine still wants an envelope posted.
-func (p *Party) offers(e protocol.Verified) bool {
-	return slices.ContainsFunc(p.outbox, func(o protocol.Verified) bool { return o.ID() == e.ID() })
-}
-
 // most is more than any board has.
 const most = 1 << 20
 
 // read takes the next stretch of the board, so many messages at the most.
 func (p *Party) read(atMost int) error {
-	p.asked = p.sim.Now
-	reply, err := p.keeper().reply(p.machine.Count(), atMost)
-	if err != nil {
-		return err
-	}
-	if p.sim.Lie != nil {
-		reply = p.sim.Lie(p, reply)
-	}
-	if len(reply.Envelopes) > 0 {
-		p.sim.note("%s reads %s", p.Name, p.sim.names(reply.Envelopes))
-	}
-	return p.Step(reply)
+	return p.driven(func() error { return p.machine.Read(context.Background(), network{p, atMost}, 0) })
 }
 
 // readSome reads a stretch of any length.

@@ -185,14 +185,15 @@ func (s *Simulation) actions() (out []func() error) {
 		if p.over() || a.machine == nil {
 			continue
 		}
+		post, run := p.due()
 		if p.Hand {
 			if do := p.byHand(); do != nil {
 				out = append(out, do)
 			}
-		} else if len(p.outbox) > 0 {
+		} else if len(post) > 0 {
 			out = append(out, p.post)
 		}
-		if len(p.jobs) > 0 {
+		if len(run) > 0 {
 			out = append(out, p.work)
 		}
 		if !p.Hand && !p.upToDate() {

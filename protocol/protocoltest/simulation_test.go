@@ -52,37 +52,30 @@ func TestBreachesAreSeen(t *testing.T) {
 		says   string
 	}{
 		"sends what is not durable": {func(s *Simulation, p *Party) {
-			p.outbox = []protocol.Verified{Sealed(p.Signer.Seal(s.Study.ID, protocol.KindApprove, 0, nil))}
-			p.post()
+			network{p, most}.Post(t.Context(), []protocol.Verified{another(s, p)})
 		}, "not durable"},
 		"sends twice, differently": {func(s *Simulation, p *Party) {
 			p.post()
-			p.Store.Own = []protocol.Verified{Sealed(p.Signer.Seal(s.Study.ID, protocol.KindApprove, 0, nil))}
-			p.outbox = p.Store.Own
-			p.post()
+			p.Store.Own = []protocol.Verified{another(s, p)}
+			network{p, most}.Post(t.Context(), p.Store.Own)
 		}, "two different approve"},
 		"signs twice, differently": {func(s *Simulation, p *Party) {
-			p.carryOut(session.Effects{Persist: []session.Record{session.SaveEnvelope{Envelope: Sealed(p.Signer.Seal(s.Study.ID, protocol.KindApprove, 0, nil))}}})
+			disk{p}.Persist(session.SaveEnvelope{Envelope: another(s, p)})
 		}, "second, different approve"},
 		"saves secrets after their end": {func(_ *Simulation, p *Party) {
-			p.carryOut(session.Effects{Persist: []session.Record{session.DestroySecrets{}, session.SaveSecrets{Data: seed.Hide([]byte{1})}}})
+			disk{p}.Persist(session.DestroySecrets{})
+			disk{p}.Persist(session.SaveSecrets{Data: seed.Hide([]byte{1})})
 		}, "after their destruction"},
 		"leaves a gap in its board": {func(_ *Simulation, p *Party) {
-			p.carryOut(session.Effects{Persist: []session.Record{session.AppendBoard{From: 1}}})
+			disk{p}.Persist(session.AppendBoard{From: 1})
 		}, "where it has 0"},
 		"releases without a certificate": {func(_ *Simulation, p *Party) {
-			p.carryOut(session.Effects{Run: []session.Job{session.MakeRelease{}}})
+			p.watch(session.MakeRelease{})
 		}, "0 confirmations"},
 		"keeps secrets after the release": {func(_ *Simulation, p *Party) {
 			p.Store.Secrets = map[uint32][]byte{1: {1}}
-			p.carryOut(session.Effects{Run: []session.Job{session.Upload{}}})
+			p.watch(session.Upload{})
 		}, "holds secrets"},
-		"an aggregator saves a party's record": {func(s *Simulation, _ *Party) {
-			s.Aggregator.carryOut(session.Effects{Persist: []session.Record{session.DestroySecrets{}}})
-		}, "persists a session.DestroySecrets"},
-		"an aggregator runs a party's job": {func(s *Simulation, _ *Party) {
-			s.Aggregator.carryOut(session.Effects{Run: []session.Job{session.Upload{}}})
-		}, "run a session.Upload"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := simulate(t, Options{})
@@ -92,6 +85,11 @@ func TestBreachesAreSeen(t *testing.T) {
 			}
 		})
 	}
+}
+
+// another is an approval that the party's machine has not signed.
+func another(s *Simulation, p *Party) protocol.Verified {
+	return Sealed(p.Signer.Seal(s.Study.ID, protocol.KindApprove, 0, nil))
 }
 
 // Boards of one beginning do not write into each other.

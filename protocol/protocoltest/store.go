@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed"
@@ -14,16 +15,16 @@ import (
 // Store is what a party has made durable, the virtual counterpart of package
 // node/store: it survives every crash.
 type Store struct {
-	Decision  string                     // what the steward said: "", "approve" or "withdraw"
-	Own       []protocol.Verified        // in the order in which they were stored
-	Secrets   map[uint32][]byte          // by attempt; empty when there are none
-	Board     []protocol.Verified        // as far as it was read
-	Head      protocol.Head              // of Board
-	Debited   int                        // how many debits of this study the ledger holds
-	Release   *protocol.Verified         // the stored release's header, before it is among Own; of the newest attempt
-	Masked    map[protocol.Digest]Masked // by the id of a masked release's header: what it is of
-	Result    protocol.Digest            // the newest result document that is here
-	Destroyed map[uint32]bool            // attempts whose secrets were destroyed, for good; 0: all of them
+	Decision  string                   // what the steward said: "", "approve" or "withdraw"
+	Own       []protocol.Verified      // in the order in which they were stored
+	Secrets   map[uint32][]byte        // by attempt; empty when there are none
+	Board     []protocol.Verified      // as far as it was read
+	Head      protocol.Head            // of Board
+	Ledger    []ledger.Entry           // the debits of this study
+	Release   *protocol.Verified       // the stored release's header, before it is among Own; of the newest attempt
+	Made      map[protocol.Digest]Made // by the id of a release's header: what it is of
+	Result    protocol.Digest          // the newest result document that is here
+	Destroyed map[uint32]bool          // attempts whose secrets were destroyed, for good; 0: all of them
 }
 
 // persist makes one record durable and says what it was. Its error is a breach
@@ -154,7 +155,7 @@ func (s *Store) senders(kind protocol.Kind, attempt uint32) int {
 func (s *Store) clone() Store {
 	out := *s
 	out.Own, out.Board = slices.Clone(s.Own), slices.Clone(s.Board)
-	out.Masked = maps.Clone(s.Masked)
+	out.Made, out.Ledger = maps.Clone(s.Made), slices.Clone(s.Ledger)
 	out.Secrets, out.Destroyed = maps.Clone(s.Secrets), maps.Clone(s.Destroyed)
 	return out
 }

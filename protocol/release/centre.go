@@ -20,7 +20,7 @@ func (p Plan) Centres() []float64 {
 func (p Plan) centres() []int64 {
 	out := make([]int64, p.Values)
 	for i, f := range p.Features[:p.Values] {
-		out[i] = p.centre(f)
+		out[i] = p.Centre(f)
 	}
 	return out
 }
@@ -38,7 +38,8 @@ func (p Plan) Scales() []float64 {
 	return out
 }
 
-func (p Plan) centre(f study.Feature) int64 {
+// Centre is what is taken off a feature's value, in units of the span.
+func (p Plan) Centre(f study.Feature) int64 {
 	if !p.Study.Centred(p.Index) {
 		return 0
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/cosketch/cosketch/kernel/cpu"
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/projection"
@@ -159,7 +160,7 @@ func (b *Builder) derive(p *part, values []int64) []int64 {
 func (b *Builder) clip(p *part, r *sketch.Part) {
 	n := len(r.X) / len(r.Labels)
 	p.norms = slices.Grow(p.norms[:0], len(r.Labels))[:len(r.Labels)]
-	known := kernels.Best().SquaredNorms(p.norms, r.X)
+	known := kernels.SquaredNorms(cpu.Best(), p.norms, r.X)
 	most := uint64(min(b.cut, math.MaxUint32))
 	p.over, p.cut, p.excess = p.over[:0], p.cut[:0], p.excess[:0]
 	for i, label := range r.Labels {

@@ -13,8 +13,8 @@ import (
 // gives the projection of all columns; the family identity keeps them beside each other.
 func (p Plan) Joined() bool { return p.Study.Merge(p.Index) == study.Join }
 
-// spanned counts the features that R has rows for: in a joined sketch all parties'.
-func (p Plan) spanned() int {
+// Spanned counts the features that R has rows for: in a joined sketch all parties'.
+func (p Plan) Spanned() int {
 	if p.Joined() {
 		return len(p.Study.AllFeatures(p.Index))
 	}

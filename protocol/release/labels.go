@@ -61,12 +61,6 @@ func (p Plan) Inputs() []study.Feature {
 	return append(out, p.Labels.inputs...)
 }
 
-// unlabelled is the plan of the sketch alone.
-func (p Plan) unlabelled() Plan {
-	p.Labels = nil
-	return p
-}
-
 // takeLabels cuts the label's entries off the records' and keeps the labels.
 func (b *Builder) takeLabels(records int, values []int64) ([]int64, error) {
 	n, more := b.plan.Values, b.plan.Labels.entries()
@@ -240,7 +234,7 @@ func (p Plan) Guarantee() dp.Guarantee { return p.whole }
 func (p Plan) Statement() string {
 	unit := p.Study.Privacy.Unit
 	switch {
-	case p.Own != nil || p.chooses(): // whose noises have a share of it each
+	case p.Own != nil || p.Chooses(): // whose noises have a share of it each
 		return p.whole.Statement(unit) + p.exception()
 	case p.Labels == nil || p.Study.Privacy.Mechanism == dp.None:
 		return p.Noise.Guarantee().Statement(unit) + p.exception()

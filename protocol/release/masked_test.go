@@ -341,7 +341,7 @@ func TestPartsOfNoise(t *testing.T) {
 func TestAuditOfAMaskedSum(t *testing.T) {
 	for index := range 2 {
 		p := maskedPlan(t, index, gaussianRecord)
-		a := runAudit(t, p, 20_000)
+		a := audited(t, p)
 		if !a.Passed() || float64(a.Finding.Found) < 0.6*float64(a.Finding.Claimed) {
 			t.Errorf("sketch %d: claimed %v, found %v, passed %v", index+1, a.Finding.Claimed, a.Finding.Found, a.Passed())
 		}
@@ -349,7 +349,7 @@ func TestAuditOfAMaskedSum(t *testing.T) {
 		if p.Noise, err = p.Noise.Shared(2); err != nil {
 			t.Fatal(err)
 		}
-		if a := runAudit(t, p, 20_000); a.Finding.Passed {
+		if a := audited(t, p); a.Finding.Passed {
 			t.Errorf("sketch %d: half of the noise passes, found %v of %v", index+1, a.Finding.Found, a.Finding.Claimed)
 		}
 	}

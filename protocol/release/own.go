@@ -106,7 +106,7 @@ func (p Plan) around(moves []sketch.Standard) (Plan, error) {
 		case c.Kind == study.Binary:
 			bits++
 			rates += m.Centre * (16*one - m.Centre)
-			end := max(p.centre(f), one-p.centre(f))
+			end := max(p.Centre(f), one-p.Centre(f))
 			longest += end * end
 		case f.Column == last:
 		case c.Kind == study.Categorical:

@@ -25,7 +25,7 @@ func (p Plan) NewPlacer(keys Keys, workers int) (*Placer, error) {
 	case p.Joined():
 		return nil, errors.New("placing records: in a vertical study a party has a part of a record alone")
 	}
-	b, err := p.bare().NewBuilder(keys, workers)
+	b, err := p.Bare().NewBuilder(keys, workers)
 	return &Placer{b}, err
 }
 

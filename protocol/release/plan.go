@@ -92,6 +92,12 @@ func (p Plan) Sketch() study.Sketch { return p.Study.Sketches[p.Index] }
 // Spec returns the projection.
 func (p Plan) Spec() projection.Spec { return p.Sketch().Projection }
 
+// Bare is the plan without randomised response and labels, whose exact sketches can be compared.
+func (p Plan) Bare() Plan {
+	p.Flips, p.Labels = dp.Flips{}, nil
+	return p
+}
+
 // Unit returns the real size of one integer unit of a sketch entry relative to
 // encoded values in units of one: R's scale over 2^f or, under randomised response,
 // over the span of the flips, which debiases. Sums have no R; of their weights the
@@ -188,9 +194,9 @@ func (p Plan) change() (dp.Sensitivity, error) {
 	case p.Study.Privacy.Unit == dp.Record:
 		return dp.RecordRecords(p.Clip, spec.K)
 	}
-	orthogonal := spec.OrthogonalRows(p.spanned())
+	orthogonal := spec.OrthogonalRows(p.Spanned())
 	var worst dp.Sensitivity
-	for _, c := range p.attributes() {
+	for _, c := range p.Columns() {
 		for _, deltas := range p.changes(c) {
 			one, err := dp.AttributeRecords(row, deltas, orthogonal)
 			if columns {
@@ -205,9 +211,9 @@ func (p Plan) change() (dp.Sensitivity, error) {
 	return worst, nil
 }
 
-// attributes lists the columns that are in this sketch, by their indices. The
+// Columns lists the columns that are in this sketch, by their indices. The
 // entries of a categorical column are next to each other.
-func (p Plan) attributes() []int {
+func (p Plan) Columns() []int {
 	var out []int
 	for _, f := range p.Features[:p.Values] {
 		if len(out) == 0 || out[len(out)-1] != f.Column {
@@ -240,7 +246,7 @@ func (p Plan) changes(c int) [][]int64 {
 	case !squares:
 		return [][]int64{{longest}}
 	case longest == one:
-		centre := p.centre(study.Feature{Column: c, Kind: study.Value})
+		centre := p.Centre(study.Feature{Column: c, Kind: study.Value})
 		return [][]int64{{one, fixedpoint.Square(one-centre, bits) - fixedpoint.Square(-centre, bits)}}
 	}
 	return [][]int64{{longest}, {one + one/2, one - fixedpoint.Square(-one/2, bits)}}
@@ -251,7 +257,7 @@ func (p Plan) changes(c int) [][]int64 {
 // column of ones along, which no value of it moves: where all of it is longer than so many changes of a
 // value, it counts for as many as it is long.
 func (p Plan) Attributes() int {
-	n := len(p.attributes())
+	n := len(p.Columns())
 	if p.Labels != nil {
 		n++
 	}

@@ -46,7 +46,7 @@ func NewProjector(s *study.Study, index int, keys Keys) (*Projector, error) {
 		if err != nil {
 			return nil, fmt.Errorf("projecting vectors: %w", err)
 		}
-		p = p.bare()
+		p = p.Bare()
 		out.clip, out.unit = p.Clip, p.Unit()
 		one := projected{values: s.Places(party, index), centres: make([]int64, len(p.Features)), onto: p.Coordinates()}
 		if p.Joined() {

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/audit"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -253,7 +254,7 @@ func TestSquaresMoveAsPlanned(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := p.Realise(rootSeed(5), g); err != nil || got.L1 != want.L1 { // the norm that laplace noise covers
+			if got, err := audit.Realise(p, rootSeed(5), g); err != nil || got.L1 != want.L1 { // the norm that laplace noise covers
 				t.Errorf("%s, ones %s, %d bits: the search finds %+v, want %+v (%v)", test.column, test.ones, bits, got, want, err)
 			}
 		}

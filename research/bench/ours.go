@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cosketch/cosketch/kernel/cpu"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/projection/kernels"
@@ -127,7 +128,7 @@ func given(c Columns, places []uint32, x []int64, workers int) []int64 {
 		from, to := c.M*i/workers, c.M*(i+1)/workers
 		wait.Go(func() {
 			sums[i] = make([]int64, c.K*c.N)
-			kernels.Best().AddRows(sums[i], x[from*c.N:to*c.N], c.N, places[from:to])
+			kernels.AddRows(cpu.Best(), sums[i], x[from*c.N:to*c.N], c.N, places[from:to])
 		})
 	}
 	wait.Wait()
@@ -146,7 +147,7 @@ func pass(x []int64, workers int) error {
 	inside := make([]bool, workers)
 	for i := range workers {
 		part := x[len(x)*i/workers : len(x)*(i+1)/workers]
-		wait.Go(func() { inside[i] = kernels.Best().Within(part, largest) })
+		wait.Go(func() { inside[i] = kernels.Within(cpu.Best(), part, largest) })
 	}
 	wait.Wait()
 	if slices.Contains(inside, false) {

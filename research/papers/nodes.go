@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/audit"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/corpus"
@@ -58,7 +58,7 @@ type Outcome struct {
 	Result   analysis.Result
 	Own      [parties][]map[string]string // what each party is told of each of its records, by heading; nil if nothing
 	Releases [parties]steward.Release
-	Attacked node.Attacked // what party audit --data said, where it was asked for
+	Attacked audit.Attacked // what party audit --data said, where it was asked for
 }
 
 // Nodes plays studies between three party processes and an aggregator process of this

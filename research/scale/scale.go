@@ -18,6 +18,8 @@ import (
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -295,8 +297,8 @@ func (t *table) run(ctx context.Context) (agreement, whole float64, err error) {
 	var running sync.WaitGroup
 	failures := make([]error, t.Parties)
 	for i, st := range t.stores {
-		observe := func(p node.Progress) {
-			if p.Milestone == node.Projected { // the seed is known, and hardly anything was to be projected
+		observe := func(p event.Progress) {
+			if p.Milestone == event.Projected { // the seed is known, and hardly anything was to be projected
 				mu.Lock()
 				agreement = max(agreement, time.Since(began).Seconds())
 				mu.Unlock()
@@ -310,8 +312,8 @@ func (t *table) run(ctx context.Context) (agreement, whole float64, err error) {
 	return agreement, time.Since(began).Seconds(), errors.Join(failures...)
 }
 
-func serve(ctx context.Context, st *store.Store, site string, id protocol.StudyID, observe node.Observer) error {
-	p, err := node.NewParty(node.PartyOptions{
+func serve(ctx context.Context, st *store.Store, site string, id protocol.StudyID, observe event.Observer) error {
+	p, err := party.New(node.PartyOptions{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(site) },
 		Entropy: rand.Reader, Now: now, Observe: observe,
 	})

@@ -6,11 +6,17 @@ import (
 	"encoding/binary"
 
 	"golang.org/x/sys/cpu"
+
+	"github.com/cosketch/cosketch/seed/secret"
 )
 
 // What this file computes in assembly is BLAKE2b-512 and AES-256-CTR to the bit, as
 // the tests hold it to their packages: faster on short inputs, as sixteen labels are
 // hashed at once and a keystream allocates nothing.
+//
+// Its levels are its own, not those of kernel/cpu: seed imports nothing of kernel, so that
+// what handles keys can be read by itself, and hashing needs less of AVX-512 and the
+// keystream AES instructions.
 
 //go:noescape
 func hashAVX2(state *[8][lanes]uint64, message *[16][lanes]uint64, lengths *[lanes]uint64)
@@ -51,7 +57,7 @@ func (s Stream) hash(l level, blocks [][64]byte, labels [][]byte) int {
 		lengths [lanes]uint64
 	)
 	for i := range 4 {
-		word := binary.LittleEndian.Uint64((*s.key)[8*i:])
+		word := binary.LittleEndian.Uint64(secret.Reveal(s.key)[8*i:])
 		for lane := range lanes {
 			message[i][lane] = word
 		}

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/errortable"
 	"github.com/cosketch/cosketch/testnet/network"
@@ -158,7 +158,7 @@ func (p Pacer) release(ctx context.Context, id string) error {
 				}
 				waiting++
 			}
-			if s.WaitFor != node.StewardsRelease || released[party.Name] || time.Since(last) < p.Pace {
+			if s.WaitFor != stored.StewardsRelease || released[party.Name] || time.Since(last) < p.Pace {
 				continue
 			}
 			p.say(party.Name, "its steward releases the sketch")

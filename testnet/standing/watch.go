@@ -6,14 +6,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/steward"
 )
 
 // snapshots asks a node where its studies stand; nil where that cannot be read just now.
-func snapshots(ctx context.Context, n *network.Node) []node.Snapshot {
-	var out []node.Snapshot
+func snapshots(ctx context.Context, n *network.Node) []stored.Snapshot {
+	var out []stored.Snapshot
 	if err := n.RunJSON(ctx, &out, "status"); err != nil {
 		return nil
 	}
@@ -21,13 +21,13 @@ func snapshots(ctx context.Context, n *network.Node) []node.Snapshot {
 }
 
 // snapshot is that of one study.
-func snapshot(ctx context.Context, n *network.Node, id string) (node.Snapshot, bool) {
+func snapshot(ctx context.Context, n *network.Node, id string) (stored.Snapshot, bool) {
 	for _, s := range snapshots(ctx, n) {
 		if s.Study == id {
 			return s, true
 		}
 	}
-	return node.Snapshot{}, false
+	return stored.Snapshot{}, false
 }
 
 // watch says when the state of a study changes at a party.
@@ -62,14 +62,14 @@ func (w *watch) run(ctx context.Context) {
 }
 
 // state is a study's state at a node, in words.
-func state(s node.Snapshot) string {
+func state(s stored.Snapshot) string {
 	text := s.State
 	if s.State == added {
 		return text + ": waits for its steward's approval"
 	}
 	if s.WaitFor != "" {
 		text += ": waits for " + s.WaitFor
-		if len(s.From) > 0 && s.WaitFor != node.StewardsRelease {
+		if len(s.From) > 0 && s.WaitFor != stored.StewardsRelease {
 			text += " from " + strings.Join(s.From, ", ")
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -72,6 +72,6 @@ func ReadRelease(n *network.Node, s *study.Study) (Release, error) {
 		out.Sketches, out.Labels, out.Plans = append(out.Sketches, values), append(out.Labels, labels), append(out.Plans, plan)
 		out.Bytes += described.Size()
 	}
-	_, out.Result, err = node.StoredResult(st, s.ID)
+	_, out.Result, err = stored.Result(st, s.ID)
 	return out, err
 }

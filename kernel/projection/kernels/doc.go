@@ -1,10 +1,9 @@
 // Package kernels has the inner loops of the projection, on integers: each in Go,
 // and in assembly for amd64 with AVX2 and with AVX-512.
 //
-// A Level names one implementation of all of them; Best is the fastest that the
-// machine has. Results do not depend on the level: sums are exact, so there is one
-// right answer, and a fuzz test holds every level to it. The build tag purego, and
-// any architecture but amd64, leave the Go level alone.
+// Each takes the level at which it runs, one of package cpu. Results do not depend on
+// the level: sums are exact, so there is one right answer, and a fuzz test holds every
+// level to it.
 //
 // Functions panic on slices whose lengths do not fit, before any assembly runs;
 // the assembly itself checks nothing.

@@ -3,6 +3,8 @@ package kernels
 import (
 	"fmt"
 	"math/bits"
+
+	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
 // Orders of a Hadamard: beyond the largest, sums of int16 entries could leave int32.
@@ -43,29 +45,29 @@ func (h Hadamard) Order() int { return len(h.signs) }
 
 // HadamardProduct overwrites y, an entry for each column of h, with the product of x,
 // one for each row, and h. words is scratch of half as many.
-func (l Level) HadamardProduct(y []int64, x []int16, h Hadamard, words []int64) {
+func HadamardProduct(l cpu.Level, y []int64, x []int16, h Hadamard, words []int64) {
 	n := h.Order()
 	if len(y) != len(h.keep) || len(x) != n || len(words) != n/2 {
 		panic(fmt.Sprintf("kernels: Hadamard product of %d by %d × %d to %d, with %d words", len(x), n, len(h.keep), len(y), len(words)))
 	}
-	if l == Go || n < hadamardBlock || len(y) == 0 {
+	if l == cpu.Go || n < hadamardBlock || len(y) == 0 {
 		hadamardGo(y, x, h, words)
 		return
 	}
 	// A word holds two sums of 32 bits now. First there are many small transforms, of
 	// which then eight, or two, become one.
-	size := l.hadamardBlocks(&words[0], &x[0], &h.signs[0], n)
+	size := hadamardBlocks(l, &words[0], &x[0], &h.signs[0], n)
 	for ; size*8 <= len(words); size *= 8 {
 		for from := 0; from < len(words); from += 8 * size {
-			l.hadamardEights(&words[from], size)
+			hadamardEights(l, &words[from], size)
 		}
 	}
 	for ; size < len(words); size *= 2 {
 		for from := 0; from < len(words); from += 2 * size {
-			l.hadamardTwos(&words[from], size)
+			twosAVX2(&words[from], size)
 		}
 	}
-	l.hadamardGather(&y[0], &words[0], &h.places[0], len(y))
+	gather(&y[0], &words[0], &h.places[0], len(y))
 }
 
 // hadamardBlock is the least order that the assembly serves.

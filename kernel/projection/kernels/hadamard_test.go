@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
 // hadamardEntry is entry (i, j) of the matrix of Sylvester's order.
@@ -35,9 +37,9 @@ func checkHadamard(t *testing.T, rng *rand.Rand, n int, c shape) {
 			want[j] += int64(v) * int64(signs[i]) * hadamardEntry(i, int(column))
 		}
 	}
-	for _, l := range Levels() {
+	for _, l := range cpu.Levels() {
 		y, words := guarded(make([]int64, c.k), c.offset), guarded(make([]int64, n/2), c.offset)
-		l.HadamardProduct(y.inner, x, h, words.inner)
+		HadamardProduct(l, y.inner, x, h, words.inner)
 		if !slices.Equal(y.inner, want) {
 			t.Fatalf("%v: Hadamard product of order %d to %+v differs", l, n, c)
 		}
@@ -61,9 +63,9 @@ func TestHadamardLevelsAgree(t *testing.T) {
 			signs[i], columns[i], want[i] = 1, int32(i), int64(v)
 		}
 		WalshHadamard(want)
-		for _, l := range Levels() {
+		for _, l := range cpu.Levels() {
 			y := make([]int64, n)
-			l.HadamardProduct(y, x, NewHadamard(signs, columns), make([]int64, n/2))
+			HadamardProduct(l, y, x, NewHadamard(signs, columns), make([]int64, n/2))
 			if !slices.Equal(y, want) {
 				t.Fatalf("%v: transform of order %d differs", l, n)
 			}
@@ -79,10 +81,10 @@ func TestHadamardDoesNotOverflow(t *testing.T) {
 			for i := range x {
 				x[i], signs[i] = math.MinInt16, int16(hadamardEntry(i, column))
 			}
-			for _, l := range Levels() {
+			for _, l := range cpu.Levels() {
 				y := make([]int64, 2)
 				other := int32(n - 1 - column)
-				l.HadamardProduct(y, x, NewHadamard(signs, []int32{int32(column), other}), make([]int64, n/2))
+				HadamardProduct(l, y, x, NewHadamard(signs, []int32{int32(column), other}), make([]int64, n/2))
 				if want := int64(math.MinInt16) * int64(n); y[0] != want || y[1] != 0 {
 					t.Fatalf("%v: order %d, column %d: %d, want %d and 0", l, n, column, y, want)
 				}
@@ -121,17 +123,17 @@ func FuzzHadamard(f *testing.F) {
 
 func TestHadamardPanics(t *testing.T) {
 	h := NewHadamard(make([]int16, 128), []int32{127})
-	for name, call := range map[string]func(Level){
-		"order":          func(Level) { NewHadamard(make([]int16, 3), nil) },
-		"order one":      func(Level) { NewHadamard(make([]int16, 1), nil) },
-		"large order":    func(Level) { NewHadamard(make([]int16, 2*MostHadamard), nil) },
-		"column":         func(Level) { NewHadamard(make([]int16, 2), []int32{2}) },
-		"column below 0": func(Level) { NewHadamard(make([]int16, 2), []int32{-1}) },
-		"y":              func(l Level) { l.HadamardProduct(make([]int64, 2), make([]int16, 128), h, make([]int64, 64)) },
-		"x":              func(l Level) { l.HadamardProduct(make([]int64, 1), make([]int16, 127), h, make([]int64, 64)) },
-		"words":          func(l Level) { l.HadamardProduct(make([]int64, 1), make([]int16, 128), h, make([]int64, 63)) },
+	for name, call := range map[string]func(cpu.Level){
+		"order":          func(cpu.Level) { NewHadamard(make([]int16, 3), nil) },
+		"order one":      func(cpu.Level) { NewHadamard(make([]int16, 1), nil) },
+		"large order":    func(cpu.Level) { NewHadamard(make([]int16, 2*MostHadamard), nil) },
+		"column":         func(cpu.Level) { NewHadamard(make([]int16, 2), []int32{2}) },
+		"column below 0": func(cpu.Level) { NewHadamard(make([]int16, 2), []int32{-1}) },
+		"y":              func(l cpu.Level) { HadamardProduct(l, make([]int64, 2), make([]int16, 128), h, make([]int64, 64)) },
+		"x":              func(l cpu.Level) { HadamardProduct(l, make([]int64, 1), make([]int16, 127), h, make([]int64, 64)) },
+		"words":          func(l cpu.Level) { HadamardProduct(l, make([]int64, 1), make([]int16, 128), h, make([]int64, 63)) },
 	} {
-		for _, l := range Levels() {
+		for _, l := range cpu.Levels() {
 			func() {
 				defer func() {
 					if recover() == nil {
@@ -150,10 +152,10 @@ func BenchmarkHadamardProduct(b *testing.B) {
 	for _, c := range []struct{ n, k int }{{128, 64}, {1024, 64}, {1024, 256}, {16384, 256}} {
 		h, _, _ := drawHadamard(rng, c.n, c.k)
 		x, y, words := draw[int16](rng, c.n, 0, 1<<14, false), make([]int64, c.k), make([]int64, c.n/2)
-		for _, l := range Levels() {
+		for _, l := range cpu.Levels() {
 			b.Run(strconv.Itoa(c.n)+" to "+strconv.Itoa(c.k)+"/"+l.String(), func(b *testing.B) {
 				for b.Loop() {
-					l.HadamardProduct(y, x, h, words)
+					HadamardProduct(l, y, x, h, words)
 				}
 			})
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
 // shape is what the inputs of the kernels look like.
@@ -64,9 +66,9 @@ func checkSignProduct(t *testing.T, rng *rand.Rand, c shape) {
 			}
 		}
 	}
-	for _, l := range Levels() {
+	for _, l := range cpu.Levels() {
 		y := guarded(start, c.offset)
-		l.SignProduct(y.inner, x, c.m, s)
+		SignProduct(l, y.inner, x, c.m, s)
 		if !slices.Equal(y.inner, want) {
 			t.Fatalf("%v: sign product of %+v differs", l, c)
 		}
@@ -90,9 +92,9 @@ func checkRows(t *testing.T, rng *rand.Rand, c shape, n, each int) {
 			row[j] += sign * v
 		}
 	}
-	for _, l := range Levels() {
+	for _, l := range cpu.Levels() {
 		u := guarded(start, c.offset)
-		l.AddRows(u.inner, x, n, places, ending...)
+		AddRows(l, u.inner, x, n, places, ending...)
 		if !slices.Equal(u.inner, want) {
 			t.Fatalf("%v: adding %d × %d rows of %d and %d to %d differs", l, c.m, each, n, len(ending), c.k)
 		}
@@ -111,10 +113,10 @@ func checkNorms(t *testing.T, rng *rand.Rand, c shape, n int) {
 		for i, v := range x {
 			want[i/n] += uint64(v * v)
 		}
-		for _, l := range Levels() {
+		for _, l := range cpu.Levels() {
 			got := make([]uint64, c.m+1)
 			got[c.m] = fence
-			if l.SquaredNorms(got[:c.m], x) != fits || fits && !slices.Equal(got[:c.m], want) || got[c.m] != fence {
+			if SquaredNorms(l, got[:c.m], x) != fits || fits && !slices.Equal(got[:c.m], want) || got[c.m] != fence {
 				t.Fatalf("%v: %d at %d of %d × %d: norms %v, want %v", l, planted, at, c.m, n, got, want)
 			}
 		}
@@ -122,16 +124,16 @@ func checkNorms(t *testing.T, rng *rand.Rand, c shape, n int) {
 }
 
 func TestNormsOfNothing(t *testing.T) {
-	for _, l := range Levels() {
+	for _, l := range cpu.Levels() {
 		norms := []uint64{1, 2}
-		if !l.SquaredNorms(norms, nil) || norms[0] != 0 || norms[1] != 0 || !l.SquaredNorms(nil, nil) {
+		if !SquaredNorms(l, norms, nil) || norms[0] != 0 || norms[1] != 0 || !SquaredNorms(l, nil, nil) {
 			t.Errorf("%v: rows without entries have norms %v", l, norms)
 		}
 		longest := slices.Repeat([]int64{-1 << 26}, 1<<12)
-		if l.SquaredNorms(norms[:1], longest) {
+		if SquaredNorms(l, norms[:1], longest) {
 			t.Errorf("%v: a row too long passed", l)
 		}
-		if !l.SquaredNorms(norms[:1], longest[1:]) || norms[0] != (1<<12-1)<<52 {
+		if !SquaredNorms(l, norms[:1], longest[1:]) || norms[0] != (1<<12-1)<<52 {
 			t.Errorf("%v: the largest norm is %d", l, norms[0])
 		}
 	}
@@ -145,12 +147,12 @@ func checkNarrow(t *testing.T, rng *rand.Rand, c shape) {
 	for _, planted := range []int64{x[at], 1<<15 - 1, -1 << 15, 1 << 15, -1<<15 - 1, 1 << 16, -1 << 16, math.MaxInt64, math.MinInt64, 1 << 32, -1 << 48} {
 		x[at] = planted
 		fits := planted < 1<<15 && planted >= -1<<15
-		for _, l := range Levels() {
-			if within := planted < 1<<15 && planted > -1<<15; l.Within(x, math.MaxInt16) != within {
+		for _, l := range cpu.Levels() {
+			if within := planted < 1<<15 && planted > -1<<15; Within(l, x, math.MaxInt16) != within {
 				t.Fatalf("%v: %d at %d of %d: within reports %v", l, planted, at, n, !within)
 			}
 			dst := make([]int16, n+c.offset)[c.offset:]
-			if l.Narrow(dst, x) != fits {
+			if Narrow(l, dst, x) != fits {
 				t.Fatalf("%v: %d at %d of %d: narrow reports %v", l, planted, at, n, !fits)
 			}
 			for i, v := range dst {
@@ -160,9 +162,9 @@ func checkNarrow(t *testing.T, rng *rand.Rand, c shape) {
 			}
 		}
 	}
-	for _, l := range Levels() {
+	for _, l := range cpu.Levels() {
 		x[at] = math.MaxInt64
-		if !l.Within(x, math.MaxInt64) || l.Within(x, math.MaxInt64-1) {
+		if !Within(l, x, math.MaxInt64) || Within(l, x, math.MaxInt64-1) {
 			t.Fatalf("%v: within at the largest bound", l)
 		}
 	}
@@ -183,7 +185,7 @@ func guarded(x []int64, offset int) fenced {
 	return fenced{inner, whole, offset}
 }
 
-func (f fenced) check(t *testing.T, l Level) {
+func (f fenced) check(t *testing.T, l cpu.Level) {
 	t.Helper()
 	outside := slices.Concat(f.whole[:f.offset], f.whole[f.offset+len(f.inner):])
 	if slices.ContainsFunc(outside, func(v int64) bool { return v != fence }) {
@@ -228,9 +230,9 @@ func TestBlocksDoNotOverflow(t *testing.T) {
 	for i := range x {
 		x[i] = math.MinInt16
 	}
-	for _, l := range Levels() {
+	for _, l := range cpu.Levels() {
 		y := make([]int64, tileRows)
-		l.SignProduct(y, x, tileRows, s)
+		SignProduct(l, y, x, tileRows, s)
 		for _, v := range y {
 			if v != math.MinInt16*2*pairs {
 				t.Errorf("%v: %d, want %d", l, v, int64(math.MinInt16*2*pairs))
@@ -241,24 +243,24 @@ func TestBlocksDoNotOverflow(t *testing.T) {
 
 func TestWrongLengthsPanic(t *testing.T) {
 	s := Signs{K: 64, Pairs: 1, Words: make([]uint64, 2)}
-	for name, call := range map[string]func(Level){
-		"y": func(l Level) { l.SignProduct(make([]int64, 63), make([]int16, 8), 1, s) },
-		"x": func(l Level) { l.SignProduct(make([]int64, 64), make([]int16, 6), 1, s) },
-		"signs": func(l Level) {
-			l.SignProduct(make([]int64, 64), make([]int16, 8), 1, Signs{K: 65, Pairs: 1, Words: s.Words})
+	for name, call := range map[string]func(cpu.Level){
+		"y": func(l cpu.Level) { SignProduct(l, make([]int64, 63), make([]int16, 8), 1, s) },
+		"x": func(l cpu.Level) { SignProduct(l, make([]int64, 64), make([]int16, 6), 1, s) },
+		"signs": func(l cpu.Level) {
+			SignProduct(l, make([]int64, 64), make([]int16, 8), 1, Signs{K: 65, Pairs: 1, Words: s.Words})
 		},
-		"rows":   func(Level) { s.Set(0, make([]byte, 9), 8) },
-		"stride": func(Level) { s.Set(0, make([]byte, 7), 7) },
-		"narrow": func(l Level) { l.Narrow(make([]int16, 16), make([]int64, 17)) },
-		"bound":  func(l Level) { l.Within(make([]int64, 16), -1) },
-		"width":  func(l Level) { l.AddRows(make([]int64, 16), make([]int64, 3), 2, make([]uint32, 1)) },
-		"row":    func(l Level) { l.AddRows(make([]int64, 16), make([]int64, 2), 2, []uint32{Place(8, 0)}) },
-		"no u":   func(l Level) { l.AddRows(nil, make([]int64, 2), 2, []uint32{0}) },
-		"ending": func(l Level) { l.AddRows(make([]int64, 16), make([]int64, 2), 2, []uint32{Place(5, 0)}, 1) },
-		"norms":  func(l Level) { l.SquaredNorms(make([]uint64, 2), make([]int64, 3)) },
-		"places": func(l Level) { l.AddRows(make([]int64, 16), make([]int64, 4), 2, make([]uint32, 3)) },
+		"rows":   func(cpu.Level) { s.Set(0, make([]byte, 9), 8) },
+		"stride": func(cpu.Level) { s.Set(0, make([]byte, 7), 7) },
+		"narrow": func(l cpu.Level) { Narrow(l, make([]int16, 16), make([]int64, 17)) },
+		"bound":  func(l cpu.Level) { Within(l, make([]int64, 16), -1) },
+		"width":  func(l cpu.Level) { AddRows(l, make([]int64, 16), make([]int64, 3), 2, make([]uint32, 1)) },
+		"row":    func(l cpu.Level) { AddRows(l, make([]int64, 16), make([]int64, 2), 2, []uint32{Place(8, 0)}) },
+		"no u":   func(l cpu.Level) { AddRows(l, nil, make([]int64, 2), 2, []uint32{0}) },
+		"ending": func(l cpu.Level) { AddRows(l, make([]int64, 16), make([]int64, 2), 2, []uint32{Place(5, 0)}, 1) },
+		"norms":  func(l cpu.Level) { SquaredNorms(l, make([]uint64, 2), make([]int64, 3)) },
+		"places": func(l cpu.Level) { AddRows(l, make([]int64, 16), make([]int64, 4), 2, make([]uint32, 3)) },
 	} {
-		for _, l := range Levels() {
+		for _, l := range cpu.Levels() {
 			func() {
 				defer func() {
 					if recover() == nil {
@@ -291,10 +293,10 @@ func BenchmarkSignProduct(b *testing.B) {
 		s, _ := drawSigns(rng, k, d/2)
 		x := draw[int16](rng, m*d, 0, 1<<14, false)
 		y := make([]int64, m*k)
-		for _, l := range Levels() {
+		for _, l := range cpu.Levels() {
 			b.Run("k="+strconv.Itoa(k)+"/"+l.String(), func(b *testing.B) {
 				for b.Loop() {
-					l.SignProduct(y, x, m, s)
+					SignProduct(l, y, x, m, s)
 				}
 				b.ReportMetric(float64(m*d*k)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GMAC/s")
 			})
@@ -311,10 +313,10 @@ func BenchmarkAddRows(b *testing.B) {
 	for i := range places {
 		places[i] = Place(uint32(rng.IntN(k)), rng.Uint32()&1)
 	}
-	for _, l := range Levels() {
+	for _, l := range cpu.Levels() {
 		b.Run(l.String(), func(b *testing.B) {
 			for b.Loop() {
-				l.AddRows(u, x, n, places)
+				AddRows(l, u, x, n, places)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*m), "ns/record")
 		})
@@ -325,10 +327,10 @@ func BenchmarkAddRows(b *testing.B) {
 func BenchmarkSquaredNorms(b *testing.B) {
 	const m, n = 1 << 17, 50
 	x, norms := draw[int64](rand.New(rand.NewPCG(1, 2)), m*n, 0, 1<<14, false), make([]uint64, m)
-	for _, l := range Levels() {
+	for _, l := range cpu.Levels() {
 		b.Run(l.String(), func(b *testing.B) {
 			for b.Loop() {
-				l.SquaredNorms(norms, x)
+				SquaredNorms(l, norms, x)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*m), "ns/record")
 		})
@@ -338,11 +340,11 @@ func BenchmarkSquaredNorms(b *testing.B) {
 func BenchmarkNarrow(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x, dst := draw[int64](rng, 1024, 0, 1<<14, false), make([]int16, 1024)
-	for _, l := range Levels() {
+	for _, l := range cpu.Levels() {
 		b.Run(l.String(), func(b *testing.B) {
 			b.SetBytes(8 * 1024)
 			for b.Loop() {
-				l.Narrow(dst, x)
+				Narrow(l, dst, x)
 			}
 		})
 	}

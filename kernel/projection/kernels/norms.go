@@ -1,12 +1,16 @@
 package kernels
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/cpu"
+)
 
 // SquaredNorms sets norms[i] to the sum of the squares of row i of x, which has
 // len(norms) rows of equal length. It reports whether it could: rows of 2^12 entries
 // or more, and entries that are not from −2^26 up to below 2^26, might not have sums
 // that fit. If it could not, norms mean nothing.
-func (l Level) SquaredNorms(norms []uint64, x []int64) bool {
+func SquaredNorms(l cpu.Level, norms []uint64, x []int64) bool {
 	m := len(norms)
 	if m == 0 && len(x) > 0 || m > 0 && len(x)%m != 0 {
 		panic(fmt.Sprintf("kernels: norms of %d rows of %d entries in all", m, len(x)))
@@ -19,8 +23,8 @@ func (l Level) SquaredNorms(norms []uint64, x []int64) bool {
 	if n >= 1<<12 {
 		return false
 	}
-	if l != Go {
-		return l.squaredNorms(&norms[0], &x[0], n, m)
+	if l != cpu.Go {
+		return squaredNormsAVX2(&norms[0], &x[0], n, m)
 	}
 	var all uint64 // every bit that is set in an entry plus most, which is below twice that
 	for i := range norms {

@@ -3,18 +3,20 @@ package kernels
 import (
 	"fmt"
 	"slices"
+
+	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
 // Narrow writes x to dst, of the same length, as int16, and reports whether it
 // could: if an entry does not fit, dst means nothing.
-func (l Level) Narrow(dst []int16, x []int64) bool {
+func Narrow(l cpu.Level, dst []int16, x []int64) bool {
 	if len(dst) != len(x) {
 		panic(fmt.Sprintf("kernels: narrowing %d entries to %d", len(x), len(dst)))
 	}
 	from, fits := 0, true
-	if l != Go && len(x) >= narrowStep {
+	if l != cpu.Go && len(x) >= narrowStep {
 		from = len(x) / narrowStep * narrowStep
-		fits = l.narrow(&dst[0], &x[0], from)
+		fits = narrowAVX2(&dst[0], &x[0], from)
 	}
 	for i, v := range x[from:] {
 		dst[from+i] = int16(v)
@@ -29,14 +31,14 @@ const narrowStep = 16
 
 // Within reports whether every entry of x is between −bound and bound, which is
 // not negative.
-func (l Level) Within(x []int64, bound int64) bool {
+func Within(l cpu.Level, x []int64, bound int64) bool {
 	if bound < 0 {
 		panic("kernels: a negative bound")
 	}
 	from := 0
-	if l != Go && len(x) >= narrowStep {
+	if l != cpu.Go && len(x) >= narrowStep {
 		from = len(x) / narrowStep * narrowStep
-		if !l.within(&x[0], from, bound) {
+		if !withinAVX2(&x[0], from, bound) {
 			return false
 		}
 	}
@@ -51,7 +53,7 @@ func (l Level) Within(x []int64, bound int64) bool {
 // AddRows adds rows of x, m × n, each followed by the same ending, to rows of u, as wide
 // as both: places holds the same number of entries for each row of x, which name a row
 // of u and a sign, as Place encodes them. It panics on a place beyond u.
-func (l Level) AddRows(u, x []int64, n int, places []uint32, ending ...int64) {
+func AddRows(l cpu.Level, u, x []int64, n int, places []uint32, ending ...int64) {
 	width := n + len(ending)
 	if n < 1 || len(x)%n != 0 || len(u)%width != 0 || len(x) > 0 && len(places)%(len(x)/n) != 0 {
 		panic(fmt.Sprintf("kernels: adding %d rows of x, %d entries, to %d entries, with width %d and %d more", len(places), len(x), len(u), n, len(ending)))
@@ -64,12 +66,12 @@ func (l Level) AddRows(u, x []int64, n int, places []uint32, ending ...int64) {
 	if last := slices.Max(places); int(last>>1) >= len(u)/width {
 		panic(fmt.Sprintf("kernels: adding to row %d of %d", last>>1, len(u)/width))
 	}
-	if l != Go {
+	if l != cpu.Go {
 		var end *int64
 		if len(ending) > 0 {
 			end = &ending[0]
 		}
-		l.addRows(&u[0], &x[0], n, records, &places[0], each, end, len(ending))
+		addRowsAVX2(&u[0], &x[0], n, records, &places[0], each, end, len(ending))
 		return
 	}
 	for i := range records {

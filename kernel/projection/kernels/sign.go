@@ -3,6 +3,8 @@ package kernels
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/cpu"
 )
 
 // SignProduct works in tiles of tileRows × PanelWidth sums, which stay in
@@ -85,7 +87,7 @@ func spread(v uint32) uint64 {
 // SignProduct adds X·S to y, m × K row-major, where x is X with int16 entries,
 // PaddedRows(m) × 2·Pairs row-major. Rows beyond m do not matter; where the number
 // of rows of S is odd, the last column of X must be zero.
-func (l Level) SignProduct(y []int64, x []int16, m int, s Signs) {
+func SignProduct(l cpu.Level, y []int64, x []int16, m int, s Signs) {
 	if m < 0 || len(y) != m*s.K || len(x) != PaddedRows(m)*2*s.Pairs || len(s.Words) != Words(s.K, s.Pairs) {
 		panic(fmt.Sprintf("kernels: sign product of %d × %d and %d × %d with slices of %d, %d and %d", m, 2*s.Pairs, 2*s.Pairs, s.K, len(y), len(x), len(s.Words)))
 	}
@@ -98,18 +100,18 @@ func (l Level) SignProduct(y []int64, x []int16, m int, s Signs) {
 			rows := x[i*2*s.Pairs:][:tileRows*2*s.Pairs]
 			target := y[i*s.K+c*PanelWidth:]
 			if width == PanelWidth && m-i >= tileRows {
-				l.tile(target[:(tileRows-1)*s.K+PanelWidth], s.K, rows, panel)
+				tile(l, target[:(tileRows-1)*s.K+PanelWidth], s.K, rows, panel)
 			} else {
-				l.edge(target, s.K, min(tileRows, m-i), width, rows, panel)
+				edge(l, target, s.K, min(tileRows, m-i), width, rows, panel)
 			}
 		}
 	}
 }
 
 // edge adds a tile of which only the first m × width sums are wanted.
-func (l Level) edge(y []int64, stride, m, width int, rows []int16, panel []uint64) {
+func edge(l cpu.Level, y []int64, stride, m, width int, rows []int16, panel []uint64) {
 	var whole [tileRows * PanelWidth]int64
-	l.tile(whole[:], PanelWidth, rows, panel)
+	tile(l, whole[:], PanelWidth, rows, panel)
 	for r := range m {
 		for i, v := range whole[r*PanelWidth:][:width] {
 			y[r*stride+i] += v
@@ -118,14 +120,14 @@ func (l Level) edge(y []int64, stride, m, width int, rows []int16, panel []uint6
 }
 
 // tile adds tileRows rows of x times a panel to y, whose rows are stride apart.
-func (l Level) tile(y []int64, stride int, x []int16, panel []uint64) {
-	if l == Go {
+func tile(l cpu.Level, y []int64, stride int, x []int16, panel []uint64) {
+	if l == cpu.Go {
 		signTileGo(y, stride, x, panel)
 		return
 	}
 	pairs := len(panel) / 2
 	for from := 0; from < pairs; from += blockPairs {
-		l.signTile(&y[0], stride, &x[2*from], 2*pairs, &panel[2*from], min(blockPairs, pairs-from))
+		signTile(l, &y[0], stride, &x[2*from], 2*pairs, &panel[2*from], min(blockPairs, pairs-from))
 	}
 }
 

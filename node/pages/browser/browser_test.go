@@ -145,8 +145,8 @@ func eval[T any](b *tab, expression string) T {
 	return out
 }
 
-// views are how a page is looked at.
-var views = []struct {
+// shown are the ways in which a page is looked at.
+var shown = []struct {
 	name          string
 	width, height int64
 	scheme, media string
@@ -156,7 +156,7 @@ var views = []struct {
 // Screenshots go to $COSKETCH_SCREENSHOTS.
 func (b *tab) look(name string) {
 	b.t.Helper()
-	for _, v := range views {
+	for _, v := range shown {
 		_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: v.media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: v.scheme}}})
 		check(b.t, err)
 		b.do(chromedp.EmulateViewport(v.width, v.height))

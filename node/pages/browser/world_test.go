@@ -19,13 +19,17 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/metrics"
 	"github.com/cosketch/cosketch/node/monitor"
 	"github.com/cosketch/cosketch/node/pages"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/views"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -81,13 +85,13 @@ func (w *world) serve(always bool) {
 	logger := slog.New(slog.DiscardHandler)
 	registry := &metrics.Registry{}
 	registry.Process(metrics.Build{Role: "aggregator", Version: "test", Started: time.Now()})
-	views, counts := node.NewViews(w.agg), monitor.NewAggregator(registry, console.Overview{Store: w.agg})
+	views, counts := views.New(w.agg), monitor.NewAggregator(registry, console.Overview{Store: w.agg})
 	id, err := w.agg.ID()
 	check(w.t, err)
 	w.addr = freeAddr(w.t)
-	aggregator, err := node.NewAggregator(node.AggregatorOptions{
+	aggregator, err := aggregator.New(aggregator.Options{
 		Store: w.agg, Listen: []string{w.addr}, Now: now, Tick: 50 * time.Millisecond, Logger: logger,
-		Observe: func(h node.Happening) { views.Observe(h); counts.Observe(h) },
+		Observe: func(h event.Happening) { views.Observe(h); counts.Observe(h) },
 	})
 	check(w.t, err)
 	listener, loopback, err := api.Listen("127.0.0.1:0")
@@ -202,13 +206,13 @@ func (w *world) data(party, records int) {
 }
 
 // run serves a study at a party to its end.
-func (w *world) run(ctx context.Context, party int, s *study.Study) error {
-	site := w.path(fmt.Sprintf("%d.yaml", party))
-	text := fmt.Sprintf("datasets:\n  d: {source: %d.csv, caps: {attribute: {epsilon: 40}}}\nstudies:\n  %s: {dataset: d}\n", party, s.ID)
+func (w *world) run(ctx context.Context, at int, s *study.Study) error {
+	site := w.path(fmt.Sprintf("%d.yaml", at))
+	text := fmt.Sprintf("datasets:\n  d: {source: %d.csv, caps: {attribute: {epsilon: 40}}}\nstudies:\n  %s: {dataset: d}\n", at, s.ID)
 	if err := os.WriteFile(site, []byte(text), 0o600); err != nil {
 		return err
 	}
-	st, err := store.Open(w.path(fmt.Sprint(party)), store.Party, store.Options{})
+	st, err := store.Open(w.path(fmt.Sprint(at)), store.Party, store.Options{})
 	if err != nil {
 		return err
 	}
@@ -219,7 +223,7 @@ func (w *world) run(ctx context.Context, party int, s *study.Study) error {
 	if err := st.PutDecision(s.ID, store.Approve, now()); err != nil {
 		return err
 	}
-	p, err := node.NewParty(node.PartyOptions{Store: st, Site: func() (config.Party, error) { return config.LoadParty(site) }, Entropy: rand.Reader, Now: now, Workers: 2})
+	p, err := party.New(node.PartyOptions{Store: st, Site: func() (config.Party, error) { return config.LoadParty(site) }, Entropy: rand.Reader, Now: now, Workers: 2})
 	if err != nil {
 		return err
 	}

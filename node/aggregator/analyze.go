@@ -1,0 +1,135 @@
+package aggregator
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/node/filename"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Further is the answer to an analysis that was asked of a study's releases after its
+// result: a document like the result's, with that analysis alone.
+type Further struct {
+	Result analysis.Result
+	Raw    []byte            // the document
+	T2     protocol.Digest   // of the agreement whose releases it was computed from
+	Labels []analysis.Labels // for each party in it, in the study's order; nil where records are not labelled
+
+	tables *scratch
+}
+
+// Close removes the answer's tables, which a published answer has in the store.
+func (f Further) Close() error { return f.tables.remove() }
+
+// MemoryError refuses an analysis that would take more memory than the operator allows.
+type MemoryError struct{ Needs, Limit int64 } // bytes
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("the study's releases take about %d MiB of memory, and the limit is %d MiB (analysis: memory_mib in the configuration file)", mebibytes(e.Needs), mebibytes(e.Limit))
+}
+
+func mebibytes(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
+
+// Analyze answers an analysis from the releases of a study's newest result, which stay as
+// they are: it comes after release and spends nothing. It reads the store alone, also
+// beside a serving aggregator. The error is store.ErrNotFound where there is no result yet,
+// and *MemoryError where the sketches take more than limit bytes.
+func Analyze(ctx context.Context, o Options, s *study.Study, asked study.Analysis, limit int64) (out Further, err error) {
+	defer func() {
+		if p := recover(); p != nil { // in numerics; the caller is none the worse
+			out, err = Further{}, fmt.Errorf("internal error: %v", p)
+		}
+	}()
+	a, err := offline(o)
+	if err != nil {
+		return Further{}, err
+	}
+	h, err := newHosted(a, s)
+	if err != nil {
+		return Further{}, fmt.Errorf("reading study %s: %w", s.ID.Short(), err)
+	}
+	result, raw, err := h.resultBefore()
+	if err != nil {
+		return Further{}, err
+	}
+	if gone, err := stored.Purged(h.Store, s.ID); err != nil || gone {
+		return Further{}, cmp.Or(err, stored.ErrPurged)
+	}
+	run := analysis.Options{
+		Study: s, Attempt: raw.Attempt, T2: result.T2, Complete: result.Completed, Analyses: []study.Analysis{asked},
+		Entropy: h.Entropy, Workers: h.Workers, Failed: h.failed,
+	}
+	index, _ := s.SketchFor(asked)
+	if run.Contributions, err = h.contributionsTo(ctx, result, index, limit); err != nil {
+		return Further{}, err
+	}
+	out.T2, out.tables = result.T2, &scratch{}
+	run.Keep = out.tables
+	if out.Result, out.Labels, err = analysis.Run(ctx, run); err != nil {
+		return Further{}, errors.Join(err, out.tables.remove())
+	}
+	out.Result = out.Result.With(out.tables)
+	if out.Raw, err = json.MarshalIndent(out.Result, "", " "); err != nil {
+		return Further{}, fmt.Errorf("encoding the answer: %w", err)
+	}
+	out.Raw = append(out.Raw, '\n')
+	return out, nil
+}
+
+// resultBefore returns the study's newest result: what was signed, and the document.
+func (h *hosted) resultBefore() (protocol.Result, analysis.Result, error) {
+	signed, ok := h.machine.Result()
+	if !ok {
+		return signed, analysis.Result{}, store.ErrNotFound
+	}
+	raw, err := h.Store.Result(h.study.ID, filename.Result)
+	if err != nil {
+		return signed, analysis.Result{}, err
+	}
+	document, err := analysis.Decode(raw, h.study.ID)
+	return signed, document, err
+}
+
+// contributionsTo reads every release that a result was computed from, in the study's
+// order, unless an analysis of their sketch of that index takes more than limit bytes.
+func (h *hosted) contributionsTo(ctx context.Context, r protocol.Result, index int, limit int64) ([]analysis.Contribution, error) {
+	used := map[protocol.Digest]bool{}
+	for _, id := range r.Releases {
+		used[id] = true
+	}
+	var headers []session.Header
+	var records int64
+	for _, p := range h.study.Parties {
+		header, posted := h.machine.Release(p.ID)
+		if !posted || !used[header.ID] {
+			continue
+		}
+		headers = append(headers, header)
+		records += header.Release.Records
+	}
+	needs, err := analysis.Memory(h.study, index, records)
+	if err != nil {
+		return nil, err
+	}
+	if needs > limit {
+		return nil, &MemoryError{Needs: needs, Limit: limit}
+	}
+	var out []analysis.Contribution
+	for _, header := range headers {
+		c, err := h.contribution(ctx, header)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}

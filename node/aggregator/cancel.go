@@ -1,0 +1,151 @@
+package aggregator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// cancelSuffix is of requests in the inbox, by which an operator's command reaches the
+// aggregator that serves the study in another process.
+const cancelSuffix = ".cancel"
+
+// cancellation is such a request.
+type cancellation struct {
+	Study  string `json:"study"` // id in hexadecimal
+	Reason string `json:"reason"`
+}
+
+// Cancelled says how a study that was cancelled stands.
+type Cancelled struct {
+	Name   string
+	Stop   protocol.Stop        // what the board says
+	Before bool                 // it was stopped before, by its operator or by itself
+	Damage *stored.DamagedError // what was given up; nil where the board could be read
+}
+
+// Cancel ends a study that has no result, by a stop on its board that the parties read. It
+// is session.ErrAnswered after the result. A study that is being served in another process
+// is ended by that one: Cancel leaves a request in its inbox, which outlives both, and
+// waits until it was taken. A study that is damaged, whose board can say nothing more, is
+// given up on this node. Cancelling again changes nothing.
+func Cancel(ctx context.Context, o Options, st *store.Store, id protocol.StudyID, reason string) (Cancelled, error) {
+	source, err := st.Study(id)
+	var s *study.Study
+	if err == nil {
+		s, err = stored.Parse(id, source)
+	}
+	var out Cancelled
+	if err == nil {
+		out, err = cancel(ctx, o, st, s, reason)
+		out.Name = s.Name
+	}
+	var damaged *stored.DamagedError
+	if errors.As(err, &damaged) {
+		out, err = giveUp(ctx, o, st, damaged, reason)
+	}
+	if err != nil {
+		return out, fmt.Errorf("cancelling study %s: %w", id.Short(), err)
+	}
+	return out, nil
+}
+
+func cancel(ctx context.Context, o Options, st *store.Store, s *study.Study, reason string) (Cancelled, error) {
+	out, err := cancelled(o, s)
+	if err != nil || out.Stop.At != 0 {
+		out.Before = true
+		return out, err
+	}
+	d, err := OpenDesk(ctx, o, s.ID)
+	switch {
+	case errors.Is(err, store.ErrLocked):
+		refused := requestCancel(ctx, st, s.ID, reason)
+		// Whatever came of the request, the board has the last word.
+		if out, err = cancelled(o, s); err != nil || out.Stop.At != 0 {
+			return out, err
+		}
+		if refused == nil {
+			refused = errors.New("the serving aggregator took the request, and the study goes on")
+		}
+		return out, refused
+	case err != nil:
+		return out, err
+	}
+	defer d.Close()
+	if err := d.hosted.cancel(ctx, reason); err != nil {
+		return out, err
+	}
+	return cancelled(o, s)
+}
+
+// cancelled reads from the stored board how the study stands: its stop, no stop, or
+// session.ErrAnswered.
+func cancelled(o Options, s *study.Study) (Cancelled, error) {
+	a, err := offline(o)
+	if err != nil {
+		return Cancelled{}, err
+	}
+	h, err := newHosted(a, s)
+	if err != nil {
+		return Cancelled{}, err
+	}
+	if err := h.machine.Cancellable(); errors.Is(err, session.ErrAnswered) {
+		return Cancelled{}, err
+	}
+	stop, _ := h.machine.Stopped()
+	return Cancelled{Stop: stop}, nil
+}
+
+// cancel ends the study on the goroutine that owns the machine. The operator's decision is
+// in the journal before the board says it.
+func (h *hosted) cancel(ctx context.Context, reason string) error {
+	var refused error
+	if err := h.doSettled(ctx, func() error {
+		if err := h.step(h.life, session.Tick{Now: h.instant()}); err != nil {
+			return err
+		}
+		if refused = h.machine.Cancellable(); refused != nil {
+			return nil
+		}
+		if err := h.Store.Note(journal.Entry{At: h.Now(), Event: journal.Cancelled, Study: h.study.ID.String(), Note: reason}); err != nil {
+			return err
+		}
+		return h.step(h.life, session.Cancel{Reason: reason})
+	}); err != nil {
+		return err
+	}
+	if errors.Is(refused, session.ErrEnded) {
+		return nil // its date came first
+	}
+	return refused
+}
+
+// takeCancellation carries a request of the inbox out.
+func (a *Aggregator) takeCancellation(ctx context.Context, path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var c cancellation
+	if err := json.Unmarshal(text, &c); err != nil {
+		return fmt.Errorf("reading a request to cancel: %w", err)
+	}
+	id, err := protocol.ParseStudyID(c.Study)
+	if err != nil {
+		return fmt.Errorf("reading a request to cancel: %w", err)
+	}
+	h, err := a.wake(ctx, id)
+	if err != nil {
+		return fmt.Errorf("study %s is not being served: %w", id.Short(), err)
+	}
+	return h.cancel(ctx, c.Reason)
+}

@@ -1,0 +1,120 @@
+package aggregator
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/node/calls"
+	"github.com/cosketch/cosketch/node/filename"
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Publish signs an answer and keeps it for the study's parties to fetch, also while an
+// aggregator serves. The same answer again changes nothing. It returns the statement.
+func Publish(o Options, s *study.Study, answer Further) (protocol.Further, error) {
+	signed, err := publish(o, s, answer)
+	if err != nil {
+		return signed, fmt.Errorf("publishing a further result of study %s: %w", s.ID.Short(), err)
+	}
+	return signed, nil
+}
+
+func publish(o Options, s *study.Study, answer Further) (protocol.Further, error) {
+	signer, err := protocol.NewSigner(o.Store.Identity())
+	if err != nil {
+		return protocol.Further{}, err
+	}
+	f := protocol.Further{Study: s.ID, T2: answer.T2, At: o.Now(), Document: stored.DocumentOf(answer.Raw)}
+	name := filename.Further(f.Document.Hash)
+	raw, err := o.Store.Result(s.ID, name)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return f, err
+	}
+	if err == nil {
+		signed, err := protocol.DecodeFurther(s.ID, signer.ID(), raw)
+		if err == nil {
+			_, err = stored.ReadFurther(o.Store, s, signed)
+		}
+		if err == nil {
+			return signed, nil
+		} // what is damaged is made anew
+	}
+	for i, l := range answer.Labels {
+		index, known := s.PartyByName(l.Party)
+		if !known {
+			return f, fmt.Errorf("labels %d are of %q, which is no party", i, l.Party)
+		}
+		data, err := json.Marshal(l)
+		if err != nil {
+			return f, fmt.Errorf("encoding labels: %w", err)
+		}
+		party := s.Parties[index].ID
+		if err := o.Store.PutResult(s.ID, filename.FurtherLabels(f.Document.Hash, party), data); err != nil {
+			return f, err
+		}
+		f.PerParty = append(f.PerParty, protocol.PartyDocument{Party: party, Document: stored.DocumentOf(data)})
+	}
+	if err := answer.putTables(o.Store, s.ID); err != nil {
+		return f, err
+	}
+	if err := o.Store.PutResult(s.ID, name+".json", answer.Raw); err != nil {
+		return f, err
+	}
+	f = signer.SignFurther(f)
+	return f, o.Store.PutResult(s.ID, name, f.Encode())
+}
+
+// further answers the call for a study's further results: those statements, one after the
+// other, each with its length.
+func (a *Aggregator) further(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+	var id protocol.StudyID
+	if len(request) != len(id) {
+		return nil, p2p.Refuse(p2p.CodeInvalid, "a study's id has %d bytes, this one %d", len(id), len(request))
+	}
+	copy(id[:], request)
+	h, err := a.find(ctx, id, from)
+	if err != nil {
+		return nil, err
+	}
+	return h.listFurther()
+}
+
+func (h *hosted) listFurther() ([]byte, error) {
+	all, _, err := stored.Statements(h.Store, h.study)
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	for _, f := range all[max(0, len(all)-calls.MostFurther):] {
+		raw := f.Encode()
+		out = binary.BigEndian.AppendUint32(out, uint32(len(raw)))
+		out = append(out, raw...)
+	}
+	return out, nil
+}
+
+// furtherName finds the file of a document of a further result that the caller may see.
+func (h *hosted) furtherName(hash protocol.Digest, caller protocol.PeerID) (string, error) {
+	all, _, err := stored.Statements(h.Store, h.study)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range all {
+		if f.Document.Hash == hash {
+			return filename.Further(hash) + ".json", nil
+		}
+		for _, p := range f.PerParty {
+			if p.Party == caller && p.Hash == hash {
+				return filename.FurtherLabels(f.Document.Hash, caller), nil
+			}
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,130 @@
+package aggregator
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/calls"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// offer answers the call for study files: those that list the caller, of studies that are
+// hosted, not stopped, and take approvals or late parties still, the newest first.
+func (a *Aggregator) offer(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+	if len(request) != 0 {
+		return nil, p2p.Refuse(p2p.CodeInvalid, "the call for studies has no body, this one %d bytes", len(request))
+	}
+	entries, err := a.Store.Studies()
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	for i := len(entries) - 1; i >= 0; i-- {
+		a.mu.Lock()
+		h := a.hosted[entries[i].ID]
+		a.mu.Unlock()
+		if h == nil || a.Now() >= max(h.study.Expires, h.study.LateUntil) {
+			continue
+		}
+		if _, listed := h.study.PartyIndex(from); !listed || h.stopped(ctx) {
+			continue
+		}
+		if len(out)+4+len(h.study.Source) > calls.MostOffered {
+			break
+		}
+		out = binary.BigEndian.AppendUint32(out, uint32(len(h.study.Source)))
+		out = append(out, h.study.Source...)
+	}
+	return out, nil
+}
+
+// stopped reports whether the study was, by its operator or by itself.
+func (h *hosted) stopped(ctx context.Context) bool {
+	stopped := false
+	err := h.do(ctx, func() error {
+		_, stopped = h.machine.Stopped()
+		return nil
+	})
+	return err == nil && stopped
+}
+
+// FetchOptions says whom FetchStudies asks, and as whom.
+type FetchOptions struct {
+	Identity func() ed25519.PrivateKey
+	Address  string // of the aggregator, with its id: /dns4/agg.example.org/tcp/7424/p2p/12D3KooW…
+	Network  config.Network
+	Version  string
+}
+
+// wholeAddress is what an address looks like that names the host which one of another form
+// does, and its aggregator.
+func wholeAddress(text string) string {
+	_, place, scheme := strings.Cut(text, "://")
+	if !scheme {
+		place = text
+	}
+	place, _, _ = strings.Cut(place, "/")
+	addr := "/dns4/agg.example.org/tcp/7424"
+	host, port, err := net.SplitHostPort(place)
+	switch {
+	case strings.HasPrefix(text, "/"):
+		addr = strings.TrimRight(text, "/")
+	case err == nil && net.ParseIP(host) == nil:
+		addr = "/dns4/" + host + "/tcp/" + port
+	case err == nil && net.ParseIP(host).To4() != nil:
+		addr = "/ip4/" + host + "/tcp/" + port
+	case err == nil:
+		addr = "/ip6/" + host + "/tcp/" + port
+	}
+	return addr + "/p2p/12D3KooW…"
+}
+
+// FetchStudies asks an aggregator for the study files that list this party. What comes is
+// checked as a file from anywhere is; nothing is stored or approved.
+func FetchStudies(ctx context.Context, o FetchOptions) ([]*study.Study, error) {
+	addr, id, named := strings.Cut(o.Address, "/p2p/")
+	if !named {
+		return nil, &node.SiteError{Err: fmt.Errorf("address %q does not say whom to expect there: ask the operator for the whole of it, such as %s", o.Address, wholeAddress(o.Address))}
+	}
+	to, err := protocol.ParsePeerID(id)
+	if err != nil {
+		return nil, &node.SiteError{Err: fmt.Errorf("address %q: %w", o.Address, err)}
+	}
+	host, err := p2p.New(p2p.Config{Key: o.Identity, Allow: func(id protocol.PeerID) bool { return id == to }, Limits: calls.WithFrames(p2p.Limits{}), Roots: o.Network.Roots, Version: o.Version})
+	if err != nil {
+		return nil, err
+	}
+	defer host.Close()
+	list, err := host.Call(ctx, to, []string{addr}, calls.Studies, nil)
+	if err != nil {
+		return nil, err
+	}
+	var out []*study.Study
+	for len(list) > 0 {
+		size := 0
+		if len(list) >= 4 {
+			size = int(binary.BigEndian.Uint32(list))
+		}
+		if len(list) < 4 || size > len(list)-4 || size > study.MaxSource {
+			return nil, errors.New("the aggregator's list of studies is damaged")
+		}
+		s, err := study.Parse(list[4 : 4+size])
+		if err != nil {
+			return nil, fmt.Errorf("a study file of the aggregator:\n%w", err)
+		}
+		if s.Aggregator.ID != to {
+			return nil, fmt.Errorf("the aggregator offers study %s, which names another aggregator", s.ID.Short())
+		}
+		out, list = append(out, s), list[4+size:]
+	}
+	return out, nil
+}

@@ -1,0 +1,130 @@
+package aggregator
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// A study whose store fails, or at which this program does, is taken up again from what is stored: at once after the
+// first failure, which may have been the only one, and then after longer and longer. It
+// is said once when it goes down, once for each other reason, and once when it is back.
+
+// Between two trials lies a second at first and five minutes at most; a quarter of one where
+// the disk is at fault, which somebody mends and then waits.
+const (
+	mostPause     protocol.Instant = 300
+	mostDiskPause protocol.Instant = 15
+)
+
+// setback is a study's history of failures.
+type setback struct {
+	down     bool   // it is not served
+	told     bool   // and the log says so
+	failures int    // in a row
+	why      string // the last one
+	disk     string // what is wrong with the disk, where it is that
+	mistake  bool   // of this program
+	again    protocol.Instant
+	served   protocol.Instant // when it was last taken up
+	damaged  bool             // it cannot be read
+}
+
+// pause is how long to wait after so many failures.
+func (s *setback) pause() protocol.Instant {
+	if s.failures < 2 {
+		return 0
+	}
+	most := mostPause
+	if s.disk != "" {
+		most = mostDiskPause
+	}
+	return min(1<<min(s.failures-2, 16), most)
+}
+
+// due reports whether a study may be taken up now.
+func (a *Aggregator) due(id protocol.StudyID) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.setbacks[id]
+	return s == nil || !s.down || a.Now() >= s.again
+}
+
+// setBack notes that a study cannot be served, and says so if that is news. A study that
+// was served for longer than the last pause begins with the shortest again.
+func (a *Aggregator) setBack(id protocol.StudyID, err error) setback {
+	var damage *stored.DamagedError
+	damaged := errors.As(err, &damage)
+	a.Observe(event.Happening{What: event.TakenDown, Study: id, Damaged: damaged})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.setbacks[id]
+	if s == nil {
+		s = &setback{}
+		a.setbacks[id] = s
+	}
+	if !s.down && a.Now()-s.served > max(s.pause(), 1) {
+		s.failures = 0
+	}
+	why := err.Error() + node.Mend(err)
+	news := !s.told || s.why != why
+	s.failures++
+	var mistake *node.PanicError
+	s.down, s.told, s.why, s.disk, s.mistake = true, true, why, node.DiskTrouble(err), errors.As(err, &mistake)
+	s.damaged = damaged
+	s.again = a.Now() + s.pause()
+	if news {
+		a.Logger.Error("study is not served; it is taken up again from the store", "study", id.Short(), "error", why, "again", s.again.String())
+	}
+	return *s
+}
+
+// back notes that a study is served.
+func (a *Aggregator) back(id protocol.StudyID) {
+	a.Observe(event.Happening{What: event.TakenUp, Study: id})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.setbacks[id]
+	if s == nil || !s.down {
+		return
+	}
+	a.Logger.Info("study is served again", "study", id.Short(), "failures", s.failures)
+	s.down, s.told, s.served = false, false, a.Now()
+}
+
+// outOfService is the refusal of a study that is down, or nil.
+func (a *Aggregator) outOfService(id protocol.StudyID) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.setbacks[id]
+	if s == nil || !s.down {
+		return nil
+	}
+	if s.damaged {
+		if ended, ok := stored.GivenUp(a.Store, id); ok {
+			return p2p.Refuse(p2p.CodeRefused, "study %s was damaged at the aggregator, and is over: %s", id.Short(), ended.Failure)
+		}
+		return p2p.Refuse(p2p.CodeRefused, "study %s is damaged at the aggregator: its operator has to restore it, or to give it up", id.Short())
+	}
+	if s.mistake {
+		return p2p.Refuse(p2p.CodeBusy, "the aggregator has an internal error at study %s; it tries again from time to time", id.Short())
+	}
+	because := ""
+	if s.disk != "" {
+		because = ": its disk " + s.disk
+	}
+	return p2p.Refuse(p2p.CodeBusy, "the aggregator's store fails at study %s%s; it tries again from time to time", id.Short(), because)
+}
+
+// trouble is what a status says of it.
+func (s setback) trouble() string {
+	if s.mistake {
+		return fmt.Sprintf("%s; tried again at %s", s.why, s.again)
+	}
+	return fmt.Sprintf("the store failed: %s; tried again at %s", s.why, s.again)
+}

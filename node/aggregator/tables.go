@@ -1,0 +1,118 @@
+package aggregator
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/filename"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
+)
+
+// shelf takes the parts of a study's tables in.
+type shelf struct {
+	node.State
+	study protocol.StudyID
+}
+
+// NewPart begins a part.
+func (s shelf) NewPart() (analysis.NewPart, error) {
+	f, err := s.NewResult(s.study)
+	return shelved{f}, err
+}
+
+type shelved struct{ store.NewFile }
+
+// Keep keeps the part under its hash.
+func (s shelved) Keep(name protocol.Digest) error { return s.NewFile.Keep(filename.Table(name)) }
+
+// tableName finds the file of a part, which every party of the study may read.
+func (h *hosted) tableName(part protocol.Digest) (string, error) {
+	f, err := h.Store.OpenResult(h.study.ID, filename.Table(part))
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return filename.Table(part), f.Close()
+}
+
+// scratch has the parts of an answer that is not published, in a directory that is made for
+// them.
+type scratch struct{ dir string }
+
+// NewPart begins a part.
+func (s *scratch) NewPart() (_ analysis.NewPart, err error) {
+	if s.dir == "" {
+		if s.dir, err = os.MkdirTemp("", "cosketch-tables-"); err != nil {
+			return nil, err
+		}
+	}
+	f, err := os.CreateTemp(s.dir, "new-")
+	return scratched{f}, err
+}
+
+// OpenPart opens a part.
+func (s *scratch) OpenPart(name protocol.Digest) (analysis.PartFile, error) {
+	return os.Open(filepath.Join(s.dir, filename.Table(name)))
+}
+
+func (s *scratch) remove() error {
+	if s == nil || s.dir == "" {
+		return nil
+	}
+	if err := os.RemoveAll(s.dir); err != nil {
+		return fmt.Errorf("removing the tables of an answer: %w", err)
+	}
+	return nil
+}
+
+type scratched struct{ *os.File }
+
+// Keep keeps the part under its hash.
+func (s scratched) Keep(name protocol.Digest) error {
+	if err := s.Close(); err != nil {
+		return err
+	}
+	return os.Rename(s.Name(), filepath.Join(filepath.Dir(s.Name()), filename.Table(name)))
+}
+
+// Discard gives the part up.
+func (s scratched) Discard() { s.Close() }
+
+// putTables stores the tables of an answer.
+func (f Further) putTables(st node.State, id protocol.StudyID) error {
+	parts, err := f.Result.Parts()
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if err := f.putTable(st, id, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f Further) putTable(st node.State, id protocol.StudyID, part protocol.Document) error {
+	from, err := f.tables.OpenPart(part.Hash)
+	if err != nil {
+		return fmt.Errorf("reading a table of the answer: %w", err)
+	}
+	defer from.Close()
+	to, err := st.NewResult(id)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(to, io.NewSectionReader(from, 0, part.Size)); err != nil {
+		to.Discard()
+		return err
+	}
+	return to.Keep(filename.Table(part.Hash))
+}

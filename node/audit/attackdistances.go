@@ -1,0 +1,43 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/audit/attack"
+	"gonum.org/v1/gonum/mat"
+)
+
+// knownRecords is how many records an attacker knows who knows some: d that do not depend on
+// each other are enough, and others have to be left to attack.
+func knownRecords(records, values int) int { return min(2*values, records/2) }
+
+// trilateration finds other records by somebody who knows some, and how far all are from
+// these, as record-distance answers it, but neither R nor a sketch.
+func (s seen) trilateration(_ context.Context, view attack.Seen, x *mat.Dense) ([]AttackedResult, error) {
+	m, d := x.Dims()
+	_, k := view.R.Dims()
+	t := knownRecords(m, d)
+	if t < 2 {
+		return nil, nil
+	}
+	known, others := mat.DenseCopyOf(view.Y.Slice(0, t, 0, k)), mat.DenseCopyOf(view.Y.Slice(t, m, 0, k))
+	noise := 2 * float64(k) * view.Variance
+	guess, err := attack.Surveyed{
+		Known:   mat.DenseCopyOf(x.Slice(0, t, 0, d)),
+		Between: attack.SquaredDistances(known, known, noise), From: attack.SquaredDistances(others, known, noise), Variance: view.Variance,
+	}.Locate()
+	if errors.Is(err, attack.ErrAllEqual) { // which tells no direction
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.results("trilateration", fmt.Sprintf("%d records, and how far others are from them; neither R nor a sketch", t), mat.DenseCopyOf(x.Slice(t, m, 0, d)), guess)
+	if err != nil {
+		return nil, err
+	}
+	out[0].Measure = ofOthers
+	return out[:1], nil
+}

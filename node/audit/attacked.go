@@ -1,0 +1,107 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Attacked says what came of attacks on a release that was made of a party's data and
+// thrown away.
+type Attacked struct {
+	Study    string           `json:"study"`
+	Name     string           `json:"name"`
+	Dataset  string           `json:"dataset"`
+	Records  int64            `json:"records"`
+	Sample   int              `json:"sample"` // records that were attacked, drawn at random
+	Promise  string           `json:"promise"`
+	Sketches []AttackedSketch `json:"sketches"`
+	Together []AttackedSketch `json:"together,omitempty"` // a side's sketches without noise attacked as one, where there are several
+}
+
+// AttackedSketch is one sketch under all attacks that fit it.
+type AttackedSketch struct {
+	Sketch  int              `json:"sketch"` // from 1; 0: several together
+	Side    string           `json:"side"`
+	Made    string           `json:"projection"`
+	Noise   string           `json:"noise"`
+	Flags   []string         `json:"flags"` // what nobody should release; empty with noise, which the claim is about
+	Attacks []AttackedResult `json:"attacks"`
+}
+
+// Title names what was attacked.
+func (s AttackedSketch) Title() string {
+	if s.Sketch == 0 {
+		return fmt.Sprintf("All sketches of the %s side together", s.Side)
+	}
+	return fmt.Sprintf("Sketch %d: %s side, %s, %s", s.Sketch, s.Side, s.Made, s.Noise)
+}
+
+// AttackedResult is what one attack recovered, beside guessing without the release. All are
+// shares, from 0 to 1.
+type AttackedResult struct {
+	Name     string  `json:"name"`
+	Knows    string  `json:"knows"`    // what the attacker has beside the release
+	Measure  string  `json:"measure"`  // what Value and Baseline are shares of
+	Value    float64 `json:"value"`    // recovered
+	Baseline float64 `json:"baseline"` // by guessing
+	Detail   string  `json:"detail,omitempty"`
+
+	// Of attacks that guess values, with their share of the variance.
+	Columns []AttackedColumn `json:"columns,omitempty"`
+	Errors  []AttackedError  `json:"errors,omitempty"`
+}
+
+// AttackedColumn is how much of one column's variance was recovered.
+type AttackedColumn struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"` // below 0 where a column's mean is the better guess
+}
+
+// AttackedError says that a share of all values was guessed with at most an error, in encoded
+// units: of a column with bounds, as a part of its range.
+type AttackedError struct {
+	Share     float64 `json:"share"`
+	Recovered float64 `json:"recovered"` // by the attack
+	Guessed   float64 `json:"guessed"`   // by each column's mean
+}
+
+// Flags lists those of all sketches.
+func (a Attacked) Flags() (out []string) {
+	for _, s := range a.Sketches {
+		for _, flag := range s.Flags {
+			if len(a.Sketches) > 1 {
+				flag = fmt.Sprintf("sketch %d: %s", s.Sketch, flag)
+			}
+			out = append(out, flag)
+		}
+	}
+	return out
+}
+
+// Summary says in a sentence what the strongest attacks recover.
+func (a Attacked) Summary() string {
+	strongest := map[string]AttackedResult{}
+	var order []string
+	for _, s := range slices.Concat(a.Sketches, a.Together) {
+		for _, one := range s.Attacks {
+			best, seen := strongest[one.Measure]
+			if !seen {
+				order = append(order, one.Measure)
+			}
+			if !seen || one.Value > best.Value {
+				strongest[one.Measure] = one
+			}
+		}
+	}
+	var parts []string
+	for _, measure := range order {
+		if one := strongest[measure]; one.Value-one.Baseline > 0.005 {
+			parts = append(parts, fmt.Sprintf("%.1f %% of %s (%.1f %% by guessing)", 100*one.Value, measure, 100*one.Baseline))
+		}
+	}
+	if len(parts) == 0 {
+		return "Whoever knows the random matrix recovers no more of your data than guessing does."
+	}
+	return "Whoever knows the random matrix recovers up to " + strings.Join(parts[:min(len(parts), 2)], "; ") + "."
+}

@@ -1,0 +1,94 @@
+package audit
+
+import (
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"gonum.org/v1/gonum/mat"
+)
+
+// sums attacks a sketch of side moments or cells, in which no number is about one record
+// alone. Of a record, moments tell no more than the mean of all. Of cells, whoever knows R
+// and in which cell a record is guesses the mean of that cell: right to the value where the
+// cell has no other record and there is no noise.
+func (s seen) sums() ([]AttackedResult, error) {
+	x := s.truth()
+	m, d := x.Dims()
+	guess := mat.NewDense(m, d, nil)
+	centres, one := s.plan.Study.Centres(s.plan.Index), float64(s.plan.Study.Bits.One())
+	name, knows := "mean of all", "the number of records"
+	var cellOf func(record int) int
+	if s.plan.Sketch().Side == sketch.Cells {
+		name, knows = "mean of the cell", "R, and which cell a record is in"
+		cells, err := s.cells(centres)
+		if err != nil {
+			return nil, err
+		}
+		cellOf = func(record int) int { return cells[record] }
+	}
+	var means []float64
+	if cellOf == nil {
+		var err error
+		if means, err = s.means(); err != nil {
+			return nil, err
+		}
+	}
+	for i := range m {
+		for j := range d {
+			at := 0.0
+			if cellOf == nil {
+				at = means[j]
+			} else {
+				at = s.summed(cellOf, i, j)
+			}
+			guess.Set(i, j, at+float64(centres[j])/one)
+		}
+	}
+	return s.results(name, knows, x, guess)
+}
+
+// means are those of all records around the public centre, by feature.
+func (s seen) means() ([]float64, error) {
+	sums, err := s.plan.Summed(s.exact.Sketch)
+	if err != nil {
+		return nil, err
+	}
+	m, err := estimate.NewTallied([]estimate.Tally{s.plan.MomentTally(sums, s.records, 1)}, s.plan.TallyColumns())
+	if err != nil {
+		return nil, err
+	}
+	return m.Means(), nil
+}
+
+// summed is the mean, around the public centre, of a feature over a record's cell; 0, the
+// centre, where the cell's count says nothing.
+func (s seen) summed(cellOf func(int) int, record, feature int) float64 {
+	unit := s.plan.Unit()
+	row := s.exact.Sketch.Row(cellOf(record))
+	count := float64(row[0]) / float64(s.plan.Study.CellWeights(s.plan.Index).Count)
+	if count < 0.5 {
+		return 0
+	}
+	return float64(row[1+feature]) * unit / count
+}
+
+// cells are those of the sampled records.
+func (s seen) cells(centres []int64) ([]int, error) {
+	directions, err := s.plan.Directions(s.root)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int, len(s.sample.records))
+	x, products := make([]int64, len(centres)), make([]int64, directions.Spec().K)
+	for i, record := range s.sample.records {
+		for j, at := range s.picks {
+			x[j] = s.valueOf(record, j, at) - centres[j]
+		}
+		if s.plan.Clip > 0 {
+			dp.ClipL2(x, s.plan.Clip)
+		}
+		directions.Project(products, x)
+		out[i] = sketch.CellOf(products)
+	}
+	return out, nil
+}

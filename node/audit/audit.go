@@ -1,0 +1,166 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/cosketch/cosketch/protocol/audit"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Audited says what trials of a study's mechanism on made-up data found beside its claim.
+type Audited struct {
+	Study    string          `json:"study"`
+	Name     string          `json:"name"`
+	Passed   bool            `json:"passed"`
+	Doubt    float64         `json:"doubt"` // probability with which a sound mechanism fails
+	Sketches []AuditedSketch `json:"sketches"`
+}
+
+// AuditedSketch is one sketch of one party.
+type AuditedSketch struct {
+	Party     string         `json:"party"`
+	Sketch    int            `json:"sketch"` // from 1
+	Side      string         `json:"side"`
+	Mechanism string         `json:"mechanism"`
+	Unit      string         `json:"unit"`
+	Claimed   float64        `json:"claimed_epsilon"`
+	Delta     float64        `json:"delta"`
+	Found     float64        `json:"found_epsilon"` // the true one is at least this
+	Reach     float64        `json:"reach_epsilon"` // the most that so many trials could have found
+	Drawn     float64        `json:"drawn_epsilon,omitempty"`
+	Trials    int            `json:"trials"`
+	Declared  *[2]int64      `json:"declared_l1_l2squared,omitempty"`
+	Realised  *[2]int64      `json:"realised_l1_l2squared,omitempty"`
+	Statement string         `json:"statement"`
+	OneRun    AuditedOneRun  `json:"one_run"`
+	Noise     *AuditedNoise  `json:"noise,omitempty"`
+	Labels    *AuditedLabels `json:"labels,omitempty"`
+	Remarks   []string       `json:"remarks"`
+	Passed    bool           `json:"passed"`
+
+	Conclusive bool `json:"conclusive"` // so many trials would not have let half of the noise pass
+}
+
+// Verdict is PASS, FAIL, or INCONCLUSIVE where a pass says little.
+func (s AuditedSketch) Verdict() string { return verdict(s.Passed, s.Conclusive) }
+
+func verdict(passed, conclusive bool) string {
+	switch {
+	case !passed:
+		return "FAIL"
+	case !conclusive:
+		return "INCONCLUSIVE"
+	}
+	return "PASS"
+}
+
+// Verdict is FAIL if that of any sketch is, or else INCONCLUSIVE if that of any is.
+func (a Audited) Verdict() string {
+	return verdict(a.Passed, !slices.ContainsFunc(a.Sketches, func(s AuditedSketch) bool { return !s.Conclusive || s.Labels != nil && !s.Labels.Conclusive }))
+}
+
+// AuditedLabels are the randomised labels of a sketch.
+type AuditedLabels struct {
+	Claimed float64 `json:"claimed_epsilon"`
+	Found   float64 `json:"found_epsilon"`
+	Reach   float64 `json:"reach_epsilon"`
+	Drawn   float64 `json:"drawn_epsilon"`
+	Trials  int     `json:"trials"`
+	Passed  bool    `json:"passed"`
+
+	Conclusive bool `json:"conclusive"`
+}
+
+// Verdict is that of the labels alone.
+func (l AuditedLabels) Verdict() string { return verdict(l.Passed, l.Conclusive) }
+
+// AuditedOneRun is what one release gives away of canaries that were put in by fair coins.
+type AuditedOneRun struct {
+	Canaries int     `json:"canaries"`
+	Guessed  int     `json:"guessed"`
+	Right    int     `json:"right"`
+	Found    float64 `json:"found_epsilon"`
+	Doubt    float64 `json:"doubt"`
+}
+
+// AuditedNoise compares noise as drawn with what it is said to be.
+type AuditedNoise struct {
+	Draws     int          `json:"draws"`
+	Variance  float64      `json:"variance_over_stated"`
+	Chance    float64      `json:"p_value"`
+	Histogram []AuditedBin `json:"histogram"`
+}
+
+// AuditedBin is how many draws lie from one number up to another, and how many should.
+type AuditedBin struct {
+	From     int64   `json:"from"`
+	To       int64   `json:"to"` // the first number beyond
+	Drawn    int     `json:"drawn"`
+	Expected float64 `json:"expected"`
+}
+
+// Options say what Audit tries.
+type Options struct {
+	Study   *study.Study                   // required, with a mechanism other than none
+	Parties []int                          // required: whose plans
+	Trials  int                            // under each of two data sets; 0: by the size of a sketch
+	Entropy io.Reader                      // required
+	Observe func(party string, sketch int) // told of each sketch, from 1, before it is tried; default nobody
+}
+
+// Audit tries the plans of parties on made-up data, in this process: it reads no data and
+// spends nothing.
+func Audit(ctx context.Context, o Options) (Audited, error) {
+	out := Audited{Study: o.Study.ID.String(), Name: o.Study.Name, Passed: true, Doubt: audit.Doubt}
+	for _, party := range o.Parties {
+		for i := range o.Study.Sketches {
+			if o.Observe != nil {
+				o.Observe(o.Study.Parties[party].Name, i+1)
+			}
+			one, err := o.sketch(ctx, party, i)
+			if err != nil {
+				return Audited{}, fmt.Errorf("auditing study %s: %w", o.Study.ID.Short(), err)
+			}
+			out.Sketches = append(out.Sketches, one)
+			out.Passed = out.Passed && one.Passed
+		}
+	}
+	return out, nil
+}
+
+func (o Options) sketch(ctx context.Context, party, index int) (AuditedSketch, error) {
+	plan, err := release.For(o.Study, party, index)
+	if err != nil {
+		return AuditedSketch{}, err
+	}
+	a, err := audit.Sketch(ctx, plan, audit.Options{Trials: o.Trials, Entropy: o.Entropy})
+	if err != nil {
+		return AuditedSketch{}, err
+	}
+	claim, f := plan.Noise.Guarantee(), a.Finding
+	out := AuditedSketch{
+		Party: o.Study.Parties[party].Name, Sketch: index + 1, Side: string(plan.Sketch().Side),
+		Mechanism: string(claim.Mechanism()), Unit: string(o.Study.Privacy.Unit),
+		Claimed: float64(f.Claimed), Delta: float64(f.Delta), Found: float64(f.Found), Reach: float64(f.Reach), Drawn: float64(a.Drawn),
+		Trials: f.Trials, Statement: plan.Statement(), Remarks: append([]string{}, a.Remarks...), Passed: a.Passed(), Conclusive: a.Conclusive,
+	}
+	if l := a.Labels; l != nil {
+		out.Labels = &AuditedLabels{float64(l.Finding.Claimed), float64(l.Finding.Found), float64(l.Finding.Reach), float64(l.Drawn), l.Finding.Trials, l.Passed(), l.Conclusive}
+	}
+	out.OneRun = AuditedOneRun{a.OneRun.Canaries, a.OneRun.Made, a.OneRun.Right, float64(a.OneRun.Found), audit.OneRunDoubt}
+	if a.Spread != nil {
+		out.Noise = &AuditedNoise{Draws: a.Spread.Draws, Variance: a.Spread.Variance, Chance: a.Spread.Chance}
+		for _, b := range a.Spread.Histogram {
+			out.Noise.Histogram = append(out.Noise.Histogram, AuditedBin(b))
+		}
+	}
+	if plan.Flips.Zero() {
+		out.Declared = &[2]int64{a.Declared.L1, a.Declared.L2Squared}
+		out.Realised = &[2]int64{a.Realised.L1, a.Realised.L2Squared}
+	}
+	return out, nil
+}

@@ -1,0 +1,42 @@
+package event
+
+import (
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+)
+
+// Milestone names a point that a party's study passes. Observers are called
+// synchronously, after what the name says is true and durable.
+type Milestone string
+
+// The milestones of a party, in order.
+const (
+	Checked   Milestone = "checked"   // the data file was read once and satisfies the study
+	Persisted Milestone = "persisted" // an own envelope of Progress.Kind is stored, not yet sent
+	Waiting   Milestone = "waiting"   // Progress.Status says for what
+	Reading   Milestone = "reading"   // records are read and projected: Progress.Done of Progress.Total bytes
+	Held      Milestone = "held"      // the exact sketch is kept on disk and waits for the steward: Progress.Note
+	Projected Milestone = "projected" // the sketch is in memory; nothing is debited, but under randomised response
+	Debited   Milestone = "debited"   // the ledger holds the debit; no noise is drawn yet
+	Stored    Milestone = "stored"    // the noised release is stored; no byte has left
+	Uploading Milestone = "uploading" // Progress.Done of Progress.Total bytes have arrived
+	Uploaded  Milestone = "uploaded"  // all of the release has arrived
+	Retrying  Milestone = "retrying"  // the aggregator cannot be reached: Progress.Err
+	Clocks    Milestone = "clocks"    // this clock and the aggregator's differ while the study waits: Progress.Note
+	Finished  Milestone = "finished"  // the result is stored
+)
+
+// Progress is what an observer is told.
+type Progress struct {
+	Study     protocol.StudyID
+	Milestone Milestone
+	Kind      protocol.Kind  // Persisted
+	Status    session.Status // Waiting
+	Done      int64          // Reading and Uploading: bytes
+	Total     int64
+	Note      string // what the steward may want to know, in words; never a value or an id
+	Err       error  // Retrying
+}
+
+// Observer is told of a party's progress. It must not block for long.
+type Observer func(Progress)

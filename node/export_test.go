@@ -1,4 +1,0 @@
-package node
-
-// MailboxKey is mailboxKey, for tests that seal bundles.
-var MailboxKey = mailboxKey

@@ -1,0 +1,112 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/node/filename"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// storedQuery is what a node keeps of a query: the statement and the rows, and the answer's
+// statement and document; nil what is not there.
+type storedQuery struct {
+	statement, rows, answer, document []byte
+	err                               error
+}
+
+// queries checks every query of a party against its signature and hash, and so the answers.
+func (f *fsck) queries(s *study.Study, read func(number int) (protocol.PeerID, storedQuery)) {
+	count, answered := 0, 0
+	var wrong error
+	for number := 1; number <= s.Queries.Releases && wrong == nil; number++ {
+		party, q := read(number)
+		if errors.Is(q.err, store.ErrNotFound) {
+			continue
+		}
+		if wrong = q.check(s, party, number); wrong != nil {
+			wrong = fmt.Errorf("query %d: %w", number, wrong)
+		}
+		count++
+		if q.answer != nil {
+			answered++
+		}
+	}
+	if count > 0 {
+		f.add("queries", wrong, restoreFix+"; a query is never drawn a second time", "%d, each as it was signed; %d are answered", count, answered)
+	}
+}
+
+func (q storedQuery) check(s *study.Study, party protocol.PeerID, number int) error {
+	if q.err != nil {
+		return q.err
+	}
+	own, err := protocol.DecodeQuery(s.ID, party, q.statement)
+	switch {
+	case err != nil:
+		return err
+	case int64(own.Number) != int64(number):
+		return fmt.Errorf("it is signed as query %d", own.Number)
+	case stored.DocumentOf(q.rows) != own.Data:
+		return errors.New("the rows are not those that were signed")
+	case q.answer == nil:
+		return nil
+	}
+	answer, err := protocol.DecodeAnswer(s.ID, s.Aggregator.ID, q.answer)
+	switch {
+	case err != nil:
+		return err
+	case answer.Query != own.ID() || answer.Party != party:
+		return errors.New("the answer is to another query")
+	case stored.DocumentOf(q.document) != answer.Document:
+		return errors.New("the answer is not the one that was signed")
+	}
+	return nil
+}
+
+// ownQuery is what a party stores of its query.
+func (f *fsck) ownQuery(s *study.Study, number int) (self protocol.PeerID, q storedQuery) {
+	if self, q.err = f.Store.ID(); q.err != nil {
+		return self, q
+	}
+	dir := f.Store.Query(s.ID, number)
+	if q.statement, q.err = dir.Header(); q.err != nil {
+		return self, q
+	}
+	if q.rows, q.err = stored.ReadAll(dir, filename.QueryRows); q.err != nil {
+		q.err = fmt.Errorf("%v", q.err) // of a query that is there
+		return self, q
+	}
+	q.readAnswer(f.Store, s, filename.Asked(number))
+	return self, q
+}
+
+// keptQuery is what an aggregator keeps of a party's.
+func (f *fsck) keptQuery(s *study.Study, party protocol.PeerID, number uint32) (q storedQuery) {
+	name := filename.Query(party, number)
+	if q.statement, q.err = f.Store.Result(s.ID, name); q.err != nil {
+		return q
+	}
+	if q.rows, q.err = f.Store.Result(s.ID, name+".bin"); q.err != nil {
+		q.err = fmt.Errorf("%v", q.err)
+		return q
+	}
+	q.readAnswer(f.Store, s, filename.Answer(party, number))
+	return q
+}
+
+func (q *storedQuery) readAnswer(st *store.Store, s *study.Study, name string) {
+	raw, err := st.Result(s.ID, name)
+	if errors.Is(err, store.ErrNotFound) {
+		return
+	}
+	if err == nil {
+		q.document, err = st.Result(s.ID, name+".json")
+	}
+	if q.answer = raw; err != nil {
+		q.err = fmt.Errorf("%v", err)
+	}
+}

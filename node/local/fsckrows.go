@@ -1,0 +1,294 @@
+package local
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
+	"github.com/cosketch/cosketch/protocol/ledger"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// What nobody signed is held against the journal, which was written in the same
+// transactions, and whose chain holds.
+
+// compared makes a comparison with the journal, and once more with a journal that was read
+// anew: beside a running node, something may have been written since it was read first.
+func (f *fsck) compared(compare func() error) error {
+	wrong := compare()
+	if wrong == nil {
+		return nil
+	}
+	entries, err := f.Store.Journal()
+	if err != nil {
+		return wrong // the journal's own check says more
+	}
+	f.journal = entries
+	return compare()
+}
+
+// told reports whether the journal was kept at that time: an older program kept none.
+func (f *fsck) told(at protocol.Instant) bool { return len(f.journal) > 0 && at >= f.journal[0].At }
+
+// toldOf are the journal's entries of a study.
+func (f *fsck) toldOf(study string, events ...journal.Event) (out []journal.Entry) {
+	for _, e := range f.journal {
+		if e.Study == study && slices.Contains(events, e.Event) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// studies holds the list of studies against the journal.
+func (f *fsck) studies() ([]store.StudyEntry, error) {
+	var entries []store.StudyEntry
+	var failed error
+	wrong := f.compared(func() error {
+		if entries, failed = f.Store.Studies(); failed != nil {
+			return nil
+		}
+		return f.added(entries)
+	})
+	if failed == nil {
+		f.add("studies", wrong, restoreFix, "%d, as the journal says", len(entries))
+	}
+	return entries, failed
+}
+
+func (f *fsck) added(entries []store.StudyEntry) error {
+	stored := map[string]bool{}
+	var err error
+	for _, e := range entries {
+		stored[e.ID.String()] = true
+		told := f.toldOf(e.ID.String(), journal.Added)
+		if len(told) == 0 && f.told(e.Added) || len(told) > 0 && told[0].At != e.Added {
+			err = errors.Join(err, fmt.Errorf("the journal does not say that study %s was added on %s", e.ID.Short(), e.Added))
+		}
+	}
+	for _, e := range f.journal {
+		if e.Event == journal.Added && !stored[e.Study] {
+			err = errors.Join(err, fmt.Errorf("study %.8s is gone, which the journal says was added on %s", e.Study, e.At))
+		}
+	}
+	return err
+}
+
+// suffix reports whether some things are those that the journal tells of: all of them where
+// it tells of the study from its beginning, else the last.
+func (f *fsck) suffix(id protocol.StudyID, things, told []string) error {
+	whole := len(f.toldOf(id.String(), journal.Added)) > 0
+	if len(things) < len(told) || whole && len(things) != len(told) || !slices.Equal(things[len(things)-len(told):], told) {
+		return fmt.Errorf("%d are here, and the journal tells of %d others", len(things), len(told))
+	}
+	return nil
+}
+
+// decisions holds what was decided here against the journal.
+func (f *fsck) decisions(id protocol.StudyID) {
+	var all []store.Decided
+	err := f.compared(func() (err error) {
+		if all, err = f.Store.Decisions(id); err != nil {
+			return err
+		}
+		var things, told []string
+		for _, d := range all {
+			things = append(things, fmt.Sprint(d.Decision.Event(), d.At))
+		}
+		for _, e := range f.toldOf(id.String(), journal.Approved, journal.Declined, journal.Withdrawn) {
+			told = append(told, fmt.Sprint(e.Event, e.At))
+		}
+		return f.suffix(id, things, told)
+	})
+	f.add("decisions", err, restoreFix, "%d, as the journal says", len(all))
+}
+
+// signed holds the list of own messages against the journal.
+func (f *fsck) signed(id protocol.StudyID, own []store.Own) error {
+	var things, told []string
+	for _, o := range own {
+		things = append(things, fmt.Sprint(o.Kind, len(o.Raw)))
+	}
+	for _, e := range f.toldOf(id.String(), journal.Signed) {
+		told = append(told, fmt.Sprint(e.Note, e.Bytes))
+	}
+	return f.suffix(id, things, told)
+}
+
+// cosignatures verifies a second person's yeses.
+func (f *fsck) cosignatures(id protocol.StudyID) {
+	self, err := f.Store.ID()
+	lines, linesErr := f.Store.Cosignatures(id)
+	err = errors.Join(err, linesErr)
+	for _, line := range lines {
+		_, wrong := protocol.ParseCosignature(id, self, line)
+		err = errors.Join(err, wrong)
+	}
+	if told := f.toldOf(id.String(), journal.Cosigned); err == nil && len(lines) < len(told) {
+		err = fmt.Errorf("%d are here, and the journal tells of %d", len(lines), len(told))
+	}
+	if err != nil || len(lines) > 0 {
+		f.add("cosignatures", err, restoreFix, "%d, each signed for this study", len(lines))
+	}
+}
+
+// letGo holds against the journal whether the steward let go what is held. Every change of
+// that takes the decision back, and the release ends both.
+func (f *fsck) letGo(id protocol.StudyID) error {
+	told := f.toldOf(id.String(), journal.LetGo)
+	manifest, err := f.Store.Held(id).Manifest()
+	if errors.Is(err, store.ErrNotFound) || len(told) == 0 {
+		return nil
+	}
+	last := told[len(told)-1]
+	if err != nil || !strings.HasSuffix(last.Note, heldMark(manifest)) {
+		return err
+	}
+	decided, err := f.Store.Held(id).Decided()
+	if err == nil && !decided {
+		err = fmt.Errorf("the journal says that the held sketch was let go on %s, and no decision says so of what is held", last.At)
+	}
+	return err
+}
+
+// ledgerMark is how the journal names an entry of the ledger.
+var ledgerMark = regexp.MustCompile(`ledger entry ([0-9]+)(?: \(([0-9a-f]{16})\))?$`)
+
+// ledger holds the ledger against the journal: each debit that this tells of is there.
+func (f *fsck) ledger(entries []ledger.Entry) error {
+	for _, e := range f.journal {
+		if e.Event != journal.Debited && e.Event != journal.Inherited {
+			continue
+		}
+		mark := ledgerMark.FindStringSubmatch(e.Note)
+		if mark == nil {
+			continue // of an older program
+		}
+		number, err := strconv.Atoi(mark[1])
+		switch {
+		case err != nil || number > len(entries):
+			return fmt.Errorf("it has %d entries, and the journal tells of entry %s: its end was cut off", len(entries), mark[1])
+		case mark[2] != "" && entries[number-1].Hash().String()[:16] != mark[2]:
+			return fmt.Errorf("entry %d is not the one of which the journal tells", number)
+		}
+	}
+	return nil
+}
+
+// retired holds against the journal whether this identity is still in use.
+func (f *fsck) retired() {
+	successor, err := f.Store.Retired()
+	var told *journal.Entry
+	for _, e := range f.journal {
+		if e.Event == journal.Retired {
+			told = &e
+		}
+	}
+	switch {
+	case errors.Is(err, store.ErrNotFound) && told == nil:
+		return
+	case errors.Is(err, store.ErrNotFound):
+		err = fmt.Errorf("the journal says that this identity was %s, and nothing else does", told.Note)
+	case err == nil && told == nil:
+		err = errors.New("this identity is retired, of which the journal does not tell")
+	case err == nil && told.Note != "succeeded by "+successor.String():
+		err = fmt.Errorf("the journal says that this identity was %s", told.Note)
+	}
+	at, atErr := f.Store.RetiredAt()
+	if err == nil && (atErr != nil || at != told.At) {
+		err = errors.Join(atErr, fmt.Errorf("the journal says that this identity was retired on %s", told.At))
+	}
+	f.add("identity", err, restoreFix, "retired: succeeded by %s", successor)
+}
+
+// purged holds against the journal that and when a study's sketches were removed.
+func (f *fsck) purged(id protocol.StudyID, at protocol.Instant, gone bool) error {
+	told := f.toldOf(id.String(), journal.Purged)
+	switch {
+	case !gone && len(told) > 0:
+		return fmt.Errorf("the journal says that they were purged on %s, and nothing else does", told[0].At)
+	case gone && (len(told) > 0 && told[0].At != at || len(told) == 0 && f.told(at)):
+		return fmt.Errorf("the journal does not say that they were purged on %s", at)
+	}
+	return nil
+}
+
+// heads verifies the parties' ledger heads that an aggregator keeps.
+func (f *fsck) heads() {
+	count := 0
+	self, err := f.Store.ID()
+	wrong := f.Store.LedgerHeads(func(party []byte, entries int64, raw []byte) error {
+		h, err := wire.DecodeLedgerHead(raw)
+		switch {
+		case err != nil:
+			return err
+		case string(h.Party[:]) != string(party) || int64(h.Count) != entries || h.Aggregator != self:
+			return fmt.Errorf("that of %s is kept as another's, or of another count", h.Party)
+		}
+		count++
+		return protocol.VerifyLedgerHead(h)
+	})
+	f.add("ledger heads", errors.Join(err, wrong), restoreFix, "%d, each as its party signed it", count)
+}
+
+// keys compares this node's keys with what a study says of it.
+func (f *fsck) keys(s *study.Study) {
+	id, err := f.Store.ID()
+	_, listed := s.PartyIndex(id)
+	switch {
+	case err != nil:
+	case f.Role == store.Party && !listed:
+		err = fmt.Errorf("the study does not list identity.key's peer id, %s", id)
+	case f.Role == store.Aggregator && s.Aggregator.ID != id:
+		err = fmt.Errorf("the study names the aggregator %s, and identity.key is of %s", s.Aggregator.ID, id)
+	case f.Role == store.Aggregator && !slices.Equal(s.Aggregator.HPKE, f.Store.HPKE().PublicKey().Bytes()):
+		err = fmt.Errorf("hpke.key is another than that of the study, %.16s…", base64.StdEncoding.EncodeToString(s.Aggregator.HPKE))
+	}
+	if err != nil {
+		f.add("keys", err, restoreFix, "")
+	}
+}
+
+// tokens holds what is kept of tokens against the journal. Backups leave them out.
+func (f *fsck) tokens() {
+	ids, err := f.Store.Tokens()
+	made, restored := map[string]string{}, false
+	for _, e := range f.journal {
+		id, mark, _ := strings.Cut(e.Note, " ")
+		switch e.Event {
+		case journal.TokenMade:
+			made[id] = strings.Trim(mark, "()")
+		case journal.TokenRevoked:
+			delete(made, id)
+		case journal.Restored:
+			clear(made)
+			restored = true
+		}
+	}
+	for _, id := range ids {
+		record, readErr := f.Store.Token(id)
+		mark, told := made[id]
+		switch {
+		case readErr != nil:
+			err = errors.Join(err, readErr)
+		case !told, mark != "" && mark != fmt.Sprintf("%x", sha256.Sum256(record)):
+			err = errors.Join(err, fmt.Errorf("%s is not the one that the journal says was made", id))
+		}
+		delete(made, id)
+	}
+	for id := range made {
+		err = errors.Join(err, fmt.Errorf("%s is gone, and was not revoked", id))
+	}
+	if err != nil || len(ids) > 0 && !restored {
+		f.add("tokens", err, "aggregator token revoke, and make another", "%d, as they were made", len(ids))
+	}
+}

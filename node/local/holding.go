@@ -1,0 +1,181 @@
+package local
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/held"
+	"github.com/cosketch/cosketch/node/source"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/journal"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed/agree"
+)
+
+// SketchOptions says whose held sketch is changed or released, without any network.
+type SketchOptions struct {
+	Store   node.PartyState              // required, opened for writing
+	Site    func() (config.Party, error) // required: reads the site file
+	Entropy io.Reader                    // required: crypto/rand outside tests
+	Now     func() protocol.Instant      // required: the clock
+	Study   *study.Study                 // required; it lists this party
+	Workers int                          // goroutines that project; default 1
+	Observe event.Observer               // default: nobody
+}
+
+// HeldChange is a change of a held sketch.
+type HeldChange struct {
+	Rebuild  bool   // read all data afresh
+	Withdraw string // the file whose records leave; empty: none
+}
+
+// Holding is what is held after a change, and what the change did.
+type Holding struct {
+	held.Summary
+	held.Changes
+	Taken int64 // records that a withdrawal took out
+}
+
+// ChangeHeld brings a study's held sketch up to date with the data, makes it afresh, or
+// takes records out. It makes what is not held yet, where the site file says release:
+// ask. After the release it is ErrReleased, before the seed ErrNoSeed; store.ErrBusy
+// while another process works on it.
+func ChangeHeld(ctx context.Context, o SketchOptions, change HeldChange) (Holding, error) {
+	var out Holding
+	err := o.with(func(r *source.Source, src *source.Opened, set *held.Set) (err error) {
+		if !set.Exists() && src.Site.Release != config.ReleaseAsk {
+			return &node.SiteError{Err: errors.New("the site file lets the release follow the seed at once (to hold the sketch, write release: ask under the study)")}
+		}
+		switch {
+		case change.Withdraw != "":
+			out.Taken, err = set.Withdraw(ctx, change.Withdraw)
+			out.Changed = err == nil
+		case change.Rebuild:
+			out.Changes, err = set.Rebuild(ctx)
+		default:
+			out.Changes, err = set.Update(ctx)
+		}
+		out.Summary = set.Summary()
+		return err
+	})
+	return out, err
+}
+
+// ReleaseHeld stores the steward's decision that the held sketch be released as it is
+// now; a Run carries it out. It is held.ErrEmpty before anything is held, and what
+// policy or budget would refuse is refused here already.
+func ReleaseHeld(o SketchOptions) (Holding, error) {
+	var out Holding
+	err := o.with(func(r *source.Source, src *source.Opened, set *held.Set) error {
+		if src.Site.Release != config.ReleaseAsk {
+			return &node.SiteError{Err: errors.New("the site file lets the release follow the seed at once: there is nothing to decide (release: ask under the study makes it wait)")}
+		}
+		out.Summary = set.Summary()
+		switch {
+		case !set.Exists():
+			return held.ErrEmpty
+		case out.Records == 0:
+			return node.ErrNobodyLeft
+		case o.Now() >= r.Study.Deadline:
+			return &session.DeadlineError{What: "the steward's decision", Until: r.Study.Deadline}
+		}
+		entries, err := r.Store.Ledger()
+		if err != nil {
+			return err
+		}
+		if refusal, err := r.Permitted(src, out.Records, entries); refusal != nil || err != nil {
+			err = errors.Join(refusal, err)
+			return err
+		}
+		manifest, err := r.Store.Held(r.Study.ID).Manifest()
+		if err != nil {
+			return err
+		}
+		if err := r.Store.Note(journal.Entry{At: o.Now(), Event: journal.LetGo, Study: r.Study.ID.String(), Note: letGoNote(out.Records, manifest)}); err != nil {
+			return err
+		}
+		return r.Store.Held(r.Study.ID).Decide()
+	})
+	return out, err
+}
+
+// letGoNote tells the journal which held sketch was let go, by the beginning of its
+// manifest's hash. Fsck reads it.
+func letGoNote(records int64, manifest []byte) string {
+	return fmt.Sprintf("a held sketch of %d records %s", records, heldMark(manifest))
+}
+
+func heldMark(manifest []byte) string {
+	sum := sha256.Sum256(manifest)
+	return fmt.Sprintf("(%x)", sum[:8])
+}
+
+// with locks and opens the held sketch for do.
+func (o SketchOptions) with(do func(*source.Source, *source.Opened, *held.Set) error) error {
+	err := o.locked(do)
+	if err != nil {
+		return fmt.Errorf("the held sketch of study %s: %w", o.Study.ID.Short(), err)
+	}
+	return nil
+}
+
+func (o SketchOptions) locked(do func(*source.Source, *source.Opened, *held.Set) error) error {
+	signer, err := protocol.NewSigner(o.Store.Identity())
+	if err != nil {
+		return err
+	}
+	if o.Observe == nil {
+		o.Observe = func(event.Progress) {}
+	}
+	r := &source.Source{PartyOptions: node.PartyOptions{Store: o.Store, Site: o.Site, Entropy: o.Entropy, Now: o.Now, Observe: o.Observe, Workers: o.Workers}, Signer: signer, Study: o.Study}
+	unlock, err := o.Store.LockHeld(o.Study.ID, 0)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	outcome, attempt, unseeded := seeded(o.Store, o.Study)
+	switch _, err := r.ReleasedIn(attempt); {
+	case err == nil:
+		return node.ErrReleased
+	case !errors.Is(err, store.ErrNotFound):
+		return err
+	}
+	if unseeded != nil {
+		return unseeded
+	}
+	src, err := r.Readied(attempt, outcome.Pairs.Members())
+	if err != nil {
+		return err
+	}
+	set, err := r.Held(src, outcome)
+	if err != nil {
+		return err
+	}
+	return do(r, src, set)
+}
+
+// seeded finds the seed that this party holds, from whichever attempt it is.
+func seeded(st node.PartyState, s *study.Study) (agree.Outcome, uint32, error) {
+	for attempt := s.Attempts; attempt > 0; attempt-- {
+		secrets, err := st.Secret(s.ID, uint32(attempt))
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return agree.Outcome{}, 0, err
+		}
+		outcome, err := session.Agreed(secrets)
+		if !errors.Is(err, session.ErrNotAgreed) {
+			return outcome, uint32(attempt), err
+		}
+	}
+	return agree.Outcome{}, 0, node.ErrNoSeed
+}

@@ -1,0 +1,189 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/source"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed"
+)
+
+// Why new records cannot be placed.
+var (
+	ErrPartsAlone = errors.New("in a vertical study a party has its part of a record alone, and there is nothing that one part belongs to")
+	ErrNoModel    = errors.New("the study's result holds nothing that new records could be placed in")
+)
+
+// ForgetKept destroys what is kept of the seeds of studies whose date for that has passed.
+func ForgetKept(st *store.Store, now protocol.Instant) error {
+	kept, err := st.KeptStudies()
+	if err != nil {
+		return err
+	}
+	for _, id := range kept {
+		source, err := st.Study(id)
+		if err != nil {
+			return err
+		}
+		s, err := stored.Parse(id, source)
+		if err != nil {
+			return err
+		}
+		if now >= s.NewRecords {
+			if err := st.DestroyKept(id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// PredictOptions says which new records are placed among a study's results.
+type PredictOptions struct {
+	Store   *store.Store                 // required, opened for writing
+	Site    func() (config.Party, error) // required: reads the site file
+	Now     func() protocol.Instant      // required: the clock
+	Study   *study.Study                 // required; it lists this party
+	Data    []string                     // required: files in the form of the study's data
+	Workers int                          // goroutines that project; default 1
+}
+
+// Prediction is what a study's models say of new records.
+type Prediction struct {
+	Columns []string   // those of the ids, then one for each model
+	Records [][]string // by record, in the order of the files; ids are normalised
+	Summary dataset.Summary
+}
+
+// Predict places new records of this party among a study's results: by the same rows of R
+// as the release, without noise. Nothing leaves, and nothing is spent. The study's result
+// is here (else store.ErrNotFound), and so is what is kept of the seed (else
+// ErrNothingKept or ErrKeptNoMore), which models of sums do without.
+func Predict(ctx context.Context, o PredictOptions) (Prediction, error) {
+	out, err := o.predict(ctx)
+	if err != nil {
+		return out, fmt.Errorf("placing new records in study %s: %w", o.Study.ID.Short(), err)
+	}
+	return out, nil
+}
+
+func (o PredictOptions) predict(ctx context.Context) (Prediction, error) {
+	var out Prediction
+	if o.Study.Partition == study.Vertical {
+		return out, ErrPartsAlone
+	}
+	if err := ForgetKept(o.Store, o.Now()); err != nil {
+		return out, err
+	}
+	keys, lost := o.keys()
+	sums := slices.ContainsFunc(o.Study.Sketches, func(sk study.Sketch) bool { return sk.Side.Sums() })
+	if lost != nil && !sums {
+		return out, lost
+	}
+	result, _, err := stored.Result(o.Store, o.Study.ID)
+	if err != nil {
+		return out, err
+	}
+	models, err := result.Models(o.Study)
+	if err != nil {
+		return out, err
+	}
+	labellers, err := labellersOf(o.Study, result)
+	if err != nil {
+		return out, err
+	}
+	if len(models) > 0 && lost != nil {
+		return out, lost
+	}
+	if len(models)+len(labellers) == 0 {
+		return out, ErrNoModel
+	}
+	home, err := source.Options{Store: o.Store, Site: o.Site, Now: o.Now, Study: o.Study}.Source()
+	if err != nil {
+		return out, err
+	}
+	src, err := home.NewRecords(o.Data)
+	if err != nil {
+		return out, err
+	}
+	out.Columns = stored.ModelColumns(o.Study, models)
+	for _, l := range labellers {
+		out.Columns = append(out.Columns, l.name)
+	}
+	placers, err := o.placers(models, src, keys)
+	if err != nil {
+		return out, err
+	}
+	out.Summary, err = home.Pass(ctx, src, func(b dataset.Batch) error {
+		return out.place(b, o.Study, models, placers, labellers, src)
+	})
+	return out, err
+}
+
+// keys are those of R's rows, where they are kept.
+func (o PredictOptions) keys() (seed.Kept, error) {
+	if s := o.Study; s.NewRecords != 0 && o.Now() >= s.NewRecords {
+		return seed.Kept{}, node.ErrKeptNoMore
+	}
+	raw, err := o.Store.Kept(o.Study.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return seed.Kept{}, node.ErrNothingKept
+	}
+	if err != nil {
+		return seed.Kept{}, err
+	}
+	return seed.ParseKept(raw)
+}
+
+func (o PredictOptions) placers(models []analysis.Model, src *source.Opened, keys seed.Kept) (map[int]*release.Placer, error) {
+	out := map[int]*release.Placer{}
+	for _, m := range models {
+		if out[m.Sketch] != nil {
+			continue
+		}
+		var err error
+		if out[m.Sketch], err = src.Plans[m.Sketch].NewPlacer(keys, max(o.Workers, 1)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// place adds a batch. Without the label a record's values are all that a sketch of the
+// records side has, in its order.
+func (p *Prediction) place(b dataset.Batch, s *study.Study, models []analysis.Model, placers map[int]*release.Placer, labellers []labelled, src *source.Opened) error {
+	points := map[int][]float64{}
+	for sk, placer := range placers {
+		var err error
+		if points[sk], err = placer.Place(b.IDs, b.Values); err != nil {
+			return err
+		}
+	}
+	for i, id := range b.IDs {
+		record, err := stored.IdFields(id, len(s.Records.ID))
+		if err != nil {
+			return err
+		}
+		for _, m := range models {
+			k := src.Plans[m.Sketch].Spec().K
+			record = append(record, m.Say(points[m.Sketch][i*k:(i+1)*k]))
+		}
+		for _, l := range labellers { // which take all values but the label, as the row has them
+			n := len(l.labeller.Takes())
+			record = append(record, l.labeller.Text(l.labeller.Label(b.Values[i*n:(i+1)*n])))
+		}
+		p.Records = append(p.Records, record)
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package party
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/held"
+	"github.com/cosketch/cosketch/node/source"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/seed/agree"
+)
+
+// errUndecided reports a held sketch that the steward has not released, or that a
+// command works on.
+var errUndecided = errors.New("the steward has not released the held sketch")
+
+// lockHeld keeps commands from the held sketch while it is made or released. While one
+// works on it, it is errUndecided.
+func (r *service) lockHeld() (unlock func(), err error) {
+	unlock, err = r.Store.LockHeld(r.Study.ID, 0)
+	if errors.Is(err, store.ErrBusy) {
+		return nil, errUndecided
+	}
+	return unlock, err
+}
+
+// sketched returns the exact sketches that are to be released: projected from the data,
+// or, where the steward is asked, those that are held and that the steward released.
+// Until then it is errUndecided. What is held goes also where the site file stopped to
+// ask: records were withdrawn from it.
+func (r *service) sketched(ctx context.Context, src *source.Opened, job session.MakeRelease) (*source.Exact, error) {
+	set, err := r.Held(src, agree.Outcome{Seed: job.Seed, T2: job.T2})
+	if err != nil {
+		return nil, err
+	}
+	if !set.Exists() {
+		if src.Site.Release != config.ReleaseAsk {
+			if err := r.lookFirst(ctx, src); err != nil {
+				return nil, err
+			}
+			builders, err := r.Builders(src, job.Seed)
+			if err == nil && source.DrawsEarly(r.Study) {
+				err = r.randomise(ctx, src, builders)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return r.Project(ctx, src, builders)
+		}
+		if _, err := set.Update(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if src.Site.Release == config.ReleaseAsk {
+		decided, err := r.Store.Held(r.Study.ID).Decided()
+		if err != nil {
+			return nil, err
+		}
+		if !decided {
+			r.heldFor(set.Summary())
+			return nil, errUndecided
+		}
+	}
+	return r.taken(set)
+}
+
+// heldFor tells, once, that the sketch is held.
+func (r *service) heldFor(s held.Summary) {
+	if !r.told {
+		r.told = true
+		r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Held, Note: heldText(s)})
+	}
+}
+
+// taken makes the release's exact sketches of the held ones.
+func (r *service) taken(set *held.Set) (*source.Exact, error) {
+	all, err := set.Exact()
+	if err != nil {
+		return nil, err
+	}
+	if all.Records == 0 {
+		return nil, node.ErrNobodyLeft
+	}
+	for i := range all.Sketches {
+		if err := all.Sketches[i].Shuffle(r.Entropy); err != nil {
+			return nil, fmt.Errorf("sketch %d: %w", i+1, err)
+		}
+	}
+	return &source.Exact{Sketches: all.Sketches, IDs: all.IDs, Records: all.Records, Note: heldText(set.Summary())}, nil
+}
+
+// heldText says what is held, in counts.
+func heldText(s held.Summary) string {
+	text := fmt.Sprintf("%d records of %d shards", s.Records, len(s.Shards))
+	if len(s.Shards) == 1 {
+		text = fmt.Sprintf("%d records", s.Records)
+	}
+	if s.Withdrawn > 0 {
+		text += fmt.Sprintf(", %d withdrawn", s.Withdrawn)
+	}
+	for i, n := range s.Clipped {
+		if n > 0 {
+			text += fmt.Sprintf("; sketch %d: %d records clipped", i+1, n)
+		}
+	}
+	return text
+}
+
+// stewardWait is how long one read of the board lasts while the steward is waited
+// for, in seconds: after it the decision is looked for again.
+const stewardWait = 3
+
+// awaitSteward reads the board, which may end the wait, until it is time to look for the
+// steward's decision again.
+func (r *service) awaitSteward(ctx context.Context) error {
+	r.asking = true
+	if err := r.show(); err != nil {
+		return err
+	}
+	return r.read(ctx, stewardWait)
+}
+
+// status is the machine's, but for what the machine does not know: that the steward is
+// asked.
+func (r *service) status() session.Status {
+	s := r.machine.Status()
+	if r.asking && s.State == session.Seeded {
+		s.WaitFor = stored.StewardsRelease
+	}
+	return s
+}
+
+// heldPatience is how long the end of a held sketch waits for a command that works on it.
+const heldPatience = 10 * time.Second
+
+// destroyHeld ends the held sketch, which needs the seed as the seed needs it: without
+// the one nothing can come of the other.
+func (r *service) destroyHeld() error {
+	unlock, err := r.Store.LockHeld(r.Study.ID, heldPatience)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return r.Store.Held(r.Study.ID).Destroy()
+}

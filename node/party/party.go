@@ -1,0 +1,513 @@
+package party
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/calls"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/filename"
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/source"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed"
+)
+
+// Party is one organisation's node. It never listens: it dials the aggregators
+// of the studies that it serves, and speaks to nobody else.
+type Party struct {
+	node.PartyOptions
+	signer protocol.Signer
+	host   *p2p.Host
+
+	mu          sync.Mutex
+	aggregators map[protocol.PeerID]bool // of the studies being served; guarded by mu
+}
+
+// New starts a party's node. Close ends it.
+func New(o node.PartyOptions) (*Party, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Observe == nil {
+		o.Observe = func(event.Progress) {}
+	}
+	signer, err := protocol.NewSigner(o.Store.Identity())
+	if err != nil {
+		return nil, fmt.Errorf("starting party: %w", err)
+	}
+	p := &Party{PartyOptions: o, signer: signer, aggregators: map[protocol.PeerID]bool{}}
+	p.host, err = p2p.New(p2p.Config{Key: o.Store.Identity, Allow: p.allow, Limits: calls.WithFrames(p2p.Limits{}), Roots: o.Network.Roots, Version: o.Version, Logger: o.Logger})
+	if err != nil {
+		return nil, fmt.Errorf("starting party: %w", err)
+	}
+	return p, nil
+}
+
+// Close ends the node's connections. Nothing that Run persisted is lost.
+func (p *Party) Close() error { return p.host.Close() }
+
+func (p *Party) allow(id protocol.PeerID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.aggregators[id]
+}
+
+// ID returns the party's identity.
+func (p *Party) ID() protocol.PeerID { return p.signer.ID() }
+
+// Run serves one approved study from wherever it stands to its end, and returns
+// nil when the result is stored. It reconnects for as long as ctx lasts, and
+// returns a *WaitError when that ends first. Another process that serves the
+// study is store.ErrLocked.
+func (p *Party) Run(ctx context.Context, id protocol.StudyID) error {
+	unlock, err := p.Store.LockStudy(id)
+	if err != nil {
+		return fmt.Errorf("serving study %s: %w", id.Short(), err)
+	}
+	defer unlock()
+	r, err := p.openSafely(id)
+	if err != nil {
+		return fmt.Errorf("serving study %s: %w", id.Short(), err)
+	}
+	p.mu.Lock()
+	p.aggregators[r.Study.Aggregator.ID] = true
+	p.mu.Unlock()
+	err = r.serveSafely(ctx)
+	if noted := r.out.sum(); noted != nil {
+		if err == nil {
+			err = noted
+		} else {
+			err = fmt.Errorf("%w; and %w", err, noted)
+		}
+	}
+	if err != nil {
+		r.tell(ctx, err)
+		return fmt.Errorf("serving study %s: %w", id.Short(), err)
+	}
+	return nil
+}
+
+// openSafely and serveSafely make errors of panics: other studies are served in this process.
+func (p *Party) openSafely(id protocol.StudyID) (r *service, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			r, err = nil, node.Recovered(p.Logger, id, v)
+		}
+	}()
+	return p.open(id)
+}
+
+func (r *service) serveSafely(ctx context.Context) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = node.Recovered(r.Logger, r.Study.ID, v)
+		}
+	}()
+	return r.serve(ctx)
+}
+
+// tell lets the status say why the study is not served any more, as far as that can be
+// stored: not where somebody ended it, nor where the study itself has.
+func (r *service) tell(ctx context.Context, err error) {
+	var waited *node.WaitError
+	var clock *node.ClockError
+	shown := stored.SnapshotOf(r.Study, r.status())
+	switch {
+	case errors.As(err, &clock) && shown.Failure != "":
+		shown.Failure = clock.Error()
+	case ctx.Err() != nil, errors.As(err, &waited), errors.Is(err, node.ErrNotApproved), !shown.Active():
+		return
+	default:
+		shown.Trouble = fmt.Sprintf("%v%s; tried at %s", err, node.Mend(err), r.Now())
+	}
+	if err := r.Store.PutStatus(r.Study.ID, shown.Encode()); err != nil {
+		r.Logger.Error("the status cannot be stored", "study", r.Study.ID.Short(), "error", err)
+	}
+}
+
+// service is one study being served. One goroutine, Run's, owns it.
+type service struct {
+	source.Source
+	machine *session.Party
+	out     *outgoing // what client speaks through
+	client  calls.Client
+	pending session.Effects // not sent or run yet
+	shown   session.Status
+	vouched bool            // the aggregator has seen the ledger's head since this run began
+	asking  bool            // the steward decides whether the held sketch is released
+	told    bool            // that it is held
+	retry   node.Backoff    // of calls that fail; begins anew with each that brings the study on
+	shipped *session.Upload // the upload that has arrived; nil before
+	fresh   bool            // the board was read since the start: before that, the machine acts on nothing
+
+	sure protocol.Instant // up to here no date is one of a wrong clock alone
+
+	compared time.Time // when the two clocks were compared last
+	ahead    int64     // seconds by which this clock was ahead of the aggregator's then, if that does harm
+	differ   string    // what the stored status says of it
+}
+
+// open restores the study's machine from the store.
+func (p *Party) open(id protocol.StudyID) (*service, error) {
+	text, err := p.Store.Study(id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := stored.Parse(id, text)
+	if err != nil {
+		return nil, err
+	}
+	r := &service{Source: source.Source{PartyOptions: p.PartyOptions, Signer: p.signer, Study: s}}
+	r.out = newOutgoing(calls.Network{Host: p.host, Study: s}, &r.Source)
+	r.client = calls.Client{Carrier: r.out, Study: s}
+	restored, err := r.restored()
+	if err != nil {
+		return nil, err
+	}
+	if len(restored.Own) == 0 {
+		r.sure = r.Now() // there is nothing to lose
+	}
+	welcome, err := r.Welcome()
+	if err != nil {
+		return nil, err
+	}
+	r.machine, err = session.NewParty(session.PartyConfig{Study: s, Signer: p.signer, Entropy: p.Entropy, Restored: restored, Welcome: welcome})
+	if err != nil {
+		return nil, err
+	}
+	return r, r.replay()
+}
+
+// restored gathers what was persisted about the study.
+func (r *service) restored() (session.PartyRestored, error) {
+	var out session.PartyRestored
+	own, err := r.Store.Own(r.Study.ID)
+	if err != nil {
+		return out, err
+	}
+	for _, o := range own {
+		e, err := stored.DecodeVerified(o.Raw)
+		if err != nil {
+			return out, fmt.Errorf("own %s in the store: %w", o.Kind, err)
+		}
+		if e.Sender() != r.Signer.ID() {
+			return out, &node.StrangeIdentityError{Signed: e.Sender(), Here: r.Signer.ID()}
+		}
+		out.Own = append(out.Own, e)
+	}
+	out.Secrets = map[uint32]seed.Hidden{}
+	for attempt := uint32(1); int64(attempt) <= int64(r.Study.Attempts); attempt++ {
+		secrets, err := r.Store.Secret(r.Study.ID, attempt)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return out, err
+		}
+		if err == nil {
+			out.Secrets[attempt] = seed.Hide(secrets)
+		}
+	}
+	document, err := r.Store.Result(r.Study.ID, filename.Result)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return out, err
+	}
+	if err == nil {
+		out.Document = stored.DocumentOf(document).Hash
+	}
+	return out, nil
+}
+
+// replay steps the machine through the stored board.
+func (r *service) replay() error {
+	raws, err := r.Store.Board(r.Study.ID, 0, 1<<20)
+	if err != nil || len(raws) == 0 {
+		return err
+	}
+	event := session.Board{Stored: true}
+	for _, raw := range raws {
+		e, err := stored.DecodeVerified(raw)
+		if err != nil {
+			return fmt.Errorf("stored board: %w", err)
+		}
+		event.Envelopes = append(event.Envelopes, e)
+	}
+	raw, err := r.Store.Head(r.Study.ID)
+	if err != nil {
+		return fmt.Errorf("stored board's head: %w", err)
+	}
+	if event.Head, err = wire.DecodeHead(raw, r.Study.ID); err != nil {
+		return fmt.Errorf("stored board's head: %w", err)
+	}
+	return r.step(event)
+}
+
+// step tells the time, then the event, and persists what the machine asks for.
+// What is to be sent and run waits in pending.
+func (r *service) step(event session.Event) error {
+	for _, ev := range []session.Event{session.Tick{Now: r.instant()}, event} {
+		effects, err := r.machine.Step(ev)
+		if err != nil {
+			return err
+		}
+		for _, record := range effects.Persist {
+			if err := r.persist(record); err != nil {
+				return err
+			}
+		}
+		r.pending.Send = effects.Send // always all that is not on the board yet
+		r.pending.Run = append(r.pending.Run, effects.Run...)
+		r.pending.Run = slices.DeleteFunc(r.pending.Run, func(job session.Job) bool { return !r.machine.Wants(job) })
+	}
+	return r.show()
+}
+
+// show stores and reports the status when it changed.
+func (r *service) show() error {
+	status, differ := r.status(), r.clocks()
+	if status.Terminal() {
+		differ = "" // a failure by a date says it
+	}
+	news := !stored.SameStatus(status, r.shown)
+	if !news && differ == r.differ {
+		return nil
+	}
+	r.shown, r.differ = status, differ
+	shot := stored.SnapshotOf(r.Study, status)
+	shot.Clock = differ
+	if err := r.Store.PutStatus(r.Study.ID, shot.Encode()); err != nil {
+		return fmt.Errorf("storing status: %w", err)
+	}
+	if news {
+		r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Waiting, Status: status})
+	}
+	return nil
+}
+
+func (r *service) persist(record session.Record) error {
+	id := r.Study.ID
+	switch record := record.(type) {
+	case session.SaveSecrets:
+		return r.Store.PutSecret(id, record.Attempt, record.Data.Reveal())
+	case session.SaveEnvelope:
+		e := record.Envelope
+		if err := r.Store.PutOwn(id, stored.OwnKind(e), e.Attempt(), wire.EncodeEnvelope(e.Envelope())); err != nil {
+			return err
+		}
+		r.Observe(event.Progress{Study: id, Milestone: event.Persisted, Kind: e.Kind()})
+		return nil
+	case session.DestroySecrets:
+		if record.Attempt != 0 {
+			return r.Store.DestroySecret(id, record.Attempt)
+		}
+		if err := r.destroyHeld(); err != nil { // first: the secrets' end is not found twice
+			return err
+		}
+		return r.Store.DestroySecrets(id)
+	case session.AppendBoard:
+		return r.appendBoard(record)
+	}
+	return fmt.Errorf("cannot persist %T", record)
+}
+
+// appendBoard stores a stretch of the board, unless it was replayed from there.
+func (r *service) appendBoard(record session.AppendBoard) error {
+	count, err := r.Store.BoardCount(r.Study.ID)
+	if err != nil || record.From < count {
+		return err
+	}
+	var raws [][]byte
+	for _, e := range record.Envelopes {
+		raws = append(raws, wire.EncodeEnvelope(e.Envelope()))
+	}
+	return r.Store.AppendBoard(r.Study.ID, record.From, raws, wire.EncodeHead(record.Head))
+}
+
+// serve consents, then sends, runs and reads until the study has ended here.
+func (r *service) serve(ctx context.Context) error {
+	if err := r.decide(ctx); err != nil {
+		return r.byClock(ctx, err)
+	}
+	r.retry = node.Backoff{Least: 200 * time.Millisecond, Most: 10 * time.Second}
+	for {
+		status := r.machine.Status()
+		switch status.State {
+		case session.Done:
+			r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Finished})
+			return nil
+		case session.Failed:
+			return r.byClock(ctx, &node.FailedError{Err: status.Failure})
+		case session.Withdrawn:
+			if len(r.pending.Send) == 0 {
+				return node.ErrWithdrawn
+			}
+		}
+		err := r.byClock(ctx, r.turn(ctx))
+		if differs := r.otherFile(ctx, err); differs != nil {
+			return differs
+		}
+		switch {
+		case err == nil:
+			r.retry.Reset()
+		case timeIsUp(ctx):
+			return &node.WaitError{For: stored.WaitText(r.Study, r.status()), Err: r.retry.Last}
+		case !transient(err):
+			return err
+		default:
+			r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Retrying, Err: err})
+			r.Logger.Warn("the aggregator does not answer as it should; trying again", "study", r.Study.ID.Short(), "error", err)
+			if !r.retry.Wait(ctx, err) {
+				return &node.WaitError{For: "the aggregator", Err: err}
+			}
+		}
+	}
+}
+
+// otherFile asks an aggregator that does not know the study whether it hosts another
+// file of the same name: then no waiting helps. Else it is nil.
+func (r *service) otherFile(ctx context.Context, err error) error {
+	var refusal *p2p.Refusal
+	if !errors.As(err, &refusal) || refusal.Code != p2p.CodeUnknownStudy {
+		return nil
+	}
+	hello, err := r.client.Hello(ctx)
+	if err != nil || hello.Other == (protocol.StudyID{}) {
+		return nil // the call that failed says more
+	}
+	return &protocol.Disagreement{
+		On: protocol.OnStudy, Who: "the aggregator", From: stored.Names(r.Study, []protocol.PeerID{r.Signer.ID()})[0],
+		What: fmt.Sprintf("the file of study %q has id", r.Study.Name), Theirs: hello.Other.Short(), Ours: r.Study.ID.Short(),
+		Do: "compare the files: all nodes need the same one, byte for byte",
+	}
+}
+
+// timeIsUp reports that ctx has ended or is due to: a call can notice the deadline
+// a moment before the context says so.
+func timeIsUp(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
+}
+
+// decide brings the steward's stored decision to the machine. Before the first
+// message has arrived, the data are read once: a bad line must not strand the
+// others.
+func (r *service) decide(ctx context.Context) error {
+	decision, _, err := r.Store.Decision(r.Study.ID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	switch decision {
+	case store.Withdraw:
+		return r.step(session.Retract{})
+	case store.Approve:
+	default:
+		return &node.NotApprovedError{Study: r.Study.ID}
+	}
+	if !r.machine.Announced() {
+		if err := r.Cosigned(); err != nil {
+			return err
+		}
+		if err := r.Check(ctx); err != nil {
+			return err
+		}
+	}
+	return r.step(session.Consent{})
+}
+
+// readWait is how long one read of the board waits for news, in seconds.
+const readWait = 20
+
+// turn posts what is due, then runs one job, or else reads the board. Before the first
+// of these it compares ledgers with the aggregator; to withdraw is always possible.
+func (r *service) turn(ctx context.Context) error {
+	if err := r.makeSure(ctx); err != nil {
+		return err
+	}
+	if !r.vouched && r.machine.Status().State != session.Withdrawn {
+		if err := r.vouch(ctx); err != nil {
+			return err
+		}
+		r.vouched = true
+	}
+	if len(r.pending.Send) > 0 {
+		return r.post(ctx)
+	}
+	if len(r.pending.Run) > 0 {
+		event, err := r.run(ctx, r.pending.Run[0])
+		if errors.Is(err, errUndecided) {
+			return r.awaitSteward(ctx)
+		}
+		if err != nil {
+			return r.superseded(ctx, r.pending.Run[0], err)
+		}
+		r.pending.Run = r.pending.Run[1:]
+		return r.step(event)
+	}
+	if !r.fresh {
+		return r.read(ctx, 0)
+	}
+	if err := r.compareClocks(ctx); err != nil {
+		return err
+	}
+	before := r.machine.Count()
+	if err := r.read(ctx, readWait); err != nil || r.machine.Count() != before || r.shipped == nil {
+		return err
+	}
+	return r.resend(ctx)
+}
+
+func (r *service) read(ctx context.Context, wait uint32) error {
+	reply, err := r.client.Read(ctx, r.machine.Count(), wait)
+	if err != nil {
+		return err
+	}
+	event := session.Board{From: reply.From, Head: reply.Head}
+	for _, plain := range reply.Envelopes {
+		e, err := stored.Verify(r.Study, plain, r.Signer.ID())
+		if err != nil { // nobody but the aggregator can have put it there
+			return &node.FailedError{Err: &protocol.Fault{Culprit: r.Study.Aggregator.ID, Kind: "board", Err: err}}
+		}
+		event.Envelopes = append(event.Envelopes, e)
+	}
+	r.fresh = true
+	return r.step(event)
+}
+
+func (r *service) run(ctx context.Context, job session.Job) (session.Event, error) {
+	switch job := job.(type) {
+	case session.MakeRelease:
+		r.shipped = nil
+		return r.makeRelease(ctx, job)
+	case session.Upload:
+		event, err := r.upload(ctx, job)
+		if err == nil {
+			r.shipped = &job
+		}
+		return event, err
+	case session.FetchResult:
+		return r.fetchResult(ctx, job)
+	}
+	return nil, fmt.Errorf("cannot run %T", job)
+}
+
+// transient reports whether an error of a call may be gone at the next try.
+func transient(err error) bool {
+	var refusal *p2p.Refusal
+	if errors.As(err, &refusal) {
+		switch refusal.Code {
+		case p2p.CodeBusy, p2p.CodeInternal, p2p.CodeUnknownStudy, p2p.CodeNotFound:
+			return true
+		}
+		return false
+	}
+	return errors.Is(err, p2p.ErrUnreachable) || errors.Is(err, p2p.ErrRefusedPeer) || errors.Is(err, p2p.ErrInterrupted) ||
+		errors.Is(err, context.DeadlineExceeded)
+}

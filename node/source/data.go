@@ -1,0 +1,415 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/people"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed"
+)
+
+// Opened is the dataset that answers a study at this party.
+type Opened struct {
+	Site   config.StudySite
+	Data   config.Dataset
+	Schema dataset.Schema
+	Plans  []release.Plan // one a sketch
+	Picks  [][]int        // per sketch, which of the schema's entries are its values
+	People people.Sample  // of whom the last pass read; empty before
+	round  int            // how many releases of the study, of void attempts, came before this one
+}
+
+// Open looks up the party's data for the study and what the study wants of them.
+func (r *Source) Open() (*Opened, error) {
+	file, err := r.Site()
+	if err != nil {
+		return nil, &node.SiteError{Err: err}
+	}
+	site, err := file.Study(r.Study.ID)
+	if err != nil {
+		return nil, &node.SiteError{Err: err}
+	}
+	if site.Release == config.ReleaseAsk && Looks(r.Study) {
+		return nil, &node.SiteError{Err: fmt.Errorf("study %s has release: ask, which does not go with standardise: own: its sums are made after a noisy first look, so nothing without noise can be held (take release: auto)", r.Study.ID.Short())}
+	}
+	if site.Release == config.ReleaseAsk && DrawsEarly(r.Study) {
+		return nil, &node.SiteError{Err: fmt.Errorf("study %s has release: ask, which does not go with mechanism %s: its noise is drawn into the values as they are read, so nothing without noise can be held (take release: auto)", r.Study.ID.Short(), r.Study.Privacy.Mechanism)}
+	}
+	src := &Opened{Site: site, Data: file.Datasets[site.Dataset]}
+	party, _ := r.Study.PartyIndex(r.Signer.ID())
+	limit := int64(math.MaxInt64)
+	for i := range r.Study.Sketches {
+		plan, err := release.For(r.Study, party, i)
+		if err != nil {
+			return nil, err
+		}
+		src.Plans = append(src.Plans, plan)
+		limit = min(limit, plan.Limit)
+	}
+	if src.Schema, err = r.schema(party, site, src.Data, limit); err != nil {
+		return nil, err
+	}
+	for _, plan := range src.Plans {
+		src.Picks = append(src.Picks, picks(r.Study, party, plan))
+	}
+	return src, nil
+}
+
+// schema is what the study wants of the party's file.
+func (r *Source) schema(party int, site config.StudySite, data config.Dataset, limit int64) (dataset.Schema, error) {
+	own, required := r.Study.OwnColumns(party), r.labelled(party)
+	wanted := make([]string, len(own))
+	for i, c := range own {
+		wanted[i] = r.Study.Columns[c].Name
+	}
+	headers, err := site.Headers(wanted)
+	if err != nil {
+		return dataset.Schema{}, &node.SiteError{Err: err}
+	}
+	out := dataset.Schema{
+		ID: data.ID, Normalize: r.Study.Records.Normalize, Duplicates: r.Study.Records.Duplicates,
+		Missing: r.Study.Records.Missing, Bits: r.Study.ReadBits(), MaxRecords: limit, Apart: r.Study.Privacy.Unit == dp.Attribute,
+	}
+	if len(out.ID) == 0 {
+		out.ID = r.Study.Records.ID
+	}
+	if len(out.ID) != len(r.Study.Records.ID) {
+		return dataset.Schema{}, &node.SiteError{Err: fmt.Errorf("dataset %q identifies records by %d columns, the study by %d", data.Name, len(out.ID), len(r.Study.Records.ID))}
+	}
+	for i, c := range own {
+		column := r.Study.Columns[c]
+		if r.Study.Wide() {
+			column.Scale = column.Scale.Unlimited()
+		}
+		out.Fields = append(out.Fields, dataset.Field{Name: column.Name, Header: headers[i], Kind: column.Kind, Scale: column.Scale, Values: column.Values, Required: required[c]})
+	}
+	if err := out.Check(); err != nil { // what the study says was checked when it was parsed
+		return dataset.Schema{}, &node.SiteError{Err: err}
+	}
+	return out, nil
+}
+
+// labelled are the columns of which nothing stands for an absent value: a label that travels, and
+// one whose classes moments count, unless they count absent ones as a class.
+func (r *Source) labelled(party int) map[int]bool {
+	out := map[int]bool{}
+	for i, sk := range r.Study.Sketches {
+		if c, ok := r.Study.LabelOf(party, i); ok {
+			out[c] = true
+		}
+		if sk.Side != sketch.Moments || r.Study.Records.Missing != study.MissingCentre || r.Study.MomentLayout(i).Classes == 0 {
+			continue
+		}
+		for _, c := range r.Study.OwnColumns(party) {
+			out[c] = out[c] || r.Study.Columns[c].Label
+		}
+	}
+	return out
+}
+
+// picks maps what a sketch takes of a record to the entries of a row of the dataset,
+// which holds all own columns in order.
+func picks(s *study.Study, party int, plan release.Plan) []int {
+	at := map[study.Feature]int{}
+	for _, c := range s.OwnColumns(party) {
+		if s.Columns[c].Kind != study.Categorical {
+			at[study.Feature{Column: c, Kind: study.Value}] = len(at)
+			continue
+		}
+		for _, v := range s.Columns[c].Values {
+			at[study.Feature{Column: c, Value: v, Kind: study.OneHot}] = len(at)
+		}
+	}
+	var out []int
+	for _, f := range plan.Inputs() {
+		out = append(out, at[f])
+	}
+	return out
+}
+
+// Pass reads the data once, handing each batch to take.
+func (r *Source) Pass(ctx context.Context, src *Opened, take func(dataset.Batch) error) (dataset.Summary, error) {
+	reader, err := dataset.Open(ctx, src.Data.Source, src.Schema, dataset.Options{SpillDir: r.Store.Dir()})
+	if err != nil {
+		return dataset.Summary{}, r.otherwiseNamed(src, err)
+	}
+	defer reader.Close()
+	key, err := r.Store.PeopleKey()
+	if err != nil {
+		return dataset.Summary{}, err
+	}
+	sampler := people.NewSampler(key, src.Data.Source)
+	for {
+		batch, err := reader.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			src.People = sampler.Sample()
+			return reader.Summary(), nil
+		}
+		if err != nil {
+			return dataset.Summary{}, err
+		}
+		for _, id := range batch.IDs {
+			sampler.Add(id)
+		}
+		if err := take(batch); err != nil {
+			return dataset.Summary{}, err
+		}
+		s := reader.Summary()
+		r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Reading, Done: s.Bytes, Total: s.Size})
+	}
+}
+
+// otherwiseNamed adds to an error about a study's column that the data lack how to say what
+// it is called there.
+func (r *Source) otherwiseNamed(src *Opened, err error) error {
+	var absent *dataset.AbsentError
+	if !errors.As(err, &absent) {
+		return err
+	}
+	party, _ := r.Study.PartyIndex(r.Signer.ID())
+	for _, i := range r.Study.OwnColumns(party) {
+		name := r.Study.Columns[i].Name
+		if slices.Contains(absent.Columns, cmp.Or(src.Site.Columns[name], name)) {
+			return fmt.Errorf("%w; where it has another name there: party data use %s %s --column %s=NAME", err, src.Data.Name, r.Study.ID.Short(), name)
+		}
+	}
+	return err
+}
+
+// Check reads the data once before the party's first message leaves, so that a
+// bad line is found while nobody waits for this party yet.
+func (r *Source) Check(ctx context.Context) error {
+	src, err := r.Open()
+	if err != nil {
+		return err
+	}
+	summary, refusal, err := r.examine(ctx, src, func(dataset.Batch) error { return nil })
+	if err != nil {
+		return err
+	}
+	if refusal != nil {
+		return refusal
+	}
+	if err := r.Remember(src); err != nil {
+		return err
+	}
+	r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Checked, Note: SummaryText(summary)})
+	return nil
+}
+
+// examine reads the data once, handing each batch to take. refusal is why policy or budget would
+// not let a release of data that can be read leave.
+func (r *Source) examine(ctx context.Context, src *Opened, take func(dataset.Batch) error) (summary dataset.Summary, refusal, err error) {
+	summary, err = r.Pass(ctx, src, take)
+	if err != nil {
+		return dataset.Summary{}, nil, err
+	}
+	entries, err := r.Store.Ledger()
+	if err != nil { // a ledger that cannot be read is no refusal
+		return summary, nil, err
+	}
+	refusal, err = r.Permitted(src, summary.Records, entries)
+	return summary, refusal, err
+}
+
+// Options says what CheckData and Rehearse look at.
+type Options struct {
+	Store   *store.Store                 // required; open for reading is enough
+	Site    func() (config.Party, error) // required: reads the site file
+	Now     func() protocol.Instant      // required: the clock
+	Study   *study.Study                 // required; it lists this party
+	Observe event.Observer               // told of Reading; default: nobody
+	Entropy io.Reader                    // Rehearse alone, required there: crypto/rand outside tests
+	Workers int                          // Rehearse alone: goroutines that project; default 1
+}
+
+// Source is the study at this party, which need not be served.
+func (o Options) Source() (*Source, error) {
+	signer, err := protocol.NewSigner(o.Store.Identity())
+	if err != nil {
+		return nil, err
+	}
+	if o.Observe == nil {
+		o.Observe = func(event.Progress) {}
+	}
+	options := node.PartyOptions{Store: o.Store, Site: o.Site, Entropy: o.Entropy, Now: o.Now, Observe: o.Observe, Workers: o.Workers}
+	return &Source{options, signer, o.Study}, nil
+}
+
+// CheckedData is what data are against a study, for the party's own eyes.
+type CheckedData struct {
+	dataset.Summary
+	Effect Effect
+}
+
+// CheckData reads a party's data against a study as Run does before its first
+// message, without any network and whether or not the study is approved, and says what
+// the study would do to them. refusal is why policy or budget would not allow the release,
+// nil where they would; err is about the data or the site file.
+func CheckData(ctx context.Context, o Options) (out CheckedData, refusal, err error) {
+	h, err := o.Source()
+	if err == nil {
+		out, refusal, err = h.checkData(ctx)
+	}
+	if err != nil {
+		return CheckedData{}, nil, fmt.Errorf("checking data for study %s: %w", o.Study.ID.Short(), err)
+	}
+	return out, refusal, nil
+}
+
+func (r *Source) checkData(ctx context.Context) (out CheckedData, refusal, err error) {
+	src, err := r.Open()
+	if err != nil {
+		return out, nil, err
+	}
+	if err := r.lookExactly(ctx, src); err != nil {
+		return out, nil, err
+	}
+	survey, err := r.NewSurvey(src, true)
+	if err != nil {
+		return out, nil, err
+	}
+	if out.Summary, refusal, err = r.examine(ctx, src, survey.Add); err != nil {
+		return out, nil, err
+	}
+	out.Effect = survey.Effect(out.Summary, nil)
+	return out, refusal, nil
+}
+
+// mostNamed bounds how many columns a line about data names.
+const mostNamed = 5
+
+// SummaryText says what was read, in counts: one line, of the first columns with something to say.
+func SummaryText(s dataset.Summary) string {
+	text := fmt.Sprintf("%d records", s.Records)
+	if s.Skipped > 0 {
+		text += fmt.Sprintf(", %d left out for a missing value", s.Skipped)
+	}
+	named, more := 0, 0
+	for _, f := range s.Fields {
+		if f.Clamped == 0 && f.Missing == 0 {
+			continue
+		}
+		if named++; named > mostNamed {
+			more++
+			continue
+		}
+		if f.Clamped > 0 {
+			text += fmt.Sprintf("; %q: %d values outside the public bounds were clipped to them", f.Name, f.Clamped)
+		}
+		if f.NoLogarithm > 0 {
+			text += fmt.Sprintf(", %d of them because numbers of 0 and less have no logarithm", f.NoLogarithm)
+		}
+		if f.Missing > 0 {
+			text += fmt.Sprintf("; %q: %d missing", f.Name, f.Missing)
+		}
+	}
+	if more > 0 {
+		text += fmt.Sprintf("; and %d more columns with such values, which party data check lists", more)
+	}
+	return text
+}
+
+// Exact is all exact sketches of the study.
+type Exact struct {
+	Sketches []release.Exact
+	IDs      [][]byte // in the order of the file; only where a sketch is of the records side
+	Records  int64
+	Note     string          // what was read and clipped, in counts
+	Summary  dataset.Summary // of the pass; zero where the sketch was held
+	Adding   time.Duration   // in which batches were projected; the rest of the pass waits for data
+}
+
+// Builders makes a builder without records for each sketch.
+func (r *Source) Builders(src *Opened, root seed.Seed) ([]*release.Builder, error) {
+	var out []*release.Builder
+	for _, plan := range src.Plans {
+		b, err := plan.NewBuilder(root, max(r.Workers, 1))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// Project makes the exact sketches from the data.
+func (r *Source) Project(ctx context.Context, src *Opened, builders []*release.Builder) (*Exact, error) {
+	return r.ProjectAnd(ctx, src, builders, func(dataset.Batch) error { return nil })
+}
+
+// ProjectAnd makes the exact sketches from the data, and hands each batch to see first.
+func (r *Source) ProjectAnd(ctx context.Context, src *Opened, builders []*release.Builder, see func(dataset.Batch) error) (*Exact, error) {
+	out := &Exact{}
+	keep := false
+	for _, plan := range src.Plans {
+		keep = keep || plan.Sketch().Side == sketch.Records
+	}
+	entries := src.Schema.Entries()
+	var values []int64
+	var err error
+	out.Summary, err = r.Pass(ctx, src, func(b dataset.Batch) error {
+		if err := see(b); err != nil {
+			return err
+		}
+		began := time.Now()
+		defer func() { out.Adding += time.Since(began) }()
+		if keep {
+			for _, id := range b.IDs {
+				out.IDs = append(out.IDs, append([]byte(nil), id...))
+			}
+		}
+		for i, builder := range builders {
+			own := b.Values
+			if !isAll(src.Picks[i], entries) {
+				values = b.Pick(values[:0], src.Picks[i])
+				own = values
+			}
+			if err := builder.AddRead(b.IDs, own); err != nil {
+				return fmt.Errorf("sketch %d: %w", i+1, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Records, out.Note = out.Summary.Records, SummaryText(out.Summary)
+	for i, builder := range builders {
+		one, err := builder.Finish(r.Entropy)
+		if err != nil {
+			return nil, fmt.Errorf("sketch %d: %w", i+1, err)
+		}
+		if one.Clipped > 0 {
+			out.Note += fmt.Sprintf("; sketch %d: %d records clipped", i+1, one.Clipped)
+		}
+		out.Sketches = append(out.Sketches, one)
+	}
+	return out, nil
+}
+
+// isAll reports whether picks are all entries in their order.
+func isAll(picks []int, entries int) bool {
+	for i, at := range picks {
+		if i != at {
+			return false
+		}
+	}
+	return len(picks) == entries
+}

@@ -1,0 +1,85 @@
+package source
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/people"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/ledger"
+	"github.com/cosketch/cosketch/protocol/protocoltest"
+)
+
+// People of whom something was released have no second budget under a second name, unless the steward says
+// why they are others. A name under which nothing was released counts for nobody.
+func TestPeopleAreRecognised(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a")
+	if err := store.Create(dir, store.Party, rand.Reader); err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.Open(dir, store.Party, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	s, err := protocoltest.NewStudy(protocoltest.Terms{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &Source{node.PartyOptions{Store: st, Now: func() protocol.Instant { return 1000 }}, protocoltest.Identity("party 0"), s}
+	key, err := st.PeopleKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := func(file string, from, to int) people.Sample {
+		sampler := people.NewSampler(key, dataset.Files(file))
+		for i := from; i < to; i++ {
+			sampler.Add(fmt.Append(nil, i))
+		}
+		return sampler.Sample()
+	}
+	of := func(name string, sample people.Sample, apart map[string]string) *Opened {
+		return &Opened{Data: config.Dataset{Name: name, ApartFrom: apart}, People: sample}
+	}
+	released := []ledger.Entry{{Dataset: "a"}}
+	if err := h.Remember(of("a", about("a.csv", 0, 100), nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Remember(of("a", about("a.csv", 100, 120), nil)); err != nil { // others since
+		t.Fatal(err)
+	}
+	if err := h.Remember(of("held", about("held.csv", 50, 150), nil)); err != nil { // before a was released
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		src     *Opened
+		entries []ledger.Entry
+		why     people.Likeness
+	}{
+		"the same name":                 {of("a", about("a.csv", 0, 200), nil), released, people.Unlike},
+		"another name":                  {of("b", about("b.csv", 0, 100), nil), released, people.SameIDs},
+		"those who came later":          {of("b", about("b.csv", 100, 120), nil), released, people.SameIDs},
+		"another name, the same file":   {of("b", about("a.csv", 500, 600), nil), released, people.SamePlace},
+		"before anything was released":  {of("b", about("b.csv", 0, 100), nil), nil, people.Unlike},
+		"others, by the steward's word": {of("b", about("b.csv", 0, 100), map[string]string{"a": "another register"}), released, people.Unlike},
+		"the word of another":           {of("b", about("b.csv", 0, 100), map[string]string{"c": "another register"}), released, people.SameIDs},
+		"those of a held sketch":        {of("held", people.Sample{}, nil), released, people.SameIDs},
+		"others":                        {of("b", about("b.csv", 500, 600), nil), released, people.Unlike},
+	} {
+		refusal, err := h.Recognised(test.src, test.entries)
+		var alike *node.PeopleError
+		if err != nil {
+			t.Fatal(err)
+		}
+		if errors.As(refusal, &alike) != (test.why != people.Unlike) || alike != nil && (alike.Why != test.why || alike.Other != "a") {
+			t.Errorf("%s: %v, want %q", name, refusal, test.why)
+		}
+	}
+}

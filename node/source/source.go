@@ -1,0 +1,105 @@
+package source
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/held"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+	"github.com/cosketch/cosketch/seed"
+	"github.com/cosketch/cosketch/seed/agree"
+)
+
+// Source is what a party has of one study without speaking to anybody.
+type Source struct {
+	node.PartyOptions
+	Signer protocol.Signer
+	Study  *study.Study
+}
+
+// Held opens the study's held sketch. Whoever changes or releases it has locked it.
+func (r *Source) Held(src *Opened, seeded agree.Outcome) (*held.Set, error) {
+	set, err := held.Open(held.Options{
+		Files: r.Store.Held(r.Study.ID), Study: r.Study.ID, T2: seeded.T2, Seed: seeded.Seed,
+		Plans: src.Plans, Picks: src.Picks, Dataset: src.Data.Name, Source: src.Data.Source, Schema: src.Schema,
+		SpillDir: r.Store.Dir(), Entropy: r.Entropy, Workers: r.Workers,
+		Observe: func(s dataset.Summary) {
+			r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Reading, Done: s.Bytes, Total: s.Size})
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("opening the held sketch: %w", err)
+	}
+	return set, nil
+}
+
+// Welcome is the site's rule for late parties. A site file without the study says
+// nothing: then the data could not be found either, and that error is the better one.
+func (r *Source) Welcome() (func(protocol.PeerID) bool, error) {
+	if r.Study.LateUntil == 0 {
+		return nil, nil
+	}
+	file, err := r.Site()
+	if err != nil {
+		return nil, &node.SiteError{Err: err}
+	}
+	rule := file.Studies[r.Study.ID].Welcome
+	for _, name := range rule.Names {
+		if _, listed := r.Study.PartyByName(name); !listed {
+			return nil, &node.SiteError{Err: fmt.Errorf("site file %s welcomes %q, which is no party of study %s", file.Path, name, r.Study.ID.Short())}
+		}
+	}
+	return func(id protocol.PeerID) bool {
+		i, listed := r.Study.PartyIndex(id)
+		return listed && rule.Admits(r.Study.Parties[i].Name)
+	}, nil
+}
+
+// NewRecords is the party's data with other files, of which only the columns of
+// records-side sketches are asked: new records need no label.
+func (r *Source) NewRecords(files []string) (*Opened, error) {
+	src, err := r.Open()
+	if err != nil {
+		return nil, err
+	}
+	src.Data.Source = dataset.Source{Files: files, CSV: src.Data.Source.CSV}
+	own := r.Study.OwnColumns(src.Plans[0].Party)
+	fields := src.Schema.Fields[:0:0]
+	for i, f := range src.Schema.Fields {
+		if !r.Study.Columns[own[i]].Label {
+			fields = append(fields, f)
+		}
+	}
+	src.Schema.Fields = fields
+	return src, nil
+}
+
+// OwnRows is how many rows this party's release has, where it has any for each record.
+func (r *Source) OwnRows() (int64, error) {
+	raw, err := r.Store.ReleaseHeader(r.Study.ID)
+	if err != nil {
+		return 0, err
+	}
+	header, err := stored.DecodeVerified(raw)
+	if err != nil {
+		return 0, fmt.Errorf("stored release: %w", err)
+	}
+	release, err := wire.DecodeRelease(header.Payload())
+	return release.Records, err
+}
+
+// FreshSeed draws a seed that no other party has.
+func FreshSeed(entropy io.Reader) (seed.Seed, error) {
+	var bytes [seed.Size]byte
+	defer clear(bytes[:])
+	if _, err := io.ReadFull(entropy, bytes[:]); err != nil {
+		return seed.Seed{}, fmt.Errorf("drawing a seed: %w", err)
+	}
+	return seed.FromBytes(bytes), nil
+}

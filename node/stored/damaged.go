@@ -1,0 +1,78 @@
+package stored
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// A study whose file or board cannot be read any more is damaged: it alone is not served,
+// and lists name it as that. Its operator restores a backup or gives it up. Nothing is
+// ever cut from a board: parties may have seen what stands there.
+
+// Damaged is the state of such a study, beside those of package session.
+const Damaged = "damaged"
+
+// DamagedError reports a stored study that cannot be read.
+type DamagedError struct {
+	Study protocol.StudyID
+	What  string // study file or board
+	Err   error
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("the stored %s of study %s is damaged: %v (restore the newest backup into a new directory; fsck says what else is wrong; an operator can also give the study up: aggregator study cancel %s)",
+		e.What, e.Study.Short(), e.Err, e.Study.Short())
+}
+
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// DamagedBoard reports a board that cannot be read.
+func DamagedBoard(id protocol.StudyID, err error) error { return &DamagedError{id, "board", err} }
+
+// NameOf is the name of a study whose file may be damaged.
+func NameOf(s *study.Study) string {
+	if s == nil {
+		return "not readable"
+	}
+	return s.Name
+}
+
+// FileOf reads a stored study's file, as far as that is possible; else it is nil.
+func FileOf(st interface {
+	Study(protocol.StudyID) ([]byte, error)
+}, id protocol.StudyID) *study.Study {
+	source, err := st.Study(id)
+	if err != nil {
+		return nil
+	}
+	s, err := Parse(id, source)
+	if err != nil {
+		return nil
+	}
+	return s
+}
+
+// DamagedSnapshot is the status of a damaged study: that it is, or that it was given up.
+func DamagedSnapshot(st interface {
+	Study(protocol.StudyID) ([]byte, error)
+	Status(protocol.StudyID) ([]byte, error)
+}, d *DamagedError) Snapshot {
+	if s, ok := GivenUp(st, d.Study); ok {
+		return s
+	}
+	return Snapshot{Study: d.Study.String(), Name: NameOf(FileOf(st, d.Study)), State: Damaged, Trouble: d.Error()}
+}
+
+// GivenUp is the stored status of a damaged study that its operator gave up.
+func GivenUp(st interface {
+	Status(protocol.StudyID) ([]byte, error)
+}, id protocol.StudyID) (Snapshot, bool) {
+	raw, err := st.Status(id)
+	if err != nil {
+		return Snapshot{}, false
+	}
+	s, err := DecodeSnapshot(raw)
+	return s, err == nil && s.GivenUp != ""
+}

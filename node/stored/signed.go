@@ -1,0 +1,121 @@
+package stored
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// Signature is what the aggregator signed about a result document that is stored here.
+type Signature struct {
+	Aggregator protocol.PeerID
+	Envelope   protocol.Digest  // id of the signed message on the board; zero for a further result
+	Document   protocol.Digest  // SHA-256 of the document
+	At         protocol.Instant // of a further result; zero for one on the board
+}
+
+// ErrUnsigned reports a stored document that is not what the aggregator signed.
+var ErrUnsigned = errors.New("the stored result is not what the aggregator signed: it was changed or damaged here")
+
+// Signed finds the aggregator's signed statement of a document on the board that this node
+// stored, and verifies it. ErrUnsigned when there is none for these bytes.
+func Signed(st *store.Store, s *study.Study, document []byte) (Signature, error) {
+	board, err := Board(st, s.ID)
+	if err != nil {
+		return Signature{}, err
+	}
+	want := DocumentOf(document)
+	for _, e := range slices.Backward(board) {
+		if e.Kind() != protocol.KindResult || e.Sender() != s.Aggregator.ID || e.Study() != s.ID {
+			continue
+		}
+		r, err := wire.DecodeResult(e.Payload())
+		if err != nil {
+			return Signature{}, fmt.Errorf("stored board: %w", err)
+		}
+		if r.Document == want {
+			return Signature{Aggregator: e.Sender(), Envelope: e.ID(), Document: want.Hash}, nil
+		}
+	}
+	return Signature{}, ErrUnsigned
+}
+
+// Step is how far a party has come in a study, as an aggregator and its board can know it.
+type Step string
+
+// The steps of a party that takes part from the beginning, in order.
+const (
+	StepApproved  Step = "approved"
+	StepCommitted Step = "committed"
+	StepShared    Step = "shared"
+	StepConfirmed Step = "confirmed"
+	StepSketched  Step = "sketched" // it has described its noised sketches, by hash, under its signature
+	StepReleased  Step = "released" // the sketches are wholly at the aggregator
+)
+
+// Steps returns the six in order.
+func Steps() []Step {
+	return []Step{StepApproved, StepCommitted, StepShared, StepConfirmed, StepSketched, StepReleased}
+}
+
+// Taken returns for every party of a study, in the study's order, which steps the stored
+// board shows: the party's own messages, and of the last step a result that its release is
+// in. Who joined late has approved by asking for the seed and
+// confirmed by proving that it holds it; it neither commits nor shares.
+func Taken(st *store.Store, s *study.Study) ([]map[Step]bool, error) {
+	board, err := Board(st, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	out, releases := NewTaken(len(s.Parties)), map[protocol.Digest]int{}
+	for _, e := range board {
+		if i, listed := s.PartyIndex(e.Sender()); listed && StepOf(e.Kind()) != "" {
+			out[i][StepOf(e.Kind())] = true
+			releases[e.ID()] = i
+		}
+		if e.Kind() != protocol.KindResult {
+			continue
+		}
+		r, err := wire.DecodeResult(e.Payload())
+		if err != nil {
+			return nil, fmt.Errorf("a result on the stored board: %w", err)
+		}
+		for _, id := range r.Releases {
+			if i, known := releases[id]; known {
+				out[i][StepReleased] = true
+			}
+		}
+	}
+	return out, nil
+}
+
+// NewTaken has room for the steps of so many parties.
+func NewTaken(parties int) []map[Step]bool {
+	out := make([]map[Step]bool, parties)
+	for i := range out {
+		out[i] = map[Step]bool{}
+	}
+	return out
+}
+
+// StepOf is the step that a message of a kind shows; empty where it shows none.
+func StepOf(kind protocol.Kind) Step {
+	switch kind {
+	case protocol.KindApprove, protocol.KindJoin:
+		return StepApproved
+	case protocol.KindCommit:
+		return StepCommitted
+	case protocol.KindShare:
+		return StepShared
+	case protocol.KindConfirm, protocol.KindJoined:
+		return StepConfirmed
+	case protocol.KindRelease:
+		return StepSketched
+	}
+	return ""
+}

@@ -1,0 +1,155 @@
+package stored
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Snapshot is a study's status as a node last stored it, for status commands
+// that run beside the node.
+type Snapshot struct {
+	Study    string   `json:"study"`
+	Name     string   `json:"name"`
+	State    string   `json:"state"`
+	WaitFor  string   `json:"wait_for,omitempty"`
+	From     []string `json:"from,omitempty"`  // names
+	Until    string   `json:"until,omitempty"` // RFC 3339, UTC
+	Failure  string   `json:"failure,omitempty"`
+	Trouble  string   `json:"trouble,omitempty"`  // why it is not served for the time being
+	Grace    string   `json:"grace,omitempty"`    // a date has passed that does not count yet
+	Clock    string   `json:"clock,omitempty"`    // a party's: the clocks differ, and what to do
+	GivenUp  string   `json:"given_up,omitempty"` // RFC 3339, UTC: when the operator ended a damaged study here
+	Restored string   `json:"restored,omitempty"` // an aggregator's: its state is of a backup that the study may have gone on after
+	Faults   []string `json:"faults,omitempty"`   // why attempts at agreeing on the seed ended
+
+	Culprits []Culprit `json:"culprits,omitempty"` // of attempts that ended, and of a failure
+}
+
+// Culprit is who is to blame for the end of an attempt, or of the study.
+type Culprit struct {
+	Name     string `json:"name"`
+	ID       string `json:"id"`                // peer id
+	Standing string `json:"standing"`          // proved, claimed (by the aggregator) or seen (by this node)
+	Kind     string `json:"kind,omitempty"`    // of the message that is wrong or missing
+	Attempt  uint32 `json:"attempt,omitempty"` // at agreeing on the seed
+	What     string `json:"what"`
+}
+
+// SnapshotOf is what is kept of a machine's status.
+func SnapshotOf(s *study.Study, st session.Status) Snapshot {
+	out := Snapshot{Study: s.ID.String(), Name: s.Name, State: string(st.State), WaitFor: st.WaitFor, From: Names(s, st.From), Faults: st.Faults}
+	for _, c := range st.Blame {
+		out.Culprits = append(out.Culprits, Culprit{
+			Name: Names(s, []protocol.PeerID{c.Node})[0], ID: c.Node.String(),
+			Standing: string(c.Standing), Kind: string(c.Kind), Attempt: c.Attempt, What: c.Err.Error(),
+		})
+	}
+	if st.Until != 0 {
+		out.Until = st.Until.String()
+	}
+	if st.Failure != nil {
+		out.Failure = st.Failure.Error()
+	}
+	return out
+}
+
+// Encode writes it for DecodeSnapshot.
+func (s Snapshot) Encode() []byte {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic("node: a snapshot holds text alone: " + err.Error())
+	}
+	return b
+}
+
+// DecodeSnapshot reads a stored snapshot.
+func DecodeSnapshot(b []byte) (Snapshot, error) {
+	var s Snapshot
+	if err := json.Unmarshal(b, &s); err != nil {
+		return s, fmt.Errorf("reading status: %w", err)
+	}
+	return s, nil
+}
+
+// Names gives the study's names of peers.
+func Names(s *study.Study, ids []protocol.PeerID) []string {
+	var out []string
+	for _, id := range ids {
+		if i, ok := s.PartyIndex(id); ok {
+			out = append(out, s.Parties[i].Name)
+		} else if id == s.Aggregator.ID {
+			out = append(out, "the aggregator")
+		} else {
+			out = append(out, id.String())
+		}
+	}
+	return out
+}
+
+// BlameText names the culprits, and how well it is known that they are.
+func (s Snapshot) BlameText() string {
+	var out []string
+	for _, c := range s.Culprits {
+		if text := fmt.Sprintf("%s (%s)", c.Name, c.Standing); !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// WaitText says in words what a status waits for, and from whom.
+func (s Snapshot) WaitText() string {
+	switch {
+	case s.WaitFor == "":
+		return ""
+	case len(s.From) == 0:
+		return s.WaitFor
+	}
+	return s.WaitFor + " from " + strings.Join(s.From, ", ")
+}
+
+// WaitText says what a study waits for.
+func WaitText(s *study.Study, st session.Status) string { return SnapshotOf(s, st).WaitText() }
+
+// SameStatus reports whether two statuses say the same.
+func SameStatus(a, b session.Status) bool {
+	return a.State == b.State && a.WaitFor == b.WaitFor && a.Until == b.Until && slices.Equal(a.From, b.From) &&
+		slices.Equal(a.Faults, b.Faults) && len(a.Blame) == len(b.Blame) && (a.Failure == nil) == (b.Failure == nil)
+}
+
+// Equal reports whether two snapshots say the same.
+func (s Snapshot) Equal(t Snapshot) bool {
+	return s.Study == t.Study && s.State == t.State && s.WaitFor == t.WaitFor && s.Until == t.Until &&
+		s.Failure == t.Failure && s.Trouble == t.Trouble && s.Grace == t.Grace && s.Clock == t.Clock && s.Restored == t.Restored && s.GivenUp == t.GivenUp && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
+}
+
+// LittleRoom is less than a node needs to store what a study needs next, in bytes.
+const LittleRoom = 1 << 17
+
+// OnDisk lets a study that goes on say of a disk with so many bytes left that nothing can
+// be stored there: the node could not, for want of that very room.
+func (s *Snapshot) OnDisk(dir string, free int64) {
+	if s.Active() && s.Trouble == "" && free < LittleRoom {
+		s.Trouble = fmt.Sprintf("the disk of %s is full: make room; what is stored is whole", dir)
+	}
+}
+
+// PutBack lets an aggregator's study that goes on say that it was there when the state was
+// made of a backup: no other node tells the operator of what came after.
+func (s *Snapshot) PutBack(added, restored protocol.Instant) {
+	if s.Active() && added <= restored {
+		s.Restored = fmt.Sprintf("the state directory was restored from a backup at %s. If the study had gone on after that backup was made, its parties refuse this board, which is too old: aggregator cancel %s ends it, and a new study is made", restored, s.Study[:8])
+	}
+}
+
+// Active reports whether the study has not ended on this node.
+func (s Snapshot) Active() bool { return !session.Status{State: session.State(s.State)}.Terminal() }
+
+// StewardsRelease is what the status of a study waits for while its sketch is held.
+const StewardsRelease = "the steward's release"

@@ -1,0 +1,51 @@
+package stored
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// ErrStudyChanged reports a study file that is not, byte for byte, what was added: somebody
+// has changed it in the state directory.
+var ErrStudyChanged = errors.New("the stored study file was changed after it was added")
+
+// Parse reads a study file that a store gave under an id. A file that is of another
+// id is ErrStudyChanged, and one that cannot be read a *DamagedError, too: nothing that was decided about the one goes for the other.
+func Parse(id protocol.StudyID, source []byte) (*study.Study, error) {
+	if here := protocol.StudyID(sha256.Sum256(source)); here != id {
+		return nil, &DamagedError{id, "study file", fmt.Errorf("%w: its bytes have id %s", ErrStudyChanged, here.Short())}
+	}
+	s, err := study.Parse(source)
+	if err != nil {
+		return nil, &DamagedError{id, "study file", err}
+	}
+	return s, nil
+}
+
+// DocumentOf names a document by its hash and size.
+func DocumentOf(data []byte) protocol.Document {
+	return protocol.Document{Hash: sha256.Sum256(data), Size: int64(len(data))}
+}
+
+// ErrPurged reports a study whose sketches the operator removed: its results stay, and
+// nothing further can be asked of it.
+var ErrPurged = errors.New("the study's sketches were purged")
+
+// Purged reports whether a study's sketches were removed.
+func Purged(st interface {
+	Purged(protocol.StudyID) (protocol.Instant, error)
+}, id protocol.StudyID) (bool, error) {
+	switch _, err := st.Purged(id); {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, store.ErrNotFound):
+		return false, nil
+	default:
+		return false, err
+	}
+}

@@ -1,0 +1,408 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed"
+)
+
+// plan is a plan that is tried.
+type plan struct{ release.Plan }
+
+// pair are a record's encoded values in two neighbouring data sets. Nil stands for a
+// contribution of zeros: where records are summed no record at all.
+type pair struct{ without, with []int64 }
+
+func (p plan) bare() plan { return plan{p.Bare()} }
+
+// alone returns the exact sketch of one record.
+func (p plan) alone(root seed.Seed, id []byte, values []int64) ([]int64, error) {
+	p = p.bare()
+	b, err := p.NewBuilder(root, 1)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case values != nil:
+		err = b.Add([][]byte{id}, values)
+	case p.Sketch().Side == sketch.Records:
+		err = b.Add([][]byte{id}, make([]int64, p.Values))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.Exact().Sketch.Data, nil
+}
+
+// footprint lists the non-zeros of a record's row of R on the columns side. They are those of
+// a sketch of one value of one record, made like any other.
+func (p plan) footprint(root seed.Seed, id []byte) ([]int, error) {
+	column, err := plan{p.OneValue()}.alone(root, id, []int64{p.Study.Bits.One()})
+	if err != nil {
+		return nil, err
+	}
+	var out []int
+	for i, v := range column {
+		if v != 0 {
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
+
+// moved returns the exact sketches of a record in both data sets, and their difference.
+func (p plan) moved(root seed.Seed, id []byte, change pair) (base, delta []int64, err error) {
+	if base, err = p.alone(root, id, change.without); err != nil {
+		return nil, nil, err
+	}
+	if delta, err = p.alone(root, id, change.with); err != nil {
+		return nil, nil, err
+	}
+	for i := range delta {
+		delta[i] -= base[i]
+	}
+	return base, delta, nil
+}
+
+func normsOf(delta []int64) (s dp.Sensitivity) {
+	for _, d := range delta {
+		s.L1 += max(d, -d)
+		s.L2Squared += d * d
+	}
+	return s
+}
+
+// size is the norm that the plan's noise covers.
+func (p plan) size(s dp.Sensitivity) int64 {
+	if p.Noise.Guarantee().Mechanism() == dp.Gaussian {
+		return s.L2Squared
+	}
+	return s.L1
+}
+
+// first returns the place of a column's first value in a record, and how many it has.
+func (p plan) first(column int) (at, n int) {
+	for i, f := range p.Features[:p.Values] {
+		if f.Column == column {
+			if n == 0 {
+				at = i
+			}
+			n++
+		}
+	}
+	return at, n
+}
+
+// extremes are a column's values from one end to the other. Squares make a change from
+// the middle of the lower half worse in l1: see changes.
+func (p plan) extremes(column int) []pair {
+	one := p.Study.Bits.One()
+	c := p.Study.Columns[column]
+	if c.Kind == study.Categorical {
+		from, to := make([]int64, len(c.Values)), make([]int64, len(c.Values))
+		from[0], to[1] = one, one
+		return []pair{{from, to}}
+	}
+	low := one - c.Scale.Range(p.Study.Bits)
+	out := []pair{{[]int64{low}, []int64{one}}}
+	if low < 0 && p.Sketch().Helpers.Squares {
+		out = append(out, pair{[]int64{-one / 2}, []int64{one}})
+	}
+	return out
+}
+
+// furthest is the change of one column's value that moves the features furthest, and how
+// far, by the norm that counts.
+func (p plan) furthest(column int) (worst pair, most int64) {
+	bits := p.Study.Bits
+	at, _ := p.first(column)
+	centre := p.Centre(p.Features[at])
+	for _, e := range p.extremes(column) {
+		var deltas []int64
+		for i := range e.with {
+			deltas = append(deltas, e.with[i]-e.without[i])
+			if p.Sketch().Helpers.Squares {
+				deltas = append(deltas, fixedpoint.Square(e.with[i]-centre, bits)-fixedpoint.Square(e.without[i]-centre, bits))
+			}
+		}
+		if s := p.size(normsOf(deltas)); s > most {
+			worst, most = e, s
+		}
+	}
+	return worst, most
+}
+
+// widest lists the sketch's columns from the one whose values can change most, as many as
+// are worth a try: through R's rows of equal length the first is among the worst.
+func (p plan) widest() []int {
+	out := p.Columns()
+	slices.SortStableFunc(out, func(a, b int) int {
+		_, x := p.furthest(a)
+		_, y := p.furthest(b)
+		return cmp.Compare(y, x)
+	})
+	return out[:min(len(out), 256)]
+}
+
+// attributePair is a pair of records that differ in every column as far as they can: for
+// the attribute of a column, take its values alone.
+func (p plan) attributePair() pair {
+	out := pair{make([]int64, p.Values), make([]int64, p.Values)}
+	for _, c := range p.Columns() {
+		at, _ := p.first(c)
+		e, _ := p.furthest(c)
+		copy(out.without[at:], e.without)
+		copy(out.with[at:], e.with)
+	}
+	return out
+}
+
+// only is the pair that differs in one column alone.
+func (p plan) only(change pair, column int) pair {
+	at, n := p.first(column)
+	with := append([]int64(nil), change.without...)
+	copy(with[at:at+n], change.with[at:])
+	return pair{change.without, with}
+}
+
+// extremeRecord draws a record of which every value is at an end of its range.
+func (p plan) extremeRecord(g *dp.Generator) []int64 {
+	out := make([]int64, p.Values)
+	for _, c := range p.Columns() {
+		at, n := p.first(c)
+		one := p.Study.Bits.One()
+		switch column := p.Study.Columns[c]; {
+		case column.Kind == study.Categorical:
+			out[at+int(g.Uint64N(uint64(n)))] = one
+		case g.Uint64()&1 == 0:
+			out[at] = one - column.Scale.Range(p.Study.Bits)
+		default:
+			out[at] = one
+		}
+	}
+	return out
+}
+
+// Limits on the search for the worst change.
+const (
+	candidates = 16      // extreme records tried
+	searched   = 1 << 28 // entries of the sketches of these, at most, but for two
+)
+
+// Realise searches for the change of the study's unit that moves the exact sketch under
+// this R furthest: every attribute from one end to the other, or extreme records of all
+// kinds, through the pipeline that makes releases. What it finds is at most the plan's
+// Sensitivity, or the plan is wrong.
+func Realise(of release.Plan, root seed.Seed, g *dp.Generator) (dp.Sensitivity, error) {
+	_, realised, err := plan{of}.worst(root, g)
+	if err != nil {
+		return dp.Sensitivity{}, fmt.Errorf("searching for the sensitivity of sketch %d: %w", of.Index, err)
+	}
+	return realised, nil
+}
+
+// worst also returns the change that moved the sketch furthest.
+func (p plan) worst(root seed.Seed, g *dp.Generator) (furthest pair, realised dp.Sensitivity, err error) {
+	var most int64 = -1
+	note := func(change pair, delta []int64) {
+		moved := normsOf(delta)
+		realised = dp.Max(realised, moved)
+		if s := p.size(moved); s > most {
+			furthest, most = change, s
+		}
+	}
+	columns := p.Sketch().Side == sketch.Columns
+	switch attribute := p.Study.Privacy.Unit == dp.Attribute; {
+	case attribute && columns:
+		all := p.attributePair()
+		_, delta, err := p.moved(root, canaryID(0), all)
+		if err != nil {
+			return pair{}, dp.Sensitivity{}, err
+		}
+		parts := p.byColumn(delta)
+		for _, c := range p.widest() {
+			note(p.only(all, c), parts[c])
+		}
+		return furthest, realised, nil
+	case attribute:
+		all := p.attributePair()
+		var changes []pair
+		for _, c := range p.widest() {
+			changes = append(changes, p.only(all, c))
+		}
+		return furthest, realised, p.eachRow(root, changes, note)
+	case p.Sketch().Side == sketch.Records:
+		return furthest, realised, p.eachRow(root, p.recordChanges(g, candidates), note)
+	}
+	rows, cols := p.Shape(1)
+	changes := p.recordChanges(g, max(2, int(min(candidates, searched/(rows*cols)))))
+	if p.Sketch().Side.Sums() {
+		changes = append(changes, p.axes()...)
+	}
+	if p.Moments != nil && p.Moments.Layout.Attributes > 0 {
+		changes = append(changes, p.withAbsent(changes, g)...)
+	}
+	for i, change := range changes {
+		_, delta, err := p.moved(root, canaryID(i), change)
+		if err != nil {
+			return pair{}, dp.Sensitivity{}, err
+		}
+		note(change, delta)
+	}
+	return furthest, realised, nil
+}
+
+// byColumn splits a columns-side difference by the study's column that each entry
+// derives from; ones, which do not change, are left out.
+func (p plan) byColumn(delta []int64) map[int][]int64 {
+	out := map[int][]int64{}
+	for i, d := range delta {
+		if c := p.Features[i%len(p.Features)].Column; c >= 0 {
+			out[c] = append(out[c], d)
+		}
+	}
+	return out
+}
+
+// rowsAtOnce bounds how many records are sketched together in a search.
+const rowsAtOnce = 64
+
+// eachRow sketches records of the records side in both states and hands on the difference
+// of their rows.
+func (p plan) eachRow(root seed.Seed, changes []pair, take func(pair, []int64)) error {
+	b, err := p.bare().NewBuilder(root, 1) // which an exact sketch leaves without records
+	if err != nil {
+		return err
+	}
+	for from := 0; from < len(changes); from += rowsAtOnce {
+		some := changes[from:min(from+rowsAtOnce, len(changes))]
+		var ids [][]byte
+		var values []int64
+		for i, c := range some {
+			ids = append(ids, canaryID(2*i), canaryID(2*i+1))
+			for _, state := range [][]int64{c.without, c.with} {
+				if state == nil {
+					state = make([]int64, p.Values)
+				}
+				values = append(values, state...)
+			}
+		}
+		if err := b.Add(ids, values); err != nil {
+			return err
+		}
+		rows := b.Exact().Sketch
+		for i, c := range some {
+			delta := append([]int64(nil), rows.Row(2*i+1)...)
+			for j, v := range rows.Row(2 * i) {
+				delta[j] -= v
+			}
+			take(c, delta)
+		}
+	}
+	return nil
+}
+
+// recordChanges draws extreme records, that take the place of zeros or, where the study
+// says so, of other extreme records.
+func (p plan) recordChanges(g *dp.Generator, n int) []pair {
+	var out []pair
+	var before []int64
+	for range n {
+		record := p.extremeRecord(g)
+		out = append(out, pair{nil, record})
+		if p.Study.Privacy.Replaced {
+			out = append(out, pair{p.opposite(record), record}, pair{before, record})
+		}
+		before = record
+	}
+	return out
+}
+
+// opposite is a record with every number at the other end of its range, and every
+// category the next one.
+func (p plan) opposite(record []int64) []int64 {
+	out := make([]int64, len(record))
+	for _, c := range p.Columns() {
+		at, n := p.first(c)
+		column := p.Study.Columns[c]
+		if column.Kind != study.Categorical {
+			one := p.Study.Bits.One()
+			out[at] = 2*one - column.Scale.Range(p.Study.Bits) - record[at]
+			continue
+		}
+		for i := range n {
+			out[at+(i+1)%n] = record[at+i]
+		}
+	}
+	return out
+}
+
+// axes are records that differ from the public centre in one column alone, as far as it
+// goes: the ones of which the squares in a moments sketch are largest.
+func (p plan) axes() []pair {
+	centres, one := p.Study.Centres(p.Index), p.Study.Bits.One()
+	var out []pair
+	for i, f := range p.Features[:min(len(p.Features), candidates)] {
+		if f.Kind == study.OneHot {
+			continue
+		}
+		for j, other := range p.Features[:i+1] {
+			if other.Kind == study.OneHot || i-j > 1 {
+				continue
+			}
+			record := p.central(centres)
+			record[i] = one
+			change := pair{nil, record}
+			if p.Study.Privacy.Replaced {
+				change.without = p.central(centres)
+				change.without[j] = one - p.Study.Columns[other.Column].Scale.Range(p.Study.Bits)
+			}
+			out = append(out, change)
+		}
+	}
+	return out
+}
+
+// central is a record at the public centre, in the first of its categories.
+func (p plan) central(centres []int64) []int64 {
+	out := append([]int64(nil), centres...)
+	for i, f := range p.Features {
+		if f.Kind == study.OneHot && (i == 0 || p.Features[i-1].Column != f.Column) {
+			out[i] = p.Study.Bits.One()
+		}
+	}
+	return out
+}
+
+// withAbsent takes values out of half of the records of changes at random.
+func (p plan) withAbsent(changes []pair, g *dp.Generator) (out []pair) {
+	of := func(record []int64) []int64 {
+		if record == nil || g.Uint64()&1 == 0 {
+			return record
+		}
+		record = append([]int64(nil), record...)
+		for _, c := range p.Columns() {
+			if g.Uint64()&1 == 0 {
+				continue
+			}
+			at, n := p.first(c)
+			for i := range n {
+				record[at+i] = sketch.Absent
+			}
+		}
+		return record
+	}
+	for _, c := range changes {
+		out = append(out, pair{of(c.without), of(c.with)})
+	}
+	return out
+}
+
+func canaryID(i int) []byte { return fmt.Appendf(nil, "canary %d", i) }

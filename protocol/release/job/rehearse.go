@@ -1,0 +1,161 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/release"
+)
+
+// Rehearsed is a release that was made by the same steps and cannot be stored or sent: nothing was debited for it.
+type Rehearsed struct {
+	Plans    []release.Plan // of the second pass, where there was a look
+	Sketches []release.Exact
+	Records  Records
+}
+
+// Rehearse makes a release as a party draws it. Spec needs no signer, and its What no pairs.
+func Rehearse(ctx context.Context, spec Spec, data Data, at func(Stage)) (Rehearsed, error) {
+	return rehearse(ctx, spec, data, at, (*exact).draw)
+}
+
+// RehearseSeen is Rehearse with the noise that is sure to be in what others see, which is another under masked
+// sums alone: see release.Plan.DrawSeen.
+func RehearseSeen(ctx context.Context, spec Spec, data Data, at func(Stage)) (Rehearsed, error) {
+	return rehearse(ctx, spec, data, at, (*exact).drawSeen)
+}
+
+func rehearse(ctx context.Context, spec Spec, data Data, at func(Stage), draw func(*exact, Spec) error) (Rehearsed, error) {
+	if spec.looks() {
+		looks := spec.newLooks()
+		if _, err := data.Look(ctx, looks); err != nil {
+			return Rehearsed{}, err
+		}
+		taken, err := drawLooks(spec, looks)
+		if err == nil {
+			spec, err = spec.by(taken)
+		}
+		if err != nil {
+			return Rehearsed{}, err
+		}
+	}
+	builders, err := spec.builders()
+	if err == nil {
+		err = randomise(spec, builders)
+	}
+	if err != nil {
+		return Rehearsed{}, err
+	}
+	exact, err := project(ctx, spec, data, builders)
+	if err != nil {
+		return Rehearsed{}, err
+	}
+	at(Projected)
+	if err := draw(exact, spec); err != nil {
+		return Rehearsed{}, err
+	}
+	at(Noised)
+	return Rehearsed{spec.Plans, exact.sketches, exact.records}, nil
+}
+
+// Describe writes the sketches as they would leave, and says what they would be. Where they would be masked there
+// are no other members to agree on masks with: they are taken to be masked for all.
+func (r Rehearsed) Describe() (out []protocol.ReleasedSketch, err error) {
+	for i, plan := range r.Plans {
+		one := r.Sketches[i]
+		if plan.Study.Masked() {
+			one.Masked = len(plan.Study.Parties)
+		}
+		described, _, err := one.Encode()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, described)
+	}
+	return out, nil
+}
+
+// What follows draws noise for a release that was paid for, and for a rehearsal, which never is one.
+
+// project makes the exact sketches from the data, or takes the ones that are held, and puts rows that are records in
+// an order that says nothing.
+func project(ctx context.Context, s Spec, data Data, builders []*release.Builder) (*exact, error) {
+	records, err := data.Exact(ctx, builders)
+	if err != nil {
+		return nil, err
+	}
+	switch n := len(records.Held); {
+	case records.Held == nil:
+	case n != len(builders):
+		return nil, fmt.Errorf("%d sketches are held of %d", n, len(builders))
+	case s.looks() || s.randomised(): // Draw adds nothing where noise is in the values
+		return nil, errors.New("a sketch is held that would need noise before it was made")
+	}
+	out := &exact{records: records}
+	for i, b := range builders {
+		var one release.Exact
+		if records.Held == nil {
+			one, err = b.Finish(s.Entropy)
+		} else {
+			one = records.Held[i]
+			err = one.Shuffle(s.Entropy)
+		}
+		if err == nil && one.Sketch.Side == sketch.Records && len(records.IDs) != one.Sketch.Rows {
+			err = fmt.Errorf("%d ids of %d rows", len(records.IDs), one.Sketch.Rows)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("sketch %d: %w", i+1, err)
+		}
+		out.sketches = append(out.sketches, one)
+	}
+	out.records.Held = nil // noise is drawn into them
+	return out, nil
+}
+
+// drawLooks draws the noise of all looks and writes them one after the other.
+func drawLooks(s Spec, looks []*release.Look) (data []byte, err error) {
+	for i, look := range looks {
+		if look == nil {
+			continue
+		}
+		moves, err := look.Draw(s.Entropy)
+		if err != nil {
+			return nil, fmt.Errorf("sketch %d: %w", i+1, err)
+		}
+		data = append(data, release.EncodeLook(moves)...)
+	}
+	return data, nil
+}
+
+// randomise lets builders draw noise into the values that they are handed.
+func randomise(s Spec, builders []*release.Builder) error {
+	for _, b := range builders {
+		if err := b.Randomise(s.Entropy); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// draw draws the noise as the party adds it.
+func (e *exact) draw(s Spec) error {
+	for i, plan := range s.Plans {
+		if err := e.sketches[i].Draw(plan, s.Entropy, s.workers()); err != nil {
+			return fmt.Errorf("noising sketch %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// drawSeen draws the noise as it is sure to be in what others see.
+func (e *exact) drawSeen(s Spec) error {
+	for i, plan := range s.Plans {
+		if err := plan.DrawSeen(&e.sketches[i].Sketch, s.Entropy, s.workers()); err != nil {
+			return fmt.Errorf("noising sketch %d: %w", i+1, err)
+		}
+	}
+	return nil
+}

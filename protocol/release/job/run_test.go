@@ -1,0 +1,395 @@
+package job_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/ledger"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/job"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// The order on which the privacy of records rests, for each kind of release.
+func TestOrder(t *testing.T) {
+	for _, m := range all(t) {
+		t.Run(m.name, func(t *testing.T) {
+			w := m.world(t)
+			if err := m.run(t, w, 1); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(w.calls, " "); got != m.calls {
+				t.Errorf("got  %s\nwant %s", got, m.calls)
+			}
+			m.check(t, w)
+		})
+	}
+}
+
+// A job that ended anywhere, before or after what it was about to do was done, is begun again, and
+// ends with one release that was paid for once. What is stored is never drawn again.
+func TestEveryCallFails(t *testing.T) {
+	for _, m := range all(t) {
+		t.Run(m.name, func(t *testing.T) {
+			w := m.world(t)
+			if err := m.run(t, w, 1); err != nil {
+				t.Fatal(err)
+			}
+			failed := errors.New("the disk is gone")
+			for at, name := range w.calls {
+				if strings.HasPrefix(name, "(") {
+					continue
+				}
+				for _, done := range []bool{false, true} {
+					t.Run(fmt.Sprintf("%d %s %v", at, name, done), func(t *testing.T) {
+						w := m.world(t)
+						w.fail = func(_ string, when bool) error {
+							if len(w.calls) == at+1 && when == done {
+								return failed
+							}
+							return nil
+						}
+						if err := m.run(t, w, 1); !errors.Is(err, failed) {
+							t.Fatalf("ended with %v", err)
+						}
+						if got := len(w.calls); got != at+1 {
+							t.Errorf("went on with %s", w.calls[at+1:])
+						}
+						w.fail = nil
+						before := w.saved
+						for run := range 2 {
+							if err := m.run(t, w, byte(2+run)); err != nil {
+								t.Fatal(err)
+							}
+						}
+						if before != nil && w.saves == 1 && w.drops == 0 && w.saved != before {
+							t.Error("a stored release was drawn again")
+						}
+						m.check(t, w)
+					})
+				}
+			}
+		})
+	}
+}
+
+// noEntropy is a reader from which nothing may be drawn.
+type noEntropy struct{ t *testing.T }
+
+func (n noEntropy) Read(b []byte) (int, error) {
+	n.t.Error("entropy was drawn")
+	return len(b), nil
+}
+
+// A release that is stored is found: no data are read and nothing is drawn.
+func TestStoredIsFound(t *testing.T) {
+	for _, m := range all(t) {
+		t.Run(m.name, func(t *testing.T) {
+			w := m.world(t)
+			if err := m.run(t, w, 1); err != nil {
+				t.Fatal(err)
+			}
+			w.calls = nil
+			spec := m.spec(t, 2)
+			spec.Entropy = noEntropy{t}
+			if _, err := job.Run(t.Context(), spec, w); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(w.calls, " "); got != "stored forget" {
+				t.Errorf("calls %s", got)
+			}
+			spec.Plans = nil // who says what the data are was asked to say no more
+			out, found, err := job.Find(spec, w)
+			if err != nil || !found || !bytes.Equal(header(m, out), w.shown[0]) {
+				t.Errorf("found %v, %v", found, err)
+			}
+		})
+	}
+}
+
+// What is not stored, or is void, is not found, and stays as it is.
+func TestOthersAreNotFound(t *testing.T) {
+	for _, m := range all(t) {
+		w := m.world(t)
+		before := w.saved
+		if _, found, err := job.Find(m.spec(t, 1), w); found || err != nil || w.saved != before {
+			t.Errorf("%s: found %v, %v", m.name, found, err)
+		}
+		if got := strings.Join(w.calls, " "); got != "stored" {
+			t.Errorf("%s: calls %s", m.name, got)
+		}
+		failed := errors.New("no disk")
+		w.fail = func(string, bool) error { return failed }
+		if _, _, err := job.Find(m.spec(t, 1), w); err != failed {
+			t.Errorf("%s: %v", m.name, err)
+		}
+	}
+}
+
+// What is stored is what is sent: the header names the bytes, which are the exact sketch and noise.
+func TestStoredIsAsItsHeaderSays(t *testing.T) {
+	for _, m := range all(t) {
+		if m.query {
+			continue
+		}
+		t.Run(m.name, func(t *testing.T) {
+			w := m.world(t)
+			if err := m.run(t, w, 1); err != nil {
+				t.Fatal(err)
+			}
+			e, err := wire.DecodeEnvelope(w.saved.Header())
+			if err != nil {
+				t.Fatal(err)
+			}
+			header, err := wire.DecodeRelease(e.Payload)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := release.CheckHeader(m.study, 0, header); err != nil {
+				t.Error(err)
+			}
+			spec := m.spec(t, 2)
+			for i, data := range w.saved.Sketches() {
+				if chunk := header.Sketches[i].Chunks[0]; chunk != protocol.Digest(sum(data)) {
+					t.Errorf("sketch %d has another hash", i+1)
+				}
+				got, err := release.Decode(header.Sketches[i], bytes.NewReader(data))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if m.study.Privacy.Mechanism == dp.RandomisedResponse || spec.Plans[i].Looks() {
+					continue
+				}
+				b, err := spec.Plans[i].NewBuilder(spec.Keys, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := b.AddRead(w.ids, w.values); err != nil {
+					t.Fatal(err)
+				}
+				if exact := b.Exact().Sketch; slices.Equal(exact.Data, got.Data) {
+					t.Errorf("sketch %d has no noise", i+1)
+				}
+			}
+		})
+	}
+}
+
+// Until the steward has decided about what is held, nothing is spent, and the job stays to be done.
+func TestUndecided(t *testing.T) {
+	m := all(t)[3]
+	w := m.world(t)
+	w.decided = false
+	for run := range 2 {
+		if err := m.run(t, w, byte(run)); !errors.Is(err, job.ErrUndecided) {
+			t.Fatalf("ended with %v", err)
+		}
+	}
+	if len(w.entries) > 0 || w.saved != nil {
+		t.Error("something was spent or stored")
+	}
+	w.decided = true
+	if err := m.run(t, w, 3); err != nil {
+		t.Fatal(err)
+	}
+	m.check(t, w)
+}
+
+// Whatever is held without noise gets none where noise is drawn into values: it is never released.
+func TestHeldWithoutItsNoiseIsRefused(t *testing.T) {
+	for _, m := range all(t)[5:] {
+		w := m.world(t)
+		w.decided = true
+		w.held = []release.Exact{{}}
+		err := m.run(t, w, 1)
+		if err == nil || !strings.Contains(err.Error(), "before it was made") || w.saved != nil {
+			t.Errorf("%s: %v", m.name, err)
+		}
+	}
+}
+
+// What the caps or the steward's rule refuse spends nothing, and draws nothing.
+func TestRefusals(t *testing.T) {
+	refused := errors.New("the steward's rule")
+	for _, m := range all(t) {
+		for name, change := range map[string]func(*job.Spec){
+			"caps": func(s *job.Spec) {
+				s.Caps = ledger.Caps{Record: &dp.Budget{Epsilon: 1e-3, Delta: 1e-9}}
+			},
+			"rule": func(s *job.Spec) { s.Accept = func(int64) error { return refused } },
+		} {
+			if name == "rule" && m.study.Privacy.Mechanism == dp.RandomisedResponse {
+				continue // its records are counted when they are read, which is after the debit
+			}
+			t.Run(m.name+" "+name, func(t *testing.T) {
+				w := m.world(t)
+				before := len(w.entries)
+				spec := m.spec(t, 1)
+				change(&spec)
+				_, err := job.Run(t.Context(), spec, w)
+				var exceeded *ledger.Exceeded
+				if !errors.Is(err, refused) && !errors.As(err, &exceeded) {
+					t.Fatalf("ended with %v", err)
+				}
+				if exceeded != nil && m.query != (exceeded.Fits == nil) {
+					t.Errorf("what would fit: %v", exceeded.Fits)
+				}
+				if len(w.entries) != before || w.saves > 0 || w.taken != nil {
+					t.Error("something was spent or stored")
+				}
+			})
+		}
+	}
+}
+
+// What nobody would take is refused before it is paid for.
+func TestUselessReleaseIsNotPaidFor(t *testing.T) {
+	for _, m := range all(t) {
+		if m.query || m.study.Privacy.Mechanism == dp.RandomisedResponse || m.held {
+			continue
+		}
+		w := m.world(t)
+		before := len(w.entries)
+		w.ids, w.values = nil, nil
+		err := m.run(t, w, 1)
+		if err == nil || !strings.Contains(err.Error(), "nobody would take") || len(w.entries) != before {
+			t.Errorf("%s: %v, %d debits", m.name, err, len(w.entries)-before)
+		}
+	}
+}
+
+// A damaged look is said to be one, and nothing is spent.
+func TestDamagedLook(t *testing.T) {
+	m := all(t)[6]
+	for _, data := range [][]byte{{1}, make([]byte, 16), bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0, 1}, 4), {}} {
+		w := m.world(t)
+		w.taken = data
+		if err := m.run(t, w, 1); !errors.Is(err, job.ErrLook) || len(w.entries) > 0 {
+			t.Errorf("%d bytes: %v", len(data), err)
+		}
+	}
+}
+
+// A stored release of somebody else, or none at all, is not taken for this one.
+func TestStrangeHeaderIsRefused(t *testing.T) {
+	kinds := all(t)
+	plain, query := kinds[0], kinds[4]
+	w := plain.world(t)
+	if err := plain.run(t, w, 1); err != nil {
+		t.Fatal(err)
+	}
+	other := plain.spec(t, 2)
+	other.Signer = protocol.Signer{}
+	if _, err := job.Run(t.Context(), other, w); err == nil || !strings.Contains(err.Error(), "none of this party's") {
+		t.Error(err)
+	}
+	q := query.world(t)
+	if err := query.run(t, q, 1); err != nil {
+		t.Fatal(err)
+	}
+	second := query.spec(t, 2)
+	second.What = job.Query{Number: 2, T2: protocol.Digest{1}}
+	if _, err := job.Run(t.Context(), second, q); err == nil || !strings.Contains(err.Error(), "number 1") {
+		t.Error(err)
+	}
+	q.saved = w.saved
+	if err := query.run(t, q, 3); err == nil {
+		t.Error("a release was taken for a query")
+	}
+}
+
+// A rehearsal goes the same way, and spends, stores and shows nothing.
+func TestRehearsal(t *testing.T) {
+	for _, m := range all(t) {
+		if m.again {
+			continue
+		}
+		for name, rehearse := range map[string]func(job.Spec, job.Data, func(job.Stage)) (job.Rehearsed, error){
+			"drawn": func(s job.Spec, d job.Data, at func(job.Stage)) (job.Rehearsed, error) {
+				return job.Rehearse(t.Context(), s, d, at)
+			},
+			"seen": func(s job.Spec, d job.Data, at func(job.Stage)) (job.Rehearsed, error) {
+				return job.RehearseSeen(t.Context(), s, d, at)
+			},
+		} {
+			t.Run(m.name+" "+name, func(t *testing.T) {
+				w := m.world(t)
+				var stages []string
+				out, err := rehearse(m.spec(t, 1), w, func(s job.Stage) { stages = append(stages, string(s)) })
+				if err != nil {
+					t.Fatal(err)
+				}
+				described, err := out.Describe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, one := range described {
+					if rows, cols := out.Plans[i].Shape(out.Records.Count); one.Rows != rows || one.Cols != cols {
+						t.Errorf("sketch %d is %d × %d", i+1, one.Rows, one.Cols)
+					}
+				}
+				if got := strings.Join(stages, " "); got != "projected noised" {
+					t.Error(got)
+				}
+				if w.saved != nil || len(w.entries) > 0 || w.taken != nil {
+					t.Error("something was spent or stored")
+				}
+			})
+		}
+	}
+}
+
+// Without entropy no stage is passed that needs some.
+func TestNoEntropy(t *testing.T) {
+	for _, m := range all(t) {
+		w := m.world(t)
+		spec := m.spec(t, 1)
+		spec.Entropy = strings.NewReader("")
+		if _, err := job.Run(t.Context(), spec, w); !errors.Is(err, io.EOF) || w.saves > 0 {
+			t.Errorf("%s: %v", m.name, err)
+		}
+	}
+}
+
+func sum(data []byte) [32]byte { return sha256.Sum256(data[:min(len(data), protocol.ChunkSize)]) }
+
+// A release whose header could be larger than others read, or a sketch larger than they take, is refused
+// long before its numbers are made.
+func TestFits(t *testing.T) {
+	var columns strings.Builder
+	for i := range 8 {
+		fmt.Fprintf(&columns, "  - {name: x%d, kind: numeric, bounds: [0, 1]}\n", i)
+	}
+	m := made{study: parse(t, study.Horizontal, "columns:\n"+columns.String()+`sketches: [{side: records, family: identity}, {side: records, family: identity}]
+privacy: {unit: attribute, mechanism: laplace, epsilon: 1}
+analyses: [{kind: k-means, clusters: 2}]
+`)}
+	spec := m.spec(t, 1)
+	const bytes = 8 * 8                                                      // of a record in a sketch, at the widest
+	const inChunks = protocol.MaxPayload / (2 + 32) * protocol.ChunkSize / 2 // of a sketch in a header of two
+	for _, one := range []struct {
+		records int64
+		says    string
+	}{
+		{0, "release of 0 records"},
+		{1, ""},
+		{inChunks / bytes * 99 / 100, ""},
+		{inChunks / bytes * 101 / 100, "payload of"},
+		{release.MaxBytes / bytes, "payload of"},
+		{release.MaxBytes/bytes + 1, "sketch 0 has"},
+	} {
+		err := spec.Fits(one.records)
+		if one.says == "" && err != nil || one.says != "" && (err == nil || !strings.Contains(err.Error(), one.says)) {
+			t.Errorf("%d records: %v", one.records, err)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/ledger"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// Spec says what is to be released. All fields are required but where a default is given.
+type Spec struct {
+	Study   *study.Study
+	What    What           // which release of the study it is
+	Plans   []release.Plan // one a sketch, as release.For or release.ForQuery plans them; at least one
+	Keys    release.Keys   // of the study's seed
+	Dataset string         // whose budget pays
+	Caps    ledger.Caps    // on that budget. Default: counted without limit
+	Consent ledger.Consent // to what is beyond the caps. Default: none
+
+	// Accept refuses a release of so many records that the caps would allow. It is asked before a debit as soon
+	// as the records are counted, and again when they are sketched. Default: all are accepted.
+	Accept func(records int64) error
+
+	Now     func() protocol.Instant
+	Signer  protocol.Signer
+	Entropy io.Reader // crypto/rand outside tests
+	Workers int       // goroutines that project and draw. Default: 1
+}
+
+func (s Spec) workers() int { return max(s.Workers, 1) }
+
+func (s Spec) accept(records int64) error {
+	if s.Accept == nil {
+		return nil
+	}
+	return s.Accept(records)
+}
+
+// prepared is the spec with the plans of the very release.
+func (s Spec) prepared() (Spec, error) {
+	if len(s.Plans) == 0 {
+		return s, errors.New("releasing without a sketch")
+	}
+	var err error
+	s.Plans, err = s.What.plans(s.Plans)
+	return s, err
+}
+
+// Due lists the ledger entries that the release still needs, whether or not the caps allow them. A debit
+// that an interrupted run made is found and not made again.
+func (s Spec) Due(entries []ledger.Entry) (out []ledger.Entry) {
+	of := s.Study
+	for _, plan := range s.Plans {
+		next := s.What.entry(ledger.Entry{
+			Dataset: s.Dataset, Study: of.ID, Aggregator: of.Aggregator.ID, Sketch: plan.Index, Unit: of.Privacy.Unit,
+			Attributes: max(plan.Attributes(), 1), At: s.Now(),
+		}).Promised(plan.Guarantee())
+		if next.Unit == "" {
+			next.Unit = dp.Record // mechanism none has no unit of its own; it bounds neither
+		}
+		if _, paid := ledger.Paid(entries, next); paid {
+			continue
+		}
+		out = append(out, next)
+	}
+	return out
+}
+
+// Debits is what is due, each held to the caps after those before it. The refusal of a cap says what would
+// fit in place of the whole study.
+func (s Spec) Debits(entries []ledger.Entry) ([]ledger.Entry, error) {
+	due, after := s.Due(entries), entries
+	for _, next := range due {
+		if err := ledger.Check(after, next, s.Caps, s.Consent); err != nil {
+			return nil, s.withFit(err, entries, due)
+		}
+		chained, err := ledger.Append(after, next)
+		if err != nil {
+			return nil, err
+		}
+		after = append(after[:len(after):len(after)], chained)
+	}
+	return due, nil
+}
+
+// withFit adds to a refusal for a cap what would fit instead.
+func (s Spec) withFit(err error, entries, due []ledger.Entry) error {
+	var exceeded *ledger.Exceeded
+	if _, whole := s.What.(Study); !whole || !errors.As(err, &exceeded) || exceeded.Unbounded {
+		return err
+	}
+	promise, invalid := s.Study.Privacy.Guarantee()
+	if invalid != nil {
+		return invalid
+	}
+	fit := ledger.Largest(entries, due, promise, s.Caps)
+	exceeded.Fits = &fit
+	return err
+}
+
+// salted is what is due with fresh salts.
+func (s Spec) salted(entries []ledger.Entry) ([]ledger.Entry, error) {
+	due, err := s.Debits(entries)
+	if err != nil {
+		return nil, err
+	}
+	for i := range due {
+		if _, err := io.ReadFull(s.Entropy, due[i].Salt[:]); err != nil {
+			return nil, fmt.Errorf("drawing salt: %w", err)
+		}
+	}
+	return due, nil
+}
+
+// randomised reports that noise is drawn into values as they are read.
+func (s Spec) randomised() bool {
+	for _, plan := range s.Plans {
+		if !plan.Flips.Zero() {
+			return true
+		}
+	}
+	return false
+}
+
+// looks reports that the data are looked at first.
+func (s Spec) looks() bool {
+	for _, plan := range s.Plans {
+		if plan.Looks() {
+			return true
+		}
+	}
+	return false
+}
+
+// by is the spec of the second pass after a look, which is as it is stored.
+func (s Spec) by(look []byte) (Spec, error) {
+	moves, err := release.DecodeLook(look)
+	if err != nil {
+		return s, err
+	}
+	plans := append([]release.Plan(nil), s.Plans...)
+	for i, plan := range plans {
+		if !plan.Looks() {
+			continue
+		}
+		n := min(plan.Looked(), len(moves))
+		if plans[i], err = plan.After(moves[:n]); err != nil {
+			return s, err
+		}
+		moves = moves[n:]
+	}
+	if len(moves) > 0 {
+		return s, fmt.Errorf("a first look at %d entries too many", len(moves))
+	}
+	s.Plans = plans
+	return s, nil
+}
+
+// builders makes a builder without records for each sketch.
+func (s Spec) builders() (out []*release.Builder, err error) {
+	for _, plan := range s.Plans {
+		b, err := plan.NewBuilder(s.Keys, s.workers())
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// newLooks makes a look at no record for each sketch that takes one; nil for the others.
+func (s Spec) newLooks() []*release.Look {
+	out := make([]*release.Look, len(s.Plans))
+	for i, plan := range s.Plans {
+		if plan.Looks() {
+			out[i] = plan.NewLook()
+		}
+	}
+	return out
+}

@@ -1,0 +1,20 @@
+package drive
+
+import (
+	"testing"
+
+	"github.com/cosketch/cosketch/protocol/session"
+)
+
+// An aggregator's machine asks for nothing that is a party's.
+func TestForeignEffects(t *testing.T) {
+	a := &Aggregator{}
+	for name, effects := range map[string]session.Effects{
+		"record": {Persist: []session.Record{session.DestroySecrets{}}},
+		"job":    {Run: []session.Job{session.Upload{}}},
+	} {
+		if _, err := a.carryOut(effects); err == nil {
+			t.Errorf("a foreign %s is carried out", name)
+		}
+	}
+}

@@ -1,6 +1,6 @@
-// Command testnet shows Cosketch at work: it builds both programs, starts an
-// aggregator and three parties on this machine, runs studies on real data, and
-// sets every result beside the truth that only it can compute.
+// Command testnet shows Cosketch at work: it builds both programs, runs studies on real
+// data, each between an aggregator and three parties on this machine, and sets every result
+// beside the truth that only it can compute.
 //
 //	go run ./testnet
 //

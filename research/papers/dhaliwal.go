@@ -440,11 +440,11 @@ func readBlobs(out Outcome, labels []int, truth float64) ([]Drawn, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, k := out.Releases[0].Points(0).Dims()
+	_, k := entries(out.Releases[0], 0).Dims()
 	all := mat.NewDense(len(labels), k, nil)
 	at := 0
 	for _, r := range out.Releases {
-		points := r.Points(0)
+		points := entries(r, 0)
 		rows, _ := points.Dims()
 		all.Slice(at, at+rows, 0, k).(*mat.Dense).Scale(unit, points)
 		at += rows

@@ -77,7 +77,7 @@ func noiseOfNodes(ctx context.Context, o Options, t *Table) error {
 	}, func(out Outcome) ([]Drawn, error) {
 		var square float64
 		for _, r := range out.Releases {
-			square += math.Pow(mat.Norm(r.Points(0), 2), 2)
+			square += math.Pow(mat.Norm(entries(r, 0), 2), 2)
 		}
 		return []Drawn{{What: "σ of the noise in the releases", Value: math.Sqrt(square / records / values)}}, nil
 	})

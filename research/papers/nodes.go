@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/cosketch/cosketch/node/audit"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -179,4 +181,17 @@ func (s Study) manifest() string {
 	}
 	fmt.Fprintf(&out, "privacy: {%s}\n", s.Privacy)
 	return out.String()
+}
+
+// entries are those of a sketch of a release, rows × columns, in encoded units: with R's scale,
+// and a bound or 3 spreads as 1.
+func entries(r steward.Release, i int) *mat.Dense {
+	s, unit := r.Sketches[i], r.Plans[i].Unit()
+	out := mat.NewDense(s.Rows, s.Cols, nil)
+	for i := range s.Rows {
+		for j, v := range s.Row(i) {
+			out.Set(i, j, float64(v)*unit)
+		}
+	}
+	return out
 }

@@ -139,6 +139,9 @@ func TestCoverageOfLaboratories(t *testing.T) {
 // choice of seeds it leaves [0.90, 0.99] with probability about 3e-3; the seeds are fixed, so
 // the test is deterministic.
 func TestCoverageOfRegistry(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a long statistic")
+	}
 	p := played(t, "registry")
 	truth, err := newTruth(p)
 	if err != nil {

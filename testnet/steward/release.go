@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
@@ -14,7 +13,6 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/testnet/network"
-	"gonum.org/v1/gonum/mat"
 )
 
 // Release is a party's release and result, as its state directory holds them.
@@ -76,21 +74,4 @@ func ReadRelease(n *network.Node, s *study.Study) (Release, error) {
 	}
 	_, out.Result, err = stored.Result(st, s.ID)
 	return out, err
-}
-
-// Points are the entries of a sketch, rows × columns, in encoded units: with R's scale, and
-// a bound or 3 spreads as 1.
-func (r Release) Points(i int) *mat.Dense {
-	s := r.Sketches[i]
-	return points(s, r.Plans[i].Unit())
-}
-
-func points(s sketch.Sketch, unit float64) *mat.Dense {
-	out := mat.NewDense(s.Rows, s.Cols, nil)
-	for i := range s.Rows {
-		for j, v := range s.Row(i) {
-			out.Set(i, j, float64(v)*unit)
-		}
-	}
-	return out
 }

@@ -141,6 +141,27 @@ func TestPureCodeStaysPure(t *testing.T) {
 	}
 }
 
+// Below node all goroutines are kernel/parallel's, which carries their panics to who waits for
+// them; so are those that read a node's data.
+func TestGoroutinesStartInOnePlace(t *testing.T) {
+	for _, f := range parseAll(t) {
+		if f.test || f.pkg == "kernel/parallel" || !slices.Contains(pure, f.top()) && f.pkg != "node/dataset" {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				t.Errorf("%s starts a goroutine (package kernel/parallel does that)", f.path)
+			case *ast.SelectorExpr:
+				if id, ok := n.X.(*ast.Ident); ok && id.Name == "sync" && n.Sel.Name == "WaitGroup" {
+					t.Errorf("%s waits for goroutines of its own (package kernel/parallel does that)", f.path)
+				}
+			}
+			return true
+		})
+	}
+}
+
 // calls reports whether a file calls pkg.name.
 func calls(f *ast.File, pkg, name string) bool {
 	found := false

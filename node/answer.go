@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -186,7 +185,8 @@ func queried(q protocol.Query) protocol.ReleasedSketch {
 func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			h.Logger.Error("answering a query panicked", "study", h.study.ID.Short(), "panic", panicText(p), "stack", string(debug.Stack()))
+			what, stack := panicText(p)
+			h.Logger.Error("answering a query panicked", "study", h.study.ID.Short(), "panic", what, "stack", stack)
 			raw, err = nil, errors.New("internal error")
 		}
 	}()

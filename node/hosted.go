@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -418,7 +417,8 @@ func (h *hosted) compute(ctx context.Context, job session.Compute) (out finished
 	defer func() {
 		if p := recover(); p != nil {
 			h.Observe(Happening{What: Uncomputed, Study: h.study.ID})
-			h.Logger.Error("analyses panicked", "study", h.study.ID.Short(), "panic", panicText(p), "stack", string(debug.Stack()))
+			what, stack := panicText(p)
+			h.Logger.Error("analyses panicked", "study", h.study.ID.Short(), "panic", what, "stack", stack)
 			out = finished{event: session.JobFailed{Err: errors.New("internal error")}}
 		}
 	}()

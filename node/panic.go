@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
-	"runtime/debug"
 
+	"github.com/cosketch/cosketch/kernel/parallel"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -21,15 +21,17 @@ func (e *panicError) Error() string {
 
 // recovered logs what recover returned, and makes an error of it.
 func recovered(logger *slog.Logger, id protocol.StudyID, p any) error {
-	what := panicText(p)
-	logger.Error("internal error", "study", id.Short(), "panic", what, "stack", string(debug.Stack()))
+	what, stack := panicText(p)
+	logger.Error("internal error", "study", id.Short(), "panic", what, "stack", stack)
 	return &panicError{what}
 }
 
-// panicText is what the runtime says, and of other panics the type alone.
-func panicText(p any) string {
-	if err, ok := p.(runtime.Error); ok {
-		return err.Error()
+// panicText is what the runtime says, and of other panics the type alone; and the stack of who
+// panicked. The deferred function that recovered calls it.
+func panicText(p any) (what, stack string) {
+	said, stack := parallel.Recovered(p)
+	if err, ok := said.(runtime.Error); ok {
+		return err.Error(), stack
 	}
-	return fmt.Sprintf("a panic of type %T", p)
+	return fmt.Sprintf("a panic of type %T", said), stack
 }

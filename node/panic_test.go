@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/parallel"
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
@@ -31,9 +32,10 @@ func (m mistaken) AppendBoard(id protocol.StudyID, from uint64, raws [][]byte, h
 	return m.Store.AppendBoard(id, from, raws, head)
 }
 
+// Study panics on workers' goroutines.
 func (m mistaken) Study(id protocol.StudyID) ([]byte, error) {
 	if id == m.at && m.told.Load() {
-		panic(inThePanic)
+		parallel.Share(2, 2, func(int, int) { panic(inThePanic) })
 	}
 	return m.Store.Study(id)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/cpu"
 	"github.com/cosketch/cosketch/kernel/distance"
+	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
 // lloyd holds one problem and the buffers that its restarts share.
@@ -60,7 +61,7 @@ func newLloyd(ctx context.Context, points blas64.General, opts Options, keep boo
 		l.panels = make([]float32, (points.Rows+distance.Lanes-1)/distance.Lanes*size)
 	}
 	scratch := l.scratch()
-	distance.Parallel(pieces, opts.Workers, func(worker, piece int) {
+	err = parallel.ShareUntil(ctx, pieces, opts.Workers, func(worker, piece int) {
 		for p := piece * panelsEach; p < min((piece+1)*panelsEach, l.panelCount()); p++ {
 			to := scratch[worker]
 			if keep {
@@ -75,7 +76,7 @@ func newLloyd(ctx context.Context, points blas64.General, opts Options, keep boo
 		}
 	})
 	l.spread = frame.Original(sum(spreads)) / float64(points.Rows)
-	return l, ctx.Err()
+	return l, err
 }
 
 func (l *lloyd) panelCount() int { return (l.points.Rows + distance.Lanes - 1) / distance.Lanes }
@@ -95,7 +96,7 @@ func (l *lloyd) scratch() [][]float32 {
 // are shared by workers.
 func (l *lloyd) each(do func(piece, p int, panel []float32)) error {
 	scratch, size := l.scratch(), l.frame.PanelSize()
-	distance.Parallel((l.panelCount()+panelsEach-1)/panelsEach, l.opts.Workers, func(worker, piece int) {
+	return parallel.ShareUntil(l.ctx, (l.panelCount()+panelsEach-1)/panelsEach, l.opts.Workers, func(worker, piece int) {
 		for p := piece * panelsEach; p < min((piece+1)*panelsEach, l.panelCount()) && l.ctx.Err() == nil; p++ {
 			panel := scratch[worker]
 			if l.panels != nil {
@@ -106,7 +107,6 @@ func (l *lloyd) each(do func(piece, p int, panel []float32)) error {
 			do(piece, p, panel)
 		}
 	})
-	return l.ctx.Err()
 }
 
 // run iterates from the centroids until labels or centroids stop moving.
@@ -229,7 +229,7 @@ func (l *lloyd) update() (movement float64) {
 	parts := min(mostParts, max(partNumbers/len(l.sums.Data), 1))
 	each := (l.points.Rows + parts - 1) / parts
 	sums := make([]blas64.General, parts)
-	distance.Parallel(parts, l.opts.Workers, func(_, part int) {
+	parallel.Share(parts, l.opts.Workers, func(_, part int) {
 		own := general(l.sums.Rows, l.sums.Cols)
 		for i := part * each; i < min((part+1)*each, l.points.Rows); i++ {
 			old, label := l.summed[i], l.labels[i]
@@ -274,7 +274,7 @@ func (l *lloyd) means() {
 // inertia is computed by differences, not from scores, to lose no digits.
 func (l *lloyd) inertia() float64 {
 	parts := make([]float64, (l.points.Rows+distance.Stretch-1)/distance.Stretch)
-	distance.Parallel(len(parts), l.opts.Workers, func(_, part int) {
+	parallel.Share(len(parts), l.opts.Workers, func(_, part int) {
 		for i := part * distance.Stretch; i < min((part+1)*distance.Stretch, l.points.Rows); i++ {
 			parts[part] += distance.Squared(distance.Row(l.points, i), distance.Row(l.centroids, int(l.labels[i])))
 		}

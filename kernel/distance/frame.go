@@ -6,10 +6,16 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
 // MaxDimension is the most coordinates that the bound is proved for.
 const MaxDimension = 1 << 20
+
+// Stretch is how many points make a piece of work. It does not depend on the number
+// of workers, so that sums of pieces, added up in order, do not either.
+const Stretch = 4096
 
 // Frame is from where float32 looks at points: centred, so that what all have in
 // common costs no digits, and scaled so that no coordinate exceeds 1. It is immutable.
@@ -63,7 +69,7 @@ func NewFrame(workers int, sets ...blas64.General) (Frame, error) {
 // reach is the largest distance of a coordinate from the centre; NaN if there is one.
 func (f Frame) reach(workers int, points blas64.General) (largest float64) {
 	parts := make([]float64, (points.Rows+Stretch-1)/Stretch)
-	Parallel(len(parts), workers, func(_, part int) {
+	parallel.Share(len(parts), workers, func(_, part int) {
 		var most float64
 		for i := part * Stretch; i < min((part+1)*Stretch, points.Rows); i++ {
 			for j, v := range Row(points, i) {

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
-	"sync/atomic"
 
 	"golang.org/x/crypto/chacha20"
+
+	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
 // sampler adds a value of its distribution to every entry.
@@ -60,22 +60,24 @@ func (n Noise) AddParallel(dst []int64, entropy io.Reader, workers int) error {
 func (n Noise) addBlocks(dst []int64, key *[chacha20.KeySize]byte, workers int) {
 	s := n.sampler()
 	blocks := (len(dst) + blockEntries - 1) / blockEntries
-	var next atomic.Int64
-	work := func() {
-		g := newGenerator()
-		defer g.Destroy()
-		for block := int(next.Add(1) - 1); block < blocks; block = int(next.Add(1) - 1) {
-			g.rekey(key, uint64(block))
-			first := block * blockEntries
-			s.add(g, dst[first:min(first+blockEntries, len(dst))])
+	generators := make([]*Generator, max(min(workers, blocks), 1))
+	defer func() {
+		for _, g := range generators {
+			if g != nil {
+				g.Destroy()
+			}
 		}
-	}
-	var helpers sync.WaitGroup
-	for range min(workers, blocks) - 1 {
-		helpers.Go(work)
-	}
-	work()
-	helpers.Wait()
+	}()
+	parallel.Share(blocks, len(generators), func(worker, block int) {
+		g := generators[worker]
+		if g == nil { // made by its worker: two that are made in a row would share a cache line
+			g = newGenerator()
+			generators[worker] = g
+		}
+		g.rekey(key, uint64(block))
+		first := block * blockEntries
+		s.add(g, dst[first:min(first+blockEntries, len(dst))])
+	})
 }
 
 // sampler returns how the noise is drawn.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/cpu"
 	"github.com/cosketch/cosketch/kernel/distance"
+	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
 // Options of a search.
@@ -125,24 +126,22 @@ func (s *searcher) run(ctx context.Context) error {
 	for from := 0; from < s.points.Rows; from += part {
 		count := min(part, s.points.Rows-from)
 		panels := (count + distance.Lanes - 1) / distance.Lanes
-		distance.Parallel(panels, s.Workers, func(_, i int) {
-			if ctx.Err() == nil {
-				s.frame.Panel(s.panels[i*size:][:size], s.points, from+i*distance.Lanes, distance.Normed)
-			}
+		err := parallel.ShareUntil(ctx, panels, s.Workers, func(_, i int) {
+			s.frame.Panel(s.panels[i*size:][:size], s.points, from+i*distance.Lanes, distance.Normed)
 		})
-		distance.Parallel(blocks, s.Workers, func(_, i int) {
-			if ctx.Err() != nil {
-				return
-			}
+		if err != nil {
+			return err
+		}
+		err = parallel.ShareUntil(ctx, blocks, s.Workers, func(_, i int) {
 			b := s.block(i * blockQueries)
 			b.compare(ctx, from, panels)
 			s.progress(int64(b.count) * int64(count))
 		})
-		if err := ctx.Err(); err != nil {
+		if err != nil {
 			return err
 		}
 	}
-	distance.Parallel(blocks, s.Workers, func(_, i int) {
+	parallel.Share(blocks, s.Workers, func(_, i int) {
 		for q := i * blockQueries; q < min((i+1)*blockQueries, s.queries.Rows); q++ {
 			s.heap(q).sort()
 		}

@@ -1,44 +1,50 @@
-// Package parallel divides loops among the processors.
+// Package parallel divides work among goroutines. All goroutines below node start here,
+// so that each has somebody who waits for it, and none ends the process by a panic.
 package parallel
 
 import (
+	"context"
 	"runtime"
-	"sync"
 	"sync/atomic"
 )
 
-// For calls do for 0 to n−1, each once, in any order and several at a time, and returns
-// when all calls have. A call that panics stops the handing out of others, and For panics
-// with the same value where it was called, so that a caller's recover is enough.
+// For calls do for 0 to n−1 on all processors, as Share does.
 func For(n int, do func(i int)) {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	if workers <= 1 {
-		for i := range n {
-			do(i)
-		}
-		return
-	}
-	var (
-		taken atomic.Int64
-		wait  sync.WaitGroup
-		once  sync.Once
-		fault any
-	)
-	for range workers {
-		wait.Go(func() {
-			defer func() {
-				if p := recover(); p != nil {
-					taken.Store(int64(n))
-					once.Do(func() { fault = p })
-				}
-			}()
-			for i := taken.Add(1) - 1; i < int64(n); i = taken.Add(1) - 1 {
-				do(int(i))
+	Share(n, runtime.GOMAXPROCS(0), func(_, i int) { do(i) })
+}
+
+// Share lets workers take pieces 0 to pieces−1 in turn until none is left, and waits for
+// them. A worker's number, below workers, is its own while do runs; fewer than 1 worker
+// count as 1, and one works on the caller's goroutine. If do panics, no further piece is
+// taken, and Share panics with a *Panic when those under way are done.
+func Share(pieces, workers int, do func(worker, piece int)) {
+	ShareUntil(context.Background(), pieces, workers, do)
+}
+
+// ShareUntil is Share that takes no further piece once ctx has ended. Its error is that
+// of ctx.
+func ShareUntil(ctx context.Context, pieces, workers int, do func(worker, piece int)) error {
+	var taken atomic.Int64
+	work := func(worker int) {
+		for ctx.Err() == nil {
+			piece := int(taken.Add(1)) - 1
+			if piece >= pieces {
+				return
 			}
-		})
+			do(worker, piece)
+		}
 	}
-	wait.Wait()
-	if fault != nil {
-		panic(fault)
+	if workers = min(workers, pieces); workers <= 1 {
+		carrying(func() { work(0) })
+		return ctx.Err()
 	}
+	// The caller waits rather than works: the goroutine that it started last takes
+	// its place at once, and only the others can be taken by an idle processor
+	// without delay.
+	g := NewGroup(func() { taken.Store(int64(pieces)) })
+	for w := range workers {
+		g.Go(func() { work(w) })
+	}
+	g.Wait()
+	return ctx.Err()
 }

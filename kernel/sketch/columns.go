@@ -101,7 +101,7 @@ func (b *ColumnsBuilder) AddParts(m int, part func(worker, from, to int) Part) e
 		return fmt.Errorf("adding %d records to %d: the limit is %d", m, b.records, b.options.Limit)
 	}
 	var refused atomic.Bool
-	parallel(m, b.options.own(), len(b.workers), func(worker, from, to int) {
+	shared(m, b.options.own(), len(b.workers), func(worker, from, to int) {
 		if refused.Load() {
 			return
 		}

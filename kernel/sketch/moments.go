@@ -205,7 +205,7 @@ func (b *MomentsBuilder) Add(x []int64, classes []int) error {
 			return fmt.Errorf("adding records: record %d of the batch is of class %d of %d", i+1, c, o.Layout.Classes)
 		}
 	}
-	parallel(m, d, len(b.workers), func(worker, from, to int) {
+	shared(m, d, len(b.workers), func(worker, from, to int) {
 		for ; from < to; from += momentBlock {
 			end := min(from+momentBlock, to)
 			var own []int

@@ -49,7 +49,7 @@ func (b *RecordsBuilder) Add(x []int64) error {
 	}
 	y := make([]int64, m*k)
 	var refused atomic.Bool
-	parallel(m, d, b.options.Workers, func(_, from, to int) {
+	shared(m, d, b.options.Workers, func(_, from, to int) {
 		if refused.Load() || !within(x[from*d:to*d], b.options.Largest) {
 			refused.Store(true)
 			return

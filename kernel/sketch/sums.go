@@ -95,7 +95,7 @@ func (b *summing) add(x []int64, size int, sum func(worker int, sums, prepared [
 	if i := b.outside(x); i >= 0 {
 		return fmt.Errorf("adding records: entry (%d, %d) of the batch is further than %d from the centre", i/d+1, i%d+1, b.options.Largest)
 	}
-	parallel(m, d, len(b.workers), func(worker, from, to int) {
+	shared(m, d, len(b.workers), func(worker, from, to int) {
 		w := &b.workers[worker]
 		if w.sums == nil {
 			w.sums = make([]int64, size)
@@ -112,7 +112,7 @@ func (b *summing) outside(x []int64) int {
 	d := len(b.options.Centre)
 	var at atomic.Int64
 	at.Store(math.MaxInt64)
-	parallel(len(x)/d, d, len(b.workers), func(_, from, to int) {
+	shared(len(x)/d, d, len(b.workers), func(_, from, to int) {
 		for i := from * d; i < to*d; i += d {
 			for j, c := range b.options.Centre {
 				// Both are far from the ends of int64, or x alone is out of range.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
-	"sync/atomic"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
 // parquetFile is a Parquet file being read, page by page and several columns at a
@@ -146,17 +146,10 @@ func (q *parquetFile) nextRows(ctx context.Context, reuse rows) (rows, error) {
 // fill decodes the next values of all columns, several columns at a time. Which
 // goroutine decodes a column changes nothing: each goes on where it was.
 func (q *parquetFile) fill(t *typedRows) error {
-	var next atomic.Int64
 	failures := make([]error, len(q.columns))
-	var wait sync.WaitGroup
-	for range min(q.workers, len(q.columns)) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(q.columns); i = int(next.Add(1)) - 1 {
-				failures[i] = q.guard(func() error { return q.columns[i].fill(&t.columns[i], t.records, q.plan.isNumber(i)) })
-			}
-		})
-	}
-	wait.Wait()
+	parallel.Share(len(q.columns), q.workers, func(_, i int) {
+		failures[i] = q.guard(func() error { return q.columns[i].fill(&t.columns[i], t.records, q.plan.isNumber(i)) })
+	})
 	for i, err := range failures {
 		if err != nil {
 			return &Error{File: q.name, Column: q.plan.headers[i], Message: unreadable, Hint: hintComplete, Err: err}

@@ -2,16 +2,20 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"io"
-	"sync"
+
+	"github.com/cosketch/cosketch/kernel/parallel"
 )
 
 // pipeline reads ahead: a producer reads runs of records one after the other,
 // workers parse them side by side, and the Reader takes the results in the order
-// of the source. A fixed number of tasks goes round, so memory is bounded.
+// of the source. A fixed number of tasks goes round, so memory is bounded. A panic of
+// any of them is one of take or close.
 type pipeline struct {
-	stop context.CancelFunc
-	wait sync.WaitGroup
+	stop   context.CancelFunc
+	group  *parallel.Group
+	broken chan struct{} // closed when a goroutine panics: a task may never be done
 
 	free  chan *task // to the producer
 	jobs  chan *task // to the workers
@@ -31,13 +35,17 @@ type task struct {
 func startPipeline(ctx context.Context, p *plan, workers int, source *sequence) *pipeline {
 	ctx, stop := context.WithCancel(ctx)
 	tasks := workers + 2 // one being read, one being taken
-	l := &pipeline{stop: stop, free: make(chan *task, tasks), jobs: make(chan *task, tasks), order: make(chan *task, tasks)}
+	l := &pipeline{
+		stop: stop, broken: make(chan struct{}),
+		free: make(chan *task, tasks), jobs: make(chan *task, tasks), order: make(chan *task, tasks),
+	}
+	l.group = parallel.NewGroup(func() { stop(); close(l.broken) })
 	for range tasks {
 		l.free <- &task{block: newBlock(p), done: make(chan struct{}, 1)}
 	}
-	l.wait.Go(func() { l.produce(ctx, source) })
+	l.group.Go(func() { l.produce(ctx, source) })
 	for range workers {
-		l.wait.Go(func() {
+		l.group.Go(func() {
 			for t := range l.jobs {
 				t.rows.parse(t.block)
 				t.done <- struct{}{}
@@ -50,7 +58,7 @@ func startPipeline(ctx context.Context, p *plan, workers int, source *sequence) 
 // close ends the pipeline's goroutines and waits for them.
 func (l *pipeline) close() {
 	l.stop()
-	l.wait.Wait()
+	l.group.Wait()
 }
 
 func (l *pipeline) produce(ctx context.Context, source *sequence) {
@@ -80,16 +88,23 @@ func (l *pipeline) produce(ctx context.Context, source *sequence) {
 	}
 }
 
+// errBroken is what is left to say after a panic, which came before it.
+var errBroken = errors.New("reading ended in a mistake of this program")
+
 // take returns the next task with its block filled, or nil after the last.
 func (l *pipeline) take(ctx context.Context) (*task, error) {
 	select {
 	case t, more := <-l.order:
-		if !more {
+		if !more { // after the last task, or where the producer panicked
+			l.close()
 			return nil, nil
 		}
 		select {
 		case <-t.done:
 			return t, nil
+		case <-l.broken:
+			l.close()
+			return nil, errBroken
 		case <-ctx.Done():
 		}
 	case <-ctx.Done():

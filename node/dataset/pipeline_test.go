@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/cosketch/cosketch/kernel/parallel"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -98,5 +99,131 @@ func TestNothingRunsOn(t *testing.T) {
 			t.Error(err)
 		}
 		cancel()
+	}
+}
+
+// stumbling is an input that panics: at a run of records, either while it reads it or when
+// that is parsed.
+type stumbling struct {
+	input
+	at      int // which run, from 0
+	reading bool
+	run     int
+	closed  bool
+	gap
+}
+
+func (s *stumbling) Close() error {
+	s.closed = true
+	return s.input.Close()
+}
+
+// gap is where a goroutine stumbles, once it may.
+type gap struct{ may, stumbled chan struct{} }
+
+func (g gap) stumble() {
+	<-g.may
+	close(g.stumbled)
+	panic("stumbled")
+}
+
+type stumblingRows struct {
+	rows
+	gap
+}
+
+func (s *stumbling) next(ctx context.Context, reuse rows) (rows, error) {
+	if r, ok := reuse.(*stumblingRows); ok {
+		reuse = r.rows
+	}
+	run := s.run
+	s.run++
+	if run == s.at && s.reading {
+		s.stumble()
+	}
+	out, err := s.input.next(ctx, reuse)
+	if run == s.at && err == nil {
+		out = &stumblingRows{out, s.gap}
+	}
+	return out, err
+}
+
+func (r *stumblingRows) parse(*block) { r.stumble() }
+
+// stumblingReader is a Reader whose input panics.
+func stumblingReader(t *testing.T, path string, schema Schema, o Options, at int, reading bool) (*Reader, *stumbling) {
+	t.Helper()
+	r, err := Open(t.Context(), Files(path), schema, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stumbling{input: r.sequence.current, at: at, reading: reading, gap: gap{make(chan struct{}), make(chan struct{})}}
+	r.sequence.current = s
+	return r, s
+}
+
+// caught is what a call panics with.
+func caught(call func()) (v any) {
+	defer func() { v = recover() }()
+	call()
+	return nil
+}
+
+// carriesTheStumble reports whether a panic is that of the input, with its stack.
+func carriesTheStumble(v any) bool {
+	p, ok := v.(*parallel.Panic)
+	return ok && p.Value == "stumbled" && strings.Contains(p.Stack, "dataset.(*stumbling")
+}
+
+// A panic of whichever goroutine is one of Next; the Reader says no more that all is well, and
+// closes as ever.
+func TestPanicsArriveAtNext(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	path, schema := manyRecords(t, 60_000)
+	for _, workers := range []int{1, 2, 8} {
+		for _, at := range []int{0, 1, 2} {
+			for _, reading := range []bool{false, true} {
+				name := fmt.Sprintf("%d workers, run %d, reading: %v", workers, at, reading)
+				r, s := stumblingReader(t, path, schema, Options{Workers: workers}, at, reading)
+				close(s.may)
+				v := caught(func() {
+					for {
+						if _, err := r.Next(t.Context()); err != nil {
+							t.Errorf("%s: ended with %v", name, err)
+							return
+						}
+					}
+				})
+				if !carriesTheStumble(v) {
+					t.Errorf("%s: recovered %v", name, v)
+				}
+				if _, err := r.Next(t.Context()); !errors.Is(err, errBroken) || r.Summary().Complete {
+					t.Errorf("%s: and then %v, %+v", name, err, r.Summary())
+				}
+				if err := r.Close(); err != nil {
+					t.Errorf("%s: closing: %v", name, err)
+				}
+			}
+		}
+	}
+}
+
+// A panic that Next did not come to is one of Close, which has closed the input.
+func TestPanicsArriveAtClose(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	path, schema := manyRecords(t, 60_000)
+	for _, reading := range []bool{false, true} {
+		r, s := stumblingReader(t, path, schema, Options{Workers: 2}, 2, reading)
+		if _, err := r.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		close(s.may)
+		<-s.stumbled
+		if v := caught(func() { r.Close() }); !carriesTheStumble(v) {
+			t.Errorf("reading %v: recovered %v", reading, v)
+		}
+		if !s.closed {
+			t.Errorf("reading %v: the input is still open", reading)
+		}
 	}
 }

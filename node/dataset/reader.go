@@ -195,12 +195,14 @@ func (r *Reader) open(source Source) error {
 	return err
 }
 
-// Close ends the reading, waits for its goroutines, and removes what was spilled.
-func (r *Reader) Close() error {
+// Close ends the reading, waits for its goroutines, and removes what was spilled. A panic of
+// these that Next did not come to is one of Close.
+func (r *Reader) Close() (err error) {
+	defer func() { err = errors.Join(r.sequence.Close(), r.seen.Close()) }()
 	if r.pipeline != nil {
 		r.pipeline.close()
 	}
-	return errors.Join(r.sequence.Close(), r.seen.Close())
+	return nil
 }
 
 // Summary returns the counts so far.
@@ -217,6 +219,7 @@ func (r *Reader) Next(ctx context.Context) (Batch, error) {
 		if r.task != nil && r.taken < len(r.task.block.ends) {
 			return r.batch(), nil
 		}
+		r.err = errBroken // stays if advance panics
 		r.err = r.advance(ctx)
 	}
 	return Batch{}, r.err

@@ -7,11 +7,11 @@ import (
 	"io"
 	"maps"
 	"math"
-	"runtime/debug"
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/parallel"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -193,7 +193,8 @@ func (r *run) attempt(ctx context.Context, index int, a study.Analysis) (Analysi
 func (r *run) recovered(ctx context.Context, index int, a study.Analysis) (out Analysis, stack string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			out, stack, err = Analysis{}, string(debug.Stack()), fmt.Errorf("panic: %v", p)
+			said, at := parallel.Recovered(p)
+			out, stack, err = Analysis{}, at, fmt.Errorf("panic: %v", said)
 		}
 	}()
 	out, err = r.answer(ctx, index, a)

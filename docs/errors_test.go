@@ -276,7 +276,6 @@ var kinds = map[string]string{
 	"protocol/study/":          ownMistake,
 	"seed/":                    ownMistake,
 	"node/answer.go":           ownMistake,
-	"node/api/":                ownMistake,
 	"node/bundle/":             ownMistake,
 	"node/dataset/pipeline.go": ownMistake,
 	"node/dataset/schema.go":   ownMistake,

@@ -5,18 +5,19 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/cosketch/cosketch/seed/secret"
 )
 
 // Kept is some of a seed's keys, for what is computed when the seed itself is destroyed.
-// It tells nothing of the seed's other keys. The zero Kept has none. Like a Seed it
-// prints as a fixed text and has no other encoding than Bytes.
-type Kept struct {
-	// keys is behind a pointer to a pointer: see Seed.
-	keys **map[Label][Size]byte
-}
+// It tells nothing of the seed's other keys. The zero Kept has none. Nothing prints or
+// encodes it but Bytes: see secret.Of.
+type Kept struct{ keyBox }
+
+type keyBox = secret.Of[map[Label][Size]byte]
 
 // Keep derives the keys of some labels.
 func (s Seed) Keep(labels ...Label) (Kept, error) {
@@ -31,18 +32,21 @@ func (s Seed) Keep(labels ...Label) (Kept, error) {
 	return keep(keys), nil
 }
 
-func keep(keys map[Label][Size]byte) Kept {
-	one := &keys
-	return Kept{keys: &one}
+func keep(keys map[Label][Size]byte) Kept { return Kept{secret.New(keys)} }
+
+// keys are those that were kept; nil of the zero Kept.
+func (k Kept) keys() map[Label][Size]byte {
+	if keys := secret.Reveal(k.keyBox); keys != nil {
+		return *keys
+	}
+	return nil
 }
 
 // Derive returns the key of a label, as the seed would. It fails with ErrAbsent where that
 // was not kept.
 func (k Kept) Derive(label Label) (key [32]byte, err error) {
-	if k.keys != nil {
-		if key, ok := (**k.keys)[label]; ok {
-			return key, nil
-		}
+	if key, ok := k.keys()[label]; ok {
+		return key, nil
 	}
 	return key, fmt.Errorf("deriving %s from what was kept: %w", label, ErrAbsent)
 }
@@ -53,17 +57,9 @@ const keptHead = "cosketch kept keys/1\n"
 // Bytes returns the keys, for the file of its own that holds them and nothing else: a
 // line each.
 func (k Kept) Bytes() []byte {
-	out := []byte(keptHead)
-	if k.keys == nil {
-		return out
-	}
-	var labels []Label
-	for label := range **k.keys {
-		labels = append(labels, label)
-	}
-	slices.Sort(labels)
-	for _, label := range labels {
-		out = fmt.Appendf(out, "%x %s\n", (**k.keys)[label], label)
+	keys, out := k.keys(), []byte(keptHead)
+	for _, label := range slices.Sorted(maps.Keys(keys)) {
+		out = fmt.Appendf(out, "%x %s\n", keys[label], label)
 	}
 	return out
 }
@@ -87,20 +83,3 @@ func ParseKept(text []byte) (Kept, error) {
 	}
 	return keep(keys), nil
 }
-
-const keptRedacted = "kept keys (secret)"
-
-// String returns a fixed text.
-func (k Kept) String() string { return keptRedacted }
-
-// GoString returns a fixed text.
-func (k Kept) GoString() string { return keptRedacted }
-
-// Format writes a fixed text for every verb.
-func (k Kept) Format(state fmt.State, _ rune) { io.WriteString(state, keptRedacted) }
-
-// MarshalJSON always fails.
-func (k Kept) MarshalJSON() ([]byte, error) { return nil, errPrinted }
-
-// MarshalText always fails.
-func (k Kept) MarshalText() ([]byte, error) { return nil, errPrinted }

@@ -6,7 +6,8 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"io"
+
+	"github.com/cosketch/cosketch/seed/secret"
 )
 
 // Size is the length of a seed in bytes.
@@ -15,15 +16,11 @@ const Size = 32
 // Seed is the secret that a study's parties share. The zero Seed is absent.
 //
 // Copies share their bytes, so Destroy reaches all of them. Nothing prints or
-// marshals a seed: formatting gives a fixed text with every verb, also inside
-// other values, and JSON and text encodings are errors. One goroutine may Destroy
-// only when no other uses a copy.
-type Seed struct {
-	// secret is behind two pointers: where a Seed is in an unexported field, fmt
-	// cannot call its methods, and prints arrays and, for some verbs, what a
-	// single pointer points to.
-	secret **[Size]byte
-}
+// encodes a seed: see secret.Of. One goroutine may Destroy only when no other uses
+// a copy.
+type Seed struct{ box }
+
+type box = secret.Of[[Size]byte]
 
 // Label names what is derived from a seed.
 type Label string
@@ -47,24 +44,18 @@ const labelPrefix = "cosketch/1/"
 // ErrAbsent reports the use of a seed that was never set or was destroyed.
 var ErrAbsent = errors.New("seed is absent or destroyed")
 
-var (
-	errPrinted = errors.New("a seed is not to be encoded")
-	errNoInput = errors.New("no contributions")
-)
+var errNoInput = errors.New("no contributions")
 
 // FromBytes returns the seed that Bytes gave.
-func FromBytes(b [Size]byte) Seed {
-	secret := &b
-	return Seed{secret: &secret}
-}
+func FromBytes(b [Size]byte) Seed { return Seed{secret.New(b)} }
 
 // Bytes returns the secret, for the attempt's secrets file and nothing else.
 // An absent or destroyed seed has zeros.
 func (s Seed) Bytes() [Size]byte {
-	if s.secret == nil {
-		return [Size]byte{}
+	if b := secret.Reveal(s.box); b != nil {
+		return *b
 	}
-	return **s.secret
+	return [Size]byte{}
 }
 
 // Extract returns the seed HKDF-Extract(SHA-256, salt, contributions joined in
@@ -98,7 +89,7 @@ func (s Seed) Derive(label Label) (key [32]byte, err error) {
 	if s.IsZero() {
 		return key, fmt.Errorf("deriving %s: %w", label, ErrAbsent)
 	}
-	out, err := hkdf.Expand(sha256.New, (*s.secret)[:], labelPrefix+string(label), len(key))
+	out, err := hkdf.Expand(sha256.New, secret.Reveal(s.box)[:], labelPrefix+string(label), len(key))
 	if err != nil {
 		return key, fmt.Errorf("deriving %s: %w", label, err)
 	}
@@ -110,8 +101,8 @@ func (s Seed) Derive(label Label) (key [32]byte, err error) {
 // Destroy overwrites the secret of this seed and all its copies with zeros. Keys
 // derived before are not reached.
 func (s Seed) Destroy() {
-	if s.secret != nil {
-		clear((*s.secret)[:])
+	if b := secret.Reveal(s.box); b != nil {
+		clear(b[:])
 	}
 }
 
@@ -126,20 +117,3 @@ func (s Seed) Equal(t Seed) bool {
 	a, b := s.Bytes(), t.Bytes()
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
-
-const redacted = "seed (secret)"
-
-// String returns a fixed text.
-func (s Seed) String() string { return redacted }
-
-// GoString returns a fixed text.
-func (s Seed) GoString() string { return redacted }
-
-// Format writes a fixed text for every verb.
-func (s Seed) Format(state fmt.State, _ rune) { io.WriteString(state, redacted) }
-
-// MarshalJSON always fails.
-func (s Seed) MarshalJSON() ([]byte, error) { return nil, errPrinted }
-
-// MarshalText always fails.
-func (s Seed) MarshalText() ([]byte, error) { return nil, errPrinted }

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/cosketch/cosketch/seed/secret"
 )
 
 func testBytes() (b [Size]byte) {
@@ -43,7 +45,7 @@ func TestNothingPrintsTheSecret(t *testing.T) {
 				}
 			}
 		}
-		if out := fmt.Sprintf(verb, s); out != redacted {
+		if out := fmt.Sprintf(verb, s); out != secret.Text {
 			t.Errorf("%s prints %q", verb, out)
 		}
 	}
@@ -56,7 +58,7 @@ func TestNothingPrintsTheSecret(t *testing.T) {
 func TestNothingMarshalsTheSecret(t *testing.T) {
 	s := FromBytes(testBytes())
 	for _, v := range []any{s, &s, struct{ S Seed }{s}, map[string]Seed{"a": s}} {
-		if out, err := json.Marshal(v); !errors.Is(err, errPrinted) {
+		if out, err := json.Marshal(v); !errors.Is(err, secret.ErrEncoded) {
 			t.Errorf("json of %T: %q, %v", v, out, err)
 		}
 	}

@@ -9,12 +9,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/seed/secret"
 )
 
 // Scope is something that a token lets its holder do.
@@ -51,18 +51,12 @@ const tokenPrefix = "cosketch"
 
 // Secret is the text of a token, which is shown once. Every way to print or encode it
 // gives a fixed text instead; Reveal alone gives the token.
-type Secret struct{ text **string }
+type Secret struct{ words }
 
-const redactedToken = "[token]"
+type words = secret.Of[string]
 
 // Reveal returns the text.
-func (s Secret) Reveal() string { return **s.text }
-
-// Format writes a fixed text for every verb.
-func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, redactedToken) }
-
-// MarshalText refuses: a token is shown once, by who made it.
-func (s Secret) MarshalText() ([]byte, error) { return nil, errors.New("a token is not to be encoded") }
+func (s Secret) Reveal() string { return *secret.Reveal(s.words) }
 
 // NewToken draws a token that has yet to be stored.
 func NewToken(name string, scopes []Scope, created, expires protocol.Instant) (Token, Secret, error) {
@@ -75,13 +69,12 @@ func NewToken(name string, scopes []Scope, created, expires protocol.Instant) (T
 		return Token{}, Secret{}, fmt.Errorf("making a token: it needs a scope: some of %s", scopeList(Scopes()))
 	}
 	var id [4]byte
-	var secret [secretSize]byte
+	var drawn [secretSize]byte
 	rand.Read(id[:])
-	rand.Read(secret[:])
-	hash := sha256.Sum256(secret[:])
+	rand.Read(drawn[:])
+	hash := sha256.Sum256(drawn[:])
 	t := Token{ID: hex.EncodeToString(id[:]), Name: name, Scopes: scopes, Hash: hex.EncodeToString(hash[:]), Created: created, Expires: expires}
-	text := &[]string{tokenPrefix + "_" + t.ID + "_" + base64.RawURLEncoding.EncodeToString(secret[:])}[0]
-	return t, Secret{&text}, nil
+	return t, Secret{secret.New(tokenPrefix + "_" + t.ID + "_" + base64.RawURLEncoding.EncodeToString(drawn[:]))}, nil
 }
 
 func scopeList(scopes []Scope) string {
@@ -127,11 +120,11 @@ func (f Tokens) verify(text string, now protocol.Instant) (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	secret, err := base64.RawURLEncoding.DecodeString(parts[2])
+	part, err := base64.RawURLEncoding.DecodeString(parts[2])
 	if err != nil {
 		return Token{}, errToken
 	}
-	hash := sha256.Sum256(secret)
+	hash := sha256.Sum256(part)
 	if subtle.ConstantTimeCompare([]byte(hex.EncodeToString(hash[:])), []byte(t.Hash)) != 1 {
 		return Token{}, errToken
 	}

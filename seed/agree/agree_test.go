@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/seed"
+	"github.com/cosketch/cosketch/seed/secret"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
@@ -147,7 +148,7 @@ func extract(a *attempt) (key [32]byte) {
 	t1 := a.group.T1(ids(a.commits))
 	mac := hmac.New(sha256.New, t1[:])
 	for _, s := range a.secrets {
-		mac.Write((*s.hidden).contribution[:])
+		mac.Write(secret.Reveal(s.hidden).contribution[:])
 	}
 	mac.Sum(key[:0])
 	return key
@@ -174,7 +175,7 @@ func TestTranscriptLayouts(t *testing.T) {
 	if c := a.confirm(t, 1); !bytes.Equal(c.Tag[:], mac.Sum(nil)) {
 		t.Errorf("tag %x", c.Tag)
 	}
-	h := *a.secrets[1].hidden
+	h := secret.Reveal(a.secrets[1].hidden)
 	want := sha256.Sum256([]byte(field([]byte("cosketch/1/agree/commitment")...) + field(a.group.Study[:]...) + field(0, 0, 0, 1) +
 		field(a.group.Members[1][:]...) + field(h.contribution[:]...) + field(h.blinder[:]...)))
 	if c := a.secrets[1].Commit(); c.Commitment != want {
@@ -313,14 +314,14 @@ func TestSealedSharesBindSenderAndReceiver(t *testing.T) {
 			sealed := a.shares[from].Message.Sealed[place(from, to)]
 			for i := range n {
 				for j := range n {
-					plain, err := hpke.Open((*a.secrets[to].hidden).ephemeral, kdf(), aead(), shareInfo(t1, i, j), sealed)
+					plain, err := hpke.Open(secret.Reveal(a.secrets[to].hidden).ephemeral, kdf(), aead(), shareInfo(t1, i, j), sealed)
 					if opened := err == nil; opened != (i == from && j == to) {
 						t.Errorf("share from %d to %d opens as one from %d to %d: %v", from, to, i, j, opened)
 					}
 					if err != nil {
 						continue
 					}
-					h := *a.secrets[from].hidden
+					h := secret.Reveal(a.secrets[from].hidden)
 					half, err := a.secrets[from].pairHalf(t1, to)
 					if err != nil || !bytes.Equal(plain, slices.Concat(h.contribution[:], h.blinder[:], half)) {
 						t.Errorf("share from %d to %d holds something else: %v", from, to, err)
@@ -329,7 +330,7 @@ func TestSealedSharesBindSenderAndReceiver(t *testing.T) {
 			}
 			other := t1
 			other[0] ^= 1
-			if _, err := hpke.Open((*a.secrets[to].hidden).ephemeral, kdf(), aead(), shareInfo(other, from, to), sealed); err == nil {
+			if _, err := hpke.Open(secret.Reveal(a.secrets[to].hidden).ephemeral, kdf(), aead(), shareInfo(other, from, to), sealed); err == nil {
 				t.Errorf("share from %d to %d opens under another T1", from, to)
 			}
 		}

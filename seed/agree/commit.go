@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/cosketch/cosketch/seed/secret"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
@@ -20,31 +21,28 @@ type Commit struct {
 
 // Secrets are one member's secrets of one attempt. Whoever holds them can
 // rebuild the seed from the board, so they live in one file (0600) outside the
-// database and are destroyed with the certificate.
+// database and are destroyed with the certificate. Nothing prints them, or encodes
+// them but MarshalBinary: see secret.Of.
 type Secrets struct {
 	study   [32]byte
 	attempt uint32
 	self    [32]byte
-	// hidden is behind two pointers: where Secrets are in an unexported field, fmt
-	// cannot call their methods, and for some verbs prints what one pointer points to.
-	hidden **hidden
+	hidden
 }
 
-type hidden struct {
+type hidden = secret.Of[drawn]
+
+// drawn is what a member draws for an attempt.
+type drawn struct {
 	contribution [32]byte
 	blinder      [32]byte
 	pairKey      [32]byte // from which this member's half of every pairwise secret is derived
 	ephemeral    hpke.PrivateKey
 }
 
-func hide(h hidden) **hidden {
-	p := &h
-	return &p
-}
-
 // Begin draws one member's secrets for an attempt from entropy.
 func Begin(study [32]byte, attempt uint32, self [32]byte, entropy io.Reader) (*Secrets, error) {
-	var h hidden
+	var h drawn
 	var ikm [32]byte
 	for _, dst := range [][]byte{h.contribution[:], h.blinder[:], h.pairKey[:], ikm[:]} {
 		if _, err := io.ReadFull(entropy, dst); err != nil {
@@ -56,12 +54,12 @@ func Begin(study [32]byte, attempt uint32, self [32]byte, entropy io.Reader) (*S
 		return nil, fmt.Errorf("deriving ephemeral key: %w", err)
 	}
 	h.ephemeral = key
-	return &Secrets{study: study, attempt: attempt, self: self, hidden: hide(h)}, nil
+	return &Secrets{study: study, attempt: attempt, self: self, hidden: secret.New(h)}, nil
 }
 
 // Commit returns the member's first message. It is the same at every call.
 func (s *Secrets) Commit() Commit {
-	h := *s.hidden
+	h := secret.Reveal(s.hidden)
 	return Commit{
 		EphemeralKey: h.ephemeral.PublicKey().Bytes(),
 		Commitment:   commitment(s.study, s.attempt, s.self, h.contribution[:], h.blinder[:]),
@@ -115,7 +113,7 @@ const secretsFixed = 1 + 32 + 4 + 32 + 32 + 32 + 32
 
 // MarshalBinary encodes the secrets for the one file that holds them.
 func (s *Secrets) MarshalBinary() ([]byte, error) {
-	h := *s.hidden
+	h := secret.Reveal(s.hidden)
 	key, err := h.ephemeral.Bytes()
 	if err != nil {
 		return nil, fmt.Errorf("encoding ephemeral key: %w", err)
@@ -147,19 +145,11 @@ func ParseSecrets(b []byte, study [32]byte, attempt uint32, self [32]byte) (*Sec
 	if s.study != study || s.attempt != attempt || s.self != self {
 		return nil, errors.New("parsing agreement secrets: they belong to another study, attempt or member")
 	}
-	h := hidden{contribution: [32]byte(take(32)), blinder: [32]byte(take(32)), pairKey: [32]byte(take(32))}
+	h := drawn{contribution: [32]byte(take(32)), blinder: [32]byte(take(32)), pairKey: [32]byte(take(32))}
 	var err error
 	if h.ephemeral, err = kem().NewPrivateKey(rest); err != nil {
 		return nil, fmt.Errorf("parsing agreement secrets: %w", err)
 	}
-	s.hidden = hide(h)
+	s.hidden = secret.New(h)
 	return s, nil
 }
-
-const redacted = "agreement secrets (hidden)"
-
-// String returns a fixed text.
-func (s *Secrets) String() string { return redacted }
-
-// Format writes a fixed text for every verb.
-func (s *Secrets) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/cosketch/cosketch/seed"
+	"github.com/cosketch/cosketch/seed/secret"
 )
 
 // Opening is what a complaint publishes: the complainant's ephemeral private key,
@@ -21,7 +22,7 @@ type Opening struct {
 // Opening gives this member's secrets of the attempt away. The caller must be done
 // with the attempt for good.
 func (s *Secrets) Opening() (Opening, error) {
-	h := *s.hidden
+	h := secret.Reveal(s.hidden)
 	key, err := h.ephemeral.Bytes()
 	if err != nil {
 		return Opening{}, fmt.Errorf("opening the attempt: %w", err)
@@ -31,7 +32,7 @@ func (s *Secrets) Opening() (Opening, error) {
 
 // Format writes a fixed text for every verb: until a complaint is posted, its
 // opening is a secret.
-func (o Opening) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
+func (o Opening) Format(f fmt.State, _ rune) { io.WriteString(f, secret.Text) }
 
 // Record is an attempt as the board has it: commits and shares of all members in
 // roster order, and the confirmations that are there, nil for those that are not.

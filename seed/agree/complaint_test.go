@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cosketch/cosketch/seed/secret"
 )
 
 // record is the attempt with some members' confirmations on the board.
@@ -56,7 +58,7 @@ func TestComplaints(t *testing.T) {
 		"nothing":                {want: verdict{2: ErrUnfounded}},
 		"nothing, all confirmed": {confirms: []int{0, 1, 2, 3}, want: verdict{2: ErrUnfounded}},
 		"a contribution that does not match": {do: func(a *attempt) {
-			h := *a.secrets[0].hidden
+			h := secret.Reveal(a.secrets[0].hidden)
 			a.shares[0].Message.Sealed[place(0, 2)] = a.seal(t, 0, 2, slices.Concat(h.contribution[:], make([]byte, 64)))
 		}, want: verdict{0: ErrCommitment}},
 		"a bad confirmation":       {confirms: []int{0, 1, 2}, change: func(r *Record, _ *Opening) { lie(r, 1) }, want: verdict{1: ErrConfirmTag}},
@@ -123,12 +125,12 @@ func TestOpeningsAreNotPrinted(t *testing.T) {
 	o := committed(t, group(2)).opening(t, 0)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%x", "%s", "%d"} {
 		for _, value := range []any{o, &o} {
-			if got := fmt.Sprintf(verb, value); got != redacted {
+			if got := fmt.Sprintf(verb, value); got != secret.Text {
 				t.Errorf("%s prints %q", verb, got)
 			}
 		}
 	}
-	if got := fmt.Sprint([]Opening{o}); strings.Trim(got, "[]") != redacted {
+	if got := fmt.Sprint([]Opening{o}); strings.Trim(got, "[]") != secret.Text {
 		t.Errorf("a list of openings prints %q", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/seed"
+	"github.com/cosketch/cosketch/seed/secret"
 )
 
 // Confirm is the third message: both transcripts, and a proof of the seed.
@@ -39,10 +40,10 @@ func (s *Secrets) Open(g Group, commits []Posted[Commit], shares []Posted[Share]
 	contributions, halves := make([][]byte, len(g.Members)), make([][]byte, len(g.Members))
 	for i := range g.Members {
 		if i == self {
-			contributions[i] = (*s.hidden).contribution[:]
+			contributions[i] = secret.Reveal(s.hidden).contribution[:]
 			continue
 		}
-		contributions[i], halves[i], err = open(g, t1, (*s.hidden).ephemeral, i, self, commits[i].Message, shares[i].Message)
+		contributions[i], halves[i], err = open(g, t1, secret.Reveal(s.hidden).ephemeral, i, self, commits[i].Message, shares[i].Message)
 		if err != nil {
 			return Outcome{}, &Fault{Member: i, Err: err}
 		}

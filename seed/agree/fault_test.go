@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/cosketch/cosketch/seed/secret"
 )
 
 // checkFault asserts that an error blames one member for one thing.
@@ -52,7 +54,7 @@ func TestSharingFaults(t *testing.T) {
 	replayed.Attempt = 2
 	earlier := shared(t, replayed) // with the same ephemeral keys, as it happens
 	contribution := func(i int) []byte {
-		h := *honest.secrets[i].hidden
+		h := secret.Reveal(honest.secrets[i].hidden)
 		return slices.Concat(h.contribution[:], h.blinder[:], make([]byte, 32))
 	}
 	for name, c := range map[string]struct {
@@ -140,7 +142,7 @@ func TestCommitmentsCannotBeCopied(t *testing.T) {
 	for i := range 2 {
 		a.shares = append(a.shares, a.share(t, i))
 	}
-	copied := *a.secrets[1].hidden
+	copied := secret.Reveal(a.secrets[1].hidden)
 	plain := slices.Concat(copied.contribution[:], copied.blinder[:], make([]byte, 32))
 	a.shares = append(a.shares, post(a.group.Members[2], Share{T1: a.group.T1(ids(a.commits)), Sealed: [][]byte{a.seal(t, 2, 0, plain), a.seal(t, 2, 1, plain)}}))
 	for i := range 2 {

@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 
+	"github.com/cosketch/cosketch/seed/secret"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
@@ -15,20 +15,25 @@ const labelPairSecret = "cosketch/1/agree/pair secret"
 
 // Pairs are the secrets that one member shares with each other member alone, of one
 // attempt: what masks are drawn from. They live in the one file of secrets until the masked
-// release is stored, and are destroyed with it. The zero Pairs has no members.
+// release is stored, and are destroyed with it. The zero Pairs has no members. Nothing prints
+// them, or encodes them but MarshalBinary: see secret.Of.
 type Pairs struct {
 	self int
-	// keys is behind two pointers for the reason of Secrets.hidden. The own place is zero.
-	keys **[][32]byte
+	pairKeys
+}
+
+type pairKeys = secret.Of[[][32]byte]
+
+// keys has one for each member, the own being zero; none for the zero Pairs.
+func (p Pairs) keys() [][32]byte {
+	if keys := secret.Reveal(p.pairKeys); keys != nil {
+		return *keys
+	}
+	return nil
 }
 
 // Members is how many members the attempt has; 0 for the zero Pairs.
-func (p Pairs) Members() int {
-	if p.keys == nil {
-		return 0
-	}
-	return len(**p.keys)
-}
+func (p Pairs) Members() int { return len(p.keys()) }
 
 // Self is the member's own place in the roster, from 0.
 func (p Pairs) Self() int { return p.self }
@@ -39,15 +44,11 @@ func (p Pairs) With(member int) ([32]byte, error) {
 	if member < 0 || member >= p.Members() || member == p.self {
 		return [32]byte{}, fmt.Errorf("member %d has no secret with member %d of %d", p.self, member, p.Members())
 	}
-	return (**p.keys)[member], nil
+	return p.keys()[member], nil
 }
 
 // Destroy overwrites the secrets, in all copies of these Pairs.
-func (p Pairs) Destroy() {
-	if p.keys != nil {
-		clear(**p.keys)
-	}
-}
+func (p Pairs) Destroy() { clear(p.keys()) }
 
 // pairSecret is what two members draw their masks from: HKDF over both halves, that of the
 // member with the lower place first. Each half is uniform if its sender is honest, and
@@ -81,8 +82,7 @@ func (s *Secrets) pairs(t1 [32]byte, self int, halves [][]byte) (Pairs, error) {
 			return Pairs{}, err
 		}
 	}
-	hidden := &keys
-	return Pairs{self: self, keys: &hidden}, nil
+	return Pairs{self, secret.New(keys)}, nil
 }
 
 // MarshalBinary encodes the pairs for the one file that holds secrets.
@@ -91,7 +91,7 @@ func (p Pairs) MarshalBinary() ([]byte, error) {
 		return nil, errors.New("encoding pairwise secrets: there are none")
 	}
 	b := append(transcript.Uint32(uint32(p.self)), transcript.Uint32(uint32(p.Members()))...)
-	for _, key := range **p.keys {
+	for _, key := range p.keys() {
 		b = append(b, key[:]...)
 	}
 	return b, nil
@@ -110,12 +110,5 @@ func ParsePairs(b []byte) (Pairs, error) {
 	for i := range keys {
 		keys[i] = [32]byte(b[8+32*i:])
 	}
-	hidden := &keys
-	return Pairs{self: int(self), keys: &hidden}, nil
+	return Pairs{int(self), secret.New(keys)}, nil
 }
-
-// String returns a fixed text.
-func (p Pairs) String() string { return redacted }
-
-// Format writes a fixed text for every verb.
-func (p Pairs) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }

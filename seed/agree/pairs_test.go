@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/seed/secret"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
@@ -58,7 +59,7 @@ func (a *attempt) secretOf(t *testing.T, low, high int) [32]byte {
 	t.Helper()
 	t1 := a.group.T1(ids(a.commits))
 	half := func(from, to int) []byte {
-		plain, err := hpke.Open((*a.secrets[to].hidden).ephemeral, kdf(), aead(), shareInfo(t1, from, to), a.shares[from].Message.Sealed[place(from, to)])
+		plain, err := hpke.Open(secret.Reveal(a.secrets[to].hidden).ephemeral, kdf(), aead(), shareInfo(t1, from, to), a.shares[from].Message.Sealed[place(from, to)])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,13 +2,17 @@ package agree
 
 import (
 	"bytes"
+	"encoding/gob"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cosketch/cosketch/seed/secret"
 )
 
 func marshalled(t testing.TB, s *Secrets) []byte {
@@ -107,7 +111,7 @@ func TestBegin(t *testing.T) {
 	if drawn := len(full) - r.Len(); drawn != 4*32 {
 		t.Errorf("drew %d bytes, want 128", drawn)
 	}
-	h := *s.hidden
+	h := secret.Reveal(s.hidden)
 	if !bytes.Equal(slices.Concat(h.contribution[:], h.blinder[:], h.pairKey[:]), full[:96]) {
 		t.Error("contribution, blinder and pair key are not what was drawn, in that order")
 	}
@@ -189,7 +193,7 @@ func checkSilent(t *testing.T, what, out string) {
 
 func TestNothingPrintsSecrets(t *testing.T) {
 	s := loud(t)
-	seed, err := (*s.hidden).ephemeral.Bytes()
+	seed, err := secret.Reveal(s.hidden).ephemeral.Bytes()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,13 +214,33 @@ func TestNothingPrintsSecrets(t *testing.T) {
 				t.Fatalf("%s of %T prints the ephemeral key: %q", verb, v, out)
 			}
 		}
-		if out := fmt.Sprintf(verb, s); out != redacted && verb != "%T" && verb != "%p" {
+		if out := fmt.Sprintf(verb, s); out != secret.Text && verb != "%T" && verb != "%p" {
 			t.Errorf("%s prints %q", verb, out)
 		}
 	}
 	// The search finds a leak where there is one.
-	if out := fmt.Sprint(**s.hidden); !strings.Contains(out, leaks()[4]) {
+	if out := fmt.Sprint(*secret.Reveal(s.hidden)); !strings.Contains(out, leaks()[4]) {
 		t.Fatalf("the search is blind: %q", out)
+	}
+}
+
+// What encodes values of any type, as gob does, must not find MarshalBinary, which is for the
+// file of secrets.
+func TestNothingElseEncodesSecrets(t *testing.T) {
+	s := loud(t)
+	pairs, err := ParsePairs(append([]byte{0, 0, 0, 0, 0, 0, 0, 2}, make([]byte, 64)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []any{s, *s, pairs, &pairs, struct{ S *Secrets }{s}, struct{ P Pairs }{pairs}} {
+		var out bytes.Buffer
+		if err := gob.NewEncoder(&out).Encode(v); !errors.Is(err, secret.ErrEncoded) {
+			t.Errorf("gob of %T: %v", v, err)
+		}
+		checkSilent(t, "gob", out.String())
+		if text, err := json.Marshal(v); !errors.Is(err, secret.ErrEncoded) {
+			t.Errorf("JSON of %T: %q, %v", v, text, err)
+		}
 	}
 }
 

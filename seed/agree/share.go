@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cosketch/cosketch/seed/secret"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
@@ -79,8 +80,8 @@ func (s *Secrets) Share(g Group, commits []Posted[Commit]) (Share, error) {
 			return Share{}, fmt.Errorf("sharing: %w", err)
 		}
 		plain := make([]byte, 0, shareSize)
-		plain = append(plain, (*s.hidden).contribution[:]...)
-		plain = append(plain, (*s.hidden).blinder[:]...)
+		plain = append(plain, secret.Reveal(s.hidden).contribution[:]...)
+		plain = append(plain, secret.Reveal(s.hidden).blinder[:]...)
 		plain = append(plain, pair...)
 		key, err := kem().NewPublicKey(commits[j].Message.EphemeralKey)
 		if err != nil {
@@ -99,7 +100,7 @@ func (s *Secrets) Share(g Group, commits []Posted[Commit]) (Share, error) {
 // is derived, not drawn, so that the one secrets file holds it already.
 func (s *Secrets) pairHalf(t1 [32]byte, j int) ([]byte, error) {
 	info := transcript.Join(labelPair, t1[:], transcript.Uint32(uint32(j)))
-	return hkdf.Expand(sha256.New, (*s.hidden).pairKey[:], string(info), 32)
+	return hkdf.Expand(sha256.New, secret.Reveal(s.hidden).pairKey[:], string(info), 32)
 }
 
 func shareInfo(t1 [32]byte, from, to int) []byte {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/seed"
+	"github.com/cosketch/cosketch/seed/secret"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
@@ -48,7 +49,7 @@ func (i Invitation) Seal(root seed.Seed, ephemeralKey []byte) ([]byte, error) {
 // Accept opens a welcome to these secrets' ephemeral key. Whether the seed is that
 // of the study is for the members' confirmations to say: Outcome.Check.
 func (s *Secrets) Accept(i Invitation, sealed []byte) (seed.Seed, error) {
-	plain, err := hpke.Open((*s.hidden).ephemeral, kdf(), aead(), i.info(), sealed)
+	plain, err := hpke.Open(secret.Reveal(s.hidden).ephemeral, kdf(), aead(), i.info(), sealed)
 	if err != nil || len(plain) != seed.Size {
 		return seed.Seed{}, ErrWelcome
 	}

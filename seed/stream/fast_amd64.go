@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 
 	"golang.org/x/sys/cpu"
+
+	"github.com/cosketch/cosketch/seed/secret"
 )
 
 // What this file computes in assembly is BLAKE2b-512 and AES-256-CTR to the bit, as
@@ -55,7 +57,7 @@ func (s Stream) hash(l level, blocks [][64]byte, labels [][]byte) int {
 		lengths [lanes]uint64
 	)
 	for i := range 4 {
-		word := binary.LittleEndian.Uint64((*s.key)[8*i:])
+		word := binary.LittleEndian.Uint64(secret.Reveal(s.key)[8*i:])
 		for lane := range lanes {
 			message[i][lane] = word
 		}

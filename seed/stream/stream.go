@@ -4,24 +4,21 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"fmt"
-	"io"
 
 	"golang.org/x/crypto/blake2b"
+
+	"github.com/cosketch/cosketch/seed/secret"
 )
 
 // Stream yields the pseudorandom bytes of labels under one row key. It serves the
 // kernel as projection.Source. A Stream is immutable and safe for concurrent use.
-type Stream struct {
-	// key is behind two pointers, so that no verb of fmt shows it where a Stream is
-	// in an unexported field, on which fmt calls no methods.
-	key **[32]byte
-}
+// Nothing prints or encodes its key: see secret.Of.
+type Stream struct{ key }
+
+type key = secret.Of[[32]byte]
 
 // New returns the stream of a row key, one that seed.Seed.Derive gave.
-func New(rowKey [32]byte) Stream {
-	key := &rowKey
-	return Stream{key: &key}
-}
+func New(rowKey [32]byte) Stream { return Stream{secret.New(rowKey)} }
 
 // inline is the longest label that Block hashes without allocating.
 const inline = 224
@@ -30,7 +27,7 @@ const inline = 224
 // first, so the prefix is unambiguous, and BLAKE2b has no length extension.
 func (s Stream) Block(label []byte) [64]byte {
 	var buf [32 + inline]byte
-	copy(buf[:], (*s.key)[:])
+	copy(buf[:], secret.Reveal(s.key)[:])
 	if len(label) <= inline {
 		copy(buf[32:], label)
 		return blake2b.Sum512(buf[:32+len(label)])
@@ -84,11 +81,3 @@ func (s Stream) Expand(block *[64]byte, dst []byte) {
 	clear(dst)
 	cipher.NewCTR(c, zero[:]).XORKeyStream(dst, dst)
 }
-
-const redacted = "stream (secret)"
-
-// String returns a fixed text.
-func (s Stream) String() string { return redacted }
-
-// Format writes a fixed text for every verb.
-func (s Stream) Format(state fmt.State, _ rune) { io.WriteString(state, redacted) }

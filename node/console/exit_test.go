@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/ledger"
+	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/agree"
@@ -69,6 +70,7 @@ func TestCodeOf(t *testing.T) {
 		"nobody left":           {node.ErrNobodyLeft, console.Refused},
 		"no seed yet":           {node.ErrNoSeed, console.Absent},
 		"nothing held yet":      {held.ErrEmpty, console.Absent},
+		"too many records":      {&job.SizeError{Records: 1, Err: errors.New("x")}, console.Usage},
 		"stale held sketch":     {&held.StaleError{Problem: "a.csv is gone"}, console.Usage},
 		"held sketch in use":    {store.ErrBusy, console.Usage},
 		"cap exceeded":          {&ledger.Exceeded{Dataset: "d"}, console.Budget},

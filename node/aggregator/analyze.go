@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/filename"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
@@ -46,7 +47,8 @@ func mebibytes(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
 func Analyze(ctx context.Context, o Options, s *study.Study, asked study.Analysis, limit int64) (out Further, err error) {
 	defer func() {
 		if p := recover(); p != nil { // in numerics; the caller is none the worse
-			out, err = Further{}, fmt.Errorf("internal error: %v", p)
+			what, _ := node.PanicText(p)
+			out, err = Further{}, fmt.Errorf("internal error: %s", what)
 		}
 	}()
 	a, err := offline(o)

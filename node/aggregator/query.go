@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -46,7 +47,8 @@ const (
 func Query(ctx context.Context, o Options, s *study.Study, v Vectors) (out analysis.Answers, summary dataset.Summary, err error) {
 	defer func() {
 		if p := recover(); p != nil { // in numerics; the caller is none the worse
-			err = fmt.Errorf("internal error: %v", p)
+			what, _ := node.PanicText(p)
+			err = fmt.Errorf("internal error: %s", what)
 		}
 	}()
 	asked, err := s.Further(string(study.Neighbors), []string{fmt.Sprintf("neighbors=%d", v.Neighbors)})

@@ -77,9 +77,9 @@ func (h *hosted) post(ctx context.Context, v protocol.Verified) (taken bool, err
 		if refused = h.fits(v); refused != nil {
 			return nil
 		}
-		var effects session.Effects
-		effects, refused = h.machine.Step(session.Post{Envelope: v}) // a refusal may end the attempt
-		return h.carryOut(h.life, effects)
+		no, err := h.take(h.life, session.Post{Envelope: v})
+		refused = no
+		return err
 	})
 	switch {
 	case err != nil:

@@ -1,6 +1,7 @@
 package aggregator
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/session/drive"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
@@ -30,7 +32,7 @@ import (
 type hosted struct {
 	*Aggregator
 	study   *study.Study
-	machine *session.Aggregator
+	machine *drive.Aggregator
 	unlock  func()
 	stored  uint64 // envelopes of the board that are in the store
 	shown   session.Status
@@ -71,13 +73,14 @@ type finished struct {
 }
 
 func newHosted(a *Aggregator, s *study.Study) (*hosted, error) {
-	machine, err := session.NewAggregator(session.AggregatorConfig{Study: s, Signer: a.signer})
-	if err != nil {
-		return nil, err
-	}
-	h := &hosted{Aggregator: a, study: s, machine: machine,
+	h := &hosted{Aggregator: a, study: s,
 		work: make(chan func() error), ended: make(chan struct{}), news: make(chan struct{}), jobs: make(chan finished, 1), settled: make(chan struct{}),
 		verdicts: verdicts{known: map[protocol.Digest]error{}, under: map[protocol.Digest]chan struct{}{}, ended: make(chan judgement)},
+	}
+	var err error
+	h.machine, err = drive.OpenAggregator(session.AggregatorConfig{Study: s, Signer: a.signer}, nil, keeper{h})
+	if err != nil {
+		return nil, err
 	}
 	board, err := stored.Board(a.Store, s.ID)
 	if err != nil {
@@ -88,7 +91,7 @@ func newHosted(a *Aggregator, s *study.Study) (*hosted, error) {
 	if h.tries, err = a.unfinished(s.ID); err != nil {
 		return nil, err
 	}
-	if err := machine.Restore(board); err != nil {
+	if err := h.machine.Restore(board); err != nil { // not by OpenAggregator: what is wrong here is the board
 		return nil, stored.DamagedBoard(s.ID, err)
 	}
 	return h, nil
@@ -283,43 +286,43 @@ func (h *hosted) do(ctx context.Context, f func() error) error {
 // store's: the machine is ahead of what is durable and must not go on. A refused
 // event never gets that far: post returns it to its sender.
 func (h *hosted) step(ctx context.Context, event session.AggregatorEvent) error {
-	effects, err := h.machine.Step(event)
-	if err != nil {
-		return err
-	}
-	return h.carryOut(ctx, effects)
+	refused, err := h.take(ctx, event)
+	return cmp.Or(err, refused)
 }
 
-func (h *hosted) carryOut(ctx context.Context, effects session.Effects) error {
-	var raws [][]byte
-	for _, record := range effects.Persist {
-		save, ok := record.(session.SaveEnvelope)
-		if !ok {
-			return fmt.Errorf("cannot persist %T", record)
-		}
-		raws = append(raws, wire.EncodeEnvelope(save.Envelope.Envelope()))
-		h.Logger.Info("on the board", "study", h.study.ID.Short(), "kind", save.Envelope.Kind(), "from", stored.Names(h.study, []protocol.PeerID{save.Envelope.Sender()})[0])
+// take is step for an event that may be refused, which may end an attempt nevertheless.
+func (h *hosted) take(ctx context.Context, event session.AggregatorEvent) (refused, err error) {
+	run, refused, err := h.machine.Step(event)
+	if err != nil {
+		return nil, err
 	}
-	if len(raws) > 0 {
-		if err := h.Store.AppendBoard(h.study.ID, h.stored, raws, nil); err != nil {
-			return err
-		}
-		h.stored += uint64(len(raws))
-		h.tellPosted(effects.Persist)
-		close(h.news)
-		h.news = make(chan struct{})
-	}
-	for _, job := range effects.Run {
-		compute, ok := job.(session.Compute)
-		if !ok {
-			return fmt.Errorf("cannot run %T", job)
-		}
-		h.enqueue(compute)
+	for _, job := range run {
+		h.enqueue(job)
 		if err := h.beginDue(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return h.show()
+	return refused, h.show()
+}
+
+// keeper is where the loop around the machine keeps the board.
+type keeper struct{ *hosted }
+
+// Append stores envelopes and tells those who wait for them.
+func (k keeper) Append(envelopes []protocol.Verified) error {
+	var raws [][]byte
+	for _, e := range envelopes {
+		raws = append(raws, wire.EncodeEnvelope(e.Envelope()))
+		k.Logger.Info("on the board", "study", k.study.ID.Short(), "kind", e.Kind(), "from", stored.Names(k.study, []protocol.PeerID{e.Sender()})[0])
+	}
+	if err := k.Store.AppendBoard(k.study.ID, k.stored, raws, nil); err != nil {
+		return err
+	}
+	k.stored += uint64(len(raws))
+	k.tellPosted(envelopes)
+	close(k.news)
+	k.news = make(chan struct{})
+	return nil
 }
 
 func (h *hosted) show() error {

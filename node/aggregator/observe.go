@@ -8,7 +8,6 @@ import (
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/protocol"
-	"github.com/cosketch/cosketch/protocol/session"
 )
 
 // observed answers a call and tells of it.
@@ -30,11 +29,9 @@ func (a *Aggregator) observed(name string, handle p2p.Handler) p2p.Handler {
 }
 
 // tellPosted tells of envelopes that are durable.
-func (h *hosted) tellPosted(records []session.Record) {
-	for _, record := range records {
-		if save, ok := record.(session.SaveEnvelope); ok {
-			h.Observe(event.Happening{What: event.Posted, Study: h.study.ID, Kind: save.Envelope.Kind()})
-		}
+func (h *hosted) tellPosted(envelopes []protocol.Verified) {
+	for _, e := range envelopes {
+		h.Observe(event.Happening{What: event.Posted, Study: h.study.ID, Kind: e.Kind()})
 	}
 }
 

@@ -102,17 +102,13 @@ func (r *service) handle(ctx context.Context) error {
 		return err
 	}
 	for {
-		for len(r.pending.Run) > 0 && !r.machine.Status().Terminal() {
-			event, err := r.run(ctx, r.pending.Run[0])
+		for r.busy() {
+			err := r.machine.Work(ctx, work{r}, &way{service: r})
 			if errors.Is(err, errUndecided) { // the steward is asked; the rest goes on at the next command
 				r.asking = true
 				return r.show()
 			}
 			if err != nil {
-				return err
-			}
-			r.pending.Run = r.pending.Run[1:]
-			if err := r.step(event); err != nil {
 				return err
 			}
 		}
@@ -128,6 +124,12 @@ func (r *service) handle(ctx context.Context) error {
 		return &node.FailedError{Err: status.Failure}
 	}
 	return nil
+}
+
+// busy reports whether there is a job to do.
+func (r *service) busy() bool {
+	_, run := r.machine.Due()
+	return len(run) > 0 && !r.machine.Status().Terminal()
 }
 
 // export writes the own envelopes whose turn it is and, until a result has it, the whole release.
@@ -162,7 +164,8 @@ func (r *service) seal(w io.Writer) (bundle.Label, error) {
 	if err := out.Add(calls.Ledger, wire.EncodeLedgerHead(r.Signer.SignLedgerHead(label.To, head.Count, head.Hash))); err != nil {
 		return label, err
 	}
-	for _, e := range r.pending.Send { // what is on the board of this party has arrived
+	due, _ := r.machine.Due()
+	for _, e := range due { // what is on the board of this party has arrived
 		if err := out.Add(calls.Post, wire.EncodePost([]protocol.Envelope{e.Envelope()})); err != nil {
 			return label, err
 		}

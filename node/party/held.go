@@ -80,10 +80,12 @@ func (r *service) awaitSteward(ctx context.Context) error {
 	return r.read(ctx, stewardWait)
 }
 
-// status is the machine's, but for what the machine does not know: that the steward is
+// status is what is shown of the machine's.
+func (r *service) status() session.Status { return r.asked(r.machine.Status()) }
+
+// asked is the machine's status, but for what the machine does not know: that the steward is
 // asked.
-func (r *service) status() session.Status {
-	s := r.machine.Status()
+func (r *service) asked(s session.Status) session.Status {
 	if r.asking && s.State == session.Seeded {
 		s.WaitFor = stored.StewardsRelease
 	}

@@ -5,22 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/calls"
 	"github.com/cosketch/cosketch/node/event"
-	"github.com/cosketch/cosketch/node/filename"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
-	"github.com/cosketch/cosketch/protocol/wire"
-	"github.com/cosketch/cosketch/seed"
+	"github.com/cosketch/cosketch/protocol/session/drive"
 )
 
 // Party is one organisation's node. It never listens: it dials the aggregators
@@ -139,10 +136,9 @@ func (r *service) tell(ctx context.Context, err error) {
 // service is one study being served. One goroutine, Run's, owns it.
 type service struct {
 	source.Source
-	machine *session.Party
+	machine *drive.Party
 	out     *outgoing // what client speaks through
 	client  calls.Client
-	pending session.Effects // not sent or run yet
 	shown   session.Status
 	vouched bool            // the aggregator has seen the ledger's head since this run began
 	asking  bool            // the steward decides whether the held sketch is released
@@ -171,164 +167,12 @@ func (p *Party) open(id protocol.StudyID) (*service, error) {
 	r := &service{Source: source.Source{PartyOptions: p.PartyOptions, Signer: p.signer, Study: s}}
 	r.out = newOutgoing(calls.Network{Host: p.host, Study: s}, &r.Source)
 	r.client = calls.Client{Carrier: r.out, Study: s}
-	restored, err := r.restored()
-	if err != nil {
-		return nil, err
-	}
-	if len(restored.Own) == 0 {
-		r.sure = r.Now() // there is nothing to lose
-	}
 	welcome, err := r.Welcome()
 	if err != nil {
 		return nil, err
 	}
-	r.machine, err = session.NewParty(session.PartyConfig{Study: s, Signer: p.signer, Entropy: p.Entropy, Restored: restored, Welcome: welcome})
-	if err != nil {
-		return nil, err
-	}
-	return r, r.replay()
-}
-
-// restored gathers what was persisted about the study.
-func (r *service) restored() (session.PartyRestored, error) {
-	var out session.PartyRestored
-	own, err := r.Store.Own(r.Study.ID)
-	if err != nil {
-		return out, err
-	}
-	for _, o := range own {
-		e, err := stored.DecodeVerified(o.Raw)
-		if err != nil {
-			return out, fmt.Errorf("own %s in the store: %w", o.Kind, err)
-		}
-		if e.Sender() != r.Signer.ID() {
-			return out, &node.StrangeIdentityError{Signed: e.Sender(), Here: r.Signer.ID()}
-		}
-		out.Own = append(out.Own, e)
-	}
-	out.Secrets = map[uint32]seed.Hidden{}
-	for attempt := uint32(1); int64(attempt) <= int64(r.Study.Attempts); attempt++ {
-		secrets, err := r.Store.Secret(r.Study.ID, attempt)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return out, err
-		}
-		if err == nil {
-			out.Secrets[attempt] = seed.Hide(secrets)
-		}
-	}
-	document, err := r.Store.Result(r.Study.ID, filename.Result)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return out, err
-	}
-	if err == nil {
-		out.Document = stored.DocumentOf(document).Hash
-	}
-	return out, nil
-}
-
-// replay steps the machine through the stored board.
-func (r *service) replay() error {
-	raws, err := r.Store.Board(r.Study.ID, 0, 1<<20)
-	if err != nil || len(raws) == 0 {
-		return err
-	}
-	event := session.Board{Stored: true}
-	for _, raw := range raws {
-		e, err := stored.DecodeVerified(raw)
-		if err != nil {
-			return fmt.Errorf("stored board: %w", err)
-		}
-		event.Envelopes = append(event.Envelopes, e)
-	}
-	raw, err := r.Store.Head(r.Study.ID)
-	if err != nil {
-		return fmt.Errorf("stored board's head: %w", err)
-	}
-	if event.Head, err = wire.DecodeHead(raw, r.Study.ID); err != nil {
-		return fmt.Errorf("stored board's head: %w", err)
-	}
-	return r.step(event)
-}
-
-// step tells the time, then the event, and persists what the machine asks for.
-// What is to be sent and run waits in pending.
-func (r *service) step(event session.Event) error {
-	for _, ev := range []session.Event{session.Tick{Now: r.instant()}, event} {
-		effects, err := r.machine.Step(ev)
-		if err != nil {
-			return err
-		}
-		for _, record := range effects.Persist {
-			if err := r.persist(record); err != nil {
-				return err
-			}
-		}
-		r.pending.Send = effects.Send // always all that is not on the board yet
-		r.pending.Run = append(r.pending.Run, effects.Run...)
-		r.pending.Run = slices.DeleteFunc(r.pending.Run, func(job session.Job) bool { return !r.machine.Wants(job) })
-	}
-	return r.show()
-}
-
-// show stores and reports the status when it changed.
-func (r *service) show() error {
-	status, differ := r.status(), r.clocks()
-	if status.Terminal() {
-		differ = "" // a failure by a date says it
-	}
-	news := !stored.SameStatus(status, r.shown)
-	if !news && differ == r.differ {
-		return nil
-	}
-	r.shown, r.differ = status, differ
-	shot := stored.SnapshotOf(r.Study, status)
-	shot.Clock = differ
-	if err := r.Store.PutStatus(r.Study.ID, shot.Encode()); err != nil {
-		return fmt.Errorf("storing status: %w", err)
-	}
-	if news {
-		r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Waiting, Status: status})
-	}
-	return nil
-}
-
-func (r *service) persist(record session.Record) error {
-	id := r.Study.ID
-	switch record := record.(type) {
-	case session.SaveSecrets:
-		return r.Store.PutSecret(id, record.Attempt, record.Data.Reveal())
-	case session.SaveEnvelope:
-		e := record.Envelope
-		if err := r.Store.PutOwn(id, stored.OwnKind(e), e.Attempt(), wire.EncodeEnvelope(e.Envelope())); err != nil {
-			return err
-		}
-		r.Observe(event.Progress{Study: id, Milestone: event.Persisted, Kind: e.Kind()})
-		return nil
-	case session.DestroySecrets:
-		if record.Attempt != 0 {
-			return r.Store.DestroySecret(id, record.Attempt)
-		}
-		if err := r.destroyHeld(); err != nil { // first: the secrets' end is not found twice
-			return err
-		}
-		return r.Store.DestroySecrets(id)
-	case session.AppendBoard:
-		return r.appendBoard(record)
-	}
-	return fmt.Errorf("cannot persist %T", record)
-}
-
-// appendBoard stores a stretch of the board, unless it was replayed from there.
-func (r *service) appendBoard(record session.AppendBoard) error {
-	count, err := r.Store.BoardCount(r.Study.ID)
-	if err != nil || record.From < count {
-		return err
-	}
-	var raws [][]byte
-	for _, e := range record.Envelopes {
-		raws = append(raws, wire.EncodeEnvelope(e.Envelope()))
-	}
-	return r.Store.AppendBoard(r.Study.ID, record.From, raws, wire.EncodeHead(record.Head))
+	r.machine, err = drive.Open(session.PartyConfig{Study: s, Signer: p.signer, Entropy: p.Entropy, Welcome: welcome}, disk{r}, r.instant)
+	return r, err
 }
 
 // serve consents, then sends, runs and reads until the study has ended here.
@@ -346,7 +190,7 @@ func (r *service) serve(ctx context.Context) error {
 		case session.Failed:
 			return r.byClock(ctx, &node.FailedError{Err: status.Failure})
 		case session.Withdrawn:
-			if len(r.pending.Send) == 0 {
+			if post, _ := r.machine.Due(); len(post) == 0 {
 				return node.ErrWithdrawn
 			}
 		}
@@ -406,7 +250,7 @@ func (r *service) decide(ctx context.Context) error {
 	}
 	switch decision {
 	case store.Withdraw:
-		return r.step(session.Retract{})
+		return r.machine.Step(session.Retract{})
 	case store.Approve:
 	default:
 		return &node.NotApprovedError{Study: r.Study.ID}
@@ -419,7 +263,7 @@ func (r *service) decide(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.step(session.Consent{})
+	return r.machine.Step(session.Consent{})
 }
 
 // readWait is how long one read of the board waits for news, in seconds.
@@ -437,21 +281,17 @@ func (r *service) turn(ctx context.Context) error {
 		}
 		r.vouched = true
 	}
-	if len(r.pending.Send) > 0 {
-		return r.post(ctx)
-	}
-	if len(r.pending.Run) > 0 {
-		event, err := r.run(ctx, r.pending.Run[0])
+	post, run := r.machine.Due()
+	switch {
+	case len(post) > 0:
+		return r.post(ctx, len(post))
+	case len(run) > 0:
+		err := r.machine.Work(ctx, called{r}, &way{service: r})
 		if errors.Is(err, errUndecided) {
 			return r.awaitSteward(ctx)
 		}
-		if err != nil {
-			return r.superseded(ctx, r.pending.Run[0], err)
-		}
-		r.pending.Run = r.pending.Run[1:]
-		return r.step(event)
-	}
-	if !r.fresh {
+		return err
+	case !r.fresh:
 		return r.read(ctx, 0)
 	}
 	if err := r.compareClocks(ctx); err != nil {
@@ -462,40 +302,6 @@ func (r *service) turn(ctx context.Context) error {
 		return err
 	}
 	return r.resend(ctx)
-}
-
-func (r *service) read(ctx context.Context, wait uint32) error {
-	reply, err := r.client.Read(ctx, r.machine.Count(), wait)
-	if err != nil {
-		return err
-	}
-	event := session.Board{From: reply.From, Head: reply.Head}
-	for _, plain := range reply.Envelopes {
-		e, err := stored.Verify(r.Study, plain, r.Signer.ID())
-		if err != nil { // nobody but the aggregator can have put it there
-			return &node.FailedError{Err: &protocol.Fault{Culprit: r.Study.Aggregator.ID, Kind: "board", Err: err}}
-		}
-		event.Envelopes = append(event.Envelopes, e)
-	}
-	r.fresh = true
-	return r.step(event)
-}
-
-func (r *service) run(ctx context.Context, job session.Job) (session.Event, error) {
-	switch job := job.(type) {
-	case session.MakeRelease:
-		r.shipped = nil
-		return r.makeRelease(ctx, job)
-	case session.Upload:
-		event, err := r.upload(ctx, job)
-		if err == nil {
-			r.shipped = &job
-		}
-		return event, err
-	case session.FetchResult:
-		return r.fetchResult(ctx, job)
-	}
-	return nil, fmt.Errorf("cannot run %T", job)
 }
 
 // transient reports whether an error of a call may be gone at the next try.

@@ -1,43 +1,77 @@
 package party
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
-// post sends what is due. The board may say why a message was refused or passed over: that its
-// attempt is over, say, or that the study is closed. Then the machine drops it.
-func (r *service) post(ctx context.Context) error {
-	sent := r.pending.Send
-	passed, refused := r.client.Post(ctx, sent)
+// way is how the loop around the machine speaks with the aggregator: by calls, which a bundle may answer.
+type way struct {
+	*service
+	passed []protocol.Digest // ids of what the aggregator has passed over
+}
+
+// errUnseen is the doubt about what the aggregator says to have taken in.
+var errUnseen = fmt.Errorf("%w: the aggregator took in what was posted, and its board does not show it", p2p.ErrInterrupted)
+
+// Post sends messages. Whatever the aggregator says of them, they are there when its board shows them.
+func (w *way) Post(ctx context.Context, envelopes []protocol.Verified) (doubt, err error) {
+	passed, refused := w.client.Post(ctx, envelopes)
 	if refused != nil && transient(refused) {
-		return refused
+		return nil, refused
 	}
-	err := r.read(ctx, 0)
+	w.passed = passed
+	return cmp.Or(refused, errUnseen), nil
+}
+
+// Read reads the board and verifies what is new on it.
+func (w *way) Read(ctx context.Context, from uint64, wait uint32) (session.Board, error) {
+	reply, err := w.client.Read(ctx, from, wait)
+	if err != nil {
+		return session.Board{}, err
+	}
+	out := session.Board{From: reply.From, Head: reply.Head}
+	for _, plain := range reply.Envelopes {
+		e, err := stored.Verify(w.Study, plain, w.Signer.ID())
+		if err != nil { // nobody but the aggregator can have put it there
+			return out, &node.FailedError{Err: &protocol.Fault{Culprit: w.Study.Aggregator.ID, Kind: "board", Err: err}}
+		}
+		out.Envelopes = append(out.Envelopes, e)
+	}
+	w.fresh = true
+	return out, nil
+}
+
+// read takes the news of the board in, and waits so many seconds for them.
+func (r *service) read(ctx context.Context, wait uint32) error {
+	return r.machine.Read(ctx, &way{service: r}, wait)
+}
+
+// post sends the messages that are due, so many. The board may say why one was refused or passed over: that its
+// attempt is over, say, or that the study is closed. Then the machine drops it.
+func (r *service) post(ctx context.Context, due int) error {
+	w := &way{service: r}
+	doubt, err := r.machine.Post(ctx, w, due)
 	if status := r.machine.Status(); err != nil || status.Terminal() && status.State != session.Withdrawn {
 		return err
 	}
-	if refused != nil && slices.EqualFunc(r.pending.Send, sent, sameEnvelope) {
-		return refused
-	}
-	for _, e := range r.pending.Send {
-		if slices.Contains(passed, e.ID()) {
+	still, _ := r.machine.Due()
+	for _, e := range still {
+		if slices.Contains(w.passed, e.ID()) {
 			return p2p.Refuse(p2p.CodeRefused, "the aggregator has passed over %s, whose turn it is by the board that it shows (a date may be over)", e)
 		}
 	}
-	if slices.EqualFunc(r.pending.Send, sent, sameEnvelope) {
-		return fmt.Errorf("%w: the aggregator took in what was posted, and its board does not show it", p2p.ErrInterrupted)
-	}
-	return nil
+	return doubt
 }
-
-func sameEnvelope(a, b protocol.Verified) bool { return a.ID() == b.ID() }
 
 // resend sends again what the aggregator lost of a release that had arrived: nobody else can.
 func (r *service) resend(ctx context.Context) error {
@@ -50,33 +84,4 @@ func (r *service) resend(ctx context.Context) error {
 		_, err = r.upload(ctx, *r.shipped)
 	}
 	return err
-}
-
-// superseded drops the fetching of a result that a later one has replaced at the
-// aggregator, and the upload of a release whose attempt the board says is void. It returns
-// the error of any other job.
-func (r *service) superseded(ctx context.Context, job session.Job, failed error) error {
-	var refusal *p2p.Refusal
-	if _, upload := job.(session.Upload); upload && errors.As(failed, &refusal) && refusal.Code == p2p.CodeNotFound {
-		before := len(r.pending.Run)
-		if err := r.read(ctx, 0); err != nil || len(r.pending.Run) < before {
-			return err // step has dropped what is wanted no more
-		}
-		return failed
-	}
-	fetch, ok := job.(session.FetchResult)
-	if !ok || transient(failed) {
-		return failed
-	}
-	if err := r.read(ctx, 0); err != nil {
-		return err
-	}
-	if newest, _ := r.machine.Result(); newest.Document == fetch.Result.Document {
-		if r.Study.LateUntil != 0 { // its documents are being replaced, and the board is about to say so
-			return fmt.Errorf("%w: %w", p2p.ErrInterrupted, failed)
-		}
-		return failed
-	}
-	r.pending.Run = r.pending.Run[1:]
-	return nil
 }

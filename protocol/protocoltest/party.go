@@ -114,7 +114,7 @@ func (p *Party) driven(do func() error) error {
 	return nil
 }
 
-// look sees the jobs that are offered, and tells the status where it changed.
+// look sees the jobs that are offered.
 func (p *Party) look() {
 	_, jobs := p.due()
 	for _, job := range jobs {
@@ -122,10 +122,6 @@ func (p *Party) look() {
 			p.offered[name] = true
 			p.watch(job)
 		}
-	}
-	if s := p.Status(); changed(s, p.shown) {
-		p.shown = s
-		p.sim.show(p.Name, s)
 	}
 }
 
@@ -174,6 +170,15 @@ func (d disk) Persist(record session.Record) error {
 	}
 	d.sim.note("%s persists %s", d.Name, what)
 	return d.mayCrash()
+}
+
+// Show tells the status where it changed.
+func (d disk) Show(s session.Status) error {
+	if changed(s, d.shown) {
+		d.shown = s
+		d.sim.show(d.Name, s)
+	}
+	return nil
 }
 
 // watch holds what must be true when a job is offered.

@@ -23,6 +23,8 @@ type disk struct {
 	board   session.Board
 	persist []string // what was made durable
 	fail    func(n int) error
+	shown   []session.Status
+	unshown error // of Show
 }
 
 func (d *disk) Restored() (session.PartyRestored, error) {
@@ -55,6 +57,11 @@ func (d *disk) Persist(r session.Record) error {
 		}
 	}
 	return nil
+}
+
+func (d *disk) Show(s session.Status) error {
+	d.shown = append(d.shown, s)
+	return d.unshown
 }
 
 // line is a way to the aggregator.
@@ -147,6 +154,33 @@ func TestDueIsDurable(t *testing.T) {
 	post, _ := p.Due()
 	if len(post) != 1 || len(d.own) != 1 || post[0].ID() != d.own[0].ID() {
 		t.Errorf("due %v, stored %v", post, d.own)
+	}
+}
+
+// The status is shown after each step whose records are durable, and after none else.
+func TestStatusIsShown(t *testing.T) {
+	s := simulate(t, protocoltest.Terms{})
+	d := first(s)
+	p := open(t, s, d)
+	if len(d.shown) > 0 {
+		t.Error("a status is shown before the first step")
+	}
+	d.fail = func(int) error { return errors.New("no room") }
+	if err := p.Step(session.Consent{}); err == nil || len(d.shown) > 0 {
+		t.Errorf("%v: the status of what is not durable is shown: %v", err, d.shown)
+	}
+	d.fail = nil
+	p = open(t, s, d)
+	d.unshown = errors.New("not shown")
+	if err := p.Step(session.Consent{}); err != d.unshown || len(d.own) != 1 || len(d.shown) != 1 || d.shown[0].State != p.Status().State {
+		t.Errorf("%v, %d stored, shown %v", err, len(d.own), d.shown)
+	}
+	l := &line{board: s.Aggregator.Board()}
+	if err := p.Read(t.Context(), l, 0); err != d.unshown || len(d.shown) != 2 {
+		t.Errorf("%v, shown %d times", err, len(d.shown))
+	}
+	if post, _ := p.Due(); len(post) != 1 {
+		t.Errorf("%d due", len(post))
 	}
 }
 

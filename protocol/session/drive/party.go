@@ -21,13 +21,17 @@ type Store interface {
 	// Persist makes a record durable. After an error it has happened or not, and nobody knows: the Party is of no
 	// use any more, and another one goes on from what is stored.
 	Persist(session.Record) error
+
+	// Show is told the status after each step, when what the step asked for is durable. Its error is the step's.
+	Show(session.Status) error
 }
 
 // Transport is how a party speaks with the aggregator.
 type Transport interface {
-	// Post brings messages. Refused is the aggregator's no to them, or to one of them; err says that nobody knows
-	// whether they have arrived.
-	Post(context.Context, []protocol.Verified) (refused, err error)
+	// Post brings messages. Doubt is why the board has to say what became of them: the aggregator's no to them or to
+	// one of them, or a yes that is not to be believed before the board shows them. Err says that nobody knows whether
+	// they have arrived.
+	Post(context.Context, []protocol.Verified) (doubt, err error)
 
 	// Read returns the board from there on, verified. It waits up to so many seconds for news.
 	Read(ctx context.Context, from uint64, wait uint32) (session.Board, error)
@@ -102,7 +106,7 @@ func (p *Party) Step(event session.Event) error {
 	p.post = effects.Send // always all that is not on the board yet
 	p.run = append(p.run, effects.Run...)
 	p.run = slices.DeleteFunc(p.run, func(job session.Job) bool { return !p.Wants(job) })
-	return nil
+	return p.store.Show(p.Status())
 }
 
 // Due is what is to be posted, and what is to be run.
@@ -110,15 +114,15 @@ func (p *Party) Due() (post []protocol.Verified, run []session.Job) {
 	return slices.Clone(p.post), slices.Clone(p.run)
 }
 
-// Post posts the first messages of those that are due. What the aggregator refuses is looked up on the
-// board, which may say why: that its attempt is over, say. Where the machine still wants all of it sent,
-// refused is the refusal.
-func (p *Party) Post(ctx context.Context, t Transport, most int) (refused, err error) {
+// Post posts the first messages of those that are due. What is in doubt is looked up on the board, which may
+// show it, or say why it was refused: that its attempt is over, say. Where the machine still wants all of it
+// sent, the doubt is returned.
+func (p *Party) Post(ctx context.Context, t Transport, most int) (doubt, err error) {
 	sent := p.post[:min(most, len(p.post))]
-	if refused, err = t.Post(ctx, sent); err != nil {
+	if doubt, err = t.Post(ctx, sent); err != nil {
 		return nil, err
 	}
-	if refused == nil {
+	if doubt == nil {
 		p.post = p.post[len(sent):]
 		return nil, nil
 	}
@@ -130,7 +134,7 @@ func (p *Party) Post(ctx context.Context, t Transport, most int) (refused, err e
 			return nil, nil
 		}
 	}
-	return refused, nil
+	return doubt, nil
 }
 
 // Work runs the first job that is due and tells the machine what came of it. One that cannot be done as it is

@@ -1,0 +1,63 @@
+package party
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/session/drive"
+)
+
+// work does the jobs that the machine asks for.
+type work struct{ *service }
+
+func (w work) Run(ctx context.Context, job session.Job) (session.Event, error) {
+	switch job := job.(type) {
+	case session.MakeRelease:
+		w.shipped = nil
+		return w.makeRelease(ctx, job)
+	case session.Upload:
+		event, err := w.upload(ctx, job)
+		if err == nil {
+			w.shipped = &job
+		}
+		return event, err
+	case session.FetchResult:
+		return w.fetchResult(ctx, job)
+	}
+	return nil, fmt.Errorf("cannot run %T", job)
+}
+
+// called does jobs by calls. Where the aggregator has moved on, the board says so; a bundle is of one moment.
+type called struct{ *service }
+
+func (c called) Run(ctx context.Context, job session.Job) (session.Event, error) {
+	event, err := work(c).Run(ctx, job)
+	if err != nil {
+		return nil, c.superseded(job, err)
+	}
+	return event, nil
+}
+
+// superseded marks an error after which the board may say that the job is none any more: the upload of a release
+// whose attempt is void, and the fetching of a result that a later one has replaced. Others stay as they are.
+func (r *service) superseded(job session.Job, failed error) error {
+	var refusal *p2p.Refusal
+	switch job.(type) {
+	case session.Upload:
+		if errors.As(failed, &refusal) && refusal.Code == p2p.CodeNotFound {
+			return &drive.StaleError{Err: failed}
+		}
+	case session.FetchResult:
+		switch {
+		case transient(failed):
+		case r.Study.LateUntil != 0: // its documents are being replaced, and the board is about to say so
+			return &drive.StaleError{Err: fmt.Errorf("%w: %w", p2p.ErrInterrupted, failed)}
+		default:
+			return &drive.StaleError{Err: failed}
+		}
+	}
+	return failed
+}

@@ -26,6 +26,7 @@ import (
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/party"
+	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -390,8 +391,8 @@ func (b *bench) release() {
 	check(b.t, err)
 }
 
-func (b *bench) sketchOptions(st node.PartyState) local.SketchOptions {
-	return local.SketchOptions{
+func (b *bench) sketchOptions(st node.PartyState) source.Options {
+	return source.Options{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
 		Entropy: rand.Reader, Now: b.now, Study: b.study,
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -48,10 +49,10 @@ func TestKeptKeysGoInTime(t *testing.T) {
 		t.Fatal("keys went before their time")
 	}
 	predict := func(s *study.Study, now protocol.Instant) error {
-		_, err := local.Predict(t.Context(), local.PredictOptions{
-			Store: st, Study: s, Now: func() protocol.Instant { return now }, Data: []string{"new.csv"},
+		_, err := local.Predict(t.Context(), source.Options{
+			Store: st, Study: s, Now: func() protocol.Instant { return now },
 			Site: func() (config.Party, error) { return config.Party{}, errors.New("no site file") },
-		})
+		}, []string{"new.csv"})
 		return err
 	}
 	if err := predict(first, first.NewRecords); !errors.Is(err, node.ErrKeptNoMore) {

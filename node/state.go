@@ -127,6 +127,9 @@ type PartyState interface {
 
 	// Kept is what PutKept stored, until it is destroyed.
 	Kept(study protocol.StudyID) ([]byte, error)
+	// KeptStudies are those of which something is kept, and DestroyKept ends what is.
+	KeptStudies() ([]protocol.StudyID, error)
+	DestroyKept(study protocol.StudyID) error
 	// SaveQuery stores a query of a number at once, as SaveRelease does: there is one of a
 	// number for good. Query is where it is then.
 	SaveQuery(study protocol.StudyID, number int, query store.Release) error

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/held"
 	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -82,8 +83,8 @@ func (cmd sketchCommand) Run(ctx context.Context, c *console.Console, g *console
 	})
 }
 
-func sketchOptions(st *store.Store, g *console.Globals, s *study.Study) local.SketchOptions {
-	return local.SketchOptions{
+func sketchOptions(st *store.Store, g *console.Globals, s *study.Study) source.Options {
+	return source.Options{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) },
 		Entropy: rand.Reader, Now: console.Now, Study: s, Workers: runtime.GOMAXPROCS(0),
 	}

@@ -52,11 +52,10 @@ func (o DoctorOptions) ready(s *study.Study, site config.Party) []Finding {
 		}
 		return f
 	}
-	signer, err := protocol.NewSigner(o.Store.Identity())
+	h, err := source.Options{Store: o.Store, Site: o.Site, Now: o.Now, Study: s}.Source()
 	if err != nil {
 		return []Finding{of("dataset", "", "", err)}
 	}
-	h := &source.Source{PartyOptions: node.PartyOptions{Store: o.Store, Site: o.Site, Now: o.Now}, Signer: signer, Study: s}
 	approval := o.approval(h)
 	if _, err := site.Study(s.ID); err != nil {
 		missing := fmt.Errorf("the site file does not say which data answer %s", s.Name)

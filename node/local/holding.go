@@ -5,31 +5,17 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
-	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/held"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
-	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/journal"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/agree"
 )
-
-// SketchOptions says whose held sketch is changed or released, without any network.
-type SketchOptions struct {
-	Store   node.PartyState              // required, opened for writing
-	Site    func() (config.Party, error) // required: reads the site file
-	Entropy io.Reader                    // required: crypto/rand outside tests
-	Now     func() protocol.Instant      // required: the clock
-	Study   *study.Study                 // required; it lists this party
-	Workers int                          // goroutines that project; default 1
-	Observe event.Observer               // default: nobody
-}
 
 // HeldChange is a change of a held sketch.
 type HeldChange struct {
@@ -48,9 +34,9 @@ type Holding struct {
 // takes records out. It makes what is not held yet, where the site file says release:
 // ask. After the release it is ErrReleased, before the seed ErrNoSeed; store.ErrBusy
 // while another process works on it.
-func ChangeHeld(ctx context.Context, o SketchOptions, change HeldChange) (Holding, error) {
+func ChangeHeld(ctx context.Context, o source.Options, change HeldChange) (Holding, error) {
 	var out Holding
-	err := o.with(func(r *source.Source, src *source.Opened, set *held.Set) (err error) {
+	err := withHeld(o, func(r *source.Source, src *source.Opened, set *held.Set) (err error) {
 		if !set.Exists() && src.Site.Release != config.ReleaseAsk {
 			return &node.SiteError{Err: errors.New("the site file lets the release follow the seed at once (to hold the sketch, write release: ask under the study)")}
 		}
@@ -72,9 +58,9 @@ func ChangeHeld(ctx context.Context, o SketchOptions, change HeldChange) (Holdin
 // ReleaseHeld stores the steward's decision that the held sketch be released as it is
 // now; a Run carries it out. It is held.ErrEmpty before anything is held, and what
 // policy or budget would refuse is refused here already.
-func ReleaseHeld(o SketchOptions) (Holding, error) {
+func ReleaseHeld(o source.Options) (Holding, error) {
 	var out Holding
-	err := o.with(func(r *source.Source, src *source.Opened, set *held.Set) error {
+	err := withHeld(o, func(r *source.Source, src *source.Opened, set *held.Set) error {
 		if src.Site.Release != config.ReleaseAsk {
 			return &node.SiteError{Err: errors.New("the site file lets the release follow the seed at once: there is nothing to decide (release: ask under the study makes it wait)")}
 		}
@@ -118,24 +104,20 @@ func heldMark(manifest []byte) string {
 	return fmt.Sprintf("(%x)", sum[:8])
 }
 
-// with locks and opens the held sketch for do.
-func (o SketchOptions) with(do func(*source.Source, *source.Opened, *held.Set) error) error {
-	err := o.locked(do)
+// withHeld locks and opens the held sketch for do.
+func withHeld(o source.Options, do func(*source.Source, *source.Opened, *held.Set) error) error {
+	err := lockedHeld(o, do)
 	if err != nil {
 		return fmt.Errorf("the held sketch of study %s: %w", o.Study.ID.Short(), err)
 	}
 	return nil
 }
 
-func (o SketchOptions) locked(do func(*source.Source, *source.Opened, *held.Set) error) error {
-	signer, err := protocol.NewSigner(o.Store.Identity())
+func lockedHeld(o source.Options, do func(*source.Source, *source.Opened, *held.Set) error) error {
+	r, err := o.Source()
 	if err != nil {
 		return err
 	}
-	if o.Observe == nil {
-		o.Observe = func(event.Progress) {}
-	}
-	r := &source.Source{PartyOptions: node.PartyOptions{Store: o.Store, Site: o.Site, Entropy: o.Entropy, Now: o.Now, Observe: o.Observe, Workers: o.Workers}, Signer: signer, Study: o.Study}
 	unlock, err := o.Store.LockHeld(o.Study.ID, 0)
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/cosketch/cosketch/node"
-	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
@@ -26,7 +25,7 @@ var (
 )
 
 // ForgetKept destroys what is kept of the seeds of studies whose date for that has passed.
-func ForgetKept(st *store.Store, now protocol.Instant) error {
+func ForgetKept(st node.PartyState, now protocol.Instant) error {
 	kept, err := st.KeptStudies()
 	if err != nil {
 		return err
@@ -49,16 +48,6 @@ func ForgetKept(st *store.Store, now protocol.Instant) error {
 	return nil
 }
 
-// PredictOptions says which new records are placed among a study's results.
-type PredictOptions struct {
-	Store   *store.Store                 // required, opened for writing
-	Site    func() (config.Party, error) // required: reads the site file
-	Now     func() protocol.Instant      // required: the clock
-	Study   *study.Study                 // required; it lists this party
-	Data    []string                     // required: files in the form of the study's data
-	Workers int                          // goroutines that project; default 1
-}
-
 // Prediction is what a study's models say of new records.
 type Prediction struct {
 	Columns []string   // those of the ids, then one for each model
@@ -66,19 +55,19 @@ type Prediction struct {
 	Summary dataset.Summary
 }
 
-// Predict places new records of this party among a study's results: by the same rows of R
+// Predict places the records of files, in the form of the study's data, among a study's results: by the same rows of R
 // as the release, without noise. Nothing leaves, and nothing is spent. The study's result
 // is here (else store.ErrNotFound), and so is what is kept of the seed (else
 // ErrNothingKept or ErrKeptNoMore), which models of sums do without.
-func Predict(ctx context.Context, o PredictOptions) (Prediction, error) {
-	out, err := o.predict(ctx)
+func Predict(ctx context.Context, o source.Options, files []string) (Prediction, error) {
+	out, err := predict(ctx, o, files)
 	if err != nil {
 		return out, fmt.Errorf("placing new records in study %s: %w", o.Study.ID.Short(), err)
 	}
 	return out, nil
 }
 
-func (o PredictOptions) predict(ctx context.Context) (Prediction, error) {
+func predict(ctx context.Context, o source.Options, files []string) (Prediction, error) {
 	var out Prediction
 	if o.Study.Partition == study.Vertical {
 		return out, ErrPartsAlone
@@ -86,7 +75,7 @@ func (o PredictOptions) predict(ctx context.Context) (Prediction, error) {
 	if err := ForgetKept(o.Store, o.Now()); err != nil {
 		return out, err
 	}
-	keys, lost := o.keys()
+	keys, lost := keptKeys(o)
 	sums := slices.ContainsFunc(o.Study.Sketches, func(sk study.Sketch) bool { return sk.Side.Sums() })
 	if lost != nil && !sums {
 		return out, lost
@@ -109,11 +98,11 @@ func (o PredictOptions) predict(ctx context.Context) (Prediction, error) {
 	if len(models)+len(labellers) == 0 {
 		return out, ErrNoModel
 	}
-	home, err := source.Options{Store: o.Store, Site: o.Site, Now: o.Now, Study: o.Study}.Source()
+	home, err := o.Source()
 	if err != nil {
 		return out, err
 	}
-	src, err := home.NewRecords(o.Data)
+	src, err := home.NewRecords(files)
 	if err != nil {
 		return out, err
 	}
@@ -121,7 +110,7 @@ func (o PredictOptions) predict(ctx context.Context) (Prediction, error) {
 	for _, l := range labellers {
 		out.Columns = append(out.Columns, l.name)
 	}
-	placers, err := o.placers(models, src, keys)
+	placers, err := placersOf(o, models, src, keys)
 	if err != nil {
 		return out, err
 	}
@@ -131,8 +120,8 @@ func (o PredictOptions) predict(ctx context.Context) (Prediction, error) {
 	return out, err
 }
 
-// keys are those of R's rows, where they are kept.
-func (o PredictOptions) keys() (seed.Kept, error) {
+// keptKeys are those of R's rows, where they are kept.
+func keptKeys(o source.Options) (seed.Kept, error) {
 	if s := o.Study; s.NewRecords != 0 && o.Now() >= s.NewRecords {
 		return seed.Kept{}, node.ErrKeptNoMore
 	}
@@ -146,7 +135,7 @@ func (o PredictOptions) keys() (seed.Kept, error) {
 	return seed.ParseKept(raw)
 }
 
-func (o PredictOptions) placers(models []analysis.Model, src *source.Opened, keys seed.Kept) (map[int]*release.Placer, error) {
+func placersOf(o source.Options, models []analysis.Model, src *source.Opened, keys seed.Kept) (map[int]*release.Placer, error) {
 	out := map[int]*release.Placer{}
 	for _, m := range models {
 		if out[m.Sketch] != nil {

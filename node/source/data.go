@@ -16,7 +16,6 @@ import (
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/people"
-	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -226,15 +225,15 @@ func (r *Source) examine(ctx context.Context, src *Opened, take func(dataset.Bat
 	return summary, refusal, err
 }
 
-// Options says what CheckData and Rehearse look at.
+// Options says what a command looks at that speaks to nobody: a study, and this party's data for it.
 type Options struct {
-	Store   *store.Store                 // required; open for reading is enough
+	Store   node.PartyState              // required; open for reading is enough where nothing is changed
 	Site    func() (config.Party, error) // required: reads the site file
 	Now     func() protocol.Instant      // required: the clock
 	Study   *study.Study                 // required; it lists this party
 	Observe event.Observer               // told of Reading; default: nobody
-	Entropy io.Reader                    // Rehearse alone, required there: crypto/rand outside tests
-	Workers int                          // Rehearse alone: goroutines that project; default 1
+	Entropy io.Reader                    // required where noise is drawn or rows are shuffled: crypto/rand outside tests
+	Workers int                          // goroutines that project; default 1
 }
 
 // Source is the study at this party, which need not be served.

@@ -17,7 +17,7 @@ import (
 
 // Result returns the result that this node stored, parsed and as it came.
 // It is store.ErrNotFound before there is one.
-func Result(st *store.Store, id protocol.StudyID) (analysis.Result, []byte, error) {
+func Result(st Documents, id protocol.StudyID) (analysis.Result, []byte, error) {
 	raw, err := st.Result(id, filename.Result)
 	if err != nil {
 		return analysis.Result{}, nil, err

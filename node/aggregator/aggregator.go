@@ -76,15 +76,19 @@ func New(o Options) (*Aggregator, error) {
 		return nil, fmt.Errorf("starting aggregator: %w", err)
 	}
 	o = a.Options
-	a.host, err = p2p.New(p2p.Config{Key: o.Store.Identity, Listen: o.Listen, Allow: a.allow, Limits: calls.WithFrames(o.Limits), Version: o.Version, Logger: o.Logger})
-	if err != nil {
-		return nil, fmt.Errorf("starting aggregator: %w", err)
-	}
-	for name, handle := range map[string]p2p.Handler{
+	handlers := map[string]p2p.Handler{
 		calls.Post: a.post, calls.Read: a.read, calls.Chunk: a.chunk, calls.Progress: a.progress, calls.Document: a.document,
 		calls.Hello: a.hello, calls.Ledger: a.ledger, calls.Further: a.further, calls.Studies: a.offer, calls.Query: a.query,
-	} {
-		a.host.Serve(name, a.observed(name, handle))
+	}
+	for name, handle := range handlers {
+		handlers[name] = a.observed(name, handle)
+	}
+	a.host, err = p2p.New(p2p.Config{
+		Key: o.Store.Identity, Listen: o.Listen, Allow: a.allow, Handlers: handlers,
+		Limits: calls.WithFrames(o.Limits), Version: o.Version, Logger: o.Logger,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("starting aggregator: %w", err)
 	}
 	return a, nil
 }

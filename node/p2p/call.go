@@ -181,15 +181,24 @@ func (h *Host) explain(ctx context.Context, id peer.ID, err error) error {
 	return fmt.Errorf("%w: %w", ErrInterrupted, err)
 }
 
-// otherVersion says how this node and a peer that does not know its calls differ.
+// otherVersion says how this node and a peer that does not know its calls differ. One that has not said what it is,
+// or is the same, is ending.
 func (h *Host) otherVersion(id peer.ID) error {
-	theirs, ours := "none that this node knows", h.speaks
-	if v, err := h.host.Peerstore().Get(id, "ProtocolVersion"); err == nil && v != ours {
-		theirs = printable(fmt.Sprint(v))
+	ours := h.speaks
+	said := func(what string) string {
+		if v, err := h.host.Peerstore().Get(id, what); err == nil {
+			return printable(fmt.Sprint(v))
+		}
+		return ""
 	}
-	if v, err := h.host.Peerstore().Get(id, "AgentVersion"); err == nil {
-		theirs += ", " + printable(fmt.Sprint(v))
+	theirs, agent := said("ProtocolVersion"), said("AgentVersion")
+	if theirs == "" || theirs == ours && agent == h.agent {
+		return fmt.Errorf("%w: the peer does not answer this call now", ErrInterrupted)
 	}
+	if theirs == ours {
+		theirs = "none that this node knows"
+	}
+	theirs += ", " + agent
 	return &protocol.Disagreement{
 		On: protocol.OnVersion, Who: "the aggregator", From: "this party", What: "protocol", Theirs: theirs, Ours: ours + ", " + h.agent,
 		Do: "update the older of the two", Err: Refuse(CodeVersion, "the peer does not know this call"),

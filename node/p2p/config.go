@@ -22,6 +22,9 @@ type Config struct {
 	// it, /ip4/127.0.0.1/tcp/8080/ws. Empty: the host never listens and only dials.
 	Listen []string
 
+	// Handlers answer calls by their names, from the first moment at which the host listens.
+	Handlers map[string]Handler
+
 	// Roots are who may certify the outer TLS of a WebSocket address that is dialled
 	// (/dns4/NAME/tcp/443/tls/ws). Default: the system's. They have no say in who a
 	// peer is: inside, both sides prove their identities to each other as everywhere.

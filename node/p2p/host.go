@@ -22,6 +22,7 @@ import (
 	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	"github.com/libp2p/go-libp2p/p2p/transport/websocket"
+	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/cosketch/cosketch/node/seldom"
 	"github.com/cosketch/cosketch/protocol"
@@ -80,14 +81,36 @@ func New(cfg Config) (*Host, error) {
 		return nil, fmt.Errorf("starting the network node: identity key: %w", err)
 	}
 	if h.host, h.book, err = newLibp2p(cfg, key, h.limits, h.gate); err != nil {
-		return nil, fmt.Errorf("starting the network node: %w", listenError(cfg.Listen, err))
-	}
-	if err := h.listensEverywhere(cfg.Listen); err != nil {
-		h.host.Close()
 		return nil, fmt.Errorf("starting the network node: %w", err)
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
+	for name, handler := range cfg.Handlers {
+		h.Serve(name, handler)
+	}
+	if err := h.listen(cfg.Listen); err != nil {
+		h.Close()
+		return nil, fmt.Errorf("starting the network node: %w", err)
+	}
 	return h, nil
+}
+
+// listen begins to listen. By then the host answers calls: a peer that comes at once is not told that it knows none.
+func (h *Host) listen(at []string) error {
+	if len(at) == 0 {
+		return nil
+	}
+	var addrs []ma.Multiaddr
+	for _, text := range at {
+		addr, err := ma.NewMultiaddr(text)
+		if err != nil {
+			return listenError(at, err)
+		}
+		addrs = append(addrs, addr)
+	}
+	if err := h.host.Network().Listen(addrs...); err != nil {
+		return listenError(at, err)
+	}
+	return h.listensEverywhere(at)
 }
 
 func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (host.Host, *book, error) {
@@ -105,14 +128,10 @@ func newLibp2p(cfg Config, key crypto.PrivKey, limits Limits, gate *gater) (host
 		return nil, nil, err
 	}
 	streams := newDoor(limits.unfinished(), limits.unfinishedPerIP(), cfg.clock())
-	listen := libp2p.ListenAddrStrings(cfg.Listen...)
-	if len(cfg.Listen) == 0 {
-		listen = libp2p.NoListenAddrs
-	}
 	h, err := libp2p.New(
 		libp2p.Identity(key),
 		libp2p.Peerstore(known),
-		listen,
+		libp2p.NoListenAddrs, // see listen
 		libp2p.Transport(throughDoor(streams, tcp.NewTCPTransport, tcp.DisableReuseport())),
 		libp2p.Transport(throughDoor(streams, websocket.New, websocket.WithTLSClientConfig(&tls.Config{RootCAs: cfg.Roots, MinVersion: tls.VersionTLS12}))),
 		libp2p.Transport(libp2pquic.NewTransport, libp2pquic.WithTLSIdentityOption(undated(local))),

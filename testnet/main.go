@@ -19,6 +19,11 @@
 //
 // disturbs studies at random and checks that they end right all the same.
 //
+//	go run ./testnet upgrade --from COMMIT
+//
+// begins studies with the programs of an earlier commit and finishes them with those of
+// today, and the other way round.
+//
 //	go run ./testnet hostile
 //
 // attacks an aggregator while honest parties finish studies.
@@ -44,6 +49,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/cosketch/cosketch/testnet/chaos"
 	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/networks"
 	"github.com/cosketch/cosketch/testnet/program"
@@ -63,6 +69,7 @@ type commands struct {
 	Status   statusOptions       `cmd:"" help:"Say which nodes of a network run and where their studies stand."`
 	Down     downOptions         `cmd:"" help:"End the network that is up."`
 	Chaos    chaosOptions        `cmd:"" help:"Kill, pause and restart nodes and cut the network between them while they run studies, and check that nothing is lost, spent twice or left hanging."`
+	Upgrade  upgradeOptions      `cmd:"" help:"Stop studies at every state, give their nodes the programs of another build, and check that these finish them as if nothing had happened."`
 	Hostile  hostileOptions      `cmd:"" help:"Let hostile peers attack an aggregator while honest parties finish studies, and check that these are hardly slower, and that memory and disk stay within their bounds."`
 	Apart    hostilePeersOptions `cmd:"" name:"hostile-peers" hidden:"" help:"Play the hostile peers of an order on stdin."`
 	Defaults defaultsOptions     `cmd:"" help:"Measure whether what drafted studies answer is true to its label, on public and generated data, and how close it is to the best that its budget can buy. Wants the public data sets, and takes long."`
@@ -104,6 +111,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runDown(chosen.Down, stdout, stderr)
 	case "chaos":
 		return runChaos(ctx, chosen.Chaos, stdout, stderr)
+	case "upgrade":
+		return runUpgrade(ctx, chosen.Upgrade, stdout, stderr)
 	case "hostile":
 		return runHostile(ctx, chosen.Hostile, stdout, stderr)
 	case "hostile-peers":
@@ -119,7 +128,7 @@ func newParser(chosen *commands, stderr io.Writer) (*kong.Kong, error) {
 	return kong.New(chosen, kong.Name("testnet"), kong.Writers(stderr, stderr),
 		kong.Description("Run studies between three parties and an aggregator on this machine, and set the results beside the truth."),
 		kong.Help(help),
-		kong.Vars{"studies": strings.Join(networks.DemoNames(), ", "), "data": corpus.Variable})
+		kong.Vars{"studies": strings.Join(networks.DemoNames(), ", "), "states": strings.Join(chaos.StateNames(), ", "), "data": corpus.Variable})
 }
 
 // help prints the usage of what was chosen, and of both program and studies when

@@ -21,7 +21,8 @@ func TestWrongArguments(t *testing.T) {
 		{"run", "--study", "nosuch"}, {"bench"}, {"papers"},
 		{"network", "nosuch"}, {"network", "cancer", "--data", "nosuch"}, {"up", "nosuch"}, {"up", "cancer"}, {"up", "--pace", "-1s"},
 		{"kill", "--dir", "nosuch", "north"}, {"ask", "--dir", "nosuch", "north", "status"}, {"ask", "north"}, {"status", "--dir", "nosuch"}, {"down", "--dir", "nosuch"}, {"study", "--dir", "nosuch"}, {"kill"},
-		{"chaos", "--rounds", "0"}, {"hostile", "--peers", "2"}, {"hostile", "--studies", "0"}, {"hostile", "--for", "-1s"}} {
+		{"chaos", "--rounds", "0"}, {"hostile", "--peers", "2"}, {"hostile", "--studies", "0"}, {"hostile", "--for", "-1s"},
+		{"upgrade"}, {"upgrade", "--before", "nosuch"}, {"upgrade", "--from", "HEAD", "--before", "."}, {"upgrade", "--from", "HEAD", "--state", "nosuch"}} {
 		var out, talk strings.Builder
 		if code := run(args, &out, &talk); code != program.Usage {
 			t.Errorf("%v: exit code %d, want %d", args, code, program.Usage)

@@ -5,6 +5,7 @@ package network
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -35,14 +36,60 @@ const module = "github.com/cosketch/cosketch"
 // Build compiles both programs into dir. It works from anywhere within the module, and
 // within one that requires it.
 func Build(ctx context.Context, dir string) error {
+	root, err := sources(ctx)
+	if err != nil {
+		return err
+	}
+	return buildIn(ctx, root, dir)
+}
+
+// BuildCommit compiles both programs as they were at a commit of the module's repository into
+// dir, in a worktree that it removes again.
+func BuildCommit(ctx context.Context, commit, dir string) (err error) {
+	root, err := sources(ctx)
+	if err != nil {
+		return err
+	}
+	hash, err := git(ctx, root, "rev-parse", "--verify", "--end-of-options", commit+"^{commit}")
+	if err != nil {
+		return fmt.Errorf("looking for commit %q: %w", commit, err)
+	}
+	tree, err := os.MkdirTemp("", "cosketch-commit-")
+	if err != nil {
+		return fmt.Errorf("making a directory for commit %q: %w", commit, err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(tree)) }()
+	if _, err := git(ctx, root, "worktree", "add", "--quiet", "--detach", tree, hash); err != nil {
+		return fmt.Errorf("checking commit %q out: %w", commit, err)
+	}
+	defer func() { // also after an interrupt
+		_, failed := git(context.WithoutCancel(ctx), root, "worktree", "remove", "--force", tree)
+		err = errors.Join(err, failed)
+	}()
+	return buildIn(ctx, tree, dir)
+}
+
+// sources is the module's directory.
+func sources(ctx context.Context) (string, error) {
 	root, err := run(command(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module), "go", new(talk))
 	if err != nil {
-		return fmt.Errorf("building the programs: looking for their sources, which takes a directory within the module: %w", err)
+		return "", fmt.Errorf("building the programs: looking for their sources, which takes a directory within the module: %w", err)
 	}
+	return strings.TrimSpace(string(root)), nil
+}
+
+// buildIn compiles both programs of the sources in a directory.
+func buildIn(ctx context.Context, sources, dir string) error {
 	cmd := command(ctx, "go", "build", "-o", dir+string(filepath.Separator), "./cmd/party", "./cmd/aggregator")
-	cmd.Dir = strings.TrimSpace(string(root))
-	_, err = run(cmd, "go build", new(talk))
+	cmd.Dir = sources
+	_, err := run(cmd, "go build", new(talk))
 	return err
+}
+
+// git runs a command of git in a directory and returns what it says.
+func git(ctx context.Context, dir string, args ...string) (string, error) {
+	out, err := run(command(ctx, "git", append([]string{"-C", dir}, args...)...), "git", new(talk))
+	return strings.TrimSpace(string(out)), err
 }
 
 // StartIn makes every node's identity in a directory of its own under home, from the programs

@@ -89,3 +89,9 @@ func TestTalkKeepsTheLastLines(t *testing.T) {
 		t.Errorf("%d lines kept, want %d", n, keptLines)
 	}
 }
+
+func TestUnknownCommit(t *testing.T) {
+	if err := BuildCommit(t.Context(), "no-such-commit", t.TempDir()); err == nil || !strings.Contains(err.Error(), `looking for commit "no-such-commit"`) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,68 @@
+package chaos
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cosketch/cosketch/testnet/network"
+)
+
+// A study whose nodes get programs anew is finished; what it must not spend is noticed.
+func TestUpgrade(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs both programs")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	dir := t.TempDir()
+	must(t, network.Build(ctx, dir))
+	u := upgrader{UpgradeOptions: UpgradeOptions{Dir: dir, Log: io.Discard}}
+	same := programs{"same", dir, dir}
+	all := states()
+	debited := all[slices.IndexFunc(all, func(s state) bool { return s.name == "debited" })]
+	must(t, u.try(ctx, debited, way{begin: same, finish: same}))
+	if out := u.out[0]; out.Outcome != Whole || !strings.HasPrefix(out.At, "seeded, ") {
+		t.Fatalf("the study came to %+v", out)
+	}
+	if len(u.spent) != 3 || len(u.spent[0].Entries) != 1 {
+		t.Fatalf("the ledgers say %+v", u.spent)
+	}
+	u.spent[0].Entries[0].Epsilon *= 2
+	must(t, u.try(ctx, state{name: mixed}, way{begin: same, finish: same, mayRefuse: true}))
+	if out := u.out[1]; out.Outcome != Broken || !strings.Contains(out.Why, "the ledger of north says") {
+		t.Errorf("with another ledger the study came to %+v", out)
+	}
+	var told strings.Builder
+	must(t, WriteUpgraded(&told, u.out))
+	if !strings.Contains(told.String(), "BROKEN") || !strings.Contains(told.String(), "the ledger of north says") {
+		t.Errorf("told\n%s", told.String())
+	}
+}
+
+// A process is heard once, also where it speaks in pieces.
+func TestEar(t *testing.T) {
+	e := listen(`"state":"seeded"`)
+	heard := func() bool {
+		select {
+		case <-e.heard:
+			return true
+		default:
+			return false
+		}
+	}
+	for _, said := range []string{`"state":"committed"`, "\n", `{"state":"see`} {
+		e.Write([]byte(said))
+		if heard() {
+			t.Fatalf("heard after %q", said)
+		}
+	}
+	e.Write([]byte("ded\"}\n"))
+	e.Write([]byte("\"state\":\"seeded\"\n"))
+	if !heard() {
+		t.Error("not heard")
+	}
+}

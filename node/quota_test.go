@@ -49,12 +49,15 @@ func TestAReleaseBeyondTheQuota(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, rows(), many(3000))
-			var chunks atomic.Int64
+			var chunks, taken atomic.Int64
 			b.tune = func(o *aggregator.Options) {
 				o.Quotas = aggregator.Quotas{Quotas: quotas}
 				o.Observe = func(h event.Happening) {
-					if h.What == event.ChunkKept {
+					switch h.What {
+					case event.ChunkKept:
 						chunks.Add(1)
+					case event.ReleaseTaken:
+						taken.Add(1)
 					}
 				}
 			}
@@ -74,6 +77,7 @@ func TestAReleaseBeyondTheQuota(t *testing.T) {
 			if !errors.As(err, &refusal) || refusal.Code != p2p.CodeTooLarge || !strings.Contains(refusal.Message, "3000 records of c, whose share of the quota is ") || !strings.Contains(refusal.Message, "of "+what) {
 				t.Errorf("party c: %v", err)
 			}
+			b.until(func() bool { return taken.Load() == 2 })
 			b.skew.Store(7201)
 			all.Wait()
 			if n := chunks.Load(); n != 2 {

@@ -32,6 +32,11 @@
 //
 // plays studies of thousands of columns, and measures memory.
 //
+//	go run -C research . figures
+//
+// counts the code: lines, exported names, files that use each other; with --ref COMMIT
+// beside another commit.
+//
 // It is a module of its own, which nothing else imports.
 package main
 
@@ -61,6 +66,7 @@ type commands struct {
 	Bench      benchOptions     `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
 	Scale      scaleOptions     `cmd:"" help:"Measure what many parties cost: time, bytes and the aggregator's memory, for studies of 4 to 64 parties on this machine."`
 	Wide       wideOptions      `cmd:"" help:"Play covariances and correlations of thousands of columns on real processes, and print the memory that each took."`
+	Figures    figuresOptions   `cmd:"" help:"Count the code: lines, exported names, files that use each other, functions that one study runs, calls that debit a ledger or draw noise; beside another commit, if asked."`
 	Table      tableOptions     `cmd:"" hidden:"" help:"Write one of the generated files of bench --files."`
 }
 
@@ -95,6 +101,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runScale(ctx, chosen.Scale, stdout, stderr)
 	case "wide":
 		return runWide(ctx, chosen.Wide, stdout, stderr)
+	case "figures":
+		return runFigures(ctx, chosen.Figures, stdout, stderr)
 	}
 	return runTable(chosen.Table, stderr)
 }

@@ -40,7 +40,7 @@ func boxes() map[string]any {
 		"array":   New(raw()),
 		"slice":   New(array[:]),
 		"text":    New(text),
-		"number":  New(0xa0a1a2a3),
+		"number":  New(uint32(0xa0a1a2a3)),
 		"pointer": New(&array),
 		"map":     New(map[string][4]byte{text: array}),
 		"struct":  New(inner{array[:], array, &array}),

@@ -260,7 +260,7 @@ func TestSignedUnderAnotherVersion(t *testing.T) {
 // A party that is refused as often as it can ask fills no disk: its refusals make a line a minute,
 // and the log says how many there were.
 func TestRefusalsAreLoggedSeldom(t *testing.T) {
-	const posts, askers = 10_000, 16
+	const posts, askers = 960, 16
 	b := newBench(t, smallSketch, uniform(50))
 	var up atomic.Int64
 	b.uptime = func() time.Duration { return time.Duration(up.Load()) }

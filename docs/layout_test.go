@@ -306,6 +306,18 @@ func TestHouseRules(t *testing.T) {
 	}
 }
 
+// Records are read by one loop.
+func TestRecordsAreReadInOnePlace(t *testing.T) {
+	for _, f := range parseAll(t) {
+		if f.test || f.pkg == "node/dataset" {
+			continue
+		}
+		if calls(f.ast, "dataset", "Open") {
+			t.Errorf("%s calls dataset.Open (dataset.Each has the loop)", f.path)
+		}
+	}
+}
+
 // Files get their names in one place, which makes them durable first: a rename elsewhere can be
 // undone by a power cut, or leave a name without its bytes.
 func TestFilesAreMadeDurableInOnePlace(t *testing.T) {

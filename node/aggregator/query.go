@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/cosketch/cosketch/node"
@@ -165,20 +164,8 @@ func (v Vectors) read(ctx context.Context, dir string, s *study.Study, projector
 			schema.Fields = append(schema.Fields, dataset.Field{Name: c.Name, Kind: c.Kind, Scale: c.Scale, Values: c.Values})
 		}
 	}
-	reader, err := dataset.Open(ctx, v.Source, schema, dataset.Options{SpillDir: dir})
-	if err != nil {
-		return dataset.Summary{}, err
-	}
-	defer reader.Close()
 	var points []float64
-	for {
-		b, err := reader.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return dataset.Summary{}, err
-		}
+	summary, err := dataset.Each(ctx, v.Source, schema, dataset.Options{SpillDir: dir}, func(b dataset.Batch) error {
 		for i, values := range slices.Collect(slices.Chunk(b.Values, schema.Entries())) {
 			point, cut := projector.Project(values)
 			if cut {
@@ -187,9 +174,13 @@ func (v Vectors) read(ctx context.Context, dir string, s *study.Study, projector
 			points = append(points, point...)
 			q.Names = append(q.Names, string(b.IDs[i]))
 		}
+		return nil
+	}, func(dataset.Summary) {})
+	if err != nil {
+		return dataset.Summary{}, err
 	}
 	if len(q.Names) > 0 { // a table without rows is an error of the reader
 		q.Points = mat.NewDense(len(q.Names), len(points)/len(q.Names), points)
 	}
-	return reader.Summary(), nil
+	return summary, nil
 }

@@ -84,6 +84,20 @@ func (b Batch) Pick(dst []int64, at []int) []int64 {
 	return dst
 }
 
+// Of returns the values that each record has at these entries, as Pick does: picked into buf, or the batch's own
+// where they are all in order.
+func (b Batch) Of(buf *[]int64, at []int) []int64 {
+	whole := len(b.IDs) == 0 || len(at) == len(b.Values)/len(b.IDs)
+	for i, j := range at {
+		whole = whole && i == j
+	}
+	if whole {
+		return b.Values
+	}
+	*buf = b.Pick((*buf)[:0], at)
+	return *buf
+}
+
 // Summary counts what a Reader has read so far.
 type Summary struct {
 	Records  int64          // kept, that is delivered in batches
@@ -140,6 +154,29 @@ type Reader struct {
 type place struct {
 	name string
 	text bool // records are on lines, not in rows
+}
+
+// Each reads a source to its end. It hands on each batch of records and then, to observe, what was read so far.
+// Errors are those of Open and Reader.Next, and the first of take.
+func Each(ctx context.Context, source Source, schema Schema, options Options, take func(Batch) error, observe func(Summary)) (Summary, error) {
+	r, err := Open(ctx, source, schema, options)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer r.Close()
+	for {
+		batch, err := r.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return r.Summary(), nil
+		}
+		if err != nil {
+			return Summary{}, err
+		}
+		if err := take(batch); err != nil {
+			return Summary{}, err
+		}
+		observe(r.Summary())
+	}
 }
 
 // Open opens a source and checks the header of its first file, or the columns of

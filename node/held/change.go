@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -122,28 +121,16 @@ func (c *change) commit() error {
 func (c *change) pass(ctx context.Context, src dataset.Source, limit int64, without []digest, take func(dataset.Batch) error) (dataset.Summary, int64, error) {
 	schema := c.Schema
 	schema.MaxRecords = limit
-	reader, err := dataset.Open(ctx, src, schema, dataset.Options{SpillDir: c.SpillDir, AllowEmpty: true})
+	var left int64
+	summary, err := dataset.Each(ctx, src, schema, dataset.Options{SpillDir: c.SpillDir, AllowEmpty: true}, func(b dataset.Batch) error {
+		kept := c.filter(b, without)
+		left += int64(len(b.IDs) - len(kept.IDs))
+		return take(kept)
+	}, c.Observe)
 	if err != nil {
 		return dataset.Summary{}, 0, err
 	}
-	defer reader.Close()
-	var left int64
-	for {
-		batch, err := reader.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return reader.Summary(), left, nil
-		}
-		if err != nil {
-			return dataset.Summary{}, 0, err
-		}
-		whole := len(batch.IDs)
-		batch = c.filter(batch, without)
-		left += int64(whole - len(batch.IDs))
-		if err := take(batch); err != nil {
-			return dataset.Summary{}, 0, err
-		}
-		c.Observe(reader.Summary())
-	}
+	return summary, left, nil
 }
 
 // filter returns a batch's records but those whose ids are in without.
@@ -178,8 +165,7 @@ func (c *change) project(b dataset.Batch, shard uint32, builders []*release.Buil
 		}
 	}
 	for i, builder := range builders {
-		c.values = b.Pick(c.values[:0], c.Picks[i])
-		if err := builder.AddRead(b.IDs, c.values); err != nil {
+		if err := builder.AddRead(b.IDs, b.Of(&c.values, c.Picks[i])); err != nil {
 			return fmt.Errorf("sketch %d: %w", i+1, err)
 		}
 	}

@@ -142,34 +142,25 @@ func picks(s *study.Study, party int, plan release.Plan) []int {
 
 // Pass reads the data once, handing each batch to take.
 func (r *Source) Pass(ctx context.Context, src *Opened, take func(dataset.Batch) error) (dataset.Summary, error) {
-	reader, err := dataset.Open(ctx, src.Data.Source, src.Schema, dataset.Options{SpillDir: r.Store.Dir()})
-	if err != nil {
-		return dataset.Summary{}, r.otherwiseNamed(src, err)
-	}
-	defer reader.Close()
 	key, err := r.Store.PeopleKey()
 	if err != nil {
 		return dataset.Summary{}, err
 	}
 	sampler := people.NewSampler(key, src.Data.Source)
-	for {
-		batch, err := reader.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			src.People = sampler.Sample()
-			return reader.Summary(), nil
-		}
-		if err != nil {
-			return dataset.Summary{}, err
-		}
-		for _, id := range batch.IDs {
+	sampled := func(b dataset.Batch) error {
+		for _, id := range b.IDs {
 			sampler.Add(id)
 		}
-		if err := take(batch); err != nil {
-			return dataset.Summary{}, err
-		}
-		s := reader.Summary()
-		r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Reading, Done: s.Bytes, Total: s.Size})
+		return take(b)
 	}
+	summary, err := dataset.Each(ctx, src.Data.Source, src.Schema, dataset.Options{SpillDir: r.Store.Dir()}, sampled, func(s dataset.Summary) {
+		r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Reading, Done: s.Bytes, Total: s.Size})
+	})
+	if err != nil {
+		return dataset.Summary{}, r.otherwiseNamed(src, err)
+	}
+	src.People = sampler.Sample()
+	return summary, nil
 }
 
 // otherwiseNamed adds to an error about a study's column that the data lack how to say what

@@ -102,7 +102,6 @@ func (d *Data) Exact(ctx context.Context, builders []*release.Builder) (job.Reco
 	for _, plan := range d.From.Plans {
 		keep = keep || plan.Sketch().Side == sketch.Records
 	}
-	entries := d.From.Schema.Entries()
 	var ids [][]byte
 	var values []int64
 	summary, err := d.Source.Pass(ctx, d.From, func(b dataset.Batch) error {
@@ -119,12 +118,7 @@ func (d *Data) Exact(ctx context.Context, builders []*release.Builder) (job.Reco
 			}
 		}
 		for i, builder := range builders {
-			own := b.Values
-			if !isAll(d.From.Picks[i], entries) {
-				values = b.Pick(values[:0], d.From.Picks[i])
-				own = values
-			}
-			if err := builder.AddRead(b.IDs, own); err != nil {
+			if err := builder.AddRead(b.IDs, b.Of(&values, d.From.Picks[i])); err != nil {
 				return fmt.Errorf("sketch %d: %w", i+1, err)
 			}
 		}
@@ -140,16 +134,6 @@ func (d *Data) Exact(ctx context.Context, builders []*release.Builder) (job.Reco
 		}
 	}
 	return job.Records{Count: summary.Records, IDs: ids}, nil
-}
-
-// isAll reports whether picks are all entries in their order.
-func isAll(picks []int, entries int) bool {
-	for i, at := range picks {
-		if i != at {
-			return false
-		}
-	}
-	return len(picks) == entries
 }
 
 // lookExactly makes the plans those of looks without noise, for the party's own eyes alone.

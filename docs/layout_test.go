@@ -106,7 +106,7 @@ func TestImportArrowsRunDown(t *testing.T) {
 				continue
 			}
 			top := strings.SplitN(inner, "/", 2)[0]
-			if (inner == "protocol/protocoltest" && !slices.Contains([]string{"testnet", "research"}, f.top()) || inner == "node/dataset/postgrestest") && !f.test {
+			if (inner == "protocol/protocoltest" && !slices.Contains([]string{"testnet", "research"}, f.top()) || inner == "node/dataset/postgrestest" || inner == "node/store/storetest") && !f.test {
 				t.Errorf("%s imports %s, which is for tests and demonstrations", f.path, inner)
 			}
 			if layers[top] > own || layers[top] == own && top != f.top() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"path/filepath"
 	"testing"
 
 	"github.com/cosketch/cosketch/node"
@@ -13,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/store/storetest"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/session"
@@ -62,15 +62,7 @@ func (a *answers) Call(_ context.Context, name string, request []byte) ([]byte, 
 // serving opens a study of a party that has approved it, with an aggregator that answers so.
 func serving(t *testing.T, terms protocoltest.Terms) (*service, *answers) {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "a")
-	if err := store.Create(dir, store.Party, rand.Reader); err != nil {
-		t.Fatal(err)
-	}
-	st, err := store.Open(dir, store.Party, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { st.Close() })
+	st := storetest.New(t, store.Party)
 	s, err := protocoltest.NewStudy(terms)
 	if err != nil {
 		t.Fatal(err)

@@ -1,10 +1,8 @@
 package source
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -13,30 +11,16 @@ import (
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/people"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/store/storetest"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 )
 
-// newStore makes a party's state directory.
-func newStore(t *testing.T) *store.Store {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "a")
-	if err := store.Create(dir, store.Party, rand.Reader); err != nil {
-		t.Fatal(err)
-	}
-	st, err := store.Open(dir, store.Party, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { st.Close() })
-	return st
-}
-
 // People of whom something was released have no second budget under a second name, unless the steward says
 // why they are others. A name under which nothing was released counts for nobody.
 func TestPeopleAreRecognised(t *testing.T) {
-	st := newStore(t)
+	st := storetest.New(t, store.Party)
 	s, err := protocoltest.NewStudy(protocoltest.Terms{})
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +79,7 @@ func TestPeopleAreRecognised(t *testing.T) {
 // Whatever is about to be debited, its people are looked at within the debit: two datasets may both have been
 // looked at before either was.
 func TestDebitsLookAtPeople(t *testing.T) {
-	st := newStore(t)
+	st := storetest.New(t, store.Party)
 	s, err := protocoltest.NewStudy(protocoltest.Terms{})
 	if err != nil {
 		t.Fatal(err)

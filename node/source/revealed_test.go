@@ -10,6 +10,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/store/storetest"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/protocoltest"
@@ -53,7 +55,7 @@ func signSketches(ks ...int) string {
 // What is released without noise adds up over the sketches of a study, and over studies: each of these is
 // small beside the data, and together they are the data.
 func TestNoiselessReleasesAddUp(t *testing.T) {
-	st := newStore(t)
+	st := storetest.New(t, store.Party)
 	var entries []ledger.Entry
 	const records = 800
 	refused := func(name, sketches string) error {

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -149,12 +150,14 @@ func round(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// awaits NODE TEXT waits until a line of the status of a node's studies holds a text, at
-// most half a minute.
+// awaits NODE PATTERN waits until a line of the status of a node's studies matches, at most
+// half a minute.
 func awaits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
-		ts.Fatalf("usage: awaits NODE TEXT")
+		ts.Fatalf("usage: awaits NODE PATTERN")
 	}
+	pattern, err := regexp.Compile(args[1])
+	ts.Check(err)
 	program, flags := at(args[0])
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -167,7 +170,7 @@ func awaits(ts *testscript.TestScript, neg bool, args []string) {
 	defer cancel()
 	var said strings.Builder
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if strings.Contains(lines.Text(), args[1]) {
+		if pattern.MatchString(lines.Text()) {
 			return
 		}
 		said.WriteString(lines.Text() + "\n")

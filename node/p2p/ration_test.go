@@ -60,7 +60,7 @@ func TestHeldRequestsLeaveRoom(t *testing.T) {
 				}
 			}
 			third := start(t, 20, nil)
-			for range 8 {
+			for range 40 { // each has what the one before gave back
 				if _, err := third.Call(patience(t), server.PeerID(), server.Addrs(), "echo", make([]byte, chunk)); err != nil {
 					t.Error(err)
 				}

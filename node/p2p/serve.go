@@ -94,7 +94,7 @@ type inbound struct {
 }
 
 func (c *inbound) serve(handler Handler) {
-	defer func() { c.requests.give(c.from, c.size) }()
+	defer c.giveBack()
 	request, err := c.readRequest()
 	var refusal *Refusal
 	switch {
@@ -123,6 +123,7 @@ func (c *inbound) serve(handler Handler) {
 		c.stream.Reset()
 		return
 	}
+	c.giveBack() // before the answer: its reader may call again at once
 	c.answer(response, err)
 }
 
@@ -138,13 +139,19 @@ func (c *inbound) readRequest() ([]byte, error) {
 	return request, err
 }
 
-// reserve takes memory for more of the request, which goes back when the call is answered.
+// reserve takes memory for more of the request, which goes back when the handler is done.
 func (c *inbound) reserve(n int) error {
 	if !c.requests.take(c.from, int64(n)) {
 		return Refuse(CodeBusy, "no memory for %d more bytes of this peer now", n)
 	}
 	c.size += int64(n)
 	return nil
+}
+
+// giveBack gives back what the request had.
+func (c *inbound) giveBack() {
+	c.requests.give(c.from, c.size)
+	c.size = 0
 }
 
 // watch waits for the caller to cancel, vanish or close its side, which ends the

@@ -16,7 +16,6 @@ import (
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
-	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
@@ -100,7 +99,7 @@ func (b *bench) held(ctx context.Context) error {
 		defer cancel()
 		waits := false
 		err := b.run(ctx, "a", func(p event.Progress) {
-			if p.Milestone == event.Waiting && p.Status.WaitFor == stored.StewardsRelease {
+			if p.Milestone == event.Waiting && p.Status.WaitFor == session.WaitSteward {
 				waits = true
 				cancel()
 			}
@@ -136,7 +135,7 @@ func (tab table) joined(t *testing.T, w *writes) []string {
 					if p.Status.State == session.Approved && len(p.Status.From) == 1 {
 						b.skew.Store(3700) // only c has not approved: past the close of approval
 					}
-					if name == "a" && p.Status.State == session.Released && p.Status.WaitFor == "late parties" {
+					if name == "a" && p.Status.State == session.Released && p.Status.WaitFor == session.WaitLate {
 						select {
 						case first <- struct{}{}:
 						default:

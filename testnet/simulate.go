@@ -68,12 +68,16 @@ func stateTable(rows []session.Transition) string {
 		if row.Owner == "" {
 			continue // an end
 		}
+		waits := make([]string, len(row.Waits))
+		for i, wait := range row.Waits {
+			waits[i] = wait.String()
+		}
 		next := make([]string, len(row.Next))
 		for i, state := range row.Next {
 			next[i] = string(state)
 		}
 		fmt.Fprintf(&b, "    waits for  %s\n    from       %s\n    until      %s\n    then       %s\n",
-			strings.Join(row.Waits, "; "), row.Owner, row.Until, strings.Join(next, ", "))
+			strings.Join(waits, "; "), row.Owner, row.Until, strings.Join(next, ", "))
 	}
 	return b.String()
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
-	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -124,7 +123,7 @@ func (cmd importCommand) next(w io.Writer, c *console.Console, s *study.Study, s
 		return
 	}
 	fmt.Fprintf(w, "read %s; %s is %s\n", cmd.File, s.Name, status.State)
-	if status.WaitFor == stored.StewardsRelease {
+	if status.WaitFor == session.WaitSteward {
 		c.Say("Next: party release %s, or first party sketch %s; then party export %s", s.ID.Short(), s.ID.Short(), s.ID.Short())
 		return
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -94,13 +95,11 @@ func (t *talk) waits(s session.Status) {
 			from = append(from, t.study.Parties[i].Name)
 		}
 	}
-	line := string(s.State) + ", waits for " + s.WaitFor
-	switch {
-	case len(from) > 0:
-		line += " from " + strings.Join(from, ", ")
-	case len(s.From) > 0:
+	if len(from) == 0 && len(s.From) > 0 {
 		return // from this party alone, which tells what it does
 	}
+	slices.Sort(from)
+	line := string(s.State) + ", waits for " + s.WaitFor.From(from)
 	if s.Until != 0 {
 		line += ", " + console.Until(s.Until, console.Now())
 	}

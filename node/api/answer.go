@@ -42,10 +42,12 @@ type summary struct {
 type statusAnswer struct {
 	State    string    `json:"state" doc:"added, open, agreeing, collecting, computing, computed, closed, stopped, or damaged where it cannot be read"`
 	Ended    bool      `json:"ended"`
-	WaitsFor *string   `json:"waits_for" doc:"null: nothing"`
+	Wait     *string   `json:"wait" doc:"a code for what it waits for; null: nothing"`
+	WaitsFor *string   `json:"waits_for" doc:"that, in words"`
 	From     []string  `json:"from" doc:"who owes it, by name"`
 	Until    *string   `json:"until" doc:"null: no date ends the wait"`
 	Failure  *string   `json:"failure" doc:"why it ended without a result"`
+	Reason   *string   `json:"reason" doc:"of a study that was stopped: why, without by whom and when"`
 	Trouble  *string   `json:"trouble" doc:"why it is not served for the time being"`
 	Grace    *string   `json:"grace" doc:"a date has passed that does not count yet, and until when"`
 	Faults   []string  `json:"faults" doc:"why attempts at agreeing on the seed ended"`
@@ -202,8 +204,8 @@ func newSummary(s Study) summary {
 }
 
 func newStatus(s Status) statusAnswer {
-	return statusAnswer{State: s.State, Ended: s.Ended, WaitsFor: some(s.WaitFor), From: list(s.From), Until: date(s.Until),
-		Failure: some(s.Failure), Trouble: some(s.Trouble), Grace: some(s.Grace), Faults: list(s.Faults), Culprits: list(s.Culprits), Doing: s.Doing}
+	return statusAnswer{State: s.State, Ended: s.Ended, Wait: some(string(s.WaitFor)), WaitsFor: some(s.WaitFor.String()), From: list(s.From), Until: date(s.Until),
+		Failure: some(s.Failure), Reason: some(s.Reason), Trouble: some(s.Trouble), Grace: some(s.Grace), Faults: list(s.Faults), Culprits: list(s.Culprits), Doing: s.Doing}
 }
 
 func newStudy(s Study) studyAnswer {

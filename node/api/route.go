@@ -163,11 +163,8 @@ func (s *Server) LookupResult(r *http.Request) (Study, Document, error) {
 
 // stands says in a few words where a study stands.
 func stands(s Status) string {
-	switch {
-	case s.WaitFor != "" && len(s.From) > 0:
-		return "waits for " + s.WaitFor + " from " + strings.Join(s.From, ", ")
-	case s.WaitFor != "":
-		return "waits for " + s.WaitFor
+	if s.WaitFor != "" {
+		return "waits for " + s.WaitFor.From(s.From)
 	}
 	return "is " + s.State
 }

@@ -23,8 +23,8 @@ const (
 // errSession is the answer to a cookie of no session.
 var errSession = errors.New("the session has ended, or its token was revoked: sign in again")
 
-// session is what is kept of one, by the hash of its id.
-type session struct {
+// signIn is what is kept of a session, by the hash of its id.
+type signIn struct {
 	token   Token // with which it was opened; without an id: by the link of this process
 	opened  int   // the how manieth
 	expires protocol.Instant
@@ -33,7 +33,7 @@ type session struct {
 // sessions are those of browsers that signed in.
 type sessions struct {
 	mu    sync.Mutex
-	by    map[[sha256.Size]byte]session
+	by    map[[sha256.Size]byte]signIn
 	count int
 
 	link       [sha256.Size]byte // of the key that opens a session once; zero: none
@@ -67,15 +67,15 @@ func (s *sessions) open(t Token, now protocol.Instant) string {
 		delete(s.by, oldest)
 	}
 	if s.by == nil {
-		s.by = make(map[[sha256.Size]byte]session)
+		s.by = make(map[[sha256.Size]byte]signIn)
 	}
 	s.count++
-	s.by[hash] = session{t, s.count, now + protocol.Instant(signedInFor/time.Second)}
+	s.by[hash] = signIn{t, s.count, now + protocol.Instant(signedInFor/time.Second)}
 	return id
 }
 
 // find returns the session of an id.
-func (s *sessions) find(id string, now protocol.Instant) (session, bool) {
+func (s *sessions) find(id string, now protocol.Instant) (signIn, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one, ok := s.by[sha256.Sum256([]byte(id))]

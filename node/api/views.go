@@ -5,6 +5,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -57,10 +58,11 @@ type Study struct {
 type Status struct {
 	State    string           // of package session, added where it was never served, or damaged
 	Ended    bool             // nothing will change any more
-	WaitFor  string           // empty when it waits for nothing
+	WaitFor  session.Wait     // empty when it waits for nothing
 	From     []string         // who owes it, by name
 	Until    protocol.Instant // 0: no date ends the wait
 	Failure  string           // why it ended without a result
+	Reason   string           // of a failure that is a stop: why, without by whom and when
 	Trouble  string           // why it is not served for the time being
 	Grace    string           // a date has passed that does not count yet
 	Faults   []string         // why attempts at agreeing on the seed ended

@@ -79,13 +79,13 @@ func (cmd StatusCommand) next(c *Console, all []stored.Snapshot) {
 	for _, s := range all {
 		short := s.Study[:8]
 		switch {
-		case s.State == added && cmd.Role == store.Party:
+		case s.State == stored.Added && cmd.Role == store.Party:
 			c.Say("Next: party study explain %s, then party study approve %s", short, short)
-		case s.WaitFor == stored.StewardsRelease:
+		case s.Wait == session.WaitSteward:
 			c.Say("Next: party release %s, or first party sketch %s", short, short)
-		case s.State == approved, s.WaitFor == releaseDecided:
+		case s.State == stored.ApprovedHere, s.Wait == session.WaitRelease:
 			c.Say("Next: party run %s, or party serve", short)
-		case s.State == added:
+		case s.State == stored.Added:
 			c.Say("Next: aggregator serve")
 		case s.State == string(session.Done) && len(all) == 1:
 			c.Say("Next: %s result %s", cmd.Role, short)
@@ -95,17 +95,6 @@ func (cmd StatusCommand) next(c *Console, all []stored.Snapshot) {
 		return
 	}
 }
-
-// States of a study that was never served, beside those of package session.
-const (
-	added     = "added"
-	approved  = "approved here"
-	declined  = "declined"
-	withdrawn = "withdrawn here"
-)
-
-// releaseDecided is what a study waits for whose held sketch the steward let go.
-const releaseDecided = "being served: its release is decided"
 
 // snapshots returns the status of one study, or of all where prefix is empty.
 func snapshots(st *store.Store, prefix string) ([]stored.Snapshot, error) {
@@ -216,27 +205,14 @@ func storedSnapshot(st *store.Store, id protocol.StudyID) (stored.Snapshot, erro
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return stored.Snapshot{}, err
 	}
-	out := stored.Snapshot{Study: id.String(), Name: s.Name, State: added, WaitFor: "being served", Until: s.Expires.String()}
-	switch decision {
-	case "":
-		if st.Role() == store.Party {
-			out.WaitFor = "its steward's decision"
-		}
-	case store.Approve:
-		out.State = approved
-	case store.Decline:
-		out.State, out.WaitFor, out.Until = declined, "", ""
-	case store.Withdraw:
-		out.State = withdrawn
-	}
-	return out, nil
+	return stored.Unserved(s, st.Role(), decision), nil
 }
 
 // decidedSince reads a stored status. That the steward has let the held sketch go since is
 // not in it before the study is served again.
 func decidedSince(st *store.Store, id protocol.StudyID, raw []byte) (stored.Snapshot, error) {
 	s, err := stored.DecodeSnapshot(raw)
-	if err != nil || s.WaitFor != stored.StewardsRelease {
+	if err != nil || s.Wait != session.WaitSteward {
 		return s, err
 	}
 	decided, err := st.Held(id).Decided()
@@ -244,7 +220,7 @@ func decidedSince(st *store.Store, id protocol.StudyID, raw []byte) (stored.Snap
 		return s, nil // released this moment
 	}
 	if decided {
-		s.WaitFor, s.From = releaseDecided, nil
+		s.Await(session.WaitRelease)
 	}
 	return s, err
 }

@@ -53,7 +53,7 @@ func TestWriteSnapshots(t *testing.T) {
   cccccccc  failed  wards
   dddddddd  open    costs
 
-  bbbbbbbb waits for share messages from north, south, until 2027-01-15T08:00:00Z (in 10 min)
+  bbbbbbbb waits for share messages from north and south, until 2027-01-15T08:00:00Z (in 10 min)
 
   cccccccc failed: the aggregator stopped the study
 

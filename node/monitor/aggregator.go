@@ -106,7 +106,7 @@ func (a *Aggregator) setDown(id protocol.StudyID, down bool) {
 // ofStudies makes the metrics that are read from the store: studies by state, those known
 // beforehand also where there are none, the next date, and the room that is left.
 func ofStudies(r *metrics.Registry, studies Studies, states []session.State) {
-	known := map[string]bool{added: true}
+	known := map[string]bool{stored.Added: true}
 	for _, s := range states {
 		known[string(s)] = true
 	}
@@ -123,7 +123,7 @@ func ofStudies(r *metrics.Registry, studies Studies, states []session.State) {
 			}
 			counts[state]++
 		}
-		set(float64(counts[added]), added)
+		set(float64(counts[stored.Added]), stored.Added)
 		for _, s := range states {
 			set(float64(counts[string(s)]), string(s))
 		}
@@ -152,9 +152,6 @@ func ofStudies(r *metrics.Registry, studies Studies, states []session.State) {
 		}
 	})
 }
-
-// added is the state of a study that was never served.
-const added = "added"
 
 // Ready says why a node cannot serve: its store does not answer.
 func Ready(studies Studies) error {

@@ -52,9 +52,9 @@ func awaits(s api.Status) string {
 		return ""
 	}
 	if from := slices.DeleteFunc(slices.Clone(s.From), func(name string) bool { return name == "the aggregator" }); len(from) > 0 {
-		return "waits for " + some(from) + ": " + s.WaitFor
+		return "waits for " + s.WaitFor.From(from)
 	}
-	return "waits for " + s.WaitFor
+	return "waits for " + s.WaitFor.String()
 }
 
 // waits says, beside that, until when.
@@ -64,18 +64,6 @@ func waits(s api.Status, now protocol.Instant) string {
 		text += ", until " + moment(s.Until, now) + ", " + distance(s.Until, now)
 	}
 	return text
-}
-
-// some joins names, and counts those beyond a few.
-func some(names []string) string {
-	const few = 4
-	if len(names) > few {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:few-1], ", "), len(names)-few+1)
-	}
-	if n := len(names); n > 1 {
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	}
-	return strings.Join(names, "")
 }
 
 // released counts the parties whose release came wholly.
@@ -127,32 +115,10 @@ func stateClass(s api.Status) string {
 		return "failed"
 	case s.Ended || s.State == string(session.Answered):
 		return "done"
-	case s.State == "added":
+	case s.State == stored.Added:
 		return ""
 	}
 	return "runs"
-}
-
-// briefly is a failure without who stopped the study and when, which its page says.
-func briefly(failure string) string {
-	if dated, ok := strings.CutPrefix(failure, "the aggregator stopped the study at "); ok {
-		if _, why, ok := strings.Cut(dated, ": "); ok {
-			return why
-		}
-	}
-	return failure
-}
-
-// owed is what one party owes of what a status waits for.
-func owed(waitFor string) string {
-	one, plural := strings.CutSuffix(waitFor, "s")
-	switch {
-	case waitFor == "late parties":
-		return "may still come late"
-	case plural:
-		return "owes its " + one
-	}
-	return "owes " + waitFor
 }
 
 func bytesText(n int64) string {

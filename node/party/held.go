@@ -10,7 +10,6 @@ import (
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/held"
 	"github.com/cosketch/cosketch/node/store"
-	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/session"
 )
@@ -87,7 +86,7 @@ func (r *service) status() session.Status { return r.asked(r.machine.Status()) }
 // asked.
 func (r *service) asked(s session.Status) session.Status {
 	if r.asking && s.State == session.Seeded {
-		s.WaitFor = stored.StewardsRelease
+		s.WaitFor = session.WaitSteward
 	}
 	return s
 }

@@ -2,10 +2,12 @@ package stored
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -14,19 +16,21 @@ import (
 // Snapshot is a study's status as a node last stored it, for status commands
 // that run beside the node.
 type Snapshot struct {
-	Study    string   `json:"study"`
-	Name     string   `json:"name"`
-	State    string   `json:"state"`
-	WaitFor  string   `json:"wait_for,omitempty"`
-	From     []string `json:"from,omitempty"`  // names
-	Until    string   `json:"until,omitempty"` // RFC 3339, UTC
-	Failure  string   `json:"failure,omitempty"`
-	Trouble  string   `json:"trouble,omitempty"`  // why it is not served for the time being
-	Grace    string   `json:"grace,omitempty"`    // a date has passed that does not count yet
-	Clock    string   `json:"clock,omitempty"`    // a party's: the clocks differ, and what to do
-	GivenUp  string   `json:"given_up,omitempty"` // RFC 3339, UTC: when the operator ended a damaged study here
-	Restored string   `json:"restored,omitempty"` // an aggregator's: its state is of a backup that the study may have gone on after
-	Faults   []string `json:"faults,omitempty"`   // why attempts at agreeing on the seed ended
+	Study    string       `json:"study"`
+	Name     string       `json:"name"`
+	State    string       `json:"state"`
+	Wait     session.Wait `json:"wait,omitempty"`     // the code of what it waits for
+	WaitFor  string       `json:"wait_for,omitempty"` // that, in words
+	From     []string     `json:"from,omitempty"`     // names
+	Until    string       `json:"until,omitempty"`    // RFC 3339, UTC
+	Failure  string       `json:"failure,omitempty"`
+	Reason   string       `json:"reason,omitempty"`   // of a failure that is a stop: why, without by whom and when
+	Trouble  string       `json:"trouble,omitempty"`  // why it is not served for the time being
+	Grace    string       `json:"grace,omitempty"`    // a date has passed that does not count yet
+	Clock    string       `json:"clock,omitempty"`    // a party's: the clocks differ, and what to do
+	GivenUp  string       `json:"given_up,omitempty"` // RFC 3339, UTC: when the operator ended a damaged study here
+	Restored string       `json:"restored,omitempty"` // an aggregator's: its state is of a backup that the study may have gone on after
+	Faults   []string     `json:"faults,omitempty"`   // why attempts at agreeing on the seed ended
 
 	Culprits []Culprit `json:"culprits,omitempty"` // of attempts that ended, and of a failure
 }
@@ -43,7 +47,7 @@ type Culprit struct {
 
 // SnapshotOf is what is kept of a machine's status.
 func SnapshotOf(s *study.Study, st session.Status) Snapshot {
-	out := Snapshot{Study: s.ID.String(), Name: s.Name, State: string(st.State), WaitFor: st.WaitFor, From: Names(s, st.From), Faults: st.Faults}
+	out := Snapshot{Study: s.ID.String(), Name: s.Name, State: string(st.State), Wait: st.WaitFor, WaitFor: st.WaitFor.String(), From: sorted(Names(s, st.From)), Faults: st.Faults}
 	for _, c := range st.Blame {
 		out.Culprits = append(out.Culprits, Culprit{
 			Name: Names(s, []protocol.PeerID{c.Node})[0], ID: c.Node.String(),
@@ -55,6 +59,9 @@ func SnapshotOf(s *study.Study, st session.Status) Snapshot {
 	}
 	if st.Failure != nil {
 		out.Failure = st.Failure.Error()
+		if stopped := (*session.StoppedError)(nil); errors.As(st.Failure, &stopped) {
+			out.Reason = stopped.Reason()
+		}
 	}
 	return out
 }
@@ -103,16 +110,26 @@ func (s Snapshot) BlameText() string {
 	return strings.Join(out, ", ")
 }
 
-// WaitText says in words what a status waits for, and from whom.
-func (s Snapshot) WaitText() string {
-	switch {
-	case s.WaitFor == "":
-		return ""
-	case len(s.From) == 0:
-		return s.WaitFor
-	}
-	return s.WaitFor + " from " + strings.Join(s.From, ", ")
+// sorted puts names in an order that people expect; the one of peers is that of their keys.
+func sorted(names []string) []string {
+	slices.Sort(names)
+	return names
 }
+
+// Await lets a snapshot wait for something, from nobody in particular.
+func (s *Snapshot) Await(w session.Wait) { s.Wait, s.WaitFor, s.From = w, w.String(), nil }
+
+// Waits is the code of what a status waits for; one that was stored before there were codes
+// says its text.
+func (s Snapshot) Waits() session.Wait {
+	if s.Wait == "" {
+		return session.Wait(s.WaitFor)
+	}
+	return s.Wait
+}
+
+// WaitText says in words what a status waits for, and from whom.
+func (s Snapshot) WaitText() string { return s.Waits().From(s.From) }
 
 // WaitText says what a study waits for.
 func WaitText(s *study.Study, st session.Status) string { return SnapshotOf(s, st).WaitText() }
@@ -125,7 +142,7 @@ func SameStatus(a, b session.Status) bool {
 
 // Equal reports whether two snapshots say the same.
 func (s Snapshot) Equal(t Snapshot) bool {
-	return s.Study == t.Study && s.State == t.State && s.WaitFor == t.WaitFor && s.Until == t.Until &&
+	return s.Study == t.Study && s.State == t.State && s.Waits() == t.Waits() && s.Until == t.Until &&
 		s.Failure == t.Failure && s.Trouble == t.Trouble && s.Grace == t.Grace && s.Clock == t.Clock && s.Restored == t.Restored && s.GivenUp == t.GivenUp && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
 }
 
@@ -151,5 +168,31 @@ func (s *Snapshot) PutBack(added, restored protocol.Instant) {
 // Active reports whether the study has not ended on this node.
 func (s Snapshot) Active() bool { return !session.Status{State: session.State(s.State)}.Terminal() }
 
-// StewardsRelease is what the status of a study waits for while its sketch is held.
-const StewardsRelease = "the steward's release"
+// States of a study that was never served, beside those of package session.
+const (
+	Added         = "added"
+	ApprovedHere  = "approved here"
+	DeclinedHere  = "declined"
+	WithdrawnHere = "withdrawn here"
+)
+
+// Unserved is the status of a study that was never served: what is awaited hangs on what a
+// party's steward decided.
+func Unserved(s *study.Study, role store.Role, decision store.Decision) Snapshot {
+	out := Snapshot{Study: s.ID.String(), Name: s.Name, State: Added, Until: s.Expires.String()}
+	out.Await(session.WaitServing)
+	switch decision {
+	case "":
+		if role == store.Party {
+			out.Await(session.WaitDecision)
+		}
+	case store.Approve:
+		out.State = ApprovedHere
+	case store.Decline:
+		out.State, out.Until = DeclinedHere, ""
+		out.Await("")
+	case store.Withdraw:
+		out.State = WithdrawnHere
+	}
+	return out
+}

@@ -216,21 +216,18 @@ func (v *Views) added(id protocol.StudyID) (protocol.Instant, error) {
 // status reads the stored snapshot, or says what a study waits for that was never served.
 func (v *Views) status(s *study.Study) (api.Status, error) {
 	raw, err := v.state.Status(s.ID)
-	if errors.Is(err, store.ErrNotFound) {
-		return api.Status{State: "added", WaitFor: "being served", Until: s.Expires}, nil
+	shot := stored.Unserved(s, store.Aggregator, "")
+	if err == nil {
+		shot, err = stored.DecodeSnapshot(raw)
 	}
-	if err != nil {
-		return api.Status{}, err
-	}
-	shot, err := stored.DecodeSnapshot(raw)
-	if err != nil {
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return api.Status{}, err
 	}
 	if free, unknown := v.state.Free(); unknown == nil {
 		shot.OnDisk("this aggregator", free)
 	}
-	out := api.Status{State: shot.State, Ended: !shot.Active(), WaitFor: shot.WaitFor, From: shot.From,
-		Failure: shot.Failure, Trouble: shot.Trouble, Grace: shot.Grace, Faults: shot.Faults}
+	out := api.Status{State: shot.State, Ended: !shot.Active(), WaitFor: shot.Waits(), From: shot.From,
+		Failure: shot.Failure, Reason: shot.Reason, Trouble: shot.Trouble, Grace: shot.Grace, Faults: shot.Faults}
 	for _, c := range shot.Culprits {
 		out.Culprits = append(out.Culprits, api.Culprit{Name: c.Name, ID: c.ID, Standing: c.Standing, What: c.What})
 	}

@@ -317,8 +317,11 @@ type StoppedError struct {
 }
 
 func (e *StoppedError) Error() string {
-	return fmt.Sprintf("the aggregator stopped the study at %s: %s", e.Stop.At, printable(e.Stop.Reason))
+	return fmt.Sprintf("the aggregator stopped the study at %s: %s", e.Stop.At, e.Reason())
 }
+
+// Reason is what the aggregator gave, fit to be printed.
+func (e *StoppedError) Reason() string { return printable(e.Stop.Reason) }
 
 // Unwrap returns the causes, so that a stop for want of agreement is known as such.
 func (e *StoppedError) Unwrap() []error { return e.Causes }

@@ -43,7 +43,7 @@ func (p *Party) status() Status {
 	if p.view.current() != nil || p.now >= until {
 		until = max(until, p.study.LateUntil)
 	}
-	return Status{State: Invited, WaitFor: "this party's approval", From: p.self(), Until: until}
+	return Status{State: Invited, WaitFor: WaitApproval, From: p.self(), Until: until}
 }
 
 func (p *Party) self() []protocol.PeerID       { return []protocol.PeerID{p.signer.ID()} }
@@ -55,13 +55,13 @@ func (p *Party) agreementStatus() Status {
 	if a == nil {
 		from, until := p.view.undecided(), p.study.Expires
 		if len(from) == 0 || p.now >= until {
-			return Status{State: Approved, WaitFor: "the roster", From: p.aggregator(), Until: p.study.Deadline}
+			return Status{State: Approved, WaitFor: WaitRoster, From: p.aggregator(), Until: p.study.Deadline}
 		}
-		return Status{State: Approved, WaitFor: "approvals", From: from, Until: until}
+		return Status{State: Approved, WaitFor: WaitApprovals, From: from, Until: until}
 	}
 	until := p.patience(a)
 	if a.over() {
-		return Status{State: Approved, WaitFor: "the next roster", From: p.aggregator(), Until: until}
+		return Status{State: Approved, WaitFor: WaitNextRoster, From: p.aggregator(), Until: until}
 	}
 	for _, round := range []struct {
 		kind protocol.Kind
@@ -71,21 +71,18 @@ func (p *Party) agreementStatus() Status {
 			continue
 		}
 		if p.signed(protocol.KindComplaint, a.number) {
-			return Status{State: round.at, WaitFor: "the end of this attempt", From: p.aggregator(), Until: until}
+			return Status{State: round.at, WaitFor: WaitAttemptEnd, From: p.aggregator(), Until: until}
 		}
 		if !p.live {
-			return Status{State: round.at, WaitFor: newestBoard, From: p.aggregator(), Until: until}
+			return Status{State: round.at, WaitFor: WaitBoard, From: p.aggregator(), Until: until}
 		}
-		return Status{State: round.at, WaitFor: fmt.Sprintf("%s messages", round.kind), From: a.lacking(round.kind), Until: until}
+		return Status{State: round.at, WaitFor: messages(round.kind), From: a.lacking(round.kind), Until: until}
 	}
 	if !p.live {
-		return Status{State: Approved, WaitFor: newestBoard, From: p.aggregator(), Until: until}
+		return Status{State: Approved, WaitFor: WaitBoard, From: p.aggregator(), Until: until}
 	}
-	return Status{State: Approved, WaitFor: "abandon messages", From: p.abandonmentsMissing(a), Until: until}
+	return Status{State: Approved, WaitFor: WaitAbandons, From: p.abandonmentsMissing(a), Until: until}
 }
-
-// newestBoard is what a party waits for that knows the board from its store alone.
-const newestBoard = "the newest board"
 
 // patience is how long an attempt's messages are waited for: until its end, and
 // where nothing can follow on it until the study's.
@@ -101,26 +98,26 @@ func (p *Party) seededStatus() Status {
 	until, result := p.study.Closes(), p.view.result()
 	switch {
 	case !p.released:
-		return Status{State: Seeded, WaitFor: "making the sketch", From: p.self(), Until: p.view.releaseBy(p.view.certified())}
+		return Status{State: Seeded, WaitFor: WaitSketch, From: p.self(), Until: p.view.releaseBy(p.view.certified())}
 	case !p.uploaded && (result == nil || result.Document.Hash != p.document):
-		return Status{State: Sketched, WaitFor: "sending the release", From: p.self(), Until: p.view.releaseBy(p.view.certified())}
+		return Status{State: Sketched, WaitFor: WaitSending, From: p.self(), Until: p.view.releaseBy(p.view.certified())}
 	case result != nil && result.Document.Hash != p.document:
-		return Status{State: Released, WaitFor: "fetching the result", From: p.self(), Until: until}
+		return Status{State: Released, WaitFor: WaitFetching, From: p.self(), Until: until}
 	case result != nil && len(p.unwelcomed()) > 0:
-		return Status{State: Released, WaitFor: "a welcome by this party's site file", From: p.self(), Until: until}
+		return Status{State: Released, WaitFor: WaitOwnWelcome, From: p.self(), Until: until}
 	case result != nil && len(p.view.absent()) > 0:
-		return Status{State: Released, WaitFor: "late parties", From: p.view.absent(), Until: until}
+		return Status{State: Released, WaitFor: WaitLate, From: p.view.absent(), Until: until}
 	case result != nil:
-		return Status{State: Released, WaitFor: "the close", From: p.aggregator(), Until: until}
+		return Status{State: Released, WaitFor: WaitClose, From: p.aggregator(), Until: until}
 	}
-	return Status{State: Released, WaitFor: "the result", From: p.aggregator(), Until: until}
+	return Status{State: Released, WaitFor: WaitResult, From: p.aggregator(), Until: until}
 }
 
 // lateStatus: a party that can only come in as a newcomer.
 func (p *Party) lateStatus() Status {
-	s := Status{State: Approved, WaitFor: "the others' seed", From: p.aggregator(), Until: p.study.LateUntil}
+	s := Status{State: Approved, WaitFor: WaitSeed, From: p.aggregator(), Until: p.study.LateUntil}
 	if a := p.view.certified(); a != nil {
-		s.State, s.WaitFor, s.From = Joining, "a welcome", nil
+		s.State, s.WaitFor, s.From = Joining, WaitWelcome, nil
 		for _, m := range a.members {
 			s.From = append(s.From, m.ID)
 		}

@@ -104,7 +104,7 @@ func TestStatesOfAGoodDay(t *testing.T) {
 // Who owes the aggregator something is named until it has arrived, and no longer.
 func TestOwingShrinks(t *testing.T) {
 	_, s := completed(t, protocoltest.Options{Seed: 7})
-	owing := map[string][]protocol.PeerID{}
+	owing := map[session.Wait][]protocol.PeerID{}
 	for _, sight := range s.Seen {
 		st := sight.Status
 		if sight.Node != "aggregator" || st.Terminal() || st.State == session.Computing {

@@ -5,9 +5,9 @@ package session
 // in it, and every state but the last ones has an owner and an end.
 type Transition struct {
 	State State
-	Waits []string // what Status.WaitFor can say
-	Owner string   // who owes it
-	Until string   // when the wait ends by itself
+	Waits []Wait
+	Owner string // who owes it
+	Until string // when the wait ends by itself
 	Next  []State
 }
 
@@ -16,19 +16,19 @@ type Transition struct {
 // that it was made in is void.
 func PartyTransitions() []Transition {
 	return []Transition{
-		{Invited, []string{"this party's approval"}, "this party's steward", "expires; late_until where the study has it", []State{Approved, Joining}},
-		{Approved, []string{"approvals", "the roster", "the next roster", "abandon messages", "the others' seed", newestBoard},
+		{Invited, []Wait{WaitApproval}, "this party's steward", "expires; late_until where the study has it", []State{Approved, Joining}},
+		{Approved, []Wait{WaitApprovals, WaitRoster, WaitNextRoster, WaitAbandons, WaitSeed, WaitBoard},
 			"parties that have not decided; the aggregator; members of the roster",
 			"expires, the end of the attempt, deadline", []State{Committed, Joining}},
-		{Committed, []string{"commit messages", newestBoard}, "members whose commit is missing", "the end of the attempt, else deadline", []State{Approved, Shared}},
-		{Shared, []string{"share messages", "the end of this attempt", newestBoard}, "members whose share is missing; the aggregator after a complaint",
+		{Committed, []Wait{WaitCommits, WaitBoard}, "members whose commit is missing", "the end of the attempt, else deadline", []State{Approved, Shared}},
+		{Shared, []Wait{WaitShares, WaitAttemptEnd, WaitBoard}, "members whose share is missing; the aggregator after a complaint",
 			"the end of the attempt, else deadline", []State{Approved, Confirmed, Committed}},
-		{Confirmed, []string{"confirm messages", "the end of this attempt", newestBoard}, "members whose confirmation is missing; the aggregator after a complaint",
+		{Confirmed, []Wait{WaitConfirms, WaitAttemptEnd, WaitBoard}, "members whose confirmation is missing; the aggregator after a complaint",
 			"the end of the attempt, else deadline", []State{Approved, Committed, Seeded}},
-		{Joining, []string{"a welcome"}, "the members", "late_until", []State{Seeded}},
-		{Seeded, []string{"making the sketch"}, "this party", "deadline, or late_until", []State{Sketched}},
-		{Sketched, []string{"sending the release"}, "this party", "deadline, or late_until", []State{Released, Approved, Committed}},
-		{Released, []string{"the result", "fetching the result", "a welcome by this party's site file", "late parties", "the close"},
+		{Joining, []Wait{WaitWelcome}, "the members", "late_until", []State{Seeded}},
+		{Seeded, []Wait{WaitSketch}, "this party", "deadline, or late_until", []State{Sketched}},
+		{Sketched, []Wait{WaitSending}, "this party", "deadline, or late_until", []State{Released, Approved, Committed}},
+		{Released, []Wait{WaitResult, WaitFetching, WaitOwnWelcome, WaitLate, WaitClose},
 			"the aggregator; this party; listed parties that may still come", "deadline, or late_until", []State{Done, Sketched, Approved, Committed}},
 		{Done, nil, "", "", nil},
 		{Failed, nil, "", "", nil},
@@ -40,12 +40,12 @@ func PartyTransitions() []Transition {
 // before the first result.
 func AggregatorTransitions() []Transition {
 	return []Transition{
-		{Open, []string{"approvals"}, "parties that have not decided", "expires", []State{Agreeing}},
-		{Agreeing, []string{"commit messages", "share messages", "confirm messages"}, "members whose message is missing",
+		{Open, []Wait{WaitApprovals}, "parties that have not decided", "expires", []State{Agreeing}},
+		{Agreeing, []Wait{WaitCommits, WaitShares, WaitConfirms}, "members whose message is missing",
 			"the end of the attempt, else deadline", []State{Collecting}},
-		{Collecting, []string{"releases", everyRelease}, "members and newcomers whose release is missing", "deadline, then late_until", []State{Computing, Agreeing}},
-		{Computing, []string{"the analyses"}, "the aggregator", "no date: analyses end by themselves", []State{Closed, Answered, Collecting}},
-		{Answered, []string{"late parties"}, "listed parties that may still come", "late_until", []State{Computing, Closed}},
+		{Collecting, []Wait{WaitReleases, WaitAllReleases}, "members and newcomers whose release is missing", "deadline, then late_until", []State{Computing, Agreeing}},
+		{Computing, []Wait{WaitAnalyses}, "the aggregator", "no date: analyses end by themselves", []State{Closed, Answered, Collecting}},
+		{Answered, []Wait{WaitLate}, "listed parties that may still come", "late_until", []State{Computing, Closed}},
 		{Closed, nil, "", "", nil},
 		{Stopped, nil, "", "", nil},
 	}

@@ -72,7 +72,7 @@ func TestTransitionsHoldTheMachines(t *testing.T) {
 		played = append(played, s.Seen)
 	}
 	type step struct{ from, to session.State }
-	steps, waits := map[step]bool{}, map[string]bool{}
+	steps, waits := map[step]bool{}, map[session.Wait]bool{}
 	for _, seen := range played {
 		before := map[string]session.State{}
 		for _, sight := range seen {

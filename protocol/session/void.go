@@ -138,15 +138,12 @@ func (a *Aggregator) again(t *attempt) bool {
 
 // summing is the status of an aggregator that waits for masked releases.
 func (a *Aggregator) summing(t *attempt) Status {
-	s := Status{State: Collecting, WaitFor: everyRelease, From: a.owing(), Until: a.study.Deadline}
+	s := Status{State: Collecting, WaitFor: WaitAllReleases, From: a.owing(), Until: a.study.Deadline}
 	if by := a.study.AgreeBy(t.number); a.now < by && a.view.voidable(t) {
 		s.Until = by
 	}
 	return s
 }
-
-// everyRelease is what a masked sum waits for.
-const everyRelease = "the masked release of every member"
 
 // stale lists what is to be destroyed of secrets that outlived the release which they were
 // for: those of its attempt and before. Later ones are of an attempt that followed a void one.

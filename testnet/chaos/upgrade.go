@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"text/tabwriter"
 
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/testnet/network"
@@ -91,7 +92,7 @@ func states() []state {
 	at := func(states ...session.State) []session.State { return states }
 	invited := act{parties: []int{0}, hears: signed(protocol.KindApprove)}
 	return []state{
-		{name: "approved", party: at("approved here"), host: at("added")},
+		{name: "approved", party: at(stored.ApprovedHere), host: at(stored.Added)},
 		{name: "open", acts: []act{invited}, party: at(session.Approved), host: at(session.Open)},
 		{name: "before commit", acts: []act{invited, {parties: []int{1, 2}, says: waits(session.Committed)}}, party: at(session.Approved), host: at(session.Agreeing)},
 		{name: "commit signed", acts: all(signed(protocol.KindCommit)), party: at(session.Approved, session.Committed), host: at(session.Agreeing)},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/errortable"
 	"github.com/cosketch/cosketch/testnet/network"
@@ -78,7 +79,7 @@ func (p Pacer) Play(ctx context.Context) error {
 // approve has one steward after the other approve who has not.
 func (p Pacer) approve(ctx context.Context, draft steward.Draft) error {
 	for _, party := range p.Site.Parties {
-		if s, known := snapshot(ctx, party, draft.Study.ID.String()); known && s.State != added {
+		if s, known := snapshot(ctx, party, draft.Study.ID.String()); known && s.State != stored.Added {
 			continue
 		}
 		if err := pause(ctx, p.Pace); err != nil {
@@ -91,9 +92,6 @@ func (p Pacer) approve(ctx context.Context, draft steward.Draft) error {
 	}
 	return nil
 }
-
-// added is the state of a study that the steward has not decided about.
-const added = "added"
 
 // Resume goes on with the studies that an earlier up left unfinished, and reports whether
 // there were any.
@@ -158,7 +156,7 @@ func (p Pacer) release(ctx context.Context, id string) error {
 				}
 				waiting++
 			}
-			if s.WaitFor != stored.StewardsRelease || released[party.Name] || time.Since(last) < p.Pace {
+			if s.Wait != session.WaitSteward || released[party.Name] || time.Since(last) < p.Pace {
 				continue
 			}
 			p.say(party.Name, "its steward releases the sketch")

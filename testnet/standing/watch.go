@@ -3,7 +3,6 @@ package standing
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/cosketch/cosketch/node/stored"
@@ -64,14 +63,11 @@ func (w *watch) run(ctx context.Context) {
 // state is a study's state at a node, in words.
 func state(s stored.Snapshot) string {
 	text := s.State
-	if s.State == added {
+	if s.State == stored.Added {
 		return text + ": waits for its steward's approval"
 	}
 	if s.WaitFor != "" {
-		text += ": waits for " + s.WaitFor
-		if len(s.From) > 0 && s.WaitFor != stored.StewardsRelease {
-			text += " from " + strings.Join(s.From, ", ")
-		}
+		text += ": waits for " + s.WaitText()
 	}
 	if s.Failure != "" {
 		text += ": " + s.Failure

@@ -1,0 +1,47 @@
+package session
+
+import (
+	"slices"
+	"testing"
+)
+
+// Every wait of the tables has a text of its own, and what is owed is said of a party.
+func TestWaitsAreWorded(t *testing.T) {
+	texts := map[string]Wait{}
+	for _, row := range slices.Concat(PartyTransitions(), AggregatorTransitions()) {
+		for _, w := range row.Waits {
+			if _, ok := waitTexts[w]; !ok {
+				t.Errorf("%s has no text", string(w))
+			}
+		}
+	}
+	for w, text := range waitTexts {
+		if other, twice := texts[text.says]; twice || text.says == "" {
+			t.Errorf("%s and %s say %q", string(w), string(other), text.says)
+		}
+		texts[text.says] = w
+	}
+	if got := WaitShares.Owed() + "; " + WaitResult.Owed(); got != "owes its share message; owes the result" {
+		t.Error(got)
+	}
+}
+
+func TestNames(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{
+		{nil, "releases"},
+		{[]string{"a"}, "releases from a"},
+		{[]string{"a", "b"}, "releases from a and b"},
+		{[]string{"a", "b", "c"}, "releases from a, b and c"},
+		{[]string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}, "releases from 1, 2, 3, 4, 5, 6, 7 and 3 more"},
+	} {
+		if got := WaitReleases.From(c.names); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	if got := Wait("of a later version").From([]string{"a"}); got != "of a later version from a" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,38 @@
+package sketch_test
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/seed/stream"
+)
+
+// The sum of two parties' sketches is the sketch of their records together, to the bit.
+func ExampleAdd() {
+	build := func(ids ...string) sketch.Sketch {
+		matrix, err := projection.New(projection.Spec{Family: projection.Sparse, K: 64, S: 1}, stream.New([32]byte{7}))
+		if err != nil {
+			panic(err)
+		}
+		b, err := sketch.NewColumns(matrix, sketch.ColumnsOptions{Columns: 2, Largest: 16})
+		if err != nil {
+			panic(err)
+		}
+		for i, id := range ids {
+			if err := b.Add([][]byte{stream.VerticalRecordLabel([]byte(id))}, []int64{int64(len(id)), int64(i % 2)}); err != nil {
+				panic(err)
+			}
+		}
+		return b.Sketch()
+	}
+	both, err := sketch.Add(build("anna", "bo"), build("carolina", "dick"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	all := build("anna", "bo", "carolina", "dick")
+	fmt.Println(fmt.Sprint(both) == fmt.Sprint(all))
+	// Output:
+	// true
+}

@@ -1,0 +1,29 @@
+package journal_test
+
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/protocol/journal"
+)
+
+// A log whose entries hash those before them shows what was taken out.
+func ExampleVerify() {
+	var log [][]byte
+	var last []byte
+	for i, event := range []journal.Event{journal.Created, journal.Signed, journal.OnBoard} {
+		next, err := journal.Append(last, journal.Entry{Event: event, Study: fmt.Sprintf("%064x", 7)})
+		if err != nil {
+			fmt.Println(i, err)
+			return
+		}
+		log, last = append(log, next), next
+	}
+	entries, err := journal.Verify(log)
+	fmt.Println(len(entries), err)
+
+	_, err = journal.Verify([][]byte{log[0], log[2]})
+	fmt.Println(err)
+	// Output:
+	// 3 <nil>
+	// journal entry 2: its number is 3: entries are missing, or not in order
+}

@@ -51,11 +51,11 @@ const nobodyID = 65534
 
 func newJourney(t *testing.T) *journey {
 	t.Helper()
-	port, err := freePort()
+	port, err := freePort(t.Cleanup)
 	if err != nil {
 		t.Fatal(err)
 	}
-	web, err := freePort()
+	web, err := freePort(t.Cleanup)
 	if err != nil {
 		t.Fatal(err)
 	}

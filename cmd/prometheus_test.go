@@ -27,7 +27,7 @@ func startPrometheus(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: prometheus TARGET...")
 	}
-	port, err := freePort()
+	port, err := freePort(ts.Defer)
 	ts.Check(err)
 	address := fmt.Sprintf("127.0.0.1:%d", port)
 	ts.Setenv("PROMETHEUS", address)

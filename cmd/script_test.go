@@ -34,17 +34,17 @@ import (
 
 // homes gives every script an own home, the programs and an address to listen at.
 func homes(env *testscript.Env) error {
-	port, err := freePort()
+	port, err := freePort(env.Defer)
 	if err != nil {
 		return err
 	}
 	env.Setenv("ADDR", fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port))
-	web, err := freePort()
+	web, err := freePort(env.Defer)
 	if err != nil {
 		return err
 	}
 	env.Setenv("WEB", fmt.Sprintf("127.0.0.1:%d", web))
-	if web, err = freePort(); err != nil {
+	if web, err = freePort(env.Defer); err != nil {
 		return err
 	}
 	env.Setenv("WEB2", fmt.Sprintf("127.0.0.1:%d", web))
@@ -55,16 +55,24 @@ func homes(env *testscript.Env) error {
 
 // freePort finds a loopback port that nobody listens at, below the range from
 // which the kernel takes the ports of outgoing connections: those of the scripts
-// beside this one cannot take it first. None is given twice, and the tests of
-// other packages take theirs from other ranges: a node that is restarted finds
-// its port free.
-func freePort() (int, error) {
+// beside this one cannot take it first. None is given twice, also not to other runs of
+// these tests, as the UDP port of its number is held until the end; and the tests of
+// other packages take theirs from other ranges. A node that is restarted finds its
+// port free.
+func freePort(atEnd func(func())) (int, error) {
 	for range 100 {
-		port := 12000 + int(ports.Add(1))%3000
-		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err == nil {
-			return port, listener.Close()
+		address := fmt.Sprintf("127.0.0.1:%d", 12000+int(ports.Add(1))%3000)
+		held, err := net.ListenPacket("udp", address)
+		if err != nil {
+			continue
 		}
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			held.Close()
+			continue
+		}
+		atEnd(func() { held.Close() })
+		return listener.Addr().(*net.TCPAddr).Port, listener.Close()
 	}
 	return 0, errors.New("no free port")
 }

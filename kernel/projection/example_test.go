@@ -1,25 +1,34 @@
 package projection_test
 
 import (
+	"crypto/sha512"
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/cosketch/cosketch/kernel/projection"
-	"github.com/cosketch/cosketch/seed/stream"
 )
+
+// source makes bytes of labels. A study's are those of package seed/stream, under a key of its seed.
+type source struct{}
+
+func (source) Block(label []byte) [64]byte { return sha512.Sum512(label) }
+
+func (source) Expand(block *[64]byte, dst []byte) {
+	rand.NewChaCha8([32]byte(block[:32])).Read(dst)
+}
 
 // Two parties hold a column each about the same records. Each makes the rows of R from the
 // records' ids, and sums its column times these rows: inner products are kept on average.
 func ExampleMatrix() {
 	spec := projection.Spec{Family: projection.Rademacher, K: 4096}
-	rows := stream.New([32]byte{7}) // the key is the same at both
 	sketch := func(value func(i int) int64) []int64 {
-		matrix, err := projection.New(spec, rows)
+		matrix, err := projection.New(spec, source{}) // the same at both
 		if err != nil {
 			panic(err)
 		}
 		u := make([]int64, spec.K)
 		for i := range 1000 {
-			matrix.AddOuter(u, stream.VerticalRecordLabel(fmt.Append(nil, "record ", i)), []int64{value(i)})
+			matrix.AddOuter(u, fmt.Append(nil, "record ", i), []int64{value(i)})
 		}
 		return u
 	}
@@ -31,13 +40,13 @@ func ExampleMatrix() {
 	}
 	fmt.Printf("%.0f beside 808500\n", float64(product)*spec.Scale()*spec.Scale())
 	// Output:
-	// 802791 beside 808500
+	// 788764 beside 808500
 }
 
 // Parties that hold different records of the same columns project each record.
 func ExampleFixed() {
-	columns := [][]byte{stream.ColumnLabel("age"), stream.ColumnLabel("dose"), stream.ColumnLabel("weight")}
-	fixed, err := projection.Fix(projection.Spec{Family: projection.Rademacher, K: 2}, stream.New([32]byte{7}), columns)
+	columns := [][]byte{[]byte("age"), []byte("dose"), []byte("weight")}
+	fixed, err := projection.Fix(projection.Spec{Family: projection.Rademacher, K: 2}, source{}, columns)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -46,5 +55,5 @@ func ExampleFixed() {
 	fixed.Project(y, []int64{1, 10, 100})
 	fmt.Println(fixed.Columns(), y)
 	// Output:
-	// 3 [89 -109]
+	// 3 [91 111]
 }

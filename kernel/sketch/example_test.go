@@ -1,17 +1,27 @@
 package sketch_test
 
 import (
+	"crypto/sha512"
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
-	"github.com/cosketch/cosketch/seed/stream"
 )
+
+// source makes bytes of labels. A study's are those of package seed/stream, under a key of its seed.
+type source struct{}
+
+func (source) Block(label []byte) [64]byte { return sha512.Sum512(label) }
+
+func (source) Expand(block *[64]byte, dst []byte) {
+	rand.NewChaCha8([32]byte(block[:32])).Read(dst)
+}
 
 // The sum of two parties' sketches is the sketch of their records together, to the bit.
 func ExampleAdd() {
 	build := func(ids ...string) sketch.Sketch {
-		matrix, err := projection.New(projection.Spec{Family: projection.Sparse, K: 64, S: 1}, stream.New([32]byte{7}))
+		matrix, err := projection.New(projection.Spec{Family: projection.Sparse, K: 64, S: 1}, source{})
 		if err != nil {
 			panic(err)
 		}
@@ -20,7 +30,7 @@ func ExampleAdd() {
 			panic(err)
 		}
 		for i, id := range ids {
-			if err := b.Add([][]byte{stream.VerticalRecordLabel([]byte(id))}, []int64{int64(len(id)), int64(i % 2)}); err != nil {
+			if err := b.Add([][]byte{[]byte(id)}, []int64{int64(len(id)), int64(i % 2)}); err != nil {
 				panic(err)
 			}
 		}

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -198,7 +199,11 @@ func TestLikelyUndefinedIsNotUsable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and a plan is made in one goroutine")
 	}
-	for epsilon := 0.2; epsilon < 20; epsilon *= 1.2 {
+	step := 1.7
+	if os.Getenv("COSKETCH_FULL") == "1" {
+		step = 1.2
+	}
+	for epsilon := 0.2; epsilon < 20; epsilon *= step {
 		terms := vertical(twoEach, registry, fmt.Sprintf("{unit: record, mechanism: gaussian, epsilon: %.4g, delta: 1e-6}", epsilon), "{kind: correlation}, {kind: pca}")
 		a := answersOf(planOf(t, terms, func(o *Options) { o.Records = map[string]int64{"": 20_000} }))
 		rho, pca := a[study.Correlation].Chosen, a[study.PCA].Chosen

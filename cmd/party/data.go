@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/source"
@@ -55,10 +54,7 @@ func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Glo
 	defer st.Close()
 	talk := newTalk(c, s, index)
 	defer talk.end()
-	o := source.Options{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
-		Observe: talk.observe,
-	}
+	o := sourceOf(st, g, s, talk.observe)
 	summary, refusal, err := source.CheckData(ctx, o)
 	talk.end()
 	if err != nil {

@@ -38,7 +38,7 @@ func New(o Options) (*Aggregator, error) {
 	}
 	a.host, err = p2p.New(p2p.Config{
 		Key: o.Store.Identity, Listen: o.Listen, Allow: a.allow, Handlers: handlers,
-		Limits: calls.WithFrames(o.Limits), Version: o.Version, Logger: a.Logger,
+		Limits: calls.WithFrames(o.Limits), Version: a.Version, Logger: a.Log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("starting aggregator: %w", err)
@@ -87,9 +87,9 @@ func (a *Aggregator) Serve(ctx context.Context) error {
 			return fmt.Errorf("serving: %w", err)
 		case said != err.Error():
 			said = err.Error()
-			a.Logger.Error("studies cannot be listed; those that are hosted go on", "error", err)
+			a.Log.Error("studies cannot be listed; those that are hosted go on", "error", err)
 		}
-		inbox.Empty(ctx, a.Store.Dir(), kinds, a.Logger)
+		inbox.Empty(ctx, a.Store.Dir(), kinds, a.Log)
 		a.refusals.Tell()
 		select {
 		case <-ctx.Done():

@@ -177,7 +177,7 @@ func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw
 	defer func() {
 		if p := recover(); p != nil {
 			what, stack := node.PanicText(p)
-			h.Logger.Error("answering a query panicked", "study", h.study.ID.Short(), "panic", what, "stack", stack)
+			h.Log.Error("answering a query panicked", "study", h.study.ID.Short(), "panic", what, "stack", stack)
 			raw, err = nil, errors.New("internal error")
 		}
 	}()
@@ -196,7 +196,7 @@ func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw
 		}
 	}
 	party, _ := h.study.PartyIndex(q.Party)
-	h.Logger.Info("answering a query", "study", h.study.ID.Short(), "from", h.study.Parties[party].Name, "query", q.Number, "rows", q.Rows)
+	h.Log.Info("answering a query", "study", h.study.ID.Short(), "from", h.study.Parties[party].Name, "query", q.Number, "rows", q.Rows)
 	decoded, err := release.Decode(queried(q), bytes.NewReader(rows))
 	if err != nil {
 		return nil, err

@@ -94,7 +94,7 @@ func (a *server) takeFile(ctx context.Context, in io.Reader) error {
 	}
 	got, err := a.take(ctx, label, in)
 	if err == nil {
-		a.Logger.Info("took a bundle in", "study", label.Study.Short(), "from", label.From.String(), "messages", got.Messages, "passed over", len(got.Passed), "chunks", got.Chunks)
+		a.Log.Info("took a bundle in", "study", label.Study.Short(), "from", label.From.String(), "messages", got.Messages, "passed over", len(got.Passed), "chunks", got.Chunks)
 	}
 	return err
 }

@@ -38,7 +38,7 @@ type finished struct {
 func (c computer) within(ctx context.Context, job session.Compute, before attempts) (out finished) {
 	defer func() {
 		if p := recover(); p != nil {
-			out = finished{err: node.Recovered(c.Logger, c.study.ID, p)}
+			out = finished{err: node.Recovered(c.Log, c.study.ID, p)}
 		}
 	}()
 	size, err := c.takes(job.Releases)
@@ -87,7 +87,7 @@ func (c computer) compute(ctx context.Context, job session.Compute) (out finishe
 		if p := recover(); p != nil {
 			c.Observe(event.Happening{What: event.Uncomputed, Study: c.study.ID})
 			what, stack := node.PanicText(p)
-			c.Logger.Error("analyses panicked", "study", c.study.ID.Short(), "panic", what, "stack", stack)
+			c.Log.Error("analyses panicked", "study", c.study.ID.Short(), "panic", what, "stack", stack)
 			out = finished{event: session.JobFailed{Err: errors.New("internal error")}}
 		}
 	}()
@@ -102,7 +102,7 @@ func (c computer) compute(ctx context.Context, job session.Compute) (out finishe
 		return finished{event: done}
 	case errors.As(err, &impossible):
 		c.Observe(event.Happening{What: event.Uncomputed, Study: c.study.ID, Took: time.Since(began)})
-		c.Logger.Error("analyses failed", "study", c.study.ID.Short(), "error", err)
+		c.Log.Error("analyses failed", "study", c.study.ID.Short(), "error", err)
 		return finished{event: session.JobFailed{Err: err}}
 	}
 	return finished{err: fmt.Errorf("computing the result: %w", err)}
@@ -125,7 +125,7 @@ func (c computer) analyse(ctx context.Context, job session.Compute) (session.Com
 	}
 	o.Observe = func(p analysis.Progress) {
 		c.Observe(event.Happening{What: event.Analysing, Study: c.study.ID, Progress: p})
-		c.Logger.Info("analysing", "study", c.study.ID.Short(), "analysis", p.Analysis+1, "kind", p.Kind, "done", p.Done, "of", p.Total)
+		c.Log.Info("analysing", "study", c.study.ID.Short(), "analysis", p.Analysis+1, "kind", p.Kind, "done", p.Done, "of", p.Total)
 	}
 	o.Failed = c.failed
 	before, err := stored.StoredTables(c.Store, c.study.ID)
@@ -162,7 +162,7 @@ func (c computer) analyse(ctx context.Context, job session.Compute) (session.Com
 
 // failed logs an analysis that is undefined in the result, as numerics failed.
 func (c computer) failed(f analysis.Failure) {
-	c.Logger.Error("an analysis failed", "study", c.study.ID.Short(), "analysis", f.Analysis+1, "kind", f.Kind, "error", f.Err, "stack", f.Stack)
+	c.Log.Error("an analysis failed", "study", c.study.ID.Short(), "analysis", f.Analysis+1, "kind", f.Kind, "error", f.Err, "stack", f.Stack)
 }
 
 func (c computer) put(name string, document any) (protocol.Document, error) {

@@ -55,10 +55,10 @@ type hosted struct {
 }
 
 func newHosted(a *shared, s *study.Study) (*hosted, error) {
-	uploads := upload.Uploads{State: a.Store, Study: s, Log: a.Logger}
+	uploads := upload.Uploads{State: a.Store, Study: s, Log: a.Log}
 	h := &hosted{
 		shared: a, turns: newTurns(), study: s, news: make(chan struct{}), jobs: make(chan finished, 1),
-		grace: grace{study: s, now: a.Now, uptime: a.Uptime, log: a.Logger}, uploads: uploads, checks: upload.NewChecks(uploads),
+		grace: grace{study: s, now: a.Now, uptime: a.Uptime, log: a.Log}, uploads: uploads, checks: upload.NewChecks(uploads),
 	}
 	var err error
 	h.machine, err = drive.OpenAggregator(session.AggregatorConfig{Study: s, Signer: a.signer}, nil, keeper{h})
@@ -108,7 +108,7 @@ func (h *hosted) run(ctx context.Context) {
 func (h *hosted) serve(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = node.Recovered(h.Logger, h.study.ID, p)
+			err = node.Recovered(h.Log, h.study.ID, p)
 		}
 	}()
 	ticker := time.NewTicker(h.Tick)
@@ -168,7 +168,7 @@ func (h *hosted) tell(s setback) {
 	shown := stored.SnapshotOf(h.study, h.shown)
 	shown.Trouble = s.trouble()
 	if err := h.Store.PutStatus(h.study.ID, shown.Encode()); err != nil && s.failures == 1 {
-		h.Logger.Error("nor can its status be stored", "study", h.study.ID.Short(), "error", err)
+		h.Log.Error("nor can its status be stored", "study", h.study.ID.Short(), "error", err)
 	}
 }
 
@@ -296,7 +296,7 @@ func (h *hosted) enqueue(job session.Compute) {
 	}
 	h.begin = h.Now() + pause
 	if h.tries.Tries > 0 {
-		h.Logger.Error("the result is not computed yet: "+h.tries.trouble(h.begin), "study", h.study.ID.Short())
+		h.Log.Error("the result is not computed yet: "+h.tries.trouble(h.begin), "study", h.study.ID.Short())
 	}
 }
 
@@ -323,7 +323,7 @@ func (k keeper) Append(envelopes []protocol.Verified) error {
 	var raws [][]byte
 	for _, e := range envelopes {
 		raws = append(raws, wire.EncodeEnvelope(e.Envelope()))
-		k.Logger.Info("on the board", "study", k.study.ID.Short(), "kind", e.Kind(), "from", stored.Names(k.study, []protocol.PeerID{e.Sender()})[0])
+		k.Log.Info("on the board", "study", k.study.ID.Short(), "kind", e.Kind(), "from", stored.Names(k.study, []protocol.PeerID{e.Sender()})[0])
 	}
 	if err := k.Store.AppendBoard(k.study.ID, k.stored, raws, nil); err != nil {
 		return err
@@ -350,7 +350,7 @@ func (h *hosted) show() error {
 		return nil
 	}
 	for _, fault := range status.Faults[min(len(h.shown.Faults), len(status.Faults)):] {
-		h.Logger.Warn("an attempt of the parties failed", "study", h.study.ID.Short(), "reason", fault)
+		h.Log.Warn("an attempt of the parties failed", "study", h.study.ID.Short(), "reason", fault)
 	}
 	h.shown, h.said, h.trouble = status, waiting, trouble
 	if status.Terminal() {
@@ -358,7 +358,7 @@ func (h *hosted) show() error {
 		if status.Failure != nil {
 			about = append(about, "reason", status.Failure)
 		}
-		h.Logger.Info("study ended", about...)
+		h.Log.Info("study ended", about...)
 	}
 	shot := stored.SnapshotOf(h.study, status)
 	shot.Grace, shot.Trouble = waiting, trouble

@@ -1,13 +1,9 @@
 package aggregator
 
 import (
-	"crypto/rand"
 	"fmt"
-	"log/slog"
-	"runtime"
 	"time"
 
-	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/seldom"
 	"github.com/cosketch/cosketch/protocol"
 )
@@ -24,20 +20,9 @@ type shared struct {
 }
 
 func newShared(o Options) (*shared, error) {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Env = o.Env.OrDefaults()
 	if o.Tick == 0 {
 		o.Tick = time.Second
-	}
-	if o.Entropy == nil {
-		o.Entropy = rand.Reader
-	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-	if o.Observe == nil {
-		o.Observe = func(event.Happening) {}
 	}
 	if o.Uptime == nil {
 		o.Uptime = seldom.Clock(time.Now)
@@ -49,10 +34,10 @@ func newShared(o Options) (*shared, error) {
 	}
 	return &shared{
 		Options: o, signer: signer, memory: &room{size: o.Quotas.Memory},
-		disk:     &disk{state: o.Store, free: o.Quotas.Free, now: o.Now, log: o.Logger},
+		disk:     &disk{state: o.Store, free: o.Quotas.Free, now: o.Now, log: o.Log},
 		marks:    &marks{state: o.Store, own: map[protocol.StudyID]bool{}},
-		setbacks: &setbacks{state: o.Store, now: o.Now, log: o.Logger, observe: o.Observe, of: map[protocol.StudyID]*setback{}},
-		refusals: seldom.New(o.Logger, o.Uptime, time.Minute, 256),
+		setbacks: &setbacks{state: o.Store, now: o.Now, log: o.Log, observe: o.Observe, of: map[protocol.StudyID]*setback{}},
+		refusals: seldom.New(o.Log, o.Uptime, time.Minute, 256),
 	}, nil
 }
 

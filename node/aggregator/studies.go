@@ -73,7 +73,7 @@ func (a *studies) list() ([]store.StudyEntry, error) {
 func (a *studies) readStudy(id protocol.StudyID) (s *study.Study, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			s, err = nil, node.Recovered(a.Logger, id, p)
+			s, err = nil, node.Recovered(a.Log, id, p)
 		}
 	}()
 	source, err := a.Store.Study(id)
@@ -122,9 +122,9 @@ func (a *studies) load(ctx context.Context, lastNoted protocol.Instant) error {
 			continue // it is said when it is back
 		}
 		if !bytes.Equal(file.Aggregator.HPKE, a.Store.HPKE().PublicKey().Bytes()) {
-			a.Logger.Error("hpke.key is not the one that the study names: no bundle of it can be opened (was it swapped? put its own back)", "study", entry.ID.Short())
+			a.Log.Error("hpke.key is not the one that the study names: no bundle of it can be opened (was it swapped? put its own back)", "study", entry.ID.Short())
 		}
-		a.Logger.Info("hosting study", "study", entry.ID.Short(), "name", file.Name, "parties", len(file.Parties))
+		a.Log.Info("hosting study", "study", entry.ID.Short(), "name", file.Name, "parties", len(file.Parties))
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func (a *studies) open(id protocol.StudyID) (h *hosted, err error) {
 	unlock := func() {}
 	defer func() {
 		if p := recover(); p != nil {
-			h, err = nil, node.Recovered(a.Logger, id, p)
+			h, err = nil, node.Recovered(a.Log, id, p)
 		}
 		if err != nil {
 			unlock()

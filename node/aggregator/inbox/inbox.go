@@ -16,13 +16,12 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 )
 
-const (
-	folder        = "inbox"
-	refusedSuffix = ".refused" // why, in place of what was put there
-)
+// refusedSuffix is of the reason, in place of what was put there.
+const refusedSuffix = ".refused"
 
 // Kinds are what an inbox takes, by the ends of files' names: each takes such a file in.
 type Kinds map[string]func(ctx context.Context, f io.Reader) error
@@ -30,7 +29,7 @@ type Kinds map[string]func(ctx context.Context, f io.Reader) error
 // Empty takes everything of these kinds in that was put into the inbox of a state directory. What is refused, its
 // sender is told, and the log.
 func Empty(ctx context.Context, state string, kinds Kinds, log *slog.Logger) {
-	dir := filepath.Join(state, folder)
+	dir := filepath.Join(state, store.InboxDir)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +73,7 @@ func takeFile(ctx context.Context, path string, take func(context.Context, io.Re
 
 // HandOver puts a file into the inbox of a state directory, whole, and waits until it was taken. Suffix is its kind.
 func HandOver(ctx context.Context, state string, in io.Reader, suffix string) error {
-	dir := filepath.Join(state, folder)
+	dir := filepath.Join(state, store.InboxDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}

@@ -248,8 +248,7 @@ var kinds = map[string]string{
 	"seed/agree/":                peerIsWrong,
 	"node/party/ask.go":          peerIsWrong,
 	"node/party/":                peerIsWrong,
-	"node/aggregator/hosted.go":  peerIsWrong,
-	"node/aggregator/verdict.go": peerIsWrong,
+	"node/aggregator/upload/":    peerIsWrong,
 	"node/p2p/":                  peerIsWrong,
 	"node/carry/":                peerIsWrong,
 	// What is stored.
@@ -278,6 +277,7 @@ var kinds = map[string]string{
 	"seed/":                      ownMistake,
 	"node/aggregator/answer.go":  ownMistake,
 	"node/aggregator/analyze.go": ownMistake,
+	"node/aggregator/compute.go": ownMistake,
 	"node/bundle/":               ownMistake,
 	"node/dataset/pipeline.go":   ownMistake,
 	"node/dataset/schema.go":     ownMistake,

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/audit"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/source"
@@ -22,8 +23,8 @@ func (b *bench) attack() (audit.Attacked, error) {
 	check(b.t, err)
 	defer st.Close()
 	return audit.Attack(context.Background(), source.Options{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
-		Now: b.now, Study: b.study, Entropy: mathrand.NewChaCha8([32]byte{7}), Workers: 2,
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) }, Study: b.study,
+		Env: node.PartyEnv{Now: b.now, Entropy: mathrand.NewChaCha8([32]byte{7}), Workers: 2},
 	})
 }
 
@@ -228,8 +229,8 @@ func TestAttackNeedsRecordsAndEntropy(t *testing.T) {
 	st := b.open("a")
 	defer st.Close()
 	_, err := audit.Attack(context.Background(), source.Options{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
-		Now: b.now, Study: b.study, Entropy: iotest.ErrReader(errors.New("no entropy today")),
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) }, Study: b.study,
+		Env: node.PartyEnv{Now: b.now, Entropy: iotest.ErrReader(errors.New("no entropy today"))},
 	})
 	if err == nil || !strings.Contains(err.Error(), "no entropy today") {
 		t.Errorf("got %v", err)

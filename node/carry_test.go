@@ -47,7 +47,7 @@ func (b *bench) byHand(name string, entropy io.Reader, do func(*party.Party) err
 }
 
 func (b *bench) deskOptions(st *store.Store) aggregator.Options {
-	return aggregator.Options{Store: b.state("agg", st), Now: b.now, Logger: b.logger()}
+	return aggregator.Options{Env: node.AggregatorEnv{Now: b.now, Log: b.logger()}, Store: b.state("agg", st)}
 }
 
 // take hands the aggregator a bundle.

@@ -62,7 +62,7 @@ func separateAggregator(args []string) error {
 		return err
 	}
 	defer st.Close()
-	a, err := aggregator.New(aggregator.Options{Store: st, Listen: []string{args[1]}, Now: now, Tick: 50 * time.Millisecond})
+	a, err := aggregator.New(aggregator.Options{Env: node.AggregatorEnv{Now: now}, Store: st, Listen: []string{args[1]}, Tick: 50 * time.Millisecond})
 	if err != nil {
 		return err
 	}
@@ -393,8 +393,8 @@ func (b *bench) release() {
 
 func (b *bench) sketchOptions(st node.PartyState) source.Options {
 	return source.Options{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
-		Entropy: rand.Reader, Now: b.now, Study: b.study,
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) }, Study: b.study,
+		Env: node.PartyEnv{Entropy: rand.Reader, Now: b.now},
 	}
 }
 

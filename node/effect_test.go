@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/source"
@@ -25,7 +26,8 @@ func (b *bench) checkData() (source.CheckedData, error, error) {
 	check(b.t, err)
 	defer st.Close()
 	return source.CheckData(context.Background(), source.Options{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) }, Now: b.now, Study: b.study,
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) }, Study: b.study,
+		Env: node.PartyEnv{Now: b.now},
 	})
 }
 
@@ -36,7 +38,8 @@ func (b *bench) misfits() ([]source.Misfit, error) {
 	check(b.t, err)
 	defer st.Close()
 	return source.Misfits(context.Background(), source.Options{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) }, Now: b.now, Study: b.study,
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) }, Study: b.study,
+		Env: node.PartyEnv{Now: b.now},
 	})
 }
 

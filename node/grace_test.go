@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/stored"
@@ -33,11 +34,11 @@ func (s *slow) host() (stop func()) {
 	s.t.Helper()
 	st := s.open("agg")
 	a, err := aggregator.New(aggregator.Options{
-		Store: st, Listen: []string{s.addr}, Tick: 2 * time.Millisecond, Logger: s.logger(), Uptime: s.uptime,
-		Now: func() protocol.Instant {
+		Store: st, Listen: []string{s.addr}, Tick: 2 * time.Millisecond, Uptime: s.uptime,
+		Env: node.AggregatorEnv{Log: s.logger(), Now: func() protocol.Instant {
 			s.looks.Add(1)
 			return s.now() + protocol.Instant(s.ahead.Load())
-		},
+		}},
 	})
 	check(s.t, err)
 	ctx, cancel := context.WithCancel(s.t.Context())

@@ -50,8 +50,8 @@ func TestKeptKeysGoInTime(t *testing.T) {
 	}
 	predict := func(s *study.Study, now protocol.Instant) error {
 		_, err := local.Predict(t.Context(), source.Options{
-			Store: st, Study: s, Now: func() protocol.Instant { return now },
-			Site: func() (config.Party, error) { return config.Party{}, errors.New("no site file") },
+			Store: st, Study: s, Site: func() (config.Party, error) { return config.Party{}, errors.New("no site file") },
+			Env: node.PartyEnv{Now: func() protocol.Instant { return now }},
 		}, []string{"new.csv"})
 		return err
 	}

@@ -21,12 +21,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/node"
+	"go.yaml.in/yaml/v4"
+
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/metrics"
 	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/views"
 	"github.com/cosketch/cosketch/protocol"
@@ -35,7 +37,6 @@ import (
 	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/agree"
 	"github.com/cosketch/cosketch/seed/stream"
-	"go.yaml.in/yaml/v4"
 )
 
 // vessel is a value that holds secrets.
@@ -93,12 +94,12 @@ func vessels(t *testing.T) (out []vessel, secrets map[string][]byte) {
 		t.Cleanup(func() { st.Close() })
 		secrets[string(role)+"'s identity"] = st.Identity().Seed()
 		add(string(role)+"'s store.Store", st)
-		add("node.PartyOptions of "+string(role), node.PartyOptions{Store: st})
+		add("party.Options of "+string(role), party.Options{Store: st})
 		if role == store.Aggregator {
 			hpke, err := st.HPKE().Bytes()
 			check(t, err)
 			secrets["HPKE key"] = hpke
-			add("node.AggregatorOptions", aggregator.Options{Store: st})
+			add("aggregator.Options", aggregator.Options{Store: st})
 			add("node.Views", views.New(st))
 		}
 	}

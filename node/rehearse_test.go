@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/local"
@@ -30,8 +31,8 @@ func (b *bench) rehearse() (local.Rehearsal, error, error) {
 	check(b.t, err)
 	defer st.Close()
 	return local.Rehearse(context.Background(), source.Options{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
-		Now: b.now, Study: b.study, Entropy: rand.Reader, Workers: 2,
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) }, Study: b.study,
+		Env: node.PartyEnv{Now: b.now, Entropy: rand.Reader, Workers: 2},
 	})
 }
 
@@ -150,8 +151,8 @@ func TestRehearsalNeedsEntropy(t *testing.T) {
 	st := b.open("a")
 	defer st.Close()
 	_, _, err := local.Rehearse(context.Background(), source.Options{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) },
-		Now: b.now, Study: b.study, Entropy: iotest.ErrReader(errors.New("no entropy today")),
+		Store: st, Site: func() (config.Party, error) { return config.LoadParty(b.path("a.yaml")) }, Study: b.study,
+		Env: node.PartyEnv{Now: b.now, Entropy: iotest.ErrReader(errors.New("no entropy today"))},
 	})
 	if err == nil || !strings.Contains(err.Error(), "drawing a seed: no entropy today") {
 		t.Errorf("got %v", err)

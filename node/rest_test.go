@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
@@ -141,7 +142,7 @@ func TestStudiesAreKnownBeforeAnybodyComes(t *testing.T) {
 	var a *aggregator.Aggregator
 	go func() {
 		var err error
-		a, err = aggregator.New(aggregator.Options{Store: g, Listen: []string{b.addr}, Now: b.now, Logger: b.logger()})
+		a, err = aggregator.New(aggregator.Options{Env: node.AggregatorEnv{Now: b.now, Log: b.logger()}, Store: g, Listen: []string{b.addr}})
 		made <- err
 	}()
 	select {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/party"
@@ -135,7 +136,7 @@ func TestHostileFurtherResults(t *testing.T) {
 	publish := func(raw string) {
 		st := b.open("agg")
 		defer st.Close()
-		_, err := aggregator.Publish(aggregator.Options{Store: st, Now: b.now}, b.study, aggregator.Further{Raw: []byte(raw)})
+		_, err := aggregator.Publish(aggregator.Options{Env: node.AggregatorEnv{Now: b.now}, Store: st}, b.study, aggregator.Further{Raw: []byte(raw)})
 		check(t, err)
 	}
 	fetch := func() (int, error) {

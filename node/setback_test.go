@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/p2p"
@@ -38,8 +39,8 @@ func brokenDisk(t *testing.T, why error, tells string, longest int64) {
 	var clock atomic.Int64
 	clock.Store(int64(now()))
 	a, err := aggregator.New(aggregator.Options{
-		Store: b.state("agg", st), Listen: []string{b.addr}, Tick: 2 * time.Millisecond, Logger: b.logger(),
-		Now: func() protocol.Instant { return protocol.Instant(clock.Load()) },
+		Store: b.state("agg", st), Listen: []string{b.addr}, Tick: 2 * time.Millisecond,
+		Env: node.AggregatorEnv{Log: b.logger(), Now: func() protocol.Instant { return protocol.Instant(clock.Load()) }},
 	})
 	check(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

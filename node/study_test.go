@@ -168,7 +168,8 @@ func (b *bench) serve() (stop func()) {
 	b.t.Helper()
 	st := b.open("agg")
 	options := aggregator.Options{
-		Store: b.state("agg", st), Listen: []string{b.addr}, Now: b.now, Tick: 50 * time.Millisecond, Logger: b.logger(), Uptime: b.uptime,
+		Store: b.state("agg", st), Listen: []string{b.addr}, Tick: 50 * time.Millisecond, Uptime: b.uptime,
+		Env: node.AggregatorEnv{Now: b.now, Log: b.logger()},
 	}
 	if b.tune != nil {
 		b.tune(&options)
@@ -214,10 +215,10 @@ func (b *bench) run(ctx context.Context, name string, observe event.Observer) er
 	return p.Run(ctx, b.study.ID)
 }
 
-func partyOptions(st node.PartyState, site string, observe event.Observer, logger *slog.Logger) node.PartyOptions {
-	return node.PartyOptions{
+func partyOptions(st node.PartyState, site string, observe event.Observer, logger *slog.Logger) party.Options {
+	return party.Options{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(site) },
-		Entropy: rand.Reader, Now: now, Observe: observe, Logger: logger, Workers: 2,
+		Env: node.PartyEnv{Entropy: rand.Reader, Now: now, Observe: observe, Log: logger, Workers: 2},
 	}
 }
 

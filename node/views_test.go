@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/node/event"
@@ -129,8 +130,10 @@ func (b *bench) serveObserved(observe event.AggregatorObserver) (stop func()) {
 			observe(h)
 		}
 	}()
-	a, err := aggregator.New(aggregator.Options{Store: st, Listen: []string{b.addr}, Now: b.now, Tick: 50 * time.Millisecond, Logger: b.logger(),
-		Observe: func(h event.Happening) { done <- h }})
+	a, err := aggregator.New(aggregator.Options{
+		Store: st, Listen: []string{b.addr}, Tick: 50 * time.Millisecond,
+		Env: node.AggregatorEnv{Now: b.now, Log: b.logger(), Observe: func(h event.Happening) { done <- h }},
+	})
 	check(b.t, err)
 	ctx, cancel := context.WithCancel(b.t.Context())
 	ended := make(chan error, 1)

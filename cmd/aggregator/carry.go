@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/bundle"
 	"github.com/cosketch/cosketch/node/config"
@@ -145,7 +146,7 @@ func takeIn(ctx context.Context, g *console.Globals, st *store.Store, path strin
 }
 
 func options(st *store.Store) aggregator.Options {
-	return aggregator.Options{Store: st, Now: console.Now, Version: console.Version()}
+	return aggregator.Options{Env: node.AggregatorEnv{Now: console.Now, Version: console.Version()}, Store: st}
 }
 
 // deskOptions are those of commands that take parties' releases in, within the quotas of the

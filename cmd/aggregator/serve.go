@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
@@ -58,7 +59,7 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 	boundMemory(conf)
 	a, err := aggregator.New(aggregator.Options{
 		Store: st, Listen: conf.Listen, Limits: conf.Limits, Quotas: quotas(conf),
-		Now: console.Now, Version: console.Version(), Logger: logger, Observe: shown.observe,
+		Env: node.AggregatorEnv{Now: console.Now, Version: console.Version(), Log: logger, Observe: shown.observe},
 	})
 	if err != nil {
 		shown.close()

@@ -3,18 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/audit"
-	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
-	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -53,10 +49,7 @@ func (cmd auditCommand) attack(ctx context.Context, c *console.Console, g *conso
 func attackOwn(ctx context.Context, c *console.Console, g *console.Globals, st *store.Store, s *study.Study, index int) (audit.Attacked, error) {
 	talk := newTalk(c, s, index)
 	defer talk.end()
-	return audit.Attack(ctx, source.Options{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
-		Observe: talk.observe, Entropy: rand.Reader, Workers: runtime.GOMAXPROCS(0),
-	})
+	return audit.Attack(ctx, sourceOf(st, g, s, talk.observe))
 }
 
 // sayExposed tells before the approval of a study without noise what a release of the

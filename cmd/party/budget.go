@@ -16,11 +16,6 @@ import (
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
-type budgetCommands struct {
-	Show budgetShow `cmd:"" help:"Show every release, what each study and dataset spent, and what the caps leave."`
-	Cap  budgetCap  `cmd:"" help:"Set or change a cap in the site file."`
-}
-
 type budgetShow struct {
 	Dataset string `arg:"" optional:"" help:"Name of one dataset; default: all."`
 }

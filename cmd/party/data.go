@@ -7,21 +7,12 @@ import (
 	"io"
 	"slices"
 
-	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
 )
-
-type dataCommands struct {
-	Show    dataShow    `cmd:"" help:"Show what data hold, column by column."`
-	Add     dataAdd     `cmd:"" help:"Name data in the site file, so that studies can ask for them."`
-	Use     dataUse     `cmd:"" help:"Say in the site file which data answer a study."`
-	Columns dataColumns `cmd:"" help:"Write the list of columns that an operator drafts a study from."`
-	Check   dataCheck   `cmd:"" help:"Read the data against a study as run does before its first message."`
-}
 
 type dataCheck struct {
 	Study string `arg:"" help:"The beginning of the study's id."`
@@ -55,10 +46,7 @@ func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Glo
 	defer st.Close()
 	talk := newTalk(c, s, index)
 	defer talk.end()
-	o := source.Options{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
-		Observe: talk.observe,
-	}
+	o := sourceOf(st, g, s, talk.observe)
 	summary, refusal, err := source.CheckData(ctx, o)
 	talk.end()
 	if err != nil {

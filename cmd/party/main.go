@@ -46,6 +46,29 @@ type commands struct {
 	console.Upkeep
 }
 
+type studyCommands struct {
+	Fetch   studyFetch          `cmd:"" help:"Ask an aggregator for the studies that list this party, and keep them. Nothing is approved."`
+	Add     studyAdd            `cmd:"" help:"Check a study file and keep it. Nothing leaves."`
+	Explain studyExplain        `cmd:"" help:"Say in plain words what would leave, to whom, under which guarantee."`
+	Diff    console.DiffCommand `cmd:"" help:"Say what differs between two studies."`
+	Approve studyApprove        `cmd:"" help:"Approve a study: the steward's decision."`
+	Cosign  studyCosign         `cmd:"" help:"Say a second person's yes to a study, with a key of their own."`
+	Decline studyDecline        `cmd:"" help:"Decline a study: it will not be served."`
+}
+
+type budgetCommands struct {
+	Show budgetShow `cmd:"" help:"Show every release, what each study and dataset spent, and what the caps leave."`
+	Cap  budgetCap  `cmd:"" help:"Set or change a cap in the site file."`
+}
+
+type dataCommands struct {
+	Show    dataShow    `cmd:"" help:"Show what data hold, column by column."`
+	Add     dataAdd     `cmd:"" help:"Name data in the site file, so that studies can ask for them."`
+	Use     dataUse     `cmd:"" help:"Say in the site file which data answer a study."`
+	Columns dataColumns `cmd:"" help:"Write the list of columns that an operator drafts a study from."`
+	Check   dataCheck   `cmd:"" help:"Read the data against a study as run does before its first message."`
+}
+
 func main() {
 	c := commands{
 		Study:  studyCommands{Diff: console.DiffCommand{Role: store.Party}},

@@ -121,7 +121,7 @@ func ownData(ctx context.Context, c *console.Console, g *console.Globals, st *st
 	talk := newTalk(c, s, party)
 	defer talk.end()
 	data, _, err := source.CheckData(ctx, source.Options{
-		Store: st, Site: func() (config.Party, error) { return site, nil }, Now: console.Now, Study: s, Observe: talk.observe,
+		Env: environment(talk.observe), Store: st, Site: func() (config.Party, error) { return site, nil }, Study: s,
 	})
 	talk.end()
 	if err != nil {

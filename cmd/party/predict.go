@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 
 	"github.com/cosketch/cosketch/node"
-	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/local"
-	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 )
 
@@ -43,10 +40,7 @@ func (cmd predictCommand) Run(ctx context.Context, c *console.Console, g *consol
 		return err
 	}
 	defer st.Close()
-	p, err := local.Predict(ctx, source.Options{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
-		Workers: runtime.GOMAXPROCS(0),
-	}, cmd.Data)
+	p, err := local.Predict(ctx, sourceOf(st, g, s, nil), cmd.Data)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no result here yet: party run %s fetches it", s.Name, s.ID.Short(), s.ID.Short()))

@@ -2,15 +2,11 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"io"
-	"runtime"
 
-	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/local"
-	"github.com/cosketch/cosketch/node/source"
 )
 
 // rehearse makes the release and throws it away. It needs no approval, and no network.
@@ -22,10 +18,7 @@ func (cmd sketchCommand) rehearse(ctx context.Context, c *console.Console, g *co
 	defer st.Close()
 	talk := newTalk(c, s, index)
 	defer talk.end()
-	r, refusal, err := local.Rehearse(ctx, source.Options{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s,
-		Observe: talk.observe, Entropy: rand.Reader, Workers: runtime.GOMAXPROCS(0),
-	})
+	r, refusal, err := local.Rehearse(ctx, sourceOf(st, g, s, talk.observe))
 	if err != nil {
 		return err
 	}

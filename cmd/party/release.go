@@ -35,7 +35,7 @@ func (cmd releaseCommand) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	defer st.Close()
-	h, err := local.ReleaseHeld(sketchOptions(st, g, s))
+	h, err := local.ReleaseHeld(sourceOf(st, g, s, nil))
 	if err != nil {
 		return err
 	}

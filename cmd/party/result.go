@@ -12,7 +12,6 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/local"
-	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 )
 
@@ -163,9 +162,7 @@ func (cmd resultCommand) label(ctx context.Context, c *console.Console, g *conso
 	}
 	talk := newTalk(c, s, index)
 	defer talk.end()
-	written, err := local.LabelRecords(ctx, source.Options{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) }, Now: console.Now, Study: s, Observe: talk.observe,
-	}, d.Result, file)
+	written, err := local.LabelRecords(ctx, sourceOf(st, g, s, talk.observe), d.Result, file)
 	talk.end()
 	if closing := file.Close(); err == nil {
 		err = closing

@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/event"
@@ -121,9 +118,7 @@ func newParty(st *store.Store, site config.Party, g *console.Globals, logger *sl
 	if err := local.ForgetKept(st, console.Now()); err != nil {
 		return nil, err
 	}
-	return party.New(node.PartyOptions{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) },
-		Entropy: rand.Reader, Now: console.Now, Version: console.Version(), Logger: logger, Observe: observe,
-		Workers: runtime.GOMAXPROCS(0), Network: site.Network,
-	})
+	env := environment(observe)
+	env.Log = logger
+	return party.New(party.Options{Env: env, Store: st, Site: siteFile(g), Network: site.Network})
 }

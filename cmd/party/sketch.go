@@ -2,19 +2,14 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime"
 	"slices"
 
-	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/held"
 	"github.com/cosketch/cosketch/node/local"
-	"github.com/cosketch/cosketch/node/source"
-	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -69,7 +64,7 @@ func (cmd sketchCommand) Run(ctx context.Context, c *console.Console, g *console
 	}
 	defer st.Close()
 	talk := newTalk(c, s, index)
-	o := sketchOptions(st, g, s)
+	o := sourceOf(st, g, s, nil)
 	o.Observe = talk.observe
 	out, err := local.ChangeHeld(ctx, o, local.HeldChange{Rebuild: cmd.Rebuild, Withdraw: cmd.Withdraw})
 	talk.end()
@@ -81,13 +76,6 @@ func (cmd sketchCommand) Run(ctx context.Context, c *console.Console, g *console
 		said.write(w)
 		c.Say("Nothing has left. Next: party release %s lets it go as it is now.", s.ID.Short())
 	})
-}
-
-func sketchOptions(st *store.Store, g *console.Globals, s *study.Study) source.Options {
-	return source.Options{
-		Store: st, Site: func() (config.Party, error) { return config.LoadParty(g.Config) },
-		Entropy: rand.Reader, Now: console.Now, Study: s, Workers: runtime.GOMAXPROCS(0),
-	}
 }
 
 func newHeldSketch(s *study.Study, h local.Holding) heldSketch {

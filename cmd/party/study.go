@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -16,47 +15,6 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/study"
 )
-
-type studyCommands struct {
-	Fetch   studyFetch          `cmd:"" help:"Ask an aggregator for the studies that list this party, and keep them. Nothing is approved."`
-	Add     studyAdd            `cmd:"" help:"Check a study file and keep it. Nothing leaves."`
-	Explain studyExplain        `cmd:"" help:"Say in plain words what would leave, to whom, under which guarantee."`
-	Diff    console.DiffCommand `cmd:"" help:"Say what differs between two studies."`
-	Approve studyApprove        `cmd:"" help:"Approve a study: the steward's decision."`
-	Cosign  studyCosign         `cmd:"" help:"Say a second person's yes to a study, with a key of their own."`
-	Decline studyDecline        `cmd:"" help:"Decline a study: it will not be served."`
-}
-
-// openStudy opens the state directory, by one of Globals' ways, and finds a study in it and
-// this party's index in the study. The caller closes the store.
-func openStudy(open func(store.Role) (*store.Store, error), prefix string) (st *store.Store, s *study.Study, index int, err error) {
-	if st, err = open(store.Party); err != nil {
-		return nil, nil, 0, err
-	}
-	if s, err = console.FindStudy(st, prefix); err == nil {
-		index, err = self(st, s)
-	}
-	if err != nil {
-		return nil, nil, 0, errors.Join(err, st.Close())
-	}
-	return st, s, index, nil
-}
-
-// self returns this party's index in a study.
-func self(st *store.Store, s *study.Study) (int, error) {
-	id, err := st.ID()
-	if err != nil {
-		return 0, err
-	}
-	index, ok := s.PartyIndex(id)
-	if _, err := st.Study(s.ID); !ok && err == nil { // no study is kept that does not list the party
-		return 0, console.WithCode(console.Usage, fmt.Errorf("study %s (%s), which was kept here, does not list the peer id of identity.key, %s (were two nodes' key files swapped? party doctor says more)", s.Name, s.ID.Short(), id))
-	}
-	if !ok {
-		return 0, console.WithCode(console.Usage, fmt.Errorf("study %s (%s) does not list this party; its peer id is %s", s.Name, s.ID.Short(), id))
-	}
-	return index, nil
-}
 
 type studyAdd struct {
 	File string `arg:"" help:"The study file."`
@@ -171,38 +129,6 @@ func (cmd studyExplain) Run(c *console.Console, g *console.Globals) error {
 	return err
 }
 
-// sayNext says what to do with a study that was looked at, where it is here.
-func sayNext(c *console.Console, g *console.Globals, s *study.Study) {
-	st, err := g.OpenReadOnly(store.Party)
-	if err != nil {
-		return // who explains a file need not be a party
-	}
-	defer st.Close()
-	if _, err := self(st, s); err != nil {
-		return
-	}
-	if _, err := st.Study(s.ID); err != nil {
-		c.Say("Next: party study add FILE")
-		return
-	}
-	c.Say("Next: %s", next(st, g, s))
-}
-
-// viewer is from whose point of view a study is explained, planned or audited: this party's, or
-// everyone's where there is no such party in it.
-func viewer(c *console.Console, g *console.Globals, s *study.Study, done string) int {
-	st, err := g.OpenReadOnly(store.Party)
-	if err == nil {
-		defer st.Close()
-		var party int
-		if party, err = self(st, s); err == nil {
-			return party
-		}
-	}
-	c.Say("%s for everyone: %v.\n", done, err)
-	return study.Everyone
-}
-
 type studyApprove struct {
 	Study    string `arg:"" help:"The beginning of the study's id."`
 	ID       string `env:"-" placeholder:"HEX" help:"At least the first eight characters of the study's id: the answer where nobody can be asked."`
@@ -295,37 +221,4 @@ func (cmd studyApprove) judge(ctx context.Context, c *console.Console, g *consol
 		return v, console.WithCode(console.Refused, fmt.Errorf("not approved: %w", err))
 	}
 	return v, nil
-}
-
-// confirmed refuses an answer that is not the beginning of the study's id.
-func confirmed(answer string, s *study.Study) error {
-	if len(answer) < 8 || !strings.HasPrefix(s.ID.String(), strings.ToLower(answer)) {
-		return console.WithCode(console.Refused, fmt.Errorf("not approved: %q is not at least the first eight characters of the id of study %s", answer, s.Name))
-	}
-	return nil
-}
-
-// show prints what would leave to who is asked for the id, and refuses where there is a wrong
-// id or nobody to ask.
-func show(c *console.Console, id string, s *study.Study, party int) error {
-	switch {
-	case id != "":
-		return confirmed(id, s)
-	case !c.Interactive():
-		return console.WithCode(console.Refused, errors.New("not approved: there is no terminal to ask at; answer with --id and the first eight characters of the study's id"))
-	}
-	fmt.Fprint(c.Talk(), s.Explain(party), "\n")
-	return nil
-}
-
-// ask asks for the id where it was not given.
-func ask(ctx context.Context, c *console.Console, id string, s *study.Study) error {
-	if id != "" {
-		return nil
-	}
-	id, err := c.Ask(ctx, fmt.Sprintf("\nThe study's id is %s.\nTo approve, type its first eight characters; anything else leaves it undecided.", s.ID), func(string) error { return nil })
-	if err != nil {
-		return console.WithCode(console.Refused, fmt.Errorf("not approved: %w", err))
-	}
-	return confirmed(id, s)
 }

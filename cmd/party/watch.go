@@ -53,3 +53,22 @@ func listenProbes(address string) (net.Listener, error) {
 	}
 	return listener, err
 }
+
+// logProgress logs what a daemon's operator wants to find later.
+func logProgress(logger *slog.Logger) event.Observer {
+	return func(p event.Progress) {
+		study := p.Study.Short()
+		switch p.Milestone {
+		case event.Waiting:
+			logger.Info("study", "study", study, "state", p.Status.State, "waits_for", p.Status.WaitFor)
+		case event.Checked, event.Held, event.Projected:
+			logger.Info("data "+string(p.Milestone), "study", study, "note", p.Note)
+		case event.Clocks:
+			logger.Warn(p.Note, "study", study)
+		case event.Persisted:
+			logger.Debug("message stored", "study", study, "kind", p.Kind)
+		case event.Debited, event.Stored, event.Uploaded, event.Finished:
+			logger.Info("release "+string(p.Milestone), "study", study)
+		}
+	}
+}

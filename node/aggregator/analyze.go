@@ -38,8 +38,6 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("the study's releases take about %d MiB of memory, and the limit is %d MiB (analysis: memory_mib in the configuration file)", mebibytes(e.Needs), mebibytes(e.Limit))
 }
 
-func mebibytes(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
-
 // Analyze answers an analysis from the releases of a study's newest result, which stay as
 // they are: it comes after release and spends nothing. It reads the store alone, also
 // beside a serving aggregator. The error is store.ErrNotFound where there is no result yet,
@@ -51,7 +49,7 @@ func Analyze(ctx context.Context, o Options, s *study.Study, asked study.Analysi
 			out, err = Further{}, fmt.Errorf("internal error: %s", what)
 		}
 	}()
-	a, err := offline(o)
+	a, err := newShared(o)
 	if err != nil {
 		return Further{}, err
 	}
@@ -68,7 +66,7 @@ func Analyze(ctx context.Context, o Options, s *study.Study, asked study.Analysi
 	}
 	run := analysis.Options{
 		Study: s, Attempt: raw.Attempt, T2: result.T2, Complete: result.Completed, Analyses: []study.Analysis{asked},
-		Entropy: h.Entropy, Workers: h.Workers, Failed: h.failed,
+		Entropy: h.Entropy, Workers: h.Workers, Failed: h.computer().failed,
 	}
 	index, _ := s.SketchFor(asked)
 	if run.Contributions, err = h.contributionsTo(ctx, result, index, limit); err != nil {
@@ -127,7 +125,7 @@ func (h *hosted) contributionsTo(ctx context.Context, r protocol.Result, index i
 	}
 	var out []analysis.Contribution
 	for _, header := range headers {
-		c, err := h.contribution(ctx, header)
+		c, err := h.uploads.Contribution(ctx, header)
 		if err != nil {
 			return nil, err
 		}

@@ -26,7 +26,7 @@ import (
 // query takes a query of the caller in and answers it, or lists those that it keeps. The
 // request is study ‖ statement ‖ rows, or the study alone. The list is number ‖ id of each
 // query; an answer is its statement, and its document is asked for by that.
-func (a *Aggregator) query(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+func (a *server) query(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	var id protocol.StudyID
 	if len(request) < len(id) {
 		return nil, p2p.Refuse(p2p.CodeInvalid, "a query begins with a study's id of %d bytes", len(id))
@@ -177,7 +177,7 @@ func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw
 	defer func() {
 		if p := recover(); p != nil {
 			what, stack := node.PanicText(p)
-			h.Logger.Error("answering a query panicked", "study", h.study.ID.Short(), "panic", what, "stack", stack)
+			h.Log.Error("answering a query panicked", "study", h.study.ID.Short(), "panic", what, "stack", stack)
 			raw, err = nil, errors.New("internal error")
 		}
 	}()
@@ -196,12 +196,12 @@ func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw
 		}
 	}
 	party, _ := h.study.PartyIndex(q.Party)
-	h.Logger.Info("answering a query", "study", h.study.ID.Short(), "from", h.study.Parties[party].Name, "query", q.Number, "rows", q.Rows)
+	h.Log.Info("answering a query", "study", h.study.ID.Short(), "from", h.study.Parties[party].Name, "query", q.Number, "rows", q.Rows)
 	decoded, err := release.Decode(queried(q), bytes.NewReader(rows))
 	if err != nil {
 		return nil, err
 	}
-	saved, err := newHosted(h.Aggregator, h.study) // as it is stored: the machine is another goroutine's
+	saved, err := newHosted(h.shared, h.study) // as it is stored: the machine is another goroutine's
 	if err != nil {
 		return nil, err
 	}
@@ -211,11 +211,11 @@ func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw
 			headers = append(headers, header)
 		}
 	}
-	size, err := h.takes(headers, h.room.size)
+	size, err := h.computer().takes(headers)
 	if err != nil {
 		return nil, err
 	}
-	leave, err := h.room.take(ctx, size)
+	leave, err := h.memory.take(ctx, size)
 	if err != nil {
 		return nil, err
 	}
@@ -242,26 +242,4 @@ func (h *hosted) answer(ctx context.Context, q protocol.Query, rows []byte) (raw
 	}
 	raw = h.signer.SignAnswer(protocol.Answer{Study: h.study.ID, Party: q.Party, Query: q.ID(), At: h.Now(), Document: stored.DocumentOf(data)}).Encode()
 	return raw, h.Store.PutResult(h.study.ID, name, raw)
-}
-
-// answerName finds the document of an answer to one of the caller's queries.
-func (h *hosted) answerName(hash protocol.Digest, caller protocol.PeerID) (string, error) {
-	for number := range h.study.Queries.Releases {
-		name := filename.Answer(caller, uint32(number)+1)
-		raw, err := h.Store.Result(h.study.ID, name)
-		if errors.Is(err, store.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		a, err := protocol.DecodeAnswer(h.study.ID, h.ID(), raw)
-		if err != nil {
-			return "", err
-		}
-		if a.Document.Hash == hash {
-			return name + ".json", nil
-		}
-	}
-	return "", nil
 }

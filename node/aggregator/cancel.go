@@ -1,12 +1,14 @@
 package aggregator
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 
+	"github.com/cosketch/cosketch/node/aggregator/inbox"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
@@ -90,7 +92,7 @@ func cancel(ctx context.Context, o Options, st *store.Store, s *study.Study, rea
 // cancelled reads from the stored board how the study stands: its stop, no stop, or
 // session.ErrAnswered.
 func cancelled(o Options, s *study.Study) (Cancelled, error) {
-	a, err := offline(o)
+	a, err := newShared(o)
 	if err != nil {
 		return Cancelled{}, err
 	}
@@ -129,9 +131,43 @@ func (h *hosted) cancel(ctx context.Context, reason string) error {
 	return refused
 }
 
+// giveUp ends a damaged study on this node: its board cannot say so, and so the status and
+// the journal do. Parties are told when they ask.
+func giveUp(ctx context.Context, o Options, st *store.Store, d *stored.DamagedError, reason string) (Cancelled, error) {
+	out := Cancelled{Damage: d, Name: stored.NameOf(stored.FileOf(st, d.Study))}
+	if s, ok := stored.GivenUp(st, d.Study); ok {
+		at, err := protocol.ParseInstant(s.GivenUp)
+		out.Before, out.Stop = true, protocol.Stop{At: at, Reason: s.Failure}
+		return out, err
+	}
+	out.Stop = protocol.Stop{At: o.Now(), Reason: session.CancelReason(reason)}
+	unlock, err := st.LockStudy(d.Study)
+	if errors.Is(err, store.ErrLocked) { // it was taken up before the damage: its machine has the board
+		return out, requestCancel(ctx, st, d.Study, reason)
+	}
+	if err != nil {
+		return out, err
+	}
+	defer unlock()
+	if err := st.Note(journal.Entry{At: out.Stop.At, Event: journal.Cancelled, Study: d.Study.String(), Note: reason}); err != nil {
+		return out, err
+	}
+	shot := stored.Snapshot{Study: d.Study.String(), Name: out.Name, State: string(session.Stopped), Failure: out.Stop.Reason, GivenUp: out.Stop.At.String()}
+	return out, st.PutStatus(d.Study, shot.Encode())
+}
+
+// requestCancel hands a request to the aggregator that serves a study in another process.
+func requestCancel(ctx context.Context, st *store.Store, id protocol.StudyID, reason string) error {
+	request, err := json.Marshal(cancellation{id.String(), reason})
+	if err != nil {
+		return err
+	}
+	return inbox.HandOver(ctx, st.Dir(), bytes.NewReader(request), cancelSuffix)
+}
+
 // takeCancellation carries a request of the inbox out.
-func (a *Aggregator) takeCancellation(ctx context.Context, path string) error {
-	text, err := os.ReadFile(path)
+func (a *server) takeCancellation(ctx context.Context, in io.Reader) error {
+	text, err := io.ReadAll(in)
 	if err != nil {
 		return err
 	}

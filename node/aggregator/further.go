@@ -2,12 +2,12 @@ package aggregator
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
-	"github.com/cosketch/cosketch/node/calls"
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/filename"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
@@ -73,7 +73,7 @@ func publish(o Options, s *study.Study, answer Further) (protocol.Further, error
 
 // further answers the call for a study's further results: those statements, one after the
 // other, each with its length.
-func (a *Aggregator) further(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+func (a *server) further(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	var id protocol.StudyID
 	if len(request) != len(id) {
 		return nil, p2p.Refuse(p2p.CodeInvalid, "a study's id has %d bytes, this one %d", len(id), len(request))
@@ -86,35 +86,33 @@ func (a *Aggregator) further(ctx context.Context, from protocol.PeerID, request 
 	return h.listFurther()
 }
 
-func (h *hosted) listFurther() ([]byte, error) {
-	all, _, err := stored.Statements(h.Store, h.study)
+// putTables stores the tables of an answer.
+func (f Further) putTables(st node.State, id protocol.StudyID) error {
+	parts, err := f.Result.Parts()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var out []byte
-	for _, f := range all[max(0, len(all)-calls.MostFurther):] {
-		raw := f.Encode()
-		out = binary.BigEndian.AppendUint32(out, uint32(len(raw)))
-		out = append(out, raw...)
+	for _, part := range parts {
+		if err := f.putTable(st, id, part); err != nil {
+			return err
+		}
 	}
-	return out, nil
+	return nil
 }
 
-// furtherName finds the file of a document of a further result that the caller may see.
-func (h *hosted) furtherName(hash protocol.Digest, caller protocol.PeerID) (string, error) {
-	all, _, err := stored.Statements(h.Store, h.study)
+func (f Further) putTable(st node.State, id protocol.StudyID, part protocol.Document) error {
+	from, err := f.tables.OpenPart(part.Hash)
 	if err != nil {
-		return "", err
+		return fmt.Errorf("reading a table of the answer: %w", err)
 	}
-	for _, f := range all {
-		if f.Document.Hash == hash {
-			return filename.Further(hash) + ".json", nil
-		}
-		for _, p := range f.PerParty {
-			if p.Party == caller && p.Hash == hash {
-				return filename.FurtherLabels(f.Document.Hash, caller), nil
-			}
-		}
+	defer from.Close()
+	to, err := st.NewResult(id)
+	if err != nil {
+		return err
 	}
-	return "", nil
+	if _, err := io.Copy(to, io.NewSectionReader(from, 0, part.Size)); err != nil {
+		to.Discard()
+		return err
+	}
+	return to.Keep(filename.Table(part.Hash))
 }

@@ -2,9 +2,11 @@ package aggregator
 
 import (
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // A date that comes while an aggregator serves its study takes effect at once. One that has
@@ -23,21 +25,27 @@ const leap = 120
 
 // grace is what a study's goroutine knows of dates that may have passed unseen.
 type grace struct {
-	seen   protocol.Instant // the clock at the last look; 0 before the first
-	up     time.Duration    // Uptime then
-	behind bool             // dates have passed that the machine was not told of
-	date   protocol.Instant // the one that waits; 0: none
-	until  time.Duration    // the Uptime from which it counts
-	counts protocol.Instant // the same by the clock
+	study  *study.Study
+	now    func() protocol.Instant
+	uptime func() time.Duration // nil: served for one command, in which nobody comes
+	log    *slog.Logger
+
+	lastNoted protocol.Instant // the newest entry of the journal when the aggregator started; 0: not known
+	seen      protocol.Instant // the clock at the last look; 0 before the first
+	up        time.Duration    // uptime then
+	behind    bool             // dates have passed that the machine was not told of
+	date      protocol.Instant // the one that waits; 0: none
+	until     time.Duration    // the uptime from which it counts
+	counts    protocol.Instant // the same by the clock
 }
 
-// instant is the time to tell the machine, which owns its goroutine as it does the machine.
-func (h *hosted) instant() protocol.Instant {
-	now := h.Now()
-	if h.Uptime == nil { // served for one command, in which nobody comes
+// instant is the time to tell the machine, which says when its next date is due.
+func (g *grace) instant(due func() protocol.Instant) protocol.Instant {
+	now := g.now()
+	if g.uptime == nil {
 		return now
 	}
-	g, up := &h.grace, h.Uptime()
+	up := g.uptime()
 	if g.seen == 0 || now-g.seen-protocol.Instant((up-g.up)/time.Second) > leap {
 		g.behind, g.date = true, 0
 	}
@@ -46,19 +54,19 @@ func (h *hosted) instant() protocol.Instant {
 	if !g.behind {
 		return now
 	}
-	date := h.machine.Due()
+	date := due()
 	if date == 0 || date > now {
 		g.behind, g.date = false, 0
 		return now
 	}
 	if date != g.date {
 		g.date, g.until, g.counts = date, up+patience, now+protocol.Instant(patience/time.Second)
-		h.warn(before)
+		g.warn(before)
 	}
 	if up < g.until {
 		return date - 1
 	}
-	for _, next := range h.study.Dates() {
+	for _, next := range g.study.Dates() {
 		if next > date {
 			return min(now, next-1)
 		}
@@ -68,19 +76,19 @@ func (h *hosted) instant() protocol.Instant {
 
 // warn says that a date waits, and since when nothing is known: the clock before it leapt, or
 // the newest entry that the journal had when the aggregator started.
-func (h *hosted) warn(before protocol.Instant) {
-	about := []any{"study", h.study.ID.Short(), "date", h.grace.date.String(), "clock", h.grace.seen.String()}
+func (g *grace) warn(before protocol.Instant) {
+	about := []any{"study", g.study.ID.Short(), "date", g.date.String(), "clock", g.seen.String()}
 	if before == 0 {
-		before = h.lastNoted
+		before = g.lastNoted
 	}
 	if before != 0 {
 		about = append(about, "last_seen", before.String())
 	}
-	h.Logger.Warn("by this machine's clock a date of the study has passed: it takes effect in ten minutes, and who comes until then is in time; if the clock is wrong, stop the aggregator, set the clock and start it again, and nothing is lost", about...)
+	g.log.Warn("by this machine's clock a date of the study has passed: it takes effect in ten minutes, and who comes until then is in time; if the clock is wrong, stop the aggregator, set the clock and start it again, and nothing is lost", about...)
 }
 
 // text is what a status says of it.
-func (g grace) text() string {
+func (g *grace) text() string {
 	if g.date == 0 {
 		return ""
 	}

@@ -5,17 +5,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"time"
 
-	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator/upload"
 	"github.com/cosketch/cosketch/node/calls"
 	"github.com/cosketch/cosketch/node/event"
-	"github.com/cosketch/cosketch/node/filename"
 	"github.com/cosketch/cosketch/node/p2p"
-	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed/agree"
@@ -27,7 +25,7 @@ import (
 
 // post admits the caller's envelopes to the board, in order, and answers which it has passed
 // over. A party can carry nobody's messages but its own.
-func (a *Aggregator) post(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+func (a *server) post(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	passed, err := a.postAll(ctx, from, request)
 	if err != nil {
 		return nil, err
@@ -37,7 +35,7 @@ func (a *Aggregator) post(ctx context.Context, from protocol.PeerID, request []b
 
 // postAll admits envelopes, and returns those that it has passed over: their turn has passed.
 // What is refused else ends the request; those before it stay on the board.
-func (a *Aggregator) postAll(ctx context.Context, from protocol.PeerID, request []byte) (passed []protocol.Verified, err error) {
+func (a *server) postAll(ctx context.Context, from protocol.PeerID, request []byte) (passed []protocol.Verified, err error) {
 	envelopes, err := wire.DecodePost(request)
 	if err != nil {
 		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
@@ -96,6 +94,36 @@ func (h *hosted) post(ctx context.Context, v protocol.Verified) (taken bool, err
 	return false, p2p.Refuse(refusalCode(refused), "%v", refused)
 }
 
+// fits refuses the header of a release that is larger than the quotas allow. One that is on the
+// board already was admitted.
+func (h *hosted) fits(v protocol.Verified) error {
+	if v.Kind() != protocol.KindRelease {
+		return nil
+	}
+	if _, posted := h.machine.Release(v.Sender()); posted {
+		return nil
+	}
+	header, err := wire.DecodeRelease(v.Payload())
+	if err != nil {
+		return nil // the machine says what is wrong with it
+	}
+	party, _ := h.study.PartyIndex(v.Sender())
+	err = h.Quotas.Admit(h.study, party, header.Records)
+	var tooLarge *analysis.QuotaError
+	if errors.As(err, &tooLarge) {
+		h.refusals.Warn(v.Sender().String(), "refused a release that is too large", "study", h.study.ID.Short(), "error", err)
+		return p2p.Refuse(p2p.CodeTooLarge, "%v: its operator may allow more, and the study file say how many records each party has", err)
+	}
+	if err != nil {
+		return nil
+	}
+	var size int64
+	for _, s := range header.Sketches {
+		size += s.Size()
+	}
+	return h.disk.roomFor(size)
+}
+
 // refusalCode says which kind of refusal an error of the machine is.
 func refusalCode(err error) p2p.Code {
 	var d *protocol.Disagreement
@@ -112,10 +140,7 @@ func refusalCode(err error) p2p.Code {
 	return p2p.CodeInvalid
 }
 
-// longestWait bounds how long a read waits for news.
-const longestWait = 30 * time.Second
-
-func (a *Aggregator) read(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+func (a *server) read(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	q, err := wire.DecodeRead(request)
 	if err != nil {
 		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
@@ -151,31 +176,22 @@ func (a *Aggregator) read(ctx context.Context, from protocol.PeerID, request []b
 	}
 }
 
-// aheadOf is a party that has read more of a study's board than there is.
-type aheadOf struct {
-	study protocol.StudyID
-	party protocol.PeerID
-}
-
 // sawMore tells the operator, once, that a party says to have read messages of a board that are
 // not here: it refuses the board, and nobody else would say so.
-func (a *Aggregator) sawMore(q wire.Read, from protocol.PeerID, count uint64) {
+func (a *server) sawMore(q wire.Read, from protocol.PeerID, count uint64) {
 	if q.From <= count {
 		return
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.saying.Lock()
+	defer a.saying.Unlock()
 	if key := (aheadOf{q.Study, from}); !a.ahead[key] {
-		if a.ahead == nil {
-			a.ahead = map[aheadOf]bool{}
-		}
 		a.ahead[key] = true
-		a.Logger.Error("a party says that it has read more of the board than there is: if the state directory was restored from an old backup, the study cannot go on",
+		a.Log.Error("a party says that it has read more of the board than there is: if the state directory was restored from an old backup, the study cannot go on",
 			"study", q.Study.Short(), "party", from.String(), "read", q.From, "here", count, "fix", "aggregator cancel "+q.Study.Short()+", and a new study")
 	}
 }
 
-func (a *Aggregator) chunk(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+func (a *server) chunk(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	c, err := wire.DecodeChunk(request)
 	if err != nil {
 		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
@@ -190,7 +206,7 @@ func (a *Aggregator) chunk(ctx context.Context, from protocol.PeerID, request []
 	if err := h.do(ctx, func() error {
 		header, posted = h.machine.Release(from)
 		whole = h.machine.Collected(from)
-		unacceptable = h.verdicts.known[header.ID]
+		unacceptable, _ = h.checks.Known(header.ID)
 		return nil
 	}); err != nil {
 		return nil, err
@@ -214,7 +230,7 @@ func (a *Aggregator) chunk(ctx context.Context, from protocol.PeerID, request []
 	if gone, err := stored.Purged(a.Store, c.Study); err != nil || gone {
 		return nil, cmp.Or(err, error(p2p.Refuse(p2p.CodeRefused, "%v", stored.ErrPurged)))
 	}
-	if err := a.roomFor(int64(len(c.Data))); err != nil {
+	if err := a.disk.roomFor(int64(len(c.Data))); err != nil {
 		return nil, err
 	}
 	if err := a.Store.PutChunk(c.Study, from, stored.Uploaded(header, c.Sketch), c.Index, c.Data); err != nil {
@@ -233,7 +249,7 @@ func (h *hosted) arrived(ctx context.Context, party protocol.PeerID) (progress w
 		var checked <-chan struct{}
 		if err := h.do(ctx, func() (err error) {
 			progress, checked, err = h.collect(h.life, party)
-			if errors.Is(err, errUnacceptable) {
+			if errors.Is(err, upload.ErrUnacceptable) {
 				unacceptable, err = err, nil
 			}
 			return err
@@ -256,7 +272,7 @@ func (h *hosted) arrived(ctx context.Context, party protocol.PeerID) (progress w
 	}
 }
 
-func (a *Aggregator) progress(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+func (a *server) progress(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	id, err := wire.DecodeProgressRequest(request)
 	if err != nil {
 		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
@@ -275,63 +291,8 @@ func (a *Aggregator) progress(ctx context.Context, from protocol.PeerID, request
 	return wire.EncodeProgress(progress), nil
 }
 
-func (a *Aggregator) document(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
-	q, err := wire.DecodeDocumentRequest(request)
-	if err != nil {
-		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
-	}
-	h, err := a.find(ctx, q.Study, from)
-	if err != nil {
-		return nil, err
-	}
-	var name string
-	if err := h.do(ctx, func() error {
-		name = h.documentName(q.Hash, from)
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	if name == "" {
-		if name, err = h.tableName(q.Hash); err != nil {
-			return nil, err
-		}
-	}
-	if name == "" {
-		if name, err = h.furtherName(q.Hash, from); err != nil {
-			return nil, err
-		}
-	}
-	if name == "" {
-		if name, err = h.answerName(q.Hash, from); err != nil {
-			return nil, err
-		}
-	}
-	if name == "" {
-		return nil, p2p.Refuse(p2p.CodeRefused, "no result document of the caller has this hash")
-	}
-	piece, err := pieceOf(a.Store, q, name)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, p2p.Refuse(p2p.CodeNotFound, "the result document is not here")
-	}
-	return piece, err
-}
-
-// pieceOf reads the asked piece of a stored document.
-func pieceOf(st node.State, q wire.DocumentRequest, name string) ([]byte, error) {
-	f, err := st.OpenResult(q.Study, name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	piece := make([]byte, max(0, min(calls.PieceSize, f.Size()-q.Offset)))
-	if _, err := f.ReadAt(piece, q.Offset); err != nil && len(piece) > 0 {
-		return nil, fmt.Errorf("reading result %q: %w", name, err)
-	}
-	return wire.EncodeDocumentReply(piece), nil
-}
-
 // hello tells a party of the study what it can compare with its own.
-func (a *Aggregator) hello(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+func (a *server) hello(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	q, err := wire.DecodeHelloRequest(request)
 	if err != nil {
 		return nil, p2p.Refuse(p2p.CodeInvalid, "%v", err)
@@ -347,7 +308,7 @@ func (a *Aggregator) hello(ctx context.Context, from protocol.PeerID, request []
 
 // namesake finds a study of the caller's that goes on and has a name: the caller may
 // have another file of it. It is zero where there is none.
-func (a *Aggregator) namesake(ctx context.Context, name string, caller protocol.PeerID) (id protocol.StudyID) {
+func (a *server) namesake(ctx context.Context, name string, caller protocol.PeerID) (id protocol.StudyID) {
 	a.mu.Lock()
 	var same []*hosted
 	for _, h := range a.hosted {
@@ -364,22 +325,4 @@ func (a *Aggregator) namesake(ctx context.Context, name string, caller protocol.
 		}
 	}
 	return id
-}
-
-// documentName finds the file of a document that the caller may see: everybody's
-// result, and the caller's own labels.
-func (h *hosted) documentName(hash protocol.Digest, caller protocol.PeerID) string {
-	r, ok := h.machine.Result()
-	if !ok {
-		return ""
-	}
-	if r.Document.Hash == hash {
-		return filename.Result
-	}
-	for _, p := range r.PerParty {
-		if p.Party == caller && p.Hash == hash {
-			return filename.PartyLabels(caller)
-		}
-	}
-	return ""
 }

@@ -11,7 +11,7 @@ import (
 // ledger keeps the head of the caller's ledger and answers with the highest one that it
 // keeps, countersigned. So a lower head, or another one of the same count, is refused by
 // nothing but what its sender signed before.
-func (a *Aggregator) ledger(_ context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+func (a *server) ledger(_ context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	head, err := wire.DecodeLedgerHead(request)
 	switch {
 	case err != nil:

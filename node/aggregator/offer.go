@@ -19,7 +19,7 @@ import (
 
 // offer answers the call for study files: those that list the caller, of studies that are
 // hosted, not stopped, and take approvals or late parties still, the newest first.
-func (a *Aggregator) offer(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
+func (a *server) offer(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 	if len(request) != 0 {
 		return nil, p2p.Refuse(p2p.CodeInvalid, "the call for studies has no body, this one %d bytes", len(request))
 	}

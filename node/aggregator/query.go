@@ -58,7 +58,7 @@ func Query(ctx context.Context, o Options, s *study.Study, v Vectors) (out analy
 	if !ok || !s.Projectable(index) {
 		return out, summary, &SecretMatrixError{s}
 	}
-	a, err := offline(o)
+	a, err := newShared(o)
 	if err != nil {
 		return out, summary, err
 	}

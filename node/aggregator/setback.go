@@ -3,6 +3,8 @@ package aggregator
 import (
 	"errors"
 	"fmt"
+	"log/slog"
+	"sync"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/event"
@@ -47,28 +49,46 @@ func (s *setback) pause() protocol.Instant {
 	return min(1<<min(s.failures-2, 16), most)
 }
 
-// due reports whether a study may be taken up now.
-func (a *Aggregator) due(id protocol.StudyID) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s := a.setbacks[id]
-	return s == nil || !s.down || a.Now() >= s.again
+// setbacks are those of a node's studies.
+type setbacks struct {
+	state   node.AggregatorState
+	now     func() protocol.Instant
+	log     *slog.Logger
+	observe event.AggregatorObserver
+
+	mu sync.Mutex
+	of map[protocol.StudyID]*setback // studies that have failed; guarded by mu
 }
 
-// setBack notes that a study cannot be served, and says so if that is news. A study that
+// known reports whether a study has ever failed.
+func (b *setbacks) known(id protocol.StudyID) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.of[id] != nil
+}
+
+// due reports whether a study may be taken up now.
+func (b *setbacks) due(id protocol.StudyID) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.of[id]
+	return s == nil || !s.down || b.now() >= s.again
+}
+
+// add notes that a study cannot be served, and says so if that is news. A study that
 // was served for longer than the last pause begins with the shortest again.
-func (a *Aggregator) setBack(id protocol.StudyID, err error) setback {
+func (b *setbacks) add(id protocol.StudyID, err error) setback {
 	var damage *stored.DamagedError
 	damaged := errors.As(err, &damage)
-	a.Observe(event.Happening{What: event.TakenDown, Study: id, Damaged: damaged})
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s := a.setbacks[id]
+	b.observe(event.Happening{What: event.TakenDown, Study: id, Damaged: damaged})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.of[id]
 	if s == nil {
 		s = &setback{}
-		a.setbacks[id] = s
+		b.of[id] = s
 	}
-	if !s.down && a.Now()-s.served > max(s.pause(), 1) {
+	if !s.down && b.now()-s.served > max(s.pause(), 1) {
 		s.failures = 0
 	}
 	why := err.Error() + node.Mend(err)
@@ -77,36 +97,36 @@ func (a *Aggregator) setBack(id protocol.StudyID, err error) setback {
 	var mistake *node.PanicError
 	s.down, s.told, s.why, s.disk, s.mistake = true, true, why, node.DiskTrouble(err), errors.As(err, &mistake)
 	s.damaged = damaged
-	s.again = a.Now() + s.pause()
+	s.again = b.now() + s.pause()
 	if news {
-		a.Logger.Error("study is not served; it is taken up again from the store", "study", id.Short(), "error", why, "again", s.again.String())
+		b.log.Error("study is not served; it is taken up again from the store", "study", id.Short(), "error", why, "again", s.again.String())
 	}
 	return *s
 }
 
 // back notes that a study is served.
-func (a *Aggregator) back(id protocol.StudyID) {
-	a.Observe(event.Happening{What: event.TakenUp, Study: id})
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s := a.setbacks[id]
+func (b *setbacks) back(id protocol.StudyID) {
+	b.observe(event.Happening{What: event.TakenUp, Study: id})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.of[id]
 	if s == nil || !s.down {
 		return
 	}
-	a.Logger.Info("study is served again", "study", id.Short(), "failures", s.failures)
-	s.down, s.told, s.served = false, false, a.Now()
+	b.log.Info("study is served again", "study", id.Short(), "failures", s.failures)
+	s.down, s.told, s.served = false, false, b.now()
 }
 
 // outOfService is the refusal of a study that is down, or nil.
-func (a *Aggregator) outOfService(id protocol.StudyID) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s := a.setbacks[id]
+func (b *setbacks) outOfService(id protocol.StudyID) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.of[id]
 	if s == nil || !s.down {
 		return nil
 	}
 	if s.damaged {
-		if ended, ok := stored.GivenUp(a.Store, id); ok {
+		if ended, ok := stored.GivenUp(b.state, id); ok {
 			return p2p.Refuse(p2p.CodeRefused, "study %s was damaged at the aggregator, and is over: %s", id.Short(), ended.Failure)
 		}
 		return p2p.Refuse(p2p.CodeRefused, "study %s is damaged at the aggregator: its operator has to restore it, or to give it up", id.Short())
@@ -127,4 +147,18 @@ func (s setback) trouble() string {
 		return fmt.Sprintf("%s; tried again at %s", s.why, s.again)
 	}
 	return fmt.Sprintf("the store failed: %s; tried again at %s", s.why, s.again)
+}
+
+// showDamage lets the status say that a study is damaged, once.
+func (b *setbacks) showDamage(s setback, err error) {
+	var d *stored.DamagedError
+	if !errors.As(err, &d) || s.failures != 1 {
+		return
+	}
+	if _, over := stored.GivenUp(b.state, d.Study); over {
+		return
+	}
+	if err := b.state.PutStatus(d.Study, stored.DamagedSnapshot(b.state, d).Encode()); err != nil {
+		b.log.Error("its status cannot be stored", "study", d.Study.Short(), "error", err)
+	}
 }

@@ -1,9 +1,7 @@
 package aggregator
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -30,18 +28,6 @@ type shelved struct{ store.NewFile }
 
 // Keep keeps the part under its hash.
 func (s shelved) Keep(name protocol.Digest) error { return s.NewFile.Keep(filename.Table(name)) }
-
-// tableName finds the file of a part, which every party of the study may read.
-func (h *hosted) tableName(part protocol.Digest) (string, error) {
-	f, err := h.Store.OpenResult(h.study.ID, filename.Table(part))
-	if errors.Is(err, store.ErrNotFound) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return filename.Table(part), f.Close()
-}
 
 // scratch has the parts of an answer that is not published, in a directory that is made for
 // them.
@@ -85,34 +71,3 @@ func (s scratched) Keep(name protocol.Digest) error {
 
 // Discard gives the part up.
 func (s scratched) Discard() { s.Close() }
-
-// putTables stores the tables of an answer.
-func (f Further) putTables(st node.State, id protocol.StudyID) error {
-	parts, err := f.Result.Parts()
-	if err != nil {
-		return err
-	}
-	for _, part := range parts {
-		if err := f.putTable(st, id, part); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f Further) putTable(st node.State, id protocol.StudyID, part protocol.Document) error {
-	from, err := f.tables.OpenPart(part.Hash)
-	if err != nil {
-		return fmt.Errorf("reading a table of the answer: %w", err)
-	}
-	defer from.Close()
-	to, err := st.NewResult(id)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(to, io.NewSectionReader(from, 0, part.Size)); err != nil {
-		to.Discard()
-		return err
-	}
-	return to.Keep(filename.Table(part.Hash))
-}

@@ -18,7 +18,7 @@ type csvFile struct {
 	number  int // of the file in the source
 	plan    *plan
 	dialect Dialect
-	written Format
+	written fileFormat
 	names   []string // of the header
 	fields  int      // of a record
 	slots   []int32  // see scanner

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Format is how a file is written.
-type Format struct {
+// fileFormat is how a file is written.
+type fileFormat struct {
 	Parquet     bool        // the rest is about CSV files
 	Dialect     Dialect     // complete
-	Compression Compression // of the whole file
+	Compression compression // of the whole file
 	Mark        bool        // a byte order mark begins the text
 	CRLF        bool        // lines end as on Windows
 }
 
 // String describes the file: "CSV, gzip, semicolon, decimal comma, utf-8, CRLF".
-func (f Format) String() string {
+func (f fileFormat) String() string {
 	if f.Parquet {
 		return "Parquet"
 	}
@@ -36,11 +36,11 @@ func (f Format) String() string {
 
 // format looks at the beginning of the text and says how it is written. What is fixed
 // is taken as given. An encoding other than UTF-8 is never assumed.
-func (t *text) format(fixed Dialect) (f Format, sample []byte, err error) {
+func (t *text) format(fixed Dialect) (f fileFormat, sample []byte, err error) {
 	if sample, err = t.sample(); err != nil {
-		return Format{}, nil, err
+		return fileFormat{}, nil, err
 	}
-	return Format{
+	return fileFormat{
 		Dialect: detect(sample, fixed), Compression: t.compression, Mark: t.marked, CRLF: bytes.Contains(sample, []byte("\r\n")),
 	}, sample, nil
 }

@@ -14,14 +14,14 @@ import (
 )
 
 // detected is how a file is written.
-func detected(path string, fixed Dialect) (Format, error) {
+func detected(path string, fixed Dialect) (fileFormat, error) {
 	files, err := Files(path).files()
 	if err != nil {
-		return Format{}, err
+		return fileFormat{}, err
 	}
 	text, err := openText(files[0])
 	if err != nil {
-		return Format{}, err
+		return fileFormat{}, err
 	}
 	defer text.Close()
 	f, _, err := text.format(fixed)

@@ -252,7 +252,7 @@ func (q *parquetFile) finish() (*Origin, error) {
 	if info.Size() != q.info.Size() || !info.ModTime().Equal(q.info.ModTime()) {
 		return nil, &Error{File: q.name, Message: "the file changed while it was read", Hint: "try again when its writer has finished"}
 	}
-	return &Origin{Name: q.name, Format: Format{Parquet: true}.String()}, nil
+	return &Origin{Name: q.name, Format: fileFormat{Parquet: true}.String()}, nil
 }
 
 // progress counts records, as shares of the file: which bytes hold the columns that

@@ -10,12 +10,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Compression names how a whole file is compressed; empty: not at all.
-type Compression string
+// compression names how a whole file is compressed; empty: not at all.
+type compression string
 
 const (
-	Gzip Compression = "gzip"
-	Zstd Compression = "zstd"
+	byGzip compression = "gzip"
+	byZstd compression = "zstd"
 )
 
 // text is the decompressed text of a CSV file, past a byte order mark.
@@ -23,7 +23,7 @@ type text struct {
 	file        *file
 	reader      *bufio.Reader
 	zstd        *zstd.Decoder // or nil
-	compression Compression
+	compression compression
 	marked      bool
 }
 
@@ -74,14 +74,14 @@ func (t *text) begin() error {
 	}
 	switch {
 	case bytes.HasPrefix(start, []byte("\x1f\x8b")):
-		t.compression = Gzip
+		t.compression = byGzip
 		z, err := gzip.NewReader(t.reader)
 		if err != nil {
 			return t.explain(err)
 		}
 		t.reader = bufio.NewReaderSize(z, sampleBytes)
 	case bytes.HasPrefix(start, []byte("\x28\xb5\x2f\xfd")):
-		t.compression = Zstd
+		t.compression = byZstd
 		// With one goroutine decoding happens in the caller's.
 		t.zstd, err = zstd.NewReader(t.reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
 		if err != nil {
@@ -138,7 +138,7 @@ func (t *text) explain(err error) error {
 	switch {
 	case errors.As(err, &known): // the file's own
 		return err
-	case errors.Is(err, io.ErrUnexpectedEOF), t.compression == Gzip && errors.Is(err, io.EOF):
+	case errors.Is(err, io.ErrUnexpectedEOF), t.compression == byGzip && errors.Is(err, io.EOF):
 		return &Error{File: t.file.name, Message: "the " + string(t.compression) + " data end too early", Hint: "the file is not complete: copy it again", Err: io.ErrUnexpectedEOF}
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return &Error{File: t.file.name, Message: "the zstd data need a window of more than 64 MiB", Hint: "compress without --ultra or --long", Err: err}

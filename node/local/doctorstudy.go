@@ -52,7 +52,7 @@ func (o DoctorOptions) ready(s *study.Study, site config.Party) []Finding {
 		}
 		return f
 	}
-	h, err := source.Options{Store: o.Store, Site: o.Site, Now: o.Now, Study: s}.Source()
+	h, err := source.Options{Env: node.PartyEnv{Now: o.Now}, Store: o.Store, Site: o.Site, Study: s}.Source()
 	if err != nil {
 		return []Finding{of("dataset", "", "", err)}
 	}

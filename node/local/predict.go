@@ -68,6 +68,7 @@ func Predict(ctx context.Context, o source.Options, files []string) (Prediction,
 }
 
 func predict(ctx context.Context, o source.Options, files []string) (Prediction, error) {
+	o.Env = o.Env.OrDefaults()
 	var out Prediction
 	if o.Study.Partition == study.Vertical {
 		return out, ErrPartsAlone
@@ -142,7 +143,7 @@ func placersOf(o source.Options, models []analysis.Model, src *source.Opened, ke
 			continue
 		}
 		var err error
-		if out[m.Sketch], err = src.Plans[m.Sketch].NewPlacer(keys, max(o.Workers, 1)); err != nil {
+		if out[m.Sketch], err = src.Plans[m.Sketch].NewPlacer(keys, o.Workers); err != nil {
 			return nil, err
 		}
 	}

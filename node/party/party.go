@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/calls"
+	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/source"
@@ -20,10 +20,18 @@ import (
 	"github.com/cosketch/cosketch/protocol/session/drive"
 )
 
+// Options makes a party's node.
+type Options struct {
+	node.Env[event.Progress]
+	Store   node.PartyState              // required, opened for writing
+	Site    func() (config.Party, error) // required: reads the site file, anew for each study
+	Network config.Network               // how aggregators are reached
+}
+
 // Party is one organisation's node. It never listens: it dials the aggregators
 // of the studies that it serves, and speaks to nobody else.
 type Party struct {
-	node.PartyOptions
+	Options
 	signer protocol.Signer
 	host   *p2p.Host
 
@@ -32,19 +40,14 @@ type Party struct {
 }
 
 // New starts a party's node. Close ends it.
-func New(o node.PartyOptions) (*Party, error) {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Observe == nil {
-		o.Observe = func(event.Progress) {}
-	}
+func New(o Options) (*Party, error) {
+	o.Env = o.Env.OrDefaults()
 	signer, err := protocol.NewSigner(o.Store.Identity())
 	if err != nil {
 		return nil, fmt.Errorf("starting party: %w", err)
 	}
-	p := &Party{PartyOptions: o, signer: signer, aggregators: map[protocol.PeerID]bool{}}
-	p.host, err = p2p.New(p2p.Config{Key: o.Store.Identity, Allow: p.allow, Limits: calls.WithFrames(p2p.Limits{}), Roots: o.Network.Roots, Version: o.Version, Logger: o.Logger})
+	p := &Party{Options: o, signer: signer, aggregators: map[protocol.PeerID]bool{}}
+	p.host, err = p2p.New(p2p.Config{Key: o.Store.Identity, Allow: p.allow, Limits: calls.WithFrames(p2p.Limits{}), Roots: o.Network.Roots, Version: o.Version, Logger: o.Log})
 	if err != nil {
 		return nil, fmt.Errorf("starting party: %w", err)
 	}
@@ -99,7 +102,7 @@ func (p *Party) Run(ctx context.Context, id protocol.StudyID) error {
 func (p *Party) openSafely(id protocol.StudyID) (r *service, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			r, err = nil, node.Recovered(p.Logger, id, v)
+			r, err = nil, node.Recovered(p.Log, id, v)
 		}
 	}()
 	return p.open(id)
@@ -108,7 +111,7 @@ func (p *Party) openSafely(id protocol.StudyID) (r *service, err error) {
 func (r *service) serveSafely(ctx context.Context) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = node.Recovered(r.Logger, r.Study.ID, v)
+			err = node.Recovered(r.Log, r.Study.ID, v)
 		}
 	}()
 	return r.serve(ctx)
@@ -129,7 +132,7 @@ func (r *service) tell(ctx context.Context, err error) {
 		shown.Trouble = fmt.Sprintf("%v%s; tried at %s", err, node.Mend(err), r.Now())
 	}
 	if err := r.Store.PutStatus(r.Study.ID, shown.Encode()); err != nil {
-		r.Logger.Error("the status cannot be stored", "study", r.Study.ID.Short(), "error", err)
+		r.Log.Error("the status cannot be stored", "study", r.Study.ID.Short(), "error", err)
 	}
 }
 
@@ -164,7 +167,7 @@ func (p *Party) open(id protocol.StudyID) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &service{Source: source.Source{PartyOptions: p.PartyOptions, Signer: p.signer, Study: s}}
+	r := &service{Source: source.Source{Env: p.Env, Store: p.Store, Site: p.Site, Signer: p.signer, Study: s}}
 	r.out = newOutgoing(calls.Network{Host: p.host, Study: s}, &r.Source)
 	r.client = calls.Client{Carrier: r.out, Study: s}
 	welcome, err := r.Welcome()
@@ -207,7 +210,7 @@ func (r *service) serve(ctx context.Context) error {
 			return err
 		default:
 			r.Observe(event.Progress{Study: r.Study.ID, Milestone: event.Retrying, Err: err})
-			r.Logger.Warn("the aggregator does not answer as it should; trying again", "study", r.Study.ID.Short(), "error", err)
+			r.Log.Warn("the aggregator does not answer as it should; trying again", "study", r.Study.ID.Short(), "error", err)
 			if !r.retry.Wait(ctx, err) {
 				return &node.WaitError{For: "the aggregator", Err: err}
 			}

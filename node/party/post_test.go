@@ -8,7 +8,6 @@ import (
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/calls"
-	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
@@ -71,8 +70,8 @@ func serving(t *testing.T, terms protocoltest.Terms) (*service, *answers) {
 		t.Fatal(err)
 	}
 	a := &answers{board: protocoltest.Board{Study: s.ID, Keeper: protocoltest.Identity("aggregator")}}
-	options := node.PartyOptions{Store: st, Entropy: rand.Reader, Now: func() protocol.Instant { return protocoltest.Start }, Observe: func(event.Progress) {}}
-	r := &service{Source: source.Source{PartyOptions: options, Signer: protocoltest.Identity("party 0"), Study: s}, client: calls.Client{Carrier: a, Study: s}}
+	env := node.PartyEnv{Now: func() protocol.Instant { return protocoltest.Start }}.OrDefaults()
+	r := &service{Source: source.Source{Env: env, Store: st, Signer: protocoltest.Identity("party 0"), Study: s}, client: calls.Client{Carrier: a, Study: s}}
 	r.machine, err = drive.Open(session.PartyConfig{Study: s, Signer: r.Signer, Entropy: rand.Reader}, disk{r}, r.instant)
 	if err == nil {
 		err = r.machine.Step(session.Consent{})

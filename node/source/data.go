@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -218,13 +217,11 @@ func (r *Source) examine(ctx context.Context, src *Opened, take func(dataset.Bat
 
 // Options says what a command looks at that speaks to nobody: a study, and this party's data for it.
 type Options struct {
-	Store   node.PartyState              // required; open for reading is enough where nothing is changed
-	Site    func() (config.Party, error) // required: reads the site file
-	Now     func() protocol.Instant      // required: the clock
-	Study   *study.Study                 // required; it lists this party
-	Observe event.Observer               // told of Reading; default: nobody
-	Entropy io.Reader                    // required where noise is drawn or rows are shuffled: crypto/rand outside tests
-	Workers int                          // goroutines that project; default 1
+	node.Env[event.Progress] // its observer is told of Reading
+
+	Store node.PartyState              // required; open for reading is enough where nothing is changed
+	Site  func() (config.Party, error) // required: reads the site file
+	Study *study.Study                 // required; it lists this party
 }
 
 // Source is the study at this party, which need not be served.
@@ -233,11 +230,7 @@ func (o Options) Source() (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Observe == nil {
-		o.Observe = func(event.Progress) {}
-	}
-	options := node.PartyOptions{Store: o.Store, Site: o.Site, Entropy: o.Entropy, Now: o.Now, Observe: o.Observe, Workers: o.Workers}
-	return &Source{options, signer, o.Study}, nil
+	return &Source{o.Env.OrDefaults(), o.Store, o.Site, signer, o.Study}, nil
 }
 
 // CheckedData is what data are against a study, for the party's own eyes.

@@ -25,7 +25,7 @@ func TestPeopleAreRecognised(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &Source{node.PartyOptions{Store: st, Now: func() protocol.Instant { return 1000 }}, protocoltest.Identity("party 0"), s}
+	h := &Source{Env: node.PartyEnv{Now: func() protocol.Instant { return 1000 }}, Store: st, Signer: protocoltest.Identity("party 0"), Study: s}
 	key, err := st.PeopleKey()
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestDebitsLookAtPeople(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Source{node.PartyOptions{Store: st, Now: func() protocol.Instant { return 1000 }}, protocoltest.Identity("party 0"), s}
+	r := &Source{Env: node.PartyEnv{Now: func() protocol.Instant { return 1000 }}, Store: st, Signer: protocoltest.Identity("party 0"), Study: s}
 	for _, name := range []string{"a", "b"} {
 		sampler := people.NewSampler(key, dataset.Files(name+".csv"))
 		for i := range 100 {

@@ -60,7 +60,7 @@ func TestNoiselessReleasesAddUp(t *testing.T) {
 	const records = 800
 	refused := func(name, sketches string) error {
 		s, src := noiseless(t, name, sketches)
-		h := &Source{node.PartyOptions{Store: st, Now: func() protocol.Instant { return 1000 }}, protocoltest.Identity("party 0"), s}
+		h := &Source{Env: node.PartyEnv{Now: func() protocol.Instant { return 1000 }}, Store: st, Signer: protocoltest.Identity("party 0"), Study: s}
 		refusal, err := h.Permitted(src, records, entries)
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/held"
@@ -18,7 +19,9 @@ import (
 
 // Source is what a party has of one study without speaking to anybody.
 type Source struct {
-	node.PartyOptions
+	node.Env[event.Progress]
+	Store  node.PartyState
+	Site   func() (config.Party, error) // reads the site file
 	Signer protocol.Signer
 	Study  *study.Study
 }

@@ -28,7 +28,7 @@ func TestASwitchedDatasetIsDueAnew(t *testing.T) {
 		}
 		plans = append(plans, p)
 	}
-	h := &Source{node.PartyOptions{Now: func() protocol.Instant { return 1000 }}, protocoltest.Identity("party 0"), s}
+	h := &Source{Env: node.PartyEnv{Now: func() protocol.Instant { return 1000 }}, Signer: protocoltest.Identity("party 0"), Study: s}
 	of := func(name string, epsilon dp.Epsilon) *Opened {
 		return &Opened{Data: config.Dataset{Name: name, Caps: config.Caps{Attribute: config.Budget{Epsilon: epsilon}}}, Plans: plans}
 	}

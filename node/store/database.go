@@ -7,9 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // schema is layout 1, from which migrations lead on. What must not change is guarded by triggers, so that a slip
@@ -157,38 +154,4 @@ func checkDatabase(db *sql.DB, role Role, id ledgerID) error {
 		return fmt.Errorf("%w: %s was not made with %s (were two nodes' files swapped? put its own back; else %s)", ErrLedgerMissing, databaseFile, ledgerFile, ledgerLost(role))
 	}
 	return nil
-}
-
-// transact runs f in one transaction, which is durable when transact returns nil.
-func transact(db *sql.DB, f func(*sql.Tx) error) error {
-	tx, err := db.Begin()
-	if err != nil {
-		return err
-	}
-	if err := f(tx); err != nil {
-		tx.Rollback()
-		return err
-	}
-	return tx.Commit()
-}
-
-// explain turns SQLite's errors on which callers decide into ours.
-func explain(err error) error {
-	var e *sqlite.Error
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, sql.ErrNoRows):
-		return ErrNotFound
-	case !errors.As(err, &e):
-		return err
-	case e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
-		return fmt.Errorf("its study is %w", ErrNotFound)
-	case e.Code()&0xff == sqlite3.SQLITE_READONLY:
-		return ErrReadOnly
-	}
-	if disk := diskError(e); disk != nil {
-		return disk
-	}
-	return err
 }

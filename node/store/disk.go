@@ -1,52 +1,13 @@
 package store
 
 import (
-	"database/sql"
 	"errors"
-	"fmt"
 	"io/fs"
 	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
-
-// What SQLite says of a disk is turned into what the operating system says of one, so that
-// a full disk is one error wherever it is met: syscall.ENOSPC in a *fs.PathError.
-
-// diskError is the operating system's error for one of SQLite's about the disk, or nil.
-func diskError(e *sqlite.Error) error {
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_FULL:
-		return &fs.PathError{Op: "write", Path: databaseFile, Err: syscall.ENOSPC}
-	case sqlite3.SQLITE_IOERR:
-		return &fs.PathError{Op: "use", Path: databaseFile, Err: syscall.EIO}
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return ErrDamaged
-	}
-	return nil
-}
-
-// ErrDamaged reports a database that is not what was written: a disk fails, or somebody changed it.
-var ErrDamaged = errors.New(databaseFile + " is damaged (restore the newest backup into a new directory, and compare by fsck)")
-
-// scan reads the one row that a query finds.
-func scan(row *sql.Row, into ...any) error {
-	if err := row.Err(); err != nil {
-		return err
-	}
-	return scanned(row.Scan(into...))
-}
-
-// scanned is the error of taking the values out of a row that was found: what is no value of
-// its column's kind was never written by this program.
-func scanned(err error) error {
-	var ofSQLite *sqlite.Error
-	if err == nil || errors.As(err, &ofSQLite) || errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrDamaged, err)
-}
 
 // MayWrite is nil when this process may write into the state directory, as far as can be
 // told without writing: a disk can be read-only, or the directory another user's.

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 
-	"github.com/cosketch/cosketch/node/durable"
 	"github.com/cosketch/cosketch/protocol"
 )
 
@@ -45,22 +43,4 @@ func (s *Store) Query(study protocol.StudyID, number int) ReleaseDir {
 // their studies are.
 func QueryDir(study protocol.StudyID, number int) string {
 	return fmt.Sprintf("%s-query-%d", study, number)
-}
-
-// putRelease makes a directory of the releases' with all that a release holds, at once.
-func (s *Store) putRelease(dir string, release Release) error {
-	staging := dir + ".tmp"
-	if err := os.RemoveAll(staging); err != nil { // of a process that was killed here
-		return err
-	}
-	if err := durable.Mkdir(staging); err != nil {
-		return err
-	}
-	if err := fillRelease(staging, release); err != nil {
-		return errors.Join(err, os.RemoveAll(staging))
-	}
-	if err := durable.Rename(staging, dir); err != nil {
-		return errors.Join(err, os.RemoveAll(staging))
-	}
-	return nil
 }

@@ -81,6 +81,24 @@ func (s *Store) dropRelease(study protocol.StudyID) error {
 	return os.RemoveAll(staging)
 }
 
+// putRelease makes a directory of the releases' with all that a release holds, at once.
+func (s *Store) putRelease(dir string, release Release) error {
+	staging := dir + ".tmp"
+	if err := os.RemoveAll(staging); err != nil { // of a process that was killed here
+		return err
+	}
+	if err := durable.Mkdir(staging); err != nil {
+		return err
+	}
+	if err := fillRelease(staging, release); err != nil {
+		return errors.Join(err, os.RemoveAll(staging))
+	}
+	if err := durable.Rename(staging, dir); err != nil {
+		return errors.Join(err, os.RemoveAll(staging))
+	}
+	return nil
+}
+
 func fillRelease(dir string, release Release) error {
 	var sums strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(release.Files)) {

@@ -297,21 +297,3 @@ func (s *Store) Served() bool {
 	free, err := lock.TryRLock()
 	return err == nil && !free
 }
-
-// collect runs a query and scans every row.
-func collect[T any](db *sql.DB, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
-	rows, err := db.Query(query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []T
-	for rows.Next() {
-		one, err := scan(rows)
-		if err != nil {
-			return nil, scanned(err)
-		}
-		all = append(all, one)
-	}
-	return all, rows.Err()
-}

@@ -9,6 +9,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/audit"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -20,32 +21,32 @@ var audited = []struct {
 	columns               []string
 	floor                 float64
 }{
-	{"joined identity", "{side: records, family: identity}", "{unit: attribute, mechanism: laplace, epsilon: 1}", []string{bounded, binary}, 0.8},
-	{"joined hadamard", "{side: records, family: hadamard, k: 4}", "{unit: attribute, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{bounded, centred, binary}, 0.7},
-	{"joined sparse", "{side: records, family: sparse, k: 8}", "{unit: attribute, mechanism: laplace, epsilon: 1}", []string{bounded, centred}, 0.8},
-	{"joined bits", "{side: records, family: identity}", "{unit: attribute, mechanism: randomised-response, epsilon: 1}", []string{binary, second}, 0.8},
-	{"attribute laplace", "{side: columns, family: sparse, k: 256, helpers: {ones: 1}}", "{unit: attribute, mechanism: laplace, epsilon: 1}", []string{bounded, centred, binary}, 0.8},
-	{"attribute laplace, categories", "{side: columns, family: sparse, k: 256, helpers: {ones: 0}}", "{unit: attribute, mechanism: laplace, epsilon: 2}", []string{categorical}, 0.5},
-	{"attribute laplace, squares", "{side: columns, family: sparse, k: 256, helpers: {ones: 1, squares: true}}", "{unit: attribute, mechanism: laplace, epsilon: 2}", []string{centred}, 0.5},
-	{"attribute gaussian", "{side: columns, family: rademacher, k: 16, helpers: {ones: 0}}", "{unit: attribute, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{bounded, binary}, 0.7},
-	{"attribute identity", "{side: records, family: identity}", "{unit: attribute, mechanism: laplace, epsilon: 1}", []string{bounded, binary}, 0.8},
-	{"attribute hadamard", "{side: records, family: hadamard, k: 4}", "{unit: attribute, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{bounded, centred, binary}, 0.7},
-	{"record horizontal", "{side: records, family: rademacher, k: 16, clip: 0.8}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{bounded, centred}, 0.7},
-	{"record horizontal, replaced", "{side: records, family: rademacher, k: 16, clip: 0.8}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{centred}, 0.7},
-	{"record columns", "{side: columns, family: sparse, k: 64, helpers: {ones: 0.3}, clip: 0.8}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{bounded, centred}, 0.7},
-	{"record columns, laplace", "{side: columns, family: sparse, k: 64, helpers: {ones: 0}, clip: 0.8}", "{unit: record, mechanism: laplace, epsilon: 2}", []string{centred}, 0.8},
-	{"record columns, replaced", "{side: columns, family: sparse, k: 64, helpers: {ones: 0}, clip: 0.8}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{centred}, 0.7},
-	{"own columns", "{side: columns, family: sparse, k: 64, helpers: {ones: 0.7}, clip: 1.1, standardise: own}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{bounded, centred, binary}, 0.7},
-	{"own columns, replaced", "{side: columns, family: sparse, k: 64, helpers: {ones: 0.7}, clip: 1.1, standardise: own}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{bounded, centred}, 0.6}, // ones do not change
-	{"moments", "{side: moments, clip: 0.8}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{bounded, centred, binary}, 0.7},
-	{"moments, replaced", "{side: moments, clip: 0.8}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{centred, beside}, 0.7},
-	{"moments, own clip, absent values", "{side: moments, clip: own}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{centred, beside, binary}, 0.7},
-	{"moments, own moments", "{side: moments, clip: own, standardise: own}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{bounded, centred, binary}, 0.7},
-	{"cells", "{side: cells, L: 2, clip: 0.8}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{bounded, centred, binary}, 0.7},
-	{"cells, replaced", "{side: cells, L: 2, clip: 0.8}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{centred, beside}, 0.7},
-	{"bits", "{side: records, family: identity}", "{unit: attribute, mechanism: randomised-response, epsilon: 1}", []string{binary, second}, 0.8},
-	{"bits, columns", "{side: columns, family: sparse, k: 256, s: 2, helpers: {ones: 1}}", "{unit: attribute, mechanism: randomised-response, epsilon: 2}", []string{binary, second}, 0.8},
-	{"bits, rotated", "{side: records, family: hadamard, k: 2}", "{unit: attribute, mechanism: randomised-response, epsilon: 1}", []string{binary, second}, 0.8},
+	{"joined identity", "{side: records, family: identity}", "{unit: attribute, mechanism: laplace, epsilon: 1}", []string{releasetest.Bounded, releasetest.Binary}, 0.8},
+	{"joined hadamard", "{side: records, family: hadamard, k: 4}", "{unit: attribute, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{releasetest.Bounded, releasetest.Centred, releasetest.Binary}, 0.7},
+	{"joined sparse", "{side: records, family: sparse, k: 8}", "{unit: attribute, mechanism: laplace, epsilon: 1}", []string{releasetest.Bounded, releasetest.Centred}, 0.8},
+	{"joined bits", "{side: records, family: identity}", "{unit: attribute, mechanism: randomised-response, epsilon: 1}", []string{releasetest.Binary, releasetest.Second}, 0.8},
+	{"attribute laplace", "{side: columns, family: sparse, k: 256, helpers: {ones: 1}}", "{unit: attribute, mechanism: laplace, epsilon: 1}", []string{releasetest.Bounded, releasetest.Centred, releasetest.Binary}, 0.8},
+	{"attribute laplace, categories", "{side: columns, family: sparse, k: 256, helpers: {ones: 0}}", "{unit: attribute, mechanism: laplace, epsilon: 2}", []string{releasetest.Categorical}, 0.5},
+	{"attribute laplace, squares", "{side: columns, family: sparse, k: 256, helpers: {ones: 1, squares: true}}", "{unit: attribute, mechanism: laplace, epsilon: 2}", []string{releasetest.Centred}, 0.5},
+	{"attribute gaussian", "{side: columns, family: rademacher, k: 16, helpers: {ones: 0}}", "{unit: attribute, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{releasetest.Bounded, releasetest.Binary}, 0.7},
+	{"attribute identity", "{side: records, family: identity}", "{unit: attribute, mechanism: laplace, epsilon: 1}", []string{releasetest.Bounded, releasetest.Binary}, 0.8},
+	{"attribute hadamard", "{side: records, family: hadamard, k: 4}", "{unit: attribute, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{releasetest.Bounded, releasetest.Centred, releasetest.Binary}, 0.7},
+	{"record horizontal", "{side: records, family: rademacher, k: 16, clip: 0.8}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{releasetest.Bounded, releasetest.Centred}, 0.7},
+	{"record horizontal, replaced", "{side: records, family: rademacher, k: 16, clip: 0.8}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{releasetest.Centred}, 0.7},
+	{"record columns", "{side: columns, family: sparse, k: 64, helpers: {ones: 0.3}, clip: 0.8}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{releasetest.Bounded, releasetest.Centred}, 0.7},
+	{"record columns, laplace", "{side: columns, family: sparse, k: 64, helpers: {ones: 0}, clip: 0.8}", "{unit: record, mechanism: laplace, epsilon: 2}", []string{releasetest.Centred}, 0.8},
+	{"record columns, replaced", "{side: columns, family: sparse, k: 64, helpers: {ones: 0}, clip: 0.8}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{releasetest.Centred}, 0.7},
+	{"own columns", "{side: columns, family: sparse, k: 64, helpers: {ones: 0.7}, clip: 1.1, standardise: own}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{releasetest.Bounded, releasetest.Centred, releasetest.Binary}, 0.7},
+	{"own columns, replaced", "{side: columns, family: sparse, k: 64, helpers: {ones: 0.7}, clip: 1.1, standardise: own}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{releasetest.Bounded, releasetest.Centred}, 0.6}, // ones do not change
+	{"moments", "{side: moments, clip: 0.8}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{releasetest.Bounded, releasetest.Centred, releasetest.Binary}, 0.7},
+	{"moments, replaced", "{side: moments, clip: 0.8}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{releasetest.Centred, releasetest.Beside}, 0.7},
+	{"moments, own clip, absent values", "{side: moments, clip: own}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{releasetest.Centred, releasetest.Beside, releasetest.Binary}, 0.7},
+	{"moments, own moments", "{side: moments, clip: own, standardise: own}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{releasetest.Bounded, releasetest.Centred, releasetest.Binary}, 0.7},
+	{"cells", "{side: cells, L: 2, clip: 0.8}", "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{releasetest.Bounded, releasetest.Centred, releasetest.Binary}, 0.7},
+	{"cells, replaced", "{side: cells, L: 2, clip: 0.8}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", []string{releasetest.Centred, releasetest.Beside}, 0.7},
+	{"bits", "{side: records, family: identity}", "{unit: attribute, mechanism: randomised-response, epsilon: 1}", []string{releasetest.Binary, releasetest.Second}, 0.8},
+	{"bits, columns", "{side: columns, family: sparse, k: 256, s: 2, helpers: {ones: 1}}", "{unit: attribute, mechanism: randomised-response, epsilon: 2}", []string{releasetest.Binary, releasetest.Second}, 0.8},
+	{"bits, rotated", "{side: records, family: hadamard, k: 2}", "{unit: attribute, mechanism: randomised-response, epsilon: 1}", []string{releasetest.Binary, releasetest.Second}, 0.8},
 }
 
 func auditPlan(t *testing.T, i int) release.Plan {
@@ -59,14 +60,14 @@ func auditPlan(t *testing.T, i int) release.Plan {
 	if strings.Contains(a.name, "absent") {
 		missing = "count"
 	}
-	return plan(t, parse(t, terms{
-		partition: partition, columns: a.columns, sketches: []string{a.sketch}, privacy: a.privacy, missing: missing,
+	return releasetest.Plan(t, releasetest.Study(t, releasetest.Terms{
+		Partition: partition, Columns: a.columns, Sketches: []string{a.sketch}, Privacy: a.privacy, Missing: missing,
 	}), 0)
 }
 
 func runAudit(t *testing.T, p release.Plan, trials int) audit.Audit {
 	t.Helper()
-	out, err := audit.Sketch(context.Background(), p, audit.Options{Trials: trials, Entropy: entropy(11)})
+	out, err := audit.Sketch(context.Background(), p, audit.Options{Trials: trials, Entropy: releasetest.Entropy(11)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,11 +176,11 @@ func TestRealisedSensitivity(t *testing.T) {
 		if chooses(p) { // [audit.Sketch] looks at each clip, or past the first look
 			continue
 		}
-		g, err := dp.NewGenerator(entropy(3))
+		g, err := dp.NewGenerator(releasetest.Entropy(3))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := audit.Realise(p, rootSeed(5), g)
+		got, err := audit.Realise(p, releasetest.Seed(5), g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,13 +201,13 @@ func TestRealisedSensitivity(t *testing.T) {
 }
 
 func TestAuditRefuses(t *testing.T) {
-	s := parse(t, terms{partition: study.Horizontal, columns: []string{bounded}, privacy: noPromise, sketches: []string{"{side: records, family: identity}"}})
-	if _, err := audit.Sketch(context.Background(), plan(t, s, 0), audit.Options{Entropy: entropy(1)}); err == nil {
+	s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded}, Privacy: releasetest.NoPromise, Sketches: []string{"{side: records, family: identity}"}})
+	if _, err := audit.Sketch(context.Background(), releasetest.Plan(t, s, 0), audit.Options{Entropy: releasetest.Entropy(1)}); err == nil {
 		t.Error("mechanism none was audited")
 	}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := audit.Sketch(ended, auditPlan(t, 0), audit.Options{Entropy: entropy(1)}); err == nil {
+	if _, err := audit.Sketch(ended, auditPlan(t, 0), audit.Options{Entropy: releasetest.Entropy(1)}); err == nil {
 		t.Error("an audit went on after its context ended")
 	}
 }

@@ -20,13 +20,14 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // inBatches sketches records in batches of random size, in the given order of
 // records. The order that it returns is in numbers of d's records.
 func inBatches(t *rapid.T, rng *rand.Rand, p release.Plan, d data, order []int, workers int) release.Exact {
-	b, err := p.NewBuilder(rootSeed(1), workers)
+	b, err := p.NewBuilder(releasetest.Seed(1), workers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func inBatches(t *rapid.T, rng *rand.Rand, p release.Plan, d data, order []int, 
 			t.Fatal(err)
 		}
 	}
-	out, err := b.Finish(entropy(rng.IntN(1000)))
+	out, err := b.Finish(releasetest.Entropy(rng.IntN(1000)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestExactSketchIsAFunctionOfTheData(t *testing.T) {
 	eachPlan(t, func(t *testing.T, p release.Plan, _ dp.Unit) {
 		rng := rand.New(rand.NewPCG(5, 5))
 		d := randomData(rng, p, 37)
-		want := encoded(t, exact(t, p, rootSeed(1), d))
+		want := encoded(t, exact(t, p, releasetest.Seed(1), d))
 		clipped := -1
 		rapid.Check(t, func(rt *rapid.T) {
 			rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "order"), 6))
@@ -86,7 +87,7 @@ func TestExactSketchesArePinned(t *testing.T) {
 	digest := sha256.New()
 	eachPlan(t, func(t *testing.T, p release.Plan, _ dp.Unit) {
 		d := randomData(rand.New(rand.NewPCG(5, 12)), p, 7)
-		digest.Write(encoded(t, exact(t, p, rootSeed(3), d)))
+		digest.Write(encoded(t, exact(t, p, releasetest.Seed(3), d)))
 	})
 	const want = "8b4b0b0ab168dbbcd284b8bf03960753225064279285630db464822f99ef5159"
 	if got := hex.EncodeToString(digest.Sum(nil)); got != want {
@@ -99,20 +100,20 @@ func TestExactSketchesArePinned(t *testing.T) {
 // parties of a vertical study share their rows.
 func TestExactSketchDependsOnSeedAndParty(t *testing.T) {
 	for _, partition := range []study.Partition{study.Vertical, study.Horizontal} {
-		s := parse(t, terms{partition: partition, columns: []string{binary}, privacy: noPromise, sketches: []string{"{side: columns, family: sparse, k: 64, helpers: {ones: 0}}"}})
-		d := randomData(rand.New(rand.NewPCG(1, 7)), plan(t, s, 0), 30)
+		s := releasetest.Study(t, releasetest.Terms{Partition: partition, Columns: []string{releasetest.Binary}, Privacy: releasetest.NoPromise, Sketches: []string{"{side: columns, family: sparse, k: 64, helpers: {ones: 0}}"}})
+		d := randomData(rand.New(rand.NewPCG(1, 7)), releasetest.Plan(t, s, 0), 30)
 		var sketches [][]byte
 		for party := range s.Parties {
 			p, err := release.For(s, party, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			sketches = append(sketches, encoded(t, exact(t, p, rootSeed(1), d)))
+			sketches = append(sketches, encoded(t, exact(t, p, releasetest.Seed(1), d)))
 		}
 		if same := bytes.Equal(sketches[0], sketches[1]) && bytes.Equal(sketches[1], sketches[2]); same != (partition == study.Vertical) {
 			t.Errorf("%s: equal sketches of equal records: %v", partition, same)
 		}
-		if other := encoded(t, exact(t, plan(t, s, 0), rootSeed(2), d)); slices.ContainsFunc(sketches, func(b []byte) bool { return bytes.Equal(b, other) }) {
+		if other := encoded(t, exact(t, releasetest.Plan(t, s, 0), releasetest.Seed(2), d)); slices.ContainsFunc(sketches, func(b []byte) bool { return bytes.Equal(b, other) }) {
 			t.Errorf("%s: two seeds, one sketch", partition)
 		}
 	}
@@ -140,11 +141,11 @@ func TestFeaturesOfARecord(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := parse(t, terms{
-				partition: study.Vertical, columns: []string{bounded, centred, categorical}, privacy: noPromise,
-				sketches: []string{"{side: columns, family: rademacher, k: 1, helpers: " + test.helpers + "}"},
+			s := releasetest.Study(t, releasetest.Terms{
+				Partition: study.Vertical, Columns: []string{releasetest.Bounded, releasetest.Centred, releasetest.Categorical}, Privacy: releasetest.NoPromise,
+				Sketches: []string{"{side: columns, family: rademacher, k: 1, helpers: " + test.helpers + "}"},
 			})
-			got := exact(t, plan(t, s, 0), rootSeed(1), data{ids: [][]byte{[]byte("x")}, values: test.values}).Data
+			got := exact(t, releasetest.Plan(t, s, 0), releasetest.Seed(1), data{ids: [][]byte{[]byte("x")}, values: test.values}).Data
 			negative := make([]int64, len(got))
 			for i, v := range got {
 				negative[i] = -v
@@ -158,10 +159,10 @@ func TestFeaturesOfARecord(t *testing.T) {
 
 // TestIdentityShipsTheRecords: without projection a row is the record.
 func TestIdentityShipsTheRecords(t *testing.T) {
-	s := parse(t, terms{partition: study.Horizontal, columns: []string{centred, bounded}, privacy: laplace, sketches: []string{"{side: records, family: identity}"}})
-	p := plan(t, s, 0)
+	s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Centred, releasetest.Bounded}, Privacy: releasetest.Laplace, Sketches: []string{"{side: records, family: identity}"}})
+	p := releasetest.Plan(t, s, 0)
 	d := randomData(rand.New(rand.NewPCG(1, 8)), p, 9)
-	if got := exact(t, p, rootSeed(1), d); !slices.Equal(got.Data, d.values) || got.Rows != 9 || got.Cols != 2 {
+	if got := exact(t, p, releasetest.Seed(1), d); !slices.Equal(got.Data, d.values) || got.Rows != 9 || got.Cols != 2 {
 		t.Errorf("%s has %v, want %v", got, got.Data, d.values)
 	}
 }
@@ -173,15 +174,15 @@ func TestAddRefuses(t *testing.T) {
 		"{side: columns, family: sparse, k: 4, helpers: {ones: 0.3}, clip: 0.8}",
 		"{side: records, family: sparse, k: 4, clip: 0.8}",
 	} {
-		s := parse(t, terms{partition: study.Horizontal, columns: []string{centred, bounded}, privacy: promises[3].privacy, sketches: []string{side}})
-		p := plan(t, s, 0)
+		s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Centred, releasetest.Bounded}, Privacy: promises[3].privacy, Sketches: []string{side}})
+		p := releasetest.Plan(t, s, 0)
 		if p.Limit < 1<<30 {
 			t.Errorf("%s: the limit is %d records", side, p.Limit)
 		}
 		p.Limit = 3
 		x := [][]byte{[]byte("x")}
 		three := data{ids: [][]byte{x[0], []byte("y"), []byte("z")}, values: []int64{256, 256, 1, 2, -256, 256}}
-		b, err := p.NewBuilder(rootSeed(1), 2)
+		b, err := p.NewBuilder(releasetest.Seed(1), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,18 +206,18 @@ func TestAddRefuses(t *testing.T) {
 		if err := b.Add(x, []int64{256, 256}); err == nil || !strings.Contains(err.Error(), "the limit is 3") {
 			t.Errorf("%s: a record beyond the limit: %v", side, err)
 		}
-		got, err := b.Finish(entropy(0))
+		got, err := b.Finish(releasetest.Entropy(0))
 		if err != nil {
 			t.Fatal(err)
 		}
-		fresh, err := p.NewBuilder(rootSeed(1), 1)
+		fresh, err := p.NewBuilder(releasetest.Seed(1), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := fresh.Add(three.ids, three.values); err != nil {
 			t.Fatal(err)
 		}
-		if want, err := fresh.Finish(entropy(0)); err != nil || !reflect.DeepEqual(got, want) {
+		if want, err := fresh.Finish(releasetest.Entropy(0)); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: refused batches left a trace: %d records clipped, then %d (%v)", side, got.Clipped, want.Clipped, err)
 		}
 	}
@@ -227,11 +228,11 @@ func TestAddRefuses(t *testing.T) {
 func TestLimitKeepsEntriesInRange(t *testing.T) {
 	for bits := 1; bits <= 14; bits++ {
 		for _, family := range []string{"sparse, k: 4, s: 2", "rademacher, k: 4", "achlioptas, k: 4"} {
-			s := parse(t, terms{
-				partition: study.Horizontal, columns: []string{bounded}, bits: bits, privacy: laplace,
-				sketches: []string{"{side: columns, family: " + family + "}"},
+			s := releasetest.Study(t, releasetest.Terms{
+				Partition: study.Horizontal, Columns: []string{releasetest.Bounded}, Bits: bits, Privacy: releasetest.Laplace,
+				Sketches: []string{"{side: columns, family: " + family + "}"},
 			})
-			if p := plan(t, s, 0); p.Limit*s.Bits.One() > largest+1 || p.Limit*s.Bits.One() < largest/2 {
+			if p := releasetest.Plan(t, s, 0); p.Limit*s.Bits.One() > largest+1 || p.Limit*s.Bits.One() < largest/2 {
 				t.Errorf("%v with %d bits: a limit of %d records", p.Spec(), bits, p.Limit)
 			}
 		}
@@ -241,9 +242,9 @@ func TestLimitKeepsEntriesInRange(t *testing.T) {
 // TestEncodedRangeIsChecked: what no encoder makes is refused, not summed.
 func TestEncodedRangeIsChecked(t *testing.T) {
 	for _, side := range []string{"{side: columns, family: sparse, k: 4}", "{side: records, family: sparse, k: 4}"} {
-		s := parse(t, terms{partition: study.Horizontal, columns: []string{centred}, privacy: laplace, sketches: []string{side}})
+		s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Centred}, Privacy: releasetest.Laplace, Sketches: []string{side}})
 		for _, v := range []int64{257, -257, math.MaxInt64, math.MinInt64} {
-			b, err := plan(t, s, 0).NewBuilder(rootSeed(1), 1)
+			b, err := releasetest.Plan(t, s, 0).NewBuilder(releasetest.Seed(1), 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -257,8 +258,8 @@ func TestEncodedRangeIsChecked(t *testing.T) {
 // TestAddAllocatesByTheBatch: no memory for each record, whatever labels are made of.
 func TestAddAllocatesByTheBatch(t *testing.T) {
 	for _, partition := range []study.Partition{study.Vertical, study.Horizontal} {
-		s := parse(t, terms{partition: partition, columns: []string{centred}, privacy: laplace, sketches: []string{"{side: columns, family: sparse, k: 4}"}})
-		b, err := plan(t, s, 0).NewBuilder(rootSeed(1), 1)
+		s := releasetest.Study(t, releasetest.Terms{Partition: partition, Columns: []string{releasetest.Centred}, Privacy: releasetest.Laplace, Sketches: []string{"{side: columns, family: sparse, k: 4}"}})
+		b, err := releasetest.Plan(t, s, 0).NewBuilder(releasetest.Seed(1), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -275,16 +276,16 @@ func TestAddAllocatesByTheBatch(t *testing.T) {
 // orders counts the orders that Finish draws for n records, by its own words.
 func orders(t *testing.T, n, draws int) map[[4]int]float64 {
 	t.Helper()
-	s := parse(t, terms{partition: study.Horizontal, columns: []string{bounded}, privacy: laplace, sketches: []string{"{side: records, family: identity}"}})
-	p := plan(t, s, 0)
+	s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded}, Privacy: releasetest.Laplace, Sketches: []string{"{side: records, family: identity}"}})
+	p := releasetest.Plan(t, s, 0)
 	d := data{values: []int64{10, 20, 30, 40}[:n]}
 	for i := range n {
 		d.ids = append(d.ids, []byte{byte(i)})
 	}
-	stream := entropy(99)
+	stream := releasetest.Entropy(99)
 	counts := map[[4]int]float64{}
 	for range draws {
-		b, err := p.NewBuilder(rootSeed(1), 1)
+		b, err := p.NewBuilder(releasetest.Seed(1), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -358,8 +359,8 @@ func TestOrderNeedsEntropy(t *testing.T) {
 		{"{side: columns, family: sparse, k: 4}", sketch.Columns},
 		{"{side: records, family: sparse, k: 4}", sketch.Records},
 	} {
-		s := parse(t, terms{partition: study.Horizontal, columns: []string{bounded}, privacy: laplace, sketches: []string{test.sketch}})
-		b, err := plan(t, s, 0).NewBuilder(rootSeed(1), 1)
+		s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded}, Privacy: releasetest.Laplace, Sketches: []string{test.sketch}})
+		b, err := releasetest.Plan(t, s, 0).NewBuilder(releasetest.Seed(1), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -376,10 +377,10 @@ func TestOrderNeedsEntropy(t *testing.T) {
 // TestBuilderNeedsASeed: an absent or destroyed seed gives no rows.
 func TestBuilderNeedsASeed(t *testing.T) {
 	for _, sk := range []string{"{side: columns, family: sparse, k: 4}", "{side: records, family: sparse, k: 4}"} {
-		s := parse(t, terms{partition: study.Horizontal, columns: []string{bounded}, privacy: laplace, sketches: []string{sk}})
-		gone := rootSeed(1)
+		s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded}, Privacy: releasetest.Laplace, Sketches: []string{sk}})
+		gone := releasetest.Seed(1)
 		gone.Destroy()
-		if _, err := plan(t, s, 0).NewBuilder(gone, 1); err == nil || !strings.Contains(err.Error(), "opening sketch 0") {
+		if _, err := releasetest.Plan(t, s, 0).NewBuilder(gone, 1); err == nil || !strings.Contains(err.Error(), "opening sketch 0") {
 			t.Errorf("%s: %v", sk, err)
 		}
 	}
@@ -388,20 +389,20 @@ func TestBuilderNeedsASeed(t *testing.T) {
 // TestWorkersDeriveTheSame: in batches that several goroutines share, the same records
 // are clipped to the same bytes.
 func TestWorkersDeriveTheSame(t *testing.T) {
-	s := parse(t, terms{partition: study.Horizontal, columns: []string{centred, bounded}, privacy: promises[3].privacy,
-		sketches: []string{"{side: columns, family: sparse, k: 16, helpers: {ones: 0.3, squares: true}, clip: 0.8}"}})
-	p := plan(t, s, 0)
+	s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Centred, releasetest.Bounded}, Privacy: promises[3].privacy,
+		Sketches: []string{"{side: columns, family: sparse, k: 16, helpers: {ones: 0.3, squares: true}, clip: 0.8}"}})
+	p := releasetest.Plan(t, s, 0)
 	d := randomData(rand.New(rand.NewPCG(5, 13)), p, 3001)
 	var want release.Exact
 	for _, workers := range []int{1, 2, 7} {
-		b, err := p.NewBuilder(rootSeed(1), workers)
+		b, err := p.NewBuilder(releasetest.Seed(1), workers)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := b.Add(d.ids, d.values); err != nil {
 			t.Fatal(err)
 		}
-		got, err := b.Finish(entropy(0))
+		got, err := b.Finish(releasetest.Entropy(0))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/stream"
@@ -26,7 +27,7 @@ func TestColumnsSumClippedVectors(t *testing.T) {
 		}
 		d := randomData(rand.New(rand.NewPCG(5, 14)), p, 41)
 		want, over := written(t, p, d)
-		b, err := p.NewBuilder(rootSeed(1), 2)
+		b, err := p.NewBuilder(releasetest.Seed(1), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +46,7 @@ func TestColumnsSumClippedVectors(t *testing.T) {
 
 // written sums derived vectors record by record, and counts those that were clipped.
 func written(t *testing.T, p release.Plan, d data) (sums []int64, clipped int64) {
-	key, err := rootSeed(1).Derive(seed.RecordRows)
+	key, err := releasetest.Seed(1).Derive(seed.RecordRows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,12 +93,12 @@ func written(t *testing.T, p release.Plan, d data) (sums []int64, clipped int64)
 // TestLongestRecordIsNotCut: a clip beyond every record is as long as the longest one,
 // which it does not cut; noise is for no more than that.
 func TestLongestRecordIsNotCut(t *testing.T) {
-	columns := []string{bounded, binary, rare, categorical}
+	columns := []string{releasetest.Bounded, releasetest.Binary, releasetest.Rare, releasetest.Categorical}
 	for _, test := range []struct{ helpers, clip string }{{"{ones: 0.3}", "1000"}, {"{ones: 0}", "40"}, {"{ones: 0.7, squares: true}", "3"}} {
 		for bits := 2; bits <= 14; bits++ {
-			p := plan(t, parse(t, terms{
-				partition: study.Vertical, columns: columns, bits: bits, privacy: "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}",
-				sketches: []string{"{side: columns, family: rademacher, k: 1, helpers: " + test.helpers + ", clip: " + test.clip + "}"},
+			p := releasetest.Plan(t, releasetest.Study(t, releasetest.Terms{
+				Partition: study.Vertical, Columns: columns, Bits: bits, Privacy: "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}",
+				Sketches: []string{"{side: columns, family: rademacher, k: 1, helpers: " + test.helpers + ", clip: " + test.clip + "}"},
 			}), 0)
 			one := p.Study.Bits.One()
 			longest := 0.0
@@ -105,7 +106,7 @@ func TestLongestRecordIsNotCut(t *testing.T) {
 				for _, bit := range []int64{0, one} {
 					for _, scarce := range []int64{0, one} {
 						values := []int64{bound, bit, scarce, 0, one, 0}
-						b, err := p.NewBuilder(rootSeed(1), 1)
+						b, err := p.NewBuilder(releasetest.Seed(1), 1)
 						if err != nil {
 							t.Fatal(err)
 						}

@@ -4,19 +4,20 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // A party takes its own clip also where there are fewer sums than clips to choose from.
 func TestOwnClipOfFewSums(t *testing.T) {
-	for _, columns := range [][]string{{centred}, {centred, beside}, {categorical, centred, binary, bounded}} {
-		p := plan(t, parse(t, terms{partition: study.Horizontal, columns: columns, sketches: []string{"{side: moments, clip: own}"},
-			privacy: "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}"}), 0)
+	for _, columns := range [][]string{{releasetest.Centred}, {releasetest.Centred, releasetest.Beside}, {releasetest.Categorical, releasetest.Centred, releasetest.Binary, releasetest.Bounded}} {
+		p := releasetest.Plan(t, releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: columns, Sketches: []string{"{side: moments, clip: own}"},
+			Privacy: "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}"}), 0)
 		if n := p.Moments.Layout.Entries(); n >= len(p.Moments.Clips) {
 			t.Fatalf("%d sums of %d clips", n, len(p.Moments.Clips))
 		}
 		d := randomData(rand.New(rand.NewPCG(3, 3)), p, 2000)
-		b, err := p.NewBuilder(rootSeed(1), 1)
+		b, err := p.NewBuilder(releasetest.Seed(1), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,7 +28,7 @@ func TestOwnClipOfFewSums(t *testing.T) {
 		if rows, cols := p.ExactShape(2000); rows != int64(e.Sketch.Rows) || cols != int64(e.Sketch.Cols) {
 			t.Errorf("%s, said to be %d × %d", e.Sketch, rows, cols)
 		}
-		if err := e.Draw(p, entropy(1), 1); err != nil {
+		if err := e.Draw(p, releasetest.Entropy(1), 1); err != nil {
 			t.Fatal(err)
 		}
 		if s, err := p.Summed(e.Sketch); err != nil || s.Clip < p.Moments.Clips[0] {

@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -142,18 +143,18 @@ func TestAllPartiesAddUp(t *testing.T) {
 }
 
 func TestCheckHeader(t *testing.T) {
-	s := parse(t, terms{
-		partition: study.Horizontal, columns: []string{bounded, categorical}, privacy: laplace,
-		sketches: []string{
+	s := releasetest.Study(t, releasetest.Terms{
+		Partition: study.Horizontal, Columns: []string{releasetest.Bounded, releasetest.Categorical}, Privacy: releasetest.Laplace,
+		Sketches: []string{
 			"{side: columns, family: sparse, k: 16, helpers: {ones: 1}}",
 			"{side: records, family: rademacher, k: 8}",
 		},
 	})
-	p := plan(t, s, 0)
+	p := releasetest.Plan(t, s, 0)
 	d := randomData(rand.New(rand.NewPCG(1, 11)), p, 20)
 	made := protocol.Release{Records: 20}
 	for i := range s.Sketches {
-		header, _, err := release.Encode(exact(t, plan(t, s, i), rootSeed(1), d))
+		header, _, err := release.Encode(exact(t, releasetest.Plan(t, s, i), releasetest.Seed(1), d))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,9 +195,9 @@ func TestCheckHeader(t *testing.T) {
 // TestShapeIsWhatBuildersMake holds plan, builder and header together.
 func TestShapeIsWhatBuildersMake(t *testing.T) {
 	for _, shape := range shapes {
-		s := parse(t, terms{partition: study.Horizontal, columns: []string{bounded, categorical}, privacy: laplace, sketches: []string{shape.sketch + "}"}})
-		p := plan(t, s, 0)
-		got := exact(t, p, rootSeed(1), randomData(rand.New(rand.NewPCG(1, 12)), p, 11))
+		s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded, releasetest.Categorical}, Privacy: releasetest.Laplace, Sketches: []string{shape.sketch + "}"}})
+		p := releasetest.Plan(t, s, 0)
+		got := exact(t, p, releasetest.Seed(1), randomData(rand.New(rand.NewPCG(1, 12)), p, 11))
 		if rows, cols := p.Shape(11); int64(got.Rows) != rows || int64(got.Cols) != cols {
 			t.Errorf("%s: %s, the plan says %d × %d", shape.name, got, rows, cols)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/stream"
@@ -25,8 +26,8 @@ import (
 // after north's, in which a categorical column stands first.
 func joined(t testing.TB, privacy string, sketches ...string) *study.Study {
 	t.Helper()
-	return parse(t, terms{
-		partition: study.Vertical, columns: []string{categorical, bounded, centred}, sketches: sketches, privacy: privacy, missing: "refuse",
+	return releasetest.Study(t, releasetest.Terms{
+		Partition: study.Vertical, Columns: []string{releasetest.Categorical, releasetest.Bounded, releasetest.Centred}, Sketches: sketches, Privacy: privacy, Missing: "refuse",
 	})
 }
 
@@ -37,7 +38,7 @@ func part(t testing.TB, s *study.Study, party, index, root int, d data) release.
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := p.NewBuilder(rootSeed(root), 1)
+	b, err := p.NewBuilder(releasetest.Seed(root), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func part(t testing.TB, s *study.Study, party, index, root int, d data) release.
 	if err := b.Add(d.ids[half:], d.values[half*p.Values:]); err != nil {
 		t.Fatal(err)
 	}
-	out, err := b.Finish(entropy(1))
+	out, err := b.Finish(releasetest.Entropy(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func direct(t testing.TB, s *study.Study, root int, spec projection.Spec, values
 	}
 	keys := map[seed.Label]stream.Stream{}
 	for _, l := range []seed.Label{seed.ColumnRows, seed.HadamardPermutation} {
-		key, err := rootSeed(root).Derive(l)
+		key, err := releasetest.Seed(root).Derive(l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +104,7 @@ func TestJoinedSketchesAddUp(t *testing.T) {
 		"{side: records, family: gaussian, k: 4}", "{side: records, family: hadamard, k: 3}", "{side: records, family: hadamard, k: 8}",
 		"{side: records, family: identity}",
 	} {
-		s := joined(t, noPromise, entry)
+		s := joined(t, releasetest.NoPromise, entry)
 		spec := s.Sketches[0].Projection
 		rng := rand.New(rand.NewPCG(7, 7))
 		const records = 9
@@ -154,7 +155,7 @@ func TestJoinedSketchesAddUp(t *testing.T) {
 // company of a record, and others under another seed and in another sketch. Rows leave in
 // their order.
 func TestPseudonyms(t *testing.T) {
-	s := joined(t, laplace, "{side: records, family: sparse, k: 8}", "{side: records, family: identity}")
+	s := joined(t, releasetest.Laplace, "{side: records, family: sparse, k: 8}", "{side: records, family: identity}")
 	ids := [][]byte{[]byte("b"), []byte("a"), []byte("ü")}
 	of := func(party, index, root int, ids [][]byte) release.Exact {
 		p, err := release.For(s, party, index)
@@ -164,7 +165,7 @@ func TestPseudonyms(t *testing.T) {
 		return part(t, s, party, index, root, data{ids, make([]int64, len(ids)*p.Values)})
 	}
 	first, other := of(0, 1, 1, ids), of(2, 1, 1, [][]byte{ids[2], []byte("c"), ids[0], ids[1]})
-	key, err := rootSeed(1).Derive("pseudonyms")
+	key, err := releasetest.Seed(1).Derive("pseudonyms")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +189,7 @@ func TestPseudonyms(t *testing.T) {
 			}
 		}
 	}
-	again, err := plan(t, s, 1).Pseudonyms(rootSeed(1), ids)
+	again, err := releasetest.Plan(t, s, 1).Pseudonyms(releasetest.Seed(1), ids)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,8 +201,8 @@ func TestPseudonyms(t *testing.T) {
 }
 
 func TestDecodeRows(t *testing.T) {
-	s := joined(t, laplace, "{side: records, family: sparse, k: 8}")
-	p := plan(t, s, 0)
+	s := joined(t, releasetest.Laplace, "{side: records, family: sparse, k: 8}")
+	p := releasetest.Plan(t, s, 0)
 	e := part(t, s, p.Party, 0, 1, randomData(rand.New(rand.NewPCG(1, 2)), p, 5))
 	header, raw, err := e.Encode()
 	if err != nil {
@@ -260,9 +261,9 @@ func TestDecodeRows(t *testing.T) {
 // centre: a record whose values are all at it is zero, but for categories.
 func TestAbsentRecordsAreAtTheCentre(t *testing.T) {
 	for _, entry := range []string{"{side: records, family: identity}", "{side: records, family: rademacher, k: 6}"} {
-		s := joined(t, noPromise, entry)
+		s := joined(t, releasetest.NoPromise, entry)
 		one := s.Bits.One()
-		p := plan(t, s, 0)
+		p := releasetest.Plan(t, s, 0)
 		e := part(t, s, p.Party, 0, 1, data{[][]byte{[]byte("a")}, []int64{0, 0, 0, one / 2, 0}})
 		if slices.ContainsFunc(e.Sketch.Data, func(v int64) bool { return v != 0 }) {
 			t.Errorf("%s: the middle of bounds and a centre become %v", entry, e.Sketch.Data)
@@ -273,18 +274,18 @@ func TestAbsentRecordsAreAtTheCentre(t *testing.T) {
 // New records are placed where a release without noise would have them, clipped as there;
 // parts of records are not placed.
 func TestPlacer(t *testing.T) {
-	for _, privacy := range []string{laplace, "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}", "{unit: attribute, mechanism: randomised-response, epsilon: 1}"} {
+	for _, privacy := range []string{releasetest.Laplace, "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}", "{unit: attribute, mechanism: randomised-response, epsilon: 1}"} {
 		for _, family := range []string{"family: hadamard, k: 2", "family: sparse, k: 8", "family: identity"} {
-			entry, columns := "{side: records, "+family, []string{centred, bounded}
+			entry, columns := "{side: records, "+family, []string{releasetest.Centred, releasetest.Bounded}
 			if strings.Contains(privacy, "unit: record") {
 				entry += ", clip: 0.3"
 			}
 			if strings.Contains(privacy, "response") {
-				columns = []string{binary, second}
+				columns = []string{releasetest.Binary, second}
 			}
-			s := parse(t, terms{partition: study.Horizontal, columns: columns, sketches: []string{entry + "}"}, privacy: privacy, missing: "refuse"})
-			p := plan(t, s, 0)
-			kept, err := rootSeed(3).Keep(release.PlacingKeys()...)
+			s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: columns, Sketches: []string{entry + "}"}, Privacy: privacy, Missing: "refuse"})
+			p := releasetest.Plan(t, s, 0)
+			kept, err := releasetest.Seed(3).Keep(release.PlacingKeys()...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -300,7 +301,7 @@ func TestPlacer(t *testing.T) {
 			}
 			none := p
 			none.Flips = dp.Flips{} // what is exact there is noised before
-			want := exact(t, none, rootSeed(3), d)
+			want := exact(t, none, releasetest.Seed(3), d)
 			for range 2 { // a placer goes on after a batch
 				got, err := placer.Place(d.ids, d.values)
 				if err != nil {
@@ -314,8 +315,8 @@ func TestPlacer(t *testing.T) {
 			}
 		}
 	}
-	joinedStudy := joined(t, laplace, "{side: records, family: identity}")
-	if _, err := plan(t, joinedStudy, 0).NewPlacer(rootSeed(1), 1); err == nil || !strings.Contains(err.Error(), "vertical") {
+	joinedStudy := joined(t, releasetest.Laplace, "{side: records, family: identity}")
+	if _, err := releasetest.Plan(t, joinedStudy, 0).NewPlacer(releasetest.Seed(1), 1); err == nil || !strings.Contains(err.Error(), "vertical") {
 		t.Errorf("placed a part of a record: %v", err)
 	}
 }
@@ -365,11 +366,11 @@ func FuzzDecodeRows(f *testing.F) {
 // Matrix and Centres say how a party's part of a joined sketch was made.
 func TestJoinedMatrix(t *testing.T) {
 	for _, family := range []string{"family: sparse, k: 8, s: 2", "family: hadamard, k: 3", "family: identity"} {
-		s := joined(t, noPromise, "{side: records, "+family+"}")
-		p := plan(t, s, 0)
+		s := joined(t, releasetest.NoPromise, "{side: records, "+family+"}")
+		p := releasetest.Plan(t, s, 0)
 		d := randomData(rand.New(rand.NewPCG(3, 9)), p, 6)
-		got := exact(t, p, rootSeed(4), d)
-		r, err := p.Matrix(rootSeed(4), nil)
+		got := exact(t, p, releasetest.Seed(4), d)
+		r, err := p.Matrix(releasetest.Seed(4), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,20 +10,21 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/audit"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // Columns of a labelled study.
 var (
-	labelledColumns = []string{"{name: age, kind: numeric, bounds: [0, 120]}", binary, "{name: ward, kind: categorical, values: [a, b, c], role: label}"}
-	zeroOrOne       = []string{"{name: age, kind: numeric, bounds: [0, 120]}", binary, "{name: died, kind: categorical, values: [\"0\", \"1\"], role: label}"}
-	binaryLabel     = []string{"{name: age, kind: numeric, bounds: [0, 120]}", binary, "{name: died, kind: binary, role: label}"}
+	labelledColumns = []string{"{name: age, kind: numeric, bounds: [0, 120]}", releasetest.Binary, "{name: ward, kind: categorical, values: [a, b, c], role: label}"}
+	zeroOrOne       = []string{"{name: age, kind: numeric, bounds: [0, 120]}", releasetest.Binary, "{name: died, kind: categorical, values: [\"0\", \"1\"], role: label}"}
+	binaryLabel     = []string{"{name: age, kind: numeric, bounds: [0, 120]}", releasetest.Binary, "{name: died, kind: binary, role: label}"}
 )
 
 // labelled is the plan of a horizontal study's first sketch.
 func labelled(t testing.TB, columns []string, privacy string, sketches ...string) release.Plan {
 	t.Helper()
-	return plan(t, parse(t, terms{partition: study.Horizontal, columns: columns, sketches: sketches, privacy: privacy}), 0)
+	return releasetest.Plan(t, releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: columns, Sketches: sketches, Privacy: privacy}), 0)
 }
 
 // labelledRecords are n records whose values and labels are functions of their number.
@@ -49,11 +50,11 @@ func labelledRecords(p release.Plan, n int) (ids [][]byte, values []int64, label
 // shippedLabels makes a release and decodes it.
 func shippedLabels(t testing.TB, p release.Plan, ids [][]byte, values []int64, n int) (sketch.Sketch, []int, []int, []byte) {
 	t.Helper()
-	b, err := p.NewBuilder(rootSeed(3), 2)
+	b, err := p.NewBuilder(releasetest.Seed(3), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := entropy(n)
+	source := releasetest.Entropy(n)
 	if err := b.Randomise(source); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func TestPlainLabelsGoWithTheirRows(t *testing.T) {
 		ids, values, want := labelledRecords(p, 301)
 		got, labels, order, _ := shippedLabels(t, p, ids, values, 1)
 		bare := labelled(t, columns, "{mechanism: none}", "{side: records, family: sparse, k: 4}")
-		b, err := bare.NewBuilder(rootSeed(3), 1)
+		b, err := bare.NewBuilder(releasetest.Seed(3), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,10 +184,10 @@ func TestLabelsLeaveTheNoiseAlone(t *testing.T) {
 	without := labelled(t, labelledColumns, privacy, "{side: records, family: identity}")
 	a := sketch.Sketch{Side: sketch.Records, Rows: 50, Cols: 3, Data: make([]int64, 150)}
 	b := sketch.Sketch{Side: sketch.Records, Rows: 50, Cols: 2, Data: make([]int64, 100)}
-	if err := with.Draw(&a, entropy(4), 3); err != nil {
+	if err := with.Draw(&a, releasetest.Entropy(4), 3); err != nil {
 		t.Fatal(err)
 	}
-	if err := without.Draw(&b, entropy(4), 1); err != nil {
+	if err := without.Draw(&b, releasetest.Entropy(4), 1); err != nil {
 		t.Fatal(err)
 	}
 	values, labels, err := with.Unpack(a)
@@ -209,7 +210,7 @@ func TestLabelsLeaveTheNoiseAlone(t *testing.T) {
 func TestLabelsAreRequired(t *testing.T) {
 	p := labelled(t, labelledColumns, "{mechanism: none}", "{side: records, family: identity, labels: plain}")
 	one := p.Study.Bits.One()
-	b, err := p.NewBuilder(rootSeed(3), 1)
+	b, err := p.NewBuilder(releasetest.Seed(3), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +283,7 @@ func TestLabelsUnderUnitRecord(t *testing.T) {
 // audited tries a plan so often that the mutants of it fail.
 func audited(t *testing.T, p release.Plan) audit.Audit {
 	t.Helper()
-	out, err := audit.Sketch(t.Context(), p, audit.Options{Trials: 20_000, Entropy: entropy(11)})
+	out, err := audit.Sketch(t.Context(), p, audit.Options{Trials: 20_000, Entropy: releasetest.Entropy(11)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -14,26 +15,26 @@ import (
 // that cuts them; and a party's own clip is the one that a release with little noise takes.
 func TestLengthsCountWhatIsCut(t *testing.T) {
 	const record = "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}"
-	for name, w := range map[string]terms{
-		"columns":           {sketches: []string{"{side: columns, family: sparse, k: 8, s: 1, helpers: {ones: 0.4}, clip: 0.9}"}},
-		"columns squared":   {sketches: []string{"{side: columns, family: sparse, k: 8, s: 1, helpers: {ones: 0.4, squares: true}, clip: 1.2}"}},
-		"columns uncentred": {sketches: []string{"{side: columns, family: sparse, k: 8, s: 1, clip: 1.1}"}},
-		"moments":           {sketches: []string{"{side: moments, clip: 0.9}"}},
-		"moments, absent":   {sketches: []string{"{side: moments, clip: 0.9}"}, missing: "count"},
-		"own clip":          {sketches: []string{"{side: moments, clip: own}"}},
-		"own columns":       {sketches: []string{"{side: columns, family: sparse, k: 8, s: 1, helpers: {ones: 0.4}, clip: 0.7, standardise: own}"}},
-		"cells":             {sketches: []string{"{side: cells, L: 2, clip: 0.9}"}},
+	for name, w := range map[string]releasetest.Terms{
+		"columns":           {Sketches: []string{"{side: columns, family: sparse, k: 8, s: 1, helpers: {ones: 0.4}, clip: 0.9}"}},
+		"columns squared":   {Sketches: []string{"{side: columns, family: sparse, k: 8, s: 1, helpers: {ones: 0.4, squares: true}, clip: 1.2}"}},
+		"columns uncentred": {Sketches: []string{"{side: columns, family: sparse, k: 8, s: 1, clip: 1.1}"}},
+		"moments":           {Sketches: []string{"{side: moments, clip: 0.9}"}},
+		"moments, absent":   {Sketches: []string{"{side: moments, clip: 0.9}"}, Missing: "count"},
+		"own clip":          {Sketches: []string{"{side: moments, clip: own}"}},
+		"own columns":       {Sketches: []string{"{side: columns, family: sparse, k: 8, s: 1, helpers: {ones: 0.4}, clip: 0.7, standardise: own}"}},
+		"cells":             {Sketches: []string{"{side: cells, L: 2, clip: 0.9}"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w.partition, w.columns, w.privacy = study.Horizontal, []string{categorical, centred, binary, bounded}, record
+			w.Partition, w.Columns, w.Privacy = study.Horizontal, []string{releasetest.Categorical, releasetest.Centred, releasetest.Binary, releasetest.Bounded}, record
 			if name == "own columns" {
-				w.partition, w.columns = study.Vertical, []string{categorical, binary, bounded}
+				w.Partition, w.Columns = study.Vertical, []string{releasetest.Categorical, releasetest.Binary, releasetest.Bounded}
 			}
-			p := plan(t, parse(t, w), 0)
+			p := releasetest.Plan(t, releasetest.Study(t, w), 0)
 			rng := rand.New(rand.NewPCG(7, 7))
 			d := randomData(rng, p, 3000)
 			for i := range d.values {
-				if w.missing == "count" && i%6 == 4 && rng.IntN(5) == 0 {
+				if w.Missing == "count" && i%6 == 4 && rng.IntN(5) == 0 {
 					d.values[i] = sketch.Absent // of column binary
 				}
 			}
@@ -50,7 +51,7 @@ func TestLengthsCountWhatIsCut(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			b, err := p.NewBuilder(rootSeed(1), 2)
+			b, err := p.NewBuilder(releasetest.Seed(1), 2)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +74,7 @@ func TestLengthsCountWhatIsCut(t *testing.T) {
 				}
 			}
 			e := b.Exact()
-			if err := e.Draw(p, entropy(3), 1); err != nil {
+			if err := e.Draw(p, releasetest.Entropy(3), 1); err != nil {
 				t.Fatal(err)
 			}
 			want := p.Clip
@@ -97,22 +98,22 @@ func TestLengthsCountWhatIsCut(t *testing.T) {
 
 // Records that are not cut, or only once they are projected, are not counted.
 func TestLengthsWhereNothingIsCutFirst(t *testing.T) {
-	for _, w := range []terms{
-		{sketches: []string{"{side: moments}"}, privacy: noPromise},
-		{sketches: []string{"{side: records, family: sparse, k: 4, s: 1, clip: 1}"}, privacy: "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"},
+	for _, w := range []releasetest.Terms{
+		{Sketches: []string{"{side: moments}"}, Privacy: releasetest.NoPromise},
+		{Sketches: []string{"{side: records, family: sparse, k: 4, s: 1, clip: 1}"}, Privacy: "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"},
 	} {
-		w.partition, w.columns = study.Horizontal, []string{centred, bounded}
-		if l, err := plan(t, parse(t, w), 0).NewLengths(1); l != nil || err != nil {
-			t.Errorf("%v: a counter, %v", w.sketches, err)
+		w.Partition, w.Columns = study.Horizontal, []string{releasetest.Centred, releasetest.Bounded}
+		if l, err := releasetest.Plan(t, releasetest.Study(t, w), 0).NewLengths(1); l != nil || err != nil {
+			t.Errorf("%v: a counter, %v", w.Sketches, err)
 		}
 	}
 }
 
 // Without its noise a look has the mean of the data and their standard deviation.
 func TestExactLook(t *testing.T) {
-	s := parse(t, terms{partition: study.Horizontal, columns: []string{bounded}, sketches: []string{"{side: moments, standardise: own}"},
-		privacy: "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"})
-	look := plan(t, s, 0).NewLook()
+	s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded}, Sketches: []string{"{side: moments, standardise: own}"},
+		Privacy: "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}"})
+	look := releasetest.Plan(t, s, 0).NewLook()
 	for range 5000 { // mean 100, standard deviation 20
 		if err := look.Add([]int64{80 << s.Fine(), 120 << s.Fine()}); err != nil {
 			t.Fatal(err)
@@ -121,7 +122,7 @@ func TestExactLook(t *testing.T) {
 	if moves := look.Exact(); moves[0].Centre != 16*100 || moves[0].Spread != 16*60 {
 		t.Errorf("%+v", moves)
 	}
-	if _, err := look.Draw(io.LimitReader(entropy(1), 0)); err == nil {
+	if _, err := look.Draw(io.LimitReader(releasetest.Entropy(1), 0)); err == nil {
 		t.Error("a look was drawn without entropy")
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/agree"
 )
@@ -22,7 +23,7 @@ import (
 // maskedPlan is a plan of a masked study of three parties, one of which may collude.
 func maskedPlan(t testing.TB, index int, privacy string) release.Plan {
 	t.Helper()
-	return plan(t, maskedStudy(t, privacy), index)
+	return releasetest.Plan(t, maskedStudy(t, privacy), index)
 }
 
 const gaussianRecord = "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}"
@@ -30,12 +31,12 @@ const gaussianRecord = "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1
 func maskedStudy(t testing.TB, privacy string) *study.Study {
 	t.Helper()
 	clip := ", clip: 0.8"
-	if privacy == noPromise {
+	if privacy == releasetest.NoPromise {
 		clip = ""
 	}
-	return parse(t, terms{
-		partition: study.Horizontal, columns: []string{bounded, centred, binary}, missing: "refuse",
-		sketches: []string{"{side: moments" + clip + "}", "{side: cells, L: 2" + clip + "}"}, privacy: privacy + "\nquorum: 2\nsum: masked\ncolluding: 1",
+	return releasetest.Study(t, releasetest.Terms{
+		Partition: study.Horizontal, Columns: []string{releasetest.Bounded, releasetest.Centred, releasetest.Binary}, Missing: "refuse",
+		Sketches: []string{"{side: moments" + clip + "}", "{side: cells, L: 2" + clip + "}"}, Privacy: privacy + "\nquorum: 2\nsum: masked\ncolluding: 1",
 	})
 }
 
@@ -49,7 +50,7 @@ func pairsOf(t testing.TB, n, which int) []agree.Pairs {
 	var secrets []*agree.Secrets
 	var commits []agree.Posted[agree.Commit]
 	for i, m := range g.Members {
-		s, err := agree.Begin(g.Study, 1, m, entropy(1000*which+i))
+		s, err := agree.Begin(g.Study, 1, m, releasetest.Entropy(1000*which+i))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,10 +104,10 @@ func shippedMasked(t testing.TB, p release.Plan, noised sketch.Sketch, pairs agr
 // wide is a columns-side plan of many entries, for tests that need bytes.
 func wide(t testing.TB) release.Plan {
 	t.Helper()
-	return plan(t, parse(t, terms{
-		partition: study.Horizontal, columns: []string{bounded, centred}, missing: "refuse",
-		sketches: []string{"{side: columns, family: sparse, k: 8192, clip: 1.5}", "{side: columns, family: sparse, k: 8192, clip: 1.5}"},
-		privacy:  gaussianRecord + "\nquorum: 2\nsum: masked\ncolluding: 1",
+	return releasetest.Plan(t, releasetest.Study(t, releasetest.Terms{
+		Partition: study.Horizontal, Columns: []string{releasetest.Bounded, releasetest.Centred}, Missing: "refuse",
+		Sketches: []string{"{side: columns, family: sparse, k: 8192, clip: 1.5}", "{side: columns, family: sparse, k: 8192, clip: 1.5}"},
+		Privacy:  gaussianRecord + "\nquorum: 2\nsum: masked\ncolluding: 1",
 	}), 0)
 }
 
@@ -201,7 +202,7 @@ func TestMaskedWordsAreUniform(t *testing.T) {
 	}
 	noised := zero
 	noised.Data = slices.Clone(zero.Data)
-	if err := p.Draw(&noised, entropy(3), 1); err != nil {
+	if err := p.Draw(&noised, releasetest.Entropy(3), 1); err != nil {
 		t.Fatal(err)
 	}
 	if suspicious(noised.Data) == "" {
@@ -245,7 +246,7 @@ func TestUnmaskedSumIsThePlainSum(t *testing.T) {
 			}
 			pairs := pairsOf(t, n, 7+n)
 			var plain, masked []sketch.Sketch
-			rng := entropy(40 + n)
+			rng := releasetest.Entropy(40 + n)
 			for i := range n {
 				one := sketch.Sketch{Side: p.Sketch().Side, Rows: int(rows), Cols: int(cols), Data: make([]int64, rows*cols)}
 				for j := range one.Data {
@@ -304,7 +305,7 @@ func TestMaskRefuses(t *testing.T) {
 func TestPartsOfNoise(t *testing.T) {
 	for index := range 2 {
 		s := maskedStudy(t, gaussianRecord)
-		p := plan(t, s, index)
+		p := releasetest.Plan(t, s, index)
 		part, err := s.Part(index)
 		if err != nil {
 			t.Fatal(err)
@@ -321,7 +322,7 @@ func TestPartsOfNoise(t *testing.T) {
 			t.Errorf("sketch %d: a part of 2 members has variance %g, want all of %g: %v", index+1, left.Noise.Variance(), needed.Variance(), err)
 		}
 		drawn := sketch.Sketch{Side: p.Sketch().Side, Rows: 1, Cols: 40_000, Data: make([]int64, 40_000)}
-		if err := p.Draw(&drawn, entropy(50+index), 1); err != nil {
+		if err := p.Draw(&drawn, releasetest.Entropy(50+index), 1); err != nil {
 			t.Fatal(err)
 		}
 		if d := deviates(drawn.Data, p.Noise.Variance(), 0); d > 6 {
@@ -331,7 +332,7 @@ func TestPartsOfNoise(t *testing.T) {
 			t.Errorf("sketch %d: whole noise would pass, too: no power", index+1)
 		}
 	}
-	if p := maskedPlan(t, 0, noPromise); p.Noise.Variance() != 0 {
+	if p := maskedPlan(t, 0, releasetest.NoPromise); p.Noise.Variance() != 0 {
 		t.Errorf("without noise a part has variance %g", p.Noise.Variance())
 	}
 }
@@ -364,7 +365,7 @@ func TestMaskedHeaders(t *testing.T) {
 	good := func() protocol.Release {
 		out := protocol.Release{Records: 5, Published: make([][32]byte, len(s.Published()))}
 		for i := range s.Sketches {
-			p := plan(t, s, i)
+			p := releasetest.Plan(t, s, i)
 			h := protocol.ReleasedSketch{Side: p.Sketch().Side, Width: 8, Masked: 3, Chunks: make([]protocol.Digest, 1)}
 			h.Rows, h.Cols = p.Shape(5)
 			out.Sketches = append(out.Sketches, h)
@@ -388,8 +389,8 @@ func TestMaskedHeaders(t *testing.T) {
 			t.Errorf("%s: taken", name)
 		}
 	}
-	plain := parse(t, terms{partition: study.Horizontal, columns: []string{bounded}, sketches: []string{"{side: moments, clip: 0.8}"}, privacy: gaussianRecord, missing: "refuse"})
-	p := plan(t, plain, 0)
+	plain := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded}, Sketches: []string{"{side: moments, clip: 0.8}"}, Privacy: gaussianRecord, Missing: "refuse"})
+	p := releasetest.Plan(t, plain, 0)
 	h := protocol.ReleasedSketch{Side: sketch.Moments, Width: 8, Masked: 3, Chunks: make([]protocol.Digest, 1)}
 	h.Rows, h.Cols = p.Shape(5)
 	if err := release.CheckHeader(plain, 0, protocol.Release{Records: 5, Sketches: []protocol.ReleasedSketch{h}}); err == nil {

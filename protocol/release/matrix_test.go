@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 )
 
 // TestMatrixMakesTheSketch: what Matrix returns is the R that the builder used, on both
@@ -16,7 +17,7 @@ func TestMatrixMakesTheSketch(t *testing.T) {
 		"{side: records, family: sparse, k: 8, s: 2}", "{side: records, family: hadamard, k: 3}", "{side: records, family: gaussian, k: 5}",
 		"{side: records, family: identity}", "{side: columns, family: sparse, k: 8, s: 1}", "{side: columns, family: achlioptas, k: 6}",
 	} {
-		p := familyPlan(t, entry, noPromise)
+		p := familyPlan(t, entry, releasetest.NoPromise)
 		t.Run(string(p.Sketch().Side)+" "+p.Spec().String(), func(t *testing.T) {
 			root := familySeed(3)
 			ids := [][]byte{[]byte("one"), []byte("two"), []byte("three")}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed"
 )
@@ -21,9 +22,9 @@ import (
 // plan, whose noise comes from the given sources.
 func noises(t *testing.T, root seed.Seed, a, b io.Reader) (x, y []int64) {
 	t.Helper()
-	p := plan(t, parse(t, terms{
-		partition: study.Vertical, columns: []string{bounded}, privacy: laplace,
-		sketches: []string{"{side: columns, family: sparse, k: 512, helpers: {ones: 0}}"},
+	p := releasetest.Plan(t, releasetest.Study(t, releasetest.Terms{
+		Partition: study.Vertical, Columns: []string{releasetest.Bounded}, Privacy: releasetest.Laplace,
+		Sketches: []string{"{side: columns, family: sparse, k: 512, helpers: {ones: 0}}"},
 	}), 0)
 	zeros := make([]int64, 512)
 	x, y = slices.Clone(zeros), slices.Clone(zeros)
@@ -61,8 +62,8 @@ func related(x, y []int64) bool {
 }
 
 func TestNoiseFromTheSharedSeedIsCaught(t *testing.T) {
-	root := rootSeed(4)
-	if related(noises(t, root, entropy(1), entropy(2))) {
+	root := releasetest.Seed(4)
+	if related(noises(t, root, releasetest.Entropy(1), releasetest.Entropy(2))) {
 		t.Error("two parties' noise is related")
 	}
 	derived := func() io.Reader {
@@ -90,11 +91,11 @@ func bias(t *testing.T, p release.Plan, d data, unit float64, noise func(feature
 	}
 	for key := range releases {
 		// An R of its own for each release, so that its error averages out too.
-		b, err := p.NewBuilder(rootSeed(key), 1)
+		b, err := p.NewBuilder(releasetest.Seed(key), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		source := entropy(1000 + key)
+		source := releasetest.Entropy(1000 + key)
 		if err := b.Randomise(source); err != nil {
 			t.Fatal(err)
 		}
@@ -128,13 +129,13 @@ func bias(t *testing.T, p release.Plan, d data, unit float64, noise func(feature
 func TestMissingDebiasIsCaught(t *testing.T) {
 	const limit = 6
 	for _, c := range []struct{ name, privacy, column string }{
-		{"laplace", laplace, bounded},
-		{"gaussian", "{unit: attribute, mechanism: gaussian, epsilon: 1, delta: 1e-6}", bounded},
-		{"randomised response", "{unit: attribute, mechanism: randomised-response, epsilon: 1}", binary},
+		{"laplace", releasetest.Laplace, releasetest.Bounded},
+		{"gaussian", "{unit: attribute, mechanism: gaussian, epsilon: 1, delta: 1e-6}", releasetest.Bounded},
+		{"randomised response", "{unit: attribute, mechanism: randomised-response, epsilon: 1}", releasetest.Binary},
 	} {
-		p := plan(t, parse(t, terms{
-			partition: study.Horizontal, columns: []string{c.column}, privacy: c.privacy, missing: "refuse", bits: 10,
-			sketches: []string{"{side: columns, family: sparse, k: 64, helpers: {ones: 0}}"},
+		p := releasetest.Plan(t, releasetest.Study(t, releasetest.Terms{
+			Partition: study.Horizontal, Columns: []string{c.column}, Privacy: c.privacy, Missing: "refuse", Bits: 10,
+			Sketches: []string{"{side: columns, family: sparse, k: 64, helpers: {ones: 0}}"},
 		}), 0)
 		d := randomRecords(rand.New(rand.NewPCG(6, 6)), p, 200)
 		right := func(feature int) estimate.Noise { return p.NoiseOf(feature, 1, 200) }

@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -27,10 +28,10 @@ func deviates(noise []int64, variance, fourth float64) float64 {
 // noisedAndShipped returns an exact sketch, and the one that the aggregator decodes.
 func noisedAndShipped(t *testing.T, p release.Plan, d data) (before, after sketch.Sketch) {
 	t.Helper()
-	before = exact(t, p, rootSeed(1), d)
+	before = exact(t, p, releasetest.Seed(1), d)
 	after = before
 	after.Data = append([]int64(nil), before.Data...)
-	if err := p.Noise.Add(after.Data, entropy(7)); err != nil {
+	if err := p.Noise.Add(after.Data, releasetest.Entropy(7)); err != nil {
 		t.Fatal(err)
 	}
 	header, bytes, err := release.Encode(after)
@@ -61,11 +62,11 @@ func TestNoiseHasThePlannedVariance(t *testing.T) {
 				if promise.unit == dp.Record {
 					sketch += ", clip: 0.8"
 				}
-				s := parse(t, terms{
-					partition: study.Horizontal, columns: []string{bounded, centred, categorical}, privacy: promise.privacy,
-					sketches: []string{sketch + "}"},
+				s := releasetest.Study(t, releasetest.Terms{
+					Partition: study.Horizontal, Columns: []string{releasetest.Bounded, releasetest.Centred, releasetest.Categorical}, Privacy: promise.privacy,
+					Sketches: []string{sketch + "}"},
 				})
-				p := plan(t, s, 0)
+				p := releasetest.Plan(t, s, 0)
 				before, after := noisedAndShipped(t, p, randomData(rand.New(rand.NewPCG(1, 3)), p, records))
 				noise := make([]int64, len(after.Data))
 				for i := range noise {
@@ -90,8 +91,8 @@ func TestNoiseHasThePlannedVariance(t *testing.T) {
 
 // TestWithoutMechanismNothingIsAdded: Liu's original, asked for by name.
 func TestWithoutMechanismNothingIsAdded(t *testing.T) {
-	s := parse(t, terms{partition: study.Horizontal, columns: []string{centred}, privacy: noPromise, sketches: []string{"{side: columns, family: sparse, k: 8}"}})
-	p := plan(t, s, 0)
+	s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Centred}, Privacy: releasetest.NoPromise, Sketches: []string{"{side: columns, family: sparse, k: 8}"}})
+	p := releasetest.Plan(t, s, 0)
 	before, after := noisedAndShipped(t, p, randomData(rand.New(rand.NewPCG(1, 4)), p, 50))
 	if l1, _ := norms(before, after); l1 != 0 {
 		t.Errorf("the release differs from the sketch by l1 %d", l1)
@@ -115,11 +116,11 @@ func TestSharesComposeToTheStudy(t *testing.T) {
 			if promise.unit == dp.Record {
 				clip = ", clip: 1.5"
 			}
-			agreed := terms{partition: study.Horizontal, columns: []string{bounded, centred, binary}, privacy: promise.privacy, bits: 14}
+			agreed := releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded, releasetest.Centred, releasetest.Binary}, Privacy: promise.privacy, Bits: 14}
 			for _, sk := range sketches {
-				agreed.sketches = append(agreed.sketches, fmt.Sprintf(sk, clip))
+				agreed.Sketches = append(agreed.Sketches, fmt.Sprintf(sk, clip))
 			}
-			s := parse(t, agreed)
+			s := releasetest.Study(t, agreed)
 			whole, err := s.Privacy.Guarantee()
 			if err != nil {
 				t.Fatal(err)
@@ -127,7 +128,7 @@ func TestSharesComposeToTheStudy(t *testing.T) {
 			var pure, square float64
 			var stated dp.Loss
 			for i := range s.Sketches {
-				p := plan(t, s, i)
+				p := releasetest.Plan(t, s, i)
 				stated = stated.Plus(p.Noise.Guarantee().Loss())
 				// Laplace of scale b: v = 1/(2 sinh²(1/(2b))) and ε = D1/b.
 				pure += float64(p.Sensitivity.L1) * 2 * math.Asinh(math.Sqrt(0.5/p.Noise.Variance()))

@@ -9,25 +9,26 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed"
 )
 
 // allKinds are columns of every kind.
-var allKinds = []string{bounded, centred, binary, categorical}
+var allKinds = []string{releasetest.Bounded, releasetest.Centred, releasetest.Binary, releasetest.Categorical}
 
 // A projector places whole vectors where a placer of the same sketch does, clipped alike.
 func TestProjectorIsAPlacer(t *testing.T) {
-	for _, private := range []string{laplace, "{unit: record, mechanism: gaussian, epsilon: 2, delta: 1e-6}"} {
+	for _, private := range []string{releasetest.Laplace, "{unit: record, mechanism: gaussian, epsilon: 2, delta: 1e-6}"} {
 		for _, family := range []string{"sparse, k: 16, s: 2", "rademacher, k: 12", "achlioptas, k: 12", "hadamard, k: 4", "identity"} {
 			clip := ""
-			if private != laplace {
+			if private != releasetest.Laplace {
 				clip = ", clip: 0.7"
 			}
-			s := parse(t, terms{partition: "horizontal", columns: allKinds, sketches: []string{fmt.Sprintf("{side: records, family: %s%s}", family, clip)}, privacy: private})
-			p := plan(t, s, 0)
+			s := releasetest.Study(t, releasetest.Terms{Partition: "horizontal", Columns: allKinds, Sketches: []string{fmt.Sprintf("{side: records, family: %s%s}", family, clip)}, Privacy: private})
+			p := releasetest.Plan(t, s, 0)
 			d := randomData(rand.New(rand.NewPCG(1, 1)), p, 50)
-			placer, err := p.NewPlacer(rootSeed(3), 1)
+			placer, err := p.NewPlacer(releasetest.Seed(3), 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,7 +36,7 @@ func TestProjectorIsAPlacer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			projector, err := release.NewProjector(s, 0, rootSeed(3))
+			projector, err := release.NewProjector(s, 0, releasetest.Seed(3))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,8 +60,8 @@ func TestProjectorIsAPlacer(t *testing.T) {
 
 // What is published of a seed projects as the seed does, and derives nothing else.
 func TestPublicKeys(t *testing.T) {
-	s := parse(t, terms{partition: "horizontal", columns: allKinds, sketches: []string{"{side: records, family: hadamard, k: 4, matrix: public}"}, privacy: laplace})
-	keys, err := release.Publish(s, rootSeed(3))
+	s := releasetest.Study(t, releasetest.Terms{Partition: "horizontal", Columns: allKinds, Sketches: []string{"{side: records, family: hadamard, k: 4, matrix: public}"}, Privacy: releasetest.Laplace})
+	keys, err := release.Publish(s, releasetest.Seed(3))
 	if err != nil || len(keys) != 2 {
 		t.Fatalf("%d keys (%v), want two", len(keys), err)
 	}
@@ -70,7 +71,7 @@ func TestPublicKeys(t *testing.T) {
 	}
 	for _, label := range []seed.Label{seed.RecordRows, seed.ColumnRows, seed.Confirm, seed.Pseudonyms, seed.HadamardPermutation, seed.CellRows} {
 		key, err := public.Derive(label)
-		want, _ := rootSeed(3).Derive(label)
+		want, _ := releasetest.Seed(3).Derive(label)
 		open := label == seed.ColumnRows || label == seed.HadamardPermutation
 		if open && (err != nil || key != want) || !open && !errors.Is(err, seed.ErrAbsent) {
 			t.Errorf("%s: %x, %v", label, key, err)
@@ -80,7 +81,7 @@ func TestPublicKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := release.NewProjector(s, 0, rootSeed(3))
+	b, err := release.NewProjector(s, 0, releasetest.Seed(3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,8 +97,8 @@ func TestPublicKeys(t *testing.T) {
 	if _, err := release.Public(s, keys[:1]); err == nil {
 		t.Error("one of two keys passes")
 	}
-	secret := parse(t, terms{partition: "horizontal", columns: allKinds, sketches: []string{"{side: records, family: sparse, k: 16}"}, privacy: laplace})
-	if keys, err := release.Publish(secret, rootSeed(3)); err != nil || keys != nil {
+	secret := releasetest.Study(t, releasetest.Terms{Partition: "horizontal", Columns: allKinds, Sketches: []string{"{side: records, family: sparse, k: 16}"}, Privacy: releasetest.Laplace})
+	if keys, err := release.Publish(secret, releasetest.Seed(3)); err != nil || keys != nil {
 		t.Errorf("%d keys of a study with a secret matrix (%v)", len(keys), err)
 	}
 	if _, err := release.NewProjector(secret, 0, release.PublicKeys{}); !errors.Is(err, seed.ErrAbsent) {
@@ -108,13 +109,13 @@ func TestPublicKeys(t *testing.T) {
 // A query is noised as the release is, promises what the values of that do, and has no label.
 func TestQueryIsNoisedLikeTheRelease(t *testing.T) {
 	const more = "\nnew_records_until: 2099-01-01T00:00:00Z\nqueries: {releases: 2}\n"
-	for _, private := range []string{laplace, "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", "{unit: attribute, mechanism: gaussian, epsilon: 4, delta: 1e-6}"} {
+	for _, private := range []string{releasetest.Laplace, "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}", "{unit: attribute, mechanism: gaussian, epsilon: 4, delta: 1e-6}"} {
 		clip := ""
 		if private[:len("{unit: record")] == "{unit: record" {
 			clip = ", clip: 0.7"
 		}
-		s := parse(t, terms{partition: "horizontal", columns: allKinds, sketches: []string{"{side: records, family: sparse, k: 16, share: 3" + clip + "}", "{side: records, family: identity" + clip + "}"}, privacy: private + more})
-		p, q := plan(t, s, 0), query(t, s)
+		s := releasetest.Study(t, releasetest.Terms{Partition: "horizontal", Columns: allKinds, Sketches: []string{"{side: records, family: sparse, k: 16, share: 3" + clip + "}", "{side: records, family: identity" + clip + "}"}, Privacy: private + more})
+		p, q := releasetest.Plan(t, s, 0), query(t, s)
 		if q.Noise != p.Noise || q.Clip != p.Clip || q.Guarantee() != p.Guarantee() {
 			t.Errorf("%s: a query has noise %+v and promises %v, the release %+v and %v", private, q.Noise, q.Guarantee(), p.Noise, p.Guarantee())
 		}

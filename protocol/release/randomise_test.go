@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -19,9 +20,9 @@ const second = "{name: second, kind: binary}"
 // randomised plans sketches of two bits under randomised response.
 func randomised(t testing.TB, sketches ...string) *study.Study {
 	t.Helper()
-	return parse(t, terms{
-		partition: study.Horizontal, columns: []string{binary, second}, missing: "refuse", bits: 12,
-		privacy: "{unit: attribute, mechanism: randomised-response, epsilon: 1}", sketches: sketches,
+	return releasetest.Study(t, releasetest.Terms{
+		Partition: study.Horizontal, Columns: []string{releasetest.Binary, second}, Missing: "refuse", Bits: 12,
+		Privacy: "{unit: attribute, mechanism: randomised-response, epsilon: 1}", Sketches: sketches,
 	})
 }
 
@@ -37,11 +38,11 @@ func randomRecords(rng *rand.Rand, p release.Plan, m int) data {
 // shipped builds, encodes and decodes a release under randomised response.
 func shipped(t testing.TB, p release.Plan, d data, key int) release.Exact {
 	t.Helper()
-	b, err := p.NewBuilder(rootSeed(1), 1)
+	b, err := p.NewBuilder(releasetest.Seed(1), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := entropy(key)
+	source := releasetest.Entropy(key)
 	if err := b.Randomise(source); err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +69,8 @@ func shipped(t testing.TB, p release.Plan, d data, key int) release.Exact {
 // Nothing is sketched before there is entropy for the flips, and what was refused can be
 // seen nowhere.
 func TestBuilderInsistsOnRandomising(t *testing.T) {
-	p := plan(t, randomised(t, "{side: records, family: identity}"), 0)
-	b, err := p.NewBuilder(rootSeed(1), 1)
+	p := releasetest.Plan(t, randomised(t, "{side: records, family: identity}"), 0)
+	b, err := p.NewBuilder(releasetest.Seed(1), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func TestBuilderInsistsOnRandomising(t *testing.T) {
 	if !slices.Equal(values, []int64{p.Study.Bits.One(), 0}) {
 		t.Error("the caller's values were changed")
 	}
-	out, err := b.Finish(entropy(1))
+	out, err := b.Finish(releasetest.Entropy(1))
 	if err != nil || out.Sketch.Rows != 1 {
 		t.Errorf("%d rows of one record (%v)", out.Sketch.Rows, err)
 	}
@@ -101,7 +102,7 @@ func TestBuilderInsistsOnRandomising(t *testing.T) {
 // Two sketches of one study and two releases flip on their own; one key flips alike.
 func TestFlipsAreDrawnForEachRelease(t *testing.T) {
 	s := randomised(t, "{side: records, family: identity}", "{side: records, family: identity, share: 3}")
-	first, other := plan(t, s, 0), plan(t, s, 1)
+	first, other := releasetest.Plan(t, s, 0), releasetest.Plan(t, s, 1)
 	if first.Flips.Probability() <= other.Flips.Probability() {
 		t.Errorf("with a quarter of the budget bits are flipped with probability %v, with three quarters %v", first.Flips.Probability(), other.Flips.Probability())
 	}
@@ -122,7 +123,7 @@ func TestFlipsAreDrawnForEachRelease(t *testing.T) {
 func TestRandomisedReleaseIsUnbiased(t *testing.T) {
 	const records, releases = 200, 400
 	s := randomised(t, "{side: records, family: identity}", "{side: columns, family: sparse, k: 512, helpers: {ones: 0.7}}")
-	p, q := plan(t, s, 0), plan(t, s, 1)
+	p, q := releasetest.Plan(t, s, 0), releasetest.Plan(t, s, 1)
 	d := randomRecords(rand.New(rand.NewPCG(1, 10)), p, records)
 	one, unit := float64(p.Study.Bits.One()), p.Unit()
 	v := p.NoiseOf(0, 1, records)
@@ -172,9 +173,9 @@ func TestReplacedNeighboursDoubleTheSensitivity(t *testing.T) {
 	for _, side := range []string{"{side: columns, family: sparse, k: 8, helpers: {ones: 0.3}, clip: 0.8}", "{side: records, family: rademacher, k: 8, clip: 0.8}"} {
 		for _, mechanism := range []string{"laplace, epsilon: 1", "gaussian, epsilon: 1, delta: 1e-6"} {
 			of := func(neighbours string) release.Plan {
-				return plan(t, parse(t, terms{
-					partition: study.Horizontal, columns: []string{centred, bounded}, sketches: []string{side},
-					privacy: "{unit: record, neighbours: " + neighbours + ", mechanism: " + mechanism + "}",
+				return releasetest.Plan(t, releasetest.Study(t, releasetest.Terms{
+					Partition: study.Horizontal, Columns: []string{releasetest.Centred, releasetest.Bounded}, Sketches: []string{side},
+					Privacy: "{unit: record, neighbours: " + neighbours + ", mechanism: " + mechanism + "}",
 				}), 0)
 			}
 			zeroed, replaced := of("zeroed"), of("replaced")

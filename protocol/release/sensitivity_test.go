@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/audit"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -23,7 +24,7 @@ var promises = []struct {
 	name, privacy string
 	unit          dp.Unit
 }{
-	{"attribute-laplace", laplace, dp.Attribute},
+	{"attribute-laplace", releasetest.Laplace, dp.Attribute},
 	{"attribute-gaussian", "{unit: attribute, mechanism: gaussian, epsilon: 1, delta: 1e-6}", dp.Attribute},
 	{"record-laplace", "{unit: record, mechanism: laplace, epsilon: 1}", dp.Record},
 	{"record-gaussian", "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}", dp.Record},
@@ -46,11 +47,11 @@ var columnSets = []struct {
 	name    string
 	columns []string
 }{
-	{"bounded", []string{bounded}},
-	{"centred", []string{centred}},
-	{"binary", []string{binary}},
-	{"categorical", []string{categorical}},
-	{"mixed", []string{categorical, centred, binary, bounded}},
+	{"bounded", []string{releasetest.Bounded}},
+	{"centred", []string{releasetest.Centred}},
+	{"binary", []string{releasetest.Binary}},
+	{"categorical", []string{releasetest.Categorical}},
+	{"mixed", []string{releasetest.Categorical, releasetest.Centred, releasetest.Binary, releasetest.Bounded}},
 }
 
 // eachPlan calls f for every combination that a study may have.
@@ -67,9 +68,9 @@ func eachPlan(t *testing.T, f func(t *testing.T, p release.Plan, unit dp.Unit)) 
 					if promise.unit == dp.Record {
 						entry = shape.sketch + ", clip: 0.8}"
 					}
-					s := parse(t, terms{partition: partition, columns: set.columns, sketches: []string{entry}, privacy: promise.privacy})
+					s := releasetest.Study(t, releasetest.Terms{Partition: partition, Columns: set.columns, Sketches: []string{entry}, Privacy: promise.privacy})
 					name := fmt.Sprintf("%s/%s/%s/%s", partition, shape.name, promise.name, set.name)
-					t.Run(name, func(t *testing.T) { f(t, plan(t, s, 0), promise.unit) })
+					t.Run(name, func(t *testing.T) { f(t, releasetest.Plan(t, s, 0), promise.unit) })
 					plans++
 				}
 			}
@@ -122,13 +123,13 @@ func neighbour(rng *rand.Rand, p release.Plan, unit dp.Unit, d data) (record int
 // zeros.
 func without(t *testing.T, p release.Plan, root int, d data, record int) sketch.Sketch {
 	if p.Sketch().Side == sketch.Records {
-		out := exact(t, p, rootSeed(root), d)
+		out := exact(t, p, releasetest.Seed(root), d)
 		clear(out.Row(record))
 		return out
 	}
 	rest := data{ids: append(append([][]byte(nil), d.ids[:record]...), d.ids[record+1:]...)}
 	rest.values = append(append(rest.values, d.values[:record*p.Values]...), d.values[(record+1)*p.Values:]...)
-	return exact(t, p, rootSeed(root), rest)
+	return exact(t, p, releasetest.Seed(root), rest)
 }
 
 // TestSensitivityBoundsRandomNeighbours compares the sketches of neighbouring data
@@ -141,7 +142,7 @@ func TestSensitivityBoundsRandomNeighbours(t *testing.T) {
 			root := rapid.IntRange(0, 1<<20).Draw(rt, "seed")
 			d := randomData(rng, p, 1+rng.IntN(3))
 			record, other := neighbour(rng, p, unit, d)
-			before, after := exact(t, p, rootSeed(root), d), exact(t, p, rootSeed(root), other)
+			before, after := exact(t, p, releasetest.Seed(root), d), exact(t, p, releasetest.Seed(root), other)
 			if unit == dp.Record {
 				after = without(t, p, root, d, record)
 			}
@@ -163,9 +164,9 @@ func worst(t *testing.T, p release.Plan) (l1, l2 int64) {
 				for _, to := range options {
 					d := data{ids: [][]byte{[]byte("x")}, values: make([]int64, p.Values)}
 					copy(d.values[at:], from)
-					before := exact(t, p, rootSeed(root), d)
+					before := exact(t, p, releasetest.Seed(root), d)
 					copy(d.values[at:], to)
-					d1, d2 := norms(before, exact(t, p, rootSeed(root), d))
+					d1, d2 := norms(before, exact(t, p, releasetest.Seed(root), d))
 					l1, l2 = max(l1, d1), max(l2, d2)
 				}
 			}
@@ -204,7 +205,7 @@ func TestSensitivityIsAttained(t *testing.T) {
 		}
 		var most int64
 		for root := range 20 { // columns of a record may cancel under one seed
-			s := exact(t, p, rootSeed(root), d)
+			s := exact(t, p, releasetest.Seed(root), d)
 			_, l2 := norms(s, zero(s))
 			most = max(most, l2)
 		}
@@ -223,19 +224,19 @@ func TestSquaresMoveAsPlanned(t *testing.T) {
 		column, ones string
 		ends         func(one int64) (least, most, step int64) // of centred values
 	}{
-		{centred, "0", func(one int64) (int64, int64, int64) { return -one, one, 1 }},
-		{bounded, "0", func(one int64) (int64, int64, int64) { return 0, one, 1 }},
-		{bounded, "1", func(one int64) (int64, int64, int64) { return -one / 2, one - one/2, 1 }},
-		{binary, "1", func(one int64) (int64, int64, int64) { return -one / 2, one - one/2, one }},
-		{rare, "1", func(one int64) (int64, int64, int64) {
+		{releasetest.Centred, "0", func(one int64) (int64, int64, int64) { return -one, one, 1 }},
+		{releasetest.Bounded, "0", func(one int64) (int64, int64, int64) { return 0, one, 1 }},
+		{releasetest.Bounded, "1", func(one int64) (int64, int64, int64) { return -one / 2, one - one/2, 1 }},
+		{releasetest.Binary, "1", func(one int64) (int64, int64, int64) { return -one / 2, one - one/2, one }},
+		{releasetest.Rare, "1", func(one int64) (int64, int64, int64) {
 			c := int64(math.Round(0.03 * float64(one)))
 			return -c, one - c, one
 		}},
 	} {
 		for bits := 1; bits <= 8; bits++ {
-			s := parse(t, terms{
-				partition: study.Vertical, columns: []string{test.column}, bits: bits, privacy: laplace,
-				sketches: []string{"{side: columns, family: sparse, k: 4, helpers: {ones: " + test.ones + ", squares: true}}"},
+			s := releasetest.Study(t, releasetest.Terms{
+				Partition: study.Vertical, Columns: []string{test.column}, Bits: bits, Privacy: releasetest.Laplace,
+				Sketches: []string{"{side: columns, family: sparse, k: 4, helpers: {ones: " + test.ones + ", squares: true}}"},
 			})
 			var want dp.Sensitivity
 			f := fixedpoint.Bits(bits)
@@ -246,15 +247,15 @@ func TestSquaresMoveAsPlanned(t *testing.T) {
 					want = dp.Max(want, dp.Sensitivity{L1: d + max(sq, -sq), L2Squared: d*d + sq*sq})
 				}
 			}
-			p := plan(t, s, 0)
+			p := releasetest.Plan(t, s, 0)
 			if got := p.Sensitivity; got != want {
 				t.Errorf("%s, ones %s, %d bits: %+v, want %+v", test.column, test.ones, bits, got, want)
 			}
-			g, err := dp.NewGenerator(entropy(3))
+			g, err := dp.NewGenerator(releasetest.Entropy(3))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := audit.Realise(p, rootSeed(5), g); err != nil || got.L1 != want.L1 { // the norm that laplace noise covers
+			if got, err := audit.Realise(p, releasetest.Seed(5), g); err != nil || got.L1 != want.L1 { // the norm that laplace noise covers
 				t.Errorf("%s, ones %s, %d bits: the search finds %+v, want %+v (%v)", test.column, test.ones, bits, got, want, err)
 			}
 		}
@@ -280,7 +281,7 @@ func TestClippingHoldsAfterwards(t *testing.T) {
 		}
 		rapid.Check(t, func(rt *rapid.T) {
 			rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "data"), 2))
-			root := rootSeed(rapid.IntRange(0, 1<<20).Draw(rt, "seed"))
+			root := releasetest.Seed(rapid.IntRange(0, 1<<20).Draw(rt, "seed"))
 			d := randomData(rng, p, 1)
 			b, err := p.NewBuilder(root, 1)
 			if err != nil {
@@ -289,7 +290,7 @@ func TestClippingHoldsAfterwards(t *testing.T) {
 			if err := b.Add(d.ids, d.values); err != nil {
 				rt.Fatal(err)
 			}
-			got, err := b.Finish(entropy(1))
+			got, err := b.Finish(releasetest.Entropy(1))
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -329,8 +330,8 @@ func TestClipIsRoundedDown(t *testing.T) {
 		{"{side: columns, family: sparse, k: 8, clip: 1000}", 256},               // beyond every record: as long as those are
 		{"{side: columns, family: sparse, k: 8, clip: 0.9999999999999999}", 255}, // just below a step
 	} {
-		s := parse(t, terms{partition: study.Horizontal, columns: []string{bounded}, sketches: []string{test.sketch}, privacy: promises[3].privacy})
-		if got := plan(t, s, 0).Clip; got != test.want {
+		s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded}, Sketches: []string{test.sketch}, Privacy: promises[3].privacy})
+		if got := releasetest.Plan(t, s, 0).Clip; got != test.want {
 			t.Errorf("%s: clipped to %d, want %d", test.sketch, got, test.want)
 		}
 	}
@@ -338,8 +339,8 @@ func TestClipIsRoundedDown(t *testing.T) {
 
 // TestMechanismNoneHasNoSensitivity: nothing is promised, so nothing is bounded.
 func TestMechanismNoneHasNoSensitivity(t *testing.T) {
-	s := parse(t, terms{partition: study.Horizontal, columns: []string{bounded}, privacy: noPromise, sketches: []string{"{side: records, family: sparse, k: 8}"}})
-	p := plan(t, s, 0)
+	s := releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Bounded}, Privacy: releasetest.NoPromise, Sketches: []string{"{side: records, family: sparse, k: 8}"}})
+	p := releasetest.Plan(t, s, 0)
 	if p.Sensitivity != (dp.Sensitivity{}) || p.Clip != 0 || p.Noise.Variance() != 0 {
 		t.Errorf("sensitivity %v, clip %d, noise variance %v", p.Sensitivity, p.Clip, p.Noise.Variance())
 	}
@@ -350,16 +351,16 @@ func TestMechanismNoneHasNoSensitivity(t *testing.T) {
 // where it does.
 func TestRecordAccountHoldsTheOnes(t *testing.T) {
 	const gaussian = "{unit: attribute, mechanism: gaussian, epsilon: 1, delta: 1e-6}"
-	for _, privacy := range []string{laplace, gaussian} {
+	for _, privacy := range []string{releasetest.Laplace, gaussian} {
 		for _, ones := range []float64{0, .3, .6, 1} {
 			for _, d := range []int{1, 2, 5} {
 				var columns []string
 				for i := range d {
 					columns = append(columns, fmt.Sprintf("{name: c%d, kind: %s}", i, []string{"numeric, bounds: [0, 1]", "binary, centre: 0.1"}[d%2]))
 				}
-				s := parse(t, terms{partition: study.Vertical, columns: columns, privacy: privacy, sketches: []string{fmt.Sprintf("{side: columns, family: sparse, k: 16, helpers: {ones: %v}}", ones)}})
-				p := plan(t, s, 0)
-				b, err := p.NewBuilder(rootSeed(1), 1)
+				s := releasetest.Study(t, releasetest.Terms{Partition: study.Vertical, Columns: columns, Privacy: privacy, Sketches: []string{fmt.Sprintf("{side: columns, family: sparse, k: 16, helpers: {ones: %v}}", ones)}})
+				p := releasetest.Plan(t, s, 0)
+				b, err := p.NewBuilder(releasetest.Seed(1), 1)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -391,21 +392,21 @@ func TestRecordAccountHoldsTheOnes(t *testing.T) {
 // TestAttributesCountsColumns: a categorical column is one attribute, and the label
 // is none of a records-side sketch.
 func TestAttributesCountsColumns(t *testing.T) {
-	label := strings.TrimSuffix(categorical, "}") + ", role: label}"
-	s := parse(t, terms{
-		partition: study.Horizontal, columns: []string{bounded, label, binary}, privacy: laplace,
-		sketches: []string{
+	label := strings.TrimSuffix(releasetest.Categorical, "}") + ", role: label}"
+	s := releasetest.Study(t, releasetest.Terms{
+		Partition: study.Horizontal, Columns: []string{releasetest.Bounded, label, releasetest.Binary}, Privacy: releasetest.Laplace,
+		Sketches: []string{
 			"{side: records, family: identity}",
 			"{side: columns, family: sparse, k: 8, helpers: {ones: 1, squares: true}}",
 		},
 	})
 	for i, want := range []struct{ attributes, values, features int }{{2, 2, 2}, {3, 5, 11}} {
-		p := plan(t, s, i)
+		p := releasetest.Plan(t, s, i)
 		if p.Attributes() != want.attributes || p.Values != want.values || len(p.Features) != want.features {
 			t.Errorf("sketch %d: %d attributes, %d values, %d features, want %+v", i, p.Attributes(), p.Values, len(p.Features), want)
 		}
 	}
-	if p := plan(t, s, 0); p.Spec().Family != projection.Identity || p.Spec().K != 2 {
+	if p := releasetest.Plan(t, s, 0); p.Spec().Family != projection.Identity || p.Spec().K != 2 {
 		t.Errorf("identity over the values alone: %v", p.Spec())
 	}
 }

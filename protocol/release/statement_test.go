@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -11,8 +12,8 @@ import (
 // statement is about all that leaves, not about the sums alone.
 func TestStatementCountsLooks(t *testing.T) {
 	for _, keys := range []string{"clip: 1", "clip: own", "clip: own, standardise: own", "clip: 1, standardise: own"} {
-		p := plan(t, parse(t, terms{partition: study.Horizontal, columns: []string{centred, bounded}, sketches: []string{"{side: moments, " + keys + "}"},
-			privacy: "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}"}), 0)
+		p := releasetest.Plan(t, releasetest.Study(t, releasetest.Terms{Partition: study.Horizontal, Columns: []string{releasetest.Centred, releasetest.Bounded}, Sketches: []string{"{side: moments, " + keys + "}"},
+			Privacy: "{unit: record, mechanism: gaussian, epsilon: 4, delta: 1e-6}"}), 0)
 		if text := p.Statement(); !strings.Contains(text, "(ε = 4, δ = 1e-06)") {
 			t.Errorf("%s: %s", keys, text)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -18,9 +19,9 @@ var sumSketches = []string{"{side: moments, clip: 0.7}", "{side: cells, L: 2, cl
 
 func sumsPlan(t testing.TB, sketch, neighbours string) release.Plan {
 	t.Helper()
-	return plan(t, parse(t, terms{
-		partition: study.Horizontal, columns: []string{categorical, centred, binary, bounded}, sketches: []string{sketch},
-		privacy: "{unit: record, neighbours: " + neighbours + ", mechanism: gaussian, epsilon: 1, delta: 1e-6}",
+	return releasetest.Plan(t, releasetest.Study(t, releasetest.Terms{
+		Partition: study.Horizontal, Columns: []string{releasetest.Categorical, releasetest.Centred, releasetest.Binary, releasetest.Bounded}, Sketches: []string{sketch},
+		Privacy: "{unit: record, neighbours: " + neighbours + ", mechanism: gaussian, epsilon: 1, delta: 1e-6}",
 	}), 0)
 }
 
@@ -32,12 +33,12 @@ func TestSumsAreAFunctionOfTheData(t *testing.T) {
 		p := sumsPlan(t, s, "zeroed")
 		rng := rand.New(rand.NewPCG(5, 5))
 		d := randomData(rng, p, 300)
-		want := encoded(t, exact(t, p, rootSeed(1), d))
+		want := encoded(t, exact(t, p, releasetest.Seed(1), d))
 		for i := range d.ids {
 			d.ids[i] = []byte{byte(i), byte(i >> 8)}
 		}
 		for workers := range 4 {
-			b, err := p.NewBuilder(rootSeed(1), workers)
+			b, err := p.NewBuilder(releasetest.Seed(1), workers)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +49,7 @@ func TestSumsAreAFunctionOfTheData(t *testing.T) {
 				}
 				from = to
 			}
-			got, err := b.Finish(entropy(1))
+			got, err := b.Finish(releasetest.Entropy(1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +61,7 @@ func TestSumsAreAFunctionOfTheData(t *testing.T) {
 			}
 		}
 		digest.Write(want)
-		other := encoded(t, exact(t, p, rootSeed(2), d))
+		other := encoded(t, exact(t, p, releasetest.Seed(2), d))
 		if seeded := p.Sketch().Side == sketch.Cells; bytes.Equal(other, want) == seeded {
 			t.Errorf("%s: depends on the seed: %t", s, !seeded)
 		}
@@ -76,7 +77,7 @@ func TestSumsAreAFunctionOfTheData(t *testing.T) {
 func TestSumsShapeAndRange(t *testing.T) {
 	for _, s := range sumSketches {
 		p := sumsPlan(t, s, "replaced")
-		got := exact(t, p, rootSeed(1), randomData(rand.New(rand.NewPCG(1, 12)), p, 11))
+		got := exact(t, p, releasetest.Seed(1), randomData(rand.New(rand.NewPCG(1, 12)), p, 11))
 		if rows, cols := p.Shape(11); int64(got.Rows) != rows || int64(got.Cols) != cols || p.Study.Merge(0) != study.Add {
 			t.Errorf("%s: %s, the plan says %d × %d", s, got, rows, cols)
 		}
@@ -100,9 +101,9 @@ func TestSumsSensitivityBoundsNeighbours(t *testing.T) {
 				d := randomData(rng, p, 2)
 				first := data{d.ids[:1], d.values[:p.Values]}
 				second := data{d.ids[1:], d.values[p.Values:]}
-				a, b := exact(t, p, rootSeed(1), first), zero(exact(t, p, rootSeed(1), first))
+				a, b := exact(t, p, releasetest.Seed(1), first), zero(exact(t, p, releasetest.Seed(1), first))
 				if neighbours == "replaced" {
-					b = exact(t, p, rootSeed(1), second)
+					b = exact(t, p, releasetest.Seed(1), second)
 				}
 				l1, l2 := norms(a, b)
 				if l1 > p.Sensitivity.L1 || l2 > p.Sensitivity.L2Squared {
@@ -115,14 +116,14 @@ func TestSumsSensitivityBoundsNeighbours(t *testing.T) {
 
 // Moments and cells together keep the study's promise: their μ² add up to its own.
 func TestSumsShareThePromise(t *testing.T) {
-	s := parse(t, terms{
-		partition: study.Horizontal, columns: []string{centred, bounded},
-		sketches: []string{"{side: moments, clip: 0.7, share: 7}", "{side: cells, L: 2, clip: 0.7, share: 3}"},
-		privacy:  "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}",
+	s := releasetest.Study(t, releasetest.Terms{
+		Partition: study.Horizontal, Columns: []string{releasetest.Centred, releasetest.Bounded},
+		Sketches: []string{"{side: moments, clip: 0.7, share: 7}", "{side: cells, L: 2, clip: 0.7, share: 3}"},
+		Privacy:  "{unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}",
 	})
 	var loss dp.Loss
 	for i := range s.Sketches {
-		loss = loss.Plus(plan(t, s, i).Noise.Guarantee().Loss())
+		loss = loss.Plus(releasetest.Plan(t, s, i).Noise.Guarantee().Loss())
 	}
 	if e := loss.Epsilon(1e-6); e > 1 || e < 1-1e-6 {
 		t.Errorf("together ε = %v", e)

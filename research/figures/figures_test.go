@@ -149,3 +149,27 @@ func TestPromisesAreThoseOfTheLayout(t *testing.T) {
 		t.Errorf("figures count calls of %q, the layout has %q", got, want)
 	}
 }
+
+// Files of a node's packages use each other in one direction, but for few.
+func TestFilesOfNodesLeanOneWay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it type-checks the whole module")
+	}
+	loaded, err := load(t.Context(), filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 10
+	seen := 0
+	for _, p := range loaded {
+		if p.top() == "node" || p.top() == "cmd" {
+			seen++
+			if n := pairs([]pkg{p}).Counts[p.dir]; n > most {
+				t.Errorf("%s has %d pairs of files that use each other, want %d at most (go run -C research . figures)", p.dir, n, most)
+			}
+		}
+	}
+	if seen < 30 {
+		t.Errorf("only %d packages were looked at", seen)
+	}
+}

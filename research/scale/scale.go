@@ -313,9 +313,9 @@ func (t *table) run(ctx context.Context) (agreement, whole float64, err error) {
 }
 
 func serve(ctx context.Context, st *store.Store, site string, id protocol.StudyID, observe event.Observer) error {
-	p, err := party.New(node.PartyOptions{
+	p, err := party.New(party.Options{
 		Store: st, Site: func() (config.Party, error) { return config.LoadParty(site) },
-		Entropy: rand.Reader, Now: now, Observe: observe,
+		Env: node.PartyEnv{Now: now, Observe: observe, Workers: 1},
 	})
 	if err != nil {
 		return err

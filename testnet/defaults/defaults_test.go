@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/corpus"
 )
 
@@ -100,6 +101,39 @@ func TestRowsFollowFromTheirSeeds(t *testing.T) {
 	}
 	if _, err := Measure(context.Background(), nil, Options{}); err == nil {
 		t.Error("it measures without the data")
+	}
+}
+
+// How many forecasts come true is judged of the whole table, and reported of a part.
+func TestForecastsAreJudgedTogether(t *testing.T) {
+	off := 10.
+	rows := []Row{{Forecast: &Forecast{Realised: &off}}, {By: string(byBounds), Partition: study.Horizontal, RMSE: &off, Forecast: &Forecast{Realised: &off, Best: 11}}}
+	for _, r := range together(rows, true) {
+		if r.Outcome != Fail || r.Limit == "" {
+			t.Errorf("of the whole table: %+v", r)
+		}
+	}
+	part := together(rows, false)
+	for _, r := range part {
+		if r.Outcome != Reported || r.Limit != "" || *r.Coverage != 0 || r.Intervals != 1 {
+			t.Errorf("of a part: %+v", r)
+		}
+	}
+	if Failed(part) {
+		t.Error("a part fails for the whole table's limit")
+	}
+	sets, err := load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err = measureAll(context.Background(), short(sets), Options{Seeds: 2, Only: "three classes"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows[len(rows)-2:] {
+		if r.Outcome != Reported {
+			t.Errorf("of what was measured: %+v", r)
+		}
 	}
 }
 

@@ -101,7 +101,7 @@ func (m measured) run(ctx context.Context, seeds int) ([]Row, error) {
 
 // Options say what is measured.
 type Options struct {
-	Only    string                                // part of a row's data or setting, so that only those are measured; empty: all
+	Only    string                                // part of a row's data or setting, so that only those are measured, and summaries have no limit; empty: all
 	Seeds   int                                   // of each setting; 0: as many as its rows' tests need. With fewer, tests have less power
 	Workers int                                   // settings that are measured at a time; default 1
 	Tell    func(name string, took time.Duration) // of each setting that is done; nil for nobody
@@ -154,11 +154,12 @@ func measureAll(ctx context.Context, all []measured, o Options) ([]Row, error) {
 	for _, r := range rows {
 		out = append(out, r...)
 	}
-	return append(out, together(out)...), nil
+	return append(out, together(out, len(chosen) == len(all))...), nil
 }
 
-// together are the rows about all others: how many forecasts come true.
-func together(rows []Row) []Row {
+// together are the rows about all others: how many forecasts come true. Their limit is meant for the whole table: of a
+// part, which may well be the hardest, the share is reported.
+func together(rows []Row, whole bool) []Row {
 	good, all, inside, bounded := 0, 0, 0, 0
 	for _, r := range rows {
 		f := r.Forecast
@@ -179,7 +180,10 @@ func together(rows []Row) []Row {
 	}
 	share := func(what, limit string, good, all int, least float64) Row {
 		r := Row{Data: "all rows", What: what, Limit: limit, Intervals: all, Coverage: number(float64(good) / math.Max(1, float64(all))), Outcome: Pass}
-		if float64(good) < least*float64(all) {
+		switch {
+		case !whole:
+			r.Data, r.Limit, r.Outcome = "these rows", "", Reported
+		case float64(good) < least*float64(all):
 			r.Outcome, r.Why = Fail, []string{fmt.Sprintf("%d of %d", good, all)}
 		}
 		return r

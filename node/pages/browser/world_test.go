@@ -90,8 +90,8 @@ func (w *world) serve(always bool) {
 	check(w.t, err)
 	w.addr = freeAddr(w.t)
 	aggregator, err := aggregator.New(aggregator.Options{
-		Store: w.agg, Listen: []string{w.addr}, Now: now, Tick: 50 * time.Millisecond, Logger: logger,
-		Observe: func(h event.Happening) { views.Observe(h); counts.Observe(h) },
+		Store: w.agg, Listen: []string{w.addr}, Tick: 50 * time.Millisecond,
+		Env: node.AggregatorEnv{Now: now, Log: logger, Observe: func(h event.Happening) { views.Observe(h); counts.Observe(h) }},
 	})
 	check(w.t, err)
 	listener, loopback, err := api.Listen("127.0.0.1:0")
@@ -223,7 +223,7 @@ func (w *world) run(ctx context.Context, at int, s *study.Study) error {
 	if err := st.PutDecision(s.ID, store.Approve, now()); err != nil {
 		return err
 	}
-	p, err := party.New(node.PartyOptions{Store: st, Site: func() (config.Party, error) { return config.LoadParty(site) }, Entropy: rand.Reader, Now: now, Workers: 2})
+	p, err := party.New(party.Options{Env: node.PartyEnv{Entropy: rand.Reader, Now: now, Workers: 2}, Store: st, Site: func() (config.Party, error) { return config.LoadParty(site) }})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// confirmed refuses an answer that is not the beginning of the study's id.
+func confirmed(answer string, s *study.Study) error {
+	if len(answer) < 8 || !strings.HasPrefix(s.ID.String(), strings.ToLower(answer)) {
+		return console.WithCode(console.Refused, fmt.Errorf("not approved: %q is not at least the first eight characters of the id of study %s", answer, s.Name))
+	}
+	return nil
+}
+
+// show prints what would leave to who is asked for the id, and refuses where there is a wrong
+// id or nobody to ask.
+func show(c *console.Console, id string, s *study.Study, party int) error {
+	switch {
+	case id != "":
+		return confirmed(id, s)
+	case !c.Interactive():
+		return console.WithCode(console.Refused, errors.New("not approved: there is no terminal to ask at; answer with --id and the first eight characters of the study's id"))
+	}
+	fmt.Fprint(c.Talk(), s.Explain(party), "\n")
+	return nil
+}
+
+// ask asks for the id where it was not given.
+func ask(ctx context.Context, c *console.Console, id string, s *study.Study) error {
+	if id != "" {
+		return nil
+	}
+	id, err := c.Ask(ctx, fmt.Sprintf("\nThe study's id is %s.\nTo approve, type its first eight characters; anything else leaves it undecided.", s.ID), func(string) error { return nil })
+	if err != nil {
+		return console.WithCode(console.Refused, fmt.Errorf("not approved: %w", err))
+	}
+	return confirmed(id, s)
+}

@@ -1,0 +1,175 @@
+package aggregator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/aggregator/upload"
+	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/filename"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// computer computes a study's result from what is stored. It knows nothing of the study's machine, and works beside
+// the goroutine that owns that.
+type computer struct {
+	*shared
+	study   *study.Study
+	uploads upload.Uploads
+}
+
+// finished is what came of a job: an event, or an error of the store, which ends the
+// service.
+type finished struct {
+	event session.AggregatorEvent
+	err   error
+}
+
+// within computes a result when there is memory for it: for all of it, where it ended the process
+// before.
+func (c computer) within(ctx context.Context, job session.Compute, before attempts) (out finished) {
+	defer func() {
+		if p := recover(); p != nil {
+			out = finished{err: node.Recovered(c.Log, c.study.ID, p)}
+		}
+	}()
+	size, err := c.takes(job.Releases)
+	if err != nil {
+		return finished{err: err}
+	}
+	if before.Tries > 0 {
+		size = c.memory.size
+	}
+	leave, err := c.memory.take(ctx, size)
+	if err != nil {
+		return finished{err: err}
+	}
+	defer leave()
+	if err := c.marks.begin(c.study.ID, before); err != nil {
+		return finished{err: err}
+	}
+	out = c.compute(ctx, job)
+	if err := c.marks.end(c.study.ID); err != nil && out.err == nil {
+		out.err = err
+	}
+	return out
+}
+
+// takes is about how much memory the analyses of these releases want, of all that there is.
+func (c computer) takes(releases []session.Header) (most int64, err error) {
+	var records int64
+	for _, r := range releases {
+		records += r.Release.Records
+	}
+	for index := range c.study.Sketches {
+		one, err := analysis.Memory(c.study, index, records)
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, one)
+	}
+	return min(most, c.memory.size), nil
+}
+
+// compute runs the analyses and stores the documents. A panic in numerics must
+// cost this study alone. What the store fails at is no failure of the study: it is
+// computed again when the study is taken up again.
+func (c computer) compute(ctx context.Context, job session.Compute) (out finished) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.Observe(event.Happening{What: event.Uncomputed, Study: c.study.ID})
+			what, stack := node.PanicText(p)
+			c.Log.Error("analyses panicked", "study", c.study.ID.Short(), "panic", what, "stack", stack)
+			out = finished{event: session.JobFailed{Err: errors.New("internal error")}}
+		}
+	}()
+	began := time.Now()
+	done, err := c.analyse(ctx, job)
+	var impossible *analysisError
+	switch {
+	case ctx.Err() != nil: // the node ends
+		return finished{err: ctx.Err()}
+	case err == nil:
+		c.Observe(event.Happening{What: event.Computed, Study: c.study.ID, Took: time.Since(began)})
+		return finished{event: done}
+	case errors.As(err, &impossible):
+		c.Observe(event.Happening{What: event.Uncomputed, Study: c.study.ID, Took: time.Since(began)})
+		c.Log.Error("analyses failed", "study", c.study.ID.Short(), "error", err)
+		return finished{event: session.JobFailed{Err: err}}
+	}
+	return finished{err: fmt.Errorf("computing the result: %w", err)}
+}
+
+// analysisError is a failure of the analyses themselves, which parties may read.
+type analysisError struct{ error }
+
+func (c computer) analyse(ctx context.Context, job session.Compute) (session.Computed, error) {
+	o := analysis.Options{
+		Study: c.study, Attempt: job.Attempt, T2: job.T2, Complete: job.Complete,
+		Entropy: c.Entropy, Workers: c.Workers, Memory: c.Quotas.Memory,
+	}
+	for _, header := range job.Releases {
+		one, err := c.uploads.Contribution(ctx, header)
+		if err != nil {
+			return session.Computed{}, err
+		}
+		o.Contributions = append(o.Contributions, one)
+	}
+	o.Observe = func(p analysis.Progress) {
+		c.Observe(event.Happening{What: event.Analysing, Study: c.study.ID, Progress: p})
+		c.Log.Info("analysing", "study", c.study.ID.Short(), "analysis", p.Analysis+1, "kind", p.Kind, "done", p.Done, "of", p.Total)
+	}
+	o.Failed = c.failed
+	before, err := stored.StoredTables(c.Store, c.study.ID)
+	if err != nil {
+		return session.Computed{}, err
+	}
+	o.Keep = shelf{c.Store, c.study.ID}
+	result, labels, err := analysis.Run(ctx, o)
+	var reading *upload.ReadingError
+	var keeping *analysis.KeepError
+	if errors.As(err, &reading) || errors.As(err, &keeping) {
+		return session.Computed{}, err
+	}
+	if err != nil {
+		return session.Computed{}, &analysisError{err}
+	}
+	done := session.Computed{Releases: job.Releases}
+	if done.Document, err = c.put(filename.Result, result); err != nil {
+		return session.Computed{}, err
+	}
+	if err := stored.DropTables(c.Store, c.study, before, result); err != nil {
+		return session.Computed{}, err
+	}
+	for i, l := range labels {
+		party := c.study.Parties[o.Contributions[i].Party].ID
+		d, err := c.put(filename.PartyLabels(party), l)
+		if err != nil {
+			return session.Computed{}, err
+		}
+		done.PerParty = append(done.PerParty, protocol.PartyDocument{Party: party, Document: d})
+	}
+	return done, nil
+}
+
+// failed logs an analysis that is undefined in the result, as numerics failed.
+func (c computer) failed(f analysis.Failure) {
+	c.Log.Error("an analysis failed", "study", c.study.ID.Short(), "analysis", f.Analysis+1, "kind", f.Kind, "error", f.Err, "stack", f.Stack)
+}
+
+func (c computer) put(name string, document any) (protocol.Document, error) {
+	data, err := json.MarshalIndent(document, "", " ")
+	if err != nil {
+		return protocol.Document{}, fmt.Errorf("encoding %s: %w", name, err)
+	}
+	data = append(data, '\n')
+	return stored.DocumentOf(data), c.Store.PutResult(c.study.ID, name, data)
+}

@@ -1,0 +1,70 @@
+package aggregator
+
+import (
+	"errors"
+	"log/slog"
+	"sync"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/p2p"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// disk refuses what the aggregator's disk cannot take for now. Its operator is told.
+type disk struct {
+	state node.AggregatorState
+	free  int64 // bytes that no release may take; 0: it is not looked at
+	now   func() protocol.Instant
+	log   *slog.Logger
+
+	mu        sync.Mutex
+	saidAgain protocol.Instant // when the log may say again that nothing can be stored; guarded by mu
+}
+
+// sayAgain is how often the log repeats that nothing can be stored, in seconds.
+const sayAgain = 300
+
+// say says it from time to time, and not at every call.
+func (d *disk) say(text string, about ...any) {
+	d.mu.Lock()
+	news := d.now() >= d.saidAgain
+	if news {
+		d.saidAgain = d.now() + sayAgain
+	}
+	d.mu.Unlock()
+	if news {
+		d.log.Error(text, about...)
+	}
+}
+
+// roomFor refuses for now what would take the disk's last bytes. Where none are to stay free, the
+// disk itself says when it is full.
+func (d *disk) roomFor(size int64) error {
+	if d.free == 0 {
+		return nil
+	}
+	free, err := d.state.Free()
+	if err != nil {
+		return err
+	}
+	if free-d.free >= size {
+		return nil
+	}
+	d.say("no room for releases; parties try again (make room, or lower uploads: free_mib)", "free", free, "kept_free", d.free)
+	return p2p.Refuse(p2p.CodeBusy, "the aggregator's disk has no room for %d bytes more: its operator has to make some", size)
+}
+
+// unstored is what a caller is told where nothing could be stored: it comes back for as
+// long as it waits anyway. Other errors stay as they are.
+func (d *disk) unstored(err error) error {
+	var refusal *p2p.Refusal
+	if err == nil || errors.As(err, &refusal) {
+		return err
+	}
+	trouble := node.DiskTrouble(err)
+	if trouble == "" {
+		return err
+	}
+	d.say("nothing can be stored; parties try again", "error", err.Error()+node.Mend(err))
+	return p2p.Refuse(p2p.CodeBusy, "the aggregator's disk %s: its operator has to mend that", trouble)
+}

@@ -1,0 +1,127 @@
+// Package inbox hands files over to the process that serves a store. A serving aggregator owns its studies, so that
+// another process cannot take a bundle in beside it, nor end a study. Such a process puts the bundle, or the request,
+// into the inbox, a folder of the state directory, and waits until the aggregator has taken it out.
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// refusedSuffix is of the reason, in place of what was put there.
+const refusedSuffix = ".refused"
+
+// Kinds are what an inbox takes, by the ends of files' names: each takes such a file in.
+type Kinds map[string]func(ctx context.Context, f io.Reader) error
+
+// Empty takes everything of these kinds in that was put into the inbox of a state directory. What is refused, its
+// sender is told, and the log.
+func Empty(ctx context.Context, state string, kinds Kinds, log *slog.Logger) {
+	dir := filepath.Join(state, store.InboxDir)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			log.Error("inbox cannot be read", "error", err)
+		}
+		return
+	}
+	for _, e := range entries {
+		path, suffix := filepath.Join(dir, e.Name()), filepath.Ext(e.Name())
+		take := kinds[suffix]
+		if take == nil {
+			continue
+		}
+		if err := takeFile(ctx, path, take, log); err != nil {
+			log.Warn("refused what was in the inbox", "file", e.Name(), "error", err)
+			why := strings.TrimSuffix(path, suffix) + refusedSuffix
+			if err := os.WriteFile(why, []byte(err.Error()), 0o600); err != nil {
+				log.Error("inbox cannot be written", "error", err)
+			}
+		}
+		if err := os.Remove(path); err != nil {
+			log.Error("inbox cannot be emptied", "error", err)
+		}
+	}
+}
+
+// takeFile makes an error of a panic: what was in the inbox is refused, and the node goes on.
+func takeFile(ctx context.Context, path string, take func(context.Context, io.Reader) error, log *slog.Logger) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = node.Recovered(log, protocol.StudyID{}, p)
+		}
+	}()
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return take(ctx, f)
+}
+
+// HandOver puts a file into the inbox of a state directory, whole, and waits until it was taken. Suffix is its kind.
+func HandOver(ctx context.Context, state string, in io.Reader, suffix string) error {
+	dir := filepath.Join(state, store.InboxDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, "*.part")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, in)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	stem := strings.TrimSuffix(f.Name(), ".part")
+	if err := os.Rename(f.Name(), stem+suffix); err != nil {
+		return err
+	}
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		_, err := os.Stat(stem + suffix)
+		if errors.Is(err, fs.ErrNotExist) {
+			return refusedBecause(stem + refusedSuffix)
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: it is in %s, for the aggregator to take in", ctx.Err(), dir)
+		}
+	}
+}
+
+// RefusedError is what a serving aggregator says of what it was handed and did not take.
+type RefusedError struct{ Why string }
+
+func (e *RefusedError) Error() string {
+	return "the serving aggregator did not take it: " + e.Why
+}
+
+// refusedBecause reads why a file was refused; there is nothing to read when it was not.
+func refusedBecause(path string) error {
+	why, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(&RefusedError{string(why)}, os.Remove(path))
+}

@@ -1,0 +1,64 @@
+package aggregator
+
+import (
+	"context"
+	"fmt"
+	"sync"
+)
+
+// room is memory that computations share. They are let in by their order.
+type room struct {
+	size int64
+
+	mu      sync.Mutex
+	taken   int64        // guarded by mu
+	waiting []*latecomer // guarded by mu
+}
+
+type latecomer struct {
+	size int64
+	in   chan struct{} // closed when it is let in
+}
+
+// take waits for so much of the room, at most all of it, until ctx ends. It is given back by leave.
+func (r *room) take(ctx context.Context, size int64) (leave func(), err error) {
+	size = min(size, r.size)
+	me := &latecomer{size, make(chan struct{})}
+	r.mu.Lock()
+	r.waiting = append(r.waiting, me)
+	r.admit()
+	r.mu.Unlock()
+	select {
+	case <-me.in:
+	case <-ctx.Done():
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for i, w := range r.waiting {
+			if w == me {
+				r.waiting = append(r.waiting[:i], r.waiting[i+1:]...)
+				r.admit()
+				return nil, fmt.Errorf("waiting for %d MiB of memory: %w", mebibytes(size), ctx.Err())
+			}
+		}
+		r.taken -= size // it was let in at that moment
+		r.admit()
+		return nil, fmt.Errorf("waiting for %d MiB of memory: %w", mebibytes(size), ctx.Err())
+	}
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.taken -= size
+		r.admit()
+	}, nil
+}
+
+// admit lets those in who come next and for whom there is room.
+func (r *room) admit() {
+	for len(r.waiting) > 0 && r.taken+r.waiting[0].size <= r.size {
+		r.taken += r.waiting[0].size
+		close(r.waiting[0].in)
+		r.waiting = r.waiting[1:]
+	}
+}
+
+func mebibytes(n int64) int64 { return (n + 1<<20 - 1) >> 20 }

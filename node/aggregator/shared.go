@@ -1,0 +1,53 @@
+package aggregator
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cosketch/cosketch/node/seldom"
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// shared is what all studies of an aggregator have in common, which none of them owns.
+type shared struct {
+	Options
+	signer   protocol.Signer
+	memory   *room       // for what all studies compute
+	disk     *disk       // room on it
+	marks    *marks      // of computations that are under way
+	setbacks *setbacks   // of studies that could not be served
+	refusals *seldom.Log // what peers cause to be said
+}
+
+func newShared(o Options) (*shared, error) {
+	o.Env = o.Env.OrDefaults()
+	if o.Tick == 0 {
+		o.Tick = time.Second
+	}
+	if o.Uptime == nil {
+		o.Uptime = seldom.Clock(time.Now)
+	}
+	o.Quotas = o.Quotas.orDefaults()
+	signer, err := protocol.NewSigner(o.Store.Identity())
+	if err != nil {
+		return nil, fmt.Errorf("starting aggregator: %w", err)
+	}
+	return &shared{
+		Options: o, signer: signer, memory: &room{size: o.Quotas.Memory},
+		disk:     &disk{state: o.Store, free: o.Quotas.Free, now: o.Now, log: o.Log},
+		marks:    &marks{state: o.Store, own: map[protocol.StudyID]bool{}},
+		setbacks: &setbacks{state: o.Store, now: o.Now, log: o.Log, observe: o.Observe, of: map[protocol.StudyID]*setback{}},
+		refusals: seldom.New(o.Log, o.Uptime, time.Minute, 256),
+	}, nil
+}
+
+// ID is the aggregator's identity.
+func (s *shared) ID() protocol.PeerID { return s.signer.ID() }
+
+// sinceStart is Uptime, or 0 where nothing rests.
+func (s *shared) sinceStart() time.Duration {
+	if s.Uptime == nil {
+		return 0
+	}
+	return s.Uptime()
+}

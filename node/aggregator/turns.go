@@ -1,0 +1,68 @@
+package aggregator
+
+import (
+	"context"
+	"errors"
+)
+
+// turns lets others work on what one goroutine owns: they hand work in, and it does one after the other.
+type turns struct {
+	work    chan func() error // an error ends the service: the machine is ahead of the store
+	ended   chan struct{}     // closed when the owner does no more
+	settled chan struct{}     // closed when what had arrived before is checked; until then the machine is not told the time
+}
+
+func newTurns() turns {
+	return turns{work: make(chan func() error), ended: make(chan struct{}), settled: make(chan struct{})}
+}
+
+var errGone = errors.New("the study is not being served any more")
+
+func (t turns) isSettled() bool {
+	select {
+	case <-t.settled:
+		return true
+	default:
+		return false
+	}
+}
+
+// doSettled is do, once the machine may be told the time.
+func (t turns) doSettled(ctx context.Context, f func() error) error {
+	select {
+	case <-t.settled:
+		return t.do(ctx, f)
+	case <-t.ended:
+		return errGone
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// do runs f on the goroutine that owns the machine, waits for it and returns its
+// error, which is one of the store's and ends the service.
+func (t turns) do(ctx context.Context, f func() error) error {
+	done := make(chan error, 1)
+	select {
+	case t.work <- func() error {
+		err := f()
+		done <- err
+		return err
+	}:
+		select {
+		case err := <-done:
+			return err
+		case <-t.ended: // f may have panicked, and sends nothing
+		}
+		select {
+		case err := <-done:
+			return err
+		default:
+			return errGone
+		}
+	case <-t.ended:
+		return errGone
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

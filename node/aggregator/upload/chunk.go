@@ -1,0 +1,49 @@
+package upload
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+
+	"github.com/cosketch/cosketch/protocol"
+)
+
+// DamagedChunk reports a stored chunk that is not what its party signed any more. That is this node's disk, and
+// nobody's fault.
+type DamagedChunk struct {
+	Party         string
+	Sketch, Chunk int // from 0; the sketch as it is numbered among uploads
+}
+
+func (e *DamagedChunk) Error() string {
+	return fmt.Sprintf("chunk %d of sketch %d of %s is damaged on this disk (it counts as missing, and its party sends it again; aggregator fsck looks for more)", e.Chunk+1, e.Sketch+1, e.Party)
+}
+
+// chunks reads an uploaded sketch chunk after chunk, each of which has the hash that its party signed before a
+// byte of it is handed on.
+type chunks struct {
+	read   func(index int) ([]byte, error)
+	sketch protocol.ReleasedSketch
+	bad    func(index int) error // what to say of a damaged one
+	next   int
+	left   []byte
+}
+
+func (c *chunks) Read(p []byte) (int, error) {
+	for len(c.left) == 0 {
+		if c.next == len(c.sketch.Chunks) {
+			return 0, io.EOF
+		}
+		data, err := c.read(c.next)
+		if err != nil {
+			return 0, err
+		}
+		if sha256.Sum256(data) != c.sketch.Chunks[c.next] {
+			return 0, c.bad(c.next)
+		}
+		c.left, c.next = data, c.next+1
+	}
+	n := copy(p, c.left)
+	c.left = c.left[n:]
+	return n, nil
+}

@@ -1,0 +1,158 @@
+// Package upload reads the releases that parties have uploaded to an aggregator: what is missing of them, whether
+// they are what their headers and the study say, and what analyses are told of them.
+package upload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node"
+	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/session"
+	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/wire"
+)
+
+// Uploads are the stored uploads of a study's parties. All fields are required.
+type Uploads struct {
+	State node.AggregatorState
+	Study *study.Study
+	Log   *slog.Logger // told of chunks that are damaged
+}
+
+// ErrUnacceptable reports a release that is whole, matches its hashes, and still is not
+// what its header and the study say.
+var ErrUnacceptable = errors.New("release is not acceptable")
+
+// ReadingError is a failure of the disk in the midst of the analyses, which is none of theirs.
+type ReadingError struct{ error }
+
+// Unwrap returns what failed.
+func (e *ReadingError) Unwrap() error { return e.error }
+
+// Progress says what is still missing of a release.
+func (u Uploads) Progress(header session.Header) (wire.Progress, error) {
+	out := wire.Progress{Complete: true}
+	for i, s := range header.Release.Sketches {
+		missing, err := u.State.FirstMissing(u.Study.ID, header.Party.ID, stored.Uploaded(header, i), len(s.Chunks))
+		if err != nil {
+			return wire.Progress{}, err
+		}
+		out.Missing = append(out.Missing, missing)
+		out.Complete = out.Complete && missing == len(s.Chunks)
+	}
+	return out, nil
+}
+
+// acceptable checks what no hash says: that a release decodes as its header claims.
+func (u Uploads) acceptable(ctx context.Context, header session.Header) error {
+	index, _ := u.Study.PartyIndex(header.Party.ID)
+	for i, s := range header.Release.Sketches {
+		plan, err := release.For(u.Study, index, i)
+		if err != nil {
+			return err
+		}
+		err = plan.Check(s, u.sketch(ctx, header, i))
+		var disk *fs.PathError
+		var damaged *DamagedChunk
+		if errors.As(err, &disk) || errors.As(err, &damaged) || errors.Is(err, store.ErrNotFound) || ctx.Err() != nil {
+			return fmt.Errorf("reading sketch %d of %s: %w", i, header.Party.Name, err) // no fault of the party's
+		}
+		if err != nil {
+			return fmt.Errorf("%w: sketch %d of %s: %w", ErrUnacceptable, i, header.Party.Name, err)
+		}
+	}
+	return nil
+}
+
+// Contribution reads a release that is wholly here for analyses, which read the rows of its sketches themselves.
+func (u Uploads) Contribution(ctx context.Context, header session.Header) (analysis.Contribution, error) {
+	index, _ := u.Study.PartyIndex(header.Party.ID)
+	out := analysis.Contribution{Party: index, Header: header.ID, Records: header.Release.Records, Published: header.Release.Published}
+	out.Scan = func(i int, take func(entries []int64)) error {
+		s := header.Release.Sketches[i]
+		if err := release.Scan(s, u.sketch(ctx, header, i), take); err != nil {
+			return &ReadingError{fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)}
+		}
+		return nil
+	}
+	for i, s := range header.Release.Sketches {
+		out.Masked = s.Masked
+		one := sketch.Sketch{Side: s.Side, Rows: int(s.Rows), Cols: int(s.Cols)}
+		var labels []int
+		var rows release.Rows
+		var err error
+		switch from := u.sketch(ctx, header, i); s.Side {
+		case sketch.Columns: // read when it is merged
+		case sketch.Records: // read when its records are gathered
+			labels, rows, err = u.beside(index, i, s, from)
+			if labels != nil {
+				one.Cols--
+			}
+		default:
+			one, err = u.sums(index, i, s, from)
+		}
+		if err != nil {
+			return out, fmt.Errorf("sketch %d of %s: %w", i, header.Party.Name, err)
+		}
+		out.Sketches, out.Labels, out.Rows = append(out.Sketches, one), append(out.Labels, labels), append(out.Rows, rows)
+		out.Bytes += s.Size()
+	}
+	return out, nil
+}
+
+// beside reads what stands beside the rows of a released sketch of records.
+func (u Uploads) beside(party, index int, s protocol.ReleasedSketch, from io.Reader) ([]int, release.Rows, error) {
+	plan, err := release.For(u.Study, party, index)
+	if err != nil {
+		return nil, release.Rows{}, err
+	}
+	return plan.Beside(s, from)
+}
+
+// sums reads a released sketch of sums.
+func (u Uploads) sums(party, index int, s protocol.ReleasedSketch, from io.Reader) (sketch.Sketch, error) {
+	plan, err := release.For(u.Study, party, index)
+	if err != nil {
+		return sketch.Sketch{}, err
+	}
+	decoded, err := release.Decode(s, from)
+	if err == nil {
+		_, err = release.DecodeRows(s, from)
+	}
+	if err == nil {
+		decoded, _, err = plan.Unpack(decoded)
+	}
+	return decoded, err
+}
+
+// sketch reads a sketch of a party's release. A damaged chunk is named and removed. Reading ends with ctx.
+func (u Uploads) sketch(ctx context.Context, header session.Header, index int) io.Reader {
+	party, sketch := header.Party, stored.Uploaded(header, index)
+	return &chunks{
+		read: func(i int) ([]byte, error) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			return u.State.Chunk(u.Study.ID, party.ID, sketch, i)
+		},
+		sketch: header.Release.Sketches[index],
+		bad: func(i int) error {
+			damaged := &DamagedChunk{party.Name, sketch, i}
+			u.Log.Error("an uploaded chunk is damaged", "study", u.Study.ID.Short(), "error", damaged)
+			if err := u.State.DropChunk(u.Study.ID, party.ID, sketch, i); err != nil {
+				return err
+			}
+			return damaged
+		},
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -50,10 +51,10 @@ func self(st *store.Store, s *study.Study) (int, error) {
 	}
 	index, ok := s.PartyIndex(id)
 	if _, err := st.Study(s.ID); !ok && err == nil { // no study is kept that does not list the party
-		return 0, console.WithCode(console.Usage, fmt.Errorf("study %s (%s), which was kept here, does not list the peer id of identity.key, %s (were two nodes' key files swapped? party doctor says more)", s.Name, s.ID.Short(), id))
+		return 0, fail.Usage.Of(fmt.Errorf("study %s (%s), which was kept here, does not list the peer id of identity.key, %s (were two nodes' key files swapped? party doctor says more)", s.Name, s.ID.Short(), id))
 	}
 	if !ok {
-		return 0, console.WithCode(console.Usage, fmt.Errorf("study %s (%s) does not list this party; its peer id is %s", s.Name, s.ID.Short(), id))
+		return 0, fail.NotListed.New(s.Name, s.ID.Short(), id)
 	}
 	return index, nil
 }
@@ -108,7 +109,7 @@ func (cmd studyFetch) Run(ctx context.Context, c *console.Console, g *console.Gl
 	defer st.Close()
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	offered, err := aggregator.FetchStudies(ctx, aggregator.FetchOptions{Identity: st.Identity, Address: cmd.Address, Network: site.Network, Version: console.Version()})
 	if err != nil {
@@ -284,7 +285,7 @@ func (cmd studyApprove) judge(ctx context.Context, c *console.Console, g *consol
 	case !v.Useless || cmd.AlthoughUseless || decision == store.Approve:
 		return v, nil
 	case !c.Interactive():
-		return v, console.WithCode(console.Refused, fmt.Errorf("not approved: nothing that study %s (%s) asks is usable as it stands, and its privacy would be spent all the same; party plan %s says what would help, --although-useless approves it as it is", s.Name, s.ID.Short(), s.ID.Short()))
+		return v, fail.Useless.New(s.Name, s.ID.Short())
 	}
 	const yes = "although useless"
 	answer, err := c.Ask(ctx, "\nNothing that this study asks is usable as it stands, and privacy would be spent all the same.\nTo go on, type: "+yes, func(string) error { return nil })
@@ -292,7 +293,7 @@ func (cmd studyApprove) judge(ctx context.Context, c *console.Console, g *consol
 		err = fmt.Errorf("the answer %q leaves a useless study undecided", answer)
 	}
 	if err != nil {
-		return v, console.WithCode(console.Refused, fmt.Errorf("not approved: %w", err))
+		return v, fail.Refused.Of(fmt.Errorf("not approved: %w", err))
 	}
 	return v, nil
 }
@@ -300,7 +301,7 @@ func (cmd studyApprove) judge(ctx context.Context, c *console.Console, g *consol
 // confirmed refuses an answer that is not the beginning of the study's id.
 func confirmed(answer string, s *study.Study) error {
 	if len(answer) < 8 || !strings.HasPrefix(s.ID.String(), strings.ToLower(answer)) {
-		return console.WithCode(console.Refused, fmt.Errorf("not approved: %q is not at least the first eight characters of the id of study %s", answer, s.Name))
+		return fail.WrongID.New(answer, s.Name)
 	}
 	return nil
 }
@@ -312,7 +313,7 @@ func show(c *console.Console, id string, s *study.Study, party int) error {
 	case id != "":
 		return confirmed(id, s)
 	case !c.Interactive():
-		return console.WithCode(console.Refused, errors.New("not approved: there is no terminal to ask at; answer with --id and the first eight characters of the study's id"))
+		return fail.NoTerminal.New()
 	}
 	fmt.Fprint(c.Talk(), s.Explain(party), "\n")
 	return nil
@@ -325,7 +326,7 @@ func ask(ctx context.Context, c *console.Console, id string, s *study.Study) err
 	}
 	id, err := c.Ask(ctx, fmt.Sprintf("\nThe study's id is %s.\nTo approve, type its first eight characters; anything else leaves it undecided.", s.ID), func(string) error { return nil })
 	if err != nil {
-		return console.WithCode(console.Refused, fmt.Errorf("not approved: %w", err))
+		return fail.Refused.Of(fmt.Errorf("not approved: %w", err))
 	}
 	return confirmed(id, s)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
@@ -144,7 +145,7 @@ func (d *Desk) Import(ctx context.Context, label bundle.Label, in io.Reader) (Ar
 func (a *Aggregator) take(ctx context.Context, label bundle.Label, in io.Reader) (got Arrived, err error) {
 	got.Bundle = label
 	if label.To != a.ID() {
-		return got, fmt.Errorf("%w: it is for %s, this is %s (were two nodes' bundles swapped?)", bundle.ErrElsewhere, label.To, a.ID())
+		return got, fail.BundleElsewhere.Of(fmt.Errorf("it is for %s, this is %s", label.To, a.ID()))
 	}
 	if _, err := a.find(ctx, label.Study, label.From); err != nil {
 		return got, err
@@ -196,7 +197,7 @@ func (a *Aggregator) mailbox(label bundle.Label, body []byte) error {
 
 // ErrNoMailbox reports a party that has sent no bundle yet, so that there is no key to
 // seal an answer to.
-var ErrNoMailbox = errors.New("the party has sent no bundle yet")
+var ErrNoMailbox error = fail.NoMailbox
 
 // ExportBoard writes a bundle for a party: the board, and the results that it may see.
 // It reads the store alone, also beside a serving aggregator.

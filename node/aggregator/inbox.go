@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/node/bundle"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // A serving aggregator owns its studies, so that another process cannot take a bundle
@@ -137,9 +138,10 @@ func handOver(ctx context.Context, st *store.Store, in io.Reader, suffix string)
 // InboxError is what a serving aggregator says of what it was handed and did not take.
 type InboxError struct{ Why string }
 
-func (e *InboxError) Error() string {
-	return "the serving aggregator did not take it: " + e.Why
-}
+func (e *InboxError) Error() string { return e.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (e *InboxError) Fail() *fail.Error { return fail.InboxRefused.New(e.Why) }
 
 // refusedBecause reads why a bundle was refused; there is no such file when it was not.
 func refusedBecause(path string) error {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // observed answers a call and tells of it.
@@ -49,7 +49,7 @@ func (a *Aggregator) unstored(err error) error {
 	if errors.Is(err, errGone) {
 		return p2p.Refuse(p2p.CodeBusy, "the aggregator is about to take the study up again")
 	}
-	trouble := node.DiskTrouble(err)
+	trouble := diskTrouble(err)
 	if trouble == "" {
 		return err
 	}
@@ -60,7 +60,21 @@ func (a *Aggregator) unstored(err error) error {
 	}
 	a.mu.Unlock()
 	if news {
-		a.Logger.Error("nothing can be stored; parties try again", "error", err.Error()+node.Mend(err))
+		a.Logger.Error("nothing can be stored; parties try again", "error", fail.Text(err))
 	}
 	return p2p.Refuse(p2p.CodeBusy, "the aggregator's disk %s: its operator has to mend that", trouble)
+}
+
+// diskTrouble says what is wrong with a disk, as other nodes may know it; empty where an error
+// is of something else.
+func diskTrouble(err error) string {
+	switch {
+	case fail.Has(err, fail.DiskFull):
+		return "is full"
+	case fail.Has(err, fail.DiskReadOnly):
+		return "is read-only"
+	case fail.Has(err, fail.DiskFails):
+		return "fails"
+	}
+	return ""
 }

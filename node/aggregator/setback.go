@@ -9,6 +9,7 @@ import (
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // A study whose store fails, or at which this program does, is taken up again from what is stored: at once after the
@@ -71,11 +72,11 @@ func (a *Aggregator) setBack(id protocol.StudyID, err error) setback {
 	if !s.down && a.Now()-s.served > max(s.pause(), 1) {
 		s.failures = 0
 	}
-	why := err.Error() + node.Mend(err)
+	why := fail.Text(err)
 	news := !s.told || s.why != why
 	s.failures++
 	var mistake *node.PanicError
-	s.down, s.told, s.why, s.disk, s.mistake = true, true, why, node.DiskTrouble(err), errors.As(err, &mistake)
+	s.down, s.told, s.why, s.disk, s.mistake = true, true, why, diskTrouble(err), errors.As(err, &mistake)
 	s.damaged = damaged
 	s.again = a.Now() + s.pause()
 	if news {

@@ -1,18 +1,17 @@
 package api
 
 import (
-	"errors"
-
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // ErrNotFound reports a study, a result or a message that is not there.
-var ErrNotFound = errors.New("not found")
+var ErrNotFound error = fail.APINotHere
 
 // ErrDamaged reports something of a study that cannot be read from the state any more.
-var ErrDamaged = errors.New("the study is damaged")
+var ErrDamaged error = fail.APIDamaged
 
 // Views is all that handlers see of an aggregator. It is read-only, and its methods may
 // be called concurrently.
@@ -61,6 +60,7 @@ type Status struct {
 	From     []string         // who owes it, by name
 	Until    protocol.Instant // 0: no date ends the wait
 	Failure  string           // why it ended without a result
+	Reason   string           // of a failure by which the aggregator stopped it: its own words
 	Trouble  string           // why it is not served for the time being
 	Grace    string           // a date has passed that does not count yet
 	Faults   []string         // why attempts at agreeing on the seed ended

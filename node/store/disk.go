@@ -9,6 +9,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // What SQLite says of a disk is turned into what the operating system says of one, so that
@@ -28,7 +30,7 @@ func diskError(e *sqlite.Error) error {
 }
 
 // ErrDamaged reports a database that is not what was written: a disk fails, or somebody changed it.
-var ErrDamaged = errors.New(databaseFile + " is damaged (restore the newest backup into a new directory, and compare by fsck)")
+var ErrDamaged error = fail.StateDamaged
 
 // scan reads the one row that a query finds.
 func scan(row *sql.Row, into ...any) error {

@@ -32,16 +32,3 @@ func TestTrailByDays(t *testing.T) {
 		}
 	}
 }
-
-// What a stopped study's row says leaves out what its page says.
-func TestBriefly(t *testing.T) {
-	for failure, want := range map[string]string{
-		"the aggregator stopped the study at 2026-11-21T19:08:31Z: 0 of 3 parties approved": "0 of 3 parties approved",
-		"the aggregator stopped the study at some time":                                     "the aggregator stopped the study at some time",
-		"the store fails: disk full":                                                        "the store fails: disk full",
-	} {
-		if got := briefly(failure); got != want {
-			t.Errorf("%q becomes %q", failure, got)
-		}
-	}
-}

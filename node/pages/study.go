@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -74,7 +75,7 @@ func (p *pages) studies(w http.ResponseWriter, r *http.Request) error {
 		case s.Status.Trouble != "":
 			row.Waits = "being served again: " + s.Status.Trouble
 		case s.Status.Failure != "":
-			row.Waits = "nothing: " + briefly(s.Status.Failure)
+			row.Waits = "nothing: " + cmp.Or(s.Status.Reason, s.Status.Failure)
 		}
 		if len(s.Results) > 0 {
 			row.Results, row.Answered = kinds(s.Results[0].Kinds), true

@@ -133,16 +133,6 @@ func stateClass(s api.Status) string {
 	return "runs"
 }
 
-// briefly is a failure without who stopped the study and when, which its page says.
-func briefly(failure string) string {
-	if dated, ok := strings.CutPrefix(failure, "the aggregator stopped the study at "); ok {
-		if _, why, ok := strings.Cut(dated, ": "); ok {
-			return why
-		}
-	}
-	return failure
-}
-
 // owed is what one party owes of what a status waits for.
 func owed(waitFor string) string {
 	one, plural := strings.CutSuffix(waitFor, "s")

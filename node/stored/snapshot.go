@@ -2,6 +2,7 @@ package stored
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ type Snapshot struct {
 	From     []string `json:"from,omitempty"`  // names
 	Until    string   `json:"until,omitempty"` // RFC 3339, UTC
 	Failure  string   `json:"failure,omitempty"`
+	Reason   string   `json:"reason,omitempty"`   // of a failure by which the aggregator stopped the study: its own words
 	Trouble  string   `json:"trouble,omitempty"`  // why it is not served for the time being
 	Grace    string   `json:"grace,omitempty"`    // a date has passed that does not count yet
 	Clock    string   `json:"clock,omitempty"`    // a party's: the clocks differ, and what to do
@@ -55,6 +57,10 @@ func SnapshotOf(s *study.Study, st session.Status) Snapshot {
 	}
 	if st.Failure != nil {
 		out.Failure = st.Failure.Error()
+	}
+	var stopped *session.StoppedError
+	if errors.As(st.Failure, &stopped) {
+		out.Reason = stopped.Reason()
 	}
 	return out
 }
@@ -126,7 +132,7 @@ func SameStatus(a, b session.Status) bool {
 // Equal reports whether two snapshots say the same.
 func (s Snapshot) Equal(t Snapshot) bool {
 	return s.Study == t.Study && s.State == t.State && s.WaitFor == t.WaitFor && s.Until == t.Until &&
-		s.Failure == t.Failure && s.Trouble == t.Trouble && s.Grace == t.Grace && s.Clock == t.Clock && s.Restored == t.Restored && s.GivenUp == t.GivenUp && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
+		s.Failure == t.Failure && s.Reason == t.Reason && s.Trouble == t.Trouble && s.Grace == t.Grace && s.Clock == t.Clock && s.Restored == t.Restored && s.GivenUp == t.GivenUp && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
 }
 
 // LittleRoom is less than a node needs to store what a study needs next, in bytes.

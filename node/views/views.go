@@ -230,7 +230,7 @@ func (v *Views) status(s *study.Study) (api.Status, error) {
 		shot.OnDisk("this aggregator", free)
 	}
 	out := api.Status{State: shot.State, Ended: !shot.Active(), WaitFor: shot.WaitFor, From: shot.From,
-		Failure: shot.Failure, Trouble: shot.Trouble, Grace: shot.Grace, Faults: shot.Faults}
+		Failure: shot.Failure, Reason: shot.Reason, Trouble: shot.Trouble, Grace: shot.Grace, Faults: shot.Faults}
 	for _, c := range shot.Culprits {
 		out.Culprits = append(out.Culprits, api.Culprit{Name: c.Name, ID: c.ID, Standing: c.Standing, What: c.What})
 	}

@@ -5,7 +5,6 @@ import (
 	"go/token"
 	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -178,94 +177,3 @@ func mistakesOf(path string, fn *ast.FuncDecl, known map[string]string) (out []m
 	})
 	return out
 }
-
-// dataMistakes are what reading data says.
-func dataMistakes(files []file) (out []string) {
-	known := consts(files, "node/dataset")
-	add := func(e ast.Expr) {
-		if text := said(e, known); strings.Trim(text, "…: ") != "" {
-			out = append(out, text)
-		}
-	}
-	for _, f := range files {
-		if f.pkg != "node/dataset" || f.test {
-			continue
-		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.CallExpr:
-				if name := called(n); name == "fail" || name == "fileError" || name == "explain" {
-					for _, argument := range n.Args {
-						if text := said(argument, nil); text != "…" && text != "" {
-							add(argument)
-							break
-						}
-					}
-				}
-			case *ast.AssignStmt:
-				if id, ok := n.Lhs[0].(*ast.Ident); ok && id.Name == "message" && len(n.Rhs) == 1 {
-					add(n.Rhs[0])
-				}
-			case *ast.KeyValueExpr:
-				if id, ok := n.Key.(*ast.Ident); ok && id.Name == "Message" {
-					add(n.Value)
-				}
-			case *ast.CompositeLit:
-				kind, _ := n.Type.(*ast.Ident)
-				switch {
-				case kind != nil && kind.Name == "problem":
-					add(n.Elts[0])
-				case kind != nil && kind.Name == "flaw":
-					add(n.Elts[1])
-				case n.Type == nil && len(n.Elts) == 3: // of signatures
-					add(n.Elts[1])
-				}
-			}
-			return true
-		})
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// plainMessages are the texts of errors.New and fmt.Errorf, but for those that only say
-// what was being done when something else went wrong, or add to what an indexed error says.
-func plainMessages(files []file, roots ...string) (out []message) {
-	for _, f := range files {
-		if f.test || !slices.Contains(roots, f.top()) || f.pkg == "protocol/protocoltest" {
-			continue
-		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok || len(call.Args) == 0 {
-				return true
-			}
-			sel, ok := call.Fun.(*ast.SelectorExpr)
-			if !ok {
-				return true
-			}
-			at := 0
-			switch pkg, _ := sel.X.(*ast.Ident); {
-			case sel.Sel.Name == "errorf" && len(call.Args) > 1: // of a configuration file
-				at = 1
-			case pkg == nil || pkg.Name+"."+sel.Sel.Name != "fmt.Errorf" && pkg.Name+"."+sel.Sel.Name != "errors.New":
-				return true
-			}
-			literal, ok := call.Args[at].(*ast.BasicLit)
-			if !ok {
-				return true
-			}
-			format, err := strconv.Unquote(literal.Value)
-			if err != nil || wraps.MatchString(format) {
-				return true
-			}
-			out = append(out, message{file: f.path, text: said(literal, nil)})
-			return true
-		})
-	}
-	return out
-}
-
-// wraps matches a format that says nothing of its own: what was being done and why it
-// failed, perhaps with a hint; or what an indexed error says, and more.
-var wraps = regexp.MustCompile(`(?s)^[^(]*(\(%s\))?[^(]*%[wv]$|:\n%w$|^%[wv]\b|: %w: (%w|%v|%s)?|: %w \([^%]*\)$|^reading %s %s:%d: %s$`)

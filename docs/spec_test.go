@@ -167,7 +167,7 @@ func TestSpecTabulatesCodes(t *testing.T) {
 	row := regexp.MustCompile(`(?m)^\| ([0-9]+) \|`)
 	for _, c := range []struct{ pkg, heading, name string }{
 		{"node/p2p", "### 18.1", "^Code[A-Z]"},
-		{"node/console", "### 18.3", "^(OK|Failed|Connection|Absent|Usage|Internal|Refused|Budget|Disagreement)$"},
+		{"protocol/fail", "### 18.3", "^(OK|Failed|Connection|Absent|Usage|Internal|Refused|Budget|Disagreement)$"},
 	} {
 		var want, got []string
 		for _, one := range all {

@@ -18,11 +18,11 @@ import (
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/bundle"
 	"github.com/cosketch/cosketch/node/carry"
-	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
@@ -266,7 +266,7 @@ func TestUnusableMailboxes(t *testing.T) {
 	unusable := signer.SignMailbox(b.study.ID, bytes.Repeat([]byte{0xff}, 1216)).Encode()
 	for name, mailbox := range map[string][]byte{"of an invalid key": unusable, "of another's signature": forged.Encode()} {
 		_, err := b.take(sealed(mailbox))
-		if !errors.As(err, new(*protocol.MailboxError)) || console.CodeOf(err) != console.Usage {
+		if !errors.As(err, new(*protocol.MailboxError)) || fail.Find(err).Exit != fail.Usage {
 			t.Errorf("a mailbox %s: %v", name, err)
 		}
 	}
@@ -302,7 +302,7 @@ func TestBundleOfTooManyPieces(t *testing.T) {
 		_, err := p.Import(b.context(), &out)
 		return err
 	})
-	if !errors.Is(err, bundle.ErrTooMuch) || console.CodeOf(err) != console.Usage {
+	if !errors.Is(err, bundle.ErrTooMuch) || fail.Find(err).Exit != fail.Usage {
 		t.Errorf("ended with %v", err)
 	}
 	if left, err := filepath.Glob(b.path("a/*.tmp")); err != nil || len(left) > 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
@@ -16,13 +17,18 @@ type ClockError struct {
 	Ahead int64 // seconds by which this clock is ahead of the aggregator's; negative: behind
 }
 
-func (e *ClockError) Error() string {
+func (e *ClockError) Error() string { return fmt.Sprintf("%v (%s)", e.Err, e.remedy()) }
+
+// Fail is what the catalogue says of it.
+func (e *ClockError) Fail() *fail.Error { return fail.ClocksDiffer.Fail().With(e.remedy()) }
+
+func (e *ClockError) remedy() string {
 	then := "try again"
 	var stopped *session.StoppedError
 	if errors.As(e.Err, &stopped) {
 		then = "make a new study"
 	}
-	return fmt.Sprintf("%v (%s: let a time service set the one that is wrong, such as timedatectl set-ntp true, and %s)", e.Err, ClocksDiffer(e.Ahead), then)
+	return fmt.Sprintf("%s: %s, and %s", ClocksDiffer(e.Ahead), fail.ClocksDiffer.Remedy(), then)
 }
 
 // Unwrap returns what the date did.

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/node/views"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
@@ -121,7 +122,7 @@ func TestDamagedStudyIsGivenUpOffline(t *testing.T) {
 	board, _ := b.spoil()
 	st := b.open("agg")
 	defer st.Close()
-	if _, err := aggregator.OpenDesk(b.context(), b.deskOptions(st), board); !errors.As(err, new(*stored.DamagedError)) || console.CodeOf(err) != console.Usage {
+	if _, err := aggregator.OpenDesk(b.context(), b.deskOptions(st), board); !errors.As(err, new(*stored.DamagedError)) || fail.Find(err).Exit != fail.Usage {
 		t.Errorf("opened with %v", err)
 	}
 	got, err := aggregator.Cancel(b.context(), b.deskOptions(st), st, board, "")

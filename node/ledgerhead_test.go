@@ -12,12 +12,12 @@ import (
 
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
-	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
@@ -75,7 +75,7 @@ func (b *bench) rolledBack(signed, held uint64) {
 	if refusal.Signed != signed || refusal.Held != held || refusal.Aggregator != b.study.Aggregator.ID {
 		b.t.Errorf("refused with %+v, want %d signed and %d held", refusal, signed, held)
 	}
-	if code := console.CodeOf(err); code != console.Budget || !strings.Contains(err.Error(), "party init") {
+	if code := fail.Find(err).Exit; code != fail.Budget || !strings.Contains(err.Error(), "party init") {
 		b.t.Errorf("exit code %d: %v", code, err)
 	}
 	st := b.open("a")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/parallel"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // A mistake of this program at one study must cost that study alone, and for as long as it lasts.
@@ -15,9 +16,10 @@ import (
 // so that it goes nowhere.
 type PanicError struct{ what string }
 
-func (e *PanicError) Error() string {
-	return "internal error: " + e.what + " (a mistake of this program: the log has the stack, which whoever mends it wants to see)"
-}
+func (e *PanicError) Error() string { return e.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (e *PanicError) Fail() *fail.Error { return fail.Panic.New(e.what) }
 
 // Recovered logs what recover returned, and makes an error of it.
 func Recovered(logger *slog.Logger, id protocol.StudyID, p any) error {

@@ -1,6 +1,10 @@
 package protocol
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/protocol/fail"
+)
 
 // Subject is what the nodes of a study must agree on.
 type Subject string
@@ -28,6 +32,9 @@ type Disagreement struct {
 func (d *Disagreement) Error() string {
 	return fmt.Sprintf("%s disagrees with %s on the %s: %s %s against %s (%s)", d.Who, d.From, d.On, d.What, d.Theirs, d.Ours, d.Do)
 }
+
+// Fail is what the catalogue says of it.
+func (d *Disagreement) Fail() *fail.Error { return fail.Disagree.Fail().With(d.Do) }
 
 func (d *Disagreement) Unwrap() error { return d.Err }
 

@@ -1,6 +1,10 @@
 package protocol
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/cosketch/cosketch/protocol/fail"
+)
 
 // Fault is an error that names its culprit: the peer whose message was wrong.
 type Fault struct {
@@ -13,5 +17,8 @@ type Fault struct {
 func (f *Fault) Error() string {
 	return fmt.Sprintf("%s/%d from %s: %v", f.Kind, f.Attempt, f.Culprit, f.Err)
 }
+
+// Fail is what the catalogue says of it.
+func (f *Fault) Fail() *fail.Error { return fail.PeerFault.Fail() }
 
 func (f *Fault) Unwrap() error { return f.Err }

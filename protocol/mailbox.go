@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"fmt"
 
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/seed/agree"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
@@ -48,9 +49,10 @@ type MailboxError struct {
 	Err   error
 }
 
-func (e *MailboxError) Error() string {
-	return fmt.Sprintf("the mailbox of %s in study %s cannot be used: %v (party export writes another)", e.Owner, e.Study.Short(), e.Err)
-}
+func (e *MailboxError) Error() string { return e.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (e *MailboxError) Fail() *fail.Error { return fail.BadMailbox.Of(e.Err, e.Owner, e.Study.Short()) }
 
 func (e *MailboxError) Unwrap() error { return e.Err }
 

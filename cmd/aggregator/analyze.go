@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -53,7 +54,7 @@ func (cmd analyzeCommand) Run(ctx context.Context, c *console.Console, g *consol
 	}
 	conf, err := config.LoadAggregator(g.Config)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	further, err := cmd.answer(ctx, c, st, s, asked, conf.Memory)
 	if err != nil {
@@ -104,7 +105,7 @@ func (cmd analyzeCommand) answer(ctx context.Context, c *console.Console, st *st
 		case out := <-done:
 			switch {
 			case errors.Is(out.err, store.ErrNotFound):
-				return out.further, console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no result yet, and so no releases to analyze: aggregator status %s says what it waits for", s.Name, s.ID.Short(), s.ID.Short()))
+				return out.further, fail.NoResult.New(s.Name, s.ID.Short())
 			case out.err != nil:
 				return out.further, fmt.Errorf("analyzing study %s (%s): %w", s.Name, s.ID.Short(), out.err)
 			}

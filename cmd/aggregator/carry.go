@@ -18,6 +18,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -94,7 +95,7 @@ func notTaken(refused []error) error {
 	case 1:
 		return refused[0]
 	}
-	return console.WithCode(console.CodeOf(refused[0]), fmt.Errorf("%d bundles were not taken in:\n%w", len(refused), errors.Join(refused...)))
+	return fail.Find(refused[0]).Exit.Of(fmt.Errorf("%d bundles were not taken in:\n%w", len(refused), errors.Join(refused...)))
 }
 
 // handOverTime is how long a serving aggregator may take to look into its inbox and
@@ -104,7 +105,7 @@ const handOverTime = 5 * time.Minute
 func takeIn(ctx context.Context, g *console.Globals, st *store.Store, path string) (imported, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return imported{}, console.WithCode(console.Usage, err)
+		return imported{}, fail.Usage.Of(err)
 	}
 	defer f.Close()
 	label, err := bundle.ReadLabel(f)
@@ -120,7 +121,7 @@ func takeIn(ctx context.Context, g *console.Globals, st *store.Store, path strin
 		return imported{}, fmt.Errorf("importing %s: %w: this aggregator wrote it, for a party to import", path, bundle.ErrElsewhere)
 	}
 	if !listed {
-		return imported{}, console.WithCode(console.Usage, fmt.Errorf("study %s does not list its sender %s", s.ID.Short(), label.From))
+		return imported{}, fail.Usage.Of(fmt.Errorf("study %s does not list its sender %s", s.ID.Short(), label.From))
 	}
 	out := imported{File: path, Study: s.ID.String(), Party: s.Parties[index].Name}
 	o, err := deskOptions(g, st)
@@ -154,7 +155,7 @@ func options(st *store.Store) aggregator.Options {
 func deskOptions(g *console.Globals, st *store.Store) (aggregator.Options, error) {
 	conf, err := config.LoadAggregator(g.Config)
 	if err != nil {
-		return aggregator.Options{}, console.WithCode(console.Usage, err)
+		return aggregator.Options{}, fail.Usage.Of(err)
 	}
 	o := options(st)
 	o.Quotas = quotas(conf)
@@ -189,7 +190,7 @@ func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console
 		return err
 	}
 	if err := os.MkdirAll(cmd.Output, 0o755); err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	out := []exported{}
 	for _, p := range parties {
@@ -209,7 +210,7 @@ func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console
 		out = append(out, exported{p.Name, path})
 	}
 	if len(out) == 0 {
-		return console.WithCode(console.Absent, fmt.Errorf("exporting study %s: %w (party export writes one)", s.ID.Short(), aggregator.ErrNoMailbox))
+		return fmt.Errorf("exporting study %s: %w", s.ID.Short(), fail.NoMailbox.New())
 	}
 	return c.Print(out, func(w io.Writer) {
 		for _, one := range out {
@@ -228,7 +229,7 @@ func (cmd exportCommand) parties(s *study.Study) ([]study.Party, error) {
 	for _, name := range cmd.Party {
 		i, known := s.PartyByName(name)
 		if !known {
-			return nil, console.WithCode(console.Usage, fmt.Errorf("exporting study %s: it has no party %q", s.ID.Short(), name))
+			return nil, fail.Usage.Of(fmt.Errorf("exporting study %s: it has no party %q", s.ID.Short(), name))
 		}
 		out = append(out, s.Parties[i])
 	}

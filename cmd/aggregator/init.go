@@ -9,6 +9,7 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 type initCommand struct{}
@@ -24,7 +25,7 @@ type identity struct {
 // Run makes the state directory and, where there is none, a commented configuration file.
 func (initCommand) Run(c *console.Console, g *console.Globals) error {
 	if err := store.Create(g.State, store.Aggregator, rand.Reader); err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	if err := console.WriteTemplate(g.Config, config.AggregatorTemplate()); err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -57,10 +58,10 @@ type draftedParty struct {
 // Run drafts a study file.
 func (cmd studyNew) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	if cmd.Approval < 1 || cmd.Upload < 1 {
-		return console.WithCode(console.Usage, errors.New("drafting: approval and upload take at least one day each"))
+		return fail.Usage.Of(errors.New("drafting: approval and upload take at least one day each"))
 	}
 	if _, err := os.Lstat(cmd.Output); err == nil { // before anybody is asked anything
-		return console.WithCode(console.Usage, fmt.Errorf("writing the study file: %s exists and stays as it is (name another with -o)", cmd.Output))
+		return fail.Usage.Of(fmt.Errorf("writing the study file: %s exists and stays as it is (name another with -o)", cmd.Output))
 	}
 	d, err := cmd.known(c, g)
 	if err == nil {
@@ -71,14 +72,14 @@ func (cmd studyNew) Run(ctx context.Context, c *console.Console, g *console.Glob
 	}
 	text, open, err := d.Text()
 	if err != nil {
-		return console.WithCode(console.Usage, fmt.Errorf("drafting study %s: %w", d.Name, err))
+		return fail.Usage.Of(fmt.Errorf("drafting study %s: %w", d.Name, err))
 	}
 	if len(cmd.Addr) == 0 {
 		open = append(open, "aggregator: addrs, where parties reach this node")
 	}
 	f, err := os.OpenFile(cmd.Output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return console.WithCode(console.Usage, fmt.Errorf("writing the study file: %w", err))
+		return fail.Usage.Of(fmt.Errorf("writing the study file: %w", err))
 	}
 	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err != nil {
@@ -144,7 +145,7 @@ func (cmd studyNew) known(c *console.Console, g *console.Globals) (study.Draft, 
 	for _, text := range cmd.Column {
 		own, err := config.ParseColumn(text)
 		if err != nil {
-			return d, console.WithCode(console.Usage, fmt.Errorf("--column: %w", err))
+			return d, fail.Usage.Of(fmt.Errorf("--column: %w", err))
 		}
 		d.Own = append(d.Own, own)
 	}
@@ -155,7 +156,7 @@ func (cmd studyNew) known(c *console.Console, g *console.Globals) (study.Draft, 
 	for _, path := range cmd.Columns {
 		l, err := config.LoadColumns(path)
 		if err != nil {
-			return d, console.WithCode(console.Usage, err)
+			return d, fail.Usage.Of(err)
 		}
 		if len(d.Records) > 0 && !slices.Equal(d.Records, l.Records) {
 			c.Say("%s identifies records by %s, and the parties before it by %s: the study says %s, and each site file may map its own.", l.Name, strings.Join(l.Records, ", "), strings.Join(d.Records, ", "), strings.Join(d.Records, ", "))
@@ -165,7 +166,7 @@ func (cmd studyNew) known(c *console.Console, g *console.Globals) (study.Draft, 
 		d.Parties = append(d.Parties, study.DraftParty{Name: l.Name, ID: l.ID, Columns: l.Columns, Records: l.About})
 	}
 	if err := count(d.Parties, counts); err != nil {
-		return d, console.WithCode(console.Usage, err)
+		return d, fail.Usage.Of(err)
 	}
 	day := int64(24 * time.Hour / time.Second)
 	d.Expires = console.Now() + protocol.Instant(int64(cmd.Approval)*day)
@@ -200,14 +201,14 @@ func (cmd studyNew) ask(ctx context.Context, c *console.Console, d *study.Draft)
 	var given []string // as flags, for who has to begin again
 	ask := func(flag, question string, take func(answer string) error) error {
 		if !c.Interactive() {
-			return console.WithCode(console.Usage, fmt.Errorf("drafting: --%s is missing, and there is no terminal to ask at", flag))
+			return fail.Usage.Of(fmt.Errorf("drafting: --%s is missing, and there is no terminal to ask at", flag))
 		}
 		answer, err := c.Ask(ctx, question, take)
 		if err != nil && len(given) > 0 {
 			err = fmt.Errorf("%w; to go on from here, add %s", err, strings.Join(given, " "))
 		}
 		if err != nil {
-			return console.WithCode(console.Usage, fmt.Errorf("drafting, nothing is written: %w", err))
+			return fail.Usage.Of(fmt.Errorf("drafting, nothing is written: %w", err))
 		}
 		given = append(given, fmt.Sprintf("--%s '%s'", flag, answer))
 		return nil
@@ -219,7 +220,7 @@ func (cmd studyNew) ask(ctx context.Context, c *console.Console, d *study.Draft)
 			return tried.Check()
 		}
 		if v, h := fits(study.Vertical), fits(study.Horizontal); v != nil && h != nil && v.Error() == h.Error() {
-			return console.WithCode(console.Usage, fmt.Errorf("drafting: %w", v)) // no answer helps
+			return fail.Usage.Of(fmt.Errorf("drafting: %w", v)) // no answer helps
 		}
 		if err := ask("partition", "Do the parties hold other columns of the same people (vertical), or the same columns of other people (horizontal)?", func(answer string) error {
 			d.Partition = study.Partition(answer)

@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -33,7 +34,7 @@ type purged struct {
 // Run purges studies, also beside a serving aggregator.
 func (cmd purgeCommand) Run(c *console.Console, g *console.Globals) error {
 	if (len(cmd.Study) == 0) == (cmd.Days == nil) || cmd.Days != nil && *cmd.Days < 0 {
-		return console.WithCode(console.Usage, errors.New("purging: name studies, or give --days N"))
+		return fail.Usage.Of(errors.New("purging: name studies, or give --days N"))
 	}
 	st, err := g.Open(store.Aggregator)
 	if err != nil {

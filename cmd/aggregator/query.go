@@ -16,6 +16,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/table"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 type queryCommand struct {
@@ -38,7 +39,7 @@ func (queryCommand) WritesFiles() {}
 // Run answers the vectors.
 func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	if c.Files != "" && c.Files != console.CSV {
-		return console.WithCode(console.Usage, fmt.Errorf("--format %s is no format of answers to queries: text, json and csv are", c.Files))
+		return fail.Usage.Of(fmt.Errorf("--format %s is no format of answers to queries: text, json and csv are", c.Files))
 	}
 	st, err := g.OpenReadOnly(store.Aggregator)
 	if err != nil {
@@ -51,14 +52,14 @@ func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.
 	}
 	conf, err := config.LoadAggregator(g.Config)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	answers, summary, err := aggregator.Query(ctx, options(st), s, aggregator.Vectors{
 		Source: dataset.Files(cmd.File), Name: cmd.ID, Neighbors: cmd.Neighbors, Limit: conf.Memory,
 	})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no result yet, and so no releases to search: aggregator status %s says what it waits for", s.Name, s.ID.Short(), s.ID.Short()))
+		return fail.NoResult.New(s.Name, s.ID.Short())
 	case err != nil:
 		return fmt.Errorf("querying study %s (%s): %w", s.Name, s.ID.Short(), err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 type serveCommand struct {
@@ -33,7 +34,7 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 	defer unlock()
 	conf, err := cmd.configuration(g)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	logger := c.Logger(conf.Log)
 	c.FollowLevel(ctx, logger, func() (config.Log, error) {
@@ -54,7 +55,7 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 	}
 	shown, err := newShown(st, conf.HTTP, logger)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	boundMemory(conf)
 	a, err := aggregator.New(aggregator.Options{
@@ -63,7 +64,7 @@ func (cmd serveCommand) Run(ctx context.Context, c *console.Console, g *console.
 	})
 	if err != nil {
 		shown.close()
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	for _, text := range config.MisspeltForAggregator() {
 		logger.Warn(text)

@@ -9,6 +9,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -43,17 +44,17 @@ func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	if s.Aggregator.ID != id {
-		return console.WithCode(console.Usage, fmt.Errorf("study %s names the aggregator %s; this node is %s (aggregator identity prints the lines for the study file)", s.Name, s.Aggregator.ID, id))
+		return fail.OtherAggregator.New(s.Name, s.Aggregator.ID, id)
 	}
 	if err := analysis.Deliverable(s); err != nil {
-		return console.WithCode(console.Usage, fmt.Errorf("study %s: %w", s.Name, err))
+		return fail.Usage.Of(fmt.Errorf("study %s: %w", s.Name, err))
 	}
 	o, err := deskOptions(g, st)
 	if err != nil {
 		return err
 	}
 	if err := o.Quotas.Check(s); err != nil {
-		return console.WithCode(console.Usage, fmt.Errorf("study %s: %w", s.Name, err))
+		return fail.Usage.Of(fmt.Errorf("study %s: %w", s.Name, err))
 	}
 	p, err := console.PlanFlags{Records: cmd.Records}.Make(s, study.Everyone)
 	if err != nil {
@@ -103,7 +104,7 @@ func (cmd studyCheck) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	if err := analysis.Deliverable(s); err != nil {
-		return console.WithCode(console.Usage, fmt.Errorf("study %s: %w", s.Name, err))
+		return fail.Usage.Of(fmt.Errorf("study %s: %w", s.Name, err))
 	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
 		fmt.Fprintln(w, s.ID)

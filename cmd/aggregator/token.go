@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 type tokenCommands struct {
@@ -75,7 +76,7 @@ func (cmd tokenCreate) Run(c *console.Console, g *console.Globals) error {
 	}
 	t, secret, err := api.NewToken(cmd.Name, scopes, now, expires)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	if err := st.PutToken(t.ID, t.Encode()); err != nil {
 		return err

@@ -12,13 +12,14 @@ import (
 	"github.com/cosketch/cosketch/node/audit"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // attack attacks a release of the party's own data.
 func (cmd auditCommand) attack(ctx context.Context, c *console.Console, g *console.Globals) error {
 	if cmd.Trials != 0 && cmd.Output == "" {
-		return console.WithCode(console.Usage, errors.New("--trials goes with made-up data, not with --data"))
+		return fail.Usage.Of(errors.New("--trials goes with made-up data, not with --data"))
 	}
 	st, s, index, err := openStudy(g.OpenReadOnly, cmd.Study)
 	if err != nil {
@@ -26,9 +27,6 @@ func (cmd auditCommand) attack(ctx context.Context, c *console.Console, g *conso
 	}
 	defer st.Close()
 	out, err := attackOwn(ctx, c, g, st, s, index)
-	if why := (*audit.Unattackable)(nil); errors.As(err, &why) {
-		return console.WithCode(console.Usage, err)
-	}
 	if err != nil {
 		return err
 	}

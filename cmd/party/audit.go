@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/report"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -26,7 +26,7 @@ type auditCommand struct {
 // Run audits the study's own plan, on made-up data or on the party's, in this process.
 func (cmd auditCommand) Run(ctx context.Context, c *console.Console, g *console.Globals) error {
 	if cmd.Trials < 0 || cmd.Trials > 0 && cmd.Trials < 100 {
-		return console.WithCode(console.Usage, fmt.Errorf("--trials %d: want at least 100", cmd.Trials))
+		return fail.Usage.Of(fmt.Errorf("--trials %d: want at least 100", cmd.Trials))
 	}
 	if cmd.Data {
 		return cmd.attack(ctx, c, g)
@@ -36,7 +36,7 @@ func (cmd auditCommand) Run(ctx context.Context, c *console.Console, g *console.
 		return err
 	}
 	if s.Privacy.Mechanism == dp.None {
-		return console.WithCode(console.Usage, fmt.Errorf("study %s (%s) says mechanism none: it promises nothing that could be audited; party audit --data shows what a release of your data would give away", s.Name, s.ID.Short()))
+		return fail.Usage.Of(fmt.Errorf("study %s (%s) says mechanism none: it promises nothing that could be audited; party audit --data shows what a release of your data would give away", s.Name, s.ID.Short()))
 	}
 	out, err := cmd.audit(ctx, c, g, s)
 	if err != nil {
@@ -66,9 +66,9 @@ func failed(a audit.Audited) error {
 	case "PASS":
 		return nil
 	case "INCONCLUSIVE":
-		return console.WithCode(console.Failed, errors.New("the audit is inconclusive: so few trials would have let half of the noise pass (ask for more by --trials N)"))
+		return fail.AuditInconclusive.New()
 	}
-	return console.WithCode(console.Failed, errors.New("the audit failed: a release would give away more than the study claims; do not release, and report this with the output above"))
+	return fail.AuditFailed.New()
 }
 
 // page writes what was found as a page with figures.

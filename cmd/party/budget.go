@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
@@ -73,12 +74,12 @@ func (cmd budgetShow) Run(c *console.Console, g *console.Globals) error {
 	}
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	names := datasets(entries, site.Datasets)
 	if cmd.Dataset != "" {
 		if !slices.Contains(names, cmd.Dataset) {
-			return console.WithCode(console.Usage, fmt.Errorf("dataset %.40q is neither in the site file nor in the ledger (there are: %s)", cmd.Dataset, strings.Join(names, ", ")))
+			return fail.Usage.Of(fmt.Errorf("dataset %.40q is neither in the site file nor in the ledger (there are: %s)", cmd.Dataset, strings.Join(names, ", ")))
 		}
 		names = []string{cmd.Dataset}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -85,7 +86,7 @@ func (cmd importCommand) Run(ctx context.Context, c *console.Console, g *console
 	defer st.Close()
 	f, err := os.Open(cmd.File)
 	if err != nil {
-		return console.WithCode(console.Usage, fmt.Errorf("importing: %w", err))
+		return fail.Usage.Of(fmt.Errorf("importing: %w", err))
 	}
 	defer f.Close()
 	label, err := bundle.ReadLabel(f)
@@ -134,7 +135,7 @@ func (cmd importCommand) next(w io.Writer, c *console.Console, s *study.Study, s
 func byHand(st *store.Store, g *console.Globals, t *talk) (*party.Party, func(), error) {
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
-		return nil, nil, console.WithCode(console.Usage, err)
+		return nil, nil, fail.Usage.Of(err)
 	}
 	party, err := newParty(st, site, g, slog.New(slog.DiscardHandler), t.observe)
 	if err != nil {

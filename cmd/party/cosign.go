@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -26,7 +27,7 @@ type stewardInit struct {
 func (cmd stewardInit) Run(c *console.Console) error {
 	id, err := store.CreateKey(cmd.File, rand.Reader)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	return c.Print(map[string]string{"id": id.String(), "file": cmd.File}, func(w io.Writer) {
 		fmt.Fprintln(w, id)
@@ -78,13 +79,13 @@ func (cmd studyCosign) party(g *console.Globals, s *study.Study) (int, error) {
 	if cmd.Party != "" {
 		index, ok := s.PartyByName(cmd.Party)
 		if !ok {
-			return 0, console.WithCode(console.Usage, fmt.Errorf("study %s has no party %q", s.Name, cmd.Party))
+			return 0, fail.Usage.Of(fmt.Errorf("study %s has no party %q", s.Name, cmd.Party))
 		}
 		return index, nil
 	}
 	st, err := g.OpenReadOnly(store.Party)
 	if err != nil {
-		return 0, console.WithCode(console.Usage, errors.Join(errors.New("for which party? (--party NAME)"), err))
+		return 0, fail.Usage.Of(errors.Join(errors.New("for which party? (--party NAME)"), err))
 	}
 	defer st.Close()
 	return self(st, s)
@@ -93,7 +94,7 @@ func (cmd studyCosign) party(g *console.Globals, s *study.Study) (int, error) {
 func readKey(path string) (protocol.Signer, error) {
 	key, err := store.ReadKey(path)
 	if err != nil {
-		return protocol.Signer{}, console.WithCode(console.Usage, err)
+		return protocol.Signer{}, fail.Usage.Of(err)
 	}
 	return protocol.NewSigner(key)
 }
@@ -102,7 +103,7 @@ func readKey(path string) (protocol.Signer, error) {
 func takeCosignature(st *store.Store, s *study.Study, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return console.WithCode(console.Usage, fmt.Errorf("reading the cosignature: %w", err))
+		return fail.Usage.Of(fmt.Errorf("reading the cosignature: %w", err))
 	}
 	self, err := st.ID()
 	if err != nil {
@@ -110,7 +111,7 @@ func takeCosignature(st *store.Store, s *study.Study, path string) error {
 	}
 	c, err := protocol.ParseCosignature(s.ID, self, string(text))
 	if err != nil {
-		return console.WithCode(console.Refused, fmt.Errorf("not approved: %w", err))
+		return fail.Refused.Of(fmt.Errorf("not approved: %w", err))
 	}
 	return st.PutCosignature(s.ID, c.By, c.String(), console.Now())
 }

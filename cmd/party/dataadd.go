@@ -18,6 +18,7 @@ import (
 	"github.com/cosketch/cosketch/node/people"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -58,13 +59,13 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 	}
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	if _, exists := site.Datasets[d.Name]; exists {
-		return console.WithCode(console.Usage, fmt.Errorf("dataset %q is in %s already: choose another name, or change it there (its caps: party budget cap %s record EPSILON DELTA)", d.Name, site.Path, d.Name))
+		return fail.Usage.Of(fmt.Errorf("dataset %q is in %s already: choose another name, or change it there (its caps: party budget cap %s record EPSILON DELTA)", d.Name, site.Path, d.Name))
 	}
 	if err := cmd.alike(d, site); err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	held, err := dataset.Describe(ctx, d.Source, dataset.DescribeOptions{ID: identified(d, answers), Normalize: normalization(answers)})
 	if err != nil {
@@ -76,7 +77,7 @@ func (cmd dataAdd) Run(ctx context.Context, c *console.Console, g *console.Globa
 	}
 	lines, err := config.AddDataset(site.Path, d, id)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	out := addedData{Dataset: d.Name, Config: site.Path, Records: held.Records, Columns: len(held.Columns), Lines: lines}
 	return c.Print(out, func(w io.Writer) {
@@ -118,14 +119,14 @@ func (dataAdd) alike(d config.Dataset, site config.Party) error {
 // dataset is what the arguments describe, and the study that it answers, if any.
 func (cmd dataAdd) dataset(g *console.Globals) (d config.Dataset, answers *study.Study, err error) {
 	usage := func(format string, args ...any) error {
-		return console.WithCode(console.Usage, fmt.Errorf(format, args...))
+		return fail.Usage.Of(fmt.Errorf(format, args...))
 	}
 	if cmd.Name == "" || len(cmd.Name) > ledger.MaxDataset {
 		return d, nil, usage("the dataset's name has %d bytes, want 1 to %d", len(cmd.Name), ledger.MaxDataset)
 	}
 	d = config.Dataset{Name: cmd.Name, ID: cmd.ID, ApartFrom: cmd.ApartFrom}
 	if d.Source, err = cmd.source(); err != nil {
-		return d, nil, console.WithCode(console.Usage, err)
+		return d, nil, fail.Usage.Of(err)
 	}
 	if d.Caps.Record, err = budgetOf(cmd.CapRecord, dp.Record); err != nil {
 		return d, nil, usage("--cap-record: %w", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -58,7 +59,7 @@ func (cmd dataColumns) Run(ctx context.Context, c *console.Console, g *console.G
 		d.ID = cmd.ID
 	}
 	if len(d.ID) == 0 {
-		return console.WithCode(console.Usage, fmt.Errorf("which columns of %s identify a record? Name them with --id COLUMN", cmd.Data))
+		return fail.Usage.Of(fmt.Errorf("which columns of %s identify a record? Name them with --id COLUMN", cmd.Data))
 	}
 	st, err := g.OpenReadOnly(store.Party)
 	if err != nil {
@@ -76,7 +77,7 @@ func (cmd dataColumns) Run(ctx context.Context, c *console.Console, g *console.G
 	list := config.ColumnList{Name: cmd.Name, ID: id, Records: d.ID}
 	columns, left, err := listed(held, cmd.Header)
 	if err != nil {
-		return console.WithCode(console.Usage, fmt.Errorf("listing the columns of %s: %w", cmd.Data, err))
+		return fail.Usage.Of(fmt.Errorf("listing the columns of %s: %w", cmd.Data, err))
 	}
 	list.Columns = columns
 	if !cmd.Uncounted {
@@ -182,7 +183,7 @@ func writeList(path, text string) error {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
-		return console.WithCode(console.Usage, fmt.Errorf("writing the list: %w", err))
+		return fail.Usage.Of(fmt.Errorf("writing the list: %w", err))
 	}
 	return nil
 }

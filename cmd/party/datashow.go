@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -92,7 +93,7 @@ func (cmd dataShow) Run(ctx context.Context, c *console.Console, g *console.Glob
 	}
 	for _, name := range out.drawn {
 		if !has(name) {
-			return console.WithCode(console.Usage, fmt.Errorf("%s has no column %.40q", cmd.Data, name))
+			return fail.Usage.Of(fmt.Errorf("%s has no column %.40q", cmd.Data, name))
 		}
 	}
 	return c.Print(out, out.write)
@@ -112,7 +113,7 @@ func (cmd dataShow) fields(g *console.Globals, s *study.Study, bounds map[string
 	}
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
-		return nil, console.WithCode(console.Usage, err)
+		return nil, fail.Usage.Of(err)
 	}
 	var out []dataset.Field
 	for _, i := range s.OwnColumns(party) {

@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // dialectFlags fix how CSV files are written, as csv in the site file does.
@@ -34,7 +35,7 @@ func findData(g *console.Globals, name string, flags dialectFlags) (config.Datas
 	site, siteErr := config.LoadParty(g.Config)
 	if d, known := site.Datasets[name]; known {
 		if flags != (dialectFlags{}) {
-			return d, console.WithCode(console.Usage, fmt.Errorf("%q is a dataset of the site file: how it is written is fixed there, under csv", name))
+			return d, fail.Usage.Of(fmt.Errorf("%q is a dataset of the site file: how it is written is fixed there, under csv", name))
 		}
 		return d, nil
 	}
@@ -42,9 +43,9 @@ func findData(g *console.Globals, name string, flags dialectFlags) (config.Datas
 	_, err := d.Source.Paths()
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && siteErr != nil:
-		return d, console.WithCode(console.Usage, siteErr)
+		return d, fail.Usage.Of(siteErr)
 	case errors.Is(err, fs.ErrNotExist) && len(site.Datasets) > 0:
-		return d, console.WithCode(console.Usage, fmt.Errorf("%q is neither a file nor a dataset of the site file (there are: %s)", name, strings.Join(slices.Sorted(maps.Keys(site.Datasets)), ", ")))
+		return d, fail.Usage.Of(fmt.Errorf("%q is neither a file nor a dataset of the site file (there are: %s)", name, strings.Join(slices.Sorted(maps.Keys(site.Datasets)), ", ")))
 	}
 	return d, err
 }

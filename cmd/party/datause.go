@@ -7,6 +7,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 type dataUse struct {
@@ -41,11 +42,11 @@ func (cmd dataUse) Run(_ context.Context, c *console.Console, g *console.Globals
 	}
 	answer := config.Answer{Dataset: cmd.Name, Columns: cmd.Column, Release: config.ReleaseMode(cmd.Release)}
 	if err := answer.Check(names); err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	lines, err := config.UseDataset(g.Config, s.ID, answer)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	out := usedData{Study: s.ID.String(), Dataset: cmd.Name, Config: g.Config, Lines: lines}
 	return c.Print(out, func(w io.Writer) {

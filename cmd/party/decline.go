@@ -7,6 +7,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -75,7 +76,7 @@ func uncommitted(st *store.Store, s *study.Study) error {
 	}
 	for _, o := range own {
 		if o.Kind == protocol.KindCommit {
-			return console.WithCode(console.Refused, fmt.Errorf("too late to withdraw from study %s (%s): this party has committed to the seed agreement", s.Name, s.ID.Short()))
+			return fail.TooLateToWithdraw.New(s.Name, s.ID.Short())
 		}
 	}
 	return nil

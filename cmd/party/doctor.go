@@ -8,6 +8,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -110,14 +111,14 @@ func failing(findings []local.Finding) error {
 	if failed == 0 {
 		return nil
 	}
-	code := console.Usage
+	code := fail.Usage
 	switch {
 	case back: // as run would end
-		code = console.Budget
+		code = fail.Budget
 	case over:
-		code = console.Failed
+		code = fail.Failed
 	case network:
-		code = console.Connection
+		code = fail.Connection
 	}
-	return console.WithCode(code, fmt.Errorf("%d of %d checks fail", failed, len(findings)))
+	return code.Of(fmt.Errorf("%d of %d checks fail", failed, len(findings)))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 type initCommand struct{}
@@ -23,7 +24,7 @@ type identity struct {
 // Run makes the state directory and, where there is none, a commented site file.
 func (initCommand) Run(c *console.Console, g *console.Globals) error {
 	if err := store.Create(g.State, store.Party, rand.Reader); err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	if err := console.WriteTemplate(g.Config, config.PartyTemplate()); err != nil {
 		return err
@@ -85,7 +86,7 @@ func (cmd identityRotate) Run(c *console.Console, g *console.Globals) error {
 			return err
 		}
 		if d == store.Approve {
-			return console.WithCode(console.Refused, fmt.Errorf("study %s (%s) runs under this identity: let it end first, or withdraw", s.Name, s.ID.Short()))
+			return fail.RunsHere.New(s.Name, s.ID.Short())
 		}
 	}
 	id, err := st.Rotate(cmd.To, rand.Reader, console.Now())

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 type inspectCommand struct {
@@ -34,7 +35,7 @@ func (cmd inspectCommand) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	if !r.Intact {
-		return console.WithCode(console.Usage, errors.New("the stored release is damaged: it is not what was signed (restore the state directory from a backup)"))
+		return fail.Usage.Of(errors.New("the stored release is damaged: it is not what was signed (restore the state directory from a backup)"))
 	}
 	return nil
 }
@@ -54,7 +55,7 @@ func (cmd inspectCommand) inspect(st *store.Store) (local.Inspection, error) {
 	}
 	r, err := local.Inspect(st, s)
 	if errors.Is(err, store.ErrNotFound) {
-		return r, console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no release here yet: party run %s makes it", s.Name, s.ID.Short(), s.ID.Short()))
+		return r, fail.NoRelease.New(s.Name, s.ID.Short())
 	}
 	return r, err
 }
@@ -64,7 +65,7 @@ func (cmd inspectCommand) inspect(st *store.Store) (local.Inspection, error) {
 func inspectDir(st *store.Store, dir store.ReleaseDir) (local.Inspection, error) {
 	id, err := local.ReleasedStudy(dir)
 	if err != nil {
-		return local.Inspection{}, console.WithCode(console.Usage, fmt.Errorf("%s holds no release: reading its header: %w", dir, err))
+		return local.Inspection{}, fail.Usage.Of(fmt.Errorf("%s holds no release: reading its header: %w", dir, err))
 	}
 	s, err := console.FindStudy(st, id.String())
 	if err != nil {

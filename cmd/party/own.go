@@ -6,6 +6,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -32,10 +33,10 @@ func self(st *store.Store, s *study.Study) (int, error) {
 	}
 	index, ok := s.PartyIndex(id)
 	if _, err := st.Study(s.ID); !ok && err == nil { // no study is kept that does not list the party
-		return 0, console.WithCode(console.Usage, fmt.Errorf("study %s (%s), which was kept here, does not list the peer id of identity.key, %s (were two nodes' key files swapped? party doctor says more)", s.Name, s.ID.Short(), id))
+		return 0, fail.Usage.Of(fmt.Errorf("study %s (%s), which was kept here, does not list the peer id of identity.key, %s (were two nodes' key files swapped? party doctor says more)", s.Name, s.ID.Short(), id))
 	}
 	if !ok {
-		return 0, console.WithCode(console.Usage, fmt.Errorf("study %s (%s) does not list this party; its peer id is %s", s.Name, s.ID.Short(), id))
+		return 0, fail.NotListed.New(s.Name, s.ID.Short(), id)
 	}
 	return index, nil
 }

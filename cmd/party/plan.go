@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -136,7 +137,7 @@ func ownData(ctx context.Context, c *console.Console, g *console.Globals, st *st
 func spend(g *console.Globals, s *study.Study, party int, queries bool) ([]spending, string, error) {
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
-		return nil, "", console.WithCode(console.Usage, err)
+		return nil, "", fail.Usage.Of(err)
 	}
 	entry, err := site.Study(s.ID)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 type predictCommand struct {
@@ -43,11 +43,7 @@ func (cmd predictCommand) Run(ctx context.Context, c *console.Console, g *consol
 	p, err := local.Predict(ctx, sourceOf(st, g, s, nil), cmd.Data)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no result here yet: party run %s fetches it", s.Name, s.ID.Short(), s.ID.Short()))
-	case errors.Is(err, local.ErrPartsAlone):
-		return console.WithCode(console.Usage, err)
-	case errors.Is(err, node.ErrNothingKept), errors.Is(err, node.ErrKeptNoMore), errors.Is(err, local.ErrNoModel):
-		return console.WithCode(console.Absent, err)
+		return fail.NoResultHere.New(s.Name, s.ID.Short())
 	case err != nil:
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 type queryCommand struct {
@@ -59,7 +60,7 @@ func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.
 	defer st.Close()
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	talk := newTalk(c, s, index)
 	defer talk.end()
@@ -78,7 +79,7 @@ func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.
 	talk.end()
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no result here yet: party run %s fetches it", s.Name, s.ID.Short(), s.ID.Short()))
+		return fail.NoResultHere.New(s.Name, s.ID.Short())
 	case err != nil:
 		return failedBecause(ctx, err)
 	}

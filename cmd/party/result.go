@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/node/event"
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 type resultCommand struct {
@@ -72,7 +73,7 @@ func (cmd resultCommand) fetch(ctx context.Context, c *console.Console, g *conso
 	}
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	party, err := newParty(st, site, g, slog.New(slog.DiscardHandler), func(event.Progress) {})
 	if err != nil {
@@ -98,7 +99,7 @@ func fetched(n int) string {
 func create(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil, console.WithCode(console.Usage, fmt.Errorf("writing what belongs to own ids: %w", err))
+		return nil, fail.Usage.Of(fmt.Errorf("writing what belongs to own ids: %w", err))
 	}
 	return file, nil
 }
@@ -106,7 +107,7 @@ func create(name string) (*os.File, error) {
 // rows writes the names of the party's own records.
 func (cmd resultCommand) rows(c *console.Console, g *console.Globals) error {
 	if cmd.Output != "" || cmd.Further != "" {
-		return console.WithCode(console.Usage, errors.New("--rows is about the release, which has no --output or --further: give it alone"))
+		return fail.Usage.Of(errors.New("--rows is about the release, which has no --output or --further: give it alone"))
 	}
 	st, s, index, err := openStudy(g.OpenReadOnly, cmd.Study)
 	if err != nil {
@@ -115,10 +116,10 @@ func (cmd resultCommand) rows(c *console.Console, g *console.Globals) error {
 	defer st.Close()
 	table, err := local.OwnRows(st, s, s.Parties[index].Name)
 	if errors.Is(err, store.ErrNotFound) {
-		return console.WithCode(console.Absent, fmt.Errorf("study %s (%s) has no release of yours yet, and rows have no order before", s.Name, s.ID.Short()))
+		return fail.NoRelease.New(s.Name, s.ID.Short())
 	}
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	file, err := create(cmd.Rows)
 	if err != nil {
@@ -140,7 +141,7 @@ func (cmd resultCommand) rows(c *console.Console, g *console.Globals) error {
 // label tells the clusters and classes of the party's own records by the published models.
 func (cmd resultCommand) label(ctx context.Context, c *console.Console, g *console.Globals) error {
 	if cmd.Output != "" {
-		return console.WithCode(console.Usage, errors.New("--label and --output do different things: give one of them"))
+		return fail.Usage.Of(errors.New("--label and --output do different things: give one of them"))
 	}
 	st, err := g.OpenReadOnly(store.Party)
 	if err != nil {

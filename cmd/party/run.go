@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -39,7 +40,7 @@ func (cmd runCommand) Run(ctx context.Context, c *console.Console, g *console.Gl
 	defer st.Close()
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	if err := inTime(st, s); err != nil {
 		return err

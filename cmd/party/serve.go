@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
@@ -34,7 +35,7 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 	defer unlock()
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	logger := c.Logger(site.Log)
 	c.FollowLevel(ctx, logger, func() (config.Log, error) {
@@ -50,7 +51,7 @@ func (serveCommand) Run(ctx context.Context, c *console.Console, g *console.Glob
 	defer cancel()
 	observe, err := watch(ctx, &watching, st, site.Metrics, logger)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	self, err := newParty(st, site, g, logger, observe)
 	if err != nil {
@@ -119,7 +120,7 @@ func keepRunning(ctx context.Context, self *party.Party, id protocol.StudyID, lo
 		}
 		if text := err.Error(); text != said {
 			said = text
-			logger.Error("study cannot be served; trying again from time to time", "study", id.Short(), "error", text+node.Remedy(err))
+			logger.Error("study cannot be served; trying again from time to time", "study", id.Short(), "error", fail.Text(err))
 		}
 		var bad *party.BadResultError
 		if errors.As(err, &bad) {

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -66,7 +67,7 @@ func (cmd studyFetch) Run(ctx context.Context, c *console.Console, g *console.Gl
 	defer st.Close()
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
-		return console.WithCode(console.Usage, err)
+		return fail.Usage.Of(err)
 	}
 	offered, err := aggregator.FetchStudies(ctx, aggregator.FetchOptions{Identity: st.Identity, Address: cmd.Address, Network: site.Network, Version: console.Version()})
 	if err != nil {
@@ -210,7 +211,7 @@ func (cmd studyApprove) judge(ctx context.Context, c *console.Console, g *consol
 	case !v.Useless || cmd.AlthoughUseless || decision == store.Approve:
 		return v, nil
 	case !c.Interactive():
-		return v, console.WithCode(console.Refused, fmt.Errorf("not approved: nothing that study %s (%s) asks is usable as it stands, and its privacy would be spent all the same; party plan %s says what would help, --although-useless approves it as it is", s.Name, s.ID.Short(), s.ID.Short()))
+		return v, fail.Useless.New(s.Name, s.ID.Short())
 	}
 	const yes = "although useless"
 	answer, err := c.Ask(ctx, "\nNothing that this study asks is usable as it stands, and privacy would be spent all the same.\nTo go on, type: "+yes, func(string) error { return nil })
@@ -218,7 +219,7 @@ func (cmd studyApprove) judge(ctx context.Context, c *console.Console, g *consol
 		err = fmt.Errorf("the answer %q leaves a useless study undecided", answer)
 	}
 	if err != nil {
-		return v, console.WithCode(console.Refused, fmt.Errorf("not approved: %w", err))
+		return v, fail.Refused.Of(fmt.Errorf("not approved: %w", err))
 	}
 	return v, nil
 }

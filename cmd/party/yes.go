@@ -2,18 +2,18 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // confirmed refuses an answer that is not the beginning of the study's id.
 func confirmed(answer string, s *study.Study) error {
 	if len(answer) < 8 || !strings.HasPrefix(s.ID.String(), strings.ToLower(answer)) {
-		return console.WithCode(console.Refused, fmt.Errorf("not approved: %q is not at least the first eight characters of the id of study %s", answer, s.Name))
+		return fail.WrongID.New(answer, s.Name)
 	}
 	return nil
 }
@@ -25,7 +25,7 @@ func show(c *console.Console, id string, s *study.Study, party int) error {
 	case id != "":
 		return confirmed(id, s)
 	case !c.Interactive():
-		return console.WithCode(console.Refused, errors.New("not approved: there is no terminal to ask at; answer with --id and the first eight characters of the study's id"))
+		return fail.NoTerminal.New()
 	}
 	fmt.Fprint(c.Talk(), s.Explain(party), "\n")
 	return nil
@@ -38,7 +38,7 @@ func ask(ctx context.Context, c *console.Console, id string, s *study.Study) err
 	}
 	id, err := c.Ask(ctx, fmt.Sprintf("\nThe study's id is %s.\nTo approve, type its first eight characters; anything else leaves it undecided.", s.ID), func(string) error { return nil })
 	if err != nil {
-		return console.WithCode(console.Refused, fmt.Errorf("not approved: %w", err))
+		return fail.Refused.Of(fmt.Errorf("not approved: %w", err))
 	}
 	return confirmed(id, s)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -34,8 +35,11 @@ func (f Further) Close() error { return f.tables.remove() }
 // MemoryError refuses an analysis that would take more memory than the operator allows.
 type MemoryError struct{ Needs, Limit int64 } // bytes
 
-func (e *MemoryError) Error() string {
-	return fmt.Sprintf("the study's releases take about %d MiB of memory, and the limit is %d MiB (analysis: memory_mib in the configuration file)", mebibytes(e.Needs), mebibytes(e.Limit))
+func (e *MemoryError) Error() string { return e.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (e *MemoryError) Fail() *fail.Error {
+	return fail.MemoryLimit.New(mebibytes(e.Needs), mebibytes(e.Limit))
 }
 
 // Analyze answers an analysis from the releases of a study's newest result, which stay as

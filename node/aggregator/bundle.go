@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/node/filename"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // bundleSuffix is of bundles in the inbox.
@@ -36,7 +37,7 @@ func (a Arrived) released() bool {
 func (a *server) take(ctx context.Context, label bundle.Label, in io.Reader) (got Arrived, err error) {
 	got.Bundle = label
 	if label.To != a.ID() {
-		return got, fmt.Errorf("%w: it is for %s, this is %s (were two nodes' bundles swapped?)", bundle.ErrElsewhere, label.To, a.ID())
+		return got, fail.BundleElsewhere.Of(fmt.Errorf("it is for %s, this is %s", label.To, a.ID()))
 	}
 	if _, err := a.find(ctx, label.Study, label.From); err != nil {
 		return got, err

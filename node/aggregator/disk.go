@@ -8,6 +8,7 @@ import (
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // disk refuses what the aggregator's disk cannot take for now. Its operator is told.
@@ -61,10 +62,24 @@ func (d *disk) unstored(err error) error {
 	if err == nil || errors.As(err, &refusal) {
 		return err
 	}
-	trouble := node.DiskTrouble(err)
+	trouble := diskTrouble(err)
 	if trouble == "" {
 		return err
 	}
-	d.say("nothing can be stored; parties try again", "error", err.Error()+node.Mend(err))
+	d.say("nothing can be stored; parties try again", "error", fail.Text(err))
 	return p2p.Refuse(p2p.CodeBusy, "the aggregator's disk %s: its operator has to mend that", trouble)
+}
+
+// diskTrouble says what is wrong with a disk, as other nodes may know it; empty where an error
+// is of something else.
+func diskTrouble(err error) string {
+	switch {
+	case fail.Has(err, fail.DiskFull):
+		return "is full"
+	case fail.Has(err, fail.DiskReadOnly):
+		return "is read-only"
+	case fail.Has(err, fail.DiskFails):
+		return "fails"
+	}
+	return ""
 }

@@ -13,13 +13,14 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
 // ErrNoMailbox reports a party that has sent no bundle yet, so that there is no key to
 // seal an answer to.
-var ErrNoMailbox = errors.New("the party has sent no bundle yet")
+var ErrNoMailbox error = fail.NoMailbox
 
 // ExportBoard writes a bundle for a party: the board, and the results that it may see.
 // It reads the store alone, also beside a serving aggregator.

@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 	"gonum.org/v1/gonum/mat"
@@ -19,9 +20,10 @@ import (
 // SecretMatrixError refuses to project vectors in a study that keeps R secret.
 type SecretMatrixError struct{ Study *study.Study }
 
-func (e *SecretMatrixError) Error() string {
-	return fmt.Sprintf("study %q keeps the matrix R of its records side secret, so that vectors cannot be placed among its records here: its parties have not approved matrix: public", e.Study.Name)
-}
+func (e *SecretMatrixError) Error() string { return e.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (e *SecretMatrixError) Fail() *fail.Error { return fail.SecretMatrix.New(e.Study.Name) }
 
 // Vectors are public vectors of values in the units of a study's columns.
 type Vectors struct {

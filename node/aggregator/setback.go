@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // A study whose store fails, or at which this program does, is taken up again from what is stored: at once after the
@@ -91,11 +92,11 @@ func (b *setbacks) add(id protocol.StudyID, err error) setback {
 	if !s.down && b.now()-s.served > max(s.pause(), 1) {
 		s.failures = 0
 	}
-	why := err.Error() + node.Mend(err)
+	why := fail.Text(err)
 	news := !s.told || s.why != why
 	s.failures++
 	var mistake *node.PanicError
-	s.down, s.told, s.why, s.disk, s.mistake = true, true, why, node.DiskTrouble(err), errors.As(err, &mistake)
+	s.down, s.told, s.why, s.disk, s.mistake = true, true, why, diskTrouble(err), errors.As(err, &mistake)
 	s.damaged = damaged
 	s.again = b.now() + s.pause()
 	if news {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/cosketch/cosketch/node/metrics"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -151,6 +153,14 @@ func ask(s http.Handler, path string, change func(*http.Request)) *httptest.Resp
 	return w
 }
 
+// ids are those of the catalogue of errors.
+func ids() (out []fail.ID) {
+	for _, r := range fail.Rows() {
+		out = append(out, r.ID)
+	}
+	return out
+}
+
 // problemOf reads an answer that must be a problem with a status.
 func problemOf(t *testing.T, w *httptest.ResponseRecorder, status int) Problem {
 	t.Helper()
@@ -159,7 +169,7 @@ func problemOf(t *testing.T, w *httptest.ResponseRecorder, status int) Problem {
 		t.Fatalf("%d %s, want a problem %d:\n%s", w.Code, w.Header().Get("Content-Type"), status, w.Body)
 	}
 	check(t, json.Unmarshal(w.Body.Bytes(), &p))
-	if p.Status != status || p.Title == "" || p.Detail == "" {
+	if row := fail.Find(p.ID); p.Status != status || p.Title == "" || p.Detail == "" || !slices.Contains(ids(), p.ID) || p.Hint != "" && !strings.Contains(p.Detail, p.Hint) || (row.Hint == "") != (p.Hint == "") {
 		t.Errorf("problem %+v", p)
 	}
 	return p

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/table"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // format is a form of a result's tables or matrices.
@@ -149,7 +150,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
 	all := Files(d.Result)
 	at := slices.IndexFunc(all, func(f File) bool { return f.Name == r.PathValue("file") })
 	if at < 0 {
-		return problem(http.StatusNotFound, "the result has no file %.80q: the list of files names those that it has", r.PathValue("file"))
+		return problem(fail.APINoFile.New(r.PathValue("file")))
 	}
 	s.unchanging(w, r, d.Statement.Document.Hash)
 	if all[at].large {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // cookieName is the cookie that signing in sets. Browsers take a name that begins with
@@ -39,14 +41,14 @@ func (s *Server) guard(next http.Handler) http.Handler {
 				}
 				s.Logger.Error("a handler panicked", "route", r.Pattern, "panic", p)
 				if out.status == 0 {
-					s.writeProblem(out, r, problem(http.StatusInternalServerError, "this aggregator could not answer; its log says why"))
+					s.writeProblem(out, r, problem(fail.APIFailed.New()))
 				}
 			}
 			s.counted(r, out.status, time.Since(began))
 		}()
 		headers(out.Header())
 		if !s.named(r.Host) {
-			s.writeProblem(out, r, problem(http.StatusMisdirectedRequest, "this server has no name %.80q: its configuration lists those that it answers to, under http: hosts", r.Host))
+			s.writeProblem(out, r, problem(fail.APIWrongHost.New(r.Host)))
 			return
 		}
 		next.ServeHTTP(out, r)
@@ -112,12 +114,14 @@ func (s *Server) allow(r *http.Request, scope Scope) error {
 	}
 	token, err := s.shown(r)
 	switch {
-	case errors.Is(err, errToken), errors.Is(err, errSession):
-		return problem(http.StatusUnauthorized, "%v", err)
+	case errors.Is(err, errToken):
+		return problem(fail.APIBadToken.New())
+	case errors.Is(err, errSession):
+		return problem(fail.APISessionOver.New())
 	case err != nil:
 		return err
 	case !token.Has(scope):
-		return problem(http.StatusForbidden, "this token has %s; this needs %s (aggregator token create --scope %s)", scopeList(token.Scopes), scope, scope)
+		return problem(fail.APIForbidden.New(scopeList(token.Scopes), scope))
 	}
 	return nil
 }
@@ -128,14 +132,14 @@ func (s *Server) shown(r *http.Request) (Token, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, text, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
-			return Token{}, problem(http.StatusUnauthorized, "want Authorization: Bearer TOKEN")
+			return Token{}, problem(fail.APINoToken.New())
 		}
 		return s.Tokens.verify(strings.TrimSpace(text), s.Now())
 	}
 	if id := sessionOf(r); id != "" {
 		return s.signedIn(id)
 	}
-	return Token{}, problem(http.StatusUnauthorized, "this needs a token (aggregator token create makes one): Authorization: Bearer TOKEN")
+	return Token{}, problem(fail.APINoToken.New())
 }
 
 // sessionOf is the id of the session that a request's cookie holds, or "".
@@ -152,11 +156,11 @@ func sessionOf(r *http.Request) string {
 // is in a cookie. The error is a *Problem.
 func (s *Server) SignIn(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
-		return problem(http.StatusBadRequest, "the form cannot be read: %v", err)
+		return badRequest("%v", err)
 	}
 	token, err := s.tokenOf(strings.TrimSpace(r.PostForm.Get("token")))
 	if errors.Is(err, errToken) {
-		return problem(http.StatusUnauthorized, "%v", err)
+		return problem(fail.APIBadToken.New())
 	} else if err != nil {
 		return err
 	}
@@ -226,13 +230,13 @@ func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (s *Server) atOnce(slots *crowd, handle http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := readForm(w, r); err != nil {
-			s.writeProblem(w, r, problem(http.StatusBadRequest, "the form cannot be read: %v", err))
+			s.writeProblem(w, r, badRequest("%v", err))
 			return
 		}
 		leave, ok := slots.enter(r.RemoteAddr)
 		if !ok {
 			w.Header().Set("Retry-After", "2")
-			s.writeProblem(w, r, problem(http.StatusServiceUnavailable, "this server answers %d requests of this kind at once, %d from one address, and it does: try again in two seconds", slots.most, slots.each))
+			s.writeProblem(w, r, problem(fail.APITooManyRequests.New(slots.most, slots.each)))
 			return
 		}
 		defer leave()

@@ -36,7 +36,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 		raw, err := base64.RawURLEncoding.DecodeString(cursor)
 		at := slices.IndexFunc(all, func(l Listed) bool { return err == nil && string(l.ID[:]) == string(raw) })
 		if at < 0 {
-			return problem(http.StatusBadRequest, "cursor %.80q is not from this list: begin again without one", cursor)
+			return badRequest("cursor %.80q is not from this list: begin again without one", cursor)
 		}
 		all = all[at+1:]
 	}

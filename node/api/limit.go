@@ -5,13 +5,13 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/cosketch/cosketch/node/metrics"
 	"github.com/cosketch/cosketch/node/seldom"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Limit bounds the connections of a listener.
@@ -106,7 +106,7 @@ func (l *limited) refuse(c net.Conn) {
 
 // tooMany is an answer to whoever asks first.
 func tooMany(most, each int) string {
-	body := string(problem(http.StatusServiceUnavailable, "this server has %d connections open, or %d from your address, and takes no more: try again in two seconds", most, each).encode())
+	body := string(problem(fail.APITooManyConnections.New(most, each)).encode())
 	return strings.Join([]string{
 		"HTTP/1.1 503 Service Unavailable", "Content-Type: application/problem+json", fmt.Sprintf("Content-Length: %d", len(body)),
 		"Cache-Control: no-store", "Retry-After: 2", "Connection: close", "", body,

@@ -262,7 +262,7 @@ func TestSlowCallers(t *testing.T) {
 		synctest.Wait()
 		status, body, err := asked(l.dial("192.0.2.1:3"))
 		var p Problem
-		if err != nil || status != http.StatusServiceUnavailable || json.Unmarshal([]byte(body), &p) != nil || !strings.Contains(p.Detail, "has 8 connections open, or 2 from your address, and takes no more: try again") {
+		if err != nil || status != http.StatusServiceUnavailable || json.Unmarshal([]byte(body), &p) != nil || !strings.Contains(p.Detail, "has 8 connections open, or 2 from your address, and takes no more (try again") {
 			t.Errorf("a third connection of one address: %d %q %v", status, body, err)
 		}
 		silent := l.dial("192.0.2.1:4") // nothing is said to who has not asked, and not for ever

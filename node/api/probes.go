@@ -8,6 +8,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/metrics"
 	"github.com/cosketch/cosketch/node/seldom"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Probes are what watches a node: /healthz says that the process answers, /readyz that it
@@ -26,7 +27,7 @@ func (p Probes) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		headers(w.Header())
 		if !s.named(r.Host) {
-			s.writeProblem(w, r, problem(http.StatusMisdirectedRequest, "this server has no name %.80q", r.Host))
+			s.writeProblem(w, r, problem(fail.APIWrongHost.New(r.Host)))
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -53,12 +54,12 @@ func (p Probes) add(mux *http.ServeMux, allow func(*http.Request) error, s *Serv
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		if err := allow(r); err != nil {
-			s.fail(w, r, err)
+			s.sendError(w, r, err)
 			return
 		}
 		var out bytes.Buffer
 		if err := p.Metrics.Write(&out); err != nil {
-			s.fail(w, r, err)
+			s.sendError(w, r, err)
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Problem is an error as RFC 9457 has it.
@@ -13,13 +15,48 @@ type Problem struct {
 	Title  string `json:"title" doc:"the status in words"`
 	Status int    `json:"status"`
 	Detail string `json:"detail" doc:"what is wrong, and what to do about it"`
+
+	ID   fail.ID `json:"id" doc:"which error it is: docs/errors.md has all"`
+	Hint string  `json:"hint,omitempty" doc:"what to do about it, which detail says, too"`
 }
 
 func (p *Problem) Error() string { return p.Detail }
 
-// problem makes one.
-func problem(status int, format string, args ...any) *Problem {
-	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...)}
+// statusOf is the status of HTTP that an error has.
+func statusOf(id fail.ID) int {
+	switch id {
+	case fail.APIBadRequest:
+		return http.StatusBadRequest
+	case fail.APINoToken, fail.APIBadToken, fail.APISessionOver:
+		return http.StatusUnauthorized
+	case fail.APIForbidden:
+		return http.StatusForbidden
+	case fail.APINotHere, fail.APINoStudyID, fail.APINoPath, fail.APINoResult, fail.APINoSuchResult, fail.APINoFile:
+		return http.StatusNotFound
+	case fail.APIReadOnly:
+		return http.StatusMethodNotAllowed
+	case fail.APIDamaged:
+		return http.StatusConflict
+	case fail.APIWrongHost:
+		return http.StatusMisdirectedRequest
+	case fail.APITooManyConnections, fail.APITooManyRequests:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// problem makes one of an error of the catalogue.
+func problem(err *fail.Error) *Problem {
+	status := statusOf(err.ID)
+	return &Problem{
+		Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: err.Error(),
+		ID: err.ID, Hint: fail.Find(err).Hint,
+	}
+}
+
+// badRequest is the problem of a request that cannot be read.
+func badRequest(format string, args ...any) *Problem {
+	return problem(fail.APIBadRequest.New(fmt.Sprintf(format, args...)))
 }
 
 // ProblemOf is what a caller is told of an error. What is no fault of the caller's is
@@ -30,14 +67,14 @@ func (s *Server) ProblemOf(r *http.Request, err error) *Problem {
 	case errors.As(err, &p):
 		return p
 	case errors.Is(err, ErrDamaged):
-		return problem(http.StatusConflict, "this study is damaged here, and cannot be shown: its operator restores a backup, or gives it up")
+		return problem(fail.APIDamaged.New())
 	case errors.Is(err, ErrNotFound):
-		return problem(http.StatusNotFound, "%s is not here: /api/v1/studies lists the studies, and each names its results", r.URL.Path)
+		return problem(fail.APINotHere.New(r.URL.Path))
 	}
 	if r.Context().Err() == nil {
 		s.Logger.Error("a request failed", "route", r.Pattern, "error", err)
 	}
-	return problem(http.StatusInternalServerError, "this aggregator could not answer; its log says why")
+	return problem(fail.APIFailed.New())
 }
 
 // encode is the problem as a line of JSON.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // route is one path of the API. The handlers and the OpenAPI document are made from the
@@ -76,19 +77,19 @@ func (s *Server) routes() []route {
 func queries(r *http.Request, known ...parameter) (map[string]string, map[string]int, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, nil, problem(http.StatusBadRequest, "the query cannot be read: %v", err)
+		return nil, nil, badRequest("%v", err)
 	}
 	texts, numbers := map[string]string{}, map[string]int{}
 	for name, all := range values {
 		if len(all) > 1 {
-			return nil, nil, problem(http.StatusBadRequest, "%.40q is there twice", name)
+			return nil, nil, badRequest("%.40q is there twice", name)
 		}
 		if !slices.ContainsFunc(known, func(p parameter) bool { return p.name == name }) {
 			var names []string
 			for _, p := range known {
 				names = append(names, p.name)
 			}
-			return nil, nil, problem(http.StatusBadRequest, "unknown parameter %.40q; known are: %s", name, strings.Join(names, ", "))
+			return nil, nil, badRequest("unknown parameter %.40q; known are: %s", name, strings.Join(names, ", "))
 		}
 	}
 	for _, p := range known {
@@ -103,7 +104,7 @@ func queries(r *http.Request, known ...parameter) (map[string]string, map[string
 		}
 		n, err := strconv.Atoi(text)
 		if least := min(1, p.usual); err != nil || n < least || n > p.most {
-			return nil, nil, problem(http.StatusBadRequest, "%s=%.40q: want a whole number from %d to %d", p.name, text, least, p.most)
+			return nil, nil, badRequest("%s=%.40q: want a whole number from %d to %d", p.name, text, least, p.most)
 		}
 		numbers[p.name] = n
 	}
@@ -124,7 +125,7 @@ func (s *Server) routeQuery(r *http.Request) (map[string]string, map[string]int,
 func studyID(r *http.Request) (protocol.StudyID, error) {
 	id, err := protocol.ParseStudyID(r.PathValue("study"))
 	if err != nil {
-		return id, problem(http.StatusNotFound, "%.80q is no study's id: want its 64 hexadecimal digits", r.PathValue("study"))
+		return id, problem(fail.APINoStudyID.New(r.PathValue("study")))
 	}
 	return id, nil
 }
@@ -156,9 +157,9 @@ func (s *Server) LookupResult(r *http.Request) (Study, Document, error) {
 		}
 	}
 	if name == "current" {
-		return study, Document{}, problem(http.StatusNotFound, "the study has no result yet: it %s", stands(study.Status))
+		return study, Document{}, problem(fail.APINoResult.New(stands(study.Status)))
 	}
-	return study, Document{}, problem(http.StatusNotFound, "the study has no result %.80q: %s/studies/%s/results lists those that it has", name, prefix, study.File.ID)
+	return study, Document{}, problem(fail.APINoSuchResult.New(name, study.File.ID))
 }
 
 // stands says in a few words where a study stands.

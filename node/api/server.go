@@ -16,6 +16,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/metrics"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Options makes a Server.
@@ -92,9 +93,9 @@ func New(o Options) (*Server, error) {
 // unknown says what is wrong with a path of the API that no route has.
 func (s *Server) unknown(r *http.Request) *Problem {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return problem(http.StatusMethodNotAllowed, "everything here is read-only: GET or HEAD")
+		return problem(fail.APIReadOnly.New())
 	}
-	return problem(http.StatusNotFound, "%s is no path of this API: %s lists those that are", r.URL.Path, openAPIPath)
+	return problem(fail.APINoPath.New(r.URL.Path))
 }
 
 // guarded checks a route's scope and turns errors into problems.
@@ -105,12 +106,12 @@ func (s *Server) guarded(route route) http.HandlerFunc {
 			err = route.handle(w, r)
 		}
 		if err != nil {
-			s.fail(w, r, err)
+			s.sendError(w, r, err)
 		}
 	}
 }
 
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+func (s *Server) sendError(w http.ResponseWriter, r *http.Request, err error) {
 	p := s.ProblemOf(r, err)
 	if p.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="cosketch"`)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // A browser gets a session, and not the token: what a cookie holds goes to every port of this
@@ -21,7 +22,7 @@ const (
 )
 
 // errSession is the answer to a cookie of no session.
-var errSession = errors.New("the session has ended, or its token was revoked: sign in again")
+var errSession = error(fail.APISessionOver)
 
 // signIn is what is kept of a session, by the hash of its id.
 type signIn struct {

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/seed/secret"
 )
 
@@ -108,7 +109,7 @@ func (t Token) Has(s Scope) bool { return slices.Contains(t.Scopes, s) }
 var tokenForm = regexp.MustCompile(`^` + tokenPrefix + `_([0-9a-f]{8})_([A-Za-z0-9_-]{43})$`)
 
 // errToken is the one answer to a token that is not valid: it does not say why.
-var errToken = errors.New("the token is not valid: it may be misspelt, revoked or expired")
+var errToken = error(fail.APIBadToken)
 
 // verify returns the record of a token that is valid now.
 func (f Tokens) verify(text string, now protocol.Instant) (Token, error) {

@@ -1,19 +1,18 @@
 package api
 
 import (
-	"errors"
-
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // ErrNotFound reports a study, a result or a message that is not there.
-var ErrNotFound = errors.New("not found")
+var ErrNotFound error = fail.APINotHere
 
 // ErrDamaged reports something of a study that cannot be read from the state any more.
-var ErrDamaged = errors.New("the study is damaged")
+var ErrDamaged error = fail.APIDamaged
 
 // Views is all that handlers see of an aggregator. It is read-only, and its methods may
 // be called concurrently.

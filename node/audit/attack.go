@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/source"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -32,6 +33,9 @@ const (
 type Unattackable struct{ Why string }
 
 func (u *Unattackable) Error() string { return u.Why }
+
+// Fail is what the catalogue says of it.
+func (u *Unattackable) Fail() *fail.Error { return fail.NothingToAttack.Fail() }
 
 // Attack makes a party's release of a study up to where the real one debits the ledger,
 // under a fresh seed of its own, and attacks it as whoever knows R could: the aggregator

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
@@ -22,11 +23,11 @@ type Label struct {
 
 // Errors on which callers decide.
 var (
-	ErrNoBundle  = errors.New("not a bundle")
-	ErrDamaged   = errors.New("the bundle is damaged, or sealed to another key")
-	ErrTruncated = errors.New("the bundle is cut off")
-	ErrElsewhere = errors.New("the bundle is not for this node")
-	ErrTooMuch   = errors.New("the bundle holds more than a bundle may")
+	ErrNoBundle  error = fail.NotABundle
+	ErrDamaged   error = fail.BundleDamaged
+	ErrTruncated error = fail.BundleCutOff
+	ErrElsewhere error = fail.BundleElsewhere
+	ErrTooMuch   error = fail.BundleTooLarge
 )
 
 const (
@@ -112,7 +113,7 @@ func ReadLabel(r io.Reader) (Label, error) {
 	case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return Label{}, fmt.Errorf("reading the bundle: %w", err)
 	case !begins:
-		return Label{}, fmt.Errorf("reading the bundle: %w: it is %s (want what export wrote at the other node)", ErrNoBundle, described(head[:n], r))
+		return Label{}, fmt.Errorf("reading the bundle: %w", fail.NotABundle.Of(fmt.Errorf("it is %s", described(head[:n], r))))
 	}
 	rest := head[len(magic):]
 	rest = rest[copy(l.Study[:], rest):]

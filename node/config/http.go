@@ -45,7 +45,7 @@ func (h *HTTP) parse(s source) parser {
 		if err == nil {
 			err = h.Check()
 		}
-		if err != nil && n != nil && !strings.HasPrefix(err.Error(), "reading ") {
+		if err != nil && n != nil && !errors.As(err, new(*placed)) {
 			err = s.errorf(n, "%v", err)
 		}
 		return err

@@ -136,8 +136,19 @@ func (s source) errorf(n *yaml.Node, format string, args ...any) error {
 	case n.Line == 0: // a mapping that is there for a variable's sake
 		where = s.what + " " + s.path
 	}
-	return fmt.Errorf("reading %s: %w", where, fmt.Errorf(format, args...))
+	return &placed{where, fmt.Errorf(format, args...)}
 }
+
+// placed is an error that says in which file, and where in it.
+type placed struct {
+	where string
+	err   error
+}
+
+func (p *placed) Error() string { return fmt.Sprintf("reading %s: %v", p.where, p.err) }
+
+// Unwrap returns what is wrong there.
+func (p *placed) Unwrap() error { return p.err }
 
 // entries calls each for every pair of a mapping, in the file's order. A nil node
 // and a key without a value are an empty mapping.

@@ -7,15 +7,17 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
-// ErrNoAnswer reports a question to which there came no answer: input ended, or an
+// errNoAnswer reports a question to which there came no answer: input ended, or an
 // interrupt came first.
-var ErrNoAnswer = errors.New("no answer")
+var errNoAnswer error = fail.NoAnswer
 
 // Ask puts a question to a person, who is there (Interactive), and returns the answer
 // without the spaces around it. It asks again where the answer is empty, or where check says
-// what is wrong with it. ErrNoAnswer where input or ctx ends.
+// what is wrong with it. errNoAnswer where input or ctx ends.
 func (c *Console) Ask(ctx context.Context, question string, check func(answer string) error) (string, error) {
 	if c.answers == nil {
 		c.answers = bufio.NewReader(c.In)
@@ -25,7 +27,7 @@ func (c *Console) Ask(ctx context.Context, question string, check func(answer st
 		line, err := c.answer(ctx)
 		if line = strings.TrimSpace(line); err != nil && (line == "" || !errors.Is(err, io.EOF)) {
 			fmt.Fprintln(c.Err) // the cursor is behind the prompt
-			return "", ErrNoAnswer
+			return "", errNoAnswer
 		}
 		if line == "" {
 			continue

@@ -27,7 +27,7 @@ func TestAsk(t *testing.T) {
 	if strings.Count(said.String(), "Well?") != 4 || !strings.Contains(said.String(), "not that\n") {
 		t.Errorf("said %q", said.String())
 	}
-	if _, err := c.Ask(t.Context(), "Well?", check); !errors.Is(err, ErrNoAnswer) {
+	if _, err := c.Ask(t.Context(), "Well?", check); !errors.Is(err, errNoAnswer) {
 		t.Errorf("at the end of input: %v", err)
 	}
 	never, w := io.Pipe()
@@ -35,7 +35,7 @@ func TestAsk(t *testing.T) {
 	c = &Console{In: never, Err: io.Discard}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Ask(ctx, "Well?", check); !errors.Is(err, ErrNoAnswer) {
+	if _, err := c.Ask(ctx, "Well?", check); !errors.Is(err, errNoAnswer) {
 		t.Errorf("after an interrupt: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // BackupCommand writes a node's state to a file.
@@ -66,14 +67,14 @@ func (cmd RestoreCommand) Run(c *Console, g *Globals) error {
 	if cmd.File != "-" {
 		f, err := os.Open(cmd.File)
 		if err != nil {
-			return WithCode(Usage, fmt.Errorf("reading the backup: %w", err))
+			return fail.Usage.Of(fmt.Errorf("reading the backup: %w", err))
 		}
 		defer f.Close()
 		from = f
 	}
 	report, err := store.Restore(g.State, cmd.Role, from)
 	if err != nil {
-		return WithCode(Usage, err)
+		return fail.Usage.Of(err)
 	}
 	return c.Print(report, func(w io.Writer) {
 		fmt.Fprintf(w, "%s: %d files, %d bytes\n", g.State, report.Files, report.Bytes)

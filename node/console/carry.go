@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/cosketch/cosketch/node/durable"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // WriteFileWhole writes a file that is there in full or not at all, readable by its
@@ -32,9 +33,9 @@ func placed(path string, write func(io.Writer) error, put func(fill func(*os.Fil
 	case failed != nil:
 		return failed
 	case errors.Is(err, fs.ErrExist):
-		return WithCode(Usage, fmt.Errorf("writing %s: it exists and stays as it is", path))
+		return fail.Usage.Of(fmt.Errorf("writing %s: it exists and stays as it is", path))
 	case err != nil:
-		return WithCode(Usage, fmt.Errorf("writing %s: %w", path, err))
+		return fail.Usage.Of(fmt.Errorf("writing %s: %w", path, err))
 	}
 	return nil
 }

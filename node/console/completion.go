@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // CompletionCommand prints what a shell needs to complete this program's arguments. The
@@ -31,7 +32,7 @@ func (cmd CompletionCommand) Run(c *Console, g *Globals, app *kong.Application) 
 	}
 	script, known := shells[strings.Join(cmd.Shell, " ")]
 	if !known {
-		return WithCode(Usage, fmt.Errorf("printing a completion script for %q: want one shell of %s", strings.Join(cmd.Shell, " "), strings.Join(slices.Sorted(maps.Keys(shells)), ", ")))
+		return fail.Usage.Of(fmt.Errorf("printing a completion script for %q: want one shell of %s", strings.Join(cmd.Shell, " "), strings.Join(slices.Sorted(maps.Keys(shells)), ", ")))
 	}
 	_, err := io.WriteString(c.Out, strings.ReplaceAll(script, "PROGRAM", app.Name))
 	return err

@@ -111,19 +111,6 @@ func TestManualNamesEveryCommandAndFlag(t *testing.T) {
 	}
 }
 
-func TestExitCodesHaveMeanings(t *testing.T) {
-	seen := map[string]Code{}
-	for i, code := range Codes() {
-		if int(code) != i {
-			t.Errorf("code %d is at place %d", code, i)
-		}
-		if other, twice := seen[code.Meaning()]; twice {
-			t.Errorf("codes %d and %d mean the same", other, code)
-		}
-		seen[code.Meaning()] = code
-	}
-}
-
 // A service manager hears of the start and of the stop, by either form of its address.
 func TestNotify(t *testing.T) {
 	if err := notify("", serviceReady); err != nil {

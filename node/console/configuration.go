@@ -12,6 +12,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // ConfigCommands are about a node's own configuration file.
@@ -35,7 +36,7 @@ func (configInit) Run(c *Console, g *Globals, of *ConfigCommands) error {
 		err = fmt.Errorf("%s exists and stays as it is: name another with --config", g.Config)
 	}
 	if err != nil {
-		return WithCode(Usage, fmt.Errorf("writing configuration file: %w", err))
+		return fail.Usage.Of(fmt.Errorf("writing configuration file: %w", err))
 	}
 	return c.Print(map[string]string{"config": g.Config}, func(w io.Writer) {
 		fmt.Fprintln(w, g.Config)
@@ -55,7 +56,7 @@ func (cmd configShow) Run(c *Console, g *Globals, of *ConfigCommands) error {
 	}
 	all, err := read(g.Config)
 	if err != nil {
-		return WithCode(Usage, err)
+		return fail.Usage.Of(err)
 	}
 	if cmd.Effective {
 		all = c.override(all, g)

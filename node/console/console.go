@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/plain"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Format is how data are printed.
@@ -54,24 +54,25 @@ type Console struct {
 }
 
 // report prints an error and returns its exit code.
-func (c *Console) report(name string, err error) Code {
-	code := CodeOf(err)
+func (c *Console) report(name string, err error) fail.Exit {
 	if err == nil {
-		return code
+		return fail.OK
 	}
-	text := err.Error() + node.Remedy(err)
+	found, text := fail.Find(err), fail.Text(err)
 	if c.Format == Text {
 		fmt.Fprintln(c.Talk(), c.folded(name+": "+text))
-		return code
+		return found.Exit
 	}
-	c.line(c.Err, failure{text, code})
-	return code
+	c.line(c.Err, failure{text, found.Exit, found.ID, found.Hint})
+	return found.Exit
 }
 
 // failure is how programs read an error, on stderr.
 type failure struct {
-	Error string `json:"error"`
-	Code  Code   `json:"code"`
+	Error string    `json:"error"`
+	Code  fail.Exit `json:"code"`
+	ID    fail.ID   `json:"id"`
+	Hint  string    `json:"hint,omitempty"` // what to do; error says it, too
 }
 
 // Talk is where text for people goes that is no data: without what a terminal acts on.

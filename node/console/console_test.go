@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Data goes to stdout in the format that was asked for, talk to stderr and only to
@@ -17,10 +19,11 @@ func TestFormats(t *testing.T) {
 	for _, c := range []struct {
 		format         Format
 		out, talk, err string
+		hints          int // how often an error says what to do
 	}{
-		{Text, "n is 1\n", "talk\n", "party: it broke\n"},
-		{JSON, "{\n  \"n\": 1\n}\n", "", "{\"error\":\"it broke\",\"code\":7}\n"},
-		{Lines, "{\"n\":1}\n", "", "{\"error\":\"it broke\",\"code\":7}\n"},
+		{Text, "n is 1\n", "talk\n", "party: it broke\n", 1},
+		{JSON, "{\n  \"n\": 1\n}\n", "", "{\"error\":\"it broke\",\"code\":7,\"id\":\"budget\"}\n", 2},
+		{Lines, "{\"n\":1}\n", "", "{\"error\":\"it broke\",\"code\":7,\"id\":\"budget\"}\n", 2},
 	} {
 		t.Run(string(c.format), func(t *testing.T) {
 			var out, talk strings.Builder
@@ -33,11 +36,16 @@ func TestFormats(t *testing.T) {
 				t.Errorf("stdout %q, stderr %q; want %q and %q", out.String(), talk.String(), c.out, c.talk)
 			}
 			talk.Reset()
-			if code := console.report("party", WithCode(Budget, errors.New("it broke"))); code != Budget || talk.String() != c.err {
+			if code := console.report("party", fail.Budget.Of(errors.New("it broke"))); code != fail.Budget || talk.String() != c.err {
 				t.Errorf("code %d, stderr %q; want 7 and %q", code, talk.String(), c.err)
 			}
 			talk.Reset()
-			if code := console.report("party", nil); code != OK || talk.Len() > 0 {
+			console.report("party", fmt.Errorf("looking: %w", fail.NothingHeld))
+			if hint := fail.NothingHeld.Remedy(); strings.Count(talk.String(), hint) != c.hints || !strings.Contains(talk.String(), "looking: nothing is held yet ("+hint+")") {
+				t.Errorf("stderr %q, which does not say to do %q", talk.String(), hint)
+			}
+			talk.Reset()
+			if code := console.report("party", nil); code != fail.OK || talk.Len() > 0 {
 				t.Errorf("without an error: code %d, stderr %q", code, talk.String())
 			}
 			if err := console.Print(make(chan int), func(io.Writer) {}); (err == nil) != (c.format == Text) {
@@ -81,7 +89,7 @@ func TestWriteTemplateKeepsWhatIsThere(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
 	}
-	if err := WriteTemplate(filepath.Join(path, "below"), "x"); CodeOf(err) != Usage {
-		t.Errorf("below a file: %v with code %d, want %d", err, CodeOf(err), Usage)
+	if err := WriteTemplate(filepath.Join(path, "below"), "x"); fail.Find(err).Exit != fail.Usage {
+		t.Errorf("below a file: %v with code %d, want %d", err, fail.Find(err).Exit, fail.Usage)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/node/plain"
 	"github.com/cosketch/cosketch/node/table"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // file is a file that a result is written to.
@@ -30,7 +31,7 @@ func bytesFile(name string, data []byte) file {
 // writeFiles puts files into a directory, for their owner alone, and returns their paths.
 func writeFiles(dir string, files []file) (written []string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, WithCode(Usage, fmt.Errorf("writing result: %w", err))
+		return nil, fail.Usage.Of(fmt.Errorf("writing result: %w", err))
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)

@@ -21,6 +21,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -249,10 +250,10 @@ func TestBackupsAreNewFiles(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 {
 		t.Errorf("%v (%v)", info, err)
 	}
-	if err := createWhole(path, func(io.Writer) error { return nil }); CodeOf(err) != Usage || !strings.Contains(err.Error(), "it exists and stays as it is") {
+	if err := createWhole(path, func(io.Writer) error { return nil }); fail.Find(err).Exit != fail.Usage || !strings.Contains(err.Error(), "it exists and stays as it is") {
 		t.Errorf("a second time: %v", err)
 	}
-	if err := createWhole(filepath.Join(dir, "none", "x"), func(io.Writer) error { return nil }); CodeOf(err) != Usage {
+	if err := createWhole(filepath.Join(dir, "none", "x"), func(io.Writer) error { return nil }); fail.Find(err).Exit != fail.Usage {
 		t.Errorf("no such directory: %v", err)
 	}
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // FsckCommand recomputes every hash and chain of a node's state.
@@ -25,7 +25,7 @@ func (FsckCommand) Help() string {
 // Run prints PASS, WARN or FAIL for each check.
 func (cmd FsckCommand) Run(ctx context.Context, c *Console, g *Globals) error {
 	st, err := g.Open(cmd.Role) // for writing, as the first command of a new version that looks at an old directory
-	if isOneOf(err, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT) {
+	if fail.Has(err, fail.DiskReadOnly) || fail.Has(err, fail.DiskFull) {
 		st, err = g.OpenReadOnly(cmd.Role)
 	}
 	if err != nil {
@@ -46,7 +46,7 @@ func (cmd FsckCommand) Run(ctx context.Context, c *Console, g *Globals) error {
 		}
 	}
 	if failed > 0 {
-		return WithCode(Usage, fmt.Errorf("%d of %d checks fail", failed, len(findings)))
+		return fail.Usage.Of(fmt.Errorf("%d of %d checks fail", failed, len(findings)))
 	}
 	c.Say("%d checks, all is as it was written.", len(findings))
 	return nil

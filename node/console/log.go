@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/journal"
 )
 
@@ -51,7 +52,7 @@ func (cmd logShow) Run(c *Console, g *Globals, of *LogCommands) error {
 			fmt.Fprintln(w, strings.TrimRight(line, " "))
 		}
 	})
-	return errors.Join(err, brokenLog(broken))
+	return errors.Join(err, broken)
 }
 
 func bytesOf(e journal.Entry) string {
@@ -59,15 +60,6 @@ func bytesOf(e journal.Entry) string {
 		return ""
 	}
 	return fmt.Sprint(e.Bytes)
-}
-
-// brokenLog gives a log that was tampered with the exit code of a state that is wrong.
-func brokenLog(err error) error {
-	var broken *journal.Broken
-	if errors.As(err, &broken) {
-		return WithCode(Usage, fmt.Errorf("%w (what stands before it is proved by the chain; what follows is not)", err))
-	}
-	return err
 }
 
 type logVerify struct {
@@ -88,7 +80,7 @@ func (cmd logVerify) Run(c *Console, g *Globals, of *LogCommands) error {
 	defer st.Close()
 	entries, err := st.Journal()
 	if err != nil {
-		return brokenLog(err)
+		return err
 	}
 	heads, err := st.JournalHeads()
 	if err != nil {
@@ -98,13 +90,13 @@ func (cmd logVerify) Run(c *Console, g *Globals, of *LogCommands) error {
 		var number int
 		var hash string
 		if n, _ := fmt.Sscanf(cmd.Head, "%d:%s", &number, &hash); n != 2 || number < 1 {
-			return WithCode(Usage, fmt.Errorf("head %.100q: want NUMBER:HASH, as log verify prints it", cmd.Head))
+			return fail.Usage.Of(fmt.Errorf("head %.100q: want NUMBER:HASH, as log verify prints it", cmd.Head))
 		}
 		switch {
 		case number > len(heads):
-			return WithCode(Usage, fmt.Errorf("the log has %d entries, and had %d when that head was noted: its end was cut off, or an old backup was restored", len(heads), number))
+			return fail.Usage.Of(fmt.Errorf("the log has %d entries, and had %d when that head was noted: its end was cut off, or an old backup was restored", len(heads), number))
 		case heads[number-1].String() != hash:
-			return WithCode(Usage, fmt.Errorf("entry %d is not the one that was noted: the log was rewritten", number))
+			return fail.Usage.Of(fmt.Errorf("entry %d is not the one that was noted: the log was rewritten", number))
 		}
 	}
 	out := logHead{Entries: len(entries)}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // ManualCommand prints the program's manual page, made from the same source as --help.
@@ -61,8 +63,8 @@ func (m *manual) write(app *kong.Application) {
 	}
 	m.line(".SH ENVIRONMENT\nEvery flag that the help shows with a name in capitals can be set by that variable. A flag wins over the environment, the environment over the configuration file, the file over the default.")
 	m.line(".SH EXIT STATUS")
-	for _, code := range Codes() {
-		m.line(".TP\n.B %d\n%s", code, roff(code.Meaning()))
+	for _, code := range fail.Codes() {
+		m.line(".TP\n.B %d\n%s", code.Exit, roff(code.Says))
 	}
 	m.line(".SH FILES\n.TP\n.I ~/.config/cosketch/%s.yaml\nThe configuration file; %s config init writes one in which every key is explained.", app.Name, app.Name)
 	m.line(".TP\n.I ~/.local/state/cosketch/%s\nThe state directory. It holds keys: it belongs to its owner alone.", app.Name)

@@ -7,6 +7,7 @@ import (
 	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -17,7 +18,7 @@ func notAStudy(path string, text []byte) error {
 	if !known || kind == sniff.Study {
 		return nil
 	}
-	return WithCode(Usage, fmt.Errorf("study file %s: it is %s; a study file begins with cosketch: study/2", path, kind))
+	return fail.Usage.Of(fmt.Errorf("study file %s: it is %s; a study file begins with cosketch: study/2", path, kind))
 }
 
 // Namesakes says of a study that was added which others of its name are here: a file that

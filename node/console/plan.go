@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -40,11 +41,11 @@ func (f PlanFlags) Make(s *study.Study, party int) (plan.Plan, error) {
 		return nil
 	})
 	if err != nil {
-		return plan.Plan{}, WithCode(Usage, err)
+		return plan.Plan{}, fail.Usage.Of(err)
 	}
 	p, err := plan.Make(o)
 	if err != nil {
-		return plan.Plan{}, WithCode(Usage, err)
+		return plan.Plan{}, fail.Usage.Of(err)
 	}
 	return p, nil
 }
@@ -65,7 +66,7 @@ func Records(list string) (map[string]int64, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, WithCode(Usage, err)
+		return nil, fail.Usage.Of(err)
 	}
 	return out, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Globals are the flags of every command.
@@ -48,7 +49,7 @@ func (g *Globals) open(role store.Role, o store.Options) (*store.Store, error) {
 	}
 	st, err := store.Open(g.State, role, o)
 	if err != nil {
-		return nil, WithCode(Usage, err)
+		return nil, fail.Usage.Of(err)
 	}
 	return st, nil
 }
@@ -59,7 +60,7 @@ func checkClock(now protocol.Instant) error {
 	if now >= 0 {
 		return nil
 	}
-	return WithCode(Usage, fmt.Errorf("this machine's clock says %s, and no date is before 1970: set it, such as by timedatectl set-ntp true", now))
+	return fail.Usage.Of(fmt.Errorf("this machine's clock says %s, and no date is before 1970: set it, such as by timedatectl set-ntp true", now))
 }
 
 // Program is one of the two commands.
@@ -72,32 +73,32 @@ type Program struct {
 
 // Main parses arguments, runs the command that they name and returns the exit
 // code. Commands receive *Console and the context that SIGINT and SIGTERM end.
-func (p Program) Main(args []string) Code {
+func (p Program) Main(args []string) fail.Exit {
 	c := &Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Format: Text}
 	p.unsetEmpty()
 	paths, pathsErr := p.Paths()
-	exit, help := Code(-1), c.Out
+	exit, help := fail.Exit(-1), c.Out
 	if len(args) == 0 { // whoever does not know the commands: a mistake of scripts, and a help to people
 		args, help = []string{"--help"}, c.Err
 	}
 	parser, err := kong.New(p.Commands, kong.Name(p.Name), kong.Description(p.About),
 		kong.DefaultEnvars(strings.ToUpper(p.Name)), kong.Writers(help, c.Err),
-		kong.Vars{"name": p.Name, "version": p.Name + " " + Build(), "state": paths.State, "config": paths.Config},
+		kong.Vars{"name": p.Name, "version": p.Name + " " + fullVersion(), "state": paths.State, "config": paths.Config},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: width}),
-		kong.Exit(func(code int) { exit = Code(code) }))
+		kong.Exit(func(code int) { exit = fail.Exit(code) }))
 	if err != nil {
 		panic("console: " + err.Error()) // the command structure itself is wrong
 	}
 	parsed, err := parser.Parse(args)
 	if exit >= 0 && help == c.Err {
-		return Usage
+		return fail.Usage
 	}
 	if exit >= 0 {
 		return exit // --help or --version has printed
 	}
 	if err != nil {
 		c.Format = p.askedFormat(args)
-		return c.report(p.Name, WithCode(Usage, p.misused(err, args)))
+		return c.report(p.Name, fail.Usage.Of(p.misused(err, args)))
 	}
 	c.Format, c.level = p.Globals.Format, p.Globals.LogLevel
 	given := map[string]bool{}
@@ -138,7 +139,7 @@ func (c *Console) takeFiles(parsed *kong.Context) error {
 	asked := c.Format
 	c.Format = Text
 	if _, ok := parsed.Selected().Target.Interface().(Filer); !ok {
-		return WithCode(Usage, fmt.Errorf("--format %s is for results (result STUDY --format %s -o DIR); %s prints text, json or jsonl", asked, asked, parsed.Command()))
+		return fail.Usage.Of(fmt.Errorf("--format %s is for results (result STUDY --format %s -o DIR); %s prints text, json or jsonl", asked, asked, parsed.Command()))
 	}
 	c.Files = asked
 	return nil
@@ -189,7 +190,7 @@ func (p Program) askedFormat(args []string) Format {
 // fill adds where the node keeps its things to what the caller left out.
 func (g *Globals) fill(paths config.Paths, err error) error {
 	if err != nil && (g.State == "" || g.Config == "") {
-		return WithCode(Usage, err)
+		return fail.Usage.Of(err)
 	}
 	if g.State == "" {
 		g.State = paths.State
@@ -209,8 +210,8 @@ func Version() string {
 	return b.version + " " + b.compiler
 }
 
-// Build is Version with all that is known of the build, for --version.
-func Build() string {
+// fullVersion is Version with all that is known of the build, for --version.
+func fullVersion() string {
 	b := buildOf(debug.ReadBuildInfo())
 	parts := []string{b.version}
 	if b.commit != "" && b.commit != b.version {

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -68,7 +69,7 @@ func FindDocument(st *store.Store, role store.Role, prefix, further string) (Doc
 	if len(names) == 0 {
 		names = []string{"there are none"}
 	}
-	return Document{}, WithCode(Usage, fmt.Errorf("study %s (%s) has no further result %q here: %s", s.Name, s.ID.Short(), further, strings.Join(names, ", ")))
+	return Document{}, fail.Usage.Of(fmt.Errorf("study %s (%s) has no further result %q here: %s", s.Name, s.ID.Short(), further, strings.Join(names, ", ")))
 }
 
 // OwnLabels adds what the document says of this party's own records.
@@ -90,9 +91,9 @@ func storedResult(st *store.Store, s *study.Study, hint string) (Document, error
 	result, raw, err := stored.Result(st, s.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		if now, err := StudySnapshot(st, s.ID); err == nil && now.Failure != "" {
-			return Document{}, WithCode(Failed, fmt.Errorf("study %s (%s) ended without a result: %s", s.Name, s.ID.Short(), now.Failure))
+			return Document{}, fail.Failed.Of(fmt.Errorf("study %s (%s) ended without a result: %s", s.Name, s.ID.Short(), now.Failure))
 		}
-		return Document{}, WithCode(Absent, fmt.Errorf("study %s (%s) has no result here yet: %s", s.Name, s.ID.Short(), hint))
+		return Document{}, fail.NoResultHere.New(s.Name, s.ID.Short()).With(hint)
 	}
 	if err != nil {
 		return Document{}, err
@@ -110,7 +111,7 @@ func (d Document) Show(c *Console, dir string) error {
 		return d.write(c, dir)
 	}
 	if c.Files != "" {
-		return WithCode(Usage, fmt.Errorf("--format %s writes several files: say where, with -o DIR", c.Files))
+		return fail.Usage.Of(fmt.Errorf("--format %s writes several files: say where, with -o DIR", c.Files))
 	}
 	return c.Print(json.RawMessage(d.Raw), func(w io.Writer) {
 		d.text(w)

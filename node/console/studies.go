@@ -8,6 +8,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -17,7 +18,7 @@ import (
 func ReadStudy(path string) (*study.Study, error) {
 	source, err := os.ReadFile(path)
 	if err != nil {
-		return nil, WithCode(Usage, fmt.Errorf("reading study file: %w", err))
+		return nil, fail.Usage.Of(fmt.Errorf("reading study file: %w", err))
 	}
 	if err := notAStudy(path, source); err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func findID(st *store.Store, prefix string) (protocol.StudyID, error) {
 		err = fmt.Errorf("%w (status lists the studies that are here)", err)
 	}
 	if err != nil {
-		return id, WithCode(Usage, err)
+		return id, fail.Usage.Of(err)
 	}
 	return id, nil
 }
@@ -85,7 +86,7 @@ func AddStudy(st *store.Store, s *study.Study, until, now protocol.Instant) erro
 
 // Expired is the error of a study whose approval has closed.
 func Expired(s *study.Study) error {
-	return WithCode(Usage, fmt.Errorf("study %s (%s) has expired: approval closed at %s, and it is %s by this machine's clock (party doctor compares it with the aggregator's); a new study file with a later date is another study", s.Name, s.ID.Short(), s.Expires, Now()))
+	return fail.Expired.New(s.Name, s.ID.Short(), s.Expires, Now())
 }
 
 // AddedStudy is what study add and study create print.

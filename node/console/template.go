@@ -8,12 +8,13 @@ import (
 	"path/filepath"
 
 	"github.com/cosketch/cosketch/node/durable"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // WriteTemplate writes a commented configuration file, unless there is one.
 func WriteTemplate(path, text string) error {
 	if err := writeNew(path, text); err != nil && !errors.Is(err, fs.ErrExist) {
-		return WithCode(Usage, fmt.Errorf("writing configuration file: %w", err))
+		return fail.Usage.Of(fmt.Errorf("writing configuration file: %w", err))
 	}
 	return nil
 }

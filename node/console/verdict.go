@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -12,15 +13,15 @@ import (
 type Verdict struct {
 	Usable   int            `json:"usable"`  // analyses
 	Useless  bool           `json:"useless"` // no analysis is usable, and each has a forecast
-	Analyses []JudgedAnswer `json:"analyses"`
+	Analyses []judgedAnswer `json:"analyses"`
 	Parties  []plan.Party   `json:"parties"` // with the record counts that the verdict is for
 	Assumed  []string       `json:"assumed"`
 
 	headline string
 }
 
-// JudgedAnswer is the verdict of one analysis.
-type JudgedAnswer struct {
+// judgedAnswer is the verdict of one analysis.
+type judgedAnswer struct {
 	Name    string `json:"name"` // as a plan has it, like "correlation (E2)"
 	Usable  bool   `json:"usable"`
 	Verdict string `json:"verdict"`
@@ -28,10 +29,10 @@ type JudgedAnswer struct {
 
 // NewVerdict is the short form of a plan.
 func NewVerdict(p plan.Plan) Verdict {
-	out := Verdict{Useless: true, Analyses: []JudgedAnswer{}, Parties: p.Parties, Assumed: p.Assumptions}
+	out := Verdict{Useless: true, Analyses: []judgedAnswer{}, Parties: p.Parties, Assumed: p.Assumptions}
 	for _, s := range p.Sketches {
 		for _, a := range s.Analyses {
-			out.Analyses = append(out.Analyses, JudgedAnswer{planned(a), a.Chosen.Usable, a.Verdict})
+			out.Analyses = append(out.Analyses, judgedAnswer{planned(a), a.Chosen.Usable, a.Verdict})
 			if a.Chosen.Usable || a.Chosen.Method == "" { // of the latter nothing is known
 				out.Useless = false
 			}
@@ -71,5 +72,5 @@ func (v Verdict) Err(s *study.Study) error {
 	if !v.Useless {
 		return nil
 	}
-	return WithCode(Failed, fmt.Errorf("nothing that study %s (%s) asks is usable as it stands", s.Name, s.ID.Short()))
+	return fail.Failed.Of(fmt.Errorf("nothing that study %s (%s) asks is usable as it stands", s.Name, s.ID.Short()))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -30,7 +31,7 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%s: useless %v", c.says, v.Useless)
 		}
 		err := v.Err(s)
-		if (err != nil) != c.useless || c.useless && (CodeOf(err) != Failed || !strings.Contains(err.Error(), "study trial")) {
+		if (err != nil) != c.useless || c.useless && (fail.Find(err).Exit != fail.Failed || !strings.Contains(err.Error(), "study trial")) {
 			t.Errorf("%s: error %v", c.says, err)
 		}
 		var said bytes.Buffer

@@ -3,6 +3,8 @@ package dataset
 import (
 	"fmt"
 	"strings"
+
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Error says what is wrong with the data, where, and what to do about it. None of
@@ -37,6 +39,9 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// Fail is what the catalogue says of it.
+func (e *Error) Fail() *fail.Error { return fail.DataFile.Fail().With(e.Hint) }
+
 // Unwrap returns the cause, so that errors.Is(err, fs.ErrNotExist) works.
 func (e *Error) Unwrap() error { return e.Err }
 
@@ -44,3 +49,6 @@ func (e *Error) Unwrap() error { return e.Err }
 type AbsentError struct{ Columns []string }
 
 func (e *AbsentError) Error() string { return "no column " + quoted(e.Columns, ", ") }
+
+// Fail is what the catalogue says of it.
+func (e *AbsentError) Fail() *fail.Error { return fail.NoColumn.Fail() }

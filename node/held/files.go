@@ -11,6 +11,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Files is where a Set is kept; store.Held is, durably.
@@ -33,9 +34,10 @@ type stored struct {
 // DamagedError reports a file of a Set that is not what was written.
 type DamagedError struct{ Problem string }
 
-func (e *DamagedError) Error() string {
-	return fmt.Sprintf("the held sketch is damaged: %s (restore the state directory from a backup; while manifest and withdrawn ids are sound, party sketch --rebuild reads the data afresh)", e.Problem)
-}
+func (e *DamagedError) Error() string { return e.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (e *DamagedError) Fail() *fail.Error { return fail.HeldDamaged.New(e.Problem) }
 
 // stage collects the files of a change until it is committed.
 type stage struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/seed"
 )
@@ -41,14 +42,15 @@ type Set struct {
 }
 
 // ErrEmpty reports the use of a Set that does not exist yet.
-var ErrEmpty = errors.New("nothing is held yet")
+var ErrEmpty error = fail.NothingHeld
 
 // StaleError reports that data or site file are no longer what the Set was made from.
 type StaleError struct{ Problem string }
 
-func (e *StaleError) Error() string {
-	return e.Problem + " (party sketch --rebuild reads all data afresh; records that were withdrawn stay out)"
-}
+func (e *StaleError) Error() string { return e.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (e *StaleError) Fail() *fail.Error { return fail.HeldStale.Of(errors.New(e.Problem)) }
 
 // Open reads what is held, which may be nothing. It reads no data and no sketch.
 func Open(o Options) (*Set, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed"
@@ -20,8 +21,8 @@ import (
 
 // Why new records cannot be placed.
 var (
-	ErrPartsAlone = errors.New("in a vertical study a party has its part of a record alone, and there is nothing that one part belongs to")
-	ErrNoModel    = errors.New("the study's result holds nothing that new records could be placed in")
+	ErrPartsAlone error = fail.PartsAlone
+	ErrNoModel    error = fail.NoModel
 )
 
 // ForgetKept destroys what is kept of the seeds of studies whose date for that has passed.

@@ -7,6 +7,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -17,9 +18,10 @@ type NotEndedError struct {
 	Until protocol.Instant
 }
 
-func (e *NotEndedError) Error() string {
-	return fmt.Sprintf("study %s takes releases or queries until %s: its sketches are needed until then", e.Study.Short(), e.Until)
-}
+func (e *NotEndedError) Error() string { return e.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (e *NotEndedError) Fail() *fail.Error { return fail.NotEnded.New(e.Study.Short(), e.Until) }
 
 // Purge removes a study's sketches from an aggregator's state, also while one serves. It is
 // a *NotEndedError as long as the study may need them.

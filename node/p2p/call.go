@@ -16,6 +16,7 @@ import (
 	"github.com/quic-go/quic-go"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // errClosed is what calls meet after Close.
@@ -207,7 +208,7 @@ func (h *Host) otherVersion(id peer.ID) error {
 
 // turnedAway is the error of a call to a peer that does not admit this node.
 func (h *Host) turnedAway() error {
-	return fmt.Errorf("%w (it closed the connection before answering: does a study there list this node's id %s?)", ErrRefusedPeer, h.id)
+	return fail.NotAdmitted.New().With(fmt.Sprintf("it closed the connection before answering: does a study there list this node's id %s?", h.id))
 }
 
 // gated recognises that a peer refused this node while it was being dialled: over

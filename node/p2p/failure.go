@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -17,6 +18,8 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // What dialling and listening fail of, in words that say what to look at.
@@ -25,14 +28,14 @@ import (
 var (
 	// ErrStranger reports an address at which something listens that is not the peer: the
 	// port of another program, or of another node.
-	ErrStranger = errors.New("somebody else listens there")
+	ErrStranger error = fail.Stranger
 
 	// ErrDates reports certificates that are not of this time by one of the two clocks.
-	ErrDates = errors.New("the certificates' dates do not fit")
+	ErrDates error = fail.CertificateDates
 
 	// ErrUncertified reports an outer TLS, as of a proxy, that no authority certifies for this
 	// machine.
-	ErrUncertified = errors.New("the outer TLS is not certified for this machine")
+	ErrUncertified error = fail.Uncertified
 )
 
 // dialError puts every address that was tried and what became of it on one line. Where none
@@ -47,12 +50,12 @@ func dialError(err error, addrs []ma.Multiaddr) error {
 			}
 		}
 		if names != nil && errors.Is(err, swarm.ErrNoGoodAddresses) {
-			return fmt.Errorf("%w: no address is found for the name %s (is it spelled right, and known to this network?)", ErrUnreachable, strings.Join(names, ", "))
+			return fail.Unreachable.Of(fmt.Errorf("no address is found for the name %s", strings.Join(names, ", "))).With("is it spelled right, and known to this network?")
 		}
 		if errors.Is(err, swarm.ErrDialToSelf) {
-			return fmt.Errorf("%w: that is this node's own peer id (the address ends with that of the node to be called)", ErrUnreachable)
+			return fail.Unreachable.Of(errors.New("that is this node's own peer id")).With("the address ends with that of the node to be called")
 		}
-		return fmt.Errorf("%w: %w (is it serving, and is the address right and open?)", ErrUnreachable, err)
+		return fail.Unreachable.Of(err).With(isItOpen)
 	}
 	var kinds []error
 	tried := make([]string, len(dial.DialErrors))
@@ -63,27 +66,28 @@ func dialError(err error, addrs []ma.Multiaddr) error {
 			kinds = append(kinds, kind)
 		}
 	}
-	failed := &undialled{kinds: kinds, text: fmt.Sprintf("%v: %s (is it serving, and is the address right and open?)", ErrUnreachable, strings.Join(tried, "; "))}
-	if errors.Is(failed, ErrStranger) {
-		failed.text = fmt.Sprintf("%v: %v: %s (are port and peer id right? ask the operator at which addresses it serves)", ErrUnreachable, ErrStranger, strings.Join(tried, "; "))
+	failed := &undialled{kinds: kinds, text: strings.Join(tried, "; ")}
+	if slices.Contains(kinds, ErrStranger) {
+		return fail.Unreachable.Of(fail.Stranger.Of(failed)).With("")
 	}
-	return failed
+	return fail.Unreachable.Of(failed).With(isItOpen)
 }
 
-// undialled is ErrUnreachable, and why addresses were.
+// isItOpen is what to look at where no address answers, and nothing is known of why.
+const isItOpen = "is it serving, and is the address right and open?"
+
+// undialled is what became of the addresses, and why.
 type undialled struct {
 	kinds []error
 	text  string
 }
 
 func (u *undialled) Error() string   { return u.text }
-func (u *undialled) Unwrap() []error { return append([]error{ErrUnreachable}, u.kinds...) }
+func (u *undialled) Unwrap() []error { return u.kinds }
 
 // securing is how libp2p begins what went wrong between the first byte and the proof of
 // the peer's identity.
 const securing = "failed to negotiate security protocol: "
-
-const datesText = "the certificates' dates do not fit (does this clock, or theirs, differ by an hour or more? let a time service set it, such as timedatectl set-ntp true)"
 
 // dialCause says what became of one address, and which of the above it is; nil: none. It is the one
 // place that looks into texts: libp2p hands on neither where it stopped, nor what is wrong with a
@@ -95,11 +99,11 @@ func dialCause(err error) (text string, kind error) {
 	met := strings.HasPrefix(err.Error(), securing)
 	switch {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired: // a proxy's
-		return datesText, ErrDates
+		return fail.CertificateDates.New().Error(), ErrDates
 	case errors.As(err, &uncertified): // libp2p's own certificates are checked otherwise
 		return printable(err.Error()), ErrUncertified
 	case strings.Contains(err.Error(), "expired or is not yet valid"), strings.Contains(err.Error(), "tls: bad certificate"):
-		return datesText, ErrDates
+		return fail.CertificateDates.New().Error(), ErrDates
 	case errors.As(err, &mismatch):
 		return "another node listens there, " + mismatch.Actual.String(), ErrStranger
 	case errors.Is(err, syscall.ECONNREFUSED):

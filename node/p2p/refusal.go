@@ -1,11 +1,12 @@
 package p2p
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Code says why a call was refused. Its value is what travels.
@@ -69,18 +70,39 @@ func (r *Refusal) Error() string {
 	return r.Code.String() + ": " + r.Message
 }
 
+// Fail is what the catalogue says of it.
+func (r *Refusal) Fail() *fail.Error {
+	switch r.Code {
+	case CodeRefused:
+		return fail.PeerRefuses.Fail()
+	case CodeUnknownStudy:
+		return fail.UnknownStudy.Fail()
+	case CodeNotFound:
+		return fail.PeerLacks.Fail()
+	case CodeBusy:
+		return fail.PeerBusy.Fail()
+	case CodeConflict:
+		return fail.PeerConflict.Fail()
+	case CodeVersion:
+		return fail.PeerVersion.Fail()
+	case CodeInvalid, CodeTooLarge:
+		return fail.PeerInvalid.Fail()
+	}
+	return fail.PeerFailed.Fail()
+}
+
 // Errors of Call beside *Refusal and the context's own.
 var (
 	// ErrUnreachable reports that no address of the peer could be connected to.
-	ErrUnreachable = errors.New("peer unreachable")
+	ErrUnreachable error = fail.Unreachable
 
 	// ErrRefusedPeer reports that the peer was reached and closed the connection
 	// before a first answer: it does not admit this node.
-	ErrRefusedPeer = errors.New("peer does not admit this node")
+	ErrRefusedPeer error = fail.NotAdmitted
 
 	// ErrInterrupted reports that the connection to a peer that had answered
 	// before was lost during the call. The peer may have done what was asked.
-	ErrInterrupted = errors.New("connection lost during the call")
+	ErrInterrupted error = fail.Interrupted
 )
 
 // maxMessage bounds a refusal's message in bytes.

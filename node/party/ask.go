@@ -22,6 +22,7 @@ import (
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/journal"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release"
@@ -33,10 +34,10 @@ import (
 
 // Why no query can be made.
 var (
-	ErrNoQueries      = errors.New("the study's parties have approved no queries: its file has no queries")
-	ErrQueriesAsked   = errors.New("every query that the study's parties have approved is asked")
-	ErrQueryLost      = errors.New("the aggregator holds a query of ours that our store lacks: the store was rolled back, and asking again could release twice")
-	ErrRecordsChanged = errors.New("the file changed while it was being read")
+	ErrNoQueries      error = fail.NoQueries
+	ErrQueriesAsked   error = fail.QueriesAsked
+	ErrQueryLost      error = fail.QueryLost
+	ErrRecordsChanged error = fail.DataChanged
 )
 
 // Question says what a party asks about.

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/journal"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/session"
@@ -38,7 +39,7 @@ func (p *Party) Import(ctx context.Context, in io.Reader) (carry.Carried, error)
 		return carry.Carried{}, fmt.Errorf("importing: %w", err)
 	}
 	if label.To != p.ID() {
-		return carry.Carried{}, fmt.Errorf("importing: %w: it is for %s, this is %s (were two nodes' bundles swapped?)", bundle.ErrElsewhere, label.To, p.ID())
+		return carry.Carried{}, fmt.Errorf("importing: %w", fail.BundleElsewhere.Of(fmt.Errorf("it is for %s, this is %s", label.To, p.ID())))
 	}
 	news := func(s *study.Study) (*carry.Mail, error) {
 		if label.From != s.Aggregator.ID {

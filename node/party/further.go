@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -26,7 +27,7 @@ func furtherRoom(s *study.Study) int64 {
 }
 
 // ErrFullOfFurther reports more further results of a study than a party keeps.
-var ErrFullOfFurther = errors.New("more further results of the study than a party keeps")
+var ErrFullOfFurther error = fail.TooManyFurther
 
 // FetchFurther asks the aggregator for further results of a study, stores those that are
 // not here yet, and returns how many those were.

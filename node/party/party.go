@@ -16,6 +16,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/session/drive"
 )
@@ -129,7 +130,7 @@ func (r *service) tell(ctx context.Context, err error) {
 	case ctx.Err() != nil, errors.As(err, &waited), errors.Is(err, node.ErrNotApproved), !shown.Active():
 		return
 	default:
-		shown.Trouble = fmt.Sprintf("%v%s; tried at %s", err, node.Mend(err), r.Now())
+		shown.Trouble = fmt.Sprintf("%s; tried at %s", fail.Text(err), r.Now())
 	}
 	if err := r.Store.PutStatus(r.Study.ID, shown.Encode()); err != nil {
 		r.Log.Error("the status cannot be stored", "study", r.Study.ID.Short(), "error", err)

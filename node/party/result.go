@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/session"
 )
 
@@ -32,9 +33,11 @@ type BadResultError struct {
 	Err        error
 }
 
-func (e *BadResultError) Error() string {
-	return fmt.Sprintf("aggregator %s signed document %s as a result, and it is none of this study: %v (it is not fetched again; ask the aggregator's operator, whose software may be another)",
-		e.Aggregator, e.Document.String()[:8], e.Err)
+func (e *BadResultError) Error() string { return e.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (e *BadResultError) Fail() *fail.Error {
+	return fail.BadResult.Of(e.Err, e.Aggregator, e.Document.String()[:8])
 }
 
 // Unwrap returns what is wrong with it.

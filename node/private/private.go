@@ -4,15 +4,16 @@ package private
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"runtime"
+
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // ErrOpen reports a file or a directory that others than its owner can reach.
-var ErrOpen = errors.New("open to other users")
+var ErrOpen error = fail.OpenToOthers
 
 // Check refuses what users other than the owner may read or write, with ErrOpen. On
 // Windows, whose mode bits say nothing, it refuses nothing.
@@ -22,7 +23,7 @@ func Check(path string, info fs.FileInfo) error {
 
 func check(path string, info fs.FileInfo, others fs.FileMode, mend string) error {
 	if info.Mode().Perm()&others != 0 && runtime.GOOS != "windows" {
-		return fmt.Errorf("%s has mode %04o and is %w (run `chmod %s %s`)", path, info.Mode().Perm(), ErrOpen, mend, path)
+		return fmt.Errorf("%s has mode %04o and is %w", path, info.Mode().Perm(), fail.OpenToOthers.New().With(fmt.Sprintf("run `chmod %s %s`", mend, path)))
 	}
 	return nil
 }

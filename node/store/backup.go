@@ -22,6 +22,7 @@ import (
 	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/journal"
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
@@ -36,7 +37,7 @@ const (
 )
 
 // ErrBackup reports a file that is no whole backup of a node of this role.
-var ErrBackup = errors.New("not a whole backup")
+var ErrBackup error = fail.NotABackup
 
 // BackupReport says what a backup holds.
 type BackupReport struct {
@@ -373,7 +374,7 @@ func unpack(role Role, from io.Reader, put func(name string, from io.Reader) err
 	in := tar.NewReader(begins)
 	first, err := in.Next()
 	if err != nil || first.Name != backupHead || first.Size > 1<<10 {
-		return report, fmt.Errorf("%w: it is %s (want what %s backup wrote)", ErrBackup, sniff.Describe(seen), role)
+		return report, fail.NotABackup.Of(fmt.Errorf("it is %s", sniff.Describe(seen))).With(fmt.Sprintf("want what %s backup wrote", role))
 	}
 	head, err := io.ReadAll(in)
 	if err != nil {
@@ -419,7 +420,7 @@ func checkBackupHead(head []byte, role Role) error {
 	case of == string(role) && rest == "":
 		return nil
 	case rest == "" && (of == string(Party) || of == string(Aggregator)):
-		return fmt.Errorf("%w of this role: it is one of a node of role %s (%s restore takes it)", ErrBackup, of, of)
+		return fail.NotABackup.Of(fmt.Errorf("it is one of a node of role %s", of)).With(fmt.Sprintf("%s restore takes it", of))
 	}
 	return fmt.Errorf("%w: its first lines are %.60q", ErrBackup, head)
 }

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // schema is layout 1, from which migrations lead on. What must not change is guarded by triggers, so that a slip
@@ -134,11 +136,13 @@ func checkDatabase(db *sql.DB, role Role, id ledgerID) error {
 	}
 	switch {
 	case version == 0:
-		return fmt.Errorf("%w: %s is empty (%s)", ErrLedgerMissing, databaseFile, ledgerLost(role))
+		return fail.LedgerMissing.Of(fmt.Errorf("%s is empty", databaseFile)).With(ledgerLost(role))
 	case version > schemaVersion:
-		return fmt.Errorf("%w: %s has layout %d, this program knows %d (a newer one was used here: install that, or restore the backup from before the upgrade into a new directory)", ErrLayout, databaseFile, version, schemaVersion)
+		return fail.OtherLayout.Of(fmt.Errorf("%s has layout %d, this program knows %d", databaseFile, version, schemaVersion)).
+			With("a newer one was used here: install that, or restore the backup from before the upgrade into a new directory")
 	case version < schemaVersion:
-		return fmt.Errorf("%w: %s has layout %d, this program wants %d (any command that writes, such as %s fsck, upgrades it)", ErrLayout, databaseFile, version, schemaVersion, role)
+		return fail.OtherLayout.Of(fmt.Errorf("%s has layout %d, this program wants %d", databaseFile, version, schemaVersion)).
+			With(fmt.Sprintf("any command that writes, such as %s fsck, upgrades it", role))
 	}
 	var storedRole, storedID string
 	if err := scan(db.QueryRow("SELECT role, ledger FROM meta"), &storedRole, &storedID); err != nil {
@@ -151,7 +155,8 @@ func checkDatabase(db *sql.DB, role Role, id ledgerID) error {
 		return fmt.Errorf("it belongs to a node of role %s, and this program is %s (name the %s's directory with --state)", storedRole, role, role)
 	}
 	if storedID != id.String() {
-		return fmt.Errorf("%w: %s was not made with %s (were two nodes' files swapped? put its own back; else %s)", ErrLedgerMissing, databaseFile, ledgerFile, ledgerLost(role))
+		return fail.LedgerMissing.Of(fmt.Errorf("%s was not made with %s", databaseFile, ledgerFile)).
+			With("were two nodes' files swapped? put its own back; else " + ledgerLost(role))
 	}
 	return nil
 }

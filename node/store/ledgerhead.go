@@ -11,6 +11,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
@@ -72,12 +73,12 @@ func (t traces) whole(entries []ledger.Entry) error {
 			return fmt.Errorf("%s is damaged: it is %.40q (%s)", ledgerHeadFile, t.head, ledgerLost(t.role))
 		}
 		if count > len(entries) || ledgerHead(entries[:count]) != t.head {
-			return fmt.Errorf("%w: by %s it had %d entries, and the last of those is not in %s, which has %d (was that copied without %s-wal? %s)",
-				ErrLedgerMissing, ledgerHeadFile, count, databaseFile, len(entries), databaseFile, ledgerLost(t.role))
+			return fail.LedgerMissing.Of(fmt.Errorf("by %s it had %d entries, and the last of those is not in %s, which has %d", ledgerHeadFile, count, databaseFile, len(entries))).
+				With(fmt.Sprintf("was that copied without %s-wal? %s", databaseFile, ledgerLost(t.role)))
 		}
 	}
 	if unpaid := t.unpaid(entries); len(unpaid) > 0 {
-		return fmt.Errorf("%w: it has no debit for %s/%s, which is stored (%s)", ErrLedgerMissing, releasesDir, unpaid[0], ledgerLost(t.role))
+		return fail.LedgerMissing.Of(fmt.Errorf("it has no debit for %s/%s, which is stored", releasesDir, unpaid[0])).With(ledgerLost(t.role))
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Role is what a node is. A directory belongs to one role.
@@ -18,24 +20,24 @@ const (
 
 // Errors on which callers decide.
 var (
-	ErrNotFound  = errors.New("not in this store")
-	ErrConflict  = errors.New("contradicts what is stored")
-	ErrLocked    = errors.New("another process serves this study (a serve or run on the same state directory: leave it to that one, or stop that one first)")
-	ErrServed    = errors.New("another serve works on this state directory (stop it first, or name another directory with --state)")
-	ErrBusy      = errors.New("another process works on it")
-	ErrAmbiguous = errors.New("ambiguous")
-	ErrReadOnly  = errors.New("store is open for reading only")
+	ErrNotFound  error = fail.NotInStore
+	ErrConflict  error = fail.StoreConflict
+	ErrLocked    error = fail.StudyServed
+	ErrServed    error = fail.StateServed
+	ErrBusy      error = fail.Busy
+	ErrAmbiguous error = fail.Ambiguous
+	ErrReadOnly        = errors.New("store is open for reading only")
 
 	// ErrNoStore reports a directory that was never initialised.
-	ErrNoStore = errors.New("no state directory")
+	ErrNoStore error = fail.NoState
 
 	// ErrLayout reports a state directory that another version of the program made.
-	ErrLayout = errors.New("the state directory is of another version")
+	ErrLayout error = fail.OtherLayout
 
 	// ErrLedgerMissing reports that the directory has an identity but not the ledger
 	// that was made with it. It is a refusal to start: a fresh ledger would forget
 	// what was spent.
-	ErrLedgerMissing = errors.New("the privacy ledger of this identity is missing")
+	ErrLedgerMissing error = fail.LedgerMissing
 )
 
 // ledgerLost is the way out for who lost a ledger. There is no other: what was spent

@@ -8,13 +8,14 @@ import (
 	"io"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/journal"
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
 
 // ErrRetired reports a state directory whose identity another one has succeeded. What it
 // holds can be read; nothing is approved or released from it any more.
-var ErrRetired = errors.New("this identity was retired")
+var ErrRetired error = fail.IdentityRetired
 
 // Rotate makes a party's new identity in a new directory and gives it the ledger: what was
 // spent stays spent. From then on the old directory is read only in what matters (ErrRetired).
@@ -117,7 +118,7 @@ func inService(tx *sql.Tx) error {
 	case err != nil:
 		return err
 	}
-	return fmt.Errorf("%w: its successor is %s (use that one's state directory)", ErrRetired, id)
+	return fail.IdentityRetired.Of(fmt.Errorf("its successor is %s", id))
 }
 
 func (s *Store) retire(successor protocol.PeerID, at protocol.Instant) error {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/cosketch/cosketch/protocol/fail"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -62,7 +63,7 @@ func diskError(e *sqlite.Error) error {
 }
 
 // ErrDamaged reports a database that is not what was written: a disk fails, or somebody changed it.
-var ErrDamaged = errors.New(databaseFile + " is damaged (restore the newest backup into a new directory, and compare by fsck)")
+var ErrDamaged error = fail.StateDamaged
 
 // scan reads the one row that a query finds.
 func scan(row *sql.Row, into ...any) error {

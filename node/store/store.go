@@ -12,6 +12,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/private"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Options of Open.
@@ -61,13 +62,13 @@ func (s *Store) open() error {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w (%s)", ErrLedgerMissing, err, ledgerLost(s.role))
+		return fail.LedgerMissing.Of(err).With(ledgerLost(s.role))
 	}
 	if s.ledgerID, err = parseLedgerID(text); err != nil {
-		return fmt.Errorf("%w: %w (%s)", ErrLedgerMissing, err, ledgerLost(s.role))
+		return fail.LedgerMissing.Of(err).With(ledgerLost(s.role))
 	}
 	if err := requireFile(s.path(databaseFile)); err != nil {
-		return fmt.Errorf("%w: %w (%s)", ErrLedgerMissing, err, ledgerLost(s.role))
+		return fail.LedgerMissing.Of(err).With(ledgerLost(s.role))
 	}
 	open := openDatabase
 	if s.readOnly {
@@ -98,7 +99,7 @@ func (s *Store) checkDir() error {
 	info, err := os.Stat(s.dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w (%s)", ErrNoStore, hint)
+		return fail.NoState.New().With(hint)
 	case err != nil:
 		return err
 	case !info.IsDir():
@@ -122,7 +123,7 @@ func (s *Store) checkDir() error {
 		if errors.Is(err, fs.ErrPermission) {
 			return err // it is there, and not for this user
 		}
-		return fmt.Errorf("%w: %w (%s)", ErrNoStore, err, hint)
+		return fail.NoState.Of(err).With(hint)
 	}
 	return nil
 }

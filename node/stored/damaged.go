@@ -1,9 +1,8 @@
 package stored
 
 import (
-	"fmt"
-
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -21,9 +20,11 @@ type DamagedError struct {
 	Err   error
 }
 
-func (e *DamagedError) Error() string {
-	return fmt.Sprintf("the stored %s of study %s is damaged: %v (restore the newest backup into a new directory; fsck says what else is wrong; an operator can also give the study up: aggregator study cancel %s)",
-		e.What, e.Study.Short(), e.Err, e.Study.Short())
+func (e *DamagedError) Error() string { return e.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (e *DamagedError) Fail() *fail.Error {
+	return fail.StudyDamaged.Of(e.Err, e.What, e.Study.Short())
 }
 
 func (e *DamagedError) Unwrap() error { return e.Err }

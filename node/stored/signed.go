@@ -1,12 +1,12 @@
 package stored
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
@@ -20,7 +20,7 @@ type Signature struct {
 }
 
 // ErrUnsigned reports a stored document that is not what the aggregator signed.
-var ErrUnsigned = errors.New("the stored result is not what the aggregator signed: it was changed or damaged here")
+var ErrUnsigned error = fail.ResultChanged
 
 // Signed finds the aggregator's signed statement of a document on the board that this node
 // stored, and verifies it. ErrUnsigned when there is none for these bytes.

@@ -59,9 +59,10 @@ func SnapshotOf(s *study.Study, st session.Status) Snapshot {
 	}
 	if st.Failure != nil {
 		out.Failure = st.Failure.Error()
-		if stopped := (*session.StoppedError)(nil); errors.As(st.Failure, &stopped) {
-			out.Reason = stopped.Reason()
-		}
+	}
+	var stopped *session.StoppedError
+	if errors.As(st.Failure, &stopped) {
+		out.Reason = stopped.Reason()
 	}
 	return out
 }
@@ -143,7 +144,7 @@ func SameStatus(a, b session.Status) bool {
 // Equal reports whether two snapshots say the same.
 func (s Snapshot) Equal(t Snapshot) bool {
 	return s.Study == t.Study && s.State == t.State && s.Waits() == t.Waits() && s.Until == t.Until &&
-		s.Failure == t.Failure && s.Trouble == t.Trouble && s.Grace == t.Grace && s.Clock == t.Clock && s.Restored == t.Restored && s.GivenUp == t.GivenUp && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
+		s.Failure == t.Failure && s.Reason == t.Reason && s.Trouble == t.Trouble && s.Grace == t.Grace && s.Clock == t.Clock && s.Restored == t.Restored && s.GivenUp == t.GivenUp && slices.Equal(s.Faults, t.Faults) && slices.Equal(s.Culprits, t.Culprits) && slices.Equal(s.From, t.From)
 }
 
 // LittleRoom is less than a node needs to store what a study needs next, in bytes.

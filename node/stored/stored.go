@@ -7,12 +7,13 @@ import (
 
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // ErrStudyChanged reports a study file that is not, byte for byte, what was added: somebody
 // has changed it in the state directory.
-var ErrStudyChanged = errors.New("the stored study file was changed after it was added")
+var ErrStudyChanged error = fail.StudyChanged
 
 // Parse reads a study file that a store gave under an id. A file that is of another
 // id is ErrStudyChanged, and one that cannot be read a *DamagedError, too: nothing that was decided about the one goes for the other.
@@ -34,7 +35,7 @@ func DocumentOf(data []byte) protocol.Document {
 
 // ErrPurged reports a study whose sketches the operator removed: its results stay, and
 // nothing further can be asked of it.
-var ErrPurged = errors.New("the study's sketches were purged")
+var ErrPurged error = fail.Purged
 
 // Purged reports whether a study's sketches were removed.
 func Purged(st interface {

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Keeper keeps the parts of dense tables while a result is computed.
@@ -181,6 +182,9 @@ func (w *denseWriter) finish() error {
 type KeepError struct{ Err error }
 
 func (e *KeepError) Error() string { return "keeping a part of the result: " + e.Err.Error() }
+
+// Fail is what the catalogue says of it.
+func (e *KeepError) Fail() *fail.Error { return fail.KeepingFailed.Fail() }
 
 // Unwrap returns what failed.
 func (e *KeepError) Unwrap() error { return e.Err }

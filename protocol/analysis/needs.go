@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -27,9 +28,11 @@ var quotaKeys = map[string]string{onMemory: "analysis: memory_mib", onDisk: "upl
 
 const onMemory, onDisk = "memory", "disk"
 
-func (e *QuotaError) Error() string {
-	return fmt.Sprintf("%s take about %d MiB of %s at the aggregator, and it allows %d MiB (%s in its configuration file)",
-		e.Of, mebibytes(e.Needs), e.What, mebibytes(e.Quota), quotaKeys[e.What])
+func (e *QuotaError) Error() string { return e.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (e *QuotaError) Fail() *fail.Error {
+	return fail.Quota.New(e.Of, mebibytes(e.Needs), e.What, mebibytes(e.Quota), quotaKeys[e.What])
 }
 
 func mebibytes(n int64) int64 { return n>>20 + min(n&(1<<20-1), 1) }

@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/parallel"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -219,6 +220,9 @@ func (b *brokenInput) Unwrap() error { return b.error }
 type noAnswer struct{ why string }
 
 func (n *noAnswer) Error() string { return n.why }
+
+// Fail is what the catalogue says of it.
+func (n *noAnswer) Fail() *fail.Error { return fail.Unanswerable.Fail() }
 
 // Unanswerable reports an error that is such a reason: nothing failed, but there is no
 // answer.

@@ -15,6 +15,7 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Event names what happened.
@@ -115,9 +116,10 @@ type Broken struct {
 	Err      error
 }
 
-func (b *Broken) Error() string {
-	return fmt.Sprintf("journal entry %d: %v", b.Sequence, b.Err)
-}
+func (b *Broken) Error() string { return b.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (b *Broken) Fail() *fail.Error { return fail.LogBroken.Of(b.Err, b.Sequence) }
 
 func (b *Broken) Unwrap() error { return b.Err }
 

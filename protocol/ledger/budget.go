@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Account names one sum over a ledger.
@@ -157,7 +158,22 @@ func Left(limit dp.Budget, spent dp.Epsilon) dp.Epsilon {
 	return 0
 }
 
-func (e *Exceeded) Error() string {
+func (e *Exceeded) Error() string { return e.text() + " (" + e.remedy() + ")" }
+
+// Fail is what the catalogue says of it.
+func (e *Exceeded) Fail() *fail.Error { return fail.BudgetExceeded.Fail().With(e.remedy()) }
+
+func (e *Exceeded) remedy() string {
+	switch {
+	case e.Cap == nil, e.Unbounded:
+		return "accept_reconstruction: true under the study in the site file is that consent"
+	case e.Cap.Delta == 0 && math.IsInf(float64(e.Asked), 1): // no ε is enough
+		return fmt.Sprintf("the cap has no δ, without which this noise promises nothing: give caps.%s a delta in the site file, such as 1e-6", e.Unit)
+	}
+	return fmt.Sprintf("ask for less, or raise caps.%s in the site file", e.Unit)
+}
+
+func (e *Exceeded) text() string {
 	switch {
 	case e.Cap == nil:
 		return fmt.Sprintf("dataset %q: a release without noise needs the steward's explicit consent, and counts as unbounded for good", e.Dataset)
@@ -169,8 +185,5 @@ func (e *Exceeded) Error() string {
 	if e.Fits != nil {
 		text += "; " + e.Fits.String()
 	}
-	if e.Cap.Delta == 0 && math.IsInf(float64(e.Asked), 1) { // no ε is enough
-		return fmt.Sprintf("%s (the cap has no δ, without which this noise promises nothing: give caps.%s a delta in the site file, such as 1e-6)", text, e.Unit)
-	}
-	return fmt.Sprintf("%s (ask for less, or raise caps.%s in the site file)", text, e.Unit)
+	return text
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Append returns the entry with its place in the chain filled in, after entries,
@@ -104,9 +105,10 @@ type BrokenChain struct {
 	Err      error
 }
 
-func (b *BrokenChain) Error() string {
-	return fmt.Sprintf("ledger broken at entry %d: %v (restore the newest backup that verifies)", b.Sequence, b.Err)
-}
+func (b *BrokenChain) Error() string { return b.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (b *BrokenChain) Fail() *fail.Error { return fail.LedgerBroken.Of(b.Err, b.Sequence) }
 
 // Unwrap returns what is wrong with the entry.
 func (b *BrokenChain) Unwrap() error { return b.Err }

@@ -2,12 +2,12 @@ package release
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/agree"
 	"github.com/cosketch/cosketch/seed/stream"
@@ -99,7 +99,7 @@ func addMask(data []int64, from stream.Stream, index uint32, add bool) {
 
 // ErrSpoilt reports a sum of masked sketches that cannot be one of honest ones. Whose fault
 // that is, no sum can tell.
-var ErrSpoilt = errors.New("the masked sum is out of range: a party released something else than its masked sketch, and nobody can tell which")
+var ErrSpoilt error = fail.MaskedSum
 
 // Unmask adds up the masked sketches of all members of an attempt, modulo 2^64: their masks
 // cancel. It refuses others than all, and a sum as Unmasked does.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/agree"
@@ -397,7 +398,7 @@ func (p *Party) overdue() error {
 }
 
 // ErrLeftOut reports a result that was made without this party's release.
-var ErrLeftOut = errors.New("the aggregator closed the study before this party's release arrived")
+var ErrLeftOut error = fail.LeftOut
 
 // close ends a study that nothing of this party can enter any more, and with it
 // every secret.
@@ -479,7 +480,7 @@ func (p *Party) restoreSecrets(attempt uint32, data []byte) error {
 var errDamagedSecrets = errors.New("the secrets file is damaged")
 
 // ErrNotAgreed reports secrets of an agreement that has not ended.
-var ErrNotAgreed = errors.New("the parties have not agreed on the seed yet")
+var ErrNotAgreed error = fail.NotAgreed
 
 // Agreed reads the outcome of the seed agreement from what SaveSecrets stored after
 // the certificate, for work on the own sketch beside the machine. Before that it is

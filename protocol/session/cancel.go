@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Cancel is the operator's decision to end a study that has no result. It is a stop whose
@@ -16,7 +17,7 @@ type Cancel struct{ Reason string }
 func (Cancel) aggregatorEvent() {}
 
 // ErrAnswered refuses to cancel a study that has a signed result.
-var ErrAnswered = errors.New("the study has a signed result, which stands: only a study without one can be cancelled")
+var ErrAnswered error = fail.ResultStands
 
 // ErrEnded refuses to cancel a study that was stopped before.
 var ErrEnded = errors.New("the study was stopped before")

@@ -1,18 +1,18 @@
 package session
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
 // ErrBoards reports that a member was shown another board than this one: the
 // aggregator showed two, or the member misstates what it saw.
-var ErrBoards = errors.New("confirms another board than this one")
+var ErrBoards error = fail.OtherBoard
 
 // Confirm (agreement round 3): with all shares in, each member proves that it
 // holds the seed and says which board it saw. Anybody can check the transcripts

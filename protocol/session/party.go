@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed"
@@ -157,10 +158,10 @@ func (JobFailed) partyEvent()       {}
 
 // ErrRolledBack reports an own message on the board that the store lacks: the
 // store was restored from a backup, and going on could release twice.
-var ErrRolledBack = errors.New("the board holds a message of ours that our store lacks: the store was rolled back; only a withdrawal can follow")
+var ErrRolledBack error = fail.RolledBack
 
 // ErrBoardRewritten reports a board that does not extend what was seen before.
-var ErrBoardRewritten = errors.New("the board does not extend the one that was seen before: the aggregator was restored from an old backup, or shows two boards (ask its operator)")
+var ErrBoardRewritten error = fail.BoardRewritten
 
 // Step takes one event. An error means that the event itself was impossible; a
 // study that fails says so in Status and asks for nothing any more.
@@ -320,6 +321,9 @@ func (e *StoppedError) Error() string {
 	return fmt.Sprintf("the aggregator stopped the study at %s: %s", e.Stop.At, e.Reason())
 }
 
+// Fail is what the catalogue says of it.
+func (e *StoppedError) Fail() *fail.Error { return fail.Stopped.Fail() }
+
 // Reason is what the aggregator gave, fit to be printed.
 func (e *StoppedError) Reason() string { return printable(e.Stop.Reason) }
 
@@ -336,6 +340,9 @@ func (e *StruckError) Error() string {
 	return fmt.Sprintf("this party was struck from the roster on the aggregator's word: %v", e.Removal.Err)
 }
 
+// Fail is what the catalogue says of it.
+func (e *StruckError) Fail() *fail.Error { return fail.Struck.Fail() }
+
 func (e *StruckError) Unwrap() error { return e.Removal.Err }
 
 // DeadlineError reports a wait that the study's own dates ended.
@@ -344,6 +351,7 @@ type DeadlineError struct {
 	Until protocol.Instant
 }
 
-func (e *DeadlineError) Error() string {
-	return fmt.Sprintf("%s did not come before %s", e.What, e.Until)
-}
+func (e *DeadlineError) Error() string { return e.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (e *DeadlineError) Fail() *fail.Error { return fail.DeadlinePassed.New(e.What, e.Until) }

@@ -1,16 +1,16 @@
 package session
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
 
 // ErrOtherSeed reports a release made under another agreement than the board's.
-var ErrOtherSeed = errors.New("release was made under another agreement (T2 differs)")
+var ErrOtherSeed error = fail.OtherAgreement
 
 // Release: with a certificate on the board, each member posts the header of its
 // noised sketches, whose shapes the study fixes up to the record count.

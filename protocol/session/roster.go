@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
@@ -16,7 +17,7 @@ import (
 
 // ErrMeaning reports that two nodes read one study file differently: they run
 // different versions of the software.
-var ErrMeaning = errors.New("reads the study as another meaning (a different software version?)")
+var ErrMeaning error = fail.OtherMeaning
 
 func (v *view) approve(e protocol.Verified) error {
 	a, err := wire.DecodeApprove(e.Payload())

@@ -1,11 +1,11 @@
 package session
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/wire"
 	"github.com/cosketch/cosketch/seed"
 )
@@ -19,7 +19,7 @@ import (
 // too few are left, or it was the last: then the study stops at its deadline.
 
 // ErrVoid reports a message of an attempt whose masked sum lacks a release.
-var ErrVoid = errors.New("a member's masked release was not received, and the sum of the others is of no use")
+var ErrVoid error = fail.VoidAttempt
 
 // voidable reports whether the certified attempt can still be given up for another.
 func (v *view) voidable(a *attempt) bool {

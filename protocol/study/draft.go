@@ -16,6 +16,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Draft is what an operator knows who begins a study file.
@@ -112,7 +113,7 @@ func quotedList(texts []string) string {
 }
 
 // ErrNoSketch reports a draft whose analyses no choice of sketches answers.
-var ErrNoSketch = errors.New("no choice of sketches answers these analyses in a study of this partition")
+var ErrNoSketch error = fail.NoSketch
 
 // sketching is a choice of sketches with the promise that suits them.
 type sketching struct {

@@ -3,6 +3,8 @@ package study
 import (
 	"fmt"
 	"strings"
+
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // Error is one thing wrong in a study file.
@@ -28,6 +30,9 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// Fail is what the catalogue says of it.
+func (e *Error) Fail() *fail.Error { return fail.StudyFile.Fail().With(e.Hint) }
+
 // maxErrors bounds how many errors one reading collects; who has that many has
 // made one mistake many times.
 const maxErrors = 20
@@ -43,6 +48,9 @@ func (es Errors) Error() string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// Fail is what the catalogue says of it.
+func (es Errors) Fail() *fail.Error { return fail.StudyFile.Fail() }
 
 // Unwrap gives errors.As and errors.Is each single error.
 func (es Errors) Unwrap() []error {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // NotLaterError refuses a kind of analysis that a study's parties did not agree to: the
@@ -26,6 +28,9 @@ func (e *NotLaterError) Error() string {
 	}
 	return fmt.Sprintf("%s is not among what study %q admits beside its own analyses; its parties approved, under later: %s", e.Kind, e.Name, strings.Join(names, ", "))
 }
+
+// Fail is what the catalogue says of it.
+func (e *NotLaterError) Fail() *fail.Error { return fail.NotLater.Fail() }
 
 // Further reads an analysis that is asked of a study's releases after they are in: its
 // kind, and words like "clusters=3", each a key of the study file's entry and its value

@@ -74,16 +74,24 @@ func (f *Fault) Unwrap() error { return f.Err }
 
 // What a member can have done wrong; Fault wraps one of them.
 var (
-	ErrEphemeralKey = errors.New("ephemeral key is not usable")
-	ErrShareForm    = errors.New("share envelope has the wrong number or size of sealed shares")
-	ErrShareSealed  = errors.New("sealed share does not open")
-	ErrCommitment   = errors.New("share does not match its commitment")
-	ErrTranscript   = errors.New("message is of another transcript")
-	ErrConfirmTag   = errors.New("confirmation is under another seed")
-	ErrOpening      = errors.New("complaint does not open the commit of its sender")
-	ErrUnfounded    = errors.New("complaint is unfounded: every share opens and every confirmation verifies")
-	ErrOwnWord      = errors.New("complaint about a share in an attempt that its sender has confirmed")
+	ErrEphemeralKey       = errors.New("ephemeral key is not usable")
+	ErrShareForm          = errors.New("share envelope has the wrong number or size of sealed shares")
+	ErrShareSealed        = errors.New("sealed share does not open")
+	ErrCommitment         = errors.New("share does not match its commitment")
+	ErrTranscript   error = disagreed{"other-transcript", "message is of another transcript"}
+	ErrConfirmTag   error = disagreed{"other-seed", "confirmation is under another seed"}
+	ErrOpening            = errors.New("complaint does not open the commit of its sender")
+	ErrUnfounded          = errors.New("complaint is unfounded: every share opens and every confirmation verifies")
+	ErrOwnWord            = errors.New("complaint about a share in an attempt that its sender has confirmed")
 )
+
+// disagreed is what two members differ in, by the id that programs know it by.
+type disagreed struct{ id, says string }
+
+func (d disagreed) Error() string { return d.says }
+
+// FailID is that id.
+func (d disagreed) FailID() string { return d.id }
 
 // Labels of this package's hashes and sealings; each names one use.
 const (

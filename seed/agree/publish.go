@@ -1,7 +1,6 @@
 package agree
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -18,7 +17,7 @@ const labelPublished = "cosketch/1/agree/published"
 
 // ErrPublished reports a confirmation whose hashes are not those of the row keys that the
 // study publishes, under the seed agreed on.
-var ErrPublished = errors.New("confirmation is of other public row keys")
+var ErrPublished error = disagreed{"other-row-keys", "confirmation is of other public row keys"}
 
 // PublishedHash is what a confirmation says of a row key that is to be public.
 func PublishedHash(label seed.Label, key [32]byte) [32]byte {

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/testnet/network"
 )
@@ -73,7 +73,7 @@ func (u *upgrader) try(ctx context.Context, s state, w way) (err error) {
 // refusal reports whether a program ended by itself and said why.
 func refusal(err error) bool {
 	var ended *exec.ExitError
-	return errors.As(err, &ended) && slices.Contains([]console.Code{console.Failed, console.Connection, console.Usage, console.Refused, console.Disagreement}, console.Code(ended.ExitCode()))
+	return errors.As(err, &ended) && slices.Contains([]fail.Exit{fail.Failed, fail.Connection, fail.Usage, fail.Refused, fail.Disagreement}, fail.Exit(ended.ExitCode()))
 }
 
 // once plays one study, and reports whether it was stopped where it was to be.

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
-	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/errortable"
@@ -177,7 +177,7 @@ func (s *Site) plan(ctx context.Context, d Draft, out *errortable.Played) error 
 	if d.Study.Partition == study.Vertical {
 		args = append(args, "--overlap", fmt.Sprintf("%.3f", overlap(out.Data)))
 	}
-	return s.Aggregator.RunJSONThough(ctx, &out.Plan, int(console.Failed), args...) // where nothing is usable, the plan says so and ends with that
+	return s.Aggregator.RunJSONThough(ctx, &out.Plan, int(fail.Failed), args...) // where nothing is usable, the plan says so and ends with that
 }
 
 // overlap is how many records the first two parties share, over those of the smaller one.

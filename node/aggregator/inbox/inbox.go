@@ -18,6 +18,7 @@ import (
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 )
 
 // refusedSuffix is of the reason, in place of what was put there.
@@ -110,9 +111,10 @@ func HandOver(ctx context.Context, state string, in io.Reader, suffix string) er
 // RefusedError is what a serving aggregator says of what it was handed and did not take.
 type RefusedError struct{ Why string }
 
-func (e *RefusedError) Error() string {
-	return "the serving aggregator did not take it: " + e.Why
-}
+func (e *RefusedError) Error() string { return e.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (e *RefusedError) Fail() *fail.Error { return fail.InboxRefused.New(e.Why) }
 
 // refusedBecause reads why a file was refused; there is nothing to read when it was not.
 func refusedBecause(path string) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/wire"
@@ -100,9 +101,10 @@ type SizeError struct {
 	Err     error
 }
 
-func (e *SizeError) Error() string {
-	return fmt.Sprintf("%d records make a release that nobody would take: %v (give fewer records, or ask for a study of fewer or smaller sketches)", e.Records, e.Err)
-}
+func (e *SizeError) Error() string { return e.Fail().Error() }
+
+// Fail is what the catalogue says of it.
+func (e *SizeError) Fail() *fail.Error { return fail.ReleaseSize.Of(e.Err, e.Records) }
 
 // Unwrap returns what is too large, or too small.
 func (e *SizeError) Unwrap() error { return e.Err }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release"
 )
@@ -55,7 +56,7 @@ type Data interface {
 var ErrUndecided = errors.New("the steward has not released the held sketch")
 
 // ErrLook reports a stored first look that cannot be used. Nothing was released by it.
-var ErrLook = errors.New("the first look at the data that was stored cannot be used")
+var ErrLook error = fail.BadFirstLook
 
 // Records are what was read.
 type Records struct {

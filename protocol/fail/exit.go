@@ -1,0 +1,54 @@
+package fail
+
+// Exit is the exit code of a program.
+type Exit int
+
+// The exit codes of party and aggregator.
+const (
+	OK           Exit = 0
+	Failed       Exit = 1 // the study failed, a plan finds nothing usable, or an audit tells nothing
+	Connection   Exit = 2 // refused by the other side, or absent where waiting was not asked for
+	Absent       Exit = 3 // something was not there before the deadline or --wait
+	Usage        Exit = 4 // arguments, configuration, study file or data
+	Internal     Exit = 5
+	Refused      Exit = 6 // refused by policy, or not approved
+	Budget       Exit = 7 // the privacy budget refuses
+	Disagreement Exit = 8 // parties disagree on version, study or seed
+)
+
+// Code is what an exit code means. Its id is that of an error with no row of its own.
+type Code struct {
+	Exit Exit
+	ID   ID
+	Says string
+	Do   string // for a script
+}
+
+// Codes are all exit codes, in their order.
+func Codes() []Code {
+	return []Code{
+		{OK, "done", "done", "go on"},
+		{Failed, "failed", "the study failed, or nothing in a plan is usable", "read why; the study is over here, or cannot go on. A new study"},
+		{Connection, "connection", "refused by the other side, or not there and --wait 0", "check address, operator and firewall: `party doctor`; try again later"},
+		{Absent, "absent", "not there before the deadline or --wait", "try again, or wait longer; after a deadline, a new study"},
+		{Usage, "usage", "arguments, configuration, study file or data", "correct what the message names; trying again changes nothing"},
+		{Internal, "internal", "internal error", "see the end of this page"},
+		{Refused, "refused", "refused by policy, or not approved", "a decision is missing, or was no"},
+		{Budget, "budget", "the privacy budget refuses", "ask for less, or raise the caps, knowing what that means"},
+		{Disagreement, "disagreement", "parties disagree on version, study or seed", "compare versions and study ids with the party that is named"},
+	}
+}
+
+// Of gives an error an exit code. The error keeps its text, and the id that it has.
+func (x Exit) Of(err error) error { return &coded{x, err} }
+
+// coded is an error whose exit code its maker knows.
+type coded struct {
+	exit Exit
+	err  error
+}
+
+func (c *coded) Error() string { return c.err.Error() }
+
+// Unwrap returns the error that has the code.
+func (c *coded) Unwrap() error { return c.err }

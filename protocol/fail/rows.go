@@ -1,0 +1,358 @@
+package fail
+
+import "slices"
+
+// The errors, in the order of docs/errors.md.
+const (
+
+	// The privacy budget.
+	BudgetExceeded   ID = "budget-exceeded"
+	NoBudget         ID = "no-budget"
+	LedgerRolledBack ID = "ledger-rolled-back"
+
+	// Decisions that are missing, or were no.
+	NotApproved       ID = "not-approved"
+	NoTerminal        ID = "no-terminal"
+	WrongID           ID = "wrong-id"
+	Useless           ID = "useless"
+	SecondPerson      ID = "second-person"
+	Reconstruction    ID = "reconstruction"
+	SamePeople        ID = "same-people"
+	Withdrawn         ID = "withdrawn"
+	TooLateToWithdraw ID = "too-late-to-withdraw"
+	Released          ID = "released"
+	NobodyLeft        ID = "nobody-left"
+	IdentityRetired   ID = "identity-retired"
+	RunsHere          ID = "runs-here"
+	Purged            ID = "purged"
+	NotEnded          ID = "not-ended"
+	ResultStands      ID = "result-stands"
+	NotLater          ID = "not-later"
+	SecretMatrix      ID = "secret-matrix"
+	NoQueries         ID = "no-queries"
+	QueriesAsked      ID = "queries-asked"
+
+	// Parties that disagree.
+	Disagree        ID = "disagree"
+	OtherMeaning    ID = "other-meaning"
+	OtherBoard      ID = "other-board"
+	OtherAgreement  ID = "other-agreement"
+	OtherTranscript ID = "other-transcript"
+	OtherSeed       ID = "other-seed"
+	OtherRowKeys    ID = "other-row-keys"
+	PeerVersion     ID = "peer-version"
+	PeerConflict    ID = "peer-conflict"
+
+	// The way to the aggregator.
+	Unreachable      ID = "unreachable"
+	Stranger         ID = "stranger"
+	CertificateDates ID = "certificate-dates"
+	Uncertified      ID = "uncertified"
+	NotAdmitted      ID = "not-admitted"
+	Interrupted      ID = "interrupted"
+	BadAnswer        ID = "bad-answer"
+	PeerRefuses      ID = "peer-refuses"
+	UnknownStudy     ID = "unknown-study"
+	PeerLacks        ID = "peer-lacks"
+	PeerBusy         ID = "peer-busy"
+	PeerFailed       ID = "peer-failed"
+	PeerInvalid      ID = "peer-invalid"
+
+	// What did not come in time.
+	Waited         ID = "waited"
+	DeadlinePassed ID = "deadline-passed"
+	ClocksDiffer   ID = "clocks-differ"
+	Cancelled      ID = "cancelled"
+	OutOfTime      ID = "out-of-time"
+	NotAgreed      ID = "not-agreed"
+	NoSeed         ID = "no-seed"
+	NothingHeld    ID = "nothing-held"
+	NothingKept    ID = "nothing-kept"
+	KeptNoMore     ID = "kept-no-more"
+	NoModel        ID = "no-model"
+	NoMailbox      ID = "no-mailbox"
+	NoResultHere   ID = "no-result-here"
+	NoResult       ID = "no-result"
+	NoRelease      ID = "no-release"
+
+	// Studies that are over here, or cannot go on.
+	StudyFailed       ID = "study-failed"
+	Stopped           ID = "stopped"
+	Struck            ID = "struck"
+	LeftOut           ID = "left-out"
+	PeerFault         ID = "peer-fault"
+	MaskedSum         ID = "masked-sum"
+	VoidAttempt       ID = "void-attempt"
+	BadResult         ID = "bad-result"
+	RolledBack        ID = "rolled-back"
+	BoardRewritten    ID = "board-rewritten"
+	QueryLost         ID = "query-lost"
+	ResultChanged     ID = "result-changed"
+	TooManyFurther    ID = "too-many-further"
+	BadFirstLook      ID = "bad-first-look"
+	AuditInconclusive ID = "audit-inconclusive"
+	AuditFailed       ID = "audit-failed"
+
+	// The study file, the site file and data.
+	StudyFile       ID = "study-file"
+	SiteFile        ID = "site-file"
+	DataFile        ID = "data-file"
+	NoColumn        ID = "no-column"
+	Expired         ID = "expired"
+	OtherAggregator ID = "other-aggregator"
+	NotListed       ID = "not-listed"
+	NoSketch        ID = "no-sketch"
+	DataChanged     ID = "data-changed"
+	PartsAlone      ID = "parts-alone"
+	ReleaseSize     ID = "release-size"
+	HeldStale       ID = "held-stale"
+	Unanswerable    ID = "unanswerable"
+	NothingToAttack ID = "nothing-to-attack"
+	MemoryLimit     ID = "memory-limit"
+	Quota           ID = "quota"
+	NoAnswer        ID = "no-answer"
+
+	// What is stored.
+	NoState       ID = "no-state"
+	OtherLayout   ID = "other-layout"
+	LedgerMissing ID = "ledger-missing"
+	LedgerBroken  ID = "ledger-broken"
+	LogBroken     ID = "log-broken"
+	StateDamaged  ID = "state-damaged"
+	StudyDamaged  ID = "study-damaged"
+	StudyChanged  ID = "study-changed"
+	HeldDamaged   ID = "held-damaged"
+	OtherIdentity ID = "other-identity"
+	NotInStore    ID = "not-in-store"
+	Ambiguous     ID = "ambiguous"
+	StoreConflict ID = "store-conflict"
+	StudyServed   ID = "study-served"
+	StateServed   ID = "state-served"
+	Busy          ID = "busy"
+	OpenToOthers  ID = "open-to-others"
+	NotABackup    ID = "not-backup"
+
+	// Bundles, by hand.
+	NotABundle      ID = "not-bundle"
+	BundleDamaged   ID = "bundle-damaged"
+	BundleCutOff    ID = "bundle-cut-off"
+	BundleElsewhere ID = "bundle-elsewhere"
+	BundleTooLarge  ID = "bundle-too-large"
+	BadMailbox      ID = "bad-mailbox"
+	InboxRefused    ID = "inbox-refused"
+
+	// The machine.
+	DiskFull      ID = "disk-full"
+	DiskReadOnly  ID = "disk-read-only"
+	DiskFails     ID = "disk-fails"
+	NotPermitted  ID = "not-permitted"
+	KeepingFailed ID = "keeping-failed"
+	Panic         ID = "panic"
+
+	// The API, and pages.
+	APIBadRequest         ID = "api-bad-request"
+	APINoStudyID          ID = "api-no-study-id"
+	APINoPath             ID = "api-no-path"
+	APIReadOnly           ID = "api-read-only"
+	APIWrongHost          ID = "api-wrong-host"
+	APINotHere            ID = "api-not-here"
+	APINoResult           ID = "api-no-result"
+	APINoSuchResult       ID = "api-no-such-result"
+	APINoFile             ID = "api-no-file"
+	APIDamaged            ID = "api-damaged"
+	APINoToken            ID = "api-no-token"
+	APIBadToken           ID = "api-bad-token"
+	APISessionOver        ID = "api-session-over"
+	APIForbidden          ID = "api-forbidden"
+	APITooManyConnections ID = "api-too-many-connections"
+	APITooManyRequests    ID = "api-too-many-requests"
+	APIFailed             ID = "api-failed"
+)
+
+// Rows are all rows, in the order of the page that is made of them.
+func Rows() []Row { return slices.Clone(rows) }
+
+var rows = []Row{
+
+	// The privacy budget.
+	{ID: BudgetExceeded, Exit: Budget, Says: "the release would bring what was spent of a dataset above its cap, or its cap is void", Fix: "ask for less, or raise the cap: party budget cap DATASET UNIT EPSILON DELTA"},
+	{ID: NoBudget, Exit: Budget, Says: "dataset %[1]q has no budget: nothing of it is released with noise before it has a cap", Fix: "party budget cap %[1]s %[2]s EPSILON DELTA"},
+	{ID: LedgerRolledBack, Exit: Budget, Says: "the privacy ledger here is not the newest: releases to aggregator %[1]s that this party signed for: %[2]d, that this ledger holds of them: %[3]d at most. Nothing was sent", Fix: "was the state directory restored from a backup? Restore the newest one; if there is none, what was spent since is lost: make a new identity with `party init --state NEWDIR`, and lower the caps in its site file by what those releases spent"},
+
+	// Decisions that are missing, or were no.
+	{ID: NotApproved, Exit: Refused, Says: "the study is not approved here", Fix: "party study explain %[1]s, then party study approve %[1]s; an approval is of one file, byte for byte: a file that was edited is another study"},
+	{ID: NoTerminal, Exit: Refused, Says: "not approved: there is no terminal to ask at", Fix: "answer with --id and the first eight characters of the study's id"},
+	{ID: WrongID, Exit: Refused, Says: "not approved: %[1]q is not at least the first eight characters of the id of study %[2]s", Fix: "compare the id with the other organisations, then party study approve again"},
+	{ID: Useless, Exit: Refused, Says: "not approved: nothing that study %[1]s (%[2]s) asks is usable as it stands, and its privacy would be spent all the same", Fix: "party plan %[2]s says what would help, --although-useless approves it as it is"},
+	{ID: SecondPerson, Exit: Refused, Says: "study %[1]s is approved by one person, and %[2]s asks for a second (one of approval.second)", Fix: "party study cosign %[1]s --key THEIR-KEY, and party study approve %[1]s --cosigned FILE"},
+	{ID: Reconstruction, Exit: Refused, Says: "refused to release without noise: %[1]s (%[2]s)", Fix: "only the steward can overrule this, by accept_reconstruction: true under this study (%[3]s) in the site file"},
+	{ID: SamePeople, Exit: Refused, Says: "dataset %[1]q is about people of dataset %[2]q, of which releases were made: %[3]s. Their budget is kept under that name", Fix: "use it: party data use %[2]s STUDY. If they are other people, say why under %[1]s in the site file: apart_from: {%[2]s: REASON}"},
+	{ID: Withdrawn, Exit: Refused, Says: "this party has withdrawn from the study", Fix: "a withdrawal is final: only a new study can follow"},
+	{ID: TooLateToWithdraw, Exit: Refused, Says: "too late to withdraw from study %[1]s (%[2]s): this party has committed to the seed agreement", Fix: "where the site file says release: ask, do not release; else the study takes its way"},
+	{ID: Released, Exit: Refused, Says: "the release is stored, and a stored release cannot be changed: other records need a new study"},
+	{ID: NobodyLeft, Exit: Refused, Says: "no record is left in the held sketch: there is nothing to release", Fix: "party withdraw"},
+	{ID: IdentityRetired, Exit: Refused, Says: "this identity was retired", Fix: "use the state directory of its successor, with --state"},
+	{ID: RunsHere, Exit: Refused, Says: "study %[1]s (%[2]s) runs under this identity", Fix: "let it end first, or withdraw"},
+	{ID: Purged, Exit: Refused, Says: "the study's sketches were purged", Fix: "its results stay; further questions need a new study"},
+	{ID: NotEnded, Exit: Refused, Says: "study %[1]s takes releases or queries until %[2]s: its sketches are needed until then", Fix: "purge it after that"},
+	{ID: ResultStands, Exit: Refused, Says: "the study has a signed result, which stands: only a study without one can be cancelled"},
+	{ID: NotLater, Exit: Refused, Says: "the study's parties did not agree to this analysis: their file lists under later what may be asked beside its own", Fix: "ask for a kind that is listed there, or make a new study"},
+	{ID: SecretMatrix, Exit: Refused, Says: "study %[1]q keeps the matrix R of its records side secret, so that vectors cannot be placed among its records here: its parties have not approved matrix: public", Fix: "a new study with matrix: public"},
+	{ID: NoQueries, Exit: Refused, Says: "the study's parties have approved no queries: its file has no queries", Fix: "a new study whose file has queries"},
+	{ID: QueriesAsked, Exit: Refused, Says: "every query that the study's parties have approved is asked", Fix: "further queries need a new study"},
+
+	// Parties that disagree.
+	{ID: Disagree, Exit: Disagreement, Says: "two nodes differ on the protocol's version, the study or the seed: the message names both, and what each holds", Yields: anything},
+	{ID: OtherMeaning, Exit: Disagreement, Says: "reads the study as another meaning (a different software version?)", Fix: "install the same version everywhere"},
+	{ID: OtherBoard, Exit: Disagreement, Says: "confirms another board than this one", Fix: "tell the other parties: the aggregator, or whoever stands between, is not to be trusted until it is explained"},
+	{ID: OtherAgreement, Exit: Disagreement, Says: "release was made under another agreement (T2 differs)", Fix: "run again; if it stays, tell the operator"},
+	{ID: OtherTranscript, Exit: Disagreement, Says: "message is of another transcript", Fix: "tell the other parties: a member saw other messages than this node"},
+	{ID: OtherSeed, Exit: Disagreement, Says: "confirmation is under another seed", Fix: "wait: that member is left out, and the others agree anew"},
+	{ID: OtherRowKeys, Exit: Disagreement, Says: "confirmation is of other public row keys", Fix: "install the same version everywhere"},
+	{ID: PeerVersion, Exit: Disagreement, Says: "version: the other side does not speak this call", Fix: "update the older of the two programs", Yields: anything},
+	{ID: PeerConflict, Exit: Disagreement, Says: "conflict: what was sent contradicts what the other side stored before", Fix: "party doctor compares the two"},
+
+	// The way to the aggregator.
+	{ID: Unreachable, Exit: Connection, Says: "peer unreachable", Fix: "party doctor STUDY tries every address and says which step fails", Yields: toIDs(Stranger, CertificateDates, Uncertified)},
+	{ID: Stranger, Exit: Connection, Says: "somebody else listens there", Fix: "are port and peer id right? ask the operator at which addresses it serves"},
+	{ID: CertificateDates, Exit: Connection, Says: "the certificates' dates do not fit", Fix: "does this clock, or theirs, differ by an hour or more? let a time service set it, such as timedatectl set-ntp true"},
+	{ID: Uncertified, Exit: Connection, Says: "the outer TLS is not certified for this machine", Fix: "give this machine the certificate of its proxy's authority"},
+	{ID: NotAdmitted, Exit: Connection, Says: "peer does not admit this node", Fix: "does a study there list this node's id? party identity show prints it; ask the operator whether this very file was created there"},
+	{ID: Interrupted, Exit: Connection, Says: "connection lost during the call", Fix: "run the same command again"},
+	{ID: BadAnswer, Exit: Connection, Says: "the answer of aggregator %[1]s to %[2]s is not one", Fix: "is its program of another version?"},
+	{ID: PeerRefuses, Exit: Connection, Says: "refused: the other side does not permit it, or not now"},
+	{ID: UnknownStudy, Exit: Connection, Says: "unknown study: the aggregator does not host it", Fix: "its operator takes it up: aggregator study create of this very file"},
+	{ID: PeerLacks, Exit: Connection, Says: "not found: the aggregator knows the study, and has not what was asked for"},
+	{ID: PeerBusy, Exit: Connection, Says: "busy: the other side has no room or no time for it now", Fix: "try again later"},
+	{ID: PeerFailed, Exit: Failed, Says: "internal error of the other side", Fix: "its operator finds in its log what failed"},
+	{ID: PeerInvalid, Exit: Failed, Says: "invalid request: the other side cannot read it, or it is too large", Fix: "compare versions with the operator"},
+
+	// What did not come in time.
+	{ID: Waited, Exit: Absent, Says: "waited in vain for %[1]s", Yields: gravely},
+	{ID: DeadlinePassed, Exit: Absent, Says: "%[1]s did not come before %[2]s", Fix: "a new study, with later dates"},
+	{ID: ClocksDiffer, Exit: Absent, Says: "this clock differs from the aggregator's, and a date ended or refused something", Fix: "let a time service set the one that is wrong, such as timedatectl set-ntp true", Yields: anything},
+	{ID: Cancelled, Exit: Absent, Says: "context canceled", Yields: anything},
+	{ID: OutOfTime, Exit: Absent, Says: "context deadline exceeded", Fix: "try again, or wait longer", Yields: anything},
+	{ID: NotAgreed, Exit: Absent, Says: "the parties have not agreed on the seed yet", Fix: "party status says what is waited for"},
+	{ID: NoSeed, Exit: Absent, Says: "this party holds no seed of the study: the parties have not agreed on it yet, or the study has ended here", Fix: "party status says what is waited for"},
+	{ID: NothingHeld, Exit: Absent, Says: "nothing is held yet", Fix: "party run makes the sketch"},
+	{ID: NothingKept, Exit: Absent, Says: "this party keeps nothing of the study's seed: the study does not say new_records_until, or the parties have not agreed on the seed yet"},
+	{ID: KeptNoMore, Exit: Absent, Says: "the date has passed until which the study lets parties keep what places new records; it is destroyed", Fix: "a new study"},
+	{ID: NoModel, Exit: Absent, Says: "the study's result holds nothing that new records could be placed in", Fix: "ask another analysis, where the study's later admits it"},
+	{ID: NoMailbox, Exit: Absent, Says: "the party has sent no bundle yet", Fix: "party export writes one"},
+	{ID: NoResultHere, Exit: Absent, Says: "study %[1]s (%[2]s) has no result here yet", Fix: "party run %[2]s fetches it"},
+	{ID: NoResult, Exit: Absent, Says: "study %[1]s (%[2]s) has no result yet, and so no releases to ask of", Fix: "aggregator status %[2]s says what it waits for"},
+	{ID: NoRelease, Exit: Absent, Says: "study %[1]s (%[2]s) has no release here yet", Fix: "party run %[2]s makes it"},
+
+	// Studies that are over here, or cannot go on.
+	{ID: StudyFailed, Exit: Failed, Says: "the study has failed for good on this node", Yields: anything},
+	{ID: Stopped, Exit: Failed, Says: "the aggregator stopped the study at %[1]s", Fix: "a new study, with later dates or a smaller quorum", Yields: to(Disagreement)},
+	{ID: Struck, Exit: Failed, Says: "this party was struck from the roster", Fix: "compare versions and clocks, and talk to the operator; a new study", Yields: to(Disagreement)},
+	{ID: LeftOut, Exit: Failed, Says: "the aggregator closed the study before this party's release arrived", Fix: "with late_until it still counts; else a new study"},
+	{ID: PeerFault, Exit: Failed, Says: "a message of another node is not as it should be: the message names it, and it goes on the record of the study", Yields: to(Disagreement)},
+	{ID: MaskedSum, Exit: Failed, Says: "the masked sum is out of range: a party released something else than its masked sketch, and nobody can tell which", Fix: "talk to all parties; a new study"},
+	{ID: VoidAttempt, Exit: Failed, Says: "a member's masked release was not received, and the sum of the others is of no use", Fix: "wait: the others agree anew, while attempts are left"},
+	{ID: BadResult, Exit: Failed, Says: "aggregator %[1]s signed document %[2]s as a result, and it is none of this study", Fix: "it is not fetched again; ask the aggregator's operator, whose software may be another"},
+	{ID: RolledBack, Exit: Failed, Says: "the board holds a message of ours that our store lacks: the store was rolled back; only a withdrawal can follow", Fix: "restore the newest backup; without one, party withdraw"},
+	{ID: BoardRewritten, Exit: Failed, Says: "the board does not extend the one that was seen before: the aggregator was restored from an old backup, or shows two boards (ask its operator)"},
+	{ID: QueryLost, Exit: Failed, Says: "the aggregator holds a query of ours that our store lacks: the store was rolled back, and asking again could release twice", Fix: "restore the newest backup"},
+	{ID: ResultChanged, Exit: Failed, Says: "the stored result is not what the aggregator signed: it was changed or damaged here", Fix: "party fsck says what else is damaged; restore a backup, or party result STUDY --fetch"},
+	{ID: TooManyFurther, Exit: Failed, Says: "more further results of the study than a party keeps", Fix: "ask the aggregator's operator what they are for; those that are here stay"},
+	{ID: BadFirstLook, Exit: Failed, Says: "the first look at the data that was stored cannot be used", Fix: "party fsck looks for other damage; without the file that is named, the next run takes another look at no further cost"},
+	{ID: AuditInconclusive, Exit: Failed, Says: "the audit is inconclusive: so few trials would have let half of the noise pass", Fix: "ask for more by --trials N"},
+	{ID: AuditFailed, Exit: Failed, Says: "the audit failed: a release would give away more than the study claims", Fix: "do not release, and report this with the output above"},
+
+	// The study file, the site file and data.
+	{ID: StudyFile, Exit: Usage, Says: "a study file with mistakes: every one with its line, key and what to do; [mistakes.md](mistakes.md) has all"},
+	{ID: SiteFile, Exit: Usage, Says: "the site file does not answer the study", Yields: anything},
+	{ID: DataFile, Exit: Usage, Says: `reading FILE:LINE: column "NAME": what is wrong there, and in brackets what to do; never a value or a record id`, Yields: anything},
+	{ID: NoColumn, Exit: Usage, Says: "no column %[1]s", Fix: "where it has another name in the data: party data use NAME STUDY --column STUDYS=DATAS"},
+	{ID: Expired, Exit: Usage, Says: "study %[1]s (%[2]s) has expired: approval closed at %[3]s, and it is %[4]s by this machine's clock", Fix: "party doctor compares it with the aggregator's; a new study file with a later date is another study"},
+	{ID: OtherAggregator, Exit: Usage, Says: "study %[1]s names the aggregator %[2]s; this node is %[3]s", Fix: "aggregator identity prints the lines for the study file"},
+	{ID: NotListed, Exit: Usage, Says: "study %[1]s (%[2]s) does not list this party; its peer id is %[3]s", Fix: "tell the operator; a study with another id is another study"},
+	{ID: NoSketch, Exit: Usage, Says: "no choice of sketches answers these analyses in a study of this partition", Fix: "ask for fewer analyses, or take the other partition"},
+	{ID: DataChanged, Exit: Usage, Says: "the file changed while it was being read", Fix: "ask again with a file that stands still"},
+	{ID: PartsAlone, Exit: Usage, Says: "in a vertical study a party has its part of a record alone, and there is nothing that one part belongs to"},
+	{ID: ReleaseSize, Exit: Usage, Says: "%[1]d records make a release that nobody would take", Fix: "give fewer records, or ask for a study of fewer or smaller sketches"},
+	{ID: HeldStale, Exit: Usage, Says: "data or site file are not what the held sketch was made from", Fix: "party sketch --rebuild reads all data afresh; records that were withdrawn stay out"},
+	{ID: Unanswerable, Exit: Usage, Says: "the releases do not answer: the message says why, and the other answers are unharmed", Yields: anything},
+	{ID: NothingToAttack, Exit: Usage, Says: "the attack cannot be tried: %[1]s"},
+	{ID: MemoryLimit, Exit: Usage, Says: "the study's releases take about %[1]d MiB of memory, and the limit is %[2]d MiB", Fix: "analysis: memory_mib in the configuration file"},
+	{ID: Quota, Exit: Usage, Says: "%[1]s take about %[2]d MiB of %[3]s at the aggregator, and it allows %[4]d MiB", Fix: "%[5]s in its configuration file"},
+	{ID: NoAnswer, Exit: Usage, Says: "no answer"},
+
+	// What is stored.
+	{ID: NoState, Exit: Usage, Says: "no state directory", Fix: "party init or aggregator init makes one; --state names another place"},
+	{ID: OtherLayout, Exit: Usage, Says: "the state directory is of another version", Fix: "use the program of that version, or restore the backup from before the upgrade into a new directory"},
+	{ID: LedgerMissing, Exit: Usage, Says: "the privacy ledger of this identity is missing", Fix: "restore the directory from its newest backup; if there is none, make a new identity with `party init --state NEWDIR` and lower the caps in its site file by what was spent"},
+	{ID: LedgerBroken, Exit: Usage, Says: "ledger broken at entry %[1]d", Fix: "restore the newest backup that verifies"},
+	{ID: LogBroken, Exit: Usage, Says: "journal entry %[1]d", Fix: "what stands before it is proved by the chain; what follows is not"},
+	{ID: StateDamaged, Exit: Usage, Says: "state.db is damaged", Fix: "restore the newest backup into a new directory, and compare by fsck"},
+	{ID: StudyDamaged, Exit: Usage, Says: "the stored %[1]s of study %[2]s is damaged", Fix: "restore the newest backup into a new directory; fsck says what else is wrong; an operator can also give the study up: aggregator study cancel %[2]s"},
+	{ID: StudyChanged, Exit: Usage, Says: "the stored study file was changed after it was added", Fix: "restore the newest backup; fsck says what else is wrong"},
+	{ID: HeldDamaged, Exit: Usage, Says: "the held sketch is damaged: %[1]s", Fix: "restore the state directory from a backup; while manifest and withdrawn ids are sound, party sketch --rebuild reads the data afresh"},
+	{ID: OtherIdentity, Exit: Usage, Says: "identity.key is not this directory's: what is stored here was signed by %[1]s, and the key is that of %[2]s", Fix: "were two nodes' key files swapped? put its own back"},
+	{ID: NotInStore, Exit: Usage, Says: "not in this store", Fix: "status lists what is here"},
+	{ID: Ambiguous, Exit: Usage, Says: "ambiguous", Fix: "give more characters"},
+	{ID: StoreConflict, Exit: Usage, Says: "contradicts what is stored"},
+	{ID: StudyServed, Exit: Usage, Says: "another process serves this study", Fix: "a serve or run on the same state directory: leave it to that one, or stop that one first"},
+	{ID: StateServed, Exit: Usage, Says: "another serve works on this state directory", Fix: "stop it first, or name another directory with --state"},
+	{ID: Busy, Exit: Usage, Says: "another process works on it", Fix: "try again when it is done"},
+	{ID: OpenToOthers, Exit: Usage, Says: "open to other users", Fix: "chmod as the message says"},
+	{ID: NotABackup, Exit: Usage, Says: "not a whole backup", Fix: "take another backup"},
+
+	// Bundles, by hand.
+	{ID: NotABundle, Exit: Usage, Says: "not a bundle", Fix: "want what export wrote at the other node"},
+	{ID: BundleDamaged, Exit: Usage, Says: "the bundle is damaged, or sealed to another key", Fix: "export it again"},
+	{ID: BundleCutOff, Exit: Usage, Says: "the bundle is cut off", Fix: "copy it again"},
+	{ID: BundleElsewhere, Exit: Usage, Says: "the bundle is not for this node", Fix: "were two nodes' bundles swapped?"},
+	{ID: BundleTooLarge, Exit: Usage, Says: "the bundle holds more than a bundle may", Fix: "the operator looks into what wrote it; larger results travel over the network"},
+	{ID: BadMailbox, Exit: Usage, Says: "the mailbox of %[1]s in study %[2]s cannot be used", Fix: "party export writes another"},
+	{ID: InboxRefused, Exit: Usage, Says: "the serving aggregator did not take it: %[1]s"},
+
+	// The machine.
+	{ID: DiskFull, Exit: Usage, Says: "no space left on device", Fix: "make room and run the same command again: what is stored is whole, and it goes on from there; a node that serves goes on by itself"},
+	{ID: DiskReadOnly, Exit: Usage, Says: "read-only file system", Fix: "make the disk writable, or name a place on another one, and run the same command again; a node that serves goes on by itself"},
+	{ID: DiskFails, Exit: Internal, Says: "input/output error", Fix: "the disk fails, or is full: look into the system's log; fsck says whether what is stored is whole"},
+	{ID: NotPermitted, Exit: Usage, Says: "permission denied", Fix: "run it as the user whose files these are, or give them to this one"},
+	{ID: KeepingFailed, Exit: Internal, Says: "keeping a part of the result: the aggregator's disk", Fix: "it is computed again by itself", Yields: anything},
+	{ID: Panic, Exit: Internal, Says: "internal error: %[1]s", Fix: "a mistake of this program: the log has the stack, which whoever mends it wants to see"},
+
+	// The API, and pages.
+	{ID: APIBadRequest, Exit: Usage, Says: "the request cannot be read: %[1]s"},
+	{ID: APINoStudyID, Exit: Usage, Says: "%.80[1]q is no study's id", Fix: "want its 64 hexadecimal digits"},
+	{ID: APINoPath, Exit: Usage, Says: "%[1]s is no path of this API", Fix: "/api/v1/openapi.json lists those that are"},
+	{ID: APIReadOnly, Exit: Usage, Says: "everything here is read-only", Fix: "GET or HEAD"},
+	{ID: APIWrongHost, Exit: Usage, Says: "this server has no name %.80[1]q", Fix: "its configuration lists those that it answers to, under http: hosts"},
+	{ID: APINotHere, Exit: Absent, Says: "%[1]s is not here", Fix: "/api/v1/studies lists the studies, and each names its results"},
+	{ID: APINoResult, Exit: Absent, Says: "the study has no result yet: it %[1]s", Fix: "ask again later"},
+	{ID: APINoSuchResult, Exit: Absent, Says: "the study has no result %.80[1]q", Fix: "/api/v1/studies/%[2]s/results lists those that it has"},
+	{ID: APINoFile, Exit: Absent, Says: "the result has no file %.80[1]q", Fix: "the list of files names those that it has"},
+	{ID: APIDamaged, Exit: Failed, Says: "this study is damaged here, and cannot be shown", Fix: "its operator restores a backup, or gives it up"},
+	{ID: APINoToken, Exit: Refused, Says: "this needs a token", Fix: "aggregator token create makes one; send Authorization: Bearer TOKEN"},
+	{ID: APIBadToken, Exit: Refused, Says: "the token is not valid: it may be misspelt, revoked or expired", Fix: "aggregator token list shows those that are"},
+	{ID: APISessionOver, Exit: Refused, Says: "the session has ended, or its token was revoked", Fix: "sign in again"},
+	{ID: APIForbidden, Exit: Refused, Says: "this token has %[1]s; this needs %[2]s", Fix: "aggregator token create --scope %[2]s"},
+	{ID: APITooManyConnections, Exit: Connection, Says: "this server has %[1]d connections open, or %[2]d from your address, and takes no more", Fix: "try again in two seconds"},
+	{ID: APITooManyRequests, Exit: Connection, Says: "this server answers %[1]d requests of this kind at once, %[2]d from one address, and it does", Fix: "try again in two seconds"},
+	{ID: APIFailed, Exit: Internal, Says: "this aggregator could not answer", Fix: "its log says why"},
+}
+
+// anything is what a row yields to that only says where something was wrong.
+func anything(Row) bool { return true }
+
+// to yields to the rows of some exit codes.
+func to(exits ...Exit) func(Row) bool {
+	return func(r Row) bool { return slices.Contains(exits, r.Exit) }
+}
+
+// toIDs yields to some rows.
+func toIDs(ids ...ID) func(Row) bool {
+	return func(r Row) bool { return slices.Contains(ids, r.ID) }
+}
+
+// gravely yields to what no waiting mends. Whatever else was the last reason of a wait in vain,
+// something was not there in time.
+func gravely(r Row) bool {
+	return r.ID == NotAdmitted || to(Refused, Budget, Disagreement)(r)
+}

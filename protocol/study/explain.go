@@ -191,7 +191,8 @@ func (s *Study) describeSketch(i, party int) string {
 	out := fmt.Sprintf("sketch %d of %d, %s: ", i+1, len(s.Sketches), sk.Projection)
 	switch {
 	case sk.Side.Sums():
-		out = fmt.Sprintf("sketch %d of %d, %s", i+1, len(s.Sketches), s.describeSums(i))
+		row, _ := additiveOf(sk.Side)
+		out = fmt.Sprintf("sketch %d of %d, %s", i+1, len(s.Sketches), s.describeSums(row, i))
 	case sk.Side == sketch.Columns:
 		out += s.describeColumnsSide(i, party)
 	default:

@@ -117,7 +117,10 @@ func (s *Study) Places(party, index int) []int {
 }
 
 // takesLabel reports whether the column with role label is in a sketch.
-func (sk Sketch) takesLabel() bool { return sk.Side == sketch.Columns || sk.Side == sketch.Moments }
+func (sk Sketch) takesLabel() bool {
+	row, _ := additiveOf(sk.Side)
+	return sk.Side == sketch.Columns || row.label
+}
 
 // OwnColumns returns the indices of the columns that a party holds: those it owns
 // in a vertical study, all of them in a horizontal one.

@@ -4,6 +4,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/sum"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -74,7 +75,7 @@ func (s seen) summed(cellOf func(int) int, record, feature int) float64 {
 
 // cells are those of the sampled records.
 func (s seen) cells(centres []int64) ([]int, error) {
-	directions, err := s.plan.Directions(s.root)
+	directions, err := sum.Directions(s.plan.Study, s.plan.Index, s.root)
 	if err != nil {
 		return nil, err
 	}

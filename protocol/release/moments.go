@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/sum"
 )
 
 // Moments is what a plan for side moments has beside others.
@@ -53,7 +53,7 @@ func (p *Plan) planMoments(whole dp.Guarantee) error {
 		m.Weights = append(m.Weights, w)
 		var sensitivity dp.Sensitivity
 		if clip > 0 {
-			if sensitivity, err = dp.RecordMoments(clip, m.Layout.Columns, m.Layout.Moves(), w, s.Neighbours()); err != nil {
+			if sensitivity, err = p.row().Sensitivity(s, p.Index, clip); err != nil {
 				return err
 			}
 		}
@@ -107,108 +107,6 @@ func (p Plan) lengthChange() dp.Sensitivity {
 	return dp.Sensitivity{L1: countWeight, L2Squared: square}
 }
 
-// momentSummer takes the label out of records and sums what is left.
-type momentSummer struct {
-	*sketch.MomentsBuilder
-	plan    Plan
-	label   []int // features of the label
-	values  []int64
-	finer   []int64
-	classes []int
-}
-
-// openMoments opens a builder of moments; with measure one that counts lengths alone.
-func (p Plan) openMoments(options sketch.SumsOptions, measure bool) (*momentSummer, error) {
-	m := p.Moments
-	if p.Study.Sketches[p.Index].Standardise && m.moves == nil {
-		return nil, errUnseen
-	}
-	centre := options.Centre
-	options.Centre, options.Clip = nil, 0
-	for _, i := range m.Entries {
-		options.Centre = append(options.Centre, centre[i])
-	}
-	b, err := sketch.NewMoments(sketch.MomentsOptions{
-		SumsOptions: options, Layout: m.Layout, Clips: m.Clips, Weights: m.Weights, One: p.Study.Bits.One(),
-		Of: p.Study.MomentAttributes(p.Index), Move: m.moves, Fine: p.Study.Fine(), Measure: measure,
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := &momentSummer{MomentsBuilder: b, plan: p}
-	for i := range p.Features {
-		if !slices.Contains(m.Entries, i) {
-			out.label = append(out.label, i)
-		}
-	}
-	return out, nil
-}
-
-// Add takes records with all features, in steps of the study's bits.
-func (m *momentSummer) Add(x []int64) error {
-	fine := m.plan.Study.Fine()
-	if fine == 0 {
-		return m.AddRead(x)
-	}
-	m.finer = append(m.finer[:0], x...)
-	for i, v := range m.finer {
-		if v != sketch.Absent {
-			m.finer[i] = v << fine
-		}
-	}
-	return m.AddRead(m.finer)
-}
-
-// AddRead takes records with all features, as they are read.
-func (m *momentSummer) AddRead(x []int64) error {
-	if len(m.label) == 0 {
-		return m.MomentsBuilder.Add(x, nil)
-	}
-	n := len(m.plan.Features)
-	m.values, m.classes = m.values[:0], m.classes[:0]
-	label := make([]int64, len(m.label))
-	for i := 0; i+n <= len(x); i += n {
-		row := x[i : i+n]
-		for _, at := range m.plan.Moments.Entries {
-			m.values = append(m.values, row[at])
-		}
-		for j, at := range m.label {
-			label[j] = row[at]
-		}
-		if label[0] == sketch.Absent {
-			m.classes = append(m.classes, m.plan.Moments.Layout.Classes-1)
-			continue
-		}
-		class, err := classOf(label, m.plan.Study.ReadBits().One())
-		if err != nil {
-			return fmt.Errorf("record %d of the batch: %w", i/n+1, err)
-		}
-		m.classes = append(m.classes, int(class))
-	}
-	return m.MomentsBuilder.Add(m.values, m.classes)
-}
-
-// Sketch is the sums for each clip and, where the party chooses one, how many records each is the
-// first to fit.
-func (m *momentSummer) Sketch() sketch.Sketch {
-	s := m.MomentsBuilder.Sketch()
-	if !m.plan.Moments.own {
-		return s
-	}
-	rows := m.plan.Moments.countRows()
-	counts := make([]int64, rows*s.Cols)
-	copy(counts, m.Lengths())
-	s.Data, s.Rows = append(s.Data, counts...), s.Rows+rows
-	return s
-}
-
-// countRows is how many rows behind the sums for each clip the counts of lengths take: with few
-// sums there are more clips than these.
-func (m *Moments) countRows() int {
-	n := m.Layout.Entries()
-	return (len(m.Clips) + n) / n
-}
-
 // Draw draws all noise of a release (Plan.Draw), and counts the records that were cut: where a
 // party takes its own clip, that is known only then.
 func (e *Exact) Draw(p Plan, entropy io.Reader, workers int) error {
@@ -231,7 +129,7 @@ func (p Plan) drawMoments(s *sketch.Sketch, entropy io.Reader, workers int) (cut
 	noise := p.Noise
 	cut = -1
 	if m.own {
-		if s.Rows != len(m.Clips)+m.countRows() {
+		if s.Rows != len(m.Clips)+sum.LengthRows(len(m.Clips), m.Layout.Entries()) {
 			return 0, fmt.Errorf("drawing noise: moments of %d clips have %d rows", len(m.Clips), s.Rows)
 		}
 		exact := s.Data[len(m.Clips)*s.Cols:][:len(m.Clips)+1]

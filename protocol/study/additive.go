@@ -51,6 +51,13 @@ func additiveOf(side sketch.Side) (row additive, ok bool) {
 	return additive{}, false
 }
 
+// CountsAbsent reports whether a sketch, by its index, tells absent values apart; elsewhere something takes
+// their place.
+func (s *Study) CountsAbsent(index int) bool {
+	row, _ := additiveOf(s.Sketches[index].Side)
+	return s.Records.Missing == MissingCount && row.absent
+}
+
 // sideNames are the sides that project and those that sum.
 func sideNames() []string {
 	out := []string{string(sketch.Columns), string(sketch.Records)}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/seed/stream"
 )
 
 // FeatureKind says how a feature derives from a record.
@@ -114,6 +115,20 @@ func (s *Study) Places(party, index int) []int {
 		out = append(out, at[f])
 	}
 	return out
+}
+
+// RowLabels are what the rows of R for features belong to.
+func (s *Study) RowLabels(features []Feature) [][]byte {
+	var labels [][]byte
+	for _, f := range features {
+		name := s.Columns[f.Column].Name
+		if f.Kind == OneHot {
+			labels = append(labels, stream.ValueLabel(name, f.Value))
+		} else {
+			labels = append(labels, stream.ColumnLabel(name))
+		}
+	}
+	return labels
 }
 
 // takesLabel reports whether the column with role label is in a sketch.

@@ -1,6 +1,8 @@
 package study
 
 import (
+	"slices"
+
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/seed"
@@ -12,8 +14,9 @@ import (
 type additive struct {
 	side  sketch.Side
 	label bool // the column with role label takes part
-	// absent marks what counts absent values where records.missing is count.
-	absent bool
+	// absent says, to stewards, what becomes of absent values where records.missing is count; empty for what does
+	// not count them.
+	absent string
 	// publishes lists the keys that leave with every release.
 	publishes []seed.Label
 
@@ -55,13 +58,21 @@ func additiveOf(side sketch.Side) (row additive, ok bool) {
 // their place.
 func (s *Study) CountsAbsent(index int) bool {
 	row, _ := additiveOf(s.Sketches[index].Side)
-	return s.Records.Missing == MissingCount && row.absent
+	return s.Records.Missing == MissingCount && row.absent != ""
+}
+
+// counting are the rows of what counts absent values.
+func counting() []additive {
+	return slices.DeleteFunc(additives(), func(row additive) bool { return row.absent == "" })
 }
 
 // sideNames are the sides that project and those that sum.
 func sideNames() []string {
-	out := []string{string(sketch.Columns), string(sketch.Records)}
-	for _, row := range additives() {
+	return append([]string{string(sketch.Columns), string(sketch.Records)}, namesOf(additives())...)
+}
+
+func namesOf(rows []additive) (out []string) {
+	for _, row := range rows {
 		out = append(out, string(row.side))
 	}
 	return out

@@ -80,7 +80,7 @@ func (s *Study) explainColumns(p *page, party int) {
 	absent := map[Missing]string{
 		MissingRefuse: "An absent value is an error.",
 		MissingCentre: "An absent value becomes the centre, or the middle of the bounds.",
-		MissingCount:  "Moments leave an absent value out; the number of absent values leaves with them, with noise. In other sketches an absent value becomes the centre, or the middle of the bounds.",
+		MissingCount:  s.describeAbsent(),
 		MissingSkip:   "A record with an absent value is left out.",
 	}
 	outside := "Values outside these public bounds are moved to the nearest bound. "
@@ -150,6 +150,16 @@ func list(words []string) string {
 		shown = append(shown, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(shown, ", ")
+}
+
+// describeAbsent says what becomes of absent values that are counted.
+func (s *Study) describeAbsent() (out string) {
+	for _, row := range counting() {
+		if s.has(row.side) {
+			out += row.absent + " "
+		}
+	}
+	return out + "In other sketches an absent value becomes the centre, or the middle of the bounds."
 }
 
 func (s *Study) explainReleases(p *page, party int) {

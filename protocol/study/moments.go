@@ -34,8 +34,9 @@ const (
 // ofMoments is the row of sums of records and of their products. The sketch keeps every feature.
 func ofMoments() additive {
 	return additive{
-		side: sketch.Moments, label: true, absent: true,
-		keys: []string{"products", "sums", "fourth"}, takes: "clip, products, sums, fourth, standardise and share",
+		side: sketch.Moments, label: true,
+		absent: "Moments leave an absent value out; the number of absent values leaves with them, with noise.",
+		keys:   []string{"products", "sums", "fourth"}, takes: "clip, products, sums, fourth, standardise and share",
 		read:     object.momentKeys,
 		complete: (*reader).completeMoments,
 		project: func(s *Study, index int) {

@@ -33,7 +33,7 @@ type Exposure struct {
 
 	// Share is the number of values released per value held: k·functions/m on the
 	// columns side, k per attribute on the records side, (d+3)/(2m) for moments, 2^L·(1+d)/(m·d) for
-	// cells. At 1 the data are in the sketch. Shares of sketches of the same data add up, as the ranks
+	// cells, and for counts as many as there are cells per m·d. At 1 the data are in the sketch. Shares of sketches of the same data add up, as the ranks
 	// of independent matrices do.
 	Share float64
 
@@ -101,6 +101,10 @@ func summing() []summed {
 		share:   func(s Shape, m, d float64) float64 { return cells(s) * (1 + d) / (m * d) },
 		alone:   func(s Shape, m float64) float64 { return math.Pow(1-1/cells(s), m-1) },
 		refused: "a cell may hold a single record, and then shows its values",
+	}, {
+		side:    sketch.Counts, // k is the number of cells
+		share:   func(s Shape, m, d float64) float64 { return float64(s.Projection.K) / (m * d) },
+		refused: "a cell may count a single record, and then shows what it has",
 	}}
 }
 
@@ -153,8 +157,8 @@ func (s Shape) held() (n, functions int, err error) {
 // columns side, k·functions ≤ m/10 and, for a sparse projection, m/k ≥ 20; on the
 // records side, k is at most a tenth of the attributes. Refused whatever their size are sketches of binary and
 // categorical columns, as what has few values is read off far smaller sketches; moments, as those of two
-// releases that differ by a record tell that record; and cells, since nothing keeps a record from being alone
-// in its cell. A refusal comes with its reason. The steward of the
+// releases that differ by a record tell that record; and cells and counts, since nothing keeps a record from
+// being alone in its cell. A refusal comes with its reason. The steward of the
 // data may overrule it in the party's own site file, no one else.
 func (e Exposure) Acceptable() (ok bool, reason string) {
 	p := e.Shape.Projection

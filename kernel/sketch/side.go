@@ -11,13 +11,14 @@ const (
 	Records Side = "records" // X·R, m × k: compares records (Liu's column-wise projection)
 	Moments Side = "moments" // Σ xxᵀ and Σ x, one row: second moments of the records
 	Cells   Side = "cells"   // Σ e(x) ⊗ (w, x), a row for each cell of a partition of the space of records
+	Counts  Side = "counts"  // Σ e(x), one row: numbers of records by the cells of tables
 )
 
 // Sides are all of them: those that project, then those that sum.
 func Sides() []Side { return append([]Side{Columns, Records}, additive()...) }
 
 // additive are the sides whose sketches are sums over records.
-func additive() []Side { return []Side{Moments, Cells} }
+func additive() []Side { return []Side{Moments, Cells, Counts} }
 
 // Known reports whether s is one of the sides.
 func (s Side) Known() bool { return slices.Contains(Sides(), s) }

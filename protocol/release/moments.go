@@ -22,14 +22,10 @@ type Moments struct {
 	own     bool       // the party takes the clip that its noisy lengths choose
 	noises  []dp.Noise // by clip, of a plain sum
 	moves   []sketch.Standard
-	counts  dp.Noise // of the own lengths, each count having weight countWeight
+	counts  dp.Noise // of the own lengths, each count having weight dp.CountWeight
 	looking dp.Noise // of the own moments
 	mu      float64  // of the sums
 }
-
-// countWeight is what one record adds to a count of lengths, so that what the variance of
-// discrete noise exceeds the continuous one by is negligible.
-const countWeight = 64
 
 // planMoments plans the sums of a moments sketch for each clip, and what comes before them.
 func (p *Plan) planMoments(whole dp.Guarantee) error {
@@ -100,11 +96,11 @@ func calibrated(whole dp.Guarantee, share float64, s dp.Sensitivity) (dp.Noise, 
 // lengthChange is how far one record moves the counts of lengths: it is in one of them, and its
 // replacement in another.
 func (p Plan) lengthChange() dp.Sensitivity {
-	const square = countWeight * countWeight
+	const square = dp.CountWeight * dp.CountWeight
 	if p.Study.Privacy.Replaced {
-		return dp.Sensitivity{L1: 2 * countWeight, L2Squared: 2 * square}
+		return dp.Sensitivity{L1: 2 * dp.CountWeight, L2Squared: 2 * square}
 	}
-	return dp.Sensitivity{L1: countWeight, L2Squared: square}
+	return dp.Sensitivity{L1: dp.CountWeight, L2Squared: square}
 }
 
 // Draw draws all noise of a release (Plan.Draw), and counts the records that were cut: where a
@@ -158,7 +154,7 @@ func (p Plan) drawMoments(s *sketch.Sketch, entropy io.Reader, workers int) (cut
 func weighted(counts []int64) []int64 {
 	out := make([]int64, len(counts))
 	for i, n := range counts {
-		out[i] = n * countWeight
+		out[i] = n * dp.CountWeight
 	}
 	return out
 }
@@ -201,7 +197,7 @@ const (
 // (study.ClipRule).
 func (p Plan) chooseClip(noisy []int64, records int64) int {
 	m := p.Moments
-	sd := math.Sqrt(m.counts.Variance()) / countWeight
+	sd := math.Sqrt(m.counts.Variance()) / dp.CountWeight
 	last := len(m.Clips) - 1
 	if n := float64(records); sd*math.Sqrt(float64(last+1)) > n/4 {
 		return p.Expected(n * float64(len(p.Study.Parties)))
@@ -236,7 +232,7 @@ func (p Plan) chooseClip(noisy []int64, records int64) int {
 func (p Plan) passing(noisy []int64, e int, sd float64, tell func(b int, count float64)) {
 	clear := clearCount * sd
 	for b := e + 1; b < len(noisy); b++ {
-		count := float64(noisy[b]) / countWeight
+		count := float64(noisy[b]) / dp.CountWeight
 		switch {
 		case count < clearCount*sd:
 			clear = clearApart * sd

@@ -88,10 +88,12 @@ func (e *encoder) table(t Table) {
 	}
 }
 
-// countable reports whether the study has the columns of a table, and these are cut in bounds.
+// countable reports whether the columns of a table are there with their values, and cut in bounds.
 func (s *Study) countable(t Table) bool {
 	return len(t.Of) > 0 && t.Depth >= 0 && t.Depth <= maxCountDepth && !slices.ContainsFunc(t.Of, func(a Axis) bool {
-		return a.Bins < 0 || a.Bins > sketch.MaxCountBins || !slices.ContainsFunc(s.Columns, func(c Column) bool { return c.Name == a.Column })
+		return a.Bins < 0 || a.Bins > sketch.MaxCountBins || !slices.ContainsFunc(s.Columns, func(c Column) bool {
+			return c.Name == a.Column && (c.Kind != Categorical || len(c.Values) > 0)
+		})
 	})
 }
 
@@ -170,7 +172,7 @@ func (r *reader) validateCounts(s *Study, i int) {
 	for j, t := range s.Sketches[i].Tables {
 		r.validateTable(s, t, fmt.Sprintf("%s.tables[%d]", path, j))
 	}
-	if r.failures > before {
+	if r.failures > before || slices.ContainsFunc(s.Sketches[i].Tables, func(t Table) bool { return !s.countable(t) }) {
 		return
 	}
 	tables, cells := 0, 0

@@ -102,6 +102,9 @@ func TestCountsAreRefused(t *testing.T) {
 		{"[" + strings.Repeat("{of: [{column: smoker}]}, ", 256) + "{of: [{column: smoker}]}]", "", "tables", "at most 256"},
 		{age, "id: [patient] -> id: [patient], missing: centre", "missing", "refused beside counts"},
 		{age, "unit: record -> unit: attribute; {side: moments, clip: 1.5} -> {side: columns, family: sparse, k: 64}", "side", "refused under unit attribute"},
+		{"[{of: [{column: ward}]}]", "values: [a, b, c] -> values: []", "values", "at least 2 are needed"},
+		{"[{of: [{column: ward}]}]", "name: smoker -> name: ward; values: [a, b, c] -> values: []", "name", "is the name of"},
+		{age, "kind: numeric, bounds: [0, 100] -> kind: numeric", "columns[0]", "needs bounds"},
 		{age, "horizontal -> vertical", "owner", "is missing"}, // and nothing breaks on the way
 		{age, "tables: -> clip: 2, tables:", "clip", "each counts as one"},
 		{age, "moments, clip: 1.5 -> moments, tables: [], clip: 1.5", "tables", "belongs to side counts"},

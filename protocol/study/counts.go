@@ -288,7 +288,7 @@ func (s *Study) tableNames(index int) (out string) {
 		}
 		out += t.Of[0].Column
 		if len(t.Of) == 2 {
-			out += " × " + t.Of[1].Column
+			out += " by " + t.Of[1].Column
 		}
 		if t.Depth > 0 {
 			out += fmt.Sprintf(" (%d tables, of 2 to %d bins)", t.Depth, 1<<t.Depth)

@@ -19,7 +19,7 @@ var topics = []struct {
 }{
 	{"The form of the file", []string{"tree.go", "text.go", "words.go", "parse.go"}},
 	{"Parties, dates, columns, records and privacy", []string{"validate.go", "tables.go", "dates.go", "features.go", "budget.go"}},
-	{"Sums: moments and cells; standardising", []string{"sums.go", "moments.go", "own.go"}},
+	{"Sums: moments, cells and counts; standardising", []string{"sums.go", "moments.go", "cells.go", "counts.go", "own.go"}},
 	{"Masked sums", []string{"masked.go"}},
 	{"Labels", []string{"labels.go"}},
 	{"A public matrix", []string{"matrix.go"}},

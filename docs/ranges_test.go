@@ -122,6 +122,9 @@ var options = []option{
 
 // limits are the ranges of numbers that depend on other keys, or that nothing bounds.
 var limits = map[string]string{
+	"sketches.tables.depth":    "1 to 12",
+	"sketches.tables.of.bins":  "2 to 4096",
+	"sketches.tables.of.edges": "increasing, between the bounds or within three spreads",
 	"quorum":               "2 to the number of parties, and more than half",
 	"colluding":            "1 to the number of parties less 2",
 	"columns.centre":       "in the data's unit",
@@ -205,6 +208,7 @@ func TestNeeded(t *testing.T) {
 		"sketches.k":        {ofColumns, ", k: 1024", ""},
 		"sketches.clip":     {ofColumns, ", clip: 0.8", ""},
 		"sketches.L":        {ofSums, "L: 2, ", ""},
+		"sketches.tables":   {ofSums, "side: cells, L: 2, q: 1, clip: 1.5", "side: counts"},
 		"privacy.unit":      {ofColumns, "unit: record, ", ""},
 		"privacy.epsilon":   {ofColumns, ", epsilon: 1", ""},
 		"privacy.delta":     {ofColumns, ", delta: 1e-6", ""},

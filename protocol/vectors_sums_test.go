@@ -23,16 +23,33 @@ type sumsCase struct {
 	Records     [][]int64   `json:"records"`           // the least int64 where a value is absent
 	Classes     []int       `json:"classes,omitempty"` // moments: of the records, of two
 
+	Tables []countTable `json:"tables,omitempty"` // counts: on whose entries records are counted
+	Weight int64        `json:"weight,omitempty"` // counts: of a record
+
 	Cells    []int    `json:"cells,omitempty"` // of the records
 	Entries  []int64  `json:"entries"`         // row-major
 	Zeroed   [2]int64 `json:"zeroed"`          // D1, D2 squared
 	Replaced [2]int64 `json:"replaced"`
 }
 
+// countTable is a table of counts.
+type countTable struct {
+	Depth int         `json:"depth,omitempty"`
+	Axes  []countAxis `json:"axes"`
+}
+
+// countAxis says by which entries of a record its cell is found, from 0.
+type countAxis struct {
+	At      int     `json:"at"`
+	Entries int     `json:"entries"` // of a categorical column one for each value
+	Edges   []int64 `json:"edges,omitempty"`
+	Absent  bool    `json:"absent"`
+}
+
 func sums() vectors {
 	return cases[sumsCase]{
 		file:  "sums",
-		about: "Given: columns, their public centre, the clip, records as encoded values and, of cells, L and two keys, of moments the classes of records. Moments hold every part, with sums of weight 3 and typical squares of 9, 9 and 4. To be found: the exact sketch, the records' cells, and both sensitivities.",
+		about: "Given: columns, their public centre, the clip, records as encoded values and, of cells, L and two keys, of moments the classes of records, of counts tables and a weight. Moments hold every part, with sums of weight 3 and typical squares of 9, 9 and 4. To be found: the exact sketch, the records' cells, and both sensitivities.",
 		given: func(*testing.T) []sumsCase {
 			records := [][]int64{{512, 0, -512}, {0, 512, 100}, {300, 200, 0}, {256, 511, 512}, {256, 256, 0}}
 			moments := sumsCase{Side: sketch.Moments, Columns: []string{"a", "b", "c"}, Centre: []int64{256, 256, 0}, One: 512, Clip: 409, Records: records}
@@ -40,7 +57,16 @@ func sums() vectors {
 			moments.Records = append(slices.Clone(records), []int64{sketch.Absent, 511, 512}, []int64{sketch.Absent, 200, sketch.Absent})
 			moments.Classes = []int{0, 1, 1, 0, 0, 1, 0}
 			cells.Side, cells.L, cells.Rows, cells.Permutation = sketch.Cells, 2, hexedOf(rowKey(1)), hexedOf(rowKey(101))
-			return []sumsCase{moments, cells}
+			counts := sumsCase{
+				Side: sketch.Counts, Columns: []string{"a", "b = x", "b = y"}, One: 512, Weight: dp.CountWeight,
+				Records: [][]int64{{0, 512, 0}, {128, 0, 512}, {127, 512, 0}, {512, 512, 0}, {sketch.Absent, 0, 512}, {300, sketch.Absent, sketch.Absent}},
+				Tables: []countTable{
+					{Axes: []countAxis{{At: 1, Entries: 2, Absent: true}}},
+					{Axes: []countAxis{{Entries: 1, Edges: []int64{128, 256}, Absent: true}, {At: 1, Entries: 2, Absent: true}}},
+					{Axes: []countAxis{{Entries: 1, Edges: []int64{128, 256, 384}, Absent: true}}, Depth: 2},
+				},
+			}
+			return []sumsCase{moments, cells, counts}
 		},
 		fill: fillSums,
 	}
@@ -52,6 +78,10 @@ func fillSums(t *testing.T, c *sumsCase) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+	if c.Side == sketch.Counts {
+		fillCounts(t, c)
+		return
 	}
 	options := sketch.SumsOptions{Centre: c.Centre, Largest: c.One, Clip: c.Clip}
 	d := len(c.Columns)
@@ -100,5 +130,33 @@ func fillSums(t *testing.T, c *sumsCase) {
 		dp.ClipL2(x, c.Clip)
 		directions.Project(y, x)
 		c.Cells = append(c.Cells, sketch.CellOf(y))
+	}
+}
+
+func fillCounts(t *testing.T, c *sumsCase) {
+	t.Helper()
+	o := sketch.CountsOptions{Columns: len(c.Columns), One: c.One, Weight: c.Weight}
+	tables := 0
+	for _, of := range c.Tables {
+		table := sketch.CountTable{Depth: of.Depth}
+		for _, a := range of.Axes {
+			table.Axes = append(table.Axes, sketch.CountAxis(a))
+		}
+		o.Tables, tables = append(o.Tables, table), tables+table.Tables()
+	}
+	b, err := sketch.NewCounts(o)
+	if err == nil {
+		err = b.Add(slices.Concat(c.Records...))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Entries = b.Sketch().Data
+	for n, to := range map[dp.Neighbours]*[2]int64{dp.Zeroed: &c.Zeroed, dp.Replaced: &c.Replaced} {
+		s, err := dp.RecordCounts(tables, c.Weight, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		*to = [2]int64{s.L1, s.L2Squared}
 	}
 }

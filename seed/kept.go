@@ -42,6 +42,11 @@ func (k Kept) keys() map[Label][Size]byte {
 	return nil
 }
 
+// Keys derives the keys of a study: its seed, or what was kept of it.
+type Keys interface {
+	Derive(Label) ([32]byte, error)
+}
+
 // Derive returns the key of a label, as the seed would. It fails with ErrAbsent where that
 // was not kept.
 func (k Kept) Derive(label Label) (key [32]byte, err error) {

@@ -33,7 +33,7 @@ type Exposure struct {
 
 	// Share is the number of values released per value held: k·functions/m on the
 	// columns side, k per attribute on the records side, (d+3)/(2m) for moments, 2^L·(1+d)/(m·d) for
-	// cells. At 1 the data are in the sketch. Shares of sketches of the same data add up, as the ranks
+	// cells, and for counts as many as there are cells per m·d. At 1 the data are in the sketch. Shares of sketches of the same data add up, as the ranks
 	// of independent matrices do.
 	Share float64
 
@@ -55,8 +55,8 @@ func Expose(shape Shape) (Exposure, error) {
 	if shape.Functions == 0 {
 		shape.Functions = 1
 	}
-	if shape.Side.Sums() {
-		return shape.sums()
+	if row, ok := shape.summed(); ok {
+		return shape.sums(row)
 	}
 	n, functions, err := shape.held()
 	if err != nil {
@@ -79,17 +79,54 @@ func Expose(shape Shape) (Exposure, error) {
 	return e, nil
 }
 
+// summed is what is known of one side that sums over records.
+type summed struct {
+	side sketch.Side
+	// share is Exposure.Share, of m records of d columns, and alone Exposure.Alone; nil: nothing is known of it.
+	share func(s Shape, m, d float64) float64
+	alone func(s Shape, m float64) float64
+	// refused is why such a sketch is never acceptable without noise.
+	refused string
+}
+
+// summing are all such sides.
+func summing() []summed {
+	cells := func(s Shape) float64 { return math.Exp2(float64(s.Projection.K)) }
+	return []summed{{
+		side:    sketch.Moments,
+		share:   func(_ Shape, m, d float64) float64 { return (d + 3) / (2 * m) },
+		refused: "moments tell the values of a record that is alone in having something, or that came between two releases",
+	}, {
+		side:    sketch.Cells,
+		share:   func(s Shape, m, d float64) float64 { return cells(s) * (1 + d) / (m * d) },
+		alone:   func(s Shape, m float64) float64 { return math.Pow(1-1/cells(s), m-1) },
+		refused: "a cell may hold a single record, and then shows its values",
+	}, {
+		side:    sketch.Counts, // k is the number of cells
+		share:   func(s Shape, m, d float64) float64 { return float64(s.Projection.K) / (m * d) },
+		refused: "a cell may count a single record, and then shows what it has",
+	}}
+}
+
+// summed returns the row of a shape's side; ok is false for one that projects.
+func (s Shape) summed() (row summed, ok bool) {
+	for _, row := range summing() {
+		if row.side == s.Side {
+			return row, true
+		}
+	}
+	return summed{}, false
+}
+
 // sums is what a sketch without a projection gives away.
-func (s Shape) sums() (Exposure, error) {
+func (s Shape) sums(row summed) (Exposure, error) {
 	if err := s.Projection.Validate(); err != nil || s.Records < 1 || s.Columns < 1 {
 		return Exposure{}, fmt.Errorf("working out what %s of %d records and %d columns give away: %v", s.Side, s.Records, s.Columns, err)
 	}
-	m, d := float64(s.Records), float64(s.Columns)
-	e := Exposure{Shape: s, Share: (d + 3) / (2 * m)}
-	if s.Side == sketch.Cells {
-		cells := math.Exp2(float64(s.Projection.K))
-		e.Share = cells * (1 + d) / (m * d)
-		e.Alone = math.Pow(1-1/cells, m-1)
+	m := float64(s.Records)
+	e := Exposure{Shape: s, Share: row.share(s, m, float64(s.Columns))}
+	if row.alone != nil {
+		e.Alone = row.alone(s, m)
 	}
 	e.RSquared = math.Min(1, e.Share)
 	return e, nil
@@ -120,16 +157,14 @@ func (s Shape) held() (n, functions int, err error) {
 // columns side, k·functions ≤ m/10 and, for a sparse projection, m/k ≥ 20; on the
 // records side, k is at most a tenth of the attributes. Refused whatever their size are sketches of binary and
 // categorical columns, as what has few values is read off far smaller sketches; moments, as those of two
-// releases that differ by a record tell that record; and cells, since nothing keeps a record from being alone
-// in its cell. A refusal comes with its reason. The steward of the
+// releases that differ by a record tell that record; and cells and counts, since nothing keeps a record from
+// being alone in its cell. A refusal comes with its reason. The steward of the
 // data may overrule it in the party's own site file, no one else.
 func (e Exposure) Acceptable() (ok bool, reason string) {
 	p := e.Shape.Projection
-	switch {
-	case e.Shape.Side == sketch.Cells:
-		return false, "a cell may hold a single record, and then shows its values"
-	case e.Shape.Side == sketch.Moments:
-		return false, "moments tell the values of a record that is alone in having something, or that came between two releases"
+	switch row, sums := e.Shape.summed(); {
+	case sums:
+		return false, row.refused
 	case e.Shape.Discrete:
 		return false, "binary and categorical values can be read off however small a sketch is, where few of them are possible or common"
 	case e.Shape.Side == sketch.Records:
@@ -235,8 +270,8 @@ func (e Exposure) Flags() []string {
 // String tells a steward what the sketch would give away without noise.
 func (e Exposure) String() string {
 	p := e.Shape.Projection
-	if e.Shape.Side.Sums() {
-		return e.sums()
+	if row, ok := e.Shape.summed(); ok {
+		return e.sums(row)
 	}
 	held := fmt.Sprintf("%d records", e.Shape.Records)
 	what := "records"
@@ -256,9 +291,9 @@ func (e Exposure) String() string {
 }
 
 // sums is String for sketches without a projection.
-func (e Exposure) sums() string {
+func (e Exposure) sums(row summed) string {
 	text := fmt.Sprintf("%s of %d records and %d columns: %.3g numbers for each number held", e.Shape.Side, e.Shape.Records, e.Shape.Columns, e.Share)
-	if e.Shape.Side == sketch.Cells {
+	if row.alone != nil {
 		text += fmt.Sprintf("; %.2g %% of the records or more are alone in their cell, which shows their values as they are", 100*e.Alone)
 	}
 	return text

@@ -65,6 +65,29 @@ func RecordCells(clip int64, d int, w CellWeights, n Neighbours) (Sensitivity, e
 	return spread(l2, entries), nil
 }
 
+// CountWeight is what one record adds to a count under Gaussian noise, so that what the variance of discrete
+// noise exceeds the continuous one by is negligible.
+const CountWeight = 64
+
+// RecordCounts is the sensitivity of counts when one record's contribution changes: it adds its weight to one cell
+// of each of so many tables. Replaced by zeros it takes that away, and replaced by another record it moves two
+// cells of each table at most. Both are attained.
+func RecordCounts(tables int, weight int64, n Neighbours) (Sensitivity, error) {
+	if tables < 1 || weight < 1 {
+		return Sensitivity{}, fmt.Errorf("sensitivity of counts in %d tables with weight %d: want both above 0", tables, weight)
+	}
+	cells := int64(tables)
+	if n == Replaced {
+		cells *= 2
+	}
+	l1, err1 := product(cells, weight)
+	l2, err2 := product(cells, weight, weight)
+	if err := errors.Join(err1, err2); err != nil {
+		return Sensitivity{}, fmt.Errorf("sensitivity of counts in %d tables: %w", tables, errOverflow)
+	}
+	return Sensitivity{L1: l1, L2Squared: l2}, nil
+}
+
 // spread is the sensitivity of a change of that length over so many entries.
 func spread(l2Squared int64, entries int) Sensitivity {
 	return Sensitivity{L1: int64(multiply(uint64(l2Squared), uint64(entries)).root()), L2Squared: l2Squared}

@@ -76,4 +76,9 @@
 // the clipped data: the value and square entries of a clipped record shrink
 // together, and its entry of ones stays. Estimates and intervals are then about the clipped data, but for
 // numbers of records, which clipping leaves alone.
+//
+// # Counts
+//
+// Tables of noisy counts ([Counted]) and trees of them ([Tree]) have neither a projection nor a clip: their
+// intervals are of the records that were counted, and cover the noise and, of quantiles, the width of bins.
 package estimate

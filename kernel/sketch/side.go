@@ -1,5 +1,7 @@
 package sketch
 
+import "slices"
+
 // Side says which dimension of the data a sketch compresses, or that it sums over
 // records without a projection.
 type Side string
@@ -9,14 +11,19 @@ const (
 	Records Side = "records" // X·R, m × k: compares records (Liu's column-wise projection)
 	Moments Side = "moments" // Σ xxᵀ and Σ x, one row: second moments of the records
 	Cells   Side = "cells"   // Σ e(x) ⊗ (w, x), a row for each cell of a partition of the space of records
+	Counts  Side = "counts"  // Σ e(x), one row: numbers of records by the cells of tables
 )
 
+// Sides are all of them: those that project, then those that sum.
+func Sides() []Side { return append([]Side{Columns, Records}, additive()...) }
+
+// additive are the sides whose sketches are sums over records.
+func additive() []Side { return []Side{Moments, Cells, Counts} }
+
 // Known reports whether s is one of the sides.
-func (s Side) Known() bool {
-	return s == Columns || s == Records || s.Sums()
-}
+func (s Side) Known() bool { return slices.Contains(Sides(), s) }
 
 // Sums reports whether a sketch of the side is a sum over records of a function of each
 // record alone, without a projection: its size does not grow with the records, and
 // sketches of disjoint records add up to that of their union.
-func (s Side) Sums() bool { return s == Moments || s == Cells }
+func (s Side) Sums() bool { return slices.Contains(additive(), s) }

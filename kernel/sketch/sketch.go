@@ -29,7 +29,7 @@ func (s Sketch) Row(i int) []int64 { return s.Data[i*s.Cols:][:s.Cols:s.Cols] }
 // check refuses a sketch whose side is unknown or whose shape is not that of its data.
 func (s Sketch) check() error {
 	if !s.Side.Known() {
-		return fmt.Errorf("unknown side %q: want %s, %s, %s or %s", string(s.Side), Columns, Records, Moments, Cells)
+		return fmt.Errorf("unknown side %q: want one of %v", string(s.Side), Sides())
 	}
 	entries, err := area(s.Rows, s.Cols)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -142,7 +143,7 @@ func (h *hosted) queried(ctx context.Context, limit int64) (run analysis.Options
 
 // publicKeys are the row keys that the study publishes, as every release on the board shows
 // them: the machine has held each against what all have confirmed.
-func (h *hosted) publicKeys() (release.Keys, error) {
+func (h *hosted) publicKeys() (seed.Keys, error) {
 	for _, p := range h.study.Parties {
 		if header, posted := h.machine.Release(p.ID); posted {
 			return release.Public(h.study, header.Release.Published)

@@ -4,14 +4,19 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/sum"
 	"gonum.org/v1/gonum/mat"
 )
 
-// sums attacks a sketch of side moments or cells, in which no number is about one record
-// alone. Of a record, moments tell no more than the mean of all. Of cells, whoever knows R
+// sums attacks a sketch of sums over records, in which no number is about one record
+// alone. Of a record, moments tell no more than the mean of all, and others than cells nothing
+// that anybody would guess its values by. Of cells, whoever knows R
 // and in which cell a record is guesses the mean of that cell: right to the value where the
 // cell has no other record and there is no noise.
 func (s seen) sums() ([]AttackedResult, error) {
+	if s.plan.Sketch().Side != sketch.Cells && s.plan.Moments == nil {
+		return []AttackedResult{}, nil
+	}
 	x := s.truth()
 	m, d := x.Dims()
 	guess := mat.NewDense(m, d, nil)
@@ -74,7 +79,7 @@ func (s seen) summed(cellOf func(int) int, record, feature int) float64 {
 
 // cells are those of the sampled records.
 func (s seen) cells(centres []int64) ([]int, error) {
-	directions, err := s.plan.Directions(s.root)
+	directions, err := sum.Directions(s.plan.Study, s.plan.Index, s.root)
 	if err != nil {
 		return nil, err
 	}

@@ -179,11 +179,11 @@ func writePlannedSketch(w io.Writer, i int, s plan.Sketch, party string) {
 		}
 	}
 	method := fmt.Sprintf("%s, k = %d", s.Method, s.K)
-	switch s.Side {
-	case sketch.Moments:
-		method = s.Method
-	case sketch.Cells:
+	switch {
+	case s.Side == sketch.Cells:
 		method = fmt.Sprintf("%s, L = %d", s.Method, s.K)
+	case s.Side.Sums():
+		method = s.Method
 	}
 	Paragraph(w, "", fmt.Sprintf("SKETCH %d: %s side, %s; %s", i+1, s.Side, method, promise))
 	text := fmt.Sprintf("About %s leave, made of %s of values, %d for each record.", bytesText(s.Bytes), bytesText(s.RawBytes), s.Features)

@@ -12,10 +12,11 @@ import (
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/release/job"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed"
 )
 
 // Spec says to package job what is released of the data, without the dataset's caps: as it is rehearsed.
-func (r *Source) Spec(src *Opened, what job.What, keys release.Keys) job.Spec {
+func (r *Source) Spec(src *Opened, what job.What, keys seed.Keys) job.Spec {
 	return job.Spec{
 		Study: r.Study, What: what, Plans: src.Plans, Keys: keys, Dataset: src.Data.Name,
 		Now: r.Now, Signer: r.Signer, Entropy: r.Entropy, Workers: r.Workers,

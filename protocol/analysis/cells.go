@@ -18,6 +18,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/sum"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
 
@@ -215,12 +216,12 @@ func (r *run) records() (n int64) {
 }
 
 // cells are a merged sketch in encoded units, and where they lie.
-func (r *run) cells(x axes, sum sketch.Sketch, known cluster.Gaussian) (cluster.Cells, error) {
+func (r *run) cells(x axes, merged sketch.Sketch, known cluster.Gaussian) (cluster.Cells, error) {
 	unit, weight := x.plan.Unit(), float64(r.Study.CellWeights(x.plan.Index).Count)
 	rows := 1 << x.plan.Spec().K // the last one, of records that were cut, is no cell's
-	out := cluster.Cells{Sums: mat.NewDense(rows, sum.Cols-1, nil), Records: float64(r.records()), Noise: x.plan.CellNoise(len(r.Contributions))}
+	out := cluster.Cells{Sums: mat.NewDense(rows, merged.Cols-1, nil), Records: float64(r.records()), Noise: x.plan.CellNoise(len(r.Contributions))}
 	for i := range rows {
-		row := sum.Row(i)
+		row := merged.Row(i)
 		out.Counts = append(out.Counts, float64(row[0])/weight)
 		for j, v := range row[1:] {
 			out.Sums.Set(i, j, float64(v)*unit)
@@ -230,7 +231,7 @@ func (r *run) cells(x axes, sum sketch.Sketch, known cluster.Gaussian) (cluster.
 	if err != nil {
 		return out, err
 	}
-	directions, err := x.plan.Directions(keys)
+	directions, err := sum.Directions(r.Study, x.plan.Index, keys)
 	if err != nil {
 		return out, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/sum"
 	"github.com/cosketch/cosketch/seed"
 )
 
@@ -82,14 +83,16 @@ func (c *canaries) layRows(change pair) error {
 	return nil
 }
 
-// mostCells is how many canaries are looked for in the cells of one release.
+// mostCells is how many canaries are looked for in the places of one release.
 const mostCells = 256
 
-// laySums gives moments, which every record moves as a whole, one canary, and cells one in
-// each cell, or pair of cells, where one is found.
+// laySums gives a sketch that every record moves as a whole one canary, and others one in each place, or
+// pair of places, where one is found.
 func (c *canaries) laySums(worst pair, g *dp.Generator) error {
 	changes := []pair{worst}
-	if c.plan.Sketch().Side == sketch.Cells {
+	row, _ := sum.RowOf(c.plan.Sketch().Side)
+	apart := row.Apart(c.plan.Study, c.plan.Index)
+	if apart > 0 {
 		changes = append(changes, c.plan.recordChanges(g, mostCells)...)
 	}
 	taken := map[int]bool{}
@@ -101,9 +104,8 @@ func (c *canaries) laySums(worst pair, g *dp.Generator) error {
 		}
 		one := canary{record: len(c.ids), change: change, column: -1}
 		size := c.plan.size(normsOf(delta))
-		if i > 0 && c.plan.Study.CellWeights(c.plan.Index).Cut > 0 {
-			own := (1 + len(c.plan.Features)) << c.plan.Spec().K // all meet in the number of records that were cut
-			base, delta = base[:own], delta[:own]
+		if i > 0 {
+			base, delta = base[:apart], delta[:apart]
 		}
 		meets := false
 		for at, d := range delta {

@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/sum"
 	"github.com/cosketch/cosketch/seed"
 )
 
@@ -243,10 +244,12 @@ func (p plan) worst(root seed.Seed, g *dp.Generator) (furthest pair, realised dp
 	}
 	rows, cols := p.Shape(1)
 	changes := p.recordChanges(g, max(2, int(min(candidates, searched/(rows*cols)))))
-	if p.Sketch().Side.Sums() {
-		changes = append(changes, p.axes()...)
+	if row, ok := sum.RowOf(p.Sketch().Side); ok {
+		for _, change := range row.Extremes(p.Study, p.Index) {
+			changes = append(changes, pair{change.Without, change.With})
+		}
 	}
-	if p.Moments != nil && p.Moments.Layout.Attributes > 0 {
+	if p.Study.CountsAbsent(p.Index) {
 		changes = append(changes, p.withAbsent(changes, g)...)
 	}
 	for i, change := range changes {
@@ -339,43 +342,6 @@ func (p plan) opposite(record []int64) []int64 {
 		}
 		for i := range n {
 			out[at+(i+1)%n] = record[at+i]
-		}
-	}
-	return out
-}
-
-// axes are records that differ from the public centre in one column alone, as far as it
-// goes: the ones of which the squares in a moments sketch are largest.
-func (p plan) axes() []pair {
-	centres, one := p.Study.Centres(p.Index), p.Study.Bits.One()
-	var out []pair
-	for i, f := range p.Features[:min(len(p.Features), candidates)] {
-		if f.Kind == study.OneHot {
-			continue
-		}
-		for j, other := range p.Features[:i+1] {
-			if other.Kind == study.OneHot || i-j > 1 {
-				continue
-			}
-			record := p.central(centres)
-			record[i] = one
-			change := pair{nil, record}
-			if p.Study.Privacy.Replaced {
-				change.without = p.central(centres)
-				change.without[j] = one - p.Study.Columns[other.Column].Scale.Range(p.Study.Bits)
-			}
-			out = append(out, change)
-		}
-	}
-	return out
-}
-
-// central is a record at the public centre, in the first of its categories.
-func (p plan) central(centres []int64) []int64 {
-	out := append([]int64(nil), centres...)
-	for i, f := range p.Features {
-		if f.Kind == study.OneHot && (i == 0 || p.Features[i-1].Column != f.Column) {
-			out[i] = p.Study.Bits.One()
 		}
 	}
 	return out

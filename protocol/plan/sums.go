@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/sum"
 )
 
 // unionRecords is how many records all parties have.
@@ -155,16 +156,16 @@ func (c *cell) countNoise() (float64, error) {
 // records in one place, or of noise.
 func (c *cell) sumsBytes(plan release.Plan, records int64) (int64, error) {
 	rows, cols := plan.Shape(records)
-	one := float64(c.Study.Bits.One())
 	var length float64
 	for _, column := range c.columns(c.viewer()) {
 		length = math.Max(length, column.Mean*column.Mean+column.Spread*column.Spread)
 	}
-	largest := float64(c.Study.CellWeights(c.index).Count)
-	if plan.Moments != nil {
-		weights := plan.Moments.Weights[plan.Expected(c.unionRecords())]
-		largest = max(float64(weights.Square)*length*one*one, float64(weights.Sum)*math.Sqrt(length)*one, float64(weights.ClassCount))
+	row, _ := sum.RowOf(c.sketch().Side)
+	clip := plan.Clip
+	if plan.Moments != nil && len(plan.Moments.Clips) > 0 {
+		clip = plan.Moments.Clips[plan.Expected(c.unionRecords())]
 	}
+	largest := row.Largest(c.Study, c.index, clip, length)
 	reach := largest*float64(records) + 5*math.Sqrt(plan.Noise.Variance())
 	width := 1
 	if c.Study.Masked() {

@@ -9,6 +9,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/sum"
 	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/stream"
 )
@@ -19,7 +20,7 @@ type Builder struct {
 	plan    Plan
 	columns *sketch.ColumnsBuilder
 	records *sketch.RecordsBuilder
-	sums    summer
+	sums    sum.Adder
 	clipped int64
 	parts   []part        // columns side: one a worker
 	random  *dp.Generator // draws flips; nil until Randomise
@@ -30,7 +31,7 @@ type Builder struct {
 	places  []int         // joined sketches: which of these each value is
 	centres []int64       // joined sketches and the columns side: what is taken off each value
 	placed  []int64       // scratch: a batch of values at their places
-	coarse  []int64       // scratch: a batch at the study's bits
+	coarse  []int64       // scratch: a batch at the study's bits, or as it would be read
 	filled  []int64       // scratch: a batch with something in the place of absent values
 	bare    []int64       // scratch: a batch without the entries of labels
 	classes []int64       // of the records so far, where labels travel
@@ -40,14 +41,9 @@ type Builder struct {
 	ones    []int64 // what a derived vector ends with: the entry of the helper column, if there is one
 }
 
-// Keys derives the keys of a study: its seed or, on the records side, what was kept of it.
-type Keys interface {
-	Derive(seed.Label) ([32]byte, error)
-}
-
 // NewBuilder derives this side's row key from the seed and returns a builder
 // without records. Workers changes speed alone.
-func (p Plan) NewBuilder(root Keys, workers int) (*Builder, error) {
+func (p Plan) NewBuilder(root seed.Keys, workers int) (*Builder, error) {
 	b := p.preparing()
 	var err error
 	switch side := p.Sketch().Side; {
@@ -78,7 +74,7 @@ func (p Plan) preparing() *Builder {
 	return b
 }
 
-func (b *Builder) openRecords(root Keys, workers int) error {
+func (b *Builder) openRecords(root seed.Keys, workers int) error {
 	fixed, places, err := b.plan.fixed(root)
 	if err != nil {
 		return err
@@ -93,23 +89,9 @@ func (b *Builder) openRecords(root Keys, workers int) error {
 	return err
 }
 
-// featureLabels are what the rows of R for columns belong to.
-func (p Plan) featureLabels(features []study.Feature) [][]byte {
-	var labels [][]byte
-	for _, f := range features {
-		name := p.Study.Columns[f.Column].Name
-		if f.Kind == study.OneHot {
-			labels = append(labels, stream.ValueLabel(name, f.Value))
-		} else {
-			labels = append(labels, stream.ColumnLabel(name))
-		}
-	}
-	return labels
-}
-
 // fix returns the rows of R for columns. Hadamard has a second key, as which of its
 // columns are kept is no matter of a label.
-func fix(spec projection.Spec, root Keys, labels [][]byte) (*projection.Fixed, error) {
+func fix(spec projection.Spec, root seed.Keys, labels [][]byte) (*projection.Fixed, error) {
 	if spec.Family == projection.Identity { // its rows are nobody's secret: there is no key
 		return projection.Fix(spec, stream.New([32]byte{}), labels)
 	}
@@ -152,7 +134,7 @@ func (b *Builder) Add(ids [][]byte, values []int64) error {
 // absent values are counted and this sketch does not count them.
 func (b *Builder) present(values []int64) []int64 {
 	s := b.plan.Study
-	if s.Records.Missing != study.MissingCount || b.plan.Moments != nil {
+	if s.Records.Missing != study.MissingCount || s.CountsAbsent(b.plan.Index) {
 		return values
 	}
 	inputs := b.plan.Inputs()
@@ -170,13 +152,13 @@ func (b *Builder) present(values []int64) []int64 {
 }
 
 // AddRead is Add for values as they are read, at the study's ReadBits. Where that is finer than
-// its bits, moments take them as they are, and others rounded.
+// its bits, some sums take them as they are, and others rounded.
 func (b *Builder) AddRead(ids [][]byte, values []int64) error {
-	if m, ok := b.sums.(*momentSummer); ok && b.plan.Study.Fine() > 0 {
+	if b.plan.row().Fine {
 		if want := b.plan.Values; len(values) != len(ids)*want {
 			return fmt.Errorf("batch of %d records has %d values, want %d each", len(ids), len(values), want)
 		}
-		return m.AddRead(values)
+		return b.sums.Add(values)
 	}
 	return b.Add(ids, b.rounded(values))
 }
@@ -196,6 +178,21 @@ func (b *Builder) rounded(values []int64) []int64 {
 	return b.coarse
 }
 
+// finer returns values at the study's bits as they would be read.
+func (b *Builder) finer(values []int64) []int64 {
+	fine := b.plan.Study.Fine()
+	if fine == 0 {
+		return values
+	}
+	b.coarse = append(b.coarse[:0], values...)
+	for i, v := range b.coarse {
+		if v != sketch.Absent {
+			b.coarse[i] = v << fine
+		}
+	}
+	return b.coarse
+}
+
 func (b *Builder) addValues(ids [][]byte, values []int64) error {
 	if !b.plan.Flips.Zero() {
 		return b.addRandomised(ids, values)
@@ -206,6 +203,9 @@ func (b *Builder) addValues(ids [][]byte, values []int64) error {
 func (b *Builder) add(ids [][]byte, values []int64) error {
 	switch {
 	case b.sums != nil:
+		if b.plan.row().Fine {
+			values = b.finer(values)
+		}
 		return b.sums.Add(values)
 	case b.columns != nil:
 		return b.addColumns(ids, values)

@@ -32,7 +32,7 @@ type part struct {
 	own     ownSums  // of the batch, where columns are standardised
 }
 
-func (b *Builder) openColumns(root Keys, workers int) error {
+func (b *Builder) openColumns(root seed.Keys, workers int) error {
 	b.parts = make([]part, workers)
 	if b.plan.Own != nil {
 		if b.plan.Own.moves == nil {

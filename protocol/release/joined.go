@@ -5,6 +5,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed"
 )
 
 // Joined reports whether the sketch's rows are about the same records as other parties'
@@ -32,7 +33,7 @@ func (p Plan) cols() int {
 // fixed returns the rows of R that a party's part of a records-side sketch is made with,
 // and which of them are those of its own features. Where rows do not depend on others, these
 // alone are there; the identity's are of as many coordinates.
-func (p Plan) fixed(root Keys) (f *projection.Fixed, places []int, err error) {
+func (p Plan) fixed(root seed.Keys) (f *projection.Fixed, places []int, err error) {
 	features, spec := p.Features, p.Spec()
 	places = make([]int, len(features))
 	for i := range places {
@@ -44,7 +45,7 @@ func (p Plan) fixed(root Keys) (f *projection.Fixed, places []int, err error) {
 	case p.Joined() && spec.Family == projection.Hadamard:
 		features, places = p.Study.AllFeatures(p.Index), p.Study.Places(p.Party, p.Index)
 	}
-	f, err = fix(spec, root, p.featureLabels(features))
+	f, err = fix(spec, root, p.Study.RowLabels(features))
 	return f, places, err
 }
 

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -68,7 +67,7 @@ func (b *Builder) takeLabels(records int, values []int64) ([]int64, error) {
 	b.bare = b.bare[:0]
 	for i := range records {
 		row := values[i*(n+more) : (i+1)*(n+more)]
-		class, err := classOf(row[n:], one)
+		class, err := study.ClassOf(row[n:], one)
 		if err != nil {
 			return nil, fmt.Errorf("record %d of the batch: %w", i+1, err)
 		}
@@ -76,34 +75,6 @@ func (b *Builder) takeLabels(records int, values []int64) ([]int64, error) {
 		b.classes = append(b.classes, class)
 	}
 	return b.bare, nil
-}
-
-var errNoLabel = errors.New("it has no label, and labels travel in this study")
-
-// classOf reads a binary value, or the entries of a categorical one.
-func classOf(entries []int64, one int64) (int64, error) {
-	if len(entries) == 1 {
-		switch entries[0] {
-		case 0:
-			return 0, nil
-		case one:
-			return 1, nil
-		}
-		return 0, errNoLabel
-	}
-	class := int64(-1)
-	for i, v := range entries {
-		switch {
-		case v == one && class < 0:
-			class = int64(i)
-		case v != 0:
-			return 0, errNoLabel
-		}
-	}
-	if class < 0 {
-		return 0, errNoLabel
-	}
-	return class, nil
 }
 
 // widen makes room for a column behind the others, and fills it.

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/sum"
 )
 
 // Moments is what a plan for side moments has beside others.
@@ -22,14 +22,10 @@ type Moments struct {
 	own     bool       // the party takes the clip that its noisy lengths choose
 	noises  []dp.Noise // by clip, of a plain sum
 	moves   []sketch.Standard
-	counts  dp.Noise // of the own lengths, each count having weight countWeight
+	counts  dp.Noise // of the own lengths, each count having weight dp.CountWeight
 	looking dp.Noise // of the own moments
 	mu      float64  // of the sums
 }
-
-// countWeight is what one record adds to a count of lengths, so that what the variance of
-// discrete noise exceeds the continuous one by is negligible.
-const countWeight = 64
 
 // planMoments plans the sums of a moments sketch for each clip, and what comes before them.
 func (p *Plan) planMoments(whole dp.Guarantee) error {
@@ -53,7 +49,7 @@ func (p *Plan) planMoments(whole dp.Guarantee) error {
 		m.Weights = append(m.Weights, w)
 		var sensitivity dp.Sensitivity
 		if clip > 0 {
-			if sensitivity, err = dp.RecordMoments(clip, m.Layout.Columns, m.Layout.Moves(), w, s.Neighbours()); err != nil {
+			if sensitivity, err = p.row().Sensitivity(s, p.Index, clip); err != nil {
 				return err
 			}
 		}
@@ -100,113 +96,11 @@ func calibrated(whole dp.Guarantee, share float64, s dp.Sensitivity) (dp.Noise, 
 // lengthChange is how far one record moves the counts of lengths: it is in one of them, and its
 // replacement in another.
 func (p Plan) lengthChange() dp.Sensitivity {
-	const square = countWeight * countWeight
+	const square = dp.CountWeight * dp.CountWeight
 	if p.Study.Privacy.Replaced {
-		return dp.Sensitivity{L1: 2 * countWeight, L2Squared: 2 * square}
+		return dp.Sensitivity{L1: 2 * dp.CountWeight, L2Squared: 2 * square}
 	}
-	return dp.Sensitivity{L1: countWeight, L2Squared: square}
-}
-
-// momentSummer takes the label out of records and sums what is left.
-type momentSummer struct {
-	*sketch.MomentsBuilder
-	plan    Plan
-	label   []int // features of the label
-	values  []int64
-	finer   []int64
-	classes []int
-}
-
-// openMoments opens a builder of moments; with measure one that counts lengths alone.
-func (p Plan) openMoments(options sketch.SumsOptions, measure bool) (*momentSummer, error) {
-	m := p.Moments
-	if p.Study.Sketches[p.Index].Standardise && m.moves == nil {
-		return nil, errUnseen
-	}
-	centre := options.Centre
-	options.Centre, options.Clip = nil, 0
-	for _, i := range m.Entries {
-		options.Centre = append(options.Centre, centre[i])
-	}
-	b, err := sketch.NewMoments(sketch.MomentsOptions{
-		SumsOptions: options, Layout: m.Layout, Clips: m.Clips, Weights: m.Weights, One: p.Study.Bits.One(),
-		Of: p.Study.MomentAttributes(p.Index), Move: m.moves, Fine: p.Study.Fine(), Measure: measure,
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := &momentSummer{MomentsBuilder: b, plan: p}
-	for i := range p.Features {
-		if !slices.Contains(m.Entries, i) {
-			out.label = append(out.label, i)
-		}
-	}
-	return out, nil
-}
-
-// Add takes records with all features, in steps of the study's bits.
-func (m *momentSummer) Add(x []int64) error {
-	fine := m.plan.Study.Fine()
-	if fine == 0 {
-		return m.AddRead(x)
-	}
-	m.finer = append(m.finer[:0], x...)
-	for i, v := range m.finer {
-		if v != sketch.Absent {
-			m.finer[i] = v << fine
-		}
-	}
-	return m.AddRead(m.finer)
-}
-
-// AddRead takes records with all features, as they are read.
-func (m *momentSummer) AddRead(x []int64) error {
-	if len(m.label) == 0 {
-		return m.MomentsBuilder.Add(x, nil)
-	}
-	n := len(m.plan.Features)
-	m.values, m.classes = m.values[:0], m.classes[:0]
-	label := make([]int64, len(m.label))
-	for i := 0; i+n <= len(x); i += n {
-		row := x[i : i+n]
-		for _, at := range m.plan.Moments.Entries {
-			m.values = append(m.values, row[at])
-		}
-		for j, at := range m.label {
-			label[j] = row[at]
-		}
-		if label[0] == sketch.Absent {
-			m.classes = append(m.classes, m.plan.Moments.Layout.Classes-1)
-			continue
-		}
-		class, err := classOf(label, m.plan.Study.ReadBits().One())
-		if err != nil {
-			return fmt.Errorf("record %d of the batch: %w", i/n+1, err)
-		}
-		m.classes = append(m.classes, int(class))
-	}
-	return m.MomentsBuilder.Add(m.values, m.classes)
-}
-
-// Sketch is the sums for each clip and, where the party chooses one, how many records each is the
-// first to fit.
-func (m *momentSummer) Sketch() sketch.Sketch {
-	s := m.MomentsBuilder.Sketch()
-	if !m.plan.Moments.own {
-		return s
-	}
-	rows := m.plan.Moments.countRows()
-	counts := make([]int64, rows*s.Cols)
-	copy(counts, m.Lengths())
-	s.Data, s.Rows = append(s.Data, counts...), s.Rows+rows
-	return s
-}
-
-// countRows is how many rows behind the sums for each clip the counts of lengths take: with few
-// sums there are more clips than these.
-func (m *Moments) countRows() int {
-	n := m.Layout.Entries()
-	return (len(m.Clips) + n) / n
+	return dp.Sensitivity{L1: dp.CountWeight, L2Squared: square}
 }
 
 // Draw draws all noise of a release (Plan.Draw), and counts the records that were cut: where a
@@ -231,7 +125,7 @@ func (p Plan) drawMoments(s *sketch.Sketch, entropy io.Reader, workers int) (cut
 	noise := p.Noise
 	cut = -1
 	if m.own {
-		if s.Rows != len(m.Clips)+m.countRows() {
+		if s.Rows != len(m.Clips)+sum.LengthRows(len(m.Clips), m.Layout.Entries()) {
 			return 0, fmt.Errorf("drawing noise: moments of %d clips have %d rows", len(m.Clips), s.Rows)
 		}
 		exact := s.Data[len(m.Clips)*s.Cols:][:len(m.Clips)+1]
@@ -260,7 +154,7 @@ func (p Plan) drawMoments(s *sketch.Sketch, entropy io.Reader, workers int) (cut
 func weighted(counts []int64) []int64 {
 	out := make([]int64, len(counts))
 	for i, n := range counts {
-		out[i] = n * countWeight
+		out[i] = n * dp.CountWeight
 	}
 	return out
 }
@@ -303,7 +197,7 @@ const (
 // (study.ClipRule).
 func (p Plan) chooseClip(noisy []int64, records int64) int {
 	m := p.Moments
-	sd := math.Sqrt(m.counts.Variance()) / countWeight
+	sd := math.Sqrt(m.counts.Variance()) / dp.CountWeight
 	last := len(m.Clips) - 1
 	if n := float64(records); sd*math.Sqrt(float64(last+1)) > n/4 {
 		return p.Expected(n * float64(len(p.Study.Parties)))
@@ -338,7 +232,7 @@ func (p Plan) chooseClip(noisy []int64, records int64) int {
 func (p Plan) passing(noisy []int64, e int, sd float64, tell func(b int, count float64)) {
 	clear := clearCount * sd
 	for b := e + 1; b < len(noisy); b++ {
-		count := float64(noisy[b]) / countWeight
+		count := float64(noisy[b]) / dp.CountWeight
 		switch {
 		case count < clearCount*sd:
 			clear = clearApart * sd

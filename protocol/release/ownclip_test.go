@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -56,7 +57,7 @@ analyses: [{kind: mean}, {kind: correlation}]
 		for range trials {
 			noisy := make([]int64, len(p.Moments.Clips)+1)
 			for i, share := range shares {
-				noisy[i] = int64(share*records) * countWeight
+				noisy[i] = int64(share*records) * dp.CountWeight
 			}
 			if err := p.Moments.counts.AddParallel(noisy, entropy, 1); err != nil {
 				t.Fatal(err)
@@ -114,7 +115,7 @@ analyses: [{kind: mean}, {kind: correlation}]
 			before := float64(records)
 			for i, c := range p.Moments.Clips {
 				now := longer(float64(c) / typical)
-				noisy[i], before = int64(before-now)*countWeight, now
+				noisy[i], before = int64(before-now)*dp.CountWeight, now
 			}
 			if err := p.Moments.counts.AddParallel(noisy, entropy, 1); err != nil {
 				t.Fatal(err)

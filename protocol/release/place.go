@@ -18,7 +18,7 @@ type Placer struct{ builder *Builder }
 // NewPlacer returns the placer of a plan; the keys are those of PlacingKeys. It refuses
 // sketches of the columns side, and joined ones, of which one party has a part of a
 // record alone.
-func (p Plan) NewPlacer(keys Keys, workers int) (*Placer, error) {
+func (p Plan) NewPlacer(keys seed.Keys, workers int) (*Placer, error) {
 	switch {
 	case p.Sketch().Side != sketch.Records:
 		return nil, errors.New("placing records: the sketch is not of the records side")

@@ -9,6 +9,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/sum"
 )
 
 // Plan is one party's part in one sketch of a study.
@@ -142,13 +143,11 @@ func (p Plan) OnesWeight() float64 { return float64(p.ones()) / float64(p.span()
 // Shape returns rows and columns of the released sketch of so many records, the column of
 // labels included.
 func (p Plan) Shape(records int64) (rows, cols int64) {
-	switch p.Sketch().Side {
-	case sketch.Columns:
+	switch side := p.Sketch().Side; {
+	case side == sketch.Columns:
 		return int64(p.Head() + p.Spec().K + p.CountRows()), int64(len(p.Features))
-	case sketch.Moments:
-		return 1, p.Study.MomentPrefix(p.Index) + int64(p.Moments.Layout.Entries())
-	case sketch.Cells:
-		return int64(sketch.CellRows(p.Spec().K, p.Study.CellWeights(p.Index))), int64(1 + len(p.Features))
+	case side.Sums():
+		return p.row().Shape(p.Study, p.Index)
 	}
 	cols = int64(p.cols())
 	if p.Labels != nil {
@@ -165,7 +164,7 @@ func (p Plan) ExactShape(records int64) (rows, cols int64) {
 	}
 	rows = 1
 	if p.Moments.own {
-		rows = int64(len(p.Moments.Clips) + p.Moments.countRows())
+		rows = int64(len(p.Moments.Clips) + sum.LengthRows(len(p.Moments.Clips), p.Moments.Layout.Entries()))
 	}
 	return rows, int64(p.Moments.Layout.Entries())
 }
@@ -173,7 +172,7 @@ func (p Plan) ExactShape(records int64) (rows, cols int64) {
 // sensitivity is of the worst change of the study's unit.
 func (p Plan) sensitivity() (dp.Sensitivity, error) {
 	if p.Sketch().Side.Sums() && p.Study.Privacy.Mechanism != dp.None {
-		return p.sumsChange()
+		return p.row().Sensitivity(p.Study, p.Index, p.Clip)
 	}
 	worst, err := p.change()
 	if err == nil && p.Study.Privacy.Replaced {

@@ -8,6 +8,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed"
 )
 
 // Projector finds where a whole vector of values lies among the records of a records-side
@@ -32,7 +33,7 @@ type projected struct {
 
 // NewProjector returns the projector of a study's sketch, by its index. Of the keys it
 // takes those of PlacingKeys, and of the identity none.
-func NewProjector(s *study.Study, index int, keys Keys) (*Projector, error) {
+func NewProjector(s *study.Study, index int, keys seed.Keys) (*Projector, error) {
 	if s.Sketches[index].Side != sketch.Records {
 		return nil, errors.New("projecting vectors: the sketch is not of the records side")
 	}

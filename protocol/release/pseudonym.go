@@ -28,7 +28,7 @@ const pseudonymColumn = "pseudonym"
 
 // Pseudonyms returns the pseudonyms of normalised ids in a joined sketch, in their order;
 // nil for other sketches, which name no records.
-func (p Plan) Pseudonyms(root Keys, ids [][]byte) ([]Pseudonym, error) {
+func (p Plan) Pseudonyms(root seed.Keys, ids [][]byte) ([]Pseudonym, error) {
 	if !p.Joined() {
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ type names struct {
 	arena      []byte
 }
 
-func (p Plan) newNames(root Keys) (*names, error) {
+func (p Plan) newNames(root seed.Keys) (*names, error) {
 	key, err := root.Derive(seed.Pseudonyms)
 	if err != nil {
 		return nil, fmt.Errorf("naming the records of sketch %d: %w", p.Index, err)

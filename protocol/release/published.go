@@ -9,7 +9,7 @@ import (
 
 // Publish returns the row keys that a study makes public, in its order: what a release's
 // header has as Published. It is nil where the study publishes none.
-func Publish(s *study.Study, root Keys) ([][32]byte, error) {
+func Publish(s *study.Study, root seed.Keys) ([][32]byte, error) {
 	var out [][32]byte
 	for _, label := range s.Published() {
 		key, err := root.Derive(label)

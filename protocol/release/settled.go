@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -30,7 +29,7 @@ func (p Plan) ClippedAt(clip int) (Plan, error) {
 	}
 	var err error
 	p.Moments, p.Noise = &m, m.noises[0]
-	p.Sensitivity, err = dp.RecordMoments(p.Clip, m.Layout.Columns, m.Layout.Moves(), m.Weights[0], p.Study.Neighbours())
+	p.Sensitivity, err = p.row().Sensitivity(p.Study, p.Index, p.Clip)
 	if err != nil {
 		return p, fmt.Errorf("planning moments cut to %d: %w", p.Clip, err)
 	}

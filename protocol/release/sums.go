@@ -4,63 +4,41 @@ import (
 	"math"
 
 	"github.com/cosketch/cosketch/kernel/cluster"
-	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/estimate"
-	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/sum"
 	"github.com/cosketch/cosketch/seed"
-	"github.com/cosketch/cosketch/seed/stream"
 )
 
-// summer builds a sketch of side moments or cells.
-type summer interface {
-	Add(x []int64) error
-	Records() int64
-	Clipped() int64
-	Sketch() sketch.Sketch
+// row is what is known of a sketch that sums over records.
+func (p Plan) row() sum.Row {
+	row, _ := sum.RowOf(p.Sketch().Side)
+	return row
 }
 
-// openSums opens a builder that centres and clips records itself. Record ids have no part
-// in it: what a record adds is a function of its values alone.
-func (b *Builder) openSums(root Keys, workers int) (err error) {
-	p, options := b.plan, b.plan.sumsOptions(workers)
-	if p.Sketch().Side == sketch.Moments {
-		b.sums, err = p.openMoments(options, false)
-		return err
+// adding are the options of an adder of this sketch.
+func (p Plan) adding(root seed.Keys, workers int) (sum.Options, error) {
+	o := sum.Options{Study: p.Study, Index: p.Index, Root: root, Limit: p.Limit, Workers: workers}
+	switch {
+	case p.Moments != nil:
+		if p.Sketch().Standardise && p.Moments.moves == nil {
+			return o, errUnseen
+		}
+		o.Clips, o.Chosen, o.Move = p.Moments.Clips, p.Moments.own, p.Moments.moves
+	case p.Clip > 0:
+		o.Clips = []int64{p.Clip}
 	}
-	directions, err := p.Directions(root)
-	if err != nil {
-		return err
+	return o, nil
+}
+
+// openSums opens what sums the sketch, which centres and cuts records itself.
+func (b *Builder) openSums(root seed.Keys, workers int) error {
+	o, err := b.plan.adding(root, workers)
+	if err == nil {
+		b.sums, err = b.plan.row().Open(o)
 	}
-	b.sums, err = sketch.NewCells(directions, p.Study.CellWeights(p.Index), options)
 	return err
-}
-
-func (p Plan) sumsOptions(workers int) sketch.SumsOptions {
-	return sketch.SumsOptions{
-		Centre: p.Study.Centres(p.Index), Largest: p.Study.Reach(), Clip: p.Clip, Limit: p.Limit, Workers: workers,
-	}
-}
-
-// Directions are those that cut the space of records into the cells of this sketch: L
-// columns of a Hadamard matrix whose rows belong to columns of the study, under keys of
-// their own.
-func (p Plan) Directions(root Keys) (*projection.Fixed, error) {
-	signs, err := root.Derive(seed.CellRows)
-	if err != nil {
-		return nil, err
-	}
-	permutation, err := root.Derive(seed.CellPermutation)
-	if err != nil {
-		return nil, err
-	}
-	return projection.FixHadamard(p.Spec(), stream.New(signs), stream.New(permutation), p.featureLabels(p.Features))
-}
-
-// sumsChange is the sensitivity of a cells sketch.
-func (p Plan) sumsChange() (dp.Sensitivity, error) {
-	return dp.RecordCells(p.Clip, len(p.Features), p.Study.CellWeights(p.Index), p.Study.Neighbours())
 }
 
 // Ridge is what a regression or a discriminant by moments raises variances by, given the
@@ -127,13 +105,13 @@ func (p Plan) SensibleCells(parties int, records float64, clusters int) float64 
 
 // CellCut is how many records of so many parties were cut, by the sum of their cells sketches;
 // ok is false where these do not count it.
-func (p Plan) CellCut(sum sketch.Sketch, parties int) (count estimate.Noisy, ok bool) {
+func (p Plan) CellCut(all sketch.Sketch, parties int) (count estimate.Noisy, ok bool) {
 	weights := p.Study.CellWeights(p.Index)
 	if weights.Cut == 0 {
 		return count, false
 	}
 	weight := float64(weights.Cut)
 	return estimate.Noisy{
-		Value: float64(sum.Row(sum.Rows - 1)[0]) / weight, Variance: float64(parties) * p.Noise.Variance() / weight / weight,
+		Value: float64(all.Row(all.Rows - 1)[0]) / weight, Variance: float64(parties) * p.Noise.Variance() / weight / weight,
 	}, true
 }

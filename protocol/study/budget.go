@@ -76,7 +76,7 @@ func (s *Study) sketched() int {
 // inSketch reports whether some sketch contains the column: the label is in none of the
 // records side or of cells.
 func (s *Study) inSketch(c Column) bool {
-	return slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.takesLabel() || !c.Label })
+	return slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return !c.Label || sk.takesLabel() })
 }
 
 // Reveals works out what a sketch of a party with so many records gives away where

@@ -48,14 +48,12 @@ func (r *reader) complete(s *Study) {
 		if sk.Labels == LabelsRandomised && s.Privacy.Unit == dp.Record && !r.given(path+".label_share") {
 			sk.LabelShare = sk.Share
 		}
-		switch {
-		case sk.Side == sketch.Moments:
-			r.completeMoments(s, i)
-		case sk.Whole:
-			sk.Clip = s.TypicalLength(i)
+		row, _ := additiveOf(sk.Side)
+		if row.complete != nil {
+			row.complete(r, s, i)
 		}
-		if len(s.Parties) > 0 {
-			s.completeSums(i)
+		if row.project != nil && len(s.Parties) > 0 {
+			row.project(s, i)
 		}
 		total += sk.Share + sk.LabelShare
 	}

@@ -80,7 +80,7 @@ func (s *Study) explainColumns(p *page, party int) {
 	absent := map[Missing]string{
 		MissingRefuse: "An absent value is an error.",
 		MissingCentre: "An absent value becomes the centre, or the middle of the bounds.",
-		MissingCount:  "Moments leave an absent value out; the number of absent values leaves with them, with noise. In other sketches an absent value becomes the centre, or the middle of the bounds.",
+		MissingCount:  s.describeAbsent(),
 		MissingSkip:   "A record with an absent value is left out.",
 	}
 	outside := "Values outside these public bounds are moved to the nearest bound. "
@@ -152,6 +152,16 @@ func list(words []string) string {
 	return strings.Join(shown, ", ")
 }
 
+// describeAbsent says what becomes of absent values that are counted.
+func (s *Study) describeAbsent() (out string) {
+	for _, row := range counting() {
+		if s.has(row.side) {
+			out += row.absent + " "
+		}
+	}
+	return out + "In other sketches an absent value becomes the centre, or the middle of the bounds."
+}
+
 func (s *Study) explainReleases(p *page, party int) {
 	if party == Everyone {
 		p.heading("WHAT LEAVES EACH PARTY")
@@ -191,7 +201,8 @@ func (s *Study) describeSketch(i, party int) string {
 	out := fmt.Sprintf("sketch %d of %d, %s: ", i+1, len(s.Sketches), sk.Projection)
 	switch {
 	case sk.Side.Sums():
-		out = fmt.Sprintf("sketch %d of %d, %s", i+1, len(s.Sketches), s.describeSums(i))
+		row, _ := additiveOf(sk.Side)
+		out = fmt.Sprintf("sketch %d of %d, %s", i+1, len(s.Sketches), s.describeSums(row, i))
 	case sk.Side == sketch.Columns:
 		out += s.describeColumnsSide(i, party)
 	default:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/seed/stream"
 )
 
 // FeatureKind says how a feature derives from a record.
@@ -116,8 +117,25 @@ func (s *Study) Places(party, index int) []int {
 	return out
 }
 
+// RowLabels are what the rows of R for features belong to.
+func (s *Study) RowLabels(features []Feature) [][]byte {
+	var labels [][]byte
+	for _, f := range features {
+		name := s.Columns[f.Column].Name
+		if f.Kind == OneHot {
+			labels = append(labels, stream.ValueLabel(name, f.Value))
+		} else {
+			labels = append(labels, stream.ColumnLabel(name))
+		}
+	}
+	return labels
+}
+
 // takesLabel reports whether the column with role label is in a sketch.
-func (sk Sketch) takesLabel() bool { return sk.Side == sketch.Columns || sk.Side == sketch.Moments }
+func (sk Sketch) takesLabel() bool {
+	row, _ := additiveOf(sk.Side)
+	return sk.Side == sketch.Columns || row.label
+}
 
 // OwnColumns returns the indices of the columns that a party holds: those it owns
 // in a vertical study, all of them in a horizontal one.

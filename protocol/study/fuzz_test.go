@@ -20,6 +20,7 @@ func FuzzParse(f *testing.F) {
 		add(strings.Replace(file(f, r.base), r.old, r.new, 1))
 	}
 	add(strings.ReplaceAll(strings.ReplaceAll(file(f, "registry"), "{", "\n      {"), "}", "}  # x"))
+	add(strings.Replace(file(f, "wards"), "sketches:", "sketches:\n  - {side: counts, tables: [{of: [{column: mean radius, bins: 3}, {column: mean area, edges: [500]}]}, {of: [{column: mean texture}], depth: 4}]}", 1))
 	if seeds < 100 {
 		f.Fatalf("%d seeds", seeds)
 	}

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -191,4 +192,33 @@ func (r *reader) validateLabels(s *Study, i int, path string) {
 			r.fail(at, "%v", err)
 		}
 	}
+}
+
+var errNoLabel = errors.New("it has no label, and labels travel in this study")
+
+// ClassOf reads the class of a record from an encoded label: a binary value, or the entries of a categorical
+// one.
+func ClassOf(entries []int64, one int64) (int64, error) {
+	if len(entries) == 1 {
+		switch entries[0] {
+		case 0:
+			return 0, nil
+		case one:
+			return 1, nil
+		}
+		return 0, errNoLabel
+	}
+	class := int64(-1)
+	for i, v := range entries {
+		switch {
+		case v == one && class < 0:
+			class = int64(i)
+		case v != 0:
+			return 0, errNoLabel
+		}
+	}
+	if class < 0 {
+		return 0, errNoLabel
+	}
+	return class, nil
 }

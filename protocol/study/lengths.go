@@ -131,14 +131,19 @@ func (s *Study) longestClip(index int) int64 {
 	return int64(math.Min(most, dp.MaxMomentClip))
 }
 
-// momentChange is the squared l2 sensitivity of moments cut to a length; 0 where there is none.
-func (s *Study) momentChange(index int, clip int64) int64 {
+// MomentSensitivity is that of moments cut to a length.
+func (s *Study) MomentSensitivity(index int, clip int64) (dp.Sensitivity, error) {
 	w, err := s.MomentWeights(index, clip)
 	if err != nil {
-		return 0
+		return dp.Sensitivity{}, err
 	}
 	l := s.MomentLayout(index)
-	change, err := dp.RecordMoments(clip, l.Columns, l.Moves(), w, s.Neighbours())
+	return dp.RecordMoments(clip, l.Columns, l.Moves(), w, s.Neighbours())
+}
+
+// momentChange is the squared l2 sensitivity of moments cut to a length; 0 where there is none.
+func (s *Study) momentChange(index int, clip int64) int64 {
+	change, err := s.MomentSensitivity(index, clip)
 	if err != nil {
 		return 0
 	}
@@ -229,13 +234,8 @@ func (s *Study) momentsFit(index int, bits fixedpoint.Bits, far float64) error {
 		return err
 	}
 	var sensitivity dp.Sensitivity
-	l := at.MomentLayout(index)
 	for _, clip := range clips {
-		weights, err := at.MomentWeights(index, clip)
-		if err != nil {
-			return err
-		}
-		if sensitivity, err = dp.RecordMoments(clip, l.Columns, l.Moves(), weights, at.Neighbours()); err != nil {
+		if sensitivity, err = at.MomentSensitivity(index, clip); err != nil {
 			return err
 		}
 	}

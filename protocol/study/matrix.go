@@ -36,20 +36,28 @@ func (s *Study) Published() []seed.Label {
 	if slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Public && sk.Projection.Family == projection.Hadamard }) {
 		out = append(out, seed.HadamardPermutation)
 	}
-	if s.cells() {
-		out = append(out, seed.CellRows, seed.CellPermutation)
+	for _, row := range additives() {
+		if s.has(row.side) {
+			out = append(out, row.publishes...)
+		}
 	}
 	return out
 }
 
 // publishedOf is how many row keys leave for the sketches of a side.
-func (s *Study) publishedOf(side sketch.Side) (n int) {
-	for _, label := range s.Published() {
-		if ofCells := label == seed.CellRows || label == seed.CellPermutation; ofCells == (side == sketch.Cells) {
-			n++
+func (s *Study) publishedOf(side sketch.Side) int {
+	projecting := len(s.Published())
+	for _, row := range additives() {
+		of := 0
+		if s.has(row.side) {
+			of = len(row.publishes)
 		}
+		if row.side == side {
+			return of
+		}
+		projecting -= of
 	}
-	return n
+	return projecting
 }
 
 // cells reports whether a sketch is of cells.

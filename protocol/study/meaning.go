@@ -160,8 +160,10 @@ func (e *encoder) sketch(sk Sketch) {
 		e.text("sketch.labels", string(sk.Labels))
 		e.real("sketch.label_share", sk.LabelShare)
 	}
-	if sk.Subspace > 0 { // a path of its own: no other sketch has it
-		e.whole("sketch.q", sk.Subspace)
+	for _, row := range additives() { // paths of their own
+		if row.encode != nil {
+			row.encode(e, sk)
+		}
 	}
 }
 

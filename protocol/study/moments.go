@@ -8,6 +8,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
@@ -29,6 +30,24 @@ const (
 	shareLengths      = 0.06
 	shareLengthsAlone = 0.2 // without products
 )
+
+// ofMoments is the row of sums of records and of their products. The sketch keeps every feature.
+func ofMoments() additive {
+	return additive{
+		side: sketch.Moments, label: true,
+		absent: "Moments leave an absent value out; the number of absent values leaves with them, with noise.",
+		keys:   []string{"products", "sums", "fourth"}, takes: "clip, products, sums, fourth, standardise and share",
+		read:     object.momentKeys,
+		complete: (*reader).completeMoments,
+		project: func(s *Study, index int) {
+			s.Sketches[index].Projection = projection.Spec{Family: projection.Identity, K: len(s.Features(0, index))}
+		},
+		check: (*reader).validateMoments,
+		limit: (*Study).momentsLimit, bits: (*Study).momentBits,
+		method: func(Sketch) string { return "second moments" },
+		says:   (*Study).describeMoments,
+	}
+}
 
 // clip reads a length, or the words own and whole.
 func (o object) clip(sk *Sketch) {
@@ -72,12 +91,6 @@ func (o object) standardise(sk *Sketch) {
 			o.fail("standardise", "%s is not supported by this version; it has: own", quote(word))
 		}
 		sk.Standardise = true
-	}
-}
-
-func (o object) forbidMoments() {
-	for _, key := range []string{"products", "sums", "fourth"} {
-		o.forbid(key, "belongs to side moments")
 	}
 }
 
@@ -289,8 +302,11 @@ func (s *Study) Reach() int64 {
 	return s.Bits.One()
 }
 
-// validateMoments checks what is particular to side moments.
+// validateMoments checks what is particular to side moments, the clip and the size.
 func (r *reader) validateMoments(s *Study, i int) {
+	if !r.validateLength(s, i) {
+		return
+	}
 	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
 	noisy := s.Privacy.Mechanism != dp.None
 	switch {
@@ -308,6 +324,11 @@ func (r *reader) validateMoments(s *Study, i int) {
 		case !s.anyBetween():
 			r.fail(path+".standardise", "has no column to move: own is for numeric columns with bounds").Hint = "remove the key, or give such a column bounds in place of a centre and spread"
 		}
+	}
+	if d := len(s.Features(0, i)); d > sketch.MaxMomentColumns || s.MomentLayout(i).Entries() > sketch.MaxMomentEntries {
+		r.fail(path, "%d features are too many for moments, which sum the products of all pairs; at most %d features and %d sums are possible", d, sketch.MaxMomentColumns, sketch.MaxMomentEntries)
+	} else if err := s.momentsFit(i, s.Bits, 0); err != nil {
+		r.fail(path+".clip", "%v", err).Hint = "take bits: auto, or a smaller clip"
 	}
 }
 

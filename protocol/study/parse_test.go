@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -53,7 +54,7 @@ func TestParseReadsEveryField(t *testing.T) {
 		Side: sketch.Columns, Projection: projection.Spec{Family: projection.Sparse, K: 1000, S: 1},
 		Share: 1, Helpers: study.Helpers{Ones: 0.3}, Clip: 0.8,
 	}
-	if s.Sketches[0] != wantSketch {
+	if !reflect.DeepEqual(s.Sketches[0], wantSketch) {
 		t.Errorf("sketch %+v, want %+v", s.Sketches[0], wantSketch)
 	}
 	if want := (study.Privacy{Unit: dp.Record, Mechanism: dp.Gaussian, Epsilon: 1, Delta: 1e-6}); s.Privacy != want {

@@ -148,7 +148,8 @@ type Sketch struct {
 	// Standardise is standardise: own. In moments, numeric columns with bounds are moved and scaled by each
 	// party's own noisy moments first; in columns of vertical studies bits are moved, too.
 	Standardise bool
-	Subspace    int // side cells: q, the eigenvectors of the summed moments that cells are projected on; 0: they are not projected
+	Subspace    int     // side cells: q, the eigenvectors of the summed moments that cells are projected on; 0: they are not projected
+	Tables      []Table // side counts: what records are counted by
 }
 
 // Moments is what a moments sketch holds.

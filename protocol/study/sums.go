@@ -5,10 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
-	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 )
 
@@ -44,11 +42,6 @@ func (s *Study) length(index int) int64 {
 	return s.Bits.One()
 }
 
-// CellWeights are those of a cells sketch. Where nothing can be cut, nothing is counted.
-func (s *Study) CellWeights(index int) dp.CellWeights {
-	return dp.NewCellWeights(s.length(index), s.IntegerClip(index) > 0 && !s.Sketches[index].Whole)
-}
-
 // Centres are the integers that are taken off the encoded values of a sums sketch before
 // they are clipped.
 func (s *Study) Centres(index int) []int64 {
@@ -66,19 +59,8 @@ func (s *Study) Centres(index int) []int64 {
 // and with noise: half of what an int64 sum over the most parties may be.
 func (s *Study) sumsLimit(index int) int64 {
 	const bound = 1 << 61 / MaxParties
-	if s.Sketches[index].Side == sketch.Moments {
-		return s.momentsLimit(index, bound)
-	}
-	return bound / max(s.CellWeights(index).Count, s.Reach())
-}
-
-// completeSums fills in what follows from the side. A moments sketch keeps every feature;
-// the directions of cells are columns of a Hadamard matrix.
-func (s *Study) completeSums(index int) {
-	sk := &s.Sketches[index]
-	if sk.Side == sketch.Moments {
-		sk.Projection = projection.Spec{Family: projection.Identity, K: len(s.Features(0, index))}
-	}
+	row, _ := additiveOf(s.Sketches[index].Side)
+	return row.limit(s, index, bound)
 }
 
 // AutoBits is the resolution of a study that leaves it open: what its projections need,
@@ -98,8 +80,8 @@ func (s *Study) AutoBits() fixedpoint.Bits {
 		bits = fixedpoint.AutoBits(largest)
 	}
 	for i, sk := range s.Sketches {
-		if sk.Side == sketch.Moments {
-			bits = s.momentBits(i, bits)
+		if row, ok := additiveOf(sk.Side); ok && row.bits != nil {
+			bits = row.bits(s, i, bits)
 		}
 	}
 	return bits
@@ -112,9 +94,12 @@ func (s *Study) Taking(index int, sk Sketch) *Study {
 	out := *s
 	out.Sketches = slices.Clone(s.Sketches)
 	out.Sketches[index] = sk
-	out.completeSums(index)
-	if sk.Side == sketch.Moments {
-		out.Bits = out.momentBits(index, out.Bits)
+	row, ok := additiveOf(sk.Side)
+	if ok && row.project != nil {
+		row.project(&out, index)
+	}
+	if ok && row.bits != nil {
+		out.Bits = row.bits(&out, index, out.Bits)
 	}
 	return &out
 }
@@ -127,42 +112,57 @@ func (s *Study) Neighbours() dp.Neighbours {
 	return dp.Zeroed
 }
 
-// sumsKeys reads what is particular to sides moments and cells.
-func (o object) sumsKeys(sk *Sketch) {
+// sumsKeys reads what is particular to a side that sums over records.
+func (o object) sumsKeys(row additive, sk *Sketch) {
 	for _, key := range []string{"family", "k", "s", "helpers", "matrix"} {
 		if o.has(key) {
-			o.fail(key, "does not belong here: side %s does not project", sk.Side).Hint = "remove the key; " + string(sk.Side) + " takes " + map[sketch.Side]string{sketch.Moments: "clip, products, sums, fourth, standardise and share", sketch.Cells: "L, q, clip and share"}[sk.Side]
+			o.fail(key, "does not belong here: side %s does not project", sk.Side).Hint = "remove the key; " + string(sk.Side) + " takes " + row.takes
 		}
 	}
-	if sk.Side != sketch.Cells {
-		o.forbid("L", "belongs to side cells")
-		o.forbid("q", "belongs to side cells")
-		o.momentKeys(sk)
-		return
-	}
-	o.forbidMoments()
-	o.forbid("standardise", "belongs to sides columns and moments")
-	sk.Projection = projection.Spec{Family: projection.Hadamard, K: o.integer("L")}
-	sk.Subspace = o.integer("q")
+	o.forbidSums(sk.Side)
+	row.read(o, sk)
 }
 
-// validateSums checks a sketch of side moments or cells.
-func (r *reader) validateSums(s *Study, i int) {
+// forbidSums refuses what belongs to other sides that sum over records than this one.
+func (o object) forbidSums(side sketch.Side) {
+	for _, row := range additives() {
+		if row.side == side {
+			continue
+		}
+		for _, key := range row.keys {
+			o.forbid(key, "belongs to side "+string(row.side))
+		}
+	}
+}
+
+// otherSides is the hint where a side that sums over records cannot stand.
+const otherSides = "take side columns or records here"
+
+// validateSums checks a sketch of a side that sums over records.
+func (r *reader) validateSums(s *Study, row additive, i int) {
 	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
-	const otherwise = "take side columns or records here"
-	switch {
-	case s.Partition != Horizontal:
-		r.fail(path+".side", "%s sums over whole records, of which a party of a vertical study has a part each", sk.Side).Hint = otherwise
-		return
-	case s.Privacy.Mechanism != dp.Gaussian && s.Privacy.Mechanism != dp.None:
-		r.fail(path+".side", "%s is refused under %s: the sensitivity of sums of products is a length, which gaussian noise covers", sk.Side, s.Privacy.Mechanism).Hint = "take unit: record and mechanism: gaussian, or " + otherwise
-		return
-	case s.Privacy.Unit == dp.Attribute:
-		r.fail(path+".side", "%s is refused under unit attribute: one value is in as many sums as a record has values", sk.Side).Hint = "take unit: record, which protects more for less, or " + otherwise
+	if s.Partition != Horizontal {
+		r.fail(path+".side", "%s sums over whole records, of which a party of a vertical study has a part each", sk.Side).Hint = otherSides
 		return
 	}
-	if sk.Side == sketch.Moments {
-		r.validateMoments(s, i)
+	if len(s.Features(0, i)) == 0 {
+		r.fail(path, "has no column").Hint = "the label is left out of cells"
+		return
+	}
+	row.check(r, s, i)
+}
+
+// validateLength checks, for a sketch that cuts records to a length, the promise and the length; false
+// where there is no use in looking further.
+func (r *reader) validateLength(s *Study, i int) bool {
+	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
+	switch {
+	case s.Privacy.Mechanism != dp.Gaussian && s.Privacy.Mechanism != dp.None:
+		r.fail(path+".side", "%s is refused under %s: the sensitivity of sums of products is a length, which gaussian noise covers", sk.Side, s.Privacy.Mechanism).Hint = "take unit: record and mechanism: gaussian, or " + otherSides
+		return false
+	case s.Privacy.Unit == dp.Attribute:
+		r.fail(path+".side", "%s is refused under unit attribute: one value is in as many sums as a record has values", sk.Side).Hint = "take unit: record, which protects more for less, or " + otherSides
+		return false
 	}
 	if sk.Whole && (!s.bounded() || sk.Standardise) {
 		r.fail(path+".clip", "whole wants bounds of every column, and nothing standardised: values around a centre have no end").Hint = "take a length, or of moments clip: own"
@@ -170,38 +170,7 @@ func (r *reader) validateSums(s *Study, i int) {
 	if !sk.OwnClip && !sk.Whole {
 		r.validateClip(s, sk, path)
 	}
-	d := len(s.Features(0, i))
-	switch {
-	case d == 0:
-		r.fail(path, "has no column").Hint = "the label is left out of cells"
-	case sk.Side == sketch.Moments && (d > sketch.MaxMomentColumns || s.MomentLayout(i).Entries() > sketch.MaxMomentEntries):
-		r.fail(path, "%d features are too many for moments, which sum the products of all pairs; at most %d features and %d sums are possible", d, sketch.MaxMomentColumns, sketch.MaxMomentEntries)
-	case sk.Side == sketch.Cells:
-		r.validateDirections(s, i, d, path)
-	default:
-		if err := s.momentsFit(i, s.Bits, 0); err != nil {
-			r.fail(path+".clip", "%v", err).Hint = "take bits: auto, or a smaller clip"
-		}
-	}
-}
-
-func (r *reader) validateDirections(s *Study, i, d int, path string) {
-	sk := s.Sketches[i]
-	l, most := sk.Projection.K, min(sketch.MaxDirections, projection.HadamardSize(d))
-	switch {
-	case !r.given(path + ".L"):
-		r.fail(path+".L", "is missing").Hint = "how many directions cut the space of records in two each, like 5 for 32 cells; plan says what fits"
-	case l < 1 || l > most:
-		r.fail(path+".L", "%d is not between 1 and %d, for %d features", l, most, d)
-	case sk.Subspace > 0 && d > decompose.MaxDim:
-		r.fail(path+".q", "%d features are too many: eigenvectors are found of at most %d", d, decompose.MaxDim)
-	case sketch.CellEntries(l, d, s.CellWeights(i)) > sketch.MaxCellEntries:
-		r.fail(path+".L", "2^%d cells of %d features are too many numbers, at most %d are possible", l, d, sketch.MaxCellEntries)
-	case r.given(path+".q") && (sk.Subspace < 1 || sk.Subspace > d):
-		r.fail(path+".q", "%d is not between 1 and the %d features", sk.Subspace, d)
-	case sk.Subspace > 0 && s.moments() < 0:
-		r.fail(path+".q", "needs a sketch of side moments, whose eigenvectors it counts").Hint = "remove q, or add {side: moments, clip: …}"
-	}
+	return true
 }
 
 // moments is the index of the first moments sketch that has products or, if none has, of the first;
@@ -223,30 +192,17 @@ func (s *Study) Moments() (index int, ok bool) {
 
 // Method is how a sketch compresses records, in a few words.
 func (sk Sketch) Method() string {
-	switch sk.Side {
-	case sketch.Moments:
-		return "second moments"
-	case sketch.Cells:
-		return fmt.Sprintf("%d cells", 1<<sk.Projection.K)
+	if row, ok := additiveOf(sk.Side); ok {
+		return row.method(sk)
 	}
 	return sk.Projection.String()
 }
 
-// describeSums says what a sketch of side moments or cells is.
-func (s *Study) describeSums(i int) string {
-	sk, d := s.Sketches[i], len(s.Features(0, i))
+// describeSums says what a sketch of sums over records is.
+func (s *Study) describeSums(row additive, i int) string {
 	noisy := "exact"
 	if s.Privacy.Mechanism != dp.None {
 		noisy = "noisy"
 	}
-	if sk.Side == sketch.Moments {
-		return s.describeMoments(i, noisy)
-	}
-	n := int64(sketch.CellEntries(sk.Projection.K, d, s.CellWeights(i)))
-	cut := ""
-	if s.CellWeights(i).Cut > 0 {
-		cut = fmt.Sprintf(", and a %s count of your records that were cut to the clip", noisy)
-	}
-	return fmt.Sprintf("cells, %d integers, %s, however many records there are. Each record falls into one of 2^%d cells, by %d random directions. For each cell leave a %s count of your records in it and %s sums of their %d values%s. The count tells roughly how many of your records are alike, and the sums what they are like on average; noise hides whether any one record is among them",
-		n, s.sizes(n, n), sk.Projection.K, sk.Projection.K, noisy, noisy, d, cut)
+	return row.says(s, i, noisy)
 }

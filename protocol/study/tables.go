@@ -203,15 +203,19 @@ func (o object) share(key string) float64 {
 
 // sketch reads one entry of sketches.
 func (r *reader) sketch(it item) Sketch {
-	o := r.object(it.node, it.path, "side", "family", "k", "s", "share", "helpers", "clip", "labels", "label_share", "matrix", "L", "q", "products", "sums", "fourth", "standardise")
+	known := []string{"side", "family", "k", "s", "share", "helpers", "clip", "labels", "label_share", "matrix", "standardise"}
+	for _, row := range additives() {
+		known = append(known, row.keys...)
+	}
+	o := r.object(it.node, it.path, known...)
 	o.require("side")
 	sk := Sketch{Side: choice(o, "side", sides, sketch.Side("")), Share: 1}
 	o.clip(&sk)
 	if o.has("share") {
 		sk.Share = o.share("share")
 	}
-	if sk.Side.Sums() {
-		o.sumsKeys(&sk)
+	if row, ok := additiveOf(sk.Side); ok {
+		o.sumsKeys(row, &sk)
 		return sk
 	}
 	o.require("family")
@@ -225,10 +229,7 @@ func (r *reader) sketch(it item) Sketch {
 		sk.LabelShare = o.share("label_share")
 	}
 	sk.Public = choice(o, "matrix", matrices, "secret") == "public"
-	for _, key := range []string{"L", "q"} {
-		o.forbid(key, "belongs to side cells")
-	}
-	o.forbidMoments()
+	o.forbidSums(sk.Side)
 	if o.standardise(&sk); sk.Side == sketch.Records {
 		o.forbid("standardise", "belongs to sides columns and moments")
 	}

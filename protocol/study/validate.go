@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
@@ -116,8 +117,8 @@ func (r *reader) validateRecords(s *Study) {
 	if s.Records.Missing == MissingSkip && s.Privacy.Mechanism != dp.None {
 		r.fail("records.missing", "skip is refused where there is noise: the number of records is public, and would tell which of them lack a value").Hint = "use count, centre or refuse"
 	}
-	if s.Records.Missing == MissingCount && !s.has(sketch.Moments) {
-		r.fail("records.missing", "count is for sketches of side moments, and there is none: no other counts absent values").Hint = "use centre or refuse"
+	if s.Records.Missing == MissingCount && !slices.ContainsFunc(counting(), func(row additive) bool { return s.has(row.side) }) {
+		r.fail("records.missing", "count is for sketches of side %s, and there is none: no other counts absent values", strings.Join(namesOf(counting()), " or ")).Hint = "use centre or refuse"
 	}
 }
 
@@ -252,8 +253,8 @@ func (r *reader) validateRandomised(s *Study) {
 
 func (r *reader) validateSketch(s *Study, i int) {
 	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
-	if sk.Side.Sums() {
-		r.validateSums(s, i)
+	if row, ok := additiveOf(sk.Side); ok {
+		r.validateSums(s, row, i)
 		return
 	}
 	if s.Merge(i) == Join && s.Privacy.Unit == dp.Record {

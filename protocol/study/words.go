@@ -20,7 +20,7 @@ var (
 	columnKinds  = vocabulary{what: "column kind", has: []string{"numeric", "binary", "categorical"}}
 	transforms   = vocabulary{what: "transform", has: []string{"log", "asinh"}}
 	roles        = vocabulary{what: "role", has: []string{"feature", "label"}}
-	sides        = vocabulary{what: "side", has: []string{"columns", "records", "moments", "cells"}}
+	sides        = vocabulary{what: "side", has: sideNames()}
 	labelWords   = vocabulary{what: "way of labels", has: []string{"plain", "randomised"}}
 	families     = vocabulary{what: "family", has: familyNames()}
 	matrices     = vocabulary{what: "matrix", has: []string{"secret", "public"}}

@@ -16,6 +16,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/sum"
 	"github.com/cosketch/cosketch/seed"
 	"github.com/cosketch/cosketch/seed/agree"
 )
@@ -169,7 +170,7 @@ func (r *Rehearsal) Cells(party, index int, run analysis.Options) (out []int, er
 	if err != nil {
 		return nil, err
 	}
-	directions, err := plan.Directions(keys)
+	directions, err := sum.Directions(r.study, index, keys)
 	if err != nil {
 		return nil, err
 	}

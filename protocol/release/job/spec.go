@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/seed"
 )
 
 // Spec says what is to be released. All fields are required but where a default is given.
@@ -17,7 +18,7 @@ type Spec struct {
 	Study   *study.Study
 	What    What           // which release of the study it is
 	Plans   []release.Plan // one a sketch, as release.For or release.ForQuery plans them; at least one
-	Keys    release.Keys   // of the study's seed
+	Keys    seed.Keys      // of the study's seed
 	Dataset string         // whose budget pays
 	Caps    ledger.Caps    // on that budget. Default: counted without limit
 	Consent ledger.Consent // to what is beyond the caps. Default: none

@@ -190,7 +190,7 @@ func all(t *testing.T) []made {
 privacy: {unit: attribute, mechanism: laplace, epsilon: 1}
 analyses: [{kind: correlation}, {kind: k-means, clusters: 2}]
 `)
-	masked := parse(t, study.Horizontal, bounded+`sketches: [{side: moments, clip: 1, share: 7}, {side: cells, L: 1, clip: 1, share: 3}]
+	masked := parse(t, study.Horizontal, bounded+`sketches: [{side: moments, clip: 1, share: 7}, {side: cells, L: 1, clip: 1, share: 3}, {side: counts, tables: [{of: [{column: x, bins: 4}, {column: y, edges: [0.3]}]}, {of: [{column: y}], depth: 3}]}]
 privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
 sum: masked
 colluding: 1

@@ -1,0 +1,79 @@
+package study
+
+import (
+	"slices"
+
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/seed"
+)
+
+// additive is what a study knows of one side whose sketches are sums over records, without a
+// projection. Each stands in a file of its own. What is done with such sketches is a row of
+// protocol/sum.
+type additive struct {
+	side  sketch.Side
+	label bool // the column with role label takes part
+	// absent says, to stewards, what becomes of absent values where records.missing is count; empty for what does
+	// not count them.
+	absent string
+	// publishes lists the keys that leave with every release.
+	publishes []seed.Label
+
+	keys  []string // its own in the study file
+	takes string   // all that it takes, for people
+	read  func(o object, sk *Sketch)
+	// complete fills in the defaults of its keys; nil: they have none.
+	complete func(r *reader, s *Study, index int)
+	// project fills in the projection that stands for it in the study's meaning; nil: it is read.
+	project func(s *Study, index int)
+	// check refuses a study, horizontal and with a column in the sketch, in which it cannot be made.
+	check func(r *reader, s *Study, index int)
+	// encode adds to the study's meaning what a sketch has of its own keys, where it has any; nil: nothing.
+	encode func(e *encoder, sk Sketch)
+
+	// limit is after how many records of a party an entry can reach bound.
+	limit func(s *Study, index int, bound int64) int64
+	// bits is the finest resolution, of at most this one, that its sums have room for; nil: any.
+	bits func(s *Study, index int, most fixedpoint.Bits) fixedpoint.Bits
+
+	method func(sk Sketch) string                         // in a few words
+	says   func(s *Study, index int, noisy string) string // to stewards
+}
+
+// additives are all that this version has, in the order in which they are listed.
+func additives() []additive { return []additive{ofMoments(), ofCells(), ofCounts()} }
+
+// additiveOf returns the row of a side; ok is false for one that does not sum over records.
+func additiveOf(side sketch.Side) (row additive, ok bool) {
+	for _, row := range additives() {
+		if row.side == side {
+			return row, true
+		}
+	}
+	return additive{}, false
+}
+
+// CountsAbsent reports whether a sketch, by its index, tells absent values apart; elsewhere something takes
+// their place.
+func (s *Study) CountsAbsent(index int) bool {
+	row, _ := additiveOf(s.Sketches[index].Side)
+	return s.Records.Missing == MissingCount && row.absent != ""
+}
+
+// counting are the rows of what counts absent values.
+func counting() []additive {
+	return slices.DeleteFunc(additives(), func(row additive) bool { return row.absent == "" })
+}
+
+// sideNames are the sides that project and those that sum.
+func sideNames() []string {
+	return append([]string{string(sketch.Columns), string(sketch.Records)}, namesOf(additives())...)
+}
+
+func namesOf(rows []additive) (out []string) {
+	for _, row := range rows {
+		out = append(out, string(row.side))
+	}
+	return out
+}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
 )
 
@@ -72,7 +73,7 @@ func (c *Console) PrintFindings(findings []local.Finding) error {
 		for _, f := range out {
 			if f.Subject != subject && f.Subject != "" {
 				fmt.Fprintln(w)
-				Paragraph(w, "", f.Subject)
+				present.Paragraph(w, "", f.Subject)
 				subject = f.Subject
 			}
 			hang(w, "  "+f.Verdict+" ", f.Check+": "+f.Said)
@@ -88,6 +89,6 @@ func (c *Console) PrintFindings(findings []local.Finding) error {
 func hang(w io.Writer, label, text string) {
 	var b strings.Builder
 	room := strings.Repeat(" ", utf8.RuneCountInString(label))
-	Paragraph(&b, room, text)
+	present.Paragraph(&b, room, text)
 	fmt.Fprint(w, label+strings.TrimPrefix(b.String(), room))
 }

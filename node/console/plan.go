@@ -11,7 +11,9 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -91,7 +93,7 @@ func each(list string, do func(name, value string) error) error {
 // and analysis rests on, what could be chosen instead, and what was assumed.
 func WritePlan(w io.Writer, p plan.Plan) {
 	NewVerdict(p).write(w)
-	Paragraph(w, "", ResultSize(p.Result))
+	present.Paragraph(w, "", ResultSize(p.Result))
 	for i, s := range p.Sketches {
 		writePlannedSketch(w, i, s, p.Party)
 	}
@@ -99,14 +101,14 @@ func WritePlan(w io.Writer, p plan.Plan) {
 	writeChanges(w, "INSTEAD: ", p.Instead)
 	fmt.Fprintln(w, "\nASSUMED")
 	for _, text := range p.Assumptions {
-		Item(w, "  ", text+".")
+		present.Item(w, "  ", text+".")
 	}
 }
 
 func writeChanges(w io.Writer, begin string, all []plan.Warning) {
 	for _, one := range all {
 		fmt.Fprintln(w)
-		Paragraph(w, "", begin+one.Text+".")
+		present.Paragraph(w, "", begin+one.Text+".")
 		if len(one.Change) > 0 {
 			fmt.Fprintln(w, "  In the study file:")
 			for _, line := range one.Change {
@@ -118,9 +120,9 @@ func writeChanges(w io.Writer, begin string, all []plan.Warning) {
 
 // ResultSize says what a result takes.
 func ResultSize(s analysis.Size) string {
-	text := fmt.Sprintf("The result takes about %s at the aggregator and at each party", bytesText(s.Document+s.Tables))
+	text := fmt.Sprintf("The result takes about %s at the aggregator and at each party", block.Bytes(s.Document+s.Tables))
 	if s.Tables > 0 {
-		text += fmt.Sprintf(": %s of tables, and a document of %s", bytesText(s.Tables), bytesText(s.Document))
+		text += fmt.Sprintf(": %s of tables, and a document of %s", block.Bytes(s.Tables), block.Bytes(s.Document))
 	}
 	return text + "."
 }
@@ -184,10 +186,10 @@ func writePlannedSketch(w io.Writer, i int, s plan.Sketch, party string) {
 	case sketch.Cells:
 		method = fmt.Sprintf("%s, L = %d", s.Method, s.K)
 	}
-	Paragraph(w, "", fmt.Sprintf("SKETCH %d: %s side, %s; %s", i+1, s.Side, method, promise))
-	text := fmt.Sprintf("About %s leave, made of %s of values, %d for each record.", bytesText(s.Bytes), bytesText(s.RawBytes), s.Features)
+	present.Paragraph(w, "", fmt.Sprintf("SKETCH %d: %s side, %s; %s", i+1, s.Side, method, promise))
+	text := fmt.Sprintf("About %s leave, made of %s of values, %d for each record.", block.Bytes(s.Bytes), block.Bytes(s.RawBytes), s.Features)
 	if name := most(s, party, func(p plan.Part) float64 { return float64(p.Bytes) }); name != "" {
-		text = fmt.Sprintf("About %s leave %s, and less other parties; made of up to %s of values, up to %d for each record.", bytesText(s.Bytes), name, bytesText(s.RawBytes), s.Features)
+		text = fmt.Sprintf("About %s leave %s, and less other parties; made of up to %s of values, up to %d for each record.", block.Bytes(s.Bytes), name, block.Bytes(s.RawBytes), s.Features)
 	}
 	if s.Rounding.Bias > 0 {
 		text += fmt.Sprintf(" Rounding to %d bits moves values by at most %.1g of their column's spread%s.", s.Rounding.Bits, s.Rounding.Bias, beside(s))
@@ -199,19 +201,19 @@ func writePlannedSketch(w io.Writer, i int, s plan.Sketch, party string) {
 		}
 		text += "."
 	}
-	Paragraph(w, "  ", text)
+	present.Paragraph(w, "  ", text)
 	if s.Labels != "" {
-		Paragraph(w, "  ", "The last column holds "+s.Labels+".")
+		present.Paragraph(w, "  ", "The last column holds "+s.Labels+".")
 	}
 	if e := s.Exposure; e != nil {
-		Paragraph(w, "  ", "WITHOUT NOISE it gives away: "+e.Text+".")
-		Paragraph(w, "  ", fmt.Sprintf("Released values per value held: %.3g; R² of the best linear guess: %.3g; alone in their coordinate: %.2g %%.", e.Share, e.RSquared, 100*e.Alone))
+		present.Paragraph(w, "  ", "WITHOUT NOISE it gives away: "+e.Text+".")
+		present.Paragraph(w, "  ", fmt.Sprintf("Released values per value held: %.3g; R² of the best linear guess: %.3g; alone in their coordinate: %.2g %%.", e.Share, e.RSquared, 100*e.Alone))
 	}
 	if s.OptimalK != nil {
-		Paragraph(w, "  ", fmt.Sprintf("With this noise, distances err least at k = %.3g.", *s.OptimalK))
+		present.Paragraph(w, "  ", fmt.Sprintf("With this noise, distances err least at k = %.3g.", *s.OptimalK))
 	}
 	if s.Identity && !unprojected(s) {
-		Paragraph(w, "  ", fmt.Sprintf("Do not project (family: identity): with %d features a record, projecting only adds error.", s.Features))
+		present.Paragraph(w, "  ", fmt.Sprintf("Do not project (family: identity): with %d features a record, projecting only adds error.", s.Features))
 	}
 	for _, a := range s.Analyses {
 		writePlannedAnalysis(w, a)
@@ -236,7 +238,7 @@ func beside(s plan.Sketch) string {
 func writePlannedAnalysis(w io.Writer, a plan.Analysis) {
 	fmt.Fprintln(w)
 	if len(a.Options) == 0 && a.Chosen.Method == "" {
-		Paragraph(w, "  ", planned(a)+": "+a.Verdict)
+		present.Paragraph(w, "  ", planned(a)+": "+a.Verdict)
 		return
 	}
 	title := planned(a)
@@ -245,19 +247,19 @@ func writePlannedAnalysis(w io.Writer, a plan.Analysis) {
 	}
 	if len(a.Pair) == 2 {
 		title += fmt.Sprintf(", of %s and %s, which err most (%s for the pair that errs least)",
-			featureText(a.Pair, 0), featureText(a.Pair, 1), short(a.Best))
+			a.Pair[0].Name(), a.Pair[1].Name(), short(a.Best))
 	}
 	if a.Together > 0 {
 		title += fmt.Sprintf("; all %d intervals together hold at 95 %%, each at %.5g %%", a.Together, 100*a.EachLevel)
 	}
 	if len(a.Options) == 0 { // sums: nothing could be chosen instead
-		Paragraph(w, "  ", fmt.Sprintf("%s: standard error %s, 95 %% interval %s", title, standard(a.Chosen), half(a.Chosen)))
+		present.Paragraph(w, "  ", fmt.Sprintf("%s: standard error %s, 95 %% interval %s", title, standard(a.Chosen), half(a.Chosen)))
 		return
 	}
-	Paragraph(w, "  ", title)
-	t := NewTable("method", ">k", ">std. error", ">95 % interval", ">bytes", "usable", "")
+	present.Paragraph(w, "  ", title)
+	t := present.NewTable("method", ">k", ">std. error", ">95 % interval", ">bytes", "usable", "")
 	add := func(name string, c plan.Choice) {
-		t.Add(name, strconv.Itoa(c.K), standard(c), half(c), bytesText(c.Bytes), usableFrom(a, c), c.Note)
+		t.Add(name, strconv.Itoa(c.K), standard(c), half(c), block.Bytes(c.Bytes), usableFrom(a, c), c.Note)
 	}
 	add("as the study has it", a.Chosen)
 	for _, o := range a.Options {

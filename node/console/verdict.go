@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -46,9 +47,9 @@ func NewVerdict(p plan.Plan) Verdict {
 
 // write prints how many analyses are usable, and the verdict of each.
 func (v Verdict) write(w io.Writer) {
-	Paragraph(w, "", v.headline)
+	present.Paragraph(w, "", v.headline)
 	for _, a := range v.Analyses {
-		Paragraph(w, "  ", a.Name+": "+a.Verdict+".")
+		present.Paragraph(w, "  ", a.Name+": "+a.Verdict+".")
 	}
 }
 
@@ -61,7 +62,7 @@ func (v Verdict) Tell(c *Console) {
 	if len(v.Assumed) > 0 {
 		fmt.Fprintln(c.Talk(), "  Assumed:")
 		for _, text := range v.Assumed {
-			Item(c.Talk(), "  ", text+".")
+			present.Item(c.Talk(), "  ", text+".")
 		}
 	}
 }

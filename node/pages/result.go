@@ -9,8 +9,10 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/api"
-	"github.com/cosketch/cosketch/node/report"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/show"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -36,29 +38,30 @@ func (p *pages) result(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	of := report.Page{Study: s.File, Result: d.Result, Version: p.server.Version}
+	of := show.Document{Result: d.Result, Board: &show.Board{Study: s.File}}
 	for _, step := range stored.Steps() {
-		of.Steps = append(of.Steps, string(step))
+		of.Board.Steps = append(of.Board.Steps, string(step))
 	}
 	for _, one := range s.Parties {
 		taken := map[string]bool{}
 		for _, step := range one.Steps {
 			taken[step] = true
 		}
-		of.Taken = append(of.Taken, taken)
+		of.Board.Taken = append(of.Board.Taken, taken)
 	}
 	name := d.Statement.Document.Hash.String()
-	of.Signed = &report.Signature{Aggregator: s.File.Aggregator.ID.String(), Document: name, Message: d.Statement.Message.String()}
+	of.Signed = &show.Signature{Aggregator: s.File.Aggregator.ID.String(), Document: name, Message: d.Statement.Message.String()}
 	if d.Statement.Further {
-		of.Signed.Message, of.Signed.Beside = "", d.Statement.At.String()
+		of.Signed.Message, of.Signed.At = "", d.Statement.At.String()
 	}
 	here := "Result"
 	if d.Statement.Further {
 		here = "Further result"
 	}
-	v := resultView{page: p.ofStudy(r, s, here), Document: "/api/v1" + studyPath(s) + "/results/" + name, Size: bytesText(d.Statement.Document.Size)}
+	v := resultView{page: p.ofStudy(r, s, here), Document: "/api/v1" + studyPath(s) + "/results/" + name, Size: block.Bytes(d.Statement.Document.Size)}
 	v.Script = "heat.js"
-	if v.Headline, v.Report, err = report.Main(of); err != nil {
+	v.Headline = show.Headline(d.Result)
+	if v.Report, err = present.Main(of.Blocks()); err != nil {
 		return err
 	}
 	files := api.Files(d.Result)
@@ -88,11 +91,11 @@ type numberRow struct{ Name, Text string }
 // section is a part of what stewards read.
 type section struct {
 	Title  string
-	Blocks []block
+	Blocks []paragraph
 }
 
-// block is a paragraph or a list.
-type block struct {
+// paragraph is a paragraph or a list.
+type paragraph struct {
 	Text  string
 	Items []string
 }
@@ -168,12 +171,12 @@ func (s *section) add(line string) {
 	case isItem && last >= 0 && s.Blocks[last].Items != nil:
 		s.Blocks[last].Items = append(s.Blocks[last].Items, item)
 	case isItem:
-		s.Blocks = append(s.Blocks, block{Items: []string{item}})
+		s.Blocks = append(s.Blocks, paragraph{Items: []string{item}})
 	case goesOn && last >= 0 && s.Blocks[last].Items != nil:
 		s.Blocks[last].Items[len(s.Blocks[last].Items)-1] += " " + line
 	case last >= 0 && s.Blocks[last].Items == nil && !strings.HasSuffix(s.Blocks[last].Text, "."):
 		s.Blocks[last].Text += " " + line
 	default:
-		s.Blocks = append(s.Blocks, block{Text: line})
+		s.Blocks = append(s.Blocks, paragraph{Text: line})
 	}
 }

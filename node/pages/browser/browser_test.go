@@ -23,8 +23,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/cosketch/cosketch/node/report"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/show"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -362,7 +363,8 @@ func TestReports(t *testing.T) {
 		check(t, json.Unmarshal(raw, &r))
 		path := filepath.Join(t.TempDir(), kinds+".html")
 		var html bytes.Buffer
-		check(t, report.HTML(&html, report.Page{Study: s, Result: r, Version: "test"}))
+		of := show.Document{Result: r, Board: &show.Board{Study: s}}
+		check(t, present.HTML(&html, present.Page{Title: of.Title(), Kicker: of.Kicker(), Headline: show.Headline(r), Footer: show.Footer, Blocks: of.Blocks()}))
 		check(t, os.WriteFile(path, html.Bytes(), 0o600))
 		b.do(chromedp.Navigate("file://" + path))
 		eval[bool](b, "document.querySelectorAll('details').forEach(d => d.open = true) || true")

@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -160,8 +161,7 @@ func (cmd studyExplain) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	party := viewer(c, g, s, "Explained")
-	text := s.Explain(party)
-	err = c.Print(map[string]any{"study": s.ID.String(), "name": s.Name, "text": text}, func(w io.Writer) { io.WriteString(w, text) })
+	err = console.PrintExplained(c, s, party)
 	if err == nil && s.Privacy.Mechanism == dp.None {
 		c.Say("party audit %s --data tries out what a release of your data would give away.", s.ID.Short())
 	}
@@ -314,7 +314,8 @@ func show(c *console.Console, id string, s *study.Study, party int) error {
 	case !c.Interactive():
 		return console.WithCode(console.Refused, errors.New("not approved: there is no terminal to ask at; answer with --id and the first eight characters of the study's id"))
 	}
-	fmt.Fprint(c.Talk(), s.Explain(party), "\n")
+	present.Text(c.Talk(), s.Explain(party))
+	fmt.Fprintln(c.Talk())
 	return nil
 }
 

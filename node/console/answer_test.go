@@ -115,7 +115,7 @@ func TestDenseTableInATerminal(t *testing.T) {
 	var out strings.Builder
 	writeResult(&out, analysis.Result{Analyses: []analysis.Analysis{a}})
 	text := strings.Join(strings.Fields(out.String()), " ")
-	for _, want := range []string{"north: c0", "south: c19", "pairs of different parties' columns", "1234 of 25000000 pairs", "17 are undefined", "All 19900 pairs are in 656.7 kB"} {
+	for _, want := range []string{"north: c0", "south: c19", "pairs of different parties' columns", "1234 of 25000000 pairs", "17 are undefined", "All 19900 pairs are in 657 kB"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, out.String())
 		}

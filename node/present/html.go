@@ -70,6 +70,7 @@ type section struct {
 
 // piece is a block: one of its fields is there.
 type piece struct {
+	Heading *block.Heading // within a fold
 	Text    *block.Text
 	List    *block.List
 	Command *block.Command
@@ -106,6 +107,8 @@ func newBody(blocks []block.Block, scripted bool) (out body) {
 
 func newPiece(b block.Block, scripted bool) (out piece) {
 	switch b := b.(type) {
+	case block.Heading:
+		out.Heading = &b
 	case block.Text:
 		out.Text = &b
 	case block.List:

@@ -212,22 +212,11 @@ func Paragraph(w io.Writer, indent, text string) { paragraph(w, indent, indent, 
 // Item prints a point of a list: its further lines begin below its first word.
 func Item(w io.Writer, indent, text string) { paragraph(w, indent+"- ", indent+"  ", text) }
 
-// paragraph has one indent before the first line and another, as long, before the rest.
+// paragraph has one indent before the first line and another, as long, before the rest. Runs of spaces stay: they may be
+// in a name.
 func paragraph(w io.Writer, indent, rest, text string) {
-	so := ""
-	for _, word := range strings.Fields(line(text)) {
-		word = shorten(word, Width-len(indent))
-		if so != "" && len(indent)+utf8.RuneCountInString(so)+1+utf8.RuneCountInString(word) > Width {
-			fmt.Fprintln(w, indent+so)
-			so, indent = "", rest
-		}
-		if so != "" {
-			so += " "
-		}
-		so += word
-	}
-	if so != "" {
-		fmt.Fprintln(w, indent+so)
+	if text = strings.TrimSpace(line(text)); text != "" {
+		io.WriteString(w, block.Wrap(indent, rest, text, Width))
 	}
 }
 

@@ -92,17 +92,18 @@ func Estimates(name string, people bool) []Column {
 	return out
 }
 
-// Bytes is how much so many bytes are.
+// Bytes is how much so many bytes are, to three digits.
 func Bytes(n int64) string {
-	switch {
-	case n >= 1e9:
-		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
-	case n >= 1e6:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	case n >= 1e3:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}} {
+		if x := float64(n) / unit.size; x >= 1 {
+			place := math.Pow10(3 - min(len(strconv.Itoa(int(x))), 3)) // 100 below ten, 1 from a hundred on
+			return strconv.FormatFloat(math.Round(x*place)/place, 'f', -1, 64) + " " + unit.name
+		}
 	}
-	return fmt.Sprintf("%d B", n)
+	return fmt.Sprintf("%d bytes", n)
 }
 
 // Brief is a number with at most four significant digits.

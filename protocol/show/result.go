@@ -30,7 +30,7 @@ func Result(r analysis.Result, of *Board) (out []block.Block) {
 		out = append(out, block.Text{Text: text})
 	}
 	if of != nil {
-		out = append(out, block.Fold{Title: "What every steward was told before approving", Blocks: []block.Block{block.Command{Lines: []string{of.Study.Explain(study.Everyone)}}}})
+		out = append(out, block.Fold{Title: "What every steward was told before approving", Blocks: of.Study.Explain(study.Everyone)})
 	}
 	return append(out, Analyses(r)...)
 }

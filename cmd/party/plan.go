@@ -72,7 +72,7 @@ func (cmd planCommand) Run(ctx context.Context, c *console.Console, g *console.G
 		}
 	}
 	err = c.Print(out, func(w io.Writer) {
-		console.WritePlan(w, p)
+		present.Text(w, p.Blocks())
 		out.writeBudget(w)
 		c.Say("Where that is not enough, the study file can be changed, with the other parties.")
 		for _, b := range out.Budget {

@@ -146,3 +146,12 @@ func minutes(seconds float64) string {
 	}
 	return fmt.Sprintf("%.0f minutes", math.Ceil(seconds/60))
 }
+
+// Says says what a result takes.
+func (s Size) Says() string {
+	text := fmt.Sprintf("The result takes about %s at the aggregator and at each party", block.Bytes(s.Document+s.Tables))
+	if s.Tables > 0 {
+		text += fmt.Sprintf(": %s of tables, and a document of %s", block.Bytes(s.Tables), block.Bytes(s.Document))
+	}
+	return text + "."
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/present"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/errortable"
@@ -245,5 +246,5 @@ func writeNetwork(w io.Writer, n errortable.Study) {
 		parties = append(parties, fmt.Sprintf("%s %d", p.Name, p.Records))
 	}
 	present.Paragraph(w, "  ", fmt.Sprintf("Records: %s; %s.", strings.Join(parties, ", "), n.Split))
-	present.Paragraph(w, "  ", fmt.Sprintf("Shipped: %d kB where the data files hold %d kB, in %.1f s. Study %s.", n.Bytes/1000, n.Raw/1000, n.Seconds, n.Study[:8]))
+	present.Paragraph(w, "  ", fmt.Sprintf("Shipped: %s where the data files hold %s, in %.1f s. Study %s.", block.Bytes(n.Bytes), block.Bytes(n.Raw), n.Seconds, n.Study[:8]))
 }

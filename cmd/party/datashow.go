@@ -271,7 +271,7 @@ func numberText(c dataset.ColumnDescription, x float64) string {
 }
 
 func shareText(n, of int64) string {
-	return strconv.FormatFloat(100*float64(n)/float64(of), 'g', 3, 64) + " %"
+	return block.Digits(100*float64(n)/float64(of), 3) + " %"
 }
 
 // draw prints how a column's values are distributed.

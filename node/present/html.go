@@ -75,6 +75,7 @@ type piece struct {
 	List    *block.List
 	Command *block.Command
 	Facts   *block.Facts
+	Checks  *block.Checks
 	Table   *table
 	Figure  *asked
 	Fold    *fold
@@ -117,6 +118,8 @@ func newPiece(b block.Block, scripted bool) (out piece) {
 		out.Command = &b
 	case block.Facts:
 		out.Facts = &b
+	case block.Checks:
+		out.Checks = &b
 	case block.Table:
 		out.Table = newTable(b)
 	case block.Figure:

@@ -28,7 +28,15 @@ func Text(w io.Writer, blocks []block.Block) {
 			}
 			writeHeading(w, b)
 			indent = "  "
+		case block.Checks:
+			for _, one := range b.Items {
+				hang(w, "  "+one.Verdict+" ", one.Text)
+				hang(w, "       → ", one.Fix)
+			}
 		case block.Text:
+			if _, ok := after.(block.Checks); ok { // what the next ones are about
+				fmt.Fprintln(w)
+			}
 			text := b.Text
 			if b.Lead != "" {
 				text = strings.ToUpper(b.Lead) + ": " + text
@@ -88,7 +96,10 @@ func writeTable(w io.Writer, t block.Table, captioned bool) {
 		out.head, out.right = append(out.head, c.Name), append(out.right, c.Number)
 	}
 	var undefined []string
-	rows := t.Rows[:min(len(t.Rows), mostRows)]
+	rows := t.Rows
+	if !t.Whole {
+		rows = rows[:min(len(rows), mostRows)]
+	}
 	for _, row := range rows {
 		var cells []string
 		for i, cell := range row {
@@ -217,6 +228,14 @@ func Item(w io.Writer, indent, text string) { paragraph(w, indent+"- ", indent+"
 func paragraph(w io.Writer, indent, rest, text string) {
 	if text = strings.TrimSpace(line(text)); text != "" {
 		io.WriteString(w, block.Wrap(indent, rest, text, Width))
+	}
+}
+
+// hang prints a text whose first line begins with a label that the others leave room for; nothing without a text.
+func hang(w io.Writer, label, text string) {
+	if text != "" {
+		label = line(label)
+		paragraph(w, label, strings.Repeat(" ", utf8.RuneCountInString(label)), text)
 	}
 }
 

@@ -85,6 +85,8 @@ func TestText(t *testing.T) {
 		block.Text{Tone: block.Warn, Lead: "Caution", Text: "read |\u2060ρ\u2060|\u2060\u00a0≥\u00a01\x1b[2J"},
 		block.List{Items: []string{"one", "two"}},
 		block.Command{Lines: []string{"party  status", "\x1b"}},
+		block.Checks{Items: []block.Check{{Verdict: "FAIL", Text: "clock: it is " + strings.Repeat("very ", 20) + "wrong", Fix: "set it"}}},
+		block.Text{Text: "study a"},
 		block.Facts{Items: []block.Fact{{Name: "message", Text: "ab", More: "of the board"}}},
 		block.Figure{ID: "f", Plot: block.Chart{}},
 		block.Fold{Title: "asked", Blocks: []block.Block{block.Text{Text: "never"}}},
@@ -99,6 +101,11 @@ MEANS of Column: one stands out
   - two
     party  status
     ·
+  FAIL clock: it is very very very very very very very very very very very very very very very very
+       very very very very wrong
+       → set it
+
+  study a
   message: ab, of the board
 
   Numbers:

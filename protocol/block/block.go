@@ -54,6 +54,16 @@ type Fact struct {
 	Code             bool // Text is to be read letter by letter
 }
 
+// Checks are what was looked at, each with its verdict.
+type Checks struct{ Items []Check }
+
+// Check is one of them.
+type Check struct {
+	Verdict string // a short word in capitals
+	Text    string
+	Fix     string // what to do; empty: nothing
+}
+
 // Fold is what a page shows when asked. A text leaves it out.
 type Fold struct {
 	Title  string
@@ -69,6 +79,7 @@ type Table struct {
 	Of      int      // rows that there are; 0: Rows is all
 	Things  string   // what Of counts and in which order, like "pairs, the clearest first"; empty: rows
 	Drawn   bool     // a figure shows the numbers too: a page has the table behind a line to open
+	Whole   bool     // a text has every row: so many were asked for
 	Asked   bool     // it is for who wants to know more: a page has it behind a line to open, a text leaves it out
 }
 
@@ -118,6 +129,7 @@ func (Text) block()    {}
 func (List) block()    {}
 func (Command) block() {}
 func (Facts) block()   {}
+func (Checks) block()  {}
 func (Fold) block()    {}
 func (Table) block()   {}
 func (Figure) block()  {}

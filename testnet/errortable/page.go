@@ -43,8 +43,8 @@ var pageSource string
 // anywhere.
 func Page(w io.Writer, studies []Study) error {
 	page, err := template.New("page").Funcs(template.FuncMap{
-		"style": figure.Style, "digits": digits, "percent": percent, "chart": chart, "rule": func() string { return Rule },
-		"kB": func(n int64) string { return fmt.Sprintf("%d kB", n/1000) },
+		"style": figure.Style, "digits": digits, "percent": block.Percent, "chart": chart, "rule": func() string { return Rule },
+		"kB": block.Bytes,
 		"checks": func() (out []Check) {
 			for _, s := range studies {
 				out = append(out, s.Checks...)

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/cosketch/cosketch/node/present"
+	"github.com/cosketch/cosketch/protocol/block"
 )
 
 // Write tells the verdicts first and then the figures, for a terminal.
@@ -58,13 +59,13 @@ func (t Table) numbers(w io.Writer) {
 func (t Table) groups(w io.Writer) {
 	table := present.NewTable("kind", "beside", ">the study", ">largest class", ">pooled data")
 	for _, g := range t.Groups {
-		table.Add(string(g.Kind), fmt.Sprintf("%d pooled clusters", g.Clusters), percent(g.Pooled.Share), percent(g.Pooled.Baseline), "")
+		table.Add(string(g.Kind), fmt.Sprintf("%d pooled clusters", g.Clusters), block.Percent(g.Pooled.Share), block.Percent(g.Pooled.Baseline), "")
 		if g.Known != nil {
-			table.Add("", g.Column, percent(g.Known.Share), percent(g.Known.Baseline), percent(g.Ceiling))
+			table.Add("", g.Column, block.Percent(g.Known.Share), block.Percent(g.Known.Baseline), block.Percent(g.Ceiling))
 		}
 	}
 	for _, c := range t.Classes {
-		table.Add(string(c.Kind), c.Column, percent(c.Accuracy), percent(c.Baseline), percent(c.Pooled))
+		table.Add(string(c.Kind), c.Column, block.Percent(c.Accuracy), block.Percent(c.Baseline), block.Percent(c.Pooled))
 	}
 	table.Write(w)
 }
@@ -88,5 +89,3 @@ func digits(x float64) string {
 	}
 	return fmt.Sprintf("%.2g", x)
 }
-
-func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }

@@ -94,6 +94,7 @@ type fold struct {
 func newBody(blocks []block.Block, scripted bool) (out body) {
 	for _, b := range blocks {
 		if h, ok := b.(block.Heading); ok {
+			h.Says = minus(h.Says)
 			out.Links, out.Sections = append(out.Links, h), append(out.Sections, section{Heading: h})
 			continue
 		}

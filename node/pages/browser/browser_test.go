@@ -278,7 +278,7 @@ func TestPages(t *testing.T) {
 	b.do(chromedp.Navigate(home))
 	begin(1)
 	begin(2)
-	b.await("the result", `document.getElementById("headline").textContent.startsWith("3 of 3 parties are in; answered: correlation")`)
+	b.await("the result", `document.getElementById("headline").textContent.startsWith("3 of 3 parties are in this result; answered: correlation")`)
 	all.Wait()
 	b.look("study")
 
@@ -422,8 +422,8 @@ func TestPagesWithoutScript(t *testing.T) {
 	_, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	check(t, err)
 	for path, want := range map[string]string{
-		"":                 "3 of 3 parties are in; answered: correlation, intersection; the smallest effect",
-		"/results/current": "3 of 3 parties are in; answered: correlation, intersection",
+		"":                 "3 of 3 parties are in this result; answered: correlation, intersection; the smallest effect",
+		"/results/current": "3 of 3 parties are in this result; answered: correlation, intersection",
 		"/privacy":         "one value of one record",
 		"/audit":           "17 signed messages are on the board",
 	} {

@@ -132,7 +132,7 @@ func TestDriversImportDownward(t *testing.T) {
 			level[path.Join("node", name)] = i + 1
 		}
 	}
-	above := []string{"node/console", "node/monitor", "node/report", "node/pages", "node/pages/browser"}
+	above := []string{"node/console", "node/monitor", "node/pages", "node/pages/browser"}
 	for _, f := range parseAll(t) {
 		if f.top() != "node" || f.test || slices.Contains(above, f.pkg) {
 			continue

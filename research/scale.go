@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/research/scale"
 	"github.com/cosketch/cosketch/testnet/program"
@@ -67,7 +67,7 @@ func tellScale(opts scaleOptions, measured []scale.Measured, w io.Writer) error 
 	if opts.Format == "json" {
 		return program.PrintJSON(w, measured)
 	}
-	t := console.NewTable(">parties", ">release, MB", ">seed, s", ">result, s", ">sent a party, kB", ">received a party, kB", ">aggregator, MiB", ">its disk, MB")
+	t := present.NewTable(">parties", ">release, MB", ">seed, s", ">result, s", ">sent a party, kB", ">received a party, kB", ">aggregator, MiB", ">its disk, MB")
 	for _, m := range measured {
 		t.Add(fmt.Sprint(m.Parties), fmt.Sprintf("%.2f", float64(m.Sketch)/1e6), fmt.Sprintf("%.2f", m.Agreement), fmt.Sprintf("%.2f", m.Whole),
 			fmt.Sprintf("%.0f", float64(m.Sent)/1e3), fmt.Sprintf("%.0f", float64(m.Received)/1e3), fmt.Sprintf("%.0f", float64(m.Memory)/(1<<20)),

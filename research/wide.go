@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/research/scale"
 	"github.com/cosketch/cosketch/testnet/program"
 )
@@ -65,12 +65,12 @@ func tellWide(opts wideOptions, played []scale.Played, w io.Writer) error {
 	}
 	for _, p := range played {
 		fmt.Fprintf(w, "\n2 x %d columns, mechanism %s: both parties have a result of %.2f GB after %.0f s\n", opts.Columns, p.Mechanism, float64(p.Result)/1e9, p.Seconds)
-		t := console.NewTable("process", ">most memory, MiB")
+		t := present.NewTable("process", ">most memory, MiB")
 		for _, one := range p.Processes {
 			t.Add(one.Name, fmt.Sprintf("%.0f", float64(one.Memory)/(1<<20)))
 		}
 		t.Write(w)
-		console.Paragraph(w, "", "study create: "+p.Refused)
+		present.Paragraph(w, "", "study create: "+p.Refused)
 	}
 	return nil
 }

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/present"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/errortable"
@@ -75,7 +76,7 @@ func listNetworks(opts networkOptions, stdout io.Writer) error {
 	if opts.Format == "json" {
 		return json.NewEncoder(stdout).Encode(map[string]any{"networks": all})
 	}
-	table := console.NewTable("network", ">parties", "what")
+	table := present.NewTable("network", ">parties", "what")
 	for _, t := range all {
 		table.Add(t.Name, fmt.Sprint(len(t.Parties)), t.Title)
 	}
@@ -83,7 +84,7 @@ func listNetworks(opts networkOptions, stdout io.Writer) error {
 	_, missing := corpus.Open(opts.Data, os.Getenv)
 	fmt.Fprintln(stdout)
 	if missing != nil {
-		console.Paragraph(stdout, "", fmt.Sprintf("Only those of %s can run: %v.", networks.Embedded, missing))
+		present.Paragraph(stdout, "", fmt.Sprintf("Only those of %s can run: %v.", networks.Embedded, missing))
 	}
 	_, err = fmt.Fprintln(stdout, "Next: go run ./testnet network NAME, or the part of it before the first dash for all of a data set.")
 	return err
@@ -235,15 +236,15 @@ func writeNetwork(w io.Writer, n errortable.Study) {
 	fmt.Fprintf(w, "%s: %s\n", n.Name, n.Title)
 	n.Table.Write(w)
 	fmt.Fprintln(w)
-	console.Paragraph(w, "  ", "Privacy: "+n.Privacy+".")
-	console.Paragraph(w, "  ", n.Exposure)
+	present.Paragraph(w, "  ", "Privacy: "+n.Privacy+".")
+	present.Paragraph(w, "  ", n.Exposure)
 	if n.Table.Cut > 0 {
-		console.Paragraph(w, "  ", fmt.Sprintf("Clip: %.1f %% of the records are cut to it, in the sketch where most are.", 100*n.Table.Cut))
+		present.Paragraph(w, "  ", fmt.Sprintf("Clip: %.1f %% of the records are cut to it, in the sketch where most are.", 100*n.Table.Cut))
 	}
 	var parties []string
 	for _, p := range n.Parties {
 		parties = append(parties, fmt.Sprintf("%s %d", p.Name, p.Records))
 	}
-	console.Paragraph(w, "  ", fmt.Sprintf("Records: %s; %s.", strings.Join(parties, ", "), n.Split))
-	console.Paragraph(w, "  ", fmt.Sprintf("Shipped: %d kB where the data files hold %d kB, in %.1f s. Study %s.", n.Bytes/1000, n.Raw/1000, n.Seconds, n.Study[:8]))
+	present.Paragraph(w, "  ", fmt.Sprintf("Records: %s; %s.", strings.Join(parties, ", "), n.Split))
+	present.Paragraph(w, "  ", fmt.Sprintf("Shipped: %s where the data files hold %s, in %.1f s. Study %s.", block.Bytes(n.Bytes), block.Bytes(n.Raw), n.Seconds, n.Study[:8]))
 }

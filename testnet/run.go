@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/testnet/errortable"
 	"github.com/cosketch/cosketch/testnet/networks"
 	"github.com/cosketch/cosketch/testnet/program"
@@ -117,8 +117,8 @@ func tellChecks(w io.Writer, all []errortable.Study) {
 		return
 	}
 	fmt.Fprintln(w)
-	console.Paragraph(w, "", errortable.Rule)
+	present.Paragraph(w, "", errortable.Rule)
 	for _, c := range checks {
-		console.Paragraph(w, "  ", c.String())
+		present.Paragraph(w, "  ", c.String())
 	}
 }

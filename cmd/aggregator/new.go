@@ -103,7 +103,7 @@ func (cmd studyNew) Run(ctx context.Context, c *console.Console, g *console.Glob
 			c.Say("to be filled in: %s", o)
 		}
 		if s, err := study.Parse([]byte(text)); err == nil { // with nothing left to fill in
-			c.Say("%s", console.ResultSize(analysis.SizeOf(s)))
+			c.Say("%s", analysis.SizeOf(s).Says())
 			if err := analysis.Deliverable(s); err != nil {
 				c.Say("aggregator study create will refuse it: %v", err)
 			}

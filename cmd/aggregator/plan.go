@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -24,7 +25,7 @@ func (cmd studyPlan) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	err = c.Print(p, func(w io.Writer) {
-		console.WritePlan(w, p)
+		present.Text(w, p.Blocks())
 		c.Say("Next: change the study file, or aggregator study create it.")
 	})
 	if err != nil {

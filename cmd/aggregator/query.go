@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -13,10 +12,12 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/table"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/fail"
+	"github.com/cosketch/cosketch/protocol/show"
 )
 
 type queryCommand struct {
@@ -80,7 +81,7 @@ func (cmd queryCommand) Run(ctx context.Context, c *console.Console, g *console.
 
 // write prints the answers in the format asked for, or writes them to the file.
 func (cmd queryCommand) write(c *console.Console, a analysis.Answers) error {
-	text := func(to io.Writer) { printAnswers(to, a) }
+	text := func(to io.Writer) { present.Text(to, show.Answers(a)) }
 	if c.Files == console.CSV {
 		text = func(to io.Writer) { answersCSV(to, a) }
 	}
@@ -130,33 +131,4 @@ func full(x *float64) string {
 		return ""
 	}
 	return strconv.FormatFloat(*x, 'g', -1, 64)
-}
-
-// printAnswers writes them for people.
-func printAnswers(to io.Writer, a analysis.Answers) {
-	fmt.Fprintf(to, "%d vectors among %d records of %s; by squared distance.\n", len(a.Queries), a.Records, strings.Join(a.Parties, ", "))
-	fmt.Fprintf(to, "Units: %s.\n", a.Units)
-	fmt.Fprintf(to, "The intervals of one vector hold together in %g %% of studies, for the data; who is nearest\nholds for the records as they were released.\n", 100*a.Level)
-	for _, q := range a.Queries {
-		fmt.Fprintf(to, "\n%s", q.Query)
-		for _, s := range q.Said {
-			fmt.Fprintf(to, "  %s: %s", s.Model, s.Value)
-		}
-		fmt.Fprintln(to)
-		for rank, n := range q.Near {
-			fmt.Fprintf(to, "  %3d  %-24s  %s  %s\n", rank+1, strings.Join(n.Parties, "+"), n.Handle, interval(n.Distance))
-		}
-	}
-}
-
-// interval shows a distance rounded to its error.
-func interval(n analysis.Number) string {
-	if n.Estimate == nil {
-		return n.Undefined
-	}
-	places := 0
-	if e := *n.StandardError; e > 0 {
-		places = max(0, min(1-int(math.Floor(math.Log10(e))), 12))
-	}
-	return fmt.Sprintf("%*.*f ± %.2g  [%.*f, %.*f]", places+6, places, *n.Estimate, *n.StandardError, places, *n.Low, places, *n.High)
 }

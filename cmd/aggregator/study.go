@@ -122,6 +122,5 @@ func (cmd studyExplain) Run(c *console.Console, g *console.Globals) error {
 	if err != nil {
 		return err
 	}
-	text := s.Explain(study.Everyone)
-	return c.Print(map[string]any{"study": s.ID.String(), "name": s.Name, "text": text}, func(w io.Writer) { io.WriteString(w, text) })
+	return console.PrintExplained(c, s, study.Everyone)
 }

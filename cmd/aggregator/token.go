@@ -9,6 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
@@ -124,7 +125,7 @@ func (tokenList) Run(c *console.Console, g *console.Globals) error {
 			c.Say("Next: aggregator token create NAME --scope studies:read,results:read")
 			return
 		}
-		table := console.NewTable("token", "for", "scopes", "made", "valid until")
+		table := present.NewTable("token", "for", "scopes", "made", "valid until")
 		for _, t := range out {
 			until := t.Expires
 			if until == "" {

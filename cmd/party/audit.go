@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/audit"
 	"github.com/cosketch/cosketch/node/console"
-	"github.com/cosketch/cosketch/node/report"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -43,9 +43,9 @@ func (cmd auditCommand) Run(ctx context.Context, c *console.Console, g *console.
 		return err
 	}
 	if cmd.Output != "" {
-		err = cmd.page(c, s, nil, &out)
+		err = cmd.page(c, s, audit.Report{Audited: &out})
 	} else {
-		err = c.Print(out, func(w io.Writer) { writeAudited(w, out) })
+		err = c.Print(out, func(w io.Writer) { writeReport(w, out.Name, out.Study, audit.Report{Audited: &out}) })
 	}
 	return cmp.Or(err, failed(out))
 }
@@ -72,9 +72,15 @@ func failed(a audit.Audited) error {
 }
 
 // page writes what was found as a page with figures.
-func (cmd auditCommand) page(c *console.Console, s *study.Study, attacked *audit.Attacked, audited *audit.Audited) error {
-	p := report.AuditPage{Name: s.Name, Study: s.ID.String(), Attacked: attacked, Audited: audited, Made: console.Now(), Version: "cosketch " + console.Version()}
-	if err := console.WriteFileWhole(cmd.Output, func(w io.Writer) error { return report.Audit(w, p) }); err != nil {
+func (cmd auditCommand) page(c *console.Console, s *study.Study, r audit.Report) error {
+	p := present.Page{
+		Title: fmt.Sprintf("%s: audit of study %s", s.Name, s.ID.Short()), Kicker: fmt.Sprintf("Audit of study “%s”", s.Name), Headline: r.Headline(), Blocks: r.Blocks(),
+		Footer: fmt.Sprintf("Study %s. Made %s by cosketch %s.", s.ID, console.Now(), console.Version()),
+	}
+	if r.Attacked != nil {
+		p.Kicker += fmt.Sprintf(", on dataset “%s”", r.Attacked.Dataset)
+	}
+	if err := console.WriteFileWhole(cmd.Output, func(w io.Writer) error { return present.HTML(w, p) }); err != nil {
 		return err
 	}
 	return c.Print(map[string]any{"study": s.ID.String(), "files": []string{cmd.Output}}, func(w io.Writer) {
@@ -96,49 +102,9 @@ func plansToAudit(c *console.Console, g *console.Globals, s *study.Study) []int 
 	return out
 }
 
-// writeAudited prints what trials found, for people.
-func writeAudited(w io.Writer, a audit.Audited) {
-	verdict := map[string]string{
-		"PASS":         "PASS: nothing speaks against what the study claims.",
-		"FAIL":         "FAIL: a release gives away more than the study claims.",
-		"INCONCLUSIVE": "INCONCLUSIVE: nothing speaks against what the study claims, but so few trials would have let half of the noise pass.",
-	}[a.Verdict()]
-	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %s", a.Name, a.Study, verdict))
+// writeReport prints what was found, for people.
+func writeReport(w io.Writer, name, id string, r audit.Report) {
+	present.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %s", name, id, r.Headline()))
 	fmt.Fprintln(w)
-	t := console.NewTable("party", ">sketch", "mechanism", ">claimed ε", ">δ", ">found ε", ">at most", ">trials", "verdict")
-	for _, s := range a.Sketches {
-		t.Add(s.Party, fmt.Sprint(s.Sketch), s.Mechanism, console.Brief(s.Claimed), console.Brief(s.Delta),
-			"≥ "+console.Brief(s.Found), console.Brief(s.Reach), fmt.Sprint(s.Trials), s.Verdict())
-		if l := s.Labels; l != nil {
-			t.Add(s.Party, fmt.Sprint(s.Sketch), "its labels", console.Brief(l.Claimed), "0",
-				"≥ "+console.Brief(l.Found), console.Brief(l.Reach), fmt.Sprint(l.Trials), l.Verdict())
-		}
-	}
-	t.Write(w)
-	console.Paragraph(w, "  ", fmt.Sprintf("Found is what can be told apart for certain, but for a probability of %.0e, when releases of the worst neighbouring data are made here as they would be shipped. At most is what so many trials could find: a claim above it cannot fail.", a.Doubt))
-	fmt.Fprintln(w)
-	for _, s := range a.Sketches {
-		console.Paragraph(w, "", fmt.Sprintf("%s, sketch %d, %s side, unit %s.", s.Party, s.Sketch, s.Side, s.Unit))
-		console.Paragraph(w, "  ", s.Statement)
-		switch {
-		case s.Declared != nil:
-			console.Paragraph(w, "  ", fmt.Sprintf("Sensitivity declared: l1 %d, l2 squared %d; the worst change found moves the exact sketch by l1 %d, l2 squared %d.",
-				s.Declared[0], s.Declared[1], s.Realised[0], s.Realised[1]))
-		default:
-			console.Paragraph(w, "  ", fmt.Sprintf("The flips as they are drawn give ε = %s.", console.Brief(s.Drawn)))
-		}
-		console.Paragraph(w, "  ", fmt.Sprintf("One release of %d canaries, each put in by a fair coin: %d of %d guesses are right, so ε ≥ %s (but for a probability of %g).",
-			s.OneRun.Canaries, s.OneRun.Right, s.OneRun.Guessed, console.Brief(s.OneRun.Found), s.OneRun.Doubt))
-		if s.Noise != nil {
-			console.Paragraph(w, "  ", fmt.Sprintf("%d draws of noise have %.4f times the variance that is stated, and follow its law (p = %.2g).", s.Noise.Draws, s.Noise.Variance, s.Noise.Chance))
-		}
-		if !s.Conclusive {
-			console.Paragraph(w, "  ", "Note: so few trials would have let half of the noise pass: ask for more by --trials.")
-		}
-		for _, r := range s.Remarks {
-			console.Paragraph(w, "  ", "Note: "+r+".")
-		}
-	}
-	fmt.Fprintln(w)
-	console.Paragraph(w, "", "No data were read, the ledger was not touched, and nothing has left.")
+	present.Text(w, r.Blocks())
 }

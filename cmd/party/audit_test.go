@@ -18,12 +18,12 @@ func TestFailedAuditIsShown(t *testing.T) {
 		},
 	}
 	var b strings.Builder
-	writeAudited(&b, a)
+	writeReport(&b, a.Name, a.Study, audit.Report{Audited: &a})
 	text := b.String()
 	for _, want := range []string{
 		"trial (study 01234567): FAIL: a release gives away more than the study claims.",
 		"20000  PASS\n", "20000  FAIL\n",
-		"the worst change found moves the exact sketch by", "The flips as they are drawn give ε = 1.9.", "Note: something.",
+		"largest change of the exact sketch, sum of squares", "ε of the flips as drawn", "Note: something.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)

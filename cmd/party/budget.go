@@ -11,8 +11,10 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
@@ -185,7 +187,7 @@ func (b budget) write(w io.Writer) {
 	if len(b.Entries) == 0 {
 		fmt.Fprintln(w, "Nothing was released yet.")
 	} else {
-		t := console.NewTable(">no", "time", "dataset", "study", ">sketch", "noise", "unit", ">ε", ">δ", ">ε/person")
+		t := present.NewTable(">no", "time", "dataset", "study", ">sketch", "noise", "unit", ">ε", ">δ", ">ε/person")
 		for _, e := range b.Entries {
 			epsilon, delta, person := "none", "none", "none"
 			if e.Mechanism != string(dp.None) {
@@ -202,16 +204,16 @@ func (b budget) write(w io.Writer) {
 		return
 	}
 	fmt.Fprintln(w)
-	t := console.NewTable("dataset", "unit", "study", ">releases", ">ε spent", ">of cap", ">ε left", ">at δ")
+	t := present.NewTable("dataset", "unit", "study", ">releases", ">ε spent", ">of cap", ">ε left", ">at δ")
 	for _, s := range b.Totals {
 		for _, study := range s.Studies {
-			t.Add(s.Dataset, s.Unit, study.Study[:8], fmt.Sprint(study.Releases), spentText(study.Epsilon), "", "", console.Brief(s.Delta))
+			t.Add(s.Dataset, s.Unit, study.Study[:8], fmt.Sprint(study.Releases), spentText(study.Epsilon), "", "", block.Brief(s.Delta))
 		}
 		limit, left := "no cap", ""
 		if s.Cap != nil {
-			limit, left = console.Brief(*s.Cap), dp.AtLeast(*s.Left, 4)
+			limit, left = block.Brief(*s.Cap), dp.AtLeast(*s.Left, 4)
 		}
-		t.Add(s.Dataset, s.Unit, "all", fmt.Sprint(s.Releases), spentText(s.Epsilon), limit, left, console.Brief(s.Delta))
+		t.Add(s.Dataset, s.Unit, "all", fmt.Sprint(s.Releases), spentText(s.Epsilon), limit, left, block.Brief(s.Delta))
 	}
 	t.Write(w)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/ledger"
 )
@@ -46,7 +47,7 @@ func (cmd budgetCap) Run(c *console.Console, g *console.Globals) error {
 	case cmd.Delta != nil:
 		limit.Delta = dp.Delta(*cmd.Delta)
 	case dp.Unit(cmd.Unit) == dp.Record:
-		return fail.Usage.Of(noDelta(fmt.Sprintf("party budget cap %s record %s 1e-6", cmd.Dataset, console.Brief(cmd.Epsilon)), "0 in place of 1e-6"))
+		return fail.Usage.Of(noDelta(fmt.Sprintf("party budget cap %s record %s 1e-6", cmd.Dataset, block.Brief(cmd.Epsilon)), "0 in place of 1e-6"))
 	}
 	var own []ledger.Entry
 	for _, e := range entries {
@@ -56,13 +57,13 @@ func (cmd budgetCap) Run(c *console.Console, g *console.Globals) error {
 	}
 	t := total(own, ledger.Account{Dataset: cmd.Dataset, Unit: dp.Unit(cmd.Unit)}, limit)
 	if t.Epsilon == nil && !t.Unbounded {
-		return fail.Usage.Of(fmt.Errorf("what was spent of %s has no ε at δ = %s, so that nothing more could be released under this cap: name a greater δ, as in party budget cap %s %s %s 1e-6", cmd.Dataset, console.Brief(t.Delta), cmd.Dataset, cmd.Unit, console.Brief(cmd.Epsilon)))
+		return fail.Usage.Of(fmt.Errorf("what was spent of %s has no ε at δ = %s, so that nothing more could be released under this cap: name a greater δ, as in party budget cap %s %s %s 1e-6", cmd.Dataset, block.Brief(t.Delta), cmd.Dataset, cmd.Unit, block.Brief(cmd.Epsilon)))
 	}
 	if err := config.SetCap(g.Config, cmd.Dataset, dp.Unit(cmd.Unit), limit); err != nil {
 		return fail.Usage.Of(err)
 	}
 	return c.Print(t, func(w io.Writer) {
-		fmt.Fprintf(w, "The cap of %s under unit %s is ε = %s at δ = %s, in %s.\n", cmd.Dataset, cmd.Unit, console.Brief(*t.Cap), console.Brief(t.Delta), g.Config)
+		fmt.Fprintf(w, "The cap of %s under unit %s is ε = %s at δ = %s, in %s.\n", cmd.Dataset, cmd.Unit, block.Brief(*t.Cap), block.Brief(t.Delta), g.Config)
 		fmt.Fprintf(w, "Spent: ε = %s (releases: %d). Left: ε = %s.\n", spentText(t.Epsilon), t.Releases, dp.AtLeast(*t.Left, 4))
 		switch {
 		case t.Unbounded:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -121,7 +122,7 @@ func (d checkedData) write(w io.Writer) {
 	fmt.Fprintf(w, "The data fit the study: %s%s, %d left out for a missing value.\n\n", counted(d.Records, "record", "records"), atMost, d.Skipped)
 	tellData(w, d.Effect)
 	for _, o := range d.Origins {
-		console.Paragraph(w, "", o.Name+": "+o.Format)
+		present.Paragraph(w, "", o.Name+": "+o.Format)
 	}
 	if d.CSV != "" {
 		fmt.Fprintf(w, "To have this fixed instead of detected, add to the dataset in the site file:\n    csv: %s\n", d.CSV)
@@ -137,7 +138,7 @@ func (d checkedData) write(w io.Writer) {
 // it is for the party's own terminal.
 func tellData(w io.Writer, e source.Effect) {
 	for _, text := range e.Warnings {
-		console.Paragraph(w, "", "WARNING: "+text)
+		present.Paragraph(w, "", "WARNING: "+text)
 	}
 	if len(e.Warnings) > 0 {
 		fmt.Fprintln(w)
@@ -147,7 +148,7 @@ func tellData(w io.Writer, e source.Effect) {
 	if far {
 		head = append(head, ">beyond 3 spreads")
 	}
-	t := console.NewTable(head...)
+	t := present.NewTable(head...)
 	for _, c := range e.Columns {
 		row := []string{c.Name, fmt.Sprint(c.Clipped), fmt.Sprint(c.Missing)}
 		if far {
@@ -159,20 +160,20 @@ func tellData(w io.Writer, e source.Effect) {
 	fmt.Fprintln(w)
 	for _, c := range e.Columns {
 		if c.NoLogarithm > 0 {
-			console.Paragraph(w, "", fmt.Sprintf("%s: %d values are 0 or less. They have no logarithm, and count as the lower bound, or as three spreads below the centre. If such values are common, ask the operator for transform: asinh.", c.Name, c.NoLogarithm))
+			present.Paragraph(w, "", fmt.Sprintf("%s: %d values are 0 or less. They have no logarithm, and count as the lower bound, or as three spreads below the centre. If such values are common, ask the operator for transform: asinh.", c.Name, c.NoLogarithm))
 		}
 	}
 	if slices.ContainsFunc(e.Columns, func(c source.ColumnEffect) bool { return c.Missing > 0 }) {
-		console.Paragraph(w, "", map[study.Missing]string{
+		present.Paragraph(w, "", map[study.Missing]string{
 			study.MissingCentre: "A missing value counts as the public centre.",
 			study.MissingCount:  "Moments leave a missing value out and count it, with noise. In other sketches it counts as the public centre.",
 			study.MissingSkip:   "A record that lacks a value is left out.",
 		}[e.Missing])
 	}
 	if far {
-		console.Paragraph(w, "", "Values beyond three spreads stay as they are. A record that is too long is shortened as a whole.")
+		present.Paragraph(w, "", "Values beyond three spreads stay as they are. A record that is too long is shortened as a whole.")
 	}
 	for _, s := range e.Cuts {
-		console.Paragraph(w, "", s.String())
+		present.Paragraph(w, "", s.String())
 	}
 }

@@ -13,8 +13,10 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -151,7 +153,7 @@ func originsOf(origins []dataset.Origin) []origin {
 // write prints the description for people.
 func (d shownData) write(w io.Writer) {
 	fmt.Fprintf(w, "%d records of %d columns.\n\n", d.Records, len(d.Columns))
-	t := console.NewTable("column", "kind", ">missing", ">different", ">least", ">median", ">greatest")
+	t := present.NewTable("column", "kind", ">missing", ">different", ">least", ">median", ">greatest")
 	for _, c := range d.Columns {
 		row := []string{c.Name, d.kind(c), fmt.Sprint(c.Missing), fmt.Sprint(c.Distinct), "", "", ""}
 		if c.More {
@@ -167,10 +169,10 @@ func (d shownData) write(w io.Writer) {
 	t.Write(w)
 	fmt.Fprintln(w)
 	for _, note := range d.notes() {
-		console.Paragraph(w, "", note)
+		present.Paragraph(w, "", note)
 	}
 	for _, o := range d.Origins {
-		console.Paragraph(w, "", o.Name+": "+o.Format)
+		present.Paragraph(w, "", o.Name+": "+o.Format)
 	}
 	d.writeAgainst(w)
 	for _, name := range d.drawn {
@@ -244,7 +246,7 @@ func (d shownData) writeAgainst(w io.Writer) {
 		return
 	}
 	fmt.Fprintf(w, "\nAgainst the public bounds of study %s:\n\n", d.Study[:8])
-	t := console.NewTable("column", "bounds", ">below", ">above", ">of all", ">refused", "first refused")
+	t := present.NewTable("column", "bounds", ">below", ">above", ">of all", ">refused", "first refused")
 	for _, c := range d.Columns {
 		if f := c.Against; f != nil {
 			share := "0 %"
@@ -256,9 +258,9 @@ func (d shownData) writeAgainst(w io.Writer) {
 	}
 	t.Write(w)
 	for _, name := range d.Absent {
-		console.Paragraph(w, "", fmt.Sprintf("The data have no column %q: columns in the site file's entry of the study can name another.", name))
+		present.Paragraph(w, "", fmt.Sprintf("The data have no column %q: columns in the site file's entry of the study can name another.", name))
 	}
-	console.Paragraph(w, "", "Values below and above the bounds are clipped to them. No other bounds are suggested: bounds are public and no noise protects them, so they must come from knowledge that is public, never from these data.")
+	present.Paragraph(w, "", "Values below and above the bounds are clipped to them. No other bounds are suggested: bounds are public and no noise protects them, so they must come from knowledge that is public, never from these data.")
 }
 
 // numberText shows a number of a column, dates as such.
@@ -266,11 +268,11 @@ func numberText(c dataset.ColumnDescription, x float64) string {
 	if c.Kind == dataset.KindDate && math.Abs(x) < 1e7 {
 		return time.Unix(int64(math.Round(x))*86400, 0).UTC().Format(time.DateOnly)
 	}
-	return console.Brief(x)
+	return block.Brief(x)
 }
 
 func shareText(n, of int64) string {
-	return strconv.FormatFloat(100*float64(n)/float64(of), 'g', 3, 64) + " %"
+	return block.Digits(100*float64(n)/float64(of), 3) + " %"
 }
 
 // draw prints how a column's values are distributed.
@@ -292,19 +294,19 @@ func draw(w io.Writer, c dataset.ColumnDescription) {
 		for i, p := range dataset.QuantileLevels() {
 			title += fmt.Sprintf("%g %% are at most %s, ", 100*p, numberText(c, n.Quantiles[i]))
 		}
-		console.Paragraph(w, "", title+"the greatest is "+numberText(c, n.Greatest)+".")
+		present.Paragraph(w, "", title+"the greatest is "+numberText(c, n.Greatest)+".")
 	case len(c.Common) > 0:
-		console.Paragraph(w, "", fmt.Sprintf("%q, %d values:", c.Name, c.Present))
+		present.Paragraph(w, "", fmt.Sprintf("%q, %d values:", c.Name, c.Present))
 		bars = c.Common
 	default:
-		console.Paragraph(w, "", fmt.Sprintf("%q: %s, nothing to draw", c.Name, c.Kind))
+		present.Paragraph(w, "", fmt.Sprintf("%q: %s, nothing to draw", c.Name, c.Kind))
 		return
 	}
 	most := int64(1)
 	for _, b := range bars {
 		most = max(most, b.Count)
 	}
-	t := console.NewTable("value", ">count", ">share", "")
+	t := present.NewTable("value", ">count", ">share", "")
 	for _, b := range bars {
 		t.Add(clip(b.Value), fmt.Sprint(b.Count), shareText(b.Count, of), bar(b.Count, most))
 	}

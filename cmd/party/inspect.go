@@ -12,7 +12,9 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
@@ -75,7 +77,7 @@ func inspectDir(st *store.Store, dir store.ReleaseDir) (local.Inspection, error)
 }
 
 func writeInspection(w io.Writer, r local.Inspection) {
-	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): the release of %d records by %s.", r.Name, r.Study, r.Records, r.Party))
+	present.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): the release of %d records by %s.", r.Name, r.Study, r.Records, r.Party))
 	fmt.Fprintf(w, "  signed header  %s\n  transcript T2  %s\n", r.Envelope, r.T2)
 	if r.Person != nil {
 		fmt.Fprintf(w, "  per person     %v, over all of the study's releases about one\n", dp.Budget{Epsilon: dp.Epsilon(*r.Person), Delta: dp.Delta(r.Delta)})
@@ -85,7 +87,7 @@ func writeInspection(w io.Writer, r local.Inspection) {
 		writeSketch(w, i, s, r.Records)
 	}
 	fmt.Fprintln(w)
-	console.Paragraph(w, "", "Not in it: record ids and the seed. "+order(r)+values(r))
+	present.Paragraph(w, "", "Not in it: record ids and the seed. "+order(r)+values(r))
 }
 
 // order says what nobody else learns about the rows of a records-side sketch.
@@ -126,26 +128,26 @@ func writeSketch(w io.Writer, i int, s local.InspectedSketch, records int64) {
 	if s.Side == string(sketch.Moments) || s.Side == string(sketch.Cells) {
 		shape = "sums over all records"
 	}
-	console.Paragraph(w, "", fmt.Sprintf("Sketch %d: %s side, %s: %d × %d entries of %d bytes, %d bytes; values of %d bits, scale %s.",
-		i+1, s.Side, shape, s.Rows, s.Cols, s.Width, s.Bytes, s.Bits, console.Brief(s.Scale)))
-	console.Paragraph(w, "  ", fmt.Sprintf("Mechanism %s: %s (variance %s).", s.Mechanism, s.Noise, console.Brief(s.Variance)))
+	present.Paragraph(w, "", fmt.Sprintf("Sketch %d: %s side, %s: %d × %d entries of %d bytes, %d bytes; values of %d bits, scale %s.",
+		i+1, s.Side, shape, s.Rows, s.Cols, s.Width, s.Bytes, s.Bits, block.Brief(s.Scale)))
+	present.Paragraph(w, "  ", fmt.Sprintf("Mechanism %s: %s (variance %s).", s.Mechanism, s.Noise, block.Brief(s.Variance)))
 	if s.Masked > 0 {
-		console.Paragraph(w, "  ", fmt.Sprintf("Masked for the sum over %d members, of which this is one: what stands here are random words, that say nothing without the others'.", s.Masked))
+		present.Paragraph(w, "  ", fmt.Sprintf("Masked for the sum over %d members, of which this is one: what stands here are random words, that say nothing without the others'.", s.Masked))
 	}
 	if s.Labels != "" {
-		console.Paragraph(w, "  ", "Last column: "+s.Labels+".")
+		present.Paragraph(w, "  ", "Last column: "+s.Labels+".")
 	}
-	console.Paragraph(w, "  ", s.Statement)
+	present.Paragraph(w, "  ", s.Statement)
 	if len(s.Beside) > 0 {
-		console.Paragraph(w, "  ", "After the entries, for each row: "+strings.Join(s.Beside, ", ")+".")
+		present.Paragraph(w, "  ", "After the entries, for each row: "+strings.Join(s.Beside, ", ")+".")
 	}
 	if s.Clipped != nil {
-		console.Paragraph(w, "  ", fmt.Sprintf("%d of %d records were longer than the clip and cut to it; this number stays here.", *s.Clipped, records))
+		present.Paragraph(w, "  ", fmt.Sprintf("%d of %d records were longer than the clip and cut to it; this number stays here.", *s.Clipped, records))
 	}
 	if s.Exposure != "" {
-		console.Paragraph(w, "  ", "What it gives away: "+s.Exposure+".")
+		present.Paragraph(w, "  ", "What it gives away: "+s.Exposure+".")
 	}
-	t := console.NewTable(">chunk", "SHA-256", "stored file")
+	t := present.NewTable(">chunk", "SHA-256", "stored file")
 	for n, chunk := range s.Chunks {
 		state := "OK"
 		if !chunk.Intact {
@@ -161,7 +163,7 @@ func writeSketch(w io.Writer, i int, s local.InspectedSketch, records int64) {
 	if len(s.Histogram) == 0 {
 		return // of masked entries, which are random words
 	}
-	bars := console.NewTable(">from", ">to", ">entries", "")
+	bars := present.NewTable(">from", ">to", ">entries", "")
 	var most int64 = 1
 	for _, b := range s.Histogram {
 		most = max(most, b.Count)

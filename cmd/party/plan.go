@@ -9,8 +9,10 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/plan"
@@ -71,7 +73,7 @@ func (cmd planCommand) Run(ctx context.Context, c *console.Console, g *console.G
 		}
 	}
 	err = c.Print(out, func(w io.Writer) {
-		console.WritePlan(w, p)
+		present.Text(w, p.Blocks())
 		out.writeBudget(w)
 		c.Say("Where that is not enough, the study file can be changed, with the other parties.")
 		for _, b := range out.Budget {
@@ -192,7 +194,7 @@ func spent(before, after []ledger.Entry, account ledger.Account, limit config.Bu
 func (p planned) writeBudget(w io.Writer) {
 	if p.Hint != "" {
 		fmt.Fprintln(w, "\nBUDGET: not known here.")
-		console.Paragraph(w, "  ", p.Hint)
+		present.Paragraph(w, "  ", p.Hint)
 		return
 	}
 	if len(p.Budget) == 0 {
@@ -204,16 +206,16 @@ func (p planned) writeBudget(w io.Writer) {
 }
 
 func writeSpending(w io.Writer, budget []spending) {
-	t := console.NewTable("dataset", "unit", ">ε before", ">ε after", ">of cap", ">at δ", "")
+	t := present.NewTable("dataset", "unit", ">ε before", ">ε after", ">of cap", ">at δ", "")
 	for _, b := range budget {
 		limit, note := "no cap", ""
 		if b.Cap != nil {
-			limit = console.Brief(*b.Cap)
+			limit = block.Brief(*b.Cap)
 			if b.refused() {
 				note = "REFUSED: above the cap"
 			}
 		}
-		t.Add(b.Dataset, string(b.Unit), epsilonText(b.Before), epsilonText(b.After), limit, console.Brief(b.Delta), note)
+		t.Add(b.Dataset, string(b.Unit), epsilonText(b.Before), epsilonText(b.After), limit, block.Brief(b.Delta), note)
 	}
 	t.Write(w)
 }
@@ -227,5 +229,5 @@ func epsilonText(e *float64) string {
 	if e == nil {
 		return "unbounded"
 	}
-	return console.Brief(*e)
+	return block.Brief(*e)
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/present"
+	"github.com/cosketch/cosketch/protocol/block"
 )
 
 // rehearse makes the release and throws it away. It needs no approval, and no network.
@@ -37,37 +39,37 @@ func (cmd sketchCommand) rehearse(ctx context.Context, c *console.Console, g *co
 
 // writeRehearsal prints a rehearsal for people.
 func writeRehearsal(w io.Writer, r local.Rehearsal) {
-	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %d bytes would leave, made of %s of dataset %q; %s left out for a missing value.",
+	present.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %d bytes would leave, made of %s of dataset %q; %s left out for a missing value.",
 		r.Name, r.Study, r.Bytes, counted(r.Records, "record", "records"), r.Dataset, counted(r.Skipped, "record", "records")))
 	for i, s := range r.Sketches {
 		fmt.Fprintln(w)
-		console.Paragraph(w, "", fmt.Sprintf("Sketch %d: %s side, %s: %d × %d entries of %d bytes, %d bytes; %d records clipped.",
+		present.Paragraph(w, "", fmt.Sprintf("Sketch %d: %s side, %s: %d × %d entries of %d bytes, %d bytes; %d records clipped.",
 			i+1, s.Side, s.Projection, s.Rows, s.Cols, s.Width, s.Bytes, s.Clipped))
 		where := "entry"
 		if s.Bits {
 			where = "bit"
 		}
-		console.Paragraph(w, "  ", fmt.Sprintf("%s: a standard deviation of %s units in each %s.", capital(s.Noise), console.Brief(s.Deviation), where))
+		present.Paragraph(w, "  ", fmt.Sprintf("%s: a standard deviation of %s units in each %s.", capital(s.Noise), block.Brief(s.Deviation), where))
 		if s.Labels != "" {
-			console.Paragraph(w, "  ", "Last column: "+s.Labels+".")
+			present.Paragraph(w, "  ", "Last column: "+s.Labels+".")
 		}
-		console.Paragraph(w, "  ", s.Statement)
+		present.Paragraph(w, "  ", s.Statement)
 	}
 	fmt.Fprintln(w)
 	tellData(w, r.Effect)
 	fmt.Fprintln(w)
-	accounts := console.NewTable("budget per", ">ε before", ">ε after", ">of cap", ">at δ")
+	accounts := present.NewTable("budget per", ">ε before", ">ε after", ">of cap", ">at δ")
 	for _, a := range r.Budget {
 		limit := "no cap"
 		if a.Cap != nil {
-			limit = console.Brief(*a.Cap)
+			limit = block.Brief(*a.Cap)
 		}
-		accounts.Add(a.Unit, bounded(a.Before), bounded(a.After), limit, console.Brief(a.Delta))
+		accounts.Add(a.Unit, bounded(a.Before), bounded(a.After), limit, block.Brief(a.Delta))
 	}
 	accounts.Write(w)
 	fmt.Fprintln(w)
 	t := r.Seconds
-	console.Paragraph(w, "", fmt.Sprintf("Reading and projecting took %.2f s (%.2f s of it projecting), noise %.2f s, encoding %.2f s.", t.Pass, t.Project, t.Noise, t.Encode))
+	present.Paragraph(w, "", fmt.Sprintf("Reading and projecting took %.2f s (%.2f s of it projecting), noise %.2f s, encoding %.2f s.", t.Pass, t.Project, t.Noise, t.Encode))
 	verdict := "Policy and budget would allow the release."
 	if !r.Allowed {
 		verdict = "Policy or budget would refuse the release."
@@ -80,7 +82,7 @@ func bounded(epsilon *float64) string {
 	if epsilon == nil {
 		return "unbounded"
 	}
-	return console.Brief(*epsilon)
+	return block.Brief(*epsilon)
 }
 
 // capital begins a sentence; the first character is ASCII.

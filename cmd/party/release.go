@@ -6,6 +6,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -47,6 +48,6 @@ func (cmd releaseCommand) Run(c *console.Console, g *console.Globals) error {
 }
 
 func (r releasedHeld) write(w io.Writer, s *study.Study) {
-	console.Paragraph(w, "", fmt.Sprintf("to be released: %s (%s), the sketch of %s from %s, %s.", r.Name, s.ID.Short(),
+	present.Paragraph(w, "", fmt.Sprintf("to be released: %s (%s), the sketch of %s from %s, %s.", r.Name, s.ID.Short(),
 		counted(r.Records, "record", "records"), counted(int64(r.Shards), "shard", "shards"), counted(r.Withdrawn, "id withdrawn", "ids withdrawn")))
 }

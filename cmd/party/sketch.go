@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/held"
 	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -107,10 +108,10 @@ func (h heldSketch) write(w io.Writer) {
 		}
 		changed = fmt.Sprintf("%s read.", counted(added, "shard was", "shards were"))
 	}
-	console.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %s held, %s withdrawn. %s", h.Name, h.Study,
+	present.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %s held, %s withdrawn. %s", h.Name, h.Study,
 		counted(h.Records, "record", "records"), counted(h.Withdrawn, "id", "ids"), changed))
 	fmt.Fprintln(w)
-	t := console.NewTable(">records", ">withdrawn", ">left out", ">values clipped", ">missing", ">records clipped", "SHA-256", "shard")
+	t := present.NewTable(">records", ">withdrawn", ">left out", ">values clipped", ">missing", ">records clipped", "SHA-256", "shard")
 	for _, one := range h.Shards {
 		var clamped, missing, clipped int64
 		for _, column := range one.Columns {

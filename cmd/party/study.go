@@ -119,8 +119,7 @@ func (cmd studyExplain) Run(c *console.Console, g *console.Globals) error {
 		return err
 	}
 	party := viewer(c, g, s, "Explained")
-	text := s.Explain(party)
-	err = c.Print(map[string]any{"study": s.ID.String(), "name": s.Name, "text": text}, func(w io.Writer) { io.WriteString(w, text) })
+	err = console.PrintExplained(c, s, party)
 	if err == nil && s.Privacy.Mechanism == dp.None {
 		c.Say("party audit %s --data tries out what a release of your data would give away.", s.ID.Short())
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -27,7 +28,8 @@ func show(c *console.Console, id string, s *study.Study, party int) error {
 	case !c.Interactive():
 		return fail.NoTerminal.New()
 	}
-	fmt.Fprint(c.Talk(), s.Explain(party), "\n")
+	present.Text(c.Talk(), s.Explain(party))
+	fmt.Fprintln(c.Talk())
 	return nil
 }
 

@@ -1,10 +1,12 @@
 package api
 
 import (
+	"bytes"
 	"encoding/base64"
 	"net/http"
 	"slices"
 
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -89,7 +91,9 @@ func (s *Server) explanation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.Send(w, r, "text/plain; charset=utf-8", []byte(one.File.Explain(study.Everyone)))
+	var text bytes.Buffer
+	present.Text(&text, one.File.Explain(study.Everyone))
+	s.Send(w, r, "text/plain; charset=utf-8", text.Bytes())
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/plain"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
@@ -123,11 +124,11 @@ func (c *Console) folded(text string) string {
 	if !c.Terminal() {
 		return text
 	}
-	columns := width
+	columns := present.Width
 	if w, _, err := term.GetSize(int(c.Err.(*os.File).Fd())); err == nil && w > 0 {
 		columns = min(columns, w)
 	}
-	return fold(text, columns)
+	return present.Fold(text, columns)
 }
 
 // Began tells a person at a terminal that a node serves, and else the log, of which every line

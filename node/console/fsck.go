@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/fail"
 )
@@ -67,27 +66,5 @@ func (c *Console) PrintFindings(findings []local.Finding) error {
 	for i, f := range findings {
 		out[i] = finding{f.Check, f.Subject, string(f.Verdict), f.Said, f.Fix}
 	}
-	return c.Print(out, func(w io.Writer) {
-		subject := ""
-		for _, f := range out {
-			if f.Subject != subject && f.Subject != "" {
-				fmt.Fprintln(w)
-				Paragraph(w, "", f.Subject)
-				subject = f.Subject
-			}
-			hang(w, "  "+f.Verdict+" ", f.Check+": "+f.Said)
-			if f.Fix != "" {
-				hang(w, "       → ", f.Fix)
-			}
-		}
-	})
-}
-
-// hang prints a paragraph whose first line begins with a label that the others leave
-// room for.
-func hang(w io.Writer, label, text string) {
-	var b strings.Builder
-	room := strings.Repeat(" ", utf8.RuneCountInString(label))
-	Paragraph(&b, room, text)
-	fmt.Fprint(w, label+strings.TrimPrefix(b.String(), room))
+	return c.Print(out, func(w io.Writer) { present.Text(w, local.Findings(findings)) })
 }

@@ -152,7 +152,7 @@ func lda() analysis.Result {
 		Kind: "lda", Features: features, LDA: &analysis.LDA{
 			Column: "ward", Classes: []string{"a", "b"}, LeftOut: []string{"c"}, Drowned: features, Reference: features,
 			Shares: []analysis.Number{n, {Undefined: "why"}}, Means: [][]analysis.Number{{n, n}, {n, n}}, Weights: [][]analysis.Number{{n, n}},
-			Apart: []analysis.ClassApart{{I: 0, J: 1, Distance: n, Accuracy: n}},
+			Apart: []analysis.ClassApart{{I: 0, J: 1, Distance: n, Accuracy: n}}, Condition: n, Within: [][]float64{{1, 0}, {0, 1}}, Model: []analysis.Plane{{Weights: []float64{1, 1}}},
 		}}}}
 }
 

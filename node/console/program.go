@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
@@ -84,7 +85,7 @@ func (p Program) Main(args []string) fail.Exit {
 	parser, err := kong.New(p.Commands, kong.Name(p.Name), kong.Description(p.About),
 		kong.DefaultEnvars(strings.ToUpper(p.Name)), kong.Writers(help, c.Err),
 		kong.Vars{"name": p.Name, "version": p.Name + " " + fullVersion(), "state": paths.State, "config": paths.Config},
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: width}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: present.Width}),
 		kong.Exit(func(code int) { exit = fail.Exit(code) }))
 	if err != nil {
 		panic("console: " + err.Error()) // the command structure itself is wrong

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cosketch/cosketch/node/report"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol/show"
 )
 
 // ReportCommand writes a result as a page.
@@ -39,28 +40,24 @@ func (cmd ReportCommand) Run(c *Console, g *Globals) error {
 
 // Report writes a document as a page.
 func (d Document) Report(c *Console, st *store.Store, path string) error {
-	page := report.Page{Study: d.Study, Result: d.Result, Made: Now(), Version: "cosketch " + Version()}
-	if d.Signed != nil {
-		page.Signed = &report.Signature{Aggregator: d.Signed.Aggregator.String(), Message: d.Signed.Envelope.String(), Document: d.Signed.Document.String()}
-		if d.Signed.At != 0 {
-			page.Signed.Message, page.Signed.Beside = "", d.Signed.At.String()
-		}
-	}
+	page := show.Document{Result: d.Result, Board: &show.Board{Study: d.Study}, Signed: d.signature(), Made: Now().String() + " by cosketch " + Version()}
 	taken, err := stored.Taken(st, d.Study)
 	if err != nil {
 		return err
 	}
 	for _, step := range stored.Steps() {
-		page.Steps = append(page.Steps, string(step))
+		page.Board.Steps = append(page.Board.Steps, string(step))
 	}
 	for _, of := range taken {
 		steps := map[string]bool{}
 		for step := range of {
 			steps[string(step)] = true
 		}
-		page.Taken = append(page.Taken, steps)
+		page.Board.Taken = append(page.Board.Taken, steps)
 	}
-	if err := WriteFileWhole(path, func(w io.Writer) error { return report.HTML(w, page) }); err != nil {
+	if err := WriteFileWhole(path, func(w io.Writer) error {
+		return present.HTML(w, present.Page{Title: page.Title(), Kicker: page.Kicker(), Headline: show.Headline(d.Result), Footer: show.Footer, Blocks: page.Blocks()})
+	}); err != nil {
 		return err
 	}
 	return c.Print(listing{Study: d.Study.ID.String(), Files: []string{path}}, func(w io.Writer) {

@@ -9,11 +9,13 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/fail"
+	"github.com/cosketch/cosketch/protocol/show"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -132,15 +134,22 @@ func (d Document) Show(c *Console, dir string) error {
 	})
 }
 
+// writeResult prints a result for people. The document comes from an aggregator, so nothing in it is taken to be sound.
+func writeResult(w io.Writer, r analysis.Result) {
+	present.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %s", r.Name, r.Study, show.Headline(r)))
+	fmt.Fprintln(w)
+	present.Text(w, show.Result(r, nil))
+}
+
 func (d Document) text(w io.Writer) {
 	writeResult(w, d.Result)
 	fmt.Fprintln(w)
-	Paragraph(w, "", d.verified())
+	present.Paragraph(w, "", d.verified())
 	for _, f := range d.Beside {
-		Paragraph(w, "", fmt.Sprintf("Further result %.8s, of %s: %s (--further %.8s shows it).", f.Statement.Document.Hash.String(), f.Statement.At, kindsOf(f.Result), f.Statement.Document.Hash.String()))
+		present.Paragraph(w, "", fmt.Sprintf("Further result %.8s, of %s: %s (--further %.8s shows it).", f.Statement.Document.Hash.String(), f.Statement.At, kindsOf(f.Result), f.Statement.Document.Hash.String()))
 	}
 	for _, err := range d.Lost {
-		Paragraph(w, "", "Lost: "+err.Error()+".")
+		present.Paragraph(w, "", "Lost: "+err.Error()+".")
 	}
 }
 
@@ -154,15 +163,18 @@ func kindsOf(r analysis.Result) string {
 }
 
 // verified says who stands for the document.
-func (d Document) verified() string {
+func (d Document) verified() string { return d.signature().Verified() }
+
+// signature is who stands for it, as it is shown.
+func (d Document) signature() *show.Signature {
 	if d.Signed == nil {
-		return "Not signed by anybody: this document was made here."
+		return nil
 	}
+	out := &show.Signature{Aggregator: d.Signed.Aggregator.String(), Message: d.Signed.Envelope.String(), Document: d.Signed.Document.String()}
 	if d.Signed.At != 0 {
-		return fmt.Sprintf("Verified: aggregator %s signed this further result at %s, SHA-256 %s.", d.Signed.Aggregator, d.Signed.At, d.Signed.Document)
+		out.Message, out.At = "", d.Signed.At.String()
 	}
-	return fmt.Sprintf("Verified: aggregator %s signed this document, SHA-256 %s, in message %s of the study's board.",
-		d.Signed.Aggregator, d.Signed.Document, d.Signed.Envelope.String()[:16])
+	return out
 }
 
 // listing is what programs are told of written files.

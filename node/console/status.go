@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
@@ -231,7 +232,7 @@ func writeSnapshots(w io.Writer, all []stored.Snapshot, now protocol.Instant) {
 		fmt.Fprintln(w, "no studies")
 		return
 	}
-	t := NewTable("study", "state", "name")
+	t := present.NewTable("study", "state", "name")
 	for _, s := range all {
 		t.Add(s.Study[:8], s.State, s.Name)
 	}
@@ -242,35 +243,35 @@ func writeSnapshots(w io.Writer, all []stored.Snapshot, now protocol.Instant) {
 			if until, err := protocol.ParseInstant(s.Until); err == nil {
 				text += ", " + Until(until, now)
 			}
-			Paragraph(w, "  ", s.Study[:8]+" waits for "+text)
+			present.Paragraph(w, "  ", s.Study[:8]+" waits for "+text)
 		}
 		for _, fault := range s.Faults {
 			fmt.Fprintln(w)
-			Paragraph(w, "  ", s.Study[:8]+" "+fault)
+			present.Paragraph(w, "  ", s.Study[:8]+" "+fault)
 		}
 		if s.Trouble != "" {
 			fmt.Fprintln(w)
-			Paragraph(w, "  ", s.Study[:8]+" is not served: "+s.Trouble)
+			present.Paragraph(w, "  ", s.Study[:8]+" is not served: "+s.Trouble)
 		}
 		if s.Clock != "" {
 			fmt.Fprintln(w)
-			Paragraph(w, "  ", s.Study[:8]+": "+s.Clock)
+			present.Paragraph(w, "  ", s.Study[:8]+": "+s.Clock)
 		}
 		if s.Grace != "" {
 			fmt.Fprintln(w)
-			Paragraph(w, "  ", s.Study[:8]+" goes on: "+s.Grace)
+			present.Paragraph(w, "  ", s.Study[:8]+" goes on: "+s.Grace)
 		}
 		if s.Restored != "" {
 			fmt.Fprintln(w)
-			Paragraph(w, "  ", s.Study[:8]+": "+s.Restored)
+			present.Paragraph(w, "  ", s.Study[:8]+": "+s.Restored)
 		}
 		if s.Failure != "" {
 			fmt.Fprintln(w)
-			Paragraph(w, "  ", s.Study[:8]+" "+s.State+": "+s.Failure)
+			present.Paragraph(w, "  ", s.Study[:8]+" "+s.State+": "+s.Failure)
 		}
 		if text := s.BlameText(); text != "" {
 			fmt.Fprintln(w)
-			Paragraph(w, "  ", s.Study[:8]+" blames "+text)
+			present.Paragraph(w, "  ", s.Study[:8]+" blames "+text)
 		}
 	}
 }

@@ -3,8 +3,11 @@ package console
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"strings"
 
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
@@ -94,4 +97,11 @@ type AddedStudy struct {
 	Study   string   `json:"study"`
 	Name    string   `json:"name"`
 	Verdict *Verdict `json:"verdict,omitempty"` // of create and approve, where there is a forecast
+}
+
+// PrintExplained prints what a study asks of a party, or of study.Everyone.
+func PrintExplained(c *Console, s *study.Study, party int) error {
+	var text strings.Builder
+	present.Text(&text, s.Explain(party))
+	return c.Print(map[string]any{"study": s.ID.String(), "name": s.Name, "text": text.String()}, func(w io.Writer) { io.WriteString(w, text.String()) })
 }

@@ -2,8 +2,9 @@ package console
 
 import (
 	"fmt"
-	"io"
 
+	"github.com/cosketch/cosketch/node/present"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -17,7 +18,7 @@ type Verdict struct {
 	Parties  []plan.Party   `json:"parties"` // with the record counts that the verdict is for
 	Assumed  []string       `json:"assumed"`
 
-	headline string
+	plan plan.Plan
 }
 
 // judgedAnswer is the verdict of one analysis.
@@ -32,7 +33,7 @@ func NewVerdict(p plan.Plan) Verdict {
 	out := Verdict{Useless: true, Analyses: []judgedAnswer{}, Parties: p.Parties, Assumed: p.Assumptions}
 	for _, s := range p.Sketches {
 		for _, a := range s.Analyses {
-			out.Analyses = append(out.Analyses, judgedAnswer{planned(a), a.Chosen.Usable, a.Verdict})
+			out.Analyses = append(out.Analyses, judgedAnswer{a.Name(), a.Chosen.Usable, a.Verdict})
 			if a.Chosen.Usable || a.Chosen.Method == "" { // of the latter nothing is known
 				out.Useless = false
 			}
@@ -40,17 +41,8 @@ func NewVerdict(p plan.Plan) Verdict {
 	}
 	out.Usable, _ = p.Usable()
 	out.Useless = out.Useless && len(out.Analyses) > 0
-	out.headline = fmt.Sprintf("%s (study %.8s), planned for %s: %d of %d analyses are usable as the study stands.",
-		p.Name, p.Study, forWhom(p), out.Usable, len(out.Analyses))
+	out.plan = p
 	return out
-}
-
-// write prints how many analyses are usable, and the verdict of each.
-func (v Verdict) write(w io.Writer) {
-	Paragraph(w, "", v.headline)
-	for _, a := range v.Analyses {
-		Paragraph(w, "  ", a.Name+": "+a.Verdict+".")
-	}
 }
 
 // Tell says the verdict to a person.
@@ -58,13 +50,11 @@ func (v Verdict) Tell(c *Console) {
 	if c.Format != Text {
 		return
 	}
-	v.write(c.Talk())
+	blocks := []block.Block{block.Text{Text: v.plan.Headline()}, v.plan.Verdicts()}
 	if len(v.Assumed) > 0 {
-		fmt.Fprintln(c.Talk(), "  Assumed:")
-		for _, text := range v.Assumed {
-			Item(c.Talk(), "  ", text+".")
-		}
+		blocks = append(blocks, block.Text{Text: "Assumed:"}, v.plan.Assumed())
 	}
+	present.Text(c.Talk(), blocks)
 }
 
 // Err reports a study of which nothing is usable: plan ends with it, in status 1.

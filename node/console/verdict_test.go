@@ -36,12 +36,12 @@ func TestVerdict(t *testing.T) {
 		}
 		var said bytes.Buffer
 		v.Tell(&Console{Err: &said, Format: Text})
-		for _, want := range []string{c.says, "7 records each", "Assumed:\n  - this.\n  - that."} {
+		for _, want := range []string{c.says, "7 records each", "Assumed:\n- this.\n- that."} {
 			if !strings.Contains(said.String(), want) {
 				t.Errorf("the verdict lacks %q:\n%s", want, &said)
 			}
 		}
-		if len(c.of) == 2 && c.of[0].Kind == study.Correlation && !strings.Contains(said.String(), "  correlation (E2): not usable: it is lost.") {
+		if len(c.of) == 2 && c.of[0].Kind == study.Correlation && !strings.Contains(said.String(), "- correlation (E2): not usable: it is lost.") {
 			t.Errorf("the verdict lacks its reason:\n%s", &said)
 		}
 		said.Reset()

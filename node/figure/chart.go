@@ -5,68 +5,19 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
+
+	"github.com/cosketch/cosketch/protocol/block"
 )
 
-// Chart is a plot of curves over two axes, with a legend. Curves differ by dash and mark as
-// well as by colour.
+// Chart is a figure of curves by itself.
 type Chart struct {
-	ID          string // required: unique on its page
-	Title       string // required
-	Description string // what it shows, for who cannot see it; what is left out is added
-	Caption     string
-	Width       float64 // of the area between the axes, in pixels; 0: 520
-	Height      float64 // 0: 300
-	X, Y        Dimension
-	Names       []string // of categories at 0, 1, 2, … of X, in place of numbers
-	Curves      []Curve
-	References  []Reference
+	ID, Title, Description, Caption string
+	block.Chart
 }
 
-// Dimension is what an axis of a chart shows.
-type Dimension struct {
-	Label   string
-	Log     bool
-	Include []float64 // numbers that the axis holds besides those of the curves
-	// Low and High cut the axis, at round numbers, where they are not both 0: what lies
-	// beyond is drawn at its end.
-	Low, High float64
-}
-
-// Look is how a curve is drawn.
-type Look int
-
-// The looks of curves.
-const (
-	Joined Look = iota // marks at the points, joined by lines
-	Marks              // marks alone
-	Smooth             // a line without marks, as of a theory
-	Bars               // upright bars from 0, or from the lower end of the axis
-	Area               // nothing but the band
-)
-
-// Curve is a series of points, in order.
-type Curve struct {
-	Name   string // in the legend; "": not in it
-	Look   Look
-	Band   bool // intervals are one band along the curve, not a whisker at each point
-	Points []Point
-	Of     int // 1, 2, …: has the colour of that curve of the chart; 0: its own
-}
-
-// Point is a number over a number. Points of which one is not finite, or not positive on a
-// logarithmic axis, are left out, and a line breaks there.
-type Point struct {
-	X, Y      float64
-	Low, High float64 // interval of Y; none unless Low < High
-	Title     string  // shows when the mark is pointed at; "": both numbers
-}
-
-// Reference is a line across the area, with its name beside it.
-type Reference struct {
-	Name    string
-	At      float64
-	Upright bool // at a number of X, not of Y
+// Figure draws the chart.
+func (c Chart) Figure() Figure {
+	return New(block.Figure{ID: c.ID, Title: c.Title, Description: c.Description, Caption: c.Caption, Plot: c.Chart})
 }
 
 // mostMarked is up to how many points of a chart say their numbers when pointed at, and
@@ -76,8 +27,8 @@ const (
 	mostPoints = 1500
 )
 
-// Figure draws the chart.
-func (c Chart) Figure() Figure {
+// chart draws curves.
+func chart(c block.Chart) drawn {
 	p := plot{Chart: c, Drawing: &Drawing{}}
 	if p.Width == 0 {
 		p.Width = 520
@@ -95,15 +46,12 @@ func (c Chart) Figure() Figure {
 		p.curve(p.series(i), curve)
 	}
 	below := p.legend(p.bottom)
-	return Figure{
-		ID: c.ID, Title: c.Title, Description: strings.TrimSpace(c.Description + p.omitted), Caption: strings.TrimSpace(c.Caption + p.omitted),
-		Width: p.left + p.Width + p.right, Height: below, Least: 0.75, Drawing: p.Drawing,
-	}
+	return drawn{p.Drawing, p.left + p.Width + p.right, below, 0.75, "", p.omitted, p.omitted}
 }
 
 // plot is a chart being drawn.
 type plot struct {
-	Chart
+	block.Chart
 	*Drawing
 	x, y             Axis
 	left, right, top float64 // room around the area
@@ -123,8 +71,12 @@ func (p *plot) series(i int) int {
 // prepare lays out the area and makes the axes.
 func (p *plot) prepare() {
 	p.settle()
+	p.Names = slices.Clone(p.Names)
+	for i, name := range p.Names {
+		p.Names[i] = shortened(name)
+	}
 	xs, ys := p.extent()
-	p.y = p.Y.axis(0, 0, ys)
+	p.y = axisOf(p.Y, 0, 0, ys)
 	p.left, p.right, p.top = 14, 14, 10
 	for _, t := range p.y.Ticks() {
 		p.left = max(p.left, 14+textWidth(t.Text))
@@ -144,11 +96,11 @@ func (p *plot) prepare() {
 	if n := len(p.Names); n > 0 {
 		p.x = Axis{Low: -0.5, High: float64(n) - 0.5, From: p.left, To: p.left + p.Width}
 	} else {
-		p.x = p.X.axis(p.left, p.left+p.Width, xs)
+		p.x = axisOf(p.X, p.left, p.left+p.Width, xs)
 		last := p.x.Ticks()[len(p.x.Ticks())-1]
 		p.right = max(p.right, 4+textWidth(last.Text)/2)
 	}
-	p.y = p.Y.axis(p.top+p.Height, p.top, ys)
+	p.y = axisOf(p.Y, p.top+p.Height, p.top, ys)
 }
 
 // extent lists the numbers that the axes have to hold.
@@ -165,10 +117,10 @@ func (p *plot) extent() (xs, ys []float64) {
 				ys = append(ys, at.Low, at.High)
 			}
 		}
-		if c.Look == Bars && !p.Y.Log {
+		if c.Look == block.Upright && !p.Y.Log {
 			ys = append(ys, 0)
 		}
-		if half := barWidth(c) / 2; c.Look == Bars && len(c.Points) > 0 && !p.X.Log {
+		if half := barWidth(c) / 2; c.Look == block.Upright && len(c.Points) > 0 && !p.X.Log {
 			xs = append(xs, c.Points[0].X-half, c.Points[len(c.Points)-1].X+half)
 		}
 	}
@@ -184,7 +136,7 @@ func (p *plot) extent() (xs, ys []float64) {
 }
 
 // axis makes the axis of a dimension that holds the numbers.
-func (d Dimension) axis(from, to float64, numbers []float64) Axis {
+func axisOf(d block.Dimension, from, to float64, numbers []float64) Axis {
 	numbers = append(numbers, d.Include...)
 	if d.Low != 0 || d.High != 0 {
 		numbers = []float64{d.Low, d.High}
@@ -200,7 +152,7 @@ func (d Dimension) axis(from, to float64, numbers []float64) Axis {
 func (p *plot) settle() {
 	p.Curves = slices.Clone(p.Curves)
 	for i, c := range p.Curves {
-		if c.Look == Area {
+		if c.Look == block.Area {
 			c.Points = slices.Clone(c.Points)
 			for j := range c.Points {
 				c.Points[j].Y = c.Points[j].High
@@ -211,7 +163,7 @@ func (p *plot) settle() {
 		if stride <= 1 {
 			continue
 		}
-		var kept []Point
+		var kept []block.Point
 		for j := 0; j < len(c.Points); j += stride {
 			kept = append(kept, c.Points[j])
 		}
@@ -221,7 +173,7 @@ func (p *plot) settle() {
 }
 
 // shown reports a point that has a place on both axes.
-func (p *plot) shown(at Point) bool {
+func (p *plot) shown(at block.Point) bool {
 	fits := func(x float64, log bool) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) && (!log || x > 0) }
 	return fits(at.X, p.X.Log) && fits(at.Y, p.Y.Log)
 }
@@ -268,7 +220,7 @@ func (p *plot) names(low float64) {
 
 // references draws the lines across, each with its name at its end; names keep apart.
 func (p *plot) references() {
-	across, upright := []Reference{}, []Reference{}
+	across, upright := []block.Reference{}, []block.Reference{}
 	for _, r := range p.References {
 		if r.Upright {
 			upright = append(upright, r)
@@ -276,7 +228,7 @@ func (p *plot) references() {
 			across = append(across, r)
 		}
 	}
-	slices.SortStableFunc(across, func(a, b Reference) int { return cmp.Compare(b.At, a.At) })
+	slices.SortStableFunc(across, func(a, b block.Reference) int { return cmp.Compare(b.At, a.At) })
 	next := 0.0
 	for _, r := range across {
 		y := p.y.At(r.At)
@@ -284,7 +236,7 @@ func (p *plot) references() {
 		next = max(next+14, y+4)
 		p.Text("name", p.left+p.Width+6, next, r.Name)
 	}
-	slices.SortStableFunc(upright, func(a, b Reference) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(upright, func(a, b block.Reference) int { return cmp.Compare(a.At, b.At) })
 	free := 0.0
 	for _, r := range upright {
 		x, half := p.x.At(r.At), textWidth(r.Name)/2

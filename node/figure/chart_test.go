@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/cosketch/cosketch/protocol/block"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -18,18 +20,19 @@ var update = flag.Bool("update", false, "write the golden files")
 func accuracy() Chart {
 	c := Chart{
 		ID: "a", Title: "Accuracy over ε", Description: "Three ways at four ε.", Caption: "Whiskers are 95 % intervals.",
-		X: Dimension{Label: "ε of each record", Log: true}, Y: Dimension{Label: "agreement with the pooled clusters"},
-		References: []Reference{{Name: "pooled k-means", At: 0.97}, {Name: "chance & <luck>", At: 0.96}, {Name: "default", At: 1, Upright: true}},
-	}
-	ours, rows, theory := Curve{Name: "moments and cells"}, Curve{Name: "row sketches"}, Curve{Name: "forecast", Look: Smooth, Band: true}
+		Chart: block.Chart{
+			X: block.Dimension{Label: "ε of each record", Log: true}, Y: block.Dimension{Label: "agreement with the pooled clusters"},
+			References: []block.Reference{{Name: "pooled k-means", At: 0.97}, {Name: "chance & <luck>", At: 0.96}, {Name: "default", At: 1, Upright: true}},
+		}}
+	ours, rows, theory := block.Curve{Name: "moments and cells"}, block.Curve{Name: "row sketches"}, block.Curve{Name: "forecast", Look: block.Smooth, Band: true}
 	for i, epsilon := range []float64{0.1, 0.3, 1, 3, 10} {
 		y := 0.5 + 0.09*float64(i)
-		ours.Points = append(ours.Points, Point{X: epsilon, Y: y + 0.02, Low: y - 0.03, High: y + 0.05})
-		rows.Points = append(rows.Points, Point{X: epsilon, Y: y*y + 0.2})
-		theory.Points = append(theory.Points, Point{X: epsilon, Y: y, Low: y - 0.07, High: y + 0.08})
+		ours.Points = append(ours.Points, block.Point{X: epsilon, Y: y + 0.02, Low: y - 0.03, High: y + 0.05})
+		rows.Points = append(rows.Points, block.Point{X: epsilon, Y: y*y + 0.2})
+		theory.Points = append(theory.Points, block.Point{X: epsilon, Y: y, Low: y - 0.07, High: y + 0.08})
 	}
 	rows.Points[2].Y = math.NaN()
-	c.Curves = []Curve{ours, rows, theory}
+	c.Curves = []block.Curve{ours, rows, theory}
 	return c
 }
 
@@ -63,8 +66,8 @@ func wellFormed(t *testing.T, svg string) {
 // A point is drawn where its numbers are on the axes, whiskers reach over its interval, and
 // what has no number is left out and breaks the line.
 func TestChartPlacesPoints(t *testing.T) {
-	c := Chart{ID: "p", Title: "p", Width: 100, Height: 100, X: Dimension{Low: 0, High: 10}, Y: Dimension{Low: 0, High: 10},
-		Curves: []Curve{{Points: []Point{{X: 0, Y: 0}, {X: 5, Y: 10, Low: 5, High: 15}, {X: 6, Y: math.NaN()}, {X: 10, Y: 2}, {X: 11, Y: 1}}}}}
+	c := Chart{ID: "p", Title: "p", Chart: block.Chart{Width: 100, Height: 100, X: block.Dimension{Low: 0, High: 10}, Y: block.Dimension{Low: 0, High: 10},
+		Curves: []block.Curve{{Points: []block.Point{{X: 0, Y: 0}, {X: 5, Y: 10, Low: 5, High: 15}, {X: 6, Y: math.NaN()}, {X: 10, Y: 2}, {X: 11, Y: 1}}}}}}
 	svg := string(c.Figure().SVG())
 	wellFormed(t, svg)
 	left := 14 + textWidth("7.5")
@@ -83,25 +86,24 @@ func TestChartPlacesPoints(t *testing.T) {
 
 // Charts without points, of one point, of names and of many points can be drawn.
 func TestChartsOfAnything(t *testing.T) {
-	many := Curve{Name: "many", Look: Smooth}
+	many := block.Curve{Name: "many", Look: block.Smooth}
 	for i := range 10 * mostPoints {
-		many.Points = append(many.Points, Point{X: float64(i), Y: math.Sin(float64(i))})
+		many.Points = append(many.Points, block.Point{X: float64(i), Y: math.Sin(float64(i))})
 	}
-	for name, c := range map[string]Chart{
+	for name, plot := range map[string]block.Chart{
 		"nothing":       {},
-		"empty log":     {X: Dimension{Log: true}, Y: Dimension{Log: true}, Curves: []Curve{{Points: []Point{{X: -1, Y: 0}}}}},
-		"one":           {Curves: []Curve{{Name: "one", Points: []Point{{X: 3, Y: 7}}}}},
-		"log interval":  {Y: Dimension{Log: true}, Curves: []Curve{{Band: true, Points: []Point{{X: 1, Y: 1, Low: -1, High: 2}, {X: 2, Y: 1, Low: 0, High: 2}}}}},
-		"names":         {Names: []string{"gaussian", "a sparse projection with a long name"}, Curves: []Curve{{Look: Bars, Points: []Point{{X: 0, Y: 1}, {X: 1, Y: -2}}}}},
-		"area":          {Y: Dimension{Log: true}, Curves: []Curve{{Look: Area, Points: []Point{{X: 1, Low: 1, High: 2}, {X: 2, Low: 1, High: 3}}}}},
-		"infinite":      {Curves: []Curve{{Points: []Point{{X: 1, Y: math.Inf(1)}, {X: 2, Y: 1}}}}},
-		"a huge number": {Curves: []Curve{{Points: []Point{{X: 1, Y: 1e300}, {X: 2, Y: -1e300}}}}},
-		"more curves":   {Curves: make([]Curve, 20)},
-		"many":          {Curves: []Curve{many}},
+		"empty log":     {X: block.Dimension{Log: true}, Y: block.Dimension{Log: true}, Curves: []block.Curve{{Points: []block.Point{{X: -1, Y: 0}}}}},
+		"one":           {Curves: []block.Curve{{Name: "one", Points: []block.Point{{X: 3, Y: 7}}}}},
+		"log interval":  {Y: block.Dimension{Log: true}, Curves: []block.Curve{{Band: true, Points: []block.Point{{X: 1, Y: 1, Low: -1, High: 2}, {X: 2, Y: 1, Low: 0, High: 2}}}}},
+		"names":         {Names: []string{"gaussian", "a sparse projection with a long name"}, Curves: []block.Curve{{Look: block.Upright, Points: []block.Point{{X: 0, Y: 1}, {X: 1, Y: -2}}}}},
+		"area":          {Y: block.Dimension{Log: true}, Curves: []block.Curve{{Look: block.Area, Points: []block.Point{{X: 1, Low: 1, High: 2}, {X: 2, Low: 1, High: 3}}}}},
+		"infinite":      {Curves: []block.Curve{{Points: []block.Point{{X: 1, Y: math.Inf(1)}, {X: 2, Y: 1}}}}},
+		"a huge number": {Curves: []block.Curve{{Points: []block.Point{{X: 1, Y: 1e300}, {X: 2, Y: -1e300}}}}},
+		"more curves":   {Curves: make([]block.Curve, 20)},
+		"many":          {Curves: []block.Curve{many}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.ID, c.Title = "c", name
-			f := c.Figure()
+			f := New(block.Figure{ID: "c", Title: name, Plot: plot})
 			wellFormed(t, string(f.SVG()))
 			wellFormed(t, string(f.File()))
 			if size := len(f.SVG()); size > 30_000 {

@@ -4,15 +4,17 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/cosketch/cosketch/protocol/block"
 )
 
 // band draws the intervals of a curve as one area, or one for each piece without a gap.
-func (p *plot) band(series int, c Curve) {
-	if !c.Band && c.Look != Area {
+func (p *plot) band(series int, c block.Curve) {
+	if !c.Band && c.Look != block.Area {
 		return
 	}
 	var data strings.Builder
-	for _, piece := range p.pieces(c.Points, func(at Point) bool { return at.Low < at.High }) {
+	for _, piece := range p.pieces(c.Points, func(at block.Point) bool { return at.Low < at.High }) {
 		for i, at := range piece {
 			fmt.Fprintf(&data, "%s%g %g", move(i), p.x.At(at.X), p.y.At(at.High))
 		}
@@ -27,28 +29,28 @@ func (p *plot) band(series int, c Curve) {
 }
 
 // curve draws a curve without its band.
-func (p *plot) curve(series int, c Curve) {
+func (p *plot) curve(series int, c block.Curve) {
 	switch c.Look {
-	case Area:
+	case block.Area:
 		return
-	case Bars:
+	case block.Upright:
 		p.bars(series, c)
 		return
 	}
-	if c.Look != Marks {
+	if c.Look != block.Marks {
 		p.line(series, c.Points)
 	}
 	if !c.Band {
 		p.whiskers(series, c.Points)
 	}
-	if c.Look != Smooth {
+	if c.Look != block.Smooth {
 		p.marks(series, c)
 	}
 }
 
-func (p *plot) line(series int, points []Point) {
+func (p *plot) line(series int, points []block.Point) {
 	var data strings.Builder
-	for _, piece := range p.pieces(points, func(Point) bool { return true }) {
+	for _, piece := range p.pieces(points, func(block.Point) bool { return true }) {
 		for i, at := range piece {
 			fmt.Fprintf(&data, "%s%g %g", move(i), p.x.At(at.X), p.y.At(at.Y))
 		}
@@ -59,7 +61,7 @@ func (p *plot) line(series int, points []Point) {
 }
 
 // whiskers draws the interval of every point.
-func (p *plot) whiskers(series int, points []Point) {
+func (p *plot) whiskers(series int, points []block.Point) {
 	var data strings.Builder
 	for _, at := range points {
 		if p.shown(at) && at.Low < at.High {
@@ -73,7 +75,7 @@ func (p *plot) whiskers(series int, points []Point) {
 }
 
 // marks draws the points of a curve, each by itself where it has a title.
-func (p *plot) marks(series int, c Curve) {
+func (p *plot) marks(series int, c block.Curve) {
 	shape, all := Shape(series), Pen{}
 	for _, at := range c.Points {
 		if !p.shown(at) {
@@ -93,7 +95,7 @@ func (p *plot) marks(series int, c Curve) {
 }
 
 // bars draws upright bars, as wide as the least distance of neighbours.
-func (p *plot) bars(series int, c Curve) {
+func (p *plot) bars(series int, c block.Curve) {
 	var data strings.Builder
 	half, low := barWidth(c)/2, p.y.At(p.y.Low)
 	if p.y.Low < 0 {
@@ -120,7 +122,7 @@ func (p *plot) bars(series int, c Curve) {
 }
 
 // barWidth is the width of a curve's bars, in numbers of X.
-func barWidth(c Curve) float64 {
+func barWidth(c block.Curve) float64 {
 	least := math.Inf(1)
 	for i := 1; i < len(c.Points); i++ {
 		least = min(least, math.Abs(c.Points[i].X-c.Points[i-1].X))
@@ -132,7 +134,7 @@ func barWidth(c Curve) float64 {
 }
 
 // pieces are the runs of points that have a place and fulfil a condition.
-func (p *plot) pieces(points []Point, and func(Point) bool) (out [][]Point) {
+func (p *plot) pieces(points []block.Point, and func(block.Point) bool) (out [][]block.Point) {
 	from := 0
 	for i := 0; i <= len(points); i++ {
 		if i < len(points) && p.shown(points[i]) && and(points[i]) {
@@ -147,7 +149,7 @@ func (p *plot) pieces(points []Point, and func(Point) bool) (out [][]Point) {
 }
 
 // pointTitle says a point's numbers.
-func (p *plot) pointTitle(c Curve, at Point) string {
+func (p *plot) pointTitle(c block.Curve, at block.Point) string {
 	if at.Title != "" {
 		return at.Title
 	}
@@ -157,7 +159,7 @@ func (p *plot) pointTitle(c Curve, at Point) string {
 	}
 	number := fmt.Sprintf("%.4g", at.Y)
 	if at.Low < at.High {
-		y, between := Interval(at.Y, at.Low, at.High)
+		y, between := block.Interval(at.Y, at.Low, at.High)
 		number = y + " " + between
 	}
 	if c.Name != "" {
@@ -189,18 +191,18 @@ func (p *plot) legend(top float64) float64 {
 }
 
 // sample draws a curve's look in the legend.
-func (p *plot) sample(series int, c Curve, x, y float64) {
+func (p *plot) sample(series int, c block.Curve, x, y float64) {
 	x, y = Tenth(x), Tenth(y)
-	if c.Band || c.Look == Area {
+	if c.Band || c.Look == block.Area {
 		p.Path("band "+class(series), fmt.Sprintf("M%g %gh26v10h-26z", x, y-5), "")
 	}
 	switch c.Look {
-	case Joined, Smooth:
+	case block.Joined, block.Smooth:
 		p.Path("line "+class(series), fmt.Sprintf("M%g %gh26", x, y), "")
-	case Bars:
+	case block.Upright:
 		p.Path("column "+class(series), fmt.Sprintf("M%g %gh8v10h-8zm10-4h8v14h-8z", x+4, y-5), "")
 	}
-	if c.Look == Joined || c.Look == Marks {
+	if c.Look == block.Joined || c.Look == block.Marks {
 		mark := Pen{}
 		mark.Mark(x+13, y, Shape(series))
 		p.Path("mark "+class(series), mark.String(), "")

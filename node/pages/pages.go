@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/node/api"
-	"github.com/cosketch/cosketch/node/report"
+	"github.com/cosketch/cosketch/node/present"
 )
 
 //go:embed web
@@ -69,7 +69,7 @@ func Add(server *api.Server) error {
 }
 
 func (p *pages) loadAssets() error {
-	style, err := report.Style()
+	style, err := present.Style()
 	if err != nil {
 		return err
 	}

@@ -5,12 +5,15 @@ import (
 	"math"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/api"
-	"github.com/cosketch/cosketch/node/report"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/show"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -36,29 +39,30 @@ func (p *pages) result(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	of := report.Page{Study: s.File, Result: d.Result, Version: p.server.Version}
+	of := show.Document{Result: d.Result, Board: &show.Board{Study: s.File}}
 	for _, step := range stored.Steps() {
-		of.Steps = append(of.Steps, string(step))
+		of.Board.Steps = append(of.Board.Steps, string(step))
 	}
 	for _, one := range s.Parties {
 		taken := map[string]bool{}
 		for _, step := range one.Steps {
 			taken[step] = true
 		}
-		of.Taken = append(of.Taken, taken)
+		of.Board.Taken = append(of.Board.Taken, taken)
 	}
 	name := d.Statement.Document.Hash.String()
-	of.Signed = &report.Signature{Aggregator: s.File.Aggregator.ID.String(), Document: name, Message: d.Statement.Message.String()}
+	of.Signed = &show.Signature{Aggregator: s.File.Aggregator.ID.String(), Document: name, Message: d.Statement.Message.String()}
 	if d.Statement.Further {
-		of.Signed.Message, of.Signed.Beside = "", d.Statement.At.String()
+		of.Signed.Message, of.Signed.At = "", d.Statement.At.String()
 	}
 	here := "Result"
 	if d.Statement.Further {
 		here = "Further result"
 	}
-	v := resultView{page: p.ofStudy(r, s, here), Document: "/api/v1" + studyPath(s) + "/results/" + name, Size: bytesText(d.Statement.Document.Size)}
+	v := resultView{page: p.ofStudy(r, s, here), Document: "/api/v1" + studyPath(s) + "/results/" + name, Size: block.Bytes(d.Statement.Document.Size)}
 	v.Script = "heat.js"
-	if v.Headline, v.Report, err = report.Main(of); err != nil {
+	v.Headline = show.Headline(d.Result)
+	if v.Report, err = present.Main(of.Blocks()); err != nil {
 		return err
 	}
 	files := api.Files(d.Result)
@@ -78,31 +82,25 @@ func (p *pages) result(w http.ResponseWriter, r *http.Request) error {
 
 type privacyView struct {
 	page
-	ID       string
-	Numbers  []numberRow
-	Sections []section
+	ID        string
+	Numbers   []numberRow
+	Explained template.HTML
 }
 
 type numberRow struct{ Name, Text string }
-
-// section is a part of what stewards read.
-type section struct {
-	Title  string
-	Blocks []block
-}
-
-// block is a paragraph or a list.
-type block struct {
-	Text  string
-	Items []string
-}
 
 func (p *pages) privacy(w http.ResponseWriter, r *http.Request) error {
 	s, err := p.server.Lookup(r)
 	if err != nil {
 		return err
 	}
-	v := privacyView{page: p.ofStudy(r, s, "Privacy"), ID: s.File.ID.String(), Sections: explained(s.File.Explain(study.Everyone))}
+	v := privacyView{page: p.ofStudy(r, s, "Privacy"), ID: s.File.ID.String()}
+	explained := s.File.Explain(study.Everyone)
+	first := slices.IndexFunc(explained, func(b block.Block) bool { _, ok := b.(block.Heading); return ok })
+	if v.Explained, err = present.Main(explained[first:]); err != nil { // the page has the name and the id
+		return err
+	}
+
 	of, person := promise(s.File)
 	v.Headline = strings.TrimSpace(of + " " + person)
 	v.Numbers = numbers(s.File)
@@ -139,41 +137,3 @@ func bounded(b dp.Budget) string {
 
 // unbroken is a budget that no line ends in.
 func unbroken(b dp.Budget) string { return strings.ReplaceAll(b.String(), " = ", "\u00a0=\u00a0") }
-
-// explained reads the explanation of a study into sections: headings are in capitals, items
-// begin with a dash, and lines that go on are indented further.
-func explained(text string) (out []section) {
-	_, text, _ = strings.Cut(text, "\n\n") // the name and the id, which the page has
-	for part := range strings.SplitSeq(text, "\n\n") {
-		title, body, _ := strings.Cut(strings.TrimSpace(part), "\n")
-		if title == "" {
-			continue
-		}
-		s := section{Title: title[:1] + strings.ToLower(title[1:])}
-		for line := range strings.SplitSeq(body, "\n") {
-			s.add(line)
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-func (s *section) add(line string) {
-	last := len(s.Blocks) - 1
-	item, isItem := strings.CutPrefix(line, "  - ")
-	goesOn := strings.HasPrefix(line, "    ")
-	line = strings.TrimSpace(line)
-	switch {
-	case line == "":
-	case isItem && last >= 0 && s.Blocks[last].Items != nil:
-		s.Blocks[last].Items = append(s.Blocks[last].Items, item)
-	case isItem:
-		s.Blocks = append(s.Blocks, block{Items: []string{item}})
-	case goesOn && last >= 0 && s.Blocks[last].Items != nil:
-		s.Blocks[last].Items[len(s.Blocks[last].Items)-1] += " " + line
-	case last >= 0 && s.Blocks[last].Items == nil && !strings.HasSuffix(s.Blocks[last].Text, "."):
-		s.Blocks[last].Text += " " + line
-	default:
-		s.Blocks = append(s.Blocks, block{Text: line})
-	}
-}

@@ -11,9 +11,10 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/api"
-	"github.com/cosketch/cosketch/node/report"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/show"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -211,7 +212,7 @@ func (p *pages) answered(s api.Study) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return report.Headline(d.Result), nil
+	return show.Headline(d.Result), nil
 }
 
 // newPartyRow draws a party's steps: those taken, and the one that is awaited.
@@ -232,12 +233,12 @@ func newPartyRow(of api.Study, p api.Party, now protocol.Instant) partyRow {
 	if p.Release != nil {
 		out.Received, out.Bytes = p.Received, p.Release.Bytes
 		out.Sending = !p.Whole() && !of.Purged && !s.Ended
-		out.Note = fmt.Sprintf("%d records, %s", p.Release.Records, bytesText(p.Release.Bytes))
+		out.Note = fmt.Sprintf("%d records, %s", p.Release.Records, block.Bytes(p.Release.Bytes))
 		switch {
 		case of.Purged && slices.Contains(p.Steps, string(stored.StepReleased)):
 			out.Note += ", purged"
 		case !p.Whole():
-			out.Note = fmt.Sprintf("%s of %s are here", bytesText(p.Received), bytesText(p.Release.Bytes))
+			out.Note = fmt.Sprintf("%s of %s are here", block.Bytes(p.Received), block.Bytes(p.Release.Bytes))
 		}
 	}
 	if out.Awaited {
@@ -252,7 +253,7 @@ func newPartyRow(of api.Study, p api.Party, now protocol.Instant) partyRow {
 
 func newResultRow(path string, i int, result api.Statement, now protocol.Instant) resultRow {
 	row := resultRow{Path: path + "/results/" + result.Document.Hash.String(), Name: "the study’s result", Kinds: kinds(result.Kinds), Made: "when all were in",
-		Size: bytesText(result.Document.Size), Short: result.Document.Hash.String()[:16]}
+		Size: block.Bytes(result.Document.Size), Short: result.Document.Hash.String()[:16]}
 	switch {
 	case result.Further:
 		row.Name, row.Made = fmt.Sprintf("further result %d", i), moment(result.At, now)

@@ -121,18 +121,6 @@ func stateClass(s api.Status) string {
 	return "runs"
 }
 
-func bytesText(n int64) string {
-	switch {
-	case n >= 1e9:
-		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
-	case n >= 1e6:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	case n >= 1e3:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	}
-	return fmt.Sprintf("%d B", n)
-}
-
 // says is what a kind of message is for.
 func says(k protocol.Kind) string {
 	switch k {

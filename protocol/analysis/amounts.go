@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/protocol/block"
 )
 
 // mostAmounts bounds how many sentences Amounts makes.
@@ -25,10 +26,10 @@ func (a Analysis) Amounts(write func(estimate, low, high float64) (number, betwe
 		}
 		f.Column = name
 		number, between := write(t.Invert(*n.Estimate), t.Invert(*n.Low), t.Invert(*n.High))
-		between += " " + ForRecords
+		between += " " + block.ForRecords
 		if n.PopulationLow != nil && n.PopulationHigh != nil {
 			_, people := write(t.Invert(*n.Estimate), t.Invert(*n.PopulationLow), t.Invert(*n.PopulationHigh))
-			between += ", " + people + " " + ForPeople
+			between += ", " + people + " " + block.ForPeople
 		}
 		out = append(out, fmt.Sprintf("The mean of %s stands for %s of %s, %s (%s). It is not the mean of %s, which is larger where a few values are very large.", a.Features[i].Name(), name, number, is, between, f.Name()))
 	}

@@ -127,9 +127,9 @@ func splitCounts(plan release.Plan, merged sketch.Sketch) (sketch.Sketch, []int6
 // Of more, an analysis computes those that it needs.
 const mostWhole = 500
 
-// block is of how many columns products are computed at once where all are too many, and only
+// atOnce is of how many columns products are computed at once where all are too many, and only
 // those with columns of ones are needed.
-const block = 512
+const atOnce = 512
 
 // reach computes the products of some variables and of all columns of ones, unless all are
 // there.

@@ -127,6 +127,12 @@ func (a Analysis) check(sketches int) error {
 	if a.Sketch < 0 || a.Sketch >= sketches {
 		return fmt.Errorf("of sketch %d of %d", a.Sketch+1, sketches)
 	}
+	return a.Sound()
+}
+
+// Sound reports what does not hang together in an analysis by itself. Whoever shows one that is sound finds at every
+// index what it says.
+func (a Analysis) Sound() error {
 	if a.Undefined != "" && (len(a.Pairs) > 0 || a.Dense != nil || len(a.sections()) > 0) {
 		return errors.New("there are both an answer and a reason for none")
 	}

@@ -1,11 +1,13 @@
 package analysis
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -143,9 +145,9 @@ func (c *columns) draw(ctx context.Context, vars []variable, located []estimate.
 				out.group = append(out.group, i)
 			}
 		}
-		if c.gram == nil && at%block == 0 {
+		if c.gram == nil && at%atOnce == 0 {
 			of.gram = nil
-			if err := of.reach(ctx, vars[at:min(at+block, len(vars))]); err != nil {
+			if err := of.reach(ctx, vars[at:min(at+atOnce, len(vars))]); err != nil {
 				return out, err
 			}
 		}
@@ -183,19 +185,16 @@ func (c *columns) values(g *estimate.Gram, v variable, located estimate.Variable
 	return values(column, float64(mean*unit)+c.origin(v), variance, unit)
 }
 
-// What intervals are for, as headings have it.
-const (
-	ForRecords = "for these records"
-	ForPeople  = "for people like these"
-)
-
-// Outer returns the ends of the widest interval of a number that is defined: the one for
-// people like these, or else the one for these records.
-func (n Number) Outer() (low, high float64) {
-	if n.PopulationLow != nil && n.PopulationHigh != nil {
-		return *n.PopulationLow, *n.PopulationHigh
+// Shown is the number as people are shown it.
+func (n Number) Shown() block.Number {
+	if !n.whole() {
+		return block.Number{Undefined: cmp.Or(n.Undefined, "there is no number")}
 	}
-	return *n.Low, *n.High
+	out := block.Number{Value: *n.Estimate, Low: *n.Low, High: *n.High}
+	if n.PopulationLow != nil && n.PopulationHigh != nil {
+		out.People, out.PeopleLow, out.PeopleHigh = true, *n.PopulationLow, *n.PopulationHigh
+	}
+	return out
 }
 
 // People reports whether numbers of the analysis have the second interval, for people like

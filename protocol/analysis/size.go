@@ -7,6 +7,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -108,7 +109,7 @@ func Deliverable(s *study.Study) error {
 		}
 	}
 	if size := SizeOf(s); size.Document > MaxDocument {
-		return fmt.Errorf("the result document would have about %s, at most %s are possible: ask for fewer analyses, or of fewer columns", gigabytes(size.Document), gigabytes(MaxDocument))
+		return fmt.Errorf("the result document would have about %s, at most %s are possible: ask for fewer analyses, or of fewer columns", block.Bytes(size.Document), block.Bytes(MaxDocument))
 	}
 	return nil
 }
@@ -123,7 +124,7 @@ func undeliverable(kind study.AnalysisKind, n int) string {
 			return ""
 		}
 		return fmt.Sprintf("%s of %d columns is refused: at most %d are possible. Its table would have %d pairs and take %s; ask for it of fewer columns, in studies of their own",
-			kind, n, MostDense, pairsOf(n, false), gigabytes(pairsOf(n, false)*int64(len(fields)*field+1)))
+			kind, n, MostDense, pairsOf(n, false), block.Bytes(pairsOf(n, false)*int64(len(fields)*field+1)))
 	case study.PCA:
 		most, does, matrices, seconds = decompose.MaxEigen, "decomposed", 8, 10
 	case study.Regression, study.LDA:
@@ -136,7 +137,7 @@ func undeliverable(kind study.AnalysisKind, n int) string {
 	}
 	grown := float64(n) / float64(most)
 	return fmt.Sprintf("%s of %d columns is refused: at most %d are %s. The work grows with their cube and the memory with their square: here about %s of all processors, and %s of memory. Ask for it of fewer columns",
-		kind, n, most, does, minutes(seconds*math.Pow(grown, 3)), gigabytes(matrices*8*int64(n)*int64(n)))
+		kind, n, most, does, minutes(seconds*math.Pow(grown, 3)), block.Bytes(matrices*8*int64(n)*int64(n)))
 }
 
 func minutes(seconds float64) string {
@@ -146,9 +147,11 @@ func minutes(seconds float64) string {
 	return fmt.Sprintf("%.0f minutes", math.Ceil(seconds/60))
 }
 
-func gigabytes(n int64) string {
-	if n < 1e9 {
-		return fmt.Sprintf("%d MB", (n+1e6-1)/1e6)
+// Says says what a result takes.
+func (s Size) Says() string {
+	text := fmt.Sprintf("The result takes about %s at the aggregator and at each party", block.Bytes(s.Document+s.Tables))
+	if s.Tables > 0 {
+		text += fmt.Sprintf(": %s of tables, and a document of %s", block.Bytes(s.Tables), block.Bytes(s.Document))
 	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+	return text + "."
 }

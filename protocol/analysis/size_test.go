@@ -49,7 +49,7 @@ func TestDeliverable(t *testing.T) {
 		want     string // "": it is taken
 	}{
 		{2000, "{kind: pca}", ""},
-		{2001, "{kind: pca}", "analyses[0]: pca of 2001 columns is refused: at most 2000 are decomposed. The work grows with their cube and the memory with their square: here about 10 seconds of all processors, and 257 MB"},
+		{2001, "{kind: pca}", "analyses[0]: pca of 2001 columns is refused: at most 2000 are decomposed. The work grows with their cube and the memory with their square: here about 10 seconds of all processors, and 256 MB"},
 		{10_000, "{kind: covariance}, {kind: correlation}, {kind: sums}, {kind: regression, target: c0, on: [c1, c9]}", ""},
 		{10_000, "{kind: covariance}, {kind: pca}", "analyses[1]: pca of 10000 columns is refused: at most 2000 are decomposed. The work grows with their cube and the memory with their square: here about 21 minutes of all processors, and 6.4 GB"},
 		{3000, "{kind: regression, target: c0}", "regression of 3000 columns is refused"},

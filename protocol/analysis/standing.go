@@ -8,20 +8,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // Nobody has checked the documents that these read: a number may lack an end, and a pair may
 // point nowhere.
 
-// Told reports a number that can be told from 0: its widest interval leaves it out.
-func (n Number) Told() bool {
-	if !n.whole() {
-		return false
-	}
-	low, high := n.Outer()
-	return low > 0 || high < 0
-}
+// Told reports a number that can be told from 0.
+func (n Number) Told() bool { return n.Shown().Told() }
 
 func (n Number) whole() bool { return n.Estimate != nil && n.Low != nil && n.High != nil }
 
@@ -42,7 +37,7 @@ func (a Analysis) Clearest(pairs []Pair) []Pair {
 		case a.Unanswered(p.Number):
 			return -0.75
 		}
-		return clearness(p.Outer())
+		return clearness(p.Shown().Outer())
 	}
 	sorted := slices.Clone(pairs)
 	slices.SortStableFunc(sorted, func(a, b Pair) int { return cmp.Compare(size(b), size(a)) })
@@ -104,9 +99,9 @@ func (a Analysis) Standing() string {
 			unanswered++
 		}
 	}
-	who := ForRecords
+	who := block.ForRecords
 	if a.People() {
-		who = ForPeople
+		who = block.ForPeople
 	}
 	text := fmt.Sprintf("%d of %d %s clearly differ from 0 %s", clear, len(pairs), of, who)
 	for _, rest := range []struct {
@@ -167,7 +162,7 @@ func (a Analysis) nothing() (lead, what string) {
 		}
 	case a.Hierarchy != nil:
 		if m := a.Hierarchy.Merges; len(m) > 1 && !slices.ContainsFunc(m, func(m Merge) bool { return !m.Close }) {
-			lead, what = nothingHere, fmt.Sprintf("0 of %d steps are settled", len(m))
+			lead, what = nothingHere, fmt.Sprintf("0 of %d merges are settled", len(m))
 		}
 	case a.LDA != nil:
 		if l := a.LDA; len(l.Apart) > 0 && !slices.ContainsFunc(l.Apart, func(c ClassApart) bool { return c.Distance.Told() }) {

@@ -79,7 +79,7 @@ func TestNothing(t *testing.T) {
 		"a coefficient":    {regression(clear, between(.1, 0, .3)), ""},
 		"components":       {Analysis{Kind: study.PCA, PCA: &PCA{Components: []Component{{LoadingIntervals: []Number{{Undefined: "close"}}}}}}, "Nothing here stands out of the noise: 0 of 1 components can be told from their neighbours."},
 		"a component":      {Analysis{Kind: study.PCA, PCA: &PCA{Components: []Component{{LoadingIntervals: []Number{clear}}}}}, ""},
-		"steps":            {Analysis{Kind: study.Clustering, Hierarchy: &Hierarchy{Merges: []Merge{{Close: true}, {Close: true}}}}, "Nothing here stands out of the noise: 0 of 2 steps are settled."},
+		"steps":            {Analysis{Kind: study.Clustering, Hierarchy: &Hierarchy{Merges: []Merge{{Close: true}, {Close: true}}}}, "Nothing here stands out of the noise: 0 of 2 merges are settled."},
 		"a step":           {Analysis{Kind: study.Clustering, Hierarchy: &Hierarchy{Merges: []Merge{{Close: true}, {}}}}, ""},
 		"classes":          {Analysis{Kind: study.LDA, LDA: &LDA{Apart: []ClassApart{{Distance: lost}}}}, "Nothing here stands out of the noise: 0 of 1 pairs of classes can be told apart."},
 		"guesses":          {Analysis{Kind: study.SVM, Classifier: &Classifier{Majority: "no", Accuracy: between(.8, .7, .9), Baseline: between(.75, .7, .8)}}, "Nothing here stands out of the noise: predictions are not for certain better than always no."},

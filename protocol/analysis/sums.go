@@ -56,9 +56,9 @@ func (c *columns) sums(ctx context.Context, a study.Analysis, out *Analysis) err
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if !whole && i%block == 0 {
+		if !whole && i%atOnce == 0 {
 			c.gram = nil
-			if err := c.reach(ctx, vars[i:min(i+block, len(vars))]); err != nil {
+			if err := c.reach(ctx, vars[i:min(i+atOnce, len(vars))]); err != nil {
 				return err
 			}
 		}

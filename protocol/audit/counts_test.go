@@ -5,6 +5,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/protocol/audit"
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -19,16 +20,16 @@ func TestAuditOfCounts(t *testing.T) {
 		{"{side: moments, clip: 0.8}", "{unit: record, neighbours: replaced, mechanism: gaussian, epsilon: 4, delta: 1e-6}", 0.7},
 		{"{side: columns, family: sparse, k: 64, helpers: {ones: 0}, clip: 0.8}", "{unit: record, mechanism: laplace, epsilon: 2}", 0.4},
 	} {
-		s := parse(t, terms{
-			partition: study.Horizontal, columns: []string{bounded, centred, binary, categorical}, missing: "refuse", privacy: c.privacy,
-			sketches: []string{c.beside, "{side: counts, tables: [{of: [{column: categorical}]}, {of: [{column: centred, bins: 8}, {column: binary}]}, {of: [{column: bounded}], depth: 2}]}"},
+		s := releasetest.Study(t, releasetest.Terms{
+			Partition: study.Horizontal, Columns: []string{releasetest.Bounded, releasetest.Centred, releasetest.Binary, releasetest.Categorical}, Missing: "refuse", Privacy: c.privacy,
+			Sketches: []string{c.beside, "{side: counts, tables: [{of: [{column: categorical}]}, {of: [{column: centred, bins: 8}, {column: binary}]}, {of: [{column: bounded}], depth: 2}]}"},
 		})
-		p := plan(t, s, 1)
-		g, err := dp.NewGenerator(entropy(5))
+		p := releasetest.Plan(t, s, 1)
+		g, err := dp.NewGenerator(releasetest.Entropy(5))
 		if err != nil {
 			t.Fatal(err)
 		}
-		realised, err := audit.Realise(p, rootSeed(3), g)
+		realised, err := audit.Realise(p, releasetest.Seed(3), g)
 		if err != nil || realised != p.Sensitivity {
 			t.Errorf("%s: moved by %v, planned %v: %v", c.privacy, realised, p.Sensitivity, err)
 		}

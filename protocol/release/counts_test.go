@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/release"
+	"github.com/cosketch/cosketch/protocol/release/releasetest"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -25,8 +26,8 @@ func countsStudy(t testing.TB, privacy, missing string) *study.Study {
 	if strings.Contains(privacy, "laplace") {
 		with = "{side: columns, family: sparse, k: 64, helpers: {ones: 0}, clip: 0.8}"
 	}
-	return parse(t, terms{
-		partition: study.Horizontal, columns: []string{categorical, centred, binary, bounded}, sketches: []string{with, manyTables}, privacy: privacy, missing: missing,
+	return releasetest.Study(t, releasetest.Terms{
+		Partition: study.Horizontal, Columns: []string{releasetest.Categorical, releasetest.Centred, releasetest.Binary, releasetest.Bounded}, Sketches: []string{with, manyTables}, Privacy: privacy, Missing: missing,
 	})
 }
 
@@ -50,9 +51,9 @@ func TestCountsOfAStudy(t *testing.T) {
 	digest := sha256.New()
 	for _, privacy := range []string{gaussianRecord, "{unit: record, mechanism: laplace, epsilon: 1}"} {
 		s := countsStudy(t, privacy, "refuse")
-		p := plan(t, s, 1)
+		p := releasetest.Plan(t, s, 1)
 		d := countable(rand.New(rand.NewPCG(7, 7)), p, 500)
-		got := exact(t, p, rootSeed(1), d)
+		got := exact(t, p, releasetest.Seed(1), d)
 		if rows, cols := p.Shape(500); rows != 1 || cols != 3+6+8+14 || int64(got.Cols) != cols {
 			t.Fatalf("%s, want 1 × %d", got, cols)
 		}
@@ -78,7 +79,7 @@ func TestCountsOfAStudy(t *testing.T) {
 		if !slices.Equal(got.Data, want) {
 			t.Errorf("%s: %v, want %v", privacy, got.Data, want)
 		}
-		b, err := p.NewBuilder(rootSeed(2), 3)
+		b, err := p.NewBuilder(releasetest.Seed(2), 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +92,7 @@ func TestCountsOfAStudy(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		again, err := b.Finish(entropy(1))
+		again, err := b.Finish(releasetest.Entropy(1))
 		if err != nil || !slices.Equal(again.Sketch.Data, got.Data) || again.Clipped != 0 {
 			t.Errorf("%s: read in batches by other workers under another seed: %v, %v", privacy, again.Sketch.Data, err)
 		}
@@ -113,7 +114,7 @@ func sentOf(t testing.TB, p release.Plan, exact sketch.Sketch) (header protocol.
 	t.Helper()
 	e := release.Exact{Sketch: exact}
 	e.Sketch.Data = slices.Clone(exact.Data)
-	if err := e.Draw(p, entropy(4), 1); err != nil {
+	if err := e.Draw(p, releasetest.Entropy(4), 1); err != nil {
 		t.Fatal(err)
 	}
 	header, data, err := e.Encode()
@@ -129,7 +130,7 @@ func TestCountsSensitivityIsAttained(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	for _, neighbours := range []string{"zeroed", "replaced"} {
 		s := countsStudy(t, "{unit: record, neighbours: "+neighbours+", mechanism: gaussian, epsilon: 1, delta: 1e-6}", "count")
-		p := plan(t, s, 1)
+		p := releasetest.Plan(t, s, 1)
 		tables, _ := s.CountSize(1)
 		if tables != 6 {
 			t.Fatalf("a record is in %d tables", tables)
@@ -149,10 +150,10 @@ func TestCountsSensitivityIsAttained(t *testing.T) {
 					d.values[i] = sketch.Absent
 				}
 			}
-			a := exact(t, p, rootSeed(1), data{d.ids[:1], d.values[:p.Values]})
+			a := exact(t, p, releasetest.Seed(1), data{d.ids[:1], d.values[:p.Values]})
 			b := zero(a)
 			if neighbours == "replaced" {
-				b = exact(t, p, rootSeed(1), data{d.ids[1:], d.values[p.Values:]})
+				b = exact(t, p, releasetest.Seed(1), data{d.ids[1:], d.values[p.Values:]})
 			}
 			l1, l2 := norms(a, b)
 			if l1 > p.Sensitivity.L1 || l2 > p.Sensitivity.L2Squared {
@@ -178,7 +179,7 @@ func TestCountsMasked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain := exact(t, p, rootSeed(1), countable(rng, p, 50))
+		plain := exact(t, p, releasetest.Seed(1), countable(rng, p, 50))
 		if want == nil {
 			want = make([]int64, len(plain.Data))
 		}
@@ -187,7 +188,7 @@ func TestCountsMasked(t *testing.T) {
 		}
 		parts = append(parts, shippedMasked(t, p, plain, pairs[party]))
 	}
-	sum, err := plan(t, s, 1).Unmask(parts)
+	sum, err := releasetest.Plan(t, s, 1).Unmask(parts)
 	if err != nil || !slices.Equal(sum.Data, want) {
 		t.Errorf("unmasked %v, want %v: %v", sum.Data, want, err)
 	}

@@ -73,7 +73,7 @@ func TestCountsAreRead(t *testing.T) {
 	if tables, cells := s.CountSize(1); tables != 5 || cells != 4+12+5+3+5 || s.Sketches[1].Projection.K != cells {
 		t.Errorf("%d tables of %d cells, k = %d", tables, cells, s.Sketches[1].Projection.K)
 	}
-	if text := strings.Join(strings.Fields(s.Explain(0)), " "); !strings.Contains(text, "ward, age by smoker, score") || !strings.Contains(text, "Counts have cells of their own for absent values") {
+	if text := strings.Join(strings.Fields(explained(s, 0)), " "); !strings.Contains(text, "ward, age by smoker, score") || !strings.Contains(text, "Counts have cells of their own for absent values") {
 		t.Errorf("stewards are told:\n%s", text)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
@@ -482,9 +483,8 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 
 // comment writes text in lines of a comment.
 func comment(text string) string {
-	p := &page{}
-	p.wrap("# ", "# ", text)
-	return p.String()
+	const width = 100
+	return block.Wrap("# ", "# ", text, width)
 }
 
 func (d Draft) epsilon(usual string) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/block"
 )
 
 // Everyone stands for no party in particular; see Explain.
@@ -17,13 +18,13 @@ const Everyone = -1
 
 // Explain says in plain words, for the person who decides about a party's data, what
 // approving the study lets out, to whom, under which guarantee and until when. The
-// party is an index into Parties, or Everyone. Lines have at most 100 columns; text
+// party is an index into Parties, or Everyone. What comes before the first heading is the study's name and id. Text
 // of the file appears with every character as \u{hex} that could pass for another: all but
 // printable ASCII, letters of European languages in Latin script and a few signs.
-func (s *Study) Explain(party int) string {
+func (s *Study) Explain(party int) []block.Block {
 	p := &page{}
-	p.line(fmt.Sprintf("Study %s", quote(s.Name)))
-	p.line(s.ID.String())
+	p.text(fmt.Sprintf("Study %s", quote(s.Name)))
+	p.text(s.ID.String())
 	p.text(fmt.Sprintf("Compare these first eight characters with the other parties before you approve: %s; or, over a telephone, these words: %s", s.ID.Short(), s.ID.Words()))
 	s.explainWho(p, party)
 	if party != Everyone {
@@ -36,14 +37,14 @@ func (s *Study) Explain(party int) string {
 	s.explainQuestions(p)
 	s.explainQueries(p)
 	if names := s.suspects(); len(names) > 0 {
-		p.heading("NAMES TO LOOK AT TWICE")
+		p.heading("names", "Names to look at twice")
 		p.items(names)
 	}
-	return p.String()
+	return p.blocks
 }
 
 func (s *Study) explainWho(p *page, party int) {
-	p.heading("WHO TAKES PART")
+	p.heading("who", "Who takes part")
 	if s.Partition == Vertical {
 		p.text(fmt.Sprintf("%d parties that hold different columns about the same records.", len(s.Parties)))
 	} else {
@@ -67,7 +68,7 @@ func (s *Study) explainWho(p *page, party int) {
 const maxListed = 100
 
 func (s *Study) explainColumns(p *page, party int) {
-	p.heading("YOUR COLUMNS")
+	p.heading("columns", "Your columns")
 	own := s.OwnColumns(party)
 	var rows []string
 	for _, i := range own[:min(len(own), maxListed)] {
@@ -164,9 +165,9 @@ func (s *Study) describeAbsent() (out string) {
 
 func (s *Study) explainReleases(p *page, party int) {
 	if party == Everyone {
-		p.heading("WHAT LEAVES EACH PARTY")
+		p.heading("leaves", "What leaves each party")
 	} else {
-		p.heading("WHAT LEAVES YOUR ORGANISATION")
+		p.heading("leaves", "What leaves your organisation")
 	}
 	once := "Each release is drawn once and only ever re-sent byte for byte."
 	if s.Masked() {
@@ -297,29 +298,16 @@ func (s *Study) describeColumnsSide(i, party int) string {
 // sizes shows how many bytes so many integers take: 1 to 8 each, or where they are masked 8.
 func (s *Study) sizes(least, most int64) string {
 	if s.Masked() {
-		return size(8 * most)
+		return block.Bytes(8 * most)
 	}
-	return size(least) + " to " + size(8*most)
-}
-
-// size shows a number of bytes.
-func size(bytes int64) string {
-	switch {
-	case bytes >= 1e9:
-		return fmt.Sprintf("%.3g GB", float64(bytes)/1e9)
-	case bytes >= 1e6:
-		return fmt.Sprintf("%.3g MB", float64(bytes)/1e6)
-	case bytes >= 1e3:
-		return fmt.Sprintf("%.3g kB", float64(bytes)/1e3)
-	}
-	return fmt.Sprintf("%d bytes", bytes)
+	return block.Bytes(least) + " to " + block.Bytes(8*most)
 }
 
 // publicDirections says what the keys tell that leave with cells.
 const publicDirections = "The directions between the cells are public: their keys leave with your release, and tell the aggregator where each cell lies, so that it can give every cell to the cluster that is nearest. The guarantee below counts them as known. They make neither the seed nor any other key known."
 
 func (s *Study) explainReaders(p *page, party int) {
-	p.heading("WHO SEES IT")
+	p.heading("readers", "Who sees it")
 	if s.Masked() {
 		s.explainMaskedReaders(p)
 	} else {

@@ -14,13 +14,13 @@ func (s *Study) explainGuarantee(p *page, party int) {
 	g, err := s.Privacy.Guarantee()
 	switch {
 	case err != nil:
-		p.heading("GUARANTEE")
+		p.heading("guarantee", "Guarantee")
 		p.text("None: " + err.Error())
 	case s.Privacy.Mechanism == dp.None:
-		p.heading("NO PRIVACY GUARANTEE")
+		p.heading("guarantee", "No privacy guarantee")
 		s.explainNone(p, party)
 	default:
-		p.heading("GUARANTEE")
+		p.heading("guarantee", "Guarantee")
 		s.explainPromise(p, g)
 	}
 }
@@ -183,7 +183,7 @@ func (s *Study) describePerson(e dp.Exposure, b dp.Budget) string {
 }
 
 func (s *Study) explainTimes(p *page) {
-	p.heading("WHEN")
+	p.heading("when", "When")
 	start := fmt.Sprintf("the study goes on when all %d have approved", len(s.Parties))
 	if s.Quorum < len(s.Parties) {
 		start += fmt.Sprintf(", or at that time with at least %d of them", s.Quorum)
@@ -220,7 +220,7 @@ func (s *Study) explainUpload() string {
 }
 
 func (s *Study) explainQuestions(p *page) {
-	p.heading("WHAT IS COMPUTED")
+	p.heading("computed", "What is computed")
 	rows := make([]string, len(s.Analyses))
 	for i, a := range s.Analyses {
 		rows[i] = a.explain()

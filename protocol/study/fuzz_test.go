@@ -40,7 +40,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatal("a comment changed the meaning, or did not change the id")
 		}
 		for party := range s.Parties {
-			checkPage(t, s.Explain(party))
+			checkPage(t, explained(s, party))
 			for i := range s.Sketches {
 				if len(s.Features(party, i)) == 0 {
 					t.Fatal("a party without features")

@@ -54,7 +54,7 @@ func TestLabelsTakeTheirPart(t *testing.T) {
 
 // TestExplainSaysWhatLabelsLetOut in so many words.
 func TestExplainSaysWhatLabelsLetOut(t *testing.T) {
-	said := func(s *study.Study) string { return strings.Join(strings.Fields(s.Explain(0)), " ") }
+	said := func(s *study.Study) string { return strings.Join(strings.Fields(explained(s, 0)), " ") }
 	plain := said(parse(t, edit(t, file(t, "hospitals"), "k: 32", "k: 32, labels: plain")))
 	for _, want := range []string{`the record's label "diagnosis" AS IT IS: no guarantee covers it`, "LABELS LEAVE AS THEY ARE", "accept_reconstruction: true", "but for the labels"} {
 		if !strings.Contains(plain, want) {

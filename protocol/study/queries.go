@@ -108,7 +108,7 @@ func (s *Study) explainQueries(p *page) {
 		return
 	}
 	q := s.Queries
-	p.heading("LATER QUERIES")
+	p.heading("queries", "Later queries")
 	p.text(fmt.Sprintf("Until %s you may ask up to %d times, each time with at most %d records that are not in your release, which %d records of all parties are nearest to each of them. Nothing of the kind happens by itself: you start each query.", s.NewRecords, q.Releases, q.Records, q.Neighbors))
 	p.text(fmt.Sprintf("EACH QUERY IS A RELEASE OF ITS OWN, made like sketch %d, without labels, and with fresh noise. It promises for its records: %s Your ledger is debited for each of them, beside the study's release.", index+1, g.Statement(s.Privacy.Unit)))
 	p.text("The aggregator sees the noised rows and their number. You alone are told of the neighbours: your own by their ids, those of others by their party and a handle. In what others ask, your records are named by your organisation and a handle alone.")

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/present"
 )
 
 // Text writes rows as a table for each condition.
@@ -18,7 +18,7 @@ func Text(w io.Writer, rows []Row) error {
 	for from := 0; from < len(rows); {
 		c := rows[from].Condition
 		fmt.Fprintf(w, "\n%s, %d studies\n", c, rows[from].Seeds)
-		t := console.NewTable("number", ">coverage", ">± error", ">intervals", ">undefined", "", "")
+		t := present.NewTable("number", ">coverage", ">± error", ">intervals", ">undefined", "", "")
 		var notes, targets []string
 		for ; from < len(rows) && rows[from].Condition == c; from++ {
 			r := rows[from]
@@ -35,10 +35,10 @@ func Text(w io.Writer, rows []Row) error {
 		}
 		t.Write(w)
 		for i, of := range targets {
-			console.Paragraph(w, "  ", fmt.Sprintf("[%d] of %s", i+1, of))
+			present.Paragraph(w, "  ", fmt.Sprintf("[%d] of %s", i+1, of))
 		}
 		for i, why := range notes {
-			console.Paragraph(w, "  ", fmt.Sprintf("c%d: %s", i+1, why))
+			present.Paragraph(w, "  ", fmt.Sprintf("c%d: %s", i+1, why))
 		}
 	}
 	return nil

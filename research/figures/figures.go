@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/present"
 )
 
 // Section is one figure, counted for each folder, package or file.
@@ -53,7 +53,7 @@ func Tell(w io.Writer, names []string, states [][]Section, rows int) {
 				keys[key] = max(keys[key], n)
 			}
 		}
-		t := console.NewTable(head...)
+		t := present.NewTable(head...)
 		order := slices.Sorted(maps.Keys(keys))
 		if !section.Total {
 			slices.SortStableFunc(order, func(a, b string) int { return keys[b] - keys[a] })

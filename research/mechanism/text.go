@@ -6,19 +6,19 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/present"
 )
 
 // Text prints a comparison for people.
 func Text(w io.Writer, c Comparison) error {
-	console.Paragraph(w, "", c.Statement)
+	present.Paragraph(w, "", c.Statement)
 	fmt.Fprintln(w)
 	text := fmt.Sprintf("Variance of a squared distance of %d between two records of %d binary values, k = %d; one value of one record is protected, δ = %g where a mechanism needs one.",
 		c.R2, c.D, c.K, c.Delta)
 	if c.Trials > 0 {
 		text += fmt.Sprintf(" Simulated: %d pairs, each with new matrices and new noise.", c.Trials)
 	}
-	console.Paragraph(w, "", text)
+	present.Paragraph(w, "", text)
 	said := map[string]bool{}
 	for _, l := range c.Levels {
 		fmt.Fprintf(w, "\nε = %g\n", l.Epsilon)
@@ -26,7 +26,7 @@ func Text(w io.Writer, c Comparison) error {
 		if c.Trials > 0 {
 			head = append(head, ">simulated", ">ratio")
 		}
-		t := console.NewTable(head...)
+		t := present.NewTable(head...)
 		for _, line := range l.Lines {
 			promise := "(ε, δ)"
 			if line.Pure {
@@ -42,17 +42,17 @@ func Text(w io.Writer, c Comparison) error {
 		for _, line := range l.Lines {
 			if text := line.Name + ": " + line.Doubt + "."; line.Doubt != "" && !said[text] {
 				said[text] = true
-				console.Paragraph(w, "  ", text)
+				present.Paragraph(w, "  ", text)
 			}
 		}
 	}
 	fmt.Fprintln(w)
-	console.Paragraph(w, "", fmt.Sprintf("Relative error (RMSE over the distance r²) at each mechanism's best k, up to the power of two that holds a record's values. A record has %d of them, or r² where that is more.", c.D))
+	present.Paragraph(w, "", fmt.Sprintf("Relative error (RMSE over the distance r²) at each mechanism's best k, up to the power of two that holds a record's values. A record has %d of them, or r² where that is more.", c.D))
 	head := []string{"mechanism", ">r²"}
 	for _, l := range c.Levels {
 		head = append(head, fmt.Sprintf(">ε = %g", l.Epsilon), ">k")
 	}
-	t := console.NewTable(head...)
+	t := present.NewTable(head...)
 	for at := 0; at < len(c.BestK); at += len(c.Levels) {
 		row := []string{c.BestK[at].Name, strconv.Itoa(c.BestK[at].R2)}
 		for _, o := range c.BestK[at:][:len(c.Levels)] {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/projection"
-	"github.com/cosketch/cosketch/node/figure"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/research/sources"
 )
 
@@ -103,7 +103,7 @@ func kenthapadiBest(ctx context.Context, o Options) (Table, error) {
 		r2    int
 		sigma float64
 	}{{64, 1}, {200, 2}} {
-		curves := [2]figure.Curve{{Name: fmt.Sprintf("theory, r² = %d, σ = %g", line.r2, line.sigma), Look: figure.Smooth}, {Name: "ours", Look: figure.Marks, Of: 2*n + 1}}
+		curves := [2]block.Curve{{Name: fmt.Sprintf("theory, r² = %d, σ = %g", line.r2, line.sigma), Look: block.Smooth}, {Name: "ours", Look: block.Marks, Of: 2*n + 1}}
 		best := int(math.Round(float64(line.r2) / (2 * line.sigma * line.sigma)))
 		least := 16 * line.sigma * line.sigma * float64(line.r2)
 		for _, k := range []int{best / 4, best / 2, best, 2 * best, 4 * best} {
@@ -128,8 +128,8 @@ func kenthapadiBest(ctx context.Context, o Options) (Table, error) {
 				return Table{}, err
 			}
 			v := variance(got)
-			curves[0].Points = append(curves[0].Points, figure.Point{X: float64(k), Y: theory})
-			curves[1].Points = append(curves[1].Points, figure.Point{X: float64(k), Y: v})
+			curves[0].Points = append(curves[0].Points, block.Point{X: float64(k), Y: theory})
+			curves[1].Points = append(curves[1].Points, block.Point{X: float64(k), Y: v})
 			t.Lines = append(t.Lines, Line{
 				Cells:   []string{fmt.Sprint(line.r2), fmt.Sprint(line.sigma), fmt.Sprint(k), fmt.Sprintf("%.0f", theory), fmt.Sprintf("%.0f", v), fmt.Sprintf("%.3f", theory/least)},
 				Holds:   math.Abs(v/theory-1) < 6*math.Sqrt(2.5/float64(len(got))) && (k != best || math.Abs(theory/least-1) < 1e-3) && theory > least*0.999,

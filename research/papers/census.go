@@ -14,7 +14,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/linear"
 	"github.com/cosketch/cosketch/kernel/projection"
-	"github.com/cosketch/cosketch/node/figure"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/testnet/corpus"
 	"github.com/cosketch/cosketch/testnet/networks"
@@ -146,7 +146,7 @@ func dpproClassifier(ctx context.Context, o Options) (Table, error) {
 			return Table{}, err
 		}
 		drawing := newChart("dppro-5-"+label.name, "Records that an SVM gets wrong, Adult, "+label.name+", by ε", "ε", "wrong, %")
-		drawing.X.Log, drawing.Curves = true, []figure.Curve{{Name: "always the larger class"}, {Name: "without noise"}, {Name: "k = 20, normal R and noise"}, {Name: "ours, rows, not projected"}, {Name: "ours, summed moments"}, {Name: "a trusted curator"}}
+		drawing.X.Log, drawing.Curves = true, []block.Curve{{Name: "always the larger class"}, {Name: "without noise"}, {Name: "k = 20, normal R and noise"}, {Name: "ours, rows, not projected"}, {Name: "ours, summed moments"}, {Name: "a trusted curator"}}
 		var last float64
 		for _, epsilon := range []float64{0.2, 0.4, 0.8, 1.6, 8, 16, 32} {
 			mu, err := dp.MuOf(dp.Budget{Epsilon: dp.Epsilon(epsilon), Delta: delta})
@@ -207,7 +207,7 @@ func dpproClassifier(ctx context.Context, o Options) (Table, error) {
 			})
 			last = sum.ours
 			for c, v := range []float64{sum.baseline, sum.bare, sum.theirs, sum.ours, sum.summed, sum.curated} {
-				drawing.Curves[c].Points = append(drawing.Curves[c].Points, figure.Point{X: epsilon, Y: v})
+				drawing.Curves[c].Points = append(drawing.Curves[c].Points, block.Point{X: epsilon, Y: v})
 			}
 			t.Beyond.Lines = append(t.Beyond.Lines, BeyondLine{
 				Privacy: label.name + fmt.Sprintf(", ε = %g", epsilon), Source: percent(sum.theirs), Ours: percent(sum.summed), Method: "moments of three parties, gaussian, whole records",

@@ -7,11 +7,21 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/node/figure"
+	"github.com/cosketch/cosketch/protocol/block"
 )
 
 // newChart is a figure of a table; its name is that of its file.
-func newChart(name, title, x, y string, curves ...figure.Curve) figure.Chart {
-	return figure.Chart{ID: strings.ToLower(name), Title: title, Description: y + " over " + x + ".", X: figure.Dimension{Label: x}, Y: figure.Dimension{Label: y}, Curves: curves}
+func newChart(name, title, x, y string, curves ...block.Curve) figure.Chart {
+	return figure.Chart{
+		ID:          strings.ToLower(name),
+		Title:       title,
+		Description: y + " over " + x + ".",
+		Chart: block.Chart{
+			X:      block.Dimension{Label: x},
+			Y:      block.Dimension{Label: y},
+			Curves: curves,
+		},
+	}
 }
 
 // logarithmic makes both axes so.
@@ -24,46 +34,46 @@ func logarithmic(c figure.Chart) figure.Chart {
 // theory.
 type errorChart struct {
 	chart                   figure.Chart
-	published, ours, theory figure.Curve
-	others                  []figure.Curve
+	published, ours, theory block.Curve
+	others                  []block.Curve
 }
 
 func newErrorChart(name, title, x, y string) *errorChart {
 	return &errorChart{
 		chart:     newChart(name, title, x, y),
-		published: figure.Curve{Name: "published", Look: figure.Marks}, ours: figure.Curve{Name: "ours", Band: true}, theory: figure.Curve{Name: "theory", Look: figure.Smooth},
+		published: block.Curve{Name: "published", Look: block.Marks}, ours: block.Curve{Name: "ours", Band: true}, theory: block.Curve{Name: "theory", Look: block.Smooth},
 	}
 }
 
 // add takes a line; NaN is for what it does not have.
 func (c *errorChart) add(x, published, ours, low, high, theory float64) {
-	put := func(to *figure.Curve, p figure.Point) {
+	put := func(to *block.Curve, p block.Point) {
 		if !math.IsNaN(p.Y) {
 			to.Points = append(to.Points, p)
 		}
 	}
-	put(&c.published, figure.Point{X: x, Y: published})
-	put(&c.ours, figure.Point{X: x, Y: ours, Low: low, High: high})
-	put(&c.theory, figure.Point{X: x, Y: theory})
+	put(&c.published, block.Point{X: x, Y: published})
+	put(&c.ours, block.Point{X: x, Y: ours, Low: low, High: high})
+	put(&c.theory, block.Point{X: x, Y: theory})
 }
 
 // also takes a point of another curve.
 func (c *errorChart) also(name string, x, y, low, high float64) {
-	at := slices.IndexFunc(c.others, func(o figure.Curve) bool { return o.Name == name })
+	at := slices.IndexFunc(c.others, func(o block.Curve) bool { return o.Name == name })
 	if at < 0 {
 		at = len(c.others)
-		one := figure.Curve{Name: name}
+		one := block.Curve{Name: name}
 		if low == high {
-			one.Look = figure.Marks // without an interval: published
+			one.Look = block.Marks // without an interval: published
 		}
 		c.others = append(c.others, one)
 	}
-	c.others[at].Points = append(c.others[at].Points, figure.Point{X: x, Y: y, Low: low, High: high})
+	c.others[at].Points = append(c.others[at].Points, block.Point{X: x, Y: y, Low: low, High: high})
 }
 
 // done is the chart of what was added.
 func (c *errorChart) done() figure.Chart {
-	for _, one := range append([]figure.Curve{c.ours, c.theory, c.published}, c.others...) {
+	for _, one := range append([]block.Curve{c.ours, c.theory, c.published}, c.others...) {
 		if len(one.Points) > 0 {
 			c.chart.Curves = append(c.chart.Curves, one)
 		}
@@ -77,9 +87,9 @@ func histogram(name, title, x string, values []float64, deviation float64) figur
 	const bins = 24
 	low, high := slices.Min(values), slices.Max(values)
 	width := (high - low) / bins
-	counts := figure.Curve{Name: fmt.Sprintf("%d values", len(values)), Look: figure.Bars}
+	counts := block.Curve{Name: fmt.Sprintf("%d values", len(values)), Look: block.Upright}
 	for b := range bins {
-		counts.Points = append(counts.Points, figure.Point{X: low + (float64(b)+0.5)*width})
+		counts.Points = append(counts.Points, block.Point{X: low + (float64(b)+0.5)*width})
 	}
 	for _, v := range values {
 		if at := int((v - low) / width); at >= 0 {
@@ -88,10 +98,10 @@ func histogram(name, title, x string, values []float64, deviation float64) figur
 	}
 	out := newChart(name, title, x, "values", counts)
 	if deviation > 0 {
-		line := figure.Curve{Name: "normal, by theory", Look: figure.Smooth}
+		line := block.Curve{Name: "normal, by theory", Look: block.Smooth}
 		for i := range 81 {
 			v := low + float64(i)*(high-low)/80
-			line.Points = append(line.Points, figure.Point{X: v, Y: float64(len(values)) * width * math.Exp(-v*v/2/deviation/deviation) / deviation / math.Sqrt(2*math.Pi)})
+			line.Points = append(line.Points, block.Point{X: v, Y: float64(len(values)) * width * math.Exp(-v*v/2/deviation/deviation) / deviation / math.Sqrt(2*math.Pi)})
 		}
 		out.Curves = append(out.Curves, line)
 	}

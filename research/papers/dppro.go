@@ -13,7 +13,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
-	"github.com/cosketch/cosketch/node/figure"
+	"github.com/cosketch/cosketch/protocol/block"
 )
 
 // baskets are a data set's records, rows of zeros and ones of its most frequent items, and
@@ -124,7 +124,7 @@ func dpproErrors(ctx context.Context, o Options) (Table, error) {
 		drawing := newChart("dppro-3-"+set.name, "L2 error of squared distances, "+set.name+", by k", "k", "L2 error")
 		drawing.Y.Log = true
 		for _, sigma := range []float64{0.1, 0.2, 1 / float64(mu)} {
-			line := figure.Curve{Name: fmt.Sprintf("σ = %.3g (ε = %.3g)", sigma, float64(dp.EpsilonOf(dp.Mu(1/sigma), dpproDelta)))}
+			line := block.Curve{Name: fmt.Sprintf("σ = %.3g (ε = %.3g)", sigma, float64(dp.EpsilonOf(dp.Mu(1/sigma), dpproDelta)))}
 			var last float64
 			for _, k := range []int{4, 8, 12, 16, 20} {
 				got, err := each(ctx, o, o.Repeats, func(i int) (float64, error) {
@@ -140,7 +140,7 @@ func dpproErrors(ctx context.Context, o Options) (Table, error) {
 					Holds:   math.Abs(ours-theory) < 5*standardError(got)+0.02*theory && falls,
 					Because: "within five standard errors of theory; falling with k where σ is 0.1 or 0.2, growing at the σ that ε = 1.6 asks for",
 				})
-				line.Points = append(line.Points, figure.Point{X: float64(k), Y: ours, Low: quantile(got, 0.025), High: quantile(got, 0.975)})
+				line.Points = append(line.Points, block.Point{X: float64(k), Y: ours, Low: quantile(got, 0.025), High: quantile(got, 0.975)})
 				last = ours
 			}
 			drawing.Curves = append(drawing.Curves, line)
@@ -187,7 +187,7 @@ func dpproPrivacy(ctx context.Context, o Options) (Table, error) {
 		if err != nil {
 			return Table{}, err
 		}
-		flat, honest, ours := figure.Curve{Name: "as published, σ = 0.1, k = 20"}, figure.Curve{Name: "honest σ, k = 4"}, figure.Curve{Name: "our best mechanism"}
+		flat, honest, ours := block.Curve{Name: "as published, σ = 0.1, k = 20"}, block.Curve{Name: "honest σ, k = 4"}, block.Curve{Name: "our best mechanism"}
 		for _, epsilon := range []float64{0.05, 0.1, 0.2, 0.4, 0.8, 1.6} {
 			mu, err := dp.MuOf(dp.Budget{Epsilon: dp.Epsilon(epsilon), Delta: dpproDelta})
 			if err != nil {
@@ -207,9 +207,9 @@ func dpproPrivacy(ctx context.Context, o Options) (Table, error) {
 				Holds:   math.Abs(mean(got)-theory) < 5*standardError(got)+0.02*theory && math.Abs(mean(published)/set.l2(20, 0.1)-1) < 0.1 && best < theory,
 				Because: "ours is within five standard errors of theory, the published setting gives the error of its σ, and our best mechanism errs less than theirs",
 			})
-			flat.Points = append(flat.Points, figure.Point{X: epsilon, Y: mean(published)})
-			honest.Points = append(honest.Points, figure.Point{X: epsilon, Y: mean(got), Low: quantile(got, 0.025), High: quantile(got, 0.975)})
-			ours.Points = append(ours.Points, figure.Point{X: epsilon, Y: best})
+			flat.Points = append(flat.Points, block.Point{X: epsilon, Y: mean(published)})
+			honest.Points = append(honest.Points, block.Point{X: epsilon, Y: mean(got), Low: quantile(got, 0.025), High: quantile(got, 0.975)})
+			ours.Points = append(ours.Points, block.Point{X: epsilon, Y: best})
 		}
 		t.charts = append(t.charts, logarithmic(newChart("dppro-2-"+set.name, "L2 error of squared distances, "+set.name+", by ε", "ε", "L2 error", flat, honest, ours)))
 	}

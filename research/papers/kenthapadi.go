@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/node/figure"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/research/sources"
 )
@@ -53,10 +54,10 @@ func kenthapadiTradeoff(ctx context.Context, o Options) (Table, error) {
 func tradeoffChart() figure.Chart {
 	out := newChart("kenthapadi-1", "Least δ at each ε, for noise of σ on a change of one", "ε", "δ")
 	for _, sigma := range []float64{0.5, 1, 1.5, 2} {
-		line := figure.Curve{Name: fmt.Sprintf("σ = %g", sigma), Look: figure.Smooth}
+		line := block.Curve{Name: fmt.Sprintf("σ = %g", sigma), Look: block.Smooth}
 		for i := range 61 {
 			epsilon := float64(i) / 20
-			line.Points = append(line.Points, figure.Point{X: epsilon, Y: gaussianDelta(sigma, epsilon)})
+			line.Points = append(line.Points, block.Point{X: epsilon, Y: gaussianDelta(sigma, epsilon)})
 		}
 		out.Curves = append(out.Curves, line)
 	}
@@ -223,9 +224,9 @@ func rivalsChart(epsilon float64, d, people, k int, delta dp.Delta) figure.Chart
 		{"noise on distances (3, 4)", func(float64) float64 { return sigma * sigma * float64(people-1) }},
 		{"randomised response (5, 6)", func(float64) float64 { return responseVariance(d, epsilon) }},
 	} {
-		line := figure.Curve{Name: one.name, Look: figure.Smooth}
+		line := block.Curve{Name: one.name, Look: block.Smooth}
 		for e := 0.0; e <= 6.01; e += 0.25 {
-			line.Points = append(line.Points, figure.Point{X: math.Pow(10, e), Y: math.Sqrt(one.variance(math.Pow(10, e)))})
+			line.Points = append(line.Points, block.Point{X: math.Pow(10, e), Y: math.Sqrt(one.variance(math.Pow(10, e)))})
 		}
 		out.Curves = append(out.Curves, line)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/figure"
+	"github.com/cosketch/cosketch/protocol/block"
 )
 
 //go:embed figures.html.tmpl
@@ -27,7 +28,7 @@ type pictures struct {
 // picture is one case of clusters over ε.
 type picture struct {
 	of         Pooled
-	ours, rows []figure.Point
+	ours, rows []block.Point
 	baseline   float64
 }
 
@@ -40,9 +41,9 @@ func (p *pictures) clusters(of Pooled, epsilon dp.Epsilon, ours, rows Clusters) 
 		p.cases = append(p.cases, &picture{of: of, baseline: ours.Baseline})
 	}
 	c := p.cases[len(p.cases)-1]
-	point := func(m Clusters) figure.Point {
+	point := func(m Clusters) block.Point {
 		half := deviations * m.Deviation
-		return figure.Point{X: float64(epsilon), Y: m.Pooled, Low: m.Pooled - half, High: math.Min(m.Pooled+half, 1)}
+		return block.Point{X: float64(epsilon), Y: m.Pooled, Low: m.Pooled - half, High: math.Min(m.Pooled+half, 1)}
 	}
 	c.ours, c.rows = append(c.ours, point(ours)), append(c.rows, point(rows))
 }
@@ -124,19 +125,25 @@ func (p *pictures) accuracy(ctx context.Context, o Options) error {
 		}
 	}
 	curve := func(c *figure.Chart, name string, along []at, x func(at) float64) {
-		seen, forecast := figure.Curve{Name: name, Look: figure.Marks}, figure.Curve{Look: figure.Smooth, Of: len(c.Curves) + 1}
+		seen, forecast := block.Curve{Name: name, Look: block.Marks}, block.Curve{Look: block.Smooth, Of: len(c.Curves) + 1}
 		for _, where := range along {
 			a := known[where]
-			seen.Points = append(seen.Points, figure.Point{X: x(where), Y: a.RMSE, Low: a.Low, High: a.High})
-			forecast.Points = append(forecast.Points, figure.Point{X: x(where), Y: a.Forecast})
+			seen.Points = append(seen.Points, block.Point{X: x(where), Y: a.RMSE, Low: a.Low, High: a.High})
+			forecast.Points = append(forecast.Points, block.Point{X: x(where), Y: a.Forecast})
 		}
 		c.Curves = append(c.Curves, seen, forecast)
 	}
 	caption := fmt.Sprintf("Correlations of %d columns by moments, three parties, δ = 1e-6. Marks: root mean square error over all pairs in %d studies, with 95 %% intervals over studies; lines: the plan's forecast, made before. Where a correlation of some pair is undefined there is no mark, and no line where the plan says that it would be. Many records at a large ε leave what is left when values are moved to the nearest bound and records cut to the clip, which no noise hides: the numbers are about those.",
 		drawnColumns, o.seeds())
 	epsilons := figure.Chart{
-		ID: "epsilon", Title: "Correlations: error over ε", Description: "The error falls as one over ε, and lies on the forecast.", Caption: caption,
-		X: figure.Dimension{Label: "ε for whole records", Log: true}, Y: figure.Dimension{Label: "root mean square error", Log: true},
+		ID:          "epsilon",
+		Title:       "Correlations: error over ε",
+		Description: "The error falls as one over ε, and lies on the forecast.",
+		Caption:     caption,
+		Chart: block.Chart{
+			X: block.Dimension{Label: "ε for whole records", Log: true},
+			Y: block.Dimension{Label: "root mean square error", Log: true},
+		},
 	}
 	for _, n := range drawnCurves {
 		var along []at
@@ -146,8 +153,14 @@ func (p *pictures) accuracy(ctx context.Context, o Options) error {
 		curve(&epsilons, fmt.Sprintf("%d records", n), along, func(w at) float64 { return float64(w.epsilon) })
 	}
 	records := figure.Chart{
-		ID: "records", Title: "Correlations: error over the number of records", Description: "The error falls as one over the number of records, and lies on the forecast.", Caption: caption,
-		X: figure.Dimension{Label: "records of all parties", Log: true}, Y: figure.Dimension{Label: "root mean square error", Log: true},
+		ID:          "records",
+		Title:       "Correlations: error over the number of records",
+		Description: "The error falls as one over the number of records, and lies on the forecast.",
+		Caption:     caption,
+		Chart: block.Chart{
+			X: block.Dimension{Label: "records of all parties", Log: true},
+			Y: block.Dimension{Label: "root mean square error", Log: true},
+		},
 	}
 	for _, e := range drawnEpsilon {
 		var along []at
@@ -171,12 +184,17 @@ func (o Options) seeds() int { return min(max(o.Trials/4, 2), 5) }
 // draw is the agreement over ε of one case.
 func (c *picture) draw(index, trials int) figure.Figure {
 	return figure.Chart{
-		ID: fmt.Sprintf("clusters-%d", index), Title: "Clusters: " + c.of.Name, Description: "Agreement with k-means on the pooled records, by moments and cells and by row sketches.",
+		ID:          fmt.Sprintf("clusters-%d", index),
+		Title:       "Clusters: " + c.of.Name,
+		Description: "Agreement with k-means on the pooled records, by moments and cells and by row sketches.",
 		Caption: fmt.Sprintf("Agreement of the parties' own labels with k-means on the %d pooled records, over %d studies, fewer of row sketches; whiskers: 95 %% intervals of the mean. A plan forecasts how well counts of cells are known and not how far clusters are apart, so that there is no line.",
 			len(c.of.Records), trials),
-		X: figure.Dimension{Label: "ε for whole records", Log: true}, Y: figure.Dimension{Label: "agreement", Include: []float64{1}},
-		Curves:     []figure.Curve{{Name: "moments and cells", Points: c.ours}, {Name: "row sketches", Points: c.rows}},
-		References: []figure.Reference{{Name: "largest class", At: c.baseline}},
+		Chart: block.Chart{
+			X:          block.Dimension{Label: "ε for whole records", Log: true},
+			Y:          block.Dimension{Label: "agreement", Include: []float64{1}},
+			Curves:     []block.Curve{{Name: "moments and cells", Points: c.ours}, {Name: "row sketches", Points: c.rows}},
+			References: []block.Reference{{Name: "largest class", At: c.baseline}},
+		},
 	}.Figure()
 }
 

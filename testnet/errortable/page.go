@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/cosketch/cosketch/node/figure"
+	"github.com/cosketch/cosketch/protocol/block"
 )
 
 // Study is a study that was played, for people and programs.
@@ -42,8 +43,8 @@ var pageSource string
 // anywhere.
 func Page(w io.Writer, studies []Study) error {
 	page, err := template.New("page").Funcs(template.FuncMap{
-		"style": figure.Style, "digits": digits, "percent": percent, "chart": chart, "rule": func() string { return Rule },
-		"kB": func(n int64) string { return fmt.Sprintf("%d kB", n/1000) },
+		"style": figure.Style, "digits": digits, "percent": block.Percent, "chart": chart, "rule": func() string { return Rule },
+		"kB": block.Bytes,
 		"checks": func() (out []Check) {
 			for _, s := range studies {
 				out = append(out, s.Checks...)
@@ -63,13 +64,13 @@ func Page(w io.Writer, studies []Study) error {
 // chart draws estimates over the truth; nil where there are fewer than two.
 func chart(study string, at int, n Numbers) *figure.Figure {
 	low, high := math.Inf(1), math.Inf(-1)
-	held, missed := figure.Curve{Name: "the interval holds the truth", Look: figure.Marks}, figure.Curve{Name: "it does not", Look: figure.Marks}
+	held, missed := block.Curve{Name: "the interval holds the truth", Look: block.Marks}, block.Curve{Name: "it does not", Look: block.Marks}
 	for _, e := range n.Each {
 		if e.Undefined != "" {
 			continue
 		}
 		low, high = min(low, e.Truth), max(high, e.Truth)
-		point := figure.Point{X: e.Truth, Y: e.Estimate, Low: e.Low, High: e.High,
+		point := block.Point{X: e.Truth, Y: e.Estimate, Low: e.Low, High: e.High,
 			Title: fmt.Sprintf("%s: %s [%s, %s], truth %s", e.Name, digits(e.Estimate), digits(e.Low), digits(e.High), digits(e.Truth))}
 		if e.Covered() {
 			held.Points = append(held.Points, point)
@@ -80,15 +81,19 @@ func chart(study string, at int, n Numbers) *figure.Figure {
 	if len(held.Points)+len(missed.Points) < 2 {
 		return nil
 	}
-	curves := []figure.Curve{held}
+	curves := []block.Curve{held}
 	if len(missed.Points) > 0 {
 		curves = append(curves, missed)
 	}
 	drawn := figure.Chart{
-		ID: fmt.Sprintf("%s-%d", study, at), Title: fmt.Sprintf("%s: estimates over the truth", n.Kind),
+		ID:          fmt.Sprintf("%s-%d", study, at),
+		Title:       fmt.Sprintf("%s: estimates over the truth", n.Kind),
 		Description: fmt.Sprintf("%d estimates, each with its interval, over what the pooled data say. Right ones lie on the line.", len(held.Points)+len(missed.Points)),
-		X:           figure.Dimension{Label: "truth, from the pooled data"}, Y: figure.Dimension{Label: "estimate"},
-		Curves: append(curves, figure.Curve{Name: "estimate = truth", Look: figure.Smooth, Points: []figure.Point{{X: low, Y: low}, {X: high, Y: high}}}),
+		Chart: block.Chart{
+			X:      block.Dimension{Label: "truth, from the pooled data"},
+			Y:      block.Dimension{Label: "estimate"},
+			Curves: append(curves, block.Curve{Name: "estimate = truth", Look: block.Smooth, Points: []block.Point{{X: low, Y: low}, {X: high, Y: high}}}),
+		},
 	}.Figure()
 	return &drawn
 }

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/present"
+	"github.com/cosketch/cosketch/protocol/block"
 )
 
 // Write tells the verdicts first and then the figures, for a terminal.
 func (t Table) Write(w io.Writer) {
 	for _, v := range t.Verdicts() {
-		console.Paragraph(w, "  ", fmt.Sprintf("%s, %s: %s.", v.Kind, v.Grade, trimmed(v.Said)))
+		present.Paragraph(w, "  ", fmt.Sprintf("%s, %s: %s.", v.Kind, v.Grade, trimmed(v.Said)))
 	}
 	if len(t.Numbers) > 0 {
 		fmt.Fprintln(w)
@@ -30,7 +31,7 @@ func trimmed(s string) string {
 }
 
 func (t Table) numbers(w io.Writer) {
-	table := console.NewTable("kind", ">answers", ">RMSE", ">of it terms", ">size", ">covered", ">of terms", ">forecast", "in")
+	table := present.NewTable("kind", ">answers", ">RMSE", ">of it terms", ">size", ">covered", ">of terms", ">forecast", "in")
 	for _, n := range t.Numbers {
 		defined := n.Answers - n.Undefined
 		row := []string{string(n.Kind)}
@@ -48,7 +49,7 @@ func (t Table) numbers(w io.Writer) {
 	table.Write(w)
 	for _, n := range t.Numbers {
 		if n.Answers > n.Undefined && n.Of != "R²" {
-			console.Paragraph(w, "  ", fmt.Sprintf("Farthest %s: %s, %s [%s, %s] where the data have %s.",
+			present.Paragraph(w, "  ", fmt.Sprintf("Farthest %s: %s, %s [%s, %s] where the data have %s.",
 				n.Kind, n.Worst.Name, digits(n.Worst.Estimate), digits(n.Worst.Low), digits(n.Worst.High), digits(n.Worst.Truth)))
 		}
 	}
@@ -56,15 +57,15 @@ func (t Table) numbers(w io.Writer) {
 
 // groups are clusters and classifiers.
 func (t Table) groups(w io.Writer) {
-	table := console.NewTable("kind", "beside", ">the study", ">largest class", ">pooled data")
+	table := present.NewTable("kind", "beside", ">the study", ">largest class", ">pooled data")
 	for _, g := range t.Groups {
-		table.Add(string(g.Kind), fmt.Sprintf("%d pooled clusters", g.Clusters), percent(g.Pooled.Share), percent(g.Pooled.Baseline), "")
+		table.Add(string(g.Kind), fmt.Sprintf("%d pooled clusters", g.Clusters), block.Percent(g.Pooled.Share), block.Percent(g.Pooled.Baseline), "")
 		if g.Known != nil {
-			table.Add("", g.Column, percent(g.Known.Share), percent(g.Known.Baseline), percent(g.Ceiling))
+			table.Add("", g.Column, block.Percent(g.Known.Share), block.Percent(g.Known.Baseline), block.Percent(g.Ceiling))
 		}
 	}
 	for _, c := range t.Classes {
-		table.Add(string(c.Kind), c.Column, percent(c.Accuracy), percent(c.Baseline), percent(c.Pooled))
+		table.Add(string(c.Kind), c.Column, block.Percent(c.Accuracy), block.Percent(c.Baseline), block.Percent(c.Pooled))
 	}
 	table.Write(w)
 }
@@ -88,5 +89,3 @@ func digits(x float64) string {
 	}
 	return fmt.Sprintf("%.2g", x)
 }
-
-func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/spelling"
 	"github.com/cosketch/cosketch/testnet/network"
 	"github.com/cosketch/cosketch/testnet/networks"
@@ -217,7 +217,7 @@ func (s Standing) Write(w io.Writer) {
 	if s.Up && s.Pages != "" {
 		fmt.Fprintf(w, "Pages: %s\n", s.Pages)
 	}
-	table := console.NewTable("node", ">process", "studies")
+	table := present.NewTable("node", ">process", "studies")
 	for _, n := range s.Nodes {
 		process := "down"
 		if n.PID > 0 {

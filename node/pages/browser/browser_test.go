@@ -23,8 +23,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/cosketch/cosketch/node/report"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/show"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -277,7 +278,7 @@ func TestPages(t *testing.T) {
 	b.do(chromedp.Navigate(home))
 	begin(1)
 	begin(2)
-	b.await("the result", `document.getElementById("headline").textContent.startsWith("3 of 3 parties are in; answered: correlation")`)
+	b.await("the result", `document.getElementById("headline").textContent.startsWith("3 of 3 parties are in this result; answered: correlation")`)
 	all.Wait()
 	b.look("study")
 
@@ -362,7 +363,8 @@ func TestReports(t *testing.T) {
 		check(t, json.Unmarshal(raw, &r))
 		path := filepath.Join(t.TempDir(), kinds+".html")
 		var html bytes.Buffer
-		check(t, report.HTML(&html, report.Page{Study: s, Result: r, Version: "test"}))
+		of := show.Document{Result: r, Board: &show.Board{Study: s}}
+		check(t, present.HTML(&html, present.Page{Title: of.Title(), Kicker: of.Kicker(), Headline: show.Headline(r), Footer: show.Footer, Blocks: of.Blocks()}))
 		check(t, os.WriteFile(path, html.Bytes(), 0o600))
 		b.do(chromedp.Navigate("file://" + path))
 		eval[bool](b, "document.querySelectorAll('details').forEach(d => d.open = true) || true")
@@ -420,8 +422,8 @@ func TestPagesWithoutScript(t *testing.T) {
 	_, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	check(t, err)
 	for path, want := range map[string]string{
-		"":                 "3 of 3 parties are in; answered: correlation, intersection; the smallest effect",
-		"/results/current": "3 of 3 parties are in; answered: correlation, intersection",
+		"":                 "3 of 3 parties are in this result; answered: correlation, intersection; the smallest effect",
+		"/results/current": "3 of 3 parties are in this result; answered: correlation, intersection",
 		"/privacy":         "one value of one record",
 		"/audit":           "17 signed messages are on the board",
 	} {

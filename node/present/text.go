@@ -1,0 +1,265 @@
+package present
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cosketch/cosketch/node/plain"
+	"github.com/cosketch/cosketch/protocol/block"
+)
+
+// Width is the greatest number of columns that text for people takes.
+const Width = 100
+
+// mostRows bounds how many rows of one table a text has.
+const mostRows = 20
+
+// Text writes blocks for a terminal, in lines of at most Width columns. Figures, and what is for who asks, are left out.
+func Text(w io.Writer, blocks []block.Block) {
+	indent, after := "", block.Block(nil)
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case block.Heading:
+			if after != nil {
+				fmt.Fprintln(w)
+			}
+			writeHeading(w, b)
+			indent = "  "
+		case block.Checks:
+			for _, one := range b.Items {
+				hang(w, "  "+one.Verdict+" ", one.Text)
+				hang(w, "       → ", one.Fix)
+			}
+		case block.Text:
+			if _, ok := after.(block.Checks); ok { // what the next ones are about
+				fmt.Fprintln(w)
+			}
+			text := b.Text
+			if b.Lead != "" {
+				text = strings.ToUpper(b.Lead) + ": " + text
+			}
+			Paragraph(w, indent, text)
+		case block.List:
+			for _, item := range b.Items {
+				Item(w, indent, item)
+			}
+		case block.Command:
+			for _, text := range b.Lines {
+				fmt.Fprintln(w, indent+"  "+line(text))
+			}
+		case block.Facts:
+			for _, f := range b.Items {
+				Paragraph(w, indent, strings.TrimSuffix(f.Name+": "+f.Text+", "+f.More, ", "))
+			}
+		case block.Table:
+			if b.Asked {
+				continue
+			}
+			_, first := after.(block.Heading)
+			writeTable(w, b, !first)
+		case block.Fold, block.Figure:
+			continue
+		default:
+			panic(fmt.Sprintf("present: a block of type %T", b)) // not reached: package block has no other
+		}
+		after = b
+	}
+}
+
+func writeHeading(w io.Writer, h block.Heading) {
+	h.Text = strings.ToUpper(h.Text)
+	text := h.Title()
+	if h.Says != "" {
+		text += ": " + h.Says
+	}
+	Paragraph(w, "", text)
+}
+
+// writeTable writes the first rows of a table, why numbers in them are undefined, each reason once, and what it leaves
+// out.
+func writeTable(w io.Writer, t block.Table, captioned bool) {
+	if captioned {
+		fmt.Fprintln(w)
+		if t.Caption != "" {
+			Paragraph(w, "  ", t.Caption+":")
+		}
+	}
+	out, aside := &Table{}, 0
+	for _, c := range t.Columns {
+		if c.Aside {
+			aside++
+			continue
+		}
+		out.head, out.right = append(out.head, c.Name), append(out.right, c.Number)
+	}
+	var undefined []string
+	rows := t.Rows
+	if !t.Whole {
+		rows = rows[:min(len(rows), mostRows)]
+	}
+	for _, row := range rows {
+		var cells []string
+		for i, cell := range row {
+			if t.Columns[i].Aside {
+				continue
+			}
+			if cells = append(cells, cell.Text); cell.Undefined != "" && !slices.Contains(undefined, cell.Undefined) {
+				undefined = append(undefined, cell.Undefined)
+			}
+		}
+		out.Add(cells...)
+	}
+	out.Write(w)
+	for _, why := range undefined {
+		Paragraph(w, "  ", "undefined: "+why)
+	}
+	if t.Omitted(len(rows)) > 0 {
+		Paragraph(w, "  ", "… "+shown(t, len(rows))+"; --format json prints all")
+	}
+	if aside > 1 {
+		Paragraph(w, "  ", fmt.Sprintf("… %d of %d columns; a page has more", len(t.Columns)-aside, len(t.Columns)))
+	}
+}
+
+// joined are characters that keep words together on a page, where a terminal shows them as they are not.
+var joined = strings.NewReplacer("\u00a0", " ", "\u2060", "")
+
+// line is text in one line, without characters that a terminal acts on.
+func line(text string) string { return plain.Line(joined.Replace(text)) }
+
+// Table is rows of cells under a header, in aligned columns.
+type Table struct {
+	head  []string
+	right []bool // columns aligned to the right: numbers
+	rows  [][]string
+}
+
+// NewTable makes a table from its header; a ">" before a name aligns that column to
+// the right.
+func NewTable(columns ...string) *Table {
+	t := &Table{}
+	for _, c := range columns {
+		name, right := strings.CutPrefix(c, ">")
+		t.head, t.right = append(t.head, name), append(t.right, right)
+	}
+	return t
+}
+
+// Add appends a row.
+func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// Write prints the table, indented by two columns. Where it would be wider than
+// Width, the widest text gives way; numbers stay whole.
+func (t *Table) Write(w io.Writer) {
+	var all [][]string
+	for _, row := range append([][]string{t.head}, t.rows...) {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = line(cell)
+		}
+		all = append(all, cells)
+	}
+	widths := t.fit(all)
+	for _, row := range all {
+		var line strings.Builder
+		for i, cell := range row {
+			cell = shorten(cell, widths[i])
+			gap := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if t.right[i] {
+				cell = gap + cell
+			} else {
+				cell += gap
+			}
+			line.WriteString("  " + cell)
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
+}
+
+// fit returns the Width of every column.
+func (t *Table) fit(all [][]string) []int {
+	const least = 5
+	widths := make([]int, len(t.head))
+	for _, row := range all {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	total := 0
+	for _, n := range widths {
+		total += 2 + n
+	}
+	for ; total > Width; total-- {
+		widest := -1
+		for i, n := range widths {
+			if !t.right[i] && n > least && (widest < 0 || n > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
+	}
+	return widths
+}
+
+// shorten cuts the middle out of what is longer than most.
+func shorten(s string, most int) string {
+	runes := []rune(s)
+	if len(runes) <= most {
+		return s
+	}
+	tail := most / 3
+	return string(runes[:most-1-tail]) + "…" + string(runes[len(runes)-tail:])
+}
+
+// Paragraph prints text in lines of at most Width columns, each indented.
+func Paragraph(w io.Writer, indent, text string) { paragraph(w, indent, indent, text) }
+
+// Item prints a point of a list: its further lines begin below its first word.
+func Item(w io.Writer, indent, text string) { paragraph(w, indent+"- ", indent+"  ", text) }
+
+// paragraph has one indent before the first line and another, as long, before the rest. Runs of spaces stay: they may be
+// in a name.
+func paragraph(w io.Writer, indent, rest, text string) {
+	if text = strings.TrimSpace(line(text)); text != "" {
+		io.WriteString(w, block.Wrap(indent, rest, text, Width))
+	}
+}
+
+// hang prints a text whose first line begins with a label that the others leave room for; nothing without a text.
+func hang(w io.Writer, label, text string) {
+	if text != "" {
+		label = line(label)
+		paragraph(w, label, strings.Repeat(" ", utf8.RuneCountInString(label)), text)
+	}
+}
+
+// Fold breaks lines between words, where they would have more columns. Lines that begin
+// with a space are laid out, and stay; so do words, however long: they may be paths.
+func Fold(text string, columns int) string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.HasPrefix(line, " ") {
+			out = append(out, line)
+			continue
+		}
+		for utf8.RuneCountInString(line) > columns {
+			room := len(string([]rune(line)[:columns+1]))
+			at := strings.LastIndexByte(line[:room], ' ')
+			if at < 0 {
+				at = strings.IndexByte(line, ' ')
+			}
+			if at < 0 {
+				break
+			}
+			out, line = append(out, line[:at]), line[at+1:]
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}

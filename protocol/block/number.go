@@ -1,0 +1,170 @@
+package block
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// What intervals are for.
+const (
+	ForRecords = "for these records"
+	ForPeople  = "for people like these"
+)
+
+// Number is an estimate with its interval for these records, and where there is one, the wider one for people like
+// these.
+type Number struct {
+	Value, Low, High      float64
+	People                bool // there is the wider one
+	PeopleLow, PeopleHigh float64
+	Undefined             string // why there is no number; empty: there is one
+	Unanswered            bool   // its interval is all that such a number can be
+}
+
+// Outer are the ends of the widest interval.
+func (n Number) Outer() (low, high float64) {
+	if n.People {
+		return n.PeopleLow, n.PeopleHigh
+	}
+	return n.Low, n.High
+}
+
+// Told reports a number that can be told from 0: its widest interval leaves it out.
+func (n Number) Told() bool {
+	low, high := n.Outer()
+	return n.Undefined == "" && (low > 0 || high < 0)
+}
+
+// Parts are the number and its interval for these records, or that there is none.
+func (n Number) Parts() (number, between string) {
+	if n.Undefined != "" {
+		return "undefined", ""
+	}
+	if number, between = Interval(n.Value, n.Low, n.High); n.Unanswered {
+		number = "no answer"
+	}
+	return number, between
+}
+
+// String is both in a line.
+func (n Number) String() string {
+	number, between := n.Parts()
+	return strings.TrimSpace(number + " " + between)
+}
+
+// Wider is the interval for people like these; empty where there is none.
+func (n Number) Wider() string {
+	if n.Undefined != "" || !n.People {
+		return ""
+	}
+	_, between := Interval(n.Value, n.PeopleLow, n.PeopleHigh)
+	return between
+}
+
+// Long is a number with all of its intervals, and what each is for.
+func (n Number) Long() string {
+	text := n.String()
+	if wider := n.Wider(); wider != "" {
+		text += " " + ForRecords + ", " + wider + " " + ForPeople
+	}
+	return text
+}
+
+// Cells are the number and its intervals as cells of Estimates: two, or three where some of a table's numbers have a
+// second interval.
+func (n Number) Cells(people bool) []Cell {
+	number, between := n.Parts()
+	out := []Cell{{Text: number, Undefined: n.Undefined}, {Text: between}}
+	if people {
+		out = append(out, Cell{Text: n.Wider()})
+	}
+	return out
+}
+
+// Estimates are the columns of numbers of that name with their intervals.
+func Estimates(name string, people bool) []Column {
+	out := []Column{Numbers(name), Numbers(ForRecords)}
+	if people {
+		out = append(out, Numbers(ForPeople))
+	}
+	return out
+}
+
+// Bytes is how much so many bytes are, to three digits.
+func Bytes(n int64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}} {
+		if x := float64(n) / unit.size; x >= 1 {
+			place := math.Pow10(3 - min(len(strconv.Itoa(int(x))), 3)) // 100 below ten, 1 from a hundred on
+			return strconv.FormatFloat(math.Round(x*place)/place, 'f', -1, 64) + " " + unit.name
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// Brief is a number with at most four significant digits.
+func Brief(x float64) string { return Digits(x, 4) }
+
+// Digits is a number with at most so many significant digits.
+func Digits(x float64, digits int) string { return strconv.FormatFloat(x, 'g', digits, 64) }
+
+// Percent is a share of 1.
+func Percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+// Share is how much of a whole a part is.
+func Share(part, whole int) string { return Percent(float64(part) / float64(max(whole, 1))) }
+
+// Count is an estimate of a count, which may be below zero.
+func Count(x float64) string {
+	return strconv.FormatFloat(math.Round(x)+0, 'f', 0, 64) // + 0: no minus before zero
+}
+
+// Rounded numbers keep the digits that their interval leaves meaningful: two of its
+// width. An estimate and both ends are rounded to the same place.
+
+// lastPlace is the power of ten to which an estimate with this interval is rounded;
+// ok is false where the interval has no width to go by.
+func lastPlace(low, high float64) (place int, ok bool) {
+	width := high - low
+	if !(width > 0) || math.IsInf(width, 0) {
+		return 0, false
+	}
+	return int(math.Floor(math.Log10(width))) - 1, true
+}
+
+// mostDigits bounds how many digits of one number are printed.
+const mostDigits = 9
+
+// rounded prints x rounded to a power of ten.
+func rounded(x float64, place int) string {
+	magnitude := place // of the first digit
+	if x != 0 {
+		magnitude = max(place, int(math.Floor(math.Log10(math.Abs(x)))))
+	}
+	if digits := magnitude - place + 1; digits > mostDigits || magnitude >= 12 || magnitude < -6 {
+		return strconv.FormatFloat(x, 'e', min(digits, mostDigits)-1, 64)
+	}
+	if place > 0 {
+		unit := math.Pow10(place)
+		x, place = math.Round(x/unit)*unit, 0
+	}
+	text := strconv.FormatFloat(x, 'f', -place, 64)
+	if strings.Trim(text, "-0.") == "" {
+		return strings.TrimPrefix(text, "-") // no negative zero
+	}
+	return text
+}
+
+// Interval prints an estimate and its interval, both rounded to the interval's
+// width.
+func Interval(estimate, low, high float64) (number, between string) {
+	print := func(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+	if place, ok := lastPlace(low, high); ok {
+		print = func(x float64) string { return rounded(x, place) }
+	}
+	return print(estimate), "[" + print(low) + ", " + print(high) + "]"
+}

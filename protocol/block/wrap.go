@@ -1,0 +1,45 @@
+package block
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Wrap breaks a text into lines of at most so many characters, at single spaces, and inside a word only where it alone is longer
+// than a line. The first line begins in one way, and the rest in another that is as long. Runs of spaces inside quoted text stay as they are.
+func Wrap(first, rest, text string, width int) string {
+	var b strings.Builder
+	indent, room, empty := first, width-len(first), true
+	b.WriteString(indent)
+	for word := range strings.SplitSeq(text, " ") {
+		n := utf8.RuneCountInString(word)
+		if !empty && n+1 > room {
+			b.WriteString("\n" + rest)
+			room, empty = width-len(rest), true
+		}
+		if !empty {
+			b.WriteByte(' ')
+			room--
+		}
+		for n > room {
+			cut := runes(word, room)
+			b.WriteString(word[:cut] + "\n" + rest)
+			word, n, room = word[cut:], n-room, width-len(rest)
+		}
+		b.WriteString(word)
+		room, empty = room-n, false
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+// runes returns the length in bytes of the first n characters of s.
+func runes(s string, n int) int {
+	for at := range s {
+		if n == 0 {
+			return at
+		}
+		n--
+	}
+	return len(s)
+}

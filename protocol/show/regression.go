@@ -1,0 +1,95 @@
+package show
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/block"
+)
+
+// regression shows the coefficients of a regression, and how well it fits.
+func (s *section) regression(r analysis.Regression) {
+	s.skip("regression", "regression_coefficients", "regression_reference", "regression_left_out", "regression_residuals")
+	target := r.Target.Name()
+	s.heading.Of = target
+	if fit := r.RSquared.Shown(); fit.Undefined == "" {
+		s.heading.Says = "R² is " + fit.String() + " " + block.ForRecords
+	}
+	var rows []block.ForestRow
+	for i, f := range s.a.Features {
+		rows = append(rows, block.ForestRow{Name: f.Name(), Number: r.Coefficients[i].Shown()})
+	}
+	s.forest("coefficients", "Coefficients", block.Forest{Rows: rows, Common: ofOneSize(rows), Unit: "of " + target + ", for one more of the column"})
+	if len(r.Residuals) > 0 {
+		s.figure("residuals", residuals(r))
+		s.figure("normal", normality(r))
+	}
+	if ridge := r.Ridged(); ridge != "" {
+		s.notes = append(s.notes, ridge)
+	}
+	s.compared(r.Reference)
+	s.leftOut(r.LeftOut, faint)
+	of := len(rows)
+	rows = append(rows[:min(of, block.MostRows)],
+		block.ForestRow{Name: "intercept", Number: r.Intercept.Shown()}, block.ForestRow{Name: "R²", Number: r.RSquared.Shown()},
+		block.ForestRow{Name: "residual standard deviation", Number: r.Residual.Shown()}, block.ForestRow{Name: "least eigenvalue of the columns", Number: r.Condition.Shown()})
+	fit := estimates("column", "coefficient", rows)
+	fit.Caption = target + " is the sum of these, each times its column, and how well that fits"
+	s.tables = append(s.tables, fit)
+	if len(r.Residuals) > 0 {
+		left := block.Table{Caption: "Rows of the sketch: what was fitted, and what is left", Columns: []block.Column{block.Numbers("fitted"), block.Numbers("left")}, Of: len(r.Residuals), Asked: true}
+		for _, row := range r.Residuals[:min(len(r.Residuals), block.MostRows)] {
+			left.Rows = append(left.Rows, block.Cells(block.Brief(row.Fitted), block.Brief(row.Residual)))
+		}
+		s.tables = append(s.tables, left)
+	}
+}
+
+// residuals draws what a regression leaves of rows of the sketch over what it fitted.
+func residuals(r analysis.Regression) block.Figure {
+	curve := block.Curve{Look: block.Marks}
+	for _, row := range r.Residuals {
+		curve.Points = append(curve.Points, block.Point{X: row.Fitted, Y: row.Residual})
+	}
+	return block.Figure{
+		Title:       "What is left over what was fitted, row by row of the sketch",
+		Description: fmt.Sprintf("%d rows of the sketch: random sums over all records, in units for one record.", len(r.Residuals)),
+		Caption:     "A mark is a row of the sketch, a random sum over all records, so no mark is about one of them. They should lie about the line without a slope; a slope says that the fit misses something, or that noise lies on the explaining columns.",
+		Plot: block.Chart{
+			Height: 240, Curves: []block.Curve{curve}, X: block.Dimension{Label: "fitted"}, Y: block.Dimension{Label: "left, in units of " + r.Target.Name()},
+			References: []block.Reference{{Name: "0", At: 0}},
+		},
+	}
+}
+
+// normality draws rows of residuals over the quantiles that they would have if they were
+// normal.
+func normality(r analysis.Regression) block.Figure {
+	values := make([]float64, len(r.Residuals))
+	for i, row := range r.Residuals {
+		values[i] = row.Residual
+	}
+	slices.Sort(values)
+	mean, deviation := stat.MeanStdDev(values, nil)
+	rows, line := block.Curve{Name: "rows of the sketch", Look: block.Marks}, block.Curve{Name: "a normal law of their mean and deviation", Look: block.Smooth}
+	for i, x := range values {
+		at := distuv.UnitNormal.Quantile((float64(i) + 0.5) / float64(len(values)))
+		rows.Points = append(rows.Points, block.Point{X: at, Y: x})
+		if i == 0 || i == len(values)-1 {
+			line.Points = append(line.Points, block.Point{X: at, Y: mean + deviation*at})
+		}
+	}
+	return block.Figure{
+		Title:       "What is left, beside a normal law",
+		Description: fmt.Sprintf("%d rows of the sketch in order, over the quantiles of a normal law.", len(values)),
+		Caption:     "Sums over many records lie on the line, whatever single records are. Marks that leave it at the ends show that few records carry much of what is left.",
+		Plot: block.Chart{
+			Height: 240, Curves: []block.Curve{rows, line},
+			X: block.Dimension{Label: "normal quantile"}, Y: block.Dimension{Label: "left, in units of " + r.Target.Name()},
+		},
+	}
+}

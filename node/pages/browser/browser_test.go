@@ -266,10 +266,10 @@ func TestPages(t *testing.T) {
 	begin(0)
 	b.await("St. Mary has approved", `[...document.querySelectorAll(".parties > li")].some(e => e.textContent.includes("St. Mary") && e.querySelector(".taken"))`)
 	b.await("the others are awaited", `document.querySelectorAll(".parties > li.awaited").length === 2`)
-	if text := eval[string](b, "document.getElementById('headline').textContent"); !strings.Contains(text, "0 of 3 parties in; waits for") || !strings.Contains(text, ": approvals, until") {
+	if text := eval[string](b, "document.getElementById('headline').textContent"); !strings.Contains(text, "0 of 3 parties in; waits for approvals from ") || !strings.Contains(text, ", until") {
 		t.Errorf("the headline says %q", text)
 	}
-	if text := eval[string](b, "document.getElementById('news').textContent"); !strings.HasPrefix(text, "0 of 3 parties in; waits for ") || !strings.HasSuffix(text, ": approvals.") {
+	if text := eval[string](b, "document.getElementById('news').textContent"); !strings.HasPrefix(text, "0 of 3 parties in; waits for approvals from ") {
 		t.Errorf("who listens is told %q", text)
 	}
 	b.look("waiting")

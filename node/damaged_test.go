@@ -143,7 +143,7 @@ func (b *bench) spoilFurther(st *store.Store, name string, again func()) {
 	for _, file := range []string{name, name + ".json"} {
 		raw, err := st.Result(b.study.ID, file)
 		check(b.t, err)
-		check(b.t, st.PutResult(b.study.ID, file, append([]byte{'?'}, raw[1:]...)))
+		check(b.t, st.PutResult(b.study.ID, file, append([]byte{raw[0] ^ 1}, raw[1:]...)))
 		kept, damaged, err := stored.FurtherResults(st, b.study)
 		if err != nil || len(kept) != 0 || len(damaged) != 1 {
 			b.t.Errorf("%s is damaged: %d are read and %v are not, %v", file, len(kept), damaged, err)

@@ -34,7 +34,7 @@ func TestErrorsHaveEveryExitCode(t *testing.T) {
 }
 
 // wrappers say nothing of their own: what they wrap has its row.
-var wrappers = []string{"study.Error", "study.Errors", "node.SiteError", "node.FailedError", "protocol.Fault", "protocol.Disagreement", "p2p.Refusal", "dataset.Error", "agree.Fault", "parallel.Panic", "context.Canceled", "context.DeadlineExceeded"}
+var wrappers = []string{"schema.Error", "schema.Errors", "node.SiteError", "node.FailedError", "protocol.Fault", "protocol.Disagreement", "p2p.Refusal", "dataset.Error", "agree.Fault", "parallel.Panic", "context.Canceled", "context.DeadlineExceeded"}
 
 // Whatever the exit codes tell apart is in the index, by its own words.
 func TestErrorsAreIndexed(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -17,7 +18,7 @@ var topics = []struct {
 	title string
 	files []string
 }{
-	{"The form of the file", []string{"tree.go", "text.go", "words.go", "parse.go"}},
+	{"The form of the file", []string{"reader.go", "text.go", "words.go", "parse.go"}},
 	{"Parties, dates, columns, records and privacy", []string{"validate.go", "tables.go", "dates.go", "features.go", "budget.go"}},
 	{"Sums: moments and cells; standardising", []string{"sums.go", "moments.go", "own.go"}},
 	{"Masked sums", []string{"masked.go"}},
@@ -93,7 +94,7 @@ begins with line, column and key; all mistakes of a file are listed at once; the
 func example(t *testing.T) string {
 	t.Helper()
 	_, err := study.Parse([]byte("cosketch: study/2\ncolumns:\n  - {name: age, kind: numeric, bounds: [0]}\n"))
-	var all study.Errors
+	var all schema.Errors
 	errors.As(err, &all)
 	for _, e := range all {
 		if e.Key == "columns[0].bounds" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -158,7 +159,7 @@ func (o option) rangeOf(t *testing.T) string {
 	t.Helper()
 	for _, value := range []string{"1000000000", "-1", "2000000", "0"} {
 		_, err := study.Parse([]byte(o.with(t, value)))
-		var all study.Errors
+		var all schema.Errors
 		errors.As(err, &all)
 		for _, e := range all {
 			key := o.path[strings.LastIndexByte(o.path, '.')+1:]
@@ -213,10 +214,10 @@ func TestNeeded(t *testing.T) {
 	} {
 		source := strings.Replace(strings.Replace(c.base, c.from, c.to, 1), "HPKE", hpkeKey(t), 1)
 		_, err := study.Parse([]byte(source))
-		var all study.Errors
+		var all schema.Errors
 		errors.As(err, &all)
 		key := path[strings.LastIndexByte(path, '.')+1:]
-		missed := slices.ContainsFunc(all, func(e *study.Error) bool {
+		missed := slices.ContainsFunc(all, func(e *schema.Error) bool {
 			return (e.Key == key || strings.HasSuffix(e.Key, "."+key)) && (e.Message == "is missing" || strings.HasPrefix(e.Message, "lists 0"))
 		})
 		if !missed {

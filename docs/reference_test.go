@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -47,13 +48,13 @@ func objects() []object {
 const no = "zzzzzzzzzzzzzzzzzzzz"
 
 // mistakes are what the parser says of a file with an object's content.
-func mistakes(o object, content string) study.Errors {
+func mistakes(o object, content string) schema.Errors {
 	separator := "\n"
 	if o.name == "" {
 		content = strings.ReplaceAll(content, ", ", separator)
 	}
 	_, err := study.Parse([]byte("cosketch: study/2\n" + fmt.Sprintf(o.in, content) + "\n"))
-	var all study.Errors
+	var all schema.Errors
 	errors.As(err, &all)
 	return all
 }
@@ -188,7 +189,7 @@ func needed(o object, key string) bool {
 }
 
 func missed(o object, content, key string) bool {
-	return slices.ContainsFunc(mistakes(o, content), func(e *study.Error) bool {
+	return slices.ContainsFunc(mistakes(o, content), func(e *schema.Error) bool {
 		return e.Message == "is missing" && isAbout(e.Key, o, key)
 	})
 }
@@ -272,7 +273,7 @@ func writeKinds(b *strings.Builder) {
 	for _, kind := range analysisKinds() {
 		var own []string
 		for _, key := range all {
-			refused := slices.ContainsFunc(mistakes(o, kind+", "+key+": "+no), func(e *study.Error) bool {
+			refused := slices.ContainsFunc(mistakes(o, kind+", "+key+": "+no), func(e *schema.Error) bool {
 				return strings.Contains(e.Message, "it is an option of") || strings.Contains(e.Message, "it belongs to answers")
 			})
 			if key != "kind" && !refused {

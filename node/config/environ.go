@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/cosketch/cosketch/node/spelling"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Every key that stands once in a file, so none below a dataset or a study, has an
@@ -92,7 +92,7 @@ func misspelt(program string, known []setting) (out []string) {
 		if !ours || slices.Contains(names, name) {
 			continue
 		}
-		if meant := spelling.Closest(name, names); meant != "" {
+		if meant := schema.Closest(name, names); meant != "" {
 			out = append(out, fmt.Sprintf("environment variable %s is no setting (did you mean %s_%s?)", variable, program, meant))
 		}
 	}

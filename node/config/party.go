@@ -12,8 +12,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/sniff"
-	"github.com/cosketch/cosketch/node/spelling"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Party is a party's site file.
@@ -144,7 +144,7 @@ func (s StudySite) Headers(columns []string) ([]string, error) {
 }
 
 func suggestion(word string, candidates []string) string {
-	if close := spelling.Closest(word, candidates); close != "" {
+	if close := schema.Closest(word, candidates); close != "" {
 		return fmt.Sprintf(" (did you mean %q?)", close)
 	}
 	return ""

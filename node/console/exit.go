@@ -20,6 +20,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release/job"
+	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/agree"
@@ -105,7 +106,7 @@ func CodeOf(err error) Code {
 	case isAny[*session.StoppedError](err), isAny[*protocol.Fault](err), isAny[*p2p.Refusal](err), isAny[*party.BadResultError](err),
 		isOneOf(err, session.ErrRolledBack, session.ErrBoardRewritten, stored.ErrUnsigned, party.ErrQueryLost, party.ErrFullOfFurther):
 		return Failed
-	case isAny[*study.Error](err), isAny[study.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err), isAny[*aggregator.MemoryError](err), isAny[*node.StrangeIdentityError](err), isAny[*held.StaleError](err), isAny[*job.SizeError](err), isAny[*ledger.BrokenChain](err), isAny[*protocol.MailboxError](err), isAny[*stored.DamagedError](err), isAny[*aggregator.InboxError](err),
+	case isAny[*schema.Error](err), isAny[schema.Errors](err), isAny[*dataset.Error](err), isAny[*node.SiteError](err), isAny[*aggregator.MemoryError](err), isAny[*node.StrangeIdentityError](err), isAny[*held.StaleError](err), isAny[*job.SizeError](err), isAny[*ledger.BrokenChain](err), isAny[*protocol.MailboxError](err), isAny[*stored.DamagedError](err), isAny[*aggregator.InboxError](err),
 		isOneOf(err, bundle.ErrNoBundle, bundle.ErrDamaged, bundle.ErrTruncated, bundle.ErrElsewhere, bundle.ErrTooMuch, store.ErrBackup, store.ErrNotFound, store.ErrDamaged, store.ErrNoStore, store.ErrLayout, store.ErrLedgerMissing, store.ErrAmbiguous, store.ErrLocked, store.ErrServed, store.ErrBusy, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, store.ErrConflict, party.ErrRecordsChanged, stored.ErrStudyChanged):
 		return Usage
 	case analysis.Unanswerable(err):

@@ -16,8 +16,8 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release/job"
+	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/session"
-	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/agree"
 )
 
@@ -50,8 +50,8 @@ func TestCodeOf(t *testing.T) {
 		"deadline of the study": {&session.DeadlineError{What: "the roster"}, console.Absent},
 		"interrupted by user":   {context.Canceled, console.Absent},
 		"out of time":           {context.DeadlineExceeded, console.Absent},
-		"study file, one":       {&study.Error{Line: 1}, console.Usage},
-		"study file, some":      {study.Errors{{Line: 1}, {Line: 2}}, console.Usage},
+		"study file, one":       {&schema.Error{Line: 1}, console.Usage},
+		"study file, some":      {schema.Errors{{Line: 1}, {Line: 2}}, console.Usage},
 		"data":                  {&dataset.Error{File: "x", Err: fs.ErrNotExist}, console.Usage},
 		"site file":             {&node.SiteError{Err: errors.New("unknown key")}, console.Usage},
 		"not in store":          {store.ErrNotFound, console.Usage},

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Kinds of analyses that predict the label from a record's sketch: records side, with labels.
@@ -40,7 +41,7 @@ const (
 	defaultCost, defaultStrength = 1, 1
 )
 
-var losses = vocabulary{what: "loss", has: []string{string(Hinge), string(SquaredHinge)}}
+var losses = schema.Words{What: "loss", Has: []string{string(Hinge), string(SquaredHinge)}}
 
 var (
 	perceptron      = classifier(Perceptron, "epochs")
@@ -64,23 +65,23 @@ func classifier(name AnalysisKind, keys ...string) kind {
 		keys: append([]string{"folds"}, keys...),
 		read: func(o object) Options {
 			out := ClassifierOptions{Folds: defaultFolds}
-			if o.has("folds") {
-				out.Folds = o.integer("folds")
+			if o.Has("folds") {
+				out.Folds = o.Whole("folds")
 			}
 			if has("epochs") {
-				if out.Epochs = defaultEpochs; o.has("epochs") {
-					out.Epochs = o.integer("epochs")
+				if out.Epochs = defaultEpochs; o.Has("epochs") {
+					out.Epochs = o.Whole("epochs")
 				}
 			}
 			if has("cost") {
-				if out.Cost = defaultCost; o.has("cost") {
-					out.Cost = o.number("cost")
+				if out.Cost = defaultCost; o.Has("cost") {
+					out.Cost = o.Number("cost")
 				}
-				out.Loss = choice(o, "loss", losses, SquaredHinge)
+				out.Loss = schema.Choice(o.Object, "loss", losses, SquaredHinge)
 			}
 			if has("penalty") {
-				if out.Penalty = defaultStrength; o.has("penalty") {
-					out.Penalty = o.number("penalty")
+				if out.Penalty = defaultStrength; o.Has("penalty") {
+					out.Penalty = o.Number("penalty")
 				}
 			}
 			return out
@@ -95,14 +96,14 @@ func classifier(name AnalysisKind, keys ...string) kind {
 func checkClassifier(r *reader, _ *Study, a Analysis, path string) {
 	o, _ := a.Options.(ClassifierOptions)
 	if o.Folds < 2 || o.Folds > maxFolds {
-		r.fail(path+".folds", "%d is not between 2 and %d", o.Folds, maxFolds)
+		r.Fail(path+".folds", "%d is not between 2 and %d", o.Folds, maxFolds)
 	}
-	if r.given(path+".epochs") && (o.Epochs < 1 || o.Epochs > maxEpochs) {
-		r.fail(path+".epochs", "%d is not between 1 and %d", o.Epochs, maxEpochs)
+	if r.Given(path+".epochs") && (o.Epochs < 1 || o.Epochs > maxEpochs) {
+		r.Fail(path+".epochs", "%d is not between 1 and %d", o.Epochs, maxEpochs)
 	}
 	for key, x := range map[string]float64{"cost": o.Cost, "penalty": o.Penalty} {
-		if r.given(path+"."+key) && !(x >= leastStrength && x <= mostStrength) {
-			r.fail(path+"."+key, "%v is not between %v and %v", x, leastStrength, float64(mostStrength))
+		if r.Given(path+"."+key) && !(x >= leastStrength && x <= mostStrength) {
+			r.Fail(path+"."+key, "%v is not between %v and %v", x, leastStrength, float64(mostStrength))
 		}
 	}
 }
@@ -121,10 +122,10 @@ func (o ClassifierOptions) String() string {
 	return out
 }
 
-func (o ClassifierOptions) encode(e *encoder) {
-	e.whole("analysis.folds", o.Folds)
-	e.whole("analysis.epochs", o.Epochs)
-	e.real("analysis.cost", o.Cost)
-	e.text("analysis.loss", string(o.Loss))
-	e.real("analysis.penalty", o.Penalty)
+func (o ClassifierOptions) encode(e *schema.Encoder) {
+	e.Whole("analysis.folds", o.Folds)
+	e.Whole("analysis.epochs", o.Epochs)
+	e.Real("analysis.cost", o.Cost)
+	e.Text("analysis.loss", string(o.Loss))
+	e.Real("analysis.penalty", o.Penalty)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // PCA is principal components of all columns: of the union by moments, otherwise of what
@@ -35,25 +36,25 @@ var pca = kind{
 	keys: []string{"components", "scale", "centre"},
 	read: func(o object) Options {
 		out := PCAOptions{Components: defaultComponents, Scale: true, Centre: true}
-		if o.has("components") {
-			out.Components = o.integer("components")
+		if o.Has("components") {
+			out.Components = o.Whole("components")
 		}
-		if o.has("centre") {
-			out.Centre = o.flag("centre")
+		if o.Has("centre") {
+			out.Centre = o.Flag("centre")
 			out.Scale = out.Centre
 		}
-		if o.has("scale") {
-			out.Scale = o.flag("scale")
+		if o.Has("scale") {
+			out.Scale = o.Flag("scale")
 		}
 		return out
 	},
 	check: func(r *reader, _ *Study, a Analysis, path string) {
 		o, _ := a.Options.(PCAOptions)
 		if o.Components < 1 || o.Components > maxComponents {
-			r.fail(path+".components", "%d is not between 1 and %d", o.Components, maxComponents)
+			r.Fail(path+".components", "%d is not between 1 and %d", o.Components, maxComponents)
 		}
 		if o.Scale && !o.Centre {
-			r.fail(path+".scale", "true needs centre: true").Hint = "correlations are about deviations from the means"
+			r.Fail(path+".scale", "true needs centre: true").Hint = "correlations are about deviations from the means"
 		}
 	},
 	says: func(a Analysis) string {
@@ -73,8 +74,8 @@ func (o PCAOptions) String() string {
 	return fmt.Sprintf("components: %d, scale: %t, centre: %t", o.Components, o.Scale, o.Centre)
 }
 
-func (o PCAOptions) encode(e *encoder) {
-	e.whole("analysis.components", o.Components)
-	e.text("analysis.scale", strconv.FormatBool(o.Scale))
-	e.text("analysis.centre", strconv.FormatBool(o.Centre))
+func (o PCAOptions) encode(e *schema.Encoder) {
+	e.Whole("analysis.components", o.Components)
+	e.Text("analysis.scale", strconv.FormatBool(o.Scale))
+	e.Text("analysis.centre", strconv.FormatBool(o.Centre))
 }

@@ -23,29 +23,29 @@ const defaultAttempts = 3
 // complete fills in the defaults that depend on other parts of the study. Those of
 // single keys were filled in where the key was read.
 func (r *reader) complete(s *Study) {
-	if !r.given("quorum") {
+	if !r.Given("quorum") {
 		s.Quorum = len(s.Parties)
 	}
-	if !r.given("max_attempts") {
+	if !r.Given("max_attempts") {
 		s.Attempts = defaultAttempts
 	}
 	asked := append(kindsOf(s.Analyses), s.Later...)
 	var total float64
 	for i := range s.Sketches {
 		sk, path := &s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
-		if sk.Projection.Family == projection.Sparse && !r.given(path+".s") {
+		if sk.Projection.Family == projection.Sparse && !r.Given(path+".s") {
 			sk.Projection.S = 1
 		}
-		if !r.given(path+".helpers.ones") && sk.Side == sketch.Columns && wantOnes(asked) {
+		if !r.Given(path+".helpers.ones") && sk.Side == sketch.Columns && wantOnes(asked) {
 			sk.Helpers.Ones = defaultOnes
 			if s.Privacy.Unit == dp.Record {
 				sk.Helpers.Ones = defaultOnesRecord
 			}
 		}
-		if sk.Projection.Family == projection.Identity && !r.given(path+".k") && len(s.Parties) > 0 {
+		if sk.Projection.Family == projection.Identity && !r.Given(path+".k") && len(s.Parties) > 0 {
 			sk.Projection.K = len(s.AllFeatures(i))
 		}
-		if sk.Labels == LabelsRandomised && s.Privacy.Unit == dp.Record && !r.given(path+".label_share") {
+		if sk.Labels == LabelsRandomised && s.Privacy.Unit == dp.Record && !r.Given(path+".label_share") {
 			sk.LabelShare = sk.Share
 		}
 		switch {
@@ -70,10 +70,10 @@ func (r *reader) complete(s *Study) {
 		r.completeAnalysis(s, i)
 	}
 	r.completeQueries(s)
-	if !r.given("records.join") && s.joins() {
+	if !r.Given("records.join") && s.joins() {
 		s.Records.Join = JoinAll
 	}
-	if !r.given("later") {
+	if !r.Given("later") {
 		s.Later = s.answerable()
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Change is a value that two study files have differently.
@@ -50,7 +52,7 @@ func Diff(before, after *Study) []Change {
 // leaves returns the values of a study's file by their keys.
 func leaves(s *Study) map[string]string {
 	out := map[string]string{}
-	root, err := load(s.Source)
+	root, err := schema.Load(s.Source)
 	if err == nil { // it was parsed before
 		collect(out, "", root)
 	}

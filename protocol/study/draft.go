@@ -16,6 +16,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Draft is what an operator knows who begins a study file.
@@ -97,7 +98,7 @@ var bareWord = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*$`)
 
 // quoted writes a text.
 func quoted(s string) string {
-	if bareWord.MatchString(s) && !typedWord.MatchString(s) {
+	if bareWord.MatchString(s) && !schema.Typed(s) {
 		return s
 	}
 	return strconv.Quote(s)
@@ -152,7 +153,7 @@ func (d Draft) choices() []sketching {
 func (d Draft) clusters() int {
 	most := 2
 	for _, a := range d.Analyses {
-		n, err := load([]byte(a))
+		n, err := schema.Load([]byte(a))
 		if err != nil || n.Kind != yaml.MappingNode {
 			continue
 		}
@@ -281,7 +282,7 @@ func (d Draft) Check() error {
 	if err := d.agree(); err != nil {
 		return err
 	}
-	if d.Epsilon != "" && !numberForm.MatchString(d.Epsilon) {
+	if d.Epsilon != "" && !schema.Decimal(d.Epsilon) {
 		return fmt.Errorf("epsilon: %q is not a number", d.Epsilon)
 	}
 	var tried [][]string
@@ -305,7 +306,7 @@ func checkAsked(a string) error {
 		}
 		return nil
 	}
-	n, err := load([]byte(a))
+	n, err := schema.Load([]byte(a))
 	if err != nil {
 		return fmt.Errorf("analysis %q: %s (is a brace missing, or a quote of the shell's?)", a, err.Message)
 	}
@@ -319,7 +320,7 @@ func checkAsked(a string) error {
 // one. No file has the lines of which the errors tell.
 func (d Draft) try(choice sketching) []string {
 	_, err := Parse([]byte(d.text(choice, DraftColumn.assumed)))
-	var all Errors
+	var all schema.Errors
 	if !errors.As(err, &all) {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -31,7 +32,7 @@ func ExampleParse() {
 
 func ExampleErrors() {
 	_, err := study.Parse([]byte("cosketch: study/2\nparties: []\nquroum: 2\n"))
-	fmt.Println(err.(study.Errors)[len(err.(study.Errors))-1])
+	fmt.Println(err.(schema.Errors)[len(err.(schema.Errors))-1])
 	// Output:
 	// line 3, column 1: quroum: unknown key (did you mean "quorum"?)
 }

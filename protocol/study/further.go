@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // NotLaterError refuses a kind of analysis that a study's parties did not agree to: the
@@ -32,7 +34,7 @@ func (e *NotLaterError) Error() string {
 // there. Lists may be written without brackets, as in "on=age,smoker". The errors are those
 // of a study file, without lines; *NotLaterError where the parties did not agree to it.
 func (s *Study) Further(kind string, words []string) (Analysis, error) {
-	r := &reader{at: map[string]place{}, words: true}
+	r := &reader{schema.Reader{Words: true}}
 	entry := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	add := func(key string, value *yaml.Node) {
 		entry.Content = append(entry.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, value)
@@ -42,25 +44,25 @@ func (s *Study) Further(kind string, words []string) (Analysis, error) {
 	for _, word := range words {
 		key, text, ok := strings.Cut(word, "=")
 		if !ok || key == "" || key == "kind" || text == "" {
-			r.fail(kind, "%s is no option", excerpt(word)).Hint = "write KEY=VALUE, as in clusters=3"
+			r.Fail(kind, "%s is no option", schema.Excerpt(word)).Hint = "write KEY=VALUE, as in clusters=3"
 			continue
 		}
 		if given[key] {
-			r.fail(kind, "%s is given twice", excerpt(key))
+			r.Fail(kind, "%s is given twice", schema.Excerpt(key))
 		}
 		given[key] = true
-		value, e := load([]byte(text))
+		value, e := schema.Load([]byte(text))
 		if e != nil {
-			r.fail(kind+"."+key, "%s is no value: %s", excerpt(text), e.Message)
+			r.Fail(kind+"."+key, "%s is no value: %s", schema.Excerpt(text), e.Message)
 			continue
 		}
 		add(key, value)
 	}
 	a := r.further(s, kind, entry)
-	for _, e := range r.errs {
+	for _, e := range r.Errs {
 		e.Line, e.Column = 0, 0 // there is no file
 	}
-	if err := r.failure(); err != nil {
+	if err := r.Failure(); err != nil {
 		return Analysis{}, err
 	}
 	if !slices.Contains(s.Later, a.Kind) {
@@ -71,24 +73,24 @@ func (s *Study) Further(kind string, words []string) (Analysis, error) {
 
 // further reads and checks the entry. What no option could mend is said first.
 func (r *reader) further(s *Study, kind string, entry *yaml.Node) Analysis {
-	if r.failures > 0 {
+	if r.Failures > 0 {
 		return Analysis{}
 	}
-	r.survey(entry, kind, 0)
-	if e := analysisWords().check(kind); e != nil {
-		r.fail(kind, "%s", e.Message).Hint = e.Hint
+	r.Survey(entry, kind)
+	if e := analysisWords().Check(kind); e != nil {
+		r.Fail(kind, "%s", e.Message).Hint = e.Hint
 	} else if !slices.Contains(s.Later, AnalysisKind(kind)) {
 		r.validateAnswer(s, Analysis{Kind: AnalysisKind(kind)}, kind)
 		return Analysis{Kind: AnalysisKind(kind)}
 	}
-	if r.failures > 0 {
+	if r.Failures > 0 {
 		return Analysis{}
 	}
-	a := r.analysis(item{node: entry, path: kind})
-	if k, ok := kindOf(a.Kind); ok && k.check != nil && r.failures == 0 {
+	a := r.analysis(schema.Item{Node: entry, Path: kind})
+	if k, ok := kindOf(a.Kind); ok && k.check != nil && r.Failures == 0 {
 		k.check(r, s, a, kind)
 	}
-	if r.failures == 0 {
+	if r.Failures == 0 {
 		r.validateAnswer(s, a, kind)
 	}
 	return a

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/cluster"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Kinds of analyses of columns.
@@ -28,8 +29,8 @@ const (
 )
 
 var (
-	columnDistances = vocabulary{what: "distance", has: []string{string(Absolute), string(Signed)}}
-	linkages        = vocabulary{what: "linkage", has: linkageNames()}
+	columnDistances = schema.Words{What: "distance", Has: []string{string(Absolute), string(Signed)}}
+	linkages        = schema.Words{What: "linkage", Has: linkageNames()}
 )
 
 func linkageNames() (names []string) {
@@ -43,17 +44,17 @@ var clustering = kind{
 	name: Clustering, needs: one(needs{side: sketch.Columns, ones: true}),
 	keys: []string{"linkage", "distance"},
 	read: func(o object) Options {
-		out := ClusteringOptions{Linkage: choice(o, "linkage", linkages, cluster.Average)}
+		out := ClusteringOptions{Linkage: schema.Choice(o.Object, "linkage", linkages, cluster.Average)}
 		fallback := Absolute
 		if out.Linkage == cluster.Ward {
 			fallback = Signed
 		}
-		out.Distance = choice(o, "distance", columnDistances, fallback)
+		out.Distance = schema.Choice(o.Object, "distance", columnDistances, fallback)
 		return out
 	},
 	check: func(r *reader, _ *Study, a Analysis, path string) {
 		if o, _ := a.Options.(ClusteringOptions); o.Linkage == cluster.Ward && o.Distance != Signed {
-			r.fail(path+".distance", "%s is no Euclidean distance, which linkage ward needs", o.Distance).Hint = "distance: signed"
+			r.Fail(path+".distance", "%s is no Euclidean distance, which linkage ward needs", o.Distance).Hint = "distance: signed"
 		}
 	},
 	says: func(a Analysis) string {
@@ -70,9 +71,9 @@ func (o ClusteringOptions) String() string {
 	return fmt.Sprintf("linkage: %s, distance: %s", o.Linkage, o.Distance)
 }
 
-func (o ClusteringOptions) encode(e *encoder) {
-	e.text("analysis.linkage", string(o.Linkage))
-	e.text("analysis.distance", string(o.Distance))
+func (o ClusteringOptions) encode(e *schema.Encoder) {
+	e.Text("analysis.linkage", string(o.Linkage))
+	e.Text("analysis.distance", string(o.Distance))
 }
 
 var columnSums = kind{

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // AnalysisKind names an analysis.
@@ -22,7 +23,7 @@ type Analysis struct {
 // in. String gives them as the study file would have them, like "clusters: 2, restarts: 10".
 type Options interface {
 	fmt.Stringer
-	encode(e *encoder) // into the study's meaning, each under "analysis." and its key
+	encode(e *schema.Encoder) // into the study's meaning, each under "analysis." and its key
 }
 
 // kind is what the study file knows of one kind of analysis. Each stands in a file of its own.
@@ -92,10 +93,10 @@ func Kinds() (out []AnalysisKind) {
 }
 
 // analysisWords are the names of all kinds.
-func analysisWords() vocabulary {
-	v := vocabulary{what: "analysis"}
+func analysisWords() schema.Words {
+	v := schema.Words{What: "analysis"}
 	for _, k := range Kinds() {
-		v.has = append(v.has, string(k))
+		v.Has = append(v.Has, string(k))
 	}
 	return v
 }
@@ -167,7 +168,7 @@ func (s *Study) answerable() []AnalysisKind {
 
 // analysis reads one entry of analyses. A key of another kind's options is no slip of
 // spelling, and the error says whose it is.
-func (r *reader) analysis(it item) Analysis {
+func (r *reader) analysis(it schema.Item) Analysis {
 	known := []string{"kind", "intervals"}
 	for _, k := range kinds() {
 		for _, key := range k.keys {
@@ -176,24 +177,24 @@ func (r *reader) analysis(it item) Analysis {
 			}
 		}
 	}
-	o := r.object(it.node, it.path, known...)
-	o.require("kind")
+	o := r.object(it.Node, it.Path, known...)
+	o.Require("kind")
 	a := Analysis{
-		Kind:      choice(o, "kind", analysisWords(), AnalysisKind("")),
-		Intervals: choice(o, "intervals", intervals, Intervals("")),
+		Kind:      schema.Choice(o.Object, "kind", analysisWords(), AnalysisKind("")),
+		Intervals: schema.Choice(o.Object, "intervals", intervals, Intervals("")),
 	}
 	k, ok := kindOf(a.Kind)
 	if !ok {
 		return a // said already
 	}
 	switch {
-	case k.bare && o.has("intervals"):
+	case k.bare && o.Has("intervals"):
 		o.forbid("intervals", "belongs to answers with intervals, which "+string(k.name)+" has not")
 	case !k.bare && a.Intervals == "":
 		a.Intervals = IntervalsEach
 	}
 	for _, key := range known[2:] {
-		if o.has(key) && !slices.Contains(k.keys, key) {
+		if o.Has(key) && !slices.Contains(k.keys, key) {
 			o.forbid(key, "is an option of "+strings.Join(takers(key), ", "))
 		}
 	}
@@ -225,17 +226,17 @@ func (r *reader) completeAnalysis(s *Study, i int) {
 
 func (r *reader) validateAnalyses(s *Study) {
 	if len(s.Analyses) == 0 {
-		r.fail("analyses", "lists no analysis").Hint = "like [{kind: correlation}]"
+		r.Fail("analyses", "lists no analysis").Hint = "like [{kind: correlation}]"
 	}
 	seen := map[string]bool{}
 	for i, a := range s.Analyses {
 		path := fmt.Sprintf("analyses[%d]", i)
-		e := &encoder{}
-		e.analysis(a)
-		if seen[string(e.buf)] {
-			r.fail(path, "the same analysis appears twice")
+		e := &schema.Encoder{}
+		encodeAnalysis(e, a)
+		if seen[string(e.Bytes)] {
+			r.Fail(path, "the same analysis appears twice")
 		}
-		seen[string(e.buf)] = true
+		seen[string(e.Bytes)] = true
 		if k, ok := kindOf(a.Kind); ok && k.check != nil {
 			k.check(r, s, a, path)
 		}
@@ -257,11 +258,11 @@ func (r *reader) validateAnswer(s *Study, a Analysis, path string) {
 		return // said already
 	}
 	if why := k.elsewhere(s.Partition); why != "" {
-		r.fail(path, "%s has no answer in a %s study", k.name, s.Partition).Hint = why
+		r.Fail(path, "%s has no answer in a %s study", k.name, s.Partition).Hint = why
 		return
 	}
 	if k.label && !s.hasClasses() {
-		r.fail(path, "%s tells the classes of the label apart, and no column is a label with 2 to %d classes", k.name, MaxClasses).Hint = "write role: label in a binary or categorical column"
+		r.Fail(path, "%s tells the classes of the label apart, and no column is a label with 2 to %d classes", k.name, MaxClasses).Hint = "write role: label in a binary or categorical column"
 		return
 	}
 	var ways []string
@@ -270,7 +271,7 @@ func (r *reader) validateAnswer(s *Study, a Analysis, path string) {
 			ways = append(ways, n.String())
 		}
 	}
-	r.fail(path, "no sketch of the study answers %s", a.name()).Hint = "it needs a sketch of " + strings.Join(ways, ", or of ")
+	r.Fail(path, "no sketch of the study answers %s", a.name()).Hint = "it needs a sketch of " + strings.Join(ways, ", or of ")
 }
 
 // name is the kind, with the estimator where there is a choice of them.

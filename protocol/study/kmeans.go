@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Kinds of analyses that compare records.
@@ -54,31 +55,31 @@ var kMeans = kind{
 	keys:  []string{"clusters", "max_clusters", "restarts"},
 	read: func(o object) Options {
 		var out KMeansOptions
-		if n := o.values["clusters"]; n != nil && n.Kind == yaml.ScalarNode && n.Value == "auto" {
-			out.Auto, out.MaxClusters = true, o.integerOr("max_clusters", DefaultMaxClusters)
+		if n := o.Values["clusters"]; n != nil && n.Kind == yaml.ScalarNode && n.Value == "auto" {
+			out.Auto, out.MaxClusters = true, o.WholeOr("max_clusters", DefaultMaxClusters)
 		} else {
-			out.Clusters = o.integer("clusters")
-			if o.has("max_clusters") {
+			out.Clusters = o.Whole("clusters")
+			if o.Has("max_clusters") {
 				o.forbid("max_clusters", "belongs to clusters: auto")
 			}
 		}
-		out.Restarts = o.integerOr("restarts", defaultRestarts)
+		out.Restarts = o.WholeOr("restarts", defaultRestarts)
 		return out
 	},
 	check: func(r *reader, s *Study, a Analysis, path string) {
 		o, _ := a.Options.(KMeansOptions)
 		if o.Auto && s.moments() < 0 && slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Cells }) {
-			r.fail(path+".clusters", "auto needs a moments sketch beside the cells").Hint = "the spread of all records, to compare with; or give a number"
+			r.Fail(path+".clusters", "auto needs a moments sketch beside the cells").Hint = "the spread of all records, to compare with; or give a number"
 		}
 		switch {
-		case !r.given(path + ".clusters"):
-			r.fail(path+".clusters", "is missing").Hint = "how many clusters to look for, like 2, or auto"
+		case !r.Given(path + ".clusters"):
+			r.Fail(path+".clusters", "is missing").Hint = "how many clusters to look for, like 2, or auto"
 		case o.Auto:
-			r.within(path+".max_clusters", o.MaxClusters, 2, mostSuggested)
+			r.Within(path+".max_clusters", o.MaxClusters, 2, mostSuggested)
 		default:
-			r.within(path+".clusters", o.Clusters, 2, maxClusters)
+			r.Within(path+".clusters", o.Clusters, 2, maxClusters)
 		}
-		r.within(path+".restarts", o.Restarts, 1, maxRestarts)
+		r.Within(path+".restarts", o.Restarts, 1, maxRestarts)
 	},
 	says: func(a Analysis) string {
 		o, _ := a.Options.(KMeansOptions)
@@ -96,12 +97,12 @@ func (o KMeansOptions) String() string {
 	return fmt.Sprintf("clusters: %d, restarts: %d", o.Clusters, o.Restarts)
 }
 
-func (o KMeansOptions) encode(e *encoder) {
-	e.whole("analysis.clusters", o.Clusters)
+func (o KMeansOptions) encode(e *schema.Encoder) {
+	e.Whole("analysis.clusters", o.Clusters)
 	if o.Auto || o.MaxClusters != 0 {
-		e.whole("analysis.max_clusters", o.MaxClusters)
+		e.Whole("analysis.max_clusters", o.MaxClusters)
 	}
-	e.whole("analysis.restarts", o.Restarts)
+	e.Whole("analysis.restarts", o.Restarts)
 }
 
 var groupDistance = kind{

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // LDA is the linear discriminant that tells the classes of the label apart, by moments: of
@@ -21,8 +22,8 @@ var lda = kind{
 	keys: []string{"on", "ridge"},
 	read: func(o object) Options {
 		out := LDAOptions{Ridge: o.ridge()}
-		for _, it := range o.items("on", MaxColumns) {
-			out.On = append(out.On, o.r.text(it))
+		for _, it := range o.Items("on", MaxColumns) {
+			out.On = append(out.On, o.reader.Text(it))
 		}
 		return out
 	},
@@ -32,7 +33,7 @@ var lda = kind{
 		r.validateOn(s, o.On, label.Name, "the label itself", path)
 		o.Ridge.check(r, path)
 		if len(s.Columns) < 2 {
-			r.fail(path, "lda needs another column beside the label")
+			r.Fail(path, "lda needs another column beside the label")
 		}
 	},
 	label: true,
@@ -58,7 +59,7 @@ func (o LDAOptions) String() string {
 	return strings.Join(out, ", ")
 }
 
-func (o LDAOptions) encode(e *encoder) {
-	texts(e, "analysis.on", o.On)
+func (o LDAOptions) encode(e *schema.Encoder) {
+	schema.Texts(e, "analysis.on", o.On)
 	o.Ridge.encode(e)
 }

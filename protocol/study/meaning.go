@@ -1,13 +1,11 @@
 package study
 
 import (
-	"encoding/binary"
-	"math"
 	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/protocol"
-	"github.com/cosketch/cosketch/seed/transcript"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // meaning hashes a deterministic encoding of the study with its defaults filled in.
@@ -23,151 +21,131 @@ func meaning(s *Study) protocol.Digest {
 	if s.LateUntil != 0 {
 		late = s.LateUntil.String()
 	}
-	e := &encoder{}
-	e.text("cosketch", version)
-	e.text("name", s.Name)
-	e.text("nonce", string(s.Nonce[:]))
-	e.text("aggregator.id", string(s.Aggregator.ID[:]))
-	e.text("aggregator.hpke", string(s.Aggregator.HPKE))
-	texts(e, "aggregator.addrs", s.Aggregator.Addrs)
-	e.whole("parties", len(s.Parties))
+	e := &schema.Encoder{}
+	e.Text("cosketch", version)
+	e.Text("name", s.Name)
+	e.Text("nonce", string(s.Nonce[:]))
+	e.Text("aggregator.id", string(s.Aggregator.ID[:]))
+	e.Text("aggregator.hpke", string(s.Aggregator.HPKE))
+	schema.Texts(e, "aggregator.addrs", s.Aggregator.Addrs)
+	e.Whole("parties", len(s.Parties))
 	for _, p := range s.Parties {
-		e.text("party.name", p.Name)
-		e.text("party.id", string(p.ID[:]))
+		e.Text("party.name", p.Name)
+		e.Text("party.id", string(p.ID[:]))
 		if p.Records != 0 { // a path of its own: studies that do not say it have none
-			e.whole("party.records", int(p.Records))
+			e.Whole("party.records", int(p.Records))
 		}
 	}
-	e.text("partition", string(s.Partition))
-	e.whole("quorum", s.Quorum)
-	e.text("expires", s.Expires.String())
-	e.text("deadline", s.Deadline.String())
-	e.text("late_until", late)
+	e.Text("partition", string(s.Partition))
+	e.Whole("quorum", s.Quorum)
+	e.Text("expires", s.Expires.String())
+	e.Text("deadline", s.Deadline.String())
+	e.Text("late_until", late)
 	if s.NewRecords != 0 { // a path of its own, again
-		e.text("new_records_until", s.NewRecords.String())
+		e.Text("new_records_until", s.NewRecords.String())
 	}
-	e.whole("max_attempts", s.Attempts)
-	texts(e, "records.id", s.Records.ID)
-	texts(e, "records.normalize", s.Records.Normalize)
-	e.text("records.duplicates", string(s.Records.Duplicates))
-	e.text("records.missing", string(s.Records.Missing))
+	e.Whole("max_attempts", s.Attempts)
+	schema.Texts(e, "records.id", s.Records.ID)
+	schema.Texts(e, "records.normalize", s.Records.Normalize)
+	e.Text("records.duplicates", string(s.Records.Duplicates))
+	e.Text("records.missing", string(s.Records.Missing))
 	if s.Records.Join != "" { // a path of its own: studies without a joined sketch have none
-		e.text("records.join", string(s.Records.Join))
+		e.Text("records.join", string(s.Records.Join))
 	}
-	e.whole("columns", len(s.Columns))
+	e.Whole("columns", len(s.Columns))
 	for _, c := range s.Columns {
-		e.column(c)
+		encodeColumn(e, c)
 	}
-	e.whole("bits", int(s.Bits))
-	e.whole("sketches", len(s.Sketches))
+	e.Whole("bits", int(s.Bits))
+	e.Whole("sketches", len(s.Sketches))
 	for _, sk := range s.Sketches {
-		e.sketch(sk)
+		encodeSketch(e, sk)
 	}
-	e.text("privacy.unit", string(s.Privacy.Unit))
-	e.text("privacy.mechanism", string(s.Privacy.Mechanism))
-	e.real("privacy.epsilon", float64(s.Privacy.Epsilon))
-	e.real("privacy.delta", float64(s.Privacy.Delta))
+	e.Text("privacy.unit", string(s.Privacy.Unit))
+	e.Text("privacy.mechanism", string(s.Privacy.Mechanism))
+	e.Real("privacy.epsilon", float64(s.Privacy.Epsilon))
+	e.Real("privacy.delta", float64(s.Privacy.Delta))
 	if s.Privacy.Replaced { // a path of its own: no other study's encoding has it
-		e.text("privacy.neighbours", "replaced")
+		e.Text("privacy.neighbours", "replaced")
 	}
-	e.text("sum", string(s.Sum))
+	e.Text("sum", string(s.Sum))
 	if s.Colluding != 0 { // a path of its own, again
-		e.whole("colluding", s.Colluding)
+		e.Whole("colluding", s.Colluding)
 	}
-	e.whole("analyses", len(s.Analyses))
+	e.Whole("analyses", len(s.Analyses))
 	for _, a := range s.Analyses {
-		e.analysis(a)
+		encodeAnalysis(e, a)
 	}
-	texts(e, "later", s.Later)
+	schema.Texts(e, "later", s.Later)
 	if s.Queries != (Queries{}) { // paths of their own
-		e.whole("queries.releases", s.Queries.Releases)
-		e.whole("queries.records", s.Queries.Records)
-		e.whole("queries.neighbors", s.Queries.Neighbors)
+		e.Whole("queries.releases", s.Queries.Releases)
+		e.Whole("queries.records", s.Queries.Records)
+		e.Whole("queries.neighbors", s.Queries.Neighbors)
 	}
-	return protocol.Hash("study meaning", e.buf)
+	return protocol.Hash("study meaning", e.Bytes)
 }
 
-type encoder struct{ buf []byte }
-
-func (e *encoder) text(path, value string) {
-	e.buf = transcript.AppendField(e.buf, []byte(path))
-	e.buf = transcript.AppendField(e.buf, []byte(value))
-}
-
-func (e *encoder) whole(path string, value int) { e.text(path, strconv.Itoa(value)) }
-
-func (e *encoder) real(path string, value float64) {
-	e.text(path, string(binary.BigEndian.AppendUint64(nil, math.Float64bits(value))))
-}
-
-func texts[T ~string](e *encoder, path string, values []T) {
-	e.whole(path, len(values))
-	for _, v := range values {
-		e.text(path, string(v))
-	}
-}
-
-func (e *encoder) column(c Column) {
-	e.text("column.name", c.Name)
-	e.text("column.kind", string(c.Kind))
-	e.scale(c.Scale)
-	e.text("column.source", c.Source)
-	texts(e, "column.values", c.Values)
-	e.text("column.owner", c.Owner)
-	e.text("column.label", strconv.FormatBool(c.Label))
-	e.real("column.kurtosis", c.Kurtosis)
+func encodeColumn(e *schema.Encoder, c Column) {
+	e.Text("column.name", c.Name)
+	e.Text("column.kind", string(c.Kind))
+	encodeScale(e, c.Scale)
+	e.Text("column.source", c.Source)
+	schema.Texts(e, "column.values", c.Values)
+	e.Text("column.owner", c.Owner)
+	e.Text("column.label", strconv.FormatBool(c.Label))
+	e.Real("column.kurtosis", c.Kurtosis)
 }
 
 // scale encodes the numbers as the file has them, before the transform.
-func (e *encoder) scale(s fixedpoint.Scale) {
+func encodeScale(e *schema.Encoder, s fixedpoint.Scale) {
 	first, second := s.Declared()
 	if _, _, ok := s.Bounds(); ok {
-		e.real("column.bounds.lo", first)
-		e.real("column.bounds.hi", second)
+		e.Real("column.bounds.lo", first)
+		e.Real("column.bounds.hi", second)
 	}
 	if rate, ok := s.Rate(); ok { // a path of its own: no other column has it
-		e.real("column.rate", rate)
+		e.Real("column.rate", rate)
 	}
 	if _, _, ok := s.CentreSpread(); ok {
-		e.real("column.centre", first)
-		e.real("column.spread", second)
+		e.Real("column.centre", first)
+		e.Real("column.spread", second)
 	}
 	if s.Transform().IsLog() { // paths of their own: no other column's encoding has them
-		e.text("column.transform", "log")
+		e.Text("column.transform", "log")
 	}
 	if unit, ok := s.Transform().Unit(); ok {
-		e.text("column.transform", "asinh")
-		e.real("column.unit", unit)
+		e.Text("column.transform", "asinh")
+		e.Real("column.unit", unit)
 	}
 }
 
-func (e *encoder) sketch(sk Sketch) {
-	e.text("sketch.side", string(sk.Side))
-	e.text("sketch.family", string(sk.Projection.Family))
-	e.whole("sketch.k", sk.Projection.K)
-	e.whole("sketch.s", sk.Projection.S)
-	e.text("sketch.matrix", sk.matrix())
-	e.real("sketch.share", sk.Share)
-	e.real("sketch.helpers.ones", sk.Helpers.Ones)
-	e.text("sketch.helpers.squares", strconv.FormatBool(sk.Helpers.Squares))
-	e.real("sketch.clip", sk.Clip)
-	e.text("sketch.clip.whole", strconv.FormatBool(sk.Whole))
-	e.text("sketch.clip.own", strconv.FormatBool(sk.OwnClip))
-	e.whole("sketch.sums", sk.Moments.Sums)
-	e.text("sketch.fourth", strconv.FormatBool(sk.Moments.Fourth))
-	e.text("sketch.standardise", strconv.FormatBool(sk.Standardise))
+func encodeSketch(e *schema.Encoder, sk Sketch) {
+	e.Text("sketch.side", string(sk.Side))
+	e.Text("sketch.family", string(sk.Projection.Family))
+	e.Whole("sketch.k", sk.Projection.K)
+	e.Whole("sketch.s", sk.Projection.S)
+	e.Text("sketch.matrix", sk.matrix())
+	e.Real("sketch.share", sk.Share)
+	e.Real("sketch.helpers.ones", sk.Helpers.Ones)
+	e.Text("sketch.helpers.squares", strconv.FormatBool(sk.Helpers.Squares))
+	e.Real("sketch.clip", sk.Clip)
+	e.Text("sketch.clip.whole", strconv.FormatBool(sk.Whole))
+	e.Text("sketch.clip.own", strconv.FormatBool(sk.OwnClip))
+	e.Whole("sketch.sums", sk.Moments.Sums)
+	e.Text("sketch.fourth", strconv.FormatBool(sk.Moments.Fourth))
+	e.Text("sketch.standardise", strconv.FormatBool(sk.Standardise))
 	if sk.Labels != LabelsNone || sk.LabelShare != 0 { // paths of their own: no other study's encoding has them
-		e.text("sketch.labels", string(sk.Labels))
-		e.real("sketch.label_share", sk.LabelShare)
+		e.Text("sketch.labels", string(sk.Labels))
+		e.Real("sketch.label_share", sk.LabelShare)
 	}
 	if sk.Subspace > 0 { // a path of its own: no other sketch has it
-		e.whole("sketch.q", sk.Subspace)
+		e.Whole("sketch.q", sk.Subspace)
 	}
 }
 
-func (e *encoder) analysis(a Analysis) {
-	e.text("analysis.kind", string(a.Kind))
-	e.text("analysis.intervals", string(a.Intervals))
+func encodeAnalysis(e *schema.Encoder, a Analysis) {
+	e.Text("analysis.kind", string(a.Kind))
+	e.Text("analysis.intervals", string(a.Intervals))
 	if a.Options != nil {
 		a.Options.encode(e)
 	}

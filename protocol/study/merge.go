@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Merged are the columns of the study, each once, and what was decided about them where the
@@ -126,7 +128,7 @@ func together(all []said, best said) []DraftTerm {
 			if t.Key != "values" {
 				continue
 			}
-			n, err := load([]byte(t.Value))
+			n, err := schema.Load([]byte(t.Value))
 			if err != nil || n.Kind != yaml.SequenceNode {
 				return best.column.Terms
 			}

@@ -32,44 +32,44 @@ const (
 
 // clip reads a length, or the words own and whole.
 func (o object) clip(sk *Sketch) {
-	if n := o.values["clip"]; n != nil && n.Kind == yaml.ScalarNode {
+	if n := o.Values["clip"]; n != nil && n.Kind == yaml.ScalarNode {
 		switch n.Value {
 		case "own":
 			if sk.OwnClip = true; sk.Side != sketch.Moments {
-				o.fail("clip", "own belongs to side moments").Hint = "write a length, like 0.8"
+				o.Fail("clip", "own belongs to side moments").Hint = "write a length, like 0.8"
 			}
 			return
 		case "whole":
 			if sk.Whole = true; !sk.Side.Sums() {
-				o.fail("clip", "whole belongs to sides moments and cells").Hint = "write a length, like 0.8"
+				o.Fail("clip", "whole belongs to sides moments and cells").Hint = "write a length, like 0.8"
 			}
 			return
 		}
 	}
-	sk.Clip = o.number("clip")
+	sk.Clip = o.Number("clip")
 }
 
 // momentKeys reads what is particular to side moments.
 func (o object) momentKeys(sk *Sketch) {
-	if o.has("products") && !o.flag("products") {
+	if o.Has("products") && !o.Flag("products") {
 		sk.Moments.Sums = -1
 		o.forbid("sums", "weighs sums beside products, and there are none")
 		o.forbid("fourth", "goes with products, and there are none")
 	}
-	if o.has("sums") {
-		if sk.Moments.Sums = o.integer("sums"); sk.Moments.Sums < 2 || sk.Moments.Sums > 5 {
-			o.fail("sums", "%d is not between 2 and 5", sk.Moments.Sums).Hint = "the weight of sums beside that of squares, 5; default 3"
+	if o.Has("sums") {
+		if sk.Moments.Sums = o.Whole("sums"); sk.Moments.Sums < 2 || sk.Moments.Sums > 5 {
+			o.Fail("sums", "%d is not between 2 and 5", sk.Moments.Sums).Hint = "the weight of sums beside that of squares, 5; default 3"
 		}
 	}
-	sk.Moments.Fourth = o.flag("fourth")
+	sk.Moments.Fourth = o.Flag("fourth")
 	o.standardise(sk)
 }
 
 // standardise reads whose moments columns are moved and scaled by.
 func (o object) standardise(sk *Sketch) {
-	if o.has("standardise") {
-		if word := o.word("standardise", 16); word != "own" && word != "" {
-			o.fail("standardise", "%s is not supported by this version; it has: own", quote(word))
+	if o.Has("standardise") {
+		if word := o.Word("standardise", 16); word != "own" && word != "" {
+			o.Fail("standardise", "%s is not supported by this version; it has: own", quote(word))
 		}
 		sk.Standardise = true
 	}
@@ -97,15 +97,15 @@ func (r *reader) completeMoments(s *Study, index int) {
 		}
 	}
 	switch {
-	case sk.Moments.Sums == -1 || !r.given(path+".products") && means && !others && !sk.Moments.Fourth && !r.given(path+".sums") && !s.has(sketch.Cells):
+	case sk.Moments.Sums == -1 || !r.Given(path+".products") && means && !others && !sk.Moments.Fourth && !r.Given(path+".sums") && !s.has(sketch.Cells):
 		sk.Moments.Sums = 0
-	case r.given(path + ".sums"):
+	case r.Given(path + ".sums"):
 	case means:
 		sk.Moments.Sums = sumWeight
 	default:
 		sk.Moments.Sums = sumWeightUnasked
 	}
-	if !r.given(path+".clip") && s.Privacy.Unit == dp.Record && len(s.Parties) > 0 {
+	if !r.Given(path+".clip") && s.Privacy.Unit == dp.Record && len(s.Parties) > 0 {
 		switch {
 		case s.bounded() && !sk.Standardise:
 			sk.Whole = true
@@ -294,19 +294,19 @@ func (r *reader) validateMoments(s *Study, i int) {
 	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
 	noisy := s.Privacy.Mechanism != dp.None
 	switch {
-	case (sk.OwnClip || sk.Whole) && !noisy && r.given(path+".clip"):
-		r.fail(path+".clip", "does not belong here: it bounds a record's contribution under unit record").Hint = "remove the key"
+	case (sk.OwnClip || sk.Whole) && !noisy && r.Given(path+".clip"):
+		r.Fail(path+".clip", "does not belong here: it bounds a record's contribution under unit record").Hint = "remove the key"
 	case sk.OwnClip && s.Masked():
-		r.fail(path+".clip", "own is refused with sum: masked: a party's own clip would have to be agreed on first").Hint = "write a length; aggregator study new finds one"
+		r.Fail(path+".clip", "own is refused with sum: masked: a party's own clip would have to be agreed on first").Hint = "write a length; aggregator study new finds one"
 	}
 	if sk.Standardise {
 		switch {
 		case !noisy:
-			r.fail(path+".standardise", "does not belong here: it is against noise, and there is none").Hint = "remove the key"
+			r.Fail(path+".standardise", "does not belong here: it is against noise, and there is none").Hint = "remove the key"
 		case s.Masked():
-			r.fail(path+".standardise", "own is refused with sum: masked: the parties' own moments would have to be agreed on first").Hint = "give columns a centre and spread in place of bounds"
+			r.Fail(path+".standardise", "own is refused with sum: masked: the parties' own moments would have to be agreed on first").Hint = "give columns a centre and spread in place of bounds"
 		case !s.anyBetween():
-			r.fail(path+".standardise", "has no column to move: own is for numeric columns with bounds").Hint = "remove the key, or give such a column bounds in place of a centre and spread"
+			r.Fail(path+".standardise", "has no column to move: own is for numeric columns with bounds").Hint = "remove the key, or give such a column bounds in place of a centre and spread"
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Kinds of analyses that look for the records nearest to each.
@@ -44,10 +45,10 @@ const (
 var neighbors = kind{
 	name: Neighbors, needs: one(needs{side: sketch.Records}),
 	keys: []string{"neighbors"},
-	read: func(o object) Options { return NeighborsOptions{o.integerOr("neighbors", defaultNeighbors)} },
+	read: func(o object) Options { return NeighborsOptions{o.WholeOr("neighbors", defaultNeighbors)} },
 	check: func(r *reader, _ *Study, a Analysis, path string) {
 		o, _ := a.Options.(NeighborsOptions)
-		r.within(path+".neighbors", o.Neighbors, 1, maxNeighbors)
+		r.Within(path+".neighbors", o.Neighbors, 1, maxNeighbors)
 	},
 	says: func(a Analysis) string {
 		o, _ := a.Options.(NeighborsOptions)
@@ -57,22 +58,22 @@ var neighbors = kind{
 
 func (o NeighborsOptions) String() string { return fmt.Sprintf("neighbors: %d", o.Neighbors) }
 
-func (o NeighborsOptions) encode(e *encoder) { e.whole("analysis.neighbors", o.Neighbors) }
+func (o NeighborsOptions) encode(e *schema.Encoder) { e.Whole("analysis.neighbors", o.Neighbors) }
 
 var outliers = kind{
 	name: Outliers, bare: true, needs: one(needs{side: sketch.Records}),
 	keys: []string{"neighbors", "score", "top"},
 	read: func(o object) Options {
 		return OutliersOptions{
-			Neighbors: o.integerOr("neighbors", outlierNeighbors),
-			Score:     choice(o, "score", scores, ScoreLOF),
-			Top:       o.integerOr("top", defaultTop),
+			Neighbors: o.WholeOr("neighbors", outlierNeighbors),
+			Score:     schema.Choice(o.Object, "score", scores, ScoreLOF),
+			Top:       o.WholeOr("top", defaultTop),
 		}
 	},
 	check: func(r *reader, _ *Study, a Analysis, path string) {
 		o, _ := a.Options.(OutliersOptions)
-		r.within(path+".neighbors", o.Neighbors, 1, maxNeighbors)
-		r.within(path+".top", o.Top, 1, maxTop)
+		r.Within(path+".neighbors", o.Neighbors, 1, maxNeighbors)
+		r.Within(path+".top", o.Top, 1, maxTop)
 	},
 	says: func(a Analysis) string {
 		o, _ := a.Options.(OutliersOptions)
@@ -88,8 +89,8 @@ func (o OutliersOptions) String() string {
 	return fmt.Sprintf("neighbors: %d, score: %s, top: %d", o.Neighbors, o.Score, o.Top)
 }
 
-func (o OutliersOptions) encode(e *encoder) {
-	e.whole("analysis.neighbors", o.Neighbors)
-	e.text("analysis.score", string(o.Score))
-	e.whole("analysis.top", o.Top)
+func (o OutliersOptions) encode(e *schema.Encoder) {
+	e.Whole("analysis.neighbors", o.Neighbors)
+	e.Text("analysis.score", string(o.Score))
+	e.Whole("analysis.top", o.Top)
 }

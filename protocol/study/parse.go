@@ -12,6 +12,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Limits on what a study may list.
@@ -38,24 +39,26 @@ const first = "study/1"
 // YAML, single values, and how the values fit together.
 func Parse(source []byte) (*Study, error) {
 	if e := checkSource(source); e != nil {
-		return nil, Errors{e}
+		return nil, schema.Errors{e}
 	}
-	root, e := load(source)
+	root, e := schema.Document(source)
 	if e != nil {
-		return nil, Errors{e}
+		return nil, schema.Errors{e}
 	}
-	r := &reader{at: map[string]place{}}
-	r.survey(root, "", 0)
-	if err := r.failure(); err != nil {
-		return nil, err
+	if root == nil {
+		return nil, schema.Errors{{Line: 1, Column: 1, Message: "the file is empty", Hint: "a study file begins with cosketch: " + version}}
+	}
+	r := &reader{}
+	if !r.Survey(root, "") {
+		return nil, r.Failure()
 	}
 	s := r.study(root)
-	if err := r.failure(); err != nil {
+	if err := r.Failure(); err != nil {
 		return nil, err
 	}
 	r.complete(s)
 	r.validate(s)
-	if err := r.failure(); err != nil {
+	if err := r.Failure(); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(s.Parties, func(a, b Party) int { return a.ID.Compare(b.ID) })
@@ -70,91 +73,91 @@ func Parse(source []byte) (*Study, error) {
 func (r *reader) study(root *yaml.Node) *Study {
 	s := &Study{}
 	if root.Kind != yaml.MappingNode || len(root.Content) == 0 || root.Content[0].Value != "cosketch" {
-		r.fail("", "not a study file").Hint = "its first key is cosketch: " + version
+		r.Fail("", "not a study file").Hint = "its first key is cosketch: " + version
 		return s
 	}
 	if root.Content[1].Value == first {
-		r.fail("cosketch", "the file is of the first version, %s, whose defaults gave other answers", first).Hint = "draft the study anew with aggregator study new: this program reads " + version
+		r.Fail("cosketch", "the file is of the first version, %s, whose defaults gave other answers", first).Hint = "draft the study anew with aggregator study new: this program reads " + version
 		return s
 	}
 	if v := root.Content[1]; v.Kind != yaml.ScalarNode || v.Value != version {
-		r.fail("cosketch", "%s is another format", describe(v)).Hint = "this program reads " + version
+		r.Fail("cosketch", "%s is another format", schema.Describe(v)).Hint = "this program reads " + version
 		return s
 	}
 	o := r.object(root, "", "cosketch", "name", "nonce", "aggregator", "parties", "partition", "quorum",
 		"expires", "deadline", "late_until", "new_records_until", "max_attempts", "records", "columns", "bits", "sketches",
 		"privacy", "sum", "colluding", "analyses", "later", "queries")
-	o.require("name", "nonce", "aggregator", "parties", "partition", "expires", "deadline", "records",
+	o.Require("name", "nonce", "aggregator", "parties", "partition", "expires", "deadline", "records",
 		"columns", "sketches", "privacy", "analyses")
 
 	s.Name = o.name("name")
 	s.Nonce = o.nonce()
-	if o.has("aggregator") {
-		s.Aggregator = r.aggregator(o.values["aggregator"])
+	if o.Has("aggregator") {
+		s.Aggregator = r.aggregator(o.Values["aggregator"])
 	}
-	for _, it := range o.items("parties", MaxParties) {
+	for _, it := range o.Items("parties", MaxParties) {
 		s.Parties = append(s.Parties, r.party(it))
 	}
-	s.Partition = choice(o, "partition", partitions, Partition(""))
-	s.Quorum = o.integer("quorum")
+	s.Partition = schema.Choice(o.Object, "partition", partitions, Partition(""))
+	s.Quorum = o.Whole("quorum")
 	s.Expires = o.instant("expires")
 	s.Deadline = o.instant("deadline")
 	s.LateUntil = o.instant("late_until")
 	s.NewRecords = o.instant("new_records_until")
-	s.Attempts = o.integer("max_attempts")
-	if o.has("records") {
-		s.Records = r.records(o.values["records"])
+	s.Attempts = o.Whole("max_attempts")
+	if o.Has("records") {
+		s.Records = r.records(o.Values["records"])
 	}
-	for _, it := range o.items("columns", MaxColumns) {
+	for _, it := range o.Items("columns", MaxColumns) {
 		s.Columns = append(s.Columns, r.column(it))
 	}
 	s.Bits = o.bits()
-	for _, it := range o.items("sketches", MaxSketches) {
+	for _, it := range o.Items("sketches", MaxSketches) {
 		s.Sketches = append(s.Sketches, r.sketch(it))
 	}
-	if o.has("privacy") {
-		s.Privacy = r.privacy(o.values["privacy"])
+	if o.Has("privacy") {
+		s.Privacy = r.privacy(o.Values["privacy"])
 	}
-	for _, it := range o.items("analyses", MaxAnalyses) {
+	for _, it := range o.Items("analyses", MaxAnalyses) {
 		s.Analyses = append(s.Analyses, r.analysis(it))
 	}
-	for _, it := range o.items("later", MaxAnalyses) {
-		if word := r.listed(it, analysisWords()); word != "" {
+	for _, it := range o.Items("later", MaxAnalyses) {
+		if word := analysisWords().Read(&r.Reader, it); word != "" {
 			s.Later = append(s.Later, AnalysisKind(word))
 		}
 	}
-	if o.has("queries") {
-		s.Queries = r.queries(o.values["queries"])
+	if o.Has("queries") {
+		s.Queries = r.queries(o.Values["queries"])
 	}
-	s.Sum = choice(o, "sum", sums, SumPlain)
-	s.Colluding = o.integer("colluding")
+	s.Sum = schema.Choice(o.Object, "sum", sums, SumPlain)
+	s.Colluding = o.Whole("colluding")
 	return s
 }
 
 // name reads the name of a study, party or column.
 func (o object) name(key string) string {
-	if !o.has(key) {
+	if !o.Has(key) {
 		return ""
 	}
-	before := o.r.failures
-	s := o.text(key)
-	if o.r.failures > before {
+	before := o.Failures
+	s := o.Text(key)
+	if o.Failures > before {
 		return ""
 	}
 	if why := checkName(s); why != "" {
-		o.fail(key, "%s", why)
+		o.Fail(key, "%s", why)
 	}
 	return s
 }
 
 func (o object) nonce() (nonce [16]byte) {
-	word := o.word("nonce", maxWord)
+	word := o.Word("nonce", schema.MaxWord)
 	if word == "" {
 		return nonce
 	}
 	raw, err := hex.DecodeString(word)
 	if err != nil || len(raw) != len(nonce) || strings.ToLower(word) != word {
-		o.fail("nonce", "want 32 hexadecimal digits in lower case, have %s", excerpt(word)).Hint = "16 fresh random bytes: they make this study differ from any other with the same terms"
+		o.Fail("nonce", "want 32 hexadecimal digits in lower case, have %s", schema.Excerpt(word)).Hint = "16 fresh random bytes: they make this study differ from any other with the same terms"
 		return nonce
 	}
 	copy(nonce[:], raw)
@@ -162,45 +165,45 @@ func (o object) nonce() (nonce [16]byte) {
 }
 
 func (o object) instant(key string) protocol.Instant {
-	word := o.word(key, maxWord)
+	word := o.Word(key, schema.MaxWord)
 	if word == "" {
 		return 0
 	}
 	t, err := protocol.ParseInstant(word)
 	if err != nil {
-		o.fail(key, "%v", err)
+		o.Fail(key, "%v", err)
 	}
 	return t
 }
 
 func (o object) peerID(key string) (id protocol.PeerID) {
-	word := o.word(key, maxWord)
+	word := o.Word(key, schema.MaxWord)
 	if word == "" {
 		return id
 	}
 	id, err := protocol.ParsePeerID(word)
 	if err != nil {
-		o.fail(key, "%v", err)
+		o.Fail(key, "%v", err)
 	}
 	return id
 }
 
 func (r *reader) aggregator(n *yaml.Node) Aggregator {
 	o := r.object(n, "aggregator", "id", "hpke", "addrs")
-	o.require("id", "hpke", "addrs")
+	o.Require("id", "hpke", "addrs")
 	a := Aggregator{ID: o.peerID("id"), HPKE: o.hpke()}
-	before := r.failures
-	for _, it := range o.items("addrs", MaxAddrs) {
-		addr := r.text(it)
+	before := r.Failures
+	for _, it := range o.Items("addrs", MaxAddrs) {
+		addr := r.Text(it)
 		if !strings.HasPrefix(addr, "/") || strings.ContainsAny(addr, " \n") || strings.HasSuffix(addr, "/") {
-			r.fail(it.path, "%s is not a multiaddr", excerpt(addr)).Hint = "like /dns4/agg.example.org/tcp/4001"
+			r.Fail(it.Path, "%s is not a multiaddr", schema.Excerpt(addr)).Hint = "like /dns4/agg.example.org/tcp/4001"
 		} else if strings.Contains(addr+"/", "/p2p/") {
-			r.fail(it.path, "%s names a peer id", excerpt(addr)).Hint = "leave /p2p/… out: aggregator.id says who answers"
+			r.Fail(it.Path, "%s names a peer id", schema.Excerpt(addr)).Hint = "leave /p2p/… out: aggregator.id says who answers"
 		}
 		a.Addrs = append(a.Addrs, addr)
 	}
-	if o.has("addrs") && len(a.Addrs) == 0 && r.failures == before {
-		o.fail("addrs", "lists no address").Hint = "like [/dns4/agg.example.org/tcp/4001]"
+	if o.Has("addrs") && len(a.Addrs) == 0 && r.Failures == before {
+		o.Fail("addrs", "lists no address").Hint = "like [/dns4/agg.example.org/tcp/4001]"
 	}
 	return a
 }
@@ -209,29 +212,29 @@ func (r *reader) aggregator(n *yaml.Node) Aggregator {
 // checked by encoding it again.
 func (o object) hpke() []byte {
 	const longest = 4096
-	word := o.word("hpke", longest)
+	word := o.Word("hpke", longest)
 	if word == "" {
 		return nil
 	}
 	key, err := base64.StdEncoding.Strict().DecodeString(word)
 	if err != nil || base64.StdEncoding.EncodeToString(key) != word {
-		o.fail("hpke", "not base64").Hint = "copy the key that aggregator init prints"
+		o.Fail("hpke", "not base64").Hint = "copy the key that aggregator init prints"
 		return nil
 	}
 	if _, err := hpke.MLKEM768X25519().NewPublicKey(key); err != nil {
-		o.fail("hpke", "not an MLKEM768-X25519 public key").Hint = "copy the key that aggregator init prints"
+		o.Fail("hpke", "not an MLKEM768-X25519 public key").Hint = "copy the key that aggregator init prints"
 		return nil
 	}
 	return key
 }
 
-func (r *reader) party(it item) Party {
-	o := r.object(it.node, it.path, "name", "id", "records")
-	o.require("name", "id")
+func (r *reader) party(it schema.Item) Party {
+	o := r.object(it.Node, it.Path, "name", "id", "records")
+	o.Require("name", "id")
 	p := Party{Name: o.name("name"), ID: o.peerID("id")}
-	if before := len(r.errs); o.has("records") {
-		if p.Records = int64(o.integer("records")); len(r.errs) == before {
-			r.within(it.path+".records", int(p.Records), leastRecords, mostRecords)
+	if before := len(r.Errs); o.Has("records") {
+		if p.Records = int64(o.Whole("records")); len(r.Errs) == before {
+			r.Within(it.Path+".records", int(p.Records), leastRecords, mostRecords)
 		}
 	}
 	return p
@@ -239,20 +242,20 @@ func (r *reader) party(it item) Party {
 
 func (r *reader) records(n *yaml.Node) Records {
 	o := r.object(n, "records", "id", "normalize", "duplicates", "missing", "join")
-	o.require("id")
+	o.Require("id")
 	rec := Records{
-		Duplicates: choice(o, "duplicates", duplicates, DuplicatesRefuse),
-		Missing:    choice(o, "missing", missings, MissingRefuse),
-		Join:       choice(o, "join", joins, JoinRule("")),
+		Duplicates: schema.Choice(o.Object, "duplicates", duplicates, DuplicatesRefuse),
+		Missing:    schema.Choice(o.Object, "missing", missings, MissingRefuse),
+		Join:       schema.Choice(o.Object, "join", joins, JoinRule("")),
 	}
-	for _, it := range o.items("id", MaxIDColumns) {
+	for _, it := range o.Items("id", MaxIDColumns) {
 		rec.ID = append(rec.ID, r.value(it))
 	}
 	rec.Normalize = []Normalization{NormalizeNFC, NormalizeTrim}
-	if o.has("normalize") {
+	if o.Has("normalize") {
 		rec.Normalize = nil
-		for _, it := range o.items("normalize", len(normalizings.has)) {
-			if word := r.listed(it, normalizings); word != "" {
+		for _, it := range o.Items("normalize", len(normalizings.Has)) {
+			if word := normalizings.Read(&r.Reader, it); word != "" {
 				rec.Normalize = append(rec.Normalize, Normalization(word))
 			}
 		}
@@ -264,41 +267,28 @@ func (r *reader) records(n *yaml.Node) Records {
 const maxText = 200
 
 // value reads free text of a list.
-func (r *reader) value(it item) string {
-	before := r.failures
-	s := r.text(it)
-	if r.failures > before {
+func (r *reader) value(it schema.Item) string {
+	before := r.Failures
+	s := r.Text(it)
+	if r.Failures > before {
 		return ""
 	}
 	if why := checkValue(s, maxText); why != "" {
-		r.fail(it.path, "%s", why)
+		r.Fail(it.Path, "%s", why)
 	}
 	return s
 }
 
-// listed reads a word of a vocabulary from a list; "" when it is not one.
-func (r *reader) listed(it item, v vocabulary) string {
-	word := r.word(it, maxWord)
-	if word == "" {
-		return ""
-	}
-	if e := v.check(word); e != nil {
-		r.fail(it.path, "%s", e.Message).Hint = e.Hint
-		return ""
-	}
-	return word
-}
-
 func (r *reader) privacy(n *yaml.Node) Privacy {
 	o := r.object(n, "privacy", "unit", "neighbours", "mechanism", "epsilon", "delta")
-	if !o.has("mechanism") {
-		o.fail("mechanism", "is missing").Hint = "one of: " + strings.Join(mechanisms.has, ", ") + "; a study without noise says none"
+	if !o.Has("mechanism") {
+		o.Fail("mechanism", "is missing").Hint = "one of: " + strings.Join(mechanisms.Has, ", ") + "; a study without noise says none"
 	}
 	return Privacy{
-		Unit:      choice(o, "unit", units, dp.Unit("")),
-		Mechanism: choice(o, "mechanism", mechanisms, dp.Mechanism("")),
-		Epsilon:   dp.Epsilon(o.number("epsilon")),
-		Delta:     dp.Delta(o.number("delta")),
-		Replaced:  choice(o, "neighbours", neighbours, "zeroed") == "replaced",
+		Unit:      schema.Choice(o.Object, "unit", units, dp.Unit("")),
+		Mechanism: schema.Choice(o.Object, "mechanism", mechanisms, dp.Mechanism("")),
+		Epsilon:   dp.Epsilon(o.Number("epsilon")),
+		Delta:     dp.Delta(o.Number("delta")),
+		Replaced:  schema.Choice(o.Object, "neighbours", neighbours, "zeroed") == "replaced",
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -128,14 +129,14 @@ func TestParseReportsSeveralErrorsInFileOrder(t *testing.T) {
 	source = edit(t, source, "name: registry-2026", "name: 7")
 	source = edit(t, source, "epsilon: 1", "epsilon: one")
 	_, err := study.Parse([]byte(source))
-	var all study.Errors
+	var all schema.Errors
 	if !errors.As(err, &all) || len(all) != 3 {
 		t.Fatalf("%v", err)
 	}
 	if keys := []string{all[0].Key, all[1].Key, all[2].Key}; !slices.Equal(keys, []string{"name", "partition", "privacy.epsilon"}) {
 		t.Errorf("errors at %v", keys)
 	}
-	var one *study.Error
+	var one *schema.Error
 	if !errors.As(err, &one) || one.Line != 3 || one.Column != 7 {
 		t.Errorf("first error %+v", one)
 	}
@@ -190,7 +191,7 @@ func TestParseStopsCollectingErrors(t *testing.T) {
 	source := edit(t, file(t, "registry"), "columns:\n", "columns:\n"+bad)
 	source = edit(t, source, "bits: auto", "bits: x")
 	_, err := study.Parse([]byte(source))
-	var all study.Errors
+	var all schema.Errors
 	if !errors.As(err, &all) || len(all) != 20 {
 		t.Fatalf("%d errors", len(all))
 	}

@@ -30,8 +30,8 @@ const (
 // queries reads the key of that name.
 func (r *reader) queries(n *yaml.Node) Queries {
 	o := r.object(n, "queries", "releases", "records", "neighbors")
-	o.require("releases")
-	return Queries{Releases: o.integer("releases"), Records: o.integer("records"), Neighbors: o.integer("neighbors")}
+	o.Require("releases")
+	return Queries{Releases: o.Whole("releases"), Records: o.Whole("records"), Neighbors: o.Whole("neighbors")}
 }
 
 // QuerySketch returns the index of the sketch that queries are made like; ok is false in a
@@ -64,36 +64,36 @@ func (s *Study) queryRecords() int {
 }
 
 func (r *reader) completeQueries(s *Study) {
-	if !r.given("queries") {
+	if !r.Given("queries") {
 		return
 	}
-	if !r.given("queries.records") {
+	if !r.Given("queries.records") {
 		s.Queries.Records = min(defaultQueryRecords, max(s.queryRecords(), 1))
 	}
-	if !r.given("queries.neighbors") {
+	if !r.Given("queries.neighbors") {
 		s.Queries.Neighbors = defaultQueryNeighbors
 	}
 }
 
 // validateQueries holds that somebody can ask and somebody can answer.
 func (r *reader) validateQueries(s *Study) {
-	if !r.given("queries") {
+	if !r.Given("queries") {
 		return
 	}
 	q := s.Queries
 	switch most := s.queryRecords(); {
 	case q.Releases < 1 || q.Releases > MaxQueries:
-		r.fail("queries.releases", "%d is not between 1 and %d", q.Releases, MaxQueries).Hint = "how many times each party may ask, each time for a release's ε; a study without queries leaves the key out"
-	case !r.given("new_records_until"):
-		r.fail("queries", "needs new_records_until").Hint = "the date until which parties keep what new records are projected by"
+		r.Fail("queries.releases", "%d is not between 1 and %d", q.Releases, MaxQueries).Hint = "how many times each party may ask, each time for a release's ε; a study without queries leaves the key out"
+	case !r.Given("new_records_until"):
+		r.Fail("queries", "needs new_records_until").Hint = "the date until which parties keep what new records are projected by"
 	case s.Privacy.Mechanism == dp.None:
-		r.fail("queries", "is refused under mechanism none: a query is a release with noise").Hint = "remove the key"
+		r.Fail("queries", "is refused under mechanism none: a query is a release with noise").Hint = "remove the key"
 	case most < 1:
-		r.fail("queries", "a record of sketch 1 does not fit into the one message of a query").Hint = "take a smaller k"
+		r.Fail("queries", "a record of sketch 1 does not fit into the one message of a query").Hint = "take a smaller k"
 	case q.Records < 1 || q.Records > most:
-		r.fail("queries.records", "%d is not between 1 and %d, which is what one message holds here", q.Records, most)
+		r.Fail("queries.records", "%d is not between 1 and %d, which is what one message holds here", q.Records, most)
 	case q.Neighbors < 1 || q.Neighbors > maxQueryNeighbors:
-		r.fail("queries.neighbors", "%d is not between 1 and %d", q.Neighbors, maxQueryNeighbors)
+		r.Fail("queries.neighbors", "%d is not between 1 and %d", q.Neighbors, maxQueryNeighbors)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -50,7 +51,7 @@ func TestRefusals(t *testing.T) {
 	for _, test := range refusals {
 		source := edit(t, file(t, test.base), test.old, test.new)
 		_, err := study.Parse([]byte(source))
-		var all study.Errors
+		var all schema.Errors
 		if !errors.As(err, &all) {
 			t.Errorf("%s: accepted", test.what)
 			continue

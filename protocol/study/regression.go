@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Regression explains one column by others, with an intercept: over the union by moments,
@@ -35,17 +36,17 @@ const autoText = "auto"
 
 // ridge reads the key of that name.
 func (o object) ridge() Ridge {
-	n := o.values["ridge"]
+	n := o.Values["ridge"]
 	if n == nil || n.Kind == yaml.ScalarNode && n.Value == autoText {
 		return Ridge{Auto: true}
 	}
-	return Ridge{By: o.number("ridge")}
+	return Ridge{By: o.Number("ridge")}
 }
 
 // check reports a ridge that is out of range.
 func (d Ridge) check(r *reader, path string) {
 	if d.By < 0 || d.By > maxRidge {
-		r.fail(path+".ridge", "%g is not between 0 and %d", d.By, maxRidge).Hint = "leave it out for what the noise asks for"
+		r.Fail(path+".ridge", "%g is not between 0 and %d", d.By, maxRidge).Hint = "leave it out for what the noise asks for"
 	}
 }
 
@@ -68,12 +69,12 @@ func (d Ridge) option() string {
 	return fmt.Sprintf("ridge: %g", d.By)
 }
 
-func (d Ridge) encode(e *encoder) {
+func (d Ridge) encode(e *schema.Encoder) {
 	if d.Auto {
-		e.text("analysis.ridge", autoText)
+		e.Text("analysis.ridge", autoText)
 		return
 	}
-	e.real("analysis.ridge", d.By)
+	e.Real("analysis.ridge", d.By)
 }
 
 var regression = kind{
@@ -83,9 +84,9 @@ var regression = kind{
 	},
 	keys: []string{"target", "on", "ridge"},
 	read: func(o object) Options {
-		out := RegressionOptions{Target: o.text("target"), Ridge: o.ridge()}
-		for _, it := range o.items("on", MaxColumns) {
-			out.On = append(out.On, o.r.text(it))
+		out := RegressionOptions{Target: o.Text("target"), Ridge: o.ridge()}
+		for _, it := range o.Items("on", MaxColumns) {
+			out.On = append(out.On, o.reader.Text(it))
 		}
 		return out
 	},
@@ -102,30 +103,30 @@ var regression = kind{
 
 func checkRegression(r *reader, s *Study, a Analysis, path string) {
 	o, _ := a.Options.(RegressionOptions)
-	if !r.given(path + ".target") {
-		r.fail(path+".target", "is missing").Hint = "the column to explain"
+	if !r.Given(path + ".target") {
+		r.Fail(path+".target", "is missing").Hint = "the column to explain"
 	} else if c, ok := r.knownColumn(s, path+".target", o.Target); ok && c.Kind == Categorical {
-		r.fail(path+".target", "%q is categorical", o.Target).Hint = "explain a numeric or binary column"
+		r.Fail(path+".target", "%q is categorical", o.Target).Hint = "explain a numeric or binary column"
 	}
 	r.validateOn(s, o.On, o.Target, "the target itself", path)
 	if len(s.Columns) < 2 {
-		r.fail(path, "a regression needs another column beside its target")
+		r.Fail(path, "a regression needs another column beside its target")
 	}
 	o.Ridge.check(r, path)
 }
 
 // validateOn checks the columns by which another one, itself none of them, is explained.
 func (r *reader) validateOn(s *Study, on []string, explained, what, path string) {
-	if r.given(path+".on") && len(on) == 0 {
-		r.fail(path+".on", "is empty").Hint = "leave it out for all other columns"
+	if r.Given(path+".on") && len(on) == 0 {
+		r.Fail(path+".on", "is empty").Hint = "leave it out for all other columns"
 	}
 	for i, name := range on {
 		at := fmt.Sprintf("%s.on[%d]", path, i)
 		switch {
 		case name == explained:
-			r.fail(at, "%q is %s", name, what)
+			r.Fail(at, "%q is %s", name, what)
 		case slices.Contains(on[:i], name):
-			r.fail(at, "%q appears twice", name)
+			r.Fail(at, "%q appears twice", name)
 		default:
 			r.knownColumn(s, at, name)
 		}
@@ -141,8 +142,8 @@ func (r *reader) knownColumn(s *Study, path, name string) (Column, bool) {
 		}
 		names = append(names, c.Name)
 	}
-	e := r.fail(path, "the study has no column %q", name)
-	if near := nearest(name, names); near != "" {
+	e := r.Fail(path, "the study has no column %q", name)
+	if near := schema.Closest(name, names); near != "" {
 		e.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return Column{}, false
@@ -159,8 +160,8 @@ func (o RegressionOptions) String() string {
 	return text
 }
 
-func (o RegressionOptions) encode(e *encoder) {
-	e.text("analysis.target", o.Target)
-	texts(e, "analysis.on", o.On)
+func (o RegressionOptions) encode(e *schema.Encoder) {
+	e.Text("analysis.target", o.Target)
+	schema.Texts(e, "analysis.on", o.On)
 	o.Ridge.encode(e)
 }

@@ -8,16 +8,18 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // MaxSource is the largest study file that is read, in bytes.
 const MaxSource = 1 << 20
 
 // checkSource applies the text rules to a whole file before any parser sees it.
-func checkSource(source []byte) *Error {
+func checkSource(source []byte) *schema.Error {
 	switch {
 	case len(source) > MaxSource:
-		return &Error{Line: 1, Column: 1, Message: fmt.Sprintf("the file has %d bytes, at most %d are read", len(source), MaxSource)}
+		return &schema.Error{Line: 1, Column: 1, Message: fmt.Sprintf("the file has %d bytes, at most %d are read", len(source), MaxSource)}
 	case !utf8.Valid(source):
 		return sourceError(source, invalidAt(source), "not valid UTF-8", "save the file as UTF-8")
 	}
@@ -25,7 +27,7 @@ func checkSource(source []byte) *Error {
 		if r == '\n' {
 			continue
 		}
-		if why := forbidden(r); why != "" {
+		if why := schema.Forbidden(r); why != "" {
 			return sourceError(source, at, fmt.Sprintf("%s U+%04X is not allowed in a study file", why, r), hintFor(r))
 		}
 	}
@@ -35,46 +37,10 @@ func checkSource(source []byte) *Error {
 	}
 	for i, line := range bytes.Split(source, []byte("\n")) {
 		if bytes.HasPrefix(line, []byte("%")) {
-			return &Error{Line: i + 1, Column: 1, Message: "a line begins with %: YAML directives are not used in study files", Hint: "remove the line"}
+			return &schema.Error{Line: i + 1, Column: 1, Message: "a line begins with %: YAML directives are not used in study files", Hint: "remove the line"}
 		}
 	}
 	return nil
-}
-
-// checkText applies the same rules to a string that the YAML parser produced: an
-// escape such as "\u202e" brings in what the bytes of the file did not show.
-func checkText(s string) string {
-	for _, r := range s {
-		if why := forbidden(r); why != "" {
-			return fmt.Sprintf("%s U+%04X is not allowed in a value", why, r)
-		}
-	}
-	if !utf8.ValidString(s) {
-		return "not valid UTF-8"
-	}
-	if !norm.NFC.IsNormalString(s) {
-		return "text is not in Unicode normal form NFC"
-	}
-	return ""
-}
-
-// forbidden names the class of a character that may not appear, or returns "".
-// Line separators other than LF start a live line inside what looks like a
-// comment; format characters reorder or hide what follows them.
-func forbidden(r rune) string {
-	switch {
-	case r == '\uFEFF':
-		return "byte order mark"
-	case r == '\u0085', r == '\u2028', r == '\u2029':
-		return "line separator"
-	case unicode.Is(unicode.Cc, r):
-		return "control character"
-	case unicode.Is(unicode.Cf, r):
-		return "format character"
-	case r == utf8.RuneError:
-		return "replacement character"
-	}
-	return ""
 }
 
 func hintFor(r rune) string {
@@ -114,11 +80,11 @@ func firstNonNFC(source []byte) int {
 	return at
 }
 
-func sourceError(source []byte, at int, message, hint string) *Error {
+func sourceError(source []byte, at int, message, hint string) *schema.Error {
 	before := source[:at]
 	line := 1 + bytes.Count(before, []byte("\n"))
 	column := 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
-	return &Error{Line: line, Column: column, Message: message, Hint: hint}
+	return &schema.Error{Line: line, Column: column, Message: message, Hint: hint}
 }
 
 // maxName is the longest name of a study, party or column, in characters.

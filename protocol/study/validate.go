@@ -9,6 +9,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Ranges outside of which a number is a slip of the pen.
@@ -32,17 +33,17 @@ func (r *reader) validate(s *Study) {
 	r.validateRecords(s)
 	r.validateColumns(s)
 	r.validatePrivacy(s)
-	if len(r.errs) > 0 {
+	if len(r.Errs) > 0 {
 		return // sketches and analyses build on all of these
 	}
 	if len(s.Sketches) == 0 {
-		r.fail("sketches", "lists no sketch")
+		r.Fail("sketches", "lists no sketch")
 	}
 	for i := range s.Sketches {
 		r.validateSketch(s, i)
 	}
 	r.validateSum(s)
-	if len(r.errs) > 0 {
+	if len(r.Errs) > 0 {
 		return
 	}
 	r.validateAnalyses(s)
@@ -51,41 +52,41 @@ func (r *reader) validate(s *Study) {
 
 func (r *reader) validateParties(s *Study) {
 	if len(s.Parties) < 2 {
-		r.fail("parties", "lists %d, at least 2 are needed", len(s.Parties))
+		r.Fail("parties", "lists %d, at least 2 are needed", len(s.Parties))
 		return
 	}
 	names, ids := map[string]int{}, map[protocol.PeerID]int{}
 	for i, p := range s.Parties {
 		path := fmt.Sprintf("parties[%d]", i)
 		if first, ok := names[p.Name]; ok {
-			r.fail(path+".name", "%q is the name of parties[%d] too", p.Name, first)
+			r.Fail(path+".name", "%q is the name of parties[%d] too", p.Name, first)
 		}
 		if first, ok := ids[p.ID]; ok {
-			r.fail(path+".id", "is the id of parties[%d] too", first)
+			r.Fail(path+".id", "is the id of parties[%d] too", first)
 		}
 		if p.ID == s.Aggregator.ID {
-			r.fail(path+".id", "is the aggregator's id").Hint = "an aggregator is never a party: it would hold the seed and every sketch"
+			r.Fail(path+".id", "is the aggregator's id").Hint = "an aggregator is never a party: it would hold the seed and every sketch"
 		}
 		names[p.Name], ids[p.ID] = i, i
 	}
 	least := max(2, len(s.Parties)/2+1)
 	if s.Quorum < least || s.Quorum > len(s.Parties) {
-		r.fail("quorum", "%d is not between %d and %d", s.Quorum, least, len(s.Parties)).Hint = "at least 2 and more than half of the parties"
+		r.Fail("quorum", "%d is not between %d and %d", s.Quorum, least, len(s.Parties)).Hint = "at least 2 and more than half of the parties"
 	}
 }
 
 func (r *reader) validateTimes(s *Study) {
 	if s.Expires >= s.Deadline {
-		r.fail("deadline", "%s is not after expires, %s", s.Deadline, s.Expires).Hint = "approval closes before upload does"
+		r.Fail("deadline", "%s is not after expires, %s", s.Deadline, s.Expires).Hint = "approval closes before upload does"
 	}
-	if r.given("late_until") && s.LateUntil <= s.Deadline {
-		r.fail("late_until", "%s is not after deadline, %s", s.LateUntil, s.Deadline).Hint = "late parties come after upload has closed for the others"
+	if r.Given("late_until") && s.LateUntil <= s.Deadline {
+		r.Fail("late_until", "%s is not after deadline, %s", s.LateUntil, s.Deadline).Hint = "late parties come after upload has closed for the others"
 	}
-	if r.given("new_records_until") {
+	if r.Given("new_records_until") {
 		r.validateNewRecords(s)
 	}
 	if s.Attempts < 1 || s.Attempts > MaxAttempts {
-		r.fail("max_attempts", "%d is not between 1 and %d", s.Attempts, MaxAttempts).Hint = "how often the parties try to agree on the seed before the study stops"
+		r.Fail("max_attempts", "%d is not between 1 and %d", s.Attempts, MaxAttempts).Hint = "how often the parties try to agree on the seed before the study stops"
 	}
 }
 
@@ -96,28 +97,28 @@ func (r *reader) validateNewRecords(s *Study) {
 	records := slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Records })
 	switch {
 	case s.Partition == Vertical:
-		r.fail(key, "does not belong here: in a vertical study no party has whole records to place").Hint = "remove the key"
+		r.Fail(key, "does not belong here: in a vertical study no party has whole records to place").Hint = "remove the key"
 	case !records:
-		r.fail(key, "does not belong here: new records are placed by a sketch of side records, and there is none").Hint = "remove the key"
+		r.Fail(key, "does not belong here: new records are placed by a sketch of side records, and there is none").Hint = "remove the key"
 	case s.NewRecords <= s.Closes():
-		r.fail(key, "%s is not after the last release, %s", s.NewRecords, s.Closes()).Hint = "until then parties keep what places new records among the results"
+		r.Fail(key, "%s is not after the last release, %s", s.NewRecords, s.Closes()).Hint = "until then parties keep what places new records among the results"
 	}
 }
 
 func (r *reader) validateRecords(s *Study) {
 	if len(s.Records.ID) == 0 {
-		r.fail("records.id", "lists no column").Hint = "name the columns of your file that identify a record, like [patient]"
+		r.Fail("records.id", "lists no column").Hint = "name the columns of your file that identify a record, like [patient]"
 	}
 	unique(r, "records.id", s.Records.ID)
 	unique(r, "records.normalize", s.Records.Normalize)
-	if r.given("records.join") && !s.joins() {
-		r.fail("records.join", "does not belong here: it is about records-side sketches of a vertical study, and there is none").Hint = "remove the key"
+	if r.Given("records.join") && !s.joins() {
+		r.Fail("records.join", "does not belong here: it is about records-side sketches of a vertical study, and there is none").Hint = "remove the key"
 	}
 	if s.Records.Missing == MissingSkip && s.Privacy.Mechanism != dp.None {
-		r.fail("records.missing", "skip is refused where there is noise: the number of records is public, and would tell which of them lack a value").Hint = "use count, centre or refuse"
+		r.Fail("records.missing", "skip is refused where there is noise: the number of records is public, and would tell which of them lack a value").Hint = "use count, centre or refuse"
 	}
 	if s.Records.Missing == MissingCount && !s.has(sketch.Moments) {
-		r.fail("records.missing", "count is for sketches of side moments, and there is none: no other counts absent values").Hint = "use centre or refuse"
+		r.Fail("records.missing", "count is for sketches of side moments, and there is none: no other counts absent values").Hint = "use centre or refuse"
 	}
 }
 
@@ -126,7 +127,7 @@ func unique[T ~string](r *reader, path string, words []T) {
 	seen := map[T]bool{}
 	for i, w := range words {
 		if seen[w] {
-			r.fail(fmt.Sprintf("%s[%d]", path, i), "%s appears twice", excerpt(string(w)))
+			r.Fail(fmt.Sprintf("%s[%d]", path, i), "%s appears twice", schema.Excerpt(string(w)))
 		}
 		seen[w] = true
 	}
@@ -134,36 +135,36 @@ func unique[T ~string](r *reader, path string, words []T) {
 
 func (r *reader) validateColumns(s *Study) {
 	if len(s.Columns) == 0 {
-		r.fail("columns", "lists no column")
+		r.Fail("columns", "lists no column")
 		return
 	}
 	names, owners, label := map[string]int{}, map[string]bool{}, -1
 	for i, c := range s.Columns {
 		path := fmt.Sprintf("columns[%d]", i)
 		if first, ok := names[c.Name]; ok {
-			r.fail(path+".name", "%q is the name of columns[%d] too", c.Name, first).Hint = "names are unique over all parties"
+			r.Fail(path+".name", "%q is the name of columns[%d] too", c.Name, first).Hint = "names are unique over all parties"
 		}
 		names[c.Name], owners[c.Owner] = i, true
 		r.validateOwner(s, c, path)
 		if c.Kind == Categorical && len(c.Values) < 2 {
-			r.fail(path+".values", "lists %d, at least 2 are needed", len(c.Values))
+			r.Fail(path+".values", "lists %d, at least 2 are needed", len(c.Values))
 		}
 		unique(r, path+".values", c.Values)
 		if _, told := c.Scale.Rate(); told && s.Partition == Horizontal {
-			r.fail(path+".centre", "does not belong here: a binary column has a rate in vertical studies, whose sketches are centred by it").Hint = "remove the key"
+			r.Fail(path+".centre", "does not belong here: a binary column has a rate in vertical studies, whose sketches are centred by it").Hint = "remove the key"
 		}
 		if c.Kurtosis < 1 || c.Kurtosis > maxKurtosis {
-			r.fail(path+".kurtosis", "%v is not between 1 and %v", c.Kurtosis, float64(maxKurtosis)).Hint = "a normal distribution has 3; none has less than 1"
+			r.Fail(path+".kurtosis", "%v is not between 1 and %v", c.Kurtosis, float64(maxKurtosis)).Hint = "a normal distribution has 3; none has less than 1"
 		}
 		if c.Label && label >= 0 {
-			r.fail(path+".role", "columns[%d] is the label already", label)
+			r.Fail(path+".role", "columns[%d] is the label already", label)
 		} else if c.Label {
 			label = i
 		}
 	}
 	for i, p := range s.Parties {
 		if s.Partition == Vertical && !owners[p.Name] {
-			r.fail(fmt.Sprintf("parties[%d]", i), "%q owns no column", p.Name).Hint = "each party of a vertical study brings at least one"
+			r.Fail(fmt.Sprintf("parties[%d]", i), "%q owns no column", p.Name).Hint = "each party of a vertical study brings at least one"
 		}
 	}
 }
@@ -172,16 +173,16 @@ func (r *reader) validateOwner(s *Study, c Column, path string) {
 	_, known := s.PartyByName(c.Owner)
 	switch {
 	case s.Partition == Horizontal && c.Owner != "":
-		r.fail(path+".owner", "does not belong here: in a horizontal study every party has every column").Hint = "remove the key"
+		r.Fail(path+".owner", "does not belong here: in a horizontal study every party has every column").Hint = "remove the key"
 	case s.Partition == Vertical && c.Owner == "":
-		r.fail(path+".owner", "is missing").Hint = "in a vertical study each column names the party that holds it"
+		r.Fail(path+".owner", "is missing").Hint = "in a vertical study each column names the party that holds it"
 	case s.Partition == Vertical && !known:
-		e := r.fail(path+".owner", "%q is no party of this study", c.Owner)
+		e := r.Fail(path+".owner", "%q is no party of this study", c.Owner)
 		names := make([]string, len(s.Parties))
 		for i, p := range s.Parties {
 			names[i] = p.Name
 		}
-		if near := nearest(c.Owner, names); near != "" {
+		if near := schema.Closest(c.Owner, names); near != "" {
 			e.Hint = fmt.Sprintf("did you mean %q?", near)
 		}
 	}
@@ -191,39 +192,39 @@ func (r *reader) validatePrivacy(s *Study) {
 	p := s.Privacy
 	if p.Mechanism == dp.None {
 		for _, key := range []string{"unit", "neighbours", "epsilon", "delta"} {
-			if r.given("privacy." + key) {
-				r.fail("privacy."+key, "does not belong here: mechanism none gives no guarantee").Hint = "remove the key, or choose laplace or gaussian"
+			if r.Given("privacy." + key) {
+				r.Fail("privacy."+key, "does not belong here: mechanism none gives no guarantee").Hint = "remove the key, or choose laplace or gaussian"
 			}
 		}
 		return
 	}
 	if p.Unit == "" {
-		r.fail("privacy.unit", "is missing").Hint = "attribute protects one value of one record, record a whole record"
+		r.Fail("privacy.unit", "is missing").Hint = "attribute protects one value of one record, record a whole record"
 	}
 	if p.Epsilon < minEpsilon || p.Epsilon > maxEpsilon {
-		if !r.given("privacy.epsilon") {
-			r.fail("privacy.epsilon", "is missing")
+		if !r.Given("privacy.epsilon") {
+			r.Fail("privacy.epsilon", "is missing")
 		} else {
-			r.fail("privacy.epsilon", "%v is not between %v and %v", p.Epsilon, minEpsilon, maxEpsilon).Hint = "1 is strong, 8 is weak; a study without a promise says mechanism: none"
+			r.Fail("privacy.epsilon", "%v is not between %v and %v", p.Epsilon, minEpsilon, maxEpsilon).Hint = "1 is strong, 8 is weak; a study without a promise says mechanism: none"
 		}
 	}
-	if p.Unit == dp.Attribute && r.given("privacy.neighbours") {
-		r.fail("privacy.neighbours", "does not belong here: it says what a changed record becomes under unit record").Hint = "remove the key"
+	if p.Unit == dp.Attribute && r.Given("privacy.neighbours") {
+		r.Fail("privacy.neighbours", "does not belong here: it says what a changed record becomes under unit record").Hint = "remove the key"
 	}
-	switch given := r.given("privacy.delta"); {
+	switch given := r.Given("privacy.delta"); {
 	case p.Mechanism != dp.Gaussian && given:
-		r.fail("privacy.delta", "does not belong here: %s gives a pure epsilon", p.Mechanism).Hint = "remove the key"
+		r.Fail("privacy.delta", "does not belong here: %s gives a pure epsilon", p.Mechanism).Hint = "remove the key"
 	case p.Mechanism == dp.Gaussian && !given:
-		r.fail("privacy.delta", "is missing").Hint = "well below one over the number of records, like 1e-6"
+		r.Fail("privacy.delta", "is missing").Hint = "well below one over the number of records, like 1e-6"
 	case p.Mechanism == dp.Gaussian && (p.Delta < minDelta || p.Delta > maxDelta):
-		r.fail("privacy.delta", "%v is not between %v and %v", p.Delta, minDelta, maxDelta).Hint = "well below one over the number of records, like 1e-6"
+		r.Fail("privacy.delta", "%v is not between %v and %v", p.Delta, minDelta, maxDelta).Hint = "well below one over the number of records, like 1e-6"
 	}
 	r.validateRandomised(s)
-	if len(r.errs) > 0 {
+	if len(r.Errs) > 0 {
 		return
 	}
 	if _, err := p.Guarantee(); err != nil {
-		r.fail("privacy", "%v", err)
+		r.Fail("privacy", "%v", err)
 	}
 }
 
@@ -233,19 +234,19 @@ func (r *reader) validateRandomised(s *Study) {
 		return
 	}
 	if s.Privacy.Unit == dp.Record {
-		r.fail("privacy.unit", "record is not what randomised-response gives: it flips single bits").Hint = "take unit: attribute"
+		r.Fail("privacy.unit", "record is not what randomised-response gives: it flips single bits").Hint = "take unit: attribute"
 	}
 	if s.Records.Missing != MissingRefuse {
-		r.fail("records.missing", "%s is refused under randomised-response: what stands for an absent value is no bit", s.Records.Missing).Hint = "take missing: refuse"
+		r.Fail("records.missing", "%s is refused under randomised-response: what stands for an absent value is no bit", s.Records.Missing).Hint = "take missing: refuse"
 	}
 	for i, c := range s.Columns {
 		if c.Kind != Binary && s.inSketch(c) {
-			r.fail(fmt.Sprintf("columns[%d].kind", i), "%s is refused under randomised-response, which flips bits", c.Kind).Hint = "binary columns alone can be sketched; laplace takes every kind"
+			r.Fail(fmt.Sprintf("columns[%d].kind", i), "%s is refused under randomised-response, which flips bits", c.Kind).Hint = "binary columns alone can be sketched; laplace takes every kind"
 		}
 	}
 	for i, sk := range s.Sketches {
 		if sk.Helpers.Squares {
-			r.fail(fmt.Sprintf("sketches[%d].helpers.squares", i), "does not belong here: a bit is its own square").Hint = "remove the key"
+			r.Fail(fmt.Sprintf("sketches[%d].helpers.squares", i), "does not belong here: a bit is its own square").Hint = "remove the key"
 		}
 	}
 }
@@ -257,7 +258,7 @@ func (r *reader) validateSketch(s *Study, i int) {
 		return
 	}
 	if s.Merge(i) == Join && s.Privacy.Unit == dp.Record {
-		r.fail(path+".side", "records of a vertical study are refused under unit record").Hint = "such a sketch shows which records a party holds, and that is what unit record would hide"
+		r.Fail(path+".side", "records of a vertical study are refused under unit record").Hint = "such a sketch shows which records a party holds, and that is what unit record would hide"
 		return
 	}
 	r.validateHelpers(s, sk, path)
@@ -268,15 +269,15 @@ func (r *reader) validateSketch(s *Study, i int) {
 	for party := range s.Parties {
 		switch n := len(s.Features(party, i)); {
 		case n == 0:
-			r.fail(path, "party %q would have no column in it", s.Parties[party].Name).Hint = "the label is left out of records-side sketches"
+			r.Fail(path, "party %q would have no column in it", s.Parties[party].Name).Hint = "the label is left out of records-side sketches"
 			return
 		case n > MaxFeatures:
-			r.fail(path, "party %q would have %d features, at most %d are possible", s.Parties[party].Name, n, MaxFeatures)
+			r.Fail(path, "party %q would have %d features, at most %d are possible", s.Parties[party].Name, n, MaxFeatures)
 			return
 		}
 	}
 	if _, err := s.Flips(i); err != nil {
-		r.fail(path, "%v", err)
+		r.Fail(path, "%v", err)
 		return
 	}
 	r.validateProjection(s, i, path)
@@ -284,53 +285,53 @@ func (r *reader) validateSketch(s *Study, i int) {
 
 func (r *reader) validateHelpers(s *Study, sk Sketch, path string) {
 	if sk.Side != sketch.Columns {
-		if r.given(path + ".helpers") {
-			r.fail(path+".helpers", "does not belong here: helpers are columns of a columns-side sketch").Hint = "remove the key"
+		if r.Given(path + ".helpers") {
+			r.Fail(path+".helpers", "does not belong here: helpers are columns of a columns-side sketch").Hint = "remove the key"
 		}
 		return
 	}
 	switch ones := sk.Helpers.Ones; {
 	case ones < 0 || ones > 1:
-		r.fail(path+".helpers.ones", "%v is not between 0 and 1", ones).Hint = "it is the weight of the column of ones; 0 leaves it out"
+		r.Fail(path+".helpers.ones", "%v is not between 0 and 1", ones).Hint = "it is the weight of the column of ones; 0 leaves it out"
 	case ones > 0 && fixedpoint.Weight(ones, s.Bits) == 0:
-		r.fail(path+".helpers.ones", "%v is less than the resolution of %d bits", ones, s.Bits)
+		r.Fail(path+".helpers.ones", "%v is less than the resolution of %d bits", ones, s.Bits)
 	}
 }
 
 func (r *reader) validateClip(s *Study, sk Sketch, path string) {
 	clip := path + ".clip"
 	switch {
-	case s.Privacy.Unit != dp.Record && r.given(clip):
-		r.fail(clip, "does not belong here: it bounds a record's contribution under unit record").Hint = "remove the key"
+	case s.Privacy.Unit != dp.Record && r.Given(clip):
+		r.Fail(clip, "does not belong here: it bounds a record's contribution under unit record").Hint = "remove the key"
 	case s.Privacy.Unit != dp.Record:
-	case !r.given(clip):
-		r.fail(clip, "is missing").Hint = "unit record needs a bound on one record's contribution, like 0.8"
+	case !r.Given(clip):
+		r.Fail(clip, "is missing").Hint = "unit record needs a bound on one record's contribution, like 0.8"
 	case !(sk.Clip*float64(s.Bits.One()) >= 1) || sk.Clip > maxClip:
-		r.fail(clip, "%v is not between one step of %d bits and %v", sk.Clip, s.Bits, float64(maxClip))
+		r.Fail(clip, "%v is not between one step of %d bits and %v", sk.Clip, s.Bits, float64(maxClip))
 	case sk.Clip <= sk.Helpers.Ones:
-		r.fail(clip, "%v leaves nothing beside the ones of weight %v", sk.Clip, sk.Helpers.Ones).Hint = "a larger clip, or a smaller helpers.ones"
+		r.Fail(clip, "%v leaves nothing beside the ones of weight %v", sk.Clip, sk.Helpers.Ones).Hint = "a larger clip, or a smaller helpers.ones"
 	}
 }
 
 func (r *reader) validateProjection(s *Study, i int, path string) {
 	p := s.Sketches[i].Projection
-	before := r.failures
-	if r.validateFamily(s, i, path); r.failures > before {
+	before := r.Failures
+	if r.validateFamily(s, i, path); r.Failures > before {
 		return
 	}
-	if !r.given(path+".k") && p.Family != projection.Identity {
-		r.fail(path+".k", "is missing").Hint = "the length of a sketch, like 256: the error falls with 1/√k"
+	if !r.Given(path+".k") && p.Family != projection.Identity {
+		r.Fail(path+".k", "is missing").Hint = "the length of a sketch, like 256: the error falls with 1/√k"
 		return
 	}
 	if p.K < 1 || p.K > projection.MaxK {
-		r.fail(path+".k", "%d is not between 1 and %d", p.K, projection.MaxK)
+		r.Fail(path+".k", "%d is not between 1 and %d", p.K, projection.MaxK)
 		return
 	}
-	if r.validateSize(s, i, path); r.failures > before {
+	if r.validateSize(s, i, path); r.Failures > before {
 		return
 	}
 	if p.Family == projection.Sparse && p.S > 0 && p.K%p.S != 0 {
-		e := r.fail(path+".s", "%d does not divide k, %d", p.S, p.K)
+		e := r.Fail(path+".s", "%d does not divide k, %d", p.S, p.K)
 		if below, above := p.K/p.S*p.S, (p.K/p.S+1)*p.S; below > 0 {
 			e.Hint = fmt.Sprintf("take k: %d or k: %d", below, above)
 		} else {
@@ -339,7 +340,7 @@ func (r *reader) validateProjection(s *Study, i int, path string) {
 		return
 	}
 	if err := p.Validate(); err != nil {
-		r.fail(path+".s", "%v", err)
+		r.Fail(path+".s", "%v", err)
 	}
 }
 
@@ -355,11 +356,11 @@ func (r *reader) validateFamily(s *Study, i int, path string) {
 	const otherwise = "it belongs to side records; here take sparse or rademacher"
 	switch features := len(s.AllFeatures(i)); {
 	case sk.Side == sketch.Columns && !sk.Projection.ServesColumns():
-		r.fail(path+".family", "%s has rows of R for columns alone, and does not compress the records of a columns-side sketch", sk.Projection.Family).Hint = otherwise
+		r.Fail(path+".family", "%s has rows of R for columns alone, and does not compress the records of a columns-side sketch", sk.Projection.Family).Hint = otherwise
 	case sk.Projection.Family == projection.Identity && sk.Projection.K != features:
-		r.fail(path+".k", "%d is not the number of features, %d", sk.Projection.K, features).Hint = "leave k out: identity keeps every feature"
+		r.Fail(path+".k", "%d is not the number of features, %d", sk.Projection.K, features).Hint = "leave k out: identity keeps every feature"
 	case s.Privacy.Mechanism != dp.None && s.Privacy.Mechanism != dp.RandomisedResponse && sk.Projection.LongestRow() > longestRow:
-		r.fail(path+".family", "%s is refused with noise: its rows differ in length, and noise would have to cover one %.0f times as long as usual", sk.Projection.Family, sk.Projection.LongestRow()).Hint = fmt.Sprintf("take sparse or rademacher, whose rows are all equally long and err less; %s goes with mechanism: none or randomised-response", sk.Projection.Family)
+		r.Fail(path+".family", "%s is refused with noise: its rows differ in length, and noise would have to cover one %.0f times as long as usual", sk.Projection.Family, sk.Projection.LongestRow()).Hint = fmt.Sprintf("take sparse or rademacher, whose rows are all equally long and err less; %s goes with mechanism: none or randomised-response", sk.Projection.Family)
 	}
 }
 
@@ -369,10 +370,10 @@ func (r *reader) validateSize(s *Study, i int, path string) {
 	size := projection.HadamardSize(features)
 	switch bytes := sk.Projection.Cost(features).Bytes; {
 	case sk.Projection.Family == projection.Hadamard && sk.Projection.K > size:
-		r.fail(path+".k", "%d is more than %d, the least power of two that holds the %d features", sk.Projection.K, size, features).Hint =
+		r.Fail(path+".k", "%d is more than %d, the least power of two that holds the %d features", sk.Projection.K, size, features).Hint =
 			fmt.Sprintf("k: %d keeps everything, a smaller one compresses", size)
 	case sk.Side == sketch.Records && bytes > maxMatrix:
-		r.fail(path+".k", "%d for each of %d features makes a matrix of %d MB, which a party holds in memory; the limit is %d MB", sk.Projection.K, features, bytes>>20, maxMatrix>>20).Hint =
+		r.Fail(path+".k", "%d for each of %d features makes a matrix of %d MB, which a party holds in memory; the limit is %d MB", sk.Projection.K, features, bytes>>20, maxMatrix>>20).Hint =
 			"hadamard takes hardly any memory"
 	}
 }

@@ -1,41 +1,31 @@
 package study
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/cosketch/cosketch/kernel/projection"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
-// vocabulary is a closed list of words for one key: those that this version acts
-// on, and those of the format that it knows of but does not have.
-type vocabulary struct {
-	what    string // "family", "analysis"
-	has     []string
-	planned []string
-}
-
 var (
-	partitions   = vocabulary{what: "partition", has: []string{"vertical", "horizontal"}}
-	columnKinds  = vocabulary{what: "column kind", has: []string{"numeric", "binary", "categorical"}}
-	transforms   = vocabulary{what: "transform", has: []string{"log", "asinh"}}
-	roles        = vocabulary{what: "role", has: []string{"feature", "label"}}
-	sides        = vocabulary{what: "side", has: []string{"columns", "records", "moments", "cells"}}
-	labelWords   = vocabulary{what: "way of labels", has: []string{"plain", "randomised"}}
-	families     = vocabulary{what: "family", has: familyNames()}
-	matrices     = vocabulary{what: "matrix", has: []string{"secret", "public"}}
-	units        = vocabulary{what: "unit", has: []string{"attribute", "record"}}
-	mechanisms   = vocabulary{what: "mechanism", has: []string{"laplace", "gaussian", "randomised-response", "none"}}
-	neighbours   = vocabulary{what: "kind of neighbours", has: []string{"zeroed", "replaced"}}
-	sums         = vocabulary{what: "sum", has: []string{"plain", "masked"}}
-	normalizings = vocabulary{what: "normalization", has: []string{"nfc", "trim", "casefold", "digits"}, planned: []string{"pad"}}
-	duplicates   = vocabulary{what: "rule for duplicates", has: []string{"refuse"}, planned: []string{"sum"}}
-	missings     = vocabulary{what: "rule for missing values", has: []string{"refuse", "count", "centre", "skip"}}
-	joins        = vocabulary{what: "rule for joining records", has: []string{"all", "any"}}
-	estimators   = vocabulary{what: "estimator", has: []string{"E1", "E2"}}
-	intervals    = vocabulary{what: "intervals", has: []string{"each", "all"}}
-	scores       = vocabulary{what: "score", has: []string{"lof", "distance"}}
-	distancesTo  = vocabulary{what: "end of distances", has: []string{"records", "parties"}}
+	partitions   = schema.Words{What: "partition", Has: []string{"vertical", "horizontal"}}
+	columnKinds  = schema.Words{What: "column kind", Has: []string{"numeric", "binary", "categorical"}}
+	transforms   = schema.Words{What: "transform", Has: []string{"log", "asinh"}}
+	roles        = schema.Words{What: "role", Has: []string{"feature", "label"}}
+	sides        = schema.Words{What: "side", Has: []string{"columns", "records", "moments", "cells"}}
+	labelWords   = schema.Words{What: "way of labels", Has: []string{"plain", "randomised"}}
+	families     = schema.Words{What: "family", Has: familyNames()}
+	matrices     = schema.Words{What: "matrix", Has: []string{"secret", "public"}}
+	units        = schema.Words{What: "unit", Has: []string{"attribute", "record"}}
+	mechanisms   = schema.Words{What: "mechanism", Has: []string{"laplace", "gaussian", "randomised-response", "none"}}
+	neighbours   = schema.Words{What: "kind of neighbours", Has: []string{"zeroed", "replaced"}}
+	sums         = schema.Words{What: "sum", Has: []string{"plain", "masked"}}
+	normalizings = schema.Words{What: "normalization", Has: []string{"nfc", "trim", "casefold", "digits"}, Planned: []string{"pad"}}
+	duplicates   = schema.Words{What: "rule for duplicates", Has: []string{"refuse"}, Planned: []string{"sum"}}
+	missings     = schema.Words{What: "rule for missing values", Has: []string{"refuse", "count", "centre", "skip"}}
+	joins        = schema.Words{What: "rule for joining records", Has: []string{"all", "any"}}
+	estimators   = schema.Words{What: "estimator", Has: []string{"E1", "E2"}}
+	intervals    = schema.Words{What: "intervals", Has: []string{"each", "all"}}
+	scores       = schema.Words{What: "score", Has: []string{"lof", "distance"}}
+	distancesTo  = schema.Words{What: "end of distances", Has: []string{"records", "parties"}}
 )
 
 func familyNames() []string {
@@ -44,65 +34,4 @@ func familyNames() []string {
 		names = append(names, string(f.Family))
 	}
 	return names
-}
-
-// check returns nil for a word that this version has, and otherwise an error
-// without a position that tells an unsupported word from an unknown one.
-func (v vocabulary) check(word string) *Error {
-	for _, w := range v.has {
-		if w == word {
-			return nil
-		}
-	}
-	for _, w := range v.planned {
-		if w == word {
-			return &Error{Message: fmt.Sprintf("%s %q is not supported by this version; it has: %s", v.what, word, strings.Join(v.has, ", "))}
-		}
-	}
-	e := &Error{Message: fmt.Sprintf("unknown %s %q", v.what, word)}
-	if near := nearest(word, append(v.has[:len(v.has):len(v.has)], v.planned...)); near != "" {
-		e.Hint = fmt.Sprintf("did you mean %q?", near)
-	} else {
-		e.Hint = "one of: " + strings.Join(v.has, ", ")
-	}
-	return e
-}
-
-// nearest returns the candidate within a third of its length, and at most three
-// edits, of the word; "" when there is none.
-func nearest(word string, candidates []string) string {
-	best, bestDistance := "", 4
-	for _, c := range candidates {
-		if d := editDistance(word, c); d < bestDistance && 3*d <= max(len(c), 3) {
-			best, bestDistance = c, d
-		}
-	}
-	return best
-}
-
-// editDistance counts the insertions, deletions, substitutions and swaps of
-// neighbours between two words; words longer than any key count as far away.
-func editDistance(a, b string) int {
-	if len(a) > maxName || len(b) > maxName {
-		return maxName
-	}
-	before, last, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		next[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			next[j] = min(last[j]+1, next[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				next[j] = min(next[j], before[j-2]+1)
-			}
-		}
-		before, last, next = last, next, before
-	}
-	return last[len(b)]
 }

@@ -1,15 +1,20 @@
-// Package spelling finds the name that a misspelt one was probably meant to be.
-package spelling
+package schema
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
+// maxSpelt is longer than every word that somebody misspells, in bytes.
+const maxSpelt = 256
+
 // Closest returns the candidate nearest to word, letter case aside, or "" if none
 // is near: at most one edit in three letters. An edit inserts, deletes or replaces
 // a letter or swaps two neighbours. The first of equally near candidates wins.
 func Closest(word string, candidates []string) string {
+	if len(word) > maxSpelt {
+		return ""
+	}
 	best, distance := "", max(1, utf8.RuneCountInString(word)/3)+1
 	for _, c := range candidates {
 		if d := edits([]rune(strings.ToLower(word)), []rune(strings.ToLower(c))); d < distance {

@@ -1,4 +1,4 @@
-package study
+package schema
 
 import (
 	"fmt"
@@ -28,9 +28,9 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// maxErrors bounds how many errors one reading collects; who has that many has
+// MaxErrors bounds how many errors one reading collects; who has that many has
 // made one mistake many times.
-const maxErrors = 20
+const MaxErrors = 20
 
 // Errors is everything that one reading found wrong, in the file's order where the
 // order is known.

@@ -1,6 +1,9 @@
-package spelling
+package schema
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestClosest(t *testing.T) {
 	names := []string{"patient", "income", "age", "Größe"}
@@ -21,6 +24,9 @@ func TestClosest(t *testing.T) {
 			t.Errorf("Closest(%q) = %q, want %q", word, got, want)
 		}
 	}
+	if got := Closest(strings.Repeat("a", 1<<20), []string{strings.Repeat("a", 1<<20)}); got != "" {
+		t.Errorf("a megabyte is compared: %.20q", got)
+	}
 	if got := Closest("ab", nil); got != "" {
 		t.Errorf("no candidates: %q", got)
 	}
@@ -32,7 +38,7 @@ func TestEdits(t *testing.T) {
 		want int
 	}{
 		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0},
-		{"kitten", "sitting", 3}, {"abcd", "acbd", 1}, {"ca", "abc", 3},
+		{"sparse", "sprase", 1}, {"deadlin", "deadline", 1}, {"kitten", "sitting", 3}, {"abcd", "acbd", 1}, {"ca", "abc", 3},
 	} {
 		if got := edits([]rune(c.a), []rune(c.b)); got != c.want {
 			t.Errorf("edits(%q, %q) = %d, want %d", c.a, c.b, got, c.want)

@@ -18,7 +18,7 @@ var topics = []struct {
 	title string
 	files []string
 }{
-	{"The form of the file", []string{"reader.go", "text.go", "words.go", "parse.go"}},
+	{"The form of the file", []string{"reader.go", "table.go", "form.go", "text.go", "words.go", "parse.go"}},
 	{"Parties, dates, columns, records and privacy", []string{"validate.go", "tables.go", "dates.go", "features.go", "budget.go"}},
 	{"Sums: moments and cells; standardising", []string{"sums.go", "moments.go", "own.go"}},
 	{"Masked sums", []string{"masked.go"}},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cosketch/cosketch/node/sniff"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -88,48 +89,64 @@ const columnsVersion = "columns/1"
 // LoadColumns reads a column list, as party data columns writes it.
 func LoadColumns(path string) (ColumnList, error) {
 	source, root, err := load("column list", sniff.Columns, path, "")
-	l := ColumnList{Path: source.path}
+	l := columnList{ColumnList: ColumnList{Path: source.path}}
 	if err == nil {
 		err = l.parse(source, root)
 	}
 	if err != nil {
 		return ColumnList{}, err
 	}
-	return l, nil
+	return l.ColumnList, nil
 }
 
-func (l *ColumnList) parse(s source, root *yaml.Node) error {
-	version := ""
-	err := s.fields(root, fields{
-		"cosketch": s.text(&version),
-		"party": func(n *yaml.Node) error {
-			return s.fields(n, fields{"name": s.text(&l.Name), "id": func(n *yaml.Node) (err error) {
-				if l.ID, err = protocol.ParsePeerID(n.Value); err != nil {
-					return s.errorf(n, "%v", err)
-				}
-				return nil
-			}})
-		},
-		"records": func(n *yaml.Node) error {
-			about := 0
-			err := s.fields(n, fields{"id": s.texts(&l.Records), "about": s.count(&about)})
-			l.About = int64(about)
-			return err
-		},
-		"columns": func(n *yaml.Node) error {
-			if n.Kind != yaml.SequenceNode {
-				return s.errorf(n, "want a list of columns")
-			}
-			for _, entry := range n.Content {
-				c, err := s.draftColumn(entry)
-				if err != nil {
-					return err
-				}
-				l.Columns = append(l.Columns, c)
-			}
-			return nil
-		},
+// columnListKeys are those of a column list.
+func columnListKeys() schema.Keys[columnList] {
+	return schema.Keys[columnList]{
+		{Name: "cosketch", Form: schema.Text(func(l *columnList) *string { return &l.version }, nil)},
+		{Name: "party", Form: schema.Table(schema.Itself[columnList], schema.Keys[columnList]{
+			{Name: "name", Form: schema.Text(func(l *columnList) *string { return &l.Name }, nil)},
+			{Name: "id", Form: schema.Parsed(func(l *columnList) *protocol.PeerID { return &l.ID }, "peer id", protocol.ParsePeerID, protocol.PeerID.String)},
+		})},
+		{Name: "records", Form: schema.Table(schema.Itself[columnList], schema.Keys[columnList]{
+			{Name: "id", Form: schema.List(func(l *columnList) *[]string { return &l.Records }, text(), 1, most)},
+			{Name: "about", Form: schema.AtLeast(func(l *columnList) *int64 { return &l.About }, 1)},
+		})},
+		{Name: "columns", Form: schema.List(func(l *columnList) *[]study.DraftColumn { return &l.Columns }, draftColumn(), 0, most)},
+	}
+}
+
+// draftColumn is one column. Its terms are kept as they are written: the study file's own
+// parser judges them.
+func draftColumn() schema.Form[study.DraftColumn] {
+	type column = study.DraftColumn
+	keys := schema.Keys[column]{
+		{Name: "name", Form: schema.Text(func(c *column) *string { return &c.Name }, nil)},
+		{Name: "kind", Form: schema.Text(func(c *column) *study.ColumnKind { return &c.Kind }, nil)},
+	}
+	for _, term := range []string{"transform", "unit", "bounds", "centre", "spread", "values"} {
+		keys = append(keys, schema.Key[column]{Name: term, Form: schema.Custom("as in a study file", func(_ *schema.Reader, at schema.Item, c *column) {
+			c.Terms = append(c.Terms, study.DraftTerm{Key: term, Value: spelled(at.Node)})
+		})})
+	}
+	keys = append(keys,
+		schema.Key[column]{Name: "source", Form: schema.Text(func(c *column) *string { return &c.Source }, nil)},
+		schema.Key[column]{Name: "role", Form: schema.Text(func(c *column) *string { return &c.Role }, nil)})
+	return schema.Entry(keys).Then(func(r *schema.Reader, at schema.Item, c *column) {
+		if c.Name == "" || c.Kind == "" {
+			r.Fail(at.Path, "a column needs a name and a kind")
+		}
 	})
+}
+
+// columnList is a list with the version that it says it is of.
+type columnList struct {
+	ColumnList
+	version string
+}
+
+func (l *columnList) parse(s source, root *yaml.Node) error {
+	err := read(s, root, columnListKeys(), l)
+	version := l.version
 	switch {
 	case version != "" && version != columnsVersion:
 		return fmt.Errorf("reading %s %s: it is of kind %.40q, and a column list says cosketch: %s (is it what party data columns wrote?)", s.what, s.path, version, columnsVersion)
@@ -154,29 +171,15 @@ func ParseColumn(text string) (study.DraftColumn, error) {
 	case root == nil || root.Kind != yaml.MappingNode:
 		return study.DraftColumn{}, fmt.Errorf("reading column %.80q: want {name: …, kind: …, centre: …, spread: …}, as a column list has it", text)
 	}
-	return s.draftColumn(root)
-}
-
-// draftColumn reads one column. Its terms are kept as they are written: the study file's own
-// parser judges them.
-func (s source) draftColumn(n *yaml.Node) (c study.DraftColumn, err error) {
-	term := func(key string) parser {
-		return func(n *yaml.Node) error {
-			c.Terms = append(c.Terms, study.DraftTerm{Key: key, Value: spelled(n)})
-			return nil
-		}
+	var c study.DraftColumn
+	r := &schema.Reader{Loose: true}
+	if r.Survey(root, "") {
+		draftColumn().Read(r, schema.Item{Node: root}, &c)
 	}
-	kind := ""
-	err = s.fields(n, fields{
-		"name": s.text(&c.Name), "kind": s.text(&kind),
-		"transform": term("transform"), "unit": term("unit"), "bounds": term("bounds"), "centre": term("centre"), "spread": term("spread"), "values": term("values"),
-		"source": s.text(&c.Source), "role": s.text(&c.Role),
-	})
-	c.Kind = study.ColumnKind(kind)
-	if err == nil && (c.Name == "" || kind == "") {
-		err = s.errorf(n, "a column needs a name and a kind")
+	if r.Failure() != nil {
+		return study.DraftColumn{}, s.error(r.Errs[0])
 	}
-	return c, err
+	return c, nil
 }
 
 // spelled writes a term on one line, as it was written: what was quoted stays so.

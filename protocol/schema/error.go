@@ -11,7 +11,11 @@ type Error struct {
 	Key          string // path of the key, as in parties[1].id; empty where no key is at fault
 	Message      string
 	Hint         string // what to do about it; may be empty
+	Cause        error  // what Message tells of, where callers know it; may be nil
 }
+
+// Unwrap gives errors.As and errors.Is the cause.
+func (e *Error) Unwrap() error { return e.Cause }
 
 func (e *Error) Error() string {
 	var b strings.Builder

@@ -63,6 +63,12 @@ func (r *Reader) Fail(path, format string, args ...any) *Error {
 	return r.Add(e)
 }
 
+// FailAt records an error at a node of its own, such as a key, and not at the value of
+// its path.
+func (r *Reader) FailAt(it Item, format string, args ...any) *Error {
+	return r.Add(&Error{Line: it.Node.Line, Column: it.Node.Column, Key: it.Path, Message: fmt.Sprintf(format, args...)})
+}
+
 // Add records an error; beyond MaxErrors it is dropped.
 func (r *Reader) Add(e *Error) *Error {
 	if r.Failures < MaxErrors {

@@ -25,7 +25,7 @@ var topics = []struct {
 	{"Labels", []string{"labels.go"}},
 	{"A public matrix", []string{"matrix.go"}},
 	{"Queries", []string{"queries.go"}},
-	{"Analyses", []string{"kinds.go", "chosen.go", "classifiers.go", "components.go", "correlation.go", "hierarchy.go", "kmeans.go", "lda.go", "neighbors.go", "regression.go", "further.go"}},
+	{"Analyses", []string{"analyses.go", "kinds.go", "chosen.go", "classifiers.go", "components.go", "correlation.go", "hierarchy.go", "kmeans.go", "lda.go", "neighbors.go", "regression.go", "further.go"}},
 }
 
 // mistakesPage is the document.

@@ -47,7 +47,7 @@ func (cmd analyzeCommand) Run(ctx context.Context, c *console.Console, g *consol
 	if err != nil {
 		return err
 	}
-	asked, err := s.Further(cmd.Kind, cmd.Options)
+	asked, err := study.Further(s, cmd.Kind, cmd.Options)
 	if err != nil {
 		return fmt.Errorf("study %s (%s): %w", s.Name, s.ID.Short(), err)
 	}

@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/dataset"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
-	"gonum.org/v1/gonum/mat"
 )
 
 // SecretMatrixError refuses to project vectors in a study that keeps R secret.
@@ -50,7 +51,7 @@ func Query(ctx context.Context, o Options, s *study.Study, v Vectors) (out analy
 			err = fmt.Errorf("internal error: %s", what)
 		}
 	}()
-	asked, err := s.Further(string(study.Neighbors), []string{fmt.Sprintf("neighbors=%d", v.Neighbors)})
+	asked, err := study.Further(s, string(study.Neighbors), []string{fmt.Sprintf("neighbors=%d", v.Neighbors)})
 	if err != nil {
 		return out, summary, err
 	}

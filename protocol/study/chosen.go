@@ -43,6 +43,11 @@ const mostChosen = 100
 
 var recordDistance = kind{
 	name: RecordDistance, needs: one(needs{side: sketch.Records}),
+	says: func(Analysis) string { return "squared distances between chosen records" },
+}
+
+var recordDistanceEntry = entry{
+	kind: RecordDistance,
 	keys: []string{"of", "to"},
 	read: func(o object) Options {
 		out := RecordDistanceOptions{To: schema.Choice(o.Object, "to", distancesTo, ToRecords)}
@@ -60,7 +65,6 @@ var recordDistance = kind{
 			r.Fail(path+".to", "parties of a vertical study hold the same records, and there is no mean record of each")
 		}
 	},
-	says: func(Analysis) string { return "squared distances between chosen records" },
 }
 
 // recordName reads a name like "north/12". The row stands behind the last slash.

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -44,34 +45,39 @@ const (
 var losses = schema.Words{What: "loss", Has: []string{string(Hinge), string(SquaredHinge)}}
 
 var (
-	perceptron      = classifier(Perceptron, "epochs")
-	votedPerceptron = classifier(VotedPerceptron, "epochs")
-	svm             = classifier(SVM, "cost", "loss")
-	ridge           = classifier(RidgeClassification, "penalty")
+	perceptron      = classifier(Perceptron)
+	votedPerceptron = classifier(VotedPerceptron)
+	svm             = classifier(SVM)
+	ridge           = classifier(RidgeClassification)
 )
 
-// classifier is a kind with these keys beside folds.
-func classifier(name AnalysisKind, keys ...string) kind {
-	has := func(key string) bool {
-		for _, k := range keys {
-			if k == key {
-				return true
-			}
-		}
-		return false
-	}
+// classifier is a kind of them.
+func classifier(name AnalysisKind) kind {
 	return kind{
 		name: name, needs: one(needs{side: sketch.Records, labels: true}),
+		says: func(a Analysis) string {
+			return fmt.Sprintf("which predicts the label, %s", a.Options)
+		},
+	}
+}
+
+var (
+	perceptronEntry      = classifierEntry(Perceptron, "epochs")
+	votedPerceptronEntry = classifierEntry(VotedPerceptron, "epochs")
+	svmEntry             = classifierEntry(SVM, "cost", "loss")
+	ridgeEntry           = classifierEntry(RidgeClassification, "penalty")
+)
+
+// classifierEntry is that of a kind with these keys beside folds.
+func classifierEntry(name AnalysisKind, keys ...string) entry {
+	has := func(key string) bool { return slices.Contains(keys, key) }
+	return entry{
+		kind: name,
 		keys: append([]string{"folds"}, keys...),
 		read: func(o object) Options {
-			out := ClassifierOptions{Folds: defaultFolds}
-			if o.Has("folds") {
-				out.Folds = o.Whole("folds")
-			}
+			out := ClassifierOptions{Folds: o.WholeOr("folds", defaultFolds)}
 			if has("epochs") {
-				if out.Epochs = defaultEpochs; o.Has("epochs") {
-					out.Epochs = o.Whole("epochs")
-				}
+				out.Epochs = o.WholeOr("epochs", defaultEpochs)
 			}
 			if has("cost") {
 				if out.Cost = defaultCost; o.Has("cost") {
@@ -87,9 +93,6 @@ func classifier(name AnalysisKind, keys ...string) kind {
 			return out
 		},
 		check: checkClassifier,
-		says: func(a Analysis) string {
-			return fmt.Sprintf("which predicts the label, %s", a.Options)
-		},
 	}
 }
 

@@ -33,6 +33,21 @@ var pca = kind{
 		}
 		return []needs{{side: sketch.Moments}, {side: sketch.Columns, ones: true}}
 	},
+	says: func(a Analysis) string {
+		o, _ := a.Options.(PCAOptions)
+		of := "products of columns"
+		switch {
+		case o.Scale:
+			of = "correlations"
+		case o.Centre:
+			of = "covariances"
+		}
+		return fmt.Sprintf("principal components of %s, with the loadings of the first %d", of, o.Components)
+	},
+}
+
+var pcaEntry = entry{
+	kind: PCA,
 	keys: []string{"components", "scale", "centre"},
 	read: func(o object) Options {
 		out := PCAOptions{Components: defaultComponents, Scale: true, Centre: true}
@@ -56,17 +71,6 @@ var pca = kind{
 		if o.Scale && !o.Centre {
 			r.Fail(path+".scale", "true needs centre: true").Hint = "correlations are about deviations from the means"
 		}
-	},
-	says: func(a Analysis) string {
-		o, _ := a.Options.(PCAOptions)
-		of := "products of columns"
-		switch {
-		case o.Scale:
-			of = "correlations"
-		case o.Centre:
-			of = "covariances"
-		}
-		return fmt.Sprintf("principal components of %s, with the loadings of the first %d", of, o.Components)
 	},
 }
 

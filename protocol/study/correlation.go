@@ -30,6 +30,16 @@ var correlation = kind{
 		o, _ := options.(CorrelationOptions)
 		return []needs{{side: sketch.Moments}, {side: sketch.Columns, ones: true, squares: o.Estimator == E1}}
 	},
+	says: func(a Analysis) string {
+		if a.Estimator() == "" {
+			return "of the union"
+		}
+		return "estimator " + string(a.Estimator())
+	},
+}
+
+var correlationEntry = entry{
+	kind: Correlation,
 	keys: []string{"estimator"},
 	read: func(o object) Options {
 		return CorrelationOptions{Estimator: schema.Choice(o.Object, "estimator", estimators, E2)}
@@ -42,12 +52,6 @@ var correlation = kind{
 			r.Fail(path+".estimator", "does not belong here: moments are of all records, and leave no choice of an estimator").Hint = "remove the key"
 		}
 		return CorrelationOptions{}
-	},
-	says: func(a Analysis) string {
-		if a.Estimator() == "" {
-			return "of the union"
-		}
-		return "estimator " + string(a.Estimator())
 	},
 }
 

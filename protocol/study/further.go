@@ -33,7 +33,7 @@ func (e *NotLaterError) Error() string {
 // kind, and words like "clusters=3", each a key of the study file's entry and its value
 // there. Lists may be written without brackets, as in "on=age,smoker". The errors are those
 // of a study file, without lines; *NotLaterError where the parties did not agree to it.
-func (s *Study) Further(kind string, words []string) (Analysis, error) {
+func Further(s *Study, kind string, words []string) (Analysis, error) {
 	r := &reader{schema.Reader{Words: true}}
 	entry := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	add := func(key string, value *yaml.Node) {
@@ -87,8 +87,8 @@ func (r *reader) further(s *Study, kind string, entry *yaml.Node) Analysis {
 		return Analysis{}
 	}
 	a := r.analysis(schema.Item{Node: entry, Path: kind})
-	if k, ok := kindOf(a.Kind); ok && k.check != nil && r.Failures == 0 {
-		k.check(r, s, a, kind)
+	if e := entryOf(a.Kind); e.check != nil && r.Failures == 0 {
+		e.check(r, s, a, kind)
 	}
 	if r.Failures == 0 {
 		r.validateAnswer(s, a, kind)

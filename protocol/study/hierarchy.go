@@ -42,6 +42,18 @@ func linkageNames() (names []string) {
 
 var clustering = kind{
 	name: Clustering, needs: one(needs{side: sketch.Columns, ones: true}),
+	says: func(a Analysis) string {
+		o, _ := a.Options.(ClusteringOptions)
+		distance := "1 − |ρ|"
+		if o.Distance == Signed {
+			distance = "√(2(1 − ρ))"
+		}
+		return fmt.Sprintf("a hierarchy of columns, %s linkage of %s", o.Linkage, distance)
+	},
+}
+
+var clusteringEntry = entry{
+	kind: Clustering,
 	keys: []string{"linkage", "distance"},
 	read: func(o object) Options {
 		out := ClusteringOptions{Linkage: schema.Choice(o.Object, "linkage", linkages, cluster.Average)}
@@ -56,14 +68,6 @@ var clustering = kind{
 		if o, _ := a.Options.(ClusteringOptions); o.Linkage == cluster.Ward && o.Distance != Signed {
 			r.Fail(path+".distance", "%s is no Euclidean distance, which linkage ward needs", o.Distance).Hint = "distance: signed"
 		}
-	},
-	says: func(a Analysis) string {
-		o, _ := a.Options.(ClusteringOptions)
-		distance := "1 − |ρ|"
-		if o.Distance == Signed {
-			distance = "√(2(1 − ρ))"
-		}
-		return fmt.Sprintf("a hierarchy of columns, %s linkage of %s", o.Linkage, distance)
 	},
 }
 

@@ -2,8 +2,6 @@ package study
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/schema"
@@ -33,13 +31,6 @@ type kind struct {
 	// needs lists what sketches answer it, the best first; options may be nil, and then stand
 	// for the defaults.
 	needs func(options Options) []needs
-	// keys are those of its options, which read reads, complete completes, where a default
-	// depends on the sketch that answers, and check checks. They are empty for kinds without
-	// options.
-	keys     []string
-	read     func(o object) Options
-	complete func(r *reader, answering Sketch, options Options, path string) Options
-	check    func(r *reader, s *Study, a Analysis, path string)
 	// says goes on after the kind's name in the explanation to stewards; nil: nothing.
 	says func(a Analysis) string
 	// label marks what is about the label, which then has to have classes.
@@ -164,114 +155,6 @@ func (s *Study) answerable() []AnalysisKind {
 		}
 	}
 	return out
-}
-
-// analysis reads one entry of analyses. A key of another kind's options is no slip of
-// spelling, and the error says whose it is.
-func (r *reader) analysis(it schema.Item) Analysis {
-	known := []string{"kind", "intervals"}
-	for _, k := range kinds() {
-		for _, key := range k.keys {
-			if !slices.Contains(known, key) {
-				known = append(known, key)
-			}
-		}
-	}
-	o := r.object(it.Node, it.Path, known...)
-	o.Require("kind")
-	a := Analysis{
-		Kind:      schema.Choice(o.Object, "kind", analysisWords(), AnalysisKind("")),
-		Intervals: schema.Choice(o.Object, "intervals", intervals, Intervals("")),
-	}
-	k, ok := kindOf(a.Kind)
-	if !ok {
-		return a // said already
-	}
-	switch {
-	case k.bare && o.Has("intervals"):
-		o.forbid("intervals", "belongs to answers with intervals, which "+string(k.name)+" has not")
-	case !k.bare && a.Intervals == "":
-		a.Intervals = IntervalsEach
-	}
-	for _, key := range known[2:] {
-		if o.Has(key) && !slices.Contains(k.keys, key) {
-			o.forbid(key, "is an option of "+strings.Join(takers(key), ", "))
-		}
-	}
-	if k.read != nil {
-		a.Options = k.read(o)
-	}
-	return a
-}
-
-// takers are the kinds that have an option.
-func takers(key string) (out []string) {
-	for _, k := range kinds() {
-		if slices.Contains(k.keys, key) {
-			out = append(out, string(k.name))
-		}
-	}
-	return out
-}
-
-// completeAnalysis fills in the defaults of options that depend on the sketch that answers.
-func (r *reader) completeAnalysis(s *Study, i int) {
-	a := &s.Analyses[i]
-	if k, ok := kindOf(a.Kind); ok && k.complete != nil {
-		if index, ok := s.SketchFor(*a); ok {
-			a.Options = k.complete(r, s.Sketches[index], a.Options, fmt.Sprintf("analyses[%d]", i))
-		}
-	}
-}
-
-func (r *reader) validateAnalyses(s *Study) {
-	if len(s.Analyses) == 0 {
-		r.Fail("analyses", "lists no analysis").Hint = "like [{kind: correlation}]"
-	}
-	seen := map[string]bool{}
-	for i, a := range s.Analyses {
-		path := fmt.Sprintf("analyses[%d]", i)
-		e := &schema.Encoder{}
-		encodeAnalysis(e, a)
-		if seen[string(e.Bytes)] {
-			r.Fail(path, "the same analysis appears twice")
-		}
-		seen[string(e.Bytes)] = true
-		if k, ok := kindOf(a.Kind); ok && k.check != nil {
-			k.check(r, s, a, path)
-		}
-		r.validateAnswer(s, a, path)
-	}
-	unique(r, "later", s.Later)
-	for i, kind := range s.Later {
-		r.validateAnswer(s, Analysis{Kind: kind}, fmt.Sprintf("later[%d]", i))
-	}
-}
-
-// validateAnswer refuses a question that no sketch of the study answers.
-func (r *reader) validateAnswer(s *Study, a Analysis, path string) {
-	if _, ok := s.SketchFor(a); ok {
-		return
-	}
-	k, ok := kindOf(a.Kind)
-	if !ok {
-		return // said already
-	}
-	if why := k.elsewhere(s.Partition); why != "" {
-		r.Fail(path, "%s has no answer in a %s study", k.name, s.Partition).Hint = why
-		return
-	}
-	if k.label && !s.hasClasses() {
-		r.Fail(path, "%s tells the classes of the label apart, and no column is a label with 2 to %d classes", k.name, MaxClasses).Hint = "write role: label in a binary or categorical column"
-		return
-	}
-	var ways []string
-	for _, n := range k.needs(a.Options) {
-		if !n.side.Sums() || s.Partition == Horizontal {
-			ways = append(ways, n.String())
-		}
-	}
-	r.Fail(path, "no sketch of the study answers %s", a.name()).Hint = "it needs a sketch of " + strings.Join(ways, ", or of ")
 }
 
 // name is the kind, with the estimator where there is a choice of them.

@@ -52,7 +52,18 @@ func (s *Study) Clusters(index int) int {
 var kMeans = kind{
 	name: KMeans, bare: true,
 	needs: func(Options) []needs { return []needs{{side: sketch.Cells}, {side: sketch.Records}} },
-	keys:  []string{"clusters", "max_clusters", "restarts"},
+	says: func(a Analysis) string {
+		o, _ := a.Options.(KMeansOptions)
+		if o.Auto {
+			return fmt.Sprintf("2 to %d clusters, best of %d starts", o.MaxClusters, o.Restarts)
+		}
+		return fmt.Sprintf("%d clusters, best of %d starts", o.Clusters, o.Restarts)
+	},
+}
+
+var kMeansEntry = entry{
+	kind: KMeans,
+	keys: []string{"clusters", "max_clusters", "restarts"},
 	read: func(o object) Options {
 		var out KMeansOptions
 		if n := o.Values["clusters"]; n != nil && n.Kind == yaml.ScalarNode && n.Value == "auto" {
@@ -80,13 +91,6 @@ var kMeans = kind{
 			r.Within(path+".clusters", o.Clusters, 2, maxClusters)
 		}
 		r.Within(path+".restarts", o.Restarts, 1, maxRestarts)
-	},
-	says: func(a Analysis) string {
-		o, _ := a.Options.(KMeansOptions)
-		if o.Auto {
-			return fmt.Sprintf("2 to %d clusters, best of %d starts", o.MaxClusters, o.Restarts)
-		}
-		return fmt.Sprintf("%d clusters, best of %d starts", o.Clusters, o.Restarts)
 	},
 }
 

@@ -19,6 +19,20 @@ type LDAOptions struct {
 
 var lda = kind{
 	name: LDA, needs: one(needs{side: sketch.Moments}),
+	label: true,
+	says: func(a Analysis) string {
+		o, _ := a.Options.(LDAOptions)
+		on := "all other columns"
+		if len(o.On) > 0 {
+			on = strings.Join(o.On, ", ")
+		}
+		return "the classes of the label told apart by " + on + o.Ridge.says() + ": their means, the spread within them, and scores that predict the class of a record, which each party works out for its own"
+	},
+	horizontal: "of a record, its parties have a part each, and moments sum over whole ones",
+}
+
+var ldaEntry = entry{
+	kind: LDA,
 	keys: []string{"on", "ridge"},
 	read: func(o object) Options {
 		out := LDAOptions{Ridge: o.ridge()}
@@ -31,21 +45,11 @@ var lda = kind{
 		o, _ := a.Options.(LDAOptions)
 		label, _ := s.Label()
 		r.validateOn(s, o.On, label.Name, "the label itself", path)
-		o.Ridge.check(r, path)
+		checkRidge(o.Ridge, r, path)
 		if len(s.Columns) < 2 {
 			r.Fail(path, "lda needs another column beside the label")
 		}
 	},
-	label: true,
-	says: func(a Analysis) string {
-		o, _ := a.Options.(LDAOptions)
-		on := "all other columns"
-		if len(o.On) > 0 {
-			on = strings.Join(o.On, ", ")
-		}
-		return "the classes of the label told apart by " + on + o.Ridge.says() + ": their means, the spread within them, and scores that predict the class of a record, which each party works out for its own"
-	},
-	horizontal: "of a record, its parties have a part each, and moments sum over whole ones",
 }
 
 func (o LDAOptions) String() string {

@@ -44,15 +44,19 @@ const (
 
 var neighbors = kind{
 	name: Neighbors, needs: one(needs{side: sketch.Records}),
+	says: func(a Analysis) string {
+		o, _ := a.Options.(NeighborsOptions)
+		return fmt.Sprintf("the %d nearest records of each, told to its party", o.Neighbors)
+	},
+}
+
+var neighborsEntry = entry{
+	kind: Neighbors,
 	keys: []string{"neighbors"},
 	read: func(o object) Options { return NeighborsOptions{o.WholeOr("neighbors", defaultNeighbors)} },
 	check: func(r *reader, _ *Study, a Analysis, path string) {
 		o, _ := a.Options.(NeighborsOptions)
 		r.Within(path+".neighbors", o.Neighbors, 1, maxNeighbors)
-	},
-	says: func(a Analysis) string {
-		o, _ := a.Options.(NeighborsOptions)
-		return fmt.Sprintf("the %d nearest records of each, told to its party", o.Neighbors)
 	},
 }
 
@@ -62,6 +66,18 @@ func (o NeighborsOptions) encode(e *schema.Encoder) { e.Whole("analysis.neighbor
 
 var outliers = kind{
 	name: Outliers, bare: true, needs: one(needs{side: sketch.Records}),
+	says: func(a Analysis) string {
+		o, _ := a.Options.(OutliersOptions)
+		by := "local outlier factor"
+		if o.Score == ScoreDistance {
+			by = "distance"
+		}
+		return fmt.Sprintf("by %s among %d neighbours; the first %d are ranked", by, o.Neighbors, o.Top)
+	},
+}
+
+var outliersEntry = entry{
+	kind: Outliers,
 	keys: []string{"neighbors", "score", "top"},
 	read: func(o object) Options {
 		return OutliersOptions{
@@ -74,14 +90,6 @@ var outliers = kind{
 		o, _ := a.Options.(OutliersOptions)
 		r.Within(path+".neighbors", o.Neighbors, 1, maxNeighbors)
 		r.Within(path+".top", o.Top, 1, maxTop)
-	},
-	says: func(a Analysis) string {
-		o, _ := a.Options.(OutliersOptions)
-		by := "local outlier factor"
-		if o.Score == ScoreDistance {
-			by = "distance"
-		}
-		return fmt.Sprintf("by %s among %d neighbours; the first %d are ranked", by, o.Neighbors, o.Top)
 	},
 }
 

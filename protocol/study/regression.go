@@ -43,8 +43,8 @@ func (o object) ridge() Ridge {
 	return Ridge{By: o.Number("ridge")}
 }
 
-// check reports a ridge that is out of range.
-func (d Ridge) check(r *reader, path string) {
+// checkRidge reports a ridge that is out of range.
+func checkRidge(d Ridge, r *reader, path string) {
 	if d.By < 0 || d.By > maxRidge {
 		r.Fail(path+".ridge", "%g is not between 0 and %d", d.By, maxRidge).Hint = "leave it out for what the noise asks for"
 	}
@@ -82,6 +82,18 @@ var regression = kind{
 	needs: func(Options) []needs {
 		return []needs{{side: sketch.Moments}, {side: sketch.Columns, ones: true}}
 	},
+	says: func(a Analysis) string {
+		o, _ := a.Options.(RegressionOptions)
+		on := "all other columns"
+		if len(o.On) > 0 {
+			on = strings.Join(o.On, ", ")
+		}
+		return fmt.Sprintf("%s explained by %s", o.Target, on) + o.Ridge.says() + "; of a categorical column, its first value is what the others are compared with"
+	},
+}
+
+var regressionEntry = entry{
+	kind: Regression,
 	keys: []string{"target", "on", "ridge"},
 	read: func(o object) Options {
 		out := RegressionOptions{Target: o.Text("target"), Ridge: o.ridge()}
@@ -91,14 +103,6 @@ var regression = kind{
 		return out
 	},
 	check: checkRegression,
-	says: func(a Analysis) string {
-		o, _ := a.Options.(RegressionOptions)
-		on := "all other columns"
-		if len(o.On) > 0 {
-			on = strings.Join(o.On, ", ")
-		}
-		return fmt.Sprintf("%s explained by %s", o.Target, on) + o.Ridge.says() + "; of a categorical column, its first value is what the others are compared with"
-	},
 }
 
 func checkRegression(r *reader, s *Study, a Analysis, path string) {
@@ -112,7 +116,7 @@ func checkRegression(r *reader, s *Study, a Analysis, path string) {
 	if len(s.Columns) < 2 {
 		r.Fail(path, "a regression needs another column beside its target")
 	}
-	o.Ridge.check(r, path)
+	checkRidge(o.Ridge, r, path)
 }
 
 // validateOn checks the columns by which another one, itself none of them, is explained.

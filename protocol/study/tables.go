@@ -25,7 +25,7 @@ func (r *reader) column(it schema.Item) Column {
 		Kurtosis: defaultKurtosis,
 	}
 	if o.Has("source") {
-		c.Source = r.value(schema.Item{o.Values["source"], it.Path + ".source"})
+		c.Source = r.value(schema.Item{Node: o.Values["source"], Path: it.Path + ".source"})
 	}
 	if o.Has("kurtosis") {
 		c.Kurtosis = o.Number("kurtosis")

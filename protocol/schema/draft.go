@@ -16,15 +16,15 @@ const (
 // A key is set by taking away the # before it.
 func Draft(head string, rows []Row) string {
 	d := &draft{}
-	d.prose("", head)
+	d.WriteString(Comment(head))
 	for _, row := range rows {
 		d.WriteString("\n")
 		if row.Inner == nil {
-			d.prose("", row.comment())
+			d.WriteString(Comment(row.comment()))
 			d.WriteString("#" + row.Name + ": " + row.example() + "\n")
 			continue
 		}
-		d.prose("", row.Says)
+		d.WriteString(Comment(row.Says))
 		d.WriteString(row.Name + ":\n")
 		d.inner("  ", row)
 	}
@@ -62,7 +62,7 @@ func (d *draft) rows(indent string, rows []Row) {
 	for _, row := range rows {
 		line := "#" + indent + row.Name + ":"
 		if row.Inner == nil && row.example() == "" { // it excludes another
-			d.prose("#"+indent, "or "+row.Name+": "+row.comment())
+			d.WriteString("#" + indent + Comment("or "+row.Name+": "+row.comment()))
 			continue
 		}
 		if row.Inner == nil || row.Example != "" && row.Each == "" {
@@ -116,11 +116,13 @@ func (d *draft) commented(line, comment string) {
 	}
 }
 
-// prose writes lines of a comment.
-func (d *draft) prose(indent, text string) {
-	for _, line := range wrap(strings.ReplaceAll(text, "`", ""), draftWidth-2-len(indent)) {
-		d.WriteString(indent + "# " + line + "\n")
+// Comment is a text as lines of a comment, without marks of code.
+func Comment(text string) string {
+	var b strings.Builder
+	for _, line := range wrap(strings.ReplaceAll(text, "`", ""), draftWidth-len("# ")) {
+		b.WriteString("# " + line + "\n")
 	}
+	return b.String()
 }
 
 // wrap breaks a text into lines of at most so many characters, but for longer words.

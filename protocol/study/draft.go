@@ -482,9 +482,7 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 
 // comment writes text in lines of a comment.
 func comment(text string) string {
-	p := &page{}
-	p.wrap("# ", "# ", text)
-	return p.String()
+	return schema.Comment(text)
 }
 
 func (d Draft) epsilon(usual string) string {

@@ -82,9 +82,9 @@ func TestDraftsAreStudies(t *testing.T) {
 	}
 	answered := 0
 	for _, partition := range []Partition{Vertical, Horizontal} {
-		for _, k := range kinds() {
-			asked := string(k.name)
-			switch k.name {
+		for _, k := range Kinds() {
+			asked := string(k)
+			switch k {
 			case KMeans:
 				asked = "{kind: k-means, clusters: 2}"
 			case Regression:
@@ -98,16 +98,16 @@ func TestDraftsAreStudies(t *testing.T) {
 				continue
 			}
 			if err != nil || len(open) != 0 {
-				t.Errorf("%s, %s: open %q, %v", partition, k.name, open, err)
+				t.Errorf("%s, %s: open %q, %v", partition, k, open, err)
 				continue
 			}
 			s, err := Parse([]byte(text))
 			if err != nil {
-				t.Errorf("%s, %s: %v\n%s", partition, k.name, err, text)
+				t.Errorf("%s, %s: %v\n%s", partition, k, err, text)
 				continue
 			}
 			if s.Partition != partition || len(s.Parties) != len(base.Parties) || s.Expires != 1_900_000_000 {
-				t.Errorf("%s, %s: %+v", partition, k.name, s)
+				t.Errorf("%s, %s: %+v", partition, k, s)
 			}
 			answered++
 		}

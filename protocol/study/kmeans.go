@@ -79,7 +79,7 @@ var kMeansEntry = entry{
 	},
 	check: func(r *reader, s *Study, a Analysis, path string) {
 		o, _ := a.Options.(KMeansOptions)
-		if o.Auto && s.moments() < 0 && slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Cells }) {
+		if o.Auto && !hasMoments(s) && slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Cells }) {
 			r.Fail(path+".clusters", "auto needs a moments sketch beside the cells").Hint = "the spread of all records, to compare with; or give a number"
 		}
 		switch {

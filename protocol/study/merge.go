@@ -176,6 +176,9 @@ func (d Draft) agreeHorizontal() error {
 	return nil
 }
 
+// mostNoted bounds how many names a note lists.
+const mostNoted = 100
+
 // only lists the columns of a that b has not, quoted; of many, the first few.
 func only(a, b DraftParty) (out []string) {
 	has := map[string]bool{}
@@ -187,8 +190,8 @@ func only(a, b DraftParty) (out []string) {
 			out = append(out, strconv.Quote(c.Name))
 		}
 	}
-	if more := len(out) - maxListed; more > 0 {
-		out = append(out[:maxListed], fmt.Sprintf("and %d more", more))
+	if more := len(out) - mostNoted; more > 0 {
+		out = append(out[:mostNoted], fmt.Sprintf("and %d more", more))
 	}
 	return out
 }

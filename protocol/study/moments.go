@@ -9,6 +9,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Default weights of sums beside products, in units of the clip: 3 leaves 25/34 of μ² to the
@@ -69,7 +70,7 @@ func (o object) momentKeys(sk *Sketch) {
 func (o object) standardise(sk *Sketch) {
 	if o.Has("standardise") {
 		if word := o.Word("standardise", 16); word != "own" && word != "" {
-			o.Fail("standardise", "%s is not supported by this version; it has: own", quote(word))
+			o.Fail("standardise", "%s is not supported by this version; it has: own", schema.Excerpt(word))
 		}
 		sk.Standardise = true
 	}

@@ -37,7 +37,7 @@ const autoText = "auto"
 // ridge reads the key of that name.
 func (o object) ridge() Ridge {
 	n := o.Values["ridge"]
-	if n == nil || n.Kind == yaml.ScalarNode && n.Value == autoText {
+	if n == nil || n.Kind == yaml.ScalarNode && n.Value == "auto" {
 		return Ridge{Auto: true}
 	}
 	return Ridge{By: o.Number("ridge")}

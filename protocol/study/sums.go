@@ -199,9 +199,15 @@ func (r *reader) validateDirections(s *Study, i, d int, path string) {
 		r.Fail(path+".L", "2^%d cells of %d features are too many numbers, at most %d are possible", l, d, sketch.MaxCellEntries)
 	case r.Given(path+".q") && (sk.Subspace < 1 || sk.Subspace > d):
 		r.Fail(path+".q", "%d is not between 1 and the %d features", sk.Subspace, d)
-	case sk.Subspace > 0 && s.moments() < 0:
+	case sk.Subspace > 0 && !hasMoments(s):
 		r.Fail(path+".q", "needs a sketch of side moments, whose eigenvectors it counts").Hint = "remove q, or add {side: moments, clip: …}"
 	}
+}
+
+// hasMoments reports whether a sketch of the study is of moments.
+func hasMoments(s *Study) bool {
+	_, ok := s.Moments()
+	return ok
 }
 
 // moments is the index of the first moments sketch that has products or, if none has, of the first;

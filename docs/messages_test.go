@@ -109,7 +109,7 @@ func called(call *ast.CallExpr) string {
 // studyMistakes are what the parser and the validation of study files say, in the order
 // of the code.
 func studyMistakes(files []file) (out []message) {
-	for _, pkg := range []string{"protocol/schema", "protocol/study"} {
+	for _, pkg := range []string{"protocol/schema", "protocol/study/file"} {
 		out = append(out, mistakesIn(files, pkg)...)
 	}
 	return out

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/protocol/schema"
-	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// topics are the parts of the list of mistakes, by the files of protocol/study that find them.
+// topics are the parts of the list of mistakes, by the files of protocol/study/file and protocol/schema that find them.
 var topics = []struct {
 	title string
 	files []string
@@ -93,7 +93,7 @@ begins with line, column and key; all mistakes of a file are listed at once; the
 // example is a mistake as it is printed.
 func example(t *testing.T) string {
 	t.Helper()
-	_, err := study.Parse([]byte("cosketch: study/2\ncolumns:\n  - {name: age, kind: numeric, bounds: [0]}\n"))
+	_, err := studyfile.Parse([]byte("cosketch: study/2\ncolumns:\n  - {name: age, kind: numeric, bounds: [0]}\n"))
 	var all schema.Errors
 	errors.As(err, &all)
 	for _, e := range all {

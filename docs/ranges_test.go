@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/protocol/schema"
-	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // What the reference says of ranges and defaults is what the parser says of studies in
@@ -158,7 +158,7 @@ var between = regexp.MustCompile(`is not between (.+?) and (.+?)(?:$|,)`)
 func (o option) rangeOf(t *testing.T) string {
 	t.Helper()
 	for _, value := range []string{"1000000000", "-1", "2000000", "0"} {
-		_, err := study.Parse([]byte(o.with(t, value)))
+		_, err := studyfile.Parse([]byte(o.with(t, value)))
 		var all schema.Errors
 		errors.As(err, &all)
 		for _, e := range all {
@@ -174,14 +174,14 @@ func (o option) rangeOf(t *testing.T) string {
 // A key left out means the same as its default, by the hash that parties compare.
 func TestDefaults(t *testing.T) {
 	for _, o := range options {
-		base, err := study.Parse([]byte(strings.Replace(o.base, "HPKE", hpkeKey(t), 1)))
+		base, err := studyfile.Parse([]byte(strings.Replace(o.base, "HPKE", hpkeKey(t), 1)))
 		if err != nil {
 			t.Fatalf("%s: %v", o.path, err)
 		}
 		if o.is == "" {
 			continue
 		}
-		s, err := study.Parse([]byte(o.with(t, o.is)))
+		s, err := studyfile.Parse([]byte(o.with(t, o.is)))
 		if err != nil {
 			t.Errorf("%s: %s: %v", o.path, o.is, err)
 			continue
@@ -213,7 +213,7 @@ func TestNeeded(t *testing.T) {
 		"analyses.clusters": {ofRecords, ", clusters: 3", ""},
 	} {
 		source := strings.Replace(strings.Replace(c.base, c.from, c.to, 1), "HPKE", hpkeKey(t), 1)
-		_, err := study.Parse([]byte(source))
+		_, err := studyfile.Parse([]byte(source))
 		var all schema.Errors
 		errors.As(err, &all)
 		key := path[strings.LastIndexByte(path, '.')+1:]

@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 var update = flag.Bool("update", false, "write reference.md anew")
@@ -52,7 +53,7 @@ func mistakes(o object, content string) schema.Errors {
 	if o.name == "" {
 		content = strings.ReplaceAll(content, ", ", separator)
 	}
-	_, err := study.Parse([]byte("cosketch: study/2\n" + fmt.Sprintf(o.in, content) + "\n"))
+	_, err := studyfile.Parse([]byte("cosketch: study/2\n" + fmt.Sprintf(o.in, content) + "\n"))
 	var all schema.Errors
 	errors.As(err, &all)
 	return all
@@ -233,7 +234,7 @@ repeated keys are errors, with a suggestion; so are anchors, aliases, tags and a
 		}
 	}
 	fmt.Fprintf(&b, "\nAt most %d parties, %d columns, %d values of a column, %d sketches, %d analyses, and %d bytes. Names of studies, parties\nand columns have 1 to 64 letters, digits, _, -, . and single spaces; other texts up to 200 characters.\n",
-		study.MaxParties, study.MaxColumns, study.MaxValues, study.MaxSketches, study.MaxAnalyses, study.MaxSource)
+		study.MaxParties, study.MaxColumns, study.MaxValues, study.MaxSketches, study.MaxAnalyses, studyfile.MaxSource)
 	b.WriteString("\n## The site file of a party\n\n`party config init` writes one in which every key is shown and none is set, to `~/.config/cosketch/party.yaml` unless `--config` or `PARTY_CONFIG` says otherwise.\n\n" + schema.Reference("The site file", config.PartyKeys()))
 	b.WriteString("\n## The configuration file of an aggregator\n\n`aggregator config init` writes one in which every key is shown and none is set, to `~/.config/cosketch/aggregator.yaml` unless `--config` or `AGGREGATOR_CONFIG` says otherwise.\n\n" + schema.Reference("The configuration file", config.AggregatorKeys()))
 	return b.String()

@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // SecretMatrixError refuses to project vectors in a study that keeps R secret.
@@ -51,7 +52,7 @@ func Query(ctx context.Context, o Options, s *study.Study, v Vectors) (out analy
 			err = fmt.Errorf("internal error: %s", what)
 		}
 	}()
-	asked, err := study.Further(s, string(study.Neighbors), []string{fmt.Sprintf("neighbors=%d", v.Neighbors)})
+	asked, err := file.Further(s, string(study.Neighbors), []string{fmt.Sprintf("neighbors=%d", v.Neighbors)})
 	if err != nil {
 		return out, summary, err
 	}

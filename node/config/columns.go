@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // ColumnList is what a party tells the operator who drafts a study: who it is, and which
@@ -22,7 +23,7 @@ type ColumnList struct {
 	ID      protocol.PeerID
 	Records []string // columns that identify a record
 	About   int64    // about how many records; 0 where it is not said
-	Columns []study.DraftColumn
+	Columns []file.DraftColumn
 }
 
 // Text is the list as party data columns writes it. It asks for what only people know: of
@@ -42,7 +43,7 @@ func (l ColumnList) Text() string {
 	b.WriteString("#   transform: asinh, unit: 100, centre: 2000, spread: 3   # the same where 0 and less occur; the\n")
 	b.WriteString("#                                             # unit is an amount that is small among the others\n")
 	b.WriteString("#   bounds: [LOW, HIGH]                       # second best\n")
-	comment(&b, study.Describing)
+	comment(&b, file.Describing)
 	b.WriteString("#\n")
 	comment(&b, "Binary columns hold only 0 and 1, at every party. A column that may hold more at another party, such as a count, is numeric.")
 	fmt.Fprintf(&b, "cosketch: %s\nparty: {name: %s, id: %s}\nrecords: {%s}\ncolumns:\n", columnsVersion, scalar(l.Name), l.ID, records)
@@ -111,21 +112,21 @@ func columnListKeys() schema.Keys[columnList] {
 			{Name: "id", Form: schema.List(func(l *columnList) *[]string { return &l.Records }, text(), 1, most)},
 			{Name: "about", Form: schema.AtLeast(func(l *columnList) *int64 { return &l.About }, 1)},
 		})},
-		{Name: "columns", Form: schema.List(func(l *columnList) *[]study.DraftColumn { return &l.Columns }, draftColumn(), 0, most)},
+		{Name: "columns", Form: schema.List(func(l *columnList) *[]file.DraftColumn { return &l.Columns }, draftColumn(), 0, most)},
 	}
 }
 
 // draftColumn is one column. Its terms are kept as they are written: the study file's own
 // parser judges them.
-func draftColumn() schema.Form[study.DraftColumn] {
-	type column = study.DraftColumn
+func draftColumn() schema.Form[file.DraftColumn] {
+	type column = file.DraftColumn
 	keys := schema.Keys[column]{
 		{Name: "name", Form: schema.Text(func(c *column) *string { return &c.Name }, nil)},
 		{Name: "kind", Form: schema.Text(func(c *column) *study.ColumnKind { return &c.Kind }, nil)},
 	}
 	for _, term := range []string{"transform", "unit", "bounds", "centre", "spread", "values"} {
 		keys = append(keys, schema.Key[column]{Name: term, Form: schema.Custom("as in a study file", func(_ *schema.Reader, at schema.Item, c *column) {
-			c.Terms = append(c.Terms, study.DraftTerm{Key: term, Value: spelled(at.Node)})
+			c.Terms = append(c.Terms, file.DraftTerm{Key: term, Value: spelled(at.Node)})
 		})})
 	}
 	keys = append(keys,
@@ -162,22 +163,22 @@ func (l *columnList) parse(s source, root *yaml.Node) error {
 
 // ParseColumn reads one column as a column list has it, like {name: age, kind: numeric,
 // centre: 47, spread: 21}.
-func ParseColumn(text string) (study.DraftColumn, error) {
+func ParseColumn(text string) (file.DraftColumn, error) {
 	s := source{what: "column", path: fmt.Sprintf("%.80q", text)}
 	root, err := s.document([]byte(text))
 	switch {
 	case err != nil:
-		return study.DraftColumn{}, err
+		return file.DraftColumn{}, err
 	case root == nil || root.Kind != yaml.MappingNode:
-		return study.DraftColumn{}, fmt.Errorf("reading column %.80q: want {name: …, kind: …, centre: …, spread: …}, as a column list has it", text)
+		return file.DraftColumn{}, fmt.Errorf("reading column %.80q: want {name: …, kind: …, centre: …, spread: …}, as a column list has it", text)
 	}
-	var c study.DraftColumn
+	var c file.DraftColumn
 	r := &schema.Reader{Loose: true}
 	if r.Survey(root, "") {
 		draftColumn().Read(r, schema.Item{Node: root}, &c)
 	}
 	if r.Failure() != nil {
-		return study.DraftColumn{}, s.error(r.Errs[0])
+		return file.DraftColumn{}, s.error(r.Errs[0])
 	}
 	return c, nil
 }

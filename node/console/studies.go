@@ -9,6 +9,7 @@ import (
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // What both commands do with studies.
@@ -22,7 +23,7 @@ func ReadStudy(path string) (*study.Study, error) {
 	if err := notAStudy(path, source); err != nil {
 		return nil, err
 	}
-	s, err := study.Parse(source)
+	s, err := studyfile.Parse(source)
 	if err != nil {
 		return nil, fmt.Errorf("study file %s:\n%w", path, err)
 	}

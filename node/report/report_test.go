@@ -11,6 +11,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 func ptr(x float64) *float64 { return &x }
@@ -56,7 +57,7 @@ func page(t *testing.T, analyses ...analysis.Analysis) Page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := study.Parse(source)
+	s, err := file.Parse(source)
 	if err != nil {
 		t.Fatal(err)
 	}

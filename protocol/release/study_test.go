@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/seed"
 )
 
@@ -77,7 +78,7 @@ func parse(t testing.TB, terms terms) *study.Study {
 		}
 	}
 	fmt.Fprintf(&b, "privacy: %s\nanalyses: [{kind: %s}]\n", terms.privacy, analysis)
-	s, err := study.Parse([]byte(b.String()))
+	s, err := file.Parse([]byte(b.String()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package study
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -34,16 +33,6 @@ const (
 	SquaredHinge Loss = "squared-hinge"
 )
 
-// Ranges of the options of classifiers.
-const (
-	defaultFolds, maxFolds       = 10, 100
-	defaultEpochs, maxEpochs     = 10, 1000
-	leastStrength, mostStrength  = 1e-6, 1e6
-	defaultCost, defaultStrength = 1, 1
-)
-
-var losses = schema.Words{What: "loss", Has: []string{string(Hinge), string(SquaredHinge)}}
-
 var (
 	perceptron      = classifier(Perceptron)
 	votedPerceptron = classifier(VotedPerceptron)
@@ -52,62 +41,12 @@ var (
 )
 
 // classifier is a kind of them.
-func classifier(name AnalysisKind) kind {
-	return kind{
-		name: name, needs: one(needs{side: sketch.Records, labels: true}),
+func classifier(name AnalysisKind) Kind {
+	return Kind{
+		Name: name, Needs: one(Needs{Side: sketch.Records, labels: true}),
 		says: func(a Analysis) string {
 			return fmt.Sprintf("which predicts the label, %s", a.Options)
 		},
-	}
-}
-
-var (
-	perceptronEntry      = classifierEntry(Perceptron, "epochs")
-	votedPerceptronEntry = classifierEntry(VotedPerceptron, "epochs")
-	svmEntry             = classifierEntry(SVM, "cost", "loss")
-	ridgeEntry           = classifierEntry(RidgeClassification, "penalty")
-)
-
-// classifierEntry is that of a kind with these keys beside folds.
-func classifierEntry(name AnalysisKind, keys ...string) entry {
-	has := func(key string) bool { return slices.Contains(keys, key) }
-	return entry{
-		kind: name,
-		keys: append([]string{"folds"}, keys...),
-		read: func(o object) Options {
-			out := ClassifierOptions{Folds: o.WholeOr("folds", defaultFolds)}
-			if has("epochs") {
-				out.Epochs = o.WholeOr("epochs", defaultEpochs)
-			}
-			if has("cost") {
-				if out.Cost = defaultCost; o.Has("cost") {
-					out.Cost = o.Number("cost")
-				}
-				out.Loss = schema.Choice(o.Object, "loss", losses, SquaredHinge)
-			}
-			if has("penalty") {
-				if out.Penalty = defaultStrength; o.Has("penalty") {
-					out.Penalty = o.Number("penalty")
-				}
-			}
-			return out
-		},
-		check: checkClassifier,
-	}
-}
-
-func checkClassifier(r *reader, _ *Study, a Analysis, path string) {
-	o, _ := a.Options.(ClassifierOptions)
-	if o.Folds < 2 || o.Folds > maxFolds {
-		r.Fail(path+".folds", "%d is not between 2 and %d", o.Folds, maxFolds)
-	}
-	if r.Given(path+".epochs") && (o.Epochs < 1 || o.Epochs > maxEpochs) {
-		r.Fail(path+".epochs", "%d is not between 1 and %d", o.Epochs, maxEpochs)
-	}
-	for key, x := range map[string]float64{"cost": o.Cost, "penalty": o.Penalty} {
-		if r.Given(path+"."+key) && !(x >= leastStrength && x <= mostStrength) {
-			r.Fail(path+"."+key, "%v is not between %v and %v", x, leastStrength, float64(mostStrength))
-		}
 	}
 }
 
@@ -125,7 +64,7 @@ func (o ClassifierOptions) String() string {
 	return out
 }
 
-func (o ClassifierOptions) encode(e *schema.Encoder) {
+func (o ClassifierOptions) Encode(e *schema.Encoder) {
 	e.Whole("analysis.folds", o.Folds)
 	e.Whole("analysis.epochs", o.Epochs)
 	e.Real("analysis.cost", o.Cost)

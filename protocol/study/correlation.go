@@ -24,34 +24,17 @@ const (
 	E2 Estimator = "E2" // overlap at random; needs ones
 )
 
-var correlation = kind{
-	name: Correlation,
-	needs: func(options Options) []needs {
+var correlation = Kind{
+	Name: Correlation,
+	Needs: func(options Options) []Needs {
 		o, _ := options.(CorrelationOptions)
-		return []needs{{side: sketch.Moments}, {side: sketch.Columns, ones: true, squares: o.Estimator == E1}}
+		return []Needs{{Side: sketch.Moments}, {Side: sketch.Columns, Ones: true, squares: o.Estimator == E1}}
 	},
 	says: func(a Analysis) string {
 		if a.Estimator() == "" {
 			return "of the union"
 		}
 		return "estimator " + string(a.Estimator())
-	},
-}
-
-var correlationEntry = entry{
-	kind: Correlation,
-	keys: []string{"estimator"},
-	read: func(o object) Options {
-		return CorrelationOptions{Estimator: schema.Choice(o.Object, "estimator", estimators, E2)}
-	},
-	complete: func(r *reader, answering Sketch, options Options, path string) Options {
-		if answering.Side != sketch.Moments {
-			return options
-		}
-		if r.Given(path + ".estimator") {
-			r.Fail(path+".estimator", "does not belong here: moments are of all records, and leave no choice of an estimator").Hint = "remove the key"
-		}
-		return CorrelationOptions{}
 	},
 }
 
@@ -68,6 +51,6 @@ func (o CorrelationOptions) String() string {
 	return "estimator: " + string(o.Estimator)
 }
 
-func (o CorrelationOptions) encode(e *schema.Encoder) {
+func (o CorrelationOptions) Encode(e *schema.Encoder) {
 	e.Text("analysis.estimator", string(o.Estimator))
 }

@@ -21,28 +21,28 @@ type Analysis struct {
 // in. String gives them as the study file would have them, like "clusters: 2, restarts: 10".
 type Options interface {
 	fmt.Stringer
-	encode(e *schema.Encoder) // into the study's meaning, each under "analysis." and its key
+	Encode(e *schema.Encoder) // into the study's meaning, each under "analysis." and its key
 }
 
-// kind is what the study file knows of one kind of analysis. Each stands in a file of its own.
-type kind struct {
-	name AnalysisKind
-	bare bool // its answers have no intervals
+// Kind is what the study file knows of one kind of analysis. Each stands in a file of its own.
+type Kind struct {
+	Name AnalysisKind
+	Bare bool // its answers have no intervals
 	// needs lists what sketches answer it, the best first; options may be nil, and then stand
 	// for the defaults.
-	needs func(options Options) []needs
+	Needs func(options Options) []Needs
 	// says goes on after the kind's name in the explanation to stewards; nil: nothing.
 	says func(a Analysis) string
 	// label marks what is about the label, which then has to have classes.
-	label bool
+	Label bool
 	// vertical marks what has an answer in vertical studies alone, and why.
 	vertical string
 	// horizontal marks what has an answer in horizontal studies alone, and why.
 	horizontal string
 }
 
-// elsewhere is why a kind has no answer in a study of this partition; empty where it has.
-func (k kind) elsewhere(p Partition) string {
+// Elsewhere is why a kind has no answer in a study of this partition; empty where it has.
+func (k Kind) Elsewhere(p Partition) string {
 	if p == Vertical {
 		return k.horizontal
 	}
@@ -50,8 +50,8 @@ func (k kind) elsewhere(p Partition) string {
 }
 
 // kinds are all that this version answers, in the order in which they are listed.
-func kinds() []kind {
-	return []kind{
+func kinds() []Kind {
+	return []Kind{
 		innerProduct, distance, cosine, mean, covariance, correlation, intersection,
 		kMeans, groupDistance, recordDistance, neighbors, outliers,
 		perceptron, votedPerceptron, svm, ridge, lda,
@@ -59,63 +59,54 @@ func kinds() []kind {
 	}
 }
 
-// kindOf returns the kind of an analysis; ok is false for one that this version has not.
-func kindOf(name AnalysisKind) (k kind, ok bool) {
+// KindOf returns the kind of an analysis; ok is false for one that this version has not.
+func KindOf(name AnalysisKind) (k Kind, ok bool) {
 	for _, k := range kinds() {
-		if k.name == name {
+		if k.Name == name {
 			return k, true
 		}
 	}
-	return kind{}, false
+	return Kind{}, false
 }
 
 // Known reports whether this version has the analysis.
 func (k AnalysisKind) Known() bool {
-	_, ok := kindOf(k)
+	_, ok := KindOf(k)
 	return ok
 }
 
 // Kinds are the kinds of analysis of this version, in the order in which they are listed.
 func Kinds() (out []AnalysisKind) {
 	for _, k := range kinds() {
-		out = append(out, k.name)
+		out = append(out, k.Name)
 	}
 	return out
 }
 
-// analysisWords are the names of all kinds.
-func analysisWords() schema.Words {
-	v := schema.Words{What: "analysis"}
-	for _, k := range Kinds() {
-		v.Has = append(v.Has, string(k))
-	}
-	return v
-}
-
-// needs says what a sketch must have to answer an analysis.
-type needs struct {
-	side          sketch.Side
-	ones, squares bool
+// Needs says what a sketch must have to answer an analysis.
+type Needs struct {
+	Side          sketch.Side
+	Ones, squares bool
 	labels        bool
 	sums          bool // moments without products answer it
 }
 
 // met reports whether a sketch has it.
-func (n needs) met(sk Sketch) bool {
-	return sk.Side == n.side && (sk.Helpers.Ones > 0 || !n.ones) && (sk.Helpers.Squares || !n.squares) && (sk.Labels != LabelsNone || !n.labels) &&
+func (n Needs) met(sk Sketch) bool {
+	return sk.Side == n.Side && (sk.Helpers.Ones > 0 || !n.Ones) && (sk.Helpers.Squares || !n.squares) && (sk.Labels != LabelsNone || !n.labels) &&
 		(sk.Side != sketch.Moments || n.sums || sk.Moments.Sums > 0)
 }
 
 // String says it in the words of the study file.
-func (n needs) String() string {
-	out := "side " + string(n.side)
-	if n.ones {
+func (n Needs) String() string {
+	out := "side " + string(n.Side)
+	if n.Ones {
 		out += " with helpers.ones above 0"
 	}
 	if n.squares {
 		out += " and helpers.squares: true"
 	}
-	if n.side == sketch.Moments && !n.sums {
+	if n.Side == sketch.Moments && !n.sums {
 		out += " with products"
 	}
 	if n.labels {
@@ -125,18 +116,18 @@ func (n needs) String() string {
 }
 
 // one returns a kind's needs that options do not change.
-func one(n needs) func(Options) []needs {
-	return func(Options) []needs { return []needs{n} }
+func one(n Needs) func(Options) []Needs {
+	return func(Options) []Needs { return []Needs{n} }
 }
 
 // SketchFor returns the index of the sketch that answers an analysis: the first that has the
 // best of what the kind can use.
 func (s *Study) SketchFor(a Analysis) (int, bool) {
-	k, ok := kindOf(a.Kind)
-	if !ok || k.elsewhere(s.Partition) != "" || k.label && !s.hasClasses() {
+	k, ok := KindOf(a.Kind)
+	if !ok || k.Elsewhere(s.Partition) != "" || k.Label && !s.HasClasses() {
 		return 0, false
 	}
-	for _, n := range k.needs(a.Options) {
+	for _, n := range k.Needs(a.Options) {
 		for i, sk := range s.Sketches {
 			if n.met(sk) {
 				return i, true
@@ -146,19 +137,19 @@ func (s *Study) SketchFor(a Analysis) (int, bool) {
 	return 0, false
 }
 
-// answerable returns every kind of analysis that some sketch of the study answers.
-func (s *Study) answerable() []AnalysisKind {
+// Answerable returns every kind of analysis that some sketch of the study answers.
+func (s *Study) Answerable() []AnalysisKind {
 	var out []AnalysisKind
 	for _, k := range kinds() {
-		if _, ok := s.SketchFor(Analysis{Kind: k.name}); ok {
-			out = append(out, k.name)
+		if _, ok := s.SketchFor(Analysis{Kind: k.Name}); ok {
+			out = append(out, k.Name)
 		}
 	}
 	return out
 }
 
-// name is the kind, with the estimator where there is a choice of them.
-func (a Analysis) name() string {
+// Name is the kind, with the estimator where there is a choice of them.
+func (a Analysis) Name() string {
 	if e := a.Estimator(); e != "" {
 		return string(a.Kind) + " by " + string(e)
 	}
@@ -168,7 +159,7 @@ func (a Analysis) name() string {
 // explain says what is computed, for stewards.
 func (a Analysis) explain() string {
 	text := string(a.Kind)
-	if k, ok := kindOf(a.Kind); ok && k.says != nil {
+	if k, ok := KindOf(a.Kind); ok && k.says != nil {
 		text += ", " + k.says(a)
 	}
 	if a.Intervals == IntervalsAll {

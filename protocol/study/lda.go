@@ -17,9 +17,9 @@ type LDAOptions struct {
 	Ridge Ridge    // within classes
 }
 
-var lda = kind{
-	name: LDA, needs: one(needs{side: sketch.Moments}),
-	label: true,
+var lda = Kind{
+	Name: LDA, Needs: one(Needs{Side: sketch.Moments}),
+	Label: true,
 	says: func(a Analysis) string {
 		o, _ := a.Options.(LDAOptions)
 		on := "all other columns"
@@ -29,27 +29,6 @@ var lda = kind{
 		return "the classes of the label told apart by " + on + o.Ridge.says() + ": their means, the spread within them, and scores that predict the class of a record, which each party works out for its own"
 	},
 	horizontal: "of a record, its parties have a part each, and moments sum over whole ones",
-}
-
-var ldaEntry = entry{
-	kind: LDA,
-	keys: []string{"on", "ridge"},
-	read: func(o object) Options {
-		out := LDAOptions{Ridge: o.ridge()}
-		for _, it := range o.Items("on", MaxColumns) {
-			out.On = append(out.On, o.reader.Text(it))
-		}
-		return out
-	},
-	check: func(r *reader, s *Study, a Analysis, path string) {
-		o, _ := a.Options.(LDAOptions)
-		label, _ := s.Label()
-		r.validateOn(s, o.On, label.Name, "the label itself", path)
-		checkRidge(o.Ridge, r, path)
-		if len(s.Columns) < 2 {
-			r.Fail(path, "lda needs another column beside the label")
-		}
-	},
 }
 
 func (o LDAOptions) String() string {
@@ -63,7 +42,7 @@ func (o LDAOptions) String() string {
 	return strings.Join(out, ", ")
 }
 
-func (o LDAOptions) encode(e *schema.Encoder) {
+func (o LDAOptions) Encode(e *schema.Encoder) {
 	schema.Texts(e, "analysis.on", o.On)
-	o.Ridge.encode(e)
+	o.Ridge.Encode(e)
 }

@@ -33,39 +33,20 @@ const (
 	ScoreDistance Score = "distance" // the distance of the last of its neighbours
 )
 
-// Ranges and defaults of the options.
-const (
-	maxNeighbors     = 100
-	defaultNeighbors = 10
-	outlierNeighbors = 20
-	maxTop           = 10_000
-	defaultTop       = 10
-)
-
-var neighbors = kind{
-	name: Neighbors, needs: one(needs{side: sketch.Records}),
+var neighbors = Kind{
+	Name: Neighbors, Needs: one(Needs{Side: sketch.Records}),
 	says: func(a Analysis) string {
 		o, _ := a.Options.(NeighborsOptions)
 		return fmt.Sprintf("the %d nearest records of each, told to its party", o.Neighbors)
 	},
 }
 
-var neighborsEntry = entry{
-	kind: Neighbors,
-	keys: []string{"neighbors"},
-	read: func(o object) Options { return NeighborsOptions{o.WholeOr("neighbors", defaultNeighbors)} },
-	check: func(r *reader, _ *Study, a Analysis, path string) {
-		o, _ := a.Options.(NeighborsOptions)
-		r.Within(path+".neighbors", o.Neighbors, 1, maxNeighbors)
-	},
-}
-
 func (o NeighborsOptions) String() string { return fmt.Sprintf("neighbors: %d", o.Neighbors) }
 
-func (o NeighborsOptions) encode(e *schema.Encoder) { e.Whole("analysis.neighbors", o.Neighbors) }
+func (o NeighborsOptions) Encode(e *schema.Encoder) { e.Whole("analysis.neighbors", o.Neighbors) }
 
-var outliers = kind{
-	name: Outliers, bare: true, needs: one(needs{side: sketch.Records}),
+var outliers = Kind{
+	Name: Outliers, Bare: true, Needs: one(Needs{Side: sketch.Records}),
 	says: func(a Analysis) string {
 		o, _ := a.Options.(OutliersOptions)
 		by := "local outlier factor"
@@ -76,28 +57,11 @@ var outliers = kind{
 	},
 }
 
-var outliersEntry = entry{
-	kind: Outliers,
-	keys: []string{"neighbors", "score", "top"},
-	read: func(o object) Options {
-		return OutliersOptions{
-			Neighbors: o.WholeOr("neighbors", outlierNeighbors),
-			Score:     schema.Choice(o.Object, "score", scores, ScoreLOF),
-			Top:       o.WholeOr("top", defaultTop),
-		}
-	},
-	check: func(r *reader, _ *Study, a Analysis, path string) {
-		o, _ := a.Options.(OutliersOptions)
-		r.Within(path+".neighbors", o.Neighbors, 1, maxNeighbors)
-		r.Within(path+".top", o.Top, 1, maxTop)
-	},
-}
-
 func (o OutliersOptions) String() string {
 	return fmt.Sprintf("neighbors: %d, score: %s, top: %d", o.Neighbors, o.Score, o.Top)
 }
 
-func (o OutliersOptions) encode(e *schema.Encoder) {
+func (o OutliersOptions) Encode(e *schema.Encoder) {
 	e.Whole("analysis.neighbors", o.Neighbors)
 	e.Text("analysis.score", string(o.Score))
 	e.Whole("analysis.top", o.Top)

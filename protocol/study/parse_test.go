@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/schema"
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 func TestParseReadsEveryField(t *testing.T) {
@@ -128,7 +129,7 @@ func TestParseReportsSeveralErrorsInFileOrder(t *testing.T) {
 	source = edit(t, source, "partition: vertical", "partition: diagonal")
 	source = edit(t, source, "name: registry-2026", "name: 7")
 	source = edit(t, source, "epsilon: 1", "epsilon: one")
-	_, err := study.Parse([]byte(source))
+	_, err := studyfile.Parse([]byte(source))
 	var all schema.Errors
 	if !errors.As(err, &all) || len(all) != 3 {
 		t.Fatalf("%v", err)
@@ -162,9 +163,9 @@ func TestParseLimits(t *testing.T) {
 		{wide(t, study.MaxColumns-4), "columns: has 10001 entries, at most 10000"},
 		{edit(t, file(t, "registry"), party, strings.Repeat(party, 62)+party), "parties: has 65 entries, at most 64"},
 		{edit(t, file(t, "registry"), "[a, b, c]", values), "columns[3].values: has 1002 entries, at most 1000"},
-		{file(t, "registry") + strings.Repeat("# padding\n", study.MaxSource/10), "line 1, column 1: the file has"},
+		{file(t, "registry") + strings.Repeat("# padding\n", studyfile.MaxSource/10), "line 1, column 1: the file has"},
 	} {
-		if _, err := study.Parse([]byte(test.source)); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := studyfile.Parse([]byte(test.source)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("want %q, have %v", test.want, err)
 		}
 	}
@@ -176,7 +177,7 @@ func BenchmarkParse(b *testing.B) {
 		b.Run(fmt.Sprintf("columns=%d", columns), func(b *testing.B) {
 			b.SetBytes(int64(len(source)))
 			for b.Loop() {
-				if _, err := study.Parse(source); err != nil {
+				if _, err := studyfile.Parse(source); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -190,7 +191,7 @@ func TestParseStopsCollectingErrors(t *testing.T) {
 	bad := strings.Repeat("  - {name: 1, kind: numeric, bounds: 3, owner: [x], source: {a: b}, kurtosis: x}\n", 50)
 	source := edit(t, file(t, "registry"), "columns:\n", "columns:\n"+bad)
 	source = edit(t, source, "bits: auto", "bits: x")
-	_, err := study.Parse([]byte(source))
+	_, err := studyfile.Parse([]byte(source))
 	var all schema.Errors
 	if !errors.As(err, &all) || len(all) != 20 {
 		t.Fatalf("%d errors", len(all))

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/protocol/schema"
-	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files of testdata")
@@ -50,7 +50,7 @@ func TestRefusals(t *testing.T) {
 	var b strings.Builder
 	for _, test := range refusals {
 		source := edit(t, file(t, test.base), test.old, test.new)
-		_, err := study.Parse([]byte(source))
+		_, err := studyfile.Parse([]byte(source))
 		var all schema.Errors
 		if !errors.As(err, &all) {
 			t.Errorf("%s: accepted", test.what)

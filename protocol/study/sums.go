@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/kernel/projection"
@@ -72,9 +71,9 @@ func (s *Study) sumsLimit(index int) int64 {
 	return bound / max(s.CellWeights(index).Count, s.Reach())
 }
 
-// completeSums fills in what follows from the side. A moments sketch keeps every feature;
+// CompleteSums fills in what follows from the side. A moments sketch keeps every feature;
 // the directions of cells are columns of a Hadamard matrix.
-func (s *Study) completeSums(index int) {
+func (s *Study) CompleteSums(index int) {
 	sk := &s.Sketches[index]
 	if sk.Side == sketch.Moments {
 		sk.Projection = projection.Spec{Family: projection.Identity, K: len(s.Features(0, index))}
@@ -112,7 +111,7 @@ func (s *Study) Taking(index int, sk Sketch) *Study {
 	out := *s
 	out.Sketches = slices.Clone(s.Sketches)
 	out.Sketches[index] = sk
-	out.completeSums(index)
+	out.CompleteSums(index)
 	if sk.Side == sketch.Moments {
 		out.Bits = out.momentBits(index, out.Bits)
 	}
@@ -125,89 +124,6 @@ func (s *Study) Neighbours() dp.Neighbours {
 		return dp.Replaced
 	}
 	return dp.Zeroed
-}
-
-// sumsKeys reads what is particular to sides moments and cells.
-func (o object) sumsKeys(sk *Sketch) {
-	for _, key := range []string{"family", "k", "s", "helpers", "matrix"} {
-		if o.Has(key) {
-			o.Fail(key, "does not belong here: side %s does not project", sk.Side).Hint = "remove the key; " + string(sk.Side) + " takes " + map[sketch.Side]string{sketch.Moments: "clip, products, sums, fourth, standardise and share", sketch.Cells: "L, q, clip and share"}[sk.Side]
-		}
-	}
-	if sk.Side != sketch.Cells {
-		o.forbid("L", "belongs to side cells")
-		o.forbid("q", "belongs to side cells")
-		o.momentKeys(sk)
-		return
-	}
-	o.forbidMoments()
-	o.forbid("standardise", "belongs to sides columns and moments")
-	sk.Projection = projection.Spec{Family: projection.Hadamard, K: o.Whole("L")}
-	sk.Subspace = o.Whole("q")
-}
-
-// validateSums checks a sketch of side moments or cells.
-func (r *reader) validateSums(s *Study, i int) {
-	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
-	const otherwise = "take side columns or records here"
-	switch {
-	case s.Partition != Horizontal:
-		r.Fail(path+".side", "%s sums over whole records, of which a party of a vertical study has a part each", sk.Side).Hint = otherwise
-		return
-	case s.Privacy.Mechanism != dp.Gaussian && s.Privacy.Mechanism != dp.None:
-		r.Fail(path+".side", "%s is refused under %s: the sensitivity of sums of products is a length, which gaussian noise covers", sk.Side, s.Privacy.Mechanism).Hint = "take unit: record and mechanism: gaussian, or " + otherwise
-		return
-	case s.Privacy.Unit == dp.Attribute:
-		r.Fail(path+".side", "%s is refused under unit attribute: one value is in as many sums as a record has values", sk.Side).Hint = "take unit: record, which protects more for less, or " + otherwise
-		return
-	}
-	if sk.Side == sketch.Moments {
-		r.validateMoments(s, i)
-	}
-	if sk.Whole && (!s.bounded() || sk.Standardise) {
-		r.Fail(path+".clip", "whole wants bounds of every column, and nothing standardised: values around a centre have no end").Hint = "take a length, or of moments clip: own"
-	}
-	if !sk.OwnClip && !sk.Whole {
-		r.validateClip(s, sk, path)
-	}
-	d := len(s.Features(0, i))
-	switch {
-	case d == 0:
-		r.Fail(path, "has no column").Hint = "the label is left out of cells"
-	case sk.Side == sketch.Moments && (d > sketch.MaxMomentColumns || s.MomentLayout(i).Entries() > sketch.MaxMomentEntries):
-		r.Fail(path, "%d features are too many for moments, which sum the products of all pairs; at most %d features and %d sums are possible", d, sketch.MaxMomentColumns, sketch.MaxMomentEntries)
-	case sk.Side == sketch.Cells:
-		r.validateDirections(s, i, d, path)
-	default:
-		if err := s.momentsFit(i, s.Bits, 0); err != nil {
-			r.Fail(path+".clip", "%v", err).Hint = "take bits: auto, or a smaller clip"
-		}
-	}
-}
-
-func (r *reader) validateDirections(s *Study, i, d int, path string) {
-	sk := s.Sketches[i]
-	l, most := sk.Projection.K, min(sketch.MaxDirections, projection.HadamardSize(d))
-	switch {
-	case !r.Given(path + ".L"):
-		r.Fail(path+".L", "is missing").Hint = "how many directions cut the space of records in two each, like 5 for 32 cells; plan says what fits"
-	case l < 1 || l > most:
-		r.Fail(path+".L", "%d is not between 1 and %d, for %d features", l, most, d)
-	case sk.Subspace > 0 && d > decompose.MaxDim:
-		r.Fail(path+".q", "%d features are too many: eigenvectors are found of at most %d", d, decompose.MaxDim)
-	case sketch.CellEntries(l, d, s.CellWeights(i)) > sketch.MaxCellEntries:
-		r.Fail(path+".L", "2^%d cells of %d features are too many numbers, at most %d are possible", l, d, sketch.MaxCellEntries)
-	case r.Given(path+".q") && (sk.Subspace < 1 || sk.Subspace > d):
-		r.Fail(path+".q", "%d is not between 1 and the %d features", sk.Subspace, d)
-	case sk.Subspace > 0 && !hasMoments(s):
-		r.Fail(path+".q", "needs a sketch of side moments, whose eigenvectors it counts").Hint = "remove q, or add {side: moments, clip: …}"
-	}
-}
-
-// hasMoments reports whether a sketch of the study is of moments.
-func hasMoments(s *Study) bool {
-	_, ok := s.Moments()
-	return ok
 }
 
 // moments is the index of the first moments sketch that has products or, if none has, of the first;

@@ -1,4 +1,4 @@
-package study
+package file
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/schema"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // Ranges outside of which a number is a slip of the pen.
@@ -27,7 +28,7 @@ const (
 )
 
 // validate checks how the parts of a completed study fit together.
-func (r *reader) validate(s *Study) {
+func (r *reader) validate(s *study.Study) {
 	r.validateParties(s)
 	r.validateTimes(s)
 	r.validateRecords(s)
@@ -50,7 +51,7 @@ func (r *reader) validate(s *Study) {
 	r.validateQueries(s)
 }
 
-func (r *reader) validateParties(s *Study) {
+func (r *reader) validateParties(s *study.Study) {
 	if len(s.Parties) < 2 {
 		r.Fail("parties", "lists %d, at least 2 are needed", len(s.Parties))
 		return
@@ -75,7 +76,7 @@ func (r *reader) validateParties(s *Study) {
 	}
 }
 
-func (r *reader) validateTimes(s *Study) {
+func (r *reader) validateTimes(s *study.Study) {
 	if s.Expires >= s.Deadline {
 		r.Fail("deadline", "%s is not after expires, %s", s.Deadline, s.Expires).Hint = "approval closes before upload does"
 	}
@@ -85,18 +86,18 @@ func (r *reader) validateTimes(s *Study) {
 	if r.Given("new_records_until") {
 		r.validateNewRecords(s)
 	}
-	if s.Attempts < 1 || s.Attempts > MaxAttempts {
-		r.Fail("max_attempts", "%d is not between 1 and %d", s.Attempts, MaxAttempts).Hint = "how often the parties try to agree on the seed before the study stops"
+	if s.Attempts < 1 || s.Attempts > study.MaxAttempts {
+		r.Fail("max_attempts", "%d is not between 1 and %d", s.Attempts, study.MaxAttempts).Hint = "how often the parties try to agree on the seed before the study stops"
 	}
 }
 
 // validateNewRecords holds that there is something to place new records in, and a party that
 // has whole ones.
-func (r *reader) validateNewRecords(s *Study) {
+func (r *reader) validateNewRecords(s *study.Study) {
 	const key = "new_records_until"
-	records := slices.ContainsFunc(s.Sketches, func(sk Sketch) bool { return sk.Side == sketch.Records })
+	records := slices.ContainsFunc(s.Sketches, func(sk study.Sketch) bool { return sk.Side == sketch.Records })
 	switch {
-	case s.Partition == Vertical:
+	case s.Partition == study.Vertical:
 		r.Fail(key, "does not belong here: in a vertical study no party has whole records to place").Hint = "remove the key"
 	case !records:
 		r.Fail(key, "does not belong here: new records are placed by a sketch of side records, and there is none").Hint = "remove the key"
@@ -105,19 +106,19 @@ func (r *reader) validateNewRecords(s *Study) {
 	}
 }
 
-func (r *reader) validateRecords(s *Study) {
+func (r *reader) validateRecords(s *study.Study) {
 	if len(s.Records.ID) == 0 {
 		r.Fail("records.id", "lists no column").Hint = "name the columns of your file that identify a record, like [patient]"
 	}
 	unique(r, "records.id", s.Records.ID)
 	unique(r, "records.normalize", s.Records.Normalize)
-	if r.Given("records.join") && !s.joins() {
+	if r.Given("records.join") && !s.Joins() {
 		r.Fail("records.join", "does not belong here: it is about records-side sketches of a vertical study, and there is none").Hint = "remove the key"
 	}
-	if s.Records.Missing == MissingSkip && s.Privacy.Mechanism != dp.None {
+	if s.Records.Missing == study.MissingSkip && s.Privacy.Mechanism != dp.None {
 		r.Fail("records.missing", "skip is refused where there is noise: the number of records is public, and would tell which of them lack a value").Hint = "use count, centre or refuse"
 	}
-	if s.Records.Missing == MissingCount && !s.has(sketch.Moments) {
+	if s.Records.Missing == study.MissingCount && !s.Has(sketch.Moments) {
 		r.Fail("records.missing", "count is for sketches of side moments, and there is none: no other counts absent values").Hint = "use centre or refuse"
 	}
 }
@@ -133,7 +134,7 @@ func unique[T ~string](r *reader, path string, words []T) {
 	}
 }
 
-func (r *reader) validateColumns(s *Study) {
+func (r *reader) validateColumns(s *study.Study) {
 	if len(s.Columns) == 0 {
 		r.Fail("columns", "lists no column")
 		return
@@ -146,11 +147,11 @@ func (r *reader) validateColumns(s *Study) {
 		}
 		names[c.Name], owners[c.Owner] = i, true
 		r.validateOwner(s, c, path)
-		if c.Kind == Categorical && len(c.Values) < 2 {
+		if c.Kind == study.Categorical && len(c.Values) < 2 {
 			r.Fail(path+".values", "lists %d, at least 2 are needed", len(c.Values))
 		}
 		unique(r, path+".values", c.Values)
-		if _, told := c.Scale.Rate(); told && s.Partition == Horizontal {
+		if _, told := c.Scale.Rate(); told && s.Partition == study.Horizontal {
 			r.Fail(path+".centre", "does not belong here: a binary column has a rate in vertical studies, whose sketches are centred by it").Hint = "remove the key"
 		}
 		if c.Kurtosis < 1 || c.Kurtosis > maxKurtosis {
@@ -163,20 +164,20 @@ func (r *reader) validateColumns(s *Study) {
 		}
 	}
 	for i, p := range s.Parties {
-		if s.Partition == Vertical && !owners[p.Name] {
+		if s.Partition == study.Vertical && !owners[p.Name] {
 			r.Fail(fmt.Sprintf("parties[%d]", i), "%q owns no column", p.Name).Hint = "each party of a vertical study brings at least one"
 		}
 	}
 }
 
-func (r *reader) validateOwner(s *Study, c Column, path string) {
+func (r *reader) validateOwner(s *study.Study, c study.Column, path string) {
 	_, known := s.PartyByName(c.Owner)
 	switch {
-	case s.Partition == Horizontal && c.Owner != "":
+	case s.Partition == study.Horizontal && c.Owner != "":
 		r.Fail(path+".owner", "does not belong here: in a horizontal study every party has every column").Hint = "remove the key"
-	case s.Partition == Vertical && c.Owner == "":
+	case s.Partition == study.Vertical && c.Owner == "":
 		r.Fail(path+".owner", "is missing").Hint = "in a vertical study each column names the party that holds it"
-	case s.Partition == Vertical && !known:
+	case s.Partition == study.Vertical && !known:
 		e := r.Fail(path+".owner", "%q is no party of this study", c.Owner)
 		names := make([]string, len(s.Parties))
 		for i, p := range s.Parties {
@@ -188,7 +189,7 @@ func (r *reader) validateOwner(s *Study, c Column, path string) {
 	}
 }
 
-func (r *reader) validatePrivacy(s *Study) {
+func (r *reader) validatePrivacy(s *study.Study) {
 	p := s.Privacy
 	if p.Mechanism == dp.None {
 		for _, key := range []string{"unit", "neighbours", "epsilon", "delta"} {
@@ -229,18 +230,18 @@ func (r *reader) validatePrivacy(s *Study) {
 }
 
 // validateRandomised holds what randomised response, which flips bits, asks of the data.
-func (r *reader) validateRandomised(s *Study) {
+func (r *reader) validateRandomised(s *study.Study) {
 	if s.Privacy.Mechanism != dp.RandomisedResponse {
 		return
 	}
 	if s.Privacy.Unit == dp.Record {
 		r.Fail("privacy.unit", "record is not what randomised-response gives: it flips single bits").Hint = "take unit: attribute"
 	}
-	if s.Records.Missing != MissingRefuse {
+	if s.Records.Missing != study.MissingRefuse {
 		r.Fail("records.missing", "%s is refused under randomised-response: what stands for an absent value is no bit", s.Records.Missing).Hint = "take missing: refuse"
 	}
 	for i, c := range s.Columns {
-		if c.Kind != Binary && s.inSketch(c) {
+		if c.Kind != study.Binary && s.InSketch(c) {
 			r.Fail(fmt.Sprintf("columns[%d].kind", i), "%s is refused under randomised-response, which flips bits", c.Kind).Hint = "binary columns alone can be sketched; laplace takes every kind"
 		}
 	}
@@ -251,13 +252,13 @@ func (r *reader) validateRandomised(s *Study) {
 	}
 }
 
-func (r *reader) validateSketch(s *Study, i int) {
+func (r *reader) validateSketch(s *study.Study, i int) {
 	sk, path := s.Sketches[i], fmt.Sprintf("sketches[%d]", i)
 	if sk.Side.Sums() {
 		r.validateSums(s, i)
 		return
 	}
-	if s.Merge(i) == Join && s.Privacy.Unit == dp.Record {
+	if s.Merge(i) == study.Join && s.Privacy.Unit == dp.Record {
 		r.Fail(path+".side", "records of a vertical study are refused under unit record").Hint = "such a sketch shows which records a party holds, and that is what unit record would hide"
 		return
 	}
@@ -271,8 +272,8 @@ func (r *reader) validateSketch(s *Study, i int) {
 		case n == 0:
 			r.Fail(path, "party %q would have no column in it", s.Parties[party].Name).Hint = "the label is left out of records-side sketches"
 			return
-		case n > MaxFeatures:
-			r.Fail(path, "party %q would have %d features, at most %d are possible", s.Parties[party].Name, n, MaxFeatures)
+		case n > study.MaxFeatures:
+			r.Fail(path, "party %q would have %d features, at most %d are possible", s.Parties[party].Name, n, study.MaxFeatures)
 			return
 		}
 	}
@@ -283,7 +284,7 @@ func (r *reader) validateSketch(s *Study, i int) {
 	r.validateProjection(s, i, path)
 }
 
-func (r *reader) validateHelpers(s *Study, sk Sketch, path string) {
+func (r *reader) validateHelpers(s *study.Study, sk study.Sketch, path string) {
 	if sk.Side != sketch.Columns {
 		if r.Given(path + ".helpers") {
 			r.Fail(path+".helpers", "does not belong here: helpers are columns of a columns-side sketch").Hint = "remove the key"
@@ -298,7 +299,7 @@ func (r *reader) validateHelpers(s *Study, sk Sketch, path string) {
 	}
 }
 
-func (r *reader) validateClip(s *Study, sk Sketch, path string) {
+func (r *reader) validateClip(s *study.Study, sk study.Sketch, path string) {
 	clip := path + ".clip"
 	switch {
 	case s.Privacy.Unit != dp.Record && r.Given(clip):
@@ -313,7 +314,7 @@ func (r *reader) validateClip(s *Study, sk Sketch, path string) {
 	}
 }
 
-func (r *reader) validateProjection(s *Study, i int, path string) {
+func (r *reader) validateProjection(s *study.Study, i int, path string) {
 	p := s.Sketches[i].Projection
 	before := r.Failures
 	if r.validateFamily(s, i, path); r.Failures > before {
@@ -351,7 +352,7 @@ func (r *reader) validateProjection(s *Study, i int, path string) {
 // seed, and one that holds with high probability is no bound. It is eight times the
 // usual length. So such a family is for studies without noise; achlioptas, whose bound
 // is √3 times, is not refused.
-func (r *reader) validateFamily(s *Study, i int, path string) {
+func (r *reader) validateFamily(s *study.Study, i int, path string) {
 	sk := s.Sketches[i]
 	const otherwise = "it belongs to side records; here take sparse or rademacher"
 	switch features := len(s.AllFeatures(i)); {
@@ -365,7 +366,7 @@ func (r *reader) validateFamily(s *Study, i int, path string) {
 }
 
 // validateSize holds what the number of features says about k, which is in range.
-func (r *reader) validateSize(s *Study, i int, path string) {
+func (r *reader) validateSize(s *study.Study, i int, path string) {
 	sk, features := s.Sketches[i], len(s.AllFeatures(i))
 	size := projection.HadamardSize(features)
 	switch bytes := sk.Projection.Cost(features).Bytes; {

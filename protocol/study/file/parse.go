@@ -1,4 +1,4 @@
-package study
+package file
 
 import (
 	"crypto/hpke"
@@ -13,19 +13,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/schema"
-)
-
-// Limits on what a study may list.
-const (
-	MaxParties   = 64
-	MaxColumns   = 10_000
-	MaxValues    = 1_000 // of one categorical column
-	MaxFeatures  = 65_536
-	MaxSketches  = 16
-	MaxAnalyses  = 64
-	MaxAddrs     = 16
-	MaxIDColumns = 8
-	MaxAttempts  = 10
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // version is the value of the first key of every study file that this program reads.
@@ -37,7 +25,7 @@ const first = "study/1"
 // Parse reads, completes and validates a study file. Its error is an Errors that
 // lists everything wrong in the first of these stages that found anything: text,
 // YAML, single values, and how the values fit together.
-func Parse(source []byte) (*Study, error) {
+func Parse(source []byte) (*study.Study, error) {
 	if e := checkSource(source); e != nil {
 		return nil, schema.Errors{e}
 	}
@@ -61,7 +49,7 @@ func Parse(source []byte) (*Study, error) {
 	if err := r.Failure(); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(s.Parties, func(a, b Party) int { return a.ID.Compare(b.ID) })
+	slices.SortFunc(s.Parties, func(a, b study.Party) int { return a.ID.Compare(b.ID) })
 	s.ID = sha256.Sum256(source)
 	s.Source = slices.Clone(source)
 	s.Meaning = meaning(s)
@@ -70,8 +58,8 @@ func Parse(source []byte) (*Study, error) {
 
 // study reads the top level. Values that the file leaves out stay zero; complete
 // fills them in.
-func (r *reader) study(root *yaml.Node) *Study {
-	s := &Study{}
+func (r *reader) study(root *yaml.Node) *study.Study {
+	s := &study.Study{}
 	if root.Kind != yaml.MappingNode || len(root.Content) == 0 || root.Content[0].Value != "cosketch" {
 		r.Fail("", "not a study file").Hint = "its first key is cosketch: " + version
 		return s
@@ -95,10 +83,10 @@ func (r *reader) study(root *yaml.Node) *Study {
 	if o.Has("aggregator") {
 		s.Aggregator = r.aggregator(o.Values["aggregator"])
 	}
-	for _, it := range o.Items("parties", MaxParties) {
+	for _, it := range o.Items("parties", study.MaxParties) {
 		s.Parties = append(s.Parties, r.party(it))
 	}
-	s.Partition = schema.Choice(o.Object, "partition", partitions, Partition(""))
+	s.Partition = schema.Choice(o.Object, "partition", partitions, study.Partition(""))
 	s.Quorum = o.Whole("quorum")
 	s.Expires = o.instant("expires")
 	s.Deadline = o.instant("deadline")
@@ -108,28 +96,28 @@ func (r *reader) study(root *yaml.Node) *Study {
 	if o.Has("records") {
 		s.Records = r.records(o.Values["records"])
 	}
-	for _, it := range o.Items("columns", MaxColumns) {
+	for _, it := range o.Items("columns", study.MaxColumns) {
 		s.Columns = append(s.Columns, r.column(it))
 	}
 	s.Bits = o.bits()
-	for _, it := range o.Items("sketches", MaxSketches) {
+	for _, it := range o.Items("sketches", study.MaxSketches) {
 		s.Sketches = append(s.Sketches, r.sketch(it))
 	}
 	if o.Has("privacy") {
 		s.Privacy = r.privacy(o.Values["privacy"])
 	}
-	for _, it := range o.Items("analyses", MaxAnalyses) {
+	for _, it := range o.Items("analyses", study.MaxAnalyses) {
 		s.Analyses = append(s.Analyses, r.analysis(it))
 	}
-	for _, it := range o.Items("later", MaxAnalyses) {
+	for _, it := range o.Items("later", study.MaxAnalyses) {
 		if word := analysisWords().Read(&r.Reader, it); word != "" {
-			s.Later = append(s.Later, AnalysisKind(word))
+			s.Later = append(s.Later, study.AnalysisKind(word))
 		}
 	}
 	if o.Has("queries") {
 		s.Queries = r.queries(o.Values["queries"])
 	}
-	s.Sum = schema.Choice(o.Object, "sum", sums, SumPlain)
+	s.Sum = schema.Choice(o.Object, "sum", sums, study.SumPlain)
 	s.Colluding = o.Whole("colluding")
 	return s
 }
@@ -188,12 +176,12 @@ func (o object) peerID(key string) (id protocol.PeerID) {
 	return id
 }
 
-func (r *reader) aggregator(n *yaml.Node) Aggregator {
+func (r *reader) aggregator(n *yaml.Node) study.Aggregator {
 	o := r.object(n, "aggregator", "id", "hpke", "addrs")
 	o.Require("id", "hpke", "addrs")
-	a := Aggregator{ID: o.peerID("id"), HPKE: o.hpke()}
+	a := study.Aggregator{ID: o.peerID("id"), HPKE: o.hpke()}
 	before := r.Failures
-	for _, it := range o.Items("addrs", MaxAddrs) {
+	for _, it := range o.Items("addrs", study.MaxAddrs) {
 		addr := r.Text(it)
 		if !strings.HasPrefix(addr, "/") || strings.ContainsAny(addr, " \n") || strings.HasSuffix(addr, "/") {
 			r.Fail(it.Path, "%s is not a multiaddr", schema.Excerpt(addr)).Hint = "like /dns4/agg.example.org/tcp/4001"
@@ -228,10 +216,10 @@ func (o object) hpke() []byte {
 	return key
 }
 
-func (r *reader) party(it schema.Item) Party {
+func (r *reader) party(it schema.Item) study.Party {
 	o := r.object(it.Node, it.Path, "name", "id", "records")
 	o.Require("name", "id")
-	p := Party{Name: o.name("name"), ID: o.peerID("id")}
+	p := study.Party{Name: o.name("name"), ID: o.peerID("id")}
 	if before := len(r.Errs); o.Has("records") {
 		if p.Records = int64(o.Whole("records")); len(r.Errs) == before {
 			r.Within(it.Path+".records", int(p.Records), leastRecords, mostRecords)
@@ -240,23 +228,23 @@ func (r *reader) party(it schema.Item) Party {
 	return p
 }
 
-func (r *reader) records(n *yaml.Node) Records {
+func (r *reader) records(n *yaml.Node) study.Records {
 	o := r.object(n, "records", "id", "normalize", "duplicates", "missing", "join")
 	o.Require("id")
-	rec := Records{
-		Duplicates: schema.Choice(o.Object, "duplicates", duplicates, DuplicatesRefuse),
-		Missing:    schema.Choice(o.Object, "missing", missings, MissingRefuse),
-		Join:       schema.Choice(o.Object, "join", joins, JoinRule("")),
+	rec := study.Records{
+		Duplicates: schema.Choice(o.Object, "duplicates", duplicates, study.DuplicatesRefuse),
+		Missing:    schema.Choice(o.Object, "missing", missings, study.MissingRefuse),
+		Join:       schema.Choice(o.Object, "join", joins, study.JoinRule("")),
 	}
-	for _, it := range o.Items("id", MaxIDColumns) {
+	for _, it := range o.Items("id", study.MaxIDColumns) {
 		rec.ID = append(rec.ID, r.value(it))
 	}
-	rec.Normalize = []Normalization{NormalizeNFC, NormalizeTrim}
+	rec.Normalize = []study.Normalization{study.NormalizeNFC, study.NormalizeTrim}
 	if o.Has("normalize") {
 		rec.Normalize = nil
 		for _, it := range o.Items("normalize", len(normalizings.Has)) {
 			if word := normalizings.Read(&r.Reader, it); word != "" {
-				rec.Normalize = append(rec.Normalize, Normalization(word))
+				rec.Normalize = append(rec.Normalize, study.Normalization(word))
 			}
 		}
 	}
@@ -279,12 +267,12 @@ func (r *reader) value(it schema.Item) string {
 	return s
 }
 
-func (r *reader) privacy(n *yaml.Node) Privacy {
+func (r *reader) privacy(n *yaml.Node) study.Privacy {
 	o := r.object(n, "privacy", "unit", "neighbours", "mechanism", "epsilon", "delta")
 	if !o.Has("mechanism") {
 		o.Fail("mechanism", "is missing").Hint = "one of: " + strings.Join(mechanisms.Has, ", ") + "; a study without noise says none"
 	}
-	return Privacy{
+	return study.Privacy{
 		Unit:      schema.Choice(o.Object, "unit", units, dp.Unit("")),
 		Mechanism: schema.Choice(o.Object, "mechanism", mechanisms, dp.Mechanism("")),
 		Epsilon:   dp.Epsilon(o.Number("epsilon")),

@@ -1,4 +1,4 @@
-package study
+package file
 
 import (
 	"go.yaml.in/yaml/v4"
@@ -7,6 +7,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/schema"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // defaultKurtosis is that of a normal distribution.
@@ -14,12 +15,12 @@ const defaultKurtosis = 3
 
 // column reads one entry of columns. What a kind asks for or forbids is checked here,
 // because afterwards only the finished Scale is left.
-func (r *reader) column(it schema.Item) Column {
+func (r *reader) column(it schema.Item) study.Column {
 	o := r.object(it.Node, it.Path, "name", "kind", "transform", "unit", "bounds", "centre", "spread", "source", "values", "owner", "role", "kurtosis")
 	o.Require("name", "kind")
-	c := Column{
+	c := study.Column{
 		Name:     o.name("name"),
-		Kind:     schema.Choice(o.Object, "kind", columnKinds, ColumnKind("")),
+		Kind:     schema.Choice(o.Object, "kind", columnKinds, study.ColumnKind("")),
 		Owner:    o.name("owner"),
 		Label:    schema.Choice(o.Object, "role", roles, "feature") == "label",
 		Kurtosis: defaultKurtosis,
@@ -31,23 +32,23 @@ func (r *reader) column(it schema.Item) Column {
 		c.Kurtosis = o.Number("kurtosis")
 	}
 	switch c.Kind {
-	case Numeric:
+	case study.Numeric:
 		o.forbid("values", "belongs to categorical columns")
 		c.Scale = o.scale()
-	case Binary:
+	case study.Binary:
 		o.forbid("values", "belongs to categorical columns")
 		o.forbidScale("a binary column is 0 or 1", "bounds", "spread")
 		c.Scale = o.rate()
-	case Categorical:
+	case study.Categorical:
 		o.forbidScale("the values of a categorical column are listed", "bounds", "centre", "spread")
 		o.forbid("kurtosis", "belongs to numeric columns")
 		o.Require("values")
-		for _, v := range o.Items("values", MaxValues) {
+		for _, v := range o.Items("values", study.MaxValues) {
 			c.Values = append(c.Values, r.value(v))
 		}
 		c.Scale = unitScale(r, it.Path)
 	}
-	if c.Kind != Numeric {
+	if c.Kind != study.Numeric {
 		o.forbid("transform", "belongs to numeric columns")
 		o.forbid("unit", "belongs to numeric columns")
 	}
@@ -203,10 +204,10 @@ func (o object) share(key string) float64 {
 }
 
 // sketch reads one entry of sketches.
-func (r *reader) sketch(it schema.Item) Sketch {
+func (r *reader) sketch(it schema.Item) study.Sketch {
 	o := r.object(it.Node, it.Path, "side", "family", "k", "s", "share", "helpers", "clip", "labels", "label_share", "matrix", "L", "q", "products", "sums", "fourth", "standardise")
 	o.Require("side")
-	sk := Sketch{Side: schema.Choice(o.Object, "side", sides, sketch.Side("")), Share: 1}
+	sk := study.Sketch{Side: schema.Choice(o.Object, "side", sides, sketch.Side("")), Share: 1}
 	o.clip(&sk)
 	if o.Has("share") {
 		sk.Share = o.share("share")
@@ -221,7 +222,7 @@ func (r *reader) sketch(it schema.Item) Sketch {
 		K:      o.Whole("k"),
 		S:      o.Whole("s"),
 	}
-	sk.Labels = schema.Choice(o.Object, "labels", labelWords, LabelsNone)
+	sk.Labels = schema.Choice(o.Object, "labels", labelWords, study.LabelsNone)
 	if o.Has("label_share") {
 		sk.LabelShare = o.share("label_share")
 	}
@@ -235,7 +236,7 @@ func (r *reader) sketch(it schema.Item) Sketch {
 	}
 	if o.Has("helpers") {
 		h := r.object(o.Values["helpers"], it.Path+".helpers", "ones", "squares")
-		sk.Helpers = Helpers{Ones: h.Number("ones"), Squares: h.Flag("squares")}
+		sk.Helpers = study.Helpers{Ones: h.Number("ones"), Squares: h.Flag("squares")}
 	}
 	return sk
 }

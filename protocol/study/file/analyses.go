@@ -1,4 +1,4 @@
-package study
+package file
 
 import (
 	"fmt"
@@ -6,17 +6,18 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/protocol/schema"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // entry is how an analysis of one kind is read. Each stands in a file of its kind.
 type entry struct {
-	kind AnalysisKind
+	kind study.AnalysisKind
 	// keys are those of its options, which read reads, complete completes, where a default
 	// depends on the sketch that answers, and check checks.
 	keys     []string
-	read     func(o object) Options
-	complete func(r *reader, answering Sketch, options Options, path string) Options
-	check    func(r *reader, s *Study, a Analysis, path string)
+	read     func(o object) study.Options
+	complete func(r *reader, answering study.Sketch, options study.Options, path string) study.Options
+	check    func(r *reader, s *study.Study, a study.Analysis, path string)
 }
 
 // entries are those of the kinds that have options, in the order of the kinds.
@@ -29,7 +30,7 @@ func entries() []entry {
 }
 
 // entryOf returns the entry of a kind; that of a kind without options is empty.
-func entryOf(kind AnalysisKind) entry {
+func entryOf(kind study.AnalysisKind) entry {
 	for _, e := range entries() {
 		if e.kind == kind {
 			return e
@@ -40,7 +41,7 @@ func entryOf(kind AnalysisKind) entry {
 
 // analysis reads one entry of analyses. A key of another kind's options is no slip of
 // spelling, and the error says whose it is.
-func (r *reader) analysis(it schema.Item) Analysis {
+func (r *reader) analysis(it schema.Item) study.Analysis {
 	known := []string{"kind", "intervals"}
 	for _, k := range entries() {
 		for _, key := range k.keys {
@@ -51,19 +52,19 @@ func (r *reader) analysis(it schema.Item) Analysis {
 	}
 	o := r.object(it.Node, it.Path, known...)
 	o.Require("kind")
-	a := Analysis{
-		Kind:      schema.Choice(o.Object, "kind", analysisWords(), AnalysisKind("")),
-		Intervals: schema.Choice(o.Object, "intervals", intervals, Intervals("")),
+	a := study.Analysis{
+		Kind:      schema.Choice(o.Object, "kind", analysisWords(), study.AnalysisKind("")),
+		Intervals: schema.Choice(o.Object, "intervals", intervals, study.Intervals("")),
 	}
-	k, ok := kindOf(a.Kind)
+	k, ok := study.KindOf(a.Kind)
 	if !ok {
 		return a // said already
 	}
 	switch {
-	case k.bare && o.Has("intervals"):
-		o.forbid("intervals", "belongs to answers with intervals, which "+string(k.name)+" has not")
-	case !k.bare && a.Intervals == "":
-		a.Intervals = IntervalsEach
+	case k.Bare && o.Has("intervals"):
+		o.forbid("intervals", "belongs to answers with intervals, which "+string(k.Name)+" has not")
+	case !k.Bare && a.Intervals == "":
+		a.Intervals = study.IntervalsEach
 	}
 	e := entryOf(a.Kind)
 	for _, key := range known[2:] {
@@ -88,7 +89,7 @@ func takers(key string) (out []string) {
 }
 
 // completeAnalysis fills in the defaults of options that depend on the sketch that answers.
-func (r *reader) completeAnalysis(s *Study, i int) {
+func (r *reader) completeAnalysis(s *study.Study, i int) {
 	a := &s.Analyses[i]
 	if e := entryOf(a.Kind); e.complete != nil {
 		if index, ok := s.SketchFor(*a); ok {
@@ -97,7 +98,7 @@ func (r *reader) completeAnalysis(s *Study, i int) {
 	}
 }
 
-func (r *reader) validateAnalyses(s *Study) {
+func (r *reader) validateAnalyses(s *study.Study) {
 	if len(s.Analyses) == 0 {
 		r.Fail("analyses", "lists no analysis").Hint = "like [{kind: correlation}]"
 	}
@@ -117,32 +118,32 @@ func (r *reader) validateAnalyses(s *Study) {
 	}
 	unique(r, "later", s.Later)
 	for i, kind := range s.Later {
-		r.validateAnswer(s, Analysis{Kind: kind}, fmt.Sprintf("later[%d]", i))
+		r.validateAnswer(s, study.Analysis{Kind: kind}, fmt.Sprintf("later[%d]", i))
 	}
 }
 
 // validateAnswer refuses a question that no sketch of the study answers.
-func (r *reader) validateAnswer(s *Study, a Analysis, path string) {
+func (r *reader) validateAnswer(s *study.Study, a study.Analysis, path string) {
 	if _, ok := s.SketchFor(a); ok {
 		return
 	}
-	k, ok := kindOf(a.Kind)
+	k, ok := study.KindOf(a.Kind)
 	if !ok {
 		return // said already
 	}
-	if why := k.elsewhere(s.Partition); why != "" {
-		r.Fail(path, "%s has no answer in a %s study", k.name, s.Partition).Hint = why
+	if why := k.Elsewhere(s.Partition); why != "" {
+		r.Fail(path, "%s has no answer in a %s study", k.Name, s.Partition).Hint = why
 		return
 	}
-	if k.label && !s.hasClasses() {
-		r.Fail(path, "%s tells the classes of the label apart, and no column is a label with 2 to %d classes", k.name, MaxClasses).Hint = "write role: label in a binary or categorical column"
+	if k.Label && !s.HasClasses() {
+		r.Fail(path, "%s tells the classes of the label apart, and no column is a label with 2 to %d classes", k.Name, study.MaxClasses).Hint = "write role: label in a binary or categorical column"
 		return
 	}
 	var ways []string
-	for _, n := range k.needs(a.Options) {
-		if !n.side.Sums() || s.Partition == Horizontal {
+	for _, n := range k.Needs(a.Options) {
+		if !n.Side.Sums() || s.Partition == study.Horizontal {
 			ways = append(ways, n.String())
 		}
 	}
-	r.Fail(path, "no sketch of the study answers %s", a.name()).Hint = "it needs a sketch of " + strings.Join(ways, ", or of ")
+	r.Fail(path, "no sketch of the study answers %s", a.Name()).Hint = "it needs a sketch of " + strings.Join(ways, ", or of ")
 }

@@ -1,4 +1,4 @@
-package study
+package file
 
 import (
 	"github.com/cosketch/cosketch/kernel/projection"

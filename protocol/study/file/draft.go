@@ -1,4 +1,4 @@
-package study
+package file
 
 import (
 	"cmp"
@@ -17,6 +17,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/schema"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // Draft is what an operator knows who begins a study file.
@@ -25,7 +26,7 @@ type Draft struct {
 	Nonce      [16]byte // fresh random bytes
 	Aggregator DraftAggregator
 	Parties    []DraftParty // in the order in which they are to be listed
-	Partition  Partition
+	Partition  study.Partition
 	Expires    protocol.Instant // approval closes
 	Deadline   protocol.Instant // upload closes
 	Records    []string         // columns that identify a record
@@ -53,7 +54,7 @@ type DraftParty struct {
 // DraftColumn is a column of which something may still be open.
 type DraftColumn struct {
 	Name   string
-	Kind   ColumnKind
+	Kind   study.ColumnKind
 	Terms  []DraftTerm // transform, unit, bounds, centre, spread or values, as they are written
 	Source string
 	Role   string
@@ -75,14 +76,14 @@ func (c DraftColumn) open() string {
 		}
 	}
 	switch {
-	case c.Kind == Numeric && !c.has("bounds"):
+	case c.Kind == study.Numeric && !c.has("bounds"):
 		lack("centre", "TYPICAL")
 		if c.has("transform") {
 			lack("spread", "FACTOR")
 		} else {
 			lack("spread", "DEVIATION")
 		}
-	case c.Kind == Categorical:
+	case c.Kind == study.Categorical:
 		lack("values", "[ALL, PUBLIC, VALUES]")
 	}
 	return strings.Join(lacks, ", ")
@@ -119,8 +120,8 @@ var ErrNoSketch = errors.New("no choice of sketches answers these analyses in a 
 type sketching struct {
 	why      string
 	sketches []string
-	unit     string       // of the promise; record is gaussian, attribute laplace
-	answers  AnalysisKind // for example
+	unit     string             // of the promise; record is gaussian, attribute laplace
+	answers  study.AnalysisKind // for example
 }
 
 // choices are the ways to sketch, the most private first.
@@ -129,22 +130,22 @@ func (d Draft) choices() []sketching {
 	const single = "{side: columns, family: sparse, k: 1024, s: 1, helpers: {ones: 1}}"
 	layout, own := d.layout()
 	columns := fmt.Sprintf("{side: columns, family: sparse, k: %d, s: 1, helpers: {ones: %v}, clip: %v%s}", layout.K, layout.Ones, layout.Clip, own)
-	if d.Partition == Vertical {
+	if d.Partition == study.Vertical {
 		return []sketching{
-			{"they compare columns of different parties over shared records, and protect whole records", []string{columns}, "record", InnerProduct},
-			{"records are joined by pseudonyms. These show who shares which records, so single values are protected", []string{"{side: records, family: sparse, k: 64, s: 1}"}, "attribute", RecordDistance},
-			{"the analyses need sketches of columns and of records, which share the budget. Single values are protected", []string{single, "{side: records, family: sparse, k: 64, s: 1}"}, "attribute", RecordDistance},
+			{"they compare columns of different parties over shared records, and protect whole records", []string{columns}, "record", study.InnerProduct},
+			{"records are joined by pseudonyms. These show who shares which records, so single values are protected", []string{"{side: records, family: sparse, k: 64, s: 1}"}, "attribute", study.RecordDistance},
+			{"the analyses need sketches of columns and of records, which share the budget. Single values are protected", []string{single, "{side: records, family: sparse, k: 64, s: 1}"}, "attribute", study.RecordDistance},
 		}
 	}
 	sums, cells, shares := d.horizontal()
 	out := []sketching{
-		{"noisy sums add up over the parties and protect whole records", sums(0), "record", Mean},
-		{"noisy counts and sums of cells add up over the parties and protect whole records", append(sums(shares), cells), "record", Mean},
-		{"the analyses need a noisy row for each record. Single values are protected", []string{"{side: records, family: identity}"}, "attribute", RecordDistance},
-		{"sketches of columns add up over the parties", []string{columns}, "record", InnerProduct},
+		{"noisy sums add up over the parties and protect whole records", sums(0), "record", study.Mean},
+		{"noisy counts and sums of cells add up over the parties and protect whole records", append(sums(shares), cells), "record", study.Mean},
+		{"the analyses need a noisy row for each record. Single values are protected", []string{"{side: records, family: identity}"}, "attribute", study.RecordDistance},
+		{"sketches of columns add up over the parties", []string{columns}, "record", study.InnerProduct},
 	}
 	if slices.ContainsFunc(d.columns(), byLabel) {
-		out = slices.Insert(out, 3, sketching{"the analyses need a noisy row for each record, with its label. Single values are protected", []string{"{side: records, family: identity, labels: randomised}"}, "attribute", RecordDistance})
+		out = slices.Insert(out, 3, sketching{"the analyses need a noisy row for each record, with its label. Single values are protected", []string{"{side: records, family: identity, labels: randomised}"}, "attribute", study.RecordDistance})
 	}
 	return out
 }
@@ -158,18 +159,18 @@ func (d Draft) clusters() int {
 			continue
 		}
 		var keys struct {
-			Kind        AnalysisKind `yaml:"kind"`
-			Clusters    any          `yaml:"clusters"`
-			MaxClusters int          `yaml:"max_clusters"`
+			Kind        study.AnalysisKind `yaml:"kind"`
+			Clusters    any                `yaml:"clusters"`
+			MaxClusters int                `yaml:"max_clusters"`
 		}
-		if n.Decode(&keys) != nil || keys.Kind != KMeans {
+		if n.Decode(&keys) != nil || keys.Kind != study.KMeans {
 			continue
 		}
 		switch k := keys.Clusters.(type) {
 		case int:
 			most = max(most, k)
 		case string: // auto
-			most = max(most, cmp.Or(keys.MaxClusters, DefaultMaxClusters))
+			most = max(most, cmp.Or(keys.MaxClusters, study.DefaultMaxClusters))
 		}
 	}
 	return most
@@ -199,10 +200,10 @@ func (d Draft) layout() (l forecast.Layout, own string) {
 		}
 		if len(h.Columns) > 0 {
 			holdings = append(holdings, h)
-			noise = math.Max(noise, math.Sqrt(float64(len(h.Columns))/shareBits)/2/float64(mu)/h.Records)
+			noise = math.Max(noise, math.Sqrt(float64(len(h.Columns))/study.ShareBits)/2/float64(mu)/h.Records)
 		}
 	}
-	if d.Partition != Vertical || noise > ownNoise {
+	if d.Partition != study.Vertical || noise > ownNoise {
 		return forecast.VerticalLayout(holdings, mu), ""
 	}
 	for _, h := range holdings {
@@ -212,7 +213,7 @@ func (d Draft) layout() (l forecast.Layout, own string) {
 			}
 		}
 	}
-	return forecast.VerticalLayout(holdings, mu*dp.Mu(math.Sqrt(1-shareNumbers-shareOwn))), ", standardise: own"
+	return forecast.VerticalLayout(holdings, mu*dp.Mu(math.Sqrt(1-study.ShareNumbers-study.ShareOwn))), ", standardise: own"
 }
 
 // known is what a sketch of columns can count on.
@@ -228,11 +229,11 @@ func (c DraftColumn) known() forecast.Known {
 	}
 	rate, told := number("centre")
 	switch {
-	case c.Kind == Categorical:
+	case c.Kind == study.Categorical:
 		return forecast.KnownCategory()
-	case c.Kind == Binary && told && rate > 0 && rate < 1:
+	case c.Kind == study.Binary && told && rate > 0 && rate < 1:
 		return forecast.KnownRate(rate)
-	case c.Kind == Binary:
+	case c.Kind == study.Binary:
 		return forecast.KnownBit()
 	case c.has("bounds"):
 		return forecast.KnownBounds()
@@ -378,7 +379,7 @@ func (d Draft) agree() error {
 			return fmt.Errorf("column %q: no party's column list has it", own.Name)
 		}
 	}
-	if d.Partition == Horizontal {
+	if d.Partition == study.Horizontal {
 		return d.agreeHorizontal()
 	}
 	owner := map[string]string{}
@@ -441,7 +442,7 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 	line("columns:")
 	for _, p := range d.Parties {
 		columns := p.Columns
-		if d.Partition == Horizontal {
+		if d.Partition == study.Horizontal {
 			columns = d.columns()
 		}
 		for _, c := range columns {
@@ -450,7 +451,7 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 			}
 			d.column(&b, p, c, fill)
 		}
-		if d.Partition == Horizontal {
+		if d.Partition == study.Horizontal {
 			break
 		}
 	}
@@ -465,7 +466,7 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 	} else {
 		line("privacy: {unit: attribute, mechanism: laplace, epsilon: %s}", d.epsilon("8"))
 	}
-	if d.Masked && d.Partition == Horizontal {
+	if d.Masked && d.Partition == study.Horizontal {
 		line("sum: masked      # the aggregator sees only the sum over all parties")
 		line("colluding: %d     # how many parties may collude", max(1, (len(d.Parties)-1)/2))
 	}
@@ -508,7 +509,7 @@ func (d Draft) column(b *strings.Builder, p DraftParty, c DraftColumn, fill func
 	if c.Role != "" {
 		parts = append(parts, "role: "+quoted(c.Role))
 	}
-	if d.Partition == Vertical {
+	if d.Partition == study.Vertical {
 		parts = append(parts, "owner: "+quoted(p.Name))
 	}
 	fmt.Fprintf(b, "  - {%s}%s\n", strings.Join(parts, ", "), missing)

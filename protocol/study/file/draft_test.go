@@ -1,4 +1,4 @@
-package study
+package file
 
 import (
 	"encoding/base64"
@@ -8,12 +8,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // registry is the example of that name.
-func registry(t *testing.T) *Study {
+func registry(t *testing.T) *study.Study {
 	t.Helper()
-	source, err := os.ReadFile("testdata/registry.yaml")
+	source, err := os.ReadFile("../testdata/registry.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,15 +31,15 @@ func registry(t *testing.T) *Study {
 func TestDraftsAreStudies(t *testing.T) {
 	base := registry(t)
 	column := func(name string) DraftColumn {
-		return DraftColumn{Name: name, Kind: Numeric, Terms: []DraftTerm{{"bounds", "[0, 10]"}}, Source: "code book"}
+		return DraftColumn{Name: name, Kind: study.Numeric, Terms: []DraftTerm{{"bounds", "[0, 10]"}}, Source: "code book"}
 	}
-	draft := func(partition Partition, analyses ...string) Draft {
+	draft := func(partition study.Partition, analyses ...string) Draft {
 		d := Draft{Name: "draft", Nonce: [16]byte{1}, Partition: partition, Expires: 1_900_000_000, Deadline: 1_900_086_400,
 			Records: []string{"id"}, Analyses: analyses,
 			Aggregator: DraftAggregator{ID: base.Aggregator.ID, HPKE: base64.StdEncoding.EncodeToString(base.Aggregator.HPKE), Addrs: base.Aggregator.Addrs}}
 		for i, p := range base.Parties {
 			columns := []DraftColumn{column("x"), column("y")}
-			if partition == Vertical {
+			if partition == study.Vertical {
 				columns = []DraftColumn{column("x" + string(rune('a'+i))), column("y" + string(rune('a'+i)))}
 			}
 			d.Parties = append(d.Parties, DraftParty{Name: p.Name, ID: p.ID, Columns: columns})
@@ -50,7 +52,7 @@ func TestDraftsAreStudies(t *testing.T) {
 		{"{kind: k-means, clusters: auto, max_clusters: 3}", "{side: cells, L: 4, q: 2, clip: whole, share: 3}"},
 		{"{kind: k-means, clusters: 9}", "{side: cells, L: 4, q: 4, clip: whole, share: 3}"}, // as many as columns
 	} {
-		d := draft(Horizontal, "mean", c.asked)
+		d := draft(study.Horizontal, "mean", c.asked)
 		for i := range d.Parties {
 			d.Parties[i].Columns = append(d.Parties[i].Columns, column("z"), column("w"))
 		}
@@ -69,7 +71,7 @@ func TestDraftsAreStudies(t *testing.T) {
 		{[]string{"mean"}, "  - {side: moments, clip: own}\n"},
 		{[]string{"correlation", "pca"}, "  - {side: moments, clip: own, fourth: true}\n"},
 	} {
-		d := draft(Horizontal, c.asked...)
+		d := draft(study.Horizontal, c.asked...)
 		for i := range d.Parties {
 			for j := range d.Parties[i].Columns {
 				d.Parties[i].Columns[j].Terms = []DraftTerm{{"centre", "5"}, {"spread", "2"}}
@@ -81,15 +83,15 @@ func TestDraftsAreStudies(t *testing.T) {
 		}
 	}
 	answered := 0
-	for _, partition := range []Partition{Vertical, Horizontal} {
-		for _, k := range Kinds() {
+	for _, partition := range []study.Partition{study.Vertical, study.Horizontal} {
+		for _, k := range study.Kinds() {
 			asked := string(k)
 			switch k {
-			case KMeans:
+			case study.KMeans:
 				asked = "{kind: k-means, clusters: 2}"
-			case Regression:
+			case study.Regression:
 				asked = "{kind: regression, target: x}"
-				if partition == Vertical {
+				if partition == study.Vertical {
 					asked = "{kind: regression, target: xa}"
 				}
 			}
@@ -116,7 +118,7 @@ func TestDraftsAreStudies(t *testing.T) {
 		t.Errorf("%d kinds can be drafted, want 20 at least", answered)
 	}
 	// What is open stands there to be filled in, and is no study until it is.
-	d := draft(Vertical, "correlation")
+	d := draft(study.Vertical, "correlation")
 	d.Parties[0].Columns[0].Terms = nil
 	text, open, err := d.Text()
 	if err != nil || len(open) != 1 || !strings.Contains(text, "centre: TYPICAL, spread: DEVIATION, ") {
@@ -125,28 +127,28 @@ func TestDraftsAreStudies(t *testing.T) {
 	if _, err := Parse([]byte(text)); err == nil {
 		t.Error("a study with an open bound")
 	}
-	_, _, err = draft(Vertical, "nonsense").Text()
+	_, _, err = draft(study.Vertical, "nonsense").Text()
 	if !errors.Is(err, ErrNoSketch) || strings.Count(err.Error(), "nonsense") != 1 || strings.Contains(err.Error(), "line ") {
 		t.Errorf("an analysis that there is not, which is to be said once and of no file: %v", err)
 	}
 	for what, c := range map[string]struct {
-		partition Partition
+		partition study.Partition
 		spoil     func(*Draft)
 		want      string
 	}{
-		"one party":           {Horizontal, func(d *Draft) { d.Parties = d.Parties[:1] }, "at least 2 parties"},
-		"a party twice":       {Horizontal, func(d *Draft) { d.Parties[1] = d.Parties[0] }, "two column lists are of"},
-		"one name":            {Horizontal, func(d *Draft) { d.Parties[1].Name = d.Parties[0].Name }, "two parties are named"},
-		"one id":              {Vertical, func(d *Draft) { d.Parties[1].ID = d.Parties[0].ID }, "have the same peer id"},
-		"one column":          {Vertical, func(d *Draft) { d.Parties[1].Columns[0].Name = "xa" }, "is the study horizontal?"},
-		"other columns":       {Horizontal, func(d *Draft) { d.Parties[1].Columns[0].Name = "z" }, "is the study vertical?"},
-		"a column more":       {Horizontal, func(d *Draft) { d.Parties[1].Columns = append(d.Parties[1].Columns, column("z")) }, `column "z"`},
-		"a column of nobody":  {Horizontal, func(d *Draft) { d.Own = []DraftColumn{column("z")} }, "no party's column list has it"},
-		"a name that is none": {Vertical, func(d *Draft) { d.Name = "a: b" }, "name:"},
-		"an address":          {Vertical, func(d *Draft) { d.Aggregator.Addrs = []string{"agg, /dns4/x/tcp/1"} }, "is not a multiaddr"},
-		"epsilon and more":    {Vertical, func(d *Draft) { d.Epsilon = "1, delta: 0.5" }, "is not a number"},
-		"a brace missing":     {Vertical, func(d *Draft) { d.Analyses = []string{"{kind: k-means"} }, "is a brace missing"},
-		"a comment":           {Vertical, func(d *Draft) { d.Analyses = []string{"mean # all"} }, "want a kind"},
+		"one party":           {study.Horizontal, func(d *Draft) { d.Parties = d.Parties[:1] }, "at least 2 parties"},
+		"a party twice":       {study.Horizontal, func(d *Draft) { d.Parties[1] = d.Parties[0] }, "two column lists are of"},
+		"one name":            {study.Horizontal, func(d *Draft) { d.Parties[1].Name = d.Parties[0].Name }, "two parties are named"},
+		"one id":              {study.Vertical, func(d *Draft) { d.Parties[1].ID = d.Parties[0].ID }, "have the same peer id"},
+		"one column":          {study.Vertical, func(d *Draft) { d.Parties[1].Columns[0].Name = "xa" }, "is the study horizontal?"},
+		"other columns":       {study.Horizontal, func(d *Draft) { d.Parties[1].Columns[0].Name = "z" }, "is the study vertical?"},
+		"a column more":       {study.Horizontal, func(d *Draft) { d.Parties[1].Columns = append(d.Parties[1].Columns, column("z")) }, `column "z"`},
+		"a column of nobody":  {study.Horizontal, func(d *Draft) { d.Own = []DraftColumn{column("z")} }, "no party's column list has it"},
+		"a name that is none": {study.Vertical, func(d *Draft) { d.Name = "a: b" }, "name:"},
+		"an address":          {study.Vertical, func(d *Draft) { d.Aggregator.Addrs = []string{"agg, /dns4/x/tcp/1"} }, "is not a multiaddr"},
+		"epsilon and more":    {study.Vertical, func(d *Draft) { d.Epsilon = "1, delta: 0.5" }, "is not a number"},
+		"a brace missing":     {study.Vertical, func(d *Draft) { d.Analyses = []string{"{kind: k-means"} }, "is a brace missing"},
+		"a comment":           {study.Vertical, func(d *Draft) { d.Analyses = []string{"mean # all"} }, "want a kind"},
 	} {
 		d := draft(c.partition, "mean")
 		c.spoil(&d)
@@ -155,13 +157,13 @@ func TestDraftsAreStudies(t *testing.T) {
 		}
 	}
 	// What one party leaves open, another may know.
-	d = draft(Horizontal, "mean")
+	d = draft(study.Horizontal, "mean")
 	d.Parties[0].Columns[0].Terms = nil
 	if text, open, err = d.Text(); err != nil || len(open) > 0 || !strings.Contains(text, "name: x, kind: numeric, bounds: [0, 10]") {
 		t.Errorf("bounds that the second party knows: open %q, %v\n%s", open, err, text)
 	}
 	// Texts that YAML takes for something else are quoted.
-	d = draft(Vertical, "inner-product")
+	d = draft(study.Vertical, "inner-product")
 	d.Name, d.Parties[0].Columns[0].Name = "2024", "no"
 	if text, _, err = d.Text(); err != nil {
 		t.Fatal(err)
@@ -174,10 +176,10 @@ func TestDraftsAreStudies(t *testing.T) {
 // Lists of a horizontal study that differ make one description, and what was decided is
 // said; what the operator says stands.
 func TestDraftsMergeLists(t *testing.T) {
-	numeric := func(terms ...DraftTerm) DraftColumn { return DraftColumn{Name: "x", Kind: Numeric, Terms: terms} }
-	binary := DraftColumn{Name: "x", Kind: Binary}
+	numeric := func(terms ...DraftTerm) DraftColumn { return DraftColumn{Name: "x", Kind: study.Numeric, Terms: terms} }
+	binary := DraftColumn{Name: "x", Kind: study.Binary}
 	values := func(list string) DraftColumn {
-		return DraftColumn{Name: "x", Kind: Categorical, Terms: []DraftTerm{{"values", list}}}
+		return DraftColumn{Name: "x", Kind: study.Categorical, Terms: []DraftTerm{{"values", list}}}
 	}
 	bounds, wider := DraftTerm{"bounds", "[0, 10]"}, DraftTerm{"bounds", "[0, 11]"}
 	centre, spread := DraftTerm{"centre", "4"}, DraftTerm{"spread", "1"}
@@ -186,28 +188,28 @@ func TestDraftsMergeLists(t *testing.T) {
 	for what, c := range map[string]struct {
 		lists []DraftColumn
 		own   []DraftColumn
-		kind  ColumnKind
+		kind  study.ColumnKind
 		terms string
 		notes []string // a piece of each
 	}{
-		"equal lists":              {lists: []DraftColumn{numeric(bounds), numeric(bounds)}, kind: Numeric, terms: "bounds: [0, 10]"},
-		"numbers that were rare":   {lists: []DraftColumn{binary, numeric(bounds)}, kind: Numeric, terms: "bounds: [0, 10]", notes: []string{"binary at north and numeric at south: the study says numeric"}},
-		"the other way round":      {lists: []DraftColumn{numeric(bounds), binary}, kind: Numeric, terms: "bounds: [0, 10]", notes: []string{"numeric at north and binary at south: the study says numeric"}},
-		"a rate and bounds":        {lists: []DraftColumn{{Name: "x", Kind: Binary, Terms: []DraftTerm{{"centre", "0.1"}}}, numeric()}, kind: Numeric, notes: []string{"the study says numeric"}},
-		"a label":                  {lists: []DraftColumn{label, numeric(bounds)}, kind: Binary, notes: []string{"the study says binary"}},
-		"words and numbers":        {lists: []DraftColumn{values("[a, b]"), numeric(bounds)}, kind: Categorical, terms: "values: [a, b]", notes: []string{"the study says categorical"}},
-		"other bounds":             {lists: []DraftColumn{numeric(bounds), numeric(wider)}, kind: Numeric, terms: "bounds: [0, 10]", notes: []string{"{bounds: [0, 11]} at south, and the study says {bounds: [0, 10]}"}},
-		"a spread beats bounds":    {lists: []DraftColumn{numeric(bounds), numeric(centre, spread)}, kind: Numeric, terms: "centre: 4, spread: 1", notes: []string{"{bounds: [0, 10]} at north"}},
-		"all beats half":           {lists: []DraftColumn{numeric(centre), numeric(bounds)}, kind: Numeric, terms: "bounds: [0, 10]", notes: []string{"{centre: 4} at north"}},
-		"other values":             {lists: []DraftColumn{values("[a, b]"), values(`[c, "a", "no"]`)}, kind: Categorical, terms: `values: [a, b, c, "no"]`, notes: []string{"at north", "at south"}},
-		"what the operator says":   {lists: []DraftColumn{binary, numeric(bounds)}, own: []DraftColumn{values("[0x, 1x]")}, kind: Categorical, terms: "values: [0x, 1x]"},
-		"nothing open but a guess": {lists: []DraftColumn{numeric(), numeric()}, kind: Numeric},
+		"equal lists":              {lists: []DraftColumn{numeric(bounds), numeric(bounds)}, kind: study.Numeric, terms: "bounds: [0, 10]"},
+		"numbers that were rare":   {lists: []DraftColumn{binary, numeric(bounds)}, kind: study.Numeric, terms: "bounds: [0, 10]", notes: []string{"binary at north and numeric at south: the study says numeric"}},
+		"the other way round":      {lists: []DraftColumn{numeric(bounds), binary}, kind: study.Numeric, terms: "bounds: [0, 10]", notes: []string{"numeric at north and binary at south: the study says numeric"}},
+		"a rate and bounds":        {lists: []DraftColumn{{Name: "x", Kind: study.Binary, Terms: []DraftTerm{{"centre", "0.1"}}}, numeric()}, kind: study.Numeric, notes: []string{"the study says numeric"}},
+		"a label":                  {lists: []DraftColumn{label, numeric(bounds)}, kind: study.Binary, notes: []string{"the study says binary"}},
+		"words and numbers":        {lists: []DraftColumn{values("[a, b]"), numeric(bounds)}, kind: study.Categorical, terms: "values: [a, b]", notes: []string{"the study says categorical"}},
+		"other bounds":             {lists: []DraftColumn{numeric(bounds), numeric(wider)}, kind: study.Numeric, terms: "bounds: [0, 10]", notes: []string{"{bounds: [0, 11]} at south, and the study says {bounds: [0, 10]}"}},
+		"a spread beats bounds":    {lists: []DraftColumn{numeric(bounds), numeric(centre, spread)}, kind: study.Numeric, terms: "centre: 4, spread: 1", notes: []string{"{bounds: [0, 10]} at north"}},
+		"all beats half":           {lists: []DraftColumn{numeric(centre), numeric(bounds)}, kind: study.Numeric, terms: "bounds: [0, 10]", notes: []string{"{centre: 4} at north"}},
+		"other values":             {lists: []DraftColumn{values("[a, b]"), values(`[c, "a", "no"]`)}, kind: study.Categorical, terms: `values: [a, b, c, "no"]`, notes: []string{"at north", "at south"}},
+		"what the operator says":   {lists: []DraftColumn{binary, numeric(bounds)}, own: []DraftColumn{values("[0x, 1x]")}, kind: study.Categorical, terms: "values: [0x, 1x]"},
+		"nothing open but a guess": {lists: []DraftColumn{numeric(), numeric()}, kind: study.Numeric},
 	} {
-		d := Draft{Partition: Horizontal, Own: c.own}
+		d := Draft{Partition: study.Horizontal, Own: c.own}
 		for i, column := range c.lists {
-			d.Parties = append(d.Parties, DraftParty{Name: []string{"north", "south"}[i], Columns: []DraftColumn{{Name: "before", Kind: Binary}, column}[1-i:]})
+			d.Parties = append(d.Parties, DraftParty{Name: []string{"north", "south"}[i], Columns: []DraftColumn{{Name: "before", Kind: study.Binary}, column}[1-i:]})
 			if i == 0 { // in another order
-				d.Parties[0].Columns = append(d.Parties[0].Columns, DraftColumn{Name: "before", Kind: Binary})
+				d.Parties[0].Columns = append(d.Parties[0].Columns, DraftColumn{Name: "before", Kind: study.Binary})
 			}
 		}
 		columns, notes := d.Merged()
@@ -233,11 +235,11 @@ func TestDraftsMergeLists(t *testing.T) {
 func TestDraftsTakeKByRecords(t *testing.T) {
 	bits := func(n int) (out []DraftColumn) {
 		for j := range n {
-			out = append(out, DraftColumn{Name: fmt.Sprintf("bit %d", j), Kind: Binary})
+			out = append(out, DraftColumn{Name: fmt.Sprintf("bit %d", j), Kind: study.Binary})
 		}
 		return out
 	}
-	d := Draft{Parties: []DraftParty{{Name: "a", Columns: bits(8)}, {Name: "b", Columns: bits(8)}}, Partition: Vertical, Epsilon: "4"}
+	d := Draft{Parties: []DraftParty{{Name: "a", Columns: bits(8)}, {Name: "b", Columns: bits(8)}}, Partition: study.Vertical, Epsilon: "4"}
 	before, _ := d.layout()
 	for i := range d.Parties {
 		d.Parties[i].Records = 20 * draftRecords
@@ -252,7 +254,7 @@ func TestDraftsTakeKByRecords(t *testing.T) {
 	}
 	d.Parties[1].Records = d.Parties[0].Records
 	for j := range 8 {
-		d.Own = append(d.Own, DraftColumn{Name: fmt.Sprintf("bit %d", j), Kind: Binary, Terms: []DraftTerm{{"centre", "0.02"}}})
+		d.Own = append(d.Own, DraftColumn{Name: fmt.Sprintf("bit %d", j), Kind: study.Binary, Terms: []DraftTerm{{"centre", "0.02"}}})
 	}
 	if rare, _ := d.layout(); rare.Clip > before.Clip/1.5 {
 		t.Errorf("rare bits are cut at %v, before at %v", rare.Clip, before.Clip)
@@ -266,13 +268,13 @@ func TestDraftsCutNoBits(t *testing.T) {
 	for _, columns := range []int{1, 2, 8, 40, 300} {
 		for _, epsilon := range []string{"", "0.1", "4"} {
 			for _, rate := range []string{"", "0.03"} {
-				d := Draft{Name: "draft", Nonce: [16]byte{1}, Partition: Vertical, Expires: 1_900_000_000, Deadline: 1_900_086_400,
+				d := Draft{Name: "draft", Nonce: [16]byte{1}, Partition: study.Vertical, Expires: 1_900_000_000, Deadline: 1_900_086_400,
 					Records: []string{"id"}, Analyses: []string{"correlation", "intersection"}, Epsilon: epsilon,
 					Aggregator: DraftAggregator{ID: base.Aggregator.ID, HPKE: base64.StdEncoding.EncodeToString(base.Aggregator.HPKE), Addrs: base.Aggregator.Addrs}}
 				for i, p := range base.Parties {
 					party := DraftParty{Name: p.Name, ID: p.ID}
 					for j := range columns {
-						c := DraftColumn{Name: fmt.Sprintf("bit %d of %d", j, i), Kind: Binary}
+						c := DraftColumn{Name: fmt.Sprintf("bit %d of %d", j, i), Kind: study.Binary}
 						if rate != "" {
 							c.Terms = []DraftTerm{{"centre", rate}}
 						}

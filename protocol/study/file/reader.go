@@ -1,4 +1,4 @@
-package study
+package file
 
 import (
 	"go.yaml.in/yaml/v4"

@@ -1,4 +1,4 @@
-package study
+package file
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/cosketch/cosketch/protocol/schema"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // Merged are the columns of the study, each once, and what was decided about them where the
@@ -23,7 +24,7 @@ import (
 //
 // What Own says of a column stands whatever the lists say.
 func (d Draft) Merged() (columns []DraftColumn, notes []string) {
-	if d.Partition == Horizontal && len(d.Parties) > 0 {
+	if d.Partition == study.Horizontal && len(d.Parties) > 0 {
 		by := map[string][]said{}
 		for _, p := range d.Parties {
 			for _, c := range p.Columns {
@@ -75,9 +76,9 @@ func merge(all []said) (out DraftColumn, notes []string) {
 	for _, s := range all {
 		role = cmp.Or(role, s.column.Role)
 	}
-	isOf := func(k ColumnKind) func(said) bool { return func(s said) bool { return s.column.Kind == k } }
-	if kind == Binary && role != "label" && slices.ContainsFunc(all, isOf(Numeric)) {
-		kind = Numeric
+	isOf := func(k study.ColumnKind) func(said) bool { return func(s said) bool { return s.column.Kind == k } }
+	if kind == study.Binary && role != "label" && slices.ContainsFunc(all, isOf(study.Numeric)) {
+		kind = study.Numeric
 	}
 	if other := slices.IndexFunc(all, func(s said) bool { return s.column.Kind != first.Kind }); other >= 0 {
 		note("%s at %s and %s at %s: the study says %s", first.Kind, all[0].party, all[other].column.Kind, all[other].party, kind)
@@ -89,7 +90,7 @@ func merge(all []said) (out DraftColumn, notes []string) {
 			best = s
 		}
 	}
-	if out = best.column; kind == Categorical {
+	if out = best.column; kind == study.Categorical {
 		out.Terms = together(all, best)
 	}
 	for _, s := range all {

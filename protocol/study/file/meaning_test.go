@@ -1,4 +1,4 @@
-package study
+package file
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // TestMeaningChangesWithEveryField walks a study by reflection and changes one leaf
@@ -24,8 +25,8 @@ func TestMeaningChangesWithEveryField(t *testing.T) {
 	t.Run("options", func(t *testing.T) { meaningChanges(t, all, 100) })
 }
 
-func meaningChanges(t *testing.T, s *Study, least int) {
-	s.Later = []AnalysisKind{InnerProduct}
+func meaningChanges(t *testing.T, s *study.Study, least int) {
+	s.Later = []study.AnalysisKind{study.InnerProduct}
 	original := meaning(s)
 	changed := 0
 	mutate(t, reflect.ValueOf(s).Elem(), "Study", func(path string) {
@@ -179,14 +180,14 @@ func TestMeaningIsPinned(t *testing.T) {
 
 func source(t testing.TB, name string) string {
 	t.Helper()
-	b, err := os.ReadFile("testdata/" + name + ".yaml")
+	b, err := os.ReadFile("../testdata/" + name + ".yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(b)
 }
 
-func parsed(t testing.TB, name string) *Study {
+func parsed(t testing.TB, name string) *study.Study {
 	t.Helper()
 	s, err := Parse([]byte(source(t, name)))
 	if err != nil {

@@ -1,4 +1,4 @@
-package study
+package file
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // horizontal writes the sketches of a study whose parties hold the same columns: moments, with a
@@ -24,9 +25,9 @@ func (d Draft) horizontal() (moments func(share int) []string, cells string, sha
 	for _, c := range columns {
 		n, square := 1, 1./9
 		switch {
-		case c.Kind == Categorical:
+		case c.Kind == study.Categorical:
 			n, square = max(len(c.list()), 2), 1
-		case c.Kind == Binary:
+		case c.Kind == study.Binary:
 			square = 1. / 4
 		case c.has("bounds"):
 			bounded = true
@@ -36,13 +37,13 @@ func (d Draft) horizontal() (moments func(share int) []string, cells string, sha
 		default:
 			endless++
 		}
-		if c.Role == "label" && c.Kind != Numeric {
+		if c.Role == "label" && c.Kind != study.Numeric {
 			continue
 		}
 		typical, features = typical+square, features+n
 		if c.Role != "label" {
 			inCells += n
-			if cellSquare += square; c.has("bounds") && c.Kind == Numeric && !d.Masked {
+			if cellSquare += square; c.has("bounds") && c.Kind == study.Numeric && !d.Masked {
 				cellSquare += 1./4 - 1./9
 			}
 		}
@@ -71,13 +72,13 @@ func (d Draft) horizontal() (moments func(share int) []string, cells string, sha
 		end += ", standardise: own"
 	}
 	fourth := ""
-	if d.asks(Covariance, Correlation) && (centred || bounded) {
+	if d.asks(study.Covariance, study.Correlation) && (centred || bounded) {
 		fourth = ", fourth: true"
 	}
 	// Means want records whole, and correlations little noise: each has a clip of its own where it
 	// can. Two releases with two and three fifths of μ² err as one that weighs sums 4 beside 5. Where
 	// columns are standardised, each would take a look of its own, with so much less.
-	apart := clip == "own" && !bounded && d.asks(Mean) && d.asks(Covariance, Correlation, PCA, Regression)
+	apart := clip == "own" && !bounded && d.asks(study.Mean) && d.asks(study.Covariance, study.Correlation, study.PCA, study.Regression)
 	moments = func(share int) []string {
 		if apart {
 			return []string{
@@ -103,7 +104,7 @@ func (d Draft) horizontal() (moments func(share int) []string, cells string, sha
 }
 
 // asks reports whether the draft asks one of these kinds.
-func (d Draft) asks(kinds ...AnalysisKind) bool {
+func (d Draft) asks(kinds ...study.AnalysisKind) bool {
 	for _, a := range d.Analyses {
 		for _, k := range kinds {
 			if a == string(k) || strings.HasPrefix(strings.ReplaceAll(a, " ", ""), "{kind:"+string(k)) {

@@ -1,4 +1,4 @@
-package study
+package file
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // Weights of the column of ones where a study needs one and does not say. Under
@@ -22,7 +23,7 @@ const defaultAttempts = 3
 
 // complete fills in the defaults that depend on other parts of the study. Those of
 // single keys were filled in where the key was read.
-func (r *reader) complete(s *Study) {
+func (r *reader) complete(s *study.Study) {
 	if !r.Given("quorum") {
 		s.Quorum = len(s.Parties)
 	}
@@ -45,7 +46,7 @@ func (r *reader) complete(s *Study) {
 		if sk.Projection.Family == projection.Identity && !r.Given(path+".k") && len(s.Parties) > 0 {
 			sk.Projection.K = len(s.AllFeatures(i))
 		}
-		if sk.Labels == LabelsRandomised && s.Privacy.Unit == dp.Record && !r.Given(path+".label_share") {
+		if sk.Labels == study.LabelsRandomised && s.Privacy.Unit == dp.Record && !r.Given(path+".label_share") {
 			sk.LabelShare = sk.Share
 		}
 		switch {
@@ -55,7 +56,7 @@ func (r *reader) complete(s *Study) {
 			sk.Clip = s.TypicalLength(i)
 		}
 		if len(s.Parties) > 0 {
-			s.completeSums(i)
+			s.CompleteSums(i)
 		}
 		total += sk.Share + sk.LabelShare
 	}
@@ -70,26 +71,26 @@ func (r *reader) complete(s *Study) {
 		r.completeAnalysis(s, i)
 	}
 	r.completeQueries(s)
-	if !r.Given("records.join") && s.joins() {
-		s.Records.Join = JoinAll
+	if !r.Given("records.join") && s.Joins() {
+		s.Records.Join = study.JoinAll
 	}
 	if !r.Given("later") {
-		s.Later = s.answerable()
+		s.Later = s.Answerable()
 	}
 }
 
-func kindsOf(as []Analysis) []AnalysisKind {
-	out := make([]AnalysisKind, len(as))
+func kindsOf(as []study.Analysis) []study.AnalysisKind {
+	out := make([]study.AnalysisKind, len(as))
 	for i, a := range as {
 		out[i] = a.Kind
 	}
 	return out
 }
 
-func wantOnes(asked []AnalysisKind) bool {
+func wantOnes(asked []study.AnalysisKind) bool {
 	for _, name := range asked {
-		k, ok := kindOf(name)
-		if ok && slices.ContainsFunc(k.needs(nil), func(n needs) bool { return n.ones }) {
+		k, ok := study.KindOf(name)
+		if ok && slices.ContainsFunc(k.Needs(nil), func(n study.Needs) bool { return n.Ones }) {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package study
+package file
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ sketches: [{side: moments, sums: 2, clip: %s}]
 privacy: {unit: record, mechanism: gaussian, epsilon: 1, delta: 1e-6}
 analyses: [{kind: mean}, {kind: correlation}]
 `
-	example, err := os.ReadFile("testdata/registry.yaml")
+	example, err := os.ReadFile("../testdata/registry.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

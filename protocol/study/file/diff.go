@@ -1,4 +1,4 @@
-package study
+package file
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/cosketch/cosketch/protocol/schema"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // Change is a value that two study files have differently.
@@ -24,7 +25,7 @@ const leftOut = "(left out)"
 // Diff returns what differs between two files, by key: comments and order do not count.
 // Parties, columns and what else has a name are compared by it. A value that one file
 // leaves out and the other gives as its default is a difference, too.
-func Diff(before, after *Study) []Change {
+func Diff(before, after *study.Study) []Change {
 	a, b := leaves(before), leaves(after)
 	keys := slices.Collect(maps.Keys(a))
 	for key := range b {
@@ -50,7 +51,7 @@ func Diff(before, after *Study) []Change {
 }
 
 // leaves returns the values of a study's file by their keys.
-func leaves(s *Study) map[string]string {
+func leaves(s *study.Study) map[string]string {
 	out := map[string]string{}
 	root, err := schema.Load(s.Source)
 	if err == nil { // it was parsed before

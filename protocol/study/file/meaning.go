@@ -1,4 +1,4 @@
-package study
+package file
 
 import (
 	"strconv"
@@ -6,6 +6,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/fixedpoint"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/schema"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // meaning hashes a deterministic encoding of the study with its defaults filled in.
@@ -16,7 +17,7 @@ import (
 // elements. Parties come in the order of their keys, everything else in the file's.
 // Where this version knows one value only, that value is encoded too: a later
 // version whose default is another one must not agree on the meaning.
-func meaning(s *Study) protocol.Digest {
+func meaning(s *study.Study) protocol.Digest {
 	late := ""
 	if s.LateUntil != 0 {
 		late = s.LateUntil.String()
@@ -77,7 +78,7 @@ func meaning(s *Study) protocol.Digest {
 		encodeAnalysis(e, a)
 	}
 	schema.Texts(e, "later", s.Later)
-	if s.Queries != (Queries{}) { // paths of their own
+	if s.Queries != (study.Queries{}) { // paths of their own
 		e.Whole("queries.releases", s.Queries.Releases)
 		e.Whole("queries.records", s.Queries.Records)
 		e.Whole("queries.neighbors", s.Queries.Neighbors)
@@ -85,7 +86,7 @@ func meaning(s *Study) protocol.Digest {
 	return protocol.Hash("study meaning", e.Bytes)
 }
 
-func encodeColumn(e *schema.Encoder, c Column) {
+func encodeColumn(e *schema.Encoder, c study.Column) {
 	e.Text("column.name", c.Name)
 	e.Text("column.kind", string(c.Kind))
 	encodeScale(e, c.Scale)
@@ -119,12 +120,12 @@ func encodeScale(e *schema.Encoder, s fixedpoint.Scale) {
 	}
 }
 
-func encodeSketch(e *schema.Encoder, sk Sketch) {
+func encodeSketch(e *schema.Encoder, sk study.Sketch) {
 	e.Text("sketch.side", string(sk.Side))
 	e.Text("sketch.family", string(sk.Projection.Family))
 	e.Whole("sketch.k", sk.Projection.K)
 	e.Whole("sketch.s", sk.Projection.S)
-	e.Text("sketch.matrix", sk.matrix())
+	e.Text("sketch.matrix", sk.MatrixWord())
 	e.Real("sketch.share", sk.Share)
 	e.Real("sketch.helpers.ones", sk.Helpers.Ones)
 	e.Text("sketch.helpers.squares", strconv.FormatBool(sk.Helpers.Squares))
@@ -134,7 +135,7 @@ func encodeSketch(e *schema.Encoder, sk Sketch) {
 	e.Whole("sketch.sums", sk.Moments.Sums)
 	e.Text("sketch.fourth", strconv.FormatBool(sk.Moments.Fourth))
 	e.Text("sketch.standardise", strconv.FormatBool(sk.Standardise))
-	if sk.Labels != LabelsNone || sk.LabelShare != 0 { // paths of their own: no other study's encoding has them
+	if sk.Labels != study.LabelsNone || sk.LabelShare != 0 { // paths of their own: no other study's encoding has them
 		e.Text("sketch.labels", string(sk.Labels))
 		e.Real("sketch.label_share", sk.LabelShare)
 	}
@@ -143,10 +144,10 @@ func encodeSketch(e *schema.Encoder, sk Sketch) {
 	}
 }
 
-func encodeAnalysis(e *schema.Encoder, a Analysis) {
+func encodeAnalysis(e *schema.Encoder, a study.Analysis) {
 	e.Text("analysis.kind", string(a.Kind))
 	e.Text("analysis.intervals", string(a.Intervals))
 	if a.Options != nil {
-		a.Options.encode(e)
+		a.Options.Encode(e)
 	}
 }

@@ -1,4 +1,4 @@
-package study
+package file
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 )
 
 func TestDiff(t *testing.T) {
-	source, err := os.ReadFile(filepath.Join("testdata", "registry.yaml"))
+	source, err := os.ReadFile(filepath.Join("..", "testdata", "registry.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

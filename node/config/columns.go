@@ -35,17 +35,17 @@ func (l ColumnList) Text() string {
 		records += fmt.Sprintf(", about: %d", l.About)
 		counted = " and the rounded number of records"
 	}
-	comment(&b, fmt.Sprintf("What %s could bring to a study, for aggregator study new --columns. Nothing here was computed from values, except the guess of each column's kind%s: correct a wrong guess. Read all of it before you send it.", printable(l.Name), counted))
-	comment(&b, "Add what is missing, from what is public already: a code book, a norm, the literature, experience. Never compute it from the data: no noise protects what stands here. You may say where a number is from: source: census 2021.")
+	b.WriteString(schema.Comment(fmt.Sprintf("What %s could bring to a study, for aggregator study new --columns. Nothing here was computed from values, except the guess of each column's kind%s: correct a wrong guess. Read all of it before you send it.", printable(l.Name), counted)))
+	b.WriteString(schema.Comment("Add what is missing, from what is public already: a code book, a norm, the literature, experience. Never compute it from the data: no noise protects what stands here. You may say where a number is from: source: census 2021."))
 	b.WriteString("#\n# Numbers, best first:\n#   centre: 50, spread: 20                    # or as centre: TYPICAL, spread: DEVIATION\n")
 	b.WriteString("#   transform: log, centre: 2000, spread: 3   # amounts of which a few are very large: two thirds lie\n")
 	b.WriteString("#                                             # between 2000/3 and 2000*3; none is 0 or less\n")
 	b.WriteString("#   transform: asinh, unit: 100, centre: 2000, spread: 3   # the same where 0 and less occur; the\n")
 	b.WriteString("#                                             # unit is an amount that is small among the others\n")
 	b.WriteString("#   bounds: [LOW, HIGH]                       # second best\n")
-	comment(&b, file.Describing)
+	b.WriteString(schema.Comment(file.Describing))
 	b.WriteString("#\n")
-	comment(&b, "Binary columns hold only 0 and 1, at every party. A column that may hold more at another party, such as a count, is numeric.")
+	b.WriteString(schema.Comment("Binary columns hold only 0 and 1, at every party. A column that may hold more at another party, such as a count, is numeric."))
 	fmt.Fprintf(&b, "cosketch: %s\nparty: {name: %s, id: %s}\nrecords: {%s}\ncolumns:\n", columnsVersion, scalar(l.Name), l.ID, records)
 	for _, c := range l.Columns {
 		line := fmt.Sprintf("  - {name: %s, kind: %s}", scalar(c.Name), c.Kind)
@@ -58,20 +58,6 @@ func (l ColumnList) Text() string {
 		b.WriteString(line + "\n")
 	}
 	return b.String()
-}
-
-// comment writes text in lines of a comment.
-func comment(b *strings.Builder, text string) {
-	const width = 96
-	line := "#"
-	for _, word := range strings.Fields(text) {
-		if len(line)+1+len(word) > width && line != "#" {
-			b.WriteString(line + "\n")
-			line = "#"
-		}
-		line += " " + word
-	}
-	b.WriteString(line + "\n")
 }
 
 // printable leaves out what would end a comment's line.

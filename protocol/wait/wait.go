@@ -1,7 +1,10 @@
-package session
+// Package wait has the codes of what a study waits for, and says each in words. Decisions are made on the codes.
+package wait
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/cosketch/cosketch/protocol"
@@ -72,6 +75,9 @@ var waitTexts = map[Wait]struct{ says, owes string }{
 	WaitRelease:     {"being served: its release is decided", ""},
 }
 
+// All are the waits that have a text, in alphabetical order.
+func All() []Wait { return slices.Sorted(maps.Keys(waitTexts)) }
+
 // String says what is waited for; a code that is not known here says itself.
 func (w Wait) String() string {
 	if text, ok := waitTexts[w]; ok {
@@ -111,8 +117,8 @@ func Names(names []string) string {
 	return strings.Join(names, "")
 }
 
-// messages is the wait for those of a kind, of a round or of its end.
-func messages(kind protocol.Kind) Wait {
+// Messages is the wait for those of a kind, of a round or of its end.
+func Messages(kind protocol.Kind) Wait {
 	switch kind {
 	case protocol.KindCommit:
 		return WaitCommits

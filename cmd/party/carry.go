@@ -125,7 +125,7 @@ func (cmd importCommand) next(w io.Writer, c *console.Console, s *study.Study, s
 		return
 	}
 	fmt.Fprintf(w, "read %s; %s is %s\n", cmd.File, s.Name, status.State)
-	if status.WaitFor == wait.WaitSteward {
+	if status.WaitFor == wait.Steward {
 		c.Say("Next: party release %s, or first party sketch %s; then party export %s", s.ID.Short(), s.ID.Short(), s.ID.Short())
 		return
 	}

@@ -57,7 +57,7 @@ type Study struct {
 type Status struct {
 	State    string           // of package session, added where it was never served, or damaged
 	Ended    bool             // nothing will change any more
-	WaitFor  wait.Wait        // empty when it waits for nothing
+	WaitFor  wait.Code        // empty when it waits for nothing
 	From     []string         // who owes it, by name
 	Until    protocol.Instant // 0: no date ends the wait
 	Failure  string           // why it ended without a result

@@ -87,7 +87,7 @@ func (r *service) status() session.Status { return r.asked(r.machine.Status()) }
 // asked.
 func (r *service) asked(s session.Status) session.Status {
 	if r.asking && s.State == session.Seeded {
-		s.WaitFor = wait.WaitSteward
+		s.WaitFor = wait.Steward
 	}
 	return s
 }

@@ -20,7 +20,7 @@ type Snapshot struct {
 	Study    string    `json:"study"`
 	Name     string    `json:"name"`
 	State    string    `json:"state"`
-	Wait     wait.Wait `json:"wait,omitempty"`     // the code of what it waits for
+	Wait     wait.Code `json:"wait,omitempty"`     // the code of what it waits for
 	WaitFor  string    `json:"wait_for,omitempty"` // that, in words
 	From     []string  `json:"from,omitempty"`     // names
 	Until    string    `json:"until,omitempty"`    // RFC 3339, UTC
@@ -119,13 +119,13 @@ func sorted(names []string) []string {
 }
 
 // Await lets a snapshot wait for something, from nobody in particular.
-func (s *Snapshot) Await(w wait.Wait) { s.Wait, s.WaitFor, s.From = w, w.String(), nil }
+func (s *Snapshot) Await(w wait.Code) { s.Wait, s.WaitFor, s.From = w, w.String(), nil }
 
 // Waits is the code of what a status waits for; one that was stored before there were codes
 // says its text.
-func (s Snapshot) Waits() wait.Wait {
+func (s Snapshot) Waits() wait.Code {
 	if s.Wait == "" {
-		return wait.Wait(s.WaitFor)
+		return wait.Code(s.WaitFor)
 	}
 	return s.Wait
 }
@@ -182,11 +182,11 @@ const (
 // party's steward decided.
 func Unserved(s *study.Study, role store.Role, decision store.Decision) Snapshot {
 	out := Snapshot{Study: s.ID.String(), Name: s.Name, State: Added, Until: s.Expires.String()}
-	out.Await(wait.WaitServing)
+	out.Await(wait.Serving)
 	switch decision {
 	case "":
 		if role == store.Party {
-			out.Await(wait.WaitDecision)
+			out.Await(wait.Decision)
 		}
 	case store.Approve:
 		out.State = ApprovedHere

@@ -391,9 +391,9 @@ func (a *Aggregator) status() Status {
 	case v.ended():
 		return Status{State: Closed}
 	case a.computing:
-		return Status{State: Computing, WaitFor: wait.WaitAnalyses, From: self}
+		return Status{State: Computing, WaitFor: wait.Analyses, From: self}
 	case t == nil:
-		return Status{State: Open, WaitFor: wait.WaitApprovals, From: v.undecided(), Until: a.study.Expires}
+		return Status{State: Open, WaitFor: wait.Approvals, From: v.undecided(), Until: a.study.Expires}
 	case v.certified() == nil:
 		until := a.study.AgreeBy(t.number)
 		if a.now >= until {
@@ -401,13 +401,13 @@ func (a *Aggregator) status() Status {
 		}
 		return Status{State: Agreeing, WaitFor: wait.Messages(t.round()), From: a.owing(), Until: until}
 	case v.result() != nil:
-		return Status{State: Answered, WaitFor: wait.WaitLate, From: append(a.owing(), a.view.absent()...), Until: a.study.LateUntil}
+		return Status{State: Answered, WaitFor: wait.Late, From: append(a.owing(), a.view.absent()...), Until: a.study.LateUntil}
 	case a.study.Masked():
 		return a.summing(v.certified())
 	case a.now >= a.study.Deadline:
-		return Status{State: Collecting, WaitFor: wait.WaitReleases, From: a.owing(), Until: a.study.Closes()}
+		return Status{State: Collecting, WaitFor: wait.Releases, From: a.owing(), Until: a.study.Closes()}
 	}
-	return Status{State: Collecting, WaitFor: wait.WaitReleases, From: a.owing(), Until: a.study.Deadline}
+	return Status{State: Collecting, WaitFor: wait.Releases, From: a.owing(), Until: a.study.Deadline}
 }
 
 // Head signs the board as it stands.

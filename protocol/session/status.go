@@ -37,7 +37,7 @@ const (
 // Status says where a study stands, what it waits for, from whom, until when.
 type Status struct {
 	State   State
-	WaitFor wait.Wait         // empty when it waits for nothing
+	WaitFor wait.Code         // empty when it waits for nothing
 	From    []protocol.PeerID // who owes it
 	Until   protocol.Instant  // 0 when nothing is awaited, and for analyses, which no date ends
 	Failure error             // Failed or Stopped: why

@@ -73,7 +73,7 @@ func TestTransitionsHoldTheMachines(t *testing.T) {
 		played = append(played, s.Seen)
 	}
 	type step struct{ from, to session.State }
-	steps, waits := map[step]bool{}, map[wait.Wait]bool{}
+	steps, waits := map[step]bool{}, map[wait.Code]bool{}
 	for _, seen := range played {
 		before := map[string]session.State{}
 		for _, sight := range seen {

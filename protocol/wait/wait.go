@@ -10,85 +10,85 @@ import (
 	"github.com/cosketch/cosketch/protocol"
 )
 
-// Wait is what a study waits for: a code that stays as it is, while its text may be worded
+// Code is what a study waits for: a code that stays as it is, while its text may be worded
 // anew. The empty one is no wait.
-type Wait string
+type Code string
 
-// What the machines wait for, and, from WaitServing on, what their nodes do.
+// What the machines wait for, and, from Serving on, what their nodes do.
 const (
-	WaitApproval    Wait = "approval" // this party's
-	WaitApprovals   Wait = "approvals"
-	WaitRoster      Wait = "roster"
-	WaitNextRoster  Wait = "next roster"
-	WaitCommits     Wait = "commits"
-	WaitShares      Wait = "shares"
-	WaitConfirms    Wait = "confirms"
-	WaitAbandons    Wait = "abandons"
-	WaitAttemptEnd  Wait = "end of attempt"
-	WaitBoard       Wait = "newest board" // a party's that knows the board from its store alone
-	WaitSeed        Wait = "seed"         // a late party's
-	WaitWelcome     Wait = "welcome"
-	WaitSketch      Wait = "sketch"
-	WaitSending     Wait = "sending"
-	WaitFetching    Wait = "fetching"
-	WaitOwnWelcome  Wait = "own welcome"
-	WaitLate        Wait = "late parties"
-	WaitClose       Wait = "close"
-	WaitResult      Wait = "result"
-	WaitReleases    Wait = "releases"
-	WaitAllReleases Wait = "all releases" // a masked sum's
-	WaitAnalyses    Wait = "analyses"
+	Approval    Code = "approval" // this party's
+	Approvals   Code = "approvals"
+	Roster      Code = "roster"
+	NextRoster  Code = "next roster"
+	Commits     Code = "commits"
+	Shares      Code = "shares"
+	Confirms    Code = "confirms"
+	Abandons    Code = "abandons"
+	AttemptEnd  Code = "end of attempt"
+	Board       Code = "newest board" // a party's that knows the board from its store alone
+	Seed        Code = "seed"         // a late party's
+	Welcome     Code = "welcome"
+	Sketch      Code = "sketch"
+	Sending     Code = "sending"
+	Fetching    Code = "fetching"
+	OwnWelcome  Code = "own welcome"
+	Late        Code = "late parties"
+	Close       Code = "close"
+	Result      Code = "result"
+	Releases    Code = "releases"
+	AllReleases Code = "all releases" // a masked sum's
+	Analyses    Code = "analyses"
 
-	WaitServing  Wait = "serving"          // of a study that was never served
-	WaitDecision Wait = "decision"         // the same, at a party
-	WaitSteward  Wait = "steward"          // while a sketch is held
-	WaitRelease  Wait = "release, decided" // a held sketch that its steward let go
+	Serving  Code = "serving"          // of a study that was never served
+	Decision Code = "decision"         // the same, at a party
+	Steward  Code = "steward"          // while a sketch is held
+	Release  Code = "release, decided" // a held sketch that its steward let go
 )
 
-// waitTexts says what each is, and, where that is not it, what a party is told that owes it.
-var waitTexts = map[Wait]struct{ says, owes string }{
-	WaitApproval:    {"this party's approval", "owes its approval"},
-	WaitApprovals:   {"approvals", "owes its approval"},
-	WaitRoster:      {"the roster", ""},
-	WaitNextRoster:  {"the next roster", ""},
-	WaitCommits:     {"commit messages", "owes its commit message"},
-	WaitShares:      {"share messages", "owes its share message"},
-	WaitConfirms:    {"confirm messages", "owes its confirm message"},
-	WaitAbandons:    {"abandon messages", "owes its abandon message"},
-	WaitAttemptEnd:  {"the end of this attempt", ""},
-	WaitBoard:       {"the newest board", ""},
-	WaitSeed:        {"the others' seed", ""},
-	WaitWelcome:     {"a welcome", ""},
-	WaitSketch:      {"making the sketch", ""},
-	WaitSending:     {"sending the release", ""},
-	WaitFetching:    {"fetching the result", ""},
-	WaitOwnWelcome:  {"a welcome by this party's site file", ""},
-	WaitLate:        {"late parties", "may still come late"},
-	WaitClose:       {"the close", ""},
-	WaitResult:      {"the result", ""},
-	WaitReleases:    {"releases", "owes its release"},
-	WaitAllReleases: {"the masked release of every member", "owes its masked release"},
-	WaitAnalyses:    {"the analyses", ""},
-	WaitServing:     {"being served", ""},
-	WaitDecision:    {"its steward's decision", ""},
-	WaitSteward:     {"the steward's release", ""},
-	WaitRelease:     {"being served: its release is decided", ""},
+// texts says what each is, and, where that is not it, what a party is told that owes it.
+var texts = map[Code]struct{ says, owes string }{
+	Approval:    {"this party's approval", "owes its approval"},
+	Approvals:   {"approvals", "owes its approval"},
+	Roster:      {"the roster", ""},
+	NextRoster:  {"the next roster", ""},
+	Commits:     {"commit messages", "owes its commit message"},
+	Shares:      {"share messages", "owes its share message"},
+	Confirms:    {"confirm messages", "owes its confirm message"},
+	Abandons:    {"abandon messages", "owes its abandon message"},
+	AttemptEnd:  {"the end of this attempt", ""},
+	Board:       {"the newest board", ""},
+	Seed:        {"the others' seed", ""},
+	Welcome:     {"a welcome", ""},
+	Sketch:      {"making the sketch", ""},
+	Sending:     {"sending the release", ""},
+	Fetching:    {"fetching the result", ""},
+	OwnWelcome:  {"a welcome by this party's site file", ""},
+	Late:        {"late parties", "may still come late"},
+	Close:       {"the close", ""},
+	Result:      {"the result", ""},
+	Releases:    {"releases", "owes its release"},
+	AllReleases: {"the masked release of every member", "owes its masked release"},
+	Analyses:    {"the analyses", ""},
+	Serving:     {"being served", ""},
+	Decision:    {"its steward's decision", ""},
+	Steward:     {"the steward's release", ""},
+	Release:     {"being served: its release is decided", ""},
 }
 
 // All are the waits that have a text, in alphabetical order.
-func All() []Wait { return slices.Sorted(maps.Keys(waitTexts)) }
+func All() []Code { return slices.Sorted(maps.Keys(texts)) }
 
 // String says what is waited for; a code that is not known here says itself.
-func (w Wait) String() string {
-	if text, ok := waitTexts[w]; ok {
+func (w Code) String() string {
+	if text, ok := texts[w]; ok {
 		return text.says
 	}
 	return string(w)
 }
 
 // Owed says what a party does that is waited for.
-func (w Wait) Owed() string {
-	if owes := waitTexts[w].owes; owes != "" {
+func (w Code) Owed() string {
+	if owes := texts[w].owes; owes != "" {
 		return owes
 	}
 	return "owes " + w.String()
@@ -98,15 +98,15 @@ func (w Wait) Owed() string {
 const mostNamed = 8
 
 // From says what is waited for and from whom, where anybody is named.
-func (w Wait) From(names []string) string {
+func (w Code) From(names []string) string {
 	if len(names) == 0 {
 		return w.String()
 	}
-	return w.String() + " from " + Names(names)
+	return w.String() + " from " + joined(names)
 }
 
-// Names joins names for a sentence, and counts those beyond a few.
-func Names(names []string) string {
+// joined joins names for a sentence, and counts those beyond a few.
+func joined(names []string) string {
 	n := len(names)
 	switch {
 	case n > mostNamed:
@@ -118,14 +118,14 @@ func Names(names []string) string {
 }
 
 // Messages is the wait for those of a kind, of a round or of its end.
-func Messages(kind protocol.Kind) Wait {
+func Messages(kind protocol.Kind) Code {
 	switch kind {
 	case protocol.KindCommit:
-		return WaitCommits
+		return Commits
 	case protocol.KindShare:
-		return WaitShares
+		return Shares
 	case protocol.KindConfirm:
-		return WaitConfirms
+		return Confirms
 	}
-	return WaitAbandons
+	return Abandons
 }

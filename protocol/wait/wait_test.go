@@ -10,7 +10,7 @@ import (
 
 // Every wait of the tables has a text of its own, and what is owed is said of a party.
 func TestWaitsAreWorded(t *testing.T) {
-	texts := map[string]wait.Wait{}
+	texts := map[string]wait.Code{}
 	for _, row := range slices.Concat(session.PartyTransitions(), session.AggregatorTransitions()) {
 		for _, w := range row.Waits {
 			if !slices.Contains(wait.All(), w) {
@@ -24,7 +24,7 @@ func TestWaitsAreWorded(t *testing.T) {
 		}
 		texts[w.String()] = w
 	}
-	if got := wait.WaitShares.Owed() + "; " + wait.WaitResult.Owed(); got != "owes its share message; owes the result" {
+	if got := wait.Shares.Owed() + "; " + wait.Result.Owed(); got != "owes its share message; owes the result" {
 		t.Error(got)
 	}
 }
@@ -40,11 +40,11 @@ func TestNames(t *testing.T) {
 		{[]string{"a", "b", "c"}, "releases from a, b and c"},
 		{[]string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}, "releases from 1, 2, 3, 4, 5, 6, 7 and 3 more"},
 	} {
-		if got := wait.WaitReleases.From(c.names); got != c.want {
+		if got := wait.Releases.From(c.names); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	if got := wait.Wait("of a later version").From([]string{"a"}); got != "of a later version from a" {
+	if got := wait.Code("of a later version").From([]string{"a"}); got != "of a later version from a" {
 		t.Error(got)
 	}
 }

@@ -156,7 +156,7 @@ func (p Pacer) release(ctx context.Context, id string) error {
 				}
 				waiting++
 			}
-			if s.Wait != wait.WaitSteward || released[party.Name] || time.Since(last) < p.Pace {
+			if s.Wait != wait.Steward || released[party.Name] || time.Since(last) < p.Pace {
 				continue
 			}
 			p.say(party.Name, "its steward releases the sketch")

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -64,23 +66,24 @@ type Sketch struct {
 
 // Analysis is one answered question.
 type Analysis struct {
-	Kind       study.AnalysisKind `json:"kind"`                      // as the study file has it
-	Sketch     int                `json:"sketch"`                    // index of the study's sketch that answered
-	Undefined  string             `json:"undefined,omitempty"`       // why there is no answer; then all below is empty
-	Caution    string             `json:"caution,omitempty"`         // to be read first: what the numbers are not about
-	Estimator  study.Estimator    `json:"estimator,omitempty"`       // of correlation: E1 or E2
-	Assumption string             `json:"assumption,omitempty"`      // what the numbers rest on beside noise and projection, in words
-	Units      string             `json:"units,omitempty"`           // of the numbers, in words
-	Level      float64            `json:"level,omitempty"`           // at which the intervals hold, as Intervals says
-	Intervals  study.Intervals    `json:"intervals,omitempty"`       // each: by itself; all: all of the analysis together
-	EachLevel  float64            `json:"each_level,omitempty"`      // where it is not Level: the level for which each was built
-	Features   []Feature          `json:"features,omitempty" by:"i"` // rows and columns of the matrix of pairs, or what a section counts by
-	Pairs      []Pair             `json:"pairs,omitempty"`           // one a pair of features, i ≤ j
-	Dense      *Dense             `json:"dense,omitempty"`           // in the place of Pairs, where there are more than MostInline features
-	Shifts     []Pair             `json:"shifts,omitempty"`          // group-distance: squared distance between the mean records of two parties
-	Repaired   *Repaired          `json:"repaired,omitempty"`        // of covariance and correlation: the matrix made positive semidefinite
-	Cut        *Cut               `json:"cut,omitempty"`             // the records that were not sketched as they are, where they were counted
-	Joined     *Joined            `json:"joined,omitempty"`          // records side of a vertical study
+	Kind       study.AnalysisKind `json:"kind"`                                  // as the study file has it
+	Sketch     int                `json:"sketch"`                                // index of the study's sketch that answered
+	Undefined  string             `json:"undefined,omitempty"`                   // why there is no answer; then all below is empty
+	Caution    string             `json:"caution,omitempty"`                     // to be read first: what the numbers are not about
+	Estimator  study.Estimator    `json:"estimator,omitempty"`                   // of correlation: E1 or E2
+	Assumption string             `json:"assumption,omitempty"`                  // what the numbers rest on beside noise and projection, in words
+	Rests      premise.List       `json:"assumes,omitempty" by:"-" of:"assumes"` // the assumption in codes; absent where it is the usual one of the kind, or of the estimator
+	Units      measure.Unit       `json:"units,omitempty"`                       // of the numbers, in words
+	Level      float64            `json:"level,omitempty"`                       // at which the intervals hold, as Intervals says
+	Intervals  study.Intervals    `json:"intervals,omitempty"`                   // each: by itself; all: all of the analysis together
+	EachLevel  float64            `json:"each_level,omitempty"`                  // where it is not Level: the level for which each was built
+	Features   []Feature          `json:"features,omitempty" by:"i"`             // rows and columns of the matrix of pairs, or what a section counts by
+	Pairs      []Pair             `json:"pairs,omitempty"`                       // one a pair of features, i ≤ j
+	Dense      *Dense             `json:"dense,omitempty"`                       // in the place of Pairs, where there are more than MostInline features
+	Shifts     []Pair             `json:"shifts,omitempty"`                      // group-distance: squared distance between the mean records of two parties
+	Repaired   *Repaired          `json:"repaired,omitempty"`                    // of covariance and correlation: the matrix made positive semidefinite
+	Cut        *Cut               `json:"cut,omitempty"`                         // the records that were not sketched as they are, where they were counted
+	Joined     *Joined            `json:"joined,omitempty"`                      // records side of a vertical study
 
 	// One of these, where the kind has a section of its own.
 	KMeans     *KMeans     `json:"k_means,omitempty"`             // of k-means by records

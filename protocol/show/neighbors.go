@@ -14,7 +14,7 @@ func (s *section) neighbors(n analysis.Neighbors) {
 	s.heading.Says = fmt.Sprintf("another party holds %s of the %d neighbours of a record; if it said nothing who holds a record, that would be %s",
 		block.Percent(n.Across), n.Neighbors, block.Percent(n.Unrelated))
 	plot := block.Chart{
-		Height: 240, X: block.Dimension{Label: "share of the records, %", Include: []float64{0, 100}}, Y: block.Dimension{Label: "squared distance, " + unit(s.a), Include: []float64{0}},
+		Height: 240, X: block.Dimension{Label: "share of the records, %", Include: []float64{0, 100}}, Y: block.Dimension{Label: "squared distance, " + s.a.Units.Name(), Include: []float64{0}},
 		Curves: []block.Curve{quantileCurve("from the nearest neighbour", n.Nearest)},
 	}
 	names, of := []string{"from the nearest"}, [][]analysis.Quantile{n.Nearest}

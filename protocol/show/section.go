@@ -33,6 +33,7 @@ func Analysis(id string, a analysis.Analysis, beside []analysis.Analysis) []bloc
 	if a.Undefined != "" {
 		return append(s.begin(), block.Text{Tone: block.Warn, Lead: "No answer", Text: a.Undefined})
 	}
+	s.skip("assumes") // the codes of what terms says in words
 	s.pairs()
 	s.kind()
 	s.joined()

@@ -127,23 +127,12 @@ func terms(a analysis.Analysis) string {
 		parts = append(parts, covered)
 	}
 	if a.Units != "" {
-		units, meaning, _ := strings.Cut(a.Units, ":")
-		text := "In " + units + " units"
-		if meaning = strings.TrimSpace(meaning); meaning != "" {
-			text += ": " + meaning
-		}
-		parts = append(parts, text+".")
+		parts = append(parts, a.Units.Sentence())
 	}
 	if assumes := a.Assumes(); assumes != "" {
 		parts = append(parts, assumes)
 	}
 	return strings.Join(parts, " ")
-}
-
-// unit is an analysis's unit in a word.
-func unit(a analysis.Analysis) string {
-	units, _, _ := strings.Cut(a.Units, ":")
-	return units
 }
 
 func ceil(x float64) float64 { return math.Ceil(x) }

@@ -2,7 +2,6 @@ package show
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/block"
@@ -29,7 +28,7 @@ func (s *section) neighbors(n analysis.Neighbors) {
 	})
 	s.note("%.0f %% of how distances differ does not come from noise and projection. The nearer to 100 %%, the more the order of neighbours means.", 100*n.Told)
 	if n.Unbounded != "" {
-		s.note("Parties see distances without intervals: %s.", strings.TrimSuffix(n.Unbounded, "."))
+		s.note("Parties see distances without intervals: %s.", n.Unbounded)
 	}
 	edges := block.Table{Caption: "Whose records are near whose", Columns: []block.Column{block.Words("neighbours of records of"), block.Words("held by"), block.Numbers("number"), block.Numbers("share")}, Things: "pairs of parties"}
 	for i, counts := range n.Edges {

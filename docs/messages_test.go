@@ -108,9 +108,17 @@ func called(call *ast.CallExpr) string {
 // studyMistakes are what the parser and the validation of study files say, in the order
 // of the code.
 func studyMistakes(files []file) (out []message) {
-	known := consts(files, "protocol/study")
+	for _, pkg := range []string{"protocol/schema", "protocol/study/file"} {
+		out = append(out, mistakesIn(files, pkg)...)
+	}
+	return out
+}
+
+// mistakesIn are those of one package.
+func mistakesIn(files []file, pkg string) (out []message) {
+	known := consts(files, pkg)
 	for _, f := range files {
-		if f.pkg != "protocol/study" || f.test {
+		if f.pkg != pkg || f.test {
 			continue
 		}
 		for _, d := range f.ast.Decls {
@@ -133,7 +141,7 @@ func mistakesOf(path string, fn *ast.FuncDecl, known map[string]string) (out []m
 		}
 		switch left := assign.Lhs[0].(type) {
 		case *ast.Ident:
-			if call, ok := assign.Rhs[0].(*ast.CallExpr); ok && called(call) == "fail" {
+			if call, ok := assign.Rhs[0].(*ast.CallExpr); ok && called(call) == "Fail" {
 				made[left.Name] = call
 			}
 		case *ast.SelectorExpr:
@@ -159,7 +167,7 @@ func mistakesOf(path string, fn *ast.FuncDecl, known map[string]string) (out []m
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			switch name := called(n); {
-			case name == "fail" && len(n.Args) > 1:
+			case name == "Fail" && len(n.Args) > 1:
 				add(said(n.Args[0], own), said(n.Args[1], own), hints[n])
 			case name == "sourceError" && len(n.Args) == 4:
 				add("", said(n.Args[2], own), strings.TrimPrefix(said(n.Args[3], own), "…"))
@@ -169,7 +177,7 @@ func mistakesOf(path string, fn *ast.FuncDecl, known map[string]string) (out []m
 				add("", said(n.Value, own), "")
 			}
 		case *ast.ReturnStmt: // why a name or a text is refused
-			if strings.HasPrefix(fn.Name.Name, "check") && len(n.Results) == 1 {
+			if strings.HasPrefix(strings.ToLower(fn.Name.Name), "check") && len(n.Results) == 1 {
 				add("", said(n.Results[0], own), "")
 			}
 		}

@@ -9,22 +9,23 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/schema"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
-// topics are the parts of the list of mistakes, by the files of protocol/study that find them.
+// topics are the parts of the list of mistakes, by the files of protocol/study/file and protocol/schema that find them.
 var topics = []struct {
 	title string
 	files []string
 }{
-	{"The form of the file", []string{"tree.go", "text.go", "words.go", "parse.go"}},
+	{"The form of the file", []string{"reader.go", "table.go", "form.go", "text.go", "words.go", "parse.go"}},
 	{"Parties, dates, columns, records and privacy", []string{"validate.go", "tables.go", "dates.go", "features.go", "budget.go"}},
 	{"Sums: moments, cells and counts; standardising", []string{"sums.go", "moments.go", "cells.go", "counts.go", "own.go"}},
 	{"Masked sums", []string{"masked.go"}},
 	{"Labels", []string{"labels.go"}},
 	{"A public matrix", []string{"matrix.go"}},
 	{"Queries", []string{"queries.go"}},
-	{"Analyses", []string{"kinds.go", "chosen.go", "classifiers.go", "components.go", "correlation.go", "hierarchy.go", "kmeans.go", "lda.go", "neighbors.go", "regression.go", "further.go"}},
+	{"Analyses", []string{"analyses.go", "kinds.go", "chosen.go", "classifiers.go", "components.go", "correlation.go", "hierarchy.go", "kmeans.go", "lda.go", "neighbors.go", "regression.go", "further.go"}},
 }
 
 // mistakesPage is the document.
@@ -92,8 +93,8 @@ begins with line, column and key; all mistakes of a file are listed at once; the
 // example is a mistake as it is printed.
 func example(t *testing.T) string {
 	t.Helper()
-	_, err := study.Parse([]byte("cosketch: study/2\ncolumns:\n  - {name: age, kind: numeric, bounds: [0]}\n"))
-	var all study.Errors
+	_, err := studyfile.Parse([]byte("cosketch: study/2\ncolumns:\n  - {name: age, kind: numeric, bounds: [0]}\n"))
+	var all schema.Errors
 	errors.As(err, &all)
 	for _, e := range all {
 		if e.Key == "columns[0].bounds" {

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/schema"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 )
 
 // What the reference says of ranges and defaults is what the parser says of studies in
@@ -160,8 +161,8 @@ var between = regexp.MustCompile(`is not between (.+?) and (.+?)(?:$|,)`)
 func (o option) rangeOf(t *testing.T) string {
 	t.Helper()
 	for _, value := range []string{"1000000000", "-1", "2000000", "0"} {
-		_, err := study.Parse([]byte(o.with(t, value)))
-		var all study.Errors
+		_, err := studyfile.Parse([]byte(o.with(t, value)))
+		var all schema.Errors
 		errors.As(err, &all)
 		for _, e := range all {
 			key := o.path[strings.LastIndexByte(o.path, '.')+1:]
@@ -176,14 +177,14 @@ func (o option) rangeOf(t *testing.T) string {
 // A key left out means the same as its default, by the hash that parties compare.
 func TestDefaults(t *testing.T) {
 	for _, o := range options {
-		base, err := study.Parse([]byte(strings.Replace(o.base, "HPKE", hpkeKey(t), 1)))
+		base, err := studyfile.Parse([]byte(strings.Replace(o.base, "HPKE", hpkeKey(t), 1)))
 		if err != nil {
 			t.Fatalf("%s: %v", o.path, err)
 		}
 		if o.is == "" {
 			continue
 		}
-		s, err := study.Parse([]byte(o.with(t, o.is)))
+		s, err := studyfile.Parse([]byte(o.with(t, o.is)))
 		if err != nil {
 			t.Errorf("%s: %s: %v", o.path, o.is, err)
 			continue
@@ -216,11 +217,11 @@ func TestNeeded(t *testing.T) {
 		"analyses.clusters": {ofRecords, ", clusters: 3", ""},
 	} {
 		source := strings.Replace(strings.Replace(c.base, c.from, c.to, 1), "HPKE", hpkeKey(t), 1)
-		_, err := study.Parse([]byte(source))
-		var all study.Errors
+		_, err := studyfile.Parse([]byte(source))
+		var all schema.Errors
 		errors.As(err, &all)
 		key := path[strings.LastIndexByte(path, '.')+1:]
-		missed := slices.ContainsFunc(all, func(e *study.Error) bool {
+		missed := slices.ContainsFunc(all, func(e *schema.Error) bool {
 			return (e.Key == key || strings.HasSuffix(e.Key, "."+key)) && (e.Message == "is missing" || strings.HasPrefix(e.Message, "lists 0"))
 		})
 		if !missed {

@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/protocoltest"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
+	studyfile "github.com/cosketch/cosketch/protocol/study/file"
 	"github.com/cosketch/cosketch/protocol/turn"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
@@ -115,7 +116,7 @@ func verified(t *testing.T, raws []hexed) (out []protocol.Verified) {
 // keeper is an aggregator's machine for a study file of the simulations.
 func keeper(t *testing.T, file string) (*session.Aggregator, *study.Study) {
 	t.Helper()
-	s, err := study.Parse([]byte(file))
+	s, err := studyfile.Parse([]byte(file))
 	must(t, err)
 	a, err := session.NewAggregator(session.AggregatorConfig{Study: s, Signer: protocoltest.Identity("aggregator")})
 	must(t, err)

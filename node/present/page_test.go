@@ -16,6 +16,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/show"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/study/file"
 )
 
 func ptr(x float64) *float64 { return &x }
@@ -61,7 +62,7 @@ func page(t *testing.T, analyses ...analysis.Analysis) show.Document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := study.Parse(source)
+	s, err := file.Parse(source)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,11 +2,11 @@ package study
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // RecordDistance is the squared distances between chosen records, on the records side. It is
@@ -37,69 +37,9 @@ const (
 	ToParties To = "parties" // from the mean record of each party, too; horizontal studies
 )
 
-// mostChosen bounds the records of which distances are asked: 4,950 pairs.
-const mostChosen = 100
-
-var recordDistance = kind{
-	name: RecordDistance, needs: one(needs{side: sketch.Records}),
-	keys: []string{"of", "to"},
-	read: func(o object) Options {
-		out := RecordDistanceOptions{To: choice(o, "to", distancesTo, ToRecords)}
-		for _, it := range o.items("of", mostChosen) {
-			if name, ok := o.r.recordName(it); ok {
-				out.Of = append(out.Of, name)
-			}
-		}
-		return out
-	},
-	check: func(r *reader, s *Study, a Analysis, path string) {
-		o, _ := a.Options.(RecordDistanceOptions)
-		r.validateChosen(s, o.Of, path)
-		if o.To == ToParties && s.Partition == Vertical {
-			r.fail(path+".to", "parties of a vertical study hold the same records, and there is no mean record of each")
-		}
-	},
+var recordDistance = Kind{
+	Name: RecordDistance, Needs: one(Needs{Side: sketch.Records}),
 	says: func(Analysis) string { return "squared distances between chosen records" },
-}
-
-// recordName reads a name like "north/12". The row stands behind the last slash.
-func (r *reader) recordName(it item) (RecordName, bool) {
-	text := r.text(it)
-	at := strings.LastIndexByte(text, '/')
-	row, err := strconv.Atoi(text[at+1:])
-	if at < 1 || err != nil || row < 0 || text[at+1:] != strconv.Itoa(row) {
-		r.fail(it.path, "%s is no record", excerpt(text)).Hint = "write PARTY/ROW, as in north/12: the row of the party's release, from 0, which party result STUDY --rows FILE tells that party"
-		return RecordName{}, false
-	}
-	return RecordName{text[:at], row}, true
-}
-
-// validateChosen checks the records that were chosen.
-func (r *reader) validateChosen(s *Study, of []RecordName, path string) {
-	if !r.words {
-		r.fail(path, "%s names rows of releases, and there are none before the study", RecordDistance).Hint = "leave it to later, and ask aggregator analyze STUDY record-distance of=north/12,south/40 when they are in"
-		return
-	}
-	if len(of) < 2 {
-		r.fail(path+".of", "names %d records", len(of)).Hint = "two or more make distances, as in of=north/12,south/40"
-	}
-	var parties []string
-	for _, p := range s.Parties {
-		parties = append(parties, p.Name)
-	}
-	for i, name := range of {
-		at := fmt.Sprintf("%s.of[%d]", path, i)
-		switch {
-		case !slices.Contains(parties, name.Party):
-			e := r.fail(at, "no party is called %s", excerpt(name.Party))
-			e.Hint = "parties are " + list(parties)
-			if near := nearest(name.Party, parties); near != "" {
-				e.Hint = fmt.Sprintf("did you mean %q?", near)
-			}
-		case slices.Contains(of[:i], name):
-			r.fail(at, "%s appears twice", name)
-		}
-	}
 }
 
 func (o RecordDistanceOptions) String() string {
@@ -110,11 +50,11 @@ func (o RecordDistanceOptions) String() string {
 	return fmt.Sprintf("of: [%s], to: %s", strings.Join(of, ", "), o.To)
 }
 
-func (o RecordDistanceOptions) encode(e *encoder) {
-	e.whole("analysis.of", len(o.Of))
+func (o RecordDistanceOptions) Encode(e *schema.Encoder) {
+	e.Whole("analysis.of", len(o.Of))
 	for _, name := range o.Of {
-		e.text("analysis.of", name.Party)
-		e.whole("analysis.of", name.Row)
+		e.Text("analysis.of", name.Party)
+		e.Whole("analysis.of", name.Row)
 	}
-	e.text("analysis.to", string(o.To))
+	e.Text("analysis.to", string(o.To))
 }

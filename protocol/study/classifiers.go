@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Kinds of analyses that predict the label from a record's sketch: records side, with labels.
@@ -32,78 +33,20 @@ const (
 	SquaredHinge Loss = "squared-hinge"
 )
 
-// Ranges of the options of classifiers.
-const (
-	defaultFolds, maxFolds       = 10, 100
-	defaultEpochs, maxEpochs     = 10, 1000
-	leastStrength, mostStrength  = 1e-6, 1e6
-	defaultCost, defaultStrength = 1, 1
-)
-
-var losses = vocabulary{what: "loss", has: []string{string(Hinge), string(SquaredHinge)}}
-
 var (
-	perceptron      = classifier(Perceptron, "epochs")
-	votedPerceptron = classifier(VotedPerceptron, "epochs")
-	svm             = classifier(SVM, "cost", "loss")
-	ridge           = classifier(RidgeClassification, "penalty")
+	perceptron      = classifier(Perceptron)
+	votedPerceptron = classifier(VotedPerceptron)
+	svm             = classifier(SVM)
+	ridge           = classifier(RidgeClassification)
 )
 
-// classifier is a kind with these keys beside folds.
-func classifier(name AnalysisKind, keys ...string) kind {
-	has := func(key string) bool {
-		for _, k := range keys {
-			if k == key {
-				return true
-			}
-		}
-		return false
-	}
-	return kind{
-		name: name, needs: one(needs{side: sketch.Records, labels: true}),
-		keys: append([]string{"folds"}, keys...),
-		read: func(o object) Options {
-			out := ClassifierOptions{Folds: defaultFolds}
-			if o.has("folds") {
-				out.Folds = o.integer("folds")
-			}
-			if has("epochs") {
-				if out.Epochs = defaultEpochs; o.has("epochs") {
-					out.Epochs = o.integer("epochs")
-				}
-			}
-			if has("cost") {
-				if out.Cost = defaultCost; o.has("cost") {
-					out.Cost = o.number("cost")
-				}
-				out.Loss = choice(o, "loss", losses, SquaredHinge)
-			}
-			if has("penalty") {
-				if out.Penalty = defaultStrength; o.has("penalty") {
-					out.Penalty = o.number("penalty")
-				}
-			}
-			return out
-		},
-		check: checkClassifier,
+// classifier is a kind of them.
+func classifier(name AnalysisKind) Kind {
+	return Kind{
+		Name: name, Needs: one(Needs{Side: sketch.Records, labels: true}),
 		says: func(a Analysis) string {
 			return fmt.Sprintf("which predicts the label, %s", a.Options)
 		},
-	}
-}
-
-func checkClassifier(r *reader, _ *Study, a Analysis, path string) {
-	o, _ := a.Options.(ClassifierOptions)
-	if o.Folds < 2 || o.Folds > maxFolds {
-		r.fail(path+".folds", "%d is not between 2 and %d", o.Folds, maxFolds)
-	}
-	if r.given(path+".epochs") && (o.Epochs < 1 || o.Epochs > maxEpochs) {
-		r.fail(path+".epochs", "%d is not between 1 and %d", o.Epochs, maxEpochs)
-	}
-	for key, x := range map[string]float64{"cost": o.Cost, "penalty": o.Penalty} {
-		if r.given(path+"."+key) && !(x >= leastStrength && x <= mostStrength) {
-			r.fail(path+"."+key, "%v is not between %v and %v", x, leastStrength, float64(mostStrength))
-		}
 	}
 }
 
@@ -121,10 +64,10 @@ func (o ClassifierOptions) String() string {
 	return out
 }
 
-func (o ClassifierOptions) encode(e *encoder) {
-	e.whole("analysis.folds", o.Folds)
-	e.whole("analysis.epochs", o.Epochs)
-	e.real("analysis.cost", o.Cost)
-	e.text("analysis.loss", string(o.Loss))
-	e.real("analysis.penalty", o.Penalty)
+func (o ClassifierOptions) Encode(e *schema.Encoder) {
+	e.Whole("analysis.folds", o.Folds)
+	e.Whole("analysis.epochs", o.Epochs)
+	e.Real("analysis.cost", o.Cost)
+	e.Text("analysis.loss", string(o.Loss))
+	e.Real("analysis.penalty", o.Penalty)
 }

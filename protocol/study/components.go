@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // PCA is principal components of all columns: of the union by moments, otherwise of what
@@ -18,43 +19,13 @@ type PCAOptions struct {
 	Centre     bool // of deviations from the means rather than of products; default true, and true where Scale is
 }
 
-// Ranges of the options of pca.
-const (
-	maxComponents     = 100
-	defaultComponents = 10
-)
-
-var pca = kind{
-	name: PCA,
-	needs: func(options Options) []needs {
+var pca = Kind{
+	Name: PCA,
+	Needs: func(options Options) []Needs {
 		if o, ok := options.(PCAOptions); ok && !o.Centre {
-			return []needs{{side: sketch.Columns}}
+			return []Needs{{Side: sketch.Columns}}
 		}
-		return []needs{{side: sketch.Moments}, {side: sketch.Columns, ones: true}}
-	},
-	keys: []string{"components", "scale", "centre"},
-	read: func(o object) Options {
-		out := PCAOptions{Components: defaultComponents, Scale: true, Centre: true}
-		if o.has("components") {
-			out.Components = o.integer("components")
-		}
-		if o.has("centre") {
-			out.Centre = o.flag("centre")
-			out.Scale = out.Centre
-		}
-		if o.has("scale") {
-			out.Scale = o.flag("scale")
-		}
-		return out
-	},
-	check: func(r *reader, _ *Study, a Analysis, path string) {
-		o, _ := a.Options.(PCAOptions)
-		if o.Components < 1 || o.Components > maxComponents {
-			r.fail(path+".components", "%d is not between 1 and %d", o.Components, maxComponents)
-		}
-		if o.Scale && !o.Centre {
-			r.fail(path+".scale", "true needs centre: true").Hint = "correlations are about deviations from the means"
-		}
+		return []Needs{{Side: sketch.Moments}, {Side: sketch.Columns, Ones: true}}
 	},
 	says: func(a Analysis) string {
 		o, _ := a.Options.(PCAOptions)
@@ -73,8 +44,8 @@ func (o PCAOptions) String() string {
 	return fmt.Sprintf("components: %d, scale: %t, centre: %t", o.Components, o.Scale, o.Centre)
 }
 
-func (o PCAOptions) encode(e *encoder) {
-	e.whole("analysis.components", o.Components)
-	e.text("analysis.scale", strconv.FormatBool(o.Scale))
-	e.text("analysis.centre", strconv.FormatBool(o.Centre))
+func (o PCAOptions) Encode(e *schema.Encoder) {
+	e.Whole("analysis.components", o.Components)
+	e.Text("analysis.scale", strconv.FormatBool(o.Scale))
+	e.Text("analysis.centre", strconv.FormatBool(o.Centre))
 }

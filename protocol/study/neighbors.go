@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/schema"
 )
 
 // Kinds of analyses that look for the records nearest to each.
@@ -32,23 +33,8 @@ const (
 	ScoreDistance Score = "distance" // the distance of the last of its neighbours
 )
 
-// Ranges and defaults of the options.
-const (
-	maxNeighbors     = 100
-	defaultNeighbors = 10
-	outlierNeighbors = 20
-	maxTop           = 10_000
-	defaultTop       = 10
-)
-
-var neighbors = kind{
-	name: Neighbors, needs: one(needs{side: sketch.Records}),
-	keys: []string{"neighbors"},
-	read: func(o object) Options { return NeighborsOptions{o.integerOr("neighbors", defaultNeighbors)} },
-	check: func(r *reader, _ *Study, a Analysis, path string) {
-		o, _ := a.Options.(NeighborsOptions)
-		r.within(path+".neighbors", o.Neighbors, 1, maxNeighbors)
-	},
+var neighbors = Kind{
+	Name: Neighbors, Needs: one(Needs{Side: sketch.Records}),
 	says: func(a Analysis) string {
 		o, _ := a.Options.(NeighborsOptions)
 		return fmt.Sprintf("the %d nearest records of each, told to its party", o.Neighbors)
@@ -57,23 +43,10 @@ var neighbors = kind{
 
 func (o NeighborsOptions) String() string { return fmt.Sprintf("neighbors: %d", o.Neighbors) }
 
-func (o NeighborsOptions) encode(e *encoder) { e.whole("analysis.neighbors", o.Neighbors) }
+func (o NeighborsOptions) Encode(e *schema.Encoder) { e.Whole("analysis.neighbors", o.Neighbors) }
 
-var outliers = kind{
-	name: Outliers, bare: true, needs: one(needs{side: sketch.Records}),
-	keys: []string{"neighbors", "score", "top"},
-	read: func(o object) Options {
-		return OutliersOptions{
-			Neighbors: o.integerOr("neighbors", outlierNeighbors),
-			Score:     choice(o, "score", scores, ScoreLOF),
-			Top:       o.integerOr("top", defaultTop),
-		}
-	},
-	check: func(r *reader, _ *Study, a Analysis, path string) {
-		o, _ := a.Options.(OutliersOptions)
-		r.within(path+".neighbors", o.Neighbors, 1, maxNeighbors)
-		r.within(path+".top", o.Top, 1, maxTop)
-	},
+var outliers = Kind{
+	Name: Outliers, Bare: true, Needs: one(Needs{Side: sketch.Records}),
 	says: func(a Analysis) string {
 		o, _ := a.Options.(OutliersOptions)
 		by := "local outlier factor"
@@ -88,8 +61,8 @@ func (o OutliersOptions) String() string {
 	return fmt.Sprintf("neighbors: %d, score: %s, top: %d", o.Neighbors, o.Score, o.Top)
 }
 
-func (o OutliersOptions) encode(e *encoder) {
-	e.whole("analysis.neighbors", o.Neighbors)
-	e.text("analysis.score", string(o.Score))
-	e.whole("analysis.top", o.Top)
+func (o OutliersOptions) Encode(e *schema.Encoder) {
+	e.Whole("analysis.neighbors", o.Neighbors)
+	e.Text("analysis.score", string(o.Score))
+	e.Whole("analysis.top", o.Top)
 }

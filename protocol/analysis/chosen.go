@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -36,8 +38,6 @@ func (d *RecordDistances) check(a Analysis) error {
 	return nil
 }
 
-const assumesChosen = "the records were chosen without regard to the releases: of the nearest or farthest of many, chosen by what was released, an interval would have to allow for the choice, as those of neighbors do"
-
 // recordDistance answers the squared distances between chosen records.
 func (r *run) recordDistance(ctx context.Context, _, sk int, a study.Analysis) (Analysis, error) {
 	o, ok := a.Options.(study.RecordDistanceOptions)
@@ -55,7 +55,7 @@ func (r *run) recordDistance(ctx context.Context, _, sk int, a study.Analysis) (
 	if err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Assumption: assumesChosen, Units: unitsSquared, RecordDistances: &RecordDistances{}}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Joined: all.joined, Rests: premise.List{premise.ChosenBlindly}, Units: measure.Squared, RecordDistances: &RecordDistances{}}
 	for _, name := range o.Of {
 		out.Features = append(out.Features, Feature{Party: name.String()})
 		out.RecordDistances.Records = append(out.RecordDistances.Records, ChosenRecord{name.Party, name.Row})

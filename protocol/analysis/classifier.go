@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/linear"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/transcript"
@@ -111,9 +112,6 @@ func (c *Classifier) check(Analysis) error {
 	return errors.Join(c.Accuracy.check(), c.Baseline.check())
 }
 
-// validationAssumes is what the interval of an accuracy rests on: see linear.Validation.
-const validationAssumes = "records are drawn independently, and one record moves a model little; accuracy is that of models trained on as many records"
-
 // classify predicts the label of the records of all parties from their sketches.
 func (r *run) classify(ctx context.Context, index, sk int, a study.Analysis, trainer trainer) (Analysis, error) {
 	all, err := r.points(ctx, sk)
@@ -124,8 +122,8 @@ func (r *run) classify(ctx context.Context, index, sk int, a study.Analysis, tra
 	if err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Assumption: validationAssumes, Joined: all.joined}
-	level := out.promise(a, 2) // of accuracy and baseline
+	out := Analysis{Kind: a.Kind, Sketch: sk, Rests: premise.List{premise.Independent}, Joined: all.joined} // see linear.Validation
+	level := out.promise(a, 2)                                                                              // of accuracy and baseline
 	found, err := r.train(ctx, index, a, level, known, trainer, &out)
 	if unfit := (*linear.DataError)(nil); errors.As(err, &unfit) {
 		return Analysis{}, unanswerable("%v", unfit)

@@ -11,6 +11,8 @@ import (
 	"github.com/cosketch/cosketch/kernel/cluster"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/seed/transcript"
 )
@@ -71,8 +73,6 @@ func (s *Suggested) check() error {
 	return nil
 }
 
-const assumesInertia = "noise is nearly normal where two clusters meet, for the inertia without it"
-
 // wholeEach is how many records of every party a cluster takes for these alone to say where
 // clusters are.
 const wholeEach = 30
@@ -123,7 +123,7 @@ func (r *run) recordMeans(ctx context.Context, index, sk int, a study.Analysis) 
 	if err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Units: unitsSquared, Assumption: assumesInertia, Joined: all.joined}
+	out := Analysis{Kind: a.Kind, Sketch: sk, Units: measure.Squared, Rests: premise.Usual(a.Kind, ""), Joined: all.joined}
 	inertia, err := cluster.Inertia(all.matrix, found, law, out.promise(a, 1))
 	if err != nil {
 		return Analysis{}, err
@@ -211,6 +211,7 @@ func ofKMeans() kind {
 			}
 			return plus(size, plus(mostNumbers(2, clusters, t.values+4), times(mostEntry*clusters, t.k)))
 		},
-		asked: study.KMeansOptions{Clusters: 256},
+		asked:     study.KMeansOptions{Clusters: 256},
+		shortened: ": means of clusters are of the shortened data",
 	}
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -202,17 +204,12 @@ func (c *columns) original(v variable) (estimate.Combination, bool) {
 	return estimate.Column(at), false
 }
 
-// Assumptions of the two estimators of a correlation over the intersection.
-const (
-	assumesE1 = "nothing about which records the parties share"
-	assumesE2 = "the records that two parties share are a random part of each party's records"
-)
-
 func (c *columns) correlation(ctx context.Context, a study.Analysis, out *Analysis) (err error) {
-	out.Estimator, out.Assumption = a.Estimator(), assumesE2
+	out.Estimator = a.Estimator()
+	out.Rests = premise.Usual(a.Kind, out.Estimator)
 	of := (*estimate.Gram).CorrelationE2
 	if a.Estimator() == study.E1 {
-		out.Assumption, of = assumesE1, (*estimate.Gram).CorrelationE1
+		of = (*estimate.Gram).CorrelationE1
 	}
 	located := c.locate(a, out)
 	drawn, err := c.draw(ctx, c.variables(), located)
@@ -286,27 +283,21 @@ func (c *columns) intersection(ctx context.Context, _ study.Analysis, out *Analy
 	return nil
 }
 
-// Units of products and distances.
-const (
-	unitsOriginal = "original"
-	unitsEncoded  = "encoded: (value - origin) over the range of bounds or over 3 spreads, as the sketch has no column of ones"
-)
-
 // products answers inner products, distances or cosines of all pairs. They are
 // in original units if those of every column can be restored.
 func (c *columns) products(ctx context.Context, out *Analysis, product func(g *estimate.Gram, x, y estimate.Combination) estimate.Estimate, themselves bool) error {
 	vars := c.variables()
 	combos := make([]estimate.Combination, len(vars))
-	out.Units = unitsOriginal
+	out.Units = measure.Original
 	for i, v := range vars {
 		out.Features = append(out.Features, c.name(v))
 		combo, ok := c.original(v)
 		combos[i] = combo
 		if !ok {
-			out.Units = unitsEncoded
+			out.Units = measure.NoOffset
 		}
 	}
-	if out.Units == unitsEncoded {
+	if out.Units == measure.NoOffset {
 		for i, v := range vars {
 			combos[i] = estimate.Column(v.group.first + v.feature)
 		}
@@ -350,7 +341,7 @@ func ofCosine() kind {
 			err := c.products(ctx, out, func(g *estimate.Gram, x, y estimate.Combination) estimate.Estimate {
 				return g.Cosine(x, y, c.level)
 			}, false)
-			if out.Units == unitsOriginal { // it has none, of values as they are
+			if out.Units == measure.Original { // it has none, of values as they are
 				out.Units = ""
 			}
 			return err

@@ -7,6 +7,8 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/measure"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -82,9 +84,6 @@ func (l *LDA) check(a Analysis) error {
 	return nil
 }
 
-// assumesNormal is what accuracies rest on beside.
-const assumesNormal = "that values are normal within each class, with one covariance, of which accuracies are those of the best score"
-
 // lda tells the classes of the label apart.
 func (m *moments) lda(_ context.Context, a study.Analysis, out *Analysis) error {
 	o, ok := a.Options.(study.LDAOptions)
@@ -96,7 +95,7 @@ func (m *moments) lda(_ context.Context, a study.Analysis, out *Analysis) error 
 		return fmt.Errorf("no column has role: label")
 	}
 	section := &LDA{Column: label.Name, Identified: estimate.Identified}
-	out.Units, out.Assumption = unitsOriginal, m.assumption(study.LDA, assumesNormal)
+	out.Units, out.Rests = measure.Original, m.rests(study.LDA, premise.Normal)
 	classes := label.Classes()
 	all := slices.DeleteFunc(m.all(), func(i int) bool { return m.column(i).Name == label.Name })
 	options := estimate.DiscriminantOptions{}

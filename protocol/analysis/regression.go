@@ -8,6 +8,7 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/protocol/measure"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -58,7 +59,7 @@ func (c *columns) regression(ctx context.Context, a study.Analysis, out *Analysi
 		return fmt.Errorf("options of kind %T", a.Options)
 	}
 	section := &Regression{Ridge: o.Ridge.By, Identified: estimate.Identified}
-	out.Assumption, out.Units = c.assumes(true), unitsOriginal
+	out.Rests, out.Units = c.rests(true), measure.Original
 	columns := c.variables()
 	at, target := explaining(o, section, len(columns), func(i int) (study.Column, Feature) { return c.column(columns[i]), c.name(columns[i]) })
 	var vars []variable

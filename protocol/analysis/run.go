@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
+	"github.com/cosketch/cosketch/protocol/premise"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -167,6 +168,7 @@ func (r *run) attempt(ctx context.Context, index int, a study.Analysis) (Analysi
 	answer, stack, err := r.recovered(ctx, index, a)
 	switch why, broken, keeping := (*noAnswer)(nil), (*brokenInput)(nil), (*KeepError)(nil); {
 	case err == nil:
+		answer.word()
 		return answer, nil
 	case errors.As(err, &broken) || errors.As(err, &keeping):
 		return Analysis{}, err
@@ -257,10 +259,10 @@ func (r *run) answer(ctx context.Context, index int, a study.Analysis) (Analysis
 	if c, ok := r.merged[sk]; ok {
 		out.Cut, out.Caution = c.cut, c.cut.caution(a.Kind)
 	}
-	if out.Assumption != "" {
-		out.Assumption = also(r.assumesOfCut(sk, out.Cut), out.Assumption)
+	if len(out.Rests) > 0 {
+		out.Rests = append(r.restsOnCut(sk, out.Cut), out.Rests...)
 		if r.Study.Records.Missing.Stays() {
-			out.Assumption = also(missingIsCentre, out.Assumption)
+			out.Rests = append(premise.List{premise.MissingIsCentre}, out.Rests...)
 		}
 	}
 	return out, err

@@ -139,6 +139,9 @@ func TestNoPlanIsNaN(t *testing.T) {
 						t.Errorf("%s: %+v is usable\n%s", a.Kind, c, terms)
 					}
 				}
+				if (a.Outcome == Usable) != a.Chosen.Usable || a.Outcome.Forecast() != (a.Chosen.Method != "") {
+					t.Errorf("%s comes to %q: %+v\n%s", a.Kind, a.Outcome, a.Chosen, terms)
+				}
 				if c := a.Chosen; a.Kind != study.GroupDistance && c.Undefined == "" && c.AtBest.Undefined == "" && c.AtWorst.Undefined == "" &&
 					(c.AtBest.StandardError > c.StandardError*(1+1e-9) || c.StandardError > c.AtWorst.StandardError*(1+1e-9)) {
 					t.Errorf("%s: %g, %g at best and %g at worst\n%s", a.Kind, c.StandardError, c.AtBest.StandardError, c.AtWorst.StandardError, terms)

@@ -90,6 +90,11 @@ func (c DraftColumn) open() string {
 	return strings.Join(lacks, ", ")
 }
 
+// Undescribed reports a numeric column that lacks a centre, which Describing is about.
+func (d Draft) Undescribed() bool {
+	return slices.ContainsFunc(d.columns(), func(c DraftColumn) bool { return c.Kind == study.Numeric && !c.has("bounds") && !c.has("centre") })
+}
+
 // assumed stands for what is open while it is tried which sketches answer the study.
 func (c DraftColumn) assumed() string {
 	return strings.NewReplacer("TYPICAL", "1", "DEVIATION", "1", "FACTOR", "2", "ALL, PUBLIC, VALUES", "a, b").Replace(c.open())

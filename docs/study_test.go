@@ -65,6 +65,19 @@ func hpkeKey(t *testing.T) string {
 	return base64.StdEncoding.EncodeToString(key.PublicKey().Bytes())
 }
 
+// head begins studies to try pieces out in.
+const head = `cosketch: study/2
+name: x
+nonce: 5f0c1b0e7a3d4c2f9b8e6d1a2c3f4e5d
+aggregator: {id: 12D3KooWCmBiXQRKqTPiQFZ7YKCxvewPEqWaUyGgemowB5mpeUBC, hpke: HPKE, addrs: [/dns4/agg.example.org/tcp/7424]}
+parties:
+  - {name: north, id: 12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5}
+  - {name: south, id: 12D3KooWJWoaqZhDaoEFshF7Rh1bpY9ohihFhzcW6d69Lr2NASuq}
+  - {name: west, id: 12D3KooWJvMgpmgDGzBXzzVmHHsrxhTr8stGFWqVBDAkYE9pf6dw}
+expires: 2026-12-01T17:00:00Z
+deadline: 2026-12-15T17:00:00Z
+`
+
 // wide is a study in which the pieces of study.md can stand.
 const wide = head + `partition: horizontal
 records: {id: [patient]}

@@ -18,6 +18,7 @@ type Key[T any] struct {
 	Must    bool   // it may not be left out
 	Form    Form[T]
 	Not     func(*T) string // why it does not belong here; "" where it does
+	Hint    string          // what to do about a value that is missing or wrong, where the error does not say it
 	Example string          // a value for drafted files, the default where there is none; of names, one
 	Beside  string          // another name for drafted files, under which they show the key, as it excludes others
 
@@ -65,9 +66,15 @@ func (ks Keys[T]) Take(o Object, to *T) {
 			r.Fail(path, "does not belong here: %s", k.Not(to)).Hint = "remove the key"
 			k.absent(r, path, to)
 		case value != nil:
+			before := len(r.Errs)
 			k.Form.read(r, Item{value, path}, to)
+			for _, e := range r.Errs[before:] {
+				if e.Key == path && e.Hint == "" {
+					e.Hint = k.Hint
+				}
+			}
 		case k.Must:
-			r.Fail(path, "is missing").Hint = k.Says
+			r.Fail(path, "is missing").Hint = k.Hint
 		default:
 			k.absent(r, path, to)
 		}

@@ -66,7 +66,7 @@ var kMeans = Kind{
 
 var kMeansKeys = schema.Keys[KMeansOptions]{
 	{
-		Name: "clusters", Path: "analysis.clusters", Must: true, Says: "how many clusters to look for, like 2, or auto",
+		Name: "clusters", Path: "analysis.clusters", Must: true, Says: "how many clusters to look for; `auto` of cells needs `moments` beside", Hint: "how many clusters to look for, like 2, or auto",
 		Form: schema.Or("auto", schema.Whole(func(o *KMeansOptions) *int { return &o.Clusters }, 2, maxClusters), func(o *KMeansOptions) { o.Auto = true }),
 	},
 	{

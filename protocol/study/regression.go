@@ -56,6 +56,7 @@ func ridgeKey[T any](of func(*T) *Ridge) schema.Key[T] {
 	by := schema.Between(func(o *T) *float64 { return &of(o).By }, 0, maxRidge)
 	return schema.Key[T]{
 		Name: "ridge", Path: "analysis.ridge", Unset: autoText, Says: "raises each explaining column's variance by this part; or `auto`: by what the noise of moments asks for",
+		Hint: "leave it out for what the noise asks for",
 		Form: schema.Or(autoText, by, auto).Absent(auto).Encoded(func(e *schema.Encoder, path string, o *T) {
 			if d := of(o); d.Auto {
 				e.Text(path, autoText)
@@ -104,7 +105,7 @@ var regression = Kind{
 
 var regressionKeys = schema.Keys[RegressionOptions]{
 	{
-		Name: "target", Path: "analysis.target", Must: true, Says: "the column to explain, not a categorical one",
+		Name: "target", Path: "analysis.target", Must: true, Says: "the column to explain, not a categorical one", Hint: "the column to explain",
 		Form: schema.Text(func(o *RegressionOptions) *string { return &o.Target }, nil),
 	},
 	onKey(func(o *RegressionOptions) *[]string { return &o.On }),

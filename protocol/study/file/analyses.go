@@ -12,9 +12,15 @@ import (
 // analysisWords are the names of all kinds.
 func analysisWords() schema.Words { return schema.Words{What: "analysis", Has: words(study.Kinds())} }
 
-// analysis reads one entry of analyses. A key of another kind's options is no slip of
+// analysisForm is that of an entry of analyses.
+func analysisForm() schema.Form[study.Analysis] {
+	return schema.Custom("keys: below", func(r *schema.Reader, at schema.Item, a *study.Analysis) { *a = readAnalysis(r, at) }).
+		Encoded(func(e *schema.Encoder, _ string, a *study.Analysis) { encodeAnalysis(e, *a) })
+}
+
+// readAnalysis reads one entry of analyses. A key of another kind's options is no slip of
 // spelling, and the error says whose it is.
-func (r *reader) analysis(it schema.Item) study.Analysis {
+func readAnalysis(r *schema.Reader, it schema.Item) study.Analysis {
 	known := []string{"kind", "intervals"}
 	for _, name := range study.Kinds() {
 		for _, key := range keysOf(name) {
@@ -23,11 +29,11 @@ func (r *reader) analysis(it schema.Item) study.Analysis {
 			}
 		}
 	}
-	o := r.object(it.Node, it.Path, known...)
+	o := r.Object(it.Node, it.Path, known...)
 	o.Require("kind")
 	a := study.Analysis{
-		Kind:      schema.Choice(o.Object, "kind", analysisWords(), study.AnalysisKind("")),
-		Intervals: schema.Choice(o.Object, "intervals", intervals, study.Intervals("")),
+		Kind:      schema.Choice(o, "kind", analysisWords(), study.AnalysisKind("")),
+		Intervals: schema.Choice(o, "intervals", intervals, study.Intervals("")),
 	}
 	k, ok := study.KindOf(a.Kind)
 	if !ok {
@@ -35,16 +41,16 @@ func (r *reader) analysis(it schema.Item) study.Analysis {
 	}
 	switch {
 	case k.Bare && o.Has("intervals"):
-		o.forbid("intervals", "belongs to answers with intervals, which "+string(k.Name)+" has not")
+		forbid(o, "intervals", "belongs to answers with intervals, which "+string(k.Name)+" has not")
 	case !k.Bare && a.Intervals == "":
 		a.Intervals = study.IntervalsEach
 	}
 	for _, key := range known[2:] {
 		if o.Has(key) && !slices.Contains(keysOf(a.Kind), key) {
-			o.forbid(key, "is an option of "+strings.Join(takers(key), ", "))
+			forbid(o, key, "is an option of "+strings.Join(takers(key), ", "))
 		}
 	}
-	a.Options = k.Read(o.Object)
+	a.Options = k.Read(o)
 	return a
 }
 
@@ -69,7 +75,7 @@ func (r *reader) completeAnalysis(s *study.Study, i int) {
 	a := &s.Analyses[i]
 	if index, ok := s.SketchFor(*a); ok {
 		k, _ := study.KindOf(a.Kind)
-		a.Options = k.Complete(&r.Reader, s.Sketches[index], a.Options, fmt.Sprintf("analyses[%d]", i))
+		a.Options = k.Complete(r.Reader, s.Sketches[index], a.Options, fmt.Sprintf("analyses[%d]", i))
 	}
 }
 
@@ -87,7 +93,7 @@ func (r *reader) validateAnalyses(s *study.Study) {
 		}
 		seen[string(e.Bytes)] = true
 		k, _ := study.KindOf(a.Kind)
-		k.Check(&r.Reader, s, a, path)
+		k.Check(r.Reader, s, a, path)
 		r.validateAnswer(s, a, path)
 	}
 	unique(r, "later", s.Later)

@@ -14,11 +14,18 @@ import (
 // are columns of a Hadamard matrix.
 func ofCells() additive {
 	return additive{
-		side: sketch.Cells, keys: []string{"L", "q"}, takes: "L, q, clip and share",
-		read: func(o object, sk *study.Sketch) {
-			o.forbid("standardise", "belongs to sides columns and moments")
-			sk.Projection = projection.Spec{Family: projection.Hadamard, K: o.Whole("L")}
-			sk.Subspace = o.Whole("q")
+		side: sketch.Cells,
+		keys: schema.Keys[study.Sketch]{
+			{
+				Name: "L", Says: "cells, and needed there: random directions; there are 2^L cells",
+				Form: schema.Custom("whole number, 1 to the least power of two that holds the features, at most 12", func(r *schema.Reader, at schema.Item, sk *study.Sketch) {
+					sk.Projection = projection.Spec{Family: projection.Hadamard, K: r.Whole(at)}
+				}),
+			},
+			{
+				Name: "q", Path: "sketch.q", IfSet: true, Says: "cells: eigenvectors of the summed moments that cells are projected on", Unset: "none",
+				Form: anyWhole(func(sk *study.Sketch) *int { return &sk.Subspace }, "whole number, 1 to the number of features"),
+			},
 		},
 		complete: func(_ *reader, s *study.Study, index int) {
 			if sk := &s.Sketches[index]; sk.Whole {
@@ -26,11 +33,6 @@ func ofCells() additive {
 			}
 		},
 		check: (*reader).validateCells,
-		encode: func(e *schema.Encoder, sk study.Sketch) {
-			if sk.Subspace > 0 {
-				e.Whole("sketch.q", sk.Subspace)
-			}
-		},
 	}
 }
 

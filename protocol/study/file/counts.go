@@ -13,50 +13,58 @@ import (
 // ofCounts is the row of numbers of records by the cells of tables.
 func ofCounts() additive {
 	return additive{
-		side: sketch.Counts, keys: []string{"tables"}, takes: "tables and share",
-		read: func(o object, sk *study.Sketch) {
-			o.forbid("clip", "cuts records to a length, and here each counts as one")
-			o.forbid("standardise", "belongs to sides columns and moments")
-			for _, it := range o.Items("tables", sketch.MaxCountTables) {
-				sk.Tables = append(sk.Tables, o.reader.table(it))
-			}
+		side: sketch.Counts, check: (*reader).validateCounts,
+		keys: schema.Keys[study.Sketch]{{
+			Name: "tables", Path: "sketch.tables", Says: "counts, and needed there: what records are counted by",
+			Form: schema.List(func(sk *study.Sketch) *[]study.Table { return &sk.Tables }, schema.Table(schema.Itself[study.Table], tableKeys()), 0, sketch.MaxCountTables).
+				Encoded(func(e *schema.Encoder, _ string, sk *study.Sketch) { // a table after the other
+					keys := tableKeys()
+					for i := range sk.Tables {
+						keys.Encode(e, &sk.Tables[i])
+					}
+				}),
+		}},
+	}
+}
+
+func tableKeys() schema.Keys[study.Table] {
+	type T = study.Table
+	return schema.Keys[T]{
+		{
+			Name: "of", Must: true, Says: "one column, or two that are crossed",
+			Form: schema.List(func(t *T) *[]study.Axis { return &t.Of }, schema.Table(schema.Itself[study.Axis], axisKeys()), 0, 2).Encoded(func(e *schema.Encoder, _ string, t *T) {
+				e.Whole("sketch.table.of", len(t.Of))
+				e.Whole("sketch.table.depth", t.Depth)
+				keys := axisKeys()
+				for i := range t.Of {
+					keys.Encode(e, &t.Of[i])
+				}
+			}),
 		},
-		check: (*reader).validateCounts,
-		encode: func(e *schema.Encoder, sk study.Sketch) {
-			for _, t := range sk.Tables {
-				encodeTable(e, t)
-			}
+		{
+			Name: "depth", Says: "of one column of numbers: it is counted in 2, 4, … 2^depth bins of equal width, for quantiles", Unset: "no such tree",
+			Form: anyWhole(func(t *T) *int { return &t.Depth }, fmt.Sprintf("whole number, 1 to %d", study.MaxCountDepth)),
 		},
 	}
 }
 
-// table reads one entry of tables.
-func (r *reader) table(it schema.Item) (t study.Table) {
-	o := r.object(it.Node, it.Path, "of", "depth")
-	o.Require("of")
-	t.Depth = o.Whole("depth")
-	for _, it := range o.Items("of", 2) {
-		of := r.object(it.Node, it.Path, "column", "bins", "edges")
-		of.Require("column")
-		axis := study.Axis{Column: of.name("column"), Bins: of.Whole("bins")}
-		for _, edge := range of.Items("edges", sketch.MaxCountBins-1) {
-			axis.Edges = append(axis.Edges, r.Number(edge))
-		}
-		t.Of = append(t.Of, axis)
-	}
-	return t
-}
-
-func encodeTable(e *schema.Encoder, t study.Table) {
-	e.Whole("sketch.table.of", len(t.Of))
-	e.Whole("sketch.table.depth", t.Depth)
-	for _, a := range t.Of {
-		e.Text("sketch.table.column", a.Column)
-		e.Whole("sketch.table.bins", a.Bins)
-		e.Whole("sketch.table.edges", len(a.Edges))
-		for _, x := range a.Edges {
-			e.Real("sketch.table.edge", x)
-		}
+func axisKeys() schema.Keys[study.Axis] {
+	type A = study.Axis
+	return schema.Keys[A]{
+		{Name: "column", Must: true, Path: "sketch.table.column", Says: "its name. A category and a bit have a cell for each value", Form: schema.Text(func(a *A) *string { return &a.Column }, checkName)},
+		{
+			Name: "bins", Path: "sketch.table.bins", Says: "numeric: so many of equal width between the bounds, or the three spreads, after the transform; the first and the last have no end",
+			Form: schema.Whole(func(a *A) *int { return &a.Bins }, 2, sketch.MaxCountBins),
+		},
+		{
+			Name: "edges", Says: "numeric: where one bin ends and the next begins, the edge being in the latter; the first and the last have no end",
+			Form: schema.List(func(a *A) *[]float64 { return &a.Edges }, schema.Real(schema.Itself[float64], "number"), 0, sketch.MaxCountBins-1).Is("list of numbers, increasing, between the bounds or within three spreads").Encoded(func(e *schema.Encoder, _ string, a *A) {
+				e.Whole("sketch.table.edges", len(a.Edges))
+				for _, x := range a.Edges {
+					e.Real("sketch.table.edge", x)
+				}
+			}),
+		},
 	}
 }
 
@@ -154,9 +162,6 @@ func (r *reader) validateBins(c study.Column, a study.Axis, depth int, path stri
 		return
 	}
 	if r.Given(path + ".bins") {
-		if a.Bins < 2 || a.Bins > sketch.MaxCountBins {
-			r.Fail(path+".bins", "%d is not between 2 and %d", a.Bins, sketch.MaxCountBins)
-		}
 		return
 	}
 	if r.Given(path+".edges") && len(a.Edges) == 0 {

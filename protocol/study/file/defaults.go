@@ -18,17 +18,11 @@ const (
 	defaultOnesRecord = 0.7
 )
 
-// defaultAttempts is how often parties try to agree where a study does not say.
-const defaultAttempts = 3
-
 // complete fills in the defaults that depend on other parts of the study. Those of
 // single keys were filled in where the key was read.
 func (r *reader) complete(s *study.Study) {
 	if !r.Given("quorum") {
 		s.Quorum = len(s.Parties)
-	}
-	if !r.Given("max_attempts") {
-		s.Attempts = defaultAttempts
 	}
 	asked := append(kindsOf(s.Analyses), s.Later...)
 	var total float64

@@ -15,7 +15,7 @@ import (
 // there. Lists may be written without brackets, as in "on=age,smoker". The errors are those
 // of a study file, without lines; *study.NotLaterError where the parties did not agree to it.
 func Further(s *study.Study, kind string, words []string) (study.Analysis, error) {
-	r := &reader{schema.Reader{Words: true}}
+	r := &reader{&schema.Reader{Words: true}}
 	entry := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	add := func(key string, value *yaml.Node) {
 		entry.Content = append(entry.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, value)
@@ -67,9 +67,9 @@ func (r *reader) further(s *study.Study, kind string, entry *yaml.Node) study.An
 	if r.Failures > 0 {
 		return study.Analysis{}
 	}
-	a := r.analysis(schema.Item{Node: entry, Path: kind})
+	a := readAnalysis(r.Reader, schema.Item{Node: entry, Path: kind})
 	if k, _ := study.KindOf(a.Kind); r.Failures == 0 {
-		k.Check(&r.Reader, s, a, kind)
+		k.Check(r.Reader, s, a, kind)
 	}
 	if r.Failures == 0 {
 		r.validateAnswer(s, a, kind)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -26,8 +25,6 @@ func (r *reader) validateLabels(s *study.Study, i int, path string) {
 		}
 	}
 	switch {
-	case sk.Side != sketch.Records:
-		r.Fail(at, "does not belong here: labels go with the rows of a records-side sketch").Hint = "remove the key; a columns-side sketch holds the label like any column"
 	case label < 0:
 		r.Fail(at, "%s, but no column is the label", sk.Labels).Hint = "write role: label in the column that classifiers are to predict"
 	case len(s.Columns[label].Classes()) == 0:

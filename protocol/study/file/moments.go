@@ -3,8 +3,6 @@ package file
 import (
 	"fmt"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/schema"
@@ -20,55 +18,40 @@ const (
 
 // ofMoments is the row of sums of records and of their products.
 func ofMoments() additive {
+	type K = study.Sketch
 	return additive{
-		side: sketch.Moments, keys: []string{"products", "sums", "fourth"},
-		takes: "clip, products, sums, fourth, standardise and share",
-		read:  object.momentKeys, complete: (*reader).completeMoments, check: (*reader).validateMoments,
+		side: sketch.Moments, complete: (*reader).completeMoments, check: (*reader).validateMoments,
+		keys: schema.Keys[K]{
+			{
+				Name: "products", Unset: "false where only means are asked, else true",
+				Says: "moments: whether products of columns are summed. Without them means err about half as much, and nothing else is answered",
+				Form: schema.Custom("`true` or `false`", func(r *schema.Reader, at schema.Item, sk *K) {
+					if before := r.Failures; !r.Flag(at) && r.Failures == before {
+						sk.Moments.Sums = -1
+					}
+				}),
+			},
+			{
+				Name: "sums", Path: "sketch.sums", Unset: "3, or 2 where no mean is asked of it", Not: beside("weighs sums beside products"),
+				Says: "moments: the weight of sums beside that of products, 5", Hint: "the weight of sums beside that of squares, 5; default 3",
+				Form: schema.Whole(func(sk *K) *int { return &sk.Moments.Sums }, 2, 5),
+			},
+			{
+				Name: "fourth", Path: "sketch.fourth", Unset: "false", Not: beside("goes with products"),
+				Says: "moments: also sum fourth powers, for the kurtosis of columns: intervals for people like these then allow for heavy tails",
+				Form: schema.Flag(func(sk *K) *bool { return &sk.Moments.Fourth }),
+			},
+		},
 	}
 }
 
-// clip reads a length, or the words own and whole.
-func (o object) clip(sk *study.Sketch) {
-	if n := o.Values["clip"]; n != nil && n.Kind == yaml.ScalarNode {
-		switch n.Value {
-		case "own":
-			if sk.OwnClip = true; sk.Side != sketch.Moments {
-				o.Fail("clip", "own belongs to side moments").Hint = "write a length, like 0.8"
-			}
-			return
-		case "whole":
-			if sk.Whole = true; !sk.Side.Sums() {
-				o.Fail("clip", "whole belongs to sides moments and cells").Hint = "write a length, like 0.8"
-			}
-			return
+// beside tells why a key does not belong to a sketch without products.
+func beside(does string) func(*study.Sketch) string {
+	return func(sk *study.Sketch) string {
+		if sk.Moments.Sums < 0 {
+			return "it " + does + ", and there are none"
 		}
-	}
-	sk.Clip = o.Number("clip")
-}
-
-// momentKeys reads what is particular to side moments.
-func (o object) momentKeys(sk *study.Sketch) {
-	if o.Has("products") && !o.Flag("products") {
-		sk.Moments.Sums = -1
-		o.forbid("sums", "weighs sums beside products, and there are none")
-		o.forbid("fourth", "goes with products, and there are none")
-	}
-	if o.Has("sums") {
-		if sk.Moments.Sums = o.Whole("sums"); sk.Moments.Sums < 2 || sk.Moments.Sums > 5 {
-			o.Fail("sums", "%d is not between 2 and 5", sk.Moments.Sums).Hint = "the weight of sums beside that of squares, 5; default 3"
-		}
-	}
-	sk.Moments.Fourth = o.Flag("fourth")
-	o.standardise(sk)
-}
-
-// standardise reads whose moments columns are moved and scaled by.
-func (o object) standardise(sk *study.Sketch) {
-	if o.Has("standardise") {
-		if word := o.Word("standardise", 16); word != "own" && word != "" {
-			o.Fail("standardise", "%s is not supported by this version; it has: own", schema.Excerpt(word))
-		}
-		sk.Standardise = true
+		return ""
 	}
 }
 

@@ -1,20 +1,13 @@
 package file
 
-import (
-	"go.yaml.in/yaml/v4"
+import "github.com/cosketch/cosketch/protocol/schema"
 
-	"github.com/cosketch/cosketch/protocol/schema"
-)
+// reader reads and checks one study file.
+type reader struct{ *schema.Reader }
 
-// reader reads one study file.
-type reader struct{ schema.Reader }
-
-// object is one mapping of it.
-type object struct {
-	schema.Object
-	reader *reader
-}
-
-func (r *reader) object(n *yaml.Node, path string, known ...string) object {
-	return object{r.Reader.Object(n, path, known...), r}
+// forbid refuses a key that is there.
+func forbid(o schema.Object, key, why string) {
+	if o.Has(key) {
+		o.Fail(key, "does not belong here: it %s", why).Hint = "remove the key"
+	}
 }

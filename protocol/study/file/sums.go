@@ -4,32 +4,8 @@ import (
 	"fmt"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
 )
-
-// sumsKeys reads what is particular to a side that sums over records.
-func (o object) sumsKeys(row additive, sk *study.Sketch) {
-	for _, key := range []string{"family", "k", "s", "helpers", "matrix"} {
-		if o.Has(key) {
-			o.Fail(key, "does not belong here: side %s does not project", sk.Side).Hint = "remove the key; " + string(sk.Side) + " takes " + row.takes
-		}
-	}
-	o.forbidSums(sk.Side)
-	row.read(o, sk)
-}
-
-// forbidSums refuses what belongs to other sides that sum over records than this one.
-func (o object) forbidSums(side sketch.Side) {
-	for _, row := range additives() {
-		if row.side == side {
-			continue
-		}
-		for _, key := range row.keys {
-			o.forbid(key, "belongs to side "+string(row.side))
-		}
-	}
-}
 
 // otherSides is the hint where a side that sums over records cannot stand.
 const otherSides = "take side columns or records here"

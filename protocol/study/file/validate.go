@@ -25,7 +25,6 @@ const (
 	maxMatrix   = 1 << 28 // bytes of a records-side R
 	longestRow  = 2       // of R with noise, in usual lengths
 
-	leastRecords, mostRecords = 2, 1<<31 - 1 // that a party is said to have
 )
 
 // validate checks how the parts of a completed study fit together.
@@ -86,9 +85,6 @@ func (r *reader) validateTimes(s *study.Study) {
 	}
 	if r.Given("new_records_until") {
 		r.validateNewRecords(s)
-	}
-	if s.Attempts < 1 || s.Attempts > study.MaxAttempts {
-		r.Fail("max_attempts", "%d is not between 1 and %d", s.Attempts, study.MaxAttempts).Hint = "how often the parties try to agree on the seed before the study stops"
 	}
 }
 
@@ -155,9 +151,6 @@ func (r *reader) validateColumns(s *study.Study) {
 		if _, told := c.Scale.Rate(); told && s.Partition == study.Horizontal {
 			r.Fail(path+".centre", "does not belong here: a binary column has a rate in vertical studies, whose sketches are centred by it").Hint = "remove the key"
 		}
-		if c.Kurtosis < 1 || c.Kurtosis > maxKurtosis {
-			r.Fail(path+".kurtosis", "%v is not between 1 and %v", c.Kurtosis, float64(maxKurtosis)).Hint = "a normal distribution has 3; none has less than 1"
-		}
 		if c.Label && label >= 0 {
 			r.Fail(path+".role", "columns[%d] is the label already", label)
 		} else if c.Label {
@@ -203,12 +196,8 @@ func (r *reader) validatePrivacy(s *study.Study) {
 	if p.Unit == "" {
 		r.Fail("privacy.unit", "is missing").Hint = "attribute protects one value of one record, record a whole record"
 	}
-	if p.Epsilon < minEpsilon || p.Epsilon > maxEpsilon {
-		if !r.Given("privacy.epsilon") {
-			r.Fail("privacy.epsilon", "is missing")
-		} else {
-			r.Fail("privacy.epsilon", "%v is not between %v and %v", p.Epsilon, minEpsilon, maxEpsilon).Hint = "1 is strong, 8 is weak; a study without a promise says mechanism: none"
-		}
+	if !r.Given("privacy.epsilon") {
+		r.Fail("privacy.epsilon", "is missing")
 	}
 	if p.Unit == dp.Attribute && r.Given("privacy.neighbours") {
 		r.Fail("privacy.neighbours", "does not belong here: it says what a changed record becomes under unit record").Hint = "remove the key"
@@ -218,8 +207,6 @@ func (r *reader) validatePrivacy(s *study.Study) {
 		r.Fail("privacy.delta", "does not belong here: %s gives a pure epsilon", p.Mechanism).Hint = "remove the key"
 	case p.Mechanism == dp.Gaussian && !given:
 		r.Fail("privacy.delta", "is missing").Hint = "well below one over the number of records, like 1e-6"
-	case p.Mechanism == dp.Gaussian && (p.Delta < minDelta || p.Delta > maxDelta):
-		r.Fail("privacy.delta", "%v is not between %v and %v", p.Delta, minDelta, maxDelta).Hint = "well below one over the number of records, like 1e-6"
 	}
 	r.validateRandomised(s)
 	if len(r.Errs) > 0 {
@@ -286,16 +273,7 @@ func (r *reader) validateSketch(s *study.Study, i int) {
 }
 
 func (r *reader) validateHelpers(s *study.Study, sk study.Sketch, path string) {
-	if sk.Side != sketch.Columns {
-		if r.Given(path + ".helpers") {
-			r.Fail(path+".helpers", "does not belong here: helpers are columns of a columns-side sketch").Hint = "remove the key"
-		}
-		return
-	}
-	switch ones := sk.Helpers.Ones; {
-	case ones < 0 || ones > 1:
-		r.Fail(path+".helpers.ones", "%v is not between 0 and 1", ones).Hint = "it is the weight of the column of ones; 0 leaves it out"
-	case ones > 0 && fixedpoint.Weight(ones, s.Bits) == 0:
+	if ones := sk.Helpers.Ones; ones > 0 && fixedpoint.Weight(ones, s.Bits) == 0 {
 		r.Fail(path+".helpers.ones", "%v is less than the resolution of %d bits", ones, s.Bits)
 	}
 }
@@ -318,15 +296,15 @@ func (r *reader) validateClip(s *study.Study, sk study.Sketch, path string) {
 func (r *reader) validateProjection(s *study.Study, i int, path string) {
 	p := s.Sketches[i].Projection
 	before := r.Failures
+	if !r.Given(path + ".family") {
+		r.Fail(path+".family", "is missing")
+		return
+	}
 	if r.validateFamily(s, i, path); r.Failures > before {
 		return
 	}
 	if !r.Given(path+".k") && p.Family != projection.Identity {
 		r.Fail(path+".k", "is missing").Hint = "the length of a sketch, like 256: the error falls with 1/√k"
-		return
-	}
-	if p.K < 1 || p.K > projection.MaxK {
-		r.Fail(path+".k", "%d is not between 1 and %d", p.K, projection.MaxK)
 		return
 	}
 	if r.validateSize(s, i, path); r.Failures > before {

@@ -10,14 +10,11 @@ var (
 	partitions   = schema.Words{What: "partition", Has: []string{"vertical", "horizontal"}}
 	columnKinds  = schema.Words{What: "column kind", Has: []string{"numeric", "binary", "categorical"}}
 	transforms   = schema.Words{What: "transform", Has: []string{"log", "asinh"}}
-	roles        = schema.Words{What: "role", Has: []string{"feature", "label"}}
 	sides        = schema.Words{What: "side", Has: sideNames()}
 	labelWords   = schema.Words{What: "way of labels", Has: []string{"plain", "randomised"}}
 	families     = schema.Words{What: "family", Has: familyNames()}
-	matrices     = schema.Words{What: "matrix", Has: []string{"secret", "public"}}
 	units        = schema.Words{What: "unit", Has: []string{"attribute", "record"}}
 	mechanisms   = schema.Words{What: "mechanism", Has: []string{"laplace", "gaussian", "randomised-response", "none"}}
-	neighbours   = schema.Words{What: "kind of neighbours", Has: []string{"zeroed", "replaced"}}
 	sums         = schema.Words{What: "sum", Has: []string{"plain", "masked"}}
 	normalizings = schema.Words{What: "normalization", Has: []string{"nfc", "trim", "casefold", "digits"}, Planned: []string{"pad"}}
 	duplicates   = schema.Words{What: "rule for duplicates", Has: []string{"refuse"}, Planned: []string{"sum"}}

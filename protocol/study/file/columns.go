@@ -1,0 +1,186 @@
+package file
+
+import (
+	"github.com/cosketch/cosketch/kernel/fixedpoint"
+	"github.com/cosketch/cosketch/protocol/schema"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// written is a column as the file has it, before its scale is made of the parts.
+type written struct {
+	study.Column
+	transform      string
+	unit           float64
+	bounds         []float64
+	centre, spread float64
+}
+
+// columnForm is that of an entry of columns. What a kind asks for or forbids is checked here,
+// because afterwards only the finished Scale is left.
+func columnForm() schema.Form[study.Column] {
+	return schema.Made(columnKeys(), func(r *schema.Reader, at schema.Item, to *study.Column, w *written) {
+		switch w.Kind {
+		case study.Numeric:
+			w.Scale = w.scale(r, at.Path)
+		case study.Binary:
+			w.Scale = w.rate(r, at.Path)
+		case study.Categorical:
+			w.Scale = unitScale(r, at.Path)
+			if !r.Given(at.Path + ".values") {
+				r.Fail(at.Path+".values", "is missing")
+			}
+		}
+		*to = w.Column
+	}).Encoded(func(e *schema.Encoder, _ string, c *study.Column) { encodeColumn(e, *c) })
+}
+
+// of tells why a key does not belong to a column that is not of one of some kinds.
+func of(says string, kinds ...study.ColumnKind) func(*written) string {
+	return func(w *written) string {
+		for _, kind := range kinds {
+			if w.Kind == kind || w.Kind == "" {
+				return ""
+			}
+		}
+		return says
+	}
+}
+
+func columnKeys() schema.Keys[written] {
+	type W = written
+	ofNumbers := of("it belongs to numeric columns", study.Numeric)
+	return schema.Keys[W]{
+		{Name: "name", Must: true, Says: "as the study calls it; the site file maps it to the file's", Form: schema.Text(func(w *W) *string { return &w.Name }, checkName)},
+		{Name: "kind", Must: true, Says: "binary is 0 or 1", Form: schema.Word(func(w *W) *study.ColumnKind { return &w.Kind }, columnKinds)},
+		{
+			Name: "transform", Not: ofNumbers, Unset: "none",
+			Says: "numeric: log (natural logarithm; values of 0 and less count as the lower bound, or as three spreads below the centre) or asinh, before encoding; answers are then of log(NAME) or asinh(NAME/UNIT)",
+			Form: schema.Word(func(w *W) *string { return &w.transform }, transforms),
+		},
+		{
+			Name: "unit", Not: ofNumbers, Hint: likeUnit, Says: "with `transform: asinh`, and needed there: the scale is nearly linear below it, nearly logarithmic above",
+			Form: schema.Real(func(w *W) *float64 { return &w.unit }, "number, above 0, in the data's unit"),
+		},
+		{
+			Name: "bounds", Not: func(w *W) string {
+				if w.Kind == study.Binary {
+					return "a binary column is 0 or 1"
+				}
+				return of("the values of a categorical column are listed", study.Numeric)(w)
+			},
+			Says: "numeric: least and greatest value, in the data's unit (before a transform), public; values outside are moved to the nearest bound",
+			Form: schema.List(func(w *W) *[]float64 { return &w.bounds }, schema.Real(schema.Itself[float64], "number"), 0, 2).Then(func(r *schema.Reader, at schema.Item, w *W) {
+				if len(w.bounds) != 2 {
+					r.Fail(at.Path, "want two numbers, have %d", len(w.bounds)).Hint = "like [0, 120]"
+				}
+			}),
+		},
+		{
+			Name: "centre", Not: of("the values of a categorical column are listed", study.Numeric, study.Binary),
+			Says: "numeric: a public typical value (before a transform); with `spread`, in the place of `bounds`. Binary, in vertical studies: the public share of ones",
+			Form: schema.Real(func(w *W) *float64 { return &w.centre }, "number, in the data's unit"),
+		},
+		{
+			Name: "spread", Not: func(w *W) string {
+				if w.Kind == study.Binary {
+					return "a binary column is 0 or 1"
+				}
+				return of("the values of a categorical column are listed", study.Numeric)(w)
+			},
+			Says: "numeric: a public standard deviation, or under a transform a factor above 1. Values more than three spreads from the centre are moved to three, but where all sketches are sums under unit record with noise",
+			Form: schema.Real(func(w *W) *float64 { return &w.spread }, "number, above 0, in the data's unit; with a transform above 1"),
+		},
+		{
+			Name: "source", Says: "where bounds, centre and spread come from",
+			Form: schema.Text(func(w *W) *string { return &w.Source }, func(s string) string { return checkValue(s, maxText) }),
+		},
+		{
+			Name: "values", Not: of("it belongs to categorical columns", study.Categorical), Says: "categorical, and needed there: all values, two at least, public",
+			Form: schema.List(func(w *W) *[]string { return &w.Values }, freeText(), 0, study.MaxValues),
+		},
+		{Name: "owner", Says: "vertical, and needed there: which party holds it", Form: schema.Text(func(w *W) *string { return &w.Owner }, checkName)},
+		{Name: "role", Unset: "feature", Says: "label: what classifiers predict", Form: schema.Either(func(w *W) *bool { return &w.Label }, "role", "feature", "label")},
+		{
+			Name: "kurtosis", Default: "3", Not: of("it belongs to numeric columns", study.Numeric, study.Binary), Says: "numeric: assumed fourth standardised moment, for intervals",
+			Hint: "a normal distribution has 3; none has less than 1",
+			Form: schema.Between(func(w *W) *float64 { return &w.Kurtosis }, 1, maxKurtosis),
+		},
+	}
+}
+
+// unitScale is the scale of entries that are 0 or 1.
+func unitScale(r *schema.Reader, path string) fixedpoint.Scale {
+	scale, err := fixedpoint.Bounds(0, 1)
+	if err != nil {
+		r.Fail(path, "%v", err)
+	}
+	return scale
+}
+
+// rate makes the scale of a binary column of its centre: the public share of its ones.
+func (w *written) rate(r *schema.Reader, path string) fixedpoint.Scale {
+	if !r.Given(path + ".centre") {
+		return unitScale(r, path)
+	}
+	scale, err := fixedpoint.Binary(w.centre)
+	if err != nil {
+		r.Fail(path+".centre", "%v is not between 0 and 1", w.centre).Hint = "the centre of a binary column is the public share of its ones, like 0.03"
+	}
+	return scale
+}
+
+// scale makes a numeric column's of its bounds, or of its centre and spread.
+func (w *written) scale(r *schema.Reader, path string) fixedpoint.Scale {
+	const hint = "give public numbers: bounds: [0, 120], or centre: 47 and spread: 21; never numbers computed from the private data"
+	transform, ok := w.transformed(r, path)
+	byBounds, centre, spread := r.Given(path+".bounds"), r.Given(path+".centre"), r.Given(path+".spread")
+	switch {
+	case !ok:
+	case byBounds && (centre || spread):
+		r.Fail(path, "has both bounds and centre or spread").Hint = "give one of the two"
+	case byBounds:
+		scale, err := transform.Bounds(w.bounds[0], w.bounds[1])
+		if err != nil {
+			r.Fail(path+".bounds", "%v", err)
+		}
+		return scale
+	case centre && spread:
+		scale, err := transform.CentreSpread(w.centre, w.spread)
+		if err != nil {
+			r.Fail(path+".spread", "%v", err)
+		}
+		return scale
+	case centre:
+		r.Fail(path+".spread", "is missing")
+	case spread:
+		r.Fail(path+".centre", "is missing")
+	default:
+		r.Fail(path, "a numeric column needs bounds, or centre and spread").Hint = hint
+	}
+	return fixedpoint.Scale{}
+}
+
+const likeUnit = "like 100, an amount that is small among the values: the scale is nearly linear below it and nearly logarithmic above"
+
+// transformed is what happens to a numeric column's values before they are encoded; ok is
+// false where it cannot be told.
+func (w *written) transformed(r *schema.Reader, path string) (t fixedpoint.Transform, ok bool) {
+	unit := path + ".unit"
+	switch {
+	case w.transform == "asinh" && !r.Given(unit):
+		r.Fail(unit, "is missing").Hint = likeUnit
+		return t, false
+	case w.transform == "asinh":
+		t, err := fixedpoint.Asinh(w.unit)
+		if err != nil {
+			r.Fail(unit, "%v", err).Hint = likeUnit
+		}
+		return t, err == nil
+	case r.Given(unit):
+		r.Fail(unit, "belongs to transform asinh").Hint = "remove the key"
+		return t, false
+	case w.transform == "log":
+		t = fixedpoint.Log()
+	}
+	return t, true
+}

@@ -162,3 +162,25 @@ func TestStudiesAreKnownBeforeAnybodyComes(t *testing.T) {
 	cancel()
 	check(t, a.Serve(ctx))
 }
+
+// A call that finds a study as it goes to rest is answered all the same.
+func TestCallsMeetRestingStudies(t *testing.T) {
+	b := newBench(t, smallSketch, uniform(50))
+	stop := b.serve()
+	b.runAll(b.context(), b.parties...)
+	stop()
+	began := time.Now()
+	b.uptime = func() time.Duration { return 20_000 * time.Since(began) } // it may rest after 3 ms
+	b.tune = func(o *aggregator.Options) { o.Tick = 50 * time.Microsecond }
+	defer b.serve()()
+	st := b.open("a")
+	defer st.Close()
+	host, err := p2p.New(p2p.Config{Key: st.Identity, Allow: func(protocol.PeerID) bool { return true }})
+	check(t, err)
+	defer host.Close()
+	for range 300 {
+		if _, err := host.Call(b.context(), b.study.Aggregator.ID, b.study.Aggregator.Addrs, "read", wire.EncodeRead(wire.Read{Study: b.study.ID})); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

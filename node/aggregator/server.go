@@ -32,10 +32,19 @@ func newServer(s *shared) *server {
 // longestWait bounds how long a call waits for news, or for an answer that is being computed.
 const longestWait = 30 * time.Second
 
+// mostWakes is how often a call takes up a study that goes to rest while it is found.
+const mostWakes = 3
+
 // observed answers a call and tells of it.
 func (a *server) observed(name string, handle p2p.Handler) p2p.Handler {
 	return func(ctx context.Context, from protocol.PeerID, request []byte) ([]byte, error) {
 		reply, err := handle(ctx, from, request)
+		for range mostWakes {
+			if !errors.Is(err, errGone) || ctx.Err() != nil {
+				break
+			}
+			reply, err = handle(ctx, from, request) // it had gone to rest: the call takes it up again
+		}
 		if errors.Is(err, errGone) {
 			err = p2p.Refuse(p2p.CodeBusy, "the aggregator is about to take the study up again")
 		}

@@ -182,6 +182,7 @@ func (a *studies) dismiss(h *hosted) {
 	if h.rests {
 		a.resting[h.study.ID] = true
 	}
+	close(h.dismissed)
 }
 
 // open restores a study from the store.
@@ -223,6 +224,14 @@ func (a *studies) find(ctx context.Context, id protocol.StudyID, caller protocol
 	}
 	if !listed {
 		return nil, p2p.Refuse(p2p.CodeUnknownStudy, "study %s is not hosted here for you: is its file the same, and was it created at the aggregator?", id.Short())
+	}
+	if h != nil && h.isOver() {
+		select {
+		case <-h.dismissed:
+			h = nil
+		case <-ctx.Done():
+			return nil, errGone
+		}
 	}
 	if h == nil {
 		var err error

@@ -7,13 +7,14 @@ import (
 
 // turns lets others work on what one goroutine owns: they hand work in, and it does one after the other.
 type turns struct {
-	work    chan func() error // an error ends the service: the machine is ahead of the store
-	ended   chan struct{}     // closed when the owner does no more
-	settled chan struct{}     // closed when what had arrived before is checked; until then the machine is not told the time
+	work      chan func() error // an error ends the service: the machine is ahead of the store
+	ended     chan struct{}     // closed when the owner does no more
+	settled   chan struct{}     // closed when what had arrived before is checked; until then the machine is not told the time
+	dismissed chan struct{}     // closed after it, when the study can be taken up anew
 }
 
 func newTurns() turns {
-	return turns{work: make(chan func() error), ended: make(chan struct{}), settled: make(chan struct{})}
+	return turns{work: make(chan func() error), ended: make(chan struct{}), settled: make(chan struct{}), dismissed: make(chan struct{})}
 }
 
 var errGone = errors.New("the study is not being served any more")
@@ -21,6 +22,16 @@ var errGone = errors.New("the study is not being served any more")
 func (t turns) isSettled() bool {
 	select {
 	case <-t.settled:
+		return true
+	default:
+		return false
+	}
+}
+
+// isOver reports whether its goroutine is ending.
+func (t turns) isOver() bool {
+	select {
+	case <-t.ended:
 		return true
 	default:
 		return false

@@ -109,7 +109,7 @@ func (cmd studyNew) Run(ctx context.Context, c *console.Console, g *console.Glob
 				c.Say("aggregator study create will refuse it: %v", err)
 			}
 		}
-		if slices.ContainsFunc(open, func(o string) bool { return strings.Contains(o, "centre: ") }) {
+		if d.Undescribed() {
 			c.Say("%s", file.Describing)
 		}
 		for _, p := range d.Parties {

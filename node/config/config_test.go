@@ -267,6 +267,9 @@ func uncomment(template string) string {
 
 func TestTemplates(t *testing.T) {
 	home(t)
+	if !strings.Contains(PartyTemplate(), "level: info                   # debug, info, warn, error\n") {
+		t.Error("the drafted site file does not say which levels there are")
+	}
 	p, err := LoadParty(write(t, PartyTemplate()))
 	if err != nil || len(p.Datasets)+len(p.Studies) != 0 {
 		t.Errorf("party template: %+v, %v", p, err)

@@ -180,7 +180,7 @@ func httpKeys() schema.Keys[HTTP] {
 // logKey is the same in both files.
 func logKey[T any](of func(*T) *Log) schema.Key[T] {
 	return schema.Key[T]{Name: "log", Says: "While it serves, SIGHUP makes it read the level anew.", Form: schema.Table(of, schema.Keys[Log]{
-		{Name: "level", Default: "info", Form: schema.Parsed(func(l *Log) *slog.Level { return &l.Level }, "`debug`, `info`, `warn`, `error`", parseLevel, slog.Level.String)},
+		{Name: "level", Default: "info", Form: schema.Parsed(func(l *Log) *slog.Level { return &l.Level }, "", parseLevel, slog.Level.String).Among(levels)},
 		{Name: "format", Unset: "text on a terminal, else json", Example: string(LogText), Form: schema.Word(func(l *Log) *LogFormat { return &l.Format }, schema.WordsOf("format", LogText, LogJSON))},
 	})}
 }
@@ -203,9 +203,11 @@ func off(address *string) {
 	}
 }
 
+// levels are those of log lines.
+var levels = schema.Words{What: "level", Has: []string{"debug", "info", "warn", "error"}}
+
 func parseLevel(word string) (level slog.Level, err error) {
-	words := schema.Words{What: "level", Has: []string{"debug", "info", "warn", "error"}}
-	if e := words.Check(word); e != nil {
+	if e := levels.Check(word); e != nil {
 		return level, e
 	}
 	return level, level.UnmarshalText([]byte(word))

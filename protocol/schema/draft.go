@@ -88,12 +88,15 @@ func (row Row) example() string {
 func (row Row) comment() string {
 	text := row.Says
 	if !sameValue(row.example(), row.Default) {
-		text = strings.Replace(row.Means(), ". Default: ", "; default: ", 1)
+		text = row.means("; ", "default: ")
 	}
-	if strings.HasPrefix(row.Is, "`") && !strings.Contains(row.Is, " or ") { // one of some words
-		text = strings.TrimSuffix(row.Is+"; "+text, "; ")
+	switch {
+	case row.Words && text == "":
+		return row.Is
+	case row.Words:
+		return row.Is + "; " + text
 	}
-	return strings.Replace(text, "Default: ", "default: ", 1)
+	return text
 }
 
 // sameValue reports whether two values differ in their quotes alone.

@@ -19,6 +19,7 @@ type Form[T any] struct {
 	absent func(r *Reader, path string, to *T)
 
 	paths bool // it encodes paths of its own
+	words bool // its value is one of some words, which is has
 	list  bool
 	inner []Row
 	each  string
@@ -26,7 +27,13 @@ type Form[T any] struct {
 
 // Is is the form with other words for people.
 func (f Form[T]) Is(words string) Form[T] {
-	f.is = words
+	f.is, f.words = words, false
+	return f
+}
+
+// Among is the form of one of some words.
+func (f Form[T]) Among(words Words) Form[T] {
+	f.is, f.words = "`"+strings.Join(words.Has, "`, `")+"`", true
 	return f
 }
 
@@ -76,17 +83,17 @@ func simple[T any, V comparable](of func(*T) *V, is string, read func(*Reader, I
 
 // Word is one of some words.
 func Word[T any, W ~string](of func(*T) *W, words Words) Form[T] {
-	return simple(of, "`"+strings.Join(words.Has, "`, `")+"`",
+	return simple(of, "",
 		func(r *Reader, at Item) W { return W(words.Read(r, at)) },
-		func(e *Encoder, path string, w W) { e.Text(path, string(w)) })
+		func(e *Encoder, path string, w W) { e.Text(path, string(w)) }).Among(words)
 }
 
 // Either is one of two words, of which the second stands for true.
 func Either[T any](of func(*T) *bool, what, no, yes string) Form[T] {
 	words := Words{What: what, Has: []string{no, yes}}
-	return simple(of, "`"+no+"`, `"+yes+"`",
+	return simple(of, "",
 		func(r *Reader, at Item) bool { return words.Read(r, at) == yes },
-		func(e *Encoder, path string, set bool) { e.Text(path, map[bool]string{false: no, true: yes}[set]) })
+		func(e *Encoder, path string, set bool) { e.Text(path, map[bool]string{false: no, true: yes}[set]) }).Among(words)
 }
 
 // Flag is true or false.
@@ -174,7 +181,7 @@ func Parsed[T any, V comparable](of func(*T) *V, is string, parse func(string) (
 // List is a list of entries of one form, which is told where its entry is by itself.
 func List[T, V any](of func(*T) *[]V, entry Form[V], least, most int) Form[T] {
 	is := "list"
-	if strings.HasPrefix(entry.is, "`") {
+	if entry.words {
 		is = "list of " + entry.is
 	}
 	return Form[T]{
@@ -281,6 +288,7 @@ func Entry[U any](keys Keys[U]) Form[U] { return Table(Itself[U], keys) }
 func Or[T any](word string, form Form[T], set func(*T)) Form[T] {
 	read := form.read
 	form.is += ", or `" + word + "`"
+	form.words = false
 	form.read = func(r *Reader, at Item, to *T) {
 		if at.Node.Kind == yaml.ScalarNode && at.Node.Value == word {
 			set(to)

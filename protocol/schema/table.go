@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -102,6 +103,7 @@ type Row struct {
 	Name, Is, Says, Default, Unset, Example, Beside string
 
 	Must  bool
+	Words bool   // its value is one of some words, which Is has
 	List  bool   // its value is a list
 	Inner []Row  // the keys of the mapping that it has, or of the entries of its list or mapping
 	Each  string // with Inner: "" for one mapping; else what stands for the names of many
@@ -113,7 +115,7 @@ func (ks Keys[T]) Rows() []Row {
 	for i, k := range ks {
 		out[i] = Row{
 			Name: k.Name, Is: k.Form.is, Says: k.Says, Default: k.Default, Unset: k.Unset, Example: k.Example, Beside: k.Beside,
-			Must: k.Must, List: k.Form.list, Inner: k.Form.inner, Each: k.Form.each,
+			Must: k.Must, Words: k.Form.words, List: k.Form.list, Inner: k.Form.inner, Each: k.Form.each,
 		}
 	}
 	return out
@@ -136,19 +138,18 @@ func Leaves(rows []Row) (out []Row) {
 }
 
 // Means is what a key says, with what leaving it out means.
-func (row Row) Means() string {
-	text := strings.TrimSuffix(row.Says, ".")
-	unset := row.Unset
-	if unset == "" {
-		unset = row.Default
-	}
+func (row Row) Means() string { return row.means(". ", "Default: ") }
+
+// means joins what a key says with what leaving it out means.
+func (row Row) means(between, unset string) string {
+	text, left := strings.TrimSuffix(row.Says, "."), cmp.Or(row.Unset, row.Default)
 	switch {
-	case unset == "":
+	case left == "":
 		return row.Says
 	case text == "":
-		return "Default: " + unset
+		return unset + left
 	}
-	return text + ". Default: " + unset
+	return text + between + unset + left
 }
 
 // Reference is Markdown of a title and a table of rows, and below it one of every row that

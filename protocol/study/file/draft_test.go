@@ -119,7 +119,12 @@ func TestDraftsAreStudies(t *testing.T) {
 	}
 	// What is open stands there to be filled in, and is no study until it is.
 	d := draft(study.Vertical, "correlation")
-	d.Parties[0].Columns[0].Terms = nil
+	if d.Undescribed() {
+		t.Error("a draft that lacks nothing is undescribed")
+	}
+	if d.Parties[0].Columns[0].Terms = nil; !d.Undescribed() {
+		t.Error("a column without a centre is described")
+	}
 	text, open, err := d.Text()
 	if err != nil || len(open) != 1 || !strings.Contains(text, "centre: TYPICAL, spread: DEVIATION, ") {
 		t.Errorf("open %q, %v", open, err)

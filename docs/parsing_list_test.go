@@ -196,9 +196,9 @@ var takenApart = map[string]map[string]string{
 		"Row.means": "ends a description without its full stop",
 		"written":   "a default, as YAML",
 	},
-	"protocol/show/rest.go":         {"section.rest": "the name of a table"},
-	"protocol/study/file/chosen.go": {"reader.recordName": "the name of a record: party/row"},
-	"protocol/study/file/diff.go":   {"collect": "the path of a key"},
+	"protocol/show/rest.go":       {"section.rest": "the name of a table"},
+	"protocol/study/chosen.go":    {"recordName": "the name of a record: party/row"},
+	"protocol/study/file/diff.go": {"collect": "the path of a key"},
 	"protocol/study/file/draft.go": {
 		"Draft.text": "an analysis, as YAML",
 		"bareWord":   "text that needs no quotes in YAML",

@@ -100,25 +100,6 @@ var options = []option{
 	{"queries.releases", ofRecords, "releases: ", "VALUE #", ""},
 	{"queries.records", ofRecords, "releases: 4", ", records: VALUE", "1000"},
 	{"queries.neighbors", ofRecords, "releases: 4", ", neighbors: VALUE", "10"},
-	{"analyses.intervals", ofColumns, "kind: correlation", ", intervals: VALUE", "each"},
-	{"analyses.clusters", ofRecords, "clusters: ", "VALUE #", ""},
-	{"analyses.max_clusters", ofSums, "clusters: auto", ", max_clusters: VALUE", "10"},
-	{"analyses.restarts", ofRecords, "clusters: 3", ", restarts: VALUE", "10"},
-	{"analyses.neighbors", ofRecords, "kind: neighbors", ", neighbors: VALUE", "10"},
-	{"analyses.neighbors", ofRecords, "kind: outliers", ", neighbors: VALUE", "20"},
-	{"analyses.score", ofRecords, "kind: outliers", ", score: VALUE", "lof"},
-	{"analyses.top", ofRecords, "kind: outliers", ", top: VALUE", "10"},
-	{"analyses.folds", ofRecords, "kind: perceptron", ", folds: VALUE", "10"},
-	{"analyses.epochs", ofRecords, "kind: perceptron", ", epochs: VALUE", "10"},
-	{"analyses.cost", ofRecords, "kind: svm", ", cost: VALUE", "1"},
-	{"analyses.loss", ofRecords, "kind: svm", ", loss: VALUE", "squared-hinge"},
-	{"analyses.penalty", ofRecords, "kind: ridge-classification", ", penalty: VALUE", "1"},
-	{"analyses.components", ofColumns, "kind: pca", ", components: VALUE", "10"},
-	{"analyses.scale", ofColumns, "kind: pca", ", scale: VALUE", "true"},
-	{"analyses.centre", ofColumns, "kind: pca", ", centre: VALUE", "true"},
-	{"analyses.ridge", ofColumns, "kind: regression, target: age", ", ridge: VALUE", "auto"},
-	{"analyses.linkage", ofColumns, "kind: clustering", ", linkage: VALUE", "average"},
-	{"analyses.distance", ofColumns, "kind: clustering", ", distance: VALUE", "absolute"},
 }
 
 // limits are the ranges of numbers that depend on other keys, or that nothing bounds.
@@ -213,8 +194,6 @@ func TestNeeded(t *testing.T) {
 		"privacy.unit":      {ofColumns, "unit: record, ", ""},
 		"privacy.epsilon":   {ofColumns, ", epsilon: 1", ""},
 		"privacy.delta":     {ofColumns, ", delta: 1e-6", ""},
-		"analyses.target":   {ofColumns, ", target: age", ""},
-		"analyses.clusters": {ofRecords, ", clusters: 3", ""},
 	} {
 		source := strings.Replace(strings.Replace(c.base, c.from, c.to, 1), "HPKE", hpkeKey(t), 1)
 		_, err := studyfile.Parse([]byte(source))

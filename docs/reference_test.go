@@ -42,7 +42,6 @@ func objects() []object {
 		{"sketches.tables.of", "Entries of of in a table", "sketches: [{side: counts, tables: [{of: [{%s}]}]}]", nil},
 		{"privacy", "privacy", "privacy: {%s}", nil},
 		{"queries", "queries", "queries: {%s}", nil},
-		{"analyses", "Entries of analyses", "analyses: [{%s}]", analysisKinds()},
 	}
 }
 
@@ -83,22 +82,11 @@ func keys(t *testing.T, o object) []string {
 	return nil
 }
 
-func analysisKinds() (out []string) {
-	for _, e := range mistakes(object{name: "analyses", in: "analyses: [{%s}]"}, "kind: "+no) {
-		for _, kind := range list(e.Hint, "one of: ") {
-			out = append(out, "kind: "+kind)
-		}
-	}
-	return out
-}
-
 // form says what the parser wants of a key.
 func form(o object, key string) string {
 	switch {
 	case o.name == "" && key == "cosketch":
 		return "`study/2`"
-	case o.name == "analyses" && key == "kind":
-		return "a word of these"
 	}
 	fallback := "text"
 	for _, beside := range besides(o, key) {
@@ -139,9 +127,6 @@ func besides(o object, key string) []string {
 		if !strings.HasPrefix(kind, key+":") {
 			out = append(out, kind+", ")
 		}
-	}
-	if o.name == "analyses" && key != "clusters" && key != "kind" {
-		out = append(out, "kind: k-means, clusters: auto, ")
 	}
 	return out
 }
@@ -212,9 +197,6 @@ repeated keys are errors, with a suggestion; so are anchors, aliases, tags and a
 	used := map[string]bool{}
 	for _, o := range objects() {
 		fmt.Fprintf(&b, "\n### %s\n\n", o.title)
-		if o.name == "analyses" {
-			writeKinds(&b)
-		}
 		b.WriteString("| key | value | what it says |\n|---|---|---|\n")
 		for _, key := range keys(t, o) {
 			path := strings.TrimPrefix(o.name+"."+key, ".")
@@ -230,6 +212,7 @@ repeated keys are errors, with a suggestion; so are anchors, aliases, tags and a
 			fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", key, star, withRange(t, path, form(o, key)), means)
 		}
 	}
+	writeAnalyses(&b)
 	for path := range meanings {
 		if !used[path] {
 			t.Errorf("meanings has %q, which is no key", path)
@@ -262,29 +245,35 @@ func withRange(t *testing.T, path, form string) string {
 	return form
 }
 
-// writeKinds lists the kinds of analyses with the options that each has.
-func writeKinds(b *strings.Builder) {
-	b.WriteString("| kind | options |\n|---|---|\n")
-	o := object{name: "analyses", in: "analyses: [{%s}]"}
-	var all []string
-	for _, e := range mistakes(o, no+": 1") {
-		if e.Message == "unknown key" {
-			all = list(e.Hint, "keys here: ")
-		}
+// writeAnalyses lists the kinds of analyses with the options that each has, and what these say.
+func writeAnalyses(b *strings.Builder) {
+	b.WriteString("\n### Entries of analyses\n\n| kind | options |\n|---|---|\n")
+	rows := []schema.Row{
+		{Name: "kind", Is: "a word of these", Says: "what is asked", Must: true},
+		{Name: "intervals", Is: "`" + string(study.IntervalsEach) + "`, `" + string(study.IntervalsAll) + "`", Says: "each holds at 95 % by itself, or all of the analysis together", Default: string(study.IntervalsEach)},
 	}
-	for _, kind := range analysisKinds() {
+	for _, name := range study.Kinds() {
+		kind, _ := study.KindOf(name)
 		var own []string
-		for _, key := range all {
-			refused := slices.ContainsFunc(mistakes(o, kind+", "+key+": "+no), func(e *schema.Error) bool {
-				return strings.Contains(e.Message, "it is an option of") || strings.Contains(e.Message, "it belongs to answers")
-			})
-			if key != "kind" && !refused {
-				own = append(own, "`"+key+"`")
+		if !kind.Bare {
+			own = append(own, "`intervals`")
+		}
+		for _, row := range kind.Keys().Rows() {
+			own = append(own, "`"+row.Name+"`")
+			same := slices.IndexFunc(rows, func(r schema.Row) bool { return r.Name == row.Name })
+			if same < 0 {
+				if row.Must {
+					row.Says, row.Must = row.Says+"; "+string(name)+" needs it", false
+				}
+				rows = append(rows, row)
+			} else if row.Default != rows[same].Default {
+				rows[same].Default += "; of " + string(name) + ", " + row.Default
 			}
 		}
-		fmt.Fprintf(b, "| `%s` | %s |\n", strings.TrimPrefix(kind, "kind: "), strings.Join(own, ", "))
+		fmt.Fprintf(b, "| `%s` | %s |\n", name, strings.Join(own, ", "))
 	}
-	b.WriteString("\n")
+	_, table, _ := strings.Cut(schema.Reference("", rows), "\n\n")
+	b.WriteString("\n" + table)
 }
 
 func TestReference(t *testing.T) {

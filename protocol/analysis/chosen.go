@@ -39,7 +39,7 @@ func (d *RecordDistances) check(a Analysis) error {
 }
 
 // recordDistance answers the squared distances between chosen records.
-func (r *run) recordDistance(ctx context.Context, sk int, a study.Analysis) (Analysis, error) {
+func (r *run) recordDistance(ctx context.Context, _, sk int, a study.Analysis) (Analysis, error) {
 	o, ok := a.Options.(study.RecordDistanceOptions)
 	if !ok {
 		return Analysis{}, fmt.Errorf("options %T", a.Options)
@@ -159,4 +159,16 @@ func meanRecord(matrix *mat.Dense, rows []int) estimate.Mean {
 		}
 	}
 	return out
+}
+
+func ofRecordDistance() kind {
+	return kind{
+		name: study.RecordDistance, ways: []way{onRecords((*run).recordDistance)},
+		most: func(t *taken) int64 {
+			o, _ := t.asked.Options.(study.RecordDistanceOptions)
+			of := int64(len(o.Of))
+			return mostNumbers(2, of, of+t.parties)
+		},
+		asked: study.RecordDistanceOptions{Of: make([]study.RecordName, 100)},
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/cosketch/cosketch/kernel/cluster"
+	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/measure"
 	"github.com/cosketch/cosketch/protocol/premise"
@@ -76,14 +77,14 @@ func (s *Suggested) check() error {
 // clusters are.
 const wholeEach = 30
 
-// kMeans clusters the records of all parties. A record that a party lacks has zeros from it,
+// recordMeans clusters the records of all parties. A record that a party lacks has zeros from it,
 // which draw centroids to the centre, and the less noise the more parties lack it: so where
 // there are enough records of every party their centroids are taken, and others only go to
 // the nearest. (To weight records by their noise does harm for that reason: in simulations
 // it put centroids farther off than equal weights do.)
 // Labels go to each party for its
 // own records alone, by the row order of its release.
-func (r *run) kMeans(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
+func (r *run) recordMeans(ctx context.Context, index, sk int, a study.Analysis) (Analysis, error) {
 	all, err := r.points(ctx, sk)
 	if err != nil {
 		return Analysis{}, err
@@ -197,4 +198,19 @@ func (r *run) inform(contribution int, column RowColumn) {
 		}
 	}
 	r.labels[contribution].Columns = append(r.labels[contribution].Columns, column)
+}
+
+func ofKMeans() kind {
+	return kind{
+		name: study.KMeans, ways: []way{{sketch.Cells, (*run).cellMeans}, onRecords((*run).recordMeans)},
+		most: func(t *taken) int64 {
+			o, _ := t.asked.Options.(study.KMeansOptions)
+			clusters, size := int64(max(o.Clusters, o.MaxClusters)), int64(0)
+			if t.values > 0 { // by cells: each two of them
+				size = mostNumbers(2, clusters, clusters)
+			}
+			return plus(size, plus(mostNumbers(2, clusters, t.values+4), times(mostEntry*clusters, t.k)))
+		},
+		asked: study.KMeansOptions{Clusters: 256},
+	}
 }

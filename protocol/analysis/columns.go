@@ -159,22 +159,6 @@ func (c *columns) places(of []estimate.Variable) (out []int) {
 	return out
 }
 
-// Intervals is how many intervals an analysis has, about so many columns of values and
-// parties in all.
-func Intervals(kind study.AnalysisKind, values, parties int) int {
-	switch kind {
-	case study.Mean:
-		return values
-	case study.GroupDistance:
-		return parties * parties
-	case study.Intersection:
-		return parties * (parties - 1) / 2
-	case study.InnerProduct, study.Covariance:
-		return values * (values + 1) / 2
-	}
-	return values * (values - 1) / 2
-}
-
 // variable is one value feature, with its group.
 type variable struct {
 	group   group
@@ -284,7 +268,7 @@ func (c *columns) origin(v variable) float64 {
 	return c.column(v).Scale.Origin() + v.group.centres[v.feature]*c.encoded(v)
 }
 
-func (c *columns) intersection(ctx context.Context, out *Analysis) error {
+func (c *columns) intersection(ctx context.Context, _ study.Analysis, out *Analysis) error {
 	if err := c.reach(ctx, nil); err != nil {
 		return err
 	}
@@ -299,9 +283,9 @@ func (c *columns) intersection(ctx context.Context, out *Analysis) error {
 	return nil
 }
 
-// products answers inner products, distances and cosines of all pairs. They are
+// products answers inner products, distances or cosines of all pairs. They are
 // in original units if those of every column can be restored.
-func (c *columns) products(ctx context.Context, kind study.AnalysisKind, out *Analysis) (err error) {
+func (c *columns) products(ctx context.Context, out *Analysis, product func(g *estimate.Gram, x, y estimate.Combination) estimate.Estimate, themselves bool) error {
 	vars := c.variables()
 	combos := make([]estimate.Combination, len(vars))
 	out.Units = measure.Original
@@ -318,18 +302,74 @@ func (c *columns) products(ctx context.Context, kind study.AnalysisKind, out *An
 			combos[i] = estimate.Column(v.group.first + v.feature)
 		}
 	}
-	if kind == study.Cosine && out.Units == measure.Original {
-		out.Units = ""
-	}
-	return c.pairs(ctx, out, shape{themselves: kind == study.InnerProduct}, c.located(vars), func(g *estimate.Gram, i, j int) estimate.Estimate {
-		switch {
-		case i == j:
+	return c.pairs(ctx, out, shape{themselves: themselves}, c.located(vars), func(g *estimate.Gram, i, j int) estimate.Estimate {
+		if i == j {
 			return g.SquaredNorm(combos[i], c.level)
-		case kind == study.Distance:
-			return g.SquaredDistance(combos[i], combos[j], c.level)
-		case kind == study.Cosine:
-			return g.Cosine(combos[i], combos[j], c.level)
 		}
-		return g.InnerProduct(combos[i], combos[j], c.level)
+		return product(g, combos[i], combos[j])
 	})
 }
+
+func ofInnerProduct() kind {
+	return kind{
+		name: study.InnerProduct, intervals: withThemselves,
+		ways: []way{onColumns(func(c *columns, ctx context.Context, _ study.Analysis, out *Analysis) error {
+			return c.products(ctx, out, func(g *estimate.Gram, x, y estimate.Combination) estimate.Estimate {
+				return g.InnerProduct(x, y, c.level)
+			}, true)
+		})},
+		size: pairsSize(true), most: pairsAtMost, refuse: tooManyPairs(study.InnerProduct),
+	}
+}
+
+func ofDistance() kind {
+	return kind{
+		name: study.Distance,
+		ways: []way{onColumns(func(c *columns, ctx context.Context, _ study.Analysis, out *Analysis) error {
+			return c.products(ctx, out, func(g *estimate.Gram, x, y estimate.Combination) estimate.Estimate {
+				return g.SquaredDistance(x, y, c.level)
+			}, false)
+		})},
+		size: pairsSize(false), most: pairsAtMost, refuse: tooManyPairs(study.Distance),
+	}
+}
+
+func ofCosine() kind {
+	return kind{
+		name: study.Cosine,
+		ways: []way{onColumns(func(c *columns, ctx context.Context, _ study.Analysis, out *Analysis) error {
+			err := c.products(ctx, out, func(g *estimate.Gram, x, y estimate.Combination) estimate.Estimate {
+				return g.Cosine(x, y, c.level)
+			}, false)
+			if out.Units == measure.Original { // it has none, of values as they are
+				out.Units = ""
+			}
+			return err
+		})},
+		size: pairsSize(false), most: pairsAtMost, refuse: tooManyPairs(study.Cosine),
+	}
+}
+
+func ofCorrelation() kind {
+	return kind{
+		name: study.Correlation,
+		ways: []way{onMoments((*moments).correlation), onColumns(func(c *columns, ctx context.Context, a study.Analysis, out *Analysis) error {
+			if err := c.correlation(ctx, a, out); err != nil {
+				return err
+			}
+			return c.repairCorrelation(ctx, out)
+		})},
+		size: pairsSize(false), most: pairsAtMost, refuse: tooManyPairs(study.Correlation),
+	}
+}
+
+func ofIntersection() kind {
+	return kind{
+		name: study.Intersection, ways: []way{onColumns((*columns).intersection)}, uncut: true, // ones are neither missing nor cut
+		intervals: func(_, parties int) int { return parties * (parties - 1) / 2 },
+		most:      pairsAtMost,
+	}
+}
+
+// withThemselves is of numbers of each two values, and of each with itself.
+func withThemselves(values, _ int) int { return values * (values + 1) / 2 }

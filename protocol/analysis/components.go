@@ -187,3 +187,22 @@ func (c *columns) moments(vars []variable, centred, scaled bool, leftOut *[]Feat
 	}
 	return m, kept, nil
 }
+
+func ofPCA() kind {
+	return kind{
+		name: study.PCA, ways: []way{onMoments((*moments).pca), onColumns((*columns).pca)},
+		size: func(t *taken) Size {
+			out := numbers(2 * t.values)
+			if o, ok := t.asked.Options.(study.PCAOptions); ok {
+				out.Document += min(int64(o.Components), t.values) * t.values * (numberBytes + entryBytes)
+			}
+			return out
+		},
+		most: func(t *taken) int64 {
+			o, _ := t.asked.Options.(study.PCAOptions)
+			return mostNumbers(min(int64(o.Components), t.values)+1, t.values+4)
+		},
+		refuse: cubic(study.PCA, "decomposed", decompose.MaxEigen, 8),
+		asked:  study.PCAOptions{Components: MostInline},
+	}
+}

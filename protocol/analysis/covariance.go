@@ -160,3 +160,11 @@ func repair(ctx context.Context, name string, n int, pairs []Pair,
 	}
 	return r, found.Matrix, nil
 }
+
+func ofCovariance() kind {
+	return kind{
+		name: study.Covariance, ways: []way{onMoments((*moments).covariance), onColumns((*columns).covariance)},
+		intervals: withThemselves,
+		size:      pairsSize(true), most: pairsAtMost, refuse: tooManyPairs(study.Covariance),
+	}
+}

@@ -141,3 +141,11 @@ func definedOf(n int, pairs []Pair) (out []int) {
 	}
 	return out
 }
+
+func ofClustering() kind {
+	return kind{
+		name: study.Clustering, ways: []way{onColumns((*columns).clustering)},
+		size:   func(t *taken) Size { return numbers(t.values) },
+		refuse: cubic(study.Clustering, "clustered", MostClustered, 12),
+	}
+}

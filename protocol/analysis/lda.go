@@ -1,9 +1,11 @@
 package analysis
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
+	"github.com/cosketch/cosketch/kernel/decompose"
 	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/protocol/measure"
 	"github.com/cosketch/cosketch/protocol/premise"
@@ -83,7 +85,7 @@ func (l *LDA) check(a Analysis) error {
 }
 
 // lda tells the classes of the label apart.
-func (m *moments) lda(a study.Analysis, out *Analysis) error {
+func (m *moments) lda(_ context.Context, a study.Analysis, out *Analysis) error {
 	o, ok := a.Options.(study.LDAOptions)
 	if !ok {
 		return fmt.Errorf("options of kind %T", a.Options)
@@ -163,5 +165,16 @@ func (l *LDA) fill(d *estimate.Discriminant, classes []string, o estimate.Discri
 			row[b] = d.Within.At(a, b) * (o.Units[i] * o.Units[j])
 		}
 		l.Within = append(l.Within, row)
+	}
+}
+
+func ofLDA() kind {
+	return kind{
+		name: study.LDA, ways: []way{onMoments((*moments).lda)},
+		size: func(t *taken) Size { return numbers(t.values * 2 * t.classes) },
+		most: func(t *taken) int64 {
+			return plus(plus(mostNumbers(4, t.values, t.classes), mostNumbers(2, t.classes, t.classes)), times(mostEntry*t.values, t.values))
+		},
+		refuse: cubic(study.LDA, "in one equation", decompose.MaxEigen, 8),
 	}
 }

@@ -38,8 +38,10 @@ type moments struct {
 	cut       *Cut    // nil where no record can have been cut
 	product   float64 // variance of the noise on a product of two entries, in their own units
 	estimates *estimate.Summed
-	level     estimate.Level // of each interval
-	keep      Keeper         // of dense tables; nil: there are none
+	drawnAs   *estimate.Summed // what tells how values are spread
+	level     estimate.Level   // of each interval
+	tell      func(done, total int)
+	keep      Keeper // of dense tables; nil: there are none
 }
 
 // axes are the values of records in sums: encoded, around the public centre, in which
@@ -191,46 +193,19 @@ func (r *run) spread(m *moments) (*estimate.Summed, error) {
 	return other.estimates, nil
 }
 
-// ofMoments answers what needs the means and second moments of the union.
-func (r *run) ofMoments(ctx context.Context, sk int, a study.Analysis, tell func(done, total int)) (Analysis, error) {
-	m, err := r.moments(sk)
-	if err != nil {
-		return Analysis{}, err
+// mean answers the mean of every feature, in original units.
+func (m *moments) mean(_ context.Context, _ study.Analysis, out *Analysis) error {
+	out.Units = measure.Original
+	drawn := m.drawAs(m.drawnAs)
+	for i := range out.Features {
+		out.Means = append(out.Means, number(drawn.mean(m.estimates.Mean(i, m.level), i, 0).Times(m.unit(i)).Plus(m.origin(i))))
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Caution: m.cut.caution(a.Kind), Rests: m.rests(a.Kind), Cut: m.cut}
-	for i := range m.plan.Features {
-		out.Features = append(out.Features, m.name(i))
-	}
-	m.level = out.promise(a, Intervals(a.Kind, len(out.Features), 1))
-	switch a.Kind {
-	case study.Mean:
-		out.Units = measure.Original
-		spread, err := r.spread(m)
-		if err != nil {
-			return out, err
-		}
-		drawn := m.drawAs(spread)
-		for i := range out.Features {
-			out.Means = append(out.Means, number(drawn.mean(m.estimates.Mean(i, m.level), i, 0).Times(m.unit(i)).Plus(m.origin(i))))
-		}
-		return out, nil
-	case study.Covariance:
-		return out, m.covariance(ctx, &out)
-	case study.Correlation:
-		return out, m.correlation(ctx, &out)
-	case study.PCA:
-		return out, m.pca(ctx, a, &out, tell)
-	case study.Regression:
-		return out, m.regression(a, &out)
-	case study.LDA:
-		return out, m.lda(a, &out)
-	}
-	return Analysis{}, fmt.Errorf("moments do not answer %s", a.Kind)
+	return nil
 }
 
 // covariance answers all pairs, and variances, in original units, and beside them the
 // nearest matrix that could be one of covariances, found in encoded units.
-func (m *moments) covariance(ctx context.Context, out *Analysis) error {
+func (m *moments) covariance(ctx context.Context, _ study.Analysis, out *Analysis) error {
 	out.Units = measure.Original
 	drawn := m.draw()
 	if m.keep != nil && len(out.Features) > MostInline {
@@ -272,7 +247,7 @@ func (m *moments) all() (out []int) {
 func (m *moments) of(i int) (study.Column, Feature) { return m.column(i), m.name(i) }
 
 // pca answers with principal components: of correlations, or in original units.
-func (m *moments) pca(ctx context.Context, a study.Analysis, out *Analysis, tell func(done, total int)) error {
+func (m *moments) pca(ctx context.Context, a study.Analysis, out *Analysis) error {
 	o, ok := a.Options.(study.PCAOptions)
 	if !ok {
 		return fmt.Errorf("options of kind %T", a.Options)
@@ -309,11 +284,11 @@ func (m *moments) pca(ctx context.Context, a study.Analysis, out *Analysis, tell
 	if !o.Scale {
 		out.Units, found = measure.Original, found.In(units)
 	}
-	return section.find(ctx, found, a, out, tell)
+	return section.find(ctx, found, a, out, m.tell)
 }
 
 // regression answers with coefficients in original units.
-func (m *moments) regression(a study.Analysis, out *Analysis) error {
+func (m *moments) regression(_ context.Context, a study.Analysis, out *Analysis) error {
 	o, ok := a.Options.(study.RegressionOptions)
 	if !ok {
 		return fmt.Errorf("options of kind %T", a.Options)
@@ -347,7 +322,7 @@ func (m *moments) ridge(of study.Ridge, on, features []int) float64 {
 	return m.plan.Ridge(of, m.product, m.records, explaining)
 }
 
-func (m *moments) correlation(ctx context.Context, out *Analysis) error {
+func (m *moments) correlation(ctx context.Context, _ study.Analysis, out *Analysis) error {
 	drawn := m.draw()
 	if m.keep != nil && len(out.Features) > MostInline {
 		out.Repaired = tooWide("correlation_psd", len(out.Features))
@@ -369,4 +344,12 @@ func (m *moments) correlation(ctx context.Context, out *Analysis) error {
 	}
 	out.Repaired = r
 	return err
+}
+
+func ofMean() kind {
+	return kind{
+		name: study.Mean, ways: []way{onMoments((*moments).mean)},
+		intervals: func(values, _ int) int { return values },
+		size:      func(t *taken) Size { return numbers(t.values) },
+	}
 }

@@ -424,3 +424,13 @@ func (t *teller) handles() (map[int]string, error) {
 	}
 	return out, nil
 }
+
+func ofNeighbors() kind {
+	return kind{
+		name: study.Neighbors, ways: []way{onRecords((*run).neighbors)},
+		told: func(a study.Analysis) int {
+			o, _ := a.Options.(study.NeighborsOptions)
+			return 4 * o.Neighbors
+		},
+	}
+}

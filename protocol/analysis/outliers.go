@@ -138,3 +138,7 @@ func quantiles(values []float64) []Quantile {
 	}
 	return out
 }
+
+func ofOutliers() kind {
+	return kind{name: study.Outliers, ways: []way{onRecords((*run).outliers)}}
+}

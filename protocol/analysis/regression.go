@@ -178,3 +178,11 @@ func (f Feature) text() string {
 	}
 	return fmt.Sprintf("%q", f.Column)
 }
+
+func ofRegression() kind {
+	return kind{
+		name: study.Regression, ways: []way{onMoments((*moments).regression), onColumns((*columns).regression)},
+		size:   func(t *taken) Size { return numbers(t.values) },
+		refuse: cubic(study.Regression, "in one equation", decompose.MaxEigen, 8),
+	}
+}

@@ -79,3 +79,11 @@ func (c *columns) sums(ctx context.Context, a study.Analysis, out *Analysis) err
 	out.Sums = section
 	return nil
 }
+
+func ofSums() kind {
+	return kind{
+		name: study.Sums, ways: []way{onColumns((*columns).sums)},
+		size: func(t *taken) Size { return numbers(2 * t.values * t.parties) },
+		most: func(t *taken) int64 { return mostNumbers(2, t.values, t.parties) },
+	}
+}

@@ -49,6 +49,12 @@ func (f Form[T]) Then(check func(r *Reader, at Item, to *T)) Form[T] {
 	return f
 }
 
+// Absent is the form with a value for where the key is left out, which may depend on the rows before it.
+func (f Form[T]) Absent(absent func(to *T)) Form[T] {
+	f.absent = func(_ *Reader, _ string, to *T) { absent(to) }
+	return f
+}
+
 // Encoded is the form with an encoding of its own.
 func (f Form[T]) Encoded(encode func(e *Encoder, path string, of *T)) Form[T] {
 	f.encode, f.paths = encode, true

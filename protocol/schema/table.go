@@ -28,8 +28,8 @@ type Key[T any] struct {
 // Keys is a table: the keys of a mapping that is read into a T.
 type Keys[T any] []Key[T]
 
-// names are those of the keys, in the table's order.
-func (ks Keys[T]) names() []string {
+// Names are those of the keys, in the table's order.
+func (ks Keys[T]) Names() []string {
 	out := make([]string, len(ks))
 	for i, k := range ks {
 		out[i] = k.Name
@@ -45,18 +45,29 @@ func (ks Keys[T]) Read(r *Reader, at Item, to *T) {
 		}
 		return
 	}
-	o := r.Object(at.Node, at.Path, ks.names()...)
-	whole := at.Node.Kind == yaml.MappingNode || r.empty(at.Node)
+	o := r.Object(at.Node, at.Path, ks.Names()...)
+	if at.Node.Kind != yaml.MappingNode && !r.empty(at.Node) {
+		for _, k := range ks {
+			k.absent(r, Join(at.Path, k.Name), to)
+		}
+		return
+	}
+	ks.Take(o, to)
+}
+
+// Take reads the keys of a mapping that may have others, too.
+func (ks Keys[T]) Take(o Object, to *T) {
+	r := o.Reader
 	for _, k := range ks {
-		path := Join(at.Path, k.Name)
+		path := Join(o.Path, k.Name)
 		switch value := o.Values[k.Name]; {
 		case value != nil && k.Not != nil && k.Not(to) != "":
 			r.Fail(path, "does not belong here: %s", k.Not(to)).Hint = "remove the key"
 			k.absent(r, path, to)
 		case value != nil:
 			k.Form.read(r, Item{value, path}, to)
-		case k.Must && whole:
-			r.Fail(path, "is missing")
+		case k.Must:
+			r.Fail(path, "is missing").Hint = k.Says
 		default:
 			k.absent(r, path, to)
 		}

@@ -101,7 +101,7 @@ func TestEveryFormIsRead(t *testing.T) {
 // What is refused is refused by its key and its place.
 func TestRefusals(t *testing.T) {
 	for text, want := range map[string]string{
-		"floors: 2":                           "line 1, column 1: name: is missing",
+		"floors: 2":                           "line 1, column 1: name: is missing (for people)",
 		"name: a\nflors: 2":                   `line 2, column 1: flors: unknown key (did you mean "floors"?)`,
 		"name: a\nsize: huge":                 `line 2, column 7: size: size "huge" is not supported by this version; it has: small, large`,
 		"name: a\nsize: smal":                 `line 2, column 7: size: unknown size "smal" (did you mean "small"?)`,

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
@@ -34,20 +35,52 @@ const (
 )
 
 var (
-	perceptron      = classifier(Perceptron)
-	votedPerceptron = classifier(VotedPerceptron)
-	svm             = classifier(SVM)
-	ridge           = classifier(RidgeClassification)
+	perceptron      = classifier(Perceptron, "epochs")
+	votedPerceptron = classifier(VotedPerceptron, "epochs")
+	svm             = classifier(SVM, "cost", "loss")
+	ridge           = classifier(RidgeClassification, "penalty")
 )
 
-// classifier is a kind of them.
-func classifier(name AnalysisKind) Kind {
+// classifier is a kind of them, with these options beside folds.
+func classifier(name AnalysisKind, options ...string) Kind {
 	return Kind{
 		Name: name, Needs: one(Needs{Side: sketch.Records, labels: true}),
 		says: func(a Analysis) string {
 			return fmt.Sprintf("which predicts the label, %s", a.Options)
 		},
+		keys: optionKeys[ClassifierOptions]{Keys: slices.DeleteFunc(slices.Clone(classifierKeys), func(k schema.Key[ClassifierOptions]) bool {
+			return k.Name != "folds" && !slices.Contains(options, k.Name)
+		})},
 	}
+}
+
+// strength is a number of the options, of any size that makes sense.
+func strength(of func(*ClassifierOptions) *float64) schema.Form[ClassifierOptions] {
+	return schema.Between(of, 1e-6, 1e6)
+}
+
+// classifierKeys are those of all four.
+var classifierKeys = schema.Keys[ClassifierOptions]{
+	{
+		Name: "folds", Path: "analysis.folds", Default: "10", Says: "of cross-validation",
+		Form: schema.Whole(func(o *ClassifierOptions) *int { return &o.Folds }, 2, 100),
+	},
+	{
+		Name: "epochs", Path: "analysis.epochs", Default: "10", Says: "passes over the records",
+		Form: schema.Whole(func(o *ClassifierOptions) *int { return &o.Epochs }, 1, 1000),
+	},
+	{
+		Name: "cost", Path: "analysis.cost", Default: "1", Says: "of errors, relative to the mean squared length of rows",
+		Form: strength(func(o *ClassifierOptions) *float64 { return &o.Cost }),
+	},
+	{
+		Name: "loss", Path: "analysis.loss", Default: string(SquaredHinge), Says: "what is made small",
+		Form: schema.Word(func(o *ClassifierOptions) *Loss { return &o.Loss }, schema.Words{What: "loss", Has: []string{string(Hinge), string(SquaredHinge)}}),
+	},
+	{
+		Name: "penalty", Path: "analysis.penalty", Default: "1", Says: "on the squared length of the weights",
+		Form: strength(func(o *ClassifierOptions) *float64 { return &o.Penalty }),
+	},
 }
 
 func (o ClassifierOptions) String() string {
@@ -65,9 +98,5 @@ func (o ClassifierOptions) String() string {
 }
 
 func (o ClassifierOptions) Encode(e *schema.Encoder) {
-	e.Whole("analysis.folds", o.Folds)
-	e.Whole("analysis.epochs", o.Epochs)
-	e.Real("analysis.cost", o.Cost)
-	e.Text("analysis.loss", string(o.Loss))
-	e.Real("analysis.penalty", o.Penalty)
+	classifierKeys.Encode(e, &o)
 }

@@ -2,7 +2,6 @@ package study
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/schema"
@@ -38,6 +37,33 @@ var pca = Kind{
 		}
 		return fmt.Sprintf("principal components of %s, with the loadings of the first %d", of, o.Components)
 	},
+	keys: optionKeys[PCAOptions]{Keys: pcaKeys, finish: func(o *PCAOptions, has func(string) bool) {
+		if !has("scale") {
+			o.Scale = o.Centre
+		}
+	}},
+	check: func(r *schema.Reader, _ *Study, a Analysis, path string) {
+		if o, _ := a.Options.(PCAOptions); o.Scale && !o.Centre {
+			r.Fail(path+".scale", "true needs centre: true").Hint = "correlations are about deviations from the means"
+		}
+	},
+}
+
+const maxComponents = 100
+
+var pcaKeys = schema.Keys[PCAOptions]{
+	{
+		Name: "components", Path: "analysis.components", Default: "10", Says: "of how many the loadings are listed",
+		Form: schema.Whole(func(o *PCAOptions) *int { return &o.Components }, 1, maxComponents),
+	},
+	{
+		Name: "scale", Path: "analysis.scale", Default: "true", Unset: "as centre", Says: "of correlations, or with false of covariances",
+		Form: schema.Flag(func(o *PCAOptions) *bool { return &o.Scale }),
+	},
+	{
+		Name: "centre", Path: "analysis.centre", Default: "true", Says: "with false: of products, not centred",
+		Form: schema.Flag(func(o *PCAOptions) *bool { return &o.Centre }),
+	},
 }
 
 func (o PCAOptions) String() string {
@@ -45,7 +71,5 @@ func (o PCAOptions) String() string {
 }
 
 func (o PCAOptions) Encode(e *schema.Encoder) {
-	e.Whole("analysis.components", o.Components)
-	e.Text("analysis.scale", strconv.FormatBool(o.Scale))
-	e.Text("analysis.centre", strconv.FormatBool(o.Centre))
+	pcaKeys.Encode(e, &o)
 }

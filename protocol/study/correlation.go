@@ -36,7 +36,23 @@ var correlation = Kind{
 		}
 		return "estimator " + string(a.Estimator())
 	},
+	keys: optionKeys[CorrelationOptions]{Keys: correlationKeys},
+	complete: func(r *schema.Reader, answering Sketch, options Options, path string) Options {
+		if answering.Side != sketch.Moments {
+			return options
+		}
+		if r.Given(path + ".estimator") {
+			r.Fail(path+".estimator", "does not belong here: moments are of all records, and leave no choice of an estimator").Hint = "remove the key"
+		}
+		return CorrelationOptions{}
+	},
 }
+
+var correlationKeys = schema.Keys[CorrelationOptions]{{
+	Name: "estimator", Path: "analysis.estimator", Default: string(E2),
+	Says: "E1 assumes nothing and needs squares; E2 assumes that shared records are a random part",
+	Form: schema.Word(func(o *CorrelationOptions) *Estimator { return &o.Estimator }, schema.Words{What: "estimator", Has: []string{string(E1), string(E2)}}),
+}}
 
 // Estimator is how a correlation is estimated, and empty for other kinds.
 func (a Analysis) Estimator() Estimator {
@@ -52,5 +68,5 @@ func (o CorrelationOptions) String() string {
 }
 
 func (o CorrelationOptions) Encode(e *schema.Encoder) {
-	e.Text("analysis.estimator", string(o.Estimator))
+	correlationKeys.Encode(e, &o)
 }

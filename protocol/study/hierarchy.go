@@ -38,6 +38,34 @@ var clustering = Kind{
 		}
 		return fmt.Sprintf("a hierarchy of columns, %s linkage of %s", o.Linkage, distance)
 	},
+	keys: optionKeys[ClusteringOptions]{Keys: clusteringKeys},
+	check: func(r *schema.Reader, _ *Study, a Analysis, path string) {
+		if o, _ := a.Options.(ClusteringOptions); o.Linkage == cluster.Ward && o.Distance != Signed {
+			r.Fail(path+".distance", "%s is no Euclidean distance, which linkage ward needs", o.Distance).Hint = "distance: signed"
+		}
+	},
+}
+
+var clusteringKeys = schema.Keys[ClusteringOptions]{
+	{
+		Name: "linkage", Path: "analysis.linkage", Default: string(cluster.Average), Says: "how far apart two groups of columns are",
+		Form: schema.Word(func(o *ClusteringOptions) *cluster.Linkage { return &o.Linkage }, schema.Words{What: "linkage", Has: linkageNames()}),
+	},
+	{
+		Name: "distance", Path: "analysis.distance", Unset: "absolute; signed for ward", Says: "absolute: correlations of either sign are near; signed: positive ones alone",
+		Form: schema.Word(func(o *ClusteringOptions) *ColumnDistance { return &o.Distance }, schema.Words{What: "distance", Has: []string{string(Absolute), string(Signed)}}).Absent(func(o *ClusteringOptions) {
+			if o.Distance = Absolute; o.Linkage == cluster.Ward {
+				o.Distance = Signed
+			}
+		}),
+	},
+}
+
+func linkageNames() (names []string) {
+	for _, l := range cluster.Linkages() {
+		names = append(names, string(l))
+	}
+	return names
 }
 
 func (o ClusteringOptions) String() string {
@@ -45,8 +73,7 @@ func (o ClusteringOptions) String() string {
 }
 
 func (o ClusteringOptions) Encode(e *schema.Encoder) {
-	e.Text("analysis.linkage", string(o.Linkage))
-	e.Text("analysis.distance", string(o.Distance))
+	clusteringKeys.Encode(e, &o)
 }
 
 var columnSums = Kind{

@@ -1,8 +1,6 @@
 package study
 
 import (
-	"fmt"
-
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/schema"
 )
@@ -17,13 +15,6 @@ type Analysis struct {
 	Options   Options   // nil for kinds that have none
 }
 
-// Options are those of one kind of analysis, a struct beside the kind with every default filled
-// in. String gives them as the study file would have them, like "clusters: 2, restarts: 10".
-type Options interface {
-	fmt.Stringer
-	Encode(e *schema.Encoder) // into the study's meaning, each under "analysis." and its key
-}
-
 // Kind is what the study file knows of one kind of analysis. Each stands in a file of its own.
 type Kind struct {
 	Name AnalysisKind
@@ -33,6 +24,10 @@ type Kind struct {
 	Needs func(options Options) []Needs
 	// says goes on after the kind's name in the explanation to stewards; nil: nothing.
 	says func(a Analysis) string
+	// keys are those of its options; nil: it has none.
+	keys     OptionKeys
+	complete func(r *schema.Reader, answering Sketch, options Options, path string) Options
+	check    func(r *schema.Reader, s *Study, a Analysis, path string)
 	// label marks what is about the label, which then has to have classes.
 	Label bool
 	// vertical marks what has an answer in vertical studies alone, and why.

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/schema"
@@ -21,8 +22,13 @@ type KMeansOptions struct {
 	Restarts    int  // default 10
 }
 
+// Ranges of the options of k-means, how many times it starts afresh, keeping the best, and
+// how many clusters auto tries.
 const (
 	DefaultMaxClusters = 10 // also of suggestions beside a given number
+	maxClusters        = 1000
+	maxRestarts        = 1000
+	mostSuggested      = 50
 )
 
 // Clusters is how many k-means looks for in a sketch, the fewest where several ask; 2 where the data say it.
@@ -50,6 +56,41 @@ var kMeans = Kind{
 		}
 		return fmt.Sprintf("%d clusters, best of %d starts", o.Clusters, o.Restarts)
 	},
+	keys: optionKeys[KMeansOptions]{Keys: kMeansKeys},
+	check: func(r *schema.Reader, s *Study, a Analysis, path string) {
+		if o, _ := a.Options.(KMeansOptions); o.Auto && s.moments() < 0 && s.Has(sketch.Cells) {
+			r.Fail(path+".clusters", "auto needs a moments sketch beside the cells").Hint = "the spread of all records, to compare with; or give a number"
+		}
+	},
+}
+
+var kMeansKeys = schema.Keys[KMeansOptions]{
+	{
+		Name: "clusters", Path: "analysis.clusters", Must: true, Says: "how many clusters to look for, like 2, or auto",
+		Form: schema.Or("auto", schema.Whole(func(o *KMeansOptions) *int { return &o.Clusters }, 2, maxClusters), func(o *KMeansOptions) { o.Auto = true }),
+	},
+	{
+		Name: "max_clusters", Path: "analysis.max_clusters", Unset: strconv.Itoa(DefaultMaxClusters), Says: "with `clusters: auto`: 2 to so many are tried",
+		Not: func(o *KMeansOptions) string {
+			if o.Auto {
+				return ""
+			}
+			return "it belongs to clusters: auto"
+		},
+		Form: schema.Whole(func(o *KMeansOptions) *int { return &o.MaxClusters }, 2, mostSuggested).Absent(func(o *KMeansOptions) {
+			if o.Auto {
+				o.MaxClusters = DefaultMaxClusters
+			}
+		}).Encoded(func(e *schema.Encoder, path string, o *KMeansOptions) {
+			if o.Auto || o.MaxClusters != 0 {
+				e.Whole(path, o.MaxClusters)
+			}
+		}),
+	},
+	{
+		Name: "restarts", Path: "analysis.restarts", Default: "10", Says: "starts of k-means, of which the best counts",
+		Form: schema.Whole(func(o *KMeansOptions) *int { return &o.Restarts }, 1, maxRestarts),
+	},
 }
 
 func (o KMeansOptions) String() string {
@@ -60,11 +101,7 @@ func (o KMeansOptions) String() string {
 }
 
 func (o KMeansOptions) Encode(e *schema.Encoder) {
-	e.Whole("analysis.clusters", o.Clusters)
-	if o.Auto || o.MaxClusters != 0 {
-		e.Whole("analysis.max_clusters", o.MaxClusters)
-	}
-	e.Whole("analysis.restarts", o.Restarts)
+	kMeansKeys.Encode(e, &o)
 }
 
 var groupDistance = Kind{

@@ -28,7 +28,21 @@ var lda = Kind{
 		}
 		return "the classes of the label told apart by " + on + o.Ridge.says() + ": their means, the spread within them, and scores that predict the class of a record, which each party works out for its own"
 	},
+	keys: optionKeys[LDAOptions]{Keys: ldaKeys},
+	check: func(r *schema.Reader, s *Study, a Analysis, path string) {
+		o, _ := a.Options.(LDAOptions)
+		label, _ := s.Label()
+		checkOn(r, s, o.On, label.Name, "the label itself", path)
+		if len(s.Columns) < 2 {
+			r.Fail(path, "lda needs another column beside the label")
+		}
+	},
 	horizontal: "of a record, its parties have a part each, and moments sum over whole ones",
+}
+
+var ldaKeys = schema.Keys[LDAOptions]{
+	onKey(func(o *LDAOptions) *[]string { return &o.On }),
+	ridgeKey(func(o *LDAOptions) *Ridge { return &o.Ridge }),
 }
 
 func (o LDAOptions) String() string {
@@ -43,6 +57,5 @@ func (o LDAOptions) String() string {
 }
 
 func (o LDAOptions) Encode(e *schema.Encoder) {
-	schema.Texts(e, "analysis.on", o.On)
-	o.Ridge.Encode(e)
+	ldaKeys.Encode(e, &o)
 }

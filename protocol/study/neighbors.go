@@ -39,11 +39,38 @@ var neighbors = Kind{
 		o, _ := a.Options.(NeighborsOptions)
 		return fmt.Sprintf("the %d nearest records of each, told to its party", o.Neighbors)
 	},
+	keys: optionKeys[NeighborsOptions]{Keys: neighborsKeys},
+}
+
+// Ranges of the options.
+const (
+	maxNeighbors = 100
+	maxTop       = 10_000
+)
+
+var neighborsKeys = schema.Keys[NeighborsOptions]{{
+	Name: "neighbors", Path: "analysis.neighbors", Default: "10", Says: "how many of each record",
+	Form: schema.Whole(func(o *NeighborsOptions) *int { return &o.Neighbors }, 1, maxNeighbors),
+}}
+
+var outliersKeys = schema.Keys[OutliersOptions]{
+	{
+		Name: "neighbors", Path: "analysis.neighbors", Default: "20", Says: "how many of each record",
+		Form: schema.Whole(func(o *OutliersOptions) *int { return &o.Neighbors }, 1, maxNeighbors),
+	},
+	{
+		Name: "score", Path: "analysis.score", Default: string(ScoreLOF), Says: "local outlier factor, or the distance to the last neighbour",
+		Form: schema.Word(func(o *OutliersOptions) *Score { return &o.Score }, schema.Words{What: "score", Has: []string{string(ScoreLOF), string(ScoreDistance)}}),
+	},
+	{
+		Name: "top", Path: "analysis.top", Default: "10", Says: "how many records get a rank",
+		Form: schema.Whole(func(o *OutliersOptions) *int { return &o.Top }, 1, maxTop),
+	},
 }
 
 func (o NeighborsOptions) String() string { return fmt.Sprintf("neighbors: %d", o.Neighbors) }
 
-func (o NeighborsOptions) Encode(e *schema.Encoder) { e.Whole("analysis.neighbors", o.Neighbors) }
+func (o NeighborsOptions) Encode(e *schema.Encoder) { neighborsKeys.Encode(e, &o) }
 
 var outliers = Kind{
 	Name: Outliers, Bare: true, Needs: one(Needs{Side: sketch.Records}),
@@ -55,14 +82,11 @@ var outliers = Kind{
 		}
 		return fmt.Sprintf("by %s among %d neighbours; the first %d are ranked", by, o.Neighbors, o.Top)
 	},
+	keys: optionKeys[OutliersOptions]{Keys: outliersKeys},
 }
 
 func (o OutliersOptions) String() string {
 	return fmt.Sprintf("neighbors: %d, score: %s, top: %d", o.Neighbors, o.Score, o.Top)
 }
 
-func (o OutliersOptions) Encode(e *schema.Encoder) {
-	e.Whole("analysis.neighbors", o.Neighbors)
-	e.Text("analysis.score", string(o.Score))
-	e.Whole("analysis.top", o.Top)
-}
+func (o OutliersOptions) Encode(e *schema.Encoder) { outliersKeys.Encode(e, &o) }

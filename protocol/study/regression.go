@@ -48,12 +48,32 @@ func (d Ridge) option() string {
 	return fmt.Sprintf("ridge: %g", d.By)
 }
 
-func (d Ridge) Encode(e *schema.Encoder) {
-	if d.Auto {
-		e.Text("analysis.ridge", autoText)
-		return
+const maxRidge = 1000
+
+// ridgeKey is the row of a ridge in options.
+func ridgeKey[T any](of func(*T) *Ridge) schema.Key[T] {
+	auto := func(o *T) { *of(o) = Ridge{Auto: true} }
+	by := schema.Between(func(o *T) *float64 { return &of(o).By }, 0, maxRidge)
+	return schema.Key[T]{
+		Name: "ridge", Path: "analysis.ridge", Unset: autoText, Says: "raises each explaining column's variance by this part; or `auto`: by what the noise of moments asks for",
+		Form: schema.Or(autoText, by, auto).Absent(auto).Encoded(func(e *schema.Encoder, path string, o *T) {
+			if d := of(o); d.Auto {
+				e.Text(path, autoText)
+			} else {
+				e.Real(path, d.By)
+			}
+		}),
 	}
-	e.Real("analysis.ridge", d.By)
+}
+
+// onKey is the row of the columns that explain.
+func onKey[T any](of func(*T) *[]string) schema.Key[T] {
+	return schema.Key[T]{
+		Name: "on", Path: "analysis.on", Says: "the explaining columns", Unset: "all others",
+		Form: schema.List(of, schema.Text(schema.Itself[string], nil), 0, MaxColumns).Encoded(func(e *schema.Encoder, path string, o *T) {
+			schema.Texts(e, path, *of(o))
+		}),
+	}
 }
 
 var regression = Kind{
@@ -69,6 +89,26 @@ var regression = Kind{
 		}
 		return fmt.Sprintf("%s explained by %s", o.Target, on) + o.Ridge.says() + "; of a categorical column, its first value is what the others are compared with"
 	},
+	keys: optionKeys[RegressionOptions]{Keys: regressionKeys},
+	check: func(r *schema.Reader, s *Study, a Analysis, path string) {
+		o, _ := a.Options.(RegressionOptions)
+		if c, ok := s.known(r, path+".target", o.Target); ok && c.Kind == Categorical {
+			r.Fail(path+".target", "%q is categorical", o.Target).Hint = "explain a numeric or binary column"
+		}
+		checkOn(r, s, o.On, o.Target, "the target itself", path)
+		if len(s.Columns) < 2 {
+			r.Fail(path, "a regression needs another column beside its target")
+		}
+	},
+}
+
+var regressionKeys = schema.Keys[RegressionOptions]{
+	{
+		Name: "target", Path: "analysis.target", Must: true, Says: "the column to explain, not a categorical one",
+		Form: schema.Text(func(o *RegressionOptions) *string { return &o.Target }, nil),
+	},
+	onKey(func(o *RegressionOptions) *[]string { return &o.On }),
+	ridgeKey(func(o *RegressionOptions) *Ridge { return &o.Ridge }),
 }
 
 func (o RegressionOptions) String() string {
@@ -83,7 +123,5 @@ func (o RegressionOptions) String() string {
 }
 
 func (o RegressionOptions) Encode(e *schema.Encoder) {
-	e.Text("analysis.target", o.Target)
-	schema.Texts(e, "analysis.on", o.On)
-	o.Ridge.Encode(e)
+	regressionKeys.Encode(e, &o)
 }

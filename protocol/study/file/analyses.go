@@ -9,42 +9,15 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// entry is how an analysis of one kind is read. Each stands in a file of its kind.
-type entry struct {
-	kind study.AnalysisKind
-	// keys are those of its options, which read reads, complete completes, where a default
-	// depends on the sketch that answers, and check checks.
-	keys     []string
-	read     func(o object) study.Options
-	complete func(r *reader, answering study.Sketch, options study.Options, path string) study.Options
-	check    func(r *reader, s *study.Study, a study.Analysis, path string)
-}
-
-// entries are those of the kinds that have options, in the order of the kinds.
-func entries() []entry {
-	return []entry{
-		correlationEntry, kMeansEntry, recordDistanceEntry, neighborsEntry, outliersEntry,
-		perceptronEntry, votedPerceptronEntry, svmEntry, ridgeEntry, ldaEntry,
-		pcaEntry, regressionEntry, clusteringEntry,
-	}
-}
-
-// entryOf returns the entry of a kind; that of a kind without options is empty.
-func entryOf(kind study.AnalysisKind) entry {
-	for _, e := range entries() {
-		if e.kind == kind {
-			return e
-		}
-	}
-	return entry{}
-}
+// analysisWords are the names of all kinds.
+func analysisWords() schema.Words { return schema.Words{What: "analysis", Has: words(study.Kinds())} }
 
 // analysis reads one entry of analyses. A key of another kind's options is no slip of
 // spelling, and the error says whose it is.
 func (r *reader) analysis(it schema.Item) study.Analysis {
 	known := []string{"kind", "intervals"}
-	for _, k := range entries() {
-		for _, key := range k.keys {
+	for _, name := range study.Kinds() {
+		for _, key := range keysOf(name) {
 			if !slices.Contains(known, key) {
 				known = append(known, key)
 			}
@@ -66,23 +39,26 @@ func (r *reader) analysis(it schema.Item) study.Analysis {
 	case !k.Bare && a.Intervals == "":
 		a.Intervals = study.IntervalsEach
 	}
-	e := entryOf(a.Kind)
 	for _, key := range known[2:] {
-		if o.Has(key) && !slices.Contains(e.keys, key) {
+		if o.Has(key) && !slices.Contains(keysOf(a.Kind), key) {
 			o.forbid(key, "is an option of "+strings.Join(takers(key), ", "))
 		}
 	}
-	if e.read != nil {
-		a.Options = e.read(o)
-	}
+	a.Options = k.Read(o.Object)
 	return a
+}
+
+// keysOf are the options of a kind.
+func keysOf(name study.AnalysisKind) []string {
+	k, _ := study.KindOf(name)
+	return k.Keys().Names()
 }
 
 // takers are the kinds that have an option.
 func takers(key string) (out []string) {
-	for _, e := range entries() {
-		if slices.Contains(e.keys, key) {
-			out = append(out, string(e.kind))
+	for _, name := range study.Kinds() {
+		if slices.Contains(keysOf(name), key) {
+			out = append(out, string(name))
 		}
 	}
 	return out
@@ -91,10 +67,9 @@ func takers(key string) (out []string) {
 // completeAnalysis fills in the defaults of options that depend on the sketch that answers.
 func (r *reader) completeAnalysis(s *study.Study, i int) {
 	a := &s.Analyses[i]
-	if e := entryOf(a.Kind); e.complete != nil {
-		if index, ok := s.SketchFor(*a); ok {
-			a.Options = e.complete(r, s.Sketches[index], a.Options, fmt.Sprintf("analyses[%d]", i))
-		}
+	if index, ok := s.SketchFor(*a); ok {
+		k, _ := study.KindOf(a.Kind)
+		a.Options = k.Complete(&r.Reader, s.Sketches[index], a.Options, fmt.Sprintf("analyses[%d]", i))
 	}
 }
 
@@ -111,9 +86,8 @@ func (r *reader) validateAnalyses(s *study.Study) {
 			r.Fail(path, "the same analysis appears twice")
 		}
 		seen[string(e.Bytes)] = true
-		if entry := entryOf(a.Kind); entry.check != nil {
-			entry.check(r, s, a, path)
-		}
+		k, _ := study.KindOf(a.Kind)
+		k.Check(&r.Reader, s, a, path)
 		r.validateAnswer(s, a, path)
 	}
 	unique(r, "later", s.Later)

@@ -68,8 +68,8 @@ func (r *reader) further(s *study.Study, kind string, entry *yaml.Node) study.An
 		return study.Analysis{}
 	}
 	a := r.analysis(schema.Item{Node: entry, Path: kind})
-	if e := entryOf(a.Kind); e.check != nil && r.Failures == 0 {
-		e.check(r, s, a, kind)
+	if k, _ := study.KindOf(a.Kind); r.Failures == 0 {
+		k.Check(&r.Reader, s, a, kind)
 	}
 	if r.Failures == 0 {
 		r.validateAnswer(s, a, kind)

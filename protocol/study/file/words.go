@@ -23,10 +23,7 @@ var (
 	duplicates   = schema.Words{What: "rule for duplicates", Has: []string{"refuse"}, Planned: []string{"sum"}}
 	missings     = schema.Words{What: "rule for missing values", Has: []string{"refuse", "count", "centre", "skip"}}
 	joins        = schema.Words{What: "rule for joining records", Has: []string{"all", "any"}}
-	estimators   = schema.Words{What: "estimator", Has: []string{"E1", "E2"}}
 	intervals    = schema.Words{What: "intervals", Has: []string{"each", "all"}}
-	scores       = schema.Words{What: "score", Has: []string{"lof", "distance"}}
-	distancesTo  = schema.Words{What: "end of distances", Has: []string{"records", "parties"}}
 )
 
 func familyNames() []string {

@@ -196,9 +196,9 @@ var takenApart = map[string]map[string]string{
 		"Row.means": "ends a description without its full stop",
 		"written":   "a default, as YAML",
 	},
-	"protocol/show/rest.go":         {"section.rest": "the name of a table"},
-	"protocol/study/file/chosen.go": {"reader.recordName": "the name of a record: party/row"},
-	"protocol/study/file/diff.go":   {"collect": "the path of a key"},
+	"protocol/show/rest.go":       {"section.rest": "the name of a table"},
+	"protocol/study/chosen.go":    {"recordName": "the name of a record: party/row"},
+	"protocol/study/file/diff.go": {"collect": "the path of a key"},
 	"protocol/study/file/draft.go": {
 		"Draft.text": "an analysis, as YAML",
 		"bareWord":   "text that needs no quotes in YAML",
@@ -244,7 +244,6 @@ var takenApart = map[string]map[string]string{
 // owed are the places that still take apart what this project words: what each reads, and what should say it
 // instead. No place is added here.
 var owed = map[string]map[string]string{
-	"cmd/party/inspect.go": {"values": "whether labels are randomised is read from what is said of them: a sketch should say it as a code"},
 	"node/local/fsckrows.go": {
 		"fsck.letGo":  "the mark of a held sketch is read from the end of the log's note: an entry should have it as a field",
 		"fsck.tokens": "a token's id and mark are read from the log's note: an entry should have them as fields",

@@ -83,6 +83,7 @@ var uncatalogued = map[string]string{
 	"node/aggregator/upload.ErrUnacceptable": "becomes a refusal, which has a row",
 	"node/carry.ErrNoNews":                   "ends a loop over a bundle",
 	"node/p2p.ErrTooLarge":                   "becomes a refusal, or an answer that is none",
+	"node/p2p/raw.ErrConnecting":             "tests and the testnet alone meet it",
 	"node/store.ErrReadOnly":                 "a mistake of this program: commands open for writing what they write",
 	"protocol.ErrSignature":                  "says what is wrong with a message, whose culprit a Fault names",
 	"protocol.ErrSmallOrder":                 "says what is wrong with an id, which is parsed",

@@ -16,6 +16,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 type inspectCommand struct {
@@ -106,7 +107,7 @@ func order(r local.Inspection) string {
 // values says whether single values are in the release, which noise decides.
 func values(r local.Inspection) string {
 	for _, s := range r.Sketches {
-		if s.Labels != "" && !strings.Contains(s.Labels, "randomised") {
+		if s.LabelsAs == study.LabelsPlain {
 			return "EVERY RECORD'S LABEL is in it as it is: see above."
 		}
 		switch s.Mechanism {

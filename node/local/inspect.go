@@ -49,9 +49,10 @@ type InspectedSketch struct {
 	Noise     string           `json:"noise"`    // in words
 	Variance  float64          `json:"variance"` // of one entry's noise, in squared units of entries; of one value's under randomised-response
 	Statement string           `json:"statement"`
-	Masked    int              `json:"masked,omitempty"`   // for how many members: entries are noised, and then as random as bytes can be
-	Labels    string           `json:"labels,omitempty"`   // what travels in the last column, in words
-	Exposure  string           `json:"exposure,omitempty"` // what it gives away; mechanism none alone
+	Masked    int              `json:"masked,omitempty"`    // for how many members: entries are noised, and then as random as bytes can be
+	Labels    string           `json:"labels,omitempty"`    // what travels in the last column, in words
+	LabelsAs  study.Labels     `json:"labels_as,omitempty"` // that as a code: plain or randomised
+	Exposure  string           `json:"exposure,omitempty"`  // what it gives away; mechanism none alone
 	Chunks    []InspectedChunk `json:"chunks"`
 	Clipped   *int64           `json:"clipped,omitempty"` // records cut to the clip; kept here alone, unit record only
 	Intact    bool             `json:"intact"`
@@ -164,7 +165,7 @@ func inspectSketch(files store.ReleaseDir, p release.Plan, h protocol.ReleasedSk
 	out := InspectedSketch{
 		Side: string(h.Side), Family: string(p.Spec().Family), K: p.Spec().K, S: p.Spec().S, Rows: h.Rows, Cols: h.Cols,
 		Width: h.Width, Bytes: h.Size(), Bits: int(p.Study.Bits), Scale: p.Spec().Scale(), Mechanism: string(g.Mechanism()),
-		Noise: p.Noise.String(), Variance: p.Noise.Variance(), Statement: p.Statement(), Labels: labelsText(p), Masked: h.Masked,
+		Noise: p.Noise.String(), Variance: p.Noise.Variance(), Statement: p.Statement(), Labels: labelsText(p), LabelsAs: labelsAs(p), Masked: h.Masked,
 	}
 	for _, c := range h.RowColumns {
 		out.Beside = append(out.Beside, c.Name)

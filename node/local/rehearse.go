@@ -13,6 +13,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/release/job"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // Rehearsal describes a release that was made of a party's data and thrown away.
@@ -188,6 +189,17 @@ func labelsText(p release.Plan) string {
 		return ""
 	}
 	return p.Labels.String()
+}
+
+// labelsAs is how labels travel, as a code.
+func labelsAs(p release.Plan) study.Labels {
+	switch {
+	case p.Labels == nil:
+		return study.LabelsNone
+	case p.Labels.Response.Zero():
+		return study.LabelsPlain
+	}
+	return study.LabelsRandomised
 }
 
 // accounts adds the debits that the release still needs to the dataset's accounts.

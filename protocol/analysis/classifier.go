@@ -122,8 +122,9 @@ func (r *run) classify(ctx context.Context, index, sk int, a study.Analysis, tra
 	if err != nil {
 		return Analysis{}, err
 	}
-	out := Analysis{Kind: a.Kind, Sketch: sk, Rests: premise.List{premise.Independent}, Joined: all.joined} // see linear.Validation
-	level := out.promise(a, 2)                                                                              // of accuracy and baseline
+	// Intervals of accuracies are those of linear.Validation.
+	out := Analysis{Kind: a.Kind, Sketch: sk, Rests: premise.List{premise.Independent}, Joined: all.joined}
+	level := out.promise(a, 2) // of accuracy and baseline
 	found, err := r.train(ctx, index, a, level, known, trainer, &out)
 	if unfit := (*linear.DataError)(nil); errors.As(err, &unfit) {
 		return Analysis{}, unanswerable("%v", unfit)

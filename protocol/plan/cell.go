@@ -20,6 +20,7 @@ import (
 type cell struct {
 	Options
 	index  int
+	rows   []forecaster
 	kept   map[int]forecast.Contribution // by party; what clipping leaves does not depend on the projection
 	method forecast.Method
 	common bool                     // bits whose rate nobody told are common around those that a question is about
@@ -33,7 +34,7 @@ type cell struct {
 func newCell(o Options, index int) *cell {
 	p := o.Study.Sketches[index].Projection
 	return &cell{
-		Options: o, index: index, kept: map[int]forecast.Contribution{}, plans: map[planned]release.Plan{}, looks: map[looked]expected{}, lefts: map[clipped]left{},
+		Options: o, index: index, rows: forecasters(), kept: map[int]forecast.Contribution{}, plans: map[planned]release.Plan{}, looks: map[looked]expected{}, lefts: map[clipped]left{},
 		method: forecast.Method{Mechanism: o.Study.Privacy.Mechanism, Family: p.Family, S: p.S},
 	}
 }
@@ -312,6 +313,36 @@ func (c *cell) member(p place) (forecast.Member, error) {
 
 func (c *cell) union() bool { return c.Study.Merge(c.index) == study.Add }
 
+// projects reports whether there is a projection to choose: there is none of what sums over records.
+func (c *cell) projects() bool { return !c.sketch().Side.Sums() }
+
+// unionRecords is how many records all parties have.
+func (c *cell) unionRecords() (n float64) {
+	for party := range c.Study.Parties {
+		n += c.records(party)
+	}
+	return n
+}
+
+// places are all value features, of every party or of the union.
+func (c *cell) places() (out []place) {
+	for party := range c.apart() {
+		for _, f := range c.Study.Features(party, c.index) {
+			if f.Kind == study.Value || f.Kind == study.OneHot {
+				out = append(out, place{party, f})
+			}
+		}
+	}
+	return out
+}
+
+// taking is the cell of a copy of the study with another sketch in its place.
+func (c *cell) taking(sk study.Sketch) *cell {
+	out := *c
+	out.Study, out.kept = c.Study.Taking(c.index, sk), map[int]forecast.Contribution{}
+	return &out
+}
+
 // pair is two places as they are forecast together.
 func (c *cell) pair(x, y place) (forecast.Pair, error) {
 	a, err := c.member(x)
@@ -353,54 +384,16 @@ func (c *cell) forecast(q question) (forecast.Error, error) {
 
 // bare is that error for data whose centres and spreads are as declared.
 func (c *cell) bare(q question) (forecast.Error, error) {
-	e, err := c.uncut(q)
-	if err != nil || q.analysis.Kind != study.Covariance {
-		return e, err
+	of := c.of(q.analysis.Kind)
+	errs := of.by(c.sketch().Side)
+	if errs == nil {
+		return forecast.Error{}, fmt.Errorf("forecasting %s: this version does not plan it", q.analysis.Kind)
 	}
-	if most, ok := c.mostCovariance(q); ok && q.x == q.y {
-		return e.Within(1, 0, most), nil
-	} else if ok {
-		return e.Within(0, -most, most), nil
-	} else if q.x == q.y {
-		return e.Within(1, 0, math.Inf(1)), nil
+	e, err := errs(c, q)
+	if err == nil && of.cut != nil {
+		e = of.cut(c, q, e)
 	}
-	return e, nil
-}
-
-// mostCovariance is the largest covariance that two columns between bounds can have, in units
-// of the product of both spreads: answers are cut to it.
-func (c *cell) mostCovariance(q question) (most float64, ok bool) {
-	spreads := 1.0
-	for _, p := range []place{q.x, q.y} {
-		if _, _, bounded := c.Study.Columns[p.feature.Column].Scale.Bounds(); !bounded {
-			return 0, false
-		}
-		spreads *= c.encoded(p.feature).Spread
-	}
-	return analysis.MostVariance / spreads, true
-}
-
-// uncut is that error before an answer is cut to what it can be.
-func (c *cell) uncut(q question) (forecast.Error, error) {
-	switch {
-	case joint(q.analysis.Kind):
-		return c.jointly(q)
-	case c.sketch().Side.Sums():
-		return c.ofSums(q)
-	case q.analysis.Kind == study.GroupDistance:
-		return c.groups(q)
-	case c.sketch().Side == sketch.Records:
-		return c.distance()
-	}
-	p, err := c.pair(q.x, q.y)
-	if err != nil {
-		return forecast.Error{}, err
-	}
-	p.Level = c.level(q.analysis)
-	if q.x == q.y && q.analysis.Kind == study.Covariance {
-		return p.Variance()
-	}
-	return ask(q.analysis, p)
+	return e, err
 }
 
 // level is that of each interval of an analysis, as package analysis has it.
@@ -416,48 +409,10 @@ func (c *cell) level(a study.Analysis) estimate.Level {
 
 // intervals is how many intervals an analysis has.
 func (c *cell) intervals(a study.Analysis) int {
-	values, groups := len(c.places()), len(c.Study.Parties)
-	if c.union() {
-		groups = 1
+	if intervals := c.of(a.Kind).intervals; intervals != nil {
+		return intervals(c, a)
 	}
-	switch o := a.Options.(type) {
-	case study.PCAOptions:
-		return values * (2 + min(o.Components, values))
-	case study.RegressionOptions:
-		return len(c.explaining(a)) + 3
-	case study.LDAOptions:
-		label, _ := c.Study.Label()
-		k := len(label.Classes())
-		return k + (2*k-1)*len(c.explaining(a)) + k*(k-1)
-	}
-	if a.Kind == study.Sums {
-		return 2 * values * groups
-	}
-	return analysis.Intervals(a.Kind, values, len(c.Study.Parties))
-}
-
-// ask forecasts an analysis of a pair.
-func ask(a study.Analysis, p forecast.Pair) (forecast.Error, error) {
-	switch a.Kind {
-	case study.Covariance:
-		return p.Covariance()
-	case study.Correlation, study.Clustering:
-		if a.Estimator() == study.E1 {
-			return p.CorrelationE1()
-		}
-		return p.CorrelationE2()
-	case study.Sums:
-		return p.Mean()
-	case study.Intersection:
-		return p.Intersection()
-	case study.InnerProduct:
-		return p.InnerProduct()
-	case study.Distance:
-		return p.Distance()
-	case study.Cosine:
-		return p.Cosine()
-	}
-	return forecast.Error{}, fmt.Errorf("forecasting %s: this version does not plan it", a.Kind)
+	return analysis.Intervals(a.Kind, len(c.places()), len(c.Study.Parties))
 }
 
 // distance is the relative error of the squared distance of two typical records.
@@ -524,21 +479,4 @@ func (c *cell) recordNoise() (sum estimate.Noise, err error) {
 		sum = estimate.Beside(c.sketch().Projection.K, parts)
 	}
 	return sum, nil
-}
-
-// groups is the relative error of a mean of squared distances, of one party's records or
-// of two parties'.
-func (c *cell) groups(q question) (forecast.Error, error) {
-	law, _, err := c.law()
-	if err != nil {
-		return forecast.Error{}, err
-	}
-	g := forecast.Groups{
-		Law: law, Columns: c.columns(0), Kept: c.keep(0).Square, Level: c.level(q.analysis),
-		Sizes: [2]float64{c.records(q.x.party), c.records(q.y.party)},
-	}
-	if q.x.party == q.y.party {
-		return g.Within()
-	}
-	return g.Between()
 }

@@ -11,15 +11,15 @@ import (
 // usableAccuracy is how closely the accuracy of a classifier has to be known to be of use.
 const usableAccuracy = 0.05
 
-// classifier says how closely the accuracy of a classifier will be known, at worst: that
+// ofClassifier is a kind of those that predict the label.
+func ofClassifier(kind study.AnalysisKind) forecaster {
+	return forecaster{kind: kind, outright: (*cell).accuracy}
+}
+
+// accuracy says how closely that of a classifier will be known, at worst: that
 // of as many records, over how much randomised labels still say. How accurate it will be is
-// a matter of the data. It is nil for other kinds.
-func (c *cell) classifier(a study.Analysis) (*Analysis, error) {
-	switch a.Kind {
-	case study.Perceptron, study.VotedPerceptron, study.SVM, study.RidgeClassification:
-	default:
-		return nil, nil
-	}
+// a matter of the data. It is nil where records have no label.
+func (c *cell) accuracy(a study.Analysis) (*Analysis, error) {
 	plan, err := c.plan(c.viewer())
 	if err != nil || plan.Labels == nil {
 		return nil, err

@@ -7,4 +7,8 @@
 // every assumption is in the plan. The noise is that of package release, calibrated for
 // the study itself or for a copy of it with another choice, so a forecast is of exactly
 // what would be released.
+//
+// What is known of one kind of analysis is a forecaster in a file of that kind, and what
+// is known of one side whose sketches sum over records an additive in a file of that side.
+// Cells, with their ends, prices and choices, are the same for all, and ask these.
 package plan

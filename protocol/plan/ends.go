@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -68,16 +67,9 @@ const leastEndless = 0.5
 
 // tails are those of a sketch's means, and of what is computed of its products.
 func (c *cell) tails() (means, correlations func(end) float64) {
-	m, r := toldMeans, toldCorrelations
-	nu := 0.0
-	if c.sketch().Side == sketch.Moments {
-		nu = c.Study.TypicalNoise(c.index, c.unionRecords())
-		switch {
-		case c.sketch().OwnClip:
-			m, r = ownMeans, ownCorrelations
-		case c.Study.Masked():
-			m, r = maskedMeans, maskedCorrelations
-		}
+	m, r, nu := toldMeans, toldCorrelations, 0.0
+	if own := additiveOf(c.sketch().Side).tails; own != nil {
+		m, r, nu = own(c)
 	}
 	endless := 1.0
 	if c.sketch().OwnClip { // what has bounds makes no clip longer; but few endless values may make it much longer
@@ -90,13 +82,13 @@ func (c *cell) tails() (means, correlations func(end) float64) {
 	return means, func(e end) float64 { return r.of(e, nu) }
 }
 
-// leastEigenvalue is that of the correlations of the columns that a regression is on.
-var leastEigenvalue = [...]float64{typical: 1, best: 1, worst: 0.05}
+// tailed is how far the long tails of columns reach in answers.
+type tailed int
 
-// Probabilities with which an answer may be undefined and is usable all the same.
 const (
-	oftenLost    = 0.05
-	oftenLostAll = 0.1 // of pca: that not all columns are in it
+	untailed tailed = iota
+	tailsOfMeans
+	tailsOfProducts
 )
 
 // at is the cell at another end.
@@ -117,11 +109,8 @@ func (o Options) untold(column study.Column) bool {
 // asks lists the columns that a question is about.
 func (c *cell) asks(q question) (out []study.Column) {
 	places := []place{q.x, q.y}
-	if c.sketch().Side == sketch.Records || c.sketch().Side == sketch.Cells || joint(q.analysis.Kind) {
-		places = c.places()
-	}
-	if joint(q.analysis.Kind) && q.analysis.Kind != study.PCA {
-		places = append(c.explaining(q.analysis), q.x, q.y)
+	if about := c.of(q.analysis.Kind).about; about != nil {
+		places = about(c, q)
 	}
 	for _, p := range places {
 		if p.feature.Kind != study.Ones && p.feature.Column >= 0 {
@@ -144,7 +133,7 @@ func (c *cell) hinges(q question) (out []string) {
 // supposed is what the worse end takes of the columns of an answer that is divided by their spreads, which
 // nobody told.
 func (c *cell) supposed(a study.Analysis) (out []Supposed) {
-	if !dividing(a.Kind) {
+	if !c.of(a.Kind).divided {
 		return nil
 	}
 	asked := map[int]bool{}
@@ -167,12 +156,6 @@ func (c *cell) supposed(a study.Analysis) (out []Supposed) {
 		}
 	}
 	return out
-}
-
-// dividing reports whether answers of a kind are divided by spreads of columns, and have none where
-// these drown.
-func dividing(kind study.AnalysisKind) bool {
-	return kind == study.Correlation || kind == study.Clustering || joint(kind)
 }
 
 // supposing says on what a verdict rests; "" where all spreads are told.
@@ -200,10 +183,10 @@ func (c *cell) factor(q question) float64 {
 		return 1
 	}
 	means, correlations := c.tails()
-	switch q.analysis.Kind {
-	case study.Mean, study.Sums:
+	switch c.of(q.analysis.Kind).tail {
+	case tailsOfMeans:
 		return means(c.Options.end)
-	case study.Correlation, study.Covariance, study.Clustering, study.Cosine, study.InnerProduct, study.PCA, study.Regression, study.LDA:
+	case tailsOfProducts:
 		return correlations(c.Options.end)
 	}
 	return 1
@@ -244,12 +227,13 @@ func (c *cell) judge(q question) (out judged, err error) {
 		}
 		ends = append(ends, e)
 	}
+	of := c.of(q.analysis.Kind)
 	// Of what is projected without noise, or relative to squares, the worse end may be the other.
 	for _, e := range ends {
-		if off(q.analysis.Kind, e) < off(q.analysis.Kind, out.best) {
+		if of.off(e) < of.off(out.best) {
 			out.best = e
 		}
-		if off(q.analysis.Kind, e) > off(q.analysis.Kind, out.worst) {
+		if of.off(e) > of.off(out.worst) {
 			out.worst = e
 		}
 	}
@@ -268,26 +252,10 @@ func (c *cell) amongCommon(q question) (*cell, bool) {
 	return &out, slices.ContainsFunc(c.asks(q), func(column study.Column) bool { return column.Kind == study.Binary && c.untold(column) })
 }
 
-// usable reports whether an answer says anything at the worse end, and is likely to be there at
-// all.
-func (j judged) usable(kind study.AnalysisKind) bool {
-	return j.cut == nil && usable(kind, j.worst) && lostSeldom(kind, j.worst)
-}
-
-func lostSeldom(kind study.AnalysisKind, e forecast.Error) bool {
-	if kind == study.PCA {
-		return e.Lost() <= oftenLostAll
-	}
-	return e.Lost() <= oftenLost
-}
-
 // good reports whether a question is usable as a cell has it.
 func (c *cell) good(q question) bool {
 	j, err := c.judge(q)
-	if err == nil && c.sketch().Side == sketch.Cells {
-		return j.cut == nil && usableCells(j.worst)
-	}
-	return err == nil && j.usable(q.analysis.Kind)
+	return err == nil && j.cut == nil && c.of(q.analysis.Kind).good(j.worst)
 }
 
 // cutting is what a clip that is too short does.
@@ -305,29 +273,12 @@ func (c cutting) String() string {
 	return text + fmt.Sprintf("%v or more", c.least)
 }
 
-// cuts is nil where a sketch of moments cuts no more records than its noise bears. Where a
-// clip is as long as the rule has it for what all parties hold, nobody knows better beforehand.
+// cuts is what a clip does beyond what the noise bears.
 func (c *cell) cuts() (*cutting, error) {
-	sk := c.sketch()
-	if sk.Side != sketch.Moments || sk.Clip == 0 || sk.OwnClip || sk.Whole || c.Study.Privacy.Mechanism == dp.None {
-		return nil, nil
+	if cuts := additiveOf(c.sketch().Side).cuts; cuts != nil {
+		return cuts(c)
 	}
-	rule, n := c.Study.ClipRule(c.index, c.unionRecords()), c.unionRecords()
-	if sk.Clip >= 0.98*rule { // drafts write it with two digits
-		return nil, nil
-	}
-	plan, err := c.plan(c.viewer())
-	if err != nil {
-		return nil, err
-	}
-	out := &cutting{
-		share: c.keep(c.viewer()).Clipped, bearable: plan.Sensible(len(c.Study.Parties), n),
-		least: math.Ceil(10*rule) / 10, own: !c.Study.Masked(),
-	}
-	if out.share <= out.bearable {
-		return nil, nil
-	}
-	return out, nil
+	return nil, nil
 }
 
 // tell asks for the spreads of columns.

@@ -1,138 +1,56 @@
 package plan
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
-	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/kernel/estimate"
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// joint reports whether a kind is answered by all columns together.
-func joint(kind study.AnalysisKind) bool {
-	return kind == study.PCA || kind == study.Regression || kind == study.LDA
+// explanation is what an analysis of all columns together explains by what.
+type explanation struct {
+	on     []string // by name; empty: by all others
+	target string   // the column that is explained
+	ridge  study.Ridge
 }
 
-// jointly forecasts an answer from all columns together: by how one pair of them errs, and
-// by how many there are.
-func (c *cell) jointly(q question) (forecast.Error, error) {
-	together := forecast.Joint{Columns: len(c.explaining(q.analysis)), K: math.Inf(1), Least: leastEigenvalue[c.Options.end]}
-	if !c.sketch().Side.Sums() {
-		together.K = float64(c.sketch().Projection.K)
-	}
-	at := *c
-	at.each = c.level(q.analysis)
-	as := func(kind study.AnalysisKind) (forecast.Error, error) {
-		return at.bare(question{study.Analysis{Kind: kind}, q.x, q.y})
-	}
-	noisy := c.Study.Privacy.Mechanism != dp.None
-	if q.analysis.Kind == study.Regression && c.sketch().Side.Sums() && noisy {
-		// Nothing is divided by the target's variance: all hangs on those of the columns that explain.
-		with := q.x
-		for _, p := range c.explaining(q.analysis) {
-			if p != q.x {
-				with = p
-				break
-			}
-		}
-		as = func(kind study.AnalysisKind) (forecast.Error, error) {
-			y := with
-			if kind == study.Covariance {
-				y = q.y
-			}
-			return at.bare(question{study.Analysis{Kind: kind}, q.x, y})
-		}
-	}
-	var err error
-	if together.Correlation, err = as(study.Correlation); err != nil {
-		return forecast.Error{}, err
-	}
-	if q.analysis.Kind == study.PCA {
-		out := together.Component()
-		if out.Undefined == "" {
-			out.Standings, err = at.allStand()
-		}
-		return out, err
-	}
-	covariance, err := as(study.Covariance)
-	if err != nil {
-		return forecast.Error{}, err
-	}
-	if together.Ridge, err = c.ridge(q.analysis); err != nil {
-		return forecast.Error{}, err
-	}
-	if q.analysis.Kind == study.LDA {
-		label, _ := c.Study.Label()
-		return together.Difference(covariance, 1/float64(len(label.Classes()))), nil
-	}
-	if !noisy {
-		together.Correlation = forecast.Error{} // no noise that columns could drown in
-	}
-	return together.Coefficient(covariance), nil
+// leastEigenvalue is that of the correlations of the columns that explain.
+var leastEigenvalue = [...]float64{typical: 1, best: 1, worst: 0.05}
+
+// jointly is by moments and by sketches of columns alike.
+func jointly(e erring) map[sketch.Side]erring {
+	return map[sketch.Side]erring{sketch.Moments: e, sketch.Columns: e}
 }
 
-// allStand are the standings of all columns together: of pca, which sets aside those whose variance
-// drowns, and of the records that each two parties share.
-func (c *cell) allStand() (out []estimate.Standing, err error) {
-	type alike struct {
-		party  int
-		column forecast.Column
+// together begins the forecast of an answer from all columns together: by how one pair of them errs, and by how many
+// there are. The cell is one whose pairs err at the level of the answer's own intervals.
+func (c *cell) together(a study.Analysis, x, y place) (at *cell, out forecast.Joint, err error) {
+	out = forecast.Joint{Columns: len(c.explaining(a)), K: math.Inf(1), Least: leastEigenvalue[c.Options.end]}
+	if c.projects() {
+		out.K = float64(c.sketch().Projection.K)
 	}
-	known := map[alike][]estimate.Standing{}
-	correlation := study.Analysis{Kind: study.Correlation}
-	for _, p := range c.places() {
-		kind := alike{p.party, c.central(p)}
-		if _, ok := known[kind]; !ok {
-			e, err := c.bare(question{correlation, p, p})
-			if err != nil {
-				return nil, err
-			}
-			if e.Undefined != "" { // it does not stand out even as expected
-				known[kind] = []estimate.Standing{{}}
-			} else if n := len(e.Standings); n > 0 {
-				known[kind] = e.Standings[n-1:]
-			}
-		}
-		out = append(out, known[kind]...)
+	level := *c
+	at, level.each = &level, c.level(a)
+	if out.Correlation, err = at.pairErrs(study.Correlation, x, y); err == nil && c.of(a.Kind).explains != nil {
+		out.Ridge, err = c.ridge(a)
 	}
-	if c.union() || c.sketch().Side.Sums() {
-		return out, nil
-	}
-	for x := range c.Study.Parties {
-		for y := range x {
-			ones := study.Feature{Column: -1, Kind: study.Ones}
-			pair, err := c.pair(place{x, ones}, place{y, ones})
-			if err != nil {
-				return nil, err
-			}
-			shared, err := pair.SharedStanding()
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, shared...)
-		}
-	}
-	return out, nil
+	return at, out, err
 }
 
-// ridge is the one that a regression or lda will have.
+// pairErrs is how far the answer about one pair errs that another kind has of it.
+func (c *cell) pairErrs(kind study.AnalysisKind, x, y place) (forecast.Error, error) {
+	return c.bare(question{study.Analysis{Kind: kind}, x, y})
+}
+
+// ridge is the one that an answer will have.
 func (c *cell) ridge(a study.Analysis) (float64, error) {
-	var of study.Ridge
-	switch o := a.Options.(type) {
-	case study.RegressionOptions:
-		of = o.Ridge
-	case study.LDAOptions:
-		of = o.Ridge
-	}
-	if c.sketch().Side != sketch.Moments {
-		return of.By, nil
-	}
+	of := c.of(a.Kind).explains(c, a).ridge
 	plan, err := c.plan(c.viewer())
-	if err != nil {
-		return 0, err
+	if err != nil || plan.Moments == nil {
+		return of.By, err
 	}
 	var on []int
 	for _, p := range c.explaining(a) {
@@ -145,56 +63,28 @@ func (c *cell) ridge(a study.Analysis) (float64, error) {
 	return plan.Ridge(of, noise.Product, int64(c.unionRecords()), on), nil
 }
 
-// places are all value features, of every party or of the union.
-func (c *cell) places() (out []place) {
-	for party := range c.Study.Parties {
-		for _, f := range c.Study.Features(party, c.index) {
-			if f.Kind == study.Value || f.Kind == study.OneHot {
-				out = append(out, place{party, f})
-			}
-		}
-		if c.union() {
-			break
-		}
-	}
-	return out
-}
-
-// explaining are the features of an analysis of all columns: of a regression and lda those
-// that explain, without the reference of each categorical column.
+// explaining are the features of an analysis: of one in which some explain another those, without the reference of
+// each categorical column, and of others all.
 func (c *cell) explaining(a study.Analysis) (out []place) {
-	var on []string
-	explained := ""
-	switch o := a.Options.(type) {
-	case study.RegressionOptions:
-		on, explained = o.On, o.Target
-	case study.LDAOptions:
-		label, _ := c.Study.Label()
-		on, explained = o.On, label.Name
-	default:
+	explains := c.of(a.Kind).explains
+	if explains == nil {
 		return c.places()
 	}
+	by := explains(c, a)
 	for _, p := range c.places() {
 		column := c.Study.Columns[p.feature.Column]
 		reference := column.Kind == study.Categorical && p.feature.Value == column.Values[0]
-		if column.Name != explained && !reference && (len(on) == 0 || slices.Contains(on, column.Name)) {
+		if column.Name != by.target && !reference && (len(by.on) == 0 || slices.Contains(by.on, column.Name)) {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// explained are the questions of a regression and lda: each column that explains, with the
-// target, or with the label's first value.
-func (c *cell) explained(a study.Analysis) (out []question) {
-	name := ""
-	switch o := a.Options.(type) {
-	case study.RegressionOptions:
-		name = o.Target
-	case study.LDAOptions:
-		label, _ := c.Study.Label()
-		name = label.Name
-	}
+// explained are the questions of what is explained: each column that explains, with the target, or with the first
+// value of it.
+func explained(c *cell, a study.Analysis) (out []question) {
+	name := c.of(a.Kind).explains(c, a).target
 	target := slices.IndexFunc(c.places(), func(p place) bool { return c.Study.Columns[p.feature.Column].Name == name })
 	if target < 0 {
 		return nil
@@ -205,23 +95,12 @@ func (c *cell) explained(a study.Analysis) (out []question) {
 	return out
 }
 
-// summing are the questions of sums: the columns of a party over the records of each
-// other one, or of the union over its own.
-func (c *cell) summing(a study.Analysis) (out []question) {
-	for party := range c.Study.Parties {
-		for _, x := range c.extremes(party) {
-			for other := range c.Study.Parties {
-				if other != party || c.union() {
-					out = append(out, question{a, x, place{other, study.Feature{Column: -1, Kind: study.Ones}}})
-				}
-				if c.union() {
-					break
-				}
-			}
-		}
-		if c.union() {
-			break
-		}
-	}
-	return out
+// aboutExplained are the columns on which an answer depends in which some explain another.
+func aboutExplained(c *cell, q question) []place {
+	return append(c.explaining(q.analysis), q.x, q.y)
+}
+
+// correlatedAtWorst is what is assumed of them.
+func correlatedAtWorst() string {
+	return fmt.Sprintf("at worst, the explaining columns of a regression or lda are correlated: the least eigenvalue of their correlations is %g", leastEigenvalue[worst])
 }

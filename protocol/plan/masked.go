@@ -45,7 +45,7 @@ func maskedInstead(o Options, sketches []Sketch) ([]Warning, error) {
 	for i, sk := range sketches {
 		c := newCell(o, i).masking()
 		for _, a := range o.Study.Analyses {
-			if at, ok := o.Study.SketchFor(a); !ok || at != i || !c.known(a) && !c.sketch().Side.Sums() {
+			if at, ok := o.Study.SketchFor(a); !ok || at != i || !c.known(a) {
 				continue
 			}
 			_, e, _, err := c.hardest(c.questions(a))

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/cosketch/cosketch/kernel/forecast"
-	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -247,32 +246,12 @@ func (o Options) assumptions() []string {
 		out = append(out, fmt.Sprintf("all %d parties take part to the end; if fewer do, each adds more noise", len(s.Parties)), text)
 	}
 	out = append(out, "columns are uncorrelated")
-	if slices.ContainsFunc(s.Analyses, func(a study.Analysis) bool { return joint(a.Kind) && a.Kind != study.PCA }) {
-		out = append(out, fmt.Sprintf("at worst, the explaining columns of a regression or lda are correlated: the least eigenvalue of their correlations is %g", leastEigenvalue[worst]))
+	for _, a := range s.Analyses {
+		if at, ok := s.SketchFor(a); ok {
+			if assumes := newCell(o, at).of(a.Kind).assumes; assumes != nil && !slices.Contains(out, assumes()) {
+				out = append(out, assumes())
+			}
+		}
 	}
 	return out
-}
-
-// times says between how many times the formula errors lie: those of means by the first sketch that is not
-// there for products, those of correlations by the last one.
-func (o Options) times() string {
-	first := 0
-	for i := range o.Study.Sketches {
-		if o.Study.Sketches[i].Side != sketch.Moments {
-			continue
-		}
-		if first = i; !o.Study.ForProducts(i) {
-			break
-		}
-	}
-	last := first
-	for i, sk := range o.Study.Sketches {
-		if sk.Side == sketch.Moments && sk.Moments.Sums > 0 {
-			last = i
-		}
-	}
-	means, _ := newCell(o, first).tails()
-	_, correlations := newCell(o, last).tails()
-	return fmt.Sprintf("errors of means lie between %.2g and %.2g times the formula, those of correlations and covariances between %.2g and %.2g times",
-		means(best), means(worst), correlations(best), correlations(worst))
 }

@@ -1,11 +1,6 @@
 package plan
 
-import (
-	"cmp"
-
-	"github.com/cosketch/cosketch/kernel/sketch"
-	"github.com/cosketch/cosketch/protocol/study"
-)
+import "cmp"
 
 // Outcome is what a forecast comes to: a code that stays as it is, while the verdict's words may change.
 type Outcome string
@@ -32,23 +27,18 @@ func (o Outcome) Forecast() bool { return o != NoPair && o != NotForecast && o !
 // says begins a verdict.
 func (o Outcome) says(why string) string { return cmp.Or(leads[o], "not usable: ") + why }
 
-// outcome is what the forecast of an analysis comes to.
-func (c *cell) outcome(a study.Analysis, f Choice) Outcome {
-	lost := oftenLost
-	if a.Kind == study.PCA {
-		lost = oftenLostAll
-	}
-	columns := c.sketch().Side != sketch.Cells // what clips and spreads do to these is in their numbers
+// outcome is what a forecast comes to.
+func (f *forecaster) outcome(c Choice) Outcome {
 	switch {
-	case columns && f.Cut != "":
+	case !f.inward && c.Cut != "":
 		return CutShort
-	case columns && len(f.Hinges) > 0:
+	case !f.inward && len(c.Hinges) > 0:
 		return SpreadUnknown
-	case f.undefined() != "":
+	case c.undefined() != "":
 		return NoAnswer
-	case f.Usable:
+	case c.Usable:
 		return Usable
-	case columns && f.Lost > lost:
+	case !f.inward && c.Lost > f.losing().often:
 		return OftenNoAnswer
 	}
 	return TooWide

@@ -24,20 +24,27 @@ func TestOutcomes(t *testing.T) {
 		{sketch.Columns, study.Correlation, Choice{Lost: .07}, OftenNoAnswer, "not usable: with a probability of 0.07 it would have no answer"},
 		{sketch.Columns, study.PCA, Choice{Lost: .07}, TooWide, "not usable: errors alone"},
 		{sketch.Columns, study.PCA, Choice{Lost: .2}, OftenNoAnswer, "not usable: with a probability of 0.2 it would lack a column"},
-		{sketch.Columns, study.Mean, Choice{}, TooWide, "not usable: a mean would err"},
+		{sketch.Moments, study.Mean, Choice{}, TooWide, "not usable: a mean would err"},
 		{sketch.Cells, study.KMeans, Choice{Hinges: []string{"a"}, Lost: 1}, TooWide, "not usable: clusters of equal size"},
 		{sketch.Cells, study.KMeans, Choice{Usable: true}, Usable, "usable: clusters of equal size"},
 	} {
 		s := &study.Study{Sketches: []study.Sketch{{Side: c.side}}, Parties: make([]study.Party, 2)}
 		f := Analysis{Kind: c.kind, Chosen: c.f}
-		(&cell{Options: Options{Study: s, Records: map[string]int64{"": 100}}}).conclude(study.Analysis{Kind: c.kind}, &f)
+		(&cell{rows: forecasters(), Options: Options{Study: s, Records: map[string]int64{"": 100}}}).conclude(study.Analysis{Kind: c.kind}, &f)
 		if f.Outcome != c.want || !strings.HasPrefix(f.Verdict, c.lead) || !f.Outcome.Forecast() {
 			t.Errorf("%+v: %s, %q", c.f, f.Outcome, f.Verdict)
 		}
 	}
-	for kind, want := range map[study.AnalysisKind]Outcome{study.PCA: Uncentred, study.SVM: NotForecast} {
-		if a := unplanned(kind); a.Outcome != want || a.Outcome.Forecast() || strings.Contains(a.Verdict, "usable") {
-			t.Errorf("%s: %+v", kind, a)
+	c := &cell{rows: forecasters(), Options: Options{Study: &study.Study{Sketches: []study.Sketch{{Side: sketch.Columns}}}}}
+	for _, without := range []struct {
+		asked study.Analysis
+		want  Outcome
+	}{
+		{study.Analysis{Kind: study.PCA, Options: study.PCAOptions{}}, Uncentred},
+		{study.Analysis{Kind: study.SVM}, NotForecast},
+	} {
+		if a := c.unplanned(without.asked); a.Outcome != without.want || a.Outcome.Forecast() || strings.Contains(a.Verdict, "usable") {
+			t.Errorf("%s: %+v", without.asked.Kind, a)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 		return Sketch{}, nil, err
 	}
 	out := Sketch{
-		Side: own.Side, Method: c.method.String(), K: own.Projection.K, Unit: s.Privacy.Unit,
+		Side: own.Side, Method: c.called(), K: own.Projection.K, Unit: s.Privacy.Unit,
 		Replaced: s.Privacy.Replaced, Rounding: c.rounding(), Parties: parts, Analyses: []Analysis{},
 	}
 	shown := parts
@@ -80,30 +80,9 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 	if err := c.promise(&out); err != nil {
 		return Sketch{}, nil, err
 	}
-	if own.Side.Sums() {
-		err := c.summed(&out)
-		if s.Masked() {
-			out.Method += ", masked"
-		}
-		return out, slices.Concat(c.warn(out), c.directionsWarning(), c.subspaceWarning()), err
-	}
 	var asked []asking
 	for _, a := range s.Analyses {
 		if at, ok := s.SketchFor(a); !ok || at != c.index {
-			continue
-		}
-		answered, err := c.classifier(a)
-		if err != nil {
-			return Sketch{}, nil, fmt.Errorf("%s: %w", a.Kind, err)
-		}
-		if answered != nil {
-			out.Analyses = append(out.Analyses, *answered)
-			continue
-		}
-		if !c.known(a) {
-			answer := unplanned(a.Kind)
-			answer.Estimator = a.Estimator()
-			out.Analyses = append(out.Analyses, answer)
 			continue
 		}
 		answer, hardest, err := c.answer(a)
@@ -120,11 +99,27 @@ func (c *cell) describe() (Sketch, []Warning, error) {
 			return Sketch{}, nil, err
 		}
 	}
-	if s.Masked() {
-		out.Method += ", masked"
-	}
 	better, err := c.recommend(asked)
-	return out, append(append(c.warn(out), better...), c.sumsInstead(asked)...), err
+	warnings := slices.Concat(c.warn(out), better, c.sumsInstead(asked))
+	if warn := additiveOf(own.Side).warn; warn != nil {
+		warnings = append(warnings, warn(c)...)
+	}
+	return out, warnings, err
+}
+
+// called is the method of the sketch, for people.
+func (c *cell) called() string {
+	out := c.method.String()
+	if m := c.Study.Privacy.Mechanism; !c.projects() {
+		out = "sums"
+		if m != dp.None {
+			out += ", " + string(m)
+		}
+	}
+	if c.Study.Masked() {
+		out += ", masked"
+	}
+	return out
 }
 
 // parts are what each party has of the sketch.
@@ -230,19 +225,29 @@ func (c *cell) project(out *Sketch) error {
 // answer forecasts one analysis about its hardest question: as the study stands, and
 // under the menu.
 func (c *cell) answer(a study.Analysis) (out Analysis, hardest question, err error) {
-	out = Analysis{Kind: a.Kind, Estimator: a.Estimator(), Measure: measures[a.Kind], Options: []Choice{}}
+	of := c.of(a.Kind)
+	out = Analysis{Kind: a.Kind, Estimator: a.Estimator(), Measure: of.measure, Options: []Choice{}}
+	if of.outright != nil {
+		if made, err := of.outright(c, a); made != nil || err != nil {
+			return *cmp.Or(made, &out), question{}, err
+		}
+	}
+	if !c.known(a) {
+		return c.unplanned(a), question{}, nil
+	}
 	questions := c.questions(a)
 	if len(questions) == 0 {
 		out.Outcome = NoPair
 		out.Verdict = out.Outcome.says("the study has no pair of columns to compare")
 		return out, question{}, nil
 	}
-	hardest, err = c.judgedBy(a, questions, &out)
-	if err != nil {
+	if hardest, err = c.judgedBy(a, questions, &out); err != nil {
 		return out, hardest, err
 	}
-	if out.Options, err = c.options(hardest); err != nil {
-		return out, hardest, err
+	if c.projects() {
+		if out.Options, err = c.options(hardest); err != nil {
+			return out, hardest, err
+		}
 	}
 	if !out.Chosen.Usable {
 		out.Needs = c.needs(hardest, out.Options)
@@ -269,7 +274,7 @@ func (c *cell) judgedBy(a study.Analysis, questions []question, out *Analysis) (
 		return hardest, err
 	}
 	out.Supposes = c.supposed(a)
-	if a.Kind == study.Mean && hardest.x.feature.Column >= 0 && out.Chosen.Undefined == "" {
+	if c.of(a.Kind).ofBounds && hardest.x.feature.Column >= 0 && out.Chosen.Undefined == "" {
 		if column := c.Study.Columns[hardest.x.feature.Column]; column.Kind == study.Numeric && c.untold(column) {
 			out.OfBounds = out.Chosen.HalfWidth * c.encoded(hardest.x.feature).Spread
 		}
@@ -287,20 +292,17 @@ func (c *cell) choice(q question) (Choice, error) {
 	if err != nil {
 		return Choice{}, err
 	}
-	a, e, p := q.analysis, j.typical, c.sketch().Projection
+	of, e, p := c.of(q.analysis.Kind), j.typical, c.sketch().Projection
 	out := Choice{
 		Method: c.method.String(), Mechanism: c.method.Mechanism, Family: p.Family, K: p.K, S: p.S,
 		StandardError: e.Deviation, HalfWidth: e.HalfWidth, Detects: e.Detects(), Bytes: bytes,
 		AtBest: endOf(j.best), AtWorst: endOf(j.worst), Lost: j.worst.Lost(),
-		Usable: j.usable(a.Kind), Undefined: e.Undefined, off: off(a.Kind, e),
-	}
-	if cells := c.sketch().Side == sketch.Cells; cells {
-		out.Usable = j.cut == nil && usableCells(j.worst)
+		Usable: j.cut == nil && of.good(j.worst), Undefined: e.Undefined, off: of.off(e),
 	}
 	if j.cut != nil {
 		out.Cut = j.cut.String()
 	}
-	if untold := c.hinges(q); !out.Usable && j.cut == nil && len(untold) > 0 && usable(a.Kind, j.best) && lostSeldom(a.Kind, j.best) {
+	if untold := c.hinges(q); !out.Usable && j.cut == nil && len(untold) > 0 && of.good(j.best) {
 		out.Hinges = untold
 	}
 	if c.method.Mechanism == dp.Gaussian {
@@ -346,20 +348,7 @@ func (c *cell) off(q question) float64 {
 	if err != nil {
 		return math.Inf(1)
 	}
-	return off(q.analysis.Kind, e)
-}
-
-// off is what choices are ranked by: the standard error. Of distances between groups it
-// is half of the interval, which cannot rely on what makes their errors small, values
-// that are uncorrelated and bits that are as often 1 as 0.
-func off(kind study.AnalysisKind, e forecast.Error) float64 {
-	switch {
-	case e.Undefined != "":
-		return math.Inf(1)
-	case kind == study.GroupDistance:
-		return e.HalfWidth
-	}
-	return e.Deviation
+	return c.of(q.analysis.Kind).off(e)
 }
 
 // binary reports whether all values of the sketch are bits, and it has no squares of
@@ -413,7 +402,7 @@ func (c *cell) needs(q question, options []Choice) *Needs {
 		out.Method, out.K = options[at].Method, options[at].K
 		return out
 	}
-	projects := c.sketch().Projection.Family != projection.Identity && !c.sketch().Side.Sums()
+	projects := c.sketch().Projection.Family != projection.Identity && c.projects()
 	suits := func(at *cell) (k int, ok bool) {
 		if at.good(q) {
 			return 0, true
@@ -437,7 +426,7 @@ func (c *cell) needs(q question, options []Choice) *Needs {
 			out.EpsilonK, _ = suits(c.at(dp.Epsilon(out.Epsilon)))
 		}
 	}
-	if c.sketch().Side != sketch.Records || q.analysis.Kind == study.GroupDistance {
+	if !c.of(q.analysis.Kind).single {
 		records := float64(c.leastRecords())
 		factor, err := leastFactor(maxRecords/records, func(f float64) bool { return enough(c.times(f)) })
 		if err == nil {

@@ -2,52 +2,46 @@ package plan
 
 import (
 	"github.com/cosketch/cosketch/kernel/forecast"
-	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// known reports whether an analysis is among those that are forecast.
-func (c *cell) known(a study.Analysis) bool {
-	o, bare := a.Options.(study.PCAOptions)
-	return measures[a.Kind] != "" && !(bare && !o.Centre)
+// questions lists those of an analysis among which the ones that err most and least are. The list is empty where a
+// study has nothing to compare.
+func (c *cell) questions(a study.Analysis) []question {
+	if asks := c.of(a.Kind).asks; asks != nil {
+		return asks(c, a)
+	}
+	return c.pairs(a, false)
 }
 
-// questions lists the pairs of an analysis among which the ones that err most and
-// least are: of every party, or of the union, the columns with the least and the
-// greatest spread; of covariances, which include variances, also each of them with
-// itself. On the records side there is one question, about two typical records, or, for
-// groups, one for each pair of parties. The list is empty where a study has no pair.
-func (c *cell) questions(a study.Analysis) []question {
-	switch {
-	case a.Kind == study.GroupDistance:
-		return c.pairsOfParties(a)
-	case a.Kind == study.Regression || a.Kind == study.LDA:
-		return c.explained(a)
-	case a.Kind == study.Sums:
-		return c.summing(a)
-	case c.sketch().Side == sketch.Records || c.sketch().Side == sketch.Cells:
-		return []question{{analysis: a}}
-	}
+// pairs are of every party, or of the union, the columns with the least and the greatest spread, each with those of
+// others; with alone also each with itself.
+func (c *cell) pairs(a study.Analysis, alone bool) []question {
 	var groups [][]place
-	for party := range c.Study.Parties {
-		if a.Kind == study.Intersection {
-			groups = append(groups, []place{{party, study.Feature{Column: -1, Kind: study.Ones}}})
-		} else {
-			groups = append(groups, c.extremes(party))
-		}
-		if c.union() {
-			break
-		}
+	for party := range c.apart() {
+		groups = append(groups, c.extremes(party))
 	}
-	var out []question
+	return c.across(a, groups, alone)
+}
+
+// apart counts whose columns are told apart: the parties', or the union's.
+func (c *cell) apart() int {
+	if c.union() {
+		return 1
+	}
+	return len(c.Study.Parties)
+}
+
+// across are all pairs of places of two groups, or of one that is of the union.
+func (c *cell) across(a study.Analysis, groups [][]place, alone bool) (out []question) {
 	for i, own := range groups {
-		if a.Kind == study.Covariance || a.Kind == study.Mean {
+		if alone {
 			for _, x := range own {
 				out = append(out, question{a, x, x})
 			}
 		}
-		if c.union() && len(own) == 2 && a.Kind != study.Mean {
+		if c.union() && len(own) == 2 {
 			out = append(out, question{a, own[0], own[1]})
 		}
 		for _, others := range groups[i+1:] {
@@ -61,15 +55,8 @@ func (c *cell) questions(a study.Analysis) []question {
 	return out
 }
 
-// pairsOfParties are all pairs of parties, each with itself too.
-func (c *cell) pairsOfParties(a study.Analysis) (out []question) {
-	for i := range c.Study.Parties {
-		for j := range i + 1 {
-			out = append(out, question{a, place{party: j}, place{party: i}})
-		}
-	}
-	return out
-}
+// onesOf stands for how many records a party has.
+func onesOf(party int) place { return place{party, study.Feature{Column: -1, Kind: study.Ones}} }
 
 // extremes are a party's value features of least and greatest spread; two features
 // wherever there are two.
@@ -99,14 +86,15 @@ func (c *cell) extremes(party int) []place {
 // errs least.
 func (c *cell) hardest(questions []question) (hardest question, most, least forecast.Error, err error) {
 	for i, q := range questions {
+		of := c.of(q.analysis.Kind)
 		e, err := c.forecast(q)
 		if err != nil {
 			return question{}, most, least, err
 		}
-		if i == 0 || off(q.analysis.Kind, e) > off(q.analysis.Kind, most) {
+		if i == 0 || of.off(e) > of.off(most) {
 			hardest, most = q, e
 		}
-		if i == 0 || off(q.analysis.Kind, least) > off(q.analysis.Kind, e) {
+		if i == 0 || of.off(least) > of.off(e) {
 			least = e
 		}
 	}
@@ -115,22 +103,20 @@ func (c *cell) hardest(questions []question) (hardest question, most, least fore
 
 // names are the features of a question, as results name them.
 func (c *cell) names(q question) []analysis.Feature {
-	parties := q.analysis.Kind == study.GroupDistance
-	if side := c.sketch().Side; side == sketch.Cells || side == sketch.Records && !parties {
-		return nil
+	if names := c.of(q.analysis.Kind).names; names != nil {
+		return names(c, q)
 	}
-	name := func(p place) analysis.Feature {
-		f := analysis.Feature{Party: c.Study.Parties[p.party].Name, Value: p.feature.Value}
-		if p.feature.Kind != study.Ones && !parties {
-			f.Column = c.Study.Columns[p.feature.Column].Title()
-		}
-		if c.union() {
-			f.Party = ""
-		}
-		return f
+	return []analysis.Feature{c.named(q.x), c.named(q.y)}
+}
+
+// named is a place, as results name it.
+func (c *cell) named(p place) analysis.Feature {
+	f := analysis.Feature{Party: c.Study.Parties[p.party].Name, Value: p.feature.Value}
+	if p.feature.Kind != study.Ones {
+		f.Column = c.Study.Columns[p.feature.Column].Title()
 	}
-	if q.analysis.Kind == study.Mean {
-		return []analysis.Feature{name(q.x)}
+	if c.union() {
+		f.Party = ""
 	}
-	return []analysis.Feature{name(q.x), name(q.y)}
+	return f
 }

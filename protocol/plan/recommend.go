@@ -8,7 +8,6 @@ import (
 	"github.com/cosketch/cosketch/kernel/forecast"
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
-	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // farFromBest is how much farther than under another choice an analysis has to err for
@@ -75,7 +74,7 @@ func (c *cell) recommend(asked []asking) ([]Warning, error) {
 		if at.good(a.question) {
 			usable++
 		}
-		if text := better(a.answer, e); text != "" {
+		if text := c.of(a.answer.Kind).better(a.answer, e); text != "" {
 			does = append(does, text)
 		}
 	}
@@ -90,15 +89,15 @@ func (c *cell) recommend(asked []asking) ([]Warning, error) {
 }
 
 // better says what another choice does for an analysis; nothing where that is little.
-func better(a Analysis, e forecast.Error) string {
+func (f *forecaster) better(a Analysis, e forecast.Error) string {
 	switch {
 	case e.Undefined != "":
 		return ""
 	case a.Chosen.Undefined != "":
 		return fmt.Sprintf("%s would have an interval", a.Kind)
-	case a.Kind == study.GroupDistance && a.Chosen.HalfWidth > farFromBest*e.HalfWidth:
+	case f.wide && a.Chosen.HalfWidth > farFromBest*e.HalfWidth:
 		return fmt.Sprintf("intervals of %s would be %.3g times less wide", a.Kind, a.Chosen.HalfWidth/e.HalfWidth)
-	case a.Kind != study.GroupDistance && a.Chosen.StandardError > farFromBest*e.Deviation:
+	case !f.wide && a.Chosen.StandardError > farFromBest*e.Deviation:
 		return fmt.Sprintf("%s would err %.3g times less", a.Kind, a.Chosen.StandardError/e.Deviation)
 	}
 	return ""

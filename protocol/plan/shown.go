@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,7 +11,6 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/block"
-	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // Headline says how many analyses are usable, and for whom.
@@ -113,11 +113,11 @@ func (s Sketch) blocks(i int, party string) []block.Block {
 		}
 	}
 	method := fmt.Sprintf("%s, k = %d", s.Method, s.K)
-	switch {
-	case s.Side == sketch.Cells:
-		method = fmt.Sprintf("%s, L = %d", s.Method, s.K)
-	case s.Side.Sums():
+	if s.Side.Sums() {
 		method = s.Method
+		if shown := additiveOf(s.Side).shown; shown != nil {
+			method += shown(s)
+		}
 	}
 	out := []block.Block{block.Heading{ID: fmt.Sprintf("sketch-%d", i+1), Text: fmt.Sprintf("Sketch %d", i+1), Says: fmt.Sprintf("%s side, %s; %s", s.Side, method, promise)}}
 	say := func(format string, args ...any) { out = append(out, block.Text{Text: fmt.Sprintf(format, args...)}) }
@@ -150,7 +150,7 @@ func (s Sketch) blocks(i int, party string) []block.Block {
 		say("Do not project (family: identity): with %d features a record, projecting only adds error.", s.Features)
 	}
 	for _, a := range s.Analyses {
-		out = append(out, a.block())
+		out = append(out, a.block(s.Side))
 	}
 	return out
 }
@@ -171,7 +171,8 @@ func beside(s Sketch) string {
 }
 
 // block is what could be chosen for an analysis, or what is known of it.
-func (a Analysis) block() block.Block {
+func (a Analysis) block(side sketch.Side) block.Block {
+	of := cmp.Or(forecasterOf(forecasters(), a.Kind, side), &forecaster{})
 	if !a.Outcome.Forecast() {
 		return block.Text{Text: a.Name() + ": " + a.Verdict}
 	}
@@ -193,7 +194,7 @@ func (a Analysis) block() block.Block {
 		block.Words("method"), block.Numbers("k"), block.Numbers("std. error"), block.Numbers("95 % interval"), block.Numbers("bytes"), block.Words("usable"), block.Words(""),
 	}}
 	add := func(name string, c Choice) {
-		t.Rows = append(t.Rows, block.Cells(name, strconv.Itoa(c.K), standard(c), half(c), block.Bytes(c.Bytes), usableFrom(a, c), c.Note))
+		t.Rows = append(t.Rows, block.Cells(name, strconv.Itoa(c.K), standard(c), half(c), block.Bytes(c.Bytes), of.usableFrom(c), c.Note))
 	}
 	add("as the study has it", a.Chosen)
 	for _, o := range a.Options {
@@ -239,11 +240,11 @@ func ends(c Choice, of func(End) float64) string {
 }
 
 // usableFrom is the least effect that stands out, or whether a distance can be told.
-func usableFrom(a Analysis, c Choice) string {
+func (f *forecaster) usableFrom(c Choice) string {
 	switch {
 	case !c.Usable:
 		return "no"
-	case a.Kind == study.Distance || a.Kind == study.GroupDistance || ByTypicalRecords(a.Kind):
+	case f.relative:
 		return "yes"
 	}
 	return "from " + short(c.AtWorst.Detects)

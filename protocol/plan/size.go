@@ -47,7 +47,7 @@ func (c *cell) bytes() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if plan.Sketch().Side.Sums() {
+	if !c.projects() {
 		return c.sumsBytes(plan, records)
 	}
 	rows, cols := plan.Shape(records)

@@ -167,7 +167,7 @@ func (tr trial) ask(t testing.TB, c *cell, data []table) []asked {
 }
 
 // wrong are forecasts that must not pass: of half the noise, and without the projection.
-func (a asked) wrong(t testing.TB, kind study.Analysis) (halved, unprojected float64) {
+func (a asked) wrong(t testing.TB) (halved, unprojected float64) {
 	t.Helper()
 	deviation := func(share float64) float64 {
 		p := a.pair
@@ -175,10 +175,7 @@ func (a asked) wrong(t testing.TB, kind study.Analysis) (halved, unprojected flo
 			n.Variance *= share
 			n.FourthCumulant *= share * share
 		}
-		e, err := ask(kind, p)
-		if a.i == a.j {
-			e, err = p.Variance()
-		}
+		e, err := forecasterOf(forecasters(), a.question.analysis.Kind, sketch.Columns).pair(a.question, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +246,7 @@ func (tr trial) columns(t *testing.T, c *cell, found *caught) {
 		}
 	}
 	for _, q := range questions {
-		h, u := q.wrong(t, c.Study.Analyses[q.analysis])
+		h, u := q.wrong(t)
 		half[q.analysis].add(h * h / q.want / q.want)
 		bare[q.analysis].add(u * u / q.want / q.want)
 	}

@@ -6,161 +6,80 @@ import (
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/forecast"
-	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// measures say what the standard errors of an analysis are in.
-var measures = map[study.AnalysisKind]string{
-	study.Correlation:  "correlation",
-	study.Cosine:       "cosine",
-	study.InnerProduct: "share of |x||y|",
-	study.Intersection: "share of the shared records",
-	study.Distance:     "share of the squared distance",
-	study.KMeans:       typicalRecords,
-	study.Neighbors:    typicalRecords,
-	study.Outliers:     typicalRecords,
+// What an answer that is defined has to have, to be able to say anything: some effect has to stand out of its
+// interval or, for distances, it has to err by less than the distance itself.
+func standsOut(e forecast.Error) bool { return e.Detects() < 1 }
 
-	study.PCA:        "share of the variance that errors alone explain",
-	study.Regression: "spreads of the target for a spread of the column",
-	study.LDA:        "difference of two classes' means, as share of the column's spread",
-	study.Clustering: "correlation",
-	study.Sums:       "mean, as share of the column's spread",
+// standsOutOfAll is for what is in [-1, 1], all of which is the interval where a denominator is lost.
+func standsOutOfAll(e forecast.Error) bool { return standsOut(e) && e.HalfWidth < 1 }
 
-	study.Mean:          "share of the column's spread",
-	study.Covariance:    "share of the product of both spreads",
-	study.GroupDistance: "share of the mean squared distance",
+func withinItself(e forecast.Error) bool { return e.Deviation <= 1 }
+
+func halfWithin(e forecast.Error) bool { return e.HalfWidth <= 1 }
+
+// oftenLost is the probability with which an answer may be undefined and is usable all the same.
+const oftenLost = 0.05
+
+// loss is a probability of losing an answer, or a part of it, beyond which it is not usable, and what it would do then.
+type loss struct {
+	often float64
+	would string
 }
 
-const typicalRecords = "share of the squared distance of two typical records"
-
-// ByTypicalRecords reports whether a kind is judged by the distance of two typical
-// records.
-func ByTypicalRecords(kind study.AnalysisKind) bool { return measures[kind] == typicalRecords }
-
-// usable reports whether an answer can say anything: whether some effect stands out of
-// its interval or, for distances, whether it errs by less than the distance itself.
-func usable(kind study.AnalysisKind, e forecast.Error) bool {
-	switch {
-	case e.Undefined != "":
-		return false
-	case kind == study.Distance || ByTypicalRecords(kind):
-		return e.Deviation <= 1
-	case kind == study.GroupDistance || kind == study.Mean || kind == study.Sums:
-		return e.HalfWidth <= 1
-	case kind == study.Correlation || kind == study.Cosine || kind == study.Clustering:
-		return e.Detects() < 1 && e.HalfWidth < 1 // all of [-1, 1] where a denominator is lost
-	case kind == study.Intersection:
-		return e.Detects() < 1 && e.HalfWidth < 0.5 // wider ones are cut off at the record counts
+// losing is that of a kind, where it has none of its own.
+func (f *forecaster) losing() loss {
+	if f.lost.often > 0 {
+		return f.lost
 	}
-	return e.Detects() < 1
+	return loss{oftenLost, "have no answer, because noise hides a variance or a number of shared records"}
 }
 
-const drowned = "the distance of two records would err by more than itself"
+// good reports whether an answer says anything, and is likely to be there at all.
+func (f *forecaster) good(e forecast.Error) bool {
+	return e.Undefined == "" && f.usable(e) && e.Lost() <= f.losing().often
+}
 
 // conclude gives an analysis its outcome and its verdict.
 func (c *cell) conclude(a study.Analysis, f *Analysis) {
-	f.Outcome = c.outcome(a, f.Chosen)
+	of := c.of(a.Kind)
+	f.Outcome = of.outcome(f.Chosen)
 	text, needs := "", needed(f.Needs, c.Study.Privacy.Mechanism)
-	switch of, cells := f.Chosen, c.sketch().Side == sketch.Cells; f.Outcome {
+	switch chosen := f.Chosen; f.Outcome {
 	case Usable:
-		if text = c.worthOfCells(a, *f); !cells {
-			text = worth(a, *f)
-		}
+		text = of.worth(judgement{*f, c, a})
 	case CutShort:
-		text = of.Cut
+		text = chosen.Cut
 	case SpreadUnknown:
-		text = "it depends on the spread of " + names(of.Hinges) + ", which is not known. Plan again with " + tell(of.Hinges)
+		text = "it depends on the spread of " + names(chosen.Hinges) + ", which is not known. Plan again with " + tell(chosen.Hinges)
 	case NoAnswer:
-		text = of.undefined() + needs
+		text = chosen.undefined() + needs
 	case OftenNoAnswer:
-		text = fmt.Sprintf("with a probability of %.2g it would %s", of.Lost, losing(a.Kind)) + needs
+		text = fmt.Sprintf("with a probability of %.2g it would %s", chosen.Lost, of.losing().would) + needs
 	case TooWide:
-		if text = c.worthOfCells(a, *f); !cells {
-			text = whyTooWide[a.Kind]
+		if text = of.tooWide; text == "" {
+			text = of.worth(judgement{*f, c, a})
 		}
 		text += needs
 	}
 	f.Verdict = f.Outcome.says(text)
 }
 
-// losing is what noise does to an answer.
-func losing(kind study.AnalysisKind) string {
-	if kind == study.PCA {
-		return "lack a column, because noise hides the variance of one or a number of shared records"
-	}
-	return "have no answer, because noise hides a variance or a number of shared records"
-}
-
-// whyTooWide says what an answer is too wide for.
-var whyTooWide = map[study.AnalysisKind]string{
-	study.Correlation:  "even |ρ| = 1 would not stand out of its interval",
-	study.Cosine:       "even a cosine of 1 would not stand out of its interval",
-	study.InnerProduct: "even the largest product that the columns can have would not stand out of its interval",
-	study.Intersection: "the number of shared records would err by more than half of itself",
-	study.Distance:     "a distance would err by more than itself",
-	study.KMeans:       drowned,
-	study.Neighbors:    drowned,
-	study.Outliers:     drowned,
-
-	study.PCA:        "errors alone would explain as much of the variance as a component can",
-	study.Regression: "even a target that follows the column exactly would not stand out of the interval of its coefficient",
-	study.LDA:        "classes whose means are a whole spread apart would not be told apart",
-	study.Clustering: "even columns with |ρ| = 1 would not be told from unrelated ones",
-	study.Sums:       "a mean would err by more than its column's spread",
-
-	study.Mean:          "a mean would err by more than its column's spread",
-	study.Covariance:    "even the largest covariance that the columns can have would not stand out of its interval",
-	study.GroupDistance: "half of its interval would be wider than the mean distance itself",
-}
-
-// worth says what a usable analysis is good for.
-func worth(a study.Analysis, f Analysis) string {
-	c := f.Chosen
-	switch a.Kind {
-	case study.Correlation:
-		return "|ρ| ≥ " + detects(c) + " stands out" + supposing(f.Supposes)
-	case study.Cosine:
-		return "|cosine| ≥ " + detects(c) + " stands out"
-	case study.InnerProduct:
-		return "products of at least " + detects(c) + " of |x||y| stand out"
-	case study.Intersection:
-		return "the number is known to ± " + width(c)
-	case study.Covariance:
-		return "covariances of at least " + detects(c) + " of the product of both spreads stand out"
-	case study.Mean:
-		text := "means are known to ± "
-		if f.OfBounds > 0 {
-			text += percent(f.OfBounds) + " of the range of a column with bounds, and to ± "
-		}
-		return text + width(c) + " of a column's spread"
-	case study.PCA:
-		return "components that explain " + percent(c.AtWorst.Detects) + " of the variance more than an equal share stand out" + supposing(f.Supposes)
-	case study.Regression:
-		return "coefficients of at least " + detects(c) + " stand out, in spreads of the target for a spread of the column; those of correlated columns err more" + supposing(f.Supposes)
-	case study.LDA:
-		return "classes whose means in a column are " + detects(c) + " of its spread apart are told apart; how well all columns together do depends on the data" + supposing(f.Supposes)
-	case study.Clustering:
-		return "columns with |ρ| ≥ " + detects(c) + " are told from unrelated ones" + supposing(f.Supposes)
-	case study.Sums:
-		return "means are known to ± " + width(c) + " of their column's spread"
-	case study.GroupDistance:
-		return "mean distances are known to ± " + width(c)
-	case study.Distance:
-		return "distances are known to ± " + width(c)
-	}
-	return "the distance of two typical records errs by " + spanned(c.AtBest.StandardError, c.AtWorst.StandardError, percent)
+// conclusion is an outcome with why.
+type conclusion struct {
+	outcome Outcome
+	why     string
 }
 
 // unplanned is an analysis without a forecast.
-func unplanned(kind study.AnalysisKind) Analysis {
-	out := Analysis{Kind: kind, Options: []Choice{}, Outcome: NotForecast}
-	why := "this version has no forecast of it"
-	if kind == study.PCA {
-		out.Outcome, why = Uncentred, "products that are not centred depend on the columns' means; components of correlations or covariances are forecast"
+func (c *cell) unplanned(a study.Analysis) Analysis {
+	why := conclusion{NotForecast, "this version has no forecast of it"}
+	if without := c.of(a.Kind).without; without != nil {
+		why = *without(a)
 	}
-	out.Verdict = out.Outcome.says(why)
-	return out
+	return Analysis{Kind: a.Kind, Estimator: a.Estimator(), Options: []Choice{}, Outcome: why.outcome, Verdict: why.outcome.says(why.why)}
 }
 
 // needed says what would make an answer usable.
@@ -247,15 +166,16 @@ func (c *cell) warn(s Sketch) []Warning {
 	}
 	if cut, err := c.cuts(); err == nil && cut != nil {
 		warn("%s", cut)
-	} else if c.sketch().Side != sketch.Moments && !c.laidOut() && s.Clipped > manyClipped {
+	} else if additiveOf(c.sketch().Side).cuts == nil && !c.laidOut() && s.Clipped > manyClipped {
 		out = append(out, c.warning(c.shorter(), "%.0f %% of the records are longer than the clip, %g. They are shortened to it, and answers are about the shortened data", 100*s.Clipped, c.sketch().Clip))
 	}
 	for _, name := range c.narrow() {
 		warn("the spread of %q is less than 2^-7 of half its range: closer bounds, or a centre and spread, take less noise", name)
 	}
 	for _, a := range s.Analyses {
-		if bias := s.Rounding.Bias; c.Study.Bits < c.Study.AutoBits() && a.Chosen.StandardError > 0 && bias > roundingBeside*a.Chosen.StandardError && a.Kind == study.Correlation {
-			warn("%d bits may move a correlation by %.1g, beside a standard error of %.1g: more bits cost nothing", s.Rounding.Bits, bias, a.Chosen.StandardError)
+		bias, moved := s.Rounding.Bias, c.of(a.Kind).rounded
+		if moved != "" && c.Study.Bits < c.Study.AutoBits() && a.Chosen.StandardError > 0 && bias > roundingBeside*a.Chosen.StandardError {
+			warn("%d bits may move %s by %.1g, beside a standard error of %.1g: more bits cost nothing", s.Rounding.Bits, moved, bias, a.Chosen.StandardError)
 		}
 	}
 	return out

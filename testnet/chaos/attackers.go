@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	mathrand "math/rand/v2"
@@ -157,7 +158,7 @@ func (h *hostile) ask(ctx context.Context, name string, sent []byte) string {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return "no answer in time"
-	case err != nil && strings.HasPrefix(err.Error(), "connecting"):
+	case errors.Is(err, raw.ErrConnecting):
 		return "not connected"
 	case err != nil:
 		return "cut off"

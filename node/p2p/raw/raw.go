@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -23,6 +24,9 @@ import (
 
 	"github.com/cosketch/cosketch/protocol"
 )
+
+// ErrConnecting is why nothing was sent: there is no connection.
+var ErrConnecting = errors.New("connecting")
 
 // mostAnswer bounds what a peer reads of an answer.
 const mostAnswer = 64 << 20
@@ -96,7 +100,7 @@ func (p *Peer) Send(ctx context.Context, call string, sent []byte) (code byte, b
 // Open opens a stream of a call, writes the beginning of a request, and leaves it to the caller, who resets it.
 func (p *Peer) Open(ctx context.Context, call string, beginning []byte) (Stream, error) {
 	if err := p.host.Connect(ctx, p.to); err != nil {
-		return nil, fmt.Errorf("connecting: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrConnecting, err)
 	}
 	s, err := p.host.NewStream(ctx, p.to.ID, libp2pprotocol.ID("/"+protocol.Version+"/"+call))
 	if err != nil {

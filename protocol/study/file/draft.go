@@ -130,6 +130,9 @@ type sketching struct {
 	answers  study.AnalysisKind // for example
 }
 
+// moments reports sketches of moments, which alone answer means.
+func (c sketching) moments() bool { return c.answers == study.Mean }
+
 // choices are the ways to sketch, the most private first.
 func (d Draft) choices() []sketching {
 	byLabel := func(c DraftColumn) bool { return c.Role == "label" }
@@ -433,14 +436,14 @@ func (d Draft) text(choice sketching, fill func(DraftColumn) string) string {
 	line("# quorum: %d       # how many must approve; default: all", max(2, len(d.Parties)/2+1))
 	line("expires: %s   # approval closes", d.Expires)
 	line("deadline: %s  # upload closes", d.Deadline)
-	if strings.Contains(choice.sketches[0], "side: moments") {
+	if choice.moments() {
 		line("records: {id: %s, missing: count}  # moments leave missing values out, and count them with noise", quotedList(d.Records))
 	} else {
 		line("records: {id: %s, missing: centre}  # a missing value counts as the column's centre", quotedList(d.Records))
 	}
 	line("# Bounds, centres, spreads and categories are public. They come from a code book or the")
 	line("# literature, never from the data. Values outside of bounds are moved to the nearest bound.")
-	if strings.Contains(choice.sketches[0], "side: moments") {
+	if choice.moments() {
 		line("# Around a centre nothing is moved: a record that is too long is shortened as a whole.")
 	} else {
 		line("# Values more than three spreads from a centre are moved to three spreads from it.")

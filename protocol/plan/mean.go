@@ -1,0 +1,34 @@
+package plan
+
+import (
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// meansDrown is what means are too wide for.
+const meansDrown = "a mean would err by more than its column's spread"
+
+func ofMean() forecaster {
+	return forecaster{
+		kind: study.Mean, sums: summed(forecast.Sums.Mean), asks: columnsAlone, tail: tailsOfMeans, ofBounds: true,
+		names:   func(c *cell, q question) []analysis.Feature { return []analysis.Feature{c.named(q.x)} },
+		measure: "share of the column's spread", usable: halfWithin,
+		worth: func(f judgement) string {
+			text := "means are known to ± "
+			if f.OfBounds > 0 {
+				text += percent(f.OfBounds) + " of the range of a column with bounds, and to ± "
+			}
+			return text + width(f.Chosen) + " of a column's spread"
+		},
+		tooWide: meansDrown,
+	}
+}
+
+// columnsAlone are the columns of the union with the least and the greatest spread.
+func columnsAlone(c *cell, a study.Analysis) (out []question) {
+	for _, x := range c.extremes(0) {
+		out = append(out, question{a, x, x})
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/kernel/estimate"
+	"github.com/cosketch/cosketch/kernel/forecast"
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
+)
+
+// ofMoments is the row of sums of records and of their products.
+func ofMoments() additive {
+	return additive{side: sketch.Moments, tails: momentTails, cuts: (*cell).momentCuts, instead: (*cell).momentsInstead}
+}
+
+// momentNoise is that on the parties' sum of moments, in encoded units.
+func (c *cell) momentNoise(of ...study.Feature) (estimate.MomentNoise, error) {
+	plan, err := c.plan(c.viewer())
+	if err != nil {
+		return estimate.MomentNoise{}, err
+	}
+	label := slices.ContainsFunc(of, func(f study.Feature) bool {
+		return f.Column >= 0 && c.Study.Columns[f.Column].Label && plan.Moments.Layout.Classes > 0
+	})
+	return plan.MomentNoise(len(c.Study.Parties), plan.Expected(c.unionRecords()), label), nil
+}
+
+// sums are two columns as they are forecast together by moments.
+func (c *cell) sums(q question) (forecast.Sums, error) {
+	noise, err := c.momentNoise(q.x.feature, q.y.feature)
+	return forecast.Sums{
+		X: c.central(q.x), Y: c.central(q.y), Keep: c.keep(c.viewer()), Records: c.unionRecords(), Noise: noise, Level: c.level(q.analysis),
+	}, err
+}
+
+// momentTails are those of sums of records that are cut.
+func momentTails(c *cell) (means, correlations tail, noise float64) {
+	means, correlations = toldMeans, toldCorrelations
+	switch {
+	case c.sketch().OwnClip:
+		means, correlations = ownMeans, ownCorrelations
+	case c.Study.Masked():
+		means, correlations = maskedMeans, maskedCorrelations
+	}
+	return means, correlations, c.Study.TypicalNoise(c.index, c.unionRecords())
+}
+
+// momentCuts is nil where no more records are cut than the noise bears. Where a
+// clip is as long as the rule has it for what all parties hold, nobody knows better beforehand.
+func (c *cell) momentCuts() (*cutting, error) {
+	sk := c.sketch()
+	if sk.Clip == 0 || sk.OwnClip || sk.Whole || c.Study.Privacy.Mechanism == dp.None {
+		return nil, nil
+	}
+	rule, n := c.Study.ClipRule(c.index, c.unionRecords()), c.unionRecords()
+	if sk.Clip >= 0.98*rule { // drafts write it with two digits
+		return nil, nil
+	}
+	plan, err := c.plan(c.viewer())
+	if err != nil {
+		return nil, err
+	}
+	out := &cutting{
+		share: c.keep(c.viewer()).Clipped, bearable: plan.Sensible(len(c.Study.Parties), n),
+		least: math.Ceil(10*rule) / 10, own: !c.Study.Masked(),
+	}
+	if out.share <= out.bearable {
+		return nil, nil
+	}
+	return out, nil
+}
+
+// momentsInstead recommends moments where an analysis errs far less by them.
+func (c *cell) momentsInstead(a asking, clip float64) []Warning {
+	at := c.taking(study.Sketch{Side: sketch.Moments, Share: c.sketch().Share, Clip: clip, Moments: study.Moments{Sums: 3}})
+	e, err := at.forecast(a.question)
+	if err != nil || e.Undefined != "" {
+		return nil
+	}
+	text := fmt.Sprintf("%s errs %.2g times as much as with side moments", a.answer.Kind, a.answer.Chosen.StandardError/e.Deviation)
+	switch {
+	case a.answer.Chosen.Undefined != "":
+		text = fmt.Sprintf("%s has no interval, and with side moments errs by %.2g", a.answer.Kind, e.Deviation)
+	case a.answer.Chosen.StandardError < farFromBest*e.Deviation:
+		return nil
+	}
+	return []Warning{c.warning([]string{"sketches:", fmt.Sprintf("  - {side: moments, clip: %v}", clip)}, "%s", text)}
+}
+
+// times says between how many times the formula errors lie: those of means by the first sketch that is not
+// there for products, those of correlations by the last one.
+func (o Options) times() string {
+	first := 0
+	for i := range o.Study.Sketches {
+		if o.Study.Sketches[i].Side != sketch.Moments {
+			continue
+		}
+		if first = i; !o.Study.ForProducts(i) {
+			break
+		}
+	}
+	last := first
+	for i, sk := range o.Study.Sketches {
+		if sk.Side == sketch.Moments && sk.Moments.Sums > 0 {
+			last = i
+		}
+	}
+	means, _ := newCell(o, first).tails()
+	_, correlations := newCell(o, last).tails()
+	return fmt.Sprintf("errors of means lie between %.2g and %.2g times the formula, those of correlations and covariances between %.2g and %.2g times",
+		means(best), means(worst), correlations(best), correlations(worst))
+}

@@ -164,7 +164,7 @@ func repair(ctx context.Context, name string, n int, pairs []Pair,
 func ofCovariance() kind {
 	return kind{
 		name: study.Covariance, ways: []way{onMoments((*moments).covariance), onColumns((*columns).covariance)},
-		intervals: withThemselves,
-		size:      pairsSize(true), most: pairsAtMost, refuse: tooManyPairs(study.Covariance),
+		intervals: withThemselves, ofTail: true,
+		size: pairsSize(true), most: pairsAtMost, refuse: tooManyPairs(study.Covariance),
 	}
 }

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -126,12 +127,9 @@ func (c *Cut) caution(kind study.AnalysisKind) string {
 		return ""
 	case c.Beyond:
 		return fmt.Sprintf("about %s of the records were longer than the clip or had a value beyond three spreads: the answer is about the shortened data", c.share())
-	case kind == study.KMeans:
-		return fmt.Sprintf("about %s of the records were longer than the clip: means of clusters are of the shortened data", c.share())
-	case kind == study.Mean:
-		return fmt.Sprintf("about %s of the records were longer than the clip and were shortened: half of what means may have lost is added back", c.share())
 	}
-	return fmt.Sprintf("about %s of the records were longer than the clip: means and covariances are of the shortened data", c.share())
+	after := cmp.Or(kindOf(kind).shortened, ": means and covariances are of the shortened data")
+	return fmt.Sprintf("about %s of the records were longer than the clip", c.share()) + after
 }
 
 // share shows which part of the records was cut, to two digits.

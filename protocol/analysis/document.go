@@ -3,6 +3,7 @@ package analysis
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -109,44 +110,14 @@ type section interface {
 
 // sections lists those that an analysis has.
 func (a Analysis) sections() (out []section) {
-	if a.Joined != nil {
-		out = append(out, a.Joined)
-	}
-	if a.KMeans != nil {
-		out = append(out, a.KMeans)
-	}
-	if a.Classifier != nil {
-		out = append(out, a.Classifier)
-	}
-	if a.PCA != nil {
-		out = append(out, a.PCA)
-	}
-	if a.Regression != nil {
-		out = append(out, a.Regression)
-	}
-	if a.Hierarchy != nil {
-		out = append(out, a.Hierarchy)
-	}
-	if a.Sums != nil {
-		out = append(out, a.Sums)
-	}
-	if a.Neighbors != nil {
-		out = append(out, a.Neighbors)
-	}
-	if a.Outliers != nil {
-		out = append(out, a.Outliers)
-	}
-	if a.CellMeans != nil {
-		out = append(out, a.CellMeans)
-	}
-	if a.Means != nil {
-		out = append(out, a.Means)
-	}
-	if a.LDA != nil {
-		out = append(out, a.LDA)
-	}
-	if a.RecordDistances != nil {
-		out = append(out, a.RecordDistances)
+	v := reflect.ValueOf(a)
+	for i := range v.NumField() {
+		if kind := v.Field(i).Kind(); kind != reflect.Pointer && kind != reflect.Slice || v.Field(i).IsNil() {
+			continue
+		}
+		if s, ok := v.Field(i).Interface().(section); ok {
+			out = append(out, s)
+		}
 	}
 	return out
 }

@@ -15,6 +15,10 @@ type kind struct {
 	// intervals is how many a column's number and another's have, about so many values and parties; nil: one
 	// for each pair of values.
 	intervals func(values, parties int) int
+	// shortened goes on, in a caution, after how many records were longer than the clip; empty: as of most.
+	shortened string
+	// ofTail: its intervals allow for what whole records would give; givesBack: it adds half of that.
+	ofTail, givesBack bool
 	// uncut is about something of which nothing is missing or cut.
 	uncut bool
 

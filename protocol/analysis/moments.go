@@ -146,10 +146,10 @@ func (r *run) plainTallies(plan release.Plan, index int) (out []estimate.Tally, 
 
 // rests says what numbers from moments rest on, beside what a kind's own rest on.
 func (m *moments) rests(kind study.AnalysisKind, own ...premise.Code) premise.List {
-	rests := premise.List(own)
+	row, rests := kindOf(kind), premise.List(own)
 	switch {
 	case m.cut == nil:
-	case kind == study.Mean || !m.cut.Shortened && kind == study.Covariance:
+	case row.givesBack || !m.cut.Shortened && row.ofTail:
 		rests = append(rests, premise.FallOff)
 	case m.cut.Shortened:
 		rests = append(rests, premise.CutAsked)
@@ -171,7 +171,7 @@ func (m *moments) rests(kind study.AnalysisKind, own ...premise.Code) premise.Li
 	} else {
 		rests = append(rests, premise.MomentsOfUnion)
 	}
-	if m.cut != nil && m.cut.Shortened && kind != study.Mean {
+	if m.cut != nil && m.cut.Shortened && !row.givesBack {
 		rests = append(rests, premise.CutFirst)
 	}
 	return rests
@@ -349,6 +349,7 @@ func (m *moments) correlation(ctx context.Context, _ study.Analysis, out *Analys
 func ofMean() kind {
 	return kind{
 		name: study.Mean, ways: []way{onMoments((*moments).mean)},
+		shortened: " and were shortened: half of what means may have lost is added back", givesBack: true,
 		intervals: func(values, _ int) int { return values },
 		size:      func(t *taken) Size { return numbers(t.values) },
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
@@ -43,7 +44,7 @@ func (cmd studyAdd) Run(c *console.Console, g *console.Globals) error {
 	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
 		fmt.Fprintln(w, s.ID)
-		c.Say("It can be approved %s. Next: party study explain %s", console.Until(s.Expires, console.Now()), s.ID.Short())
+		c.Say("It can be approved %s. Next: party study explain %s", node.Until(s.Expires, console.Now()), s.ID.Short())
 	})
 }
 

@@ -1,10 +1,10 @@
 package api
 
 import (
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/fail"
-	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -55,26 +55,8 @@ type Study struct {
 
 // Status says where a study stands.
 type Status struct {
-	State    string           // of package session, added where it was never served, or damaged
-	Ended    bool             // nothing will change any more
-	WaitFor  session.Wait     // empty when it waits for nothing
-	From     []string         // who owes it, by name
-	Until    protocol.Instant // 0: no date ends the wait
-	Failure  string           // why it ended without a result
-	Reason   string           // of a failure that is a stop: why, without by whom and when
-	Trouble  string           // why it is not served for the time being
-	Grace    string           // a date has passed that does not count yet
-	Faults   []string         // why attempts at agreeing on the seed ended
-	Culprits []Culprit
-	Doing    *Doing // nil: nothing that takes long
-}
-
-// Culprit is who is to blame for the end of an attempt, or of the study.
-type Culprit struct {
-	Name     string `json:"name"`
-	ID       string `json:"id" doc:"peer id"`
-	Standing string `json:"standing" doc:"proved, claimed (by the aggregator) or seen"`
-	What     string `json:"what"`
+	stored.Snapshot
+	Doing *Doing // nil: nothing that takes long
 }
 
 // Doing is an analysis that is being computed.

@@ -148,9 +148,11 @@ func (d Document) text(w io.Writer) {
 	for _, f := range d.Beside {
 		present.Paragraph(w, "", fmt.Sprintf("Further result %.8s, of %s: %s (--further %.8s shows it).", f.Statement.Document.Hash.String(), f.Statement.At, kindsOf(f.Result), f.Statement.Document.Hash.String()))
 	}
+	var lost []string
 	for _, err := range d.Lost {
-		present.Paragraph(w, "", "Lost: "+err.Error()+".")
+		lost = append(lost, err.Error())
 	}
+	present.Text(w, stored.Lost(lost))
 }
 
 // kindsOf names what a result answers.

@@ -29,6 +29,9 @@ func Text(w io.Writer, blocks []block.Block) {
 			writeHeading(w, b)
 			indent = "  "
 		case block.Checks:
+			if _, ok := after.(block.Table); ok {
+				fmt.Fprintln(w)
+			}
 			for _, one := range b.Items {
 				hang(w, "  "+one.Verdict+" ", one.Text)
 				hang(w, "       → ", one.Fix)
@@ -58,8 +61,12 @@ func Text(w io.Writer, blocks []block.Block) {
 			if b.Asked {
 				continue
 			}
-			_, first := after.(block.Heading)
-			writeTable(w, b, !first)
+			if _, headed := after.(block.Heading); headed {
+				b.Caption = ""
+			} else if after != nil {
+				fmt.Fprintln(w)
+			}
+			writeTable(w, b)
 		case block.Fold, block.Figure:
 			continue
 		default:
@@ -80,12 +87,9 @@ func writeHeading(w io.Writer, h block.Heading) {
 
 // writeTable writes the first rows of a table, why numbers in them are undefined, each reason once, and what it leaves
 // out.
-func writeTable(w io.Writer, t block.Table, captioned bool) {
-	if captioned {
-		fmt.Fprintln(w)
-		if t.Caption != "" {
-			Paragraph(w, "  ", t.Caption+":")
-		}
+func writeTable(w io.Writer, t block.Table) {
+	if t.Caption != "" {
+		Paragraph(w, "  ", t.Caption+":")
 	}
 	out, aside := &Table{}, 0
 	for _, c := range t.Columns {

@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
@@ -86,7 +87,7 @@ func (cmd budgetShow) Run(c *console.Console, g *console.Globals) error {
 		names = []string{cmd.Dataset}
 	}
 	b := summarise(entries, site.Datasets, names)
-	return c.Print(b, func(w io.Writer) { b.write(w) })
+	return c.Print(b, func(w io.Writer) { present.Text(w, b.blocks()) })
 }
 
 // datasets names those of the site file and of the ledger, sorted.
@@ -182,12 +183,15 @@ func minute(at string) string {
 	return at
 }
 
-// write prints the budget for people: what was released, then what it adds up to.
-func (b budget) write(w io.Writer) {
+// blocks are the budget for people: what was released, then what it adds up to.
+func (b budget) blocks() (out []block.Block) {
 	if len(b.Entries) == 0 {
-		fmt.Fprintln(w, "Nothing was released yet.")
+		out = append(out, block.Text{Text: "Nothing was released yet."})
 	} else {
-		t := present.NewTable(">no", "time", "dataset", "study", ">sketch", "noise", "unit", ">ε", ">δ", ">ε/person")
+		t := block.Table{Columns: []block.Column{
+			block.Numbers("no"), block.Words("time"), block.Words("dataset"), block.Words("study"), block.Numbers("sketch"), block.Words("noise"), block.Words("unit"),
+			block.Numbers("ε"), block.Numbers("δ"), block.Numbers("ε/person"),
+		}, Whole: true}
 		for _, e := range b.Entries {
 			epsilon, delta, person := "none", "none", "none"
 			if e.Mechanism != string(dp.None) {
@@ -196,26 +200,27 @@ func (b budget) write(w io.Writer) {
 			if e.Person != nil {
 				person = dp.AtMost(*e.Person, 4)
 			}
-			t.Add(fmt.Sprint(e.Sequence), minute(e.At), e.Dataset, e.Study[:8], released(e), e.Mechanism, e.Unit, epsilon, delta, person)
+			t.Rows = append(t.Rows, block.Cells(fmt.Sprint(e.Sequence), minute(e.At), e.Dataset, e.Study[:8], released(e), e.Mechanism, e.Unit, epsilon, delta, person))
 		}
-		t.Write(w)
+		out = append(out, t)
 	}
 	if len(b.Totals) == 0 {
-		return
+		return out
 	}
-	fmt.Fprintln(w)
-	t := present.NewTable("dataset", "unit", "study", ">releases", ">ε spent", ">of cap", ">ε left", ">at δ")
+	t := block.Table{Columns: []block.Column{
+		block.Words("dataset"), block.Words("unit"), block.Words("study"), block.Numbers("releases"), block.Numbers("ε spent"), block.Numbers("of cap"), block.Numbers("ε left"), block.Numbers("at δ"),
+	}, Whole: true}
 	for _, s := range b.Totals {
 		for _, study := range s.Studies {
-			t.Add(s.Dataset, s.Unit, study.Study[:8], fmt.Sprint(study.Releases), spentText(study.Epsilon), "", "", block.Brief(s.Delta))
+			t.Rows = append(t.Rows, block.Cells(s.Dataset, s.Unit, study.Study[:8], fmt.Sprint(study.Releases), local.Spent(study.Epsilon), "", "", block.Brief(s.Delta)))
 		}
-		limit, left := "no cap", ""
-		if s.Cap != nil {
-			limit, left = block.Brief(*s.Cap), dp.AtLeast(*s.Left, 4)
+		left := ""
+		if s.Left != nil {
+			left = dp.AtLeast(*s.Left, 4)
 		}
-		t.Add(s.Dataset, s.Unit, "all", fmt.Sprint(s.Releases), spentText(s.Epsilon), limit, left, block.Brief(s.Delta))
+		t.Rows = append(t.Rows, block.Cells(s.Dataset, s.Unit, "all", fmt.Sprint(s.Releases), local.Spent(s.Epsilon), local.Capped(s.Cap), left, block.Brief(s.Delta)))
 	}
-	t.Write(w)
+	return append(out, t)
 }
 
 // released names what an entry is of: a sketch of the study's release, or a later query.
@@ -224,12 +229,4 @@ func released(e budgetEntry) string {
 		return fmt.Sprintf("query %d", e.Query)
 	}
 	return fmt.Sprint(e.Sketch + 1)
-}
-
-// spentText shows an ε, nil being infinite.
-func spentText(epsilon *float64) string {
-	if epsilon == nil {
-		return "unbounded"
-	}
-	return dp.AtMost(*epsilon, 4)
 }

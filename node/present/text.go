@@ -37,8 +37,9 @@ func Text(w io.Writer, blocks []block.Block) {
 				hang(w, "       → ", one.Fix)
 			}
 		case block.Text:
-			if _, ok := after.(block.Checks); ok { // what the next ones are about
-				fmt.Fprintln(w)
+			before, follows := after.(block.Text)
+			if _, ok := after.(block.Checks); ok || follows && b.Lead != "" && b.Tone == block.Warn && before.Tone != block.Warn {
+				fmt.Fprintln(w) // what the next checks are about; what is not to be missed
 			}
 			text := b.Text
 			if b.Lead != "" {
@@ -97,7 +98,7 @@ func writeTable(w io.Writer, t block.Table) {
 			aside++
 			continue
 		}
-		out.head, out.right = append(out.head, c.Name), append(out.right, c.Number)
+		out.head, out.right, out.whole = append(out.head, c.Name), append(out.right, c.Number), append(out.whole, c.Whole)
 	}
 	var undefined []string
 	rows := t.Rows
@@ -138,6 +139,7 @@ func line(text string) string { return plain.Line(joined.Replace(text)) }
 type Table struct {
 	head  []string
 	right []bool // columns aligned to the right: numbers
+	whole []bool // columns that never give way
 	rows  [][]string
 }
 
@@ -147,7 +149,7 @@ func NewTable(columns ...string) *Table {
 	t := &Table{}
 	for _, c := range columns {
 		name, right := strings.CutPrefix(c, ">")
-		t.head, t.right = append(t.head, name), append(t.right, right)
+		t.head, t.right, t.whole = append(t.head, name), append(t.right, right), append(t.whole, false)
 	}
 	return t
 }
@@ -193,13 +195,15 @@ func (t *Table) fit(all [][]string) []int {
 		}
 	}
 	total := 0
-	for _, n := range widths {
-		total += 2 + n
+	for i, n := range widths {
+		if !t.whole[i] {
+			total += 2 + n
+		}
 	}
 	for ; total > Width; total-- {
 		widest := -1
 		for i, n := range widths {
-			if !t.right[i] && n > least && (widest < 0 || n > widths[widest]) {
+			if !t.right[i] && !t.whole[i] && n > least && (widest < 0 || n > widths[widest]) {
 				widest = i
 			}
 		}

@@ -94,6 +94,7 @@ type Column struct {
 	Name   string
 	Number bool // aligned to the right
 	Aside  bool // a page has room for it, a text has not
+	Whole  bool // a text shows each cell whole, however long, for who looks in it for something
 }
 
 // Words and Numbers are columns of text and of numbers.

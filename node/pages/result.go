@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/node/table"
 	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/show"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -65,7 +65,7 @@ func (p *pages) result(w http.ResponseWriter, r *http.Request) error {
 	if v.Report, err = present.Main(of.Blocks()); err != nil {
 		return err
 	}
-	files := api.Files(d.Result)
+	files := table.Files(d.Result)
 	v.Count = len(files)
 	for _, f := range files {
 		extension := path.Ext(f.Name)

@@ -3,7 +3,6 @@ package api
 import (
 	"encoding/base64"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -201,14 +200,8 @@ type eventAnswer struct {
 }
 
 func newSummary(s Study) summary {
-	out := summary{ID: s.File.ID.String(), Name: s.File.Name, Added: s.Added.String(), Partition: s.File.Partition,
-		Status: newStatus(s.Status), Parties: len(s.Parties), Results: len(s.Results)}
-	for _, p := range s.Parties {
-		if slices.Contains(p.Steps, "released") {
-			out.Released++
-		}
-	}
-	return out
+	return summary{ID: s.File.ID.String(), Name: s.File.Name, Added: s.Added.String(), Partition: s.File.Partition,
+		Status: newStatus(s.Status), Parties: len(s.Parties), Released: s.Released(), Results: len(s.Results)}
 }
 
 func newStatus(s Status) statusAnswer {

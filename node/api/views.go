@@ -1,6 +1,8 @@
 package api
 
 import (
+	"slices"
+
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
@@ -51,6 +53,27 @@ type Study struct {
 	Purged   bool        // the operator removed the sketches; results stay
 	Chain    protocol.Digest
 	Damaged  bool // what is stored cannot be read; of File there may be no more than id and name
+}
+
+// Released counts the parties whose release is, or was until it was purged, wholly here.
+func (s Study) Released() (n int) {
+	for _, p := range s.Parties {
+		if slices.Contains(p.Steps, string(stored.StepReleased)) {
+			n++
+		}
+	}
+	return n
+}
+
+// Taken are the steps that each party has taken.
+func (s Study) Taken() []map[stored.Step]bool {
+	out := stored.NewTaken(len(s.Parties))
+	for i, p := range s.Parties {
+		for _, step := range p.Steps {
+			out[i][stored.Step(step)] = true
+		}
+	}
+	return out
 }
 
 // Status says where a study stands.

@@ -39,17 +39,7 @@ func (p *pages) result(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	of := show.Document{Result: d.Result, Board: &show.Board{Study: s.File}}
-	for _, step := range stored.Steps() {
-		of.Board.Steps = append(of.Board.Steps, string(step))
-	}
-	for _, one := range s.Parties {
-		taken := map[string]bool{}
-		for _, step := range one.Steps {
-			taken[step] = true
-		}
-		of.Board.Taken = append(of.Board.Taken, taken)
-	}
+	of := show.Document{Result: d.Result, Board: stored.BoardShown(s.File, s.Taken())}
 	name := d.Statement.Document.Hash.String()
 	of.Signed = &show.Signature{Aggregator: s.File.Aggregator.ID.String(), Document: name, Message: d.Statement.Message.String()}
 	if d.Statement.Further {

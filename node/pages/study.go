@@ -68,7 +68,7 @@ func (p *pages) studies(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 		row := studyRow{Path: studyPath(s), Name: s.File.Name, Short: s.File.ID.Short(), State: s.Status.State, Class: stateClass(s.Status),
-			Why: s.Status.Why(now), In: released(s), Parties: len(s.Parties), Results: "none yet"}
+			Why: s.Status.Why(now), In: s.Released(), Parties: len(s.Parties), Results: "none yet"}
 		if !s.Status.Active() {
 			row.Results = "none"
 		}

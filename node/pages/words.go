@@ -12,21 +12,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// released counts the parties whose release came wholly.
-func released(s api.Study) int {
-	n := 0
-	for _, p := range s.Parties {
-		if slices.Contains(p.Steps, string(stored.StepReleased)) {
-			n++
-		}
-	}
-	return n
-}
-
 // headline answers what most readers want to know first; answered is what a result says
 // first, where there is one, and waits what the study waits for.
 func headline(s api.Study, answered, waits string) string {
-	text := fmt.Sprintf("%d of %d parties in", released(s), len(s.Parties))
+	text := fmt.Sprintf("%d of %d parties in", s.Released(), len(s.Parties))
 	switch {
 	case answered != "":
 		text = strings.TrimSuffix(answered, ".")

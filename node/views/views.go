@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
@@ -106,7 +107,7 @@ func (v *Views) Ready() error {
 		return err
 	}
 	if free, err := v.state.Free(); err == nil && free < stored.LittleRoom {
-		return fmt.Errorf("the disk is full: %d KiB are left", free>>10)
+		return fmt.Errorf("the disk is full: %s are left", block.Bytes(free))
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -126,7 +126,7 @@ func (tokenList) Run(c *console.Console, g *console.Globals) error {
 			c.Say("Next: aggregator token create NAME --scope studies:read,results:read")
 			return
 		}
-		table := block.Table{Columns: []block.Column{block.Words("token"), block.Words("for"), block.Words("scopes"), block.Words("made"), block.Words("valid until")}, Whole: true}
+		table := block.Table{Columns: block.Headed("token", "for", "scopes", "made", "valid until"), Whole: true}
 		for _, t := range out {
 			until := t.Expires
 			if until == "" {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -111,7 +110,7 @@ func summarise(entries []ledger.Entry, site map[string]config.Dataset, names []s
 		person := ledger.Total([]ledger.Entry{e}, ledger.Account{Dataset: e.Dataset, Unit: dp.Record, Delta: e.Delta})
 		out.Entries = append(out.Entries, budgetEntry{
 			Sequence: e.Sequence, Dataset: e.Dataset, Study: e.Study.String(), Aggregator: e.Aggregator.String(), Sketch: e.Sketch, Query: e.Query, Unit: string(e.Unit),
-			Mechanism: string(e.Mechanism), Epsilon: float64(e.Epsilon), Delta: float64(e.Delta), Person: finite(person.Epsilon), At: e.At.String(),
+			Mechanism: string(e.Mechanism), Epsilon: float64(e.Epsilon), Delta: float64(e.Delta), Person: local.Finite(person.Epsilon), At: e.At.String(),
 		})
 	}
 	for _, name := range names {
@@ -138,7 +137,7 @@ func total(entries []ledger.Entry, account ledger.Account, limit config.Budget) 
 	}
 	spent := ledger.Total(entries, account)
 	out := budgetTotal{
-		Dataset: account.Dataset, Unit: string(account.Unit), Epsilon: finite(spent.Epsilon), Delta: float64(spent.Delta),
+		Dataset: account.Dataset, Unit: string(account.Unit), Epsilon: local.Finite(spent.Epsilon), Delta: float64(spent.Delta),
 		Unbounded: spent.Unbounded, Releases: spent.Releases, Studies: byStudy(entries, account),
 	}
 	if capped {
@@ -161,18 +160,9 @@ func byStudy(entries []ledger.Entry, account ledger.Account) []budgetStudy {
 	}
 	for _, id := range order {
 		spent := ledger.Total(of[id], account)
-		out = append(out, budgetStudy{Study: id.String(), Epsilon: finite(spent.Epsilon), Unbounded: spent.Unbounded, Releases: spent.Releases})
+		out = append(out, budgetStudy{Study: id.String(), Epsilon: local.Finite(spent.Epsilon), Unbounded: spent.Unbounded, Releases: spent.Releases})
 	}
 	return out
-}
-
-// finite returns nil for an infinite ε.
-func finite(e dp.Epsilon) *float64 {
-	if math.IsInf(float64(e), 0) {
-		return nil
-	}
-	f := float64(e)
-	return &f
 }
 
 // minute leaves the seconds out of a time as the ledger writes it.
@@ -188,10 +178,7 @@ func (b budget) blocks() (out []block.Block) {
 	if len(b.Entries) == 0 {
 		out = append(out, block.Text{Text: "Nothing was released yet."})
 	} else {
-		t := block.Table{Columns: []block.Column{
-			block.Numbers("no"), block.Words("time"), block.Words("dataset"), block.Words("study"), block.Numbers("sketch"), block.Words("noise"), block.Words("unit"),
-			block.Numbers("ε"), block.Numbers("δ"), block.Numbers("ε/person"),
-		}, Whole: true}
+		t := block.Table{Columns: block.Headed(">no", "time", "dataset", "study", ">sketch", "noise", "unit", ">ε", ">δ", ">ε/person"), Whole: true}
 		for _, e := range b.Entries {
 			epsilon, delta, person := "none", "none", "none"
 			if e.Mechanism != string(dp.None) {
@@ -207,9 +194,7 @@ func (b budget) blocks() (out []block.Block) {
 	if len(b.Totals) == 0 {
 		return out
 	}
-	t := block.Table{Columns: []block.Column{
-		block.Words("dataset"), block.Words("unit"), block.Words("study"), block.Numbers("releases"), block.Numbers("ε spent"), block.Numbers("of cap"), block.Numbers("ε left"), block.Numbers("at δ"),
-	}, Whole: true}
+	t := block.Table{Columns: block.Headed("dataset", "unit", "study", ">releases", ">ε spent", ">of cap", ">ε left", ">at δ"), Whole: true}
 	for _, s := range b.Totals {
 		for _, study := range s.Studies {
 			t.Rows = append(t.Rows, block.Cells(s.Dataset, s.Unit, study.Study[:8], fmt.Sprint(study.Releases), local.Spent(study.Epsilon), "", "", block.Brief(s.Delta)))

@@ -152,9 +152,7 @@ func originsOf(origins []dataset.Origin) []origin {
 
 // blocks are the description for people.
 func (d shownData) blocks() []block.Block {
-	t := block.Table{Columns: []block.Column{
-		block.Words("column"), block.Words("kind"), block.Numbers("missing"), block.Numbers("different"), block.Numbers("least"), block.Numbers("median"), block.Numbers("greatest"),
-	}, Whole: true}
+	t := block.Table{Columns: block.Headed("column", "kind", ">missing", ">different", ">least", ">median", ">greatest"), Whole: true}
 	for _, c := range d.Columns {
 		different, numbers := fmt.Sprint(c.Distinct), []string{"", "", ""}
 		if c.More {
@@ -245,9 +243,7 @@ func (d shownData) against() []block.Block {
 	if d.Study == "" {
 		return nil
 	}
-	t := block.Table{Columns: []block.Column{
-		block.Words("column"), block.Words("bounds"), block.Numbers("below"), block.Numbers("above"), block.Numbers("of all"), block.Numbers("refused"), block.Words("first refused"),
-	}, Whole: true}
+	t := block.Table{Columns: block.Headed("column", "bounds", ">below", ">above", ">of all", ">refused", "first refused"), Whole: true}
 	for _, c := range d.Columns {
 		if f := c.Against; f != nil {
 			share := "0 %"
@@ -306,7 +302,7 @@ func drawn(c dataset.ColumnDescription) []block.Block {
 	for _, b := range bars {
 		most = max(most, b.Count)
 	}
-	t := block.Table{Columns: []block.Column{block.Words("value"), block.Numbers("count"), block.Numbers("share"), block.Words("")}, Whole: true}
+	t := block.Table{Columns: block.Headed("value", ">count", ">share", ""), Whole: true}
 	for _, b := range bars {
 		t.Rows = append(t.Rows, block.Cells(clip(b.Value), fmt.Sprint(b.Count), shareText(b.Count, of), block.BarText(b.Count, most)))
 	}

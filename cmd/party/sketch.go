@@ -109,10 +109,7 @@ func (h heldSketch) blocks() []block.Block {
 		}
 		changed = fmt.Sprintf("%s read.", block.Counted(added, "shard was", "shards were"))
 	}
-	t := block.Table{Columns: []block.Column{
-		block.Numbers("records"), block.Numbers("withdrawn"), block.Numbers("left out"), block.Numbers("values clipped"), block.Numbers("missing"), block.Numbers("records clipped"),
-		block.Words("SHA-256"), block.Words("shard"),
-	}, Whole: true}
+	t := block.Table{Columns: block.Headed(">records", ">withdrawn", ">left out", ">values clipped", ">missing", ">records clipped", "SHA-256", "shard"), Whole: true}
 	for _, one := range h.Shards {
 		var clamped, missing, clipped int64
 		for _, column := range one.Columns {

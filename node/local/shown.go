@@ -58,11 +58,7 @@ func (r Rehearsal) Blocks() []block.Block {
 		out.say("%s", s.Statement)
 	}
 	out = append(append(out, block.Heading{ID: "effect", Text: "What the study does to the data"}), r.Effect.Blocks()...)
-	var budget []Spending
-	for _, a := range r.Budget {
-		budget = append(budget, Spending{Dataset: r.Dataset, Unit: dp.Unit(a.Unit), Before: a.Before, After: a.After, Cap: a.Cap, Delta: a.Delta})
-	}
-	out = append(out, block.Heading{ID: "budget", Text: "Budget"}, Spendings(budget))
+	out = append(out, block.Heading{ID: "budget", Text: "Budget"}, Spendings(r.Budget))
 	t := r.Seconds
 	out.say("Reading and projecting took %.2f s (%.2f s of it projecting), noise %.2f s, encoding %.2f s.", t.Pass, t.Project, t.Noise, t.Encode)
 	out.say("%s Nothing was spent, nothing is kept, nothing has left.", Allowed(r.Allowed))
@@ -94,9 +90,7 @@ func (s Spending) Refused() bool {
 
 // Spendings is a table of them.
 func Spendings(all []Spending) block.Table {
-	t := block.Table{Columns: []block.Column{
-		block.Words("dataset"), block.Words("unit"), block.Numbers("ε before"), block.Numbers("ε after"), block.Numbers("of cap"), block.Numbers("at δ"), block.Words(""),
-	}, Whole: true}
+	t := block.Table{Columns: block.Headed("dataset", "unit", ">ε before", ">ε after", ">of cap", ">at δ", ""), Whole: true}
 	for _, s := range all {
 		note := ""
 		if s.Refused() {
@@ -197,7 +191,7 @@ func (s InspectedSketch) blocks(records int64) []block.Block {
 		out.say("What it gives away: %s.", s.Exposure)
 	}
 	count := func(n int64) string { return strconv.FormatInt(n, 10) }
-	chunks := block.Table{Columns: []block.Column{block.Numbers("chunk"), block.Words("SHA-256"), block.Words("stored file")}, Whole: true}
+	chunks := block.Table{Columns: block.Headed(">chunk", "SHA-256", "stored file"), Whole: true}
 	for n, chunk := range s.Chunks {
 		state := "OK"
 		if !chunk.Intact {
@@ -212,7 +206,7 @@ func (s InspectedSketch) blocks(records int64) []block.Block {
 	if len(s.Histogram) == 0 {
 		return out // of masked entries, which are random words
 	}
-	bars := block.Table{Columns: []block.Column{block.Numbers("from"), block.Numbers("to"), block.Numbers("entries"), block.Words("")}, Whole: true}
+	bars := block.Table{Columns: block.Headed(">from", ">to", ">entries", ""), Whole: true}
 	var most int64
 	for _, b := range s.Histogram {
 		most = max(most, b.Count)

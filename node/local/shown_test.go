@@ -22,7 +22,7 @@ func TestRehearsalAsText(t *testing.T) {
 		Study: strings.Repeat("a", 64), Name: "trial", Dataset: "data", Records: 1, Bytes: 1024,
 		Effect:   source.Effect{Warnings: []string{"all is missing"}, Columns: []source.ColumnEffect{{Name: "x", Clipped: 3}}},
 		Sketches: []RehearsedSketch{{Side: "columns", Projection: "sparse k=4 s=1", Rows: 4, Cols: 2, Width: 2, Bytes: 16, Clipped: 1, Noise: "discrete noise", Deviation: 2.5, Statement: "It hides one value."}},
-		Budget:   []RehearsedAccount{{Unit: "record", Before: &before}, {Unit: "attribute", Before: &before, After: &after, Cap: &limit, Delta: 1e-6}},
+		Budget:   []Spending{{Dataset: "data", Unit: "record", Before: &before}, {Dataset: "data", Unit: "attribute", Before: &before, After: &after, Cap: &limit, Delta: 1e-6}},
 	}.Blocks())
 	const want = `trial (study aaaaaaaa): 1.02 kB would leave, made of 1 record of dataset "data"; 0 records left out
 for a missing value.

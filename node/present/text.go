@@ -98,7 +98,7 @@ func writeTable(w io.Writer, t block.Table) {
 			aside++
 			continue
 		}
-		out.head, out.right, out.whole = append(out.head, c.Name), append(out.right, c.Number), append(out.whole, c.Whole)
+		out.column(c)
 	}
 	var undefined []string
 	rows := t.Rows
@@ -147,11 +147,14 @@ type Table struct {
 // the right.
 func NewTable(columns ...string) *Table {
 	t := &Table{}
-	for _, c := range columns {
-		name, right := strings.CutPrefix(c, ">")
-		t.head, t.right, t.whole = append(t.head, name), append(t.right, right), append(t.whole, false)
+	for _, c := range block.Headed(columns...) {
+		t.column(c)
 	}
 	return t
+}
+
+func (t *Table) column(c block.Column) {
+	t.head, t.right, t.whole = append(t.head, c.Name), append(t.right, c.Number), append(t.whole, c.Whole)
 }
 
 // Add appends a row.

@@ -116,7 +116,7 @@ func Statuses(all []Snapshot, now protocol.Instant) []block.Block {
 	if len(all) == 0 {
 		return []block.Block{block.Text{Text: "no studies"}}
 	}
-	list := block.Table{Columns: []block.Column{block.Words("study"), block.Words("state"), block.Words("name")}, Whole: true}
+	list := block.Table{Columns: block.Headed("study", "state", "name"), Whole: true}
 	var notes block.Checks
 	for _, s := range all {
 		short := s.Study[:8]

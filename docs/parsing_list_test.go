@@ -108,9 +108,8 @@ var takenApart = map[string]map[string]string{
 		"number":  "a cell that a spreadsheet takes for a number",
 	},
 	"node/present/text.go": {
-		"Fold":     "lines, to be folded",
-		"NewTable": "the mark of a column that is set to the right",
-		"Text":     "joins a flag's name and its help",
+		"Fold": "lines, to be folded",
+		"Text": "joins a flag's name and its help",
 	},
 	"node/sniff/sniff.go": {
 		"Describe": "the first bytes of a file",
@@ -163,6 +162,7 @@ var takenApart = map[string]map[string]string{
 		"place.index":      "a tag of a Go field",
 		"singular":         "the name of a table",
 	},
+	"protocol/block/block.go":  {"Headed": "the mark of a column that is set to the right"},
 	"protocol/block/number.go": {"rounded": "a number that was just written"},
 	"protocol/block/wrap.go":   {"Wrap": "words, to be folded"},
 	"protocol/cosign.go":       {"ParseCosignature": "the line of a cosignature"},
@@ -209,7 +209,7 @@ var takenApart = map[string]map[string]string{
 		"DraftColumn.list": "a value, as YAML",
 	},
 	"protocol/study/file/further.go": {"Further": "an analysis as it is asked on the command line"},
-	"protocol/study/file/parse.go":   {"reader.aggregator": "a multiaddr"},
+	"protocol/study/file/keys.go":    {"checkAddr": "a multiaddr"},
 	"protocol/study/file/text.go": {
 		"checkName":   "a name",
 		"checkSource": "lines of YAML",
@@ -249,7 +249,6 @@ var owed = map[string]map[string]string{
 		"fsck.tokens": "a token's id and mark are read from the log's note: an entry should have them as fields",
 		"ledgerMark":  "the number and hash of a ledger entry are read from the end of the log's note: an entry should have them as fields",
 	},
-	"node/pages/study.go":                {"pages.studies": `the words "waits for" are cut off what a study waits for, where a heading says them`},
 	"node/pages/words.go":                {"headline": "the full stop is cut off what a result says first"},
 	"node/store/board.go":                {"Store.Noted": "the number of a message is read from the log's note: an entry should have it as a field"},
 	"node/store/ledger.go":               {"markedDebit": "the number of a query is read from the end of the log's note: an entry should have it as a field"},

@@ -106,7 +106,7 @@ func TestDamagedStudyHarmsNoOther(t *testing.T) {
 		}
 		shown, err := views.Study(id)
 		check(t, err)
-		if !shown.Status.Ended || shown.Status.Trouble != "" || !strings.Contains(shown.Status.Failure, `"lost"`) {
+		if shown.Status.Active() || shown.Status.Trouble != "" || !strings.Contains(shown.Status.Failure, `"lost"`) {
 			t.Errorf("given up, %s is shown as %+v", id.Short(), shown.Status)
 		}
 	}

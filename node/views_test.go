@@ -54,7 +54,7 @@ func TestViews(t *testing.T) {
 	}
 	after, err := v.Study(b.study.ID)
 	check(t, err)
-	if after.Status.State != "closed" || !after.Status.Ended || after.Status.WaitFor != "" || len(after.Results) != 1 || !after.Results[0].Complete {
+	if after.Status.State != "closed" || after.Status.Active() || after.Status.WaitFor != "" || len(after.Results) != 1 || !after.Results[0].Complete {
 		t.Errorf("afterwards: %+v", after)
 	}
 	for _, p := range after.Parties {

@@ -10,6 +10,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -59,7 +60,7 @@ func (cmd purgeCommand) Run(c *console.Console, g *console.Globals) error {
 			done = "would be removed"
 		}
 		for _, p := range out {
-			fmt.Fprintf(w, "%s  %s: %d bytes of sketches %s\n", p.Study[:8], p.Name, p.Bytes, done)
+			fmt.Fprintf(w, "%s  %s: %s of sketches %s\n", p.Study[:8], p.Name, block.Bytes(p.Bytes), done)
 		}
 		if len(out) == 0 {
 			c.Say("No study is due.")

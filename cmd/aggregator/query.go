@@ -116,7 +116,7 @@ func answersCSV(to io.Writer, a analysis.Answers) {
 	for _, q := range a.Queries {
 		for rank, n := range q.Near {
 			d := n.Distance
-			row := []string{q.Query, strconv.Itoa(rank + 1), strings.Join(n.Parties, "+"), n.Handle, full(d.Estimate), full(d.StandardError), full(d.Low), full(d.High), d.Undefined}
+			row := []string{q.Query, strconv.Itoa(rank + 1), strings.Join(n.Parties, "+"), n.Handle, table.Number(d.Estimate), table.Number(d.StandardError), table.Number(d.Low), table.Number(d.High), d.Undefined}
 			for _, s := range q.Said {
 				row = append(row, s.Value)
 			}
@@ -124,11 +124,4 @@ func answersCSV(to io.Writer, a analysis.Answers) {
 		}
 	}
 	w.Flush()
-}
-
-func full(x *float64) string {
-	if x == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*x, 'g', -1, 64)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/store"
@@ -75,7 +76,7 @@ func (cmd studyCreate) Run(c *console.Console, g *console.Globals) error {
 		}
 		tellShares(c, s, o.Quotas)
 		c.Say("Next: aggregator serve, and give the same file, byte for byte, to every party.")
-		c.Say("Parties can approve %s.", console.Until(s.Expires, console.Now()))
+		c.Say("Parties can approve %s.", node.Until(s.Expires, console.Now()))
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
@@ -125,15 +126,15 @@ func (tokenList) Run(c *console.Console, g *console.Globals) error {
 			c.Say("Next: aggregator token create NAME --scope studies:read,results:read")
 			return
 		}
-		table := present.NewTable("token", "for", "scopes", "made", "valid until")
+		table := block.Table{Columns: block.Headed("token", "for", "scopes", "made", "valid until"), Whole: true}
 		for _, t := range out {
 			until := t.Expires
 			if until == "" {
 				until = "revoked"
 			}
-			table.Add(t.ID, t.Name, strings.Join(t.Scopes, ", "), t.Created, until)
+			table.Rows = append(table.Rows, block.Cells(t.ID, t.Name, strings.Join(t.Scopes, ", "), t.Created, until))
 		}
-		table.Write(w)
+		present.Text(w, []block.Block{table})
 	})
 }
 

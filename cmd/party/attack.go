@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -60,20 +61,20 @@ func sayExposed(ctx context.Context, c *console.Console, g *console.Globals, st 
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	present.Paragraph(c.Talk(), "", fmt.Sprintf("%s (study %.8s) asks for sketches without noise, which promise nothing.", s.Name, s.ID))
+	tell := func(blocks ...block.Block) { present.Text(c.Talk(), blocks) }
+	tell(block.Text{Text: fmt.Sprintf("%s (study %.8s) asks for sketches without noise, which promise nothing.", s.Name, s.ID)})
 	if err != nil {
 		c.Say("What a release of your data would give away could not be tried out yet. Do it before anything is\nreleased, by party audit %s --data. The reason: %v", s.ID.Short(), err)
 		return nil
 	}
 	if c.Interactive() {
-		fmt.Fprintln(c.Talk(), "\nWHAT WHOEVER KNOWS R RECOVERS")
-		present.Text(c.Talk(), attackedOf(s, &out).Blocks())
+		tell(append([]block.Block{block.Heading{ID: "recovered", Text: "What whoever knows R recovers"}}, attackedOf(s, &out).Blocks()...)...)
 	} else {
 		for _, flag := range out.Flags() {
-			present.Paragraph(c.Talk(), "", "FLAG: "+flag+".")
+			tell(block.Text{Tone: block.Warn, Lead: "Flag", Text: flag + "."})
 		}
 	}
-	present.Paragraph(c.Talk(), "", fmt.Sprintf("%s party audit %s --data says which attacks these are; with -o FILE, as a page.", out.Summary(), s.ID.Short()))
+	tell(block.Text{Text: fmt.Sprintf("%s party audit %s --data says which attacks these are; with -o FILE, as a page.", out.Summary(), s.ID.Short())})
 	return nil
 }
 

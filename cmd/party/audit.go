@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -104,7 +105,5 @@ func plansToAudit(c *console.Console, g *console.Globals, s *study.Study) []int 
 
 // writeReport prints what was found, for people.
 func writeReport(w io.Writer, name, id string, r audit.Report) {
-	present.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %s", name, id, r.Headline()))
-	fmt.Fprintln(w)
-	present.Text(w, r.Blocks())
+	present.Text(w, append([]block.Block{block.Text{Text: fmt.Sprintf("%s (study %.8s): %s", name, id, r.Headline())}}, r.Blocks()...))
 }

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
@@ -86,7 +86,7 @@ func (cmd budgetShow) Run(c *console.Console, g *console.Globals) error {
 		names = []string{cmd.Dataset}
 	}
 	b := summarise(entries, site.Datasets, names)
-	return c.Print(b, func(w io.Writer) { b.write(w) })
+	return c.Print(b, func(w io.Writer) { present.Text(w, b.blocks()) })
 }
 
 // datasets names those of the site file and of the ledger, sorted.
@@ -110,7 +110,7 @@ func summarise(entries []ledger.Entry, site map[string]config.Dataset, names []s
 		person := ledger.Total([]ledger.Entry{e}, ledger.Account{Dataset: e.Dataset, Unit: dp.Record, Delta: e.Delta})
 		out.Entries = append(out.Entries, budgetEntry{
 			Sequence: e.Sequence, Dataset: e.Dataset, Study: e.Study.String(), Aggregator: e.Aggregator.String(), Sketch: e.Sketch, Query: e.Query, Unit: string(e.Unit),
-			Mechanism: string(e.Mechanism), Epsilon: float64(e.Epsilon), Delta: float64(e.Delta), Person: finite(person.Epsilon), At: e.At.String(),
+			Mechanism: string(e.Mechanism), Epsilon: float64(e.Epsilon), Delta: float64(e.Delta), Person: local.Finite(person.Epsilon), At: e.At.String(),
 		})
 	}
 	for _, name := range names {
@@ -137,7 +137,7 @@ func total(entries []ledger.Entry, account ledger.Account, limit config.Budget) 
 	}
 	spent := ledger.Total(entries, account)
 	out := budgetTotal{
-		Dataset: account.Dataset, Unit: string(account.Unit), Epsilon: finite(spent.Epsilon), Delta: float64(spent.Delta),
+		Dataset: account.Dataset, Unit: string(account.Unit), Epsilon: local.Finite(spent.Epsilon), Delta: float64(spent.Delta),
 		Unbounded: spent.Unbounded, Releases: spent.Releases, Studies: byStudy(entries, account),
 	}
 	if capped {
@@ -160,18 +160,9 @@ func byStudy(entries []ledger.Entry, account ledger.Account) []budgetStudy {
 	}
 	for _, id := range order {
 		spent := ledger.Total(of[id], account)
-		out = append(out, budgetStudy{Study: id.String(), Epsilon: finite(spent.Epsilon), Unbounded: spent.Unbounded, Releases: spent.Releases})
+		out = append(out, budgetStudy{Study: id.String(), Epsilon: local.Finite(spent.Epsilon), Unbounded: spent.Unbounded, Releases: spent.Releases})
 	}
 	return out
-}
-
-// finite returns nil for an infinite ε.
-func finite(e dp.Epsilon) *float64 {
-	if math.IsInf(float64(e), 0) {
-		return nil
-	}
-	f := float64(e)
-	return &f
 }
 
 // minute leaves the seconds out of a time as the ledger writes it.
@@ -182,12 +173,12 @@ func minute(at string) string {
 	return at
 }
 
-// write prints the budget for people: what was released, then what it adds up to.
-func (b budget) write(w io.Writer) {
+// blocks are the budget for people: what was released, then what it adds up to.
+func (b budget) blocks() (out []block.Block) {
 	if len(b.Entries) == 0 {
-		fmt.Fprintln(w, "Nothing was released yet.")
+		out = append(out, block.Text{Text: "Nothing was released yet."})
 	} else {
-		t := present.NewTable(">no", "time", "dataset", "study", ">sketch", "noise", "unit", ">ε", ">δ", ">ε/person")
+		t := block.Table{Columns: block.Headed(">no", "time", "dataset", "study", ">sketch", "noise", "unit", ">ε", ">δ", ">ε/person"), Whole: true}
 		for _, e := range b.Entries {
 			epsilon, delta, person := "none", "none", "none"
 			if e.Mechanism != string(dp.None) {
@@ -196,26 +187,25 @@ func (b budget) write(w io.Writer) {
 			if e.Person != nil {
 				person = dp.AtMost(*e.Person, 4)
 			}
-			t.Add(fmt.Sprint(e.Sequence), minute(e.At), e.Dataset, e.Study[:8], released(e), e.Mechanism, e.Unit, epsilon, delta, person)
+			t.Rows = append(t.Rows, block.Cells(fmt.Sprint(e.Sequence), minute(e.At), e.Dataset, e.Study[:8], released(e), e.Mechanism, e.Unit, epsilon, delta, person))
 		}
-		t.Write(w)
+		out = append(out, t)
 	}
 	if len(b.Totals) == 0 {
-		return
+		return out
 	}
-	fmt.Fprintln(w)
-	t := present.NewTable("dataset", "unit", "study", ">releases", ">ε spent", ">of cap", ">ε left", ">at δ")
+	t := block.Table{Columns: block.Headed("dataset", "unit", "study", ">releases", ">ε spent", ">of cap", ">ε left", ">at δ"), Whole: true}
 	for _, s := range b.Totals {
 		for _, study := range s.Studies {
-			t.Add(s.Dataset, s.Unit, study.Study[:8], fmt.Sprint(study.Releases), spentText(study.Epsilon), "", "", block.Brief(s.Delta))
+			t.Rows = append(t.Rows, block.Cells(s.Dataset, s.Unit, study.Study[:8], fmt.Sprint(study.Releases), local.Spent(study.Epsilon), "", "", block.Brief(s.Delta)))
 		}
-		limit, left := "no cap", ""
-		if s.Cap != nil {
-			limit, left = block.Brief(*s.Cap), dp.AtLeast(*s.Left, 4)
+		left := ""
+		if s.Left != nil {
+			left = dp.AtLeast(*s.Left, 4)
 		}
-		t.Add(s.Dataset, s.Unit, "all", fmt.Sprint(s.Releases), spentText(s.Epsilon), limit, left, block.Brief(s.Delta))
+		t.Rows = append(t.Rows, block.Cells(s.Dataset, s.Unit, "all", fmt.Sprint(s.Releases), local.Spent(s.Epsilon), local.Capped(s.Cap), left, block.Brief(s.Delta)))
 	}
-	t.Write(w)
+	return append(out, t)
 }
 
 // released names what an entry is of: a sketch of the study's release, or a later query.
@@ -224,12 +214,4 @@ func released(e budgetEntry) string {
 		return fmt.Sprintf("query %d", e.Query)
 	}
 	return fmt.Sprint(e.Sketch + 1)
-}
-
-// spentText shows an ε, nil being infinite.
-func spentText(epsilon *float64) string {
-	if epsilon == nil {
-		return "unbounded"
-	}
-	return dp.AtMost(*epsilon, 4)
 }

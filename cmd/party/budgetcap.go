@@ -7,6 +7,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
@@ -64,7 +65,7 @@ func (cmd budgetCap) Run(c *console.Console, g *console.Globals) error {
 	}
 	return c.Print(t, func(w io.Writer) {
 		fmt.Fprintf(w, "The cap of %s under unit %s is ε = %s at δ = %s, in %s.\n", cmd.Dataset, cmd.Unit, block.Brief(*t.Cap), block.Brief(t.Delta), g.Config)
-		fmt.Fprintf(w, "Spent: ε = %s (releases: %d). Left: ε = %s.\n", spentText(t.Epsilon), t.Releases, dp.AtLeast(*t.Left, 4))
+		fmt.Fprintf(w, "Spent: ε = %s (releases: %d). Left: ε = %s.\n", local.Spent(t.Epsilon), t.Releases, dp.AtLeast(*t.Left, 4))
 		switch {
 		case t.Unbounded:
 			c.Say("Something was released without noise: that bounds nothing, and nothing more is released under any cap.")

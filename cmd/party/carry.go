@@ -12,6 +12,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/party"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -73,7 +74,7 @@ func (cmd exportCommand) Run(ctx context.Context, c *console.Console, g *console
 		return err
 	}
 	return c.Print(out, func(w io.Writer) {
-		fmt.Fprintf(w, "wrote %s (%d bytes), sealed to the aggregator\n", out.File, out.Bytes)
+		fmt.Fprintf(w, "wrote %s (%s), sealed to the aggregator\n", out.File, block.Bytes(out.Bytes))
 		c.Say("Next: take it to the aggregator (aggregator import FILE), bring the answer back (party import FILE)")
 	})
 }

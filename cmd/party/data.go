@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/source"
-	"github.com/cosketch/cosketch/protocol"
-	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/protocol/block"
 )
 
 type dataCheck struct {
@@ -56,20 +55,13 @@ func (cmd dataCheck) Run(ctx context.Context, c *console.Console, g *console.Glo
 		}
 		return err
 	}
-	out := checkedData{Study: s.ID.String(), Records: summary.Records, Skipped: summary.Skipped, Limit: summary.Limit, Effect: summary.Effect, Origins: []origin{}, Allowed: refusal == nil}
+	out := checkedData{Study: s.ID.String(), Records: summary.Records, Skipped: summary.Skipped, Limit: summary.Limit, Effect: summary.Effect, Origins: originsOf(summary.Origins), Allowed: refusal == nil}
 	if refusal != nil {
 		out.Refusal = refusal.Error()
 	}
-	for _, o := range summary.Origins {
-		one := origin{Name: o.Name, Format: o.Format}
-		if o.Digest != (protocol.Digest{}) {
-			one.SHA256, one.CSV = o.Digest.String(), o.Dialect.YAML()
-		}
-		out.Origins = append(out.Origins, one)
-	}
 	out.CSV = dialectOf(summary.Origins)
 	err = c.Print(out, func(w io.Writer) {
-		out.write(w)
+		present.Text(w, out.blocks())
 		if refusal == nil {
 			c.Say("Next: %s", next(st, g, s))
 		}
@@ -113,67 +105,24 @@ func dialectOf(origins []dataset.Origin) string {
 	return common.YAML()
 }
 
-// write prints the check for people.
-func (d checkedData) write(w io.Writer) {
+// blocks are the check for people.
+func (d checkedData) blocks() []block.Block {
 	atMost := ""
 	if d.Records > d.Limit/10 { // else it is a number that nobody need think about
 		atMost = fmt.Sprintf(" of at most %d", d.Limit)
 	}
-	fmt.Fprintf(w, "The data fit the study: %s%s, %d left out for a missing value.\n\n", counted(d.Records, "record", "records"), atMost, d.Skipped)
-	tellData(w, d.Effect)
-	for _, o := range d.Origins {
-		present.Paragraph(w, "", o.Name+": "+o.Format)
-	}
+	out := []block.Block{block.Text{Text: fmt.Sprintf("The data fit the study: %s%s, %d left out for a missing value.", block.Counted(d.Records, "record", "records"), atMost, d.Skipped)}}
+	out = append(append(out, d.Effect.Blocks()...), originBlocks(d.Origins)...)
 	if d.CSV != "" {
-		fmt.Fprintf(w, "To have this fixed instead of detected, add to the dataset in the site file:\n    csv: %s\n", d.CSV)
+		out = append(out, block.Text{Text: "To have this fixed instead of detected, add to the dataset in the site file:"}, block.Command{Lines: []string{"  csv: " + d.CSV}})
 	}
-	verdict := "Policy and budget would allow the release."
-	if !d.Allowed {
-		verdict = "Policy or budget would refuse the release."
-	}
-	fmt.Fprintln(w, verdict+" Nothing has left.")
+	return append(out, block.Text{Text: local.Allowed(d.Allowed) + " Nothing has left."})
 }
 
-// tellData says what the study would do to a party's data, the biggest problem first. It is exact:
-// it is for the party's own terminal.
-func tellData(w io.Writer, e source.Effect) {
-	for _, text := range e.Warnings {
-		present.Paragraph(w, "", "WARNING: "+text)
+// originBlocks say in which form files were read.
+func originBlocks(origins []origin) (out []block.Block) {
+	for _, o := range origins {
+		out = append(out, block.Text{Text: o.Name + ": " + o.Format})
 	}
-	if len(e.Warnings) > 0 {
-		fmt.Fprintln(w)
-	}
-	far := slices.ContainsFunc(e.Columns, func(c source.ColumnEffect) bool { return c.Beyond > 0 })
-	head := []string{"column", ">clipped", ">missing"}
-	if far {
-		head = append(head, ">beyond 3 spreads")
-	}
-	t := present.NewTable(head...)
-	for _, c := range e.Columns {
-		row := []string{c.Name, fmt.Sprint(c.Clipped), fmt.Sprint(c.Missing)}
-		if far {
-			row = append(row, fmt.Sprint(c.Beyond))
-		}
-		t.Add(row...)
-	}
-	t.Write(w)
-	fmt.Fprintln(w)
-	for _, c := range e.Columns {
-		if c.NoLogarithm > 0 {
-			present.Paragraph(w, "", fmt.Sprintf("%s: %d values are 0 or less. They have no logarithm, and count as the lower bound, or as three spreads below the centre. If such values are common, ask the operator for transform: asinh.", c.Name, c.NoLogarithm))
-		}
-	}
-	if slices.ContainsFunc(e.Columns, func(c source.ColumnEffect) bool { return c.Missing > 0 }) {
-		present.Paragraph(w, "", map[study.Missing]string{
-			study.MissingCentre: "A missing value counts as the public centre.",
-			study.MissingCount:  "Moments leave a missing value out and count it, with noise. In other sketches it counts as the public centre.",
-			study.MissingSkip:   "A record that lacks a value is left out.",
-		}[e.Missing])
-	}
-	if far {
-		present.Paragraph(w, "", "Values beyond three spreads stay as they are. A record that is too long is shortened as a whole.")
-	}
-	for _, s := range e.Cuts {
-		present.Paragraph(w, "", s.String())
-	}
+	return out
 }

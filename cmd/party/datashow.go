@@ -98,7 +98,7 @@ func (cmd dataShow) Run(ctx context.Context, c *console.Console, g *console.Glob
 			return fail.Usage.Of(fmt.Errorf("%s has no column %.40q", cmd.Data, name))
 		}
 	}
-	return c.Print(out, out.write)
+	return c.Print(out, func(w io.Writer) { present.Text(w, out.blocks()) })
 }
 
 // fields are the study's columns of this party, by their names in the file, and the public
@@ -150,39 +150,37 @@ func originsOf(origins []dataset.Origin) []origin {
 	return out
 }
 
-// write prints the description for people.
-func (d shownData) write(w io.Writer) {
-	fmt.Fprintf(w, "%d records of %d columns.\n\n", d.Records, len(d.Columns))
-	t := present.NewTable("column", "kind", ">missing", ">different", ">least", ">median", ">greatest")
+// blocks are the description for people.
+func (d shownData) blocks() []block.Block {
+	t := block.Table{Columns: block.Headed("column", "kind", ">missing", ">different", ">least", ">median", ">greatest"), Whole: true}
 	for _, c := range d.Columns {
-		row := []string{c.Name, d.kind(c), fmt.Sprint(c.Missing), fmt.Sprint(c.Distinct), "", "", ""}
+		different, numbers := fmt.Sprint(c.Distinct), []string{"", "", ""}
 		if c.More {
-			row[3] = "> " + row[3]
+			different = "> " + different
 		}
 		if n := c.Numbers; n != nil {
 			for i, x := range []float64{n.Least, n.Quantiles[2], n.Greatest} {
-				row[4+i] = numberText(c, x)
+				numbers[i] = numberText(c, x)
 			}
 		}
-		t.Add(row...)
+		t.Rows = append(t.Rows, append(block.Cells(c.Name, d.kind(c), fmt.Sprint(c.Missing), different), block.Cells(numbers...)...))
 	}
-	t.Write(w)
-	fmt.Fprintln(w)
+	out := []block.Block{
+		block.Text{Text: fmt.Sprintf("%s of %s. This is for you, who own the data. Nothing has left.",
+			block.Counted(d.Records, "record", "records"), block.Counted(int64(len(d.Columns)), "column", "columns"))}, t,
+	}
 	for _, note := range d.notes() {
-		present.Paragraph(w, "", note)
+		out = append(out, block.Text{Text: note})
 	}
-	for _, o := range d.Origins {
-		present.Paragraph(w, "", o.Name+": "+o.Format)
-	}
-	d.writeAgainst(w)
+	out = append(append(out, originBlocks(d.Origins)...), d.against()...)
 	for _, name := range d.drawn {
 		for _, c := range d.Columns {
 			if c.Name == name {
-				draw(w, c)
+				out = append(out, drawn(c)...)
 			}
 		}
 	}
-	fmt.Fprintln(w, "\nThis is for you, who own the data. Nothing has left.")
+	return out
 }
 
 // kind is the kind of a column for people.
@@ -240,27 +238,26 @@ func doubts(columns []dataset.ColumnDescription) string {
 	return "Is the first row data? It has to name the columns, and these of its names are empty, numbers, dates or values of their own columns: " + strings.Join(which, ", ") + "."
 }
 
-// writeAgainst prints what a study would clip or refuse.
-func (d shownData) writeAgainst(w io.Writer) {
+// against says what a study would clip or refuse.
+func (d shownData) against() []block.Block {
 	if d.Study == "" {
-		return
+		return nil
 	}
-	fmt.Fprintf(w, "\nAgainst the public bounds of study %s:\n\n", d.Study[:8])
-	t := present.NewTable("column", "bounds", ">below", ">above", ">of all", ">refused", "first refused")
+	t := block.Table{Columns: block.Headed("column", "bounds", ">below", ">above", ">of all", ">refused", "first refused"), Whole: true}
 	for _, c := range d.Columns {
 		if f := c.Against; f != nil {
 			share := "0 %"
 			if c.Present > 0 {
 				share = shareText(f.Below+f.Above, c.Present)
 			}
-			t.Add(c.Name, d.bounds[c.Name], fmt.Sprint(f.Below), fmt.Sprint(f.Above), share, fmt.Sprint(f.Refused), f.First)
+			t.Rows = append(t.Rows, block.Cells(c.Name, d.bounds[c.Name], fmt.Sprint(f.Below), fmt.Sprint(f.Above), share, fmt.Sprint(f.Refused), f.First))
 		}
 	}
-	t.Write(w)
+	out := []block.Block{block.Heading{ID: "against", Text: "Against the public bounds", Of: "study " + d.Study[:8]}, t}
 	for _, name := range d.Absent {
-		present.Paragraph(w, "", fmt.Sprintf("The data have no column %q: columns in the site file's entry of the study can name another.", name))
+		out = append(out, block.Text{Text: fmt.Sprintf("The data have no column %q: columns in the site file's entry of the study can name another.", name)})
 	}
-	present.Paragraph(w, "", "Values below and above the bounds are clipped to them. No other bounds are suggested: bounds are public and no noise protects them, so they must come from knowledge that is public, never from these data.")
+	return append(out, block.Text{Text: "Values below and above the bounds are clipped to them. No other bounds are suggested: bounds are public and no noise protects them, so they must come from knowledge that is public, never from these data."})
 }
 
 // numberText shows a number of a column, dates as such.
@@ -275,45 +272,45 @@ func shareText(n, of int64) string {
 	return block.Digits(100*float64(n)/float64(of), 3) + " %"
 }
 
-// draw prints how a column's values are distributed.
-func draw(w io.Writer, c dataset.ColumnDescription) {
-	fmt.Fprintln(w)
+// drawn says how a column's values are distributed.
+func drawn(c dataset.ColumnDescription) []block.Block {
 	var bars []dataset.ValueCount
-	of := c.Present
+	heading := block.Heading{ID: "values-" + c.Name, Text: "Values", Of: strconv.Quote(c.Name)}
+	of, text := c.Present, ""
 	switch n := c.Numbers; {
 	case n != nil:
 		of = int64(n.Sampled)
 		for i, count := range n.Histogram {
 			bars = append(bars, dataset.ValueCount{Value: binText(c, i), Count: count})
 		}
-		title := fmt.Sprintf("%q, %d numbers", c.Name, n.Count)
+		text = block.Counted(n.Count, "number", "numbers")
 		if int64(n.Sampled) < n.Count {
-			title += fmt.Sprintf(" (drawn from %d of them)", n.Sampled)
+			text += fmt.Sprintf(" (drawn from %d of them)", n.Sampled)
 		}
-		title += ": "
+		text += ": "
 		for i, p := range dataset.QuantileLevels() {
-			title += fmt.Sprintf("%g %% are at most %s, ", 100*p, numberText(c, n.Quantiles[i]))
+			text += fmt.Sprintf("%g %% are at most %s, ", 100*p, numberText(c, n.Quantiles[i]))
 		}
-		present.Paragraph(w, "", title+"the greatest is "+numberText(c, n.Greatest)+".")
+		text += "the greatest is " + numberText(c, n.Greatest) + "."
 	case len(c.Common) > 0:
-		present.Paragraph(w, "", fmt.Sprintf("%q, %d values:", c.Name, c.Present))
+		text = block.Counted(c.Present, "value", "values") + ":"
 		bars = c.Common
 	default:
-		present.Paragraph(w, "", fmt.Sprintf("%q: %s, nothing to draw", c.Name, c.Kind))
-		return
+		return []block.Block{heading, block.Text{Text: fmt.Sprintf("%s, nothing to draw", c.Kind)}}
 	}
 	most := int64(1)
 	for _, b := range bars {
 		most = max(most, b.Count)
 	}
-	t := present.NewTable("value", ">count", ">share", "")
+	t := block.Table{Columns: block.Headed("value", ">count", ">share", ""), Whole: true}
 	for _, b := range bars {
-		t.Add(clip(b.Value), fmt.Sprint(b.Count), shareText(b.Count, of), bar(b.Count, most))
+		t.Rows = append(t.Rows, block.Cells(clip(b.Value), fmt.Sprint(b.Count), shareText(b.Count, of), block.BarText(b.Count, most)))
 	}
-	t.Write(w)
+	out := []block.Block{heading, block.Text{Text: text}, t}
 	if more := c.Distinct - len(bars); c.Numbers == nil && more > 0 {
-		fmt.Fprintf(w, "  and %d more values\n", more)
+		out = append(out, block.Text{Text: fmt.Sprintf("and %d more values", more)})
 	}
+	return out
 }
 
 // clip keeps a value on one line beside its bar.
@@ -335,21 +332,4 @@ func binText(c dataset.ColumnDescription, i int) string {
 		return numberText(c, n.Low+float64(i)+0.5)
 	}
 	return numberText(c, n.Low+float64(i)*n.Width) + " to " + numberText(c, n.Low+float64(i+1)*n.Width)
-}
-
-// barWidth is the length of the longest bar, in characters.
-const barWidth = 40
-
-// bar draws a share of the most common count, in eighths of a character; what is there is
-// seen.
-func bar(n, most int64) string {
-	eighths := int(math.Round(8 * barWidth * float64(n) / float64(most)))
-	if n > 0 {
-		eighths = max(eighths, 1)
-	}
-	text := strings.Repeat("█", eighths/8)
-	if rest := eighths % 8; rest > 0 {
-		text += string([]rune("▏▎▍▌▋▊▉")[rest-1])
-	}
-	return text
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
@@ -28,20 +29,10 @@ type planCommand struct {
 // planned is a plan with what it would do to the budget.
 type planned struct {
 	plan.Plan
-	Budget []spending `json:"budget"`
-	Hint   string     `json:"budget_hint,omitempty"` // why there is no budget to show
+	Budget []local.Spending `json:"budget"`
+	Hint   string           `json:"budget_hint,omitempty"` // why there is no budget to show
 
 	Queries *queriesPlan `json:"queries,omitempty"` // in studies that admit some
-}
-
-// spending is what a dataset's releases add up to, before and after the study.
-type spending struct {
-	Dataset string   `json:"dataset"`
-	Unit    dp.Unit  `json:"unit"`
-	Delta   float64  `json:"delta"`  // at which both ε hold
-	Before  *float64 `json:"before"` // null when unbounded
-	After   *float64 `json:"after"`
-	Cap     *float64 `json:"cap"` // null: counted, not limited
 }
 
 // Run forecasts a study from this party's point of view, with the records that its own data
@@ -63,7 +54,7 @@ func (cmd planCommand) Run(ctx context.Context, c *console.Console, g *console.G
 	if err != nil {
 		return err
 	}
-	out := planned{Plan: p, Budget: []spending{}}
+	out := planned{Plan: p, Budget: []local.Spending{}}
 	if party != study.Everyone {
 		if out.Budget, out.Hint, err = spend(g, s, party, false); err != nil {
 			return err
@@ -73,11 +64,10 @@ func (cmd planCommand) Run(ctx context.Context, c *console.Console, g *console.G
 		}
 	}
 	err = c.Print(out, func(w io.Writer) {
-		present.Text(w, p.Blocks())
-		out.writeBudget(w)
+		present.Text(w, out.blocks())
 		c.Say("Where that is not enough, the study file can be changed, with the other parties.")
 		for _, b := range out.Budget {
-			if b.refused() {
+			if b.Refused() {
 				c.Say("Next: party budget cap %s %s EPSILON DELTA, if more may be spent", b.Dataset, b.Unit)
 				return
 			}
@@ -136,14 +126,14 @@ func ownData(ctx context.Context, c *console.Console, g *console.Globals, st *st
 
 // spend works out the budget before and after a study, or all its queries too. Without the study's dataset in
 // the site file, or without a site file, a hint says what to add.
-func spend(g *console.Globals, s *study.Study, party int, queries bool) ([]spending, string, error) {
+func spend(g *console.Globals, s *study.Study, party int, queries bool) ([]local.Spending, string, error) {
 	site, err := config.LoadParty(g.Config)
 	if err != nil {
 		return nil, "", fail.Usage.Of(err)
 	}
 	entry, err := site.Study(s.ID)
 	if err != nil {
-		return []spending{}, err.Error(), nil
+		return []local.Spending{}, err.Error(), nil
 	}
 	st, err := g.OpenReadOnly(store.Party)
 	if err != nil {
@@ -173,7 +163,7 @@ func spend(g *console.Globals, s *study.Study, party int, queries bool) ([]spend
 		after = append(after, due...)
 	}
 	caps := site.Datasets[entry.Dataset].Caps
-	return []spending{
+	return []local.Spending{
 		spent(before, after, ledger.Account{Dataset: entry.Dataset, Unit: dp.Record, Delta: s.Privacy.Delta}, caps.Record),
 		spent(before, after, ledger.Account{Dataset: entry.Dataset, Unit: dp.Attribute, Delta: s.Privacy.Delta}, caps.Attribute),
 	}, "", nil
@@ -186,48 +176,19 @@ func paid(before []ledger.Entry, next ledger.Entry) bool {
 }
 
 // spent states one account before and after, at the δ of its cap where there is one.
-func spent(before, after []ledger.Entry, account ledger.Account, limit config.Budget) spending {
+func spent(before, after []ledger.Entry, account ledger.Account, limit config.Budget) local.Spending {
 	first, second := total(before, account, limit), total(after, account, limit)
-	return spending{Dataset: account.Dataset, Unit: account.Unit, Delta: second.Delta, Before: first.Epsilon, After: second.Epsilon, Cap: second.Cap}
+	return local.Spending{Dataset: account.Dataset, Unit: account.Unit, Delta: second.Delta, Before: first.Epsilon, After: second.Epsilon, Cap: second.Cap}
 }
 
-func (p planned) writeBudget(w io.Writer) {
-	if p.Hint != "" {
-		fmt.Fprintln(w, "\nBUDGET: not known here.")
-		present.Paragraph(w, "  ", p.Hint)
-		return
+// blocks are the plan with its budget.
+func (p planned) blocks() []block.Block {
+	out := p.Plan.Blocks()
+	switch {
+	case p.Hint != "":
+		return append(out, block.Heading{ID: "budget", Text: "Budget", Says: "not known here"}, block.Text{Text: p.Hint})
+	case len(p.Budget) == 0:
+		return out
 	}
-	if len(p.Budget) == 0 {
-		return
-	}
-	fmt.Fprintln(w, "\nBUDGET")
-	writeSpending(w, p.Budget)
-	p.Queries.write(w)
-}
-
-func writeSpending(w io.Writer, budget []spending) {
-	t := present.NewTable("dataset", "unit", ">ε before", ">ε after", ">of cap", ">at δ", "")
-	for _, b := range budget {
-		limit, note := "no cap", ""
-		if b.Cap != nil {
-			limit = block.Brief(*b.Cap)
-			if b.refused() {
-				note = "REFUSED: above the cap"
-			}
-		}
-		t.Add(b.Dataset, string(b.Unit), epsilonText(b.Before), epsilonText(b.After), limit, block.Brief(b.Delta), note)
-	}
-	t.Write(w)
-}
-
-// refused reports whether the cap does not allow what would be spent.
-func (s spending) refused() bool {
-	return s.Cap != nil && (s.After == nil || *s.After > *s.Cap*(1+1e-9))
-}
-
-func epsilonText(e *float64) string {
-	if e == nil {
-		return "unbounded"
-	}
-	return block.Brief(*e)
+	return append(append(out, block.Heading{ID: "budget", Text: "Budget"}, local.Spendings(p.Budget)), p.Queries.blocks()...)
 }

@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/local"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/ledger"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -13,10 +14,10 @@ import (
 
 // queriesPlan is what the queries that a study admits would cost.
 type queriesPlan struct {
-	Releases int        `json:"releases"` // at most
-	Epsilon  float64    `json:"epsilon"`  // of each
-	Delta    float64    `json:"delta"`
-	Budget   []spending `json:"budget"` // were all of them made
+	Releases int              `json:"releases"` // at most
+	Epsilon  float64          `json:"epsilon"`  // of each
+	Delta    float64          `json:"delta"`
+	Budget   []local.Spending `json:"budget"` // were all of them made
 }
 
 // planQueries is nil where a study admits none.
@@ -48,11 +49,10 @@ func queriesDue(before []ledger.Entry, s *study.Study, party int, dataset string
 	return out, nil
 }
 
-func (q *queriesPlan) write(w io.Writer) {
+func (q *queriesPlan) blocks() []block.Block {
 	if q == nil {
-		return
+		return nil
 	}
-	fmt.Fprintf(w, "\nEach of %d later queries (party query) costs %v more. After all of them:\n",
-		q.Releases, dp.Budget{Epsilon: dp.Epsilon(q.Epsilon), Delta: dp.Delta(q.Delta)})
-	writeSpending(w, q.Budget)
+	each := fmt.Sprintf("Each of %d later queries (party query) costs %v more. After all of them:", q.Releases, dp.Budget{Epsilon: dp.Epsilon(q.Epsilon), Delta: dp.Delta(q.Delta)})
+	return []block.Block{block.Text{Text: each}, local.Spendings(q.Budget)}
 }

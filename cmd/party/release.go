@@ -7,6 +7,7 @@ import (
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/present"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -48,6 +49,6 @@ func (cmd releaseCommand) Run(c *console.Console, g *console.Globals) error {
 }
 
 func (r releasedHeld) write(w io.Writer, s *study.Study) {
-	present.Paragraph(w, "", fmt.Sprintf("to be released: %s (%s), the sketch of %s from %s, %s.", r.Name, s.ID.Short(),
-		counted(r.Records, "record", "records"), counted(int64(r.Shards), "shard", "shards"), counted(r.Withdrawn, "id withdrawn", "ids withdrawn")))
+	present.Text(w, []block.Block{block.Text{Text: fmt.Sprintf("to be released: %s (%s), the sketch of %s from %s, %s.", r.Name, s.ID.Short(),
+		block.Counted(r.Records, "record", "records"), block.Counted(int64(r.Shards), "shard", "shards"), block.Counted(r.Withdrawn, "id withdrawn", "ids withdrawn"))}})
 }

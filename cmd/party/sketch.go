@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/node/held"
 	"github.com/cosketch/cosketch/node/local"
 	"github.com/cosketch/cosketch/node/present"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
@@ -74,7 +75,7 @@ func (cmd sketchCommand) Run(ctx context.Context, c *console.Console, g *console
 	}
 	said := newHeldSketch(s, out)
 	return c.Print(said, func(w io.Writer) {
-		said.write(w)
+		present.Text(w, said.blocks())
 		c.Say("Nothing has left. Next: party release %s lets it go as it is now.", s.ID.Short())
 	})
 }
@@ -93,12 +94,12 @@ func newHeldSketch(s *study.Study, h local.Holding) heldSketch {
 	return out
 }
 
-// write prints the held sketch for people: what it is of, then its shards.
-func (h heldSketch) write(w io.Writer) {
+// blocks are the held sketch for people: what it is of, then its shards.
+func (h heldSketch) blocks() []block.Block {
 	changed := "Nothing has changed."
 	switch {
 	case h.Taken > 0:
-		changed = fmt.Sprintf("%s taken out.", counted(h.Taken, "record was", "records were"))
+		changed = fmt.Sprintf("%s taken out.", block.Counted(h.Taken, "record was", "records were"))
 	case h.Changed:
 		var added int64
 		for _, one := range h.Shards {
@@ -106,12 +107,9 @@ func (h heldSketch) write(w io.Writer) {
 				added++
 			}
 		}
-		changed = fmt.Sprintf("%s read.", counted(added, "shard was", "shards were"))
+		changed = fmt.Sprintf("%s read.", block.Counted(added, "shard was", "shards were"))
 	}
-	present.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %s held, %s withdrawn. %s", h.Name, h.Study,
-		counted(h.Records, "record", "records"), counted(h.Withdrawn, "id", "ids"), changed))
-	fmt.Fprintln(w)
-	t := present.NewTable(">records", ">withdrawn", ">left out", ">values clipped", ">missing", ">records clipped", "SHA-256", "shard")
+	t := block.Table{Columns: block.Headed(">records", ">withdrawn", ">left out", ">values clipped", ">missing", ">records clipped", "SHA-256", "shard"), Whole: true}
 	for _, one := range h.Shards {
 		var clamped, missing, clipped int64
 		for _, column := range one.Columns {
@@ -120,15 +118,9 @@ func (h heldSketch) write(w io.Writer) {
 		for _, n := range one.Clipped {
 			clipped = max(clipped, n)
 		}
-		t.Add(fmt.Sprint(one.Records), fmt.Sprint(one.Withdrawn), fmt.Sprint(one.Skipped), fmt.Sprint(clamped), fmt.Sprint(missing),
-			fmt.Sprint(clipped), one.SHA256[:8], filepath.Base(one.Name))
+		t.Rows = append(t.Rows, block.Cells(fmt.Sprint(one.Records), fmt.Sprint(one.Withdrawn), fmt.Sprint(one.Skipped), fmt.Sprint(clamped), fmt.Sprint(missing),
+			fmt.Sprint(clipped), one.SHA256[:8], filepath.Base(one.Name)))
 	}
-	t.Write(w)
-}
-
-func counted(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
+	return []block.Block{block.Text{Text: fmt.Sprintf("%s (study %.8s): %s held, %s withdrawn. %s", h.Name, h.Study,
+		block.Counted(h.Records, "record", "records"), block.Counted(h.Withdrawn, "id", "ids"), changed)}, t}
 }

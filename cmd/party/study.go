@@ -8,11 +8,14 @@ import (
 	"sync"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/aggregator"
 	"github.com/cosketch/cosketch/node/config"
 	"github.com/cosketch/cosketch/node/console"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/source"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -43,7 +46,7 @@ func (cmd studyAdd) Run(c *console.Console, g *console.Globals) error {
 	}
 	return c.Print(console.AddedStudy{Study: s.ID.String(), Name: s.Name}, func(w io.Writer) {
 		fmt.Fprintln(w, s.ID)
-		c.Say("It can be approved %s. Next: party study explain %s", console.Until(s.Expires, console.Now()), s.ID.Short())
+		c.Say("It can be approved %s. Next: party study explain %s", node.Until(s.Expires, console.Now()), s.ID.Short())
 	})
 }
 
@@ -196,8 +199,8 @@ func (cmd studyApprove) judge(ctx context.Context, c *console.Console, g *consol
 	}
 	if c.Format == console.Text {
 		if data := own(); data != nil {
-			fmt.Fprintf(c.Talk(), "What the study would do to the %s of this party:\n\n", counted(data.Records, "record", "records"))
-			tellData(c.Talk(), data.Effect)
+			about := fmt.Sprintf("What the study would do to the %s of this party:", block.Counted(data.Records, "record", "records"))
+			present.Text(c.Talk(), append([]block.Block{block.Text{Text: about}}, data.Effect.Blocks()...))
 			fmt.Fprintln(c.Talk())
 		}
 	}

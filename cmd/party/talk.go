@@ -8,6 +8,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/node/console"
 	"github.com/cosketch/cosketch/node/event"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/vbauerster/mpb/v8"
@@ -89,21 +90,13 @@ func (t *talk) waits(s session.Status) {
 		return
 	}
 	t.waiting = s
-	var from []string
-	for _, id := range s.From {
-		if i, ok := t.study.PartyIndex(id); ok && i != t.self {
-			from = append(from, t.study.Parties[i].Name)
-		}
-	}
-	if len(from) == 0 && len(s.From) > 0 {
+	shot := stored.SnapshotOf(t.study, s)
+	self := t.study.Parties[t.self].Name
+	shot.From = slices.DeleteFunc(shot.From, func(name string) bool { return name == self || name == stored.TheAggregator })
+	if len(shot.From) == 0 && len(s.From) > 0 {
 		return // from this party alone, which tells what it does
 	}
-	slices.Sort(from)
-	line := string(s.State) + ", waits for " + s.WaitFor.From(from)
-	if s.Until != 0 {
-		line += ", " + console.Until(s.Until, console.Now())
-	}
-	t.say(line)
+	t.say(shot.State + ", " + shot.Waiting(console.Now()))
 }
 
 func (t *talk) say(line string) { t.c.Say("%s: %s", t.study.Name, strings.TrimSpace(line)) }

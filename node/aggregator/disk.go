@@ -8,6 +8,7 @@ import (
 	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
@@ -52,7 +53,7 @@ func (d *disk) roomFor(size int64) error {
 		return nil
 	}
 	d.say("no room for releases; parties try again (make room, or lower uploads: free_mib)", "free", free, "kept_free", d.free)
-	return p2p.Refuse(p2p.CodeBusy, "the aggregator's disk has no room for %d bytes more: its operator has to make some", size)
+	return p2p.Refuse(p2p.CodeBusy, "the aggregator's disk has no room for %s more: its operator has to make some", block.Bytes(int64(size)))
 }
 
 // unstored is what a caller is told where nothing could be stored: it comes back for as

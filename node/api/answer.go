@@ -3,7 +3,6 @@ package api
 import (
 	"encoding/base64"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
@@ -51,8 +50,16 @@ type statusAnswer struct {
 	Trouble  *string   `json:"trouble" doc:"why it is not served for the time being"`
 	Grace    *string   `json:"grace" doc:"a date has passed that does not count yet, and until when"`
 	Faults   []string  `json:"faults" doc:"why attempts at agreeing on the seed ended"`
-	Culprits []Culprit `json:"culprits"`
+	Culprits []culprit `json:"culprits"`
 	Doing    *Doing    `json:"doing" doc:"the analysis that is being computed, where this process does that"`
+}
+
+// culprit is who is to blame for the end of an attempt, or of the study.
+type culprit struct {
+	Name     string `json:"name"`
+	ID       string `json:"id" doc:"peer id"`
+	Standing string `json:"standing" doc:"proved, claimed (by the aggregator) or seen"`
+	What     string `json:"what"`
 }
 
 type studyAnswer struct {
@@ -193,19 +200,17 @@ type eventAnswer struct {
 }
 
 func newSummary(s Study) summary {
-	out := summary{ID: s.File.ID.String(), Name: s.File.Name, Added: s.Added.String(), Partition: s.File.Partition,
-		Status: newStatus(s.Status), Parties: len(s.Parties), Results: len(s.Results)}
-	for _, p := range s.Parties {
-		if slices.Contains(p.Steps, "released") {
-			out.Released++
-		}
-	}
-	return out
+	return summary{ID: s.File.ID.String(), Name: s.File.Name, Added: s.Added.String(), Partition: s.File.Partition,
+		Status: newStatus(s.Status), Parties: len(s.Parties), Released: s.Released(), Results: len(s.Results)}
 }
 
 func newStatus(s Status) statusAnswer {
-	return statusAnswer{State: s.State, Ended: s.Ended, Wait: some(string(s.WaitFor)), WaitsFor: some(s.WaitFor.String()), From: list(s.From), Until: date(s.Until),
-		Failure: some(s.Failure), Reason: some(s.Reason), Trouble: some(s.Trouble), Grace: some(s.Grace), Faults: list(s.Faults), Culprits: list(s.Culprits), Doing: s.Doing}
+	out := statusAnswer{State: s.State, Ended: !s.Active(), Wait: some(string(s.Waits())), WaitsFor: some(s.Waits().String()), From: list(s.From), Until: some(s.Until),
+		Failure: some(s.Failure), Reason: some(s.Reason), Trouble: some(s.Trouble), Grace: some(s.Grace), Faults: list(s.Faults), Culprits: []culprit{}, Doing: s.Doing}
+	for _, c := range s.Culprits {
+		out.Culprits = append(out.Culprits, culprit{c.Name, c.ID, c.Standing, c.What})
+	}
+	return out
 }
 
 func newStudy(s Study) studyAnswer {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/cosketch/cosketch/node/metrics"
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/fail"
@@ -108,7 +109,7 @@ func newFake(t *testing.T) *fake {
 	for i := range 3 {
 		s, err := file.Parse(append(source, strings.Repeat("#\n", i)...))
 		check(t, err)
-		one := Study{File: s, Added: protocol.Instant(1000 + i), Status: Status{State: "collecting", WaitFor: "releases", From: []string{s.Parties[1].Name}, Until: s.Deadline}, Messages: 7}
+		one := Study{File: s, Added: protocol.Instant(1000 + i), Status: Status{Snapshot: stored.Snapshot{State: "collecting", Wait: "releases", From: []string{s.Parties[1].Name}, Until: s.Deadline.String()}}, Messages: 7}
 		for _, p := range s.Parties {
 			one.Parties = append(one.Parties, Party{Name: p.Name, ID: p.ID, Steps: []string{"approved"}})
 		}
@@ -117,7 +118,7 @@ func newFake(t *testing.T) *fake {
 	first := &f.studies[0]
 	first.Parties[0].Release = &Release{Records: 5, Bytes: 96, Sketches: []protocol.ReleasedSketch{{Side: "columns", Rows: 4, Cols: 3, Width: 8, Chunks: make([]protocol.Digest, 1)}}}
 	first.Parties[0].Received = 96
-	first.Status.Culprits = []Culprit{{Name: "x", ID: "y", Standing: "claimed", What: "nothing came"}}
+	first.Status.Culprits = []stored.Culprit{{Name: "x", ID: "y", Standing: "claimed", What: "nothing came"}}
 	x, low, high := 0.5, 0.25, 0.75
 	number := analysis.Number{Estimate: &x, StandardError: &low, Low: &low, High: &high}
 	f.raw, err = json.Marshal(analysis.Result{Format: analysis.ResultFormat, Study: first.File.ID.String(), Name: first.File.Name, Completeness: analysis.Full,

@@ -52,7 +52,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 			out.write(fmt.Sprintf("event: study\nid: %s\ndata: %s\n\n", id, body))
 			last, beat = id, time.Now()
 		}
-		if now.Status.Ended {
+		if !now.Status.Active() {
 			out.write("event: end\ndata: {}\n\n")
 			return nil
 		}

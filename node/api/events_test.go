@@ -81,7 +81,7 @@ func TestStream(t *testing.T) {
 	if name, again, data := stream.next(); name != "study" || again == id || !strings.Contains(data, `"computing"`) {
 		t.Errorf("then %s: %s", name, data)
 	}
-	f.change(func(s *Study) { s.Status.State, s.Status.Ended = "closed", true })
+	f.change(func(s *Study) { s.Status.State = "closed" })
 	_, last, _ := stream.next()
 	if name, _, _ := stream.next(); name != "end" {
 		t.Errorf("at the end: %q", name)

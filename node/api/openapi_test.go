@@ -49,7 +49,7 @@ func TestOpenAPIHolds(t *testing.T) {
 		t.Errorf("%d paths are described, %d are served", len(paths), len(s.routes()))
 	}
 	fill := strings.NewReplacer("{study}", f.studies[0].File.ID.String(), "{document}", "current", "{file}", "numbers.csv")
-	f.studies[0].Status.Ended = true // the stream ends
+	f.studies[0].Status.State = "closed" // the stream ends
 	names := map[string]bool{}
 	for path, item := range paths {
 		operation := item.(object)["get"].(object)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -157,17 +158,9 @@ func (s *Server) LookupResult(r *http.Request) (Study, Document, error) {
 		}
 	}
 	if name == "current" {
-		return study, Document{}, problem(fail.APINoResult.New(stands(study.Status)))
+		return study, Document{}, problem(fail.APINoResult.New(cmp.Or(study.Status.Awaiting(), "is "+study.Status.State)))
 	}
 	return study, Document{}, problem(fail.APINoSuchResult.New(name, study.File.ID))
-}
-
-// stands says in a few words where a study stands.
-func stands(s Status) string {
-	if s.WaitFor != "" {
-		return "waits for " + s.WaitFor.From(s.From)
-	}
-	return "is " + s.State
 }
 
 // sendJSON answers with a value.

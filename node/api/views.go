@@ -1,11 +1,13 @@
 package api
 
 import (
+	"slices"
+
+	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/protocol/wait"
 )
 
 // ErrNotFound reports a study, a result or a message that is not there.
@@ -53,28 +55,31 @@ type Study struct {
 	Damaged  bool // what is stored cannot be read; of File there may be no more than id and name
 }
 
-// Status says where a study stands.
-type Status struct {
-	State    string           // of package session, added where it was never served, or damaged
-	Ended    bool             // nothing will change any more
-	WaitFor  wait.Code        // empty when it waits for nothing
-	From     []string         // who owes it, by name
-	Until    protocol.Instant // 0: no date ends the wait
-	Failure  string           // why it ended without a result
-	Reason   string           // of a failure that is a stop: why, without by whom and when
-	Trouble  string           // why it is not served for the time being
-	Grace    string           // a date has passed that does not count yet
-	Faults   []string         // why attempts at agreeing on the seed ended
-	Culprits []Culprit
-	Doing    *Doing // nil: nothing that takes long
+// Released counts the parties whose release is, or was until it was purged, wholly here.
+func (s Study) Released() (n int) {
+	for _, p := range s.Parties {
+		if slices.Contains(p.Steps, string(stored.StepReleased)) {
+			n++
+		}
+	}
+	return n
 }
 
-// Culprit is who is to blame for the end of an attempt, or of the study.
-type Culprit struct {
-	Name     string `json:"name"`
-	ID       string `json:"id" doc:"peer id"`
-	Standing string `json:"standing" doc:"proved, claimed (by the aggregator) or seen"`
-	What     string `json:"what"`
+// Taken are the steps that each party has taken.
+func (s Study) Taken() []map[stored.Step]bool {
+	out := stored.NewTaken(len(s.Parties))
+	for i, p := range s.Parties {
+		for _, step := range p.Steps {
+			out[i][stored.Step(step)] = true
+		}
+	}
+	return out
+}
+
+// Status says where a study stands.
+type Status struct {
+	stored.Snapshot
+	Doing *Doing // nil: nothing that takes long
 }
 
 // Doing is an analysis that is being computed.

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/cosketch/cosketch/kernel/sketch"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // Attacked says what came of attacks on a release that was made of a party's data and
@@ -34,7 +37,8 @@ func (s AttackedSketch) Title() string {
 	if s.Sketch == 0 {
 		return fmt.Sprintf("All sketches of the %s side together", s.Side)
 	}
-	return fmt.Sprintf("Sketch %d: %s side, %s, %s", s.Sketch, s.Side, s.Made, s.Noise)
+	h := study.SketchHeading(s.Sketch-1, sketch.Side(s.Side), s.Made+", "+s.Noise)
+	return h.Text + ": " + h.Says
 }
 
 // AttackedResult is what one attack recovered, beside guessing without the release. All are

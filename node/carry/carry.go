@@ -15,6 +15,7 @@ import (
 	"github.com/cosketch/cosketch/node/bundle"
 	"github.com/cosketch/cosketch/node/calls"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
@@ -86,7 +87,7 @@ const (
 func (m *Mail) bounded() error {
 	switch {
 	case m.boards > mostBoards:
-		return fmt.Errorf("%w: more than %d MiB of messages", bundle.ErrTooMuch, mostBoards>>20)
+		return fmt.Errorf("%w: more than %s of messages", bundle.ErrTooMuch, block.Bytes(mostBoards))
 	case m.pieces > mostPieces:
 		return fmt.Errorf("%w: more than %d pieces of documents", bundle.ErrTooMuch, mostPieces)
 	case m.size > mostUnpacked:

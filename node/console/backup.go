@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
@@ -32,7 +33,7 @@ func (cmd BackupCommand) Run(c *Console, g *Globals) error {
 	if cmd.File == "-" {
 		report, err = st.Backup(c.Out)
 		if err == nil {
-			c.Say("%d files, %d bytes.", report.Files, report.Bytes)
+			c.Say("%d files, %s.", report.Files, block.Bytes(report.Bytes))
 		}
 		return err
 	}
@@ -44,7 +45,7 @@ func (cmd BackupCommand) Run(c *Console, g *Globals) error {
 		return err
 	}
 	return c.Print(report, func(w io.Writer) {
-		fmt.Fprintf(w, "%s: %d files, %d bytes\n", cmd.File, report.Files, report.Bytes)
+		fmt.Fprintf(w, "%s: %d files, %s\n", cmd.File, report.Files, block.Bytes(report.Bytes))
 		c.Say("It holds this node's identity: keep it encrypted. Next: try it, with restore %s --state NEWDIR", cmd.File)
 	})
 }
@@ -77,7 +78,7 @@ func (cmd RestoreCommand) Run(c *Console, g *Globals) error {
 		return fail.Usage.Of(err)
 	}
 	return c.Print(report, func(w io.Writer) {
-		fmt.Fprintf(w, "%s: %d files, %d bytes\n", g.State, report.Files, report.Bytes)
+		fmt.Fprintf(w, "%s: %d files, %s\n", g.State, report.Files, block.Bytes(report.Bytes))
 		c.Say("Next: %s fsck --state %s", cmd.Role, g.State)
 	})
 }

@@ -8,10 +8,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/cosketch/cosketch/node/config"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
@@ -64,12 +65,13 @@ func (cmd configShow) Run(c *Console, g *Globals, of *ConfigCommands) error {
 		all = slices.DeleteFunc(all, func(s config.Setting) bool { return s.Origin == config.FromDefault })
 	}
 	return c.Print(all, func(w io.Writer) {
-		columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		for _, s := range all {
-			fmt.Fprintf(columns, "%s\t%s\t%s\n", longID.ReplaceAllString(s.Key, "$1"), s.Value, nameOf(s.Origin))
-		}
-		columns.Flush()
-		if len(all) == 0 {
+		if len(all) > 0 {
+			t := block.Table{Columns: []block.Column{{Name: "key", Whole: true}, {Name: "value", Whole: true}, {Name: "set by", Whole: true}}, Whole: true}
+			for _, s := range all {
+				t.Rows = append(t.Rows, block.Cells(longID.ReplaceAllString(s.Key, "$1"), s.Value, nameOf(s.Origin)))
+			}
+			present.Text(w, []block.Block{t})
+		} else {
 			c.Say("%s sets nothing; --effective shows the defaults", g.Config)
 		}
 		for _, text := range misspelt() {

@@ -6,11 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/cosketch/cosketch/node/plain"
 	"github.com/cosketch/cosketch/node/table"
-	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/fail"
 )
 
@@ -44,68 +42,28 @@ func writeFiles(dir string, files []file) (written []string, err error) {
 }
 
 // render makes the files of the format that was asked for, beside the whole document.
-func (d Document) render(c *Console) []file {
+func (d Document) render(c *Console) (out []file) {
+	wanted := func(f table.File) bool { return f.Beside }
 	switch c.Files {
 	case CSV:
-		return tables(d.Result, ".csv", table.CSV)
+		wanted = func(f table.File) bool { return f.Form == table.AsCSV }
 	case Parquet:
-		return tables(d.Result, ".parquet", table.Parquet)
+		wanted = func(f table.File) bool { return f.Form == table.AsParquet }
 	case NPY:
-		return arrays(d.Result)
+		wanted = func(f table.File) bool { return f.Form == table.AsNPY || f.Form == table.AsNames }
+	default:
+		if c.Format == Text {
+			var text bytes.Buffer
+			to := plain.Text(&text)
+			d.text(to)
+			to.Close() // a buffer takes all
+			out = append(out, bytesFile("result.txt", text.Bytes()))
+		}
 	}
-	out := denseTables(d.Result) // without them the document is not whole
-	if c.Format == Text {
-		var text bytes.Buffer
-		to := plain.Text(&text)
-		d.text(to)
-		to.Close() // a buffer takes all
-		out = append([]file{bytesFile("result.txt", text.Bytes())}, out...)
+	for _, f := range table.Files(d.Result) {
+		if wanted(f) {
+			out = append(out, file{f.Name, f.Write})
+		}
 	}
 	return out
-}
-
-// denseTables writes every dense table of a result as an array, with the names of its features.
-func denseTables(r analysis.Result) (files []file) {
-	for _, d := range r.DenseTables() {
-		files = append(files, file{d.Name + "_pairs.npy", func(w io.Writer) error { return table.Dense(w, d.Dense) }}, names(d.Name, d.Names))
-	}
-	return files
-}
-
-// names are those of features, one a line.
-func names(analysis string, of []string) file {
-	var text strings.Builder
-	for _, name := range of {
-		text.WriteString(plain.Line(name) + "\n")
-	}
-	return bytesFile(analysis+"_names.txt", []byte(text.String()))
-}
-
-// tables writes every table of a result, one a file.
-func tables(r analysis.Result, extension string, write func(io.Writer, analysis.Table) error) (files []file) {
-	for _, t := range r.Tables() {
-		files = append(files, file{t.Name + extension, func(w io.Writer) error { return write(w, t) }})
-	}
-	return files
-}
-
-// arrays writes every matrix of a result, one a file, and the names of their rows and
-// columns, one a line; and every table but that of the pairs, which are the matrices, or an
-// array for each dense table.
-func arrays(r analysis.Result) (files []file) {
-	for _, t := range r.Tables() {
-		if t.Name == analysis.NumbersTable {
-			continue
-		}
-		files = append(files, file{t.Name + ".npy", func(w io.Writer) error { return table.Records(w, t) }})
-	}
-	named := map[string]bool{}
-	for _, m := range r.Matrices() {
-		files = append(files, file{m.Name + ".npy", func(w io.Writer) error { return table.NPY(w, m.Rows) }})
-		if m.Names != nil && !named[m.Analysis] {
-			named[m.Analysis] = true
-			files = append(files, names(m.Analysis, m.Names))
-		}
-	}
-	return append(files, denseTables(r)...)
 }

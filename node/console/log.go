@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/store"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/journal"
 )
@@ -46,11 +47,13 @@ func (cmd logShow) Run(c *Console, g *Globals, of *LogCommands) error {
 		}
 	}
 	err = c.Print(shown, func(w io.Writer) {
-		fmt.Fprintf(w, "%5s  %-20s  %-10s  %-8s  %7s  note\n", "no", "time", "what", "study", "bytes")
-		for _, e := range shown { // a note is whole, however long
-			line := fmt.Sprintf("%5d  %s  %-10s  %-8s  %7s  %s", e.Sequence, e.At, e.Event, e.Study[:min(8, len(e.Study))], bytesOf(e), e.Note)
-			fmt.Fprintln(w, strings.TrimRight(line, " "))
+		t := block.Table{Columns: []block.Column{
+			block.Numbers("no"), block.Words("time"), block.Words("what"), block.Words("study"), block.Numbers("bytes"), {Name: "note", Whole: true},
+		}, Whole: true}
+		for _, e := range shown {
+			t.Rows = append(t.Rows, block.Cells(fmt.Sprint(e.Sequence), e.At.String(), string(e.Event), e.Study[:min(8, len(e.Study))], bytesOf(e), e.Note))
 		}
+		present.Text(w, []block.Block{t})
 	})
 	return errors.Join(err, broken)
 }

@@ -40,21 +40,11 @@ func (cmd ReportCommand) Run(c *Console, g *Globals) error {
 
 // Report writes a document as a page.
 func (d Document) Report(c *Console, st *store.Store, path string) error {
-	page := show.Document{Result: d.Result, Board: &show.Board{Study: d.Study}, Signed: d.signature(), Made: Now().String() + " by cosketch " + Version()}
 	taken, err := stored.Taken(st, d.Study)
 	if err != nil {
 		return err
 	}
-	for _, step := range stored.Steps() {
-		page.Board.Steps = append(page.Board.Steps, string(step))
-	}
-	for _, of := range taken {
-		steps := map[string]bool{}
-		for step := range of {
-			steps[string(step)] = true
-		}
-		page.Board.Taken = append(page.Board.Taken, steps)
-	}
+	page := show.Document{Result: d.Result, Board: stored.BoardShown(d.Study, taken), Signed: d.signature(), Made: Now().String() + " by cosketch " + Version()}
 	if err := WriteFileWhole(path, func(w io.Writer) error {
 		return present.HTML(w, present.Page{Title: page.Title(), Kicker: page.Kicker(), Headline: show.Headline(d.Result), Footer: show.Footer, Blocks: page.Blocks()})
 	}); err != nil {

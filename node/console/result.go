@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/fail"
 	"github.com/cosketch/cosketch/protocol/show"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -136,21 +137,22 @@ func (d Document) Show(c *Console, dir string) error {
 
 // writeResult prints a result for people. The document comes from an aggregator, so nothing in it is taken to be sound.
 func writeResult(w io.Writer, r analysis.Result) {
-	present.Paragraph(w, "", fmt.Sprintf("%s (study %.8s): %s", r.Name, r.Study, show.Headline(r)))
-	fmt.Fprintln(w)
-	present.Text(w, show.Result(r, nil))
+	present.Text(w, append([]block.Block{block.Text{Text: fmt.Sprintf("%s (study %.8s): %s", r.Name, r.Study, show.Headline(r))}}, show.Result(r, nil)...))
 }
 
 func (d Document) text(w io.Writer) {
 	writeResult(w, d.Result)
 	fmt.Fprintln(w)
-	present.Paragraph(w, "", d.verified())
+	about := []block.Block{block.Text{Text: d.verified()}}
 	for _, f := range d.Beside {
-		present.Paragraph(w, "", fmt.Sprintf("Further result %.8s, of %s: %s (--further %.8s shows it).", f.Statement.Document.Hash.String(), f.Statement.At, kindsOf(f.Result), f.Statement.Document.Hash.String()))
+		name := f.Statement.Document.Hash.String()
+		about = append(about, block.Text{Text: fmt.Sprintf("Further result %.8s, of %s: %s (--further %.8s shows it).", name, f.Statement.At, kindsOf(f.Result), name)})
 	}
+	var lost []string
 	for _, err := range d.Lost {
-		present.Paragraph(w, "", "Lost: "+err.Error()+".")
+		lost = append(lost, err.Error())
 	}
+	present.Text(w, append(about, stored.Lost(lost)...))
 }
 
 // kindsOf names what a result answers.

@@ -39,7 +39,7 @@ func (cmd StatusCommand) Run(ctx context.Context, c *Console, g *Globals) error 
 				if !first {
 					fmt.Fprintln(w)
 				}
-				writeSnapshots(w, now, Now())
+				present.Text(w, stored.Statuses(now, Now()))
 				cmd.next(c, now)
 			})
 			if err != nil {
@@ -225,74 +225,4 @@ func decidedSince(st *store.Store, id protocol.StudyID, raw []byte) (stored.Snap
 		s.Await(wait.Release)
 	}
 	return s, err
-}
-
-// writeSnapshots prints statuses for people, with the time that is left at now.
-func writeSnapshots(w io.Writer, all []stored.Snapshot, now protocol.Instant) {
-	if len(all) == 0 {
-		fmt.Fprintln(w, "no studies")
-		return
-	}
-	t := present.NewTable("study", "state", "name")
-	for _, s := range all {
-		t.Add(s.Study[:8], s.State, s.Name)
-	}
-	t.Write(w)
-	for _, s := range all {
-		if text := s.WaitText(); text != "" {
-			fmt.Fprintln(w)
-			if until, err := protocol.ParseInstant(s.Until); err == nil {
-				text += ", " + Until(until, now)
-			}
-			present.Paragraph(w, "  ", s.Study[:8]+" waits for "+text)
-		}
-		for _, fault := range s.Faults {
-			fmt.Fprintln(w)
-			present.Paragraph(w, "  ", s.Study[:8]+" "+fault)
-		}
-		if s.Trouble != "" {
-			fmt.Fprintln(w)
-			present.Paragraph(w, "  ", s.Study[:8]+" is not served: "+s.Trouble)
-		}
-		if s.Clock != "" {
-			fmt.Fprintln(w)
-			present.Paragraph(w, "  ", s.Study[:8]+": "+s.Clock)
-		}
-		if s.Grace != "" {
-			fmt.Fprintln(w)
-			present.Paragraph(w, "  ", s.Study[:8]+" goes on: "+s.Grace)
-		}
-		if s.Restored != "" {
-			fmt.Fprintln(w)
-			present.Paragraph(w, "  ", s.Study[:8]+": "+s.Restored)
-		}
-		if s.Failure != "" {
-			fmt.Fprintln(w)
-			present.Paragraph(w, "  ", s.Study[:8]+" "+s.State+": "+s.Failure)
-		}
-		if text := s.BlameText(); text != "" {
-			fmt.Fprintln(w)
-			present.Paragraph(w, "  ", s.Study[:8]+" blames "+text)
-		}
-	}
-}
-
-// Until says when a wait ends and how long that is from now.
-func Until(t, now protocol.Instant) string {
-	const minute, hour = 60, 60 * 60 // a time.Duration ends at 292 years
-	left := int64(t - now)
-	var in string
-	switch {
-	case left <= 0:
-		return fmt.Sprintf("until %s (over)", t)
-	case left < 2*minute:
-		in = fmt.Sprintf("%d s", left)
-	case left < 2*hour:
-		in = fmt.Sprintf("%d min", left/minute)
-	case left < 48*hour:
-		in = fmt.Sprintf("%d h", left/hour)
-	default:
-		in = fmt.Sprintf("%d days", left/(24*hour))
-	}
-	return fmt.Sprintf("until %s (in %s)", t, in)
 }

@@ -153,11 +153,11 @@ func (p *plot) pointTitle(c block.Curve, at block.Point) string {
 	if at.Title != "" {
 		return at.Title
 	}
-	over := fmt.Sprintf("%.4g", at.X)
+	over := block.Brief(at.X)
 	if i := int(math.Round(at.X)); i >= 0 && i < len(p.Names) {
 		over = p.Names[i]
 	}
-	number := fmt.Sprintf("%.4g", at.Y)
+	number := block.Brief(at.Y)
 	if at.Low < at.High {
 		y, between := block.Interval(at.Y, at.Low, at.High)
 		number = y + " " + between

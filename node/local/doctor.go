@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/node/p2p"
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
@@ -113,7 +114,7 @@ func (o DoctorOptions) disk() Finding {
 			}
 		}
 	}
-	f.Said = fmt.Sprintf("%d MiB free, %d MiB are enough", free>>20, need>>20)
+	f.Said = fmt.Sprintf("%s free, %s are enough", block.Bytes(free), block.Bytes(need))
 	if free < need {
 		f.Verdict, f.Fix = Fail, "make room, or name another directory with --state"
 	}

@@ -34,29 +34,30 @@ type Inspection struct {
 
 // InspectedSketch describes one sketch of a release.
 type InspectedSketch struct {
-	Side      string           `json:"side"`
-	Family    string           `json:"family"`
-	K         int              `json:"k"`
-	S         int              `json:"s,omitempty"`
-	Rows      int64            `json:"rows"`
-	Cols      int64            `json:"cols"`
-	Width     int              `json:"width"` // bytes of an entry
-	Bytes     int64            `json:"bytes"`
-	Beside    []string         `json:"beside,omitempty"` // what each row has beside its entries, like pseudonym
-	Bits      int              `json:"bits"`
-	Scale     float64          `json:"scale"` // R's real factor; 1 of sums
-	Mechanism string           `json:"mechanism"`
-	Noise     string           `json:"noise"`    // in words
-	Variance  float64          `json:"variance"` // of one entry's noise, in squared units of entries; of one value's under randomised-response
-	Statement string           `json:"statement"`
-	Masked    int              `json:"masked,omitempty"`    // for how many members: entries are noised, and then as random as bytes can be
-	Labels    string           `json:"labels,omitempty"`    // what travels in the last column, in words
-	LabelsAs  study.Labels     `json:"labels_as,omitempty"` // that as a code: plain or randomised
-	Exposure  string           `json:"exposure,omitempty"`  // what it gives away; mechanism none alone
-	Chunks    []InspectedChunk `json:"chunks"`
-	Clipped   *int64           `json:"clipped,omitempty"` // records cut to the clip; kept here alone, unit record only
-	Intact    bool             `json:"intact"`
-	Histogram []Bin            `json:"histogram,omitempty"` // of the entries; none where damaged, nor of masked ones
+	Side       string           `json:"side"`
+	Projection string           `json:"projection"` // how records are compressed, in words
+	Family     string           `json:"family"`
+	K          int              `json:"k"`
+	S          int              `json:"s,omitempty"`
+	Rows       int64            `json:"rows"`
+	Cols       int64            `json:"cols"`
+	Width      int              `json:"width"` // bytes of an entry
+	Bytes      int64            `json:"bytes"`
+	Beside     []string         `json:"beside,omitempty"` // what each row has beside its entries, like pseudonym
+	Bits       int              `json:"bits"`
+	Scale      float64          `json:"scale"` // R's real factor; 1 of sums
+	Mechanism  string           `json:"mechanism"`
+	Noise      string           `json:"noise"`    // in words
+	Variance   float64          `json:"variance"` // of one entry's noise, in squared units of entries; of one value's under randomised-response
+	Statement  string           `json:"statement"`
+	Masked     int              `json:"masked,omitempty"`    // for how many members: entries are noised, and then as random as bytes can be
+	Labels     string           `json:"labels,omitempty"`    // what travels in the last column, in words
+	LabelsAs   study.Labels     `json:"labels_as,omitempty"` // that as a code: plain or randomised
+	Exposure   string           `json:"exposure,omitempty"`  // what it gives away; mechanism none alone
+	Chunks     []InspectedChunk `json:"chunks"`
+	Clipped    *int64           `json:"clipped,omitempty"` // records cut to the clip; kept here alone, unit record only
+	Intact     bool             `json:"intact"`
+	Histogram  []Bin            `json:"histogram,omitempty"` // of the entries; none where damaged, nor of masked ones
 }
 
 // InspectedChunk is one chunk, compared with its signed hash.
@@ -163,7 +164,7 @@ func InspectFiles(files store.ReleaseDir, s *study.Study) (Inspection, error) {
 func inspectSketch(files store.ReleaseDir, p release.Plan, h protocol.ReleasedSketch, records int64) (InspectedSketch, error) {
 	g := p.Noise.Guarantee()
 	out := InspectedSketch{
-		Side: string(h.Side), Family: string(p.Spec().Family), K: p.Spec().K, S: p.Spec().S, Rows: h.Rows, Cols: h.Cols,
+		Side: string(h.Side), Projection: p.Sketch().Method(), Family: string(p.Spec().Family), K: p.Spec().K, S: p.Spec().S, Rows: h.Rows, Cols: h.Cols,
 		Width: h.Width, Bytes: h.Size(), Bits: int(p.Study.Bits), Scale: p.Spec().Scale(), Mechanism: string(g.Mechanism()),
 		Noise: p.Noise.String(), Variance: p.Noise.Variance(), Statement: p.Statement(), Labels: labelsText(p), LabelsAs: labelsAs(p), Masked: h.Masked,
 	}

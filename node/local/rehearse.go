@@ -24,12 +24,12 @@ type Rehearsal struct {
 	Records int64  `json:"records"`
 	Skipped int64  `json:"skipped"` // left out for a missing value
 	source.Effect
-	Sketches []RehearsedSketch  `json:"sketches"`
-	Bytes    int64              `json:"bytes"`  // of all sketches, which would leave
-	Budget   []RehearsedAccount `json:"budget"` // the dataset's, per unit
-	Seconds  RehearsedTimes     `json:"seconds"`
-	Allowed  bool               `json:"allowed"` // policy and budget would let it leave
-	Refusal  string             `json:"refusal,omitempty"`
+	Sketches []RehearsedSketch `json:"sketches"`
+	Bytes    int64             `json:"bytes"`  // of all sketches, which would leave
+	Budget   []Spending        `json:"budget"` // the dataset's, per unit, at the δ of its cap where it has one
+	Seconds  RehearsedTimes    `json:"seconds"`
+	Allowed  bool              `json:"allowed"` // policy and budget would let it leave
+	Refusal  string            `json:"refusal,omitempty"`
 }
 
 // RehearsedSketch describes one sketch.
@@ -47,16 +47,6 @@ type RehearsedSketch struct {
 	Bits       bool    `json:"bits,omitempty"`   // both are of bits, before they are projected
 	Statement  string  `json:"statement"`        // what the noise promises
 	Labels     string  `json:"labels,omitempty"` // what travels beside the rows, in words
-}
-
-// RehearsedAccount is what the release would do to one of the dataset's accounts,
-// at the δ of its cap where it has one. Epsilon is null where the loss is unbounded.
-type RehearsedAccount struct {
-	Unit   string   `json:"unit"`
-	Before *float64 `json:"before"`
-	After  *float64 `json:"after"`
-	Cap    *float64 `json:"cap"` // null: counted, not limited
-	Delta  float64  `json:"delta"`
 }
 
 // RehearsedTimes are durations in seconds.
@@ -203,7 +193,7 @@ func labelsAs(p release.Plan) study.Labels {
 }
 
 // accounts adds the debits that the release still needs to the dataset's accounts.
-func accounts(r *source.Source, src *source.Opened, entries []ledger.Entry) ([]RehearsedAccount, error) {
+func accounts(r *source.Source, src *source.Opened, entries []ledger.Entry) ([]Spending, error) {
 	after := entries
 	var largest dp.Delta
 	for _, next := range r.Due(src, entries) {
@@ -217,21 +207,21 @@ func accounts(r *source.Source, src *source.Opened, entries []ledger.Entry) ([]R
 			largest = max(largest, e.Delta)
 		}
 	}
-	account := func(unit dp.Unit, limit config.Budget) RehearsedAccount {
+	account := func(unit dp.Unit, limit config.Budget) Spending {
 		a := ledger.Account{Dataset: src.Data.Name, Unit: unit, Delta: largest}
-		out := RehearsedAccount{Unit: string(unit)}
+		out := Spending{Dataset: a.Dataset, Unit: unit}
 		if limit.Epsilon > 0 {
-			out.Cap, a.Delta = finite(limit.Epsilon), limit.Delta
+			out.Cap, a.Delta = Finite(limit.Epsilon), limit.Delta
 		}
 		spent := ledger.Total(after, a)
-		out.Before, out.After, out.Delta = finite(ledger.Total(entries, a).Epsilon), finite(spent.Epsilon), float64(spent.Delta)
+		out.Before, out.After, out.Delta = Finite(ledger.Total(entries, a).Epsilon), Finite(spent.Epsilon), float64(spent.Delta)
 		return out
 	}
-	return []RehearsedAccount{account(dp.Record, src.Data.Caps.Record), account(dp.Attribute, src.Data.Caps.Attribute)}, nil
+	return []Spending{account(dp.Record, src.Data.Caps.Record), account(dp.Attribute, src.Data.Caps.Attribute)}, nil
 }
 
-// finite is ε, or nil where the loss is unbounded.
-func finite(e dp.Epsilon) *float64 {
+// Finite is ε, or nil where the loss is unbounded.
+func Finite(e dp.Epsilon) *float64 {
 	x := float64(e)
 	if math.IsInf(x, 0) {
 		return nil

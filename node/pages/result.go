@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
-	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/stored"
+	"github.com/cosketch/cosketch/node/table"
 	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/show"
 	"github.com/cosketch/cosketch/protocol/study"
@@ -39,17 +39,7 @@ func (p *pages) result(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	of := show.Document{Result: d.Result, Board: &show.Board{Study: s.File}}
-	for _, step := range stored.Steps() {
-		of.Board.Steps = append(of.Board.Steps, string(step))
-	}
-	for _, one := range s.Parties {
-		taken := map[string]bool{}
-		for _, step := range one.Steps {
-			taken[step] = true
-		}
-		of.Board.Taken = append(of.Board.Taken, taken)
-	}
+	of := show.Document{Result: d.Result, Board: stored.BoardShown(s.File, s.Taken())}
 	name := d.Statement.Document.Hash.String()
 	of.Signed = &show.Signature{Aggregator: s.File.Aggregator.ID.String(), Document: name, Message: d.Statement.Message.String()}
 	if d.Statement.Further {
@@ -65,7 +55,7 @@ func (p *pages) result(w http.ResponseWriter, r *http.Request) error {
 	if v.Report, err = present.Main(of.Blocks()); err != nil {
 		return err
 	}
-	files := api.Files(d.Result)
+	files := table.Files(d.Result)
 	v.Count = len(files)
 	for _, f := range files {
 		extension := path.Ext(f.Name)

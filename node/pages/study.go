@@ -1,16 +1,18 @@
 package pages
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/cosketch/cosketch/kernel/dp"
+	"github.com/cosketch/cosketch/node"
 	"github.com/cosketch/cosketch/node/api"
+	"github.com/cosketch/cosketch/node/present"
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/block"
@@ -28,9 +30,9 @@ type studiesView struct {
 }
 
 type studyRow struct {
-	Path, Name, Short, State, Class, Waits, Results string
-	In, Parties                                     int
-	Answered                                        bool
+	Path, Name, Short, State, Class, Why, Results string
+	In, Parties                                   int
+	Answered                                      bool
 }
 
 func (p *pages) studies(w http.ResponseWriter, r *http.Request) error {
@@ -59,24 +61,16 @@ func (p *pages) studies(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		now := p.server.Now()
-		if !s.Status.Ended {
+		if s.Status.Active() {
 			running++
-			if s.Status.Until != 0 && (soonest == 0 || s.Status.Until < soonest) {
-				soonest, who, news = s.Status.Until, "; next, "+s.File.Name+" "+waits(s.Status, now), "; next, "+s.File.Name+" "+awaits(s.Status)
+			if until := s.Status.Deadline(); until != 0 && (soonest == 0 || until < soonest) {
+				soonest, who, news = until, "; next, "+s.File.Name+" "+s.Status.Waiting(now), "; next, "+s.File.Name+" "+s.Status.Awaiting()
 			}
 		}
 		row := studyRow{Path: studyPath(s), Name: s.File.Name, Short: s.File.ID.Short(), State: s.Status.State, Class: stateClass(s.Status),
-			Waits: strings.TrimPrefix(waits(s.Status, now), "waits for "), In: released(s), Parties: len(s.Parties), Results: "none yet"}
-		if s.Status.Ended {
+			Why: s.Status.Why(now), In: s.Released(), Parties: len(s.Parties), Results: "none yet"}
+		if !s.Status.Active() {
 			row.Results = "none"
-		}
-		switch {
-		case s.Damaged && !s.Status.Ended:
-			row.Waits = "its operator: it is damaged here"
-		case s.Status.Trouble != "":
-			row.Waits = "being served again: " + s.Status.Trouble
-		case s.Status.Failure != "":
-			row.Waits = "nothing: " + cmp.Or(s.Status.Reason, s.Status.Failure)
 		}
 		if len(s.Results) > 0 {
 			row.Results, row.Answered = kinds(s.Results[0].Kinds), true
@@ -123,20 +117,17 @@ func (p *pages) ofStudy(r *http.Request, s api.Study, here string) page {
 
 type studyView struct {
 	page
-	Path, ID, Meaning, State             string
-	Trouble, Grace, Failure, ResultsWhen string
-	Bare, Purged                         bool
-	Lost                                 []string
-	Parties                              []partyRow
-	Doing                                *doingView
-	Faults                               []string
-	Culprits                             []api.Culprit
-	Results                              []resultRow
-	Dates                                []dateRow
-	Promise, Person                      string
-	Analyses                             []analysisRow
-	Columns                              []study.Column
-	Messages                             uint64
+	Path, ID, Meaning, ResultsWhen string
+	Says                           template.HTML // what stands in the study's way, and what is to be read first
+	Purged                         bool
+	Parties                        []partyRow
+	Doing                          *doingView
+	Results                        []resultRow
+	Dates                          []dateRow
+	Promise, Person                string
+	Analyses                       []analysisRow
+	Columns                        []study.Column
+	Messages                       uint64
 }
 
 type partyRow struct {
@@ -166,15 +157,17 @@ func (p *pages) study(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	now := p.server.Now()
-	v := studyView{page: p.ofStudy(r, s, ""), Path: studyPath(s), ID: s.File.ID.String(), Meaning: s.File.Meaning.String(), State: s.Status.State,
-		Trouble: s.Status.Trouble, Grace: s.Status.Grace, Failure: s.Status.Failure, Bare: s.File.Privacy.Mechanism == dp.None, Purged: s.Purged, Lost: s.Lost, Faults: s.Status.Faults, Culprits: s.Status.Culprits,
+	v := studyView{page: p.ofStudy(r, s, ""), Path: studyPath(s), ID: s.File.ID.String(), Meaning: s.File.Meaning.String(), Purged: s.Purged,
 		Columns: s.File.Columns, Messages: s.Messages, ResultsWhen: "They are computed when every release is here, or at the deadline from those that are."}
 	answered, err := p.answered(s)
 	if err != nil {
 		return err
 	}
-	v.Headline, v.News = headline(s, answered, waits(s.Status, now)), headline(s, answered, awaits(s.Status))
-	if !s.Status.Ended {
+	v.Headline, v.News = headline(s, answered, s.Status.Waiting(now)), headline(s, answered, s.Status.Awaiting())
+	if v.Says, err = present.Main(readFirst(s)); err != nil {
+		return err
+	}
+	if s.Status.Active() {
 		v.Events, v.Poll = "/api/v1"+v.Path+"/events", 60 // news at once, and how long is left by the minute
 	} else {
 		v.ResultsWhen = ""
@@ -215,10 +208,23 @@ func (p *pages) answered(s api.Study) (string, error) {
 	return show.Headline(d.Result), nil
 }
 
+// readFirst is what is to be read first about a study.
+func readFirst(s api.Study) (out []block.Block) {
+	for _, one := range s.Status.Says() {
+		one.Text = "The study " + one.Text + "."
+		out = append(out, one)
+	}
+	out = append(out, stored.Lost(s.Lost)...)
+	if s.File.Privacy.Mechanism == dp.None {
+		out = append(out, show.NoPromise())
+	}
+	return out
+}
+
 // newPartyRow draws a party's steps: those taken, and the one that is awaited.
 func newPartyRow(of api.Study, p api.Party, now protocol.Instant) partyRow {
 	s := of.Status
-	out := partyRow{Name: p.Name, Awaited: !s.Ended && slices.Contains(s.From, p.Name)}
+	out := partyRow{Name: p.Name, Awaited: s.Active() && slices.Contains(s.From, p.Name)}
 	next := true
 	for _, name := range stored.Steps() {
 		step := stepRow{Name: string(name), Word: "not yet"}
@@ -232,7 +238,7 @@ func newPartyRow(of api.Study, p api.Party, now protocol.Instant) partyRow {
 	}
 	if p.Release != nil {
 		out.Received, out.Bytes = p.Received, p.Release.Bytes
-		out.Sending = !p.Whole() && !of.Purged && !s.Ended
+		out.Sending = !p.Whole() && !of.Purged && s.Active()
 		out.Note = fmt.Sprintf("%d records, %s", p.Release.Records, block.Bytes(p.Release.Bytes))
 		switch {
 		case of.Purged && slices.Contains(p.Steps, string(stored.StepReleased)):
@@ -242,11 +248,7 @@ func newPartyRow(of api.Study, p api.Party, now protocol.Instant) partyRow {
 		}
 	}
 	if out.Awaited {
-		text := s.WaitFor.Owed()
-		if s.Until != 0 {
-			text += ", until " + moment(s.Until, now) + ", " + distance(s.Until, now)
-		}
-		out.Note = strings.TrimPrefix(out.Note+"; "+text, "; ")
+		out.Note = strings.TrimPrefix(out.Note+"; "+s.Owing(now), "; ")
 	}
 	return out
 }
@@ -256,7 +258,7 @@ func newResultRow(path string, i int, result api.Statement, now protocol.Instant
 		Size: block.Bytes(result.Document.Size), Short: result.Document.Hash.String()[:16]}
 	switch {
 	case result.Further:
-		row.Name, row.Made = fmt.Sprintf("further result %d", i), moment(result.At, now)
+		row.Name, row.Made = fmt.Sprintf("further result %d", i), node.Moment(result.At, now)
 	case !result.Complete:
 		row.Made = "without some parties"
 	}
@@ -271,8 +273,8 @@ func dates(s api.Study, now protocol.Instant) []dateRow {
 		if t == 0 {
 			return
 		}
-		row := dateRow{name, t.String(), moment(t, now), distance(t, now)}
-		if s.Status.Ended {
+		row := dateRow{name, t.String(), node.Moment(t, now), node.Distance(t, now)}
+		if !s.Status.Active() {
 			row.In = ""
 		}
 		out = append(out, row)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/cosketch/cosketch/node/api"
 	"github.com/cosketch/cosketch/node/stored"
@@ -13,74 +12,10 @@ import (
 	"github.com/cosketch/cosketch/protocol/study"
 )
 
-// moment says when something is, for people: without the day where it is today.
-func moment(t, now protocol.Instant) string {
-	at, today := time.Unix(int64(t), 0).UTC(), time.Unix(int64(now), 0).UTC()
-	if at.Format(time.DateOnly) == today.Format(time.DateOnly) {
-		return at.Format("15:04 UTC")
-	}
-	return at.Format("2 Jan 2006, 15:04 UTC")
-}
-
-// distance says how far away something is.
-func distance(t, now protocol.Instant) string {
-	left := time.Duration(t-now) * time.Second
-	past := left < 0
-	if past {
-		left = -left
-	}
-	var text string
-	switch {
-	case left < 2*time.Minute:
-		text = fmt.Sprintf("%d s", left/time.Second)
-	case left < 2*time.Hour:
-		text = fmt.Sprintf("%d min", left/time.Minute)
-	case left < 48*time.Hour:
-		text = fmt.Sprintf("%d h", left/time.Hour)
-	default:
-		text = fmt.Sprintf("%d days", left/(24*time.Hour))
-	}
-	if past {
-		return text + " ago"
-	}
-	return "in " + text
-}
-
-// awaits says what a study waits for and from whom; empty where it waits for nothing.
-func awaits(s api.Status) string {
-	if s.WaitFor == "" {
-		return ""
-	}
-	if from := slices.DeleteFunc(slices.Clone(s.From), func(name string) bool { return name == "the aggregator" }); len(from) > 0 {
-		return "waits for " + s.WaitFor.From(from)
-	}
-	return "waits for " + s.WaitFor.String()
-}
-
-// waits says, beside that, until when.
-func waits(s api.Status, now protocol.Instant) string {
-	text := awaits(s)
-	if text != "" && s.Until != 0 {
-		text += ", until " + moment(s.Until, now) + ", " + distance(s.Until, now)
-	}
-	return text
-}
-
-// released counts the parties whose release came wholly.
-func released(s api.Study) int {
-	n := 0
-	for _, p := range s.Parties {
-		if slices.Contains(p.Steps, string(stored.StepReleased)) {
-			n++
-		}
-	}
-	return n
-}
-
 // headline answers what most readers want to know first; answered is what a result says
 // first, where there is one, and waits what the study waits for.
 func headline(s api.Study, answered, waits string) string {
-	text := fmt.Sprintf("%d of %d parties in", released(s), len(s.Parties))
+	text := fmt.Sprintf("%d of %d parties in", s.Released(), len(s.Parties))
 	switch {
 	case answered != "":
 		text = strings.TrimSuffix(answered, ".")
@@ -113,7 +48,7 @@ func stateClass(s api.Status) string {
 	switch {
 	case s.Trouble != "" || s.State == string(session.Stopped):
 		return "failed"
-	case s.Ended || s.State == string(session.Answered):
+	case !s.Active() || s.State == string(session.Answered):
 		return "done"
 	case s.State == stored.Added:
 		return ""

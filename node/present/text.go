@@ -29,13 +29,17 @@ func Text(w io.Writer, blocks []block.Block) {
 			writeHeading(w, b)
 			indent = "  "
 		case block.Checks:
+			if _, ok := after.(block.Table); ok {
+				fmt.Fprintln(w)
+			}
 			for _, one := range b.Items {
 				hang(w, "  "+one.Verdict+" ", one.Text)
 				hang(w, "       → ", one.Fix)
 			}
 		case block.Text:
-			if _, ok := after.(block.Checks); ok { // what the next ones are about
-				fmt.Fprintln(w)
+			before, follows := after.(block.Text)
+			if _, ok := after.(block.Checks); ok || follows && b.Lead != "" && b.Tone == block.Warn && before.Tone != block.Warn {
+				fmt.Fprintln(w) // what the next checks are about; what is not to be missed
 			}
 			text := b.Text
 			if b.Lead != "" {
@@ -58,8 +62,12 @@ func Text(w io.Writer, blocks []block.Block) {
 			if b.Asked {
 				continue
 			}
-			_, first := after.(block.Heading)
-			writeTable(w, b, !first)
+			if _, headed := after.(block.Heading); headed {
+				b.Caption = ""
+			} else if after != nil {
+				fmt.Fprintln(w)
+			}
+			writeTable(w, b)
 		case block.Fold, block.Figure:
 			continue
 		default:
@@ -80,12 +88,9 @@ func writeHeading(w io.Writer, h block.Heading) {
 
 // writeTable writes the first rows of a table, why numbers in them are undefined, each reason once, and what it leaves
 // out.
-func writeTable(w io.Writer, t block.Table, captioned bool) {
-	if captioned {
-		fmt.Fprintln(w)
-		if t.Caption != "" {
-			Paragraph(w, "  ", t.Caption+":")
-		}
+func writeTable(w io.Writer, t block.Table) {
+	if t.Caption != "" {
+		Paragraph(w, "  ", t.Caption+":")
 	}
 	out, aside := &Table{}, 0
 	for _, c := range t.Columns {
@@ -93,7 +98,7 @@ func writeTable(w io.Writer, t block.Table, captioned bool) {
 			aside++
 			continue
 		}
-		out.head, out.right = append(out.head, c.Name), append(out.right, c.Number)
+		out.column(c)
 	}
 	var undefined []string
 	rows := t.Rows
@@ -134,6 +139,7 @@ func line(text string) string { return plain.Line(joined.Replace(text)) }
 type Table struct {
 	head  []string
 	right []bool // columns aligned to the right: numbers
+	whole []bool // columns that never give way
 	rows  [][]string
 }
 
@@ -141,11 +147,14 @@ type Table struct {
 // the right.
 func NewTable(columns ...string) *Table {
 	t := &Table{}
-	for _, c := range columns {
-		name, right := strings.CutPrefix(c, ">")
-		t.head, t.right = append(t.head, name), append(t.right, right)
+	for _, c := range block.Headed(columns...) {
+		t.column(c)
 	}
 	return t
+}
+
+func (t *Table) column(c block.Column) {
+	t.head, t.right, t.whole = append(t.head, c.Name), append(t.right, c.Number), append(t.whole, c.Whole)
 }
 
 // Add appends a row.
@@ -189,13 +198,15 @@ func (t *Table) fit(all [][]string) []int {
 		}
 	}
 	total := 0
-	for _, n := range widths {
-		total += 2 + n
+	for i, n := range widths {
+		if !t.whole[i] {
+			total += 2 + n
+		}
 	}
 	for ; total > Width; total-- {
 		widest := -1
 		for i, n := range widths {
-			if !t.right[i] && n > least && (widest < 0 || n > widths[widest]) {
+			if !t.right[i] && !t.whole[i] && n > least && (widest < 0 || n > widths[widest]) {
 				widest = i
 			}
 		}

@@ -30,6 +30,16 @@ func TestTableFitsItsText(t *testing.T) {
 	}
 }
 
+// A column that is to be whole is, and takes no room from the others.
+func TestWholeColumns(t *testing.T) {
+	var out strings.Builder
+	note := strings.Repeat("n", 200)
+	Text(&out, []block.Block{block.Table{Columns: []block.Column{block.Words("what"), {Name: "note", Whole: true}}, Rows: [][]block.Cell{block.Cells("uploading", note)}}})
+	if want := "  what       note\n  uploading  " + note + "\n"; out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
 func TestParagraphBreaksBetweenWords(t *testing.T) {
 	var out strings.Builder
 	Paragraph(&out, "  ", strings.Repeat("twelve chars ", 20)+strings.Repeat("x", 200))

@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/dp"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/node/dataset"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/release"
 	"github.com/cosketch/cosketch/protocol/study"
 )
@@ -260,9 +261,9 @@ func (e SketchEffect) String() string {
 	case e.Cut == nil:
 		return text + "records are cut after they were projected, so only a rehearsal (party sketch STUDY --dry-run) counts them."
 	case e.Own:
-		text += fmt.Sprintf("your program would choose a clip of about %.3g; ", e.Clip)
+		text += "your program would choose a clip of about " + block.Digits(e.Clip, 3) + "; "
 	default:
-		text += fmt.Sprintf("the clip is %.3g; ", e.Clip)
+		text += "the clip is " + block.Digits(e.Clip, 3) + "; "
 	}
 	if *e.Cut == 0 {
 		return text + "no record is longer."
@@ -293,7 +294,7 @@ func (v *survey) column(j int, f dataset.FieldSummary, s dataset.Summary) (Colum
 		as := "as none of the column's categories"
 		if field.Kind != study.Categorical {
 			middle := field.Scale.Origin() + float64(field.Scale.Missing(bits))*field.Scale.Step(bits)
-			as = fmt.Sprintf("as %.4g, the public centre", field.Scale.Transform().Invert(middle))
+			as = "as " + block.Brief(field.Scale.Transform().Invert(middle)) + ", the public centre"
 		}
 		tell(1+share, "%s are missing and count %s.", partOf(f.Missing, total, "values"), as)
 	}
@@ -433,5 +434,5 @@ func percent(share float64) string {
 	case share >= 0.095:
 		return fmt.Sprintf("%.0f %%", 100*share)
 	}
-	return fmt.Sprintf("%.2g %%", 100*share)
+	return block.Digits(100*share, 2) + " %"
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/fail"
+	"github.com/cosketch/cosketch/protocol/show"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
 )
@@ -118,4 +119,20 @@ func StepOf(kind protocol.Kind) Step {
 		return StepSketched
 	}
 	return ""
+}
+
+// BoardShown is what a study's board shows beside a result.
+func BoardShown(s *study.Study, taken []map[Step]bool) *show.Board {
+	out := &show.Board{Study: s}
+	for _, step := range Steps() {
+		out.Steps = append(out.Steps, string(step))
+	}
+	for _, of := range taken {
+		steps := map[string]bool{}
+		for step := range of {
+			steps[string(step)] = true
+		}
+		out.Taken = append(out.Taken, steps)
+	}
+	return out
 }

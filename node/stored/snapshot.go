@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cosketch/cosketch/node/store"
 	"github.com/cosketch/cosketch/protocol"
@@ -86,6 +85,9 @@ func DecodeSnapshot(b []byte) (Snapshot, error) {
 	return s, nil
 }
 
+// TheAggregator is what an aggregator is called among the names of a study's parties.
+const TheAggregator = "the aggregator"
+
 // Names gives the study's names of peers.
 func Names(s *study.Study, ids []protocol.PeerID) []string {
 	var out []string
@@ -93,23 +95,12 @@ func Names(s *study.Study, ids []protocol.PeerID) []string {
 		if i, ok := s.PartyIndex(id); ok {
 			out = append(out, s.Parties[i].Name)
 		} else if id == s.Aggregator.ID {
-			out = append(out, "the aggregator")
+			out = append(out, TheAggregator)
 		} else {
 			out = append(out, id.String())
 		}
 	}
 	return out
-}
-
-// BlameText names the culprits, and how well it is known that they are.
-func (s Snapshot) BlameText() string {
-	var out []string
-	for _, c := range s.Culprits {
-		if text := fmt.Sprintf("%s (%s)", c.Name, c.Standing); !slices.Contains(out, text) {
-			out = append(out, text)
-		}
-	}
-	return strings.Join(out, ", ")
 }
 
 // sorted puts names in an order that people expect; the one of peers is that of their keys.

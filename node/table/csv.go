@@ -75,9 +75,17 @@ func field(value any) string {
 	case int64:
 		return strconv.FormatInt(x, 10)
 	case float64:
-		return strconv.FormatFloat(x, 'g', -1, 64)
+		return Number(&x)
 	case bool:
 		return strconv.FormatBool(x)
 	}
 	panic(fmt.Sprintf("table: a value of type %T", value))
+}
+
+// Number is a number as CSV files have it: reading it gives the same bits. Without one the field is empty.
+func Number(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*x, 'g', -1, 64)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/cosketch/cosketch/node/stored"
 	"github.com/cosketch/cosketch/protocol"
 	"github.com/cosketch/cosketch/protocol/analysis"
+	"github.com/cosketch/cosketch/protocol/block"
 	"github.com/cosketch/cosketch/protocol/session"
 	"github.com/cosketch/cosketch/protocol/study"
 	"github.com/cosketch/cosketch/protocol/wire"
@@ -106,7 +107,7 @@ func (v *Views) Ready() error {
 		return err
 	}
 	if free, err := v.state.Free(); err == nil && free < stored.LittleRoom {
-		return fmt.Errorf("the disk is full: %d KiB are left", free>>10)
+		return fmt.Errorf("the disk is full: %s are left", block.Bytes(free))
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -187,8 +188,7 @@ func (v *Views) damaged(out api.Study, d *stored.DamagedError) (api.Study, error
 	for _, p := range out.File.Parties {
 		out.Parties = append(out.Parties, api.Party{Name: p.Name, ID: p.ID})
 	}
-	shot := stored.DamagedSnapshot(v.state, d)
-	out.Status = api.Status{State: shot.State, Ended: !shot.Active(), Failure: shot.Failure, Trouble: shot.Trouble}
+	out.Status.Snapshot = stored.DamagedSnapshot(v.state, d)
 	return out, nil
 }
 
@@ -226,16 +226,7 @@ func (v *Views) status(s *study.Study) (api.Status, error) {
 	if free, unknown := v.state.Free(); unknown == nil {
 		shot.OnDisk("this aggregator", free)
 	}
-	out := api.Status{State: shot.State, Ended: !shot.Active(), WaitFor: shot.Waits(), From: shot.From,
-		Failure: shot.Failure, Reason: shot.Reason, Trouble: shot.Trouble, Grace: shot.Grace, Faults: shot.Faults}
-	for _, c := range shot.Culprits {
-		out.Culprits = append(out.Culprits, api.Culprit{Name: c.Name, ID: c.ID, Standing: c.Standing, What: c.What})
-	}
-	if shot.Until != "" {
-		if out.Until, err = protocol.ParseInstant(shot.Until); err != nil {
-			return out, err
-		}
-	}
+	out := api.Status{Snapshot: shot}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if p, ok := v.doing[s.ID]; ok && shot.State == string(session.Computing) {

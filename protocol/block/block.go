@@ -3,6 +3,8 @@
 // none of this: they are the reflection of a document, exact.
 package block
 
+import "strings"
+
 // A Block is a piece of what people are shown.
 type Block interface{ block() }
 
@@ -94,11 +96,21 @@ type Column struct {
 	Name   string
 	Number bool // aligned to the right
 	Aside  bool // a page has room for it, a text has not
+	Whole  bool // a text shows each cell whole, however long, for who looks in it for something
 }
 
 // Words and Numbers are columns of text and of numbers.
 func Words(name string) Column   { return Column{Name: name} }
 func Numbers(name string) Column { return Column{Name: name, Number: true} }
+
+// Headed are columns by their names; a ">" before a name makes a column of numbers.
+func Headed(names ...string) (out []Column) {
+	for _, name := range names {
+		name, number := strings.CutPrefix(name, ">")
+		out = append(out, Column{Name: name, Number: number})
+	}
+	return out
+}
 
 // Cell is a cell of a table.
 type Cell struct {

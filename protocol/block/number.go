@@ -103,7 +103,31 @@ func Bytes(n int64) string {
 			return strconv.FormatFloat(math.Round(x*place)/place, 'f', -1, 64) + " " + unit.name
 		}
 	}
-	return fmt.Sprintf("%d bytes", n)
+	return Counted(n, "byte", "bytes")
+}
+
+// Counted is a number of things.
+func Counted(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// longest is the length of the longest bar, in characters.
+const longest = 40
+
+// BarText draws a count beside the greatest one, in eighths of a character. What is there is seen.
+func BarText(n, most int64) string {
+	eighths := int(math.Round(8 * longest * float64(n) / float64(max(most, 1))))
+	if n > 0 {
+		eighths = max(eighths, 1)
+	}
+	text := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		text += string([]rune("▏▎▍▌▋▊▉")[rest-1])
+	}
+	return text
 }
 
 // Brief is a number with at most four significant digits.

@@ -63,7 +63,7 @@ func TestRoundingKeepsWhatTheIntervalLeaves(t *testing.T) {
 }
 
 func TestBytes(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 bytes", 999: "999 bytes", 1000: "1 kB", 2040: "2.04 kB", 30720: "30.7 kB", 656_700: "657 kB", 999_600: "1000 kB", 1_650_000: "1.65 MB", 6_400_000_000: "6.4 GB", 12_345_000_000_000: "12345 GB"} {
+	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 999: "999 bytes", 1000: "1 kB", 2040: "2.04 kB", 30720: "30.7 kB", 656_700: "657 kB", 999_600: "1000 kB", 1_650_000: "1.65 MB", 6_400_000_000: "6.4 GB", 12_345_000_000_000: "12345 GB"} {
 		if got := Bytes(n); got != want {
 			t.Errorf("%d are %q, want %q", n, got, want)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/cosketch/cosketch/kernel/projection"
 	"github.com/cosketch/cosketch/kernel/sketch"
 	"github.com/cosketch/cosketch/protocol/block"
+	"github.com/cosketch/cosketch/protocol/study"
 )
 
 // Headline says how many analyses are usable, and for whom.
@@ -119,7 +120,7 @@ func (s Sketch) blocks(i int, party string) []block.Block {
 			method += shown(s)
 		}
 	}
-	out := []block.Block{block.Heading{ID: fmt.Sprintf("sketch-%d", i+1), Text: fmt.Sprintf("Sketch %d", i+1), Says: fmt.Sprintf("%s side, %s; %s", s.Side, method, promise)}}
+	out := []block.Block{study.SketchHeading(i, s.Side, method+"; "+promise)}
 	say := func(format string, args ...any) { out = append(out, block.Text{Text: fmt.Sprintf(format, args...)}) }
 	text := fmt.Sprintf("About %s leave, made of %s of values, %d for each record.", block.Bytes(s.Bytes), block.Bytes(s.RawBytes), s.Features)
 	if name := most(s, party, func(p Part) float64 { return float64(p.Bytes) }); name != "" {

@@ -22,7 +22,7 @@ type Board struct {
 // known of its board.
 func Result(r analysis.Result, of *Board) (out []block.Block) {
 	if bare(r) {
-		out = append(out, block.Text{Tone: block.Warn, Lead: "No privacy guarantee", Text: "The parties agreed on sketches without noise: whoever knows the projection can read from them."})
+		out = append(out, NoPromise())
 	}
 	out = append(out, block.Heading{ID: "parties", Text: "Who is in"}, parties(r, of))
 	out = append(out, block.Heading{ID: "promise", Text: "What was promised"}, sketches(r))
@@ -33,6 +33,11 @@ func Result(r analysis.Result, of *Board) (out []block.Block) {
 		out = append(out, block.Fold{Title: "What every steward was told before approving", Blocks: of.Study.Explain(study.Everyone)})
 	}
 	return append(out, Analyses(r)...)
+}
+
+// NoPromise warns of a study without noise.
+func NoPromise() block.Text {
+	return block.Text{Tone: block.Warn, Lead: "No privacy guarantee", Text: "The parties agreed on sketches without noise: whoever knows the projection can read from them."}
 }
 
 // Analyses are the answers of a result in their order. Titles that are there before are numbered, so that each leads to

@@ -200,7 +200,7 @@ func Status(ctx context.Context, d Dir) (Standing, error) {
 			return Standing{}, err
 		}
 		for _, s := range snapshots(ctx, n) {
-			one.Studies = append(one.Studies, s.Study[:8]+" "+state(s))
+			one.Studies = append(one.Studies, s.Study[:8]+" "+s.Stands())
 		}
 		out.Nodes = append(out.Nodes, one)
 	}

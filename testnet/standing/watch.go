@@ -45,7 +45,7 @@ func (w *watch) run(ctx context.Context) {
 	for first := true; ; first = false {
 		for _, party := range w.site.Parties {
 			for _, s := range snapshots(ctx, party) {
-				key, now := party.Name+s.Study, state(s)
+				key, now := party.Name+s.Study, s.Stands()
 				if last[key] != now && !(first && !s.Active()) {
 					w.say(party.Name, fmt.Sprintf("%s %s", s.Study[:8], now))
 				}
@@ -60,21 +60,6 @@ func (w *watch) run(ctx context.Context) {
 	}
 }
 
-// state is a study's state at a node, in words.
-func state(s stored.Snapshot) string {
-	text := s.State
-	if s.State == stored.Added {
-		return text + ": waits for its steward's approval"
-	}
-	if s.WaitFor != "" {
-		text += ": waits for " + s.WaitText()
-	}
-	if s.Failure != "" {
-		text += ": " + s.Failure
-	}
-	return text
-}
-
 // doing is what a party was at when it ended, for its obituary.
 func (w *watch) doing(ctx context.Context, name string) string {
 	for _, party := range w.site.Parties {
@@ -83,7 +68,7 @@ func (w *watch) doing(ctx context.Context, name string) string {
 		}
 		for _, s := range snapshots(ctx, party) {
 			if s.Active() {
-				return fmt.Sprintf(" when study %s was %s", s.Study[:8], state(s))
+				return fmt.Sprintf(" when study %s was %s", s.Study[:8], s.Stands())
 			}
 		}
 	}

@@ -10,6 +10,11 @@
 //
 // measures how often the intervals of results hold the truth of the pooled data.
 //
+//	go run -C research . defaults
+//
+// measures whether what drafted studies answer is true to its label, and how close it is to
+// the best that its budget can buy.
+//
 //	go run -C research . union
 //
 // measures what studies that protect whole records of horizontal parties get from sums,
@@ -61,6 +66,7 @@ const name = "research"
 type commands struct {
 	Papers     paperOptions     `cmd:"" help:"Compute the tables and figures of the sources anew, beside the published values and the theory, and play a study of each on three parties and an aggregator."`
 	Coverage   coverageOptions  `cmd:"" help:"Measure how often the intervals of results hold the truth: every kind of number, with and without noise, with equal and with other record sets."`
+	Defaults   defaultsOptions  `cmd:"" help:"Measure whether what drafted studies answer is true to its label, on public and generated data, and how close it is to the best that its budget can buy. Wants the public data sets, and takes long."`
 	Union      unionOptions     `cmd:"" help:"Measure what horizontal studies that protect whole records get from moments and cells, beside what they get from row sketches and projections."`
 	Mechanisms mechanismOptions `cmd:"" help:"Compare this project's mechanisms with those of its sources at equal privacy."`
 	Bench      benchOptions     `cmd:"" help:"Measure the projections beside those of scikit-learn, numpy and scipy, where the system's Python has them. Wants a machine that is otherwise idle."`
@@ -91,6 +97,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runPapers(ctx, chosen.Papers, stdout, stderr)
 	case "coverage":
 		return runCoverage(ctx, chosen.Coverage, stdout, stderr)
+	case "defaults":
+		return runDefaults(ctx, chosen.Defaults, stdout, stderr)
 	case "union":
 		return runUnion(ctx, chosen.Union, stdout, stderr)
 	case "mechanisms":

@@ -28,11 +28,6 @@
 //
 // attacks an aggregator while honest parties finish studies.
 //
-//	go run ./testnet defaults
-//
-// measures whether what drafted studies answer is true to its label, and how close it is to
-// the best that its budget can buy.
-//
 //	go run ./testnet simulate
 //
 // plays random schedules of the protocol with random adversaries, and counts.
@@ -72,7 +67,6 @@ type commands struct {
 	Upgrade  upgradeOptions      `cmd:"" help:"Stop studies at every state, give their nodes the programs of another build, and check that these finish them as if nothing had happened."`
 	Hostile  hostileOptions      `cmd:"" help:"Let hostile peers attack an aggregator while honest parties finish studies, and check that these are hardly slower, and that memory and disk stay within their bounds."`
 	Apart    hostilePeersOptions `cmd:"" name:"hostile-peers" hidden:"" help:"Play the hostile peers of an order on stdin."`
-	Defaults defaultsOptions     `cmd:"" help:"Measure whether what drafted studies answer is true to its label, on public and generated data, and how close it is to the best that its budget can buy. Wants the public data sets, and takes long."`
 	Simulate simulateOptions     `cmd:"" help:"Play random schedules of the protocol, with adversaries, crashes and a bad network, and count what came of them."`
 }
 
@@ -117,8 +111,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return runHostile(ctx, chosen.Hostile, stdout, stderr)
 	case "hostile-peers":
 		return runHostilePeers(ctx, os.Stdin, stdout, stderr)
-	case "defaults":
-		return runDefaults(ctx, chosen.Defaults, stdout, stderr)
 	}
 	return runStudies(ctx, chosen.Run, stdout, stderr)
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
+	"github.com/cosketch/cosketch/research/rehearsal"
 	"github.com/cosketch/cosketch/testnet/cancer"
-	"github.com/cosketch/cosketch/testnet/rehearsal"
 )
 
 // horizontal is a study of three parties with other people each, dealt out anew.

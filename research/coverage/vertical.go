@@ -13,7 +13,7 @@ import (
 
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/testnet/rehearsal"
+	"github.com/cosketch/cosketch/research/rehearsal"
 )
 
 // vertical is a study of three parties with three columns each of the same people, each

@@ -10,7 +10,7 @@ import (
 	"github.com/cosketch/cosketch/protocol/analysis"
 	"github.com/cosketch/cosketch/protocol/plan"
 	"github.com/cosketch/cosketch/protocol/study"
-	"github.com/cosketch/cosketch/testnet/rehearsal"
+	"github.com/cosketch/cosketch/research/rehearsal"
 )
 
 // setting is one study, drafted and played anew for every seed.

@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/cosketch/cosketch/research/defaults"
 	"github.com/cosketch/cosketch/testnet/corpus"
-	"github.com/cosketch/cosketch/testnet/defaults"
 	"github.com/cosketch/cosketch/testnet/program"
 )
 
@@ -26,12 +26,12 @@ type defaultsOptions struct {
 // fails is a failure, and so are missing data.
 func runDefaults(ctx context.Context, opts defaultsOptions, stdout, stderr io.Writer) int {
 	if opts.Seeds < 0 || opts.Seeds == 1 || opts.Workers < 0 {
-		fmt.Fprintf(stderr, "testnet: %d seeds, %d workers: want at least 2 seeds (see defaults --help)\n", opts.Seeds, opts.Workers)
+		fmt.Fprintf(stderr, "research: %d seeds, %d workers: want at least 2 seeds (see defaults --help)\n", opts.Seeds, opts.Workers)
 		return program.Usage
 	}
 	folder, err := corpus.Open(opts.Data, os.Getenv)
 	if err != nil {
-		fmt.Fprintln(stderr, "testnet:", err)
+		fmt.Fprintln(stderr, "research:", err)
 		return program.Failed
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
@@ -51,7 +51,7 @@ func runDefaults(ctx context.Context, opts defaultsOptions, stdout, stderr io.Wr
 		return code
 	}
 	if defaults.Failed(rows) {
-		fmt.Fprintln(stderr, "testnet: drafted studies do not answer as they should")
+		fmt.Fprintln(stderr, "research: drafted studies do not answer as they should")
 		return program.Failed
 	}
 	return program.OK

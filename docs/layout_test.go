@@ -227,7 +227,7 @@ func TestOneImporterEach(t *testing.T) {
 		"modernc.org/sqlite":          {"node/store", "node/dataset"},
 		"github.com/jackc/pgx":        {"node/dataset"},
 		"github.com/parquet-go":       {"node/dataset", "node/table", "research/bench"},
-		"github.com/alecthomas/kong":  {"node/console", "testnet", "research"},
+		"github.com/alecthomas/kong":  {"node/console", "testnet", "testnet/program", "research"},
 		"github.com/vbauerster/mpb":   {"cmd/party"},
 		"go.yaml.in/yaml":             {"protocol/study", "node/config", "testnet/networks"},
 		"golang.org/x/crypto/blake2b": {"seed/stream"},

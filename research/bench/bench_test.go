@@ -166,7 +166,7 @@ func TestOursAlone(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
 	}
-	if err := JSON(&encoded, c); err != nil {
+	if err := json.NewEncoder(&encoded).Encode(c); err != nil {
 		t.Fatal(err)
 	}
 	var back Comparison

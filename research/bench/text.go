@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -109,13 +108,3 @@ func usesFamily(times []Time, f projection.Family) bool {
 
 // method names a line of ours.
 func method(f projection.Family) string { return "cosketch " + string(f) }
-
-// JSON writes the comparison for programs.
-func JSON(w io.Writer, c Comparison) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(c); err != nil {
-		return fmt.Errorf("writing the comparison: %w", err)
-	}
-	return nil
-}

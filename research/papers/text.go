@@ -1,19 +1,11 @@
 package papers
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
 )
-
-// JSON prints tables for programs.
-func JSON(w io.Writer, tables []Table) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(tables)
-}
 
 // Text prints tables for people.
 func Text(w io.Writer, tables []Table) error {

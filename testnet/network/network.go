@@ -5,7 +5,6 @@ package network
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -15,6 +14,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/cosketch/cosketch/testnet/tree"
 )
 
 // Network is a running aggregator and parties that run when told to.
@@ -44,29 +45,13 @@ func Build(ctx context.Context, dir string) error {
 }
 
 // BuildCommit compiles both programs as they were at a commit of the module's repository into
-// dir, in a worktree that it removes again.
-func BuildCommit(ctx context.Context, commit, dir string) (err error) {
+// dir.
+func BuildCommit(ctx context.Context, commit, dir string) error {
 	root, err := sources(ctx)
 	if err != nil {
 		return err
 	}
-	hash, err := git(ctx, root, "rev-parse", "--verify", "--end-of-options", commit+"^{commit}")
-	if err != nil {
-		return fmt.Errorf("looking for commit %q: %w", commit, err)
-	}
-	tree, err := os.MkdirTemp("", "cosketch-commit-")
-	if err != nil {
-		return fmt.Errorf("making a directory for commit %q: %w", commit, err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(tree)) }()
-	if _, err := git(ctx, root, "worktree", "add", "--quiet", "--detach", tree, hash); err != nil {
-		return fmt.Errorf("checking commit %q out: %w", commit, err)
-	}
-	defer func() { // also after an interrupt
-		_, failed := git(context.WithoutCancel(ctx), root, "worktree", "remove", "--force", tree)
-		err = errors.Join(err, failed)
-	}()
-	return buildIn(ctx, tree, dir)
+	return tree.At(ctx, root, commit, func(sources string) error { return buildIn(ctx, sources, dir) })
 }
 
 // sources is the module's directory.
@@ -84,12 +69,6 @@ func buildIn(ctx context.Context, sources, dir string) error {
 	cmd.Dir = sources
 	_, err := run(cmd, "go build", new(talk))
 	return err
-}
-
-// git runs a command of git in a directory and returns what it says.
-func git(ctx context.Context, dir string, args ...string) (string, error) {
-	out, err := run(command(ctx, "git", append([]string{"-C", dir}, args...)...), "git", new(talk))
-	return strings.TrimSpace(string(out)), err
 }
 
 // StartIn makes every node's identity in a directory of its own under home, from the programs

@@ -140,13 +140,12 @@ func (p player) play(ctx context.Context, chosen []networks.Template, data map[s
 
 func (p player) playOne(ctx context.Context, dir string, t networks.Template, pooled corpus.Table) (out errortable.Study, err error) {
 	home := filepath.Join(dir, t.Name)
-	nodes, err := network.StartIn(ctx, dir, home, t.Parties...)
+	site, serving, err := steward.Start(ctx, dir, home, t)
 	if err != nil {
-		return out, program.Explain(ctx, err, nil)
+		return out, err
 	}
-	defer nodes.Stop()
+	defer func() { err = errors.Join(err, serving.Stop()) }()
 	began := time.Now()
-	site := steward.Site{Dir: home, Address: nodes.Address, Aggregator: nodes.Aggregator, Parties: nodes.Parties, Template: t}
 	left := 20 * time.Minute
 	if deadline, ok := ctx.Deadline(); ok {
 		left = time.Until(deadline)
@@ -159,7 +158,7 @@ func (p player) playOne(ctx context.Context, dir string, t networks.Template, po
 		out.Attacked, err = attacked(ctx, site.Parties[0], played.Study.ID)
 	}
 	if err != nil {
-		return out, program.Explain(ctx, err, nodes)
+		return out, program.Explain(ctx, err, serving)
 	}
 	out.Raw, out.Seconds = raw, time.Since(began).Seconds()
 	return out, nil

@@ -83,14 +83,14 @@ func Attack(ctx context.Context, o AttackOptions) (out Attacked, err error) {
 	}
 	site.lifetime = 2 * time.Hour
 	attacked := attacked{site: site, pages: fmt.Sprintf("127.0.0.1:%d", pages), order: Order{
-		Aggregator: site.Aggregator.ID, Address: fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", port), Port: port, Pages: fmt.Sprintf("127.0.0.1:%d", pages),
+		Aggregator: site.Aggregator.ID, Address: network.Loopback(port), Port: port, Pages: fmt.Sprintf("127.0.0.1:%d", pages),
 		Unlisted: o.Peers / hostileKinds, Seconds: o.For.Seconds(),
 	}}
 	out = Attacked{Peers: o.Peers, Most: (memoryMiB + besidesMiB) << 20, MostDisk: diskMiB << 20, Pages: map[int]int{}}
 	if err := attacked.seat(ctx, o.Peers-attacked.order.Unlisted); err != nil {
 		return out, err
 	}
-	if attacked.serving, err = site.Aggregator.Start(site.serveArgs()...); err != nil {
+	if attacked.serving, err = site.Aggregator.Serve(ctx, port, nil); err != nil {
 		return out, err
 	}
 	defer func() {
@@ -106,9 +106,6 @@ func Attack(ctx context.Context, o AttackOptions) (out Attacked, err error) {
 			err = out.judge()
 		}
 	}()
-	if err := network.Await(ctx, port); err != nil {
-		return out, err
-	}
 	if attacked.token, err = attacked.readersToken(ctx); err != nil {
 		return out, err
 	}

@@ -165,8 +165,8 @@ func In(ctx context.Context, of string, log io.Writer, do func(dir string) error
 }
 
 // Explain says why a run ended: from outside, or by the error, which then comes with what
-// the aggregator said, where there are nodes.
-func Explain(ctx context.Context, err error, nodes *network.Network) error {
+// the aggregator said, where there is one.
+func Explain(ctx context.Context, err error, aggregator *network.Started) error {
 	// An interrupt at the terminal reaches the nodes too, and perhaps first.
 	select {
 	case <-ctx.Done():
@@ -177,8 +177,8 @@ func Explain(ctx context.Context, err error, nodes *network.Network) error {
 		return errors.New("gave up after --timeout")
 	case ctx.Err() != nil:
 		return errors.New("interrupted")
-	case nodes != nil:
-		return fmt.Errorf("%w%s", err, nodes.Talk())
+	case aggregator != nil:
+		return fmt.Errorf("%w%s", err, aggregator.Talk())
 	}
 	return err
 }

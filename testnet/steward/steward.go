@@ -28,6 +28,21 @@ type Site struct {
 	Terms      Terms
 }
 
+// Start makes the nodes of a network under home, from the programs that network.Build put into
+// dir, and starts its aggregator, which the caller stops.
+func Start(ctx context.Context, dir, home string, t networks.Template) (*Site, *network.Started, error) {
+	port, err := network.FreePort()
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &Site{Dir: home, Address: network.Loopback(port), Template: t}
+	if s.Aggregator, s.Parties, err = network.Identities(ctx, dir, home, t.Parties...); err != nil {
+		return nil, nil, err
+	}
+	serving, err := s.Aggregator.Serve(ctx, port, nil)
+	return s, serving, err
+}
+
 // Dates are a study's, counted from now.
 type Dates struct{ Expires, Deadline time.Duration }
 
@@ -90,7 +105,7 @@ func (s *Site) Deal(d Draft, data networks.Dealt) (raw int64, err error) {
 		if err := data.WriteCSV(p, &file); err != nil {
 			return 0, err
 		}
-		if err := os.WriteFile(filepath.Join(party.Dir(), dataFile), file.Bytes(), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(party.Dir(), DataFile), file.Bytes(), 0o600); err != nil {
 			return 0, fmt.Errorf("writing the data of %s: %w", party.Name, err)
 		}
 		raw += int64(file.Len())

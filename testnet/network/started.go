@@ -16,27 +16,17 @@ import (
 // Identities makes every node's identity under home, from the programs that Build put
 // into dir, and starts nothing.
 func Identities(ctx context.Context, dir, home string, names ...string) (aggregator *Node, parties []*Node, err error) {
-	if aggregator, err = Aggregator(ctx, dir, home); err != nil {
+	if aggregator, err = OpenNode(ctx, filepath.Join(dir, Executable("aggregator")), filepath.Join(home, "aggregator.d"), "aggregator"); err != nil {
 		return nil, nil, err
 	}
 	for _, name := range names {
-		party, err := Party(ctx, dir, home, name)
+		party, err := OpenNode(ctx, filepath.Join(dir, Executable("party")), filepath.Join(home, name), name)
 		if err != nil {
 			return nil, nil, err
 		}
 		parties = append(parties, party)
 	}
 	return aggregator, parties, nil
-}
-
-// Aggregator makes an aggregator's identity under home, from the programs in dir.
-func Aggregator(ctx context.Context, dir, home string) (*Node, error) {
-	return newNode(ctx, filepath.Join(dir, Executable("aggregator")), filepath.Join(home, "aggregator.d"), "aggregator")
-}
-
-// Party makes a party's identity under home, from the programs in dir.
-func Party(ctx context.Context, dir, home, name string) (*Node, error) {
-	return newNode(ctx, filepath.Join(dir, Executable("party")), filepath.Join(home, name), name)
 }
 
 // Free reports whether nobody listens at a loopback port.

@@ -6,9 +6,7 @@ package steward
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -58,9 +56,6 @@ func (s *Site) Draft(d Dates) (Draft, error) {
 	terms := networks.Terms{
 		ID: s.Aggregator.ID, HPKE: s.Aggregator.HPKE, Address: s.Address, Parties: map[string]string{},
 		Expires: now.Add(d.Expires), Deadline: now.Add(d.Deadline),
-	}
-	if _, err := io.ReadFull(rand.Reader, terms.Nonce[:]); err != nil {
-		return Draft{}, fmt.Errorf("drawing a nonce: %w", err)
 	}
 	for _, p := range s.Parties {
 		terms.Parties[p.Name] = p.ID

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -53,8 +52,6 @@ func TestRound(t *testing.T) {
 		t.Errorf("a study that was never debited: %v", err)
 	}
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 func must(t *testing.T, err error) {
 	t.Helper()
